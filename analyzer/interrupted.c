@@ -50,7 +50,9 @@ struct interrupted_call {
 	uint32_t nr_others; /* calls of theirs */
 	bool goes_on;	    /* the thread is in the call again */
 	bool had_handler;
-	/* the cause by the call alone at the first interruption: the process may exit until the end */
+	/*
+	 * the cause by the call alone at the first interruption: the process may exit until the end
+	 */
 	struct wait_cause first;
 	char path[]; /* the path argument of the call; "": it has none */
 };

@@ -54,7 +54,9 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 	else if (v->via == VIA_SEMAPHORE)
 		wanted.subject = semaphore_name(a, frame);
 	else if (v->via == VIA_FUTEX)
-		/* futex_waitv(2) waits for several; without futex_woken it is not known for which */
+		/*
+		 * futex_waitv(2) waits for several; without futex_woken it is not known for which
+		 */
 		wanted.subject = frame->args[0] == TRACE_ARG_ADDRESS ? 0 : frame->args[0];
 	else
 		wanted.subject = file_path(a, frame->file);

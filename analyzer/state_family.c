@@ -70,10 +70,10 @@ static uint64_t ended_at(const struct trace_process *process)
 	return end;
 }
 
-/* Is everything recorded that could explain a dead parent? */
+/* Is the rule asked for, and everything recorded that could explain a dead parent? */
 static bool sees_all(const struct trace_analysis *a)
 {
-	return !a->filter.is_on && !a->gaps.nr_losses && !a->gaps.nr_late_losses && !a->inconsistencies;
+	return a->rules && !a->filter.is_on && !a->gaps.nr_losses && !a->gaps.nr_late_losses && !a->inconsistencies;
 }
 
 static void note_violation(struct trace_analysis *a, uint64_t ns, uint32_t pid, uint32_t parent)

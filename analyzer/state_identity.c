@@ -150,24 +150,37 @@ static struct identity values_before(const struct trace_process *process, uint64
 	return before;
 }
 
+/*
+ * The time of the process until now is that of its current row, and from now on that of @row. The
+ * last row has the rest: if it remains, no thread is asked for its times, since a process with many
+ * threads may change its name often.
+ */
+static void begin_row(struct trace_analysis *a, struct identity_log *log, const struct trace_process *process,
+		      uint32_t row, uint64_t ns)
+{
+	struct trace_times sums;
+
+	log->rows[row].count++;
+	if (row == log->current)
+		return;
+	sums = process_times(a, process);
+	times_add(&log->rows[log->current].times, &sums, &log->before);
+	log->rows[log->current].last_ns = ns;
+	log->before = sums;
+	log->current = row;
+}
+
 void identity_change(struct trace_analysis *a, struct trace_process *process, uint64_t ns, const struct identity *now)
 {
 	struct identity before = values_before(process, ns, now);
 	struct identity_log *log;
-	struct trace_times sums;
 
 	if (same(&before, now))
 		return;
 	/* without a cursor: an event from before the window of a flight recorder */
 	log = is_unborn(process) || !a->cursor ? NULL : log_of(a, process, &before);
-	if (log) {
-		sums = process_times(a, process);
-		times_add(&log->rows[log->current].times, &sums, &log->before);
-		log->rows[log->current].last_ns = ns;
-		log->before = sums;
-		log->current = row_of(a, log, now, ns);
-		log->rows[log->current].count++;
-	}
+	if (log)
+		begin_row(a, log, process, row_of(a, log, now, ns), ns);
 	apply(process, now);
 }
 

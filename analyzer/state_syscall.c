@@ -165,7 +165,9 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	}
 }
 
-/* The futex at which a thread was woken that waited for several: its own arguments do not have it. */
+/*
+ * The futex at which a thread was woken that waited for several: its own arguments do not have it.
+ */
 void on_futex_woken(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	struct trace_thread *thread = cpu->current;

@@ -77,8 +77,8 @@ static unsigned int operation(uint32_t opcode)
 }
 
 /*
- * A thread enters its ring to submit requests and to wait for completions. The row of the ring leads
- * from a completion to the thread.
+ * A thread enters its ring to submit requests and to wait for completions. The row of the ring
+ * leads from a completion to the thread.
  */
 void on_uring_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {

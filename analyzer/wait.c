@@ -325,8 +325,8 @@ static struct wait_cause by_kernel_thread(const struct wait_context *ctx, enum v
 }
 
 /*
- * A recording of some processes has only the switch to the woken thread, and no event of the task or
- * interrupt that woke it.
+ * A recording of some processes has only the switch to the woken thread, and no event of the task
+ * or interrupt that woke it.
  */
 static bool waker_is_filtered(const struct wait_context *ctx)
 {

@@ -40,7 +40,7 @@ struct bell_call {
  */
 static int hold_presence(void)
 {
-	int fd = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC);
+	int fd = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct flock lock = {.l_type = F_RDLCK,
 			     .l_whence = SEEK_SET,
 			     .l_start = (off_t)user_presence_offset(getenv("TRACER_SOCKET"), geteuid()),

@@ -137,9 +137,9 @@ static int only_client(const struct planner *p, uint32_t thread)
 }
 
 /*
- * True if @thread may work for @client: a request of it is open until the thread is done, and either
- * the thread has it, or the thread has none at all, or the server's threads are known to pass their
- * work on.
+ * True if @thread may work for @client: a request of it is open until the thread is done, and
+ * either the thread has it, or the thread has none at all, or the server's threads are known to
+ * pass their work on.
  */
 static bool may_serve(const struct planner *p, uint32_t thread, int client)
 {

@@ -111,7 +111,8 @@ static void plausible_event(struct tb *tb, struct dice *dice, struct machine *ma
 		tb_waking(tb, cpu, ts_ns, next, (enum trace_context)below(dice, 3));
 		break;
 	case 1:
-		tb_sys_enter(tb, cpu, ts_ns, (uint32_t)below(dice, 440), below(dice, 8), 4096, below(dice, 64));
+		/* calls ask for more bytes than any returns */
+		tb_sys_enter(tb, cpu, ts_ns, (uint32_t)below(dice, 440), below(dice, 8), 4096, 80 + below(dice, 64));
 		break;
 	case 2:
 		tb_sys_exit(tb, cpu, ts_ns, (int64_t)below(dice, 100) - 20);

@@ -144,7 +144,10 @@ struct servers_thread {
 	uint64_t held_version;		/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;		/* its CPU time that process.counted includes */
-	/* since its last rest it has read a request, or the answer to one that it sent for a request */
+	/*
+	 * since its last rest it has read a request, or the answer to one that it sent for a
+	 * request
+	 */
 	bool fresh;
 	bool trails; /* it has answered since its last rest */
 

@@ -163,8 +163,9 @@ const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, s
 /**
  * trace_servers_verify() - after the pass: do the bills add up?
  * exact + shared + background = the CPU time of each server in the accounting, to the nanosecond,
- * and the same for its clients' rows; least <= CPU time <= most for each of these. The pieces of each client's wait add
- * up to the wait, and the receivers' rows to the time of the softirq. Returns 0; -EBADMSG with the first violation in
+ * and the same for its clients' rows; least <= CPU time <= most for each of these. The pieces of
+ * each client's wait add up to the wait, and the receivers' rows to the time of the softirq.
+ * Returns 0; -EBADMSG with the first violation in
  * @ret_error; -ENOMEM.
  */
 int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error) TRACE_NODISCARD;

@@ -132,7 +132,8 @@ int tracer_poll_fd(const struct tracer *tracer);
 void tracer_acknowledge(struct tracer *tracer);
 
 /**
- * struct tracer_bell - a program that cannot see the daemon's socket calls it: <trace/user_memory.h>
+ * struct tracer_bell - a program that cannot see the daemon's socket calls it:
+ * <trace/user_memory.h>
  * @pid: in the caller's pid namespace; 0: it has ended. @number: as the kernel's events have it
  * @bytes: size of its memory; 0: it has none
  * @name: of its memory. SECURITY: everything but the numbers is what the process chose

@@ -42,8 +42,8 @@
  * program has no memory. A program that cannot even have a descriptor gives its thread the name
  * user_bell_name() for a moment, which the daemon sees in the tracepoint task_rename.
  * SECURITY: any process may hold that lock. A program does not believe a holder that it can see and
- * that is another user's. It waits only once, and only a daemon that may open its memory can answer:
- * after a few calls without an answer its events are off.
+ * that is another user's. It waits only once, and only a daemon that may open its memory can
+ * answer: after a few calls without an answer its events are off.
  *
  * Unconnected. A daemon may be listening, but a program may be unable to send its offer. Such a
  * program records all the same. It repeats the offer from time to time and when it ends, and the

@@ -3,8 +3,8 @@
  * test_servers_random.c - random servers (tests/random_server.h) executed by a model, which knows
  * for whom each ns of CPU time was spent: the truth is between the least and the most of each bill.
  *
- * Each actor has a CPU of its own, so only its own steps and waits take time. A step that needs what
- * another actor does begins when that is done, and sleeps until then.
+ * Each actor has a CPU of its own, so only its own steps and waits take time. A step that needs
+ * what another actor does begins when that is done, and sleeps until then.
  */
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -319,7 +319,9 @@ static void vmsplice_moves_data_through_its_pipe_only(void)
 	}
 }
 
-/* tee() has its second descriptor where splice() has an address, and takes nothing from the first. */
+/*
+ * tee() has its second descriptor where splice() has an address, and takes nothing from the first.
+ */
 static void tee_writes_to_its_second_descriptor(void)
 {
 	struct analysis_case c = case_of_pipes();

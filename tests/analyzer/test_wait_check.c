@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_wait_check.c - trace_analysis_verify() finds waits for a process that never had the other end
+ * test_wait_check.c - trace_analysis_verify() finds waits for a process that never had the other
+ * end
  *
  * Thread 10 ("one") waits in a call on CPU 0, and 20 ("two"), which is in a write to another file,
  * wakes it.

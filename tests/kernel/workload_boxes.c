@@ -3,7 +3,8 @@
  * workload_boxes.c - a program with tracepoints in places where the daemon's socket is not to be
  * seen: "workload_boxes PLACE NUMBER" makes NUMBER events there.
  *
- * It hides /run and $TRACER_SOCKET, or changes its root to an empty folder. Then it executes itself.
+ * It hides /run and $TRACER_SOCKET, or changes its root to an empty folder. Then it executes
+ * itself.
  */
 #include <fcntl.h>
 #include <sched.h>

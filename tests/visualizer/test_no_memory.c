@@ -326,6 +326,8 @@ static void fails_at_any(const char *const *mode, const char *path, bool and_aft
 	unlink(output_path);
 	CU_ASSERT(WIFEXITED(reference.status) && WEXITSTATUS(reference.status) == 0 &&
 		  reference.bytes + file_bytes > 0);
+	if (reference.status)
+		tell(mode, 0, false, &reference, "fails with memory");
 	for (long at = nr_to_open > 0 && nr > nr_to_open ? nr_to_open : 1; at <= nr; at += step) {
 		struct run now = run_mode(mode, path, at, and_after);
 		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference);

@@ -8,9 +8,9 @@
  * trace does not have the directory's path as it is now.
  *
  * directories_told has what the trace knows. Its keys are the kernel's struct fs_struct for working
- * and root directories, and dentries for directories of descriptors: an fs_open tells those, too. A value has a hash
- * over all names up to the root. As long as no directory was renamed or removed (nr_renames), the hash is not computed:
- * then the look-up in a small cache of the CPU is all.
+ * and root directories, and dentries for directories of descriptors: an fs_open tells those, too. A
+ * value has a hash over all names up to the root. As long as no directory was renamed or removed
+ * (nr_renames), the hash is not computed: then the look-up in a small cache of the CPU is all.
  *
  * Example: process 7 calls unlink("a") and unlink("b") in /x. The first entry records fs_dir "/x",
  * the second one finds it in the cache. A rename of /x to /y by any process comes next. unlink("c")

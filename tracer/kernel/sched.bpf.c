@@ -371,7 +371,9 @@ static long file_of_mapping(struct task_struct *task, struct vm_area_struct *vma
 	return 0;
 }
 
-/* A program that needs an interpreter (the dynamic linker) begins in it. The result has no meaning. */
+/*
+ * A program that needs an interpreter (the dynamic linker) begins in it. The result has no meaning.
+ */
 __noinline int record_interpreter(void)
 {
 	struct task_struct *task = current_task();

@@ -63,8 +63,10 @@ static __always_inline long mark_cut(char *text, long bytes)
 	return bytes;
 }
 
-/* Returns 0 if the path could not be read, else 1 + its first byte. A global function is verified once, and
- * has a stack frame of its own. */
+/*
+ * Returns 0 if the path could not be read, else 1 + its first byte. A global function is verified
+ * once, and has a stack frame of its own.
+ */
 __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 {
 	struct path_text *s = late ? path_scratch(&exit_scratch) : path_scratch(&enter_scratch);
