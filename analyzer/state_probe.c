@@ -86,6 +86,9 @@ static void move(struct cpu *cpu, struct trace_thread *thread, struct probe_thre
 	row->owed -= ns;
 	row->moved += ns;
 	row->seen = thread->acct.user;
+	/* a call or trap that the thread is in, or may be in, began after that time */
+	for (unsigned int i = 0; i < MAX_FRAMES; i++)
+		thread->frames[i].begin.cpu += ns;
 }
 
 void probe_hit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -30,6 +30,8 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 {
 	struct lifetimes *l = data;
 	const struct trace_process *other = wait->other;
+	/* the thread for which a worker acts may have ended */
+	const struct trace_thread *waker = wait->worker ? wait->worker : wait->waker;
 
 	(void)analysis;
 	if (other && trace_process_pid(other) && !process_lived(other, wait) &&
@@ -37,10 +39,10 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 		rules_broken(l->rules, wait->to_ns, wait->thread,
 			     "waited for process %u (%s), which did not live during the wait", trace_process_pid(other),
 			     trace_process_comm(other));
-	if (wait->waker && !thread_lived(wait->waker, wait) && rules_are_sure(l->rules, wait->from_ns, wait->to_ns))
+	if (waker && !thread_lived(waker, wait) && rules_are_sure(l->rules, wait->from_ns, wait->to_ns))
 		rules_broken(l->rules, wait->to_ns, wait->thread,
-			     "was woken by thread %u (%s), which did not live then", trace_thread_tid(wait->waker),
-			     trace_thread_comm(wait->waker));
+			     "was woken by thread %u (%s), which did not live then", trace_thread_tid(waker),
+			     trace_thread_comm(waker));
 }
 
 void *rule_lifetimes_begin(struct rules *rules)

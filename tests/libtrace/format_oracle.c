@@ -97,7 +97,7 @@ static int print_all(const struct trace *trace, void (*print)(const struct trace
 
 static void print_strings(const struct trace *trace)
 {
-	for (int space = TRACE_STRING_SYSCALL; space <= TRACE_STRING_SYMBOL; space++)
+	for (int space = TRACE_STRING_SYSCALL; space <= TRACE_STRING_BUILD_ID; space++)
 		for (uint64_t key = 0; key < 1024; key++) {
 			const char *text = trace_string(trace, (enum trace_string_space)space, key);
 
