@@ -108,7 +108,7 @@ static const struct {
 	HANDLER(uring_enter, on_uring_enter),
 	HANDLER(uring_submit, on_uring_submit),
 	HANDLER(uring_async, on_uring_async),
-	HANDLER(uring_complete, on_uring_complete),
+	HANDLER(uring_complete, on_completion),
 	HANDLER(uring_open, on_uring_open),
 	HANDLER(uring_file, on_uring_file),
 	HANDLER(uring_close, on_uring_close),

@@ -46,6 +46,7 @@
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
+#include "state_uring.h"
 
 #define CORE_DUMPED 0x80 /* of a wait status: wait(2), WCOREDUMP() */
 
@@ -116,6 +117,28 @@ void on_task_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	else
 		account_before_user(a, cpu, ns);
 	frames_pop(a, thread, ns, 0, 0);
+}
+
+/*
+ * A thread that completes a request of io_uring outside of a call has not been in user mode since
+ * its last event: the return from a call or an interrupt completes requests, and both have events.
+ */
+static void completion_account(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	struct trace_thread *thread = user_thread(cpu);
+
+	if (!thread || interrupted(cpu) || thread->depth || thread->is_dying || (thread->flags & THREAD_MODE_UNKNOWN) ||
+	    !trace_analysis_sees_interrupts(a))
+		return;
+	work_begins(a, thread, cpu->accounted_ns, CALL_TASK_WORK);
+	acct_cpu(a, cpu, ns);
+	frames_pop(a, thread, ns, 0, 0);
+}
+
+void on_completion(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	completion_account(a, cpu, ns);
+	on_uring_complete(a, cpu, ns, event);
 }
 
 /* ---- stops ---- */

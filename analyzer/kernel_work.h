@@ -29,5 +29,6 @@ void account_before_user(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
  */
 void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct trace_thread *thread, int32_t code);
 
-event_handler on_signal_deliver, on_task_work, on_task_work_end;
+/* on_completion: task work that completes a request of io_uring, and then the request */
+event_handler on_signal_deliver, on_task_work, on_task_work_end, on_completion;
 #endif

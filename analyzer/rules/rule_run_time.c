@@ -13,7 +13,7 @@
  * - Slack: for each switch, the kernel reads its clock a moment before our event. If a thread
  *   preempts another one at its wakeup, the kernel counts from the wakeup on, at most until it
  *   reads the clock at a timer tick. And it leaves out what a virtual machine's host took, or too
- *   little of it.
+ *   little of it: hence a whole tick.
  *
  * Most kernels count user and system time in ticks. At each tick the kernel looks whether it
  * interrupted user mode. The function of the tick's timer is the one that expired once for each
@@ -31,13 +31,14 @@
 #include "hash_table.h"
 #include "rules.h"
 
-#define SLACK_NS	    300000u
+#define SLACK_NS	    4000000u /* a tick */
 #define SLACK_PER_SWITCH_NS 10000u
 #define SLACK_SHARE	    100u      /* 1 % */
 #define MAX_TICK_NS	    10000000u /* CONFIG_HZ is at least 100 */
 #define MIN_TICKS	    10u
 #define SLACK_TICKS	    4u
 #define EDGE_NS		    2000u /* from the entry into the kernel to our event, and back; with the recording */
+#define EDGES_OF_32_BIT	    8	  /* int $0x80 has a longer way in and out than syscall */
 #define NR_TIMERS	    4
 
 /* a function of timers that expired on a thread: how often it interrupted its own code, or not */
@@ -219,6 +220,14 @@ static void on_wakeup(struct run_time *r, uint32_t tid, uint64_t ns)
 	row->woken_ns = row->woken_ns ? row->woken_ns : ns;
 }
 
+static bool is_of_32_bit(const struct trace_event *event)
+{
+	bool is_entry = event->id == TRACE_EV_sys_enter || event->id == TRACE_EV_sys_enter3 ||
+			event->id == TRACE_EV_sys_enter6;
+
+	return is_entry && ((const struct trace_sys_enter *)event->payload)->abi == 1;
+}
+
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread;
@@ -266,7 +275,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	default: /* an entry of a call, or a page fault */
 		thread = trace_thread_on_cpu(analysis, event->cpu);
 		if (thread)
-			row_of(r, trace_thread_tid(thread))->nr_edges++;
+			row_of(r, trace_thread_tid(thread))->nr_edges += is_of_32_bit(event) ? EDGES_OF_32_BIT : 1;
 	}
 }
 

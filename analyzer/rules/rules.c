@@ -98,7 +98,8 @@ static bool overlaps(const struct trace_gap *gap, uint64_t from_ns, uint64_t to_
 
 bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns)
 {
-	if (trace_analysis_is_filtered(rules->analysis))
+	if (trace_analysis_is_filtered(rules->analysis) || trace_analysis_halted_ns(rules->analysis) ||
+	    trace_analysis_inconsistencies(rules->analysis))
 		return false;
 	for (size_t i = 0; i < trace_nr_gaps(rules->trace); i++)
 		if (overlaps(trace_get_gap(rules->trace, i), from_ns, to_ns))

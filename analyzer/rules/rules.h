@@ -40,7 +40,8 @@ const struct trace *rules_trace(const struct rules *rules);
 /**
  * rules_are_sure() - are all events from @from_ns to @to_ns in the trace?
  *
- * False in and around a gap, of any cause and any CPU, and if only some processes were recorded.
+ * False in and around a gap, of any cause and any CPU, if only some processes were recorded, and
+ * after a time without scheduling changes or an inconsistency.
  * Call it after @to_ns has passed: late gaps are known only then.
  */
 bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns);
