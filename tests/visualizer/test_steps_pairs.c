@@ -305,7 +305,7 @@ static const struct repeated_step things[] = {
 	{.name = "messages in a pipe", .fn = a_message_in_a_pipe},
 	{.name = "operations of a ring", .fn = an_operation_of_a_ring},
 	{.name = "named requests", .fn = a_named_request},
-	{.name = "named connections", .fn = a_named_connection, .before = a_connection, .cost = DESCRIPTORS},
+	{.name = "named connections", .fn = a_named_connection, .before = a_connection, .cost = REQUESTS},
 	{.name = "waits in one call", .fn = a_wait_in_one_call},
 	{.name = "threads in I/O", .fn = a_stopped_wait, .cost = THREADS},
 	{.name = "nested interrupts", .fn = an_interrupt_that_nests},
