@@ -303,8 +303,10 @@ static void an_adopted_process_is_adopted_again(void)
 
 static int verify(struct analysis_case *c, struct trace_error *ret_error)
 {
+	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
+
 	c->trace = tb_open_trace(c->tb);
-	c->analysis = trace_analysis_new(c->trace, NULL, ret_error);
+	c->analysis = trace_analysis_new(c->trace, &options, ret_error);
 	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, ret_error), 0);
 	return trace_analysis_verify(c->analysis, ret_error);
 }

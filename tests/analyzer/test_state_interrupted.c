@@ -91,7 +91,7 @@ static void expect_interruption(struct analysis_case *c, const char *call, int n
 	CU_ASSERT_EQUAL_FATAL(nr, 1);
 	CU_ASSERT_STRING_EQUAL(list->call, call);
 	CU_ASSERT_EQUAL(trace_process_pid(list->process), 10);
-	CU_ASSERT_EQUAL(list->signal, number);
+	CU_ASSERT_EQUAL((int)list->signal, number);
 	CU_ASSERT_EQUAL(list->by ? trace_process_pid(list->by) : 0, by);
 	CU_ASSERT_STRING_EQUAL(list->via, via);
 	CU_ASSERT_EQUAL(list->ns, ns);

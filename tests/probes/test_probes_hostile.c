@@ -673,7 +673,8 @@ static void every_number_of_an_answer_is_checked(void)
 	static const struct bad_entry bad_entries[] = {
 		{HONEST, .offset = 1000}, {HONEST, .offset = UINT64_MAX}, {HONEST, .semaphore = 1000},
 		{HONEST, .at_return = 1}, {HONEST, .at_return = 2},
-		{HONEST, .role = TRACE_ROLE_BEGIN}, {HONEST, .role = 200}, {HONEST, .nr = TRACE_PROBE_MAX_ARGUMENTS + 1},
+		{HONEST, .role = TRACE_ROLE_BEGIN}, {HONEST, .role = 200},
+		{HONEST, .nr = TRACE_PROBE_MAX_ARGUMENTS + 1},
 		{HONEST, .nr = UINT64_MAX}, {HONEST, .kind = TRACE_KIND_STRING},
 		{HONEST, .kind = TRACE_KIND_COMM}, {HONEST, .kind = 255}, {HONEST, .kind = 1u << 20},
 		{HONEST, .is_signed = 2}, {HONEST, .bytes = 0},
