@@ -112,7 +112,7 @@ static bool requeue_holds(void)
 	long long tid = truth_of("requeue", "tid");
 
 	return is_near("condition", waited_for(tid, truth_of("requeue", "signaller")),
-		       truth_of("requeue", "condition_ns")) &
+		       truth_of("requeue", "condition_ns")) &&
 	       is_near("mutex", waited_for(tid, truth_of("requeue", "owner")), truth_of("requeue", "mutex_ns"));
 }
 
@@ -131,7 +131,7 @@ static long long blocked_of(const char *scenario, const char *kind, const char *
 
 	json_array_foreach(json_object_get(process, "waits"), i, wait)
 		if (strcmp(json_text(wait, "kind"), kind) == 0 && strcmp(json_text(wait, "via"), via) == 0 &&
-		    json_is_true(json_object_get(wait, "idle")) == idle)
+		    (bool)json_is_true(json_object_get(wait, "idle")) == idle)
 			ns += json_number(wait, "ns");
 	return ns;
 }
@@ -139,7 +139,7 @@ static long long blocked_of(const char *scenario, const char *kind, const char *
 static bool proxy_holds(void)
 {
 	return is_near("proxy, blocked", blocked_of("proxy", "process", "tcp", false),
-		       truth_of("proxy", "blocked_ns")) &
+		       truth_of("proxy", "blocked_ns")) &&
 	       is_near("proxy, idle", blocked_of("proxy", "process", "tcp", true), truth_of("proxy", "idle_ns"));
 }
 
@@ -150,7 +150,7 @@ static void a_proxy_rests_only_without_a_request(void)
 
 static bool pool_holds(void)
 {
-	return is_near("worker, idle", blocked_of("pool", "process", "futex", true), truth_of("pool", "rest_ns")) &
+	return is_near("worker, idle", blocked_of("pool", "process", "futex", true), truth_of("pool", "rest_ns")) &&
 	       is_near("worker, its job", blocked_of("pool", "timeout", "", false), truth_of("pool", "job_ns"));
 }
 
@@ -161,7 +161,7 @@ static void a_worker_of_a_pool_rests_between_two_jobs(void)
 
 static bool udp_holds(void)
 {
-	return is_near("udp", blocked_of("udp", "process", "udp", true), truth_of("udp", "idle_ns")) &
+	return is_near("udp", blocked_of("udp", "process", "udp", true), truth_of("udp", "idle_ns")) &&
 	       is_near("its client", blocked_of("udp_client", "process", "udp", true), 0);
 }
 
@@ -172,7 +172,7 @@ static void a_server_of_datagrams_rests(void)
 
 static bool helper_holds(void)
 {
-	return is_near("no server", blocked_of("no_server", "process", "pipe", true), 0) &
+	return is_near("no server", blocked_of("no_server", "process", "pipe", true), 0) &&
 	       (blocked_of("no_server", "process", "pipe", false) >= 30 * MS);
 }
 
