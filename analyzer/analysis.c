@@ -155,6 +155,8 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	a->start_ns = a->now = info->start_ns;
 	a->end_ns = info->end_ns > info->start_ns ? info->end_ns : info->start_ns;
 	a->nr_cpus = info->nr_cpus;
+	if (file_table_prepare(&a->files) < 0)
+		goto fail;
 	if (options_verify(options) && !(a->evidence = wait_evidence_new()))
 		goto fail;
 	a->cpus = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*a->cpus));

@@ -94,7 +94,7 @@ static uint64_t futex_key(const struct trace_thread *thread, uint64_t address, b
 
 static uint64_t file_key(const struct trace_analysis *a, const struct frame *frame)
 {
-	const struct traced_file *file = &a->files.list[frame->file];
+	const struct traced_file *file = frame->file ? &a->files.list[frame->file] : NULL;
 	uint64_t command = frame->nr_args > 1 ? (uint32_t)frame->args[1] : 0;
 
 	if (!frame->file ||

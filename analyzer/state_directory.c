@@ -103,7 +103,7 @@ void on_fs_dir(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const str
 /* The path of a directory now; "": not known. */
 static const char *directory_text(const struct trace_analysis *a, file_idx file)
 {
-	const struct traced_file *directory = &a->files.list[file];
+	const struct traced_file *directory = file ? &a->files.list[file] : NULL;
 	file_idx latest = file && directory->ino ? file_of_inode(a, directory->dev, directory->ino) : 0;
 
 	return file && S_ISDIR(directory->mode) ? file_text(a, latest ? latest : file) : "";

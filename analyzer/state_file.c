@@ -40,6 +40,8 @@ static uint64_t identity_key(const struct traced_file *file, const char *path)
 	return hash_u64(inode_key(file->dev, file->ino) + (text_hash(path) << 32) + file->mode);
 }
 
+#define FIRST_FILES 256u
+
 /*
  * Makes room for @max files and releases @files. Reads go to many different files, so the array is
  * in large pages, if the kernel has some.
@@ -59,6 +61,16 @@ static struct traced_file *files_more(struct traced_file *files, uint32_t nr, ui
 	return bigger;
 }
 
+int file_table_prepare(struct file_table *table)
+{
+	table->list = calloc(FIRST_FILES, sizeof(*table->list));
+	if (!table->list)
+		return -ENOMEM;
+	table->max = FIRST_FILES;
+	table->nr = 1;
+	return 0;
+}
+
 static file_idx file_slot(struct trace_analysis *a)
 {
 	file_idx idx = a->files.first_free;
@@ -70,7 +82,7 @@ static file_idx file_slot(struct trace_analysis *a)
 		return idx;
 	}
 	if (a->files.nr >= a->files.max) {
-		uint32_t max = a->files.max ? a->files.max * 2 : 256;
+		uint32_t max = a->files.max * 2;
 		struct traced_file *bigger = files_more(a->files.list, a->files.nr, max);
 
 		if (!bigger) {
@@ -79,8 +91,6 @@ static file_idx file_slot(struct trace_analysis *a)
 		}
 		a->files.list = bigger;
 		a->files.max = max;
-		if (!a->files.nr)
-			memset(&a->files.list[a->files.nr++], 0, sizeof(*bigger));
 	}
 	return a->files.nr++;
 }
@@ -414,10 +424,12 @@ static bool populates(const struct trace_analysis *a, const struct frame *frame)
 
 bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint64_t ino)
 {
-	const struct traced_file *file = &a->files.list[idx];
+	const struct traced_file *file = idx ? &a->files.list[idx] : NULL;
 
-	if (!idx || file->dev == dev)
-		return idx && file->ino == ino;
+	if (!file)
+		return false;
+	if (file->dev == dev)
+		return file->ino == ino;
 	return file->ino && !(file->dev >> MAJOR_SHIFT) && !((file->ino ^ ino) & REAL_INODE_BITS);
 }
 

@@ -38,13 +38,15 @@ struct traced_file {
 };
 
 struct file_table {
-	struct traced_file *list;     /* owned, with their texts; [0] unused */
+	struct traced_file *list;     /* owned, with their texts; [0] is all zeros: no file */
 	uint32_t nr, max, first_free; /* first_free: of the free list, 0: empty */
 	struct hash_table by_identity;
 	struct hash_table by_inode;
 	uint64_t nr_anonymous; /* shared mappings without a file: state_syscall.c */
 };
 
+/** file_table_prepare() - make the entry of no file; returns 0 or -ENOMEM */
+int file_table_prepare(struct file_table *table);
 void file_table_clear(struct file_table *table);
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode);
 /** file_text() - its path, borrowed until the next event; "" for file 0 */

@@ -49,9 +49,9 @@ static uint32_t dev_of(const struct traced_file *file)
 
 void evidence_add(struct trace_analysis *a, const struct trace_thread *thread, file_idx idx)
 {
-	const struct traced_file *file = &a->files.list[idx];
+	const struct traced_file *file = idx ? &a->files.list[idx] : NULL;
 
-	if (!idx)
+	if (!file)
 		return;
 	touch(a, thread->process->idx, 0, 0);
 	touch(a, thread->process->idx, dev_of(file), file->ino);

@@ -168,7 +168,8 @@ static void block_add(struct tb_block *block, uint64_t ts_ns, uint32_t id, const
 	record->ts_ns = ts_ns;
 	record->id = id;
 	record->bytes = all;
-	memcpy(record->payload, payload, bytes);
+	if (bytes)
+		memcpy(record->payload, payload, bytes);
 	if (string)
 		memcpy(record->payload + bytes, string, text_bytes);
 	*block->end = record;
