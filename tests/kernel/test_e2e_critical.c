@@ -144,7 +144,9 @@ static void a_convoy_is_the_work_under_the_lock(void)
 	queued = share(s.report, "thread", pid, "wait-cpu", "") + share(s.report, "thread", 0, "blocked", "unknown");
 	check_between("CPU of all", share(s.report, "thread", pid, "cpu", ""), cpu - queued,
 		      cpu + 5 * MS + session_stolen_ns(&s));
-	CU_ASSERT(share(s.report, "lock", pid, "blocked", "") >= cpu / 2);
+	/* A worker may take the lock again before another one wakes: then main waits for it to end,
+	 * and no worker on the path waits for the lock. */
+	CU_ASSERT(share(s.report, "lock", pid, "blocked", "") + share(s.report, "link", pid, "blocked", "") >= cpu / 2);
 	session_end(&s);
 }
 
