@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a call does to its thread's files, memory and waits. */
+/* the effect of a call on its thread's files, memory and waits */
 enum call_class {
 	CALL_OTHER = 0,
 	CALL_ACCEPT,

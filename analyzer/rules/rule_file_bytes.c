@@ -35,7 +35,7 @@ struct moving {
 	uint64_t from, to;	   /* rows of the files; 0: not known */
 };
 
-/* What the calls of a process moved from and to the files of one path. */
+/* the bytes that the calls of a process moved from and to the files of one path */
 struct moved {
 	uint64_t key;
 	uint64_t bytes;

@@ -318,8 +318,8 @@ void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 /* ---- system calls: exit ---- */
 
 /*
- * The call that brought one of several requests is for that one. What follows is for the request
- * that is answered next.
+ * The call that brought one of several requests is for that one. The time that follows is for the
+ * request that is answered next.
  */
 static void bill_receiving_call(struct trace_servers *s, struct servers_thread *thread)
 {

@@ -6,7 +6,7 @@
  *               until the window ends may be for this client
  *   handed on   another thread has it: the threads of this process cross
  *   answered    the window ends when the thread that answered it rests
- *   more of     the window was not over. What was proven meanwhile for others, is not (refute())
+ *   more of     the window was not over. Proofs for others since then do not hold (refute())
  *   the answer
  *
  * Example: a process of one thread reads a request of A when it has used 100 us, reads one of B at

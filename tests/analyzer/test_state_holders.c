@@ -117,7 +117,7 @@ static void a_file_server_rests_until_its_client_asks(void)
 
 /* ---- pages ---- */
 
-/* Of a file in shared memory: the process that provides it comes first. */
+/* The process that provides a page of a file in shared memory comes before the file. */
 static void a_page_by_userfaultfd_is_from_its_provider(void)
 {
 	struct analysis_case c = begin_files();

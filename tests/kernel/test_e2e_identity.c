@@ -198,8 +198,8 @@ static void leave_an_orphan(bool supervised)
 		_exit(0);
 	}
 	need(read(fds[0], &orphan, sizeof(orphan)) == sizeof(orphan), "pipe");
-	write_truth(supervised ? "supervisor" : "nobodys_parent", supervisor);
-	write_truth(supervised ? "orphan" : "nobodys", orphan);
+	write_truth(supervised ? "supervisor" : "parent_without_supervisor", supervisor);
+	write_truth(supervised ? "orphan" : "orphan_of_init", orphan);
 	if (!supervised)
 		waitpid(supervisor, NULL, 0);
 }
@@ -369,7 +369,7 @@ static void an_orphan_is_the_child_of_its_reaper(void)
 	size_t i;
 
 	CU_ASSERT_EQUAL(json_number(process("orphan"), "ppid"), session_truth(&session, "supervisor"));
-	CU_ASSERT_EQUAL(json_number(process("nobodys"), "ppid"), 1);
+	CU_ASSERT_EQUAL(json_number(process("orphan_of_init"), "ppid"), 1);
 	CU_ASSERT_EQUAL(json_number(process("of_a_thread"), "ppid"), session_truth(&session, "program"));
 	json_array_foreach(json_object_get(process("supervisor"), "waits"), i, row)
 		if (json_number(row, "pid") == orphan)
