@@ -509,13 +509,6 @@ uint32_t open_held(const struct servers_thread *thread)
 	return thread->held.nr - thread->perhaps;
 }
 
-bool servers_request_open(const struct trace_servers *s, const struct trace_thread *thread)
-{
-	const struct servers_thread *known = servers_find_thread(&s->threads, thread);
-
-	return known && open_held(known);
-}
-
 uint64_t open_proven(const struct servers_process *process, const struct bill *bill)
 {
 	uint64_t proven = bill->named + (process->crosses ? bill->proven.alone : bill->proven.apart);

@@ -33,12 +33,6 @@ struct servers_opens {
 	struct servers_process *serving; /* list of the processes that have read a request */
 };
 
-/**
- * servers_request_open() - true if @thread has read a request, or got one from another thread, that
- * is not answered yet: then it is not at rest, whatever it sleeps in
- */
-bool servers_request_open(const struct trace_servers *s, const struct trace_thread *thread);
-
 /** open_held() - the number of requests that @thread has, and has not answered */
 uint32_t open_held(const struct servers_thread *thread);
 /** open_begin() - @process has read the first byte of @request, in @thread; NULL: not known */
