@@ -120,8 +120,22 @@ static void print_old_letters(FILE *out, const struct option_program *program)
 		fprintf(out, " %s: without effect\n", ignored);
 }
 
+/* The forms of the command line, below each other. */
+static void print_synopsis(FILE *out, const struct option_program *program)
+{
+	const char *before = "Usage: ";
+
+	for (const char *text = program->synopsis; *text; before = "       ") {
+		size_t chars = strcspn(text, "\n");
+
+		fprintf(out, "%s%s %.*s\n", before, program->name, (int)chars, text);
+		text += chars + (text[chars] == '\n');
+	}
+}
+
 void option_help(FILE *out, const struct option_program *program, bool all)
 {
+	print_synopsis(out, program);
 	fputs(program->usage, out);
 	print_verbs(out, program);
 	print_options(out, program, all);

@@ -4,8 +4,8 @@
 /*
  * option_table.h - the command line of a program, as a table
  *
- * One table drives the parser (option_parse.h), --help (option_help.h), and the tests of
- * the manual page and of the completions. An option is one row:
+ * One table drives the parser (option_parse.h), --help (option_help.h), the
+ * completions of shells and parts of the manual page (docs/option_texts.c). An option is one row:
  *
  *	{.letter = 't', .name = "time", .value_name = "TIME", .value = OPTION_VALUE,
  *	 .apply = apply_time, .help = "record for this time: 60s, 500ms, 5m"},
@@ -101,7 +101,8 @@ struct option_habit {
 
 /**
  * struct option_program - the command line of one program
- * @usage: the first lines of --help; @notes: its last lines
+ * @synopsis: its forms, without its name, a line each, as in --help and the manual page
+ * @usage: the lines of --help after them; @notes: its last lines
  * @take_word: an argument that is no option and no verb; @words begins with it and ends with NULL
  * @take_rest: the words after "--"; NULL: they are arguments
  * @take_verb: a verb and its @nr_words arguments
@@ -109,6 +110,7 @@ struct option_habit {
  */
 struct option_program {
 	const char *name;
+	const char *synopsis;
 	const char *usage;
 	const char *notes;
 	const struct option_spec *specs;

@@ -713,8 +713,8 @@ static void note_ignored(const char *word, const char *why)
 
 const struct option_program daemon_program = {
 	.name = "tracedaemon",
-	.usage = "Usage: tracedaemon [OPTION...] [TRACE [PROC]] [-- COMMAND [ARG...]]\n"
-		 "Record what every thread of this machine does and waits for.\n"
+	.synopsis = "[OPTION...] [TRACE [PROC]] [-- COMMAND [ARG...]]",
+	.usage = "Record what every thread of this machine does and waits for.\n"
 		 "  tracedaemon -t 60s t.trace          record for 60 s\n"
 		 "  tracedaemon t.trace -- make -j2     record while a command runs\n",
 	.notes = "TRACE - is stdout; without TRACE a name is made up.\n"

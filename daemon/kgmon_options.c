@@ -80,8 +80,8 @@ static int take_word(void *into, char **words, struct trace_error *ret_error)
 
 const struct option_program kgmon_program = {
 	.name = "kgmon",
-	.usage = "Usage: kgmon [-bhr] [-p [TRACE]] [--control PATH]\n"
-		 "The letters of the BSD command, for a running tracedaemon. They can be\n"
+	.synopsis = "[-bhr] [-p [TRACE]] [--control PATH]",
+	.usage = "The letters of the BSD command, for a running tracedaemon. They can be\n"
 		 "combined (-pr), and act in their order. Without one: is it recording?\n",
 	.notes = "-h halts the recording, as it always did; help is --help.\n"
 		 "Exit status: 0 done, 1 refused or no daemon, 2 usage. More: man kgmon\n",

@@ -90,8 +90,8 @@ static const struct option_habit habits[] = {
 
 const struct option_program tracectl_program = {
 	.name = "tracectl",
-	.usage = "Usage: tracectl [OPTION...] [COMMAND [ARGUMENT]]...\n"
-		 "Control a running tracedaemon. Without a command: is it recording?\n",
+	.synopsis = "[OPTION...] [COMMAND [ARGUMENT]]...",
+	.usage = "Control a running tracedaemon. Without a command: is it recording?\n",
 	.notes = "Exit status: 0 done, 1 refused or no daemon, 2 usage. More: man tracectl\n",
 	.specs = specs,
 	.nr_specs = OPTION_COUNT_OF(specs),

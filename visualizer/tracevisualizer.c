@@ -405,15 +405,18 @@ int main(int argc, char **argv)
 	occupy_streams();
 	/* writes above a file size limit fail like those to a full disk */
 	signal(SIGXFSZ, SIG_IGN);
-	result = options_parse(&options, argc, argv);
+	result = visualizer_options_parse(&options, argc, argv);
 	if (!result && (options.reports.short_help || options.reports.help))
 		option_help(stdout, &visualizer_program, options.reports.help);
 	else if (!result && options.reports.version)
 		puts("tracevisualizer " TRACE_VERSION);
+	else if (!result && options.reports.complete)
+		result = completion_print(options.trace, options.reports.completion);
 	else if (!result)
 		result = check_output(&options) ? 1 : options.reports.diff ? run_diff(&options) : run(&options);
-	if (!result && (options.reports.short_help || options.reports.help || options.reports.version))
+	if (!result &&
+	    (options.reports.short_help || options.reports.help || options.reports.version || options.reports.complete))
 		result = flush_output(stdout, NULL);
-	options_release(&options);
+	visualizer_options_release(&options);
 	return result;
 }

@@ -236,6 +236,18 @@ static int set_output(void *into, const char *value, struct trace_error *ret_err
 	return take_text("--output", value, "is not a file name", &options->output, ret_error);
 }
 
+static int set_complete(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int kind = option_word_index(COMPLETION_KINDS, value);
+
+	if (kind < 0)
+		return option_wrong_word("--complete", COMPLETION_KINDS, value, ret_error);
+	options->reports.complete = true;
+	options->reports.completion = (enum completion_kind)kind;
+	return 0;
+}
+
 /* clang-format off */
 static const struct option_spec option_table[] = {
 	{.heading = "Most used"},
@@ -291,6 +303,7 @@ static const struct option_spec option_table[] = {
 	{.heading = "This program"},
 	{.letter = 'b', .name = "benchmark", .apply = set_benchmark, .help = "time the phases of this program"},
 	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
+	{.name = "complete", .value_name = "KIND", .value = OPTION_VALUE, .apply = set_complete}, /* of shells */
 };
 
 /* clang-format on */
@@ -331,8 +344,9 @@ static int take_word(void *into, char **words, struct trace_error *ret_error)
 
 const struct option_program visualizer_program = {
 	.name = "tracevisualizer",
-	.usage = "Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]    (TRACE may be -)\n"
-		 "Show where the time in a trace went.\n"
+	.synopsis = "[OPTION...] TRACE [PROC] [OUT]\n"
+		    "--diff [OPTION...] A B [OUT]",
+	.usage = "Show where the time in a trace went.\n"
 		 "  tracevisualizer -a t.trace               every process, and the machine\n"
 		 "  tracevisualizer --critical-path t.trace  what the command waited for\n",
 	.notes = "PROC is ignored. Exit status: 0 done, 1 failed, 2 usage.\nMore: man tracevisualizer\n",
@@ -465,7 +479,7 @@ static int take_positionals(struct visualizer_options *options)
 	return 0;
 }
 
-int options_parse(struct visualizer_options *options, int argc, char **argv)
+int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	struct trace_error wrong_word = {0};
 	int error;
@@ -484,7 +498,7 @@ int options_parse(struct visualizer_options *options, int argc, char **argv)
 	return error;
 }
 
-void options_release(struct visualizer_options *options)
+void visualizer_options_release(struct visualizer_options *options)
 {
 	free(options->events.traced);
 	free(options->events.omitted);

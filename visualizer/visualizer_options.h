@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "completion.h"
 #include "option_table.h"
 
 #define OPTIONS_MAX_WORDS 4
@@ -28,6 +29,8 @@ struct report_choice {
 	bool short_help; /* -h */
 	bool help;
 	bool version;
+	bool complete; /* --complete, which the completions of shells ask */
+	enum completion_kind completion;
 };
 
 /** struct process_choice - the processes to show: process_choice.h */
@@ -89,11 +92,11 @@ struct visualizer_options {
 extern const struct option_program visualizer_program;
 
 /**
- * options_parse() - parse the command line
+ * visualizer_options_parse() - parse the command line
  * Returns 0, or 2 after a message on stderr that names the error and the way out.
  */
-int options_parse(struct visualizer_options *options, int argc, char **argv);
-void options_release(struct visualizer_options *options);
+int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv);
+void visualizer_options_release(struct visualizer_options *options);
 /** options_is_trace() - true if the file begins with the magic of a trace */
 bool options_is_trace(const char *path);
 #endif

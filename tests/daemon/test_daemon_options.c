@@ -552,7 +552,7 @@ static void the_manual_knows_every_option(void)
 
 static void the_completion_knows_every_option(void)
 {
-	static const char path[] = "completions/tracedaemon";
+	static const char path[] = "completions/bash/tracedaemon";
 	char *text = read_document(path), wanted[64];
 	const struct option_spec *table;
 	size_t nr;
