@@ -20,8 +20,9 @@
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
- *   causes of waits  potential_wakers, state_request, wait_holder, wait, lock_log, locks,
- *                    wait_check
+ *   causes of waits  potential_wakers, state_request, wait_holder, wait_path, wait_context,
+ *                    wait_alone, wait_waker, wait_socket, wait_file, wait_poll, wait_call, wait,
+ *                    lock_log, locks, wait_check
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
  *                    state_probe, start_records, kernel_work, work_sums
