@@ -37,8 +37,8 @@ static inline struct wait_cause cause_timeout(void)
 }
 
 /**
- * lasts_until_end() - false for an interrupted wait: what the recorder read at the end is of another
- * one
+ * lasts_until_end() - false for an interrupted wait: what the recorder read at the end is of
+ * another one
  */
 static inline bool lasts_until_end(const struct wait_context *ctx)
 {

@@ -2,8 +2,8 @@
 #ifndef ANALYZER_WAIT_FILE_H
 #define ANALYZER_WAIT_FILE_H
 /*
- * wait_file.h - the cause of a wait on a file: its device, a task that held its lock, or the process
- * at its other end
+ * wait_file.h - the cause of a wait on a file: its device, a task that held its lock, or the
+ * process at its other end
  */
 #include <stdbool.h>
 #include "state_file.h"

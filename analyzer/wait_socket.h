@@ -9,6 +9,6 @@ struct wait_context;
 
 enum via via_of_socket(const struct socket_state *sock);
 struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock);
-/** wait_by_waker() - the cause of calls that do not decide alone: the ready socket, else the waker */
+/** wait_by_waker() - for calls that do not decide alone: by the ready socket, else by the waker */
 struct wait_cause wait_by_waker(const struct wait_context *ctx, enum via via);
 #endif

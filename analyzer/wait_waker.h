@@ -7,7 +7,7 @@
 
 struct wait_context;
 
-/** wait_by_waker_alone() - decide by the waker only, and not by which socket it reported as ready */
+/** wait_by_waker_alone() - by the waker only, and not by which socket it reported as ready */
 struct wait_cause wait_by_waker_alone(const struct wait_context *ctx, enum via via);
 /**
  * wait_ended_by_rcu() - did an RCU grace period end the wait, whichever file the call acts on?
