@@ -16,7 +16,6 @@
 #include "state_frame.h"
 #include "state_uring.h"
 #include "wait.h"
-#include "wait_check.h"
 
 static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 			 const struct wait_cause *v)
@@ -63,8 +62,6 @@ void pending_account(struct trace_analysis *a, struct trace_thread *thread, cons
 		if (is_in_report(a, thread, pending, v))
 			lock_waited(a, thread, v, pending->waker.thread, pending->known_ns);
 	}
-	if (a->evidence)
-		check_wait(a, thread, pending, v);
 	if (WATCHED(a, TRACE_STATE_BLOCKED))
 		emit_blocked(a, thread, pending, v);
 }
