@@ -28,9 +28,14 @@ static uint32_t distinct_origins(struct trace_servers *s, const struct set *set,
 
 struct bill *bill_of(struct trace_servers *s, struct servers_process *process, uint32_t origin)
 {
-	struct bill *bill = table_add(&process->bills, sizeof(*bill), origin + 1ull);
+	struct bill *bill = process->last_bill;
 
-	if (!bill)
+	if (bill && bill->key == origin + 1ull)
+		return bill;
+	bill = table_add(&process->bills, sizeof(*bill), origin + 1ull); /* may move the others */
+	if (bill)
+		process->last_bill = bill;
+	else
 		s->failed = -ENOMEM;
 	return bill;
 }
@@ -58,9 +63,17 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
 		bill->receiving += ns;
 }
 
-/* Returns the only origin, or UINT32_MAX if there are several. */
-static uint32_t bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
+static uint32_t bill_one(struct trace_servers *s, struct servers_process *process, uint32_t origin,
 			 const struct cpu_time *time)
+{
+	bill_share(s, process, origin, time, time);
+	process->next_remainder++;
+	return origin;
+}
+
+/* Returns the only origin, or UINT32_MAX if there are several. */
+static uint32_t bill_several(struct trace_servers *s, struct servers_process *process, const struct set *set,
+			     const struct cpu_time *time)
 {
 	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at;
 	struct cpu_time each, remainder;
@@ -93,6 +106,12 @@ static uint32_t bill_set(struct trace_servers *s, struct servers_process *proces
 	if (origins != small_array)
 		free(origins);
 	return only;
+}
+
+static uint32_t bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
+			 const struct cpu_time *time)
+{
+	return set->nr == 1 ? bill_one(s, process, set->items[0]->origin, time) : bill_several(s, process, set, time);
 }
 
 /* Returns the time from the last bill of @thread until @until, which is billed by the caller. */
@@ -165,9 +184,9 @@ void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, st
 		log_set(s, thread);
 }
 
-void bill_drop_replied(struct trace_servers *s, struct servers_thread *thread)
+void bill_drop_replied(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *now)
 {
-	bill_now(s, thread);
+	bill_until(s, thread, now);
 	set_drop_replied(&s->sets, &thread->set);
 	if (thread->log)
 		log_set(s, thread);

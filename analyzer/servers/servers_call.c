@@ -151,7 +151,7 @@ static void rest(struct trace_servers *s, struct servers_thread *thread)
 /* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
-	bill_drop_replied(s, thread);
+	bill_drop_replied(s, thread, &thread->call.enter);
 	open_rest(s, thread);
 	if (thread->call.endpoint && thread->call.endpoint->kind == ENDPOINT_PIPE && !thread->call.endpoint->owner)
 		thread->call.endpoint->owner = thread->process; /* data written there is for this process */
@@ -202,7 +202,7 @@ static void futex_begin(struct trace_servers *s, struct servers_thread *thread, 
 		thread->call.futex = args[0];
 		futexes_add(&thread->waited, args[0]);
 	}
-	bill_drop_replied(s, thread);
+	bill_drop_replied(s, thread, &thread->call.enter);
 	rest(s, thread);
 	if (thread->call.futex && !set_any_unanswered(thread->set))
 		futexes_add(&thread->waited_idle, args[0]);
@@ -240,7 +240,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_SPLICE:
-		bill_drop_replied(s, thread);
+		bill_drop_replied(s, thread, &thread->call.enter);
 		open_rest(s, thread);
 		thread->call.target = endpoint_of_fd(s, thread, args[0]);
 		thread->call.endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
@@ -261,7 +261,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		futex_begin(s, thread, form, args, nr);
 		break;
 	case CALL_REST:
-		bill_drop_replied(s, thread);
+		bill_drop_replied(s, thread, &thread->call.enter);
 		rest(s, thread);
 		break;
 	case CALL_RING:

@@ -12,6 +12,7 @@
 struct trace_servers;
 struct trace_process;
 struct set;
+struct bill;
 struct naming;
 
 struct servers_process {
@@ -38,6 +39,7 @@ struct servers_process {
 
 	/* servers_bill.c */
 	struct hash_table bills; /* rows: struct bill */
+	struct bill *last_bill;	 /* the last one of @bills that was asked for */
 	uint64_t billed;	 /* exact and shared, of all bills */
 	uint64_t next_remainder; /* number of bills so far: the remainders go to the origins in turn */
 
