@@ -146,21 +146,26 @@ static void bill_named(struct trace_servers *s, struct servers_process *process,
 		bill->named += ns;
 }
 
+/* Bill the CPU time since the last bill until @until, which is not before it. */
+static void bill_slice(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until)
+{
+	struct cpu_time slice = take_slice(thread, until);
+	uint32_t origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;
+
+	if (origin == UINT32_MAX)
+		return;
+	if (thread->named == thread->set)
+		bill_named(s, thread->process, origin, slice.cpu);
+	else
+		proof_add(s, thread, thread->set, origin, slice.cpu);
+}
+
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until)
 {
-	struct cpu_time slice;
-	uint32_t origin;
-
 	if (thread->turn)
 		bill_turn(s, thread);
-	if (until->cpu > thread->charged.cpu) {
-		slice = take_slice(thread, until);
-		origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;
-		if (origin != UINT32_MAX && thread->named == thread->set)
-			bill_named(s, thread->process, origin, slice.cpu);
-		else if (origin != UINT32_MAX)
-			proof_add(s, thread, thread->set, origin, slice.cpu);
-	}
+	if (until->cpu > thread->charged.cpu)
+		bill_slice(s, thread, until);
 	proof_seen(thread);
 }
 

@@ -445,8 +445,6 @@ static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 /* The thread has answered in this call: its time until the end of the call is proven. */
 static void prove_sent(struct trace_servers *s, struct servers_thread *thread)
 {
-	if (!thread->call.sent)
-		return;
 	if (!thread->turn)
 		bill_now(s, thread);
 	for (uint32_t i = 0; i < thread->call.sent->nr; i++)
@@ -487,7 +485,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 		break;
 	}
 	signal_end(s, thread);
-	set_drop_replied(&s->sets, &thread->call.inherited);
+	if (thread->call.inherited)
+		set_drop_replied(&s->sets, &thread->call.inherited);
 	if (thread->call.inherited && !thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
 		open_handed(s, thread, thread->call.inherited);
@@ -496,7 +495,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 	}
 	if (thread->call.role == CALL_RECEIVE || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_SPLICE)
 		receive_end(s, thread);
-	prove_sent(s, thread);
+	if (thread->call.sent)
+		prove_sent(s, thread);
 }
 
 /*

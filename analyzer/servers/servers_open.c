@@ -306,11 +306,13 @@ void open_rest(struct trace_servers *s, struct servers_thread *thread)
 	struct server_request *request = thread->closing, *next;
 	bool knows = thread->seen_open == thread->process->open_version;
 
-	if (request)
-		count_running(s, thread->process, thread);
-	thread->closing = NULL;
-	memset(&thread->trailing, 0, sizeof(thread->trailing));
 	thread->trails = false;
+	if (thread->trailing.nr)
+		thread->trailing = (struct tally){0};
+	if (!request)
+		return;
+	count_running(s, thread->process, thread);
+	thread->closing = NULL;
 	for (; request; request = next) {
 		next = request->open_next;
 		window_close(s, request);
