@@ -69,7 +69,7 @@ static struct place *rows_in_order(const struct hash_table *table)
 	return rows;
 }
 
-/* Append the counts that are not 0 of the rows from @first to @end, which are bytes of the same counts. */
+/* Append the counts that are not 0 of the rows before @end: the bytes of counts of one group. */
 static struct histogram_count *append(struct histogram_count *at, const struct place *first, const struct place *end)
 {
 	uint64_t group = first->key >> HISTOGRAM_BYTE_BITS & ((1u << HISTOGRAM_GROUP_BITS) - 1);

@@ -89,7 +89,7 @@ struct fd_table {
 	uint64_t seen_roles;
 };
 
-/** fds_file() - the file of descriptor @fd in a table, which may be NULL; fd_file(): in @thread's */
+/** fds_file() - the file of descriptor @fd in a table, which may be NULL; 0: none */
 static inline file_idx fds_file(const struct fd_table *fds, int64_t fd)
 {
 	return fds && fd >= 0 && fd < fds->nr ? fds->files[fd] & ~FD_CLOEXEC_BIT : 0;
