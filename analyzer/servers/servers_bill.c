@@ -146,8 +146,12 @@ static void bill_named(struct trace_servers *s, struct servers_process *process,
 		bill->named += ns;
 }
 
-/* Bill the CPU time since the last bill until @until, which is not before it. */
-static void bill_slice(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until)
+/*
+ * Bill the CPU time since the last bill until @until, which is later. Not inline: every other call
+ * of bill_until() has nothing to bill.
+ */
+static __attribute__((noinline)) void bill_slice(struct trace_servers *s, struct servers_thread *thread,
+						 const struct cpu_time *until)
 {
 	struct cpu_time slice = take_slice(thread, until);
 	uint32_t origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;

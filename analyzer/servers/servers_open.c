@@ -249,6 +249,7 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 		struct server_request *request)
 {
 	struct bill *bill;
+	uint64_t early;
 
 	if (request->open_in || request->replied)
 		return;
@@ -260,10 +261,11 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 	bill = bill_of(s, process, request->origin);
 	if (!bill)
 		return;
-	window_begin(process, bill, receiving_ns(thread));
+	early = receiving_ns(thread);
+	window_begin(process, bill, early);
 	request->open_in = process;
 	process->crosses |= !thread;
-	hold(thread, request, receiving_ns(thread));
+	hold(thread, request, early);
 	list_append(&process->open_requests, request_ref(request));
 	tally_add(&process->open, request->origin);
 	process->open_version++;
