@@ -312,14 +312,16 @@ static int parse_verb(struct option_line *line, const struct option_verb *verb, 
 }
 
 /*
- * A habit counts only as the first word of all ("tracedaemon -j snapshot" names a trace), and if no
- * file has its name.
+ * Where a word can be a file, a habit counts only as the first word of all ("tracedaemon -j
+ * snapshot" names a trace), and if no file has its name.
  */
 static const struct option_habit *habit_of_word(const struct option_line *line, const char *word)
 {
 	bool is_first = line->next - 1 == line->first;
 
-	return is_first && access(word, F_OK) != 0 ? find_habit(line->program, word, strlen(word)) : NULL;
+	if (!line->program->nr_verbs && (!is_first || access(word, F_OK) == 0))
+		return NULL;
+	return find_habit(line->program, word, strlen(word));
 }
 
 static int parse_word(struct option_line *line, char *word, struct trace_error *ret_error)

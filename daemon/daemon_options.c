@@ -203,6 +203,11 @@ static int apply_level(void *into, const char *value, struct trace_error *ret_er
 	return 0;
 }
 
+static bool is_device(const char *word)
+{
+	return !strncmp(word, "/dev/tracer", strlen("/dev/tracer"));
+}
+
 static int named_twice(const char *one, const char *other, struct trace_error *ret_error)
 {
 	return error_set(ret_error, -EINVAL, "%s and %s: the trace is named twice; give one name", one, other);
@@ -226,7 +231,7 @@ static int apply_output_letter(void *into, const char *value, struct trace_error
 {
 	struct daemon_options *options = into;
 
-	if (!value || !strncmp(value, "/dev/tracer", strlen("/dev/tracer"))) {
+	if (!value || is_device(value)) {
 		message_note("-o is ignored: time stamps are nanoseconds of CLOCK_MONOTONIC");
 		return 0;
 	}
@@ -501,7 +506,7 @@ static int take_positionals(struct daemon_options *options, struct trace_error *
 {
 	const char **words = options->words;
 	size_t nr = options->nr_words;
-	bool device = nr && !strncmp(words[0], "/dev/tracer", strlen("/dev/tracer"));
+	bool device = nr && is_device(words[0]);
 
 	/*
 	 * "t.trace make all" is meant as a command. Without this error the daemon would record
@@ -665,13 +670,16 @@ static void join_words(char **words, char *text, size_t size)
 	}
 }
 
-/* A command without "--" before it would be the name of the trace, or of the list of processes. */
+/*
+ * A command without "--" before it would be the name of the trace, or of the list of processes.
+ * After the device, an old script names these two.
+ */
 static int check_command(const struct daemon_options *options, char **words, struct trace_error *ret_error)
 {
 	const char *trace = options->nr_words ? options->words[0] : options->output.path;
 	char text[200], name[100] = "TRACE";
 
-	if (!command_word(*words))
+	if (!command_word(*words) || (options->nr_words && is_device(options->words[0])))
 		return 0;
 	join_words(words, text, sizeof(text));
 	if (trace && !text_shell(trace, name, sizeof(name)))

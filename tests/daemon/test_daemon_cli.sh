@@ -361,6 +361,12 @@ check "halt says what it stopped" grep -qx "tracedaemon: halted pid $pid, which 
 check "halted" test "$(ask)" = "tracedaemon: halted"
 expect 0 "" letters -b
 check "begun" test "$(ask)" = "tracedaemon: recording"
+expect 0 "" ask pause
+check "pause halts" test "$(ask)" = "tracedaemon: halted"
+for word in resume start; do
+	expect 0 "" ask $word
+	check "$word begins" test "$(ask)" = "tracedaemon: recording"
+done
 expect 0 "" ask mask sched,-sched_prio
 check "new mask" grep -q sched_wait out
 check "removed" test -z "$(grep sched_prio out)"
@@ -396,6 +402,15 @@ expect 2 "halt takes no argument: bogus is one word too many" ask halt bogus
 expect 2 "dump takes TRACE only: b.trace is one word too many" ask dump a.trace b.trace
 expect 2 "unknown option -x" ask halt -x
 expect 2 "TEXT is missing" ask halt mark
+expect 2 "unknown command stauts; did you mean status?" ask stauts
+expect 2 "^tracectl: --json: the answers are text; tracevisualizer --json TRACE" ask status --json
+expect 2 "^tracectl: record: tracedaemon TRACE records" "$control" record t.trace
+expect 2 "^kgmon: status is no letter of kgmon" letters status
+expect 2 "saved by the word: tracectl dump TRACE" "$control" -p
+expect 0 "" ask -h
+check "-h is help" grep -q "^Usage: tracectl " out
+expect 0 "" "$control" help
+check "help is help" grep -q "^Usage: tracectl " out
 check "what is not understood does nothing" test "$(ask)" = "tracedaemon: recording"
 expect 0 "" ask stop
 wait $pid
@@ -420,6 +435,7 @@ check "flight status" test -n "$(ask status | grep 'Flight Recorder Mode')"
 sleep 0.3
 expect 0 "older ones were overwritten" run -j flight.trace
 check "snapshot" test -s flight.trace
+expect 0 "saved.trace: .* events" ask snapshot saved.trace
 expect 0 "" letters -r
 expect 0 "flight2.trace: .* events" letters -p flight2.trace -r
 expect 0 "stdout: .* events" letters -p -

@@ -332,6 +332,9 @@ static void failures_name_the_cause_and_status_is_1(void)
 	CU_ASSERT_EQUAL(run_on_trace("-d -tNOSUCH", &text), 2);
 	contains(text, "'NOSUCH' is not an event");
 	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tsched_swich", &text), 2);
+	contains(text, "'sched_swich' is not an event, class or category of this trace; did you mean sched_switch?\n");
+	free(text);
 }
 
 /* "tracevisualizer -a *.trace" names two or three traces, and the third word would be the output
