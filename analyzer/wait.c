@@ -1112,6 +1112,14 @@ static bool polls(const struct wait_context *ctx)
 	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
 }
 
+/* True if a signal is what the call waits for, or is one of the things; the call's class decides. */
+static bool waits_for_signals(const struct wait_context *ctx)
+{
+	enum call_class class = frame_class(ctx->a, ctx->frame);
+
+	return class == CALL_WAIT || class == CALL_PAUSE || polls(ctx);
+}
+
 /*
  * A kernel thread's own wait. The trace does not show for which task it works. It shows a disk,
  * unless that disk's completion is the next job of the thread.
@@ -1187,8 +1195,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		ctx.gap = !succeeded(&ctx);
 		ctx.result = thread->ret;
 	}
-	if (pending->waker.by_signal && woken_by_task(&ctx) && top && frame_class(a, ctx.frame) != CALL_WAIT &&
-	    !polls(&ctx))
+	if (pending->waker.by_signal && woken_by_task(&ctx) && top && !waits_for_signals(&ctx))
 		return cause_is_waker(&ctx, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
 		return io_worker(&ctx);

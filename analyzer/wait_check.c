@@ -7,8 +7,11 @@
  *
  *	via pipe          the process had an end of the pipe open
  *	via unix, tcp     it had the socket at the other end open, or the same socket
- *	via futex         it is the same process, or shares the memory of the futex
+ *	via futex         it is the same process, or had the memory of the futex
  *	via lock          it had the file open; for a directory or a path, no rule
+ *
+ * A process that shared the descriptors (CLONE_FILES) or the memory (CLONE_VM) of the waiting thread
+ * had all of them.
  *
  * "Ever" and not "now", because the process may close its end, or exit, before the wait is decided.
  * Example: 20 inherits the write end of pipe 70, writes, wakes 10, and closes it. 10 waited for 20
@@ -28,16 +31,7 @@
 #include "wait_evidence.h"
 #include "wait_holder.h"
 
-/* Threads of two processes may share one table (CLONE_FILES) or one memory (CLONE_VM). */
-static bool shares_tables(const struct trace_process *process, const struct trace_thread *thread)
-{
-	for (const struct trace_thread *its = process->first; its; its = its->next)
-		if ((its->fds && its->fds == thread->fds) || (its->memory && its->memory == thread->memory))
-			return true;
-	return false;
-}
-
-static bool is_complete(const struct trace_analysis *a, const struct trace_process *process)
+static bool is_complete(const struct trace_analysis *a, const struct trace_process *process, uint64_t from_ns)
 {
 	if (a->inconsistencies || a->filter.is_on || a->gaps.nr || a->masks.paused ||
 	    gap_log_first_loss(&a->gaps, a->start_ns, a->now + 1) != UINT64_MAX)
@@ -45,7 +39,8 @@ static bool is_complete(const struct trace_analysis *a, const struct trace_proce
 	for (size_t i = 0; i < TRACE_MASK_WORDS; i++)
 		if (a->masks.unrecorded[i] & a->masks.recorded[i])
 			return false; /* recorded for a part of the time */
-	return a->counts[TRACE_EV_fs_open] && a->counts[TRACE_EV_start_thread] && evidence_has_any(a, process);
+	return a->counts[TRACE_EV_fs_open] && a->counts[TRACE_EV_start_thread] &&
+	       evidence_is_complete(a, process, from_ns);
 }
 
 /* ---- rules: each returns what the process never had; NULL: no violation ---- */
@@ -121,7 +116,7 @@ void check_wait(struct trace_analysis *a, struct trace_thread *thread, const str
 	const char *never_had;
 
 	if (!process || process == thread->process || process->idx < NR_PSEUDO_PROCESSES || !frame ||
-	    *a->evidence->violation || !is_complete(a, process) || shares_tables(process, thread))
+	    *a->evidence->violation || !is_complete(a, process, pending->from) || evidence_shares(a, process, thread))
 		return;
 	never_had = violated(a, thread, process, frame, v);
 	if (!never_had)

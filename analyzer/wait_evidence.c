@@ -4,6 +4,10 @@
  *
  * The set only grows: a process may close its end of a pipe, or exit, before a wait for it is
  * decided. Both ends of a pipe are one entry, because one descriptor may have both.
+ *
+ * The descriptors of a process are known if the recorder read them at the start, or if the process
+ * is the child of one whose descriptors are known. A process that ended before it was read has
+ * descriptors that no event tells, although the trace may have its calls.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -23,7 +27,11 @@ struct wait_evidence *wait_evidence_free(struct wait_evidence *evidence)
 	return NULL;
 }
 
-/* @ino 0 stands for any file. */
+/* Stand in the place of the device, which has 32 bits of which the kernel uses fewer. */
+#define DEV_KNOWN  UINT32_MAX	    /* the descriptors of the process are known */
+#define DEV_TABLE  (UINT32_MAX - 1) /* the inode is the number of a table of descriptors */
+#define DEV_MEMORY (UINT32_MAX - 2) /* the inode is the number of an address space */
+
 static uint64_t touch_key(uint32_t process, uint32_t dev, uint64_t ino)
 {
 	uint64_t key = hash_u64(hash_u64((uint64_t)process << 32 | dev) ^ (ino + 1));
@@ -53,16 +61,34 @@ void evidence_add(struct trace_analysis *a, const struct trace_thread *thread, f
 
 	if (!file)
 		return;
-	touch(a, thread->process->idx, 0, 0);
 	touch(a, thread->process->idx, dev_of(file), file->ino);
 }
 
-void evidence_inherit(struct trace_analysis *a, const struct trace_thread *thread)
+void evidence_start(struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
 {
-	for (uint32_t i = 0; thread->fds && i < thread->fds->nr; i++)
-		evidence_add(a, thread, thread->fds->files[i] & ~FD_CLOEXEC_BIT);
-	for (uint32_t i = 0; thread->memory && i < thread->memory->nr; i++)
-		evidence_add(a, thread, thread->memory->maps[i].file);
+	touch(a, thread->process->idx, DEV_KNOWN, 0);
+	if (ns > a->evidence->start_read_ns)
+		a->evidence->start_read_ns = ns;
+}
+
+static void add_tables(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	if (thread->fds)
+		touch(a, thread->process->idx, DEV_TABLE, thread->fds->number);
+	if (thread->memory)
+		touch(a, thread->process->idx, DEV_MEMORY, thread->memory->number);
+}
+
+void evidence_inherit(struct trace_analysis *a, const struct trace_thread *child, const struct trace_thread *parent)
+{
+	if (has_touched(a, parent->process, DEV_KNOWN, 0))
+		touch(a, child->process->idx, DEV_KNOWN, 0);
+	add_tables(a, parent);
+	add_tables(a, child);
+	for (uint32_t i = 0; child->fds && i < child->fds->nr; i++)
+		evidence_add(a, child, child->fds->files[i] & ~FD_CLOEXEC_BIT);
+	for (uint32_t i = 0; child->memory && i < child->memory->nr; i++)
+		evidence_add(a, child, child->memory->maps[i].file);
 }
 
 bool evidence_has_file(const struct trace_analysis *a, const struct trace_process *process, file_idx idx)
@@ -77,7 +103,14 @@ bool evidence_has_socket(const struct trace_analysis *a, const struct trace_proc
 	return has_touched(a, process, 0, ino);
 }
 
-bool evidence_has_any(const struct trace_analysis *a, const struct trace_process *process)
+bool evidence_shares(const struct trace_analysis *a, const struct trace_process *process,
+		     const struct trace_thread *thread)
 {
-	return has_touched(a, process, 0, 0);
+	return (thread->fds && has_touched(a, process, DEV_TABLE, thread->fds->number)) ||
+	       (thread->memory && has_touched(a, process, DEV_MEMORY, thread->memory->number));
+}
+
+bool evidence_is_complete(const struct trace_analysis *a, const struct trace_process *process, uint64_t from_ns)
+{
+	return from_ns >= a->evidence->start_read_ns && has_touched(a, process, DEV_KNOWN, 0);
 }
