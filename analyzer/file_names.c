@@ -30,7 +30,7 @@ struct first_row {
 	uint32_t nr; /* inodes so far, this one included; 0: a new row */
 };
 
-struct string_row {
+struct name_row {
 	uint64_t key;
 	string_id string;
 };
@@ -44,7 +44,7 @@ static string_id name_of(struct trace_analysis *a, string_id path, uint32_t numb
 			     ? asprintf(&name, "%s (later inodes)", text)
 			     : asprintf(&name, "%s (%u%s inode)", text, number, ending[number < 4 ? number : 0]);
 	string_id id = length < 0 ? 0 : strings_take(&a->strings, name);
-	struct string_row *row = id ? acct_row(a, &a->files.names.paths, sizeof(*row), id) : NULL;
+	struct name_row *row = id ? acct_row(a, &a->files.names.paths, sizeof(*row), id) : NULL;
 
 	if (!row || a->failed) {
 		a->failed = -ENOMEM;
@@ -59,7 +59,7 @@ static string_id other_name(struct trace_analysis *a, const struct traced_file *
 {
 	uint64_t key = hash_u64(hash_u64((uint64_t)path << 32 | file->dev) ^ file->ino) | 1;
 	uint32_t number = first->nr + 1;
-	struct string_row *row = acct_row(a, &a->files.names.others, sizeof(*row), key);
+	struct name_row *row = acct_row(a, &a->files.names.others, sizeof(*row), key);
 
 	if (row->string || a->failed)
 		return a->failed ? path : row->string;
@@ -92,7 +92,7 @@ string_id file_name(struct trace_analysis *a, const struct traced_file *file, st
 
 string_id file_name_path(const struct file_names *names, string_id name)
 {
-	const struct string_row *row = names->paths.used && name ? table_find(&names->paths, sizeof(*row), name) : NULL;
+	const struct name_row *row = names->paths.used && name ? table_find(&names->paths, sizeof(*row), name) : NULL;
 
 	return row ? row->string : name;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_FILE_NAMES_H
 #define ANALYZER_FILE_NAMES_H
-/* file_names.h - the names of files in reports: a path, and which of its inodes if it had several */
+/* file_names.h - the names of files in reports: a path, and which of its inodes, if several */
 #include <stdint.h>
 #include "hash_table.h"
 

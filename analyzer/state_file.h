@@ -54,14 +54,14 @@ file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint
 /** file_text() - its path, borrowed until the next event; "" for file 0 */
 const char *file_text(const struct trace_analysis *a, file_idx file);
 #define file_has_text(file) (!(file)->path && (file)->text)
-/** file_path() - its name in reports, an interned string: the path, or more than that (file_names.h) */
+/** file_path() - its name in reports, interned: the path, or more than that (file_names.h) */
 string_id file_path(struct trace_analysis *a, file_idx file);
 /** file_drop() - release a file that no process has and no later caller asks for */
 void file_drop(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
-/** inode_shows() - is inode @ino the same as @real_ino, or that of an overlay with @real in a layer? */
+/** inode_shows() - is inode @ino the same as @real_ino, or that of an overlay above it? */
 bool inode_shows(uint32_t dev, uint64_t ino, uint32_t real_dev, uint64_t real_ino);
 /**
  * file_shows() - is this inode that of @file, or the real file behind it in a layer of an overlay?

@@ -1112,7 +1112,7 @@ static bool polls(const struct wait_context *ctx)
 	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
 }
 
-/* True if a signal is what the call waits for, or is one of the things; the call's class decides. */
+/* True if the call waits for signals, too; its class decides. */
 static bool waits_for_signals(const struct wait_context *ctx)
 {
 	enum call_class class = frame_class(ctx->a, ctx->frame);

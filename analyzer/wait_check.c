@@ -10,8 +10,8 @@
  *	via futex         it is the same process, or had the memory of the futex
  *	via lock          it had the file open; for a directory or a path, no rule
  *
- * A process that shared the descriptors (CLONE_FILES) or the memory (CLONE_VM) of the waiting thread
- * had all of them.
+ * A process that shared the descriptors (CLONE_FILES) or the memory (CLONE_VM) of the waiting
+ * thread had all of them.
  *
  * "Ever" and not "now", because the process may close its end, or exit, before the wait is decided.
  * Example: 20 inherits the write end of pipe 70, writes, wakes 10, and closes it. 10 waited for 20

@@ -21,15 +21,15 @@ struct wait_evidence *wait_evidence_new(void);
 struct wait_evidence *wait_evidence_free(struct wait_evidence *evidence);
 /** evidence_add() - the process of @thread has @file open or mapped from now on */
 void evidence_add(struct trace_analysis *a, const struct trace_thread *thread, file_idx file);
-/** evidence_start() - a descriptor that the process of @thread had at the start of the recording was read at @ns */
+/** evidence_start() - a descriptor that the process of @thread had at the start was read at @ns */
 void evidence_start(struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns);
-/** evidence_inherit() - @child begins with the descriptors and the memory that it has now, from @parent */
+/** evidence_inherit() - @child begins with the descriptors and memory of @parent */
 void evidence_inherit(struct trace_analysis *a, const struct trace_thread *child, const struct trace_thread *parent);
 /** evidence_has_file() - did @process ever have @file, or the other end of this pipe? */
 bool evidence_has_file(const struct trace_analysis *a, const struct trace_process *process, file_idx file);
 /** evidence_has_socket() - did it ever have the socket @ino? */
 bool evidence_has_socket(const struct trace_analysis *a, const struct trace_process *process, uint64_t ino);
-/** evidence_shares() - did @process ever share the descriptors or the memory that @thread has now? */
+/** evidence_shares() - did @process ever share the descriptors or memory that @thread has now? */
 bool evidence_shares(const struct trace_analysis *a, const struct trace_process *process,
 		     const struct trace_thread *thread);
 /**

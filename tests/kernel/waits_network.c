@@ -245,7 +245,7 @@ static void send_several_and_poll(void *fd)
 {
 	struct sockaddr_in there[3] = {at(THERE, PORT), at(THERE, PORT + 1), at(THERE, PORT + 2)};
 	struct sockaddr_in own = at(HERE, PORT + 3);
-	struct iovec text = {"ask", 3};
+	struct iovec text = {(char[]){"ask"}, 3};
 	struct mmsghdr messages[3] = {0};
 
 	for (int i = 0; i < 3; i++)

@@ -96,8 +96,8 @@ __noinline int record_destination(u32 fd, u64 address)
 
 /*
  * The @nr messages at @messages were sent, each perhaps to an address of its own. A struct msghdr
- * begins with a pointer to the address. A struct mmsghdr begins with a struct msghdr, and has 32 bytes in
- * 32-bit programs, 64 bytes in others. No bpf_loop(): the call chain has no frame left.
+ * begins with a pointer to the address. A struct mmsghdr begins with a struct msghdr, and has 32
+ * bytes in 32-bit programs, 64 bytes in others. No bpf_loop(): the call chain has no frame left.
  */
 __noinline int record_destinations(u32 fd, u64 messages, u32 nr, u32 is_32)
 {
