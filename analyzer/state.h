@@ -15,8 +15,8 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
- *   files            open_request, state_rules, state_file, state_memory, state_socket,
- *                    state_device, state_directory, dirty_files
+ *   files            open_request, state_rules, file_names, state_file, state_memory,
+ *                    state_socket, state_device, state_directory, dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
@@ -91,6 +91,7 @@ struct trace_analysis {
 	struct file_table files;
 	struct socket_table sockets;
 	struct sweep sweep; /* of files and sockets */
+	uint32_t nr_tables; /* of descriptors, and address spaces, so far */
 	struct call calls[NR_CALL_ROWS];
 	uint32_t strange_calls[NR_STRANGE_CALLS]; /* their numbers */
 	uint32_t nr_strange_calls;

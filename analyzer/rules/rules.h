@@ -58,6 +58,16 @@ const char *rules_entered_call(const struct rules *rules, const struct trace_sys
 
 /* ---- what the state tells the rules: analyzer/state_rules.c ---- */
 
+/*
+ * What a process has beside files, as the device of a struct trace_file_id. The kernel's devices
+ * use fewer bits.
+ */
+enum {
+	RULES_DEV_KNOWN = -1,  /* all its descriptors are known; inode: when the recorder read one of them, or 0 */
+	RULES_DEV_FDS = -2,    /* inode: the number of its table of descriptors */
+	RULES_DEV_MEMORY = -3, /* inode: the number of its address space */
+};
+
 /** rules_touch() - @process has @file open or mapped from now on */
 void rules_touch(struct rules *rules, const struct trace_process *process, const struct trace_file_id *file);
 /** state_socket_peer() - the inode of the socket at the other end; 0: not known */
@@ -69,8 +79,8 @@ uint64_t state_socket_peer(const struct trace_analysis *analysis, uint64_t ino);
  */
 bool state_futex_file(const struct trace_analysis *analysis, const struct trace_thread *thread,
 		      struct trace_file_id *ret_file);
-/** state_shares_tables() - has @process the descriptors or the address space of @thread, too? */
-bool state_shares_tables(const struct trace_process *process, const struct trace_thread *thread);
+/** state_tables() - the descriptors and the address space that @thread has now; returns how many */
+int state_tables(const struct trace_thread *thread, struct trace_file_id ret_ids[2]);
 /** state_is_complete() - can the state know which process has which files, until now? */
 bool state_is_complete(const struct trace_analysis *analysis);
 /** state_has_events() - does the recorder of the trace know of events @id? */

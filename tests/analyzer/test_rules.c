@@ -57,11 +57,11 @@ bool state_futex_file(const struct trace_analysis *analysis, const struct trace_
 	return false;
 }
 
-bool state_shares_tables(const struct trace_process *process, const struct trace_thread *thread)
+int state_tables(const struct trace_thread *thread, struct trace_file_id ret_ids[2])
 {
-	(void)process;
 	(void)thread;
-	return false;
+	(void)ret_ids;
+	return 0;
 }
 
 bool state_is_complete(const struct trace_analysis *analysis)
