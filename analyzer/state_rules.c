@@ -66,6 +66,15 @@ bool state_is_complete(const struct trace_analysis *a)
 	return !a->masks.paused && !a->gaps.nr && a->counts[TRACE_EV_fs_open] && a->counts[TRACE_EV_start_thread];
 }
 
+uint64_t state_nr_events(const struct trace_analysis *a)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < TRACE_EV_MAX && !a->done; i++)
+		nr += a->counts[i];
+	return nr;
+}
+
 bool state_has_events(const struct trace_analysis *a, uint32_t id)
 {
 	return id < TRACE_EV_MAX && a->handlers[id];
