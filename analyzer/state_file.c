@@ -290,9 +290,7 @@ void fds_exec(struct trace_analysis *a, struct trace_thread *thread)
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd)
 {
-	if (!thread->fds || fd < 0 || fd >= thread->fds->nr)
-		return 0;
-	return thread->fds->files[fd] & ~FD_CLOEXEC_BIT;
+	return fds_file(thread->fds, fd);
 }
 
 static bool fds_reach(struct fd_table *fds, int64_t fd)
@@ -476,18 +474,6 @@ void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 {
 	if (current_thread(cpu))
 		cpu->current->flags |= THREAD_THROTTLED;
-}
-
-file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
-{
-	if (!frame->nr_args)
-		return 0;
-	if (a->calls[frame->call].flags & CALL_HAS_FD)
-		return fd_file(thread, (int32_t)frame->args[0]);
-	/* utimensat() and others without a path are for the descriptor's own file */
-	if ((a->calls[frame->call].flags & CALL_HAS_DIRECTORY) && !frame->args[a->calls[frame->call].directory + 1])
-		return call_directory(a, thread, frame);
-	return 0;
 }
 
 file_idx call_directory(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)

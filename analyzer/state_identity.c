@@ -12,9 +12,9 @@
  * has two rows: 20 ms of user 0 and the rest of user 65534.
  *
  * The ids, the control group and the name of a process are those of its leader, as in /proc/PID.
- * Another thread with ids of its own keeps them to itself. The values that exec changes begin no
- * row by their name alone: a child that executes its program has been a copy of its parent until
- * then.
+ * Another thread with ids of its own keeps them to itself. A name that exec gives begins no first
+ * row: a child that executes its program has been a copy of its parent until then. A process that
+ * has rows gets one for it, so that no row has the time of a program under the name of another one.
  *
  * A change reads the times of all threads of the process. If a process with many threads changes
  * often, the reads would take longer than the pass. So each change and each thread pays for

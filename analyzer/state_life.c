@@ -349,7 +349,8 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	if (!thread->process->comm[0] || (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
+	if (!thread->process->comm[0] || thread->process->identities ||
+	    (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
 		identity_rename(a, thread, ns, comm);
 	process_set_comm(a, thread, comm);
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)

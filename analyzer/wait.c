@@ -175,11 +175,6 @@ static struct wait_cause kernel_thread(const struct wait_context *ctx)
 
 /* ---- the end was not recorded, but the result of the call was ---- */
 
-static bool is_last(const struct wait_context *ctx)
-{
-	return ctx->pending == &ctx->thread->pending[ctx->thread->nr_pending - 1];
-}
-
 /* The call timed out: no process and no file would make it return this. */
 static bool timed_out(const struct wait_context *ctx)
 {
@@ -196,7 +191,7 @@ static bool succeeded(const struct wait_context *ctx)
 /* True if no event is missing: otherwise the result could be that of another call. */
 static bool result_decides(const struct wait_context *ctx)
 {
-	return ctx->gap && (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last(ctx) &&
+	return ctx->gap && (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last_wait(ctx) &&
 	       ctx->frame->kind == FRAME_SYSCALL &&
 	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
 }

@@ -6,12 +6,30 @@
 #include "wait_alone.h"
 #include "wait_context.h"
 
+/*
+ * A recording of some processes has no exit of the others. The call returns the child that ended,
+ * which may be dead by now. In a pid namespace the number is that of another process.
+ */
+static uint32_t returned_child(const struct wait_context *ctx)
+{
+	const struct trace_process *child;
+
+	if (!ctx->a->filter.is_on || !(ctx->thread->flags & THREAD_RETURNS) || ctx->thread->ret <= 0 ||
+	    !is_last_wait(ctx))
+		return PROCESS_UNKNOWN;
+	child = process_find(&ctx->a->threads, (uint32_t)ctx->thread->ret);
+	return child && child->ppid == ctx->thread->process->pid ? child->idx : (uint32_t)PROCESS_UNKNOWN;
+}
+
 /* wait4(), waitpid(), waitid(): the child that the caller named, or its only child. */
 static uint32_t awaited_child(const struct wait_context *ctx)
 {
+	uint32_t child = returned_child(ctx);
 	bool is_waitid = strcmp(strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name), "waitid") == 0;
 	int32_t named = ctx->result > 0 ? (int32_t)ctx->result : ctx->frame->nr_args ? (int32_t)ctx->frame->args[0] : 0;
 
+	if (child != PROCESS_UNKNOWN)
+		return child;
 	return wakers_child(ctx->a, ctx->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0);
 }
 

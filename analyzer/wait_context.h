@@ -45,6 +45,12 @@ static inline bool lasts_until_end(const struct wait_context *ctx)
 	return !ctx->pending->interrupted;
 }
 
+/** is_last_wait() - true for the latest of the thread's waits: a result is its result */
+static inline bool is_last_wait(const struct wait_context *ctx)
+{
+	return ctx->pending == &ctx->thread->pending[ctx->thread->nr_pending - 1];
+}
+
 /** cause_other_call() - kind `other`: only the name of the call is known */
 struct wait_cause cause_other_call(const struct wait_context *ctx, enum via via);
 /** path_argument() - the path that was passed to the call; 0: none */

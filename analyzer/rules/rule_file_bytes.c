@@ -156,8 +156,8 @@ static void on_exit_of(struct file_bytes *f, struct trace_analysis *a, const str
 
 	if (!call)
 		return;
-	if (exit->ret > 0 && mover && mover != call->mover)
-		note_unsure(f, thread); /* it began before the recording, or in a gap */
+	if (exit->ret > 0 && (!name || (mover && mover != call->mover)))
+		note_unsure(f, thread); /* it began before the recording, perhaps in a call told later, or in a gap */
 	if (exit->ret <= 0 || !mover || mover != call->mover) {
 		call->mover = NULL;
 		return;

@@ -383,6 +383,30 @@ static void a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not(void)
 	case_free(&c);
 }
 
+/* A child drops its privileges and then executes its program, as su does. */
+static void the_time_of_a_program_has_its_name(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	ids(c.tb, 2000, 10, 65534, 65534);
+	tb_sys_enter(c.tb, 0, 3000, SYS_execve);
+	tb_comm(c.tb, 0, 3100, 10, "sh");
+	tb_add(c.tb, 0, 3200, sched_exec, "/bin/sh", .tid = 10, .old_tid = 10, .uid = 65534);
+	tb_sys_exit(c.tb, 0, 3300, 0);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 3);
+	CU_ASSERT_STRING_EQUAL(list[1].comm, "one");
+	CU_ASSERT_EQUAL(elapsed(&list[1]), 1100);
+	CU_ASSERT_STRING_EQUAL(list[2].comm, "sh");
+	CU_ASSERT_EQUAL((int)list[2].uid, 65534);
+	free(list);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -399,6 +423,7 @@ int main(int argc, char **argv)
 		CASE(an_adopted_process_is_adopted_again),
 		CASE(verify_reports_a_child_of_a_dead_parent),
 		CASE(a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not),
+		CASE(the_time_of_a_program_has_its_name),
 		{NULL, NULL},
 	};
 
