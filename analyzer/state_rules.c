@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* state_rules.c - what the state tells the rules: see state_rules.h */
+#include <sys/socket.h>
 #include "rules/rules.h"
 #include "state.h"
 #include "state_frame.h"
@@ -32,9 +33,12 @@ void rules_inherited(struct trace_analysis *a, const struct trace_thread *thread
 
 uint64_t state_socket_peer(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct socket_state *sock = sock_peek(a, ino);
+	const struct socket_state *sock = sock_peek(a, ino), *peer;
 
-	return sock ? sock->peer_ino : 0;
+	if (!sock || sock->family == AF_UNIX)
+		return sock ? sock->peer_ino : 0;
+	peer = sock_peer(a, sock);
+	return peer ? peer->ino : 0;
 }
 
 bool state_futex_file(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_file_id *ret_file)

@@ -14,6 +14,7 @@
 #include "rule_other_end.h"
 #include "rule_own_code.h"
 #include "rule_parents.h"
+#include "rule_restarts.h"
 #include "rule_run_time.h"
 
 /*
@@ -31,6 +32,7 @@ static const struct {
 	{rule_other_end_begin, rule_other_end_end, NULL, rule_other_end_touch},
 	{rule_own_code_begin, rule_own_code_end, NULL, NULL},
 	{rule_parents_begin, rule_parents_end, rule_parents_check, NULL},
+	{rule_restarts_begin, rule_restarts_end, NULL, NULL},
 	{rule_run_time_begin, rule_run_time_end, NULL, NULL},
 };
 #define NR_RULES (sizeof(all_rules) / sizeof(all_rules[0]))
