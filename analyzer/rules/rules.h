@@ -58,7 +58,7 @@ struct trace_sys_enter;
 /** rules_entered_call() - the name of the call that a thread enters; NULL: not known */
 const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter);
 
-/* ---- what the state tells the rules: analyzer/state_rules.c ---- */
+/* ---- what the state tells the rules (analyzer/state_touch.c) and they ask it (state_rules.c) ---- */
 
 /** rules_touch() - @process has @file open or mapped from now on */
 void rules_touch(struct rules *rules, const struct trace_process *process, const struct trace_file_id *file);
