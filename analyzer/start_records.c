@@ -13,7 +13,7 @@
 #include "state_container.h"
 #include "state_end.h"
 #include "state_frame.h"
-#include "state_rules.h"
+#include "state_touch.h"
 
 void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {

@@ -15,7 +15,7 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
- *   files            open_request, state_rules, file_names, state_file, state_memory,
+ *   files            open_request, state_touch, file_names, state_file, state_memory,
  *                    state_socket, state_device, state_directory, dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
@@ -29,7 +29,7 @@
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
- *   rules            rules/: they watch the pass by hooks, to verify its results
+ *   rules            rules/: they watch the pass by hooks, to verify its results; state_rules
  */
 #include <errno.h>
 #include <stdbool.h>

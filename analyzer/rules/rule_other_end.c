@@ -154,8 +154,15 @@ static const char *check_pipe(const struct other_end *o, const struct other_end_
 	return is_pipe ? "the other end of its pipe" : NULL;
 }
 
+/* A thread of the own process, too, may end the wait by the same socket: it shuts that down. */
+static bool may_use_same(const struct trace_interval *wait)
+{
+	return wait->other != trace_thread_process(wait->thread) ||
+	       (wait->waker && trace_thread_process(wait->waker) == wait->other);
+}
+
 static const char *check_socket(const struct other_end *o, const struct other_end_row *row,
-				const struct trace_process *other)
+				const struct trace_interval *wait)
 {
 	bool is_socket = false;
 
@@ -165,7 +172,8 @@ static const char *check_socket(const struct other_end *o, const struct other_en
 		if (!S_ISSOCK(row->files[i].mode))
 			continue;
 		peer.ino = state_socket_peer(rules_analysis(o->rules), row->files[i].ino);
-		if (!peer.ino || has_touched(o, other, &peer) || has_touched(o, other, &row->files[i]))
+		if (!peer.ino || has_touched(o, wait->other, &peer) ||
+		    (may_use_same(wait) && has_touched(o, wait->other, &row->files[i])))
 			return NULL;
 		is_socket = true;
 	}
@@ -200,10 +208,14 @@ static const char *check_lock(const struct other_end *o, const struct other_end_
 static const char *never_had(const struct other_end *o, const struct other_end_row *row,
 			     const struct trace_interval *wait)
 {
+	bool is_own = wait->other == trace_thread_process(wait->thread);
+
+	if (strcmp(wait->via, "unix") == 0 || strncmp(wait->via, "tcp", 3) == 0)
+		return check_socket(o, row, wait);
+	if (is_own)
+		return NULL;
 	if (strcmp(wait->via, "pipe") == 0)
 		return check_pipe(o, row, wait->other);
-	if (strcmp(wait->via, "unix") == 0 || strncmp(wait->via, "tcp", 3) == 0)
-		return check_socket(o, row, wait->other);
 	if (strcmp(wait->via, "futex") == 0)
 		return check_futex(o, wait);
 	if (strcmp(wait->via, "lock") == 0)
@@ -213,17 +225,18 @@ static const char *never_had(const struct other_end *o, const struct other_end_r
 
 static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
 {
-	const struct trace_process *own = trace_thread_process(wait->thread), *other = wait->other;
+	const struct trace_process *other = wait->other;
 	struct other_end *o = data;
 	const struct other_end_row *row, none = {0};
 	const char *what;
 
-	if (wait->kind != TRACE_WAIT_PROCESS || !other || other == own || !trace_process_pid(other) || !wait->via ||
-	    !*wait->via || o->failed)
+	if (wait->kind != TRACE_WAIT_PROCESS || !other || !trace_process_pid(other) || !wait->via || !*wait->via ||
+	    o->failed)
 		return;
 	row = table_find(&o->threads, sizeof(*row), trace_thread_index(wait->thread) + 1ull);
 	what = never_had(o, row ? row : &none, wait);
-	if (!what || !is_known(o, other, wait->from_ns) || has_shared(o, other, wait->thread) ||
+	if (!what || !is_known(o, other, wait->from_ns) ||
+	    (other != trace_thread_process(wait->thread) && has_shared(o, other, wait->thread)) ||
 	    !state_is_complete(analysis) ||
 	    !rules_are_sure(o->rules, trace_get_info(rules_trace(o->rules))->start_ns, wait->to_ns))
 		return;
