@@ -69,7 +69,7 @@ static string_id other_name(struct trace_analysis *a, const struct traced_file *
 	return row->string;
 }
 
-string_id file_name(struct trace_analysis *a, const struct traced_file *file, string_id path)
+__attribute__((noinline)) string_id file_name(struct trace_analysis *a, const struct traced_file *file, string_id path)
 {
 	const char *text = strings_text(&a->strings, path);
 	struct first_row *first;

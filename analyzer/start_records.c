@@ -13,7 +13,7 @@
 #include "state_container.h"
 #include "state_end.h"
 #include "state_frame.h"
-#include "wait_evidence.h"
+#include "state_rules.h"
 
 void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
@@ -142,11 +142,11 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
-	if (a->evidence)
-		evidence_start(a, thread, event->ts_ns);
 	fd_put(a, thread, start->fd,
 	       file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 	       start->flags & O_CLOEXEC);
+	if (a->rules && thread->fds)
+		rules_had_start(a, thread, event->ts_ns);
 }
 
 static void load_socket(struct trace_analysis *a, const struct trace_event *event)
@@ -175,8 +175,8 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 		return;
 	file = file_get(a, trace_event_string(event), start->dev, start->ino, 0100000);
 	memory_map(a, leader->memory, start->start, start->end, file);
-	if (a->evidence)
-		evidence_add(a, leader, file);
+	if (a->rules)
+		rules_had_file(a, leader, file);
 }
 
 static void load_exe(struct trace_analysis *a, const struct trace_event *event)

@@ -15,13 +15,14 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
- *   files            open_request, wait_evidence, file_names, state_file, state_memory,
+ *   files            open_request, state_rules, file_names, state_file, state_memory,
  *                    state_socket, state_device, state_directory, dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
- *   causes of waits  potential_wakers, state_request, wait_holder, wait, lock_log, locks,
- *                    wait_check
+ *   causes of waits  potential_wakers, state_request, wait_holder, wait_path, wait_context,
+ *                    wait_alone, wait_waker, wait_socket, wait_file, wait_poll, wait_call, wait,
+ *                    lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
  *                    state_probe, start_records, kernel_work, work_sums
@@ -89,8 +90,9 @@ struct trace_analysis {
 	struct trace_thread *ran; /* list of threads that ran since ran_take(), or run now: state_ran.h */
 	struct file_table files;
 	struct socket_table sockets;
-	struct sweep sweep; /* of files and sockets */
-	uint32_t nr_tables; /* of descriptors, and address spaces, so far */
+	struct sweep sweep;    /* of files and sockets */
+	uint64_t start_fds_ns; /* when the last descriptor of the start state was read; with rules */
+	uint32_t nr_tables;    /* of descriptors, and address spaces, so far */
 	struct call calls[NR_CALL_ROWS];
 	uint32_t strange_calls[NR_STRANGE_CALLS]; /* their numbers */
 	uint32_t nr_strange_calls;
@@ -127,13 +129,11 @@ struct trace_analysis {
 	struct hidden_log hidden;
 	struct restart restart;
 	struct end_state end;
-	struct family_violation family; /* the first one */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 
 	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;
-	struct wait_evidence *evidence; /* owned; NULL: the caller does not want it */
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];
 };

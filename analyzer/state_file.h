@@ -87,6 +87,7 @@ struct fd_table {
 	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
 	uint32_t changes;      /* of @files so far */
 	uint32_t number;       /* no other table of the trace has it */
+	bool is_known;	       /* with rules: all descriptors at the start are in it */
 	bool has_sockets;      /* it has, or had, a socket */
 	/* state_request.c: has it a server's socket, as of these numbers of changes? */
 	bool serves;
@@ -94,6 +95,11 @@ struct fd_table {
 	uint64_t seen_roles;
 };
 
+/** fds_file() - the file of descriptor @fd in a table, which may be NULL; 0: none */
+static inline file_idx fds_file(const struct fd_table *fds, int64_t fd)
+{
+	return fds && fd >= 0 && fd < fds->nr ? fds->files[fd] & ~FD_CLOEXEC_BIT : 0;
+}
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
@@ -104,9 +110,6 @@ struct fd_table *fds_unref(struct fd_table *fds);
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);
 void fds_own(struct trace_analysis *a, struct trace_thread *thread); /* gets a copy of its table */
 void fds_exec(struct trace_analysis *a, struct trace_thread *thread);
-/** call_file() - the file of the descriptor that is the call's first argument; 0: none */
-file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
-
 /**
  * call_directory() - the file of the descriptor with which the path among its arguments begins
  *
