@@ -61,8 +61,6 @@ void file_drop(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
-/** inode_shows() - is inode @ino the same as @real_ino, or that of an overlay above it? */
-bool inode_shows(uint32_t dev, uint64_t ino, uint32_t real_dev, uint64_t real_ino);
 /**
  * file_shows() - is this inode that of @file, or the real file behind it in a layer of an overlay?
  */

@@ -23,8 +23,8 @@ void rules_had_file(struct trace_analysis *a, const struct trace_thread *thread,
 }
 
 /*
- * Not files, but in the set of what a process ever had, too: the kernel uses no such device. A table
- * of descriptors or an address space has a number, because processes that share it (CLONE_FILES,
+ * Not files, but in the set of what a process ever had, too: the kernel uses no such device. Tables
+ * of descriptors and address spaces have numbers, because processes that share them (CLONE_FILES,
  * CLONE_VM) may end before a wait for them is decided.
  */
 #define TABLE(its_number)  ((struct trace_file_id){.dev = UINT32_MAX, .ino = (its_number)})
