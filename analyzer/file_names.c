@@ -16,12 +16,31 @@
  * kernel needs one, for the same file.
  */
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include "file_names.h"
 #include "state.h"
-#include "wait_holder.h"
 
-#define MAX_INODES 8
+#define MAX_INODES  8
+#define MAJOR_SHIFT 20 /* of the kernel's device numbers */
+
+/*
+ * An overlay gives a file the inode number of the real file, in bits that suffice for most file
+ * systems, and a device of its own that is no disk.
+ */
+#define REAL_INODE_BITS 0xffffffffu
+
+bool inode_shows(uint32_t dev, uint64_t ino, uint32_t real_dev, uint64_t real_ino)
+{
+	if (dev == real_dev)
+		return ino == real_ino;
+	return ino && !(dev >> MAJOR_SHIFT) && !((ino ^ real_ino) & REAL_INODE_BITS);
+}
+
+bool is_kernel_file(const char *path)
+{
+	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
+}
 
 struct first_row {
 	uint64_t key;
@@ -69,7 +88,7 @@ static string_id other_name(struct trace_analysis *a, const struct traced_file *
 	return row->string;
 }
 
-string_id file_name(struct trace_analysis *a, const struct traced_file *file, string_id path)
+__attribute__((noinline)) string_id file_name(struct trace_analysis *a, const struct traced_file *file, string_id path)
 {
 	const char *text = strings_text(&a->strings, path);
 	struct first_row *first;

@@ -416,21 +416,6 @@ static bool populates(const struct trace_analysis *a, const struct frame *frame)
 	       (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
 }
 
-#define MAJOR_SHIFT 20 /* of the kernel's device numbers */
-
-/*
- * An overlay gives a file the inode number of the real file, in bits that suffice for most file
- * systems, and a device of its own that is no disk.
- */
-#define REAL_INODE_BITS 0xffffffffu
-
-bool inode_shows(uint32_t dev, uint64_t ino, uint32_t real_dev, uint64_t real_ino)
-{
-	if (dev == real_dev)
-		return ino == real_ino;
-	return ino && !(dev >> MAJOR_SHIFT) && !((ino ^ real_ino) & REAL_INODE_BITS);
-}
-
 bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint64_t ino)
 {
 	return idx && inode_shows(a->files.list[idx].dev, a->files.list[idx].ino, dev, ino);

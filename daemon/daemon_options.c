@@ -351,7 +351,7 @@ static const struct option_spec option_table[] = {
 	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs,
 	"sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
 	{'s', 'S', NULL, NULL, "d|u|lVALUE", OPTION_VALUE, apply_caller,
-	"the caller of each system call: at a depth (-sd1), or between addresses (-suHEX -slHEX)"},
+	"the caller of each system call: at a depth, or within bounds"},
 	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush,
 	"write buffered events every MS ms; 0: never (1000 to 256000, by load)"},
 	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},
@@ -612,7 +612,7 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	if (options->tracer.caller == TRACER_CALLER_BOUNDS &&
 	    options->tracer.caller_upper <= options->tracer.caller_lower)
 		return error_set(ret_error, -EINVAL,
-				 "-su and -sl: give both addresses, the upper one greater than the lower one");
+				 "-su and -sl: the upper address must be greater than the lower one");
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)

@@ -179,7 +179,7 @@ static void nonsense_is_refused(void)
 		"-sd512 t",
 		"-suffffffffffffffff1 -sl0 t",
 		"-su4g -sl0 t",
-		"-su4000 t",
+		"-sl4000 t",
 		"-su4000 -sl4000 t",
 		"-sd1 -su4000 -sl0 t",
 		"-e",

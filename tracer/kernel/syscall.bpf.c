@@ -698,7 +698,8 @@ static __always_inline void note_rename(struct pt_regs *regs, u32 abi, u32 actio
 /* Record the other effects of a call that is more than a number and plain arguments. */
 static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
 {
-	if (action & (SYSCALL_SENDTO | SYSCALL_SENDMSG)) { /* frequent calls, without another effect */
+	if (action &
+	    (SYSCALL_SENDTO | SYSCALL_SENDMSG | SYSCALL_SENDMMSG)) { /* frequent calls, without another effect */
 		if (ret >= 0 && event_wanted(TRACE_EV_sock_names))
 			record_destination_of(regs, abi, action, ret);
 		return;
@@ -722,8 +723,6 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_message(SYSCALL_ARG(regs, abi, 1));
 	if ((action & SYSCALL_MESSAGES) && ret > 0 && is_unix_socket(SYSCALL_ARG(regs, abi, 0)))
 		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
-	if ((action & SYSCALL_SENDMMSG) && ret >= 0 && event_wanted(TRACE_EV_sock_names))
-		record_destination_of(regs, abi, action, ret);
 	if ((action & SYSCALL_WAITV) && ret >= 0 && event_wanted(TRACE_EV_futex_woken))
 		record_futex(SYSCALL_ARG(regs, abi, 0), ret);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
