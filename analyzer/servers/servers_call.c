@@ -126,6 +126,11 @@ void servers_calls_prepare(struct trace_servers *s)
 
 /* ---- system calls: entry ---- */
 
+static bool is_pipe(const struct endpoint *endpoint)
+{
+	return endpoint && endpoint->kind == ENDPOINT_PIPE;
+}
+
 static void send_begin(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
 	thread->destination = 0;
@@ -157,6 +162,20 @@ static void receive_begin(struct trace_servers *s, struct servers_thread *thread
 		thread->call.endpoint->owner = thread->process; /* data written there is for this process */
 	if (thread->call.endpoint && !thread->call.nonblock && is_queue(thread->call.endpoint))
 		set_filter(&s->sets, &thread->set, from_endpoint, thread->call.endpoint);
+}
+
+/*
+ * True if the next data in @endpoint, a pipe, is what @thread itself wrote for the requests that it
+ * works on: it only passes through the pipe, to a socket. No work comes in, and the thread cannot
+ * wait for any.
+ */
+static bool passes_through(const struct servers_thread *thread, const struct endpoint *endpoint)
+{
+	const struct range *next = is_pipe(endpoint) && endpoint->channel.nr ? channel_range(&endpoint->channel, 0)
+									     : NULL;
+
+	return next && next->thread == thread && next->set == thread->set && endpoint->channel.in_step &&
+	       set_any_unanswered(thread->set);
 }
 
 static const uint64_t *event_args(const struct trace_event *event, unsigned int *ret_nr)
@@ -240,9 +259,12 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_SPLICE:
-		bill_drop_replied(s, thread);
-		open_rest(s, thread);
 		thread->call.target = endpoint_of_fd(s, thread, args[0]);
+		thread->call.own_data = passes_through(thread, thread->call.target);
+		if (!thread->call.own_data) {
+			bill_drop_replied(s, thread);
+			open_rest(s, thread);
+		}
 		thread->call.endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
 		send_begin(s, thread, thread->call.endpoint);
 		break;
@@ -287,8 +309,8 @@ static void call_clear(struct servers_thread *thread)
 	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
 	thread->call.sends = 0;
 	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock =
-		thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = thread->call.replies =
-			false;
+		thread->call.from_own_process = thread->call.own_data = thread->call.idle_read =
+			thread->call.signalled = thread->call.replies = false;
 }
 
 void call_on_enter(struct trace_servers *s, const struct trace_event *event)
@@ -339,6 +361,8 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct cpu_time now;
 
+	if (thread->call.own_data)
+		return;
 	if (!thread->call.incoming) {
 		now = servers_cpu_time(s, thread);
 		if (thread->call.slept)
@@ -374,11 +398,6 @@ static void send_end(struct trace_servers *s, struct servers_thread *thread)
 	if (set_any_unanswered(thread->set))
 		set_drop_replied(&s->sets, &thread->set);
 	log_set(s, thread);
-}
-
-static bool is_pipe(const struct endpoint *endpoint)
-{
-	return endpoint && endpoint->kind == ENDPOINT_PIPE;
 }
 
 /*

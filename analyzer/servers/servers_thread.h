@@ -58,6 +58,7 @@ struct thread_call {
 	struct server_request *answer; /* the request of the thread's set that the call answers */
 	struct servers_thread *waker;  /* the thread that woke it last in this call */
 	bool from_own_process;	       /* a thread of the same process sent what came in */
+	bool own_data;		       /* it takes what the thread itself has written */
 	bool signalled;		       /* it woke another process */
 	bool replies;		       /* what it sends answers @outgoing */
 	uint32_t sends;		       /* number of calls that have sent what it received */

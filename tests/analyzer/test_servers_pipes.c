@@ -621,6 +621,40 @@ static void an_eventfd_announces_requests_too(void)
 	end(&k);
 }
 
+/* Spliced out of a pipe into @server's connection. */
+static void splices(struct case_of_servers *k, const struct end *server, uint64_t ns)
+{
+	struct trace_sock_send event = {.ino = server->ino, .ret = 16, .family = AF_UNIX};
+
+	tb_sys_enter(k->c.tb, 2, ns, SYS_splice, 7, 0, (uint64_t)server->fd, 0, 16, 0);
+	tb_event(k->c.tb, 2, ns + 5, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, 2, ns + 10, 16);
+}
+
+/* The thread has both requests, writes an answer into a pipe of its own and splices it out. */
+static void an_answer_through_a_pipe_of_its_own_is_for_the_answered_request(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_string(k.c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+	pipe_made(&k, 1050, 7, 700);
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	receives(&k, &two_server, 1500);
+	pipe_io(&k, 2, 7, 3000, true);
+	splices(&k, &one_server, 3020);
+	pipe_io(&k, 2, 7, 7000, true);
+	splices(&k, &two_server, 7020);
+	polls(&k, 2, 7100);
+	run(&k);
+	CU_ASSERT(bill(&k, 30, 10).cpu_ns > 3000 - 1500 && bill(&k, 30, 10).cpu_ns < 3000 - 1500 + 200);
+	CU_ASSERT(bill(&k, 30, 20).cpu_ns > 7000 - 3100 && bill(&k, 30, 20).cpu_ns < 7000 - 3000 + 300);
+	end(&k);
+}
+
 /*
  * Process 30 creates a child, which inherits its set, and gets a message from it; and again. When
  * the child's whole set was added to the parent's anew, each child doubled the requests in it:
@@ -705,6 +739,8 @@ static const struct unit_case cases[] = {
 	{"passing_on_a_lock_makes_no_server", passing_on_a_lock_makes_no_server},
 	{"an_announced_request_without_an_answer_is_dropped", an_announced_request_without_an_answer_is_dropped},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
+	{"an_answer_through_a_pipe_of_its_own_is_for_the_answered_request",
+	 an_answer_through_a_pipe_of_its_own_is_for_the_answered_request},
 	{"messages_from_children_add_no_requests_to_the_parent", messages_from_children_add_no_requests_to_the_parent},
 	{"a_message_from_a_child_does_not_change_the_parents_client",
 	 a_message_from_a_child_does_not_change_the_parents_client},
