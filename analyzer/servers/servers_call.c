@@ -153,11 +153,26 @@ static void rest(struct trace_servers *s, struct servers_thread *thread)
 	open_rest(s, thread);
 }
 
+/*
+ * A thread whose parent had accepted a connection before it made the thread, and which receives
+ * from elsewhere, was not made for that connection.
+ */
+static void leave_accepted(struct trace_servers *s, struct servers_thread *thread)
+{
+	thread->has_accepted = false;
+	for (uint32_t i = 0; thread->set && i < thread->set->nr; i++)
+		if (thread->set->items[i]->endpoint == thread->call.endpoint)
+			return;
+	bill_replace_set(s, thread, NULL, &thread->call.enter);
+}
+
 /* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
 	bill_drop_replied(s, thread);
 	open_rest(s, thread);
+	if (thread->has_accepted && thread->call.endpoint)
+		leave_accepted(s, thread);
 	if (thread->call.endpoint && thread->call.endpoint->kind == ENDPOINT_PIPE && !thread->call.endpoint->owner)
 		thread->call.endpoint->owner = thread->process; /* data written there is for this process */
 	if (thread->call.endpoint && !thread->call.nonblock && is_queue(thread->call.endpoint))
@@ -384,7 +399,7 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 		set_put_all(&s->sets, &thread->set, thread->call.incoming);
 		log_set(s, thread);
 	}
-	thread->fresh = true;
+	thread->fresh |= thread->call.role != CALL_ACCEPT; /* it has read nothing */
 	if (open_held(thread) > 1)
 		bill_receiving_call(s, thread);
 }

@@ -151,6 +151,8 @@ struct servers_thread {
 	 */
 	bool fresh;
 	bool trails; /* it has answered since its last rest */
+	/* it was born with a connection that was only accepted, and has received nothing since */
+	bool has_accepted;
 
 	struct thread_call call;
 	struct thread_sleep sleep;
@@ -169,6 +171,7 @@ struct thread_birth {
 	struct servers_thread *parent;
 	bool fresh;  /* its parent's */
 	bool unsure; /* its parent had requests that are not in @set */
+	bool has_accepted;
 };
 
 struct servers_threads {
