@@ -19,6 +19,8 @@
  * interrupted user mode. The function of the tick's timer is the one that expired once for each
  * counted tick of the thread. At the same expiries the thread is in user mode by our accounting, or
  * it is not: so both counts agree, but for the ticks within the entries and exits of the kernel.
+ * The length of a tick is the greatest common divisor of all counted times so far: another timer
+ * may have expired as often as a shorter tick would have.
  * The delivery of a signal is such an exit, and a long one. The timer that causes it often expires
  * together with the tick, so each signal excuses a tick.
  */
@@ -34,6 +36,7 @@
 #define SLACK_NS	    4000000u /* a tick */
 #define SLACK_PER_SWITCH_NS 10000u
 #define SLACK_SHARE	    100u      /* 1 % */
+#define MIN_TICK_NS	    1000000u  /* CONFIG_HZ is at most 1000: kernels that count exactly have no ticks */
 #define MAX_TICK_NS	    10000000u /* CONFIG_HZ is at least 100 */
 #define MIN_TICKS	    10u
 #define SLACK_TICKS	    4u
@@ -63,6 +66,7 @@ struct run_time {
 	struct rules *rules;
 	struct hash_table threads;
 	uint64_t stolen_ns;    /* of the machine, so far */
+	uint64_t tick_ns;      /* divides all counted times so far; 0: none */
 	unsigned int *nesting; /* owned: interrupts in progress, by CPU */
 	uint32_t nr_cpus;
 	struct run_time_row none; /* without memory */
@@ -137,31 +141,46 @@ static uint64_t difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The function of the tick's timer; NULL: there is none, or too few ticks. */
-static const struct timer_count *tick_of(const struct run_time_row *row, uint64_t counted_ns, uint64_t *ret_tick_ns)
+/* The greatest common divisor; one of them may be 0. */
+static uint64_t divisor(uint64_t a, uint64_t b)
 {
-	static const uint64_t periods[] = {1000000, 3333333, 4000000, 10000000};
+	while (b) {
+		uint64_t rest = a % b;
 
-	for (int i = 0; i < NR_TIMERS; i++)
-		for (size_t p = 0; p < sizeof(periods) / sizeof(periods[0]); p++) {
-			const struct timer_count *t = &row->timers[i];
-			uint64_t nr = t->user + t->system;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
 
-			if (nr >= MIN_TICKS && difference(nr * periods[p], counted_ns) <= periods[p]) {
-				*ret_tick_ns = periods[p];
-				return t;
-			}
-		}
-	return NULL;
+/* The function of the tick's timer; NULL: none fits, several do, or the ticks are too few. */
+static const struct timer_count *tick_of(const struct run_time_row *row, uint64_t tick_ns, uint64_t counted_ns)
+{
+	const struct timer_count *tick = NULL;
+
+	for (int i = 0; i < NR_TIMERS; i++) {
+		const struct timer_count *t = &row->timers[i];
+		uint64_t nr = t->user + t->system;
+
+		if (nr < MIN_TICKS || difference(nr * tick_ns, counted_ns) > tick_ns)
+			continue;
+		if (tick)
+			return NULL;
+		tick = t;
+	}
+	return tick;
 }
 
 static void compare_ticks(struct run_time *r, const struct trace_thread *thread, const struct run_time_row *row,
 			  const struct trace_event *event)
 {
 	const struct trace_exit_times *times = event->payload;
-	uint64_t tick_ns = 0, slack;
-	const struct timer_count *tick = tick_of(row, times->utime_ns + times->stime_ns, &tick_ns);
+	const struct timer_count *tick;
+	uint64_t tick_ns = r->tick_ns, slack;
 
+	tick = tick_ns >= MIN_TICK_NS && tick_ns <= MAX_TICK_NS
+		       ? tick_of(row, tick_ns, times->utime_ns + times->stime_ns)
+		       : NULL;
 	if (!tick)
 		return;
 	slack = (SLACK_TICKS + row->nr_signals) * tick_ns + row->nr_edges * EDGE_NS;
@@ -196,6 +215,7 @@ static void on_exit_times(struct run_time *r, struct trace_analysis *analysis, c
 	const struct trace_thread *thread = trace_find_thread(analysis, times->tid);
 	struct run_time_row *row = row_of(r, times->tid);
 
+	r->tick_ns = divisor(divisor(r->tick_ns, times->utime_ns), times->stime_ns);
 	if (!thread || !row->fork_ns || row->fork_ns != trace_thread_start_ns(thread) ||
 	    trace_thread_is_kernel(thread) || !is_sure(r, row->fork_ns, event->ts_ns))
 		return;

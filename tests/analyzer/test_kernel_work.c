@@ -532,8 +532,8 @@ static void the_kernels_run_time_and_ours_agree(void)
 	expect_violation(&c, "the kernel counted 35000000 ns (exit_times)");
 }
 
-/* A child computes for 20 ticks of 4 ms; @user of them are the kernel's count of user ticks. */
-static struct analysis_case ticked(uint64_t user)
+/* A timer interrupts the own code of a child 20 times, and the kernel counts these times for it. */
+static struct analysis_case ticked(uint64_t user_ms, uint64_t system_ms)
 {
 	struct analysis_case c = begin();
 
@@ -549,19 +549,27 @@ static struct analysis_case ticked(uint64_t user)
 	}
 	tb_sys_enter(c.tb, 0, 82000000, SYS_exit_group, 0);
 	tb_add(c.tb, 0, 82002000, exit_times, NULL, .tid = 30, .run_ns = 82000000, .switches = 1,
-	       .utime_ns = user * 4000000, .stime_ns = (20 - user) * 4000000);
+	       .utime_ns = user_ms * 1000000, .stime_ns = system_ms * 1000000);
 	tb_switch(c.tb, 0, 82002000, 30, 10, TRACE_TASK_DEAD);
 	return c;
 }
 
 static void the_kernels_ticks_and_ours_agree(void)
 {
-	struct analysis_case c = ticked(20);
+	struct analysis_case c = ticked(76, 4);
 
 	expect_violation(&c, "");
-	c = ticked(8);
+	c = ticked(28, 52);
 	expect_violation(&c,
-			 "thread 30 (child) was in its own code at 20 timer ticks, the kernel counted 8 (exit_times)");
+			 "thread 30 (child) was in its own code at 20 timer ticks, the kernel counted 7 (exit_times)");
+}
+
+/* 20 ticks of 1 ms would be the same time, but 8 ms and 12 ms are 5 ticks of 4 ms. */
+static void another_timer_is_not_the_tick(void)
+{
+	struct analysis_case c = ticked(8, 12);
+
+	expect_violation(&c, "");
 }
 
 int main(int argc, char **argv)
@@ -593,6 +601,7 @@ int main(int argc, char **argv)
 		CASE(lost_events_explain_own_code_after_an_exit),
 		CASE(the_kernels_run_time_and_ours_agree),
 		CASE(the_kernels_ticks_and_ours_agree),
+		CASE(another_timer_is_not_the_tick),
 		{NULL, NULL},
 	};
 
