@@ -51,7 +51,7 @@ struct planner {
 		bool connected, closed;
 		uint32_t unread, unanswered; /* sent, read */
 		uint32_t answers;	     /* sent by the server, and not received */
-		bool joined;		     /* several requests were read before one was answered */
+		bool joined;		     /* it sent the latest request before the answer to another one */
 		uint8_t reader;
 		bool late; /* @answerer will answer more: what was proven meanwhile is refuted */
 		uint8_t answerer;
@@ -199,10 +199,12 @@ static void passes(struct planner *p, uint32_t from, uint32_t to, bool unseen)
 
 	step(p, from, unseen ? STEP_WRITE_MEMORY : STEP_WAKE, NO_CLIENT, 0, note);
 	step(p, to, unseen ? STEP_LOOK : STEP_WAIT, NO_CLIENT, 0, note);
-	for (uint32_t c = 0; c < PLAN_CLIENTS && !unseen; c++)
-		p->crosses |= has(p, from, c);
 	rests(p, to);
 	p->threads[to].fresh = !unseen;
+	for (uint32_t c = 0; c < PLAN_CLIENTS && !unseen; c++) {
+		p->crosses |= has(p, from, c);
+		p->threads[to].lent[c] = has(p, from, c); /* the call that wakes it hands over all of them */
+	}
 }
 
 static uint32_t another(struct planner *p, uint32_t thread)
@@ -217,7 +219,7 @@ static void is_helped(struct planner *p, struct job *job)
 	uint32_t helper = another(p, job->worker);
 
 	passes(p, job->worker, helper, unseen);
-	p->threads[helper].lent[job->client] = !unseen;
+	p->threads[helper].lent[job->client] |= !unseen;
 	p->threads[helper].near[job->client] = true;
 	works(p, helper, job->client, some_us(p));
 	p->threads[helper].near[job->client] = false;
@@ -297,6 +299,7 @@ static void client_sends(struct planner *p, int client)
 static void reads(struct planner *p, int client)
 {
 	uint32_t thread = p->clients[client].reader;
+	bool pipelines = p->clients[client].unread;
 
 	if (!p->clients[client].unread) {
 		client_sends(p, client);
@@ -318,8 +321,8 @@ static void reads(struct planner *p, int client)
 	p->threads[thread].held[client]++;
 	p->clients[client].late = false;
 	p->clients[client].worker = (uint8_t)thread;
+	p->clients[client].joined = p->clients[client].unanswered || pipelines || p->clients[client].unread > 1;
 	p->clients[client].unread--;
-	p->clients[client].joined = p->clients[client].unanswered;
 	p->clients[client].unanswered++;
 	p->jobs[p->nr_jobs++] =
 		(struct job){.client = (int8_t)client, .reader = (uint8_t)thread, .worker = (uint8_t)thread};
