@@ -403,7 +403,9 @@ static void ends(struct planner *p, struct job *job)
 			step(p, client_actor(job->client), STEP_CLOSE, job->client, 0, 0);
 		step(p, thread, STEP_DROP, job->client, 0, 0);
 		p->clients[job->client].closed = true;
+		p->clients[job->client].unanswered = 0; /* it is over when the thread rests */
 		p->threads[job->reader].held[job->client] = 0;
+		p->threads[job->reader].trailing[job->client] = true;
 	} else {
 		answers(p, job);
 	}
