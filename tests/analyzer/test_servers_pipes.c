@@ -621,6 +621,36 @@ static void an_eventfd_announces_requests_too(void)
 	end(&k);
 }
 
+#define FUTEX_WAKE_NR 454 /* futex_wake() and futex_wait(), of Linux 6.7 */
+#define FUTEX_WAIT_NR 455
+#define FUTEX2_SHARED 2 /* a word of 32 bits, in memory that processes share */
+
+/* Wait at @word, and wake the waiter of the other one, by calls that have no command. */
+static void the_newer_futex_calls_announce_requests_too(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_string(k.c.tb, TRACE_STRING_SYSCALL, FUTEX_WAKE_NR, "futex_wake");
+	tb_string(k.c.tb, TRACE_STRING_SYSCALL, FUTEX_WAIT_NR, "futex_wait");
+	tb_sys_enter(k.c.tb, 2, 1100, FUTEX_WAIT_NR, 0x7000, 0, ~0ull, FUTEX2_SHARED, 0, 0);
+	tb_switch(k.c.tb, 2, 1110, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 0, 1200, FUTEX_WAKE_NR, 0x7000, ~0ull, 1, FUTEX2_SHARED, 0, 0);
+	tb_waking(k.c.tb, 0, 1205, 30, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 0, 1210, 1);
+	tb_sys_enter(k.c.tb, 0, 1220, FUTEX_WAIT_NR, 0x8000, 0, ~0ull, FUTEX2_SHARED, 0, 0);
+	tb_switch(k.c.tb, 0, 1230, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 1300, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 1310, 0);
+	tb_sys_enter(k.c.tb, 2, 2000, FUTEX_WAKE_NR, 0x8000, ~0ull, 1, FUTEX2_SHARED, 0, 0);
+	tb_waking(k.c.tb, 2, 2005, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 2, 2010, 1);
+	tb_switch(k.c.tb, 0, 2100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 0, 2110, 0);
+	run(&k);
+	BILL(&k, 30, 10, 10 + 2010 - 1300);
+	end(&k);
+}
+
 /* Spliced out of a pipe into @server's connection. */
 static void splices(struct case_of_servers *k, const struct end *server, uint64_t ns)
 {
@@ -739,6 +769,7 @@ static const struct unit_case cases[] = {
 	{"passing_on_a_lock_makes_no_server", passing_on_a_lock_makes_no_server},
 	{"an_announced_request_without_an_answer_is_dropped", an_announced_request_without_an_answer_is_dropped},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
+	{"the_newer_futex_calls_announce_requests_too", the_newer_futex_calls_announce_requests_too},
 	{"an_answer_through_a_pipe_of_its_own_is_for_the_answered_request",
 	 an_answer_through_a_pipe_of_its_own_is_for_the_answered_request},
 	{"messages_from_children_add_no_requests_to_the_parent", messages_from_children_add_no_requests_to_the_parent},
