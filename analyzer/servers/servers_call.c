@@ -176,7 +176,7 @@ static void leave_accepted(struct trace_servers *s, struct servers_thread *threa
 /* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
-	bill_drop_replied(s, thread);
+	bill_drop_replied(s, thread, &thread->call.enter);
 	open_rest(s, thread);
 	if (thread->has_accepted && thread->call.endpoint)
 		leave_accepted(s, thread);
@@ -251,7 +251,7 @@ static void futex_begin(struct trace_servers *s, struct servers_thread *thread, 
 		thread->call.futex = args[0];
 		futexes_add(&thread->waited, args[0]);
 	}
-	bill_drop_replied(s, thread);
+	bill_drop_replied(s, thread, &thread->call.enter);
 	rest(s, thread);
 	if (thread->call.futex && !set_any_unanswered(thread->set))
 		futexes_add(&thread->waited_idle, args[0]);
@@ -262,7 +262,7 @@ static void splice_begin(struct trace_servers *s, struct servers_thread *thread,
 	thread->call.target = argument_endpoint(s, thread, args, args->places->fd);
 	thread->call.own_data = passes_through(thread, thread->call.target);
 	if (!thread->call.own_data) {
-		bill_drop_replied(s, thread);
+		bill_drop_replied(s, thread, &thread->call.enter);
 		open_rest(s, thread);
 	}
 	thread->call.endpoint = argument_endpoint(s, thread, args, args->places->second_fd);
@@ -320,7 +320,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, c
 			thread->call.role = CALL_NONE;
 		break;
 	case CALL_REST:
-		bill_drop_replied(s, thread);
+		bill_drop_replied(s, thread, &thread->call.enter);
 		rest(s, thread);
 		break;
 	case CALL_RING:
@@ -501,8 +501,6 @@ static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 /* The thread has answered in this call: its time until the end of the call is proven. */
 static void prove_sent(struct trace_servers *s, struct servers_thread *thread)
 {
-	if (!thread->call.sent)
-		return;
 	if (!thread->turn)
 		bill_now(s, thread);
 	for (uint32_t i = 0; i < thread->call.sent->nr; i++)
@@ -543,7 +541,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 		break;
 	}
 	signal_end(s, thread);
-	set_drop_replied(&s->sets, &thread->call.inherited);
+	if (thread->call.inherited)
+		set_drop_replied(&s->sets, &thread->call.inherited);
 	if (thread->call.inherited && !thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
 		open_handed(s, thread, thread->call.inherited);
@@ -552,7 +551,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 	}
 	if (thread->call.role == CALL_RECEIVE || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_SPLICE)
 		receive_end(s, thread);
-	prove_sent(s, thread);
+	if (thread->call.sent)
+		prove_sent(s, thread);
 }
 
 /*
