@@ -91,7 +91,7 @@ static const struct {
 };
 
 /*
- * Returns where the arguments of a call are. Bytes are those of a call on one descriptor: sendfile()
+ * Returns where the arguments of a call are. Only a call on one descriptor has bytes: sendfile()
  * may transfer fewer than it was asked to.
  */
 static struct call_places places_of(const char *name, bool is_32)

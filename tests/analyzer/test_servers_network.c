@@ -31,7 +31,7 @@ static const struct trace_receiver *receiver(const struct case_of_servers *k, ui
 	return NULL;
 }
 
-/* The server does not know it before it looks: it may work on the request until it closes its end. */
+/* The server does not know it before it looks. It may work on the request until it closes. */
 static void a_request_outlives_the_reset_of_its_connection(void)
 {
 	struct trace_sock_state reset = {.ino = 201, .family = AF_INET, .protocol = 6, .old_state = 1, .new_state = 7};

@@ -574,7 +574,7 @@ static const struct variant variants[] = {
 	UNIX(several_workers),
 	UNIX(helper_returns),
 	UNIX(helper_answers),
-	/* from here on a bill has the begin or end of a worker in it, or is an estimate: its bounds are right */
+	/* from here on a bill includes a worker's begin or end, or is an estimate */
 	UNIX(connection_threads),
 	TCP(connection_threads),
 	UNIX(forked),
