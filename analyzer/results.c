@@ -16,7 +16,6 @@
 #include "sort.h"
 #include "state.h"
 #include "wait_cause.h"
-#include "wait_check.h"
 
 const char *trace_state_name(enum trace_state state)
 {
@@ -603,10 +602,6 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 			thread_user += thread->acct.user;
 			thread_system += thread->acct.syscall + thread->acct.trap;
 		}
-	if (!error)
-		error = family_verify(a, ret_error);
-	if (!error)
-		error = check_result(a, ret_error);
 	if (error)
 		return error;
 	if (thread_user != cpu_user || thread_system != cpu_system)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include "pages.h"
 #include "state.h"
-#include "wait_evidence.h"
+#include "state_rules.h"
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"
@@ -322,8 +322,8 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		return;
 	}
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
-	if (a->evidence)
-		evidence_add(a, thread, file);
+	if (a->rules)
+		rules_had_file(a, thread, file);
 	thread->fds->changes++;
 	if (file && S_ISSOCK(a->files.list[file].mode))
 		thread->fds->has_sockets = true;
