@@ -312,14 +312,13 @@ void trace_thread_times(const struct trace_analysis *a, const struct trace_threa
 			struct trace_times *ret_times)
 {
 	const struct acct *acct = &thread->acct;
-	struct trace_times times = {acct->user,	       acct->syscall,  acct->trap,
-				    acct->interrupted, acct->wait_cpu, acct->blocked};
 	const struct cpu *cpu = &a->cpus[thread->cpu < a->nr_cpus ? thread->cpu : 0];
 	uint64_t since = thread->sched_state == SCHED_ON_CPU ? cpu->accounted_ns : thread->since;
 
+	*ret_times = (struct trace_times){acct->user,	     acct->syscall,  acct->trap,
+					  acct->interrupted, acct->wait_cpu, acct->blocked};
 	for (uint32_t i = 0; i < thread->nr_shares; i++)
-		times.user_ns += thread->shares[i].ns;
+		ret_times->user_ns += thread->shares[i].ns;
 	if (thread->sched_state != SCHED_DEAD && !a->done && a->now > since)
-		*open_column(a, cpu, thread, &times) += a->now - since;
-	*ret_times = times;
+		*open_column(a, cpu, thread, ret_times) += a->now - since;
 }

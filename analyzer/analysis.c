@@ -9,7 +9,6 @@
 #include "slice_log.h"
 #include "interrupted.h"
 #include "state.h"
-#include "wait_evidence.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_filtered.h"
@@ -157,8 +156,6 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	a->nr_cpus = info->nr_cpus;
 	if (file_table_prepare(&a->files) < 0)
 		goto fail;
-	if (options_verify(options) && !(a->evidence = wait_evidence_new()))
-		goto fail;
 	a->cpus = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*a->cpus));
 	if (!a->cpus)
 		goto fail;
@@ -215,7 +212,6 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->interrupts);
 	table_clear(&a->interruptions);
 	wait_objects_clear(&a->wait_objects);
-	wait_evidence_free(a->evidence);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->rings);

@@ -44,29 +44,65 @@ uint64_t histogram_total(const struct hash_table *table)
 	return total;
 }
 
+/* A row's key, and its place in the table. */
+struct place {
+	uint64_t key;
+	const struct histogram_row *row;
+};
+
 static int order(const void *left, const void *right)
 {
-	const struct histogram_count *l = left, *r = right;
+	const struct place *l = left, *r = right;
 
 	return l->key < r->key ? -1 : l->key > r->key;
+}
+
+/* The rows of @table that are in use, sorted by key. NULL: out of memory. */
+static struct place *rows_in_order(const struct hash_table *table)
+{
+	struct place *rows = malloc((table->used + 1) * sizeof(*rows)), *at = rows;
+
+	for (const struct histogram_row *row = NULL; rows && (row = table_next(table, sizeof(*row), row));)
+		*at++ = (struct place){row->key, row};
+	if (rows)
+		qsort(rows, table->used, sizeof(*rows), order);
+	return rows;
+}
+
+/* Append the counts that are not 0 of the rows before @end: the bytes of counts of one group. */
+static struct histogram_count *append(struct histogram_count *at, const struct place *first, const struct place *end)
+{
+	uint64_t group = first->key >> HISTOGRAM_BYTE_BITS & ((1u << HISTOGRAM_GROUP_BITS) - 1);
+	uint64_t call = first->key >> (HISTOGRAM_BYTE_BITS + HISTOGRAM_GROUP_BITS);
+	uint64_t key = call << LATENCY_KEY_BITS | group * HISTOGRAM_BUCKETS;
+
+	for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++) {
+		uint64_t count = 0;
+
+		for (const struct place *byte = first; byte < end; byte++)
+			count += count_of(byte->row, cell);
+		if (count)
+			*at++ = (struct histogram_count){key + cell, count};
+	}
+	return at;
 }
 
 struct histogram_count *histogram_list(const struct hash_table *table, size_t *ret_nr)
 {
 	struct histogram_count *list = malloc(((size_t)table->used * HISTOGRAM_BUCKETS + 1) * sizeof(*list)),
 			       *at = list;
+	struct place *rows = list ? rows_in_order(table) : NULL, *end;
 
-	for (const struct histogram_row *row = NULL; list && (row = table_next(table, sizeof(*row), row));) {
-		uint64_t group = row->key >> HISTOGRAM_BYTE_BITS & ((1u << HISTOGRAM_GROUP_BITS) - 1);
-		uint64_t call = row->key >> (HISTOGRAM_BYTE_BITS + HISTOGRAM_GROUP_BITS);
-
-		for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
-			if (row->counts[cell])
-				*at++ = (struct histogram_count){call << LATENCY_KEY_BITS |
-									 (group * HISTOGRAM_BUCKETS + cell),
-								 count_of(row, cell)};
+	for (struct place *first = rows; rows && first < rows + table->used; first = end) {
+		for (end = first + 1;
+		     end < rows + table->used && end->key >> HISTOGRAM_BYTE_BITS == first->key >> HISTOGRAM_BYTE_BITS;)
+			end++;
+		at = append(at, first, end);
 	}
-	if (list)
-		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order);
-	return list;
+	if (rows)
+		*ret_nr = (size_t)(at - list);
+	else
+		free(list);
+	free(rows);
+	return rows ? list : NULL;
 }

@@ -27,10 +27,7 @@ struct histogram_row {
 	uint8_t counts[HISTOGRAM_BUCKETS];
 };
 
-/**
- * struct histogram_count - a count of one bucket, or a part of it The list may have several entries
- * for the same bucket: add them up.
- */
+/* How many calls are in one bucket. */
 struct histogram_count {
 	uint64_t key; /* latency_key() */
 	uint64_t count;

@@ -18,7 +18,8 @@
  *
  * Example: a thread reads from a pipe at 0 ms. A timer's signal interrupts the read at 10 ms, and
  * the handler has SA_RESTART. The read begins again at 10.1 ms, and a writer ends it at 30 ms. Both
- * waits, 10 ms and 19.9 ms, are for the writer, via "pipe".
+ * waits, 10 ms and 19.9 ms, are for the writer, via "pipe". If it is a lock, each wait is split
+ * among the threads that owned the lock in turn until the release that ended the last one.
  *
  * The interruption is a row of its own: the call, what interrupted it, how often, and how long the
  * waits had lasted.
@@ -50,6 +51,8 @@ struct interrupted_call {
 	uint32_t nr_others; /* calls of theirs */
 	bool goes_on;	    /* the thread is in the call again */
 	bool had_handler;
+	struct waker release; /* the wakeup by which the call got the lock; lock 0: it waits for none */
+	uint64_t release_ns;
 	/*
 	 * the cause by the call alone at the first interruption: the process may exit until the end
 	 */
@@ -145,13 +148,20 @@ struct trace_interruption *trace_interruptions(const struct trace_analysis *a, s
 
 /* ---- the cause of the kept waits ---- */
 
+/* sigtimedwait(): a signal that it does not wait for interrupts it. */
+static bool waits_for_some_signals(const struct trace_analysis *a, const struct frame *frame)
+{
+	return strncmp(strings_text(&a->strings, a->calls[frame->call].name), "rt_sigtimedwait", 15) == 0;
+}
+
 /* A signal with a handler ends these calls in any case. */
 static bool ends_by_signal(const struct trace_analysis *a, const struct frame *frame)
 {
 	switch (frame_class(a, frame)) {
+	case CALL_PAUSE:
+		return !waits_for_some_signals(a, frame);
 	case CALL_AIO:
 	case CALL_EPOLL_WAIT:
-	case CALL_PAUSE:
 	case CALL_POLL:
 	case CALL_SELECT:
 		return true;
@@ -203,6 +213,10 @@ static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32
 	for (uint32_t i = 0; i < nr; i++) {
 		if (!ended || i + 1 < call->nr)
 			interruption_add(a, thread, call->frame.call, &call->waits[i]);
+		if (known && call->release.lock) {
+			pending_split(a, thread, &call->waits[i], &cause, &call->release, call->release_ns);
+			continue;
+		}
 		memset(&call->waits[i].waker, 0, sizeof(call->waits[i].waker));
 		pending_account(a, thread, &call->waits[i], &cause);
 	}
@@ -290,7 +304,7 @@ static bool came_with_signal(const struct trace_analysis *a, const struct trace_
 			     const struct frame *frame, const struct pending *last)
 {
 	return thread->is_interrupted && thread->interrupted->goes_on && last->waker.by_signal &&
-	       !ends_by_signal(a, frame);
+	       frame_class(a, frame) != CALL_PAUSE && !ends_by_signal(a, frame);
 }
 
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -347,13 +361,39 @@ void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, con
 	struct wait_cause last = wait_of_key(thread->last_wait);
 	bool decides = thread->last_wait_ns > from && last.kind != TRACE_WAIT_UNKNOWN && last.kind != TRACE_WAIT_OTHER;
 
-	if (call->goes_on)
-		end(a, thread, decides && is_same_call(call, frame) ? &last : NULL);
+	if (!call->goes_on)
+		return;
+	decides &= frame->call == call->frame.call && frame->nr_args == call->frame.nr_args;
+	if (decides) /* futex_waitv(2): the futex that ended it is known only now */
+		memcpy(call->frame.args, frame->args, frame->nr_args * sizeof(frame->args[0]));
+	end(a, thread, decides ? &last : NULL);
 }
 
-void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread, uint64_t handler)
+void interrupted_released(struct trace_thread *thread, const struct pending *wait)
 {
-	if (handler < FIRST_HANDLER)
+	if (!thread->interrupted->goes_on || wait->depth != 1)
+		return;
+	thread->interrupted->release = wait->waker;
+	thread->interrupted->release_ns = wait->to;
+}
+
+/*
+ * The first signal that is delivered after the interruption is what woke the thread, if the wakeup
+ * shows nothing else: no event of a signal follows the wakeup by a child that exits.
+ */
+static void learn_signal(const struct trace_analysis *a, struct interrupted_call *call, uint32_t signal)
+{
+	struct waker *waker = call->nr ? &call->waits[call->nr - 1].waker : NULL;
+
+	if (waker && !call->goes_on && !call->had_handler && via_of(a, waker) == VIA_NONE)
+		waker->by_signal = (uint8_t)signal;
+}
+
+void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread,
+			const struct trace_signal_deliver *delivered)
+{
+	learn_signal(a, thread->interrupted, delivered->signal);
+	if (delivered->handler < FIRST_HANDLER)
 		return;
 	thread->interrupted->handlers++;
 	thread->interrupted->had_handler = true;

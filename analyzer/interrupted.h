@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 struct frame;
+struct pending;
 struct trace_analysis;
+struct trace_signal_deliver;
 struct trace_thread;
 
 /* see interrupted.c */
@@ -35,11 +37,14 @@ void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, st
 void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, uint64_t from);
 /** interrupted_end() - decide the interrupted waits of @thread: the call does not go on */
 void interrupted_end(struct trace_analysis *a, struct trace_thread *thread);
+/** interrupted_signal() - a signal is delivered to @thread, which has interrupted waits */
+void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread,
+			const struct trace_signal_deliver *delivered);
 /**
- * interrupted_signal() - a signal is delivered to @thread, which has interrupted waits
- * @handler: 0: it has none
+ * interrupted_released() - @thread, which has interrupted waits, has got a lock after the wait
+ * @wait, in a call that may go on
  */
-void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread, uint64_t handler);
+void interrupted_released(struct trace_thread *thread, const struct pending *wait);
 /** interrupted_user_event() - the program of @thread, which may be NULL, does something else */
 void interrupted_user_event(struct trace_analysis *a, struct trace_thread *thread);
 /** interrupted_mark() - mark the files of the interrupted waits of @thread in the bit set @files */

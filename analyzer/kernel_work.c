@@ -237,7 +237,7 @@ void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (!thread)
 		return;
 	if (thread->is_interrupted)
-		interrupted_signal(a, thread, signal->handler);
+		interrupted_signal(a, thread, signal);
 	acct_mode(a, thread, false);
 	if (thread->read_ns)
 		start_call_ended(thread, ns);

@@ -10,13 +10,13 @@
  * rows of the waits, the report of the locks and the hooks get the same pieces.
  */
 #include <string.h>
+#include "interrupted.h"
 #include "locks.h"
 #include "pending.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_uring.h"
 #include "wait.h"
-#include "wait_check.h"
 
 static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 			 const struct wait_cause *v)
@@ -63,26 +63,27 @@ void pending_account(struct trace_analysis *a, struct trace_thread *thread, cons
 		if (is_in_report(a, thread, pending, v))
 			lock_waited(a, thread, v, pending->waker.thread, pending->known_ns);
 	}
-	if (a->evidence)
-		check_wait(a, thread, pending, v);
 	if (WATCHED(a, TRACE_STATE_BLOCKED))
 		emit_blocked(a, thread, pending, v);
 }
 
-/* Account each piece of a wait for a lock as a wait for the thread that owned the lock. */
-static void pieces_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
-			   const struct wait_cause *v)
+void pending_split(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+		   const struct wait_cause *v, const struct waker *release, uint64_t release_ns)
 {
 	string_id path = wait_path(a, v);
+	struct pending whole = *pending;
+	const struct lock_piece *pieces;
 	size_t nr;
-	const struct lock_piece *pieces = lock_split(a, thread, pending, &nr);
 
-	for (size_t i = 0; i < nr; i++) {
-		struct pending piece = *pending;
+	whole.to = release_ns;
+	whole.waker = *release;
+	pieces = lock_split(a, thread, &whole, &nr);
+	for (size_t i = 0; i < nr && pieces[i].from < pending->to; i++) {
+		struct pending piece = whole;
 		struct wait_cause cause = *v;
 
 		piece.from = pieces[i].from;
-		piece.to = pieces[i].to;
+		piece.to = pieces[i].to < pending->to ? pieces[i].to : pending->to;
 		piece.known_ns = piece.to - piece.from;
 		piece.waker.thread = pieces[i].owner;
 		cause.has_path = false;
@@ -97,10 +98,13 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	struct wait_cause v = wait_decide(a, thread, pending);
 
-	if (pending->waker.lock && !pending->cut && is_for_lock(&v))
-		pieces_account(a, thread, pending, &v);
-	else
+	if (!pending->waker.lock || pending->cut || !is_for_lock(&v)) {
 		pending_account(a, thread, pending, &v);
+		return;
+	}
+	pending_split(a, thread, pending, &v, &pending->waker, pending->to);
+	if (thread->is_interrupted)
+		interrupted_released(thread, pending);
 }
 
 void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)

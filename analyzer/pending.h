@@ -22,6 +22,13 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 void pending_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 		     const struct wait_cause *v);
 
+/**
+ * pending_split() - account the wait @pending of @thread as waits for the owners of a lock in turn
+ * @release: the wakeup that gave the lock to @thread at @release_ns, the end of @pending or later
+ */
+void pending_split(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+		   const struct wait_cause *v, const struct waker *release, uint64_t release_ns);
+
 /** pending_decide() - decide the pending waits of @thread that began in more than @depth frames */
 void pending_decide(struct trace_analysis *a, struct trace_thread *thread, unsigned int depth);
 #endif

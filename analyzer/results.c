@@ -16,7 +16,6 @@
 #include "sort.h"
 #include "state.h"
 #include "wait_cause.h"
-#include "wait_check.h"
 
 const char *trace_state_name(enum trace_state state)
 {
@@ -262,20 +261,26 @@ static bool is_of(enum call_rows which, const struct call_row *row)
 	return which == ROWS_TRAPS || (which == ROWS_KERNEL_WORK) == (row->key - 1 >= CALL_EXITING);
 }
 
-static struct trace_call *figures_calls(const struct trace_analysis *a, const struct hash_table *rows,
-					const struct hash_table *by_time, enum call_rows which, size_t *ret_nr)
+/* The elapsed times of a table of calls, sorted: their quantiles are found there. */
+struct times {
+	struct histogram_count *list; /* owned */
+	size_t nr;
+};
+
+static struct times times_of(const struct hash_table *by_time)
 {
-	struct trace_call *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
-	size_t nr_times = 0;
-	struct histogram_count *times = histogram_list(by_time, &nr_times);
+	struct times times = {0};
 
-	if (!list || !times) {
-		free(list);
-		free(times);
-		return NULL;
-	}
+	times.list = histogram_list(by_time, &times.nr);
+	return times;
+}
 
-	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));) {
+static struct trace_call *figures_calls(const struct trace_analysis *a, const struct hash_table *rows,
+					const struct times *times, enum call_rows which, size_t *ret_nr)
+{
+	struct trace_call *list = times->list ? calloc(rows->used + 1, sizeof(*list)) : NULL, *at = list;
+
+	for (const struct call_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row));) {
 		if (!is_of(which, row))
 			continue;
 		*at++ = (struct trace_call){
@@ -289,12 +294,11 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.wait_cpu_ns = row->wait_cpu,
 			.wait_ns = row->wait,
 			.min_ns = ~row->shortest,
-			.p50_ns = quantile(times, nr_times, row, 50),
-			.p99_ns = quantile(times, nr_times, row, 99),
+			.p50_ns = quantile(times->list, times->nr, row, 50),
+			.p99_ns = quantile(times->list, times->nr, row, 99),
 			.max_ns = row->longest,
 		};
 	}
-	free(times);
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
 }
 
@@ -342,9 +346,12 @@ static struct trace_file_use *figures_files(const struct trace_analysis *a, cons
 static struct trace_figures *figures_of(const struct trace_analysis *a, const struct acct *acct, uint64_t elapsed)
 {
 	struct trace_figures *f = calloc(1, sizeof(*f));
+	struct times calls, traps;
 
 	if (!f)
 		return NULL;
+	calls = times_of(&acct->call_times);
+	traps = times_of(&acct->trap_times);
 	f->elapsed_ns = elapsed;
 	f->user_ns = acct->user;
 	f->syscall_ns = acct->syscall;
@@ -355,9 +362,11 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->stolen_ns = acct->stolen;
 	f->wait_cpu_for = figures_holders(a, &acct->cpu_holders, &f->nr_wait_cpu_for);
 	f->waits = figures_waits(a, &acct->waits, &f->nr_waits);
-	f->syscalls = figures_calls(a, &acct->calls, &acct->call_times, ROWS_CALLS, &f->nr_syscalls_rows);
-	f->kernel_work = figures_calls(a, &acct->calls, &acct->call_times, ROWS_KERNEL_WORK, &f->nr_kernel_work);
-	f->traps = figures_calls(a, &acct->traps, &acct->trap_times, ROWS_TRAPS, &f->nr_traps_rows);
+	f->syscalls = figures_calls(a, &acct->calls, &calls, ROWS_CALLS, &f->nr_syscalls_rows);
+	f->kernel_work = figures_calls(a, &acct->calls, &calls, ROWS_KERNEL_WORK, &f->nr_kernel_work);
+	f->traps = figures_calls(a, &acct->traps, &traps, ROWS_TRAPS, &f->nr_traps_rows);
+	free(calls.list);
+	free(traps.list);
 	f->interrupts = figures_interrupts(a, &acct->interrupts, &f->nr_interrupts);
 	f->files = figures_files(a, &acct->files, &f->nr_files);
 	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->kernel_work || !f->traps || !f->interrupts ||
@@ -593,10 +602,6 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 			thread_user += thread->acct.user;
 			thread_system += thread->acct.syscall + thread->acct.trap;
 		}
-	if (!error)
-		error = family_verify(a, ret_error);
-	if (!error)
-		error = check_result(a, ret_error);
 	if (error)
 		return error;
 	if (thread_user != cpu_user || thread_system != cpu_system)

@@ -13,7 +13,7 @@
 #include "state_container.h"
 #include "state_end.h"
 #include "state_frame.h"
-#include "wait_evidence.h"
+#include "state_rules.h"
 
 void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
@@ -172,8 +172,8 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 		return;
 	file = file_get(a, trace_event_string(event), start->dev, start->ino, 0100000);
 	memory_map(a, leader->memory, start->start, start->end, file);
-	if (a->evidence)
-		evidence_add(a, leader, file);
+	if (a->rules)
+		rules_had_file(a, leader, file);
 }
 
 static void load_exe(struct trace_analysis *a, const struct trace_event *event)

@@ -15,13 +15,14 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
- *   files            open_request, wait_evidence, state_file, state_memory, state_socket,
+ *   files            open_request, state_rules, state_file, state_memory, state_socket,
  *                    state_device, state_directory, dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
- *   causes of waits  potential_wakers, state_request, wait_holder, wait, lock_log, locks,
- *                    wait_check
+ *   causes of waits  potential_wakers, state_request, wait_holder, wait_path, wait_context,
+ *                    wait_alone, wait_waker, wait_socket, wait_file, wait_poll, wait_call, wait,
+ *                    lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
  *                    state_probe, start_records, kernel_work, work_sums
@@ -126,13 +127,11 @@ struct trace_analysis {
 	struct hidden_log hidden;
 	struct restart restart;
 	struct end_state end;
-	struct family_violation family; /* the first one */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 
 	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;
-	struct wait_evidence *evidence; /* owned; NULL: the caller does not want it */
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];
 };

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "state.h"
+#include "state_frame.h"
 #include "state_end.h"
 
 static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include "pages.h"
 #include "state.h"
-#include "wait_evidence.h"
+#include "state_rules.h"
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"
@@ -290,9 +290,7 @@ void fds_exec(struct trace_analysis *a, struct trace_thread *thread)
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd)
 {
-	if (!thread->fds || fd < 0 || fd >= thread->fds->nr)
-		return 0;
-	return thread->fds->files[fd] & ~FD_CLOEXEC_BIT;
+	return fds_file(thread->fds, fd);
 }
 
 static bool fds_reach(struct fd_table *fds, int64_t fd)
@@ -324,8 +322,8 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		return;
 	}
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
-	if (a->evidence)
-		evidence_add(a, thread, file);
+	if (a->rules)
+		rules_had_file(a, thread, file);
 	thread->fds->changes++;
 	if (file && S_ISSOCK(a->files.list[file].mode))
 		thread->fds->has_sockets = true;
@@ -476,18 +474,6 @@ void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 {
 	if (current_thread(cpu))
 		cpu->current->flags |= THREAD_THROTTLED;
-}
-
-file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
-{
-	if (!frame->nr_args)
-		return 0;
-	if (a->calls[frame->call].flags & CALL_HAS_FD)
-		return fd_file(thread, (int32_t)frame->args[0]);
-	/* utimensat() and others without a path are for the descriptor's own file */
-	if ((a->calls[frame->call].flags & CALL_HAS_DIRECTORY) && !frame->args[a->calls[frame->call].directory + 1])
-		return call_directory(a, thread, frame);
-	return 0;
 }
 
 file_idx call_directory(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)

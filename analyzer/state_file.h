@@ -89,6 +89,11 @@ struct fd_table {
 	uint64_t seen_roles;
 };
 
+/** fds_file() - the file of descriptor @fd in a table, which may be NULL; 0: none */
+static inline file_idx fds_file(const struct fd_table *fds, int64_t fd)
+{
+	return fds && fd >= 0 && fd < fds->nr ? fds->files[fd] & ~FD_CLOEXEC_BIT : 0;
+}
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
@@ -99,9 +104,6 @@ struct fd_table *fds_unref(struct fd_table *fds);
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);
 void fds_own(struct trace_analysis *a, struct trace_thread *thread); /* gets a copy of its table */
 void fds_exec(struct trace_analysis *a, struct trace_thread *thread);
-/** call_file() - the file of the descriptor that is the call's first argument; 0: none */
-file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
-
 /**
  * call_directory() - the file of the descriptor with which the path among its arguments begins
  *

@@ -12,9 +12,16 @@
  * has two rows: 20 ms of user 0 and the rest of user 65534.
  *
  * The ids, the control group and the name of a process are those of its leader, as in /proc/PID.
- * Another thread with ids of its own keeps them to itself. The values that exec changes begin no
- * row by their name alone: a child that executes its program has been a copy of its parent until
- * then.
+ * Another thread with ids of its own keeps them to itself. A name that exec gives begins no first
+ * row: a child that executes its program has been a copy of its parent until then. A process that
+ * has rows gets one for it, so that no row has the time of a program under the name of another one.
+ *
+ * A change reads the times of all threads of the process. If a process with many threads changes
+ * often, the reads would take longer than the pass. So each change and each thread pays for
+ * VISITS reads. When these are used up, the time from a change on is that of a row with unknown
+ * values, until they suffice again. Example: 10,000 threads pay for 640,000 reads, so the first 62
+ * changes are exact. If the leader changes its name 1,000 times a second, every 156th of the later
+ * changes is.
  *
  * A recorder reads the start state a moment after the start; a flight recorder reads it at the end.
  * So the values in it are those after all changes that came before it was read. The value before
@@ -30,6 +37,10 @@
 #include "state_identity.h"
 
 #define IDENTITY_ROWS 64u /* a server may take the ids of any number of users; the last row has the rest */
+
+#define VISITS 64u /* of threads, for each change and each thread */
+
+static const struct identity not_known = {.uid = TRACE_ID_UNKNOWN, .gid = TRACE_ID_UNKNOWN};
 
 struct identity identity_of(const struct trace_process *process)
 {
@@ -72,20 +83,29 @@ static struct trace_times process_times(const struct trace_analysis *a, const st
 
 /* ---- rows ---- */
 
-/* Returns the index of the row of @is; the last possible row takes all that have none. */
-static uint32_t row_of(struct trace_analysis *a, struct identity_log *log, const struct identity *is, uint64_t ns)
+/* Returns @log->nr if there is no such row. */
+static uint32_t find_row(const struct identity_log *log, const struct identity *is)
 {
-	struct identity_row *bigger;
 	uint32_t i = 0;
 
 	while (i < log->nr && !same(&log->rows[i].is, is))
 		i++;
+	return i;
+}
+
+/* Returns the index of the row of @is; the last possible row takes all that have none. */
+static uint32_t row_of(struct trace_analysis *a, struct identity_log *log, const struct identity *is, uint64_t ns)
+{
+	struct identity_row *bigger;
+	uint32_t i = find_row(log, is);
+
+	if (i == log->nr && log->nr == IDENTITY_ROWS) {
+		i = find_row(log, &not_known);
+		i = i < log->nr ? i : log->nr - 1;
+		log->rows[i].is = not_known;
+	}
 	if (i < log->nr)
 		return i;
-	if (log->nr == IDENTITY_ROWS) {
-		log->rows[log->nr - 1].is = (struct identity){.uid = TRACE_ID_UNKNOWN, .gid = TRACE_ID_UNKNOWN};
-		return log->nr - 1;
-	}
 	if (log->nr == log->room) {
 		bigger = reallocarray(log->rows, 2 * log->room + 2, sizeof(*bigger));
 		if (!bigger) {
@@ -150,10 +170,15 @@ static struct identity values_before(const struct trace_process *process, uint64
 	return before;
 }
 
+/* Can @process pay for the begin of a row, and for that of the row with unknown values? */
+static bool can_pay(const struct identity_log *log, const struct trace_process *process)
+{
+	return log->visited + 2 * process->nr_threads <= VISITS * (log->changes + process->nr_threads);
+}
+
 /*
  * The time of the process until now is that of its current row, and from now on that of @row. The
- * last row has the rest: if it remains, no thread is asked for its times, since a process with many
- * threads may change its name often.
+ * threads are not asked for their times if the row remains.
  */
 static void begin_row(struct trace_analysis *a, struct identity_log *log, const struct trace_process *process,
 		      uint32_t row, uint64_t ns)
@@ -164,6 +189,7 @@ static void begin_row(struct trace_analysis *a, struct identity_log *log, const 
 	if (row == log->current)
 		return;
 	sums = process_times(a, process);
+	log->visited += process->nr_threads;
 	times_add(&log->rows[log->current].times, &sums, &log->before);
 	log->rows[log->current].last_ns = ns;
 	log->before = sums;
@@ -179,8 +205,10 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 		return;
 	/* without a cursor: an event from before the window of a flight recorder */
 	log = is_unborn(process) || !a->cursor ? NULL : log_of(a, process, &before);
-	if (log)
-		begin_row(a, log, process, row_of(a, log, now, ns), ns);
+	if (log) {
+		log->changes++;
+		begin_row(a, log, process, row_of(a, log, can_pay(log, process) ? now : &not_known, ns), ns);
+	}
 	apply(process, now);
 }
 

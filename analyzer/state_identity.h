@@ -36,12 +36,15 @@ struct identity_row {
 /**
  * struct identity_log - the identities of a process that has changed
  * @current: the index of its row. @before: the sums of the process when that one began
+ * @changes: so many until now. @visited: threads whose times they have read
  */
 struct identity_log {
 	struct identity_row *rows; /* owned */
 	uint32_t nr;
 	uint32_t room;
 	uint32_t current;
+	uint64_t changes;
+	uint64_t visited;
 	struct trace_times before;
 };
 

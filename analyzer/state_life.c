@@ -16,7 +16,7 @@
 #include "state_identity.h"
 #include "state_life.h"
 #include "state_restart.h"
-#include "wait_evidence.h"
+#include "state_rules.h"
 
 /* ---- threads that the state does not know ---- */
 
@@ -115,8 +115,8 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 		parent->directories = directories_new(a);
 	child->directories = flags & CLONE_FS ? directories_ref(parent->directories)
 					      : directories_copy(a, parent->directories);
-	if (a->evidence)
-		evidence_inherit(a, child);
+	if (a->rules)
+		rules_inherited(a, child);
 }
 
 /* A child begins inside its parent's system call, and returns from it. */
@@ -207,11 +207,8 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
 		return;
-	if (parent && parent->sched_state == SCHED_DEAD) {
-		if (parent->flags & THREAD_EXITING)
-			family_check_fork(a, fork->tid, parent->process->pid, ns);
+	if (parent && parent->sched_state == SCHED_DEAD)
 		parent = NULL;
-	}
 	child = thread_find(&a->threads, fork->tid);
 	if (!child || !begins_at_this_fork(child, ns)) {
 		unfreed = child ? reuse_number(a, child, ns) : 0;
@@ -352,7 +349,8 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	if (!thread->process->comm[0] || (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
+	if (!thread->process->comm[0] || thread->process->identities ||
+	    (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
 		identity_rename(a, thread, ns, comm);
 	process_set_comm(a, thread, comm);
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)

@@ -139,12 +139,16 @@ static void transfer(struct trace_analysis *a, struct trace_thread *thread, stru
 void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_send *bytes = event->payload; /* sock_recv has the same shape */
-	struct socket_state *sock = bytes->ret > 0 && !cpu->nested ? sock_of_inode(a, bytes->ino) : NULL;
+	struct trace_thread *thread = cpu->current;
+	struct socket_state *sock;
 
-	on_sock_transfer(a, cpu, ns, event);
-	if (sock && cpu->current && cpu->current != &cpu->idle)
-		transfer(a, cpu->current, sock, event->id == TRACE_EV_sock_recv);
+	if (!thread || thread == &cpu->idle || cpu->nested)
+		return;
+	sock = sock_transfer(a, thread, bytes->ino);
+	if (sock && bytes->ret > 0)
+		transfer(a, thread, sock, event->id == TRACE_EV_sock_recv);
 }
+_Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_request_transfer() reads both");
 
 /* ---- rests ---- */
 

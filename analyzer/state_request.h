@@ -29,6 +29,6 @@ bool thread_asks_first(const struct trace_thread *thread);
  */
 bool pool_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, uint64_t place);
 
-/* of sock_send and sock_recv; calls on_sock_transfer() */
+/* of sock_send and sock_recv */
 event_handler on_request_transfer;
 #endif

@@ -30,6 +30,7 @@
 #include <string.h>
 #include "start_records.h"
 #include "state.h"
+#include "state_frame.h"
 #include "state_close.h"
 #include "state_container.h"
 #include "state_restart.h"

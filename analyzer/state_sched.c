@@ -47,7 +47,7 @@
 #include "state_life.h"
 #include "state_packet.h"
 #include "state_sched.h"
-#include "wait.h"
+#include "wait_path.h"
 
 /* ---- switch ---- */
 

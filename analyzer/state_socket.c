@@ -306,29 +306,23 @@ void on_sock_names(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
  * A process that sends or receives on a socket becomes its owner. A descriptor that was passed to
  * the process (SCM_RIGHTS) gets its socket here.
  */
-void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread *thread, uint64_t ino)
 {
-	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
-	struct trace_thread *thread = cpu->current;
-	struct frame *frame;
-	struct socket_state *sock;
+	struct socket_state *sock = sock_of_inode(a, ino);
+	struct frame *frame = frame_syscall(thread);
 
-	if (!thread || thread == &cpu->idle || cpu->nested)
-		return;
-	sock = sock_of_inode(a, transfer->ino);
 	if (sock)
 		sock->owner = thread->process->idx;
-	frame = frame_syscall(thread);
-	if (!frame || frame->file || !frame->nr_args || !transfer->ino)
-		return;
+	if (!frame || frame->file || !frame->nr_args || !ino)
+		return sock;
 	if (!(a->calls[frame->call].flags & CALL_HAS_FD) && frame_class(a, frame) != CALL_SOCKETCALL)
-		return;
-	frame->file = socket_file(a, transfer->ino);
+		return sock;
+	frame->file = socket_file(a, ino);
 	/* the descriptor of socketcall() is in the program's memory */
 	if (a->calls[frame->call].flags & CALL_HAS_FD)
 		fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
+	return sock;
 }
-_Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_sock_transfer() reads both");
 
 void socket_table_clear(struct socket_table *table)
 {

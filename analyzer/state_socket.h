@@ -56,5 +56,8 @@ void socket_drop(struct trace_analysis *a, sock_idx sock);
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
 
-event_handler on_sock_endpoints, on_sock_asks, on_sock_names, on_sock_transfer;
+/** sock_transfer() - @thread sends or receives on the socket; returns its state, or NULL */
+struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread *thread, uint64_t ino);
+
+event_handler on_sock_endpoints, on_sock_asks, on_sock_names;
 #endif

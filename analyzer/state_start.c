@@ -22,6 +22,7 @@
 #include "slice_log.h"
 #include "start_records.h"
 #include "state.h"
+#include "state_frame.h"
 #include "state_close.h"
 #include "state_container.h"
 #include "state_life.h"

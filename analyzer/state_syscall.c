@@ -19,7 +19,7 @@
 #include "state_directory.h"
 #include "state_frame.h"
 #include "state_syscall.h"
-#include "wait_evidence.h"
+#include "state_rules.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
@@ -287,8 +287,8 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 		return;
 	file = anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]);
 	memory_map(a, thread->memory, start, end, file);
-	if (a->evidence)
-		evidence_add(a, thread, file);
+	if (a->rules)
+		rules_had_file(a, thread, file);
 	if (!anonymous && (frame->args[3] & MAP_SHARED) && (frame->args[2] & PROT_WRITE))
 		dirty_learn(a, thread->process_idx, file, true);
 }

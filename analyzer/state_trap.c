@@ -43,7 +43,7 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	struct trace_thread *thread;
 	struct frame *frame;
 
-	if (fault->user && cpu->current && !cpu->current->is_fresh)
+	if (fault->user && cpu->current && returns_untold(cpu->current) && !cpu->current->is_fresh)
 		account_before_user(a, cpu, ns);
 	thread = current_user_thread(a, cpu, ns);
 	if (!thread)

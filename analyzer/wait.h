@@ -2,7 +2,6 @@
 #ifndef ANALYZER_WAIT_H
 #define ANALYZER_WAIT_H
 /* wait.h - decides what a blocked thread waited for */
-#include "state_file.h"
 #include "wait_cause.h"
 
 struct pending;
@@ -11,9 +10,4 @@ struct trace_thread;
 
 /** wait_decide() - decide the wait cause of @pending, a closed wait of @thread */
 struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
-/**
- * file_via() - the via of a wait for @file, if its path shows a kind such as eventfd or pipe; else
- * NONE
- */
-enum via file_via(const struct trace_analysis *a, file_idx file);
 #endif

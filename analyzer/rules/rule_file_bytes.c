@@ -106,13 +106,6 @@ static uint64_t file_key(const struct trace_analysis *a, const struct trace_thre
 
 /* ---- events ---- */
 
-static const char *entered_name(const struct file_bytes *f, const struct trace_sys_enter *enter)
-{
-	return trace_string(rules_trace(f->rules),
-			    enter->abi == TRACE_ABI_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL,
-			    enter->nr & 0x3fffffff); /* __X32_SYSCALL_BIT */
-}
-
 static void on_enter(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms have its first fields */
@@ -125,7 +118,7 @@ static void on_enter(struct file_bytes *f, struct trace_analysis *a, const struc
 	memset(call, 0, sizeof(*call));
 	if (event->id == TRACE_EV_sys_enter)
 		return;
-	call->mover = mover_of(f, entered_name(f, event->payload));
+	call->mover = mover_of(f, rules_entered_call(f->rules, event->payload));
 	if (!call->mover || call->mover->from >= nr || call->mover->to >= nr)
 		return;
 	call->from = file_key(a, thread, &enter->arg0, call->mover->from);
@@ -163,8 +156,8 @@ static void on_exit_of(struct file_bytes *f, struct trace_analysis *a, const str
 
 	if (!call)
 		return;
-	if (exit->ret > 0 && mover && mover != call->mover)
-		note_unsure(f, thread); /* it began before the recording, or in a gap */
+	if (exit->ret > 0 && (!name || (mover && mover != call->mover)))
+		note_unsure(f, thread); /* it began before the recording, perhaps in a call told later, or in a gap */
 	if (exit->ret <= 0 || !mover || mover != call->mover) {
 		call->mover = NULL;
 		return;

@@ -22,7 +22,9 @@
  * The length of a tick is the greatest common divisor of all counted times so far: another timer
  * may have expired as often as a shorter tick would have.
  * The delivery of a signal is such an exit, and a long one. The timer that causes it often expires
- * together with the tick, so each signal excuses a tick.
+ * together with the tick, so each signal excuses a tick. A tick that is late, because the host of a
+ * virtual machine had taken the CPU, often waits for the kernel to enable interrupts: so the time
+ * that the host took is excused, too.
  */
 #include "rule_run_time.h"
 
@@ -183,7 +185,7 @@ static void compare_ticks(struct run_time *r, const struct trace_thread *thread,
 		       : NULL;
 	if (!tick)
 		return;
-	slack = (SLACK_TICKS + row->nr_signals) * tick_ns + row->nr_edges * EDGE_NS;
+	slack = (SLACK_TICKS + row->nr_signals) * tick_ns + row->nr_edges * EDGE_NS + r->stolen_ns - row->stolen_ns;
 	if (difference(tick->user * tick_ns, times->utime_ns) > slack)
 		rules_broken(r->rules, event->ts_ns, thread,
 			     "was in its own code at %" PRIu64 " timer ticks, the kernel counted %" PRIu64

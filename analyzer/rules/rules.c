@@ -6,26 +6,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <trace/events.h>
 
 #include "error_set.h"
 #include "rule_file_bytes.h"
 #include "rule_lifetimes.h"
+#include "rule_other_end.h"
 #include "rule_own_code.h"
+#include "rule_parents.h"
 #include "rule_run_time.h"
 
 /*
  * @begin registers the hooks of a rule. Returns its data, or NULL without memory. @check: at the
- * end, once; NULL: all was checked in the pass
+ * end, once; NULL: all was checked in the pass. @touch: for rules_touch(), or NULL
  */
 static const struct {
 	void *(*begin)(struct rules *rules);
 	void (*end)(void *data);
 	void (*check)(void *data);
+	void (*touch)(void *data, const struct trace_process *process, const struct trace_file_id *file);
 } all_rules[] = {
-	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check},
-	{rule_lifetimes_begin, rule_lifetimes_end, NULL},
-	{rule_own_code_begin, rule_own_code_end, NULL},
-	{rule_run_time_begin, rule_run_time_end, NULL},
+	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check, NULL},
+	{rule_lifetimes_begin, rule_lifetimes_end, NULL, NULL},
+	{rule_other_end_begin, rule_other_end_end, NULL, rule_other_end_touch},
+	{rule_own_code_begin, rule_own_code_end, NULL, NULL},
+	{rule_parents_begin, rule_parents_end, rule_parents_check, NULL},
+	{rule_run_time_begin, rule_run_time_end, NULL, NULL},
 };
 #define NR_RULES (sizeof(all_rules) / sizeof(all_rules[0]))
 
@@ -79,6 +85,19 @@ int rules_verify(struct rules *rules, struct trace_error *ret_error)
 		return error_set(ret_error, -EBADMSG, "%s", rules->first.message);
 	return error_set(ret_error, -EBADMSG, "%s (and %" PRIu64 " more violation%s of rules)", rules->first.message,
 			 rules->nr_broken - 1, rules->nr_broken == 2 ? "" : "s");
+}
+
+void rules_touch(struct rules *rules, const struct trace_process *process, const struct trace_file_id *file)
+{
+	for (size_t i = 0; i < NR_RULES; i++)
+		if (all_rules[i].touch)
+			all_rules[i].touch(rules->data[i], process, file);
+}
+
+const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter)
+{
+	return trace_string(rules->trace, enter->abi == TRACE_ABI_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL,
+			    enter->nr & 0x3fffffff); /* __X32_SYSCALL_BIT */
 }
 
 const struct trace *rules_trace(const struct rules *rules)

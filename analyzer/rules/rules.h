@@ -52,4 +52,27 @@ bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns)
  */
 void rules_broken(struct rules *rules, uint64_t time_ns, const struct trace_thread *thread, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+struct trace_sys_enter;
+/** rules_entered_call() - the name of the call that a thread enters; NULL: not known */
+const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter);
+
+/* ---- what the state tells the rules: analyzer/state_rules.c ---- */
+
+/** rules_touch() - @process has @file open or mapped from now on */
+void rules_touch(struct rules *rules, const struct trace_process *process, const struct trace_file_id *file);
+/** state_socket_peer() - the inode of the socket at the other end; 0: not known */
+uint64_t state_socket_peer(const struct trace_analysis *analysis, uint64_t ino);
+/**
+ * state_futex_file() - the file in which the futex of @thread's call is; @ret_file->ino 0: in none
+ *
+ * False: the state does not know all of the thread's memory.
+ */
+bool state_futex_file(const struct trace_analysis *analysis, const struct trace_thread *thread,
+		      struct trace_file_id *ret_file);
+/** state_shares_tables() - has @process the descriptors or the address space of @thread, too? */
+bool state_shares_tables(const struct trace_process *process, const struct trace_thread *thread);
+/** state_is_complete() - can the state know which process has which files, until now? */
+bool state_is_complete(const struct trace_analysis *analysis);
+/** state_has_events() - does the recorder of the trace know of events @id? */
+bool state_has_events(const struct trace_analysis *analysis, uint32_t id);
 #endif

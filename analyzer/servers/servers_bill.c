@@ -28,9 +28,14 @@ static uint32_t distinct_origins(struct trace_servers *s, const struct set *set,
 
 struct bill *bill_of(struct trace_servers *s, struct servers_process *process, uint32_t origin)
 {
-	struct bill *bill = table_add(&process->bills, sizeof(*bill), origin + 1ull);
+	struct bill *bill = process->last_bill;
 
-	if (!bill)
+	if (bill && bill->key == origin + 1ull)
+		return bill;
+	bill = table_add(&process->bills, sizeof(*bill), origin + 1ull); /* may move the others */
+	if (bill)
+		process->last_bill = bill;
+	else
 		s->failed = -ENOMEM;
 	return bill;
 }
@@ -58,9 +63,17 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
 		bill->receiving += ns;
 }
 
-/* Returns the only origin, or UINT32_MAX if there are several. */
-static uint32_t bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
+static uint32_t bill_one(struct trace_servers *s, struct servers_process *process, uint32_t origin,
 			 const struct cpu_time *time)
+{
+	bill_share(s, process, origin, time, time);
+	process->next_remainder++;
+	return origin;
+}
+
+/* Returns the only origin, or UINT32_MAX if there are several. */
+static uint32_t bill_several(struct trace_servers *s, struct servers_process *process, const struct set *set,
+			     const struct cpu_time *time)
 {
 	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at;
 	struct cpu_time each, remainder;
@@ -95,6 +108,12 @@ static uint32_t bill_set(struct trace_servers *s, struct servers_process *proces
 	return only;
 }
 
+static uint32_t bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
+			 const struct cpu_time *time)
+{
+	return set->nr == 1 ? bill_one(s, process, set->items[0]->origin, time) : bill_several(s, process, set, time);
+}
+
 /* Returns the time from the last bill of @thread until @until, which is billed by the caller. */
 static struct cpu_time take_slice(struct servers_thread *thread, const struct cpu_time *until)
 {
@@ -127,21 +146,30 @@ static void bill_named(struct trace_servers *s, struct servers_process *process,
 		bill->named += ns;
 }
 
+/*
+ * Bill the CPU time since the last bill until @until, which is later. Not inline: every other call
+ * of bill_until() has nothing to bill.
+ */
+static __attribute__((noinline)) void bill_slice(struct trace_servers *s, struct servers_thread *thread,
+						 const struct cpu_time *until)
+{
+	struct cpu_time slice = take_slice(thread, until);
+	uint32_t origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;
+
+	if (origin == UINT32_MAX)
+		return;
+	if (thread->named == thread->set)
+		bill_named(s, thread->process, origin, slice.cpu);
+	else
+		proof_add(s, thread, thread->set, origin, slice.cpu);
+}
+
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until)
 {
-	struct cpu_time slice;
-	uint32_t origin;
-
 	if (thread->turn)
 		bill_turn(s, thread);
-	if (until->cpu > thread->charged.cpu) {
-		slice = take_slice(thread, until);
-		origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;
-		if (origin != UINT32_MAX && thread->named == thread->set)
-			bill_named(s, thread->process, origin, slice.cpu);
-		else if (origin != UINT32_MAX)
-			proof_add(s, thread, thread->set, origin, slice.cpu);
-	}
+	if (until->cpu > thread->charged.cpu)
+		bill_slice(s, thread, until);
 	proof_seen(thread);
 }
 
@@ -165,9 +193,9 @@ void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, st
 		log_set(s, thread);
 }
 
-void bill_drop_replied(struct trace_servers *s, struct servers_thread *thread)
+void bill_drop_replied(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *now)
 {
-	bill_now(s, thread);
+	bill_until(s, thread, now);
 	set_drop_replied(&s->sets, &thread->set);
 	if (thread->log)
 		log_set(s, thread);

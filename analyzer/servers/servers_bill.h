@@ -50,10 +50,10 @@ void bill_turn(struct trace_servers *s, struct servers_thread *thread);
 void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, struct set *set,
 		      const struct cpu_time *until);
 /**
- * bill_drop_replied() - at a rest: bill until now, and remove answered requests from the thread's
+ * bill_drop_replied() - at a rest: bill until @now, and remove answered requests from the thread's
  * set
  */
-void bill_drop_replied(struct trace_servers *s, struct servers_thread *thread);
+void bill_drop_replied(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *now);
 /**
  * bill_take_back() - take @ns from the largest bills of @process: a gap proved that its threads
  * were not on a CPU

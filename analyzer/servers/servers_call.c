@@ -151,7 +151,7 @@ static void rest(struct trace_servers *s, struct servers_thread *thread)
 /* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
-	bill_drop_replied(s, thread);
+	bill_drop_replied(s, thread, &thread->call.enter);
 	open_rest(s, thread);
 	if (thread->call.endpoint && thread->call.endpoint->kind == ENDPOINT_PIPE && !thread->call.endpoint->owner)
 		thread->call.endpoint->owner = thread->process; /* data written there is for this process */
@@ -202,7 +202,7 @@ static void futex_begin(struct trace_servers *s, struct servers_thread *thread, 
 		thread->call.futex = args[0];
 		futexes_add(&thread->waited, args[0]);
 	}
-	bill_drop_replied(s, thread);
+	bill_drop_replied(s, thread, &thread->call.enter);
 	rest(s, thread);
 	if (thread->call.futex && !set_any_unanswered(thread->set))
 		futexes_add(&thread->waited_idle, args[0]);
@@ -240,7 +240,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_SPLICE:
-		bill_drop_replied(s, thread);
+		bill_drop_replied(s, thread, &thread->call.enter);
 		open_rest(s, thread);
 		thread->call.target = endpoint_of_fd(s, thread, args[0]);
 		thread->call.endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
@@ -261,7 +261,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		futex_begin(s, thread, form, args, nr);
 		break;
 	case CALL_REST:
-		bill_drop_replied(s, thread);
+		bill_drop_replied(s, thread, &thread->call.enter);
 		rest(s, thread);
 		break;
 	case CALL_RING:
@@ -445,8 +445,6 @@ static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 /* The thread has answered in this call: its time until the end of the call is proven. */
 static void prove_sent(struct trace_servers *s, struct servers_thread *thread)
 {
-	if (!thread->call.sent)
-		return;
 	if (!thread->turn)
 		bill_now(s, thread);
 	for (uint32_t i = 0; i < thread->call.sent->nr; i++)
@@ -487,7 +485,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 		break;
 	}
 	signal_end(s, thread);
-	set_drop_replied(&s->sets, &thread->call.inherited);
+	if (thread->call.inherited)
+		set_drop_replied(&s->sets, &thread->call.inherited);
 	if (thread->call.inherited && !thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
 		open_handed(s, thread, thread->call.inherited);
@@ -496,7 +495,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 	}
 	if (thread->call.role == CALL_RECEIVE || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_SPLICE)
 		receive_end(s, thread);
-	prove_sent(s, thread);
+	if (thread->call.sent)
+		prove_sent(s, thread);
 }
 
 /*

@@ -118,20 +118,28 @@ static void hold(struct servers_thread *thread, struct server_request *request, 
 	thread->held_version++;
 }
 
+/* Add the time of the thread that has @request to the client's bill. The caller has counted it. */
+static void count_held(struct trace_servers *s, const struct server_request *request)
+{
+	const struct servers_thread *thread = request->holder;
+	struct bill *bill = thread ? bill_of(s, request->open_in, request->origin) : NULL;
+
+	if (bill)
+		bill->open_held += less(thread->counted, request->held_from);
+}
+
 /* The thread does not have @request any more. The caller has counted it. */
 static void let_go(struct trace_servers *s, struct server_request *request)
 {
 	struct servers_thread *thread = request->holder;
-	struct bill *bill = thread ? bill_of(s, request->open_in, request->origin) : NULL;
 
 	if (!thread)
 		return;
+	count_held(s, request);
 	tally_remove(&thread->held, request->origin);
 	thread->perhaps -= request->perhaps;
 	request->perhaps = false;
 	thread->held_version++;
-	if (bill)
-		bill->open_held += less(thread->counted, request->held_from);
 	request->holder = NULL;
 }
 
@@ -163,11 +171,11 @@ static void leave(struct trace_servers *s, struct server_request *request)
 }
 
 /*
- * It is not known whether @request is still open: it may be, to the end of the trace.
+ * It is not known whether @request is still open: it may be, to the end of the trace. The caller
+ * has counted the threads.
  */
 static void forget(struct trace_servers *s, struct server_request *request)
 {
-	count_running(s, request->open_in, request->holder);
 	leave(s, request);
 	tally_remove(&request->open_in->open, request->origin);
 	request->open_in->open_version++;
@@ -176,7 +184,9 @@ static void forget(struct trace_servers *s, struct server_request *request)
 	request_unref(request);
 }
 
-static void forget_oldest_message(struct trace_servers *s, struct servers_process *process)
+/* The caller has counted the threads on CPUs, and @thread. */
+static void forget_oldest_message(struct trace_servers *s, struct servers_process *process,
+				  const struct servers_thread *thread)
 {
 	struct server_request *oldest = process->open_requests.first;
 
@@ -188,6 +198,8 @@ static void forget_oldest_message(struct trace_servers *s, struct servers_proces
 	process->open_version++;
 	if (oldest->holder)
 		oldest->holder->held.unsure++;
+	if (oldest->holder != thread)
+		count_running(s, process, oldest->holder);
 	forget(s, oldest);
 }
 
@@ -196,8 +208,7 @@ static void window_close(struct trace_servers *s, struct server_request *request
 	struct servers_process *process = request->open_in;
 	struct bill *bill = bill_of(s, process, request->origin);
 
-	if (bill && request->holder)
-		bill->open_held += less(request->holder->counted, request->held_from);
+	count_held(s, request);
 	if (bill)
 		window_end(process, bill);
 	tally_remove(&process->open, request->origin);
@@ -238,6 +249,7 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 		struct server_request *request)
 {
 	struct bill *bill;
+	uint64_t early;
 
 	if (request->open_in || request->replied)
 		return;
@@ -249,16 +261,17 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 	bill = bill_of(s, process, request->origin);
 	if (!bill)
 		return;
-	window_begin(process, bill, receiving_ns(thread));
+	early = receiving_ns(thread);
+	window_begin(process, bill, early);
 	request->open_in = process;
 	process->crosses |= !thread;
-	hold(thread, request, receiving_ns(thread));
+	hold(thread, request, early);
 	list_append(&process->open_requests, request_ref(request));
 	tally_add(&process->open, request->origin);
 	process->open_version++;
 	take_over(s, request);
 	if (process->open_requests.queued > MAX_QUEUED)
-		forget_oldest_message(s, process);
+		forget_oldest_message(s, process, thread);
 }
 
 void open_handed(struct trace_servers *s, struct servers_thread *thread, const struct set *set)
@@ -295,11 +308,13 @@ void open_rest(struct trace_servers *s, struct servers_thread *thread)
 	struct server_request *request = thread->closing, *next;
 	bool knows = thread->seen_open == thread->process->open_version;
 
-	if (request)
-		count_running(s, thread->process, thread);
-	thread->closing = NULL;
-	memset(&thread->trailing, 0, sizeof(thread->trailing));
 	thread->trails = false;
+	if (thread->trailing.nr)
+		thread->trailing = (struct tally){0};
+	if (!request)
+		return;
+	count_running(s, thread->process, thread);
+	thread->closing = NULL;
 	for (; request; request = next) {
 		next = request->open_next;
 		window_close(s, request);
@@ -458,8 +473,10 @@ void open_ended(struct trace_servers *s, struct endpoint *endpoint)
 void open_forget_all(struct trace_servers *s)
 {
 	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving)
-		while (process->open_requests.first)
-			forget(s, process->open_requests.first);
+		for (struct server_request *request; (request = process->open_requests.first);) {
+			count_running(s, process, request->holder);
+			forget(s, request);
+		}
 }
 
 void open_finish(struct trace_servers *s)
@@ -471,12 +488,9 @@ void open_finish(struct trace_servers *s)
 		if (s->threads.by_idx[i])
 			open_rest(s, s->threads.by_idx[i]);
 	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving) {
-		while (process->open_requests.first) {
-			struct server_request *request = process->open_requests.first;
-
-			leave(s, request);
-			window_close(s, request);
-		}
+		for (struct server_request *request = process->open_requests.first; request;
+		     request = request->open_next)
+			count_held(s, request);
 		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
 			if (bill->nr_open) {
 				bill->nr_open = 1;

@@ -12,22 +12,25 @@
 struct trace_servers;
 struct trace_process;
 struct set;
+struct bill;
 struct naming;
 
 struct servers_process {
 	struct recent_futexes locks; /* futexes at which its threads wait in turn: they are locks */
 	const struct trace_process *process;
 	uint32_t idx;
+	uint32_t nr_threads;
 	bool accepted; /* it served a connection that it had accepted, or a queue that others send to */
 	bool answered; /* it sent to a process that had sent to it first */
 	bool listens;
-	uint64_t stamp; /* request_sets.stamp when it was last counted as a client */
-
-	/* servers_open.c */
 	bool serves; /* it has read a request: its CPU time is counted */
 	/* its threads work on each other's requests: one read a request, and another answered it */
 	bool crosses;
-	uint32_t nr_threads;
+	/* it is in the list servers_signals.announced: @pending may not be empty */
+	bool announced;
+	uint64_t stamp; /* request_sets.stamp when it was last counted as a client */
+
+	/* servers_open.c */
 	struct servers_process *next_serving;
 	struct open_list open_requests;
 	struct tally open;     /* of these */
@@ -38,6 +41,7 @@ struct servers_process {
 
 	/* servers_bill.c */
 	struct hash_table bills; /* rows: struct bill */
+	struct bill *last_bill;	 /* the last one of @bills that was asked for */
 	uint64_t billed;	 /* exact and shared, of all bills */
 	uint64_t next_remainder; /* number of bills so far: the remainders go to the origins in turn */
 
@@ -51,9 +55,7 @@ struct servers_process {
 	struct naming *namings; /* the numbers of its requests */
 
 	/* servers_signal.c */
-	struct set *pending; /* requests announced to it by a wakeup, and not answered */
-	/* it is in the list servers_signals.announced: @pending may not be empty */
-	bool announced;
+	struct set *pending;			/* requests announced to it by a wakeup, and not answered */
 	struct servers_process *next_announced; /* in that list */
 };
 

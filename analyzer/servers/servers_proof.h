@@ -26,7 +26,7 @@ struct tally {
 	uint32_t nr;
 	uint32_t unsure;
 	uint64_t sum;
-	unsigned __int128 squares;
+	unsigned __int128 squares __attribute__((packed, aligned(8))); /* 16 would make holes */
 };
 
 void tally_add(struct tally *tally, uint32_t origin);

@@ -93,6 +93,14 @@ static bool is_of_call(const struct servers_thread *thread, const struct endpoin
 	       thread->call.endpoint == endpoint;
 }
 
+/* @user makes no calls in which it could rest. */
+static void rest_of_polled(struct trace_servers *s, struct servers_thread *user)
+{
+	struct cpu_time now = servers_cpu_time(s, user);
+
+	bill_drop_replied(s, user, &now);
+}
+
 bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, int64_t ret,
 		uint32_t position)
 {
@@ -137,8 +145,8 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	ring_bill_worker(s, thread, op, op->outgoing);
 	if (thread == user && !thread->ring.billed && thread->call.role == CALL_RING)
 		user->ring.submitted = servers_cpu_time(s, user);
-	else if (op->polled && user->call.role != CALL_RING) /* it makes no calls in which it could rest */
-		bill_drop_replied(s, user);
+	else if (op->polled && user->call.role != CALL_RING)
+		rest_of_polled(s, user);
 	return true;
 }
 

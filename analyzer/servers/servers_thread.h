@@ -44,7 +44,24 @@ enum call_role {
 
 /* The system call in progress: servers_call.c. */
 struct thread_call {
-	uint8_t role;	       /* enum call_role */
+	uint8_t role; /* enum call_role */
+	/*
+	 * The call that the thread was in at the start, or at the end of a gap, has been looked up;
+	 * or the thread has begun another call since.
+	 */
+	bool recovered;
+	bool by_ring;  /* an operation of its ring sends, not the call */
+	bool doubtful; /* what it received may be for another client than its data says */
+
+	/* call_clear() clears what follows, except for @enter and @enter_ns */
+	bool from_own_process; /* a thread of the same process sent what came in */
+	bool signalled;	       /* it woke another process */
+	bool replies;	       /* what it sends answers @outgoing */
+	/* it slept in a receive while all its requests were from other endpoints */
+	bool idle_read;
+	bool slept;
+	bool peek, nonblock, lock;
+	uint32_t sends;	       /* number of calls that have sent what it received */
 	struct cpu_time enter; /* the thread's CPU time at the entry */
 	uint64_t enter_ns;
 	uint64_t bytes_asked;	       /* bytes that the call may transfer; 0: not known */
@@ -57,22 +74,7 @@ struct thread_call {
 	struct set *outgoing;	       /* the requests that the data carries which it sends in this call */
 	struct server_request *answer; /* the request of the thread's set that the call answers */
 	struct servers_thread *waker;  /* the thread that woke it last in this call */
-	bool from_own_process;	       /* a thread of the same process sent what came in */
-	bool signalled;		       /* it woke another process */
-	bool replies;		       /* what it sends answers @outgoing */
-	uint32_t sends;		       /* number of calls that have sent what it received */
-	bool doubtful;		       /* what it received may be for another client than its data says */
-	bool by_ring;		       /* an operation of its ring sends, not the call */
 	struct set *sent;	       /* the requests that it has answered in this call */
-	/* it slept in a receive while all its requests were from other endpoints */
-	bool idle_read;
-	bool slept;
-	bool peek, nonblock, lock;
-	/*
-	 * The call that the thread was in at the start, or at the end of a gap, has been looked up;
-	 * or the thread has begun another call since.
-	 */
-	bool recovered;
 };
 
 /* The last sleep in a call that waits for data: servers_sched.c. */
@@ -117,7 +119,18 @@ struct servers_thread {
 	struct servers_process *process;
 	struct servers_thread *parent; /* the thread that made it, if known */
 	uint64_t born_ns;	       /* when it was first runnable, if that was recorded */
-	bool touched;		       /* it is in servers_threads.touched */
+
+	/* Small members of the parts below. */
+	bool touched;	    /* it is in servers_threads.touched */
+	bool tentative;	    /* @set came with a wakeup; the next answer may correct it */
+	bool turn_left_cpu; /* it has left its CPU since the last answer of @turn */
+	bool trails;	    /* it has answered since its last rest */
+	/*
+	 * since its last rest it has read a request, or the answer to one that it sent for a
+	 * request
+	 */
+	bool fresh;
+	uint32_t perhaps; /* the number of those in @held that are answered: server_request.perhaps */
 
 	/* The requests that it works on: servers_bill.c and servers_request.c. */
 	struct set *set;
@@ -127,29 +140,20 @@ struct servers_thread {
 	 */
 	struct set *passed;
 	struct cpu_time charged; /* it is billed until here */
-	bool tentative;		 /* @set came with a wakeup; the next answer may correct it */
 	const struct set *named; /* the program itself said that it works on this set: servers_explicit.c */
 
 	/* Answers that were sent in a row share the time before them: servers_turn.c. */
 	struct set *turn;	  /* the requests that it answered since @charged; NULL: none that waits for its bill */
 	struct cpu_time turn_end; /* its CPU time after the last of these answers */
 	uint64_t turn_cost;	  /* CPU time of the call that sent it */
-	bool turn_left_cpu;	  /* it has left its CPU since */
 
 	/* Its open requests: servers_open.c, servers_proof.c. */
 	struct tally held;		/* requests that it has, and has not answered */
 	struct tally trailing;		/* those that it has answered since its last rest, */
 	struct server_request *closing; /* and the list of them */
-	uint32_t perhaps;		/* the number of those in @held that are answered: server_request.perhaps */
 	uint64_t held_version;		/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;		/* its CPU time that process.counted includes */
-	/*
-	 * since its last rest it has read a request, or the answer to one that it sent for a
-	 * request
-	 */
-	bool fresh;
-	bool trails; /* it has answered since its last rest */
 
 	struct thread_call call;
 	struct thread_sleep sleep;

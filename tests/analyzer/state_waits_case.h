@@ -17,13 +17,19 @@
 #define BLOCKED_NS 3000
 #define PIPE_MODE  (S_IFIFO | 0600)
 
-static inline struct analysis_case begin(void)
+/* @parent: of "two" */
+static inline struct analysis_case begin_family(uint32_t parent)
 {
 	struct analysis_case c = case_new();
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_thread(c.tb, 20, 20, parent, "two", 1, true);
 	return c;
+}
+
+static inline struct analysis_case begin(void)
+{
+	return begin_family(1);
 }
 
 static inline void block(struct analysis_case *c)

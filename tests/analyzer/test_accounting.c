@@ -17,7 +17,7 @@ static struct analysis_case begin(void)
 	struct analysis_case c = case_new();
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_thread(c.tb, 20, 20, 10, "two", 1, true);
 	return c;
 }
 

@@ -155,6 +155,33 @@ static void more_users_than_rows_are_one_row_without_a_user(void)
 	case_free(&c);
 }
 
+/* The changes and threads pay for 64 reads of a thread each. Here a change reads 200 threads. */
+static void many_threads_that_change_often_have_time_without_a_user(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	uint64_t changes = 0;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	for (uint32_t tid = 11; tid < 210; tid++)
+		tb_thread(c.tb, tid, 10, 1, "one", 0, false);
+	for (uint32_t i = 1; i <= 500; i++)
+		ids(c.tb, 2000 + i * 10, 10, i % 2, 0);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 3);
+	for (size_t i = 0; i < nr; i++)
+		changes += list[i].count;
+	CU_ASSERT_EQUAL(changes, 501);
+	CU_ASSERT_EQUAL(list[2].uid, TRACE_ID_UNKNOWN);
+	CU_ASSERT_TRUE(list[2].first_ns >= 2000 + 63 * 10);
+	CU_ASSERT_TRUE(elapsed(&list[0]) > 0 && elapsed(&list[1]) > 0 && elapsed(&list[2]) > 0);
+	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 10)), 0);
+	free(list);
+	case_free(&c);
+}
+
 /* A flight recorder reads the start state at the end: it has the user after the change. */
 static void the_user_before_a_change_that_the_start_state_has_already_is_unknown(void)
 {
@@ -319,7 +346,8 @@ static void verify_reports_a_child_of_a_dead_parent(void)
 	family(c.tb);
 	tb_switch(c.tb, 1, 3100, 10, 0, TRACE_TASK_DEAD);
 	CU_ASSERT_EQUAL(verify(&c, &error), -EBADMSG);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 20: its parent, process 10, has ended at 3100 ns"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(error.message, "process 10 ends (sched_exit), and no process has adopted its child 20"));
 	case_free(&c);
 	c = case_new();
 	family(c.tb);
@@ -355,6 +383,30 @@ static void a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not(void)
 	case_free(&c);
 }
 
+/* A child drops its privileges and then executes its program, as su does. */
+static void the_time_of_a_program_has_its_name(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	ids(c.tb, 2000, 10, 65534, 65534);
+	tb_sys_enter(c.tb, 0, 3000, SYS_execve);
+	tb_comm(c.tb, 0, 3100, 10, "sh");
+	tb_add(c.tb, 0, 3200, sched_exec, "/bin/sh", .tid = 10, .old_tid = 10, .uid = 65534);
+	tb_sys_exit(c.tb, 0, 3300, 0);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 3);
+	CU_ASSERT_STRING_EQUAL(list[1].comm, "one");
+	CU_ASSERT_EQUAL(elapsed(&list[1]), 1100);
+	CU_ASSERT_STRING_EQUAL(list[2].comm, "sh");
+	CU_ASSERT_EQUAL((int)list[2].uid, 65534);
+	free(list);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -362,6 +414,7 @@ int main(int argc, char **argv)
 		CASE(an_identity_that_returns_has_one_row),
 		CASE(the_ids_of_one_more_thread_are_not_those_of_its_process),
 		CASE(more_users_than_rows_are_one_row_without_a_user),
+		CASE(many_threads_that_change_often_have_time_without_a_user),
 		CASE(the_user_before_a_change_that_the_start_state_has_already_is_unknown),
 		CASE(a_child_may_be_born_in_another_control_group),
 		CASE(a_process_that_is_moved_has_the_time_of_each_control_group),
@@ -370,6 +423,7 @@ int main(int argc, char **argv)
 		CASE(an_adopted_process_is_adopted_again),
 		CASE(verify_reports_a_child_of_a_dead_parent),
 		CASE(a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not),
+		CASE(the_time_of_a_program_has_its_name),
 		{NULL, NULL},
 	};
 

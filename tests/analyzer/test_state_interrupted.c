@@ -272,6 +272,70 @@ static void an_interrupted_call_names_no_interrupter(void)
 	}
 }
 
+/* The signal of a child that exits has no event of its own with the wakeup, but its delivery. */
+static void the_delivery_tells_which_signal_interrupted(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 2, 3100, 10, TRACE_CONTEXT_TASK);
+	run_from(&c, 3105);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_SYS);
+	handle(&c, 3120, SIGCHLD);
+	tb_sys_enter(c.tb, 0, 3300, SYS_read, 3, 1, 1);
+	sleep_from(&c, 3400, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 4400, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 4500, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 2000);
+	expect_interruption(&c, "read", SIGCHLD, 30, "signal", 1000, 1);
+	case_free(&c);
+}
+
+/* The result names the futex of futex_waitv(2), so its arguments are others at the end. */
+static void an_interrupted_wait_for_several_futexes_is_for_the_waker(void)
+{
+	struct trace_futex_woken woken = {.address = 0x5000, .index = 1};
+	struct analysis_case c = begin_with_three();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_futex_waitv, "futex_waitv");
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex_waitv, TRACE_ARG_ADDRESS, 2, 0, 0, 0);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(&c, 3100);
+	tb_sys_exit(c.tb, 0, 3110, -EINTR);
+	handle(&c, 3120, SIGALRM);
+	tb_sys_enter(c.tb, 0, 3300, SYS_futex_waitv, TRACE_ARG_ADDRESS, 2, 0, 0, 0);
+	sleep_from(&c, 3400, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 4400, SYS_futex, 0x5000);
+	tb_event(c.tb, 0, 4450, TRACE_EV_futex_woken, &woken, sizeof(woken), NULL);
+	tb_sys_exit(c.tb, 0, 4500, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "futex", 2000);
+	case_free(&c);
+}
+
+/* sigtimedwait() of SIGUSR1: SIGALRM with a handler interrupts it, SIGUSR1 is what it waits for. */
+static void a_sigtimedwait_is_for_the_sender_of_its_own_signals(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_rt_sigtimedwait, "rt_sigtimedwait");
+	tb_sys_enter(c.tb, 0, 2000, SYS_rt_sigtimedwait, 1, 0, 1, 8);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(&c, 3100);
+	tb_sys_exit(c.tb, 0, 3110, -EINTR);
+	handle(&c, 3120, SIGALRM);
+	tb_sys_enter(c.tb, 0, 3300, SYS_rt_sigtimedwait, 1, 0, 1, 8);
+	sleep_from(&c, 3400, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 4400, SIGUSR1);
+	tb_sys_exit(c.tb, 0, 4500, SIGUSR1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "three", 30, "signal", 2000);
+	expect_interruption(&c, "rt_sigtimedwait", SIGALRM, 0, "signal", 1000, 1);
+	case_free(&c);
+}
+
 /* pause() in a loop: each signal with a handler ends one. A stop ends none. */
 static void a_pause_is_for_the_sender_of_the_signal_that_is_handled(void)
 {
@@ -381,6 +445,9 @@ int main(int argc, char **argv)
 		CASE(a_read_that_ends_with_an_error_is_for_the_other_end),
 		CASE(an_interrupted_call_names_no_interrupter),
 		CASE(a_pause_is_for_the_sender_of_the_signal_that_is_handled),
+		CASE(the_delivery_tells_which_signal_interrupted),
+		CASE(a_sigtimedwait_is_for_the_sender_of_its_own_signals),
+		CASE(an_interrupted_wait_for_several_futexes_is_for_the_waker),
 		CASE(a_killed_reader_waited_for_the_writer),
 		CASE(any_number_of_interruptions_adds_up),
 		CASE(a_traced_thread_is_stopped_by_its_tracer),

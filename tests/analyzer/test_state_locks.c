@@ -8,12 +8,14 @@
  */
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include "state_waits_case.h"
 #include "unit.h"
 
-#define LOCK	  0xabc0
-#define OTHER	  0xabc4
-#define CONDITION 0x7700
+#define RESTART_SYS -512
+#define LOCK	    0xabc0
+#define OTHER	    0xabc4
+#define CONDITION   0x7700
 
 /* the arguments of the three waits, and the thread that releases at 5000 */
 struct lock_case {
@@ -133,6 +135,38 @@ static void a_wait_for_a_mutex_is_split_among_its_owners(void)
 	struct analysis_case c = lock_run(&mutex);
 
 	expect_owners(&c, 1000, 2000, 1000, 0);
+}
+
+/* A timer's signal interrupts the wait of thread 10 at 2500, and the call goes on at 2700. */
+static void interrupt_and_go_on(struct analysis_case *c, const struct lock_case *l)
+{
+	tb_string(c->tb, TRACE_STRING_SYSCALL, SYS_rt_sigreturn, "rt_sigreturn");
+	tb_vector(c->tb, 1, 2480, TRACE_VECTOR_LOCAL_TIMER);
+	tb_waking(c->tb, 1, 2500, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_add(c->tb, 1, 2501, signal_generate, NULL, .tid = 10, .signal = SIGALRM, .group = 1);
+	tb_vector_exit(c->tb, 1, 2510, TRACE_VECTOR_LOCAL_TIMER);
+	tb_switch(c->tb, 0, 2505, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, 2520, RESTART_SYS);
+	tb_add(c->tb, 0, 2530, signal_deliver, NULL, .signal = SIGALRM, .handler = 0x400000);
+	tb_sys_enter(c->tb, 0, 2560, SYS_rt_sigreturn);
+	tb_sys_exit(c->tb, 0, 2570, 0);
+	enter(c, 0, 2700, l->call, l->wait);
+	tb_switch(c->tb, 0, 2800, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+static void an_interrupted_wait_is_split_among_the_owners_too(void)
+{
+	struct analysis_case c = threads_begin();
+
+	three_wait(&c, &mutex);
+	interrupt_and_go_on(&c, &mutex);
+	enter(&c, 1, 3000, mutex.wake_call, mutex.wake);
+	tb_waking(c.tb, 1, 3000, 12, TRACE_CONTEXT_TASK);
+	tb_sys_exit(c.tb, 1, 3050, 1);
+	second_release(&c, &mutex);
+	last_release(&c, &mutex);
+	case_run(&c);
+	expect_owners(&c, 500 + 200, 2000, 1000, 0);
 }
 
 static void other_locks_are_split_where_their_owners_waited(void)
@@ -322,6 +356,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_wait_for_a_mutex_is_split_among_its_owners),
+		CASE(an_interrupted_wait_is_split_among_the_owners_too),
 		CASE(other_locks_are_split_where_their_owners_waited),
 		CASE(a_thread_that_took_a_mutex_without_waiting_is_an_owner),
 		CASE(a_condition_is_for_the_thread_that_signalled),

@@ -86,7 +86,7 @@ static void a_signal_to_another_ended_nothing(void)
 
 static void a_signal_of_a_child_ends_the_wait_for_it(void)
 {
-	struct analysis_case c = begin();
+	struct analysis_case c = begin_family(10);
 
 	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
 	block(&c);

@@ -476,6 +476,11 @@ static void an_exec_here(struct story *story, uint32_t i)
 	EVENT(story, 0, sched_exec, "/usr/bin/make", .tid = ONE, .old_tid = ONE);
 }
 
+static void one_of_two_names(struct story *story, uint32_t i)
+{
+	EVENT(story, 0, sched_comm, i % 2 ? "odd" : "even", .tid = ONE);
+}
+
 static void a_name(struct story *story, uint32_t i)
 {
 	char name[16];
@@ -608,6 +613,7 @@ static const struct repeated_step happenings[] = {
 	{.name = "execs", .fn = an_exec, .cost = EXECS},
 	{.name = "execs here", .fn = an_exec_here, .cost = EXECS},
 	{.name = "names", .fn = a_name},
+	{.name = "two names in turn", .fn = one_of_two_names},
 	{.name = "mmap()", .fn = a_mapping_of_a_file},
 	{.name = "munmap()", .fn = an_unmapping},
 	{.name = "page faults", .fn = a_page_fault},

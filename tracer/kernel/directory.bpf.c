@@ -219,13 +219,13 @@ static __always_inline bool has_plain_root(struct task_struct *task)
 	       (FIELD(mount, mnt_mountpoint) == FIELD(above, mnt.mnt_root) && FIELD(above, mnt_parent) == above);
 }
 
-/* Record where a path begins; @first is its first byte. */
-static __always_inline void note_base(s32 fd, char first)
+/* Record where a path of @task, the current thread, begins; @first is its first byte. */
+static __always_inline void note_base(struct task_struct *task, s32 fd, char first)
 {
 	if (!event_wanted(TRACE_EV_fs_dir))
 		return;
 	if (first == '/') {
-		if (!has_plain_root(current_task()))
+		if (!has_plain_root(task))
 			note_directory(FD_ROOT);
 	} else if (first) {
 		note_directory(fd);

@@ -90,12 +90,13 @@ __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
 {
 	u64 address = path_argument(regs, abi, PATH_ARGUMENT(action));
-	u32 tid = current_task()->pid;
+	struct task_struct *task = current_task();
+	u32 tid = task->pid;
 	int first = address ? record_path(address, nr, abi, false) : 1;
 	u8 one = 1;
 
 	if (first)
-		note_base(base_argument(regs, abi, action), first - 1);
+		note_base(task, base_argument(regs, abi, action), first - 1);
 	else if (!bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY))
 		__sync_fetch_and_add(&nr_unread_paths, 1);
 }
@@ -251,7 +252,8 @@ _Static_assert(TRACER_PATH_BYTES == SUBBUF_DEFERRED_PATH_BYTES, "any path can be
 
 /* Copy the path of a call that is to be deferred, if it has one. Returns the bytes with the NUL; 0:
  * it has none, < 0: it could not be read. */
-static __noinline long defer_path(struct subbuf_control *control, struct pt_regs *regs, u32 abi, u32 action)
+static __noinline long defer_path(struct subbuf_control *control, struct task_struct *task, struct pt_regs *regs,
+				  u32 abi, u32 action)
 {
 	u64 address = event_wanted(TRACE_EV_sys_path) ? path_argument(regs, abi, PATH_ARGUMENT(action)) : 0;
 	long bytes;
@@ -261,7 +263,7 @@ static __noinline long defer_path(struct subbuf_control *control, struct pt_regs
 	bytes = mark_cut((char *)control->deferred_path,
 			 bpf_probe_read_user_str(control->deferred_path, TRACER_PATH_BYTES, (void *)address));
 	if (bytes > 0)
-		note_base(base_argument(regs, abi, action), *(char *)control->deferred_path);
+		note_base(task, base_argument(regs, abi, action), *(char *)control->deferred_path);
 	return bytes;
 }
 
@@ -325,7 +327,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	action = syscall_action(abi, nr);
 	if (defers && !(action & SYSCALL_NOT_DEFERRED) && may_defer(control, cpu)) {
 		if (PATH_ARGUMENT(action))
-			path_bytes = defer_path(control, regs, abi, action);
+			path_bytes = defer_path(control, task, regs, abi, action);
 		if (path_bytes >= 0) {
 			kind = action & SYSCALL_ARGS_MASK;
 			PUT_ARGUMENTS(control->deferred_args, regs, abi, kind);
@@ -694,6 +696,11 @@ static __always_inline void note_rename(struct pt_regs *regs, u32 abi, u32 actio
 /* Record the other effects of a call that is more than a number and plain arguments. */
 static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
 {
+	if (action & (SYSCALL_SENDTO | SYSCALL_SENDMSG)) { /* frequent calls, without another effect */
+		if (ret >= 0 && event_wanted(TRACE_EV_sock_names))
+			record_destination_of(regs, abi, action);
+		return;
+	}
 	note_rename(regs, abi, action, ret);
 	if (nr_unread_paths && PATH_ARGUMENT(action)) {
 		u32 tid = current_task()->pid;
@@ -713,8 +720,6 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_message(SYSCALL_ARG(regs, abi, 1));
 	if ((action & SYSCALL_MESSAGES) && ret > 0 && is_unix_socket(SYSCALL_ARG(regs, abi, 0)))
 		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
-	if ((action & (SYSCALL_SENDTO | SYSCALL_SENDMSG)) && ret >= 0 && event_wanted(TRACE_EV_sock_names))
-		record_destination_of(regs, abi, action);
 	if ((action & SYSCALL_WAITV) && ret >= 0 && event_wanted(TRACE_EV_futex_woken))
 		record_futex(SYSCALL_ARG(regs, abi, 0), ret);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
@@ -800,5 +805,5 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		if (kind != EXIT_OF_DEFERRED || !end_deferred(control, cpu, regs, ret))
 			record_exit(control, cpu, ret);
 	}
-	return has_task_work(control) ? task_work_begins() : 0;
+	return event_wanted(TRACE_EV_task_work) && has_task_work(control) ? task_work_begins() : 0;
 }

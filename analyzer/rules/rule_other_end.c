@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rule_other_end.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <trace/events.h>
+
+#include "hash_table.h"
+#include "rules.h"
+
+#define NONE	  (-1)
+#define NR_FILES  2
+#define NR_CACHED 512
+
+/* Which arguments are descriptors. This is not the table of the state: a mistake there shows. */
+static const struct on_files {
+	const char *name;
+	int8_t args[NR_FILES];
+} all_calls[] = {
+	{"read", {0, NONE}},	 {"pread64", {0, NONE}},      {"readv", {0, NONE}},    {"preadv", {0, NONE}},
+	{"preadv2", {0, NONE}},	 {"write", {0, NONE}},	      {"pwrite64", {0, NONE}}, {"writev", {0, NONE}},
+	{"pwritev", {0, NONE}},	 {"pwritev2", {0, NONE}},     {"recvfrom", {0, NONE}}, {"recvmsg", {0, NONE}},
+	{"recvmmsg", {0, NONE}}, {"sendto", {0, NONE}},	      {"sendmsg", {0, NONE}},  {"sendmmsg", {0, NONE}},
+	{"connect", {0, NONE}},	 {"flock", {0, NONE}},	      {"fcntl", {0, NONE}},    {"fcntl64", {0, NONE}},
+	{"vmsplice", {0, NONE}}, {"ftruncate", {0, NONE}},    {"fsync", {0, NONE}},    {"lseek", {0, NONE}},
+	{"splice", {0, 2}},	 {"copy_file_range", {0, 2}}, {"tee", {0, 1}},	       {"sendfile", {0, 1}},
+	{"sendfile64", {0, 1}},
+};
+#define NR_CALLS (sizeof(all_calls) / sizeof(all_calls[0]))
+
+/* The files of the call that a thread is in. */
+struct other_end_row {
+	uint64_t key; /* trace_thread_index() + 1 */
+	struct trace_file_id files[NR_FILES];
+	int32_t fds[NR_FILES];
+	uint32_t nr;
+};
+
+struct other_end {
+	struct rules *rules;
+	struct hash_table threads;
+	struct hash_table touched; /* keys of pairs of a process and a file, as a set */
+	/* by ABI and number: 0 not looked up, 1 no descriptors, else index + 2 in all_calls */
+	uint8_t cached[2][NR_CACHED];
+	bool failed; /* memory is out: nothing is checked */
+};
+
+/* ---- which process ever had which file ---- */
+
+/* @file NULL: any. All sockets are of one file system; events about a peer have only its inode. */
+static uint64_t touch_key(const struct trace_process *process, const struct trace_file_id *file)
+{
+	uint32_t dev = file && !S_ISSOCK(file->mode) ? file->dev : 0;
+	uint64_t key = hash_u64(hash_u64((uintptr_t)process ^ (uint64_t)dev << 32) ^ (file ? file->ino + 1 : 0));
+
+	return key ? key : 1;
+}
+
+void rule_other_end_touch(void *data, const struct trace_process *process, const struct trace_file_id *file)
+{
+	struct other_end *o = data;
+
+	if (!table_add(&o->touched, sizeof(uint64_t), touch_key(process, file)) ||
+	    !table_add(&o->touched, sizeof(uint64_t), touch_key(process, NULL)))
+		o->failed = true;
+}
+
+static bool has_touched(const struct other_end *o, const struct trace_process *process,
+			const struct trace_file_id *file)
+{
+	return table_find(&o->touched, sizeof(uint64_t), touch_key(process, file));
+}
+
+/* ---- calls ---- */
+
+static const struct on_files *call_of(struct other_end *o, const struct trace_sys_enter *enter)
+{
+	uint32_t nr = enter->nr & 0x3fffffff; /* __X32_SYSCALL_BIT */
+	uint8_t *cached = nr < NR_CACHED ? &o->cached[enter->abi == TRACE_ABI_32][nr] : NULL;
+	const char *name;
+
+	if (!cached)
+		return NULL;
+	if (!*cached) {
+		*cached = 1;
+		name = rules_entered_call(o->rules, enter);
+		for (size_t i = 0; name && i < NR_CALLS; i++)
+			if (strcmp(all_calls[i].name, name) == 0)
+				*cached = (uint8_t)(i + 2);
+	}
+	return *cached > 1 ? &all_calls[*cached - 2] : NULL;
+}
+
+static void on_enter(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sys_enter6 *enter = event->payload; /* the shorter form has its first fields */
+	const struct trace_thread *thread = trace_event_thread(analysis, event);
+	struct other_end *o = data;
+	const struct on_files *call = event->id == TRACE_EV_sys_enter ? NULL : call_of(o, event->payload);
+	struct other_end_row *row = thread ? table_add(&o->threads, sizeof(*row), trace_thread_index(thread) + 1ull)
+					   : NULL;
+
+	if (!row) {
+		o->failed |= thread != NULL;
+		return;
+	}
+	row->nr = 0;
+	for (int i = 0; call && i < NR_FILES && call->args[i] != NONE; i++) {
+		row->fds[row->nr] = (int32_t)(&enter->arg0)[call->args[i]];
+		if (trace_thread_file_id(analysis, thread, row->fds[row->nr], &row->files[row->nr]))
+			row->nr++;
+	}
+}
+
+/* ---- rules: each returns what the process never had; NULL: no violation ---- */
+
+static const char *check_pipe(const struct other_end *o, const struct other_end_row *row,
+			      const struct trace_process *other)
+{
+	bool is_pipe = false;
+
+	for (uint32_t i = 0; i < row->nr; i++) {
+		if (!S_ISFIFO(row->files[i].mode))
+			continue;
+		if (has_touched(o, other, &row->files[i]))
+			return NULL;
+		is_pipe = true;
+	}
+	return is_pipe ? "the other end of its pipe" : NULL;
+}
+
+static const char *check_socket(const struct other_end *o, const struct other_end_row *row,
+				const struct trace_process *other)
+{
+	bool is_socket = false;
+
+	for (uint32_t i = 0; i < row->nr; i++) {
+		struct trace_file_id peer = {.mode = S_IFSOCK};
+
+		if (!S_ISSOCK(row->files[i].mode))
+			continue;
+		peer.ino = state_socket_peer(rules_analysis(o->rules), row->files[i].ino);
+		if (!peer.ino || has_touched(o, other, &peer) || has_touched(o, other, &row->files[i]))
+			return NULL;
+		is_socket = true;
+	}
+	return is_socket ? "the other end of its socket" : NULL;
+}
+
+static const char *check_futex(const struct other_end *o, const struct trace_interval *wait)
+{
+	struct trace_file_id file;
+
+	if (!state_futex_file(rules_analysis(o->rules), wait->thread, &file) || has_touched(o, wait->other, &file))
+		return NULL;
+	return "the memory of its futex";
+}
+
+static bool is_of_kernel(const char *path)
+{
+	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
+}
+
+static const char *check_lock(const struct other_end *o, const struct other_end_row *row,
+			      const struct trace_interval *wait)
+{
+	const char *path = row->nr ? trace_thread_file(rules_analysis(o->rules), wait->thread, row->fds[0]) : NULL;
+
+	if (!path || is_of_kernel(path) || row->nr != 1 || !S_ISREG(row->files[0].mode) ||
+	    (wait->path && *wait->path && strcmp(wait->path, path) != 0) || has_touched(o, wait->other, &row->files[0]))
+		return NULL;
+	return "the file of its lock";
+}
+
+static const char *never_had(const struct other_end *o, const struct other_end_row *row,
+			     const struct trace_interval *wait)
+{
+	if (strcmp(wait->via, "pipe") == 0)
+		return check_pipe(o, row, wait->other);
+	if (strcmp(wait->via, "unix") == 0 || strncmp(wait->via, "tcp", 3) == 0)
+		return check_socket(o, row, wait->other);
+	if (strcmp(wait->via, "futex") == 0)
+		return check_futex(o, wait);
+	if (strcmp(wait->via, "lock") == 0)
+		return check_lock(o, row, wait);
+	return strcmp(wait->via, "join") == 0 ? "its threads" : NULL;
+}
+
+static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
+{
+	const struct trace_process *own = trace_thread_process(wait->thread), *other = wait->other;
+	struct other_end *o = data;
+	const struct other_end_row *row, none = {0};
+	const char *what;
+
+	if (wait->kind != TRACE_WAIT_PROCESS || !other || other == own || !trace_process_pid(other) || !wait->via ||
+	    !*wait->via || o->failed)
+		return;
+	row = table_find(&o->threads, sizeof(*row), trace_thread_index(wait->thread) + 1ull);
+	what = never_had(o, row ? row : &none, wait);
+	if (!what || !has_touched(o, other, NULL) || state_shares_tables(other, wait->thread) ||
+	    !state_is_complete(analysis) ||
+	    !rules_are_sure(o->rules, trace_get_info(rules_trace(o->rules))->start_ns, wait->to_ns))
+		return;
+	rules_broken(o->rules, wait->to_ns, wait->thread,
+		     "waited in %s() for process %u (%s) via %s for %" PRIu64
+		     " ns until sched_waking, but it never had %s",
+		     wait->name ? wait->name : "", trace_process_pid(other), trace_process_comm(other), wait->via,
+		     wait->to_ns - wait->from_ns, what);
+}
+
+void *rule_other_end_begin(struct rules *rules)
+{
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6};
+	struct other_end *o = calloc(1, sizeof(*o));
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+
+	if (!o)
+		return NULL;
+	o->rules = rules;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	if (trace_analysis_on_event(rules_analysis(rules), mask, on_enter, o) < 0 ||
+	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED, on_wait, o) < 0) {
+		rule_other_end_end(o);
+		return NULL;
+	}
+	return o;
+}
+
+void rule_other_end_end(void *data)
+{
+	struct other_end *o = data;
+
+	table_clear(&o->threads);
+	table_clear(&o->touched);
+	free(o);
+}

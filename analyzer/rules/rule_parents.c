@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rule_parents.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/events.h>
+
+#include "hash_table.h"
+#include "rules.h"
+
+#define NOT_KNOWN UINT32_MAX
+
+/* One process; a reused pid is another one. Processes are numbers of @list. */
+struct relative {
+	uint32_t pid;
+	uint32_t parent; /* at its birth; NOT_KNOWN */
+	uint32_t reaper; /* of its children, from @adopt_ns on */
+	uint64_t birth_ns;
+	uint64_t end_ns;   /* 0: it lives */
+	uint64_t adopt_ns; /* 0: its children stay with it */
+};
+
+struct relative_row {
+	uint64_t key; /* pid + 1 */
+	uint32_t relative;
+};
+
+struct parents {
+	struct rules *rules;
+	struct relative *list; /* owned */
+	uint32_t nr, room;
+	uint32_t nr_first;	/* so many are of the start of the trace */
+	struct hash_table pids; /* the latest process of each pid */
+	bool began, failed;
+	bool traces; /* a tracer waits for processes that are not its children */
+};
+
+static uint32_t relative_add(struct parents *p, uint32_t pid, uint32_t parent, uint64_t birth_ns)
+{
+	struct relative_row *row = pid ? table_add(&p->pids, sizeof(*row), pid + 1ull) : NULL;
+	struct relative *bigger;
+
+	if (p->nr == p->room) {
+		bigger = reallocarray(p->list, p->room ? p->room * 2u : 256u, sizeof(*bigger));
+		if (!bigger) {
+			p->failed = true;
+			return NOT_KNOWN;
+		}
+		p->room = p->room ? p->room * 2 : 256;
+		p->list = bigger;
+	}
+	if (!row) {
+		p->failed |= pid != 0;
+		return NOT_KNOWN;
+	}
+	row->relative = p->nr;
+	p->list[p->nr] = (struct relative){.pid = pid, .parent = parent, .reaper = NOT_KNOWN, .birth_ns = birth_ns};
+	return p->nr++;
+}
+
+static uint32_t relative_of(const struct parents *p, uint32_t pid)
+{
+	const struct relative_row *row = table_find(&p->pids, sizeof(*row), pid + 1ull);
+
+	return row ? row->relative : NOT_KNOWN;
+}
+
+/* The processes of the start of the trace, with their parents then. */
+static void add_first(struct parents *p, const struct trace_analysis *analysis)
+{
+	size_t nr = trace_nr_processes(analysis);
+
+	p->began = true;
+	for (size_t i = 0; i < nr; i++)
+		relative_add(p, trace_process_pid(trace_get_process(analysis, i)), NOT_KNOWN,
+			     trace_process_start_ns(trace_get_process(analysis, i)));
+	p->nr_first = p->nr;
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_process *process = trace_get_process(analysis, i);
+		uint32_t relative = relative_of(p, trace_process_pid(process));
+
+		if (relative != NOT_KNOWN && trace_process_ppid(process))
+			p->list[relative].parent = relative_of(p, trace_process_ppid(process));
+	}
+}
+
+/*
+ * The parent of @child by the events; @ret_since_ns: since when.
+ *
+ * NOT_KNOWN also if an adoption came when @child had begun to exit: it may have been too late.
+ */
+static uint32_t parent_of(const struct parents *p, const struct relative *child, uint64_t *ret_since_ns)
+{
+	uint64_t since = child->birth_ns;
+	uint32_t parent = child->parent;
+
+	while (parent != NOT_KNOWN && p->list[parent].adopt_ns && p->list[parent].adopt_ns >= since) {
+		since = p->list[parent].adopt_ns;
+		if (child->end_ns && child->end_ns <= since)
+			return NOT_KNOWN;
+		if (p->list[parent].reaper == parent)
+			break;
+		parent = p->list[parent].reaper;
+	}
+	*ret_since_ns = since;
+	return parent;
+}
+
+/* ---- events ---- */
+
+static void on_fork(struct parents *p, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sched_fork *fork = event->payload;
+	const struct trace_thread *by = trace_find_thread(analysis, fork->parent_tid);
+	uint32_t parent = by ? relative_of(p, trace_process_pid(trace_thread_process(by))) : NOT_KNOWN;
+	uint32_t known = relative_of(p, fork->tid);
+	uint64_t since;
+
+	if (fork->clone_flags & CLONE_THREAD)
+		return;
+	if (parent == NOT_KNOWN)
+		parent = relative_of(p, fork->parent_tid);
+	if (parent != NOT_KNOWN && p->list[parent].end_ns &&
+	    rules_are_sure(p->rules, p->list[parent].end_ns, event->ts_ns))
+		rules_broken(p->rules, event->ts_ns, NULL,
+			     "process %u has a child %u (sched_fork), but it has ended %" PRIu64 " ns before",
+			     p->list[parent].pid, fork->tid, event->ts_ns - p->list[parent].end_ns);
+	if (parent != NOT_KNOWN && (fork->clone_flags & CLONE_PARENT))
+		parent = parent_of(p, &p->list[parent], &since);
+	/* The start state was read after this fork, and maybe after an adoption. */
+	if (known < p->nr_first && !p->list[known].end_ns)
+		parent = NOT_KNOWN;
+	relative_add(p, fork->tid, parent, event->ts_ns);
+}
+
+static void on_adopt(struct parents *p, const struct trace_event *event)
+{
+	const struct trace_sched_adopt *adopt = event->payload;
+	uint32_t parent = relative_of(p, adopt->parent), reaper = relative_of(p, adopt->reaper);
+
+	if (parent == NOT_KNOWN)
+		return;
+	p->list[parent].adopt_ns = event->ts_ns;
+	p->list[parent].reaper = reaper;
+	if (reaper != NOT_KNOWN && p->list[reaper].end_ns &&
+	    rules_are_sure(p->rules, p->list[reaper].end_ns, event->ts_ns))
+		rules_broken(p->rules, event->ts_ns, NULL,
+			     "process %u adopts the children of process %u (sched_adopt), but it has ended %" PRIu64
+			     " ns before",
+			     adopt->reaper, adopt->parent, event->ts_ns - p->list[reaper].end_ns);
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sched_exit *exit = event->payload;
+	struct parents *p = data;
+	uint32_t relative;
+
+	if (!p->began)
+		add_first(p, analysis);
+	switch (event->id) {
+	case TRACE_EV_sched_fork:
+		on_fork(p, analysis, event);
+		break;
+	case TRACE_EV_sched_adopt:
+		on_adopt(p, event);
+		break;
+	case TRACE_EV_sched_exit:
+		relative = exit->group_dead ? relative_of(p, exit->tgid) : NOT_KNOWN;
+		if (relative != NOT_KNOWN)
+			p->list[relative].end_ns = event->ts_ns;
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- waits for children ---- */
+
+static bool is_child_of(const void *data, const struct trace_identity *identity)
+{
+	return identity->ppid == *(const uint32_t *)data || !identity->ppid;
+}
+
+static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
+{
+	uint32_t pid = trace_process_pid(trace_thread_process(wait->thread));
+	struct parents *p = data;
+
+	if (wait->name && strcmp(wait->name, "ptrace") == 0)
+		p->traces = true;
+	if (wait->state != TRACE_STATE_BLOCKED || wait->kind != TRACE_WAIT_PROCESS || !wait->other || !wait->via ||
+	    strcmp(wait->via, "waitpid") != 0 || p->traces || !trace_process_pid(wait->other) ||
+	    trace_process_ever_was(wait->other, is_child_of, &pid))
+		return;
+	if (trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) == TRACE_RECORDED_ALWAYS &&
+	    rules_are_sure(p->rules, trace_get_info(rules_trace(p->rules))->start_ns, wait->to_ns))
+		rules_broken(p->rules, wait->to_ns, wait->thread,
+			     "waited for process %u (%s) via waitpid, which was never its child",
+			     trace_process_pid(wait->other), trace_process_comm(wait->other));
+}
+
+/* ---- at the end ---- */
+
+static void check_process(struct parents *p, const struct trace_process *process)
+{
+	uint32_t relative = relative_of(p, trace_process_pid(process)), parent;
+	const struct relative *child, *its;
+	uint64_t since = 0;
+
+	if (relative == NOT_KNOWN || p->list[relative].birth_ns != trace_process_start_ns(process))
+		return;
+	child = &p->list[relative];
+	parent = parent_of(p, child, &since);
+	if (parent == NOT_KNOWN)
+		return;
+	its = &p->list[parent];
+	if (!child->end_ns && its->end_ns)
+		rules_broken(p->rules, its->end_ns, NULL,
+			     "process %u ends (sched_exit), and no process has adopted its child %u", its->pid,
+			     child->pid);
+	else if (trace_process_ppid(process) && trace_process_ppid(process) != its->pid)
+		rules_broken(p->rules, since, NULL,
+			     "process %u has process %u as parent in the results, but process %u by its events",
+			     child->pid, trace_process_ppid(process), its->pid);
+}
+
+void rule_parents_check(void *data)
+{
+	struct parents *p = data;
+	struct trace_analysis *analysis = rules_analysis(p->rules);
+	const struct trace_info *info = trace_get_info(rules_trace(p->rules));
+
+	if (p->failed || !state_has_events(analysis, TRACE_EV_sched_adopt) ||
+	    trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) != TRACE_RECORDED_ALWAYS ||
+	    !rules_are_sure(p->rules, info->start_ns, info->end_ns))
+		return;
+	for (size_t i = 0; i < trace_nr_processes(analysis); i++)
+		check_process(p, trace_get_process(analysis, i));
+}
+
+void *rule_parents_begin(struct rules *rules)
+{
+	static const uint32_t ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exit, TRACE_EV_sched_adopt};
+	struct parents *p = calloc(1, sizeof(*p));
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+
+	if (!p)
+		return NULL;
+	p->rules = rules;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, p) < 0 ||
+	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED | 1u << TRACE_STATE_SYSCALL,
+					  on_wait, p) < 0) {
+		rule_parents_end(p);
+		return NULL;
+	}
+	return p;
+}
+
+void rule_parents_end(void *data)
+{
+	struct parents *p = data;
+
+	table_clear(&p->pids);
+	free(p->list);
+	free(p);
+}

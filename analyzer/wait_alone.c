@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wait_alone.c - the cause of a wait without a waker: see wait_alone.h */
+#include <string.h>
+#include "potential_wakers.h"
+#include "state_end.h"
+#include "wait_alone.h"
+#include "wait_context.h"
+
+/*
+ * A recording of some processes has no exit of the others. The call returns the child that ended,
+ * which may be dead by now. In a pid namespace the number is that of another process.
+ */
+static uint32_t returned_child(const struct wait_context *ctx)
+{
+	const struct trace_process *child;
+
+	if (!ctx->a->filter.is_on || !(ctx->thread->flags & THREAD_RETURNS) || ctx->thread->ret <= 0 ||
+	    !is_last_wait(ctx))
+		return PROCESS_UNKNOWN;
+	child = process_find(&ctx->a->threads, (uint32_t)ctx->thread->ret);
+	return child && child->ppid == ctx->thread->process->pid ? child->idx : (uint32_t)PROCESS_UNKNOWN;
+}
+
+/* wait4(), waitpid(), waitid(): the child that the caller named, or its only child. */
+static uint32_t awaited_child(const struct wait_context *ctx)
+{
+	uint32_t child = returned_child(ctx);
+	bool is_waitid = strcmp(strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name), "waitid") == 0;
+	int32_t named = ctx->result > 0 ? (int32_t)ctx->result : ctx->frame->nr_args ? (int32_t)ctx->frame->args[0] : 0;
+
+	if (child != PROCESS_UNKNOWN)
+		return child;
+	return wakers_child(ctx->a, ctx->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0);
+}
+
+#define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
+
+/*
+ * A private futex belongs to an address space, so that any process with that space can wake it
+ * (CLONE_VM), and any other thread of the own process.
+ */
+static uint32_t space_holder(const struct wait_context *ctx)
+{
+	const struct trace_process *self = ctx->thread->process;
+	uint32_t other = wakers_of_space(ctx->a, self, ctx->thread->memory);
+
+	if (other == PROCESS_UNKNOWN)
+		return self->idx;
+	return self->nr_living > 1 ? (uint32_t)PROCESS_SEVERAL : other;
+}
+
+/*
+ * A process can wake a futex if it shares the memory that contains it. Shared memory of System V is
+ * not followed: it has no file in the state.
+ */
+static uint32_t futex_holder(const struct wait_context *ctx)
+{
+	const struct call *call = &ctx->a->calls[ctx->frame->call];
+	file_idx shared = memory_find(ctx->thread->memory, ctx->frame->args[0]);
+	/* futex_wait(2) has flags of its own, futex(2) has them in the operation */
+	int flags = call->flags_arg >= 0 ? call->flags_arg : 1;
+
+	if (ctx->frame->nr_args <= flags || (call->addresses & 1)) /* futex_waitv(2): of several */
+		return PROCESS_UNKNOWN;
+	if ((ctx->frame->args[flags] & FUTEX_PRIVATE) ||
+	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
+		return space_holder(ctx);
+	return wakers_sharer(ctx->a, ctx->thread->process, shared);
+}
+
+/*
+ * The lock's holder, as the kernel reported it at the end of the recording. The holder may have
+ * exited since and left the lock to its children.
+ */
+static uint32_t lock_holder(const struct wait_context *ctx)
+{
+	const struct end_wait *end = lasts_until_end(ctx) ? end_wait_of(ctx->a, ctx->thread, ctx->frame) : NULL;
+	const struct trace_process *holder = end && end->holder ? process_find(&ctx->a->threads, end->holder) : NULL;
+
+	return holder && holder->nr_living ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
+}
+
+static uint32_t process_by_call(const struct wait_context *ctx, enum via via)
+{
+	switch (via) {
+	case VIA_WAITPID:
+		return awaited_child(ctx);
+	case VIA_PIPE:
+	case VIA_UNIX:
+		return wakers_holder(ctx->a, ctx->thread->process, ctx->frame->file);
+	case VIA_FUTEX:
+		return futex_holder(ctx);
+	case VIA_LOCK:
+		return lock_holder(ctx);
+	case VIA_URING:
+		return ctx->thread->flags & THREAD_IO_WORKER ? ctx->thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
+	default:
+		return PROCESS_UNKNOWN;
+	}
+}
+
+static bool only_processes_end(enum via via)
+{
+	switch (via) {
+	case VIA_PIPE:
+	case VIA_UNIX:
+	case VIA_FUTEX:
+	case VIA_JOIN:
+	case VIA_SIGNAL:
+	case VIA_EVENTFD:
+	case VIA_LOCK:
+	case VIA_SEMAPHORE:
+	case VIA_MQUEUE:
+	case VIA_PIDFD:
+	case VIA_INOTIFY:
+	case VIA_TTY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct wait_cause wait_by_call_alone(const struct wait_context *ctx, enum via via)
+{
+	uint32_t process = process_by_call(ctx, via);
+
+	if (process == PROCESS_UNKNOWN && only_processes_end(via))
+		process = PROCESS_SEVERAL;
+	return process == PROCESS_UNKNOWN ? cause_other_call(ctx, via)
+					  : wait_cause_of(TRACE_WAIT_PROCESS, via, process);
+}

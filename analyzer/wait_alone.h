@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_WAIT_ALONE_H
+#define ANALYZER_WAIT_ALONE_H
+/* wait_alone.h - the cause of a wait without a waker: the call alone decides */
+#include "wait_cause.h"
+
+struct wait_context;
+
+/**
+ * wait_by_call_alone() - the process that can end the wait, "several", or the name of the call
+ * @via: the means that the wait would have had with a waker
+ */
+struct wait_cause wait_by_call_alone(const struct wait_context *ctx, enum via via);
+#endif

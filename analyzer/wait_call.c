@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wait_call.c - the cause of a wait by the class of its system call: see wait_call.h */
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "state_request.h"
+#include "state_socket.h"
+#include "wait_call.h"
+#include "wait_context.h"
+#include "wait_file.h"
+#include "wait_path.h"
+#include "wait_poll.h"
+#include "wait_socket.h"
+
+/* An eventfd as the place of a wait: no address of a futex. */
+#define PLACE_OF_FILE(file) (1ull << 63 | (uint64_t)(file) << 8)
+
+static struct wait_cause call_other(const struct wait_context *ctx)
+{
+	return ctx->frame->has_path ? wait_by_path(ctx) : wait_by_waker(ctx, VIA_NONE);
+}
+
+static struct wait_cause by_file_lock(const struct wait_context *ctx)
+{
+	return wait_cause_with_path(ctx->a, wait_by_waker(ctx, VIA_LOCK), file_path(ctx->a, ctx->frame->file));
+}
+
+static struct wait_cause call_on_file(const struct wait_context *ctx)
+{
+	if (ctx->a->calls[ctx->frame->call].flags & CALL_IS_LOCK)
+		return by_file_lock(ctx);
+	return wait_by_file(ctx, ctx->frame->file);
+}
+
+/* True if the waker acted on this pipe or on the peer of this socket. */
+static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
+{
+	const struct socket_state *sock = sock_of_file(ctx->a, idx), *peer = sock ? sock_peer(ctx->a, sock) : NULL;
+
+	return waker_used_file(ctx, idx) ||
+	       (peer && woken_by_task(ctx) && !ctx->pending->cut && sock_of_file(ctx->a, ctx->waker->file) == peer);
+}
+
+/*
+ * For calls that copy from one file to another. With one regular file: a disk's completion is for
+ * the regular file, any other wakeup is for the other one. With no regular file: the file that the
+ * waker used, or else the first.
+ */
+static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx one, file_idx two)
+{
+	bool one_is_disk = one && S_ISREG(ctx->a->files.list[one].mode);
+	bool disk = ctx->waker->cause == CAUSE_BLOCK;
+
+	if (!one || !two)
+		return wait_by_file(ctx, one ? one : two);
+	if (!one_is_disk && !S_ISREG(ctx->a->files.list[two].mode))
+		return wait_by_file(ctx, used_by_waker(ctx, two) ? two : one);
+	return wait_by_file(ctx, one_is_disk == disk ? one : two);
+}
+
+static struct wait_cause call_copy(const struct wait_context *ctx)
+{
+	return by_two_files(ctx, ctx->frame->file, call_second_file(ctx->a, ctx->thread, ctx->frame));
+}
+
+static struct wait_cause call_fcntl(const struct wait_context *ctx)
+{
+	return by_file_lock(ctx);
+}
+
+static struct wait_cause call_sleep(const struct wait_context *ctx)
+{
+	return cause_timeout();
+}
+
+/*
+ * A join waits until the kernel clears the id of the thread that ends, in its memory
+ * (CLONE_CHILD_CLEARTID). A mutex of a thread that dies has FUTEX_WAITERS set beside the id.
+ */
+static bool is_join(const struct wait_context *ctx)
+{
+	const struct trace_thread *ended = ctx->waker->thread;
+	uint32_t expected = (uint32_t)ctx->frame->args[2];
+
+	if (ctx->frame->nr_args < 3 || !expected || (expected & ~FUTEX_TID_MASK))
+		return false;
+	if (ctx->pending->cut)
+		ended = thread_find(&ctx->a->threads, expected);
+	if (!ended || ended->process != ctx->thread->process || ended == ctx->thread)
+		return false;
+	return ended->tid == expected || (!ctx->pending->cut && ctx->a->calls[ctx->waker->call].class == CALL_EXIT);
+}
+
+static struct wait_cause call_futex(const struct wait_context *ctx)
+{
+	struct wait_cause v = wait_by_waker(ctx, VIA_FUTEX);
+
+	if (v.kind == TRACE_WAIT_PROCESS && v.via == VIA_FUTEX && is_join(ctx))
+		v.via = VIA_JOIN;
+	else if (v.kind != TRACE_WAIT_UNKNOWN && ctx->frame->nr_args && !futex_is_lock(ctx->a, ctx->thread, ctx->frame))
+		v.idle = pool_rests(ctx->a, ctx->thread, ctx->pending, ctx->frame->args[0]);
+	return v;
+}
+
+static struct wait_cause call_wait(const struct wait_context *ctx)
+{
+	return wait_by_waker(ctx, VIA_WAITPID);
+}
+
+static struct wait_cause call_fork(const struct wait_context *ctx)
+{
+	return wait_by_waker(ctx, ctx->pending->flags & THREAD_VFORK ? VIA_VFORK : VIA_FORK);
+}
+
+static struct wait_cause call_pause(const struct wait_context *ctx)
+{
+	struct wait_cause v = wait_by_waker(ctx, VIA_SIGNAL);
+
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && wait_rests(ctx);
+	return v;
+}
+
+static struct wait_cause call_ptrace(const struct wait_context *ctx)
+{
+	return wait_by_waker(ctx, VIA_PTRACE);
+}
+
+/* SEMTIMEDOP of <linux/ipc.h>: operations up to it are on semaphores, the next ones on messages */
+#define IPC_SEMTIMEDOP 4
+
+static struct wait_cause call_ipc(const struct wait_context *ctx)
+{
+	const char *name = strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name);
+	bool semaphore = strncmp(name, "sem", 3) == 0;
+
+	if (strcmp(name, "ipc") == 0)
+		semaphore = (ctx->frame->args[0] & 0xffff) <= IPC_SEMTIMEDOP;
+	return wait_by_waker(ctx, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
+}
+
+static struct wait_cause call_exec(const struct wait_context *ctx)
+{
+	if (woken_by_task(ctx) && ctx->waker->thread->process == ctx->thread->process)
+		return wait_by_waker(ctx, VIA_EXEC); /* the other threads of the process had to exit first */
+	return wait_by_path(ctx);
+}
+
+static struct wait_cause call_sync_all(const struct wait_context *ctx)
+{
+	return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, strings_intern(&ctx->a->strings, "(all files)"));
+}
+
+#define MAP_ANONYMOUS_FLAG 0x20 /* MAP_ANONYMOUS of x86 */
+
+/*
+ * The file that the call pages in. mmap() names it; for the other calls it is the file of the last
+ * page.
+ */
+static file_idx populated_file(const struct wait_context *ctx)
+{
+	const struct frame *frame = ctx->frame;
+
+	if (frame_class(ctx->a, frame) != CALL_MMAP)
+		return frame->file;
+	return frame->nr_args == 6 && !(frame->args[3] & MAP_ANONYMOUS_FLAG)
+		       ? fd_file(ctx->thread, (int32_t)frame->args[4])
+		       : 0;
+}
+
+static struct wait_cause call_memory(const struct wait_context *ctx)
+{
+	file_idx file = populated_file(ctx);
+
+	if (ctx->pending->cut || woken_by_task(ctx) || ctx->waker->cause != CAUSE_BLOCK)
+		return wait_by_waker(ctx, VIA_MEMORY);
+	return file ? wait_by_file(ctx, file) : wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+}
+
+static struct wait_cause call_msync(const struct wait_context *ctx)
+{
+	return wait_by_file(ctx, memory_find(ctx->thread->memory, ctx->frame->args[0]));
+}
+
+static struct wait_cause call_accept(const struct wait_context *ctx)
+{
+	struct wait_cause v = wait_by_file(ctx, ctx->frame->file);
+
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && !wait_is_asked(ctx->a, ctx->thread, ctx->pending);
+	return v;
+}
+
+/*
+ * read(), recv(): of a client's next request, or of an eventfd by which a pool's thread gets
+ * jobs.
+ */
+static struct wait_cause call_receive(const struct wait_context *ctx)
+{
+	struct wait_cause v = call_on_file(ctx);
+	const struct socket_state *sock = sock_of_file(ctx->a, ctx->frame->file);
+
+	if (v.kind == TRACE_WAIT_UNKNOWN || v.via == VIA_SIGNAL)
+		return v;
+	if (sock)
+		v.idle = socket_serves(ctx->a, ctx->thread, sock) && !wait_is_asked(ctx->a, ctx->thread, ctx->pending);
+	else if (file_via(ctx->a, ctx->frame->file) == VIA_EVENTFD)
+		v.idle = pool_rests(ctx->a, ctx->thread, ctx->pending, PLACE_OF_FILE(ctx->frame->file));
+	return v;
+}
+
+static struct wait_cause call_socketcall(const struct wait_context *ctx)
+{
+	return call_accepts(ctx->a, ctx->frame) ? call_accept(ctx) : call_receive(ctx);
+}
+
+static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_context *) = {
+	[CALL_OTHER] = call_other,	 [CALL_ACCEPT] = call_accept,
+	[CALL_AIO] = wait_by_aio,	 [CALL_BIND] = call_on_file,
+	[CALL_BRK] = call_memory,	 [CALL_CLOSE] = call_on_file,
+	[CALL_CLOSE_RANGE] = call_other, [CALL_CONNECT] = call_on_file,
+	[CALL_DUP] = call_on_file,	 [CALL_DUP2] = call_on_file,
+	[CALL_EPOLL_CTL] = call_other,	 [CALL_EPOLL_WAIT] = wait_by_poll,
+	[CALL_EXEC] = call_exec,	 [CALL_EXIT] = call_other,
+	[CALL_FCNTL] = call_fcntl,	 [CALL_FD_META] = call_on_file,
+	[CALL_FD_NEW] = call_other,	 [CALL_FORK] = call_fork,
+	[CALL_FUTEX] = call_futex,	 [CALL_GETDENTS] = call_on_file,
+	[CALL_IOCTL] = call_on_file,	 [CALL_IPC] = call_ipc,
+	[CALL_KILL] = call_other,	 [CALL_MEMORY] = call_memory,
+	[CALL_MMAP] = call_memory,	 [CALL_MREMAP] = call_memory,
+	[CALL_MSYNC] = call_msync,	 [CALL_MUNMAP] = call_memory,
+	[CALL_OPEN] = wait_by_path,	 [CALL_PATH] = wait_by_path,
+	[CALL_PAUSE] = call_pause,	 [CALL_PIPE] = call_other,
+	[CALL_POLL] = wait_by_poll,	 [CALL_PTRACE] = call_ptrace,
+	[CALL_READ] = call_receive,	 [CALL_RECV] = call_receive,
+	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = wait_by_poll,
+	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
+	[CALL_SENDFILE] = call_copy,	 [CALL_SLEEP] = call_sleep,
+	[CALL_SOCKET] = call_other,	 [CALL_SOCKETCALL] = call_socketcall,
+	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_copy,
+	[CALL_SYNC] = call_on_file,	 [CALL_SYNC_ALL] = call_sync_all,
+	[CALL_UNSHARE] = call_other,	 [CALL_URING_ENTER] = wait_by_uring,
+	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,
+	[CALL_YIELD] = call_other,
+};
+
+struct wait_cause wait_by_call(const struct wait_context *ctx)
+{
+	return by_class[frame_class(ctx->a, ctx->frame)](ctx);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wait_socket.c - the cause of a wait on a socket: see wait_socket.h */
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include "state_socket.h"
+#include "wait_context.h"
+#include "wait_socket.h"
+#include "wait_waker.h"
+
+enum via via_of_socket(const struct socket_state *sock)
+{
+	if (sock->family == AF_UNIX)
+		return VIA_UNIX;
+	if (sock->family != AF_INET && sock->family != AF_INET6)
+		return VIA_SOCKET;
+	return sock->type == SOCK_STREAM ? VIA_TCP : VIA_UDP;
+}
+
+/*
+ * A process that writes into a device (tun, tap) delivers packets. It is not the end of a
+ * connection, so the wait is for the network.
+ */
+static bool waker_delivers_packets(const struct wait_context *ctx)
+{
+	return ctx->waker->file && S_ISCHR(ctx->a->files.list[ctx->waker->file].mode);
+}
+
+struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock)
+{
+	const struct socket_state *peer = sock_peer(ctx->a, sock),
+				  *used = woken_by_task(ctx) ? sock_of_file(ctx->a, ctx->waker->file) : NULL;
+	enum via via = via_of_socket(sock);
+
+	if (ctx->waker->cause == CAUSE_TIMER && frame_class(ctx->a, ctx->frame) != CALL_CONNECT)
+		/*
+		 * SO_RCVTIMEO and similar. A connect() that times out waits for the peer that does
+		 * not answer.
+		 */
+		return cause_timeout();
+	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(ctx)))
+		return wait_by_waker_alone(ctx, via);
+	if (ctx->gap)
+		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (ctx->waker->by_timer && via == VIA_TCP && peer && peer->owner >= NR_PSEUDO_PROCESSES)
+		return wait_cause_of(TRACE_WAIT_PROCESS, VIA_TCP_TIMER, peer->owner);
+	if (used && (used == sock || used == peer))
+		/*
+		 * The waker shut the socket down or just used the other end. The recorded owner
+		 * may be a parent that used it earlier.
+		 */
+		return cause_is_waker(ctx, via);
+	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
+		return wait_cause_of(TRACE_WAIT_PROCESS, via, peer->owner);
+	if (woken_by_task(ctx) && !waker_delivers_packets(ctx))
+		return cause_is_waker(ctx, via);
+	if (via == VIA_UNIX)
+		return wait_by_waker_alone(ctx, via);
+	return wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, sock));
+}
+
+struct wait_cause wait_by_waker(const struct wait_context *ctx, enum via via)
+{
+	const struct socket_state *ready = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail)
+									     : NULL;
+
+	return ready && !ctx->pending->cut && !woken_by_task(ctx) ? wait_by_socket(ctx, ready)
+								  : wait_by_waker_alone(ctx, via);
+}
