@@ -58,7 +58,9 @@ struct trace_sys_enter;
 /** rules_entered_call() - the name of the call that a thread enters; NULL: not known */
 const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter);
 
-/* ---- what the state tells the rules (analyzer/state_touch.c) and they ask it (state_rules.c) ---- */
+/*
+ * ---- what the state tells the rules (analyzer/state_touch.c) and they ask it (state_rules.c) ----
+ */
 
 /*
  * What a process has beside files, as the device of a struct trace_file_id. The kernel's devices
