@@ -12,6 +12,7 @@
 #include "option_help.h"
 #include "option_parse.h"
 #include "std_fds.h"
+#include "version.h"
 
 static bool has_line_break(const struct control_step *step)
 {
@@ -77,7 +78,7 @@ static int run(const struct option_program *program, const struct control_steps 
 	if (steps->help)
 		option_help(stdout, program, true);
 	else if (steps->version)
-		printf("%s %s\n", program->name, TRACE_VERSION);
+		printf("%s %s\n", program->name, program_version());
 	else if (!steps->nr_steps)
 		status = show_state(steps->control_path);
 	else

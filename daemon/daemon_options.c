@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command_word.h"
@@ -179,6 +180,47 @@ static int apply_gid(void *into, const char *value, struct trace_error *ret_erro
 	return err;
 }
 
+/* Addresses are hexadecimal, with or without 0x. */
+static int parse_address(const char *text, uint64_t *ret_address)
+{
+	size_t digits;
+
+	if (!strncmp(text, "0x", 2))
+		text += 2;
+	digits = strspn(text, "0123456789abcdefABCDEF");
+	if (!digits || digits > 16 || text[digits])
+		return -EINVAL;
+	*ret_address = strtoull(text, NULL, 16);
+	return 0;
+}
+
+/* The original has the upper bound before the lower one; here the order does not matter. */
+static int apply_caller(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	struct tracer_options *tracer = &options->tracer;
+	uint64_t number;
+	bool is_depth = *value == 'd' || *value == 'D', is_lower = *value == 'l' || *value == 'L';
+	enum tracer_caller caller = is_depth ? TRACER_CALLER_DEPTH : TRACER_CALLER_BOUNDS;
+
+	if ((!is_depth && !is_lower && *value != 'u' && *value != 'U') ||
+	    (is_depth ? text_parse_number(value + 1, 511, &number) : parse_address(value + 1, &number)))
+		return error_set(
+			ret_error, -EINVAL,
+			"-s%s: give a depth of calls (-sd2), or two addresses in hexadecimal (-su402000 -sl401000)",
+			value);
+	if (tracer->caller && tracer->caller != caller)
+		return error_set(ret_error, -EINVAL, "-sd and -su, -sl are two ways to choose a caller: give only one");
+	tracer->caller = caller;
+	if (is_depth)
+		tracer->caller_depth = (uint32_t)number;
+	else if (is_lower)
+		tracer->caller_lower = number;
+	else
+		tracer->caller_upper = number;
+	return 0;
+}
+
 static int apply_flush(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
@@ -287,6 +329,25 @@ static int apply_background(void *into, const char *value, struct trace_error *r
 	struct daemon_options *options = into;
 
 	options->session.background = true;
+	return 0;
+}
+
+/* A service manager wants a process that stays, also of a flight recorder. */
+static int apply_foreground(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	options->session.foreground = true;
+	return 0;
+}
+
+static int apply_user(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	if (!*value)
+		return error_set(ret_error, -EINVAL, "--user: give the name of a user");
+	options->session.command_user = value;
 	return 0;
 }
 
@@ -415,6 +476,10 @@ static const struct option_spec option_table[] = {
 	{.name = "preload", .value_name = "LIST", .value = OPTION_VALUE, .completes = COMPLETE_PRELOAD,
 	 .words = "malloc pthread pthread:all functions", .apply = apply_preload,
 	 .help = "trace what COMMAND does: malloc, pthread, functions"},
+	{.letter = 's', .other_letter = 'S', .value_name = "d|u|lVALUE", .value = OPTION_VALUE, .apply = apply_caller,
+	 .help = "the caller of each system call: at a depth, or within bounds"},
+	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
+	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},
 	{.name = "no-user", .apply = apply_no_user, .help = "no events of programs (-e chooses some: 'shop:*')"},
 	{.letter = 'D', .name = "details", .value_name = "NAME", .value = OPTION_VALUE,
 	 .completes = COMPLETE_EVENTS, .apply = apply_details, .help = "as -e; details are always recorded"},
@@ -423,6 +488,8 @@ static const struct option_spec option_table[] = {
 	{.letter = 'k', .other_letter = 'K', .name = "flight-recorder", .other_name = "overwrite",
 	 .apply = apply_flight_recorder,
 	 .help = "keep the latest events in memory, in the background; -j saves"},
+	{.name = "foreground", .apply = apply_foreground,
+	 .help = "with -k: stay in the foreground, for service managers"},
 	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .apply = apply_snapshot,
 	 .help = "save the flight recorder's events to TRACE"},
 	{.letter = 'q', .other_letter = 'Q', .name = "stop", .apply = apply_stop,
@@ -462,8 +529,6 @@ static const struct option_spec option_table[] = {
 	{.letter = 'f', .help = "buffering is always lock-free"},
 	{.letter = 'l', .help = "buffering is always lock-free"},
 	{.letter = 'c', .other_letter = 'C', .help = "the CPU of each event is always recorded"},
-	{.letter = 's', .other_letter = 'S', .value_name = "d|l|uVALUE", .value = OPTION_GLUED_VALUE,
-	 .help = "the address of a system call's caller is not recorded"},
 };
 
 /* clang-format on */
@@ -471,7 +536,6 @@ static const struct option_spec option_table[] = {
 static const struct option_habit habits[] = {
 	{"record", "", NULL},
 	{"--duration", "--time", NULL},
-	{"--user", "--uid", NULL},
 	{"--group", "--gid", NULL},
 	{"help", "--help", NULL},
 	{"version", "--version", NULL},
@@ -634,6 +698,10 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 			ret_error, -EINVAL,
 			"--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
 			user_event_pattern(options));
+	if (session->command_user && !session->command)
+		return error_set(ret_error, -EINVAL,
+				 "--user needs a command to run: -- COMMAND [ARG...]; -u USER records "
+				 "the processes of a user");
 	if (options->preload && !session->command)
 		return error_set(ret_error, -EINVAL, "--preload needs a command to trace: -- COMMAND [ARG...]");
 	if (options->preload)
@@ -642,6 +710,10 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 		return err;
 	if (options->action != ACTION_RECORD)
 		return check_action(options, ret_error);
+	if (options->tracer.caller == TRACER_CALLER_BOUNDS &&
+	    options->tracer.caller_upper <= options->tracer.caller_lower)
+		return error_set(ret_error, -EINVAL,
+				 "-su and -sl: the upper address must be greater than the lower one");
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)
@@ -756,6 +828,8 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 		err = check_names(options, ret_error);
 	if (err)
 		return err;
+	if (options->session.foreground)
+		options->session.background = false;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
 	if (!options->output.path && !options->tracer.overwrite)
 		choose_path(options);

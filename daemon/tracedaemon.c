@@ -10,6 +10,7 @@
 #include "option_help.h"
 #include "session.h"
 #include "std_fds.h"
+#include "version.h"
 
 static int run(struct daemon_options *options)
 {
@@ -21,7 +22,7 @@ static int run(struct daemon_options *options)
 		option_help(stdout, &daemon_program, options->action == ACTION_HELP);
 		return 0;
 	case ACTION_VERSION:
-		puts("tracedaemon " TRACE_VERSION);
+		printf("tracedaemon %s\n", program_version());
 		return 0;
 	case ACTION_LIST:
 		return list_run(options->list_target);

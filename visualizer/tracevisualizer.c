@@ -26,6 +26,7 @@
 #include "report_text.h"
 #include "report_timeline.h"
 #include "value_text.h"
+#include "version.h"
 #include "visualizer_options.h"
 
 #define OUTPUT_BUFFER (1u << 16)
@@ -409,7 +410,7 @@ int main(int argc, char **argv)
 	if (!result && (options.reports.short_help || options.reports.help))
 		option_help(stdout, &visualizer_program, options.reports.help);
 	else if (!result && options.reports.version)
-		puts("tracevisualizer " TRACE_VERSION);
+		printf("tracevisualizer %s\n", program_version());
 	else if (!result && options.reports.complete)
 		result = completion_print(options.trace, options.reports.completion);
 	else if (!result)

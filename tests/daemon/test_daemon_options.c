@@ -71,6 +71,12 @@ static void classic_spellings_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("-g0 t").tracer.filter_gid, 0);
 	CU_ASSERT_EQUAL(parsed("-u0 t").tracer.filter_uid, 0);
 	CU_ASSERT_EQUAL(parsed("-U1000 t").tracer.filter_uid, 1000);
+	CU_ASSERT_EQUAL(parsed("-sd3 t").tracer.caller, TRACER_CALLER_DEPTH);
+	CU_ASSERT_EQUAL(parsed("-SD3 t").tracer.caller_depth, 3);
+	CU_ASSERT_EQUAL(parsed("-suc0000000 -sl8048000 t").tracer.caller, TRACER_CALLER_BOUNDS);
+	CU_ASSERT_EQUAL(parsed("-suc0000000 -sl8048000 t").tracer.caller_upper, 0xc0000000);
+	CU_ASSERT_EQUAL(parsed("-sl0x8048000 -suc0000000 t").tracer.caller_lower, 0x8048000);
+	CU_ASSERT_EQUAL(parsed("t").tracer.caller, TRACER_CALLER_NONE);
 	CU_ASSERT_EQUAL(parsed("t").tracer.filter_uid, -1);
 	CU_ASSERT_EQUAL(parsed("t").tracer.filter_gid, -1);
 	CU_ASSERT_EQUAL(parsed("-p").action, ACTION_PRINT_MASK);
@@ -85,7 +91,8 @@ static void classic_spellings_are_understood(void)
 
 static void options_without_a_use_are_accepted(void)
 {
-	CU_ASSERT_STRING_EQUAL(parsed("-d -f -l -c -C -o -sd3 -suc0000000 -sl0 t").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("-d -f -l -c -C -o t").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("-d -o -l t").output.path, "t");
 	CU_ASSERT_STRING_EQUAL(parsed("-o /dev/tracer t").output.path, "t");
 	CU_ASSERT_STRING_EQUAL(parsed("/dev/tracer ls").output.path, "ls"); /* an old script's name */
 	CU_ASSERT_STRING_EQUAL(parsed("-ts1 -o t p").output.proc_path, "p");
@@ -123,7 +130,6 @@ static void habits_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("--duration 5 t").session.duration_ns, 5000000000);
 	CU_ASSERT_EQUAL(parsed("--duration=250ms t").session.duration_ns, 250000000);
 	CU_ASSERT_EQUAL(parsed("-u root t").tracer.filter_uid, 0);
-	CU_ASSERT_EQUAL(parsed("--user root t").tracer.filter_uid, 0);
 	CU_ASSERT_EQUAL(parsed("--uid=root t").tracer.filter_uid, 0);
 	CU_ASSERT_EQUAL(parsed("-g root t").tracer.filter_gid, 0);
 	CU_ASSERT_EQUAL(parsed("help").action, ACTION_HELP);
@@ -164,6 +170,7 @@ static void what_is_not_understood_is_answered_with_the_right_words(void)
 	advises("-p app.py", "\"app.py\" is no process id");
 	advises("-u no_such_user t", "\"no_such_user\" is no user of this machine");
 	advises("-e", "-e: LIST is missing");
+	advises("--user root t", "-u USER records the processes of a user");
 }
 
 static void positionals_have_both_classic_forms(void)
@@ -227,6 +234,14 @@ static void nonsense_is_refused(void)
 		"-Pabc t",
 		"-u4294967295 t",
 		"-g-1 t",
+		"-sx1 t",
+		"-sd t",
+		"-sd512 t",
+		"-suffffffffffffffff1 -sl0 t",
+		"-su4g -sl0 t",
+		"-sl4000 t",
+		"-su4000 -sl4000 t",
+		"-sd1 -su4000 -sl0 t",
 		"-e",
 		"-eNOPE t",
 		"-esched,, t",
