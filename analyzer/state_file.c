@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include "pages.h"
 #include "state.h"
-#include "state_rules.h"
+#include "state_touch.h"
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"
@@ -156,8 +156,9 @@ const char *file_text(const struct trace_analysis *a, file_idx file)
 {
 	if (!file)
 		return "";
-	return file_has_text(&a->files.list[file]) ? a->files.list[file].text
-						   : strings_text(&a->strings, a->files.list[file].path);
+	return file_has_text(&a->files.list[file])
+		       ? a->files.list[file].text
+		       : strings_text(&a->strings, file_name_path(&a->files.names, a->files.list[file].path));
 }
 
 string_id file_path(struct trace_analysis *a, file_idx idx)
@@ -170,7 +171,9 @@ string_id file_path(struct trace_analysis *a, file_idx idx)
 	if (file_has_text(file)) {
 		file->path = strings_take(&a->strings, file->text);
 		file->use = NULL;
-		if (!file->path)
+		if (file->path)
+			file->path = file_name(a, file, file->path);
+		else
 			a->failed = -ENOMEM;
 		if (S_ISREG(file->mode) || S_ISDIR(file->mode))
 			device_learn(a, file->path, file->dev, false);
@@ -263,6 +266,7 @@ struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
 	if (copy) {
 		copy->refs = 1;
 		copy->changes++;
+		copy->number = ++a->nr_tables;
 	}
 	return copy;
 }
@@ -412,23 +416,9 @@ static bool populates(const struct trace_analysis *a, const struct frame *frame)
 	       (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
 }
 
-#define MAJOR_SHIFT 20 /* of the kernel's device numbers */
-
-/*
- * An overlay gives a file the inode number of the real file, in bits that suffice for most file
- * systems, and a device of its own that is no disk.
- */
-#define REAL_INODE_BITS 0xffffffffu
-
 bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint64_t ino)
 {
-	const struct traced_file *file = idx ? &a->files.list[idx] : NULL;
-
-	if (!file)
-		return false;
-	if (file->dev == dev)
-		return file->ino == ino;
-	return file->ino && !(file->dev >> MAJOR_SHIFT) && !((file->ino ^ ino) & REAL_INODE_BITS);
+	return idx && inode_shows(a->files.list[idx].dev, a->files.list[idx].ino, dev, ino);
 }
 
 /*
@@ -498,4 +488,5 @@ void file_table_clear(struct file_table *table)
 	free(table->list);
 	table_clear(&table->by_identity);
 	table_clear(&table->by_inode);
+	file_names_clear(&table->names);
 }

@@ -8,6 +8,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "file_names.h"
 #include "handler.h"
 #include "hash_table.h"
 
@@ -42,6 +43,7 @@ struct file_table {
 	uint32_t nr, max, first_free; /* first_free: of the free list, 0: empty */
 	struct hash_table by_identity;
 	struct hash_table by_inode;
+	struct file_names names;
 	uint64_t nr_anonymous; /* shared mappings without a file: state_syscall.c */
 };
 
@@ -52,13 +54,15 @@ file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint
 /** file_text() - its path, borrowed until the next event; "" for file 0 */
 const char *file_text(const struct trace_analysis *a, file_idx file);
 #define file_has_text(file) (!(file)->path && (file)->text)
-/** file_path() - its path as an interned string, for reports */
+/** file_path() - its name in reports, interned: the path, or more than that (file_names.h) */
 string_id file_path(struct trace_analysis *a, file_idx file);
 /** file_drop() - release a file that no process has and no later caller asks for */
 void file_drop(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
+/** inode_shows() - is inode @ino the same as @real_ino, or that of an overlay above it? */
+bool inode_shows(uint32_t dev, uint64_t ino, uint32_t real_dev, uint64_t real_ino);
 /**
  * file_shows() - is this inode that of @file, or the real file behind it in a layer of an overlay?
  */
@@ -82,6 +86,8 @@ struct fd_table {
 	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
 	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
 	uint32_t changes;      /* of @files so far */
+	uint32_t number;       /* no other table of the trace has it */
+	bool is_known;	       /* all of its descriptors are known: for the rules only */
 	bool has_sockets;      /* it has, or had, a socket */
 	/* state_request.c: has it a server's socket, as of these numbers of changes? */
 	bool serves;

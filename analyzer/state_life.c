@@ -16,7 +16,7 @@
 #include "state_identity.h"
 #include "state_life.h"
 #include "state_restart.h"
-#include "state_rules.h"
+#include "state_touch.h"
 
 /* ---- threads that the state does not know ---- */
 
@@ -116,7 +116,7 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 	child->directories = flags & CLONE_FS ? directories_ref(parent->directories)
 					      : directories_copy(a, parent->directories);
 	if (a->rules)
-		rules_inherited(a, child);
+		rules_inherited(a, child, parent);
 }
 
 /* A child begins inside its parent's system call, and returns from it. */

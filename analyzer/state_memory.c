@@ -14,10 +14,12 @@ struct process_memory *memory_new(struct trace_analysis *a)
 {
 	struct process_memory *memory = calloc(1, sizeof(*memory));
 
-	if (!memory)
+	if (!memory) {
 		a->failed = -ENOMEM;
-	else
-		memory->refs = 1;
+		return NULL;
+	}
+	memory->refs = 1;
+	memory->number = ++a->nr_tables;
 	return memory;
 }
 

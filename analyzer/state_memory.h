@@ -22,6 +22,7 @@ struct process_memory {
 	uint32_t capacity;
 	uint32_t refs;
 	uint32_t sweeps;  /* number of the last sweep that looked through it: state_expire.c */
+	uint32_t number;  /* no other memory of the trace has it */
 	bool has_foreign; /* has System V memory, the file of which is not known */
 };
 

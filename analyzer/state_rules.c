@@ -1,40 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* state_rules.c - what the state tells the rules: see state_rules.h */
+/* state_rules.c - what the rules ask the state: see rules/rules.h */
+#include <sys/socket.h>
 #include "rules/rules.h"
 #include "state.h"
 #include "state_frame.h"
-#include "state_rules.h"
-
-static struct trace_file_id id_of(const struct trace_analysis *a, file_idx idx)
-{
-	const struct traced_file *file = &a->files.list[idx];
-
-	return (struct trace_file_id){.ino = file->ino, .dev = file->dev, .mode = file->mode & ~FILE_WRITE_END};
-}
-
-void rules_had_file(struct trace_analysis *a, const struct trace_thread *thread, file_idx file)
-{
-	struct trace_file_id id = id_of(a, file);
-
-	if (file)
-		rules_touch(a->rules, thread->process, &id);
-}
-
-void rules_inherited(struct trace_analysis *a, const struct trace_thread *thread)
-{
-	for (uint32_t i = 0; thread->fds && i < thread->fds->nr; i++)
-		rules_had_file(a, thread, thread->fds->files[i] & ~FD_CLOEXEC_BIT);
-	for (uint32_t i = 0; thread->memory && i < thread->memory->nr; i++)
-		rules_had_file(a, thread, thread->memory->maps[i].file);
-}
-
-/* ---- what the rules ask ---- */
+#include "state_touch.h"
 
 uint64_t state_socket_peer(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct socket_state *sock = sock_peek(a, ino);
+	const struct socket_state *sock = sock_peek(a, ino), *peer;
 
-	return sock ? sock->peer_ino : 0;
+	if (!sock || sock->family == AF_UNIX)
+		return sock ? sock->peer_ino : 0;
+	peer = sock_peer(a, sock);
+	return peer ? peer->ino : 0;
 }
 
 bool state_futex_file(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_file_id *ret_file)
@@ -45,17 +24,8 @@ bool state_futex_file(const struct trace_analysis *a, const struct trace_thread 
 	if (!frame || !frame->nr_args || !thread->memory || !thread->memory->nr || thread->memory->has_foreign)
 		return false;
 	file = memory_find(thread->memory, frame->args[0]);
-	*ret_file = file ? id_of(a, file) : (struct trace_file_id){0};
+	*ret_file = file ? file_id_of(a, file) : (struct trace_file_id){0};
 	return true;
-}
-
-/* Threads of two processes may share one table (CLONE_FILES) or one memory (CLONE_VM). */
-bool state_shares_tables(const struct trace_process *process, const struct trace_thread *thread)
-{
-	for (const struct trace_thread *its = process->first; its; its = its->next)
-		if ((its->fds && its->fds == thread->fds) || (its->memory && its->memory == thread->memory))
-			return true;
-	return false;
 }
 
 bool state_is_complete(const struct trace_analysis *a)
@@ -64,6 +34,15 @@ bool state_is_complete(const struct trace_analysis *a)
 		if (a->masks.unrecorded[i] & a->masks.recorded[i])
 			return false; /* recorded for a part of the time */
 	return !a->masks.paused && !a->gaps.nr && a->counts[TRACE_EV_fs_open] && a->counts[TRACE_EV_start_thread];
+}
+
+uint64_t state_nr_events(const struct trace_analysis *a)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < TRACE_EV_MAX && !a->done; i++)
+		nr += a->counts[i];
+	return nr;
 }
 
 bool state_has_events(const struct trace_analysis *a, uint32_t id)

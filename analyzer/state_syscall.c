@@ -19,7 +19,7 @@
 #include "state_directory.h"
 #include "state_frame.h"
 #include "state_syscall.h"
-#include "state_rules.h"
+#include "state_touch.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */

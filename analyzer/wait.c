@@ -158,6 +158,14 @@ static struct wait_cause by_file_server(const struct wait_context *ctx, const st
 				    file ? file_path(ctx->a, file) : path_argument(ctx));
 }
 
+/* True if the call waits for signals, too; its class decides. */
+static bool waits_for_signals(const struct wait_context *ctx)
+{
+	enum call_class class = frame_class(ctx->a, ctx->frame);
+
+	return class == CALL_WAIT || class == CALL_PAUSE || wait_polls(ctx);
+}
+
 /*
  * A kernel thread's own wait. The trace does not show for which task it works. It shows a disk,
  * unless that disk's completion is the next job of the thread.
@@ -228,8 +236,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		ctx.gap = !succeeded(&ctx);
 		ctx.result = thread->ret;
 	}
-	if (pending->waker.by_signal && woken_by_task(&ctx) && top && frame_class(a, ctx.frame) != CALL_WAIT &&
-	    !wait_polls(&ctx))
+	if (pending->waker.by_signal && woken_by_task(&ctx) && top && !waits_for_signals(&ctx))
 		return cause_is_waker(&ctx, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
 		return wait_of_io_worker(&ctx);

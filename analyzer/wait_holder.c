@@ -94,11 +94,6 @@ bool held_memory_of(const struct waker *waker, const char *path)
 	return false;
 }
 
-bool is_kernel_file(const char *path)
-{
-	return strncmp(path, PROC, strlen(PROC)) == 0 || strncmp(path, "/sys/", 5) == 0;
-}
-
 /* ---- directories ---- */
 
 /* Calls that take the lock of a directory. */

@@ -28,8 +28,6 @@ bool held_memory(const struct trace_analysis *a, const struct trace_thread *thre
  * held_memory_of() - the same for the address space that @path of /proc describes
  */
 bool held_memory_of(const struct waker *waker, const char *path);
-/** is_kernel_file() - is @path in a file system without a disk, whose data the kernel makes? */
-bool is_kernel_file(const char *path);
 /**
  * held_directory() - the directory that @waker's call acted in, if the way to @path leads through
  *

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
@@ -135,6 +136,46 @@ static int apply_gid(struct daemon_options *options, const char *value, struct t
 	if (!err)
 		options->tracer.filter_gid = (int64_t)id;
 	return err;
+}
+
+/* Addresses are hexadecimal, with or without 0x. */
+static int parse_address(const char *text, uint64_t *ret_address)
+{
+	size_t digits;
+
+	if (!strncmp(text, "0x", 2))
+		text += 2;
+	digits = strspn(text, "0123456789abcdefABCDEF");
+	if (!digits || digits > 16 || text[digits])
+		return -EINVAL;
+	*ret_address = strtoull(text, NULL, 16);
+	return 0;
+}
+
+/* The original has the upper bound before the lower one; here the order does not matter. */
+static int apply_caller(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+{
+	struct tracer_options *tracer = &options->tracer;
+	uint64_t number;
+	bool is_depth = *value == 'd' || *value == 'D', is_lower = *value == 'l' || *value == 'L';
+	enum tracer_caller caller = is_depth ? TRACER_CALLER_DEPTH : TRACER_CALLER_BOUNDS;
+
+	if ((!is_depth && !is_lower && *value != 'u' && *value != 'U') ||
+	    (is_depth ? text_parse_number(value + 1, 511, &number) : parse_address(value + 1, &number)))
+		return error_set(
+			ret_error, -EINVAL,
+			"-s%s: give a depth of calls (-sd2), or two addresses in hexadecimal (-su402000 -sl401000)",
+			value);
+	if (tracer->caller && tracer->caller != caller)
+		return error_set(ret_error, -EINVAL, "-sd and -su, -sl are two ways to choose a caller: give only one");
+	tracer->caller = caller;
+	if (is_depth)
+		tracer->caller_depth = (uint32_t)number;
+	else if (is_lower)
+		tracer->caller_lower = number;
+	else
+		tracer->caller_upper = number;
+	return 0;
 }
 
 static int apply_flush(struct daemon_options *options, const char *value, struct trace_error *ret_error)
@@ -325,6 +366,8 @@ static const struct option_spec option_table[] = {
 	"size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
 	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs,
 	"sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
+	{'s', 'S', NULL, NULL, "d|u|lVALUE", OPTION_VALUE, apply_caller,
+	"the caller of each system call: at a depth, or within bounds"},
 	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush,
 	"write buffered events every MS ms; 0: never (1000 to 256000, by load)"},
 	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},
@@ -356,8 +399,6 @@ static const struct option_spec option_table[] = {
 	{'l', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "buffering is always lock-free"},
 	{'c', 'C', NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "the CPU of each event is always recorded"},
 	{'o', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "time stamps are nanoseconds of CLOCK_MONOTONIC"},
-	{'s', 'S', NULL, NULL, "d|l|uVALUE", OPTION_VALUE, NULL,
-	"the address of a system call's caller is not recorded"},
 };
 
 /* clang-format on */
@@ -588,6 +629,10 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 		return err;
 	if (options->action != ACTION_RECORD)
 		return check_action(options, ret_error);
+	if (options->tracer.caller == TRACER_CALLER_BOUNDS &&
+	    options->tracer.caller_upper <= options->tracer.caller_lower)
+		return error_set(ret_error, -EINVAL,
+				 "-su and -sl: the upper address must be greater than the lower one");
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)

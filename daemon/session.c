@@ -540,6 +540,15 @@ static int run(struct session *session, int ready_fd)
 	return end(session);
 }
 
+/* -e syscall is for all calls of the category; their callers cost much more, and take -s. */
+static void choose_caller(const struct tracer_options *options, uint64_t mask[TRACE_MASK_WORDS])
+{
+	if (options->caller)
+		select_set(mask, TRACE_EV_sys_caller);
+	else
+		mask[TRACE_EV_sys_caller / 64] &= ~(1ull << TRACE_EV_sys_caller % 64);
+}
+
 int session_run(const struct daemon_options *options)
 {
 	struct session session = {
@@ -548,6 +557,7 @@ int session_run(const struct daemon_options *options)
 	int status, ready_fd = -1;
 
 	session.adds_required_events = select_finish(&options->selection, session.mask);
+	choose_caller(&options->tracer, session.mask);
 	if (options->session.command) {
 		status = command_check(options->session.command[0], &error);
 		if (status) {

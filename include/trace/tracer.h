@@ -46,9 +46,13 @@ struct tracer;
  * @others_hidden: with @filter_uid: a thread matches only if all of its user ids are that one, and
  *     its group ids are one. The start state then has of other threads only what every user may
  *     know (number, name, user, state), and no path, no address, no call
+ * @caller: which address sys_caller records: none, that with the index @caller_depth among the
+ *     program's own code, or the first between @caller_lower and @caller_upper, exclusive
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
  */
+enum tracer_caller { TRACER_CALLER_NONE, TRACER_CALLER_DEPTH, TRACER_CALLER_BOUNDS };
+
 struct tracer_options {
 	size_t size;
 	uint32_t subbuf_bytes;
@@ -62,6 +66,10 @@ struct tracer_options {
 	int64_t filter_gid;
 	pid_t exclude_pid;
 	bool others_hidden;
+	enum tracer_caller caller;
+	uint32_t caller_depth;
+	uint64_t caller_lower;
+	uint64_t caller_upper;
 };
 
 /**

@@ -45,6 +45,7 @@ static void verify(struct analysis_case *c, const char *what)
 		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, what));
 		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "at 0.000005000 s thread 10 (one) waited in "));
 		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 20 (two)"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, ", found at event "));
 	} else if (error.code) {
 		printf("%s\n", error.message);
 	}
@@ -121,6 +122,59 @@ static void a_waker_without_the_file_is_a_violation(void)
 	}
 }
 
+/*
+ * Process 20 began before the recording and ended before its descriptors were read. So the end of
+ * the pipe that it had is not known, although it opened another file meanwhile.
+ */
+static void a_process_that_ended_before_it_was_read_is_not_judged(void)
+{
+	for (int was_read = 0; was_read < 2; was_read++) {
+		struct analysis_case c = begin();
+
+		if (was_read)
+			tb_fd(c.tb, 20, 9, 9, 900, S_IFREG | 0600, "/own");
+		tb_open(c.tb, 1, 1510, 8, 9, 901, S_IFREG | 0600, "/opened");
+		pipe_fd(&c, 10, 3, 70, O_RDONLY);
+		wait_for_two(&c, SYS_read, 3, 1);
+		verify(&c, was_read ? "never had the other end of its pipe" : NULL);
+	}
+}
+
+/* The recorder reads the descriptors at 1000 to 4000; 20 may have closed the pipe before. */
+static void a_wait_that_began_before_the_descriptors_were_read_is_not_judged(void)
+{
+	struct trace_start_fd late = {.tgid = 10, .fd = 6, .dev = 9, .mode = S_IFREG | 0600, .ino = 902};
+	struct analysis_case c = begin_known();
+
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	tb_start(c.tb, 4000, TRACE_EV_start_fd, &late, sizeof(late), "/late");
+	wait_for_two(&c, SYS_read, 3, 1);
+	verify(&c, NULL);
+}
+
+/* 20 is a child that has the memory of 10 (CLONE_VM), and exits before 10 runs again. */
+static void a_child_that_shared_the_memory_may_have_ended(void)
+{
+	struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/one");
+	tb_add(c.tb, 0, 1200, sched_fork, "two", .parent_tid = 10, .tid = 20, .tgid = 20, .clone_flags = CLONE_VM);
+	tb_switch(c.tb, 1, 1300, 0, 20, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0xa000, 0, 1);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_futex, 0xa000, 1, 1);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_sys_exit(c.tb, 1, 6010, 1);
+	tb_exit(c.tb, 1, 6020, 20, 20, true);
+	tb_switch(c.tb, 1, 6050, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0);
+	verify(&c, NULL);
+}
+
 /* With a loss before, a descriptor may be unknown. */
 static void a_loss_excuses(void)
 {
@@ -140,6 +194,9 @@ int main(int argc, char **argv)
 		CASE(a_waker_without_the_socket_is_a_violation),
 		CASE(a_waker_without_the_memory_is_a_violation),
 		CASE(a_waker_without_the_file_is_a_violation),
+		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
+		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
+		CASE(a_child_that_shared_the_memory_may_have_ended),
 		CASE(a_loss_excuses),
 		{NULL, NULL},
 	};

@@ -204,17 +204,27 @@ static void a_first_question_counts_if_its_answer_ends_the_wait(void)
 	}
 }
 
-static void a_postmaster_rests_until_a_child_ends(void)
+/* A postmaster polls, and the master of a pool of workers waits for signals only. */
+static void a_master_rests_until_a_signal_comes(void)
 {
-	struct analysis_case c = server();
+	static const struct {
+		uint32_t call;
+		int64_t ret;
+	} ways[] = {{SYS_epoll_wait, 1}, {SYS_pause, 1}, {SYS_pause, -EINTR}, {SYS_pause, -514}};
 
-	tb_sys_enter(c.tb, 0, 2000, SYS_epoll_wait, 3, 0x700, 1);
-	block(&c);
-	signal_to(&c, 5900, 10, SIGCHLD, 0);
-	wake(&c, TRACE_CONTEXT_TASK);
-	finish(&c);
-	CU_ASSERT(c.one->waits[0].idle);
-	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct analysis_case c = server();
+
+		tb_sys_enter(c.tb, 0, 2000, ways[i].call, 3, 0x700, 1);
+		block(&c);
+		signal_to(&c, 5900, 10, SIGCHLD, 0);
+		wake(&c, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, ways[i].ret);
+		case_run(&c);
+		CU_ASSERT(c.one->waits[0].idle);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
+	}
 }
 
 /* ---- pools ---- */
@@ -332,7 +342,7 @@ int main(int argc, char **argv)
 		CASE(a_read_of_the_next_request_is_a_rest),
 		CASE(datagrams_are_requests_if_they_came_first),
 		CASE(a_first_question_counts_if_its_answer_ends_the_wait),
-		CASE(a_postmaster_rests_until_a_child_ends),
+		CASE(a_master_rests_until_a_signal_comes),
 		CASE(a_pool_rests_where_it_gets_its_jobs),
 		CASE(a_thread_that_hands_its_requests_over_rests),
 		CASE(a_mutex_is_never_a_rest),

@@ -381,8 +381,8 @@ static void a_call_moves_no_more_than_it_asked_for(void)
 	tb_sys_enter(c.tb, 0, 2600, SYS_read, 3, TRACE_ARG_ADDRESS, 10);
 	tb_sys_exit(c.tb, 0, 2700, 500);
 	CU_ASSERT_EQUAL(verified(&c, &error), -EBADMSG);
-	CU_ASSERT_STRING_EQUAL(error.message,
-			       "at 0.000001700 s thread 10 (one) moved 500 bytes by read(), which asked for 10");
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		error.message, "at 0.000001700 s thread 10 (one) moved 500 bytes by read(), which asked for 10"));
 }
 
 static void a_call_on_a_socket_moves_data_of_that_socket(void)
@@ -396,8 +396,9 @@ static void a_call_on_a_socket_moves_data_of_that_socket(void)
 	tb_event(c.tb, 0, 2650, TRACE_EV_sock_recv, &received, sizeof(received), NULL);
 	tb_sys_exit(c.tb, 0, 2700, 5);
 	CU_ASSERT_EQUAL(verified(&c, &error), -EBADMSG);
-	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000001650 s thread 10 (one) moved data of socket 91 in a call on "
-					      "descriptor 3, which is socket 90");
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message,
+				      "at 0.000001650 s thread 10 (one) moved data of socket 91 in a call on "
+				      "descriptor 3, which is socket 90"));
 }
 
 /* ---- sockets without a connection ---- */
@@ -654,6 +655,76 @@ static void a_worker_waits_for_the_file_of_its_request(void)
 	}
 }
 
+/* ---- several inodes of one path ---- */
+
+#define DISK_A 0x800010
+#define DISK_B 0x800020
+
+static uint64_t written_to(const struct analysis_case *c, const char *path)
+{
+	for (size_t i = 0; i < c->one->nr_files; i++)
+		if (strcmp(c->one->files[i].path, path) == 0)
+			return c->one->files[i].written_bytes;
+	return 0;
+}
+
+/* Opens /conf at @fd as inode @ino, and writes @bytes to it. */
+static void open_and_write(struct analysis_case *c, uint64_t ns, int fd, uint32_t dev, uint64_t ino, uint64_t bytes)
+{
+	tb_sys_enter(c->tb, 0, ns, SYS_open, TRACE_ARG_ADDRESS, 1, 0);
+	tb_open(c->tb, 0, ns + 1, fd, dev, ino, S_IFREG | 0600, "/conf");
+	tb_sys_exit(c->tb, 0, ns + 2, fd);
+	tb_sys_enter(c->tb, 0, ns + 3, SYS_write, fd, TRACE_ARG_ADDRESS, bytes);
+	tb_sys_exit(c->tb, 0, ns + 4, (int64_t)bytes);
+}
+
+static void a_replaced_file_has_a_name_of_its_own(void)
+{
+	struct analysis_case c = begin_named();
+
+	open_and_write(&c, 1100, 4, DISK_A, 80, 1000);
+	open_and_write(&c, 1200, 5, DISK_A, 81, 200); /* replaced by rename() */
+	open_and_write(&c, 1300, 6, DISK_B, 80, 30);  /* of another mount namespace */
+	open_and_write(&c, 1400, 7, DISK_A, 81, 4);
+	tb_sys_enter(c.tb, 0, 1500, SYS_write, 4, TRACE_ARG_ADDRESS, 5000);
+	tb_sys_exit(c.tb, 0, 1510, 5000);
+	tb_sys_enter(c.tb, 0, 2000, SYS_fsync, 5);
+	by_disk(&c);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf"), 6000);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf (2nd inode)"), 204);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf (3rd inode)"), 30);
+	expect(&c, TRACE_WAIT_FILE, "/conf (2nd inode)", 0, "");
+}
+
+/* So a file that is replaced a million times does not fill the report. */
+static void the_ninth_inode_of_a_path_and_later_ones_share_a_name(void)
+{
+	struct analysis_case c = begin_named();
+
+	for (uint64_t i = 0; i < 12; i++)
+		open_and_write(&c, 1100 + 20 * i, 4, 9, 80 + i, 1 + i);
+	open_and_write(&c, 1400, 4, 9, 87, 100);
+	case_run(&c);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf"), 1);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf (8th inode)"), 108);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf (later inodes)"), 9 + 10 + 11 + 12);
+	case_free(&c);
+}
+
+/* Device 0x20 has no disk: an overlay, with the inode numbers of a layer on DISK_A. */
+static void an_overlay_and_its_layer_are_one_inode(void)
+{
+	struct analysis_case c = begin_named();
+
+	open_and_write(&c, 1100, 4, 0x20, 0x500000050, 1000);
+	open_and_write(&c, 1200, 5, DISK_A, 0x50, 200);
+	open_and_write(&c, 1300, 6, DISK_A, 0x51, 30);
+	case_run(&c);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf"), 1200);
+	CU_ASSERT_EQUAL(written_to(&c, "/conf (2nd inode)"), 30);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -684,6 +755,9 @@ int main(int argc, char **argv)
 		CASE(each_wait_of_a_chain_is_for_its_own_request),
 		CASE(a_broken_chain_waits_for_its_first_request),
 		CASE(a_worker_waits_for_the_file_of_its_request),
+		CASE(a_replaced_file_has_a_name_of_its_own),
+		CASE(the_ninth_inode_of_a_path_and_later_ones_share_a_name),
+		CASE(an_overlay_and_its_layer_are_one_inode),
 		{NULL, NULL},
 	};
 

@@ -69,6 +69,12 @@ static void classic_spellings_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("-g0 t").tracer.filter_gid, 0);
 	CU_ASSERT_EQUAL(parsed("-u0 t").tracer.filter_uid, 0);
 	CU_ASSERT_EQUAL(parsed("-U1000 t").tracer.filter_uid, 1000);
+	CU_ASSERT_EQUAL(parsed("-sd3 t").tracer.caller, TRACER_CALLER_DEPTH);
+	CU_ASSERT_EQUAL(parsed("-SD3 t").tracer.caller_depth, 3);
+	CU_ASSERT_EQUAL(parsed("-suc0000000 -sl8048000 t").tracer.caller, TRACER_CALLER_BOUNDS);
+	CU_ASSERT_EQUAL(parsed("-suc0000000 -sl8048000 t").tracer.caller_upper, 0xc0000000);
+	CU_ASSERT_EQUAL(parsed("-sl0x8048000 -suc0000000 t").tracer.caller_lower, 0x8048000);
+	CU_ASSERT_EQUAL(parsed("t").tracer.caller, TRACER_CALLER_NONE);
 	CU_ASSERT_EQUAL(parsed("t").tracer.filter_uid, -1);
 	CU_ASSERT_EQUAL(parsed("t").tracer.filter_gid, -1);
 	CU_ASSERT_EQUAL(parsed("-p").action, ACTION_PRINT_MASK);
@@ -83,7 +89,7 @@ static void classic_spellings_are_understood(void)
 
 static void options_without_a_use_are_accepted(void)
 {
-	CU_ASSERT_STRING_EQUAL(parsed("-d -f -l -c -C -o -sd3 -suc0000000 -sl0 t").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("-d -f -l -c -C -o t").output.path, "t");
 }
 
 static void long_spellings_are_understood(void)
@@ -168,6 +174,14 @@ static void nonsense_is_refused(void)
 		"-Pabc t",
 		"-u4294967295 t",
 		"-g-1 t",
+		"-sx1 t",
+		"-sd t",
+		"-sd512 t",
+		"-suffffffffffffffff1 -sl0 t",
+		"-su4g -sl0 t",
+		"-sl4000 t",
+		"-su4000 -sl4000 t",
+		"-sd1 -su4000 -sl0 t",
 		"-e",
 		"-eNOPE t",
 		"-esched,, t",

@@ -731,6 +731,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(a_datagram_from_another_host_names_it, datagram_from_afar, "network", "10.9.9.2:4000")               \
 	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000")                               \
 	KIND(a_socket_names_the_host_to_which_it_sent, sent_afar, "network", "10.9.9.2:4000")                     \
+	KIND(several_destinations_leave_only_the_port, sent_to_several, "network", "local port 4003")             \
 	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000")                              \
 	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000")         \
 	KIND(a_connection_that_is_not_answered_names_the_other_host, unanswered_afar, "network", "10.9.9.2:4000") \

@@ -237,6 +237,25 @@ static void send_and_poll(void *fd)
 	poll_one(fd);
 }
 
+/*
+ * Sends to three addresses with one call, to the server's first: the socket then waits for any of
+ * the three.
+ */
+static void send_several_and_poll(void *fd)
+{
+	struct sockaddr_in there[3] = {at(THERE, PORT), at(THERE, PORT + 1), at(THERE, PORT + 2)};
+	struct sockaddr_in own = at(HERE, PORT + 3);
+	struct iovec text = {(char[]){"ask"}, 3};
+	struct mmsghdr messages[3] = {0};
+
+	for (int i = 0; i < 3; i++)
+		messages[i].msg_hdr = (struct msghdr){
+			.msg_name = &there[i], .msg_namelen = sizeof(there[i]), .msg_iov = &text, .msg_iovlen = 1};
+	require(!bind(*(int *)fd, (struct sockaddr *)&own, sizeof(own)));
+	require(sendmmsg(*(int *)fd, messages, 3, 0) == 3);
+	poll_one(fd);
+}
+
 static void answer_datagram(void *context)
 {
 	struct {
@@ -260,8 +279,16 @@ static void sent_afar(void)
 	wait_for_child(answer_datagram, send_and_poll, &fd);
 }
 
+static void sent_to_several(void)
+{
+	int fd;
+
+	make_wire();
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	wait_for_child(answer_datagram, send_several_and_poll, &fd);
+}
+
 const struct scenario network_scenarios[] = {
-	SCENARIO(sent_afar),	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar),
-	SCENARIO(connect_afar), SCENARIO(refused_afar),	      SCENARIO(unanswered_afar),
-	{NULL, NULL},
+	SCENARIO(sent_to_several), SCENARIO(sent_afar),	   SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar),
+	SCENARIO(connect_afar),	   SCENARIO(refused_afar), SCENARIO(unanswered_afar),	 {NULL, NULL},
 };

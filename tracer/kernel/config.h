@@ -31,6 +31,10 @@ struct tracer_config {
 	unsigned int filter_by_gid;
 	unsigned int filter_gid;
 	unsigned int others_hidden;
+	unsigned int caller_in_bounds; /* sys_caller: the first address between the bounds, or that at the depth */
+	unsigned int caller_depth;
+	unsigned long long caller_lower;
+	unsigned long long caller_upper;
 	unsigned int can_cast;		  /* the kernel has bpf_rdonly_cast() */
 	long long preempt_count_distance; /* distance from a CPU's run queue to its preempt_count; 0 = unknown */
 	/* The same, to the pointer to its current thread; 0 also = programs
@@ -62,11 +66,12 @@ enum {
 	SYSCALL_IDS = 1 << 16,	   /* changes the effective user or group of the thread, or its process group */
 	SYSCALL_AT = 1 << 17,	   /* the argument before the path is the descriptor of the directory where it begins */
 	SYSCALL_SENDTO = 1 << 18,  /* arg4 is the address to which it sends */
-	SYSCALL_SENDMSG = 1 << 19, /* arg1 points to a message, or to several, with such an address */
+	SYSCALL_SENDMSG = 1 << 19, /* arg1 points to a message with such an address */
 	SYSCALL_WAITV = 1 << 20,   /* arg0 points to futexes; the result is the index of one of them */
 	SYSCALL_EXEC = 1 << 21,
-	SYSCALL_RENAME = 1 << 22, /* it renames a file or removes a directory */
-	SYSCALL_REMOVE = 1 << 23, /* the same if arg2 has AT_REMOVEDIR */
+	SYSCALL_RENAME = 1 << 22,   /* it renames a file or removes a directory */
+	SYSCALL_REMOVE = 1 << 23,   /* the same if arg2 has AT_REMOVEDIR */
+	SYSCALL_SENDMMSG = 1 << 24, /* arg1 points to messages with such addresses, as many as the call returns */
 	/* The entry records more than numbers. */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
 };

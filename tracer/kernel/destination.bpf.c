@@ -92,36 +92,46 @@ __noinline int record_destination(u32 fd, u64 address)
 	return 0;
 }
 
-/* struct msghdr begins with the address to which the message goes. */
-__noinline int record_message_destination(u32 fd, u64 message, u32 is_32)
-{
-	u64 address = 0;
+#define MAX_SENT_MESSAGES 1024 /* UIO_MAXIOV: the kernel sends no more with one call */
 
-	if (bpf_probe_read_user(&address, is_32 ? 4 : 8, (void *)message) || !address)
-		return 0;
-	return record_destination(fd, address);
+/*
+ * The @nr messages at @messages were sent, each perhaps to an address of its own. A struct msghdr
+ * begins with a pointer to the address. A struct mmsghdr begins with a struct msghdr, and has 32
+ * bytes in 32-bit programs, 64 bytes in others. No bpf_loop(): the call chain has no frame left.
+ */
+__noinline int record_destinations(u32 fd, u64 messages, u32 nr, u32 is_32)
+{
+	for (u32 i = 0; i < MAX_SENT_MESSAGES && i < nr; i++) {
+		u64 address = 0;
+
+		if (!bpf_probe_read_user(&address, is_32 ? 4 : 8, (void *)messages) && address)
+			record_destination(fd, address);
+		messages += is_32 ? 32 : 64;
+	}
+	return 0;
 }
 
-/* sendto(), or sendmsg() and sendmmsg(): the first message stands for all. */
-static __always_inline void record_destination_of(struct pt_regs *regs, u32 abi, u32 action)
+/* sendto(), sendmsg(), or sendmmsg(), which returned the number of messages. */
+static __always_inline void record_destination_of(struct pt_regs *regs, u32 abi, u32 action, long ret)
 {
 	u64 address = SYSCALL_ARG(regs, abi, 4);
 
-	if (action & SYSCALL_SENDMSG)
-		record_message_destination(SYSCALL_ARG(regs, abi, 0), SYSCALL_ARG(regs, abi, 1), abi == TRACE_ABI_32);
+	if (action & (SYSCALL_SENDMSG | SYSCALL_SENDMMSG))
+		record_destinations(SYSCALL_ARG(regs, abi, 0), SYSCALL_ARG(regs, abi, 1),
+				    action & SYSCALL_SENDMSG ? 1 : ret, abi == TRACE_ABI_32);
 	else if (address)
 		record_destination(SYSCALL_ARG(regs, abi, 0), address);
 }
 
 /* The same of a socketcall(): @arguments is where its own are. */
-static __always_inline void record_socketcall_destination(u32 call, u64 arguments)
+static __always_inline void record_socketcall_destination(u32 call, u64 arguments, long ret)
 {
 	u32 args[5] = {};
 
 	if (!event_wanted(TRACE_EV_sock_names) || bpf_probe_read_user(args, sizeof(args), (void *)arguments))
 		return;
-	if (call == 16 /* SENDMSG */)
-		record_message_destination(args[0], args[1], true);
+	if (call == 16 /* SENDMSG */ || call == 20 /* SENDMMSG */)
+		record_destinations(args[0], args[1], call == 16 ? 1 : ret, true);
 	else if (args[4])
 		record_destination(args[0], args[4]);
 }

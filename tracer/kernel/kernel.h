@@ -55,7 +55,7 @@ struct pid {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r8, r9, r10, bx, cx, dx, si, di, bp, ax, orig_ax, ip;
+	unsigned long r8, r9, r10, bx, cx, dx, si, di, bp, ax, orig_ax, ip, sp;
 };
 struct thread_info {
 	unsigned long flags;
@@ -168,6 +168,7 @@ struct files_struct {
 };
 struct mm_struct {
 	struct file *exe_file;
+	unsigned long start_code, end_code;
 };
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;

@@ -126,6 +126,10 @@ static void configure_constants(struct tracer *tracer)
 	config->filter_by_gid = options->filter_gid >= 0;
 	config->filter_gid = (unsigned int)options->filter_gid;
 	config->others_hidden = options->others_hidden;
+	config->caller_in_bounds = options->caller == TRACER_CALLER_BOUNDS;
+	config->caller_depth = options->caller_depth;
+	config->caller_lower = options->caller_lower;
+	config->caller_upper = options->caller_upper;
 	config->filtering = config->filter_pid || config->filter_pgrp || config->filter_by_uid || config->filter_by_gid;
 	config->preempt_count_distance = tracer_percpu_distance(tracer->types, "__preempt_count", "preempt_count");
 	config->can_cast = btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0; /* since 6.2 */

@@ -26,6 +26,7 @@ enum {
 	SOCKETCALL_SENDMSG = 16,
 	SOCKETCALL_RECVMSG = 17,
 	SOCKETCALL_ACCEPT4 = 18,
+	SOCKETCALL_SENDMMSG = 20,
 };
 
 /* The index of the argument is known only at run time. */
@@ -234,10 +235,10 @@ static __noinline void note_preemption(struct subbuf_control *control)
 
 /* Calls with exits that record more than the result, mostly after other
  * events have come in between. */
-#define SYSCALL_NOT_DEFERRED                                                                               \
-	(~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF |    \
-	   SYSCALL_IOCTL | SYSCALL_AT | SYSCALL_SENDTO | SYSCALL_SENDMSG | SYSCALL_EXEC | SYSCALL_RENAME | \
-	   SYSCALL_REMOVE))
+#define SYSCALL_NOT_DEFERRED                                                                                 \
+	(~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF |      \
+	   SYSCALL_IOCTL | SYSCALL_AT | SYSCALL_SENDTO | SYSCALL_SENDMSG | SYSCALL_SENDMMSG | SYSCALL_EXEC | \
+	   SYSCALL_RENAME | SYSCALL_REMOVE))
 
 /* Is no entry deferred any more? An entry with no recorded exit gets its record first. */
 static __always_inline bool may_defer(struct subbuf_control *control, u32 cpu)
@@ -612,8 +613,9 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 		break;
 	case SOCKETCALL_SENDTO:
 	case SOCKETCALL_SENDMSG:
+	case SOCKETCALL_SENDMMSG:
 		record_socketcall_destination(SYSCALL_ARG(regs, TRACE_ABI_32, 0),
-					      (u32)SYSCALL_ARG(regs, TRACE_ABI_32, 1));
+					      (u32)SYSCALL_ARG(regs, TRACE_ABI_32, 1), ret);
 		break;
 	}
 }
@@ -696,9 +698,10 @@ static __always_inline void note_rename(struct pt_regs *regs, u32 abi, u32 actio
 /* Record the other effects of a call that is more than a number and plain arguments. */
 static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
 {
-	if (action & (SYSCALL_SENDTO | SYSCALL_SENDMSG)) { /* frequent calls, without another effect */
+	if (action &
+	    (SYSCALL_SENDTO | SYSCALL_SENDMSG | SYSCALL_SENDMMSG)) { /* frequent calls, without another effect */
 		if (ret >= 0 && event_wanted(TRACE_EV_sock_names))
-			record_destination_of(regs, abi, action);
+			record_destination_of(regs, abi, action, ret);
 		return;
 	}
 	note_rename(regs, abi, action, ret);

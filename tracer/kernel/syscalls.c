@@ -36,7 +36,7 @@ static const struct {
 	{"renameat", SYSCALL_RENAME},
 	{"renameat2", SYSCALL_RENAME},
 	{"rmdir", SYSCALL_RENAME},
-	{"sendmmsg", SYSCALL_SENDMSG},
+	{"sendmmsg", SYSCALL_SENDMMSG},
 	{"sendmsg", SYSCALL_SENDMSG},
 	{"sendto", SYSCALL_SENDTO},
 	{"setgid", SYSCALL_IDS},

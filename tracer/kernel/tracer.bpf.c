@@ -21,6 +21,7 @@
 #include "identity.bpf.c"
 #include "sched.bpf.c"
 #include "syscall.bpf.c"
+#include "caller.bpf.c"
 #include "trap.bpf.c"
 #include "irq.bpf.c"
 #include "fs.bpf.c"
