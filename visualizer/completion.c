@@ -102,7 +102,8 @@ static void read_events(struct completion *c, const struct trace *trace, bool st
 	cursor = trace_cursor_new(trace, &options, NULL);
 	while (cursor && c->nr_events < MAX_EVENTS && (event = trace_cursor_next(cursor)))
 		take_event(c, event);
-	trace_cursor_free(cursor); /* what damaged chunks had is not offered */
+	if (trace_cursor_end(cursor, NULL) < 0) /* what damaged chunks had is not offered */
+		return;
 }
 
 static int compare_threads(const void *a, const void *b, void *data)
