@@ -303,7 +303,7 @@ static const struct option_spec option_table[] = {
 	{.heading = "This program"},
 	{.letter = 'b', .name = "benchmark", .apply = set_benchmark, .help = "time the phases of this program"},
 	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
-	{.name = "complete", .value_name = "KIND", .value = OPTION_VALUE, .apply = set_complete}, /* of shells */
+	{.name = "complete", .value_name = "KIND", .value = OPTION_VALUE, .apply = set_complete},
 };
 
 /* clang-format on */
