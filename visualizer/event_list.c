@@ -19,6 +19,7 @@
 #include "running_threads.h"
 #include "time_choice.h"
 #include "value_text.h"
+#include "similar.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define LINE_BYTES   8192u
@@ -181,14 +182,30 @@ static bool mask_name(const struct trace *trace, const char *name, uint64_t *mas
 	return found;
 }
 
+static int complain_of_name(const struct trace *trace, const char *name)
+{
+	struct similar best = {.wanted = name};
+
+	for (size_t i = 0; i < trace_nr_types(trace); i++) {
+		const struct trace_event_type *type = trace_get_type(trace, i);
+
+		similar_offer(&best, type->name);
+		similar_offer(&best, trace_category_name(type->category));
+	}
+	if (best.name)
+		return complain(2, "'%s' is not an event, class or category of this trace; did you mean %s?", name,
+				best.name);
+	return complain(2,
+			"'%s' is not an event, class or category of this trace; examples: sched_switch, SCHED, sched, "
+			"and 'shop:*' for programs",
+			name);
+}
+
 static int mask_names(const struct event_list *list, const char **names, size_t nr, uint64_t *mask)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (!mask_name(list->report->trace, names[i], mask))
-			return complain(2,
-					"'%s' is not an event, class or category of this trace; examples: "
-					"sched_switch, SCHED, sched, and 'shop:*' for programs",
-					names[i]);
+			return complain_of_name(list->report->trace, names[i]);
 	return 0;
 }
 

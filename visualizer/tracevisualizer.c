@@ -16,6 +16,7 @@
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
+#include "option_help.h"
 #include "report_critical_path.h"
 #include "report_diff.h"
 #include "report_disks.h"
@@ -405,15 +406,18 @@ int main(int argc, char **argv)
 	occupy_streams();
 	/* writes above a file size limit fail like those to a full disk */
 	signal(SIGXFSZ, SIG_IGN);
-	result = options_parse(&options, argc, argv);
-	if (!result && options.reports.help)
-		options_help(stdout);
+	result = visualizer_options_parse(&options, argc, argv);
+	if (!result && (options.reports.short_help || options.reports.help))
+		option_help(stdout, &visualizer_program, options.reports.help);
 	else if (!result && options.reports.version)
 		printf("tracevisualizer %s\n", program_version());
+	else if (!result && options.reports.complete)
+		result = completion_print(options.trace, options.reports.completion);
 	else if (!result)
 		result = check_output(&options) ? 1 : options.reports.diff ? run_diff(&options) : run(&options);
-	if (!result && (options.reports.help || options.reports.version))
+	if (!result &&
+	    (options.reports.short_help || options.reports.help || options.reports.version || options.reports.complete))
 		result = flush_output(stdout, NULL);
-	options_release(&options);
+	visualizer_options_release(&options);
 	return result;
 }

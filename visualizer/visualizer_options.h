@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+#include "completion.h"
+#include "option_table.h"
+
+#define OPTIONS_MAX_WORDS 4
 
 enum sort_key { SORT_ELAPSED, SORT_CPU, SORT_USER, SORT_SYSTEM, SORT_WAIT, SORT_WAIT_CPU, SORT_PID, SORT_NAME };
 
@@ -22,9 +25,12 @@ struct report_choice {
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
 	bool diff;
 	bool timeline;
-	bool benchmark; /* -b */
+	bool benchmark;	 /* -b */
+	bool short_help; /* -h */
 	bool help;
 	bool version;
+	bool complete; /* --complete, which the completions of shells ask */
+	enum completion_kind completion;
 };
 
 /** struct process_choice - the processes to show: process_choice.h */
@@ -78,15 +84,19 @@ struct visualizer_options {
 	const char *trace;
 	const char *other_trace; /* of --diff */
 	const char *proc;
+	const char *words[OPTIONS_MAX_WORDS]; /* the arguments */
+	size_t nr_words;
 };
 
+/** visualizer_program - the command line of tracevisualizer */
+extern const struct option_program visualizer_program;
+
 /**
- * options_parse() - parse the command line
+ * visualizer_options_parse() - parse the command line
  * Returns 0, or 2 after a message on stderr that names the error and the way out.
  */
-int options_parse(struct visualizer_options *options, int argc, char **argv);
-void options_release(struct visualizer_options *options);
-void options_help(FILE *out);
+int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv);
+void visualizer_options_release(struct visualizer_options *options);
 /** options_is_trace() - true if the file begins with the magic of a trace */
 bool options_is_trace(const char *path);
 #endif
