@@ -673,7 +673,8 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
  * the time between them went.
  */
 #define trace_scope(provider, name) \
-	TRACE_SCOPE_NAMES_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name) \
+	TRACE_SCOPE_NAMES_(struct trace_provider_is_written_without_quotes_##provider, \
+			   struct trace_event_is_written_without_quotes_##name) \
 	TRACE_SCOPE_(TRACE_PASTE(__COUNTER__, _), #provider, #name)
 
 /**
