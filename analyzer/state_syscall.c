@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
+#include "call_file.h"
 #include "frame_end.h"
 #include "interrupted.h"
 #include "kernel_work.h"

@@ -38,7 +38,8 @@ def reason(error):
     """why a command failed, in a few words for a row of the table"""
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{str(error.filename).rsplit('/', 1)[-1]} is missing"
-    return str(error).strip().split("\n")[-1][-100:]
+    text = str(error).strip().split("\n")[-1]
+    return text[text.find(": exit ") + 2 if ": exit " in text else 0:][:100]
 
 
 def bootstrap(repetitions, figure):
@@ -200,7 +201,7 @@ class Samples:
         """a row that compares two ways. limit: a way that is hard to beat; noise: the peer once more, to show the error"""
         note = self.lacks(ours, peer)
         if note:
-            more = {name: value for name, value in more.items() if name in ("more", "bar", "added")}
+            more = {name: value for name, value in more.items() if name in ("more", "added")}  # the bar is one of the ratio
             return Row(what, self.median(ours) if ours in self else None, unit, peer_name or peer, note=note, **more)
         peers = [peer] + ([noise] if noise and noise in self else [])
         theirs = self.middle([value for label in peers for value in self.of[label] if value is not None])
@@ -214,7 +215,7 @@ class Samples:
         """the same for the times that two ways add to the untraced one"""
         note = self.lacks("untraced", ours, peer) or ("" if self.added(peer) > 0 else f"{peer}: it added no time that could be measured")
         if note:
-            more = {name: value for name, value in more.items() if name in ("more", "bar")}
+            more = {name: value for name, value in more.items() if name == "more"}
             added = self.added(ours) if "untraced" in self and ours in self else None
             return Row(what, added, unit, peer_name or peer, note=note, added=True, **more)
         if limit and limit in self:

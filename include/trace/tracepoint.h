@@ -36,7 +36,7 @@
  * of an event together have room for about 1900 bytes; the rest is cut.
  */
 #if defined(__cplusplus) && __cplusplus < 201703L && !defined(TRACEPOINT_DISABLE)
-#error "<trace/tracepoint.h> needs C++17: compile with -std=c++17 or later, or without tracepoints: -DTRACEPOINT_DISABLE"
+#error "<trace/tracepoint.h> needs C++17: compile with -std=c++17 or later (or with -DTRACEPOINT_DISABLE)"
 #define TRACEPOINT_DISABLE /* no other errors */
 #endif
 #include <stddef.h>
@@ -662,7 +662,8 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
  * same they are one event type.
  */
 #define tracepoint(provider, event, ...) \
-	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##event, \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##event, \
 		     0, #provider, #event, #__VA_ARGS__, ##__VA_ARGS__)
 
 /**
@@ -680,15 +681,18 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
  * properly nested with other pairs
  */
 #define trace_begin(provider, name, ...) \
-	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name, \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
 		     1, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
 #define trace_end(provider, name, ...) \
-	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name, \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
 		     2, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
 
 /** trace_counter() - a value over time: a queue's length, bytes in use. Any number type */
 #define trace_counter(provider, name, value) \
-	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name, \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
 		     3, #provider, #name, "value", value)
 
 /**
@@ -699,13 +703,16 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
  * request on, to the thread that begins it next.
  */
 #define trace_request_begin(provider, name, id) \
-	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name, \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
 		     4, #provider, #name, "id", id)
 #define trace_request_end(provider, name, id) \
-	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name, \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
 		     5, #provider, #name, "id", id)
 #define trace_request_handoff(provider, name, id) \
-	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name, \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
 		     6, #provider, #name, "id", id)
 
 #endif
