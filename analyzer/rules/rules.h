@@ -63,7 +63,7 @@ const char *rules_entered_call(const struct rules *rules, const struct trace_sys
  */
 
 /*
- * What a process has beside files, as the device of a struct trace_file_id. The kernel's devices
+ * Things of a process beside files, as the device of a struct trace_file_id. The kernel's devices
  * use fewer bits.
  */
 enum {

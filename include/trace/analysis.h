@@ -392,8 +392,8 @@ struct trace_identity {
  * trace_process_identities() - what @process was, in the order of the first time; release with
  * free(). NULL: out of memory
  * A process that never changed has one. The times of all of them add up to the figures of the
- * process. After 63 different ones all others are the last one, with unknown values. So are those of
- * a process with many threads that changes too often: analyzer/state_identity.c.
+ * process. After 63 different ones all others are the last one, with unknown values. So are those
+ * of a process with many threads that changes too often: analyzer/state_identity.c.
  */
 struct trace_identity *trace_process_identities(const struct trace_analysis *analysis,
 						const struct trace_process *process, size_t *ret_nr);
