@@ -416,7 +416,6 @@ static bool populates(const struct trace_analysis *a, const struct frame *frame)
 	       (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
 }
 
-
 bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint64_t ino)
 {
 	return idx && inode_shows(a->files.list[idx].dev, a->files.list[idx].ino, dev, ino);
