@@ -13,7 +13,7 @@
 #include "state_container.h"
 #include "state_end.h"
 #include "state_frame.h"
-#include "state_rules.h"
+#include "state_touch.h"
 
 void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
@@ -142,11 +142,11 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
+	if (a->rules)
+		rules_started(a, thread, event->ts_ns);
 	fd_put(a, thread, start->fd,
 	       file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 	       start->flags & O_CLOEXEC);
-	if (a->rules && thread->fds)
-		rules_had_start(a, thread, event->ts_ns);
 }
 
 static void load_socket(struct trace_analysis *a, const struct trace_event *event)

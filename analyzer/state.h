@@ -15,8 +15,8 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
- *   files            open_request, state_rules, file_names, state_file, state_memory,
- *                    state_socket, state_device, state_directory, dirty_files
+ *   files            open_request, state_touch, file_names, state_file, state_memory,
+ *                    state_socket, state_device, state_directory, call_file, dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
@@ -29,7 +29,7 @@
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
- *   rules            rules/: they watch the pass by hooks, to verify its results
+ *   rules            rules/: they watch the pass by hooks, to verify its results; state_rules
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -90,9 +90,8 @@ struct trace_analysis {
 	struct trace_thread *ran; /* list of threads that ran since ran_take(), or run now: state_ran.h */
 	struct file_table files;
 	struct socket_table sockets;
-	struct sweep sweep;    /* of files and sockets */
-	uint64_t start_fds_ns; /* when the last descriptor of the start state was read; with rules */
-	uint32_t nr_tables;    /* of descriptors, and address spaces, so far */
+	struct sweep sweep; /* of files and sockets */
+	uint32_t nr_tables; /* of descriptors, and address spaces, so far */
 	struct call calls[NR_CALL_ROWS];
 	uint32_t strange_calls[NR_STRANGE_CALLS]; /* their numbers */
 	uint32_t nr_strange_calls;

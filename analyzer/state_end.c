@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "call_file.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_end.h"

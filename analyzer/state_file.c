@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include "pages.h"
 #include "state.h"
-#include "state_rules.h"
+#include "state_touch.h"
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"

@@ -61,6 +61,8 @@ void file_drop(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
+/** inode_shows() - is inode @ino the same as @real_ino, or that of an overlay above it? */
+bool inode_shows(uint32_t dev, uint64_t ino, uint32_t real_dev, uint64_t real_ino);
 /**
  * file_shows() - is this inode that of @file, or the real file behind it in a layer of an overlay?
  */
@@ -85,7 +87,7 @@ struct fd_table {
 	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
 	uint32_t changes;      /* of @files so far */
 	uint32_t number;       /* no other table of the trace has it */
-	bool is_known;	       /* with rules: all descriptors at the start are in it */
+	bool is_known;	       /* all of its descriptors are known: for the rules only */
 	bool has_sockets;      /* it has, or had, a socket */
 	/* state_request.c: has it a server's socket, as of these numbers of changes? */
 	bool serves;

@@ -31,22 +31,6 @@ static inline enum call_class frame_class(const struct trace_analysis *a, const 
 	return (enum call_class)a->calls[frame->call].class;
 }
 
-/** call_file() - the file of the descriptor that is the call's first argument; 0: none */
-static inline file_idx call_file(const struct trace_analysis *a, const struct trace_thread *thread,
-				 const struct frame *frame)
-{
-	const struct call *call = &a->calls[frame->call];
-
-	if (!frame->nr_args)
-		return 0;
-	if (call->flags & CALL_HAS_FD)
-		return fds_file(thread->fds, (int32_t)frame->args[0]);
-	/* utimensat() and others without a path are for the descriptor's own file */
-	if ((call->flags & CALL_HAS_DIRECTORY) && !frame->args[call->directory + 1])
-		return call_directory(a, thread, frame);
-	return 0;
-}
-
 /** frame_drop_call() - mark the call of @frame as not known */
 static inline void frame_drop_call(struct frame *frame)
 {

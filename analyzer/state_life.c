@@ -16,7 +16,7 @@
 #include "state_identity.h"
 #include "state_life.h"
 #include "state_restart.h"
-#include "state_rules.h"
+#include "state_touch.h"
 
 /* ---- threads that the state does not know ---- */
 

@@ -28,6 +28,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "call_file.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include "call_file.h"
 #include "hidden_runs.h"
 #include "kernel_numbers.h"
 #include "slice_log.h"

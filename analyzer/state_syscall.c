@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
+#include "call_file.h"
 #include "frame_end.h"
 #include "interrupted.h"
 #include "kernel_work.h"
@@ -19,7 +20,7 @@
 #include "state_directory.h"
 #include "state_frame.h"
 #include "state_syscall.h"
-#include "state_rules.h"
+#include "state_touch.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */

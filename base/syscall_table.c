@@ -59,11 +59,3 @@ const char *syscall_name_of(uint64_t number)
 			return numbers[i].name;
 	return NULL;
 }
-
-int syscall_argument(const char *arguments, char kind, unsigned int nth)
-{
-	for (int i = 0; arguments[i]; i++)
-		if (arguments[i] == kind && !nth--)
-			return i;
-	return -1;
-}

@@ -4,6 +4,7 @@
 /* syscall_table.h - the table of system calls (<trace/syscalls.def>), by name. */
 #include <stdbool.h>
 #include <stdint.h>
+#include "syscall_arguments.h"
 
 /* the effect of a call on its thread's files, memory and waits */
 enum call_class {
@@ -82,7 +83,4 @@ const struct syscall_row *syscall_row_find(const char *name, bool is_32);
  * headers of a C library may lack; NULL: there is none
  */
 const char *syscall_name_of(uint64_t number);
-
-/** syscall_argument() - the index of the @nth argument (from 0) of that kind; -1: it has none */
-int syscall_argument(const char *arguments, char kind, unsigned int nth);
 #endif

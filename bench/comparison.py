@@ -34,6 +34,14 @@ def put(path, text):
         file.write(text)
 
 
+def reason(error):
+    """why a command failed, in a few words for a row of the table"""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{str(error.filename).rsplit('/', 1)[-1]} is missing"
+    text = str(error).strip().split("\n")[-1]
+    return text[text.find(": exit ") + 2 if ": exit " in text else 0:][:100]
+
+
 def bootstrap(repetitions, figure):
     """the (lower, upper) quartile of figure() over repetitions drawn with replacement"""
     draws = random.Random(1)
@@ -47,7 +55,8 @@ class Row:
 
     what: the measurement; unit: of ours and of the peer's figure; added: both figures are what tracing adds to an untraced one
     spread: lower and upper quartile of the ratio; bar: the value to reach; limit: the best possible value here, measured with limit_of
-    noise: the ratio of two equal ways; more: greater is better"""
+    noise: the ratio of two equal ways; more: greater is better
+    note: why there is no figure of ours (None) or of the peer"""
     what: str
     ours: float
     unit: str
@@ -61,10 +70,11 @@ class Row:
     more: bool = False
     added: bool = False
     noise: float = None
+    note: str = ""
 
     def misses(self):
         value = self.ours if self.ratio is None else self.ratio
-        return self.bar is not None and (value < self.bar if self.more else value > self.bar)
+        return self.bar is not None and value is not None and not self.note and (value < self.bar if self.more else value > self.bar)
 
 
 def others_trace():
@@ -120,20 +130,35 @@ class Samples:
     def __init__(self, name, ways, repetitions):
         """ways: {label: function that returns a number}. Every other repetition is in reverse order"""
         self.of = {label: [] for label in ways}
+        self.why = {}  # of the ways that fail: the reason
         for repetition in range(repetitions):
             for label, way in list(ways.items())[::-1 if repetition % 2 else 1]:
                 progress(f"{name}: {repetition + 1}/{repetitions} {label:12}")
+                if self.is_hopeless(label):
+                    self.of[label].append(None)
+                    continue
                 try:
                     self.of[label].append(undisturbed(way))
                 except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
                     self.of[label].append(None)
+                    self.why[label] = reason(error)
                     print(f"{name}: no {label}: {error}", file=sys.stderr)
         progress("")
+
+    def is_hopeless(self, label):
+        """a program is missing, or the way failed three times and never worked"""
+        return label not in self and (self.why.get(label, "").endswith(" is missing") or self.of[label].count(None) >= 3)
+
+    def lacks(self, *labels):
+        """"": each way has samples; otherwise the reason why one of them has none"""
+        return next((f"{label}: {self.why.get(label, 'not measured')}" for label in labels if label not in self), "")
 
     def __contains__(self, label):
         return any(value is not None for value in self.of.get(label, []))
 
     def median(self, label):
+        if label not in self:
+            raise RuntimeError(self.lacks(label))
         return self.middle([value for value in self.of[label] if value is not None])
 
     def repetitions(self, labels):
@@ -163,6 +188,7 @@ class Samples:
         """Samples of each figure of a way that returns several"""
         parts = copy.copy(self)
         parts.of = {name: [sample[i] if sample else None for sample in self.of[label]] for i, name in enumerate(names)}
+        parts.why = {name: self.why[label] for name in names if label in self.why}
         return parts
 
     def by_the_fastest(self):
@@ -173,8 +199,10 @@ class Samples:
 
     def row(self, what, ours, peer, unit, peer_name=None, limit=None, noise=None, **more):
         """a row that compares two ways. limit: a way that is hard to beat; noise: the peer once more, to show the error"""
-        if ours not in self or peer not in self:
-            return None
+        note = self.lacks(ours, peer)
+        if note:
+            more = {name: value for name, value in more.items() if name in ("more", "added")}  # the bar is one of the ratio
+            return Row(what, self.median(ours) if ours in self else None, unit, peer_name or peer, note=note, **more)
         peers = [peer] + ([noise] if noise and noise in self else [])
         theirs = self.middle([value for label in peers for value in self.of[label] if value is not None])
         if len(peers) == 2:
@@ -185,8 +213,11 @@ class Samples:
 
     def added_row(self, what, ours, peer, unit, peer_name=None, limit=None, **more):
         """the same for the times that two ways add to the untraced one"""
-        if ours not in self or peer not in self or self.added(peer) <= 0:
-            return None
+        note = self.lacks("untraced", ours, peer) or ("" if self.added(peer) > 0 else f"{peer}: it added no time that could be measured")
+        if note:
+            more = {name: value for name, value in more.items() if name == "more"}
+            added = self.added(ours) if "untraced" in self and ours in self else None
+            return Row(what, added, unit, peer_name or peer, note=note, added=True, **more)
         if limit and limit in self:
             more["limit"] = self.added(limit) / self.added(peer)
         triples = self.repetitions(["untraced", ours, peer])

@@ -14,7 +14,7 @@ def share(value):
 
 
 def figure(row, value):
-    return f"{'+' if row.added else ''}{number(value)} {row.unit}"
+    return "-" if value is None else f"{'+' if row.added else ''}{number(value)} {row.unit}"
 
 
 def bound(row, value, sign=""):
@@ -30,7 +30,7 @@ def limits(row):
 
 def cells(row):
     """the cells of a row as text: what, ours, peer, ratio, spread, bar, limit"""
-    return [row.what, figure(row, row.ours), f"{row.peer} {figure(row, row.peer_value)}" if row.peer else "",
+    return [row.what, figure(row, row.ours), f"{row.peer}: {row.note}" if row.note else f"{row.peer} {figure(row, row.peer_value)}" if row.peer else "",
             "" if row.ratio is None else share(row.ratio), "-".join(map(share, row.spread)) if row.spread else "",
             bound(row, row.bar, ">= " if row.more else "<= "), limits(row)]
 
@@ -129,7 +129,7 @@ def plot_curve(name, lines, left, top):
 
 def plot(rows, curves):
     """an SVG image of the rows that have a bar, and of curves: {name: {figure: [[x, y], ...]}}, which may be empty"""
-    rows = [row for row in rows if row.bar]
+    rows = [row for row in rows if row.bar and not row.note]
     top = 40 + len(rows) * ROW_HEIGHT
     width, height = max(1200, len(curves) * CURVE_WIDTH + 20), top + (CURVE_HEIGHT if curves else 0)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command_user.h"
 #include "format_text.h"
 
 /* ---- does the command exist? ---- */
@@ -73,21 +74,28 @@ int command_check(const char *name, struct trace_error *ret_error)
 
 /* ---- the child ---- */
 
-static void child_main(int wait_fd, char *const *words, const sigset_t *mask)
+static void child_main(int wait_fd, char *const *words, const struct command_user *user, const sigset_t *mask)
 {
 	char go;
+	int err;
 
 	if (read(wait_fd, &go, 1) != 1)
 		_exit(COMMAND_NOT_FOUND); /* the parent gave up */
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	err = user ? command_user_become(user) : 0;
+	if (err) {
+		dprintf(STDERR_FILENO, "tracedaemon: cannot run %s as another user: %s\n", words[0], strerror(-err));
+		_exit(COMMAND_NOT_EXECUTABLE);
+	}
 	execvp(words[0], words);
 	dprintf(STDERR_FILENO, "tracedaemon: cannot run %s: %s\n", words[0], strerror(errno));
 	_exit(shell_status(-errno));
 }
 
-int command_spawn(struct command *ret_command, char *const *words, const sigset_t *mask, struct trace_error *ret_error)
+int command_spawn(struct command *ret_command, char *const *words, const struct command_user *user,
+		  const sigset_t *mask, struct trace_error *ret_error)
 {
 	struct command command = {0};
 	int ends[2];
@@ -102,7 +110,7 @@ int command_spawn(struct command *ret_command, char *const *words, const sigset_
 	}
 	if (command.pid == 0) {
 		close(ends[1]);
-		child_main(ends[0], words, mask);
+		child_main(ends[0], words, user, mask);
 	}
 	close(ends[0]);
 	command.release_fd = ends[1];

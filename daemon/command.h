@@ -30,12 +30,16 @@ struct command {
  */
 int command_check(const char *name, struct trace_error *ret_error);
 
+struct command_user;
+
 /**
  * command_spawn() - create a child that waits for command_release()
  * @words: NULL-terminated, borrowed until the command runs
+ * @user: the child becomes this user first; NULL: it stays the daemon's user
  * @mask: the signal mask of the command
  */
-int command_spawn(struct command *ret_command, char *const *words, const sigset_t *mask, struct trace_error *ret_error);
+int command_spawn(struct command *ret_command, char *const *words, const struct command_user *user,
+		  const sigset_t *mask, struct trace_error *ret_error);
 
 void command_release(struct command *command);
 

@@ -254,6 +254,21 @@ static int apply_background(struct daemon_options *options, const char *value, s
 	return 0;
 }
 
+/* A service manager wants a process that stays, also of a flight recorder. */
+static int apply_foreground(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+{
+	options->session.foreground = true;
+	return 0;
+}
+
+static int apply_user(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+{
+	if (!*value)
+		return error_set(ret_error, -EINVAL, "--user: give the name of a user");
+	options->session.command_user = value;
+	return 0;
+}
+
 static int apply_no_user(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->selection.no_user = true;
@@ -340,6 +355,7 @@ static const struct option_spec option_table[] = {
 	"calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
 	{0, 0, "preload", NULL, "LIST", OPTION_VALUE, apply_preload,
 	"trace what COMMAND does: malloc, pthread, functions"},
+	{0, 0, "user", NULL, "NAME", OPTION_VALUE, apply_user, "run COMMAND as this user; only root may"},
 	{'P', 0, "pid", NULL, "PID", OPTION_VALUE, apply_pid, "only this process (-pPID works too)"},
 	{0, 0, "follow", NULL, NULL, OPTION_NO_VALUE, apply_follow,
 	"also its descendants; without -P: COMMAND and its descendants"},
@@ -358,6 +374,8 @@ static const struct option_spec option_table[] = {
 	{0, 0, "output", NULL, "TRACE", OPTION_VALUE, apply_output, "the name of the trace, as the argument TRACE"},
 	{0, 0, "background", NULL, NULL, OPTION_NO_VALUE, apply_background,
 	"return once recording runs; tracectl controls it"},
+	{0, 0, "foreground", NULL, NULL, OPTION_NO_VALUE, apply_foreground,
+	"with -k: stay in the foreground, for service managers"},
 	{'k', 'K', "flight-recorder", "overwrite", NULL, OPTION_NO_VALUE, apply_flight_recorder,
 	"keep the latest events in memory, in the background; -j saves"},
 	{'j', 'J', "snapshot", NULL, NULL, OPTION_NO_VALUE, apply_snapshot,
@@ -601,6 +619,8 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 			ret_error, -EINVAL,
 			"--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
 			user_event_pattern(options));
+	if (session->command_user && !session->command)
+		return error_set(ret_error, -EINVAL, "--user needs a command to run: -- COMMAND [ARG...]");
 	if (options->preload && !session->command)
 		return error_set(ret_error, -EINVAL, "--preload needs a command to trace: -- COMMAND [ARG...]");
 	if (options->preload)
@@ -672,6 +692,8 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 		err = check_names(options, ret_error);
 	if (err)
 		return err;
+	if (options->session.foreground)
+		options->session.background = false;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
 	if (!options->output.path && !options->tracer.overwrite)
 		choose_path(options);

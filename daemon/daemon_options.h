@@ -47,9 +47,11 @@ struct session_options {
 	int level;
 	bool quiet;
 	bool background;
+	bool foreground; /* although it is a flight recorder */
 	bool block_programs;
 	const char *control_path; /* NULL = the default */
 	char **command;		  /* NULL-terminated; NULL = none */
+	const char *command_user; /* NULL = the daemon's */
 };
 
 #define OPTIONS_MAX_PROBES 64

@@ -23,6 +23,8 @@
 #include <trace/format.h>
 
 #include "format_text.h"
+#include "message.h"
+#include "sudo_user.h"
 
 #define OUTPUT_TRIES 8 /* another process may create and remove a file of that name meanwhile */
 
@@ -84,6 +86,13 @@ static int check_contents(const char *path, enum output_kind kind, struct trace_
 	return err;
 }
 
+static bool is_ours(const struct stat *old)
+{
+	struct sudo_user user;
+
+	return old->st_uid == geteuid() || (sudo_user_find(&user) && old->st_uid == user.uid);
+}
+
 /* May the file at @path be replaced? */
 static int check_old(const char *path, const struct stat *old, enum output_kind kind, struct trace_error *ret_error)
 {
@@ -96,7 +105,7 @@ static int check_old(const char *path, const struct stat *old, enum output_kind 
 		return error_set(ret_error, -EEXIST,
 				 "%s is not a regular file; for a pipe or a device write to stdout: - > %s", path,
 				 path);
-	if (old->st_uid != geteuid())
+	if (!is_ours(old))
 		return error_set(ret_error, -EPERM,
 				 "%s belongs to uid %u and is not replaced; remove it, or name another file", path,
 				 (unsigned int)old->st_uid);
@@ -172,6 +181,7 @@ int output_open(struct output_target *ret_output, const char *path, enum output_
 {
 	struct output_target output = {.fd = STDOUT_FILENO, .path = "stdout"};
 	struct trace_error error;
+	struct sudo_user user;
 	struct stat status;
 	int err;
 
@@ -194,6 +204,8 @@ int output_open(struct output_target *ret_output, const char *path, enum output_
 		free(output.temporary);
 		return error_set(ret_error, err, "cannot stat %s: %s", path, strerror(-err));
 	}
+	if (sudo_user_find(&user) && fchown(output.fd, user.uid, user.gid) < 0)
+		message_warning("%s belongs to root, not to %s: %s", path, user.name, strerror(errno));
 	output.created = true;
 	output.file = file_of(&status);
 	*ret_output = output;

@@ -32,7 +32,8 @@ struct output_target {
 /**
  * output_open() - create a new file with mode 0600, exclusively
  * @path: "-" is stdout. A regular file of the same user and kind will be replaced; its readers keep
- * the old one. Symbolic links, devices and files of other users are refused.
+ * the old one. Symbolic links, devices and files of other users are refused. Root gives the file to
+ * the user who called sudo, whose files root may replace.
  */
 int output_open(struct output_target *ret_output, const char *path, enum output_kind kind,
 		struct trace_error *ret_error);

@@ -12,13 +12,16 @@
 
 #include "background.h"
 #include "clock.h"
+#include "command_user.h"
 #include "control_commands.h"
 #include "file_caps.h"
 #include "loop.h"
 #include "message.h"
+#include "notify.h"
 #include "preload.h"
 #include "priority.h"
 #include "session_probes.h"
+#include "sudo_user.h"
 #include "format_text.h"
 
 #define SESSION_WORD_BYTES 480 /* for an advised command; a message has room for two of them and its own text */
@@ -58,14 +61,22 @@ static int begin_signals(struct session *session, sigset_t *ret_old_mask, struct
 
 static int begin_command(struct session *session, const sigset_t *old_mask, struct trace_error *ret_error)
 {
+	const struct session_options *options = &session->options->session;
+	struct command_user *user = NULL;
 	int err;
 
-	if (!session->options->session.command)
+	if (!options->command)
 		return 0;
+	if (options->command_user) {
+		user = command_user_find(options->command_user, ret_error);
+		if (!user)
+			return -EPERM;
+	}
 	err = preload_begin(session->options->preload, ret_error);
 	if (!err)
-		err = command_spawn(&session->command, session->options->session.command, old_mask, ret_error);
+		err = command_spawn(&session->command, options->command, user, old_mask, ret_error);
 	preload_end();
+	command_user_free(user);
 	return err;
 }
 
@@ -306,6 +317,20 @@ static void report_background(const struct session *session, const char *option)
 		message_note("recording %s as process %d; kill %d ends it", session->options->output.path, pid, pid);
 }
 
+/* By sudo the command runs as root, and the trace is for the caller. */
+static void report_owner(const struct session *session)
+{
+	const struct session_options *options = &session->options->session;
+	struct sudo_user user;
+
+	if (!sudo_user_find(&user))
+		return;
+	if (session->output.created)
+		message_note("the trace belongs to %s, who called sudo", user.name);
+	if (options->command && !options->command_user)
+		message_note("%s runs as root; --user %s runs it as that user", options->command[0], user.name);
+}
+
 static void report_begun(struct session *session)
 {
 	const struct daemon_options *options = session->options;
@@ -320,6 +345,7 @@ static void report_begun(struct session *session)
 		report_background(session, option);
 	else if (options->output.is_default_name)
 		message_note("recording %s", options->output.path);
+	report_owner(session);
 	if (*option && !options->session.background && !options->session.control_path)
 		message_note("another daemon runs; tracectl%s controls this one", option);
 }
@@ -506,9 +532,11 @@ static int run(struct session *session, int ready_fd)
 	report_begun(session);
 	if (ready_fd >= 0)
 		background_ready(ready_fd);
+	notify_manager("READY=1");
 	if (session->command.pid)
 		command_release(&session->command);
 	loop_run(session);
+	notify_manager("STOPPING=1");
 	return end(session);
 }
 

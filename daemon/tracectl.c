@@ -8,6 +8,7 @@
 #include "control.h"
 #include "message.h"
 #include "std_fds.h"
+#include "version.h"
 
 /**
  * struct verb - one command
@@ -214,7 +215,7 @@ int main(int argc, char **argv)
 			return message_end(0);
 		}
 		if (!strcmp(argv[at], "--version")) {
-			puts("tracectl " TRACE_VERSION);
+			printf("tracectl %s\n", program_version());
 			return message_end(0);
 		}
 		if (!strncmp(argv[at], "--control=", 10) && argv[at][10])

@@ -9,6 +9,7 @@
 #include "daemon_options.h"
 #include "session.h"
 #include "std_fds.h"
+#include "version.h"
 
 static int run(struct daemon_options *options)
 {
@@ -19,7 +20,7 @@ static int run(struct daemon_options *options)
 		options_help(stdout);
 		return 0;
 	case ACTION_VERSION:
-		puts("tracedaemon " TRACE_VERSION);
+		printf("tracedaemon %s\n", program_version());
 		return 0;
 	case ACTION_LIST:
 		return list_run(options->list_target);

@@ -7,6 +7,7 @@
 
 #include "cpus.h"
 #include "untrusted.h"
+#include "version.h"
 #include "format_text.h"
 
 static int add_string(void *context, int space, uint64_t key, const char *text)
@@ -28,6 +29,14 @@ static void add_system(struct trace_writer *writer)
 	add_info(writer, TRACE_INFO_HOST, system.nodename);
 	add_info(writer, TRACE_INFO_KERNEL, system.release);
 	add_info(writer, TRACE_INFO_MACHINE, system.machine);
+}
+
+static void add_recorder(struct trace_writer *writer)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "tracedaemon %s", program_version());
+	add_info(writer, TRACE_INFO_RECORDER, text);
 }
 
 static void add_boot_id(struct trace_writer *writer)
@@ -116,6 +125,7 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	const char *text;
 
 	add_system(writer);
+	add_recorder(writer);
 	add_info(writer, TRACE_INFO_CLOCK, "CLOCK_MONOTONIC");
 	add_cpus(writer, tracer);
 	add_boot_id(writer);

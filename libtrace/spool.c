@@ -132,8 +132,9 @@ int spool_open(const char *path, struct trace_error *ret_error)
 
 		if (fd >= 0)
 			close(fd);
-		return error_set(ret_error, error, "%s: cannot open the trace: %s", is_stdin ? "standard input" : path,
-				 strerror(-error));
+		return error_set(ret_error, error, "%s: cannot open the trace: %s%s",
+				 is_stdin ? "standard input" : path, strerror(-error),
+				 error == -EACCES ? "; only its owner, and root by sudo, may read it" : "");
 	}
 	if (S_ISDIR(stat.st_mode)) {
 		close(fd);

@@ -13,6 +13,9 @@ struct habits {
 	uint32_t handed;    /* given to another thread, */
 	uint32_t unseen;    /* and in a way that no call shows */
 	uint32_t helped;    /* a helper does a part */
+	uint32_t asked;	    /* and if it is a process, */
+	uint32_t passed;    /* it answers the client itself */
+	uint32_t parts;	    /* a request is read in parts */
 	uint32_t pieces;    /* answered in pieces */
 	uint32_t pipelined; /* the client sends the next one at once */
 	uint32_t dropped;   /* the connection is closed without an answer, */
@@ -41,12 +44,14 @@ struct planner {
 		bool lent[PLAN_CLIENTS];     /* it helps with these, until its next rest */
 		bool near[PLAN_CLIENTS];     /* the thread that answers these waits for it */
 		bool fresh, trailing[PLAN_CLIENTS];
+		bool has_read; /* since it rested, or waited for a thread */
 	} threads[PLAN_THREADS];
 	bool crosses; /* the trace shows that threads work on what another one has read */
 	struct {
 		bool connected, closed;
 		uint32_t unread, unanswered; /* sent, read */
 		uint32_t answers;	     /* sent by the server, and not received */
+		bool joined;		     /* it sent the latest request before the answer to another one */
 		uint8_t reader;
 		bool late; /* @answerer will answer more: what was proven meanwhile is refuted */
 		uint8_t answerer;
@@ -92,7 +97,7 @@ static void step(struct planner *p, uint32_t actor, enum step_kind kind, int cli
 
 static bool is_full(const struct planner *p)
 {
-	return p->plan->nr > PLAN_STEPS - 120 || p->plan->nr_notes > PLAN_NOTES - 12 || p->nr_jobs > 40;
+	return p->plan->nr > PLAN_STEPS - 400 || p->plan->nr_notes > PLAN_NOTES - 12 || p->nr_jobs > 40;
 }
 
 static uint32_t client_actor(int client)
@@ -104,7 +109,7 @@ static uint32_t client_actor(int client)
 
 static void rests(struct planner *p, uint32_t thread)
 {
-	p->threads[thread].fresh = false;
+	p->threads[thread].fresh = p->threads[thread].has_read = false;
 	memset(p->threads[thread].lent, 0, sizeof(p->threads[thread].lent));
 	memset(p->threads[thread].trailing, 0, sizeof(p->threads[thread].trailing));
 }
@@ -194,10 +199,12 @@ static void passes(struct planner *p, uint32_t from, uint32_t to, bool unseen)
 
 	step(p, from, unseen ? STEP_WRITE_MEMORY : STEP_WAKE, NO_CLIENT, 0, note);
 	step(p, to, unseen ? STEP_LOOK : STEP_WAIT, NO_CLIENT, 0, note);
-	for (uint32_t c = 0; c < PLAN_CLIENTS && !unseen; c++)
-		p->crosses |= has(p, from, c);
 	rests(p, to);
 	p->threads[to].fresh = !unseen;
+	for (uint32_t c = 0; c < PLAN_CLIENTS && !unseen; c++) {
+		p->crosses |= has(p, from, c);
+		p->threads[to].lent[c] = has(p, from, c); /* the call that wakes it hands over all of them */
+	}
 }
 
 static uint32_t another(struct planner *p, uint32_t thread)
@@ -212,11 +219,71 @@ static void is_helped(struct planner *p, struct job *job)
 	uint32_t helper = another(p, job->worker);
 
 	passes(p, job->worker, helper, unseen);
-	p->threads[helper].lent[job->client] = !unseen;
+	p->threads[helper].lent[job->client] |= !unseen;
 	p->threads[helper].near[job->client] = true;
 	works(p, helper, job->client, some_us(p));
 	p->threads[helper].near[job->client] = false;
 	passes(p, helper, job->worker, unseen);
+}
+
+/* ---- processes that help ---- */
+
+static uint32_t helper_actor(uint32_t thread)
+{
+	return PLAN_HELPER + thread;
+}
+
+/*
+ * A thread that asks says for whom, if it has read since it looked for work: its data carries the
+ * requests that it works on. Only then is it known for whom the helper works.
+ */
+static bool may_ask(const struct planner *p, const struct job *job)
+{
+	return p->threads[job->worker].has_read && !p->clients[job->client].joined && job->worker == job->reader &&
+	       job->worker < p->plan->nr_helpers && only_client(p, job->worker) == job->client;
+}
+
+static void helper_takes(struct planner *p, const struct job *job)
+{
+	uint32_t helper = helper_actor(job->worker);
+
+	if (chance(p, p->habits.own))
+		step(p, helper, STEP_WORK, NO_CLIENT, some_us(p), 0);
+	step(p, job->worker, STEP_ASK, job->client, 0, 0);
+	step(p, helper, STEP_TAKE, job->client, 0, 0);
+	for (uint32_t parts = 1 + below(p, 2); parts; parts--) {
+		step(p, helper, STEP_WORK, job->client, some_us(p), 0);
+		if (chance(p, 15))
+			step(p, helper, STEP_SLEEP, NO_CLIENT, 20 + below(p, 200), 0);
+	}
+}
+
+/* The thread waits for the result. */
+static void asks(struct planner *p, const struct job *job)
+{
+	bool polls = chance(p, 40);
+
+	helper_takes(p, job);
+	step(p, helper_actor(job->worker), STEP_GIVE, job->client, 0, 0);
+	step(p, job->worker, polls ? STEP_POLL_GET : STEP_GET, job->client, 0, 0);
+	if (polls)
+		rests(p, job->worker);
+	p->threads[job->worker].fresh = p->threads[job->worker].has_read = true;
+}
+
+/* The helper has the connection, too, and answers. */
+static bool passes_to_helper(struct planner *p, struct job *job)
+{
+	if (!may_ask(p, job) || p->clients[job->client].unanswered != 1 || p->clients[job->client].unread ||
+	    p->clients[job->client].late || !chance(p, p->habits.passed))
+		return false;
+	helper_takes(p, job);
+	step(p, helper_actor(job->worker), STEP_ANSWER, job->client, 0, 0);
+	p->clients[job->client].answers++;
+	p->clients[job->client].unanswered--;
+	p->threads[job->reader].held[job->client] = 0;
+	job->dead = true;
+	return true;
 }
 
 /* ---- requests ---- */
@@ -232,6 +299,7 @@ static void client_sends(struct planner *p, int client)
 static void reads(struct planner *p, int client)
 {
 	uint32_t thread = p->clients[client].reader;
+	bool pipelines = p->clients[client].unread;
 
 	if (!p->clients[client].unread) {
 		client_sends(p, client);
@@ -246,13 +314,14 @@ static void reads(struct planner *p, int client)
 		step(p, thread, STEP_POLL_READ, client, 0, 0);
 		rests(p, thread);
 	} else {
-		step(p, thread, STEP_READ, client, 0, 0);
+		step(p, thread, STEP_READ, client, 0, chance(p, p->habits.parts) ? 1 + below(p, 3) : 0);
 	}
 	memset(p->threads[thread].trailing, 0, sizeof(p->threads[thread].trailing));
-	p->threads[thread].fresh = true;
+	p->threads[thread].fresh = p->threads[thread].has_read = true;
 	p->threads[thread].held[client]++;
 	p->clients[client].late = false;
 	p->clients[client].worker = (uint8_t)thread;
+	p->clients[client].joined = p->clients[client].unanswered || pipelines || p->clients[client].unread > 1;
 	p->clients[client].unread--;
 	p->clients[client].unanswered++;
 	p->jobs[p->nr_jobs++] =
@@ -306,12 +375,16 @@ static void serves(struct planner *p, struct job *job)
 		job->worker = (uint8_t)worker;
 		p->clients[job->client].worker = (uint8_t)worker;
 	}
+	if (passes_to_helper(p, job))
+		return;
 	for (uint32_t parts = 1 + below(p, 3); parts; parts--) {
 		works(p, job->worker, job->client, some_us(p));
 		if (chance(p, 15))
 			takes_a_rest(p, job->worker);
 		if (p->plan->nr_threads > 1 && chance(p, p->habits.helped))
 			is_helped(p, job);
+		if (chance(p, p->habits.asked) && may_ask(p, job))
+			asks(p, job);
 		if (chance(p, 20))
 			works_for_itself(p, job->worker);
 	}
@@ -330,7 +403,9 @@ static void ends(struct planner *p, struct job *job)
 			step(p, client_actor(job->client), STEP_CLOSE, job->client, 0, 0);
 		step(p, thread, STEP_DROP, job->client, 0, 0);
 		p->clients[job->client].closed = true;
+		p->clients[job->client].unanswered = 0; /* it is over when the thread rests */
 		p->threads[job->reader].held[job->client] = 0;
+		p->threads[job->reader].trailing[job->client] = true;
 	} else {
 		answers(p, job);
 	}
@@ -369,7 +444,7 @@ static void batch(struct planner *p)
 			continue;
 		}
 		serves(p, job);
-		if (!together)
+		if (!together && !job->dead)
 			ends(p, job);
 	}
 	for (uint32_t i = first; together && i < p->nr_jobs; i++)
@@ -386,8 +461,14 @@ static void begin(struct planner *p)
 		step(p, client_actor((int)c), STEP_CONNECT, (int)c, 0, 0);
 		step(p, 0, STEP_ACCEPT, (int)c, 0, 0);
 	}
-	for (uint32_t t = 1; t < p->plan->nr_threads; t++) /* the connections are there */
-		passes(p, 0, t, true);
+	for (uint32_t h = 0; h < p->plan->nr_helpers; h++)
+		step(p, 0, STEP_FORK, NO_CLIENT, 0, helper_actor(h));
+	for (uint32_t t = 1; t < p->plan->nr_threads; t++) { /* the connections are there */
+		if (p->plan->forked)
+			step(p, 0, STEP_FORK, NO_CLIENT, 0, t);
+		else
+			passes(p, 0, t, true);
+	}
 }
 
 /* Answers that will come are a promise: the theorem counts on them. */
@@ -407,6 +488,35 @@ static void end(struct planner *p)
 	}
 }
 
+/* Processes: another stream of numbers, so that the rest of a plan is as it was without them. */
+static void choose_processes(struct planner *p, uint64_t seed)
+{
+	struct plan *plan = p->plan;
+	struct planner q = {.state = seed * 104729};
+
+	plan->means = (uint8_t)below(&q, 3);
+	plan->tcp = chance(&q, 40);
+	plan->by_pipes = chance(&q, 40);
+	p->habits.parts = some(&q) / 2;
+	plan->nr_helpers = chance(&q, 50) ? 0 : 1 + below(&q, PLAN_HELPERS);
+	plan->forked = plan->nr_threads > 1 && chance(&q, 30);
+	if (plan->forked) {
+		p->habits.handed = p->habits.helped = 0;
+		plan->nr_helpers = plan->nr_helpers ? 1 : 0;
+	}
+	if (plan->nr_helpers > plan->nr_threads)
+		plan->nr_helpers = plan->nr_threads;
+	if (plan->nr_helpers || plan->forked)
+		p->habits.dropped = 0; /* other processes have the connection, too */
+	p->habits.asked = plan->nr_helpers ? some(&q) : 0;
+	p->habits.passed = plan->nr_helpers ? some(&q) : 0;
+}
+
+uint32_t plan_process(const struct plan *plan, uint32_t actor)
+{
+	return actor < PLAN_THREADS && !plan->forked ? 0 : actor;
+}
+
 void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 {
 	struct planner p = {.plan = plan, .state = seed * 7919, .job_us = job_us};
@@ -423,6 +533,7 @@ void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 		*all[i] = some(&p);
 	habits->dropped /= 3;
 	habits->forgotten /= 3;
+	choose_processes(&p, seed);
 	begin(&p);
 	for (uint32_t i = 2 + below(&p, 8); i && !is_full(&p); i--)
 		batch(&p);
@@ -431,9 +542,10 @@ void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 
 void plan_print(const struct plan *plan)
 {
-	static const char *const names[] = {"accept", "read",	 "poll_read", "try_read", "sleep", "timer",
-					    "work",   "answer",	 "drop",      "wake",	  "wait",  "write_memory",
-					    "look",   "connect", "send",      "receive",  "close"};
+	static const char *const names[] = {"accept", "read",	 "poll_read", "try_read", "sleep",    "timer",
+					    "work",   "answer",	 "drop",      "wake",	  "wait",     "write_memory",
+					    "look",   "fork",	 "ask",	      "get",	  "poll_get", "take",
+					    "give",   "connect", "send",      "receive",  "close"};
 
 	for (uint32_t i = 0; i < plan->nr; i++)
 		fprintf(stderr, "    %*s%u %s client %d, %u us, note %u\n", plan->steps[i].actor * 2, "",

@@ -12,15 +12,19 @@
  * of the theorem in docs/SERVERS.md, and no other rule: the server executes jobs in batches, by a
  * timer, out of order, in pieces, for clients that are gone, through other threads that it wakes or
  * that look into its memory; it reads requests early, answers late, in pieces or never, and works
- * for itself in between.
+ * for itself in between. A part of the work is done by processes of its own, which return a result
+ * or answer the client themselves; or each thread is such a process.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
 	PLAN_CLIENTS = 5,
 	PLAN_THREADS = 4, /* of the server; the first one accepts the connections */
-	PLAN_ACTORS = PLAN_THREADS + PLAN_CLIENTS,
-	PLAN_STEPS = 600,
+	PLAN_HELPERS = 2, /* processes that work for the server's first threads, one for each */
+	PLAN_ACTORS = PLAN_THREADS + PLAN_CLIENTS + PLAN_HELPERS,
+	PLAN_HELPER = PLAN_THREADS + PLAN_CLIENTS, /* the first one */
+	PLAN_STEPS = 1000,
 	PLAN_NOTES = 160,
 	NO_CLIENT = -1,
 };
@@ -28,7 +32,7 @@ enum {
 enum step_kind {
 	/* of the server */
 	STEP_ACCEPT,	   /* @client connects */
-	STEP_READ,	   /* read a request of @client, blocking */
+	STEP_READ,	   /* read a request of @client, blocking; @note: in this many more pieces */
 	STEP_POLL_READ,	   /* poll for it, then read */
 	STEP_TRY_READ,	   /* read from @client what is not there: MSG_DONTWAIT */
 	STEP_SLEEP,	   /* for @us */
@@ -36,10 +40,17 @@ enum step_kind {
 	STEP_WORK,	   /* use CPU time, @us, for @client */
 	STEP_ANSWER,	   /* write to @client */
 	STEP_DROP,	   /* close the connection of @client */
-	STEP_WAKE,	   /* post @note, and wake a thread that waits for it */
-	STEP_WAIT,	   /* wait for @note, in a futex */
+	STEP_WAKE,	   /* post @note, and wake a thread that waits for it, by plan.means */
+	STEP_WAIT,	   /* wait for @note */
 	STEP_WRITE_MEMORY, /* post @note, and wake no thread */
 	STEP_LOOK,	   /* look for @note again and again, and sleep in between */
+	STEP_FORK,	   /* begin the process of actor @note */
+	STEP_ASK,	   /* give work for @client to the thread's helper */
+	STEP_GET,	   /* read its result, blocking */
+	STEP_POLL_GET,	   /* poll for it, then read */
+	/* of a helper */
+	STEP_TAKE, /* read what the thread gave */
+	STEP_GIVE, /* return a result */
 	/* of a client */
 	STEP_CONNECT,
 	STEP_SEND,
@@ -55,13 +66,26 @@ struct step {
 	uint32_t us;
 };
 
+/* how a thread wakes another one of its process */
+enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
+
+/**
+ * struct plan
+ * @forked: the threads are processes, except for the first one
+ * @by_pipes: a helper is asked through two pipes, not through a pair of sockets
+ * @tcp: the clients connect by TCP, not by unix sockets
+ */
 struct plan {
 	uint32_t nr;
-	uint32_t nr_threads, nr_clients;
+	uint32_t nr_threads, nr_clients, nr_helpers;
+	bool forked, by_pipes, tcp;
+	uint8_t means; /* enum plan_means */
 	uint32_t nr_notes;
 	struct step steps[PLAN_STEPS];
 };
 
+/** plan_process() - the actor that stands for the process of @actor, a thread or helper */
+uint32_t plan_process(const struct plan *plan, uint32_t actor);
 /** plan_make() - the plan of @seed; @job_us: the longest job */
 void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us);
 /** plan_print() - to standard error */

@@ -57,6 +57,7 @@ static void put_trace(struct json *json, const struct report *report)
 {
 	size_t gaps;
 	const struct trace_info *info = trace_get_info(report->trace);
+	const char *recorder = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_RECORDER);
 	uint64_t start, end;
 
 	trace_analysis_window(report->analysis, &start, &end);
@@ -64,6 +65,7 @@ static void put_trace(struct json *json, const struct report *report)
 	json_text(json, "file", info->file);
 	json_text(json, "host", info->host);
 	json_text(json, "kernel", info->kernel);
+	json_text(json, "recorder", recorder ? recorder : "");
 	json_text(json, "clock", info->clock);
 	json_u64(json, "start_ns", start);
 	json_u64(json, "end_ns", end);

@@ -133,8 +133,11 @@ static void put_count(const struct report *report, const char *label, const uint
 void report_summary(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
+	const char *recorder = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_RECORDER);
 	uint64_t start, end, events = 0, offset, own = 0;
 
+	if (recorder && *recorder)
+		output_line(&report->output, "", "Recorded by: %s", recorder);
 	trace_analysis_window(report->analysis, &start, &end);
 	offset = info->start_realtime_ns ? info->start_realtime_ns - info->start_ns : 0;
 	seconds(&report->output, "Trace start time", start + offset);

@@ -25,6 +25,7 @@
 #include "report_text.h"
 #include "report_timeline.h"
 #include "value_text.h"
+#include "version.h"
 #include "visualizer_options.h"
 
 #define OUTPUT_BUFFER (1u << 16)
@@ -408,7 +409,7 @@ int main(int argc, char **argv)
 	if (!result && options.reports.help)
 		options_help(stdout);
 	else if (!result && options.reports.version)
-		puts("tracevisualizer " TRACE_VERSION);
+		printf("tracevisualizer %s\n", program_version());
 	else if (!result)
 		result = check_output(&options) ? 1 : options.reports.diff ? run_diff(&options) : run(&options);
 	if (!result && (options.reports.help || options.reports.version))

@@ -41,7 +41,8 @@ struct other_end_row {
 struct other_end {
 	struct rules *rules;
 	struct hash_table threads;
-	struct hash_table touched; /* keys of pairs of a process and a file, as a set */
+	struct hash_table touched; /* keys of pairs of a process and a file or table, as a set */
+	uint64_t start_read_ns;	   /* when the last descriptor of the start state was read */
 	/* by ABI and number: 0 not looked up, 1 no descriptors, else index + 2 in all_calls */
 	uint8_t cached[2][NR_CACHED];
 	bool failed; /* memory is out: nothing is checked */
@@ -53,7 +54,8 @@ struct other_end {
 static uint64_t touch_key(const struct trace_process *process, const struct trace_file_id *file)
 {
 	uint32_t dev = S_ISSOCK(file->mode) ? 0 : file->dev;
-	uint64_t key = hash_u64(hash_u64((uintptr_t)process ^ (uint64_t)dev << 32) ^ (file->ino + 1));
+	uint64_t ino = dev == (uint32_t)RULES_DEV_KNOWN ? 0 : file->ino + 1;
+	uint64_t key = hash_u64(hash_u64((uintptr_t)process ^ (uint64_t)dev << 32) ^ ino);
 
 	return key ? key : 1;
 }
@@ -62,6 +64,8 @@ void rule_other_end_touch(void *data, const struct trace_process *process, const
 {
 	struct other_end *o = data;
 
+	if (file->dev == (uint32_t)RULES_DEV_KNOWN && file->ino > o->start_read_ns)
+		o->start_read_ns = file->ino;
 	if (!table_add(&o->touched, sizeof(uint64_t), touch_key(process, file)))
 		o->failed = true;
 }
@@ -70,6 +74,26 @@ static bool has_touched(const struct other_end *o, const struct trace_process *p
 			const struct trace_file_id *file)
 {
 	return table_find(&o->touched, sizeof(uint64_t), touch_key(process, file));
+}
+
+/* Are all descriptors known that @process had since @from_ns? */
+static bool is_known(const struct other_end *o, const struct trace_process *process, uint64_t from_ns)
+{
+	static const struct trace_file_id known = {.dev = (uint32_t)RULES_DEV_KNOWN};
+
+	return from_ns >= o->start_read_ns && has_touched(o, process, &known);
+}
+
+/* Did @process ever share the descriptors or the memory that @thread has now? */
+static bool has_shared(const struct other_end *o, const struct trace_process *process,
+		       const struct trace_thread *thread)
+{
+	struct trace_file_id ids[2];
+
+	for (int i = state_tables(thread, ids); i > 0; i--)
+		if (has_touched(o, process, &ids[i - 1]))
+			return true;
+	return false;
 }
 
 /* ---- calls ---- */
@@ -130,8 +154,15 @@ static const char *check_pipe(const struct other_end *o, const struct other_end_
 	return is_pipe ? "the other end of its pipe" : NULL;
 }
 
+/* A thread of the own process, too, may end the wait by the same socket: it shuts that down. */
+static bool may_use_same(const struct trace_interval *wait)
+{
+	return wait->other != trace_thread_process(wait->thread) ||
+	       (wait->waker && trace_thread_process(wait->waker) == wait->other);
+}
+
 static const char *check_socket(const struct other_end *o, const struct other_end_row *row,
-				const struct trace_process *other)
+				const struct trace_interval *wait)
 {
 	bool is_socket = false;
 
@@ -141,7 +172,8 @@ static const char *check_socket(const struct other_end *o, const struct other_en
 		if (!S_ISSOCK(row->files[i].mode))
 			continue;
 		peer.ino = state_socket_peer(rules_analysis(o->rules), row->files[i].ino);
-		if (!peer.ino || has_touched(o, other, &peer) || has_touched(o, other, &row->files[i]))
+		if (!peer.ino || has_touched(o, wait->other, &peer) ||
+		    (may_use_same(wait) && has_touched(o, wait->other, &row->files[i])))
 			return NULL;
 		is_socket = true;
 	}
@@ -176,10 +208,14 @@ static const char *check_lock(const struct other_end *o, const struct other_end_
 static const char *never_had(const struct other_end *o, const struct other_end_row *row,
 			     const struct trace_interval *wait)
 {
+	bool is_own = wait->other == trace_thread_process(wait->thread);
+
+	if (strcmp(wait->via, "unix") == 0 || strncmp(wait->via, "tcp", 3) == 0)
+		return check_socket(o, row, wait);
+	if (is_own)
+		return NULL;
 	if (strcmp(wait->via, "pipe") == 0)
 		return check_pipe(o, row, wait->other);
-	if (strcmp(wait->via, "unix") == 0 || strncmp(wait->via, "tcp", 3) == 0)
-		return check_socket(o, row, wait->other);
 	if (strcmp(wait->via, "futex") == 0)
 		return check_futex(o, wait);
 	if (strcmp(wait->via, "lock") == 0)
@@ -187,33 +223,21 @@ static const char *never_had(const struct other_end *o, const struct other_end_r
 	return strcmp(wait->via, "join") == 0 ? "its threads" : NULL;
 }
 
-/*
- * The files of a process are not known if it began before the recording and ended before they were
- * read, and those of no process are before all were read.
- */
-static bool is_known(const struct other_end *o, const struct trace_interval *wait)
-{
-	struct trace_file_id tables[2];
-
-	state_tables(wait->thread, tables);
-	return has_touched(o, wait->other, &rules_all_known) && !has_touched(o, wait->other, &tables[0]) &&
-	       !has_touched(o, wait->other, &tables[1]) &&
-	       wait->from_ns >= state_start_read_ns(rules_analysis(o->rules));
-}
-
 static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
 {
-	const struct trace_process *own = trace_thread_process(wait->thread), *other = wait->other;
+	const struct trace_process *other = wait->other;
 	struct other_end *o = data;
 	const struct other_end_row *row, none = {0};
 	const char *what;
 
-	if (wait->kind != TRACE_WAIT_PROCESS || !other || other == own || !trace_process_pid(other) || !wait->via ||
-	    !*wait->via || o->failed)
+	if (wait->kind != TRACE_WAIT_PROCESS || !other || !trace_process_pid(other) || !wait->via || !*wait->via ||
+	    o->failed)
 		return;
 	row = table_find(&o->threads, sizeof(*row), trace_thread_index(wait->thread) + 1ull);
 	what = never_had(o, row ? row : &none, wait);
-	if (!what || !is_known(o, wait) || !state_is_complete(analysis) ||
+	if (!what || !is_known(o, other, wait->from_ns) ||
+	    (other != trace_thread_process(wait->thread) && has_shared(o, other, wait->thread)) ||
+	    !state_is_complete(analysis) ||
 	    !rules_are_sure(o->rules, trace_get_info(rules_trace(o->rules))->start_ns, wait->to_ns))
 		return;
 	rules_broken(o->rules, wait->to_ns, wait->thread,

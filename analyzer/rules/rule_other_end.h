@@ -5,10 +5,14 @@
  * rule_other_end.h - a thread waits only for a process that had the other end
  *
  *	via pipe          the process had an end of the pipe open
- *	via unix, tcp     it had the socket at the other end open, or the same socket
+ *	via unix, tcp     it had the socket at the other end open, or the same socket; the process of
+ *	                  the waiting thread itself had the other end, unless it also woke the thread
  *	via futex         it is the same process, or had the memory of the futex
  *	via lock          it had the file open; for a directory or a path, no rule
  *	via join          it is the same process
+ *
+ * A process that shared the descriptors (CLONE_FILES) or the memory (CLONE_VM) of the waiting
+ * thread had all of them.
  *
  * "Ever" and not "now", because the process may close its end, or exit, before the wait is decided.
  * Both ends of a pipe count as one, because one descriptor may have both. Example: 20 inherits the

@@ -14,6 +14,7 @@
 #include "rule_other_end.h"
 #include "rule_own_code.h"
 #include "rule_parents.h"
+#include "rule_restarts.h"
 #include "rule_run_time.h"
 
 /*
@@ -31,6 +32,7 @@ static const struct {
 	{rule_other_end_begin, rule_other_end_end, NULL, rule_other_end_touch},
 	{rule_own_code_begin, rule_own_code_end, NULL, NULL},
 	{rule_parents_begin, rule_parents_end, rule_parents_check, NULL},
+	{rule_restarts_begin, rule_restarts_end, NULL, NULL},
 	{rule_run_time_begin, rule_run_time_end, NULL, NULL},
 };
 #define NR_RULES (sizeof(all_rules) / sizeof(all_rules[0]))
@@ -131,8 +133,8 @@ bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns)
 
 void rules_broken(struct rules *rules, uint64_t time_ns, const struct trace_thread *thread, const char *format, ...)
 {
-	uint64_t since = time_ns - trace_get_info(rules->trace)->start_ns;
-	char text[256];
+	uint64_t since = time_ns - trace_get_info(rules->trace)->start_ns, nr = state_nr_events(rules->analysis);
+	char text[256], found[48] = "";
 	va_list args;
 
 	if (rules->nr_broken++)
@@ -140,11 +142,13 @@ void rules_broken(struct rules *rules, uint64_t time_ns, const struct trace_thre
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	if (nr)
+		snprintf(found, sizeof(found), ", found at event %" PRIu64, nr);
 	if (thread)
-		error_set(&rules->first, -EBADMSG, "at %" PRIu64 ".%09" PRIu64 " s thread %u (%s) %s",
+		error_set(&rules->first, -EBADMSG, "at %" PRIu64 ".%09" PRIu64 " s thread %u (%s) %s%s",
 			  since / 1000000000, since % 1000000000, trace_thread_tid(thread), trace_thread_comm(thread),
-			  text);
+			  text, found);
 	else
-		error_set(&rules->first, -EBADMSG, "at %" PRIu64 ".%09" PRIu64 " s: %s", since / 1000000000,
-			  since % 1000000000, text);
+		error_set(&rules->first, -EBADMSG, "at %" PRIu64 ".%09" PRIu64 " s: %s%s", since / 1000000000,
+			  since % 1000000000, text, found);
 }

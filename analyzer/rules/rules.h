@@ -47,6 +47,8 @@ const struct trace *rules_trace(const struct rules *rules);
 bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns);
 /**
  * rules_broken() - a rule is broken at @time_ns
+ *
+ * In the pass, the report also has the number of the event at which the rule noticed it.
  * @thread: the thread concerned; NULL: none
  * @format: the rest of the sentence, "waited for ..."
  */
@@ -56,7 +58,19 @@ struct trace_sys_enter;
 /** rules_entered_call() - the name of the call that a thread enters; NULL: not known */
 const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter);
 
-/* ---- what the state tells the rules: analyzer/state_rules.c ---- */
+/*
+ * ---- what the state tells the rules (analyzer/state_touch.c) and they ask it (state_rules.c) ----
+ */
+
+/*
+ * What a process has beside files, as the device of a struct trace_file_id. The kernel's devices
+ * use fewer bits.
+ */
+enum {
+	RULES_DEV_KNOWN = -1,  /* all its descriptors are known; inode: when the recorder read one of them, or 0 */
+	RULES_DEV_FDS = -2,    /* inode: the number of its table of descriptors */
+	RULES_DEV_MEMORY = -3, /* inode: the number of its address space */
+};
 
 /** rules_touch() - @process has @file open or mapped from now on */
 void rules_touch(struct rules *rules, const struct trace_process *process, const struct trace_file_id *file);
@@ -69,17 +83,12 @@ uint64_t state_socket_peer(const struct trace_analysis *analysis, uint64_t ino);
  */
 bool state_futex_file(const struct trace_analysis *analysis, const struct trace_thread *thread,
 		      struct trace_file_id *ret_file);
-/** rules_all_known - not a file: a process that had it has no file that is not known */
-extern const struct trace_file_id rules_all_known;
-/**
- * state_tables() - the table of descriptors and the address space of @thread, in the form of files:
- * a process that ever shared them (CLONE_FILES, CLONE_VM) had these
- */
-void state_tables(const struct trace_thread *thread, struct trace_file_id ret_tables[2]);
-/** state_start_read_ns() - when the last descriptor of the start state was read */
-uint64_t state_start_read_ns(const struct trace_analysis *analysis);
+/** state_tables() - the descriptors and the address space that @thread has now; returns how many */
+int state_tables(const struct trace_thread *thread, struct trace_file_id ret_ids[2]);
 /** state_is_complete() - can the state know which process has which files, until now? */
 bool state_is_complete(const struct trace_analysis *analysis);
+/** state_nr_events() - how many events the pass has delivered until now; 0 after its end */
+uint64_t state_nr_events(const struct trace_analysis *analysis);
 /** state_has_events() - does the recorder of the trace know of events @id? */
 bool state_has_events(const struct trace_analysis *analysis, uint32_t id);
 #endif

@@ -14,16 +14,12 @@
 #include "servers_request.h"
 #include "servers_ring_user.h"
 #include "servers_state.h"
+#include "syscall_arguments.h"
 
+#ifndef FUTEX2_PRIVATE
+#define FUTEX2_PRIVATE 128
+#endif
 #define FUTEX_LOCK_CONTENDED 2 /* a glibc lock waits for this value, its condition variables do not */
-
-/* Which arguments of a call matter. */
-enum call_form {
-	FORM_BYTES = 1,	       /* argument 2: number of bytes to read or write */
-	FORM_FLAGS_2 = 2,      /* argument 2: MSG_ flags */
-	FORM_FLAGS_3_OF_6 = 4, /* argument 3: MSG_ flags, if all six arguments are known */
-	FORM_FUTEX = 8,	       /* futex(2) itself */
-};
 
 static const struct {
 	const char *name;
@@ -42,6 +38,7 @@ static const struct {
 	{"futex_time64", CALL_FUTEX},
 	{"futex_wait", CALL_FUTEX},
 	{"futex_waitv", CALL_FUTEX},
+	{"futex_wake", CALL_SIGNAL},
 	{"io_getevents", CALL_REST},
 	{"io_pgetevents", CALL_REST},
 	{"io_pgetevents_time64", CALL_REST},
@@ -93,19 +90,24 @@ static const struct {
 	{"_newselect", CALL_POLL},
 };
 
-static const struct {
-	const char *name;
-	uint8_t form;
-} call_forms[] = {
-	{"futex", FORM_FUTEX},
-	{"futex_time64", FORM_FUTEX},
-	{"read", FORM_BYTES},
-	{"recvfrom", FORM_BYTES | FORM_FLAGS_3_OF_6},
-	{"recvmmsg", FORM_FLAGS_3_OF_6},
-	{"recvmmsg_time64", FORM_FLAGS_3_OF_6},
-	{"recvmsg", FORM_FLAGS_2},
-	{"write", FORM_BYTES},
-};
+/*
+ * Returns where the arguments of a call are. Only a call on one descriptor has bytes: sendfile()
+ * may transfer fewer than it was asked to.
+ */
+static struct call_places places_of(const char *name, bool is_32)
+{
+	const char *arguments = syscall_arguments(name, is_32);
+	struct call_places places = {.fd = -1, .second_fd = -1, .bytes = -1, .flags = -1};
+
+	if (!arguments)
+		return places;
+	places.fd = (int8_t)syscall_argument(arguments, 'f', 0);
+	places.second_fd = (int8_t)syscall_argument(arguments, 'f', 1);
+	places.flags = (int8_t)syscall_argument(arguments, 'x', 0);
+	if (places.fd >= 0 && places.second_fd < 0)
+		places.bytes = (int8_t)syscall_argument(arguments, 'n', 0);
+	return places;
+}
 
 void servers_calls_prepare(struct trace_servers *s)
 {
@@ -118,13 +120,23 @@ void servers_calls_prepare(struct trace_servers *s)
 			for (size_t i = 0; name && i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
 				if (strcmp(name, call_roles[i].name) == 0)
 					s->calls.roles[abi][nr] = call_roles[i].role;
-			for (size_t i = 0; name && i < sizeof(call_forms) / sizeof(call_forms[0]); i++)
-				if (strcmp(name, call_forms[i].name) == 0)
-					s->calls.forms[abi][nr] = call_forms[i].form;
+			if (s->calls.roles[abi][nr])
+				s->calls.places[abi][nr] = places_of(name, abi);
 		}
 }
 
 /* ---- system calls: entry ---- */
+
+struct call_args {
+	const uint64_t *values;
+	unsigned int nr;
+	const struct call_places *places;
+};
+
+static bool is_pipe(const struct endpoint *endpoint)
+{
+	return endpoint && endpoint->kind == ENDPOINT_PIPE;
+}
 
 static void send_begin(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
@@ -148,15 +160,44 @@ static void rest(struct trace_servers *s, struct servers_thread *thread)
 	open_rest(s, thread);
 }
 
+/*
+ * A thread whose parent had accepted a connection before it made the thread, and which receives
+ * from elsewhere, was not made for that connection.
+ */
+static void leave_accepted(struct trace_servers *s, struct servers_thread *thread)
+{
+	thread->has_accepted = false;
+	for (uint32_t i = 0; thread->set && i < thread->set->nr; i++)
+		if (thread->set->items[i]->endpoint == thread->call.endpoint)
+			return;
+	bill_replace_set(s, thread, NULL, &thread->call.enter);
+}
+
 /* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
 	bill_drop_replied(s, thread, &thread->call.enter);
 	open_rest(s, thread);
+	if (thread->has_accepted && thread->call.endpoint)
+		leave_accepted(s, thread);
 	if (thread->call.endpoint && thread->call.endpoint->kind == ENDPOINT_PIPE && !thread->call.endpoint->owner)
 		thread->call.endpoint->owner = thread->process; /* data written there is for this process */
 	if (thread->call.endpoint && !thread->call.nonblock && is_queue(thread->call.endpoint))
 		set_filter(&s->sets, &thread->set, from_endpoint, thread->call.endpoint);
+}
+
+/*
+ * True if the next data in @endpoint, a pipe, is what @thread itself wrote for the requests that it
+ * works on: it only passes through the pipe, to a socket. No work comes in, and the thread cannot
+ * wait for any.
+ */
+static bool passes_through(const struct servers_thread *thread, const struct endpoint *endpoint)
+{
+	const struct range *next = is_pipe(endpoint) && endpoint->channel.nr ? channel_range(&endpoint->channel, 0)
+									     : NULL;
+
+	return next && next->thread == thread && next->set == thread->set && endpoint->channel.in_step &&
+	       set_any_unanswered(thread->set);
 }
 
 static const uint64_t *event_args(const struct trace_event *event, unsigned int *ret_nr)
@@ -167,27 +208,35 @@ static const uint64_t *event_args(const struct trace_event *event, unsigned int 
 	return &enter->arg0;
 }
 
-static void receive_flags(struct servers_thread *thread, unsigned int form, const uint64_t *args, unsigned int nr)
+/* An argument, or @missing if the call has none of that kind, or it is not recorded. */
+static uint64_t argument(const struct call_args *args, int place, uint64_t missing)
 {
-	uint64_t flags = 0;
+	return place >= 0 && (unsigned int)place < args->nr ? args->values[place] : missing;
+}
 
-	if ((form & FORM_FLAGS_3_OF_6) && nr == 6)
-		flags = args[3];
-	else if (form & FORM_FLAGS_2)
-		flags = args[2];
+static struct endpoint *argument_endpoint(struct trace_servers *s, struct servers_thread *thread,
+					  const struct call_args *args, int place)
+{
+	return place >= 0 && (unsigned int)place < args->nr ? endpoint_of_fd(s, thread, args->values[place]) : NULL;
+}
+
+static void receive_flags(struct servers_thread *thread, const struct call_args *args)
+{
+	uint64_t flags = argument(args, args->places->flags, 0);
+
 	/* the error queue contains the fate of the thread's own messages */
 	thread->call.peek = flags & (MSG_PEEK | MSG_ERRQUEUE);
 	thread->call.nonblock = flags & MSG_DONTWAIT;
-	if (form & FORM_BYTES)
-		thread->call.bytes_asked = args[2];
+	thread->call.bytes_asked = argument(args, args->places->bytes, 0);
 }
 
-static void futex_begin(struct trace_servers *s, struct servers_thread *thread, unsigned int form, const uint64_t *args,
-			unsigned int nr)
+/* futex() has a command. Each call that is newer does one thing, and has flags. */
+static void futex_begin(struct trace_servers *s, struct servers_thread *thread, const struct call_args *call)
 {
-	uint32_t command = nr >= 3 ? (uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK : FUTEX_WAIT;
+	const uint64_t *args = call->values;
+	uint32_t nr = call->nr, command = nr >= 3 ? (uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK : FUTEX_WAIT;
 
-	if (!(form & FORM_FUTEX))
+	if (call->places->flags >= 0)
 		thread->call.lock = false;
 	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
 		thread->call.lock = (command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) ||
@@ -208,14 +257,25 @@ static void futex_begin(struct trace_servers *s, struct servers_thread *thread, 
 		futexes_add(&thread->waited_idle, args[0]);
 }
 
-static void call_begin(struct trace_servers *s, struct servers_thread *thread, unsigned int form, const uint64_t *args,
-		       unsigned int nr)
+static void splice_begin(struct trace_servers *s, struct servers_thread *thread, const struct call_args *args)
+{
+	thread->call.target = argument_endpoint(s, thread, args, args->places->fd);
+	thread->call.own_data = passes_through(thread, thread->call.target);
+	if (!thread->call.own_data) {
+		bill_drop_replied(s, thread, &thread->call.enter);
+		open_rest(s, thread);
+	}
+	thread->call.endpoint = argument_endpoint(s, thread, args, args->places->second_fd);
+	send_begin(s, thread, thread->call.endpoint);
+}
+
+static void call_begin(struct trace_servers *s, struct servers_thread *thread, const struct call_args *args)
 {
 	struct endpoint *listener;
 
 	switch (thread->call.role) {
 	case CALL_ACCEPT:
-		listener = nr ? endpoint_of_fd(s, thread, args[0]) : NULL;
+		listener = argument_endpoint(s, thread, args, args->places->fd);
 		if (listener)
 			listener->owner = thread->process; /* its parent may have made it */
 							   /* fall through */
@@ -224,48 +284,47 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		rest(s, thread);
 		break;
 	case CALL_RECEIVE:
-		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (!thread->call.endpoint && fd_has_no_sender(s, thread, args[0])) {
+		thread->call.endpoint = argument_endpoint(s, thread, args, args->places->fd);
+		if (!thread->call.endpoint && fd_has_no_sender(s, thread, argument(args, args->places->fd, 0))) {
 			thread->call.role = CALL_NONE;
 			break;
 		}
-		receive_flags(thread, form, args, nr);
+		receive_flags(thread, args);
 		receive_begin(s, thread);
 		break;
 	case CALL_SEND:
 	case CALL_VMSPLICE:
-		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (form & FORM_BYTES)
-			thread->call.bytes_asked = args[2];
+		thread->call.endpoint = argument_endpoint(s, thread, args, args->places->fd);
+		thread->call.bytes_asked = argument(args, args->places->bytes, 0);
 		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_SPLICE:
-		bill_drop_replied(s, thread, &thread->call.enter);
-		open_rest(s, thread);
-		thread->call.target = endpoint_of_fd(s, thread, args[0]);
-		thread->call.endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
-		send_begin(s, thread, thread->call.endpoint);
+		splice_begin(s, thread, args);
 		break;
 	case CALL_TEE:
-		thread->call.endpoint = endpoint_of_fd(s, thread, args[1]);
+		thread->call.endpoint = argument_endpoint(s, thread, args, args->places->second_fd);
 		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_CONNECT:
-		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
+		thread->call.endpoint = argument_endpoint(s, thread, args, args->places->fd);
 		if (thread->call.endpoint) {
 			set_assign(&thread->call.endpoint->connect_set, thread->set);
 			endpoint_holds_set(&s->endpoints, thread->call.endpoint);
 		}
 		break;
 	case CALL_FUTEX:
-		futex_begin(s, thread, form, args, nr);
+		futex_begin(s, thread, args);
+		break;
+	case CALL_SIGNAL: /* futex_wake() */
+		if (argument(args, args->places->flags, 0) & FUTEX2_PRIVATE)
+			thread->call.role = CALL_NONE;
 		break;
 	case CALL_REST:
 		bill_drop_replied(s, thread, &thread->call.enter);
 		rest(s, thread);
 		break;
 	case CALL_RING:
-		ring_enter(thread, args, nr);
+		ring_enter(thread, args->values, args->nr);
 		break;
 	default:
 		break;
@@ -287,8 +346,8 @@ static void call_clear(struct servers_thread *thread)
 	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
 	thread->call.sends = 0;
 	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock =
-		thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = thread->call.replies =
-			false;
+		thread->call.from_own_process = thread->call.own_data = thread->call.idle_read =
+			thread->call.signalled = thread->call.replies = false;
 }
 
 void call_on_enter(struct trace_servers *s, const struct trace_event *event)
@@ -296,8 +355,7 @@ void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sys_enter *enter = event->payload;
 	uint32_t nr = enter->nr & 0x3fffffff, abi = enter->abi == TRACE_ABI_32;
 	struct servers_thread *thread;
-	const uint64_t *args;
-	unsigned int nr_args;
+	struct call_args args;
 
 	if (nr >= 1024 || !s->calls.roles[abi][nr])
 		return;
@@ -309,10 +367,11 @@ void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 	thread->call.role = s->calls.roles[abi][nr];
 	thread->call.enter = servers_cpu_time(s, thread);
 	thread->call.enter_ns = trace_analysis_now(s->analysis);
-	args = event_args(event, &nr_args);
-	if (nr_args || thread->call.role == CALL_POLL || thread->call.role == CALL_REST ||
+	args.values = event_args(event, &args.nr);
+	args.places = &s->calls.places[abi][nr];
+	if (args.nr || thread->call.role == CALL_POLL || thread->call.role == CALL_REST ||
 	    thread->call.role == CALL_ACCEPT || thread->call.role == CALL_RING)
-		call_begin(s, thread, s->calls.forms[abi][nr], args, nr_args);
+		call_begin(s, thread, &args);
 }
 
 /* ---- system calls: exit ---- */
@@ -339,6 +398,8 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct cpu_time now;
 
+	if (thread->call.own_data)
+		return;
 	if (!thread->call.incoming) {
 		now = servers_cpu_time(s, thread);
 		if (thread->call.slept)
@@ -360,7 +421,7 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 		set_put_all(&s->sets, &thread->set, thread->call.incoming);
 		log_set(s, thread);
 	}
-	thread->fresh = true;
+	thread->fresh |= thread->call.role != CALL_ACCEPT; /* it has read nothing */
 	if (open_held(thread) > 1)
 		bill_receiving_call(s, thread);
 }
@@ -374,11 +435,6 @@ static void send_end(struct trace_servers *s, struct servers_thread *thread)
 	if (set_any_unanswered(thread->set))
 		set_drop_replied(&s->sets, &thread->set);
 	log_set(s, thread);
-}
-
-static bool is_pipe(const struct endpoint *endpoint)
-{
-	return endpoint && endpoint->kind == ENDPOINT_PIPE;
 }
 
 /*

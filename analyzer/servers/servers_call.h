@@ -8,9 +8,14 @@ struct trace_servers;
 struct trace_event;
 struct servers_thread;
 
+/* indices of the arguments of a call, by syscalls.def; -1: it has no such argument */
+struct call_places {
+	int8_t fd, second_fd, bytes, flags;
+};
+
 struct servers_calls {
 	uint8_t roles[2][1024]; /* enum call_role by ABI and number */
-	uint8_t forms[2][1024]; /* enum call_form likewise */
+	struct call_places places[2][1024];
 };
 
 void servers_calls_prepare(struct trace_servers *s);

@@ -107,13 +107,14 @@ static void retire_both(struct trace_servers *s, struct endpoint *endpoint)
 		sweep(s);
 }
 
-void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool released)
+void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool released, bool by_peer)
 {
 	endpoint->released |= released;
 	if (endpoint->kind != ENDPOINT_TCP || endpoint->listening || endpoint->closed_ns)
 		return;
 	endpoint->closed_ns = trace_analysis_now(s->analysis);
-	open_ended(s, endpoint);
+	if (!by_peer)
+		open_ended(s, endpoint);
 	if (endpoint->peer ? !endpoint->peer->closed_ns : !endpoint_is_remote(endpoint))
 		return; /* the other end may be connected, and not accepted yet */
 	retire_both(s, endpoint);
@@ -125,8 +126,12 @@ void endpoint_released(void *data, const struct trace_file_id *id)
 	struct endpoint *endpoint = S_ISFIFO(id->mode) ? pipe_find(&s->endpoints, id->dev, id->ino)
 						       : endpoint_find(&s->endpoints, id->ino);
 
-	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)))
-		return; /* TCP connections are released by their states */
+	if (!endpoint)
+		return;
+	if (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)) {
+		open_ended(s, endpoint); /* its peer may have reset it long ago */
+		return;			 /* TCP connections are released by their states */
+	}
 	endpoint->released = true;
 	open_ended(s, endpoint);
 	if (!endpoint->closed_ns)

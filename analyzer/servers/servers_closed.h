@@ -18,8 +18,9 @@ struct servers_closed {
 /**
  * endpoint_closed() - a program or the network closed this end
  * @released: for both directions
+ * @by_peer: the peer reset it. The program works on its requests until it closes it itself.
  */
-void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool released);
-/** endpoint_released() - a trace_release_fn: a pipe or socket was released; not TCP connections */
+void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool released, bool by_peer);
+/** endpoint_released() - a trace_release_fn: the last descriptor of a pipe or socket is closed */
 void endpoint_released(void *servers, const struct trace_file_id *id);
 #endif

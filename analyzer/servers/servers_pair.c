@@ -10,6 +10,7 @@ struct pair_row {
 	uint64_t through;	 /* the key of the first endpoint that data went through */
 	uint32_t order;		 /* a number that grows with each new pair: it shows which direction was used first */
 	bool several;		 /* data went through more than one endpoint */
+	bool passed;		 /* the receiver has answered a client of the sender itself */
 	bool unanswered;	 /* a wakeup went this way, and is not answered yet */
 	bool breaks_alternation; /* two wakeups came in a row, or an answer without a request: the pair shares a lock */
 };
@@ -38,8 +39,18 @@ bool pair_answered(const struct servers_pairs *pairs, const struct servers_proce
 {
 	const struct pair_row *there = pair_find(pairs, client, server), *back = pair_find(pairs, server, client);
 
+	if (there && there->passed)
+		return true;
 	return there && back && !there->breaks_alternation && !back->breaks_alternation &&
 	       (there->through != back->through || there->several || back->several);
+}
+
+void pair_passed(struct trace_servers *s, const struct servers_process *from, const struct servers_process *to)
+{
+	struct pair_row *row = table_find(&s->pairs.rows, sizeof(*row), pair_key(from, to));
+
+	if (row)
+		row->passed = true;
 }
 
 /*

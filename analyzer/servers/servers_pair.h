@@ -31,4 +31,9 @@ bool pair_sent_first(const struct servers_pairs *pairs, const struct servers_pro
  */
 bool pair_answered(const struct servers_pairs *pairs, const struct servers_process *client,
 		   const struct servers_process *server);
+/**
+ * pair_passed() - @from passed a request of a client to @to, and @to has answered the client: so
+ * what @from sends to it is work
+ */
+void pair_passed(struct trace_servers *s, const struct servers_process *from, const struct servers_process *to);
 #endif

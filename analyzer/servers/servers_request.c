@@ -545,12 +545,29 @@ void request_prepare_queued(struct trace_servers *s, struct servers_thread *thre
 	}
 }
 
+/*
+ * The thread answers a request that another process has read. If that process told it by a pipe,
+ * the pipe brings work, although nothing goes back through another one.
+ */
+static void answers_for_another(struct trace_servers *s, const struct servers_thread *thread,
+				const struct server_request *request)
+{
+	for (uint32_t i = 0; thread->set && i < thread->set->nr; i++) {
+		const struct server_request *told = thread->set->items[i];
+
+		if (told->parent == request && told->sender && told->endpoint->kind == ENDPOINT_PIPE)
+			pair_passed(s, told->sender, thread->process);
+	}
+}
+
 /* @request is answered, or more of its answer was sent. */
 static void reply(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
 		  struct server_request *request)
 {
 	struct set *only = NULL;
 
+	if (request->open_in && request->open_in != thread->process)
+		answers_for_another(s, thread, request);
 	if (!thread->call.by_ring)
 		turn_answers(s, thread, request);
 	open_answered(s, thread, request);

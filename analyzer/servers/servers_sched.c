@@ -152,6 +152,7 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	set_assign(&birth->set, known && known->call.role != CALL_RING ? known->set : NULL);
 	birth->parent = known;
 	birth->fresh = known && known->fresh;
+	birth->has_accepted = set_any_accepted(birth->set);
 	birth->unsure = known && known->held.nr && !(known->held.nr == 1 && birth->set && birth->set->nr == 1);
 }
 

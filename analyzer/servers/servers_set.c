@@ -418,6 +418,14 @@ void set_put_latest(struct request_sets *sets, struct set **slot, struct server_
 	set_unref(old);
 }
 
+bool set_any_accepted(const struct set *set)
+{
+	for (uint32_t i = 0; set && !set->all_counted && i < set->nr; i++)
+		if (!set->items[i]->counted)
+			return true;
+	return false;
+}
+
 bool set_any_unanswered(const struct set *set)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)

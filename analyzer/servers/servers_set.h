@@ -145,6 +145,8 @@ void set_drop_accepted(struct request_sets *sets, struct set **slot);
 void set_drop(struct request_sets *sets, struct set **slot, const struct set *others);
 void set_keep(struct request_sets *sets, struct set **slot, const struct set *others);
 bool set_any_replied(const struct request_sets *sets, struct set *set);
+/** set_any_accepted() - true if one of them is a connection without data so far */
+bool set_any_accepted(const struct set *set);
 bool set_any_unanswered(const struct set *set);
 bool set_has(const struct set *set, const struct server_request *request);
 #endif

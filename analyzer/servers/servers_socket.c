@@ -164,7 +164,7 @@ void socket_on_state(struct trace_servers *s, const struct trace_event *event)
 	if (thread && !thread->call.role)
 		thread->call.endpoint = endpoint;
 	if (endpoint)
-		endpoint_closed(s, endpoint, call && strcmp(call, "shutdown") != 0);
+		endpoint_closed(s, endpoint, call && strcmp(call, "shutdown") != 0, !closes);
 }
 
 void socket_on_open(struct trace_servers *s, const struct trace_event *event)

@@ -55,6 +55,7 @@ struct thread_call {
 
 	/* call_clear() clears what follows, except for @enter and @enter_ns */
 	bool from_own_process; /* a thread of the same process sent what came in */
+	bool own_data;	       /* it takes what the thread itself has written */
 	bool signalled;	       /* it woke another process */
 	bool replies;	       /* what it sends answers @outgoing */
 	/* it slept in a receive while all its requests were from other endpoints */
@@ -125,6 +126,7 @@ struct servers_thread {
 	bool tentative;	    /* @set came with a wakeup; the next answer may correct it */
 	bool turn_left_cpu; /* it has left its CPU since the last answer of @turn */
 	bool trails;	    /* it has answered since its last rest */
+	bool has_accepted;  /* it was born with a connection that was only accepted, and has received nothing */
 	/*
 	 * since its last rest it has read a request, or the answer to one that it sent for a
 	 * request
@@ -172,6 +174,7 @@ struct thread_birth {
 	struct servers_thread *parent;
 	bool fresh;  /* its parent's */
 	bool unsure; /* its parent had requests that are not in @set */
+	bool has_accepted;
 };
 
 struct servers_threads {

@@ -387,6 +387,9 @@ enum trace_info_key {
 	/* number of programs that wrote impossible numbers into their buffers
 	 * (TRACE_STRING_NOT_TRACED has more); NULL: none, or an older recorder */
 	TRACE_INFO_DISTRUSTED = 9,
+	/* program that recorded, version and revision: "tracedaemon 0.2.0 (06c18c24abcd)"; NULL:
+	 * an older recorder */
+	TRACE_INFO_RECORDER = 10,
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */

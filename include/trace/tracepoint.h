@@ -35,6 +35,10 @@
  * replaced by one underscore: order->id is order_id. Names that occur twice get a number. All texts
  * of an event together have room for about 1900 bytes; the rest is cut.
  */
+#if defined(__cplusplus) && __cplusplus < 201703L && !defined(TRACEPOINT_DISABLE)
+#error "<trace/tracepoint.h> needs C++17: compile with -std=c++17 or later (or with -DTRACEPOINT_DISABLE)"
+#define TRACEPOINT_DISABLE /* no other errors */
+#endif
 #include <stddef.h>
 #include <stdint.h>
 #include <trace/tracepoint_inline.h>
@@ -627,6 +631,28 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
 
 #endif
 
+/*
+ * A name in quotes is an error whose message has the names of these structs. The macros that
+ * programs use paste them, because a name may be that of a macro: errno.
+ */
+#define TRACE_NAMED_(provider_is_named, event_is_named, ...) \
+	do {                                                 \
+		provider_is_named;                           \
+		event_is_named;                              \
+		TRACE_POINT_(__VA_ARGS__);                   \
+	} while (0)
+#ifdef __cplusplus /* in a struct, so that those of inner blocks shadow nothing */
+#define TRACE_SCOPE_NAMES_(provider_is_named, event_is_named)           \
+	struct TRACE_PASTE(trace_names_, TRACE_PASTE(__COUNTER__, _)) { \
+		provider_is_named;                                      \
+		event_is_named;                                         \
+	};
+#else
+#define TRACE_SCOPE_NAMES_(provider_is_named, event_is_named) \
+	provider_is_named;                                    \
+	event_is_named;
+#endif
+
 /* ---- macros for programs ---- */
 
 /**
@@ -635,7 +661,10 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
  * A statement. Any two lines may use the same names; if their fields are the
  * same they are one event type.
  */
-#define tracepoint(provider, event, ...) TRACE_POINT_(0, #provider, #event, #__VA_ARGS__, ##__VA_ARGS__)
+#define tracepoint(provider, event, ...) \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##event, \
+		     0, #provider, #event, #__VA_ARGS__, ##__VA_ARGS__)
 
 /**
  * trace_scope() - a scope from here to the end of the block, however control leaves it (return,
@@ -643,17 +672,28 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
  * A declaration. It records provider:name as a pair of events, and analyses show where
  * the time between them went.
  */
-#define trace_scope(provider, name) TRACE_SCOPE_(TRACE_PASTE(__COUNTER__, _), #provider, #name)
+#define trace_scope(provider, name) \
+	TRACE_SCOPE_NAMES_(struct trace_provider_is_written_without_quotes_##provider, struct trace_event_is_written_without_quotes_##name) \
+	TRACE_SCOPE_(TRACE_PASTE(__COUNTER__, _), #provider, #name)
 
 /**
  * trace_begin(), trace_end() - the same pair by hand, with fields; both in one thread, and
  * properly nested with other pairs
  */
-#define trace_begin(provider, name, ...) TRACE_POINT_(1, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
-#define trace_end(provider, name, ...) TRACE_POINT_(2, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
+#define trace_begin(provider, name, ...) \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
+		     1, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
+#define trace_end(provider, name, ...) \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
+		     2, #provider, #name, #__VA_ARGS__, ##__VA_ARGS__)
 
 /** trace_counter() - a value over time: a queue's length, bytes in use. Any number type */
-#define trace_counter(provider, name, value) TRACE_POINT_(3, #provider, #name, "value", value)
+#define trace_counter(provider, name, value) \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
+		     3, #provider, #name, "value", value)
 
 /**
  * trace_request_begin(), trace_request_end(), trace_request_handoff() - the request
@@ -662,8 +702,17 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
  * From begin to end the thread's time belongs to request @id. handoff: the thread passes the
  * request on, to the thread that begins it next.
  */
-#define trace_request_begin(provider, name, id) TRACE_POINT_(4, #provider, #name, "id", id)
-#define trace_request_end(provider, name, id) TRACE_POINT_(5, #provider, #name, "id", id)
-#define trace_request_handoff(provider, name, id) TRACE_POINT_(6, #provider, #name, "id", id)
+#define trace_request_begin(provider, name, id) \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
+		     4, #provider, #name, "id", id)
+#define trace_request_end(provider, name, id) \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
+		     5, #provider, #name, "id", id)
+#define trace_request_handoff(provider, name, id) \
+	TRACE_NAMED_(struct trace_provider_is_written_without_quotes_##provider, \
+		     struct trace_event_is_written_without_quotes_##name, \
+		     6, #provider, #name, "id", id)
 
 #endif

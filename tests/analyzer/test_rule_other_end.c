@@ -45,6 +45,7 @@ static void verify(struct analysis_case *c, const char *what)
 		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, what));
 		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "at 0.000005000 s thread 10 (one) waited in "));
 		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 20 (two)"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, ", found at event "));
 	} else if (error.code) {
 		printf("%s\n", error.message);
 	}

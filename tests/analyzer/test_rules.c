@@ -2,8 +2,8 @@
 /*
  * test_rules.c - a result that breaks a rule is reported, with its time and thread.
  *
- * The analysis makes no such result, so the test gives the rules intervals that it made up. The
- * program is linked with rules of its own, whose interval hooks it keeps (-Wl,--wrap).
+ * The analysis makes no such result, so the test gives the rules intervals and events that it made
+ * up. The program is linked with rules of its own, whose hooks it keeps (-Wl,--wrap).
  */
 #include "analysis_case.h"
 #include "rules/rules.h"
@@ -14,6 +14,12 @@ static struct {
 	void *data;
 } kept[8];
 static size_t nr_kept;
+static struct {
+	uint64_t mask[TRACE_MASK_WORDS];
+	trace_event_fn fn;
+	void *data;
+} kept_events[8];
+static size_t nr_kept_events;
 
 int __wrap_trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn,
 					 void *data);
@@ -27,15 +33,14 @@ int __wrap_trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32
 	return 0;
 }
 
-/* Rules that watch events have none here: test_kernel_work.c has theirs. */
 int __wrap_trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn,
 				   void *data);
 int __wrap_trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data)
 {
 	(void)analysis;
-	(void)mask;
-	(void)fn;
-	(void)data;
+	memcpy(kept_events[nr_kept_events].mask, mask, sizeof(kept_events[0].mask));
+	kept_events[nr_kept_events].fn = fn;
+	kept_events[nr_kept_events++].data = data;
 	return 0;
 }
 
@@ -57,17 +62,10 @@ bool state_futex_file(const struct trace_analysis *analysis, const struct trace_
 	return false;
 }
 
-const struct trace_file_id rules_all_known = {.dev = UINT32_MAX};
-
-void state_tables(const struct trace_thread *thread, struct trace_file_id ret_tables[2])
+int state_tables(const struct trace_thread *thread, struct trace_file_id ret_ids[2])
 {
 	(void)thread;
-	memset(ret_tables, 0, 2 * sizeof(*ret_tables));
-}
-
-uint64_t state_start_read_ns(const struct trace_analysis *analysis)
-{
-	(void)analysis;
+	(void)ret_ids;
 	return 0;
 }
 
@@ -75,6 +73,12 @@ bool state_is_complete(const struct trace_analysis *analysis)
 {
 	(void)analysis;
 	return true;
+}
+
+uint64_t state_nr_events(const struct trace_analysis *analysis)
+{
+	(void)analysis;
+	return 0;
 }
 
 bool state_has_events(const struct trace_analysis *analysis, uint32_t id)
@@ -132,7 +136,7 @@ static int judge(const struct analysis_case *c, uint64_t from, uint64_t to, bool
 	struct rules *rules;
 	int result;
 
-	nr_kept = 0;
+	nr_kept = nr_kept_events = 0;
 	rules = rules_new(c->analysis, c->trace);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
 	for (size_t i = 0; i < nr_kept; i++)
@@ -191,11 +195,70 @@ static void a_rule_is_silent_where_events_are_missing(void)
 	case_free(&c);
 }
 
+/* The rules see @event only, if it is not NULL, and judge the results. */
+static int judge_results(const struct analysis_case *c, const struct trace_event *event, struct trace_error *ret_error)
+{
+	struct rules *rules;
+	int result;
+
+	nr_kept = nr_kept_events = 0;
+	rules = rules_new(c->analysis, c->trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	for (size_t i = 0; event && i < nr_kept_events; i++)
+		if (kept_events[i].mask[event->id / 64] >> event->id % 64 & 1)
+			kept_events[i].fn(kept_events[i].data, c->analysis, event);
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	return result;
+}
+
+static void a_process_has_the_parent_that_the_events_give_it(void)
+{
+	struct trace_sched_adopt adopt = {.parent = 10, .reaper = 5};
+	struct trace_event event = {.id = TRACE_EV_sched_adopt, .ts_ns = 4000, .payload = &adopt};
+	struct analysis_case c = two_ends(false);
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(judge_results(&c, NULL, &error), 0);
+	CU_ASSERT_EQUAL(judge_results(&c, &event, &error), 0); /* 5 is not known */
+	adopt.reaper = 20;
+	adopt.parent = 1; /* of 10, and not known */
+	CU_ASSERT_EQUAL(judge_results(&c, &event, &error), 0);
+	case_free(&c);
+	c = case_new();
+	tb_thread(c.tb, 5, 5, 1, "five", 1, false);
+	tb_thread(c.tb, 10, 10, 5, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 10, "two", 1, true);
+	case_run(&c);
+	adopt = (struct trace_sched_adopt){.parent = 10, .reaper = 5};
+	CU_ASSERT_EQUAL(judge_results(&c, &event, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000003000 s: process 20 has process 10 as parent in the results, "
+					      "but process 5 by its events");
+	case_free(&c);
+}
+
+static void the_bytes_of_a_file_are_those_of_calls_on_it(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_error error = {0};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 9, 77, 0100600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 100);
+	tb_sys_exit(c.tb, 0, 3000, 60);
+	case_run(&c);
+	CU_ASSERT_EQUAL(judge_results(&c, NULL, &error), -EBADMSG); /* the rule has seen no call */
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "thread 10 (one) has 60 bytes of /data, but its calls moved 0"));
+	case_free(&c);
+}
+
 static const struct unit_case cases[] = {
 	CASE(a_process_that_lives_may_be_waited_for),
 	CASE(a_process_that_has_ended_is_not_waited_for),
 	CASE(a_thread_that_has_ended_wakes_no_other),
 	CASE(a_rule_is_silent_where_events_are_missing),
+	CASE(a_process_has_the_parent_that_the_events_give_it),
+	CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
 	{NULL, NULL},
 };
 

@@ -31,6 +31,24 @@ static const struct trace_receiver *receiver(const struct case_of_servers *k, ui
 	return NULL;
 }
 
+/* The server does not know it before it looks. It may work on the request until it closes. */
+static void a_request_outlives_the_reset_of_its_connection(void)
+{
+	struct trace_sock_state reset = {.ino = 201, .family = AF_INET, .protocol = 6, .old_state = 1, .new_state = 7};
+	struct case_of_servers k = begin();
+	struct end client = tcp(one, 4000, 80), server = tcp(one_server, 80, 4000);
+
+	connects(&k, &client, &server, 1200);
+	transfer(&k, &client, 1250, true, 16, 1016);
+	transfer(&k, &server, 1300, false, 16, 1016);
+	tb_event(k.c.tb, 0, 1400, TRACE_EV_sock_state, &reset, sizeof(reset), NULL);
+	polls(&k, 2, 2000);
+	polls(&k, 2, 5000);
+	run(&k);
+	CU_ASSERT(bill(&k, 30, 10).most_ns >= 5000 - 1300);
+	end(&k);
+}
+
 static void a_read_that_brings_no_request_is_no_idle_wait(void)
 {
 	static const struct {
@@ -349,6 +367,7 @@ static void an_idle_cpu_has_an_empty_backlog(void)
 }
 
 static const struct unit_case cases[] = {
+	{"a_request_outlives_the_reset_of_its_connection", a_request_outlives_the_reset_of_its_connection},
 	{"a_read_that_brings_no_request_is_no_idle_wait", a_read_that_brings_no_request_is_no_idle_wait},
 	{"without_socket_events_an_accept_bills_no_client", without_socket_events_an_accept_bills_no_client},
 	{"interrupts_are_shown_next_to_the_bill", interrupts_are_shown_next_to_the_bill},

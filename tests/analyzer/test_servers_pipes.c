@@ -621,6 +621,70 @@ static void an_eventfd_announces_requests_too(void)
 	end(&k);
 }
 
+#define FUTEX_WAKE_NR 454 /* futex_wake() and futex_wait(), of Linux 6.7 */
+#define FUTEX_WAIT_NR 455
+#define FUTEX2_SHARED 2 /* a word of 32 bits, in memory that processes share */
+
+/* Wait at @word, and wake the waiter of the other one, by calls that have no command. */
+static void the_newer_futex_calls_announce_requests_too(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_string(k.c.tb, TRACE_STRING_SYSCALL, FUTEX_WAKE_NR, "futex_wake");
+	tb_string(k.c.tb, TRACE_STRING_SYSCALL, FUTEX_WAIT_NR, "futex_wait");
+	tb_sys_enter(k.c.tb, 2, 1100, FUTEX_WAIT_NR, 0x7000, 0, ~0ull, FUTEX2_SHARED, 0, 0);
+	tb_switch(k.c.tb, 2, 1110, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(k.c.tb, 0, 1200, FUTEX_WAKE_NR, 0x7000, ~0ull, 1, FUTEX2_SHARED, 0, 0);
+	tb_waking(k.c.tb, 0, 1205, 30, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 0, 1210, 1);
+	tb_sys_enter(k.c.tb, 0, 1220, FUTEX_WAIT_NR, 0x8000, 0, ~0ull, FUTEX2_SHARED, 0, 0);
+	tb_switch(k.c.tb, 0, 1230, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(k.c.tb, 2, 1300, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 2, 1310, 0);
+	tb_sys_enter(k.c.tb, 2, 2000, FUTEX_WAKE_NR, 0x8000, ~0ull, 1, FUTEX2_SHARED, 0, 0);
+	tb_waking(k.c.tb, 2, 2005, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k.c.tb, 2, 2010, 1);
+	tb_switch(k.c.tb, 0, 2100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(k.c.tb, 0, 2110, 0);
+	run(&k);
+	BILL(&k, 30, 10, 10 + 2010 - 1300);
+	end(&k);
+}
+
+/* Spliced out of a pipe into @server's connection. */
+static void splices(struct case_of_servers *k, const struct end *server, uint64_t ns)
+{
+	struct trace_sock_send event = {.ino = server->ino, .ret = 16, .family = AF_UNIX};
+
+	tb_sys_enter(k->c.tb, 2, ns, SYS_splice, 7, 0, (uint64_t)server->fd, 0, 16, 0);
+	tb_event(k->c.tb, 2, ns + 5, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+	tb_sys_exit(k->c.tb, 2, ns + 10, 16);
+}
+
+/* The thread has both requests, writes an answer into a pipe of its own and splices it out. */
+static void an_answer_through_a_pipe_of_its_own_is_for_the_answered_request(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_string(k.c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+	pipe_made(&k, 1050, 7, 700);
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	receives(&k, &two_server, 1500);
+	pipe_io(&k, 2, 7, 3000, true);
+	splices(&k, &one_server, 3020);
+	pipe_io(&k, 2, 7, 7000, true);
+	splices(&k, &two_server, 7020);
+	polls(&k, 2, 7100);
+	run(&k);
+	CU_ASSERT(bill(&k, 30, 10).cpu_ns > 3000 - 1500 && bill(&k, 30, 10).cpu_ns < 3000 - 1500 + 200);
+	CU_ASSERT(bill(&k, 30, 20).cpu_ns > 7000 - 3100 && bill(&k, 30, 20).cpu_ns < 7000 - 3000 + 300);
+	end(&k);
+}
+
 /*
  * Process 30 creates a child, which inherits its set, and gets a message from it; and again. When
  * the child's whole set was added to the parent's anew, each child doubled the requests in it:
@@ -705,6 +769,9 @@ static const struct unit_case cases[] = {
 	{"passing_on_a_lock_makes_no_server", passing_on_a_lock_makes_no_server},
 	{"an_announced_request_without_an_answer_is_dropped", an_announced_request_without_an_answer_is_dropped},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
+	{"the_newer_futex_calls_announce_requests_too", the_newer_futex_calls_announce_requests_too},
+	{"an_answer_through_a_pipe_of_its_own_is_for_the_answered_request",
+	 an_answer_through_a_pipe_of_its_own_is_for_the_answered_request},
 	{"messages_from_children_add_no_requests_to_the_parent", messages_from_children_add_no_requests_to_the_parent},
 	{"a_message_from_a_child_does_not_change_the_parents_client",
 	 a_message_from_a_child_does_not_change_the_parents_client},

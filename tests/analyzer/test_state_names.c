@@ -381,8 +381,8 @@ static void a_call_moves_no_more_than_it_asked_for(void)
 	tb_sys_enter(c.tb, 0, 2600, SYS_read, 3, TRACE_ARG_ADDRESS, 10);
 	tb_sys_exit(c.tb, 0, 2700, 500);
 	CU_ASSERT_EQUAL(verified(&c, &error), -EBADMSG);
-	CU_ASSERT_STRING_EQUAL(error.message,
-			       "at 0.000001700 s thread 10 (one) moved 500 bytes by read(), which asked for 10");
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		error.message, "at 0.000001700 s thread 10 (one) moved 500 bytes by read(), which asked for 10"));
 }
 
 static void a_call_on_a_socket_moves_data_of_that_socket(void)
@@ -396,8 +396,9 @@ static void a_call_on_a_socket_moves_data_of_that_socket(void)
 	tb_event(c.tb, 0, 2650, TRACE_EV_sock_recv, &received, sizeof(received), NULL);
 	tb_sys_exit(c.tb, 0, 2700, 5);
 	CU_ASSERT_EQUAL(verified(&c, &error), -EBADMSG);
-	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000001650 s thread 10 (one) moved data of socket 91 in a call on "
-					      "descriptor 3, which is socket 90");
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message,
+				      "at 0.000001650 s thread 10 (one) moved data of socket 91 in a call on "
+				      "descriptor 3, which is socket 90"));
 }
 
 /* ---- sockets without a connection ---- */

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,10 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,17 +40,22 @@
 /* Shared by the processes of a plan. */
 struct board {
 	struct plan plan;
-	long long truth[PLAN_CLIENTS];
-	int steps[PLAN_CLIENTS];
+	long long truth[PLAN_ACTORS][PLAN_CLIENTS]; /* by plan_process() */
+	int steps[PLAN_ACTORS][PLAN_CLIENTS], pids[PLAN_ACTORS];
 	int go[PLAN_CLIENTS];	    /* the client may connect, */
 	int accepted[PLAN_CLIENTS]; /* and go on: the server knows no client that leaves before that */
 };
 
 static struct board *board;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static struct sockaddr_in inet_address = {.sin_family = AF_INET};
 static socklen_t address_bytes;
-static int listening, connections[PLAN_CLIENTS];
+static int listening, listening_inet, connections[PLAN_CLIENTS];
 static uint32_t notes[256 * NOTE_WORDS];
+static int note_fds[256][2];
+/* of each helper: the ends that read and write, of the thread and of the helper */
+static int helper_fds[PLAN_HELPERS][2][2];
+static uint64_t seed_now;
 
 static void die(const char *what)
 {
@@ -77,21 +87,90 @@ static void spin(uint32_t us)
 
 /* ---- the server's steps ---- */
 
-static void wait_in_poll(int client)
+/* One of some calls that do the same: each plan uses others. */
+static unsigned int variety(int fd)
 {
-	struct pollfd fd = {.fd = connections[client], .events = POLLIN};
-
-	if (poll(&fd, 1, 20000) != 1)
-		die("poll");
+	return (unsigned int)(seed_now * 7 + (unsigned int)fd);
 }
 
-static void read_request(int client)
+static void wait_in_epoll(int fd)
 {
-	char message[16];
-	ssize_t ret = recv(connections[client], message, sizeof(message), MSG_WAITALL);
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = {.events = EPOLLIN};
 
-	if (ret != (ssize_t)sizeof(message))
-		die("a request");
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 || epoll_wait(epoll, &event, 1, 20000) != 1)
+		die("epoll");
+	close(epoll);
+}
+
+static void wait_in_poll(int fd)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	fd_set set;
+
+	switch (variety(fd) % 3) {
+	case 0:
+		if (poll(&pollfd, 1, 20000) != 1)
+			die("poll");
+		break;
+	case 1:
+		FD_ZERO(&set);
+		FD_SET(fd, &set);
+		if (select(fd + 1, &set, NULL, NULL, &(struct timeval){.tv_sec = 20}) != 1)
+			die("select");
+		break;
+	default:
+		wait_in_epoll(fd);
+	}
+}
+
+static ssize_t receive(int fd, char *bytes, size_t nr)
+{
+	struct iovec iov = {.iov_base = bytes, .iov_len = nr};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	switch (variety(fd) % 4) {
+	case 0:
+		return recv(fd, bytes, nr, MSG_WAITALL);
+	case 1:
+		return readv(fd, &iov, 1);
+	case 2:
+		return recvmsg(fd, &message, MSG_WAITALL);
+	default:
+		return read(fd, bytes, nr);
+	}
+}
+
+static void send_answer(int fd, char *bytes, size_t nr)
+{
+	struct iovec iov = {.iov_base = bytes, .iov_len = nr};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t ret;
+
+	switch (variety(fd) % 3) {
+	case 0:
+		ret = send(fd, bytes, nr, MSG_NOSIGNAL);
+		break;
+	case 1:
+		ret = sendmsg(fd, &message, MSG_NOSIGNAL);
+		break;
+	default:
+		ret = writev(fd, &iov, 1);
+	}
+	if (ret < 0 && errno != EPIPE && errno != ECONNRESET)
+		die("send");
+}
+
+static void read_request(const struct step *step)
+{
+	ssize_t piece = 16 / (1 + (step->kind == STEP_READ ? step->note : 0)), wanted;
+	char message[16];
+
+	for (ssize_t done = 0; done < 16; done += wanted) {
+		wanted = 16 - done < 2 * piece ? 16 - done : piece;
+		if (receive(connections[step->client], message, (size_t)wanted) != wanted)
+			die("a request");
+	}
 }
 
 static uint32_t *note_word(uint32_t note)
@@ -107,17 +186,107 @@ static bool is_posted(uint32_t note)
 static void post(const struct step *step)
 {
 	__atomic_store_n(note_word(step->note), 1, __ATOMIC_RELEASE);
-	if (step->kind == STEP_WAKE)
+	if (step->kind == STEP_WAKE && board->plan.means == MEANS_FUTEX)
 		syscall(SYS_futex, note_word(step->note), FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	else if (step->kind == STEP_WAKE && write(note_fds[step->note][1], &(uint64_t){1}, 8) != 8)
+		die("a note");
 }
 
 static void wait_for(const struct step *step)
 {
+	uint64_t value;
+
+	if (step->kind == STEP_WAIT && board->plan.means != MEANS_FUTEX) {
+		if (read(note_fds[step->note][0], &value, sizeof(value)) != sizeof(value))
+			die("a note");
+		return;
+	}
 	while (!is_posted(step->note)) {
 		if (step->kind == STEP_WAIT)
 			syscall(SYS_futex, note_word(step->note), FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 		else
 			nap(200);
+	}
+}
+
+/* ---- its processes ---- */
+
+static void execute_actor(uint32_t actor);
+
+static pid_t begin_process(const char *name)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		prctl(PR_SET_NAME, name);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(60);
+	}
+	return pid;
+}
+
+static void begin_actor(uint32_t actor)
+{
+	if (begin_process(actor < PLAN_THREADS ? "server" : "helper"))
+		return;
+	board->pids[actor] = getpid();
+	execute_actor(actor);
+	_exit(0);
+}
+
+static bool is_helper(uint32_t actor)
+{
+	return actor >= PLAN_HELPER;
+}
+
+static int helper_fd(const struct step *step, bool writes)
+{
+	uint32_t helper = is_helper(step->actor) ? step->actor - PLAN_HELPER : step->actor;
+
+	return helper_fds[helper][is_helper(step->actor)][writes];
+}
+
+static void give(const struct step *step)
+{
+	char message[16] = {0};
+
+	if (write(helper_fd(step, true), message, sizeof(message)) != sizeof(message))
+		die("a helper");
+}
+
+static void take(const struct step *step)
+{
+	int fd = helper_fd(step, false);
+	char message[16];
+
+	if (step->kind == STEP_POLL_GET)
+		wait_in_poll(fd);
+	if (read(fd, message, sizeof(message)) != sizeof(message))
+		die("a helper");
+}
+
+static void make_channels(void)
+{
+	const struct plan *plan = &board->plan;
+	int pipes[2][2], pair[2];
+
+	for (uint32_t i = 0; i < plan->nr_notes && plan->means != MEANS_FUTEX; i++) {
+		if (plan->means == MEANS_EVENTFD)
+			note_fds[i][0] = note_fds[i][1] = eventfd(0, 0);
+		else if (pipe(note_fds[i]) < 0)
+			die("pipe");
+	}
+	for (uint32_t h = 0; h < plan->nr_helpers; h++) {
+		if (plan->by_pipes && (pipe(pipes[0]) < 0 || pipe(pipes[1]) < 0))
+			die("pipe");
+		if (!plan->by_pipes && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+			die("socketpair");
+		helper_fds[h][0][0] = plan->by_pipes ? pipes[1][0] : pair[0];
+		helper_fds[h][0][1] = plan->by_pipes ? pipes[0][1] : pair[0];
+		helper_fds[h][1][0] = plan->by_pipes ? pipes[0][0] : pair[1];
+		helper_fds[h][1][1] = plan->by_pipes ? pipes[1][1] : pair[1];
 	}
 }
 
@@ -128,14 +297,14 @@ static void serve(const struct step *step)
 	switch (step->kind) {
 	case STEP_ACCEPT:
 		__atomic_store_n(&board->go[step->client], 1, __ATOMIC_RELEASE);
-		connections[step->client] = accept(listening, NULL, NULL);
+		connections[step->client] = accept(board->plan.tcp ? listening_inet : listening, NULL, NULL);
 		__atomic_store_n(&board->accepted[step->client], 1, __ATOMIC_RELEASE);
 		break;
 	case STEP_POLL_READ:
-		wait_in_poll(step->client);
+		wait_in_poll(connections[step->client]);
 		/* fall through */
 	case STEP_READ:
-		read_request(step->client);
+		read_request(step);
 		break;
 	case STEP_TRY_READ:
 		recv(connections[step->client], message, sizeof(message), MSG_DONTWAIT | MSG_PEEK);
@@ -150,7 +319,19 @@ static void serve(const struct step *step)
 		spin(step->us);
 		break;
 	case STEP_ANSWER:
-		send(connections[step->client], message, 8, MSG_NOSIGNAL);
+		send_answer(connections[step->client], message, 8);
+		break;
+	case STEP_FORK:
+		begin_actor(step->note);
+		break;
+	case STEP_ASK:
+	case STEP_GIVE:
+		give(step);
+		break;
+	case STEP_GET:
+	case STEP_POLL_GET:
+	case STEP_TAKE:
+		take(step);
 		break;
 	case STEP_DROP:
 		close(connections[step->client]);
@@ -169,9 +350,9 @@ static bool is_for_client(const struct step *step)
 	return step->client != NO_CLIENT && step->kind != STEP_ACCEPT && step->kind != STEP_TRY_READ;
 }
 
-static void *server_thread(void *data)
+static void execute_actor(uint32_t actor)
 {
-	uint32_t actor = (uint32_t)(uintptr_t)data;
+	uint32_t process = plan_process(&board->plan, actor);
 
 	for (uint32_t i = 0; i < board->plan.nr; i++) {
 		const struct step *step = &board->plan.steps[i];
@@ -182,27 +363,48 @@ static void *server_thread(void *data)
 		serve(step);
 		if (!is_for_client(step))
 			continue;
-		__atomic_add_fetch(&board->truth[step->client], clock_now(CLOCK_THREAD_CPUTIME_ID) - begin,
+		__atomic_add_fetch(&board->truth[process][step->client], clock_now(CLOCK_THREAD_CPUTIME_ID) - begin,
 				   __ATOMIC_RELAXED);
-		__atomic_add_fetch(&board->steps[step->client], 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&board->steps[process][step->client], 1, __ATOMIC_RELAXED);
 	}
+}
+
+static void *server_thread(void *data)
+{
+	execute_actor((uint32_t)(uintptr_t)data);
 	return NULL;
 }
 
 static void server(void)
 {
+	uint32_t nr = board->plan.forked ? 1 : board->plan.nr_threads;
 	pthread_t threads[PLAN_THREADS];
+	int status, failed = 0;
 
-	for (uint32_t i = 1; i < board->plan.nr_threads; i++)
+	board->pids[0] = getpid();
+	make_channels();
+	for (uint32_t i = 1; i < nr; i++)
 		if (pthread_create(&threads[i], NULL, server_thread, (void *)(uintptr_t)i) != 0)
 			die("pthread_create");
-	server_thread(NULL);
-	for (uint32_t i = 1; i < board->plan.nr_threads; i++)
+	execute_actor(0);
+	for (uint32_t i = 1; i < nr; i++)
 		pthread_join(threads[i], NULL);
-	_exit(0);
+	while (wait(&status) > 0)
+		failed |= status;
+	_exit(failed != 0);
 }
 
 /* ---- a client's steps ---- */
+
+static int connect_to_server(void)
+{
+	int fd = socket(board->plan.tcp ? AF_INET : AF_UNIX, SOCK_STREAM, 0);
+
+	if (board->plan.tcp ? connect(fd, (const struct sockaddr *)&inet_address, sizeof(inet_address)) < 0
+			    : connect(fd, (const struct sockaddr *)&address, address_bytes) < 0)
+		die("connect");
+	return fd;
+}
 
 static void client(uint32_t actor)
 {
@@ -218,9 +420,7 @@ static void client(uint32_t actor)
 		case STEP_CONNECT:
 			while (!__atomic_load_n(&board->go[step->client], __ATOMIC_ACQUIRE))
 				nap(300);
-			fd = socket(AF_UNIX, SOCK_STREAM, 0);
-			if (connect(fd, (const struct sockaddr *)&address, address_bytes) < 0)
-				die("connect");
+			fd = connect_to_server();
 			while (!__atomic_load_n(&board->accepted[step->client], __ATOMIC_ACQUIRE))
 				nap(300);
 			break;
@@ -240,20 +440,6 @@ static void client(uint32_t actor)
 
 /* ---- plans ---- */
 
-static pid_t begin_process(const char *name)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		prctl(PR_SET_NAME, name);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		alarm(60);
-	}
-	return pid;
-}
-
 static void execute(uint64_t seed, FILE *truth)
 {
 	pid_t server_pid, clients[PLAN_CLIENTS];
@@ -262,6 +448,7 @@ static void execute(uint64_t seed, FILE *truth)
 
 	memset(board, 0, sizeof(*board));
 	memset(notes, 0, sizeof(notes));
+	seed_now = seed;
 	plan_make(&board->plan, seed, JOB_US);
 	server_pid = begin_process("server");
 	if (!server_pid)
@@ -275,9 +462,24 @@ static void execute(uint64_t seed, FILE *truth)
 		fprintf(stderr, "random_servers: the processes of seed %llu failed\n", (unsigned long long)seed);
 		exit(1);
 	}
-	for (uint32_t i = 0; i < board->plan.nr_clients; i++)
-		fprintf(truth, "%llu %d %d %lld %d\n", (unsigned long long)seed, server_pid, clients[i],
-			board->truth[i], board->steps[i]);
+	board->pids[0] = server_pid;
+	for (uint32_t actor = 0; actor < PLAN_ACTORS; actor++)
+		for (uint32_t i = 0; i < board->plan.nr_clients; i++)
+			if (board->steps[actor][i])
+				fprintf(truth, "%llu %d %d %lld %d\n", (unsigned long long)seed, board->pids[actor],
+					clients[i], board->truth[actor][i], board->steps[actor][i]);
+}
+
+static int listen_at_inet(void)
+{
+	socklen_t bytes = sizeof(inet_address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	inet_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (const struct sockaddr *)&inet_address, bytes) < 0 || listen(fd, PLAN_CLIENTS) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&inet_address, &bytes) < 0)
+		die("bind");
+	return fd;
 }
 
 int main(int argc, char **argv)
@@ -294,6 +496,8 @@ int main(int argc, char **argv)
 	if (board == MAP_FAILED || bind(listening, (const struct sockaddr *)&address, address_bytes) < 0 ||
 	    listen(listening, PLAN_CLIENTS) < 0)
 		die("bind");
+	listening_inet = listen_at_inet();
+	signal(SIGPIPE, SIG_IGN);
 	for (uint64_t seed = first; seed < first + nr; seed++)
 		execute(seed, truth);
 	return fclose(truth);

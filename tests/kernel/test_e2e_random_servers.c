@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_e2e_random_servers.c - random servers on the real kernel (tests/kernel/random_servers.c):
- * what they measured themselves is between the least and the most of their bills.
+ * test_e2e_random_servers.c - random servers on the real kernel (tests/kernel/random_servers.c),
+ * and servers that collect requests (group_servers.c): what they measured themselves is between
+ * the least and the most of their bills.
  *
  * The clock of a thread also counts interrupts, which a bill shows next to it, and half of its own
  * reading. It leaves out what a hypervisor takes. So the tolerance is 1 % or 100 us, and a few us
@@ -11,8 +12,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "e2e_session.h"
+#include "group_servers.h"
 #include "unit.h"
 
 #define ALLOWED_NS 100000
@@ -38,15 +41,17 @@ static json_t *with_pid(const json_t *object, const char *array, long long pid)
 	return NULL;
 }
 
-static bool is_inside(const struct session *s, const struct truth *t)
+/* @in_turn: all is spent on the requests one after another, so the bill itself is right. */
+static bool is_inside(const struct session *s, const struct truth *t, bool in_turn)
 {
 	json_t *row = with_pid(with_pid(s->report, "servers", t->server), "clients", t->client);
 	long long interrupted = json_number(json_process(s->report, t->server), "interrupted_ns"),
 		  slack = (t->ns / 100 > ALLOWED_NS ? t->ns / 100 : ALLOWED_NS) + READING_NS * (long long)t->steps,
 		  least = json_number(row, "least_ns"), most = json_number(row, "most_ns"),
 		  exact = json_number(row, "exact_ns");
-	bool inside = least <= t->ns + slack + session_stolen_ns(s) && exact <= t->ns + slack + session_stolen_ns(s) &&
-		      t->ns <= most + interrupted + slack;
+	long long over = slack + session_stolen_ns(s), bill = json_number(row, "cpu_ns");
+	bool inside = least <= t->ns + over && exact <= t->ns + over && t->ns <= most + interrupted + slack &&
+		      (!in_turn || (bill <= t->ns + over && t->ns <= bill + interrupted + slack));
 
 	if (!inside || getenv("TRACE_VERBOSE"))
 		fprintf(stderr,
@@ -62,31 +67,50 @@ static bool is_complete(const struct session *s)
 	return s->report && json_number(json_object_get(s->report, "trace"), "lost") == 0;
 }
 
-/* Returns the number of wrong bills, or -1. */
-static int record(unsigned long long first, int nr)
+/*
+ * Returns the number of wrong bills that the recorded program tells, or -1. @ret_groups: NULL, or
+ * the variants of group_servers: those that were recorded become true if their bills are right.
+ */
+static int count_wrong(struct session *s, bool *ret_groups)
 {
-	struct session s;
+	bool failed[GROUP_VARIANTS] = {false};
 	struct truth t;
 	int wrong = -1;
 	FILE *file;
 
-	session_begin(&s);
-	if (session_run("timeout 300 %s/tracedaemon %s -- timeout 280 %s %s %llu %d 2>%s/stderr", TRACE_BIN, s.trace,
-			TRACE_SERVERS, s.truth, first, nr, s.folder) == 0 &&
-	    session_run("%s/tracevisualizer --verify %s >/dev/null", TRACE_BIN, s.trace) == 0)
-		s.report = session_load(&s, "");
-	file = is_complete(&s) ? fopen(s.truth, "r") : NULL;
+	if (session_run("%s/tracevisualizer --verify %s >/dev/null", TRACE_BIN, s->trace) == 0)
+		s->report = session_load(s, "");
+	file = is_complete(s) ? fopen(s->truth, "r") : NULL;
 	if (file)
 		wrong = 0;
-	while (file && fscanf(file, "%llu %lld %lld %lld %d", &t.seed, &t.server, &t.client, &t.ns, &t.steps) == 5)
-		wrong += t.ns && !is_inside(&s, &t);
+	while (file && fscanf(file, "%llu %lld %lld %lld %d", &t.seed, &t.server, &t.client, &t.ns, &t.steps) == 5) {
+		bool inside = !t.ns || is_inside(s, &t, ret_groups && t.seed < GROUP_IN_TURN);
+
+		wrong += !inside;
+		if (!ret_groups)
+			continue;
+		failed[t.seed] |= !inside;
+		ret_groups[t.seed] = !failed[t.seed];
+	}
 	if (file)
 		fclose(file);
 	if (getenv("TRACE_KEEP"))
-		fprintf(stderr, "kept: %s\n", s.folder);
+		fprintf(stderr, "kept: %s\n", s->folder);
 	else
-		session_end(&s);
+		session_end(s);
 	return wrong;
+}
+
+static int record(unsigned long long first, int nr)
+{
+	struct session s;
+
+	session_begin(&s);
+	if (session_run("timeout 300 %s/tracedaemon %s -- timeout 280 %s %s %llu %d 2>%s/stderr", TRACE_BIN, s.trace,
+			TRACE_SERVERS, s.truth, first, nr, s.folder) == 0)
+		return count_wrong(&s, NULL);
+	session_end(&s);
+	return -1;
 }
 
 static void what_they_measured_is_inside_the_bounds(void)
@@ -103,10 +127,41 @@ static void what_they_measured_is_inside_the_bounds(void)
 	}
 }
 
+/* Record the variants that are not known as right: a wrong bill is wrong each time. */
+static void record_groups(bool right[GROUP_VARIANTS])
+{
+	char variants[GROUP_VARIANTS * 4] = "";
+	struct session s;
+
+	for (int i = 0; i < GROUP_VARIANTS; i++)
+		if (!right[i])
+			snprintf(variants + strlen(variants), 5, " %d", i);
+	session_begin(&s);
+	if (session_run("timeout 60 %s/tracedaemon %s -- timeout 50 %s %s%s 2>%s/stderr", TRACE_BIN, s.trace,
+			TRACE_GROUPS, s.truth, variants, s.folder) == 0)
+		count_wrong(&s, right);
+	else
+		session_end(&s);
+}
+
+static void collected_requests_are_billed_to_their_clients(void)
+{
+	bool right[GROUP_VARIANTS] = {false}, all = false;
+
+	for (int tries = 0; !all && tries < TRIES; tries++) {
+		record_groups(right);
+		all = true;
+		for (int i = 0; i < GROUP_VARIANTS; i++)
+			all &= right[i];
+	}
+	CU_ASSERT_TRUE(all);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		{"what_they_measured_is_inside_the_bounds", what_they_measured_is_inside_the_bounds},
+		{"collected_requests_are_billed_to_their_clients", collected_requests_are_billed_to_their_clients},
 		{NULL, NULL},
 	};
 

@@ -157,7 +157,8 @@ static void print_statistics(const struct trace *trace)
 		     {TRACE_INFO_LEFT_OUT, "parts left out"},
 		     {TRACE_INFO_CHOSEN, "chosen process"},
 		     {TRACE_INFO_CPUS, "CPUs"},
-		     {TRACE_INFO_DISTRUSTED, "distrusted programs"}};
+		     {TRACE_INFO_DISTRUSTED, "distrusted programs"},
+		     {TRACE_INFO_RECORDER, "recorder"}};
 	const struct trace_info *info = trace_get_info(trace);
 
 	for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {

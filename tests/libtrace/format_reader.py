@@ -17,7 +17,7 @@ DISCARDED, OVERWRITTEN, DAMAGED, MISSED, SUSPECT, CUT, UNWRITTEN = range(7)  # w
 SCHEMA, START, EVENTS, CLOCK, STRINGS, STATISTICS, INDEX, TABLE, ROOT = range(1, 10)
 CHUNK_MAGIC, END_MAGIC = b"\x8achunk\r\n", b"\x8bend..\r\n"
 MAX_RAW, MAX_HEADER = 16 << 20, 4096
-INFOS = ("host", "kernel", "machine", "clock", "command", "boot id", "parts left out", "chosen process", "CPUs", "distrusted programs")
+INFOS = ("host", "kernel", "machine", "clock", "command", "boot id", "parts left out", "chosen process", "CPUs", "distrusted programs", "recorder")
 ROLES = ("event", "begin", "end", "counter", "request-begin", "request-end", "request-handoff")
 LOW_32, LOW_64 = (1 << 32) - 1, (1 << 64) - 1
 

@@ -146,7 +146,8 @@ static void the_json_of_a_process_is_complete(void)
 		 "600, 'count': 1}]");
 	json_has(text, "interrupts", "[{'type': 'irq', 'name': 'disk', 'ns': 140, 'count': 2}]");
 	json_has(text, "trace",
-		 "{'host': 'here', 'kernel': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, 'elapsed_ns': 8000, "
+		 "{'host': 'here', 'kernel': '', 'recorder': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, "
+		 "'elapsed_ns': 8000, "
 		 "'events': 25, 'lost': 0, 'overwritten': 0, 'older': 0,"
 		 " 'contradictions': 0, 'halted_ns': 0, 'sees_wakeups': true, 'sees_calls': true, 'sees_traps': true,"
 		 " 'sees_interrupts': true, 'filtered': false, 'gaps': [], 'not_recorded': [], 'not_traced': []}");

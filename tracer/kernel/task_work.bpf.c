@@ -16,11 +16,24 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } works_put_off SEC(".maps");
-volatile trace_u64 nr_works_put_off; /* in the map, or evicted: most often 0 */
+volatile trace_u64 nr_works_put_off; /* in the map, or evicted */
+/*
+ * The same for the threads of each slot, so that all other threads need no look-up: a thread that
+ * sleeps in the call behind which the work came stays in the map.
+ */
+#define WORK_SLOTS   1024u
+#define WORK_SLOT(a) ((a) & (WORK_SLOTS - 1))
+volatile unsigned int nr_works_in_slot[WORK_SLOTS];
 
 static __always_inline bool has_task_work(struct subbuf_control *control)
 {
 	return current_by_loads(control)->task_works != NULL;
+}
+
+static __always_inline void count_work(u32 tid, int change)
+{
+	__sync_fetch_and_add(&nr_works_in_slot[WORK_SLOT(tid)], change);
+	__sync_fetch_and_add(&nr_works_put_off, change);
 }
 
 /* The current thread will return to user mode; that is to be recorded. */
@@ -30,7 +43,7 @@ static __always_inline void note_return(struct task_struct *task)
 	u32 tid = task->pid;
 
 	if (!bpf_map_update_elem(&works_put_off, &tid, &call, BPF_NOEXIST))
-		__sync_fetch_and_add(&nr_works_put_off, 1);
+		count_work(tid, 1);
 	else
 		bpf_map_update_elem(&works_put_off, &tid, &call, BPF_ANY);
 }
@@ -69,7 +82,7 @@ static __always_inline bool forget_task_work(u32 tid)
 {
 	if (bpf_map_delete_elem(&works_put_off, &tid))
 		return false;
-	__sync_fetch_and_add(&nr_works_put_off, -1);
+	count_work(tid, -1);
 	return true;
 }
 
@@ -78,8 +91,11 @@ static __noinline int task_work_ends(bool exact)
 {
 	struct task_struct *task = current_task();
 	u32 tid = task->pid;
-	u64 *call = bpf_map_lookup_elem(&works_put_off, &tid);
+	u64 *call;
 
+	if (!nr_works_in_slot[WORK_SLOT(tid)])
+		return 0;
+	call = bpf_map_lookup_elem(&works_put_off, &tid);
 	if (!call || (!exact && *call == call_id((struct pt_regs *)bpf_task_pt_regs(task))))
 		return 0;
 	if (!forget_task_work(tid) || !event_wanted(TRACE_EV_task_work_end))

@@ -1,0 +1,30 @@
+# Removes the files of an installation, and the folders that are empty then.
+#
+#   cmake -DLIST=/usr/local/share/trace-toolkit/installed-files -P uninstall.cmake
+if(NOT EXISTS "$ENV{DESTDIR}${LIST}")
+	message(FATAL_ERROR "$ENV{DESTDIR}${LIST} does not exist: nothing is installed there; for another prefix: "
+		"cmake -DLIST=PREFIX/share/trace-toolkit/installed-files -P cmake/uninstall.cmake")
+endif()
+file(STRINGS "$ENV{DESTDIR}${LIST}" files)
+set(folders)
+foreach(file ${files})
+	file(REMOVE "$ENV{DESTDIR}${file}")
+	get_filename_component(folder "${file}" DIRECTORY)
+	list(APPEND folders "${folder}")
+endforeach()
+# From the inside to the outside. Shared folders such as bin are not empty, or an empty one is no loss.
+while(folders)
+	set(outer)
+	list(REMOVE_DUPLICATES folders)
+	foreach(folder ${folders})
+		file(GLOB left LIST_DIRECTORIES true "$ENV{DESTDIR}${folder}/*" "$ENV{DESTDIR}${folder}/.*")
+		if(NOT left AND folder MATCHES "trace|examples|/docs$" AND EXISTS "$ENV{DESTDIR}${folder}")
+			file(REMOVE_RECURSE "$ENV{DESTDIR}${folder}")
+			get_filename_component(folder "${folder}" DIRECTORY)
+			list(APPEND outer "${folder}")
+		endif()
+	endforeach()
+	set(folders ${outer})
+endwhile()
+list(LENGTH files nr)
+message(STATUS "removed ${nr} files; run ldconfig")
