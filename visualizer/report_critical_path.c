@@ -129,6 +129,17 @@ static const struct trace_thread *thread_after_exec(const struct report *report,
 	return best;
 }
 
+const struct trace_thread *critical_path_of_command(const struct report *report, uint64_t *ret_from_ns)
+{
+	const struct trace_thread *thread = thread_after_exec(report,
+							      trace_history_command(report->history, ret_from_ns));
+
+	/* the path begins where the reports let the command's run begin */
+	if (thread && trace_thread_process(thread) == report->command.process)
+		*ret_from_ns = command_from_ns(&report->command);
+	return thread;
+}
+
 static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
 {
 	const char *task = report->options->reports.critical_task;

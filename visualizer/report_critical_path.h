@@ -10,6 +10,12 @@
  */
 int critical_path_begin(struct report *report);
 /**
+ * critical_path_of_command() - the thread of the recorded command, found in @report->history; NULL:
+ * none
+ * @ret_from_ns: where its run begins
+ */
+const struct trace_thread *critical_path_of_command(const struct report *report, uint64_t *ret_from_ns);
+/**
  * report_critical_path() - text, or JSON of schema trace-critical-path/1. Returns 0, or 1 after a
  * message
  */

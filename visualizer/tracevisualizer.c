@@ -17,6 +17,7 @@
 #include "losses.h"
 #include "no_process.h"
 #include "option_help.h"
+#include "report_answer.h"
 #include "report_critical_path.h"
 #include "report_diff.h"
 #include "report_disks.h"
@@ -151,6 +152,8 @@ static int print(struct report *report)
 		report_text(report);
 	else if (options->reports.summary)
 		report_summary(report);
+	else if (options->reports.answer)
+		report_answer(report);
 	if (!error && options->reports.list && !options->reports.summary)
 		error = report_list(report);
 	if (error == -ENOMEM)
@@ -164,17 +167,20 @@ static int analyze(struct report *report, double *since)
 	const struct visualizer_options *options = report->options;
 	struct trace_analysis_options asked = {.size = sizeof(asked), .verify = options->reports.verify};
 	struct trace_error error = {0};
-	bool with_servers = options->reports.analyze || options->reports.verify ||
+	bool with_servers = options->reports.analyze || options->reports.answer || options->reports.verify ||
 			    (options->reports.json && !options->reports.critical_path);
 	int failed;
 
 	if (!options->reports.analyze && !options->reports.json && !options->reports.summary &&
-	    !options->reports.verify && !options->reports.critical_path && !options->reports.timeline)
+	    !options->reports.answer && !options->reports.verify && !options->reports.critical_path &&
+	    !options->reports.timeline)
 		return 0;
 	report->analysis = trace_analysis_new(report->trace, &asked, &error);
 	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
 	if (failed)
 		return failed;
+	if (report->analysis && options->reports.answer)
+		answer_begin(report);
 	if (report->analysis && with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
 	if (report->servers)
@@ -273,7 +279,7 @@ static int close_output(struct report *report, bool is_kept)
 /* True for reports that may lack the chosen processes. The event list has threads. */
 static bool is_of_processes(const struct visualizer_options *options)
 {
-	return options->reports.timeline ||
+	return options->reports.timeline || options->reports.answer ||
 	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path);
 }
 
@@ -301,7 +307,7 @@ static void release(struct report *report)
 static bool has_report(const struct visualizer_options *options)
 {
 	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary ||
-	       options->reports.critical_path || options->reports.timeline;
+	       options->reports.answer || options->reports.critical_path || options->reports.timeline;
 }
 
 static int run(const struct visualizer_options *options)

@@ -19,6 +19,7 @@ struct report_choice {
 	bool analyze; /* -a */
 	bool list;    /* -d */
 	bool summary; /* -s */
+	bool answer;  /* none of these: the answer on one screen */
 	bool json;
 	bool verify;
 	bool critical_path;
