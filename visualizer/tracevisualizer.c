@@ -16,6 +16,7 @@
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
+#include "pager.h"
 #include "option_help.h"
 #include "report_answer.h"
 #include "report_critical_path.h"
@@ -240,6 +241,8 @@ static int open_output(struct report *report)
 	setvbuf(report->output.out, buffer, _IOFBF, sizeof(buffer));
 	report->output.width = output_width(fd);
 	report->output.colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	if (report->output.out == stdout && !report->options->no_pager && !report->options->reports.answer)
+		pager_begin();
 	return 0;
 }
 
@@ -269,6 +272,7 @@ static int close_output(struct report *report, bool is_kept)
 
 	if (is_kept || report->output.out == stdout)
 		result = flush_output(report->output.out, report->options->output);
+	pager_end();
 	errno = 0;
 	if (report->output.out != stdout && report_file_close(report->output.out, report->file, is_kept) != 0 &&
 	    !result)

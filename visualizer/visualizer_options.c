@@ -79,6 +79,7 @@ FLAG(all, rows.all)
 FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(exact, exact)
+FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
 FLAG(debuginfod, symbols.debuginfod)
 
@@ -280,6 +281,7 @@ static const struct option_spec option_table[] = {
 	{.name = "ns", .apply = set_exact, .help = "exact times, in ns"},
 	{.name = "output", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
 	 .apply = set_output, .help = "write the report to FILE"},
+	{.name = "no-pager", .apply = set_no_pager, .help = "no $TRACE_PAGER, $PAGER or less on a terminal"},
 
 	{.heading = "Time and events, for lists (-d)"},
 	{.name = "from", .value_name = "S", .value = OPTION_VALUE, .apply = set_from,

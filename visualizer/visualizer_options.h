@@ -81,6 +81,7 @@ struct visualizer_options {
 	struct time_choice window;
 	struct row_choice rows;
 	bool exact;	    /* --ns */
+	bool no_pager;	    /* --no-pager */
 	const char *output; /* NULL: stdout */
 	const char *trace;
 	const char *other_trace; /* of --diff */
