@@ -26,6 +26,7 @@ struct timeline_output;
 
 /**
  * struct report - all that a report may use
+ * @window: of --from, --to and --around
  * @analysis, @servers, @user, @history: owned; NULL if the chosen reports do not need them
  * @disks: owned; for -a and --json, else NULL
  * @timeline: owned; for --timeline, else NULL
@@ -34,6 +35,7 @@ struct timeline_output;
 struct report {
 	const struct visualizer_options *options;
 	const struct trace *trace;
+	struct time_window window;
 	struct trace_analysis *analysis;
 	struct trace_servers *servers;
 	struct trace_user_events *user;

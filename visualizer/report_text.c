@@ -34,12 +34,24 @@ static void programs_alone(const struct report *report)
 	report_summary(report);
 }
 
+/* From when to when the report is, by the wall clock. */
+static void put_range(const struct report *report)
+{
+	uint64_t start, end;
+	struct wall_text wall;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	if (*wall_range_text(report->trace, start, end, &wall))
+		output_line(&report->output, "", "%s", wall.bytes);
+}
+
 void report_text(const struct report *report)
 {
 	struct trace_figures *system;
 	struct process_row *rows;
 	size_t nr;
 
+	put_range(report);
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
 		programs_alone(report);
 		return;

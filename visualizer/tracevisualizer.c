@@ -318,7 +318,9 @@ static int run(const struct visualizer_options *options)
 		return complain_of_error(&error);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
-	result = options->reports.timeline ? timeline_check(&report) : 0;
+	result = time_window_of(trace, &options->window, &report.window);
+	if (!result && options->reports.timeline)
+		result = timeline_check(&report);
 	if (!result && options->reports.timeline)
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
@@ -350,6 +352,8 @@ static int open_side(struct report *report, const char *path)
 	if (!report->trace)
 		return complain_of_error(&error);
 	warn_losses(report->trace);
+	if (time_window_of(report->trace, &report->options->window, &report->window))
+		return 2;
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	if (!report->analysis)
 		return complain_of_error(&error);
