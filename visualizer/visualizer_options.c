@@ -418,7 +418,6 @@ static void warn_without_effect(const struct visualizer_options *o)
 {
 	bool listed = o->reports.list && !o->reports.summary,
 	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
-	bool timed = listed || o->reports.critical_path || o->reports.timeline;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -437,11 +436,6 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->symbols.folder, listed, "--symfs", "it is for the names of functions in lists (-d)"},
 		{o->symbols.debuginfod, listed, "--debuginfod", "it is for the names of functions in lists (-d)"},
 		{o->events.has_time, listed, "--time", "it chooses what lists (-d) show"},
-		{o->window.from.origin && (o->window.span_ns || o->window.from.ns), timed,
-		 o->window.span_ns ? "--around" : "--from",
-		 "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->window.to.origin, timed, "--to",
-		 "it chooses a time for lists (-d), --critical-path and --timeline"},
 		{o->processes.pid >= 0, listed || processes || o->reports.timeline, "--pid",
 		 "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
 		{o->processes.comm, processes || o->reports.timeline, "--comm",
