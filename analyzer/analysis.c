@@ -9,6 +9,7 @@
 #include "slice_log.h"
 #include "interrupted.h"
 #include "state.h"
+#include "window.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_filtered.h"
@@ -142,11 +143,22 @@ static bool options_verify(const struct trace_analysis_options *options)
 	       options->verify;
 }
 
+/* False: the accounts are of the whole trace. */
+static bool options_window(const struct trace_analysis_options *options, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+	if (!options || options->size < offsetof(struct trace_analysis_options, to_ns) + sizeof(options->to_ns))
+		return false;
+	*ret_from_ns = options->from_ns;
+	*ret_to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
+	return options->from_ns || options->to_ns;
+}
+
 struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
 					  struct trace_error *ret_error)
 {
 	const struct trace_info *info = trace_get_info(trace);
 	struct trace_analysis *a = calloc(1, sizeof(*a));
+	uint64_t from_ns, to_ns;
 
 	if (!a)
 		goto fail;
@@ -176,6 +188,11 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 		if (!a->rules)
 			goto fail;
 	}
+	if (options_window(options, &from_ns, &to_ns)) {
+		a->window = window_new(a, from_ns, to_ns);
+		if (!a->window)
+			goto fail;
+	}
 	if (!a->failed)
 		return a;
 fail:
@@ -188,6 +205,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	if (!a)
 		return NULL;
 	rules_free(a->rules);
+	a->window = window_free(a->window);
 	thread_table_clear(&a->threads);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);
@@ -423,6 +441,8 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 
 static void close_accounts(struct trace_analysis *a)
 {
+	if (a->window)
+		window_clamp(a, true);
 	lost_begin(a, a->end_ns);
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		hidden_end(a, &a->cpus[i]);
@@ -438,6 +458,8 @@ static void close_accounts(struct trace_analysis *a)
 		}
 	wakers_free(a);
 	acct_flush(a);
+	if (a->window)
+		window_close(a);
 }
 
 /*
@@ -460,6 +482,8 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 		a->end_ns = a->start_ns;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
 		a->cpus[i].accounted_ns = a->cpus[i].slice_since = a->start_ns;
+	if (a->window)
+		window_clamp(a, false);
 	return trace_cursor_seek(cursor, a->start_ns);
 }
 

@@ -18,7 +18,6 @@
 #include "recorded.h"
 #include "report_critical_path.h"
 #include "row_limit.h"
-#include "time_choice.h"
 
 #define NAME_BYTES	  256
 #define ROWS_SHOWN	  10 /* in each table, unless --top is given */
@@ -31,13 +30,12 @@ static const char how_to_choose[] = "choose a process: --critical-path=PID or --
 
 static uint64_t from_ns(const struct report *report)
 {
-	return time_of_second(report->trace, report->options->window.from_s);
+	return report->window.from_ns;
 }
 
 static uint64_t to_ns(const struct report *report)
 {
-	return report->options->window.to_s >= 0 ? time_of_second(report->trace, report->options->window.to_s)
-						 : UINT64_MAX;
+	return report->window.to_ns;
 }
 
 int critical_path_begin(struct report *report)
@@ -48,11 +46,9 @@ int critical_path_begin(struct report *report)
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		return complain(1, "the kernel was not recorded, only events of programs: what threads waited for is "
 				   "unknown; record as root");
-	if (time_choice_check(report->trace, &report->options->window))
-		return 2;
-	if (report->options->window.from_s > 0)
+	if (report->window.has_from)
 		options.from_ns = from_ns(report);
-	if (report->options->window.to_s >= 0)
+	if (report->window.has_to)
 		options.to_ns = to_ns(report);
 	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	if (!options.command && !report->options->reports.critical_task)
@@ -461,7 +457,7 @@ static void segment_line(const struct path_report *t, const struct segment_colum
 		 s->waited_via);
 	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
 	segment_row(&t->report->output, columns,
-		    text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
+		    text_ns(&t->report->output, s->from_ns - trace_get_info(t->report->trace)->complete_from_ns, &at),
 		    text_ns(&t->report->output, s->to_ns - s->from_ns, &ns), tid.bytes, line);
 }
 

@@ -70,6 +70,7 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "start_ns", start);
 	json_u64(json, "end_ns", end);
 	json_u64(json, "elapsed_ns", end - start);
+	json_bool(json, "window", report->is_windowed);
 	json_u64(json, "events", readable_events(report));
 	json_u64(json, "lost", losses_lost(report->trace, report->analysis, &gaps));
 	json_u64(json, "overwritten", losses_of(report->trace).overwritten);
@@ -508,6 +509,20 @@ static void put_pairs(struct json *json, const struct trace_analysis *analysis)
 	free(pairs);
 }
 
+/* What has no figures of a window. */
+static void put_whole(struct json *json, const struct report *report)
+{
+	put_servers(json, report);
+	put_server_waits(json, report);
+	report_user_json(json, report);
+	json_probes(json, report);
+	json_work(json, report);
+	put_receivers(json, report);
+	put_locks(json, report->analysis);
+	put_interruptions(json, report->analysis);
+	json_disks(json, report->disks);
+}
+
 void report_json(const struct report *report)
 {
 	struct json json = {.out = report->output.out, .first = true};
@@ -526,17 +541,10 @@ void report_json(const struct report *report)
 		put_process(&json, report, rows[i].process);
 	}
 	json_close(&json, "]");
-	put_servers(&json, report);
-	put_server_waits(&json, report);
-	report_user_json(&json, report);
-	json_probes(&json, report);
-	json_work(&json, report);
-	put_receivers(&json, report);
-	put_locks(&json, report->analysis);
-	put_interruptions(&json, report->analysis);
+	if (!report->is_windowed)
+		put_whole(&json, report);
 	put_pairs(&json, report->analysis);
 	put_system_interrupts(&json, report->analysis);
-	json_disks(&json, report->disks);
 	report_check_memory(report);
 	json_close(&json, "}\n");
 	free(rows);

@@ -535,6 +535,14 @@ static const struct process_row *recorded_process(const struct report *report, c
 	return found;
 }
 
+static const struct process_row *row_of(const struct process_row *rows, size_t nr, const struct trace_process *process)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].process == process)
+			return &rows[i];
+	return NULL;
+}
+
 /* ---- the paragraph ---- */
 
 void report_overview(const struct report *report, const struct process_row *rows, size_t nr,
@@ -545,6 +553,10 @@ void report_overview(const struct report *report, const struct process_row *rows
 	const struct process_row *recorded = chosen || command ? NULL : recorded_process(report, rows, nr);
 	struct string s = {0};
 
+	if (report->is_windowed && command) { /* the words about a whole command are not true of a part of it */
+		recorded = row_of(rows, nr, command);
+		command = NULL;
+	}
 	if (chosen)
 		about_chosen(&s, report, rows, nr);
 	else if (recorded)

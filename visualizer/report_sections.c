@@ -356,10 +356,13 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 {
 	by_kind(&report->output, system);
 	by_file(report, system);
-	report_locks(report);
-	by_interruption(report);
+	if (!report->is_windowed) {
+		report_locks(report);
+		by_interruption(report);
+	}
 	by_pair(report);
 	by_interrupt(report);
 	by_device(report, system);
-	report_disks(&report->output, report->disks);
+	if (!report->is_windowed)
+		report_disks(&report->output, report->disks);
 }

@@ -94,10 +94,19 @@ const char *trace_state_name(enum trace_state state);
  * @size: sizeof of the caller's struct
  * @verify: check events and intervals against rules that a wrong name breaks, for
  *     trace_analysis_verify()
+ * @from_ns, @to_ns: a window of the trace, in its clock; @to_ns 0: to the end. Both 0: the whole
+ *     trace. The pass is over the whole trace all the same. Figures of threads, processes, CPUs and
+ *     interrupts, times of birth and death, trace_analysis_window() and trace_analysis_count() are
+ *     those of the window; trace_analysis_verify() checks that they close. Intervals are cut at its
+ *     edges. Calls and waits are counted if they begin in the window, and min, max and percentiles
+ *     are the whole latencies of those calls; bytes are those of calls that end in it. Locks,
+ *     deferred work, probes, servers and events of programs are still of the whole trace.
  */
 struct trace_analysis_options {
 	size_t size;
 	bool verify;
+	uint64_t from_ns;
+	uint64_t to_ns;
 };
 
 /**
