@@ -8,9 +8,9 @@
  * or the entry or the exit of a system call. Right after the end, a second event may say that the
  * fault was a major one.
  *
- * A program's fault on an address of the kernel brings in no page, so it has no end: either a
- * signal follows, or the kernel did a call of the old vsyscall page for the program. It is over at
- * once.
+ * A program's fault on an address of the kernel brings in no page, so a signal follows. In the old
+ * vsyscall page the kernel does the call for the program instead, and no event tells the end: that
+ * fault is over at once.
  */
 #include <string.h>
 #include "frame_end.h"
@@ -29,6 +29,8 @@ static struct trace_thread *current_user_thread(struct trace_analysis *a, struct
 		return NULL;
 	return thread;
 }
+
+#define VSYSCALL_PAGE 0xffffffffff600000u
 
 static void fault_in_user_mode(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
@@ -60,7 +62,7 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	frame->call = CALL_UNKNOWN;
 	frame->args[0] = fault->address;
 	thread_snapshot(thread, ns, &frame->begin);
-	if (fault->user && (int64_t)fault->address < 0)
+	if (fault->user && (fault->address & ~0xfffull) == VSYSCALL_PAGE)
 		frames_pop(a, thread, ns, 0, 0);
 }
 
