@@ -89,7 +89,7 @@ int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_er
 	if (folder)
 		closedir(folder);
 	if (!search.nr)
-		return error_set(ret_error, -ESRCH,
+		return error_set(ret_error, -EINVAL,
 				 "--pid: no process is called \"%s\": give its number, or the name of its program or "
 				 "script, as ps -e shows them",
 				 name);

@@ -7,7 +7,7 @@
 
 /**
  * process_of_name() - the one process that is called @name, as program_is_called() says
- * Returns -ESRCH if none is, -EINVAL if several are; the message lists them.
+ * Returns -EINVAL if none is, or if several are; the message lists these.
  */
 int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error);
 #endif
