@@ -423,8 +423,8 @@ bool trace_process_ever_was(const struct trace_process *process, trace_identity_
 /* ---- results: after the pass ---- */
 
 /**
- * struct trace_wait - @target: path, title of a process, address, device or system call; @pid, @comm:
- * for PROCESS, and for STOPPED if the process is known; else 0 and ""
+ * struct trace_wait - @target: path, title of a process, address, device or system call
+ * @pid, @comm: for PROCESS, and for STOPPED if the process is known; else 0 and ""
  */
 struct trace_wait {
 	enum trace_wait_kind kind;

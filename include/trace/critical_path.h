@@ -177,7 +177,7 @@ struct trace_contributor {
 	uint64_t address;
 	uint64_t ns;
 	uint64_t count;
-	const char *title; /* trace_process_title() of the process; of a thread of another name, @comm */
+	const char *title; /* of the process, trace_process_title(); of another thread @comm */
 };
 
 /**

@@ -68,7 +68,7 @@ static void the_title_is_what_people_call_it(void)
 	}
 }
 
-/* A script whose name is cut, or that comes after the cut, is unknown: the kernel's name remains. */
+/* A script whose name is cut, or that comes after the cut, is unknown: the comm remains. */
 static void a_cut_name_is_no_title(void)
 {
 	char title[PROGRAM_TITLE_BYTES];

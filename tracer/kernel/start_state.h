@@ -27,7 +27,10 @@ struct tracer_collector {
 	int64_t args_of_uid; /* only those of this user's processes; -1: of all */
 };
 
-/** tracer_collector_new() - a receiver with the options of @tracer; release with free(). NULL: no memory */
+/**
+ * tracer_collector_new() - a receiver with the options of @tracer; release with free()
+ * Returns NULL if out of memory.
+ */
 struct tracer_collector *tracer_collector_new(const struct tracer *tracer, tracer_emit_fn emit, void *context);
 int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process),
 			void *context);
