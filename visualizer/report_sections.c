@@ -354,12 +354,22 @@ static void by_device(const struct report *report, const struct trace_figures *f
 
 void report_sections(const struct report *report, const struct trace_figures *system)
 {
-	by_kind(&report->output, system);
-	by_file(report, system);
-	report_locks(report);
-	by_interruption(report);
-	by_pair(report);
-	by_interrupt(report);
-	by_device(report, system);
-	report_disks(&report->output, report->disks);
+	const struct visualizer_options *options = report->options;
+
+	if (section_is_chosen(options, SECTION_KINDS))
+		by_kind(&report->output, system);
+	if (section_is_chosen(options, SECTION_FILES))
+		by_file(report, system);
+	if (section_is_chosen(options, SECTION_LOCKS))
+		report_locks(report);
+	if (section_is_chosen(options, SECTION_INTERRUPTED))
+		by_interruption(report);
+	if (section_is_chosen(options, SECTION_PAIRS))
+		by_pair(report);
+	if (section_is_chosen(options, SECTION_INTERRUPTS))
+		by_interrupt(report);
+	if (section_is_chosen(options, SECTION_DEVICES))
+		by_device(report, system);
+	if (section_is_chosen(options, SECTION_DISKS))
+		report_disks(&report->output, report->disks);
 }

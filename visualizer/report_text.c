@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 #include "checked_figures.h"
+#include "losses.h"
 #include "process_choice.h"
 #include "recorded.h"
 #include "report_cpus.h"
@@ -34,8 +35,61 @@ static void programs_alone(const struct report *report)
 	report_summary(report);
 }
 
+/* Every report says what is missing, also one without the first paragraphs. */
+static void losses_alone(const struct report *report)
+{
+	struct string s = {0};
+
+	losses_sentence(&s, report->trace, report->analysis);
+	if (s.len)
+		output_paragraph(&report->output, string_text(&s));
+	string_free(&s);
+}
+
+/* A report of hundreds of lines: what it has, and how to see one part. A pipe gets none. */
+static void contents(const struct report *report)
+{
+	if (!report->output.width || report->options->sections)
+		return;
+	output_line(&report->output, "", "Sections (--section=NAME,...): %s", SECTIONS);
+	fputs("\n", report->output.out);
+}
+
+static void figures_of_all(const struct report *report, const struct process_row *rows, size_t nr)
+{
+	const struct visualizer_options *options = report->options;
+
+	if (has_scheduling(report->analysis)) {
+		if (section_is_chosen(options, SECTION_CPUS))
+			report_cpus(report);
+		if (section_is_chosen(options, SECTION_PROCESSES))
+			report_processes(report, rows, nr);
+	}
+	if (section_is_chosen(options, SECTION_SERVERS))
+		report_servers(report);
+	if (section_is_chosen(options, SECTION_PROGRAMS))
+		report_user(report);
+	if (section_is_chosen(options, SECTION_PROBES))
+		report_probes(report);
+}
+
+/* The parts of the original. */
+static void classic(const struct report *report, const struct process_row *rows, size_t nr,
+		    const struct trace_figures *system)
+{
+	if (section_is_chosen(report->options, SECTION_EVENTS)) {
+		report_summary(report);
+		fputs("\n", report->output.out);
+	}
+	if (section_is_chosen(report->options, SECTION_DETAILS)) {
+		report_pages(report, rows, nr);
+		report_system_page(report, system);
+	}
+}
+
 void report_text(const struct report *report)
 {
+	const struct visualizer_options *options = report->options;
 	struct trace_figures *system;
 	struct process_row *rows;
 	size_t nr;
@@ -46,24 +100,20 @@ void report_text(const struct report *report)
 	}
 	rows = process_rows(report, &nr);
 	system = checked_figures(trace_system_figures(report->analysis));
-	report_overview(report, rows, nr, system);
-	if (has_scheduling(report->analysis)) {
-		report_cpus(report);
-		report_processes(report, rows, nr);
-	}
-	report_servers(report);
-	report_user(report);
-	report_probes(report);
-	if (!has_process_choice(&report->options->processes)) {
+	if (options->sections)
+		losses_alone(report);
+	else
+		report_overview(report, rows, nr, system);
+	contents(report);
+	figures_of_all(report, rows, nr);
+	if (!has_process_choice(&options->processes)) {
 		report_sections(report, system);
-		report_work(report);
-	} else {
+		if (section_is_chosen(options, SECTION_WORK))
+			report_work(report);
+	} else if (section_is_chosen(options, SECTION_LOCKS)) {
 		report_locks(report);
 	}
-	report_summary(report);
-	fputs("\n", report->output.out);
-	report_pages(report, rows, nr);
-	report_system_page(report, system);
+	classic(report, rows, nr, system);
 	trace_figures_free(system);
 	free(rows);
 }

@@ -185,6 +185,44 @@ static void the_page_of_a_process_has_its_threads_by_name(void)
 	free(text);
 }
 
+static void sections_are_chosen_by_name(void)
+{
+	static const struct {
+		const char *options, *has, *lacks;
+	} cases[] = {
+		{"--section=cpus", "CPUs (% of the trace):", "Processes"},
+		{"-a --section=processes,pairs", "Waits between processes:", "CPUs (%"},
+		{"-a --section=processes,pairs", "\nProcesses", "Analysis details:"},
+		{"--classic", "Analysis details:", "Number of occurences"},
+		{"--section=events", "Number of occurences", "Analysis details:"},
+		{"-a", "Analysis details:", "Sections (--section="}, /* on a pipe */
+	};
+	struct tb *tb;
+	char *text;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *whole;
+
+		text = report_of(chain(false), cases[i].options);
+		whole = malloc(strlen(text) + 2);
+		sprintf(whole, "\n%s", text);
+		contains(whole, cases[i].has);
+		CU_ASSERT_PTR_NULL(strstr(whole, cases[i].lacks));
+		free(whole);
+		free(text);
+	}
+	tb = chain(false);
+	tb_lost(tb, 0, 17);
+	text = report_of(tb, "--section=cpus");
+	contains(text, "17 events were lost: the affected times are unknown.");
+	free(text);
+	setenv("COLUMNS", "80", 1);
+	text = report_of(chain(false), "-a");
+	contains(text, "\nSections (--section=NAME,...): cpus processes ");
+	free(text);
+	unsetenv("COLUMNS");
+}
+
 static void losses_and_hidden_events_are_told(void)
 {
 	struct tb *tb = chain(true);
@@ -192,7 +230,7 @@ static void losses_and_hidden_events_are_told(void)
 
 	tb_lost(tb, 0, 17);
 	text = report_of(tb, "");
-	contains(text, "17 events");
+	contains(text, "17 events were lost: the affected times are unknown.");
 	CU_ASSERT(lines_of(text) <= LINES + 2); /* and the warnings on stderr */
 	free(text);
 }
@@ -206,6 +244,7 @@ int main(int argc, char **argv)
 		CASE(bars_are_ascii_in_the_c_locale),
 		CASE(long_names_do_not_make_the_screen_longer),
 		CASE(the_page_of_a_process_has_its_threads_by_name),
+		CASE(sections_are_chosen_by_name),
 		CASE(losses_and_hidden_events_are_told),
 		{NULL, NULL},
 	};

@@ -24,6 +24,9 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--sort=tallest t", "--sort: \"tallest\" is none of its words (elapsed cpu user"},
 		{"--sort=elapse t", "did you mean elapsed?"},
 		{"--sort=waitcpu t", "did you mean wait-cpu?"},
+		{"--section=file t", "did you mean files?"},
+		{"--section=files,x t", "--section: \"x\" is none of its words (cpus processes "},
+		{"--section= t", "--section: \"\" is none of its words"},
 		{"--critcal-path t", "unknown option --critcal-path; did you mean --critical-path?"},
 		{"--t t", "--t can be --timeline or --top"},
 		{"record t", "record: tracedaemon TRACE records"},
@@ -78,6 +81,7 @@ static void options_without_effect_are_reported(void)
 		{"-tsched", "warning: --trace has no effect here: "},
 		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d), "
 				      "--critical-path and --timeline\n"},
+		{"--json --section=cpus", "warning: --section has no effect here: it chooses parts of -a\n"},
 		{"-s --pid=10", "warning: --pid has no effect here: "},
 		{"-d --comm=one", "warning: --comm has no effect here: "},
 		{"-d -s", "warning: -d has no effect here: -s leaves the list out\n"},
