@@ -3,8 +3,8 @@
  * pager.c - a pipe from standard output to the pager.
  *
  * The shell runs the pager, since the variables may have options. LESS has a value of ours only if
- * the user set none: F ends less if the report fits one screen, R lets colours through, X leaves the
- * report on the terminal.
+ * the user set none: F ends less if the report fits one screen, R lets colours through, X leaves
+ * the report on the terminal.
  */
 #include <errno.h>
 #include <signal.h>

@@ -55,4 +55,16 @@ struct report {
  * memory
  */
 void report_check_memory(const struct report *report);
+/**
+ * report_has() - true if -a has this part
+ * Some parts are of the whole recording only, so that a window of it has none.
+ */
+static inline bool report_has(const struct report *report, enum section section)
+{
+	const uint32_t of_whole = 1u << SECTION_SERVERS | 1u << SECTION_PROGRAMS | 1u << SECTION_PROBES |
+				  1u << SECTION_LOCKS | 1u << SECTION_INTERRUPTED | 1u << SECTION_DISKS |
+				  1u << SECTION_WORK;
+
+	return section_is_chosen(report->options, section) && !(report->is_windowed && (of_whole >> section & 1));
+}
 #endif

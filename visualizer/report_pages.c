@@ -10,6 +10,7 @@
 #include "report_files.h"
 #include "report_identity.h"
 #include "report_pages.h"
+#include "report_threads.h"
 #include "row_limit.h"
 #include "wait_text.h"
 
@@ -304,6 +305,7 @@ static void process_page(const struct report *report, const struct process_row *
 	report_identities(report, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
+	report_threads(report, row->process);
 	system_call_table(report, f);
 	call_table(report, "Work of the kernel outside of calls:", f->kernel_work, f->nr_kernel_work, "count", "",
 		   f->elapsed_ns);

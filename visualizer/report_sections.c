@@ -354,15 +354,20 @@ static void by_device(const struct report *report, const struct trace_figures *f
 
 void report_sections(const struct report *report, const struct trace_figures *system)
 {
-	by_kind(&report->output, system);
-	by_file(report, system);
-	if (!report->is_windowed) {
+	if (report_has(report, SECTION_KINDS))
+		by_kind(&report->output, system);
+	if (report_has(report, SECTION_FILES))
+		by_file(report, system);
+	if (report_has(report, SECTION_LOCKS))
 		report_locks(report);
+	if (report_has(report, SECTION_INTERRUPTED))
 		by_interruption(report);
-	}
-	by_pair(report);
-	by_interrupt(report);
-	by_device(report, system);
-	if (!report->is_windowed)
+	if (report_has(report, SECTION_PAIRS))
+		by_pair(report);
+	if (report_has(report, SECTION_INTERRUPTS))
+		by_interrupt(report);
+	if (report_has(report, SECTION_DEVICES))
+		by_device(report, system);
+	if (report_has(report, SECTION_DISKS))
 		report_disks(&report->output, report->disks);
 }

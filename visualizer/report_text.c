@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 #include "checked_figures.h"
+#include "losses.h"
 #include "process_choice.h"
 #include "recorded.h"
 #include "report_cpus.h"
@@ -56,8 +57,59 @@ static void put_range(const struct report *report)
 			text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
 }
 
+/* Every report says what is missing, also one without the first paragraphs. */
+static void losses_alone(const struct report *report)
+{
+	struct string s = {0};
+
+	losses_sentence(&s, report->trace, report->analysis);
+	if (s.len)
+		output_paragraph(&report->output, string_text(&s));
+	string_free(&s);
+}
+
+/* A report of hundreds of lines: what it has, and how to see one part. A pipe gets none. */
+static void contents(const struct report *report)
+{
+	if (!report->output.width || report->options->sections)
+		return;
+	output_line(&report->output, "", "Sections (--section=NAME,...): %s", SECTIONS);
+	fputs("\n", report->output.out);
+}
+
+static void figures_of_all(const struct report *report, const struct process_row *rows, size_t nr)
+{
+	if (has_scheduling(report->analysis)) {
+		if (report_has(report, SECTION_CPUS))
+			report_cpus(report);
+		if (report_has(report, SECTION_PROCESSES))
+			report_processes(report, rows, nr);
+	}
+	if (report_has(report, SECTION_SERVERS))
+		report_servers(report);
+	if (report_has(report, SECTION_PROGRAMS))
+		report_user(report);
+	if (report_has(report, SECTION_PROBES))
+		report_probes(report);
+}
+
+/* The parts of the original. */
+static void classic(const struct report *report, const struct process_row *rows, size_t nr,
+		    const struct trace_figures *system)
+{
+	if (report_has(report, SECTION_EVENTS)) {
+		report_summary(report);
+		fputs("\n", report->output.out);
+	}
+	if (report_has(report, SECTION_DETAILS)) {
+		report_pages(report, rows, nr);
+		report_system_page(report, system);
+	}
+}
+
 void report_text(const struct report *report)
 {
+	const struct visualizer_options *options = report->options;
 	struct trace_figures *system;
 	struct process_row *rows;
 	size_t nr;
@@ -69,27 +121,20 @@ void report_text(const struct report *report)
 	}
 	rows = process_rows(report, &nr);
 	system = checked_figures(trace_system_figures(report->analysis));
-	report_overview(report, rows, nr, system);
-	if (has_scheduling(report->analysis)) {
-		report_cpus(report);
-		report_processes(report, rows, nr);
-	}
-	if (!report->is_windowed) {
-		report_servers(report);
-		report_user(report);
-		report_probes(report);
-	}
-	if (!has_process_choice(&report->options->processes)) {
+	if (options->sections)
+		losses_alone(report);
+	else
+		report_overview(report, rows, nr, system);
+	contents(report);
+	figures_of_all(report, rows, nr);
+	if (!has_process_choice(&options->processes)) {
 		report_sections(report, system);
-		if (!report->is_windowed)
+		if (report_has(report, SECTION_WORK))
 			report_work(report);
-	} else if (!report->is_windowed) {
+	} else if (report_has(report, SECTION_LOCKS)) {
 		report_locks(report);
 	}
-	report_summary(report);
-	fputs("\n", report->output.out);
-	report_pages(report, rows, nr);
-	report_system_page(report, system);
+	classic(report, rows, nr, system);
 	trace_figures_free(system);
 	free(rows);
 }

@@ -2,7 +2,7 @@
 #ifndef VISUALIZER_VERDICT_H
 #define VISUALIZER_VERDICT_H
 /*
- * verdict.h - a critical path in one sentence: "load waited 84 % of its 3.141 s for app.py, which
+ * verdict.h - a critical path in one sentence: "load waited 84 % of its 3.141 s for app, which
  * waited for postgres 13786, which slept"
  */
 #include "path_tree.h"

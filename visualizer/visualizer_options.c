@@ -264,6 +264,35 @@ static int set_fail_above(void *into, const char *value, struct trace_error *ret
 	return wrong("--fail-above", value, "is neither a share, 10%, nor a time, 50ms", ret_error);
 }
 
+static int set_sections(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	char name[16];
+
+	for (const char *at = value; *at || at == value; at += strspn(at, ",")) {
+		size_t bytes = strcspn(at, ",");
+		int section;
+
+		snprintf(name, sizeof(name), "%.*s", (int)bytes, at);
+		section = option_word_index(SECTIONS, name);
+		if (section < 0)
+			return option_wrong_word("--section", SECTIONS, name, ret_error);
+		options->sections |= 1u << section;
+		at += bytes;
+	}
+	options->reports.analyze = true;
+	return 0;
+}
+
+static int set_classic(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->sections |= 1u << SECTION_DETAILS;
+	options->reports.analyze = true;
+	return 0;
+}
+
 static int set_output(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -314,6 +343,9 @@ static const struct option_spec option_table[] = {
 	{.name = "top", .value_name = "N", .value = OPTION_VALUE, .apply = set_top, .help = "N rows of each table"},
 	{.name = "sort", .value_name = "KEY", .value = OPTION_VALUE, .completes = COMPLETE_WORDS, .words = SORT_KEYS,
 	 .apply = set_sort, .help = SORT_KEYS},
+	{.name = "section", .value_name = "NAME,...", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
+	 .words = SECTIONS, .apply = set_sections, .help = "only these sections of -a: files,locks"},
+	{.name = "classic", .apply = set_classic, .help = "only the pages of -a for each process: --section=details"},
 	{.name = "ns", .apply = set_exact, .help = "exact times, in ns"},
 	{.name = "output", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
 	 .apply = set_output, .help = "write the report to FILE"},
@@ -455,6 +487,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		 "--critical-path and --diff are reports of their own"},
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
+		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
+		 "--section", "it chooses parts of -a"},
 		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
 		{o->rows.top, processes || o->reports.critical_path, "--top",
 		 "it chooses how many rows -a, --json, --diff and --critical-path have"},

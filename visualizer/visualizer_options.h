@@ -38,6 +38,29 @@ struct report_choice {
 	enum completion_kind completion;
 };
 
+/* enum section - the parts of -a after the first sentences; in the order of SECTIONS */
+enum section {
+	SECTION_CPUS,
+	SECTION_PROCESSES,
+	SECTION_SERVERS,
+	SECTION_PROGRAMS,
+	SECTION_PROBES,
+	SECTION_KINDS,
+	SECTION_FILES,
+	SECTION_LOCKS,
+	SECTION_INTERRUPTED,
+	SECTION_PAIRS,
+	SECTION_INTERRUPTS,
+	SECTION_DEVICES,
+	SECTION_DISKS,
+	SECTION_WORK,
+	SECTION_EVENTS,
+	SECTION_DETAILS,
+};
+#define SECTIONS                                                                                               \
+	"cpus processes servers programs probes kinds files locks interrupted pairs interrupts devices disks " \
+	"work events details"
+
 /** struct process_choice - the processes to show: process_choice.h */
 struct process_choice {
 	int64_t pid; /* -1: all */
@@ -88,6 +111,7 @@ struct visualizer_options {
 	struct time_choice window;
 	struct row_choice rows;
 	struct fail_choice fail;
+	uint32_t sections;  /* bit n: enum section n; 0: all */
 	bool exact;	    /* --ns */
 	bool no_pager;	    /* --no-pager */
 	const char *output; /* NULL: stdout */
@@ -107,6 +131,11 @@ extern const struct option_program visualizer_program;
  */
 int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv);
 void visualizer_options_release(struct visualizer_options *options);
+/** section_is_chosen() - true if -a has this part */
+static inline bool section_is_chosen(const struct visualizer_options *options, enum section section)
+{
+	return !options->sections || (options->sections >> section & 1);
+}
 /** options_is_trace() - true if the file begins with the magic of a trace */
 bool options_is_trace(const char *path);
 #endif

@@ -159,6 +159,70 @@ static void long_names_do_not_make_the_screen_longer(void)
 	unsetenv("COLUMNS");
 }
 
+/* A process with one thread needs no such table. */
+static void the_page_of_a_process_has_its_threads_by_name(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1050000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_thread(tb, 10, 10, 1, "java", 0, true);
+	tb_thread(tb, 11, 10, 1, "cache-refresher", 1, true);
+	tb_thread(tb, 20, 20, 1, "alone", 2, true);
+	tb_sys_enter(tb, 0, 1010000, SYS_nanosleep, 0, 0);
+	tb_switch(tb, 0, 1012000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 1032000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1033000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1034000, 0);
+	tb_switch(tb, 1, 1050000, 11, 0, TRACE_TASK_RUNNING);
+	tb_switch(tb, 2, 1050000, 20, 0, TRACE_TASK_RUNNING);
+	text = report_of(tb, "-a --ns");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(text, "\t\tThreads:\n"));
+	contains(strstr(text, "\t\tThreads:\n"), "  cache-refresher");
+	contains(strstr(text, "\t\tThreads:\n"), "  java             timeout\n");
+	CU_ASSERT_PTR_NULL(strstr(strstr(text, "\t\tThreads:\n") + 1, "\t\tThreads:\n"));
+	free(text);
+}
+
+static void sections_are_chosen_by_name(void)
+{
+	static const struct {
+		const char *options, *has, *lacks;
+	} cases[] = {
+		{"--section=cpus", "CPUs (% of the trace):", "Processes"},
+		{"-a --section=processes,pairs", "Waits between processes:", "CPUs (%"},
+		{"-a --section=processes,pairs", "\nProcesses", "Analysis details:"},
+		{"--classic", "Analysis details:", "Number of occurences"},
+		{"--section=events", "Number of occurences", "Analysis details:"},
+		{"-a", "Analysis details:", "Sections (--section="}, /* on a pipe */
+	};
+	struct tb *tb;
+	char *text;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *whole;
+
+		text = report_of(chain(false), cases[i].options);
+		whole = malloc(strlen(text) + 2);
+		sprintf(whole, "\n%s", text);
+		contains(whole, cases[i].has);
+		CU_ASSERT_PTR_NULL(strstr(whole, cases[i].lacks));
+		free(whole);
+		free(text);
+	}
+	tb = chain(false);
+	tb_lost(tb, 0, 17);
+	text = report_of(tb, "--section=cpus");
+	contains(text, "17 events were lost: the affected times are unknown.");
+	free(text);
+	setenv("COLUMNS", "80", 1);
+	text = report_of(chain(false), "-a");
+	contains(text, "\nSections (--section=NAME,...): cpus processes ");
+	free(text);
+	unsetenv("COLUMNS");
+}
+
 static void losses_and_hidden_events_are_told(void)
 {
 	struct tb *tb = chain(true);
@@ -166,7 +230,7 @@ static void losses_and_hidden_events_are_told(void)
 
 	tb_lost(tb, 0, 17);
 	text = report_of(tb, "");
-	contains(text, "17 events");
+	contains(text, "17 events were lost: the affected times are unknown.");
 	CU_ASSERT(lines_of(text) <= LINES + 2); /* and the warnings on stderr */
 	free(text);
 }
@@ -179,6 +243,8 @@ int main(int argc, char **argv)
 		CASE(without_a_command_the_busiest_thread_is_explained),
 		CASE(bars_are_ascii_in_the_c_locale),
 		CASE(long_names_do_not_make_the_screen_longer),
+		CASE(the_page_of_a_process_has_its_threads_by_name),
+		CASE(sections_are_chosen_by_name),
 		CASE(losses_and_hidden_events_are_told),
 		{NULL, NULL},
 	};

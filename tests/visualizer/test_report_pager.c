@@ -11,7 +11,7 @@
 
 #define TEXT_BYTES (1u << 20)
 
-/* tracevisualizer on a terminal, with $TRACE_PAGER. Returns the exit status; the caller frees the text. */
+/* tracevisualizer on a terminal. Returns the exit status; the caller frees the text. */
 static int on_terminal(const char *pager, const char *arguments, char **ret_text)
 {
 	struct winsize size = {.ws_row = 24, .ws_col = 80};
