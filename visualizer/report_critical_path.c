@@ -125,6 +125,17 @@ static const struct trace_thread *thread_after_exec(const struct report *report,
 	return best;
 }
 
+const struct trace_thread *critical_path_of_command(const struct report *report, uint64_t *ret_from_ns)
+{
+	const struct trace_thread *thread = thread_after_exec(report,
+							      trace_history_command(report->history, ret_from_ns));
+
+	/* the path begins where the reports let the command's run begin */
+	if (thread && trace_thread_process(thread) == report->command.process)
+		*ret_from_ns = command_from_ns(&report->command);
+	return thread;
+}
+
 static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
 {
 	const char *task = report->options->reports.critical_task;
@@ -171,7 +182,7 @@ static const char *state_word(const struct trace_contributor *row)
 	return row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : words[row->state];
 }
 
-static void row_text(const struct trace_contributor *row, char *text, size_t size)
+void path_row_text(const struct trace_contributor *row, char *text, size_t size)
 {
 	char name[NAME_BYTES], path[NAME_BYTES], pid[32] = "";
 
@@ -316,7 +327,7 @@ static void put_sentence(const struct path_report *t)
 	else
 		string_addf(&s, " ran on a CPU for all of its %s.", text_ns(&t->report->output, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
-		row_text(target, text, sizeof(text));
+		path_row_text(target, text, sizeof(text));
 		string_addf(&s,
 			    is_most(t, target) ? " Waits that no other thread ended were mostly for %s: %s."
 					       : " Waits that no other thread ended were longest for %s: %s.",
@@ -329,7 +340,7 @@ static void put_sentence(const struct path_report *t)
 		string_addf(&s, " It waited %s for CPUs that unrecorded threads may have used.",
 			    text_ns(&t->report->output, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
-		row_text(taker, text, sizeof(text));
+		path_row_text(taker, text, sizeof(text));
 		string_addf(&s,
 			    is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s."
 					      : " The CPU that it waited for was taken the longest by %s: %s.",
@@ -362,7 +373,7 @@ static size_t put_contributors(const struct path_report *t, size_t first)
 	for (; (row = trace_critical_path_contributor(t->path, i)) && row->by == by; i++) {
 		if (!row_limit_shows_if(&limit, true, row->ns))
 			continue;
-		row_text(row, text, sizeof(text));
+		path_row_text(row, text, sizeof(text));
 		grid_ns(grid, row->ns);
 		grid_percent(grid, row->ns, t->to - t->from);
 		grid_count(grid, row->count);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "clock_ns.h"
 #include "complain.h"
+#include "diff_cause.h"
 #include "checked_memory.h"
 #include "event_list.h"
 #include "losses.h"
@@ -376,6 +377,7 @@ static int open_side(struct report *report, const char *path)
 	if (!report->analysis)
 		return complain_of_error(&error);
 	command_begin(&report->command, report->trace, report->analysis);
+	diff_cause_begin(report);
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
 	report_check_memory(report);
@@ -399,7 +401,10 @@ static int run_diff(const struct visualizer_options *options)
 		report_check_memory(&sides[1]);
 		result = close_output(&sides[0], true);
 	}
+	if (!result)
+		result = diff_is_above(sides);
 	for (int i = 0; i < 2; i++) {
+		trace_history_free(sides[i].history);
 		command_end(&sides[i].command);
 		trace_analysis_free(sides[i].analysis);
 		trace_close((struct trace *)sides[i].trace);

@@ -240,6 +240,29 @@ static int set_sort(void *into, const char *value, struct trace_error *ret_error
 	return 0;
 }
 
+/* "10%" of the run of A, or a time: "50ms". */
+static int set_fail_above(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct fail_choice *fail = &((struct visualizer_options *)into)->fail;
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"%", 0}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	char *end;
+	double number = strtod(value, &end);
+
+	if (fail->text)
+		return second("--fail-above", value, ret_error);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end != value && strcmp(end, units[i].unit) == 0 && number >= 0 && number < 1e9) {
+			*fail = (struct fail_choice){.text = value};
+			fail->share = i ? 0 : number / 100;
+			fail->ns = (uint64_t)(number * units[i].ns);
+			return 0;
+		}
+	return wrong("--fail-above", value, "is neither a share, 10%, nor a time, 50ms", ret_error);
+}
+
 static int set_output(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -280,6 +303,8 @@ static const struct option_spec option_table[] = {
 	{.heading = "Other reports"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only (default)"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
+	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
+	 .help = "with --diff: exit with 1 if B ran longer by 10%, 50ms"},
 	{.name = "verify", .apply = set_verify, .help = "check the trace and all its sums, to 1 ns"},
 
 	{.heading = "Rows"},
@@ -425,6 +450,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->reports.analyze, !o->reports.critical_path && !o->reports.diff, "-a",
 		 "--critical-path and --diff are reports of their own"},
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
+		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
 		{o->rows.top, processes || o->reports.critical_path, "--top",
 		 "it chooses how many rows -a, --json, --diff and --critical-path have"},

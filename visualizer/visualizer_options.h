@@ -71,6 +71,13 @@ struct row_choice {
 	bool sorted; /* --sort was given */
 };
 
+/** struct fail_choice - --fail-above: how much longer the command of B may run */
+struct fail_choice {
+	const char *text; /* as given; NULL: there is no limit */
+	double share;	  /* of the run of A; 0: @ns is the limit */
+	uint64_t ns;
+};
+
 /** struct visualizer_options - strings are borrowed from argv */
 struct visualizer_options {
 	struct report_choice reports;
@@ -79,6 +86,7 @@ struct visualizer_options {
 	struct event_choice events;
 	struct time_choice window;
 	struct row_choice rows;
+	struct fail_choice fail;
 	bool exact;	    /* --ns */
 	const char *output; /* NULL: stdout */
 	const char *trace;
