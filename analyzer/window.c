@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "accounting_packed.h"
+#include "frame_end.h"
 #include "histogram.h"
 #include "latency.h"
 #include "slice_log.h"
@@ -290,7 +291,7 @@ static void add_parts(struct call_row *row, const struct thread_snapshot *from, 
 }
 
 void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
-		 bool is_error)
+		 int64_t ret)
 {
 	const struct window *w = a->window;
 	bool trap = frame->kind == FRAME_TRAP, begins = frame->begin.ns >= w->ns[EDGE_FROM];
@@ -312,7 +313,7 @@ void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 	if (!begins)
 		return;
 	row->calls++;
-	row->errors += is_error;
+	row->errors += frame_is_error(frame, ret);
 	row->longest = whole > row->longest ? whole : row->longest;
 	row->shortest = ~whole > row->shortest ? ~whole : row->shortest;
 	key = latency_key(row->key, whole);
