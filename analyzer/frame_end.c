@@ -10,6 +10,7 @@
 #include "latency.h"
 #include "pending.h"
 #include "state.h"
+#include "state_frame.h"
 #include "window.h"
 
 static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,

@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "accounting_packed.h"
-#include "frame_end.h"
 #include "histogram.h"
 #include "latency.h"
 #include "slice_log.h"

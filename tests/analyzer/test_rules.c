@@ -75,6 +75,12 @@ bool state_is_complete(const struct trace_analysis *analysis)
 	return true;
 }
 
+bool state_is_windowed(const struct trace_analysis *analysis)
+{
+	(void)analysis;
+	return false;
+}
+
 uint64_t state_nr_events(const struct trace_analysis *analysis)
 {
 	(void)analysis;
