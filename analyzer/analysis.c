@@ -13,6 +13,7 @@
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_filtered.h"
+#include "state_args.h"
 #include "state_expire.h"
 #include "state_identity.h"
 #include "state_irq.h"
@@ -42,6 +43,7 @@ static const struct {
 	HANDLER(start_again, on_start_again),
 	HANDLER(start_thread, on_start_thread),
 	HANDLER(start_exe, on_start_record),
+	HANDLER(start_args, on_start_record),
 	HANDLER(start_files, on_start_record),
 	HANDLER(start_fd, on_start_record),
 	HANDLER(start_socket, on_start_record),
@@ -70,6 +72,7 @@ static const struct {
 	HANDLER(sched_migrate, on_sched_migrate),
 	HANDLER(sched_fork, on_sched_fork),
 	HANDLER(sched_exec, on_sched_exec),
+	HANDLER(sched_args, on_sched_args),
 	HANDLER(fs_exec, on_fs_exec),
 	HANDLER(fs_dir, on_fs_dir),
 	HANDLER(sched_exit, on_sched_exit),
@@ -220,6 +223,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	hook_list_clear(&a->hooks);
 	gap_log_clear(&a->gaps);
 	end_state_clear(&a->end);
+	table_clear(&a->late_args);
 	wakers_free(a); /* also for a pass that was aborted */
 	free(a->packets);
 	probe_sums_clear(&a->probes);
@@ -391,8 +395,8 @@ static void prefetch_next(const struct trace_analysis *a, const struct trace_cur
 /* True if the thread on the CPU made the event; false for events of the recorder itself. */
 static bool is_of_cpu(uint32_t id)
 {
-	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_again &&
-	       id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost;
+	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_args &&
+	       id != TRACE_EV_start_again && id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost;
 }
 
 /*
@@ -448,6 +452,7 @@ static void close_accounts(struct trace_analysis *a)
 		hidden_end(a, &a->cpus[i]);
 		acct_cpu(a, &a->cpus[i], a->end_ns);
 	}
+	args_end(a);
 	a->closing = true; /* no time slice follows */
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {

@@ -197,7 +197,10 @@ static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, co
 	for (const struct cpu_holder_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
 		const struct trace_process *process = a->threads.processes[row->key - 1];
 
-		*at = (struct trace_cpu_wait){.pid = process->pid, .comm = process->comm, .ns = row->ns};
+		*at = (struct trace_cpu_wait){.pid = process->pid,
+					      .comm = process->comm,
+					      .ns = row->ns,
+					      .title = trace_process_title(process)};
 	}
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_who);
 }

@@ -131,6 +131,7 @@ struct trace_analysis {
 	struct hidden_log hidden;
 	struct restart restart;
 	struct end_state end;
+	struct hash_table late_args; /* pid -> its title at the end: state_args.c */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 

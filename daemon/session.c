@@ -423,7 +423,7 @@ static void report_next_step(const char *path)
 	char word[SESSION_WORD_BYTES];
 
 	if (text_shell(path, word, sizeof(word)))
-		message_note("next: tracevisualizer -a %s", word);
+		message_note("next: tracevisualizer %s", word);
 }
 
 static int end_recording(struct session *session)

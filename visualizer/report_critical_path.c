@@ -78,7 +78,7 @@ static int match(const struct trace_thread *thread, const char *task, uint32_t t
 
 	if (tid)
 		return trace_thread_tid(thread) == tid;
-	if (trace_thread_tid(thread) == trace_process_pid(process) && comm_is(trace_process_comm(process), task))
+	if (trace_thread_tid(thread) == trace_process_pid(process) && trace_process_is_called(process, task))
 		return 2;
 	return comm_is(trace_thread_comm(thread), task);
 }
@@ -188,10 +188,10 @@ void path_row_text(const struct trace_contributor *row, char *text, size_t size)
 
 	if (row->by == TRACE_BY_TARGET)
 		text_name(row->target, name, sizeof(name));
-	else if (row->pid && !*row->comm)
+	else if (row->pid && !*row->title)
 		snprintf(name, sizeof(name), "%s", row->tid ? "thread" : "process");
 	else
-		text_comm(row->comm, name, sizeof(name));
+		text_comm(row->title, name, sizeof(name));
 	if (row->pid)
 		snprintf(pid, sizeof(pid), " %u", row->tid ? row->tid : row->pid);
 	switch (row->by) {
@@ -247,7 +247,7 @@ static void reason(const struct path_report *t, const struct trace_contributor *
 
 	if (!is_own(t, row))
 		snprintf(text, size, "for %s (%s)",
-			 text_process(row->comm, *row->comm ? 0 : row->pid, name, sizeof(name)), state_word(row));
+			 text_process(row->title, *row->title ? 0 : row->pid, name, sizeof(name)), state_word(row));
 	else if (row->state == TRACE_STATE_WAIT_CPU)
 		snprintf(text, size, "for a CPU");
 	else if (row->state == TRACE_STATE_INTERRUPTED)
@@ -288,13 +288,13 @@ static bool is_without_process(const struct trace_contributor *taker, const char
 static void add_own(struct string *s, const struct path_report *t)
 {
 	const struct trace_thread *thread = trace_critical_path_thread(t->path);
-	const char *comm = trace_process_comm(t->own);
+	const char *title = trace_process_title(t->own);
 	char name[NAME_BYTES];
 
 	if (trace_thread_tid(thread) != trace_process_pid(t->own))
 		string_addf(s, "Thread %s of ",
 			    text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
-	string_addf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
+	string_addf(s, "%s", text_process(title, *title ? 0 : trace_process_pid(t->own), name, sizeof(name)));
 }
 
 static void put_sentence(const struct path_report *t)
@@ -529,6 +529,7 @@ static void put_contributor(struct json *json, const struct trace_contributor *r
 	json_open(json, NULL, "{");
 	json_text(json, "by", trace_contributor_by_name(row->by));
 	json_text(json, "comm", row->comm);
+	json_text(json, "title", row->title);
 	json_u64(json, "pid", row->pid);
 	json_u64(json, "tid", row->tid);
 	json_text(json, "state", state_name(row->state));

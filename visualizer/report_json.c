@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "checked_figures.h"
 #include "checked_memory.h"
 #include "json.h"
@@ -299,6 +301,25 @@ static void put_identities(struct json *json, const struct trace_analysis *analy
 	free(identities);
 }
 
+/* Of arguments that were cut, the last one may be the begin of a longer one. */
+static void put_args(struct json *json, const struct trace_process *process)
+{
+	const char *at = trace_process_args(process);
+
+	json_open(json, "args", "[");
+	while (*at) {
+		size_t bytes = strcspn(at, (const char[]){TRACE_ARGS_SEPARATOR, 0});
+		char word[TRACE_RECORD_MAX_BYTES];
+
+		snprintf(word, sizeof(word), "%.*s", (int)bytes, at);
+		json_separate(json);
+		json_string(json, word);
+		at += bytes + (at[bytes] != 0);
+	}
+	json_close(json, "]");
+	json_bool(json, "args_are_cut", trace_process_args_are_cut(process));
+}
+
 static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
 {
 	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
@@ -309,6 +330,8 @@ static void put_process(struct json *json, const struct report *report, const st
 	json_u64(json, "ns_pid", trace_process_ns_pid(process));
 	json_text(json, "cgroup", trace_process_cgroup(process));
 	json_text(json, "comm", trace_process_comm(process));
+	json_text(json, "title", trace_process_title(process));
+	put_args(json, process);
 	json_text(json, "exe", trace_process_exe(process));
 	json_known(json, "uid", trace_process_uid(process), trace_process_uid(process) != TRACE_ID_UNKNOWN);
 	json_known(json, "gid", trace_process_gid(process), trace_process_gid(process) != TRACE_ID_UNKNOWN);

@@ -105,7 +105,7 @@ static void wait_name(const struct trace_interval *interval, char *name)
 	const char *kind = trace_wait_kind_name(interval->kind), *via = *interval->via ? " via " : "";
 
 	if (interval->kind == TRACE_WAIT_PROCESS && interval->other)
-		snprintf(name, NAME_BYTES, "%s %s (%u)%s%s", kind, trace_process_comm(interval->other),
+		snprintf(name, NAME_BYTES, "%s %s (%u)%s%s", kind, trace_process_title(interval->other),
 			 trace_process_pid(interval->other), via, interval->via);
 	else
 		snprintf(name, NAME_BYTES, "%s%s%s%s%s", kind, *interval->target ? " " : "", interval->target, via,
@@ -302,7 +302,7 @@ static void name_threads(struct timeline_output *t, const struct trace_process *
 {
 	uint32_t pid = trace_process_pid(process);
 
-	track_named(t, "process_name", pid, pid, trace_process_comm(process));
+	track_named(t, "process_name", pid, pid, trace_process_title(process));
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
 		track_named(t, "thread_name", pid, trace_thread_tid(thread), trace_thread_comm(thread));
 }

@@ -17,7 +17,9 @@
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
+#include "pager.h"
 #include "option_help.h"
+#include "report_answer.h"
 #include "report_critical_path.h"
 #include "report_diff.h"
 #include "report_disks.h"
@@ -153,6 +155,8 @@ static int print(struct report *report)
 		report_text(report);
 	else if (options->reports.summary)
 		report_summary(report);
+	else if (options->reports.answer)
+		report_answer(report);
 	if (!error && options->reports.list && !options->reports.summary)
 		error = report_list(report);
 	if (error == -ENOMEM)
@@ -179,12 +183,13 @@ static int analyze(struct report *report, double *since)
 	const struct visualizer_options *options = report->options;
 	struct trace_analysis_options asked = {.size = sizeof(asked), .verify = options->reports.verify};
 	struct trace_error error = {0};
-	bool with_servers = options->reports.analyze || options->reports.verify ||
+	bool with_servers = options->reports.analyze || options->reports.answer || options->reports.verify ||
 			    (options->reports.json && !options->reports.critical_path);
 	int failed;
 
 	if (!options->reports.analyze && !options->reports.json && !options->reports.summary &&
-	    !options->reports.verify && !options->reports.critical_path && !options->reports.timeline)
+	    !options->reports.answer && !options->reports.verify && !options->reports.critical_path &&
+	    !options->reports.timeline)
 		return 0;
 	choose_window(report, &asked);
 	with_servers &= !report->is_windowed;
@@ -192,6 +197,8 @@ static int analyze(struct report *report, double *since)
 	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
 	if (failed)
 		return failed;
+	if (report->analysis && options->reports.answer)
+		answer_begin(report);
 	if (report->analysis && with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
 	if (report->servers)
@@ -251,6 +258,8 @@ static int open_output(struct report *report)
 	setvbuf(report->output.out, buffer, _IOFBF, sizeof(buffer));
 	report->output.width = output_width(fd);
 	report->output.colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	if (report->output.out == stdout && !report->options->no_pager && !report->options->reports.answer)
+		pager_begin();
 	return 0;
 }
 
@@ -280,6 +289,7 @@ static int close_output(struct report *report, bool is_kept)
 
 	if (is_kept || report->output.out == stdout)
 		result = flush_output(report->output.out, report->options->output);
+	pager_end();
 	errno = 0;
 	if (report->output.out != stdout && report_file_close(report->output.out, report->file, is_kept) != 0 &&
 	    !result)
@@ -290,7 +300,7 @@ static int close_output(struct report *report, bool is_kept)
 /* True for reports that may lack the chosen processes. The event list has threads. */
 static bool is_of_processes(const struct visualizer_options *options)
 {
-	return options->reports.timeline ||
+	return options->reports.timeline || options->reports.answer ||
 	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path);
 }
 
@@ -318,7 +328,7 @@ static void release(struct report *report)
 static bool has_report(const struct visualizer_options *options)
 {
 	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary ||
-	       options->reports.critical_path || options->reports.timeline;
+	       options->reports.answer || options->reports.critical_path || options->reports.timeline;
 }
 
 static int run(const struct visualizer_options *options)

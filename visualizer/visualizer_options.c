@@ -68,6 +68,7 @@ FLAG(all, rows.all)
 FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(exact, exact)
+FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
 FLAG(debuginfod, symbols.debuginfod)
 
@@ -301,7 +302,7 @@ static const struct option_spec option_table[] = {
 	{.name = "help", .apply = set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
-	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only (default)"},
+	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
 	 .help = "with --diff: exit with 1 if B ran longer by 10%, 50ms"},
@@ -316,6 +317,7 @@ static const struct option_spec option_table[] = {
 	{.name = "ns", .apply = set_exact, .help = "exact times, in ns"},
 	{.name = "output", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
 	 .apply = set_output, .help = "write the report to FILE"},
+	{.name = "no-pager", .apply = set_no_pager, .help = "no $TRACE_PAGER, $PAGER or less on a terminal"},
 
 	{.heading = "Time and events, for lists (-d)"},
 	{.name = "from", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_from,
@@ -386,6 +388,7 @@ const struct option_program visualizer_program = {
 	.synopsis = "[OPTION...] TRACE [PROC] [OUT]\n"
 		    "--diff [OPTION...] A B [OUT]",
 	.usage = "Show where the time in a trace went.\n"
+		 "  tracevisualizer t.trace                  the answer on one screen\n"
 		 "  tracevisualizer -a t.trace               every process, and the machine\n"
 		 "  tracevisualizer --critical-path t.trace  what the command waited for\n",
 	.notes = "PROC is ignored. Exit status: 0 done, 1 failed, 2 usage.\nMore: man tracevisualizer\n",
@@ -443,6 +446,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 {
 	bool listed = o->reports.list && !o->reports.summary,
 	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
+	bool choosable = processes || o->reports.answer || o->reports.timeline;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -462,11 +466,10 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->symbols.folder, listed, "--symfs", "it is for the names of functions in lists (-d)"},
 		{o->symbols.debuginfod, listed, "--debuginfod", "it is for the names of functions in lists (-d)"},
 		{o->events.has_time, listed, "--time", "it chooses what lists (-d) show"},
-		{o->processes.pid >= 0, listed || processes || o->reports.timeline, "--pid",
+		{o->processes.pid >= 0, listed || choosable, "--pid",
 		 "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
-		{o->processes.comm, processes || o->reports.timeline, "--comm",
-		 "it chooses processes for -a, --json, --diff and --timeline"},
-		{o->processes.cgroup, processes || o->reports.timeline, "--cgroup",
+		{o->processes.comm, choosable, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->processes.cgroup, choosable, "--cgroup",
 		 "it chooses processes for -a, --json, --diff and --timeline"},
 	};
 
@@ -529,8 +532,9 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	if (!error)
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
-	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline)
-		options->reports.summary = true;
+	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
+	    !options->reports.summary)
+		options->reports.answer = true;
 	if (!error)
 		warn_without_effect(options);
 	return error;

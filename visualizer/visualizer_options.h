@@ -23,6 +23,7 @@ struct report_choice {
 	bool analyze; /* -a */
 	bool list;    /* -d */
 	bool summary; /* -s */
+	bool answer;  /* none of these: the answer on one screen */
 	bool json;
 	bool verify;
 	bool critical_path;
@@ -88,6 +89,7 @@ struct visualizer_options {
 	struct row_choice rows;
 	struct fail_choice fail;
 	bool exact;	    /* --ns */
+	bool no_pager;	    /* --no-pager */
 	const char *output; /* NULL: stdout */
 	const char *trace;
 	const char *other_trace; /* of --diff */

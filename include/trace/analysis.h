@@ -379,6 +379,22 @@ uint32_t trace_process_ns_pid(const struct trace_process *process);
 const char *trace_process_cgroup(const struct trace_process *process);
 const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
 const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
+/**
+ * trace_process_args() - its arguments at the end, at most 255 bytes; "" if not known
+ * TRACE_ARGS_SEPARATOR is between two of them. trace_process_args_are_cut(): there are more.
+ */
+const char *trace_process_args(const struct trace_process *process);
+bool trace_process_args_are_cut(const struct trace_process *process);
+/**
+ * trace_process_title() - the name by which people know it: "java Shop", the
+ * title that it wrote over its arguments, else its comm; docs/GLOSSARY.md has the rule
+ */
+const char *trace_process_title(const struct trace_process *process);
+/**
+ * trace_process_is_called() - is @name its comm (up to 15 bytes), its title, or the base name of
+ * its program or script?
+ */
+bool trace_process_is_called(const struct trace_process *process, const char *name);
 
 /**
  * struct trace_identity - the values that a process has at one time, with its time meanwhile
@@ -416,8 +432,8 @@ bool trace_process_ever_was(const struct trace_process *process, trace_identity_
 /* ---- results: after the pass ---- */
 
 /**
- * struct trace_wait - @target: path, comm, address, device or system call; @pid, @comm:
- * for PROCESS, and for STOPPED if the process is known; else 0 and ""
+ * struct trace_wait - @target: path, title of a process, address, device or system call
+ * @pid, @comm: for PROCESS, and for STOPPED if the process is known; else 0 and ""
  */
 struct trace_wait {
 	enum trace_wait_kind kind;
@@ -441,6 +457,7 @@ struct trace_cpu_wait {
 	uint32_t pid;
 	const char *comm;
 	uint64_t ns;
+	const char *title; /* trace_process_title() of @pid; else @comm */
 };
 
 /**

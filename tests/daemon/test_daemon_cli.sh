@@ -139,15 +139,15 @@ expect 0 "scheduling, begin and end of processes are recorded too" run -efs -tu1
 # time, summary, files
 expect 0 "t.trace: .* events, .* lost" run -ts1 t.trace t.proc
 check "what an event takes" grep -q " events, .* ([0-9.]* B/event), .* lost" err
-check "next command" grep -q "next: tracevisualizer -a t.trace" err
+check "next command" grep -q "next: tracevisualizer t.trace" err
 check "mode 0600" test "$(stat -c %a t.trace)" = 600
 check "process list" grep -qx "PID: 1; PPID: 0; NAME: init" t.proc
 check "interrupt list" grep -qx "IRQ: 9; NAME: timer" t.proc
 expect 0 "" silent -tu100000 t.trace
 advised() { # what is advised can be pasted
 	run -tu100000 --output "$1" 2>err
-	eval "$(sed -n 's/.*next: tracevisualizer -a \(.*\)/"$visualizer" -a \1/p' err)" >out 2>&1
-	check "the next command of $1" grep -q "^Trace duration:" out
+	eval "$(sed -n 's/.*next: tracevisualizer \(.*\)/"$visualizer" \1/p' err)" >out 2>&1
+	check "the next command of $1" grep -q "^More: tracevisualizer -a " out
 }
 advised t.trace
 advised "two words.trace"
