@@ -52,4 +52,11 @@ static inline bool call_accepts(const struct trace_analysis *a, const struct fra
 	return class == CALL_ACCEPT ||
 	       (class == CALL_SOCKETCALL && frame->nr_args && (frame->args[0] == 5 || frame->args[0] == 18));
 }
+
+/** frame_is_error() - did the call fail, or was the fault a major one? */
+static inline bool frame_is_error(const struct frame *frame, int64_t ret)
+{
+	/* -512..-516 make the kernel restart the call: the program sees no error. */
+	return frame->kind == FRAME_TRAP ? frame->major : ret < 0 && ret >= -4095 && !(ret <= -512 && ret >= -516);
+}
 #endif

@@ -242,7 +242,8 @@ static void gaps_begin(struct trace_analysis *a, uint64_t ns)
 /* The edges of a window come in the order of the gaps: the pass has one place to stop for both. */
 void lost_begin(struct trace_analysis *a, uint64_t ns)
 {
-	while (window_next(a->window) <= ns) {
+	/* an event of a damaged trace may be at UINT64_MAX, which is also no edge */
+	while (a->window && window_next(a->window) <= ns && window_next(a->window) != UINT64_MAX) {
 		gaps_begin(a, window_next(a->window));
 		window_edge(a);
 	}

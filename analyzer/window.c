@@ -95,7 +95,7 @@ static const struct window_thread *thread_at(const struct window *w, const struc
 
 /* ---- intervals ---- */
 
-struct holders {
+struct window_holders {
 	struct trace_analysis *a;
 	struct acct *acct;
 	uint64_t ns;
@@ -104,7 +104,7 @@ struct holders {
 	uint64_t oldest_ns;
 };
 
-static uint64_t *holder_row(struct holders *holders, uint32_t process)
+static uint64_t *holder_row(struct window_holders *holders, uint32_t process)
 {
 	struct cpu_holder_row *row = acct_row(holders->a, &holders->acct->cpu_holders, sizeof(*row), process + 1ull);
 
@@ -113,7 +113,7 @@ static uint64_t *holder_row(struct holders *holders, uint32_t process)
 
 static void add_holder(void *data, uint32_t process, uint64_t ns)
 {
-	struct holders *holders = data;
+	struct window_holders *holders = data;
 
 	if (process != PROCESS_INTERRUPTS) {
 		holders->oldest = process;
@@ -127,10 +127,10 @@ static void add_holder(void *data, uint32_t process, uint64_t ns)
 }
 
 /*
- * The log gives the interrupts of the slice in which the wait began in proportion. Of a wait that
- * lies in the window and ends now they are known exactly.
+ * The log gives the interrupts of the slice in which the wait began in proportion. For a wait
+ * that lies in the window and ends now, they are known exactly.
  */
-static void correct_interrupts(struct holders *holders, const struct cpu *cpu, const struct trace_thread *thread,
+static void correct_interrupts(struct window_holders *holders, const struct cpu *cpu, const struct trace_thread *thread,
 			       const struct trace_interval *cut)
 {
 	uint64_t exact = cpu_irq_time(cpu, cut->to_ns) - thread->queued_irq, off;
@@ -152,7 +152,7 @@ static void correct_interrupts(struct holders *holders, const struct cpu *cpu, c
 
 static void add_wait_cpu(struct trace_analysis *a, struct acct *acct, const struct trace_interval *cut)
 {
-	struct holders holders = {.a = a, .acct = acct};
+	struct window_holders holders = {.a = a, .acct = acct};
 	uint64_t now = a->now > cut->to_ns ? a->now : cut->to_ns;
 
 	acct->wait_cpu += cut->to_ns - cut->from_ns;
@@ -290,7 +290,7 @@ static void add_parts(struct call_row *row, const struct thread_snapshot *from, 
 }
 
 void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
-		 bool is_error)
+		 int64_t ret)
 {
 	const struct window *w = a->window;
 	bool trap = frame->kind == FRAME_TRAP, begins = frame->begin.ns >= w->ns[EDGE_FROM];
@@ -312,7 +312,7 @@ void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 	if (!begins)
 		return;
 	row->calls++;
-	row->errors += is_error;
+	row->errors += frame_is_error(frame, ret);
 	row->longest = whole > row->longest ? whole : row->longest;
 	row->shortest = ~whole > row->shortest ? ~whole : row->shortest;
 	key = latency_key(row->key, whole);

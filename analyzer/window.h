@@ -21,9 +21,9 @@ uint64_t window_next(const struct window *window);
 void window_edge(struct trace_analysis *a);
 /** window_mode() - the mode of @thread's running intervals is known now: acct_mode() */
 void window_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall);
-/** window_call() - @frame of @thread ended at @ns */
+/** window_call() - @frame of @thread ended at @ns with the result @ret */
 void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
-		 bool is_error);
+		 int64_t ret);
 /** window_major() - a fault of @thread is known to be major, after it ended at @ns */
 void window_major(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** window_close() - after the pass: the accounts of @a become those of the window */

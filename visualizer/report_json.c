@@ -72,7 +72,8 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "start_ns", start);
 	json_u64(json, "end_ns", end);
 	json_u64(json, "elapsed_ns", end - start);
-	json_bool(json, "window", report->is_windowed);
+	if (report->is_windowed)
+		json_bool(json, "window", true);
 	json_u64(json, "events", readable_events(report));
 	json_u64(json, "lost", losses_lost(report->trace, report->analysis, &gaps));
 	json_u64(json, "overwritten", losses_of(report->trace).overwritten);

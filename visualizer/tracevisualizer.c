@@ -387,7 +387,8 @@ static int open_side(struct report *report, const char *path)
 	if (!report->analysis)
 		return complain_of_error(&error);
 	command_begin(&report->command, report->trace, report->analysis);
-	diff_cause_begin(report);
+	if (!report->is_windowed) /* the cause is that of whole commands */
+		diff_cause_begin(report);
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
 	report_check_memory(report);

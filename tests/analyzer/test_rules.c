@@ -75,16 +75,16 @@ bool state_is_complete(const struct trace_analysis *analysis)
 	return true;
 }
 
-uint64_t state_nr_events(const struct trace_analysis *analysis)
-{
-	(void)analysis;
-	return 0;
-}
-
 bool state_is_windowed(const struct trace_analysis *analysis)
 {
 	(void)analysis;
 	return false;
+}
+
+uint64_t state_nr_events(const struct trace_analysis *analysis)
+{
+	(void)analysis;
+	return 0;
 }
 
 bool state_has_events(const struct trace_analysis *analysis, uint32_t id)

@@ -104,15 +104,14 @@ static void check_thread(const struct whole *whole, const struct trace_analysis 
 			 const struct trace_thread *thread, uint64_t from, uint64_t to)
 {
 	struct trace_figures *f = trace_thread_figures(part, thread);
-	const struct kept *first = first_of(whole, trace_thread_index(thread)), *end = whole->kept + whole->nr;
+	uint32_t idx = trace_thread_index(thread);
+	const struct kept *first = first_of(whole, idx), *end = whole->kept + whole->nr;
 	uint64_t states[TRACE_STATE_RUNNING + 1] = {0}, life = 0, of_waits = 0;
 
-	for (const struct kept *at = first; at < end && at->thread == first->thread; at++) {
+	for (const struct kept *at = first; at < end && at->thread == idx; at++) {
 		states[at->interval.state] += cut(&at->interval, from, to);
 		life += cut(&at->interval, from, to);
 	}
-	if (first == end || first->thread != trace_thread_index(thread))
-		life = 0;
 	CU_ASSERT_EQUAL(life, f->elapsed_ns);
 	CU_ASSERT_EQUAL(f->user_ns + f->syscall_ns,
 			states[TRACE_STATE_USER] + states[TRACE_STATE_SYSCALL] + states[TRACE_STATE_RUNNING]);
@@ -123,7 +122,7 @@ static void check_thread(const struct whole *whole, const struct trace_analysis 
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		uint64_t ns = 0;
 
-		for (const struct kept *at = first; at < end && at->thread == first->thread; at++)
+		for (const struct kept *at = first; at < end && at->thread == idx; at++)
 			ns += is_of(&f->waits[i], &at->interval) ? cut(&at->interval, from, to) : 0;
 		/* several rows may have the same words, for example two processes of one name */
 		CU_ASSERT(ns >= f->waits[i].ns);
