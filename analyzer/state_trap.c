@@ -18,6 +18,7 @@
 #include "state.h"
 #include "state_frame.h"
 #include "state_trap.h"
+#include "window.h"
 
 static struct trace_thread *current_user_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
@@ -66,11 +67,13 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		frames_pop(a, thread, ns, 0, 0);
 }
 
-static void count_major(struct trace_analysis *a, struct trace_thread *thread)
+static void count_major(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	struct call_row *row = acct_row(a, &thread->acct.traps, sizeof(*row), 1);
 
 	row->errors++;
+	if (a->window)
+		window_major(a, thread, ns);
 }
 
 void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -82,7 +85,7 @@ void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!thread)
 		return;
 	if (fault->major && (thread->flags & THREAD_FAULT_OVER))
-		count_major(a, thread);
+		count_major(a, thread, ns);
 	thread->flags &= ~THREAD_FAULT_OVER;
 	top = frame_top(thread);
 	if (!top || top->kind != FRAME_TRAP)

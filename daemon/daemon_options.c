@@ -18,6 +18,7 @@
 #include "message.h"
 #include "option_parse.h"
 #include "preload.h"
+#include "process_name.h"
 #include "format_text.h"
 
 /* ---- values ---- */
@@ -112,11 +113,23 @@ static int apply_pid(void *into, const char *value, struct trace_error *ret_erro
 {
 	struct daemon_options *options = into;
 	uint64_t id;
-	int err = parse_id("--pid", value, options->tracer.filter_pid, 1, INT_MAX, &id, ret_error);
+	int err;
+
+	if (!options->tracer.filter_pid && value[strspn(value, "+-0123456789")])
+		return process_of_name(value, &options->tracer.filter_pid, ret_error);
+	err = parse_id("--pid", value, options->tracer.filter_pid, 1, INT_MAX, &id, ret_error);
 
 	if (!err)
 		options->tracer.filter_pid = (pid_t)id;
 	return err;
+}
+
+static int apply_no_args(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	options->tracer.no_args = true;
+	return 0;
 }
 
 static int apply_pgrp(void *into, const char *value, struct trace_error *ret_error)
@@ -454,7 +467,7 @@ static const struct option_spec option_table[] = {
 	{.letter = 'o', .value_name = "TRACE", .value = OPTION_OPTIONAL_VALUE, .completes = COMPLETE_FILE,
 	 .apply = apply_output_letter, .help = "the name of the trace, as the argument TRACE"},
 	{.letter = 'P', .name = "pid", .value_name = "PID", .value = OPTION_VALUE, .completes = COMPLETE_PID,
-	 .apply = apply_pid, .help = "only this process (-p PID works too)"},
+	 .apply = apply_pid, .help = "only this process: its number, or the name of its program or script"},
 	{.name = "follow", .apply = apply_follow,
 	 .help = "also its descendants; without -P: COMMAND and its descendants"},
 	{.letter = 'e', .other_letter = 'E', .name = "events", .value_name = "LIST", .value = OPTION_VALUE,
@@ -480,6 +493,7 @@ static const struct option_spec option_table[] = {
 	 .help = "the caller of each system call: at a depth, or within bounds"},
 	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
 	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},
+	{.name = "no-args", .apply = apply_no_args, .help = "no arguments of programs: they may have secrets"},
 	{.name = "no-user", .apply = apply_no_user, .help = "no events of programs (-e chooses some: 'shop:*')"},
 	{.letter = 'D', .name = "details", .value_name = "NAME", .value = OPTION_VALUE,
 	 .completes = COMPLETE_EVENTS, .apply = apply_details, .help = "as -e; details are always recorded"},

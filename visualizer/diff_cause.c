@@ -13,13 +13,13 @@
 #define ROWS 5
 
 /* one command in one state, or in one kind of wait, on both paths */
-struct cause_row {
+struct diff_cause_row {
 	struct trace_contributor what; /* without a process: ids differ between recordings */
 	uint64_t ns[2];
 };
 
 struct causes {
-	struct cause_row *rows; /* owned */
+	struct diff_cause_row *rows; /* owned */
 	size_t nr, room;
 };
 
@@ -45,7 +45,7 @@ static void add(struct causes *causes, int side, const struct trace_contributor 
 		i++;
 	if (i == causes->nr) {
 		causes->rows = memory_grow(causes->rows, causes->nr++, &causes->room, sizeof(*causes->rows));
-		causes->rows[i] = (struct cause_row){.what = *what};
+		causes->rows[i] = (struct diff_cause_row){.what = *what};
 		causes->rows[i].what.pid = causes->rows[i].what.tid = 0;
 	}
 	causes->rows[i].ns[side] += what->ns;
@@ -70,14 +70,14 @@ static bool collect(struct causes *causes, const struct report *side, int number
 	return path != NULL;
 }
 
-static uint64_t change(const struct cause_row *row)
+static uint64_t change(const struct diff_cause_row *row)
 {
 	return row->ns[0] > row->ns[1] ? row->ns[0] - row->ns[1] : row->ns[1] - row->ns[0];
 }
 
 static int order(const void *left, const void *right, void *unused)
 {
-	const struct cause_row *l = left, *r = right;
+	const struct diff_cause_row *l = left, *r = right;
 
 	(void)unused;
 	return change(l) > change(r) ? -1 : change(l) < change(r);

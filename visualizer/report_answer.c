@@ -185,7 +185,7 @@ static void process_bars(const struct report *report, const struct process_row *
 
 	for (size_t i = 0; i < nr; i++) {
 		bars[i].ns = rows[i].user_ns + rows[i].system_ns;
-		text_process(trace_process_comm(rows[i].process), trace_process_pid(rows[i].process), bars[i].label,
+		text_process(trace_process_title(rows[i].process), trace_process_pid(rows[i].process), bars[i].label,
 			     sizeof(bars[i].label));
 	}
 	snprintf(title, sizeof(title), "CPU time of the busiest processes (%% of the %s of %zu CPU%s):",

@@ -18,7 +18,6 @@
 #include "recorded.h"
 #include "report_critical_path.h"
 #include "row_limit.h"
-#include "time_choice.h"
 
 #define NAME_BYTES	  256
 #define ROWS_SHOWN	  10 /* in each table, unless --top is given */
@@ -31,13 +30,12 @@ static const char how_to_choose[] = "choose a process: --critical-path=PID or --
 
 static uint64_t from_ns(const struct report *report)
 {
-	return time_of_second(report->trace, report->options->window.from_s);
+	return report->window.from_ns;
 }
 
 static uint64_t to_ns(const struct report *report)
 {
-	return report->options->window.to_s >= 0 ? time_of_second(report->trace, report->options->window.to_s)
-						 : UINT64_MAX;
+	return report->window.to_ns;
 }
 
 int critical_path_begin(struct report *report)
@@ -48,11 +46,9 @@ int critical_path_begin(struct report *report)
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		return complain(1, "the kernel was not recorded, only events of programs: what threads waited for is "
 				   "unknown; record as root");
-	if (time_choice_check(report->trace, &report->options->window))
-		return 2;
-	if (report->options->window.from_s > 0)
+	if (report->window.has_from)
 		options.from_ns = from_ns(report);
-	if (report->options->window.to_s >= 0)
+	if (report->window.has_to)
 		options.to_ns = to_ns(report);
 	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	if (!options.command && !report->options->reports.critical_task)
@@ -82,7 +78,7 @@ static int match(const struct trace_thread *thread, const char *task, uint32_t t
 
 	if (tid)
 		return trace_thread_tid(thread) == tid;
-	if (trace_thread_tid(thread) == trace_process_pid(process) && comm_is(trace_process_comm(process), task))
+	if (trace_thread_tid(thread) == trace_process_pid(process) && trace_process_is_called(process, task))
 		return 2;
 	return comm_is(trace_thread_comm(thread), task);
 }
@@ -192,10 +188,10 @@ void path_row_text(const struct trace_contributor *row, char *text, size_t size)
 
 	if (row->by == TRACE_BY_TARGET)
 		text_name(row->target, name, sizeof(name));
-	else if (row->pid && !*row->comm)
+	else if (row->pid && !*row->title)
 		snprintf(name, sizeof(name), "%s", row->tid ? "thread" : "process");
 	else
-		text_comm(row->comm, name, sizeof(name));
+		text_comm(row->title, name, sizeof(name));
 	if (row->pid)
 		snprintf(pid, sizeof(pid), " %u", row->tid ? row->tid : row->pid);
 	switch (row->by) {
@@ -251,7 +247,7 @@ static void reason(const struct path_report *t, const struct trace_contributor *
 
 	if (!is_own(t, row))
 		snprintf(text, size, "for %s (%s)",
-			 text_process(row->comm, *row->comm ? 0 : row->pid, name, sizeof(name)), state_word(row));
+			 text_process(row->title, *row->title ? 0 : row->pid, name, sizeof(name)), state_word(row));
 	else if (row->state == TRACE_STATE_WAIT_CPU)
 		snprintf(text, size, "for a CPU");
 	else if (row->state == TRACE_STATE_INTERRUPTED)
@@ -292,13 +288,13 @@ static bool is_without_process(const struct trace_contributor *taker, const char
 static void add_own(struct string *s, const struct path_report *t)
 {
 	const struct trace_thread *thread = trace_critical_path_thread(t->path);
-	const char *comm = trace_process_comm(t->own);
+	const char *title = trace_process_title(t->own);
 	char name[NAME_BYTES];
 
 	if (trace_thread_tid(thread) != trace_process_pid(t->own))
 		string_addf(s, "Thread %s of ",
 			    text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
-	string_addf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
+	string_addf(s, "%s", text_process(title, *title ? 0 : trace_process_pid(t->own), name, sizeof(name)));
 }
 
 static void put_sentence(const struct path_report *t)
@@ -461,7 +457,7 @@ static void segment_line(const struct path_report *t, const struct segment_colum
 		 s->waited_via);
 	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
 	segment_row(&t->report->output, columns,
-		    text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
+		    text_ns(&t->report->output, s->from_ns - trace_get_info(t->report->trace)->complete_from_ns, &at),
 		    text_ns(&t->report->output, s->to_ns - s->from_ns, &ns), tid.bytes, line);
 }
 
@@ -533,6 +529,7 @@ static void put_contributor(struct json *json, const struct trace_contributor *r
 	json_open(json, NULL, "{");
 	json_text(json, "by", trace_contributor_by_name(row->by));
 	json_text(json, "comm", row->comm);
+	json_text(json, "title", row->title);
 	json_u64(json, "pid", row->pid);
 	json_u64(json, "tid", row->tid);
 	json_text(json, "state", state_name(row->state));

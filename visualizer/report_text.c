@@ -24,15 +24,37 @@
 #include "report_text.h"
 #include "report_user.h"
 #include "report_work.h"
+#include "value_text.h"
 
 /* The trace has no kernel events: processes, CPUs and waits are unknown. */
 static void programs_alone(const struct report *report)
 {
-	bool any = report_user_has_any(report);
+	bool any = report->is_windowed || report_user_has_any(report);
 
 	report_overview_of_programs(report, any);
-	report_user(report);
+	if (!report->is_windowed)
+		report_user(report);
 	report_summary(report);
+}
+
+/* From when to when the report is, by the wall clock. */
+static void put_range(const struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+	struct value_text part, whole;
+	uint64_t start, end;
+	struct wall_text wall;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	if (*wall_range_text(report->trace, start, end, &wall))
+		output_line(&report->output, "", "%s", wall.bytes);
+	if (report->is_windowed)
+		output_line(
+			&report->output, "",
+			"A window of %s of the trace's %s: without locks, servers, deferred work, disks, probes and "
+			"events of programs.",
+			text_ns(&report->output, end - start, &part),
+			text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
 }
 
 /* Every report says what is missing, also one without the first paragraphs. */
@@ -65,6 +87,8 @@ static void figures_of_all(const struct report *report, const struct process_row
 		if (section_is_chosen(options, SECTION_PROCESSES))
 			report_processes(report, rows, nr);
 	}
+	if (report->is_windowed)
+		return;
 	if (section_is_chosen(options, SECTION_SERVERS))
 		report_servers(report);
 	if (section_is_chosen(options, SECTION_PROGRAMS))
@@ -94,6 +118,7 @@ void report_text(const struct report *report)
 	struct process_row *rows;
 	size_t nr;
 
+	put_range(report);
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
 		programs_alone(report);
 		return;
@@ -108,9 +133,9 @@ void report_text(const struct report *report)
 	figures_of_all(report, rows, nr);
 	if (!has_process_choice(&options->processes)) {
 		report_sections(report, system);
-		if (section_is_chosen(options, SECTION_WORK))
+		if (section_is_chosen(options, SECTION_WORK) && !report->is_windowed)
 			report_work(report);
-	} else if (section_is_chosen(options, SECTION_LOCKS)) {
+	} else if (section_is_chosen(options, SECTION_LOCKS) && !report->is_windowed) {
 		report_locks(report);
 	}
 	classic(report, rows, nr, system);

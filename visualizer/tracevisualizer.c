@@ -121,7 +121,8 @@ static int verify(const struct report *report)
 	struct trace_error error = {0};
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
-	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
+	    (report->servers && trace_servers_verify(report->servers, &error) < 0) ||
+	    (report->user && trace_user_events_verify(report->user, &error) < 0))
 		return complain_of_error(&error);
 	string_addf(&line, "%s, and the times of %zu process%s and %zu CPU%s add up to the nanosecond",
 		    is_all_accounted_for(report->trace) ? "verified: every event is accounted for"
@@ -164,6 +165,19 @@ static int print(struct report *report)
 	return error;
 }
 
+/* The accounts of the window for reports of figures; other reports cut by themselves. */
+static void choose_window(struct report *report, struct trace_analysis_options *asked)
+{
+	const struct report_choice *reports = &report->options->reports;
+
+	report->is_windowed = (report->window.has_from || report->window.has_to) && !reports->critical_path &&
+			      !reports->timeline;
+	if (!report->is_windowed)
+		return;
+	asked->from_ns = report->window.from_ns;
+	asked->to_ns = report->window.has_to ? report->window.to_ns : 0;
+}
+
 static int analyze(struct report *report, double *since)
 {
 	const struct visualizer_options *options = report->options;
@@ -177,6 +191,8 @@ static int analyze(struct report *report, double *since)
 	    !options->reports.answer && !options->reports.verify && !options->reports.critical_path &&
 	    !options->reports.timeline)
 		return 0;
+	choose_window(report, &asked);
+	with_servers &= !report->is_windowed;
 	report->analysis = trace_analysis_new(report->trace, &asked, &error);
 	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
 	if (failed)
@@ -192,7 +208,7 @@ static int analyze(struct report *report, double *since)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (options->reports.timeline)
 		timeline_begin(report);
-	if (options->reports.analyze || options->reports.json)
+	if ((options->reports.analyze || options->reports.json) && !report->is_windowed)
 		report->disks = disk_figures_new(report->trace, report->analysis);
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
@@ -329,7 +345,9 @@ static int run(const struct visualizer_options *options)
 		return complain_of_error(&error);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
-	result = options->reports.timeline ? timeline_check(&report) : 0;
+	result = time_window_of(trace, &options->window, &report.window);
+	if (!result && options->reports.timeline)
+		result = timeline_check(&report);
 	if (!result && options->reports.timeline)
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
@@ -355,13 +373,17 @@ static int run(const struct visualizer_options *options)
 
 static int open_side(struct report *report, const char *path)
 {
+	struct trace_analysis_options asked = {.size = sizeof(asked)};
 	struct trace_error error = {0};
 
 	report->trace = trace_open(path, &error);
 	if (!report->trace)
 		return complain_of_error(&error);
 	warn_losses(report->trace);
-	report->analysis = trace_analysis_new(report->trace, NULL, &error);
+	if (time_window_of(report->trace, &report->options->window, &report->window))
+		return 2;
+	choose_window(report, &asked);
+	report->analysis = trace_analysis_new(report->trace, &asked, &error);
 	if (!report->analysis)
 		return complain_of_error(&error);
 	command_begin(&report->command, report->trace, report->analysis);

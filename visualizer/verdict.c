@@ -68,7 +68,7 @@ void verdict_thread_text(const struct trace_thread *thread, struct string *s)
 	const char *comm = trace_process_comm(process), *own = trace_thread_comm(thread);
 
 	if (*comm)
-		add_name(s, comm);
+		add_name(s, trace_process_title(process));
 	else
 		string_add(s, "process");
 	string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(process));
@@ -81,7 +81,7 @@ void verdict_thread_text(const struct trace_thread *thread, struct string *s)
 
 static void add_link(struct string *s, const struct path_link *link)
 {
-	const char *comm = link->is_thread ? trace_thread_comm(link->thread) : trace_process_comm(link->process);
+	const char *comm = link->is_thread ? trace_thread_comm(link->thread) : trace_process_title(link->process);
 
 	/* the threads of most programs have the name of their process */
 	if (link->is_thread && strcmp(comm, trace_process_comm(link->process)) == 0)
@@ -115,7 +115,7 @@ static void add_client(struct string *s, const struct report *report, const stru
 		if (server->nr_clients != 1 || client->process == tree->links[tree->links[link].parent].process)
 			return;
 		string_add(s, " (its only client: ");
-		add_name(s, *client->address ? client->address : client->comm);
+		add_name(s, *client->address ? client->address : trace_process_title(client->process));
 		string_addf(s, client->pid ? UNBROKEN_BLANK "%u)" : ")", client->pid);
 		return;
 	}

@@ -33,17 +33,6 @@ static int parse_number(const char *option, const char *text, int64_t max, int64
 	return 0;
 }
 
-static int parse_seconds(const char *option, const char *text, double *ret_seconds, struct trace_error *ret_error)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (!*text || *end || !(seconds >= 0 && seconds < 1e10))
-		return wrong(option, text, "is not a time in seconds after the start of the trace", ret_error);
-	*ret_seconds = seconds;
-	return 0;
-}
-
 static int append(const char *option, const char ***list, size_t *nr, const char *value, struct trace_error *ret_error)
 {
 	const char **bigger;
@@ -169,14 +158,36 @@ static int set_from(void *into, const char *value, struct trace_error *ret_error
 {
 	struct visualizer_options *options = into;
 
-	return parse_seconds("--from", value, &options->window.from_s, ret_error);
+	return time_choice_from(&options->window, value, ret_error);
 }
 
 static int set_to(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
-	return parse_seconds("--to", value, &options->window.to_s, ret_error);
+	return time_choice_to(&options->window, value, ret_error);
+}
+
+static int set_around(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	return time_choice_around(&options->window, value, ret_error);
+}
+
+/* in the order of enum list_time */
+#define LIST_TIMES "classic wall relative"
+
+static int set_time(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int kind = option_word_index(LIST_TIMES, value);
+
+	if (kind < 0)
+		return option_wrong_word("--time", LIST_TIMES, value, ret_error);
+	options->events.time = (enum list_time)kind;
+	options->events.has_time = true;
+	return 0;
 }
 
 static int set_forgotten(void *into, const char *value, struct trace_error *ret_error)
@@ -341,10 +352,13 @@ static const struct option_spec option_table[] = {
 	{.name = "no-pager", .apply = set_no_pager, .help = "no $TRACE_PAGER, $PAGER or less on a terminal"},
 
 	{.heading = "Time and events, for lists (-d)"},
-	{.name = "from", .value_name = "S", .value = OPTION_VALUE, .apply = set_from,
-	 .help = "from S seconds after the start on; also for --critical-path and --timeline"},
-	{.name = "to", .value_name = "S", .value = OPTION_VALUE, .apply = set_to,
-	 .help = "until S seconds after the start; as --from"},
+	{.name = "from", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_from,
+	 .help = "from 1.5s after the start, -5s before the end, or 23:06:41.5 by the wall clock"},
+	{.name = "to", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_to, .help = "until then; as --from"},
+	{.name = "around", .value_name = "TIME+-SPAN", .value = OPTION_VALUE, .apply = set_around,
+	 .help = "both: 23:06:41+-100ms"},
+	{.name = "time", .value_name = "KIND", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
+	 .words = LIST_TIMES, .apply = set_time, .help = LIST_TIMES ": how -d shows times"},
 	{.letter = 'c', .name = "cpu", .value_name = "N", .value = OPTION_VALUE, .apply = set_cpu,
 	 .help = "only this CPU"},
 	{.letter = 't', .name = "trace", .value_name = "NAME", .value = OPTION_VALUE,
@@ -438,7 +452,9 @@ bool options_is_trace(const char *path)
 /* Rejects options that exclude each other. */
 static int check_together(const struct visualizer_options *options)
 {
-	if (options->window.to_s >= 0 && options->window.from_s >= options->window.to_s)
+	if (options->window.span_ns && options->window.to.origin)
+		return complain_of_word("option", "--around", "has both ends of the window; leave out --to");
+	if (time_choice_is_backward(&options->window))
 		return complain_of_word("option", "--from", "has to be before --to");
 	/* the report is one JSON value, and lines behind it would make it none */
 	if (options->reports.json && options->reports.list && !options->reports.summary)
@@ -463,7 +479,6 @@ static void warn_without_effect(const struct visualizer_options *o)
 	bool listed = o->reports.list && !o->reports.summary,
 	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
 	bool choosable = processes || o->reports.answer || o->reports.timeline;
-	bool timed = listed || o->reports.critical_path || o->reports.timeline;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -484,10 +499,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->events.hidden_columns, listed, "--forget", "it chooses what lists (-d) show"},
 		{o->symbols.folder, listed, "--symfs", "it is for the names of functions in lists (-d)"},
 		{o->symbols.debuginfod, listed, "--debuginfod", "it is for the names of functions in lists (-d)"},
-		{o->window.from_s > 0, timed, "--from",
-		 "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->window.to_s >= 0, timed, "--to",
-		 "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->events.has_time, listed, "--time", "it chooses what lists (-d) show"},
 		{o->processes.pid >= 0, listed || choosable, "--pid",
 		 "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
 		{o->processes.comm, choosable, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
@@ -547,7 +559,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	struct trace_error wrong_word = {0};
 	int error;
 
-	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1, .window.to_s = -1};
+	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1};
 	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
 			? complain(2, "%s", wrong_word.message)
 			: take_positionals(options);

@@ -7,10 +7,14 @@
 #include <stdint.h>
 #include "completion.h"
 #include "option_table.h"
+#include "time_choice.h"
 
 #define OPTIONS_MAX_WORDS 4
 
 enum sort_key { SORT_ELAPSED, SORT_CPU, SORT_USER, SORT_SYSTEM, SORT_WAIT, SORT_WAIT_CPU, SORT_PID, SORT_NAME };
+
+/** enum list_time - how lists show times, in the order of the words of --time */
+enum list_time { LIST_TIME_CLASSIC, LIST_TIME_WALL, LIST_TIME_RELATIVE };
 
 enum list_column { COLUMN_CPU = 1, COLUMN_TIME = 2, COLUMN_PID = 4, COLUMN_LENGTH = 8, COLUMN_TEXT = 16 };
 
@@ -71,7 +75,9 @@ struct event_choice {
 	size_t nr_traced;
 	const char **omitted; /* owned array; -o */
 	size_t nr_omitted;
-	bool paths;		     /* -y */
+	bool paths;	     /* -y */
+	enum list_time time; /* --time */
+	bool has_time;
 	unsigned int hidden_columns; /* enum list_column; -f */
 };
 
@@ -79,12 +85,6 @@ struct event_choice {
 struct symbol_choice {
 	const char *folder; /* instead of "/"; NULL: none */
 	bool debuginfod;
-};
-
-/** struct time_choice - seconds after the start of the trace: time_choice.h */
-struct time_choice {
-	double from_s;
-	double to_s; /* < 0: to the end */
 };
 
 /** struct row_choice - the number and the order of rows: row_limit.h, process_rows.h */

@@ -20,7 +20,7 @@ end
 
 complete -c tracedaemon -s t -l time -x -d 'record for this time: 60s, 500ms, 5m; -ts60, -tu500000'
 complete -c tracedaemon -s o -rF -d 'the name of the trace, as the argument TRACE'
-complete -c tracedaemon -s P -l pid -x -a '(__fish_complete_pids)' -d 'only this process (-p PID works too)'
+complete -c tracedaemon -s P -l pid -x -a '(__fish_complete_pids)' -d 'only this process: its number, or the name of its program or script'
 complete -c tracedaemon -l follow -d 'also its descendants; without -P: COMMAND and its descendants'
 complete -c tracedaemon -s e -l events -x -a '(__tracedaemon_events)' -d 'record only these (-eSCHED, sched,fs), or change the default: +NAME,-NAME'
 complete -c tracedaemon -l probe -rF -a '(__tracedaemon_probes)' -d 'calls in programs: libc.so.6:malloc, \'./prog:pay order->id\', usdt:FILE'
@@ -33,6 +33,7 @@ complete -c tracedaemon -s G -l pgrp -x -a '(__fish_complete_pids)' -d 'only thi
 complete -c tracedaemon -l preload -x -a 'malloc pthread pthread:all functions' -d 'trace what COMMAND does: malloc, pthread, functions'
 complete -c tracedaemon -s s -x -d 'the caller of each system call: at a depth, or within bounds'
 complete -c tracedaemon -l user -x -a '(__fish_complete_users)' -d 'run COMMAND as this user; only root may'
+complete -c tracedaemon -l no-args -d 'no arguments of programs: they may have secrets'
 complete -c tracedaemon -l no-user -d 'no events of programs (-e chooses some: \'shop:*\')'
 complete -c tracedaemon -s D -l details -x -a '(__tracedaemon_events)' -d 'as -e; details are always recorded'
 complete -c tracedaemon -s k -l flight-recorder -l overwrite -d 'keep the latest events in memory, in the background; -j saves'

@@ -79,8 +79,8 @@ static void options_without_effect_are_reported(void)
 	} cases[] = {
 		{"-a -c0", "warning: --cpu has no effect here: it chooses a CPU for lists (-d)\n"},
 		{"-tsched", "warning: --trace has no effect here: "},
-		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d), "
-				      "--critical-path and --timeline\n"},
+		{"-a --time=wall", "warning: --time has no effect here: it chooses what lists (-d) show\n"},
+		{"-a --from=0.00001", NULL},
 		{"--json --section=cpus", "warning: --section has no effect here: it chooses parts of -a\n"},
 		{"-s --pid=10", "warning: --pid has no effect here: "},
 		{"-d --comm=one", "warning: --comm has no effect here: "},
