@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* bars.c - lines with a label, a time, a share and a bar. */
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bars.h"
+#include "checked_memory.h"
 #include "value_text.h"
 
 #define INDENT	    2
@@ -19,8 +21,11 @@
 static bool has_blocks(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool is_utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	bool is_utf8;
 
+	if (!locale && errno == ENOMEM)
+		memory_end();
+	is_utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
 	if (locale)
 		freelocale(locale);
 	return is_utf8;

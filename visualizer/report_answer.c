@@ -11,6 +11,7 @@
  *
  * A terminal of 24 lines shows all of it: each part has a maximum of lines.
  */
+#include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,12 @@
 void answer_begin(struct report *report)
 {
 	struct trace_history_options options = {.size = sizeof(options)};
+	struct trace_error error = {0};
 
 	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
-	report->history = trace_history_new(report->analysis, &options, NULL);
+	report->history = trace_history_new(report->analysis, &options, &error);
+	if (!report->history && error.code == -ENOMEM)
+		memory_end();
 }
 
 /* ---- the thread ---- */
@@ -256,6 +260,8 @@ static struct trace_critical_path *path_of(const struct report *report, const st
 					   bool *ret_of_command)
 {
 	bool chosen = has_process_choice(&report->options->processes);
+	struct trace_critical_path *path;
+	struct trace_error error = {0};
 	const struct trace_process *process;
 	const struct trace_thread *thread;
 	uint64_t begun = 0;
@@ -269,7 +275,10 @@ static struct trace_critical_path *path_of(const struct report *report, const st
 		process = busiest_process(report, rows, nr);
 		thread = process ? busiest_thread(report->analysis, process) : NULL;
 	}
-	return thread ? trace_critical_path_new(report->history, thread, begun, UINT64_MAX, NULL) : NULL;
+	path = thread ? trace_critical_path_new(report->history, thread, begun, UINT64_MAX, &error) : NULL;
+	if (!path && error.code == -ENOMEM)
+		memory_end();
+	return path;
 }
 
 static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
@@ -296,7 +305,7 @@ void report_answer(const struct report *report)
 	size_t nr;
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
-		report_overview_of_programs(report, report_user_has_any(report));
+		report_overview_of_programs(report, report->is_windowed || report_user_has_any(report));
 		put_end(report);
 		return;
 	}
