@@ -33,6 +33,7 @@
 #include "state.h"
 #include "state_frame.h"
 #include "wait_cause.h"
+#include "window.h"
 
 static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from,
 			uint64_t to, enum trace_state state)
@@ -79,6 +80,8 @@ void acct_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_sy
 	if (!(thread->flags & THREAD_MODE_UNKNOWN))
 		return;
 	thread->flags &= ~THREAD_MODE_UNKNOWN;
+	if (a->window)
+		window_mode(a, thread, in_syscall);
 	for (uint32_t i = 0; i < thread->nr_shares; i++) {
 		struct trace_cpu_figures *figures = &a->cpus[thread->shares[i].cpu].figures;
 

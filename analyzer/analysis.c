@@ -9,9 +9,11 @@
 #include "slice_log.h"
 #include "interrupted.h"
 #include "state.h"
+#include "window.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_filtered.h"
+#include "state_args.h"
 #include "state_expire.h"
 #include "state_identity.h"
 #include "state_irq.h"
@@ -41,6 +43,7 @@ static const struct {
 	HANDLER(start_again, on_start_again),
 	HANDLER(start_thread, on_start_thread),
 	HANDLER(start_exe, on_start_record),
+	HANDLER(start_args, on_start_record),
 	HANDLER(start_files, on_start_record),
 	HANDLER(start_fd, on_start_record),
 	HANDLER(start_socket, on_start_record),
@@ -69,6 +72,7 @@ static const struct {
 	HANDLER(sched_migrate, on_sched_migrate),
 	HANDLER(sched_fork, on_sched_fork),
 	HANDLER(sched_exec, on_sched_exec),
+	HANDLER(sched_args, on_sched_args),
 	HANDLER(fs_exec, on_fs_exec),
 	HANDLER(fs_dir, on_fs_dir),
 	HANDLER(sched_exit, on_sched_exit),
@@ -142,11 +146,22 @@ static bool options_verify(const struct trace_analysis_options *options)
 	       options->verify;
 }
 
+/* False: the accounts are of the whole trace. */
+static bool options_window(const struct trace_analysis_options *options, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+	if (!options || options->size < offsetof(struct trace_analysis_options, to_ns) + sizeof(options->to_ns))
+		return false;
+	*ret_from_ns = options->from_ns;
+	*ret_to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
+	return options->from_ns || options->to_ns;
+}
+
 struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
 					  struct trace_error *ret_error)
 {
 	const struct trace_info *info = trace_get_info(trace);
 	struct trace_analysis *a = calloc(1, sizeof(*a));
+	uint64_t from_ns, to_ns;
 
 	if (!a)
 		goto fail;
@@ -176,6 +191,11 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 		if (!a->rules)
 			goto fail;
 	}
+	if (options_window(options, &from_ns, &to_ns)) {
+		a->window = window_new(a, from_ns, to_ns);
+		if (!a->window)
+			goto fail;
+	}
 	if (!a->failed)
 		return a;
 fail:
@@ -188,6 +208,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	if (!a)
 		return NULL;
 	rules_free(a->rules);
+	a->window = window_free(a->window);
 	thread_table_clear(&a->threads);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);
@@ -202,6 +223,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	hook_list_clear(&a->hooks);
 	gap_log_clear(&a->gaps);
 	end_state_clear(&a->end);
+	table_clear(&a->late_args);
 	wakers_free(a); /* also for a pass that was aborted */
 	free(a->packets);
 	probe_sums_clear(&a->probes);
@@ -373,8 +395,8 @@ static void prefetch_next(const struct trace_analysis *a, const struct trace_cur
 /* True if the thread on the CPU made the event; false for events of the recorder itself. */
 static bool is_of_cpu(uint32_t id)
 {
-	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_again &&
-	       id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost;
+	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_args &&
+	       id != TRACE_EV_start_again && id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost;
 }
 
 /*
@@ -423,11 +445,14 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 
 static void close_accounts(struct trace_analysis *a)
 {
+	if (a->window)
+		window_clamp(a, true);
 	lost_begin(a, a->end_ns);
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		hidden_end(a, &a->cpus[i]);
 		acct_cpu(a, &a->cpus[i], a->end_ns);
 	}
+	args_end(a);
 	a->closing = true; /* no time slice follows */
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
@@ -438,6 +463,8 @@ static void close_accounts(struct trace_analysis *a)
 		}
 	wakers_free(a);
 	acct_flush(a);
+	if (a->window)
+		window_close(a);
 }
 
 /*
@@ -460,6 +487,8 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 		a->end_ns = a->start_ns;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
 		a->cpus[i].accounted_ns = a->cpus[i].slice_since = a->start_ns;
+	if (a->window)
+		window_clamp(a, false);
 	return trace_cursor_seek(cursor, a->start_ns);
 }
 

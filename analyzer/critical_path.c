@@ -409,8 +409,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 static bool same(const struct trace_contributor *a, const struct trace_contributor *b, uint32_t own)
 {
 	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid &&
-	       strcmp(a->comm, b->comm) == 0 && a->address == b->address && strcmp(a->target, b->target) == 0 &&
-	       strcmp(a->via, b->via) == 0 &&
+	       strcmp(a->comm, b->comm) == 0 && strcmp(a->title, b->title) == 0 && a->address == b->address &&
+	       strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 &&
 	       (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
 }
 
@@ -422,7 +422,7 @@ static void sum_add(struct path_sums *sums, const struct trace_contributor *shar
 	struct sum_row *row;
 
 	key = hash_u64(hash_u64(key ^ share->tid) ^ share->address);
-	key = hash_text(hash_text(hash_text(key, share->comm), share->target), share->via);
+	key = hash_text(hash_text(hash_text(key, share->title), share->target), share->via);
 	if (share->by != TRACE_BY_COMMAND || share->pid == sums->own)
 		key = hash_u64(key ^ share->pid);
 	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
@@ -444,9 +444,19 @@ static void sum_add(struct path_sums *sums, const struct trace_contributor *shar
 		row->sum.pid = 0;
 }
 
+/* The first thread has the title of its process. */
+static const char *title_of_thread(const struct trace_thread *thread)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+
+	return trace_thread_tid(thread) == trace_process_pid(process) ? trace_process_title(process)
+								      : trace_thread_comm(thread);
+}
+
 static void share_set_process(struct trace_contributor *share, const struct trace_thread *thread)
 {
 	share->comm = trace_process_comm(trace_thread_process(thread));
+	share->title = trace_process_title(trace_thread_process(thread));
 	share->pid = trace_process_pid(trace_thread_process(thread));
 }
 
@@ -465,6 +475,7 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 	share.by = TRACE_BY_THREAD;
 	share.tid = trace_thread_tid(segment->thread);
 	share.comm = trace_thread_comm(segment->thread);
+	share.title = title_of_thread(segment->thread);
 	sum_add(sums, &share);
 	if (segment->waiter && !is_lock(segment->waited_via)) {
 		struct trace_contributor link = {.by = TRACE_BY_LINK,
@@ -481,6 +492,7 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 	if (segment->state == TRACE_STATE_BLOCKED) {
 		struct trace_contributor target = {.by = TRACE_BY_TARGET,
 						   .comm = "",
+						   .title = "",
 						   .state = segment->state,
 						   .kind = segment->kind,
 						   .target = segment->target,
@@ -495,6 +507,7 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 	if (segment->state == TRACE_STATE_WAIT_CPU) {
 		struct trace_contributor competitor = {.by = TRACE_BY_COMPETITOR,
 						       .comm = segment->holder_name,
+						       .title = segment->holder_name,
 						       .state = segment->state,
 						       .target = "",
 						       .via = "",
@@ -597,6 +610,7 @@ static void sum_held(struct path_sums *sums)
 		share_set_process(&share, thread);
 		share.tid = trace_thread_tid(thread);
 		share.comm = trace_thread_comm(thread);
+		share.title = title_of_thread(thread);
 		sum_add(sums, &share);
 	}
 	table_clear(&rows);

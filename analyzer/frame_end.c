@@ -10,6 +10,7 @@
 #include "latency.h"
 #include "pending.h"
 #include "state.h"
+#include "window.h"
 
 static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
 			  int64_t ret)
@@ -19,6 +20,7 @@ static void frame_account(struct trace_analysis *a, struct trace_thread *thread,
 					trap ? 1 : frame->call + 1ull);
 	uint64_t elapsed = ns - frame->begin.ns;
 	struct thread_snapshot end;
+	bool is_error;
 
 	thread_snapshot(thread, ns, &end);
 	acct_latency(a, thread, trap, latency_key(row->key, elapsed));
@@ -28,12 +30,15 @@ static void frame_account(struct trace_analysis *a, struct trace_thread *thread,
 		row->shortest = ~elapsed;
 	row->calls++;
 	/* -512..-516 make the kernel restart the call: the program sees no error. */
-	row->errors += trap ? frame->major : ret < 0 && ret >= -4095 && !(ret <= -512 && ret >= -516);
+	is_error = trap ? frame->major : ret < 0 && ret >= -4095 && !(ret <= -512 && ret >= -516);
+	row->errors += is_error;
 	row->elapsed += elapsed;
 	row->cpu += end.cpu - frame->begin.cpu;
 	row->interrupted += end.interrupted - frame->begin.interrupted;
 	row->wait_cpu += end.wait_cpu - frame->begin.wait_cpu;
 	row->wait += end.wait - frame->begin.wait;
+	if (__builtin_expect(a->window != NULL, 0))
+		window_call(a, thread, ns, frame, is_error);
 }
 
 void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, unsigned int depth, int64_t ret)

@@ -100,7 +100,7 @@ void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 						      .cpu = -1,
 						      .kind = TRACE_WAIT_UNKNOWN,
 						      .via = ""};
-	uint64_t at = whole->from_ns;
+	uint64_t at = whole->from_ns, key = a->hooks.wait_key;
 
 	lost.target = "";
 	for (size_t i = gap_log_from(&a->gaps, at);
@@ -112,7 +112,9 @@ void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 		interval_emit(a, &piece);
 		lost.to_ns = at = a->gaps.joined[i].end < whole->to_ns && a->gaps.pieces_left ? a->gaps.joined[i].end
 											      : whole->to_ns;
+		a->hooks.wait_key = 0;
 		interval_emit(a, &lost);
+		a->hooks.wait_key = key;
 		a->gaps.pieces_left -= a->gaps.pieces_left > 0;
 	}
 	piece.from_ns = at;

@@ -32,6 +32,11 @@ struct hook_list {
 	 */
 	struct event_hook *by_event;
 	uint32_t first[TRACE_EV_MAX + 1];
+	/*
+	 * wait_key() of the blocked interval that hooks are called for; 0: unknown time, or not
+	 * blocked
+	 */
+	uint64_t wait_key;
 	uint32_t states; /* states that any interval hook wants: bit 1 << enum trace_state */
 };
 

@@ -298,6 +298,7 @@ static bool may_release(const struct trace_analysis *a, struct trace_thread *by,
 	}
 }
 
+/* A sleep that signals do not end is one for a lock of the kernel, and not for that of the call. */
 void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct waker *waker)
 {
 	const struct frame *wait = frame_syscall(woken);
@@ -305,8 +306,8 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
 	struct futex_call call;
 	uint64_t key, own;
 
-	if (!wait || !by || waker->worker || (by->flags & THREAD_KERNEL) || !(own = key_of(a, woken, wait)) ||
-	    !may_release(a, by, wait))
+	if (!wait || !by || waker->worker || (woken->task_state & TRACE_TASK_UNINTERRUPTIBLE) ||
+	    (by->flags & THREAD_KERNEL) || !(own = key_of(a, woken, wait)) || !may_release(a, by, wait))
 		return;
 	key = released_key(a, by, woken, wait);
 	waker->lock = log_get(a, key);

@@ -38,7 +38,9 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 	interval.other = wait_process(a, v);
 	interval.target = wait_target(a, v);
 	interval.path = strings_text(&a->strings, wait_path(a, v));
+	a->hooks.wait_key = wait_key(v);
 	emit_pieces(a, &interval);
+	a->hooks.wait_key = 0;
 }
 
 static bool is_for_lock(const struct wait_cause *v)

@@ -197,7 +197,10 @@ static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, co
 	for (const struct cpu_holder_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
 		const struct trace_process *process = a->threads.processes[row->key - 1];
 
-		*at = (struct trace_cpu_wait){.pid = process->pid, .comm = process->comm, .ns = row->ns};
+		*at = (struct trace_cpu_wait){.pid = process->pid,
+					      .comm = process->comm,
+					      .ns = row->ns,
+					      .title = trace_process_title(process)};
 	}
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_who);
 }
@@ -293,7 +296,7 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.interrupted_ns = row->interrupted,
 			.wait_cpu_ns = row->wait_cpu,
 			.wait_ns = row->wait,
-			.min_ns = ~row->shortest,
+			.min_ns = row->calls ? ~row->shortest : 0,
 			.p50_ns = quantile(times->list, times->nr, row, 50),
 			.p99_ns = quantile(times->list, times->nr, row, 99),
 			.max_ns = row->longest,
@@ -422,7 +425,7 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	acct = acct_of(a, thread, &scratch);
 	if (acct)
 		figures = figures_of(a, acct, thread->end_ns - thread->start_ns);
-	if (figures)
+	if (figures && !a->window)
 		probe_figures(a, thread, figures);
 	acct_clear(&scratch);
 	return figures;
@@ -431,7 +434,7 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 static void add_probes(const struct trace_analysis *a, const struct trace_process *process,
 		       struct trace_figures *figures)
 {
-	for (const struct trace_thread *thread = process->first; figures && thread; thread = thread->next)
+	for (const struct trace_thread *thread = process->first; figures && !a->window && thread; thread = thread->next)
 		probe_figures(a, thread, figures);
 }
 

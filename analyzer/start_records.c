@@ -10,6 +10,7 @@
 #include "kernel_numbers.h"
 #include "start_records.h"
 #include "state.h"
+#include "state_args.h"
 #include "state_container.h"
 #include "state_end.h"
 #include "state_frame.h"
@@ -200,6 +201,7 @@ static const struct {
 } loaders[] = {
 	{TRACE_EV_start_thread, sizeof(struct trace_start_thread), load_thread},
 	{TRACE_EV_start_exe, sizeof(struct trace_start_exe), load_exe},
+	{TRACE_EV_start_args, sizeof(struct trace_start_args), args_load},
 	{TRACE_EV_start_files, sizeof(struct trace_start_files), load_files},
 	{TRACE_EV_start_fd, sizeof(struct trace_start_fd), load_fd},
 	{TRACE_EV_start_socket, START_SOCKET_BYTES, load_socket},

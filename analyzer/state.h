@@ -26,6 +26,7 @@
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
  *                    state_probe, start_records, kernel_work, work_sums
+ *   windows          window
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
@@ -68,6 +69,8 @@
 
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
 #define THREADS_COLD 256u
+
+struct window;
 
 struct trace_analysis {
 	const struct trace *trace; /* borrowed */
@@ -128,10 +131,12 @@ struct trace_analysis {
 	struct hidden_log hidden;
 	struct restart restart;
 	struct end_state end;
+	struct hash_table late_args; /* pid -> its title at the end: state_args.c */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 
-	struct rules *rules; /* owned; NULL: not to be verified */
+	struct window *window; /* owned; NULL: the whole trace */
+	struct rules *rules;   /* owned; NULL: not to be verified */
 	struct hook_list hooks;
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];

@@ -11,6 +11,7 @@
 #include "frame_end.h"
 #include "kernel_work.h"
 #include "state.h"
+#include "state_args.h"
 #include "state_close.h"
 #include "state_frame.h"
 #include "state_identity.h"
@@ -151,6 +152,7 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 		process->gid = parent->process->gid;
 		family_join(a, process);
 		process->exe = parent->process->exe;
+		args_inherit(process, parent->process);
 		process->cgroup = parent->process->cgroup;
 		process->cgroup_path = parent->process->cgroup_path;
 	}
@@ -273,6 +275,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (thread->tid != exec->tid)
 		take_leaders_number(a, thread, exec->tid, ns);
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
+	args_forget(thread->process);
 	thread->is_fresh = true;
 	identity_of_thread(a, thread, ns, exec->uid, thread->process->gid);
 	thread->has_rseq = false;

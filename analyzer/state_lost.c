@@ -54,6 +54,7 @@
 #include "state.h"
 #include "state_expire.h"
 #include "state_lost.h"
+#include "window.h"
 
 /* How many pieces gaps may divide intervals into: hooks.c. */
 #define PIECES (1u << 20)
@@ -160,6 +161,15 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 
 /* ---- all of it ---- */
 
+/* When the pass has to stop for a gap, or for an edge of the window. */
+static void next_prepare(struct trace_analysis *a)
+{
+	uint64_t gap = a->gaps.next < a->gaps.nr_of_cpus ? a->gaps.of_cpus[a->gaps.next].start : UINT64_MAX,
+		 edge = window_next(a->window);
+
+	a->gaps.next_ns = gap < edge ? gap : edge;
+}
+
 int lost_prepare(struct trace_analysis *a)
 {
 	size_t nr = trace_nr_gaps(a->trace);
@@ -189,8 +199,7 @@ int lost_prepare(struct trace_analysis *a)
 	if (!sort_rows(a->gaps.of_cpus, a->gaps.nr_of_cpus, sizeof(*a->gaps.of_cpus), by_start))
 		return -ENOMEM;
 	qsort(a->gaps.losses, a->gaps.nr_losses, sizeof(*a->gaps.losses), by_time);
-	if (a->gaps.nr_of_cpus)
-		a->gaps.next_ns = a->gaps.of_cpus[0].start;
+	next_prepare(a);
 	return 0;
 }
 
@@ -218,7 +227,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	slice_log_begin(a, cpu, cpu->accounted_ns);
 }
 
-void lost_begin(struct trace_analysis *a, uint64_t ns)
+static void gaps_begin(struct trace_analysis *a, uint64_t ns)
 {
 	while (a->gaps.next < a->gaps.nr_of_cpus && a->gaps.of_cpus[a->gaps.next].start <= ns) {
 		const struct cpu_gap *gap = &a->gaps.of_cpus[a->gaps.next++];
@@ -227,7 +236,17 @@ void lost_begin(struct trace_analysis *a, uint64_t ns)
 		gap_log_add(&a->gaps, gap->start, gap->end);
 		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
 	}
-	a->gaps.next_ns = a->gaps.next < a->gaps.nr_of_cpus ? a->gaps.of_cpus[a->gaps.next].start : UINT64_MAX;
+	next_prepare(a);
+}
+
+/* The edges of a window come in the order of the gaps: the pass has one place to stop for both. */
+void lost_begin(struct trace_analysis *a, uint64_t ns)
+{
+	while (window_next(a->window) <= ns) {
+		gaps_begin(a, window_next(a->window));
+		window_edge(a);
+	}
+	gaps_begin(a, ns);
 }
 
 /* Makes room for one more late gap, and for its entries in joined and late_losses. */

@@ -36,6 +36,11 @@ bool state_is_complete(const struct trace_analysis *a)
 	return !a->masks.paused && !a->gaps.nr && a->counts[TRACE_EV_fs_open] && a->counts[TRACE_EV_start_thread];
 }
 
+bool state_is_windowed(const struct trace_analysis *a)
+{
+	return a->window;
+}
+
 uint64_t state_nr_events(const struct trace_analysis *a)
 {
 	uint64_t nr = 0;

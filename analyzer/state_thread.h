@@ -242,6 +242,9 @@ struct trace_process {
 	uint32_t uid;
 	uint32_t gid;
 	string_id exe;
+	string_id args;	 /* 0: not known; state_args.c */
+	string_id title; /* 0: @comm */
+	bool args_cut;	 /* @args are the begin of longer ones */
 	bool kernel;
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */

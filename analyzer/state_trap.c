@@ -8,9 +8,9 @@
  * or the entry or the exit of a system call. Right after the end, a second event may say that the
  * fault was a major one.
  *
- * A program's fault on an address of the kernel brings in no page, so it has no end: either a
- * signal follows, or the kernel did a call of the old vsyscall page for the program. It is over at
- * once.
+ * A program's fault on an address of the kernel brings in no page, so a signal follows. In the old
+ * vsyscall page the kernel does the call for the program instead, and no event tells the end: that
+ * fault is over at once.
  */
 #include <string.h>
 #include "frame_end.h"
@@ -18,6 +18,7 @@
 #include "state.h"
 #include "state_frame.h"
 #include "state_trap.h"
+#include "window.h"
 
 static struct trace_thread *current_user_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
@@ -29,6 +30,8 @@ static struct trace_thread *current_user_thread(struct trace_analysis *a, struct
 		return NULL;
 	return thread;
 }
+
+#define VSYSCALL_PAGE 0xffffffffff600000u
 
 static void fault_in_user_mode(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
@@ -60,15 +63,17 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	frame->call = CALL_UNKNOWN;
 	frame->args[0] = fault->address;
 	thread_snapshot(thread, ns, &frame->begin);
-	if (fault->user && (int64_t)fault->address < 0)
+	if (fault->user && (fault->address & ~0xfffull) == VSYSCALL_PAGE)
 		frames_pop(a, thread, ns, 0, 0);
 }
 
-static void count_major(struct trace_analysis *a, struct trace_thread *thread)
+static void count_major(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	struct call_row *row = acct_row(a, &thread->acct.traps, sizeof(*row), 1);
 
 	row->errors++;
+	if (a->window)
+		window_major(a, thread, ns);
 }
 
 void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -80,7 +85,7 @@ void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!thread)
 		return;
 	if (fault->major && (thread->flags & THREAD_FAULT_OVER))
-		count_major(a, thread);
+		count_major(a, thread, ns);
 	thread->flags &= ~THREAD_FAULT_OVER;
 	top = frame_top(thread);
 	if (!top || top->kind != FRAME_TRAP)

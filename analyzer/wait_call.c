@@ -21,9 +21,18 @@ static struct wait_cause call_other(const struct wait_context *ctx)
 	return ctx->frame->has_path ? wait_by_path(ctx) : wait_by_waker(ctx, VIA_NONE);
 }
 
+/*
+ * A thread sleeps interruptibly while another process has the file locked. In a sleep that signals
+ * do not end, it waits for a lock of the kernel: a reader of /proc/locks holds the one of all locks
+ * of files.
+ */
 static struct wait_cause by_file_lock(const struct wait_context *ctx)
 {
-	return wait_cause_with_path(ctx->a, wait_by_waker(ctx, VIA_LOCK), file_path(ctx->a, ctx->frame->file));
+	bool is_of_kernel = ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE;
+
+	return wait_cause_with_path(ctx->a, wait_by_waker(ctx, VIA_LOCK),
+				    is_of_kernel ? strings_intern(&ctx->a->strings, "[lock of the kernel]")
+						 : file_path(ctx->a, ctx->frame->file));
 }
 
 static struct wait_cause call_on_file(const struct wait_context *ctx)

@@ -68,7 +68,8 @@ const char *wait_target(const struct trace_analysis *a, const struct wait_cause 
 {
 	const struct trace_process *process = wait_process(a, v);
 
-	return process ? process->comm : strings_text(&a->strings, v->kind == TRACE_WAIT_STOPPED ? 0 : v->target);
+	return process ? trace_process_title(process)
+		       : strings_text(&a->strings, v->kind == TRACE_WAIT_STOPPED ? 0 : v->target);
 }
 
 void wait_objects_clear(struct wait_objects *objects)

@@ -32,6 +32,6 @@ struct wait_cause wait_cause_with_path(struct trace_analysis *a, struct wait_cau
 struct trace_process *wait_process(const struct trace_analysis *a, const struct wait_cause *v);
 /** wait_path() - the path that a wait for a process was on; 0: none */
 string_id wait_path(const struct trace_analysis *a, const struct wait_cause *v);
-/** wait_target() - the target of @v as reports name it: of a process, its command */
+/** wait_target() - the target of @v as reports name it: of a process, its title */
 const char *wait_target(const struct trace_analysis *a, const struct wait_cause *v);
 #endif

@@ -1,7 +1,7 @@
 # Debian packages, by CPack: `cmake --build --preset release --target packages` writes them to the build's folder packages/.
 # Their names collide with nothing in Debian, where libtrace3 is a library for network packets.
 #
-#   trace-toolkit      tracedaemon, tracectl, tracevisualizer, unit for systemd, documents
+#   trace-toolkit      tracedaemon, tracectl, kgmon, tracevisualizer, unit for systemd, documents
 #   libtrace0          the library that reads and analyses traces; libtracer0: that of programs with tracepoints
 #   trace-toolkit-dev  headers, manual and examples of both
 #

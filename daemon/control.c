@@ -129,6 +129,17 @@ const char *control_path(const struct control *control)
 	return control->listener.address.sun_path;
 }
 
+void control_print_option(const struct control *control, char option[static CONTROL_OPTION_BYTES])
+{
+	char usual[CONTROL_PATH_BYTES], word[CONTROL_OPTION_BYTES - 16];
+	const char *path = control ? control_path(control) : NULL;
+
+	control_default_path(usual);
+	*option = '\0';
+	if (path && strcmp(path, usual) && text_shell(path, word, sizeof(word)))
+		snprintf(option, CONTROL_OPTION_BYTES, " --control %s", word);
+}
+
 static int accept_client(struct control *control)
 {
 	return accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -39,6 +39,13 @@ struct control *control_close(struct control *control);
 int control_fd(const struct control *control);
 const char *control_path(const struct control *control);
 
+#define CONTROL_OPTION_BYTES 480 /* a message has room for two such options and its own text */
+/**
+ * control_print_option() - " --control PATH" for a command to this daemon, or "" if it has the
+ * default path; an earlier daemon may have it. @control: NULL: no socket
+ */
+void control_print_option(const struct control *control, char option[static CONTROL_OPTION_BYTES]);
+
 /**
  * control_accept() - accept the next client with permission
  * Returns -1 if there is none, or if the client has no permission or the daemon no descriptor for

@@ -103,6 +103,16 @@ static void do_begin(struct session *session, const struct control_request *requ
 	answer_set(answer, 0, "tracedaemon: recording\n");
 }
 
+static void answer_halted(const struct session *session, struct answer *answer)
+{
+	char option[CONTROL_OPTION_BYTES];
+
+	control_print_option(session->control, option);
+	answer_set(answer, 0, "tracedaemon: halted pid %d, %s%s; tracectl%s begin goes on\n", (int)getpid(),
+		   session->flight ? "a flight recorder" : "which writes ", session->flight ? "" : session->output.path,
+		   option);
+}
+
 static void do_halt(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	uint64_t mask[TRACE_MASK_WORDS];
@@ -114,7 +124,7 @@ static void do_halt(struct session *session, const struct control_request *reque
 		session->halted = true;
 		switch_programs(session);
 	}
-	answer_set(answer, 0, "tracedaemon: halted\n");
+	answer_halted(session, answer);
 }
 
 /* The mask of @session, without the kernel's events if the daemon cannot record them. */

@@ -7,19 +7,25 @@
 #include "daemon_options.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_word.h"
 #include "message.h"
+#include "option_parse.h"
 #include "preload.h"
+#include "process_name.h"
 #include "format_text.h"
 
 /* ---- values ---- */
 
-static int apply_time(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_time(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	const char *number = value;
 	uint64_t unit_ns = 0, count, time_ns;
 	int err;
@@ -43,13 +49,16 @@ static int apply_time(struct daemon_options *options, const char *value, struct 
 	return 0;
 }
 
-static int apply_events(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_events(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	return select_add(&options->selection, value, ret_error);
 }
 
-static int apply_details(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_details(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	int err = select_add(&options->selection, value, ret_error);
 
 	if (!err)
@@ -57,8 +66,9 @@ static int apply_details(struct daemon_options *options, const char *value, stru
 	return err;
 }
 
-static int apply_subbuf_size(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_subbuf_size(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	uint64_t bytes;
 
 	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
@@ -70,8 +80,9 @@ static int apply_subbuf_size(struct daemon_options *options, const char *value, 
 	return 0;
 }
 
-static int apply_subbufs(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_subbufs(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	uint64_t count;
 
 	if (text_parse_number(value, 65536, &count) || count < 2)
@@ -98,18 +109,32 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 	return 0;
 }
 
-static int apply_pid(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_pid(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	uint64_t id;
-	int err = parse_id("--pid", value, options->tracer.filter_pid, 1, INT_MAX, &id, ret_error);
+	int err;
+
+	if (!options->tracer.filter_pid && value[strspn(value, "+-0123456789")])
+		return process_of_name(value, &options->tracer.filter_pid, ret_error);
+	err = parse_id("--pid", value, options->tracer.filter_pid, 1, INT_MAX, &id, ret_error);
 
 	if (!err)
 		options->tracer.filter_pid = (pid_t)id;
 	return err;
 }
 
-static int apply_pgrp(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_no_args(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
+	options->tracer.no_args = true;
+	return 0;
+}
+
+static int apply_pgrp(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
 	uint64_t id;
 	int err = parse_id("--pgrp", value, options->tracer.filter_pgrp, 1, INT_MAX, &id, ret_error);
 
@@ -118,21 +143,51 @@ static int apply_pgrp(struct daemon_options *options, const char *value, struct 
 	return err;
 }
 
-static int apply_uid(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+/* @kind: "user" or "group". @id: the number that belongs to the name @value, if @is_known */
+static int take_name(const char *option, const char *kind, const char *value, bool is_known, uint64_t id,
+		     int64_t *filter, struct trace_error *ret_error)
 {
-	uint64_t id;
-	int err = parse_id("--uid", value, options->tracer.filter_uid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
+	if (*filter >= 0)
+		return error_set(ret_error, -EINVAL, "%s %s is the second one: give only one", option, value);
+	if (!is_known)
+		return error_set(ret_error, -EINVAL, "%s: \"%s\" is no %s of this machine: give a name or a number",
+				 option, value, kind);
+	*filter = (int64_t)id;
+	return 0;
+}
 
+static bool is_word(const char *value)
+{
+	return *value && !strchr("-0123456789", *value);
+}
+
+static int apply_uid(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	const struct passwd *user = is_word(value) ? getpwnam(value) : NULL;
+	uint64_t id;
+	int err;
+
+	if (is_word(value))
+		return take_name("--uid", "user", value, user, user ? user->pw_uid : 0, &options->tracer.filter_uid,
+				 ret_error);
+	err = parse_id("--uid", value, options->tracer.filter_uid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
 	if (!err)
 		options->tracer.filter_uid = (int64_t)id;
 	return err;
 }
 
-static int apply_gid(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_gid(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+	const struct group *group = is_word(value) ? getgrnam(value) : NULL;
 	uint64_t id;
-	int err = parse_id("--gid", value, options->tracer.filter_gid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
+	int err;
 
+	if (is_word(value))
+		return take_name("--gid", "group", value, group, group ? group->gr_gid : 0, &options->tracer.filter_gid,
+				 ret_error);
+	err = parse_id("--gid", value, options->tracer.filter_gid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
 	if (!err)
 		options->tracer.filter_gid = (int64_t)id;
 	return err;
@@ -153,8 +208,9 @@ static int parse_address(const char *text, uint64_t *ret_address)
 }
 
 /* The original has the upper bound before the lower one; here the order does not matter. */
-static int apply_caller(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_caller(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	struct tracer_options *tracer = &options->tracer;
 	uint64_t number;
 	bool is_depth = *value == 'd' || *value == 'D', is_lower = *value == 'l' || *value == 'L';
@@ -178,8 +234,9 @@ static int apply_caller(struct daemon_options *options, const char *value, struc
 	return 0;
 }
 
-static int apply_flush(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_flush(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	uint64_t ms;
 
 	if (text_parse_number(value, 86400000, &ms))
@@ -189,8 +246,9 @@ static int apply_flush(struct daemon_options *options, const char *value, struct
 	return 0;
 }
 
-static int apply_level(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_level(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
 	uint64_t level;
 
 	if (text_parse_number(value, 19, &level) || !level)
@@ -200,21 +258,46 @@ static int apply_level(struct daemon_options *options, const char *value, struct
 	return 0;
 }
 
+static bool is_device(const char *word)
+{
+	return !strncmp(word, "/dev/tracer", strlen("/dev/tracer"));
+}
+
 static int named_twice(const char *one, const char *other, struct trace_error *ret_error)
 {
 	return error_set(ret_error, -EINVAL, "%s and %s: the trace is named twice; give one name", one, other);
 }
 
-static int apply_output(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_output(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	if (options->output.path)
 		return named_twice(options->output.path, value, ret_error);
 	options->output.path = value;
 	return 0;
 }
 
-static int apply_probe(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+/*
+ * In old scripts -o has no value and no effect: it is followed by another option, by the device, or
+ * by TRACE, which is then the value.
+ */
+static int apply_output_letter(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
+	if (!value || is_device(value)) {
+		message_note("-o is ignored: time stamps are nanoseconds of CLOCK_MONOTONIC");
+		return 0;
+	}
+	options->output.is_after_letter = true;
+	return apply_output(into, value, ret_error);
+}
+
+static int apply_probe(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
 	if (options->nr_probes == OPTIONS_MAX_PROBES)
 		return error_set(ret_error, -EINVAL,
 				 "--probe: at most %d; use a pattern for many functions: libc.so.6:'mem*'",
@@ -223,8 +306,10 @@ static int apply_probe(struct daemon_options *options, const char *value, struct
 	return 0;
 }
 
-static int apply_preload(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_preload(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	if (options->preload)
 		return error_set(ret_error, -EINVAL, "--preload takes one list: --preload %s,%s", options->preload,
 				 value);
@@ -232,8 +317,10 @@ static int apply_preload(struct daemon_options *options, const char *value, stru
 	return 0;
 }
 
-static int apply_control(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_control(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	if (!*value)
 		return error_set(ret_error, -EINVAL, "--control: give the path of a socket");
 	options->session.control_path = value;
@@ -242,55 +329,71 @@ static int apply_control(struct daemon_options *options, const char *value, stru
 
 /* ---- flags ---- */
 
-static int apply_follow(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_follow(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->tracer.follow = true;
 	return 0;
 }
 
-static int apply_background(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_background(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->session.background = true;
 	return 0;
 }
 
 /* A service manager wants a process that stays, also of a flight recorder. */
-static int apply_foreground(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_foreground(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->session.foreground = true;
 	return 0;
 }
 
-static int apply_user(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_user(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	if (!*value)
 		return error_set(ret_error, -EINVAL, "--user: give the name of a user");
 	options->session.command_user = value;
 	return 0;
 }
 
-static int apply_no_user(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_no_user(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->selection.no_user = true;
 	return 0;
 }
 
-static int apply_block_programs(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_block_programs(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->session.block_programs = true;
 	return 0;
 }
 
-static int apply_quiet(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_quiet(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->session.quiet = true;
 	return 0;
 }
 
-static int apply_flight_recorder(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_flight_recorder(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->tracer.overwrite = true;
-	options->session.background = true; /* as in the classic: the command returns, the recorder keeps running */
+	options->session.background = true; /* as in the classic: the recorder outlives the command */
 	return 0;
 }
 
@@ -302,38 +405,54 @@ static int set_action(struct daemon_options *options, enum action action, struct
 	return 0;
 }
 
-#define ACTION_OPTION(function, wanted)                                                                       \
-	static int function(struct daemon_options *options, const char *value, struct trace_error *ret_error) \
-	{                                                                                                     \
-		return set_action(options, wanted, ret_error);                                                \
+#define ACTION_OPTION(function, wanted)                                                   \
+	static int function(void *into, const char *value, struct trace_error *ret_error) \
+	{                                                                                 \
+		return set_action(into, wanted, ret_error);                               \
 	}
 ACTION_OPTION(apply_set_mask, ACTION_SET_MASK)
 ACTION_OPTION(apply_status, ACTION_STATUS)
 ACTION_OPTION(apply_snapshot, ACTION_SNAPSHOT)
 ACTION_OPTION(apply_stop, ACTION_STOP)
 
-static int apply_list(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_list(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->list_target = value;
 	return set_action(options, ACTION_LIST, ret_error);
 }
 
-static int apply_print_mask(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_print_mask(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	if (value)
 		return apply_pid(options, value, ret_error); /* as in version 0.9.5: -pPID */
 	return set_action(options, ACTION_PRINT_MASK, ret_error);
 }
 
-/* --help and --version take precedence over all other options. */
-static int apply_help(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+/* -h, --help and --version take precedence over all other options. */
+static int apply_short_help(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
+	options->action = ACTION_SHORT_HELP;
+	return 0;
+}
+
+static int apply_help(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
 	options->action = ACTION_HELP;
 	return 0;
 }
 
-static int apply_version(struct daemon_options *options, const char *value, struct trace_error *ret_error)
+static int apply_version(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct daemon_options *options = into;
+
 	options->action = ACTION_VERSION;
 	return 0;
 }
@@ -342,177 +461,146 @@ static int apply_version(struct daemon_options *options, const char *value, stru
 
 /* clang-format off */
 static const struct option_spec option_table[] = {
-	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time,
-	"record for this time: -ts60, -tu500000, or 60s, 500ms, 5m"},
-	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events,
-	"record only these (-eSCHED, sched,fs), or change the default: +NAME,-NAME"},
-	{0, 0, "no-user", NULL, NULL, OPTION_NO_VALUE, apply_no_user,
-	"no events of programs (-e chooses some: 'shop:*')"},
-	{0, 0, "block-programs", NULL, NULL, OPTION_NO_VALUE, apply_block_programs,
-	"programs that allow it wait for free buffers instead of losing events"},
-	{'D', 0, "details", NULL, "NAME", OPTION_VALUE, apply_details, "as -e; details are always recorded"},
-	{0, 0, "probe", NULL, "PROBE", OPTION_VALUE, apply_probe,
-	"calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
-	{0, 0, "preload", NULL, "LIST", OPTION_VALUE, apply_preload,
-	"trace what COMMAND does: malloc, pthread, functions"},
-	{0, 0, "user", NULL, "NAME", OPTION_VALUE, apply_user, "run COMMAND as this user; only root may"},
-	{'P', 0, "pid", NULL, "PID", OPTION_VALUE, apply_pid, "only this process (-pPID works too)"},
-	{0, 0, "follow", NULL, NULL, OPTION_NO_VALUE, apply_follow,
-	"also its descendants; without -P: COMMAND and its descendants"},
-	{'G', 0, "pgrp", NULL, "PGRP", OPTION_VALUE, apply_pgrp, "only this process group"},
-	{'g', 0, "gid", NULL, "GID", OPTION_VALUE, apply_gid, "only processes of this effective group"},
-	{'u', 'U', "uid", NULL, "UID", OPTION_VALUE, apply_uid, "only processes of this effective user"},
-	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size,
-	"size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
-	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs,
-	"sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
-	{'s', 'S', NULL, NULL, "d|u|lVALUE", OPTION_VALUE, apply_caller,
-	"the caller of each system call: at a depth, or within bounds"},
-	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush,
-	"write buffered events every MS ms; 0: never (1000 to 256000, by load)"},
-	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},
-	{0, 0, "output", NULL, "TRACE", OPTION_VALUE, apply_output, "the name of the trace, as the argument TRACE"},
-	{0, 0, "background", NULL, NULL, OPTION_NO_VALUE, apply_background,
-	"return once recording runs; tracectl controls it"},
-	{0, 0, "foreground", NULL, NULL, OPTION_NO_VALUE, apply_foreground,
-	"with -k: stay in the foreground, for service managers"},
-	{'k', 'K', "flight-recorder", "overwrite", NULL, OPTION_NO_VALUE, apply_flight_recorder,
-	"keep the latest events in memory, in the background; -j saves"},
-	{'j', 'J', "snapshot", NULL, NULL, OPTION_NO_VALUE, apply_snapshot,
-	"save the flight recorder's events to TRACE"},
-	{'q', 'Q', "stop", NULL, NULL, OPTION_NO_VALUE, apply_stop,
-	"stop the flight recorder, or a recording in the background"},
-	{'m', 'M', "set-mask", NULL, NULL, OPTION_NO_VALUE, apply_set_mask,
-	"change the events of the running daemon to the -e list"},
-	{'p', 0, "print-mask", NULL, NULL, OPTION_GLUED_VALUE, apply_print_mask,
-	"print the events of the running daemon"},
-	{'v', 'V', "status", NULL, NULL, OPTION_NO_VALUE, apply_status, "print the state of the running daemon"},
-	{0, 0, "control", NULL, "PATH", OPTION_VALUE, apply_control, "control socket (/run/tracedaemon/control)"},
-	{0, 0, "list", NULL, "WHAT", OPTION_OPTIONAL_VALUE, apply_list,
-	"list all events, or places to probe: usdt:FILE, FILE:mem*"},
-	{0, 0, "quiet", NULL, NULL, OPTION_NO_VALUE, apply_quiet, "only warnings and errors"},
-	{'h', 0, "help", NULL, NULL, OPTION_NO_VALUE, apply_help, "this text"},
-	{0, 0, "version", NULL, NULL, OPTION_NO_VALUE, apply_version, "print the version"},
+	{.heading = "Most used"},
+	{.letter = 't', .other_letter = 'T', .name = "time", .value_name = "TIME", .value = OPTION_VALUE,
+	 .apply = apply_time, .help = "record for this time: 60s, 500ms, 5m; -ts60, -tu500000"},
+	{.letter = 'o', .value_name = "TRACE", .value = OPTION_OPTIONAL_VALUE, .completes = COMPLETE_FILE,
+	 .apply = apply_output_letter, .help = "the name of the trace, as the argument TRACE"},
+	{.letter = 'P', .name = "pid", .value_name = "PID", .value = OPTION_VALUE, .completes = COMPLETE_PID,
+	 .apply = apply_pid, .help = "only this process: its number, or the name of its program or script"},
+	{.name = "follow", .apply = apply_follow,
+	 .help = "also its descendants; without -P: COMMAND and its descendants"},
+	{.letter = 'e', .other_letter = 'E', .name = "events", .value_name = "LIST", .value = OPTION_VALUE,
+	 .completes = COMPLETE_EVENTS, .apply = apply_events,
+	 .help = "record only these (-eSCHED, sched,fs), or change the default: +NAME,-NAME"},
+	{.name = "probe", .value_name = "PROBE", .value = OPTION_VALUE, .completes = COMPLETE_PROBE,
+	 .apply = apply_probe, .help = "calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
+	{.name = "background", .apply = apply_background, .help = "return once recording runs; tracectl controls it"},
+	{.letter = 'h', .apply = apply_short_help, .help = "the most used options"},
+	{.name = "help", .apply = apply_help, .help = "all options"},
+
+	{.heading = "What is recorded"},
+	{.letter = 'u', .other_letter = 'U', .name = "uid", .value_name = "USER", .value = OPTION_VALUE,
+	 .completes = COMPLETE_USER, .apply = apply_uid, .help = "only processes of this effective user"},
+	{.letter = 'g', .name = "gid", .value_name = "GROUP", .value = OPTION_VALUE, .completes = COMPLETE_GROUP,
+	 .apply = apply_gid, .help = "only processes of this effective group"},
+	{.letter = 'G', .name = "pgrp", .value_name = "PGRP", .value = OPTION_VALUE, .completes = COMPLETE_PID,
+	 .apply = apply_pgrp, .help = "only this process group"},
+	{.name = "preload", .value_name = "LIST", .value = OPTION_VALUE, .completes = COMPLETE_PRELOAD,
+	 .words = "malloc pthread pthread:all functions", .apply = apply_preload,
+	 .help = "trace what COMMAND does: malloc, pthread, functions"},
+	{.letter = 's', .other_letter = 'S', .value_name = "d|u|lVALUE", .value = OPTION_VALUE, .apply = apply_caller,
+	 .help = "the caller of each system call: at a depth, or within bounds"},
+	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
+	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},
+	{.name = "no-args", .apply = apply_no_args, .help = "no arguments of programs: they may have secrets"},
+	{.name = "no-user", .apply = apply_no_user, .help = "no events of programs (-e chooses some: 'shop:*')"},
+	{.letter = 'D', .name = "details", .value_name = "NAME", .value = OPTION_VALUE,
+	 .completes = COMPLETE_EVENTS, .apply = apply_details, .help = "as -e; details are always recorded"},
+
+	{.heading = "Flight recorder, and a running daemon"},
+	{.letter = 'k', .other_letter = 'K', .name = "flight-recorder", .other_name = "overwrite",
+	 .apply = apply_flight_recorder,
+	 .help = "keep the latest events in memory, in the background; -j saves"},
+	{.name = "foreground", .apply = apply_foreground,
+	 .help = "with -k: stay in the foreground, for service managers"},
+	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .apply = apply_snapshot,
+	 .help = "save the flight recorder's events to TRACE"},
+	{.letter = 'q', .other_letter = 'Q', .name = "stop", .apply = apply_stop,
+	 .help = "stop the flight recorder, or a recording in the background"},
+	{.letter = 'm', .other_letter = 'M', .name = "set-mask", .apply = apply_set_mask,
+	 .help = "change the events of the running daemon to the -e list"},
+	{.letter = 'p', .name = "print-mask", .value = OPTION_NUMBER_VALUE, .completes = COMPLETE_PID,
+	 .apply = apply_print_mask, .help = "print the events of the running daemon"},
+	{.letter = 'v', .other_letter = 'V', .name = "status", .apply = apply_status,
+	 .help = "print the state of the running daemon"},
+	{.name = "control", .value_name = "PATH", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
+	 .apply = apply_control, .help = "control socket (/run/tracedaemon/control)"},
+
+	{.heading = "Buffers and files"},
+	{.name = "output", .value_name = "TRACE", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
+	 .apply = apply_output, .help = "as -o"},
+	{.letter = 'b', .other_letter = 'B', .name = "subbuf-size", .value_name = "BYTES", .value = OPTION_VALUE,
+	 .completes = COMPLETE_WORDS, .words = "16k 64k 256k 512k 1M 4M 16M", .apply = apply_subbuf_size,
+	 .help = "size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
+	{.letter = 'n', .other_letter = 'N', .name = "subbufs", .value_name = "COUNT", .value = OPTION_VALUE,
+	 .apply = apply_subbufs, .help = "sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
+	{.name = "flush", .value_name = "MS", .value = OPTION_VALUE, .apply = apply_flush,
+	 .help = "write buffered events every MS ms; 0: never (1000 to 256000, by load)"},
+	{.name = "level", .value_name = "LEVEL", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
+	 .words = "1 3 9 19", .apply = apply_level, .help = "zstd level, 1 to 19 (about 1)"},
+	{.name = "block-programs", .apply = apply_block_programs,
+	 .help = "programs that allow it wait for free buffers instead of losing events"},
+
+	{.heading = "Information"},
+	{.name = "list", .value_name = "WHAT", .value = OPTION_OPTIONAL_VALUE, .completes = COMPLETE_PROBE,
+	 .apply = apply_list, .help = "list all events, or places to probe: usdt:FILE, FILE:mem*"},
+	{.name = "quiet", .apply = apply_quiet, .help = "only warnings and errors"},
+	{.name = "version", .apply = apply_version, .help = "print the version"},
+
 	/* accepted for old scripts, and ignored */
-	{'d', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "the default configuration is the default"},
-	{'f', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "buffering is always lock-free"},
-	{'l', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "buffering is always lock-free"},
-	{'c', 'C', NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "the CPU of each event is always recorded"},
-	{'o', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "time stamps are nanoseconds of CLOCK_MONOTONIC"},
+	{.letter = 'd', .help = "the default configuration is the default"},
+	{.letter = 'f', .help = "buffering is always lock-free"},
+	{.letter = 'l', .help = "buffering is always lock-free"},
+	{.letter = 'c', .other_letter = 'C', .help = "the CPU of each event is always recorded"},
 };
 
 /* clang-format on */
 
-#define OPTION_COUNT (sizeof(option_table) / sizeof(option_table[0]))
+static const struct option_habit habits[] = {
+	{"record", "", NULL},
+	{"--duration", "--time", NULL},
+	{"--group", "--gid", NULL},
+	{"help", "--help", NULL},
+	{"version", "--version", NULL},
+	{"list", "--list", NULL},
+	{"report", NULL, "tracevisualizer -a TRACE shows where the time went; tracedaemon records"},
+	{"script", NULL, "tracevisualizer -d TRACE lists the events; tracedaemon records"},
+	{"status", NULL, "tracectl status asks the running daemon; tracedaemon records"},
+	{"start", NULL, "tracedaemon TRACE records, tracedaemon --background TRACE in the background"},
+	{"stop", NULL, "tracectl stop ends the recording; tracedaemon records"},
+	{"halt", NULL, "tracectl halt pauses the recording; tracedaemon records"},
+	{"snapshot", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
+	{"dump", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
+	{"-a", NULL, "the whole machine is recorded unless -P, -u, -g or -G chooses processes: leave it out"},
+	{"-F", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
+	{"--freq", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
+	{"--verbose", NULL, "tracectl status prints the state of the running daemon; --quiet prints less"},
+	{"--tid", NULL, "-P PID records a process with all its threads; tracevisualizer -d --pid=TID chooses one"},
+	{"--comm", NULL,
+	 "-P PID records one process, and pgrep NAME finds its PID; tracevisualizer --comm=NAME chooses "
+	 "in a trace"},
+};
 
 const struct option_spec *options_table(size_t *ret_nr)
 {
-	*ret_nr = OPTION_COUNT;
+	*ret_nr = OPTION_COUNT_OF(option_table);
 	return option_table;
 }
 
-/* ---- parsing ---- */
+/* ---- arguments ---- */
 
-static const struct option_spec *find_letter(char letter)
+static int take_positionals(struct daemon_options *options, struct trace_error *ret_error)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (option_table[i].letter == letter ||
-		    (option_table[i].other_letter && option_table[i].other_letter == letter))
-			return &option_table[i];
-	return NULL;
-}
-
-static bool name_is(const char *name, const char *word, size_t chars)
-{
-	return name && strlen(name) == chars && !strncmp(name, word, chars);
-}
-
-static const struct option_spec *find_name(const char *word, size_t chars)
-{
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (name_is(option_table[i].name, word, chars) || name_is(option_table[i].other_name, word, chars))
-			return &option_table[i];
-	return NULL;
-}
-
-/* The words of the command line that are not parsed yet. */
-struct option_words {
-	char **next;
-	char **end;
-};
-
-static int apply(struct daemon_options *options, const struct option_spec *spec, const char *word, const char *value,
-		 struct trace_error *ret_error)
-{
-	if (!spec->apply) {
-		message_note("%s is ignored: %s", word, spec->help);
-		return 0;
-	}
-	return spec->apply(options, value, ret_error);
-}
-
-static int missing_value(const struct option_spec *spec, const char *word, struct trace_error *ret_error)
-{
-	return error_set(ret_error, -EINVAL, "%s: a value is missing (%s); try --help", word, spec->value_name);
-}
-
-static int parse_long(struct daemon_options *options, const char *word, struct option_words *words,
-		      struct trace_error *ret_error)
-{
-	size_t chars = strcspn(word + 2, "=");
-	const struct option_spec *spec = find_name(word + 2, chars);
-	const char *value = word[2 + chars] ? word + 2 + chars + 1 : NULL;
-
-	if (!spec)
-		return error_set(ret_error, -EINVAL, "unknown option %s; try --help", word);
-	if (value && spec->value != OPTION_VALUE && spec->value != OPTION_OPTIONAL_VALUE)
-		return error_set(ret_error, -EINVAL, "--%s takes no value", spec->name);
-	if (!value && spec->value == OPTION_OPTIONAL_VALUE && words->next < words->end && **words->next != '-')
-		value = *words->next++;
-	if (!value && spec->value == OPTION_VALUE) {
-		if (words->next == words->end)
-			return missing_value(spec, word, ret_error);
-		value = *words->next++;
-	}
-	return apply(options, spec, word, value, ret_error);
-}
-
-static int parse_short(struct daemon_options *options, const char *word, struct option_words *words,
-		       struct trace_error *ret_error)
-{
-	const struct option_spec *spec = find_letter(word[1]);
-	const char *value = word[2] ? word + 2 : NULL;
-
-	if (!spec)
-		return error_set(ret_error, -EINVAL, "unknown option -%c; try --help", word[1]);
-	if (value && spec->value == OPTION_NO_VALUE)
-		return error_set(ret_error, -EINVAL, "-%c takes no value (%s); give each option its own dash", word[1],
-				 word);
-	if (!value && spec->value == OPTION_VALUE) {
-		/* An old script's bare -s must not swallow the name of the trace. */
-		if (words->next == words->end || !spec->apply)
-			return missing_value(spec, word, ret_error);
-		value = *words->next++;
-	}
-	return apply(options, spec, word, value, ret_error);
-}
-
-#define POSITIONALS_MAX 3
-
-static int take_positionals(struct daemon_options *options, char **words, size_t nr, struct trace_error *ret_error)
-{
-	bool device = nr && !strncmp(words[0], "/dev/tracer", strlen("/dev/tracer"));
+	const char **words = options->words;
+	size_t nr = options->nr_words;
+	bool device = nr && is_device(words[0]);
 
 	/*
 	 * "t.trace make all" is meant as a command. Without this error the daemon would record
 	 * until Ctrl-C, with "make" as the name of a file.
 	 */
-	if (nr == POSITIONALS_MAX && !device)
+	if (nr == OPTIONS_MAX_WORDS && !device)
 		return error_set(ret_error, -EINVAL, "%s: one argument too many; put a command after --: %s -- %s %s",
 				 words[2], words[0], words[1], words[2]);
 	if (device) {
 		words++;
 		nr--;
+	}
+	/* in old scripts -o has no value: the word after it is TRACE, and the next one PROC */
+	if (nr == 1 && options->output.is_after_letter) {
+		options->output.proc_path = words[0];
+		return 0;
 	}
 	if (nr && options->output.path)
 		return named_twice(options->output.path, words[0], ret_error);
@@ -579,6 +667,11 @@ static int check_action(const struct daemon_options *options, struct trace_error
 {
 	const struct session_options *session = &options->session;
 
+	if (options->action == ACTION_PRINT_MASK && options->output.path)
+		return error_set(ret_error, -EINVAL,
+				 "\"%s\" is no process id: -p PID records one process (pgrep finds the PID of a name), "
+				 "-p alone prints the events of the running daemon",
+				 options->output.path);
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
 				 options->tracer.overwrite ? "-k" : "--background", action_letter(options->action));
@@ -620,7 +713,9 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 			"--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
 			user_event_pattern(options));
 	if (session->command_user && !session->command)
-		return error_set(ret_error, -EINVAL, "--user needs a command to run: -- COMMAND [ARG...]");
+		return error_set(ret_error, -EINVAL,
+				 "--user needs a command to run: -- COMMAND [ARG...]; -u USER records "
+				 "the processes of a user");
 	if (options->preload && !session->command)
 		return error_set(ret_error, -EINVAL, "--preload needs a command to trace: -- COMMAND [ARG...]");
 	if (options->preload)
@@ -645,36 +740,90 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	return 0;
 }
 
-static int parse_words(struct daemon_options *options, struct option_words *words, struct trace_error *ret_error)
+/* The words from @words on, for a shell: "make -j2". Cut at the end of @text. */
+static void join_words(char **words, char *text, size_t size)
 {
-	char *positionals[POSITIONALS_MAX];
-	size_t nr_positionals = 0;
-	char *word;
-	int err = 0;
+	size_t used = 0;
+	char word[200];
 
-	while (!err && words->next < words->end) {
-		word = *words->next++;
-		if (!strcmp(word, "--")) {
-			if (words->next == words->end)
-				return error_set(ret_error, -EINVAL, "a command is missing after --");
-			options->session.command = words->next;
-			break;
-		}
-		if (!strncmp(word, "--", 2))
-			err = parse_long(options, word, words, ret_error);
-		else if (word[0] == '-' && word[1])
-			err = parse_short(options, word, words, ret_error);
-		else if (nr_positionals == POSITIONALS_MAX)
-			err = error_set(ret_error, -EINVAL, "%s: one argument too many; put a command after --", word);
-		else
-			positionals[nr_positionals++] = word;
+	*text = '\0';
+	for (; *words && used < size; words++) {
+		const char *dash = **words == '-' ? "-" : ""; /* an option of the command, not a file */
+
+		if (!text_shell(*words + strlen(dash), word, sizeof(word)))
+			return;
+		used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? " " : "", dash, word);
 	}
-	return err ? err : take_positionals(options, positionals, nr_positionals, ret_error);
 }
+
+/*
+ * A command without "--" before it would be the name of the trace, or of the list of processes.
+ * After the device, an old script names these two.
+ */
+static int check_command(const struct daemon_options *options, char **words, struct trace_error *ret_error)
+{
+	const char *trace = options->nr_words ? options->words[0] : options->output.path;
+	char text[200], name[100] = "TRACE";
+
+	if (!command_word(*words) || (options->nr_words && is_device(options->words[0])))
+		return 0;
+	join_words(words, text, sizeof(text));
+	if (trace && !text_shell(trace, name, sizeof(name)))
+		trace = NULL;
+	return error_set(
+		ret_error, -EINVAL,
+		"%s is a command, and no file is named so: tracedaemon %s%s-- %s records while it runs, ./%s is a "
+		"file",
+		*words, trace ? name : "", trace ? " " : "", text, *words);
+}
+
+static int take_word(void *into, char **words, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	int err = check_command(options, words, ret_error);
+
+	if (err)
+		return err;
+	if (options->nr_words == OPTIONS_MAX_WORDS)
+		return error_set(ret_error, -EINVAL, "%s: one argument too many; put a command after --", *words);
+	options->words[options->nr_words++] = *words;
+	return 0;
+}
+
+static int take_command(void *into, char **words, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	if (!*words)
+		return error_set(ret_error, -EINVAL, "a command is missing after --");
+	options->session.command = words;
+	return 0;
+}
+
+static void note_ignored(const char *word, const char *why)
+{
+	message_note("%s is ignored: %s", word, why);
+}
+
+const struct option_program daemon_program = {
+	.name = "tracedaemon",
+	.synopsis = "[OPTION...] [TRACE [PROC]] [-- COMMAND [ARG...]]",
+	.usage = "Record what every thread of this machine does and waits for.\n"
+		 "  tracedaemon -t 60s t.trace          record for 60 s\n"
+		 "  tracedaemon t.trace -- make -j2     record while a command runs\n",
+	.notes = "TRACE - is stdout; without TRACE a name is made up.\n"
+		 "Then: tracevisualizer -a TRACE. More: man tracedaemon\n",
+	.specs = option_table,
+	.nr_specs = OPTION_COUNT_OF(option_table),
+	.habits = habits,
+	.nr_habits = OPTION_COUNT_OF(habits),
+	.take_word = take_word,
+	.take_rest = take_command,
+	.note_ignored = note_ignored,
+};
 
 int options_parse(struct daemon_options *ret_options, int argc, char **argv, struct trace_error *ret_error)
 {
-	struct option_words words = {argv + (argc > 0), argv + argc};
 	struct daemon_options *options = ret_options;
 	int err;
 
@@ -682,12 +831,13 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 	options->tracer.size = sizeof(options->tracer);
 	options->tracer.filter_uid = -1;
 	options->tracer.filter_gid = -1;
-	err = parse_words(options, &words, ret_error);
-	if (options->action == ACTION_HELP || options->action == ACTION_VERSION)
+	err = option_parse(&daemon_program, options, argc, argv, ret_error);
+	if (options->action == ACTION_SHORT_HELP || options->action == ACTION_HELP || options->action == ACTION_VERSION)
 		return 0;
-	if (err)
-		return err;
-	err = check_together(options, ret_error);
+	if (!err)
+		err = take_positionals(options, ret_error);
+	if (!err)
+		err = check_together(options, ret_error);
 	if (!err)
 		err = check_names(options, ret_error);
 	if (err)
@@ -698,46 +848,4 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 	if (!options->output.path && !options->tracer.overwrite)
 		choose_path(options);
 	return 0;
-}
-
-/* ---- help ---- */
-
-static void help_row(FILE *out, const struct option_spec *spec)
-{
-	char left[64];
-	int used = 0;
-
-	if (spec->letter)
-		used = snprintf(left, sizeof(left), "-%c%s", spec->letter, spec->value_name ? spec->value_name : "");
-	if (spec->name)
-		used += snprintf(left + used, sizeof(left) - (size_t)used, "%s--%s", used ? ", " : "", spec->name);
-	if (spec->name && spec->value_name && !spec->letter)
-		snprintf(left + used, sizeof(left) - (size_t)used,
-			 spec->value == OPTION_OPTIONAL_VALUE ? " [%s]" : " %s", spec->value_name);
-	fprintf(out, "  %-24s %s\n", left, spec->help);
-	if (spec->other_name)
-		fprintf(out, "    --%-20s the same\n", spec->other_name);
-}
-
-void options_help(FILE *out)
-{
-	fputs("Usage: tracedaemon [OPTION...] [/dev/tracer] [TRACE [PROC]] [-- COMMAND [ARG...]]\n"
-	      "Record what every thread of this machine does and waits for.\n"
-	      "  tracedaemon -ts60 t.trace           record for 60 s\n"
-	      "  tracedaemon t.trace -- make -j2     record while a command runs\n\n",
-	      out);
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (option_table[i].apply)
-			help_row(out, &option_table[i]);
-	fputs(" ", out);
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (option_table[i].other_letter)
-			fprintf(out, " -%c", option_table[i].other_letter);
-	fputs("   same as in lower case, for old scripts\n ", out);
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (!option_table[i].apply)
-			fprintf(out, " -%c", option_table[i].letter);
-	fputs("        accepted for old scripts, without effect\n"
-	      "TRACE - is stdout; without TRACE a name is made up. Then: tracevisualizer -a TRACE\n",
-	      out);
 }

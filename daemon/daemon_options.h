@@ -11,11 +11,13 @@
 #include <trace/error.h>
 #include <trace/tracer.h>
 
-#include "select.h"
 #include "format_text.h"
+#include "option_table.h"
+#include "select.h"
 
 enum action {
 	ACTION_RECORD,
+	ACTION_SHORT_HELP, /* -h */
 	ACTION_HELP,
 	ACTION_VERSION,
 	ACTION_LIST,
@@ -29,12 +31,13 @@ enum action {
 
 /**
  * struct output_options - the output file. @path: "-" for stdout. @is_default_name: the daemon
- * chose the name. @proc_path: NULL: none
+ * chose the name. @is_after_letter: -o gave it. @proc_path: NULL: none
  */
 struct output_options {
 	const char *path;
 	const char *proc_path;
 	bool is_default_name;
+	bool is_after_letter;
 };
 
 /**
@@ -55,12 +58,14 @@ struct session_options {
 };
 
 #define OPTIONS_MAX_PROBES 64
+#define OPTIONS_MAX_WORDS  3
 
 /**
  * struct daemon_options - the parsed command line
  * @probes: their texts, as given
  * @list_target: what to list; NULL: the events
  * @preload: libraries for the command, or NULL
+ * @words: the arguments: device, trace, list of processes
  */
 struct daemon_options {
 	enum action action;
@@ -73,33 +78,13 @@ struct daemon_options {
 	struct output_options output;
 	struct session_options session;
 	bool follow_command;
+	const char *words[OPTIONS_MAX_WORDS];
+	size_t nr_words;
 	struct text default_name;
 };
 
-enum option_value {
-	OPTION_NO_VALUE,
-	OPTION_VALUE,
-	OPTION_OPTIONAL_VALUE, /* the next word, unless it begins with a dash */
-	OPTION_GLUED_VALUE,    /* only in the same word; without a value the letter stands alone (-p) */
-};
-
-/**
- * struct option_spec - one option
- * @letter: classic letter, 0: none; @other_letter: its classic alias
- * @name, @other_name: long spellings without the dashes, or NULL
- * @apply: gets the value (NULL if none); NULL: accepted for old scripts and ignored
- * @help: one line; for ignored options, why they are not needed any more
- */
-struct option_spec {
-	char letter;
-	char other_letter;
-	const char *name;
-	const char *other_name;
-	const char *value_name;
-	enum option_value value;
-	int (*apply)(struct daemon_options *options, const char *value, struct trace_error *ret_error);
-	const char *help;
-};
+/** daemon_program - the command line of tracedaemon */
+extern const struct option_program daemon_program;
 
 /** options_table() - all options, for the tests */
 const struct option_spec *options_table(size_t *ret_nr);
@@ -110,7 +95,4 @@ const struct option_spec *options_table(size_t *ret_nr);
  * exits with 2.
  */
 int options_parse(struct daemon_options *ret_options, int argc, char **argv, struct trace_error *ret_error);
-
-/** options_help() - the text of --help */
-void options_help(FILE *out);
 #endif

@@ -9,6 +9,7 @@
 
 #include "format_text.h"
 #include "select_condition.h"
+#include "similar.h"
 
 #define SELECT_SUGGESTIONS 3
 
@@ -117,54 +118,17 @@ static bool select_resolve(const char *name, uint64_t ret_mask[TRACE_MASK_WORDS]
 
 /* ---- suggestions for an unknown name ---- */
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-	size_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Levenshtein distance, ignoring case. Names have at most SELECT_NAME_MAX characters. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[SELECT_NAME_MAX + 1], nr_b = strnlen(b, SELECT_NAME_MAX), diagonal, above;
-
-	for (size_t j = 0; j <= nr_b; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		diagonal = row[0];
-		row[0] = i + 1;
-		for (size_t j = 0; j < nr_b; j++) {
-			above = row[j + 1];
-			row[j + 1] = min3(above + 1, row[j] + 1, diagonal + ((a[i] | 0x20) != (b[j] | 0x20)));
-			diagonal = above;
-		}
-	}
-	return row[nr_b];
-}
-
 struct suggestions {
 	const char *names[SELECT_SUGGESTIONS];
 	size_t distances[SELECT_SUGGESTIONS];
 	size_t nr;
 };
 
-/* True for at most one typing error per three characters, or if one name contains the other. */
-static bool is_near(const char *wanted, const char *candidate, size_t distance)
-{
-	size_t chars = strlen(wanted), candidate_chars = strlen(candidate),
-	       fewer = chars < candidate_chars ? chars : candidate_chars;
-
-	if (3 * distance <= (chars > candidate_chars ? chars : candidate_chars))
-		return true;
-	return fewer >= 3 && (strcasestr(wanted, candidate) || strcasestr(candidate, wanted));
-}
-
 static void suggest(struct suggestions *best, const char *wanted, const char *candidate)
 {
-	size_t distance = edit_distance(wanted, candidate), at;
+	size_t distance = similar_distance(wanted, candidate), at;
 
-	if (!is_near(wanted, candidate, distance))
+	if (!similar_is_near(wanted, candidate, distance))
 		return;
 	for (size_t i = 0; i < best->nr; i++)
 		if (!strcmp(best->names[i], candidate))

@@ -24,7 +24,7 @@
 #include "sudo_user.h"
 #include "format_text.h"
 
-#define SESSION_WORD_BYTES 480 /* for an advised command; a message has room for two of them and its own text */
+#define SESSION_WORD_BYTES CONTROL_OPTION_BYTES
 
 /* ---- signals ---- */
 
@@ -287,21 +287,6 @@ static void report_not_traced(const struct session *session)
 		message_note("not traced: %s", text);
 }
 
-/*
- * The option with which a command reaches this daemon: an earlier daemon may have the default
- * socket.
- */
-static void print_control_option(const struct session *session, char option[static SESSION_WORD_BYTES])
-{
-	char usual[CONTROL_PATH_BYTES], word[SESSION_WORD_BYTES - 16];
-	const char *path = session->control ? control_path(session->control) : NULL;
-
-	control_default_path(usual);
-	*option = '\0';
-	if (path && strcmp(path, usual) && text_shell(path, word, sizeof(word)))
-		snprintf(option, SESSION_WORD_BYTES, " --control %s", word);
-}
-
 static void report_background(const struct session *session, const char *option)
 {
 	int pid = (int)getpid();
@@ -334,9 +319,9 @@ static void report_owner(const struct session *session)
 static void report_begun(struct session *session)
 {
 	const struct daemon_options *options = session->options;
-	char option[SESSION_WORD_BYTES];
+	char option[CONTROL_OPTION_BYTES];
 
-	print_control_option(session, option);
+	control_print_option(session->control, option);
 	if (session->adds_required_events && session->tracer)
 		message_note("scheduling, begin and end of processes are recorded too, so that every event can be "
 			     "assigned to a process");
@@ -438,7 +423,7 @@ static void report_next_step(const char *path)
 	char word[SESSION_WORD_BYTES];
 
 	if (text_shell(path, word, sizeof(word)))
-		message_note("next: tracevisualizer -a %s", word);
+		message_note("next: tracevisualizer %s", word);
 }
 
 static int end_recording(struct session *session)

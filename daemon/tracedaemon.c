@@ -7,6 +7,7 @@
 #include "list_events.h"
 #include "message.h"
 #include "daemon_options.h"
+#include "option_help.h"
 #include "session.h"
 #include "std_fds.h"
 #include "version.h"
@@ -16,8 +17,9 @@ static int run(struct daemon_options *options)
 	switch (options->action) {
 	case ACTION_RECORD:
 		return session_run(options);
+	case ACTION_SHORT_HELP:
 	case ACTION_HELP:
-		options_help(stdout);
+		option_help(stdout, &daemon_program, options->action == ACTION_HELP);
 		return 0;
 	case ACTION_VERSION:
 		printf("tracedaemon %s\n", program_version());

@@ -53,11 +53,12 @@ static void add_boot_id(struct trace_writer *writer)
 	fclose(file);
 }
 
-static void add_command(struct trace_writer *writer, char *const *command)
+/* @is_alone: without its arguments */
+static void add_command(struct trace_writer *writer, char *const *command, bool is_alone)
 {
 	char line[1024] = "";
 
-	for (; command && *command; command++) {
+	for (; command && *command && !(is_alone && *line); command++) {
 		if (*line)
 			strncat(line, " ", sizeof(line) - strlen(line) - 1);
 		strncat(line, *command, sizeof(line) - strlen(line) - 1);
@@ -129,7 +130,7 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	add_info(writer, TRACE_INFO_CLOCK, "CLOCK_MONOTONIC");
 	add_cpus(writer, tracer);
 	add_boot_id(writer);
-	add_command(writer, command);
+	add_command(writer, command, filter && filter->no_args);
 	if (!tracer) {
 		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0,

@@ -225,9 +225,23 @@ static void put_octal(struct text_sink *sink, const struct value *value)
 	put_bits(sink, value->number, 3);
 }
 
+/* Arguments of a program are in one line, as in ps(1). */
+static void put_args(struct text_sink *sink, const char *args)
+{
+	char text[TRACE_RECORD_MAX_BYTES];
+
+	snprintf(text, sizeof(text), "%s", args);
+	for (char *at = text; (at = strchr(at, TRACE_ARGS_SEPARATOR));)
+		*at = ' ';
+	put_sanitized(sink, text);
+}
+
 static void put_string(struct text_sink *sink, const struct value *value)
 {
-	put_sanitized(sink, trace_event_string(value->event));
+	if (value->event->id == TRACE_EV_start_args || value->event->id == TRACE_EV_sched_args)
+		put_args(sink, trace_event_string(value->event));
+	else
+		put_sanitized(sink, trace_event_string(value->event));
 }
 
 static void put_named(struct text_sink *sink, const struct value *value, enum trace_string_space space)

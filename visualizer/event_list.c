@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <trace/symbols.h>
 #include "call_text.h"
 #include "complain.h"
@@ -17,15 +18,16 @@
 #include "event_list.h"
 #include "losses.h"
 #include "running_threads.h"
-#include "time_choice.h"
 #include "value_text.h"
+#include "similar.h"
 
-#define BUFFER_BYTES (1u << 20)
-#define LINE_BYTES   8192u
-#define NAME_BYTES   32u /* "Syscall entry          \t" is copied as one block */
-#define NAME_WIDTH   23u
-#define NO_CPU	     UINT32_MAX /* for a gap on an unknown CPU */
-#define ID_WORDS     (65536 / 64)
+#define BUFFER_BYTES  (1u << 20)
+#define LINE_BYTES    8192u
+#define NAME_BYTES    32u /* "Syscall entry          \t" is copied as one block */
+#define NAME_WIDTH    23u
+#define NS_PER_SECOND 1000000000ull
+#define NO_CPU	      UINT32_MAX /* for a gap on an unknown CPU */
+#define ID_WORDS      (65536 / 64)
 
 _Static_assert(CALL_TEXT_BYTES <= LINE_BYTES / 2, "a line has room for the text of a call");
 
@@ -44,15 +46,16 @@ struct event_list {
 	struct padded_name names[TRACE_EV_MAX]; /* by event id */
 	/* "000," to "999,"; one more, because a copy may read two bytes too many */
 	char thousands[1001][4];
-	uint64_t second;		   /* the millions in time_text */
-	char time_text[40];		   /* the first digits of times in that second */
-	size_t time_bytes;		   /* of time_text; 0: none yet */
-	int64_t offset_ns;		   /* CLOCK_MONOTONIC to the time shown */
-	struct call_texts *calls;	   /* owned */
-	struct trace_symbols *symbols;	   /* owned; created for the first address */
-	struct trace_analysis *state;	   /* owned; NULL without -y */
-	const struct trace_thread *thread; /* of the current line, with -y */
-	bool any;			   /* line was written */
+	uint64_t second;					   /* the millions in time_text */
+	char time_text[40];					   /* the first digits of times in that second */
+	size_t time_bytes;					   /* of time_text; 0: none yet */
+	void (*put_time)(struct event_list *list, uint64_t ts_ns); /* --time */
+	int64_t offset_ns;					   /* CLOCK_MONOTONIC to the time shown */
+	struct call_texts *calls;				   /* owned */
+	struct trace_symbols *symbols;				   /* owned; created for the first address */
+	struct trace_analysis *state;				   /* owned; NULL without -y */
+	const struct trace_thread *thread;			   /* of the current line, with -y */
+	bool any;						   /* line was written */
 };
 
 /* ---- names of the original ---- */
@@ -181,14 +184,30 @@ static bool mask_name(const struct trace *trace, const char *name, uint64_t *mas
 	return found;
 }
 
+static int complain_of_name(const struct trace *trace, const char *name)
+{
+	struct similar best = {.wanted = name};
+
+	for (size_t i = 0; i < trace_nr_types(trace); i++) {
+		const struct trace_event_type *type = trace_get_type(trace, i);
+
+		similar_offer(&best, type->name);
+		similar_offer(&best, trace_category_name(type->category));
+	}
+	if (best.name)
+		return complain(2, "'%s' is not an event, class or category of this trace; did you mean %s?", name,
+				best.name);
+	return complain(2,
+			"'%s' is not an event, class or category of this trace; examples: sched_switch, SCHED, sched, "
+			"and 'shop:*' for programs",
+			name);
+}
+
 static int mask_names(const struct event_list *list, const char **names, size_t nr, uint64_t *mask)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (!mask_name(list->report->trace, names[i], mask))
-			return complain(2,
-					"'%s' is not an event, class or category of this trace; examples: "
-					"sched_switch, SCHED, sched, and 'shop:*' for programs",
-					names[i]);
+			return complain_of_name(list->report->trace, names[i]);
 	return 0;
 }
 
@@ -345,6 +364,44 @@ static void prepare_names(struct event_list *list)
 	}
 }
 
+/* The fraction of a second, in us, or in ns with --ns. */
+static void put_fraction(struct event_list *list, uint64_t ns)
+{
+	bool exact = list->report->output.exact;
+
+	list->used += (size_t)snprintf(list->buffer + list->used, 16, exact ? ".%09u" : ".%06u",
+				       (unsigned int)(exact ? ns : ns / 1000));
+}
+
+/* The time of day, 23:06:41.123456; its whole second is kept for the next event */
+static void put_wall(struct event_list *list, uint64_t ts_ns)
+{
+	uint64_t ns = ts_ns + (uint64_t)list->offset_ns;
+	time_t second = (time_t)(ns / NS_PER_SECOND);
+	struct tm local = {0};
+
+	if (ns / NS_PER_SECOND != list->second || !list->time_bytes) {
+		localtime_r(&second, &local);
+		list->second = ns / NS_PER_SECOND;
+		list->time_bytes = strftime(list->time_text, sizeof(list->time_text), "%H:%M:%S", &local);
+	}
+	memcpy(list->buffer + list->used, list->time_text, list->time_bytes);
+	list->used += list->time_bytes;
+	put_fraction(list, ns % NS_PER_SECOND);
+}
+
+/* Seconds after the start of the trace; events of a flight recorder may be older. */
+static void put_relative(struct event_list *list, uint64_t ts_ns)
+{
+	uint64_t start = trace_get_info(list->report->trace)->complete_from_ns;
+	uint64_t ns = ts_ns < start ? start - ts_ns : ts_ns - start;
+
+	if (ts_ns < start)
+		put_char(list, '-');
+	put_number(list, ns / NS_PER_SECOND);
+	put_fraction(list, ns % NS_PER_SECOND);
+}
+
 /* Usually all digits but the last two groups equal those of the previous event, and are copied. */
 static void put_time(struct event_list *list, uint64_t ts_ns)
 {
@@ -460,7 +517,7 @@ static void put_line(struct event_list *list, const struct trace_event *event, u
 	}
 	put_name(list, event);
 	if (!(hidden_columns & COLUMN_TIME)) {
-		put_time(list, event->ts_ns);
+		list->put_time(list, event->ts_ns);
 		put_gap(list);
 	}
 	if (!(hidden_columns & COLUMN_PID)) {
@@ -530,9 +587,7 @@ static void list_hook(void *data, struct trace_analysis *analysis, const struct 
 
 	if (options->events.cpu >= 0 && event->cpu != (uint32_t)options->events.cpu)
 		return;
-	if (event->ts_ns < time_of_second(list->report->trace, options->window.from_s))
-		return;
-	if (options->window.to_s < 0 || event->ts_ns < time_of_second(list->report->trace, options->window.to_s))
+	if (event->ts_ns >= list->report->window.from_ns && event->ts_ns < list->report->window.to_ns)
 		list_event(list, event);
 }
 
@@ -550,8 +605,7 @@ static int list_with_state(struct event_list *list)
 	list->state = trace_analysis_new(list->report->trace, NULL, NULL);
 	if (!list->state)
 		return -ENOMEM;
-	running_threads_begin(&list->threads,
-			      time_of_second(list->report->trace, list->report->options->window.from_s));
+	running_threads_begin(&list->threads, list->report->window.from_ns);
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
 	if (!error)
 		error = trace_analysis_on_late_gap(list->state, list_late_gap, list);
@@ -571,17 +625,17 @@ static int list_events(struct event_list *list)
 	const struct visualizer_options *options = list->report->options;
 	uint32_t cpu = (uint32_t)options->events.cpu;
 	struct trace_cursor_options window = {.size = sizeof(window),
-					      .from_ns = time_of_second(list->report->trace, options->window.from_s),
+					      .from_ns = list->report->window.from_ns,
 					      .decode_ahead = 4,
 					      .damaged = running_threads_note_gap,
 					      .damaged_data = &list->threads};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
-	if (options->window.from_s <= 0)
+	if (!list->report->window.has_from)
 		window.from_ns = 0;
-	if (options->window.to_s >= 0)
-		window.to_ns = time_of_second(list->report->trace, options->window.to_s);
+	if (list->report->window.has_to)
+		window.to_ns = list->report->window.to_ns;
 	if (options->events.cpu >= 0) {
 		window.cpus = &cpu;
 		window.nr_cpus = 1;
@@ -606,7 +660,9 @@ static int check_window(const struct report *report)
 	if (options->events.cpu >= info->nr_cpus)
 		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0",
 				(long long)options->events.cpu, info->nr_cpus);
-	return time_choice_check(report->trace, &report->options->window);
+	if (options->events.time == LIST_TIME_WALL && !info->start_realtime_ns)
+		return complain(2, "--time=wall: the trace does not tell the wall clock; choose relative");
+	return 0;
 }
 
 /* One line for all files whose names are missing. */
@@ -625,6 +681,9 @@ int report_list(const struct report *report)
 	struct event_list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
 	int error = check_window(report);
 
+	list.put_time = report->options->events.time == LIST_TIME_WALL	     ? put_wall
+			: report->options->events.time == LIST_TIME_RELATIVE ? put_relative
+									     : put_time;
 	if (!error)
 		error = choose_events(&list);
 	if (error)

@@ -30,5 +30,5 @@ bool process_is_chosen(const struct process_choice *choice, const struct trace_p
 		return false;
 	if (choice->cgroup && !trace_process_ever_was(process, is_in_cgroup, choice->cgroup))
 		return false;
-	return !choice->comm || comm_is(trace_process_comm(process), choice->comm);
+	return !choice->comm || trace_process_is_called(process, choice->comm);
 }

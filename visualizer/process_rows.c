@@ -166,6 +166,8 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 
 		if (!process_is_chosen(&report->options->processes, process) || !trace_nr_threads(process))
 			continue;
+		if (report->is_windowed && trace_process_end_ns(process) <= trace_process_start_ns(process))
+			continue; /* it lived before the window, or after it */
 		fill(report, process, &list[nr]);
 		if (named)
 			list[nr].folded = false;

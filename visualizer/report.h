@@ -26,6 +26,9 @@ struct timeline_output;
 
 /**
  * struct report - all that a report may use
+ * @window: of --from, --to and --around
+ * @is_windowed: the figures of @analysis are those of the window. Locks, servers, deferred work,
+ *   disks, probes and events of programs have none: a report leaves them out
  * @analysis, @servers, @user, @history: owned; NULL if the chosen reports do not need them
  * @disks: owned; for -a and --json, else NULL
  * @timeline: owned; for --timeline, else NULL
@@ -34,6 +37,8 @@ struct timeline_output;
 struct report {
 	const struct visualizer_options *options;
 	const struct trace *trace;
+	struct time_window window;
+	bool is_windowed;
 	struct trace_analysis *analysis;
 	struct trace_servers *servers;
 	struct trace_user_events *user;

@@ -18,7 +18,6 @@
 #include "recorded.h"
 #include "report_critical_path.h"
 #include "row_limit.h"
-#include "time_choice.h"
 
 #define NAME_BYTES	  256
 #define ROWS_SHOWN	  10 /* in each table, unless --top is given */
@@ -31,13 +30,12 @@ static const char how_to_choose[] = "choose a process: --critical-path=PID or --
 
 static uint64_t from_ns(const struct report *report)
 {
-	return time_of_second(report->trace, report->options->window.from_s);
+	return report->window.from_ns;
 }
 
 static uint64_t to_ns(const struct report *report)
 {
-	return report->options->window.to_s >= 0 ? time_of_second(report->trace, report->options->window.to_s)
-						 : UINT64_MAX;
+	return report->window.to_ns;
 }
 
 int critical_path_begin(struct report *report)
@@ -48,11 +46,9 @@ int critical_path_begin(struct report *report)
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		return complain(1, "the kernel was not recorded, only events of programs: what threads waited for is "
 				   "unknown; record as root");
-	if (time_choice_check(report->trace, &report->options->window))
-		return 2;
-	if (report->options->window.from_s > 0)
+	if (report->window.has_from)
 		options.from_ns = from_ns(report);
-	if (report->options->window.to_s >= 0)
+	if (report->window.has_to)
 		options.to_ns = to_ns(report);
 	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	if (!options.command && !report->options->reports.critical_task)
@@ -82,7 +78,7 @@ static int match(const struct trace_thread *thread, const char *task, uint32_t t
 
 	if (tid)
 		return trace_thread_tid(thread) == tid;
-	if (trace_thread_tid(thread) == trace_process_pid(process) && comm_is(trace_process_comm(process), task))
+	if (trace_thread_tid(thread) == trace_process_pid(process) && trace_process_is_called(process, task))
 		return 2;
 	return comm_is(trace_thread_comm(thread), task);
 }
@@ -127,6 +123,17 @@ static const struct trace_thread *thread_after_exec(const struct report *report,
 		    overlap(report, thread) > overlap(report, best))
 			best = thread;
 	return best;
+}
+
+const struct trace_thread *critical_path_of_command(const struct report *report, uint64_t *ret_from_ns)
+{
+	const struct trace_thread *thread = thread_after_exec(report,
+							      trace_history_command(report->history, ret_from_ns));
+
+	/* the path begins where the reports let the command's run begin */
+	if (thread && trace_thread_process(thread) == report->command.process)
+		*ret_from_ns = command_from_ns(&report->command);
+	return thread;
 }
 
 static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
@@ -175,16 +182,16 @@ static const char *state_word(const struct trace_contributor *row)
 	return row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : words[row->state];
 }
 
-static void row_text(const struct trace_contributor *row, char *text, size_t size)
+void path_row_text(const struct trace_contributor *row, char *text, size_t size)
 {
 	char name[NAME_BYTES], path[NAME_BYTES], pid[32] = "";
 
 	if (row->by == TRACE_BY_TARGET)
 		text_name(row->target, name, sizeof(name));
-	else if (row->pid && !*row->comm)
+	else if (row->pid && !*row->title)
 		snprintf(name, sizeof(name), "%s", row->tid ? "thread" : "process");
 	else
-		text_comm(row->comm, name, sizeof(name));
+		text_comm(row->title, name, sizeof(name));
 	if (row->pid)
 		snprintf(pid, sizeof(pid), " %u", row->tid ? row->tid : row->pid);
 	switch (row->by) {
@@ -240,7 +247,7 @@ static void reason(const struct path_report *t, const struct trace_contributor *
 
 	if (!is_own(t, row))
 		snprintf(text, size, "for %s (%s)",
-			 text_process(row->comm, *row->comm ? 0 : row->pid, name, sizeof(name)), state_word(row));
+			 text_process(row->title, *row->title ? 0 : row->pid, name, sizeof(name)), state_word(row));
 	else if (row->state == TRACE_STATE_WAIT_CPU)
 		snprintf(text, size, "for a CPU");
 	else if (row->state == TRACE_STATE_INTERRUPTED)
@@ -281,13 +288,13 @@ static bool is_without_process(const struct trace_contributor *taker, const char
 static void add_own(struct string *s, const struct path_report *t)
 {
 	const struct trace_thread *thread = trace_critical_path_thread(t->path);
-	const char *comm = trace_process_comm(t->own);
+	const char *title = trace_process_title(t->own);
 	char name[NAME_BYTES];
 
 	if (trace_thread_tid(thread) != trace_process_pid(t->own))
 		string_addf(s, "Thread %s of ",
 			    text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
-	string_addf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
+	string_addf(s, "%s", text_process(title, *title ? 0 : trace_process_pid(t->own), name, sizeof(name)));
 }
 
 static void put_sentence(const struct path_report *t)
@@ -320,7 +327,7 @@ static void put_sentence(const struct path_report *t)
 	else
 		string_addf(&s, " ran on a CPU for all of its %s.", text_ns(&t->report->output, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
-		row_text(target, text, sizeof(text));
+		path_row_text(target, text, sizeof(text));
 		string_addf(&s,
 			    is_most(t, target) ? " Waits that no other thread ended were mostly for %s: %s."
 					       : " Waits that no other thread ended were longest for %s: %s.",
@@ -333,7 +340,7 @@ static void put_sentence(const struct path_report *t)
 		string_addf(&s, " It waited %s for CPUs that unrecorded threads may have used.",
 			    text_ns(&t->report->output, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
-		row_text(taker, text, sizeof(text));
+		path_row_text(taker, text, sizeof(text));
 		string_addf(&s,
 			    is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s."
 					      : " The CPU that it waited for was taken the longest by %s: %s.",
@@ -366,7 +373,7 @@ static size_t put_contributors(const struct path_report *t, size_t first)
 	for (; (row = trace_critical_path_contributor(t->path, i)) && row->by == by; i++) {
 		if (!row_limit_shows_if(&limit, true, row->ns))
 			continue;
-		row_text(row, text, sizeof(text));
+		path_row_text(row, text, sizeof(text));
 		grid_ns(grid, row->ns);
 		grid_percent(grid, row->ns, t->to - t->from);
 		grid_count(grid, row->count);
@@ -450,7 +457,7 @@ static void segment_line(const struct path_report *t, const struct segment_colum
 		 s->waited_via);
 	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
 	segment_row(&t->report->output, columns,
-		    text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
+		    text_ns(&t->report->output, s->from_ns - trace_get_info(t->report->trace)->complete_from_ns, &at),
 		    text_ns(&t->report->output, s->to_ns - s->from_ns, &ns), tid.bytes, line);
 }
 
@@ -522,6 +529,7 @@ static void put_contributor(struct json *json, const struct trace_contributor *r
 	json_open(json, NULL, "{");
 	json_text(json, "by", trace_contributor_by_name(row->by));
 	json_text(json, "comm", row->comm);
+	json_text(json, "title", row->title);
 	json_u64(json, "pid", row->pid);
 	json_u64(json, "tid", row->tid);
 	json_text(json, "state", state_name(row->state));

@@ -10,6 +10,14 @@
  */
 int critical_path_begin(struct report *report);
 /**
+ * critical_path_of_command() - the thread of the recorded command, found in @report->history; NULL:
+ * none
+ * @ret_from_ns: where its run begins
+ */
+const struct trace_thread *critical_path_of_command(const struct report *report, uint64_t *ret_from_ns);
+/** path_row_text() - "sleep: timeout", "app 12 via futex /lock" ...: what a contributor is */
+void path_row_text(const struct trace_contributor *row, char *text, size_t size);
+/**
  * report_critical_path() - text, or JSON of schema trace-critical-path/1. Returns 0, or 1 after a
  * message
  */

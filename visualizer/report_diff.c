@@ -15,6 +15,7 @@
 #include <sys/param.h> /* MAX() */
 #include "checked_figures.h"
 #include "checked_memory.h"
+#include "diff_cause.h"
 #include "grid.h"
 #include "json.h"
 #include "losses.h"
@@ -223,18 +224,6 @@ static uint64_t elapsed_ns(const struct trace_analysis *analysis)
 	return end - start;
 }
 
-static const char *text_difference(const struct text_output *output, uint64_t a, uint64_t b, struct value_text *text)
-{
-	struct value_text ns;
-
-	if (a == b)
-		snprintf(text->bytes, sizeof(text->bytes), output->exact ? "0" : "-");
-	else
-		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-',
-			 text_ns(output, distance(a, b), &ns));
-	return text->bytes;
-}
-
 static const char *text_ratio(uint64_t a, uint64_t b, struct value_text *text)
 {
 	if (!a || !b)
@@ -366,6 +355,7 @@ static void put_heading(const struct diff *diff)
 	if (of_commands(diff))
 		output_line(&a->output, "", "Only %s and the processes that they started; --all compares everything.",
 			    are_sure(diff) ? "the commands" : "these processes");
+	diff_cause_put(diff->sides);
 	output_line(&a->output, "", "Processes of one name are added up; the greatest differences come first.");
 	if (!put_left_out(diff))
 		put_unknown(diff);

@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "checked_figures.h"
 #include "checked_memory.h"
 #include "json.h"
@@ -70,6 +72,7 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "start_ns", start);
 	json_u64(json, "end_ns", end);
 	json_u64(json, "elapsed_ns", end - start);
+	json_bool(json, "window", report->is_windowed);
 	json_u64(json, "events", readable_events(report));
 	json_u64(json, "lost", losses_lost(report->trace, report->analysis, &gaps));
 	json_u64(json, "overwritten", losses_of(report->trace).overwritten);
@@ -297,6 +300,25 @@ static void put_identities(struct json *json, const struct trace_analysis *analy
 	free(identities);
 }
 
+/* Of arguments that were cut, the last one may be the begin of a longer one. */
+static void put_args(struct json *json, const struct trace_process *process)
+{
+	const char *at = trace_process_args(process);
+
+	json_open(json, "args", "[");
+	while (*at) {
+		size_t bytes = strcspn(at, (const char[]){TRACE_ARGS_SEPARATOR, 0});
+		char word[TRACE_RECORD_MAX_BYTES];
+
+		snprintf(word, sizeof(word), "%.*s", (int)bytes, at);
+		json_separate(json);
+		json_string(json, word);
+		at += bytes + (at[bytes] != 0);
+	}
+	json_close(json, "]");
+	json_bool(json, "args_are_cut", trace_process_args_are_cut(process));
+}
+
 static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
 {
 	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
@@ -307,6 +329,8 @@ static void put_process(struct json *json, const struct report *report, const st
 	json_u64(json, "ns_pid", trace_process_ns_pid(process));
 	json_text(json, "cgroup", trace_process_cgroup(process));
 	json_text(json, "comm", trace_process_comm(process));
+	json_text(json, "title", trace_process_title(process));
+	put_args(json, process);
 	json_text(json, "exe", trace_process_exe(process));
 	json_known(json, "uid", trace_process_uid(process), trace_process_uid(process) != TRACE_ID_UNKNOWN);
 	json_known(json, "gid", trace_process_gid(process), trace_process_gid(process) != TRACE_ID_UNKNOWN);
@@ -508,6 +532,20 @@ static void put_pairs(struct json *json, const struct trace_analysis *analysis)
 	free(pairs);
 }
 
+/* What has no figures of a window. */
+static void put_whole(struct json *json, const struct report *report)
+{
+	put_servers(json, report);
+	put_server_waits(json, report);
+	report_user_json(json, report);
+	json_probes(json, report);
+	json_work(json, report);
+	put_receivers(json, report);
+	put_locks(json, report->analysis);
+	put_interruptions(json, report->analysis);
+	json_disks(json, report->disks);
+}
+
 void report_json(const struct report *report)
 {
 	struct json json = {.out = report->output.out, .first = true};
@@ -526,17 +564,10 @@ void report_json(const struct report *report)
 		put_process(&json, report, rows[i].process);
 	}
 	json_close(&json, "]");
-	put_servers(&json, report);
-	put_server_waits(&json, report);
-	report_user_json(&json, report);
-	json_probes(&json, report);
-	json_work(&json, report);
-	put_receivers(&json, report);
-	put_locks(&json, report->analysis);
-	put_interruptions(&json, report->analysis);
+	if (!report->is_windowed)
+		put_whole(&json, report);
 	put_pairs(&json, report->analysis);
 	put_system_interrupts(&json, report->analysis);
-	json_disks(&json, report->disks);
 	report_check_memory(report);
 	json_close(&json, "}\n");
 	free(rows);

@@ -139,7 +139,7 @@ static void add_holders(struct string *s, const struct report *report, const str
 	}
 	string_add(s, is_idle(first) ? "while an idle CPU woke up" : "by ");
 	if (!is_idle(first))
-		add_process(s, first->comm, first->pid);
+		add_process(s, first->title, first->pid);
 }
 
 /*
@@ -200,7 +200,7 @@ static void add_only_or_waits(struct string *s, const struct report *report, con
 static void about_one(struct string *s, const struct report *report, const struct trace_process *process,
 		      const struct process_sum *sum)
 {
-	add_process(s, trace_process_comm(process), trace_process_pid(process));
+	add_process(s, trace_process_title(process), trace_process_pid(process));
 	if (!has_scheduling(report->analysis)) {
 		string_add(s, " existed for ");
 		add_ns(s, &report->output, sum->elapsed_ns);
@@ -260,7 +260,7 @@ static const struct trace_process *busiest(const struct trace_analysis *analysis
 	uint64_t best_key = 0;
 
 	for (size_t i = 0; i < processes->nr; i++) {
-		share = memory_row(&shares, sizeof(*share), memory_key(&names, trace_process_comm(processes->at[i])));
+		share = memory_row(&shares, sizeof(*share), memory_key(&names, trace_process_title(processes->at[i])));
 		share->nr++;
 		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(processes->at[i], thread));)
 			share->ns += trace_thread_cpu_ns(analysis, thread);
@@ -293,7 +293,7 @@ static void about_several(struct string *s, const struct report *report, const s
 		    span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
 	if (busy) {
 		string_add(s, busy_ns < sum->user_ns + sum->system_ns ? ", most by " : ", all by ");
-		add_process(s, trace_process_comm(busy), nr == 1 ? trace_process_pid(busy) : 0);
+		add_process(s, trace_process_title(busy), nr == 1 ? trace_process_pid(busy) : 0);
 		if (nr > 1)
 			string_addf(s, " (%u" UNBROKEN_BLANK "processes)", nr);
 		if (busy_ns < sum->user_ns + sum->system_ns) {
@@ -494,7 +494,7 @@ static void about_machine(struct string *s, const struct report *report, const s
 	about_cpus(s, report);
 	if (busiest) {
 		string_add(s, " The busiest process was ");
-		add_process(s, trace_process_comm(busiest->process), trace_process_pid(busiest->process));
+		add_process(s, trace_process_title(busiest->process), trace_process_pid(busiest->process));
 		string_add(s, " with ");
 		add_ns(s, &report->output, busiest->user_ns + busiest->system_ns);
 		string_add(s, " of CPU.");
@@ -503,7 +503,7 @@ static void about_machine(struct string *s, const struct report *report, const s
 		string_add(s, " Threads waited ");
 		add_ns(s, &report->output, system->wait_cpu_ns);
 		string_add(s, " for a CPU, those of ");
-		add_process(s, trace_process_comm(waiting->process), trace_process_pid(waiting->process));
+		add_process(s, trace_process_title(waiting->process), trace_process_pid(waiting->process));
 		string_add(s, " the longest, ");
 		add_ns(s, &report->output, waiting->wait_cpu_ns);
 		string_add(s, ".");
@@ -535,6 +535,14 @@ static const struct process_row *recorded_process(const struct report *report, c
 	return found;
 }
 
+static const struct process_row *row_of(const struct process_row *rows, size_t nr, const struct trace_process *process)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].process == process)
+			return &rows[i];
+	return NULL;
+}
+
 /* ---- the paragraph ---- */
 
 void report_overview(const struct report *report, const struct process_row *rows, size_t nr,
@@ -545,6 +553,10 @@ void report_overview(const struct report *report, const struct process_row *rows
 	const struct process_row *recorded = chosen || command ? NULL : recorded_process(report, rows, nr);
 	struct string s = {0};
 
+	if (report->is_windowed && command) { /* the words about a whole command are not true of a part of it */
+		recorded = row_of(rows, nr, command);
+		command = NULL;
+	}
 	if (chosen)
 		about_chosen(&s, report, rows, nr);
 	else if (recorded)

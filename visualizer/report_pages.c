@@ -201,7 +201,7 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 
 		if (!row_limit_shows(&limit, f->wait_cpu_for[i].ns, f->wait_cpu_ns))
 			continue;
-		text_name(f->wait_cpu_for[i].comm, name, sizeof(name));
+		text_name(f->wait_cpu_for[i].title, name, sizeof(name));
 		if (f->wait_cpu_for[i].pid == own_pid)
 			snprintf(text, sizeof(text), "another of its threads");
 		else if (f->wait_cpu_for[i].pid)
@@ -295,7 +295,7 @@ static void process_page(const struct report *report, const struct process_row *
 	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, row->process));
 	char title[2 * NAME_BYTES + 64], name[NAME_BYTES], exe[NAME_BYTES];
 
-	text_comm(trace_process_comm(row->process), name, sizeof(name));
+	text_comm(trace_process_title(row->process), name, sizeof(name));
 	text_name(trace_process_exe(row->process), exe, sizeof(exe));
 	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process),
 		 trace_process_ppid(row->process), name, *exe ? "  " : "", exe);

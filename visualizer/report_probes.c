@@ -32,7 +32,7 @@ static void put_use(struct grid *grid, const struct report *report, const struct
 	grid_ns(grid, use->hit_ns);
 	grid_text(grid, spread.bytes);
 	grid_name(grid, use->name);
-	grid_process(grid, trace_process_comm(use->process), trace_process_pid(use->process));
+	grid_process(grid, trace_process_title(use->process), trace_process_pid(use->process));
 }
 
 void report_probes(const struct report *report)
@@ -75,7 +75,7 @@ void json_probes(struct json *json, const struct report *report)
 		json_open(json, NULL, "{");
 		json_text(json, "name", uses[i].name);
 		json_u64(json, "pid", trace_process_pid(uses[i].process));
-		json_text(json, "comm", trace_process_comm(uses[i].process));
+		json_text(json, "comm", trace_process_title(uses[i].process));
 		json_u64(json, "hits", uses[i].hits);
 		json_u64(json, "hit_ns", uses[i].hit_ns);
 		json_u64(json, "hit_least_ns", uses[i].hit_least_ns);

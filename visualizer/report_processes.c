@@ -72,7 +72,7 @@ static void process_line(struct grid *grid, const struct trace_analysis *analysi
 	snprintf(pid.bytes, sizeof(pid.bytes), "%u", trace_process_ppid(row->process));
 	grid_text(grid, pid.bytes);
 	times_cells(grid, analysis, row);
-	grid_text(grid, text_comm(trace_process_comm(row->process), text, sizeof(text)));
+	grid_text(grid, text_comm(trace_process_title(row->process), text, sizeof(text)));
 	grid_text(grid, blocked_on(analysis, row, text, sizeof(text)));
 }
 
@@ -98,7 +98,7 @@ static int order_groups(const void *left, const void *right, void *data)
 		return process_rows_compare(&l->sum, &r->sum, data);
 	if (group_ns(l) != group_ns(r))
 		return group_ns(l) > group_ns(r) ? -1 : 1;
-	return strcmp(trace_process_comm(l->sum.process), trace_process_comm(r->sum.process));
+	return strcmp(trace_process_title(l->sum.process), trace_process_title(r->sum.process));
 }
 
 /** struct name_groups - all groups, by name */
@@ -110,7 +110,7 @@ struct name_groups {
 static void group_add(struct name_groups *groups, const struct process_row *row)
 {
 	struct name_group *group = memory_row(&groups->by_name, sizeof(*group),
-					      memory_key(&groups->names, trace_process_comm(row->process)));
+					      memory_key(&groups->names, trace_process_title(row->process)));
 
 	if (!group->nr)
 		group->sum.process = row->process;
@@ -131,7 +131,7 @@ static void group_line(struct grid *grid, const struct trace_analysis *analysis,
 	grid_text(grid, "");
 	times_cells(grid, analysis, &group->sum);
 	snprintf(text, sizeof(text), "%s (%zu more)",
-		 text_comm(trace_process_comm(group->sum.process), name, sizeof(name)), group->nr);
+		 text_comm(trace_process_title(group->sum.process), name, sizeof(name)), group->nr);
 	grid_text(grid, text);
 	grid_text(grid, "");
 }

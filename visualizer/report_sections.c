@@ -113,11 +113,11 @@ static void grid_thread(struct grid *grid, const struct trace_process *process, 
 	char whole[NAME_BYTES + 32], one[NAME_BYTES + 32], both[2 * NAME_BYTES + 80];
 
 	if (!thread || trace_nr_threads(process) == 1) {
-		grid_process(grid, trace_process_comm(process), trace_process_pid(process));
+		grid_process(grid, trace_process_title(process), trace_process_pid(process));
 		return;
 	}
 	snprintf(both, sizeof(both), "%s, thread %s",
-		 text_process(trace_process_comm(process), trace_process_pid(process), whole, sizeof(whole)),
+		 text_process(trace_process_title(process), trace_process_pid(process), whole, sizeof(whole)),
 		 text_process(trace_thread_comm(thread), trace_thread_tid(thread), one, sizeof(one)));
 	grid_text(grid, both);
 }
@@ -202,7 +202,7 @@ static void put_interruption(struct grid *grid, const struct trace_interruption 
 
 	grid_ns(grid, row->ns);
 	grid_count(grid, row->count);
-	grid_process(grid, trace_process_comm(row->process), trace_process_pid(row->process));
+	grid_process(grid, trace_process_title(row->process), trace_process_pid(row->process));
 	grid_name(grid, row->call);
 	if (signal)
 		snprintf(text.bytes, sizeof(text.bytes), "SIG%s", signal);
@@ -212,7 +212,7 @@ static void put_interruption(struct grid *grid, const struct trace_interruption 
 		snprintf(text.bytes, sizeof(text.bytes), "%s", *row->via ? row->via : "the kernel");
 	grid_text(grid, text.bytes);
 	if (row->by)
-		grid_process(grid, trace_process_comm(row->by), trace_process_pid(row->by));
+		grid_process(grid, trace_process_title(row->by), trace_process_pid(row->by));
 	else
 		grid_text(grid, "(an interrupt)");
 }
@@ -273,11 +273,11 @@ static void by_pair(const struct report *report)
 				continue;
 			grid_ns(grid, pair->wait.ns);
 			grid_count(grid, pair->wait.count);
-			grid_process(grid, trace_process_comm(pair->waiter), trace_process_pid(pair->waiter));
+			grid_process(grid, trace_process_title(pair->waiter), trace_process_pid(pair->waiter));
 			if (pair->wait.pid == trace_process_pid(pair->waiter))
 				grid_text(grid, "another of its threads");
 			else
-				grid_process(grid, pair->wait.comm, pair->wait.pid);
+				grid_process(grid, pair->wait.target, pair->wait.pid);
 			grid_text(grid, pair->wait.idle ? "(idle)" : pair->wait.via);
 		}
 		end(grid, &report->output, &limit);
@@ -356,10 +356,13 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 {
 	by_kind(&report->output, system);
 	by_file(report, system);
-	report_locks(report);
-	by_interruption(report);
+	if (!report->is_windowed) {
+		report_locks(report);
+		by_interruption(report);
+	}
 	by_pair(report);
 	by_interrupt(report);
 	by_device(report, system);
-	report_disks(&report->output, report->disks);
+	if (!report->is_windowed)
+		report_disks(&report->output, report->disks);
 }

@@ -59,7 +59,7 @@ static void client_table(const struct report *report, const struct trace_server 
 		grid_count(grid, client->requests);
 		grid_ns(grid, client->softirq_ns);
 		if (client->process)
-			grid_process(grid, client->comm, client->pid);
+			grid_process(grid, trace_process_title(client->process), client->pid);
 		else
 			grid_name(grid, client->address);
 	}
@@ -96,7 +96,7 @@ static void server_table(const struct report *report)
 			continue;
 		output_line(&report->output, "\t",
 			    "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background",
-			    text_process(server->comm, server->pid, name, sizeof(name)),
+			    text_process(trace_process_title(server->process), server->pid, name, sizeof(name)),
 			    text_ns(&report->output, server->cpu_ns, &t), percent(server->exact_ns, server->cpu_ns),
 			    percent(server->shared_ns, server->cpu_ns), percent(server->background_ns, server->cpu_ns));
 		client_table(report, server);
@@ -152,7 +152,7 @@ static void queued_lines(struct grid *grid, const struct report *report, const s
 
 		if (!row_limit_shows(&limit, holder->ns, wait->wait_ns))
 			continue;
-		text_process(holder->comm, holder->pid, name, sizeof(name));
+		text_process(holder->title, holder->pid, name, sizeof(name));
 		snprintf(text, sizeof(text), holder->pid ? "%s" : "(%s)", name);
 		if (is_idle(holder))
 			part_line(grid, holder->ns, "the server's CPU was idle and woke up", "");
@@ -169,12 +169,13 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 	char client[NAME_BYTES], server[NAME_BYTES];
 	struct value_text t;
 
-	output_line(
-		&report->output, "\t", "%s waited %s for %s, %" PRIu64 " time%s:",
-		text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
-		text_ns(&report->output, wait->wait_ns, &t),
-		text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)),
-		wait->count, wait->count == 1 ? "" : "s");
+	output_line(&report->output, "\t", "%s waited %s for %s, %" PRIu64 " time%s:",
+		    text_process(trace_process_title(wait->client), trace_process_pid(wait->client), client,
+				 sizeof(client)),
+		    text_ns(&report->output, wait->wait_ns, &t),
+		    text_process(trace_process_title(wait->server), trace_process_pid(wait->server), server,
+				 sizeof(server)),
+		    wait->count, wait->count == 1 ? "" : "s");
 	if (wait->for_client_ns)
 		part_line(grid, wait->for_client_ns, "the server worked for this client", "");
 	if (wait->for_others_ns)
@@ -244,7 +245,8 @@ static void receiver_table(const struct report *report)
 		grid_percent(grid, receiver->softirq_ns, whole);
 		grid_count(grid, receiver->deliveries);
 		if (receiver->process)
-			grid_process(grid, trace_process_comm(receiver->process), trace_process_pid(receiver->process));
+			grid_process(grid, trace_process_title(receiver->process),
+				     trace_process_pid(receiver->process));
 		else
 			grid_text(grid, "no socket: acknowledgements, dropped packets, the polling itself");
 	}

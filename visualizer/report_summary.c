@@ -135,6 +135,7 @@ void report_summary(const struct report *report)
 	const struct trace_info *info = trace_get_info(report->trace);
 	const char *recorder = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_RECORDER);
 	uint64_t start, end, events = 0, offset, own = 0;
+	struct wall_text wall;
 
 	if (recorder && *recorder)
 		output_line(&report->output, "", "Recorded by: %s", recorder);
@@ -143,6 +144,8 @@ void report_summary(const struct report *report)
 	seconds(&report->output, "Trace start time", start + offset);
 	seconds(&report->output, "Trace end time", end + offset);
 	seconds(&report->output, "Trace duration", end - start);
+	if (*wall_range_text(report->trace, start, end, &wall))
+		output_line(&report->output, "", "Wall clock: %s", wall.bytes);
 	for (uint32_t id = 0; id < TRACE_EV_MAX; id++) {
 		const struct trace_event_type *type = trace_type_by_id(report->trace, id);
 		uint64_t nr = trace_analysis_count(report->analysis, id);

@@ -23,15 +23,37 @@
 #include "report_text.h"
 #include "report_user.h"
 #include "report_work.h"
+#include "value_text.h"
 
 /* The trace has no kernel events: processes, CPUs and waits are unknown. */
 static void programs_alone(const struct report *report)
 {
-	bool any = report_user_has_any(report);
+	bool any = report->is_windowed || report_user_has_any(report);
 
 	report_overview_of_programs(report, any);
-	report_user(report);
+	if (!report->is_windowed)
+		report_user(report);
 	report_summary(report);
+}
+
+/* From when to when the report is, by the wall clock. */
+static void put_range(const struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+	struct value_text part, whole;
+	uint64_t start, end;
+	struct wall_text wall;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	if (*wall_range_text(report->trace, start, end, &wall))
+		output_line(&report->output, "", "%s", wall.bytes);
+	if (report->is_windowed)
+		output_line(
+			&report->output, "",
+			"A window of %s of the trace's %s: without locks, servers, deferred work, disks, probes and "
+			"events of programs.",
+			text_ns(&report->output, end - start, &part),
+			text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
 }
 
 void report_text(const struct report *report)
@@ -40,6 +62,7 @@ void report_text(const struct report *report)
 	struct process_row *rows;
 	size_t nr;
 
+	put_range(report);
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
 		programs_alone(report);
 		return;
@@ -51,13 +74,16 @@ void report_text(const struct report *report)
 		report_cpus(report);
 		report_processes(report, rows, nr);
 	}
-	report_servers(report);
-	report_user(report);
-	report_probes(report);
+	if (!report->is_windowed) {
+		report_servers(report);
+		report_user(report);
+		report_probes(report);
+	}
 	if (!has_process_choice(&report->options->processes)) {
 		report_sections(report, system);
-		report_work(report);
-	} else {
+		if (!report->is_windowed)
+			report_work(report);
+	} else if (!report->is_windowed) {
 		report_locks(report);
 	}
 	report_summary(report);

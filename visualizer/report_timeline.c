@@ -26,7 +26,6 @@
 #include "process_choice.h"
 #include "recorded.h"
 #include "report_timeline.h"
-#include "time_choice.h"
 
 #define CPU_TRACKS 0	/* the "process" of the CPU tracks: no process has this pid */
 #define NAME_BYTES 4352 /* a path and some words */
@@ -106,7 +105,7 @@ static void wait_name(const struct trace_interval *interval, char *name)
 	const char *kind = trace_wait_kind_name(interval->kind), *via = *interval->via ? " via " : "";
 
 	if (interval->kind == TRACE_WAIT_PROCESS && interval->other)
-		snprintf(name, NAME_BYTES, "%s %s (%u)%s%s", kind, trace_process_comm(interval->other),
+		snprintf(name, NAME_BYTES, "%s %s (%u)%s%s", kind, trace_process_title(interval->other),
 			 trace_process_pid(interval->other), via, interval->via);
 	else
 		snprintf(name, NAME_BYTES, "%s%s%s%s%s", kind, *interval->target ? " " : "", interval->target, via,
@@ -277,22 +276,21 @@ struct timeline_output *timeline_free(struct timeline_output *timeline)
 int timeline_check(const struct report *report)
 {
 	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return time_choice_check(report->trace, &report->options->window);
+		return 0;
 	return complain(
 		1, "the kernel was not recorded, only events of programs: what threads did is unknown; record as root");
 }
 
 void timeline_begin(struct report *report)
 {
-	const struct visualizer_options *options = report->options;
 	struct timeline_output *t = memory_take(1, sizeof(*t));
 
 	report->timeline = t;
 	t->report = report;
 	t->json = (struct json){.out = report->output.out, .first = true};
-	t->start_ns = time_of_second(report->trace, 0);
-	t->from_ns = time_of_second(report->trace, options->window.from_s);
-	t->to_ns = options->window.to_s >= 0 ? time_of_second(report->trace, options->window.to_s) : UINT64_MAX;
+	t->start_ns = trace_get_info(report->trace)->complete_from_ns;
+	t->from_ns = report->window.from_ns;
+	t->to_ns = report->window.to_ns;
 	json_open(&t->json, NULL, "{");
 	json_text(&t->json, "displayTimeUnit", "ns");
 	json_open(&t->json, "traceEvents", "[");
@@ -304,7 +302,7 @@ static void name_threads(struct timeline_output *t, const struct trace_process *
 {
 	uint32_t pid = trace_process_pid(process);
 
-	track_named(t, "process_name", pid, pid, trace_process_comm(process));
+	track_named(t, "process_name", pid, pid, trace_process_title(process));
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
 		track_named(t, "thread_name", pid, trace_thread_tid(thread), trace_thread_comm(thread));
 }

@@ -12,10 +12,14 @@
 #include <unistd.h>
 #include "clock_ns.h"
 #include "complain.h"
+#include "diff_cause.h"
 #include "checked_memory.h"
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
+#include "pager.h"
+#include "option_help.h"
+#include "report_answer.h"
 #include "report_critical_path.h"
 #include "report_diff.h"
 #include "report_disks.h"
@@ -117,7 +121,8 @@ static int verify(const struct report *report)
 	struct trace_error error = {0};
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
-	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
+	    (report->servers && trace_servers_verify(report->servers, &error) < 0) ||
+	    (report->user && trace_user_events_verify(report->user, &error) < 0))
 		return complain_of_error(&error);
 	string_addf(&line, "%s, and the times of %zu process%s and %zu CPU%s add up to the nanosecond",
 		    is_all_accounted_for(report->trace) ? "verified: every event is accounted for"
@@ -150,6 +155,8 @@ static int print(struct report *report)
 		report_text(report);
 	else if (options->reports.summary)
 		report_summary(report);
+	else if (options->reports.answer)
+		report_answer(report);
 	if (!error && options->reports.list && !options->reports.summary)
 		error = report_list(report);
 	if (error == -ENOMEM)
@@ -158,22 +165,40 @@ static int print(struct report *report)
 	return error;
 }
 
+/* The accounts of the window for reports of figures; other reports cut by themselves. */
+static void choose_window(struct report *report, struct trace_analysis_options *asked)
+{
+	const struct report_choice *reports = &report->options->reports;
+
+	report->is_windowed = (report->window.has_from || report->window.has_to) && !reports->critical_path &&
+			      !reports->timeline;
+	if (!report->is_windowed)
+		return;
+	asked->from_ns = report->window.from_ns;
+	asked->to_ns = report->window.has_to ? report->window.to_ns : 0;
+}
+
 static int analyze(struct report *report, double *since)
 {
 	const struct visualizer_options *options = report->options;
 	struct trace_analysis_options asked = {.size = sizeof(asked), .verify = options->reports.verify};
 	struct trace_error error = {0};
-	bool with_servers = options->reports.analyze || options->reports.verify ||
+	bool with_servers = options->reports.analyze || options->reports.answer || options->reports.verify ||
 			    (options->reports.json && !options->reports.critical_path);
 	int failed;
 
 	if (!options->reports.analyze && !options->reports.json && !options->reports.summary &&
-	    !options->reports.verify && !options->reports.critical_path && !options->reports.timeline)
+	    !options->reports.answer && !options->reports.verify && !options->reports.critical_path &&
+	    !options->reports.timeline)
 		return 0;
+	choose_window(report, &asked);
+	with_servers &= !report->is_windowed;
 	report->analysis = trace_analysis_new(report->trace, &asked, &error);
 	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
 	if (failed)
 		return failed;
+	if (report->analysis && options->reports.answer)
+		answer_begin(report);
 	if (report->analysis && with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
 	if (report->servers)
@@ -183,7 +208,7 @@ static int analyze(struct report *report, double *since)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (options->reports.timeline)
 		timeline_begin(report);
-	if (options->reports.analyze || options->reports.json)
+	if ((options->reports.analyze || options->reports.json) && !report->is_windowed)
 		report->disks = disk_figures_new(report->trace, report->analysis);
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
@@ -233,6 +258,8 @@ static int open_output(struct report *report)
 	setvbuf(report->output.out, buffer, _IOFBF, sizeof(buffer));
 	report->output.width = output_width(fd);
 	report->output.colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	if (report->output.out == stdout && !report->options->no_pager && !report->options->reports.answer)
+		pager_begin();
 	return 0;
 }
 
@@ -262,6 +289,7 @@ static int close_output(struct report *report, bool is_kept)
 
 	if (is_kept || report->output.out == stdout)
 		result = flush_output(report->output.out, report->options->output);
+	pager_end();
 	errno = 0;
 	if (report->output.out != stdout && report_file_close(report->output.out, report->file, is_kept) != 0 &&
 	    !result)
@@ -272,7 +300,7 @@ static int close_output(struct report *report, bool is_kept)
 /* True for reports that may lack the chosen processes. The event list has threads. */
 static bool is_of_processes(const struct visualizer_options *options)
 {
-	return options->reports.timeline ||
+	return options->reports.timeline || options->reports.answer ||
 	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path);
 }
 
@@ -300,7 +328,7 @@ static void release(struct report *report)
 static bool has_report(const struct visualizer_options *options)
 {
 	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary ||
-	       options->reports.critical_path || options->reports.timeline;
+	       options->reports.answer || options->reports.critical_path || options->reports.timeline;
 }
 
 static int run(const struct visualizer_options *options)
@@ -317,7 +345,9 @@ static int run(const struct visualizer_options *options)
 		return complain_of_error(&error);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
-	result = options->reports.timeline ? timeline_check(&report) : 0;
+	result = time_window_of(trace, &options->window, &report.window);
+	if (!result && options->reports.timeline)
+		result = timeline_check(&report);
 	if (!result && options->reports.timeline)
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
@@ -343,16 +373,21 @@ static int run(const struct visualizer_options *options)
 
 static int open_side(struct report *report, const char *path)
 {
+	struct trace_analysis_options asked = {.size = sizeof(asked)};
 	struct trace_error error = {0};
 
 	report->trace = trace_open(path, &error);
 	if (!report->trace)
 		return complain_of_error(&error);
 	warn_losses(report->trace);
-	report->analysis = trace_analysis_new(report->trace, NULL, &error);
+	if (time_window_of(report->trace, &report->options->window, &report->window))
+		return 2;
+	choose_window(report, &asked);
+	report->analysis = trace_analysis_new(report->trace, &asked, &error);
 	if (!report->analysis)
 		return complain_of_error(&error);
 	command_begin(&report->command, report->trace, report->analysis);
+	diff_cause_begin(report);
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
 	report_check_memory(report);
@@ -376,7 +411,10 @@ static int run_diff(const struct visualizer_options *options)
 		report_check_memory(&sides[1]);
 		result = close_output(&sides[0], true);
 	}
+	if (!result)
+		result = diff_is_above(sides);
 	for (int i = 0; i < 2; i++) {
+		trace_history_free(sides[i].history);
 		command_end(&sides[i].command);
 		trace_analysis_free(sides[i].analysis);
 		trace_close((struct trace *)sides[i].trace);
@@ -405,15 +443,18 @@ int main(int argc, char **argv)
 	occupy_streams();
 	/* writes above a file size limit fail like those to a full disk */
 	signal(SIGXFSZ, SIG_IGN);
-	result = options_parse(&options, argc, argv);
-	if (!result && options.reports.help)
-		options_help(stdout);
+	result = visualizer_options_parse(&options, argc, argv);
+	if (!result && (options.reports.short_help || options.reports.help))
+		option_help(stdout, &visualizer_program, options.reports.help);
 	else if (!result && options.reports.version)
 		printf("tracevisualizer %s\n", program_version());
+	else if (!result && options.reports.complete)
+		result = completion_print(options.trace, options.reports.completion);
 	else if (!result)
 		result = check_output(&options) ? 1 : options.reports.diff ? run_diff(&options) : run(&options);
-	if (!result && (options.reports.help || options.reports.version))
+	if (!result &&
+	    (options.reports.short_help || options.reports.help || options.reports.version || options.reports.complete))
 		result = flush_output(stdout, NULL);
-	options_release(&options);
+	visualizer_options_release(&options);
 	return result;
 }

@@ -23,6 +23,18 @@ const char *text_ns(const struct text_output *output, uint64_t ns, struct value_
 	return text->bytes;
 }
 
+const char *text_difference(const struct text_output *output, uint64_t a, uint64_t b, struct value_text *text)
+{
+	struct value_text ns;
+
+	if (a == b)
+		snprintf(text->bytes, sizeof(text->bytes), output->exact ? "0" : "-");
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-',
+			 text_ns(output, b > a ? b - a : a - b, &ns));
+	return text->bytes;
+}
+
 const char *text_bytes(const struct text_output *output, uint64_t bytes, struct value_text *text)
 {
 	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -13,6 +13,8 @@ struct value_text {
 
 /** text_ns() - "1.234 ms", or "1234567" with --ns */
 const char *text_ns(const struct text_output *output, uint64_t ns, struct value_text *text);
+/** text_difference() - b - a: "+1.234 ms"; "-" or "0": none */
+const char *text_difference(const struct text_output *output, uint64_t a, uint64_t b, struct value_text *text);
 /** text_bytes() - "812 B", "1.2 MiB", or "1258291" with --ns */
 const char *text_bytes(const struct text_output *output, uint64_t bytes, struct value_text *text);
 /**

@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * visualizer_options.c - the command line: one table with the letters, the long names, the values
- * and the help.
- *
- * Short options keep the spelling of the original: the value follows its letter directly (-c0,
- * -tSCHED). A long option takes its value after '=' or as the next word.
- */
+/* visualizer_options.c - the command line: its table, and the rules about what goes together. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/format.h>
 #include <unistd.h>
 #include "complain.h"
+#include "error_set.h"
+#include "option_parse.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
 
-struct option_row {
-	char letter; /* 0: none */
-	const char *name;
-	const char *value; /* name in the help; NULL: no value; "[=...]": optional */
-	/* Returns NULL, or the error in the value. */
-	const char *(*set)(struct visualizer_options *options, const char *value);
-	const char *help;
-};
+/* @why: the rest of the sentence */
+static int wrong(const char *option, const char *value, const char *why, struct trace_error *ret_error)
+{
+	return error_set(ret_error, -EINVAL, "option %s: '%s' %s; see tracevisualizer --help", option, value, why);
+}
 
-static const char *parse_number(const char *text, int64_t max, int64_t *ret_number)
+static int parse_number(const char *option, const char *text, int64_t max, int64_t *ret_number,
+			struct trace_error *ret_error)
 {
 	char *end;
 	long long number;
@@ -33,41 +28,32 @@ static const char *parse_number(const char *text, int64_t max, int64_t *ret_numb
 	errno = 0;
 	number = strtoll(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || errno || number > max)
-		return "is not a number in range";
+		return wrong(option, text, "is not a number in range", ret_error);
 	*ret_number = number;
-	return NULL;
+	return 0;
 }
 
-static const char *parse_seconds(const char *text, double *ret_seconds)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (!*text || *end || !(seconds >= 0 && seconds < 1e10))
-		return "is not a time in seconds after the start of the trace";
-	*ret_seconds = seconds;
-	return NULL;
-}
-
-static const char *append(const char ***list, size_t *nr, const char *value)
+static int append(const char *option, const char ***list, size_t *nr, const char *value, struct trace_error *ret_error)
 {
 	const char **bigger;
 
 	if (!*value)
-		return "is not the name of an event, a class or a category";
+		return wrong(option, value, "is not the name of an event, a class or a category", ret_error);
 	bigger = reallocarray(*list, *nr + 1, sizeof(*bigger));
 	if (!bigger)
 		memory_end();
 	*list = bigger;
 	(*list)[(*nr)++] = value;
-	return NULL;
+	return 0;
 }
 
-#define FLAG(name, member)                                                                   \
-	static const char *set_##name(struct visualizer_options *options, const char *value) \
-	{                                                                                    \
-		options->member = true;                                                      \
-		return NULL;                                                                 \
+#define FLAG(name, member)                                                                  \
+	static int set_##name(void *into, const char *value, struct trace_error *ret_error) \
+	{                                                                                   \
+		struct visualizer_options *options = into;                                  \
+                                                                                            \
+		options->member = true;                                                     \
+		return 0;                                                                   \
 	}
 FLAG(analyze, reports.analyze)
 FLAG(list, reports.list)
@@ -75,268 +61,348 @@ FLAG(summary, reports.summary)
 FLAG(json, reports.json)
 FLAG(verify, reports.verify)
 FLAG(benchmark, reports.benchmark)
+FLAG(short_help, reports.short_help)
 FLAG(help, reports.help)
 FLAG(version, reports.version)
 FLAG(all, rows.all)
 FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(exact, exact)
+FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
+FLAG(debuginfod, symbols.debuginfod)
 
-static const char *set_critical_path(struct visualizer_options *options, const char *value)
+static int set_critical_path(void *into, const char *value, struct trace_error *ret_error)
 {
+	struct visualizer_options *options = into;
+
 	options->reports.critical_path = true;
 	options->reports.critical_task = value;
-	return value && !*value ? "is not a process, thread or name" : NULL;
+	return value && !*value ? wrong("--critical-path", value, "is not a process, thread or name", ret_error) : 0;
 }
 
 /*
  * A second value is an error: the report would use the last one, and users would believe it used
  * both.
  */
-#define SECOND "is a second value; only one is allowed"
-
-static const char *set_cpu(struct visualizer_options *options, const char *value)
+static int second(const char *option, const char *value, struct trace_error *ret_error)
 {
-	return options->events.cpu >= 0 ? SECOND : parse_number(value, UINT16_MAX, &options->events.cpu);
+	return wrong(option, value, "is a second value; only one is allowed", ret_error);
 }
 
-static const char *set_pid(struct visualizer_options *options, const char *value)
+/* Takes a text that may be given once; @why: the error if it is empty. */
+static int take_text(const char *option, const char *value, const char *why, const char **member,
+		     struct trace_error *ret_error)
 {
-	return options->processes.pid >= 0 ? SECOND : parse_number(value, UINT32_MAX, &options->processes.pid);
+	if (*member)
+		return second(option, value, ret_error);
+	*member = value;
+	return *value ? 0 : wrong(option, value, why, ret_error);
 }
 
-static const char *set_comm(struct visualizer_options *options, const char *value)
+static int set_cpu(void *into, const char *value, struct trace_error *ret_error)
 {
-	if (options->processes.comm)
-		return SECOND;
-	options->processes.comm = value;
-	return *value ? NULL : "is not a name";
+	struct visualizer_options *options = into;
+
+	return options->events.cpu >= 0 ? second("--cpu", value, ret_error)
+					: parse_number("--cpu", value, UINT16_MAX, &options->events.cpu, ret_error);
 }
 
-static const char *set_cgroup(struct visualizer_options *options, const char *value)
+static int set_pid(void *into, const char *value, struct trace_error *ret_error)
 {
-	if (options->processes.cgroup)
-		return SECOND;
-	options->processes.cgroup = value;
-	return *value ? NULL : "is not the path of a control group";
+	struct visualizer_options *options = into;
+
+	return options->processes.pid >= 0
+		       ? second("--pid", value, ret_error)
+		       : parse_number("--pid", value, UINT32_MAX, &options->processes.pid, ret_error);
 }
 
-static const char *set_traced(struct visualizer_options *options, const char *value)
+static int set_comm(void *into, const char *value, struct trace_error *ret_error)
 {
-	return append(&options->events.traced, &options->events.nr_traced, value);
+	struct visualizer_options *options = into;
+
+	return take_text("--comm", value, "is not a name", &options->processes.comm, ret_error);
 }
 
-static const char *set_omitted(struct visualizer_options *options, const char *value)
+static int set_cgroup(void *into, const char *value, struct trace_error *ret_error)
 {
-	return append(&options->events.omitted, &options->events.nr_omitted, value);
+	struct visualizer_options *options = into;
+
+	return take_text("--cgroup", value, "is not the path of a control group", &options->processes.cgroup,
+			 ret_error);
 }
 
-static const char *set_symfs(struct visualizer_options *options, const char *value)
+static int set_traced(void *into, const char *value, struct trace_error *ret_error)
 {
-	if (!*value)
-		return "is not a folder";
+	struct visualizer_options *options = into;
+
+	return append("--trace", &options->events.traced, &options->events.nr_traced, value, ret_error);
+}
+
+static int set_omitted(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	return append("--omit", &options->events.omitted, &options->events.nr_omitted, value, ret_error);
+}
+
+static int set_symfs(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
 	options->symbols.folder = value;
-	return NULL;
+	return *value ? 0 : wrong("--symfs", value, "is not a folder", ret_error);
 }
 
-static const char *set_debuginfod(struct visualizer_options *options, const char *value)
+static int set_from(void *into, const char *value, struct trace_error *ret_error)
 {
-	options->symbols.debuginfod = true;
-	return NULL;
+	struct visualizer_options *options = into;
+
+	return time_choice_from(&options->window, value, ret_error);
 }
 
-static const char *set_from(struct visualizer_options *options, const char *value)
+static int set_to(void *into, const char *value, struct trace_error *ret_error)
 {
-	return parse_seconds(value, &options->window.from_s);
+	struct visualizer_options *options = into;
+
+	return time_choice_to(&options->window, value, ret_error);
 }
 
-static const char *set_to(struct visualizer_options *options, const char *value)
+static int set_around(void *into, const char *value, struct trace_error *ret_error)
 {
-	return parse_seconds(value, &options->window.to_s);
+	struct visualizer_options *options = into;
+
+	return time_choice_around(&options->window, value, ret_error);
 }
 
-static const char *set_forgotten(struct visualizer_options *options, const char *value)
+/* in the order of enum list_time */
+#define LIST_TIMES "classic wall relative"
+
+static int set_time(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int kind = option_word_index(LIST_TIMES, value);
+
+	if (kind < 0)
+		return option_wrong_word("--time", LIST_TIMES, value, ret_error);
+	options->events.time = (enum list_time)kind;
+	options->events.has_time = true;
+	return 0;
+}
+
+static int set_forgotten(void *into, const char *value, struct trace_error *ret_error)
 {
 	static const struct {
 		char letter;
 		enum list_column column;
 	} columns[] = {
 		{'c', COLUMN_CPU}, {'t', COLUMN_TIME}, {'p', COLUMN_PID}, {'l', COLUMN_LENGTH}, {'s', COLUMN_TEXT}};
+	struct visualizer_options *options = into;
 	bool known = *value;
 
-	for (; *value && known; value++) {
+	for (const char *at = value; *at && known; at++) {
 		known = false;
 		for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-			if (columns[i].letter == *value) {
+			if (columns[i].letter == *at) {
 				options->events.hidden_columns |= columns[i].column;
 				known = true;
 			}
 	}
-	return known ? NULL : "is not a column: c (CPU), t (time), p (PID), l (length) or s (description)";
+	return known ? 0
+		     : wrong("--forget", value,
+			     "is not a column: c (CPU), t (time), p (PID), l (length) or s (description)", ret_error);
 }
 
-static const char *set_top(struct visualizer_options *options, const char *value)
+static int set_top(void *into, const char *value, struct trace_error *ret_error)
 {
-	int64_t top;
-	const char *wrong = parse_number(value, 1 << 30, &top);
+	struct visualizer_options *options = into;
+	int64_t top = 0;
+	int err = parse_number("--top", value, 1 << 30, &top, ret_error);
 
-	if (!wrong && !top) /* 0 means the default, which has no spelling here */
-		wrong = "is not a number of rows: 1 or more, or leave it out";
-	if (!wrong)
+	if (!err && !top) /* 0 means the default, which has no spelling here */
+		err = wrong("--top", value, "is not a number of rows: 1 or more, or leave it out", ret_error);
+	if (!err)
 		options->rows.top = (long)top;
-	return wrong;
+	return err;
 }
 
-static const char *set_sort(struct visualizer_options *options, const char *value)
-{
-	static const char *const keys[] = {"elapsed", "cpu", "user", "system", "wait", "wait-cpu", "pid", "name"};
+/* in the order of enum sort_key */
+#define SORT_KEYS "elapsed cpu user system wait wait-cpu pid name"
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(keys[i], value) == 0) {
-			options->rows.sort = (enum sort_key)i;
-			options->rows.sorted = true;
-			return NULL;
+static int set_sort(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int key = option_word_index(SORT_KEYS, value);
+
+	if (key < 0)
+		return option_wrong_word("--sort", SORT_KEYS, value, ret_error);
+	options->rows.sort = (enum sort_key)key;
+	options->rows.sorted = true;
+	return 0;
+}
+
+/* "10%" of the run of A, or a time: "50ms". */
+static int set_fail_above(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct fail_choice *fail = &((struct visualizer_options *)into)->fail;
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"%", 0}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	char *end;
+	double number = strtod(value, &end);
+
+	if (fail->text)
+		return second("--fail-above", value, ret_error);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end != value && strcmp(end, units[i].unit) == 0 && number >= 0 && number < 1e9) {
+			*fail = (struct fail_choice){.text = value};
+			fail->share = i ? 0 : number / 100;
+			fail->ns = (uint64_t)(number * units[i].ns);
+			return 0;
 		}
-	return "is not a key to sort by: elapsed, cpu, user, system, wait, wait-cpu, pid or name";
+	return wrong("--fail-above", value, "is neither a share, 10%, nor a time, 50ms", ret_error);
 }
 
-static const char *set_output(struct visualizer_options *options, const char *value)
+static int set_output(void *into, const char *value, struct trace_error *ret_error)
 {
-	if (options->output)
-		return SECOND;
-	options->output = value;
-	return *value ? NULL : "is not a file name";
+	struct visualizer_options *options = into;
+
+	return take_text("--output", value, "is not a file name", &options->output, ret_error);
 }
 
-/* A row with the text "" shares a line of the help with the row before it. */
-static const struct option_row rows[] = {
-	{'a', "analyze", NULL, set_analyze, "where the time of every process went"},
-	{0, "json", NULL, set_json, "-a, --diff or --critical-path as JSON"},
-	{'d', "dump", NULL, set_list, "one line per event; states for ui.perfetto.dev"},
-	{0, "timeline", NULL, set_timeline, ""},
-	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
-	{0, "critical-path", "[=TASK]", set_critical_path, "waits of one thread: PID, TID, name, or command"},
-	{0, "diff", NULL, set_diff, "compare two traces: tracevisualizer --diff A B"},
-	{0, "verify", NULL, set_verify, "check the trace and all its sums, to 1 ns"},
-	{0, "pid", "N", set_pid, "only this process; with -d also a thread id"},
-	{'p', NULL, "N", set_pid, NULL},
-	{0, "comm", "NAME", set_comm, "only processes of this name; of this control group"},
-	{0, "cgroup", "PATH", set_cgroup, ""},
-	{0, "top", "N", set_top, "N rows of each table; all rows"},
-	{0, "all", NULL, set_all, ""},
-	{0, "sort", "KEY", set_sort, "elapsed cpu user system wait wait-cpu pid name"},
-	{0, "ns", NULL, set_exact, "exact times, in ns; write the report to FILE"},
-	{0, "output", "FILE", set_output, ""},
-	{'c', "cpu", "N", set_cpu, "-d: only this CPU"},
-	{'t', "trace", "NAME", set_traced, "-d: only these events, classes, categories"},
-	{'o', "omit", "NAME", set_omitted, "-d: all but these"},
-	{0, "from", "S", set_from, "-d, --critical-path: seconds after the start"},
-	{0, "to", "S", set_to, ""},
-	{'y', "paths", NULL, set_paths, "-d: paths of descriptors"},
-	{0, "symfs", "DIR", set_symfs, "-d: names of functions from DIR, a server"},
-	{0, "debuginfod", NULL, set_debuginfod, ""},
-	{'f', "forget", "c|t|p|l|s", set_forgotten, "-d: without CPU, time, PID, length, text"},
-	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
-	{'h', "help", NULL, set_help, "this text; the version"},
-	{'V', "version", NULL, set_version, ""},
+static int set_complete(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int kind = option_word_index(COMPLETION_KINDS, value);
+
+	if (kind < 0)
+		return option_wrong_word("--complete", COMPLETION_KINDS, value, ret_error);
+	options->reports.complete = true;
+	options->reports.completion = (enum completion_kind)kind;
+	return 0;
+}
+
+/* clang-format off */
+static const struct option_spec option_table[] = {
+	{.heading = "Most used"},
+	{.letter = 'a', .name = "analyze", .apply = set_analyze, .help = "where the time of every process went"},
+	{.name = "critical-path", .value_name = "TASK", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_TRACE_TASK,
+	 .apply = set_critical_path,
+	 .help = "what a thread really waited for: PID, TID or name; the command without TASK"},
+	{.letter = 'd', .name = "dump", .apply = set_list, .help = "one line for each event"},
+	{.name = "diff", .apply = set_diff, .help = "compare two traces: tracevisualizer --diff A B"},
+	{.letter = 'p', .name = "pid", .value_name = "N", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_PID,
+	 .apply = set_pid, .help = "only this process; with -d also a thread id"},
+	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
+	 .apply = set_comm, .help = "only processes of this name"},
+	{.name = "all", .apply = set_all, .help = "all rows of each table"},
+	{.name = "json", .apply = set_json, .help = "-a, --diff or --critical-path as JSON"},
+	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
+	{.name = "help", .apply = set_help, .help = "all options"},
+
+	{.heading = "Other reports"},
+	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
+	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
+	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
+	 .help = "with --diff: exit with 1 if B ran longer by 10%, 50ms"},
+	{.name = "verify", .apply = set_verify, .help = "check the trace and all its sums, to 1 ns"},
+
+	{.heading = "Rows"},
+	{.name = "cgroup", .value_name = "PATH", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_CGROUP,
+	 .apply = set_cgroup, .help = "only processes of this control group"},
+	{.name = "top", .value_name = "N", .value = OPTION_VALUE, .apply = set_top, .help = "N rows of each table"},
+	{.name = "sort", .value_name = "KEY", .value = OPTION_VALUE, .completes = COMPLETE_WORDS, .words = SORT_KEYS,
+	 .apply = set_sort, .help = SORT_KEYS},
+	{.name = "ns", .apply = set_exact, .help = "exact times, in ns"},
+	{.name = "output", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
+	 .apply = set_output, .help = "write the report to FILE"},
+	{.name = "no-pager", .apply = set_no_pager, .help = "no $TRACE_PAGER, $PAGER or less on a terminal"},
+
+	{.heading = "Time and events, for lists (-d)"},
+	{.name = "from", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_from,
+	 .help = "from 1.5s after the start, -5s before the end, or 23:06:41.5 by the wall clock"},
+	{.name = "to", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_to, .help = "until then; as --from"},
+	{.name = "around", .value_name = "TIME+-SPAN", .value = OPTION_VALUE, .apply = set_around,
+	 .help = "both: 23:06:41+-100ms"},
+	{.name = "time", .value_name = "KIND", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
+	 .words = LIST_TIMES, .apply = set_time, .help = LIST_TIMES ": how -d shows times"},
+	{.letter = 'c', .name = "cpu", .value_name = "N", .value = OPTION_VALUE, .apply = set_cpu,
+	 .help = "only this CPU"},
+	{.letter = 't', .name = "trace", .value_name = "NAME", .value = OPTION_VALUE,
+	 .completes = COMPLETE_TRACE_EVENT, .apply = set_traced, .help = "only these events, classes, categories"},
+	{.letter = 'o', .name = "omit", .value_name = "NAME", .value = OPTION_VALUE,
+	 .completes = COMPLETE_TRACE_EVENT, .apply = set_omitted, .help = "all but these"},
+	{.letter = 'y', .name = "paths", .apply = set_paths, .help = "paths of descriptors"},
+	{.letter = 'f', .name = "forget", .value_name = "c|t|p|l|s", .value = OPTION_VALUE,
+	 .completes = COMPLETE_WORDS, .words = "c t p l s", .apply = set_forgotten,
+	 .help = "without CPU, time, PID, length, text"},
+	{.name = "symfs", .value_name = "DIR", .value = OPTION_VALUE, .completes = COMPLETE_FOLDER,
+	 .apply = set_symfs, .help = "names of functions from the files below DIR"},
+	{.name = "debuginfod", .apply = set_debuginfod, .help = "names of functions also from debuginfod servers"},
+
+	{.heading = "This program"},
+	{.letter = 'b', .name = "benchmark", .apply = set_benchmark, .help = "time the phases of this program"},
+	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
+	{.name = "complete", .value_name = "KIND", .value = OPTION_VALUE, .apply = set_complete},
 };
-#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static bool is_optional(const struct option_row *row)
+/* clang-format on */
+
+static const struct option_habit habits[] = {
+	{"report", "--analyze", NULL},
+	{"script", "--dump", NULL},
+	{"list", "--dump", NULL},
+	{"dump", "--dump", NULL},
+	{"diff", "--diff", NULL},
+	{"help", "--help", NULL},
+	{"version", "--version", NULL},
+	{"record", NULL, "tracedaemon TRACE records, tracedaemon TRACE -- COMMAND while a command runs"},
+	{"stat", NULL, "tracevisualizer -s TRACE has the numbers of events, -a TRACE also where the time went"},
+	{"top", NULL, "tracevisualizer -a --sort=cpu TRACE has the busiest processes first"},
+	{"--limit", "--top", NULL},
+	{"-n", "--top", NULL},
+	{"-v", NULL, "-V prints the version, and --all prints every row"},
+	{"--verbose", NULL, "--all prints every row, and --ns exact times"},
+	{"-i", NULL, "the trace is an argument: tracevisualizer -a TRACE"},
+	{"-P", "--pid", NULL},
+	{"--tid", NULL, "-d --pid=TID lists the events of a thread, --critical-path=TID has its waits"},
+	{"--csv", NULL, "--json has every figure of the report"},
+	{"--html", NULL, "--json has every figure, and --timeline writes a file for ui.perfetto.dev"},
+	{"--color", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
+	{"--colour", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
+};
+
+static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
-	return row->value && row->value[0] == '[';
+	struct visualizer_options *options = into;
+
+	if (options->nr_words < OPTIONS_MAX_WORDS)
+		options->words[options->nr_words] = *words;
+	options->nr_words++;
+	return 0;
 }
 
-static size_t help_words(const struct option_row *row, char *words, size_t size)
-{
-	char letter[8] = "";
-
-	if (row->letter)
-		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	return (size_t)snprintf(words, size, "%s--%s%s%s", letter, row->name,
-				row->value && !is_optional(row) ? "=" : "", row->value ? row->value : "");
-}
-
-void options_help(FILE *out)
-{
-	fputs("Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]    (TRACE may be -)\n", out);
-	for (size_t i = 0; i < NR_ROWS; i++) {
-		const char *help = rows[i].help;
-		char words[64];
-		size_t used;
-
-		if (!help)
-			continue;
-		used = help_words(&rows[i], words, sizeof(words));
-		for (size_t j = i + 1; j < NR_ROWS && (!rows[j].help || !*rows[j].help); j++) {
-			if (!rows[j].help)
-				continue;
-			used += (size_t)snprintf(words + used, sizeof(words) - used, ", ");
-			used += help_words(&rows[j], words + used, sizeof(words) - used);
-			i = j;
-		}
-		fprintf(out, "  %-28s%s\n", words, help);
-	}
-	fputs("Letters take values without a blank: -c0, -p42 (as --pid). PROC is ignored.\n"
-	      "Exit status: 0 done, 1 failed, 2 usage. More: man tracevisualizer\n",
-	      out);
-}
+const struct option_program visualizer_program = {
+	.name = "tracevisualizer",
+	.synopsis = "[OPTION...] TRACE [PROC] [OUT]\n"
+		    "--diff [OPTION...] A B [OUT]",
+	.usage = "Show where the time in a trace went.\n"
+		 "  tracevisualizer t.trace                  the answer on one screen\n"
+		 "  tracevisualizer -a t.trace               every process, and the machine\n"
+		 "  tracevisualizer --critical-path t.trace  what the command waited for\n",
+	.notes = "PROC is ignored. Exit status: 0 done, 1 failed, 2 usage.\nMore: man tracevisualizer\n",
+	.specs = option_table,
+	.nr_specs = OPTION_COUNT_OF(option_table),
+	.habits = habits,
+	.nr_habits = OPTION_COUNT_OF(habits),
+	.take_word = take_word,
+};
 
 /* @word: the option or argument that is wrong */
 static int complain_of_word(const char *kind, const char *word, const char *why)
 {
 	return complain(2, "%s %s %s; see tracevisualizer --help", kind, word, why);
-}
-
-static int apply(struct visualizer_options *options, const struct option_row *row, const char *shown, const char *value)
-{
-	const char *wrong = row->set(options, value);
-
-	return wrong ? complain(2, "option %s: '%s' %s; see tracevisualizer --help", shown, value, wrong) : 0;
-}
-
-static int parse_letter(struct visualizer_options *options, const char *word)
-{
-	const char *at = word + 1;
-
-	do {
-		const struct option_row *row = NULL;
-
-		for (size_t i = 0; i < NR_ROWS && !row; i++)
-			if (rows[i].letter == *at)
-				row = &rows[i];
-		if (!row)
-			return complain_of_word("option", word, "is not known");
-		if (row->value)
-			return at[1] ? apply(options, row, word, at + 1)
-				     : complain_of_word("option", word, "needs its value attached, as in -c0");
-		if (apply(options, row, word, ""))
-			return 2;
-	} while (*++at);
-	return 0;
-}
-
-/* Sets *@ret_used to the number of words taken: 1, or 2 with the value. */
-static int parse_long(struct visualizer_options *options, const char *word, const char *next, int *ret_used)
-{
-	const char *name = word + 2, *equals = strchr(name, '=');
-	size_t bytes = equals ? (size_t)(equals - name) : strlen(name);
-	const char *value = equals ? equals + 1 : next;
-
-	for (size_t i = 0; i < NR_ROWS; i++) {
-		if (!rows[i].name || strlen(rows[i].name) != bytes || memcmp(rows[i].name, name, bytes) != 0)
-			continue;
-		if (!rows[i].value && equals)
-			return complain_of_word("option", word, "takes no value");
-		if (is_optional(&rows[i]))
-			return apply(options, &rows[i], word, equals ? value : NULL);
-		if (rows[i].value && !value)
-			return complain_of_word("option", word, "needs a value");
-		*ret_used = rows[i].value && !equals ? 2 : 1;
-		return apply(options, &rows[i], word, rows[i].value ? value : "");
-	}
-	return complain_of_word("option", word, "is not known");
 }
 
 bool options_is_trace(const char *path)
@@ -354,8 +420,13 @@ bool options_is_trace(const char *path)
 /* Rejects options that exclude each other. */
 static int check_together(const struct visualizer_options *options)
 {
-	if (options->window.to_s >= 0 && options->window.from_s >= options->window.to_s)
+	if (options->window.span_ns && options->window.to.origin)
+		return complain_of_word("option", "--around", "has both ends of the window; leave out --to");
+	if (time_choice_is_backward(&options->window))
 		return complain_of_word("option", "--from", "has to be before --to");
+	/* the report is one JSON value, and lines behind it would make it none */
+	if (options->reports.json && options->reports.list && !options->reports.summary)
+		return complain_of_word("option", "--json", "has the figures and no events; leave out -d, or --json");
 	if (options->reports.diff &&
 	    (options->reports.list || options->reports.verify || options->reports.critical_path))
 		return complain_of_word("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
@@ -375,7 +446,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 {
 	bool listed = o->reports.list && !o->reports.summary,
 	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
-	bool timed = listed || o->reports.critical_path || o->reports.timeline;
+	bool choosable = processes || o->reports.answer || o->reports.timeline;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -383,6 +454,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->reports.analyze, !o->reports.critical_path && !o->reports.diff, "-a",
 		 "--critical-path and --diff are reports of their own"},
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
+		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
 		{o->rows.top, processes || o->reports.critical_path, "--top",
 		 "it chooses how many rows -a, --json, --diff and --critical-path have"},
@@ -393,15 +465,11 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->events.hidden_columns, listed, "--forget", "it chooses what lists (-d) show"},
 		{o->symbols.folder, listed, "--symfs", "it is for the names of functions in lists (-d)"},
 		{o->symbols.debuginfod, listed, "--debuginfod", "it is for the names of functions in lists (-d)"},
-		{o->window.from_s > 0, timed, "--from",
-		 "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->window.to_s >= 0, timed, "--to",
-		 "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->processes.pid >= 0, listed || processes || o->reports.timeline, "--pid",
+		{o->events.has_time, listed, "--time", "it chooses what lists (-d) show"},
+		{o->processes.pid >= 0, listed || choosable, "--pid",
 		 "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
-		{o->processes.comm, processes || o->reports.timeline, "--comm",
-		 "it chooses processes for -a, --json, --diff and --timeline"},
-		{o->processes.cgroup, processes || o->reports.timeline, "--cgroup",
+		{o->processes.comm, choosable, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->processes.cgroup, choosable, "--cgroup",
 		 "it chooses processes for -a, --json, --diff and --timeline"},
 	};
 
@@ -415,16 +483,19 @@ static void warn_without_effect(const struct visualizer_options *o)
  * The words are TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as
  * the output: reject it rather than guess.
  */
-static int take_positionals(struct visualizer_options *options, const char **words, int nr)
+static int take_positionals(struct visualizer_options *options)
 {
-	if (options->reports.help || options->reports.version)
+	const char **words = options->words;
+	size_t nr = options->nr_words;
+
+	if (options->reports.short_help || options->reports.help || options->reports.version)
 		return 0;
 	if (!nr)
 		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
 				   "tracevisualizer --help lists all options");
 	if (nr > 3)
 		return complain_of_word("argument", words[3], "is one too many");
-	for (int i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		if (!*words[i])
 			return complain_of_word("argument", "''", "is not a file name");
 	options->trace = words[0];
@@ -449,37 +520,27 @@ static int take_positionals(struct visualizer_options *options, const char **wor
 	return 0;
 }
 
-int options_parse(struct visualizer_options *options, int argc, char **argv)
+int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
-	const char *words[4] = {NULL};
-	bool only_words = false;
-	int nr = 0, error = 0;
+	struct trace_error wrong_word = {0};
+	int error;
 
-	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1, .window.to_s = -1};
-	for (int i = 1, used; i < argc && !error; i += used) {
-		used = 1;
-		if (!only_words && strcmp(argv[i], "--") == 0)
-			only_words = true;
-		else if (!only_words && strncmp(argv[i], "--", 2) == 0)
-			error = parse_long(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used);
-		else if (!only_words && argv[i][0] == '-' && argv[i][1])
-			error = parse_letter(options, argv[i]);
-		else if (nr < 4)
-			words[nr++] = argv[i];
-	}
-	if (!error)
-		error = take_positionals(options, words, nr);
+	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1};
+	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
+			? complain(2, "%s", wrong_word.message)
+			: take_positionals(options);
 	if (!error)
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
-	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline)
-		options->reports.summary = true;
+	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
+	    !options->reports.summary)
+		options->reports.answer = true;
 	if (!error)
 		warn_without_effect(options);
 	return error;
 }
 
-void options_release(struct visualizer_options *options)
+void visualizer_options_release(struct visualizer_options *options)
 {
 	free(options->events.traced);
 	free(options->events.omitted);

@@ -5,9 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+#include "completion.h"
+#include "option_table.h"
+#include "time_choice.h"
+
+#define OPTIONS_MAX_WORDS 4
 
 enum sort_key { SORT_ELAPSED, SORT_CPU, SORT_USER, SORT_SYSTEM, SORT_WAIT, SORT_WAIT_CPU, SORT_PID, SORT_NAME };
+
+/** enum list_time - how lists show times, in the order of the words of --time */
+enum list_time { LIST_TIME_CLASSIC, LIST_TIME_WALL, LIST_TIME_RELATIVE };
 
 enum list_column { COLUMN_CPU = 1, COLUMN_TIME = 2, COLUMN_PID = 4, COLUMN_LENGTH = 8, COLUMN_TEXT = 16 };
 
@@ -16,15 +23,19 @@ struct report_choice {
 	bool analyze; /* -a */
 	bool list;    /* -d */
 	bool summary; /* -s */
+	bool answer;  /* none of these: the answer on one screen */
 	bool json;
 	bool verify;
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
 	bool diff;
 	bool timeline;
-	bool benchmark; /* -b */
+	bool benchmark;	 /* -b */
+	bool short_help; /* -h */
 	bool help;
 	bool version;
+	bool complete; /* --complete, which the completions of shells ask */
+	enum completion_kind completion;
 };
 
 /** struct process_choice - the processes to show: process_choice.h */
@@ -41,7 +52,9 @@ struct event_choice {
 	size_t nr_traced;
 	const char **omitted; /* owned array; -o */
 	size_t nr_omitted;
-	bool paths;		     /* -y */
+	bool paths;	     /* -y */
+	enum list_time time; /* --time */
+	bool has_time;
 	unsigned int hidden_columns; /* enum list_column; -f */
 };
 
@@ -49,12 +62,6 @@ struct event_choice {
 struct symbol_choice {
 	const char *folder; /* instead of "/"; NULL: none */
 	bool debuginfod;
-};
-
-/** struct time_choice - seconds after the start of the trace: time_choice.h */
-struct time_choice {
-	double from_s;
-	double to_s; /* < 0: to the end */
 };
 
 /** struct row_choice - the number and the order of rows: row_limit.h, process_rows.h */
@@ -65,6 +72,13 @@ struct row_choice {
 	bool sorted; /* --sort was given */
 };
 
+/** struct fail_choice - --fail-above: how much longer the command of B may run */
+struct fail_choice {
+	const char *text; /* as given; NULL: there is no limit */
+	double share;	  /* of the run of A; 0: @ns is the limit */
+	uint64_t ns;
+};
+
 /** struct visualizer_options - strings are borrowed from argv */
 struct visualizer_options {
 	struct report_choice reports;
@@ -73,20 +87,26 @@ struct visualizer_options {
 	struct event_choice events;
 	struct time_choice window;
 	struct row_choice rows;
+	struct fail_choice fail;
 	bool exact;	    /* --ns */
+	bool no_pager;	    /* --no-pager */
 	const char *output; /* NULL: stdout */
 	const char *trace;
 	const char *other_trace; /* of --diff */
 	const char *proc;
+	const char *words[OPTIONS_MAX_WORDS]; /* the arguments */
+	size_t nr_words;
 };
 
+/** visualizer_program - the command line of tracevisualizer */
+extern const struct option_program visualizer_program;
+
 /**
- * options_parse() - parse the command line
+ * visualizer_options_parse() - parse the command line
  * Returns 0, or 2 after a message on stderr that names the error and the way out.
  */
-int options_parse(struct visualizer_options *options, int argc, char **argv);
-void options_release(struct visualizer_options *options);
-void options_help(FILE *out);
+int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv);
+void visualizer_options_release(struct visualizer_options *options);
 /** options_is_trace() - true if the file begins with the magic of a trace */
 bool options_is_trace(const char *path);
 #endif

@@ -246,7 +246,7 @@ void rule_file_bytes_check(void *data)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		f->failed |= trace_analysis_recorded(analysis, needed[i]) != TRACE_RECORDED_ALWAYS;
-	if (f->failed || !rules_are_sure(f->rules, info->start_ns, info->end_ns))
+	if (f->failed || state_is_windowed(analysis) || !rules_are_sure(f->rules, info->start_ns, info->end_ns))
 		return;
 	for (size_t i = 0; i < trace_nr_processes(analysis); i++)
 		check_process(f, trace_get_process(analysis, i));

@@ -5,8 +5,8 @@
  * rule_other_end.h - a thread waits only for a process that had the other end
  *
  *	via pipe          the process had an end of the pipe open
- *	via unix, tcp     it had the socket at the other end open, or the same socket; the process of
- *	                  the waiting thread itself had the other end, unless it also woke the thread
+ *	via unix, tcp     it had the socket at the other end open, or the same socket; the waiter's
+ *	                  own process had the other end, unless one of its threads woke the waiter
  *	via futex         it is the same process, or had the memory of the futex
  *	via lock          it had the file open; for a directory or a path, no rule
  *	via join          it is the same process

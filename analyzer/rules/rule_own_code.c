@@ -84,7 +84,7 @@ static void on_fault(struct own_code *o, struct own_code_row *row, const struct 
 		     const struct trace_fault_entry *fault)
 {
 	row->fault_ns = ns;
-	if (!fault->user)
+	if (!fault->user || (fault->address & ~0xfffull) == 0xffffffffff600000u) /* the vsyscall page: no end is told */
 		return;
 	row->open_ns = ns;
 	user_mode(o, row, thread, ns, "made a page fault in user mode (fault_entry)");

@@ -217,7 +217,11 @@ static void check_process(struct parents *p, const struct trace_process *process
 	if (parent == NOT_KNOWN)
 		return;
 	its = &p->list[parent];
-	if (!child->end_ns && its->end_ns)
+	/*
+	 * a process that had ended when the recording began has no events: it waits for its
+	 * parent's wait
+	 */
+	if (!child->end_ns && its->end_ns && trace_process_end_ns(process) != trace_process_start_ns(process))
 		rules_broken(p->rules, its->end_ns, NULL,
 			     "process %u ends (sched_exit), and no process has adopted its child %u", its->pid,
 			     child->pid);

@@ -63,7 +63,7 @@ const char *rules_entered_call(const struct rules *rules, const struct trace_sys
  */
 
 /*
- * What a process has beside files, as the device of a struct trace_file_id. The kernel's devices
+ * Things of a process beside files, as the device of a struct trace_file_id. The kernel's devices
  * use fewer bits.
  */
 enum {
@@ -87,6 +87,8 @@ bool state_futex_file(const struct trace_analysis *analysis, const struct trace_
 int state_tables(const struct trace_thread *thread, struct trace_file_id ret_ids[2]);
 /** state_is_complete() - can the state know which process has which files, until now? */
 bool state_is_complete(const struct trace_analysis *analysis);
+/** state_is_windowed() - are the figures those of a window, not of the whole trace? */
+bool state_is_windowed(const struct trace_analysis *analysis);
 /** state_nr_events() - how many events the pass has delivered until now; 0 after its end */
 uint64_t state_nr_events(const struct trace_analysis *analysis);
 /** state_has_events() - does the recorder of the trace know of events @id? */

@@ -94,10 +94,19 @@ const char *trace_state_name(enum trace_state state);
  * @size: sizeof of the caller's struct
  * @verify: check events and intervals against rules that a wrong name breaks, for
  *     trace_analysis_verify()
+ * @from_ns, @to_ns: a window of the trace, in its clock; @to_ns 0: to the end. Both 0: the whole
+ *     trace. The pass is over the whole trace all the same. Figures of threads, processes, CPUs and
+ *     interrupts, times of birth and death, trace_analysis_window() and trace_analysis_count() are
+ *     those of the window; trace_analysis_verify() checks that they close. Intervals are cut at its
+ *     edges. Calls and waits are counted if they begin in the window, and min, max and percentiles
+ *     are the whole latencies of those calls; bytes are those of calls that end in it. Locks,
+ *     deferred work, probes, servers and events of programs are still of the whole trace.
  */
 struct trace_analysis_options {
 	size_t size;
 	bool verify;
+	uint64_t from_ns;
+	uint64_t to_ns;
 };
 
 /**
@@ -370,6 +379,22 @@ uint32_t trace_process_ns_pid(const struct trace_process *process);
 const char *trace_process_cgroup(const struct trace_process *process);
 const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
 const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
+/**
+ * trace_process_args() - its arguments at the end, at most 255 bytes; "" if not known
+ * TRACE_ARGS_SEPARATOR is between two of them. trace_process_args_are_cut(): there are more.
+ */
+const char *trace_process_args(const struct trace_process *process);
+bool trace_process_args_are_cut(const struct trace_process *process);
+/**
+ * trace_process_title() - the name by which people know it: "java Shop", the
+ * title that it wrote over its arguments, else its comm; docs/GLOSSARY.md has the rule
+ */
+const char *trace_process_title(const struct trace_process *process);
+/**
+ * trace_process_is_called() - is @name its comm (up to 15 bytes), its title, or the base name of
+ * its program or script?
+ */
+bool trace_process_is_called(const struct trace_process *process, const char *name);
 
 /**
  * struct trace_identity - the values that a process has at one time, with its time meanwhile
@@ -392,8 +417,8 @@ struct trace_identity {
  * trace_process_identities() - what @process was, in the order of the first time; release with
  * free(). NULL: out of memory
  * A process that never changed has one. The times of all of them add up to the figures of the
- * process. After 63 different ones all others are the last one, with unknown values. So are those of
- * a process with many threads that changes too often: analyzer/state_identity.c.
+ * process. After 63 different ones all others are the last one, with unknown values. So are those
+ * of a process with many threads that changes too often: analyzer/state_identity.c.
  */
 struct trace_identity *trace_process_identities(const struct trace_analysis *analysis,
 						const struct trace_process *process, size_t *ret_nr);
@@ -407,8 +432,8 @@ bool trace_process_ever_was(const struct trace_process *process, trace_identity_
 /* ---- results: after the pass ---- */
 
 /**
- * struct trace_wait - @target: path, comm, address, device or system call; @pid, @comm:
- * for PROCESS, and for STOPPED if the process is known; else 0 and ""
+ * struct trace_wait - @target: path, title of a process, address, device or system call
+ * @pid, @comm: for PROCESS, and for STOPPED if the process is known; else 0 and ""
  */
 struct trace_wait {
 	enum trace_wait_kind kind;
@@ -432,6 +457,7 @@ struct trace_cpu_wait {
 	uint32_t pid;
 	const char *comm;
 	uint64_t ns;
+	const char *title; /* trace_process_title() of @pid; else @comm */
 };
 
 /**

@@ -177,6 +177,7 @@ struct trace_contributor {
 	uint64_t address;
 	uint64_t ns;
 	uint64_t count;
+	const char *title; /* of the process, trace_process_title(); of another thread @comm */
 };
 
 /**

@@ -138,6 +138,8 @@ enum trace_thread_flag {
 };
 
 /* sched_fork.clone_flags: the thread is such a worker. The kernel has no flag with that bit. */
+/* Between two arguments of a program in start_args and sched_args: the ASCII unit separator. */
+#define TRACE_ARGS_SEPARATOR  0x1f
 #define TRACE_CLONE_IO_WORKER (1ull << 63)
 
 /* fs_dir.fd: the directory has no descriptor */

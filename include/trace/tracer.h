@@ -48,6 +48,7 @@ struct tracer;
  *     know (number, name, user, state), and no path, no address, no call
  * @caller: which address sys_caller records: none, that with the index @caller_depth among the
  *     program's own code, or the first between @caller_lower and @caller_upper, exclusive
+ * @no_args: neither start_args nor sched_args is recorded, whatever the mask says
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
  */
@@ -70,6 +71,7 @@ struct tracer_options {
 	uint32_t caller_depth;
 	uint64_t caller_lower;
 	uint64_t caller_upper;
+	bool no_args;
 };
 
 /**

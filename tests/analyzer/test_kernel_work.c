@@ -191,7 +191,7 @@ static void a_fault_in_a_handler_is_one_of_its_own(void)
 	case_free(&c);
 }
 
-static void a_fault_on_an_address_of_the_kernel_has_no_end(void)
+static void a_fault_in_the_vsyscall_page_has_no_end(void)
 {
 	struct analysis_case c = begin();
 
@@ -199,6 +199,18 @@ static void a_fault_on_an_address_of_the_kernel_has_no_end(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->nr_traps, 1);
 	CU_ASSERT_EQUAL(c.one->trap_ns, 0);
+	case_free(&c);
+}
+
+static void a_fault_on_an_address_of_the_kernel_lasts_until_its_signal(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fault(c.tb, 0, 2000, 0xffffffffaf605d06, true);
+	tb_add(c.tb, 0, 2900, signal_deliver, NULL, .signal = SIGSEGV, .code = 1, .handler = HANDLER);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->nr_traps, 1);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 900);
 	case_free(&c);
 }
 
@@ -583,7 +595,8 @@ int main(int argc, char **argv)
 		CASE(a_wait_in_exit_that_ends_for_no_known_reason_is_other),
 		CASE(a_fault_that_ends_in_a_handler_is_over),
 		CASE(a_fault_in_a_handler_is_one_of_its_own),
-		CASE(a_fault_on_an_address_of_the_kernel_has_no_end),
+		CASE(a_fault_in_the_vsyscall_page_has_no_end),
+		CASE(a_fault_on_an_address_of_the_kernel_lasts_until_its_signal),
 		CASE(the_delivery_of_a_signal_is_no_own_code),
 		CASE(a_signal_that_is_ignored_or_stops_kills_no_thread),
 		CASE(the_first_process_of_a_namespace_survives_signals),

@@ -81,6 +81,12 @@ uint64_t state_nr_events(const struct trace_analysis *analysis)
 	return 0;
 }
 
+bool state_is_windowed(const struct trace_analysis *analysis)
+{
+	(void)analysis;
+	return false;
+}
+
 bool state_has_events(const struct trace_analysis *analysis, uint32_t id)
 {
 	(void)analysis;

@@ -625,7 +625,7 @@ static void an_eventfd_announces_requests_too(void)
 #define FUTEX_WAIT_NR 455
 #define FUTEX2_SHARED 2 /* a word of 32 bits, in memory that processes share */
 
-/* Wait at @word, and wake the waiter of the other one, by calls that have no command. */
+/* Threads wait at a word, and wake the waiter of the other one, by calls that have no command. */
 static void the_newer_futex_calls_announce_requests_too(void)
 {
 	struct case_of_servers k = begin();

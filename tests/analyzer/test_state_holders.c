@@ -267,7 +267,7 @@ static void a_locked_file_has_its_path(void)
 		tb_fd(c.tb, 10, 3, 9, 77, DATA_MODE, "/data");
 		tb_fd(c.tb, 20, 5, 9, 77, DATA_MODE, "/data");
 		tb_sys_enter(c.tb, 0, 2000, flock ? SYS_flock : SYS_write, 3, 2, 16);
-		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		block_on(&c, flock ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_UNINTERRUPTIBLE);
 		two_calls(&c, flock ? SYS_flock : SYS_write, 5, NULL);
 		wake(&c, TRACE_CONTEXT_TASK);
 		finish(&c);

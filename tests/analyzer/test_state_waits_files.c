@@ -606,14 +606,20 @@ static void semaphores_of_32_bit_programs_are_in_ipc(void)
 	}
 }
 
-static void one_waits(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uint32_t call, uint64_t arg0,
-		      uint64_t arg1)
+static void one_sleeps(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uint32_t call, uint64_t arg0,
+		       uint64_t arg1, uint32_t state)
 {
 	tb_sys_enter(c->tb, 0, ns, call, arg0, arg1, 0);
-	tb_switch(c->tb, 0, ns + 10, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c->tb, 0, ns + 10, 10, 0, state);
 	tb_waking(c->tb, 1, ns + 10 + for_ns, 10, TRACE_CONTEXT_TASK);
 	tb_switch(c->tb, 0, ns + 20 + for_ns, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c->tb, 0, ns + 30 + for_ns, 0);
+}
+
+static void one_waits(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uint32_t call, uint64_t arg0,
+		      uint64_t arg1)
+{
+	one_sleeps(c, ns, for_ns, call, arg0, arg1, TRACE_TASK_INTERRUPTIBLE);
 }
 
 /* Locks with the same waiting time: files by their paths, then futexes by their addresses. */
@@ -659,6 +665,32 @@ static void the_lock_that_was_waited_for_longest_comes_first(void)
 	}
 	free(locks);
 	case_free(&c);
+}
+
+/* Locks of files are waited for in sleeps that signals end. */
+static void a_sleep_without_signals_is_for_a_lock_of_the_kernel(void)
+{
+	static const uint32_t states[] = {TRACE_TASK_INTERRUPTIBLE, TRACE_TASK_UNINTERRUPTIBLE};
+	static const char *const paths[] = {"/a", "[lock of the kernel]"};
+
+	for (int i = 0; i < 2; i++) {
+		struct analysis_case c = begin();
+		struct trace_lock_wait *locks;
+		size_t nr = 0;
+
+		tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/a");
+		one_sleeps(&c, 1500, 300, SYS_flock, 3, 2, states[i]);
+		tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+		case_run(&c);
+		locks = trace_lock_waits(c.analysis, &nr);
+		CU_ASSERT_EQUAL_FATAL(nr, 1);
+		CU_ASSERT_STRING_EQUAL(locks[0].path, paths[i]);
+		CU_ASSERT_STRING_EQUAL(locks[0].via, "lock");
+		CU_ASSERT_EQUAL(locks[0].ns, 300);
+		CU_ASSERT_EQUAL(trace_process_pid(locks[0].holder), 20);
+		free(locks);
+		case_free(&c);
+	}
 }
 
 /* ---- others ---- */
@@ -962,6 +994,7 @@ int main(int argc, char **argv)
 		CASE(a_32_bit_program_in_accept_is_idle),
 		CASE(semaphores_of_32_bit_programs_are_in_ipc),
 		CASE(the_lock_that_was_waited_for_longest_comes_first),
+		CASE(a_sleep_without_signals_is_for_a_lock_of_the_kernel),
 		CASE(a_ptraced_thread_waits_for_its_tracer),
 		CASE(a_ring_inherits_the_wait_cause_of_its_worker),
 		CASE(a_wait_outside_calls_is_for_its_waker),

@@ -139,15 +139,15 @@ expect 0 "scheduling, begin and end of processes are recorded too" run -efs -tu1
 # time, summary, files
 expect 0 "t.trace: .* events, .* lost" run -ts1 t.trace t.proc
 check "what an event takes" grep -q " events, .* ([0-9.]* B/event), .* lost" err
-check "next command" grep -q "next: tracevisualizer -a t.trace" err
+check "next command" grep -q "next: tracevisualizer t.trace" err
 check "mode 0600" test "$(stat -c %a t.trace)" = 600
 check "process list" grep -qx "PID: 1; PPID: 0; NAME: init" t.proc
 check "interrupt list" grep -qx "IRQ: 9; NAME: timer" t.proc
 expect 0 "" silent -tu100000 t.trace
 advised() { # what is advised can be pasted
 	run -tu100000 --output "$1" 2>err
-	eval "$(sed -n 's/.*next: tracevisualizer -a \(.*\)/"$visualizer" -a \1/p' err)" >out 2>&1
-	check "the next command of $1" grep -q "^Trace duration:" out
+	eval "$(sed -n 's/.*next: tracevisualizer \(.*\)/"$visualizer" \1/p' err)" >out 2>&1
+	check "the next command of $1" grep -q "^More: tracevisualizer -a " out
 }
 advised t.trace
 advised "two words.trace"
@@ -351,14 +351,22 @@ check "the number of missing events is unknown" grep -q "events may have been lo
 expect 1 "no tracedaemon is running" "$control" --control "$work/control" status
 check "no state" test "$("$control" --control "$work/control")" = "tracedaemon: not running"
 expect 2 "unknown command" "$control" --control "$work/control" bogus
-expect 2 "a path is missing" "$control" --control
+expect 2 "PATH is missing" "$control" --control
 start t.trace
 ask() { "$control" --control "$work/control" "$@"; }
+letters() { "$TRACE_BUILD/bin/kgmon" --control "$work/control" "$@"; }
 check "recording" test "$(ask)" = "tracedaemon: recording"
 expect 0 "" ask halt
+check "halt says what it stopped" grep -qx "tracedaemon: halted pid $pid, which writes t.trace; tracectl --control $work/control begin goes on" out
 check "halted" test "$(ask)" = "tracedaemon: halted"
-expect 0 "" ask -b
+expect 0 "" letters -b
 check "begun" test "$(ask)" = "tracedaemon: recording"
+expect 0 "" ask pause
+check "pause halts" test "$(ask)" = "tracedaemon: halted"
+for word in resume start; do
+	expect 0 "" ask $word
+	check "$word begins" test "$(ask)" = "tracedaemon: recording"
+done
 expect 0 "" ask mask sched,-sched_prio
 check "new mask" grep -q sched_wait out
 check "removed" test -z "$(grep sched_prio out)"
@@ -380,7 +388,7 @@ for answer in "ask" "ask status" "ask mask" "ask --help" "run -v" "run --list" "
 done
 expect 0 "" ask dump
 check "dump reports success" grep -q "on disk" out
-expect 1 "writes to a file" ask -r
+expect 1 "writes to a file" letters -r
 expect 0 "" run -p
 check "-p" grep -q "Current event mask 0x" out
 expect 0 "" run -v
@@ -392,8 +400,17 @@ expect 1 "t.trace is being written by another recording and is not replaced" "$d
 expect 2 "stop takes no argument: nowplease is one word too many, and no command" ask stop nowplease
 expect 2 "halt takes no argument: bogus is one word too many" ask halt bogus
 expect 2 "dump takes TRACE only: b.trace is one word too many" ask dump a.trace b.trace
-expect 2 "unknown command -x" ask halt -x
-expect 2 "TEXT is missing" ask -h mark
+expect 2 "unknown option -x" ask halt -x
+expect 2 "TEXT is missing" ask halt mark
+expect 2 "unknown command stauts; did you mean status?" ask stauts
+expect 2 "^tracectl: --json: the answers are text; tracevisualizer --json TRACE" ask status --json
+expect 2 "^tracectl: record: tracedaemon TRACE records" "$control" record t.trace
+expect 2 "^kgmon: status is no letter of kgmon" letters status
+expect 2 "saved by the word: tracectl dump TRACE" "$control" -p
+expect 0 "" ask -h
+check "-h is help" grep -q "^Usage: tracectl " out
+expect 0 "" "$control" help
+check "help is help" grep -q "^Usage: tracectl " out
 check "what is not understood does nothing" test "$(ask)" = "tracedaemon: recording"
 expect 0 "" ask stop
 wait $pid
@@ -418,9 +435,10 @@ check "flight status" test -n "$(ask status | grep 'Flight Recorder Mode')"
 sleep 0.3
 expect 0 "older ones were overwritten" run -j flight.trace
 check "snapshot" test -s flight.trace
-expect 0 "" ask -r
-expect 0 "flight2.trace: .* events" ask -p flight2.trace
-expect 0 "stdout: .* events" ask -p -
+expect 0 "saved.trace: .* events" ask snapshot saved.trace
+expect 0 "" letters -r
+expect 0 "flight2.trace: .* events" letters -p flight2.trace -r
+expect 0 "stdout: .* events" letters -p -
 check "snapshot to stdout" cmp -s -n 8 out t.trace
 expect 0 "" run -q
 gone() { for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done; check "gone" test "$(ask)" = "tracedaemon: not running"; }

@@ -400,7 +400,7 @@ static void a_file_size_limit_keeps_the_blocks_that_fit(void)
 	struct outcome outcome;
 	char before[64];
 
-	for (uint64_t limit = 1000 /* below, stderr would not fit */; limit < bytes - bytes / 5; limit += step) {
+	for (uint64_t limit = 1000 /* below, stderr would not fit */; limit < bytes - bytes / 10; limit += step) {
 		snprintf(before, sizeof(before), "prlimit --fsize=%llu", (unsigned long long)limit);
 		outcome = record(before);
 		if (outcome.clean_end && outcome.bytes < limit)

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "control_steps.h"
 #include "daemon_options.h"
 #include "format_text.h"
+#include "option_help.h"
 
 #define WORDS_MAX 16
 
@@ -90,6 +92,10 @@ static void classic_spellings_are_understood(void)
 static void options_without_a_use_are_accepted(void)
 {
 	CU_ASSERT_STRING_EQUAL(parsed("-d -f -l -c -C -o t").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("-d -o -l t").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("-o /dev/tracer t").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("/dev/tracer ls").output.path, "ls"); /* an old script's name */
+	CU_ASSERT_STRING_EQUAL(parsed("-ts1 -o t p").output.proc_path, "p");
 }
 
 static void long_spellings_are_understood(void)
@@ -111,6 +117,60 @@ static void long_spellings_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("--help --bogus").action, ACTION_HELP);
 	CU_ASSERT_EQUAL(parsed("--version").action, ACTION_VERSION);
 	CU_ASSERT_EQUAL(parsed("--list").action, ACTION_LIST);
+}
+
+/* Spellings of perf, strace and others mean here the same, where they have a meaning. */
+static void habits_are_understood(void)
+{
+	CU_ASSERT_EQUAL(parsed("-p 123 t").tracer.filter_pid, 123);
+	CU_ASSERT_STRING_EQUAL(parsed("-p 123 t").output.path, "t");
+	CU_ASSERT_EQUAL(parsed("record -p 123 -o t -- ls").tracer.filter_pid, 123);
+	CU_ASSERT_STRING_EQUAL(parsed("record -o t -- ls").output.path, "t");
+	CU_ASSERT_STRING_EQUAL(parsed("-o t").output.path, "t");
+	CU_ASSERT_EQUAL(parsed("--duration 5 t").session.duration_ns, 5000000000);
+	CU_ASSERT_EQUAL(parsed("--duration=250ms t").session.duration_ns, 250000000);
+	CU_ASSERT_EQUAL(parsed("-u root t").tracer.filter_uid, 0);
+	CU_ASSERT_EQUAL(parsed("--uid=root t").tracer.filter_uid, 0);
+	CU_ASSERT_EQUAL(parsed("-g root t").tracer.filter_gid, 0);
+	CU_ASSERT_EQUAL(parsed("help").action, ACTION_HELP);
+	CU_ASSERT_EQUAL(parsed("-h").action, ACTION_SHORT_HELP);
+	CU_ASSERT_EQUAL(parsed("--subbuf-s 64k t").tracer.subbuf_bytes, 65536);
+	CU_ASSERT_EQUAL(parsed("--fol -P1 t").tracer.follow, true);
+	CU_ASSERT(parsed("-dflk").tracer.overwrite);
+}
+
+static void advises(const char *line, const char *advice)
+{
+	struct daemon_options options;
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(parse(&options, line, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, advice));
+	if (!strstr(error.message, advice))
+		fprintf(stderr, "%s: %s\n", line, error.message);
+}
+
+static void what_is_not_understood_is_answered_with_the_right_words(void)
+{
+	advises("--follwo t", "unknown option --follwo; did you mean --follow?");
+	advises("--size 1M t", "did you mean --subbuf-size?");
+	advises("--xyzzy t", "unknown option --xyzzy; see tracedaemon --help");
+	advises("--fl 1 t", "--fl can be --flight-recorder or --flush");
+	advises("-output t", "unknown option -output; did you mean --output?");
+	advises("-Zk t", "unknown option -Z in -Zk");
+	advises("ls", "ls is a command, and no file is named so: tracedaemon -- ls records while it runs");
+	advises("t.trace ls -l", "tracedaemon t.trace -- ls -l records while it runs, ./ls is a file");
+	advises("record -o t ls", "tracedaemon t -- ls records while it runs");
+	advises("report t", "tracevisualizer -a TRACE");
+	advises("status", "tracectl status");
+	advises("-F 99 t", "none is a sample");
+	advises("--verbose t", "tracectl status");
+	advises("--tid 5 t", "-P PID records a process with all its threads");
+	advises("--comm=app t", "pgrep NAME finds its PID");
+	advises("-p app.py", "\"app.py\" is no process id");
+	advises("-u no_such_user t", "\"no_such_user\" is no user of this machine");
+	advises("-e", "-e: LIST is missing");
+	advises("--user root t", "-u USER records the processes of a user");
 }
 
 static void positionals_have_both_classic_forms(void)
@@ -509,7 +569,7 @@ static void the_manual_knows_every_option(void)
 
 static void the_completion_knows_every_option(void)
 {
-	static const char path[] = "completions/tracedaemon";
+	static const char path[] = "completions/bash/tracedaemon";
 	char *text = read_document(path), wanted[64];
 	const struct option_spec *table;
 	size_t nr;
@@ -527,11 +587,11 @@ static void the_completion_knows_every_option(void)
 	free(text);
 }
 
-static void help_text(char *text, size_t size)
+static void help_text(const struct option_program *program, bool all, char *text, size_t size)
 {
 	FILE *out = fmemopen(text, size - 1, "w");
 
-	options_help(out);
+	option_help(out, program, all);
 	fclose(out);
 }
 
@@ -541,7 +601,7 @@ static void the_help_knows_every_option(void)
 	const struct option_spec *table;
 	size_t nr;
 
-	help_text(text, sizeof(text));
+	help_text(&daemon_program, true, text, sizeof(text));
 	table = options_table(&nr);
 	for (size_t i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++) {
@@ -557,24 +617,34 @@ static void the_help_knows_every_option(void)
 		}
 }
 
+/* -h fits a screen of 80 x 24; --help is as wide. tracectl and kgmon have one help, as -h. */
 static void the_help_fits_a_screen(void)
 {
-	char text[8192] = "";
-	size_t lines = 0;
+	static const struct option_program *const programs[] = {&daemon_program, &tracectl_program, &kgmon_program};
 
-	help_text(text, sizeof(text));
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
-		CU_ASSERT(strlen(line) <= 100);
-		if (strlen(line) > 100)
-			fprintf(stderr, "too long: %s\n", line);
+	for (size_t i = 0; i < 2 * OPTION_COUNT_OF(programs); i++) {
+		const struct option_program *program = programs[i / 2];
+		bool all = i % 2;
+		char text[8192] = "";
+		size_t lines = 0;
+
+		help_text(program, all, text, sizeof(text));
+		for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1, lines++) {
+			CU_ASSERT(end - at <= 80);
+			if (end - at > 80)
+				fprintf(stderr, "too long: %.*s\n", (int)(end - at), at);
+		}
+		CU_ASSERT(lines <= (all && program == &daemon_program ? 72 : 24));
 	}
-	CU_ASSERT(lines <= 40);
 }
 
 static const struct unit_case cases[] = {
 	{"classic_spellings_are_understood", classic_spellings_are_understood},
 	{"options_without_a_use_are_accepted", options_without_a_use_are_accepted},
 	{"long_spellings_are_understood", long_spellings_are_understood},
+	{"habits_are_understood", habits_are_understood},
+	{"what_is_not_understood_is_answered_with_the_right_words",
+	 what_is_not_understood_is_answered_with_the_right_words},
 	{"positionals_have_both_classic_forms", positionals_have_both_classic_forms},
 	{"without_a_name_one_is_made_up", without_a_name_one_is_made_up},
 	{"a_command_keeps_its_own_options", a_command_keeps_its_own_options},

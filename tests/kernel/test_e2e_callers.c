@@ -99,7 +99,7 @@ static unsigned int callers_between(const struct session *s, uint64_t begin, uin
 		      caller->address < end;
 		is_ours[event->cpu] = event->id == TRACE_EV_sys_enter && enter->nr == SYS_getppid;
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	return nr;
 }

@@ -143,6 +143,24 @@ def is_end(layouts, data, at):
 	return layouts.read("trace_end_mark", data, at).file_bytes == at + size
 
 
+def add_from_index(layouts, data, chunks):
+	"""A chunk with a damaged header is read by the copy of its header in the index."""
+	size, known = layouts.size("trace_index_entry"), {chunk.at for chunk in chunks}
+	entries = b"".join(chunk.raw for chunk in chunks if chunk.kind == INDEX and chunk.raw)
+	for entry in range(0, len(entries) - size + 1, size):
+		offset, chunk = int.from_bytes(entries[entry:entry + 8], "little"), chunk_header(layouts, entries, entry + 8, None)
+		if offset in known or not chunk:
+			continue
+		chunk.at, start = offset, offset + chunk.header_bytes
+		chunk.is_cut, chunk.data = False, data[start:start + chunk.packed_bytes]
+		try:
+			chunk.raw = unpack(chunk)
+		except ValueError:
+			chunk.raw = None
+		chunks.append(chunk)
+	chunks.sort(key=lambda chunk: chunk.at)
+
+
 def walk(layouts, data, header):
 	"""All chunks with a valid header, in file order; their payloads may be damaged. Also whether there is an end mark at the end."""
 	trace_id, at = None, 0
@@ -167,6 +185,8 @@ def walk(layouts, data, header):
 			chunk.raw = None
 			at = next_chunk(layouts, data, start, trace_id)  # perhaps only a part of this one was written
 		chunks.append(chunk)
+	if is_end(layouts, data, len(data) - layouts.size("trace_end_mark")):
+		add_from_index(layouts, data, chunks)
 	return chunks, is_complete
 
 

@@ -79,6 +79,7 @@ int report_main(const char *suite, const struct unit_case *cases, int argc, char
 {
 	int result;
 
+	setenv("TZ", "UTC", 1);
 	make_trace();
 	make_story_of(story_path, "one", "esc\x1b[31m\nlock");
 	result = unit_main(suite, cases, argc, argv);

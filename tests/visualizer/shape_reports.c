@@ -205,6 +205,7 @@ static void check_report(const char *path, const char *const *options)
 
 static const char *const reports[][6] = {
 	{"-a"},
+	{"--ns"},
 	{"--json"},
 	{"-a", "--all", "--ns"},
 	{"--json", "--all"},

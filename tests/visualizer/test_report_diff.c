@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "builder.h"
 #include "report_case.h"
@@ -189,11 +190,101 @@ static void a_selected_process_is_compared_whatever_was_recorded(void)
 	unlink(path);
 }
 
+/* make runs for 100 us; in the second trace, it sleeps for @sleep_us meanwhile. */
+static struct tb *make_that_sleeps(unsigned int sleep_us)
+{
+	uint64_t to = 1000000 + 100000 + sleep_us * 1000ull;
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, to);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
+	tb_thread(tb, 40, 40, 39, "sh", 0, true);
+	tb_comm(tb, 0, 1001000, 40, "make");
+	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	if (sleep_us) {
+		tb_sys_enter(tb, 0, 1050000, SYS_nanosleep, 0, 0, 0);
+		tb_switch(tb, 0, 1050000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(tb, 0, 1050000 + sleep_us * 1000ull, 40, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, 1050000 + sleep_us * 1000ull, 0, 40, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, 1050000 + sleep_us * 1000ull, 0);
+	}
+	tb_exit(tb, 0, to, 40, 40, true);
+	return tb;
+}
+
+/* Writes the trace of A, and returns what --diff and @options print for both, and their status. */
+static int compare_runs(unsigned int a_us, unsigned int b_us, const char *options, char **ret_text)
+{
+	char a[] = "/tmp/test_report_diff_XXXXXX", b[] = "/tmp/test_report_diff_XXXXXX", arguments[256];
+	struct tb *tbs[] = {make_that_sleeps(a_us), make_that_sleeps(b_us)};
+	int fds[] = {mkstemp(a), mkstemp(b)}, status;
+
+	for (int i = 0; i < 2; i++) {
+		tb_string(tbs[i], TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+		tb_write(tbs[i], fds[i], true);
+		close(fds[i]);
+		tb_free(tbs[i]);
+	}
+	snprintf(arguments, sizeof(arguments), "--diff --ns %s %s %s", options, a, b);
+	status = visualizer_run(arguments, ret_text);
+	unlink(a);
+	unlink(b);
+	return status;
+}
+
+static void the_first_row_is_the_cause_of_a_longer_run(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(compare_runs(0, 30, "", &text), 0);
+	contains(text, "critical path; adds up to the run)\n"
+		       "                      A       B   B - A\n"
+		       "  make: timeout       0   30000  +30000\n");
+	contains(text, "\n  the run        100000  130000  +30000\n");
+	free(text);
+}
+
+static void a_limit_fails_for_a_longer_run_only(void)
+{
+	static const struct {
+		unsigned int a_us, b_us;
+		const char *options;
+		int status;
+	} cases[] = {{0, 30, "--fail-above=29%", 1},  {0, 30, "--fail-above=30%", 0},	 {30, 0, "--fail-above=0%", 0},
+		     {0, 30, "--fail-above=29us", 1}, {0, 30, "--fail-above=0.03ms", 0}, {0, 0, "--fail-above=0ns", 0},
+		     {0, 30, "--fail-above=30", 2},   {0, 30, "--fail-above=-1%", 2},	 {0, 30, "--fail-above=", 2}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text;
+
+		CU_ASSERT_EQUAL(compare_runs(cases[i].a_us, cases[i].b_us, cases[i].options, &text), cases[i].status);
+		contains(text, cases[i].status == 1   ? "B took 30.0 % longer than A, and --fail-above="
+			       : cases[i].status == 2 ? "is neither a share, 10%, nor a time, 50ms"
+						      : "the run");
+		free(text);
+	}
+}
+
+/* Traces of the machine have no runs to compare. */
+static void a_limit_needs_two_commands(void)
+{
+	char arguments[256], *text;
+
+	snprintf(arguments, sizeof(arguments), "--diff --fail-above=1%% %s %s", trace_path, story_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
+	contains(text, "--fail-above: the run of a command is not known in A");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_comparison_marks_commands_identified_by_name_only),
 		CASE(a_selected_process_is_compared_whatever_was_recorded),
+		CASE(the_first_row_is_the_cause_of_a_longer_run),
+		CASE(a_limit_fails_for_a_longer_run_only),
+		CASE(a_limit_needs_two_commands),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_trace_does_not_differ_from_itself),
 		CASE(a_comparison_as_json_has_its_schema),

@@ -49,6 +49,7 @@ static struct tb *eventful_story(void)
 	struct trace_start_fd pipe = {.tgid = 10, .fd = 4, .dev = 12, .mode = S_IFIFO | 0600, .ino = 90};
 	struct trace_start_cgroup cgroup = {.cgroup = 77};
 	struct trace_start_exe exe = {.tgid = 10};
+	struct trace_start_args args = {.tgid = 10, .bytes = 300};
 	struct trace_block_complete done = {.dev = 9};
 	struct tb *tb = tb_new();
 
@@ -60,6 +61,9 @@ static struct tb *eventful_story(void)
 	tb_string(tb, TRACE_STRING_DEVICE, 9, "vda");
 	tb_start(tb, 0, TRACE_EV_start_thread, &one, sizeof(one), "one");
 	tb_start(tb, 0, TRACE_EV_start_exe, &exe, sizeof(exe), "/bin/one");
+	tb_start(tb, 0, TRACE_EV_start_args, &args, sizeof(args),
+		 "/bin/one\x1f"
+		 "a b");
 	tb_start(tb, 0, TRACE_EV_start_cgroup, &cgroup, sizeof(cgroup), "/box");
 	tb_thread(tb, 20, 20, 1, "two", 1, true);
 	tb_thread(tb, 30, 30, 1, "three", 0, false);
@@ -130,7 +134,8 @@ static void the_json_of_a_process_is_complete(void)
 	char *text = report_of(eventful_story(), "--json --pid=10");
 
 	json_has(text, "processes",
-		 "[{'pid': 10, 'ppid': 1, 'ns_pid': 3, 'cgroup': '/box', 'comm': 'uno', 'exe': '/bin/one', 'uid': "
+		 "[{'pid': 10, 'ppid': 1, 'ns_pid': 3, 'cgroup': '/box', 'comm': 'uno', 'title': 'uno', "
+		 "'args': ['/bin/one', 'a b'], 'args_are_cut': true, 'exe': '/bin/one', 'uid': "
 		 "1000, 'gid': 0, 'kernel': false,"
 		 "  'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES ","
 		 "  'identities': [],"

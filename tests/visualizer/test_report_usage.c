@@ -16,18 +16,32 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		const char *says;
 	} wrong[] = {
 		{"", "no trace given"},
-		{"-Z t", "option -Z is not known"},
-		{"--nonsense t", "option --nonsense is not known"},
-		{"-c t", "needs its value attached, as in -c0"},
+		{"-Z t", "unknown option -Z; see tracevisualizer --help"},
+		{"--nonsense t", "unknown option --nonsense; see tracevisualizer --help"},
+		{"-c t", "'t' is not a number"},
+		{"-c", "-c: N is missing"},
 		{"-cx t", "'x' is not a number"},
-		{"--sort=tallest t", "is not a key to sort by"},
+		{"--sort=tallest t", "--sort: \"tallest\" is none of its words (elapsed cpu user"},
+		{"--sort=elapse t", "did you mean elapsed?"},
+		{"--sort=waitcpu t", "did you mean wait-cpu?"},
+		{"--critcal-path t", "unknown option --critcal-path; did you mean --critical-path?"},
+		{"--t t", "--t can be --timeline or --top"},
+		{"record t", "record: tracedaemon TRACE records"},
+		{"-v t", "-v: -V prints the version, and --all prints every row"},
+		{"--verbose t", "--verbose: --all prints every row"},
+		{"--tid=5 t", "--tid: -d --pid=TID lists the events of a thread"},
+		{"--csv t", "--csv: --json has every figure"},
+		{"--html=x t", "--html: --json has every figure"},
+		{"--color=never t", "--color: colours are for terminals only"},
+		{"-i t", "-i: the trace is an argument"},
 		{"-a --top=0 t", "'0' is not a number of rows"},
-		{"--pid", "needs a value"},
+		{"--pid", "--pid: N is missing"},
 		{"--json=1 t", "takes no value"},
 		{"a b c d", "is one too many"},
 		{"--diff a", "needs two traces"},
 		{"-a a /nonexistent/out", "use --output /nonexistent/out"},
 		{"-d --from=2 --to=1 t", "--from has to be before --to"},
+		{"-d --json t", "option --json has the figures and no events; leave out -d, or --json"},
 		{"--diff -d a b", "--diff cannot be combined with -d, --verify or --critical-path"},
 		{"--diff --verify a b", "--diff cannot be combined with"},
 		{"-a ''", "argument '' is not a file name"},
@@ -62,8 +76,8 @@ static void options_without_effect_are_reported(void)
 	} cases[] = {
 		{"-a -c0", "warning: --cpu has no effect here: it chooses a CPU for lists (-d)\n"},
 		{"-tsched", "warning: --trace has no effect here: "},
-		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d), "
-				      "--critical-path and --timeline\n"},
+		{"-a --time=wall", "warning: --time has no effect here: it chooses what lists (-d) show\n"},
+		{"-a --from=0.00001", NULL},
 		{"-s --pid=10", "warning: --pid has no effect here: "},
 		{"-d --comm=one", "warning: --comm has no effect here: "},
 		{"-d -s", "warning: -d has no effect here: -s leaves the list out\n"},
@@ -225,18 +239,50 @@ static void a_closed_input_is_not_reported_as_a_full_disk(void)
 	free(text);
 }
 
+/* -h fits a screen of 80 x 24; --help is as wide, and begins with the same. */
 static void help_fits_a_screen(void)
 {
-	char *text;
-	int lines = 0;
+	static const char *const spellings[] = {"-h", "--help", "help"};
 
-	CU_ASSERT_EQUAL(visualizer_run("--help", &text), 0);
-	for (const char *at = text; (at = strchr(at, '\n')); at++)
-		lines++;
-	CU_ASSERT(lines <= 24);
-	for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
-		CU_ASSERT(end - at <= 80);
-	free(text);
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+		char *text;
+		int lines = 0;
+
+		CU_ASSERT_EQUAL(visualizer_run(spellings[i], &text), 0);
+		for (const char *at = text; (at = strchr(at, '\n')); at++)
+			lines++;
+		CU_ASSERT(lines <= (i ? 72 : 24));
+		for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
+			CU_ASSERT(end - at <= 80);
+		CU_ASSERT_EQUAL(strstr(text, "--benchmark") != NULL, i > 0);
+		free(text);
+	}
+}
+
+/* Habits of other programs' users. */
+static void habits_are_understood(void)
+{
+	static const struct {
+		const char *words, *same;
+	} habits[] = {
+		{"-a -p 10", "-a --pid=10"},
+		{"-a -P 10", "-a -p10"},
+		{"report", "-a"},
+		{"script -c 0", "-d -c0"},
+		{"--limit 1 -a", "-a --top=1"},
+		{"--anal", "--analyze"},
+		{"--critical=one", "--critical-path=one"},
+	};
+
+	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+		char *text, *same;
+
+		CU_ASSERT_EQUAL(run_on_trace(habits[i].words, &text), 0);
+		CU_ASSERT_EQUAL(run_on_trace(habits[i].same, &same), 0);
+		CU_ASSERT_STRING_EQUAL(text, same);
+		free(text);
+		free(same);
+	}
 }
 
 static void old_positionals_and_a_pipe_work(void)
@@ -286,6 +332,9 @@ static void failures_name_the_cause_and_status_is_1(void)
 	CU_ASSERT_EQUAL(run_on_trace("-d -tNOSUCH", &text), 2);
 	contains(text, "'NOSUCH' is not an event");
 	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -tsched_swich", &text), 2);
+	contains(text, "'sched_swich' is not an event, class or category of this trace; did you mean sched_switch?\n");
+	free(text);
 }
 
 /* "tracevisualizer -a *.trace" names two or three traces, and the third word would be the output
@@ -331,6 +380,7 @@ int main(int argc, char **argv)
 		CASE(a_size_limit_is_reported_like_a_full_disk),
 		CASE(a_closed_input_is_not_reported_as_a_full_disk),
 		CASE(help_fits_a_screen),
+		CASE(habits_are_understood),
 		CASE(old_positionals_and_a_pipe_work),
 		{NULL, NULL},
 	};

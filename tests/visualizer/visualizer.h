@@ -29,6 +29,14 @@ static inline int visualizer_run(const char *arguments, char **ret_text)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* The report -a after its first line, the time of the trace by the wall clock */
+static inline const char *answer_of(const char *text)
+{
+	const char *end = *text >= '0' && *text <= '9' ? strchr(text, '\n') : NULL;
+
+	return end ? end + 1 : text;
+}
+
 static inline void contains(const char *text, const char *wanted)
 {
 	bool found = strstr(text, wanted) != NULL;

@@ -105,10 +105,14 @@ static bool is_needed(const struct tracer *tracer, const struct tracer_program *
 	return tracer_program_wanted(tracer, p, mask);
 }
 
-int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
+int tracer_set_mask(struct tracer *tracer, const uint64_t asked_mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
 {
 	size_t attached = 0, wanted = 0;
+	uint64_t mask[TRACE_MASK_WORDS];
 
+	memcpy(mask, asked_mask, sizeof(mask));
+	if (tracer->options.no_args)
+		mask[TRACE_EV_sched_args / 64] &= ~(1ull << TRACE_EV_sched_args % 64);
 	memcpy(tracer->options.mask, mask, sizeof(tracer->options.mask));
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		tracer->skeleton->bss->event_mask[i] = mask[i];

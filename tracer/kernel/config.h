@@ -5,6 +5,7 @@
 
 #define TRACER_NR_SYSCALLS 512	/* calls with higher numbers are recorded with six arguments */
 #define TRACER_READY_PAGES 128	/* of 4096 bytes, that one run of make_ready loads */
+#define TRACER_ARGS_BYTES  256	/* of the arguments of a program, NUL included; a power of two */
 #define TRACER_PATH_BYTES  1920 /* longest recorded path, NUL included: a record has at most 2040 bytes */
 
 /* struct tracer_geometry - the geometry of a ring, with all values that programs would

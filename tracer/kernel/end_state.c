@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * end_state.c - what threads wait for when the recording ends, read from /proc
+ * end_state.c - what threads wait for when the recording ends, and titles that programs wrote by
+ * then, read from /proc
  *
  * For each thread: the call that it is blocked in, the descriptors that a poll, a select or an
  * epoll waits for, and the holder of the file lock that a flock or fcntl waits for. For other waits
@@ -25,6 +26,7 @@
 #include "clock_ns.h"
 #include "error_set.h"
 #include "start_state.h"
+#include "start_args.h"
 #include "start_proc.h"
 #include "start_record.h"
 
@@ -247,7 +249,10 @@ static int each_number(struct end_reader *reader, uint32_t tgid, const char *pat
 static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tgid)
 {
 	char path[64];
+	int result = tracer_emit_args(reader->collector, tgid, reader->ts_ns, true);
 
+	if (result)
+		return result;
 	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
 	reader->abi = tracer_abi_of_program(path);
 	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
@@ -257,13 +262,11 @@ static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tg
 int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context,
 		     struct trace_error *ret_error)
 {
-	struct tracer_collector *collector = calloc(1, sizeof(*collector));
+	struct tracer_collector *collector = tracer_collector_new(tracer, emit, context);
 	struct end_reader *reader = calloc(1, sizeof(*reader));
 	int result;
 
 	if (collector && reader) {
-		collector->emit = emit;
-		collector->context = context;
 		reader->collector = collector;
 		reader->ts_ns = ts_ns;
 		reader->stop_ns = clock_monotonic_ns() + LONGEST_NS;

@@ -389,6 +389,50 @@ __noinline int record_interpreter(void)
 	return 0;
 }
 
+/*
+ * Each NUL in the text becomes the separator. In each byte of @nuls, the highest bit is set where
+ * the byte of the word is 0.
+ */
+static __always_inline void separate_args(struct path_text *s)
+{
+	const u64 low = 0x7f7f7f7f7f7f7f7f;
+	u64 *words = (u64 *)s->text;
+
+	for (u32 i = 0; i < TRACER_ARGS_BYTES / sizeof(u64); i++) {
+		u64 nuls = ~(((words[i] & low) + low) | words[i] | low);
+
+		words[i] |= (nuls >> 7) * TRACE_ARGS_SEPARATOR;
+	}
+}
+
+/* The new memory has the arguments, in pages that exec has just written. The result has no
+ * meaning. */
+__noinline int record_args(void)
+{
+	struct task_struct *task = current_task();
+	struct path_text *s = path_scratch(&exec_scratch);
+	u64 begin, bytes, kept;
+
+	if (!s || !event_wanted(TRACE_EV_sched_args))
+		return 0;
+	begin = BPF_CORE_READ(task, mm, arg_start);
+	bytes = BPF_CORE_READ(task, mm, arg_end) - begin; /* NUL included */
+	if ((s64)bytes <= 0)
+		return 0;
+	kept = bytes < TRACER_ARGS_BYTES ? bytes : TRACER_ARGS_BYTES;
+	if (bpf_probe_read_user(s->text, kept, (void *)begin))
+		return 0;
+	separate_args(s);
+	s->text[(kept - 1) & (TRACER_ARGS_BYTES - 1)] = 0;
+	RECORD_STRUCTURAL(sched_args, ROUND8(kept)) {
+		record->tid = task->pid;
+		record->bytes = bytes - 1;
+		put_text(record + 1, s->text, kept);
+		COMMIT(sched_args);
+	}
+	return 0;
+}
+
 SEC("event/sched_process_exec")
 int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_binprm *bprm)
 {
@@ -410,6 +454,7 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 		put_text(record + 1, &s->text[span.start], span.bytes);
 		COMMIT(sched_exec);
 	}
+	record_args();
 	return 0;
 }
 

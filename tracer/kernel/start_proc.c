@@ -19,6 +19,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "clock_ns.h"
+#include "start_args.h"
 #include "start_state.h"
 #include "start_record.h"
 
@@ -258,6 +259,8 @@ static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t t
 	int result;
 
 	result = each_number(c, tgid, visit_thread, "/proc/%u/task", tgid);
+	if (!result)
+		result = tracer_emit_args(c, tgid, clock_monotonic_ns(), false);
 	if (result || (tgid < TRACER_MAX_TID && (c->seen[tgid / 8] >> tgid % 8 & 1)))
 		return result;
 	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);

@@ -259,19 +259,29 @@ static int emit_probe_cost(void *context, uint32_t event, const struct probe_cos
 	return tracer_emit_record(context, TRACE_EV_probe_cost, clock_monotonic_ns(), &payload, sizeof(payload), NULL);
 }
 
+struct tracer_collector *tracer_collector_new(const struct tracer *tracer, tracer_emit_fn emit, void *context)
+{
+	struct tracer_collector *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->emit = emit;
+	c->context = context;
+	c->no_args = tracer->options.no_args;
+	c->args_of_uid = tracer->options.others_hidden ? tracer->options.filter_uid : -1;
+	return c;
+}
+
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
 {
 	struct bpf_program *passes[] = {tracer->skeleton->progs.start_thread, tracer->skeleton->progs.start_exe,
 					tracer->skeleton->progs.start_files, tracer->skeleton->progs.start_fd,
 					tracer->skeleton->progs.start_map};
-	struct tracer_collector *c = calloc(1, sizeof(*c));
+	struct tracer_collector *c = tracer_collector_new(tracer, emit, context);
 	int result = c ? 0 : -ENOMEM;
 
-	if (c) {
-		c->emit = emit;
-		c->context = context;
+	if (c)
 		c->begin_ns = clock_monotonic_ns();
-	}
 	for (size_t i = 0; !result && i < sizeof(passes) / sizeof(passes[0]); i++)
 		result = run_iterator(c, tracer, passes[i]);
 	if (!result)

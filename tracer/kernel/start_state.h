@@ -21,10 +21,17 @@ struct tracer_collector {
 	uint64_t cgroups[TRACER_MAX_CGROUPS];
 	uint32_t cgroup_tids[TRACER_MAX_CGROUPS];
 	size_t nr_cgroups;
-	void *tables;	   /* owned: tsearch() of struct tracer_iter_files, one per descriptor table */
-	uint64_t begin_ns; /* when the iterators began; 0: they did not run */
+	void *tables;	     /* owned: tsearch() of struct tracer_iter_files, one per descriptor table */
+	uint64_t begin_ns;   /* when the iterators began; 0: they did not run */
+	bool no_args;	     /* leave out the arguments of processes */
+	int64_t args_of_uid; /* only those of this user's processes; -1: of all */
 };
 
+/**
+ * tracer_collector_new() - a receiver with the options of @tracer; release with free()
+ * Returns NULL if out of memory.
+ */
+struct tracer_collector *tracer_collector_new(const struct tracer *tracer, tracer_emit_fn emit, void *context);
 int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process),
 			void *context);
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_WINDOW_H
+#define ANALYZER_WINDOW_H
+/* window.h - the accounts of a window of the trace: trace_analysis_options.from_ns and to_ns */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct frame;
+struct trace_analysis;
+struct trace_thread;
+struct window;
+
+/** window_new() - keep accounts from @from_ns to @to_ns in the pass of @a; NULL: out of memory */
+struct window *window_new(struct trace_analysis *a, uint64_t from_ns, uint64_t to_ns);
+struct window *window_free(struct window *window); /* NULL is fine; returns NULL */
+/** window_clamp() - the window does not begin before the trace, nor, once @at_end, end after it */
+void window_clamp(struct trace_analysis *a, bool at_end);
+/** window_next() - the next edge of the window; UINT64_MAX: none, or no window */
+uint64_t window_next(const struct window *window);
+/** window_edge() - the pass is at window_next(): all before it was handled, and nothing after it */
+void window_edge(struct trace_analysis *a);
+/** window_mode() - the mode of @thread's running intervals is known now: acct_mode() */
+void window_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall);
+/** window_call() - @frame of @thread ended at @ns */
+void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
+		 bool is_error);
+/** window_major() - a fault of @thread is known to be major, after it ended at @ns */
+void window_major(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** window_close() - after the pass: the accounts of @a become those of the window */
+void window_close(struct trace_analysis *a);
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef BASE_PROGRAM_TITLE_H
+#define BASE_PROGRAM_TITLE_H
+/*
+ * program_title.h - the short title by which people know a process: "python3 app.py", "java Shop"
+ *
+ * docs/GLOSSARY.md has the rule. Arguments are those of start_args and sched_args:
+ * TRACE_ARGS_SEPARATOR is between two of them.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PROGRAM_TITLE_BYTES 64
+
+/**
+ * program_title() - write the title of a process, cut to the buffer
+ * @args: "" if not known. @is_cut: they are the begin of longer ones
+ * @comm: the kernel's name of the process; "" if not known
+ * Returns false, and writes nothing, if the title is @comm.
+ */
+bool program_title(const char *args, bool is_cut, const char *comm, char title[PROGRAM_TITLE_BYTES]);
+/**
+ * program_is_called() - is @name the kernel's name of the process, its title, the base name of its
+ * program or of its script, or the word before the colon of a title of its own?
+ * Of a longer @name, the first 15 bytes are compared with the kernel's name.
+ */
+bool program_is_called(const char *args, bool is_cut, const char *comm, const char *name);
+#endif

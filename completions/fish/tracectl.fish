@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# fish completion for tracectl, written by docs/option_texts.c: do not edit
+
+function __tracectl_events
+    set -l before (commandline -ct | string match -r '.*[,+-]|-[eED]' | string replace -r '^-[eED]' '')
+    printf "$before%s\n" all default CORE (tracedaemon --list 2>/dev/null |
+        awk 'NR > 1 && $4 != "always" { print $1; print $2; if ($3 != "-") print $3 }' | sort -u)
+end
+
+complete -c tracectl -f
+complete -c tracectl -n __fish_use_subcommand -a status -d 'what it records, since when, how much, and what was lost'
+complete -c tracectl -n __fish_use_subcommand -a halt -d 'record nothing until begin; the daemon stays'
+complete -c tracectl -n __fish_use_subcommand -a begin -d 'go on recording after halt'
+complete -c tracectl -n __fish_use_subcommand -a dump -d 'save the flight recorder to TRACE; else: write all events so far to the disk'
+complete -c tracectl -n '__fish_seen_subcommand_from dump' -F
+complete -c tracectl -n __fish_use_subcommand -a reset -d 'flight recorder: drop what is in memory'
+complete -c tracectl -n __fish_use_subcommand -a mask -d 'print, or change, the recorded events: sched,fs or +block,-irq'
+complete -c tracectl -n '__fish_seen_subcommand_from mask' -a '(__tracectl_events)'
+complete -c tracectl -n __fish_use_subcommand -a mark -d 'put a note into the trace'
+complete -c tracectl -n __fish_use_subcommand -a stop -d 'end the recording and the daemon'
+complete -c tracectl -l control -rF -d 'the daemon\'s socket (/run/tracedaemon/control, without root $XDG_RUNTIME_DIR/tracedaemon/control)'
+complete -c tracectl -s h -l help -d 'this text'
+complete -c tracectl -s V -l version -d 'the version'

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# fish completion for tracevisualizer, written by docs/option_texts.c: do not edit
+
+# The values of a kind that the trace on the command line has.
+function __tracevisualizer_trace
+    for word in (commandline -op)[2..]
+        if not string match -q -- '-*' $word; and test -f $word
+            tracevisualizer --complete=$argv[1] $word 2>/dev/null
+            return
+        end
+    end
+end
+
+complete -c tracevisualizer -s a -l analyze -d 'where the time of every process went'
+complete -c tracevisualizer -l critical-path -a '(__tracevisualizer_trace task)' -d 'what a thread really waited for: PID, TID or name; the command without TASK'
+complete -c tracevisualizer -s d -l dump -d 'one line for each event'
+complete -c tracevisualizer -l diff -d 'compare two traces: tracevisualizer --diff A B'
+complete -c tracevisualizer -s p -l pid -x -a '(__tracevisualizer_trace pid)' -d 'only this process; with -d also a thread id'
+complete -c tracevisualizer -l comm -x -a '(__tracevisualizer_trace comm)' -d 'only processes of this name'
+complete -c tracevisualizer -l all -d 'all rows of each table'
+complete -c tracevisualizer -l json -d '-a, --diff or --critical-path as JSON'
+complete -c tracevisualizer -s h -d 'the most used options'
+complete -c tracevisualizer -l help -d 'all options'
+complete -c tracevisualizer -s s -l summary -d 'times and numbers of events only'
+complete -c tracevisualizer -l timeline -d 'states over time, for ui.perfetto.dev'
+complete -c tracevisualizer -l fail-above -x -d 'with --diff: exit with 1 if B ran longer by 10%, 50ms'
+complete -c tracevisualizer -l verify -d 'check the trace and all its sums, to 1 ns'
+complete -c tracevisualizer -l cgroup -x -a '(__tracevisualizer_trace cgroup)' -d 'only processes of this control group'
+complete -c tracevisualizer -l top -x -d 'N rows of each table'
+complete -c tracevisualizer -l sort -x -a 'elapsed cpu user system wait wait-cpu pid name' -d 'elapsed cpu user system wait wait-cpu pid name'
+complete -c tracevisualizer -l ns -d 'exact times, in ns'
+complete -c tracevisualizer -l output -rF -d 'write the report to FILE'
+complete -c tracevisualizer -l no-pager -d 'no $TRACE_PAGER, $PAGER or less on a terminal'
+complete -c tracevisualizer -l from -x -d 'from 1.5s after the start, -5s before the end, or 23:06:41.5 by the wall clock'
+complete -c tracevisualizer -l to -x -d 'until then; as --from'
+complete -c tracevisualizer -l around -x -d 'both: 23:06:41+-100ms'
+complete -c tracevisualizer -l time -x -a 'classic wall relative' -d 'classic wall relative: how -d shows times'
+complete -c tracevisualizer -s c -l cpu -x -d 'only this CPU'
+complete -c tracevisualizer -s t -l trace -x -a '(__tracevisualizer_trace event)' -d 'only these events, classes, categories'
+complete -c tracevisualizer -s o -l omit -x -a '(__tracevisualizer_trace event)' -d 'all but these'
+complete -c tracevisualizer -s y -l paths -d 'paths of descriptors'
+complete -c tracevisualizer -s f -l forget -x -a 'c t p l s' -d 'without CPU, time, PID, length, text'
+complete -c tracevisualizer -l symfs -x -a '(__fish_complete_directories)' -d 'names of functions from the files below DIR'
+complete -c tracevisualizer -l debuginfod -d 'names of functions also from debuginfod servers'
+complete -c tracevisualizer -s b -l benchmark -d 'time the phases of this program'
+complete -c tracevisualizer -s V -l version -d 'the version'

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_PROCESS_NAME_H
+#define DAEMON_PROCESS_NAME_H
+/* process_name.h - the running process that has a name */
+#include <sys/types.h>
+#include <trace/error.h>
+
+/**
+ * process_of_name() - the one process that is called @name, as program_is_called() says
+ * Returns -EINVAL if none is, or if several are; the message lists these.
+ */
+int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error);
+#endif

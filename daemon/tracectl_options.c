@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracectl_options.c - the commands and options of tracectl. */
+#include <errno.h>
+
+#include "control.h"
+#include "control_steps.h"
+#include "error_set.h"
+
+static int set_control(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct control_steps *steps = into;
+
+	if (!*value)
+		return error_set(ret_error, -EINVAL, "--control: a path is missing; see tracectl --help");
+	steps->control_path = value;
+	return 0;
+}
+
+static int set_help(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct control_steps *steps = into;
+
+	steps->help = true;
+	return 0;
+}
+
+static int set_version(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct control_steps *steps = into;
+
+	steps->version = true;
+	return 0;
+}
+
+static int take_verb(void *into, const struct option_verb *verb, char **words, size_t nr_words,
+		     struct trace_error *ret_error)
+{
+	struct control_step step = {.verb = verb->name};
+
+	if (nr_words) {
+		step.argument = words[0];
+		step.more = words + 1;
+		step.nr_more = nr_words - 1;
+	}
+	return control_steps_add(into, step, ret_error);
+}
+
+static const struct option_verb verbs[] = {
+	{"status", VERB_ALONE, NULL, COMPLETE_NOTHING, "what it records, since when, how much, and what was lost"},
+	{"halt", VERB_ALONE, NULL, COMPLETE_NOTHING, "record nothing until begin; the daemon stays"},
+	{"begin", VERB_ALONE, NULL, COMPLETE_NOTHING, "go on recording after halt"},
+	{"dump", VERB_OPTIONAL, "TRACE", COMPLETE_FILE,
+	 "save the flight recorder to TRACE; else: write all events so far to the disk"},
+	{"reset", VERB_ALONE, NULL, COMPLETE_NOTHING, "flight recorder: drop what is in memory"},
+	{"mask", VERB_SIGNED, "EVENTS", COMPLETE_EVENTS,
+	 "print, or change, the recorded events: sched,fs or +block,-irq"},
+	{"mark", VERB_TEXT, "TEXT", COMPLETE_NOTHING, "put a note into the trace"},
+	{"stop", VERB_ALONE, NULL, COMPLETE_NOTHING, "end the recording and the daemon"},
+};
+
+static const struct option_spec specs[] = {
+	{.heading = "Options"},
+	{.name = "control",
+	 .value_name = "PATH",
+	 .value = OPTION_VALUE,
+	 .completes = COMPLETE_FILE,
+	 .apply = set_control,
+	 .help = "the daemon's socket (" CONTROL_ROOT_PATH ", without root $XDG_RUNTIME_DIR/tracedaemon/control)"},
+	{.letter = 'h', .name = "help", .apply = set_help, .help = "this text"},
+	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
+};
+
+static const struct option_habit habits[] = {
+	{"start", "begin", NULL},
+	{"resume", "begin", NULL},
+	{"continue", "begin", NULL},
+	{"pause", "halt", NULL},
+	{"snapshot", "dump", NULL},
+	{"save", "dump", NULL},
+	{"help", "--help", NULL},
+	{"version", "--version", NULL},
+	{"record", NULL, "tracedaemon TRACE records; tracectl controls a daemon that runs"},
+	{"list", NULL, "tracedaemon --list lists all events, tracectl mask those that are recorded"},
+	{"-v", "--version", NULL},
+	{"-b", NULL, "recording goes on by the word: tracectl begin (kgmon -b)"},
+	{"-p", NULL, "a flight recorder is saved by the word: tracectl dump TRACE (kgmon -p TRACE)"},
+	{"-r", NULL, "a flight recorder is reset by the word: tracectl reset (kgmon -r)"},
+	{"--json", NULL, "the answers are text; tracevisualizer --json TRACE prints the figures of a trace"},
+};
+
+const struct option_program tracectl_program = {
+	.name = "tracectl",
+	.synopsis = "[OPTION...] [COMMAND [ARGUMENT]]...",
+	.usage = "Control a running tracedaemon. Without a command: is it recording?\n",
+	.notes = "Exit status: 0 done, 1 refused or no daemon, 2 usage. More: man tracectl\n",
+	.specs = specs,
+	.nr_specs = OPTION_COUNT_OF(specs),
+	.verbs = verbs,
+	.nr_verbs = OPTION_COUNT_OF(verbs),
+	.habits = habits,
+	.nr_habits = OPTION_COUNT_OF(habits),
+	.take_verb = take_verb,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* bars.c - lines with a label, a time, a share and a bar. */
+#include <langinfo.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bars.h"
+#include "value_text.h"
+
+#define INDENT	    2
+#define LABEL_MAX   32 /* columns */
+#define TIME_WIDTH  11
+#define SHARE_WIDTH 8
+#define BAR_MAX	    40	/* columns of 100 % */
+#define NO_TERMINAL 100 /* columns where the output has no width */
+
+/* The program itself stays in the C locale: its numbers are the same everywhere. */
+static bool has_blocks(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool is_utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+
+	if (locale)
+		freelocale(locale);
+	return is_utf8;
+}
+
+static size_t label_width(const struct bar *bars, size_t nr)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t own = text_width(bars[i].label);
+
+		width = own > width ? own : width;
+	}
+	return width < LABEL_MAX ? width : LABEL_MAX;
+}
+
+static void put_bar(const struct text_output *output, const struct bar *bar, uint64_t whole_ns, size_t label, int max,
+		    const char *block)
+{
+	char *shown = text_cut(bar->label, label);
+	struct value_text time;
+	double share = percent(bar->ns, whole_ns);
+	int length = (int)(share * max / 100 + 0.5);
+
+	fprintf(output->out, "%*s%s%*s%*s%*.1f %%", INDENT, "", shown, (int)(label - text_width(shown)), "", TIME_WIDTH,
+		text_ns(output, bar->ns, &time), SHARE_WIDTH - 2, share);
+	if (length > 0)
+		fputs("  ", output->out);
+	for (int i = 0; i < length && i < max; i++)
+		fputs(block, output->out);
+	fputs("\n", output->out);
+	free(shown);
+}
+
+void bars_put(const struct text_output *output, const struct bar *bars, size_t nr, uint64_t whole_ns)
+{
+	const char *block = has_blocks() ? "\xe2\x96\x88" : "#";
+	size_t label = label_width(bars, nr), width = output->width ? output->width : NO_TERMINAL,
+	       used = INDENT + label + TIME_WIDTH + SHARE_WIDTH + 2;
+	int max = width > used + 1 ? (int)(width - used - 1) : 0;
+
+	for (size_t i = 0; i < nr; i++)
+		put_bar(output, &bars[i], whole_ns, label, max < BAR_MAX ? max : BAR_MAX, block);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "completion.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/reader.h>
+
+#include "checked_memory.h"
+
+#define MAX_EVENTS 200000 /* some 10 ms */
+
+/** struct named_thread - a name of a thread; @tgid: 0: the event does not tell */
+struct named_thread {
+	uint32_t tid;
+	uint32_t tgid;
+	char comm[16];
+};
+
+/** struct completion - what the events so far tell; @threads: in the order of the events */
+struct completion {
+	enum completion_kind kind;
+	struct named_thread *threads;
+	size_t nr_threads;
+	size_t room;
+	char **texts; /* owned strings */
+	size_t nr_texts;
+	size_t texts_room;
+	size_t nr_events;
+};
+
+/* A control character would be more than a name to the shell. */
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			return false;
+	return true;
+}
+
+static void add_line(struct completion *c, const char *text)
+{
+	c->texts = memory_grow(c->texts, c->nr_texts, &c->texts_room, sizeof(*c->texts));
+	c->texts[c->nr_texts++] = memory_copy(text, strlen(text));
+}
+
+static void add_text(struct completion *c, const char *text)
+{
+	if (*text && is_printable(text))
+		add_line(c, text);
+}
+
+static void add_thread(struct completion *c, uint32_t tid, uint32_t tgid, const char *comm)
+{
+	struct named_thread *thread;
+
+	c->threads = memory_grow(c->threads, c->nr_threads, &c->room, sizeof(*c->threads));
+	thread = &c->threads[c->nr_threads++];
+	*thread = (struct named_thread){.tid = tid, .tgid = tgid};
+	snprintf(thread->comm, sizeof(thread->comm), "%s", comm);
+}
+
+static void take_event(struct completion *c, const struct trace_event *event)
+{
+	const char *text = trace_event_string(event);
+	const struct trace_start_thread *start = event->payload;
+	const struct trace_sched_fork *fork = event->payload;
+	const struct trace_sched_comm *comm = event->payload;
+
+	c->nr_events++;
+	if ((event->id == TRACE_EV_start_cgroup || event->id == TRACE_EV_cgroup_attach) && c->kind == COMPLETION_CGROUP)
+		add_text(c, text);
+	else if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*start))
+		add_thread(c, start->tid, start->tgid, text);
+	else if (event->id == TRACE_EV_sched_fork && event->type->fixed_bytes >= sizeof(*fork))
+		add_thread(c, fork->tid, fork->tgid, text);
+	else if (event->id == TRACE_EV_sched_comm && event->type->fixed_bytes >= sizeof(*comm))
+		add_thread(c, comm->tid, 0, text);
+}
+
+static void select_event(uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
+{
+	mask[id / 64] |= 1ull << id % 64;
+}
+
+static void read_events(struct completion *c, const struct trace *trace, bool start_state)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .mask = mask, .start_state = start_state, .no_lost = true};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	select_event(mask, TRACE_EV_start_thread);
+	select_event(mask, TRACE_EV_start_cgroup);
+	select_event(mask, TRACE_EV_cgroup_attach);
+	select_event(mask, TRACE_EV_sched_fork);
+	select_event(mask, TRACE_EV_sched_comm);
+	cursor = trace_cursor_new(trace, &options, NULL);
+	while (cursor && c->nr_events < MAX_EVENTS && (event = trace_cursor_next(cursor)))
+		take_event(c, event);
+	if (trace_cursor_end(cursor, NULL) < 0) /* what damaged chunks had is not offered */
+		return;
+}
+
+static int compare_threads(const void *a, const void *b, void *data)
+{
+	const struct named_thread *one = a, *other = b;
+
+	return one->tid < other->tid ? -1 : one->tid > other->tid;
+}
+
+static int compare_texts(const void *a, const void *b, void *data)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of a thread are neighbours, in the order of time; the last one is the best known. */
+static void name_threads(struct completion *c)
+{
+	char text[64];
+	uint32_t tgid = 0;
+
+	memory_sort(c->threads, c->nr_threads, sizeof(*c->threads), compare_threads, NULL);
+	for (size_t i = 0; i < c->nr_threads; i++) {
+		const struct named_thread *thread = &c->threads[i];
+		bool is_last = i + 1 == c->nr_threads || thread[1].tid != thread->tid;
+
+		tgid = thread->tgid ? thread->tgid : tgid;
+		if (c->kind == COMPLETION_TASK || (c->kind == COMPLETION_COMM && tgid == thread->tid))
+			add_text(c, thread->comm);
+		snprintf(text, sizeof(text), "%" PRIu32 "%s%s", thread->tid, is_printable(thread->comm) ? "\t" : "",
+			 is_printable(thread->comm) ? thread->comm : "");
+		if (is_last && (c->kind == COMPLETION_TASK || (c->kind == COMPLETION_PID && tgid == thread->tid)))
+			add_line(c, text);
+		tgid = is_last ? 0 : tgid;
+	}
+}
+
+static void name_events(struct completion *c, const struct trace *trace)
+{
+	const struct trace_event_type *type;
+
+	for (size_t i = 0; (type = trace_get_type(trace, i)); i++) {
+		add_text(c, type->name);
+		if (type->id < TRACE_EV_MAX)
+			add_text(c, trace_category_name(type->category));
+	}
+}
+
+static void print_texts(struct completion *c)
+{
+	memory_sort(c->texts, c->nr_texts, sizeof(*c->texts), compare_texts, NULL);
+	for (size_t i = 0; i < c->nr_texts; i++) {
+		if (!i || strcmp(c->texts[i], c->texts[i - 1]) != 0)
+			puts(c->texts[i]);
+	}
+	for (size_t i = 0; i < c->nr_texts; i++)
+		free(c->texts[i]);
+	free(c->texts);
+}
+
+int completion_print(const char *path, enum completion_kind kind)
+{
+	struct trace *trace = trace_open(path, NULL);
+	struct completion c = {.kind = kind};
+
+	if (!trace)
+		return 1;
+	if (kind == COMPLETION_EVENT) {
+		name_events(&c, trace);
+	} else {
+		read_events(&c, trace, true);
+		read_events(&c, trace, false);
+	}
+	if (kind != COMPLETION_CGROUP)
+		name_threads(&c);
+	print_texts(&c);
+	free(c.threads);
+	trace_close(trace);
+	return 0;
+}

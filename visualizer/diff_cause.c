@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <trace/critical_path.h>
+#include "checked_memory.h"
+#include "complain.h"
+#include "diff_cause.h"
+#include "grid.h"
+#include "recorded.h"
+#include "report_critical_path.h"
+#include "value_text.h"
+
+#define ROWS 5
+
+/* one command in one state, or in one kind of wait, on both paths */
+struct diff_cause_row {
+	struct trace_contributor what; /* without a process: ids differ between recordings */
+	uint64_t ns[2];
+};
+
+struct causes {
+	struct diff_cause_row *rows; /* owned */
+	size_t nr, room;
+};
+
+void diff_cause_begin(struct report *side)
+{
+	struct trace_history_options options = {.size = sizeof(options)};
+
+	options.command = trace_string(side->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	if (options.command && !is_left_out(side->trace, TRACE_LEFT_OUT_KERNEL))
+		side->history = trace_history_new(side->analysis, &options, NULL);
+}
+
+static bool is_same(const struct trace_contributor *one, const struct trace_contributor *two)
+{
+	return one->state == two->state && one->kind == two->kind && strcmp(one->comm, two->comm) == 0;
+}
+
+static void add(struct causes *causes, int side, const struct trace_contributor *what)
+{
+	size_t i = 0;
+
+	while (i < causes->nr && !is_same(&causes->rows[i].what, what))
+		i++;
+	if (i == causes->nr) {
+		causes->rows = memory_grow(causes->rows, causes->nr++, &causes->room, sizeof(*causes->rows));
+		causes->rows[i] = (struct diff_cause_row){.what = *what};
+		causes->rows[i].what.pid = causes->rows[i].what.tid = 0;
+	}
+	causes->rows[i].ns[side] += what->ns;
+}
+
+/* False if the path of this side is not known. */
+static bool collect(struct causes *causes, const struct report *side, int number)
+{
+	struct trace_critical_path *path = NULL;
+	const struct trace_contributor *row;
+	const struct trace_thread *thread = NULL;
+	uint64_t from = 0;
+
+	if (side->history && side->command.process && command_has_ended(&side->command))
+		thread = critical_path_of_command(side, &from);
+	if (thread)
+		path = trace_critical_path_new(side->history, thread, from, UINT64_MAX, NULL);
+	for (size_t i = 0; path && (row = trace_critical_path_contributor(path, i)); i++)
+		if (row->by == TRACE_BY_COMMAND)
+			add(causes, number, row);
+	trace_critical_path_free(path);
+	return path != NULL;
+}
+
+static uint64_t change(const struct diff_cause_row *row)
+{
+	return row->ns[0] > row->ns[1] ? row->ns[0] - row->ns[1] : row->ns[1] - row->ns[0];
+}
+
+static int order(const void *left, const void *right, void *unused)
+{
+	const struct diff_cause_row *l = left, *r = right;
+
+	(void)unused;
+	return change(l) > change(r) ? -1 : change(l) < change(r);
+}
+
+static void put_row(struct grid *grid, const struct text_output *output, const char *what, const uint64_t *ns)
+{
+	struct value_text text;
+
+	grid_text(grid, what);
+	grid_ns(grid, ns[0]);
+	grid_ns(grid, ns[1]);
+	grid_text(grid, text_difference(output, ns[0], ns[1], &text));
+}
+
+static void put_rows(const struct causes *causes, const struct text_output *output, size_t max)
+{
+	static const struct grid_column columns[] = {
+		{"", GRID_ELASTIC}, {"A", GRID_RIGHT}, {"B", GRID_RIGHT}, {"B - A", GRID_RIGHT}};
+	struct grid *grid = grid_new(output, "  ", columns, 4);
+	uint64_t rest[2] = {0, 0}, sum[2] = {0, 0};
+	char text[512];
+
+	for (size_t i = 0; i < causes->nr; i++) {
+		for (int side = 0; side < 2; side++) {
+			sum[side] += causes->rows[i].ns[side];
+			rest[side] += i < max ? 0 : causes->rows[i].ns[side];
+		}
+		if (i >= max)
+			continue;
+		path_row_text(&causes->rows[i].what, text, sizeof(text));
+		put_row(grid, output, text, causes->rows[i].ns);
+	}
+	if (causes->nr > max)
+		put_row(grid, output, "all others", rest);
+	put_row(grid, output, "the run", sum);
+	grid_end(grid, NULL);
+}
+
+void diff_cause_put(const struct report sides[2])
+{
+	const struct row_choice *choice = &sides[0].options->rows;
+	struct causes causes = {0};
+
+	if (collect(&causes, &sides[0], 0) && collect(&causes, &sides[1], 1)) {
+		memory_sort(causes.rows, causes.nr, sizeof(*causes.rows), order, NULL);
+		fputs("\n", sides[0].output.out);
+		output_title(&sides[0].output, "",
+			     "What the run itself did or waited for (critical path; adds up to the run)");
+		put_rows(&causes, &sides[0].output, choice->all ? SIZE_MAX : choice->top ? (size_t)choice->top : ROWS);
+		fputs("\n", sides[0].output.out);
+	}
+	free(causes.rows);
+}
+
+int diff_is_above(const struct report sides[2])
+{
+	const struct fail_choice *limit = &sides[0].options->fail;
+	uint64_t a, b, allowed;
+
+	if (!limit->text)
+		return 0;
+	for (int i = 0; i < 2; i++)
+		if (!sides[i].command.process || !command_has_ended(&sides[i].command))
+			return complain(1,
+					"--fail-above: the run of a command is not known in %c: record both with "
+					"tracedaemon TRACE -- COMMAND",
+					"AB"[i]);
+	a = command_ran_ns(&sides[0].command);
+	b = command_ran_ns(&sides[1].command);
+	allowed = limit->share > 0 ? (uint64_t)((double)a * limit->share) : limit->ns;
+	if (b <= a || b - a <= allowed)
+		return 0;
+	return complain(1, "B took %.1f %% longer than A, and --fail-above=%s allows no more",
+			100.0 * (double)(b - a) / (double)a, limit->text);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * path_tree.c - add up the segments of a critical path by program.
+ *
+ * A segment names its thread, and the thread that waited for it, but not who waited for that one.
+ * The waiter of depth d is the latest link of depth d - 1 whose thread is the waiter. A waiter that
+ * did nothing itself has no segment: then it gets a link below the latest link of depth d - 2.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "path_tree.h"
+
+/* struct link_row - finds the link of a name below a link */
+struct link_row {
+	uint64_t key;
+	size_t link;
+	bool found;
+};
+
+/* struct at_depth - the latest link of a depth, and its thread */
+struct at_depth {
+	const struct trace_thread *thread;
+	size_t link;
+};
+
+struct builder {
+	struct path_tree tree;
+	struct strings names;
+	struct string key; /* the one that is looked up */
+	struct hash_table links, waits;
+	struct at_depth *latest;
+	size_t room;
+};
+
+static enum path_place place_of(const struct trace_path_segment *s)
+{
+	static const enum path_place places[] = {
+		[TRACE_STATE_USER] = PLACE_OWN_CODE,	 [TRACE_STATE_SYSCALL] = PLACE_KERNEL,
+		[TRACE_STATE_TRAP] = PLACE_KERNEL,	 [TRACE_STATE_INTERRUPTED] = PLACE_INTERRUPTED,
+		[TRACE_STATE_WAIT_CPU] = PLACE_WAIT_CPU, [TRACE_STATE_BLOCKED] = PLACE_BLOCKED,
+		[TRACE_STATE_RUNNING] = PLACE_CPU,
+	};
+
+	return s->state == TRACE_STATE_BLOCKED ? (enum path_place)(PLACE_BLOCKED + (int)s->kind) : places[s->state];
+}
+
+static size_t add_link(struct builder *b, size_t parent, const struct trace_thread *thread)
+{
+	struct path_tree *tree = &b->tree;
+	const struct trace_process *process = trace_thread_process(thread);
+
+	tree->links = memory_grow(tree->links, tree->nr_links, &tree->room, sizeof(*tree->links));
+	tree->links[tree->nr_links] = (struct path_link){.parent = parent, .process = process, .thread = thread};
+	if (tree->nr_links)
+		tree->links[tree->nr_links].is_thread = tree->links[parent].process == process;
+	return tree->nr_links++;
+}
+
+static size_t link_below(struct builder *b, size_t parent, const struct trace_thread *thread)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+	bool is_thread = b->tree.links[parent].process == process;
+	struct path_link *link;
+	struct link_row *row;
+
+	b->key.len = 0;
+	string_addf(&b->key, "%zu:%d:%s", parent, is_thread,
+		    is_thread ? trace_thread_comm(thread) : trace_process_title(process));
+	row = memory_row(&b->links, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
+	if (!row->found) {
+		row->link = add_link(b, parent, thread);
+		row->found = true;
+	}
+	link = &b->tree.links[row->link];
+	link->several |= is_thread ? link->thread != thread : link->process != process;
+	return row->link;
+}
+
+static void reach_depth(struct builder *b, uint32_t depth)
+{
+	while (b->room <= depth) {
+		size_t old = b->room;
+
+		b->latest = memory_grow(b->latest, old, &b->room, sizeof(*b->latest));
+		memset(b->latest + old, 0, (b->room - old) * sizeof(*b->latest));
+	}
+}
+
+static size_t link_of(struct builder *b, const struct trace_path_segment *s)
+{
+	uint32_t depth = s->depth;
+
+	if (!depth || !s->waiter)
+		return 0;
+	reach_depth(b, depth);
+	if (depth > 1 && b->latest[depth - 1].thread != s->waiter)
+		b->latest[depth - 1] = (struct at_depth){
+			.thread = s->waiter,
+			.link = link_below(b, depth > 2 ? b->latest[depth - 2].link : 0, s->waiter),
+		};
+	b->latest[depth] = (struct at_depth){
+		.thread = s->thread,
+		.link = link_below(b, depth > 1 ? b->latest[depth - 1].link : 0, s->thread),
+	};
+	return b->latest[depth].link;
+}
+
+static void add_wait(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
+{
+	struct path_wait *row;
+
+	b->key.len = 0;
+	string_addf(&b->key, "w%zu:%u:%d:%u:%s:%s:%s", link, trace_thread_tid(s->thread), (int)place,
+		    s->other ? trace_process_pid(s->other) : 0, s->via, s->target,
+		    place == PLACE_WAIT_CPU ? s->holder_name : "");
+	row = memory_row(&b->waits, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
+	if (!row->count++) {
+		row->link = link;
+		row->place = place;
+		row->first = *s;
+	}
+	row->several_holders |= s->holder != row->first.holder;
+	row->ns += s->to_ns - s->from_ns;
+}
+
+static int longest_first(const void *left, const void *right, void *data)
+{
+	const struct path_wait *l = left, *r = right;
+
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	return l->first.from_ns < r->first.from_ns ? -1 : l->first.from_ns > r->first.from_ns;
+}
+
+static void list_waits(struct builder *b)
+{
+	const struct path_wait *row = NULL;
+	struct path_tree *tree = &b->tree;
+
+	tree->waits = memory_take(b->waits.used + 1, sizeof(*tree->waits));
+	while ((row = table_next(&b->waits, sizeof(*row), row)))
+		tree->waits[tree->nr_waits++] = *row;
+	memory_sort(tree->waits, tree->nr_waits, sizeof(*tree->waits), longest_first, NULL);
+}
+
+/* A link comes after the one above it. */
+static void add_up(struct path_tree *tree)
+{
+	for (size_t i = tree->nr_links - 1; i > 0; i--)
+		tree->links[tree->links[i].parent].ns += tree->links[i].ns;
+}
+
+struct path_tree path_tree_new(const struct trace_critical_path *path)
+{
+	struct builder b = {0};
+	struct trace_path_segment s;
+
+	add_link(&b, 0, trace_critical_path_thread(path));
+	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+		enum path_place place;
+		size_t link;
+
+		trace_critical_path_segment(path, i, &s);
+		place = place_of(&s);
+		link = link_of(&b, &s);
+		b.tree.links[link].places[place] += s.to_ns - s.from_ns;
+		b.tree.links[link].ns += s.to_ns - s.from_ns;
+		if (place >= PLACE_WAIT_CPU)
+			add_wait(&b, link, place, &s);
+	}
+	add_up(&b.tree);
+	b.tree.ns = b.tree.links[0].ns;
+	list_waits(&b);
+	table_clear(&b.links);
+	table_clear(&b.waits);
+	strings_clear(&b.names);
+	string_free(&b.key);
+	free(b.latest);
+	return b.tree;
+}
+
+void path_tree_clear(struct path_tree *tree)
+{
+	free(tree->links);
+	free(tree->waits);
+	*tree = (struct path_tree){0};
+}
+
+uint64_t path_tree_place_ns(const struct path_tree *tree, enum path_place place)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < tree->nr_links; i++)
+		ns += tree->links[i].places[place];
+	return ns;
+}

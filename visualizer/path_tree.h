@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_PATH_TREE_H
+#define VISUALIZER_PATH_TREE_H
+/*
+ * path_tree.h - a critical path as a tree of names: which program waited for which, and what the
+ * last one did
+ *
+ * A link is a program on the path, below the program that waited for it. Processes of one name
+ * with the same way to the root are one link, so a build with a thousand compilers has one. All
+ * times are times of the path, so the times of all places of all links add up to its window.
+ */
+#include <trace/critical_path.h>
+#include "checked_memory.h"
+
+/** enum path_place - where the time of a link went */
+enum path_place {
+	PLACE_OWN_CODE,
+	PLACE_KERNEL,
+	PLACE_CPU, /* in its own code or the kernel: not known which */
+	PLACE_INTERRUPTED,
+	PLACE_WAIT_CPU,
+	PLACE_BLOCKED, /* + enum trace_wait_kind */
+	NR_PLACES = PLACE_BLOCKED + TRACE_NR_WAIT_KINDS,
+};
+
+/**
+ * struct path_link - a program on the path
+ * @parent: index of the link that waited for it; the root is its own
+ * @process: the first process; @thread: the first thread, which is another thread of the process of
+ *   @parent if @is_thread
+ * @several: there are more processes (or threads) of that name
+ * @ns: its time, with that of the links below it
+ */
+struct path_link {
+	size_t parent;
+	const struct trace_process *process;
+	const struct trace_thread *thread;
+	bool is_thread, several;
+	uint64_t ns, places[NR_PLACES];
+};
+
+/**
+ * struct path_wait - all waits of a thread for one thing, on the path
+ * @place: PLACE_WAIT_CPU or above
+ * @first: one of its segments, with the names of the thread and of what it waited for
+ * @several_holders: for a CPU: other processes of the holder's name had it, too
+ */
+struct path_wait {
+	uint64_t key;
+	size_t link;
+	enum path_place place;
+	bool several_holders;
+	struct trace_path_segment first;
+	uint64_t ns, count;
+};
+
+/** struct path_tree - @links[0] is the root: the chosen thread. @waits: longest first */
+struct path_tree {
+	struct path_link *links;
+	struct path_wait *waits;
+	size_t nr_links, nr_waits, room;
+	uint64_t ns;
+};
+
+/** path_tree_new() - the tree of @path; path_tree_clear() releases it */
+struct path_tree path_tree_new(const struct trace_critical_path *path);
+void path_tree_clear(struct path_tree *tree);
+/** path_tree_place_ns() - the time of all links in @place */
+uint64_t path_tree_place_ns(const struct path_tree *tree, enum path_place place);
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_answer.c - tracevisualizer without options: a verdict, bars, the five waits that matter,
+ * and what to type next.
+ *
+ * The answer is about one thread: the command's; without a command the thread of the chosen or of
+ * all processes with the most work, which is CPU time, and waits for a CPU, for files, hosts,
+ * memory, quota and other processes. Idle waits and sleeps are no work. The critical path of that
+ * thread has the verdict, the bars and the waits, so their times are parts of the same whole. For a
+ * machine the bars are those of the busiest processes instead.
+ *
+ * A terminal of 24 lines shows all of it: each part has a maximum of lines.
+ */
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bars.h"
+#include "checked_figures.h"
+#include "grid.h"
+#include "losses.h"
+#include "path_tree.h"
+#include "process_choice.h"
+#include "process_rows.h"
+#include "recorded.h"
+#include "report_answer.h"
+#include "report_cpus.h"
+#include "report_critical_path.h"
+#include "report_overview.h"
+#include "report_user.h"
+#include "verdict.h"
+
+#define VERDICT_LINES 5
+#define BARS	      5
+#define WAITS	      5
+#define TEXT_BYTES    256
+#define LINE_WIDTH    100 /* where the output has no width, as in paragraphs */
+#define WORD_WIDTH    16  /* what a wrapped line may leave unused */
+
+void answer_begin(struct report *report)
+{
+	struct trace_history_options options = {.size = sizeof(options)};
+
+	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	report->history = trace_history_new(report->analysis, &options, NULL);
+}
+
+/* ---- the thread ---- */
+
+static uint64_t work_ns(const struct trace_figures *f, uint32_t own_pid)
+{
+	uint64_t ns = f->user_ns + f->syscall_ns + f->trap_ns + f->wait_cpu_ns;
+
+	for (size_t i = 0; i < f->nr_waits; i++) {
+		const struct trace_wait *wait = &f->waits[i];
+		bool is_work = wait->kind == TRACE_WAIT_FILE || wait->kind == TRACE_WAIT_NETWORK ||
+			       wait->kind == TRACE_WAIT_MEMORY || wait->kind == TRACE_WAIT_QUOTA ||
+			       (wait->kind == TRACE_WAIT_PROCESS && wait->pid != own_pid &&
+				strcmp(wait->via, "waitpid") != 0);
+
+		ns += is_work && !wait->idle ? wait->ns : 0;
+	}
+	return ns;
+}
+
+static const struct trace_thread *busiest_thread(const struct trace_analysis *analysis,
+						 const struct trace_process *process)
+{
+	const struct trace_thread *best = NULL;
+	uint64_t most = 0;
+
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		struct trace_figures *f = checked_figures(trace_thread_figures(analysis, thread));
+		uint64_t ns = work_ns(f, trace_process_pid(process));
+
+		if (!best || ns > most) {
+			best = thread;
+			most = ns;
+		}
+		trace_figures_free(f);
+	}
+	return best;
+}
+
+/* True for the process of tracedaemon -P. */
+static bool is_recorded(const struct report *report, const struct trace_process *process)
+{
+	const char *text = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
+
+	return text && strtoul(text, NULL, 10) == trace_process_pid(process);
+}
+
+static const struct trace_process *busiest_process(const struct report *report, const struct process_row *rows,
+						   size_t nr)
+{
+	const struct trace_process *best = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct trace_figures *f;
+		uint64_t ns;
+
+		if (trace_process_is_kernel(rows[i].process) && !has_process_choice(&report->options->processes))
+			continue;
+		f = checked_figures(trace_process_figures(report->analysis, rows[i].process));
+		ns = is_recorded(report, rows[i].process) ? UINT64_MAX : work_ns(f, trace_process_pid(rows[i].process));
+		if (ns > most) {
+			best = rows[i].process;
+			most = ns;
+		}
+		trace_figures_free(f);
+	}
+	return best;
+}
+
+/* ---- parts ---- */
+
+/* At most @lines lines: the end of a longer text is cut. */
+static void put_text(const struct text_output *output, struct string *s, size_t lines)
+{
+	size_t width = output->width && output->width < LINE_WIDTH ? output->width : LINE_WIDTH;
+	char *cut = text_cut(string_text(s), lines * (width > 2 * WORD_WIDTH ? width - WORD_WIDTH : width));
+
+	output_paragraph(output, cut);
+	free(cut);
+	string_free(s);
+}
+
+static int largest_first(const void *left, const void *right, void *data)
+{
+	const struct bar *l = left, *r = right;
+
+	return l->ns > r->ns ? -1 : l->ns < r->ns;
+}
+
+/* The last bar has the rest, so that the bars add up to @whole_ns. */
+static void put_bars(const struct text_output *output, struct bar *bars, size_t nr, uint64_t whole_ns, const char *rest)
+{
+	memory_sort(bars, nr, sizeof(*bars), largest_first, NULL);
+	if (nr > BARS) {
+		for (size_t i = BARS; i < nr; i++)
+			bars[BARS - 1].ns += bars[i].ns;
+		snprintf(bars[BARS - 1].label, sizeof(bars[0].label), "%s", rest);
+		nr = BARS;
+	}
+	bars_put(output, bars, nr, whole_ns);
+	fputs("\n", output->out);
+}
+
+static void path_bars(const struct report *report, const struct path_tree *tree)
+{
+	struct bar bars[NR_PLACES];
+	struct string title = {0};
+	struct value_text time;
+	size_t nr = 0;
+
+	string_addf(&title, "Where the %s of ", text_ns(&report->output, tree->ns, &time));
+	verdict_thread_text(tree->links[0].thread, &title);
+	string_add(&title, " went, itself or what it waited for:");
+	for (char *at = string_text(&title); (at = strchr(at, *UNBROKEN_BLANK));)
+		*at = ' ';
+	output_title(&report->output, "", string_text(&title));
+	string_free(&title);
+	for (enum path_place place = 0; place < NR_PLACES; place++) {
+		uint64_t ns = path_tree_place_ns(tree, place);
+
+		if (!ns)
+			continue;
+		bars[nr].ns = ns;
+		snprintf(bars[nr++].label, sizeof(bars[0].label), "%s", verdict_place(place));
+	}
+	put_bars(&report->output, bars, nr, tree->ns, "all other");
+}
+
+/* The CPU time of the machine: the busiest processes. */
+static void process_bars(const struct report *report, const struct process_row *rows, size_t nr)
+{
+	struct cpu_total cpus = cpu_total(report->analysis);
+	struct bar *bars = memory_take(nr + 1, sizeof(*bars));
+	char title[TEXT_BYTES];
+	struct value_text time;
+
+	for (size_t i = 0; i < nr; i++) {
+		bars[i].ns = rows[i].user_ns + rows[i].system_ns;
+		text_process(trace_process_title(rows[i].process), trace_process_pid(rows[i].process), bars[i].label,
+			     sizeof(bars[i].label));
+	}
+	snprintf(title, sizeof(title), "CPU time of the busiest processes (%% of the %s of %zu CPU%s):",
+		 text_ns(&report->output, cpus.all_ns, &time), trace_nr_cpus(report->analysis),
+		 trace_nr_cpus(report->analysis) == 1 ? "" : "s");
+	output_title(&report->output, "", title);
+	put_bars(&report->output, bars, nr, cpus.all_ns, "all other processes");
+	free(bars);
+}
+
+static void put_waits(const struct report *report, const struct path_tree *tree)
+{
+	static const struct grid_column columns[] = {
+		{"waited", GRID_RIGHT}, {"%", GRID_RIGHT}, {"thread", GRID_ELASTIC}, {"for", GRID_ELASTIC}};
+	struct grid *grid;
+	struct string text = {0};
+
+	if (!tree->nr_waits)
+		return;
+	grid = grid_new(&report->output, "  ", columns, 4);
+	for (size_t i = 0; i < tree->nr_waits && i < WAITS; i++) {
+		grid_ns(grid, tree->waits[i].ns);
+		grid_percent(grid, tree->waits[i].ns, tree->ns);
+		for (int column = 0; column < 2; column++) {
+			if (column)
+				verdict_wait_text(&tree->waits[i], &text);
+			else
+				verdict_thread_text(tree->waits[i].first.thread, &text);
+			for (char *at = string_text(&text); (at = strchr(at, *UNBROKEN_BLANK));)
+				*at = ' ';
+			grid_text(grid, string_text(&text));
+			string_free(&text);
+		}
+	}
+	grid_end(grid, NULL);
+	fputs("\n", report->output.out);
+}
+
+/* The trace as a word for the shell. */
+static void add_trace(struct string *s, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-";
+	char name[2 * TEXT_BYTES], *quoted;
+
+	if (strcmp(path, "-") == 0) {
+		string_add(s, "TRACE");
+	} else if (path[strspn(path, plain)] == 0) {
+		string_add(s, path);
+	} else {
+		quoted = g_shell_quote(path);
+		string_add(s, text_name(quoted, name, sizeof(name)));
+		g_free(quoted);
+	}
+}
+
+static void put_end(const struct report *report)
+{
+	struct string s = {0};
+
+	losses_sentence(&s, report->trace, report->analysis);
+	if (s.len)
+		put_text(&report->output, &s, 2);
+	string_add(&s, "More: tracevisualizer -a ");
+	add_trace(&s, report->options->trace);
+	output_line(&report->output, "", "%s; or --critical-path, --pid=N, -d (events), -h", string_text(&s));
+	string_free(&s);
+}
+
+/* ---- the screen ---- */
+
+static struct trace_critical_path *path_of(const struct report *report, const struct process_row *rows, size_t nr,
+					   bool *ret_of_command)
+{
+	bool chosen = has_process_choice(&report->options->processes);
+	const struct trace_process *process;
+	const struct trace_thread *thread;
+	uint64_t begun = 0;
+
+	*ret_of_command = false;
+	if (!report->history)
+		return NULL;
+	thread = chosen || !report->command.process ? NULL : critical_path_of_command(report, &begun);
+	*ret_of_command = thread;
+	if (!thread) {
+		process = busiest_process(report, rows, nr);
+		thread = process ? busiest_thread(report->analysis, process) : NULL;
+	}
+	return thread ? trace_critical_path_new(report->history, thread, begun, UINT64_MAX, NULL) : NULL;
+}
+
+static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
+		       const struct trace_critical_path *path, bool of_machine)
+{
+	struct path_tree tree = path_tree_new(path);
+	struct string s = {0};
+
+	verdict_add(&s, report, &tree);
+	put_text(&report->output, &s, VERDICT_LINES);
+	if (of_machine)
+		process_bars(report, rows, nr);
+	else
+		path_bars(report, &tree);
+	put_waits(report, &tree);
+	path_tree_clear(&tree);
+}
+
+void report_answer(const struct report *report)
+{
+	struct trace_critical_path *path;
+	struct process_row *rows;
+	bool of_command;
+	size_t nr;
+
+	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
+		report_overview_of_programs(report, report_user_has_any(report));
+		put_end(report);
+		return;
+	}
+	rows = process_rows(report, &nr);
+	path = has_scheduling(report->analysis) ? path_of(report, rows, nr, &of_command) : NULL;
+	if (path) {
+		about_path(report, rows, nr, path,
+			   !of_command && !has_process_choice(&report->options->processes) &&
+				   !trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN));
+	} else {
+		struct trace_figures *system = checked_figures(trace_system_figures(report->analysis));
+
+		report_overview(report, rows, nr, system);
+		trace_figures_free(system);
+	}
+	put_end(report);
+	trace_critical_path_free(path);
+	free(rows);
+}

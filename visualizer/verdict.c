@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * verdict.c - the words for a critical path.
+ *
+ * The sentence follows the greatest part: from the chosen thread to the program that it waited for
+ * the longest, to what that one waited for the longest, until a program waited for nothing that
+ * another one did: it ran, slept, or waited for a device, a host or a CPU. A part that is not all
+ * of the time of its link has its share, so that the sentence does not say more than the path.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "text_output.h"
+#include "value_text.h"
+#include "verdict.h"
+
+#define NAME_BYTES    256
+#define TARGET_WIDTH  40 /* columns of a path or address */
+#define NEARLY_ALL    95 /* percent: needs no share of its own */
+#define SECOND_MATTER 10 /* percent: the second part of the chosen thread is named, too */
+#define MAX_LINKS     6	 /* in the sentence */
+
+/* struct part - what most of a link's time went to: a link below, a CPU, or a place */
+struct part {
+	size_t below; /* 0: none */
+	bool on_cpu;
+	enum path_place place;
+	uint64_t ns;
+};
+
+static const char *const blocked_words[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "waiting for files",
+							       [TRACE_WAIT_PROCESS] = "waiting for processes",
+							       [TRACE_WAIT_NETWORK] = "waiting for the network",
+							       [TRACE_WAIT_TIMEOUT] = "sleeping",
+							       [TRACE_WAIT_DEVICE] = "waiting for devices",
+							       [TRACE_WAIT_MEMORY] = "waiting for memory",
+							       [TRACE_WAIT_STOPPED] = "stopped",
+							       [TRACE_WAIT_OTHER] = "blocked in system calls",
+							       [TRACE_WAIT_UNKNOWN] = "unknown",
+							       [TRACE_WAIT_KERNEL] = "waiting for the kernel",
+							       [TRACE_WAIT_QUOTA] = "out of CPU quota"};
+_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
+
+const char *verdict_place(enum path_place place)
+{
+	static const char *const words[PLACE_BLOCKED] = {[PLACE_OWN_CODE] = "own code",
+							 [PLACE_KERNEL] = "kernel",
+							 [PLACE_CPU] = "on a CPU",
+							 [PLACE_INTERRUPTED] = "interrupted",
+							 [PLACE_WAIT_CPU] = "waiting for a CPU"};
+
+	return place < PLACE_BLOCKED ? words[place] : blocked_words[place - PLACE_BLOCKED];
+}
+
+/* ---- names ---- */
+
+static void add_name(struct string *s, const char *name)
+{
+	char buffer[NAME_BYTES];
+	char *cut = text_cut(text_name(name, buffer, sizeof(buffer)), TARGET_WIDTH);
+
+	string_add(s, cut);
+	free(cut);
+}
+
+void verdict_thread_text(const struct trace_thread *thread, struct string *s)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+	const char *comm = trace_process_comm(process), *own = trace_thread_comm(thread);
+
+	if (*comm)
+		add_name(s, trace_process_title(process));
+	else
+		string_add(s, "process");
+	string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(process));
+	if (trace_thread_tid(thread) == trace_process_pid(process))
+		return;
+	string_add(s, " thread" UNBROKEN_BLANK);
+	add_name(s, strcmp(comm, own) == 0 ? "" : own);
+	string_addf(s, "%s%u", *own && strcmp(comm, own) != 0 ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
+}
+
+static void add_link(struct string *s, const struct path_link *link)
+{
+	const char *comm = link->is_thread ? trace_thread_comm(link->thread) : trace_process_title(link->process);
+
+	/* the threads of most programs have the name of their process */
+	if (link->is_thread && strcmp(comm, trace_process_comm(link->process)) == 0)
+		comm = "";
+	if (link->is_thread && link->several && !*comm)
+		string_add(s, "its other threads");
+	else if (link->is_thread)
+		string_add(s, link->several ? "its threads " : "its thread ");
+	else if (!*comm)
+		string_add(s, link->several ? "processes" : "process" UNBROKEN_BLANK);
+	if (*comm)
+		add_name(s, comm);
+	if (!link->several)
+		string_addf(s, "%s%u", *comm ? UNBROKEN_BLANK : "",
+			    link->is_thread ? trace_thread_tid(link->thread) : trace_process_pid(link->process));
+	else if (!link->is_thread && *comm)
+		string_add(s, " processes");
+}
+
+/* The one client of a server, if it is not the program that waited for it. */
+static void add_client(struct string *s, const struct report *report, const struct path_tree *tree, size_t link)
+{
+	const struct trace_process *process = tree->links[link].process;
+	const struct trace_server *server;
+
+	for (size_t i = 0; report->servers && (server = trace_get_server(report->servers, i)); i++) {
+		const struct trace_server_client *client = server->clients;
+
+		if (server->process != process || tree->links[link].several)
+			continue;
+		if (server->nr_clients != 1 || client->process == tree->links[tree->links[link].parent].process)
+			return;
+		string_add(s, " (its only client: ");
+		add_name(s, *client->address ? client->address : trace_process_title(client->process));
+		string_addf(s, client->pid ? UNBROKEN_BLANK "%u)" : ")", client->pid);
+		return;
+	}
+}
+
+/* ---- parts ---- */
+
+static void take(struct part *best, const struct part *part, const struct part *skipped)
+{
+	bool is_skipped = skipped && skipped->below == part->below && skipped->on_cpu == part->on_cpu &&
+			  skipped->place == part->place;
+
+	if (!is_skipped && part->ns > best->ns)
+		*best = *part;
+}
+
+/* The greatest part of @link but @skipped. */
+static struct part greatest_part(const struct path_tree *tree, size_t link, const struct part *skipped)
+{
+	const struct path_link *own = &tree->links[link];
+	struct part best = {0}, on_cpu = {.on_cpu = true};
+
+	for (size_t i = link + 1; i < tree->nr_links; i++)
+		if (tree->links[i].parent == link)
+			take(&best, &(struct part){.below = i, .ns = tree->links[i].ns}, skipped);
+	for (enum path_place place = 0; place < PLACE_WAIT_CPU; place++)
+		on_cpu.ns += own->places[place];
+	take(&best, &on_cpu, skipped);
+	for (enum path_place place = PLACE_WAIT_CPU; place < NR_PLACES; place++)
+		take(&best, &(struct part){.place = place, .ns = own->places[place]}, skipped);
+	return best;
+}
+
+/* The longest wait of @link in @place; NULL: none. */
+static const struct path_wait *longest(const struct path_tree *tree, size_t link, enum path_place place)
+{
+	for (size_t i = 0; i < tree->nr_waits; i++)
+		if (tree->waits[i].link == link && tree->waits[i].place == place)
+			return &tree->waits[i];
+	return NULL;
+}
+
+static void add_percent(struct string *s, uint64_t part, uint64_t whole)
+{
+	double share = percent(part, whole);
+
+	string_addf(s, share >= 9.95 ? "%.0f" UNBROKEN_BLANK "%%" : "%.1f" UNBROKEN_BLANK "%%", share);
+}
+
+/* ---- the sentence ---- */
+
+static void add_via(struct string *s, const char *via)
+{
+	if (*via)
+		string_addf(s, " via %s", via);
+}
+
+static void add_holder(struct string *s, const struct path_wait *wait)
+{
+	if (wait->first.holder && !wait->several_holders) {
+		verdict_thread_text(wait->first.holder, s);
+		return;
+	}
+	add_name(s, wait->first.holder_name);
+	string_add(s, wait->first.holder ? " processes" : "");
+}
+
+void verdict_wait_text(const struct path_wait *wait, struct string *s)
+{
+	const struct trace_path_segment *first = &wait->first;
+
+	if (wait->place == PLACE_WAIT_CPU) {
+		bool is_idle = !first->holder && strcmp(first->holder_name, "idle CPU") == 0;
+
+		string_add(s, is_idle ? "an idle CPU to wake up" : "a CPU, taken by ");
+		if (!is_idle)
+			add_holder(s, wait);
+		return;
+	}
+	string_add(s, trace_wait_kind_name(first->kind));
+	if (first->other)
+		string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(first->other));
+	if (*first->target) {
+		string_add(s, " ");
+		add_name(s, first->target);
+	}
+	add_via(s, first->via);
+	if (*first->name && strcmp(first->name, first->target) != 0) {
+		string_add(s, " in ");
+		add_name(s, first->name);
+	}
+}
+
+/* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
+static void add_place(struct string *s, const struct path_tree *tree, size_t link, enum path_place place)
+{
+	static const char *const for_what[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "for the file ",
+								  [TRACE_WAIT_PROCESS] = "for process ",
+								  [TRACE_WAIT_NETWORK] = "for the network, ",
+								  [TRACE_WAIT_TIMEOUT] = "for a timer (it slept)",
+								  [TRACE_WAIT_DEVICE] = "for the device ",
+								  [TRACE_WAIT_MEMORY] = "for memory",
+								  [TRACE_WAIT_STOPPED] = "while stopped",
+								  [TRACE_WAIT_OTHER] = "in the system call ",
+								  [TRACE_WAIT_UNKNOWN] = "for something unknown",
+								  [TRACE_WAIT_KERNEL] = "for the kernel: ",
+								  [TRACE_WAIT_QUOTA] = "for its CPU quota"};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
+	const struct path_wait *wait = longest(tree, link, place);
+	uint64_t whole = tree->links[link].places[place];
+	bool is_most = wait && wait->ns >= whole - wait->ns;
+	enum trace_wait_kind kind = (enum trace_wait_kind)(place - PLACE_BLOCKED);
+
+	if (place == PLACE_WAIT_CPU) {
+		string_add(s, "for a CPU");
+		if (is_most && wait->first.holder) {
+			string_add(s, ", taken mostly by ");
+			add_holder(s, wait);
+		}
+		return;
+	}
+	if (!is_most && kind == TRACE_WAIT_FILE) {
+		string_add(s, "for files");
+	} else {
+		string_add(s, for_what[kind]);
+		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
+		    kind != TRACE_WAIT_UNKNOWN && kind != TRACE_WAIT_QUOTA && wait)
+			add_name(s, wait->first.target);
+		if (is_most)
+			add_via(s, wait->first.via);
+	}
+}
+
+static void add_on_cpu(struct string *s, const struct path_link *link, uint64_t ns)
+{
+	uint64_t own = link->places[PLACE_OWN_CODE], kernel = link->places[PLACE_KERNEL];
+
+	if (own >= ns - own)
+		string_add(s, ", mostly in its own code");
+	else if (kernel >= ns - kernel)
+		string_add(s, ", mostly in the kernel");
+}
+
+/* The links below @link: ", which waited for postgres 13786, which slept". */
+static void add_chain(struct string *s, const struct report *report, const struct path_tree *tree, size_t link)
+{
+	for (int nr = 0; link; nr++) {
+		struct part part = greatest_part(tree, link, NULL);
+		uint64_t whole = tree->links[link].ns;
+		bool is_all = percent(part.ns, whole) >= NEARLY_ALL;
+
+		if (nr == MAX_LINKS) {
+			string_add(s, ", and so on");
+			return;
+		}
+		add_link(s, &tree->links[link]);
+		add_client(s, report, tree, link);
+		string_add(s, part.on_cpu ? ", which ran on a CPU" : ", which waited");
+		if (!is_all) {
+			string_add(s, part.on_cpu ? " for " : " ");
+			add_percent(s, part.ns, whole);
+			string_add(s, " of that");
+		}
+		if (part.on_cpu) {
+			add_on_cpu(s, &tree->links[link], part.ns);
+			return;
+		}
+		string_add(s, part.below ? " for " : " ");
+		if (!part.below)
+			add_place(s, tree, link, part.place);
+		link = part.below;
+	}
+}
+
+static void add_part(struct string *s, const struct report *report, const struct path_tree *tree,
+		     const struct part *part)
+{
+	if (part->below) {
+		string_add(s, " for ");
+		add_chain(s, report, tree, part->below);
+	} else if (part->on_cpu) {
+		add_on_cpu(s, &tree->links[0], part->ns);
+	} else {
+		string_add(s, " ");
+		add_place(s, tree, 0, part->place);
+	}
+}
+
+void verdict_add(struct string *s, const struct report *report, const struct path_tree *tree)
+{
+	struct part first = greatest_part(tree, 0, NULL), second = greatest_part(tree, 0, &first);
+	struct value_text time;
+
+	verdict_thread_text(tree->links[0].thread, s);
+	string_add(s, first.on_cpu ? " ran on a CPU for " : " waited ");
+	add_percent(s, first.ns, tree->ns);
+	string_addf(s, " of its %s", text_ns(&report->output, tree->ns, &time));
+	add_part(s, report, tree, &first);
+	if (percent(second.ns, tree->ns) >= SECOND_MATTER) {
+		string_add(s, second.on_cpu ? "; it ran on a CPU for " : "; it waited ");
+		add_percent(s, second.ns, tree->ns);
+		add_part(s, report, tree, &second);
+	}
+	string_add(s, ".");
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_VERDICT_H
+#define VISUALIZER_VERDICT_H
+/*
+ * verdict.h - a critical path in one sentence: "load waited 84 % of its 3.141 s for app.py, which
+ * waited for postgres 13786, which slept"
+ */
+#include "path_tree.h"
+#include "report.h"
+
+/** verdict_add() - append the sentence */
+void verdict_add(struct string *s, const struct report *report, const struct path_tree *tree);
+/** verdict_place() - "own code", "waiting for a CPU", "waiting for files" ...; static */
+const char *verdict_place(enum path_place place);
+/** verdict_wait_text() - the object of @wait: "a CPU, taken by cc1", "file /etc/passwd" */
+void verdict_wait_text(const struct path_wait *wait, struct string *s);
+/** verdict_thread_text() - "postgres 13786", with its name if the thread has one of its own */
+void verdict_thread_text(const struct trace_thread *thread, struct string *s);
+#endif
