@@ -176,6 +176,7 @@ static void leave_accepted(struct trace_servers *s, struct servers_thread *threa
 /* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
+	open_prefetch(thread->process);
 	bill_drop_replied(s, thread, &thread->call.enter);
 	open_rest(s, thread);
 	if (thread->has_accepted && thread->call.endpoint)

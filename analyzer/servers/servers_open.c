@@ -13,6 +13,7 @@
  * 300 us, answers A at 500 us and B at 900 us, and rests at 950 us. The window of A is from 100 to
  * 950 us, and that of B from 300 to 950 us. 200 us are proven for A, until B's request came.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "servers_state.h"
@@ -92,106 +93,146 @@ static void window_end(const struct servers_process *process, struct bill *bill)
 	bill->open_unheld += process->unheld - bill->unheld_from;
 }
 
-/* The window of @request was not over when it ended. */
-static void window_reopen(struct bill *bill, const struct server_request *request)
+/* The window of a request was not over when it ended. */
+static void window_reopen(struct bill *bill, const struct request_window *window)
 {
 	if (!bill->nr_open++) {
-		bill->open_from = request->closed_all;
-		bill->unheld_from = request->closed_unheld;
+		bill->open_from = window->closed.all;
+		bill->unheld_from = window->closed.unheld;
 		return;
 	}
-	if (request->closed_all < bill->open_from)
-		bill->open_from = request->closed_all;
-	if (request->closed_unheld < bill->unheld_from)
-		bill->unheld_from = request->closed_unheld;
+	if (window->closed.all < bill->open_from)
+		bill->open_from = window->closed.all;
+	if (window->closed.unheld < bill->unheld_from)
+		bill->unheld_from = window->closed.unheld;
+}
+
+/* The window of @request, which is made if there is none. NULL: out of memory. */
+static struct request_window *window_of(struct trace_servers *s, struct server_request *request)
+{
+	struct request_window *window = request->window ? request->window : malloc(sizeof(*window));
+
+	if (!window) {
+		s->failed = -ENOMEM;
+		return NULL;
+	}
+	if (!request->window)
+		*window = (struct request_window){.request = request, .origin = request->origin};
+	request->window = window;
+	return window;
 }
 
 /* ---- which thread has a request ---- */
 
-static void hold(struct servers_thread *thread, struct server_request *request, uint64_t early)
+static void hold(struct servers_thread *thread, struct request_window *window, uint64_t early)
 {
-	request->holder = thread;
+	window->holder = thread;
 	if (!thread)
 		return;
-	request->held_from = less(thread->counted, early);
-	tally_add(&thread->held, request->origin);
+	window->held_from = less(thread->counted, early);
+	tally_add(&thread->held, window->origin);
 	thread->held_version++;
 }
 
-/* Add the time of the thread that has @request to the client's bill. The caller has counted it. */
-static void count_held(struct trace_servers *s, const struct server_request *request)
+/* Add the time of the thread that has the request to the bill. The caller has counted it. */
+static void count_held(struct trace_servers *s, const struct request_window *window)
 {
-	const struct servers_thread *thread = request->holder;
-	struct bill *bill = thread ? bill_of(s, request->open_in, request->origin) : NULL;
+	const struct servers_thread *thread = window->holder;
+	struct bill *bill = thread ? bill_of(s, window->process, window->origin) : NULL;
 
 	if (bill)
-		bill->open_held += less(thread->counted, request->held_from);
+		bill->open_held += less(thread->counted, window->held_from);
 }
 
-/* The thread does not have @request any more. The caller has counted it. */
-static void let_go(struct trace_servers *s, struct server_request *request)
+/* The thread does not have the request any more. The caller has counted it. */
+static void let_go(struct trace_servers *s, struct request_window *window)
 {
-	struct servers_thread *thread = request->holder;
+	struct servers_thread *thread = window->holder;
 
 	if (!thread)
 		return;
-	count_held(s, request);
-	tally_remove(&thread->held, request->origin);
-	thread->perhaps -= request->perhaps;
-	request->perhaps = false;
+	count_held(s, window);
+	tally_remove(&thread->held, window->origin);
+	if (!window->queued && window->request->perhaps) { /* no message is; it was not accessed for long */
+		thread->perhaps--;
+		window->request->perhaps = false;
+	}
 	thread->held_version++;
-	request->holder = NULL;
+	window->holder = NULL;
 }
 
-static void list_append(struct open_list *list, struct server_request *request)
+static void list_append(struct servers_process *process, struct request_window *window)
 {
-	request->open_prev = list->last;
-	request->open_next = NULL;
-	*(list->last ? &list->last->open_next : &list->first) = request;
-	list->last = request;
-	list->queued += is_queue(request->endpoint);
-	request->queued = is_queue(request->endpoint);
+	struct open_list *list;
+
+	window->queued = is_queue(window->request->endpoint);
+	list = &process->open_requests[window->queued];
+	window->prev = list->last;
+	window->next = NULL;
+	*(list->last ? &list->last->next : &list->first) = window;
+	list->last = window;
+	list->nr++;
 }
 
-static void list_remove(struct open_list *list, struct server_request *request)
+static void list_remove(struct servers_process *process, struct request_window *window)
 {
-	*(request->open_prev ? &request->open_prev->open_next : &list->first) = request->open_next;
-	*(request->open_next ? &request->open_next->open_prev : &list->last) = request->open_prev;
-	list->queued -= request->queued;
-	request->open_next = request->open_prev = NULL;
+	struct open_list *list = &process->open_requests[window->queued];
+
+	*(window->prev ? &window->prev->next : &list->first) = window->next;
+	*(window->next ? &window->next->prev : &list->last) = window->prev;
+	list->nr--;
+	window->next = window->prev = NULL;
 }
 
-/* @request is answered; its window is not over. The caller has counted the threads. */
-static void leave(struct trace_servers *s, struct server_request *request)
+/* The request is answered; its window is not over. The caller has counted the threads. */
+static void leave(struct trace_servers *s, struct request_window *window)
 {
-	struct servers_process *process = request->open_in;
-
-	list_remove(&process->open_requests, request);
-	let_go(s, request);
+	let_go(s, window);
+	list_remove(window->process, window);
 }
 
 /*
- * It is not known whether @request is still open: it may be, to the end of the trace. The caller
+ * It is not known whether the request is still open: it may be, to the end of the trace. The caller
  * has counted the threads.
  */
-static void forget(struct trace_servers *s, struct server_request *request)
+static void forget(struct trace_servers *s, struct request_window *window)
 {
-	leave(s, request);
-	tally_remove(&request->open_in->open, request->origin);
-	request->open_in->open_version++;
-	request->open_in->crosses = true; /* no thread is known to have it */
-	request->open_in = NULL;
+	struct server_request *request = window->request;
+
+	leave(s, window);
+	tally_remove(&window->process->open, window->origin);
+	window->process->open_version++;
+	window->process->crosses = true; /* no thread is known to have it */
+	request->window = NULL;
+	free(window);
 	request_unref(request);
+}
+
+void open_prefetch(const struct servers_process *process)
+{
+	const struct open_list *list = &process->open_requests[1];
+
+	if (list->nr < MAX_QUEUED || !list->next_first)
+		return;
+	line_prefetch(list->first);
+	line_prefetch(list->next_first);
+	line_prefetch(list->next_request);
+	line_prefetch(&list->next_request->window);
+}
+
+/* Remember what is accessed when the next message is forgotten: it was not accessed for long. */
+static void prepare_prefetch(struct open_list *list)
+{
+	list->next_first = list->first ? list->first->next : NULL;
+	list->next_request = list->first ? list->first->request : NULL;
 }
 
 /* The caller has counted the threads on CPUs, and @thread. */
 static void forget_oldest_message(struct trace_servers *s, struct servers_process *process,
 				  const struct servers_thread *thread)
 {
-	struct server_request *oldest = process->open_requests.first;
+	struct request_window *oldest = process->open_requests[1].first;
 
-	while (oldest && !oldest->queued)
-		oldest = oldest->open_next;
 	if (!oldest)
 		return;
 	process->open.unsure++;
@@ -201,26 +242,25 @@ static void forget_oldest_message(struct trace_servers *s, struct servers_proces
 	if (oldest->holder != thread)
 		count_running(s, process, oldest->holder);
 	forget(s, oldest);
+	prepare_prefetch(&process->open_requests[1]);
 }
 
-static void window_close(struct trace_servers *s, struct server_request *request)
+static void window_close(struct trace_servers *s, struct request_window *window)
 {
-	struct servers_process *process = request->open_in;
-	struct bill *bill = bill_of(s, process, request->origin);
+	struct servers_process *process = window->process;
+	struct bill *bill = bill_of(s, process, window->origin);
 
-	count_held(s, request);
+	count_held(s, window);
 	if (bill)
 		window_end(process, bill);
-	tally_remove(&process->open, request->origin);
+	tally_remove(&process->open, window->origin);
 	process->open_version++;
-	request->closed_all = process->counted;
-	request->closed_unheld = process->unheld;
-	request->closed_ns = trace_analysis_now(s->analysis);
-	request->open_in = NULL;
-	request->holder = NULL;
-	request->closing = false;
-	request->open_next = NULL;
-	request_unref(request);
+	window->process = NULL;
+	window->closed.all = process->counted;
+	window->closed.unheld = process->unheld;
+	window->closed.ns = trace_analysis_now(s->analysis);
+	window->request->closing = false;
+	request_unref(window->request); /* may free @window, too */
 }
 
 /* ---- requests begin ---- */
@@ -238,20 +278,22 @@ static void take_over(struct trace_servers *s, struct server_request *request)
 	const struct set *answered = request->endpoint->answered;
 	struct server_request *before = answered ? answered->items[0] : NULL;
 
-	if (!before || !before->perhaps || before->open_in != request->open_in || before->origin != request->origin)
+	if (!before || !before->perhaps || request_open_in(before) != request->window->process ||
+	    before->origin != request->origin)
 		return;
-	request->sends += before->sends;
-	leave(s, before);
-	window_close(s, before);
+	request_sent_by(request, before->several ? 2 : before->sent);
+	leave(s, before->window);
+	window_close(s, before->window);
 }
 
 void open_begin(struct trace_servers *s, struct servers_process *process, struct servers_thread *thread,
 		struct server_request *request)
 {
+	struct request_window *window;
 	struct bill *bill;
 	uint64_t early;
 
-	if (request->open_in || request->replied)
+	if (request_open_in(request) || request->replied)
 		return;
 	if (!process->serves)
 		serve_begin(s, process);
@@ -259,18 +301,20 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 		bill_until(s, thread, &thread->call.enter); /* until then it had other requests */
 	count_running(s, process, thread);
 	bill = bill_of(s, process, request->origin);
-	if (!bill)
+	window = bill ? window_of(s, request) : NULL;
+	if (!window)
 		return;
 	early = receiving_ns(thread);
 	window_begin(process, bill, early);
-	request->open_in = process;
+	window->process = process;
 	process->crosses |= !thread;
-	hold(thread, request, early);
-	list_append(&process->open_requests, request_ref(request));
+	hold(thread, window, early);
+	request_ref(request);
+	list_append(process, window);
 	tally_add(&process->open, request->origin);
 	process->open_version++;
 	take_over(s, request);
-	if (process->open_requests.queued > MAX_QUEUED)
+	if (process->open_requests[1].nr > MAX_QUEUED)
 		forget_oldest_message(s, process, thread);
 }
 
@@ -278,46 +322,47 @@ void open_handed(struct trace_servers *s, struct servers_thread *thread, const s
 {
 	for (uint32_t i = 0; set && i < set->nr; i++) {
 		struct server_request *request = set->items[i];
+		struct request_window *window = request->window;
 
-		if (request->open_in != thread->process || request->closing || request->holder == thread)
+		if (request_open_in(request) != thread->process || request->closing || window->holder == thread)
 			continue;
 		count_running(s, thread->process, thread);
-		if (request->holder)
-			open_count(s, request->holder);
-		let_go(s, request);
-		hold(thread, request, 0);
+		if (window->holder)
+			open_count(s, window->holder);
+		let_go(s, window);
+		hold(thread, window, 0);
 		thread->process->crosses = true;
 	}
 }
 
 /* ---- requests end ---- */
 
-/* @request is answered, or its connection has ended: its window ends when @thread rests. */
-static void close_later(struct servers_thread *thread, struct server_request *request)
+/* The request is answered, or its connection has ended: its window ends when @thread rests. */
+static void close_later(struct servers_thread *thread, struct request_window *window)
 {
-	request->closing = true;
-	request->holder = thread;
-	request->held_from = thread->counted;
-	request->open_next = thread->closing;
-	thread->closing = request;
-	tally_add(&thread->trailing, request->origin);
+	window->request->closing = true;
+	window->holder = thread;
+	window->held_from = thread->counted;
+	window->next = thread->closing;
+	thread->closing = window;
+	tally_add(&thread->trailing, window->origin);
 }
 
 void open_rest(struct trace_servers *s, struct servers_thread *thread)
 {
-	struct server_request *request = thread->closing, *next;
+	struct request_window *window = thread->closing, *next;
 	bool knows = thread->seen_open == thread->process->open_version;
 
 	thread->trails = false;
 	if (thread->trailing.nr)
 		thread->trailing = (struct tally){0};
-	if (!request)
+	if (!window)
 		return;
 	count_running(s, thread->process, thread);
 	thread->closing = NULL;
-	for (; request; request = next) {
-		next = request->open_next;
-		window_close(s, request);
+	for (; window; window = next) {
+		next = window->next;
+		window_close(s, window);
 	}
 	if (knows)
 		thread->seen_open = thread->process->open_version;
@@ -354,34 +399,37 @@ static void answered_late(struct trace_servers *s, struct servers_thread *thread
 {
 	struct servers_process *process = thread->process;
 	struct bill *bill = bill_of(s, process, request->origin);
+	struct request_window *window = bill && process->serves ? window_of(s, request) : NULL;
 
-	if (!bill || !process->serves)
+	if (!window)
 		return;
 	count_running(s, process, thread);
-	if (request->closed_ns) {
-		window_reopen(bill, request);
-		bill->open_held += process->counted - request->closed_all;
-		refute(s, process, request->closed_ns, request->origin);
+	if (window->closed.ns) {
+		window_reopen(bill, window);
+		bill->open_held += process->counted - window->closed.all;
+		refute(s, process, window->closed.ns, request->origin);
 	} else {
 		window_begin(process, bill, 0);
 	}
-	request->open_in = process;
+	window->process = process;
 	tally_add(&process->open, request->origin);
 	process->open_version++;
-	close_later(thread, request_ref(request));
+	request_ref(request);
+	close_later(thread, window);
 }
 
 /* @request was read by the parent of the process that answers it, or its connection has ended. */
 static void close_elsewhere(struct trace_servers *s, struct server_request *request)
 {
-	struct servers_thread *holder = request->holder;
+	struct request_window *window = request->window;
+	struct servers_thread *holder = window->holder;
 
-	count_running(s, request->open_in, holder);
-	leave(s, request);
+	count_running(s, window->process, holder);
+	leave(s, window);
 	if (holder)
-		close_later(holder, request);
+		close_later(holder, window);
 	else
-		window_close(s, request);
+		window_close(s, window);
 }
 
 /* That the answering thread has one request less is no change that it does not know of. */
@@ -390,27 +438,27 @@ static void answered_here(struct trace_servers *s, struct servers_thread *thread
 	uint64_t version = thread->held_version;
 
 	count_running(s, thread->process, thread);
-	if (request->holder != thread)
+	if (request->window->holder != thread)
 		thread->process->crosses = true;
-	if (request->sends > 1 && request->holder && !is_queue(request->endpoint)) {
-		request->holder->perhaps += !request->perhaps;
+	if (request->several && request->window->holder && !is_queue(request->endpoint)) {
+		request->window->holder->perhaps += !request->perhaps;
 		request->perhaps = true;
 		tally_add(&thread->trailing, request->origin);
 		return;
 	}
-	leave(s, request);
+	leave(s, request->window);
 	thread->held_version = version;
-	close_later(thread, request);
+	close_later(thread, request->window);
 }
 
 void open_answered(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
 	if (request->closing)
 		return;
-	if (request->open_in == thread->process) {
+	if (request_open_in(request) == thread->process) {
 		answered_here(s, thread, request);
-	} else if (request->open_in) {
-		request->open_in->crosses = true;
+	} else if (request_open_in(request)) {
+		request->window->process->crosses = true;
 		close_elsewhere(s, request);
 		tally_add(&thread->trailing, request->origin);
 	} else {
@@ -463,19 +511,24 @@ void open_ended(struct trace_servers *s, struct endpoint *endpoint)
 	open_unknown_ends(endpoint);
 	for (struct server_request *request = endpoint->requests, *next; request; request = next) {
 		next = request->next;
-		if (request->open_in && !request->closing)
+		if (request_open_in(request) && !request->closing)
 			close_elsewhere(s, request); /* may free it */
 	}
 }
 
 /* ---- gaps, and the end ---- */
 
+static struct request_window *first_open(const struct servers_process *process)
+{
+	return process->open_requests[0].first ? process->open_requests[0].first : process->open_requests[1].first;
+}
+
 void open_forget_all(struct trace_servers *s)
 {
 	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving)
-		for (struct server_request *request; (request = process->open_requests.first);) {
-			count_running(s, process, request->holder);
-			forget(s, request);
+		for (struct request_window *window; (window = first_open(process));) {
+			count_running(s, process, window->holder);
+			forget(s, window);
 		}
 }
 
@@ -488,9 +541,10 @@ void open_finish(struct trace_servers *s)
 		if (s->threads.by_idx[i])
 			open_rest(s, s->threads.by_idx[i]);
 	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving) {
-		for (struct server_request *request = process->open_requests.first; request;
-		     request = request->open_next)
-			count_held(s, request);
+		for (uint32_t i = 0; i < 2; i++)
+			for (struct request_window *window = process->open_requests[i].first; window;
+			     window = window->next)
+				count_held(s, window);
 		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
 			if (bill->nr_open) {
 				bill->nr_open = 1;
@@ -502,17 +556,15 @@ void open_finish(struct trace_servers *s)
 void open_drop(struct trace_servers *s)
 {
 	for (uint32_t i = 0; i < s->threads.nr; i++)
-		for (struct server_request *next; s->threads.by_idx[i] && s->threads.by_idx[i]->closing;) {
-			next = s->threads.by_idx[i]->closing->open_next;
-			request_unref(s->threads.by_idx[i]->closing);
+		for (struct request_window *next; s->threads.by_idx[i] && s->threads.by_idx[i]->closing;) {
+			next = s->threads.by_idx[i]->closing->next;
+			request_unref(s->threads.by_idx[i]->closing->request);
 			s->threads.by_idx[i]->closing = next;
 		}
 	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving)
-		while (process->open_requests.first) {
-			struct server_request *request = process->open_requests.first;
-
-			list_remove(&process->open_requests, request);
-			request_unref(request);
+		for (struct request_window *window; (window = first_open(process));) {
+			list_remove(process, window);
+			request_unref(window->request);
 		}
 }
 

@@ -17,16 +17,18 @@ struct trace_thread;
 struct servers_process;
 struct servers_thread;
 struct server_request;
+struct request_window;
 struct endpoint;
 struct set;
 struct bill;
 
-/*
- * The open requests of a process, oldest first; @queued: those that came as messages.
- */
+/* Open requests of a process, oldest first. */
 struct open_list {
-	struct server_request *first, *last;
-	uint32_t queued;
+	struct request_window *first, *last;
+	uint32_t nr;
+	/* For open_prefetch() only: they may be freed by now. */
+	const struct request_window *next_first;
+	const struct server_request *next_request;
 };
 
 struct servers_opens {
@@ -38,6 +40,8 @@ uint32_t open_held(const struct servers_thread *thread);
 /** open_begin() - @process has read the first byte of @request, in @thread; NULL: not known */
 void open_begin(struct trace_servers *s, struct servers_process *process, struct servers_thread *thread,
 		struct server_request *request);
+/** open_prefetch() - @process may read a message, for which its oldest one is forgotten */
+void open_prefetch(const struct servers_process *process);
 /** open_handed() - another thread of its process handed the requests of @set to @thread */
 void open_handed(struct trace_servers *s, struct servers_thread *thread, const struct set *set);
 /** open_answered() - @thread answered @request: the first answer, or one more piece */

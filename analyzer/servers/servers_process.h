@@ -32,12 +32,12 @@ struct servers_process {
 
 	/* servers_open.c */
 	struct servers_process *next_serving;
-	struct open_list open_requests;
-	struct tally open;     /* of these */
-	uint64_t open_version; /* number of changes of @open */
-	uint64_t counted;      /* CPU time of its threads in ns, since it serves */
-	uint64_t unheld;       /* the part of it in threads without a request */
-	struct proofs *proofs; /* owned; servers_proof.c */
+	struct open_list open_requests[2]; /* [1]: those that came as messages */
+	struct tally open;		   /* of these */
+	uint64_t open_version;		   /* number of changes of @open */
+	uint64_t counted;		   /* CPU time of its threads in ns, since it serves */
+	uint64_t unheld;		   /* the part of it in threads without a request */
+	struct proofs *proofs;		   /* owned; servers_proof.c */
 
 	/* servers_bill.c */
 	struct hash_table bills; /* rows: struct bill */

@@ -44,13 +44,19 @@ void proof_add(struct trace_servers *s, struct servers_thread *thread, const str
 	       uint64_t ns)
 {
 	struct server_request *request = set->items[set->nr - 1];
-	struct pending_proof *pending = &request->pending;
+	struct pending_proof *pending;
 	const struct proofs *proofs = thread->process->proofs;
 
 	if (!request->counted || request->unsure || !is_apart(thread, origin))
 		return;
-	if (pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
+	pending = request->pending ? request->pending : malloc(sizeof(*pending));
+	if (!pending) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	if (!request->pending || pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
 		*pending = (struct pending_proof){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};
+	request->pending = pending;
 	pending->proof.apart += ns;
 	if (is_alone(thread, origin))
 		pending->proof.alone += ns;
@@ -76,12 +82,14 @@ void proof_seen(struct servers_thread *thread)
 
 struct proof proof_take(struct trace_servers *s, const struct servers_thread *thread, struct server_request *request)
 {
-	struct pending_proof pending = request->pending;
 	struct proofs *proofs = thread->process->proofs;
+	struct pending_proof pending;
 
-	if (pending.worker != thread)
+	if (!request->pending || request->pending->worker != thread)
 		return (struct proof){0};
-	request->pending = (struct pending_proof){0};
+	pending = *request->pending;
+	free(request->pending);
+	request->pending = NULL;
 	if (!proofs)
 		proofs = thread->process->proofs = calloc(1, sizeof(*proofs));
 	if (!proofs)

@@ -129,7 +129,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 	}
 	set_put(&s->sets, &thread->call.incoming, request);
 	request->unsure |= thread->call.doubtful;
-	request->sends += thread->call.sends;
+	request_sent_by(request, thread->call.sends);
 	thread->call.sends = 0;
 	if (endpoint->accepted)
 		thread->process->accepted = true;
@@ -456,7 +456,7 @@ static struct server_request *message_open(const struct servers_thread *thread, 
 	if (endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination)
 		return NULL;
 	for (struct server_request *request = endpoint->requests; request; request = request->next)
-		if (request->open_in == thread->process && !request->closing && request->peer_ino &&
+		if (request_open_in(request) == thread->process && !request->closing && request->peer_ino &&
 		    is_answered_at(request, thread, endpoint))
 			oldest = request;
 	return oldest;
@@ -491,7 +491,7 @@ static struct server_request *find_answered_before(const struct servers_thread *
 		return NULL;
 	if (before->perhaps)
 		return before;
-	return before->closed_ns && !before->open_in && !set_any_unanswered(thread->set) ? before : NULL;
+	return request_is_closed(before) && !set_any_unanswered(thread->set) ? before : NULL;
 }
 
 void request_prepare(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
@@ -566,7 +566,7 @@ static void reply(struct trace_servers *s, struct servers_thread *thread, struct
 {
 	struct set *only = NULL;
 
-	if (request->open_in && request->open_in != thread->process)
+	if (request_open_in(request) && request_open_in(request) != thread->process)
 		answers_for_another(s, thread, request);
 	if (!thread->call.by_ring)
 		turn_answers(s, thread, request);

@@ -31,6 +31,10 @@ void request_unref(struct server_request *request)
 		struct server_request *parent = request->parent;
 
 		endpoint_leave(request);
+		if (request->window)
+			free(request->window);
+		if (request->pending)
+			free(request->pending);
 		free(request);
 		request = parent;
 	}

@@ -25,11 +25,34 @@ struct endpoint;
  */
 struct set {
 	uint32_t refs;
-	uint32_t nr;
+	uint16_t nr;
+	bool all_counted; /* each of them has server_request.counted; false: not known */
 	/* request_sets.replies + 1 when none of the requests was answered; 0: not known */
 	uint64_t unreplied;
-	bool all_counted; /* each of them has server_request.counted; false: not known */
 	struct server_request *items[];
+};
+_Static_assert(MAX_SET <= UINT16_MAX, "set.nr");
+
+/*
+ * The window of a request: servers_open.c. The threads' logs keep a hundred thousand requests that
+ * are over, so what only open requests need is not in them.
+ */
+struct request_window {
+	struct servers_process *process; /* the process that has the request; NULL: the window is closed */
+	struct server_request *request;
+	union {
+		struct {				    /* open, or until the thread that answered it rests */
+			struct servers_thread *holder;	    /* the thread that has it; NULL: not known */
+			uint64_t held_from;		    /* CPU time of @holder */
+			struct request_window *next, *prev; /* in process.open_requests, or thread.closing */
+		};
+		struct {
+			uint64_t all, unheld; /* servers_process.counted and .unheld when it ended */
+			uint64_t ns;
+		} closed;
+	};
+	uint32_t origin;
+	bool queued; /* it came as a message: it is in process.open_requests[1] */
 };
 
 /*
@@ -46,25 +69,19 @@ struct server_request {
 	uint64_t peer_ino;		     /* datagrams: the socket that sent it */
 	struct servers_thread *ring_user;    /* the thread with the ring that announced it last */
 	uint32_t ring_position;		     /* the position of that result in the ring; 0: not known */
-	bool position_follows;		     /* the event with the position has not come yet */
 	uint16_t depth;
-	bool replied;
-	bool counted;	 /* in bill.requests; false: the connection was accepted, but no data came yet */
-	bool has_number; /* a number of the program stands for it: servers_explicit.c */
-	uint64_t stamp;	 /* request_sets.stamp of the last set_stamp() of a set that had it */
-
-	/* servers_open.c: while the request is open, or until the thread that answered it rests */
-	struct servers_process *open_in;	       /* the process that has it; NULL: it is not open */
-	struct servers_thread *holder;		       /* the thread that has it; NULL: not known */
-	struct server_request *open_next, *open_prev;  /* in process.open_requests, or thread.closing */
-	uint64_t held_from;			       /* CPU time of @holder */
-	uint64_t closed_all, closed_unheld, closed_ns; /* its window's end: servers_process.counted */
-	uint32_t sends; /* number of calls that have sent it: more than one may be several requests */
-	bool perhaps;	/* it is answered, but perhaps there is another one in it */
-	bool closing;	/* it is answered, in the list thread.closing of @holder */
-	bool queued;	/* it is counted in open_requests.queued */
-	bool unsure;	/* its sender may have worked for others: its time is never proven */
-	struct pending_proof pending;
+	bool replied : 1;
+	bool counted : 1;	       /* in bill.requests; false: the connection was accepted, but no data came yet */
+	bool position_follows : 1;     /* the event with the position has not come yet */
+	bool has_number : 1;	       /* a number of the program stands for it: servers_explicit.c */
+	bool sent : 1;		       /* the call that has sent it is known */
+	bool several : 1;	       /* more than one call has sent it: it may be several requests */
+	bool perhaps : 1;	       /* it is answered, but perhaps there is another one in it */
+	bool closing : 1;	       /* it is answered, in the list thread.closing of the window's holder */
+	bool unsure : 1;	       /* its sender may have worked for others: its time is never proven */
+	uint64_t stamp;		       /* request_sets.stamp of the last set_stamp() of a set that had it */
+	struct request_window *window; /* owned; NULL: it has not begun, or is forgotten */
+	struct pending_proof *pending; /* owned; NULL: nothing is proven */
 	/*
 	 * A set of this request alone. It is the last member, because its item follows it. While
 	 * that set has references, it holds one reference to the request.
@@ -86,6 +103,23 @@ struct request_sets {
 	const struct server_request *last_replied;
 	int failed;
 };
+
+/** request_open_in() - the process that has @request; NULL: it is not open */
+static inline struct servers_process *request_open_in(const struct server_request *request)
+{
+	return request->window ? request->window->process : NULL;
+}
+/** request_sent_by() - @nr_calls more have sent @request */
+static inline void request_sent_by(struct server_request *request, uint32_t nr_calls)
+{
+	request->several |= nr_calls > 1 || (nr_calls && request->sent);
+	request->sent |= nr_calls > 0;
+}
+/** request_is_closed() - true if @request is answered, and its window is over */
+static inline bool request_is_closed(const struct server_request *request)
+{
+	return request->window && !request->window->process && request->window->closed.ns;
+}
 
 struct server_request *request_ref(struct server_request *request);
 /**

@@ -152,7 +152,7 @@ struct servers_thread {
 	/* Its open requests: servers_open.c, servers_proof.c. */
 	struct tally held;		/* requests that it has, and has not answered */
 	struct tally trailing;		/* those that it has answered since its last rest, */
-	struct server_request *closing; /* and the list of them */
+	struct request_window *closing; /* and the list of them */
 	uint64_t held_version;		/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;		/* its CPU time that process.counted includes */
