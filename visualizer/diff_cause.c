@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/critical_path.h>
@@ -26,10 +27,14 @@ struct causes {
 void diff_cause_begin(struct report *side)
 {
 	struct trace_history_options options = {.size = sizeof(options)};
+	struct trace_error error = {0};
 
 	options.command = trace_string(side->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
-	if (options.command && !is_left_out(side->trace, TRACE_LEFT_OUT_KERNEL))
-		side->history = trace_history_new(side->analysis, &options, NULL);
+	if (!options.command || is_left_out(side->trace, TRACE_LEFT_OUT_KERNEL))
+		return;
+	side->history = trace_history_new(side->analysis, &options, &error);
+	if (error.code == -ENOMEM)
+		memory_end();
 }
 
 static bool is_same(const struct trace_contributor *one, const struct trace_contributor *two)

@@ -13,7 +13,7 @@
 
 /**
  * diff_cause_begin() - before the pass: keep what the critical path of the recorded command needs
- * Sets @side->history, or leaves it NULL: no command was recorded, or memory is out.
+ * Sets @side->history, or leaves it NULL: no command was recorded.
  */
 void diff_cause_begin(struct report *side);
 /** diff_cause_put() - the greatest differences of the two critical paths, if there are two */
