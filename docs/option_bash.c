@@ -157,9 +157,9 @@ static void print_value(const struct option_program *program, enum option_comple
 	};
 
 	if (completes == COMPLETE_WORDS)
-		printf("COMPREPLY=($(compgen -W \"%s\" -- \"$2\"))", words);
+		printf("COMPREPLY=($(compgen -W \"%s\" -- \"$2\"))", words ? words : "");
 	else if (completes == COMPLETE_PRELOAD)
-		printf("_%s_preload \"$2\" %s", program->name, words);
+		printf("_%s_preload \"$2\" %s", program->name, words ? words : "");
 	else
 		print_template(program, values[completes]);
 }

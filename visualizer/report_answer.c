@@ -241,6 +241,22 @@ static void add_trace(struct string *s, const char *path)
 	}
 }
 
+/* What the recording left out on request; the first of it, for -s lists all. */
+static void put_not_traced(const struct report *report)
+{
+	const char *first = trace_not_traced(report->trace, 0);
+	struct string s = {0};
+	char *name;
+
+	if (!first)
+		return;
+	name = memory_take(4 * strlen(first) + 1, 1); /* \xNN is the longest form of a byte */
+	string_addf(&s, "Not traced: %s%s", text_name(first, name, 4 * strlen(first) + 1),
+		    trace_not_traced(report->trace, 1) ? "; more: -s" : "");
+	put_text(&report->output, &s, 2);
+	free(name);
+}
+
 static void put_end(const struct report *report)
 {
 	struct string s = {0};
@@ -248,6 +264,7 @@ static void put_end(const struct report *report)
 	losses_sentence(&s, report->trace, report->analysis);
 	if (s.len)
 		put_text(&report->output, &s, 2);
+	put_not_traced(report);
 	string_add(&s, "More: tracevisualizer -a ");
 	add_trace(&s, report->options->trace);
 	output_line(&report->output, "", "%s; or --critical-path, --pid=N, -d (events), -h", string_text(&s));

@@ -646,6 +646,7 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
 	struct TRACE_PASTE(trace_names_, TRACE_PASTE(__COUNTER__, _)) { \
 		provider_is_named;                                      \
 		event_is_named;                                         \
+		int has_a_size; /* clang warns of empty ones */         \
 	};
 #else
 #define TRACE_SCOPE_NAMES_(provider_is_named, event_is_named) \

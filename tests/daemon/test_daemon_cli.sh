@@ -173,9 +173,9 @@ check "stdout" cmp -s -n 8 piped t.trace
 
 # the trace names the processes it was restricted to
 expect 0 "" silent -tu100000 -P$$ -u0 filtered.trace
-"$TRACE_BUILD/bin/tracevisualizer" filtered.trace >out
+"$TRACE_BUILD/bin/tracevisualizer" -s filtered.trace >out
 check "a filter is reported" grep -q "Not traced: other processes: the recording has only events of process $$ of user 0" out
-"$TRACE_BUILD/bin/tracevisualizer" t.trace >out
+"$TRACE_BUILD/bin/tracevisualizer" -s t.trace >out
 check "no filter, no word" test -z "$(grep 'other processes' out)"
 
 # a daemon reports, quiet or not, that another daemon has the programs, and so does the trace; not
@@ -185,19 +185,19 @@ start first.trace
 second() { "$daemon" --control "$work/second" --quiet -b4194304 -tu100000 "$@"; }
 expect 0 "^tracedaemon: warning: programs that start now cannot join until the other daemon ends: $work/programs belongs" second second.trace
 check "the end reports that programs could not join" grep -q "warning: not traced: $barred\$" err
-"$visualizer" second.trace >out
+"$visualizer" -s second.trace >out
 check "that programs could not join is in the report" grep -q "$barred" out
 "$visualizer" --json second.trace >out
 check "that programs could not join is in JSON" grep -q "$barred" out
 expect 0 "" second --no-user second.trace
 expect 0 "" second -esched,-user second.trace
-"$visualizer" second.trace >out
+"$visualizer" -s second.trace >out
 check "without events of programs none are reported missing" test -z "$(grep "could not join" out)"
 expect 0 "cannot join until the other daemon ends" "$daemon" --control "$work/second" --quiet -k -b4194304
 expect 0 "Programs with tracepoints: 0 now, 0 so far, 0 refused; new ones cannot join" eval '"$control" --control "$work/second" status >&2'
 expect 0 "" "$daemon" --control "$work/second" --quiet -j snapshot.trace
 "$daemon" --control "$work/second" -q >/dev/null
-"$visualizer" snapshot.trace >out
+"$visualizer" -s snapshot.trace >out
 check "that programs could not join is in a snapshot" grep -q "$barred" out
 "$daemon" --control "$work/second" --quiet second.trace 2>second.err &
 second=$!
