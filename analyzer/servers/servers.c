@@ -179,6 +179,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	waits_free(&s->waits);
 	causes_free(&s->causes);
 	endpoints_free(&s->endpoints); /* no request refers to them any more */
+	opens_free(&s->opens);
 	origins_free(&s->origins);
 	free(s->closed.items);
 	table_clear(&s->signals.words);

@@ -14,7 +14,6 @@
  * 950 us, and that of B from 300 to 950 us. 200 us are proven for A, until B's request came.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "servers_state.h"
 
@@ -110,14 +109,19 @@ static void window_reopen(struct bill *bill, const struct request_window *window
 /* The window of @request, which is made if there is none. NULL: out of memory. */
 static struct request_window *window_of(struct trace_servers *s, struct server_request *request)
 {
-	struct request_window *window = request->window ? request->window : malloc(sizeof(*window));
+	struct request_window *window = request->window ? request->window : s->opens.free;
 
+	if (window && !request->window)
+		s->opens.free = window->next;
+	if (!window)
+		window = arena_take(&s->opens.windows, sizeof(*window));
 	if (!window) {
 		s->failed = -ENOMEM;
 		return NULL;
 	}
 	if (!request->window)
-		*window = (struct request_window){.request = request, .origin = request->origin};
+		*window =
+			(struct request_window){.request = request, .free = &s->opens.free, .origin = request->origin};
 	request->window = window;
 	return window;
 }
@@ -204,7 +208,7 @@ static void forget(struct trace_servers *s, struct request_window *window)
 	window->process->open_version++;
 	window->process->crosses = true; /* no thread is known to have it */
 	request->window = NULL;
-	free(window);
+	window_free(window);
 	request_unref(request);
 }
 
@@ -566,6 +570,11 @@ void open_drop(struct trace_servers *s)
 			list_remove(process, window);
 			request_unref(window->request);
 		}
+}
+
+void opens_free(struct servers_opens *opens)
+{
+	arena_free(&opens->windows);
 }
 
 /* ---- results ---- */

@@ -11,6 +11,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "arena.h"
 
 struct trace_servers;
 struct trace_thread;
@@ -32,6 +33,8 @@ struct open_list {
 };
 
 struct servers_opens {
+	struct arena windows; /* owned */
+	struct request_window *free;
 	struct servers_process *serving; /* list of the processes that have read a request */
 };
 
@@ -69,6 +72,8 @@ void open_forget_all(struct trace_servers *s);
 void open_finish(struct trace_servers *s);
 /** open_drop() - release the open requests, without their windows */
 void open_drop(struct trace_servers *s);
+/** opens_free() - release all windows; no request is left */
+void opens_free(struct servers_opens *opens);
 /** open_proven() - the part of @bill, of @process, that is proven */
 uint64_t open_proven(const struct servers_process *process, const struct bill *bill);
 /** open_most() - the most that @bill, of @process, can be */

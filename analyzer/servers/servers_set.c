@@ -32,7 +32,7 @@ void request_unref(struct server_request *request)
 
 		endpoint_leave(request);
 		if (request->window)
-			free(request->window);
+			window_free(request->window);
 		if (request->pending)
 			free(request->pending);
 		free(request);

@@ -51,6 +51,7 @@ struct request_window {
 			uint64_t ns;
 		} closed;
 	};
+	struct request_window **free; /* where it returns to: servers_opens.free */
 	uint32_t origin;
 	bool queued; /* it came as a message: it is in process.open_requests[1] */
 };
@@ -119,6 +120,13 @@ static inline void request_sent_by(struct server_request *request, uint32_t nr_c
 static inline bool request_is_closed(const struct server_request *request)
 {
 	return request->window && !request->window->process && request->window->closed.ns;
+}
+
+/** window_free() - return @window to the list of free ones */
+static inline void window_free(struct request_window *window)
+{
+	window->next = *window->free;
+	*window->free = window;
 }
 
 struct server_request *request_ref(struct server_request *request);
