@@ -10,9 +10,8 @@
  *
  * The trace names a passing process only if the user chose it by its number. But a passing thread
  * that runs leaves events that no other thread can: a system call, a fault, an interrupt in its
- * time. A scan before the pass finds these events. They count if the thread that came to the CPU
- * before them also leaves it after them: the switch from a thread that a kernel hides from every
- * tracer is not recorded. If one thread of a process passes, all of its threads do.
+ * time. A scan before the pass finds these events. If one thread of a process passes, all of its
+ * threads do.
  *
  * A process that changes its user or group may begin to pass, or cease to: sched_ids says so, also
  * of processes that do not pass. A process whose first event is that one did not pass before it:
@@ -55,7 +54,7 @@ struct filter_scan {
 	uint32_t *running;	/* owned; by CPU; UINT32_MAX: not known yet */
 	/* owned; by CPU: the thread that the start state saw running there; UINT32_MAX: none */
 	uint32_t *at_start;
-	bool *has_passed; /* owned; by CPU: the thread there since its last switch passes */
+	bool *has_passed; /* owned; by CPU: the thread before the first switch passes */
 };
 
 static void put_pid(struct filter_scan *scan, uint32_t tid, uint32_t pid)
@@ -95,10 +94,9 @@ static bool is_own(const struct trace_event *event)
 	return event->type->category != TRACE_CATEGORY_IPC && event->type->category != TRACE_CATEGORY_USER;
 }
 
-/* If another thread leaves the CPU than came, a switch is missing, and the events are of either. */
 static void scan_switch(struct filter_scan *scan, uint32_t cpu, const struct trace_sched_switch *sw)
 {
-	if (scan->has_passed[cpu] && (scan->running[cpu] == NO_THREAD || scan->running[cpu] == sw->prev_tid))
+	if (scan->has_passed[cpu])
 		passes(scan, sw->prev_tid);
 	scan->has_passed[cpu] = false;
 	scan->running[cpu] = sw->next_tid;
@@ -128,8 +126,10 @@ static void scan_event(struct filter_scan *scan, const struct trace_event *event
 			((const struct trace_sched_fork *)event->payload)->tgid);
 	else if (event->id == TRACE_EV_sched_ids && scan->a->handlers[TRACE_EV_sched_ids])
 		scan_ids(scan, event->cpu, event->payload);
+	else if (is_own(event) && scan->running[event->cpu] == NO_THREAD)
+		scan->has_passed[event->cpu] = true; /* the first switch gives the thread */
 	else if (is_own(event))
-		scan->has_passed[event->cpu] = true; /* the next switch gives the thread */
+		passes(scan, scan->running[event->cpu]);
 }
 
 static void scan_start(struct filter_scan *scan, const struct trace_event *event)
@@ -159,15 +159,12 @@ static int scan_all(struct filter_scan *scan, bool start_state,
 	return pass_end(cursor);
 }
 
-/* The threads on the CPUs at the end; without a switch, those of the start state never left. */
+/* No switch named the thread on these CPUs: it is the one of the start state, which never left. */
 static void scan_rest(struct filter_scan *scan)
 {
-	for (uint32_t i = 0; i < scan->a->nr_cpus; i++) {
-		uint32_t tid = scan->running[i] == NO_THREAD ? scan->at_start[i] : scan->running[i];
-
-		if (scan->has_passed[i] && tid != NO_THREAD)
-			passes(scan, tid);
-	}
+	for (uint32_t i = 0; i < scan->a->nr_cpus; i++)
+		if (scan->has_passed[i] && scan->at_start[i] != NO_THREAD)
+			passes(scan, scan->at_start[i]);
 }
 
 static bool scan_new(struct filter_scan *scan, struct trace_analysis *a)

@@ -311,26 +311,6 @@ static void the_result_of_a_wait_names_the_child_that_a_filter_excludes(void)
 	}
 }
 
-/* The switch from a thread that the kernel hides to 10 is missing: 20 does not run on CPU 0. */
-static void a_thread_excluded_by_a_filter_has_no_event_of_another_one(void)
-{
-	struct analysis_case c = case_new();
-
-	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
-	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
-	tb_sys_enter(c.tb, 0, 1500, SYS_getpid);
-	tb_sys_exit(c.tb, 0, 1600, 10);
-	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_RUNNING);
-	tb_vector(c.tb, 0, 3000, 0xec);
-	tb_vector_exit(c.tb, 0, 3100, 0xec);
-	tb_switch(c.tb, 0, 4000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-	case_run(&c);
-	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 8000);
-	CU_ASSERT_EQUAL(c.two->user_ns + c.two->interrupted_ns, 0);
-	case_free(&c);
-}
-
 /* It is on its CPU from the beginning to the end, so no switch names it. */
 static void a_thread_included_by_a_filter_may_never_leave_its_cpu(void)
 {
@@ -967,7 +947,6 @@ int main(int argc, char **argv)
 		CASE(threads_excluded_by_a_filter_are_unknown),
 		CASE(the_call_tells_what_a_thread_with_a_filtered_waker_waited_for),
 		CASE(the_result_of_a_wait_names_the_child_that_a_filter_excludes),
-		CASE(a_thread_excluded_by_a_filter_has_no_event_of_another_one),
 		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),
 		CASE(a_thread_filtered_by_number_may_do_nothing),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
