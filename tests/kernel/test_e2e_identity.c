@@ -303,10 +303,13 @@ static long long cpu_as(const json_t *of, const char *key, json_t *value)
 	return sum;
 }
 
-/* Both clocks of the kernel leave out what the hypervisor took. */
+/*
+ * Both clocks of the kernel leave out what the hypervisor took. At a preemption the thread's clock
+ * may go on until a tick, 4 ms: analyzer/rules/rule_run_time.c.
+ */
 static void near(const char *what, long long ns, long long truth_ns)
 {
-	long long slack = truth_ns / 50 + 300000 + session_stolen_ns(&session);
+	long long slack = truth_ns / 50 + 4000000 + session_stolen_ns(&session);
 
 	if (ns < truth_ns - slack || ns > truth_ns + slack)
 		fprintf(stderr, "%s: %lld ns, but truth is %lld ns\n", what, ns, truth_ns);
