@@ -243,7 +243,7 @@ static int parse_long(struct option_line *line, const char *word, struct trace_e
 	return apply_with_value(line, spec, shown, value, ret_error);
 }
 
-/* A long name with a single dash would be read as letters that nobody meant. */
+/* The parser would read a long name with a single dash as letters. */
 static int check_single_dash(const struct option_program *program, const char *word, struct trace_error *ret_error)
 {
 	size_t chars = strcspn(word + 1, "=");

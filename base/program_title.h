@@ -22,7 +22,7 @@ bool program_title(const char *args, bool is_cut, const char *comm, char title[P
 /**
  * program_is_called() - is @name the kernel's name of the process, its title, the base name of its
  * program or of its script, or the word before the colon of a title of its own?
- * Of a longer @name, the first 15 bytes are compared with the kernel's name.
+ * The first 15 bytes of a longer @name are compared with the kernel's name.
  */
 bool program_is_called(const char *args, bool is_cut, const char *comm, const char *name);
 #endif

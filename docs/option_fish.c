@@ -66,7 +66,7 @@ static void print_quoted(const char *text)
 	putchar('\'');
 }
 
-/* What is offered for a value: -F files, -xa a list. */
+/* The offers for a value: -F files, -xa a list. */
 static void print_value(const struct option_program *program, enum option_completion completes, const char *words,
 			const char *exclusive)
 {

@@ -241,7 +241,7 @@ static void add_trace(struct string *s, const char *path)
 	}
 }
 
-/* What the recording left out on request; the first of it, for -s lists all. */
+/* The first part that the recording left out on request; -s lists all. */
 static void put_not_traced(const struct report *report)
 {
 	const char *first = trace_not_traced(report->trace, 0);

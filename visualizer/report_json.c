@@ -301,7 +301,7 @@ static void put_identities(struct json *json, const struct trace_analysis *analy
 	free(identities);
 }
 
-/* Of arguments that were cut, the last one may be the begin of a longer one. */
+/* If arguments were cut, the last one may be the beginning of a longer one. */
 static void put_args(struct json *json, const struct trace_process *process)
 {
 	const char *at = trace_process_args(process);
@@ -533,7 +533,7 @@ static void put_pairs(struct json *json, const struct trace_analysis *analysis)
 	free(pairs);
 }
 
-/* What has no figures of a window. */
+/* The parts of the whole recording: a window has no figures of them. */
 static void put_whole(struct json *json, const struct report *report)
 {
 	put_servers(json, report);

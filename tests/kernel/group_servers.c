@@ -76,7 +76,7 @@ static void nap(unsigned int us)
 	nanosleep(&(struct timespec){.tv_nsec = us * 1000L}, NULL);
 }
 
-/* What follows is for no client. */
+/* The work from here on is for no client. */
 static void rests(void)
 {
 	ppoll(NULL, 0, &(struct timespec){.tv_nsec = 100000}, NULL);
