@@ -214,7 +214,13 @@ static void a_command_keeps_its_own_options(void)
 	CU_ASSERT(!parsed("--follow -P1 t -- ls").follow_command);
 }
 
-static void nonsense_is_refused(void)
+static void all_refused(const char *const *lines)
+{
+	for (; *lines; lines++)
+		refused(*lines);
+}
+
+static void wrong_options_and_values_are_refused(void)
 {
 	static const char *const lines[] = {
 		"-Z t",
@@ -251,6 +257,17 @@ static void nonsense_is_refused(void)
 		"--flush -1 t",
 		"--flush t",
 		"--quiet=1 t",
+		"--control= t",
+		"-ts99999999999999999999 t",
+		NULL,
+	};
+
+	all_refused(lines);
+}
+
+static void actions_that_exclude_each_other_are_refused(void)
+{
+	static const char *const lines[] = {
 		"-kq",
 		"-m",
 		"-p -v",
@@ -278,6 +295,16 @@ static void nonsense_is_refused(void)
 		"--background -p",
 		"--background -v",
 		"--background --list",
+		"-v -- ls",
+		NULL,
+	};
+
+	all_refused(lines);
+}
+
+static void wrong_arguments_are_refused(void)
+{
+	static const char *const lines[] = {
 		"a b c d",
 		"t --",
 		"--output a b",
@@ -287,9 +314,6 @@ static void nonsense_is_refused(void)
 		"-k -- ls",
 		"--background -",
 		"--background t -- ls",
-		"-v -- ls",
-		"--control= t",
-		"-ts99999999999999999999 t",
 		"''",
 		"t ''",
 		"--output ''",
@@ -305,10 +329,10 @@ static void nonsense_is_refused(void)
 		"-g0 -g1 t",
 		"--preload malloc --preload pthread t -- ls",
 		"--no-user -eshop:paid t",
+		NULL,
 	};
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		refused(lines[i]);
+	all_refused(lines);
 }
 
 /* ---- selection ---- */
@@ -648,7 +672,9 @@ static const struct unit_case cases[] = {
 	{"positionals_have_both_classic_forms", positionals_have_both_classic_forms},
 	{"without_a_name_one_is_made_up", without_a_name_one_is_made_up},
 	{"a_command_keeps_its_own_options", a_command_keeps_its_own_options},
-	{"nonsense_is_refused", nonsense_is_refused},
+	{"wrong_options_and_values_are_refused", wrong_options_and_values_are_refused},
+	{"actions_that_exclude_each_other_are_refused", actions_that_exclude_each_other_are_refused},
+	{"wrong_arguments_are_refused", wrong_arguments_are_refused},
 	{"no_selection_means_the_defaults", no_selection_means_the_defaults},
 	{"every_name_of_the_catalogue_selects_its_events", every_name_of_the_catalogue_selects_its_events},
 	{"classes_and_categories_differ_by_case", classes_and_categories_differ_by_case},
