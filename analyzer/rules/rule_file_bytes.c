@@ -256,15 +256,12 @@ void *rule_file_bytes_begin(struct rules *rules)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,  TRACE_EV_sys_exit,
 				       TRACE_EV_sock_send, TRACE_EV_sock_recv,	TRACE_EV_uring_submit};
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct file_bytes *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
 	f->rules = rules;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
-	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, f) < 0) {
+	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_event, f)) {
 		free(f);
 		return NULL;
 	}

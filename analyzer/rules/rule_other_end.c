@@ -251,14 +251,11 @@ void *rule_other_end_begin(struct rules *rules)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6};
 	struct other_end *o = calloc(1, sizeof(*o));
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
 	if (!o)
 		return NULL;
 	o->rules = rules;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
-	if (trace_analysis_on_event(rules_analysis(rules), mask, on_enter, o) < 0 ||
+	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_enter, o) ||
 	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED, on_wait, o) < 0) {
 		rule_other_end_end(o);
 		return NULL;

@@ -153,15 +153,12 @@ void *rule_own_code_begin(struct rules *rules)
 	static const uint32_t ids[] = {TRACE_EV_sched_exit, TRACE_EV_signal_deliver, TRACE_EV_fault_entry,
 				       TRACE_EV_fault_exit, TRACE_EV_sys_enter,	     TRACE_EV_sys_enter3,
 				       TRACE_EV_sys_enter6};
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct own_code *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
 	o->rules = rules;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
-	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, o) < 0 ||
+	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_event, o) ||
 	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_USER | 1u << TRACE_STATE_TRAP,
 					  on_interval, o) < 0) {
 		rule_own_code_end(o);

@@ -249,14 +249,11 @@ void *rule_parents_begin(struct rules *rules)
 {
 	static const uint32_t ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exit, TRACE_EV_sched_adopt};
 	struct parents *p = calloc(1, sizeof(*p));
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
 	if (!p)
 		return NULL;
 	p->rules = rules;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
-	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, p) < 0 ||
+	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_event, p) ||
 	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED | 1u << TRACE_STATE_SYSCALL,
 					  on_wait, p) < 0) {
 		rule_parents_end(p);

@@ -61,15 +61,12 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 void *rule_restarts_begin(struct rules *rules)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct restarts *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->rules = rules;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
-	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, r) < 0 ||
+	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_event, r) ||
 	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_SYSCALL | 1u << TRACE_STATE_BLOCKED,
 					  on_interval, r) < 0) {
 		rule_restarts_end(r);

@@ -322,15 +322,12 @@ void *rule_run_time_begin(struct rules *rules)
 				       TRACE_EV_sys_enter6,	TRACE_EV_fault_entry,  TRACE_EV_signal_deliver};
 	uint32_t states = 1u << TRACE_STATE_USER | 1u << TRACE_STATE_SYSCALL | 1u << TRACE_STATE_TRAP |
 			  1u << TRACE_STATE_BLOCKED;
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct run_time *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->rules = rules;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
-	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, r) < 0 ||
+	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_event, r) ||
 	    trace_analysis_on_interval_of(rules_analysis(rules), states, on_interval, r) < 0) {
 		rule_run_time_end(r);
 		return NULL;

@@ -96,6 +96,15 @@ void rules_touch(struct rules *rules, const struct trace_process *process, const
 			all_rules[i].touch(rules->data[i], process, file);
 }
 
+bool rules_on_events(struct rules *rules, const uint32_t *ids, size_t nr, trace_event_fn fn, void *data)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+
+	for (size_t i = 0; i < nr; i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	return trace_analysis_on_event(rules->analysis, mask, fn, data) >= 0;
+}
+
 const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter)
 {
 	return trace_string(rules->trace, enter->abi == TRACE_ABI_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL,

@@ -54,6 +54,8 @@ bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns)
  */
 void rules_broken(struct rules *rules, uint64_t time_ns, const struct trace_thread *thread, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/** rules_on_events() - run a hook at the @nr events @ids of the pass; false: out of memory */
+bool rules_on_events(struct rules *rules, const uint32_t *ids, size_t nr, trace_event_fn fn, void *data);
 struct trace_sys_enter;
 /** rules_entered_call() - the name of the call that a thread enters; NULL: not known */
 const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter);
