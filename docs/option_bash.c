@@ -112,29 +112,18 @@ static void print_template(const struct option_program *program, const char *tex
 	}
 }
 
-static bool has(const struct option_program *program, enum option_completion completes)
-{
-	for (size_t i = 0; i < program->nr_specs; i++)
-		if (option_is_shown(&program->specs[i]) && program->specs[i].completes == completes)
-			return true;
-	for (size_t i = 0; i < program->nr_verbs; i++)
-		if (program->verbs[i].completes == completes)
-			return true;
-	return false;
-}
-
 static void print_helpers(const struct option_program *program)
 {
 	print_template(program, files);
-	if (has(program, COMPLETE_PROBE) || has(program, COMPLETE_TRACE_PID))
+	if (option_program_has(program, COMPLETE_PROBE) || option_program_has(program, COMPLETE_TRACE_PID))
 		print_template(program, lines);
-	if (has(program, COMPLETE_EVENTS))
+	if (option_program_has(program, COMPLETE_EVENTS))
 		print_template(program, events);
-	if (has(program, COMPLETE_PROBE))
+	if (option_program_has(program, COMPLETE_PROBE))
 		print_template(program, probes);
-	if (has(program, COMPLETE_PRELOAD))
+	if (option_program_has(program, COMPLETE_PRELOAD))
 		print_template(program, preload);
-	if (has(program, COMPLETE_TRACE_PID))
+	if (option_program_has(program, COMPLETE_TRACE_PID))
 		print_template(program, trace);
 }
 

@@ -44,17 +44,6 @@ static void print_template(const struct option_program *program, const char *tex
 	}
 }
 
-static bool has(const struct option_program *program, enum option_completion completes)
-{
-	for (size_t i = 0; i < program->nr_specs; i++)
-		if (option_is_shown(&program->specs[i]) && program->specs[i].completes == completes)
-			return true;
-	for (size_t i = 0; i < program->nr_verbs; i++)
-		if (program->verbs[i].completes == completes)
-			return true;
-	return false;
-}
-
 static void print_quoted(const char *text)
 {
 	putchar('\'');
@@ -138,11 +127,11 @@ void option_fish(const struct option_program *program)
 	printf("# SPDX-License-Identifier: LGPL-2.1-or-later\n"
 	       "# fish completion for %s, written by docs/option_texts.c: do not edit\n\n",
 	       program->name);
-	if (has(program, COMPLETE_TRACE_PID))
+	if (option_program_has(program, COMPLETE_TRACE_PID))
 		print_template(program, trace);
-	if (has(program, COMPLETE_EVENTS))
+	if (option_program_has(program, COMPLETE_EVENTS))
 		print_template(program, events);
-	if (has(program, COMPLETE_PROBE))
+	if (option_program_has(program, COMPLETE_PROBE))
 		print_template(program, probes);
 	if (program->nr_verbs)
 		print_verbs(program);

@@ -26,6 +26,17 @@ static const struct option_program *find_program(const char *name)
 	return NULL;
 }
 
+bool option_program_has(const struct option_program *program, enum option_completion completes)
+{
+	for (size_t i = 0; i < program->nr_specs; i++)
+		if (option_is_shown(&program->specs[i]) && program->specs[i].completes == completes)
+			return true;
+	for (size_t i = 0; i < program->nr_verbs; i++)
+		if (program->verbs[i].completes == completes)
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	const struct option_program *program = argc == 3 ? find_program(argv[1]) : NULL;

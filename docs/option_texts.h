@@ -21,4 +21,6 @@ static inline bool option_is_shown(const struct option_spec *spec)
 {
 	return !spec->heading && spec->help && spec->apply;
 }
+/** option_program_has() - has @program a value of this kind, of an option or a verb? */
+bool option_program_has(const struct option_program *program, enum option_completion completes);
 #endif
