@@ -34,13 +34,8 @@ static char four_path[] = "/tmp/report_window_XXXXXX";
 
 static void write_four(void)
 {
-	struct tb *tb;
-	int fd;
-
-	if (!strchr(four_path, 'X'))
-		return;
-	tb = four_seconds();
-	fd = mkstemp(four_path);
+	struct tb *tb = four_seconds();
+	int fd = mkstemp(four_path);
 
 	tb_write(tb, fd, true);
 	close(fd);
@@ -51,7 +46,6 @@ static int run_on_four(const char *zone, const char *options, char **ret_text)
 {
 	char arguments[512];
 
-	write_four();
 	setenv("TZ", zone, 1);
 	snprintf(arguments, sizeof(arguments), "%s %s", options, four_path);
 	return visualizer_run(arguments, ret_text);
@@ -198,6 +192,7 @@ int main(int argc, char **argv)
 	};
 	int status;
 
+	write_four();
 	status = report_main("report_window", cases, argc, argv);
 	unlink(four_path);
 	return status;
