@@ -372,6 +372,32 @@ void open_rest(struct trace_servers *s, struct servers_thread *thread)
 		thread->seen_open = thread->process->open_version;
 }
 
+static void proof_change(struct proof *proven, const struct proof *by, int sign)
+{
+	proven->alone += sign < 0 ? -by->alone : by->alone;
+	proven->apart += sign < 0 ? -by->apart : by->apart;
+}
+
+/*
+ * The part of @bill where proofs count that hold if @doubter is no server; NULL: they never hold.
+ *
+ * A bill has one such process, usually the client itself. One that turned out to be a server makes
+ * room for another one, and its proofs are dropped.
+ */
+static struct proof *proven_of(struct bill *bill, const struct servers_process *doubter)
+{
+	if (!doubter)
+		return &bill->proven;
+	if (process_is_server(doubter))
+		return NULL;
+	if (bill->doubter && bill->doubter != doubter && !process_is_server(bill->doubter))
+		return NULL;
+	if (bill->doubter != doubter)
+		bill->doubted = (struct proof){0};
+	bill->doubter = doubter;
+	return &bill->doubted;
+}
+
 /* All that was proven for others than @origin since @since_ns is not: another request was open. */
 static void refute(struct trace_servers *s, struct servers_process *process, uint64_t since_ns, uint32_t origin)
 {
@@ -387,14 +413,16 @@ static void refute(struct trace_servers *s, struct servers_process *process, uin
 
 		if (!bill)
 			continue;
-		bill->proven.alone -= taken->proof.alone;
-		bill->proven.apart -= taken->proof.apart;
+		if (!taken->doubter)
+			proof_change(&bill->proven, &taken->proof, -1);
+		else if (taken->doubter == bill->doubter)
+			proof_change(&bill->doubted, &taken->proof, -1);
 		taken->proof = (struct proof){0};
 	}
 	if (nr > oldest || !oldest)
 		return;
 	for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
-		bill->proven = (struct proof){0};
+		bill->proven = bill->doubted = (struct proof){0};
 	proofs->nr = 0;
 }
 
@@ -472,13 +500,14 @@ void open_answered(struct trace_servers *s, struct servers_thread *thread, struc
 
 void open_prove(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
-	struct proof proof = proof_take(s, thread, request);
-	struct bill *bill = proof.apart ? bill_of(s, thread->process, request->origin) : NULL;
+	struct proof_taken *taken = proof_take(s, thread, request);
+	struct bill *bill = taken ? bill_of(s, thread->process, request->origin) : NULL;
+	struct proof *proven = bill ? proven_of(bill, taken->doubter) : NULL;
 
-	if (!bill)
-		return;
-	bill->proven.alone += proof.alone;
-	bill->proven.apart += proof.apart;
+	if (proven)
+		proof_change(proven, &taken->proof, 1);
+	else if (taken)
+		taken->proof = (struct proof){0};
 }
 
 void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread)
@@ -588,6 +617,8 @@ uint64_t open_proven(const struct servers_process *process, const struct bill *b
 {
 	uint64_t proven = bill->named + (process->crosses ? bill->proven.alone : bill->proven.apart);
 
+	if (bill->doubter && !process_is_server(bill->doubter))
+		proven += process->crosses ? bill->doubted.alone : bill->doubted.apart;
 	return proven < bill->ns ? proven : bill->ns;
 }
 

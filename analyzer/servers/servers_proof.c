@@ -47,7 +47,7 @@ void proof_add(struct trace_servers *s, struct servers_thread *thread, const str
 	struct pending_proof *pending;
 	const struct proofs *proofs = thread->process->proofs;
 
-	if (!request->counted || request->unsure || !is_apart(thread, origin))
+	if (!request->counted || !is_apart(thread, origin))
 		return;
 	pending = request->pending ? request->pending : malloc(sizeof(*pending));
 	if (!pending) {
@@ -80,13 +80,32 @@ void proof_seen(struct servers_thread *thread)
 	thread->seen_open = thread->process->open_version;
 }
 
-struct proof proof_take(struct trace_servers *s, const struct servers_thread *thread, struct server_request *request)
+bool proof_is_unsure(const struct server_request *request, const struct servers_process **ret_doubter)
+{
+	const struct servers_process *doubter = NULL;
+	bool unsure = false, several = false;
+
+	for (; request; request = request->parent) {
+		if (!request->unsure)
+			continue;
+		several |= unsure && request->sender != doubter;
+		doubter = request->sender;
+		unsure = true;
+	}
+	*ret_doubter = several ? NULL : doubter;
+	return unsure;
+}
+
+struct proof_taken *proof_take(struct trace_servers *s, const struct servers_thread *thread,
+			       struct server_request *request)
 {
 	struct proofs *proofs = thread->process->proofs;
 	struct pending_proof pending;
+	struct proof_taken *taken;
+	const struct servers_process *doubter;
 
 	if (!request->pending || request->pending->worker != thread)
-		return (struct proof){0};
+		return NULL;
 	pending = *request->pending;
 	free(request->pending);
 	request->pending = NULL;
@@ -95,9 +114,13 @@ struct proof proof_take(struct trace_servers *s, const struct servers_thread *th
 	if (!proofs)
 		s->failed = -ENOMEM;
 	if (!proofs || (proofs->refuted_ns && pending.since_ns <= proofs->refuted_ns))
-		return (struct proof){0};
-	proofs->items[proofs->nr++ % PROOFS] = (struct proof_taken){.ns = trace_analysis_now(s->analysis),
-								    .origin = request->origin,
-								    .proof = pending.proof};
-	return pending.proof;
+		return NULL;
+	if (proof_is_unsure(request, &doubter) && !doubter)
+		return NULL;
+	taken = &proofs->items[proofs->nr++ % PROOFS];
+	*taken = (struct proof_taken){.ns = trace_analysis_now(s->analysis),
+				      .origin = request->origin,
+				      .doubter = doubter,
+				      .proof = pending.proof};
+	return taken;
 }

@@ -79,7 +79,7 @@ struct server_request {
 	bool several : 1;	       /* more than one call has sent it: it may be several requests */
 	bool perhaps : 1;	       /* it is answered, but perhaps there is another one in it */
 	bool closing : 1;	       /* it is answered, in the list thread.closing of the window's holder */
-	bool unsure : 1;	       /* its sender may have worked for others: its time is never proven */
+	bool unsure : 1;	       /* its sender, if a server, may have worked for others: it is not proven then */
 	uint64_t stamp;		       /* request_sets.stamp of the last set_stamp() of a set that had it */
 	struct request_window *window; /* owned; NULL: it has not begun, or is forgotten */
 	struct pending_proof *pending; /* owned; NULL: nothing is proven */
