@@ -65,6 +65,7 @@ static const struct {
 	WANTED(sched_switch, sched_on_switch),
 	WANTED(sched_waking, sched_on_waking),
 	WANTED(sched_fork, sched_on_fork),
+	WANTED(sched_exec, sched_on_exec),
 	WANTED(sched_wakeup_new, sched_on_wakeup_new),
 	WANTED(softirq_entry, packets_softirq),
 	WANTED(softirq_exit, packets_softirq),

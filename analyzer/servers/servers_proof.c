@@ -40,23 +40,38 @@ static bool is_alone(const struct servers_thread *thread, uint32_t origin)
 	return thread->seen_open == process->open_version && tally_is_only(&process->open, origin);
 }
 
+/* The entry of @thread, or the one that it takes: a free one, or the one with less time. */
+static struct pending_of *pending_of(struct pending_proof *pending, const struct servers_thread *thread)
+{
+	struct pending_of *found = &pending->of[0];
+
+	for (uint32_t i = 0; i < PROOF_WORKERS; i++) {
+		if (pending->of[i].worker == thread)
+			return &pending->of[i];
+		if (pending->of[i].proof.apart < found->proof.apart)
+			found = &pending->of[i];
+	}
+	return found;
+}
+
 void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
 	       uint64_t ns)
 {
 	struct server_request *request = set->items[set->nr - 1];
-	struct pending_proof *pending;
 	const struct proofs *proofs = thread->process->proofs;
+	struct pending_of *pending;
 
 	if (!request->counted || !is_apart(thread, origin))
 		return;
-	pending = request->pending ? request->pending : malloc(sizeof(*pending));
-	if (!pending) {
+	if (!request->pending)
+		request->pending = calloc(1, sizeof(*request->pending));
+	if (!request->pending) {
 		s->failed = -ENOMEM;
 		return;
 	}
-	if (!request->pending || pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
-		*pending = (struct pending_proof){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};
-	request->pending = pending;
+	pending = pending_of(request->pending, thread);
+	if (pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
+		*pending = (struct pending_of){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};
 	pending->proof.apart += ns;
 	if (is_alone(thread, origin))
 		pending->proof.alone += ns;
@@ -100,13 +115,15 @@ struct proof_taken *proof_take(struct trace_servers *s, const struct servers_thr
 			       struct server_request *request)
 {
 	struct proofs *proofs = thread->process->proofs;
-	struct pending_proof pending;
 	struct proof_taken *taken;
+	struct pending_of pending;
 	const struct servers_process *doubter;
 
-	if (!request->pending || request->pending->worker != thread)
+	if (!request->pending)
 		return NULL;
-	pending = *request->pending;
+	pending = *pending_of(request->pending, thread);
+	if (pending.worker != thread)
+		return NULL;
 	free(request->pending);
 	request->pending = NULL;
 	if (!proofs)

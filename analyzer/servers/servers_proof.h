@@ -42,11 +42,18 @@ struct proof {
 	uint64_t alone, apart;
 };
 
-/* Time that waits in a request until @worker answers it. */
+/*
+ * Time that waits in a request until @worker answers it. A thread that was woken at a lock seems to
+ * have a request of another thread until it waits again, so there is room for both.
+ */
+#define PROOF_WORKERS 2u
+
 struct pending_proof {
-	const struct servers_thread *worker;
-	uint64_t since_ns;
-	struct proof proof;
+	struct pending_of {
+		const struct servers_thread *worker;
+		uint64_t since_ns;
+		struct proof proof;
+	} of[PROOF_WORKERS];
 };
 
 #define PROOFS 64u
