@@ -169,6 +169,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	if (!s)
 		return NULL;
 	logs_free(&s->threads);
+	waits_drop(&s->threads);
 	open_drop(s);
 	servers_threads_free(&s->threads);
 	endpoints_empty(&s->endpoints);

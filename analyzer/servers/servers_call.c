@@ -391,8 +391,10 @@ static void bill_receiving_call(struct trace_servers *s, struct servers_thread *
 	struct set *set = set_ref(thread->set);
 
 	set_assign(&thread->set, thread->call.incoming);
+	log_set(s, thread);
 	bill_now(s, thread);
 	set_assign(&thread->set, set);
+	log_set(s, thread);
 	set_unref(set);
 }
 

@@ -17,6 +17,7 @@ struct server_request;
 struct endpoint;
 struct ring_op;
 struct thread_log;
+struct late_wait;
 
 /* A thread's CPU time since its birth, and the time that interrupts took from it, in ns. */
 struct cpu_time {
@@ -167,6 +168,7 @@ struct servers_thread {
 	struct recent_futexes waited_idle;
 	uint64_t destination;	/* datagrams: inode number of the socket to which it sent last */
 	struct thread_log *log; /* owned; threads of servers only */
+	struct late_wait *late; /* owned; waits for its answers: servers_wait.c */
 	struct thread_ring ring;
 };
 
