@@ -21,6 +21,7 @@
 #include "visualizer_options.h"
 
 struct disk_figures;
+struct slowest;
 struct report_file;
 struct timeline_output;
 
@@ -31,6 +32,7 @@ struct timeline_output;
  *   disks, probes and events of programs have none: a report leaves them out
  * @analysis, @servers, @user, @history: owned; NULL if the chosen reports do not need them
  * @disks: owned; for -a and --json, else NULL
+ * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
  * @file: the file behind @output, if it is one: report_file.h; owned by the stream
  */
@@ -45,6 +47,7 @@ struct report {
 	struct trace_history *history;
 	struct report_command command;
 	struct disk_figures *disks;
+	struct slowest *slowest;
 	struct timeline_output *timeline;
 	struct text_output output;
 	struct report_file *file;
