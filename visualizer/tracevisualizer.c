@@ -201,8 +201,8 @@ static int analyze_more(struct report *report, struct trace_error *ret_error)
 		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);
 	if ((with_servers && !report->servers) || ((with_servers || reports->slowest) && !report->user))
 		return complain_of_error(ret_error);
-	if ((reports->analyze || figures) && !report->is_windowed)
-		report->disks = disk_figures_new(report->trace, report->analysis);
+	if (reports->analyze || figures)
+		report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
 	return 0;
 }
 
