@@ -248,7 +248,7 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 /* A sleep, or the timeout of a call that may also end for another reason, as a poll. */
 static void add_timeout(struct string *s, const struct path_wait *wait, bool is_most)
 {
-	if (!is_most || !wait->first.name[0])
+	if (!is_most || !wait->first.name[0] || wait->first.name[0] == '(') /* (not seen) */
 		return;
 	if (strcmp(wait->first.name, "nanosleep") == 0 || strcmp(wait->first.name, "clock_nanosleep") == 0)
 		string_add(s, " (it slept)");
