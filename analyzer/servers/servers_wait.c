@@ -351,7 +351,8 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 		holders[wait->nr_wait_cpu_for++] = (struct trace_cpu_wait){.pid = trace_process_pid(process),
 									   .comm = trace_process_comm(process),
 									   .ns = part->ns,
-									   .title = trace_process_title(process)};
+									   .title = trace_process_title(process),
+									   .process = process};
 	}
 	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), by_ns) ||
 	    !sort_rows(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder))
