@@ -96,7 +96,7 @@ static inline bool process_crosses(const struct servers_process *process)
 /**
  * process_may_cross() - a thread with a request has woken another one, which waited at @futex
  * @futex: 0: elsewhere
- * process_learn_lock() - threads wait at @futex in turn: it is a lock, where no request is handed on
+ * process_learn_lock() - threads wait at @futex in turn, so no request is handed on there
  */
 void process_may_cross(struct servers_process *process, uint64_t futex);
 void process_learn_lock(struct servers_process *process, uint64_t futex);

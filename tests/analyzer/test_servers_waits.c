@@ -57,8 +57,8 @@ static void the_parts_of_a_wait_show_what_the_server_did(void)
 	end(&k);
 }
 
-/* The server has read a request of each client, at 1300 and 1400. It answers the first at 2000. Both
- * wait. */
+/* The server has read a request of each client, at 1300 and 1400. It answers the first at 2000.
+ * Both wait. */
 static struct case_of_servers answers_second_at(uint64_t second_ns)
 {
 	static const struct end *const ends[] = {&one_server, &two_server};
