@@ -208,6 +208,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	struct trace_thread *thread = cpu->current;
 
 	acct_cpu(a, cpu, start);
+	disk_lost(a, start);
 	if (thread && thread != &cpu->idle) {
 		acct_mode(a, thread, false);
 		frames_pop(a, thread, cpu->accounted_ns, 0, 0);

@@ -16,6 +16,7 @@
 #include "process_pairs.h"
 #include "process_rows.h"
 #include "recorded.h"
+#include "report_disk_uses.h"
 #include "report_disks.h"
 #include "report_groups.h"
 #include "report_json.h"
@@ -547,6 +548,7 @@ static void put_whole(struct json *json, const struct report *report)
 	put_locks(json, report->analysis);
 	put_interruptions(json, report->analysis);
 	json_disks(json, report->disks);
+	json_disk_uses(json, report);
 }
 
 static void put_takers(struct json *json, const struct trace_analysis *analysis)
