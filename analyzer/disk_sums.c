@@ -11,7 +11,8 @@
  * instant all of them have the same part. So the times of the processes add up to the busy time.
  * Going through all requests in progress at each event would cost too much. Instead a disk counts
  * its `share`: the time that one request would have had since the start. It grows by the time
- * divided by the number of requests in progress, and a request has its difference from begin to end.
+ * divided by the number of requests in progress, and a request has its difference from begin to
+ * end.
  *
  * Example: A's request is in progress from 0 to 30 us and B's from 10 to 20 us. `share` is 10 us at
  * 10, 15 us at 20 and 25 us at 30 us. So A has 25 us and B 15 - 10 = 5 us of 30 us.
