@@ -118,6 +118,8 @@ void disk_issue(struct trace_analysis *a, uint64_t ns, const struct trace_block_
 	struct disk_request_row *request = table_find(&a->disk_sums.requests, sizeof(*request), key);
 	struct disk_row *disk;
 
+	if (a->is_past_window)
+		return;
 	if (request) { /* it was queued, or its end was not recorded */
 		owner = request->is_queued ? request->owner : owner;
 		disk = disk_at(a, request->dev, ns);
@@ -137,9 +139,12 @@ void disk_complete(struct trace_analysis *a, uint64_t ns, const struct trace_blo
 	const struct disk_request_row *request = table_find(&a->disk_sums.requests, sizeof(*request),
 							    request_key(complete->request));
 	uint32_t owner = request ? request->owner : (uint32_t)PROCESS_UNKNOWN;
-	struct disk_row *disk = disk_at(a, request ? request->dev : complete->dev, ns);
 	struct disk_use_row *use;
+	struct disk_row *disk;
 
+	if (a->is_past_window)
+		return;
+	disk = disk_at(a, request ? request->dev : complete->dev, ns);
 	if (request && disk)
 		charge(a, disk, request);
 	use = use_of(a, complete->dev, owner);
@@ -203,6 +208,30 @@ void disk_lost(struct trace_analysis *a, uint64_t ns)
 			return;
 		charge(a, disk, request);
 	}
+}
+
+/* The window begins: the times before it do not count, and requests in progress begin anew. */
+static void window_begins(struct trace_analysis *a, uint64_t ns)
+{
+	struct disk_request_row *request = NULL;
+	struct disk_row *disk = NULL;
+
+	table_clear(&a->disk_sums.uses);
+	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), request))) {
+		disk = disk_at(a, request->dev, ns);
+		request->share = disk ? disk->share : 0;
+	}
+	disk = NULL;
+	while ((disk = table_next(&a->disk_sums.disks, sizeof(*disk), disk)))
+		disk->busy_ns = 0;
+}
+
+void disk_sums_edge(struct trace_analysis *a, uint64_t ns)
+{
+	if (a->is_past_window)
+		disk_lost(a, ns);
+	else
+		window_begins(a, ns);
 }
 
 /* A worker whose requests have no known process. */

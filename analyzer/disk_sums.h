@@ -27,6 +27,8 @@ void disk_complete(struct trace_analysis *a, uint64_t ns, const struct trace_blo
 void disk_own(struct trace_analysis *a, uint32_t worker, uint32_t process);
 /** disk_lost() - events are lost from @ns on: the requests in progress have no known end */
 void disk_lost(struct trace_analysis *a, uint64_t ns);
+/** disk_sums_edge() - the pass is at @ns, the begin of the window, or its end: is_past_window */
+void disk_sums_edge(struct trace_analysis *a, uint64_t ns);
 /** disk_end() - the end of the trace */
 void disk_end(struct trace_analysis *a, uint64_t ns);
 void disk_sums_clear(struct disk_sums *sums);

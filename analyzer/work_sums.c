@@ -48,6 +48,7 @@ struct work_run_row {
 	uint64_t func;	 /* 0: none */
 	uint64_t ns;	 /* begin of the part */
 	uint64_t cpu;	 /* CPU time of the worker then */
+	uint64_t cpu_to; /* the same at the end of the window: what follows is not counted */
 	uint32_t queuer; /* process_idx */
 	uint32_t target; /* of the part: process_idx, and the device */
 	uint32_t dev;
@@ -94,11 +95,14 @@ static struct work_run_row *run_of(struct trace_analysis *a, const struct cpu *c
 /* Ends the part of the run; a loss in it leaves its time out. */
 static void end_part(struct trace_analysis *a, struct cpu *cpu, struct work_run_row *run, uint64_t ns)
 {
+	uint64_t now;
+
 	acct_cpu(a, cpu, ns);
-	if (gap_log_first_loss(&a->gaps, run->ns, ns + 1) == UINT64_MAX)
-		sum_of(a, run)->cpu += cpu_time(cpu->current) - run->cpu;
+	now = a->is_past_window ? run->cpu_to : cpu_time(cpu->current);
+	if (now != run->cpu && gap_log_first_loss(&a->gaps, run->ns, ns + 1) == UINT64_MAX)
+		sum_of(a, run)->cpu += now - run->cpu;
 	run->ns = ns;
-	run->cpu = cpu_time(cpu->current);
+	run->cpu = now;
 }
 
 /* The process that two parts are for. */
@@ -135,12 +139,13 @@ void work_run_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, uint
 	acct_cpu(a, cpu, ns);
 	run->func = func ? func : 1;
 	run->ns = ns;
-	run->cpu = cpu_time(cpu->current);
+	run->cpu = run->cpu_to = cpu_time(cpu->current);
 	run->target = run->queuer = queuer ? queuer->process->idx : (uint32_t)FOR_NO_PROCESS;
 	run->dev = 0;
 	run->wrote = 0;
 	own_requests(a, cpu, run, 0); /* a loss has left the end of another run out */
-	sum_of(a, run)->runs++;
+	if (!a->is_past_window)
+		sum_of(a, run)->runs++;
 }
 
 bool work_run_issues(struct trace_analysis *a, const struct cpu *cpu)
@@ -174,11 +179,45 @@ void on_fs_writeback(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	run->target = process ? process : (uint32_t)PROCESS_UNKNOWN;
 	run->dev = writeback->dev;
 	part_written(a, cpu, run);
-	sum_of(a, run)->files++;
-	sum_of(a, run)->bytes += (uint64_t)writeback->pages * PAGE_BYTES;
+	if (!a->is_past_window) {
+		sum_of(a, run)->files++;
+		sum_of(a, run)->bytes += (uint64_t)writeback->pages * PAGE_BYTES;
+	}
 	end_part(a, cpu, run, ns);
 	run->target = run->queuer;
 	run->dev = 0;
+}
+
+/*
+ * The CPU time of a worker until now, the time since its last accounting included. In its work a
+ * worker is in the kernel, and an interrupt may have the CPU.
+ */
+static uint64_t cpu_time_now(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	struct trace_times times;
+
+	trace_thread_times(a, thread, &times);
+	return times.user_ns + times.syscall_ns + times.trap_ns;
+}
+
+void work_sums_edge(struct trace_analysis *a, uint64_t ns)
+{
+	bool begins = !a->is_past_window;
+	uint64_t now = a->now;
+
+	a->now = ns;
+	if (begins) {
+		acct_give_rows(a, &a->work_sums.rows, sizeof(struct work_sum_row));
+		table_clear(&a->work_sums.rows);
+	}
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes && a->work_sums.runs.used; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
+			struct work_run_row *run = table_find(&a->work_sums.runs, sizeof(*run), thread->idx + 1ull);
+
+			if (run && run->func)
+				*(begins ? &run->cpu : &run->cpu_to) = cpu_time_now(a, thread);
+		}
+	a->now = now;
 }
 
 /* ---- results ---- */

@@ -26,6 +26,8 @@ void work_run_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, uint
 bool work_run_issues(struct trace_analysis *a, const struct cpu *cpu);
 void work_run_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 
+/** work_sums_edge() - the pass is at @ns, the begin of the window, or its end: is_past_window */
+void work_sums_edge(struct trace_analysis *a, uint64_t ns);
 void work_sums_clear(struct work_sums *sums);
 
 event_handler on_fs_writeback;

@@ -5,7 +5,7 @@
  * A process that waits for a disk may have few requests of its own: those of another one, or of a
  * worker that writes the files of another one back, are in front of them. So a page names the
  * processes with most of the time of the disk for which its process waited. The parts are those of
- * the whole recording.
+ * the whole recording, or window.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -136,20 +136,17 @@ static void disk_line(const struct report *report, const struct trace_process *p
 	}
 	if (named)
 		output_line(&report->output, "\t\t",
-			    "Disk %s, for which it waited %s: in the whole recording %s of the time of the disk",
+			    "Disk %s, for which it waited %s: in the whole %s %s of the time of the disk",
 			    text_name(list->device, name, sizeof(name)), text_ns(&report->output, ns, &time),
-			    string_text(&s));
+			    report->is_windowed ? "window" : "recording", string_text(&s));
 	string_free(&s);
 }
 
 void disk_use_lines(const struct report *report, const struct trace_process *process, const struct trace_figures *f)
 {
-	struct trace_disk_use *list;
 	size_t nr, of_disk;
+	struct trace_disk_use *list = uses(report, &nr);
 
-	if (report->is_windowed)
-		return;
-	list = uses(report, &nr);
 	for (size_t i = 0; i < nr; i += of_disk) {
 		for (of_disk = 1; i + of_disk < nr && list[i + of_disk].dev == list[i].dev;)
 			of_disk++;

@@ -541,14 +541,8 @@ static void put_whole(struct json *json, const struct report *report)
 {
 	put_servers(json, report);
 	put_server_waits(json, report);
-	report_user_json(json, report);
-	json_probes(json, report);
-	json_work(json, report);
 	put_receivers(json, report);
-	put_locks(json, report->analysis);
-	put_interruptions(json, report->analysis);
-	json_disks(json, report->disks);
-	json_disk_uses(json, report);
+	report_user_json(json, report);
 }
 
 static void put_takers(struct json *json, const struct trace_analysis *analysis)
@@ -581,6 +575,12 @@ void report_json(const struct report *report)
 	put_takers(&json, report->analysis);
 	if (!report->is_windowed)
 		put_whole(&json, report);
+	json_probes(&json, report);
+	json_work(&json, report);
+	put_locks(&json, report->analysis);
+	put_interruptions(&json, report->analysis);
+	json_disks(&json, report->disks);
+	json_disk_uses(&json, report);
 	put_pairs(&json, report->analysis);
 	put_system_interrupts(&json, report->analysis);
 	report_check_memory(report);

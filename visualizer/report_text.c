@@ -50,12 +50,10 @@ static void put_range(const struct report *report)
 	if (*wall_range_text(report->trace, start, end, &wall))
 		output_line(&report->output, "", "%s", wall.bytes);
 	if (report->is_windowed)
-		output_line(
-			&report->output, "",
-			"A window of %s of the trace's %s: without locks, servers, deferred work, disks, probes and "
-			"events of programs.",
-			text_ns(&report->output, end - start, &part),
-			text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
+		output_line(&report->output, "",
+			    "A window of %s of the trace's %s. Not in a window: servers, events of programs.",
+			    text_ns(&report->output, end - start, &part),
+			    text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
 }
 
 /* Every report says what is missing, also one without the first paragraphs. */

@@ -28,6 +28,7 @@ struct report_choice {
 	bool verify;
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
+	const char *slowest;	   /* NAME, scope:NAME, call:NAME or command:NAME; NULL: not given */
 	bool diff;
 	bool timeline;
 	bool benchmark;	 /* -b */

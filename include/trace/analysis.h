@@ -99,8 +99,10 @@ const char *trace_state_name(enum trace_state state);
  *     interrupts, times of birth and death, trace_analysis_window() and trace_analysis_count() are
  *     those of the window; trace_analysis_verify() checks that they close. Intervals are cut at its
  *     edges. Calls and waits are counted if they begin in the window, and min, max and percentiles
- *     are the whole latencies of those calls; bytes are those of calls that end in it. Locks,
- *     deferred work, probes, servers and events of programs are still of the whole trace.
+ *     are the whole latencies of those calls; bytes are those of calls that end in it. Waits for
+ *     locks and interrupted waits are cut and counted like waits; deferred work has its CPU time in
+ *     the window. What hits of probes cost is in the user time, and not moved to the kernel's.
+ * Servers and events of programs are still of the whole trace.
  */
 struct trace_analysis_options {
 	size_t size;

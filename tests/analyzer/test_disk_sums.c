@@ -251,6 +251,26 @@ static void a_loss_ends_the_requests_in_progress(void)
 	case_free(&c);
 }
 
+static void a_window_has_the_busy_time_in_it(void)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = 3000, .to_ns = 5000};
+	struct trace_error error = {0};
+	struct analysis_case c = with_disk();
+
+	issue(&c, 0, 2000, 1);
+	complete(&c, 3500, 1, 1);
+	issue(&c, 1, 4800, 2);
+	complete(&c, 6000, 2, 1);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, &options, &error);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 500);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "two").busy_ns, 200);
+	CU_ASSERT_EQUAL(use_of(&c, "two").writes, 0);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -264,6 +284,7 @@ int main(int argc, char **argv)
 		CASE(a_request_is_of_the_thread_that_gave_it_to_the_scheduler),
 		CASE(a_request_that_never_ends_is_busy_until_the_end),
 		CASE(a_loss_ends_the_requests_in_progress),
+		CASE(a_window_has_the_busy_time_in_it),
 		{NULL, NULL},
 	};
 
