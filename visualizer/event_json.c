@@ -7,7 +7,6 @@
  * but never renamed.
  */
 #include <glib.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +16,14 @@
 #include "syscall_table.h"
 #include "thread_names.h"
 
-#define BUFFER_BYTES  (1u << 20)
-#define NS_PER_SECOND 1000000000ull
-#define NO_THREAD     UINT32_MAX
-#define ESCAPED	      6	  /* bytes of the longest escape: \u001f */
-#define LINE_BYTES    512 /* without the fields */
-#define NUMBER_BYTES  32
-#define MAX_TYPES     65536u
+#define BUFFER_BYTES	(1u << 20)
+#define NS_PER_SECOND	1000000000ull
+#define NO_THREAD	UINT32_MAX
+#define ESCAPED		6   /* bytes of the longest escape: \u001f */
+#define LINE_BYTES	512 /* without the fields */
+#define NUMBER_BYTES	32
+#define MAX_TYPES	65536u
+#define NR_THREAD_TEXTS 1024u
 
 struct json_field {
 	const struct trace_field *field;
@@ -41,6 +41,14 @@ struct json_type {
 	size_t room; /* for the fields, without their texts */
 };
 
+/* ,"pid":10,"tid":10,"comm":"name" */
+struct thread_text {
+	uint64_t names; /* event_json.nr_notes when it was made; 0: none */
+	uint32_t tid;
+	size_t nr;
+	char bytes[160];
+};
+
 struct event_json {
 	const struct trace *trace; /* borrowed */
 	FILE *out;		   /* borrowed */
@@ -50,10 +58,15 @@ struct event_json {
 	struct json_type **types; /* owned array, and each; by event id */
 	int64_t offset_ns;	  /* from the clock of the trace to that of the wall */
 	bool has_wall;
-	uint64_t second; /* the one in second_text */
-	char second_text[32];
+	uint64_t second;     /* the one in second_text */
+	size_t second_bytes; /* 0: none yet */
+	char second_text[48];
+	uint64_t nr_notes; /* events that made or named a thread, from 1 on */
+	struct thread_text thread_texts[NR_THREAD_TEXTS];
 	char digits[100][2];
 };
+
+static const char hex_digits[] = "0123456789abcdef";
 
 /* ---- texts and numbers ---- */
 
@@ -87,9 +100,26 @@ static void put_s64(struct event_json *json, int64_t number)
 
 static void put_hex(struct event_json *json, uint64_t number)
 {
-	char text[NUMBER_BYTES];
+	char text[16], *at = text + sizeof(text);
 
-	put_bytes(json, text, (size_t)snprintf(text, sizeof(text), "\"0x%" PRIx64 "\"", number));
+	do {
+		*--at = hex_digits[number & 15];
+	} while (number >>= 4);
+	PUT(json, "\"0x");
+	put_bytes(json, at, (size_t)(text + sizeof(text) - at));
+	PUT(json, "\"");
+}
+
+/* The nine digits of the nanoseconds in a second */
+static void put_fraction(struct event_json *json, uint32_t ns)
+{
+	char *at = json->buffer + json->used;
+
+	at[8] = (char)('0' + ns % 10);
+	ns /= 10;
+	for (int i = 6; i >= 0; i -= 2, ns /= 100)
+		memcpy(at + i, json->digits[ns % 100], 2);
+	json->used += 9;
 }
 
 /* A character that needs more than its own byte; returns the bytes of it in @text. */
@@ -149,11 +179,9 @@ static void put_double(struct event_json *json, double value)
 /* Bytes as text: two hexadecimal digits for each */
 static void put_octets(struct event_json *json, const unsigned char *bytes, size_t nr)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	PUT(json, "\"");
 	for (size_t i = 0; i < nr; i++)
-		put_bytes(json, (const char[]){digits[bytes[i] >> 4], digits[bytes[i] & 15]}, 2);
+		put_bytes(json, (const char[]){hex_digits[bytes[i] >> 4], hex_digits[bytes[i] & 15]}, 2);
 	PUT(json, "\"");
 }
 
@@ -255,42 +283,44 @@ static void put_value(struct event_json *json, const struct trace_event *event, 
 	}
 }
 
+static void put_time(struct event_json *json, uint64_t ts_ns)
+{
+	uint64_t second = ts_ns / NS_PER_SECOND;
+
+	PUT(json, "{\"ts_ns\":");
+	if (second) {
+		put_u64(json, second);
+		put_fraction(json, (uint32_t)(ts_ns % NS_PER_SECOND));
+	} else {
+		put_u64(json, ts_ns);
+	}
+}
+
 /* 2026-11-26T23:06:41.123456789Z */
 static void put_wall(struct event_json *json, uint64_t ts_ns)
 {
 	uint64_t ns = ts_ns + (uint64_t)json->offset_ns, second = ns / NS_PER_SECOND;
 	time_t whole = (time_t)second;
-	char fraction[16];
 	struct tm utc;
 
 	if (!json->has_wall) {
 		PUT(json, ",\"time\":null");
 		return;
 	}
-	if (second != json->second || !*json->second_text) {
+	if (second != json->second || !json->second_bytes) {
 		json->second = second;
-		strftime(json->second_text, sizeof(json->second_text), "%Y-%m-%dT%H:%M:%S", gmtime_r(&whole, &utc));
+		json->second_bytes = strftime(json->second_text, sizeof(json->second_text),
+					      ",\"time\":\"%Y-%m-%dT%H:%M:%S.", gmtime_r(&whole, &utc));
 	}
-	PUT(json, ",\"time\":\"");
-	put_bytes(json, json->second_text, strlen(json->second_text));
-	ns %= NS_PER_SECOND;
-	fraction[0] = '.';
-	fraction[9] = (char)('0' + ns % 10);
-	ns /= 10;
-	for (int i = 7; i > 0; i -= 2, ns /= 100)
-		memcpy(fraction + i, json->digits[ns % 100], 2);
-	put_bytes(json, fraction, 10);
+	put_bytes(json, json->second_text, json->second_bytes);
+	put_fraction(json, (uint32_t)(ns % NS_PER_SECOND));
 	PUT(json, "Z\"");
 }
 
-static void put_thread(struct event_json *json, uint32_t tid)
+static void put_new_thread(struct event_json *json, uint32_t tid)
 {
-	const struct thread_name *name = tid == NO_THREAD ? NULL : thread_names_find(&json->names, tid);
+	const struct thread_name *name = thread_names_find(&json->names, tid);
 
-	if (tid == NO_THREAD) {
-		PUT(json, ",\"pid\":null,\"tid\":null,\"comm\":\"\"");
-		return;
-	}
 	PUT(json, ",\"pid\":");
 	if (!tid || (name && name->pid))
 		put_u64(json, tid ? name->pid : 0);
@@ -300,6 +330,27 @@ static void put_thread(struct event_json *json, uint32_t tid)
 	put_u64(json, tid);
 	PUT(json, ",\"comm\":");
 	put_text(json, name ? name->comm : "", name ? strlen(name->comm) : 0);
+}
+
+/* Mostly the text of the same few threads: it is kept until a thread is made or renamed. */
+static void put_thread(struct event_json *json, uint32_t tid)
+{
+	struct thread_text *text = &json->thread_texts[tid % NR_THREAD_TEXTS];
+	size_t before = json->used;
+
+	if (tid == NO_THREAD) {
+		PUT(json, ",\"pid\":null,\"tid\":null,\"comm\":\"\"");
+		return;
+	}
+	if (text->tid == tid && text->names == json->nr_notes) {
+		put_bytes(json, text->bytes, text->nr);
+		return;
+	}
+	put_new_thread(json, tid);
+	text->tid = tid;
+	text->names = json->nr_notes;
+	text->nr = json->used - before;
+	memcpy(text->bytes, json->buffer + before, text->nr);
 }
 
 /* The name of the call that an entry begins */
@@ -353,8 +404,7 @@ void event_json_put(struct event_json *json, const struct trace_event *event, ui
 	make_room(json, LINE_BYTES * 2 + (type ? type->head_bytes + type->room : 0) +
 				/* a text may be that of several fields */
 				(size_t)event->payload_bytes * ESCAPED * (type ? type->nr_fields + 1 : 1));
-	PUT(json, "{\"ts_ns\":");
-	put_u64(json, event->ts_ns);
+	put_time(json, event->ts_ns);
 	put_wall(json, event->ts_ns);
 	PUT(json, ",\"cpu\":");
 	if (event->cpu == UINT32_MAX)
@@ -374,7 +424,8 @@ void event_json_put(struct event_json *json, const struct trace_event *event, ui
 
 void event_json_note(struct event_json *json, const struct trace_event *event)
 {
-	thread_names_note(&json->names, event);
+	if (thread_names_note(&json->names, event))
+		json->nr_notes++;
 }
 
 /* ---- life cycle ---- */
@@ -395,6 +446,7 @@ struct event_json *event_json_new(const struct trace *trace, FILE *out, uint64_t
 		json->digits[i][0] = (char)('0' + i / 10);
 		json->digits[i][1] = (char)('0' + i % 10);
 	}
+	json->nr_notes = 1;
 	thread_names_begin(&json->names, trace, from_ns);
 	return json;
 }

@@ -36,24 +36,27 @@ static void note_fork(struct thread_names *names, const struct trace_event *even
 	name_set(row, trace_event_string(event));
 }
 
-void thread_names_note(struct thread_names *names, const struct trace_event *event)
+bool thread_names_note(struct thread_names *names, const struct trace_event *event)
 {
 	switch (event->id) {
 	case TRACE_EV_start_thread:
-		if (event->type->fixed_bytes >= offsetof(struct trace_start_thread, tgid) + 4)
-			note_start(names, event);
-		break;
+		if (event->type->fixed_bytes < offsetof(struct trace_start_thread, tgid) + 4)
+			return false;
+		note_start(names, event);
+		return true;
 	case TRACE_EV_sched_fork:
-		if (event->type->fixed_bytes >= offsetof(struct trace_sched_fork, tgid) + 4)
-			note_fork(names, event);
-		break;
+		if (event->type->fixed_bytes < offsetof(struct trace_sched_fork, tgid) + 4)
+			return false;
+		note_fork(names, event);
+		return true;
 	case TRACE_EV_sched_comm:
-		if (event->type->fixed_bytes >= offsetof(struct trace_sched_comm, tid) + 4)
-			name_set(row_of(names, ((const struct trace_sched_comm *)event->payload)->tid),
-				 trace_event_string(event));
-		break;
+		if (event->type->fixed_bytes < offsetof(struct trace_sched_comm, tid) + 4)
+			return false;
+		name_set(row_of(names, ((const struct trace_sched_comm *)event->payload)->tid),
+			 trace_event_string(event));
+		return true;
 	default:
-		break;
+		return false;
 	}
 }
 

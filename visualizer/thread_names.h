@@ -7,6 +7,7 @@
  *
  * They come from the start state, and from the events that make, name and execute threads.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <trace/reader.h>
 #include "hash_table.h"
@@ -25,8 +26,8 @@ struct thread_names {
 
 /** thread_names_begin() - the names at @from_ns */
 void thread_names_begin(struct thread_names *names, const struct trace *trace, uint64_t from_ns);
-/** thread_names_note() - @event may make or rename a thread */
-void thread_names_note(struct thread_names *names, const struct trace_event *event);
+/** thread_names_note() - true if @event makes or names a thread */
+bool thread_names_note(struct thread_names *names, const struct trace_event *event);
 /** thread_names_find() - borrowed until the next call; NULL: not known */
 const struct thread_name *thread_names_find(const struct thread_names *names, uint32_t tid);
 void thread_names_release(struct thread_names *names);
