@@ -408,7 +408,7 @@ static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struc
 	a->counts[TRACE_EV_USER]++;
 	if (event->type && !(event->type->flags & TRACE_EVENT_TID) && event->cpu < a->nr_cpus) {
 		if (a->cpus[event->cpu].hidden)
-			hidden_leave(a, &a->cpus[event->cpu], ns);
+			hidden_event(a, &a->cpus[event->cpu], ns, event);
 		probe_hit(a, &a->cpus[event->cpu], ns, event);
 	}
 	if (a->nr_interrupted)
@@ -436,7 +436,7 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	}
 	a->counts[event->id]++;
 	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && is_of_cpu(event->id))
-		hidden_leave(a, &a->cpus[event->cpu], ns);
+		hidden_event(a, &a->cpus[event->cpu], ns, event);
 	hooks_event(a, event);
 	handler = a->handlers[event->id];
 	if (handler && event->cpu < a->nr_cpus)

@@ -217,7 +217,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	}
 	irq_flush(cpu);
 	cpu->current = NULL;
-	cpu->hidden = false;
+	cpu->hidden = HIDES_NOTHING;
 	cpu->touched = false;
 	if (end > cpu->gap_until)
 		cpu->gap_until = end;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checked_figures.h"
+#include "cpu_takers.h"
 #include "checked_memory.h"
 #include "json.h"
 #include "losses.h"
@@ -16,6 +17,7 @@
 #include "process_rows.h"
 #include "recorded.h"
 #include "report_disks.h"
+#include "report_groups.h"
 #include "report_json.h"
 #include "report_probes.h"
 #include "report_user.h"
@@ -542,6 +544,14 @@ static void put_whole(struct json *json, const struct report *report)
 	report_user_json(json, report);
 }
 
+static void put_takers(struct json *json, const struct trace_analysis *analysis)
+{
+	struct trace_figures *system = checked_figures(trace_system_figures(analysis));
+
+	json_takers(json, system);
+	trace_figures_free(system);
+}
+
 void report_json(const struct report *report)
 {
 	struct json json = {.out = report->output.out, .first = true};
@@ -560,6 +570,8 @@ void report_json(const struct report *report)
 		put_process(&json, report, rows[i].process);
 	}
 	json_close(&json, "]");
+	json_groups(&json, report, rows, nr);
+	put_takers(&json, report->analysis);
 	if (!report->is_windowed)
 		put_whole(&json, report);
 	json_probes(&json, report);

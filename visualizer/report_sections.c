@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checked_memory.h"
+#include "cpu_takers.h"
 #include "grid.h"
 #include "process_choice.h"
 #include "process_pairs.h"
@@ -356,6 +357,8 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 {
 	if (report_has(report, SECTION_KINDS))
 		by_kind(&report->output, system);
+	if (report_has(report, SECTION_TAKERS))
+		report_takers(report, system);
 	if (report_has(report, SECTION_FILES))
 		by_file(report, system);
 	if (report_has(report, SECTION_LOCKS))

@@ -14,6 +14,7 @@
 #include "process_choice.h"
 #include "recorded.h"
 #include "report_cpus.h"
+#include "report_groups.h"
 #include "report_overview.h"
 #include "report_pages.h"
 #include "report_probes.h"
@@ -82,6 +83,8 @@ static void figures_of_all(const struct report *report, const struct process_row
 			report_cpus(report);
 		if (report_has(report, SECTION_PROCESSES))
 			report_processes(report, rows, nr);
+		if (report_has(report, SECTION_GROUPS))
+			report_groups(report, rows, nr);
 	}
 	if (report_has(report, SECTION_SERVERS))
 		report_servers(report);

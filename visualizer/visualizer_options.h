@@ -44,10 +44,12 @@ struct report_choice {
 enum section {
 	SECTION_CPUS,
 	SECTION_PROCESSES,
+	SECTION_GROUPS,
 	SECTION_SERVERS,
 	SECTION_PROGRAMS,
 	SECTION_PROBES,
 	SECTION_KINDS,
+	SECTION_TAKERS,
 	SECTION_FILES,
 	SECTION_LOCKS,
 	SECTION_INTERRUPTED,
@@ -59,8 +61,9 @@ enum section {
 	SECTION_EVENTS,
 	SECTION_DETAILS,
 };
-#define SECTIONS                                                                                               \
-	"cpus processes servers programs probes kinds files locks interrupted pairs interrupts devices disks " \
+#define SECTIONS                                                                                                       \
+	"cpus processes groups servers programs probes kinds takers files locks interrupted pairs interrupts devices " \
+	"disks "                                                                                                       \
 	"work events details"
 
 /** struct process_choice - the processes to show: process_choice.h */

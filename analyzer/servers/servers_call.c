@@ -29,6 +29,7 @@ static const struct {
 	{"accept4", CALL_ACCEPT},
 	{"clock_nanosleep", CALL_REST},
 	{"clock_nanosleep_time64", CALL_REST},
+	{"close", CALL_CLOSE},
 	{"connect", CALL_CONNECT},
 	{"creat", CALL_OPEN},
 	{"epoll_pwait", CALL_POLL},
@@ -327,6 +328,10 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, c
 	case CALL_RING:
 		ring_enter(thread, args->values, args->nr);
 		break;
+	case CALL_CLOSE:
+		if (thread->process->serves)
+			open_closes(s, argument_endpoint(s, thread, args, args->places->fd));
+		break;
 	default:
 		break;
 	}
@@ -386,8 +391,10 @@ static void bill_receiving_call(struct trace_servers *s, struct servers_thread *
 	struct set *set = set_ref(thread->set);
 
 	set_assign(&thread->set, thread->call.incoming);
+	log_set(s, thread);
 	bill_now(s, thread);
 	set_assign(&thread->set, set);
+	log_set(s, thread);
 	set_unref(set);
 }
 
@@ -546,7 +553,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 		set_drop_replied(&s->sets, &thread->call.inherited);
 	if (thread->call.inherited && !thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
-		open_handed(s, thread, thread->call.inherited);
+		if (thread->call.role != CALL_FUTEX) /* else it may be a lock: the answer shows it */
+			open_handed(s, thread, thread->call.inherited);
 		thread->fresh = true;
 		thread->tentative = true;
 	}

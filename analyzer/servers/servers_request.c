@@ -107,6 +107,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 					   struct endpoint *endpoint, uint32_t origin, struct servers_process *sender,
 					   struct server_request *parent, uint64_t from_ino)
 {
+	const struct servers_process *doubter;
 	struct server_request *request;
 
 	if (endpoint->kind == ENDPOINT_PIPE && sender)
@@ -128,7 +129,8 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 	set_put(&s->sets, &thread->call.incoming, request);
-	request->unsure |= thread->call.doubtful;
+	request->unsure |= thread->call.doubtful ||
+			   (parent && parent != request->parent && proof_is_unsure(parent, &doubter));
 	request_sent_by(request, thread->call.sends);
 	thread->call.sends = 0;
 	if (endpoint->accepted)

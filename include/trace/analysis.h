@@ -363,6 +363,12 @@ void trace_thread_times(const struct trace_analysis *analysis, const struct trac
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
 /**
+ * trace_process_starter() - the process that forked it; for a process from before the trace, its
+ * parent when the events first tell one. NULL: not known
+ * Adoption changes trace_process_ppid(), but not this.
+ */
+const struct trace_process *trace_process_starter(const struct trace_process *process);
+/**
  * trace_process_uid(), _gid() - its effective user and group at the end, or when it died;
  * TRACE_ID_UNKNOWN: not known
  */
@@ -459,7 +465,8 @@ struct trace_cpu_wait {
 	uint32_t pid;
 	const char *comm;
 	uint64_t ns;
-	const char *title; /* trace_process_title() of @pid; else @comm */
+	const char *title;		     /* trace_process_title() of @pid; else @comm */
+	const struct trace_process *process; /* NULL: pid 0 */
 };
 
 /**
