@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include "analysis_case.h"
 #include "rules/rules.h"
 #include "unit.h"
@@ -359,11 +360,91 @@ static void no_wait_between_a_request_and_its_answer_is_idle(void)
 	}
 }
 
+/* ---- the other end of a socket ---- */
+
+/* Socket @ino of a connection between the ports 40000 and 80 of this machine; or of a pair. */
+static void connected(const struct analysis_case *c, uint64_t ino, uint64_t peer_ino, uint16_t local_port)
+{
+	struct trace_sock_endpoints ends = {.fd = 3,
+					    .ino = ino,
+					    .peer_ino = peer_ino,
+					    .family = peer_ino ? AF_UNIX : AF_INET,
+					    .type = SOCK_STREAM,
+					    .local_port = local_port,
+					    .remote_port = local_port == 80 ? 40000 : 80,
+					    .local_lo = 1,
+					    .remote_lo = 1};
+
+	feed(c, TRACE_EV_sock_endpoints, 2000, 0, &ends);
+}
+
+/* "one" waits in a read of socket 500 for @other, which had socket @had. */
+static int judge_read(const struct analysis_case *c, const char *via, uint32_t other, uint64_t had,
+		      struct trace_error *ret_error)
+{
+	struct trace_sys_enter3 enter = {.nr = SYS_read, .arg0 = 3};
+	struct trace_file_id known = {.dev = (uint32_t)RULES_DEV_KNOWN, .ino = 1000},
+			     end = {.ino = had, .mode = S_IFSOCK};
+	struct trace_interval wait = {.thread = first_thread(c, 10),
+				      .from_ns = 4000,
+				      .to_ns = 5000,
+				      .state = TRACE_STATE_BLOCKED,
+				      .kind = TRACE_WAIT_PROCESS,
+				      .via = via,
+				      .other = case_process(c, other)};
+	struct rules *rules;
+	int result;
+
+	nr_kept = nr_kept_events = 0;
+	rules = rules_new(c->analysis, c->trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	if (strcmp(via, "tcp") == 0) {
+		connected(c, 500, 0, 40000);
+		connected(c, 501, 0, 80);
+	} else {
+		connected(c, 500, 501, 0);
+	}
+	rules_touch(rules, wait.other, &known);
+	rules_touch(rules, wait.other, &end);
+	feed(c, TRACE_EV_sys_enter3, 3000, 0, &enter);
+	for (size_t i = 0; i < nr_kept; i++)
+		kept[i].fn(kept[i].data, c->analysis, &wait);
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	return result;
+}
+
+/* Whatever the state takes for the other end. */
+static void the_other_end_of_a_socket_is_that_of_the_events(void)
+{
+	static const char *const vias[] = {"tcp", "unix"};
+	struct trace_error error = {0};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+	case_run(&c);
+	for (size_t i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(judge_read(&c, vias[i], 20, 501, &error), 0);
+		CU_ASSERT_EQUAL(judge_read(&c, vias[i], 20, 502, &error), -EBADMSG);
+		CU_ASSERT_EQUAL(judge_read(&c, vias[i], 10, 500, &error), -EBADMSG);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "for process 10 (one) via "));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "but it never had the other end of its socket"));
+	}
+	case_free(&c);
+}
+
 static const struct unit_case cases[] = {
-	CASE(a_process_that_lives_may_be_waited_for),		CASE(a_process_that_has_ended_is_not_waited_for),
-	CASE(a_thread_that_has_ended_wakes_no_other),		CASE(a_rule_is_silent_where_events_are_missing),
-	CASE(a_process_has_the_parent_that_the_events_give_it), CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
-	CASE(no_wait_between_a_request_and_its_answer_is_idle), {NULL, NULL},
+	CASE(a_process_that_lives_may_be_waited_for),
+	CASE(a_process_that_has_ended_is_not_waited_for),
+	CASE(a_thread_that_has_ended_wakes_no_other),
+	CASE(a_rule_is_silent_where_events_are_missing),
+	CASE(a_process_has_the_parent_that_the_events_give_it),
+	CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
+	CASE(no_wait_between_a_request_and_its_answer_is_idle),
+	CASE(the_other_end_of_a_socket_is_that_of_the_events),
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)
