@@ -9,6 +9,7 @@
 #include <trace/events.h>
 
 #include "error_set.h"
+#include "rule_descriptors.h"
 #include "rule_file_bytes.h"
 #include "rule_idle.h"
 #include "rule_lifetimes.h"
@@ -28,6 +29,7 @@ static const struct {
 	void (*check)(void *data);
 	void (*touch)(void *data, const struct trace_process *process, const struct trace_file_id *file);
 } all_rules[] = {
+	{rule_descriptors_begin, rule_descriptors_end, NULL, NULL},
 	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check, NULL},
 	{rule_idle_begin, rule_idle_end, NULL, NULL},
 	{rule_lifetimes_begin, rule_lifetimes_end, NULL, NULL},

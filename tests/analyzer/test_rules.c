@@ -6,6 +6,8 @@
  * up. The program is linked with rules of its own, whose hooks it keeps (-Wl,--wrap).
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "analysis_case.h"
@@ -55,6 +57,14 @@ const char *__wrap_trace_thread_syscall(const struct trace_analysis *analysis, c
 	(void)analysis;
 	(void)thread;
 	return call_in_progress;
+}
+
+static uint64_t call_args[2];
+uint64_t __wrap_trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx);
+uint64_t __wrap_trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx)
+{
+	(void)thread;
+	return idx < 2 ? call_args[idx] : 0;
 }
 
 /* ---- the state has no answers for made-up intervals ---- */
@@ -435,16 +445,61 @@ static void the_other_end_of_a_socket_is_that_of_the_events(void)
 	case_free(&c);
 }
 
+/* ---- descriptors ---- */
+
+/* Descriptor 4 is of file @ino in the results, after a call that made it of 3. */
+static int judge_duplicate(const char *call, uint64_t command, uint64_t ino, bool is_shared,
+			   struct trace_error *ret_error)
+{
+	struct trace_sys_exit exit = {.ret = 4};
+	struct trace_sys_enter enter = {.nr = SYS_getpid};
+	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 30, .tgid = 30, .clone_flags = CLONE_FILES};
+	struct analysis_case c = case_new();
+	struct rules *rules;
+	int result;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 9, 77, S_IFREG | 0600, "/data");
+	tb_fd(c.tb, 10, 4, 9, ino, S_IFREG | 0600, "/other");
+	tb_sys_enter(c.tb, 0, 2000, SYS_fcntl, 3, command, 0);
+	case_run(&c);
+	nr_kept = nr_kept_events = 0;
+	rules = rules_new(c.analysis, c.trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	call_in_progress = call;
+	call_args[0] = 3;
+	call_args[1] = command;
+	if (is_shared)
+		feed(&c, TRACE_EV_sched_fork, 2500, 0, &fork);
+	feed(&c, TRACE_EV_sys_exit, 3000, 0, &exit);
+	call_in_progress = NULL;
+	feed(&c, TRACE_EV_sys_enter, 4000, 0, &enter);
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	case_free(&c);
+	return result;
+}
+
+static void a_duplicated_descriptor_is_of_the_same_file(void)
+{
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(judge_duplicate("dup2", 4, 77, false, &error), 0);
+	CU_ASSERT_EQUAL(judge_duplicate("dup2", 4, 78, false, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000002000 s thread 10 (one) has made descriptor 4 of 3, but they "
+					      "are not of the same file in the results");
+	CU_ASSERT_EQUAL(judge_duplicate("fcntl", F_DUPFD_CLOEXEC, 78, false, &error), -EBADMSG);
+	CU_ASSERT_EQUAL(judge_duplicate("fcntl", F_SETFL, 78, false, &error), 0);
+	CU_ASSERT_EQUAL(judge_duplicate("read", 0, 78, false, &error), 0);
+	CU_ASSERT_EQUAL(judge_duplicate("dup2", 4, 78, true, &error), 0); /* the other process may have closed it */
+}
+
 static const struct unit_case cases[] = {
-	CASE(a_process_that_lives_may_be_waited_for),
-	CASE(a_process_that_has_ended_is_not_waited_for),
-	CASE(a_thread_that_has_ended_wakes_no_other),
-	CASE(a_rule_is_silent_where_events_are_missing),
-	CASE(a_process_has_the_parent_that_the_events_give_it),
-	CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
-	CASE(no_wait_between_a_request_and_its_answer_is_idle),
-	CASE(the_other_end_of_a_socket_is_that_of_the_events),
-	{NULL, NULL},
+	CASE(a_process_that_lives_may_be_waited_for),		CASE(a_process_that_has_ended_is_not_waited_for),
+	CASE(a_thread_that_has_ended_wakes_no_other),		CASE(a_rule_is_silent_where_events_are_missing),
+	CASE(a_process_has_the_parent_that_the_events_give_it), CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
+	CASE(no_wait_between_a_request_and_its_answer_is_idle), CASE(the_other_end_of_a_socket_is_that_of_the_events),
+	CASE(a_duplicated_descriptor_is_of_the_same_file),	{NULL, NULL},
 };
 
 int main(int argc, char **argv)
