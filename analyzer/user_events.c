@@ -531,6 +531,8 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	error_set(ret_error, error, "%s",
 		  error == -EBUSY ? "the pass has begun: follow the events of programs before it"
 				  : "out of memory for the events of programs; analyze on a larger machine");
+	if (u)
+		trace_analysis_remove_hooks(analysis, u);
 	return trace_user_events_free(u);
 }
 

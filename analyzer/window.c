@@ -541,8 +541,10 @@ struct window *window_new(struct trace_analysis *a, uint64_t from_ns, uint64_t t
 	w->is_to_end = to_ns == UINT64_MAX;
 	w->cpus = calloc(a->nr_cpus + 1, sizeof(*w->cpus));
 	if (!w->cpus || trace_analysis_on_interval(a, on_interval, w) < 0 ||
-	    trace_analysis_on_event(a, NULL, on_event, w) < 0)
+	    trace_analysis_on_event(a, NULL, on_event, w) < 0) {
+		trace_analysis_remove_hooks(a, w);
 		return window_free(w);
+	}
 	return w;
 }
 

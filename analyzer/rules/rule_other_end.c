@@ -39,7 +39,7 @@ struct other_end_row {
 	uint32_t nr;
 };
 
-/* One end of a connection, as an event told it. The state's answer is not asked where it is known. */
+/* One end of a connection, as an event told it. The state is asked only where no event did. */
 struct other_end_socket {
 	uint64_t key; /* inode + 1 */
 	uint64_t peer_ino;

@@ -194,6 +194,12 @@ int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t stat
 				  void *data) TRACE_NODISCARD;
 
 /**
+ * trace_analysis_remove_hooks() - before the pass: remove all hooks that were added with @data
+ * A caller that cannot add all of its hooks, and frees @data, takes back those that it added.
+ */
+void trace_analysis_remove_hooks(struct trace_analysis *analysis, const void *data);
+
+/**
  * trace_analysis_run() - the pass over the whole trace; once
  * Returns 0; -ENOMEM; -EBUSY if it was run before. Damaged chunks are no failure: they are gaps.
  */
