@@ -11,7 +11,7 @@
 #include "hash_table.h"
 #include "rules.h"
 
-/* What a thread has duplicated in its last call. */
+/* The descriptor that a thread made in its last call. */
 struct descriptor_row {
 	uint64_t key; /* trace_thread_index() + 1 */
 	uint64_t ns;
