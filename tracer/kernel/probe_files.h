@@ -6,7 +6,8 @@
 enum probe_related {
 	PROBE_FILE_SELF,     /* the program or library itself; no name */
 	PROBE_FILE_DEBUG_ID, /* its debug file, by build id in hexadecimal */
-	/* its debug file, by the name in .gnu_debuglink: in its folder, in .debug/ there, in /usr/lib/debug */
+	/* its debug file, by the name in .gnu_debuglink: in the program's folder, in .debug/ there,
+	 * below /usr/lib/debug */
 	PROBE_FILE_DEBUG_LINK,
 	PROBE_FILE_DEBUG_LINK_BELOW,
 	PROBE_FILE_DEBUG_LINK_GLOBAL,
