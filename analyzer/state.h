@@ -136,7 +136,7 @@ struct trace_analysis {
 	uint64_t inconsistencies;
 
 	struct window *window; /* owned; NULL: the whole trace */
-	bool is_past_window; /* the pass is behind it; false: there is none */
+	bool is_past_window;   /* the pass is behind it; false: there is none */
 	struct rules *rules;   /* owned; NULL: not to be verified */
 	struct hook_list hooks;
 	event_handler *handlers[TRACE_EV_MAX];
