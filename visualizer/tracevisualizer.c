@@ -202,13 +202,14 @@ static int analyze_more(struct report *report, struct trace_error *ret_error)
 {
 	const struct report_choice *reports = &report->options->reports;
 	bool figures = reports->json && !reports->critical_path && !reports->slowest;
-	bool with_servers = (reports->analyze || reports->answer || reports->verify || figures) && !report->is_windowed;
+	bool with_user = reports->analyze || reports->answer || reports->verify || figures || reports->slowest,
+	     with_servers = with_user && !reports->slowest && !report->is_windowed;
 
 	if (with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
-	if (report->servers || reports->slowest)
+	if (with_user && (report->servers || !with_servers))
 		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);
-	if ((with_servers && !report->servers) || ((with_servers || reports->slowest) && !report->user))
+	if (with_user && !report->user)
 		return complain_of_error(ret_error);
 	if (reports->analyze || figures)
 		report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
