@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "clock_ns.h"
+#include "charset.h"
 #include "complain.h"
 #include "diff_cause.h"
 #include "checked_memory.h"
@@ -280,6 +281,7 @@ static int open_output(struct report *report)
 	}
 	setvbuf(report->output.out, buffer, _IOFBF, sizeof(buffer));
 	report->output.width = output_width(fd);
+	charset_begin(report->output.width);
 	report->output.colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	if (report->output.out == stdout && !report->options->no_pager && !report->options->reports.answer)
 		pager_begin();

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "charset.h"
 #include "value_text.h"
 
 const char *text_ns(const struct text_output *output, uint64_t ns, struct value_text *text)
@@ -57,8 +58,8 @@ const char *text_name(const char *name, char *buffer, size_t size)
 
 	while (*name) {
 		gunichar c = g_utf8_get_char_validated(name, -1);
-		bool plain = c != (gunichar)-1 && c != (gunichar)-2 && !g_unichar_iscntrl(c) && c != 0x2028 &&
-			     c != 0x2029;
+		bool plain = (c < 0x80 || !charset_hides()) && c != (gunichar)-1 && c != (gunichar)-2 &&
+			     !g_unichar_iscntrl(c) && c != 0x2028 && c != 0x2029;
 		size_t bytes = plain ? (size_t)(g_utf8_next_char(name) - name) : 1;
 
 		if (used + (plain ? bytes : 4) >= size)
