@@ -14,6 +14,7 @@
 #include "checked_figures.h"
 #include "cpu_takers.h"
 #include "losses.h"
+#include "number_text.h"
 #include "process_choice.h"
 #include "process_sum.h"
 #include "recorded.h"
@@ -242,7 +243,7 @@ static void about_one(struct string *s, const struct report *report, const struc
 	if (sum->probe_hits) {
 		string_add(s, ", of which ");
 		add_ns(s, &report->output, sum->probe_ns);
-		string_addf(s, " for %" PRIu64 " hits of probes", sum->probe_hits);
+		string_addf(s, " for %s hits of probes", number_count(sum->probe_hits).s);
 	}
 	string_add(s, ").");
 }

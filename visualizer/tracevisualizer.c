@@ -18,6 +18,7 @@
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
+#include "number_text.h"
 #include "pager.h"
 #include "option_help.h"
 #include "report_answer.h"
@@ -77,9 +78,8 @@ static void warn_gaps(const struct trace *trace)
 	struct losses losses = losses_of(trace);
 
 	if (losses.overwritten)
-		fprintf(stderr,
-			"tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n",
-			losses.overwritten, losses.overwritten == 1 ? " was" : "s were");
+		fprintf(stderr, "tracevisualizer: %s older event%s overwritten before the flight recorder was saved\n",
+			number_count(losses.overwritten).s, losses.overwritten == 1 ? " was" : "s were");
 	if (losses.gaps && !losses.lost)
 		fprintf(stderr,
 			"tracevisualizer: warning: events may have been lost in %zu gap%s (count unknown); the "
@@ -87,10 +87,10 @@ static void warn_gaps(const struct trace *trace)
 			losses.gaps, losses.gaps == 1 ? "" : "s");
 	else if (losses.gaps)
 		fprintf(stderr,
-			"tracevisualizer: warning: %s%" PRIu64
-			" event%s lost in %zu gap%s; the affected times are shown as unknown\n",
-			losses.is_minimum ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were",
-			losses.gaps, losses.gaps == 1 ? "" : "s");
+			"tracevisualizer: warning: %s%s event%s lost in %zu gap%s; the affected times are shown as "
+			"unknown\n",
+			losses.is_minimum ? "at least " : "", number_count(losses.lost).s,
+			losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
 }
 
 static void warn_losses(const struct trace *trace)
