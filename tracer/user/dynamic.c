@@ -304,13 +304,16 @@ API const volatile unsigned char *trace_dynamic_flag(const struct trace_dynamic 
 	return __atomic_load_n(&event->tracepoint.flag, __ATOMIC_ACQUIRE);
 }
 
-/* Store the value @word in the image, in the field's size. */
+/* Store the value @word in the image, in the field's size. The first small field of 4 bytes clears
+ * them. */
 static inline void store(unsigned char *image, const struct trace_tracepoint_field *field, uint64_t word)
 {
 	double number;
 	float rounded;
 	unsigned char truth = word != 0;
 
+	if (field->bytes < 4 && field->offset % 4 == 0)
+		memset(image + field->offset, 0, 4);
 	switch (field->type) {
 	case USER_FIELD_BOOL:
 		image[field->offset] = truth;
@@ -337,12 +340,13 @@ static inline void store(unsigned char *image, const struct trace_tracepoint_fie
 API void trace_dynamic_record(struct trace_dynamic *event, const void *values, size_t bytes)
 {
 	struct trace_tracepoint *tracepoint = &event->tracepoint;
-	uint32_t image[1 + TRACE_DYNAMIC_MAX_FIELDS * WORD_BYTES / 4] = {0};
+	uint32_t image[1 + TRACE_DYNAMIC_MAX_FIELDS * WORD_BYTES / 4];
 	struct trace_bytes_value texts[TRACE_DYNAMIC_MAX_FIELDS];
 	size_t at = tracepoint->nr_fields * (size_t)WORD_BYTES; /* the next text */
 
 	if (!trace_is_on_(__atomic_load_n(&tracepoint->flag, __ATOMIC_RELAXED)))
 		return;
+	image[0] = 0; /* for the thread's number */
 	for (size_t i = 0; i < tracepoint->nr_fields; i++) {
 		const struct trace_tracepoint_field *field = &tracepoint->fields[i];
 		uint64_t word = 0;
