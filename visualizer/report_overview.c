@@ -89,7 +89,10 @@ static void add_wait(struct string *s, const struct trace_analysis *analysis, co
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 
 	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
-		string_add(s, "another of its threads");
+		char own[NAME_BYTES + 32];
+
+		string_add(s,
+			   wait->thread ? text_own_thread(wait->thread, own, sizeof(own)) : "another of its threads");
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && is_unidentified(wait->target)) {
 		string_addf(s, "%s processes", wait->target);
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
