@@ -237,9 +237,9 @@ static size_t print_rings(const struct session *session, char *text, size_t size
 	for (size_t i = 0; session->tracer && i < tracer_nr_rings(session->tracer) && used < size; i++) {
 		ring = tracer_get_ring(session->tracer, i);
 		used += (size_t)snprintf(
-			text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n",
-			ring->cpu, ring->structural ? " structural" : "", (unsigned long long)subbufs_of_ring(ring),
-			(unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED));
+			text + used, size - used, "  CPU %u%s: %s sub-buffers produced, %s lost\n", ring->cpu,
+			ring->structural ? " structural" : "", text_count(subbufs_of_ring(ring)).s,
+			text_events(__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED)).s);
 	}
 	return used;
 }

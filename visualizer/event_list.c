@@ -14,6 +14,7 @@
 #include <trace/symbols.h>
 #include <unistd.h>
 #include "call_text.h"
+#include "charset.h"
 #include "complain.h"
 #include "checked_memory.h"
 #include "event_json.h"
@@ -270,7 +271,7 @@ static int choose_events(struct event_list *list)
 static void flush(struct event_list *list)
 {
 	list->any |= list->used > 0;
-	fwrite(list->buffer, 1, list->used, list->report->output.out);
+	charset_write(list->buffer, list->used, list->report->output.out);
 	list->used = 0;
 }
 

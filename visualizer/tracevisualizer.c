@@ -11,12 +11,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "clock_ns.h"
+#include "charset.h"
 #include "complain.h"
 #include "diff_cause.h"
 #include "checked_memory.h"
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
+#include "number_text.h"
 #include "pager.h"
 #include "pass_progress.h"
 #include "option_help.h"
@@ -77,9 +79,8 @@ static void warn_gaps(const struct trace *trace)
 	struct losses losses = losses_of(trace);
 
 	if (losses.overwritten)
-		fprintf(stderr,
-			"tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n",
-			losses.overwritten, losses.overwritten == 1 ? " was" : "s were");
+		fprintf(stderr, "tracevisualizer: %s older event%s overwritten before the flight recorder was saved\n",
+			number_count(losses.overwritten).s, losses.overwritten == 1 ? " was" : "s were");
 	if (losses.gaps && !losses.lost)
 		fprintf(stderr,
 			"tracevisualizer: warning: events may have been lost in %zu gap%s (count unknown); the "
@@ -87,10 +88,10 @@ static void warn_gaps(const struct trace *trace)
 			losses.gaps, losses.gaps == 1 ? "" : "s");
 	else if (losses.gaps)
 		fprintf(stderr,
-			"tracevisualizer: warning: %s%" PRIu64
-			" event%s lost in %zu gap%s; the affected times are shown as unknown\n",
-			losses.is_minimum ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were",
-			losses.gaps, losses.gaps == 1 ? "" : "s");
+			"tracevisualizer: warning: %s%s event%s lost in %zu gap%s; the affected times are shown as "
+			"unknown\n",
+			losses.is_minimum ? "at least " : "", number_count(losses.lost).s,
+			losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
 }
 
 static void warn_losses(const struct trace *trace)
@@ -294,6 +295,7 @@ static int open_output(struct report *report)
 	}
 	setvbuf(report->output.out, buffer, _IOFBF, sizeof(buffer));
 	report->output.width = output_width(fd);
+	charset_begin(report->output.width);
 	report->output.colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	if (report->output.out == stdout && !report->options->no_pager && !report->options->reports.answer)
 		pager_begin();

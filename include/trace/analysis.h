@@ -461,6 +461,8 @@ struct trace_wait {
 	uint64_t ns;
 	uint64_t count;
 	const char *path; /* of a wait for a process: the file, directory or lock it was on; "" if none */
+	/* of a wait for another thread of the process; NULL: not known, or it has too many */
+	const struct trace_thread *thread;
 };
 
 /**
