@@ -110,16 +110,20 @@ static void add_wait(struct builder *b, size_t link, enum path_place place, cons
 	struct path_wait *row;
 
 	b->key.len = 0;
-	string_addf(&b->key, "w%zu:%u:%d:%u:%s:%s:%s", link, trace_thread_tid(s->thread), (int)place,
+	string_addf(&b->key, "w%zu:%s:%d:%u:%s:%s:%s:%s", link, trace_thread_comm(s->thread), (int)place,
 		    s->other ? trace_process_pid(s->other) : 0, s->via, s->target,
-		    place == PLACE_WAIT_CPU ? s->holder_name : "");
+		    place == PLACE_WAIT_CPU ? s->holder_name : "", s->kind == TRACE_WAIT_TIMEOUT ? s->name : "");
 	row = memory_row(&b->waits, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
 	if (!row->count++) {
 		row->link = link;
 		row->place = place;
 		row->first = *s;
 	}
+	row->several_threads |= s->thread != row->first.thread;
+	row->several_processes |= trace_thread_process(s->thread) != trace_thread_process(row->first.thread);
 	row->several_holders |= s->holder != row->first.holder;
+	if (place == PLACE_WAIT_CPU)
+		process_origin_add(&row->origin, s->holder ? trace_thread_process(s->holder) : NULL);
 	row->ns += s->to_ns - s->from_ns;
 }
 

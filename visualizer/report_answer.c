@@ -4,10 +4,9 @@
  * and what to type next.
  *
  * The answer is about one thread: the command's; without a command the thread of the chosen or of
- * all processes with the most work, which is CPU time, and waits for a CPU, for files, hosts,
- * memory, quota and other processes. Idle waits and sleeps are no work. The critical path of that
- * thread has the verdict, the bars and the waits, so their times are parts of the same whole. For a
- * machine the bars are those of the busiest processes instead.
+ * all processes with the most work (busiest.h). The critical path of that thread has the verdict,
+ * the bars and the waits, so their times are parts of the same whole. For a machine the bars are
+ * those of the busiest processes instead.
  *
  * A terminal of 24 lines shows all of it: each part has a maximum of lines.
  */
@@ -16,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bars.h"
+#include "busiest.h"
 #include "checked_figures.h"
 #include "grid.h"
 #include "losses.h"
@@ -26,6 +26,7 @@
 #include "report_answer.h"
 #include "report_cpus.h"
 #include "report_critical_path.h"
+#include "report_groups.h"
 #include "report_overview.h"
 #include "report_user.h"
 #include "verdict.h"
@@ -46,74 +47,6 @@ void answer_begin(struct report *report)
 	report->history = trace_history_new(report->analysis, &options, &error);
 	if (!report->history && error.code == -ENOMEM)
 		memory_end();
-}
-
-/* ---- the thread ---- */
-
-static uint64_t work_ns(const struct trace_figures *f, uint32_t own_pid)
-{
-	uint64_t ns = f->user_ns + f->syscall_ns + f->trap_ns + f->wait_cpu_ns;
-
-	for (size_t i = 0; i < f->nr_waits; i++) {
-		const struct trace_wait *wait = &f->waits[i];
-		bool is_work = wait->kind == TRACE_WAIT_FILE || wait->kind == TRACE_WAIT_NETWORK ||
-			       wait->kind == TRACE_WAIT_MEMORY || wait->kind == TRACE_WAIT_QUOTA ||
-			       (wait->kind == TRACE_WAIT_PROCESS && wait->pid != own_pid &&
-				strcmp(wait->via, "waitpid") != 0);
-
-		ns += is_work && !wait->idle ? wait->ns : 0;
-	}
-	return ns;
-}
-
-static const struct trace_thread *busiest_thread(const struct trace_analysis *analysis,
-						 const struct trace_process *process)
-{
-	const struct trace_thread *best = NULL;
-	uint64_t most = 0;
-
-	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
-		struct trace_figures *f = checked_figures(trace_thread_figures(analysis, thread));
-		uint64_t ns = work_ns(f, trace_process_pid(process));
-
-		if (!best || ns > most) {
-			best = thread;
-			most = ns;
-		}
-		trace_figures_free(f);
-	}
-	return best;
-}
-
-/* True for the process of tracedaemon -P. */
-static bool is_recorded(const struct report *report, const struct trace_process *process)
-{
-	const char *text = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
-
-	return text && strtoul(text, NULL, 10) == trace_process_pid(process);
-}
-
-static const struct trace_process *busiest_process(const struct report *report, const struct process_row *rows,
-						   size_t nr)
-{
-	const struct trace_process *best = NULL;
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		struct trace_figures *f;
-		uint64_t ns;
-
-		if (trace_process_is_kernel(rows[i].process) && !has_process_choice(&report->options->processes))
-			continue;
-		f = checked_figures(trace_process_figures(report->analysis, rows[i].process));
-		ns = is_recorded(report, rows[i].process) ? UINT64_MAX : work_ns(f, trace_process_pid(rows[i].process));
-		if (ns > most) {
-			best = rows[i].process;
-			most = ns;
-		}
-		trace_figures_free(f);
-	}
-	return best;
 }
 
 /* ---- parts ---- */
@@ -213,7 +146,7 @@ static void put_waits(const struct report *report, const struct path_tree *tree)
 			if (column)
 				verdict_wait_text(&tree->waits[i], &text);
 			else
-				verdict_thread_text(tree->waits[i].first.thread, &text);
+				verdict_waiter_text(&tree->waits[i], &text);
 			for (char *at = string_text(&text); (at = strchr(at, *UNBROKEN_BLANK));)
 				*at = ' ';
 			grid_text(grid, string_text(&text));
@@ -257,6 +190,17 @@ static void put_not_traced(const struct report *report)
 	free(name);
 }
 
+/* A control group that kept others from running. */
+static void put_group(const struct report *report, const struct process_row *rows, size_t nr)
+{
+	struct string s = {0};
+
+	if (has_scheduling(report->analysis))
+		groups_sentence(&s, report, rows, nr);
+	if (s.len)
+		put_text(&report->output, &s, 2);
+}
+
 static void put_end(const struct report *report)
 {
 	struct string s = {0};
@@ -279,7 +223,6 @@ static struct trace_critical_path *path_of(const struct report *report, const st
 	bool chosen = has_process_choice(&report->options->processes);
 	struct trace_critical_path *path;
 	struct trace_error error = {0};
-	const struct trace_process *process;
 	const struct trace_thread *thread;
 	uint64_t begun = 0;
 
@@ -288,10 +231,8 @@ static struct trace_critical_path *path_of(const struct report *report, const st
 		return NULL;
 	thread = chosen || !report->command.process ? NULL : critical_path_of_command(report, &begun);
 	*ret_of_command = thread;
-	if (!thread) {
-		process = busiest_process(report, rows, nr);
-		thread = process ? busiest_thread(report->analysis, process) : NULL;
-	}
+	if (!thread)
+		thread = busiest_thread(report, rows, nr);
 	path = thread ? trace_critical_path_new(report->history, thread, begun, UINT64_MAX, &error) : NULL;
 	if (!path && error.code == -ENOMEM)
 		memory_end();
@@ -338,6 +279,7 @@ void report_answer(const struct report *report)
 		report_overview(report, rows, nr, system);
 		trace_figures_free(system);
 	}
+	put_group(report, rows, nr);
 	put_end(report);
 	trace_critical_path_free(path);
 	free(rows);

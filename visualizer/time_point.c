@@ -242,6 +242,6 @@ const char *wall_range_text(const struct trace *trace, uint64_t from_ns, uint64_
 	if (strncmp(from_text.bytes, end, strlen("2026-11-26 ")) == 0)
 		end += strlen("2026-11-26 ");
 	strftime(zone, sizeof(zone), "%Z", &to);
-	snprintf(text->bytes, sizeof(text->bytes), "%.40s to %.40s %s", from_text.bytes, end, zone);
+	snprintf(text->bytes, sizeof(text->bytes), "%.30s to %.30s %s", from_text.bytes, end, zone);
 	return text->bytes;
 }

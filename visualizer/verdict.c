@@ -30,7 +30,7 @@ struct part {
 static const char *const blocked_words[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "waiting for files",
 							       [TRACE_WAIT_PROCESS] = "waiting for processes",
 							       [TRACE_WAIT_NETWORK] = "waiting for the network",
-							       [TRACE_WAIT_TIMEOUT] = "sleeping",
+							       [TRACE_WAIT_TIMEOUT] = "sleeping, timeouts",
 							       [TRACE_WAIT_DEVICE] = "waiting for devices",
 							       [TRACE_WAIT_MEMORY] = "waiting for memory",
 							       [TRACE_WAIT_STOPPED] = "stopped",
@@ -62,21 +62,46 @@ static void add_name(struct string *s, const char *name)
 	free(cut);
 }
 
+static void add_process(struct string *s, const struct trace_process *process)
+{
+	if (*trace_process_comm(process))
+		add_name(s, trace_process_title(process));
+	else
+		string_add(s, "process");
+	string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(process));
+}
+
 void verdict_thread_text(const struct trace_thread *thread, struct string *s)
 {
 	const struct trace_process *process = trace_thread_process(thread);
 	const char *comm = trace_process_comm(process), *own = trace_thread_comm(thread);
 
-	if (*comm)
-		add_name(s, trace_process_title(process));
-	else
-		string_add(s, "process");
-	string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(process));
+	add_process(s, process);
 	if (trace_thread_tid(thread) == trace_process_pid(process))
 		return;
 	string_add(s, " thread" UNBROKEN_BLANK);
 	add_name(s, strcmp(comm, own) == 0 ? "" : own);
 	string_addf(s, "%s%u", *own && strcmp(comm, own) != 0 ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
+}
+
+void verdict_waiter_text(const struct path_wait *wait, struct string *s)
+{
+	const struct trace_process *process = trace_thread_process(wait->first.thread);
+	const char *comm = trace_process_comm(process), *own = trace_thread_comm(wait->first.thread);
+
+	if (wait->several_processes) {
+		add_name(s, *comm ? trace_process_title(process) : own);
+		string_add(s, " processes");
+	} else if (wait->several_threads) {
+		add_process(s, process);
+		string_add(s, " threads");
+		if (strcmp(comm, own) != 0) {
+			string_add(s, UNBROKEN_BLANK);
+			add_name(s, own);
+		}
+	} else {
+		verdict_thread_text(wait->first.thread, s);
+	}
 }
 
 static void add_link(struct string *s, const struct path_link *link)
@@ -173,6 +198,17 @@ static void add_via(struct string *s, const char *via)
 		string_addf(s, " via %s", via);
 }
 
+static void add_origin(struct string *s, const struct process_origin *origin)
+{
+	const struct trace_process *starter = process_origin(origin);
+
+	if (!starter)
+		return;
+	string_add(s, origin->is_direct ? " started by " : " under ");
+	add_name(s, trace_process_title(starter));
+	string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(starter));
+}
+
 static void add_holder(struct string *s, const struct path_wait *wait)
 {
 	if (wait->first.holder && !wait->several_holders) {
@@ -181,6 +217,15 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 	}
 	add_name(s, wait->first.holder_name);
 	string_add(s, wait->first.holder ? " processes" : "");
+	if (wait->first.holder)
+		add_origin(s, &wait->origin);
+}
+
+/* A wait that more than one process could have ended: "several" is no name. */
+static bool is_several(const struct trace_path_segment *s)
+{
+	return s->kind == TRACE_WAIT_PROCESS && (!s->other || !trace_process_pid(s->other)) &&
+	       strcmp(s->target, "several") == 0;
 }
 
 void verdict_wait_text(const struct path_wait *wait, struct string *s)
@@ -195,10 +240,14 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 			add_holder(s, wait);
 		return;
 	}
-	string_add(s, trace_wait_kind_name(first->kind));
-	if (first->other)
-		string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(first->other));
-	if (*first->target) {
+	if (is_several(first)) {
+		string_add(s, "several processes");
+	} else {
+		string_add(s, trace_wait_kind_name(first->kind));
+		if (first->other)
+			string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(first->other));
+	}
+	if (*first->target && !is_several(first)) {
 		string_add(s, " ");
 		add_name(s, first->target);
 	}
@@ -209,13 +258,24 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 	}
 }
 
+/* A sleep, or the timeout of a call that may also end for another reason, as a poll. */
+static void add_timeout(struct string *s, const struct path_wait *wait, bool is_most)
+{
+	if (!is_most || !wait->first.name[0] || wait->first.name[0] == '(') /* (not seen) */
+		return;
+	if (strcmp(wait->first.name, "nanosleep") == 0 || strcmp(wait->first.name, "clock_nanosleep") == 0)
+		string_add(s, " (it slept)");
+	else
+		string_addf(s, " (%s timed out)", wait->first.name);
+}
+
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
 static void add_place(struct string *s, const struct path_tree *tree, size_t link, enum path_place place)
 {
 	static const char *const for_what[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "for the file ",
 								  [TRACE_WAIT_PROCESS] = "for process ",
 								  [TRACE_WAIT_NETWORK] = "for the network, ",
-								  [TRACE_WAIT_TIMEOUT] = "for a timer (it slept)",
+								  [TRACE_WAIT_TIMEOUT] = "for a timer",
 								  [TRACE_WAIT_DEVICE] = "for the device ",
 								  [TRACE_WAIT_MEMORY] = "for memory",
 								  [TRACE_WAIT_STOPPED] = "while stopped",
@@ -239,12 +299,17 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 	}
 	if (!is_most && kind == TRACE_WAIT_FILE) {
 		string_add(s, "for files");
+	} else if (wait && is_several(&wait->first)) {
+		string_add(s, "for several processes");
+		add_via(s, wait->first.via);
 	} else {
 		string_add(s, for_what[kind]);
 		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
 		    kind != TRACE_WAIT_UNKNOWN && kind != TRACE_WAIT_QUOTA && wait)
 			add_name(s, wait->first.target);
-		if (is_most)
+		if (kind == TRACE_WAIT_TIMEOUT)
+			add_timeout(s, wait, is_most);
+		else if (is_most)
 			add_via(s, wait->first.via);
 	}
 }

@@ -79,7 +79,7 @@ static void the_verdict_follows_the_chain_to_its_end(void)
 	text = report_of(chain(true), "");
 	CU_ASSERT(lines_of(text) <= LINES);
 	CU_ASSERT(widest_line(text) <= 80);
-	contains(text, "\n  sleeping ");
+	contains(text, "\n  sleeping, timeouts ");
 	contains(text, "postgres 30  timeout in nanosleep\n");
 	contains(text, "\nMore: tracevisualizer -a /tmp/report_case_own_");
 	join_lines(text);
@@ -124,6 +124,150 @@ static void without_a_command_the_busiest_thread_is_explained(void)
 	text = refusal_of(chain(false), "--comm=nothing");
 	contains(text, "no process of this trace is called nothing");
 	free(text);
+}
+
+/*
+ * make reads the output of its child sh in nearly all of the recording, and server waits for client
+ * until its end; sh computes for a while. Process @of has the other end of the pipe of make.
+ */
+static struct tb *supervisor(uint32_t of, bool server_runs)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_thread_in(tb, 10, 10, 1, "make", 1, false, SYS_read);
+	tb_thread_in(tb, 20, 20, 1, "server", 1, false, SYS_read);
+	tb_thread(tb, 30, 30, 10, "sh", 0, true);
+	tb_thread(tb, 40, 40, 1, "client", 1, false);
+	tb_fd(tb, 10, 0, 1, 200, S_IFIFO | 0600, "pipe:[200]");
+	tb_fd(tb, of, 1, 1, 200, S_IFIFO | 0600, "pipe:[200]");
+	tb_fd(tb, 20, 0, 1, 201, S_IFIFO | 0600, "pipe:[201]");
+	tb_fd(tb, 40, 1, 1, 201, S_IFIFO | 0600, "pipe:[201]");
+	tb_waking(tb, 0, 1001000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 1, 1002000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 1, 1002100, 1);
+	tb_sys_enter(tb, 1, 1002200, SYS_read, 0, 0x10000, 100);
+	tb_switch(tb, 1, 1003000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	if (server_runs) {
+		tb_waking(tb, 0, 1004000, 20, TRACE_CONTEXT_TASK);
+		tb_switch(tb, 1, 1005000, 0, 20, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 1, 1005100, 1);
+		tb_sys_enter(tb, 1, 1005200, SYS_read, 0, 0x10000, 100);
+		tb_switch(tb, 1, 1006000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	tb_switch(tb, 0, 1050000, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 1090000, of, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1091000, 0, of, TRACE_TASK_RUNNING);
+	tb_sys_enter(tb, 0, 1092000, SYS_write, 1, 0x20000, 100);
+	tb_waking(tb, 0, 1093000, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 1094000, 100);
+	return tb;
+}
+
+/* No work: the wait of a supervisor, and that of a process that never ran. */
+static void the_busiest_thread_is_no_supervisor(void)
+{
+	char *text = report_of(supervisor(30, false), "");
+
+	contains(text, "sh 30 ran on a CPU for ");
+	free(text);
+	text = report_of(supervisor(40, false), ""); /* the other end is no child */
+	contains(text, "make 10 waited ");
+	free(text);
+	text = report_of(supervisor(30, true), "");
+	contains(text, "server 20 waited ");
+	contains(text, "for several processes via pipe");
+	contains(text, "  several processes via pipe in read\n");
+	free(text);
+}
+
+/* load waits for app. Its threads wait for one file, and for a condition in vain. */
+static void waits_of_threads_of_one_name_are_one_row(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = 1000000;
+	char *text;
+
+	tb_window(tb, ns, ns + 100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_fsync, "fsync");
+	tb_thread(tb, 10, 10, 1, "load", 0, true);
+	tb_thread(tb, 20, 20, 1, "app", 1, false);
+	tb_fd(tb, 10, 0, 1, 200, S_IFIFO | 0600, "pipe:[200]");
+	tb_fd(tb, 20, 1, 1, 200, S_IFIFO | 0600, "pipe:[200]");
+	tb_fd(tb, 20, 3, 1, 300, S_IFREG | 0600, "/cart.db");
+	for (uint32_t tid = 21; tid <= 23; tid++) {
+		uint64_t wait_ns = tid == 23 ? 20000 : 10000;
+
+		tb_thread(tb, tid, 20, 1, "app", 1, false);
+		tb_sys_enter(tb, 0, ns + 100, SYS_read, 0, 0x10000, 100);
+		tb_switch(tb, 0, ns + 200, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(tb, 1, ns + 210, tid, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 1, ns + 220, 0, tid, TRACE_TASK_RUNNING);
+		if (tid == 23)
+			tb_sys_enter(tb, 1, ns + 300, SYS_futex, 0x5000, 0x189, 0, 0x6000, 0, ~0u);
+		else
+			tb_sys_enter(tb, 1, ns + 300, SYS_fsync, 3);
+		tb_switch(tb, 1, ns + 400, tid, 0, tid == 23 ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_UNINTERRUPTIBLE);
+		tb_vector(tb, 1, ns + 390 + wait_ns, TRACE_VECTOR_LOCAL_TIMER);
+		tb_waking(tb, 1, ns + 400 + wait_ns, tid, TRACE_CONTEXT_HARDIRQ);
+		tb_vector_exit(tb, 1, ns + 410 + wait_ns, TRACE_VECTOR_LOCAL_TIMER);
+		tb_switch(tb, 1, ns + 500 + wait_ns, 0, tid, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 1, ns + 600 + wait_ns, tid == 23 ? -110 : 0);
+		tb_sys_enter(tb, 1, ns + 700 + wait_ns, SYS_write, 1, 0x20000, 100);
+		tb_waking(tb, 1, ns + 800 + wait_ns, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(tb, 1, ns + 900 + wait_ns, 100);
+		tb_switch(tb, 1, ns + 1000 + wait_ns, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(tb, 0, ns + 1100 + wait_ns, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns + 1200 + wait_ns, 100);
+		ns += wait_ns + 1200;
+	}
+	text = report_of(tb, "--comm=load --ns");
+	contains(text, "\n   20000  ");
+	contains(text, "  app 20 threads    file /cart.db in fsync\n");
+	contains(text, "  app 20 thread 23  timeout in futex\n");
+	free(text);
+}
+
+/* A sleep is one; the timeout of another call is not called a sleep. */
+static void only_a_sleep_is_called_a_sleep(void)
+{
+	static const struct {
+		int nr;
+		const char *name, *words;
+	} calls[] = {{SYS_nanosleep, "nanosleep", "for a timer (it slept);"},
+		     {SYS_clock_nanosleep, "clock_nanosleep", "for a timer (it slept);"},
+		     {SYS_futex, "futex", "for a timer (futex timed out);"},
+		     {SYS_epoll_wait, "epoll_wait", "for a timer (epoll_wait timed out);"}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct tb *tb = tb_new();
+		char *text;
+
+		tb_window(tb, 1000000, 1100000);
+		tb_string(tb, TRACE_STRING_SYSCALL, calls[i].nr, calls[i].name);
+		tb_thread(tb, 10, 10, 1, "app", 0, true);
+		if (calls[i].nr == SYS_futex)
+			tb_sys_enter(tb, 0, 1001000, SYS_futex, 0x5000, 0x189, 0, 0x6000, 0, ~0u);
+		else if (calls[i].nr == SYS_clock_nanosleep)
+			tb_sys_enter(tb, 0, 1001000, SYS_clock_nanosleep, 0, 0, 0x5000, 0);
+		else
+			tb_sys_enter(tb, 0, 1001000, calls[i].nr, 5, 0x5000, 1, 1);
+		tb_switch(tb, 0, 1002000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_vector(tb, 0, 1089000, TRACE_VECTOR_LOCAL_TIMER);
+		tb_waking(tb, 0, 1090000, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_vector_exit(tb, 0, 1090500, TRACE_VECTOR_LOCAL_TIMER);
+		tb_switch(tb, 0, 1091000, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, 1092000, calls[i].nr == SYS_futex ? -110 : 0);
+		text = report_of(tb, "--comm=app");
+		join_lines(text);
+		contains(text, calls[i].words);
+		free(text);
+	}
 }
 
 static void bars_are_ascii_in_the_c_locale(void)
@@ -241,6 +385,9 @@ int main(int argc, char **argv)
 		CASE(the_verdict_follows_the_chain_to_its_end),
 		CASE(the_bars_add_up_to_the_window),
 		CASE(without_a_command_the_busiest_thread_is_explained),
+		CASE(the_busiest_thread_is_no_supervisor),
+		CASE(waits_of_threads_of_one_name_are_one_row),
+		CASE(only_a_sleep_is_called_a_sleep),
 		CASE(bars_are_ascii_in_the_c_locale),
 		CASE(long_names_do_not_make_the_screen_longer),
 		CASE(the_page_of_a_process_has_its_threads_by_name),

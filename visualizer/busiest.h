@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_BUSIEST_H
+#define VISUALIZER_BUSIEST_H
+/*
+ * busiest.h - the thread with the most work, for a recording without a command.
+ *
+ * Work is CPU time, and waits for a CPU, for files, hosts, memory, quota and other processes. No
+ * work are idle waits, timeouts, and waits for descendants, as those of make, a shell, or a
+ * supervisor that reads the output of its jobs. A process that never had a CPU has no work,
+ * whatever it waits for: no event shows that the wait has to do with the time that was recorded.
+ */
+#include "process_rows.h"
+#include "report.h"
+
+/** busiest_thread() - of the processes in @rows, the one of tracedaemon -P first; NULL: none */
+const struct trace_thread *busiest_thread(const struct report *report, const struct process_row *rows, size_t nr);
+#endif
