@@ -378,6 +378,11 @@ void keeper_dispatch(struct keeper *keeper)
 
 /* ---- status ---- */
 
+void keeper_get_cpu(struct keeper *keeper, uint32_t cpu, struct keep_status *ret_status)
+{
+	keep_get_cpu_status(keeper->keep, cpu, ret_status);
+}
+
 size_t keeper_print(struct keeper *keeper, char *text, size_t size)
 {
 	struct keep_status status;

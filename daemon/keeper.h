@@ -71,6 +71,8 @@ void keeper_finish(struct keeper *keeper);
 /** keeper_reset() - drop what is kept */
 void keeper_reset(struct keeper *keeper);
 
+/** keeper_get_cpu() - what is kept of a CPU */
+void keeper_get_cpu(struct keeper *keeper, uint32_t cpu, struct keep_status *ret_status);
 /** keeper_print() - what is kept, for a status. Returns the number of bytes, as snprintf() */
 size_t keeper_print(struct keeper *keeper, char *text, size_t size);
 #endif
