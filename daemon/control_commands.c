@@ -228,7 +228,7 @@ static uint64_t subbufs_of_ring(const struct tracer_ring *ring)
 	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_RELAXED) >> SUBBUF_OFFSET_BITS;
 }
 
-/* A flight recorder holds so much of a CPU: "the last 29.8 s, 7.1 MB; ". */
+/* A flight recorder holds so much of a CPU: "; the last 29.8 s, 7.1 MB". */
 static void print_held(const struct session *session, size_t idx, char *text, size_t size)
 {
 	const struct tracer_ring *ring = tracer_get_ring(session->tracer, idx);
@@ -245,7 +245,7 @@ static void print_held(const struct session *session, size_t idx, char *text, si
 	} else {
 		flight_get_held(session->flight, idx, &since_ns, &bytes);
 	}
-	snprintf(text, size, "the last %s, %s; ", text_seconds(now_ns > since_ns ? now_ns - since_ns : 0).s,
+	snprintf(text, size, "; the last %s, %s", text_seconds(now_ns > since_ns ? now_ns - since_ns : 0).s,
 		 text_bytes(bytes).s);
 }
 
@@ -260,10 +260,9 @@ static size_t print_rings(const struct session *session, char *text, size_t size
 		ring = tracer_get_ring(session->tracer, i);
 		print_held(session, i, held, sizeof(held));
 		used += (size_t)snprintf(
-			text + used, size - used, "  CPU %u%s: %s%llu sub-buffers produced, %llu events lost\n",
-			ring->cpu, ring->structural ? " structural" : "", held,
-			(unsigned long long)subbufs_of_ring(ring),
-			(unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED));
+			text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost%s\n",
+			ring->cpu, ring->structural ? " structural" : "", (unsigned long long)subbufs_of_ring(ring),
+			(unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED), held);
 	}
 	return used;
 }

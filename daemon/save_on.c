@@ -154,3 +154,8 @@ bool save_on_needs_events(const struct save_on *on)
 	return on->kind == SAVE_WAIT || on->kind == SAVE_SCOPE || on->kind == SAVE_EVENT ||
 	       (on->kind == SAVE_SIGNAL && !on->to_daemon);
 }
+
+bool save_on_names_thread(const struct save_on *on)
+{
+	return *on->name && (on->kind == SAVE_WAIT || on->kind == SAVE_SIGNAL);
+}

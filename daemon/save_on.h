@@ -47,4 +47,6 @@ struct save_on {
 int save_on_parse(const char *text, struct save_on *ret_on, struct trace_error *ret_error);
 /** save_on_needs_events() - is it decided from the recorded events? */
 bool save_on_needs_events(const struct save_on *on);
+/** save_on_names_thread() - is it for threads or programs of a name only? */
+bool save_on_names_thread(const struct save_on *on);
 #endif

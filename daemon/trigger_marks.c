@@ -11,12 +11,31 @@
 #include <trace/reader.h>
 
 #include "condition_text.h"
+#include "program_title.h"
+
+/*
+ * signal:signal_generate result, Linux 6.1. The event signal_deliver is not used: a signal that ends a
+ * process is delivered to it as SIGKILL.
+ */
+enum { SIGNAL_DELIVERED = 0, SIGNAL_LOSE_INFO = 4 };
 
 #define NR_IDS	  65536
 #define MARKS_MAX (1u << 20) /* waiting for their turn; with more, all are dropped as lost */
 
 /** enum type_use - what a type of events is for; 0: not known yet */
-enum type_use { USE_UNKNOWN, USE_NONE, USE_SWITCH, USE_WAKING, USE_SIGNAL, USE_EVENT, USE_BEGIN, USE_END };
+enum type_use {
+	USE_UNKNOWN,
+	USE_NONE,
+	USE_SWITCH,
+	USE_WAKING,
+	USE_SIGNAL,
+	USE_NAME,
+	USE_FORK,
+	USE_FREE,
+	USE_EVENT,
+	USE_BEGIN,
+	USE_END
+};
 
 /**
  * struct marked_type - a type that rules name. @stem: hash of the scope's name
@@ -173,17 +192,34 @@ static bool wants(const struct trigger_marks *marks, enum save_kind kind)
 	return false;
 }
 
+/* The threads of a name may have ended when the daemon looks, so their names are noted before. */
+static enum type_use use_for_names(const struct trigger_marks *marks, uint16_t id)
+{
+	bool has_names = false;
+
+	for (size_t i = 0; i < marks->nr_rules; i++)
+		has_names |= save_on_names_thread(&marks->rules[i]);
+	if (!has_names)
+		return USE_NONE;
+	return id == TRACE_EV_sched_exec || id == TRACE_EV_sched_comm ? USE_NAME
+	       : id == TRACE_EV_sched_fork			      ? USE_FORK
+	       : id == TRACE_EV_sched_free			      ? USE_FREE
+								      : USE_NONE;
+}
+
 static enum type_use find_use(struct trigger_marks *marks, uint16_t id)
 {
 	const struct trace_event_type *type = trace_writer_type(marks->writer, id);
+	enum type_use found;
 
 	if (id == TRACE_EV_sched_switch)
 		return USE_SWITCH;
 	if (id == TRACE_EV_sched_waking && wants(marks, SAVE_WAIT))
 		return USE_WAKING;
-	if (id == TRACE_EV_signal_deliver && wants(marks, SAVE_SIGNAL))
+	if (id == TRACE_EV_signal_generate && wants(marks, SAVE_SIGNAL))
 		return USE_SIGNAL;
-	return type ? add_type(marks, type, id) : USE_NONE;
+	found = type ? add_type(marks, type, id) : USE_NONE;
+	return found == USE_NONE ? use_for_names(marks, id) : found;
 }
 
 static const struct marked_type *type_of(const struct trigger_marks *marks, uint16_t id)
@@ -243,15 +279,59 @@ static void read_named(struct trigger_marks *marks, struct trigger_mark mark, ui
 	add(marks, mark);
 }
 
+/* Which rules are for the thread with this comm, or path of its program? */
+static uint32_t rules_of_name(const struct trigger_marks *marks, const char *text, size_t bytes)
+{
+	char name[SAVE_ON_NAME_BYTES];
+	const char *slash = memrchr(text, '/', strnlen(text, bytes));
+	uint32_t rules = 0;
+
+	bytes -= slash ? (size_t)(slash + 1 - text) : 0;
+	text = slash ? slash + 1 : text;
+	snprintf(name, sizeof(name), "%.*s", (int)(bytes < sizeof(name) ? bytes : sizeof(name) - 1), text);
+	for (size_t i = 0; i < marks->nr_rules; i++)
+		if (save_on_names_thread(&marks->rules[i]) && program_is_called("", false, name, marks->rules[i].name))
+			rules |= 1u << i;
+	return rules;
+}
+
+/* Records that begin with the number of a thread; a name is behind the fixed part. */
+static void read_life(struct trigger_marks *marks, struct trigger_mark mark, uint16_t id, const void *payload,
+		      size_t bytes, enum type_use use)
+{
+	size_t fixed = id == TRACE_EV_sched_exec ? sizeof(struct trace_sched_exec) : sizeof(struct trace_sched_comm);
+	struct trace_sched_fork fork;
+
+	if (use == USE_FORK && bytes >= sizeof(fork)) {
+		memcpy(&fork, payload, sizeof(fork));
+		mark.kind = MARK_FORK;
+		mark.tid = fork.tid;
+		mark.other = fork.parent_tid;
+		add(marks, mark);
+	} else if (use == USE_NAME && bytes > fixed) {
+		memcpy(&mark.tid, payload, sizeof(mark.tid));
+		mark.kind = MARK_NAME;
+		mark.other = id == TRACE_EV_sched_exec;
+		mark.rules = rules_of_name(marks, (const char *)payload + fixed, bytes - fixed);
+		add(marks, mark);
+	} else if (use == USE_FREE && bytes >= sizeof(mark.tid)) {
+		memcpy(&mark.tid, payload, sizeof(mark.tid));
+		mark.kind = MARK_FREE;
+		add(marks, mark);
+	}
+}
+
 static void read_record(struct trigger_marks *marks, struct trigger_mark mark, uint16_t id, const void *payload,
 			size_t bytes, enum type_use use)
 {
 	struct trace_sched_switch change;
 	struct trace_sched_waking waking;
-	struct trace_signal_deliver signal;
+	struct trace_signal_generate signal;
 
 	if (use >= USE_EVENT) {
 		read_named(marks, mark, id, payload, bytes, use);
+	} else if (use == USE_NAME || use == USE_FORK || use == USE_FREE) {
+		read_life(marks, mark, id, payload, bytes, use);
 	} else if (use == USE_SWITCH && bytes >= sizeof(change)) {
 		memcpy(&change, payload, sizeof(change));
 		mark.kind = MARK_SWITCH;
@@ -267,8 +347,10 @@ static void read_record(struct trigger_marks *marks, struct trigger_mark mark, u
 	} else if (use == USE_SIGNAL && bytes >= sizeof(signal)) {
 		memcpy(&signal, payload, sizeof(signal));
 		mark.kind = MARK_SIGNAL;
+		mark.tid = signal.tid;
 		mark.other = signal.signal;
-		add(marks, mark);
+		if (signal.result == SIGNAL_DELIVERED || signal.result == SIGNAL_LOSE_INFO)
+			add(marks, mark);
 	}
 }
 

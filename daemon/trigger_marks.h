@@ -17,10 +17,13 @@
 enum mark_kind {
 	MARK_SWITCH, /* @tid left the CPU in @state, and @other runs now */
 	MARK_WAKING, /* @tid is woken */
-	MARK_SIGNAL, /* the thread on the CPU gets the signal @other */
+	MARK_SIGNAL, /* @tid gets the signal @other */
 	MARK_EVENT,
 	MARK_BEGIN, /* of the scope @other */
 	MARK_END,
+	MARK_NAME, /* @tid has a name of @rules: of a program that it runs (@other is 1), or its own */
+	MARK_FORK, /* @other made @tid, which has its name */
+	MARK_FREE, /* @tid is gone */
 	MARK_LOST, /* events are missing before: what was under way is not known any more */
 };
 

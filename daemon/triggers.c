@@ -18,7 +18,7 @@
 
 /**
  * struct lasting - a wait, or the open scopes of one name of a thread
- * @producer, @scope: of scopes; of a wait -2 and 0
+ * @producer, @scope: of scopes; of a wait OF_WAIT and 0
  * @begin_ns: of the wait, or of each open scope
  * @depth: open scopes
  * @state: of the task that waits
@@ -43,6 +43,7 @@ struct lasting {
 };
 
 #define OF_WAIT (-2)
+#define OF_NAME (-3) /* no wait and no scope: @called are the rules with the name of the thread */
 
 struct triggers {
 	const struct save_on *rules; /* borrowed */
@@ -128,12 +129,42 @@ static pid_t pid_of(const struct triggers *triggers, uint32_t tid)
 	return triggers->tracer ? tracer_pid(triggers->tracer, (pid_t)tid) : 0;
 }
 
-/* Is the thread, or its program, called so? Not if it has ended: its name is not known any more. */
-static bool is_called(const struct triggers *triggers, uint32_t tid, const char *name)
+/* Is the thread, or its program, called so? If it has ended, its last name counts. */
+static bool is_called(struct triggers *triggers, uint32_t tid, size_t rule)
 {
-	pid_t pid = pid_of(triggers, tid);
+	const struct lasting *name = *slot_of(triggers, tid, OF_NAME, 0);
+	pid_t pid;
 
-	return pid && process_is_called(pid, name);
+	if (name && name->called >> rule & 1)
+		return true;
+	pid = pid_of(triggers, tid);
+	return pid && process_is_called(pid, triggers->rules[rule].name);
+}
+
+static void set_name(struct triggers *triggers, uint32_t tid, uint32_t rules)
+{
+	struct lasting **at = slot_of(triggers, tid, OF_NAME, 0);
+	struct lasting *name = rules ? add(triggers, tid, OF_NAME, 0) : NULL;
+
+	if (name)
+		name->called = rules;
+	else if (!rules && *at)
+		drop(at);
+}
+
+/* The name of a program is one of the thread until it runs another program. */
+static void take_name(struct triggers *triggers, const struct trigger_mark *mark)
+{
+	const struct lasting *before = mark->other ? NULL : *slot_of(triggers, mark->tid, OF_NAME, 0);
+
+	set_name(triggers, mark->tid, mark->rules | (before ? before->called : 0));
+}
+
+static void take_fork(struct triggers *triggers, const struct trigger_mark *mark)
+{
+	const struct lasting *parent = *slot_of(triggers, mark->other, OF_NAME, 0);
+
+	set_name(triggers, mark->tid, parent ? parent->called : 0);
 }
 
 static void hit(struct triggers *triggers, size_t rule, uint32_t tid, uint64_t ns, const char *what)
@@ -165,7 +196,7 @@ static bool counts(struct triggers *triggers, struct lasting *wait, size_t rule,
 		wait->called_ns = now_ns;
 		for (size_t i = 0; i < triggers->nr_rules; i++)
 			if (triggers->rules[i].kind == SAVE_WAIT && *triggers->rules[i].name &&
-			    is_called(triggers, wait->tid, triggers->rules[i].name))
+			    is_called(triggers, wait->tid, i))
 				wait->called |= 1u << i;
 	}
 	return wait->called >> rule & 1;
@@ -283,7 +314,6 @@ static void take_event(struct triggers *triggers, const struct trigger_mark *mar
 
 static void take_signal(struct triggers *triggers, const struct trigger_mark *mark)
 {
-	uint32_t thread = thread_of(triggers, mark);
 	const char *word = sigabbrev_np((int)mark->other);
 	char what[32];
 
@@ -291,10 +321,10 @@ static void take_signal(struct triggers *triggers, const struct trigger_mark *ma
 		const struct save_on *on = &triggers->rules[i];
 
 		if (on->kind != SAVE_SIGNAL || on->to_daemon || on->signal != (int)mark->other ||
-		    (*on->name && !is_called(triggers, thread, on->name)))
+		    (*on->name && !is_called(triggers, mark->tid, i)))
 			continue;
 		snprintf(what, sizeof(what), "got SIG%s", word ? word : "?");
-		hit(triggers, i, thread, mark->ns, what);
+		hit(triggers, i, mark->tid, mark->ns, what);
 	}
 }
 
@@ -326,6 +356,15 @@ static void take(void *context, const struct trigger_mark *mark)
 	case MARK_END:
 		end_scope(triggers, mark);
 		break;
+	case MARK_NAME:
+		take_name(triggers, mark);
+		break;
+	case MARK_FORK:
+		take_fork(triggers, mark);
+		break;
+	case MARK_FREE:
+		set_name(triggers, mark->tid, 0);
+		break;
 	case MARK_LOST:
 		forget_all(triggers);
 		break;
@@ -341,7 +380,7 @@ static void look_at_lasting(struct triggers *triggers, uint64_t now_ns)
 
 			if (lasting->producer == OF_WAIT)
 				look_at_wait(triggers, lasting, now_ns, false);
-			else if (depth)
+			else if (depth && lasting->producer != OF_NAME)
 				look_at_scope(triggers, lasting, lasting->begin_ns[depth - 1], now_ns, false);
 		}
 }

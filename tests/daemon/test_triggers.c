@@ -355,18 +355,58 @@ static void a_long_scope_is_found(void)
 	story_free(story);
 }
 
-static void a_delivered_signal_is_found(void)
+static void a_signal_is_found(void)
 {
 	struct story *story = story_new("signal:SIGSEGV", NULL);
-	struct trace_signal_deliver signal = {.signal = SIGTERM};
+	struct trace_signal_generate signal = {.tid = 77, .signal = SIGTERM};
 
-	out_in(story, 0, 0, 5, 0, 77);
-	put(story, 0, 1, TRACE_EV_signal_deliver, &signal, sizeof(signal));
+	put(story, 0, 1, TRACE_EV_signal_generate, &signal, sizeof(signal));
 	signal.signal = SIGSEGV;
-	put(story, 0, 2, TRACE_EV_signal_deliver, &signal, sizeof(signal));
+	signal.result = 1; /* ignored */
+	put(story, 0, 2, TRACE_EV_signal_generate, &signal, sizeof(signal));
+	signal.result = 0;
+	put(story, 0, 3, TRACE_EV_signal_generate, &signal, sizeof(signal));
 	drained(story, 0, 10);
 	CU_ASSERT_EQUAL(story->nr_hits, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(story->last.text, "(77) got SIGSEGV"));
+	story_free(story);
+}
+
+static void named(struct story *story, uint64_t ms, uint32_t tid, const char *path)
+{
+	struct {
+		struct trace_sched_exec exec;
+		char path[32];
+	} run = {.exec = {.tid = tid, .old_tid = tid}};
+
+	strncpy(run.path, path, sizeof(run.path) - 1);
+	put(story, 1, ms, TRACE_EV_sched_exec, &run, sizeof(run));
+}
+
+/* When the daemon looks, the program has ended, and its name is only in the events. */
+static void a_program_that_has_ended_is_known_by_its_name(void)
+{
+	struct story *story = story_new("wait:napper>200ms", "signal:napper:SIGTERM");
+	struct trace_signal_generate signal = {.tid = 10, .signal = SIGTERM};
+	struct trace_sched_fork thread = {.parent_tid = 10, .tid = 11, .tgid = 10};
+	struct trace_sched_free gone = {.tid = 10};
+
+	named(story, 0, 10, "/usr/bin/napper");
+	named(story, 0, 20, "/usr/bin/other");
+	put(story, 1, 1, TRACE_EV_sched_fork, &thread, sizeof(thread));
+	out_in(story, 0, 2, 11, ASLEEP, 20);
+	out_in(story, 0, 3, 20, ASLEEP, 10);
+	put(story, 0, 4, TRACE_EV_signal_generate, &signal, sizeof(signal));
+	waking(story, 0, 250, 11);
+	waking(story, 0, 251, 20);
+	drained(story, 0, 260);
+	CU_ASSERT_EQUAL(story->nr_hits, 2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(story->last.text, "napper (11) waited 0.248 s"));
+	put(story, 1, 300, TRACE_EV_sched_free, &gone, sizeof(gone));
+	out_in(story, 0, 301, 10, ASLEEP, 0); /* another thread of that number */
+	waking(story, 0, 900, 10);
+	drained(story, 0, 1000);
+	CU_ASSERT_EQUAL(story->nr_hits, 2);
 	story_free(story);
 }
 
@@ -382,7 +422,8 @@ int main(int argc, char **argv)
 		CASE(a_loss_makes_no_wait_longer),
 		CASE(an_event_with_a_value_is_found),
 		CASE(a_long_scope_is_found),
-		CASE(a_delivered_signal_is_found),
+		CASE(a_signal_is_found),
+		CASE(a_program_that_has_ended_is_known_by_its_name),
 		{NULL, NULL},
 	};
 
