@@ -208,6 +208,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	struct trace_thread *thread = cpu->current;
 
 	acct_cpu(a, cpu, start);
+	disk_lost(a, start);
 	if (thread && thread != &cpu->idle) {
 		acct_mode(a, thread, false);
 		frames_pop(a, thread, cpu->accounted_ns, 0, 0);
@@ -244,6 +245,7 @@ static void edge_pass(struct trace_analysis *a, uint64_t ns)
 	gaps_begin(a, ns);
 	window_edge(a);
 	work_sums_edge(a, ns);
+	disk_sums_edge(a, ns);
 	if (!a->is_past_window)
 		probe_uses_forget(a);
 }

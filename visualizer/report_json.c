@@ -16,6 +16,7 @@
 #include "process_pairs.h"
 #include "process_rows.h"
 #include "recorded.h"
+#include "report_disk_uses.h"
 #include "report_disks.h"
 #include "report_groups.h"
 #include "report_json.h"
@@ -579,6 +580,7 @@ void report_json(const struct report *report)
 	put_locks(&json, report->analysis);
 	put_interruptions(&json, report->analysis);
 	json_disks(&json, report->disks);
+	json_disk_uses(&json, report);
 	put_pairs(&json, report->analysis);
 	put_system_interrupts(&json, report->analysis);
 	report_check_memory(report);

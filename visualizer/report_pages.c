@@ -8,6 +8,7 @@
 #include "grid.h"
 #include "recorded.h"
 #include "report_cpus.h"
+#include "report_disk_uses.h"
 #include "report_files.h"
 #include "report_identity.h"
 #include "report_pages.h"
@@ -317,6 +318,7 @@ static void process_page(const struct report *report, const struct process_row *
 	interrupt_table(report, f);
 	cpu_wait_table(report, f, row->process);
 	wait_table(report, f, trace_process_pid(row->process));
+	disk_use_lines(report, row->process, f);
 	file_table(report, f);
 	fputs("\n", report->output.out);
 	trace_figures_free(f);

@@ -12,6 +12,7 @@
 #include "grid.h"
 #include "process_choice.h"
 #include "process_pairs.h"
+#include "report_disk_uses.h"
 #include "report_disks.h"
 #include "report_files.h"
 #include "report_sections.h"
@@ -371,6 +372,8 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 		by_interrupt(report);
 	if (report_has(report, SECTION_DEVICES))
 		by_device(report, system);
-	if (report_has(report, SECTION_DISKS))
+	if (report_has(report, SECTION_DISKS)) {
 		report_disks(&report->output, report->disks);
+		report_disk_uses(report);
+	}
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "losses.h"
 #include "process_choice.h"
 #include "slowest_choice.h"
 #include "slowest_find.h"
@@ -126,7 +127,7 @@ static int start_calls_find(struct slowest *s)
 			((struct start_call *)memory_row(&s->start_calls, sizeof(struct start_call), start->tid + 1ull))
 				->read_ns = event->ts_ns;
 	}
-	trace_cursor_free(cursor);
+	pass_end(cursor, true);
 	return 0;
 }
 

@@ -132,7 +132,7 @@ static int verify(const struct report *report)
 		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es",
 		    trace_nr_cpus(report->analysis), trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	/* after JSON, the output would not be JSON */
-	if (report->options->reports.json || report->options->reports.timeline)
+	if (report->options->reports.json || report->options->reports.timeline || report->options->reports.list_json)
 		fprintf(stderr, "%s\n", string_text(&line));
 	else
 		output_line(&report->output, "", "%s", string_text(&line));

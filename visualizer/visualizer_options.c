@@ -334,7 +334,7 @@ static const struct option_spec option_table[] = {
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
 	 .apply = set_comm, .help = "only processes of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
-	{.name = "json", .apply = set_json, .help = "-a, --diff, --slowest or --critical-path as JSON"},
+	{.name = "json", .apply = set_json, .help = "-a, -d, --diff, --slowest, --critical-path as JSON"},
 	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
 	{.name = "help", .apply = set_help, .help = "all options"},
 
@@ -469,8 +469,9 @@ static int check_together(const struct visualizer_options *options)
 	if (time_choice_is_backward(&options->window))
 		return complain_of_word("option", "--from", "has to be before --to");
 	/* the report is one JSON value, and lines behind it would make it none */
-	if (options->reports.json && options->reports.list && !options->reports.summary)
-		return complain_of_word("option", "--json", "has the figures and no events; leave out -d, or --json");
+	if (options->reports.json && options->reports.list && !options->reports.summary &&
+	    (options->reports.analyze || options->reports.critical_path))
+		return complain_of_word("option", "--json", "writes events, or figures; leave out -d, or the report");
 	if (options->reports.diff &&
 	    (options->reports.list || options->reports.verify || options->reports.critical_path))
 		return complain_of_word("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
@@ -495,6 +496,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 	bool listed = o->reports.list && !o->reports.summary,
 	     processes = o->reports.diff ||
 			 ((o->reports.analyze || o->reports.json) && !o->reports.critical_path && !o->reports.slowest);
+	bool text = listed && !o->reports.list_json;
 	bool choosable = processes || o->reports.answer || o->reports.timeline || o->reports.slowest;
 	const struct {
 		bool given, used;
@@ -512,11 +514,11 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->events.cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->events.nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
 		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
-		{o->events.paths, listed, "--paths", "it chooses what lists (-d) show"},
-		{o->events.hidden_columns, listed, "--forget", "it chooses what lists (-d) show"},
-		{o->symbols.folder, listed, "--symfs", "it is for the names of functions in lists (-d)"},
-		{o->symbols.debuginfod, listed, "--debuginfod", "it is for the names of functions in lists (-d)"},
-		{o->events.has_time, listed, "--time", "it chooses what lists (-d) show"},
+		{o->events.paths, text, "--paths", "it chooses what lists (-d) show"},
+		{o->events.hidden_columns, text, "--forget", "it chooses what lists (-d) show"},
+		{o->symbols.folder, text, "--symfs", "it is for the names of functions in lists (-d)"},
+		{o->symbols.debuginfod, text, "--debuginfod", "it is for the names of functions in lists (-d)"},
+		{o->events.has_time, text, "--time", "it chooses what lists (-d) show"},
 		{o->processes.pid >= 0, listed || choosable, "--pid",
 		 "it chooses a process for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
 		{o->processes.comm, choosable, "--comm",
@@ -587,6 +589,10 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
 	    !options->reports.summary && !options->reports.slowest)
 		options->reports.answer = true;
+	if (options->reports.json && options->reports.list && !options->reports.summary) {
+		options->reports.json = false;
+		options->reports.list_json = true;
+	}
 	if (!error)
 		warn_without_effect(options);
 	return error;

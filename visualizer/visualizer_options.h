@@ -25,6 +25,7 @@ struct report_choice {
 	bool summary; /* -s */
 	bool answer;  /* none of these: the answer on one screen */
 	bool json;
+	bool list_json; /* -d --json: the events; then @json is false */
 	bool verify;
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */

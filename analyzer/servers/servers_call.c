@@ -328,10 +328,6 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, c
 	case CALL_RING:
 		ring_enter(thread, args->values, args->nr);
 		break;
-	case CALL_CLOSE:
-		if (thread->process->serves)
-			open_closes(s, argument_endpoint(s, thread, args, args->places->fd));
-		break;
 	default:
 		break;
 	}
@@ -356,6 +352,19 @@ static void call_clear(struct servers_thread *thread)
 			thread->call.signalled = thread->call.replies = false;
 }
 
+/* What the thread does meanwhile is no matter: only its requests are. */
+static void close_begin(struct trace_servers *s, const struct trace_event *event, const struct call_places *places)
+{
+	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
+	struct servers_thread *thread = on_cpu ? servers_find_thread(&s->threads, on_cpu) : NULL;
+	struct call_args args = {.places = places};
+
+	if (!thread || !thread->process->serves)
+		return;
+	args.values = event_args(event, &args.nr);
+	open_closes(s, argument_endpoint(s, thread, &args, places->fd));
+}
+
 void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sys_enter *enter = event->payload;
@@ -365,6 +374,10 @@ void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 
 	if (nr >= 1024 || !s->calls.roles[abi][nr])
 		return;
+	if (s->calls.roles[abi][nr] == CALL_CLOSE) {
+		close_begin(s, event, &s->calls.places[abi][nr]);
+		return;
+	}
 	thread = servers_current_thread(s, event);
 	if (!thread)
 		return;
@@ -391,10 +404,8 @@ static void bill_receiving_call(struct trace_servers *s, struct servers_thread *
 	struct set *set = set_ref(thread->set);
 
 	set_assign(&thread->set, thread->call.incoming);
-	log_set(s, thread);
 	bill_now(s, thread);
 	set_assign(&thread->set, set);
-	log_set(s, thread);
 	set_unref(set);
 }
 

@@ -135,7 +135,6 @@ static void hold(struct servers_thread *thread, struct request_window *window, u
 		return;
 	window->held_from = less(thread->counted, early);
 	tally_add(&thread->held, window->origin);
-	thread->held_pipes += window->piped;
 	thread->held_version++;
 }
 
@@ -158,7 +157,6 @@ static void let_go(struct trace_servers *s, struct request_window *window)
 		return;
 	count_held(s, window);
 	tally_remove(&thread->held, window->origin);
-	thread->held_pipes -= window->piped;
 	if (!window->queued && window->request->perhaps) { /* no message is; it was not accessed for long */
 		thread->perhaps--;
 		window->request->perhaps = false;
@@ -171,6 +169,7 @@ static void list_append(struct servers_process *process, struct request_window *
 {
 	struct open_list *list;
 
+	window->queued = is_queue(window->request->endpoint);
 	list = &process->open_requests[window->queued];
 	window->prev = list->last;
 	window->next = NULL;
@@ -313,8 +312,6 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 	window_begin(process, bill, early);
 	window->process = process;
 	process->crosses |= !thread;
-	window->queued = is_queue(request->endpoint);
-	window->piped = request->endpoint->kind == ENDPOINT_PIPE;
 	hold(thread, window, early);
 	request_ref(request);
 	list_append(process, window);
@@ -570,13 +567,23 @@ void open_closes(struct trace_servers *s, struct endpoint *endpoint)
 	}
 }
 
+bool open_holds_pipes_only(const struct servers_thread *thread)
+{
+	uint32_t nr = 0;
+
+	for (const struct request_window *window = thread->process->open_requests[1].first; window;
+	     window = window->next)
+		nr += window->holder == thread && window->request->endpoint->kind == ENDPOINT_PIPE;
+	return nr == thread->held.nr && thread->held.unsure == thread->unsure_until_exec;
+}
+
 void open_executed(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct servers_process *process = thread->process;
 
 	for (struct request_window *window = process->open_requests[1].first, *next; window; window = next) {
 		next = window->next;
-		if (window->piped)
+		if (window->request->endpoint->kind == ENDPOINT_PIPE)
 			close_elsewhere(s, window->request); /* may free it */
 	}
 	thread->held.unsure -= thread->unsure_until_exec;

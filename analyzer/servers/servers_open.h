@@ -74,6 +74,8 @@ void open_ended(struct trace_servers *s, struct endpoint *endpoint);
  * with its memory. Connections stay open.
  */
 void open_executed(struct trace_servers *s, struct servers_thread *thread);
+/** open_holds_pipes_only() - true if all requests that @thread has came through pipes */
+bool open_holds_pipes_only(const struct servers_thread *thread);
 /** open_rest() - @thread rests: it has finished with all that it answered */
 void open_rest(struct trace_servers *s, struct servers_thread *thread);
 /** open_count() - count the CPU time of @thread until now for the windows of its process */

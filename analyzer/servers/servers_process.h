@@ -28,11 +28,10 @@ struct servers_process {
 	bool serves; /* it has read a request: its CPU time is counted */
 	/*
 	 * Its threads work on each other's requests: one read a request, and another answered it.
-	 * Or perhaps they do: a thread with a request has woken one that waited at a futex of these.
+	 * Or perhaps they do: a thread with a request has woken one that waited at @suspects.
 	 */
 	bool crosses;
-	uint8_t nr_suspects;
-	uint64_t suspects[NR_SUSPECTS];
+	uint8_t nr_suspects; /* in @suspects */
 	/* it is in the list servers_signals.announced: @pending may not be empty */
 	bool announced;
 	uint64_t stamp; /* request_sets.stamp when it was last counted as a client */
@@ -64,6 +63,8 @@ struct servers_process {
 	/* servers_signal.c */
 	struct set *pending;			/* requests announced to it by a wakeup, and not answered */
 	struct servers_process *next_announced; /* in that list */
+
+	uint64_t suspects[NR_SUSPECTS]; /* futexes, of which any may turn out to be a lock */
 };
 
 struct servers_processes {
@@ -95,7 +96,7 @@ static inline bool process_crosses(const struct servers_process *process)
 /**
  * process_may_cross() - a thread with a request has woken another one, which waited at @futex
  * @futex: 0: elsewhere
- * process_learn_lock() - threads wait at @futex in turn: it is a lock, where no request is handed on
+ * process_learn_lock() - threads wait at @futex in turn, so no request is handed on there
  */
 void process_may_cross(struct servers_process *process, uint64_t futex);
 void process_learn_lock(struct servers_process *process, uint64_t futex);

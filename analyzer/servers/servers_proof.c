@@ -79,7 +79,7 @@ void proof_add(struct trace_servers *s, struct servers_thread *thread, const str
 
 bool proof_is_doubtful(const struct servers_thread *thread, const struct set *set)
 {
-	const struct tally *tally = thread->process->crosses ? &thread->process->open : &thread->held;
+	const struct tally *tally = process_crosses(thread->process) ? &thread->process->open : &thread->held;
 
 	if (!thread->process->open.nr && !thread->process->open.unsure)
 		return false;

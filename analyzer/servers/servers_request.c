@@ -118,7 +118,9 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 	}
 	endpoint->sender = sender;
 	request = request_ref(request_continued(endpoint, origin, parent));
-	if (!request)
+	if (request)
+		request->unsure |= parent && parent != request->parent && proof_is_unsure(parent, &doubter);
+	else
 		request = request_new(s, endpoint, origin, sender, parent, from_ino);
 	if (!request)
 		return NULL;
@@ -129,8 +131,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 	set_put(&s->sets, &thread->call.incoming, request);
-	request->unsure |= thread->call.doubtful ||
-			   (parent && parent != request->parent && proof_is_unsure(parent, &doubter));
+	request->unsure |= thread->call.doubtful;
 	request_sent_by(request, thread->call.sends);
 	thread->call.sends = 0;
 	if (endpoint->accepted)

@@ -157,8 +157,7 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	birth->has_accepted = set_any_accepted(birth->set);
 	birth->unsure = known && (known->held.unsure ||
 				  (known->held.nr && !(known->held.nr == 1 && birth->set && birth->set->nr == 1)));
-	birth->piped = birth->unsure && known->held.nr == known->held_pipes &&
-		       known->held.unsure == known->unsure_until_exec;
+	birth->piped = birth->unsure && open_holds_pipes_only(known);
 }
 
 void sched_on_exec(struct trace_servers *s, const struct trace_event *event)

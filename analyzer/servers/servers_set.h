@@ -54,7 +54,6 @@ struct request_window {
 	struct request_window **free; /* where it returns to: servers_opens.free */
 	uint32_t origin;
 	bool queued; /* it came as a message: it is in process.open_requests[1] */
-	bool piped;  /* through a pipe, or announced in shared memory */
 };
 
 /*

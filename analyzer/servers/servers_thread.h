@@ -158,8 +158,7 @@ struct servers_thread {
 	uint64_t held_version;		/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;		/* its CPU time that process.counted includes */
-	uint32_t held_pipes;		/* the number of those in @held that came through pipes */
-	uint32_t unsure_until_exec;	/* the part of held.unsure that is of these only */
+	uint32_t unsure_until_exec;	/* the part of held.unsure that a new program does not have */
 
 	struct thread_call call;
 	struct thread_sleep sleep;

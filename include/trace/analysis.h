@@ -625,6 +625,34 @@ struct trace_deferred_work {
 struct trace_deferred_work *trace_deferred_works(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
+ * struct trace_disk_use - the requests of a process that a disk served
+ * They are of the process in whose thread the kernel issued them, or that wrote to the file that a
+ * worker of the kernel wrote back.
+ * @device: name of @dev; "": it has none
+ * @process: NULL: @title is "unknown" or "several"
+ * @reads, @writes, @others: requests. @read_bytes and @written_bytes: of them
+ * @busy_ns: part of @disk_busy_ns, in which the disk had requests in progress. Requests that are in
+ *     progress at the same time share it, so the parts add up to it
+ */
+struct trace_disk_use {
+	const char *device;
+	uint32_t dev;
+	const struct trace_process *process;
+	const char *title;
+	uint64_t reads;
+	uint64_t read_bytes;
+	uint64_t writes;
+	uint64_t written_bytes;
+	uint64_t others;
+	uint64_t busy_ns;
+	uint64_t disk_busy_ns;
+};
+/**
+ * trace_disk_uses() - by disk, most time first, to be released with free(). NULL: out of memory
+ */
+struct trace_disk_use *trace_disk_uses(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
  * struct trace_probe_use - the hits of a probe by a process
  * @hit_ns: what one costs, with @hit_least_ns and @hit_most_ns: the extremes of the measurement
  */
