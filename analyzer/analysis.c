@@ -10,6 +10,7 @@
 #include "interrupted.h"
 #include "state.h"
 #include "window.h"
+#include "state_block.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_filtered.h"
@@ -86,6 +87,8 @@ static const struct {
 	HANDLER(fs_writeback_wait, on_fs_writeback_wait),
 	HANDLER(fs_throttle, on_fs_throttle),
 	HANDLER(fs_writeback, on_fs_writeback),
+	HANDLER(block_insert, on_block_insert),
+	HANDLER(block_issue, on_block_issue),
 	HANDLER(block_complete, on_block_complete),
 	HANDLER(hrtimer_expire, on_timer),
 	HANDLER(timer_expire, on_timer),
@@ -228,6 +231,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	free(a->packets);
 	probe_sums_clear(&a->probes);
 	work_sums_clear(&a->work_sums);
+	disk_sums_clear(&a->disk_sums);
 	table_clear(&a->dirty.rows);
 	table_clear(&a->locks);
 	lock_logs_clear(&a->lock_logs);
@@ -408,7 +412,7 @@ static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struc
 	a->counts[TRACE_EV_USER]++;
 	if (event->type && !(event->type->flags & TRACE_EVENT_TID) && event->cpu < a->nr_cpus) {
 		if (a->cpus[event->cpu].hidden)
-			hidden_leave(a, &a->cpus[event->cpu], ns);
+			hidden_event(a, &a->cpus[event->cpu], ns, event);
 		probe_hit(a, &a->cpus[event->cpu], ns, event);
 	}
 	if (a->nr_interrupted)
@@ -436,7 +440,7 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	}
 	a->counts[event->id]++;
 	if (event->cpu < a->nr_cpus && a->cpus[event->cpu].hidden && is_of_cpu(event->id))
-		hidden_leave(a, &a->cpus[event->cpu], ns);
+		hidden_event(a, &a->cpus[event->cpu], ns, event);
 	hooks_event(a, event);
 	handler = a->handlers[event->id];
 	if (handler && event->cpu < a->nr_cpus)
@@ -453,6 +457,7 @@ static void close_accounts(struct trace_analysis *a)
 		acct_cpu(a, &a->cpus[i], a->end_ns);
 	}
 	args_end(a);
+	disk_end(a, a->end_ns);
 	a->closing = true; /* no time slice follows */
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {

@@ -35,6 +35,7 @@
 #include "state_frame.h"
 #include "wait.h"
 #include "wait_holder.h"
+#include "window.h"
 
 #define MAX_WAITS	 32   /* of one call; the oldest are decided earlier if there are more */
 #define MAX_OTHERS	 64   /* calls of handlers until the call counts as ended */
@@ -98,22 +99,25 @@ static void interruption_add(struct trace_analysis *a, const struct trace_thread
 						.via = (uint8_t)via_of(a, waker),
 						.signal = waker->by_signal};
 	uint64_t key = hash_u64(((uint64_t)wanted.process << 32 | wanted.by) ^
-				hash_u64((uint64_t)call << 16 | wanted.via << 8 | wanted.signal));
+				hash_u64((uint64_t)call << 16 | wanted.via << 8 | wanted.signal)),
+		 ns = wait->known_ns, count = 1;
 
+	if (!window_wait(a, wait, &ns, &count))
+		return;
 	for (;; key++) {
 		key += !key;
 		row = acct_row(a, &a->interruptions, sizeof(*row), key);
 		if (a->failed)
 			return;
-		if (!row->count) {
+		if (!row->process) {
 			wanted.key = key;
 			*row = wanted;
 		}
 		if (is_row(row, &wanted))
 			break;
 	}
-	row->ns += wait->known_ns;
-	row->count++;
+	row->ns += ns;
+	row->count += count;
 }
 
 static int order(const void *left, const void *right)

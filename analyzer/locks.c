@@ -15,6 +15,7 @@
 #include "sort.h"
 #include "state.h"
 #include "wait_cause.h"
+#include "window.h"
 
 static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
 {
@@ -36,8 +37,10 @@ static string_id semaphore_name(struct trace_analysis *a, const struct frame *fr
 }
 
 void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v,
-		 const struct trace_thread *owner, uint64_t ns)
+		 const struct pending *wait)
 {
+	const struct trace_thread *owner = wait->waker.thread;
+	uint64_t ns = wait->known_ns, count = 1;
 	const struct frame *frame = thread->depth ? &thread->frames[0] : NULL;
 	const struct trace_process *holder = wait_process(a, v);
 	struct lock_row wanted = {.waiter = thread, .holder = holder->idx, .via = v->via}, *row;
@@ -47,7 +50,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 	if (owner && owner->process == holder)
 		wanted.owner = owner;
 
-	if (!frame || frame->kind != FRAME_SYSCALL)
+	if (!frame || frame->kind != FRAME_SYSCALL || !window_wait(a, wait, &ns, &count))
 		return;
 	if (v->has_path)
 		wanted.subject = wait_path(a, v);
@@ -67,7 +70,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 		row = acct_row(a, &a->locks, sizeof(*row), key);
 		if (a->failed)
 			return;
-		if (!row->count) {
+		if (!row->waiter) {
 			row->subject = wanted.subject;
 			row->waiter = wanted.waiter;
 			row->owner = wanted.owner;
@@ -78,7 +81,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 			break;
 	}
 	row->ns += ns;
-	row->count++;
+	row->count += count;
 }
 
 static uint32_t tid_or_0(const struct trace_thread *thread)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "wait_cause.h"
 
+struct pending;
 struct trace_analysis;
 struct trace_thread;
 
@@ -22,9 +23,9 @@ struct lock_row {
 };
 
 /**
- * lock_waited() - account a wait of @thread for a lock; its system call must still be its frame
- * @owner: the thread that owned the lock; NULL: not known
+ * lock_waited() - account @wait of @thread for a lock; its system call must still be its frame
+ * Its waker is the thread that owned the lock; NULL: not known.
  */
 void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v,
-		 const struct trace_thread *owner, uint64_t ns);
+		 const struct pending *wait);
 #endif

@@ -63,7 +63,7 @@ void pending_account(struct trace_analysis *a, struct trace_thread *thread, cons
 		acct_cause(a, thread, v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
 			   pending->known_ns);
 		if (is_in_report(a, thread, pending, v))
-			lock_waited(a, thread, v, pending->waker.thread, pending->known_ns);
+			lock_waited(a, thread, v, pending);
 	}
 	if (WATCHED(a, TRACE_STATE_BLOCKED))
 		emit_blocked(a, thread, pending, v);

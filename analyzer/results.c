@@ -174,7 +174,6 @@ static int descending(uint64_t left, uint64_t right)
                                                                  \
 		return order ? order : strcmp(l->name, r->name); \
 	}
-ORDER(order_who, trace_cpu_wait, ns, comm)
 ORDER(order_waits, trace_wait, ns, target)
 ORDER(order_calls, trace_call, elapsed_ns, name)
 ORDER(order_interrupts, trace_interrupt, ns, name)
@@ -189,20 +188,41 @@ static void *sorted(void *list, size_t nr, size_t bytes, int (*order)(const void
 	return NULL;
 }
 
+static int order_holders(const void *left, const void *right, void *processes)
+{
+	const struct cpu_holder_row *l = left, *r = right;
+	struct trace_process *const *list = processes;
+	int order = descending(l->ns, r->ns);
+
+	return order ? order : strcmp(list[l->key - 1]->comm, list[r->key - 1]->comm);
+}
+
+/* There may be hundreds of rows, so they are sorted before they get their names. */
 static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, const struct hash_table *rows,
 					      size_t *ret_nr)
 {
-	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
+	struct cpu_holder_row *holders = calloc(rows->used + 1, sizeof(*holders));
+	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list));
+	size_t nr = 0;
 
-	for (const struct cpu_holder_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
-		const struct trace_process *process = a->threads.processes[row->key - 1];
-
-		*at = (struct trace_cpu_wait){.pid = process->pid,
-					      .comm = process->comm,
-					      .ns = row->ns,
-					      .title = trace_process_title(process)};
+	for (const struct cpu_holder_row *row = NULL; holders && (row = table_next(rows, sizeof(*row), row));)
+		holders[nr++] = *row;
+	if (!holders || !sort_stable(holders, nr, sizeof(*holders), order_holders, a->threads.processes)) {
+		free(list);
+		list = NULL;
 	}
-	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_who);
+	for (size_t i = 0; list && i < nr; i++) {
+		const struct trace_process *process = a->threads.processes[holders[i].key - 1];
+
+		list[i] = (struct trace_cpu_wait){.pid = process->pid,
+						  .comm = process->comm,
+						  .ns = holders[i].ns,
+						  .title = trace_process_title(process),
+						  .process = process->pid ? process : NULL};
+	}
+	free(holders);
+	*ret_nr = nr;
+	return list;
 }
 
 static struct trace_wait *figures_waits(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)

@@ -25,10 +25,11 @@
  *                    lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
- *                    state_probe, start_records, kernel_work, work_sums
+ *                    state_probe, start_records, kernel_work, disk_sums, work_sums
  *   windows          window
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
- *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
+ *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
+ *                    state_block
  *   the pass         analysis
  *   rules            rules/: they watch the pass by hooks, to verify its results; state_rules
  */
@@ -44,6 +45,7 @@
 #include "arena.h"
 #include "calls.h"
 #include "dirty_files.h"
+#include "disk_sums.h"
 #include "gap_log.h"
 #include "handler.h"
 #include "hash_table.h"
@@ -108,6 +110,7 @@ struct trace_analysis {
 	struct user_streams user;
 	struct probe_sums probes;
 	struct work_sums work_sums;
+	struct disk_sums disk_sums;
 	struct dirty_files dirty;
 	/* interface number + 1; 0: not looked up yet, 1: no such interface */
 	uint32_t loopback;
@@ -136,6 +139,7 @@ struct trace_analysis {
 	uint64_t inconsistencies;
 
 	struct window *window; /* owned; NULL: the whole trace */
+	bool is_past_window;   /* the pass is behind it; false: there is none */
 	struct rules *rules;   /* owned; NULL: not to be verified */
 	struct hook_list hooks;
 	event_handler *handlers[TRACE_EV_MAX];

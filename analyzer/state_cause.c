@@ -18,9 +18,9 @@ static void caused(struct cpu *cpu, enum cause cause, uint64_t detail)
 	cpu->cause_detail = detail;
 }
 
-void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+void block_caused(struct cpu *cpu, uint32_t dev)
 {
-	caused(cpu, CAUSE_BLOCK, ((const struct trace_block_complete *)event->payload)->dev);
+	caused(cpu, CAUSE_BLOCK, dev);
 }
 
 void on_timer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

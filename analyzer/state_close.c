@@ -92,7 +92,7 @@ void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	acct_cpu_unknown(a, cpu, ns);
 	irq_flush(cpu);
 	cpu->current = NULL;
-	cpu->hidden = false;
+	cpu->hidden = HIDES_NOTHING;
 }
 
 void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)

@@ -64,7 +64,7 @@ struct cpu {
 	uint64_t slice_woken;
 	bool is_offline; /* cpu_hotplug said that the CPU is offline */
 	/* @current may have left unseen; then @successor came: state_hidden.c */
-	bool hidden;
+	uint8_t hidden; /* enum hides */
 	uint32_t successor;
 	struct lookahead ahead; /* reads the next switches of this CPU */
 	struct nest nest[MAX_NESTED];

@@ -8,6 +8,9 @@
  * to them: the parent process stays the same.
  *
  * Traces of older recorders have no sched_adopt. Their processes keep the parent of their birth.
+ *
+ * The starter of a process is the first parent that the events tell of it. An adoption does not
+ * change it, so it still leads from the processes of a script to the script, which has ended.
  */
 #include "state.h"
 #include "state_family.h"
@@ -43,6 +46,8 @@ void family_join(struct trace_analysis *a, struct trace_process *process)
 
 	if (parent != process->parent)
 		link_child(process, parent);
+	if (!process->starter)
+		process->starter = process->parent;
 }
 
 void family_leave(struct trace_process *process)
@@ -68,4 +73,11 @@ void on_sched_adopt(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		identity_change(a, child, ns, &now);
 		link_child(child, reaper);
 	}
+}
+
+/* ---- results ---- */
+
+const struct trace_process *trace_process_starter(const struct trace_process *process)
+{
+	return process->starter;
 }

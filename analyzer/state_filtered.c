@@ -10,8 +10,16 @@
  *
  * The trace names a passing process only if the user chose it by its number. But a passing thread
  * that runs leaves events that no other thread can: a system call, a fault, an interrupt in its
- * time. A scan before the pass finds these events. If one thread of a process passes, all of its
+ * time. A scan before the pass finds these events, and which thread made them: the one that is
+ * named before and after them (running_name.h). If one thread of a process passes, all of its
  * threads do.
+ *
+ * A switch may be missing, because the kernel hides the thread that left the CPU from every tracer.
+ * Example: "in: 70" at 5 ms, a system call at 8 ms, and "out: 71" at 9 ms. 70 does not pass, since
+ * it would have left the CPU by a recorded switch; so 71 made the call, if other events prove that
+ * it passes. If 70 passes as well, it ceased to pass unseen, and the call is of either thread: its
+ * maker is unknown. Behind the last switch of a CPU no event confirms the thread. The thread of
+ * that switch made these events, unless the trace shows that switches are missing.
  *
  * A process that changes its user or group may begin to pass, or cease to: sched_ids says so, also
  * of processes that do not pass. A process whose first event is that one did not pass before it:
@@ -21,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recorded_masks.h"
+#include "running_name.h"
 #include "state.h"
 #include "state_filtered.h"
 
@@ -48,13 +57,18 @@ bool filtered_hides(const struct process_filter *filter, const struct trace_proc
 
 #define NO_THREAD UINT32_MAX
 
+/** struct scanned_cpu - a CPU in the scan */
+struct scanned_cpu {
+	uint32_t running;  /* the thread that was named last; NO_THREAD: none */
+	uint32_t at_start; /* the thread that the start state saw running there; NO_THREAD: none */
+	bool has_own;	   /* a passing thread made events since then */
+};
+
 struct filter_scan {
 	struct trace_analysis *a;
-	struct hash_table pids; /* tid + 1 -> pid_row */
-	uint32_t *running;	/* owned; by CPU; UINT32_MAX: not known yet */
-	/* owned; by CPU: the thread that the start state saw running there; UINT32_MAX: none */
-	uint32_t *at_start;
-	bool *has_passed; /* owned; by CPU: the thread before the first switch passes */
+	struct hash_table pids;	  /* tid + 1 -> pid_row */
+	struct scanned_cpu *cpus; /* owned */
+	bool misses_switches;	  /* the trace shows that switches were not recorded */
 };
 
 static void put_pid(struct filter_scan *scan, uint32_t tid, uint32_t pid)
@@ -62,12 +76,17 @@ static void put_pid(struct filter_scan *scan, uint32_t tid, uint32_t pid)
 	((struct pid_row *)acct_row(scan->a, &scan->pids, sizeof(struct pid_row), tid + 1ull))->pid = pid;
 }
 
-static void passes(struct filter_scan *scan, uint32_t tid)
+static uint32_t pid_of(const struct filter_scan *scan, uint32_t tid)
 {
 	const struct pid_row *row = table_find(&scan->pids, sizeof(*row), tid + 1ull);
 
+	return row ? (uint32_t)row->pid : tid;
+}
+
+static void passes(struct filter_scan *scan, uint32_t tid)
+{
 	if (tid)
-		acct_row(scan->a, &scan->a->filter.passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
+		acct_row(scan->a, &scan->a->filter.passing, sizeof(struct pid_row), pid_of(scan, tid) + 1ull);
 }
 
 /* The chosen process may never run. */
@@ -80,56 +99,67 @@ static void chosen_passes(struct filter_scan *scan)
 }
 
 /*
- * Does @event belong to the thread on the CPU and to no other one? Scheduler events and signals may
- * concern another thread that passes.
+ * An event names the thread @tid on the CPU. The numbers of two threads of a process may change
+ * places at an exec.
  */
-static bool is_own(const struct trace_event *event)
+static void scan_name(struct filter_scan *scan, struct scanned_cpu *cpu, uint32_t tid)
 {
-	if (!event->type || event->id < TRACE_EV_sys_enter || event->id == TRACE_EV_sched_ids)
-		return false;
-	if (event->id >= TRACE_EV_MAX)
-		return !(event->type->flags & TRACE_EVENT_TID); /* the event of a probe */
-	if (event->type->category == TRACE_CATEGORY_SCHED)
-		return event->id == TRACE_EV_sched_exec;
-	return event->type->category != TRACE_CATEGORY_IPC && event->type->category != TRACE_CATEGORY_USER;
+	if (cpu->has_own && cpu->running != NO_THREAD && pid_of(scan, cpu->running) != pid_of(scan, tid))
+		scan->misses_switches = true;
+	else if (cpu->has_own)
+		passes(scan, tid);
+	cpu->has_own = false;
+	cpu->running = tid;
 }
 
-static void scan_switch(struct filter_scan *scan, uint32_t cpu, const struct trace_sched_switch *sw)
-{
-	if (scan->has_passed[cpu])
-		passes(scan, sw->prev_tid);
-	scan->has_passed[cpu] = false;
-	scan->running[cpu] = sw->next_tid;
-}
-
-static void scan_ids(struct filter_scan *scan, uint32_t cpu, const struct trace_sched_ids *ids)
+/* Behind the event the thread makes events only if it passes. */
+static void scan_ids(struct filter_scan *scan, struct scanned_cpu *cpu, const struct trace_sched_ids *ids)
 {
 	uint64_t key = ids->tgid + 1ull;
 
 	put_pid(scan, ids->tid, ids->tgid);
-	if (scan->has_passed[cpu] && scan->running[cpu] == NO_THREAD)
-		passes(scan, ids->tid); /* the events before it on this CPU */
+	scan_name(scan, cpu, ids->tid);
 	if (!table_find(&scan->a->filter.passing, sizeof(struct pid_row), key))
 		((struct pid_row *)acct_row(scan->a, &scan->a->filter.hidden, sizeof(struct pid_row), key))->pid = 1;
 	if (ids->passes)
 		passes(scan, ids->tid);
+	else
+		cpu->running = NO_THREAD;
+}
+
+#define NOT_SCANNED ((struct scanned_cpu){.running = NO_THREAD, .at_start = NO_THREAD})
+
+static void scan_halt(struct filter_scan *scan)
+{
+	for (uint32_t i = 0; i < scan->a->nr_cpus; i++)
+		scan->cpus[i] = NOT_SCANNED;
 }
 
 static void scan_event(struct filter_scan *scan, const struct trace_event *event)
 {
-	if (event->cpu >= scan->a->nr_cpus)
+	struct scanned_cpu *cpu = event->cpu < scan->a->nr_cpus ? &scan->cpus[event->cpu] : NULL;
+	uint32_t tid;
+
+	if (event->id == TRACE_EV_trace_mask && !is_recorded(event, TRACE_EV_sched_switch))
+		scan_halt(scan);
+	if (!cpu)
 		return;
-	if (event->id == TRACE_EV_sched_switch && scan->a->handlers[TRACE_EV_sched_switch])
-		scan_switch(scan, event->cpu, event->payload);
-	else if (event->id == TRACE_EV_sched_fork && scan->a->handlers[TRACE_EV_sched_fork])
+	if (is_loss_of_switches(event, scan->a->nr_cpus))
+		*cpu = NOT_SCANNED;
+	cpu->has_own |= is_own_event(event);
+	if (!running_name(event, &tid))
+		return;
+	if (event->id == TRACE_EV_sched_fork)
 		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid,
 			((const struct trace_sched_fork *)event->payload)->tgid);
-	else if (event->id == TRACE_EV_sched_ids && scan->a->handlers[TRACE_EV_sched_ids])
-		scan_ids(scan, event->cpu, event->payload);
-	else if (is_own(event) && scan->running[event->cpu] == NO_THREAD)
-		scan->has_passed[event->cpu] = true; /* the first switch gives the thread */
-	else if (is_own(event))
-		passes(scan, scan->running[event->cpu]);
+	if (event->id == TRACE_EV_sched_ids)
+		scan_ids(scan, cpu, event->payload);
+	else
+		scan_name(scan, cpu, tid);
+	if (event->id == TRACE_EV_sched_switch)
+		cpu->running = ((const struct trace_sched_switch *)event->payload)->next_tid;
+	else if (event->id == TRACE_EV_sched_exec)
+		cpu->running = ((const struct trace_sched_exec *)event->payload)->tid;
 }
 
 static void scan_start(struct filter_scan *scan, const struct trace_event *event)
@@ -139,8 +169,9 @@ static void scan_start(struct filter_scan *scan, const struct trace_event *event
 	if (event->id != TRACE_EV_start_thread || event->type->fixed_bytes < sizeof(*start))
 		return;
 	put_pid(scan, start->tid, start->tgid);
+	scan->misses_switches |= (start->flags & TRACE_THREAD_HIDDEN) != 0;
 	if (start->running && start->cpu < scan->a->nr_cpus)
-		scan->at_start[start->cpu] = start->tid;
+		scan->cpus[start->cpu].at_start = start->tid;
 }
 
 static int scan_all(struct filter_scan *scan, bool start_state,
@@ -159,32 +190,30 @@ static int scan_all(struct filter_scan *scan, bool start_state,
 	return pass_end(cursor);
 }
 
-/* No switch named the thread on these CPUs: it is the one of the start state, which never left. */
+/* The threads on the CPUs at the end; without a switch, those of the start state never left. */
 static void scan_rest(struct filter_scan *scan)
 {
-	for (uint32_t i = 0; i < scan->a->nr_cpus; i++)
-		if (scan->has_passed[i] && scan->at_start[i] != NO_THREAD)
-			passes(scan, scan->at_start[i]);
+	for (uint32_t i = 0; i < scan->a->nr_cpus && !scan->misses_switches; i++) {
+		const struct scanned_cpu *cpu = &scan->cpus[i];
+		uint32_t tid = cpu->running == NO_THREAD ? cpu->at_start : cpu->running;
+
+		if (cpu->has_own && tid != NO_THREAD)
+			passes(scan, tid);
+	}
 }
 
 static bool scan_new(struct filter_scan *scan, struct trace_analysis *a)
 {
 	*scan = (struct filter_scan){.a = a};
-	scan->running = malloc((a->nr_cpus + 1) * sizeof(*scan->running));
-	scan->at_start = malloc((a->nr_cpus + 1) * sizeof(*scan->at_start));
-	scan->has_passed = calloc(a->nr_cpus + 1, sizeof(*scan->has_passed));
-	if (!scan->running || !scan->at_start || !scan->has_passed)
-		return false;
-	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		scan->running[i] = scan->at_start[i] = NO_THREAD;
-	return true;
+	scan->cpus = calloc(a->nr_cpus + 1, sizeof(*scan->cpus));
+	if (scan->cpus)
+		scan_halt(scan);
+	return scan->cpus;
 }
 
 static void scan_free(struct filter_scan *scan)
 {
-	free(scan->running);
-	free(scan->at_start);
-	free(scan->has_passed);
+	free(scan->cpus);
 	table_clear(&scan->pids);
 }
 

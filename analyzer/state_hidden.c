@@ -25,11 +25,18 @@
  * blocked before the first one, queued after the last one, and in between its scheduling state is
  * unknown.
  *
+ * In a recording of some processes the switch to a hidden thread is often missing, too: the CPU has
+ * "in: 70", 70 does not pass the filter, and then events. They belong to the thread that is named
+ * next, if that one passes. Any other thread that passes would have left the CPU by a recorded
+ * switch. If 70 passes itself, and another thread is named next, then 70 ceased to pass unseen, and
+ * the events are of neither. state_filtered.c explains which threads pass.
+ *
  * If the kernel omits such a thread from its own lists, too, the recorder says so: hidden_runs.c.
  */
 #include <string.h>
 #include "frame_end.h"
 #include "pending.h"
+#include "running_name.h"
 #include "slice_log.h"
 #include "state.h"
 #include "state_close.h"
@@ -55,27 +62,52 @@ static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *r
 
 #define NOT_KNOWN UINT32_MAX
 
+/*
+ * The thread that is named next on the CPU. In a recording of some processes a thread may be named
+ * before the next switch, and cease to pass then.
+ */
+static bool next_name(struct trace_analysis *a, struct cpu *cpu, const struct trace_thread *thread, uint64_t ns,
+		      uint32_t *ret_tid)
+{
+	cpu->ahead.by_name = a->filter.is_on;
+	if (thread && peek_switch(a, ns, ret_tid) && (!a->filter.is_on || *ret_tid == thread->tid))
+		return true;
+	if (lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, cpu->last_switch_ns, cpu->nr_switches, ret_tid))
+		return true;
+	a->failed = cpu->ahead.error ? cpu->ahead.error : a->failed;
+	return false;
+}
+
+/* The numbers of two threads of a process may change places at an exec. */
+static bool is_same_process(struct trace_analysis *a, const struct trace_thread *thread, uint32_t tid)
+{
+	const struct trace_thread *named = thread_find(&a->threads, tid);
+
+	return tid == thread->process->pid || (named && named->process == thread->process);
+}
+
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
-	uint32_t prev;
+	uint32_t named;
 
-	if (thread->flags & THREAD_VISIBLE)
+	if (thread->flags & THREAD_VISIBLE && !a->filter.is_on)
 		return;
-	if (!peek_switch(a, ns, &prev)) {
-		if (!lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, ns, cpu->nr_switches, &prev)) {
-			a->failed = cpu->ahead.error ? cpu->ahead.error : a->failed;
-			cpu->hidden = thread->flags & THREAD_HIDDEN;
-			cpu->successor = NOT_KNOWN;
-			return;
-		}
+	if (!next_name(a, cpu, thread, ns, &named)) {
+		cpu->hidden = thread->flags & THREAD_HIDDEN ? HIDES_THREAD : HIDES_NOTHING;
+		cpu->successor = NOT_KNOWN;
+		return;
 	}
-	if (prev == thread->tid) {
+	if (named == thread->tid) {
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
+	if (a->filter.is_on && is_same_process(a, thread, named))
+		return;
+	cpu->hidden = HIDES_THREAD;
+	cpu->successor = a->filter.is_on ? NOT_KNOWN : named;
+	if (a->filter.is_on)
+		return;
 	a->hidden.any = true;
-	cpu->hidden = true;
-	cpu->successor = prev;
 	if (!thread->comm[0])
 		process_set_comm(a, thread, "(hidden)");
 }
@@ -97,7 +129,7 @@ bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, 
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		const struct cpu *cpu = &a->cpus[i];
 
-		if (cpu->hidden) {
+		if (cpu->hidden == HIDES_THREAD) {
 			all.from = cpu->accounted_ns < all.from ? cpu->accounted_ns : all.from;
 			all.to = now;
 		}
@@ -136,7 +168,21 @@ static void close_until(struct trace_analysis *a, struct trace_thread *thread, u
 	}
 }
 
-void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+/* @next came to the CPU after @since, and its first event is at @ns. */
+static void successor_take(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *next, uint64_t since,
+			   uint64_t ns)
+{
+	if (next->sched_state == SCHED_ON_CPU)
+		thread_evict(a, next, ns);
+	close_until(a, next, since);
+	acct_unknown(a, next, ns);
+	if (next->sched_state == SCHED_UNKNOWN && !(next->flags & THREAD_MODE_UNKNOWN))
+		thread_mode_unknown(next, ns);
+	cpu_take(a, cpu, next);
+	next->has_early = false;
+}
+
+static void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_thread *hidden = cpu->current, *next = &cpu->idle;
 	uint64_t since = cpu->accounted_ns;
@@ -144,7 +190,7 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	if (cpu->successor)
 		next = cpu->successor == NOT_KNOWN ? NULL : thread_living(a, cpu->successor);
 
-	cpu->hidden = false;
+	cpu->hidden = HIDES_NOTHING;
 	a->hidden.slices[a->hidden.pos++ % HIDDEN_LOG] = (struct hidden_slice){since, ns};
 	acct_mode(a, hidden, false);
 	frames_pop(a, hidden, since, 0, 0);
@@ -152,24 +198,40 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	hidden->sched_state = SCHED_UNKNOWN;
 	hidden->since = cpu->accounted_ns;
 	cpu->current = NULL;
-	if (next && next != &cpu->idle) {
-		if (next->sched_state == SCHED_ON_CPU)
-			thread_evict(a, next, ns);
-		close_until(a, next, since);
-		acct_unknown(a, next, ns);
-		if (next->sched_state == SCHED_UNKNOWN && !(next->flags & THREAD_MODE_UNKNOWN))
-			thread_mode_unknown(next, ns);
-		cpu_take(a, cpu, next);
-		next->has_early = false;
-	} else {
+	if (next && next != &cpu->idle)
+		successor_take(a, cpu, next, since, ns);
+	else
 		cpu->current = next;
-	}
 	slice_log_begin(a, cpu, ns);
+}
+
+/* The thread that made the event at @ns passes the filter. Its switch to the CPU was not recorded. */
+static void filtered_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	struct trace_thread *next;
+	uint64_t since = cpu->accounted_ns;
+	uint32_t named;
+
+	cpu->hidden = HIDES_NOTHING;
+	next = next_name(a, cpu, NULL, ns, &named) && named ? thread_living(a, named) : NULL;
+	if (!next || (next->flags & THREAD_FILTERED))
+		return;
+	acct_cpu_unknown(a, cpu, ns);
+	successor_take(a, cpu, next, since, ns);
+	slice_log_begin(a, cpu, ns);
+}
+
+void hidden_event(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	if (cpu->hidden == HIDES_THREAD)
+		hidden_leave(a, cpu, ns);
+	else if (is_own_event(event))
+		filtered_leave(a, cpu, ns);
 }
 
 void hidden_end(struct trace_analysis *a, struct cpu *cpu)
 {
-	if (!cpu->hidden || a->end_ns <= cpu->accounted_ns)
+	if (cpu->hidden != HIDES_THREAD || a->end_ns <= cpu->accounted_ns)
 		return;
 	cpu->successor = NOT_KNOWN;
 	hidden_leave(a, cpu, a->end_ns);

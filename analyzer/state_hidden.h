@@ -25,6 +25,13 @@ struct hidden_log {
 	struct hash_table readings;		/* of threads that the kernel does not list: hidden_runs.c */
 };
 
+/* Which switches of a CPU are not recorded, if its current thread left it? */
+enum hides {
+	HIDES_NOTHING,
+	HIDES_THREAD,	/* those of cpu->current, which may be hidden; cpu->successor came after it */
+	HIDES_FILTERED, /* those of a thread that the filter left out; cpu->current is NULL */
+};
+
 /** hidden_end() - at the end of the recording: close the slice of a hidden thread on @cpu */
 void hidden_end(struct trace_analysis *a, struct cpu *cpu);
 /** hidden_enter() - @thread was switched in: find out whether it is hidden */
@@ -36,6 +43,6 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
  * Returns false if they had none, so that no event can be missing.
  */
 bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_slice *ret_slice);
-/** hidden_leave() - an event on @cpu shows that the hidden thread has left */
-void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
+/** hidden_event() - @event of @cpu may show the thread that came unrecorded, if cpu->hidden is set */
+void hidden_event(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 #endif

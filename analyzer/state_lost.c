@@ -208,6 +208,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	struct trace_thread *thread = cpu->current;
 
 	acct_cpu(a, cpu, start);
+	disk_lost(a, start);
 	if (thread && thread != &cpu->idle) {
 		acct_mode(a, thread, false);
 		frames_pop(a, thread, cpu->accounted_ns, 0, 0);
@@ -217,7 +218,7 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	}
 	irq_flush(cpu);
 	cpu->current = NULL;
-	cpu->hidden = false;
+	cpu->hidden = HIDES_NOTHING;
 	cpu->touched = false;
 	if (end > cpu->gap_until)
 		cpu->gap_until = end;
@@ -239,14 +240,22 @@ static void gaps_begin(struct trace_analysis *a, uint64_t ns)
 	next_prepare(a);
 }
 
+static void edge_pass(struct trace_analysis *a, uint64_t ns)
+{
+	gaps_begin(a, ns);
+	window_edge(a);
+	work_sums_edge(a, ns);
+	disk_sums_edge(a, ns);
+	if (!a->is_past_window)
+		probe_uses_forget(a);
+}
+
 /* The edges of a window come in the order of the gaps: the pass has one place to stop for both. */
 void lost_begin(struct trace_analysis *a, uint64_t ns)
 {
 	/* an event of a damaged trace may be at UINT64_MAX, which is also no edge */
-	while (a->window && window_next(a->window) <= ns && window_next(a->window) != UINT64_MAX) {
-		gaps_begin(a, window_next(a->window));
-		window_edge(a);
-	}
+	while (a->window && window_next(a->window) <= ns && window_next(a->window) != UINT64_MAX)
+		edge_pass(a, window_next(a->window));
 	gaps_begin(a, ns);
 }
 

@@ -100,9 +100,10 @@ void probe_hit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const str
 	if (!cost.ns || !is_thread(cpu, thread))
 		return;
 	acct_cpu(a, cpu, ns);
-	((struct probe_use_row *)acct_row(a, &a->probes.uses, sizeof(struct probe_use_row),
-					  (uint64_t)thread->process->idx << 32 | event->id))
-		->hits++;
+	if (!a->is_past_window)
+		((struct probe_use_row *)acct_row(a, &a->probes.uses, sizeof(struct probe_use_row),
+						  (uint64_t)thread->process->idx << 32 | event->id))
+			->hits++;
 	row = acct_row(a, &a->probes.threads, sizeof(*row), thread->idx + 1ull);
 	row->hits++;
 	row->least += cost.least;
@@ -158,6 +159,12 @@ struct trace_probe_use *trace_probe_uses(const struct trace_analysis *a, size_t 
 		return list;
 	free(list);
 	return NULL;
+}
+
+void probe_uses_forget(struct trace_analysis *a)
+{
+	acct_give_rows(a, &a->probes.uses, sizeof(struct probe_use_row));
+	table_clear(&a->probes.uses);
 }
 
 void probe_sums_clear(struct probe_sums *sums)

@@ -33,5 +33,7 @@ void probe_cost_learn(struct trace_analysis *a, const struct trace_event *event)
 void probe_hit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 /** probe_figures() - add the hits of @thread to @figures */
 void probe_figures(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_figures *figures);
+/** probe_uses_forget() - count the hits from now on: the window begins */
+void probe_uses_forget(struct trace_analysis *a);
 void probe_sums_clear(struct probe_sums *sums);
 #endif

@@ -192,6 +192,15 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		acct_slab_get(a, thread);
 }
 
+/* A thread that the filter leaves out has no events, nor has the switch to its successor. */
+static struct trace_thread *filtered_next(struct cpu *cpu, struct trace_thread *next)
+{
+	bool passes = is_thread(cpu, next) && !(next->flags & THREAD_FILTERED);
+
+	cpu->hidden = passes ? HIDES_NOTHING : HIDES_FILTERED;
+	return passes ? next : NULL;
+}
+
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
@@ -238,8 +247,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	}
 	cpu->quota_tid = 0;
 	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
-	if (a->filter.is_on && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
-		next = NULL; /* its events and the switch to its successor are not recorded */
+	if (a->filter.is_on)
+		next = filtered_next(cpu, next);
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
 		if (!sw->prev_tid && next->sched_state == SCHED_RUNNABLE && ns > next->since)

@@ -20,6 +20,7 @@
 #include "call_file.h"
 #include "hidden_runs.h"
 #include "kernel_numbers.h"
+#include "running_name.h"
 #include "slice_log.h"
 #include "start_records.h"
 #include "state.h"
@@ -111,50 +112,25 @@ struct first_thread {
 	struct trace_thread *running;
 };
 
-/*
- * Does @event name the current thread? These events do: the switch out, a fork, an exec and an
- * exit.
- */
-static bool names_current(const struct trace_event *event, uint32_t *ret_tid)
-{
-	switch (event->id) {
-	case TRACE_EV_sched_switch:
-		*ret_tid = ((const struct trace_sched_switch *)event->payload)->prev_tid;
-		return true;
-	case TRACE_EV_sched_fork:
-		*ret_tid = ((const struct trace_sched_fork *)event->payload)->parent_tid;
-		return true;
-	case TRACE_EV_sched_exec:
-		*ret_tid = ((const struct trace_sched_exec *)event->payload)->old_tid;
-		return true;
-	case TRACE_EV_sched_exit:
-		*ret_tid = ((const struct trace_sched_exit *)event->payload)->tid;
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first_thread *ret_first,
 		      struct trace_error *ret_error)
 {
-	static const uint32_t ids[] = {TRACE_EV_trace_lost, TRACE_EV_sched_switch, TRACE_EV_sched_fork,
-				       TRACE_EV_sched_exec, TRACE_EV_sched_exit};
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {
 		.size = sizeof(options), .from_ns = a->start_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	running_name_mask(mask);
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
+	if (!a->filter.is_on) /* at exec it comes before the event that has the number from before */
+		mask[TRACE_EV_sched_ids / 64] &= ~(1ull << TRACE_EV_sched_ids % 64);
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
 	ret_first->kind = FIRST_NOTHING;
 	while (ret_first->kind == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
-		/* no handler: the event type is too short */
-		if (a->handlers[event->id] && names_current(event, &ret_first->tid)) {
+		if (running_name(event, &ret_first->tid)) {
 			ret_first->kind = FIRST_NAMED;
 		} else if (is_loss_of_cpu(a, event) && event->ts_ns > a->start_ns) {
 			ret_first->kind = FIRST_LOST;

@@ -263,7 +263,8 @@ struct trace_process {
 	struct identity_log *identities;
 	/* state_family.c; NULL: not known */
 	struct trace_process *parent, *children, *next_sibling;
-	struct trace_process **sibling_at; /* the pointer to this process in the list */
+	const struct trace_process *starter; /* its first known parent; NULL: not known */
+	struct trace_process **sibling_at;   /* the pointer to this process in the list */
 	struct trace_thread *first, *last;
 	size_t nr_threads;
 	size_t nr_living;

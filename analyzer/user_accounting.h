@@ -161,6 +161,8 @@ struct user_request {
 	uint64_t followed_ns; /* the actor's followed_ns when the segment began */
 	struct trace_times times;
 	uint64_t queued;
+	struct trace_span_piece *pieces; /* owned; for request_tell() only */
+	size_t nr_pieces;
 	uint64_t unknown_ns, nr_unknown; /* of its waits without a known cause */
 	/* struct span_wait: those of earlier segments that the span has already */
 	struct hash_table waits;
@@ -191,7 +193,10 @@ struct trace_user_events {
 	size_t nr_events, events_room;
 	struct span_sum **spans; /* owned, and each */
 	size_t nr_spans, spans_room;
-	struct stretch *spare;	      /* owned, linked by older: free ones */
+	struct stretch *spare; /* owned, linked by older: free ones */
+	trace_span_fn on_span; /* user_instances.h; NULL: none */
+	void *on_span_data;
+	uint64_t dropped_ns;	      /* when the loss or the end came that ends open spans; 0: now */
 	uint64_t steps;		      /* budget of steps; user_waits.c */
 	struct user_results *results; /* owned; NULL until the first query */
 };

@@ -16,6 +16,7 @@
 #include "error_set.h"
 #include "state.h"
 #include "user_accounting.h"
+#include "user_instances.h"
 #include "user_requests.h"
 #include "user_results.h"
 #include "user_sums.h"
@@ -113,6 +114,7 @@ static void scopes_drop(struct trace_user_events *u, struct actor *actor, uint32
 		struct segment *scope = &actor->scopes[--actor->depth];
 
 		scope->span->open++;
+		scope_tell(u, actor, scope, false);
 		segment_drop(u, actor, scope);
 	}
 }
@@ -267,11 +269,14 @@ static void scope_end(struct trace_user_events *u, struct actor *actor, string_i
 		i--;
 	if (!i) {
 		span = span_sum(u, &actor->owner, TRACE_SPAN_SCOPE, name, 0);
-		if (span)
+		if (span) {
 			span->unmatched++;
+			span_tell_end(u, actor, span);
+		}
 		return;
 	}
 	scopes_drop(u, actor, i);
+	scope_tell(u, actor, &actor->scopes[actor->depth - 1], true);
 	segment_end(u, actor, &actor->scopes[--actor->depth]);
 }
 
@@ -351,7 +356,11 @@ static void drop_open(struct trace_user_events *u, uint32_t pid)
 
 void user_events_close(struct trace_user_events *u)
 {
+	uint64_t start;
+
+	trace_analysis_window(u->analysis, &start, &u->dropped_ns);
 	drop_open(u, ALL_PROGRAMS);
+	u->dropped_ns = 0;
 }
 
 static void gap_find(struct trace_user_events *u)
@@ -372,7 +381,9 @@ static void gap_begins(struct trace_user_events *u, const struct trace_gap *gap)
 	struct number_row *lossy;
 
 	pid = pid ? pid : PROBES; /* the events of probes are in the kernel's streams */
+	u->dropped_ns = gap->start_ns;
 	drop_open(u, pid);
+	u->dropped_ns = 0;
 	lossy = table_add(&u->lossy, sizeof(*lossy), pid);
 	if (!lossy)
 		user_fail(u);
@@ -547,6 +558,7 @@ struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 	if (!u)
 		return NULL;
 	u->results = user_results_free(u->results);
+	u->on_span = NULL;
 	user_events_close(u);
 	while ((row = table_next(&u->actors, sizeof(*row), row)))
 		if (row->pointer)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "user_requests.h"
 #include "user_accounting.h"
+#include "user_instances.h"
 #include "user_sums.h"
 #include "user_waits.h"
 
@@ -43,6 +44,7 @@ static void request_leave(struct trace_user_events *u, struct user_request *requ
 	uint64_t known = request_unfollow(u, request, ends);
 	struct trace_times times = segment_times(u, &request->segment, known);
 
+	request_piece(u, request);
 	times_add(&request->times, &times);
 	if (times.blocked_ns > known) {
 		request->unknown_ns += times.blocked_ns - known;
@@ -102,6 +104,7 @@ static void request_remove(struct trace_user_events *u, struct user_request *req
 	else
 		request->program->requests = request->next;
 	table_clear(&request->waits);
+	free(request->pieces);
 	free(request);
 }
 
@@ -132,8 +135,10 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 
 	if (!request) {
 		span = span_sum(u, &actor->owner, TRACE_SPAN_REQUEST, name, 0);
-		if (span)
+		if (span) {
 			span->unmatched++;
+			span_tell_end(u, actor, span);
+		}
 		return;
 	}
 	if (request->actor)
@@ -144,6 +149,7 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 		 request->queued);
 	if (request->nr_unknown && !request->span->is_folded)
 		wait_add(u, &request->span->waits, &wait_unknown, request->unknown_ns, request->nr_unknown);
+	request_tell(u, request, true);
 	request_remove(u, request);
 }
 
@@ -172,6 +178,7 @@ void requests_drop(struct trace_user_events *u, struct program *program)
 		if (request->actor)
 			request_leave(u, request, true);
 		request->span->open++;
+		request_tell(u, request, false);
 		request_remove(u, request);
 	}
 }

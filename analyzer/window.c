@@ -14,6 +14,9 @@
  * - Columns of CPUs without a thread (idle, interrupts, unknown) are differences between the edges.
  *   At an edge the time since a CPU's last accounting has no column yet: the next accounting gives
  *   it (cpu_settle()).
+ * - A wait for a lock and an interrupted wait are cut like intervals. The parts of deferred work in
+ *   progress at an edge are cut by the CPU time of their worker; runs, bytes and hits of probes are
+ *   counted at their events.
  * - Bytes and numbers of interrupts are set to 0 at the first edge and taken at the second one.
  *
  * Example: a thread blocks at 10 ms and is woken at 30 ms, and the window is from 20 ms to 50 ms.
@@ -244,6 +247,24 @@ void window_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_
 	}
 	acct_give_rows(a, &t->running, sizeof(struct share_row));
 	table_clear(&t->running);
+}
+
+bool window_wait(const struct trace_analysis *a, const struct pending *wait, uint64_t *ret_ns, uint64_t *ret_count)
+{
+	const struct window *w = a->window;
+	uint64_t from = wait->from, to = wait->to;
+
+	if (!w)
+		return true;
+	if (from < w->ns[EDGE_FROM])
+		from = w->ns[EDGE_FROM];
+	if (to > w->ns[EDGE_TO])
+		to = w->ns[EDGE_TO];
+	if (from >= to)
+		return false;
+	*ret_ns = to - from - gap_log_overlap(&a->gaps, from, to);
+	*ret_count = wait->from >= w->ns[EDGE_FROM];
+	return true;
 }
 
 /* ---- calls ---- */
@@ -502,6 +523,7 @@ void window_edge(struct trace_analysis *a)
 	acct_flush(a);
 	cpus_at_edge(a, edge);
 	threads_at_edge(a, edge);
+	a->is_past_window = edge == EDGE_TO;
 	memcpy(a->window->counts[edge], a->counts, sizeof(a->counts));
 	a->now = now;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct frame;
+struct pending;
 struct trace_analysis;
 struct trace_thread;
 struct window;
@@ -26,6 +27,11 @@ void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 		 int64_t ret);
 /** window_major() - a fault of @thread is known to be major, after it ended at @ns */
 void window_major(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/**
+ * window_wait() - the part of @wait in the window, without gaps, and 1 if it begins there
+ * Without a window the outputs stay. False: no part is in the window.
+ */
+bool window_wait(const struct trace_analysis *a, const struct pending *wait, uint64_t *ret_ns, uint64_t *ret_count);
 /** window_close() - after the pass: the accounts of @a become those of the window */
 void window_close(struct trace_analysis *a);
 #endif

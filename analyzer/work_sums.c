@@ -12,6 +12,12 @@
  * it: `several` if there is more than one, or if another process has the file mapped to write. A
  * file that no recorded call wrote to is for `unknown`. The rest of the run is for its queuer.
  *
+ * The requests that a run issues are of a file, too, but its events come in another order: the
+ * kernel collects requests, and issues those of several files together, when there are many or when
+ * the run ends. So requests in the part of a file are of that file, or of one since the previous
+ * requests. If one process wrote to all of these, it has the requests, else `several`. Requests of
+ * a run that writes no file back are for its queuer.
+ *
  * Example: process 10 writes 1 MiB to /a, and 11 writes to /b. A timer queues the flusher. It runs
  * 300 us until the fs_writeback of /a, then 200 us until that of /b, then 100 us: 300 us and 1 MiB
  * for process 10, 200 us for process 11, 100 us for no process.
@@ -42,9 +48,12 @@ struct work_run_row {
 	uint64_t func;	 /* 0: none */
 	uint64_t ns;	 /* begin of the part */
 	uint64_t cpu;	 /* CPU time of the worker then */
+	uint64_t cpu_to; /* the same at the end of the window: what follows is not counted */
 	uint32_t queuer; /* process_idx */
 	uint32_t target; /* of the part: process_idx, and the device */
 	uint32_t dev;
+	uint32_t wrote;	 /* the process whose files requests may be of: process_idx; 0: none yet */
+	bool has_issued; /* requests whose process is not decided yet */
 };
 
 #define PAGE_BYTES 4096u
@@ -86,11 +95,40 @@ static struct work_run_row *run_of(struct trace_analysis *a, const struct cpu *c
 /* Ends the part of the run; a loss in it leaves its time out. */
 static void end_part(struct trace_analysis *a, struct cpu *cpu, struct work_run_row *run, uint64_t ns)
 {
+	uint64_t now;
+
 	acct_cpu(a, cpu, ns);
-	if (gap_log_first_loss(&a->gaps, run->ns, ns + 1) == UINT64_MAX)
-		sum_of(a, run)->cpu += cpu_time(cpu->current) - run->cpu;
+	now = a->is_past_window ? run->cpu_to : cpu_time(cpu->current);
+	if (now != run->cpu && gap_log_first_loss(&a->gaps, run->ns, ns + 1) == UINT64_MAX)
+		sum_of(a, run)->cpu += now - run->cpu;
 	run->ns = ns;
-	run->cpu = cpu_time(cpu->current);
+	run->cpu = now;
+}
+
+/* The process that two parts are for. */
+static uint32_t both(uint32_t one, uint32_t other)
+{
+	if (!one || one == other)
+		return other;
+	return one == PROCESS_UNKNOWN || other == PROCESS_UNKNOWN ? (uint32_t)PROCESS_UNKNOWN
+								  : (uint32_t)PROCESS_SEVERAL;
+}
+
+/* Decides the process of the requests that the run has issued: @process, 0: not known. */
+static void own_requests(struct trace_analysis *a, const struct cpu *cpu, struct work_run_row *run, uint32_t process)
+{
+	if (run->has_issued)
+		disk_own(a, DISK_OF_WORKER(cpu->current), process ? process : (uint32_t)PROCESS_UNKNOWN);
+	run->has_issued = false;
+}
+
+/* The part of a file has ended. After requests, only those of this file may remain collected. */
+static void part_written(struct trace_analysis *a, const struct cpu *cpu, struct work_run_row *run)
+{
+	uint32_t process = both(run->wrote, run->target);
+
+	run->wrote = run->has_issued ? run->target : process;
+	own_requests(a, cpu, run, process);
 }
 
 void work_run_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, uint64_t func,
@@ -101,10 +139,22 @@ void work_run_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, uint
 	acct_cpu(a, cpu, ns);
 	run->func = func ? func : 1;
 	run->ns = ns;
-	run->cpu = cpu_time(cpu->current);
+	run->cpu = run->cpu_to = cpu_time(cpu->current);
 	run->target = run->queuer = queuer ? queuer->process->idx : (uint32_t)FOR_NO_PROCESS;
 	run->dev = 0;
-	sum_of(a, run)->runs++;
+	run->wrote = 0;
+	own_requests(a, cpu, run, 0); /* a loss has left the end of another run out */
+	if (!a->is_past_window)
+		sum_of(a, run)->runs++;
+}
+
+bool work_run_issues(struct trace_analysis *a, const struct cpu *cpu)
+{
+	struct work_run_row *run = run_of(a, cpu);
+
+	if (run)
+		run->has_issued = true;
+	return run;
 }
 
 void work_run_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
@@ -114,6 +164,7 @@ void work_run_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	if (!run)
 		return;
 	end_part(a, cpu, run, ns);
+	own_requests(a, cpu, run, run->wrote ? run->wrote : run->queuer);
 	run->func = 0;
 }
 
@@ -127,11 +178,46 @@ void on_fs_writeback(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	run->target = process ? process : (uint32_t)PROCESS_UNKNOWN;
 	run->dev = writeback->dev;
-	sum_of(a, run)->files++;
-	sum_of(a, run)->bytes += (uint64_t)writeback->pages * PAGE_BYTES;
+	part_written(a, cpu, run);
+	if (!a->is_past_window) {
+		sum_of(a, run)->files++;
+		sum_of(a, run)->bytes += (uint64_t)writeback->pages * PAGE_BYTES;
+	}
 	end_part(a, cpu, run, ns);
 	run->target = run->queuer;
 	run->dev = 0;
+}
+
+/*
+ * The CPU time of a worker until now, the time since its last accounting included. In its work a
+ * worker is in the kernel, and an interrupt may have the CPU.
+ */
+static uint64_t cpu_time_now(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	struct trace_times times;
+
+	trace_thread_times(a, thread, &times);
+	return times.user_ns + times.syscall_ns + times.trap_ns;
+}
+
+void work_sums_edge(struct trace_analysis *a, uint64_t ns)
+{
+	bool begins = !a->is_past_window;
+	uint64_t now = a->now;
+
+	a->now = ns;
+	if (begins) {
+		acct_give_rows(a, &a->work_sums.rows, sizeof(struct work_sum_row));
+		table_clear(&a->work_sums.rows);
+	}
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes && a->work_sums.runs.used; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
+			struct work_run_row *run = table_find(&a->work_sums.runs, sizeof(*run), thread->idx + 1ull);
+
+			if (run && run->func)
+				*(begins ? &run->cpu : &run->cpu_to) = cpu_time_now(a, thread);
+		}
+	a->now = now;
 }
 
 /* ---- results ---- */

@@ -4,6 +4,7 @@
  * analysis and the list of events use it.
  */
 #include "lookahead.h"
+#include "running_name.h"
 
 #include <errno.h>
 
@@ -39,6 +40,8 @@ static bool begin(struct lookahead *ahead, const struct trace *trace, uint32_t c
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .cpus = &cpu, .nr_cpus = 1};
 
+	if (ahead->by_name)
+		running_name_mask(mask);
 	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
 	if (!ahead->cursor)
@@ -53,14 +56,15 @@ static void take(struct lookahead *ahead, const struct trace_event *event)
 	ahead->ns = event->ts_ns;
 	if (ahead->lost)
 		return;
-	ahead->nr++;
-	ahead->prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
+	ahead->nr += event->id == TRACE_EV_sched_switch;
+	running_name(event, &ahead->prev);
 }
 
 bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr,
 		      uint32_t *ret_prev)
 {
 	const struct trace_event *event;
+	uint32_t prev;
 
 	if (!begin(ahead, trace, cpu))
 		return end_of(ahead);
@@ -75,7 +79,7 @@ bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32
 		if (!event)
 			return end_of(ahead);
 		ahead->lost = is_loss_of_switches(event, trace_get_info(trace)->nr_cpus);
-		if (event->id == TRACE_EV_sched_switch || ahead->lost)
+		if (ahead->lost || running_name(event, &prev))
 			take(ahead, event);
 	}
 	if (ahead->lost)

@@ -13,6 +13,8 @@
 
 /**
  * struct lookahead - the reader for one CPU; zeroed: at the beginning
+ * @by_name: any event that names the thread counts as a change of that thread (running_name.h), for
+ *     recordings of some processes: a thread that ceases to pass leaves its CPU unrecorded. Set once
  * @prev: the thread that leaves at the change at @ns, number @nr with that time
  * @lost: a loss precedes that change
  */
@@ -22,6 +24,7 @@ struct lookahead {
 	uint32_t nr;
 	uint32_t prev;
 	uint32_t seeks;
+	bool by_name;
 	bool lost;
 	/*
 	 * -ENOMEM: the cursor stopped for lack of memory, so earlier answers may be wrong. Damage

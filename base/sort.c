@@ -7,6 +7,8 @@
 
 #define FEW_BYTES 1024u /* arrays up to this size are sorted on the stack, without malloc() */
 
+#define FEW 6u /* so many are sorted by insertion: a merge costs more */
+
 /** struct sorting - the constants of one sort. @spare: room for all elements */
 struct sorting {
 	char *spare;
@@ -36,10 +38,30 @@ static void merge(const struct sorting *sorting, char *array, size_t nr)
 	memcpy(array, sorting->spare, (size_t)(to - sorting->spare) + (size_t)(left_end - left));
 }
 
+/* Inserts each element of a short array into those before it, which are in order. */
+static void insert_all(const struct sorting *sorting, char *array, size_t nr)
+{
+	size_t bytes = sorting->bytes;
+
+	for (char *next = array + bytes; nr-- > 1; next += bytes) {
+		char *at = next;
+
+		while (at > array && sorting->compare(at - bytes, next, sorting->data) > 0)
+			at -= bytes;
+		if (at == next)
+			continue;
+		memcpy(sorting->spare, next, bytes);
+		memmove(at + bytes, at, (size_t)(next - at));
+		memcpy(at, sorting->spare, bytes);
+	}
+}
+
 static void sort(const struct sorting *sorting, char *array, size_t nr)
 {
-	if (nr < 2)
+	if (nr <= FEW) {
+		insert_all(sorting, array, nr);
 		return;
+	}
 	sort(sorting, array, nr / 2);
 	sort(sorting, array + nr / 2 * sorting->bytes, nr - nr / 2);
 	merge(sorting, array, nr);

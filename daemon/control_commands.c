@@ -109,8 +109,8 @@ static void answer_halted(const struct session *session, struct answer *answer)
 
 	control_print_option(session->control, option);
 	answer_set(answer, 0, "tracedaemon: halted pid %d, %s%s; tracectl%s begin goes on\n", (int)getpid(),
-		   session->flight ? "a flight recorder" : "which writes ", session->flight ? "" : session->output.path,
-		   option);
+		   session_is_flight(session) ? "a flight recorder" : "which writes ",
+		   session_is_flight(session) ? "" : session->output.path, option);
 }
 
 static void do_halt(struct session *session, const struct control_request *request, struct answer *answer)
@@ -249,6 +249,12 @@ static size_t print_recording(const struct session *session, char *text, size_t 
 	struct recording_status status;
 
 	recording_get_status(session->recording, &status);
+	if (session->keeper)
+		return (size_t)snprintf(
+			text, size, "Events: %s recorded, %s lost, %s missed, %s filtered\n",
+			text_count(status.events).s,
+			text_count(trace_add_saturated(status.lost, status.lost_write + status.not_understood)).s,
+			text_count(status.missed).s, text_count(status.filtered).s);
 	return (size_t)snprintf(
 		text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n",
 		session->output.path, text_bytes(status.file_bytes).s, text_count(status.events).s,
@@ -299,10 +305,12 @@ static void do_status(struct session *session, const struct control_request *req
 		"Trace status (%zu CPU%s): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n",
 		nr_cpus, nr_cpus == 1 ? "" : "s", session->halted ? "halted" : "recording", (int)getpid(),
 		text_seconds(clock_now() - session->start_ns).s,
-		session->flight ? "Flight Recorder Mode" : "Trace Mode");
+		session_is_flight(session) ? "Flight Recorder Mode" : "Trace Mode");
 	used += print_buffers(session, text + used, size - used);
 	if (session->recording)
 		used += print_recording(session, text + used, size - used);
+	if (session->keeper)
+		used += keeper_print(session->keeper, text + used, size - used);
 	used += print_unfollowed(session, text + used, size - used);
 	used += print_rings(session, text + used, size - used);
 	if (session->clients && used < size)
@@ -338,22 +346,40 @@ static void dump_recording(struct session *session, int client_fd, struct answer
  * Write snapshots only to files and memory, which never block: recording must not wait for the
  * reader of a pipe. tracectl copies a snapshot to its pipe itself.
  */
+static bool takes_snapshot(int file_fd, struct answer *answer)
+{
+	struct stat status;
+
+	if (file_fd < 0)
+		answer_set(answer, -EINVAL, "the flight recorder saves its events to a file: name one");
+	else if (fstat(file_fd, &status) < 0 || !S_ISREG(status.st_mode))
+		answer_set(answer, -EINVAL,
+			   "this daemon writes snapshots to regular files only; use the tracectl of its version for a "
+			   "pipe");
+	else
+		return true;
+	return false;
+}
+
+static void dump_keeper(struct session *session, int file_fd, int client_fd, struct answer *answer)
+{
+	struct trace_error error = {0};
+
+	if (!takes_snapshot(file_fd, answer))
+		return;
+	if (keeper_save_for_client(session->keeper, file_fd, client_fd, &error))
+		answer_set(answer, error.code, "%s", error.message);
+	else
+		answer->later = true;
+}
+
 static void dump_flight(struct session *session, int file_fd, struct answer *answer)
 {
 	struct flight_result result;
 	struct trace_error error = {0};
-	struct stat status;
 
-	if (file_fd < 0) {
-		answer_set(answer, -EINVAL, "the flight recorder saves its events to a file: name one");
+	if (!takes_snapshot(file_fd, answer))
 		return;
-	}
-	if (fstat(file_fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		answer_set(answer, -EINVAL,
-			   "this daemon writes snapshots to regular files only; use the tracectl of its version for a "
-			   "pipe");
-		return;
-	}
 	priority_watch(false, clock_now()); /* the rings are overwritten while the snapshot reads them */
 	if (flight_snapshot(session->flight, file_fd, session->options->session.level, &result, &error)) {
 		answer_set(answer, error.code, "%s", error.message);
@@ -365,13 +391,16 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 
 static void do_reset(struct session *session, const struct control_request *request, struct answer *answer)
 {
-	if (!session->flight) {
+	if (!session_is_flight(session)) {
 		answer_set(
 			answer, -ENOTSUP,
 			"this daemon writes to a file and cannot drop events; reset is only for the flight recorder");
 		return;
 	}
-	flight_reset(session->flight);
+	if (session->flight)
+		flight_reset(session->flight);
+	else
+		keeper_reset(session->keeper);
 	answer_set(answer, 0, "tracedaemon: the flight recorder was reset\n");
 }
 
@@ -404,7 +433,7 @@ static void stop(struct session *session, int client_fd, struct answer *answer)
 
 static void do_mode(struct session *session, const struct control_request *request, struct answer *answer)
 {
-	answer_set(answer, 0, "%s", session->flight ? "flight" : "file");
+	answer_set(answer, 0, "%s", session_is_flight(session) ? "flight" : "file");
 }
 
 static const struct {
@@ -421,6 +450,8 @@ static void perform(struct session *session, const struct control_request *reque
 	if (!strcmp(request->verb, "dump")) {
 		if (session->flight)
 			dump_flight(session, request->file_fd, answer);
+		else if (session->keeper)
+			dump_keeper(session, request->file_fd, client_fd, answer);
 		else
 			dump_recording(session, client_fd, answer);
 		return;
@@ -510,7 +541,7 @@ void control_commands_close(struct session *session)
 {
 	char text[PROGRESS_SUMMARY_BYTES + 32] = "tracedaemon: the flight recorder has ended\n";
 
-	if (session->recording)
+	if (session->recording && !session->keeper)
 		snprintf(text, sizeof(text), "tracedaemon: %s\n", session->summary);
 	for (size_t i = 0; i < session->nr_waiting; i++)
 		answer_waiting(session->waiting[i].fd, &session->end_error, text);

@@ -392,9 +392,33 @@ static int apply_flight_recorder(void *into, const char *value, struct trace_err
 {
 	struct daemon_options *options = into;
 
-	options->tracer.overwrite = true;
+	options->flight = true;
 	options->session.background = true; /* as in the classic: the recorder outlives the command */
 	return 0;
+}
+
+#define KEEP_BYTES_MIN (1u << 20)
+#define KEEP_BYTES     (256u << 20)
+
+static int apply_keep(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	const char *comma = strchr(value, ',');
+	char time[32];
+	int err = comma && (size_t)(comma - value) >= sizeof(time) ? -EINVAL : 0;
+
+	snprintf(time, sizeof(time), "%.*s", comma ? (int)(comma - value) : (int)sizeof(time) - 1, value);
+	if (!err)
+		err = text_parse_time(time, &options->keep.keep_ns);
+	if (!err && comma)
+		err = text_parse_size(comma + 1, 1ull << 40, &options->keep.max_bytes);
+	if (err || !options->keep.keep_ns || (comma && options->keep.max_bytes < KEEP_BYTES_MIN))
+		return error_set(
+			ret_error, -EINVAL,
+			"--keep: \"%s\" is not a time: give --keep=30s, 500ms or 5m; a limit of memory from 1M on "
+			"may follow: --keep=30s,64M",
+			value);
+	return apply_flight_recorder(options, NULL, ret_error);
 }
 
 static int set_action(struct daemon_options *options, enum action action, struct trace_error *ret_error)
@@ -502,6 +526,9 @@ static const struct option_spec option_table[] = {
 	{.letter = 'k', .other_letter = 'K', .name = "flight-recorder", .other_name = "overwrite",
 	 .apply = apply_flight_recorder,
 	 .help = "keep the latest events in memory, in the background; -j saves"},
+	{.name = "keep", .value_name = "TIME[,SIZE]", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
+	 .words = "10s 30s 60s 5m 30s,64M", .apply = apply_keep,
+	 .help = "-k, with the events of the last TIME, compressed, in at most SIZE (256M)"},
 	{.name = "foreground", .apply = apply_foreground,
 	 .help = "with -k: stay in the foreground, for service managers"},
 	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .apply = apply_snapshot,
@@ -674,7 +701,7 @@ static int check_action(const struct daemon_options *options, struct trace_error
 				 options->output.path);
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
-				 options->tracer.overwrite ? "-k" : "--background", action_letter(options->action));
+				 options->flight ? "-k" : "--background", action_letter(options->action));
 	if (options->selection.begun && options->action != ACTION_SET_MASK)
 		return error_set(ret_error, -EINVAL,
 				 "-e chooses the events of a new recording, and %s begins none: leave out -e; "
@@ -732,8 +759,8 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)
 		return error_set(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
-				 options->tracer.overwrite ? "-k" : "--background");
-	if (options->tracer.overwrite && options->output.path)
+				 options->flight ? "-k" : "--background");
+	if (options->flight && options->output.path)
 		return error_set(ret_error, -EINVAL,
 				 "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
 				 text_shell(options->output.path, word, sizeof(word)) ? word : "TRACE");
@@ -827,7 +854,7 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 	struct daemon_options *options = ret_options;
 	int err;
 
-	*options = (struct daemon_options){.action = ACTION_RECORD};
+	*options = (struct daemon_options){.action = ACTION_RECORD, .keep.max_bytes = KEEP_BYTES};
 	options->tracer.size = sizeof(options->tracer);
 	options->tracer.filter_uid = -1;
 	options->tracer.filter_gid = -1;
@@ -845,7 +872,8 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 	if (options->session.foreground)
 		options->session.background = false;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
-	if (!options->output.path && !options->tracer.overwrite)
+	options->tracer.overwrite = options->flight && !options->keep.keep_ns;
+	if (!options->output.path && !options->flight)
 		choose_path(options);
 	return 0;
 }

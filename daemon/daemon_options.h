@@ -41,6 +41,15 @@ struct output_options {
 };
 
 /**
+ * struct keep_choice - a flight recorder of the last seconds. @keep_ns: 0: the rings keep what they
+ * can. @max_bytes: of memory
+ */
+struct keep_choice {
+	uint64_t keep_ns;
+	uint64_t max_bytes;
+};
+
+/**
  * struct session_options - how the recording runs. @duration_ns: 0: until it is stopped. @flush_ns:
  * 0: adaptive, UINT64_MAX: never
  */
@@ -77,6 +86,8 @@ struct daemon_options {
 	struct tracer_options tracer; /* mask still empty: see select_finish() */
 	struct output_options output;
 	struct session_options session;
+	struct keep_choice keep;
+	bool flight; /* the latest events stay in memory */
 	bool follow_command;
 	const char *words[OPTIONS_MAX_WORDS];
 	size_t nr_words;

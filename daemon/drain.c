@@ -22,6 +22,7 @@
  * @rings: the kernel's rings first, @nr_kernel of them
  * @next_program: the program's ring to look at first
  * @work: the work for programs in this drain_run(), of DRAIN_SLICE_BYTES
+ * @announces_always: see drain_announce_always()
  * @has_more: that limit left sub-buffers of programs in their rings
  */
 struct drain {
@@ -37,6 +38,7 @@ struct drain {
 	size_t rings_room;
 	size_t next_program;
 	size_t work;
+	bool announces_always;
 	bool has_more;
 };
 
@@ -171,6 +173,11 @@ static void push(struct drain *drain, struct drain_ring *ring, const struct trac
 	if (packed && writer_thread_push(drain->thread, packed, source->nr_records, &ring->abandoned) == 0) {
 		ring->blocks++;
 		ring->stored += source->nr_records;
+		ring->last_lost = source->lost_total;
+		if (ring->consumed <= ring->mark) {
+			ring->marked_blocks = ring->blocks;
+			ring->marked_lost = source->lost_total;
+		}
 	} else {
 		ring->lost_here += source->nr_records; /* no memory, or times unknown */
 		ring->unqueued += !suspect;
@@ -217,7 +224,7 @@ static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain
 
 static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ring)
 {
-	return writer_thread_lost(drain->thread) + ring->unqueued;
+	return writer_thread_lost(drain->thread) + ring->unqueued + (drain->announces_always ? ring->blocks : 0);
 }
 
 /* @nr_records: as the program counted them, or as salvaging found them. */
@@ -542,6 +549,57 @@ static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring
 		return ring->filtered;
 	return (drain->ended ? ring->filtered : drain_ring_counter(&ring->ring.control->filtered)) -
 	       ring->filtered_before;
+}
+
+/* ---- up to a mark ---- */
+
+void drain_mark(struct drain *drain)
+{
+	flush_deferred(drain);
+	for (size_t i = 0; i < drain->nr_rings; i++) {
+		struct drain_ring *ring = drain->rings[i];
+
+		/* blocks that were taken before may be the last ones */
+		ring->marked_blocks = ring->blocks;
+		ring->marked_lost = ring->last_lost;
+		drain_ring_mark(ring);
+	}
+}
+
+bool drain_is_past_mark(const struct drain *drain)
+{
+	for (size_t i = 0; i < drain->nr_rings; i++) {
+		const struct drain_ring *ring = drain->rings[i];
+
+		if (!ring->retired && !ring->broken && ring->consumed < ring->mark)
+			return false;
+	}
+	return true;
+}
+
+void drain_get_marked(const struct drain *drain, size_t idx, struct drain_marked *ret_marked)
+{
+	const struct drain_ring *ring = drain->rings[idx];
+	uint64_t lost = trace_add_saturated(ring->marked_full, ring->lost_here);
+
+	/*
+	 * a writer is inside the next sub-buffer: what the ring has before the mark is not in the
+	 * save
+	 */
+	for (uint64_t seq = ring->consumed + 1; !ring->retired && !ring->broken && seq <= ring->mark; seq++)
+		lost = trace_add_saturated(lost, drain_ring_committed(ring, seq));
+	*ret_marked = (struct drain_marked){
+		.stream = ring->stream,
+		.cpu = ring->cpu,
+		.blocks = ring->marked_blocks,
+		.lost_after = lost > ring->marked_lost ? lost - ring->marked_lost : 0,
+		.filtered = ring_filtered(drain, ring),
+	};
+}
+
+void drain_announce_always(struct drain *drain)
+{
+	drain->announces_always = true;
 }
 
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals)

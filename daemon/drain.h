@@ -174,6 +174,34 @@ void drain_kernel(struct drain *drain);
 uint32_t drain_flush(struct drain *drain);
 
 /**
+ * drain_mark() - flush, and note where each ring is now
+ * drain_is_past_mark() - has everything before that been taken? Not while a writer is inside
+ */
+void drain_mark(struct drain *drain);
+bool drain_is_past_mark(const struct drain *drain);
+
+/**
+ * struct drain_marked - what the writer got of a ring up to the mark
+ * @blocks: the number of its last block
+ * @lost_after: events lost between that block and the mark
+ * @filtered: as in struct trace_stream_stats, since the begin of the recording
+ */
+struct drain_marked {
+	uint32_t stream;
+	uint32_t cpu;
+	uint64_t blocks;
+	uint64_t lost_after;
+	uint64_t filtered;
+};
+void drain_get_marked(const struct drain *drain, size_t idx, struct drain_marked *ret_marked);
+
+/**
+ * drain_announce_always() - every block of a program names the program
+ * Otherwise the first one does. For a writer that drops blocks later.
+ */
+void drain_announce_always(struct drain *drain);
+
+/**
  * drain_end() - flush and end the recording: later records do not belong to it
  * Call it before tracer_stop(): during detachment some event types stop earlier than others.
  */

@@ -200,14 +200,28 @@ static void lose_block(struct drain_ring *ring, bool is_open)
 	ring->lost_here += here;
 }
 
+/* The last closed sub-buffer. @is_open: the daemon does not close the open one. */
+static uint64_t newest_closed(const struct drain_ring *ring, bool is_open)
+{
+	uint64_t max = ring->consumed + ring->ring.nr_subbufs,
+		 newest = is_open ? subbuf_newest_closed(&ring->ring) : ring_close(&ring->ring);
+
+	return ring->translate && newest > max ? max : newest; /* a program can write any position */
+}
+
+void drain_ring_mark(struct drain_ring *ring)
+{
+	ring->mark = ring->consumed;
+	ring->marked_full = ring->retired ? ring->discarded : drain_ring_counted(ring);
+	if (!ring->retired && !ring->broken)
+		ring->mark = newest_closed(ring, !may_flush(ring));
+}
+
 void drain_ring_end(struct drain_ring *ring)
 {
-	uint64_t max = ring->consumed + ring->ring.nr_subbufs;
 	bool is_open = !may_flush(ring);
 
-	ring->last = is_open ? subbuf_newest_closed(&ring->ring) : ring_close(&ring->ring);
-	if (ring->translate && ring->last > max)
-		ring->last = max; /* a program can write any position */
+	ring->last = newest_closed(ring, is_open);
 	if (ring->translate && !ring->broken)
 		lose_block(ring, is_open);
 	ring->discarded = drain_ring_counted(ring);

@@ -36,6 +36,9 @@ struct drain_copy;
  * @start_ns: of a program's ring: start of the recording
  * @filtered_before: the ring's counter of filtered events when the recording began
  * @discarded, @filtered: events of the recording, set once its last sub-buffer is known
+ * @last_lost: lost_total of the last block
+ * @mark, @marked_full: at drain_mark(): the last closed sub-buffer, and the events discarded so far
+ * @marked_blocks, @marked_lost: of the last block up to @mark: its number, and its lost_total
  * @fill: during drain_flush(): bytes in the open sub-buffer
  * @read_only: write nothing into the sub-buffers any more, see drain_set_read_only()
  * @suspect: the last sub-buffer was dropped because its times are unknown
@@ -68,6 +71,11 @@ struct drain_ring {
 	uint64_t filtered_before;
 	uint64_t discarded;
 	uint64_t filtered;
+	uint64_t last_lost;
+	uint64_t mark;
+	uint64_t marked_full;
+	uint64_t marked_blocks;
+	uint64_t marked_lost;
 	uint32_t fill;
 	bool read_only;
 	bool suspect;
@@ -119,6 +127,10 @@ uint32_t drain_ring_fill(const struct drain_ring *ring);
  */
 void drain_ring_begin(struct drain_ring *ring, bool count_all);
 void drain_ring_end(struct drain_ring *ring);
+/**
+ * drain_ring_mark() - close the open sub-buffer, if that is permitted, and set the mark behind it
+ */
+void drain_ring_mark(struct drain_ring *ring);
 /** drain_ring_committed() - number of records committed in a sub-buffer, complete or not */
 uint64_t drain_ring_committed(const struct drain_ring *ring, uint64_t seq);
 /** drain_ring_is_empty() - after drain_ring_end(): is nothing of the recording left in it? */

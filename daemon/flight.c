@@ -12,12 +12,12 @@
 #include "overwrite_reader.h"
 #include "own_records.h"
 #include "clock.h"
+#include "error_set.h"
 #include "flight_metadata.h"
 #include "session_probes.h"
 #include "ring_reader.h"
 #include "start_state_writer.h"
-#include "clients_missing.h"
-#include "format_text.h"
+#include "snapshot_notes.h"
 #include "tracefile.h"
 #include "user_snapshot.h"
 #include "writer_thread.h"
@@ -623,39 +623,6 @@ static int push_state(struct flight_snapshot *snapshot, struct trace_error *ret_
 	return err || !tracer ? err : end_state_push(tracer, &sink, snapshot->end_ns, blocks, ret_error);
 }
 
-/**
- * struct flight_note - while the not-recorded notes are written. @next: the number of the
- * next text
- */
-struct flight_note {
-	struct flight_snapshot *snapshot;
-	uint64_t next;
-};
-
-static void describe_one(void *context, const char *text)
-{
-	struct flight_note *note = context;
-
-	trace_writer_string(note->snapshot->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
-}
-
-static void add_not_recorded_notes(struct flight_snapshot *snapshot)
-{
-	struct flight_note note = {.snapshot = snapshot,
-				   .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
-	char unfollowed[TRACEFILE_TEXT_BYTES];
-
-	if (snapshot->flight->tracer &&
-	    tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
-		describe_one(&note, unfollowed);
-	tracefile_work_names(snapshot->writer, snapshot->flight->tracer);
-	if (!snapshot->flight->clients)
-		return;
-	clients_describe_unmatched(snapshot->flight->clients, describe_one, &note);
-	clients_describe_missing(snapshot->flight->clients, describe_one, &note);
-	tracefile_distrusted(snapshot->writer, clients_nr_distrusted(snapshot->flight->clients));
-}
-
 /*
  * Programs come first, so that none of their events is later than the end. Then the rings are
  * closed, and what threads wait for is read at once, because it belongs to that moment. The rings
@@ -684,7 +651,8 @@ static int snapshot_write(struct flight_snapshot *snapshot, struct trace_error *
 		return err;
 	writer_thread_stop(snapshot->thread);
 	build_ids_write(snapshot->build_ids, snapshot->writer);
-	add_not_recorded_notes(snapshot);
+	snapshot_notes_write(snapshot->writer, snapshot->flight->tracer, snapshot->flight->clients,
+			     snapshot->flight->filter, snapshot->start_ns);
 	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
 		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, snapshot->end_ns,

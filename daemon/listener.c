@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format_text.h"
+#include "inherited_socket.h"
 
 int listener_address(const char *path, struct sockaddr_un *ret_address, struct trace_error *ret_error)
 {
@@ -81,7 +82,10 @@ int listener_open(struct listener *ret_listener, const char *path, mode_t mode, 
 		err = check_path(path, elsewhere, ret_error);
 	if (!err)
 		err = take_lock(ret_listener, elsewhere, ret_error);
-	return err ? err : bind_socket(ret_listener, mode, backlog, ret_error);
+	if (err)
+		return err;
+	ret_listener->fd = inherited_socket(path);
+	return ret_listener->fd >= 0 ? 0 : bind_socket(ret_listener, mode, backlog, ret_error);
 }
 
 void listener_close(struct listener *listener)

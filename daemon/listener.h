@@ -5,7 +5,8 @@
  * listener.h - a SOCK_SEQPACKET unix socket at a path that at most one daemon owns.
  *
  * The daemon that holds the lock file next to the socket owns the path, and may remove the socket
- * of a dead daemon. It never removes anything but a socket.
+ * of a dead daemon. It never removes anything but a socket. If a service manager already listens at
+ * the path, the daemon uses that socket, and leaves it there at its end.
  */
 #include <stdbool.h>
 #include <sys/stat.h>

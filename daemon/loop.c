@@ -35,6 +35,7 @@ enum source {
 	SOURCE_PROGRESS,
 	SOURCE_CONTROL,
 	SOURCE_CLIENT,
+	SOURCE_KEEPER,
 };
 
 /* ---- timers ---- */
@@ -300,10 +301,16 @@ static void answer_last_requests(struct session *session)
 		finish_oldest_client(session, -ESHUTDOWN, "the recording is ending and takes no more requests");
 }
 
+static void on_keeper(struct session *session, int fd)
+{
+	keeper_dispatch(session->keeper);
+}
+
 static void (*const handlers[])(struct session *, int) = {
 	[SOURCE_RINGS] = on_rings,	 [SOURCE_PROGRAMS] = on_programs, [SOURCE_WRITER] = on_writer,
 	[SOURCE_SIGNAL] = on_signal,	 [SOURCE_END] = on_end,		  [SOURCE_FLUSH] = on_flush,
 	[SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control,	  [SOURCE_CLIENT] = on_client,
+	[SOURCE_KEEPER] = on_keeper,
 };
 
 /* Creates a timer that exists until the process ends. */
@@ -323,7 +330,8 @@ static bool wants_progress(const struct session *session)
 {
 	const struct session_options *options = &session->options->session;
 
-	return session->recording && !options->quiet && !options->background && isatty(STDERR_FILENO);
+	return session->recording && !session->keeper && !options->quiet && !options->background &&
+	       isatty(STDERR_FILENO);
 }
 
 static int watch_all(struct session *session)
@@ -339,6 +347,8 @@ static int watch_all(struct session *session)
 		err = watch(session, session->signal_fd, SOURCE_SIGNAL);
 	if (!err && session->recording)
 		err = watch(session, recording_wake_fd(session->recording), SOURCE_WRITER);
+	if (!err && session->keeper)
+		err = watch(session, keeper_fd(session->keeper), SOURCE_KEEPER);
 	if (!err && session->control)
 		err = watch(session, control_fd(session->control), SOURCE_CONTROL);
 	if (!err)

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "message.h"
 #include "metadata_events.h"
+#include "own_records.h"
 #include "priority.h"
 #include "session_probes.h"
 #include "start_state_writer.h"
@@ -55,6 +56,8 @@ struct recording {
 	uint64_t not_traced; /* those of them from the tracer */
 	size_t nr_unmatched;
 	struct build_ids *build_ids; /* owned */
+	bool keeps;		     /* the chunks go to memory */
+	uint64_t marked_blocks;	     /* of metadata events, at recording_mark_end() */
 	bool blocked;		     /* the drain waits for room in the queue */
 	bool ended;		     /* the writer thread has ended; the writer belongs to the main thread again */
 };
@@ -102,6 +105,8 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 		.start_ns = start->monotonic_ns,
 		.start_realtime_ns = start->realtime_ns,
 		.block_bytes = recording->tracer ? tracer_get_ring(recording->tracer, 0)->ring.subbuf_bytes : 0,
+		.take = options->keep ? keep_take : NULL,
+		.take_context = options->keep,
 	};
 	struct trace_error error;
 
@@ -122,6 +127,9 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	if (!options->level)
 		writer_thread_adapt(recording->thread);
 	drain_connect(recording->drain, recording->writer, recording->thread);
+	recording->keeps = options->keep;
+	if (recording->keeps)
+		drain_announce_always(recording->drain);
 	return 0;
 }
 
@@ -130,7 +138,18 @@ static void select_note(struct recording *recording, const struct selection *sel
 	char text[SELECT_TEXT_BYTES];
 
 	select_print_user(selection, text, sizeof(text));
-	metadata_select(&recording->metadata, text);
+	recording_select(recording, text);
+}
+
+/*
+ * The mask has a block of its own: what keeps the latest events keeps that block longer than
+ * others. So has the selection.
+ */
+static void note_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS])
+{
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
+	metadata_mask(&recording->metadata, mask);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 }
 
 static void drain_meanwhile(void *context)
@@ -164,8 +183,9 @@ static void begin_contents(struct recording *recording, const struct recording_o
 	if (!recording->tracer)
 		return;
 	tracer_get_mask(recording->tracer, mask);
-	metadata_mask(&recording->metadata, mask);
-	metadata_push(&recording->metadata, recording->writer, recording->thread);
+	note_mask(recording, mask);
+	if (recording->keeps)
+		return; /* each save reads the state */
 	if (start_state_push(recording->tracer, &sink, options->proc, &recording->start_state_blocks, &error))
 		message_warning("the state at the start is incomplete: %s", error.message);
 }
@@ -208,6 +228,14 @@ struct recording *recording_free(struct recording *recording)
 	trace_writer_free(recording->writer);
 	free(recording);
 	return NULL;
+}
+
+/* Waits until the queue has room, or for a writer that is still inside. */
+static void wait_for_writer(struct recording *recording, int timeout_ms)
+{
+	struct pollfd wake = {.fd = writer_thread_wake_fd(recording->thread), .events = POLLIN};
+
+	poll(&wake, 1, timeout_ms);
 }
 
 /* ---- while it runs ---- */
@@ -302,7 +330,7 @@ int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MA
 	if (err)
 		return err;
 	tracer_get_mask(recording->tracer, now);
-	metadata_mask(&recording->metadata, now);
+	note_mask(recording, now);
 	if (missed_state_changes(before, now))
 		read_again(recording);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
@@ -311,6 +339,7 @@ int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MA
 
 void recording_select(struct recording *recording, const char *text)
 {
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 	metadata_select(&recording->metadata, text);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
 }
@@ -319,6 +348,53 @@ void recording_mark(struct recording *recording, const char *text)
 {
 	metadata_mark(&recording->metadata, text);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
+}
+
+/* ---- a save of what a recording to memory keeps ---- */
+
+void recording_mark_end(struct recording *recording, uint64_t *ret_end_ns)
+{
+	if (recording->tracer)
+		metadata_missed(&recording->metadata, recording->tracer);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
+	recording->marked_blocks = recording->metadata.blocks;
+	if (recording->clients)
+		clients_dispatch(recording->clients); /* programs that have just connected */
+	*ret_end_ns = clock_now();
+	drain_mark(recording->drain);
+}
+
+/*
+ * A writer that stays inside a sub-buffer holds up the save for a moment, and the recording never.
+ */
+void recording_catch_up(struct recording *recording)
+{
+	uint64_t end_ns = clock_now() + RECORDING_STRAGGLER_MS * 1000000ull, sync = recording->syncs + 1;
+	bool is_pushed = false;
+
+	while (clock_now() < end_ns) {
+		recording_drain(recording);
+		if (!is_pushed && drain_is_past_mark(recording->drain)) {
+			is_pushed = writer_thread_push_sync(recording->thread) == 0;
+			recording->syncs += is_pushed;
+		}
+		if (is_pushed && writer_thread_synced(recording->thread) >= sync)
+			return;
+		wait_for_writer(recording, 1);
+	}
+}
+
+size_t recording_nr_marked(const struct recording *recording)
+{
+	return drain_nr_rings(recording->drain) + 1;
+}
+
+void recording_get_marked(const struct recording *recording, size_t idx, struct drain_marked *ret_marked)
+{
+	if (idx < drain_nr_rings(recording->drain))
+		drain_get_marked(recording->drain, idx, ret_marked);
+	else
+		*ret_marked = (struct drain_marked){.stream = OWN_STREAM_DAEMON, .blocks = recording->marked_blocks};
 }
 
 int recording_sync(struct recording *recording, uint64_t *ret_sync)
@@ -403,14 +479,6 @@ int recording_write_error(struct recording *recording, struct trace_error *ret_e
 }
 
 /* ---- end ---- */
-
-/* Waits until the queue has room, or for a writer that is still inside. */
-static void wait_for_writer(struct recording *recording, int timeout_ms)
-{
-	struct pollfd wake = {.fd = writer_thread_wake_fd(recording->thread), .events = POLLIN};
-
-	poll(&wake, 1, timeout_ms);
-}
 
 static void drain_rest(struct recording *recording, bool (*is_interrupted)(void *), void *context)
 {
@@ -555,6 +623,8 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	wait_until_written(recording, is_interrupted, context);
 	writer_thread_stop(recording->thread);
 	recording->ended = true;
+	if (recording->keeps)
+		return 0; /* nothing is left to write */
 	build_ids_write(recording->build_ids, recording->writer);
 	add_not_recorded_notes(recording);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);

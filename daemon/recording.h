@@ -15,12 +15,14 @@
 
 #include "drain.h"
 #include "clients.h"
+#include "keep.h"
 
 struct recording;
 
 /**
  * struct recording_options - @queue_bytes: size of the queue between drain and disk; 0: 64 MiB
  * @proc: file for the classic process list; NULL: none
+ * @keep: the chunks go there, and not into a file; borrowed until recording_free(). NULL: a file
  * @command: for the description; NULL: none
  * @probes: borrowed; NULL: none
  * @selection: of programs' events and probes, borrowed during the call; NULL: all
@@ -30,6 +32,7 @@ struct recording_options {
 	int level;
 	size_t queue_bytes;
 	FILE *proc;
+	struct keep *keep;
 	char *const *command;
 	const struct trace_probes *probes;
 	const struct selection *selection;
@@ -74,6 +77,17 @@ int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MA
 void recording_select(struct recording *recording, const char *text);
 /** recording_mark() - write a note of the user into the trace */
 void recording_mark(struct recording *recording, const char *text);
+
+/**
+ * recording_mark_end() - of a recording to memory: a save ends now, at @ret_end_ns
+ * recording_catch_up() - wait until everything up to there is in the keep, and drain meanwhile
+ * recording_get_marked() - as drain_get_marked(), for @idx below recording_nr_marked(): all rings,
+ * and the daemon's own stream
+ */
+void recording_mark_end(struct recording *recording, uint64_t *ret_end_ns);
+void recording_catch_up(struct recording *recording);
+size_t recording_nr_marked(const struct recording *recording);
+void recording_get_marked(const struct recording *recording, size_t idx, struct drain_marked *ret_marked);
 
 /**
  * recording_sync() - flush, and sync the file; done when recording_synced() has reached @ret_sync

@@ -231,6 +231,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 						      .probes = session->probes,
 						      .selection = &session->selection,
 						      .filter = &session->filter,
+						      .keep = session->keeper ? keeper_keep(session->keeper) : NULL,
 						      .clients = session->clients};
 	struct trace_error error;
 
@@ -247,6 +248,25 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 	return session->recording ? 0 : ret_error->code;
 }
 
+static int begin_keeper(struct session *session, struct trace_error *ret_error)
+{
+	const struct keep_choice *keep = &session->options->keep;
+	struct keep_options options = {.keep_ns = keep->keep_ns, .max_bytes = keep->max_bytes};
+	struct keep_source source = {.tracer = session->tracer,
+				     .clients = session->clients,
+				     .filter = &session->filter,
+				     .level = session->options->session.level};
+	int err;
+
+	session->keeper = keeper_new(&options, ret_error);
+	err = session->keeper ? begin_recording(session, ret_error) : ret_error->code;
+	if (err)
+		return err;
+	source.recording = session->recording;
+	keeper_begin(session->keeper, &source);
+	return 0;
+}
+
 static int begin_flight(struct session *session, struct trace_error *ret_error)
 {
 	char text[SELECT_TEXT_BYTES];
@@ -261,6 +281,13 @@ static int begin_flight(struct session *session, struct trace_error *ret_error)
 	return flight_attach_probes(session->flight, session->probes, &session->selection, ret_error);
 }
 
+static int begin_events(struct session *session, struct trace_error *ret_error)
+{
+	if (session->options->tracer.overwrite)
+		return begin_flight(session, ret_error);
+	return session->options->flight ? begin_keeper(session, ret_error) : begin_recording(session, ret_error);
+}
+
 /*
  * A flight recorder needs the socket, because clients request snapshots on it. A recording to a
  * file can do without.
@@ -270,7 +297,7 @@ static int begin_control(struct session *session, struct trace_error *ret_error)
 	struct trace_error error = {0};
 
 	session->control = control_listen(session->options->session.control_path, &error);
-	if (!session->control && (session->options->tracer.overwrite || session->options->session.control_path)) {
+	if (!session->control && (session->options->flight || session->options->session.control_path)) {
 		*ret_error = error;
 		return error.code;
 	}
@@ -291,7 +318,7 @@ static void report_background(const struct session *session, const char *option)
 {
 	int pid = (int)getpid();
 
-	if (session->flight)
+	if (session_is_flight(session))
 		message_note("flight recorder runs as process %d; tracedaemon%s -j TRACE saves it, tracedaemon%s -q "
 			     "stops it",
 			     pid, option, option);
@@ -341,7 +368,7 @@ static void report_begun(struct session *session)
  */
 static int begin_output(struct session *session, struct trace_error *ret_error)
 {
-	if (session->options->tracer.overwrite)
+	if (session->options->flight)
 		return 0;
 	return output_open(&session->output, session->options->output.path, OUTPUT_TRACE, ret_error);
 }
@@ -374,8 +401,7 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	if (!err)
 		err = begin_programs(session, ret_error);
 	if (!err)
-		err = session->options->tracer.overwrite ? begin_flight(session, ret_error)
-							 : begin_recording(session, ret_error);
+		err = begin_events(session, ret_error);
 	if (err)
 		return err;
 	session->flush = flush_init(session->options->session.flush_ns);
@@ -438,6 +464,8 @@ static int end_recording(struct session *session)
 		session->end_error = error;
 	if (err && !session->write_error_reported)
 		message_error("%s: %s", session->output.path, error.message);
+	if (session->keeper)
+		return err;
 	removed = check_output(session, &found);
 	if (output_close(&session->output, &error)) {
 		message_error("%s", error.message);
@@ -493,7 +521,9 @@ static void release(struct session *session)
 {
 	loop_free(session);
 	control_close(session->control);
+	keeper_finish(session->keeper); /* it reads the recording */
 	recording_free(session->recording);
+	keeper_free(session->keeper);
 	flight_free(session->flight);
 	clients_free(session->clients);
 	tracer_free(session->tracer);

@@ -15,6 +15,7 @@
 #include "control.h"
 #include "flight.h"
 #include "flush.h"
+#include "keeper.h"
 #include "daemon_options.h"
 #include "output_file.h"
 #include "progress.h"
@@ -37,7 +38,7 @@ struct waiting {
 
 /**
  * struct session - used by the main thread only
- * @recording, @flight: one of the two
+ * @recording, @flight: one of the two. @keeper: of a recording to memory
  * @mask: recorded event types, while not @halted
  * @interrupts: number of SIGINT, SIGTERM and SIGHUP so far
  * @control_clients: connections that have sent no request yet; oldest first
@@ -51,6 +52,7 @@ struct session {
 	struct selection selection;	      /* of programs' events and probes, while not @halted */
 	struct recording *recording;	      /* owned */
 	struct flight *flight;		      /* owned */
+	struct keeper *keeper;		      /* owned; NULL: the recording has a file */
 	struct output_target output;
 	struct command command;
 	struct control *control; /* owned; NULL: no control socket */
@@ -76,6 +78,12 @@ struct session {
 	struct trace_error end_error;	      /* why the trace on disk is incomplete; code 0: it is complete */
 	bool proc_failed;		      /* the list of processes could not be written */
 };
+
+/** session_is_flight() - the latest events stay in memory until a request saves them */
+static inline bool session_is_flight(const struct session *session)
+{
+	return session->flight || session->keeper;
+}
 
 /**
  * session_run() - record as @options say. Prints its own messages. Returns the program's exit

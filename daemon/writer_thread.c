@@ -20,6 +20,7 @@ enum work_kind {
 	WORK_BLOCK,
 	WORK_CLOCK,
 	WORK_SYNC,
+	WORK_CALL,
 };
 
 /**
@@ -34,6 +35,8 @@ struct work {
 	uint64_t events;
 	uint64_t *lost; /* borrowed; used by the pusher */
 	struct clock_sample clock;
+	writer_thread_fn call; /* WORK_CALL */
+	void *context;	       /* borrowed */
 };
 
 /**
@@ -99,8 +102,12 @@ static int work_write(struct writer_thread *thread, struct work *work, struct tr
 					 work->clock.tsc, ret_error);
 		break;
 	case WORK_SYNC:
-		if (fdatasync(thread->fd) < 0 && errno != EINVAL && errno != EROFS) /* a pipe cannot be synced */
+		if (thread->fd >= 0 && fdatasync(thread->fd) < 0 && errno != EINVAL &&
+		    errno != EROFS) /* a pipe cannot be synced */
 			err = error_set(ret_error, -errno, "cannot sync the trace to disk: %s", strerror(errno));
+		break;
+	case WORK_CALL:
+		err = work->call(work->context, thread->writer, ret_error);
 		break;
 	}
 	return err;
@@ -330,6 +337,19 @@ int writer_thread_push_sync(struct writer_thread *thread)
 	if (!work)
 		return -ENOMEM;
 	work->kind = WORK_SYNC;
+	push(thread, work);
+	return 0;
+}
+
+int writer_thread_push_call(struct writer_thread *thread, writer_thread_fn call, void *context)
+{
+	struct work *work = calloc(1, sizeof(*work));
+
+	if (!work)
+		return -ENOMEM;
+	work->kind = WORK_CALL;
+	work->call = call;
+	work->context = context;
 	push(thread, work);
 	return 0;
 }

@@ -24,7 +24,8 @@ struct writer_thread;
 
 /**
  * writer_thread_new() - start the thread
- * @writer: borrowed. @fd: the file of @writer, for writer_thread_push_sync(); borrowed
+ * @writer: borrowed. @fd: the file of @writer, for writer_thread_push_sync(); borrowed. -1: it
+ *     has none
  * Returns NULL on -ENOMEM or -EAGAIN.
  */
 struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, size_t limit_bytes,
@@ -69,6 +70,12 @@ int writer_thread_push_clock(struct writer_thread *thread, const struct clock_sa
  */
 int writer_thread_push_sync(struct writer_thread *thread);
 uint64_t writer_thread_synced(const struct writer_thread *thread);
+
+/**
+ * writer_thread_push_call() - queue a call of a function with the writer, in the writer's thread
+ */
+typedef int (*writer_thread_fn)(void *context, struct trace_writer *writer, struct trace_error *ret_error);
+int writer_thread_push_call(struct writer_thread *thread, writer_thread_fn call, void *context);
 
 /** writer_thread_totals() - the totals written so far */
 void writer_thread_totals(struct writer_thread *thread, struct trace_writer_totals *ret_totals);

@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <trace/saturate.h>
 #include <xxhash.h>
 
 /* ---- begin ---- */
@@ -41,6 +42,9 @@ static int header_write(struct trace_writer *writer, const struct trace_writer_o
 		.trace_id = writer->trace_id,
 	};
 	struct iovec part = {&header, sizeof(header)};
+
+	if (writer->take)
+		return 0; /* the file into which the chunks go later has its own */
 
 	memcpy(header.magic, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES);
 	header.checksum = XXH3_64bits(&header, offsetof(struct trace_file_header, checksum));
@@ -94,6 +98,8 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 	packing_init(&writer->packing);
 	pthread_mutex_init(&writer->types_lock, NULL);
 	output_init(&writer->output, fd);
+	writer->take = all.take;
+	writer->take_context = all.take_context;
 	writer->trace_id = make_trace_id();
 	if (writer_begin(writer, &all, ret_error) < 0)
 		return trace_writer_free(writer);
@@ -165,6 +171,52 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 	if (!error && writer->unwritten_at < writer->unwritten.bytes)
 		writer_strings_write_again(writer);
 	return error;
+}
+
+/* ---- chunks of another writer ---- */
+
+/*
+ * What is missing between the stream's previous chunk and this one: what the other writer declared,
+ * and the chunks that it wrote in between.
+ */
+static void declare_missing(struct writer_stream *stream, struct trace_chunk_header *header)
+{
+	uint64_t declared = trace_add_saturated(header->lost_before, header->lost_write), missing;
+
+	missing = header->events_before > stream->number ? header->events_before - stream->number : 0;
+	if (missing > declared) {
+		header->lost_before = missing - header->lost_write;
+		header->lost_cause = TRACE_GAP_OVERWRITTEN;
+		header->flags &= (uint16_t)~TRACE_CHUNK_FLAG_JUMP;
+	}
+	stream->total_lost_before = trace_add_saturated(stream->total_lost_before, header->lost_before);
+	stream->total_lost_write = trace_add_saturated(stream->total_lost_write, header->lost_write);
+	stream->seq = header->seq;
+	stream->cpu = header->cpu;
+}
+
+int trace_writer_chunk(struct trace_writer *writer, const struct trace_chunk_header *header, const void *payload,
+		       struct trace_error *ret_error)
+{
+	struct trace_chunk_header mine = *header;
+	struct writer_stream *stream = NULL;
+	int error;
+
+	if (header->kind == TRACE_CHUNK_EVENTS || header->kind == TRACE_CHUNK_START_STATE) {
+		stream = writer_stream_of(writer, header);
+		if (!stream)
+			return error_set(ret_error, -ENOMEM, "no memory for the statistics of one more stream");
+		declare_missing(stream, &mine);
+	}
+	error = writer_chunk_append(writer, &mine, payload, ret_error);
+	if (error || !stream)
+		return error;
+	stream->number = trace_add_saturated(mine.events_before, (uint64_t)mine.events + mine.undecodable);
+	stream->last_ns = mine.last_ns;
+	stream->total_written += mine.events;
+	writer->totals.events += mine.events;
+	writer_stream_account_inside(writer, stream, mine.undecodable);
+	return 0;
 }
 
 /* ---- clock, totals ---- */

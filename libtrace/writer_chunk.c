@@ -128,22 +128,38 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	return writer->packed.data;
 }
 
-int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw_payload *raw,
-		       struct trace_error *ret_error)
+/* Hand a chunk to the caller of a writer without a file. */
+static int chunk_hand_over(struct trace_writer *writer, const struct trace_chunk_header *header, const void *payload,
+			   struct trace_error *ret_error)
 {
-	const void *payload = chunk_compress(writer, header, raw);
-	struct trace_index_entry *entry = writer_buffer_reserve(&writer->index, sizeof(*entry));
+	int error = writer->take(writer->take_context, header, payload);
+
+	if (error)
+		return error_set(ret_error, error, "a block of the trace could not be kept: %s", strerror(-error));
+	writer->totals.chunks++;
+	writer->totals.raw_bytes += header->raw_bytes;
+	writer->totals.file_bytes += sizeof(*header) + header->packed_bytes;
+	return 0;
+}
+
+int writer_chunk_append(struct trace_writer *writer, struct trace_chunk_header *header, const void *payload,
+			struct trace_error *ret_error)
+{
+	struct trace_index_entry *entry;
 	struct iovec parts[2] = {{header, sizeof(*header)}, {(void *)payload, header->packed_bytes}};
 	uint64_t begin_ns;
 	int error;
 
-	if (!entry)
-		return error_set(ret_error, -ENOMEM, "no memory for the index of the trace: its last block is lost");
 	memcpy(header->magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
 	header->header_bytes = sizeof(*header);
 	header->trace_id = writer->trace_id;
 	header->payload_checksum = XXH3_64bits(payload, header->packed_bytes);
 	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
+	if (writer->take)
+		return chunk_hand_over(writer, header, payload, ret_error);
+	entry = writer_buffer_reserve(&writer->index, sizeof(*entry));
+	if (!entry)
+		return error_set(ret_error, -ENOMEM, "no memory for the index of the trace: its last block is lost");
 	*entry = (struct trace_index_entry){.offset = writer->output.bytes, .header = *header};
 	begin_ns = clock_monotonic_ns();
 	error = output_write(&writer->output, parts, 2, ret_error);
@@ -155,6 +171,14 @@ int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *h
 	writer->totals.raw_bytes += header->raw_bytes;
 	writer->totals.file_bytes = writer->output.bytes;
 	return 0;
+}
+
+int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw_payload *raw,
+		       struct trace_error *ret_error)
+{
+	const void *payload = chunk_compress(writer, header, raw);
+
+	return writer_chunk_append(writer, header, payload, ret_error);
 }
 
 int writer_chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind kind, const void *raw, size_t bytes,

@@ -32,6 +32,12 @@ struct raw_payload {
 /** writer_chunk_write() - compress and append a chunk; fills in the rest of @header */
 int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw_payload *raw,
 		       struct trace_error *ret_error);
+/**
+ * writer_chunk_append() - append a chunk with a payload that is as in the file; fills in the magic,
+ * the trace_id and the checksums of @header
+ */
+int writer_chunk_append(struct trace_writer *writer, struct trace_chunk_header *header, const void *payload,
+			struct trace_error *ret_error);
 /** writer_chunk_write_plain() - append a chunk of @kind that belongs to no stream */
 int writer_chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind kind, const void *raw, size_t bytes,
 			     struct trace_error *ret_error);

@@ -61,6 +61,9 @@ struct writer_buffer {
 struct trace_writer {
 	struct output_stream output;
 	struct trace_writer_totals totals;
+	int (*take)(void *take_context, const struct trace_chunk_header *header,
+		    const void *payload); /* NULL: a file */
+	void *take_context;
 	ZSTD_CCtx *zstd; /* owned */
 	struct packing packing;
 	uint32_t trace_id;

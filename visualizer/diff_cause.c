@@ -7,6 +7,7 @@
 #include "complain.h"
 #include "diff_cause.h"
 #include "grid.h"
+#include "json_pair.h"
 #include "recorded.h"
 #include "report_critical_path.h"
 #include "value_text.h"
@@ -138,24 +139,93 @@ void diff_cause_put(const struct report sides[2])
 	free(causes.rows);
 }
 
+/* ---- the limit ---- */
+
+static bool run_is_known(const struct report *side)
+{
+	return side->command.process && command_has_ended(&side->command);
+}
+
+/* How much longer than A the command of B may run */
+static uint64_t allowed_ns(const struct fail_choice *limit, uint64_t a_ns)
+{
+	return limit->share > 0 ? (uint64_t)((double)a_ns * limit->share + 0.5) : limit->ns;
+}
+
+static bool is_above(const struct fail_choice *limit, const uint64_t ran_ns[2])
+{
+	return ran_ns[1] > ran_ns[0] && ran_ns[1] - ran_ns[0] > allowed_ns(limit, ran_ns[0]);
+}
+
 int diff_is_above(const struct report sides[2])
 {
 	const struct fail_choice *limit = &sides[0].options->fail;
-	uint64_t a, b, allowed;
+	uint64_t ran_ns[2];
 
 	if (!limit->text)
 		return 0;
-	for (int i = 0; i < 2; i++)
-		if (!sides[i].command.process || !command_has_ended(&sides[i].command))
+	for (int i = 0; i < 2; i++) {
+		if (!run_is_known(&sides[i]))
 			return complain(1,
 					"--fail-above: the run of a command is not known in %c: record both with "
 					"tracedaemon TRACE -- COMMAND",
 					"AB"[i]);
-	a = command_ran_ns(&sides[0].command);
-	b = command_ran_ns(&sides[1].command);
-	allowed = limit->share > 0 ? (uint64_t)((double)a * limit->share) : limit->ns;
-	if (b <= a || b - a <= allowed)
+		ran_ns[i] = command_ran_ns(&sides[i].command);
+	}
+	if (!is_above(limit, ran_ns))
 		return 0;
 	return complain(1, "B took %.1f %% longer than A, and --fail-above=%s allows no more",
-			100.0 * (double)(b - a) / (double)a, limit->text);
+			100.0 * (double)(ran_ns[1] - ran_ns[0]) / (double)ran_ns[0], limit->text);
+}
+
+/* ---- JSON ---- */
+
+static void json_cause(struct json *json, const struct diff_cause_row *row)
+{
+	char text[512];
+
+	path_row_text(&row->what, text, sizeof(text));
+	json_open(json, NULL, "{");
+	json_text(json, "comm", row->what.comm);
+	json_text(json, "state", row->what.state == TRACE_STATE_RUNNING ? "cpu" : trace_state_name(row->what.state));
+	json_text(json, "kind", row->what.state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->what.kind) : "");
+	json_text(json, "text", text);
+	json_pair(json, "ns", row->ns[0], row->ns[1]);
+	json_close(json, "}");
+}
+
+static void json_limit(struct json *json, const struct fail_choice *limit, const uint64_t *ran_ns, bool known)
+{
+	json_open(json, "fail_above", "{");
+	json_text(json, "limit", limit->text);
+	json_known(json, "allowed_ns", allowed_ns(limit, ran_ns[0]), known);
+	if (known)
+		json_bool(json, "is_above", is_above(limit, ran_ns));
+	else
+		json_known(json, "is_above", 0, false);
+	json_close(json, "}");
+}
+
+void diff_cause_json(struct json *json, const struct report sides[2])
+{
+	struct causes causes = {0};
+	bool known[2] = {run_is_known(&sides[0]), run_is_known(&sides[1])}, found;
+	uint64_t ran_ns[2] = {known[0] ? command_ran_ns(&sides[0].command) : 0,
+			      known[1] ? command_ran_ns(&sides[1].command) : 0},
+		 sum[2] = {0, 0};
+
+	json_pair_known(json, "run_ns", ran_ns, known);
+	found = collect(&causes, &sides[0], 0) && collect(&causes, &sides[1], 1);
+	memory_sort(causes.rows, causes.nr, sizeof(*causes.rows), order, NULL);
+	json_open(json, "causes", "[");
+	for (size_t i = 0; found && i < causes.nr; i++) {
+		json_cause(json, &causes.rows[i]);
+		sum[0] += causes.rows[i].ns[0];
+		sum[1] += causes.rows[i].ns[1];
+	}
+	json_close(json, "]");
+	json_pair_known(json, "causes_ns", sum, (const bool[]){found, found});
+	if (sides[0].options->fail.text)
+		json_limit(json, &sides[0].options->fail, ran_ns, known[0] && known[1]);
+	free(causes.rows);
 }

@@ -9,6 +9,7 @@
  * sleep and sync ran one after another, and B took 190 ms longer: sleep (timeout) +200 ms, gzip
  * (user mode) -7 ms, sync (file) -3 ms.
  */
+#include "json.h"
 #include "report.h"
 
 /**
@@ -18,6 +19,10 @@
 void diff_cause_begin(struct report *side);
 /** diff_cause_put() - the greatest differences of the two critical paths, if there are two */
 void diff_cause_put(const struct report sides[2]);
+/**
+ * diff_cause_json() - the run times, all rows of that table, and what --fail-above says
+ */
+void diff_cause_json(struct json *json, const struct report sides[2]);
 /**
  * diff_is_above() - did the command of B run longer than the option --fail-above allows?
  * Returns 0; 1 after a message if it did, or if the run times are not known.

@@ -15,6 +15,7 @@
 #include "call_text.h"
 #include "complain.h"
 #include "checked_memory.h"
+#include "event_json.h"
 #include "event_list.h"
 #include "losses.h"
 #include "running_threads.h"
@@ -55,6 +56,7 @@ struct event_list {
 	struct trace_symbols *symbols;				   /* owned; created for the first address */
 	struct trace_analysis *state;				   /* owned; NULL without -y */
 	const struct trace_thread *thread;			   /* of the current line, with -y */
+	struct event_json *json;				   /* owned; NULL: text */
 	bool any;						   /* line was written */
 };
 
@@ -566,13 +568,25 @@ static bool pid_wanted(const struct event_list *list, const struct trace_event *
 	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
 }
 
+static void put_event(struct event_list *list, const struct trace_event *event, uint32_t tid)
+{
+	if (!list->json) {
+		put_line(list, event, tid);
+		return;
+	}
+	event_json_put(list->json, event, tid);
+	list->any = true;
+}
+
 static void list_event(struct event_list *list, const struct trace_event *event)
 {
 	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
 	uint32_t tid = running_threads_before(&list->threads, event);
 
 	if (shown && pid_wanted(list, event, tid))
-		put_line(list, event, tid);
+		put_event(list, event, tid);
+	if (list->json)
+		event_json_note(list->json, event);
 	running_threads_after(&list->threads, event);
 }
 
@@ -675,6 +689,19 @@ static void warn_symbols(const struct event_list *list)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", text_name(error.message, line, sizeof(line)));
 }
 
+static void begin(struct event_list *list)
+{
+	const struct report *report = list->report;
+
+	if (report->options->reports.list_json) {
+		list->json = event_json_new(report->trace, report->output.out,
+					    report->window.has_from ? report->window.from_ns : 0);
+		return;
+	}
+	prepare_names(list);
+	put_header(list);
+}
+
 int report_list(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
@@ -697,10 +724,10 @@ int report_list(const struct report *report)
 	if (!error && (!list.buffer || !list.calls))
 		error = -ENOMEM;
 	if (!error) {
-		prepare_names(&list);
-		put_header(&list);
+		begin(&list);
 		error = report->options->events.paths ? list_with_state(&list) : list_events(&list);
 	}
+	list.json = event_json_free(list.json);
 	if (!error && !list.any)
 		report_empty(&list);
 	warn_symbols(&list);

@@ -125,6 +125,8 @@ static void add_wait(struct builder *b, size_t link, enum path_place place, cons
 	row->several_threads |= s->thread != row->first.thread;
 	row->several_processes |= trace_thread_process(s->thread) != trace_thread_process(row->first.thread);
 	row->several_holders |= s->holder != row->first.holder;
+	if (place == PLACE_WAIT_CPU)
+		process_origin_add(&row->origin, s->holder ? trace_thread_process(s->holder) : NULL);
 	row->ns += s->to_ns - s->from_ns;
 }
 

@@ -11,6 +11,7 @@
  */
 #include <trace/critical_path.h>
 #include "checked_memory.h"
+#include "process_origin.h"
 
 /** enum path_place - where the time of a link went */
 enum path_place {
@@ -45,13 +46,14 @@ struct path_link {
  * @place: PLACE_WAIT_CPU or above
  * @first: one of its segments, with the names of the thread and of what it waited for
  * @several_threads, @several_processes: there are more than that of @first
- * @several_holders: for a CPU: other processes of the holder's name had it, too
+ * @several_holders: for a CPU: other processes of the holder's name had it, too; @origin: of them
  */
 struct path_wait {
 	uint64_t key;
 	size_t link;
 	enum path_place place;
 	bool several_threads, several_processes, several_holders;
+	struct process_origin origin;
 	struct trace_path_segment first;
 	uint64_t ns, count;
 };

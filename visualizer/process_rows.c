@@ -89,14 +89,14 @@ static bool is_known(const struct trace_figures *f)
 
 static void find_worst(const struct trace_figures *f, struct process_row *row)
 {
-	uint64_t ns[TRACE_NR_WAIT_KINDS] = {0};
+	uint64_t *ns = row->kind_ns;
 
 	if (!f->nr_waits)
 		return;
 	row->worst = f->waits[0];
 	row->only_own = true;
 	for (size_t i = 0; i < f->nr_waits; i++) {
-		ns[f->waits[i].kind] += f->waits[i].idle ? 0 : f->waits[i].ns;
+		*(f->waits[i].idle ? &row->idle_ns : &ns[f->waits[i].kind]) += f->waits[i].ns;
 		row->only_own &= f->waits[i].kind != TRACE_WAIT_PROCESS ||
 				 f->waits[i].pid == trace_process_pid(row->process);
 	}

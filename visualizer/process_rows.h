@@ -11,9 +11,11 @@ struct process_row {
 	/* kind with the longest time over all targets, without idle waits, */
 	enum trace_wait_kind worst_kind;
 	uint64_t worst_kind_ns; /* and that time */
-	bool only_own;		/* it waited for no process but itself */
-	bool of_command;	/* the command or a descendant, where these come first */
-	bool folded;		/* below WORTH_A_ROW: one line for all of them, unless --all */
+	/* blocked time by kind without idle waits, and that of idle waits: together @blocked_ns */
+	uint64_t kind_ns[TRACE_NR_WAIT_KINDS], idle_ns;
+	bool only_own;	 /* it waited for no process but itself */
+	bool of_command; /* the command or a descendant, where these come first */
+	bool folded;	 /* below WORTH_A_ROW: one line for all of them, unless --all */
 };
 
 /** process_rows() - the chosen processes, sorted; owned by the caller */

@@ -21,16 +21,18 @@
 #include "visualizer_options.h"
 
 struct disk_figures;
+struct slowest;
 struct report_file;
 struct timeline_output;
 
 /**
  * struct report - all that a report may use
  * @window: of --from, --to and --around
- * @is_windowed: the figures of @analysis are those of the window. Locks, servers, deferred work,
- *   disks, probes and events of programs have none: a report leaves them out
+ * @is_windowed: the figures of @analysis and @disks are those of the window. Servers and events of
+ *   programs have none: a report leaves them out
  * @analysis, @servers, @user, @history: owned; NULL if the chosen reports do not need them
  * @disks: owned; for -a and --json, else NULL
+ * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
  * @file: the file behind @output, if it is one: report_file.h; owned by the stream
  */
@@ -45,6 +47,7 @@ struct report {
 	struct trace_history *history;
 	struct report_command command;
 	struct disk_figures *disks;
+	struct slowest *slowest;
 	struct timeline_output *timeline;
 	struct text_output output;
 	struct report_file *file;
@@ -61,9 +64,7 @@ void report_check_memory(const struct report *report);
  */
 static inline bool report_has(const struct report *report, enum section section)
 {
-	const uint32_t of_whole = 1u << SECTION_SERVERS | 1u << SECTION_PROGRAMS | 1u << SECTION_PROBES |
-				  1u << SECTION_LOCKS | 1u << SECTION_INTERRUPTED | 1u << SECTION_DISKS |
-				  1u << SECTION_WORK;
+	const uint32_t of_whole = 1u << SECTION_SERVERS | 1u << SECTION_PROGRAMS;
 
 	return section_is_chosen(report->options, section) && !(report->is_windowed && (of_whole >> section & 1));
 }

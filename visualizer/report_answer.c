@@ -26,6 +26,7 @@
 #include "report_answer.h"
 #include "report_cpus.h"
 #include "report_critical_path.h"
+#include "report_groups.h"
 #include "report_overview.h"
 #include "report_user.h"
 #include "verdict.h"
@@ -189,6 +190,17 @@ static void put_not_traced(const struct report *report)
 	free(name);
 }
 
+/* A control group that kept others from running. */
+static void put_group(const struct report *report, const struct process_row *rows, size_t nr)
+{
+	struct string s = {0};
+
+	if (has_scheduling(report->analysis))
+		groups_sentence(&s, report, rows, nr);
+	if (s.len)
+		put_text(&report->output, &s, 2);
+}
+
 static void put_end(const struct report *report)
 {
 	struct string s = {0};
@@ -267,6 +279,7 @@ void report_answer(const struct report *report)
 		report_overview(report, rows, nr, system);
 		trace_figures_free(system);
 	}
+	put_group(report, rows, nr);
 	put_end(report);
 	trace_critical_path_free(path);
 	free(rows);

@@ -18,6 +18,7 @@
 #include "diff_cause.h"
 #include "grid.h"
 #include "json.h"
+#include "json_pair.h"
 #include "losses.h"
 #include "process_choice.h"
 #include "recorded.h"
@@ -412,25 +413,6 @@ static void put_text(const struct diff *diff)
 
 /* ---- JSON ---- */
 
-static void json_pair_known(struct json *json, const char *key, const uint64_t *values, const bool *known)
-{
-	json_open(json, key, "{");
-	json_known(json, "a", values[0], known[0]);
-	json_known(json, "b", values[1], known[1]);
-	json_key(json, "difference");
-	if (known[0] && known[1])
-		fprintf(json->out, "%" PRId64, (int64_t)(values[1] - values[0]));
-	else
-		fputs("null", json->out);
-	json_double(json, "ratio", known[0] && known[1] && values[0] ? (double)values[1] / (double)values[0] : NAN);
-	json_close(json, "}");
-}
-
-static void json_pair(struct json *json, const char *key, uint64_t a, uint64_t b)
-{
-	json_pair_known(json, key, (uint64_t[]){a, b}, (bool[]){true, true});
-}
-
 static void put_json(const struct diff *diff)
 {
 	struct json json = {.out = diff->sides[0].output.out, .first = true};
@@ -445,6 +427,7 @@ static void put_json(const struct diff *diff)
 	json_pair(&json, "elapsed_ns", elapsed_ns(diff->sides[0].analysis), elapsed_ns(diff->sides[1].analysis));
 	json_pair(&json, "lost", lost[0], lost[1]);
 	json_pair(&json, "gaps", gaps[0], gaps[1]);
+	diff_cause_json(&json, diff->sides);
 	json_open(&json, "names", "[");
 	for (size_t i = 0; i < diff->names.nr && i < max; i++) {
 		const struct diff_name *name = diff->names.at[i];

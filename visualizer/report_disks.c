@@ -27,6 +27,7 @@ struct disk_figures {
 	const struct trace *trace; /* borrowed */
 	struct hash_table issued;  /* struct issued_row */
 	struct hash_table disks;   /* struct disk */
+	uint64_t from_ns, to_ns;   /* the window */
 };
 
 struct issued_row {
@@ -67,8 +68,13 @@ static void on_complete(struct disk_figures *figures, const struct trace_event *
 
 	if (event->type->fixed_bytes < sizeof(*complete))
 		return;
-	disk = disk_get(figures, complete->dev);
 	row = table_find(&figures->issued, sizeof(*row), request_key(complete->request));
+	if (event->ts_ns < figures->from_ns || event->ts_ns >= figures->to_ns) {
+		if (row)
+			table_remove(&figures->issued, sizeof(*row), row->key);
+		return;
+	}
+	disk = disk_get(figures, complete->dev);
 	if (row) {
 		ns = event->ts_ns > row->ns ? event->ts_ns - row->ns : 0;
 		disk->timed++;
@@ -98,12 +104,15 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		on_complete(data, event);
 }
 
-struct disk_figures *disk_figures_new(const struct trace *trace, struct trace_analysis *analysis)
+struct disk_figures *disk_figures_new(const struct trace *trace, struct trace_analysis *analysis,
+				      const struct time_window *window)
 {
 	struct disk_figures *figures = memory_take(1, sizeof(*figures));
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
 	figures->trace = trace;
+	figures->from_ns = window->has_from ? window->from_ns : 0;
+	figures->to_ns = window->has_to ? window->to_ns : UINT64_MAX;
 	mask[TRACE_EV_block_issue / 64] |= 1ull << TRACE_EV_block_issue % 64;
 	mask[TRACE_EV_block_complete / 64] |= 1ull << TRACE_EV_block_complete % 64;
 	if (trace_analysis_on_event(analysis, mask, on_event, figures) < 0)

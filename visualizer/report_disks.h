@@ -6,10 +6,15 @@
 #include <trace/reader.h>
 #include "json.h"
 #include "text_output.h"
+#include "time_choice.h"
 
 struct disk_figures;
-/** disk_figures_new() - before the pass: follow the requests of block devices */
-struct disk_figures *disk_figures_new(const struct trace *trace, struct trace_analysis *analysis);
+/**
+ * disk_figures_new() - before the pass: follow the requests of block devices
+ * @window: a request counts, with its whole time, if it completes in it
+ */
+struct disk_figures *disk_figures_new(const struct trace *trace, struct trace_analysis *analysis,
+				      const struct time_window *window);
 struct disk_figures *disk_figures_free(struct disk_figures *disks); /* NULL is fine; returns NULL */
 /** report_disks() - one line for each disk */
 void report_disks(const struct text_output *output, const struct disk_figures *disks);

@@ -9,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checked_figures.h"
+#include "cpu_takers.h"
 #include "checked_memory.h"
 #include "json.h"
 #include "losses.h"
 #include "process_pairs.h"
 #include "process_rows.h"
 #include "recorded.h"
+#include "report_disk_uses.h"
 #include "report_disks.h"
+#include "report_groups.h"
 #include "report_json.h"
 #include "report_probes.h"
 #include "report_user.h"
@@ -538,13 +541,16 @@ static void put_whole(struct json *json, const struct report *report)
 {
 	put_servers(json, report);
 	put_server_waits(json, report);
-	report_user_json(json, report);
-	json_probes(json, report);
-	json_work(json, report);
 	put_receivers(json, report);
-	put_locks(json, report->analysis);
-	put_interruptions(json, report->analysis);
-	json_disks(json, report->disks);
+	report_user_json(json, report);
+}
+
+static void put_takers(struct json *json, const struct trace_analysis *analysis)
+{
+	struct trace_figures *system = checked_figures(trace_system_figures(analysis));
+
+	json_takers(json, system);
+	trace_figures_free(system);
 }
 
 void report_json(const struct report *report)
@@ -565,8 +571,16 @@ void report_json(const struct report *report)
 		put_process(&json, report, rows[i].process);
 	}
 	json_close(&json, "]");
+	json_groups(&json, report, rows, nr);
+	put_takers(&json, report->analysis);
 	if (!report->is_windowed)
 		put_whole(&json, report);
+	json_probes(&json, report);
+	json_work(&json, report);
+	put_locks(&json, report->analysis);
+	put_interruptions(&json, report->analysis);
+	json_disks(&json, report->disks);
+	json_disk_uses(&json, report);
 	put_pairs(&json, report->analysis);
 	put_system_interrupts(&json, report->analysis);
 	report_check_memory(report);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checked_figures.h"
+#include "cpu_takers.h"
 #include "losses.h"
 #include "process_choice.h"
 #include "process_sum.h"
@@ -124,22 +125,26 @@ static bool is_most(uint64_t part, uint64_t whole)
 	return part >= whole - part;
 }
 
-static void add_holders(struct string *s, const struct report *report, const struct process_sum *sum)
+static void add_holders(struct string *s, const struct process_sum *sum)
 {
-	const struct trace_cpu_wait *first = sum->nr_holders ? &sum->holders[0] : NULL;
+	size_t nr;
+	struct cpu_taker *takers = cpu_takers(sum->holders, sum->nr_holders, 0, &nr);
+	const struct cpu_taker *first = takers; /* zeroed if there is none */
+	bool idle = nr && is_idle(&first->first);
 
-	if (!first || percent(first->ns, sum->wait_cpu_ns) < 10)
-		return;
-	string_add(s, ", ");
-	if (is_most(first->ns, sum->wait_cpu_ns)) {
-		string_add(s, is_idle(first) ? "mostly " : "taken mostly ");
-	} else {
-		add_percent(s, first->ns, sum->wait_cpu_ns);
-		string_add(s, is_idle(first) ? " of that " : " of that taken ");
+	if (percent(first->ns, sum->wait_cpu_ns) >= 10) {
+		string_add(s, ", ");
+		if (is_most(first->ns, sum->wait_cpu_ns)) {
+			string_add(s, idle ? "mostly " : "taken mostly ");
+		} else {
+			add_percent(s, first->ns, sum->wait_cpu_ns);
+			string_add(s, idle ? " of that " : " of that taken ");
+		}
+		string_add(s, idle ? "while an idle CPU woke up" : "by ");
+		if (!idle)
+			cpu_taker_text(s, first, NULL);
 	}
-	string_add(s, is_idle(first) ? "while an idle CPU woke up" : "by ");
-	if (!is_idle(first))
-		add_process(s, first->title, first->pid);
+	free(takers);
 }
 
 /*
@@ -221,7 +226,7 @@ static void about_one(struct string *s, const struct report *report, const struc
 	}
 	string_add(s, " for a CPU");
 	if (percent(sum->wait_cpu_ns, sum->elapsed_ns) >= WORTH_NAMING)
-		add_holders(s, report, sum);
+		add_holders(s, sum);
 	string_add(s, ", and used ");
 	add_percent(s, sum->user_ns + sum->system_ns, sum->elapsed_ns);
 	string_add(s, " CPU");
@@ -305,7 +310,7 @@ static void about_several(struct string *s, const struct report *report, const s
 	add_ns(s, &report->output, sum->wait_cpu_ns);
 	string_add(s, " for a CPU");
 	if (sum->wait_cpu_ns)
-		add_holders(s, report, sum);
+		add_holders(s, sum);
 	if (others) {
 		string_add(s, ", and ");
 		add_ns(s, &report->output, others);

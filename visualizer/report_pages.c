@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checked_figures.h"
+#include "cpu_takers.h"
 #include "grid.h"
 #include "recorded.h"
 #include "report_cpus.h"
+#include "report_disk_uses.h"
 #include "report_files.h"
 #include "report_identity.h"
 #include "report_pages.h"
@@ -189,31 +191,34 @@ static void interrupt_table(const struct report *report, const struct trace_figu
 	end_time_grid(grid, &report->output, &limit);
 }
 
-static void cpu_wait_table(const struct report *report, const struct trace_figures *f, uint32_t own_pid)
+static void cpu_wait_table(const struct report *report, const struct trace_figures *f,
+			   const struct trace_process *process)
 {
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
+	size_t nr;
+	struct cpu_taker *takers = cpu_takers(f->wait_cpu_for, f->nr_wait_cpu_for, trace_process_pid(process), &nr);
 	struct grid *grid;
 
-	if (!f->nr_wait_cpu_for)
-		return;
-	grid = time_grid(&report->output, "Waiting for a CPU that was taken by:");
-	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
-		char text[NAME_BYTES + 64], name[NAME_BYTES];
+	if (nr)
+		output_title(&report->output, "\t\t", "Waiting for a CPU that was taken by:");
+	grid = grid_new(&report->output, PAGE_INDENT, columns, 3);
+	for (size_t i = 0; i < nr; i++) {
+		struct string s = {0};
 
-		if (!row_limit_shows(&limit, f->wait_cpu_for[i].ns, f->wait_cpu_ns))
+		if (!row_limit_shows(&limit, takers[i].ns, f->wait_cpu_ns))
 			continue;
-		text_name(f->wait_cpu_for[i].title, name, sizeof(name));
-		if (f->wait_cpu_for[i].pid == own_pid)
-			snprintf(text, sizeof(text), "another of its threads");
-		else if (f->wait_cpu_for[i].pid)
-			snprintf(text, sizeof(text), "process %u%s%s", f->wait_cpu_for[i].pid, *name ? " " : "", name);
-		else if (is_idle(&f->wait_cpu_for[i]))
-			snprintf(text, sizeof(text), "(idle CPU waking up)");
+		if (takers[i].first.process == process)
+			string_add(&s, "another of its threads");
 		else
-			snprintf(text, sizeof(text), "(%s)", name);
-		time_line(grid, f->wait_cpu_for[i].ns, f->elapsed_ns, 0, text);
+			cpu_taker_text(&s, &takers[i], trace_process_cgroup(process));
+		grid_ns(grid, takers[i].ns);
+		grid_percent(grid, takers[i].ns, f->elapsed_ns);
+		grid_text(grid, string_text(&s));
+		string_free(&s);
 	}
 	end_time_grid(grid, &report->output, &limit);
+	free(takers);
 }
 
 static void wait_table(const struct report *report, const struct trace_figures *f, uint32_t own_pid)
@@ -311,8 +316,9 @@ static void process_page(const struct report *report, const struct process_row *
 		   f->elapsed_ns);
 	call_table(report, "Traps:", f->traps, f->nr_traps_rows, "count", "major", f->elapsed_ns);
 	interrupt_table(report, f);
-	cpu_wait_table(report, f, trace_process_pid(row->process));
+	cpu_wait_table(report, f, row->process);
 	wait_table(report, f, trace_process_pid(row->process));
+	disk_use_lines(report, row->process, f);
 	file_table(report, f);
 	fputs("\n", report->output.out);
 	trace_figures_free(f);

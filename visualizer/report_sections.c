@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checked_memory.h"
+#include "cpu_takers.h"
 #include "grid.h"
 #include "process_choice.h"
 #include "process_pairs.h"
+#include "report_disk_uses.h"
 #include "report_disks.h"
 #include "report_files.h"
 #include "report_sections.h"
@@ -356,6 +358,8 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 {
 	if (report_has(report, SECTION_KINDS))
 		by_kind(&report->output, system);
+	if (report_has(report, SECTION_TAKERS))
+		report_takers(report, system);
 	if (report_has(report, SECTION_FILES))
 		by_file(report, system);
 	if (report_has(report, SECTION_LOCKS))
@@ -368,6 +372,8 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 		by_interrupt(report);
 	if (report_has(report, SECTION_DEVICES))
 		by_device(report, system);
-	if (report_has(report, SECTION_DISKS))
+	if (report_has(report, SECTION_DISKS)) {
 		report_disks(&report->output, report->disks);
+		report_disk_uses(report);
+	}
 }

@@ -14,6 +14,7 @@
 #include "process_choice.h"
 #include "recorded.h"
 #include "report_cpus.h"
+#include "report_groups.h"
 #include "report_overview.h"
 #include "report_pages.h"
 #include "report_probes.h"
@@ -49,12 +50,10 @@ static void put_range(const struct report *report)
 	if (*wall_range_text(report->trace, start, end, &wall))
 		output_line(&report->output, "", "%s", wall.bytes);
 	if (report->is_windowed)
-		output_line(
-			&report->output, "",
-			"A window of %s of the trace's %s: without locks, servers, deferred work, disks, probes and "
-			"events of programs.",
-			text_ns(&report->output, end - start, &part),
-			text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
+		output_line(&report->output, "",
+			    "A window of %s of the trace's %s. Not in a window: servers, events of programs.",
+			    text_ns(&report->output, end - start, &part),
+			    text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
 }
 
 /* Every report says what is missing, also one without the first paragraphs. */
@@ -84,6 +83,8 @@ static void figures_of_all(const struct report *report, const struct process_row
 			report_cpus(report);
 		if (report_has(report, SECTION_PROCESSES))
 			report_processes(report, rows, nr);
+		if (report_has(report, SECTION_GROUPS))
+			report_groups(report, rows, nr);
 	}
 	if (report_has(report, SECTION_SERVERS))
 		report_servers(report);

@@ -8,6 +8,7 @@
 #include "checked_memory.h"
 #include "losses.h"
 #include "recorded.h"
+#include "running_name.h"
 #include "running_threads.h"
 
 /*
@@ -63,8 +64,8 @@ static void pass_gaps(struct running_threads *threads)
 	}
 }
 
-/* The thread on @cpu at its first event: the one that leaves at the first scheduling change. */
-static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
+/* The thread on @cpu at its first event: the one that is named first. */
+static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns, bool is_filtered)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {
@@ -73,32 +74,17 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	const struct trace_event *event;
 	uint32_t tid = NO_THREAD;
 
+	if (is_filtered)
+		running_name_mask(mask);
 	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
 	cursor = trace_cursor_new(trace, &options, NULL);
 	if (!cursor)
 		memory_end();
-	while ((event = trace_cursor_next(cursor)) && !switch_of(event) && !is_lost(event))
+	while ((event = trace_cursor_next(cursor)) && !is_lost(event) && !running_name(event, &tid))
 		;
-	if (event && switch_of(event))
-		tid = switch_of(event)->prev_tid;
 	pass_end(cursor, true);
 	return tid;
-}
-
-/*
- * True if the thread on the CPU made @event. Events of the scheduler and signals may be about
- * another thread: analyzer/state_filtered.c
- */
-static bool is_own(const struct trace_event *event)
-{
-	if (!event->type || event->id < TRACE_EV_sys_enter)
-		return false;
-	if (event->id >= TRACE_EV_MAX)
-		return !(event->type->flags & TRACE_EVENT_TID); /* an event of a probe */
-	return event->id == TRACE_EV_sched_exec ||
-	       (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
-		event->type->category != TRACE_CATEGORY_USER);
 }
 
 static bool has_bit(const uint8_t *bits, uint32_t tid)
@@ -113,41 +99,15 @@ static void set_bit(uint8_t *bits, uint32_t tid)
 }
 
 /*
- * The thread that made @event. Events of programs contain it, whether the kernel was recorded or
- * not. Other events belong to the thread on the CPU.
- *
- * A recording of some processes has only the switches from and to these. After a recorded thread
- * left the CPU, an unrecorded one may have left as well, and another one may have woken the
- * recorded thread. So the thread on the CPU is unknown.
- */
-static uint32_t thread_of_event(struct running_threads *threads, const struct trace_event *event,
-				const struct running_cpu *cpu)
-{
-	uint32_t running = cpu ? cpu->running : NO_THREAD, tid;
-
-	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid)) {
-		memcpy(&tid, event->payload, sizeof(tid));
-		return tid;
-	}
-	if (!threads->passed)
-		return running;
-	if (switch_of(event))
-		return switch_of(event)->prev_tid;
-	if (is_own(event))
-		set_bit(threads->passed, running);
-	else if (cpu && cpu->unseen)
-		return NO_THREAD;
-	return has_bit(threads->passed, running) ? running : NO_THREAD;
-}
-
-/*
- * Peek at the next switch, which usually is in the same, already decoded chunk. Returns false if it
- * is not, or if anything was lost until then.
+ * Peek at the switch after a switch, which usually is in the same, already decoded chunk. Returns
+ * false if it is not, or if anything was lost until then.
  */
 static bool peek_switch(const struct running_threads *threads, const struct running_cpu *cpu, uint64_t *ret_ns,
 			uint32_t *ret_prev)
 {
-	const struct trace_sched_switch *next = threads->cursor ? trace_cursor_peek(threads->cursor, 1) : NULL;
+	const struct trace_sched_switch *next = threads->cursor && !threads->passed
+							? trace_cursor_peek(threads->cursor, 1)
+							: NULL;
 	uint64_t next_ns = next ? trace_cursor_peek_ns(threads->cursor) : 0;
 
 	if (!next_ns || next_ns < threads->now_ns || next_ns >= threads->next_gap_ns ||
@@ -159,24 +119,25 @@ static bool peek_switch(const struct running_threads *threads, const struct runn
 }
 
 /*
- * The thread that leaves the CPU at the switch after @event, itself a switch. Returns false if it
- * is unknown, or if switches between them may not have been recorded.
+ * The thread that leaves the CPU, or is named, next after the switch at @ns. Returns false if it is
+ * unknown, or if switches between them may not have been recorded.
  */
-static bool next_leaves(struct running_threads *threads, struct running_cpu *cpu, const struct trace_event *event,
+static bool next_leaves(struct running_threads *threads, struct running_cpu *cpu, uint32_t number, uint64_t ns,
 			uint32_t *ret_prev)
 {
+	uint64_t next_ns;
 	uint32_t prev;
-	uint64_t ns;
 
-	if (!peek_switch(threads, cpu, &ns, &prev)) {
-		if (!lookahead_switch(&cpu->ahead, threads->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev)) {
+	if (!peek_switch(threads, cpu, &next_ns, &prev)) {
+		cpu->ahead.by_name = threads->passed != NULL;
+		if (!lookahead_switch(&cpu->ahead, threads->trace, number, ns, cpu->nr_switches, &prev)) {
 			if (cpu->ahead.error)
 				memory_end();
 			return false;
 		}
-		ns = cpu->ahead.ns;
+		next_ns = cpu->ahead.ns;
 	}
-	while (threads->next_mask_ns <= event->ts_ns) {
+	while (threads->next_mask_ns <= ns) {
 		const struct trace_event *mask = trace_cursor_next(threads->masks);
 		int error = mask ? 0 : trace_cursor_error(threads->masks, NULL);
 
@@ -184,10 +145,75 @@ static bool next_leaves(struct running_threads *threads, struct running_cpu *cpu
 			memory_end();
 		threads->next_mask_ns = mask ? mask->ts_ns : UINT64_MAX;
 	}
-	if (ns >= threads->next_mask_ns)
+	if (next_ns >= threads->next_mask_ns)
 		return false;
 	*ret_prev = prev;
 	return true;
+}
+
+/*
+ * A recording of some processes: @event, of the thread on the CPU, is the first one since the last
+ * switch. The thread that came at the switch made it, if it is also the next one that is named
+ * (running_name.h). If another one is, the events are that one's, if it passes and the one that
+ * came does not; otherwise they are of either.
+ */
+static void confirm(struct running_threads *threads, struct running_cpu *cpu, uint32_t cpu_number)
+{
+	uint32_t named, came = cpu->running;
+	bool passes;
+
+	cpu->unconfirmed = false;
+	if (!next_leaves(threads, cpu, cpu_number, cpu->switch_ns, &named)) {
+		if (!has_bit(threads->passed, came) && (threads->misses_switches || has_bit(threads->hidden, came)))
+			cpu->running = NO_THREAD;
+		return;
+	}
+	if (named == came)
+		return;
+	threads->misses_switches = true;
+	passes = has_bit(threads->passed, named) && !has_bit(threads->passed, came);
+	cpu->running = passes || has_bit(threads->hidden, came) ? named : NO_THREAD;
+	cpu->unseen = true;
+}
+
+static uint32_t filtered_thread_of(struct running_threads *threads, const struct trace_event *event,
+				   struct running_cpu *cpu)
+{
+	uint32_t named;
+
+	if (running_name(event, &named))
+		return named;
+	if (!cpu)
+		return NO_THREAD;
+	if (cpu->unconfirmed && (is_own_event(event) || has_bit(threads->passed, cpu->running)))
+		confirm(threads, cpu, event->cpu);
+	if (is_own_event(event))
+		set_bit(threads->passed, cpu->running);
+	else if (cpu->unseen)
+		return NO_THREAD;
+	return has_bit(threads->passed, cpu->running) ? cpu->running : NO_THREAD;
+}
+
+/*
+ * The thread that made @event. Events of programs contain it, whether the kernel was recorded or
+ * not. Other events belong to the thread on the CPU.
+ *
+ * A recording of some processes has only the switches from and to these. After a recorded thread
+ * left the CPU, an unrecorded one may have left as well, and another one may have woken the
+ * recorded thread. So the thread on the CPU is unknown.
+ */
+static uint32_t thread_of_event(struct running_threads *threads, const struct trace_event *event,
+				struct running_cpu *cpu)
+{
+	uint32_t tid;
+
+	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid)) {
+		memcpy(&tid, event->payload, sizeof(tid));
+		return tid;
+	}
+	if (threads->passed)
+		return filtered_thread_of(threads, event, cpu);
+	return cpu ? cpu->running : NO_THREAD;
 }
 
 /*
@@ -205,10 +231,11 @@ static void switch_in(struct running_threads *threads, struct running_cpu *cpu, 
 	cpu->switch_ns = event->ts_ns;
 	cpu->running = next;
 	cpu->unseen = false;
+	cpu->unconfirmed = threads->passed != NULL;
 	set_bit(threads->visible, sw->prev_tid);
-	if (!next || next >= TIDS || has_bit(threads->visible, next))
+	if (threads->passed || !next || next >= TIDS || has_bit(threads->visible, next))
 		return;
-	if (next_leaves(threads, cpu, event, &prev))
+	if (next_leaves(threads, cpu, event->cpu, event->ts_ns, &prev))
 		cpu->running = prev;
 	else if (has_bit(threads->hidden, next))
 		cpu->running = NO_THREAD;
@@ -237,8 +264,10 @@ static int find_hidden(struct running_threads *threads, bool is_reported)
 		const struct trace_start_thread *thread = event->payload;
 
 		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) &&
-		    thread->flags & TRACE_THREAD_HIDDEN)
+		    thread->flags & TRACE_THREAD_HIDDEN) {
 			set_bit(threads->hidden, thread->tid);
+			threads->misses_switches = true;
+		}
 	}
 	/* an analysis reports damage itself */
 	pass_end(cursor, is_reported);
@@ -275,7 +304,7 @@ void running_threads_release(struct running_threads *threads)
 void running_threads_begin(struct running_threads *threads, uint64_t from_ns)
 {
 	for (uint32_t i = 0; i < threads->nr_cpus; i++)
-		threads->cpus[i].running = first_running(threads->trace, i, from_ns);
+		threads->cpus[i].running = first_running(threads->trace, i, from_ns, threads->passed != NULL);
 }
 
 uint32_t running_threads_before(struct running_threads *threads, const struct trace_event *event)
@@ -290,10 +319,27 @@ uint32_t running_threads_before(struct running_threads *threads, const struct tr
 	return thread_of_event(threads, event, cpu);
 }
 
+/* The thread of @event passes the filter from now on, or does not. */
+static void change_ids(struct running_threads *threads, struct running_cpu *cpu, const struct trace_event *event)
+{
+	const struct trace_sched_ids *ids = event->payload;
+
+	if (event->type->fixed_bytes < sizeof(*ids))
+		return;
+	cpu->running = ids->passes ? ids->tid : NO_THREAD;
+	cpu->unconfirmed = false;
+	if (ids->passes)
+		set_bit(threads->passed, ids->tid);
+	else if (ids->tid < TIDS)
+		threads->passed[ids->tid / 8] &= (uint8_t) ~(1u << ids->tid % 8);
+}
+
 void running_threads_after(struct running_threads *threads, const struct trace_event *event)
 {
 	if (event->cpu < threads->nr_cpus && switch_of(event))
 		switch_in(threads, &threads->cpus[event->cpu], event);
 	else if (event->id == TRACE_EV_sched_fork && event->type->fixed_bytes >= sizeof(struct trace_sched_fork))
 		set_bit(threads->visible, ((const struct trace_sched_fork *)event->payload)->tid);
+	else if (event->cpu < threads->nr_cpus && threads->passed && event->id == TRACE_EV_sched_ids)
+		change_ids(threads, &threads->cpus[event->cpu], event);
 }

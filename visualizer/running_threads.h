@@ -21,6 +21,7 @@
  * @lost_from_ns, @lost_to_ns: its scheduling changes are missing between these; 0: none are
  * @switch_ns, @nr_switches: time of the last switch, and the number of switches at that time
  * @unseen: @running came after that switch, and no event shows it
+ * @unconfirmed: @running came at that switch, and it is not looked up which thread is named next
  */
 struct running_cpu {
 	uint64_t lost_from_ns;
@@ -30,6 +31,7 @@ struct running_cpu {
 	uint32_t nr_switches;
 	uint32_t running;
 	bool unseen;
+	bool unconfirmed;
 };
 
 /**
@@ -40,6 +42,7 @@ struct running_cpu {
  * @passed: owned; bit per thread that made an event itself; NULL: the recorder left out no process
  * @visible: owned; bit per thread with a recorded switch from a CPU or fork
  * @hidden: owned; bit per thread that the start state marks as hidden
+ * @misses_switches: some threads are hidden, or events have shown it
  * @cursor: borrowed; of the pass; NULL: it cannot be peeked
  * @masks, @next_mask_ns: owned; changes of the recorded events, and the time of the next one
  */
@@ -53,6 +56,7 @@ struct running_threads {
 	uint8_t *passed;
 	uint8_t *visible;
 	uint8_t *hidden;
+	bool misses_switches;
 	struct trace_cursor *cursor;
 	struct trace_cursor *masks;
 	uint64_t next_mask_ns;

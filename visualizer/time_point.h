@@ -45,7 +45,7 @@ bool time_point_ns(const struct trace *trace, const struct time_point *point, ui
 
 /** struct wall_text - room for two times of the wall clock */
 struct wall_text {
-	char bytes[96];
+	char bytes[128];
 };
 
 /** wall_text() - @ns of @trace as 2026-11-26 23:06:41.123456; "" if the trace has no wall clock */

@@ -25,6 +25,7 @@
 #include "report_disks.h"
 #include "report_file.h"
 #include "report_json.h"
+#include "report_slowest.h"
 #include "report_summary.h"
 #include "report_text.h"
 #include "report_timeline.h"
@@ -131,7 +132,7 @@ static int verify(const struct report *report)
 		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es",
 		    trace_nr_cpus(report->analysis), trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	/* after JSON, the output would not be JSON */
-	if (report->options->reports.json || report->options->reports.timeline)
+	if (report->options->reports.json || report->options->reports.timeline || report->options->reports.list_json)
 		fprintf(stderr, "%s\n", string_text(&line));
 	else
 		output_line(&report->output, "", "%s", string_text(&line));
@@ -149,6 +150,8 @@ static int print(struct report *report)
 		timeline_end(report);
 	else if (options->reports.critical_path)
 		error = report_critical_path(report);
+	else if (options->reports.slowest)
+		error = report_slowest(report, report->slowest);
 	else if (options->reports.json)
 		report_json(report);
 	else if (options->reports.analyze)
@@ -171,11 +174,36 @@ static void choose_window(struct report *report, struct trace_analysis_options *
 	const struct report_choice *reports = &report->options->reports;
 
 	report->is_windowed = (report->window.has_from || report->window.has_to) && !reports->critical_path &&
-			      !reports->timeline;
+			      !reports->timeline && !reports->slowest;
 	if (!report->is_windowed)
 		return;
 	asked->from_ns = report->window.from_ns;
 	asked->to_ns = report->window.has_to ? report->window.to_ns : 0;
+}
+
+/* True if a chosen report needs a pass of the analysis. */
+static bool needs_analysis(const struct report_choice *reports)
+{
+	return reports->analyze || reports->json || reports->summary || reports->answer || reports->verify ||
+	       reports->critical_path || reports->timeline || reports->slowest;
+}
+
+/* What else of the whole trace the chosen reports have. */
+static int analyze_more(struct report *report, struct trace_error *ret_error)
+{
+	const struct report_choice *reports = &report->options->reports;
+	bool figures = reports->json && !reports->critical_path && !reports->slowest;
+	bool with_servers = (reports->analyze || reports->answer || reports->verify || figures) && !report->is_windowed;
+
+	if (with_servers)
+		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
+	if (report->servers || reports->slowest)
+		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);
+	if ((with_servers && !report->servers) || ((with_servers || reports->slowest) && !report->user))
+		return complain_of_error(ret_error);
+	if (reports->analyze || figures)
+		report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
+	return 0;
 }
 
 static int analyze(struct report *report, double *since)
@@ -183,33 +211,28 @@ static int analyze(struct report *report, double *since)
 	const struct visualizer_options *options = report->options;
 	struct trace_analysis_options asked = {.size = sizeof(asked), .verify = options->reports.verify};
 	struct trace_error error = {0};
-	bool with_servers = options->reports.analyze || options->reports.answer || options->reports.verify ||
-			    (options->reports.json && !options->reports.critical_path);
-	int failed;
+	int failed = 0;
 
-	if (!options->reports.analyze && !options->reports.json && !options->reports.summary &&
-	    !options->reports.answer && !options->reports.verify && !options->reports.critical_path &&
-	    !options->reports.timeline)
+	if (!needs_analysis(&options->reports))
 		return 0;
 	choose_window(report, &asked);
-	with_servers &= !report->is_windowed;
 	report->analysis = trace_analysis_new(report->trace, &asked, &error);
-	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
+	if (!report->analysis)
+		return complain_of_error(&error);
+	if (options->reports.critical_path)
+		failed = critical_path_begin(report);
 	if (failed)
 		return failed;
-	if (report->analysis && options->reports.answer)
+	if (options->reports.answer)
 		answer_begin(report);
-	if (report->analysis && with_servers)
-		report->servers = trace_servers_new(report->trace, report->analysis, &error);
-	if (report->servers)
-		report->user = trace_user_events_new(report->trace, report->analysis, &error);
-	if (!report->analysis || (with_servers && !report->user))
-		return complain_of_error(&error);
+	failed = analyze_more(report, &error);
+	if (failed)
+		return failed;
 	command_begin(&report->command, report->trace, report->analysis);
 	if (options->reports.timeline)
 		timeline_begin(report);
-	if ((options->reports.analyze || options->reports.json) && !report->is_windowed)
-		report->disks = disk_figures_new(report->trace, report->analysis);
+	if (options->reports.slowest && slowest_begin(report->slowest, report) < 0)
+		memory_end();
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
@@ -301,7 +324,8 @@ static int close_output(struct report *report, bool is_kept)
 static bool is_of_processes(const struct visualizer_options *options)
 {
 	return options->reports.timeline || options->reports.answer ||
-	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path);
+	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path &&
+		!options->reports.slowest);
 }
 
 /*
@@ -319,6 +343,7 @@ static void release(struct report *report)
 	trace_servers_free(report->servers);
 	trace_user_events_free(report->user);
 	disk_figures_free(report->disks);
+	slowest_end(report->slowest);
 	command_end(&report->command);
 	trace_analysis_free(report->analysis);
 	trace_close((struct trace *)report->trace);
@@ -328,12 +353,14 @@ static void release(struct report *report)
 static bool has_report(const struct visualizer_options *options)
 {
 	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary ||
-	       options->reports.answer || options->reports.critical_path || options->reports.timeline;
+	       options->reports.answer || options->reports.critical_path || options->reports.timeline ||
+	       options->reports.slowest;
 }
 
 static int run(const struct visualizer_options *options)
 {
-	struct report report = {.options = options, .output.exact = options->exact};
+	static struct slowest slowest; /* large, and zeroed: in use until the program ends */
+	struct report report = {.options = options, .output.exact = options->exact, .slowest = &slowest};
 	struct trace_error error = {0};
 	struct trace *trace;
 	double since = now();
@@ -352,6 +379,8 @@ static int run(const struct visualizer_options *options)
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
 		result = analyze(&report, &since);
+	if (!result && options->reports.slowest)
+		result = slowest_choose(&slowest);
 	is_empty = !result && is_of_processes(options) && report_finds_no_process(&report, 1);
 	if (!result && !options->reports.timeline)
 		result = is_empty ? 1 : open_output(&report);

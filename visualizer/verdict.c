@@ -198,6 +198,17 @@ static void add_via(struct string *s, const char *via)
 		string_addf(s, " via %s", via);
 }
 
+static void add_origin(struct string *s, const struct process_origin *origin)
+{
+	const struct trace_process *starter = process_origin(origin);
+
+	if (!starter)
+		return;
+	string_add(s, origin->is_direct ? " started by " : " under ");
+	add_name(s, trace_process_title(starter));
+	string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(starter));
+}
+
 static void add_holder(struct string *s, const struct path_wait *wait)
 {
 	if (wait->first.holder && !wait->several_holders) {
@@ -206,6 +217,8 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 	}
 	add_name(s, wait->first.holder_name);
 	string_add(s, wait->first.holder ? " processes" : "");
+	if (wait->first.holder)
+		add_origin(s, &wait->origin);
 }
 
 /* A wait that more than one process could have ended: "several" is no name. */

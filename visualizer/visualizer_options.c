@@ -124,6 +124,14 @@ static int set_comm(void *into, const char *value, struct trace_error *ret_error
 	return take_text("--comm", value, "is not a name", &options->processes.comm, ret_error);
 }
 
+static int set_slowest(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	return take_text("--slowest", value, "is not the name of a scope, a system call or a command",
+			 &options->reports.slowest, ret_error);
+}
+
 static int set_cgroup(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -326,11 +334,13 @@ static const struct option_spec option_table[] = {
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
 	 .apply = set_comm, .help = "only processes of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
-	{.name = "json", .apply = set_json, .help = "-a, --diff or --critical-path as JSON"},
+	{.name = "json", .apply = set_json, .help = "-a, -d, --diff, --slowest, --critical-path as JSON"},
 	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
 	{.name = "help", .apply = set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
+	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
+	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
@@ -400,6 +410,8 @@ static const struct option_habit habits[] = {
 	{"-P", "--pid", NULL},
 	{"--tid", NULL, "-d --pid=TID lists the events of a thread, --critical-path=TID has its waits"},
 	{"--csv", NULL, "--json has every figure of the report"},
+	{"slowest", "--slowest", NULL},
+	{"--worst", "--slowest", NULL},
 	{"--html", NULL, "--json has every figure, and --timeline writes a file for ui.perfetto.dev"},
 	{"--color", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
 	{"--colour", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
@@ -457,11 +469,16 @@ static int check_together(const struct visualizer_options *options)
 	if (time_choice_is_backward(&options->window))
 		return complain_of_word("option", "--from", "has to be before --to");
 	/* the report is one JSON value, and lines behind it would make it none */
-	if (options->reports.json && options->reports.list && !options->reports.summary)
-		return complain_of_word("option", "--json", "has the figures and no events; leave out -d, or --json");
+	if (options->reports.json && options->reports.list && !options->reports.summary &&
+	    (options->reports.analyze || options->reports.critical_path))
+		return complain_of_word("option", "--json", "writes events, or figures; leave out -d, or the report");
 	if (options->reports.diff &&
 	    (options->reports.list || options->reports.verify || options->reports.critical_path))
 		return complain_of_word("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
+	if (options->reports.slowest &&
+	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
+	     options->reports.critical_path || options->reports.timeline || options->reports.verify))
+		return complain_of_word("option", "--slowest", "cannot be combined with another report");
 	if (options->reports.timeline &&
 	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
 	     options->reports.critical_path || options->reports.diff))
@@ -477,8 +494,10 @@ static int check_together(const struct visualizer_options *options)
 static void warn_without_effect(const struct visualizer_options *o)
 {
 	bool listed = o->reports.list && !o->reports.summary,
-	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
-	bool choosable = processes || o->reports.answer || o->reports.timeline;
+	     processes = o->reports.diff ||
+			 ((o->reports.analyze || o->reports.json) && !o->reports.critical_path && !o->reports.slowest);
+	bool text = listed && !o->reports.list_json;
+	bool choosable = processes || o->reports.answer || o->reports.timeline || o->reports.slowest;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -490,21 +509,22 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
 		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
-		{o->rows.top, processes || o->reports.critical_path, "--top",
-		 "it chooses how many rows -a, --json, --diff and --critical-path have"},
+		{o->rows.top, processes || o->reports.critical_path || o->reports.slowest, "--top",
+		 "it chooses how many rows -a, --json, --diff, --slowest and --critical-path have"},
 		{o->events.cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->events.nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
 		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
-		{o->events.paths, listed, "--paths", "it chooses what lists (-d) show"},
-		{o->events.hidden_columns, listed, "--forget", "it chooses what lists (-d) show"},
-		{o->symbols.folder, listed, "--symfs", "it is for the names of functions in lists (-d)"},
-		{o->symbols.debuginfod, listed, "--debuginfod", "it is for the names of functions in lists (-d)"},
-		{o->events.has_time, listed, "--time", "it chooses what lists (-d) show"},
+		{o->events.paths, text, "--paths", "it chooses what lists (-d) show"},
+		{o->events.hidden_columns, text, "--forget", "it chooses what lists (-d) show"},
+		{o->symbols.folder, text, "--symfs", "it is for the names of functions in lists (-d)"},
+		{o->symbols.debuginfod, text, "--debuginfod", "it is for the names of functions in lists (-d)"},
+		{o->events.has_time, text, "--time", "it chooses what lists (-d) show"},
 		{o->processes.pid >= 0, listed || choosable, "--pid",
-		 "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
-		{o->processes.comm, choosable, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
+		 "it chooses a process for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
+		{o->processes.comm, choosable, "--comm",
+		 "it chooses processes for -a, --json, --diff, --slowest and --timeline"},
 		{o->processes.cgroup, choosable, "--cgroup",
-		 "it chooses processes for -a, --json, --diff and --timeline"},
+		 "it chooses processes for -a, --json, --diff, --slowest and --timeline"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
@@ -567,8 +587,12 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
-	    !options->reports.summary)
+	    !options->reports.summary && !options->reports.slowest)
 		options->reports.answer = true;
+	if (options->reports.json && options->reports.list && !options->reports.summary) {
+		options->reports.json = false;
+		options->reports.list_json = true;
+	}
 	if (!error)
 		warn_without_effect(options);
 	return error;

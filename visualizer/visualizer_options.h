@@ -25,9 +25,11 @@ struct report_choice {
 	bool summary; /* -s */
 	bool answer;  /* none of these: the answer on one screen */
 	bool json;
+	bool list_json; /* -d --json: the events; then @json is false */
 	bool verify;
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
+	const char *slowest;	   /* NAME, scope:NAME, call:NAME or command:NAME; NULL: not given */
 	bool diff;
 	bool timeline;
 	bool benchmark;	 /* -b */
@@ -42,10 +44,12 @@ struct report_choice {
 enum section {
 	SECTION_CPUS,
 	SECTION_PROCESSES,
+	SECTION_GROUPS,
 	SECTION_SERVERS,
 	SECTION_PROGRAMS,
 	SECTION_PROBES,
 	SECTION_KINDS,
+	SECTION_TAKERS,
 	SECTION_FILES,
 	SECTION_LOCKS,
 	SECTION_INTERRUPTED,
@@ -57,8 +61,9 @@ enum section {
 	SECTION_EVENTS,
 	SECTION_DETAILS,
 };
-#define SECTIONS                                                                                               \
-	"cpus processes servers programs probes kinds files locks interrupted pairs interrupts devices disks " \
+#define SECTIONS                                                                                                       \
+	"cpus processes groups servers programs probes kinds takers files locks interrupted pairs interrupts devices " \
+	"disks "                                                                                                       \
 	"work events details"
 
 /** struct process_choice - the processes to show: process_choice.h */

@@ -65,6 +65,7 @@ static const struct {
 	WANTED(sched_switch, sched_on_switch),
 	WANTED(sched_waking, sched_on_waking),
 	WANTED(sched_fork, sched_on_fork),
+	WANTED(sched_exec, sched_on_exec),
 	WANTED(sched_wakeup_new, sched_on_wakeup_new),
 	WANTED(softirq_entry, packets_softirq),
 	WANTED(softirq_exit, packets_softirq),
@@ -168,6 +169,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	if (!s)
 		return NULL;
 	logs_free(&s->threads);
+	waits_drop(&s->threads);
 	open_drop(s);
 	servers_threads_free(&s->threads);
 	endpoints_empty(&s->endpoints);

@@ -136,6 +136,7 @@ void bill_turn(struct trace_servers *s, struct servers_thread *thread)
 		bill_set(s, thread->process, turn, &slice);
 	}
 	set_unref(turn);
+	waits_decided(s, thread);
 }
 
 static void bill_named(struct trace_servers *s, struct servers_process *process, uint32_t origin, uint64_t ns)

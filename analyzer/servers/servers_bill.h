@@ -22,6 +22,9 @@ struct bill {
 	uint64_t ns;	/* CPU time: all of the bill */
 	uint64_t named; /* the program itself said for whom it works */
 	struct proof proven;
+	/* more is proven if this process, which asked, is no server: proof_taken.doubter */
+	const struct servers_process *doubter;
+	struct proof doubted;
 	uint64_t requests;
 	uint64_t interrupted; /* interrupts while it worked for the origin; not in the process's CPU time */
 	uint64_t receiving;   /* softirq time; not in the process's CPU time */

@@ -29,6 +29,7 @@ static const struct {
 	{"accept4", CALL_ACCEPT},
 	{"clock_nanosleep", CALL_REST},
 	{"clock_nanosleep_time64", CALL_REST},
+	{"close", CALL_CLOSE},
 	{"connect", CALL_CONNECT},
 	{"creat", CALL_OPEN},
 	{"epoll_pwait", CALL_POLL},
@@ -351,6 +352,19 @@ static void call_clear(struct servers_thread *thread)
 			thread->call.signalled = thread->call.replies = false;
 }
 
+/* What the thread does meanwhile is no matter: only its requests are. */
+static void close_begin(struct trace_servers *s, const struct trace_event *event, const struct call_places *places)
+{
+	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
+	struct servers_thread *thread = on_cpu ? servers_find_thread(&s->threads, on_cpu) : NULL;
+	struct call_args args = {.places = places};
+
+	if (!thread || !thread->process->serves)
+		return;
+	args.values = event_args(event, &args.nr);
+	open_closes(s, argument_endpoint(s, thread, &args, places->fd));
+}
+
 void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sys_enter *enter = event->payload;
@@ -360,6 +374,10 @@ void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 
 	if (nr >= 1024 || !s->calls.roles[abi][nr])
 		return;
+	if (s->calls.roles[abi][nr] == CALL_CLOSE) {
+		close_begin(s, event, &s->calls.places[abi][nr]);
+		return;
+	}
 	thread = servers_current_thread(s, event);
 	if (!thread)
 		return;
@@ -546,7 +564,8 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 		set_drop_replied(&s->sets, &thread->call.inherited);
 	if (thread->call.inherited && !thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
-		open_handed(s, thread, thread->call.inherited);
+		if (thread->call.role != CALL_FUTEX) /* else it may be a lock: the answer shows it */
+			open_handed(s, thread, thread->call.inherited);
 		thread->fresh = true;
 		thread->tentative = true;
 	}

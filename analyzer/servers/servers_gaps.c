@@ -89,6 +89,7 @@ static void thread_reset(struct trace_servers *s, struct servers_thread *thread)
 	set_assign(&thread->passed, NULL);
 	call_reset(thread);
 	ring_reset(thread);
+	waits_decided(s, thread);
 	thread->sleep.last_ns = 0;
 }
 

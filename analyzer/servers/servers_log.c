@@ -41,16 +41,16 @@ static bool log_new(struct trace_servers *s, struct servers_thread *thread)
 }
 
 /*
- * Enlarge the log before the oldest entry is overwritten. A thread that is interrupted often has
+ * The log is full. Enlarge it before the oldest entry is overwritten. A thread that is interrupted often has
  * many changes during one request of a client.
  */
-static void log_grow(struct trace_servers *s, struct servers_thread *thread)
+static __attribute__((noinline)) void log_grow(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct thread_log *log = thread->log;
 	uint32_t capacity = log->capacity * 2;
 	struct log_entry *entries;
 
-	if (log->nr < log->capacity || capacity > MAX_LOG_ENTRIES || s->logs.nr_grown + log->capacity > ALL_LOG_ENTRIES)
+	if (capacity > MAX_LOG_ENTRIES || s->logs.nr_grown + log->capacity > ALL_LOG_ENTRIES)
 		return;
 	entries = calloc(capacity, sizeof(*entries));
 	if (!entries)
@@ -99,7 +99,8 @@ void log_put(struct trace_servers *s, struct servers_thread *thread, uint64_t ns
 		return;
 	if (state == LOG_SAME)
 		state = thread->log->nr ? (enum log_state)log_at(thread, thread->log->nr - 1)->state : LOG_CPU;
-	log_grow(s, thread);
+	if (thread->log->nr >= thread->log->capacity)
+		log_grow(s, thread);
 	if (thread->log->nr >= thread->log->capacity) {
 		entry_drop(thread->log, thread->log->nr - thread->log->capacity);
 		/* not accessed for long */
@@ -133,6 +134,37 @@ static void sets_drop(const struct servers_thread *thread, uint64_t from, uint64
 			set_unref(log_at(thread, i)->set);
 }
 
+/*
+ * The bill of the thread ended in the middle of an entry on a CPU, the one before @idx. Make the
+ * rest of it an entry of its own, @idx, without a set. The entries behind it have none, either.
+ */
+static void entry_split(const struct servers_thread *thread, uint64_t idx)
+{
+	struct thread_log *log = thread->log;
+	const struct log_entry *before = log_at(thread, idx - 1);
+	struct log_entry rest = *before;
+
+	rest.set = NULL;
+	rest.cpu_ns = thread->charged.cpu;
+	rest.ns += rest.cpu_ns - before->cpu_ns; /* interrupts come after it */
+	if (idx < log->nr && rest.ns > log_at(thread, idx)->ns)
+		rest.ns = log_at(thread, idx)->ns;
+	if (log->nr >= log->capacity)
+		entry_drop(log, log->nr - log->capacity);
+	for (uint64_t i = log->nr++; i > idx; i--)
+		*log_at(thread, i) = *log_at(thread, i - 1);
+	*log_at(thread, idx) = rest;
+}
+
+/* True if the entry before @idx is on a CPU with another set, and goes on after the last bill. */
+static bool is_split(const struct servers_thread *thread, uint64_t idx)
+{
+	const struct log_entry *before = log_at(thread, idx - 1);
+
+	return before->state == LOG_CPU && before->set != thread->set &&
+	       (idx == thread->log->nr || log_at(thread, idx)->cpu_ns > thread->charged.cpu);
+}
+
 void log_correct_set(struct servers_thread *thread)
 {
 	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = log_oldest(thread), from = nr;
@@ -141,6 +173,11 @@ void log_correct_set(struct servers_thread *thread)
 		from--;
 	if (from < nr)
 		sets_drop(thread, from, oldest);
+	if (from > oldest + 1 && is_split(thread, from)) {
+		entry_split(thread, from);
+		nr++;
+		oldest = log_oldest(thread);
+	}
 	for (uint64_t i = from; i < nr; i++)
 		entry_set(thread->log, i, oldest, thread->set);
 }

@@ -372,6 +372,32 @@ void open_rest(struct trace_servers *s, struct servers_thread *thread)
 		thread->seen_open = thread->process->open_version;
 }
 
+static void proof_change(struct proof *proven, const struct proof *by, int sign)
+{
+	proven->alone += sign < 0 ? -by->alone : by->alone;
+	proven->apart += sign < 0 ? -by->apart : by->apart;
+}
+
+/*
+ * The part of @bill where proofs count that hold if @doubter is no server; NULL: they never hold.
+ *
+ * A bill has one such process, usually the client itself. One that turned out to be a server makes
+ * room for another one, and its proofs are dropped.
+ */
+static struct proof *proven_of(struct bill *bill, const struct servers_process *doubter)
+{
+	if (!doubter)
+		return &bill->proven;
+	if (process_is_server(doubter))
+		return NULL;
+	if (bill->doubter && bill->doubter != doubter && !process_is_server(bill->doubter))
+		return NULL;
+	if (bill->doubter != doubter)
+		bill->doubted = (struct proof){0};
+	bill->doubter = doubter;
+	return &bill->doubted;
+}
+
 /* All that was proven for others than @origin since @since_ns is not: another request was open. */
 static void refute(struct trace_servers *s, struct servers_process *process, uint64_t since_ns, uint32_t origin)
 {
@@ -387,14 +413,16 @@ static void refute(struct trace_servers *s, struct servers_process *process, uin
 
 		if (!bill)
 			continue;
-		bill->proven.alone -= taken->proof.alone;
-		bill->proven.apart -= taken->proof.apart;
+		if (!taken->doubter)
+			proof_change(&bill->proven, &taken->proof, -1);
+		else if (taken->doubter == bill->doubter)
+			proof_change(&bill->doubted, &taken->proof, -1);
 		taken->proof = (struct proof){0};
 	}
 	if (nr > oldest || !oldest)
 		return;
 	for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
-		bill->proven = (struct proof){0};
+		bill->proven = bill->doubted = (struct proof){0};
 	proofs->nr = 0;
 }
 
@@ -436,6 +464,13 @@ static void close_elsewhere(struct trace_servers *s, struct server_request *requ
 		window_close(s, window);
 }
 
+/* It is answered, or its connection is closed, but perhaps it is not over. */
+static void perhaps_over(struct server_request *request)
+{
+	request->window->holder->perhaps += !request->perhaps;
+	request->perhaps = true;
+}
+
 /* That the answering thread has one request less is no change that it does not know of. */
 static void answered_here(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
@@ -445,8 +480,7 @@ static void answered_here(struct trace_servers *s, struct servers_thread *thread
 	if (request->window->holder != thread)
 		thread->process->crosses = true;
 	if (request->several && request->window->holder && !is_queue(request->endpoint)) {
-		request->window->holder->perhaps += !request->perhaps;
-		request->perhaps = true;
+		perhaps_over(request);
 		tally_add(&thread->trailing, request->origin);
 		return;
 	}
@@ -472,13 +506,14 @@ void open_answered(struct trace_servers *s, struct servers_thread *thread, struc
 
 void open_prove(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
-	struct proof proof = proof_take(s, thread, request);
-	struct bill *bill = proof.apart ? bill_of(s, thread->process, request->origin) : NULL;
+	struct proof_taken *taken = proof_take(s, thread, request);
+	struct bill *bill = taken ? bill_of(s, thread->process, request->origin) : NULL;
+	struct proof *proven = bill ? proven_of(bill, taken->doubter) : NULL;
 
-	if (!bill)
-		return;
-	bill->proven.alone += proof.alone;
-	bill->proven.apart += proof.apart;
+	if (proven)
+		proof_change(proven, &taken->proof, 1);
+	else if (taken)
+		taken->proof = (struct proof){0};
 }
 
 void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread)
@@ -518,6 +553,41 @@ void open_ended(struct trace_servers *s, struct endpoint *endpoint)
 		if (request_open_in(request) && !request->closing)
 			close_elsewhere(s, request); /* may free it */
 	}
+}
+
+void open_closes(struct trace_servers *s, struct endpoint *endpoint)
+{
+	for (struct server_request *request = endpoint ? endpoint->requests : NULL; request; request = request->next) {
+		struct request_window *window = request->window;
+
+		if (!request_open_in(request) || request->closing || !window->holder || window->queued)
+			continue;
+		count_running(s, window->process, window->holder);
+		perhaps_over(request);
+	}
+}
+
+bool open_holds_pipes_only(const struct servers_thread *thread)
+{
+	uint32_t nr = 0;
+
+	for (const struct request_window *window = thread->process->open_requests[1].first; window;
+	     window = window->next)
+		nr += window->holder == thread && window->request->endpoint->kind == ENDPOINT_PIPE;
+	return nr == thread->held.nr && thread->held.unsure == thread->unsure_until_exec;
+}
+
+void open_executed(struct trace_servers *s, struct servers_thread *thread)
+{
+	struct servers_process *process = thread->process;
+
+	for (struct request_window *window = process->open_requests[1].first, *next; window; window = next) {
+		next = window->next;
+		if (window->request->endpoint->kind == ENDPOINT_PIPE)
+			close_elsewhere(s, window->request); /* may free it */
+	}
+	thread->held.unsure -= thread->unsure_until_exec;
+	thread->unsure_until_exec = 0;
 }
 
 /* ---- gaps, and the end ---- */
@@ -586,8 +656,11 @@ uint32_t open_held(const struct servers_thread *thread)
 
 uint64_t open_proven(const struct servers_process *process, const struct bill *bill)
 {
-	uint64_t proven = bill->named + (process->crosses ? bill->proven.alone : bill->proven.apart);
+	bool crosses = process_crosses(process);
+	uint64_t proven = bill->named + (crosses ? bill->proven.alone : bill->proven.apart);
 
+	if (bill->doubter && !process_is_server(bill->doubter))
+		proven += crosses ? bill->doubted.alone : bill->doubted.apart;
 	return proven < bill->ns ? proven : bill->ns;
 }
 
@@ -595,7 +668,7 @@ uint64_t open_most(const struct servers_process *process, const struct bill *bil
 {
 	uint64_t window = bill->open_all, apart = bill->open_held + bill->open_unheld, most;
 
-	if (!process->crosses && apart < window)
+	if (!process_crosses(process) && apart < window)
 		window = apart;
 	most = window + bill->outside;
 	return most > bill->ns ? most : bill->ns;

@@ -60,8 +60,22 @@ void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread)
  */
 void open_unknown(struct servers_thread *thread, struct endpoint *endpoint);
 void open_unknown_ends(struct endpoint *endpoint);
+/**
+ * open_closes() - a descriptor of @endpoint is closed, which may be NULL
+ *
+ * Its requests may be over: the thread that has them may work on others. They are in its hand
+ * until the last descriptor is released.
+ */
+void open_closes(struct trace_servers *s, struct endpoint *endpoint);
 /** open_ended() - the connection at @endpoint is closed: its requests are over */
 void open_ended(struct trace_servers *s, struct endpoint *endpoint);
+/**
+ * open_executed() - @thread has replaced its program: what the old one had read from pipes is gone
+ * with its memory. Connections stay open.
+ */
+void open_executed(struct trace_servers *s, struct servers_thread *thread);
+/** open_holds_pipes_only() - true if all requests that @thread has came through pipes */
+bool open_holds_pipes_only(const struct servers_thread *thread);
 /** open_rest() - @thread rests: it has finished with all that it answered */
 void open_rest(struct trace_servers *s, struct servers_thread *thread);
 /** open_count() - count the CPU time of @thread until now for the windows of its process */

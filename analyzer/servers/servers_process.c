@@ -49,3 +49,32 @@ void servers_processes_free(struct servers_processes *processes)
 	free(processes->by_idx);
 	table_clear(&processes->by_pointer);
 }
+
+static bool is_same_futex(uint64_t one, uint64_t other)
+{
+	return one + 4 - other <= 8; /* see futexes_have() */
+}
+
+void process_may_cross(struct servers_process *process, uint64_t futex)
+{
+	if (process->crosses)
+		return;
+	for (uint32_t i = 0; i < process->nr_suspects; i++)
+		if (process->suspects[i] == futex)
+			return;
+	if (futex && process->nr_suspects < NR_SUSPECTS)
+		process->suspects[process->nr_suspects++] = futex;
+	else
+		process->crosses = true;
+}
+
+void process_learn_lock(struct servers_process *process, uint64_t futex)
+{
+	uint32_t nr = 0;
+
+	futexes_add(&process->locks, futex);
+	for (uint32_t i = 0; i < process->nr_suspects; i++)
+		if (!is_same_futex(process->suspects[i], futex))
+			process->suspects[nr++] = process->suspects[i];
+	process->nr_suspects = (uint8_t)nr;
+}

@@ -15,6 +15,8 @@ struct set;
 struct bill;
 struct naming;
 
+#define NR_SUSPECTS 8
+
 struct servers_process {
 	struct recent_futexes locks; /* futexes at which its threads wait in turn: they are locks */
 	const struct trace_process *process;
@@ -24,8 +26,12 @@ struct servers_process {
 	bool answered; /* it sent to a process that had sent to it first */
 	bool listens;
 	bool serves; /* it has read a request: its CPU time is counted */
-	/* its threads work on each other's requests: one read a request, and another answered it */
+	/*
+	 * Its threads work on each other's requests: one read a request, and another answered it.
+	 * Or perhaps they do: a thread with a request has woken one that waited at @suspects.
+	 */
 	bool crosses;
+	uint8_t nr_suspects; /* in @suspects */
 	/* it is in the list servers_signals.announced: @pending may not be empty */
 	bool announced;
 	uint64_t stamp; /* request_sets.stamp when it was last counted as a client */
@@ -57,6 +63,8 @@ struct servers_process {
 	/* servers_signal.c */
 	struct set *pending;			/* requests announced to it by a wakeup, and not answered */
 	struct servers_process *next_announced; /* in that list */
+
+	uint64_t suspects[NR_SUSPECTS]; /* futexes, of which any may turn out to be a lock */
 };
 
 struct servers_processes {
@@ -80,5 +88,17 @@ struct servers_process *servers_process_of(struct trace_servers *s, const struct
 struct servers_process *servers_process_by_pid(struct trace_servers *s, uint32_t pid);
 /** process_is_server() - true if the process has accepted connections, or answered others */
 bool process_is_server(const struct servers_process *process);
+/** process_crosses() - true if its threads work on each other's requests, or perhaps do */
+static inline bool process_crosses(const struct servers_process *process)
+{
+	return process->crosses || process->nr_suspects;
+}
+/**
+ * process_may_cross() - a thread with a request has woken another one, which waited at @futex
+ * @futex: 0: elsewhere
+ * process_learn_lock() - threads wait at @futex in turn, so no request is handed on there
+ */
+void process_may_cross(struct servers_process *process, uint64_t futex);
+void process_learn_lock(struct servers_process *process, uint64_t futex);
 void servers_processes_free(struct servers_processes *processes);
 #endif

@@ -40,23 +40,38 @@ static bool is_alone(const struct servers_thread *thread, uint32_t origin)
 	return thread->seen_open == process->open_version && tally_is_only(&process->open, origin);
 }
 
+/* The entry of @thread, or the one that it takes: a free one, or the one with less time. */
+static struct pending_of *pending_of(struct pending_proof *pending, const struct servers_thread *thread)
+{
+	struct pending_of *found = &pending->of[0];
+
+	for (uint32_t i = 0; i < PROOF_WORKERS; i++) {
+		if (pending->of[i].worker == thread)
+			return &pending->of[i];
+		if (pending->of[i].proof.apart < found->proof.apart)
+			found = &pending->of[i];
+	}
+	return found;
+}
+
 void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
 	       uint64_t ns)
 {
 	struct server_request *request = set->items[set->nr - 1];
-	struct pending_proof *pending;
 	const struct proofs *proofs = thread->process->proofs;
+	struct pending_of *pending;
 
-	if (!request->counted || request->unsure || !is_apart(thread, origin))
+	if (!request->counted || !is_apart(thread, origin))
 		return;
-	pending = request->pending ? request->pending : malloc(sizeof(*pending));
-	if (!pending) {
+	if (!request->pending)
+		request->pending = calloc(1, sizeof(*request->pending));
+	if (!request->pending) {
 		s->failed = -ENOMEM;
 		return;
 	}
-	if (!request->pending || pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
-		*pending = (struct pending_proof){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};
-	request->pending = pending;
+	pending = pending_of(request->pending, thread);
+	if (pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
+		*pending = (struct pending_of){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};
 	pending->proof.apart += ns;
 	if (is_alone(thread, origin))
 		pending->proof.alone += ns;
@@ -64,7 +79,7 @@ void proof_add(struct trace_servers *s, struct servers_thread *thread, const str
 
 bool proof_is_doubtful(const struct servers_thread *thread, const struct set *set)
 {
-	const struct tally *tally = thread->process->crosses ? &thread->process->open : &thread->held;
+	const struct tally *tally = process_crosses(thread->process) ? &thread->process->open : &thread->held;
 
 	if (!thread->process->open.nr && !thread->process->open.unsure)
 		return false;
@@ -80,14 +95,35 @@ void proof_seen(struct servers_thread *thread)
 	thread->seen_open = thread->process->open_version;
 }
 
-struct proof proof_take(struct trace_servers *s, const struct servers_thread *thread, struct server_request *request)
+bool proof_is_unsure(const struct server_request *request, const struct servers_process **ret_doubter)
+{
+	const struct servers_process *doubter = NULL;
+	bool unsure = false, several = false;
+
+	for (; request; request = request->parent) {
+		if (!request->unsure)
+			continue;
+		several |= unsure && request->sender != doubter;
+		doubter = request->sender;
+		unsure = true;
+	}
+	*ret_doubter = several ? NULL : doubter;
+	return unsure;
+}
+
+struct proof_taken *proof_take(struct trace_servers *s, const struct servers_thread *thread,
+			       struct server_request *request)
 {
 	struct proofs *proofs = thread->process->proofs;
-	struct pending_proof pending;
+	struct proof_taken *taken;
+	struct pending_of pending;
+	const struct servers_process *doubter;
 
-	if (!request->pending || request->pending->worker != thread)
-		return (struct proof){0};
-	pending = *request->pending;
+	if (!request->pending)
+		return NULL;
+	pending = *pending_of(request->pending, thread);
+	if (pending.worker != thread)
+		return NULL;
 	free(request->pending);
 	request->pending = NULL;
 	if (!proofs)
@@ -95,9 +131,13 @@ struct proof proof_take(struct trace_servers *s, const struct servers_thread *th
 	if (!proofs)
 		s->failed = -ENOMEM;
 	if (!proofs || (proofs->refuted_ns && pending.since_ns <= proofs->refuted_ns))
-		return (struct proof){0};
-	proofs->items[proofs->nr++ % PROOFS] = (struct proof_taken){.ns = trace_analysis_now(s->analysis),
-								    .origin = request->origin,
-								    .proof = pending.proof};
-	return pending.proof;
+		return NULL;
+	if (proof_is_unsure(request, &doubter) && !doubter)
+		return NULL;
+	taken = &proofs->items[proofs->nr++ % PROOFS];
+	*taken = (struct proof_taken){.ns = trace_analysis_now(s->analysis),
+				      .origin = request->origin,
+				      .doubter = doubter,
+				      .proof = pending.proof};
+	return taken;
 }

@@ -42,24 +42,39 @@ struct proof {
 	uint64_t alone, apart;
 };
 
-/* Time that waits in a request until @worker answers it. */
+/*
+ * Time that waits in a request until @worker answers it. A thread that was woken at a lock seems to
+ * have a request of another thread until it waits again, so there is room for both.
+ */
+#define PROOF_WORKERS 2u
+
 struct pending_proof {
-	const struct servers_thread *worker;
-	uint64_t since_ns;
-	struct proof proof;
+	struct pending_of {
+		const struct servers_thread *worker;
+		uint64_t since_ns;
+		struct proof proof;
+	} of[PROOF_WORKERS];
 };
 
 #define PROOFS 64u
+
+/* What an answer has proven. */
+struct proof_taken {
+	uint64_t ns;
+	uint32_t origin;
+	/*
+	 * It had requests of others when it asked for this one, so it is proven only if this is no
+	 * server: server_request.unsure. NULL: it had none.
+	 */
+	const struct servers_process *doubter;
+	struct proof proof;
+};
 
 /* The latest proofs of a process: a later event may refute them. */
 struct proofs {
 	uint64_t refuted_ns; /* what was spent before is not proven any more */
 	uint64_t nr;
-	struct proof_taken {
-		uint64_t ns;
-		uint32_t origin;
-		struct proof proof;
-	} items[PROOFS]; /* number n is at n % PROOFS */
+	struct proof_taken items[PROOFS]; /* number n is at n % PROOFS */
 };
 
 /** proof_is_doubtful() - true if what @thread sends with @set may be for another client */
@@ -69,6 +84,16 @@ void proof_add(struct trace_servers *s, struct servers_thread *thread, const str
 	       uint64_t ns);
 /** proof_seen() - @thread is billed: its open requests and those of its process are known */
 void proof_seen(struct servers_thread *thread);
-/** proof_take() - @thread answered @request: returns what is proven by that, and remembers it */
-struct proof proof_take(struct trace_servers *s, const struct servers_thread *thread, struct server_request *request);
+/**
+ * proof_is_unsure() - true if @request, or one in its chain, may be for another client
+ * @ret_doubter: only if this process is a server; NULL: in any case
+ */
+bool proof_is_unsure(const struct server_request *request, const struct servers_process **ret_doubter);
+/**
+ * proof_take() - @thread answered @request: returns what is proven by that, which is remembered
+ *
+ * Returns NULL if nothing is. It is borrowed from the process until its next proof.
+ */
+struct proof_taken *proof_take(struct trace_servers *s, const struct servers_thread *thread,
+			       struct server_request *request);
 #endif

@@ -107,6 +107,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 					   struct endpoint *endpoint, uint32_t origin, struct servers_process *sender,
 					   struct server_request *parent, uint64_t from_ino)
 {
+	const struct servers_process *doubter;
 	struct server_request *request;
 
 	if (endpoint->kind == ENDPOINT_PIPE && sender)
@@ -117,7 +118,9 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 	}
 	endpoint->sender = sender;
 	request = request_ref(request_continued(endpoint, origin, parent));
-	if (!request)
+	if (request)
+		request->unsure |= parent && parent != request->parent && proof_is_unsure(parent, &doubter);
+	else
 		request = request_new(s, endpoint, origin, sender, parent, from_ino);
 	if (!request)
 		return NULL;

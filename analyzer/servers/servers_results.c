@@ -163,6 +163,9 @@ static void finish(struct trace_servers *s)
 	for (uint32_t i = 0; i < s->threads.nr; i++)
 		if (s->threads.by_idx[i])
 			bill_now(s, s->threads.by_idx[i]);
+	for (uint32_t i = 0; i < s->threads.nr; i++)
+		if (s->threads.by_idx[i])
+			waits_decided(s, s->threads.by_idx[i]);
 	open_finish(s);
 	s->results.servers = calloc(s->processes.nr + 1, sizeof(*s->results.servers));
 	if (!s->results.servers)

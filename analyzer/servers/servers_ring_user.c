@@ -84,6 +84,12 @@ static void bill_for_set(struct trace_servers *s, struct servers_thread *user, s
 	set_unref(before);
 }
 
+static void answered_clear(struct trace_servers *s, struct servers_thread *user)
+{
+	set_assign(&user->ring.answered, NULL);
+	waits_decided(s, user);
+}
+
 /*
  * Bill @user until its submission at @until.
  *
@@ -113,7 +119,7 @@ static void bill_until_submission(struct trace_servers *s, struct servers_thread
 	else if (answered) /* until its next rest, because the answer may have several pieces */
 		set_assign(&user->set, answered);
 	set_unref(answered);
-	set_assign(&user->ring.answered, NULL);
+	answered_clear(s, user);
 }
 
 static bool any_unanswered_data(const struct set *set)
@@ -295,7 +301,7 @@ void ring_bill_user(struct trace_servers *s, struct servers_thread *user)
 	struct cpu_time now;
 
 	if (user->call.role == CALL_RING && user->ring.billed)
-		set_assign(&user->ring.answered, NULL); /* it sleeps: its time is billed already */
+		answered_clear(s, user); /* it sleeps: its time is billed already */
 	if (user->call.role == CALL_RING || !user->ring.answered)
 		return;
 	now = servers_cpu_time(s, user);

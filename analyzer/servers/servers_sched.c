@@ -18,6 +18,8 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 
 	if (thread->process->serves)
 		open_count(s, thread);
+	if (sw->prev_state & (TRACE_TASK_DEAD | TRACE_TASK_EXIT_DEAD | TRACE_TASK_EXIT_ZOMBIE))
+		open_rest(s, thread); /* it has ended */
 	thread->turn_left_cpu = true;
 	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread),
 		sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
@@ -87,7 +89,7 @@ static bool is_lock_in_turns(struct servers_thread *thread, const struct servers
 {
 	if (!thread->call.futex || !futexes_have(&waker->waited, thread->call.futex))
 		return false;
-	futexes_add(&thread->process->locks, thread->call.futex);
+	process_learn_lock(thread->process, thread->call.futex);
 	thread->call.lock = true;
 	return true;
 }
@@ -127,8 +129,8 @@ void sched_on_waking(struct trace_servers *s, const struct trace_event *event)
 	}
 	if (is_lock_in_turns(thread, waker))
 		return;
-	if (may_receive(thread) && (open_held(waker) || waker->set))
-		thread->process->crosses = true;
+	if (may_receive(thread) && (open_held(waker) || set_any_counted(waker->set)))
+		process_may_cross(thread->process, thread->call.role == CALL_FUTEX ? thread->call.futex : 0);
 	if (!waker->set || !receives_job(thread))
 		return;
 	set_assign(&thread->call.inherited, waker->set);
@@ -153,7 +155,17 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	birth->parent = known;
 	birth->fresh = known && known->fresh;
 	birth->has_accepted = set_any_accepted(birth->set);
-	birth->unsure = known && known->held.nr && !(known->held.nr == 1 && birth->set && birth->set->nr == 1);
+	birth->unsure = known && (known->held.unsure ||
+				  (known->held.nr && !(known->held.nr == 1 && birth->set && birth->set->nr == 1)));
+	birth->piped = birth->unsure && open_holds_pipes_only(known);
+}
+
+void sched_on_exec(struct trace_servers *s, const struct trace_event *event)
+{
+	struct servers_thread *thread = servers_current_thread(s, event);
+
+	if (thread && (thread->process->serves || thread->unsure_until_exec))
+		open_executed(s, thread);
 }
 
 /* The first event of a new thread: its accounting begins, and it waits for a CPU. */

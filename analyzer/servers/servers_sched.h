@@ -9,5 +9,6 @@ struct trace_event;
 void sched_on_switch(struct trace_servers *s, const struct trace_event *event);
 void sched_on_waking(struct trace_servers *s, const struct trace_event *event);
 void sched_on_fork(struct trace_servers *s, const struct trace_event *event);
+void sched_on_exec(struct trace_servers *s, const struct trace_event *event);
 void sched_on_wakeup_new(struct trace_servers *s, const struct trace_event *event);
 #endif

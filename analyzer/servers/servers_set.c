@@ -430,6 +430,14 @@ bool set_any_accepted(const struct set *set)
 	return false;
 }
 
+bool set_any_counted(const struct set *set)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (set->items[i]->counted)
+			return true;
+	return false;
+}
+
 bool set_any_unanswered(const struct set *set)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)

@@ -79,7 +79,7 @@ struct server_request {
 	bool several : 1;	       /* more than one call has sent it: it may be several requests */
 	bool perhaps : 1;	       /* it is answered, but perhaps there is another one in it */
 	bool closing : 1;	       /* it is answered, in the list thread.closing of the window's holder */
-	bool unsure : 1;	       /* its sender may have worked for others: its time is never proven */
+	bool unsure : 1;	       /* its sender, if a server, may have worked for others: it is not proven then */
 	uint64_t stamp;		       /* request_sets.stamp of the last set_stamp() of a set that had it */
 	struct request_window *window; /* owned; NULL: it has not begun, or is forgotten */
 	struct pending_proof *pending; /* owned; NULL: nothing is proven */
@@ -189,6 +189,8 @@ void set_keep(struct request_sets *sets, struct set **slot, const struct set *ot
 bool set_any_replied(const struct request_sets *sets, struct set *set);
 /** set_any_accepted() - true if one of them is a connection without data so far */
 bool set_any_accepted(const struct set *set);
+/** set_any_counted() - true if one of them is more than a connection */
+bool set_any_counted(const struct set *set);
 bool set_any_unanswered(const struct set *set);
 bool set_has(const struct set *set, const struct server_request *request);
 #endif

@@ -29,10 +29,10 @@
  *   servers_origin.c     origins
  *   servers_cause.c      wait causes
  *   servers_log.c        the log of a thread: its latest states and sets
+ *   servers_wait.c       what a server did while its client waited
  *   servers_bill.c       bills
  *   servers_open.c       requests that are open, and the bounds of bills
  *   servers_turn.c       answers in a row, and which time was for each
- *   servers_wait.c       what a server did while its client waited
  *   servers_request.c    which request a transfer begins or answers
  *   servers_ring_op.c    operations of io_uring in progress
  *   servers_receive.c    which calls sent the bytes that come out of a channel

@@ -91,6 +91,7 @@ struct servers_thread *servers_thread_of(struct trace_servers *s, const struct t
 		made->parent = birth->parent;
 		made->fresh = birth->fresh;
 		made->held.unsure = birth->unsure;
+		made->unsure_until_exec = birth->unsure && birth->piped;
 		made->has_accepted = birth->has_accepted;
 		table_remove(&s->threads.births, sizeof(*birth), birth->key);
 	}

@@ -17,6 +17,7 @@ struct server_request;
 struct endpoint;
 struct ring_op;
 struct thread_log;
+struct late_wait;
 
 /* A thread's CPU time since its birth, and the time that interrupts took from it, in ns. */
 struct cpu_time {
@@ -40,6 +41,7 @@ enum call_role {
 	CALL_OPEN,
 	CALL_SIGNAL, /* wakes waiters of a futex word in shared memory */
 	CALL_RING,   /* io_uring_enter */
+	CALL_CLOSE,
 };
 
 /* The system call in progress: servers_call.c. */
@@ -156,6 +158,7 @@ struct servers_thread {
 	uint64_t held_version;		/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;		/* its CPU time that process.counted includes */
+	uint32_t unsure_until_exec;	/* the part of held.unsure that a new program does not have */
 
 	struct thread_call call;
 	struct thread_sleep sleep;
@@ -164,6 +167,7 @@ struct servers_thread {
 	struct recent_futexes waited_idle;
 	uint64_t destination;	/* datagrams: inode number of the socket to which it sent last */
 	struct thread_log *log; /* owned; threads of servers only */
+	struct late_wait *late; /* owned; waits for its answers: servers_wait.c */
 	struct thread_ring ring;
 };
 
@@ -173,7 +177,8 @@ struct thread_birth {
 	struct set *set;
 	struct servers_thread *parent;
 	bool fresh;  /* its parent's */
-	bool unsure; /* its parent had requests that are not in @set */
+	bool unsure; /* its parent had requests that are not in @set, */
+	bool piped;  /* and all of these came through pipes */
 	bool has_accepted;
 };
 

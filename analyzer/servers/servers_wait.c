@@ -42,6 +42,17 @@ struct wait_part {
 	uint64_t count;
 };
 
+/*
+ * An answer of a thread that has answered others, or may do so next, in one burst. Only the end of
+ * the burst shows what its time was for: until then the wait is in a list of the thread.
+ */
+struct late_wait {
+	struct late_wait *next;
+	const struct servers_process *client;
+	struct set *asked; /* a reference */
+	uint64_t from, to;
+};
+
 /* row: the waits of one client for one server */
 struct pair_wait {
 	uint64_t key;
@@ -208,30 +219,80 @@ static const struct servers_thread *parent_until(const struct servers_thread *se
 	return parent && parent->process == server->process && to <= server->born_ns ? parent : NULL;
 }
 
-void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server,
-		   const struct set *asked)
+/* A sleep of @client from @from to @to ended with an answer of @server. @asked: its set. */
+static void split(struct trace_servers *s, const struct servers_process *client, const struct servers_thread *server,
+		  const struct set *asked, uint64_t from, uint64_t to)
 {
-	uint64_t from = thread->sleep.from_ns, to = thread->sleep.to_ns;
-	struct client_share share = {.client = thread->process};
-	struct pair_wait *row;
+	struct client_share share = {.client = client};
+	struct pair_wait *row = table_add(&s->waits.rows, sizeof(*row),
+					  (uint64_t)(client->idx + 1) << 32 | (server->process->idx + 1));
 
-	if (!server || !to || to <= from || server->process == thread->process)
-		return;
-	row = table_add(&s->waits.rows, sizeof(*row),
-			(uint64_t)(thread->process->idx + 1) << 32 | (server->process->idx + 1));
 	if (!row) {
 		s->failed = -ENOMEM;
 		return;
 	}
-	row->wait.client = thread->process->process;
+	row->wait.client = client->process;
 	row->wait.server = server->process->process;
 	row->wait.count++;
 	row->wait.wait_ns += to - from;
-	share.own = set_stamp(&s->sets, asked ? asked : thread->set);
+	share.own = set_stamp(&s->sets, asked);
 	for (const struct servers_thread *one = server; one && to > from; one = parent_until(one, to))
 		to = split_by_log(s, row, one, &share, from, to);
 	row->wait.rest_ns += to - from;
+}
+
+static void postpone(struct trace_servers *s, const struct late_wait *wait, struct servers_thread *server)
+{
+	struct late_wait *late = malloc(sizeof(*late));
+
+	if (!late) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	*late = *wait;
+	set_ref(late->asked);
+	server->late = late;
+}
+
+void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server,
+		   struct set *asked)
+{
+	struct late_wait wait = {.client = thread->process,
+				 .asked = asked ? asked : thread->set,
+				 .from = thread->sleep.from_ns,
+				 .to = thread->sleep.to_ns};
+
+	if (!server || !wait.to || wait.to <= wait.from || server->process == thread->process)
+		return;
+	wait.next = server->late;
+	if (server->turn || server->ring.answered) /* more answers may follow, and share the time */
+		postpone(s, &wait, server);
+	else
+		split(s, wait.client, server, wait.asked, wait.from, wait.to);
 	thread->sleep.to_ns = 0;
+}
+
+void waits_decided(struct trace_servers *s, struct servers_thread *server)
+{
+	while (server->late) {
+		struct late_wait *late = server->late;
+
+		server->late = late->next;
+		split(s, late->client, server, late->asked, late->from, late->to);
+		set_unref(late->asked);
+		free(late);
+	}
+}
+
+void waits_drop(const struct servers_threads *threads)
+{
+	for (uint32_t i = 0; i < threads->nr; i++)
+		for (struct late_wait *next; threads->by_idx[i] && threads->by_idx[i]->late;) {
+			next = threads->by_idx[i]->late->next;
+			set_unref(threads->by_idx[i]->late->asked);
+			free(threads->by_idx[i]->late);
+			threads->by_idx[i]->late = next;
+		}
 }
 
 /* ---- results ---- */
@@ -290,7 +351,8 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 		holders[wait->nr_wait_cpu_for++] = (struct trace_cpu_wait){.pid = trace_process_pid(process),
 									   .comm = trace_process_comm(process),
 									   .ns = part->ns,
-									   .title = trace_process_title(process)};
+									   .title = trace_process_title(process),
+									   .process = process};
 	}
 	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), by_ns) ||
 	    !sort_rows(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder))

@@ -9,6 +9,7 @@ struct trace_servers;
 struct trace_server_wait;
 struct trace_error;
 struct servers_thread;
+struct servers_threads;
 struct set;
 
 struct servers_waits {
@@ -22,7 +23,11 @@ struct servers_waits {
  * @asked: the set of @thread when it asked; NULL: its current set
  */
 void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server,
-		   const struct set *asked);
+		   struct set *asked);
+/** waits_decided() - it is known what the time before the latest answers of @server was for */
+void waits_decided(struct trace_servers *s, struct servers_thread *server);
+/** waits_drop() - release the waits that are not decided */
+void waits_drop(const struct servers_threads *threads);
 void waits_finish(struct trace_servers *s);
 /** wait_verify() - verify that the pieces of a wait add up to it */
 int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error);

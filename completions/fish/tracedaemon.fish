@@ -37,6 +37,7 @@ complete -c tracedaemon -l no-args -d 'no arguments of programs: they may have s
 complete -c tracedaemon -l no-user -d 'no events of programs (-e chooses some: \'shop:*\')'
 complete -c tracedaemon -s D -l details -x -a '(__tracedaemon_events)' -d 'as -e; details are always recorded'
 complete -c tracedaemon -s k -l flight-recorder -l overwrite -d 'keep the latest events in memory, in the background; -j saves'
+complete -c tracedaemon -l keep -x -a '10s 30s 60s 5m 30s,64M' -d '-k, with the events of the last TIME, compressed, in at most SIZE (256M)'
 complete -c tracedaemon -l foreground -d 'with -k: stay in the foreground, for service managers'
 complete -c tracedaemon -s j -l snapshot -d 'save the flight recorder\'s events to TRACE'
 complete -c tracedaemon -s q -l stop -d 'stop the flight recorder, or a recording in the background'

@@ -28,7 +28,7 @@ complete -c tracevisualizer -l verify -d 'check the trace and all its sums, to 1
 complete -c tracevisualizer -l cgroup -x -a '(__tracevisualizer_trace cgroup)' -d 'only processes of this control group'
 complete -c tracevisualizer -l top -x -d 'N rows of each table'
 complete -c tracevisualizer -l sort -x -a 'elapsed cpu user system wait wait-cpu pid name' -d 'elapsed cpu user system wait wait-cpu pid name'
-complete -c tracevisualizer -l section -x -a 'cpus processes servers programs probes kinds files locks interrupted pairs interrupts devices disks work events details' -d 'only these sections of -a: files,locks'
+complete -c tracevisualizer -l section -x -a 'cpus processes groups servers programs probes kinds takers files locks interrupted pairs interrupts devices disks work events details' -d 'only these sections of -a: files,locks'
 complete -c tracevisualizer -l classic -d 'only the pages of -a for each process: --section=details'
 complete -c tracevisualizer -l ns -d 'exact times, in ns'
 complete -c tracevisualizer -l output -rF -d 'write the report to FILE'

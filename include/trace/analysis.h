@@ -99,8 +99,10 @@ const char *trace_state_name(enum trace_state state);
  *     interrupts, times of birth and death, trace_analysis_window() and trace_analysis_count() are
  *     those of the window; trace_analysis_verify() checks that they close. Intervals are cut at its
  *     edges. Calls and waits are counted if they begin in the window, and min, max and percentiles
- *     are the whole latencies of those calls; bytes are those of calls that end in it. Locks,
- *     deferred work, probes, servers and events of programs are still of the whole trace.
+ *     are the whole latencies of those calls; bytes are those of calls that end in it. Waits for
+ *     locks and interrupted waits are cut and counted like waits; deferred work has its CPU time in
+ *     the window. What hits of probes cost is in the user time, and not moved to the kernel's.
+ * Servers and events of programs are still of the whole trace.
  */
 struct trace_analysis_options {
 	size_t size;
@@ -361,6 +363,12 @@ void trace_thread_times(const struct trace_analysis *analysis, const struct trac
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
 /**
+ * trace_process_starter() - the process that forked it; for a process from before the trace, its
+ * parent when the events first tell one. NULL: not known
+ * Adoption changes trace_process_ppid(), but not this.
+ */
+const struct trace_process *trace_process_starter(const struct trace_process *process);
+/**
  * trace_process_uid(), _gid() - its effective user and group at the end, or when it died;
  * TRACE_ID_UNKNOWN: not known
  */
@@ -457,7 +465,8 @@ struct trace_cpu_wait {
 	uint32_t pid;
 	const char *comm;
 	uint64_t ns;
-	const char *title; /* trace_process_title() of @pid; else @comm */
+	const char *title;		     /* trace_process_title() of @pid; else @comm */
+	const struct trace_process *process; /* NULL: pid 0 */
 };
 
 /**
@@ -614,6 +623,34 @@ struct trace_deferred_work {
 };
 /** trace_deferred_works() - most CPU time first, to be released with free(). NULL: out of memory */
 struct trace_deferred_work *trace_deferred_works(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
+ * struct trace_disk_use - the requests of a process that a disk served
+ * They are of the process in whose thread the kernel issued them, or that wrote to the file that a
+ * worker of the kernel wrote back.
+ * @device: name of @dev; "": it has none
+ * @process: NULL: @title is "unknown" or "several"
+ * @reads, @writes, @others: requests. @read_bytes and @written_bytes: of them
+ * @busy_ns: part of @disk_busy_ns, in which the disk had requests in progress. Requests that are in
+ *     progress at the same time share it, so the parts add up to it
+ */
+struct trace_disk_use {
+	const char *device;
+	uint32_t dev;
+	const struct trace_process *process;
+	const char *title;
+	uint64_t reads;
+	uint64_t read_bytes;
+	uint64_t writes;
+	uint64_t written_bytes;
+	uint64_t others;
+	uint64_t busy_ns;
+	uint64_t disk_busy_ns;
+};
+/**
+ * trace_disk_uses() - by disk, most time first, to be released with free(). NULL: out of memory
+ */
+struct trace_disk_use *trace_disk_uses(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
  * struct trace_probe_use - the hits of a probe by a process

@@ -122,6 +122,43 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 						struct trace_error *ret_error);
 struct trace_user_events *trace_user_events_free(struct trace_user_events *user); /* NULL is fine; returns NULL */
 
+/** struct trace_span_piece - @thread worked on a span in this time; NULL: not known */
+struct trace_span_piece {
+	const struct trace_thread *thread;
+	uint64_t from_ns;
+	uint64_t to_ns;
+};
+
+/**
+ * struct trace_span_instance - one scope or request
+ * @pid, @tid: as in the program's events, if @process is NULL
+ * @has_begun: false: its begin is not in the trace; @begin_ns is then @end_ns
+ * @has_ended: false: its end is not in the trace, and it was open until @end_ns at least; either
+ *     the recording ended or events were lost
+ * @pieces: the time of a scope, or the times in which threads worked on a request; borrowed for the
+ *     call
+ */
+struct trace_span_instance {
+	const struct trace_process *process;
+	uint32_t pid;
+	uint32_t tid;
+	enum trace_span_kind kind;
+	const char *name;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	bool has_begun;
+	bool has_ended;
+	const struct trace_span_piece *pieces;
+	size_t nr_pieces;
+};
+typedef void (*trace_span_fn)(void *data, const struct trace_span_instance *instance);
+/**
+ * trace_user_events_on_span() - call @fn for each scope and request, when it ends; once, before
+ * the pass
+ * Those without an end come when a loss ends them, or after the pass, at the first of the results.
+ */
+void trace_user_events_on_span(struct trace_user_events *user, trace_span_fn fn, void *data);
+
 /** trace_nr_user_events() - after the pass; 0 when out of memory, see trace_user_events_error() */
 size_t trace_nr_user_events(struct trace_user_events *user);
 /** trace_get_user_event() - the most frequent first; borrowed from @user; NULL past the last */

@@ -23,6 +23,7 @@ extern "C" {
 
 struct trace_writer;
 struct trace_packed;
+struct trace_chunk_header;
 
 /**
  * struct trace_writer_options - zeroed = the defaults
@@ -32,6 +33,10 @@ struct trace_packed;
  *     CLOCK_REALTIME of the same instant
  * @block_bytes: the size of the blocks to come. The writer allocates for them now, so that the
  *     first blocks take no longer than the others. 0 = it allocates with the first blocks
+ * @take: gets each chunk, compressed, instead of a file; the descriptor is -1 then. It copies what
+ *     it keeps, and returns 0 or a negative errno, as a write does. The thread that writes calls
+ *     it. trace_writer_statistics() and trace_writer_finish() are not for such a writer
+ * @take_context: the first argument of @take
  */
 struct trace_writer_options {
 	size_t size;
@@ -39,6 +44,8 @@ struct trace_writer_options {
 	uint64_t start_ns;
 	uint64_t start_realtime_ns;
 	size_t block_bytes;
+	int (*take)(void *take_context, const struct trace_chunk_header *header, const void *payload);
+	void *take_context;
 };
 
 /**
@@ -128,6 +135,17 @@ size_t trace_packed_bytes(const struct trace_packed *packed);	     /* memory in 
  * be written.
  */
 int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error);
+
+/**
+ * trace_writer_chunk() - append a chunk that the @take of another writer got
+ * @header, @payload: as @take got them; borrowed. The chunks of a stream come in their order.
+ * Chunks of the stream that are not appended before it count as overwritten: the chunk declares
+ * their events as lost. Chunks that belong to no stream are appended as they are. Called by the
+ * writing thread.
+ * Returns 0 or the negative errno of the write.
+ */
+int trace_writer_chunk(struct trace_writer *writer, const struct trace_chunk_header *header, const void *payload,
+		       struct trace_error *ret_error);
 
 /**
  * trace_writer_string() - store a name for a number; written with the next

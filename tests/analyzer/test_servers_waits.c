@@ -57,6 +57,74 @@ static void the_parts_of_a_wait_show_what_the_server_did(void)
 	end(&k);
 }
 
+/* The server has read a request of each client, at 1300 and 1400. It answers the first at 2000.
+ * Both wait. */
+static struct case_of_servers answers_second_at(uint64_t second_ns)
+{
+	static const struct end *const ends[] = {&one_server, &two_server};
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	for (uint32_t i = 0; i < 2; i++) {
+		sends(&k, i ? &two : &one, 1260);
+		tb_sys_enter(k.c.tb, i, 1280, SYS_read, 3, 0, 16);
+		tb_switch(k.c.tb, i, 1290, processes[i], 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	receives(&k, &one_server, 1300);
+	receives(&k, &two_server, 1400);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct trace_sock_send event = {.ino = ends[i]->ino, .ret = 16, .family = AF_UNIX};
+		uint64_t ns = i ? second_ns : 2000;
+
+		tb_sys_enter(k.c.tb, 2, ns, SYS_write, (uint64_t)ends[i]->fd, 0, 16);
+		tb_waking(k.c.tb, 2, ns + 2, processes[i], TRACE_CONTEXT_TASK);
+		tb_event(k.c.tb, 2, ns + 5, TRACE_EV_sock_send, &event, sizeof(event), NULL);
+		tb_sys_exit(k.c.tb, 2, ns + 10, 16);
+		event.ino = ends[i]->peer; /* the first client reads its answer before the second one is sent */
+		tb_switch(k.c.tb, i, ns + 11, 0, processes[i], TRACE_TASK_RUNNING);
+		tb_event(k.c.tb, i, ns + 12, TRACE_EV_sock_recv, &event, sizeof(event), NULL);
+		tb_sys_exit(k.c.tb, i, ns + 13, 16);
+	}
+	polls(&k, 2, 3000);
+	run(&k);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_server_waits(k.servers), 2);
+	return k;
+}
+
+/* @own_ns, @others_ns: up to 30 ns less, of calls. */
+static void waited(const struct case_of_servers *k, uint32_t pid, uint64_t wait_ns, uint64_t own_ns, uint64_t others_ns)
+{
+	const struct trace_server_wait *wait = trace_get_server_wait(k->servers, 0);
+
+	if (trace_process_pid(wait->client) != pid)
+		wait = trace_get_server_wait(k->servers, 1);
+	CU_ASSERT_EQUAL(trace_process_pid(wait->client), pid);
+	CU_ASSERT_EQUAL(wait->wait_ns, wait_ns);
+	CU_ASSERT(wait->for_client_ns <= own_ns && wait->for_client_ns + 30 >= own_ns);
+	CU_ASSERT(wait->for_others_ns <= others_ns && wait->for_others_ns + 30 >= others_ns);
+}
+
+/* The second answer comes at once. The first client has read its own before that. */
+static void clients_of_a_burst_wait_for_each_other(void)
+{
+	struct case_of_servers k = answers_second_at(2015);
+
+	waited(&k, 10, 2002 - 1290, 100 + 310, 10 + 310);
+	waited(&k, 20, 2017 - 1290, 330, 110 + 310);
+	end(&k);
+}
+
+static void clients_that_are_answered_in_turn_wait_for_those_before(void)
+{
+	struct case_of_servers k = answers_second_at(2500);
+
+	waited(&k, 10, 2002 - 1290, 100 + 600, 20);
+	waited(&k, 20, 2502 - 1290, 510, 110 + 610);
+	end(&k);
+}
+
 static void the_wait_cause_of_the_server_is_named(void)
 {
 	struct case_of_servers k = begin();
@@ -325,6 +393,8 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(the_parts_of_a_wait_show_what_the_server_did),
+		CASE(clients_of_a_burst_wait_for_each_other),
+		CASE(clients_that_are_answered_in_turn_wait_for_those_before),
 		CASE(the_wait_cause_of_the_server_is_named),
 		CASE(a_server_that_was_woken_before_it_had_left_waited_for_its_cpu),
 		CASE(a_servers_wait_outside_a_call_has_no_known_cause_yet),

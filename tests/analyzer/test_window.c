@@ -10,6 +10,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <trace/analysis.h>
 #include "builder.h"
 #include "random_story.h"
@@ -179,7 +181,39 @@ static void check_windows(struct trace *trace, uint64_t seed, unsigned int nr)
 struct totals {
 	uint64_t states[6], waits, wait_count, calls, call_ns, bytes, interrupts, interrupt_count, events;
 	uint64_t cpus[6];
+	uint64_t locks, lock_count, interrupted_waits, nr_interrupted_waits, work, runs, files, written, hits;
 };
+
+/* The parts of reports that have rows of their own. */
+static void more_totals(const struct trace_analysis *a, struct totals *t)
+{
+	size_t nr_locks, nr_interrupted, nr_works, nr_uses;
+	struct trace_lock_wait *locks = trace_lock_waits(a, &nr_locks);
+	struct trace_interruption *interrupted = trace_interruptions(a, &nr_interrupted);
+	struct trace_deferred_work *works = trace_deferred_works(a, &nr_works);
+	struct trace_probe_use *uses = trace_probe_uses(a, &nr_uses);
+
+	for (size_t i = 0; i < nr_locks; i++) {
+		t->locks += locks[i].ns;
+		t->lock_count += locks[i].count;
+	}
+	for (size_t i = 0; i < nr_interrupted; i++) {
+		t->interrupted_waits += interrupted[i].ns;
+		t->nr_interrupted_waits += interrupted[i].count;
+	}
+	for (size_t i = 0; i < nr_works; i++) {
+		t->work += works[i].cpu_ns;
+		t->runs += works[i].runs;
+		t->files += works[i].files;
+		t->written += works[i].written_bytes;
+	}
+	for (size_t i = 0; i < nr_uses; i++)
+		t->hits += uses[i].hits;
+	free(locks);
+	free(interrupted);
+	free(works);
+	free(uses);
+}
 
 static struct totals totals_of(const struct trace *trace, const struct trace_analysis *a)
 {
@@ -217,6 +251,7 @@ static struct totals totals_of(const struct trace *trace, const struct trace_ana
 		if (trace_type_by_id(trace, id) && trace_type_by_id(trace, id)->category != TRACE_CATEGORY_START)
 			t.events += trace_analysis_count(a, id);
 	trace_figures_free(f);
+	more_totals(a, &t);
 	return t;
 }
 
@@ -246,11 +281,21 @@ static void check_partition(struct trace *trace, uint64_t seed, unsigned int nr,
 	CU_ASSERT_EQUAL(sum.interrupts, all.interrupts);
 	CU_ASSERT_EQUAL(sum.interrupt_count, all.interrupt_count);
 	CU_ASSERT_EQUAL(sum.events, all.events);
+	CU_ASSERT_EQUAL(sum.locks, all.locks);
+	CU_ASSERT_EQUAL(sum.interrupted_waits, all.interrupted_waits);
+	CU_ASSERT_EQUAL(sum.runs, all.runs);
+	CU_ASSERT_EQUAL(sum.files, all.files);
+	CU_ASSERT_EQUAL(sum.written, all.written);
+	CU_ASSERT_EQUAL(sum.hits, all.hits);
 	if (is_plausible) {
 		CU_ASSERT_EQUAL(sum.calls, all.calls);
 		CU_ASSERT_EQUAL(sum.call_ns, all.call_ns);
 		CU_ASSERT_EQUAL(sum.wait_count, all.wait_count);
+		CU_ASSERT_EQUAL(sum.lock_count, all.lock_count);
+		CU_ASSERT_EQUAL(sum.nr_interrupted_waits, all.nr_interrupted_waits);
+		CU_ASSERT_EQUAL(sum.work, all.work);
 	}
+
 	whole_free(&whole);
 }
 
@@ -295,6 +340,196 @@ static void windows_of_noise_and_gaps_equal_their_intervals(void)
 						.sleeps = 50,
 						.nr_events = 2000,
 						.losses = true});
+}
+
+/* ---- locks, interrupted waits, deferred work, hits of probes ---- */
+
+#define WORK 0xffff888800001000u
+#define FUNC 0xffffffff81001000u
+#define DISK 0x00800001u
+
+static uint64_t after(struct dice *dice, uint64_t *ns)
+{
+	return *ns += 1 + below(dice, 300);
+}
+
+/* On CPU 0: 11 waits for a futex that 12 holds, or in a read that a signal of 12 interrupts. */
+static void wait_round(struct dice *dice, struct tb *tb, uint64_t *ns, bool signal)
+{
+	tb_sys_enter(tb, 0, after(dice, ns), signal ? SYS_read : SYS_futex, signal ? 3 : 0xabc0, 0, 2);
+	tb_switch(tb, 0, after(dice, ns), 11, 12, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 0, after(dice, ns), signal ? SYS_kill : SYS_futex, signal ? 11 : 0xabc0, 1, 1);
+	tb_waking(tb, 0, after(dice, ns), 11, TRACE_CONTEXT_TASK);
+	if (signal)
+		tb_add(tb, 0, *ns + 1, signal_generate, NULL, .tid = 11, .signal = 10, .group = 1);
+	*ns += 1;
+	tb_sys_exit(tb, 0, after(dice, ns), 1);
+	tb_switch(tb, 0, after(dice, ns), 12, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, after(dice, ns), signal ? -512 : 0);
+	if (!signal)
+		return;
+	tb_sys_enter(tb, 0, after(dice, ns), SYS_read, 3, 0, 2); /* the kernel restarts it */
+	tb_sys_exit(tb, 0, after(dice, ns), 2);
+}
+
+/* On CPU 1: worker 30 runs, is interrupted, and perhaps writes a file back. */
+static void work_round(struct dice *dice, struct tb *tb, uint64_t *ns)
+{
+	tb_sys_enter(tb, 1, after(dice, ns), SYS_write, 3, 0, 100);
+	tb_sys_exit(tb, 1, after(dice, ns), 100);
+	tb_add(tb, 1, after(dice, ns), work_queue, NULL, .work = WORK, .func = FUNC);
+	tb_waking(tb, 1, after(dice, ns), 30, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 1, after(dice, ns), 20, 30, TRACE_TASK_RUNNING);
+	tb_add(tb, 1, after(dice, ns), work_start, NULL, .work = WORK, .func = FUNC);
+	tb_irq(tb, 1, after(dice, ns), 7);
+	tb_irq_exit(tb, 1, after(dice, ns), 7);
+	if (below(dice, 2))
+		tb_add(tb, 1, after(dice, ns), fs_writeback, NULL, .ino = 70, .dev = DISK, .pages = 2);
+	tb_add(tb, 1, after(dice, ns), work_end, NULL, .work = WORK);
+	tb_switch(tb, 1, after(dice, ns), 30, 20, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* @hit_ns: the cost of a hit; 0: not known, and no hit counts */
+static struct trace *rounds(uint64_t seed, uint32_t hit_ns)
+{
+	static const struct trace_field value = {.name = "value", .bytes = 8, .kind = TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = "prog:hit",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.fields = &value,
+					.nr_fields = 1,
+					.fixed_bytes = 8,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON};
+	struct trace_start_thread worker = {.tid = 30,
+					    .tgid = 30,
+					    .ppid = 2,
+					    .nr = -1,
+					    .flags = TRACE_THREAD_KERNEL,
+					    .cpu = 1,
+					    .state = TRACE_TASK_INTERRUPTIBLE};
+	struct dice dice = {seed, NULL};
+	uint64_t ns[2] = {2000, 2000}, zero = 0;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	uint16_t hit = tb_user_type(tb, &type);
+	struct trace_probe_cost cost = {.event = hit, .ns = hit_ns, .least_ns = hit_ns, .most_ns = hit_ns};
+
+	tb_window(tb, 1000, 100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_kill, "kill");
+	tb_string(tb, TRACE_STRING_SYMBOL, FUNC, "wb_workfn");
+	tb_thread(tb, 11, 10, 1, "one", 0, true);
+	tb_thread(tb, 12, 10, 1, "one", 0, false);
+	tb_thread(tb, 20, 20, 1, "two", 1, true);
+	tb_start(tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "kworker/u4:1");
+	tb_start(tb, 1000, TRACE_EV_probe_cost, &cost, sizeof(cost), NULL);
+	tb_fd(tb, 10, 3, 1, 60, S_IFIFO | 0600, "pipe");
+	tb_fd(tb, 20, 3, DISK, 70, S_IFREG | 0600, "/a");
+	for (int i = 0; i < 20; i++) {
+		wait_round(&dice, tb, &ns[0], below(&dice, 2));
+		tb_event(tb, 0, after(&dice, &ns[0]), hit, &zero, sizeof(zero), NULL);
+		work_round(&dice, tb, &ns[1]);
+	}
+	trace = tb_open_trace(tb);
+	tb_free(tb);
+	return trace;
+}
+
+static bool is_lock_wait(const struct trace_interval *interval)
+{
+	return interval->state == TRACE_STATE_BLOCKED && interval->kind == TRACE_WAIT_PROCESS && !interval->idle &&
+	       strcmp(interval->via, "futex") == 0;
+}
+
+/* Times of the worker that are in its runs, from the events: each run is from start to end. */
+static uint64_t work_in(struct trace *trace, const struct whole *whole, uint64_t from, uint64_t to)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+	uint64_t begin = 0, ns = 0;
+
+	while ((event = trace_cursor_next(cursor))) {
+		if (event->id == TRACE_EV_work_start)
+			begin = event->ts_ns > from ? event->ts_ns : from;
+		if (event->id != TRACE_EV_work_end)
+			continue;
+		for (size_t i = 0; i < whole->nr; i++)
+			if (whole->kept[i].interval.state == TRACE_STATE_SYSCALL &&
+			    trace_thread_tid(whole->kept[i].interval.thread) == 30)
+				ns += cut(&whole->kept[i].interval, begin, event->ts_ns < to ? event->ts_ns : to);
+	}
+	trace_cursor_free(cursor);
+	return ns;
+}
+
+static void check_rows(struct trace *trace, const struct whole *whole, uint64_t from, uint64_t to)
+{
+	struct trace_analysis *part = part_new(whole, from, to);
+	struct totals t = {0};
+	uint64_t locks = 0, interrupted = 0;
+
+	more_totals(part, &t);
+	for (size_t i = 0; i < whole->nr; i++) {
+		const struct trace_interval *interval = &whole->kept[i].interval;
+
+		if (is_lock_wait(interval))
+			locks += cut(interval, from, to);
+		else if (interval->state == TRACE_STATE_BLOCKED && interval->name &&
+			 strcmp(interval->name, "read") == 0)
+			interrupted += cut(interval, from, to);
+	}
+	CU_ASSERT_EQUAL(t.locks, locks);
+	CU_ASSERT_EQUAL(t.interrupted_waits, interrupted);
+	CU_ASSERT_EQUAL(t.work, work_in(trace, whole, from, to));
+	trace_analysis_free(part);
+}
+
+static void rows_of_locks_interruptions_and_work_equal_their_intervals(void)
+{
+	for (uint64_t seed = 60; seed < 64; seed++) {
+		struct trace *trace = rounds(seed, 0);
+		struct whole whole = whole_new(trace);
+		struct totals all = {0};
+		struct dice dice = {seed, NULL};
+
+		more_totals(whole.analysis, &all);
+		CU_ASSERT(all.locks && all.interrupted_waits && all.work && all.files);
+		CU_ASSERT_EQUAL(all.runs, 20);
+		for (unsigned int i = 0; i < 10; i++) {
+			uint64_t from = whole.start + below(&dice, 20000);
+
+			check_rows(trace, &whole, from, from + 1 + below(&dice, 20000));
+		}
+		check_partition(trace, seed, 5, true);
+		whole_free(&whole);
+		trace_close(trace);
+	}
+}
+
+/* The hits of the windows of a partition are those of the whole. */
+static void hits_of_probes_are_counted_in_their_window(void)
+{
+	struct trace *trace = rounds(70, 20);
+	struct whole whole = whole_new(trace);
+	uint64_t hits = 0, edges[] = {whole.start, 5000, 5001, 9000, 0};
+
+	for (int i = 0; i < 4; i++) {
+		struct trace_analysis *part = part_new(&whole, edges[i], edges[i + 1]);
+		struct totals t = {0};
+
+		more_totals(part, &t);
+		CU_ASSERT(t.hits < 20);
+		hits += t.hits;
+		trace_analysis_free(part);
+	}
+	CU_ASSERT_EQUAL(hits, 20);
+	whole_free(&whole);
+	trace_close(trace);
 }
 
 static void windows_of_a_recording_equal_their_intervals(void)
@@ -364,6 +599,8 @@ int main(int argc, char **argv)
 		CASE(windows_of_plausible_traces_equal_their_intervals),
 		CASE(windows_of_crowded_machines_equal_their_intervals),
 		CASE(windows_of_noise_and_gaps_equal_their_intervals),
+		CASE(rows_of_locks_interruptions_and_work_equal_their_intervals),
+		CASE(hits_of_probes_are_counted_in_their_window),
 		CASE(windows_of_a_recording_equal_their_intervals),
 		{NULL, NULL},
 	};

@@ -57,10 +57,10 @@ static const char golden_page[] = "\tProcess (10, 1): one:\n"
 				  "\t\t      1      0      500  1.25  500            0         0        0       500    "
 				  " 500     500      500  page fault\n"
 				  "\t\tWaiting for a CPU that was taken by:\n"
-				  "\t\t   time      %  count\n"
-				  "\t\t  10000  25.00         (idle CPU waking up)\n"
-				  "\t\t   9500  23.75         process 20 t\"wo\\x01\\xff\n"
-				  "\t\t    300   0.75         (interrupts)\n"
+				  "\t\t   time      %\n"
+				  "\t\t  10000  25.00  (idle CPU waking up)\n"
+				  "\t\t   9500  23.75  t\"wo\\x01\\xff (20)\n"
+				  "\t\t    300   0.75  (interrupts)\n"
 				  "\t\tWaiting for:\n"
 				  "\t\t   time      %  count\n"
 				  "\t\t  10200  25.50      1  file /da\\x0ata\n"
@@ -120,6 +120,11 @@ static const char golden_sections[] =
 	"   time      %  waits  for\n"
 	"  58000  48.33      2  other processes\n"
 	"  62000  51.67         a CPU\n"
+	"\n"
+	"Waits for a CPU, by the programs that had it (waited: time of all waiting threads):\n"
+	"  waited      %  CPU taken by\n"
+	"   40000  64.52  one (10)\n"
+	"   22000  35.48  esc\\x1b[31m\\x0alock (30)\n"
 	"\n"
 	"Files (waited: time that threads were blocked on them; reads, writes: number of calls):\n"
 	"  waited  reads  read  writes  written  path\n"
@@ -412,8 +417,8 @@ static void short_waits_name_the_threads_on_the_cpu_too(void)
 	tb_switch(tb, 0, 10000, 30, 10, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(tb, 0, 10001000, 10, 0, TRACE_TASK_RUNNING);
 	text = report_of(tb, "-a --ns --pid=10");
-	contains(text, "3000  0.03         process 20 two\n");
-	contains(text, "2000  0.02         process 30 three\n");
+	contains(text, "3000  0.03  two (20)\n");
+	contains(text, "2000  0.02  three (30)\n");
 	free(text);
 }
 

@@ -266,6 +266,50 @@ static void a_limit_fails_for_a_longer_run_only(void)
 	}
 }
 
+static json_int_t value_of(const json_t *object, const char *key, const char *side)
+{
+	return json_integer_value(json_object_get(json_object_get(object, key), side));
+}
+
+/* The rows add up to the runs, and their differences to that of the runs. */
+static void the_json_has_the_causes_and_the_verdict(void)
+{
+	static const struct {
+		const char *options;
+		int status;
+	} cases[] = {{"--json --fail-above=29%", 1}, {"--json --fail-above=30%", 0}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_int_t sum[2] = {0}, difference = 0;
+		json_t *report, *row, *limit;
+		char *text;
+		size_t n;
+
+		CU_ASSERT_EQUAL(compare_runs(0, 30, cases[i].options, &text), cases[i].status);
+		*strrchr(text, '}') = '\0'; /* what stderr has behind it */
+		strcat(text, "}");
+		report = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+		json_array_foreach(json_object_get(report, "causes"), n, row) {
+			sum[0] += value_of(row, "ns", "a");
+			sum[1] += value_of(row, "ns", "b");
+			difference += value_of(row, "ns", "difference");
+			CU_ASSERT(*json_string_value(json_object_get(row, "text")));
+		}
+		CU_ASSERT(n > 0);
+		CU_ASSERT_EQUAL(value_of(report, "run_ns", "difference"), 30000);
+		CU_ASSERT_EQUAL(difference, 30000);
+		CU_ASSERT_EQUAL(sum[0], value_of(report, "run_ns", "a"));
+		CU_ASSERT_EQUAL(sum[1], value_of(report, "run_ns", "b"));
+		CU_ASSERT_EQUAL(sum[1], value_of(report, "causes_ns", "b"));
+		limit = json_object_get(report, "fail_above");
+		CU_ASSERT_EQUAL(json_is_true(json_object_get(limit, "is_above")), cases[i].status);
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(limit, "allowed_ns")), i ? 30000 : 29000);
+		json_decref(report);
+		free(text);
+	}
+}
+
 /* Traces of the machine have no runs to compare. */
 static void a_limit_needs_two_commands(void)
 {
@@ -284,6 +328,7 @@ int main(int argc, char **argv)
 		CASE(a_selected_process_is_compared_whatever_was_recorded),
 		CASE(the_first_row_is_the_cause_of_a_longer_run),
 		CASE(a_limit_fails_for_a_longer_run_only),
+		CASE(the_json_has_the_causes_and_the_verdict),
 		CASE(a_limit_needs_two_commands),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_trace_does_not_differ_from_itself),

@@ -308,6 +308,43 @@ static void in_a_list_of_some_processes_hidden_threads_have_no_events(void)
 		       "Sched change           \t10 \t\n");
 }
 
+/*
+ * The switch from a hidden thread to 10 is missing behind 60; 20 gives up the user that the filter
+ * selects; and 10 ceases to pass without an event.
+ */
+static void in_a_list_of_some_processes_events_are_of_the_thread_that_is_named_around_them(void)
+{
+	struct trace_sched_ids ids = {.tid = 20, .tgid = 20, .ppid = 1, .uid = 33};
+	struct tb *tb = tb_new();
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(tb, 0, 2000, SYS_getpid);
+	tb_switch(tb, 0, 3000, 10, 60, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 3500, 10);
+	tb_switch(tb, 0, 4000, 10, 60, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 5000, 61, 20, TRACE_TASK_RUNNING);
+	tb_sys_enter(tb, 0, 5500, SYS_getpid);
+	tb_structural_event(tb, 0, 5600, TRACE_EV_sched_ids, &ids, sizeof(ids), NULL);
+	tb_switch(tb, 0, 6000, 61, 10, TRACE_TASK_RUNNING);
+	tb_sys_enter(tb, 0, 6500, SYS_getpid);
+	tb_switch(tb, 0, 7000, 61, 30, TRACE_TASK_RUNNING);
+	tb_sys_enter(tb, 0, 7500, SYS_getpid);
+	tb_switch(tb, 0, 8000, 30, 61, TRACE_TASK_RUNNING);
+	lists_pids(tb, "Syscall entry          \t10 \t\n"
+		       "Sched change           \t10 \t\n"
+		       "Syscall exit           \t10 \t\n"
+		       "Sched change           \t10 \t\n"
+		       "Sched change           \t61 \t\n"
+		       "Syscall entry          \t20 \t\n"
+		       "sched_ids              \t20 \t\n"
+		       "Sched change           \t61 \t\n"
+		       "Syscall entry          \tN/A \t\n"
+		       "Sched change           \t61 \t\n"
+		       "Syscall entry          \t30 \t\n"
+		       "Sched change           \t30 \t\n");
+}
+
 static struct tb *seller_story(uint64_t first, uint64_t second)
 {
 	static const struct trace_event_type type = {.name = "shop:sold",
@@ -444,6 +481,7 @@ int main(int argc, char **argv)
 		CASE(after_a_hidden_thread_events_are_of_the_thread_that_leaves_next),
 		CASE(without_the_next_switch_no_thread_is_known_after_a_hidden_one),
 		CASE(in_a_list_of_some_processes_hidden_threads_have_no_events),
+		CASE(in_a_list_of_some_processes_events_are_of_the_thread_that_is_named_around_them),
 		CASE(events_of_programs_are_of_the_thread_that_they_name),
 		CASE(unknown_figures_of_a_loss_are_shown_in_words),
 		CASE(a_window_and_omitted_events),

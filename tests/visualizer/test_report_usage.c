@@ -44,7 +44,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--diff a", "needs two traces"},
 		{"-a a /nonexistent/out", "use --output /nonexistent/out"},
 		{"-d --from=2 --to=1 t", "--from has to be before --to"},
-		{"-d --json t", "option --json has the figures and no events; leave out -d, or --json"},
+		{"-a -d --json t", "option --json writes events, or figures; leave out -d, or the report"},
 		{"--diff -d a b", "--diff cannot be combined with -d, --verify or --critical-path"},
 		{"--diff --verify a b", "--diff cannot be combined with"},
 		{"-a ''", "argument '' is not a file name"},

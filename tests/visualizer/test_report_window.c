@@ -178,6 +178,24 @@ static void a_list_shows_times_as_people_read_them(void)
 	free(text);
 }
 
+/* The disk completes a request 5.5 us after the start, 4 us after its issue. */
+static void a_window_has_the_disk_requests_that_complete_in_it(void)
+{
+	static const char one[] = "[{'device':'vda','reads':1,'read_bytes':4096,'writes':0,'written_bytes':0,"
+				  "'others':0,'requests_ns':4000,'requests_timed':1,'longest_ns':4000}]";
+	static const struct {
+		const char *options, *disks;
+	} cases[] = {{"--from=5us", one}, {"--to=6us", one}, {"--to=5us", "[]"}, {"--from=6us", "[]"}};
+	char options[64], *text;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(options, sizeof(options), "--json %s", cases[i].options);
+		text = report_of(disk_story(), options);
+		json_has(text, "disks", cases[i].disks);
+		free(text);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -188,6 +206,7 @@ int main(int argc, char **argv)
 		CASE(a_time_outside_the_trace_says_its_range),
 		CASE(reports_show_the_wall_clock),
 		CASE(a_list_shows_times_as_people_read_them),
+		CASE(a_window_has_the_disk_requests_that_complete_in_it),
 		{NULL, NULL},
 	};
 	int status;

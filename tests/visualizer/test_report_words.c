@@ -135,7 +135,7 @@ static void strange_rows_have_words(void)
 	text = report_of(tb, "-a --ns --pid=40");
 	contains(text, "for the system call futex via futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke "
 		       "up, and used");
-	contains(text, "20000  50.00         (idle CPU waking up)\n");
+	contains(text, "20000  50.00  (idle CPU waking up)\n");
 	contains(text, "6000  15.00      1  system call futex via futex\n");
 	contains(text, "(sockets, TCP)\n");
 	free(text);
@@ -843,7 +843,10 @@ static void a_thread_with_less_than_a_tenth_is_not_named(void)
 	tb_window(tb, 1000, 121000);
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
 	for (uint32_t i = 0; i < 11; i++) {
-		tb_thread(tb, 20 + i, 20 + i, 1, "eleventh", 0, false);
+		char name[16];
+
+		snprintf(name, sizeof(name), "eleventh-%u", i); /* those of one name would be one sum */
+		tb_thread(tb, 20 + i, 20 + i, 1, name, 0, false);
 		tb_switch(tb, 0, 11000 + 1000 * i, i ? 19 + i : 10, 20 + i,
 			  i ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
 	}

@@ -134,6 +134,8 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t asked_mask[TRACE_MASK_
 			tracer_note_not_traced(tracer, p);
 		attached += p->attached;
 	}
+	if (mask[TRACE_EV_cpu_stolen / 64] >> TRACE_EV_cpu_stolen % 64 & 1)
+		tracer_note_steal(tracer);
 	tracer_choose_deferring(tracer);
 	if (wanted && !attached)
 		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)",

@@ -6,7 +6,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include "loader.h"
+#include "percpu.h"
 #include "programs.h"
 
 /* A variant with a tracepoint that this machine lacks, or has in another form, is not missed if the
@@ -43,4 +47,22 @@ void tracer_note(struct tracer *tracer, const char *text)
 			return;
 	if (tracer->nr_not_traced < TRACER_MAX_NOT_TRACED)
 		snprintf(tracer->not_traced[tracer->nr_not_traced++], TRACER_NOTE_BYTES, "%s", text);
+}
+
+static bool is_virtual(void)
+{
+#if defined(__x86_64__)
+	unsigned int a, b, c, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && c >> 31;
+#else
+	return true;
+#endif
+}
+
+void tracer_note_steal(struct tracer *tracer)
+{
+	if (is_virtual() && tracer_member_offset(tracer->types, "rq", "prev_steal_time_rq") < 0)
+		tracer_note(tracer, "cpu_stolen: this kernel does not count the time that the host of a virtual "
+				    "machine takes (CONFIG_PARAVIRT_TIME_ACCOUNTING)");
 }

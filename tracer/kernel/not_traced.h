@@ -15,5 +15,7 @@ void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *
  * unless it is there already
  */
 void tracer_note(struct tracer *tracer, const char *text);
+/** tracer_note_steal() - note that stolen time is not recorded, if that is so */
+void tracer_note_steal(struct tracer *tracer);
 
 #endif

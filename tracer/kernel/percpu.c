@@ -31,7 +31,7 @@ static long long variable_offset(const struct btf *btf, const struct btf_type *s
 	return -1;
 }
 
-static long long member_offset(const struct btf *btf, const char *structure, const char *member)
+long long tracer_member_offset(const struct btf *btf, const char *structure, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
 	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
@@ -68,7 +68,7 @@ long long tracer_percpu_distance(const struct btf *btf, const char *variable, co
 		return 0;
 	offset = variable_offset(btf, section, variable);
 	if (offset < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 &&
-	    member_offset(btf, "pcpu_hot", hot_member) >= 0)
-		offset = variable_offset(btf, section, "pcpu_hot") + member_offset(btf, "pcpu_hot", hot_member);
+	    tracer_member_offset(btf, "pcpu_hot", hot_member) >= 0)
+		offset = variable_offset(btf, section, "pcpu_hot") + tracer_member_offset(btf, "pcpu_hot", hot_member);
 	return offset >= 0 ? offset - queue : 0;
 }

@@ -242,6 +242,15 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 	return true;
 }
 
+void user_count_unregistered(void)
+{
+	bool busy = false;
+	struct user_state *state = user_ready(&busy);
+
+	if (state)
+		__atomic_fetch_add(&state->memory->unregistered, 1, __ATOMIC_RELAXED);
+}
+
 __attribute__((visibility("default"))) void trace_tracepoint_register(struct trace_tracepoint *begin,
 								      struct trace_tracepoint *end)
 {

@@ -14,6 +14,7 @@
  *   bell.c      reaches a daemon that has no socket here
  *   registry.c  descriptions of the event types in that memory
  *   condition.c conditions of events
+ *   dynamic.c   events that a program declares while it runs; the only file that allocates
  *
  * All this code runs inside other people's programs, at any moment: in constructors, in signal
  * handlers, between fork and exec. So it does not allocate, takes no lock in the record path that a
@@ -110,6 +111,9 @@ void user_ring_ready(struct user_state *state, uint32_t cpu);
 /* Register a tracepoint. @wait: if another thread is registering, sleep, up to a limit. Unless the
  * result is false, tracepoint->flag is valid afterwards. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
+
+/* Count an event that stays off, as user_register() does for one that finds no room. */
+void user_count_unregistered(void);
 
 /* The header of the tracepoint's records, without lap and time. */
 static inline uint64_t user_word(const struct trace_tracepoint *tracepoint)

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * disk_sums.c - whose requests the disks served
+ *
+ * A request is of the process in whose thread an I/O scheduler got it (block_insert) or, without
+ * that, the kernel issued it. Requests that a worker issues
+ * while it writes files back are of the process that wrote to those files (work_sums.c). Requests
+ * that an interrupt issued, and those whose begin was not recorded, are of an unknown process.
+ *
+ * A disk is busy while it has requests in progress. Several requests share that time: in each
+ * instant all of them have the same part. So the times of the processes add up to the busy time.
+ * Going through all requests in progress at each event would cost too much. Instead a disk counts
+ * its `share`: the time that one request would have had since the start. It grows by the time
+ * divided by the number of requests in progress, and a request has its difference from begin to
+ * end.
+ *
+ * Example: A's request is in progress from 0 to 30 us and B's from 10 to 20 us. `share` is 10 us at
+ * 10, 15 us at 20 and 25 us at 30 us. So A has 25 us and B 15 - 10 = 5 us of 30 us.
+ *
+ * Shares are counted in 1 / 65536 ns. The greatest use of a disk has the rest that rounding
+ * leaves.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "disk_sums.h"
+#include "sort.h"
+#include "state.h"
+
+#define FRACTION 16    /* bits of a share after the ns */
+#define OP_MASK	 0xffu /* enum req_op, include/linux/blk_types.h */
+enum { OP_READ = 0, OP_WRITE = 1 };
+
+struct disk_row {
+	uint64_t key; /* dev + 1 */
+	uint64_t ns;  /* when @share and @busy_ns were counted */
+	uint64_t share;
+	uint64_t busy_ns;
+	uint64_t nr; /* requests in progress */
+};
+
+struct disk_request_row {
+	uint64_t key;	/* address of the request */
+	uint64_t share; /* of the disk when it began */
+	uint32_t dev;
+	uint32_t owner;
+	bool is_queued; /* an I/O scheduler has it: it has not begun */
+};
+
+struct disk_use_row {
+	uint64_t key; /* use_key() */
+	uint64_t share;
+	uint64_t reads, read_bytes, writes, written_bytes, others;
+};
+
+static uint64_t request_key(uint64_t address)
+{
+	return address ? address : UINT64_MAX;
+}
+
+static uint64_t use_key(uint32_t dev, uint32_t owner)
+{
+	return ((uint64_t)dev << 32 | owner) + 1; /* no owner is UINT32_MAX */
+}
+
+/* A row that may be removed; NULL: out of memory. */
+static void *row_of(struct trace_analysis *a, struct hash_table *table, size_t bytes, uint64_t key)
+{
+	void *row = table_add(table, bytes, key);
+
+	if (!row)
+		a->failed = -ENOMEM;
+	return row;
+}
+
+static struct disk_use_row *use_of(struct trace_analysis *a, uint32_t dev, uint32_t owner)
+{
+	return row_of(a, &a->disk_sums.uses, sizeof(struct disk_use_row), use_key(dev, owner));
+}
+
+/* The disk, with its sums until @ns. */
+static struct disk_row *disk_at(struct trace_analysis *a, uint32_t dev, uint64_t ns)
+{
+	struct disk_row *disk = row_of(a, &a->disk_sums.disks, sizeof(*disk), dev + 1ull);
+
+	if (disk && disk->nr && ns > disk->ns) {
+		disk->busy_ns += ns - disk->ns;
+		disk->share += ((ns - disk->ns) << FRACTION) / disk->nr;
+	}
+	if (disk && ns > disk->ns)
+		disk->ns = ns;
+	return disk;
+}
+
+/* The request is over; the row goes. */
+static void charge(struct trace_analysis *a, struct disk_row *disk, const struct disk_request_row *request)
+{
+	struct disk_use_row *use = request->is_queued ? NULL : use_of(a, request->dev, request->owner);
+
+	if (use)
+		use->share += disk->share - request->share;
+	disk->nr -= !request->is_queued && disk->nr;
+	table_remove(&a->disk_sums.requests, sizeof(*request), request->key);
+}
+
+void disk_queue(struct trace_analysis *a, const struct trace_block_insert *insert, uint32_t owner)
+{
+	uint64_t key = request_key(insert->request);
+	struct disk_request_row *request = row_of(a, &a->disk_sums.requests, sizeof(*request), key);
+
+	if (request && !request->dev) /* else it is queued again */
+		*request = (struct disk_request_row){.key = key, .dev = insert->dev, .owner = owner, .is_queued = true};
+}
+
+void disk_issue(struct trace_analysis *a, uint64_t ns, const struct trace_block_issue *issue, uint32_t owner)
+{
+	uint64_t key = request_key(issue->request);
+	struct disk_request_row *request = table_find(&a->disk_sums.requests, sizeof(*request), key);
+	struct disk_row *disk;
+
+	if (a->is_past_window)
+		return;
+	if (request) { /* it was queued, or its end was not recorded */
+		owner = request->is_queued ? request->owner : owner;
+		disk = disk_at(a, request->dev, ns);
+		if (disk)
+			charge(a, disk, request);
+	}
+	disk = disk_at(a, issue->dev, ns);
+	request = disk ? row_of(a, &a->disk_sums.requests, sizeof(*request), key) : NULL;
+	if (!request)
+		return;
+	*request = (struct disk_request_row){.key = key, .share = disk->share, .dev = issue->dev, .owner = owner};
+	disk->nr++;
+}
+
+void disk_complete(struct trace_analysis *a, uint64_t ns, const struct trace_block_complete *complete)
+{
+	const struct disk_request_row *request = table_find(&a->disk_sums.requests, sizeof(*request),
+							    request_key(complete->request));
+	uint32_t owner = request ? request->owner : (uint32_t)PROCESS_UNKNOWN;
+	struct disk_use_row *use;
+	struct disk_row *disk;
+
+	if (a->is_past_window)
+		return;
+	disk = disk_at(a, request ? request->dev : complete->dev, ns);
+	if (request && disk)
+		charge(a, disk, request);
+	use = use_of(a, complete->dev, owner);
+	if (!use)
+		return;
+	switch (complete->op & OP_MASK) {
+	case OP_READ:
+		use->reads++;
+		use->read_bytes += complete->bytes;
+		break;
+	case OP_WRITE:
+		use->writes++;
+		use->written_bytes += complete->bytes;
+		break;
+	default:
+		use->others++;
+	}
+}
+
+static void use_add(struct disk_use_row *to, const struct disk_use_row *use)
+{
+	to->share += use->share;
+	to->reads += use->reads;
+	to->read_bytes += use->read_bytes;
+	to->writes += use->writes;
+	to->written_bytes += use->written_bytes;
+	to->others += use->others;
+}
+
+void disk_own(struct trace_analysis *a, uint32_t worker, uint32_t process)
+{
+	struct disk_request_row *request = NULL;
+	const struct disk_row *disk = NULL;
+
+	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), request)))
+		if (request->owner == worker)
+			request->owner = process;
+	while ((disk = table_next(&a->disk_sums.disks, sizeof(*disk), disk))) {
+		uint64_t key = use_key((uint32_t)(disk->key - 1), worker);
+		const struct disk_use_row *use = table_find(&a->disk_sums.uses, sizeof(*use), key);
+		struct disk_use_row copy, *to;
+
+		if (!use)
+			continue;
+		copy = *use;
+		table_remove(&a->disk_sums.uses, sizeof(*use), key);
+		to = use_of(a, (uint32_t)(disk->key - 1), process);
+		if (to)
+			use_add(to, &copy);
+	}
+}
+
+void disk_lost(struct trace_analysis *a, uint64_t ns)
+{
+	const struct disk_request_row *request;
+
+	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), NULL))) {
+		struct disk_row *disk = disk_at(a, request->dev, ns);
+
+		if (!disk)
+			return;
+		charge(a, disk, request);
+	}
+}
+
+/* The window begins: the times before it do not count, and requests in progress begin anew. */
+static void window_begins(struct trace_analysis *a, uint64_t ns)
+{
+	struct disk_request_row *request = NULL;
+	struct disk_row *disk = NULL;
+
+	table_clear(&a->disk_sums.uses);
+	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), request))) {
+		disk = disk_at(a, request->dev, ns);
+		request->share = disk ? disk->share : 0;
+	}
+	disk = NULL;
+	while ((disk = table_next(&a->disk_sums.disks, sizeof(*disk), disk)))
+		disk->busy_ns = 0;
+}
+
+void disk_sums_edge(struct trace_analysis *a, uint64_t ns)
+{
+	if (a->is_past_window)
+		disk_lost(a, ns);
+	else
+		window_begins(a, ns);
+}
+
+/* A worker whose requests have no known process. */
+static uint32_t worker_left(const struct trace_analysis *a)
+{
+	const struct disk_use_row *use = NULL;
+
+	while ((use = table_next(&a->disk_sums.uses, sizeof(*use), use)))
+		if ((uint32_t)(use->key - 1) >> 31)
+			return (uint32_t)(use->key - 1);
+	return 0;
+}
+
+void disk_end(struct trace_analysis *a, uint64_t ns)
+{
+	uint32_t worker;
+
+	disk_lost(a, ns);
+	while (!a->failed && (worker = worker_left(a)))
+		disk_own(a, worker, PROCESS_UNKNOWN);
+}
+
+void disk_sums_clear(struct disk_sums *sums)
+{
+	table_clear(&sums->disks);
+	table_clear(&sums->requests);
+	table_clear(&sums->uses);
+}
+
+/* ---- results ---- */
+
+/* By disk, longest time first; equal ones by name, so that a report is the same every time. */
+static int order(const void *left, const void *right)
+{
+	const struct trace_disk_use *l = left, *r = right;
+
+	if (l->dev != r->dev)
+		return l->dev < r->dev ? -1 : 1;
+	if (l->busy_ns != r->busy_ns)
+		return l->busy_ns > r->busy_ns ? -1 : 1;
+	if (l->read_bytes + l->written_bytes != r->read_bytes + r->written_bytes)
+		return l->read_bytes + l->written_bytes > r->read_bytes + r->written_bytes ? -1 : 1;
+	return strcmp(l->title, r->title);
+}
+
+static void fill(const struct trace_analysis *a, const struct disk_use_row *row, struct trace_disk_use *ret_use)
+{
+	const struct trace_process *process = a->threads.processes[(uint32_t)(row->key - 1)];
+	uint32_t dev = (uint32_t)((row->key - 1) >> 32);
+	const char *name = trace_string(a->trace, TRACE_STRING_DEVICE, dev);
+	const struct disk_row *disk = table_find(&a->disk_sums.disks, sizeof(*disk), dev + 1ull);
+
+	*ret_use = (struct trace_disk_use){.device = name ? name : "",
+					   .dev = dev,
+					   .process = process->pid ? process : NULL,
+					   .title = trace_process_title(process),
+					   .reads = row->reads,
+					   .read_bytes = row->read_bytes,
+					   .writes = row->writes,
+					   .written_bytes = row->written_bytes,
+					   .others = row->others,
+					   .busy_ns = row->share >> FRACTION,
+					   .disk_busy_ns = disk ? disk->busy_ns : 0};
+}
+
+/* The list of each disk begins with its greatest use, which gets the rest of the rounding. */
+static void complete_sums(struct trace_disk_use *list, size_t nr)
+{
+	uint64_t left = 0;
+
+	for (size_t i = nr; i-- > 0;) {
+		if (i + 1 == nr || list[i + 1].dev != list[i].dev)
+			left = list[i].disk_busy_ns;
+		left -= list[i].busy_ns;
+		if (!i || list[i - 1].dev != list[i].dev)
+			list[i].busy_ns += left;
+	}
+}
+
+struct trace_disk_use *trace_disk_uses(const struct trace_analysis *a, size_t *ret_nr)
+{
+	struct trace_disk_use *list = calloc(a->disk_sums.uses.used + 1, sizeof(*list)), *at = list;
+	const struct disk_use_row *row = NULL;
+
+	while (list && (row = table_next(&a->disk_sums.uses, sizeof(*row), row)))
+		fill(a, row, at++);
+	if (!list || !sort_rows(list, *ret_nr = (size_t)(at - list), sizeof(*list), order)) {
+		free(list);
+		return NULL;
+	}
+	complete_sums(list, *ret_nr);
+	return list;
+}

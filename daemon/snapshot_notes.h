@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_SNAPSHOT_NOTES_H
+#define DAEMON_SNAPSHOT_NOTES_H
+/*
+ * snapshot_notes.h - at the end of a flight recorder's trace: what it does not contain, and names
+ */
+#include <stdint.h>
+#include <trace/tracer.h>
+#include <trace/writer.h>
+
+#include "clients.h"
+
+/**
+ * snapshot_notes_write() - store the texts in @writer, after tracefile_describe()
+ * @tracer, @clients, @filter: NULL is fine. @start_ns: of the trace
+ */
+void snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
+			  const struct tracer_options *filter, uint64_t start_ns);
+#endif

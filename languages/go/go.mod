@@ -1,0 +1,3 @@
+module tracetoolkit
+
+go 1.18

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_disk_sums.c - a request of a disk is of the process that issued it, or that wrote to the
+ * file that is written back.
+ *
+ * Process 10 ("one") runs on CPU 0, 20 ("two") on CPU 1; the kernel's worker 30 runs on CPU 1 from
+ * 4000 to 8000, with work of process 20 from 5000 to 7000.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+#define WORK 0xffff888800001000u
+#define FUNC 0xffffffff81001000u
+#define PART 0x00800001u
+#define DISK 0x00800000u
+
+static struct analysis_case with_disk(void)
+{
+	struct trace_start_thread worker = {.tid = 30,
+					    .tgid = 30,
+					    .ppid = 2,
+					    .nr = -1,
+					    .flags = TRACE_THREAD_KERNEL,
+					    .cpu = 1,
+					    .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_SYMBOL, FUNC, "wb_workfn");
+	tb_string(c.tb, TRACE_STRING_DEVICE, DISK, "vda");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "kworker/u4:1");
+	tb_fd(c.tb, 10, 3, PART, 70, S_IFREG | 0600, "/a");
+	tb_fd(c.tb, 20, 3, PART, 71, S_IFREG | 0600, "/b");
+	return c;
+}
+
+static void issue(struct analysis_case *c, uint32_t cpu, uint64_t ns, uint64_t request)
+{
+	tb_add(c->tb, cpu, ns, block_issue, NULL, .request = request, .dev = DISK, .bytes = 4096, .op = 1);
+}
+
+static void complete(struct analysis_case *c, uint64_t ns, uint64_t request, uint32_t op)
+{
+	tb_add(c->tb, 0, ns, block_complete, NULL, .request = request, .dev = DISK, .bytes = 4096, .op = op);
+}
+
+static void writes(struct analysis_case *c, uint32_t cpu, uint64_t ns)
+{
+	tb_sys_enter(c->tb, cpu, ns, SYS_write, 3, 0, 100);
+	tb_sys_exit(c->tb, cpu, ns + 50, 100);
+}
+
+static void written_back(struct analysis_case *c, uint64_t ns, uint64_t ino)
+{
+	tb_add(c->tb, 1, ns, fs_writeback, NULL, .ino = ino, .dev = PART, .pages = 1);
+}
+
+static void work_begins(struct analysis_case *c)
+{
+	tb_waking(c->tb, 1, 3900, 30, TRACE_CONTEXT_TASK);
+	tb_switch(c->tb, 1, 4000, 20, 30, TRACE_TASK_RUNNING);
+	tb_add(c->tb, 1, 5000, work_start, NULL, .work = WORK, .func = FUNC);
+}
+
+static void work_ends(struct analysis_case *c)
+{
+	tb_add(c->tb, 1, 7000, work_end, NULL, .work = WORK);
+	tb_switch(c->tb, 1, 8000, 30, 20, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* The use by the process called @title; checks that the parts of the disk add up. */
+static struct trace_disk_use use_of(const struct analysis_case *c, const char *title)
+{
+	struct trace_disk_use found = {0}, *list;
+	uint64_t sum = 0;
+	size_t nr;
+
+	list = trace_disk_uses(c->analysis, &nr);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(list);
+	for (size_t i = 0; i < nr; i++) {
+		sum += list[i].busy_ns;
+		if (strcmp(list[i].title, title) == 0)
+			found = list[i];
+	}
+	CU_ASSERT(!nr || sum == list[0].disk_busy_ns);
+	free(list);
+	return found;
+}
+
+static void requests_in_progress_share_the_time_of_a_disk(void)
+{
+	struct analysis_case c = with_disk();
+
+	issue(&c, 0, 2000, 1);
+	issue(&c, 1, 2010, 2);
+	complete(&c, 2020, 2, 1);
+	complete(&c, 2030, 1, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 25);
+	CU_ASSERT_EQUAL(use_of(&c, "one").read_bytes, 4096);
+	CU_ASSERT_EQUAL(use_of(&c, "one").disk_busy_ns, 30);
+	CU_ASSERT_EQUAL(use_of(&c, "two").busy_ns, 5);
+	CU_ASSERT_EQUAL(use_of(&c, "two").writes, 1);
+	case_free(&c);
+}
+
+static void three_equal_parts_add_up_to_the_time(void)
+{
+	struct analysis_case c = with_disk();
+
+	for (uint64_t i = 1; i <= 3; i++)
+		issue(&c, i & 1, 2000, i);
+	for (uint64_t i = 1; i <= 3; i++)
+		complete(&c, 2100, i, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").disk_busy_ns, 100);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 33);
+	CU_ASSERT_EQUAL(use_of(&c, "two").busy_ns, 67);
+	case_free(&c);
+}
+
+static void a_request_without_a_begin_or_a_process_is_of_unknown(void)
+{
+	struct analysis_case c = with_disk();
+
+	complete(&c, 2000, 7, 0);
+	tb_irq(c.tb, 0, 2100, 5);
+	issue(&c, 0, 2110, 8);
+	tb_irq_exit(c.tb, 0, 2120, 5);
+	complete(&c, 2150, 8, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "unknown").reads, 2);
+	CU_ASSERT_EQUAL(use_of(&c, "unknown").busy_ns, 40);
+	case_free(&c);
+}
+
+static void writeback_is_of_the_process_that_wrote(void)
+{
+	struct analysis_case c = with_disk();
+
+	writes(&c, 0, 2000);
+	work_begins(&c);
+	issue(&c, 1, 5100, 1);
+	complete(&c, 5200, 1, 1);
+	written_back(&c, 5300, 70);
+	issue(&c, 1, 5400, 2); /* collected until the run ends */
+	work_ends(&c);
+	complete(&c, 7500, 2, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 2);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 2200);
+	CU_ASSERT_EQUAL(use_of(&c, "unknown").writes, 0);
+	case_free(&c);
+}
+
+static void requests_of_the_files_of_two_are_of_several(void)
+{
+	struct analysis_case c = with_disk();
+
+	writes(&c, 0, 2000);
+	writes(&c, 1, 2000);
+	work_begins(&c);
+	written_back(&c, 5300, 70);
+	issue(&c, 1, 5350, 1); /* may be of both files */
+	written_back(&c, 5400, 71);
+	issue(&c, 1, 5450, 2); /* of the second one only */
+	work_ends(&c);
+	complete(&c, 7400, 1, 1);
+	complete(&c, 7500, 2, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "several").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "two").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 0);
+	case_free(&c);
+}
+
+static void a_worker_works_for_the_process_that_queued(void)
+{
+	struct analysis_case c = with_disk();
+
+	tb_add(c.tb, 0, 2000, work_queue, NULL, .work = WORK, .func = FUNC);
+	work_begins(&c);
+	issue(&c, 1, 5100, 1);
+	work_ends(&c);
+	complete(&c, 7500, 1, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 1);
+	case_free(&c);
+}
+
+static void a_file_that_no_recorded_call_wrote_is_of_unknown(void)
+{
+	struct analysis_case c = with_disk();
+
+	writes(&c, 0, 2000);
+	work_begins(&c);
+	issue(&c, 1, 5100, 1);
+	written_back(&c, 5300, 99);
+	work_ends(&c);
+	complete(&c, 7500, 1, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "unknown").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 0);
+	case_free(&c);
+}
+
+static void a_request_is_of_the_thread_that_gave_it_to_the_scheduler(void)
+{
+	struct analysis_case c = with_disk();
+
+	tb_add(c.tb, 0, 2000, block_insert, NULL, .request = 1, .dev = DISK, .bytes = 4096, .op = 1);
+	tb_irq(c.tb, 1, 2100, 5);
+	issue(&c, 1, 2110, 1);
+	tb_irq_exit(c.tb, 1, 2120, 5);
+	complete(&c, 2210, 1, 1);
+	tb_add(c.tb, 0, 2300, block_insert, NULL, .request = 2, .dev = DISK, .bytes = 4096, .op = 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 100);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "unknown").writes, 0);
+	case_free(&c);
+}
+
+static void a_request_that_never_ends_is_busy_until_the_end(void)
+{
+	struct analysis_case c = with_disk();
+
+	issue(&c, 0, 2000, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, use_of(&c, "one").disk_busy_ns);
+	CU_ASSERT(use_of(&c, "one").busy_ns > 0);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 0);
+	case_free(&c);
+}
+
+static void a_loss_ends_the_requests_in_progress(void)
+{
+	struct analysis_case c = with_disk();
+
+	issue(&c, 0, 2000, 1);
+	tb_waking(c.tb, 0, 3000, 20, TRACE_CONTEXT_TASK);
+	tb_lost(c.tb, 0, 5);
+	complete(&c, 5000, 1, 0);
+	case_run(&c);
+	CU_ASSERT(use_of(&c, "one").busy_ns >= 1000 && use_of(&c, "one").busy_ns <= 1001);
+	CU_ASSERT_EQUAL(use_of(&c, "unknown").reads, 1);
+	case_free(&c);
+}
+
+static void a_window_has_the_busy_time_in_it(void)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = 3000, .to_ns = 5000};
+	struct trace_error error = {0};
+	struct analysis_case c = with_disk();
+
+	issue(&c, 0, 2000, 1);
+	complete(&c, 3500, 1, 1);
+	issue(&c, 1, 4800, 2);
+	complete(&c, 6000, 2, 1);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, &options, &error);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 500);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "two").busy_ns, 200);
+	CU_ASSERT_EQUAL(use_of(&c, "two").writes, 0);
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(requests_in_progress_share_the_time_of_a_disk),
+		CASE(three_equal_parts_add_up_to_the_time),
+		CASE(a_request_without_a_begin_or_a_process_is_of_unknown),
+		CASE(writeback_is_of_the_process_that_wrote),
+		CASE(requests_of_the_files_of_two_are_of_several),
+		CASE(a_worker_works_for_the_process_that_queued),
+		CASE(a_file_that_no_recorded_call_wrote_is_of_unknown),
+		CASE(a_request_is_of_the_thread_that_gave_it_to_the_scheduler),
+		CASE(a_request_that_never_ends_is_busy_until_the_end),
+		CASE(a_loss_ends_the_requests_in_progress),
+		CASE(a_window_has_the_busy_time_in_it),
+		{NULL, NULL},
+	};
+
+	return unit_main("disk_sums", cases, argc, argv);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_servers_proofs.c - what of a bill is proven: the theorem of docs/SERVERS.md, rule by rule */
+#include <linux/futex.h>
+#include "servers_case.h"
+#include "servers_pipe.h"
+#include "unit.h"
+
+/* A new pipe that two processes have. */
+static void pipe_of(struct case_of_servers *k, uint32_t cpu, uint32_t other, uint64_t ns, int fd, uint64_t ino)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_pipe, 0x1000, 0, 0);
+	pipe_in(k, cpu, ns + 2, fd, ino);
+	tb_sys_exit(k->c.tb, cpu, ns + 4, 0);
+	pipe_in(k, other, ns + 6, fd, ino);
+}
+
+/* Process 20 writes a message into a pipe, which process 10 reads. */
+static void message_for_client(struct case_of_servers *k)
+{
+	pipe_of(k, 0, 1, 1050, 7, 700);
+	pipe_io(k, 1, 7, 1060, true);
+	pipe_io(k, 0, 7, 1080, false);
+}
+
+/* The client asks the server, which works for it from 1300 ns to the end of its answer at 2010. */
+static void one_asks(struct case_of_servers *k)
+{
+	connects(k, &one, &one_server, 1200);
+	sends(k, &one, 1250);
+	receives(k, &one_server, 1300);
+	sends(k, &one_server, 2000);
+	receives(k, &one, 2100);
+	polls(k, 2, 2200);
+}
+
+/* It does not answer the message, so no process is its client. */
+static void a_client_may_have_read_a_pipe_before_it_asks(void)
+{
+	struct case_of_servers k = begin();
+
+	message_for_client(&k);
+	polls(&k, 0, 1100);
+	one_asks(&k);
+	run(&k);
+	EXACT(&k, 30, 10, 2010 - 1300);
+	end(&k);
+}
+
+/* It asks process 30 for process 20, or for itself: nothing shows it. */
+static void a_server_with_a_request_in_hand_may_ask_for_it(void)
+{
+	struct case_of_servers k = begin();
+
+	message_for_client(&k);
+	polls(&k, 0, 1100);
+	one_asks(&k);
+	pipe_of(&k, 0, 1, 2300, 8, 800);
+	pipe_io(&k, 0, 8, 2400, true); /* the answer makes it a server */
+	pipe_io(&k, 1, 8, 2500, false);
+	run(&k);
+	EXACT(&k, 30, 10, 0);
+	CU_ASSERT_PTR_NOT_NULL(server_of(&k, 10));
+	end(&k);
+}
+
+/* ---- programs that replace themselves ---- */
+
+static void message_for_server(struct case_of_servers *k)
+{
+	pipe_of(k, 2, 1, 1050, 7, 700);
+	pipe_io(k, 1, 7, 1060, true);
+	pipe_io(k, 2, 7, 1070, false);
+	polls(k, 2, 1085);
+}
+
+/* A script reads what its children write, and becomes the server. */
+static void a_new_program_has_no_messages_in_hand(void)
+{
+	for (int execs = 0; execs < 2; execs++) {
+		struct case_of_servers k = begin();
+
+		message_for_server(&k);
+		if (execs)
+			tb_exec(k.c.tb, 2, 1100, 30, "/usr/sbin/server");
+		one_asks(&k);
+		run(&k);
+		EXACT(&k, 30, 10, execs ? 2010 - 1300 : 0);
+		end(&k);
+	}
+}
+
+/* The new program may answer what the old one has read from the connection. */
+static void a_new_program_has_the_requests_of_its_connections(void)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &two, &two_server, 1050);
+	sends(&k, &two, 1070);
+	receives(&k, &two_server, 1090);
+	tb_exec(k.c.tb, 2, 1110, 30, "/usr/sbin/server");
+	one_asks(&k);
+	sends(&k, &two_server, 3000);
+	run(&k);
+	EXACT(&k, 30, 10, 0);
+	end(&k);
+}
+
+/* A script with a message of a child in hand starts the server. */
+static void a_child_has_no_messages_in_hand_when_it_is_another_program(void)
+{
+	static const struct end at_child = {.cpu = 4, .fd = 4, .ino = 201, .peer = 101};
+
+	for (int execs = 0; execs < 2; execs++) {
+		struct case_of_servers k = begin();
+
+		message_for_server(&k);
+		tb_fork(k.c.tb, 2, 1100, 30, 50, 50, "child");
+		tb_switch(k.c.tb, 4, 1110, 0, 50, TRACE_TASK_RUNNING);
+		if (execs)
+			tb_exec(k.c.tb, 4, 1120, 50, "/usr/sbin/server");
+		connects(&k, &one, &at_child, 1200);
+		sends(&k, &one, 1250);
+		receives(&k, &at_child, 1300);
+		sends(&k, &at_child, 2000);
+		polls(&k, 4, 2200);
+		run(&k);
+		EXACT(&k, 50, 10, execs ? 2010 - 1300 : 0);
+		end(&k);
+	}
+}
+
+/* ---- threads that wake each other ---- */
+
+#define WORD 0x1000
+
+static const struct end two_at_31 = {.cpu = 4, .fd = 5, .ino = 202, .peer = 102};
+
+static void waits(struct case_of_servers *k, uint32_t cpu, uint32_t tid, uint64_t ns, uint64_t word)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 0, 0, 0, 0);
+	tb_switch(k->c.tb, cpu, ns + 10, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+static void wakes(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint32_t other, uint32_t tid)
+{
+	tb_sys_enter(k->c.tb, cpu, ns, SYS_futex, WORD, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+	tb_waking(k->c.tb, cpu, ns + 5, tid, TRACE_CONTEXT_TASK);
+	tb_sys_exit(k->c.tb, cpu, ns + 10, 1);
+	tb_switch(k->c.tb, other, ns + 20, 0, tid, TRACE_TASK_RUNNING);
+	tb_sys_exit(k->c.tb, other, ns + 30, 0);
+}
+
+/* Threads 30 and 31; the second waits. */
+static struct case_of_servers begin_threads(void)
+{
+	struct case_of_servers k = begin();
+
+	tb_fork(k.c.tb, 2, 1040, 30, 31, 30, "worker");
+	tb_switch(k.c.tb, 4, 1050, 0, 31, TRACE_TASK_RUNNING);
+	waits(&k, 4, 31, 1060, WORD);
+	connects(&k, &two, &two_server, 1100);
+	polls(&k, 2, 1120);
+	return k;
+}
+
+/* Each thread serves one client, at the same time. Thread 30 wakes 31, which waits at @word for
+ * nothing, and later 31 wakes 30 there. */
+static struct case_of_servers both_wait(uint64_t word)
+{
+	struct case_of_servers k = begin_threads();
+
+	connects(&k, &one, &one_server, 1200);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	wakes(&k, 2, 1400, 4, 31);
+	transfer(&k, &one_server, 1450, false, NOTHING_TO_READ, 0);
+	polls(&k, 4, 1500); /* until now it seems to have the request of thread 30 */
+	sends(&k, &two, 1550);
+	receives(&k, &two_at_31, 1600);
+	sends(&k, &one_server, 2000);
+	waits(&k, 2, 30, 2100, word);
+	wakes(&k, 4, 2300, 2, 30);
+	sends(&k, &two_at_31, 2500);
+	polls(&k, 4, 2600);
+	polls(&k, 2, 2600);
+	run(&k);
+	return k;
+}
+
+/* Only the second wakeup shows that it is a lock, as that of an interpreter is. */
+static void a_lock_refutes_no_proof(void)
+{
+	struct case_of_servers k = both_wait(WORD);
+
+	EXACT(&k, 30, 10, 2010 - 1300);
+	EXACT(&k, 30, 20, 2510 - 1600);
+	end(&k);
+}
+
+/* Thread 31 may have got a part of the work of 30 at the first word, which is no lock. */
+static void a_wakeup_with_a_request_in_hand_may_pass_work_on(void)
+{
+	struct case_of_servers k = both_wait(WORD + 0x100);
+
+	CU_ASSERT(bill(&k, 30, 10).exact_ns < 2010 - 1600);
+	CU_ASSERT(bill(&k, 30, 20).exact_ns < 2510 - 2010);
+	end(&k);
+}
+
+/* A thread that was just made for a connection tells so. */
+static void a_wakeup_before_the_first_request_passes_no_work_on(void)
+{
+	struct case_of_servers k = begin_threads();
+
+	connects(&k, &one, &one_server, 1200);
+	wakes(&k, 2, 1215, 4, 31);
+	polls(&k, 4, 1260);
+	sends(&k, &two, 1265);
+	receives(&k, &two_at_31, 1280);
+	sends(&k, &one, 1285);
+	receives(&k, &one_server, 1300);
+	sends(&k, &one_server, 2000);
+	polls(&k, 2, 2100);
+	sends(&k, &two_at_31, 2500);
+	polls(&k, 4, 2600);
+	run(&k);
+	EXACT(&k, 30, 10, 2010 - 1300);
+	EXACT(&k, 30, 20, 2510 - 1280);
+	end(&k);
+}
+
+/* Thread 31 answers its client, and ends without another call. */
+static void the_end_of_a_thread_is_a_rest(void)
+{
+	for (int ends = 0; ends < 2; ends++) {
+		struct case_of_servers k = begin_threads();
+
+		sends(&k, &two, 1130);
+		receives(&k, &two_server, 1140);
+		wakes(&k, 2, 1150, 4, 31); /* it may pass the request on */
+		transfer(&k, &(struct end){.cpu = 4, .fd = 5, .ino = 202, .peer = 102}, 1185, true, 16, 0);
+		if (ends)
+			tb_exit(k.c.tb, 4, 1200, 31, 30, false);
+		tb_switch(k.c.tb, 4, 1205, 31, 0, ends ? TRACE_TASK_DEAD : TRACE_TASK_STOPPED);
+		polls(&k, 2, 1190);
+		connects(&k, &one, &one_server, 1210);
+		sends(&k, &one, 1250);
+		receives(&k, &one_server, 1300);
+		sends(&k, &one_server, 2000);
+		polls(&k, 2, 2100);
+		run(&k);
+		EXACT(&k, 30, 10, ends ? 2010 - 1300 : 0);
+		end(&k);
+	}
+}
+
+static const struct unit_case cases[] = {
+	{"a_new_program_has_no_messages_in_hand", a_new_program_has_no_messages_in_hand},
+	{"a_new_program_has_the_requests_of_its_connections", a_new_program_has_the_requests_of_its_connections},
+	{"a_child_has_no_messages_in_hand_when_it_is_another_program",
+	 a_child_has_no_messages_in_hand_when_it_is_another_program},
+	{"a_lock_refutes_no_proof", a_lock_refutes_no_proof},
+	{"a_wakeup_with_a_request_in_hand_may_pass_work_on", a_wakeup_with_a_request_in_hand_may_pass_work_on},
+	{"a_wakeup_before_the_first_request_passes_no_work_on", a_wakeup_before_the_first_request_passes_no_work_on},
+	{"the_end_of_a_thread_is_a_rest", the_end_of_a_thread_is_a_rest},
+	{"a_client_may_have_read_a_pipe_before_it_asks", a_client_may_have_read_a_pipe_before_it_asks},
+	{"a_server_with_a_request_in_hand_may_ask_for_it", a_server_with_a_request_in_hand_may_ask_for_it},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("servers_proofs", cases, argc, argv);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The flight recorder of the last seconds, with a tracer in plain memory: a save is a whole trace
+ * of what is kept, and what was dropped is counted. */
+#include <pthread.h>
+#include "clock.h"
+#include "keep_case.h"
+#include "own_records.h"
+#include "unit.h"
+
+#define MANY (1u << 30) /* bytes that no test needs */
+
+static void a_save_holds_all_that_is_kept(void)
+{
+	struct keeping keeping = keeping_new(LONG_NS, MANY);
+	struct found found;
+
+	for (int i = 0; i < 99; i++)
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+	CU_ASSERT(fake_exec(keeping.bench.tracer, 1, "/bin/true"));
+	fake_delay(keeping.bench.tracer, 0); /* deferred until the save */
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0], 100);
+	CU_ASSERT_EQUAL(found.execs, 1);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	CU_ASSERT(found.clean_end);
+	for (int i = 0; i < 10; i++)
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 1));
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0], 100);
+	CU_ASSERT_EQUAL(found.switches[1], 10);
+	CU_ASSERT_EQUAL(found.waits, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	keeping_free(&keeping);
+}
+
+/* Every chunk is too old when the next one comes. */
+static void dropped_events_are_counted(void)
+{
+	struct keeping keeping = keeping_new(1, MANY);
+	struct found found;
+
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 10; i++)
+			CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+		CU_ASSERT(fake_exec(keeping.bench.tracer, 0, "/bin/true"));
+		keeping_flush(&keeping);
+	}
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0], 10);
+	CU_ASSERT_EQUAL(found.execs, 5); /* they describe threads that are older */
+	CU_ASSERT(found.lost >= 40);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	keeping_free(&keeping);
+}
+
+static void a_dropped_mask_stays_until_the_next_one(void)
+{
+	static const uint64_t masks[2][TRACE_MASK_WORDS] = {{1}, {2}};
+	struct keeping keeping = keeping_new(1, MANY);
+	struct found found;
+
+	recording_select(keeping.recording, "a:*");
+	for (int round = 0; round < 4; round++) {
+		recording_mark(keeping.recording, "old");
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+		keeping_flush(&keeping);
+	}
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.selects, 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(recording_set_mask(keeping.recording, masks[i], &keeping.bench.error), 0);
+	for (int round = 0; round < 4; round++) {
+		recording_mark(keeping.recording, "old");
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+		keeping_flush(&keeping);
+	}
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.selects, 1);
+	CU_ASSERT(found.marks < 8);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	keeping_free(&keeping);
+}
+
+static void too_little_memory_is_told(void)
+{
+	struct keeping keeping = keeping_new(LONG_NS, 16384);
+	struct keep_status status, cpu;
+	struct found found;
+
+	keep_get_status(keeping.keep, &status);
+	CU_ASSERT_FALSE(status.is_short);
+	CU_ASSERT_EQUAL(status.since_ns, recording_start_ns(keeping.recording));
+	for (int round = 0; round < 100; round++) {
+		for (int i = 0; i < 100; i++)
+			CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+		keeping_flush(&keeping);
+	}
+	keep_get_status(keeping.keep, &status);
+	CU_ASSERT(status.is_short);
+	CU_ASSERT(status.since_ns > recording_start_ns(keeping.recording));
+	CU_ASSERT(status.bytes <= 16384);
+	keep_get_cpu_status(keeping.keep, 0, &cpu);
+	CU_ASSERT_EQUAL(cpu.since_ns, status.since_ns);
+	CU_ASSERT(cpu.bytes < status.bytes);
+	found = keeping_save(&keeping);
+	CU_ASSERT(found.switches[0] >= 100);
+	CU_ASSERT(found.switches[0] + found.lost >= 10000);
+	CU_ASSERT(keeping.saved.held_ns <= clock_now() - status.since_ns);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	keeping_free(&keeping);
+}
+
+/* No later record in the save could show what is missing. */
+static void a_writer_that_is_inside_hides_no_loss_of_a_save(void)
+{
+	struct keeping keeping = keeping_new(LONG_NS, MANY);
+	struct found found;
+
+	for (int i = 0; i < 10; i++)
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+	fake_hold(keeping.bench.tracer, 0);
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0], 0);
+	CU_ASSERT_EQUAL(found.lost, 10);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	fake_release(keeping.bench.tracer, 0);
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0], 11);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	keeping_free(&keeping);
+}
+
+/* While the state is read, ten events come before each of its records. */
+static void a_save_ends_before_the_state_is_read(void)
+{
+	struct keeping keeping = keeping_new(LONG_NS, MANY);
+	struct found found;
+
+	for (int i = 0; i < 5; i++)
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+	fake_start_records(keeping.bench.tracer, 300);
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0], 5);
+	CU_ASSERT_EQUAL(found.waits, 1);
+	CU_ASSERT_EQUAL(found.lost, 0);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	fake_start_records(keeping.bench.tracer, 0);
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0] + found.lost, 3005);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	keeping_free(&keeping);
+}
+
+static void a_reset_drops_what_is_kept(void)
+{
+	struct keeping keeping = keeping_new(LONG_NS, MANY);
+	struct found found;
+
+	for (int i = 0; i < 50; i++)
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+	keeping_flush(&keeping);
+	keep_reset(keeping.keep, clock_now());
+	for (int i = 0; i < 7; i++)
+		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
+	found = keeping_save(&keeping);
+	CU_ASSERT_EQUAL(found.switches[0], 7);
+	CU_ASSERT_EQUAL(found.masks, 1);
+	CU_ASSERT_EQUAL(found.verify, 0);
+	keeping_free(&keeping);
+}
+
+static void saves_while_producers_run_are_whole(void)
+{
+	struct keeping keeping;
+	struct found found;
+
+	setenv("TRACE_FAKE_EVENTS", "100000000", 1);
+	setenv("TRACE_FAKE_PAUSE_US", "50", 1);
+	keeping = keeping_new(20000000, MANY);
+	unsetenv("TRACE_FAKE_EVENTS");
+	unsetenv("TRACE_FAKE_PAUSE_US");
+	for (int i = 0; i < 10; i++) {
+		for (int n = 0; n < 5; n++) {
+			usleep(1000);
+			keeping_flush(&keeping);
+		}
+		found = keeping_save(&keeping);
+		CU_ASSERT_EQUAL(found.disorder, 0);
+		CU_ASSERT_EQUAL(found.verify, 0);
+	}
+	tracer_stop(keeping.bench.tracer);
+	keeping_free(&keeping);
+}
+
+/* ---- the chunks by themselves ---- */
+
+/* Puts a chunk with one event, and the ages of its first and last one. */
+static int put(struct keep *keep, uint32_t stream, uint64_t seq, uint64_t now_ns, uint64_t from_age_ns,
+	       uint64_t to_age_ns)
+{
+	struct trace_chunk_header header = {.kind = TRACE_CHUNK_EVENTS,
+					    .stream = stream,
+					    .cpu = stream / 2,
+					    .seq = seq,
+					    .events = 1,
+					    .events_before = seq - 1,
+					    .first_ns = now_ns - from_age_ns,
+					    .last_ns = now_ns - to_age_ns,
+					    .packed_bytes = 1};
+
+	return keep_take(keep, &header, "");
+}
+
+static size_t count(struct keep *keep, uint32_t stream)
+{
+	size_t nr, found = 0;
+	struct kept_chunk **list = keep_list(keep, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		found += list[i]->header.stream == stream;
+		kept_chunk_release(list[i]);
+	}
+	free(list);
+	return found;
+}
+
+#define SECOND 1000000000ull
+
+/* What is kept reaches back at least for the time that is asked for. */
+static void a_chunk_goes_when_the_next_one_is_old_enough(void)
+{
+	struct keep *keep = keep_new(&(struct keep_options){.keep_ns = 1000 * SECOND, .max_bytes = MANY});
+	uint64_t now_ns = clock_now();
+	struct keep_status status;
+
+	now_ns = now_ns > 5000 * SECOND ? now_ns : 5000 * SECOND; /* soon after the boot */
+	put(keep, 0, 1, now_ns, 3000 * SECOND, 1900 * SECOND);
+	put(keep, 0, 2, now_ns, 1800 * SECOND, 1500 * SECOND);
+	CU_ASSERT_EQUAL(count(keep, 0), 1);
+	put(keep, 0, 3, now_ns, 500 * SECOND, 400 * SECOND);
+	CU_ASSERT_EQUAL(count(keep, 0), 2);
+	keep_get_status(keep, &status);
+	CU_ASSERT_EQUAL(status.since_ns, now_ns - 1800 * SECOND);
+	CU_ASSERT_FALSE(status.is_short);
+	keep_free(keep);
+}
+
+/* An event of a program that is younger than the events of a CPU belongs to the saved time. */
+static void programs_keep_what_all_cpus_have(void)
+{
+	struct keep *keep = keep_new(&(struct keep_options){.keep_ns = 1000 * SECOND, .max_bytes = MANY});
+	uint64_t now_ns = clock_now();
+
+	now_ns = now_ns > 5000 * SECOND ? now_ns : 5000 * SECOND;
+	put(keep, 0, 1, now_ns, 3000 * SECOND, 2000 * SECOND);
+	put(keep, 0, 2, now_ns, 1900 * SECOND, 100 * SECOND); /* the CPU has all from here on */
+	put(keep, 0x10000, 1, now_ns, 2500 * SECOND, 2400 * SECOND);
+	put(keep, 0x10000, 2, now_ns, 1950 * SECOND, 1850 * SECOND);
+	put(keep, 0x10000, 3, now_ns, 1800 * SECOND, 1700 * SECOND);
+	put(keep, 0x10001, 1, now_ns, 2500 * SECOND, 2400 * SECOND); /* the program has ended */
+	CU_ASSERT_EQUAL(count(keep, 0x10000), 2);
+	CU_ASSERT_EQUAL(count(keep, 0x10001), 0);
+	keep_free(keep);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_save_holds_all_that_is_kept),
+		CASE(dropped_events_are_counted),
+		CASE(a_dropped_mask_stays_until_the_next_one),
+		CASE(too_little_memory_is_told),
+		CASE(a_writer_that_is_inside_hides_no_loss_of_a_save),
+		CASE(a_save_ends_before_the_state_is_read),
+		CASE(a_reset_drops_what_is_kept),
+		CASE(saves_while_producers_run_are_whole),
+		CASE(a_chunk_goes_when_the_next_one_is_old_enough),
+		CASE(programs_keep_what_all_cpus_have),
+		{NULL, NULL},
+	};
+
+	return unit_main("flight recorder of the last seconds", cases, argc, argv);
+}

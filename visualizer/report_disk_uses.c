@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_disk_uses.c - the processes whose requests the disks served.
+ *
+ * A process that waits for a disk may have few requests of its own: those of another one, or of a
+ * worker that writes the files of another one back, are in front of them. So a page names the
+ * processes with most of the time of the disk for which its process waited. The parts are those of
+ * the whole recording, or window.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "checked_memory.h"
+#include "grid.h"
+#include "group_name.h"
+#include "report_disk_uses.h"
+#include "row_limit.h"
+#include "value_text.h"
+
+#define ROWS	   15 /* unless --top or --all choose another number */
+#define NAMED	   2  /* processes in a line */
+#define MATTERS	   10 /* percent */
+#define NAME_BYTES 256
+
+static struct trace_disk_use *uses(const struct report *report, size_t *ret_nr)
+{
+	struct trace_disk_use *list = trace_disk_uses(report->analysis, ret_nr);
+
+	if (!list)
+		memory_end();
+	return list;
+}
+
+static const char *disk_name(const struct trace_disk_use *use, struct value_text *number)
+{
+	snprintf(number->bytes, sizeof(number->bytes), "%u:%u", use->dev >> 20, use->dev & 0xfffff);
+	return *use->device ? use->device : number->bytes;
+}
+
+static const char *group_of(const struct trace_disk_use *use)
+{
+	const char *cgroup = use->process ? trace_process_cgroup(use->process) : "";
+
+	return strcmp(cgroup, "/") == 0 ? "" : cgroup;
+}
+
+static void put_use(struct grid *grid, const struct trace_disk_use *use)
+{
+	char name[NAME_BYTES];
+	struct value_text number;
+
+	grid_ns(grid, use->busy_ns);
+	grid_percent(grid, use->busy_ns, use->disk_busy_ns);
+	grid_count(grid, use->reads);
+	grid_bytes(grid, use->read_bytes);
+	grid_count(grid, use->writes);
+	grid_bytes(grid, use->written_bytes);
+	grid_count(grid, use->others);
+	grid_name(grid, disk_name(use, &number));
+	grid_process(grid, use->title, use->process ? trace_process_pid(use->process) : 0);
+	grid_text(grid, *group_of(use) ? group_name(group_of(use), name, sizeof(name)) : "");
+}
+
+void report_disk_uses(const struct report *report)
+{
+	static const struct grid_column columns[] = {{"busy", GRID_RIGHT},   {"%", GRID_RIGHT},
+						     {"reads", GRID_RIGHT},  {"read", GRID_RIGHT},
+						     {"writes", GRID_RIGHT}, {"written", GRID_RIGHT},
+						     {"others", GRID_RARE},  {"disk", GRID_ELASTIC},
+						     {"by", GRID_ELASTIC},   {"control group", GRID_EXTRA}};
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
+	struct value_text rest;
+	struct grid *grid;
+	size_t nr;
+	struct trace_disk_use *list = uses(report, &nr);
+
+	if (nr) {
+		output_title(&report->output, "",
+			     "Use of the disks (busy: its part of the time in which the disk had requests; written "
+			     "back: for the process that wrote to the file):");
+		grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
+		for (size_t i = 0; i < nr; i++)
+			if (row_limit_shows_if(&limit, true, list[i].busy_ns))
+				put_use(grid, &list[i]);
+		grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
+		fputs("\n", report->output.out);
+	}
+	free(list);
+}
+
+/* ---- on a page ---- */
+
+/* Is @device, such as "vda1" or "nvme0n1p2", the disk or a partition of it? */
+static bool is_part_of(const char *device, const char *disk)
+{
+	size_t bytes = strlen(disk);
+	const char *rest = device + bytes;
+
+	if (!bytes || strncmp(device, disk, bytes) != 0)
+		return false;
+	rest += *rest == 'p';
+	return rest[strspn(rest, "0123456789")] == 0;
+}
+
+static uint64_t waited_ns(const struct report *report, const struct trace_figures *f, const char *disk)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < f->nr_waits; i++)
+		if (f->waits[i].kind == TRACE_WAIT_FILE &&
+		    is_part_of(trace_file_device(report->analysis, f->waits[i].target), disk))
+			ns += f->waits[i].ns;
+	return ns;
+}
+
+/* The uses of one disk, of which @nr begin at @list. */
+static void disk_line(const struct report *report, const struct trace_process *process, const struct trace_figures *f,
+		      const struct trace_disk_use *list, size_t nr)
+{
+	uint64_t ns = waited_ns(report, f, list->device);
+	struct string s = {0};
+	char name[NAME_BYTES + 32];
+	struct value_text time;
+	int named = 0;
+
+	if (percent(ns, f->elapsed_ns) < WORTH_A_ROW)
+		return;
+	for (size_t i = 0; i < nr && named < NAMED; i++) {
+		double share = percent(list[i].busy_ns, list[i].disk_busy_ns);
+
+		if (list[i].process == process || share < MATTERS)
+			continue;
+		string_addf(&s, named++ ? ", %s %.0f %%" : "%s had %.0f %%",
+			    text_process(list[i].title, list[i].process ? trace_process_pid(list[i].process) : 0, name,
+					 sizeof(name)),
+			    share);
+	}
+	if (named)
+		output_line(&report->output, "\t\t",
+			    "Disk %s, for which it waited %s: in the whole %s %s of the time of the disk",
+			    text_name(list->device, name, sizeof(name)), text_ns(&report->output, ns, &time),
+			    report->is_windowed ? "window" : "recording", string_text(&s));
+	string_free(&s);
+}
+
+void disk_use_lines(const struct report *report, const struct trace_process *process, const struct trace_figures *f)
+{
+	size_t nr, of_disk;
+	struct trace_disk_use *list = uses(report, &nr);
+
+	for (size_t i = 0; i < nr; i += of_disk) {
+		for (of_disk = 1; i + of_disk < nr && list[i + of_disk].dev == list[i].dev;)
+			of_disk++;
+		disk_line(report, process, f, &list[i], of_disk);
+	}
+	free(list);
+}
+
+/* ---- JSON ---- */
+
+void json_disk_uses(struct json *json, const struct report *report)
+{
+	struct value_text number;
+	size_t nr;
+	struct trace_disk_use *list = uses(report, &nr);
+
+	json_open(json, "disk_uses", "[");
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_disk_use *use = &list[i];
+
+		json_open(json, NULL, "{");
+		json_text(json, "device", disk_name(use, &number));
+		json_u64(json, "pid", use->process ? trace_process_pid(use->process) : 0);
+		json_text(json, "title", use->title);
+		json_u64(json, "reads", use->reads);
+		json_u64(json, "read_bytes", use->read_bytes);
+		json_u64(json, "writes", use->writes);
+		json_u64(json, "written_bytes", use->written_bytes);
+		json_u64(json, "others", use->others);
+		json_u64(json, "busy_ns", use->busy_ns);
+		json_u64(json, "disk_busy_ns", use->disk_busy_ns);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	free(list);
+}
