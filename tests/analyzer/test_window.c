@@ -463,7 +463,7 @@ static uint64_t work_in(struct trace *trace, const struct whole *whole, uint64_t
 			    trace_thread_tid(whole->kept[i].interval.thread) == 30)
 				ns += cut(&whole->kept[i].interval, begin, event->ts_ns < to ? event->ts_ns : to);
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	return ns;
 }
 
