@@ -11,9 +11,9 @@
  * A plan says for whom each ns of CPU time is spent: any client, or none. It keeps the assumptions
  * of the theorem in docs/SERVERS.md, and no other rule: the server executes jobs in batches, by a
  * timer, out of order, in pieces, for clients that are gone, through other threads that it wakes or
- * that look into its memory; the threads share a lock; it reads requests early, answers late, in pieces or never, and
- * works for itself in between. A part of the work is done by processes of its own, which return a result or answer the
- * client themselves; or each thread is such a process.
+ * that look into its memory; the threads share a lock; it reads requests early, answers late, in
+ * pieces or never, and works for itself in between. A part of the work is done by processes of its
+ * own, which return a result or answer the client themselves; or each thread is such a process.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -283,7 +283,10 @@ static void writes_now(struct model *m, uint32_t actor, uint64_t fd, const struc
 	a->ns += CALL_NS + 10;
 }
 
-/* The packet comes back in a softirq, which is over when the datagram is in the queue of socket @to. */
+/*
+ * The packet comes back in a softirq, which is over when the datagram is in the queue of socket
+ * @to.
+ */
 static void sends_datagram(struct model *m, uint32_t actor, const struct end *e, uint64_t to, int32_t bytes,
 			   uint32_t *queue)
 {
