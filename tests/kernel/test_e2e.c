@@ -438,6 +438,7 @@ static void a_killed_recording_stays_readable(void)
 	trace = trace_open(s.trace, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_FALSE(trace_get_info(trace)->clean_end);
+	CU_ASSERT_PTR_NOT_NULL(trace_string(trace, TRACE_STRING_BUILD_ID, 0)); /* of a program that ran at the start */
 	CU_ASSERT(trace_get_info(trace)->events > 100000);
 	trace_close(trace);
 	s.report = session_load(&s, "");
