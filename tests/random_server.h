@@ -77,11 +77,12 @@ enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
  * @by_pipes: a helper is asked through two pipes, not through a pair of sockets
  * @tcp: the clients connect by TCP, not by unix sockets
  * @udp: they have no connections, and the server has one socket
+ * @ring: the server's threads accept, read without poll, and answer through rings of io_uring
  */
 struct plan {
 	uint32_t nr;
 	uint32_t nr_threads, nr_clients, nr_helpers;
-	bool forked, by_pipes, tcp, udp;
+	bool forked, by_pipes, tcp, udp, ring;
 	uint8_t means; /* enum plan_means */
 	uint32_t nr_notes;
 	struct step steps[PLAN_STEPS];
