@@ -260,9 +260,9 @@ static size_t print_rings(const struct session *session, char *text, size_t size
 		ring = tracer_get_ring(session->tracer, i);
 		print_held(session, i, held, sizeof(held));
 		used += (size_t)snprintf(
-			text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost%s\n",
-			ring->cpu, ring->structural ? " structural" : "", (unsigned long long)subbufs_of_ring(ring),
-			(unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED), held);
+			text + used, size - used, "  CPU %u%s: %s sub-buffers produced, %s lost%s\n", ring->cpu,
+			ring->structural ? " structural" : "", text_count(subbufs_of_ring(ring)).s,
+			text_events(__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED)).s, held);
 	}
 	return used;
 }

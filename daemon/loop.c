@@ -18,6 +18,7 @@
 #include "control_commands.h"
 #include "message.h"
 #include "priority.h"
+#include "progress_line.h"
 #include "session.h"
 #include "format_text.h"
 
@@ -349,12 +350,13 @@ static int watch_timer(struct session *session, enum source source, uint64_t aft
 	return err ? err : watch(session, fd, source);
 }
 
+/* A command writes to the same terminal: the line would be in the middle of its output. */
 static bool wants_progress(const struct session *session)
 {
 	const struct session_options *options = &session->options->session;
 
-	return session->recording && !session->keeper && !options->quiet && !options->background &&
-	       isatty(STDERR_FILENO);
+	return session->recording && !session->keeper && !options->quiet && !options->background && !options->command &&
+	       progress_line_is_possible();
 }
 
 static int watch_all(struct session *session)
@@ -404,7 +406,7 @@ void loop_run(struct session *session)
 			handlers[(uint32_t)events[i].data.u64](session, (int)(events[i].data.u64 >> 32));
 	}
 	answer_last_requests(session);
-	message_progress(NULL);
+	progress_line_erase();
 }
 
 bool loop_interrupted(void *context)
