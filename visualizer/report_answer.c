@@ -263,7 +263,7 @@ void report_answer(const struct report *report)
 	size_t nr;
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
-		report_overview_of_programs(report, report->is_windowed || report_user_has_any(report));
+		report_overview_of_programs(report, report_user_has_any(report));
 		put_end(report);
 		return;
 	}
