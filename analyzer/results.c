@@ -240,6 +240,7 @@ static struct trace_wait *figures_waits(const struct trace_analysis *a, const st
 		at->comm = process ? process->comm : "";
 		at->target = wait_target(a, &v);
 		at->path = strings_text(&a->strings, wait_path(a, &v));
+		at->thread = wait_thread(a, &v);
 		at->ns = row->ns;
 		at->count = row->count;
 	}

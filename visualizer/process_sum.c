@@ -44,6 +44,8 @@ static void merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
 		sum->pid = 0;
 	if (strcmp(sum->via, wait->via) != 0)
 		sum->via = "";
+	if (sum->thread != wait->thread)
+		sum->thread = NULL;
 	if (sum->path != wait->path)
 		sum->path = "";
 	sum->ns += wait->ns;

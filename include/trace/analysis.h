@@ -102,7 +102,7 @@ const char *trace_state_name(enum trace_state state);
  *     are the whole latencies of those calls; bytes are those of calls that end in it. Waits for
  *     locks and interrupted waits are cut and counted like waits; deferred work has its CPU time in
  *     the window. What hits of probes cost is in the user time, and not moved to the kernel's.
- * Servers and events of programs are still of the whole trace.
+ * Servers are still of the whole trace; for events of programs see user_events.h.
  */
 struct trace_analysis_options {
 	size_t size;
@@ -461,6 +461,8 @@ struct trace_wait {
 	uint64_t ns;
 	uint64_t count;
 	const char *path; /* of a wait for a process: the file, directory or lock it was on; "" if none */
+	/* of a wait for another thread of the process; NULL: not known, or it has too many */
+	const struct trace_thread *thread;
 };
 
 /**

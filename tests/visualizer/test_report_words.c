@@ -390,7 +390,7 @@ static void own_threads_are_no_processes_of_the_same_name(void)
 	tb_sys_exit(tb, 1, 64400, 0);
 	text = report_of(tb, "-a --pid=10");
 	join_lines(text);
-	contains(text, " for another of its threads via futex, ");
+	contains(text, " for its thread one (11) via futex, ");
 	contains(text, " for process 20 one via futex); ");
 	CU_ASSERT_PTR_NULL(strstr(text, "processes named one"));
 	free(text);
