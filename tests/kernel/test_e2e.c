@@ -430,9 +430,10 @@ static void a_killed_recording_stays_readable(void)
 		execl(path, "tracedaemon", "-ts30", s.trace, (char *)NULL);
 		_exit(127);
 	}
-	/* the file gets its name when the recording begins */
-	session_run("for i in $(seq 600); do test -e %s && exit; sleep 0.1; done", s.trace);
+	/* the file gets its name when the recording begins, and its first bytes with the state */
+	session_run("for i in $(seq 600); do test -s %s && exit; sleep 0.1; done", s.trace);
 	session_run("%s storm %s %s", TRACE_WORKLOAD, s.truth, s.folder);
+	session_run("for i in $(seq 600); do test $(stat -c %%s %s) -gt 1000000 && exit; sleep 0.1; done", s.trace);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
 	trace = trace_open(s.trace, NULL);
