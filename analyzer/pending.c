@@ -59,14 +59,16 @@ static bool is_in_report(const struct trace_analysis *a, const struct trace_thre
 void pending_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 		     const struct wait_cause *v)
 {
+	struct wait_cause row = wait_cause_with_thread(a, *v, thread, pending->waker.thread);
+
 	if (pending->known_ns) {
-		acct_cause(a, thread, v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
+		acct_cause(a, thread, &row, pending->depth ? thread->frames[pending->depth - 1].file : 0,
 			   pending->known_ns);
 		if (is_in_report(a, thread, pending, v))
 			lock_waited(a, thread, v, pending);
 	}
 	if (WATCHED(a, TRACE_STATE_BLOCKED))
-		emit_blocked(a, thread, pending, v);
+		emit_blocked(a, thread, pending, &row);
 }
 
 void pending_split(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,

@@ -22,7 +22,7 @@ struct hidden_log {
 	bool any;				/* threads without recorded events exist and may wake others */
 	struct hidden_slice slices[HIDDEN_LOG]; /* a ring, by the end of the slices */
 	uint64_t pos;				/* number of entries ever added to @slices */
-	struct hash_table readings;		/* of threads that no list has: hidden_runs.c */
+	struct hash_table readings;		/* of threads that the kernel does not list: hidden_runs.c */
 };
 
 /* Which switches of a CPU are not recorded, if its current thread left it? */
@@ -43,6 +43,6 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
  * Returns false if they had none, so that no event can be missing.
  */
 bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_slice *ret_slice);
-/** hidden_event() - @event of @cpu may show the thread that came unrecorded: cpu->hidden is set */
+/** hidden_event() - cpu->hidden is set: @event may show the thread that came unrecorded */
 void hidden_event(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 #endif

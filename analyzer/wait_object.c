@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wait_object.c - the objects of waits: pairs of a process and a path */
+/* wait_object.c - the objects of waits: a process with a thread, a path, or both */
 #include <errno.h>
 #include <stdlib.h>
 #include "state.h"
 #include "wait_object.h"
 
+#define THREADS_TOLD 64u /* a process with more threads has sums of them */
+
 struct object_row {
-	uint64_t key; /* process << 32 | path; no process has the index 0 */
+	/* process << 32 | path, no process has the index 0; by_thread: path << 32 | thread + 1 */
+	uint64_t key;
 	uint64_t idx;
 };
 
@@ -50,6 +53,33 @@ struct wait_cause wait_cause_with_path(struct trace_analysis *a, struct wait_cau
 	return v;
 }
 
+struct wait_cause wait_cause_with_thread(struct trace_analysis *a, struct wait_cause v,
+					 const struct trace_thread *waiter, const struct trace_thread *waker)
+{
+	string_id path = wait_path(a, &v);
+	struct object_row *row;
+
+	if (v.kind != TRACE_WAIT_PROCESS || !waker || waker == waiter || waker->process != waiter->process ||
+	    waker->process != wait_process(a, &v) || waker->process->nr_threads > THREADS_TOLD)
+		return v;
+	row = acct_row(a, &a->wait_objects.by_thread, sizeof(*row), (uint64_t)path << 32 | (waker->idx + 1ull));
+	if (a->failed)
+		return v;
+	if (!row->idx)
+		row->idx = object_new(
+			a, (struct wait_object){.process = waker->process->idx, .path = path, .thread = waker});
+	if (a->failed)
+		return v;
+	v.target = (uint32_t)row->idx;
+	v.has_path = true;
+	return v;
+}
+
+const struct trace_thread *wait_thread(const struct trace_analysis *a, const struct wait_cause *v)
+{
+	return v->has_path ? a->wait_objects.list[v->target].thread : NULL;
+}
+
 struct trace_process *wait_process(const struct trace_analysis *a, const struct wait_cause *v)
 {
 	if (v->has_path)
@@ -76,4 +106,5 @@ void wait_objects_clear(struct wait_objects *objects)
 {
 	free(objects->list);
 	table_clear(&objects->by_pair);
+	table_clear(&objects->by_thread);
 }

@@ -8,51 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-struct text text_count(uint64_t count)
-{
-	struct text digits, out;
-	int nr = snprintf(digits.s, sizeof(digits.s), "%llu", (unsigned long long)count);
-	char *to = out.s;
-
-	for (int i = 0; i < nr; i++) {
-		if (i > 0 && (nr - i) % 3 == 0)
-			*to++ = ' ';
-		*to++ = digits.s[i];
-	}
-	*to = '\0';
-	return out;
-}
-
-struct text text_events(uint64_t count)
-{
-	struct text out;
-
-	snprintf(out.s, sizeof(out.s), "%.30s event%s", text_count(count).s, count == 1 ? "" : "s");
-	return out;
-}
-
-struct text text_bytes(uint64_t bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	struct text out;
-	double value = (double)bytes;
-	unsigned int unit = 0;
-
-	for (; value >= 999.5 && unit < 4; unit++)
-		value /= 1000;
-	snprintf(out.s, sizeof(out.s), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-	return out;
-}
-
 struct text text_seconds(uint64_t time_ns)
 {
 	struct text out;
 	unsigned long long seconds = time_ns / 1000000000;
 
-	if (time_ns < 1000000000)
+	if (seconds < 120)
 		snprintf(out.s, sizeof(out.s), "%.3f s", (double)time_ns / 1e9);
-	else if (seconds < 120)
-		snprintf(out.s, sizeof(out.s), "%.1f s", (double)time_ns / 1e9);
 	else if (seconds < 7200)
 		snprintf(out.s, sizeof(out.s), "%llu min %02llu s", seconds / 60, seconds % 60);
 	else

@@ -6,16 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "error_set.h"
+#include "number_text.h"
 
-/** struct text - a small string returned by value, so that several fit into one printf */
-struct text {
-	char s[40];
-};
-
-struct text text_count(uint64_t count);	    /* "1 234 567" */
-struct text text_events(uint64_t count);    /* "1 event", "27 550 events" */
-struct text text_bytes(uint64_t bytes);	    /* "12.3 MB" */
-struct text text_seconds(uint64_t time_ns); /* "60.0 s", "2 min 05 s" */
+static inline struct text text_count(uint64_t count)
+{
+	return number_count(count);
+}
+static inline struct text text_events(uint64_t count)
+{
+	return number_events(count);
+}
+static inline struct text text_bytes(uint64_t bytes)
+{
+	return number_bytes(bytes);
+}
+struct text text_seconds(uint64_t time_ns); /* "60.000 s", "2 min 05 s" */
 
 /** text_trace_name() - a default name for a trace: trace-2026-11-21-120000.trace */
 struct text text_trace_name(void);

@@ -6,6 +6,7 @@
 #include "cursor_heap.h"
 #include "cursor_state.h"
 #include "error_set.h"
+#include "number_text.h"
 #include "timeline.h"
 
 #include <errno.h>
@@ -96,13 +97,13 @@ static void note_damage(struct trace_cursor *cursor, const struct span *span, co
 	struct chunk chunk;
 
 	if (chunk_get(cursor->trace, span->idx, &chunk))
-		error_set(&cursor->why, -EBADMSG,
-			  "%s: chunk %u, of %u events, cannot be read: %s; its events are missing", cursor->trace->path,
-			  span->idx, span->events, reason);
+		error_set(&cursor->why, -EBADMSG, "%s: chunk %u, of %s, cannot be read: %s; its events are missing",
+			  cursor->trace->path, span->idx, number_events(span->events).s, reason);
 	else
 		error_set(&cursor->why, -EBADMSG,
-			  "%s: the chunk of %u events at offset %llu is damaged: %s; its events are missing",
-			  cursor->trace->path, span->events, (unsigned long long)chunk.public.offset, reason);
+			  "%s: the chunk of %s at offset %llu is damaged: %s; its events are missing",
+			  cursor->trace->path, number_events(span->events).s, (unsigned long long)chunk.public.offset,
+			  reason);
 }
 
 static int chunk_is_damaged(struct trace_cursor *cursor, const struct span *span, const char *reason)

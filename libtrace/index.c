@@ -16,6 +16,7 @@
 #include "chunk.h"
 #include "chunk_table.h"
 #include "loss_ledger.h"
+#include "number_text.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -258,8 +259,8 @@ static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 /* A good header without its whole payload: the number of its events and their times are known. */
 static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const struct trace_chunk_header *header)
 {
-	int error = trace_add_damage(trace, at, next - at, "offset %llu: a chunk of %u events is incomplete",
-				     (unsigned long long)at, header->events);
+	int error = trace_add_damage(trace, at, next - at, "offset %llu: a chunk of %s is incomplete",
+				     (unsigned long long)at, number_events(header->events).s);
 
 	if (!error)
 		error = trace_add_chunk(trace, at, at, header);

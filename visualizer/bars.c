@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* bars.c - lines with a label, a time, a share and a bar. */
-#include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bars.h"
+#include "charset.h"
 #include "checked_memory.h"
 #include "value_text.h"
 
@@ -16,20 +14,6 @@
 #define SHARE_WIDTH 8
 #define BAR_MAX	    40	/* columns of 100 % */
 #define NO_TERMINAL 100 /* columns where the output has no width */
-
-/* The program itself stays in the C locale: its numbers are the same everywhere. */
-static bool has_blocks(void)
-{
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool is_utf8;
-
-	if (!locale && errno == ENOMEM)
-		memory_end();
-	is_utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-	if (locale)
-		freelocale(locale);
-	return is_utf8;
-}
 
 static size_t label_width(const struct bar *bars, size_t nr)
 {
@@ -63,7 +47,7 @@ static void put_bar(const struct text_output *output, const struct bar *bar, uin
 
 void bars_put(const struct text_output *output, const struct bar *bars, size_t nr, uint64_t whole_ns)
 {
-	const char *block = has_blocks() ? "\xe2\x96\x88" : "#";
+	const char *block = charset_is_utf8() ? "\xe2\x96\x88" : "#";
 	size_t label = label_width(bars, nr), width = output->width ? output->width : NO_TERMINAL,
 	       used = INDENT + label + TIME_WIDTH + SHARE_WIDTH + 2;
 	int max = width > used + 1 ? (int)(width - used - 1) : 0;

@@ -155,6 +155,10 @@ void cpu_taker_text(struct string *s, const struct cpu_taker *taker, const char 
 		string_add(s, "(idle CPU waking up)");
 		return;
 	}
+	if (strcmp(taker->first.title, "several") == 0 && !taker->first.process) {
+		string_add(s, "(several, not told apart)");
+		return;
+	}
 	if (!taker->first.process) {
 		string_addf(s, "(%s)", text_name(taker->first.title, name, sizeof(name)));
 		return;

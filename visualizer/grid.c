@@ -65,8 +65,7 @@ void grid_count(struct grid *grid, uint64_t count)
 {
 	struct value_text text;
 
-	snprintf(text.bytes, sizeof(text.bytes), "%" PRIu64, count);
-	grid_text(grid, !count && !grid->output->exact ? "-" : text.bytes);
+	grid_text(grid, !count && !grid->output->exact ? "-" : text_count(grid->output, count, &text));
 }
 
 void grid_percent(struct grid *grid, uint64_t part, uint64_t whole)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <trace/saturate.h>
 #include "losses.h"
+#include "number_text.h"
 #include "value_text.h"
 
 struct losses losses_of(const struct trace *trace)
@@ -73,20 +74,22 @@ void losses_warn_late(const struct trace_analysis *analysis)
 	char line[4 * sizeof(((struct trace_error *)0)->message)];
 
 	if (start_damage)
-		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " event%s of the start state cannot be read: %s\n",
-			start_lost, start_lost == 1 ? "" : "s", text_name(start_damage, line, sizeof(line)));
+		fprintf(stderr, "tracevisualizer: warning: %s event%s of the start state cannot be read: %s\n",
+			number_count(start_lost).s, start_lost == 1 ? "" : "s",
+			text_name(start_damage, line, sizeof(line)));
 
 	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
 		fprintf(stderr,
-			"tracevisualizer: warning: a damaged chunk of CPU %u loses %" PRIu64
-			" event%s; the affected times are shown as unknown (details: --verify)\n",
-			trace_analysis_get_late_gap(analysis, i)->cpu, trace_analysis_get_late_gap(analysis, i)->lost,
+			"tracevisualizer: warning: a damaged chunk of CPU %u loses %s event%s; the affected times are "
+			"shown as unknown (details: --verify)\n",
+			trace_analysis_get_late_gap(analysis, i)->cpu,
+			number_count(trace_analysis_get_late_gap(analysis, i)->lost).s,
 			trace_analysis_get_late_gap(analysis, i)->lost == 1 ? "" : "s");
 	for (size_t i = MAX_WARNINGS; i < nr; i++)
 		lost = trace_add_saturated(lost, trace_analysis_get_late_gap(analysis, i)->lost);
 	if (lost)
-		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks lose %" PRIu64 " events\n",
-			nr - MAX_WARNINGS, lost);
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks lose %s events\n", nr - MAX_WARNINGS,
+			number_count(lost).s);
 }
 
 const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct value_text *text)
@@ -97,8 +100,8 @@ const char *losses_text(const struct trace *trace, const struct trace_analysis *
 	if (gaps && !lost)
 		snprintf(text->bytes, sizeof(text->bytes), "an unknown number of events");
 	else
-		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s",
-			 losses_of(trace).is_minimum ? "at least " : "", lost, lost == 1 ? "" : "s");
+		snprintf(text->bytes, sizeof(text->bytes), "%s%s event%s",
+			 losses_of(trace).is_minimum ? "at least " : "", number_count(lost).s, lost == 1 ? "" : "s");
 	return text->bytes;
 }
 
@@ -111,12 +114,12 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
 
 	if (overwritten)
 		string_addf(s,
-			    " %" PRIu64 " older event%s overwritten: the report covers the time for which the flight "
+			    " %s older event%s overwritten: the report covers the time for which the flight "
 			    "recorder had the events of all CPUs.",
-			    overwritten, overwritten == 1 ? " was" : "s were");
+			    number_count(overwritten).s, overwritten == 1 ? " was" : "s were");
 	if (older)
-		string_addf(s, " Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older,
-			    older == 1 ? "" : "s");
+		string_addf(s, " Only -d shows the %s older event%s of some CPUs and of programs.",
+			    number_count(older).s, older == 1 ? "" : "s");
 	if (!gaps)
 		return;
 	losses_text(trace, analysis, &text);

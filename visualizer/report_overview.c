@@ -14,11 +14,13 @@
 #include "checked_figures.h"
 #include "cpu_takers.h"
 #include "losses.h"
+#include "number_text.h"
 #include "process_choice.h"
 #include "process_sum.h"
 #include "recorded.h"
 #include "report_cpus.h"
 #include "report_overview.h"
+#include "thread_choice.h"
 #include "wait_text.h"
 
 #define NAME_BYTES   256
@@ -88,7 +90,10 @@ static void add_wait(struct string *s, const struct trace_analysis *analysis, co
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 
 	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
-		string_add(s, "another of its threads");
+		char own[NAME_BYTES + 32];
+
+		string_add(s,
+			   wait->thread ? text_own_thread(wait->thread, own, sizeof(own)) : "another of its threads");
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && is_unidentified(wait->target)) {
 		string_addf(s, "%s processes", wait->target);
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
@@ -206,6 +211,7 @@ static void about_one(struct string *s, const struct report *report, const struc
 		      const struct process_sum *sum)
 {
 	add_process(s, trace_process_title(process), trace_process_pid(process));
+	chosen_threads_text(s, report, process);
 	if (!has_scheduling(report->analysis)) {
 		string_add(s, " existed for ");
 		add_ns(s, &report->output, sum->elapsed_ns);
@@ -242,7 +248,7 @@ static void about_one(struct string *s, const struct report *report, const struc
 	if (sum->probe_hits) {
 		string_add(s, ", of which ");
 		add_ns(s, &report->output, sum->probe_ns);
-		string_addf(s, " for %" PRIu64 " hits of probes", sum->probe_hits);
+		string_addf(s, " for %s hits of probes", number_count(sum->probe_hits).s);
 	}
 	string_add(s, ").");
 }

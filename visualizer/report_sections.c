@@ -126,7 +126,7 @@ static void grid_thread(struct grid *grid, const struct trace_process *process, 
 
 static void grid_holder(struct grid *grid, const struct trace_lock_wait *lock)
 {
-	char one[NAME_BYTES + 32], text[NAME_BYTES + 48];
+	char text[NAME_BYTES + 48];
 
 	if (lock->holder != lock->waiter) {
 		grid_thread(grid, lock->holder, lock->holder_thread);
@@ -136,10 +136,7 @@ static void grid_holder(struct grid *grid, const struct trace_lock_wait *lock)
 		grid_text(grid, "another of its threads");
 		return;
 	}
-	snprintf(text, sizeof(text), "its thread %s",
-		 text_process(trace_thread_comm(lock->holder_thread), trace_thread_tid(lock->holder_thread), one,
-			      sizeof(one)));
-	grid_text(grid, text);
+	grid_text(grid, text_own_thread(lock->holder_thread, text, sizeof(text)));
 }
 
 static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
@@ -250,6 +247,13 @@ static void by_interruption(const struct report *report)
 
 /* ---- by pair ---- */
 
+static void grid_own_thread(struct grid *grid, const struct trace_thread *thread)
+{
+	char text[NAME_BYTES + 48];
+
+	grid_text(grid, thread ? text_own_thread(thread, text, sizeof(text)) : "another of its threads");
+}
+
 static void by_pair(const struct report *report)
 {
 	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
@@ -277,7 +281,7 @@ static void by_pair(const struct report *report)
 			grid_count(grid, pair->wait.count);
 			grid_process(grid, trace_process_title(pair->waiter), trace_process_pid(pair->waiter));
 			if (pair->wait.pid == trace_process_pid(pair->waiter))
-				grid_text(grid, "another of its threads");
+				grid_own_thread(grid, pair->wait.thread);
 			else
 				grid_process(grid, pair->wait.target, pair->wait.pid);
 			grid_text(grid, pair->wait.idle ? "(idle)" : pair->wait.via);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/param.h> /* MAX() */
 #include "losses.h"
+#include "number_text.h"
 #include "recorded.h"
 #include "report_summary.h"
 
@@ -89,17 +90,17 @@ static void put_losses(const struct report *report)
 	losses_lost(report->trace, report->analysis, &gaps);
 	if (overwritten)
 		put_note(report,
-			 "%" PRIu64 " older event%s overwritten: the report covers the time for which the flight "
+			 "%s older event%s overwritten: the report covers the time for which the flight "
 			 "recorder had the events of all CPUs.",
-			 overwritten, overwritten == 1 ? " was" : "s were");
+			 number_count(overwritten).s, overwritten == 1 ? " was" : "s were");
 	if (older)
-		put_note(report, "Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older,
-			 older == 1 ? "" : "s");
+		put_note(report, "Only -d shows the %s older event%s of some CPUs and of programs.",
+			 number_count(older).s, older == 1 ? "" : "s");
 	if (contradictions)
 		put_note(report,
-			 "%" PRIu64 " inconsistenc%s: an event contradicts the state of its thread, because events "
+			 "%s inconsistenc%s: an event contradicts the state of its thread, because events "
 			 "before it are missing without a gap, or were filtered.",
-			 contradictions, contradictions == 1 ? "y" : "ies");
+			 number_count(contradictions).s, contradictions == 1 ? "y" : "ies");
 	if (gaps)
 		put_note(report, "Lost: %s in %zu gap%s; the affected times are counted as unknown.",
 			 losses_text(report->trace, report->analysis, &t), gaps, gaps == 1 ? "" : "s");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* row_limit.c - which rows of a table are shown, and what is left out. */
 #include <stdio.h>
+#include "number_text.h"
 #include "row_limit.h"
 
 size_t row_limit_max(const struct row_choice *choice, size_t nr, size_t otherwise)
@@ -38,7 +39,7 @@ const char *row_limit_rest(const struct row_limit *limit, const struct text_outp
 
 	text->bytes[0] = 0;
 	if (limit->left)
-		snprintf(text->bytes, sizeof(text->bytes), "%zu more row%s%s%.30s", limit->left,
+		snprintf(text->bytes, sizeof(text->bytes), "%.26s more row%s%s%.22s", number_count(limit->left).s,
 			 limit->left == 1 ? "" : "s", limit->left_ns ? ", " : "",
 			 limit->left_ns ? text_ns(output, limit->left_ns, &ns) : "");
 	return text->bytes;

@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "charset.h"
 #include "checked_memory.h"
 #include "text_output.h"
 
+#define NARROW	   8   /* columns in which three dots would leave too little of a name */
 #define WIDTH_MIN  8   /* a line is not cut to fewer columns */
 #define LINE_WIDTH 100 /* of a paragraph; a narrower terminal has its own */
 
@@ -31,6 +33,7 @@ static const char *skip_width(const char *text, size_t width)
 
 char *text_cut(const char *text, size_t width)
 {
+	const char *left_out = charset_is_utf8() ? "\xe2\x80\xa6" : width < NARROW ? "." : "...";
 	struct string cut = {0};
 
 	if (text_width(text) <= width) {
@@ -38,13 +41,14 @@ char *text_cut(const char *text, size_t width)
 		return string_take(&cut);
 	}
 	if (*text == '/') {
-		string_add(&cut, "\xe2\x80\xa6");
-		string_add(&cut, skip_width(text, width - 1));
+		string_add(&cut, left_out);
+		string_add(&cut, skip_width(text, width - text_width(left_out)));
 		return string_take(&cut);
 	}
-	for (; *text && text_width(string_text(&cut)) < width - 1; text = g_utf8_next_char(text))
+	for (width -= text_width(left_out); *text && text_width(string_text(&cut)) < width;
+	     text = g_utf8_next_char(text))
 		string_add_bytes(&cut, text, (size_t)(g_utf8_next_char(text) - text));
-	string_add(&cut, "\xe2\x80\xa6");
+	string_add(&cut, left_out);
 	return string_take(&cut);
 }
 

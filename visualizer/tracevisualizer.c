@@ -11,13 +11,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "clock_ns.h"
+#include "charset.h"
 #include "complain.h"
 #include "diff_cause.h"
 #include "checked_memory.h"
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
+#include "number_text.h"
 #include "pager.h"
+#include "pass_progress.h"
 #include "option_help.h"
 #include "report_answer.h"
 #include "report_critical_path.h"
@@ -76,9 +79,8 @@ static void warn_gaps(const struct trace *trace)
 	struct losses losses = losses_of(trace);
 
 	if (losses.overwritten)
-		fprintf(stderr,
-			"tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n",
-			losses.overwritten, losses.overwritten == 1 ? " was" : "s were");
+		fprintf(stderr, "tracevisualizer: %s older event%s overwritten before the flight recorder was saved\n",
+			number_count(losses.overwritten).s, losses.overwritten == 1 ? " was" : "s were");
 	if (losses.gaps && !losses.lost)
 		fprintf(stderr,
 			"tracevisualizer: warning: events may have been lost in %zu gap%s (count unknown); the "
@@ -86,10 +88,10 @@ static void warn_gaps(const struct trace *trace)
 			losses.gaps, losses.gaps == 1 ? "" : "s");
 	else if (losses.gaps)
 		fprintf(stderr,
-			"tracevisualizer: warning: %s%" PRIu64
-			" event%s lost in %zu gap%s; the affected times are shown as unknown\n",
-			losses.is_minimum ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were",
-			losses.gaps, losses.gaps == 1 ? "" : "s");
+			"tracevisualizer: warning: %s%s event%s lost in %zu gap%s; the affected times are shown as "
+			"unknown\n",
+			losses.is_minimum ? "at least " : "", number_count(losses.lost).s,
+			losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
 }
 
 static void warn_losses(const struct trace *trace)
@@ -116,12 +118,20 @@ static bool is_all_accounted_for(const struct trace *trace)
 	return !losses_of(trace).is_minimum && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED);
 }
 
+static void show_verified(void *progress, uint64_t done, uint64_t of)
+{
+	work_progress_at(progress, done, of);
+}
+
 static int verify(const struct report *report)
 {
+	struct work_progress progress = work_progress_begin("tracevisualizer: verification");
 	struct string line = {0};
 	struct trace_error error = {0};
+	int verified = trace_verify_watched(report->trace, show_verified, &progress, &error);
 
-	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
+	progress_line_erase();
+	if (verified < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    (report->servers && trace_servers_verify(report->servers, &error) < 0) ||
 	    (report->user && trace_user_events_verify(report->user, &error) < 0))
 		return complain_of_error(&error);
@@ -193,13 +203,14 @@ static int analyze_more(struct report *report, struct trace_error *ret_error)
 {
 	const struct report_choice *reports = &report->options->reports;
 	bool figures = reports->json && !reports->critical_path && !reports->slowest;
-	bool with_servers = (reports->analyze || reports->answer || reports->verify || figures) && !report->is_windowed;
+	bool with_user = reports->analyze || reports->answer || reports->verify || figures || reports->slowest,
+	     with_servers = with_user && !reports->slowest && !report->is_windowed;
 
 	if (with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
-	if (report->servers || reports->slowest)
+	if (with_user && (report->servers || !with_servers))
 		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);
-	if ((with_servers && !report->servers) || ((with_servers || reports->slowest) && !report->user))
+	if (with_user && !report->user)
 		return complain_of_error(ret_error);
 	if (reports->analyze || figures)
 		report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
@@ -233,8 +244,12 @@ static int analyze(struct report *report, double *since)
 		timeline_begin(report);
 	if (options->reports.slowest && slowest_begin(report->slowest, report) < 0)
 		memory_end();
+	if (!options->reports.timeline || /* it is written meanwhile */
+	    pass_progress_of_file(report->file ? report_file_fd(report->file) : STDOUT_FILENO, "").what)
+		pass_progress_watch(report->analysis, "tracevisualizer: analysis");
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
+	progress_line_erase();
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	losses_warn_late(report->analysis);
 	return 0;
@@ -280,6 +295,7 @@ static int open_output(struct report *report)
 	}
 	setvbuf(report->output.out, buffer, _IOFBF, sizeof(buffer));
 	report->output.width = output_width(fd);
+	charset_begin(report->output.width);
 	report->output.colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	if (report->output.out == stdout && !report->options->no_pager && !report->options->reports.answer)
 		pager_begin();
@@ -418,8 +434,10 @@ static int open_side(struct report *report, const char *path)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (!report->is_windowed) /* the cause is that of whole commands */
 		diff_cause_begin(report);
+	pass_progress_watch(report->analysis, "tracevisualizer: analysis");
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
+	progress_line_erase();
 	report_check_memory(report);
 	losses_warn_late(report->analysis);
 	return 0;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "charset.h"
+#include "number_text.h"
 #include "value_text.h"
 
 const char *text_ns(const struct text_output *output, uint64_t ns, struct value_text *text)
@@ -37,17 +39,19 @@ const char *text_difference(const struct text_output *output, uint64_t a, uint64
 
 const char *text_bytes(const struct text_output *output, uint64_t bytes, struct value_text *text)
 {
-	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	double value = (double)bytes / 1024;
-	size_t unit = 0;
+	if (output->exact)
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64, bytes);
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%s", number_bytes(bytes).s);
+	return text->bytes;
+}
 
-	if (output->exact || bytes < 1024) {
-		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 "%s", bytes, output->exact ? "" : " B");
-		return text->bytes;
-	}
-	for (; value >= 1023.95 && unit < 5; unit++) /* rounds to 1024.0 */
-		value /= 1024;
-	snprintf(text->bytes, sizeof(text->bytes), "%.1f %s", value, units[unit]);
+const char *text_count(const struct text_output *output, uint64_t count, struct value_text *text)
+{
+	if (output->exact)
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64, count);
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%s", number_count(count).s);
 	return text->bytes;
 }
 
@@ -57,8 +61,8 @@ const char *text_name(const char *name, char *buffer, size_t size)
 
 	while (*name) {
 		gunichar c = g_utf8_get_char_validated(name, -1);
-		bool plain = c != (gunichar)-1 && c != (gunichar)-2 && !g_unichar_iscntrl(c) && c != 0x2028 &&
-			     c != 0x2029;
+		bool plain = (c < 0x80 || !charset_hides()) && c != (gunichar)-1 && c != (gunichar)-2 &&
+			     !g_unichar_iscntrl(c) && c != 0x2028 && c != 0x2029;
 		size_t bytes = plain ? (size_t)(g_utf8_next_char(name) - name) : 1;
 
 		if (used + (plain ? bytes : 4) >= size)

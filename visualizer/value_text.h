@@ -17,6 +17,8 @@ const char *text_ns(const struct text_output *output, uint64_t ns, struct value_
 const char *text_difference(const struct text_output *output, uint64_t a, uint64_t b, struct value_text *text);
 /** text_bytes() - "812 B", "1.2 MiB", or "1258291" with --ns */
 const char *text_bytes(const struct text_output *output, uint64_t bytes, struct value_text *text);
+/** text_count() - "1,234,567", or "1234567" with --ns */
+const char *text_count(const struct text_output *output, uint64_t count, struct value_text *text);
 /**
  * text_name() - format @name for a terminal: control characters and invalid UTF-8 become \xNN
  * Cut to @size. Returns @buffer.

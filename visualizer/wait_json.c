@@ -13,6 +13,8 @@ void json_wait_keys(struct json *json, const struct trace_wait *wait)
 	json_u64(json, "ns", wait->ns);
 	json_u64(json, "count", wait->count);
 	json_text(json, "path", wait->path ? wait->path : "");
+	json_u64(json, "tid", wait->thread ? trace_thread_tid(wait->thread) : 0);
+	json_text(json, "thread", wait->thread ? trace_thread_comm(wait->thread) : "");
 }
 
 void json_wait(struct json *json, const struct trace_wait *wait)

@@ -39,6 +39,15 @@ bool wait_is_for_disk(const struct trace_analysis *analysis, const struct trace_
 	return wait->kind == TRACE_WAIT_FILE && is_disk(analysis, wait->target);
 }
 
+const char *text_own_thread(const struct trace_thread *thread, char *buffer, size_t size)
+{
+	char name[256];
+
+	snprintf(buffer, size, "its thread %s",
+		 text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
+	return buffer;
+}
+
 const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid,
 		      char *buffer, size_t size)
 {
@@ -46,12 +55,16 @@ const char *text_wait(const struct trace_analysis *analysis, const struct trace_
 	const char *path = wait->path ? wait->path : "", *on = *path ? " on " : "";
 	char name[256], path_name[256];
 
+	char own[256 + 32] = "another of its threads";
+
+	if (wait->thread)
+		text_own_thread(wait->thread, own, sizeof(own));
 	text_name(wait->target, name, sizeof(name));
 	path = *path ? text_name(path, path_name, sizeof(path_name)) : "";
 	if (wait_is_for_disk(analysis, wait))
 		snprintf(buffer, size, "disk %s%s%s%s", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid)
-		snprintf(buffer, size, "another of its threads%s%s%s%s%s", via, wait->via, on, path, idle);
+		snprintf(buffer, size, "%s%s%s%s%s%s", own, via, wait->via, on, path, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
 		snprintf(buffer, size, "%s processes%s%s%s%s%s", name, via, wait->via, on, path, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS)

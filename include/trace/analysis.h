@@ -102,7 +102,7 @@ const char *trace_state_name(enum trace_state state);
  *     are the whole latencies of those calls; bytes are those of calls that end in it. Waits for
  *     locks and interrupted waits are cut and counted like waits; deferred work has its CPU time in
  *     the window. What hits of probes cost is in the user time, and not moved to the kernel's.
- * Servers and events of programs are still of the whole trace.
+ * Servers are still of the whole trace; for events of programs see user_events.h.
  */
 struct trace_analysis_options {
 	size_t size;
@@ -192,6 +192,12 @@ int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_f
  */
 int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn,
 				  void *data) TRACE_NODISCARD;
+
+/**
+ * trace_analysis_remove_hooks() - before the pass: remove all hooks that were added with @data
+ * A caller that cannot add all of its hooks, and frees @data, takes back those that it added.
+ */
+void trace_analysis_remove_hooks(struct trace_analysis *analysis, const void *data);
 
 /**
  * trace_analysis_run() - the pass over the whole trace; once
@@ -455,6 +461,8 @@ struct trace_wait {
 	uint64_t ns;
 	uint64_t count;
 	const char *path; /* of a wait for a process: the file, directory or lock it was on; "" if none */
+	/* of a wait for another thread of the process; NULL: not known, or it has too many */
+	const struct trace_thread *thread;
 };
 
 /**
@@ -577,6 +585,11 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
  */
 struct trace_figures *trace_thread_figures(const struct trace_analysis *analysis, const struct trace_thread *thread);
 struct trace_figures *trace_process_figures(const struct trace_analysis *analysis, const struct trace_process *process);
+typedef bool (*trace_thread_fn)(const void *data, const struct trace_thread *thread);
+/** trace_process_figures_of() - the sums over the threads of @process that @fn chooses; NULL: all */
+struct trace_figures *trace_process_figures_of(const struct trace_analysis *analysis,
+					       const struct trace_process *process, trace_thread_fn fn,
+					       const void *data);
 struct trace_figures *trace_system_figures(const struct trace_analysis *analysis); /* all processes together */
 struct trace_figures *trace_figures_free(struct trace_figures *figures);	   /* NULL is fine; returns NULL */
 

@@ -167,7 +167,7 @@ check "an older trace stays if the socket fails" cmp -s t.trace kept.trace
 expect 1 "is not a socket and is not replaced" "$daemon" --control words -tu100000 kept.trace
 check "the socket replaces no file" grep -qx precious words
 check "and nothing is left beside it" test -z "$(ls kept.trace.* words.lock 2>/dev/null)"
-expect 0 "few.trace: [1-9][0-9]* events, [0-9.]* kB, .* s, nothing lost$" env TRACE_FAKE_EVENTS=10 "$daemon" --control "$work/control" -tu100000 few.trace
+expect 0 "few.trace: [1-9][0-9]* events, [0-9.]* [KM]iB, .* s, nothing lost$" env TRACE_FAKE_EVENTS=10 "$daemon" --control "$work/control" -tu100000 few.trace
 run -tu100000 - >piped 2>err
 check "stdout" cmp -s -n 8 piped t.trace
 

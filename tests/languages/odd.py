@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """odd.py - values and declarations that a program should not use; prints what each event is to be."""
+import asyncio
 import os
 import threading
+import time
 
 import tracetoolkit
 
@@ -59,3 +61,24 @@ try:
     raises()
 except KeyError:
     pass
+
+
+tasks = tracetoolkit.request("odd", "tasks")
+
+
+async def task(number):
+    tasks.begin(number)
+    tasks.handoff(number)
+    begin = time.monotonic_ns()
+    await asyncio.sleep(0.005)
+    waited = time.monotonic_ns() - begin
+    tasks.begin(number)
+    tasks.end(number)
+    return waited
+
+
+async def all_tasks():
+    return sum(await asyncio.gather(*map(task, range(3))))
+
+
+print(f"tasks 3 waited {asyncio.run(all_tasks())} ns")

@@ -107,9 +107,9 @@ static struct tb *eventful_story(void)
 	"                 {'pid': 0, 'comm': 'interrupts', 'ns': 10}]," \
 	"'waits': [{'kind': 'process', 'target': 'two', 'pid': 20, 'comm': 'two', 'via': 'pipe', 'idle': false," \
 		"'ns': 600, 'count': 1," \
-	"           'path': '', 'device': ''}," \
+	"           'path': '', 'tid': 0, 'thread': '', 'device': ''}," \
 	"          {'kind': 'memory', 'target': '', 'pid': 0, 'comm': '', 'via': '', 'idle': false, 'ns': 350," \
-		"'count': 1, 'path': '', 'device': ''}]," \
+		"'count': 1, 'path': '', 'tid': 0, 'thread': '', 'device': ''}]," \
 	"'syscalls': [{'name': 'read', 'calls': 2, 'errors': 0, 'elapsed_ns': 1200, 'cpu_ns': 370," \
 		"'interrupted_ns': 30," \
 	"              'wait_cpu_ns': 200, 'wait_ns': 600, 'min_ns': 200, 'p50_ns': 202, 'p99_ns': 1000," \

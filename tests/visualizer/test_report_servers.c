@@ -78,7 +78,7 @@ static void the_json_has_servers_and_their_work_for_waiting_clients(void)
 		"  'wait_ns': 1752, 'for_client_ns': 402, 'for_others_ns': 50, 'server_waited_ns': 1000,"
 		"  'server_wait_cpu_ns': 300, 'rest_ns': 0,"
 		"  'server_waits': [{'kind': 'file', 'target': '/data', 'pid': 0, 'comm': '', 'via': '', 'idle': false,"
-		"                    'ns': 1000, 'count': 1, 'path': '', 'device': ''}],"
+		"                    'ns': 1000, 'count': 1, 'path': '', 'tid': 0, 'thread': '', 'device': ''}],"
 		"  'server_wait_cpu_for': [{'pid': 0, 'comm': 'idle', 'ns': 300}]}]");
 	free(text);
 }

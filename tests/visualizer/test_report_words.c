@@ -206,7 +206,7 @@ static void an_empty_trace_and_an_unused_name_are_reported(void)
 	snprintf(arguments, sizeof(arguments), "-a --pid=31 %s", story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
 	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 31, which is a thread of "
-				     "process 30; without --pid, --comm and --cgroup all are listed\n");
+				     "process 30; without --pid, --tid, --comm and --cgroup all are listed\n");
 	free(text);
 }
 
@@ -390,7 +390,7 @@ static void own_threads_are_no_processes_of_the_same_name(void)
 	tb_sys_exit(tb, 1, 64400, 0);
 	text = report_of(tb, "-a --pid=10");
 	join_lines(text);
-	contains(text, " for another of its threads via futex, ");
+	contains(text, " for its thread one (11) via futex, ");
 	contains(text, " for process 20 one via futex); ");
 	CU_ASSERT_PTR_NULL(strstr(text, "processes named one"));
 	free(text);
