@@ -542,6 +542,8 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 fail:
 	error_set(ret_error, error, "%s",
 		  error == -EBUSY ? "the analysis was run already; create the history before it" : "out of memory");
+	if (history)
+		trace_analysis_remove_hooks(analysis, history);
 	return trace_history_free(history);
 }
 

@@ -57,6 +57,18 @@ int trace_analysis_on_late_gap(struct trace_analysis *a, trace_late_gap_fn fn, v
 	return hook_add(a, &hook);
 }
 
+void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
+{
+	size_t kept = 0;
+
+	if (a->began) /* they are indexed, and may be running */
+		return;
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].data != data)
+			a->hooks.list[kept++] = a->hooks.list[i];
+	a->hooks.nr = kept;
+}
+
 /*
  * Index the hooks by event. Most events have at most one hook, so a search of all hooks for each
  * event would be wasted.

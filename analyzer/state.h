@@ -138,9 +138,9 @@ struct trace_analysis {
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 
-	struct window *window; /* owned; NULL: the whole trace */
-	bool is_past_window;   /* the pass is behind it; false: there is none */
-	struct rules *rules;   /* owned; NULL: not to be verified */
+	struct window *window;		       /* owned; NULL: the whole trace */
+	bool is_before_window, is_past_window; /* where the pass is; without a window neither */
+	struct rules *rules;		       /* owned; NULL: not to be verified */
 	struct hook_list hooks;
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];

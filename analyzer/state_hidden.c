@@ -205,7 +205,7 @@ static void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	slice_log_begin(a, cpu, ns);
 }
 
-/* The thread that made the event at @ns passes the filter. Its switch to the CPU was not recorded. */
+/* The thread that made the event at @ns passes the filter. Its switch in was not recorded. */
 static void filtered_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_thread *next;

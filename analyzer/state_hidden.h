@@ -43,6 +43,6 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
  * Returns false if they had none, so that no event can be missing.
  */
 bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_slice *ret_slice);
-/** hidden_event() - @event of @cpu may show the thread that came unrecorded, if cpu->hidden is set */
+/** hidden_event() - cpu->hidden is set: @event may show the thread that came unrecorded */
 void hidden_event(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 #endif

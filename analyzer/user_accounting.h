@@ -169,6 +169,10 @@ struct user_request {
 	bool is_followed; /* the span gets its waits as they arrive */
 };
 
+/*
+ * With a window of the analysis, events count that are in it, and spans that end in it, with their
+ * whole time. A span gets the waits of a request when it ends, and not as they arrive.
+ */
 struct trace_user_events {
 	const struct trace *trace;	 /* borrowed */
 	struct trace_analysis *analysis; /* borrowed */

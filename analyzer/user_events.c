@@ -113,7 +113,7 @@ static void scopes_drop(struct trace_user_events *u, struct actor *actor, uint32
 	while (actor->depth > depth) {
 		struct segment *scope = &actor->scopes[--actor->depth];
 
-		scope->span->open++;
+		scope->span->open += user_left_open(u, scope->from_ns);
 		scope_tell(u, actor, scope, false);
 		segment_drop(u, actor, scope);
 	}
@@ -193,10 +193,15 @@ static bool may_miss_events(const struct trace_user_events *u, const struct acto
 static void count(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind,
 		  const struct trace_event *event)
 {
-	struct event_sum *sum = event_sum(u, &actor->owner, kind->name);
 	struct number_row *seen = table_add(&actor->last_seen, sizeof(*seen), event->id + 1ull);
 	uint64_t now = trace_analysis_now(u->analysis);
+	struct event_sum *sum;
 
+	if (seen && !user_counts(u)) {
+		seen->number = now;
+		return;
+	}
+	sum = event_sum(u, &actor->owner, kind->name);
 	if (!sum || !seen) {
 		user_fail(u);
 		return;
@@ -249,10 +254,20 @@ static void scope_begin(struct trace_user_events *u, struct actor *actor, string
 		return;
 	if (!scope_room(u, actor)) {
 		actor->too_deep++;
-		span->unmatched++;
+		span->unmatched += user_counts(u);
 		return;
 	}
 	segment_begin(u, actor, &actor->scopes[actor->depth++], span, true);
+}
+
+static void scope_close(struct trace_user_events *u, struct actor *actor, struct segment *scope)
+{
+	if (user_counts(u)) {
+		segment_end(u, actor, scope);
+		return;
+	}
+	scope->span->open += user_left_open(u, scope->from_ns);
+	segment_drop(u, actor, scope);
 }
 
 /* Scopes nest. A scope without an end (longjmp, or a lost event) ends with the scope around it. */
@@ -270,19 +285,19 @@ static void scope_end(struct trace_user_events *u, struct actor *actor, string_i
 	if (!i) {
 		span = span_sum(u, &actor->owner, TRACE_SPAN_SCOPE, name, 0);
 		if (span) {
-			span->unmatched++;
+			span->unmatched += user_counts(u);
 			span_tell_end(u, actor, span);
 		}
 		return;
 	}
 	scopes_drop(u, actor, i);
 	scope_tell(u, actor, &actor->scopes[actor->depth - 1], true);
-	segment_end(u, actor, &actor->scopes[--actor->depth]);
+	scope_close(u, actor, &actor->scopes[--actor->depth]);
 }
 
 static void mark(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind)
 {
-	if (actor->mark_name && actor->mark_provider == kind->provider) {
+	if (actor->mark_name && actor->mark_provider == kind->provider && user_counts(u)) {
 		actor->mark.span = span_sum(u, &actor->owner, TRACE_SPAN_BETWEEN, kind->stem, actor->mark_name);
 		if (actor->mark.span)
 			segment_end(u, actor, &actor->mark);
@@ -531,6 +546,8 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	error_set(ret_error, error, "%s",
 		  error == -EBUSY ? "the pass has begun: follow the events of programs before it"
 				  : "out of memory for the events of programs; analyze on a larger machine");
+	if (u)
+		trace_analysis_remove_hooks(analysis, u);
 	return trace_user_events_free(u);
 }
 

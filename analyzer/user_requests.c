@@ -6,6 +6,7 @@
  * After a handoff the request is queued: no thread works on it until one begins it again.
  */
 #include <stdlib.h>
+#include "state.h"
 #include "user_requests.h"
 #include "user_accounting.h"
 #include "user_instances.h"
@@ -41,7 +42,7 @@ static struct user_request **request_find(struct trace_user_events *u, const str
 static void request_leave(struct trace_user_events *u, struct user_request *request, bool ends)
 {
 	struct actor *actor = request->actor;
-	uint64_t known = request_unfollow(u, request, ends);
+	uint64_t known = u->analysis->window ? request_collect(u, request) : request_unfollow(u, request, ends);
 	struct trace_times times = segment_times(u, &request->segment, known);
 
 	request_piece(u, request);
@@ -127,6 +128,18 @@ void request_begin(struct trace_user_events *u, struct actor *actor, string_id n
 	request_follow(u, request);
 }
 
+static void request_add(struct trace_user_events *u, const struct user_request *request)
+{
+	span_add(u, request->span, trace_analysis_now(u->analysis) - request->begin_ns, &request->times,
+		 request->queued);
+	if (request->span->is_folded)
+		return;
+	if (u->analysis->window)
+		waits_merge(u, &request->span->waits, &request->waits);
+	if (request->nr_unknown)
+		wait_add(u, &request->span->waits, &wait_unknown, request->unknown_ns, request->nr_unknown);
+}
+
 void request_end(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
 	struct user_request **at = request_find(u, &actor->owner, name, id);
@@ -136,7 +149,7 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 	if (!request) {
 		span = span_sum(u, &actor->owner, TRACE_SPAN_REQUEST, name, 0);
 		if (span) {
-			span->unmatched++;
+			span->unmatched += user_counts(u);
 			span_tell_end(u, actor, span);
 		}
 		return;
@@ -145,10 +158,10 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 		request_leave(u, request, true);
 	else
 		request->queued += trace_analysis_now(u->analysis) - request->since_ns;
-	span_add(u, request->span, trace_analysis_now(u->analysis) - request->begin_ns, &request->times,
-		 request->queued);
-	if (request->nr_unknown && !request->span->is_folded)
-		wait_add(u, &request->span->waits, &wait_unknown, request->unknown_ns, request->nr_unknown);
+	if (user_counts(u))
+		request_add(u, request);
+	else
+		request->span->open += user_left_open(u, request->begin_ns);
 	request_tell(u, request, true);
 	request_remove(u, request);
 }
@@ -177,7 +190,7 @@ void requests_drop(struct trace_user_events *u, struct program *program)
 		request_take_back(u, request);
 		if (request->actor)
 			request_leave(u, request, true);
-		request->span->open++;
+		request->span->open += user_left_open(u, request->begin_ns);
 		request_tell(u, request, false);
 		request_remove(u, request);
 	}

@@ -8,6 +8,7 @@
 #include "error_set.h"
 #include "sort.h"
 #include "user_accounting.h"
+#include "state.h"
 #include "user_sums.h"
 
 struct user_results {
@@ -192,6 +193,12 @@ struct user_results *user_results_free(struct user_results *results)
 	return NULL;
 }
 
+/* Other windows than this one may have the spans of a row. */
+static bool is_in_window(const struct trace_user_events *u, const struct span_sum *sum)
+{
+	return !u->analysis->window || sum->elapsed.count || sum->open || sum->unmatched;
+}
+
 static const struct user_results *results_of(struct trace_user_events *u)
 {
 	struct user_results *results;
@@ -209,7 +216,8 @@ static const struct user_results *results_of(struct trace_user_events *u)
 	for (size_t i = 0; ok && i < u->nr_events; i++)
 		ok = event_result(u, u->events[i], &results->events[results->nr_events++]);
 	for (size_t i = 0; ok && i < u->nr_spans; i++)
-		ok = span_result(u, u->spans[i], &results->spans[results->nr_spans++]);
+		if (is_in_window(u, u->spans[i]))
+			ok = span_result(u, u->spans[i], &results->spans[results->nr_spans++]);
 	if (ok)
 		ok = !u->strings.failed &&
 		     sort_rows(results->events, results->nr_events, sizeof(*results->events), order_events) &&

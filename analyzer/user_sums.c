@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "state.h"
 #include "user_sums.h"
+#include "window.h"
 #include "user_accounting.h"
 
 /* kinds of spans; further ones are not followed, because there can be many pairs of events */
@@ -13,6 +15,16 @@ void *user_fail(struct trace_user_events *u)
 {
 	u->failed = -ENOMEM;
 	return NULL;
+}
+
+bool user_counts(const struct trace_user_events *u)
+{
+	return !u->analysis->is_before_window && !u->analysis->is_past_window;
+}
+
+bool user_left_open(const struct trace_user_events *u, uint64_t from_ns)
+{
+	return u->analysis->is_past_window ? from_ns < window_to(u->analysis->window) : !u->analysis->is_before_window;
 }
 
 void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t ns)

@@ -6,6 +6,10 @@
 
 /** user_fail() - note that memory ran out; returns NULL */
 void *user_fail(struct trace_user_events *user);
+/** user_counts() - the pass is in the window of the analysis, or there is none */
+bool user_counts(const struct trace_user_events *user);
+/** user_left_open() - does a span that began at @from_ns and has no result count as open? */
+bool user_left_open(const struct trace_user_events *user, uint64_t from_ns);
 void latency_add(struct trace_user_events *user, struct latency *latency, uint64_t ns);
 /** event_sum() - the sum of @name in the process of @owner; made if missing; NULL: out of memory */
 struct event_sum *event_sum(struct trace_user_events *user, const struct owner *owner, string_id name);

@@ -35,6 +35,7 @@
  * do.
  */
 #include <stdlib.h>
+#include "state.h"
 #include "user_waits.h"
 #include "user_accounting.h"
 #include "user_sums.h"
@@ -231,9 +232,10 @@ void request_follow(struct trace_user_events *u, struct user_request *request)
 	struct actor *actor = request->actor;
 	struct following *following = NULL;
 
-	if (actor->thread && request->program == actor->program && !request->span->is_folded)
+	if (actor->thread && request->program == actor->program && !request->span->is_folded && !u->analysis->window)
 		following = following_of(actor, request->span) ?: following_new(u, actor, request->span);
-	segment_begin(u, actor, &request->segment, request->span, following);
+	segment_begin(u, actor, &request->segment, request->span,
+		      following || (u->analysis->window && request->program == actor->program));
 	if (!following)
 		return;
 	following->nr++;
@@ -254,6 +256,17 @@ static void request_keep(struct trace_user_events *u, struct user_request *reque
 		else
 			span_fold(request->span);
 	}
+}
+
+uint64_t request_collect(struct trace_user_events *u, struct user_request *request)
+{
+	uint64_t known = 0;
+
+	request_keep(u, request);
+	for (const struct stretch *stretch = request->segment.stretch; stretch && !request->span->is_folded;
+	     stretch = stretch->newer)
+		known += waits_sum(&stretch->waits);
+	return known;
 }
 
 uint64_t request_unfollow(struct trace_user_events *u, struct user_request *request, bool ends)
@@ -321,6 +334,8 @@ void requests_take_back(struct trace_user_events *u, struct actor *actor)
 
 void request_take_back(struct trace_user_events *u, struct user_request *request)
 {
+	if (u->analysis->window) /* the span did not get them */
+		return;
 	take_back(u, request->span, &request->waits, 1);
 }
 

@@ -39,6 +39,11 @@ void request_follow(struct trace_user_events *user, struct user_request *request
  */
 uint64_t request_unfollow(struct trace_user_events *user, struct user_request *request, bool ends);
 /**
+ * request_collect() - with a window: @request keeps the waits of its present segment
+ * Returns their time in ns; 0 if that would take too many steps.
+ */
+uint64_t request_collect(struct trace_user_events *user, struct user_request *request);
+/**
  * requests_take_back() - subtract the waits of @actor's current segments from the spans of its
  * followed requests, because those requests will not end
  */

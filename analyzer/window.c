@@ -249,6 +249,11 @@ void window_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_
 	table_clear(&t->running);
 }
 
+uint64_t window_to(const struct window *window)
+{
+	return window ? window->ns[EDGE_TO] : UINT64_MAX;
+}
+
 bool window_wait(const struct trace_analysis *a, const struct pending *wait, uint64_t *ret_ns, uint64_t *ret_count)
 {
 	const struct window *w = a->window;
@@ -523,6 +528,7 @@ void window_edge(struct trace_analysis *a)
 	acct_flush(a);
 	cpus_at_edge(a, edge);
 	threads_at_edge(a, edge);
+	a->is_before_window = false;
 	a->is_past_window = edge == EDGE_TO;
 	memcpy(a->window->counts[edge], a->counts, sizeof(a->counts));
 	a->now = now;
@@ -541,8 +547,11 @@ struct window *window_new(struct trace_analysis *a, uint64_t from_ns, uint64_t t
 	w->is_to_end = to_ns == UINT64_MAX;
 	w->cpus = calloc(a->nr_cpus + 1, sizeof(*w->cpus));
 	if (!w->cpus || trace_analysis_on_interval(a, on_interval, w) < 0 ||
-	    trace_analysis_on_event(a, NULL, on_event, w) < 0)
+	    trace_analysis_on_event(a, NULL, on_event, w) < 0) {
+		trace_analysis_remove_hooks(a, w);
 		return window_free(w);
+	}
+	a->is_before_window = true;
 	return w;
 }
 

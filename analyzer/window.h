@@ -18,6 +18,8 @@ struct window *window_free(struct window *window); /* NULL is fine; returns NULL
 void window_clamp(struct trace_analysis *a, bool at_end);
 /** window_next() - the next edge of the window; UINT64_MAX: none, or no window */
 uint64_t window_next(const struct window *window);
+/** window_to() - its end; UINT64_MAX: no window, or the end of the trace */
+uint64_t window_to(const struct window *window);
 /** window_edge() - the pass is at window_next(): all before it was handled, and nothing after it */
 void window_edge(struct trace_analysis *a);
 /** window_mode() - the mode of @thread's running intervals is known now: acct_mode() */

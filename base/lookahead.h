@@ -13,8 +13,8 @@
 
 /**
  * struct lookahead - the reader for one CPU; zeroed: at the beginning
- * @by_name: any event that names the thread counts as a change of that thread (running_name.h), for
- *     recordings of some processes: a thread that ceases to pass leaves its CPU unrecorded. Set once
+ * @by_name: any event that names the thread counts as a change (running_name.h), for recordings of
+ *     some processes: a thread that ceases to pass leaves its CPU unrecorded. Set once
  * @prev: the thread that leaves at the change at @ns, number @nr with that time
  * @lost: a loss precedes that change
  */

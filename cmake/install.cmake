@@ -65,7 +65,9 @@ endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The bindings of other languages are sources, which programs copy or name: see the README of each.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/languages DESTINATION ${CMAKE_INSTALL_DATADIR}/trace-toolkit
-	PATTERN __pycache__ EXCLUDE PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE)
+	PATTERN tracetoolkit.py EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE)
+install(FILES ${CMAKE_SOURCE_DIR}/languages/python/tracetoolkit.py DESTINATION ${CMAKE_INSTALL_DATADIR}/trace-toolkit/languages/python
+	COMPONENT python)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 file(GLOB guides CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg)
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

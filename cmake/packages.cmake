@@ -3,7 +3,8 @@
 #
 #   trace-toolkit      tracedaemon, tracectl, kgmon, tracevisualizer, unit for systemd, documents
 #   libtrace0          the library that reads and analyses traces; libtracer0: that of programs with tracepoints
-#   trace-toolkit-dev  headers, manual and examples of both
+#   trace-toolkit-dev  headers, manual and examples of both, and the bindings of other languages
+#   python3-tracetoolkit  the binding of Python, where every program finds it
 #
 # The same sources give the same packages, byte for byte, if the build is configured with -DTRACE_REPRODUCIBLE=ON: then
 # no file contains the name of a folder. Times are that of the last commit, or SOURCE_DATE_EPOCH.
@@ -30,7 +31,7 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_OUTPUT_FILE_PREFIX ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL programs libtrace libtracer dev)
+set(CPACK_COMPONENTS_ALL programs libtrace libtracer dev python)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_BINARY_DIR}/package_time.cmake)
 file(CONFIGURE OUTPUT ${CPACK_PROJECT_CONFIG_FILE} CONTENT "set(ENV{SOURCE_DATE_EPOCH} ${date})\n")
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian/finish.cmake)
@@ -78,6 +79,14 @@ set(CPACK_DEBIAN_DEV_DESCRIPTION "development files of the Trace Toolkit\n${what
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtrace0 ${same_version}, libtracer0 ${same_version}")
 set(CPACK_DEBIAN_DEV_PACKAGE_CONFLICTS libtrace3-dev) # -ltrace can mean one of the two libraries
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
+
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-tracetoolkit)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "tracepoints for Python programs, recorded by the Trace Toolkit\n${what}This package has the module tracetoolkit, with which Python programs record\nevents of their own.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3:any, libtracer0 (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/python/postinst ${CMAKE_CURRENT_LIST_DIR}/debian/python/prerm)
 include(CPack)
 add_custom_target(packages COMMAND ${CMAKE_CPACK_COMMAND} --config ${CMAKE_BINARY_DIR}/CPackConfig.cmake VERBATIM)
 add_dependencies(packages installed)

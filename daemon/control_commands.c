@@ -228,18 +228,41 @@ static uint64_t subbufs_of_ring(const struct tracer_ring *ring)
 	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_RELAXED) >> SUBBUF_OFFSET_BITS;
 }
 
+/* A flight recorder holds so much of a CPU: "; the last 29.8 s, 7.1 MB". */
+static void print_held(const struct session *session, size_t idx, char *text, size_t size)
+{
+	const struct tracer_ring *ring = tracer_get_ring(session->tracer, idx);
+	struct keep_status held = {0};
+	uint64_t now_ns = clock_now(), since_ns, bytes;
+
+	*text = '\0';
+	if (ring->structural || !session_is_flight(session))
+		return;
+	if (session->keeper) {
+		keeper_get_cpu(session->keeper, ring->cpu, &held);
+		since_ns = held.since_ns;
+		bytes = held.bytes;
+	} else {
+		flight_get_held(session->flight, idx, &since_ns, &bytes);
+	}
+	snprintf(text, size, "; the last %s, %s", text_seconds(now_ns > since_ns ? now_ns - since_ns : 0).s,
+		 text_bytes(bytes).s);
+}
+
 /* In the order of the classic -v. */
 static size_t print_rings(const struct session *session, char *text, size_t size)
 {
 	const struct tracer_ring *ring;
 	size_t used = 0;
+	char held[128];
 
 	for (size_t i = 0; session->tracer && i < tracer_nr_rings(session->tracer) && used < size; i++) {
 		ring = tracer_get_ring(session->tracer, i);
+		print_held(session, i, held, sizeof(held));
 		used += (size_t)snprintf(
-			text + used, size - used, "  CPU %u%s: %s sub-buffers produced, %s lost\n", ring->cpu,
+			text + used, size - used, "  CPU %u%s: %s sub-buffers produced, %s lost%s\n", ring->cpu,
 			ring->structural ? " structural" : "", text_count(subbufs_of_ring(ring)).s,
-			text_events(__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED)).s);
+			text_events(__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED)).s, held);
 	}
 	return used;
 }

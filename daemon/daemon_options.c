@@ -421,6 +421,51 @@ static int apply_keep(void *into, const char *value, struct trace_error *ret_err
 	return apply_flight_recorder(options, NULL, ret_error);
 }
 
+static int apply_save_on(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	if (options->saves.nr_on == SAVE_ON_MAX)
+		return error_set(ret_error, -EINVAL, "--save-on: at most %d", SAVE_ON_MAX);
+	return save_on_parse(value, &options->saves.on[options->saves.nr_on++], ret_error);
+}
+
+static int apply_save_after(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	if (text_parse_time(value, &options->saves.after_ns))
+		return error_set(ret_error, -EINVAL, "--save-after: \"%s\" is not a time: give 1s, 500ms", value);
+	return 0;
+}
+
+static int apply_save_distance(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	if (text_parse_time(value, &options->saves.distance_ns))
+		return error_set(ret_error, -EINVAL, "--save-distance: \"%s\" is not a time: give 10s, 5m", value);
+	return 0;
+}
+
+static int apply_save_files(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	if (text_parse_number(value, UINT32_MAX, &options->saves.max_files) || !options->saves.max_files)
+		return error_set(ret_error, -EINVAL, "--save-files: \"%s\" is not a number of files from 1 on", value);
+	return 0;
+}
+
+static int apply_watch(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	options->saves.prints = true;
+	options->session.foreground = true;
+	return apply_flight_recorder(options, NULL, ret_error);
+}
+
 static int set_action(struct daemon_options *options, enum action action, struct trace_error *ret_error)
 {
 	if (options->action != ACTION_RECORD && options->action != action)
@@ -529,6 +574,17 @@ static const struct option_spec option_table[] = {
 	{.name = "keep", .value_name = "TIME[,SIZE]", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
 	 .words = "10s 30s 60s 5m 30s,64M", .apply = apply_keep,
 	 .help = "-k, with the events of the last TIME, compressed, in at most SIZE (256M)"},
+	{.name = "save-on", .value_name = "WHEN", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
+	 .words = "wait>200ms wait: scope: event: signal:SIGUSR1 signal:SIGSEGV psi:io>200ms/2s loss",
+	 .apply = apply_save_on, .help = "save by itself: wait>200ms, scope:pay>50ms, psi:io>200ms/2s ..."},
+	{.name = "save-after", .value_name = "TIME", .value = OPTION_VALUE, .apply = apply_save_after,
+	 .help = "the time from that moment to the save (1s)"},
+	{.name = "save-distance", .value_name = "TIME", .value = OPTION_VALUE, .apply = apply_save_distance,
+	 .help = "the least time from one such moment to the next (10s)"},
+	{.name = "save-files", .value_name = "COUNT", .value = OPTION_VALUE, .apply = apply_save_files,
+	 .help = "save so many files by itself, and no more (10)"},
+	{.name = "watch", .apply = apply_watch,
+	 .help = "a flight recorder in the foreground; prints a line for each file"},
 	{.name = "foreground", .apply = apply_foreground,
 	 .help = "with -k: stay in the foreground, for service managers"},
 	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .apply = apply_snapshot,
@@ -725,6 +781,26 @@ static const char *user_event_pattern(const struct daemon_options *options)
 	return NULL;
 }
 
+#define KEEP_NS 30000000000ull
+
+/* Saves by itself need a flight recorder that keeps a time. */
+static int check_saves(struct daemon_options *options, struct trace_error *ret_error)
+{
+	static const char *const watched[] = {"wait>500ms", "loss"};
+
+	if (options->saves.nr_on && !options->flight)
+		return error_set(ret_error, -EINVAL,
+				 "--save-on is for a flight recorder: give -k too, or --watch in the foreground");
+	for (size_t i = 0; options->saves.prints && !options->saves.nr_on && i < OPTION_COUNT_OF(watched); i++)
+		if (save_on_parse(watched[i], &options->saves.on[i], ret_error))
+			return -EINVAL;
+	if (options->saves.prints && !options->saves.nr_on)
+		options->saves.nr_on = OPTION_COUNT_OF(watched);
+	if (options->saves.nr_on && !options->keep.keep_ns)
+		options->keep.keep_ns = KEEP_NS;
+	return 0;
+}
+
 /* Options that are valid alone but not together. */
 static int check_together(struct daemon_options *options, struct trace_error *ret_error)
 {
@@ -751,6 +827,9 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 		return err;
 	if (options->action != ACTION_RECORD)
 		return check_action(options, ret_error);
+	err = check_saves(options, ret_error);
+	if (err)
+		return err;
 	if (options->tracer.caller == TRACER_CALLER_BOUNDS &&
 	    options->tracer.caller_upper <= options->tracer.caller_lower)
 		return error_set(ret_error, -EINVAL,
@@ -760,7 +839,7 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	if (session->background && session->command)
 		return error_set(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
 				 options->flight ? "-k" : "--background");
-	if (options->flight && options->output.path)
+	if (options->flight && options->output.path && !options->saves.nr_on)
 		return error_set(ret_error, -EINVAL,
 				 "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
 				 text_shell(options->output.path, word, sizeof(word)) ? word : "TRACE");
@@ -855,6 +934,9 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 	int err;
 
 	*options = (struct daemon_options){.action = ACTION_RECORD, .keep.max_bytes = KEEP_BYTES};
+	options->saves.after_ns = 1000000000;
+	options->saves.distance_ns = 10000000000;
+	options->saves.max_files = 10;
 	options->tracer.size = sizeof(options->tracer);
 	options->tracer.filter_uid = -1;
 	options->tracer.filter_gid = -1;
@@ -872,6 +954,7 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 	if (options->session.foreground)
 		options->session.background = false;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
+	options->saves.path = options->output.path;
 	options->tracer.overwrite = options->flight && !options->keep.keep_ns;
 	if (!options->output.path && !options->flight)
 		choose_path(options);

@@ -11,6 +11,7 @@
 #include <trace/error.h>
 #include <trace/tracer.h>
 
+#include "auto_save.h"
 #include "format_text.h"
 #include "option_table.h"
 #include "select.h"
@@ -87,6 +88,7 @@ struct daemon_options {
 	struct output_options output;
 	struct session_options session;
 	struct keep_choice keep;
+	struct auto_options saves;
 	bool flight; /* the latest events stay in memory */
 	bool follow_command;
 	const char *words[OPTIONS_MAX_WORDS];

@@ -40,6 +40,8 @@ struct drain {
 	size_t work;
 	bool announces_always;
 	bool has_more;
+	drain_watch_fn watch; /* NULL: none */
+	void *watch_context;
 };
 
 /* ---- rings ---- */
@@ -192,8 +194,11 @@ static void take_trusted(struct drain *drain, struct drain_ring *ring, const str
 {
 	struct trace_source source = drain_ring_source(ring, header);
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
-	struct trace_packed *packed = suspect ? NULL : trace_writer_pack(drain->writer, &source, NULL);
+	struct trace_packed *packed;
 
+	if (drain->watch && !suspect)
+		drain->watch(drain->watch_context, &source, -1);
+	packed = suspect ? NULL : trace_writer_pack(drain->writer, &source, NULL);
 	drain_ring_release(ring);
 	push(drain, ring, &source, packed, suspect);
 }
@@ -250,6 +255,8 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 	source.bytes = copy.bytes;
 	source.base_ns = copy.base_ns;
 	source.nr_records = copy.nr_records;
+	if (drain->watch && !suspect)
+		drain->watch(drain->watch_context, &source, ring->fd);
 	if (source.nr_records)
 		push(drain, ring, &source, suspect ? NULL : trace_writer_pack(drain->writer, &source, NULL), suspect);
 }
@@ -595,6 +602,12 @@ void drain_get_marked(const struct drain *drain, size_t idx, struct drain_marked
 		.lost_after = lost > ring->marked_lost ? lost - ring->marked_lost : 0,
 		.filtered = ring_filtered(drain, ring),
 	};
+}
+
+void drain_watch(struct drain *drain, drain_watch_fn watch, void *context)
+{
+	drain->watch = watch;
+	drain->watch_context = context;
 }
 
 void drain_announce_always(struct drain *drain)

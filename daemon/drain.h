@@ -174,6 +174,13 @@ void drain_kernel(struct drain *drain);
 uint32_t drain_flush(struct drain *drain);
 
 /**
+ * drain_watch() - call @watch with each sub-buffer before it is packed; NULL: no more
+ * @producer: a number for each program that runs, -1: the kernel
+ */
+typedef void (*drain_watch_fn)(void *context, const struct trace_source *source, int producer);
+void drain_watch(struct drain *drain, drain_watch_fn watch, void *context);
+
+/**
  * drain_mark() - flush, and note where each ring is now
  * drain_is_past_mark() - has everything before that been taken? Not while a writer is inside
  */

@@ -565,24 +565,42 @@ static int push_metadata(struct flight_snapshot *snapshot)
 	return err ? err : add_stats(snapshot, &stats);
 }
 
+/* When the oldest sub-buffer of a ring was opened; UINT64_MAX: it is empty. */
+static uint64_t ring_since_ns(const struct flight_ring *ring, uint64_t oldest)
+{
+	struct subbuf_header header;
+
+	if (oldest > ring_newest(&ring->source->ring))
+		return UINT64_MAX;
+	ring_copy_racing(&header, subbuf_slot(&ring->source->ring, oldest), sizeof(header));
+	return header.seq == oldest ? header.base : UINT64_MAX;
+}
+
+void flight_get_held(const struct flight *flight, size_t idx, uint64_t *ret_since_ns, uint64_t *ret_bytes)
+{
+	const struct flight_ring *ring = &flight->rings[idx];
+	uint64_t oldest = ring_oldest(&ring->source->ring, ring->last_dropped),
+		 newest = ring_newest(&ring->source->ring), since = ring_since_ns(ring, oldest);
+
+	/* nothing was overwritten since the reset: it reaches back to it */
+	*ret_since_ns = oldest == ring->last_dropped + 1 || since == UINT64_MAX ? flight->begin_ns : since;
+	*ret_bytes = newest >= oldest ? (newest + 1 - oldest) * ring->source->ring.subbuf_bytes : 0;
+}
+
 /*
  * The trace begins with the oldest ordinary event. Older structural events only describe threads
  * and processes.
  */
 static uint64_t oldest_ns(const struct flight *flight)
 {
-	uint64_t oldest = flight->clients ? clients_oldest_ns(flight->clients) : UINT64_MAX, seq;
-	struct subbuf_header header;
+	uint64_t oldest = flight->clients ? clients_oldest_ns(flight->clients) : UINT64_MAX, since;
 	const struct flight_ring *ring;
 
 	for (size_t i = 0; i < flight->nr_rings; i++) {
 		ring = &flight->rings[i];
-		seq = ring_oldest(&ring->source->ring, ring->last_dropped);
-		if (!overwrites(ring) || seq > ring_newest(&ring->source->ring))
-			continue;
-		ring_copy_racing(&header, subbuf_slot(&ring->source->ring, seq), sizeof(header));
-		if (header.seq == seq && header.base < oldest)
-			oldest = header.base;
+		since = ring_since_ns(ring, ring_oldest(&ring->source->ring, ring->last_dropped));
+		if (overwrites(ring) && since < oldest)
+			oldest = since;
 	}
 	return oldest == UINT64_MAX || oldest < flight->begin_ns ? flight->begin_ns : oldest;
 }

@@ -57,6 +57,12 @@ struct flight_result {
 int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result,
 		    struct trace_error *ret_error);
 
+/**
+ * flight_get_held() - what a ring of the kernel holds: the time of its oldest event, or that of the
+ * last reset, and its bytes
+ */
+void flight_get_held(const struct flight *flight, size_t idx, uint64_t *ret_since_ns, uint64_t *ret_bytes);
+
 /** flight_reset() - drop what is in memory: the next snapshot begins now */
 void flight_reset(struct flight *flight);
 

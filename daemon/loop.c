@@ -18,6 +18,7 @@
 #include "control_commands.h"
 #include "message.h"
 #include "priority.h"
+#include "progress_line.h"
 #include "session.h"
 #include "format_text.h"
 
@@ -36,6 +37,7 @@ enum source {
 	SOURCE_CONTROL,
 	SOURCE_CLIENT,
 	SOURCE_KEEPER,
+	SOURCE_PRESSURE,
 };
 
 /* ---- timers ---- */
@@ -181,6 +183,8 @@ static void on_signal(struct session *session, int fd)
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (session->keeper && keeper_signal(session->keeper, &info))
+			continue;
 		if (info.ssi_signo != SIGCHLD)
 			on_interrupt(session, &info);
 		else if (command_reap(&session->command, false))
@@ -218,11 +222,26 @@ static void on_progress(struct session *session, int fd)
 
 /* ---- registration ---- */
 
-static int watch(struct session *session, int fd, enum source source)
+static int watch_for(struct session *session, int fd, uint32_t what, enum source source)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)(unsigned int)fd << 32 | source};
+	struct epoll_event event = {.events = what, .data.u64 = (uint64_t)(unsigned int)fd << 32 | source};
 
 	return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static int watch(struct session *session, int fd, enum source source)
+{
+	return watch_for(session, fd, EPOLLIN, source);
+}
+
+static int watch_keeper(struct session *session)
+{
+	int err = watch(session, keeper_fd(session->keeper), SOURCE_KEEPER);
+
+	for (size_t i = 0; i < SAVE_ON_MAX && !err; i++)
+		if (keeper_pressure_fd(session->keeper, i) >= 0)
+			err = watch_for(session, keeper_pressure_fd(session->keeper, i), EPOLLPRI, SOURCE_PRESSURE);
+	return err;
 }
 
 /* ---- control clients ---- */
@@ -306,11 +325,16 @@ static void on_keeper(struct session *session, int fd)
 	keeper_dispatch(session->keeper);
 }
 
+static void on_pressure(struct session *session, int fd)
+{
+	keeper_pressure(session->keeper, fd);
+}
+
 static void (*const handlers[])(struct session *, int) = {
 	[SOURCE_RINGS] = on_rings,	 [SOURCE_PROGRAMS] = on_programs, [SOURCE_WRITER] = on_writer,
 	[SOURCE_SIGNAL] = on_signal,	 [SOURCE_END] = on_end,		  [SOURCE_FLUSH] = on_flush,
 	[SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control,	  [SOURCE_CLIENT] = on_client,
-	[SOURCE_KEEPER] = on_keeper,
+	[SOURCE_KEEPER] = on_keeper,	 [SOURCE_PRESSURE] = on_pressure,
 };
 
 /* Creates a timer that exists until the process ends. */
@@ -326,12 +350,13 @@ static int watch_timer(struct session *session, enum source source, uint64_t aft
 	return err ? err : watch(session, fd, source);
 }
 
+/* A command writes to the same terminal: the line would be in the middle of its output. */
 static bool wants_progress(const struct session *session)
 {
 	const struct session_options *options = &session->options->session;
 
-	return session->recording && !session->keeper && !options->quiet && !options->background &&
-	       isatty(STDERR_FILENO);
+	return session->recording && !session->keeper && !options->quiet && !options->background && !options->command &&
+	       progress_line_is_possible();
 }
 
 static int watch_all(struct session *session)
@@ -348,7 +373,7 @@ static int watch_all(struct session *session)
 	if (!err && session->recording)
 		err = watch(session, recording_wake_fd(session->recording), SOURCE_WRITER);
 	if (!err && session->keeper)
-		err = watch(session, keeper_fd(session->keeper), SOURCE_KEEPER);
+		err = watch_keeper(session);
 	if (!err && session->control)
 		err = watch(session, control_fd(session->control), SOURCE_CONTROL);
 	if (!err)
@@ -381,7 +406,7 @@ void loop_run(struct session *session)
 			handlers[(uint32_t)events[i].data.u64](session, (int)(events[i].data.u64 >> 32));
 	}
 	answer_last_requests(session);
-	message_progress(NULL);
+	progress_line_erase();
 }
 
 bool loop_interrupted(void *context)

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "progress_line.h"
+
 static const char *message_program = "tracedaemon";
 static bool message_quiet;
 static bool message_logs;
-static bool message_line_stands; /* a progress line without newline is on the terminal */
 
 void message_init(const char *program, bool quiet)
 {
@@ -36,7 +37,7 @@ static void message_print(const char *kind, const char *format, va_list argument
 		syslog(LOG_NOTICE, "%s%s", kind, text);
 		return;
 	}
-	message_progress(NULL);
+	progress_line_erase();
 	/* One call, so one write: stderr may be shared with the command. */
 	fprintf(stderr, "%s: %s%s\n", message_program, kind, text);
 }
@@ -68,15 +69,6 @@ void message_error(const char *format, ...)
 	va_start(arguments, format);
 	message_print("", format, arguments);
 	va_end(arguments);
-}
-
-void message_progress(const char *line)
-{
-	if (line)
-		fprintf(stderr, "\r%s\033[K", line);
-	else if (message_line_stands)
-		fprintf(stderr, "\r\033[K");
-	message_line_stands = line;
 }
 
 int message_end(int status)

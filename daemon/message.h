@@ -26,11 +26,6 @@ void message_warning(const char *format, ...) __attribute__((format(printf, 1, 2
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * message_progress() - replace the progress line with @line; NULL erases it. Only for terminals.
- */
-void message_progress(const char *line);
-
-/**
  * message_end() - return the program's exit status, which is @status so far
  * If the output did not reach stdout, report that and return a status other than 0.
  */

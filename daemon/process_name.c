@@ -42,7 +42,60 @@ struct name_search {
 	char list[LISTED * (PROGRAM_TITLE_BYTES + 16)];
 };
 
-static void found(struct name_search *search, pid_t pid, const char *args, bool is_cut, const char *comm)
+/** struct process_words - what /proc says of the name of a process */
+struct process_words {
+	char args[4096];
+	char comm[32];
+	bool is_cut;
+};
+
+static bool read_words(pid_t pid, struct process_words *words)
+{
+	size_t bytes = read_proc(pid, "cmdline", words->args, sizeof(words->args));
+
+	if (!read_proc(pid, "comm", words->comm, sizeof(words->comm)))
+		return false;
+	words->comm[strcspn(words->comm, "\n")] = '\0';
+	while (bytes && (words->args[bytes - 1] == '\0' || words->args[bytes - 1] == ' '))
+		bytes--;
+	words->args[bytes] = '\0';
+	for (size_t i = 0; i < bytes; i++)
+		if (!words->args[i])
+			words->args[i] = TRACE_ARGS_SEPARATOR;
+	words->is_cut = bytes + 1 == sizeof(words->args);
+	return true;
+}
+
+/* The name of a process as a terminal shows it. */
+static void print_title(const struct process_words *words, char title[PROGRAM_TITLE_BYTES])
+{
+	if (!program_title(words->args, words->is_cut, words->comm, title))
+		snprintf(title, PROGRAM_TITLE_BYTES, "%s", words->comm);
+	for (char *at = title; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+}
+
+bool process_is_called(pid_t tid, const char *name)
+{
+	struct process_words words;
+
+	return read_words(tid, &words) && program_is_called(words.args, words.is_cut, words.comm, name);
+}
+
+_Static_assert(PROCESS_NAME_BYTES == PROGRAM_TITLE_BYTES, "a title is a name");
+
+void process_print_name(pid_t tid, char name[PROCESS_NAME_BYTES])
+{
+	struct process_words words;
+
+	if (read_words(tid, &words))
+		print_title(&words, name);
+	else
+		snprintf(name, PROCESS_NAME_BYTES, "a thread");
+}
+
+static void found(struct name_search *search, pid_t pid, const struct process_words *words)
 {
 	char title[PROGRAM_TITLE_BYTES];
 	size_t used = strlen(search->list);
@@ -51,30 +104,17 @@ static void found(struct name_search *search, pid_t pid, const char *args, bool 
 		search->first = pid;
 	if (search->nr > LISTED)
 		return;
-	if (!program_title(args, is_cut, comm, title))
-		snprintf(title, sizeof(title), "%s", comm);
-	for (char *at = title; *at; at++) /* a terminal shows it */
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
+	print_title(words, title);
 	snprintf(search->list + used, sizeof(search->list) - used, "%s%d %s", used ? ", " : "", (int)pid, title);
 }
 
 static void look_at(struct name_search *search, pid_t pid)
 {
-	char args[4096], comm[32];
-	size_t bytes = read_proc(pid, "cmdline", args, sizeof(args));
+	struct process_words words;
 
-	if (!read_proc(pid, "comm", comm, sizeof(comm)) || pid == getpid())
-		return;
-	comm[strcspn(comm, "\n")] = '\0';
-	while (bytes && (args[bytes - 1] == '\0' || args[bytes - 1] == ' '))
-		bytes--;
-	args[bytes] = '\0';
-	for (size_t i = 0; i < bytes; i++)
-		if (!args[i])
-			args[i] = TRACE_ARGS_SEPARATOR;
-	if (program_is_called(args, bytes + 1 == sizeof(args), comm, search->name))
-		found(search, pid, args, false, comm);
+	if (read_words(pid, &words) && pid != getpid() &&
+	    program_is_called(words.args, words.is_cut, words.comm, search->name))
+		found(search, pid, &words);
 }
 
 int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error)

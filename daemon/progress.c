@@ -3,57 +3,37 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <trace/saturate.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "message.h"
 #include "format_text.h"
+#include "progress_line.h"
 
 #define PROGRESS_EVENTS_MIN 1000 /* minimum for showing bytes per event */
-
-static uint64_t events_per_second(struct progress *progress, const struct recording_status *status, uint64_t now_ns)
-{
-	uint64_t since_ns = now_ns - (progress->shown_ns ? progress->shown_ns : status->start_ns);
-	uint64_t rate = since_ns
-				? (uint64_t)((double)(status->events - progress->shown_events) * 1e9 / (double)since_ns)
-				: 0;
-
-	progress->shown_ns = now_ns;
-	progress->shown_events = status->events;
-	return rate;
-}
 
 static uint64_t all_lost(const struct recording_status *status)
 {
 	return trace_add_saturated(status->lost, status->lost_write + status->not_understood + status->missed);
 }
 
-/* A line wider than the terminal could not be erased again. */
-static void cut_to_terminal(char *line)
-{
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && strlen(line) >= size.ws_col)
-		line[size.ws_col - 1] = '\0';
-}
-
 void progress_show(struct progress *progress, const struct recording_status *status)
 {
-	uint64_t now_ns = clock_now(), rate = events_per_second(progress, status, now_ns);
+	uint64_t now_ns = clock_now(), rate;
 	char line[256];
 	int used;
 
-	used = snprintf(line, sizeof(line), "%s  %s, %s/s, %s", text_seconds(now_ns - status->start_ns).s,
-			text_events(status->events).s, text_count(rate).s, text_bytes(status->file_bytes).s);
+	used = snprintf(line, sizeof(line), "%s  %s, ", text_seconds(now_ns - status->start_ns).s,
+			text_events(status->events).s);
+	if (rate_meter_per_second(&progress->rate, now_ns, status->events, &rate))
+		used += snprintf(line + used, sizeof(line) - (size_t)used, "%s/s, ", text_count(rate).s);
+	used += snprintf(line + used, sizeof(line) - (size_t)used, "%s", text_bytes(status->file_bytes).s);
 	if (all_lost(status))
 		used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s LOST", text_count(all_lost(status)).s);
 	if (progress->end_ns > now_ns)
 		snprintf(line + used, sizeof(line) - (size_t)used, ", %s to go",
 			 text_seconds(progress->end_ns - now_ns).s);
-	cut_to_terminal(line);
-	message_progress(line);
+	progress_line_show(line);
 }
 
 static void report_losses(const struct recording *recording, const struct recording_status *status, uint32_t nr_cpus)

@@ -4,13 +4,13 @@
 /* progress.h - the status line of a running recording, and the summary at its end */
 #include <stdint.h>
 
+#include "progress_line.h"
 #include "recording.h"
 
 /** struct progress - @end_ns: when the recording will end; 0: not known. The rest is private */
 struct progress {
 	uint64_t end_ns;
-	uint64_t shown_ns;
-	uint64_t shown_events;
+	struct rate_meter rate;
 };
 
 /** progress_show() - replace the line on the terminal */

@@ -384,6 +384,24 @@ void recording_catch_up(struct recording *recording)
 	}
 }
 
+void recording_watch(struct recording *recording, drain_watch_fn watch, void *context)
+{
+	drain_watch(recording->drain, watch, context);
+}
+
+bool recording_drain_to_mark(struct recording *recording, uint64_t *ret_ns)
+{
+	*ret_ns = clock_now();
+	drain_mark(recording->drain);
+	recording_drain(recording);
+	return drain_is_past_mark(recording->drain);
+}
+
+const struct trace_writer *recording_writer(const struct recording *recording)
+{
+	return recording->writer;
+}
+
 size_t recording_nr_marked(const struct recording *recording)
 {
 	return drain_nr_rings(recording->drain) + 1;

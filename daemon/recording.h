@@ -90,6 +90,16 @@ size_t recording_nr_marked(const struct recording *recording);
 void recording_get_marked(const struct recording *recording, size_t idx, struct drain_marked *ret_marked);
 
 /**
+ * recording_watch() - as drain_watch()
+ * recording_drain_to_mark() - close all sub-buffers, and take them
+ * Returns false if a writer is inside one. Else no event before @ret_ns is still to be taken.
+ */
+void recording_watch(struct recording *recording, drain_watch_fn watch, void *context);
+bool recording_drain_to_mark(struct recording *recording, uint64_t *ret_ns);
+/** recording_writer() - the writer, which knows the types of events; borrowed */
+const struct trace_writer *recording_writer(const struct recording *recording);
+
+/**
  * recording_sync() - flush, and sync the file; done when recording_synced() has reached @ret_sync
  * Returns 0; -ENOMEM: no sync was queued.
  */

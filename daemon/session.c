@@ -32,7 +32,7 @@
  * With nohup SIGHUP stays ignored. SIGPIPE and SIGXFSZ are ignored, so that a closed reader or a
  * file size limit becomes an error of write(2).
  */
-static int take_signals(int *ret_fd, sigset_t *ret_old_mask)
+static int take_signals(const struct auto_options *saves, int *ret_fd, sigset_t *ret_old_mask)
 {
 	struct sigaction hangup;
 	sigset_t wanted;
@@ -43,6 +43,9 @@ static int take_signals(int *ret_fd, sigset_t *ret_old_mask)
 	sigaddset(&wanted, SIGCHLD);
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&wanted, SIGHUP);
+	for (size_t i = 0; i < saves->nr_on; i++)
+		if (saves->on[i].to_daemon)
+			sigaddset(&wanted, saves->on[i].signal);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &wanted, ret_old_mask);
@@ -54,7 +57,7 @@ static int take_signals(int *ret_fd, sigset_t *ret_old_mask)
 
 static int begin_signals(struct session *session, sigset_t *ret_old_mask, struct trace_error *ret_error)
 {
-	int err = take_signals(&session->signal_fd, ret_old_mask);
+	int err = take_signals(&session->options->saves, &session->signal_fd, ret_old_mask);
 
 	return err ? error_set(ret_error, err, "cannot take signals: %s", strerror(-err)) : 0;
 }
@@ -258,13 +261,12 @@ static int begin_keeper(struct session *session, struct trace_error *ret_error)
 				     .level = session->options->session.level};
 	int err;
 
-	session->keeper = keeper_new(&options, ret_error);
+	session->keeper = keeper_new(&options, &session->options->saves, ret_error);
 	err = session->keeper ? begin_recording(session, ret_error) : ret_error->code;
 	if (err)
 		return err;
 	source.recording = session->recording;
-	keeper_begin(session->keeper, &source);
-	return 0;
+	return keeper_begin(session->keeper, &source, ret_error);
 }
 
 static int begin_flight(struct session *session, struct trace_error *ret_error)
@@ -329,6 +331,18 @@ static void report_background(const struct session *session, const char *option)
 		message_note("recording %s as process %d; kill %d ends it", session->options->output.path, pid, pid);
 }
 
+static void report_watch(const struct session *session)
+{
+	const struct auto_options *saves = &session->options->saves;
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < saves->nr_on && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "", saves->on[i].text);
+	message_note("keeping the last %s, and saving on %s; Ctrl-C ends it",
+		     text_seconds(session->options->keep.keep_ns).s, text);
+}
+
 /* By sudo the command runs as root, and the trace is for the caller. */
 static void report_owner(const struct session *session)
 {
@@ -355,6 +369,8 @@ static void report_begun(struct session *session)
 	report_not_traced(session);
 	if (options->session.background)
 		report_background(session, option);
+	else if (options->saves.prints)
+		report_watch(session);
 	else if (options->output.is_default_name)
 		message_note("recording %s", options->output.path);
 	report_owner(session);
@@ -503,8 +519,10 @@ static int wait_for_command(struct session *session)
 
 static int end(struct session *session)
 {
-	int err = session->recording ? end_recording(session) : 0, status = 0;
+	int err, status = 0;
 
+	keeper_finish(session->keeper); /* it reads the recording */
+	err = session->recording ? end_recording(session) : 0;
 	session->control = control_close(session->control);
 	/* programs must not record while the daemon only waits for the command */
 	session->clients = clients_free(session->clients);
@@ -521,7 +539,6 @@ static void release(struct session *session)
 {
 	loop_free(session);
 	control_close(session->control);
-	keeper_finish(session->keeper); /* it reads the recording */
 	recording_free(session->recording);
 	keeper_free(session->keeper);
 	flight_free(session->flight);

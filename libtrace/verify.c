@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EVENTS_PER_SHOW 4096u
+
 typedef unsigned long long ull; /* for messages */
 
 /** struct verification - state of one trace_verify() */
@@ -37,7 +39,19 @@ struct verification {
 	struct unpacker unpacker;
 	uint64_t decoded_bytes;
 	struct trace_error *ret_error;
+	trace_progress_fn progress; /* NULL: none */
+	void *progress_data;
 };
+
+/* Each part reads the whole trace. */
+enum verified_part { VERIFIED_CHUNKS, VERIFIED_ORDER, NR_VERIFIED_PARTS };
+
+static void show(const struct verification *verification, enum verified_part part, uint64_t done, uint64_t of)
+{
+	if (verification->progress && of)
+		verification->progress(verification->progress_data, part * of + (done < of ? done : of),
+				       NR_VERIFIED_PARTS * of);
+}
 
 static int violated_chunk(const struct verification *verification, const struct trace_chunk *chunk, const char *reason)
 {
@@ -111,6 +125,7 @@ static int check_chunks(struct verification *verification)
 	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
 		const char *reason = chunk_get(trace, i, &chunk);
 
+		show(verification, VERIFIED_CHUNKS, i, trace->nr_chunks);
 		error = reason ? error_set(verification->ret_error, -EBADMSG, "%s: chunk %zu cannot be read: %s",
 					   trace->path, i, reason)
 			       : check_chunk(verification, &chunk);
@@ -155,7 +170,7 @@ static int check_order(struct verification *verification)
 {
 	struct trace_cursor *cursor = trace_cursor_new(verification->trace, NULL, verification->ret_error);
 	const struct trace_event *event;
-	uint64_t before = 0;
+	uint64_t before = 0, nr = 0;
 	int error = cursor ? 0 : -ENOMEM;
 
 	while (!error && (event = trace_cursor_next(cursor))) {
@@ -166,6 +181,8 @@ static int check_order(struct verification *verification)
 		if (!error)
 			error = check_begin(verification, event);
 		before = event->ts_ns;
+		if (!(nr++ % EVENTS_PER_SHOW))
+			show(verification, VERIFIED_ORDER, nr, verification->trace->info.events);
 	}
 	if (!error)
 		error = trace_cursor_error(cursor, verification->ret_error);
@@ -253,7 +270,14 @@ static int check_streams(struct verification *verification)
 
 int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 {
-	struct verification verification = {.trace = trace, .ret_error = ret_error};
+	return trace_verify_watched(trace, NULL, NULL, ret_error);
+}
+
+int trace_verify_watched(const struct trace *trace, trace_progress_fn progress, void *data,
+			 struct trace_error *ret_error)
+{
+	struct verification verification = {
+		.trace = trace, .ret_error = ret_error, .progress = progress, .progress_data = data};
 	const char *reason;
 	int error;
 

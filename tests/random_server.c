@@ -24,6 +24,7 @@ struct habits {
 	uint32_t own;	    /* work of its own, where it can be */
 	uint32_t timer;	    /* waits for nothing before a batch */
 	uint32_t several;   /* threads that read requests */
+	uint32_t locked;    /* work that is done under the lock of all threads */
 };
 
 struct job {
@@ -57,6 +58,8 @@ struct planner {
 		uint8_t answerer;
 		uint8_t worker; /* the thread that works on the latest request, and answers it */
 	} clients[PLAN_CLIENTS];
+	uint32_t sent;	/* datagrams, by all clients */
+	uint32_t turns; /* of the lock */
 	struct job jobs[64];
 	uint32_t nr_jobs;
 };
@@ -292,7 +295,7 @@ static void client_sends(struct planner *p, int client)
 {
 	for (; p->clients[client].answers; p->clients[client].answers--)
 		step(p, client_actor(client), STEP_RECEIVE, client, 0, 0);
-	step(p, client_actor(client), STEP_SEND, client, 0, 0);
+	step(p, client_actor(client), STEP_SEND, client, 0, p->sent++);
 	p->clients[client].unread++;
 }
 
@@ -304,7 +307,7 @@ static void reads(struct planner *p, int client)
 	if (!p->clients[client].unread) {
 		client_sends(p, client);
 		if (chance(p, p->habits.pipelined)) {
-			step(p, client_actor(client), STEP_SEND, client, 0, 0);
+			step(p, client_actor(client), STEP_SEND, client, 0, p->sent++);
 			p->clients[client].unread++;
 		}
 	}
@@ -360,6 +363,18 @@ static void answers(struct planner *p, struct job *job)
 	p->clients[job->client].late = p->clients[job->client].unanswered;
 }
 
+/* A part of the work of a request. A thread that waits for the lock gets no other work there. */
+static void works_on(struct planner *p, const struct job *job)
+{
+	bool locked = p->turns < 250 && chance(p, p->habits.locked);
+
+	if (locked)
+		step(p, job->worker, STEP_LOCK, NO_CLIENT, 0, p->turns);
+	works(p, job->worker, job->client, some_us(p));
+	if (locked)
+		step(p, job->worker, STEP_UNLOCK, NO_CLIENT, 0, p->turns++);
+}
+
 /* The work of a request, up to its answer. */
 static void serves(struct planner *p, struct job *job)
 {
@@ -378,7 +393,7 @@ static void serves(struct planner *p, struct job *job)
 	if (passes_to_helper(p, job))
 		return;
 	for (uint32_t parts = 1 + below(p, 3); parts; parts--) {
-		works(p, job->worker, job->client, some_us(p));
+		works_on(p, job);
 		if (chance(p, 15))
 			takes_a_rest(p, job->worker);
 		if (p->plan->nr_threads > 1 && chance(p, p->habits.helped))
@@ -512,6 +527,23 @@ static void choose_processes(struct planner *p, uint64_t seed)
 	p->habits.passed = plan->nr_helpers ? some(&q) : 0;
 }
 
+/*
+ * Datagrams come in the order in which they were sent, whichever client sent them, so one thread reads
+ * all of them. A request has one, and no connection is closed.
+ */
+static void choose_transport(struct planner *p, uint64_t seed)
+{
+	struct plan *plan = p->plan;
+	struct planner q = {.state = seed * 1299709};
+
+	plan->udp = !plan->forked && chance(&q, 20);
+	p->habits.locked = plan->forked || chance(&q, 50) ? 0 : some(&q);
+	if (!plan->udp)
+		return;
+	plan->tcp = false;
+	p->habits.parts = p->habits.pipelined = p->habits.dropped = p->habits.several = 0;
+}
+
 uint32_t plan_process(const struct plan *plan, uint32_t actor)
 {
 	return actor < PLAN_THREADS && !plan->forked ? 0 : actor;
@@ -534,6 +566,7 @@ void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 	habits->dropped /= 3;
 	habits->forgotten /= 3;
 	choose_processes(&p, seed);
+	choose_transport(&p, seed);
 	begin(&p);
 	for (uint32_t i = 2 + below(&p, 8); i && !is_full(&p); i--)
 		batch(&p);
@@ -542,10 +575,10 @@ void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 
 void plan_print(const struct plan *plan)
 {
-	static const char *const names[] = {"accept", "read",	 "poll_read", "try_read", "sleep",    "timer",
-					    "work",   "answer",	 "drop",      "wake",	  "wait",     "write_memory",
-					    "look",   "fork",	 "ask",	      "get",	  "poll_get", "take",
-					    "give",   "connect", "send",      "receive",  "close"};
+	static const char *const names[] = {"accept",  "read", "poll_read", "try_read", "sleep",	"timer", "work",
+					    "answer",  "drop", "wake",	    "wait",	"write_memory", "look",	 "lock",
+					    "unlock",  "fork", "ask",	    "get",	"poll_get",	"take",	 "give",
+					    "connect", "send", "receive",   "close"};
 
 	for (uint32_t i = 0; i < plan->nr; i++)
 		fprintf(stderr, "    %*s%u %s client %d, %u us, note %u\n", plan->steps[i].actor * 2, "",

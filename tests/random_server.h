@@ -11,9 +11,9 @@
  * A plan says for whom each ns of CPU time is spent: any client, or none. It keeps the assumptions
  * of the theorem in docs/SERVERS.md, and no other rule: the server executes jobs in batches, by a
  * timer, out of order, in pieces, for clients that are gone, through other threads that it wakes or
- * that look into its memory; it reads requests early, answers late, in pieces or never, and works
- * for itself in between. A part of the work is done by processes of its own, which return a result
- * or answer the client themselves; or each thread is such a process.
+ * that look into its memory; the threads share a lock; it reads requests early, answers late, in pieces or never, and
+ * works for itself in between. A part of the work is done by processes of its own, which return a result or answer the
+ * client themselves; or each thread is such a process.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +44,8 @@ enum step_kind {
 	STEP_WAIT,	   /* wait for @note */
 	STEP_WRITE_MEMORY, /* post @note, and wake no thread */
 	STEP_LOOK,	   /* look for @note again and again, and sleep in between */
+	STEP_LOCK,	   /* take the lock of all threads: turn @note */
+	STEP_UNLOCK,	   /* pass it on to the next turn, and wake the thread that waits for it */
 	STEP_FORK,	   /* begin the process of actor @note */
 	STEP_ASK,	   /* give work for @client to the thread's helper */
 	STEP_GET,	   /* read its result, blocking */
@@ -53,7 +55,7 @@ enum step_kind {
 	STEP_GIVE, /* return a result */
 	/* of a client */
 	STEP_CONNECT,
-	STEP_SEND,
+	STEP_SEND, /* datagrams: the one with number @note */
 	STEP_RECEIVE,
 	STEP_CLOSE,
 };
@@ -74,11 +76,12 @@ enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
  * @forked: the threads are processes, except for the first one
  * @by_pipes: a helper is asked through two pipes, not through a pair of sockets
  * @tcp: the clients connect by TCP, not by unix sockets
+ * @udp: they have no connections, and the server has one socket
  */
 struct plan {
 	uint32_t nr;
 	uint32_t nr_threads, nr_clients, nr_helpers;
-	bool forked, by_pipes, tcp;
+	bool forked, by_pipes, tcp, udp;
 	uint8_t means; /* enum plan_means */
 	uint32_t nr_notes;
 	struct step steps[PLAN_STEPS];

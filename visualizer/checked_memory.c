@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "progress_line.h"
 #include "report_file.h"
 
 #define FIRST_ROOM  16u
@@ -20,6 +21,7 @@ void memory_end(void)
 	static const char line[] = "tracevisualizer: " OUT_OF_MEMORY "\n";
 
 	report_file_take_back();
+	progress_line_erase();
 	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
 		_exit(1);
 	_exit(1);

@@ -3,11 +3,13 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include "progress_line.h"
 
 int complain(int status, const char *format, ...)
 {
 	va_list arguments;
 
+	progress_line_erase();
 	fputs("tracevisualizer: ", stderr);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);

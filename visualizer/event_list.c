@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <trace/symbols.h>
+#include <unistd.h>
 #include "call_text.h"
 #include "charset.h"
 #include "complain.h"
@@ -19,17 +20,20 @@
 #include "event_json.h"
 #include "event_list.h"
 #include "losses.h"
+#include "pass_progress.h"
+#include "report_file.h"
 #include "running_threads.h"
 #include "value_text.h"
 #include "similar.h"
 
-#define BUFFER_BYTES  (1u << 20)
-#define LINE_BYTES    8192u
-#define NAME_BYTES    32u /* "Syscall entry          \t" is copied as one block */
-#define NAME_WIDTH    23u
-#define NS_PER_SECOND 1000000000ull
-#define NO_CPU	      UINT32_MAX /* for a gap on an unknown CPU */
-#define ID_WORDS      (65536 / 64)
+#define BUFFER_BYTES	(1u << 20)
+#define EVENTS_PER_LOOK 4096u /* at the clock, for progress */
+#define LINE_BYTES	8192u
+#define NAME_BYTES	32u /* "Syscall entry          \t" is copied as one block */
+#define NAME_WIDTH	23u
+#define NS_PER_SECOND	1000000000ull
+#define NO_CPU		UINT32_MAX /* for a gap on an unknown CPU */
+#define ID_WORDS	(65536 / 64)
 
 _Static_assert(CALL_TEXT_BYTES <= LINE_BYTES / 2, "a line has room for the text of a call");
 
@@ -57,8 +61,10 @@ struct event_list {
 	struct trace_symbols *symbols;				   /* owned; created for the first address */
 	struct trace_analysis *state;				   /* owned; NULL without -y */
 	const struct trace_thread *thread;			   /* of the current line, with -y */
-	struct event_json *json;				   /* owned; NULL: text */
-	bool any;						   /* line was written */
+	struct work_progress progress;
+	uint32_t nr_events;	 /* since the last look at the clock */
+	struct event_json *json; /* owned; NULL: text */
+	bool any;		 /* line was written */
 };
 
 /* ---- names of the original ---- */
@@ -584,11 +590,25 @@ static void put_event(struct event_list *list, const struct trace_event *event, 
 	list->any = true;
 }
 
+static void show_progress(struct event_list *list, uint64_t ts_ns)
+{
+	const struct trace_info *info = trace_get_info(list->report->trace);
+	const struct time_window *window = &list->report->window;
+	uint64_t from = window->has_from ? window->from_ns : info->start_ns,
+		 to = window->has_to ? window->to_ns : info->end_ns;
+
+	list->nr_events = 0;
+	if (ts_ns > from)
+		work_progress_at(&list->progress, ts_ns - from, to - from);
+}
+
 static void list_event(struct event_list *list, const struct trace_event *event)
 {
 	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
 	uint32_t tid = running_threads_before(&list->threads, event);
 
+	if (++list->nr_events == EVENTS_PER_LOOK)
+		show_progress(list, event->ts_ns);
 	if (shown && pid_wanted(list, event, tid))
 		put_event(list, event, tid);
 	if (list->json)
@@ -699,6 +719,8 @@ static void begin(struct event_list *list)
 {
 	const struct report *report = list->report;
 
+	list->progress = pass_progress_of_file(report->file ? report_file_fd(report->file) : STDOUT_FILENO,
+					       "tracevisualizer: list");
 	if (report->options->reports.list_json) {
 		list->json = event_json_new(report->trace, report->output.out,
 					    report->window.has_from ? report->window.from_ns : 0);
@@ -733,6 +755,7 @@ int report_list(const struct report *report)
 		begin(&list);
 		error = report->options->events.paths ? list_with_state(&list) : list_events(&list);
 	}
+	progress_line_erase();
 	list.json = event_json_free(list.json);
 	if (!error && !list.any)
 		report_empty(&list);

@@ -3,8 +3,11 @@
  * path_tree.c - add up the segments of a critical path by program.
  *
  * A segment names its thread, and the thread that waited for it, but not who waited for that one.
- * The waiter of depth d is the latest link of depth d - 1 whose thread is the waiter. A waiter that
- * did nothing itself has no segment: then it gets a link below the latest link of depth d - 2.
+ * So the segments are read from the last one back: a thread that waited goes on after its wait, and
+ * its segment there, of depth d - 1, is read before those of depth d that it waited for. In the
+ * order of time, the sleep at the end of a chain comes before anything that its waiters did. A
+ * waiter that did nothing itself has no segment: then it gets a link below the latest link of depth
+ * d - 2.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,7 @@ struct link_row {
 	bool found;
 };
 
-/* struct at_depth - the latest link of a depth, and its thread */
+/* struct at_depth - the link of a depth that was read last, and its thread */
 struct at_depth {
 	const struct trace_thread *thread;
 	size_t link;
@@ -160,7 +163,7 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 	struct trace_path_segment s;
 
 	add_link(&b, 0, trace_critical_path_thread(path));
-	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+	for (size_t i = trace_critical_path_nr_segments(path); i-- > 0;) {
 		enum path_place place;
 		size_t link;
 

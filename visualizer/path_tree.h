@@ -27,7 +27,7 @@ enum path_place {
 /**
  * struct path_link - a program on the path
  * @parent: index of the link that waited for it; the root is its own
- * @process: the first process; @thread: the first thread, which is another thread of the process of
+ * @process: one process; @thread: one of its threads, which is another thread of the process of
  *   @parent if @is_thread
  * @several: there are more processes (or threads) of that name
  * @ns: its time, with that of the links below it

@@ -28,8 +28,8 @@ struct timeline_output;
 /**
  * struct report - all that a report may use
  * @window: of --from, --to and --around
- * @is_windowed: the figures of @analysis and @disks are those of the window. Servers and events of
- *   programs have none: a report leaves them out
+ * @is_windowed: the figures of @analysis, @user and @disks are those of the window. Servers have
+ *   none: a report leaves them out
  * @analysis, @servers, @user, @history: owned; NULL if the chosen reports do not need them
  * @disks: owned; for -a and --json, else NULL
  * @slowest: for --slowest, else NULL; borrowed
@@ -60,12 +60,10 @@ struct report {
 void report_check_memory(const struct report *report);
 /**
  * report_has() - true if -a has this part
- * Some parts are of the whole recording only, so that a window of it has none.
+ * Servers are of the whole recording only, so that a window of it has none.
  */
 static inline bool report_has(const struct report *report, enum section section)
 {
-	const uint32_t of_whole = 1u << SECTION_SERVERS | 1u << SECTION_PROGRAMS;
-
-	return section_is_chosen(report->options, section) && !(report->is_windowed && (of_whole >> section & 1));
+	return section_is_chosen(report->options, section) && !(report->is_windowed && section == SECTION_SERVERS);
 }
 #endif

@@ -211,7 +211,7 @@ static void put_end(const struct report *report)
 	put_not_traced(report);
 	string_add(&s, "More: tracevisualizer -a ");
 	add_trace(&s, report->options->trace);
-	output_line(&report->output, "", "%s; or --critical-path, --pid=N, -d (events), -h", string_text(&s));
+	output_line(&report->output, "", "%s; or --slowest=NAME, --critical-path, -d, -h", string_text(&s));
 	string_free(&s);
 }
 
@@ -263,7 +263,7 @@ void report_answer(const struct report *report)
 	size_t nr;
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
-		report_overview_of_programs(report, report->is_windowed || report_user_has_any(report));
+		report_overview_of_programs(report, report_user_has_any(report));
 		put_end(report);
 		return;
 	}

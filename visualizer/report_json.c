@@ -544,7 +544,6 @@ static void put_whole(struct json *json, const struct report *report)
 	put_servers(json, report);
 	put_server_waits(json, report);
 	put_receivers(json, report);
-	report_user_json(json, report);
 }
 
 static void put_takers(struct json *json, const struct trace_analysis *analysis)
@@ -577,6 +576,7 @@ void report_json(const struct report *report)
 	put_takers(&json, report->analysis);
 	if (!report->is_windowed)
 		put_whole(&json, report);
+	report_user_json(&json, report);
 	json_probes(&json, report);
 	json_work(&json, report);
 	put_locks(&json, report->analysis);

@@ -30,11 +30,10 @@
 /* The trace has no kernel events: processes, CPUs and waits are unknown. */
 static void programs_alone(const struct report *report)
 {
-	bool any = report->is_windowed || report_user_has_any(report);
+	bool any = report_user_has_any(report);
 
 	report_overview_of_programs(report, any);
-	if (!report->is_windowed)
-		report_user(report);
+	report_user(report);
 	report_summary(report);
 }
 
@@ -50,8 +49,7 @@ static void put_range(const struct report *report)
 	if (*wall_range_text(report->trace, start, end, &wall))
 		output_line(&report->output, "", "%s", wall.bytes);
 	if (report->is_windowed)
-		output_line(&report->output, "",
-			    "A window of %s of the trace's %s. Not in a window: servers, events of programs.",
+		output_line(&report->output, "", "A window of %s of the trace's %s. Not in a window: servers.",
 			    text_ns(&report->output, end - start, &part),
 			    text_ns(&report->output, info->end_ns - info->complete_from_ns, &whole));
 }

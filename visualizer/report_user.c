@@ -278,10 +278,13 @@ static struct span_sums sum_spans(const struct report *report, enum trace_span_k
 }
 
 /* Spans without an end or a beginning have no time, and no row in the table. */
-static void put_unfinished(const struct text_output *output, const struct span_sums *sums)
+static void put_unfinished(const struct report *report, const struct span_sums *sums)
 {
+	const struct text_output *output = &report->output;
+
 	if (sums->open)
-		output_line(output, INDENT, "%" PRIu64 " had not ended at the end of the trace.", sums->open);
+		output_line(output, INDENT, "%" PRIu64 " had not ended at the end of the %s.", sums->open,
+			    report->is_windowed ? "window" : "trace");
 	if (sums->unmatched)
 		output_line(output, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
 	if (sums->open || sums->unmatched)
@@ -335,7 +338,7 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 		end(grid, &report->output, &limit);
 	else
 		grid_end(grid, NULL);
-	put_unfinished(&report->output, &sums);
+	put_unfinished(report, &sums);
 	put_waits(report, kind);
 }
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "pass_progress.h"
 #include "slowest_parts.h"
 #include "sort.h"
 
@@ -157,8 +158,11 @@ int slowest_parts_find(const struct slowest *s, size_t nr, struct slowest_parts 
 	ret->analysis = trace_analysis_new(s->report->trace, NULL, ret_error);
 	if (!ret->analysis || trace_analysis_on_interval(ret->analysis, on_interval, &visits) < 0)
 		error = -ENOMEM;
-	if (!error)
+	if (!error) {
+		pass_progress_watch(ret->analysis, "tracevisualizer: waits of the longest");
 		error = trace_analysis_run(ret->analysis, ret_error);
+		progress_line_erase();
+	}
 	for (size_t i = 0; !error && i < ret->nr; i++)
 		parts_close(s, &ret->at[i]);
 	visits_free(&visits);

@@ -20,6 +20,7 @@
 #include "no_process.h"
 #include "number_text.h"
 #include "pager.h"
+#include "pass_progress.h"
 #include "option_help.h"
 #include "report_answer.h"
 #include "report_critical_path.h"
@@ -117,12 +118,20 @@ static bool is_all_accounted_for(const struct trace *trace)
 	return !losses_of(trace).is_minimum && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED);
 }
 
+static void show_verified(void *progress, uint64_t done, uint64_t of)
+{
+	work_progress_at(progress, done, of);
+}
+
 static int verify(const struct report *report)
 {
+	struct work_progress progress = work_progress_begin("tracevisualizer: verification");
 	struct string line = {0};
 	struct trace_error error = {0};
+	int verified = trace_verify_watched(report->trace, show_verified, &progress, &error);
 
-	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
+	progress_line_erase();
+	if (verified < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    (report->servers && trace_servers_verify(report->servers, &error) < 0) ||
 	    (report->user && trace_user_events_verify(report->user, &error) < 0))
 		return complain_of_error(&error);
@@ -194,13 +203,14 @@ static int analyze_more(struct report *report, struct trace_error *ret_error)
 {
 	const struct report_choice *reports = &report->options->reports;
 	bool figures = reports->json && !reports->critical_path && !reports->slowest;
-	bool with_servers = (reports->analyze || reports->answer || reports->verify || figures) && !report->is_windowed;
+	bool with_user = reports->analyze || reports->answer || reports->verify || figures || reports->slowest,
+	     with_servers = with_user && !reports->slowest && !report->is_windowed;
 
 	if (with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
-	if (report->servers || reports->slowest)
+	if (with_user && (report->servers || !with_servers))
 		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);
-	if ((with_servers && !report->servers) || ((with_servers || reports->slowest) && !report->user))
+	if (with_user && !report->user)
 		return complain_of_error(ret_error);
 	if (reports->analyze || figures)
 		report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
@@ -234,8 +244,12 @@ static int analyze(struct report *report, double *since)
 		timeline_begin(report);
 	if (options->reports.slowest && slowest_begin(report->slowest, report) < 0)
 		memory_end();
+	if (!options->reports.timeline || /* it is written meanwhile */
+	    pass_progress_of_file(report->file ? report_file_fd(report->file) : STDOUT_FILENO, "").what)
+		pass_progress_watch(report->analysis, "tracevisualizer: analysis");
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
+	progress_line_erase();
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	losses_warn_late(report->analysis);
 	return 0;
@@ -420,8 +434,10 @@ static int open_side(struct report *report, const char *path)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (!report->is_windowed) /* the cause is that of whole commands */
 		diff_cause_begin(report);
+	pass_progress_watch(report->analysis, "tracevisualizer: analysis");
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
+	progress_line_erase();
 	report_check_memory(report);
 	losses_warn_late(report->analysis);
 	return 0;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <trace/events.h>
 
@@ -38,9 +39,22 @@ struct other_end_row {
 	uint32_t nr;
 };
 
+/* One end of a connection, as an event told it. The state is asked only where no event did. */
+struct other_end_socket {
+	uint64_t key; /* inode + 1 */
+	uint64_t peer_ino;
+	uint64_t peer_ends; /* key of the other end in other_end.ends; 0: not of TCP, or not connected */
+};
+struct other_end_ends {
+	uint64_t key; /* hash of both addresses */
+	uint64_t ino;
+};
+
 struct other_end {
 	struct rules *rules;
 	struct hash_table threads;
+	struct hash_table sockets;
+	struct hash_table ends;
 	struct hash_table touched; /* keys of pairs of a process and a file or table, as a set */
 	uint64_t start_read_ns;	   /* when the last descriptor of the start state was read */
 	/* by ABI and number: 0 not looked up, 1 no descriptors, else index + 2 in all_calls */
@@ -137,6 +151,47 @@ static void on_enter(void *data, struct trace_analysis *analysis, const struct t
 	}
 }
 
+/* ---- the other ends of sockets ---- */
+
+static uint64_t ends_key(const struct trace_sock_endpoints *ends, bool of_peer)
+{
+	uint64_t local = hash_u64(hash_u64(ends->local_hi) ^ ends->local_lo) ^ ends->local_port,
+		 remote = hash_u64(hash_u64(ends->remote_hi) ^ ends->remote_lo) ^ ends->remote_port,
+		 key = hash_u64((of_peer ? hash_u64(remote) ^ local : hash_u64(local) ^ remote) ^ ends->netns);
+
+	return key ? key : 1;
+}
+
+static void on_endpoints(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sock_endpoints *ends = event->payload;
+	struct other_end *o = data;
+	struct other_end_socket *sock = table_add(&o->sockets, sizeof(*sock), ends->ino + 1);
+	bool is_tcp = ends->remote_port && (ends->family == AF_INET || ends->family == AF_INET6);
+	struct other_end_ends *row = is_tcp ? table_add(&o->ends, sizeof(*row), ends_key(ends, false)) : NULL;
+
+	(void)analysis;
+	o->failed |= !sock || (is_tcp && !row);
+	if (o->failed)
+		return;
+	sock->peer_ino = ends->peer_ino;
+	sock->peer_ends = is_tcp ? ends_key(ends, true) : 0;
+	if (row)
+		row->ino = ends->ino;
+}
+
+static uint64_t peer_of(const struct other_end *o, uint64_t ino)
+{
+	const struct other_end_socket *sock = table_find(&o->sockets, sizeof(*sock), ino + 1);
+	const struct other_end_ends *ends = sock && sock->peer_ends
+						    ? table_find(&o->ends, sizeof(*ends), sock->peer_ends)
+						    : NULL;
+
+	if (ends)
+		return ends->ino;
+	return sock && sock->peer_ino ? sock->peer_ino : state_socket_peer(rules_analysis(o->rules), ino);
+}
+
 /* ---- rules: each returns what the process never had; NULL: no violation ---- */
 
 static const char *check_pipe(const struct other_end *o, const struct other_end_row *row,
@@ -171,7 +226,7 @@ static const char *check_socket(const struct other_end *o, const struct other_en
 
 		if (!S_ISSOCK(row->files[i].mode))
 			continue;
-		peer.ino = state_socket_peer(rules_analysis(o->rules), row->files[i].ino);
+		peer.ino = peer_of(o, row->files[i].ino);
 		if (!peer.ino || has_touched(o, wait->other, &peer) ||
 		    (may_use_same(wait) && has_touched(o, wait->other, &row->files[i])))
 			return NULL;
@@ -249,13 +304,15 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 
 void *rule_other_end_begin(struct rules *rules)
 {
-	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6};
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6},
+			      endpoints = TRACE_EV_sock_endpoints;
 	struct other_end *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
 	o->rules = rules;
 	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_enter, o) ||
+	    !rules_on_events(rules, &endpoints, 1, on_endpoints, o) ||
 	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED, on_wait, o) < 0) {
 		rule_other_end_end(o);
 		return NULL;
@@ -269,5 +326,7 @@ void rule_other_end_end(void *data)
 
 	table_clear(&o->threads);
 	table_clear(&o->touched);
+	table_clear(&o->sockets);
+	table_clear(&o->ends);
 	free(o);
 }

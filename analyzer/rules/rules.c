@@ -9,7 +9,9 @@
 #include <trace/events.h>
 
 #include "error_set.h"
+#include "rule_descriptors.h"
 #include "rule_file_bytes.h"
+#include "rule_idle.h"
 #include "rule_lifetimes.h"
 #include "rule_other_end.h"
 #include "rule_own_code.h"
@@ -27,7 +29,9 @@ static const struct {
 	void (*check)(void *data);
 	void (*touch)(void *data, const struct trace_process *process, const struct trace_file_id *file);
 } all_rules[] = {
+	{rule_descriptors_begin, rule_descriptors_end, NULL, NULL},
 	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check, NULL},
+	{rule_idle_begin, rule_idle_end, NULL, NULL},
 	{rule_lifetimes_begin, rule_lifetimes_end, NULL, NULL},
 	{rule_other_end_begin, rule_other_end_end, NULL, rule_other_end_touch},
 	{rule_own_code_begin, rule_own_code_end, NULL, NULL},

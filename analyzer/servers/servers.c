@@ -161,6 +161,8 @@ fail:
 	error_set(ret_error, error, "%s",
 		  error == -EBUSY ? "the analysis was run already; create the servers' analysis before its pass"
 				  : "out of memory for the servers' requests");
+	if (s)
+		trace_analysis_remove_hooks(analysis, s);
 	return trace_servers_free(s);
 }
 

@@ -41,8 +41,8 @@ static bool log_new(struct trace_servers *s, struct servers_thread *thread)
 }
 
 /*
- * The log is full. Enlarge it before the oldest entry is overwritten. A thread that is interrupted often has
- * many changes during one request of a client.
+ * The log is full. Enlarge it before the oldest entry is overwritten. A thread that is interrupted
+ * often has many changes during one request of a client.
  */
 static __attribute__((noinline)) void log_grow(struct trace_servers *s, struct servers_thread *thread)
 {

@@ -450,19 +450,19 @@ static void resume_connected(struct trace_servers *s, struct servers_thread *thr
 
 /*
  * Find a message that this process has read and not answered, from the socket that the answer is
- * for.
+ * for. Another process that has the same socket may have read it.
  */
 static struct server_request *message_open(const struct servers_thread *thread, const struct endpoint *endpoint)
 {
-	struct server_request *oldest = NULL;
+	struct server_request *oldest = NULL, *elsewhere = NULL;
 
 	if (endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination)
 		return NULL;
 	for (struct server_request *request = endpoint->requests; request; request = request->next)
-		if (request_open_in(request) == thread->process && !request->closing && request->peer_ino &&
+		if (request_open_in(request) && !request->closing && request->peer_ino &&
 		    is_answered_at(request, thread, endpoint))
-			oldest = request;
-	return oldest;
+			*(request_open_in(request) == thread->process ? &oldest : &elsewhere) = request;
+	return oldest ? oldest : elsewhere;
 }
 
 /*
@@ -485,12 +485,26 @@ static struct server_request *find_open(const struct servers_thread *thread, con
 	return again || (set_any_unanswered(thread->set) && !thread->tentative) ? NULL : endpoint->open->items[0];
 }
 
-/* Find the request that was answered here before the thread's last rest: here is more of it. */
-static struct server_request *find_answered_before(const struct servers_thread *thread, const struct endpoint *endpoint)
+/*
+ * The endpoint where the latest answer through @endpoint is remembered: for datagrams the socket that
+ * it was sent to. NULL: it is not remembered.
+ */
+static struct endpoint *answered_at(const struct trace_servers *s, const struct servers_thread *thread,
+				    struct endpoint *endpoint)
 {
-	struct server_request *before = endpoint->answered ? endpoint->answered->items[0] : NULL;
+	if (endpoint->kind == ENDPOINT_DATAGRAM)
+		return thread->destination ? endpoint_find(&s->endpoints, thread->destination) : NULL;
+	return endpoint->role == ROLE_SERVER && !is_queue(endpoint) ? endpoint : NULL;
+}
 
-	if (!before || endpoint->role != ROLE_SERVER)
+/* Find the request that was answered here before the thread's last rest: here is more of it. */
+static struct server_request *find_answered_before(const struct trace_servers *s, const struct servers_thread *thread,
+						   struct endpoint *endpoint)
+{
+	const struct endpoint *at = answered_at(s, thread, endpoint);
+	struct server_request *before = at && at->answered ? at->answered->items[0] : NULL;
+
+	if (!before || before->endpoint != endpoint)
 		return NULL;
 	if (before->perhaps)
 		return before;
@@ -515,7 +529,7 @@ void request_prepare(struct trace_servers *s, struct servers_thread *thread, str
 		 (answer = find_answered(thread->process->pending, thread, endpoint, false)))
 		attribute_to_answer(s, thread, answer);
 	if (!answer && !again)
-		again = find_answered_before(thread, endpoint);
+		again = find_answered_before(s, thread, endpoint);
 	thread->call.answer = answer;
 	thread->call.replies = answer || again;
 	set_assign(&thread->call.outgoing, NULL);
@@ -567,10 +581,14 @@ static void answers_for_another(struct trace_servers *s, const struct servers_th
 static void reply(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
 		  struct server_request *request)
 {
+	struct endpoint *at = answered_at(s, thread, endpoint);
 	struct set *only = NULL;
 
-	if (request_open_in(request) && request_open_in(request) != thread->process)
+	if (request_open_in(request) && request_open_in(request) != thread->process) {
 		answers_for_another(s, thread, request);
+		thread->process->accepted |= is_queue(endpoint);
+		request_open_in(request)->accepted |= is_queue(endpoint);
+	}
 	if (!thread->call.by_ring)
 		turn_answers(s, thread, request);
 	open_answered(s, thread, request);
@@ -578,27 +596,26 @@ static void reply(struct trace_servers *s, struct servers_thread *thread, struct
 		open_prove(s, thread, request);
 	else
 		set_put(&s->sets, &thread->call.sent, request);
-	if (endpoint->role != ROLE_SERVER || is_queue(endpoint))
+	if (!at || (at->answered && at->answered->nr == 1 && at->answered->items[0] == request))
 		return;
 	set_put(&s->sets, &only, request);
-	set_assign(&endpoint->answered, only);
+	set_assign(&at->answered, only);
 	set_unref(only);
-	endpoint_holds_set(&s->endpoints, endpoint);
+	endpoint_holds_set(&s->endpoints, at);
 }
 
 /*
  * An answer, although no request came in here: the server has read it before the trace, or in a
  * gap.
  */
-static void answers_unseen(struct trace_servers *s, struct servers_thread *thread, const struct endpoint *endpoint)
+static void answers_unseen(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
-	const struct server_request *before = endpoint->answered ? endpoint->answered->items[0] : NULL;
+	const struct endpoint *at = answered_at(s, thread, endpoint);
+	struct server_request *before = at && at->answered ? at->answered->items[0] : NULL;
 
-	if (endpoint->role != ROLE_SERVER || is_queue(endpoint))
-		return;
-	if (before)
-		open_answered(s, thread, endpoint->answered->items[0]);
-	else
+	if (before && before->endpoint == endpoint)
+		open_answered(s, thread, before);
+	else if (endpoint->role == ROLE_SERVER && !is_queue(endpoint))
 		open_answers_unseen(s, thread);
 }
 

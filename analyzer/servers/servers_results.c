@@ -10,6 +10,7 @@
 #include "sort.h"
 #include "kernel_numbers.h"
 #include "servers_state.h"
+#include "servers_verify.h"
 
 static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process *process)
 {
@@ -80,8 +81,10 @@ static void server_finish(struct trace_servers *s, struct servers_process *proce
 		s->failed = -ENOMEM;
 		return;
 	}
-	if (process->billed > server.cpu_ns)
-		bill_take_back(process, process->billed - server.cpu_ns);
+	if (process->billed > server.cpu_ns) {
+		process->taken_back = process->billed - server.cpu_ns;
+		bill_take_back(process, process->taken_back);
+	}
 	for (const struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));) {
 		uint32_t origin = (uint32_t)(bill->key - 1);
 		const char *address;
@@ -221,36 +224,27 @@ const struct trace_server_wait *trace_get_server_wait(struct trace_servers *s, s
 	return idx < trace_nr_server_waits(s) ? &s->waits.results[idx] : NULL;
 }
 
-static int server_verify(const struct trace_servers *s, const struct trace_server *server,
-			 struct trace_error *ret_error)
+/* Are all events of all threads in the trace? A gap may prove later that a thread had no CPU. */
+static bool is_complete(const struct trace_servers *s)
 {
-	struct trace_figures *f = trace_process_figures(s->analysis, server->process);
-	uint64_t exact = 0, shared = 0, cpu_ns;
+	return !trace_nr_gaps(s->trace) && !trace_analysis_nr_late_gaps(s->analysis) &&
+	       !trace_analysis_halted_ns(s->analysis) && !trace_analysis_inconsistencies(s->analysis) &&
+	       !trace_analysis_is_filtered(s->analysis);
+}
 
-	if (!f)
+static int server_verify(struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
+{
+	const struct servers_process *process = servers_process_of(s, server->process);
+	struct trace_figures *f = trace_process_figures(s->analysis, server->process);
+	uint64_t cpu_ns;
+
+	if (!f || !process) {
+		trace_figures_free(f);
 		return error_set(ret_error, -ENOMEM, "out of memory to verify the servers' bills");
+	}
 	cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
 	trace_figures_free(f);
-	for (size_t i = 0; i < server->nr_clients; i++) {
-		const struct trace_server_client *client = &server->clients[i];
-
-		exact += client->exact_ns;
-		shared += client->shared_ns;
-		if (client->cpu_ns != client->exact_ns + client->shared_ns || client->least_ns > client->cpu_ns ||
-		    client->most_ns < client->cpu_ns || client->most_ns > server->cpu_ns)
-			return error_set(ret_error, -EBADMSG,
-					 "server %u: its bill of %" PRIu64 " ns for %u is not between %" PRIu64
-					 " and %" PRIu64 " of %" PRIu64 " ns",
-					 server->pid, client->cpu_ns, client->pid, client->least_ns, client->most_ns,
-					 server->cpu_ns);
-	}
-	if (exact == server->exact_ns && shared == server->shared_ns && cpu_ns == server->cpu_ns &&
-	    exact + shared + server->background_ns == cpu_ns && server->background_ns <= cpu_ns)
-		return 0;
-	return error_set(ret_error, -EBADMSG,
-			 "server %u: its bills of %" PRIu64 " exact + %" PRIu64 " shared + %" PRIu64
-			 " background ns are not its CPU time of %" PRIu64 " ns",
-			 server->pid, exact, shared, server->background_ns, cpu_ns);
+	return bills_verify(server, cpu_ns, is_complete(s) ? process->taken_back : 0, ret_error);
 }
 
 /* Verify that the softirq time for receiving is the sum of its charged and unclaimed parts. */

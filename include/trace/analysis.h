@@ -102,7 +102,7 @@ const char *trace_state_name(enum trace_state state);
  *     are the whole latencies of those calls; bytes are those of calls that end in it. Waits for
  *     locks and interrupted waits are cut and counted like waits; deferred work has its CPU time in
  *     the window. What hits of probes cost is in the user time, and not moved to the kernel's.
- * Servers and events of programs are still of the whole trace.
+ * Servers are still of the whole trace; for events of programs see user_events.h.
  */
 struct trace_analysis_options {
 	size_t size;
@@ -192,6 +192,12 @@ int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_f
  */
 int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn,
 				  void *data) TRACE_NODISCARD;
+
+/**
+ * trace_analysis_remove_hooks() - before the pass: remove all hooks that were added with @data
+ * A caller that cannot add all of its hooks, and frees @data, takes back those that it added.
+ */
+void trace_analysis_remove_hooks(struct trace_analysis *analysis, const void *data);
 
 /**
  * trace_analysis_run() - the pass over the whole trace; once

@@ -160,6 +160,13 @@ const struct trace_stream_stats *trace_get_stream(const struct trace *trace, siz
  * violations; undeclared ones are.
  */
 int trace_verify(const struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_verify_watched() - the same; @progress is called meanwhile, with what is done of the whole
+ * work
+ */
+typedef void (*trace_progress_fn)(void *data, uint64_t done, uint64_t of);
+int trace_verify_watched(const struct trace *trace, trace_progress_fn progress, void *data,
+			 struct trace_error *ret_error) TRACE_NODISCARD;
 
 /* ---- chunks ---- */
 

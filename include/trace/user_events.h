@@ -15,6 +15,9 @@
  *	}
  *	user = trace_user_events_free(user);
  *
+ * In a window of the analysis the events are those in it, and the spans those that end in it, with
+ * their whole time; a span is open if it had not ended at the end of the window.
+ *
  * This is an analysis like any other: hooks of <trace/analysis.h> in the same pass. One thread at a
  * time. Its memory grows with event types and spans, and with threads and open requests, not with
  * events.

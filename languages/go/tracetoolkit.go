@@ -11,8 +11,8 @@
 // An event belongs to the thread of the system that runs the goroutine at that moment. The runtime moves goroutines between
 // threads, and lets a thread run another goroutine while one waits. A scope or a request says where the time of a thread
 // went, so while one is open its goroutine is locked to its thread (runtime.LockOSThread), if a recording selects it. That
-// makes switches of goroutines slower, from some 0.2 us to some 5 us: the recording shows it, as CPU time and waits of the
-// runtime's threads.
+// makes its switches slower: a message over a channel and back took 4 us instead of 0.3 us on a virtual machine with two
+// CPUs.
 //
 // Record never panics: a value that the field's type cannot take is zero or the empty text.
 package tracetoolkit

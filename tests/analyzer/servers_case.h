@@ -129,7 +129,9 @@ static inline struct trace_sock_endpoints endpoints(const struct end *e, uint64_
 					     .remote_port = e->remote_port,
 					     .local_lo = e->local,
 					     .remote_lo = e->remote,
-					     .protocol = e->family ? 6 : 0,
+					     .protocol = !e->family || e->family == AF_UNIX ? 0
+							 : e->type == SOCK_DGRAM	    ? 17
+											    : 6,
 					     .state = 1};
 }
 

@@ -5,6 +5,11 @@
  * The analysis makes no such result, so the test gives the rules intervals and events that it made
  * up. The program is linked with rules of its own, whose hooks it keeps (-Wl,--wrap).
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include "analysis_case.h"
 #include "rules/rules.h"
 #include "unit.h"
@@ -12,13 +17,13 @@
 static struct {
 	trace_interval_fn fn;
 	void *data;
-} kept[8];
+} kept[16];
 static size_t nr_kept;
 static struct {
 	uint64_t mask[TRACE_MASK_WORDS];
 	trace_event_fn fn;
 	void *data;
-} kept_events[8];
+} kept_events[16];
 static size_t nr_kept_events;
 
 int __wrap_trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn,
@@ -42,6 +47,24 @@ int __wrap_trace_analysis_on_event(struct trace_analysis *analysis, const uint64
 	kept_events[nr_kept_events].fn = fn;
 	kept_events[nr_kept_events++].data = data;
 	return 0;
+}
+
+/* Behind the pass no thread is in a call, so the test says in which one it is. */
+static const char *call_in_progress;
+const char *__wrap_trace_thread_syscall(const struct trace_analysis *analysis, const struct trace_thread *thread);
+const char *__wrap_trace_thread_syscall(const struct trace_analysis *analysis, const struct trace_thread *thread)
+{
+	(void)analysis;
+	(void)thread;
+	return call_in_progress;
+}
+
+static uint64_t call_args[2];
+uint64_t __wrap_trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx);
+uint64_t __wrap_trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx)
+{
+	(void)thread;
+	return idx < 2 ? call_args[idx] : 0;
 }
 
 /* ---- the state has no answers for made-up intervals ---- */
@@ -258,14 +281,225 @@ static void the_bytes_of_a_file_are_those_of_calls_on_it(void)
 	case_free(&c);
 }
 
+/* ---- idle waits ---- */
+
+/* 10 and 20 run on the CPUs 0 and 1 until the end. */
+static struct analysis_case two_servers(bool are_one_process)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, are_one_process ? 10 : 20, 1, "two", 1, true);
+	case_run(&c);
+	return c;
+}
+
+static void feed(const struct analysis_case *c, uint32_t id, uint64_t ns, uint32_t cpu, const void *payload)
+{
+	struct trace_event event = {.id = id, .ts_ns = ns, .cpu = cpu, .payload = payload};
+
+	for (size_t i = 0; i < nr_kept_events; i++)
+		if (kept_events[i].mask[id / 64] >> id % 64 & 1)
+			kept_events[i].fn(kept_events[i].data, c->analysis, &event);
+}
+
+/*
+ * Thread 10 accepts a connection and does @steps, one each 100 ns: r and s, receive and send; S, 20
+ * sends; i and b, 10 has an idle wait, or another one. Returns the result of rules_verify().
+ */
+static int judge_server(const struct analysis_case *c, const char *steps, const char *call, uint16_t type,
+			struct trace_error *ret_error)
+{
+	struct trace_sock_endpoints ends = {.fd = 5, .ino = 500, .type = type};
+	struct trace_sock_send bytes = {.ino = 500, .ret = 1};
+	struct rules *rules;
+	uint64_t ns = 3000;
+	int result;
+
+	nr_kept = nr_kept_events = 0;
+	rules = rules_new(c->analysis, c->trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	call_in_progress = call;
+	feed(c, TRACE_EV_sock_endpoints, ns, 0, &ends);
+	call_in_progress = NULL;
+	for (; *steps; steps++, ns += 100) {
+		struct trace_interval wait = {.thread = first_thread(c, 10),
+					      .from_ns = ns,
+					      .to_ns = ns + 50,
+					      .state = TRACE_STATE_BLOCKED,
+					      .kind = TRACE_WAIT_NETWORK,
+					      .idle = *steps == 'i'};
+
+		if (*steps == 'i' || *steps == 'b')
+			for (size_t i = 0; i < nr_kept; i++)
+				kept[i].fn(kept[i].data, c->analysis, &wait);
+		else
+			feed(c, *steps == 'r' ? TRACE_EV_sock_recv : TRACE_EV_sock_send, ns, *steps == 'S', &bytes);
+	}
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	return result;
+}
+
+static void no_wait_between_a_request_and_its_answer_is_idle(void)
+{
+	static const struct {
+		const char *steps;
+		int result;
+	} servers[] = {
+		{"rs", 0},	    {"irsi", 0},	 {"irsirsi", 0},
+		{"rbs", 0},	    {"ri", 0}, /* it may need no answer */
+		{"ris", -EBADMSG},  {"rsris", -EBADMSG}, {"rrirs", -EBADMSG},
+		{"ribs", -EBADMSG}, {"rSris", 0}, /* 20 answers for 10: it may have worked on it */
+	};
+	struct trace_error error = {0};
+
+	for (int are_one = 0; are_one < 2; are_one++) {
+		struct analysis_case c = two_servers(are_one);
+
+		for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+			CU_ASSERT_EQUAL(judge_server(&c, servers[i].steps, "accept4", SOCK_STREAM, &error),
+					servers[i].result);
+		CU_ASSERT_EQUAL(judge_server(&c, "ris", "accept", SOCK_SEQPACKET, &error), 0); /* messages */
+		CU_ASSERT_EQUAL(judge_server(&c, "ris", "connect", SOCK_STREAM, &error), 0);   /* a client */
+		CU_ASSERT_EQUAL(judge_server(&c, "ris", "accept", SOCK_STREAM, &error), -EBADMSG);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message,
+					      "thread 10 (one) has an idle wait of 50 ns after it read a "
+					      "request, 50 ns before it answered that"));
+		case_free(&c);
+	}
+}
+
+/* ---- the other end of a socket ---- */
+
+/* Socket @ino of a connection between the ports 40000 and 80 of this machine; or of a pair. */
+static void connected(const struct analysis_case *c, uint64_t ino, uint64_t peer_ino, uint16_t local_port)
+{
+	struct trace_sock_endpoints ends = {.fd = 3,
+					    .ino = ino,
+					    .peer_ino = peer_ino,
+					    .family = peer_ino ? AF_UNIX : AF_INET,
+					    .type = SOCK_STREAM,
+					    .local_port = local_port,
+					    .remote_port = local_port == 80 ? 40000 : 80,
+					    .local_lo = 1,
+					    .remote_lo = 1};
+
+	feed(c, TRACE_EV_sock_endpoints, 2000, 0, &ends);
+}
+
+/* "one" waits in a read of socket 500 for @other, which had socket @had. */
+static int judge_read(const struct analysis_case *c, const char *via, uint32_t other, uint64_t had,
+		      struct trace_error *ret_error)
+{
+	struct trace_sys_enter3 enter = {.nr = SYS_read, .arg0 = 3};
+	struct trace_file_id known = {.dev = (uint32_t)RULES_DEV_KNOWN, .ino = 1000},
+			     end = {.ino = had, .mode = S_IFSOCK};
+	struct trace_interval wait = {.thread = first_thread(c, 10),
+				      .from_ns = 4000,
+				      .to_ns = 5000,
+				      .state = TRACE_STATE_BLOCKED,
+				      .kind = TRACE_WAIT_PROCESS,
+				      .via = via,
+				      .other = case_process(c, other)};
+	struct rules *rules;
+	int result;
+
+	nr_kept = nr_kept_events = 0;
+	rules = rules_new(c->analysis, c->trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	if (strcmp(via, "tcp") == 0) {
+		connected(c, 500, 0, 40000);
+		connected(c, 501, 0, 80);
+	} else {
+		connected(c, 500, 501, 0);
+	}
+	rules_touch(rules, wait.other, &known);
+	rules_touch(rules, wait.other, &end);
+	feed(c, TRACE_EV_sys_enter3, 3000, 0, &enter);
+	for (size_t i = 0; i < nr_kept; i++)
+		kept[i].fn(kept[i].data, c->analysis, &wait);
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	return result;
+}
+
+/* Whatever the state takes for the other end. */
+static void the_other_end_of_a_socket_is_that_of_the_events(void)
+{
+	static const char *const vias[] = {"tcp", "unix"};
+	struct trace_error error = {0};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+	case_run(&c);
+	for (size_t i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(judge_read(&c, vias[i], 20, 501, &error), 0);
+		CU_ASSERT_EQUAL(judge_read(&c, vias[i], 20, 502, &error), -EBADMSG);
+		CU_ASSERT_EQUAL(judge_read(&c, vias[i], 10, 500, &error), -EBADMSG);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "for process 10 (one) via "));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "but it never had the other end of its socket"));
+	}
+	case_free(&c);
+}
+
+/* ---- descriptors ---- */
+
+/* Descriptor 4 is of file @ino in the results, after a call that made it of 3. */
+static int judge_duplicate(const char *call, uint64_t command, uint64_t ino, bool is_shared,
+			   struct trace_error *ret_error)
+{
+	struct trace_sys_exit exit = {.ret = 4};
+	struct trace_sys_enter enter = {.nr = SYS_getpid};
+	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 30, .tgid = 30, .clone_flags = CLONE_FILES};
+	struct analysis_case c = case_new();
+	struct rules *rules;
+	int result;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_fd(c.tb, 10, 3, 9, 77, S_IFREG | 0600, "/data");
+	tb_fd(c.tb, 10, 4, 9, ino, S_IFREG | 0600, "/other");
+	tb_sys_enter(c.tb, 0, 2000, SYS_fcntl, 3, command, 0);
+	case_run(&c);
+	nr_kept = nr_kept_events = 0;
+	rules = rules_new(c.analysis, c.trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	call_in_progress = call;
+	call_args[0] = 3;
+	call_args[1] = command;
+	if (is_shared)
+		feed(&c, TRACE_EV_sched_fork, 2500, 0, &fork);
+	feed(&c, TRACE_EV_sys_exit, 3000, 0, &exit);
+	call_in_progress = NULL;
+	feed(&c, TRACE_EV_sys_enter, 4000, 0, &enter);
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	case_free(&c);
+	return result;
+}
+
+static void a_duplicated_descriptor_is_of_the_same_file(void)
+{
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(judge_duplicate("dup2", 4, 77, false, &error), 0);
+	CU_ASSERT_EQUAL(judge_duplicate("dup2", 4, 78, false, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000002000 s thread 10 (one) has made descriptor 4 of 3, but they "
+					      "are not of the same file in the results");
+	CU_ASSERT_EQUAL(judge_duplicate("fcntl", F_DUPFD_CLOEXEC, 78, false, &error), -EBADMSG);
+	CU_ASSERT_EQUAL(judge_duplicate("fcntl", F_SETFL, 78, false, &error), 0);
+	CU_ASSERT_EQUAL(judge_duplicate("read", 0, 78, false, &error), 0);
+	CU_ASSERT_EQUAL(judge_duplicate("dup2", 4, 78, true, &error), 0); /* the other process may have closed it */
+}
+
 static const struct unit_case cases[] = {
-	CASE(a_process_that_lives_may_be_waited_for),
-	CASE(a_process_that_has_ended_is_not_waited_for),
-	CASE(a_thread_that_has_ended_wakes_no_other),
-	CASE(a_rule_is_silent_where_events_are_missing),
-	CASE(a_process_has_the_parent_that_the_events_give_it),
-	CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
-	{NULL, NULL},
+	CASE(a_process_that_lives_may_be_waited_for),		CASE(a_process_that_has_ended_is_not_waited_for),
+	CASE(a_thread_that_has_ended_wakes_no_other),		CASE(a_rule_is_silent_where_events_are_missing),
+	CASE(a_process_has_the_parent_that_the_events_give_it), CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
+	CASE(no_wait_between_a_request_and_its_answer_is_idle), CASE(the_other_end_of_a_socket_is_that_of_the_events),
+	CASE(a_duplicated_descriptor_is_of_the_same_file),	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

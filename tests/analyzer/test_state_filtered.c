@@ -300,7 +300,7 @@ static void events_of_either_of_two_threads_are_of_neither(void)
 	case_free(&c);
 }
 
-/* What was lost has the switch from 20. */
+/* The gap has the switch from 20. */
 static void events_behind_a_gap_are_not_of_the_thread_before_it(void)
 {
 	struct analysis_case c = filtered_case();

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <trace/analysis.h>
+#include <trace/user_events.h>
 #include "builder.h"
 #include "random_story.h"
 #include "unit.h"
@@ -181,6 +182,7 @@ static void check_windows(struct trace *trace, uint64_t seed, unsigned int nr)
 struct totals {
 	uint64_t states[6], waits, wait_count, calls, call_ns, bytes, interrupts, interrupt_count, events;
 	uint64_t cpus[6];
+	uint64_t events_of_programs, spans, span_ns, span_parts[6], span_waits;
 	uint64_t locks, lock_count, interrupted_waits, nr_interrupted_waits, work, runs, files, written, hits;
 };
 
@@ -253,6 +255,73 @@ static struct totals totals_of(const struct trace *trace, const struct trace_ana
 	trace_figures_free(f);
 	more_totals(a, &t);
 	return t;
+}
+
+/* ---- events of programs ---- */
+
+static void user_totals(struct trace_user_events *user, struct totals *t)
+{
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(trace_user_events_verify(user, &error), 0);
+	if (error.code)
+		printf("%s\n", error.message);
+	for (size_t i = 0; i < trace_nr_user_events(user); i++)
+		t->events_of_programs += trace_get_user_event(user, i)->count;
+	for (size_t i = 0; i < trace_nr_spans(user); i++) {
+		const struct trace_span *s = trace_get_span(user, i);
+		const uint64_t parts[] = {s->user_ns + s->system_ns,
+					  s->interrupted_ns,
+					  s->wait_cpu_ns,
+					  s->blocked_ns,
+					  s->queued_ns,
+					  s->unseen_ns};
+
+		t->spans += s->elapsed.count;
+		t->span_ns += s->elapsed.sum_ns;
+		for (int n = 0; n < 6; n++)
+			t->span_parts[n] += parts[n];
+		for (size_t n = 0; n < s->nr_waits; n++)
+			t->span_waits += s->waits[n].ns;
+	}
+}
+
+static struct totals user_totals_of(struct trace *trace, uint64_t from, uint64_t to)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = from, .to_ns = to};
+	struct trace_analysis *a = trace_analysis_new(trace, &options, NULL);
+	struct trace_user_events *user = trace_user_events_new(trace, a, NULL);
+	struct totals t = {0};
+
+	CU_ASSERT_EQUAL(trace_analysis_run(a, NULL), 0);
+	user_totals(user, &t);
+	trace_user_events_free(user);
+	trace_analysis_free(a);
+	return t;
+}
+
+/* The spans that end in the windows of a partition are all, with all their parts. */
+static void check_programs(struct trace *trace, uint64_t seed)
+{
+	struct totals all = user_totals_of(trace, 0, 0), sum = {0};
+	struct dice dice = {seed, NULL};
+	uint64_t from = trace_get_info(trace)->start_ns, end = trace_get_info(trace)->end_ns;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t to = i == 4 ? 0 : from + 1 + below(&dice, (end - from) / 2 + 1);
+		struct totals t = user_totals_of(trace, from, to);
+
+		for (size_t n = 0; n < sizeof(t) / sizeof(uint64_t); n++)
+			((uint64_t *)&sum)[n] += ((uint64_t *)&t)[n];
+		from = to;
+	}
+	CU_ASSERT(all.spans > 0);
+	CU_ASSERT_EQUAL(sum.events_of_programs, all.events_of_programs);
+	CU_ASSERT_EQUAL(sum.spans, all.spans);
+	CU_ASSERT_EQUAL(sum.span_ns, all.span_ns);
+	CU_ASSERT_EQUAL(sum.span_waits, all.span_waits);
+	for (int n = 0; n < 6; n++)
+		CU_ASSERT_EQUAL(sum.span_parts[n], all.span_parts[n]);
 }
 
 static void check_partition(struct trace *trace, uint64_t seed, unsigned int nr, bool is_plausible)
@@ -463,7 +532,7 @@ static uint64_t work_in(struct trace *trace, const struct whole *whole, uint64_t
 			    trace_thread_tid(whole->kept[i].interval.thread) == 30)
 				ns += cut(&whole->kept[i].interval, begin, event->ts_ns < to ? event->ts_ns : to);
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	return ns;
 }
 
@@ -530,6 +599,23 @@ static void hits_of_probes_are_counted_in_their_window(void)
 	CU_ASSERT_EQUAL(hits, 20);
 	whole_free(&whole);
 	trace_close(trace);
+}
+
+static void spans_of_programs_count_in_the_window_where_they_end(void)
+{
+	for (uint64_t seed = 80; seed < 86; seed++) {
+		struct mood mood = {.nr_tids = 12,
+				    .switches = 25,
+				    .sleeps = 50,
+				    .nr_events = 3000,
+				    .programs = true,
+				    .noise = seed % 2 ? 20 : 0,
+				    .losses = seed % 2};
+		struct trace *trace = story(seed, &mood);
+
+		check_programs(trace, seed);
+		trace_close(trace);
+	}
 }
 
 static void windows_of_a_recording_equal_their_intervals(void)
@@ -601,6 +687,7 @@ int main(int argc, char **argv)
 		CASE(windows_of_noise_and_gaps_equal_their_intervals),
 		CASE(rows_of_locks_interruptions_and_work_equal_their_intervals),
 		CASE(hits_of_probes_are_counted_in_their_window),
+		CASE(spans_of_programs_count_in_the_window_where_they_end),
 		CASE(windows_of_a_recording_equal_their_intervals),
 		{NULL, NULL},
 	};

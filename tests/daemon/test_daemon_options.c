@@ -77,6 +77,34 @@ static void a_time_to_keep_is_a_flight_recorder(void)
 	refused("--keep=30s -j");
 }
 
+static void saves_on_triggers_are_chosen(void)
+{
+	struct daemon_options options = parsed("-k --save-on=wait:a>20ms --save-on loss -o stall.trace");
+
+	CU_ASSERT_EQUAL(options.saves.nr_on, 2);
+	CU_ASSERT_STRING_EQUAL(options.saves.on[0].name, "a");
+	CU_ASSERT_STRING_EQUAL(options.saves.path, "stall.trace");
+	CU_ASSERT_EQUAL(options.keep.keep_ns, 30000000000);
+	CU_ASSERT_EQUAL(options.saves.after_ns, 1000000000);
+	CU_ASSERT_EQUAL(options.saves.distance_ns, 10000000000);
+	CU_ASSERT_EQUAL(options.saves.max_files, 10);
+	options = parsed("--watch --keep=1m --save-after=0 --save-distance=1m --save-files=3");
+	CU_ASSERT_EQUAL(options.saves.nr_on, 2); /* it has values of its own */
+	CU_ASSERT_EQUAL(options.keep.keep_ns, 60000000000);
+	CU_ASSERT_EQUAL(options.saves.after_ns, 0);
+	CU_ASSERT_EQUAL(options.saves.distance_ns, 60000000000);
+	CU_ASSERT_EQUAL(options.saves.max_files, 3);
+	CU_ASSERT(options.flight);
+	CU_ASSERT(options.saves.prints);
+	CU_ASSERT_FALSE(options.session.background);
+	refused("--save-on=loss t.trace");
+	refused("-k --save-on=losses");
+	refused("-k --save-on=loss --save-files=0");
+	refused("-k --save-on=loss --save-after=soon");
+	refused("-k --save-on=loss --save-distance=far");
+	refused("--watch -j");
+}
+
 static void classic_spellings_are_understood(void)
 {
 	CU_ASSERT_EQUAL(parsed("-ts60 t").session.duration_ns, 60000000000);
@@ -687,6 +715,7 @@ static void the_help_fits_a_screen(void)
 static const struct unit_case cases[] = {
 	{"classic_spellings_are_understood", classic_spellings_are_understood},
 	{"a_time_to_keep_is_a_flight_recorder", a_time_to_keep_is_a_flight_recorder},
+	{"saves_on_triggers_are_chosen", saves_on_triggers_are_chosen},
 	{"options_without_a_use_are_accepted", options_without_a_use_are_accepted},
 	{"long_spellings_are_understood", long_spellings_are_understood},
 	{"habits_are_understood", habits_are_understood},

@@ -44,6 +44,8 @@ struct board {
 	int steps[PLAN_ACTORS][PLAN_CLIENTS], pids[PLAN_ACTORS];
 	int go[PLAN_CLIENTS];	    /* the client may connect, */
 	int accepted[PLAN_CLIENTS]; /* and go on: the server knows no client that leaves before that */
+	int sent;		    /* datagrams, by all clients */
+	struct sockaddr_in server, clients[PLAN_CLIENTS]; /* their sockets */
 };
 
 static struct board *board;
@@ -51,7 +53,7 @@ static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static struct sockaddr_in inet_address = {.sin_family = AF_INET};
 static socklen_t address_bytes;
 static int listening, listening_inet, connections[PLAN_CLIENTS];
-static uint32_t notes[256 * NOTE_WORDS];
+static uint32_t notes[256 * NOTE_WORDS], lock_turn, lock_waiters;
 static int note_fds[256][2];
 /* of each helper: the ends that read and write, of the thread and of the helper */
 static int helper_fds[PLAN_HELPERS][2][2];
@@ -141,12 +143,21 @@ static ssize_t receive(int fd, char *bytes, size_t nr)
 	}
 }
 
-static void send_answer(int fd, char *bytes, size_t nr)
+static void send_answer(const struct step *step, char *bytes, size_t nr)
 {
+	int fd = connections[step->client];
 	struct iovec iov = {.iov_base = bytes, .iov_len = nr};
 	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
 	ssize_t ret;
 
+	if (board->plan.udp) {
+		message.msg_name = &board->clients[step->client];
+		message.msg_namelen = sizeof(board->clients[step->client]);
+		if (variety(fd) % 2 ? sendmsg(fd, &message, 0) < 0
+				    : sendto(fd, bytes, nr, 0, message.msg_name, message.msg_namelen) < 0)
+			die("sendto");
+		return;
+	}
 	switch (variety(fd) % 3) {
 	case 0:
 		ret = send(fd, bytes, nr, MSG_NOSIGNAL);
@@ -164,8 +175,15 @@ static void send_answer(int fd, char *bytes, size_t nr)
 static void read_request(const struct step *step)
 {
 	ssize_t piece = 16 / (1 + (step->kind == STEP_READ ? step->note : 0)), wanted;
+	socklen_t bytes = sizeof(struct sockaddr_in);
 	char message[16];
 
+	if (board->plan.udp) {
+		if (recvfrom(connections[step->client], message, 16, 0, &board->clients[step->client], &bytes) != 16 ||
+		    message[0] != step->client)
+			die("a datagram");
+		return;
+	}
 	for (ssize_t done = 0; done < 16; done += wanted) {
 		wanted = 16 - done < 2 * piece ? 16 - done : piece;
 		if (receive(connections[step->client], message, (size_t)wanted) != wanted)
@@ -207,6 +225,23 @@ static void wait_for(const struct step *step)
 		else
 			nap(200);
 	}
+}
+
+static void take_lock(uint32_t turn)
+{
+	uint32_t now;
+
+	__atomic_add_fetch(&lock_waiters, 1, __ATOMIC_SEQ_CST);
+	while ((now = __atomic_load_n(&lock_turn, __ATOMIC_SEQ_CST)) != turn)
+		syscall(SYS_futex, &lock_turn, FUTEX_WAIT_BITSET_PRIVATE, now, NULL, NULL, ~0u);
+	__atomic_sub_fetch(&lock_waiters, 1, __ATOMIC_SEQ_CST);
+}
+
+static void pass_lock(void)
+{
+	__atomic_add_fetch(&lock_turn, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&lock_waiters, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &lock_turn, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* ---- its processes ---- */
@@ -297,7 +332,8 @@ static void serve(const struct step *step)
 	switch (step->kind) {
 	case STEP_ACCEPT:
 		__atomic_store_n(&board->go[step->client], 1, __ATOMIC_RELEASE);
-		connections[step->client] = accept(board->plan.tcp ? listening_inet : listening, NULL, NULL);
+		if (!board->plan.udp)
+			connections[step->client] = accept(board->plan.tcp ? listening_inet : listening, NULL, NULL);
 		__atomic_store_n(&board->accepted[step->client], 1, __ATOMIC_RELEASE);
 		break;
 	case STEP_POLL_READ:
@@ -319,7 +355,7 @@ static void serve(const struct step *step)
 		spin(step->us);
 		break;
 	case STEP_ANSWER:
-		send_answer(connections[step->client], message, 8);
+		send_answer(step, message, 8);
 		break;
 	case STEP_FORK:
 		begin_actor(step->note);
@@ -339,6 +375,12 @@ static void serve(const struct step *step)
 	case STEP_WAKE:
 	case STEP_WRITE_MEMORY:
 		post(step);
+		break;
+	case STEP_LOCK:
+		take_lock(step->note);
+		break;
+	case STEP_UNLOCK:
+		pass_lock();
 		break;
 	default:
 		wait_for(step);
@@ -375,6 +417,20 @@ static void *server_thread(void *data)
 	return NULL;
 }
 
+/* One socket, which stands for all connections. */
+static void make_socket(void)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t bytes = sizeof(any);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (bind(fd, (const struct sockaddr *)&any, sizeof(any)) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&board->server, &bytes) < 0)
+		die("bind");
+	for (uint32_t i = 0; i < PLAN_CLIENTS; i++)
+		connections[i] = fd;
+}
+
 static void server(void)
 {
 	uint32_t nr = board->plan.forked ? 1 : board->plan.nr_threads;
@@ -383,6 +439,8 @@ static void server(void)
 
 	board->pids[0] = getpid();
 	make_channels();
+	if (board->plan.udp)
+		make_socket();
 	for (uint32_t i = 1; i < nr; i++)
 		if (pthread_create(&threads[i], NULL, server_thread, (void *)(uintptr_t)i) != 0)
 			die("pthread_create");
@@ -398,12 +456,31 @@ static void server(void)
 
 static int connect_to_server(void)
 {
-	int fd = socket(board->plan.tcp ? AF_INET : AF_UNIX, SOCK_STREAM, 0);
+	int fd = board->plan.udp ? socket(AF_INET, SOCK_DGRAM, 0)
+				 : socket(board->plan.tcp ? AF_INET : AF_UNIX, SOCK_STREAM, 0);
 
+	if (board->plan.udp)
+		return fd;
 	if (board->plan.tcp ? connect(fd, (const struct sockaddr *)&inet_address, sizeof(inet_address)) < 0
 			    : connect(fd, (const struct sockaddr *)&address, address_bytes) < 0)
 		die("connect");
 	return fd;
+}
+
+/* Datagrams reach the server in the order of the plan. */
+static void send_request(int fd, const struct step *step)
+{
+	char message[16] = {(char)step->client};
+
+	if (!board->plan.udp) {
+		send(fd, message, sizeof(message), MSG_NOSIGNAL);
+		return;
+	}
+	while (__atomic_load_n(&board->sent, __ATOMIC_ACQUIRE) != step->note)
+		nap(50);
+	if (sendto(fd, message, sizeof(message), 0, &board->server, sizeof(board->server)) != sizeof(message))
+		die("sendto");
+	__atomic_add_fetch(&board->sent, 1, __ATOMIC_RELEASE);
 }
 
 static void client(uint32_t actor)
@@ -425,7 +502,7 @@ static void client(uint32_t actor)
 				nap(300);
 			break;
 		case STEP_SEND:
-			send(fd, message, 16, MSG_NOSIGNAL);
+			send_request(fd, step);
 			break;
 		case STEP_RECEIVE:
 			if (recv(fd, message, 8, MSG_WAITALL) != 8)
@@ -448,6 +525,7 @@ static void execute(uint64_t seed, FILE *truth)
 
 	memset(board, 0, sizeof(*board));
 	memset(notes, 0, sizeof(notes));
+	lock_turn = 0;
 	seed_now = seed;
 	plan_make(&board->plan, seed, JOB_US);
 	server_pid = begin_process("server");

@@ -44,5 +44,14 @@ if (!isMainThread) {
     if (!(error instanceof RangeError))
       throw error;
   }
+  const tasks = trace.request('odd', 'tasks');
+  const task = async (id) => {
+    tasks.begin(id);
+    tasks.handoff(id);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    tasks.begin(id);
+    tasks.end(id);
+  };
+  Promise.all([0, 1, 2].map(task)).then(() => console.log('tasks 3'));
   new Worker(__filename);
 }

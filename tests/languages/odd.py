@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """odd.py - values and declarations that a program should not use; prints what each event is to be."""
+import asyncio
 import os
 import threading
 
@@ -59,3 +60,22 @@ try:
     raises()
 except KeyError:
     pass
+
+
+tasks = tracetoolkit.request("odd", "tasks")
+
+
+async def task(number):
+    tasks.begin(number)
+    tasks.handoff(number)
+    await asyncio.sleep(0.005)
+    tasks.begin(number)
+    tasks.end(number)
+
+
+async def all_tasks():
+    await asyncio.gather(*map(task, range(3)))
+
+
+asyncio.run(all_tasks())
+print("tasks 3")

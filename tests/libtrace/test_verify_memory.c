@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_verify_memory.c - a check of the accounting that runs out of memory reports only that: it
- * calls no sums wrong, and no trace damaged. */
+ * calls no sums wrong, and no trace damaged. An analysis that cannot be made leaves no hook. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <trace/analysis.h>
+#include <trace/critical_path.h>
 #include <trace/servers.h>
 #include <trace/user_events.h>
 #include "no_memory.h"
@@ -135,6 +137,75 @@ static void without_memory_no_chunk_is_called_damaged(void)
 	no_memory_is_no_violation(verify_trace);
 }
 
+/* ---- hooks of what could not be made ---- */
+
+#define NR_MADE 3
+
+static void *history_make(const struct trace *trace, struct trace_analysis *analysis)
+{
+	(void)trace;
+	return trace_history_new(analysis, NULL, NULL);
+}
+
+static void history_end(void *history)
+{
+	trace_history_free(history);
+}
+
+static void *servers_make(const struct trace *trace, struct trace_analysis *analysis)
+{
+	return trace_servers_new(trace, analysis, NULL);
+}
+
+static void servers_end(void *servers)
+{
+	trace_servers_free(servers);
+}
+
+static void *user_make(const struct trace *trace, struct trace_analysis *analysis)
+{
+	return trace_user_events_new(trace, analysis, NULL);
+}
+
+static void user_end(void *user)
+{
+	trace_user_events_free(user);
+}
+
+/* The pass would call a hook that was left, with data that was freed. */
+static bool pass_without(struct trace *trace, size_t kind, long at)
+{
+	static const struct {
+		void *(*make)(const struct trace *trace, struct trace_analysis *analysis);
+		void (*end)(void *made);
+	} kinds[NR_MADE] = {{history_make, history_end}, {servers_make, servers_end}, {user_make, user_end}};
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
+	bool struck;
+	void *made;
+
+	no_memory_at(at, false);
+	made = kinds[kind].make(trace, analysis);
+	struck = no_memory_struck();
+	no_memory_at(0, false);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	if (made)
+		kinds[kind].end(made);
+	trace_analysis_free(analysis);
+	return struck;
+}
+
+static void without_memory_no_hook_is_left(void)
+{
+	struct trace *trace = a_trace();
+
+	mallopt(M_PERTURB, 0x5a); /* freed memory has other contents */
+	for (size_t kind = 0; kind < NR_MADE; kind++)
+		for (long at = 1; pass_without(trace, kind, at); at++)
+			;
+	mallopt(M_PERTURB, 0);
+	trace_close(trace);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -142,6 +213,7 @@ int main(int argc, char **argv)
 		CASE(without_memory_no_servers_bill_is_called_wrong),
 		CASE(without_memory_no_span_is_called_wrong),
 		CASE(without_memory_no_chunk_is_called_damaged),
+		CASE(without_memory_no_hook_is_left),
 		{NULL, NULL},
 	};
 

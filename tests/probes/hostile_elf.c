@@ -128,6 +128,7 @@ static void add_links(struct image *image, const struct he *he)
 
 	if (he->debuglink) {
 		strcpy((char *)content, he->debuglink);
+		memcpy(content + ((strlen(he->debuglink) + 4) & ~3ul), &he->checksum, sizeof(he->checksum));
 		add_section(image, LINK, 49, SHT_PROGBITS, content, ((strlen(he->debuglink) + 4) & ~3ul) + 4);
 	}
 	memset(content, 0, sizeof(content));

@@ -31,6 +31,7 @@ struct he {
 	size_t used;
 	size_t room;
 	const char *debuglink; /* or NULL */
+	uint32_t checksum;     /* beside @debuglink */
 	const char *altlink;   /* or NULL */
 };
 

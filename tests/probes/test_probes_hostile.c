@@ -245,6 +245,64 @@ static void a_debug_file_that_is_a_fifo_or_a_device_is_left_out(void)
 	expect(list(in_folder("linked"), &error), 1, &error);
 }
 
+/* CRC-32, bit by bit. */
+static uint32_t checksum_of(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	uint32_t crc = UINT32_MAX;
+	int byte;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	while ((byte = fgetc(file)) != EOF) {
+		crc ^= (uint32_t)byte;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	fclose(file);
+	return ~crc;
+}
+
+static void write_debug(const char *path, const char *member)
+{
+	struct he he;
+	uint32_t type;
+
+	he_begin(&he);
+	type = he_here(&he);
+	he_entry(&he, HE_STRUCT);
+	he_text(&he, "s");
+	he_byte(&he, 8);
+	he_entry(&he, HE_MEMBER);
+	he_text(&he, member);
+	he_type(&he, type);
+	he_byte(&he, 0);
+	he_end(&he);
+	he_function(&he, type);
+	he_end(&he);
+	he_write(&he, path);
+}
+
+/* The program was built again, and a file of the same name is of the build before. */
+static void a_debug_file_with_another_checksum_is_not_read(void)
+{
+	struct trace_error error;
+	struct he he;
+
+	CU_ASSERT_EQUAL(mkdir(in_folder(".debug"), 0700), 0);
+	write_debug(in_folder("f.debug"), "old");
+	write_debug(in_folder(".debug/f.debug"), "new");
+	for (int step = 0; step < 3; step++) {
+		he_begin(&he);
+		he.debuglink = "f.debug";
+		he.checksum = checksum_of(in_folder(step == 0 ? "f.debug" : ".debug/f.debug")) + (step == 2);
+		he_write(&he, in_folder("linked"));
+		expect(ask(in_folder("linked"), "f x", &error), step == 2 ? -ENOTSUP : -EINVAL, &error);
+		CU_ASSERT_EQUAL(strstr(error.message, "name a member: old") != NULL, step == 0);
+		CU_ASSERT_EQUAL(strstr(error.message, "name a member: new") != NULL, step == 1);
+		expect(list(in_folder("linked"), &error), 1, &error);
+	}
+}
+
 static void names_of_debug_files_lead_to_no_other_folder(void)
 {
 	static const struct {
@@ -801,6 +859,7 @@ static const struct unit_case cases[] = {
 	CASE(a_struct_of_nameless_structs_of_its_own_type_is_searched_for_a_while),
 	CASE(what_is_no_regular_file_is_not_opened),
 	CASE(a_debug_file_that_is_a_fifo_or_a_device_is_left_out),
+	CASE(a_debug_file_with_another_checksum_is_not_read),
 	CASE(names_of_debug_files_lead_to_no_other_folder),
 	CASE(a_file_that_is_cut_while_it_is_read_is_damaged_at_most),
 	CASE(a_file_that_is_cut_and_grows_all_the_time_stops_no_reader),

@@ -166,6 +166,49 @@ static struct tb *supervisor(uint32_t of, bool server_runs)
 	return tb;
 }
 
+/*
+ * load <- app <- proxy <- postgres, as in chain(); but all except load wait already when the
+ * recording begins, so that nothing of them is on the path before postgres sleeps.
+ */
+static void a_chain_that_begins_with_its_end_has_all_its_links(void)
+{
+	static const uint32_t pids[] = {40, 30, 20, 10};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_thread(tb, 10, 10, 1, "load", 0, true);
+	tb_thread_in(tb, 20, 20, 1, "app", 0, false, SYS_read);
+	tb_thread_in(tb, 30, 30, 1, "proxy", 0, false, SYS_read);
+	tb_thread_in(tb, 40, 40, 1, "postgres", 0, false, SYS_nanosleep);
+	for (uint32_t i = 0; i < 3; i++) {
+		tb_fd(tb, pids[i], 1, 1, 200 + i, S_IFIFO | 0600, "pipe");
+		tb_fd(tb, pids[i + 1], 0, 1, 200 + i, S_IFIFO | 0600, "pipe");
+	}
+	tb_sys_enter(tb, 0, 1001000, SYS_read, 0, 0x10000, 100);
+	tb_switch(tb, 0, 1002000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 1080000, 40, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1080100, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1080200, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t ns = 1081000 + i * 3000;
+
+		tb_sys_enter(tb, 0, ns, SYS_write, 1, 0x20000, 100);
+		tb_waking(tb, 0, ns + 100, pids[i + 1], TRACE_CONTEXT_TASK);
+		tb_sys_exit(tb, 0, ns + 200, 100);
+		tb_switch(tb, 0, ns + 300, pids[i], pids[i + 1], TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_exit(tb, 0, ns + 400, 100);
+	}
+	text = report_of(tb, "--comm=load");
+	join_lines(text);
+	contains(text, "for app 20, which waited for proxy 30, which waited for postgres 40, "
+		       "which waited for a timer (it slept)");
+	free(text);
+}
+
 /* No work: the wait of a supervisor, and that of a process that never ran. */
 static void the_busiest_thread_is_no_supervisor(void)
 {
@@ -385,6 +428,7 @@ int main(int argc, char **argv)
 		CASE(the_verdict_follows_the_chain_to_its_end),
 		CASE(the_bars_add_up_to_the_window),
 		CASE(without_a_command_the_busiest_thread_is_explained),
+		CASE(a_chain_that_begins_with_its_end_has_all_its_links),
 		CASE(the_busiest_thread_is_no_supervisor),
 		CASE(waits_of_threads_of_one_name_are_one_row),
 		CASE(only_a_sleep_is_called_a_sleep),

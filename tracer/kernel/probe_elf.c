@@ -15,6 +15,7 @@
 #include "demangle.h"
 #include "error_set.h"
 #include <elfutils/libdwelf.h>
+#include "probe_checksum.h"
 #include "probe_files.h"
 #include "probe_spec.h"
 
@@ -84,21 +85,51 @@ static bool write_id(const void *id, ssize_t bytes, char ret_text[129])
 	return true;
 }
 
+static Elf *refuse(Elf *elf, int *ret_fd)
+{
+	elf_end(elf);
+	close(*ret_fd);
+	*ret_fd = -ENOENT;
+	return NULL;
+}
+
+/* A debug file without a build id is of this program if its name is this program's build id. */
+static bool has_other_id(Elf *debug, const void *id, ssize_t bytes)
+{
+	const void *its_id = NULL;
+	ssize_t its_bytes = dwelf_elf_gnu_build_id(debug, &its_id);
+
+	return its_bytes > 0 && (its_bytes != bytes || memcmp(its_id, id, (size_t)bytes));
+}
+
+/* A file of that name may be of another build: the checksum beside the name decides. */
+static Elf *open_linked(struct probe_opener *opener, Elf *elf, int *ret_fd)
+{
+	GElf_Word checksum;
+	const char *name = dwelf_elf_gnu_debuglink(elf, &checksum);
+
+	for (int which = PROBE_FILE_DEBUG_LINK; name && which <= PROBE_FILE_DEBUG_LINK_GLOBAL; which++) {
+		Elf *found = open_elf(opener, (enum probe_related)which, name, ret_fd);
+
+		if (found && probe_checksum_is(*ret_fd, checksum))
+			return found;
+		if (found)
+			refuse(found, ret_fd);
+	}
+	return NULL;
+}
+
 /* Find the debug file by build id, as in Debian's -dbgsym packages; else by .gnu_debuglink. */
 static Elf *open_debug(struct probe_opener *opener, Elf *elf, int *ret_fd)
 {
-	const char *name;
 	const void *id = NULL;
 	char text[129];
-	GElf_Word checksum;
-	ssize_t bytes;
-	Elf *found = NULL;
+	ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
+	Elf *found = write_id(id, bytes, text) ? open_elf(opener, PROBE_FILE_DEBUG_ID, text, ret_fd) : NULL;
 
-	bytes = dwelf_elf_gnu_build_id(elf, &id);
-	if (write_id(id, bytes, text))
-		found = open_elf(opener, PROBE_FILE_DEBUG_ID, text, ret_fd);
-	name = found ? NULL : dwelf_elf_gnu_debuglink(elf, &checksum);
-	return name ? open_elf(opener, PROBE_FILE_DEBUG_LINK, name, ret_fd) : found;
+	if (found && has_other_id(found, id, bytes))
+		found = refuse(found, ret_fd);
+	return found ? found : open_linked(opener, elf, ret_fd);
 }
 
 static int check_machine(Elf *elf, const char *path, int *ret_machine, struct trace_error *ret_error)

@@ -59,23 +59,20 @@ static int folder_chars(const char *path)
 	return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* Search NAME next to the program, in .debug/, and below /usr/lib/debug. */
-static int open_by_link(struct probe_files *files, const char *name)
+/* The file NAME in one of the folders that debuggers search, in their order. */
+static int open_by_link(struct probe_files *files, enum probe_related which, const char *name)
 {
+	static const struct {
+		const char *before;
+		const char *below;
+	} folders[] = {{"", ""}, {"", ".debug/"}, {DEBUG_FOLDER, ""}};
+	size_t at = which - PROBE_FILE_DEBUG_LINK;
 	char path[sizeof(files->debug)];
-	int folder = folder_chars(files->path), fd;
 
 	if (!is_plain_name(name))
 		return -EPERM;
-	snprintf(path, sizeof(path), "%.*s%s", folder, files->path, name);
-	fd = open_debug(files, path, true);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "%.*s.debug/%s", folder, files->path, name);
-	fd = open_debug(files, path, true);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), DEBUG_FOLDER "%.*s%s", folder, files->path, name);
+	snprintf(path, sizeof(path), "%s%.*s%s%s", folders[at].before, folder_chars(files->path), files->path,
+		 folders[at].below, name);
 	return open_debug(files, path, true);
 }
 
@@ -104,7 +101,9 @@ int probe_files_open(struct probe_files *files, enum probe_related which, const 
 	case PROBE_FILE_DEBUG_ID:
 		return open_by_id(files, name, true);
 	case PROBE_FILE_DEBUG_LINK:
-		return open_by_link(files, name);
+	case PROBE_FILE_DEBUG_LINK_BELOW:
+	case PROBE_FILE_DEBUG_LINK_GLOBAL:
+		return open_by_link(files, which, name);
 	case PROBE_FILE_ALT_ID:
 		return open_by_id(files, name, false);
 	case PROBE_FILE_ALT_PATH:

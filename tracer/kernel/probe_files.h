@@ -4,11 +4,15 @@
 /* probe_files.h - the files that may be opened for a program. */
 
 enum probe_related {
-	PROBE_FILE_SELF,       /* the program or library itself; no name */
-	PROBE_FILE_DEBUG_ID,   /* its debug file, by build id in hexadecimal */
-	PROBE_FILE_DEBUG_LINK, /* its debug file, by the name in .gnu_debuglink */
-	PROBE_FILE_ALT_ID,     /* the supplementary file of dwz, by its build id */
-	PROBE_FILE_ALT_PATH,   /* the supplementary file, by the path in .gnu_debugaltlink */
+	PROBE_FILE_SELF,     /* the program or library itself; no name */
+	PROBE_FILE_DEBUG_ID, /* its debug file, by build id in hexadecimal */
+	/* its debug file, by the name in .gnu_debuglink: in the program's folder, in .debug/ there,
+	 * below /usr/lib/debug */
+	PROBE_FILE_DEBUG_LINK,
+	PROBE_FILE_DEBUG_LINK_BELOW,
+	PROBE_FILE_DEBUG_LINK_GLOBAL,
+	PROBE_FILE_ALT_ID,   /* the supplementary file of dwz, by its build id */
+	PROBE_FILE_ALT_PATH, /* the supplementary file, by the path in .gnu_debugaltlink */
 };
 
 #define PROBE_RELATED_NAME_BYTES 4096
