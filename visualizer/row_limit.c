@@ -39,7 +39,7 @@ const char *row_limit_rest(const struct row_limit *limit, const struct text_outp
 
 	text->bytes[0] = 0;
 	if (limit->left)
-		snprintf(text->bytes, sizeof(text->bytes), "%.20s more row%s%s%.30s", number_count(limit->left).s,
+		snprintf(text->bytes, sizeof(text->bytes), "%.26s more row%s%s%.22s", number_count(limit->left).s,
 			 limit->left == 1 ? "" : "s", limit->left_ns ? ", " : "",
 			 limit->left_ns ? text_ns(output, limit->left_ns, &ns) : "");
 	return text->bytes;
