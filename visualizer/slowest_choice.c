@@ -183,8 +183,11 @@ static bool is_chosen(const struct slowest *s, const struct instance *instance)
 		return false;
 	if (!has_process_choice(choice))
 		return true;
+	if (choice->tid >= 0 && s->kind != INSTANCE_COMMAND && instance_tid(s, instance) != (uint32_t)choice->tid)
+		return false;
 	if (!process)
-		return !choice->comm && !choice->cgroup && instance_pid(s, instance) == (uint32_t)choice->pid;
+		return !choice->comm && !choice->cgroup &&
+		       (choice->pid < 0 || instance_pid(s, instance) == (uint32_t)choice->pid);
 	return process_is_chosen(choice, process);
 }
 
