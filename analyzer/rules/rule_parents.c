@@ -39,7 +39,7 @@ struct parents {
 
 static uint32_t relative_add(struct parents *p, uint32_t pid, uint32_t parent, uint64_t birth_ns)
 {
-	struct relative_row *row = pid ? table_add(&p->pids, sizeof(*row), pid + 1ull) : NULL;
+	struct relative_row *row;
 	struct relative *bigger;
 
 	if (p->nr == p->room) {
@@ -51,6 +51,7 @@ static uint32_t relative_add(struct parents *p, uint32_t pid, uint32_t parent, u
 		p->room = p->room ? p->room * 2 : 256;
 		p->list = bigger;
 	}
+	row = pid ? table_add(&p->pids, sizeof(*row), pid + 1ull) : NULL; /* last: each row has its process */
 	if (!row) {
 		p->failed |= pid != 0;
 		return NOT_KNOWN;
