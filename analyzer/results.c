@@ -452,17 +452,31 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	return figures;
 }
 
-static void add_probes(const struct trace_analysis *a, const struct trace_process *process,
+/** struct chosen - some threads of a process; @fn NULL: all */
+struct chosen {
+	trace_thread_fn fn;
+	const void *data;
+};
+
+static bool has(const struct chosen *chosen, const struct trace_thread *thread)
+{
+	return !chosen->fn || chosen->fn(chosen->data, thread);
+}
+
+static void add_probes(const struct trace_analysis *a, const struct trace_process *process, const struct chosen *chosen,
 		       struct trace_figures *figures)
 {
 	for (const struct trace_thread *thread = process->first; figures && !a->window && thread; thread = thread->next)
-		probe_figures(a, thread, figures);
+		if (has(chosen, thread))
+			probe_figures(a, thread, figures);
 }
 
 static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64_t *elapsed,
-			const struct trace_process *process)
+			const struct trace_process *process, const struct chosen *chosen)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
+		if (!has(chosen, thread))
+			continue;
 		*elapsed += thread->end_ns - thread->start_ns;
 		if (!add_thread(a, sum, thread))
 			return false;
@@ -472,16 +486,23 @@ static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64
 
 struct trace_figures *trace_process_figures(const struct trace_analysis *a, const struct trace_process *process)
 {
+	if (process->nr_threads == 1)
+		return trace_thread_figures(a, process->first);
+	return trace_process_figures_of(a, process, NULL, NULL);
+}
+
+struct trace_figures *trace_process_figures_of(const struct trace_analysis *a, const struct trace_process *process,
+					       trace_thread_fn fn, const void *data)
+{
+	struct chosen chosen = {.fn = fn, .data = data};
 	struct trace_figures *figures = NULL;
 	struct acct sum = {0};
 	uint64_t elapsed = 0;
 
-	if (process->nr_threads == 1)
-		return trace_thread_figures(a, process->first);
 	flush_threads(a, process->first, NULL);
-	if (add_process(a, &sum, &elapsed, process))
+	if (add_process(a, &sum, &elapsed, process, &chosen))
 		figures = figures_of(a, &sum, elapsed);
-	add_probes(a, process, figures);
+	add_probes(a, process, &chosen, figures);
 	acct_clear(&sum);
 	return figures;
 }
@@ -496,11 +517,11 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		flush_threads(a, a->threads.processes[i]->first, NULL);
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes && ok; i++)
-		ok = add_process(a, &sum, &elapsed, a->threads.processes[i]);
+		ok = add_process(a, &sum, &elapsed, a->threads.processes[i], &(struct chosen){0});
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
-		add_probes(a, a->threads.processes[i], figures);
+		add_probes(a, a->threads.processes[i], &(struct chosen){0}, figures);
 	acct_clear(&sum);
 	return figures;
 }

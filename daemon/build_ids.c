@@ -33,12 +33,14 @@ struct build_id {
 	uint64_t ino;
 	uint32_t dev;
 	bool is_known;
+	bool is_written;
 	char id[2 * MAX_ID_BYTES + 1];
 };
 
 struct build_ids {
 	struct build_id *buckets[NR_BUCKETS]; /* owned */
 	uint32_t nr;
+	uint32_t nr_written;
 };
 
 struct build_ids *build_ids_new(void)
@@ -171,16 +173,16 @@ void build_ids_note(struct build_ids *ids, const struct trace_start_map *map)
 		read_mapped(id, map);
 }
 
-void build_ids_write(const struct build_ids *ids, struct trace_writer *writer)
+void build_ids_write(struct build_ids *ids, struct trace_writer *writer)
 {
 	char text[2 * MAX_ID_BYTES + 64];
-	uint64_t key = 0;
 
 	for (size_t i = 0; ids && i < NR_BUCKETS; i++)
-		for (const struct build_id *id = ids->buckets[i]; id; id = id->next) {
-			if (!id->is_known)
+		for (struct build_id *id = ids->buckets[i]; id; id = id->next) {
+			if (!id->is_known || id->is_written)
 				continue;
 			snprintf(text, sizeof(text), "%" PRIu32 " %" PRIu64 " %s", id->dev, id->ino, id->id);
-			trace_writer_string(writer, TRACE_STRING_BUILD_ID, key++, text);
+			id->is_written = !trace_writer_string(writer, TRACE_STRING_BUILD_ID, ids->nr_written, text);
+			ids->nr_written += id->is_written;
 		}
 }

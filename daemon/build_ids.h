@@ -17,7 +17,10 @@ struct build_ids *build_ids_free(struct build_ids *ids);
 /** build_ids_note() - read the build id of a mapped file, once for each file */
 void build_ids_note(struct build_ids *ids, const struct trace_start_map *map);
 
-/** build_ids_write() - store all of them as TRACE_STRING_BUILD_ID */
-void build_ids_write(const struct build_ids *ids, struct trace_writer *writer);
+/**
+ * build_ids_write() - store those that are new as TRACE_STRING_BUILD_ID
+ * Right behind the start state, so that a recording that is cut off has them, and at the end.
+ */
+void build_ids_write(struct build_ids *ids, struct trace_writer *writer);
 
 #endif

@@ -165,6 +165,19 @@ static struct start_state_sink state_sink(struct recording *recording)
 					 recording->build_ids};
 }
 
+static int flush_names(void *context, struct trace_writer *writer, struct trace_error *ret_error)
+{
+	(void)context;
+	return trace_writer_flush_strings(writer, ret_error);
+}
+
+/* A recording that is cut off has those of the start, too. Without memory they wait for the end. */
+static void push_build_ids(struct recording *recording)
+{
+	build_ids_write(recording->build_ids, recording->writer);
+	writer_thread_push_call(recording->thread, flush_names, NULL);
+}
+
 /*
  * The mask and the start state are written after the tracer's start. Changes meanwhile are recorded
  * in the rings, so nothing is missing in between.
@@ -188,6 +201,7 @@ static void begin_contents(struct recording *recording, const struct recording_o
 		return; /* each save reads the state */
 	if (start_state_push(recording->tracer, &sink, options->proc, &recording->start_state_blocks, &error))
 		message_warning("the state at the start is incomplete: %s", error.message);
+	push_build_ids(recording);
 }
 
 struct recording *recording_begin(struct tracer *tracer, int fd, const struct recording_options *options,

@@ -14,8 +14,8 @@
 #include "program_title.h"
 
 /*
- * signal:signal_generate result, Linux 6.1. The event signal_deliver is not used: a signal that ends a
- * process is delivered to it as SIGKILL.
+ * signal:signal_generate result, Linux 6.1. The event signal_deliver is not used: a signal that
+ * ends a process is delivered to it as SIGKILL.
  */
 enum { SIGNAL_DELIVERED = 0, SIGNAL_LOSE_INFO = 4 };
 

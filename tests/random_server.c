@@ -528,8 +528,8 @@ static void choose_processes(struct planner *p, uint64_t seed)
 }
 
 /*
- * Datagrams come in the order in which they were sent, whichever client sent them, so one thread reads
- * all of them. A request has one, and no connection is closed.
+ * Datagrams come in the order in which they were sent, whichever client sent them, so one thread
+ * reads all of them. A request has one, and no connection is closed.
  */
 static void choose_transport(struct planner *p, uint64_t seed)
 {
@@ -538,6 +538,9 @@ static void choose_transport(struct planner *p, uint64_t seed)
 
 	plan->udp = !plan->forked && chance(&q, 20);
 	p->habits.locked = plan->forked || chance(&q, 50) ? 0 : some(&q);
+	plan->ring = !plan->udp && !plan->forked && chance(&q, 25);
+	if (plan->ring)
+		p->habits.parts = 0;
 	if (!plan->udp)
 		return;
 	plan->tcp = false;

@@ -11,9 +11,9 @@
  * A plan says for whom each ns of CPU time is spent: any client, or none. It keeps the assumptions
  * of the theorem in docs/SERVERS.md, and no other rule: the server executes jobs in batches, by a
  * timer, out of order, in pieces, for clients that are gone, through other threads that it wakes or
- * that look into its memory; the threads share a lock; it reads requests early, answers late, in pieces or never, and
- * works for itself in between. A part of the work is done by processes of its own, which return a result or answer the
- * client themselves; or each thread is such a process.
+ * that look into its memory; the threads share a lock; it reads requests early, answers late, in
+ * pieces or never, and works for itself in between. A part of the work is done by processes of its
+ * own, which return a result or answer the client themselves; or each thread is such a process.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,11 +77,12 @@ enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
  * @by_pipes: a helper is asked through two pipes, not through a pair of sockets
  * @tcp: the clients connect by TCP, not by unix sockets
  * @udp: they have no connections, and the server has one socket
+ * @ring: the server's threads accept, read without poll, and answer through rings of io_uring
  */
 struct plan {
 	uint32_t nr;
 	uint32_t nr_threads, nr_clients, nr_helpers;
-	bool forked, by_pipes, tcp, udp;
+	bool forked, by_pipes, tcp, udp, ring;
 	uint8_t means; /* enum plan_means */
 	uint32_t nr_notes;
 	struct step steps[PLAN_STEPS];

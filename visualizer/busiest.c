@@ -6,6 +6,7 @@
 #include "checked_figures.h"
 #include "checked_memory.h"
 #include "process_choice.h"
+#include "thread_choice.h"
 
 #define MAX_GENERATIONS 64
 
@@ -74,9 +75,13 @@ static const struct trace_thread *thread_of(const struct busiest *busiest, const
 	uint64_t most = 0;
 
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
-		struct trace_figures *f = checked_figures(trace_thread_figures(busiest->report->analysis, thread));
-		uint64_t ns = work_ns(busiest, f, trace_process_pid(process));
+		struct trace_figures *f;
+		uint64_t ns;
 
+		if (!thread_is_chosen(busiest->report, thread))
+			continue;
+		f = checked_figures(trace_thread_figures(busiest->report->analysis, thread));
+		ns = work_ns(busiest, f, trace_process_pid(process));
 		if (!best || ns > most) {
 			best = thread;
 			most = ns;
@@ -106,7 +111,7 @@ static const struct trace_process *process_of(const struct busiest *busiest, con
 
 		if (trace_process_is_kernel(rows[i].process) && !has_process_choice(&report->options->processes))
 			continue;
-		f = checked_figures(trace_process_figures(report->analysis, rows[i].process));
+		f = chosen_figures(report, rows[i].process);
 		ns = is_recorded(report, rows[i].process) ? UINT64_MAX
 							  : work_ns(busiest, f, trace_process_pid(rows[i].process));
 		if (ns > most || (!best && has_process_choice(&report->options->processes))) {

@@ -555,6 +555,8 @@ static void put_header(struct event_list *list)
 		fprintf(out, "Tracing CPU %lld only\n", (long long)options->events.cpu);
 	if (options->processes.pid >= 0)
 		fprintf(out, "Tracing process %lld only\n", (long long)options->processes.pid);
+	if (options->processes.tid >= 0)
+		fprintf(out, "Tracing thread %lld only\n", (long long)options->processes.tid);
 	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->events.hidden_columns & COLUMN_CPU ? "" : "CPU-ID\t",
 		"Event", options->events.hidden_columns & COLUMN_TIME ? "" : "Time\t",
 		options->events.hidden_columns & COLUMN_PID ? "" : "PID\t",
@@ -564,13 +566,16 @@ static void put_header(struct event_list *list)
 
 static bool of_process(const struct event_list *list, uint32_t tid)
 {
-	return tid == (uint32_t)list->report->options->processes.pid;
+	const struct process_choice *choice = &list->report->options->processes;
+
+	return tid == (uint32_t)(choice->tid >= 0 ? choice->tid : choice->pid);
 }
 
 /* With --pid the original also shows the scheduling change that brings the process in. */
 static bool pid_wanted(const struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
-	if (list->report->options->processes.pid < 0 || of_process(list, pid))
+	if ((list->report->options->processes.pid < 0 && list->report->options->processes.tid < 0) ||
+	    of_process(list, pid))
 		return true;
 	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
 }

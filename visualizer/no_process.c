@@ -42,6 +42,9 @@ static void add_chosen(struct string *s, const struct report *report)
 		string_addf(s, " number %lld,", (long long)options->processes.pid);
 	if (process)
 		string_addf(s, " which is a thread of process %u,", trace_process_pid(process));
+	if (options->processes.tid >= 0)
+		string_addf(s, "%s the one with thread %lld,", options->processes.pid >= 0 ? " and" : "",
+			    (long long)options->processes.tid);
 	if (options->processes.comm) {
 		string_add(s, options->processes.pid >= 0 ? " and called " : " called ");
 		string_add(s, text_name(options->processes.comm, name, sizeof(name)));
@@ -54,7 +57,7 @@ static void add_chosen(struct string *s, const struct report *report)
 		string_add(s, ",");
 	}
 	s->bytes[s->len - 1] = ';';
-	string_add(s, " without --pid, --comm and --cgroup all are listed");
+	string_add(s, " without --pid, --tid, --comm and --cgroup all are listed");
 }
 
 static bool finds_any(const struct report *report)

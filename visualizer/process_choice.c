@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* process_choice.c - the processes that --pid, --comm and --cgroup choose. */
+/* process_choice.c - the processes that --pid, --tid, --comm and --cgroup choose. */
 #include <string.h>
 #include "process_choice.h"
 
@@ -21,7 +21,22 @@ bool comm_is(const char *comm, const char *name)
 
 bool has_process_choice(const struct process_choice *choice)
 {
-	return choice->pid >= 0 || choice->comm || choice->cgroup;
+	return choice->pid >= 0 || choice->tid >= 0 || choice->comm || choice->cgroup;
+}
+
+/* A thread with the number and, unless the process is called so, the name. */
+static bool has_thread(const struct process_choice *choice, const struct trace_process *process)
+{
+	bool is_called = !choice->comm || trace_process_is_called(process, choice->comm);
+	const struct trace_thread *thread = NULL;
+
+	if (choice->tid < 0 && is_called)
+		return true;
+	while ((thread = trace_next_thread(process, thread)))
+		if ((choice->tid < 0 || trace_thread_tid(thread) == (uint32_t)choice->tid) &&
+		    (is_called || comm_is(trace_thread_comm(thread), choice->comm)))
+			return true;
+	return false;
 }
 
 bool process_is_chosen(const struct process_choice *choice, const struct trace_process *process)
@@ -30,5 +45,5 @@ bool process_is_chosen(const struct process_choice *choice, const struct trace_p
 		return false;
 	if (choice->cgroup && !trace_process_ever_was(process, is_in_cgroup, choice->cgroup))
 		return false;
-	return !choice->comm || trace_process_is_called(process, choice->comm);
+	return (choice->tid < 0 && !choice->comm) || has_thread(choice, process);
 }

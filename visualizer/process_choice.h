@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef VISUALIZER_PROCESS_CHOICE_H
 #define VISUALIZER_PROCESS_CHOICE_H
-/* process_choice.h - the processes that --pid, --comm and --cgroup choose. */
+/* process_choice.h - the processes that --pid, --tid, --comm and --cgroup choose. */
 #include <stdbool.h>
 #include <trace/analysis.h>
 #include "visualizer_options.h"

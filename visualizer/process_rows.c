@@ -6,6 +6,7 @@
 #include "process_choice.h"
 #include "process_rows.h"
 #include "row_limit.h"
+#include "thread_choice.h"
 
 static int descending(uint64_t left, uint64_t right)
 {
@@ -110,7 +111,7 @@ static void find_worst(const struct trace_figures *f, struct process_row *row)
 
 static void fill(const struct report *report, const struct trace_process *process, struct process_row *row)
 {
-	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
+	struct trace_figures *f = chosen_figures(report, process);
 	uint64_t start, end;
 
 	*row = (struct process_row){

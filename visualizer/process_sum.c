@@ -4,6 +4,7 @@
 #include <string.h>
 #include "checked_figures.h"
 #include "process_sum.h"
+#include "thread_choice.h"
 #include "wait_text.h"
 
 struct summed_wait {
@@ -108,7 +109,7 @@ static int order_holders(const void *left, const void *right, void *data)
 
 static void sum_add(struct process_sum *sum, const struct report *report, const struct trace_process *process)
 {
-	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
+	struct trace_figures *f = chosen_figures(report, process);
 
 	if (process == report->command.process)
 		command_subtract_recorder_wait(&report->command, f);
@@ -120,7 +121,7 @@ static void sum_add(struct process_sum *sum, const struct report *report, const 
 	sum->blocked_ns += f->blocked_ns;
 	sum->probe_hits += f->probe_hits;
 	sum->probe_ns += f->probe_ns;
-	sum->threads += trace_nr_threads(process);
+	sum->threads += chosen_threads(report, process);
 	sum_waits(sum, f);
 	sum_holders(sum, f);
 	trace_figures_free(f);

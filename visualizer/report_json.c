@@ -23,6 +23,7 @@
 #include "report_probes.h"
 #include "report_user.h"
 #include "report_work.h"
+#include "thread_choice.h"
 #include "wait_json.h"
 
 /* ---- the trace ---- */
@@ -325,7 +326,7 @@ static void put_args(struct json *json, const struct trace_process *process)
 
 static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
 {
-	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
+	struct trace_figures *f = chosen_figures(report, process);
 
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", trace_process_pid(process));
@@ -346,7 +347,8 @@ static void put_process(struct json *json, const struct report *report, const st
 	put_identities(json, report->analysis, process);
 	json_open(json, "threads", "[");
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
-		put_thread(json, report, thread);
+		if (thread_is_chosen(report, thread))
+			put_thread(json, report, thread);
 	json_close(json, "]");
 	json_close(json, "}");
 }

@@ -20,6 +20,7 @@
 #include "recorded.h"
 #include "report_cpus.h"
 #include "report_overview.h"
+#include "thread_choice.h"
 #include "wait_text.h"
 
 #define NAME_BYTES   256
@@ -210,6 +211,7 @@ static void about_one(struct string *s, const struct report *report, const struc
 		      const struct process_sum *sum)
 {
 	add_process(s, trace_process_title(process), trace_process_pid(process));
+	chosen_threads_text(s, report, process);
 	if (!has_scheduling(report->analysis)) {
 		string_add(s, " existed for ");
 		add_ns(s, &report->output, sum->elapsed_ns);

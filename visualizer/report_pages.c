@@ -14,6 +14,7 @@
 #include "report_pages.h"
 #include "report_threads.h"
 #include "row_limit.h"
+#include "thread_choice.h"
 #include "wait_text.h"
 
 #define NAME_BYTES  256
@@ -298,13 +299,16 @@ static void container_lines(const struct text_output *output, const struct trace
 
 static void process_page(const struct report *report, const struct process_row *row, uint64_t trace_ns)
 {
-	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, row->process));
-	char title[2 * NAME_BYTES + 64], name[NAME_BYTES], exe[NAME_BYTES];
+	struct trace_figures *f = chosen_figures(report, row->process);
+	char title[3 * NAME_BYTES + 96], name[NAME_BYTES], exe[NAME_BYTES];
+	struct string threads = {0};
 
 	text_comm(trace_process_title(row->process), name, sizeof(name));
 	text_name(trace_process_exe(row->process), exe, sizeof(exe));
-	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process),
-		 trace_process_ppid(row->process), name, *exe ? "  " : "", exe);
+	chosen_threads_text(&threads, report, row->process);
+	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s%s:", trace_process_pid(row->process),
+		 trace_process_ppid(row->process), name, *exe ? "  " : "", exe, string_text(&threads));
+	string_free(&threads);
 	output_title(&report->output, "\t", title);
 	container_lines(&report->output, row->process);
 	report_identities(report, row->process);

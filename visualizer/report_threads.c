@@ -12,6 +12,7 @@
 #include "recorded.h"
 #include "report_threads.h"
 #include "row_limit.h"
+#include "thread_choice.h"
 #include "wait_text.h"
 
 #define ROWS	   15 /* unless --top or --all choose another number */
@@ -88,8 +89,10 @@ void report_threads(const struct report *report, const struct trace_process *pro
 		return;
 	rows = memory_take(all, sizeof(*rows));
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread)) && nr < all;)
-		rows[nr++] = (struct thread_row){
-			.thread = thread, .figures = checked_figures(trace_thread_figures(report->analysis, thread))};
+		if (thread_is_chosen(report, thread))
+			rows[nr++] = (struct thread_row){.thread = thread,
+							 .figures = checked_figures(
+								 trace_thread_figures(report->analysis, thread))};
 	memory_sort(rows, nr, sizeof(*rows), busiest_first, NULL);
 	put_rows(report, rows, nr, trace_process_pid(process));
 	for (size_t i = 0; i < nr; i++)

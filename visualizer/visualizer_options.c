@@ -117,6 +117,15 @@ static int set_pid(void *into, const char *value, struct trace_error *ret_error)
 		       : parse_number("--pid", value, UINT32_MAX, &options->processes.pid, ret_error);
 }
 
+static int set_tid(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	return options->processes.tid >= 0
+		       ? second("--tid", value, ret_error)
+		       : parse_number("--tid", value, UINT32_MAX, &options->processes.tid, ret_error);
+}
+
 static int set_comm(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -331,8 +340,9 @@ static const struct option_spec option_table[] = {
 	{.name = "diff", .apply = set_diff, .help = "compare two traces: tracevisualizer --diff A B"},
 	{.letter = 'p', .name = "pid", .value_name = "N", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_PID,
 	 .apply = set_pid, .help = "only this process; with -d also a thread id"},
+	{.name = "tid", .value_name = "N", .value = OPTION_VALUE, .apply = set_tid, .help = "only this thread"},
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
-	 .apply = set_comm, .help = "only processes of this name"},
+	 .apply = set_comm, .help = "only processes or threads of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
 	{.name = "json", .apply = set_json, .help = "-a, -d, --diff, --slowest, --critical-path as JSON"},
 	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
@@ -521,6 +531,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->events.has_time, text, "--time", "it chooses what lists (-d) show"},
 		{o->processes.pid >= 0, listed || choosable, "--pid",
 		 "it chooses a process for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
+		{o->processes.tid >= 0, listed || choosable, "--tid",
+		 "it chooses a thread for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
 		{o->processes.comm, choosable, "--comm",
 		 "it chooses processes for -a, --json, --diff, --slowest and --timeline"},
 		{o->processes.cgroup, choosable, "--cgroup",
@@ -579,7 +591,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	struct trace_error wrong_word = {0};
 	int error;
 
-	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1};
+	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
 	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
 			? complain(2, "%s", wrong_word.message)
 			: take_positionals(options);

@@ -69,6 +69,7 @@ enum section {
 /** struct process_choice - the processes to show: process_choice.h */
 struct process_choice {
 	int64_t pid; /* -1: all */
+	int64_t tid; /* of one of its threads; -1: all */
 	const char *comm;
 	const char *cgroup; /* path; NULL: all */
 };

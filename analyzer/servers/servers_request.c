@@ -486,8 +486,8 @@ static struct server_request *find_open(const struct servers_thread *thread, con
 }
 
 /*
- * The endpoint where the latest answer through @endpoint is remembered: for datagrams the socket that
- * it was sent to. NULL: it is not remembered.
+ * The endpoint where the latest answer through @endpoint is remembered: for datagrams the socket
+ * that it was sent to. NULL: it is not remembered.
  */
 static struct endpoint *answered_at(const struct trace_servers *s, const struct servers_thread *thread,
 				    struct endpoint *endpoint)

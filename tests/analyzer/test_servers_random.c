@@ -28,10 +28,14 @@
 #define PIPE_INO  5000u /* of notes, and of helpers */
 #define LOCK_WORD 0x6000u
 #define UDP	  17
+#define RING_FD	  9
+#define RING_SEND 26
+#define RING_RECV 27
 
 struct actor {
 	uint64_t ns;
-	uint32_t at; /* in the plan */
+	uint32_t results; /* of its ring */
+	uint32_t at;	  /* in the plan */
 	bool exists, sleeps, slept, polled;
 };
 
@@ -196,6 +200,39 @@ static bool polls_first(const struct model *m, uint32_t actor, const struct step
 	return (step->kind == STEP_POLL_READ || step->kind == STEP_POLL_GET) && !m->actors[actor].polled;
 }
 
+static bool by_ring(const struct model *m, const struct step *step)
+{
+	return m->plan->ring && step->actor < PLAN_THREADS && (step->kind == STEP_READ || step->kind == STEP_ANSWER);
+}
+
+static uint64_t operation_of(const struct model *m, uint32_t actor)
+{
+	return 0x1000 * (actor + 1) + 64ull * m->actors[actor].results;
+}
+
+/* The call that submits an operation and waits for its result. */
+static void enter_ring(struct model *m, uint32_t actor, const struct step *step)
+{
+	struct trace_uring_submit submit = {.req = operation_of(m, actor),
+					    .opcode = step->kind == STEP_READ ? RING_RECV : RING_SEND,
+					    .fd = 10 + step->client,
+					    .seen = m->actors[actor].results};
+	uint64_t ns = m->actors[actor].ns;
+
+	tb_sys_enter(m->k.c.tb, actor, ns, SYS_io_uring_enter, RING_FD, 1, 1, 1, 0, 0);
+	tb_event(m->k.c.tb, actor, ns + 10, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+}
+
+static void ring_completes(struct model *m, uint32_t actor, uint64_t ns, int32_t bytes)
+{
+	struct trace_uring_complete complete = {.req = operation_of(m, actor),
+						.res = bytes,
+						.position = m->actors[actor].results + 1};
+
+	tb_event(m->k.c.tb, actor, ns, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	m->actors[actor].results++;
+}
+
 static uint64_t note_fd(const struct step *step)
 {
 	return NOTE_FD + 2ull * step->note;
@@ -226,7 +263,9 @@ static void enter_wait(struct model *m, uint32_t actor, const struct step *step)
 	uint64_t ns = m->actors[actor].ns;
 	struct tb *tb = m->k.c.tb;
 
-	if (step->kind == STEP_ACCEPT)
+	if (by_ring(m, step))
+		enter_ring(m, actor, step);
+	else if (step->kind == STEP_ACCEPT)
 		tb_sys_enter(tb, actor, ns, SYS_accept, 9, 0, 0);
 	else if (polls_first(m, actor, step))
 		tb_sys_enter(tb, actor, ns, SYS_poll, 0, 1, 1000);
@@ -251,7 +290,9 @@ static void receives_now(struct model *m, uint32_t actor, const struct step *ste
 
 	if (e)
 		moves(m, e, a->ns + CALL_NS / 2, false, bytes);
-	tb_sys_exit(m->k.c.tb, actor, a->ns + CALL_NS, bytes);
+	if (by_ring(m, step))
+		ring_completes(m, actor, a->ns + CALL_NS / 2 + 10, bytes);
+	tb_sys_exit(m->k.c.tb, actor, a->ns + CALL_NS, by_ring(m, step) ? 1 : bytes);
 	a->ns += CALL_NS + 10;
 	spends(m, actor, step->client, CALL_NS);
 }
@@ -283,7 +324,21 @@ static void writes_now(struct model *m, uint32_t actor, uint64_t fd, const struc
 	a->ns += CALL_NS + 10;
 }
 
-/* The packet comes back in a softirq, which is over when the datagram is in the queue of socket @to. */
+static void answers_by_ring(struct model *m, uint32_t actor, const struct step *step)
+{
+	struct end e = server_end(m, actor, step->client);
+	struct actor *a = &m->actors[actor];
+
+	enter_ring(m, actor, step);
+	moves(m, &e, a->ns + CALL_NS / 8, true, 8);
+	m->answers[step->client]++;
+	wakes(m, actor, a->ns + CALL_NS / 4);
+	ring_completes(m, actor, a->ns + CALL_NS / 2, 8);
+	tb_sys_exit(m->k.c.tb, actor, a->ns + CALL_NS, 1);
+	a->ns += CALL_NS + 10;
+}
+
+/* The packet comes back in a softirq, which puts it into the queue of socket @to. */
 static void sends_datagram(struct model *m, uint32_t actor, const struct end *e, uint64_t to, int32_t bytes,
 			   uint32_t *queue)
 {
@@ -498,7 +553,10 @@ static void executes(struct model *m, uint32_t actor, const struct step *step)
 	case STEP_ANSWER:
 		e = server_end(m, actor, step->client);
 		spends(m, actor, step->client, CALL_NS);
-		sends_now(m, actor, &e, step->client, 8, &m->answers[step->client]);
+		if (by_ring(m, step))
+			answers_by_ring(m, actor, step);
+		else
+			sends_now(m, actor, &e, step->client, 8, &m->answers[step->client]);
 		break;
 	case STEP_CLOSE:
 	case STEP_DROP:
@@ -632,6 +690,7 @@ static struct model model_new(const struct plan *plan)
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_socket, "socket");
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_socketpair, "socketpair");
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_pipe, "pipe");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_io_uring_enter, "io_uring_enter");
 	for (uint32_t i = 0; i < PLAN_HELPER; i++) {
 		if (plan->forked && i && i < PLAN_THREADS)
 			continue;

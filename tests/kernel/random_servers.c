@@ -32,6 +32,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "io_ring.h"
 #include "random_server.h"
 
 #define JOB_US	   1000u
@@ -85,6 +86,36 @@ static void spin(uint32_t us)
 	while (clock_now(CLOCK_THREAD_CPUTIME_ID) < end)
 		for (volatile int i = 0; i < 2000; i++)
 			;
+}
+
+/* ---- the ring of a thread ---- */
+
+static bool by_ring(const struct step *step)
+{
+	return board->plan.ring && step->actor < PLAN_THREADS;
+}
+
+/* Returns the result of an operation. */
+static int operate(struct io_uring_sqe operation)
+{
+	static _Thread_local struct ring ring;
+	static _Thread_local bool is_made;
+	struct io_uring_cqe result;
+
+	if (!is_made && !ring_make(&ring, 0))
+		die("io_uring_setup");
+	is_made = true;
+	ring_put(&ring, operation);
+	do
+		ring_enter(&ring, 1);
+	while (!ring_take(&ring, &result));
+	return result.res;
+}
+
+static int ring_moves(uint8_t opcode, int fd, char *bytes, size_t nr)
+{
+	return operate((struct io_uring_sqe){
+		.opcode = opcode, .fd = fd, .addr = (uintptr_t)bytes, .len = (uint32_t)nr, .msg_flags = MSG_NOSIGNAL});
 }
 
 /* ---- the server's steps ---- */
@@ -158,6 +189,12 @@ static void send_answer(const struct step *step, char *bytes, size_t nr)
 			die("sendto");
 		return;
 	}
+	if (by_ring(step)) {
+		ret = ring_moves(IORING_OP_SEND, fd, bytes, nr);
+		if (ret < 0 && ret != -EPIPE && ret != -ECONNRESET)
+			die("an answer through a ring");
+		return;
+	}
 	switch (variety(fd) % 3) {
 	case 0:
 		ret = send(fd, bytes, nr, MSG_NOSIGNAL);
@@ -182,6 +219,11 @@ static void read_request(const struct step *step)
 		if (recvfrom(connections[step->client], message, 16, 0, &board->clients[step->client], &bytes) != 16 ||
 		    message[0] != step->client)
 			die("a datagram");
+		return;
+	}
+	if (by_ring(step) && step->kind == STEP_READ) {
+		if (ring_moves(IORING_OP_RECV, connections[step->client], message, 16) != 16)
+			die("a request through a ring");
 		return;
 	}
 	for (ssize_t done = 0; done < 16; done += wanted) {
@@ -325,6 +367,14 @@ static void make_channels(void)
 	}
 }
 
+static int accept_one(const struct step *step)
+{
+	int fd = board->plan.tcp ? listening_inet : listening;
+
+	return by_ring(step) ? operate((struct io_uring_sqe){.opcode = IORING_OP_ACCEPT, .fd = fd})
+			     : accept(fd, NULL, NULL);
+}
+
 static void serve(const struct step *step)
 {
 	char message[16] = {0};
@@ -333,7 +383,7 @@ static void serve(const struct step *step)
 	case STEP_ACCEPT:
 		__atomic_store_n(&board->go[step->client], 1, __ATOMIC_RELEASE);
 		if (!board->plan.udp)
-			connections[step->client] = accept(board->plan.tcp ? listening_inet : listening, NULL, NULL);
+			connections[step->client] = accept_one(step);
 		__atomic_store_n(&board->accepted[step->client], 1, __ATOMIC_RELEASE);
 		break;
 	case STEP_POLL_READ:

@@ -430,14 +430,16 @@ static void a_killed_recording_stays_readable(void)
 		execl(path, "tracedaemon", "-ts30", s.trace, (char *)NULL);
 		_exit(127);
 	}
-	/* the file gets its name when the recording begins */
-	session_run("for i in $(seq 600); do test -e %s && exit; sleep 0.1; done", s.trace);
+	/* the file gets its name when the recording begins, and its first bytes with the state */
+	session_run("for i in $(seq 600); do test -s %s && exit; sleep 0.1; done", s.trace);
 	session_run("%s storm %s %s", TRACE_WORKLOAD, s.truth, s.folder);
+	session_run("for i in $(seq 600); do test $(stat -c %%s %s) -gt 1000000 && exit; sleep 0.1; done", s.trace);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
 	trace = trace_open(s.trace, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_FALSE(trace_get_info(trace)->clean_end);
+	CU_ASSERT_PTR_NOT_NULL(trace_string(trace, TRACE_STRING_BUILD_ID, 0)); /* of a program that ran at the start */
 	CU_ASSERT(trace_get_info(trace)->events > 100000);
 	trace_close(trace);
 	s.report = session_load(&s, "");

@@ -48,10 +48,13 @@ if (!isMainThread) {
   const task = async (id) => {
     tasks.begin(id);
     tasks.handoff(id);
+    const begin = process.hrtime.bigint();
     await new Promise((resolve) => setTimeout(resolve, 5));
+    const waited = process.hrtime.bigint() - begin;
     tasks.begin(id);
     tasks.end(id);
+    return waited;
   };
-  Promise.all([0, 1, 2].map(task)).then(() => console.log('tasks 3'));
+  Promise.all([0, 1, 2].map(task)).then((waited) => console.log(`tasks 3 waited ${waited.reduce((a, b) => a + b)} ns`));
   new Worker(__filename);
 }

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import threading
+import time
 
 import tracetoolkit
 
@@ -68,14 +69,16 @@ tasks = tracetoolkit.request("odd", "tasks")
 async def task(number):
     tasks.begin(number)
     tasks.handoff(number)
+    begin = time.monotonic_ns()
     await asyncio.sleep(0.005)
+    waited = time.monotonic_ns() - begin
     tasks.begin(number)
     tasks.end(number)
+    return waited
 
 
 async def all_tasks():
-    await asyncio.gather(*map(task, range(3)))
+    return sum(await asyncio.gather(*map(task, range(3))))
 
 
-asyncio.run(all_tasks())
-print("tasks 3")
+print(f"tasks 3 waited {asyncio.run(all_tasks())} ns")

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_groups.c - the sums of processes by origin and by control group. */
+/* test_report_groups.c - the sums of processes by origin and control group, and single threads. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include "group_name.h"
 #include "report_case.h"
 #include "visualizer.h"
@@ -103,6 +104,52 @@ static void a_sum_leads_to_a_script_that_has_ended(void)
 	free(text);
 }
 
+/* Java with three threads: "worker" (12) waits from 10 to 50 us for a futex that "cache" (13) has. */
+static struct tb *pool(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 0, 80 * US);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 10, 10, 1, "java", 0, false);
+	tb_thread(tb, 12, 10, 1, "worker", 0, true);
+	tb_thread(tb, 13, 10, 1, "cache", 1, true);
+	tb_sys_enter(tb, 0, 10 * US, SYS_futex, 0x7f00, 0, 2);
+	tb_switch(tb, 0, 10 * US, 12, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 1, 49 * US, SYS_futex, 0x7f00, 1, 1);
+	tb_waking(tb, 1, 50 * US, 12, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 1, 51 * US, 1);
+	tb_switch(tb, 0, 52 * US, 0, 12, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 53 * US, 0);
+	tb_switch(tb, 0, 70 * US, 12, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void a_wait_for_a_thread_of_the_process_names_it(void)
+{
+	char *text = report_of(pool(), "-a --ns --pid=10");
+
+	contains(text, "  its thread cache (13) via futex\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "another of its threads via futex"));
+	free(text);
+}
+
+static void a_thread_is_chosen_by_number_or_name(void)
+{
+	static const char *const options[] = {"-a --ns --tid=13", "-a --ns --comm=cache"};
+
+	for (size_t i = 0; i < 2; i++) {
+		char *text = report_of(pool(), options[i]);
+
+		contains(text, "java (10), thread cache (13) waited ");
+		contains(text, "\tProcess (10, 1): java, thread cache (13):\n");
+		contains(text, "\t\t  70000  100.00         elapsed, of all threads\n");
+		free(text);
+	}
+	free(refusal_of(pool(), "-a --tid=99"));
+	free(refusal_of(pool(), "-a --pid=10 --comm=nothing"));
+}
+
 static json_t *json_of(struct tb *tb, const char *options)
 {
 	char *text = report_of(tb, options);
@@ -147,6 +194,25 @@ static void groups_add_up(const json_t *root)
 		all += sum_of(groups, keys[i]);
 	}
 	CU_ASSERT_EQUAL(all, sum_of(processes, "elapsed_ns"));
+}
+
+static void the_figures_of_threads_add_up_to_those_of_the_process(void)
+{
+	static const char *const options[] = {"--json --pid=10", "--json --tid=10", "--json --tid=12",
+					      "--json --tid=13"};
+	uint64_t elapsed[4], waits[4];
+
+	for (size_t i = 0; i < 4; i++) {
+		json_t *root = json_of(pool(), options[i]);
+		const json_t *process = json_array_get(json_object_get(root, "processes"), 0);
+
+		elapsed[i] = (uint64_t)json_integer_value(json_object_get(process, "elapsed_ns"));
+		waits[i] = sum_of(json_object_get(process, "waits"), "ns");
+		CU_ASSERT_EQUAL(json_array_size(json_object_get(process, "threads")), i ? 1 : 3);
+		json_decref(root);
+	}
+	CU_ASSERT_EQUAL(elapsed[0], elapsed[1] + elapsed[2] + elapsed[3]);
+	CU_ASSERT_EQUAL(waits[0], waits[1] + waits[2] + waits[3]);
 }
 
 static void takers_add_up_to_the_waits_for_cpus(void)
@@ -310,11 +376,19 @@ static void a_group_is_called_by_its_unit_or_container(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(takers_of_a_cpu_are_summed_by_name_and_origin), CASE(a_sum_leads_to_a_script_that_has_ended),
-		CASE(takers_add_up_to_the_waits_for_cpus),	     CASE(a_table_has_the_time_of_each_control_group),
-		CASE(the_answer_names_a_group_that_had_the_cpus),    CASE(a_moved_process_has_its_time_in_each_group),
-		CASE(waits_in_one_group_only_keep_their_kinds),	     CASE(groups_of_a_window_add_up),
-		CASE(a_group_is_called_by_its_unit_or_container),    {NULL, NULL},
+		CASE(takers_of_a_cpu_are_summed_by_name_and_origin),
+		CASE(a_sum_leads_to_a_script_that_has_ended),
+		CASE(a_wait_for_a_thread_of_the_process_names_it),
+		CASE(a_thread_is_chosen_by_number_or_name),
+		CASE(the_figures_of_threads_add_up_to_those_of_the_process),
+		CASE(takers_add_up_to_the_waits_for_cpus),
+		CASE(a_table_has_the_time_of_each_control_group),
+		CASE(the_answer_names_a_group_that_had_the_cpus),
+		CASE(a_moved_process_has_its_time_in_each_group),
+		CASE(waits_in_one_group_only_keep_their_kinds),
+		CASE(groups_of_a_window_add_up),
+		CASE(a_group_is_called_by_its_unit_or_container),
+		{NULL, NULL},
 	};
 
 	return report_main("report_groups", cases, argc, argv);

@@ -206,7 +206,7 @@ static void an_empty_trace_and_an_unused_name_are_reported(void)
 	snprintf(arguments, sizeof(arguments), "-a --pid=31 %s", story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
 	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 31, which is a thread of "
-				     "process 30; without --pid, --comm and --cgroup all are listed\n");
+				     "process 30; without --pid, --tid, --comm and --cgroup all are listed\n");
 	free(text);
 }
 
