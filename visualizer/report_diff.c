@@ -24,6 +24,7 @@
 #include "recorded.h"
 #include "report_diff.h"
 #include "row_limit.h"
+#include "thread_choice.h"
 
 #define NAMES 10 /* rows, unless --top or --all choose another number */
 
@@ -66,20 +67,21 @@ static const struct {
 
 /* The processes of one name, in both traces. */
 struct diff_name {
-	char comm[16];
+	char comm[16];	/* of one of them */
+	char title[64]; /* the name: diff_title() */
 	uint64_t nr[2];
 	uint64_t ns[2][NR_QUANTITIES];
 };
 
 struct diff {
 	const struct report *sides; /* both */
-	struct strings comms;
-	struct hash_table by_comm; /* struct diff_name_row */
-	struct pointers names;	   /* owned struct diff_name */
+	struct strings titles;
+	struct hash_table by_title; /* struct diff_name_row */
+	struct pointers names;	    /* owned struct diff_name */
 };
 
 struct diff_name_row {
-	uint64_t key;		/* string in @comms */
+	uint64_t key;		/* string in @titles */
 	struct diff_name *name; /* borrowed */
 };
 
@@ -102,14 +104,27 @@ static bool is_compared(const struct diff *diff, int quantity)
 	return is_known(&diff->sides[0], quantity) && is_known(&diff->sides[1], quantity);
 }
 
-static struct diff_name *name_get(struct diff *diff, const char *comm)
+/*
+ * The name of a process in both traces: its title, so that two scripts are two names. A title that
+ * a program wrote over its arguments has the client or the state of the moment: then its comm.
+ */
+static const char *diff_title(const struct trace_process *process)
 {
-	struct diff_name_row *row = memory_row(&diff->by_comm, sizeof(*row), memory_key(&diff->comms, comm));
+	const char *title = trace_process_title(process);
+
+	return strstr(title, ": ") ? trace_process_comm(process) : title;
+}
+
+static struct diff_name *name_get(struct diff *diff, const struct trace_process *process)
+{
+	const char *title = diff_title(process);
+	struct diff_name_row *row = memory_row(&diff->by_title, sizeof(*row), memory_key(&diff->titles, title));
 
 	if (row->name)
 		return row->name;
 	row->name = memory_take(1, sizeof(*row->name));
-	snprintf(row->name->comm, sizeof(row->name->comm), "%s", comm);
+	snprintf(row->name->comm, sizeof(row->name->comm), "%s", trace_process_comm(process));
+	snprintf(row->name->title, sizeof(row->name->title), "%s", title);
 	pointers_add(&diff->names, row->name);
 	return row->name;
 }
@@ -123,12 +138,13 @@ static bool of_commands(const struct diff *diff)
 	const struct visualizer_options *options = diff->sides[0].options;
 
 	return diff->sides[0].command.process && diff->sides[1].command.process && !options->rows.all &&
-	       options->processes.pid < 0 && !options->processes.comm && !options->processes.cgroup;
+	       options->processes.pid < 0 && options->processes.tid < 0 && !options->processes.comm &&
+	       !options->processes.cgroup;
 }
 
 static void add_process(struct diff *diff, int side, const struct trace_process *process)
 {
-	struct trace_figures *f = checked_figures(trace_process_figures(diff->sides[side].analysis, process));
+	struct trace_figures *f = chosen_figures(&diff->sides[side], process);
 	struct diff_name *name;
 
 	if (process == diff->sides[side].command.process)
@@ -138,7 +154,7 @@ static void add_process(struct diff *diff, int side, const struct trace_process 
 		trace_figures_free(f);
 		return;
 	}
-	name = name_get(diff, trace_process_comm(process));
+	name = name_get(diff, process);
 	name->nr[side]++;
 	name->ns[side][Q_ELAPSED] += f->elapsed_ns;
 	name->ns[side][Q_CPU] += f->user_ns + f->syscall_ns + f->trap_ns;
@@ -189,7 +205,7 @@ static int order(const void *left, const void *right, void *diff)
 			       *r = *(const struct diff_name *const *)right;
 	uint64_t one = weight(diff, l), two = weight(diff, r);
 
-	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
+	return one > two ? -1 : one < two ? 1 : strcmp(l->title, r->title);
 }
 
 static void collect_side(struct diff *diff, int side)
@@ -370,10 +386,10 @@ static void put_name(const struct diff *diff, const struct diff_name *name)
 	const struct report *report = &diff->sides[0];
 	struct grid *grid = grid_new(&report->output, "  ", columns, 5);
 	struct row_limit limit = row_limit_new(&report->options->rows, NR_QUANTITIES);
-	char comm[64], title[128];
+	char comm[256], title[512];
 
 	snprintf(title, sizeof(title), "%s: %" PRIu64 " process%s in A, %" PRIu64 " in B",
-		 text_comm(name->comm, comm, sizeof(comm)), name->nr[0], name->nr[0] == 1 ? "" : "es", name->nr[1]);
+		 text_comm(name->title, comm, sizeof(comm)), name->nr[0], name->nr[0] == 1 ? "" : "es", name->nr[1]);
 	output_title(&report->output, "", title);
 	limit.max = NR_QUANTITIES; /* --top limits names */
 	for (int i = 0; i < NR_QUANTITIES; i++) {
@@ -434,6 +450,7 @@ static void put_json(const struct diff *diff)
 
 		json_open(&json, NULL, "{");
 		json_text(&json, "comm", name->comm);
+		json_text(&json, "title", name->title);
 		json_pair(&json, "processes", name->nr[0], name->nr[1]);
 		for (int j = 0; j < NR_QUANTITIES; j++)
 			json_pair_known(&json, quantities[j].key, (uint64_t[]){name->ns[0][j], name->ns[1][j]},
@@ -453,7 +470,7 @@ void report_diff(const struct report *sides)
 		put_json(&diff);
 	else
 		put_text(&diff);
-	table_clear(&diff.by_comm);
-	strings_clear(&diff.comms);
+	table_clear(&diff.by_title);
+	strings_clear(&diff.titles);
 	pointers_free_all(&diff.names);
 }

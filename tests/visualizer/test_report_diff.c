@@ -321,6 +321,41 @@ static void a_limit_needs_two_commands(void)
 	free(text);
 }
 
+static void script(struct tb *tb, uint32_t pid, const char *args)
+{
+	struct trace_start_args start = {.tgid = pid, .bytes = (uint32_t)strlen(args)};
+
+	tb_thread(tb, pid, pid, 1, "python3", pid == 10 ? 0 : 1, true);
+	tb_start(tb, 0, TRACE_EV_start_args, &start, sizeof(start), args);
+}
+
+/* Two scripts, and a program that wrote its title with the port of a client over its arguments */
+static void two_scripts_of_one_interpreter_are_two_names(void)
+{
+	char path[] = "/tmp/test_report_diff_script_XXXXXX", arguments[256], *text;
+	struct tb *tb = tb_new();
+	int fd = mkstemp(path);
+
+	tb_window(tb, 0, 80000);
+	script(tb, 10, "python3\x1f/srv/load.py");
+	script(tb, 20, "python3\x1f/srv/app.py");
+	script(tb, 30, "postgres: shop 127.0.0.1(32926) idle");
+	tb_sys_enter(tb, 0, 1000, 39 /* getpid */);
+	tb_sys_exit(tb, 0, 2000, 10);
+	tb_switch(tb, 0, 30000, 10, 30, TRACE_TASK_RUNNING);
+	tb_switch(tb, 1, 40000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(arguments, sizeof(arguments), "--diff --json %s %s", path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "\"title\":\"python3 load.py\"");
+	contains(text, "\"title\":\"python3 app.py\"");
+	CU_ASSERT_PTR_NULL(strstr(text, "32926"));
+	free(text);
+	unlink(path);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -333,6 +368,7 @@ int main(int argc, char **argv)
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_trace_does_not_differ_from_itself),
 		CASE(a_comparison_as_json_has_its_schema),
+		CASE(two_scripts_of_one_interpreter_are_two_names),
 		CASE(a_comparison_divides_only_what_both_recorded),
 		{NULL, NULL},
 	};

@@ -28,11 +28,11 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--section=files,x t", "--section: \"x\" is none of its words (cpus processes "},
 		{"--section= t", "--section: \"\" is none of its words"},
 		{"--critcal-path t", "unknown option --critcal-path; did you mean --critical-path?"},
-		{"--t t", "--t can be --timeline or --top"},
+		{"--t t", "--t can be --timeline or --tid"},
 		{"record t", "record: tracedaemon TRACE records"},
 		{"-v t", "-v: -V prints the version, and --all prints every row"},
 		{"--verbose t", "--verbose: --all prints every row"},
-		{"--tid=5 t", "--tid: -d --pid=TID lists the events of a thread"},
+		{"-a --tid=1 --tid 2 t", "'2' is a second value"},
 		{"--csv t", "--csv: --json has every figure"},
 		{"--html=x t", "--html: --json has every figure"},
 		{"--color=never t", "--color: colours are for terminals only"},
@@ -143,7 +143,7 @@ static void a_selection_that_matches_no_process_fails(void)
 			 trace_path, story_path);
 		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), status);
 		CU_ASSERT_EQUAL(strcmp(text, "tracevisualizer: no process of either trace is called absent; without "
-					     "--pid, --comm and --cgroup all are listed\n") == 0,
+					     "--pid, --tid, --comm and --cgroup all are listed\n") == 0,
 				status);
 		free(text);
 	}

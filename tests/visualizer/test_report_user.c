@@ -215,7 +215,7 @@ static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 	}
 	text = report_as(tb, "-a --comm=absent", 1);
 	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no program that has events here is called absent; without "
-				     "--pid, --comm and --cgroup all are listed\n");
+				     "--pid, --tid, --comm and --cgroup all are listed\n");
 	free(text);
 	text = report(tb, "--json");
 	contains(text, "\"sees_wakeups\":false,\"sees_calls\":false,\"sees_traps\":false,\"sees_interrupts\":false,");

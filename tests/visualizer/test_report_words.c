@@ -196,12 +196,14 @@ static void an_empty_trace_and_an_unused_name_are_reported(void)
 	CU_ASSERT_PTR_EQUAL(strstr(text, "No time passes in this trace.\n"), answer_of(text));
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --comm=absent", &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is called absent; without --pid, "
-				     "--comm and --cgroup all are listed\n");
+	CU_ASSERT_STRING_EQUAL(text,
+			       "tracevisualizer: no process of this trace is called absent; without --pid, --tid, "
+			       "--comm and --cgroup all are listed\n");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --pid=4711", &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 4711; without --pid, --comm "
-				     "and --cgroup all are listed\n");
+	CU_ASSERT_STRING_EQUAL(text,
+			       "tracevisualizer: no process of this trace is number 4711; without --pid, --tid, --comm "
+			       "and --cgroup all are listed\n");
 	free(text);
 	snprintf(arguments, sizeof(arguments), "-a --pid=31 %s", story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
