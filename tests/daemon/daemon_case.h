@@ -65,7 +65,8 @@ struct found {
 	uint64_t lost;
 	uint64_t loss_end_ns; /* end of the last loss */
 	uint64_t last_mark_ns;
-	uint64_t waits; /* waits recorded at the end of the recording */
+	uint64_t undeclared; /* gaps that the file does not explain */
+	uint64_t waits;	     /* waits recorded at the end of the recording */
 	int verify;
 	bool clean_end;
 };
@@ -115,6 +116,8 @@ static inline struct found read_back(const char *path)
 	}
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	found.lost = trace_get_info(trace)->lost;
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
+		found.undeclared += trace_get_gap(trace, i)->cause == TRACE_GAP_DAMAGED;
 	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
 		found.loss_end_ns = trace_get_gap(trace, i)->end_ns > found.loss_end_ns
 					    ? trace_get_gap(trace, i)->end_ns

@@ -52,6 +52,7 @@ static void dropped_events_are_counted(void)
 	CU_ASSERT_EQUAL(found.switches[0], 10);
 	CU_ASSERT_EQUAL(found.execs, 5); /* they describe threads that are older */
 	CU_ASSERT(found.lost >= 40);
+	CU_ASSERT_EQUAL(found.undeclared, 0);
 	CU_ASSERT_EQUAL(found.masks, 1);
 	CU_ASSERT_EQUAL(found.verify, 0);
 	keeping_free(&keeping);
