@@ -92,7 +92,7 @@ static struct disk_row *disk_at(struct trace_analysis *a, uint32_t dev, uint64_t
 	return disk;
 }
 
-/* The request is over; the row goes. */
+/* The request is over: its row may go. */
 static void charge(struct trace_analysis *a, struct disk_row *disk, const struct disk_request_row *request)
 {
 	struct disk_use_row *use = request->is_queued ? NULL : use_of(a, request->dev, request->owner);
@@ -100,7 +100,6 @@ static void charge(struct trace_analysis *a, struct disk_row *disk, const struct
 	if (use)
 		use->share += disk->share - request->share;
 	disk->nr -= !request->is_queued && disk->nr;
-	table_remove(&a->disk_sums.requests, sizeof(*request), request->key);
 }
 
 void disk_queue(struct trace_analysis *a, const struct trace_block_insert *insert, uint32_t owner)
@@ -125,6 +124,7 @@ void disk_issue(struct trace_analysis *a, uint64_t ns, const struct trace_block_
 		disk = disk_at(a, request->dev, ns);
 		if (disk)
 			charge(a, disk, request);
+		table_remove(&a->disk_sums.requests, sizeof(*request), key);
 	}
 	disk = disk_at(a, issue->dev, ns);
 	request = disk ? row_of(a, &a->disk_sums.requests, sizeof(*request), key) : NULL;
@@ -147,6 +147,8 @@ void disk_complete(struct trace_analysis *a, uint64_t ns, const struct trace_blo
 	disk = disk_at(a, request ? request->dev : complete->dev, ns);
 	if (request && disk)
 		charge(a, disk, request);
+	if (request)
+		table_remove(&a->disk_sums.requests, sizeof(*request), request->key);
 	use = use_of(a, complete->dev, owner);
 	if (!use)
 		return;
@@ -199,15 +201,16 @@ void disk_own(struct trace_analysis *a, uint32_t worker, uint32_t process)
 
 void disk_lost(struct trace_analysis *a, uint64_t ns)
 {
-	const struct disk_request_row *request;
+	const struct disk_request_row *request = NULL;
 
-	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), NULL))) {
+	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), request))) {
 		struct disk_row *disk = disk_at(a, request->dev, ns);
 
-		if (!disk)
-			return;
-		charge(a, disk, request);
+		if (disk)
+			charge(a, disk, request);
 	}
+	if (a->disk_sums.requests.used)
+		table_clear(&a->disk_sums.requests);
 }
 
 /* The window begins: the times before it do not count, and requests in progress begin anew. */
