@@ -3,9 +3,9 @@
  * disk_sums.c - whose requests the disks served
  *
  * A request is of the process in whose thread an I/O scheduler got it (block_insert) or, without
- * that, the kernel issued it. Requests that a worker issues
- * while it writes files back are of the process that wrote to those files (work_sums.c). Requests
- * that an interrupt issued, and those whose begin was not recorded, are of an unknown process.
+ * that, the kernel issued it. Requests that a worker issues while it writes files back are of the
+ * process that wrote to those files (work_sums.c). Requests that an interrupt issued, and those
+ * whose begin was not recorded, are of an unknown process.
  *
  * A disk is busy while it has requests in progress. Several requests share that time: in each
  * instant all of them have the same part. So the times of the processes add up to the busy time.
@@ -92,7 +92,7 @@ static struct disk_row *disk_at(struct trace_analysis *a, uint32_t dev, uint64_t
 	return disk;
 }
 
-/* The request is over: its row may go. */
+/* The request is over. Its row stays. */
 static void charge(struct trace_analysis *a, struct disk_row *disk, const struct disk_request_row *request)
 {
 	struct disk_use_row *use = request->is_queued ? NULL : use_of(a, request->dev, request->owner);
@@ -100,6 +100,12 @@ static void charge(struct trace_analysis *a, struct disk_row *disk, const struct
 	if (use)
 		use->share += disk->share - request->share;
 	disk->nr -= !request->is_queued && disk->nr;
+}
+
+static void end_request(struct trace_analysis *a, struct disk_row *disk, const struct disk_request_row *request)
+{
+	charge(a, disk, request);
+	table_remove(&a->disk_sums.requests, sizeof(*request), request->key);
 }
 
 void disk_queue(struct trace_analysis *a, const struct trace_block_insert *insert, uint32_t owner)
@@ -123,8 +129,7 @@ void disk_issue(struct trace_analysis *a, uint64_t ns, const struct trace_block_
 		owner = request->is_queued ? request->owner : owner;
 		disk = disk_at(a, request->dev, ns);
 		if (disk)
-			charge(a, disk, request);
-		table_remove(&a->disk_sums.requests, sizeof(*request), key);
+			end_request(a, disk, request);
 	}
 	disk = disk_at(a, issue->dev, ns);
 	request = disk ? row_of(a, &a->disk_sums.requests, sizeof(*request), key) : NULL;
@@ -146,9 +151,7 @@ void disk_complete(struct trace_analysis *a, uint64_t ns, const struct trace_blo
 		return;
 	disk = disk_at(a, request ? request->dev : complete->dev, ns);
 	if (request && disk)
-		charge(a, disk, request);
-	if (request)
-		table_remove(&a->disk_sums.requests, sizeof(*request), request->key);
+		end_request(a, disk, request);
 	use = use_of(a, complete->dev, owner);
 	if (!use)
 		return;
@@ -206,11 +209,11 @@ void disk_lost(struct trace_analysis *a, uint64_t ns)
 	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), request))) {
 		struct disk_row *disk = disk_at(a, request->dev, ns);
 
-		if (disk)
-			charge(a, disk, request);
+		if (!disk)
+			return;
+		charge(a, disk, request);
 	}
-	if (a->disk_sums.requests.used)
-		table_clear(&a->disk_sums.requests);
+	table_clear(&a->disk_sums.requests);
 }
 
 /* The window begins: the times before it do not count, and requests in progress begin anew. */

@@ -34,17 +34,18 @@ static void put(const char *text, size_t bytes)
 
 void progress_line_show(const char *text)
 {
-	char line[MAX_LINE_BYTES + sizeof(ERASE)];
+	static const char to_end[] = "\033[K"; /* erase the rest of a longer line */
+	char line[1 + MAX_LINE_BYTES + sizeof(to_end)];
 	size_t bytes = strnlen(text, MAX_LINE_BYTES);
 	struct winsize size;
 
 	/* a line wider than the terminal could not be erased again */
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && bytes >= size.ws_col)
 		bytes = size.ws_col - 1u;
-	memcpy(line, "\r", 1);
+	line[0] = '\r';
 	memcpy(line + 1, text, bytes);
-	memcpy(line + 1 + bytes, ERASE + 1, sizeof(ERASE) - 2);
-	put(line, bytes + sizeof(ERASE) - 1);
+	memcpy(line + 1 + bytes, to_end, sizeof(to_end) - 1);
+	put(line, 1 + bytes + sizeof(to_end) - 1);
 	line_is_shown = true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include "progress_line.h"
 
@@ -79,6 +80,12 @@ int message_end(int status)
 	failed = fflush(stdout) || ferror(stdout); /* a failed write is tried again here, to get its errno */
 	if (!failed)
 		return status;
+	/*
+	 * output of just more than a buffer may have been given up before: another byte gets the
+	 * errno
+	 */
+	if (!errno && write(STDOUT_FILENO, "\n", 1) < 0 && errno == EINTR)
+		errno = 0;
 	message_error("standard output could not be written completely: %s", strerror(errno ? errno : EIO));
 	return status ? status : 1;
 }

@@ -176,8 +176,8 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 /* ---- chunks of another writer ---- */
 
 /*
- * What is missing between the stream's previous chunk and this one: what the other writer declared,
- * and the chunks that it wrote in between.
+ * Between the stream's previous chunk and this one are missing: the events that the other writer
+ * declared, and those of the chunks that it wrote in between.
  */
 static void declare_missing(struct writer_stream *stream, struct trace_chunk_header *header)
 {

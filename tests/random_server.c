@@ -412,8 +412,10 @@ static void ends(struct planner *p, struct job *job)
 	if (p->clients[job->client].closed)
 		return;
 	p->threads[thread].held[job->client] = 0;
+	/* not while another thread may still send the answer to the request before */
 	if (!p->clients[job->client].unread && p->clients[job->client].unanswered == 1 &&
-	    !p->clients[job->client].late && job->worker == job->reader && chance(p, p->habits.dropped)) {
+	    !p->clients[job->client].answers && !p->clients[job->client].late && job->worker == job->reader &&
+	    chance(p, p->habits.dropped)) {
 		if (chance(p, 50))
 			step(p, client_actor(job->client), STEP_CLOSE, job->client, 0, 0);
 		step(p, thread, STEP_DROP, job->client, 0, 0);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grid.h"
+#include "number_text.h"
 #include "process_choice.h"
 #include "report_slowest.h"
 #include "row_limit.h"
@@ -63,18 +64,18 @@ static void put_numbers(const struct report *report, const struct slowest *s)
 	if (n->nr == 1)
 		string_addf(&line, "%s: 1 %s of %s.", name, noun(s, false), text_ns(&report->output, n->max_ns, &max));
 	else if (n->nr)
-		string_addf(&line, "%s: %zu %s, median %s, 99 %% of them at most %s, the longest %s.", name, n->nr,
-			    noun(s, true), text_ns(&report->output, n->p50_ns, &p50),
+		string_addf(&line, "%s: %s %s, median %s, 99 %% of them at most %s, the longest %s.", name,
+			    number_count(n->nr).s, noun(s, true), text_ns(&report->output, n->p50_ns, &p50),
 			    text_ns(&report->output, n->p99_ns, &p99), text_ns(&report->output, n->max_ns, &max));
 	else
 		string_addf(&line, "%s: no %s with a certain begin and end;", name, noun(s, false));
 	for (size_t i = DOUBT_NONE + 1; i < NR_DOUBTS; i++)
 		if (n->nr_doubtful[i]) {
-			string_addf(&line, "%s %zu %s",
+			string_addf(&line, "%s %s %s",
 				    doubtful ? ","
 				    : n->nr  ? " Not in these numbers:"
 					     : "",
-				    n->nr_doubtful[i], doubt_words[i].many);
+				    number_count(n->nr_doubtful[i]).s, doubt_words[i].many);
 			doubtful = true;
 		}
 	if (doubtful)
@@ -173,7 +174,7 @@ static void put_table(const struct report *report, const struct slowest *s, cons
 
 	for (size_t i = 0; i < parts->nr; i++)
 		put_row(report, s, grid, &parts->at[i]);
-	snprintf(rest, sizeof(rest), "%zu more: --top=N, --all", left);
+	snprintf(rest, sizeof(rest), "%s more: --top=N, --all", number_count(left).s);
 	grid_end(grid, left ? rest : NULL);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "complain.h"
+#include "number_text.h"
 #include "process_choice.h"
 #include "similar.h"
 #include "sort.h"
@@ -94,8 +95,8 @@ static int complain_of_kinds(const struct slowest *s, uint32_t found)
 
 	for (enum instance_kind kind = 0; kind < NR_INSTANCE_KINDS; kind++)
 		if (found >> kind & 1)
-			string_addf(&line, "%s%s:%s for %zu %s", line.len ? ", or " : "", kind_words[kind].word,
-				    text_name(s->name, name, sizeof(name)), s->lists[kind].nr,
+			string_addf(&line, "%s%s:%s for %s %s", line.len ? ", or " : "", kind_words[kind].word,
+				    text_name(s->name, name, sizeof(name)), number_count(s->lists[kind].nr).s,
 				    s->lists[kind].nr == 1 ? kind_words[kind].one : kind_words[kind].many);
 	result = complain(1, "%s has several meanings in this trace: type %s", text_name(s->name, name, sizeof(name)),
 			  string_text(&line));
@@ -182,8 +183,11 @@ static bool is_chosen(const struct slowest *s, const struct instance *instance)
 		return false;
 	if (!has_process_choice(choice))
 		return true;
+	if (choice->tid >= 0 && s->kind != INSTANCE_COMMAND && instance_tid(s, instance) != (uint32_t)choice->tid)
+		return false;
 	if (!process)
-		return !choice->comm && !choice->cgroup && instance_pid(s, instance) == (uint32_t)choice->pid;
+		return !choice->comm && !choice->cgroup &&
+		       (choice->pid < 0 || instance_pid(s, instance) == (uint32_t)choice->pid);
 	return process_is_chosen(choice, process);
 }
 
@@ -235,7 +239,7 @@ static int complain_of_choice(const struct slowest *s, size_t before)
 	char name[NAME_BYTES];
 	bool window = s->report->window.has_from || s->report->window.has_to;
 
-	return complain(1, "none of the %zu %s %s of this trace is %s; leave out %s to see all", before,
+	return complain(1, "none of the %s %s %s of this trace is %s; leave out %s to see all", number_count(before).s,
 			before == 1 ? kind_words[s->kind].one : kind_words[s->kind].many,
 			text_name(s->name, name, sizeof(name)),
 			window && has_process_choice(&s->report->options->processes) ? "of this process in this window"

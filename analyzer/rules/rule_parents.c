@@ -37,20 +37,24 @@ struct parents {
 	bool traces; /* a tracer waits for processes that are not its children */
 };
 
+static bool relative_reserve(struct parents *p)
+{
+	uint32_t room = p->room ? p->room * 2 : 256;
+	struct relative *bigger = p->nr < p->room ? p->list : reallocarray(p->list, room, sizeof(*bigger));
+
+	if (!bigger)
+		return false;
+	if (p->nr == p->room)
+		p->room = room;
+	p->list = bigger;
+	return true;
+}
+
+/* The row of a pid is made only when the list has room for what it points to. */
 static uint32_t relative_add(struct parents *p, uint32_t pid, uint32_t parent, uint64_t birth_ns)
 {
-	struct relative_row *row = pid ? table_add(&p->pids, sizeof(*row), pid + 1ull) : NULL;
-	struct relative *bigger;
+	struct relative_row *row = pid && relative_reserve(p) ? table_add(&p->pids, sizeof(*row), pid + 1ull) : NULL;
 
-	if (p->nr == p->room) {
-		bigger = reallocarray(p->list, p->room ? p->room * 2u : 256u, sizeof(*bigger));
-		if (!bigger) {
-			p->failed = true;
-			return NOT_KNOWN;
-		}
-		p->room = p->room ? p->room * 2 : 256;
-		p->list = bigger;
-	}
 	if (!row) {
 		p->failed |= pid != 0;
 		return NOT_KNOWN;

@@ -215,7 +215,6 @@ void bill_take_back(struct servers_process *process, uint64_t ns)
 			return;
 		part = greatest->ns < ns ? greatest->ns : ns;
 		greatest->ns -= part;
-		process->billed -= part;
 		ns -= part;
 	}
 }

@@ -58,8 +58,8 @@ void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, st
  */
 void bill_drop_replied(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *now);
 /**
- * bill_take_back() - take @ns from the largest bills of @process: a gap proved that its threads
- * were not on a CPU
+ * bill_take_back() - at the end, take @ns from the largest bills of @process: a gap proved that its
+ * threads were not on a CPU. process->billed stays
  */
 void bill_take_back(struct servers_process *process, uint64_t ns);
 #endif

@@ -29,6 +29,8 @@ static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint6
 	struct servers_row *row = table_add(&s->endpoints.by_key, sizeof(*row), key);
 	struct endpoint *endpoint = row ? row->pointer : NULL;
 
+	if (!row)
+		s->failed = -ENOMEM;
 	if (endpoint || !row)
 		return endpoint;
 	endpoint = row->pointer = calloc(1, sizeof(*endpoint));

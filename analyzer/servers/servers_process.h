@@ -49,7 +49,6 @@ struct servers_process {
 	struct hash_table bills; /* rows: struct bill */
 	struct bill *last_bill;	 /* the last one of @bills that was asked for */
 	uint64_t billed;	 /* exact and shared, of all bills */
-	uint64_t taken_back;	 /* from @billed, at the end: that was more than its CPU time */
 	uint64_t next_remainder; /* number of bills so far: the remainders go to the origins in turn */
 
 	/* servers_packet.c */

@@ -458,10 +458,14 @@ static struct server_request *message_open(const struct servers_thread *thread, 
 
 	if (endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination)
 		return NULL;
-	for (struct server_request *request = endpoint->requests; request; request = request->next)
-		if (request_open_in(request) && !request->closing && request->peer_ino &&
-		    is_answered_at(request, thread, endpoint))
-			*(request_open_in(request) == thread->process ? &oldest : &elsewhere) = request;
+	for (struct server_request *request = endpoint->requests; request; request = request->next) {
+		if (request->peer_ino != thread->destination || !request_open_in(request) || request->closing)
+			continue;
+		if (request_open_in(request) == thread->process)
+			oldest = request;
+		else
+			elsewhere = request;
+	}
 	return oldest ? oldest : elsewhere;
 }
 
@@ -492,18 +496,24 @@ static struct server_request *find_open(const struct servers_thread *thread, con
 static struct endpoint *answered_at(const struct trace_servers *s, const struct servers_thread *thread,
 				    struct endpoint *endpoint)
 {
+	if (endpoint->role != ROLE_SERVER)
+		return NULL;
 	if (endpoint->kind == ENDPOINT_DATAGRAM)
 		return thread->destination ? endpoint_find(&s->endpoints, thread->destination) : NULL;
-	return endpoint->role == ROLE_SERVER && !is_queue(endpoint) ? endpoint : NULL;
+	return is_queue(endpoint) ? NULL : endpoint;
 }
 
 /* Find the request that was answered here before the thread's last rest: here is more of it. */
 static struct server_request *find_answered_before(const struct trace_servers *s, const struct servers_thread *thread,
 						   struct endpoint *endpoint)
 {
-	const struct endpoint *at = answered_at(s, thread, endpoint);
-	struct server_request *before = at && at->answered ? at->answered->items[0] : NULL;
+	const struct endpoint *at;
+	struct server_request *before;
 
+	if (endpoint->kind != ENDPOINT_DATAGRAM && !endpoint->answered)
+		return NULL;
+	at = answered_at(s, thread, endpoint);
+	before = at && at->answered ? at->answered->items[0] : NULL;
 	if (!before || before->endpoint != endpoint)
 		return NULL;
 	if (before->perhaps)

@@ -81,10 +81,8 @@ static void server_finish(struct trace_servers *s, struct servers_process *proce
 		s->failed = -ENOMEM;
 		return;
 	}
-	if (process->billed > server.cpu_ns) {
-		process->taken_back = process->billed - server.cpu_ns;
-		bill_take_back(process, process->taken_back);
-	}
+	if (process->billed > server.cpu_ns)
+		bill_take_back(process, process->billed - server.cpu_ns);
 	for (const struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));) {
 		uint32_t origin = (uint32_t)(bill->key - 1);
 		const char *address;
@@ -244,7 +242,8 @@ static int server_verify(struct trace_servers *s, const struct trace_server *ser
 	}
 	cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
 	trace_figures_free(f);
-	return bills_verify(server, cpu_ns, is_complete(s) ? process->taken_back : 0, ret_error);
+	return bills_verify(server, cpu_ns, is_complete(s) && process->billed > cpu_ns ? process->billed - cpu_ns : 0,
+			    ret_error);
 }
 
 /* Verify that the softirq time for receiving is the sum of its charged and unclaimed parts. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* servers_sched.c - the events of the scheduler: threads sleep, are woken and made */
+#include <errno.h>
 #include "servers_ring_user.h"
 #include "servers_sched.h"
 #include "servers_state.h"
@@ -143,13 +144,16 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_thread *parent = trace_find_thread(s->analysis, fork->parent_tid);
 	struct servers_thread *known = parent ? servers_find_thread(&s->threads, parent) : NULL;
 	struct thread_birth *birth;
+	bool inherits;
 
-	birth = known && (known->set || known->held.nr || known->ring.used || known->call.role == CALL_MAKE ||
-			  known->log)
-			? table_add(&s->threads.births, sizeof(*birth), fork->tid + 1ull)
-			: table_find(&s->threads.births, sizeof(*birth), fork->tid + 1ull);
-	if (!birth)
+	inherits = known &&
+		   (known->set || known->held.nr || known->ring.used || known->call.role == CALL_MAKE || known->log);
+	birth = inherits ? table_add(&s->threads.births, sizeof(*birth), fork->tid + 1ull)
+			 : table_find(&s->threads.births, sizeof(*birth), fork->tid + 1ull);
+	if (!birth) {
+		s->failed = inherits ? -ENOMEM : s->failed;
 		return;
+	}
 	/* a ring's worker is made for more than one request */
 	set_assign(&birth->set, known && known->call.role != CALL_RING ? known->set : NULL);
 	birth->parent = known;

@@ -21,6 +21,7 @@
  * (pair_row.breaks_alternation, servers_pair.c). A contended lock of glibc waits for the value 2,
  * and is excluded from the beginning.
  */
+#include <errno.h>
 #include <string.h>
 #include <linux/futex.h>
 #include <sys/stat.h>
@@ -41,7 +42,10 @@ static uint64_t word_key(const struct servers_process *process, uint64_t address
  */
 static struct servers_row *word_row(struct trace_servers *s, const struct servers_process *process, uint64_t address)
 {
-	return table_add(&s->signals.words, sizeof(struct servers_row), word_key(process, address));
+	struct servers_row *row = table_add(&s->signals.words, sizeof(*row), word_key(process, address));
+
+	s->failed = row ? s->failed : -ENOMEM;
+	return row;
 }
 
 static bool wakes_by_futex(const struct servers_thread *waker, const struct servers_thread *woken)

@@ -586,7 +586,9 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
 struct trace_figures *trace_thread_figures(const struct trace_analysis *analysis, const struct trace_thread *thread);
 struct trace_figures *trace_process_figures(const struct trace_analysis *analysis, const struct trace_process *process);
 typedef bool (*trace_thread_fn)(const void *data, const struct trace_thread *thread);
-/** trace_process_figures_of() - the sums over the threads that @fn chooses; NULL: all of them */
+/**
+ * trace_process_figures_of() - the sums over the threads of @process that @fn chooses; NULL: all
+ */
 struct trace_figures *trace_process_figures_of(const struct trace_analysis *analysis,
 					       const struct trace_process *process, trace_thread_fn fn,
 					       const void *data);

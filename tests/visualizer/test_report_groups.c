@@ -104,7 +104,9 @@ static void a_sum_leads_to_a_script_that_has_ended(void)
 	free(text);
 }
 
-/* Java has three threads. "worker" (12) waits from 10 to 50 us for a futex of "cache" (13). */
+/*
+ * Java with three threads: "worker" (12) waits from 10 to 50 us for a futex that "cache" (13) has.
+ */
 static struct tb *pool(void)
 {
 	struct tb *tb = tb_new();

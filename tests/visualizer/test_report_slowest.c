@@ -87,6 +87,10 @@ static void a_window_and_processes_choose_instances(void)
 	contains(text, "none of the 5 system calls read of this trace is of this process in this window; leave out "
 		       "--from, --to, --pid and --comm to see all");
 	free(text);
+	text = report_of(reads(), "--slowest=read --tid=10");
+	contains(text, "read: 3 calls, median 2.00 ms");
+	CU_ASSERT_PTR_NULL(strstr(text, "two (20)"));
+	free(text);
 	text = report_of(reads(), "--slowest=read --comm=two");
 	contains(text, "read: no call with a certain begin and end; 1 that had not ended when the recording did.");
 	free(text);
