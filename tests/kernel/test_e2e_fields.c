@@ -27,6 +27,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <trace/reader.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "e2e_session.h"
@@ -212,12 +213,14 @@ static void read_a_file(const char *folder)
 {
 	static char buffer[1 << 20];
 	char path[200];
+	struct timespec made;
 	struct stat stat;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/pages", folder);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	need(fd >= 0 && !fstat(fd, &stat), path);
+	clock_gettime(CLOCK_MONOTONIC, &made);
 	for (int i = 0; i < FILE_BYTES; i += (int)sizeof(buffer))
 		need(write(fd, buffer, sizeof(buffer)) == sizeof(buffer), "write");
 	fsync(fd);
@@ -225,6 +228,7 @@ static void read_a_file(const char *folder)
 	for (int i = 0; i < FILE_BYTES; i += (int)sizeof(buffer))
 		need(pread(fd, buffer, sizeof(buffer), i) == sizeof(buffer), "read");
 	write_truth("file_ino", (long long)stat.st_ino);
+	write_truth("file_made_ns", made.tv_sec * 1000000000ll + made.tv_nsec);
 	write_truth("file_pages", resident_pages(fd));
 	close(fd);
 }
@@ -590,14 +594,20 @@ static void one_thread_is_the_last_of_its_process(void)
 	free(nr_last);
 }
 
+/* An inode of another program's file may have had the number before. */
 static long long pages_of(uint32_t id)
 {
+	long long pages = 0, ino = truth_of("file_ino"), made_ns = truth_of("file_made_ns");
 	struct search search = search_for(id);
-	const struct trace_fs_cache_add *change; /* fs_cache_delete has the same fields */
-	long long pages = 0;
+	const struct trace_event *event;
 
-	while ((change = search_next(&search)))
-		pages += (long long)change->ino == truth_of("file_ino") ? 1ll << change->order : 0;
+	while ((event = trace_cursor_next(search.cursor))) {
+		const struct trace_fs_cache_add *change = event->payload; /* fs_cache_delete has the same fields */
+
+		if ((long long)change->ino == ino && (long long)event->ts_ns >= made_ns)
+			pages += 1ll << change->order;
+	}
+	CU_ASSERT_EQUAL(trace_cursor_end(search.cursor, NULL), 0);
 	return pages;
 }
 

@@ -207,7 +207,7 @@ static void in_a_namespace_of_processes_events_are_of_their_program(void)
 			0);
 	trace_close(open_verified(s.trace));
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a --all %s > %s/report", TRACE_BIN, s.trace, s.folder), 0);
-	CU_ASSERT_EQUAL(session_run("grep -q '^ *20000 .* demo:count *workload_user (' %s/report", s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("grep -q '^ *20,000 .* demo:count *workload_user (' %s/report", s.folder), 0);
 	session_end(&s);
 }
 

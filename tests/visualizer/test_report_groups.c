@@ -188,7 +188,7 @@ static void groups_add_up(const json_t *root)
 
 		json_object_foreach(json_object_get(at, "waits"), kind, ns)
 			kinds += (uint64_t)json_integer_value(ns);
-		CU_ASSERT_EQUAL(kinds, json_integer_value(json_object_get(at, "blocked_ns")));
+		CU_ASSERT_EQUAL(kinds, (uint64_t)json_integer_value(json_object_get(at, "blocked_ns")));
 		all += kinds;
 	}
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

@@ -146,19 +146,26 @@ __noinline int record_adoption(void)
 /*
  * A thread exits. Its children get another thread of its process as parent, if one lives: that
  * changes no parent process. Threads of a process that is killed or calls exit_group() exit at the
- * same time, so each of them records the same new parent.
+ * same time, so each of them records the same new parent. Threads may also end one by one: the last
+ * one has no child yet when another is about to pass its children on, so it records the new parent
+ * in any case.
  */
 static __always_inline void note_adoption(struct task_struct *task, bool group_dead)
 {
 	u64 children = (u64)task + bpf_core_field_offset(struct task_struct, children);
 	u64 first = (u64)BPF_CORE_READ(task, children.next);
+	bool others_exit = group_dead && BPF_CORE_READ(task, signal, nr_threads) > 1, passes;
 	struct task_struct *child;
 
-	if (first == children || !event_wanted(TRACE_EV_sched_adopt) ||
+	if ((first == children && !others_exit) || !event_wanted(TRACE_EV_sched_adopt) ||
 	    !(group_dead || BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT))
 		return;
-	child = (void *)(first - bpf_core_field_offset(struct task_struct, sibling));
-	if (!config.filtering || task_matches(task) || task_matches(child))
+	passes = !config.filtering || task_matches(task);
+	if (!passes && first != children) {
+		child = (void *)(first - bpf_core_field_offset(struct task_struct, sibling));
+		passes = task_matches(child);
+	}
+	if (passes)
 		record_adoption();
 }
 

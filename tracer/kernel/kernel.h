@@ -95,6 +95,7 @@ typedef struct {
 } atomic_t;
 struct signal_struct {
 	atomic_t live;
+	int nr_threads;
 	unsigned int flags;
 	unsigned int is_child_subreaper : 1, has_child_subreaper : 1;
 	struct pid *pids[4];
