@@ -22,7 +22,7 @@ bool user_condition_passes(const struct user_state *state, struct trace_tracepoi
 {
 	const struct user_memory *memory = state->memory;
 	bool seen = is_seen(memory, tracepoint->id); /* before the flag, which is written first */
-	unsigned int flag = *tracepoint->flag;
+	unsigned int flag = user_flag(tracepoint);
 	const struct trace_condition *conditions;
 
 	if (flag < USER_FLAG_CONDITION) {

@@ -279,7 +279,7 @@ static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **
 		} else {
 			if (tracepoint->id == 0)
 				user_leave_to_parent(tracepoint);
-			if (*tracepoint->flag)
+			if (user_flag(tracepoint))
 				user_count_for_parent();
 		}
 		return false;
@@ -292,7 +292,7 @@ static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **
 		user_count_unready();
 		return false;
 	}
-	return *tracepoint->flag && tracepoint->id != 0;
+	return user_flag(tracepoint) && tracepoint->id != 0;
 }
 
 /* The common case, for any size. */
@@ -345,7 +345,8 @@ static void record_image(struct trace_tracepoint *tracepoint, const uint32_t *im
 {
 	struct user_payload payload = payload_of(image, words);
 
-	if (__builtin_expect(!tracepoint->word || !record_fast(tracepoint, &payload), 0))
+	if (__builtin_expect(
+		    !__atomic_load_n(&tracepoint->word, __ATOMIC_RELAXED) || !record_fast(tracepoint, &payload), 0))
 		record_slow(tracepoint, &payload);
 }
 

@@ -231,14 +231,18 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 	}
 	if (!lock(state, wait))
 		return false;
+	if (tracepoint->id != 0) { /* another thread has registered this declared event meanwhile */
+		__atomic_store_n(&state->registering, 0, __ATOMIC_RELEASE);
+		return true;
+	}
 	describe(&entry, tracepoint);
 	id = number_of(state, &entry);
-	__atomic_store_n(&state->registering, 0, __ATOMIC_RELEASE);
 	if (id) /* its word comes later: condition.c */
 		__atomic_store_n(&tracepoint->id, id, __ATOMIC_RELEASE);
 	else
 		__atomic_fetch_add(&state->memory->unregistered, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&tracepoint->flag, id ? &state->flags[id] : &user_flag_off, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->registering, 0, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -115,6 +115,12 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait);
 /* Count an event that stays off, as user_register() does for one that finds no room. */
 void user_count_unregistered(void);
 
+/* The flag of the tracepoint. Another thread may be registering a declared event. */
+static inline unsigned char user_flag(const struct trace_tracepoint *tracepoint)
+{
+	return *__atomic_load_n(&tracepoint->flag, __ATOMIC_ACQUIRE);
+}
+
 /* The header of the tracepoint's records, without lap and time. */
 static inline uint64_t user_word(const struct trace_tracepoint *tracepoint)
 {
