@@ -31,7 +31,7 @@ struct json_field {
 	size_t key_bytes;
 };
 
-/* What all events of a type have. */
+/* The parts that the lines of all events of a type have in common. */
 struct json_type {
 	const struct trace_event_type *type;
 	char *head; /* owned: ,"event":"name" */

@@ -39,7 +39,10 @@ void pass_progress_watch(struct trace_analysis *analysis, const char *what)
 		memory_end();
 }
 
-/* What reads a pipe may write to the terminal, and a terminal shows the output itself. */
+/*
+ * No line beside a pipe, whose reader may write to the terminal, nor on a terminal that has the
+ * output.
+ */
 struct work_progress pass_progress_of_file(int fd, const char *what)
 {
 	struct stat info;

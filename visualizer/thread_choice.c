@@ -2,8 +2,8 @@
 /*
  * thread_choice.c - the threads of a process that --tid and --comm choose.
  *
- * A process that is called NAME itself is chosen as a whole by --comm=NAME. Of another one only the
- * threads are chosen that are called so, and the figures are theirs.
+ * --comm=NAME chooses a process that is called NAME as a whole. In another process it chooses only
+ * the threads that are called so, and the figures are theirs.
  */
 #include "checked_figures.h"
 #include "process_choice.h"

@@ -198,7 +198,7 @@ static bool needs_analysis(const struct report_choice *reports)
 	       reports->critical_path || reports->timeline || reports->slowest;
 }
 
-/* What else of the whole trace the chosen reports have. */
+/* The other analyses of the whole trace that the chosen reports show. */
 static int analyze_more(struct report *report, struct trace_error *ret_error)
 {
 	const struct report_choice *reports = &report->options->reports;

@@ -352,7 +352,7 @@ static void call_clear(struct servers_thread *thread)
 			thread->call.signalled = thread->call.replies = false;
 }
 
-/* What the thread does meanwhile is no matter: only its requests are. */
+/* A thread that closes goes on with what it did: only its requests change. */
 static void close_begin(struct trace_servers *s, const struct trace_event *event, const struct call_places *places)
 {
 	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);

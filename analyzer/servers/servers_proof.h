@@ -58,7 +58,7 @@ struct pending_proof {
 
 #define PROOFS 64u
 
-/* What an answer has proven. */
+/* The CPU time that an answer has proven, and for whom. */
 struct proof_taken {
 	uint64_t ns;
 	uint32_t origin;

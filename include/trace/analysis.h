@@ -101,7 +101,7 @@ const char *trace_state_name(enum trace_state state);
  *     edges. Calls and waits are counted if they begin in the window, and min, max and percentiles
  *     are the whole latencies of those calls; bytes are those of calls that end in it. Waits for
  *     locks and interrupted waits are cut and counted like waits; deferred work has its CPU time in
- *     the window. What hits of probes cost is in the user time, and not moved to the kernel's.
+ *     the window. The cost of probes stays in the user time: it is not moved to the kernel's.
  * Servers are still of the whole trace; for events of programs see user_events.h.
  */
 struct trace_analysis_options {

@@ -118,24 +118,26 @@ static void too_little_memory_is_told(void)
 	keeping_free(&keeping);
 }
 
+static void save_has(struct keeping *keeping, uint64_t switches, uint64_t lost)
+{
+	struct found found = keeping_save(keeping);
+
+	CU_ASSERT_EQUAL(found.switches[0], switches);
+	CU_ASSERT_EQUAL(found.lost, lost);
+	CU_ASSERT_EQUAL(found.verify, 0);
+}
+
 /* No later record in the save could show what is missing. */
 static void a_writer_that_is_inside_hides_no_loss_of_a_save(void)
 {
 	struct keeping keeping = keeping_new(LONG_NS, MANY);
-	struct found found;
 
 	for (int i = 0; i < 10; i++)
 		CU_ASSERT(fake_switch(keeping.bench.tracer, 0));
 	fake_hold(keeping.bench.tracer, 0);
-	found = keeping_save(&keeping);
-	CU_ASSERT_EQUAL(found.switches[0], 0);
-	CU_ASSERT_EQUAL(found.lost, 10);
-	CU_ASSERT_EQUAL(found.verify, 0);
+	save_has(&keeping, 0, 10);
 	fake_release(keeping.bench.tracer, 0);
-	found = keeping_save(&keeping);
-	CU_ASSERT_EQUAL(found.switches[0], 11);
-	CU_ASSERT_EQUAL(found.lost, 0);
-	CU_ASSERT_EQUAL(found.verify, 0);
+	save_has(&keeping, 11, 0);
 	keeping_free(&keeping);
 }
 
@@ -235,7 +237,7 @@ static size_t count(struct keep *keep, uint32_t stream)
 
 #define SECOND 1000000000ull
 
-/* What is kept reaches back at least for the time that is asked for. */
+/* The recorder keeps events at least for the time that is asked for. */
 static void a_chunk_goes_when_the_next_one_is_old_enough(void)
 {
 	struct keep *keep = keep_new(&(struct keep_options){.keep_ns = 1000 * SECOND, .max_bytes = MANY});

@@ -33,7 +33,7 @@ static void make_trace(void)
 	tb_free(tb);
 }
 
-/* What stderr of "tracevisualizer ARGUMENTS" prints on a terminal; the caller frees it. */
+/* The text that "tracevisualizer ARGUMENTS" writes to stderr on a terminal; the caller frees it. */
 static char *on_terminal(const char *term, const char *arguments)
 {
 	struct winsize size = {.ws_row = 24, .ws_col = 80};
