@@ -60,18 +60,22 @@ static void a_child_that_had_begun_to_exit_needs_no_other_parent(void)
 	verify(&c, NULL);
 }
 
-/* A thread that was not the first one has a last event, too, and its process goes on. */
+/* Its first thread, or another one, ends, and the process goes on. */
 static void the_end_of_one_thread_is_not_that_of_its_process(void)
 {
-	struct analysis_case c = begin_family(10);
+	for (uint32_t first = 0; first < 2; first++) {
+		uint32_t ended = first ? 20 : 21;
+		struct analysis_case c = begin_family(10);
 
-	tb_thread(c.tb, 21, 20, 10, "thread", 1, false);
-	tb_switch(c.tb, 1, 2000, 20, 21, TRACE_TASK_INTERRUPTIBLE);
-	tb_exit(c.tb, 1, 2100, 21, 20, false);
-	tb_add(c.tb, 1, 2200, exit_times, NULL, .tid = 21);
-	tb_switch(c.tb, 1, 2200, 21, 20, TRACE_TASK_DEAD);
-	ends(&c, 0, 3000, 10, 0, true);
-	verify(&c, "process 10 ends (sched_exit), and no process has adopted its child 20");
+		tb_thread(c.tb, 21, 20, 10, "thread", 1, false);
+		if (!first)
+			tb_switch(c.tb, 1, 2000, 20, 21, TRACE_TASK_INTERRUPTIBLE);
+		tb_exit(c.tb, 1, 2100, ended, 20, false);
+		tb_add(c.tb, 1, 2200, exit_times, NULL, .tid = ended);
+		tb_switch(c.tb, 1, 2200, ended, first ? 21 : 20, TRACE_TASK_DEAD);
+		ends(&c, 0, 3000, 10, 0, true);
+		verify(&c, "process 10 ends (sched_exit), and no process has adopted its child 20");
+	}
 }
 
 /* 10 waits for any child, and 20 wakes it at its end. 20 is a child of 30, which is one of 10. */
