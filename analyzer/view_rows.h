@@ -4,9 +4,9 @@
 /*
  * view_rows.h - rows with intervals, and sums over them.
  *
- * A thread's intervals are a timeline of the history. A CPU has runs: which thread had it from when on. The
- * classes of a thread's interval come from its activity; those of a run of a thread on a CPU are
- * what the thread did meanwhile.
+ * A thread's intervals are a timeline of the history. A CPU has runs: which thread had it from when
+ * on. The classes of a thread's interval come from its activity; those of a run of a thread on a
+ * CPU are what the thread did meanwhile.
  *
  * Sums are cumulative: sums[k] has the time in each class of the entries before entry k * BLOCK, so
  * the time in a span is the difference of two sums, and of less than a block of entries at each

@@ -14,7 +14,8 @@
  *
  *	trace_analysis_run(analysis, &error);
  *	for (size_t i = 0; i < trace_view_nr_rows(view, TRACE_ROW_THREAD); i++)
- *		trace_view_columns(view, (struct trace_row_id){TRACE_ROW_THREAD, i}, from, to, 1600, ns[0]);
+ *		trace_view_columns(view, (struct trace_row_id){TRACE_ROW_THREAD, i}, from, to, 1600,
+ *				   ns[0]);
  *	view = trace_view_free(view);
  *	analysis = trace_analysis_free(analysis);
  *
