@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_open_memory.c - a trace in memory is the trace of the file with the same bytes, damaged or not. */
+/* test_open_memory.c - a trace in memory is that of the file with the same bytes, also damaged. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -145,7 +145,7 @@ static void no_bytes_are_no_trace(void)
 	CU_ASSERT_PTR_NULL(trace_open_memory(NULL, 0, "page", NULL));
 }
 
-/* The reader gives back the pages of a file that it has read; the memory of the caller must stay. */
+/* The reader gives back pages of a file that it has read; the memory of the caller must stay. */
 static void the_memory_stays_as_it_is(void)
 {
 	struct tb *tb = tb_new();
