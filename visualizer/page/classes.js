@@ -23,7 +23,7 @@ export const CLASSES = [
 	{ name: "unknown", letter: "?", light: "#ffffff", dark: "#16191d", pattern: "hatched" },
 	{ name: "kernel", letter: "K", light: "#004b78", dark: "#5a9ac8", pattern: "falling" },
 	{ name: "quota", letter: "Q", light: "#a34700", dark: "#c8641e", pattern: "rising" },
-	{ name: "running", letter: "R", light: "#4f9aa0", dark: "#4f9aa0", pattern: "falling" },
+	{ name: "running", letter: "R", light: "#37797f", dark: "#3fa5ad", pattern: "level" },
 	{ name: "idle", letter: "i", light: "#eef0f2", dark: "#23272c", pattern: "solid" },
 	{ name: "absent", letter: "", light: "#ffffff", dark: "#16191d", pattern: "solid" },
 	{ name: "unread", letter: "", light: "#ffffff", dark: "#16191d", pattern: "dotted" },

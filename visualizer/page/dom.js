@@ -24,9 +24,16 @@ export function nameElement(text) {
 	return el("bdi", {}, text);
 }
 
-/** A button that looks like a link. */
-export function linkButton(text, action) {
-	return el("button", { type: "button", class: "link", onclick: action }, nameElement(text));
+/** A link in a text that does something on this page. It is no button, so that a long one breaks into lines like the text. */
+export function linkButton(text, action, ...before) {
+	const act = event => {
+		event.preventDefault();
+		event.stopPropagation();
+		action();
+	};
+
+	return el("a", { role: "button", tabindex: 0, class: "link", onclick: act, onkeydown: event => [" ", "Enter"].includes(event.key) && act(event) },
+		...before, nameElement(text));
 }
 
 /** Tells the readers of screen readers what has changed. */

@@ -4,11 +4,18 @@
 import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, xAt } from "./view.js";
 import { shownIndex } from "./rows.js";
 
-/** The top of the bar of row @id, or of the row that it is folded into; null: not shown. */
-function barTop(view, id) {
-	const index = shownIndex(view.tree, view.shown, id);
+/** A function from the id of a row to the top of its bar, or of the row that it is folded into; null: not shown. */
+function makeTops(view) {
+	const tops = new Map();
 
-	return index < 0 ? null : AXIS_HEIGHT + index * ROW_HEIGHT - view.scroll + (ROW_HEIGHT - BAR_HEIGHT) / 2;
+	return id => {
+		if (!tops.has(id)) {
+			const index = shownIndex(view.tree, view.shown, id);
+
+			tops.set(id, index < 0 ? null : AXIS_HEIGHT + index * ROW_HEIGHT - view.scroll + (ROW_HEIGHT - BAR_HEIGHT) / 2);
+		}
+		return tops.get(id);
+	};
 }
 
 /** A vertical arrow at @x, from the bar at @from to the bar at @to, with a light border. */
@@ -42,11 +49,11 @@ function drawRange(context, view, colours) {
 }
 
 /** Where events of a CPU were lost, its row is hatched. */
-function drawGaps(context, view, colours) {
+function drawGaps(context, view, colours, topOf) {
 	for (const node of view.shown) {
 		if (node.row?.kind !== "cpu")
 			continue;
-		const y = barTop(view, node.id);
+		const y = topOf(node.id);
 
 		for (const gap of view.about.gaps ?? []) {
 			if (gap.cpu !== node.row.cpu)
@@ -60,11 +67,11 @@ function drawGaps(context, view, colours) {
 	}
 }
 
-function drawChain(context, view, colours) {
+function drawChain(context, view, colours, topOf) {
 	const links = [...view.chain, view.span].filter(Boolean);
 
 	for (let i = 0; i + 1 < links.length; i++) {
-		const waker = barTop(view, links[i + 1].row), woken = barTop(view, links[i].row);
+		const waker = topOf(links[i + 1].row), woken = topOf(links[i].row);
 
 		if (waker !== null && woken !== null && waker !== woken)
 			drawArrow(context, colours, xAt(view, links[i].to), waker, woken);
@@ -80,35 +87,68 @@ function outline(context, colours, x, y, end) {
 	context.strokeRect(x, y, Math.max(1, end - x), BAR_HEIGHT);
 }
 
-function drawPath(context, view, colours) {
-	const tops = new Map();
-	let last = null;
+/** The path's parts on each shown row as spans of pixels: Map from the top of the bar to [[x, end]], closer than 1 merged. */
+function pathPixels(view, topOf) {
+	const byTop = new Map();
 
-	for (const part of view.path?.parts ?? []) {
-		if (part.to < view.from || part.from > view.to)
-			continue;
-		if (!tops.has(part.row))
-			tops.set(part.row, barTop(view, part.row));
-		const y = tops.get(part.row), x = xAt(view, part.from), end = xAt(view, part.to);
+	for (const part of view.path.parts) {
+		const y = topOf(part.row), x = xAt(view, part.from), end = xAt(view, part.to), last = byTop.get(y)?.at(-1);
 
 		if (y === null)
 			continue;
-		outline(context, colours, x, y, end);
-		if (last !== null && last !== y) {
-			context.lineWidth = 2;
-			context.strokeStyle = colours.strong;
-			context.beginPath();
-			context.moveTo(x, last < y ? last + BAR_HEIGHT : last);
-			context.lineTo(x, last < y ? y : y + BAR_HEIGHT);
-			context.stroke();
+		if (last && x - last[1] < 1)
+			last[1] = end;
+		else if (last)
+			byTop.get(y).push([x, end]);
+		else
+			byTop.set(y, [[x, end]]);
+	}
+	return byTop;
+}
+
+/** What is not on the path becomes pale; lines lead from row to row where the path does. */
+function drawPath(context, view, colours, topOf) {
+	const right = view.labelWidth + view.width;
+	let last = null, lastX = -9;
+
+	if (!view.path)
+		return;
+	const byTop = pathPixels(view, topOf);
+
+	for (let i = 0; i < view.shown.length; i++) {
+		const y = AXIS_HEIGHT + i * ROW_HEIGHT - view.scroll + (ROW_HEIGHT - BAR_HEIGHT) / 2, parts = byTop.get(y) ?? [];
+		let begin = view.labelWidth;
+
+		if (y > view.height || y + ROW_HEIGHT < AXIS_HEIGHT)
+			continue;
+		for (const [x, end] of [...parts, [right, right]]) {
+			context.fillStyle = colours.background;
+			context.globalAlpha = 0.72;
+			context.fillRect(begin, y, Math.max(0, x - begin), BAR_HEIGHT);
+			context.globalAlpha = 1;
+			context.fillStyle = colours.strong;
+			context.fillRect(x, y - 2, Math.max(1, end - x), 2);
+			context.fillRect(x, y + BAR_HEIGHT, Math.max(1, end - x), 2);
+			begin = Math.max(begin, end);
+		}
+	}
+	context.fillStyle = colours.strong;
+	for (const part of view.path.parts) {
+		const y = topOf(part.row), x = xAt(view, part.from);
+
+		if (y === null || x < view.labelWidth - 1 || x > right)
+			continue;
+		if (last !== null && last !== y && x - lastX >= 3) {
+			context.fillRect(Math.round(x), Math.min(last, y) + BAR_HEIGHT, 1, Math.abs(y - last) - BAR_HEIGHT);
+			lastX = x;
 		}
 		last = y;
 	}
 }
 
-function drawSelection(context, view, colours) {
+function drawSelection(context, view, colours, topOf) {
 	for (const span of [...view.chain, view.span].filter(Boolean)) {
-		const y = barTop(view, span.row);
+		const y = topOf(span.row);
 
 		if (y !== null)
 			outline(context, colours, xAt(view, span.from), y, xAt(view, span.to));
@@ -123,10 +163,12 @@ function drawPointer(context, view, colours) {
 }
 
 export function drawOverlay(context, view, colours) {
+	const topOf = makeTops(view);
+
 	drawRange(context, view, colours);
-	drawGaps(context, view, colours);
-	drawPath(context, view, colours);
-	drawSelection(context, view, colours);
-	drawChain(context, view, colours);
+	drawGaps(context, view, colours, topOf);
+	drawPath(context, view, colours, topOf);
+	drawSelection(context, view, colours, topOf);
+	drawChain(context, view, colours, topOf);
 	drawPointer(context, view, colours);
 }

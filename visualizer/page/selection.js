@@ -6,7 +6,7 @@ import { holderLines } from "./hover.js";
 import { swatch } from "./swatch.js";
 import { durationText, percentText, pointText } from "./time.js";
 import { clauses } from "./verdict.js";
-import { follow, goBack, goTo, leavePath, rowText, selectSpan, togglePath, zoomToSelection } from "./walk.js";
+import { canFollow, follow, goBack, goTo, leavePath, rowText, selectSpan, togglePath, zoomToSelection } from "./walk.js";
 import { boxText, clean, processText, stateText } from "./words.js";
 
 const MOST_HOLDERS = 6, MOST_PARTS = 12;
@@ -28,8 +28,8 @@ function chainList(walk) {
 
 	if (links.length < 2)
 		return null;
-	return [el("h3", {}, "The chain"), el("ol", { class: "chain" }, ...links.map((span, i) => el("li", {}, swatch(span.class), " ",
-		linkButton(clean(span.sentence || boxText(span)), () => selectSpan(walk, span.row, span.from, links.slice(0, i))))))];
+	return [el("h3", {}, "The chain"), el("ol", { class: "chain" }, ...links.map((span, i) => el("li", {},
+		linkButton(clean(span.sentence || boxText(span)), () => selectSpan(walk, span.row, span.from, links.slice(0, i)), swatch(span.class), " "))))];
 }
 
 function spanContent(walk) {
@@ -37,10 +37,16 @@ function spanContent(walk) {
 
 	return [el("h2", {}, swatch(span.class), " ", nameElement(clean(span.sentence, 800))),
 		el("p", { class: "buttons" },
-			button(span.next ? `Follow to ${rowText(view, span.next.row)}` : "The chain ends here", "Enter", () => follow(walk), Boolean(span.next)),
+			button(followText(view), "Enter", () => follow(walk), canFollow(view)),
 			view.chain.length ? button("Back", "Backspace", () => goBack(walk)) : null,
 			button("Zoom to it", "z", () => zoomToSelection(walk)), button("Critical path", "c", () => togglePath(walk))),
 		chainList(walk), facts(span, view), ...holderLines(span, MOST_HOLDERS)];
+}
+
+function followText(view) {
+	const { next } = view.span;
+
+	return next ? `Follow to ${rowText(view, next.row)}` : canFollow(view) ? "Its longest wait meanwhile" : "The chain ends here";
 }
 
 /** The rows of a path with their time on it, the longest first. */
@@ -62,8 +68,8 @@ function pathContent(walk) {
 		el("h3", {}, "Threads on it"), el("ol", {}, ...rows.slice(0, MOST_PARTS).map(([row, ns]) => el("li", {},
 			nameElement(rowText(view, row)), ` ${durationText(ns)} (${percentText(ns, whole)})`))),
 		rows.length > MOST_PARTS ? el("p", { class: "dim" }, `and ${rows.length - MOST_PARTS} more threads`) : null,
-		el("h3", {}, "Longest parts"), el("ol", {}, ...longest.map(part => el("li", {}, swatch(part.class), " ",
-			linkButton(`${rowText(view, part.row)}: ${boxText(part)}`, () => selectSpan(walk, part.row, part.from)), ` ${durationText(part.to - part.from)}`)))];
+		el("h3", {}, "Longest parts"), el("ol", {}, ...longest.map(part => el("li", {},
+			linkButton(`${rowText(view, part.row)}: ${boxText(part)}`, () => selectSpan(walk, part.row, part.from), swatch(part.class), " "), ` ${durationText(part.to - part.from)}`)))];
 }
 
 function rowContent(walk) {

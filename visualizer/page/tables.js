@@ -77,14 +77,14 @@ async function waitsTable(walk, span, row) {
 	const isSame = wait => other => other.kind === wait.kind && (other.target ?? "") === (wait.target ?? "") && (other.via ?? "") === (wait.via ?? "");
 	const place = wait => wait.thread ?? null;
 
-	return [...makeTable("Waits, the longest first", [
+	return [...makeTable("Waits, the longest first, those at rest last", [
 		time("Time", wait => wait.ns), count("Count", wait => wait.count),
 		{ title: "Waits for", cell: wait => wait.thread?.row !== undefined && wait.thread.row !== null && wait.kind !== "wait-cpu" ?
 			linkButton(objectText(wait), () => goToLongest(walk, wait.thread.row, span.from, span.to, isSame(wait))) : nameElement(objectText(wait)) },
 		{ title: "In the call", text: wait => clean(wait.call) },
 		{ title: "Thread", cell: wait => place(wait) ? linkButton(processText(place(wait)), () => goTo(walk, place(wait).row)) : "" },
 		{ title: "At rest", text: wait => wait.idle ? "yes" : "" },
-	], waits), rest_ns ? el("p", { class: "dim" }, `All other waits together: ${durationText(rest_ns)}.`) : null];
+	], waits.sort((a, b) => Boolean(a.idle) - Boolean(b.idle))), rest_ns ? el("p", { class: "dim" }, `All other waits together: ${durationText(rest_ns)}.`) : null];
 }
 
 /** Sums the items of all processes that have the same name. @keys are added; the longest and the most keep the greatest. */

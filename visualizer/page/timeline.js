@@ -9,7 +9,7 @@ import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, visibleRows, xAt } from "./view.js
 import { boxText } from "./words.js";
 
 const FONT = "12px system-ui, 'DejaVu Sans', sans-serif", SMALL_FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
-const LEAST_BOX = 26; // CSS pixels of a box with a text
+const LEAST_TEXT = 34, LEAST_LETTER = 12; // CSS pixels of a box with a text, and with the letter of its class
 
 /** @picture: where the shares are; @boxes: where the spans are; the painter sets their sizes. */
 export function makeTimeline(canvas, view, picture, boxes) {
@@ -141,7 +141,7 @@ function drawBoxes(timeline, rows) {
 		for (const span of boxes.spans.get(node.leaf) ?? []) {
 			const x = xAt(view, span.from), end = Math.min(right, xAt(view, span.to)), begin = Math.max(view.labelWidth, x);
 
-			if (end - begin < LEAST_BOX || end < view.labelWidth)
+			if (end - begin < LEAST_LETTER || end < view.labelWidth)
 				continue;
 			const { [theme]: colour, pattern } = CLASSES[span.class];
 
@@ -149,7 +149,7 @@ function drawBoxes(timeline, rows) {
 				context.fillStyle = THEMES[theme].background;
 				context.fillRect(Math.round(x), y + 2, 1, BAR_HEIGHT);
 			}
-			const text = boxText(span);
+			const text = end - begin < LEAST_TEXT ? CLASSES[span.class].letter : boxText(span);
 
 			if (!text || !CLASSES[span.class].letter)
 				continue;

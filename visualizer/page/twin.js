@@ -11,8 +11,8 @@ import { clean, objectText, processText, stateText } from "./words.js";
 
 const MOST_SPANS = 200;
 
-function cells(span, distance) {
-	return [pointText(span.from, distance), durationText(span.to - span.from), [swatch(span.class), " ", stateText(span)],
+function cells(span) {
+	return [pointText(span.from, 1), durationText(span.to - span.from), [swatch(span.class), " ", stateText(span)],
 		span.thread ? processText(span.thread) : span.kind ? objectText(span) : clean(span.name), span.kind ? clean(span.name) : "",
 		span.cpu === undefined || span.cpu === null ? "" : String(span.cpu), span.waker ? processText(span.waker) : ""];
 }
@@ -41,9 +41,9 @@ export async function loadSpans(walk, { from, to }) {
 	if (!node || node.leaf === null)
 		return [el("p", { class: "dim" }, node ? "This process has several threads: select one of them." : "Select a row first: by a click on its name, or by the keys Up and Down.")];
 	const { spans, cut } = await ask(question("spans", { row: node.leaf, from, to, max: MOST_SPANS }));
-	const distance = Math.max(1, (to - from) / 1000), head = ["Begins", "Length", "State", "Object", "In the call", "CPU", "Ended by"];
+	const head = ["Begins", "Length", "State", "Object", "In the call", "CPU", "Ended by"];
 	const rows = spans.filter(span => span.class !== ABSENT).map((span, i) => el("tr", { role: "row", onclick: () => selectSpan(walk, node.leaf, span.from) },
-		...cells(span, distance).map((cell, j) => el("td", { role: "gridcell", tabindex: i || j ? -1 : 0 }, typeof cell === "string" ? nameElement(cell) : cell))));
+		...cells(span).map((cell, j) => el("td", { role: "gridcell", tabindex: i || j ? -1 : 0 }, typeof cell === "string" ? nameElement(cell) : cell))));
 	const name = `Spans of ${rowText(view, node.leaf)}`;
 	const grid = el("table", { role: "grid", "aria-label": name, onkeydown: event => {
 		if (event.key === "Enter")

@@ -2,9 +2,12 @@
 // walk.js - selects rows and spans, follows a wait to the thread that ended it, and shows critical paths.
 
 import { ask, newest, question } from "./ask.js";
+import { WAIT_CPU } from "./classes.js";
 import { announce } from "./dom.js";
 import { chosenSpan, revealRow, revealTime, showAround, showSpan, toggleNode, updateRows } from "./view.js";
 import { spanSentence } from "./words.js";
+
+const SPANS_AT_ONCE = 5000, MOST_PAGES = 40;
 
 /** The walker of a view. @fail: shows a sentence about what does not work. */
 export function makeWalk(view, fail) {
@@ -59,17 +62,62 @@ export async function selectSpan(walk, row, t, chain = []) {
 	}
 }
 
-/** Follows the selected wait to the thread that ended it. */
+/** True if the selected span leads on: to the thread that ended it, or to what its thread waited for meanwhile. */
+export function canFollow({ span, chain }) {
+	return Boolean(span && (span.next || (chain.length && !span.kind)));
+}
+
+/**
+ * The longest span of @row in from..to that @isWanted accepts; null: none, or a newer question came. Times outside from..to do not count.
+ * Rows with very many spans are read page by page; a search that gives up says so.
+ */
+async function longestSpan(walk, row, from, to, isWanted) {
+	const inside = span => Math.min(span.to, to) - Math.max(span.from, from);
+	let best = null, begin = from;
+
+	for (let page = 0; begin < to; page++) {
+		const answer = await walk.spans(row, begin, to, SPANS_AT_ONCE);
+
+		if (!answer)
+			return null;
+		best = answer.spans.filter(isWanted).reduce((b, span) => !b || inside(span) > inside(b) ? span : b, best);
+		if (!answer.cut || answer.spans.length === 0)
+			break;
+		begin = answer.spans.at(-1).to;
+		if (page === MOST_PAGES) {
+			walk.fail(`Only the first ${page * SPANS_AT_ONCE} spans of ${rowText(walk.view, row)} were searched: zoom in for the others.`);
+			break;
+		}
+	}
+	return best;
+}
+
+/** What held up the thread that ended the wait from which the chain came: its own longest wait meanwhile. */
+function longestWait(walk) {
+	const { span, chain } = walk.view;
+
+	return longestSpan(walk, span.row, chain.at(-1).from, span.from, wait => (wait.kind && !wait.idle) || wait.class === WAIT_CPU);
+}
+
+/** Follows the selected wait to the thread that ended it, and from there to that thread's longest wait meanwhile. */
 export async function follow(walk) {
 	const { view } = walk, { span } = view;
 
-	if (!span?.next) {
-		announce(span ? "The chain ends here." : "Select a span first.");
-		return;
+	try {
+		const wait = span && !span.next && canFollow(view) ? await longestWait(walk) : null;
+		const next = span?.next ?? (wait ? { row: span.row, t: wait.from } : null);
+
+		if (!next) {
+			announce(span ? "The chain ends here." : "Select a span first.");
+			if (span)
+				walk.fail(canFollow(view) ? `${rowText(view, span.row)} did not wait meanwhile: the chain ends here.` : "");
+			return;
+		}
+		await selectSpan(walk, next.row, next.t, [...view.chain, span]);
+		revealTime(view, next.t);
+	} catch (error) {
+		walk.fail(error.message);
 	}
-	await selectSpan(walk, span.next.row, span.next.t, [...view.chain, span]);
-	if (view.span && view.span !== span)
-		revealTime(view, span.next.t);
 }
 
 export function goBack(walk) {
@@ -145,10 +193,9 @@ export function goTo(walk, row, from, to) {
 	}
 }
 
-/** Selects the longest span of @row in from..to that @isWanted accepts, among the first 5000. */
+/** Selects the longest span of @row in from..to that @isWanted accepts. */
 export async function goToLongest(walk, row, from, to, isWanted) {
-	const answer = await walk.spans(row, from, to, 5000).catch(error => walk.fail(error.message));
-	const longest = answer?.spans.filter(isWanted).reduce((best, span) => !best || span.to - span.from > best.to - best.from ? span : best, null);
+	const longest = await longestSpan(walk, row, from, to, isWanted).catch(error => walk.fail(error.message));
 
 	if (!longest) {
 		goTo(walk, row);
