@@ -4,14 +4,15 @@
  *
  * It is 100 ms long, and its times are round, so that a test knows each pixel:
  *
- * 	load (10), the command   CPU 0: own code 0..10 ms, then waits for HOSTILE via pipe until 80 ms,
- * 	                         own code until 100 ms
- * 	HOSTILE (20)             CPU 1: own code 0..20 ms, waits for postgres via pipe until 70 ms, own
- * 	                         code until 80 ms, then reads a pipe
- * 	postgres (30)            three threads; the first one reads a file with a hostile path 20..50 ms and writes
- * 	                         to HOSTILE at 70 ms; the others rest
+ * 	load (10)     the command, on CPU 0: own code 0..10 ms, waits for HOSTILE via pipe until
+ * 	              80 ms, own code until 100 ms
+ * 	HOSTILE (20)  on CPU 1: own code 0..20 ms, waits for postgres via pipe until 70 ms, own
+ * 	              code until 80 ms, then reads a pipe
+ * 	postgres (30) three threads; the first one reads a file with a hostile path 20..50 ms and
+ * 	              writes to HOSTILE at 70 ms; the others rest
  *
- * The names and the path are what a hostile program may choose. Events of CPU 1 are lost at 90 ms.
+ * The names and the path are what a hostile program may choose. Events of CPU 1 are lost between 80
+ * and 90 ms.
  */
 #include <fcntl.h>
 #include <linux/sched.h>
