@@ -5,11 +5,11 @@
  * It is 100 ms long, and its times are round, so that a test knows each pixel:
  *
  * 	load (10)     the command, on CPU 0: own code 0..10 ms, waits for HOSTILE via pipe until
- * 	              80 ms, own code until 100 ms
- * 	HOSTILE (20)  on CPU 1: own code 0..20 ms, waits for postgres via pipe until 70 ms, own
+ * 	              79.9 ms, for the CPU until 80 ms, own code until 100 ms
+ * 	HOSTILE (20)  on CPU 1: own code 0..20 ms, waits for postgres via pipe until 69.9 ms, own
  * 	              code until 80 ms, then reads a pipe
  * 	postgres (30) three threads; the first one reads a file with a hostile path 20..50 ms and
- * 	              writes to HOSTILE at 70 ms; the others rest
+ * 	              writes to HOSTILE at 69.9 ms; the others rest
  *
  * The names and the path are what a hostile program may choose. Events of CPU 1 are lost between 80
  * and 90 ms.
@@ -85,15 +85,15 @@ static void waits_end(struct tb *tb)
 	tb_irq_exit(tb, 0, AT(50), 7);
 	tb_switch(tb, 0, AT(50), 0, 30, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, AT(50), 100);
-	tb_sys_enter(tb, 0, AT(70), SYS_write, 1, 0x20000, 100);
-	tb_waking(tb, 0, AT(70), 20, TRACE_CONTEXT_TASK);
+	tb_sys_enter(tb, 0, AT(69.8), SYS_write, 1, 0x20000, 100);
+	tb_waking(tb, 0, AT(69.9), 20, TRACE_CONTEXT_TASK);
 	tb_sys_exit(tb, 0, AT(70.1), 100);
 	tb_sys_enter(tb, 0, AT(70.2), SYS_read, 3, 0x10000, 100);
 	tb_switch(tb, 1, AT(70), 0, 20, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 1, AT(70), 100);
-	tb_sys_enter(tb, 1, AT(80), SYS_write, 1, 0x20000, 100);
-	tb_waking(tb, 1, AT(80), 10, TRACE_CONTEXT_TASK);
-	tb_sys_exit(tb, 1, AT(80), 100);
+	tb_sys_enter(tb, 1, AT(79.8), SYS_write, 1, 0x20000, 100);
+	tb_waking(tb, 1, AT(79.9), 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 1, AT(79.95), 100);
 	tb_sys_enter(tb, 1, AT(80), SYS_read, 0, 0x10000, 100);
 	tb_switch(tb, 0, AT(80), 30, 10, TRACE_TASK_UNINTERRUPTIBLE);
 	tb_switch(tb, 1, AT(80), 20, 0, TRACE_TASK_INTERRUPTIBLE);

@@ -5,29 +5,44 @@ import { ask, newest, question } from "./ask.js";
 import { wideParts } from "./picture.js";
 import { visibleRows } from "./view.js";
 
-const LEAST_PIXELS = 26, MOST_SPANS = 40, MOST_PARTS = 24;
+const LEAST_PIXELS = 26, MOST_SPANS = 400, MOST_OF_PART = 40, MOST_PARTS = 24;
 
 /** The known spans of rows: spans.get(id) is a list in order of time. */
 export function makeBoxes(view, picture) {
 	return { view, picture, spans: new Map(), done: new Map(), ask: null };
 }
 
+/** Asks for the first spans of the row, and where there are too many of them, for those of each wide part. */
+async function askSpans(node, view, parts, isCurrent) {
+	const from = Math.floor(parts[0].from), to = Math.ceil(parts.at(-1).to);
+	const all = await ask(question("spans", { row: node.leaf, from, to, max: MOST_SPANS })), found = all.spans;
+
+	if (!all.cut)
+		return found;
+	for (const part of parts) {
+		if (part.to <= (found.at(-1)?.to ?? 0))
+			continue;
+		const answer = isCurrent() && await ask(question("spans", { row: node.leaf, from: Math.floor(part.from), to: Math.ceil(part.to), max: MOST_OF_PART }));
+
+		found.push(...(answer?.spans ?? []).filter(span => span.from >= (found.at(-1)?.to ?? 0)));
+	}
+	return found;
+}
+
 async function askRow(boxes, node, isCurrent) {
 	const { view, picture, spans, done } = boxes, key = `${Math.floor(view.from)}-${Math.ceil(view.to)}-${view.about.done_ns}`;
-	const found = [];
 
 	if (done.get(node.leaf) === key)
 		return;
-	for (const { from, to } of wideParts(picture, node.leaf, LEAST_PIXELS * devicePixelRatio, MOST_PARTS)) {
-		const answer = await ask(question("spans", { row: node.leaf, from: Math.floor(from), to: Math.ceil(to), max: MOST_SPANS }));
+	const parts = wideParts(picture, node.leaf, LEAST_PIXELS * devicePixelRatio, MOST_PARTS);
+	const found = parts.length ? await askSpans(node, view, parts, isCurrent) : [];
 
-		if (!isCurrent())
-			return;
-		found.push(...answer.spans.filter(span => span.from !== found.at(-1)?.from));
-	}
+	if (!isCurrent())
+		return;
 	done.set(node.leaf, key);
 	spans.set(node.leaf, found);
-	view.emit("paint");
+	if (parts.length)
+		view.emit("paint");
 }
 
 /** Completes the boxes of the visible rows; what was asked for another span is given up. */

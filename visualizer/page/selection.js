@@ -12,7 +12,7 @@ import { boxText, clean, processText, stateText } from "./words.js";
 const MOST_HOLDERS = 6, MOST_PARTS = 12;
 
 function button(text, key, action, enabled = true) {
-	return el("button", { type: "button", onclick: action, disabled: !enabled }, text, " ", el("kbd", { "aria-hidden": "true" }, key));
+	return el("button", { type: "button", onclick: action, disabled: !enabled }, text, key ? el("kbd", { "aria-hidden": "true" }, key) : null);
 }
 
 function facts(span, view) {

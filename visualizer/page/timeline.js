@@ -149,7 +149,7 @@ function drawBoxes(timeline, rows) {
 				context.fillStyle = THEMES[theme].background;
 				context.fillRect(Math.round(x), y + 2, 1, BAR_HEIGHT);
 			}
-			const text = end - begin < LEAST_TEXT ? CLASSES[span.class].letter : boxText(span);
+			const text = end - begin >= LEAST_TEXT ? boxText(span) : span.thread ? "" : CLASSES[span.class].letter;
 
 			if (!text || !CLASSES[span.class].letter)
 				continue;
