@@ -16,9 +16,10 @@ const WAIT_MS = 60000; // a machine may stand still
 
 /** What is missing for these tests, as a sentence; "": nothing. */
 export function missing() {
-	if (!BROWSERS.some(file => fs.existsSync(file)))
-		return "chromium is not installed";
-	const module = ["playwright-core", "axe-core"].find(name => !fs.existsSync(path.join(MODULES, "node_modules", name)));
+	if (!BROWSERS.some(file => fs.existsSync(file))) return "chromium is not installed";
+	const module = ["playwright-core", "axe-core"].find(
+		name => !fs.existsSync(path.join(MODULES, "node_modules", name))
+	);
 
 	return module ? `${module} is not installed: ./packages page` : "";
 }
@@ -29,7 +30,9 @@ export function modules(name) {
 
 /** Starts the server for @trace. Returns {url, end()}. */
 export async function startServer(trace) {
-	const program = spawn(path.join(BUILD, "bin/tracevisualizer"), ["--serve", trace], { stdio: ["ignore", "pipe", "pipe"] });
+	const program = spawn(path.join(BUILD, "bin/tracevisualizer"), ["--serve", trace], {
+		stdio: ["ignore", "pipe", "pipe"]
+	});
 	let said = "";
 
 	return new Promise((resolve, reject) => {
@@ -39,7 +42,10 @@ export async function startServer(trace) {
 				const url = /http:\/\/127\.0\.0\.1:\d+\/\w+\//.exec(said)?.[0];
 
 				if (url)
-					resolve({ url, end: () => new Promise(ended => program.once("exit", ended) && program.kill("SIGINT")) });
+					resolve({
+						url,
+						end: () => new Promise(ended => program.once("exit", ended) && program.kill("SIGINT"))
+					});
 			});
 		program.once("error", reject);
 		program.once("exit", code => reject(new Error(`tracevisualizer ended with ${code}: ${said}`)));
@@ -47,12 +53,19 @@ export async function startServer(trace) {
 }
 
 export function startBrowser() {
-	return modules("playwright-core").chromium.launch({ executablePath: BROWSERS.find(file => fs.existsSync(file)), args: ["--no-sandbox"] });
+	return modules("playwright-core").chromium.launch({
+		executablePath: BROWSERS.find(file => fs.existsSync(file)),
+		args: ["--no-sandbox"]
+	});
 }
 
 /** Opens @url. The page gets: said (its console and errors), ready(): waits until nothing is under way, press(), text(). */
 export async function openPage(browser, url, options = {}) {
-	const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light", ...options });
+	const context = await browser.newContext({
+		viewport: { width: 1280, height: 800 },
+		colorScheme: "light",
+		...options
+	});
 	const page = await context.newPage();
 
 	page.said = [];
@@ -75,11 +88,21 @@ export async function openPage(browser, url, options = {}) {
 
 /** The middle of the bar of the row that is called @label, at @t ns, in pixels of the window. */
 export function placeOf(page, label, t) {
-	return page.evaluate(([name, time]) => {
-		const { view } = globalThis.traceView, index = view.shown.findIndex(node => node.label === name), box = document.getElementById("canvas").getBoundingClientRect();
+	return page.evaluate(
+		([name, time]) => {
+			const { view } = globalThis.traceView,
+				index = view.shown.findIndex(node => node.label === name),
+				box = document.getElementById("canvas").getBoundingClientRect();
 
-		return { x: box.left + (time === null ? 60 : view.labelWidth + (time - view.from) * view.width / (view.to - view.from)), y: box.top + 38 + index * 20 - view.scroll + 10 };
-	}, [label, t ?? null]);
+			return {
+				x:
+					box.left +
+					(time === null ? 60 : view.labelWidth + ((time - view.from) * view.width) / (view.to - view.from)),
+				y: box.top + 38 + index * 20 - view.scroll + 10
+			};
+		},
+		[label, t ?? null]
+	);
 }
 
 export async function clickRow(page, label, t) {

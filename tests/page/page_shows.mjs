@@ -7,7 +7,10 @@ import { after, before, test } from "node:test";
 import { MODULES, clickRow, openPage, placeOf, startBrowser, startServer } from "./browser.mjs";
 import { pageModule } from "./modules.mjs";
 
-const LONG = Boolean(process.env.TRACE_TEST_LONG), HOSTILE = "<img src=x a=1>", MS = 1e6, STORY = process.env.PAGE_STORY;
+const LONG = Boolean(process.env.TRACE_TEST_LONG),
+	HOSTILE = "<img src=x a=1>",
+	MS = 1e6,
+	STORY = process.env.PAGE_STORY;
 const { CLASSES, UNKNOWN, USER, makePixels, PROCESS, THEMES } = await pageModule("classes");
 const { decodeShares, layRow } = await pageModule("shares");
 let browser, server, page;
@@ -53,19 +56,42 @@ test("the pixels are the shares that the engine gives", async () => {
 	const { ids, columns, height, from, to } = await page.evaluate(() => {
 		const { view, timeline } = globalThis.traceView;
 
-		return { ids: view.shown.map(node => node.id).filter(id => id !== null), columns: timeline.picture.columns, height: timeline.picture.height, from: view.from, to: view.to };
+		return {
+			ids: view.shown.map(node => node.id).filter(id => id !== null),
+			columns: timeline.picture.columns,
+			height: timeline.picture.height,
+			from: view.from,
+			to: view.to
+		};
 	});
-	const answer = await fetch(`${server.url}ask/shares?rows=${ids.join(",")}&from=${from}&to=${to}&columns=${columns}`);
-	const { rows } = decodeShares(await answer.arrayBuffer()), palette = makePixels("light", THEMES.light.background);
+	const answer = await fetch(
+		`${server.url}ask/shares?rows=${ids.join(",")}&from=${from}&to=${to}&columns=${columns}`
+	);
+	const { rows } = decodeShares(await answer.arrayBuffer()),
+		palette = makePixels("light", THEMES.light.background);
 	const nodes = await page.view("view.shown.map(node => node.id)");
 
 	for (const [id, bytes] of rows) {
-		const picture = layRow(bytes, columns, height), top = 2 + nodes.indexOf(id) * 20;
-		const expected = Array.from(picture, (number, i) => palette[number << 6 | ((top + Math.floor(i / columns)) & 7) << 3 | i % columns & 7]);
+		const picture = layRow(bytes, columns, height),
+			top = 2 + nodes.indexOf(id) * 20;
+		const expected = Array.from(
+			picture,
+			(number, i) => palette[(number << 6) | (((top + Math.floor(i / columns)) & 7) << 3) | ((i % columns) & 7)]
+		);
 
-		assert.equal(await page.evaluate(([from, to]) => { // FNV-1a: millions of pixels are slow to send
-			return globalThis.traceView.timeline.pixels.subarray(from, to).reduce((hash, pixel) => Math.imul(hash ^ pixel, 16777619), 1);
-		}, [top * columns, (top + height) * columns]), expected.reduce((hash, pixel) => Math.imul(hash ^ pixel, 16777619), 1), `row ${id}`);
+		assert.equal(
+			await page.evaluate(
+				([from, to]) => {
+					// FNV-1a: millions of pixels are slow to send
+					return globalThis.traceView.timeline.pixels
+						.subarray(from, to)
+						.reduce((hash, pixel) => Math.imul(hash ^ pixel, 16777619), 1);
+				},
+				[top * columns, (top + height) * columns]
+			),
+			expected.reduce((hash, pixel) => Math.imul(hash ^ pixel, 16777619), 1),
+			`row ${id}`
+		);
 	}
 	assert.equal(rows.size, ids.length);
 });
@@ -74,12 +100,19 @@ test("the canvas has the colour of the state where the story has it", async () =
 	const colourAt = async (label, t) => {
 		const { x, y } = await placeOf(page, label, t);
 
-		return page.evaluate(([left, top]) => { // above the text of the box
-			const canvas = document.getElementById("canvas"), box = canvas.getBoundingClientRect();
-			const [r, g, b] = canvas.getContext("2d").getImageData(Math.round(left - box.left), Math.round(top - box.top) - 7, 1, 1).data;
+		return page.evaluate(
+			([left, top]) => {
+				// above the text of the box
+				const canvas = document.getElementById("canvas"),
+					box = canvas.getBoundingClientRect();
+				const [r, g, b] = canvas
+					.getContext("2d")
+					.getImageData(Math.round(left - box.left), Math.round(top - box.top) - 7, 1, 1).data;
 
-			return "#" + [r, g, b].map(c => c.toString(16).padStart(2, "0")).join("");
-		}, [x, y]);
+				return "#" + [r, g, b].map(c => c.toString(16).padStart(2, "0")).join("");
+			},
+			[x, y]
+		);
 	};
 
 	assert.equal(await colourAt("load", 45 * MS), CLASSES[PROCESS].light);
@@ -153,7 +186,8 @@ test("keys, wheel and drag zoom and move; the address keeps the place", async ()
 	await clickRow(page, "load", 50 * MS);
 	await page.press("p");
 	await page.waitForFunction(() => /r=.*p=/.test(location.hash));
-	const place = await page.view("[Math.floor(view.from), view.row, view.pinned.length]"), selected = await page.text("#selection h2");
+	const place = await page.view("[Math.floor(view.from), view.row, view.pinned.length]"),
+		selected = await page.text("#selection h2");
 
 	await page.reload();
 	await page.ready();
@@ -171,7 +205,10 @@ test("the critical path shows its rows only, and Escape leaves it", async () => 
 	await page.press("c");
 	const rows = await labels();
 
-	assert.ok(rows.includes("load") && rows.includes(HOSTILE) && rows.includes("postgres") && !rows.includes("CPU 0"), rows.join());
+	assert.ok(
+		rows.includes("load") && rows.includes(HOSTILE) && rows.includes("postgres") && !rows.includes("CPU 0"),
+		rows.join()
+	);
 	assert.match(await page.text("#selection h2"), /Critical path of load 10/);
 	assert.equal(await page.view("view.path.segments.reduce((s, part) => s + part.to - part.from, 0)"), 100 * MS);
 	await page.press("Escape");
@@ -198,7 +235,8 @@ test("search selects, filter chooses, Space opens", async () => {
 
 test("a measured span is what the tables are about, and their times are those of the books", async () => {
 	await fresh();
-	const a = await placeOf(page, "load", 20 * MS), b = await placeOf(page, "load", 60 * MS);
+	const a = await placeOf(page, "load", 20 * MS),
+		b = await placeOf(page, "load", 60 * MS);
 
 	await page.keyboard.down("Shift");
 	await page.mouse.move(a.x, a.y);
@@ -213,7 +251,8 @@ test("a measured span is what the tables are about, and their times are those of
 	assert.ok(Math.abs(from - 20 * MS) < MS && Math.abs(to - 60 * MS) < MS);
 	const books = await (await fetch(`${server.url}ask/books?from=${from}&to=${to}`)).json();
 	const { durationText } = await pageModule("time");
-	const postgres = books.processes.find(process => process.comm === "postgres"), row = page.locator("#tables tr", { hasText: "postgres 30" });
+	const postgres = books.processes.find(process => process.comm === "postgres"),
+		row = page.locator("#tables tr", { hasText: "postgres 30" });
 
 	assert.equal(await row.locator("td").nth(3).innerText(), durationText(postgres.user_ns));
 	await page.press("m");
@@ -227,7 +266,10 @@ test("the grid has the spans of the row, and keys move in it", async () => {
 	await clickRow(page, "load");
 	const rows = await page.locator("#tables [role=grid] tbody tr").allInnerTexts();
 
-	assert.ok(rows.some(text => /69\.90 ms/.test(text)), rows.join("\n"));
+	assert.ok(
+		rows.some(text => /69\.90 ms/.test(text)),
+		rows.join("\n")
+	);
 	await page.locator("#tables [role=grid] [tabindex='0']").focus();
 	await page.press("ArrowDown", "ArrowDown", "ArrowRight", "Enter");
 	assert.equal(await page.locator("#tables [role=grid] [tabindex='0']").count(), 1);
@@ -238,7 +280,8 @@ test("the grid has the spans of the row, and keys move in it", async () => {
 
 test("lost events are hatched where the books say unknown", async () => {
 	const ns = await page.evaluate(async t => {
-		const { view } = globalThis.traceView, row = view.shown.find(node => node.label === "<img src=x a=1>").id;
+		const { view } = globalThis.traceView,
+			row = view.shown.find(node => node.label === "<img src=x a=1>").id;
 		const answer = await fetch(`ask/sums?from=${t}&to=${t + 1000000}`);
 
 		return (await answer.json()).rows.find(found => found.id === row).ns;
@@ -251,7 +294,13 @@ test("lost events are hatched where the books say unknown", async () => {
 async function violations(tested) {
 	const { violations: found } = await tested.evaluate(() => globalThis.axe.run());
 
-	return found.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(" ").slice(0, 300)}`);
+	return found.map(
+		({ id, nodes }) =>
+			`${id}: ${nodes
+				.map(node => node.html)
+				.join(" ")
+				.slice(0, 300)}`
+	);
 }
 
 test("axe finds nothing, in light and dark, with a selection and with help", async () => {
@@ -273,11 +322,22 @@ test("axe finds nothing, in light and dark, with a selection and with help", asy
 });
 
 test("each size of window and each density has a complete picture", async () => {
-	const sizes = LONG ? [[1280, 720, 1], [2560, 1440, 1], [3840, 2160, 1], [1280, 800, 2], [1440, 900, 1.5]] : [[1280, 800, 2]];
+	const sizes = LONG
+		? [
+				[1280, 720, 1],
+				[2560, 1440, 1],
+				[3840, 2160, 1],
+				[1280, 800, 2],
+				[1440, 900, 1.5]
+			]
+		: [[1280, 800, 2]];
 
 	for (const [width, height, deviceScaleFactor] of sizes) {
 		const tested = await openPage(browser, server.url, { viewport: { width, height }, deviceScaleFactor });
-		const [canvas, error] = await tested.evaluate(() => [document.getElementById("canvas").width, globalThis.traceView.timeline.picture.error]);
+		const [canvas, error] = await tested.evaluate(() => [
+			document.getElementById("canvas").width,
+			globalThis.traceView.timeline.picture.error
+		]);
 
 		assert.equal(canvas, width * deviceScaleFactor);
 		assert.equal(error, "");

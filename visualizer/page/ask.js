@@ -29,7 +29,9 @@ export async function askBytes(question) {
 	try {
 		return await (globalThis.traceWorker ? askWorker : askServer)(question);
 	} catch {
-		throw new Error("The server does not answer: start tracevisualizer again, and open the address that it prints.");
+		throw new Error(
+			"The server does not answer: start tracevisualizer again, and open the address that it prints."
+		);
 	}
 }
 
@@ -43,8 +45,7 @@ export async function ask(question) {
 	} catch {
 		throw new Error(`The answer to "${question.split("?")[0]}" cannot be read.`);
 	}
-	if (answer?.error)
-		throw new Error(answer.error);
+	if (answer?.error) throw new Error(answer.error);
 	return answer;
 }
 
@@ -52,7 +53,9 @@ export async function ask(question) {
 export function question(name, values = {}) {
 	const pairs = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
 
-	return name + (pairs.length ? "?" + pairs.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&") : "");
+	return (
+		name + (pairs.length ? "?" + pairs.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&") : "")
+	);
 }
 
 /**
@@ -61,11 +64,11 @@ export function question(name, values = {}) {
  * @changed: called when the number of calls changes, with +1 or -1
  */
 export function newest(work, changed = () => {}) {
-	let busy = false, next = null;
+	let busy = false,
+		next = null;
 
 	async function pump() {
-		if (busy || !next)
-			return;
+		if (busy || !next) return;
 		const { values, resolve, reject } = next;
 
 		next = null;
@@ -79,13 +82,14 @@ export function newest(work, changed = () => {}) {
 		changed(-1);
 		pump();
 	}
-	return (...values) => new Promise((resolve, reject) => {
-		if (next) {
-			next.resolve(null);
-			changed(-1);
-		}
-		next = { values, resolve, reject };
-		changed(1);
-		pump();
-	});
+	return (...values) =>
+		new Promise((resolve, reject) => {
+			if (next) {
+				next.resolve(null);
+				changed(-1);
+			}
+			next = { values, resolve, reject };
+			changed(1);
+			pump();
+		});
 }

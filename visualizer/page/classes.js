@@ -26,21 +26,79 @@ export const CLASSES = [
 	{ name: "running", letter: "R", light: "#37797f", dark: "#3fa5ad", pattern: "level" },
 	{ name: "idle", letter: "i", light: "#eef0f2", dark: "#23272c", pattern: "solid" },
 	{ name: "absent", letter: "", light: "#ffffff", dark: "#16191d", pattern: "solid" },
-	{ name: "unread", letter: "", light: "#ffffff", dark: "#16191d", pattern: "dotted" },
+	{ name: "unread", letter: "", light: "#ffffff", dark: "#16191d", pattern: "dotted" }
 ];
 export const NR_CLASSES = CLASSES.length;
-export const [USER, SYSCALL, TRAP, INTERRUPTED, WAIT_CPU, REST, FILE, PROCESS, NETWORK, TIMEOUT, DEVICE, MEMORY, STOPPED, OTHER,
-	UNKNOWN, KERNEL, QUOTA, RUNNING, IDLE, ABSENT, UNREAD] = CLASSES.keys();
+export const [
+	USER,
+	SYSCALL,
+	TRAP,
+	INTERRUPTED,
+	WAIT_CPU,
+	REST,
+	FILE,
+	PROCESS,
+	NETWORK,
+	TIMEOUT,
+	DEVICE,
+	MEMORY,
+	STOPPED,
+	OTHER,
+	UNKNOWN,
+	KERNEL,
+	QUOTA,
+	RUNNING,
+	IDLE,
+	ABSENT,
+	UNREAD
+] = CLASSES.keys();
 
 /** The colours of what is not time. */
 export const THEMES = {
-	light: { background: "#ffffff", text: "#16191d", dim: "#59616a", line: "#d4d8dc", band: "#e4effa", strong: "#000000", accent: "#0b5cad" },
-	dark: { background: "#16191d", text: "#e8eaed", dim: "#a4acb5", line: "#343a41", band: "#213547", strong: "#ffffff", accent: "#7cc0ff" },
+	light: {
+		background: "#ffffff",
+		text: "#16191d",
+		dim: "#59616a",
+		line: "#d4d8dc",
+		band: "#e4effa",
+		strong: "#000000",
+		accent: "#0b5cad"
+	},
+	dark: {
+		background: "#16191d",
+		text: "#e8eaed",
+		dim: "#a4acb5",
+		line: "#343a41",
+		band: "#213547",
+		strong: "#ffffff",
+		accent: "#7cc0ff"
+	}
 };
 
 /** The classes in the order of a column, from its top: what rests is above, what runs is below. */
-export const ORDER = [UNREAD, ABSENT, IDLE, REST, UNKNOWN, OTHER, STOPPED, TIMEOUT, NETWORK, PROCESS, MEMORY, DEVICE, FILE, QUOTA,
-	WAIT_CPU, INTERRUPTED, TRAP, KERNEL, SYSCALL, RUNNING, USER];
+export const ORDER = [
+	UNREAD,
+	ABSENT,
+	IDLE,
+	REST,
+	UNKNOWN,
+	OTHER,
+	STOPPED,
+	TIMEOUT,
+	NETWORK,
+	PROCESS,
+	MEMORY,
+	DEVICE,
+	FILE,
+	QUOTA,
+	WAIT_CPU,
+	INTERRUPTED,
+	TRAP,
+	KERNEL,
+	SYSCALL,
+	RUNNING,
+	USER
+];
 export const ON_CPU = [USER, SYSCALL, TRAP, KERNEL, RUNNING, INTERRUPTED];
 export const AT_REST = [REST, IDLE, ABSENT, UNREAD];
 
@@ -52,7 +110,7 @@ const PATTERNS = {
 	level: (x, y) => y % 4 === 0,
 	upright: x => x % 4 === 0,
 	hatched: (x, y) => (x + y) % 8 < 2 || (x - y + 8) % 8 < 2,
-	dotted: (x, y) => x % 4 === 0 && y % 4 === 0,
+	dotted: (x, y) => x % 4 === 0 && y % 4 === 0
 };
 
 function channels(colour) {
@@ -60,7 +118,9 @@ function channels(colour) {
 }
 
 function luminance(colour) {
-	const [r, g, b] = channels(colour).map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+	const [r, g, b] = channels(colour)
+		.map(c => c / 255)
+		.map(c => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
 
 	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
@@ -81,15 +141,23 @@ export function inkOn(colour) {
 export function pixelOf(colour) {
 	const [r, g, b] = channels(colour);
 
-	return (0xff << 24 | b << 16 | g << 8 | r) >>> 0;
+	return ((0xff << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
 function secondColour(colour, pattern, theme) {
-	if (pattern === "hatched" || pattern === "dotted")
-		return theme === "dark" ? "#aab2bb" : "#5a626b";
+	if (pattern === "hatched" || pattern === "dotted") return theme === "dark" ? "#aab2bb" : "#5a626b";
 	const towards = luminance(colour) > 0.4 ? 0 : 255;
 
-	return "#" + channels(colour).map(c => Math.round(c * 0.65 + towards * 0.35).toString(16).padStart(2, "0")).join("");
+	return (
+		"#" +
+		channels(colour)
+			.map(c =>
+				Math.round(c * 0.65 + towards * 0.35)
+					.toString(16)
+					.padStart(2, "0")
+			)
+			.join("")
+	);
 }
 
 /**
@@ -103,8 +171,7 @@ export function makePixels(theme, background) {
 		const first = pixelOf(number === ABSENT ? background : colours[theme]);
 		const second = pixelOf(secondColour(colours[theme], pattern, theme));
 
-		for (let i = 0; i < 64; i++)
-			pixels[number * 64 + i] = PATTERNS[pattern](i & 7, i >> 3) ? second : first;
+		for (let i = 0; i < 64; i++) pixels[number * 64 + i] = PATTERNS[pattern](i & 7, i >> 3) ? second : first;
 	});
 	return pixels;
 }

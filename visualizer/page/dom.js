@@ -6,8 +6,7 @@ export function el(tag, attributes = {}, ...children) {
 	const element = document.createElement(tag);
 
 	for (const [key, value] of Object.entries(attributes)) {
-		if (key.startsWith("on"))
-			element.addEventListener(key.slice(2), value);
+		if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
 		else if (value !== null && value !== undefined && value !== false)
 			element.setAttribute(key, value === true ? "" : value);
 	}
@@ -24,7 +23,7 @@ export function nameElement(text) {
 	return el("bdi", {}, text);
 }
 
-/** A link in a text that does something on this page. It is no button, so that a long one breaks into lines like the text. */
+/** A link in a text that does something here. It is no button, so that a long one breaks into lines. */
 export function linkButton(text, action, ...before) {
 	const act = event => {
 		event.preventDefault();
@@ -32,8 +31,18 @@ export function linkButton(text, action, ...before) {
 		action();
 	};
 
-	return el("a", { role: "button", tabindex: 0, class: "link", onclick: act, onkeydown: event => [" ", "Enter"].includes(event.key) && act(event) },
-		...before, nameElement(text));
+	return el(
+		"a",
+		{
+			role: "button",
+			tabindex: 0,
+			class: "link",
+			onclick: act,
+			onkeydown: event => [" ", "Enter"].includes(event.key) && act(event)
+		},
+		...before,
+		nameElement(text)
+	);
 }
 
 /** Tells the readers of screen readers what has changed. */

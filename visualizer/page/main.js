@@ -33,8 +33,16 @@ function showTitle(about) {
 
 	document.title = `${name} - tracevisualizer`;
 	byId("trace").textContent = name;
-	byId("facts").textContent = [about.command && `command: ${clean(about.command, 120)}`, clean(about.host), `Linux ${clean(about.kernel)}`,
-		`${about.nr_cpus} CPUs`, durationText(about.duration_ns), `${countText(about.events)} events`].filter(Boolean).join(", ");
+	byId("facts").textContent = [
+		about.command && `command: ${clean(about.command, 120)}`,
+		clean(about.host),
+		`Linux ${clean(about.kernel)}`,
+		`${about.nr_cpus} CPUs`,
+		durationText(about.duration_ns),
+		`${countText(about.events)} events`
+	]
+		.filter(Boolean)
+		.join(", ");
 }
 
 async function readRows(view) {
@@ -78,7 +86,8 @@ function makeTheme(timeline) {
 /** The place in the address follows the view, and the view follows an address that is typed. */
 function keepPlace(walk) {
 	const { view } = walk;
-	let written = "", timer = 0;
+	let written = "",
+		timer = 0;
 	const read = () => {
 		const place = readPlace(location.hash);
 
@@ -88,19 +97,23 @@ function keepPlace(walk) {
 		view.range = place.range && place.range.from < view.duration ? place.range : null;
 		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
 		updateRows(view);
-		if (place.row !== null && place.t !== null)
-			selectSpan(walk, place.row, place.t);
-		else if (place.row !== null)
-			selectRow(walk, place.row);
+		if (place.row !== null && place.t !== null) selectSpan(walk, place.row, place.t);
+		else if (place.row !== null) selectRow(walk, place.row);
 		view.emit("range");
 	};
 	const write = () => {
 		const isWhole = view.from === 0 && view.to === view.duration;
 
-		written = writePlace({ visible: isWhole ? null : view, range: view.range, row: view.row, t: view.span?.from ?? null,
-			open: [...view.open], pinned: view.pinned, filter: view.filter });
-		if (written === "#")
-			written = location.pathname + location.search;
+		written = writePlace({
+			visible: isWhole ? null : view,
+			range: view.range,
+			row: view.row,
+			t: view.span?.from ?? null,
+			open: [...view.open],
+			pinned: view.pinned,
+			filter: view.filter
+		});
+		if (written === "#") written = location.pathname + location.search;
 		history.replaceState(null, "", written);
 	};
 	const soon = () => {
@@ -109,22 +122,21 @@ function keepPlace(walk) {
 	};
 
 	window.addEventListener("hashchange", () => location.hash !== written && read());
-	if (location.hash.length > 1)
-		read();
-	for (const name of ["span", "rows", "selection", "range"])
-		view.on(name, soon);
+	if (location.hash.length > 1) read();
+	for (const name of ["span", "rows", "selection", "range"]) view.on(name, soon);
 }
 
 /** Asks how far the trace is read, and shows the new part. */
 async function followReading(walk, picture) {
 	const { view } = walk;
 
-	while (!view.about.complete) {
-		await new Promise(resolve => setTimeout(resolve, PROGRESS_MS));
+	for (let pause = PROGRESS_MS; !view.about.complete;) {
+		await new Promise(resolve => setTimeout(resolve, pause));
+		const begin = performance.now();
+
 		try {
 			Object.assign(view.about, view.about.done_ns >= view.duration ? await ask("about") : await ask("progress"));
-			if (view.about.complete)
-				Object.assign(view.about, await ask("about"));
+			if (view.about.complete) Object.assign(view.about, await ask("about"));
 			await readRows(view);
 		} catch (error) {
 			fail(error.message);
@@ -134,20 +146,23 @@ async function followReading(walk, picture) {
 		showMissing(view.about);
 		view.emit("read", "span", "paint");
 		await updateVerdict(walk);
+		pause = Math.max(PROGRESS_MS, 3 * (performance.now() - begin)); // the engine has other things to do
 	}
 }
 
 function makeParts(view) {
-	const canvas = byId("canvas"), picture = makePicture(view), boxes = makeBoxes(view, picture);
-	const timeline = makeTimeline(canvas, view, picture, boxes), walk = makeWalk(view, fail);
+	const canvas = byId("canvas"),
+		picture = makePicture(view),
+		boxes = makeBoxes(view, picture);
+	const timeline = makeTimeline(canvas, view, picture, boxes),
+		walk = makeWalk(view, fail);
 	const complete = () => completePicture(picture, () => completeBoxes(boxes));
 	const resize = () => {
 		resizeTimeline(timeline);
 		view.emit("span", "paint");
 	};
 
-	for (const name of ["span", "rows", "paint"])
-		view.on(name, complete);
+	for (const name of ["span", "rows", "paint"]) view.on(name, complete);
 	view.on("selection", () => fail(""));
 	new ResizeObserver(resize).observe(canvas.parentElement);
 	resize();
@@ -156,11 +171,16 @@ function makeParts(view) {
 }
 
 function listenToButtons(walk, toggleTheme) {
-	const { view } = walk, help = byId("help");
-	const actions = { toggleTheme, help: () => help.showModal(), togglePanel: () => {
-		byId("panel").hidden = !byId("panel").hidden;
-		view.emit("range");
-	} };
+	const { view } = walk,
+		help = byId("help");
+	const actions = {
+		toggleTheme,
+		help: () => help.showModal(),
+		togglePanel: () => {
+			byId("panel").hidden = !byId("panel").hidden;
+			view.emit("range");
+		}
+	};
 
 	listenToKeys(walk, actions);
 	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
@@ -171,13 +191,15 @@ function listenToButtons(walk, toggleTheme) {
 }
 
 async function start() {
-	const about = await ask("about"), view = makeView(about);
+	const about = await ask("about"),
+		view = makeView(about);
 
 	view.busy(1);
 	takeLabels(about.classes);
 	showTitle(about);
 	showMissing(about);
-	const { picture, timeline, walk } = makeParts(view), toggleTheme = makeTheme(timeline);
+	const { picture, timeline, walk } = makeParts(view),
+		toggleTheme = makeTheme(timeline);
 
 	await readRows(view);
 	listenToButtons(walk, toggleTheme);

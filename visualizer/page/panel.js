@@ -13,7 +13,8 @@ const TABS = [...TABLES, { id: "spans", title: "Spans of the row", load: loadSpa
 function selectTab(panel, id) {
 	panel.tab = TABS.find(tab => tab.id === id);
 	for (const tab of TABS) {
-		const button = byId(`tab-${tab.id}`), isSelected = tab === panel.tab;
+		const button = byId(`tab-${tab.id}`),
+			isSelected = tab === panel.tab;
 
 		button.setAttribute("aria-selected", isSelected);
 		button.tabIndex = isSelected ? 0 : -1;
@@ -23,10 +24,10 @@ function selectTab(panel, id) {
 }
 
 function onTabKey(panel, event) {
-	const change = { ArrowLeft: -1, ArrowRight: 1 }[event.key], index = TABS.indexOf(panel.tab);
+	const change = { ArrowLeft: -1, ArrowRight: 1 }[event.key],
+		index = TABS.indexOf(panel.tab);
 
-	if (!change)
-		return;
+	if (!change) return;
 	const next = TABS[(index + change + TABS.length) % TABS.length];
 
 	event.preventDefault();
@@ -35,15 +36,17 @@ function onTabKey(panel, event) {
 }
 
 async function load(panel) {
-	const { walk, tab } = panel, { view } = walk, span = chosenSpan(view), box = byId("tables");
+	const { walk, tab } = panel,
+		{ view } = walk,
+		span = chosenSpan(view),
+		box = byId("tables");
 	const row = tab.hasRow && byId("only-row").checked && view.row !== null ? view.row : undefined;
 	const key = JSON.stringify([tab.id, span, row, tab.followsRow ? view.row : 0, view.about.done_ns]);
 
 	byId("span-title").textContent = spanTitle(view);
 	byId("only-row-box").hidden = !tab.hasRow || view.row === null;
 	byId("only-row-name").textContent = view.row === null ? "" : rowText(view, view.row);
-	if (panel.key === key || byId("panel").hidden)
-		return;
+	if (panel.key === key || byId("panel").hidden) return;
 	try {
 		const content = await tab.load(walk, span, row);
 
@@ -58,9 +61,9 @@ async function load(panel) {
 /** Asks for the contents of the selected tab if they are about something else now. */
 export function updatePanel(panel) {
 	clearTimeout(panel.timer);
-	if (!panel.timer)
-		panel.walk.view.busy(1);
-	panel.timer = setTimeout(() => { // after the moves of a gesture
+	if (!panel.timer) panel.walk.view.busy(1);
+	panel.timer = setTimeout(() => {
+		// after the moves of a gesture
 		panel.timer = 0;
 		panel.load();
 		panel.walk.view.busy(-1);
@@ -68,11 +71,28 @@ export function updatePanel(panel) {
 }
 
 export function makePanel(walk) {
-	const { view } = walk, panel = { walk, tab: TABS[0], timer: 0, key: "" };
+	const { view } = walk,
+		panel = { walk, tab: TABS[0], timer: 0, key: "" };
 
-	panel.load = newest(() => load(panel), change => view.busy(change));
-	byId("tabs").replaceChildren(...TABS.map(tab => el("button", { type: "button", role: "tab", id: `tab-${tab.id}`, "aria-controls": "tables",
-		onclick: () => selectTab(panel, tab.id) }, tab.title)));
+	panel.load = newest(
+		() => load(panel),
+		change => view.busy(change)
+	);
+	byId("tabs").replaceChildren(
+		...TABS.map(tab =>
+			el(
+				"button",
+				{
+					type: "button",
+					role: "tab",
+					id: `tab-${tab.id}`,
+					"aria-controls": "tables",
+					onclick: () => selectTab(panel, tab.id)
+				},
+				tab.title
+			)
+		)
+	);
 	byId("tabs").addEventListener("keydown", event => onTabKey(panel, event));
 	byId("only-row").addEventListener("change", () => updatePanel(panel));
 	view.on("span", () => updatePanel(panel));

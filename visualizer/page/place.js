@@ -22,26 +22,26 @@ export function writePlace({ visible, range, row, t, open, pinned, filter }) {
 	const parts = new URLSearchParams();
 	const spanText = s => `${Math.floor(s.from)}-${Math.ceil(s.to)}`;
 
-	if (visible)
-		parts.set("v", spanText(visible));
-	if (range)
-		parts.set("s", spanText(range));
-	if (row !== null)
-		parts.set("r", row);
-	if (t !== null)
-		parts.set("t", Math.floor(t));
-	if (open.length)
-		parts.set("o", open.join(","));
-	if (pinned.length)
-		parts.set("p", pinned.join(","));
-	if (filter)
-		parts.set("f", filter);
+	if (visible) parts.set("v", spanText(visible));
+	if (range) parts.set("s", spanText(range));
+	if (row !== null) parts.set("r", row);
+	if (t !== null) parts.set("t", Math.floor(t));
+	if (open.length) parts.set("o", open.join(","));
+	if (pinned.length) parts.set("p", pinned.join(","));
+	if (filter) parts.set("f", filter);
 	return "#" + parts.toString().replaceAll("%2C", ",");
 }
 
 export function readPlace(hash) {
 	const parts = new URLSearchParams(hash.replace(/^#/, ""));
 
-	return { visible: span(parts.get("v")), range: span(parts.get("s")), row: number(parts.get("r")), t: number(parts.get("t")),
-		open: keys(parts.get("o")), pinned: keys(parts.get("p")), filter: (parts.get("f") ?? "").slice(0, 200) };
+	return {
+		visible: span(parts.get("v")),
+		range: span(parts.get("s")),
+		row: number(parts.get("r")),
+		t: number(parts.get("t")),
+		open: keys(parts.get("o")),
+		pinned: keys(parts.get("p")),
+		filter: (parts.get("f") ?? "").slice(0, 200)
+	};
 }

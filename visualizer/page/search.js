@@ -10,23 +10,50 @@ import { clean } from "./words.js";
 const MOST_RESULTS = 12;
 
 function resultsOf(walk, answer) {
-	const rows = answer.rows.filter(row => walk.view.tree.byRow.has(row)).map(row => ({ text: rowText(walk.view, row), go: () => goTo(walk, row) }));
-	const paths = (answer.paths ?? []).map(({ path, row, t }) => ({ text: `${clean(path, 160)} (${rowText(walk.view, row)})`, go: async () => {
-		await selectSpan(walk, row, t);
-		revealTime(walk.view, t);
-	} }));
+	const rows = answer.rows
+		.filter(row => walk.view.tree.byRow.has(row))
+		.map(row => ({ text: rowText(walk.view, row), go: () => goTo(walk, row) }));
+	const paths = (answer.paths ?? []).map(({ path, row, t }) => ({
+		text: `${clean(path, 160)} (${rowText(walk.view, row)})`,
+		go: async () => {
+			await selectSpan(walk, row, t);
+			revealTime(walk.view, t);
+		}
+	}));
 	const seen = new Set();
 
 	return [...rows, ...paths].filter(({ text }) => !seen.has(text) && seen.add(text));
 }
 
 function showResults(input, list, results) {
-	list.replaceChildren(...results.slice(0, MOST_RESULTS).map(({ text, go }, i) => el("li", { role: "option", id: `result-${i}`, "aria-selected": "false",
-		onpointerdown: event => event.preventDefault(), onclick: () => {
-			close(input, list);
-			input.blur();
-			go();
-		} }, nameElement(text))), ...results.length > MOST_RESULTS ? [el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, `and ${results.length - MOST_RESULTS} more`)] : []);
+	list.replaceChildren(
+		...results.slice(0, MOST_RESULTS).map(({ text, go }, i) =>
+			el(
+				"li",
+				{
+					role: "option",
+					id: `result-${i}`,
+					"aria-selected": "false",
+					onpointerdown: event => event.preventDefault(),
+					onclick: () => {
+						close(input, list);
+						input.blur();
+						go();
+					}
+				},
+				nameElement(text)
+			)
+		),
+		...(results.length > MOST_RESULTS
+			? [
+					el(
+						"li",
+						{ role: "option", "aria-disabled": "true", "aria-selected": "false" },
+						`and ${results.length - MOST_RESULTS} more`
+					)
+				]
+			: [])
+	);
 	list.hidden = results.length === 0;
 	input.setAttribute("aria-expanded", !list.hidden);
 	choose(input, list, 0);
@@ -40,16 +67,17 @@ function close(input, list) {
 }
 
 function choose(input, list, index) {
-	const options = [...list.querySelectorAll("[id]")], chosen = options[(index + options.length) % options.length];
+	const options = [...list.querySelectorAll("[id]")],
+		chosen = options[(index + options.length) % options.length];
 
 	options.forEach(option => option.setAttribute("aria-selected", option === chosen));
-	if (chosen)
-		input.setAttribute("aria-activedescendant", chosen.id);
+	if (chosen) input.setAttribute("aria-activedescendant", chosen.id);
 	chosen?.scrollIntoView({ block: "nearest" });
 }
 
 function onSearchKey(input, list, event) {
-	const options = [...list.querySelectorAll("[id]")], index = options.findIndex(option => option.getAttribute("aria-selected") === "true");
+	const options = [...list.querySelectorAll("[id]")],
+		index = options.findIndex(option => option.getAttribute("aria-selected") === "true");
 
 	if (event.key === "ArrowDown" || event.key === "ArrowUp") {
 		event.preventDefault();
@@ -63,8 +91,14 @@ function onSearchKey(input, list, event) {
 }
 
 export function listenToSearch(walk) {
-	const { view } = walk, input = byId("search"), list = byId("results"), filter = byId("filter");
-	const search = newest(text => ask(question("search", { text })), change => view.busy(change));
+	const { view } = walk,
+		input = byId("search"),
+		list = byId("results"),
+		filter = byId("filter");
+	const search = newest(
+		text => ask(question("search", { text })),
+		change => view.busy(change)
+	);
 
 	input.addEventListener("input", async () => {
 		const text = input.value.trim();
@@ -75,8 +109,7 @@ export function listenToSearch(walk) {
 		}
 		const answer = await search(text).catch(error => walk.fail(error.message));
 
-		if (answer && input.value.trim() === text)
-			showResults(input, list, resultsOf(walk, answer));
+		if (answer && input.value.trim() === text) showResults(input, list, resultsOf(walk, answer));
 	});
 	input.addEventListener("keydown", event => onSearchKey(input, list, event));
 	input.addEventListener("blur", () => close(input, list));
@@ -89,11 +122,9 @@ export function listenToSearch(walk) {
 			view.filter = filter.value = "";
 			updateRows(view);
 		}
-		if (event.key === "Escape" || event.key === "Enter")
-			filter.blur();
+		if (event.key === "Escape" || event.key === "Enter") filter.blur();
 	});
 	view.on("rows", () => {
-		if (filter.value !== view.filter)
-			filter.value = view.filter;
+		if (filter.value !== view.filter) filter.value = view.filter;
 	});
 }

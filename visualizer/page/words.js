@@ -29,19 +29,16 @@ export function clean(name, most = 300) {
 
 /** "postgres 137"; the name alone if there is no pid. */
 export function processText(process) {
-	return clean(process.name || "(no name)") + (process.pid ?? process.tid ? ` ${process.pid ?? process.tid}` : "");
+	return clean(process.name || "(no name)") + ((process.pid ?? process.tid) ? ` ${process.pid ?? process.tid}` : "");
 }
 
 /** The object of a wait: "file /etc/passwd", "postgres 137 via unix", "timeout". */
 export function objectText(wait) {
 	const via = wait.via ? ` via ${clean(wait.via)}` : "";
 
-	if (wait.kind === "process" && wait.other)
-		return processText(wait.other) + via;
-	if (wait.kind === "wait-cpu" || wait.class === WAIT_CPU)
-		return "a CPU";
-	if (wait.kind === "timeout" || wait.kind === "process")
-		return (clean(wait.target) || wait.kind) + via;
+	if (wait.kind === "process" && wait.other) return processText(wait.other) + via;
+	if (wait.kind === "wait-cpu" || wait.class === WAIT_CPU) return "a CPU";
+	if (wait.kind === "timeout" || wait.kind === "process") return (clean(wait.target) || wait.kind) + via;
 	return [wait.kind, clean(wait.target)].filter(Boolean).join(" ") + via;
 }
 
@@ -49,14 +46,14 @@ export function objectText(wait) {
 export function boxText(span) {
 	const call = clean(span.name);
 
-	if (span.thread)
-		return processText(span.thread);
+	if (span.thread) return processText(span.thread);
 	if (span.kind && (span.class === REST || span.idle))
 		return [call, "at rest:", objectText(span)].filter(Boolean).join(" ");
-	if (span.kind === "file" && span.target)
-		return [call || "file", clean(span.target)].join(" ");
+	if (span.kind === "file" && span.target) return [call || "file", clean(span.target)].join(" ");
 	if (span.kind)
-		return [call, span.kind === "timeout" && !span.target ? "timeout" : "for " + objectText(span)].filter(Boolean).join(" ");
+		return [call, span.kind === "timeout" && !span.target ? "timeout" : "for " + objectText(span)]
+			.filter(Boolean)
+			.join(" ");
 	if (span.class === WAIT_CPU)
 		return span.cpu === undefined || span.cpu === null ? "waits for a CPU" : `waits for CPU ${span.cpu}`;
 	return call || classLabel(span.class);
@@ -64,10 +61,8 @@ export function boxText(span) {
 
 /** The state of a span in words. */
 export function stateText(span) {
-	if (span.thread)
-		return "runs";
-	if (span.kind)
-		return span.idle ? "at rest" : "waits";
+	if (span.thread) return "runs";
+	if (span.kind) return span.idle ? "at rest" : "waits";
 	return classLabel(span.class);
 }
 
@@ -75,19 +70,12 @@ export function stateText(span) {
 export function spanSentence(span, rowText) {
 	const length = durationText(span.to - span.from);
 
-	if (span.class === ABSENT)
-		return `${rowText} does not exist here.`;
-	if (span.class === UNREAD)
-		return "This part of the trace is not read yet.";
-	if (span.class === UNKNOWN)
-		return `The trace does not tell the state of ${rowText} for ${length}.`;
-	if (span.class === IDLE)
-		return `${rowText} is idle for ${length}.`;
-	if (span.thread)
-		return `${processText(span.thread)} runs on ${rowText} for ${length}.`;
-	if (span.kind)
-		return `${rowText} waits ${length} for ${objectText(span)}.`;
-	if (span.class === USER)
-		return `${rowText} runs its own code for ${length}.`;
+	if (span.class === ABSENT) return `${rowText} does not exist here.`;
+	if (span.class === UNREAD) return "This part of the trace is not read yet.";
+	if (span.class === UNKNOWN) return `The trace does not tell the state of ${rowText} for ${length}.`;
+	if (span.class === IDLE) return `${rowText} is idle for ${length}.`;
+	if (span.thread) return `${processText(span.thread)} runs on ${rowText} for ${length}.`;
+	if (span.kind) return `${rowText} waits ${length} for ${objectText(span)}.`;
+	if (span.class === USER) return `${rowText} runs its own code for ${length}.`;
 	return `${rowText}: ${boxText(span)}, ${length}.`;
 }
