@@ -210,12 +210,12 @@ export function sharesAt(picture, id, t) {
 	};
 }
 
-/** The widest parts of row @id, visible, of one class and at least @least pixels wide: [{from, to}], at most @most. */
+/** The widest parts of row @id, visible, of one class and at least @least pixels wide: [{from, to}]; null: not known yet. */
 export function wideParts(picture, id, least, most) {
 	const { view } = picture,
 		window = exactWindow(picture, id);
 
-	if (!window) return [];
+	if (!window) return null;
 	const scale = scaleOf(window),
 		runs = wideRuns(window.rows.get(id).bytes, window.columns, (least * visibleColumns(picture)) / picture.columns);
 
