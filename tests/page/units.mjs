@@ -394,7 +394,8 @@ test("a worker inside the page answers as the server does", async () => {
 	const [about, error, bytes] = [ask("about"), ask("rows"), askBytes("shares")];
 	const says = { about: '{"file":"\u2713"}', rows: '{"error":"The trace is damaged."}', shares: "VSH1" };
 
-	for (const { id, text } of asked) // the last one first: answers find their questions by the number
+	for (const { id, text } of asked)
+		// the last one first: answers find their questions by the number
 		globalThis.traceWorker.onmessage({ data: { id, bytes: new TextEncoder().encode(says[text]) } });
 	assert.equal((await about).file, "\u2713");
 	await assert.rejects(error, /^Error: The trace is damaged\.$/);

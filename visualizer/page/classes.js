@@ -87,6 +87,7 @@ export const ORDER = [
 	TIMEOUT,
 	NETWORK,
 	PROCESS,
+	KERNEL,
 	MEMORY,
 	DEVICE,
 	FILE,
@@ -94,12 +95,11 @@ export const ORDER = [
 	WAIT_CPU,
 	INTERRUPTED,
 	TRAP,
-	KERNEL,
 	SYSCALL,
 	RUNNING,
 	USER
 ];
-export const ON_CPU = [USER, SYSCALL, TRAP, KERNEL, RUNNING, INTERRUPTED];
+export const ON_CPU = [USER, SYSCALL, TRAP, RUNNING, INTERRUPTED];
 export const AT_REST = [REST, IDLE, ABSENT, UNREAD];
 
 /** True where a pattern of 8 x 8 pixels has its second colour. */

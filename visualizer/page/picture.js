@@ -9,6 +9,7 @@
 import { askBytes, newest, question } from "./ask.js";
 import { columnShares, decodeShares, layRow, wideRuns } from "./shares.js";
 import { visibleRows } from "./view.js";
+import { ABSENT } from "./classes.js";
 
 const MOST_WINDOWS = 6,
 	ROWS_AT_ONCE = 12,
@@ -208,6 +209,11 @@ export function sharesAt(picture, id, t) {
 		to: edge(column + 1),
 		ns: columnShares(window.rows.get(id).bytes, window.columns, column, edge(column + 1) - edge(column))
 	};
+}
+
+/** True if the row has no time at all in a column: @shares of sharesAt(). */
+export function isAbsent(shares) {
+	return shares !== null && shares.ns.every((ns, number) => ns === 0 || number === ABSENT);
 }
 
 /** The widest parts of row @id, visible, of one class and at least @least pixels wide: [{from, to}]; null: not known yet. */
