@@ -8,7 +8,8 @@ import { countText, durationText, percentText } from "./time.js";
 import { goTo, selectSpan } from "./walk.js";
 import { classLabel, clean, processText } from "./words.js";
 
-const MOST_SENTENCES = 4;
+const MOST_SENTENCES = 4,
+	MOST_WAITS = 3;
 
 /** The clauses of a sentence; those that have a place are links to it. */
 export function clauses(sentence, walk) {
@@ -42,6 +43,7 @@ function topWaits(walk, waits) {
 	};
 	const links = waits
 		.filter(wait => Number.isInteger(wait.row))
+		.slice(0, MOST_WAITS)
 		.map(wait => [
 			linkButton(`${wait.thread ? `${processText(wait.thread)} for ` : ""}${clean(wait.text)}`, () => go(wait)),
 			` ${durationText(wait.ns)}`,

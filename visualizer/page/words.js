@@ -47,6 +47,7 @@ export function boxText(span) {
 	const call = clean(span.name);
 
 	if (span.thread) return processText(span.thread);
+	if (span.class === UNKNOWN) return "unknown";
 	if (span.kind && (span.class === REST || span.idle))
 		return [call, "at rest:", objectText(span)].filter(Boolean).join(" ");
 	if (span.kind === "file" && span.target) return [call || "file", clean(span.target)].join(" ");
