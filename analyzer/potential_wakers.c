@@ -230,50 +230,52 @@ static bool answers(const struct potential_wakers *wakers, size_t at, uint64_t k
 }
 
 static uint32_t waker_for(struct trace_analysis *a, enum waker_kind kind, const struct trace_process *self,
-			  uint64_t key, uint64_t more)
+			  uint64_t key, uint64_t more, uint64_t to_ns)
 {
 	uint32_t found = PROCESS_UNKNOWN;
 
 	for (size_t at = first_answer(a, kind, key, more); answers(&a->potential_wakers[kind], at, key, more); at++) {
-		if (a->potential_wakers[kind].list[at].waker == self->idx)
+		uint32_t waker = a->potential_wakers[kind].list[at].waker;
+
+		if (waker == self->idx || trace_process_start_ns(a->threads.processes[waker]) > to_ns)
 			continue;
 		if (found != PROCESS_UNKNOWN)
 			return PROCESS_SEVERAL;
-		found = a->potential_wakers[kind].list[at].waker;
+		found = waker;
 	}
 	return found;
 }
 
-uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named)
+uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named, uint64_t to_ns)
 {
-	return waker_for(a, WAKERS_CHILDREN, self, self->pid, named);
+	return waker_for(a, WAKERS_CHILDREN, self, self->pid, named, to_ns);
 }
 
-uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx)
+uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx, uint64_t to_ns)
 {
 	const struct socket_state *sock = sock_of_file(a, idx);
 	const struct traced_file *file = &a->files.list[idx];
 
 	if (idx && LINUX_S_ISFIFO(file->mode))
-		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true));
-	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0)
+		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true), to_ns);
+	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0, to_ns)
 				      : (uint32_t)PROCESS_UNKNOWN;
 }
 
-uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file)
+uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns)
 {
 	const struct potential_waker mapped = sharer_of(a, file, 0);
 
-	return file ? waker_for(a, WAKERS_SHARERS, self, mapped.key, mapped.more) : (uint32_t)PROCESS_UNKNOWN;
+	return file ? waker_for(a, WAKERS_SHARERS, self, mapped.key, mapped.more, to_ns) : (uint32_t)PROCESS_UNKNOWN;
 }
 
 uint32_t wakers_of_space(struct trace_analysis *a, const struct trace_process *self,
-			 const struct process_memory *memory)
+			 const struct process_memory *memory, uint64_t to_ns)
 {
 	/* one thread's reference is its own */
 	if (!memory || memory->refs == 1)
 		return PROCESS_UNKNOWN;
-	return waker_for(a, WAKERS_SPACES, self, (uintptr_t)memory, 0);
+	return waker_for(a, WAKERS_SPACES, self, (uintptr_t)memory, 0, to_ns);
 }
 
 file_idx wakers_request(struct trace_analysis *a, const struct trace_process *process, size_t nr)
