@@ -130,7 +130,7 @@ static int find_halts(struct trace_analysis *a)
 	const struct trace_event_type *type = trace_type_by_id(a->trace, TRACE_EV_trace_mask);
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
-	bool first = true, halted = is_left_out(a->trace, TRACE_LEFT_OUT_KERNEL), ok = true;
+	bool first = true, halted = was_left_out(a->trace, TRACE_LEFT_OUT_KERNEL), ok = true;
 	int error;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))

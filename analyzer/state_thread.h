@@ -230,9 +230,9 @@ struct trace_thread {
 	int8_t unfreed;
 	struct thread_requests requests;
 };
-_Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
-		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
-		       offsetof(struct trace_thread, frames) % CACHE_LINE == 0,
+_Static_assert(sizeof(void *) != 8 || (offsetof(struct trace_thread, slab) == CACHE_LINE &&
+				       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
+				       offsetof(struct trace_thread, frames) % CACHE_LINE == 0),
 	       "what one event needs is in few lines of the cache");
 
 struct trace_process {
