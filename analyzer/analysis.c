@@ -239,6 +239,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->interrupts);
 	table_clear(&a->interruptions);
 	wait_objects_clear(&a->wait_objects);
+	table_clear(&a->identity_edges);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->rings);

@@ -104,12 +104,13 @@ struct trace_analysis {
 	uint32_t strange_calls[NR_STRANGE_CALLS]; /* their numbers */
 	uint32_t nr_strange_calls;
 	struct strings strings;
-	struct hash_table works;    /* queued work -> the thread that queued it: state_work.c */
-	struct hash_table requests; /* io_uring requests -> process and file: state_uring.c */
-	struct hash_table rings;    /* rings -> thread: state_uring.c */
-	struct hash_table cgroups;  /* number -> path: state_container.c */
-	struct hash_table devices;  /* path -> block device: state_device.c */
-	struct packet_log *packets; /* owned; NULL: no packet has a number: state_packet.c */
+	struct hash_table identity_edges; /* process -> its times at the begin of the window: state_identity.c */
+	struct hash_table works;	  /* queued work -> the thread that queued it: state_work.c */
+	struct hash_table requests;	  /* io_uring requests -> process and file: state_uring.c */
+	struct hash_table rings;	  /* rings -> thread: state_uring.c */
+	struct hash_table cgroups;	  /* number -> path: state_container.c */
+	struct hash_table devices;	  /* path -> block device: state_device.c */
+	struct packet_log *packets;	  /* owned; NULL: no packet has a number: state_packet.c */
 	struct user_streams user;
 	struct probe_sums probes;
 	struct work_sums work_sums;
