@@ -13,6 +13,9 @@ struct disk_sums {
 	struct hash_table disks;    /* disk_row */
 	struct hash_table requests; /* disk_request_row: in progress */
 	struct hash_table uses;	    /* disk_use_row */
+	struct hash_table workers;  /* disk_worker_row: those with a batch whose process is not known yet */
+	struct hash_table batches;  /* disk_batch_row */
+	uint32_t nr_batches;	    /* so far */
 };
 
 /* Requests of a worker of the kernel, until disk_own() tells the process. Else a process_idx. */

@@ -26,7 +26,13 @@
 #include "window.h"
 
 #define MAX_NOTES 400000u /* of each sort: 9.6 MB */
-#define FRACTION  16	  /* bits of a share after the ns */
+#define OF_BATCH  (1u << 31)
+#define FRACTION  16 /* bits of a share after the ns */
+
+struct disk_batch {
+	uint64_t key; /* its number */
+	uint64_t process;
+};
 
 /* ---- notes ---- */
 
@@ -70,29 +76,30 @@ void disk_waits_wait(struct trace_analysis *a, const struct disk_wait *wait)
 		w->waits[w->nr_waits++] = *wait;
 }
 
-void disk_waits_own(struct trace_analysis *a, uint32_t worker, uint32_t process)
+void disk_waits_own(struct trace_analysis *a, uint32_t batch, uint32_t process)
 {
 	struct disk_waits *w = &a->disk_waits;
-	size_t first = w->nr_spans;
+	struct disk_batch *row;
 
-	for (size_t i = w->nr_spans; i-- > w->nr_owned;) {
-		if (w->spans[i].owner == worker)
-			w->spans[i].owner = process;
-		if (w->spans[i].owner >> 31)
-			first = i;
-	}
-	w->nr_owned = first;
+	if (w->is_full || w->batches.used >= MAX_NOTES)
+		return;
+	row = table_add(&w->batches, sizeof(*row), batch);
+	if (row)
+		row->process = process;
+	else
+		a->failed = -ENOMEM;
 }
 
 void disk_waits_window_begins(struct disk_waits *waits)
 {
-	waits->nr_spans = waits->nr_owned = 0;
+	waits->nr_spans = 0;
 }
 
 void disk_waits_clear(struct disk_waits *waits)
 {
 	free(waits->spans);
 	free(waits->waits);
+	table_clear(&waits->batches);
 	*waits = (struct disk_waits){0};
 }
 
@@ -135,6 +142,16 @@ static void edges_add(struct disk_query *q, uint64_t from, uint64_t to, enum dis
 	q->edges[q->nr++] = (struct disk_edge){to, begins == WAIT_BEGINS ? WAIT_ENDS : REQUEST_ENDS, owner};
 }
 
+static uint32_t owner_of(const struct disk_waits *w, const struct disk_span *span)
+{
+	const struct disk_batch *row;
+
+	if (!(span->owner & OF_BATCH))
+		return span->owner;
+	row = table_find(&w->batches, sizeof(*row), span->owner);
+	return row ? (uint32_t)row->process : (uint32_t)PROCESS_UNKNOWN;
+}
+
 /* The waits of @process for the disk, and the requests in progress meanwhile. */
 static void find_edges(struct disk_query *q, const struct trace_process *process, uint32_t dev)
 {
@@ -155,7 +172,7 @@ static void find_edges(struct disk_query *q, const struct trace_process *process
 	}
 	for (size_t i = 0; i < w->nr_spans; i++)
 		if (w->spans[i].dev == dev && w->spans[i].from < last && w->spans[i].to > first)
-			edges_add(q, w->spans[i].from, w->spans[i].to, REQUEST_BEGINS, w->spans[i].owner);
+			edges_add(q, w->spans[i].from, w->spans[i].to, REQUEST_BEGINS, owner_of(w, &w->spans[i]));
 }
 
 static void advance(struct disk_query *q, uint64_t ns)

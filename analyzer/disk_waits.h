@@ -14,7 +14,7 @@ struct trace_process;
 struct disk_span {
 	uint64_t from, to;
 	uint32_t dev;
-	uint32_t owner; /* a process_idx, or a DISK_OF_WORKER() until disk_waits_own() */
+	uint32_t owner; /* a process_idx, or the number of a batch */
 };
 
 /* A wait for the file or disk @path */
@@ -28,14 +28,14 @@ struct disk_waits {
 	struct disk_span *spans; /* owned; in order of @to */
 	struct disk_wait *waits; /* owned */
 	size_t nr_spans, room_spans, nr_waits, room_waits;
-	size_t nr_owned; /* spans before this one have a process */
-	bool is_full;	 /* there were too many */
+	struct hash_table batches; /* batch -> process_idx */
+	bool is_full;		   /* there were too many */
 };
 
 /** disk_waits_request() - a request ended */
 void disk_waits_request(struct trace_analysis *a, const struct disk_span *span);
-/** disk_waits_own() - all requests of @worker so far are of @process */
-void disk_waits_own(struct trace_analysis *a, uint32_t worker, uint32_t process);
+/** disk_waits_own() - the requests of @batch are of @process */
+void disk_waits_own(struct trace_analysis *a, uint32_t batch, uint32_t process);
 /** disk_waits_wait() - a process waited for a file */
 void disk_waits_wait(struct trace_analysis *a, const struct disk_wait *wait);
 /** disk_waits_window_begins() - the requests that ended before the window do not count */

@@ -75,16 +75,19 @@
 
 struct window;
 
+enum { STEP_ENDS = 1 };
+
 struct trace_analysis {
-	const struct trace *trace; /* borrowed */
-	/* borrowed; the cursor of the pass, at the current event */
-	const struct trace_cursor *cursor;
+	const struct trace *trace;	/* borrowed */
+	struct trace_cursor *cursor;	/* owned; of the pass, at the current event; NULL: before and after it */
+	const struct trace_event *held; /* the first event of the next step, borrowed from the cursor; or NULL */
+	uint64_t step_ns;		/* the current step ends before events from here on */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t now;
-	int failed;		 /* ends the pass */
+	int failed;		 /* ends the pass, or as STEP_ENDS a step of it */
 	uint32_t nr_interrupted; /* threads with interrupted waits */
-	bool began, done;
+	bool began, ended, done;
 	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
 	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */
 	struct trace_error start_damage; /* the last damage of the start state; code 0: no damage */

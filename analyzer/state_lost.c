@@ -162,12 +162,14 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 /* ---- all of it ---- */
 
 /* When the pass has to stop for a gap, or for an edge of the window. */
-static void next_prepare(struct trace_analysis *a)
+void gaps_next_prepare(struct trace_analysis *a)
 {
 	uint64_t gap = a->gaps.next < a->gaps.nr_of_cpus ? a->gaps.of_cpus[a->gaps.next].start : UINT64_MAX,
 		 edge = window_next(a->window);
 
 	a->gaps.next_ns = gap < edge ? gap : edge;
+	if (a->step_ns < a->gaps.next_ns)
+		a->gaps.next_ns = a->step_ns;
 }
 
 int lost_prepare(struct trace_analysis *a)
@@ -199,7 +201,7 @@ int lost_prepare(struct trace_analysis *a)
 	if (!sort_rows(a->gaps.of_cpus, a->gaps.nr_of_cpus, sizeof(*a->gaps.of_cpus), by_start))
 		return -ENOMEM;
 	qsort(a->gaps.losses, a->gaps.nr_losses, sizeof(*a->gaps.losses), by_time);
-	next_prepare(a);
+	gaps_next_prepare(a);
 	return 0;
 }
 
@@ -237,7 +239,7 @@ static void gaps_begin(struct trace_analysis *a, uint64_t ns)
 		gap_log_add(&a->gaps, gap->start, gap->end);
 		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
 	}
-	next_prepare(a);
+	gaps_next_prepare(a);
 }
 
 static void edge_pass(struct trace_analysis *a, uint64_t ns)
