@@ -14,8 +14,8 @@
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
+#include "answer_path.h"
 #include "bars.h"
-#include "busiest.h"
 #include "checked_figures.h"
 #include "grid.h"
 #include "losses.h"
@@ -235,28 +235,6 @@ static void put_end(const struct report *report)
 
 /* ---- the screen ---- */
 
-static struct trace_critical_path *path_of(const struct report *report, const struct process_row *rows, size_t nr,
-					   bool *ret_of_command)
-{
-	bool chosen = has_process_choice(&report->options->processes);
-	struct trace_critical_path *path;
-	struct trace_error error = {0};
-	const struct trace_thread *thread;
-	uint64_t begun = 0;
-
-	*ret_of_command = false;
-	if (!report->history)
-		return NULL;
-	thread = chosen || !report->command.process ? NULL : critical_path_of_command(report, &begun);
-	*ret_of_command = thread;
-	if (!thread)
-		thread = busiest_thread(report, rows, nr);
-	path = thread ? trace_critical_path_new(report->history, thread, begun, UINT64_MAX, &error) : NULL;
-	if (!path && error.code == -ENOMEM)
-		memory_end();
-	return path;
-}
-
 static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
 		       const struct trace_critical_path *path, bool of_machine)
 {
@@ -287,7 +265,7 @@ void report_answer(const struct report *report)
 		return;
 	}
 	rows = process_rows(report, &nr);
-	path = has_scheduling(report->analysis) ? path_of(report, rows, nr, &of_command) : NULL;
+	path = has_scheduling(report->analysis) ? answer_path(report, rows, nr, 0, UINT64_MAX, &of_command) : NULL;
 	if (path) {
 		about_path(report, rows, nr, path,
 			   !of_command && !has_process_choice(&report->options->processes) &&

@@ -74,7 +74,9 @@ static void a_file_that_is_written_back_costs_the_same_whatever_is_in_progress(v
 	disk_sums_clear(&a.disk_sums);
 }
 
-/* A request that a scheduler held back when its worker's process became known is of that process. */
+/*
+ * A request that a scheduler held back when its worker's process became known is of that process.
+ */
 static void a_request_that_was_queued_has_the_process_that_was_known_meanwhile(void)
 {
 	struct trace_thread worker = {.idx = 1};

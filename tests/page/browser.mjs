@@ -30,7 +30,7 @@ export function modules(name) {
 
 /** Starts the server for @trace. Returns {url, end()}. */
 export async function startServer(trace) {
-	const program = spawn(path.join(BUILD, "bin/tracevisualizer"), ["--serve", trace], {
+	const program = spawn(path.join(BUILD, "bin/tracevisualizer"), ["--view", "--no-browser", trace], {
 		stdio: ["ignore", "pipe", "pipe"]
 	});
 	let said = "";

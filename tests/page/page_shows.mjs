@@ -197,6 +197,15 @@ test("keys, wheel and drag zoom and move; the address keeps the place", async ()
 	assert.deepStrictEqual(await page.view("[view.from, view.to]"), [0, 100 * MS]);
 });
 
+test("an address that leads nowhere is harmless", async () => {
+	await page.goto(`${server.url}#v=5-1&r=999999&t=5&o=77,<b>&p=88&f=%00`);
+	await page.reload();
+	await page.ready();
+	assert.deepStrictEqual(page.said, []);
+	await page.goto(server.url);
+	await page.ready();
+});
+
 test("the critical path shows its rows only, and Escape leaves it", async () => {
 	await fresh();
 	const all = await labels();

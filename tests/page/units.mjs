@@ -12,7 +12,7 @@ const { bytesText, countText, durationText, percentText, pointText, tickDistance
 const { makeTree, openTo, shownIndex, shownNodes } = await pageModule("rows");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, clean, objectText, spanSentence } = await pageModule("words");
-const { newest, question } = await pageModule("ask");
+const { ask, askBytes, newest, question } = await pageModule("ask");
 const { chosenSpan, makeView, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
 
 function varint(value) {
@@ -381,6 +381,26 @@ test("one question is in flight, and the newest one wins", async () => {
 		question("waits", { from: 0, to: 5, row: undefined, text: "a b&c" }),
 		"waits?from=0&to=5&text=a%20b%26c"
 	);
+});
+
+test("a worker inside the page answers as the server does", async () => {
+	const asked = [];
+
+	globalThis.traceWorker = {
+		postMessage({ id, question: text }) {
+			asked.unshift({ id, text });
+		}
+	};
+	const [about, error, bytes] = [ask("about"), ask("rows"), askBytes("shares")];
+	const says = { about: '{"file":"\u2713"}', rows: '{"error":"The trace is damaged."}', shares: "VSH1" };
+
+	for (const { id, text } of asked)
+		// the last one first: answers find their questions by the number
+		globalThis.traceWorker.onmessage({ data: { id, bytes: new TextEncoder().encode(says[text]) } });
+	assert.equal((await about).file, "\u2713");
+	await assert.rejects(error, /^Error: The trace is damaged\.$/);
+	assert.equal(Buffer.from(await bytes).toString(), "VSH1");
+	delete globalThis.traceWorker;
 });
 
 test("zoom keeps the time below the pointer, and stays inside the trace", () => {

@@ -47,6 +47,7 @@ async function askRow(boxes, node, isCurrent) {
 
 	if (done.get(node.leaf) === key) return;
 	const parts = wideParts(picture, node.leaf, LEAST_PIXELS * devicePixelRatio, MOST_PARTS);
+	if (!parts) return; // once its picture is complete, it is asked again
 	const found = parts.length ? await askSpans(node, view, parts, isCurrent) : [];
 
 	if (!isCurrent()) return;

@@ -21,7 +21,7 @@ export const CLASSES = [
 	{ name: "stopped", letter: "Z", light: "#7a7f85", dark: "#8b9198", pattern: "upright" },
 	{ name: "other", letter: "o", light: "#a9afb6", dark: "#70777f", pattern: "level" },
 	{ name: "unknown", letter: "?", light: "#ffffff", dark: "#16191d", pattern: "hatched" },
-	{ name: "kernel", letter: "K", light: "#004b78", dark: "#5a9ac8", pattern: "falling" },
+	{ name: "kernel", letter: "K", light: "#8fb3cc", dark: "#6f93ad", pattern: "falling" },
 	{ name: "quota", letter: "Q", light: "#a34700", dark: "#c8641e", pattern: "rising" },
 	{ name: "running", letter: "R", light: "#37797f", dark: "#3fa5ad", pattern: "level" },
 	{ name: "idle", letter: "i", light: "#eef0f2", dark: "#23272c", pattern: "solid" },
@@ -87,6 +87,7 @@ export const ORDER = [
 	TIMEOUT,
 	NETWORK,
 	PROCESS,
+	KERNEL,
 	MEMORY,
 	DEVICE,
 	FILE,
@@ -94,12 +95,11 @@ export const ORDER = [
 	WAIT_CPU,
 	INTERRUPTED,
 	TRAP,
-	KERNEL,
 	SYSCALL,
 	RUNNING,
 	USER
 ];
-export const ON_CPU = [USER, SYSCALL, TRAP, KERNEL, RUNNING, INTERRUPTED];
+export const ON_CPU = [USER, SYSCALL, TRAP, RUNNING, INTERRUPTED];
 export const AT_REST = [REST, IDLE, ABSENT, UNREAD];
 
 /** True where a pattern of 8 x 8 pixels has its second colour. */

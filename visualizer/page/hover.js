@@ -3,7 +3,7 @@
 
 import { ask, newest, question } from "./ask.js";
 import { byId, el, nameElement } from "./dom.js";
-import { sharesAt } from "./picture.js";
+import { isAbsent, sharesAt } from "./picture.js";
 import { swatch } from "./swatch.js";
 import { durationText, percentText, pointText, wallText } from "./time.js";
 import { rowText } from "./walk.js";
@@ -38,7 +38,9 @@ export function holderLines(span, most) {
 		holders.length ? el("p", { class: "dim" }, "The CPU was used by") : null,
 		...holders
 			.slice(0, most)
-			.map(holder => el("p", {}, nameElement(processText(holder)), ` ${durationText(holder.ns)}`)),
+			.map(({ thread, state, ns }) =>
+				el("p", {}, nameElement(thread ? processText(thread) : clean(state)), ` ${durationText(ns)}`)
+			),
 		holders.length > most ? el("p", { class: "dim" }, `and ${holders.length - most} more threads`) : null
 	];
 }
@@ -51,15 +53,7 @@ function fill(box, view, node, t, shares, span) {
 		...[
 			el("p", { class: "dim" }, `${pointText(t, distance)}${start ? `, ${wallText(t, start, 6)} UTC` : ""}`),
 			el("p", {}, el("strong", {}, nameElement(rowText(view, node.id)))),
-			span
-				? el(
-						"p",
-						{},
-						swatch(span.class),
-						" ",
-						nameElement(span.sentence || spanSentence(span, rowText(view, node.id)))
-					)
-				: null,
+			span ? el("p", {}, swatch(span.class), " ", nameElement(spanSentence(span, rowText(view, node.id)))) : null,
 			span?.waker ? el("p", {}, "Ended by ", nameElement(processText(span.waker))) : null,
 			...(span ? holderLines(span, MOST_HOLDERS) : []),
 			...(shares ? sharesLines(shares) : [])
@@ -78,7 +72,7 @@ function fillName(box, view, node) {
 					: `process ${row.pid}`;
 
 	box.replaceChildren(
-		el("p", {}, el("strong", {}, nameElement(clean(row.title || row.name, 600)))),
+		el("p", {}, el("strong", {}, nameElement(clean(row.title || row.name || node.label, 600)))),
 		el("p", {}, numbers),
 		el("p", { class: "dim" }, `${durationText(row.busy_ns)} not at rest`)
 	);
@@ -127,7 +121,7 @@ export function makeHover(view, picture) {
 		);
 		box.hidden = false;
 		put(box, view, hover);
-		if (node.leaf === null) return;
+		if (node.leaf === null || isAbsent(shares)) return;
 		const span = await at(node.leaf, Math.max(0, Math.floor(hover.t))).catch(() => null);
 
 		if (!span || view.hover !== hover) return;

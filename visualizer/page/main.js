@@ -7,7 +7,7 @@ import { byId } from "./dom.js";
 import { makeHover } from "./hover.js";
 import { listenToKeys } from "./keys.js";
 import { makePanel } from "./panel.js";
-import { agePicture, completePicture, makePicture } from "./picture.js";
+import { agePicture, completePicture, isAbsent, makePicture, sharesAt } from "./picture.js";
 import { readPlace, writePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
 import { makeTree } from "./rows.js";
@@ -21,7 +21,8 @@ import { makeView, showSpan, updateRows } from "./view.js";
 import { makeWalk, selectRow, selectSpan, togglePath } from "./walk.js";
 import { clean, takeLabels } from "./words.js";
 
-const PROGRESS_MS = 300;
+const PROGRESS_MS = 300,
+	ALIVE_MS = 60000;
 
 function fail(sentence) {
 	byId("error").textContent = sentence;
@@ -126,6 +127,14 @@ function keepPlace(walk) {
 	for (const name of ["span", "rows", "selection", "range"]) view.on(name, soon);
 }
 
+/** The server ends when no page has asked for some minutes. */
+async function stayAlive() {
+	for (;;) {
+		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
+		await ask("progress").catch(() => {});
+	}
+}
+
 /** Asks how far the trace is read, and shows the new part. */
 async function followReading(walk, picture) {
 	const { view } = walk;
@@ -155,7 +164,7 @@ function makeParts(view) {
 		picture = makePicture(view),
 		boxes = makeBoxes(view, picture);
 	const timeline = makeTimeline(canvas, view, picture, boxes),
-		walk = makeWalk(view, fail);
+		walk = makeWalk(view, fail, (row, t) => isAbsent(sharesAt(picture, row, t)));
 	const complete = () => completePicture(picture, () => completeBoxes(boxes));
 	const resize = () => {
 		resizeTimeline(timeline);
@@ -208,7 +217,7 @@ async function start() {
 	showSelection(walk);
 	makePanel(walk);
 	updateVerdict(walk);
-	followReading(walk, picture);
+	followReading(walk, picture).then(stayAlive);
 	globalThis.traceView = { view, timeline, question }; // for tests and consoles
 	view.busy(-1);
 }

@@ -9,6 +9,7 @@
 import { askBytes, newest, question } from "./ask.js";
 import { columnShares, decodeShares, layRow, wideRuns } from "./shares.js";
 import { visibleRows } from "./view.js";
+import { ABSENT } from "./classes.js";
 
 const MOST_WINDOWS = 6,
 	ROWS_AT_ONCE = 12,
@@ -210,12 +211,17 @@ export function sharesAt(picture, id, t) {
 	};
 }
 
-/** The widest parts of row @id, visible, of one class and at least @least pixels wide: [{from, to}], at most @most. */
+/** True if the row has no time at all in a column: @shares of sharesAt(). */
+export function isAbsent(shares) {
+	return shares !== null && shares.ns.every((ns, number) => ns === 0 || number === ABSENT);
+}
+
+/** The widest parts of row @id, visible, of one class and at least @least pixels wide: [{from, to}]; null: not known yet. */
 export function wideParts(picture, id, least, most) {
 	const { view } = picture,
 		window = exactWindow(picture, id);
 
-	if (!window) return [];
+	if (!window) return null;
 	const scale = scaleOf(window),
 		runs = wideRuns(window.rows.get(id).bytes, window.columns, (least * visibleColumns(picture)) / picture.columns);
 

@@ -62,7 +62,8 @@ export function makeTree(rows) {
 	for (const row of rows)
 		if (row.kind === "thread") threads.get(row.parent)?.push(row) ?? threads.set(row.parent, [row]);
 	for (const row of rows) {
-		if (row.kind === "cpu") cpus.push({ ...leafNode(row, row.title || row.name, null, 0), text: `cpu ${row.cpu}` });
+		if (row.kind === "cpu")
+			cpus.push({ ...leafNode(row, row.title || row.name || `CPU ${row.cpu}`, null, 0), text: `cpu ${row.cpu}` });
 		if (row.kind !== "process") continue;
 		const rests = row.busy_ns === 0 && !row.command;
 		const node = processNode(row, threads.get(row.id) ?? [], row.kernel || rests ? 1 : 0);

@@ -32,7 +32,7 @@ function button(text, key, action, enabled = true) {
 	);
 }
 
-function facts(span, view) {
+function facts(span) {
 	const distance = Math.max(1, (span.to - span.from) / 1000);
 	const pairs = [
 		["State", stateText(span)],
@@ -93,7 +93,7 @@ function spanContent(walk) {
 			button("Critical path", "c", () => togglePath(walk))
 		),
 		chainList(walk),
-		facts(span, view),
+		facts(span),
 		...holderLines(span, MOST_HOLDERS)
 	];
 }

@@ -2,7 +2,7 @@
 // tables.js - the tables of the chosen span: processes, threads, waits, calls, files, events.
 
 import { ask, question } from "./ask.js";
-import { ABSENT, AT_REST, KERNEL, ON_CPU, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
+import { ABSENT, AT_REST, ON_CPU, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
 import { el, linkButton, nameElement } from "./dom.js";
 import { interest, stackedBar } from "./swatch.js";
 import { bytesText, countText, durationText, pointText } from "./time.js";
@@ -141,7 +141,7 @@ async function sumsTable(walk, kind, span) {
 			},
 			{ ...time("On a CPU", row => add(row.ns, ON_CPU)), first: true },
 			time("Own code", row => add(row.ns, [USER])),
-			time("Kernel", row => add(row.ns, [SYSCALL, TRAP, KERNEL])),
+			time("Kernel", row => add(row.ns, [SYSCALL, TRAP])),
 			time("Waits for a CPU", row => add(row.ns, [WAIT_CPU])),
 			time("Waits", row => waits(row.ns)),
 			time("At rest", row => add(row.ns, AT_REST) - add(row.ns, [ABSENT])),
@@ -168,7 +168,7 @@ async function waitsTable(walk, span, row) {
 				{
 					title: "Waits for",
 					cell: wait =>
-						wait.thread?.row !== undefined && wait.thread.row !== null && wait.kind !== "wait-cpu"
+						wait.thread?.row !== undefined && wait.thread.row !== null && wait.class !== WAIT_CPU
 							? linkButton(objectText(wait), () =>
 									goToLongest(walk, wait.thread.row, span.from, span.to, isSame(wait))
 								)
@@ -300,7 +300,7 @@ async function eventsTable(walk, span) {
 			)
 		);
 		again.replaceChildren(
-			...(next !== null && next < span.to
+			...(next !== undefined && next !== null && next < span.to
 				? [el("button", { type: "button", onclick: () => more(next) }, "Show the next events")]
 				: [])
 		);

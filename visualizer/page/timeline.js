@@ -166,6 +166,24 @@ function drawAxis(timeline) {
 	context.fillRect(0, AXIS_HEIGHT - 1, view.labelWidth + view.width, 1);
 }
 
+/** The text of a box of @width pixels: words, or the letter of its class; "": none. */
+function textOf(span, width) {
+	if (!CLASSES[span.class].letter) return "";
+	return width >= LEAST_TEXT ? boxText(span) : span.thread ? "" : CLASSES[span.class].letter;
+}
+
+/** A ground of the colour of the class hides a pattern; that of a turn on a CPU, which has several classes, is pale. */
+function drawGround({ context, theme }, span, text, x, y, width) {
+	const { [theme]: colour, pattern } = CLASSES[span.class];
+
+	if (pattern === "solid" && !span.thread) return inkOn(colour);
+	context.fillStyle = span.thread ? THEMES[theme].background : colour;
+	context.globalAlpha = span.thread ? 0.8 : 1;
+	context.fillRect(x, y + 3, Math.min(width, context.measureText(text.slice(0, 80)).width + 4), BAR_HEIGHT - 2);
+	context.globalAlpha = 1;
+	return span.thread ? THEMES[theme].strong : inkOn(colour);
+}
+
 function drawBoxes(timeline, rows) {
 	const { context, view, boxes, theme } = timeline,
 		right = view.labelWidth + view.width;
@@ -178,27 +196,12 @@ function drawBoxes(timeline, rows) {
 				begin = Math.max(view.labelWidth, x);
 
 			if (end - begin < LEAST_LETTER || end < view.labelWidth) continue;
-			const { [theme]: colour, pattern } = CLASSES[span.class];
+			const text = textOf(span, end - begin);
 
-			if (x >= view.labelWidth) {
-				// the border to the span before
-				context.fillStyle = THEMES[theme].background;
-				context.fillRect(Math.round(x), y + 2, 1, BAR_HEIGHT);
-			}
-			const text = end - begin >= LEAST_TEXT ? boxText(span) : span.thread ? "" : CLASSES[span.class].letter;
-
-			if (!text || !CLASSES[span.class].letter) continue;
-			if (pattern !== "solid") {
-				// a quiet ground for the text
-				context.fillStyle = colour;
-				context.fillRect(
-					begin + 2,
-					y + 3,
-					Math.min(end - begin - 3, context.measureText(text.slice(0, 80)).width + 4),
-					BAR_HEIGHT - 2
-				);
-			}
-			context.fillStyle = inkOn(colour);
+			context.fillStyle = THEMES[theme].background; // the border to the span before
+			if (x >= view.labelWidth) context.fillRect(Math.round(x), y + 2, 1, BAR_HEIGHT);
+			if (!text) continue;
+			context.fillStyle = drawGround(timeline, span, text, begin + 2, y, end - begin - 3);
 			drawText(context, text, begin + 4, y + 14, end - begin - 7);
 		}
 	}

@@ -5,10 +5,11 @@ import { ask, question } from "./ask.js";
 import { byId, el, linkButton } from "./dom.js";
 import { stackedBar, swatch } from "./swatch.js";
 import { countText, durationText, percentText } from "./time.js";
-import { goTo, goToLongest } from "./walk.js";
-import { classLabel, clean, objectText } from "./words.js";
+import { goTo, selectSpan } from "./walk.js";
+import { classLabel, clean, processText } from "./words.js";
 
-const MOST_SENTENCES = 4;
+const MOST_SENTENCES = 4,
+	MOST_WAITS = 3;
 
 /** The clauses of a sentence; those that have a place are links to it. */
 export function clauses(sentence, walk) {
@@ -34,44 +35,36 @@ function legend(bars, sum) {
 		);
 }
 
-/** The longest waits, each a link to the longest of its kind. */
+/** The waits that made up most of the answer, each a link to the first of its kind. */
 function topWaits(walk, waits) {
-	const to = walk.view.about.duration_ns,
-		isSame = wait => span => span.kind === wait.kind && (span.target ?? "") === (wait.target ?? "");
+	const go = ({ row, from, to }) => {
+		goTo(walk, row, from, to);
+		selectSpan(walk, row, from);
+	};
 	const links = waits
-		.filter(wait => !wait.idle && Number.isInteger(wait.thread?.row))
+		.filter(wait => Number.isInteger(wait.row))
+		.slice(0, MOST_WAITS)
 		.map(wait => [
-			linkButton(`${wait.call ? clean(wait.call) + " " : ""}for ${objectText(wait)}`, () =>
-				goToLongest(walk, wait.thread.row, 0, to, isSame(wait))
-			),
+			linkButton(`${wait.thread ? `${processText(wait.thread)} for ` : ""}${clean(wait.text)}`, () => go(wait)),
 			` ${durationText(wait.ns)}`,
 			wait.count > 1 ? ` (${countText(wait.count)} times)` : ""
 		]);
 
 	return links.length
-		? ["The longest waits: ", ...links.flatMap((link, i) => (i ? [", ", ...link] : link)), "."]
+		? ["It waited the longest: ", ...links.flatMap((link, i) => (i ? [", ", ...link] : link)), "."]
 		: [];
 }
 
-export function showVerdict(walk, { sentence, bars, waits }) {
+export function showVerdict(walk, { sentence, bars = [], waits = [] }) {
 	const ns = [],
 		sum = bars.reduce((s, bar) => s + bar.ns, 0);
 
 	for (const bar of bars) ns[bar.class] = (ns[bar.class] ?? 0) + bar.ns;
 	byId("sentence").replaceChildren(...clauses(sentence, walk));
-	byId("top-waits").replaceChildren(...topWaits(walk, waits ?? []));
+	byId("top-waits").replaceChildren(...topWaits(walk, waits));
 	byId("top-waits").hidden = byId("top-waits").childNodes.length === 0;
-	byId("parts").replaceChildren(
-		sum ? stackedBar(ns, 1200, 20) : "",
-		el(
-			"ul",
-			{},
-			...legend(
-				bars.slice().sort((a, b) => b.ns - a.ns),
-				sum
-			)
-		)
-	);
+	bars.sort((a, b) => b.ns - a.ns);
+	byId("parts").replaceChildren(sum ? stackedBar(ns, 1200, 20) : "", el("ul", {}, ...legend(bars, sum)));
 }
 
 /** The sentences about what the trace does not have. */

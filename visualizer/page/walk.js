@@ -10,13 +10,17 @@ import { spanSentence } from "./words.js";
 const SPANS_AT_ONCE = 5000,
 	MOST_PAGES = 40;
 
-/** The walker of a view. @fail: shows a sentence about what does not work. */
-export function makeWalk(view, fail) {
+/**
+ * The walker of a view. @fail: shows a sentence about what does not work. @isAbsent: true if the picture shows that a row
+ * has nothing at a time.
+ */
+export function makeWalk(view, fail, isAbsent) {
 	const changed = change => view.busy(change);
 
 	return {
 		view,
 		fail,
+		isAbsent,
 		at: newest((row, t) => ask(question("at", { row, t })), changed),
 		path: newest((row, from, to) => ask(question("path", { row, from, to })), changed),
 		spans: newest((row, from, to, max) => ask(question("spans", { row, from, to, max })), changed)
@@ -49,7 +53,7 @@ export async function selectSpan(walk, row, t, chain = []) {
 	const { view } = walk,
 		leaf = nodeOf(view, row)?.leaf;
 
-	if (leaf === null || leaf === undefined) {
+	if (leaf === null || leaf === undefined || walk.isAbsent(leaf, t)) {
 		selectRow(walk, row);
 		return;
 	}
@@ -58,7 +62,7 @@ export async function selectSpan(walk, row, t, chain = []) {
 
 		if (!span) return; // a newer question
 		view.row = leaf;
-		view.span = { ...span, row: leaf, sentence: span.sentence || spanSentence(span, rowText(view, leaf)) };
+		view.span = { ...span, row: leaf, sentence: spanSentence(span, rowText(view, leaf)) };
 		view.chain = chain;
 		revealRow(view, leaf);
 		view.emit("selection", "paint");

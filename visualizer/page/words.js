@@ -37,7 +37,7 @@ export function objectText(wait) {
 	const via = wait.via ? ` via ${clean(wait.via)}` : "";
 
 	if (wait.kind === "process" && wait.other) return processText(wait.other) + via;
-	if (wait.kind === "wait-cpu" || wait.class === WAIT_CPU) return "a CPU";
+	if (wait.class === WAIT_CPU) return "a CPU";
 	if (wait.kind === "timeout" || wait.kind === "process") return (clean(wait.target) || wait.kind) + via;
 	return [wait.kind, clean(wait.target)].filter(Boolean).join(" ") + via;
 }
@@ -47,6 +47,7 @@ export function boxText(span) {
 	const call = clean(span.name);
 
 	if (span.thread) return processText(span.thread);
+	if (span.class === UNKNOWN) return "unknown";
 	if (span.kind && (span.class === REST || span.idle))
 		return [call, "at rest:", objectText(span)].filter(Boolean).join(" ");
 	if (span.kind === "file" && span.target) return [call || "file", clean(span.target)].join(" ");
@@ -66,10 +67,11 @@ export function stateText(span) {
 	return classLabel(span.class);
 }
 
-/** A sentence about a span, for a span that came without one. */
+/** A sentence about a span: that of the engine, which begins with what the row did, or one of ours. */
 export function spanSentence(span, rowText) {
 	const length = durationText(span.to - span.from);
 
+	if (span.sentence) return `${rowText} ${clean(span.sentence, 800)}.`;
 	if (span.class === ABSENT) return `${rowText} does not exist here.`;
 	if (span.class === UNREAD) return "This part of the trace is not read yet.";
 	if (span.class === UNKNOWN) return `The trace does not tell the state of ${rowText} for ${length}.`;
