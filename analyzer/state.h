@@ -25,7 +25,7 @@
  *                    lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
- *                    state_probe, start_records, kernel_work, disk_sums, work_sums
+ *                    state_probe, start_records, kernel_work, disk_sums, disk_waits, work_sums
  *   windows          window
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
@@ -46,6 +46,7 @@
 #include "calls.h"
 #include "dirty_files.h"
 #include "disk_sums.h"
+#include "disk_waits.h"
 #include "gap_log.h"
 #include "handler.h"
 #include "hash_table.h"
@@ -115,6 +116,7 @@ struct trace_analysis {
 	struct probe_sums probes;
 	struct work_sums work_sums;
 	struct disk_sums disk_sums;
+	struct disk_waits disk_waits;
 	struct dirty_files dirty;
 	/* interface number + 1; 0: not looked up yet, 1: no such interface */
 	uint32_t loopback;
