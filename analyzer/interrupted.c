@@ -25,10 +25,10 @@
  * waits had lasted.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "interrupted.h"
+#include "kernel_numbers.h"
 #include "pending.h"
 #include "sort.h"
 #include "state.h"
@@ -63,12 +63,12 @@ struct interrupted_call {
 
 static bool is_interruption(int64_t ret)
 {
-	return ret == -EINTR || (ret <= FIRST_RESTART && ret >= LAST_RESTART && ret != RESTART_NOT_CALL);
+	return ret == -LINUX_EINTR || (ret <= FIRST_RESTART && ret >= LAST_RESTART && ret != RESTART_NOT_CALL);
 }
 
 bool signal_stops(uint32_t signal)
 {
-	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+	return signal == LINUX_SIGSTOP || signal == LINUX_SIGTSTP || signal == LINUX_SIGTTIN || signal == LINUX_SIGTTOU;
 }
 
 /* ---- interruptions ---- */

@@ -19,8 +19,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "potential_wakers.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_uring.h"
 
@@ -89,7 +89,7 @@ static uint64_t which_end(const struct traced_file *file, bool other)
 {
 	bool writes = file->mode & FILE_WRITE_END;
 
-	return S_ISFIFO(file->mode) ? (uint64_t)file->dev << 2 | (writes != other) << 1 | 1 : 0;
+	return LINUX_S_ISFIFO(file->mode) ? (uint64_t)file->dev << 2 | (writes != other) << 1 | 1 : 0;
 }
 
 static void collect_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
@@ -105,7 +105,7 @@ static void collect_ends(struct trace_analysis *a, struct potential_wakers *wake
 	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
-		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
+		if (LINUX_S_ISFIFO(file->mode) || LINUX_S_ISSOCK(file->mode))
 			add_if_wanted(a, wakers,
 				      (struct potential_waker){file->ino, which_end(file, false), process->idx});
 	}
@@ -256,7 +256,7 @@ uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *sel
 	const struct socket_state *sock = sock_of_file(a, idx);
 	const struct traced_file *file = &a->files.list[idx];
 
-	if (idx && S_ISFIFO(file->mode))
+	if (idx && LINUX_S_ISFIFO(file->mode))
 		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true), to_ns);
 	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0, to_ns)
 				      : (uint32_t)PROCESS_UNKNOWN;
@@ -295,7 +295,7 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 	for (uint32_t i = 0; i < thread->fds->nr; i++) {
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
-		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
+		if (LINUX_S_ISFIFO(file->mode) || LINUX_S_ISSOCK(file->mode))
 			add(a, ret_ends, (struct potential_waker){file->ino, which_end(file, false), i});
 	}
 	sort(ret_ends);
@@ -305,11 +305,14 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 static size_t other_end(const struct trace_analysis *a, const struct potential_wakers *ends, file_idx idx)
 {
 	const struct traced_file *file = &a->files.list[idx];
-	const struct socket_state *sock = S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
-	uint64_t ino = S_ISFIFO(file->mode) ? file->ino : sock ? sock->peer_ino : 0, which = which_end(file, true);
+	const struct socket_state *sock = LINUX_S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
+	uint64_t ino = LINUX_S_ISFIFO(file->mode) ? file->ino
+		       : sock			  ? sock->peer_ino
+						  : 0,
+		 which = which_end(file, true);
 	size_t at = first_of(ends, ino, which);
 
-	return idx && (S_ISFIFO(file->mode) || ino) && answers(ends, at, ino, which) ? at : ends->nr;
+	return idx && (LINUX_S_ISFIFO(file->mode) || ino) && answers(ends, at, ino, which) ? at : ends->nr;
 }
 
 file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller)
@@ -324,7 +327,7 @@ file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead
 		file_idx file = fd_file(poller, i);
 		size_t at = other_end(a, &closed, file);
 
-		if (at < closed.nr && !(S_ISFIFO(a->files.list[file].mode) && other_end(a, &own, file) < own.nr))
+		if (at < closed.nr && !(LINUX_S_ISFIFO(a->files.list[file].mode) && other_end(a, &own, file) < own.nr))
 			found = fd_file(dead, closed.list[at].waker);
 	}
 	free(closed.list);

@@ -25,7 +25,7 @@
  *                    lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
- *                    state_probe, start_records, kernel_work, disk_sums, work_sums
+ *                    state_probe, start_records, kernel_work, disk_sums, disk_waits, work_sums
  *   windows          window
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
@@ -46,6 +46,7 @@
 #include "calls.h"
 #include "dirty_files.h"
 #include "disk_sums.h"
+#include "disk_waits.h"
 #include "gap_log.h"
 #include "handler.h"
 #include "hash_table.h"
@@ -74,16 +75,19 @@
 
 struct window;
 
+enum { STEP_ENDS = 1 };
+
 struct trace_analysis {
-	const struct trace *trace; /* borrowed */
-	/* borrowed; the cursor of the pass, at the current event */
-	const struct trace_cursor *cursor;
+	const struct trace *trace;	/* borrowed */
+	struct trace_cursor *cursor;	/* owned; of the pass, at the current event; NULL: before and after it */
+	const struct trace_event *held; /* the first event of the next step, borrowed from the cursor; or NULL */
+	uint64_t step_ns;		/* the current step ends before events from here on */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t now;
-	int failed;		 /* ends the pass */
+	int failed;		 /* ends the pass, or as STEP_ENDS a step of it */
 	uint32_t nr_interrupted; /* threads with interrupted waits */
-	bool began, done;
+	bool began, ended, done;
 	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
 	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */
 	struct trace_error start_damage; /* the last damage of the start state; code 0: no damage */
@@ -112,6 +116,7 @@ struct trace_analysis {
 	struct probe_sums probes;
 	struct work_sums work_sums;
 	struct disk_sums disk_sums;
+	struct disk_waits disk_waits;
 	struct dirty_files dirty;
 	/* interface number + 1; 0: not looked up yet, 1: no such interface */
 	uint32_t loopback;

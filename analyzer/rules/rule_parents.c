@@ -2,12 +2,12 @@
 #include "rule_parents.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/events.h>
 
 #include "hash_table.h"
+#include "kernel_numbers.h"
 #include "rules.h"
 
 #define NOT_KNOWN UINT32_MAX
@@ -124,7 +124,7 @@ static void on_fork(struct parents *p, struct trace_analysis *analysis, const st
 	uint32_t known = relative_of(p, fork->tid);
 	uint64_t since;
 
-	if (fork->clone_flags & CLONE_THREAD)
+	if (fork->clone_flags & LINUX_CLONE_THREAD)
 		return;
 	if (parent == NOT_KNOWN)
 		parent = relative_of(p, fork->parent_tid);
@@ -133,7 +133,7 @@ static void on_fork(struct parents *p, struct trace_analysis *analysis, const st
 		rules_broken(p->rules, event->ts_ns, NULL,
 			     "process %u has a child %u (sched_fork), but it has ended %" PRIu64 " ns before",
 			     p->list[parent].pid, fork->tid, event->ts_ns - p->list[parent].end_ns);
-	if (parent != NOT_KNOWN && (fork->clone_flags & CLONE_PARENT))
+	if (parent != NOT_KNOWN && (fork->clone_flags & LINUX_CLONE_PARENT))
 		parent = parent_of(p, &p->list[parent], &since);
 	/* The start state was read after this fork, and maybe after an adoption. */
 	if (known < p->nr_first && !p->list[known].end_ns)

@@ -24,7 +24,9 @@ static void verify(struct analysis_case *c, const char *what)
 	case_free(c);
 }
 
-/* The last thread of process @pid, which runs on CPU @cpu, ends. @begins: its exit is in the trace */
+/*
+ * The last thread of process @pid, which runs on CPU @cpu, ends. @begins: its exit is in the trace
+ */
 static void ends(struct analysis_case *c, uint32_t cpu, uint64_t ns, uint32_t pid, uint32_t next, bool begins)
 {
 	if (begins)
@@ -45,7 +47,9 @@ static void a_child_needs_a_parent(void)
 	}
 }
 
-/* 20 had begun to exit before the recording, so its exit is not in it. 10 waits for it, and ends. */
+/*
+ * 20 had begun to exit before the recording, so its exit is not in it. 10 waits for it, and ends.
+ */
 static void a_child_that_had_begun_to_exit_needs_no_other_parent(void)
 {
 	struct analysis_case c = begin_family(10);
