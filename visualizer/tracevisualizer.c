@@ -384,7 +384,7 @@ static int run(const struct visualizer_options *options)
 	warn_losses(trace);
 	result = time_window_of(trace, &options->window, &report.window);
 	if (options->reports.view) {
-		result = result ? result : view_serve(trace, options);
+		result = result ? result : view_serve(trace, options, &report.window);
 		trace_close(trace);
 		return result;
 	}

@@ -18,13 +18,15 @@
 /**
  * struct view_session - one thread at a time
  * @report: of the whole trace; its history is that of @view
- * @start, @end: the window of the trace, ns of its clock
+ * @window: of --from and --to
+ * @start, @end: that window, ns of the trace's clock
  * @is_complete: the pass has ended
  */
 struct view_session {
 	struct report report;
 	struct visualizer_options options;
 	struct trace_view *view;
+	struct time_window window;
 	uint64_t start, end;
 	bool is_complete;
 };
@@ -34,7 +36,7 @@ struct view_session {
  * Returns 0; 1 after a message on stderr.
  */
 int view_session_begin(struct view_session *session, const struct trace *trace,
-		       const struct visualizer_options *options);
+		       const struct visualizer_options *options, const struct time_window *window);
 /**
  * view_session_step() - the pass up to @until_ns; UINT64_MAX: to the end
  * Between steps, questions are answered with what is known. Returns 1 at the end, 0 if events are
