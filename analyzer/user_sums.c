@@ -43,13 +43,22 @@ void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t 
 	latency->sum += ns;
 }
 
+/* Texts of the analysis are equal if their addresses are; but "" has one in each file. */
+static const char *one_text(const char *text)
+{
+	static const char none[] = "";
+
+	return *text ? text : none;
+}
+
 /* The row of @wait in @waits. It is added if it is missing. */
 static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait)
 {
-	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)wait->target),
-						  (uintptr_t)wait->via),
-					 (uintptr_t)wait->other),
-				1);
+	const char *target = one_text(wait->target), *via = one_text(wait->via);
+	uint64_t key =
+		user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)target), (uintptr_t)via),
+				  (uintptr_t)wait->other),
+			 1);
 	struct span_wait *row;
 
 	for (;; key++) {
@@ -58,12 +67,11 @@ static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table
 		if (!row)
 			return user_fail(u);
 		if (!row->target) {
-			*row = (struct span_wait){key,	      wait->target, wait->via, wait->other,
-						  wait->kind, wait->idle,   0,	       0};
+			*row = (struct span_wait){key, target, via, wait->other, wait->kind, wait->idle, 0, 0};
 			return row;
 		}
-		if (row->kind == wait->kind && row->idle == wait->idle && row->target == wait->target &&
-		    row->via == wait->via && row->other == wait->other)
+		if (row->kind == wait->kind && row->idle == wait->idle && row->target == target && row->via == via &&
+		    row->other == wait->other)
 			return row;
 	}
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /**
- * sort_stable() - like qsort_r(), but equal elements keep their order. @array may be NULL if @nr is
+ * sort_stable() - sort as qsort() does; equal elements keep their order. @array may be NULL if @nr is
  * 0
  * Returns false when out of memory; then no element has moved.
  */
