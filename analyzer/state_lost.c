@@ -53,6 +53,7 @@
 #include "sort.h"
 #include "state.h"
 #include "state_expire.h"
+#include "state_identity.h"
 #include "state_lost.h"
 #include "window.h"
 
@@ -248,6 +249,7 @@ static void edge_pass(struct trace_analysis *a, uint64_t ns)
 	window_edge(a);
 	work_sums_edge(a, ns);
 	disk_sums_edge(a, ns);
+	identity_edge(a, ns);
 	if (!a->is_past_window)
 		probe_uses_forget(a);
 }

@@ -54,11 +54,11 @@ static const char *one_text(const char *text)
 /* The row of @wait in @waits. It is added if it is missing. */
 static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait)
 {
-	const char *target = one_text(wait->target), *via = one_text(wait->via);
-	uint64_t key =
-		user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)target), (uintptr_t)via),
-				  (uintptr_t)wait->other),
-			 1);
+	const char *target = one_text(wait->target), *via = one_text(wait->via), *path = one_text(wait->path);
+	uint64_t object = user_mix(user_mix((uintptr_t)target, (uintptr_t)path), (uintptr_t)wait->thread);
+	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, object), (uintptr_t)via),
+					 (uintptr_t)wait->other),
+				1);
 	struct span_wait *row;
 
 	for (;; key++) {
@@ -67,11 +67,18 @@ static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table
 		if (!row)
 			return user_fail(u);
 		if (!row->target) {
-			*row = (struct span_wait){key, target, via, wait->other, wait->kind, wait->idle, 0, 0};
+			*row = (struct span_wait){.key = key,
+						  .target = target,
+						  .via = via,
+						  .path = path,
+						  .other = wait->other,
+						  .thread = wait->thread,
+						  .kind = wait->kind,
+						  .idle = wait->idle};
 			return row;
 		}
 		if (row->kind == wait->kind && row->idle == wait->idle && row->target == target && row->via == via &&
-		    row->other == wait->other)
+		    row->other == wait->other && row->path == path && row->thread == wait->thread)
 			return row;
 	}
 }

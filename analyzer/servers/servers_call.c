@@ -457,8 +457,8 @@ static void send_end(struct trace_servers *s, struct servers_thread *thread)
 
 /*
  * Two writers' calls may return in another order than they wrote. A writer that wakes a reader has
- * already written: up to a page (LINUX_PIPE_BUF) goes into the pipe as a whole, and waiters are woken
- * after that.
+ * already written: up to a page (LINUX_PIPE_BUF) goes into the pipe as a whole, and waiters are
+ * woken after that.
  */
 void call_wakes_reader(struct trace_servers *s, struct servers_thread *writer, const struct servers_thread *woken)
 {

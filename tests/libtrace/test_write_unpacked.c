@@ -79,7 +79,10 @@ static bool is_same(const unsigned char *data, size_t bytes)
 		fd = copy_of(trace, MOST_BYTES);
 		copy = fd < 0 ? NULL : open_fd(fd);
 		same = copy && same_info(trace, copy) && same_gaps(trace, copy) && same_events(trace, copy) &&
-		       /* a damaged table is whole in the copy, and a header of which the index has another one */
+		       /*
+			* a damaged table is whole in the copy, and a header of which the index has
+			* another one
+			*/
 		       (trace_verify(copy, NULL) == 0 || trace_verify(trace, NULL) < 0) &&
 		       trace_nr_damages(copy) <= trace_nr_damages(trace) &&
 		       (trace_nr_damages(copy) == trace_nr_damages(trace) || !trace_get_info(trace)->index_rebuilt);

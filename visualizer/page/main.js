@@ -135,27 +135,43 @@ async function stayAlive() {
 	}
 }
 
-/** Asks how far the trace is read, and shows the new part. */
+/** Shows what is read by now. The answer needs all of the trace: a wait that is not over has no known cause. */
+async function refresh(walk, picture) {
+	const { view } = walk;
+
+	view.busy(1);
+	try {
+		if (view.about.complete) Object.assign(view.about, await ask("about"));
+		await readRows(view);
+		agePicture(picture);
+		showMissing(view.about);
+		view.emit("read", "span", "paint");
+		if (view.about.complete) await updateVerdict(walk);
+	} finally {
+		view.busy(-1);
+	}
+}
+
+/** Asks how far the trace is read, and shows the new part whenever it is much. */
 async function followReading(walk, picture) {
 	const { view } = walk;
 
-	for (let pause = PROGRESS_MS; !view.about.complete;) {
-		await new Promise(resolve => setTimeout(resolve, pause));
+	if (view.about.complete) await updateVerdict(walk);
+	for (let shown = view.about.done_ns, pause = 0; !view.about.complete; ) {
+		await new Promise(resolve => setTimeout(resolve, PROGRESS_MS + pause));
 		const begin = performance.now();
 
 		try {
-			Object.assign(view.about, view.about.done_ns >= view.duration ? await ask("about") : await ask("progress"));
-			if (view.about.complete) Object.assign(view.about, await ask("about"));
-			await readRows(view);
+			Object.assign(view.about, await ask("progress"));
+			showMissing(view.about);
+			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10)) continue;
+			shown = view.about.done_ns;
+			await refresh(walk, picture);
 		} catch (error) {
 			fail(error.message);
 			return;
 		}
-		agePicture(picture);
-		showMissing(view.about);
-		view.emit("read", "span", "paint");
-		await updateVerdict(walk);
-		pause = Math.max(PROGRESS_MS, 3 * (performance.now() - begin)); // the engine has other things to do
+		pause = 2 * (performance.now() - begin); // the engine has other things to do
 	}
 }
 
@@ -216,7 +232,6 @@ async function start() {
 	keepPlace(walk);
 	showSelection(walk);
 	makePanel(walk);
-	updateVerdict(walk);
 	followReading(walk, picture).then(stayAlive);
 	globalThis.traceView = { view, timeline, question }; // for tests and consoles
 	view.busy(-1);

@@ -2,7 +2,7 @@
 // tables.js - the tables of the chosen span: processes, threads, waits, calls, files, events.
 
 import { ask, question } from "./ask.js";
-import { ABSENT, AT_REST, ON_CPU, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
+import { ABSENT, IDLE, ON_CPU, REST, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
 import { el, linkButton, nameElement } from "./dom.js";
 import { interest, stackedBar } from "./swatch.js";
 import { bytesText, countText, durationText, pointText } from "./time.js";
@@ -144,7 +144,7 @@ async function sumsTable(walk, kind, span) {
 			time("Kernel", row => add(row.ns, [SYSCALL, TRAP])),
 			time("Waits for a CPU", row => add(row.ns, [WAIT_CPU])),
 			time("Waits", row => waits(row.ns)),
-			time("At rest", row => add(row.ns, AT_REST) - add(row.ns, [ABSENT])),
+			time("At rest", row => add(row.ns, [REST, IDLE])),
 			time("Unknown", row => add(row.ns, [UNKNOWN]))
 		],
 		wanted
