@@ -12,8 +12,9 @@
 #include <stddef.h>
 
 /**
- * sort_stable() - like qsort(), but @compare gets @data, and equal elements keep their order.
- * @array may be NULL if @nr is 0 Returns false when out of memory; then no element has moved.
+ * sort_stable() - like qsort(), but @compare gets @data, and equal elements keep their order
+ * @array: may be NULL if @nr is 0
+ * Returns false when out of memory; then no element has moved.
  */
 bool sort_stable(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data)
 	__attribute__((warn_unused_result));

@@ -268,7 +268,7 @@ static int serve(struct server *server, const struct visualizer_options *options
 	return result < 0;
 }
 
-int view_serve(const struct trace *trace, const struct visualizer_options *options, const struct time_window *window)
+int view_serve(const struct trace *trace, const struct visualizer_options *options)
 {
 	static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	sigset_t ends;
@@ -279,7 +279,7 @@ int view_serve(const struct trace *trace, const struct visualizer_options *optio
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
-	result = view_session_begin(&server.session, trace, options, window);
+	result = view_session_begin(&server.session, trace, options);
 	if (!result)
 		result = serve(&server, options, &ends);
 	view_session_end(&server.session);

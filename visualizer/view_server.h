@@ -19,5 +19,5 @@ struct trace;
  * Prints the address, and opens a browser if there is a display. Returns 0; 1 after a message on
  * stderr.
  */
-int view_serve(const struct trace *trace, const struct visualizer_options *options, const struct time_window *window);
+int view_serve(const struct trace *trace, const struct visualizer_options *options);
 #endif

@@ -16,7 +16,7 @@ static void set_span(struct view_session *session)
 }
 
 int view_session_begin(struct view_session *session, const struct trace *trace,
-		       const struct visualizer_options *options, const struct time_window *window)
+		       const struct visualizer_options *options)
 {
 	struct trace_view_options asked = {.size = sizeof(asked)};
 	struct trace_error error = {0};
@@ -24,9 +24,11 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 
 	*session = (struct view_session){.options = *options};
 	*report = (struct report){.options = &session->options, .trace = trace};
-	if (window->has_from || window->has_to) {
-		asked.from_ns = window->from_ns;
-		asked.to_ns = window->has_to ? window->to_ns : 0;
+	if (time_window_of(trace, &options->window, &session->window))
+		return 2;
+	if (session->window.has_from || session->window.has_to) {
+		asked.from_ns = session->window.from_ns;
+		asked.to_ns = session->window.has_to ? session->window.to_ns : 0;
 	}
 	asked.command = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	report->analysis = trace_analysis_new(trace, NULL, &error);
@@ -38,7 +40,6 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 		return complain_of_error(&error);
 	report->history = trace_view_history(session->view);
 	command_begin(&report->command, trace, report->analysis);
-	session->window = *window;
 	set_span(session);
 	return 0;
 }

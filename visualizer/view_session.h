@@ -33,10 +33,10 @@ struct view_session {
 
 /**
  * view_session_begin() - prepare the pass over @trace, which outlives the session
- * Returns 0; 1 after a message on stderr.
+ * Returns 0; 1 or 2 after a message on stderr.
  */
 int view_session_begin(struct view_session *session, const struct trace *trace,
-		       const struct visualizer_options *options, const struct time_window *window);
+		       const struct visualizer_options *options);
 /**
  * view_session_step() - the pass up to @until_ns; UINT64_MAX: to the end
  * Between steps, questions are answered with what is known. Returns 1 at the end, 0 if events are
