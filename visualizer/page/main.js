@@ -226,6 +226,11 @@ async function start() {
 	takeLabels(about.classes);
 	showTitle(about);
 	showMissing(about);
+	if (about.duration_ns === 0) {
+		byId("sentence").textContent = "The trace is empty: nothing happened between its begin and its end.";
+		view.busy(-1);
+		return;
+	}
 	const { picture, timeline, walk } = makeParts(view),
 		toggleTheme = makeTheme(timeline);
 
