@@ -233,12 +233,14 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	probe_sums_clear(&a->probes);
 	work_sums_clear(&a->work_sums);
 	disk_sums_clear(&a->disk_sums);
+	disk_waits_clear(&a->disk_waits);
 	table_clear(&a->dirty.rows);
 	table_clear(&a->locks);
 	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
 	table_clear(&a->interruptions);
 	wait_objects_clear(&a->wait_objects);
+	table_clear(&a->identity_edges);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->rings);

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "disk_sums.h"
+#include "disk_waits.h"
 #include "sort.h"
 #include "state.h"
 
@@ -46,6 +47,7 @@ struct disk_row {
 struct disk_request_row {
 	uint64_t key;	/* address of the request */
 	uint64_t share; /* of the disk when it began */
+	uint64_t ns;	/* when it began */
 	uint32_t dev;
 	uint32_t owner; /* process_idx, or the number of a batch */
 	bool is_queued; /* an I/O scheduler has it: it has not begun */
@@ -175,10 +177,13 @@ static void owner_end(struct trace_analysis *a, uint32_t owner)
 /* The request is over. Its row stays. */
 static void charge(struct trace_analysis *a, struct disk_row *disk, const struct disk_request_row *request)
 {
-	struct disk_use_row *use = request->is_queued ? NULL : use_of(a, request->dev, owner_now(a, request->owner));
+	uint32_t owner = owner_now(a, request->owner);
+	struct disk_use_row *use = request->is_queued ? NULL : use_of(a, request->dev, owner);
 
-	if (use)
+	if (use) {
 		use->share += disk->share - request->share;
+		disk_waits_request(a, &(struct disk_span){request->ns, disk->ns, request->dev, owner});
+	}
 	disk->nr -= !request->is_queued && disk->nr;
 	owner_end(a, request->owner);
 }
@@ -217,7 +222,8 @@ void disk_issue(struct trace_analysis *a, uint64_t ns, const struct trace_block_
 	request = disk ? row_of(a, &a->disk_sums.requests, sizeof(*request), key) : NULL;
 	if (!request)
 		return;
-	*request = (struct disk_request_row){.key = key, .share = disk->share, .dev = issue->dev, .owner = owner};
+	*request = (struct disk_request_row){
+		.key = key, .share = disk->share, .ns = ns, .dev = issue->dev, .owner = owner};
 	disk->nr++;
 }
 
@@ -266,6 +272,7 @@ static void own_uses(struct trace_analysis *a, uint32_t batch, uint32_t process)
 {
 	const struct disk_row *disk = NULL;
 
+	disk_waits_own(a, batch, process);
 	while ((disk = table_next(&a->disk_sums.disks, sizeof(*disk), disk))) {
 		uint64_t key = use_key((uint32_t)(disk->key - 1), batch);
 		const struct disk_use_row *use = table_find(&a->disk_sums.uses, sizeof(*use), key);
@@ -316,6 +323,7 @@ static void window_begins(struct trace_analysis *a, uint64_t ns)
 	struct disk_row *disk = NULL;
 
 	table_clear(&a->disk_sums.uses);
+	disk_waits_window_begins(&a->disk_waits);
 	while ((request = table_next(&a->disk_sums.requests, sizeof(*request), request))) {
 		disk = disk_at(a, request->dev, ns);
 		request->share = disk ? disk->share : 0;
@@ -367,24 +375,31 @@ static int order(const void *left, const void *right)
 	return strcmp(l->title, r->title);
 }
 
+struct trace_disk_use disk_use_of(const struct trace_analysis *a, uint32_t dev, uint32_t owner, uint64_t busy_ns,
+				  uint64_t disk_busy_ns)
+{
+	const struct trace_process *process = a->threads.processes[owner];
+	const char *name = trace_string(a->trace, TRACE_STRING_DEVICE, dev);
+
+	return (struct trace_disk_use){.device = name ? name : "",
+				       .dev = dev,
+				       .process = process->pid ? process : NULL,
+				       .title = trace_process_title(process),
+				       .busy_ns = busy_ns,
+				       .disk_busy_ns = disk_busy_ns};
+}
+
 static void fill(const struct trace_analysis *a, const struct disk_use_row *row, struct trace_disk_use *ret_use)
 {
-	const struct trace_process *process = a->threads.processes[(uint32_t)(row->key - 1)];
 	uint32_t dev = (uint32_t)((row->key - 1) >> 32);
-	const char *name = trace_string(a->trace, TRACE_STRING_DEVICE, dev);
 	const struct disk_row *disk = table_find(&a->disk_sums.disks, sizeof(*disk), dev + 1ull);
 
-	*ret_use = (struct trace_disk_use){.device = name ? name : "",
-					   .dev = dev,
-					   .process = process->pid ? process : NULL,
-					   .title = trace_process_title(process),
-					   .reads = row->reads,
-					   .read_bytes = row->read_bytes,
-					   .writes = row->writes,
-					   .written_bytes = row->written_bytes,
-					   .others = row->others,
-					   .busy_ns = row->share >> FRACTION,
-					   .disk_busy_ns = disk ? disk->busy_ns : 0};
+	*ret_use = disk_use_of(a, dev, (uint32_t)(row->key - 1), row->share >> FRACTION, disk ? disk->busy_ns : 0);
+	ret_use->reads = row->reads;
+	ret_use->read_bytes = row->read_bytes;
+	ret_use->writes = row->writes;
+	ret_use->written_bytes = row->written_bytes;
+	ret_use->others = row->others;
 }
 
 /* The list of each disk begins with its greatest use, which gets the rest of the rounding. */
@@ -401,6 +416,14 @@ static void complete_sums(struct trace_disk_use *list, size_t nr)
 	}
 }
 
+bool disk_uses_order(struct trace_disk_use *list, size_t nr)
+{
+	if (!sort_rows(list, nr, sizeof(*list), order))
+		return false;
+	complete_sums(list, nr);
+	return true;
+}
+
 struct trace_disk_use *trace_disk_uses(const struct trace_analysis *a, size_t *ret_nr)
 {
 	struct trace_disk_use *list = calloc(a->disk_sums.uses.used + 1, sizeof(*list)), *at = list;
@@ -408,10 +431,9 @@ struct trace_disk_use *trace_disk_uses(const struct trace_analysis *a, size_t *r
 
 	while (list && (row = table_next(&a->disk_sums.uses, sizeof(*row), row)))
 		fill(a, row, at++);
-	if (!list || !sort_rows(list, *ret_nr = (size_t)(at - list), sizeof(*list), order)) {
+	if (!list || !disk_uses_order(list, *ret_nr = (size_t)(at - list))) {
 		free(list);
 		return NULL;
 	}
-	complete_sums(list, *ret_nr);
 	return list;
 }

@@ -3,6 +3,7 @@
 #define ANALYZER_DISK_SUMS_H
 /* disk_sums.h - whose requests the disks served: disk_sums.c. */
 #include <stdint.h>
+#include <trace/analysis.h>
 #include <trace/events.h>
 #include "hash_table.h"
 
@@ -35,4 +36,12 @@ void disk_sums_edge(struct trace_analysis *a, uint64_t ns);
 /** disk_end() - the end of the trace */
 void disk_end(struct trace_analysis *a, uint64_t ns);
 void disk_sums_clear(struct disk_sums *sums);
+/** disk_use_of() - the use of a disk by @owner, a process_idx, without numbers of requests */
+struct trace_disk_use disk_use_of(const struct trace_analysis *a, uint32_t dev, uint32_t owner, uint64_t busy_ns,
+				  uint64_t disk_busy_ns);
+/**
+ * disk_uses_order() - by disk, most time first; the first one gets the rest of the rounding
+ * False: out of memory
+ */
+bool disk_uses_order(struct trace_disk_use *list, size_t nr);
 #endif

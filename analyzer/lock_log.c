@@ -280,13 +280,23 @@ static uint64_t released_key(struct trace_analysis *a, struct trace_thread *by, 
 	return futex_key(by, frame->args[0], call.is_private);
 }
 
+bool futex_is_foreign(const struct trace_analysis *a, struct trace_thread *thread, const struct trace_thread *by)
+{
+	const struct frame *frame = frame_syscall(thread);
+
+	return frame && frame_class(a, frame) == CALL_FUTEX && frame->nr_args && by->process != thread->process &&
+	       by->memory && thread->memory && by->memory != thread->memory && !thread->memory->has_foreign &&
+	       !memory_find(thread->memory, frame->args[0]);
+}
+
 /* Can a call of this class release a lock of @wait? The death of a thread can, too. */
-static bool may_release(const struct trace_analysis *a, struct trace_thread *by, const struct frame *wait)
+static bool may_release(const struct trace_analysis *a, struct trace_thread *by, struct trace_thread *woken,
+			const struct frame *wait)
 {
 	const struct frame *frame = frame_syscall(by);
 
 	if (by->flags & THREAD_EXITING)
-		return true;
+		return !futex_is_foreign(a, woken, by);
 	if (!frame)
 		return false;
 	switch (frame_class(a, frame)) {
@@ -309,7 +319,7 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
 	uint64_t key, own;
 
 	if (!wait || !by || waker->worker || (woken->task_state & TRACE_TASK_UNINTERRUPTIBLE) ||
-	    (by->flags & THREAD_KERNEL) || !(own = key_of(a, woken, wait)) || !may_release(a, by, wait))
+	    (by->flags & THREAD_KERNEL) || !(own = key_of(a, woken, wait)) || !may_release(a, by, woken, wait))
 		return;
 	key = released_key(a, by, woken, wait);
 	waker->lock = log_get(a, key);

@@ -111,7 +111,7 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 	if ((flags & LINUX_CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
 		parent->memory = memory_new(a); /* to be shared, although no mapping is known */
 	child->fds = flags & LINUX_CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
-	child->memory = flags & LINUX_CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
+	child->memory = flags & LINUX_CLONE_VM ? memory_ref(parent->memory) : process_memory_copy(a, parent->memory);
 	if ((flags & LINUX_CLONE_FS) && !parent->directories)
 		parent->directories = directories_new(a);
 	child->directories = flags & LINUX_CLONE_FS ? directories_ref(parent->directories)

@@ -53,6 +53,7 @@
 #include "sort.h"
 #include "state.h"
 #include "state_expire.h"
+#include "state_identity.h"
 #include "state_lost.h"
 #include "window.h"
 
@@ -130,7 +131,7 @@ static int find_halts(struct trace_analysis *a)
 	const struct trace_event_type *type = trace_type_by_id(a->trace, TRACE_EV_trace_mask);
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
-	bool first = true, halted = is_left_out(a->trace, TRACE_LEFT_OUT_KERNEL), ok = true;
+	bool first = true, halted = was_left_out(a->trace, TRACE_LEFT_OUT_KERNEL), ok = true;
 	int error;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
@@ -248,6 +249,7 @@ static void edge_pass(struct trace_analysis *a, uint64_t ns)
 	window_edge(a);
 	work_sums_edge(a, ns);
 	disk_sums_edge(a, ns);
+	identity_edge(a, ns);
 	if (!a->is_past_window)
 		probe_uses_forget(a);
 }

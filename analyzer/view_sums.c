@@ -74,7 +74,7 @@ void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns,
 
 /* ---- CPUs ---- */
 
-/* What the thread @run did on the CPU. */
+/* The time of the thread @run on the CPU, by what it did. */
 static void add_run(const struct trace_view *view, uint32_t run, uint64_t from, uint64_t to, struct class_times *times)
 {
 	struct class_times at_end, at_begin;

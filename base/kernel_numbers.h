@@ -43,6 +43,7 @@
 #define LINUX_S_ISCHR(mode)  (((mode)&LINUX_S_IFMT) == LINUX_S_IFCHR)
 #define LINUX_S_ISFIFO(mode) (((mode)&LINUX_S_IFMT) == LINUX_S_IFIFO)
 
+#define LINUX_PIPE_BUF	      4096
 #define LINUX_AT_FDCWD	      (-100)
 #define LINUX_O_ACCMODE	      03
 #define LINUX_O_WRONLY	      01

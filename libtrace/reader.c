@@ -434,8 +434,10 @@ static int gaps_sort(struct trace *trace)
 	for (size_t i = 0; i < trace->nr_gaps; i++)
 		if (trace->gaps[i].cause != TRACE_GAP_MISSED)
 			trace->gaps_by_end[trace->nr_gaps_by_end++] = (uint32_t)i;
-	qsort_r(trace->gaps_by_end, trace->nr_gaps_by_end, sizeof(*trace->gaps_by_end), compare_gap_end, trace->gaps);
-	return 0;
+	return sort_stable(trace->gaps_by_end, trace->nr_gaps_by_end, sizeof(*trace->gaps_by_end), compare_gap_end,
+			   trace->gaps)
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* ---- open, close ---- */

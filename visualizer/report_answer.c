@@ -26,6 +26,7 @@
 #include "report_answer.h"
 #include "report_cpus.h"
 #include "report_critical_path.h"
+#include "report_disk_uses.h"
 #include "report_groups.h"
 #include "report_overview.h"
 #include "report_user.h"
@@ -34,6 +35,7 @@
 #define VERDICT_LINES 5
 #define BARS	      5
 #define WAITS	      5
+#define DISK_MATTERS  5 /* percent of the path */
 #define TEXT_BYTES    256
 #define LINE_WIDTH    100 /* where the output has no width, as in paragraphs */
 #define WORD_WIDTH    16  /* what a wrapped line may leave unused */
@@ -190,6 +192,22 @@ static void put_not_traced(const struct report *report)
 	free(name);
 }
 
+/* The processes that made a disk busy for which the path waited. */
+static void put_disk(const struct report *report, const struct path_tree *tree)
+{
+	struct string s = {0};
+
+	for (size_t i = 0; i < tree->nr_waits && i < WAITS && !s.len; i++) {
+		const struct path_wait *wait = &tree->waits[i];
+
+		if (wait->place != PLACE_BLOCKED + TRACE_WAIT_FILE || percent(wait->ns, tree->ns) < DISK_MATTERS)
+			continue;
+		disk_users_add(&s, report, wait->first.thread, wait->first.target);
+	}
+	if (s.len)
+		put_text(&report->output, &s, 2);
+}
+
 /* A control group that kept others from running. */
 static void put_group(const struct report *report, const struct process_row *rows, size_t nr)
 {
@@ -230,6 +248,7 @@ static void about_path(const struct report *report, const struct process_row *ro
 	else
 		path_bars(report, &tree);
 	put_waits(report, &tree);
+	put_disk(report, &tree);
 	path_tree_clear(&tree);
 }
 

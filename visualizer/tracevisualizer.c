@@ -228,7 +228,7 @@ static int analyze(struct report *report, double *since)
 		failed = critical_path_begin(report);
 	if (failed)
 		return failed;
-	if (options->reports.answer)
+	if (options->reports.answer || options->reports.slowest)
 		answer_begin(report);
 	failed = analyze_more(report, &error);
 	if (failed)

@@ -5,7 +5,6 @@
  * The table at the top of servers.c shows what each call does to the thread's set.
  */
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include "kernel_numbers.h"
 #include "servers_receive.h"
@@ -458,13 +457,13 @@ static void send_end(struct trace_servers *s, struct servers_thread *thread)
 
 /*
  * Two writers' calls may return in another order than they wrote. A writer that wakes a reader has
- * already written: up to a page (PIPE_BUF) goes into the pipe as a whole, and waiters are woken
- * after that.
+ * already written: up to a page (LINUX_PIPE_BUF) goes into the pipe as a whole, and waiters are
+ * woken after that.
  */
 void call_wakes_reader(struct trace_servers *s, struct servers_thread *writer, const struct servers_thread *woken)
 {
 	if (writer->call.role != CALL_SEND || !is_pipe(writer->call.endpoint) || writer->call.bytes_written ||
-	    !writer->call.bytes_asked || writer->call.bytes_asked > PIPE_BUF)
+	    !writer->call.bytes_asked || writer->call.bytes_asked > LINUX_PIPE_BUF)
 		return;
 	if (woken->call.role == CALL_SEND && woken->call.endpoint == writer->call.endpoint)
 		return; /* the next writer */

@@ -681,6 +681,16 @@ struct trace_disk_use {
  * trace_disk_uses() - by disk, most time first, to be released with free(). NULL: out of memory
  */
 struct trace_disk_use *trace_disk_uses(const struct trace_analysis *analysis, size_t *ret_nr);
+/**
+ * trace_disk_uses_while_waiting() - the uses of the disk @dev in the times in which any thread of
+ * @process waited for a file on it
+ * Rows as those of trace_disk_uses(), without numbers of requests; @disk_busy_ns is in these times,
+ * too. @ret_is_known: false: the recording has too many requests or waits, so there are no rows.
+ * To be released with free(). NULL: out of memory
+ */
+struct trace_disk_use *trace_disk_uses_while_waiting(const struct trace_analysis *analysis,
+						     const struct trace_process *process, uint32_t dev,
+						     bool *ret_is_known, size_t *ret_nr);
 
 /**
  * struct trace_probe_use - the hits of a probe by a process

@@ -25,6 +25,19 @@ void *__wrap_table_next(const struct hash_table *table, size_t row_bytes, const 
 	return __real_table_next(table, row_bytes, row);
 }
 
+/* disk_waits.c is not part of this test. */
+void disk_waits_request(struct trace_analysis *a, const struct disk_span *span)
+{
+}
+
+void disk_waits_own(struct trace_analysis *a, uint32_t batch, uint32_t process)
+{
+}
+
+void disk_waits_window_begins(struct disk_waits *waits)
+{
+}
+
 static void issue(struct trace_analysis *a, uint64_t request, uint32_t owner)
 {
 	disk_issue(a, 1000, &(struct trace_block_issue){.request = request, .dev = DISK, .bytes = 4096, .op = 1},
