@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "interrupted.h"
+#include "kept_rests.h"
 #include "state.h"
 #include "state_expire.h"
 #include "state_packet.h"
@@ -81,6 +82,7 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 		mark(marks->files, thread->pending[i].waker.ring_file ? thread->pending[i].waker.ring_file - 1 : 0);
 	}
 	interrupted_mark(thread, marks->files);
+	rests_mark(thread, marks->files);
 }
 
 static void mark_files(const struct trace_analysis *a, const struct marks *marks)

@@ -35,10 +35,12 @@
  * Limits. The rest of an answer that comes in parts counts as outside the request. After a gap the
  * requests from before it are not known any more.
  */
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include "kept_rests.h"
 #include "kernel_numbers.h"
 #include "lock_log.h"
 #include "state.h"
@@ -120,6 +122,15 @@ bool thread_serves(struct trace_analysis *a, const struct trace_thread *thread)
 
 /* ---- requests ---- */
 
+/* An end of a pair: the other one is in another process, a helper that a fork made. */
+static bool is_from_other(const struct trace_analysis *a, const struct trace_thread *thread,
+			  const struct socket_state *sock)
+{
+	const struct socket_state *peer = sock_peer(a, sock);
+
+	return peer && peer->owner != thread->process->idx;
+}
+
 static void transfer(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool received)
 {
 	if (!sock->role) {
@@ -129,11 +140,29 @@ static void transfer(struct trace_analysis *a, struct trace_thread *thread, stru
 	if (sock->role == ROLE_SERVER && received)
 		request_read(a, thread, sock);
 	else if (sock->role == ROLE_SERVER)
-		request_answered(thread, sock);
+		request_answered(a, thread, sock);
 	else if (sock->role == ROLE_CLIENT && !received)
 		request_asked(a, thread, sock);
-	else if (sock->asker)
-		request_got_answer(sock);
+	else if (sock->role == ROLE_CLIENT)
+		request_got_answer(a, thread, sock);
+	else if (received && is_from_other(a, thread, sock))
+		part_came(a, thread);
+}
+
+/*
+ * The socket took less than the thread had to send. splice() and sendfile() are left out, because
+ * the kernel sends in pieces there, and io_uring, because its calls have other arguments.
+ */
+static bool is_stalled(const struct trace_analysis *a, struct trace_thread *thread, int32_t ret)
+{
+	const struct frame *call = frame_syscall(thread);
+	enum call_class class = call ? frame_class(a, call) : CALL_OTHER;
+	int8_t bytes = call ? a->calls[call->call].bytes : -1;
+
+	if (ret <= 0)
+		return ret == -EAGAIN;
+	return (class == CALL_SEND || class == CALL_WRITE) && bytes >= 0 && bytes < call->nr_args &&
+	       (uint64_t)ret < call->args[bytes];
 }
 
 void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -145,8 +174,14 @@ void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	if (!thread || thread == &cpu->idle || cpu->nested)
 		return;
 	sock = sock_transfer(a, thread, bytes->ino);
-	if (sock && bytes->ret > 0)
+	if (!sock)
+		return;
+	if (bytes->ret > 0)
 		transfer(a, thread, sock, event->id == TRACE_EV_sock_recv);
+	if (event->id == TRACE_EV_sock_send && sock->role == ROLE_SERVER && is_stalled(a, thread, bytes->ret))
+		request_stalled(a, thread, sock);
+	else if (event->id == TRACE_EV_sock_recv && sock->role == ROLE_CLIENT && !bytes->ret)
+		part_came(a, thread); /* an answer may end so */
 }
 _Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_request_transfer() reads both");
 
@@ -169,7 +204,10 @@ static void forget_after_loss(struct trace_analysis *a, struct trace_thread *thr
 {
 	if (!lost_since(a, &thread->requests))
 		return;
-	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place};
+	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place,
+						    .nr_relays = thread->requests.nr_relays,
+						    .part_ns = thread->requests.part_ns,
+						    .rests = thread->requests.rests};
 	requests_changed(thread);
 }
 
