@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* open_request.c - which requests are open at a thread: its counts, kept at the sockets */
 #include <sys/socket.h>
-#include "kept_rests.h"
 #include "open_request.h"
+#include "relay.h"
 #include "state.h"
 
 bool requests_were_read(const struct thread_requests *requests)
@@ -82,13 +82,12 @@ void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct
 	requests_changed(thread);
 }
 
-void request_got_answer(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+void request_got_answer(struct socket_state *sock)
 {
-	if (sock->asker) {
-		asker_leave(sock);
-		sock->answers = true;
-	}
-	part_came(a, thread);
+	if (!sock->asker)
+		return;
+	asker_leave(sock);
+	sock->answers = true;
 }
 
 void request_close(const struct trace_analysis *a, const struct trace_thread *thread, struct socket_state *sock)

@@ -14,6 +14,7 @@
 #include "kept_rests.h"
 #include "locks.h"
 #include "pending.h"
+#include "relay.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_uring.h"
