@@ -80,6 +80,7 @@ void acct_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_sy
 	if (!(thread->flags & THREAD_MODE_UNKNOWN))
 		return;
 	thread->flags &= ~THREAD_MODE_UNKNOWN;
+	hooks_mode(a, thread, in_syscall);
 	if (a->window)
 		window_mode(a, thread, in_syscall);
 	for (uint32_t i = 0; i < thread->nr_shares; i++) {
@@ -137,6 +138,13 @@ static void acct_running(struct trace_analysis *a, struct cpu *cpu, struct trace
 		emit_on_cpu(a, cpu, thread, from, to, state);
 }
 
+static inline void cpu_alone(struct trace_analysis *a, const struct cpu *cpu, uint64_t from, uint64_t to,
+			     enum cpu_alone what)
+{
+	if (a->hooks.cpu_time)
+		a->hooks.cpu_time(a->hooks.cpu_time_data, cpu->cpu, from, to, what);
+}
+
 static void acct_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t from, uint64_t to)
 {
 	const struct nest *top = &cpu->nest[cpu->nested - 1];
@@ -146,8 +154,10 @@ static void acct_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t
 	*(top->type == NEST_SOFTIRQ ? &cpu->figures.softirq_ns : &cpu->figures.irq_ns) += to - from;
 	cpu->irq_ns += to - from;
 	((struct interrupt_row *)acct_row(a, &a->interrupts, sizeof(*row), nest_key(top)))->ns += to - from;
-	if (thread == &cpu->idle)
+	if (thread == &cpu->idle) {
+		cpu_alone(a, cpu, from, to, CPU_INTERRUPTED);
 		return;
+	}
 	thread->acct.interrupted += to - from;
 	row = acct_row(a, &thread->acct.interrupts, sizeof(*row), nest_key(top));
 	row->ns += to - from;
@@ -172,14 +182,17 @@ void acct_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	cpu->accounted_ns = ns;
 	if (cpu->nested)
 		softirq_add(cpu, ns - from);
-	if (!cpu->current)
+	if (!cpu->current) {
 		cpu->figures.unknown_ns += ns - from;
-	else if (interrupted(cpu))
+		cpu_alone(a, cpu, from, ns, CPU_UNKNOWN);
+	} else if (interrupted(cpu)) {
 		acct_interrupted(a, cpu, from, ns);
-	else if (cpu->current == &cpu->idle)
+	} else if (cpu->current == &cpu->idle) {
 		cpu->figures.idle_ns += ns - from;
-	else
+		cpu_alone(a, cpu, from, ns, CPU_IDLE);
+	} else {
 		acct_running(a, cpu, cpu->current, from, ns);
+	}
 }
 
 static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
@@ -210,6 +223,7 @@ void acct_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	if (cpu->nested) /* a caller may have read the sum already: it must not decrease */
 		softirq_add(cpu, ns - cpu->accounted_ns);
 	cpu->figures.unknown_ns += ns - cpu->accounted_ns;
+	cpu_alone(a, cpu, cpu->accounted_ns, ns, CPU_UNKNOWN);
 	if (cpu->current && cpu->current != &cpu->idle) {
 		cpu->current->acct.blocked += ns - cpu->accounted_ns;
 		unknown_add(a, cpu->current, ns - cpu->accounted_ns);

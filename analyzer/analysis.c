@@ -221,6 +221,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	}
 	free(a->cpus);
 	trace_cursor_free(a->restart.ahead);
+	trace_cursor_free(a->cursor); /* of a pass that did not come to its end */
 	arena_free(&a->arena);
 	file_table_clear(&a->files);
 	socket_table_clear(&a->sockets);
@@ -233,12 +234,14 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	probe_sums_clear(&a->probes);
 	work_sums_clear(&a->work_sums);
 	disk_sums_clear(&a->disk_sums);
+	disk_waits_clear(&a->disk_waits);
 	table_clear(&a->dirty.rows);
 	table_clear(&a->locks);
 	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
 	table_clear(&a->interruptions);
 	wait_objects_clear(&a->wait_objects);
+	table_clear(&a->identity_edges);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->rings);
@@ -423,6 +426,29 @@ static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struc
 	hooks_event(a, event);
 }
 
+static inline void set_now(struct trace_analysis *a, uint64_t ns)
+{
+	a->now = ns;
+	if (ns > a->end_ns)
+		a->end_ns = ns;
+}
+
+/*
+ * At gaps.next_ns, before @event: begin the gaps, and the parts of a window. False: the step ends
+ * before the event, which the next step handles.
+ */
+static __attribute__((noinline)) bool pass_stop(struct trace_analysis *a, uint64_t ns, const struct trace_event *event)
+{
+	if (ns >= a->step_ns && a->step_ns != UINT64_MAX) {
+		a->held = event;
+		a->failed = a->failed ? a->failed : STEP_ENDS;
+		return false;
+	}
+	set_now(a, ns);
+	lost_begin(a, ns);
+	return true;
+}
+
 static void handle(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint64_t ns = event->ts_ns;
@@ -430,11 +456,9 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 
 	if (ns < a->now) /* not in a valid trace: the cursor delivers events in time order */
 		ns = a->now;
-	a->now = ns;
-	if (ns > a->end_ns)
-		a->end_ns = ns;
-	if (ns >= a->gaps.next_ns)
-		lost_begin(a, ns);
+	if (ns >= a->gaps.next_ns && !pass_stop(a, ns, event))
+		return;
+	set_now(a, ns);
 	if (!a->sweep.remaining)
 		expire_unused(a);
 	if (event->id >= TRACE_EV_MAX) {
@@ -511,31 +535,33 @@ int trace_analysis_error(const struct trace_analysis *a, struct trace_error *ret
 	return failed(a) ? out_of_memory(ret_error) : 0;
 }
 
-/* This loop has a function of its own: code that runs once would take registers from it. */
+/*
+ * One step of the pass. This loop has a function of its own: code that runs once would take
+ * registers from it.
+ */
 static __attribute__((noinline)) int analysis_pass(struct trace_analysis *a, struct trace_cursor *cursor)
 {
-	const struct trace_event *event;
+	const struct trace_event *event = a->held ? a->held : trace_cursor_next(cursor);
 	int error;
 
-	while (!a->failed && (event = trace_cursor_next(cursor))) {
+	a->held = NULL;
+	for (; event; event = trace_cursor_next(cursor)) {
 		prefetch_next(a, cursor, event);
 		handle(a, event);
+		if (a->failed)
+			break;
 	}
 	error = trace_cursor_error(cursor, NULL);
 	return error == -EBADMSG ? 0 : error;
 }
 
-int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
+static int pass_begin(struct trace_analysis *a, struct trace_error *ret_error)
 {
 	struct trace_cursor_options options = {
 		.size = sizeof(options), .decode_ahead = 4, .damaged = lost_found, .damaged_data = a};
-	struct trace_cursor *cursor;
+	struct trace_cursor *cursor = trace_cursor_new(a->trace, &options, ret_error);
 	int error;
 
-	if (a->began)
-		return error_set(ret_error, -EBUSY, "the analysis was run already; create a new one");
-	a->began = true;
-	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
 	error = hooks_prepare(a);
@@ -548,15 +574,52 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	if (!error)
 		error = start_load(a, ret_error);
 	a->cursor = cursor;
-	if (!error)
-		error = analysis_pass(a, cursor);
-	a->cursor = NULL;
-	trace_cursor_free(cursor);
+	return error;
+}
+
+/* Close the cursor first: the state of the end is not that of an event. */
+static int pass_close(struct trace_analysis *a, int error, struct trace_error *ret_error)
+{
+	a->ended = true;
+	a->cursor = trace_cursor_free(a->cursor);
 	if (error || failed(a))
 		return out_of_memory(ret_error);
 	close_accounts(a);
 	a->done = true;
 	return failed(a) ? out_of_memory(ret_error) : 0;
+}
+
+int trace_analysis_step(struct trace_analysis *a, uint64_t until_ns, struct trace_error *ret_error)
+{
+	int error = 0;
+
+	if (a->ended)
+		return error_set(ret_error, -EBUSY, "the analysis was run already; create a new one");
+	if (!a->began) {
+		a->began = true;
+		error = pass_begin(a, ret_error);
+		a->ended = !a->cursor; /* its own error stays */
+	}
+	if (a->ended)
+		return error;
+	if (!error && !a->failed) {
+		a->step_ns = until_ns;
+		gaps_next_prepare(a);
+		error = analysis_pass(a, a->cursor);
+	}
+	if (a->failed == STEP_ENDS)
+		a->failed = 0;
+	if (a->held && !error && !failed(a))
+		return 0;
+	error = pass_close(a, error, ret_error);
+	return error ? error : 1;
+}
+
+int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
+{
+	int error = trace_analysis_step(a, UINT64_MAX, ret_error);
+
+	return error < 0 ? error : 0;
 }
 
 /* ---- the state of the moment ---- */

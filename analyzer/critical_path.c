@@ -225,10 +225,9 @@ static bool may_be_work(const struct history_activity *activity)
 	       activity->kind == TRACE_WAIT_OTHER;
 }
 
-static uint32_t thread_that_ended(const struct trace_critical_path *path, uint32_t idx,
-				  const struct history_activity *activity, uint64_t from, uint64_t to)
+uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t idx,
+				   const struct history_activity *activity, uint64_t from, uint64_t to)
 {
-	const struct trace_history *history = path->history;
 	const struct thread_timeline *timeline = &history->timelines[idx];
 	const struct trace_thread *waker = activity->waker == NO_THREAD ? NULL
 									: history->timelines[activity->waker].thread;
@@ -341,8 +340,8 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 		return step_unseen(path, &visit, from, at);
 	activity = &history->activities[series->value[idx]];
 	if (activity->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
-	    enter(path, thread_that_ended(path, visit.timeline, activity, from, at), at, from, visit.timeline,
-		  series->value[idx]))
+	    enter(path, history_thread_that_ended(history, visit.timeline, activity, from, at), at, from,
+		  visit.timeline, series->value[idx]))
 		return at;
 	if (had_no_work(path, activity)) {
 		leave(path);

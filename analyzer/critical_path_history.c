@@ -15,6 +15,7 @@
 #include "critical_path_history.h"
 #include "command_name.h"
 #include "error_set.h"
+#include "hooks.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ uint32_t series_before(const struct series *series, uint64_t ns)
 	return low;
 }
 
-static bool series_room(struct trace_history *history, struct series *series, uint32_t nr)
+static bool series_has_room(struct series *series, uint32_t nr)
 {
 	uint32_t max = series->max + series->max / 2 + 8;
 	uint64_t *from;
@@ -70,35 +71,49 @@ static bool series_room(struct trace_history *history, struct series *series, ui
 	value = reallocarray(series->value, max, sizeof(*value));
 	if (value)
 		series->value = value;
-	if (!from || !value) {
-		fail(history, -ENOMEM);
+	if (!from || !value)
 		return false;
-	}
 	series->max = max;
 	return true;
 }
 
-static void series_append(struct trace_history *history, struct series *series, uint64_t from, uint64_t to,
-			  uint32_t value)
+static bool series_room(struct trace_history *history, struct series *series, uint32_t nr)
 {
-	bool joins = series->nr && from == series->end && series->value[series->nr - 1] == value;
+	if (series_has_room(series, nr))
+		return true;
+	fail(history, -ENOMEM);
+	return false;
+}
 
-	/* A wait is not extended: its end is the instant of its wakeup. */
-	if (joins && history->activities[value].state != TRACE_STATE_BLOCKED) {
+int series_append(struct series *series, uint64_t from, uint64_t to, uint32_t value, uint32_t hole, bool joins)
+{
+	uint32_t before = series->nr;
+
+	if (joins && series->nr && from == series->end && series->value[series->nr - 1] == value) {
 		series->end = to;
-		return;
+		return 0;
 	}
-	if (!series_room(history, series, 2))
-		return;
+	if (!series_has_room(series, 2))
+		return -ENOMEM;
 	if (series->nr && from > series->end) {
 		series->from[series->nr] = series->end;
-		series->value[series->nr++] = HOLE;
-		history->nr_intervals++;
+		series->value[series->nr++] = hole;
 	}
 	series->from[series->nr] = from;
 	series->value[series->nr++] = value;
 	series->end = to;
-	history->nr_intervals++;
+	return (int)(series->nr - before);
+}
+
+static void append(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
+{
+	/* A wait is not extended: its end is the instant of its wakeup. */
+	int nr = series_append(series, from, to, value, HOLE, history->activities[value].state != TRACE_STATE_BLOCKED);
+
+	if (nr < 0)
+		fail(history, nr);
+	else
+		history->nr_intervals += (size_t)nr;
 }
 
 static void series_insert(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from,
@@ -111,6 +126,7 @@ static void series_insert(struct trace_history *history, struct series *series, 
 	series->from[idx] = from;
 	series->value[idx] = value;
 	series->nr++;
+	series->changes++;
 	history->nr_intervals++;
 }
 
@@ -126,6 +142,7 @@ static void fill_hole(struct trace_history *history, struct series *series, uint
 		series_insert(history, series, idx + 1, from, value);
 	else
 		series->value[idx] = value;
+	series->changes++;
 }
 
 static void fill_holes(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
@@ -155,10 +172,10 @@ static void series_put(struct trace_history *history, struct series *series, uin
 		from = series->end;
 	}
 	if (from < to && !history->failed)
-		series_append(history, series, from, to, value);
+		append(history, series, from, to, value);
 }
 
-static void series_clear(struct series *series)
+void series_free(struct series *series)
 {
 	free(series->from);
 	free(series->value);
@@ -211,6 +228,18 @@ static bool activity_equal(const struct history_activity *a, const struct histor
 	       a->state == b->state && a->kind == b->kind && a->idle == b->idle;
 }
 
+static enum trace_class class_of(const struct history_activity *activity)
+{
+	switch (activity->state) {
+	case TRACE_STATE_BLOCKED:
+		return activity->idle ? TRACE_CLASS_REST : (enum trace_class)(TRACE_CLASS_WAIT + activity->kind);
+	case TRACE_STATE_RUNNING:
+		return TRACE_CLASS_RUNNING;
+	default:
+		return (enum trace_class)activity->state;
+	}
+}
+
 static uint32_t activity_new(struct trace_history *history, const struct history_activity *activity)
 {
 	uint32_t max = history->max_activities ? history->max_activities * 2 : 64;
@@ -226,6 +255,7 @@ static uint32_t activity_new(struct trace_history *history, const struct history
 		history->max_activities = max;
 	}
 	history->activities[history->nr_activities] = *activity;
+	history->activities[history->nr_activities].class_of_time = (uint8_t)class_of(activity);
 	return history->nr_activities++;
 }
 
@@ -316,6 +346,7 @@ static void timeline_coarsen(struct trace_history *history, struct series *serie
 	}
 	history->nr_intervals -= series->nr - nr;
 	series->nr = nr;
+	series->changes++;
 }
 
 /* Interrupts become part of the time slice in which they occurred. */
@@ -439,10 +470,31 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	if (history->nr_intervals >= history->max_intervals)
 		coarsen(history);
 	value = history->coarse && !off_cpu ? history->running : activity_get(history, &activity);
+	if (interval->state == TRACE_STATE_RUNNING && !history->timelines[timeline].running_since)
+		history->timelines[timeline].running_since = from;
 	series_put(history, &history->timelines[timeline].series, from, to, value);
 	if (!off_cpu && interval->cpu >= 0)
 		note_cpu_holder(history, (uint32_t)interval->cpu, from, to,
 				interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
+}
+
+/* The mode of @thread is known now: what was RUNNING so far gets its state. */
+static void on_mode(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, bool in_syscall)
+{
+	struct trace_history *history = data;
+	struct history_activity known = activity_of(in_syscall ? TRACE_STATE_SYSCALL : TRACE_STATE_USER);
+	uint32_t idx = history_timeline(history, thread), value;
+	struct thread_timeline *timeline;
+
+	if (idx == NO_THREAD || !history->timelines[idx].running_since || history->failed || history->coarse)
+		return;
+	value = activity_get(history, &known);
+	timeline = &history->timelines[idx];
+	for (uint32_t i = timeline->series.nr; i > 0 && timeline->series.from[i - 1] >= timeline->running_since; i--)
+		if (history->activities[timeline->series.value[i - 1]].state == TRACE_STATE_RUNNING)
+			timeline->series.value[i - 1] = value;
+	timeline->running_since = 0;
+	timeline->series.changes++;
 }
 
 /*
@@ -538,6 +590,8 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	if (!error)
 		error = trace_analysis_on_interval(analysis, on_interval, history);
 	if (!error)
+		error = hooks_on_mode(analysis, on_mode, history);
+	if (!error)
 		return history;
 fail:
 	error_set(ret_error, error, "%s",
@@ -552,9 +606,9 @@ struct trace_history *trace_history_free(struct trace_history *history)
 	if (!history)
 		return NULL;
 	for (uint32_t i = 0; i < history->nr_timelines; i++)
-		series_clear(&history->timelines[i].series);
+		series_free(&history->timelines[i].series);
 	for (uint32_t i = 0; i < history->nr_cpus; i++)
-		series_clear(&history->cpus[i]);
+		series_free(&history->cpus[i]);
 	table_clear(&history->timeline_by_thread);
 	table_clear(&history->activity_by_hash);
 	table_clear(&history->births);

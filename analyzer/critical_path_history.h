@@ -12,6 +12,7 @@
  */
 #include <trace/critical_path.h>
 #include "hash_table.h"
+#include <trace/view.h>
 
 #define NO_THREAD  UINT32_MAX	    /* no thread */
 #define INTERRUPTS (UINT32_MAX - 1) /* instead of a timeline, in the series of a CPU */
@@ -29,6 +30,7 @@ struct history_activity {
 	int32_t cpu;	/* WAIT_CPU only */
 	uint8_t state;
 	uint8_t kind;
+	uint8_t class_of_time; /* enum trace_class */
 	bool idle;
 };
 
@@ -40,6 +42,7 @@ struct series {
 	uint64_t *from;	 /* owned, ascending */
 	uint32_t *value; /* owned; index of an activity, or, in the series of a CPU, of a timeline */
 	uint32_t nr, max;
+	uint32_t changes; /* how often an entry before the last one changed */
 	uint64_t end;
 };
 
@@ -48,7 +51,9 @@ struct thread_timeline {
 	const struct trace_thread *thread;
 	struct series series;
 	uint32_t parent; /* timeline of the thread that forked it, or none */
-	bool on_path;	 /* critical_path.c: on the way; it waits for another thread */
+	/* begin of the first interval of state RUNNING since its mode was known last; 0: none */
+	uint64_t running_since;
+	bool on_path; /* critical_path.c: on the way; it waits for another thread */
 };
 
 struct trace_history {
@@ -78,6 +83,18 @@ struct trace_history {
  * has none
  */
 uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread);
+/** series_free() - release its arrays */
+void series_free(struct series *series);
+/**
+ * series_append() - the next entry; a hole goes before it if it does not begin at the end
+ * @joins: extend the last entry if that is the same
+ * Returns the number of new entries; -ENOMEM.
+ */
+int series_append(struct series *series, uint64_t from, uint64_t to, uint32_t value, uint32_t hole, bool joins);
+/** history_thread_that_ended() - the timeline of the thread that ended the wait @activity of the
+ * timeline @idx, from @from to @to; UINT32_MAX: none */
+uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t idx,
+				   const struct history_activity *activity, uint64_t from, uint64_t to);
 /**
  * series_before() - the entry that contains the instant just before @ns
  * Returns UINT32_MAX if that instant is before the first entry, or after the end.

@@ -6,8 +6,8 @@
  * process that has the file mapped may make pages dirty without any event, so it counts from then
  * on.
  */
-#include <sys/stat.h>
 #include "dirty_files.h"
+#include "kernel_numbers.h"
 #include "state.h"
 
 struct dirty_row {
@@ -32,7 +32,7 @@ void dirty_learn(struct trace_analysis *a, uint32_t process, file_idx idx, bool 
 	const struct traced_file *file = &a->files.list[idx];
 	struct dirty_row *row;
 
-	if (!a->dirty.is_on || !idx || !file->ino || !S_ISREG(file->mode))
+	if (!a->dirty.is_on || !idx || !file->ino || !LINUX_S_ISREG(file->mode))
 		return;
 	row = acct_row(a, &a->dirty.rows, sizeof(*row), inode_key(file->dev, file->ino));
 	if (mapped) {

@@ -3,6 +3,7 @@
 #define ANALYZER_DISK_SUMS_H
 /* disk_sums.h - whose requests the disks served: disk_sums.c. */
 #include <stdint.h>
+#include <trace/analysis.h>
 #include <trace/events.h>
 #include "hash_table.h"
 
@@ -12,6 +13,9 @@ struct disk_sums {
 	struct hash_table disks;    /* disk_row */
 	struct hash_table requests; /* disk_request_row: in progress */
 	struct hash_table uses;	    /* disk_use_row */
+	struct hash_table workers;  /* disk_worker_row: those with a batch whose process is not known yet */
+	struct hash_table batches;  /* disk_batch_row */
+	uint32_t nr_batches;	    /* so far */
 };
 
 /* Requests of a worker of the kernel, until disk_own() tells the process. Else a process_idx. */
@@ -32,4 +36,12 @@ void disk_sums_edge(struct trace_analysis *a, uint64_t ns);
 /** disk_end() - the end of the trace */
 void disk_end(struct trace_analysis *a, uint64_t ns);
 void disk_sums_clear(struct disk_sums *sums);
+/** disk_use_of() - the use of a disk by @owner, a process_idx, without numbers of requests */
+struct trace_disk_use disk_use_of(const struct trace_analysis *a, uint32_t dev, uint32_t owner, uint64_t busy_ns,
+				  uint64_t disk_busy_ns);
+/**
+ * disk_uses_order() - by disk, most time first; the first one gets the rest of the rounding
+ * False: out of memory
+ */
+bool disk_uses_order(struct trace_disk_use *list, size_t nr);
 #endif

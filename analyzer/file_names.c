@@ -17,8 +17,8 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "file_names.h"
+#include "kernel_numbers.h"
 #include "state.h"
 
 #define MAX_INODES  8
@@ -93,7 +93,7 @@ __attribute__((noinline)) string_id file_name(struct trace_analysis *a, const st
 	const char *text = strings_text(&a->strings, path);
 	struct first_row *first;
 
-	if (!S_ISREG(file->mode) || !file->ino || *text != '/' || is_kernel_file(text))
+	if (!LINUX_S_ISREG(file->mode) || !file->ino || *text != '/' || is_kernel_file(text))
 		return path;
 	first = acct_row(a, &a->files.names.first, sizeof(*first), path);
 	if (a->failed)

@@ -33,7 +33,7 @@ struct gap_log {
 	size_t nr_late, max_late;
 	struct cpu_gap *of_cpus; /* owned; by start */
 	size_t nr_of_cpus, next;
-	uint64_t next_ns;     /* UINT64_MAX: no further gap */
+	uint64_t next_ns;     /* of the next gap, edge of a window or end of a step; UINT64_MAX: none */
 	uint64_t pieces_left; /* how many more pieces gaps may divide intervals into: hooks.c */
 	uint64_t halted_ns;   /* time without scheduling changes, by the masks in the trace */
 };

@@ -57,6 +57,20 @@ int trace_analysis_on_late_gap(struct trace_analysis *a, trace_late_gap_fn fn, v
 	return hook_add(a, &hook);
 }
 
+int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data)
+{
+	struct hook hook = {.mode = fn, .data = data};
+
+	return hook_add(a, &hook);
+}
+
+void hooks_mode(struct trace_analysis *a, const struct trace_thread *thread, bool in_syscall)
+{
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].mode)
+			a->hooks.list[i].mode(a->hooks.list[i].data, a, thread, in_syscall);
+}
+
 void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
 {
 	size_t kept = 0;

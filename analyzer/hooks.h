@@ -7,12 +7,21 @@
 #include <trace/analysis.h>
 #include <trace/events.h>
 
+/* mode_fn - intervals of @thread were RUNNING: it was in a system call, or else in user mode */
+typedef void (*mode_fn)(void *data, struct trace_analysis *analysis, const struct trace_thread *thread,
+			bool in_syscall);
+
+/* cpu_time_fn - CPU @cpu had no thread from @from to @to */
+enum cpu_alone { CPU_IDLE, CPU_INTERRUPTED, CPU_UNKNOWN };
+typedef void (*cpu_time_fn)(void *data, uint32_t cpu, uint64_t from, uint64_t to, enum cpu_alone what);
+
 struct hook {
 	uint64_t mask[TRACE_MASK_WORDS];
 	trace_event_fn event;
 	trace_interval_fn interval;
 	trace_release_fn release;
 	trace_late_gap_fn damage;
+	mode_fn mode;
 	uint32_t states; /* states of the intervals that the hook wants, as bits */
 	void *data;
 };
@@ -37,7 +46,9 @@ struct hook_list {
 	 * blocked
 	 */
 	uint64_t wait_key;
-	uint32_t states; /* states that any interval hook wants: bit 1 << enum trace_state */
+	uint32_t states;      /* states that any interval hook wants: bit 1 << enum trace_state */
+	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
+	void *cpu_time_data;
 };
 
 /* Does a hook want intervals of @state? */
@@ -47,6 +58,10 @@ void hook_list_clear(struct hook_list *hooks);
 /** hooks_prepare() - index the hooks by event; no hook can be added from now on */
 int hooks_prepare(struct trace_analysis *a);
 
+/** hooks_on_mode() - as trace_analysis_on_event() */
+int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data) TRACE_NODISCARD;
+/** hooks_mode() - call them */
+void hooks_mode(struct trace_analysis *a, const struct trace_thread *thread, bool in_syscall);
 /** interval_emit() - call the interval hooks */
 void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);
 /** emit_pieces() - the same for an interval off the CPUs, which gaps divide into pieces */

@@ -25,10 +25,10 @@
  * waits had lasted.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "interrupted.h"
+#include "kernel_numbers.h"
 #include "pending.h"
 #include "sort.h"
 #include "state.h"
@@ -63,12 +63,12 @@ struct interrupted_call {
 
 static bool is_interruption(int64_t ret)
 {
-	return ret == -EINTR || (ret <= FIRST_RESTART && ret >= LAST_RESTART && ret != RESTART_NOT_CALL);
+	return ret == -LINUX_EINTR || (ret <= FIRST_RESTART && ret >= LAST_RESTART && ret != RESTART_NOT_CALL);
 }
 
 bool signal_stops(uint32_t signal)
 {
-	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+	return signal == LINUX_SIGSTOP || signal == LINUX_SIGTSTP || signal == LINUX_SIGTTIN || signal == LINUX_SIGTTOU;
 }
 
 /* ---- interruptions ---- */
@@ -182,11 +182,11 @@ static bool signal_ended(const struct trace_analysis *a, const struct interrupte
 	return ends_by_signal(a, &call->frame) && (call->had_handler || (signal && !signal_stops(signal)));
 }
 
-/* The cause if the call does not go on. */
+/* The cause of the first @nr kept waits if the call does not go on. */
 static struct wait_cause alone(struct trace_analysis *a, struct trace_thread *thread,
-			       const struct interrupted_call *call)
+			       const struct interrupted_call *call, uint32_t nr)
 {
-	struct pending wait = call->waits[call->nr - 1];
+	struct pending wait = call->waits[nr - 1];
 	struct wait_cause v;
 	bool is_vague;
 
@@ -213,7 +213,7 @@ static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32
 	thread->frames[0] = call->frame;
 	thread->depth = 1;
 	thread->path = call->path;
-	cause = known ? *known : alone(a, thread, call);
+	cause = known ? *known : alone(a, thread, call, nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		if (!ended || i + 1 < call->nr)
 			interruption_add(a, thread, call->frame.call, &call->waits[i]);
@@ -237,7 +237,7 @@ static void decide_first(struct trace_analysis *a, struct trace_thread *thread)
 	uint64_t last_wait = thread->last_wait, last_wait_ns = thread->last_wait_ns;
 
 	if (!ends_by_signal(a, &call->frame))
-		call->first = alone(a, thread, call);
+		call->first = alone(a, thread, call, call->nr);
 	thread->last_wait = last_wait;
 	thread->last_wait_ns = last_wait_ns;
 }

@@ -39,11 +39,11 @@
  * The first page fault after exec is exact, too: no page of the new program was in memory before
  * it.
  */
-#include <signal.h>
 #include <string.h>
 #include "frame_end.h"
 #include "interrupted.h"
 #include "kernel_work.h"
+#include "kernel_numbers.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_uring.h"
@@ -159,14 +159,14 @@ void stop_begins(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 static bool kills_by_default(uint32_t number)
 {
 	switch (number) {
-	case SIGCHLD:
-	case SIGCONT:
-	case SIGURG:
-	case SIGWINCH:
-	case SIGSTOP:
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
+	case LINUX_SIGCHLD:
+	case LINUX_SIGCONT:
+	case LINUX_SIGURG:
+	case LINUX_SIGWINCH:
+	case LINUX_SIGSTOP:
+	case LINUX_SIGTSTP:
+	case LINUX_SIGTTIN:
+	case LINUX_SIGTTOU:
 		return false;
 	default:
 		return true;
@@ -176,16 +176,16 @@ static bool kills_by_default(uint32_t number)
 static bool dumps_by_default(uint32_t number)
 {
 	switch (number) {
-	case SIGQUIT:
-	case SIGILL:
-	case SIGTRAP:
-	case SIGABRT:
-	case SIGFPE:
-	case SIGSEGV:
-	case SIGBUS:
-	case SIGSYS:
-	case SIGXCPU:
-	case SIGXFSZ:
+	case LINUX_SIGQUIT:
+	case LINUX_SIGILL:
+	case LINUX_SIGTRAP:
+	case LINUX_SIGABRT:
+	case LINUX_SIGFPE:
+	case LINUX_SIGSEGV:
+	case LINUX_SIGBUS:
+	case LINUX_SIGSYS:
+	case LINUX_SIGXCPU:
+	case LINUX_SIGXFSZ:
 		return true;
 	default:
 		return false;
@@ -207,7 +207,7 @@ static bool is_fatal(const struct trace_thread *thread, const struct trace_signa
 {
 	if (signal->handler || !kills_by_default(signal->signal)) /* 0: SIG_DFL */
 		return false;
-	return thread->process->ns_pid != 1 || signal->signal == SIGKILL || is_forced(signal);
+	return thread->process->ns_pid != 1 || signal->signal == LINUX_SIGKILL || is_forced(signal);
 }
 
 /*

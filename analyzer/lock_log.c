@@ -32,8 +32,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/futex.h>
 #include "lock_log.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_frame.h"
 
@@ -71,13 +71,13 @@ static struct futex_call futex_call_of(const struct trace_analysis *a, const str
 	if (frame->nr_args < 3)
 		return (struct futex_call){.command = UINT32_MAX};
 	if (strcmp(name, "futex_wait") == 0)
-		return (struct futex_call){FUTEX_WAIT, (uint32_t)args[1], args[3] & FUTEX_PRIVATE_FLAG};
+		return (struct futex_call){LINUX_FUTEX_WAIT, (uint32_t)args[1], args[3] & LINUX_FUTEX_PRIVATE_FLAG};
 	if (strcmp(name, "futex_wake") == 0)
-		return (struct futex_call){FUTEX_WAKE, 0, args[3] & FUTEX_PRIVATE_FLAG};
+		return (struct futex_call){LINUX_FUTEX_WAKE, 0, args[3] & LINUX_FUTEX_PRIVATE_FLAG};
 	if (strncmp(name, "futex_", 6) == 0 && strcmp(name, "futex_time64") != 0)
 		return (struct futex_call){.command = UINT32_MAX}; /* its addresses are in memory */
-	return (struct futex_call){(uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK, (uint32_t)args[2],
-				   args[1] & FUTEX_PRIVATE_FLAG};
+	return (struct futex_call){(uint32_t)args[1] & (uint32_t)LINUX_FUTEX_CMD_MASK, (uint32_t)args[2],
+				   args[1] & LINUX_FUTEX_PRIVATE_FLAG};
 }
 
 static uint64_t futex_key(const struct trace_thread *thread, uint64_t address, bool is_private)
@@ -219,19 +219,20 @@ void lock_logs_clear(struct lock_logs *logs)
 
 static bool has_owner_id(uint32_t value)
 {
-	return (value & FUTEX_WAITERS) && (value & FUTEX_TID_MASK) && (value & FUTEX_TID_MASK) != FUTEX_TID_MASK;
+	return (value & LINUX_FUTEX_WAITERS) && (value & LINUX_FUTEX_TID_MASK) &&
+	       (value & LINUX_FUTEX_TID_MASK) != LINUX_FUTEX_TID_MASK;
 }
 
 /* Note if a wait at this futex shows a lock. */
 static void log_learn(struct lock_log *log, const struct futex_call *call)
 {
 	switch (call->command) {
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
+	case LINUX_FUTEX_LOCK_PI:
+	case LINUX_FUTEX_LOCK_PI2:
 		log->has_owner = true;
 		break;
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
+	case LINUX_FUTEX_WAIT:
+	case LINUX_FUTEX_WAIT_BITSET:
 		if (call->value == VALUE_CONTENDED || has_owner_id(call->value))
 			log->has_owner = true;
 		else
@@ -273,18 +274,29 @@ static uint64_t released_key(struct trace_analysis *a, struct trace_thread *by, 
 		return key_of(a, woken, wait);
 	call = futex_call_of(a, frame);
 	if (by->memory != woken->memory || frame->args[0] == wait->args[0] ||
-	    (call.command != FUTEX_WAKE && call.command != FUTEX_WAKE_BITSET && call.command != FUTEX_UNLOCK_PI))
+	    (call.command != LINUX_FUTEX_WAKE && call.command != LINUX_FUTEX_WAKE_BITSET &&
+	     call.command != LINUX_FUTEX_UNLOCK_PI))
 		return key_of(a, woken, wait);
 	return futex_key(by, frame->args[0], call.is_private);
 }
 
+bool futex_is_foreign(const struct trace_analysis *a, struct trace_thread *thread, const struct trace_thread *by)
+{
+	const struct frame *frame = frame_syscall(thread);
+
+	return frame && frame_class(a, frame) == CALL_FUTEX && frame->nr_args && by->process != thread->process &&
+	       by->memory && thread->memory && by->memory != thread->memory && !thread->memory->has_foreign &&
+	       !memory_find(thread->memory, frame->args[0]);
+}
+
 /* Can a call of this class release a lock of @wait? The death of a thread can, too. */
-static bool may_release(const struct trace_analysis *a, struct trace_thread *by, const struct frame *wait)
+static bool may_release(const struct trace_analysis *a, struct trace_thread *by, struct trace_thread *woken,
+			const struct frame *wait)
 {
 	const struct frame *frame = frame_syscall(by);
 
 	if (by->flags & THREAD_EXITING)
-		return true;
+		return !futex_is_foreign(a, woken, by);
 	if (!frame)
 		return false;
 	switch (frame_class(a, frame)) {
@@ -307,7 +319,7 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
 	uint64_t key, own;
 
 	if (!wait || !by || waker->worker || (woken->task_state & TRACE_TASK_UNINTERRUPTIBLE) ||
-	    (by->flags & THREAD_KERNEL) || !(own = key_of(a, woken, wait)) || !may_release(a, by, wait))
+	    (by->flags & THREAD_KERNEL) || !(own = key_of(a, woken, wait)) || !may_release(a, by, woken, wait))
 		return;
 	key = released_key(a, by, woken, wait);
 	waker->lock = log_get(a, key);
@@ -325,7 +337,8 @@ void lock_requeued(struct trace_analysis *a, struct trace_thread *thread, const 
 	struct futex_call call = futex_call_of(a, frame);
 	uint32_t log;
 
-	if (call.command != FUTEX_REQUEUE && call.command != FUTEX_CMP_REQUEUE && call.command != FUTEX_CMP_REQUEUE_PI)
+	if (call.command != LINUX_FUTEX_REQUEUE && call.command != LINUX_FUTEX_CMP_REQUEUE &&
+	    call.command != LINUX_FUTEX_CMP_REQUEUE_PI)
 		return;
 	log = log_get(a, futex_key(thread, frame->args[0], call.is_private));
 	if (log)

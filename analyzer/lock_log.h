@@ -67,5 +67,13 @@ const struct lock_piece *lock_split(struct trace_analysis *a, const struct trace
  */
 bool futex_is_lock(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
 
+/**
+ * futex_is_foreign() - true if @thread waits for a futex in memory that @by does not share
+ *
+ * A child that exits wakes by what it held: a lock of a file, an end of a pipe, memory. If it woke
+ * a thread that waits for such a futex, its signal did.
+ */
+bool futex_is_foreign(const struct trace_analysis *a, struct trace_thread *thread, const struct trace_thread *by);
+
 void lock_logs_clear(struct lock_logs *logs);
 #endif

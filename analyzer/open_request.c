@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* open_request.c - which requests are open at a thread: its counts, kept at the sockets */
-#include <sys/socket.h>
 #include "open_request.h"
+#include "kernel_numbers.h"
 #include "relay.h"
 #include "state.h"
 
@@ -49,7 +49,7 @@ static void request_open(struct trace_analysis *a, struct trace_thread *thread, 
 
 void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
 {
-	bool needs_answer = sock->type == SOCK_STREAM || sock->answers || !sock->has_read;
+	bool needs_answer = sock->type == LINUX_SOCK_STREAM || sock->answers || !sock->has_read;
 
 	reader_leave(sock);
 	relay_forget(sock);

@@ -23,7 +23,7 @@ struct thread_requests {
 	uint64_t since_ns;	  /* when the latest of them began */
 	uint64_t rest_place;	  /* where it waits for jobs from threads with a request; 0: not known */
 	uint32_t nr_read;	  /* requests that it read and that are not answered */
-	uint32_t nr_asked;	  /* requests of its own, on connections that have answered before */
+	uint32_t nr_asked;	  /* requests of its own, on connections that have answered */
 	uint32_t nr_first;	  /* requests of its own, on connections that have not */
 	bool has_job;		  /* a thread with a request woke it from @rest_place */
 	bool hands_over;	  /* another thread answered the latest request that it had read */

@@ -66,6 +66,9 @@ void pending_account(struct trace_analysis *a, struct trace_thread *thread, cons
 	if (pending->known_ns) {
 		acct_cause(a, thread, &row, pending->depth ? thread->frames[pending->depth - 1].file : 0,
 			   pending->known_ns);
+		if (row.kind == TRACE_WAIT_FILE)
+			disk_waits_wait(a, &(struct disk_wait){pending->from, pending->to, row.target,
+							       thread->process->idx});
 		if (is_in_report(a, thread, pending, v))
 			lock_waited(a, thread, v, pending);
 	}

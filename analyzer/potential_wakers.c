@@ -19,8 +19,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "potential_wakers.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_uring.h"
 
@@ -89,7 +89,7 @@ static uint64_t which_end(const struct traced_file *file, bool other)
 {
 	bool writes = file->mode & FILE_WRITE_END;
 
-	return S_ISFIFO(file->mode) ? (uint64_t)file->dev << 2 | (writes != other) << 1 | 1 : 0;
+	return LINUX_S_ISFIFO(file->mode) ? (uint64_t)file->dev << 2 | (writes != other) << 1 | 1 : 0;
 }
 
 static void collect_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
@@ -105,7 +105,7 @@ static void collect_ends(struct trace_analysis *a, struct potential_wakers *wake
 	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
-		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
+		if (LINUX_S_ISFIFO(file->mode) || LINUX_S_ISSOCK(file->mode))
 			add_if_wanted(a, wakers,
 				      (struct potential_waker){file->ino, which_end(file, false), process->idx});
 	}
@@ -230,50 +230,52 @@ static bool answers(const struct potential_wakers *wakers, size_t at, uint64_t k
 }
 
 static uint32_t waker_for(struct trace_analysis *a, enum waker_kind kind, const struct trace_process *self,
-			  uint64_t key, uint64_t more)
+			  uint64_t key, uint64_t more, uint64_t to_ns)
 {
 	uint32_t found = PROCESS_UNKNOWN;
 
 	for (size_t at = first_answer(a, kind, key, more); answers(&a->potential_wakers[kind], at, key, more); at++) {
-		if (a->potential_wakers[kind].list[at].waker == self->idx)
+		uint32_t waker = a->potential_wakers[kind].list[at].waker;
+
+		if (waker == self->idx || trace_process_start_ns(a->threads.processes[waker]) > to_ns)
 			continue;
 		if (found != PROCESS_UNKNOWN)
 			return PROCESS_SEVERAL;
-		found = a->potential_wakers[kind].list[at].waker;
+		found = waker;
 	}
 	return found;
 }
 
-uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named)
+uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named, uint64_t to_ns)
 {
-	return waker_for(a, WAKERS_CHILDREN, self, self->pid, named);
+	return waker_for(a, WAKERS_CHILDREN, self, self->pid, named, to_ns);
 }
 
-uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx)
+uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx, uint64_t to_ns)
 {
 	const struct socket_state *sock = sock_of_file(a, idx);
 	const struct traced_file *file = &a->files.list[idx];
 
-	if (idx && S_ISFIFO(file->mode))
-		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true));
-	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0)
+	if (idx && LINUX_S_ISFIFO(file->mode))
+		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true), to_ns);
+	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0, to_ns)
 				      : (uint32_t)PROCESS_UNKNOWN;
 }
 
-uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file)
+uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns)
 {
 	const struct potential_waker mapped = sharer_of(a, file, 0);
 
-	return file ? waker_for(a, WAKERS_SHARERS, self, mapped.key, mapped.more) : (uint32_t)PROCESS_UNKNOWN;
+	return file ? waker_for(a, WAKERS_SHARERS, self, mapped.key, mapped.more, to_ns) : (uint32_t)PROCESS_UNKNOWN;
 }
 
 uint32_t wakers_of_space(struct trace_analysis *a, const struct trace_process *self,
-			 const struct process_memory *memory)
+			 const struct process_memory *memory, uint64_t to_ns)
 {
 	/* one thread's reference is its own */
 	if (!memory || memory->refs == 1)
 		return PROCESS_UNKNOWN;
-	return waker_for(a, WAKERS_SPACES, self, (uintptr_t)memory, 0);
+	return waker_for(a, WAKERS_SPACES, self, (uintptr_t)memory, 0, to_ns);
 }
 
 file_idx wakers_request(struct trace_analysis *a, const struct trace_process *process, size_t nr)
@@ -293,7 +295,7 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 	for (uint32_t i = 0; i < thread->fds->nr; i++) {
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
-		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
+		if (LINUX_S_ISFIFO(file->mode) || LINUX_S_ISSOCK(file->mode))
 			add(a, ret_ends, (struct potential_waker){file->ino, which_end(file, false), i});
 	}
 	sort(ret_ends);
@@ -303,11 +305,14 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 static size_t other_end(const struct trace_analysis *a, const struct potential_wakers *ends, file_idx idx)
 {
 	const struct traced_file *file = &a->files.list[idx];
-	const struct socket_state *sock = S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
-	uint64_t ino = S_ISFIFO(file->mode) ? file->ino : sock ? sock->peer_ino : 0, which = which_end(file, true);
+	const struct socket_state *sock = LINUX_S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
+	uint64_t ino = LINUX_S_ISFIFO(file->mode) ? file->ino
+		       : sock			  ? sock->peer_ino
+						  : 0,
+		 which = which_end(file, true);
 	size_t at = first_of(ends, ino, which);
 
-	return idx && (S_ISFIFO(file->mode) || ino) && answers(ends, at, ino, which) ? at : ends->nr;
+	return idx && (LINUX_S_ISFIFO(file->mode) || ino) && answers(ends, at, ino, which) ? at : ends->nr;
 }
 
 file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller)
@@ -322,7 +327,7 @@ file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead
 		file_idx file = fd_file(poller, i);
 		size_t at = other_end(a, &closed, file);
 
-		if (at < closed.nr && !(S_ISFIFO(a->files.list[file].mode) && other_end(a, &own, file) < own.nr))
+		if (at < closed.nr && !(LINUX_S_ISFIFO(a->files.list[file].mode) && other_end(a, &own, file) < own.nr))
 			found = fd_file(dead, closed.list[at].waker);
 	}
 	free(closed.list);

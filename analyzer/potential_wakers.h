@@ -4,6 +4,9 @@
 /*
  * potential_wakers.h - the potential wakers of a wait. The functions return a process other than
  * @self, PROCESS_SEVERAL, or PROCESS_UNKNOWN if none is known.
+ *
+ * @to_ns: the end of the wait. A process that began later is no waker, although it has inherited
+ * the descriptors and the memory of one.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,14 +31,14 @@ struct potential_wakers {
  * wakers_child() - the living child of @self with the pid @named, in its own namespace or in the
  * recorder's; 0: any pid
  */
-uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named);
+uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named, uint64_t to_ns);
 /** wakers_holder() - the process that has the other end of @file open now */
-uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx file);
+uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns);
 /** wakers_sharer() - the process that has @file mapped */
-uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file);
+uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns);
 /** wakers_of_space() - the process with the same address space @memory (CLONE_VM) */
 uint32_t wakers_of_space(struct trace_analysis *a, const struct trace_process *self,
-			 const struct process_memory *memory);
+			 const struct process_memory *memory, uint64_t to_ns);
 /**
  * wakers_request() - the @nr-th file with io_uring requests of @process in progress; 0: no more
  */

@@ -8,7 +8,7 @@
 #include "recorded_masks.h"
 #include "state.h"
 
-bool is_left_out(const struct trace *trace, const char *what)
+bool was_left_out(const struct trace *trace, const char *what)
 {
 	const char *left_out = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
 
@@ -75,7 +75,7 @@ enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint
 	/* some events came all the same, and their time is accounted */
 	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER;
 	if (!a->masks.any)
-		return is_left_out(a->trace, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter &&
+		return was_left_out(a->trace, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter &&
 				       id < TRACE_EV_user_stream
 			       ? never
 			       : TRACE_RECORDED_ALWAYS;

@@ -31,6 +31,6 @@ void mask_apply(struct recorded_masks *masks, const struct trace_event *event);
 /** mask_begin() - the window begins with this mask: drop the knowledge of earlier masks */
 void mask_begin(struct recorded_masks *masks, const struct trace_event *event);
 
-/** is_left_out() - did the recorder omit @what, a TRACE_LEFT_OUT_...? */
-bool is_left_out(const struct trace *trace, const char *what);
+/** was_left_out() - did the recorder omit @what, a TRACE_LEFT_OUT_...? */
+bool was_left_out(const struct trace *trace, const char *what);
 #endif

@@ -116,16 +116,6 @@ const struct trace_process *trace_get_process(const struct trace_analysis *a, si
 	return idx < trace_nr_processes(a) ? a->threads.processes[idx + NR_PSEUDO_PROCESSES] : NULL;
 }
 
-uint64_t trace_process_start_ns(const struct trace_process *process)
-{
-	uint64_t start = UINT64_MAX;
-
-	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->start_ns < start)
-			start = thread->start_ns;
-	return start;
-}
-
 uint64_t trace_process_end_ns(const struct trace_process *process)
 {
 	uint64_t end = 0;

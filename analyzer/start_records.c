@@ -4,7 +4,6 @@
  *
  * The recorder writes them at the start, and again after a pause.
  */
-#include <fcntl.h>
 #include <string.h>
 #include "hidden_runs.h"
 #include "kernel_numbers.h"
@@ -147,7 +146,7 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 		rules_started(a, thread, event->ts_ns);
 	fd_put(a, thread, start->fd,
 	       file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
-	       start->flags & O_CLOEXEC);
+	       start->flags & LINUX_O_CLOEXEC);
 }
 
 static void load_socket(struct trace_analysis *a, const struct trace_event *event)

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "interrupted.h"
+#include "lock_log.h"
 #include "state.h"
 #include "state_cause.h"
 #include "state_frame.h"
@@ -68,7 +69,8 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 		target->process->stopped_by = cpu->current->process->idx;
 	if (!woken || !target || woken->process != target->process || !woken->nr_pending)
 		return;
-	if (cpu->current && (cpu->current->flags & THREAD_EXITING) && !waits_for_signal(a, woken))
+	if (cpu->current && (cpu->current->flags & THREAD_EXITING) && !waits_for_signal(a, woken) &&
+	    !futex_is_foreign(a, woken, cpu->current))
 		return; /* the death of the child ended the wait */
 	waker = &woken->pending[woken->nr_pending - 1].waker;
 	by_timer = !waker->thread && waker->context != TRACE_CONTEXT_TASK && cpu->nested;

@@ -10,11 +10,10 @@
  * /home/a/b/e/../f.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_directory.h"
 #include "state_frame.h"
@@ -106,7 +105,7 @@ static const char *directory_text(const struct trace_analysis *a, file_idx file)
 	const struct traced_file *directory = file ? &a->files.list[file] : NULL;
 	file_idx latest = file && directory->ino ? file_of_inode(a, directory->dev, directory->ino) : 0;
 
-	return file && S_ISDIR(directory->mode) ? file_text(a, latest ? latest : file) : "";
+	return file && LINUX_S_ISDIR(directory->mode) ? file_text(a, latest ? latest : file) : "";
 }
 
 static const char *base_of(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
@@ -116,7 +115,7 @@ static const char *base_of(const struct trace_analysis *a, const struct trace_th
 
 	if (!absolute && frame->path_late)
 		return "";
-	if (!absolute && at >= 0 && at < frame->nr_args && (int32_t)frame->args[at] != AT_FDCWD)
+	if (!absolute && at >= 0 && at < frame->nr_args && (int32_t)frame->args[at] != LINUX_AT_FDCWD)
 		return directory_text(a, fd_file(thread, (int32_t)frame->args[at]));
 	return !thread->directories
 		       ? ""

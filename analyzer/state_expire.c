@@ -18,9 +18,9 @@
  * Reports have their own copies of paths (file_path()).
  */
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "interrupted.h"
 #include "kept_rests.h"
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_expire.h"
 #include "state_packet.h"
@@ -100,7 +100,7 @@ static void call_release_hooks(const struct trace_analysis *a, file_idx idx)
 	const struct traced_file *file = &a->files.list[idx];
 	struct trace_file_id id = {.ino = file->ino, .dev = file->dev, .mode = file->mode & ~FILE_WRITE_END};
 
-	if (!S_ISSOCK(id.mode) && !(S_ISFIFO(id.mode) && !file_has_other_end(a, idx)))
+	if (!LINUX_S_ISSOCK(id.mode) && !(LINUX_S_ISFIFO(id.mode) && !file_has_other_end(a, idx)))
 		return;
 	for (size_t i = 0; i < a->hooks.nr; i++)
 		if (a->hooks.list[i].release)
@@ -126,7 +126,7 @@ static uint32_t sweep_files(struct trace_analysis *a, const struct marks *marks)
 			continue;
 		}
 		left++;
-		if (S_ISSOCK(file->mode))
+		if (LINUX_S_ISSOCK(file->mode))
 			sock_mark(a, file->ino, marks->socks);
 	}
 	return left;

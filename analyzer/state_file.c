@@ -13,8 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "pages.h"
 #include "state.h"
 #include "state_touch.h"
@@ -175,7 +174,7 @@ string_id file_path(struct trace_analysis *a, file_idx idx)
 			file->path = file_name(a, file, file->path);
 		else
 			a->failed = -ENOMEM;
-		if (S_ISREG(file->mode) || S_ISDIR(file->mode))
+		if (LINUX_S_ISREG(file->mode) || LINUX_S_ISDIR(file->mode))
 			device_learn(a, file->path, file->dev, false);
 	}
 	return file->path;
@@ -228,7 +227,7 @@ void file_drop(struct trace_analysis *a, file_idx idx)
 
 uint32_t file_mode(uint32_t mode, uint32_t flags)
 {
-	return mode | (S_ISFIFO(mode) && (flags & O_ACCMODE) == O_WRONLY ? FILE_WRITE_END : 0);
+	return mode | (LINUX_S_ISFIFO(mode) && (flags & LINUX_O_ACCMODE) == LINUX_O_WRONLY ? FILE_WRITE_END : 0);
 }
 
 /* ---- descriptors ---- */
@@ -329,7 +328,7 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 	if (a->rules)
 		rules_had_file(a, thread, file);
 	thread->fds->changes++;
-	if (file && S_ISSOCK(a->files.list[file].mode))
+	if (file && LINUX_S_ISSOCK(a->files.list[file].mode))
 		thread->fds->has_sockets = true;
 }
 
@@ -394,7 +393,7 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 		file = file_get(a, "[pidfd]", open->dev, open->ino, 0);
 	else
 		file = file_opened(a, trace_event_string(event), open->dev, open->ino, open->mode, open->flags);
-	fd_put(a, thread, open->fd, file, open->flags & O_CLOEXEC);
+	fd_put(a, thread, open->fd, file, open->flags & LINUX_O_CLOEXEC);
 	if (!frame)
 		return;
 	frame->fd_seen = true;

@@ -222,7 +222,7 @@ int filtered_prepare(struct trace_analysis *a)
 	struct filter_scan scan;
 	int error;
 
-	a->filter.is_on = is_left_out(a->trace, TRACE_LEFT_OUT_PROCESSES);
+	a->filter.is_on = was_left_out(a->trace, TRACE_LEFT_OUT_PROCESSES);
 	if (!a->filter.is_on)
 		return 0;
 	error = scan_new(&scan, a) ? 0 : -ENOMEM;

@@ -26,6 +26,9 @@
  * A recorder reads the start state a moment after the start; a flight recorder reads it at the end.
  * So the values in it are those after all changes that came before it was read. The value before
  * the first such change is unknown.
+ *
+ * A window has the identities of a process in it: its begin sets the times of all rows to zero, and
+ * its end counts the current row. Rows that begin after it have no time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -79,6 +82,62 @@ static struct trace_times process_times(const struct trace_analysis *a, const st
 		times_add(&sum, &times, &none);
 	}
 	return sum;
+}
+
+/* ---- the window ---- */
+
+struct identity_edge_row {
+	uint64_t key; /* process_idx */
+	struct trace_times times;
+};
+
+/* The sums of @process at the begin of the window; zero without a window, or if it began later. */
+static struct trace_times times_at_window(const struct trace_analysis *a, const struct trace_process *process)
+{
+	const struct identity_edge_row *row = table_find(&a->identity_edges, sizeof(*row), process->idx);
+
+	return row ? row->times : (struct trace_times){0};
+}
+
+static void window_begins(struct trace_analysis *a, const struct trace_process *process, uint64_t ns)
+{
+	struct identity_edge_row *row = table_add(&a->identity_edges, sizeof(*row), process->idx);
+	struct identity_log *log = process->identities;
+
+	if (!row) {
+		a->failed = -ENOMEM;
+		return;
+	}
+	row->times = process_times(a, process);
+	for (uint32_t i = 0; log && i < log->nr; i++) {
+		memset(&log->rows[i].times, 0, sizeof(log->rows[i].times));
+		log->rows[i].count = i == log->current;
+		log->rows[i].first_ns = log->rows[i].last_ns = ns;
+	}
+	if (log)
+		log->before = row->times;
+}
+
+/* The current row gets the rest of the process's time in the window: close_columns(). */
+static void window_ends(const struct trace_process *process)
+{
+	if (process->identities)
+		process->identities->is_past_window = true;
+}
+
+void identity_edge(struct trace_analysis *a, uint64_t ns)
+{
+	uint64_t now = a->now;
+
+	a->now = ns;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		if (a->is_past_window)
+			window_ends(a->threads.processes[i]);
+		else
+			window_begins(a, a->threads.processes[i], ns);
+	if (a->is_past_window)
+		table_clear(&a->identity_edges);
+	a->now = now;
 }
 
 /* ---- rows ---- */
@@ -135,6 +194,8 @@ static struct identity_log *log_of(struct trace_analysis *a, struct trace_proces
 	if (a->failed)
 		return NULL;
 	process->identities->rows[0].count = 1;
+	process->identities->before = times_at_window(a, process);
+	process->identities->is_past_window = a->is_past_window;
 	return process->identities;
 }
 
@@ -185,15 +246,20 @@ static void begin_row(struct trace_analysis *a, struct identity_log *log, const 
 {
 	struct trace_times sums;
 
-	log->rows[row].count++;
+	log->rows[row].count += !log->is_past_window;
 	if (row == log->current)
 		return;
+	log->current = row;
+	if (log->is_past_window)
+		return;
+	if (log->rows[row].count == 1) /* the first time in the window, if there is one */
+		log->rows[row].first_ns = ns;
 	sums = process_times(a, process);
 	log->visited += process->nr_threads;
-	times_add(&log->rows[log->current].times, &sums, &log->before);
-	log->rows[log->current].last_ns = ns;
+	times_add(&log->rows[log->in_window].times, &sums, &log->before);
+	log->rows[log->in_window].last_ns = ns;
 	log->before = sums;
-	log->current = row;
+	log->in_window = row;
 }
 
 void identity_change(struct trace_analysis *a, struct trace_process *process, uint64_t ns, const struct identity *now)
@@ -361,6 +427,54 @@ static struct trace_identity public_row(const struct trace_process *process, con
 	return identity;
 }
 
+#define NR_COLUMNS (sizeof(struct trace_times) / sizeof(uint64_t))
+
+static uint64_t *column_of(struct trace_identity *identity, size_t column)
+{
+	return (uint64_t *)&identity->times + column;
+}
+
+/*
+ * A change and an edge of the window read times in progress, which may count for another column
+ * later: the mode of a thread may be learned, or a gap be found. So the rows have at most the
+ * figures of the process, and the current one has the rest.
+ */
+static void close_columns(struct trace_identity *list, size_t nr, size_t current, const struct trace_times *sums)
+{
+	for (size_t column = 0; column < NR_COLUMNS; column++) {
+		uint64_t left = ((const uint64_t *)sums)[column];
+
+		for (size_t i = 0; i < nr; i++) {
+			uint64_t *ns = column_of(&list[i], column);
+
+			if (i == current)
+				continue;
+			*ns = *ns < left ? *ns : left;
+			left -= *ns;
+		}
+		*column_of(&list[current], column) = left;
+	}
+}
+
+/* The identities that the process had in the window. Without a window these are all. */
+static size_t keep_rows(struct trace_identity *list, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct trace_identity row = list[i];
+		size_t at = kept;
+
+		if (!row.count)
+			continue;
+		for (; at && list[at - 1].first_ns > row.first_ns; at--)
+			list[at] = list[at - 1];
+		list[at] = row;
+		kept++;
+	}
+	return kept;
+}
+
 struct trace_identity *trace_process_identities(const struct trace_analysis *a, const struct trace_process *process,
 						size_t *ret_nr)
 {
@@ -368,19 +482,22 @@ struct trace_identity *trace_process_identities(const struct trace_analysis *a, 
 	struct identity_row now = {.is = identity_of(process),
 				   .first_ns = process->first ? process->first->start_ns : 0,
 				   .count = 1};
-	struct trace_identity *list = calloc(log ? log->nr : 1, sizeof(*list)), *last;
-	struct trace_times sums;
+	uint32_t nr = log ? log->nr : 1, current = log ? log->in_window : 0;
+	struct trace_identity *list = calloc(nr, sizeof(*list));
+	struct trace_times sums = process_times(a, process);
 
 	if (!list)
 		return NULL;
-	*ret_nr = log ? log->nr : 1;
 	list[0] = public_row(process, &now);
-	for (uint32_t i = 0; log && i < log->nr; i++)
+	for (uint32_t i = 0; log && i < nr; i++)
 		list[i] = public_row(process, &log->rows[i]);
-	last = &list[log ? log->current : 0];
-	sums = process_times(a, process);
-	times_add(&last->times, &sums, log ? &log->before : &(struct trace_times){0});
-	last->last_ns = process_end_ns(process);
+	list[current].last_ns = process_end_ns(process); /* or that of the window */
+	for (uint32_t i = 0; i < nr; i++) {
+		list[i].first_ns = list[i].first_ns > a->start_ns ? list[i].first_ns : a->start_ns;
+		list[i].last_ns = list[i].last_ns > list[i].first_ns ? list[i].last_ns : list[i].first_ns;
+	}
+	close_columns(list, nr, current, &sums);
+	*ret_nr = keep_rows(list, nr);
 	return list;
 }
 

@@ -4,6 +4,7 @@
 /*
  * state_identity.h - what a process is, and was: user, group, control group, parent, name
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <trace/analysis.h>
 #include "handler.h"
@@ -35,7 +36,9 @@ struct identity_row {
 
 /**
  * struct identity_log - the identities of a process that has changed
- * @current: the index of its row. @before: the sums of the process when that one began
+ * @current: the index of its row
+ * @in_window: the same; the end of a window sets @is_past_window, and this remains the row then
+ * @before: the sums of the process when @in_window began, or when the window did
  * @changes: so many until now. @visited: threads whose times they have read
  */
 struct identity_log {
@@ -43,9 +46,11 @@ struct identity_log {
 	uint32_t nr;
 	uint32_t room;
 	uint32_t current;
+	uint32_t in_window;
 	uint64_t changes;
 	uint64_t visited;
 	struct trace_times before;
+	bool is_past_window;
 };
 
 /** identity_of() - the current values of @process */
@@ -56,6 +61,9 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 void identity_of_thread(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint32_t uid, uint32_t gid);
 /** identity_rename() - @thread has a new name, not by exec */
 void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *comm);
+
+/** identity_edge() - the pass is at @ns, the begin of the window, or its end: is_past_window */
+void identity_edge(struct trace_analysis *a, uint64_t ns);
 
 event_handler on_sched_ids, on_cgroup_attach;
 #endif

@@ -7,8 +7,8 @@
  * its leader.
  */
 #include <string.h>
-#include <linux/sched.h>
 #include "frame_end.h"
+#include "kernel_numbers.h"
 #include "kernel_work.h"
 #include "state.h"
 #include "state_args.h"
@@ -108,14 +108,14 @@ void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current
 
 static void inherit(struct trace_analysis *a, struct trace_thread *child, struct trace_thread *parent, uint64_t flags)
 {
-	if ((flags & CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
+	if ((flags & LINUX_CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
 		parent->memory = memory_new(a); /* to be shared, although no mapping is known */
-	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
-	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
-	if ((flags & CLONE_FS) && !parent->directories)
+	child->fds = flags & LINUX_CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
+	child->memory = flags & LINUX_CLONE_VM ? memory_ref(parent->memory) : process_memory_copy(a, parent->memory);
+	if ((flags & LINUX_CLONE_FS) && !parent->directories)
 		parent->directories = directories_new(a);
-	child->directories = flags & CLONE_FS ? directories_ref(parent->directories)
-					      : directories_copy(a, parent->directories);
+	child->directories = flags & LINUX_CLONE_FS ? directories_ref(parent->directories)
+						    : directories_copy(a, parent->directories);
 	if (a->rules)
 		rules_inherited(a, child, parent);
 }
@@ -139,7 +139,7 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 {
 	struct trace_process *process;
 
-	if ((fork->clone_flags & CLONE_THREAD) && fork->tgid != fork->tid)
+	if ((fork->clone_flags & LINUX_CLONE_THREAD) && fork->tgid != fork->tid)
 		return parent ? parent->process : process_get(a, fork->tgid);
 	process = process_new(a, fork->tid);
 	if (!process)
@@ -148,7 +148,7 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 	process->gid = TRACE_ID_UNKNOWN;
 	process->kernel = fork->kthread;
 	if (parent) {
-		process->ppid = fork->clone_flags & CLONE_PARENT ? parent->process->ppid : parent->process->pid;
+		process->ppid = fork->clone_flags & LINUX_CLONE_PARENT ? parent->process->ppid : parent->process->pid;
 		process->gid = parent->process->gid;
 		family_join(a, process);
 		process->exe = parent->process->exe;
@@ -230,7 +230,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		acct_cpu(a, cpu, ns);
 		inherit(a, child, parent, fork->clone_flags);
 		begin_in_call(child, parent, ns);
-		if (fork->clone_flags & CLONE_VFORK)
+		if (fork->clone_flags & LINUX_CLONE_VFORK)
 			parent->flags |= THREAD_VFORK;
 	} else {
 		thread_mode_unknown(child, ns);

@@ -53,6 +53,7 @@
 #include "sort.h"
 #include "state.h"
 #include "state_expire.h"
+#include "state_identity.h"
 #include "state_lost.h"
 #include "window.h"
 
@@ -130,7 +131,7 @@ static int find_halts(struct trace_analysis *a)
 	const struct trace_event_type *type = trace_type_by_id(a->trace, TRACE_EV_trace_mask);
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
-	bool first = true, halted = is_left_out(a->trace, TRACE_LEFT_OUT_KERNEL), ok = true;
+	bool first = true, halted = was_left_out(a->trace, TRACE_LEFT_OUT_KERNEL), ok = true;
 	int error;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
@@ -162,12 +163,14 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 /* ---- all of it ---- */
 
 /* When the pass has to stop for a gap, or for an edge of the window. */
-static void next_prepare(struct trace_analysis *a)
+void gaps_next_prepare(struct trace_analysis *a)
 {
 	uint64_t gap = a->gaps.next < a->gaps.nr_of_cpus ? a->gaps.of_cpus[a->gaps.next].start : UINT64_MAX,
 		 edge = window_next(a->window);
 
 	a->gaps.next_ns = gap < edge ? gap : edge;
+	if (a->step_ns < a->gaps.next_ns)
+		a->gaps.next_ns = a->step_ns;
 }
 
 int lost_prepare(struct trace_analysis *a)
@@ -199,7 +202,7 @@ int lost_prepare(struct trace_analysis *a)
 	if (!sort_rows(a->gaps.of_cpus, a->gaps.nr_of_cpus, sizeof(*a->gaps.of_cpus), by_start))
 		return -ENOMEM;
 	qsort(a->gaps.losses, a->gaps.nr_losses, sizeof(*a->gaps.losses), by_time);
-	next_prepare(a);
+	gaps_next_prepare(a);
 	return 0;
 }
 
@@ -237,7 +240,7 @@ static void gaps_begin(struct trace_analysis *a, uint64_t ns)
 		gap_log_add(&a->gaps, gap->start, gap->end);
 		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
 	}
-	next_prepare(a);
+	gaps_next_prepare(a);
 }
 
 static void edge_pass(struct trace_analysis *a, uint64_t ns)
@@ -246,6 +249,7 @@ static void edge_pass(struct trace_analysis *a, uint64_t ns)
 	window_edge(a);
 	work_sums_edge(a, ns);
 	disk_sums_edge(a, ns);
+	identity_edge(a, ns);
 	if (!a->is_past_window)
 		probe_uses_forget(a);
 }

@@ -11,6 +11,8 @@ struct trace_analysis;
 struct trace_event;
 struct trace_gap;
 
+/** gaps_next_prepare() - find gaps.next_ns, where the pass next has to stop */
+void gaps_next_prepare(struct trace_analysis *a);
 int lost_prepare(struct trace_analysis *a);
 void lost_begin(struct trace_analysis *a, uint64_t ns); /* for the gaps that begin until @ns */
 /* the cursor of the pass calls it for a damaged chunk */

@@ -39,7 +39,7 @@ struct process_memory *memory_unref(struct process_memory *memory)
 	return NULL;
 }
 
-struct process_memory *memory_copy(struct trace_analysis *a, const struct process_memory *memory)
+struct process_memory *process_memory_copy(struct trace_analysis *a, const struct process_memory *memory)
 {
 	struct process_memory *copy = memory_new(a);
 

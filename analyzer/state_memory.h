@@ -32,7 +32,7 @@ struct process_memory *memory_ref(struct process_memory *memory);
 
 struct process_memory *memory_unref(struct process_memory *memory);
 
-struct process_memory *memory_copy(struct trace_analysis *a, const struct process_memory *memory);
+struct process_memory *process_memory_copy(struct trace_analysis *a, const struct process_memory *memory);
 
 void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file);
 

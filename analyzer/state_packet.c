@@ -25,7 +25,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "kernel_numbers.h"
 #include "state.h"
 #include "state_frame.h"
@@ -142,7 +141,7 @@ static bool sends_packets(const struct trace_analysis *a, const struct frame *fr
 		[CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
 	};
 
-	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files.list[frame->file].mode));
+	return sends[frame_class(a, frame)] && (!frame->file || LINUX_S_ISSOCK(a->files.list[frame->file].mode));
 }
 
 /* The sender in a trace without the numbers of packets. */

@@ -37,11 +37,8 @@
  * Limits. The rest of an answer that the thread makes itself in parts counts as outside the
  * request. After a gap the requests from before it are not known any more.
  */
-#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include "kernel_numbers.h"
 #include "lock_log.h"
 #include "relay.h"
@@ -67,7 +64,7 @@ static bool process_listens(struct trace_analysis *a, const struct trace_thread 
 
 static bool is_inet(const struct socket_state *sock)
 {
-	return sock->family == AF_INET || sock->family == AF_INET6;
+	return sock->family == LINUX_AF_INET || sock->family == LINUX_AF_INET6;
 }
 
 static bool is_connected(const struct socket_state *sock)
@@ -79,9 +76,9 @@ static bool is_connected(const struct socket_state *sock)
 static enum socket_role first_role(struct trace_analysis *a, const struct trace_thread *thread,
 				   const struct socket_state *sock, bool received)
 {
-	if (is_inet(sock) && sock->type == SOCK_STREAM)
+	if (is_inet(sock) && sock->type == LINUX_SOCK_STREAM)
 		return port_listens(a, sock) ? ROLE_SERVER : ROLE_CLIENT;
-	if (sock->type == SOCK_STREAM || sock->type == SOCK_SEQPACKET)
+	if (sock->type == LINUX_SOCK_STREAM || sock->type == LINUX_SOCK_SEQPACKET)
 		return process_listens(a, thread) ? ROLE_SERVER : ROLE_CLIENT;
 	return received && !is_connected(sock) ? ROLE_SERVER : ROLE_CLIENT;
 }
@@ -92,8 +89,8 @@ bool socket_serves(const struct trace_analysis *a, const struct trace_thread *th
 		return sock->role == ROLE_SERVER;
 	if (!is_inet(sock))
 		return false;
-	return sock->type == SOCK_STREAM ? is_connected(sock) && port_listens(a, sock)
-					 : sock->type == SOCK_DGRAM && !is_connected(sock);
+	return sock->type == LINUX_SOCK_STREAM ? is_connected(sock) && port_listens(a, sock)
+					       : sock->type == LINUX_SOCK_DGRAM && !is_connected(sock);
 }
 
 /* Does the table have a socket that is known as a server's? Looked up again after a change. */
@@ -106,12 +103,12 @@ static bool fds_serve(const struct trace_analysis *a, struct fd_table *fds)
 	fds->serves = false;
 	for (uint32_t i = 0; i < fds->nr && !fds->serves; i++) {
 		file_idx file = fds->files[i] & ~FD_CLOEXEC_BIT;
-		const struct socket_state *sock = file && S_ISSOCK(a->files.list[file].mode)
+		const struct socket_state *sock = file && LINUX_S_ISSOCK(a->files.list[file].mode)
 							  ? sock_peek(a, a->files.list[file].ino)
 							  : NULL;
 
 		fds->serves = sock && (sock->state == TCP_LISTEN || sock->role == ROLE_SERVER ||
-				       (!sock->role && is_inet(sock) && sock->type == SOCK_STREAM &&
+				       (!sock->role && is_inet(sock) && sock->type == LINUX_SOCK_STREAM &&
 					sock->ends.remote_port && port_listens(a, sock)));
 	}
 	return fds->serves;
@@ -150,7 +147,7 @@ static bool is_stalled(const struct trace_analysis *a, struct trace_thread *thre
 	int8_t bytes = call ? a->calls[call->call].bytes : -1;
 
 	if (ret <= 0)
-		return ret == -EAGAIN;
+		return ret == -LINUX_EAGAIN;
 	return (class == CALL_SEND || class == CALL_WRITE) && bytes >= 0 && bytes < call->nr_args &&
 	       (uint64_t)ret < call->args[bytes];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* state_rules.c - what the rules ask the state: see rules/rules.h */
-#include <sys/socket.h>
+#include "kernel_numbers.h"
 #include "rules/rules.h"
 #include "state.h"
 #include "state_frame.h"
@@ -10,7 +10,7 @@ uint64_t state_socket_peer(const struct trace_analysis *a, uint64_t ino)
 {
 	const struct socket_state *sock = sock_peek(a, ino), *peer;
 
-	if (!sock || sock->family == AF_UNIX)
+	if (!sock || sock->family == LINUX_AF_UNIX)
 		return sock ? sock->peer_ino : 0;
 	peer = sock_peer(a, sock);
 	return peer ? peer->ino : 0;

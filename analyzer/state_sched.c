@@ -33,7 +33,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "frame_end.h"
 #include "kernel_work.h"
 #include "kernel_numbers.h"

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include "kernel_numbers.h"
 #include "open_request.h"
 #include "state.h"
@@ -45,14 +44,14 @@ struct socket_state *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
 
 struct socket_state *sock_of_file(const struct trace_analysis *a, file_idx file)
 {
-	return file && S_ISSOCK(a->files.list[file].mode) ? sock_of_inode(a, a->files.list[file].ino) : NULL;
+	return file && LINUX_S_ISSOCK(a->files.list[file].mode) ? sock_of_inode(a, a->files.list[file].ino) : NULL;
 }
 
 struct socket_state *sock_peer(const struct trace_analysis *a, const struct socket_state *sock)
 {
 	struct socket_state *peer;
 
-	if (sock->family == AF_UNIX)
+	if (sock->family == LINUX_AF_UNIX)
 		return sock_of_inode(a, sock->peer_ino);
 	if (!sock->ends.remote_port)
 		return NULL;
@@ -84,7 +83,7 @@ string_id sock_address(struct trace_analysis *a, const struct socket_state *sock
 {
 	char text[32];
 
-	if (!sock || (sock->family != AF_INET && sock->family != AF_INET6))
+	if (!sock || (sock->family != LINUX_AF_INET && sock->family != LINUX_AF_INET6))
 		return strings_intern(&a->strings, "network");
 	if (sock->ends.remote_port)
 		return address_text(a, sock->ends.remote, sock->ends.remote_port);
@@ -133,7 +132,7 @@ const struct socket_state *sock_peek(const struct trace_analysis *a, uint64_t in
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
 {
 	const struct socket_state *sock = sock_peek(a, ino), *peer = !sock ? NULL
-								     : sock->family == AF_UNIX
+								     : sock->family == LINUX_AF_UNIX
 									     ? sock_peek(a, sock->peer_ino)
 									     : sock_peer(a, sock);
 	size_t idx = sock ? (size_t)(sock - a->sockets.list) : 0, other = peer ? (size_t)(peer - a->sockets.list) : 0;
@@ -188,11 +187,11 @@ static void sock_learn(struct trace_analysis *a, const struct socket_state *seen
 		sock->relayer = old.relayer;
 		sock->relayed_ns = old.relayed_ns;
 	}
-	if (sock->state == TCP_LISTEN && sock->family != AF_UNIX)
+	if (sock->state == TCP_LISTEN && sock->family != LINUX_AF_UNIX)
 		a->sockets.listening[sock->ends.local_port / 64] |= 1ull << sock->ends.local_port % 64;
 	a->sockets.nr_roles += sock->state == TCP_LISTEN || sock->role != old.role;
 	sock->sweeps = a->sweep.nr;
-	if (sock->family != AF_UNIX && sock->ends.remote_port &&
+	if (sock->family != LINUX_AF_UNIX && sock->ends.remote_port &&
 	    !tuple_add(&a->sockets.by_tuple, &sock->ends, (uint64_t)(sock - a->sockets.list)))
 		a->failed = -ENOMEM;
 }
@@ -221,7 +220,7 @@ static file_idx socket_file(struct trace_analysis *a, uint64_t ino)
 	char path[40];
 
 	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)ino);
-	return file_get(a, path, 0, ino, S_IFSOCK);
+	return file_get(a, path, 0, ino, LINUX_S_IFSOCK);
 }
 
 static bool makes_socket(const struct trace_analysis *a, const struct frame *frame)
@@ -259,7 +258,7 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	seen.owner = thread->process->idx;
 	seen.role = role_by_call(a, frame);
 	sock_learn(a, &seen, seen.role == ROLE_SERVER || seen.role == ROLE_NONE || (frame && makes_socket(a, frame)));
-	peer = seen.family == AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
+	peer = seen.family == LINUX_AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
 	if (peer && !peer->peer_ino) /* the end that was made first did not know this one yet */
 		sock_of_inode(a, seen.peer_ino)->peer_ino = seen.ino;
 	if (seen.state == TCP_LISTEN && thread->fds)

@@ -14,7 +14,6 @@
  * 70 had CPU 3 from 0 ms on, although the start state, read at 5 ms, may have seen it on CPU 1.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include "call_file.h"

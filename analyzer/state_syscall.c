@@ -4,17 +4,13 @@
  * memory. frame_end.c has their times.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <linux/sched.h>
 #include "call_file.h"
 #include "frame_end.h"
 #include "interrupted.h"
+#include "kernel_numbers.h"
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
@@ -23,8 +19,7 @@
 #include "state_syscall.h"
 #include "state_touch.h"
 
-#define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
-#define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
+#define RANGE_UNSHARE 2 /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
 #define RANGE_CLOEXEC 4
 
 /* ---- entry ---- */
@@ -61,7 +56,7 @@ static void shut_socket_down(struct trace_analysis *a, struct trace_thread *thre
 {
 	struct socket_state *sock = sock_of_file(a, frame->file);
 
-	if (sock && sock->role == ROLE_SERVER && frame->args[1] != SHUT_RD)
+	if (sock && sock->role == ROLE_SERVER && frame->args[1] != LINUX_SHUT_RD)
 		request_close(a, thread, sock);
 }
 
@@ -205,7 +200,7 @@ static void effect_close_range(struct trace_analysis *a, struct trace_thread *th
 static void effect_dup(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	bool is_2 = frame_class(a, frame) == CALL_DUP2,
-	     cloexec = is_2 && frame->nr_args >= 3 && (frame->args[2] & O_CLOEXEC);
+	     cloexec = is_2 && frame->nr_args >= 3 && (frame->args[2] & LINUX_O_CLOEXEC);
 
 	/* the close-on-exec flag does not change either */
 	if (is_2 && (int32_t)frame->args[0] == ret)
@@ -218,10 +213,10 @@ static void effect_fcntl(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	uint64_t command = (uint32_t)frame->args[1];
 
-	if (command == F_SETFD)
-		fd_set_cloexec(thread, (int32_t)frame->args[0], frame->args[2] & FD_CLOEXEC);
-	else if ((command == F_DUPFD || command == DUPFD_CLOEXEC) && !frame->fd_seen)
-		fd_put(a, thread, ret, frame->file, command == DUPFD_CLOEXEC);
+	if (command == LINUX_F_SETFD)
+		fd_set_cloexec(thread, (int32_t)frame->args[0], frame->args[2] & LINUX_FD_CLOEXEC);
+	else if ((command == LINUX_F_DUPFD || command == LINUX_F_DUPFD_CLOEXEC) && !frame->fd_seen)
+		fd_put(a, thread, ret, frame->file, command == LINUX_F_DUPFD_CLOEXEC);
 }
 
 static void effect_futex(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -233,8 +228,8 @@ static void effect_ioctl(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	uint32_t command = (uint32_t)frame->args[1];
 
-	if (command == FIOCLEX || command == FIONCLEX)
-		fd_set_cloexec(thread, (int32_t)frame->args[0], command == FIOCLEX);
+	if (command == LINUX_FIOCLEX || command == LINUX_FIONCLEX)
+		fd_set_cloexec(thread, (int32_t)frame->args[0], command == LINUX_FIOCLEX);
 }
 
 static void effect_open(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -248,9 +243,9 @@ static void effect_open(struct trace_analysis *a, struct trace_thread *thread, c
 static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
 			   int64_t ret)
 {
-	if (frame->args[0] & CLONE_FILES)
+	if (frame->args[0] & LINUX_CLONE_FILES)
 		fds_own(a, thread);
-	if (frame->args[0] & (CLONE_FS | CLONE_NEWNS))
+	if (frame->args[0] & (LINUX_CLONE_FS | LINUX_CLONE_NEWNS))
 		directories_own(a, thread);
 }
 
@@ -265,7 +260,7 @@ static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread
 			effect_dup(a, thread, frame, (int32_t)frame->args[1]);
 		break;
 	case CALL_FCNTL:
-		if ((uint32_t)frame->args[1] == F_SETFD)
+		if ((uint32_t)frame->args[1] == LINUX_F_SETFD)
 			effect_fcntl(a, thread, frame, 0);
 		break;
 	case CALL_IOCTL:
@@ -285,14 +280,14 @@ static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread
  */
 static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
 {
-	if (!(frame->args[3] & MAP_SHARED) || (frame->args[3] & MAP_PRIVATE))
+	if (!(frame->args[3] & LINUX_MAP_SHARED) || (frame->args[3] & LINUX_MAP_PRIVATE))
 		return 0;
 	return file_get(a, "/dev/zero (deleted)", 0, ++a->files.nr_anonymous, 0100000);
 }
 
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	bool anonymous = frame->args[3] & MAP_ANONYMOUS;
+	bool anonymous = frame->args[3] & LINUX_MAP_ANONYMOUS;
 	uint64_t start = (uint64_t)ret, end;
 	file_idx file;
 
@@ -304,7 +299,7 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 	memory_map(a, thread->memory, start, end, file);
 	if (a->rules)
 		rules_had_file(a, thread, file);
-	if (!anonymous && (frame->args[3] & MAP_SHARED) && (frame->args[2] & PROT_WRITE))
+	if (!anonymous && (frame->args[3] & LINUX_MAP_SHARED) && (frame->args[2] & LINUX_PROT_WRITE))
 		dirty_learn(a, thread->process_idx, file, true);
 }
 

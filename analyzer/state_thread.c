@@ -216,3 +216,13 @@ void thread_table_clear(struct thread_table *table)
 	free(table->processes);
 	table_clear(&table->process_by_pid);
 }
+
+uint64_t trace_process_start_ns(const struct trace_process *process)
+{
+	uint64_t start = UINT64_MAX;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->start_ns < start)
+			start = thread->start_ns;
+	return start;
+}

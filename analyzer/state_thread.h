@@ -231,9 +231,9 @@ struct trace_thread {
 	int8_t unfreed;
 	struct thread_requests requests;
 };
-_Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
-		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
-		       offsetof(struct trace_thread, frames) % CACHE_LINE == 0,
+_Static_assert(sizeof(void *) != 8 || (offsetof(struct trace_thread, slab) == CACHE_LINE &&
+				       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
+				       offsetof(struct trace_thread, frames) % CACHE_LINE == 0),
 	       "what one event needs is in few lines of the cache");
 
 struct trace_process {
@@ -269,6 +269,7 @@ struct trace_process {
 	struct trace_thread *first, *last;
 	size_t nr_threads;
 	size_t nr_living;
+	uint32_t nr_told; /* rows of its threads that others of it waited for: wait_object.c */
 };
 /* Pseudo processes, which stand for no single process. Real processes follow. */
 enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };

@@ -12,7 +12,6 @@
  * completes.
  */
 #include <stdio.h>
-#include <sys/stat.h>
 #include "kernel_numbers.h"
 #include "state.h"
 #include "state_uring.h"
@@ -180,7 +179,7 @@ static file_idx registered_file(struct trace_analysis *a, const struct trace_uri
 	file_idx file = file_of_inode(a, registered->dev, registered->ino);
 	char path[40];
 
-	if (file || !S_ISSOCK(registered->mode))
+	if (file || !LINUX_S_ISSOCK(registered->mode))
 		return file;
 	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)registered->ino);
 	return file_get(a, path, registered->dev, registered->ino, registered->mode);

@@ -27,7 +27,9 @@ struct span_wait {
 	uint64_t key; /* hash of the cause; if it is in use, the next free number */
 	const char *target;
 	const char *via;
+	const char *path;
 	const struct trace_process *other;
+	const struct trace_thread *thread; /* another one of the same process; NULL: as in struct trace_wait */
 	enum trace_wait_kind kind;
 	bool idle;
 	uint64_t ns;

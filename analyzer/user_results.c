@@ -63,6 +63,11 @@ static bool latency_result(const struct latency *latency, struct trace_latency *
 
 /* ---- rows ---- */
 
+static int own_tid(const struct trace_wait *wait)
+{
+	return wait->thread ? (int)trace_thread_tid(wait->thread) : 0;
+}
+
 static int order_waits(const void *left, const void *right)
 {
 	const struct trace_wait *l = left, *r = right;
@@ -75,7 +80,7 @@ static int order_waits(const void *left, const void *right)
 		return strcmp(l->target, r->target);
 	if (l->pid != r->pid)
 		return l->pid < r->pid ? -1 : 1;
-	return strcmp(l->via, r->via) ?: l->idle - r->idle;
+	return strcmp(l->via, r->via) ?: strcmp(l->path, r->path) ?: own_tid(l) - own_tid(r) ?: l->idle - r->idle;
 }
 
 static bool waits_result(const struct span_sum *sum, struct trace_span *span)
@@ -103,7 +108,8 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 			.pid = row->other ? trace_process_pid(row->other) : 0,
 			.comm = row->other ? trace_process_comm(row->other) : "",
 			.via = row->via,
-			.path = "",
+			.path = row->path,
+			.thread = row->thread,
 			.idle = row->idle,
 			.ns = row->ns,
 			.count = row->count,

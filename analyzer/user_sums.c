@@ -46,10 +46,11 @@ void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t 
 /* The row of @wait in @waits. It is added if it is missing. */
 static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait)
 {
-	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)wait->target),
-						  (uintptr_t)wait->via),
-					 (uintptr_t)wait->other),
-				1);
+	uint64_t object = user_mix(user_mix((uintptr_t)wait->target, (uintptr_t)wait->path), (uintptr_t)wait->thread);
+	uint64_t key =
+		user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, object), (uintptr_t)wait->via),
+				  (uintptr_t)wait->other),
+			 1);
 	struct span_wait *row;
 
 	for (;; key++) {
@@ -58,12 +59,14 @@ static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table
 		if (!row)
 			return user_fail(u);
 		if (!row->target) {
-			*row = (struct span_wait){key,	      wait->target, wait->via, wait->other,
-						  wait->kind, wait->idle,   0,	       0};
+			*row = *wait;
+			row->key = key;
+			row->ns = row->count = 0;
 			return row;
 		}
 		if (row->kind == wait->kind && row->idle == wait->idle && row->target == wait->target &&
-		    row->via == wait->via && row->other == wait->other)
+		    row->via == wait->via && row->other == wait->other && row->path == wait->path &&
+		    row->thread == wait->thread)
 			return row;
 	}
 }

@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include "state.h"
 #include "user_waits.h"
+#include "wait_object.h"
 #include "user_accounting.h"
 #include "user_sums.h"
 
@@ -44,7 +45,7 @@
 #define MAX_FOLLOWED	64u
 #define STEPS_PER_EVENT 32u /* visits of a row or a stretch that each event pays for */
 
-const struct span_wait wait_unknown = {.target = "", .via = "", .kind = TRACE_WAIT_UNKNOWN};
+const struct span_wait wait_unknown = {.target = "", .via = "", .path = "", .kind = TRACE_WAIT_UNKNOWN};
 
 /* ---- steps ---- */
 
@@ -387,11 +388,21 @@ static bool requests_wait_less(struct trace_user_events *u, struct actor *actor,
 	return true;
 }
 
+/* The thread of the cause that an interval is emitted with */
+static const struct trace_thread *thread_waited_for(const struct trace_analysis *a)
+{
+	struct wait_cause cause = wait_of_key(a->hooks.wait_key);
+
+	return a->hooks.wait_key && cause.kind == TRACE_WAIT_PROCESS ? wait_thread(a, &cause) : NULL;
+}
+
 void actor_wait(struct trace_user_events *u, struct actor *actor, const struct trace_interval *interval)
 {
 	struct span_wait wait = {.target = interval->target ? interval->target : "",
 				 .via = interval->via ? interval->via : "",
+				 .path = interval->path ? interval->path : "",
 				 .other = interval->other,
+				 .thread = thread_waited_for(u->analysis),
 				 .kind = interval->kind,
 				 .idle = interval->idle};
 	uint64_t ns = interval->to_ns - interval->from_ns;

@@ -75,6 +75,7 @@
  * for a file is not idle, nor is a poll without descriptors, which is a sleep.
  */
 #include <errno.h>
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_device.h"
 #include "state_frame.h"
@@ -186,7 +187,7 @@ static struct wait_cause kernel_thread(const struct wait_context *ctx)
 /* The call timed out: no process and no file would make it return this. */
 static bool timed_out(const struct wait_context *ctx)
 {
-	return ctx->thread->ret == -ETIMEDOUT || (wait_polls(ctx) && ctx->thread->ret == 0);
+	return ctx->thread->ret == -LINUX_ETIMEDOUT || (wait_polls(ctx) && ctx->thread->ret == 0);
 }
 
 /* The call returned what it waited for, so that ended the wait. */

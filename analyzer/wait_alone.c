@@ -30,7 +30,8 @@ static uint32_t awaited_child(const struct wait_context *ctx)
 
 	if (child != PROCESS_UNKNOWN)
 		return child;
-	return wakers_child(ctx->a, ctx->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0);
+	return wakers_child(ctx->a, ctx->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0,
+			    ctx->pending->to);
 }
 
 #define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
@@ -42,7 +43,7 @@ static uint32_t awaited_child(const struct wait_context *ctx)
 static uint32_t space_holder(const struct wait_context *ctx)
 {
 	const struct trace_process *self = ctx->thread->process;
-	uint32_t other = wakers_of_space(ctx->a, self, ctx->thread->memory);
+	uint32_t other = wakers_of_space(ctx->a, self, ctx->thread->memory, ctx->pending->to);
 
 	if (other == PROCESS_UNKNOWN)
 		return self->idx;
@@ -65,7 +66,7 @@ static uint32_t futex_holder(const struct wait_context *ctx)
 	if ((ctx->frame->args[flags] & FUTEX_PRIVATE) ||
 	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
 		return space_holder(ctx);
-	return wakers_sharer(ctx->a, ctx->thread->process, shared);
+	return wakers_sharer(ctx->a, ctx->thread->process, shared, ctx->pending->to);
 }
 
 /*
@@ -87,7 +88,7 @@ static uint32_t process_by_call(const struct wait_context *ctx, enum via via)
 		return awaited_child(ctx);
 	case VIA_PIPE:
 	case VIA_UNIX:
-		return wakers_holder(ctx->a, ctx->thread->process, ctx->frame->file);
+		return wakers_holder(ctx->a, ctx->thread->process, ctx->frame->file, ctx->pending->to);
 	case VIA_FUTEX:
 		return futex_holder(ctx);
 	case VIA_LOCK:

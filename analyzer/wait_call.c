@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wait_call.c - the cause of a wait by the class of its system call: see wait_call.h */
 #include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "state_request.h"
 #include "state_socket.h"
 #include "wait_call.h"
@@ -58,12 +57,12 @@ static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
  */
 static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx one, file_idx two)
 {
-	bool one_is_disk = one && S_ISREG(ctx->a->files.list[one].mode);
+	bool one_is_disk = one && LINUX_S_ISREG(ctx->a->files.list[one].mode);
 	bool disk = ctx->waker->cause == CAUSE_BLOCK;
 
 	if (!one || !two)
 		return wait_by_file(ctx, one ? one : two);
-	if (!one_is_disk && !S_ISREG(ctx->a->files.list[two].mode))
+	if (!one_is_disk && !LINUX_S_ISREG(ctx->a->files.list[two].mode))
 		return wait_by_file(ctx, used_by_waker(ctx, two) ? two : one);
 	return wait_by_file(ctx, one_is_disk == disk ? one : two);
 }
@@ -92,7 +91,7 @@ static bool is_join(const struct wait_context *ctx)
 	const struct trace_thread *ended = ctx->waker->thread;
 	uint32_t expected = (uint32_t)ctx->frame->args[2];
 
-	if (ctx->frame->nr_args < 3 || !expected || (expected & ~FUTEX_TID_MASK))
+	if (ctx->frame->nr_args < 3 || !expected || (expected & ~LINUX_FUTEX_TID_MASK))
 		return false;
 	if (ctx->pending->cut)
 		ended = thread_find(&ctx->a->threads, expected);

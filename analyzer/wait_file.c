@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wait_file.c - the cause of a wait on a file: see wait_file.h */
 #include <string.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "state_socket.h"
 #include "wait_alone.h"
 #include "wait_context.h"
@@ -117,23 +117,23 @@ struct wait_cause wait_by_file(const struct wait_context *ctx, file_idx idx)
 		return by_unknown_descriptor(ctx);
 	if (wait_ended_by_rcu(ctx))
 		return wait_by_waker_alone(ctx, VIA_NONE);
-	switch (ctx->a->files.list[idx].mode & S_IFMT) {
-	case S_IFREG:
-	case S_IFDIR:
+	switch (ctx->a->files.list[idx].mode & LINUX_S_IFMT) {
+	case LINUX_S_IFREG:
+	case LINUX_S_IFDIR:
 		return by_inode(ctx, idx);
-	case S_IFLNK:
-	case S_IFBLK:
+	case LINUX_S_IFLNK:
+	case LINUX_S_IFBLK:
 		return wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE,
 				     file_path(ctx->a, idx));
-	case S_IFIFO:
+	case LINUX_S_IFIFO:
 		return by_pipe(ctx, idx);
-	case S_IFCHR:
+	case LINUX_S_IFCHR:
 		if (serves_files(ctx->a, idx) && woken_by_task(ctx) && !ctx->pending->cut)
 			return by_served_device(ctx);
 		if (is_terminal(ctx, idx) && woken_by_task(ctx) && !ctx->pending->cut)
 			return cause_is_waker(ctx, VIA_TTY);
 		return wait_cause_of(TRACE_WAIT_DEVICE, VIA_NONE, file_path(ctx->a, idx));
-	case S_IFSOCK:
+	case LINUX_S_IFSOCK:
 		sock = sock_of_file(ctx->a, idx);
 		return sock ? wait_by_socket(ctx, sock) : wait_by_waker(ctx, VIA_SOCKET);
 	default: /* no type: an anonymous inode, or a file with a known path only */

@@ -18,7 +18,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "state.h"
 #include "state_frame.h"
 #include "wait_holder.h"
@@ -41,7 +41,8 @@ bool serves_files(const struct trace_analysis *a, file_idx file)
 {
 	const char *path = file_text(a, file);
 
-	return file && S_ISCHR(a->files.list[file].mode) && (ends_with(path, "/fuse") || ends_with(path, "/cuse"));
+	return file && LINUX_S_ISCHR(a->files.list[file].mode) &&
+	       (ends_with(path, "/fuse") || ends_with(path, "/cuse"));
 }
 
 bool provides_pages(const struct trace_analysis *a, file_idx file)

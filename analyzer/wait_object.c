@@ -5,7 +5,11 @@
 #include "state.h"
 #include "wait_object.h"
 
-#define THREADS_TOLD 64u /* a process with more threads has sums of them */
+/*
+ * So many threads of a process are told apart, the first ones that another of its threads waited
+ * for. Waits for the others have one row.
+ */
+#define THREADS_TOLD 256u
 
 struct object_row {
 	/* process << 32 | path, no process has the index 0; by_thread: path << 32 | thread + 1 */
@@ -53,6 +57,24 @@ struct wait_cause wait_cause_with_path(struct trace_analysis *a, struct wait_cau
 	return v;
 }
 
+/* The row of a wait for @waker, on @path; NULL: too many threads, or out of memory */
+static struct object_row *thread_row(struct trace_analysis *a, string_id path, const struct trace_thread *waker)
+{
+	uint64_t key = (uint64_t)path << 32 | (waker->idx + 1ull);
+	struct object_row *row = table_find(&a->wait_objects.by_thread, sizeof(*row), key);
+
+	if (row)
+		return row;
+	if (waker->process->nr_told >= THREADS_TOLD)
+		return NULL;
+	row = acct_row(a, &a->wait_objects.by_thread, sizeof(*row), key);
+	if (a->failed)
+		return NULL;
+	row->idx = object_new(a, (struct wait_object){.process = waker->process->idx, .path = path, .thread = waker});
+	waker->process->nr_told++;
+	return a->failed ? NULL : row;
+}
+
 struct wait_cause wait_cause_with_thread(struct trace_analysis *a, struct wait_cause v,
 					 const struct trace_thread *waiter, const struct trace_thread *waker)
 {
@@ -60,15 +82,10 @@ struct wait_cause wait_cause_with_thread(struct trace_analysis *a, struct wait_c
 	struct object_row *row;
 
 	if (v.kind != TRACE_WAIT_PROCESS || !waker || waker == waiter || waker->process != waiter->process ||
-	    waker->process != wait_process(a, &v) || waker->process->nr_threads > THREADS_TOLD)
+	    waker->process != wait_process(a, &v))
 		return v;
-	row = acct_row(a, &a->wait_objects.by_thread, sizeof(*row), (uint64_t)path << 32 | (waker->idx + 1ull));
-	if (a->failed)
-		return v;
-	if (!row->idx)
-		row->idx = object_new(
-			a, (struct wait_object){.process = waker->process->idx, .path = path, .thread = waker});
-	if (a->failed)
+	row = thread_row(a, path, waker);
+	if (!row)
 		return v;
 	v.target = (uint32_t)row->idx;
 	v.has_path = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wait_poll.c - the cause of a wait on several files at once: see wait_poll.h */
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "potential_wakers.h"
 #include "state_end.h"
 #include "state_request.h"
@@ -106,7 +106,7 @@ struct wait_cause wait_by_uring(const struct wait_context *ctx)
 
 	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self &&
 	    waker->last_wait_ns > ctx->pending->from &&
-	    !(*file_text(ctx->a, file) && S_ISREG(ctx->a->files.list[file].mode)))
+	    !(*file_text(ctx->a, file) && LINUX_S_ISREG(ctx->a->files.list[file].mode)))
 		return cause_of_worker(ctx);
 	if (ctx->pending->cut && !ctx->gap)
 		v = by_requests(ctx);
@@ -123,7 +123,7 @@ struct wait_cause wait_of_io_worker(const struct wait_context *ctx)
 	file_idx file = uring_worker_file(ctx->thread->process);
 	struct wait_cause v = wait_by_waker(ctx, VIA_URING);
 
-	if (v.kind == TRACE_WAIT_FILE && file && S_ISREG(ctx->a->files.list[file].mode))
+	if (v.kind == TRACE_WAIT_FILE && file && LINUX_S_ISREG(ctx->a->files.list[file].mode))
 		v.target = file_path(ctx->a, file);
 
 	v.idle = v.kind == TRACE_WAIT_TIMEOUT ||
@@ -161,7 +161,7 @@ struct wait_cause wait_by_poll(const struct wait_context *ctx)
 		v = ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_descriptors(ctx);
 	else if (ctx->waker->by_signal && woken_by_task(ctx)) /* for a signalfd, or it interrupted the call */
 		v = cause_is_waker(ctx, VIA_SIGNAL);
-	else if (ctx->waker->file && S_ISFIFO(ctx->a->files.list[ctx->waker->file].mode))
+	else if (ctx->waker->file && LINUX_S_ISFIFO(ctx->a->files.list[ctx->waker->file].mode))
 		v = wait_by_waker(ctx, VIA_PIPE);
 	else if (sock)
 		v = wait_by_socket(ctx, sock);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wait_socket.c - the cause of a wait on a socket: see wait_socket.h */
-#include <sys/socket.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "state_socket.h"
 #include "wait_context.h"
 #include "wait_socket.h"
@@ -9,11 +8,11 @@
 
 enum via via_of_socket(const struct socket_state *sock)
 {
-	if (sock->family == AF_UNIX)
+	if (sock->family == LINUX_AF_UNIX)
 		return VIA_UNIX;
-	if (sock->family != AF_INET && sock->family != AF_INET6)
+	if (sock->family != LINUX_AF_INET && sock->family != LINUX_AF_INET6)
 		return VIA_SOCKET;
-	return sock->type == SOCK_STREAM ? VIA_TCP : VIA_UDP;
+	return sock->type == LINUX_SOCK_STREAM ? VIA_TCP : VIA_UDP;
 }
 
 /*
@@ -22,7 +21,7 @@ enum via via_of_socket(const struct socket_state *sock)
  */
 static bool waker_delivers_packets(const struct wait_context *ctx)
 {
-	return ctx->waker->file && S_ISCHR(ctx->a->files.list[ctx->waker->file].mode);
+	return ctx->waker->file && LINUX_S_ISCHR(ctx->a->files.list[ctx->waker->file].mode);
 }
 
 struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock)

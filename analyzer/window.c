@@ -254,6 +254,15 @@ uint64_t window_to(const struct window *window)
 	return window ? window->ns[EDGE_TO] : UINT64_MAX;
 }
 
+bool window_cut(const struct window *w, uint64_t *from, uint64_t *to)
+{
+	if (w && *from < w->ns[EDGE_FROM])
+		*from = w->ns[EDGE_FROM];
+	if (w && *to > w->ns[EDGE_TO])
+		*to = w->ns[EDGE_TO];
+	return *from < *to;
+}
+
 bool window_wait(const struct trace_analysis *a, const struct pending *wait, uint64_t *ret_ns, uint64_t *ret_count)
 {
 	const struct window *w = a->window;
@@ -261,11 +270,7 @@ bool window_wait(const struct trace_analysis *a, const struct pending *wait, uin
 
 	if (!w)
 		return true;
-	if (from < w->ns[EDGE_FROM])
-		from = w->ns[EDGE_FROM];
-	if (to > w->ns[EDGE_TO])
-		to = w->ns[EDGE_TO];
-	if (from >= to)
+	if (!window_cut(w, &from, &to))
 		return false;
 	*ret_ns = to - from - gap_log_overlap(&a->gaps, from, to);
 	*ret_count = wait->from >= w->ns[EDGE_FROM];

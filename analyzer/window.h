@@ -29,6 +29,8 @@ void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 		 int64_t ret);
 /** window_major() - a fault of @thread is known to be major, after it ended at @ns */
 void window_major(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** window_cut() - cut a time to the window; false: nothing is left. @window NULL: it stays */
+bool window_cut(const struct window *window, uint64_t *from, uint64_t *to);
 /**
  * window_wait() - the part of @wait in the window, without gaps, and 1 if it begins there
  * Without a window the outputs stay. False: no part is in the window.

@@ -184,6 +184,8 @@ static bool file_has(const struct trace *trace, uint64_t end)
 {
 	struct stat stat;
 
+	if (trace->fd < 0) /* memory stays as it is */
+		return end <= trace->bytes;
 	return fstat(trace->fd, &stat) == 0 && (uint64_t)stat.st_size >= end;
 }
 
@@ -268,7 +270,7 @@ static void release_windows(const struct trace *trace, uint64_t at)
 	uint64_t *last_window = (uint64_t *)&trace->window; /* a hint, for all threads */
 	uint64_t window = at >> WINDOW_BITS, last = __atomic_load_n(last_window, __ATOMIC_RELAXED);
 
-	if (window == last)
+	if (window == last || trace->fd < 0) /* memory of the caller is not released */
 		return;
 	__atomic_store_n(last_window, window, __ATOMIC_RELAXED);
 	/* the boundaries of streams differ, so reads near a border alternate */

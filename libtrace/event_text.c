@@ -4,13 +4,14 @@
  * millions of lines.
  */
 #include "event_text.h"
+#include "linux_names.h"
+#include "kernel_numbers.h"
 #include "syscall_table.h"
 
 #include "trace.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,25 +284,9 @@ static void put_vector(struct text_sink *sink, const struct value *value)
 	put_named(sink, value, TRACE_STRING_VECTOR);
 }
 
-static const char *errno_name(uint64_t error)
-{
-	switch (error) { /* internal to the kernel, for calls that it will restart */
-	case 512:
-		return "ERESTARTSYS";
-	case 513:
-		return "ERESTARTNOINTR";
-	case 514:
-		return "ERESTARTNOHAND";
-	case 516:
-		return "ERESTART_RESTARTBLOCK";
-	default:
-		return error < 4096 ? strerrorname_np((int)error) : NULL;
-	}
-}
-
 static void put_result(struct text_sink *sink, const struct value *value)
 {
-	const char *name = (int64_t)value->number < 0 ? errno_name(-value->number) : NULL;
+	const char *name = (int64_t)value->number < 0 ? linux_errno_name(-value->number) : NULL;
 
 	if (!name) {
 		put_signed(sink, (int64_t)value->number);
@@ -364,7 +349,7 @@ static void put_dev(struct text_sink *sink, const struct value *value)
 
 static void put_signal(struct text_sink *sink, const struct value *value)
 {
-	const char *name = value->number < NSIG ? sigabbrev_np((int)value->number) : NULL;
+	const char *name = linux_signal_name(value->number);
 
 	put_text(sink, "SIG");
 	if (name)
@@ -375,13 +360,14 @@ static void put_signal(struct text_sink *sink, const struct value *value)
 
 static void put_family(struct text_sink *sink, const struct value *value)
 {
-	static const char *const names[AF_MAX] = {
-		[AF_UNSPEC] = "unspec",	  [AF_UNIX] = "unix",		[AF_INET] = "inet",   [AF_INET6] = "inet6",
-		[AF_NETLINK] = "netlink", [AF_PACKET] = "packet",	[AF_VSOCK] = "vsock", [AF_ALG] = "alg",
-		[AF_XDP] = "xdp",	  [AF_BLUETOOTH] = "bluetooth",
+	static const char *const names[LINUX_AF_MAX] = {
+		[LINUX_AF_UNSPEC] = "unspec",	    [LINUX_AF_UNIX] = "unix",	    [LINUX_AF_INET] = "inet",
+		[LINUX_AF_INET6] = "inet6",	    [LINUX_AF_NETLINK] = "netlink", [LINUX_AF_PACKET] = "packet",
+		[LINUX_AF_VSOCK] = "vsock",	    [LINUX_AF_ALG] = "alg",	    [LINUX_AF_XDP] = "xdp",
+		[LINUX_AF_BLUETOOTH] = "bluetooth",
 	};
 
-	if (value->number < AF_MAX && names[value->number])
+	if (value->number < LINUX_AF_MAX && names[value->number])
 		put_text(sink, names[value->number]);
 	else
 		put_dec(sink, value);

@@ -30,23 +30,18 @@ static int file_map(struct trace *trace, const char *path, struct trace_error *r
 	struct stat stat;
 	void *data;
 
-	trace->path = strdup(path);
-	if (!trace->path)
-		return error_set(ret_error, -ENOMEM, "%s: no memory to open the trace", path);
 	trace->fd = spool_open(path, ret_error);
 	if (trace->fd < 0)
 		return trace->fd;
 	if (fstat(trace->fd, &stat) < 0)
 		return error_set(ret_error, -errno, "%s: cannot open the trace: %s", path, strerror(errno));
-	if (stat.st_size == 0)
-		return error_set(ret_error, -EINVAL, "%s: is empty, not a trace", path);
+	if (stat.st_size == 0) /* load() refuses it; a mapping of no bytes is an error */
+		return 0;
 	data = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, trace->fd, 0);
 	if (data == MAP_FAILED)
 		return error_set(ret_error, -errno, "%s: cannot map the trace: %s", path, strerror(errno));
 	trace->data = data;
 	trace->bytes = (size_t)stat.st_size;
-	trace->info.file = trace->path;
-	trace->info.file_bytes = trace->bytes;
 	return 0;
 }
 
@@ -439,20 +434,26 @@ static int gaps_sort(struct trace *trace)
 	for (size_t i = 0; i < trace->nr_gaps; i++)
 		if (trace->gaps[i].cause != TRACE_GAP_MISSED)
 			trace->gaps_by_end[trace->nr_gaps_by_end++] = (uint32_t)i;
-	qsort_r(trace->gaps_by_end, trace->nr_gaps_by_end, sizeof(*trace->gaps_by_end), compare_gap_end, trace->gaps);
-	return 0;
+	return sort_stable(trace->gaps_by_end, trace->nr_gaps_by_end, sizeof(*trace->gaps_by_end), compare_gap_end,
+			   trace->gaps)
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* ---- open, close ---- */
 
-static int trace_load(struct trace *trace, const char *path, struct trace_error *ret_error)
+/* Read all but the events of the file, which is in memory now. */
+static int trace_load(struct trace *trace, struct trace_error *ret_error)
 {
 	uint64_t first = 0;
 	bool header_is_good, is_unusable = false;
-	int error = file_map(trace, path, ret_error);
+	int error;
 
-	if (!error)
-		error = file_header_read(trace, &first, &header_is_good, ret_error);
+	trace->info.file = trace->path;
+	trace->info.file_bytes = trace->bytes;
+	if (!trace->bytes)
+		return error_set(ret_error, -EINVAL, "%s: is empty, not a trace", trace->path);
+	error = file_header_read(trace, &first, &header_is_good, ret_error);
 	if (error)
 		return error;
 	trace->ledger = ledger_new();
@@ -482,23 +483,46 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 	if (!error)
 		info_load(trace);
 	else
-		error_set(ret_error, error, "%s: cannot read the trace: %s", path, strerror(-error));
+		error_set(ret_error, error, "%s: cannot read the trace: %s", trace->path, strerror(-error));
 	return error;
 }
 
-struct trace *trace_open(const char *path, struct trace_error *ret_error)
+static struct trace *trace_new(const char *name, struct trace_error *ret_error)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
 
-	if (!trace) {
-		error_set(ret_error, -ENOMEM, "%s: no memory to open the trace", path);
+	if (trace)
+		trace->path = strdup(name);
+	if (!trace || !trace->path) {
+		free(trace);
+		error_set(ret_error, -ENOMEM, "%s: no memory to open the trace", name);
 		return NULL;
 	}
 	trace->fd = -1;
 	trace->first_ns = trace->limit_ns = UINT64_MAX;
 	trace->limit_cpus = UINT32_MAX;
-	if (trace_load(trace, path, ret_error) < 0)
-		return trace_close(trace);
+	return trace;
+}
+
+struct trace *trace_open(const char *path, struct trace_error *ret_error)
+{
+	struct trace *trace = trace_new(path, ret_error);
+
+	if (trace && (file_map(trace, path, ret_error) < 0 || trace_load(trace, ret_error) < 0))
+		trace = trace_close(trace);
+	return trace;
+}
+
+struct trace *trace_open_memory(const void *bytes, size_t size, const char *name, struct trace_error *ret_error)
+{
+	struct trace *trace = trace_new(name, ret_error);
+
+	if (!trace)
+		return NULL;
+	trace->data = bytes;
+	trace->bytes = size;
+	if (trace_load(trace, ret_error) < 0)
+		trace = trace_close(trace);
 	return trace;
 }
 
@@ -527,7 +551,7 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->templates);
 	schema_release(&trace->schema);
 	string_table_release(&trace->strings);
-	if (trace->data)
+	if (trace->data && trace->fd >= 0)
 		munmap((void *)trace->data, trace->bytes);
 	if (trace->fd >= 0)
 		close(trace->fd);

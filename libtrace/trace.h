@@ -86,8 +86,8 @@ struct chunk {
 
 struct trace {
 	char *path;		   /* owned */
-	int fd;			   /* owned */
-	const unsigned char *data; /* mapped */
+	int fd;			   /* owned; -1: the data is memory of the caller */
+	const unsigned char *data; /* mapped, or borrowed from the caller */
 	size_t bytes;
 	uint64_t window; /* part of the file that was last read from; written by all threads */
 	uint32_t trace_id;

@@ -78,19 +78,12 @@ static int writer_begin(struct trace_writer *writer, const struct trace_writer_o
 	return error;
 }
 
-struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error)
+struct trace_writer *writer_bare_new(int fd, uint32_t trace_id, struct trace_error *ret_error)
 {
-	struct trace_writer_options all = {0};
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
 
-	if (options)
-		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
-	if (!writer || !writer_compressor_begin(writer, all.level ? all.level : 1) || !writer_streams_begin(writer)) {
+	if (!writer || !writer_streams_begin(writer)) {
 		error_set(ret_error, -ENOMEM, "no memory for a trace writer");
-		if (writer) {
-			ZSTD_freeCCtx(writer->zstd);
-			free(writer->streams.data);
-		}
 		free(writer);
 		return NULL;
 	}
@@ -98,9 +91,25 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 	packing_init(&writer->packing);
 	pthread_mutex_init(&writer->types_lock, NULL);
 	output_init(&writer->output, fd);
+	writer->trace_id = trace_id;
+	return writer;
+}
+
+struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error)
+{
+	struct trace_writer_options all = {0};
+	struct trace_writer *writer = writer_bare_new(fd, make_trace_id(), ret_error);
+
+	if (!writer)
+		return NULL;
+	if (options)
+		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
+	if (!writer_compressor_begin(writer, all.level ? all.level : 1)) {
+		error_set(ret_error, -ENOMEM, "no memory for a trace writer");
+		return trace_writer_free(writer);
+	}
 	writer->take = all.take;
 	writer->take_context = all.take_context;
-	writer->trace_id = make_trace_id();
 	if (writer_begin(writer, &all, ret_error) < 0)
 		return trace_writer_free(writer);
 	if (all.block_bytes) {

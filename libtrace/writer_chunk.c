@@ -145,10 +145,7 @@ static int chunk_hand_over(struct trace_writer *writer, const struct trace_chunk
 int writer_chunk_append(struct trace_writer *writer, struct trace_chunk_header *header, const void *payload,
 			struct trace_error *ret_error)
 {
-	struct trace_index_entry *entry;
 	struct iovec parts[2] = {{header, sizeof(*header)}, {(void *)payload, header->packed_bytes}};
-	uint64_t begin_ns;
-	int error;
 
 	memcpy(header->magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
 	header->header_bytes = sizeof(*header);
@@ -157,12 +154,22 @@ int writer_chunk_append(struct trace_writer *writer, struct trace_chunk_header *
 	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
 	if (writer->take)
 		return chunk_hand_over(writer, header, payload, ret_error);
+	return writer_chunk_put(writer, header, parts, 2, ret_error);
+}
+
+int writer_chunk_put(struct trace_writer *writer, const struct trace_chunk_header *header, struct iovec *parts,
+		     int nr_parts, struct trace_error *ret_error)
+{
+	struct trace_index_entry *entry;
+	uint64_t begin_ns;
+	int error;
+
 	entry = writer_buffer_reserve(&writer->index, sizeof(*entry));
 	if (!entry)
 		return error_set(ret_error, -ENOMEM, "no memory for the index of the trace: its last block is lost");
 	*entry = (struct trace_index_entry){.offset = writer->output.bytes, .header = *header};
 	begin_ns = clock_monotonic_ns();
-	error = output_write(&writer->output, parts, 2, ret_error);
+	error = output_write(&writer->output, parts, nr_parts, ret_error);
 	writer->totals.write_ns += clock_monotonic_ns() - begin_ns;
 	if (error)
 		return error;

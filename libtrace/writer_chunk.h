@@ -38,6 +38,10 @@ int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *h
  */
 int writer_chunk_append(struct trace_writer *writer, struct trace_chunk_header *header, const void *payload,
 			struct trace_error *ret_error);
+struct iovec;
+/** writer_chunk_put() - the bytes of a chunk as they are, with an entry for it in the index */
+int writer_chunk_put(struct trace_writer *writer, const struct trace_chunk_header *header, struct iovec *parts,
+		     int nr_parts, struct trace_error *ret_error);
 /** writer_chunk_write_plain() - append a chunk of @kind that belongs to no stream */
 int writer_chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind kind, const void *raw, size_t bytes,
 			     struct trace_error *ret_error);

@@ -81,4 +81,7 @@ struct trace_writer {
 	pthread_mutex_t types_lock;
 };
 
+/** writer_bare_new() - a writer that has written nothing, and cannot compress; NULL: -ENOMEM */
+struct trace_writer *writer_bare_new(int fd, uint32_t trace_id, struct trace_error *ret_error);
+
 #endif

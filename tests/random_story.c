@@ -321,7 +321,7 @@ struct tb *random_story(uint64_t seed, const struct mood *mood)
 
 		ts_ns += below(&dice, 2) * below(&dice, 100);
 		if (mood->losses && below(&dice, 500) == 0)
-			tb_lost(tb, cpu, 1 + below(&dice, 9));
+			(mood->overwrites ? tb_overwritten : tb_lost)(tb, cpu, 1 + below(&dice, 9));
 		if (mood->cuts && below(&dice, 100) < mood->cuts)
 			random_cut(tb, &dice, &machine, cpu, ts_ns);
 		if (mood->streams && below(&dice, 30) == 0)

@@ -16,6 +16,7 @@
  * @switches: percent of the other events that are switches
  * @sleeps: percent of the switches that end with a sleep
  * @cuts: percent of the events that begin a new chunk of their CPU
+ * @overwrites: the losses are those of a flight recorder
  * @streams: structural events and those of programs have streams of their own, and chunks of one
  *   stream may overlap
  * @masks: the recorded event types change
@@ -25,7 +26,7 @@
  */
 struct mood {
 	uint32_t noise, nr_tids, switches, sleeps, cuts, nr_events;
-	bool losses, streams, masks, programs, moves;
+	bool losses, overwrites, streams, masks, programs, moves;
 };
 
 struct dice {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* call_text.c - system calls as text. Without printf(), because lists have millions of lines. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include "call_text.h"
+#include "kernel_numbers.h"
 #include "syscall_table.h"
 #include "value_text.h"
 
@@ -132,7 +132,7 @@ static char *put_fd(char *at, int fd, call_path_fn path, void *data)
 {
 	const char *name;
 
-	if (fd == AT_FDCWD) {
+	if (fd == LINUX_AT_FDCWD) {
 		memcpy(at, "AT_FDCWD", 8);
 		return at + 8;
 	}

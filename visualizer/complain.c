@@ -3,7 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <trace/error.h>
 #include "progress_line.h"
+#include "value_text.h"
 
 int complain(int status, const char *format, ...)
 {
@@ -16,4 +18,11 @@ int complain(int status, const char *format, ...)
 	va_end(arguments);
 	fputs("\n", stderr);
 	return status;
+}
+
+int complain_of_error(const struct trace_error *error)
+{
+	char line[4 * sizeof(error->message)]; /* a file name may have any bytes: four characters for each */
+
+	return complain(1, "%s", text_name(error->message, line, sizeof(line)));
 }

@@ -8,4 +8,8 @@
  */
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+struct trace_error;
+/** complain_of_error() - the same with the message of @error; returns 1 */
+int complain_of_error(const struct trace_error *error);
+
 #endif

@@ -6,7 +6,6 @@
  * not change is prepared once: the keys of a type, and the digits of a second. Keys may be added,
  * but never renamed.
  */
-#include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "event_json.h"
 #include "syscall_table.h"
 #include "thread_names.h"
+#include "utf8.h"
 
 #define BUFFER_BYTES	(1u << 20)
 #define NS_PER_SECOND	1000000000ull
@@ -129,7 +129,7 @@ static size_t put_special(struct event_json *json, const char *text, size_t byte
 		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
 	unsigned char byte = (unsigned char)*text;
 	char escape[8];
-	gunichar c;
+	size_t whole;
 
 	if (byte < sizeof(escapes) && escapes[byte]) {
 		put_bytes(json, (const char[]){'\\', escapes[byte]}, 2);
@@ -139,13 +139,11 @@ static size_t put_special(struct event_json *json, const char *text, size_t byte
 		put_bytes(json, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", byte));
 		return 1;
 	}
-	c = g_utf8_get_char_validated(text, (gssize)bytes);
-	if (c == (gunichar)-1 || c == (gunichar)-2 || !c) {
+	if (utf8_char(text, bytes, &whole) == UTF8_INVALID)
 		PUT(json, "\xef\xbf\xbd");
-		return 1;
-	}
-	put_bytes(json, text, (size_t)g_unichar_to_utf8(c, NULL));
-	return (size_t)g_unichar_to_utf8(c, NULL);
+	else
+		put_bytes(json, text, whole);
+	return whole;
 }
 
 /* Quoted; invalid UTF-8 becomes U+FFFD. */
@@ -168,10 +166,10 @@ static void put_text(struct event_json *json, const char *text, size_t bytes)
 
 static void put_double(struct event_json *json, double value)
 {
-	char text[G_ASCII_DTOSTR_BUF_SIZE]; /* has a decimal point in every locale */
+	char text[32];
 
 	if (isfinite(value))
-		put_bytes(json, text, strlen(g_ascii_dtostr(text, sizeof(text), value)));
+		put_bytes(json, text, (size_t)snprintf(text, sizeof(text), "%.17g", value));
 	else
 		PUT(json, "null");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* grid.c - tables for text reports. */
-#include <glib.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* json.c - write JSON incrementally. */
-#include <glib.h>
 #include <inttypes.h>
 #include <math.h>
 #include "json.h"
+#include "utf8.h"
 
 /* Names come from the kernel and from programs: invalid UTF-8 becomes U+FFFD. */
 void json_string(struct json *json, const char *text)
@@ -15,20 +15,19 @@ void json_string(struct json *json, const char *text)
 	putc('"', out);
 	while (*text) {
 		unsigned char byte = (unsigned char)*text;
-		gunichar c = byte < 0x80 ? byte : g_utf8_get_char_validated(text, -1);
-		const char *next = text + 1;
+		size_t bytes = 1;
+		bool is_valid = byte < 0x80 || utf8_char(text, SIZE_MAX, &bytes) != UTF8_INVALID;
 
 		if (byte < sizeof(escapes) && escapes[byte]) {
 			fprintf(out, "\\%c", escapes[byte]);
 		} else if (byte < 0x20 || byte == 0x7f) {
 			fprintf(out, "\\u%04x", byte);
-		} else if (c == (gunichar)-1 || c == (gunichar)-2) {
+		} else if (!is_valid) {
 			fputs("\xef\xbf\xbd", out);
 		} else {
-			next = g_utf8_next_char(text);
-			fwrite(text, 1, (size_t)(next - text), out);
+			fwrite(text, 1, bytes, out);
 		}
-		text = next;
+		text += bytes;
 	}
 	putc('"', out);
 }
@@ -92,8 +91,9 @@ void json_bool(struct json *json, const char *key, bool value)
 
 void json_double(struct json *json, const char *key, double value)
 {
-	char text[G_ASCII_DTOSTR_BUF_SIZE]; /* has a decimal point in every locale */
-
 	json_key(json, key);
-	fputs(isfinite(value) ? g_ascii_dtostr(text, sizeof(text), value) : "null", json->out);
+	if (isfinite(value))
+		fprintf(json->out, "%.17g", value); /* the program is in the C locale: charset.c */
+	else
+		fputs("null", json->out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* losses.c - the events that are missing in a trace: their number, and the words about them. */
+#include <ctype.h>
 #include <errno.h>
-#include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <trace/saturate.h>
@@ -124,7 +124,7 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
 		return;
 	losses_text(trace, analysis, &text);
 	if (lost)
-		string_addf(s, " %c%s %s lost: the affected times are unknown.", g_ascii_toupper(*text.bytes),
+		string_addf(s, " %c%s %s lost: the affected times are unknown.", toupper((unsigned char)*text.bytes),
 			    text.bytes + 1, lost == 1 ? "was" : "were");
 	else
 		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");

@@ -14,8 +14,8 @@
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
+#include "answer_path.h"
 #include "bars.h"
-#include "busiest.h"
 #include "checked_figures.h"
 #include "grid.h"
 #include "losses.h"
@@ -26,6 +26,7 @@
 #include "report_answer.h"
 #include "report_cpus.h"
 #include "report_critical_path.h"
+#include "report_disk_uses.h"
 #include "report_groups.h"
 #include "report_overview.h"
 #include "report_user.h"
@@ -34,6 +35,7 @@
 #define VERDICT_LINES 5
 #define BARS	      5
 #define WAITS	      5
+#define DISK_MATTERS  5 /* percent of the path */
 #define TEXT_BYTES    256
 #define LINE_WIDTH    100 /* where the output has no width, as in paragraphs */
 #define WORD_WIDTH    16  /* what a wrapped line may leave unused */
@@ -190,6 +192,22 @@ static void put_not_traced(const struct report *report)
 	free(name);
 }
 
+/* The processes that made a disk busy for which the path waited. */
+static void put_disk(const struct report *report, const struct path_tree *tree)
+{
+	struct string s = {0};
+
+	for (size_t i = 0; i < tree->nr_waits && i < WAITS && !s.len; i++) {
+		const struct path_wait *wait = &tree->waits[i];
+
+		if (wait->place != PLACE_BLOCKED + TRACE_WAIT_FILE || percent(wait->ns, tree->ns) < DISK_MATTERS)
+			continue;
+		disk_users_add(&s, report, wait->first.thread, wait->first.target);
+	}
+	if (s.len)
+		put_text(&report->output, &s, 2);
+}
+
 /* A control group that kept others from running. */
 static void put_group(const struct report *report, const struct process_row *rows, size_t nr)
 {
@@ -217,28 +235,6 @@ static void put_end(const struct report *report)
 
 /* ---- the screen ---- */
 
-static struct trace_critical_path *path_of(const struct report *report, const struct process_row *rows, size_t nr,
-					   bool *ret_of_command)
-{
-	bool chosen = has_process_choice(&report->options->processes);
-	struct trace_critical_path *path;
-	struct trace_error error = {0};
-	const struct trace_thread *thread;
-	uint64_t begun = 0;
-
-	*ret_of_command = false;
-	if (!report->history)
-		return NULL;
-	thread = chosen || !report->command.process ? NULL : critical_path_of_command(report, &begun);
-	*ret_of_command = thread;
-	if (!thread)
-		thread = busiest_thread(report, rows, nr);
-	path = thread ? trace_critical_path_new(report->history, thread, begun, UINT64_MAX, &error) : NULL;
-	if (!path && error.code == -ENOMEM)
-		memory_end();
-	return path;
-}
-
 static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
 		       const struct trace_critical_path *path, bool of_machine)
 {
@@ -252,6 +248,7 @@ static void about_path(const struct report *report, const struct process_row *ro
 	else
 		path_bars(report, &tree);
 	put_waits(report, &tree);
+	put_disk(report, &tree);
 	path_tree_clear(&tree);
 }
 
@@ -268,7 +265,7 @@ void report_answer(const struct report *report)
 		return;
 	}
 	rows = process_rows(report, &nr);
-	path = has_scheduling(report->analysis) ? path_of(report, rows, nr, &of_command) : NULL;
+	path = has_scheduling(report->analysis) ? answer_path(report, rows, nr, 0, UINT64_MAX, &of_command) : NULL;
 	if (path) {
 		about_path(report, rows, nr, path,
 			   !of_command && !has_process_choice(&report->options->processes) &&

@@ -4,12 +4,12 @@
  *
  * A process that waits for a disk may have few requests of its own: those of another one, or of a
  * worker that writes the files of another one back, are in front of them. So a page names the
- * processes with most of the time of the disk for which its process waited. The parts are those of
- * the whole recording, or window.
+ * processes with most of the time of the disk while its process waited for it.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "checked_memory.h"
+#include "device_name.h"
 #include "grid.h"
 #include "group_name.h"
 #include "report_disk_uses.h"
@@ -89,27 +89,61 @@ void report_disk_uses(const struct report *report)
 
 /* ---- on a page ---- */
 
-/* Is @device, such as "vda1" or "nvme0n1p2", the disk or a partition of it? */
-static bool is_part_of(const char *device, const char *disk)
-{
-	size_t bytes = strlen(disk);
-	const char *rest = device + bytes;
-
-	if (!bytes || strncmp(device, disk, bytes) != 0)
-		return false;
-	rest += *rest == 'p';
-	return rest[strspn(rest, "0123456789")] == 0;
-}
-
 static uint64_t waited_ns(const struct report *report, const struct trace_figures *f, const char *disk)
 {
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < f->nr_waits; i++)
 		if (f->waits[i].kind == TRACE_WAIT_FILE &&
-		    is_part_of(trace_file_device(report->analysis, f->waits[i].target), disk))
+		    device_is_part_of(trace_file_device(report->analysis, f->waits[i].target), disk))
 			ns += f->waits[i].ns;
 	return ns;
+}
+
+/*
+ * Adds "backup (12) had 80 %, cp (15) 11 %", for uses of one disk by others than @process. False:
+ * none of them has much.
+ */
+static bool add_others(struct string *s, const struct trace_process *process, const struct trace_disk_use *list,
+		       size_t nr)
+{
+	char name[NAME_BYTES + 32];
+	int named = 0;
+
+	for (size_t i = 0; i < nr && named < NAMED; i++) {
+		double share = percent(list[i].busy_ns, list[i].disk_busy_ns);
+
+		if (list[i].process == process || share < MATTERS)
+			continue;
+		string_addf(s, named++ ? ", %s %.0f %%" : "%s had %.0f %%",
+			    text_process(list[i].title, list[i].process ? trace_process_pid(list[i].process) : 0, name,
+					 sizeof(name)),
+			    share);
+	}
+	return named;
+}
+
+/*
+ * Adds the other users of the disk @all->dev while @process waited for it; of the whole recording
+ * if there are too many waits to know.
+ */
+static bool add_users(struct string *s, const struct report *report, const struct trace_process *process,
+		      const struct trace_disk_use *all, size_t nr_all)
+{
+	bool is_known, has_others;
+	size_t nr;
+	struct trace_disk_use *list = trace_disk_uses_while_waiting(report->analysis, process, all->dev, &is_known,
+								    &nr);
+
+	if (!list)
+		memory_end();
+	has_others = is_known ? add_others(s, process, list, nr) : add_others(s, process, all, nr_all);
+	if (has_others)
+		string_add(s, " of the time of the disk");
+	if (has_others && !is_known)
+		string_add(s, report->is_windowed ? " in the whole window" : " in the whole recording");
+	free(list);
+	return has_others;
 }
 
 /* The uses of one disk, of which @nr begin at @list. */
@@ -118,27 +152,13 @@ static void disk_line(const struct report *report, const struct trace_process *p
 {
 	uint64_t ns = waited_ns(report, f, list->device);
 	struct string s = {0};
-	char name[NAME_BYTES + 32];
+	char name[NAME_BYTES];
 	struct value_text time;
-	int named = 0;
 
-	if (percent(ns, f->elapsed_ns) < WORTH_A_ROW)
-		return;
-	for (size_t i = 0; i < nr && named < NAMED; i++) {
-		double share = percent(list[i].busy_ns, list[i].disk_busy_ns);
-
-		if (list[i].process == process || share < MATTERS)
-			continue;
-		string_addf(&s, named++ ? ", %s %.0f %%" : "%s had %.0f %%",
-			    text_process(list[i].title, list[i].process ? trace_process_pid(list[i].process) : 0, name,
-					 sizeof(name)),
-			    share);
-	}
-	if (named)
-		output_line(&report->output, "\t\t",
-			    "Disk %s, for which it waited %s: in the whole %s %s of the time of the disk",
+	if (percent(ns, f->elapsed_ns) >= WORTH_A_ROW && add_users(&s, report, process, list, nr))
+		output_line(&report->output, "\t\t", "Disk %s, for which it waited %s: meanwhile %s",
 			    text_name(list->device, name, sizeof(name)), text_ns(&report->output, ns, &time),
-			    report->is_windowed ? "window" : "recording", string_text(&s));
+			    string_text(&s));
 	string_free(&s);
 }
 
@@ -151,6 +171,31 @@ void disk_use_lines(const struct report *report, const struct trace_process *pro
 		for (of_disk = 1; i + of_disk < nr && list[i + of_disk].dev == list[i].dev;)
 			of_disk++;
 		disk_line(report, process, f, &list[i], of_disk);
+	}
+	free(list);
+}
+
+void disk_users_add(struct string *s, const struct report *report, const struct trace_thread *thread, const char *path)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+	size_t nr, of_disk;
+	struct trace_disk_use *list = uses(report, &nr);
+	const char *device = trace_file_device(report->analysis, path);
+	char name[NAME_BYTES];
+
+	for (size_t i = 0; i < nr && !s->len; i += of_disk) {
+		struct string others = {0};
+
+		for (of_disk = 1; i + of_disk < nr && list[i + of_disk].dev == list[i].dev;)
+			of_disk++;
+		if (device_is_part_of(device, list[i].device) &&
+		    add_users(&others, report, process, &list[i], of_disk)) {
+			string_add(s, "While ");
+			text_process(trace_process_title(process), trace_process_pid(process), name, sizeof(name));
+			string_addf(s, "%s waited for disk ", name);
+			string_addf(s, "%s, %s.", text_name(list[i].device, name, sizeof(name)), string_text(&others));
+		}
+		string_free(&others);
 	}
 	free(list);
 }

@@ -4,12 +4,12 @@
  * devices and system calls.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "checked_memory.h"
 #include "cpu_takers.h"
 #include "grid.h"
+#include "linux_names.h"
 #include "process_choice.h"
 #include "process_pairs.h"
 #include "report_disk_uses.h"
@@ -196,7 +196,7 @@ void report_locks(const struct report *report)
 
 static void put_interruption(struct grid *grid, const struct trace_interruption *row)
 {
-	const char *signal = row->signal ? sigabbrev_np((int)row->signal) : NULL;
+	const char *signal = linux_signal_name(row->signal);
 	struct value_text text;
 
 	grid_ns(grid, row->ns);

@@ -12,10 +12,10 @@
 #include "process_choice.h"
 #include "report_slowest.h"
 #include "row_limit.h"
+#include "slowest_cause.h"
 #include "slowest_json.h"
 #include "slowest_parts.h"
 #include "value_text.h"
-#include "wait_text.h"
 
 #define ROWS	   10
 #define TEXT_BYTES 512
@@ -84,6 +84,20 @@ static void put_numbers(const struct report *report, const struct slowest *s)
 	string_free(&line);
 }
 
+/* "The longest: psql 13800 waited 78 % of its 136.10 ms for postgres 13892, which ..." */
+static void put_cause(const struct report *report, const struct slowest *s, const struct instance_parts *longest)
+{
+	struct string verdict = {0}, line = {0};
+
+	slowest_verdict_add(&verdict, report, s, longest);
+	if (verdict.len) {
+		string_addf(&line, "The longest: %s", string_text(&verdict));
+		output_paragraph(&report->output, string_text(&line));
+	}
+	string_free(&verdict);
+	string_free(&line);
+}
+
 /* When it began, by the wall clock; without one, in seconds from the start of the trace */
 static void put_begin(const struct report *report, struct grid *grid, uint64_t ns)
 {
@@ -126,16 +140,11 @@ static void put_thread(const struct slowest *s, struct grid *grid, const struct 
 static void put_main_wait(const struct report *report, const struct slowest *s, struct grid *grid,
 			  const struct instance_parts *parts)
 {
-	char wait[TEXT_BYTES], text[TEXT_BYTES + 128];
-	struct value_text ns;
+	struct string text = {0};
 
-	if (!parts->nr_waits) {
-		grid_text(grid, "");
-		return;
-	}
-	snprintf(text, sizeof(text), "%s %s", text_ns(&report->output, parts->waits[0].ns, &ns),
-		 text_wait(report->analysis, &parts->waits[0], instance_pid(s, parts->instance), wait, sizeof(wait)));
-	grid_text(grid, text);
+	slowest_main_wait_add(&text, report, s, parts);
+	grid_text(grid, string_text(&text));
+	string_free(&text);
 }
 
 static void put_row(const struct report *report, const struct slowest *s, struct grid *grid,
@@ -228,6 +237,8 @@ int report_slowest(const struct report *report, const struct slowest *s)
 		slowest_json(report, s, &parts, name_of(s));
 	} else if (!error) {
 		put_numbers(report, s);
+		if (parts.nr)
+			put_cause(report, s, &parts.at[0]);
 		if (parts.nr)
 			put_table(report, s, &parts);
 		if (parts.nr)

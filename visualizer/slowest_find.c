@@ -412,6 +412,7 @@ void slowest_end(struct slowest *s)
 	table_clear(&s->start_calls);
 	free(s->open);
 	free(s->breaks);
+	memset(s, 0, sizeof(*s));
 }
 
 /* ---- one instance ---- */

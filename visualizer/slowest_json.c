@@ -58,6 +58,11 @@ static void put_numbers(struct json *json, const struct instance_numbers *n)
 	json_u64(json, "doubtful", doubtful);
 }
 
+static uint64_t within(uint64_t ns, uint64_t start, uint64_t end)
+{
+	return ns < start ? start : ns > end ? end : ns;
+}
+
 void slowest_json(const struct report *report, const struct slowest *s, const struct slowest_parts *parts,
 		  const char *name)
 {
@@ -71,8 +76,8 @@ void slowest_json(const struct report *report, const struct slowest *s, const st
 	json_text(json, "kind", instance_kind_word(s->kind));
 	json_text(json, "name", name);
 	json_u64(json, "start_ns", start);
-	json_u64(json, "from_ns", report->window.has_from ? report->window.from_ns : start);
-	json_u64(json, "to_ns", report->window.has_to ? report->window.to_ns : end);
+	json_u64(json, "from_ns", within(report->window.has_from ? report->window.from_ns : start, start, end));
+	json_u64(json, "to_ns", within(report->window.has_to ? report->window.to_ns : end, start, end));
 	put_numbers(json, &s->numbers);
 	json_open(json, "instances", "[");
 	for (size_t i = 0; i < parts->nr; i++)

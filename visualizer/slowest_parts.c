@@ -45,11 +45,20 @@ static void visit_add(struct visits *visits, const struct trace_span_piece *piec
 	pointers_add(&visits->all, visit);
 }
 
+/* The other thread of the process that ended the wait; NULL: not known, or another process did. */
+static const struct trace_thread *own_thread(const struct trace_interval *interval)
+{
+	bool is_own = interval->other && interval->other == trace_thread_process(interval->thread);
+
+	return is_own && interval->waker && trace_thread_process(interval->waker) == interval->other ? interval->waker
+												     : NULL;
+}
+
 static bool is_same(const struct trace_wait *wait, const struct trace_interval *interval, uint32_t pid)
 {
 	return wait->kind == interval->kind && wait->idle == interval->idle && wait->pid == pid &&
-	       strcmp(wait->target, interval->target) == 0 && strcmp(wait->via, interval->via) == 0 &&
-	       strcmp(wait->path, interval->path ? interval->path : "") == 0;
+	       wait->thread == own_thread(interval) && strcmp(wait->target, interval->target) == 0 &&
+	       strcmp(wait->via, interval->via) == 0 && strcmp(wait->path, interval->path ? interval->path : "") == 0;
 }
 
 static void add_wait(struct instance_parts *parts, const struct trace_interval *interval, uint64_t ns)
@@ -69,7 +78,8 @@ static void add_wait(struct instance_parts *parts, const struct trace_interval *
 					    .comm = interval->other ? trace_process_comm(interval->other) : "",
 					    .via = interval->via,
 					    .idle = interval->idle,
-					    .path = interval->path ? interval->path : ""};
+					    .path = interval->path ? interval->path : "",
+					    .thread = own_thread(interval)};
 	}
 	wait->ns += ns;
 	wait->count++;

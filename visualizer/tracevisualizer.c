@@ -34,6 +34,7 @@
 #include "report_timeline.h"
 #include "value_text.h"
 #include "version.h"
+#include "view_server.h"
 #include "visualizer_options.h"
 
 #define OUTPUT_BUFFER (1u << 16)
@@ -46,13 +47,6 @@ static void warn(const char *message)
 	char line[LINE_BYTES];
 
 	fprintf(stderr, "tracevisualizer: warning: %s\n", text_name(message, line, sizeof(line)));
-}
-
-static int complain_of_error(const struct trace_error *error)
-{
-	char line[LINE_BYTES];
-
-	return complain(1, "%s", text_name(error->message, line, sizeof(line)));
 }
 
 static double now(void)
@@ -234,7 +228,7 @@ static int analyze(struct report *report, double *since)
 		failed = critical_path_begin(report);
 	if (failed)
 		return failed;
-	if (options->reports.answer)
+	if (options->reports.answer || options->reports.slowest)
 		answer_begin(report);
 	failed = analyze_more(report, &error);
 	if (failed)
@@ -389,6 +383,11 @@ static int run(const struct visualizer_options *options)
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
 	result = time_window_of(trace, &options->window, &report.window);
+	if (options->reports.view) {
+		result = result ? result : view_serve(trace, options);
+		trace_close(trace);
+		return result;
+	}
 	if (!result && options->reports.timeline)
 		result = timeline_check(&report);
 	if (!result && options->reports.timeline)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* value_text.c - times, sizes, names and percentages as text. */
-#include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "charset.h"
 #include "number_text.h"
+#include "utf8.h"
 #include "value_text.h"
 
 const char *text_ns(const struct text_output *output, uint64_t ns, struct value_text *text)
@@ -55,15 +55,22 @@ const char *text_count(const struct text_output *output, uint64_t count, struct 
 	return text->bytes;
 }
 
+/* Control characters, and the separators of lines and paragraphs */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
+}
+
 const char *text_name(const char *name, char *buffer, size_t size)
 {
 	size_t used = 0;
 
 	while (*name) {
-		gunichar c = g_utf8_get_char_validated(name, -1);
-		bool plain = (c < 0x80 || !charset_hides()) && c != (gunichar)-1 && c != (gunichar)-2 &&
-			     !g_unichar_iscntrl(c) && c != 0x2028 && c != 0x2029;
-		size_t bytes = plain ? (size_t)(g_utf8_next_char(name) - name) : 1;
+		size_t bytes;
+		uint32_t c = utf8_char(name, SIZE_MAX, &bytes);
+		bool plain = (c < 0x80 || !charset_hides()) && c != UTF8_INVALID && !is_control(c);
+
+		bytes = plain ? bytes : 1;
 
 		if (used + (plain ? bytes : 4) >= size)
 			break;

@@ -67,6 +67,8 @@ FLAG(version, reports.version)
 FLAG(all, rows.all)
 FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
+FLAG(view, reports.view)
+FLAG(no_browser, no_browser)
 FLAG(exact, exact)
 FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
@@ -115,6 +117,17 @@ static int set_pid(void *into, const char *value, struct trace_error *ret_error)
 	return options->processes.pid >= 0
 		       ? second("--pid", value, ret_error)
 		       : parse_number("--pid", value, UINT32_MAX, &options->processes.pid, ret_error);
+}
+
+static int set_port(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int64_t port;
+	int error = parse_number("--port", value, UINT16_MAX, &port, ret_error);
+
+	if (!error)
+		options->port = (uint16_t)port;
+	return error;
 }
 
 static int set_tid(void *into, const char *value, struct trace_error *ret_error)
@@ -352,6 +365,10 @@ static const struct option_spec option_table[] = {
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
+	{.name = "view", .apply = set_view, .help = "a page in the browser; the address goes to stdout"},
+	{.name = "port", .value_name = "N", .value = OPTION_VALUE, .apply = set_port,
+	 .help = "with --view: this port of 127.0.0.1"},
+	{.name = "no-browser", .apply = set_no_browser, .help = "with --view: only print the address"},
 	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
 	 .help = "with --diff: exit with 1 if B ran longer by 10%, 50ms"},
 	{.name = "verify", .apply = set_verify, .help = "check the trace and all its sums, to 1 ns"},
@@ -515,6 +532,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->reports.analyze, !o->reports.critical_path && !o->reports.diff, "-a",
 		 "--critical-path and --diff are reports of their own"},
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
+		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
+		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
@@ -599,7 +618,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
-	    !options->reports.summary && !options->reports.slowest)
+	    !options->reports.summary && !options->reports.slowest && !options->reports.view)
 		options->reports.answer = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;

@@ -32,6 +32,7 @@ struct report_choice {
 	const char *slowest;	   /* NAME, scope:NAME, call:NAME or command:NAME; NULL: not given */
 	bool diff;
 	bool timeline;
+	bool view;
 	bool benchmark;	 /* -b */
 	bool short_help; /* -h */
 	bool help;
@@ -120,6 +121,8 @@ struct visualizer_options {
 	uint32_t sections;  /* bit n: enum section n; 0: all */
 	bool exact;	    /* --ns */
 	bool no_pager;	    /* --no-pager */
+	bool no_browser;    /* --no-browser */
+	uint16_t port;	    /* --port; 0: the kernel chooses one */
 	const char *output; /* NULL: stdout */
 	const char *trace;
 	const char *other_trace; /* of --diff */

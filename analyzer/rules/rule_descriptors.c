@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rule_descriptors.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <linux/sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/events.h>
 
 #include "hash_table.h"
+#include "kernel_numbers.h"
 #include "rules.h"
 
 /* The descriptor that a thread made in its last call. */
@@ -35,7 +34,7 @@ static bool duplicates(const char *call, const struct trace_thread *thread)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(call, names[i]) == 0)
 			return true;
-	return strncmp(call, "fcntl", 5) == 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC);
+	return strncmp(call, "fcntl", 5) == 0 && (command == LINUX_F_DUPFD || command == LINUX_F_DUPFD_CLOEXEC);
 }
 
 static void on_exit_of_call(struct descriptors *d, struct trace_analysis *analysis, const struct trace_thread *thread,
@@ -91,7 +90,7 @@ static void on_next_call(struct descriptors *d, struct trace_analysis *analysis,
 
 static void on_fork(struct descriptors *d, const struct trace_thread *parent, const struct trace_sched_fork *fork)
 {
-	if (!(fork->clone_flags & CLONE_FILES))
+	if (!(fork->clone_flags & LINUX_CLONE_FILES))
 		return;
 	table_add(&d->shared, sizeof(uint64_t), trace_process_pid(trace_thread_process(parent)) + 1ull);
 	table_add(&d->shared, sizeof(uint64_t), fork->tgid + 1ull);

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <trace/events.h>
 
 #include "hash_table.h"
+#include "kernel_numbers.h"
 #include "rules.h"
 
 /* A connection that was accepted. */
@@ -40,7 +40,7 @@ static void on_endpoints(struct idle_rule *r, struct trace_analysis *analysis, c
 
 	if (!sock) /* without memory the rule sees less */
 		return;
-	sock->is_accepted = call && strncmp(call, "accept", 6) == 0 && ends->type == SOCK_STREAM;
+	sock->is_accepted = call && strncmp(call, "accept", 6) == 0 && ends->type == LINUX_SOCK_STREAM;
 	sock->reader = NULL;
 }
 

@@ -8,5 +8,6 @@
 struct rules;
 
 void *rule_lifetimes_begin(struct rules *rules);
+void rule_lifetimes_check(void *data);
 void rule_lifetimes_end(void *data);
 #endif

@@ -4,11 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <trace/events.h>
 
 #include "hash_table.h"
+#include "kernel_numbers.h"
 #include "rules.h"
 
 #define NONE	  (-1)
@@ -67,7 +66,7 @@ struct other_end {
 /* All sockets are of one file system; events about a peer have only its inode. */
 static uint64_t touch_key(const struct trace_process *process, const struct trace_file_id *file)
 {
-	uint32_t dev = S_ISSOCK(file->mode) ? 0 : file->dev;
+	uint32_t dev = LINUX_S_ISSOCK(file->mode) ? 0 : file->dev;
 	uint64_t ino = dev == (uint32_t)RULES_DEV_KNOWN ? 0 : file->ino + 1;
 	uint64_t key = hash_u64(hash_u64((uintptr_t)process ^ (uint64_t)dev << 32) ^ ino);
 
@@ -167,7 +166,7 @@ static void on_endpoints(void *data, struct trace_analysis *analysis, const stru
 	const struct trace_sock_endpoints *ends = event->payload;
 	struct other_end *o = data;
 	struct other_end_socket *sock = table_add(&o->sockets, sizeof(*sock), ends->ino + 1);
-	bool is_tcp = ends->remote_port && (ends->family == AF_INET || ends->family == AF_INET6);
+	bool is_tcp = ends->remote_port && (ends->family == LINUX_AF_INET || ends->family == LINUX_AF_INET6);
 	struct other_end_ends *row = is_tcp ? table_add(&o->ends, sizeof(*row), ends_key(ends, false)) : NULL;
 
 	(void)analysis;
@@ -200,7 +199,7 @@ static const char *check_pipe(const struct other_end *o, const struct other_end_
 	bool is_pipe = false;
 
 	for (uint32_t i = 0; i < row->nr; i++) {
-		if (!S_ISFIFO(row->files[i].mode))
+		if (!LINUX_S_ISFIFO(row->files[i].mode))
 			continue;
 		if (has_touched(o, other, &row->files[i]))
 			return NULL;
@@ -222,9 +221,9 @@ static const char *check_socket(const struct other_end *o, const struct other_en
 	bool is_socket = false;
 
 	for (uint32_t i = 0; i < row->nr; i++) {
-		struct trace_file_id peer = {.mode = S_IFSOCK};
+		struct trace_file_id peer = {.mode = LINUX_S_IFSOCK};
 
-		if (!S_ISSOCK(row->files[i].mode))
+		if (!LINUX_S_ISSOCK(row->files[i].mode))
 			continue;
 		peer.ino = peer_of(o, row->files[i].ino);
 		if (!peer.ino || has_touched(o, wait->other, &peer) ||
@@ -254,7 +253,7 @@ static const char *check_lock(const struct other_end *o, const struct other_end_
 {
 	const char *path = row->nr ? trace_thread_file(rules_analysis(o->rules), wait->thread, row->fds[0]) : NULL;
 
-	if (!path || is_of_kernel(path) || row->nr != 1 || !S_ISREG(row->files[0].mode) ||
+	if (!path || is_of_kernel(path) || row->nr != 1 || !LINUX_S_ISREG(row->files[0].mode) ||
 	    (wait->path && *wait->path && strcmp(wait->path, path) != 0) || has_touched(o, wait->other, &row->files[0]))
 		return NULL;
 	return "the file of its lock";

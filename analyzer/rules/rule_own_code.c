@@ -2,12 +2,12 @@
 #include "rule_own_code.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/events.h>
 
 #include "hash_table.h"
+#include "kernel_numbers.h"
 #include "rules.h"
 
 /* times of 0: never */
@@ -49,12 +49,12 @@ static struct own_code_row *row_of(struct own_code *o, const struct trace_thread
 static bool is_surely_fatal(const struct trace_signal_deliver *signal)
 {
 	switch (signal->signal) {
-	case SIGKILL:
+	case LINUX_SIGKILL:
 		return true;
-	case SIGSEGV:
-	case SIGBUS:
-	case SIGILL:
-	case SIGFPE:
+	case LINUX_SIGSEGV:
+	case LINUX_SIGBUS:
+	case LINUX_SIGILL:
+	case LINUX_SIGFPE:
 		return signal->handler == 0 && signal->code > 0 && signal->code < 0x80;
 	default:
 		return false;

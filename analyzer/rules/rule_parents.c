@@ -2,12 +2,12 @@
 #include "rule_parents.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/events.h>
 
 #include "hash_table.h"
+#include "kernel_numbers.h"
 #include "rules.h"
 
 #define NOT_KNOWN UINT32_MAX
@@ -20,6 +20,8 @@ struct relative {
 	uint64_t birth_ns;
 	uint64_t end_ns;   /* 0: it lives */
 	uint64_t adopt_ns; /* 0: its children stay with it */
+	bool first_exits;  /* its first thread has begun to exit */
+	bool is_gone;	   /* it had begun to exit before the recording, so that only its last switch is in it */
 };
 
 struct relative_row {
@@ -122,7 +124,7 @@ static void on_fork(struct parents *p, struct trace_analysis *analysis, const st
 	uint32_t known = relative_of(p, fork->tid);
 	uint64_t since;
 
-	if (fork->clone_flags & CLONE_THREAD)
+	if (fork->clone_flags & LINUX_CLONE_THREAD)
 		return;
 	if (parent == NOT_KNOWN)
 		parent = relative_of(p, fork->parent_tid);
@@ -131,7 +133,7 @@ static void on_fork(struct parents *p, struct trace_analysis *analysis, const st
 		rules_broken(p->rules, event->ts_ns, NULL,
 			     "process %u has a child %u (sched_fork), but it has ended %" PRIu64 " ns before",
 			     p->list[parent].pid, fork->tid, event->ts_ns - p->list[parent].end_ns);
-	if (parent != NOT_KNOWN && (fork->clone_flags & CLONE_PARENT))
+	if (parent != NOT_KNOWN && (fork->clone_flags & LINUX_CLONE_PARENT))
 		parent = parent_of(p, &p->list[parent], &since);
 	/* The start state was read after this fork, and maybe after an adoption. */
 	if (known < p->nr_first && !p->list[known].end_ns)
@@ -156,11 +158,31 @@ static void on_adopt(struct parents *p, const struct trace_event *event)
 			     adopt->reaper, adopt->parent, event->ts_ns - p->list[reaper].end_ns);
 }
 
-static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+static void on_exit_of(struct parents *p, const struct trace_event *event)
 {
 	const struct trace_sched_exit *exit = event->payload;
+	uint32_t relative = relative_of(p, exit->tgid);
+
+	if (relative == NOT_KNOWN)
+		return;
+	p->list[relative].first_exits |= exit->tid == exit->tgid;
+	if (exit->group_dead)
+		p->list[relative].end_ns = event->ts_ns;
+}
+
+/* The last event of a thread. Both of its kinds begin with the thread's id. */
+static void on_last(struct parents *p, const struct trace_event *event)
+{
+	const struct trace_exit_times *last = event->payload;
+	uint32_t relative = relative_of(p, last->tid);
+
+	if (relative != NOT_KNOWN && !p->list[relative].first_exits)
+		p->list[relative].is_gone = true;
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
 	struct parents *p = data;
-	uint32_t relative;
 
 	if (!p->began)
 		add_first(p, analysis);
@@ -172,9 +194,11 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		on_adopt(p, event);
 		break;
 	case TRACE_EV_sched_exit:
-		relative = exit->group_dead ? relative_of(p, exit->tgid) : NOT_KNOWN;
-		if (relative != NOT_KNOWN)
-			p->list[relative].end_ns = event->ts_ns;
+		on_exit_of(p, event);
+		break;
+	case TRACE_EV_exit_times:
+	case TRACE_EV_sched_free:
+		on_last(p, event);
 		break;
 	default:
 		break;
@@ -188,6 +212,19 @@ static bool is_child_of(const void *data, const struct trace_identity *identity)
 	return identity->ppid == *(const uint32_t *)data || !identity->ppid;
 }
 
+/*
+ * A process that ends gives its children to another one. If one of them has ended before, that
+ * process has it to wait for from now on: the end of the parent ended its wait.
+ */
+static bool leaves_children(const struct parents *p, uint32_t parent_pid, uint32_t reaper_pid,
+			    const struct trace_interval *wait)
+{
+	uint32_t parent = relative_of(p, parent_pid), reaper = relative_of(p, reaper_pid);
+
+	return parent != NOT_KNOWN && reaper != NOT_KNOWN && p->list[parent].reaper == reaper &&
+	       p->list[parent].adopt_ns >= wait->from_ns && p->list[parent].adopt_ns <= wait->to_ns;
+}
+
 static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
 {
 	uint32_t pid = trace_process_pid(trace_thread_process(wait->thread));
@@ -197,7 +234,8 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 		p->traces = true;
 	if (wait->state != TRACE_STATE_BLOCKED || wait->kind != TRACE_WAIT_PROCESS || !wait->other || !wait->via ||
 	    strcmp(wait->via, "waitpid") != 0 || p->traces || !trace_process_pid(wait->other) ||
-	    trace_process_ever_was(wait->other, is_child_of, &pid))
+	    trace_process_ever_was(wait->other, is_child_of, &pid) ||
+	    leaves_children(p, trace_process_pid(wait->other), pid, wait))
 		return;
 	if (trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) == TRACE_RECORDED_ALWAYS &&
 	    rules_are_sure(p->rules, trace_get_info(rules_trace(p->rules))->start_ns, wait->to_ns))
@@ -225,7 +263,8 @@ static void check_process(struct parents *p, const struct trace_process *process
 	 * a process that had ended when the recording began has no events: it waits for its
 	 * parent's wait
 	 */
-	if (!child->end_ns && its->end_ns && trace_process_end_ns(process) != trace_process_start_ns(process))
+	if (!child->end_ns && !child->is_gone && its->end_ns &&
+	    trace_process_end_ns(process) != trace_process_start_ns(process))
 		rules_broken(p->rules, its->end_ns, NULL,
 			     "process %u ends (sched_exit), and no process has adopted its child %u", its->pid,
 			     child->pid);
@@ -251,7 +290,8 @@ void rule_parents_check(void *data)
 
 void *rule_parents_begin(struct rules *rules)
 {
-	static const uint32_t ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exit, TRACE_EV_sched_adopt};
+	static const uint32_t ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exit, TRACE_EV_sched_adopt,
+				       TRACE_EV_exit_times, TRACE_EV_sched_free};
 	struct parents *p = calloc(1, sizeof(*p));
 
 	if (!p)

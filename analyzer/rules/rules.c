@@ -32,7 +32,7 @@ static const struct {
 	{rule_descriptors_begin, rule_descriptors_end, NULL, NULL},
 	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check, NULL},
 	{rule_idle_begin, rule_idle_end, NULL, NULL},
-	{rule_lifetimes_begin, rule_lifetimes_end, NULL, NULL},
+	{rule_lifetimes_begin, rule_lifetimes_end, rule_lifetimes_check, NULL},
 	{rule_other_end_begin, rule_other_end_end, NULL, rule_other_end_touch},
 	{rule_own_code_begin, rule_own_code_end, NULL, NULL},
 	{rule_parents_begin, rule_parents_end, rule_parents_check, NULL},

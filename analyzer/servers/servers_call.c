@@ -5,11 +5,8 @@
  * The table at the top of servers.c shows what each call does to the thread's set.
  */
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <linux/futex.h>
+#include "kernel_numbers.h"
 #include "servers_receive.h"
 #include "servers_request.h"
 #include "servers_ring_user.h"
@@ -227,8 +224,8 @@ static void receive_flags(struct servers_thread *thread, const struct call_args 
 	uint64_t flags = argument(args, args->places->flags, 0);
 
 	/* the error queue contains the fate of the thread's own messages */
-	thread->call.peek = flags & (MSG_PEEK | MSG_ERRQUEUE);
-	thread->call.nonblock = flags & MSG_DONTWAIT;
+	thread->call.peek = flags & (LINUX_MSG_PEEK | LINUX_MSG_ERRQUEUE);
+	thread->call.nonblock = flags & LINUX_MSG_DONTWAIT;
 	thread->call.bytes_asked = argument(args, args->places->bytes, 0);
 }
 
@@ -236,12 +233,14 @@ static void receive_flags(struct servers_thread *thread, const struct call_args 
 static void futex_begin(struct trace_servers *s, struct servers_thread *thread, const struct call_args *call)
 {
 	const uint64_t *args = call->values;
-	uint32_t nr = call->nr, command = nr >= 3 ? (uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK : FUTEX_WAIT;
+	uint32_t nr = call->nr,
+		 command = nr >= 3 ? (uint32_t)args[1] & (uint32_t)LINUX_FUTEX_CMD_MASK : LINUX_FUTEX_WAIT;
 
 	if (call->places->flags >= 0)
 		thread->call.lock = false;
-	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
-		thread->call.lock = (command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) ||
+	else if (command == LINUX_FUTEX_WAIT || command == LINUX_FUTEX_WAIT_BITSET ||
+		 command == LINUX_FUTEX_WAIT_REQUEUE_PI)
+		thread->call.lock = (command == LINUX_FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) ||
 				    futexes_have(&thread->process->locks, args[0]);
 	else if (nr >= 3 && signal_is_wake(args[1]) && !signal_is_private(args[1]))
 		thread->call.role = CALL_SIGNAL;
@@ -458,13 +457,13 @@ static void send_end(struct trace_servers *s, struct servers_thread *thread)
 
 /*
  * Two writers' calls may return in another order than they wrote. A writer that wakes a reader has
- * already written: up to a page (PIPE_BUF) goes into the pipe as a whole, and waiters are woken
- * after that.
+ * already written: up to a page (LINUX_PIPE_BUF) goes into the pipe as a whole, and waiters are
+ * woken after that.
  */
 void call_wakes_reader(struct trace_servers *s, struct servers_thread *writer, const struct servers_thread *woken)
 {
 	if (writer->call.role != CALL_SEND || !is_pipe(writer->call.endpoint) || writer->call.bytes_written ||
-	    !writer->call.bytes_asked || writer->call.bytes_asked > PIPE_BUF)
+	    !writer->call.bytes_asked || writer->call.bytes_asked > LINUX_PIPE_BUF)
 		return;
 	if (woken->call.role == CALL_SEND && woken->call.endpoint == writer->call.endpoint)
 		return; /* the next writer */
@@ -487,7 +486,7 @@ static void pipe_write(struct trace_servers *s, struct servers_thread *thread, s
 
 static void pipe_read(struct trace_servers *s, struct servers_thread *thread, struct endpoint *pipe, int64_t ret)
 {
-	if (ret == -EAGAIN)
+	if (ret == -LINUX_EAGAIN)
 		channel_drained(s, &pipe->channel, trace_analysis_now(s->analysis));
 	if (ret <= 0)
 		return;

@@ -14,7 +14,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "servers_state.h"
 
 #define SWEEP_MIN 1024u
@@ -123,8 +123,8 @@ void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool re
 void endpoint_released(void *data, const struct trace_file_id *id)
 {
 	struct trace_servers *s = data;
-	struct endpoint *endpoint = S_ISFIFO(id->mode) ? pipe_find(&s->endpoints, id->dev, id->ino)
-						       : endpoint_find(&s->endpoints, id->ino);
+	struct endpoint *endpoint = LINUX_S_ISFIFO(id->mode) ? pipe_find(&s->endpoints, id->dev, id->ino)
+							     : endpoint_find(&s->endpoints, id->ino);
 
 	if (!endpoint)
 		return;

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include "kernel_numbers.h"
 #include "servers_state.h"
 
@@ -50,18 +48,18 @@ static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint6
 
 static bool is_udp(uint16_t family, uint16_t type, uint16_t protocol)
 {
-	return (family == AF_INET || family == AF_INET6) &&
-	       (protocol == PROTOCOL_UDP || (!protocol && type == SOCK_DGRAM));
+	return (family == LINUX_AF_INET || family == LINUX_AF_INET6) &&
+	       (protocol == PROTOCOL_UDP || (!protocol && type == LINUX_SOCK_DGRAM));
 }
 
 static enum endpoint_kind kind_of(uint16_t family, uint16_t type, uint16_t protocol)
 {
-	if (family == AF_UNIX)
-		return type == SOCK_DGRAM	? ENDPOINT_DATAGRAM
-		       : type == SOCK_SEQPACKET ? ENDPOINT_SEQPACKET
-						: ENDPOINT_STREAM;
-	if ((family == AF_INET || family == AF_INET6) &&
-	    (protocol == PROTOCOL_TCP || (!protocol && type == SOCK_STREAM)))
+	if (family == LINUX_AF_UNIX)
+		return type == LINUX_SOCK_DGRAM	      ? ENDPOINT_DATAGRAM
+		       : type == LINUX_SOCK_SEQPACKET ? ENDPOINT_SEQPACKET
+						      : ENDPOINT_STREAM;
+	if ((family == LINUX_AF_INET || family == LINUX_AF_INET6) &&
+	    (protocol == PROTOCOL_TCP || (!protocol && type == LINUX_SOCK_STREAM)))
 		return ENDPOINT_TCP;
 	return is_udp(family, type, protocol) ? ENDPOINT_DATAGRAM : ENDPOINT_OTHER;
 }
@@ -109,9 +107,9 @@ struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct servers_th
 
 	if (!trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id))
 		return NULL;
-	if (S_ISFIFO(id.mode))
+	if (LINUX_S_ISFIFO(id.mode))
 		return pipe_get(s, id.dev, id.ino);
-	return S_ISSOCK(id.mode) ? endpoint_find(&s->endpoints, id.ino) : NULL;
+	return LINUX_S_ISSOCK(id.mode) ? endpoint_find(&s->endpoints, id.ino) : NULL;
 }
 
 /*
@@ -127,7 +125,7 @@ bool fd_has_no_sender(struct trace_servers *s, const struct servers_thread *thre
 	struct trace_file_id id;
 
 	if (trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id) &&
-	    (S_ISREG(id.mode) || S_ISDIR(id.mode) || S_ISBLK(id.mode)))
+	    (LINUX_S_ISREG(id.mode) || LINUX_S_ISDIR(id.mode) || LINUX_S_ISBLK(id.mode)))
 		return true;
 	path = trace_thread_file(s->analysis, thread->thread, (int)fd);
 	for (size_t i = 0; path && i < sizeof(paths) / sizeof(paths[0]); i++)
@@ -232,7 +230,7 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
 		learn_tuple(s, endpoint, ends);
 		if (ends->remote_port)
 			link_ends(endpoint, tuple_peer(&s->endpoints, endpoint));
-	} else if (ends->family == AF_UNIX && ends->peer_ino && ends->peer_ino != ends->ino &&
+	} else if (ends->family == LINUX_AF_UNIX && ends->peer_ino && ends->peer_ino != ends->ino &&
 		   endpoint->kind != ENDPOINT_DATAGRAM) {
 		link_ends(endpoint, endpoint_get(s, ends->peer_ino, ends->family, ends->type, 0));
 	}

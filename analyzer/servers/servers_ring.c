@@ -3,7 +3,6 @@
  * servers_ring.c - operations of io_uring are submitted, transfer data and complete: see
  * servers_ring_user.c
  */
-#include <sys/stat.h>
 #include "kernel_numbers.h"
 #include "servers_receive.h"
 #include "servers_request.h"
@@ -271,16 +270,16 @@ void ring_file(struct trace_servers *s, const struct trace_event *event)
 
 	if (!op)
 		return;
-	if (S_ISSOCK(file->mode) && op->slot != NO_SLOT)
+	if (LINUX_S_ISSOCK(file->mode) && op->slot != NO_SLOT)
 		ring_slot_learn(s, op->user, op->slot, file->ino);
-	if (!op->endpoint && S_ISFIFO(file->mode))
+	if (!op->endpoint && LINUX_S_ISFIFO(file->mode))
 		ring_op_move(op, pipe_get(s, file->dev, file->ino));
 }
 
 void ring_open(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_open *open = event->payload;
-	struct servers_thread *thread = S_ISSOCK(open->mode) ? servers_current_thread(s, event) : NULL,
+	struct servers_thread *thread = LINUX_S_ISSOCK(open->mode) ? servers_current_thread(s, event) : NULL,
 			      *user = thread ? ring_user_of(s, thread) : NULL;
 
 	if (user)

@@ -23,8 +23,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <linux/futex.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "servers_request.h"
 #include "servers_state.h"
 
@@ -61,7 +60,7 @@ static bool writes_eventfd(const struct trace_servers *s, const struct servers_t
 
 	if (thread->call.role != CALL_SEND || thread->call.endpoint)
 		return false;
-	if (trace_thread_file_id(s->analysis, thread->thread, fd, &id) && (id.mode & S_IFMT))
+	if (trace_thread_file_id(s->analysis, thread->thread, fd, &id) && (id.mode & LINUX_S_IFMT))
 		return false; /* an eventfd has no file type */
 	path = trace_thread_file(s->analysis, thread->thread, fd);
 	return path && strstr(path, EVENTFD);
@@ -174,14 +173,14 @@ bool signal_is_eventfd(const struct trace_servers *s, const struct servers_threa
 
 bool signal_is_private(uint64_t operation)
 {
-	return operation & FUTEX_PRIVATE_FLAG;
+	return operation & LINUX_FUTEX_PRIVATE_FLAG;
 }
 
 bool signal_is_wake(uint64_t operation)
 {
-	uint32_t command = (uint32_t)operation & (uint32_t)FUTEX_CMD_MASK;
+	uint32_t command = (uint32_t)operation & (uint32_t)LINUX_FUTEX_CMD_MASK;
 
-	return command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+	return command == LINUX_FUTEX_WAKE || command == LINUX_FUTEX_WAKE_BITSET;
 }
 
 void signals_drop_pending(struct servers_signals *signals)

@@ -2,7 +2,7 @@
 /* servers_socket.c - the events of sockets and pipes: what was connected, sent and received */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
+#include "kernel_numbers.h"
 #include "servers_receive.h"
 #include "servers_request.h"
 #include "servers_ring.h"
@@ -123,7 +123,7 @@ void socket_on_receive(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sock_recv *receive = event->payload;
 	struct servers_thread *thread = transferring(s, event);
 	struct endpoint *endpoint = !thread ? NULL
-				    : receive->ret > 0 || receive->ret == -EAGAIN
+				    : receive->ret > 0 || receive->ret == -LINUX_EAGAIN
 					    ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol)
 					    : endpoint_find(&s->endpoints, receive->ino);
 	struct channel *channel = endpoint ? channel_in(endpoint) : NULL;
@@ -131,7 +131,7 @@ void socket_on_receive(struct trace_servers *s, const struct trace_event *event)
 
 	if (!endpoint || thread->call.peek || endpoint->kind == ENDPOINT_OTHER)
 		return;
-	if (receive->ret == -EAGAIN && channel)
+	if (receive->ret == -LINUX_EAGAIN && channel)
 		channel_drained(s, channel, trace_analysis_now(s->analysis));
 	if (receive->ret <= 0 && !is_empty_message(endpoint, channel, receive->ret))
 		return;
@@ -170,7 +170,7 @@ void socket_on_state(struct trace_servers *s, const struct trace_event *event)
 void socket_on_open(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_fs_open *open = event->payload;
-	struct servers_thread *thread = S_ISFIFO(open->mode) ? servers_current_thread(s, event) : NULL;
+	struct servers_thread *thread = LINUX_S_ISFIFO(open->mode) ? servers_current_thread(s, event) : NULL;
 	struct endpoint *pipe = thread ? pipe_get(s, open->dev, open->ino) : NULL;
 
 	if (!pipe)

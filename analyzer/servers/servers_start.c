@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* servers_start.c - the sockets and pipes that were open at the start of the trace */
 #include <errno.h>
-#include <sys/stat.h>
 #include "servers_start.h"
+#include "kernel_numbers.h"
 #include "servers_state.h"
 
 static void start_socket(struct trace_servers *s, const struct trace_start_socket *start, uint32_t netns)
@@ -31,7 +31,7 @@ static void start_event(struct trace_servers *s, const struct trace_event *event
 
 	if (event->id == TRACE_EV_start_socket && event->type->fixed_bytes >= START_SOCKET_BYTES)
 		start_socket(s, event->payload, start_socket_netns(event));
-	if (event->id != TRACE_EV_start_fd || event->type->fixed_bytes < sizeof(*fd) || !S_ISFIFO(fd->mode))
+	if (event->id != TRACE_EV_start_fd || event->type->fixed_bytes < sizeof(*fd) || !LINUX_S_ISFIFO(fd->mode))
 		return;
 	pipe = pipe_get(s, fd->dev, fd->ino);
 	if (!pipe)

@@ -206,6 +206,21 @@ void trace_analysis_remove_hooks(struct trace_analysis *analysis, const void *da
 int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
+ * trace_analysis_step() - the pass in steps: handle the events before @until_ns that are left
+ * @until_ns: UINT64_MAX: the rest. A time that the pass has reached is an empty step
+ * Any division into steps gives the results and calls the hooks of trace_analysis_run(), which
+ * does the steps that are left. Between two steps the caller may use the functions of the state,
+ * as a hook may at the last event: the section below, and the names of threads and processes. It
+ * may also list processes and threads, and ask for the figures of a thread, process or CPU. They
+ * have what is accounted so far: a call, a wait or time on a CPU is added when it ends. The other
+ * results are those of the whole pass. trace_analysis_free() between two steps cancels it.
+ * Returns 1: the end is reached, and the results are complete; 0: events are left; -ENOMEM;
+ * -EBUSY after the end, or after an error.
+ */
+int trace_analysis_step(struct trace_analysis *analysis, uint64_t until_ns,
+			struct trace_error *ret_error) TRACE_NODISCARD;
+
+/**
  * trace_analysis_verify() - after the pass: check that all sums are exact
  * Checks every thread, every process, every CPU, each set of rows against its total, and the
  * threads' CPU time against the CPUs'. With trace_analysis_options.verify set, also that no rule
@@ -666,6 +681,16 @@ struct trace_disk_use {
  * trace_disk_uses() - by disk, most time first, to be released with free(). NULL: out of memory
  */
 struct trace_disk_use *trace_disk_uses(const struct trace_analysis *analysis, size_t *ret_nr);
+/**
+ * trace_disk_uses_while_waiting() - the uses of the disk @dev in the times in which any thread of
+ * @process waited for a file on it
+ * Rows as those of trace_disk_uses(), without numbers of requests; @disk_busy_ns is in these times,
+ * too. @ret_is_known: false: the recording has too many requests or waits, so there are no rows.
+ * To be released with free(). NULL: out of memory
+ */
+struct trace_disk_use *trace_disk_uses_while_waiting(const struct trace_analysis *analysis,
+						     const struct trace_process *process, uint32_t dev,
+						     bool *ret_is_known, size_t *ret_nr);
 
 /**
  * struct trace_probe_use - the hits of a probe by a process

@@ -51,6 +51,13 @@ struct trace_cursor;
  * trace), -ENOTSUP (newer major version), -EBADMSG (nothing in it can be read).
  */
 struct trace *trace_open(const char *path, struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_open_memory() - the same for a trace whose @size bytes are in memory, at any address
+ * @bytes: borrowed, and not changed; must stay as they are until trace_close()
+ * @name: for messages and info->file; copied
+ */
+struct trace *trace_open_memory(const void *bytes, size_t size, const char *name,
+				struct trace_error *ret_error) TRACE_NODISCARD;
 
 /** trace_close() - release a trace; free its cursors first. NULL is fine. Returns NULL. */
 struct trace *trace_close(struct trace *trace);

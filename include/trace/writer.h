@@ -214,6 +214,20 @@ int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_err
  */
 struct trace_writer *trace_writer_free(struct trace_writer *writer);
 
+/* ---- copies ---- */
+
+/**
+ * trace_write_unpacked() - write a copy of @trace whose chunks are not compressed, for readers
+ * without zstd
+ * @fd: an empty file, open for writing. @most_bytes: of the copy
+ * The copy has the same events, losses and damaged chunks, and is complete if @trace is. Bytes that
+ * cannot be read are copied. The same trace makes the same bytes.
+ * Returns 0; -EFBIG: it would be larger; -EBADMSG: @trace became shorter; -ENOMEM; or the negative
+ * errno of the write.
+ */
+int trace_write_unpacked(const struct trace *trace, int fd, uint64_t most_bytes,
+			 struct trace_error *ret_error) TRACE_NODISCARD;
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

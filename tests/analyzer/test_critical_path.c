@@ -107,7 +107,7 @@ static void running_is_its_own_path(void)
 	tb_sys_enter(p.c.tb, 0, 4000, SYS_getpid);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"2000 10 syscall getpid\n"
 		"3000 10 user\n"
 		"4000 10 syscall getpid\n"
@@ -125,7 +125,7 @@ static void a_sleep_stays_a_sleep(void)
 	tb_sys_exit(p.c.tb, 0, 6000, 0);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 syscall\n"
 		"2000 10 timeout\n"
 		"5000 10 wait-cpu idle CPU\n"
 		"5020 10 syscall nanosleep\n"
@@ -155,7 +155,7 @@ static void a_file_stays_a_file(void)
 	tb_sys_exit(p.c.tb, 1, 7000, 100);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1500 10 syscall read\n"
 		"2000 10 file /data\n"
 		"6000 10 wait-cpu interrupts\n"
@@ -185,7 +185,7 @@ static void a_kernel_thread_that_handled_a_file_is_not_followed(void)
 	tb_sys_exit(p.c.tb, 1, 7000, 0);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1500 10 syscall fsync\n"
 		"2000 10 file /data\n"
 		"6000 10 syscall fsync\n"
@@ -232,9 +232,9 @@ static void a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work(vo
 
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"2000 10 syscall read\n"
-		"3000 20 running <kernel\n"
+		"3000 20 user <kernel\n"
 		"4000 20 syscall write <kernel\n"
 		"4500 30 wait-cpu 20 <tty\n"
 		"5000 30 syscall <tty\n"
@@ -266,7 +266,7 @@ static void an_idle_kernel_thread_is_not_on_the_path(void)
 	tb_sys_exit(p.c.tb, 0, 7000, 0);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1500 10 syscall membarrier\n"
 		"2000 10 kernel RCU grace period\n"
 		"4100 30 wait-cpu idle CPU <kernel\n"
@@ -302,7 +302,7 @@ static void a_wait_for_a_child_is_the_childs_work(void)
 	tb_sys_exit(p.c.tb, 1, 6500, 20);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1500 10 syscall wait4\n"
 		"2000 20 user <waitpid\n"
 		"3000 20 syscall nanosleep <waitpid\n"
@@ -354,7 +354,7 @@ static void a_chain_is_followed_to_its_end(void)
 	tb_sys_exit(p.c.tb, 0, 6200, 1);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1300 10 syscall getpid\n"
 		"1400 10 user\n"
 		"1950 10 syscall read\n"
@@ -395,7 +395,7 @@ static void nothing_before_the_wait_explains_it(void)
 	tb_sys_exit(p.c.tb, 1, 7100, 1);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"3950 10 syscall read\n"
 		"4000 30 timeout <pipe\n"
 		"5000 30 wait-cpu idle CPU <pipe\n"
@@ -429,9 +429,9 @@ static void before_its_birth_a_waker_is_its_parent(void)
 	tb_sys_exit(p.c.tb, 0, 6100, 1);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1950 10 syscall read\n"
-		"2000 20 running <fork\n"
+		"2000 20 user <fork\n"
 		"3000 20 syscall fork <fork\n"
 		"3300 30 wait-cpu idle CPU <pipe\n"
 		"3400 30 syscall fork <pipe\n"
@@ -466,7 +466,7 @@ static void a_number_used_again_is_another_thread(void)
 	}
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1100 10 syscall fork\n"
 		"1250 10 user\n"
 		"1300 10 syscall wait4\n"
@@ -534,7 +534,7 @@ static void a_local_tcp_peer_is_followed(void)
 		path_find(&p, thread_of(&p, 10, 0), 1900, 6300);
 		snprintf(expected, sizeof(expected),
 			 "1900 10 syscall read\n"
-			 "2000 %u running <tcp\n"
+			 "2000 %u user <tcp\n"
 			 "5900 %u syscall write <tcp\n"
 			 "5990 %u interrupted softirq 3 <tcp\n"
 			 "6000 10 wait-cpu interrupts\n"
@@ -567,7 +567,7 @@ static void a_waker_that_is_not_the_peer_is_not_followed(void)
 	path_analyze(&p);
 	path_find(&p, thread_of(&p, 10, 0), 1900, 6300);
 	CU_ASSERT_STRING_EQUAL(path_text(&p), "1900 10 syscall read\n"
-					      "2000 20 running <tcp\n"
+					      "2000 20 user <tcp\n"
 					      "5000 20 wait-cpu 30 <tcp\n"
 					      "6000 10 wait-cpu 30\n"
 					      "6200 10 syscall read\n"
@@ -594,7 +594,7 @@ static void the_waker_of_a_stop_or_a_timeout_is_not_followed(void)
 		tb_sys_exit(p.c.tb, 0, 6500, 8);
 		path_analyze(&p);
 		snprintf(expected, sizeof(expected),
-			 "1000 10 running\n"
+			 "1000 10 user\n"
 			 "1500 10 syscall read\n"
 			 "3000 10 %s\n"
 			 "6000 10 wait-cpu 20\n"
@@ -626,9 +626,9 @@ static void a_lock_is_identified_by_its_address(void)
 	tb_sys_exit(p.c.tb, 0, 5400, 0);
 	path_analyze(&p);
 	path_is(&p, 10,
-		"1000 10 running\n"
+		"1000 10 user\n"
 		"1500 10 syscall futex\n"
-		"2000 11 running <futex\n"
+		"2000 11 user <futex\n"
 		"5000 11 syscall futex <futex\n"
 		"5100 10 wait-cpu 11\n"
 		"5300 10 syscall futex\n"
@@ -718,8 +718,7 @@ static void an_unfinished_wait_stays_a_wait(void)
 	path_find(&p, thread_of(&p, 10, 0), 1960, 5000);
 	CU_ASSERT_STRING_EQUAL(path_text(&p), "1960 10 syscall read\n2000 10 process two\n5000\n");
 	path_find(&p, thread_of(&p, 10, 0), 3000, 6050);
-	CU_ASSERT_STRING_EQUAL(path_text(&p),
-			       "3000 20 running <pipe\n6000 10 wait-cpu 20\n6010 10 syscall read\n6050\n");
+	CU_ASSERT_STRING_EQUAL(path_text(&p), "3000 20 user <pipe\n6000 10 wait-cpu 20\n6010 10 syscall read\n6050\n");
 	path_free(&p);
 }
 

@@ -271,6 +271,76 @@ static void a_window_has_the_busy_time_in_it(void)
 	case_free(&c);
 }
 
+/* ---- while a process waits ---- */
+
+/*
+ * "one" waits for its file from 2000 to 4000. A request of "two" is in progress from 1000 to 3000,
+ * that of "one" from 1950 to 4000, and "two" has the disk again when no process waits.
+ */
+static struct analysis_case waits_behind_two(void)
+{
+	struct analysis_case c = with_disk();
+
+	issue(&c, 1, 1000, 2);
+	tb_sys_enter(c.tb, 0, 1900, SYS_fsync, 3);
+	issue(&c, 0, 1950, 1);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	complete(&c, 3000, 2, 1);
+	tb_irq(c.tb, 0, 4000, 7);
+	complete(&c, 4000, 1, 1);
+	tb_waking(c.tb, 0, 4000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(c.tb, 0, 4000, 7);
+	tb_switch(c.tb, 0, 4000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	issue(&c, 1, 5000, 4);
+	complete(&c, 9000, 4, 1);
+	return c;
+}
+
+/* The ns of "two" while "one" waits, and of the disk in that time */
+static void check_meanwhile(const struct analysis_case *c, uint64_t ns, uint64_t disk_ns)
+{
+	const struct trace_process *one = case_process(c, 10);
+	struct trace_disk_use *list;
+	uint64_t found = 0, sum = 0;
+	bool is_known = false;
+	size_t nr;
+
+	list = trace_disk_uses_while_waiting(c->analysis, one, DISK, &is_known, &nr);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(list);
+	CU_ASSERT_TRUE(is_known);
+	for (size_t i = 0; i < nr; i++) {
+		sum += list[i].busy_ns;
+		found += strcmp(list[i].title, "two") == 0 ? list[i].busy_ns : 0;
+		CU_ASSERT_EQUAL(list[i].disk_busy_ns, disk_ns);
+	}
+	CU_ASSERT_EQUAL(found, ns);
+	CU_ASSERT_EQUAL(sum, disk_ns);
+	free(list);
+}
+
+static void a_waiting_process_knows_who_used_the_disk_meanwhile(void)
+{
+	struct analysis_case c = waits_behind_two();
+
+	case_run(&c);
+	check_meanwhile(&c, 500, 2000);
+	case_free(&c);
+}
+
+static void a_window_cuts_the_waits_for_a_disk(void)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = 2500, .to_ns = 3200};
+	struct analysis_case c = waits_behind_two();
+	struct trace_error error = {0};
+
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, &options, &error);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c.analysis, &error), 0);
+	check_meanwhile(&c, 250, 700);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -285,6 +355,8 @@ int main(int argc, char **argv)
 		CASE(a_request_that_never_ends_is_busy_until_the_end),
 		CASE(a_loss_ends_the_requests_in_progress),
 		CASE(a_window_has_the_busy_time_in_it),
+		CASE(a_waiting_process_knows_who_used_the_disk_meanwhile),
+		CASE(a_window_cuts_the_waits_for_a_disk),
 		{NULL, NULL},
 	};
 

@@ -205,8 +205,9 @@ static void a_thread_that_has_ended_wakes_no_other(void)
 	struct trace_error error = {0};
 
 	CU_ASSERT_EQUAL(judge(&c, 6001, 7000, true, true, &error), -EBADMSG);
-	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000006000 s thread 10 (one) waited for process 20 (two), which did "
-					      "not live during the wait (and 1 more violation of rules)");
+	CU_ASSERT_STRING_EQUAL(error.message,
+			       "at 0.000006000 s thread 10 (one) was woken by thread 20 (two), which did "
+			       "not live then (and 1 more violation of rules)");
 	CU_ASSERT_EQUAL(judge(&c, 6001, 7000, false, true, &error), -EBADMSG);
 	CU_ASSERT_STRING_EQUAL(
 		error.message,

@@ -94,6 +94,58 @@ static void a_process_that_drops_its_privileges_has_the_time_of_each_user(void)
 	case_free(&c);
 }
 
+static void run_window(struct analysis_case *c, uint64_t from_ns, uint64_t to_ns)
+{
+	struct trace_analysis_options options = {
+		.size = sizeof(options), .from_ns = from_ns, .to_ns = to_ns, .verify = true};
+
+	c->trace = tb_open_trace(c->tb);
+	c->analysis = trace_analysis_new(c->trace, &options, NULL);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c->analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, NULL), 0);
+}
+
+/* User 0 until 3000, 7 until 5000, 8 until 7000, then 9. */
+static void a_window_has_the_identities_in_it(void)
+{
+	static const struct {
+		uint64_t from, to;
+		size_t nr;
+		uint32_t first;
+		uint64_t ns[4];
+	} windows[] = {
+		{2000, 8000, 4, 0, {1000, 2000, 2000, 1000}},
+		{3500, 4500, 1, 7, {1000}},
+		{4000, 6000, 2, 7, {1000, 1000}},
+		{1000, 2500, 1, 0, {1500}},
+		{7500, 9000, 1, 9, {1500}},
+		{5500, 9000, 2, 8, {1500, 2000}},
+	};
+
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		struct analysis_case c = case_new();
+		struct trace_identity *list;
+		size_t nr;
+
+		start_as(c.tb, 1000, 10, 1, 0, 0);
+		for (uint32_t user = 7; user < 10; user++)
+			ids(c.tb, 3000 + 2000ull * (user - 7), 10, user, 0);
+		tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+		run_window(&c, windows[i].from, windows[i].to);
+		list = identities(&c, 10, &nr);
+		CU_ASSERT_EQUAL_FATAL(nr, windows[i].nr);
+		CU_ASSERT_EQUAL(list[0].uid, windows[i].first);
+		CU_ASSERT_EQUAL(list[0].first_ns, windows[i].from);
+		CU_ASSERT_EQUAL(list[nr - 1].last_ns, windows[i].to);
+		for (size_t k = 0; k < nr; k++) {
+			CU_ASSERT_EQUAL(elapsed(&list[k]), windows[i].ns[k]);
+			CU_ASSERT_EQUAL(list[k].count, 1);
+		}
+		free(list);
+		case_free(&c);
+	}
+}
+
 /* A file server takes the id of each client, and its own again. */
 static void an_identity_that_returns_has_one_row(void)
 {
@@ -411,6 +463,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_process_that_drops_its_privileges_has_the_time_of_each_user),
+		CASE(a_window_has_the_identities_in_it),
 		CASE(an_identity_that_returns_has_one_row),
 		CASE(the_ids_of_one_more_thread_are_not_those_of_its_process),
 		CASE(more_users_than_rows_are_one_row_without_a_user),

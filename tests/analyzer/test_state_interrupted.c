@@ -123,6 +123,67 @@ static void a_read_that_a_timers_signal_interrupts_is_for_the_writer(void)
 	case_free(&c);
 }
 
+/* "two" has a child on CPU 1 at @ns, which has the end of the pipe from now on, and the CPU. */
+static void two_ends_and_leaves_a_child(struct analysis_case *c, uint64_t ns)
+{
+	tb_fork(c->tb, 1, ns, 20, 40, 40, "child");
+	tb_add(c->tb, 1, ns + 20, sched_adopt, NULL, .parent = 20, .reaper = 1);
+	tb_exit(c->tb, 1, ns + 20, 20, 20, true);
+	tb_switch(c->tb, 1, ns + 30, 20, 40, TRACE_TASK_DEAD);
+}
+
+/* The pieces of an interrupted wait are one wait: its process may have begun after some of them. */
+static void a_process_that_began_after_an_interruption_ends_the_whole_wait(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(&c, 3100);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_SYS);
+	handle(&c, 3120, SIGALRM);
+	tb_sys_enter(c.tb, 0, 3900, SYS_read, 3, 1, 1);
+	sleep_from(&c, 4000, TRACE_TASK_INTERRUPTIBLE);
+	two_ends_and_leaves_a_child(&c, 4500);
+	tb_sys_enter(c.tb, 1, 4980, SYS_write, 4, 0, 1);
+	tb_waking(c.tb, 1, 5000, 10, TRACE_CONTEXT_TASK);
+	run_from(&c, 5005);
+	tb_sys_exit(c.tb, 0, 5200, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "child", 40, "pipe", 2000);
+	case_free(&c);
+}
+
+/* The call alone decides: by the processes that held the other end while it waited. */
+static void a_process_that_began_after_the_wait_is_not_what_it_waited_for(void)
+{
+	for (int later = 0; later < 2; later++) {
+		struct analysis_case c = begin_with_three();
+
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+		sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+		if (!later)
+			two_ends_and_leaves_a_child(&c, 2500);
+		tb_vector(c.tb, 2, 3080, TRACE_VECTOR_LOCAL_TIMER);
+		tb_waking(c.tb, 2, 3100, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_add(c.tb, 2, 3101, signal_generate, NULL, .tid = 10, .signal = SIGALRM, .group = 1);
+		tb_vector_exit(c.tb, 2, 3110, TRACE_VECTOR_LOCAL_TIMER);
+		if (later)
+			two_ends_and_leaves_a_child(&c, 3200);
+		run_from(&c, 3300);
+		tb_sys_exit(c.tb, 0, 3310, RESTART_SYS);
+		handle(&c, 3320, SIGALRM);
+		tb_sys_enter(c.tb, 0, 3900, SYS_close, 3);
+		tb_sys_exit(c.tb, 0, 3910, 0);
+		case_run(&c);
+		if (later)
+			expect_ns(&c, TRACE_WAIT_PROCESS, "several", 0, "pipe", 1000);
+		else
+			expect_ns(&c, TRACE_WAIT_PROCESS, "child", 40, "pipe", 1000);
+		case_free(&c);
+	}
+}
+
 static void a_poll_that_was_stopped_is_for_the_process_that_ended_it(void)
 {
 	struct analysis_case c = begin_with_three();
@@ -438,6 +499,8 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_read_that_a_timers_signal_interrupts_is_for_the_writer),
+		CASE(a_process_that_began_after_an_interruption_ends_the_whole_wait),
+		CASE(a_process_that_began_after_the_wait_is_not_what_it_waited_for),
 		CASE(a_poll_that_was_stopped_is_for_the_process_that_ended_it),
 		CASE(a_sleep_that_was_stopped_is_a_timeout),
 		CASE(a_frozen_wait_goes_on_after_the_thaw),

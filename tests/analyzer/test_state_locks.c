@@ -137,14 +137,31 @@ static void a_wait_for_a_mutex_is_split_among_its_owners(void)
 	expect_owners(&c, 1000, 2000, 1000, 0);
 }
 
-/* A timer's signal interrupts the wait of thread 10 at 2500, and the call goes on at 2700. */
-static void interrupt_and_go_on(struct analysis_case *c, const struct lock_case *l)
+static void by_timer(struct analysis_case *c)
 {
-	tb_string(c->tb, TRACE_STRING_SYSCALL, SYS_rt_sigreturn, "rt_sigreturn");
 	tb_vector(c->tb, 1, 2480, TRACE_VECTOR_LOCAL_TIMER);
 	tb_waking(c->tb, 1, 2500, 10, TRACE_CONTEXT_HARDIRQ);
 	tb_add(c->tb, 1, 2501, signal_generate, NULL, .tid = 10, .signal = SIGALRM, .group = 1);
 	tb_vector_exit(c->tb, 1, 2510, TRACE_VECTOR_LOCAL_TIMER);
+}
+
+/* A child with a copy of the memory exits on CPU 1, between two time slices of thread 11. */
+static void by_child(struct analysis_case *c)
+{
+	tb_fork(c->tb, 1, 1250, 11, 40, 40, "child");
+	tb_switch(c->tb, 1, 2400, 11, 40, TRACE_TASK_RUNNING);
+	tb_exit(c->tb, 1, 2450, 40, 40, true);
+	tb_waking(c->tb, 1, 2500, 10, TRACE_CONTEXT_TASK);
+	tb_add(c->tb, 1, 2501, signal_generate, NULL, .tid = 11, .signal = SIGCHLD, .group = 1);
+	tb_switch(c->tb, 1, 2510, 40, 11, TRACE_TASK_DEAD);
+}
+
+/* A signal interrupts the wait of thread 10 at 2500, and the call goes on at 2700. */
+static void interrupt_and_go_on(struct analysis_case *c, const struct lock_case *l,
+				void (*interrupt)(struct analysis_case *))
+{
+	tb_string(c->tb, TRACE_STRING_SYSCALL, SYS_rt_sigreturn, "rt_sigreturn");
+	interrupt(c);
 	tb_switch(c->tb, 0, 2505, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c->tb, 0, 2520, RESTART_SYS);
 	tb_add(c->tb, 0, 2530, signal_deliver, NULL, .signal = SIGALRM, .handler = 0x400000);
@@ -156,17 +173,24 @@ static void interrupt_and_go_on(struct analysis_case *c, const struct lock_case 
 
 static void an_interrupted_wait_is_split_among_the_owners_too(void)
 {
-	struct analysis_case c = threads_begin();
+	void (*const interrupts[])(struct analysis_case *) = {by_timer, by_child};
 
-	three_wait(&c, &mutex);
-	interrupt_and_go_on(&c, &mutex);
-	enter(&c, 1, 3000, mutex.wake_call, mutex.wake);
-	tb_waking(c.tb, 1, 3000, 12, TRACE_CONTEXT_TASK);
-	tb_sys_exit(c.tb, 1, 3050, 1);
-	second_release(&c, &mutex);
-	last_release(&c, &mutex);
-	case_run(&c);
-	expect_owners(&c, 500 + 200, 2000, 1000, 0);
+	for (size_t i = 0; i < 2; i++) {
+		struct trace_start_map map = {.tgid = 10, .start = 0x1000, .end = 0x2000, .dev = 5, .ino = 2};
+		struct analysis_case c = threads_begin();
+
+		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/bin/one");
+		three_wait(&c, &mutex);
+		interrupt_and_go_on(&c, &mutex, interrupts[i]);
+		enter(&c, 1, 3000, mutex.wake_call, mutex.wake);
+		tb_waking(c.tb, 1, 3000, 12, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 1, 3050, 1);
+		second_release(&c, &mutex);
+		last_release(&c, &mutex);
+		case_run(&c);
+		CU_ASSERT_EQUAL(waited_for(&c, 40), 0);
+		expect_owners(&c, 500 + 200, 2000, 1000, 0);
+	}
 }
 
 static void other_locks_are_split_where_their_owners_waited(void)

@@ -63,6 +63,31 @@ static void a_death_ends_a_lock_by_the_lock(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
 
+/*
+ * The child of a thread of "one" exits, and its signal wakes "one", which waits for a futex. The
+ * child has a copy of the memory, or the memory itself (CLONE_VM).
+ */
+static void a_death_ends_no_futex_of_other_memory(void)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+		struct analysis_case c = begin();
+
+		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/bin/one");
+		tb_switch(c.tb, 1, 1100, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_add(c.tb, 0, 1200, sched_fork, "child", .parent_tid = 10, .tid = 40, .tgid = 40,
+		       .clone_flags = shares ? CLONE_VM : 0);
+		tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x20000, 265, 40, 0, 0, 0);
+		block(&c);
+		tb_switch(c.tb, 1, 4000, 0, 40, TRACE_TASK_RUNNING);
+		tb_exit(c.tb, 1, 5000, 40, 40, true);
+		wake(&c, TRACE_CONTEXT_TASK);
+		signal_to(&c, 6050, 10, SIGCHLD, 0);
+		finish(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "child", 40, shares ? "futex" : "signal");
+	}
+}
+
 /* "two" sends a signal to 40 and releases the lock in the same call, or one call later. */
 static void a_signal_to_another_ended_nothing(void)
 {
@@ -683,6 +708,7 @@ int main(int argc, char **argv)
 		CASE(a_signal_event_follows_its_wakeup),
 		CASE(an_ignored_signal_ended_nothing),
 		CASE(a_death_ends_a_lock_by_the_lock),
+		CASE(a_death_ends_no_futex_of_other_memory),
 		CASE(a_kworker_wakes_for_the_thread_that_queued_its_work),
 		CASE(the_thread_that_released_a_file_is_named),
 		CASE(a_terminal_may_be_identified_by_its_other_end),

@@ -5,6 +5,7 @@
  *
  * Most tests use the story of user_events_case.h.
  */
+#include <linux/futex.h>
 #include <errno.h>
 #include "image.h"
 #include "unit.h"
@@ -557,6 +558,55 @@ static void only_requests_that_end_have_waits(void)
 	end(&s);
 }
 
+/* Thread 10 waits in a futex call from @ns + 5 to @ns + 30 for @tid, which runs on CPU 1. */
+static void waits_for_thread(struct tb *tb, uint64_t ns, uint32_t tid)
+{
+	const struct trace_sched_waking woken = {.tid = 10, .target_cpu = 0, .context = TRACE_CONTEXT_TASK};
+
+	tb_sys_enter(tb, 0, ns, SYS_futex, 0x1000, FUTEX_WAIT_PRIVATE, 2);
+	tb_switch(tb, 0, ns + 5, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 1, ns + 6, 0, tid, TRACE_TASK_RUNNING);
+	tb_sys_enter(tb, 1, ns + 10, SYS_futex, 0x1000, FUTEX_WAKE_PRIVATE, 1);
+	tb_event(tb, 1, ns + 30, TRACE_EV_sched_waking, &woken, sizeof(woken), NULL);
+	tb_sys_exit(tb, 1, ns + 31, 1);
+	tb_switch(tb, 1, ns + 32, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, ns + 32, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, ns + 35, 0);
+}
+
+/* A process with 300 threads: the first 256 that were waited for have a row each. */
+static void a_scope_tells_the_threads_that_it_waited_for(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint32_t nr_told = 0, nr_rows = 0;
+	const struct trace_span *scope;
+	struct trace_figures *figures;
+
+	tb_string(s.tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_switch(s.tb, 1, 1001, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	for (uint32_t tid = 100; tid < 400; tid++)
+		tb_thread(s.tb, tid, 10, 1, "pool", 1, false);
+	emit(s.tb, 0, 1500, open, 10, 0);
+	for (uint32_t i = 0; i < 300; i++)
+		waits_for_thread(s.tb, 2000 + 50 * i, 100 + i);
+	emit(s.tb, 0, 19000, close, 10, 0);
+	run(&s);
+	scope = span(&s, TRACE_SPAN_SCOPE, "", "shop:a");
+	CU_ASSERT_EQUAL(scope->nr_waits, 257);
+	CU_ASSERT_EQUAL(scope->waits[0].ns, 44 * 25);
+	for (size_t i = 1; i < scope->nr_waits; i++)
+		nr_told += scope->waits[i].ns == 25 && scope->waits[i].thread == scope->waits[1].thread;
+	CU_ASSERT_EQUAL(nr_told, 1);
+	figures = trace_process_figures(s.analysis, trace_get_process(s.analysis, 0));
+	for (size_t i = 0; i < figures->nr_waits; i++)
+		nr_rows += figures->waits[i].thread != NULL;
+	CU_ASSERT_EQUAL(nr_rows, 256);
+	trace_figures_free(figures);
+	end(&s);
+}
+
 /* Two clocks may differ: the second request of thread 10 begins before the kernel's event says that
  * the thread no longer waits. */
 static void a_request_that_begins_in_a_wait_has_the_rest_of_it(void)
@@ -797,6 +847,7 @@ int main(int argc, char **argv)
 		CASE(requests_of_six_hundred_years_do_not_overflow),
 		CASE(requests_that_ended_leave_no_trace_in_memory),
 		CASE(only_requests_that_end_have_waits),
+		CASE(a_scope_tells_the_threads_that_it_waited_for),
 		CASE(a_request_that_begins_in_a_wait_has_the_rest_of_it),
 		CASE(requests_of_more_names_than_can_be_followed_wait_for_something_unknown),
 		CASE(a_request_does_not_pass_to_a_thread_that_reuses_the_number),

@@ -80,11 +80,14 @@ static void check_process(const json_t *process)
 {
 	static const char *const keys[] = {"elapsed_ns", "cpu_ns",	   "user_ns",
 					   "system_ns",	 "interrupted_ns", "wait_cpu_ns"};
-	const json_t *threads = json_object_get(process, "threads");
+	const json_t *threads = json_object_get(process, "threads"),
+		     *identities = json_object_get(process, "identities");
 	size_t i;
 	json_t *thread;
 
 	check_life(process);
+	if (json_array_size(identities))
+		adds_up(process, "identities", sum_of(identities, "elapsed_ns"), number(process, "elapsed_ns"));
 	json_array_foreach(threads, i, thread)
 		check_life(thread);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)

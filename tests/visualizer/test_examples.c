@@ -238,13 +238,17 @@ static void a_log_becomes_a_trace(void)
 static void the_threads_of_a_path_are_listed(void)
 {
 	says("path_of", "one",
-	     "     8.496 ms  one                  10  user\n"
+	     "    11.496 ms  one                  10  user\n"
 	     "     4.000 ms  two                  20  user\n"
-	     "     3.000 ms  one                  10  running\n"
 	     "     2.500 ms  one                  10  timeout\n"
 	     "     1.003 ms  one                  10  syscall\n"
 	     "     0.001 ms  one                  10  wait-cpu\n"
 	     "from 24 intervals of threads and CPUs\n");
+}
+
+static void a_thread_has_a_line_of_columns(void)
+{
+	says("picture_of", "one", "     10 uuuuuuuuussssppppppppppppuuuttttttttuuuuuuuuuuuuuuuuuuuuuuuu\n");
 }
 
 static void servers_have_their_clients(void)
@@ -269,6 +273,7 @@ static void a_wrong_trace_is_told(void)
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/event_counts /dev/null 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/fault_functions /dev/null 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/path_of /dev/null one 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/picture_of /dev/null one 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/server_bills /dev/null 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/scope_times 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/log_to_trace </dev/null >/dev/null 2>&1"), 0);
@@ -347,6 +352,7 @@ static const struct unit_case cases[] = {
 	{"faults_are_counted_by_function", faults_are_counted_by_function},
 	{"a_log_becomes_a_trace", a_log_becomes_a_trace},
 	{"the_threads_of_a_path_are_listed", the_threads_of_a_path_are_listed},
+	{"a_thread_has_a_line_of_columns", a_thread_has_a_line_of_columns},
 	{"servers_have_their_clients", servers_have_their_clients},
 	{"scopes_have_their_times", scopes_have_their_times},
 	{"a_wrong_trace_is_told", a_wrong_trace_is_told},

@@ -6,6 +6,7 @@
  * of that call in the books of all processes, which count in another way.
  */
 #include <jansson.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -180,14 +181,75 @@ static void commands_last_from_exec_to_exec_or_exit(void)
 	contains(text, "work: 3 runs, median 10.00 ms, 99 % of them at most 30.00 ms, the longest 30.00 ms. Not in "
 		       "these numbers: 1 longer than the recording.");
 	contains(text, "22:13:20.009000     30.00 ms");
-	contains(text,
-		 "22:13:20.000000  >= 99.00 ms         -  99.00 ms  work (5)              longer than the recording");
+	contains(text, "22:13:20.000000  >= 99.00 ms         -  99.00 ms  work (5)   99.00 ms a CPU, taken by work "
+		       "processes ");
+	contains(text, "longer than the recording");
 	free(text);
 	text = report_of(commands(), "--slowest=other");
 	contains(text, "other: 1 run of 10.00 ms.");
 	free(text);
 	text = report_of(commands(), "--slowest=sh");
 	contains(text, "sh: no run with a certain begin and end; 1 longer than the recording.");
+	free(text);
+}
+
+/* ---- causes ---- */
+
+/*
+ * "shop" (10) waits in a futex call for its thread "cache" (11), which sleeps until 40 ms and wakes
+ * it; then "hog" (20) has the CPU until 70 ms. A second call waits 1 ms for the CPU, and for
+ * nothing else.
+ */
+static struct tb *futexes(void)
+{
+	const struct trace_sched_waking woken = {.tid = 10, .target_cpu = 0, .context = TRACE_CONTEXT_TASK};
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1 * MS, 100 * MS);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_clock_nanosleep, "clock_nanosleep");
+	tb_thread(tb, 10, 10, 1, "shop", 0, true);
+	tb_thread(tb, 11, 10, 1, "cache", 1, true);
+	tb_thread(tb, 20, 20, 1, "hog", 0, false);
+	tb_sys_enter(tb, 0, 10 * MS, SYS_futex, 0x1000, FUTEX_WAIT_PRIVATE, 2);
+	tb_sys_enter(tb, 1, 10 * MS + 1, SYS_clock_nanosleep, 0, 0, 0);
+	tb_switch(tb, 0, 10 * MS + 2, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 1, 10 * MS + 2, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 1, 60 * MS, 11, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 1, 60 * MS, 0, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 1, 60 * MS, 0);
+	tb_sys_enter(tb, 1, 60 * MS + 1, SYS_futex, 0x1000, FUTEX_WAKE_PRIVATE, 1);
+	tb_event(tb, 1, 60 * MS + 2, TRACE_EV_sched_waking, &woken, sizeof(woken), NULL);
+	tb_sys_exit(tb, 1, 60 * MS + 3, 1);
+	tb_switch(tb, 0, 70 * MS, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 71 * MS, 0);
+	tb_sys_enter(tb, 0, 80 * MS, SYS_futex, 0x1000, FUTEX_WAKE_PRIVATE, 1);
+	tb_switch(tb, 0, 80 * MS, 10, 20, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 81 * MS, 20, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 81 * MS, 0);
+	return tb;
+}
+
+static void the_longest_has_the_chain_of_what_it_waited_for(void)
+{
+	char *text = report_of(futexes(), "--slowest=futex --comm=shop"), *at = strstr(text, "The longest");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	join_first(at);
+	contains(text, "The longest: shop 10 waited 82 % of its 61.00 ms for its thread cache 11, which waited for a "
+		       "timer (it slept); it waited 16 % for a CPU, taken mostly by hog 20.");
+	free(text);
+}
+
+static void main_waits_are_for_threads_and_cpus_with_names(void)
+{
+	char *text = report_of(futexes(), "--slowest=futex --comm=shop");
+
+	contains(text, "shop (10)              50.00 ms its thread cache (11) via futex\n");
+	contains(text, "shop (10)              1.00 ms a CPU, taken by hog 20\n");
+	free(text);
+	text = report_of(futexes(), "--slowest=futex --comm=shop --json");
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"tid\":11,\"thread\":\"cache\""));
 	free(text);
 }
 
@@ -448,6 +510,8 @@ int main(int argc, char **argv)
 		CASE(a_name_with_several_meanings_is_not_guessed),
 		CASE(calls_that_a_loss_overlaps_are_in_no_figure),
 		CASE(commands_last_from_exec_to_exec_or_exit),
+		CASE(the_longest_has_the_chain_of_what_it_waited_for),
+		CASE(main_waits_are_for_threads_and_cpus_with_names),
 		CASE(scopes_are_found_by_their_name_or_the_part_behind_the_colon),
 		CASE(a_request_has_the_parts_of_all_its_threads),
 		CASE(instances_add_up_to_the_books_of_all_processes),

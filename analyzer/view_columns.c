@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_columns.c - the columns of a picture: differences of sums at the edges of the columns. */
+#include <errno.h>
+#include <string.h>
+#include "state.h"
+#include "view_rows.h"
+
+/* struct columns - what one call of trace_view_columns() is about */
+struct columns {
+	uint64_t from, to;
+	uint32_t nr;
+	uint64_t *ns; /* [nr][TRACE_NR_CLASSES] */
+};
+
+/* @nr times the width may need more than 64 bits. */
+static uint64_t edge(const struct columns *c, uint32_t i)
+{
+	return c->from + (uint64_t)((unsigned __int128)(c->to - c->from) * i / c->nr);
+}
+
+/* The part of @from .. @to that is in @begin .. @end. */
+static uint64_t overlap(uint64_t from, uint64_t to, uint64_t begin, uint64_t end)
+{
+	from = from > begin ? from : begin;
+	to = to < end ? to : end;
+	return to > from ? to - from : 0;
+}
+
+/*
+ * The rest of a column that has no interval: before the birth and after the end the row is absent.
+ * In between, the pass has not told it yet; after the pass, it is unknown.
+ */
+static void add_rest(const struct trace_view *view, uint64_t *ns, uint64_t from, uint64_t to, uint64_t told,
+		     const struct trace_row *life)
+{
+	bool is_read = view->analysis->done;
+	uint64_t lives = overlap(from, to, life->from_ns, is_read || life->to_ns < view_end(view) ? life->to_ns : to);
+
+	if (lives < told)
+		lives = told;
+	ns[TRACE_CLASS_ABSENT] += to - from - lives;
+	ns[is_read ? TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN : TRACE_CLASS_UNREAD] += lives - told;
+}
+
+typedef void (*until_fn)(const struct trace_view *view, uint32_t idx, uint64_t ns, uint32_t *hint,
+			 struct class_times *ret_times);
+
+/* Add the columns of a thread or a CPU. */
+static void add_row(const struct trace_view *view, const struct columns *c, uint32_t idx, until_fn until,
+		    const struct trace_row *life)
+{
+	struct class_times sums[2];
+	uint32_t hint = UINT32_MAX;
+	uint64_t from = c->from;
+
+	until(view, idx, from, &hint, &sums[0]);
+	for (uint32_t i = 0; i < c->nr; i++) {
+		uint64_t to = edge(c, i + 1), told = 0, *ns = c->ns + (size_t)i * TRACE_NR_CLASSES;
+		const struct class_times *before = &sums[i & 1];
+		struct class_times *now = &sums[!(i & 1)];
+
+		until(view, idx, to, &hint, now);
+		for (int class = 0; class < TRACE_NR_CLASSES; class ++) {
+			ns[class] += now->ns[class] - before->ns[class];
+			told += now->ns[class] - before->ns[class];
+		}
+		add_rest(view, ns, from, to, told, life);
+		from = to;
+	}
+}
+
+static int add_thread(struct trace_view *view, const struct columns *c, uint32_t idx, bool of_process)
+{
+	struct trace_row row;
+
+	if (!trace_view_get_row(view, (struct trace_row_id){TRACE_ROW_THREAD, idx}, &row) ||
+	    view_sums_thread(view, idx) < 0)
+		return -ENOMEM;
+	if (of_process && !overlap(c->from, c->to, row.from_ns, row.to_ns))
+		return 0;
+	add_row(view, c, idx, view_thread_until, &row);
+	return 0;
+}
+
+static int add_process(struct trace_view *view, const struct columns *c, uint32_t idx)
+{
+	int error = 0;
+
+	for (uint32_t thread = view->processes[idx].first; thread != NO_THREAD && !error;
+	     thread = view->threads[thread].next)
+		error = add_thread(view, c, thread, true);
+	for (uint32_t i = 0; i < c->nr; i++)
+		c->ns[(size_t)i * TRACE_NR_CLASSES + TRACE_CLASS_ABSENT] = 0;
+	return error;
+}
+
+int trace_view_columns(struct trace_view *view, struct trace_row_id id, uint64_t from_ns, uint64_t to_ns, uint32_t nr,
+		       uint64_t *ret_ns)
+{
+	struct columns c = {from_ns, to_ns, nr, ret_ns};
+	struct trace_row row;
+	int error = view_refresh(view);
+
+	if (error)
+		return error;
+	if (to_ns <= from_ns || !nr || !trace_view_get_row(view, id, &row))
+		return -EINVAL;
+	memset(ret_ns, 0, (size_t)nr * TRACE_NR_CLASSES * sizeof(*ret_ns));
+	if (id.kind == TRACE_ROW_THREAD)
+		return add_thread(view, &c, id.index, false);
+	if (id.kind == TRACE_ROW_PROCESS)
+		return add_process(view, &c, id.index);
+	error = view_sums_cpu(view, id.index);
+	if (!error)
+		add_row(view, &c, id.index, view_cpu_until, &row);
+	return error;
+}

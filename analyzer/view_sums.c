@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_sums.c - cumulative sums of the classes of a row's entries: view_rows.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include "state.h"
+#include "view_rows.h"
+
+#define BLOCK	  64u /* entries of a thread between two sums */
+#define CPU_BLOCK 16u /* of a CPU, whose entries need sums of threads */
+
+/* ---- search ---- */
+
+/* As series_before(), for an instant near the entry @hint. */
+static uint32_t entry_before(const struct series *series, uint64_t ns, uint32_t hint)
+{
+	uint32_t low = hint, step = 1, high;
+
+	if (hint >= series->nr || series->from[hint] >= ns || ns > series->end)
+		return series_before(series, ns);
+	while (low + step < series->nr && series->from[low + step] < ns) {
+		low += step;
+		step *= 2;
+	}
+	high = low + step < series->nr ? low + step : series->nr;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (series->from[middle] < ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void subtract(struct class_times *times, const struct class_times *less)
+{
+	for (int i = 0; i < TRACE_NR_CLASSES; i++)
+		times->ns[i] -= less->ns[i];
+}
+
+static void add(struct class_times *times, const struct class_times *more)
+{
+	for (int i = 0; i < TRACE_NR_CLASSES; i++)
+		times->ns[i] += more->ns[i];
+}
+
+/* ---- threads ---- */
+
+enum trace_class view_class(const struct trace_view *view, uint32_t idx, uint32_t entry)
+{
+	const struct trace_history *history = view->history;
+
+	return (enum trace_class)history->activities[history->timelines[idx].series.value[entry]].class_of_time;
+}
+
+void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns, uint32_t *hint,
+		       struct class_times *ret_times)
+{
+	const struct series *series = &view->history->timelines[idx].series;
+	uint32_t entry;
+
+	*ret_times = (struct class_times){0};
+	if (!series->nr || ns <= series->from[0])
+		return;
+	if (ns > series->end)
+		ns = series->end;
+	entry = entry_before(series, ns, *hint);
+	*hint = entry;
+	*ret_times = view->threads[idx].sums.sums[entry / BLOCK];
+	for (uint32_t i = entry / BLOCK * BLOCK; i <= entry; i++)
+		ret_times->ns[view_class(view, idx, i)] += (i < entry ? series->from[i + 1] : ns) - series->from[i];
+}
+
+/* ---- CPUs ---- */
+
+/* The time of the thread @run on the CPU, by what it did. */
+static void add_run(const struct trace_view *view, uint32_t run, uint64_t from, uint64_t to, struct class_times *times)
+{
+	struct class_times at_end, at_begin;
+	uint32_t hint = UINT32_MAX;
+
+	if (run == RUN_ALONE + CPU_IDLE) {
+		times->ns[TRACE_CLASS_IDLE] += to - from;
+	} else if (run == RUN_ALONE + CPU_INTERRUPTED) {
+		times->ns[TRACE_CLASS_INTERRUPTED] += to - from;
+	} else if (run == RUN_ALONE + CPU_UNKNOWN) {
+		times->ns[TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN] += to - from;
+	} else {
+		view_thread_until(view, run, from, &hint, &at_begin);
+		view_thread_until(view, run, to, &hint, &at_end);
+		subtract(&at_end, &at_begin);
+		add(times, &at_end);
+	}
+}
+
+void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, uint32_t *hint,
+		    struct class_times *ret_times)
+{
+	const struct series *runs = &view->cpus[cpu].runs;
+	uint32_t entry;
+
+	*ret_times = (struct class_times){0};
+	if (!runs->nr || ns <= runs->from[0])
+		return;
+	if (ns > runs->end)
+		ns = runs->end;
+	entry = entry_before(runs, ns, *hint);
+	*hint = entry;
+	*ret_times = view->cpus[cpu].sums.sums[entry / CPU_BLOCK];
+	for (uint32_t i = entry / CPU_BLOCK * CPU_BLOCK; i <= entry; i++)
+		add_run(view, runs->value[i], runs->from[i], i < entry ? runs->from[i + 1] : ns, ret_times);
+}
+
+/* ---- to make them ---- */
+
+static bool is_made(const struct trace_view *view, const struct row_sums *sums, const struct series *series)
+{
+	return sums->sums && sums->nr_entries == series->nr && sums->changes == series->changes &&
+	       sums->is_final == view->analysis->done;
+}
+
+/* Make room for the sums of @series. Blocks that have not changed since are kept. */
+static int sums_begin(const struct trace_view *view, struct row_sums *sums, const struct series *series, uint32_t block)
+{
+	uint32_t nr = series->nr ? (series->nr - 1) / block + 1 : 1;
+
+	if (nr > sums->max) {
+		uint32_t max = nr + nr / 2;
+		struct class_times *bigger = reallocarray(sums->sums, max, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		sums->sums = bigger;
+		sums->max = max;
+	}
+	if (!sums->nr || sums->changes != series->changes || sums->is_final != view->analysis->done) {
+		sums->nr = 1;
+		sums->sums[0] = (struct class_times){0};
+	}
+	sums->nr_entries = series->nr;
+	sums->changes = series->changes;
+	sums->is_final = view->analysis->done;
+	return (int)nr;
+}
+
+int view_sums_thread(struct trace_view *view, uint32_t idx)
+{
+	const struct series *series = &view->history->timelines[idx].series;
+	struct row_sums *sums = &view->threads[idx].sums;
+	int nr;
+
+	if (is_made(view, sums, series))
+		return 0;
+	nr = sums_begin(view, sums, series, BLOCK);
+	for (; nr > 0 && sums->nr < (uint32_t)nr; sums->nr++) {
+		struct class_times *times = &sums->sums[sums->nr];
+
+		*times = sums->sums[sums->nr - 1];
+		for (uint32_t i = (sums->nr - 1) * BLOCK; i < sums->nr * BLOCK; i++)
+			times->ns[view_class(view, idx, i)] += series->from[i + 1] - series->from[i];
+	}
+	return nr < 0 ? nr : 0;
+}
+
+int view_sums_cpu(struct trace_view *view, uint32_t cpu)
+{
+	const struct series *runs = &view->cpus[cpu].runs;
+	struct row_sums *sums = &view->cpus[cpu].sums;
+	int nr;
+
+	if (is_made(view, sums, runs))
+		return 0;
+	for (uint32_t i = 0; i < runs->nr; i++)
+		if (runs->value[i] < RUN_ALONE && view_sums_thread(view, runs->value[i]) < 0)
+			return -ENOMEM;
+	nr = sums_begin(view, sums, runs, CPU_BLOCK);
+	for (; nr > 0 && sums->nr < (uint32_t)nr; sums->nr++) {
+		struct class_times *times = &sums->sums[sums->nr];
+
+		*times = sums->sums[sums->nr - 1];
+		for (uint32_t i = (sums->nr - 1) * CPU_BLOCK; i < sums->nr * CPU_BLOCK; i++)
+			add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], times);
+	}
+	return nr < 0 ? nr : 0;
+}

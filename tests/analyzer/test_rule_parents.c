@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_rule_parents.c - trace_analysis_verify() finds waits for a process that was never a child,
+ * and children without a parent; and accuses no family that Linux allows
+ *
+ * Thread 10 ("one") is on CPU 0. 20 ("two") is on CPU 1.
+ */
+#include "state_waits_case.h"
+#include "unit.h"
+
+/* @what: a part of the violation; NULL: none */
+static void verify(struct analysis_case *c, const char *what)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
+	struct trace_error error = {0};
+
+	c->trace = tb_open_trace(c->tb);
+	c->analysis = trace_analysis_new(c->trace, &options, &error);
+	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), what ? -EBADMSG : 0);
+	CU_ASSERT(!what || strstr(error.message, what));
+	if (error.code && !what)
+		printf("%s\n", error.message);
+	case_free(c);
+}
+
+/*
+ * The last thread of process @pid, which runs on CPU @cpu, ends. @begins: its exit is in the trace
+ */
+static void ends(struct analysis_case *c, uint32_t cpu, uint64_t ns, uint32_t pid, uint32_t next, bool begins)
+{
+	if (begins)
+		tb_exit(c->tb, cpu, ns, pid, pid, true);
+	tb_add(c->tb, cpu, ns + 10, exit_times, NULL, .tid = pid);
+	tb_switch(c->tb, cpu, ns + 10, pid, next, TRACE_TASK_DEAD);
+}
+
+static void a_child_needs_a_parent(void)
+{
+	for (int is_adopted = 0; is_adopted < 2; is_adopted++) {
+		struct analysis_case c = begin_family(10);
+
+		if (is_adopted)
+			tb_add(c.tb, 0, 3000, sched_adopt, NULL, .parent = 10, .reaper = 1);
+		ends(&c, 0, 3000, 10, 0, true);
+		verify(&c, is_adopted ? NULL : "process 10 ends (sched_exit), and no process has adopted its child 20");
+	}
+}
+
+/*
+ * 20 had begun to exit before the recording, so its exit is not in it. 10 waits for it, and ends.
+ */
+static void a_child_that_had_begun_to_exit_needs_no_other_parent(void)
+{
+	struct analysis_case c = begin_family(10);
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	ends(&c, 1, 6010, 20, 0, false);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 20);
+	ends(&c, 0, 7000, 10, 0, true);
+	verify(&c, NULL);
+}
+
+/* Its first thread, or another one, ends, and the process goes on. */
+static void the_end_of_one_thread_is_not_that_of_its_process(void)
+{
+	for (uint32_t first = 0; first < 2; first++) {
+		uint32_t ended = first ? 20 : 21;
+		struct analysis_case c = begin_family(10);
+
+		tb_thread(c.tb, 21, 20, 10, "thread", 1, false);
+		if (!first)
+			tb_switch(c.tb, 1, 2000, 20, 21, TRACE_TASK_INTERRUPTIBLE);
+		tb_exit(c.tb, 1, 2100, ended, 20, false);
+		tb_add(c.tb, 1, 2200, exit_times, NULL, .tid = ended);
+		tb_switch(c.tb, 1, 2200, ended, first ? 21 : 20, TRACE_TASK_DEAD);
+		ends(&c, 0, 3000, 10, 0, true);
+		verify(&c, "process 10 ends (sched_exit), and no process has adopted its child 20");
+	}
+}
+
+/* 10 waits for any child, and 20 wakes it at its end. 20 is a child of 30, which is one of 10. */
+static struct analysis_case grandchild_wakes(bool leaves_children)
+{
+	struct analysis_case c = begin_family(30);
+
+	tb_thread(c.tb, 30, 30, 10, "three", 1, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
+	block(&c);
+	tb_exit(c.tb, 1, 5990, 20, 20, true);
+	if (leaves_children)
+		tb_add(c.tb, 1, 5990, sched_adopt, NULL, .parent = 20, .reaper = 10);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_add(c.tb, 1, 6020, exit_times, NULL, .tid = 20);
+	tb_switch(c.tb, 1, 6020, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 40);
+	return c;
+}
+
+/*
+ * A subreaper gets the children of a grandchild that ends. One of them has ended before: the end of
+ * the grandchild, which never was a child, ends the wait.
+ */
+static void a_process_that_leaves_an_ended_child_may_be_waited_for(void)
+{
+	for (int leaves_children = 0; leaves_children < 2; leaves_children++) {
+		struct analysis_case c = grandchild_wakes(leaves_children);
+
+		verify(&c,
+		       leaves_children ? NULL : "waited for process 20 (two) via waitpid, which was never its child");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_child_needs_a_parent),
+		CASE(a_child_that_had_begun_to_exit_needs_no_other_parent),
+		CASE(the_end_of_one_thread_is_not_that_of_its_process),
+		CASE(a_process_that_leaves_an_ended_child_may_be_waited_for),
+		{NULL, NULL},
+	};
+
+	return unit_main("rule_parents", cases, argc, argv);
+}

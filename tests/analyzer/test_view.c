@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_view.c - a view's figures of any span are those of the accounting in that window, and the
+ * columns of any division of the span add up to them
+ *
+ * 	test_view                          random stories
+ * 	TRACE_TEST_WINDOW=FILE test_view   also some spans of a recording
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <trace/view.h>
+#include "critical_path_case.h"
+#include "random_story.h"
+#include "unit.h"
+
+#define MAX_COLUMNS 61
+
+struct picture {
+	struct trace *trace;
+	struct trace_analysis *analysis;
+	struct trace_view *view;
+	uint64_t start, end;
+};
+
+static struct picture picture_new(struct trace *trace, size_t max_intervals)
+{
+	struct picture p = {.trace = trace, .analysis = trace_analysis_new(trace, NULL, NULL)};
+	struct trace_view_options options = {.size = sizeof(options), .max_intervals = max_intervals};
+
+	p.view = trace_view_new(p.analysis, &options, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p.view);
+	CU_ASSERT_EQUAL(trace_analysis_run(p.analysis, NULL), 0);
+	trace_analysis_window(p.analysis, &p.start, &p.end);
+	return p;
+}
+
+static void picture_free(struct picture *p)
+{
+	trace_view_free(p->view);
+	trace_analysis_free(p->analysis);
+}
+
+/* ---- a span, by one column and by several ---- */
+
+static void columns_of(struct picture *p, struct trace_row_id id, uint64_t from, uint64_t to, uint32_t nr,
+		       uint64_t *ret_sum)
+{
+	uint64_t ns[MAX_COLUMNS][TRACE_NR_CLASSES];
+
+	CU_ASSERT_EQUAL(trace_view_columns(p->view, id, from, to, nr, ns[0]), 0);
+	memset(ret_sum, 0, TRACE_NR_CLASSES * sizeof(*ret_sum));
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t width = from + (to - from) * (i + 1) / nr - (from + (to - from) * i / nr), sum = 0;
+
+		for (int class = 0; class < TRACE_NR_CLASSES; class ++) {
+			ret_sum[class] += ns[i][class];
+			sum += ns[i][class];
+		}
+		if (id.kind != TRACE_ROW_PROCESS)
+			CU_ASSERT_EQUAL(sum, width);
+	}
+}
+
+static void check_division(struct picture *p, struct trace_row_id id, uint64_t from, uint64_t to, uint32_t nr,
+			   uint64_t *ret_sum)
+{
+	uint64_t parts[TRACE_NR_CLASSES];
+
+	columns_of(p, id, from, to, 1, ret_sum);
+	columns_of(p, id, from, to, nr, parts);
+	CU_ASSERT_EQUAL(memcmp(parts, ret_sum, sizeof(parts)), 0);
+}
+
+/* ---- equal to the accounting of the window ---- */
+
+static void check_figures(const uint64_t *ns, const struct trace_figures *f)
+{
+	uint64_t waits[TRACE_NR_CLASSES] = {0};
+
+	for (size_t i = 0; i < f->nr_waits; i++)
+		waits[f->waits[i].idle ? TRACE_CLASS_REST : TRACE_CLASS_WAIT + f->waits[i].kind] += f->waits[i].ns;
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_USER], f->user_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_SYSCALL], f->syscall_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_TRAP], f->trap_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_INTERRUPTED], f->interrupted_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_WAIT_CPU], f->wait_cpu_ns);
+	for (int class = TRACE_CLASS_REST; class < TRACE_CLASS_RUNNING; class ++)
+		CU_ASSERT_EQUAL(ns[class], waits[class]);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_RUNNING], 0);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_UNREAD], 0);
+}
+
+static bool is_same(const struct trace_thread *left, const struct trace_thread *right)
+{
+	return trace_thread_index(left) == trace_thread_index(right);
+}
+
+/* Each thread of the window has a row, and the rows of its threads are those of the process. */
+static void check_process(struct picture *p, const struct trace_analysis *part, const struct trace_process *process,
+			  const struct trace_process *same, uint64_t from, uint64_t to, uint32_t nr)
+{
+	struct trace_figures *f = trace_process_figures(part, process);
+	const struct trace_thread *mine = NULL;
+	uint64_t ns[TRACE_NR_CLASSES];
+	struct trace_row_id id;
+
+	if (trace_view_row_of_process(p->view, same, &id)) {
+		check_division(p, id, from, to, nr, ns);
+		check_figures(ns, f);
+	} else {
+		CU_ASSERT_EQUAL(f->elapsed_ns, 0);
+	}
+	trace_figures_free(f);
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		mine = trace_next_thread(same, mine);
+		CU_ASSERT(is_same(thread, mine));
+		f = trace_thread_figures(part, thread);
+		if (trace_view_row_of(p->view, mine, &id)) {
+			check_division(p, id, from, to, nr, ns);
+			check_figures(ns, f);
+			CU_ASSERT_EQUAL(ns[TRACE_CLASS_ABSENT], to - from - f->elapsed_ns);
+		} else {
+			CU_ASSERT_EQUAL(f->elapsed_ns, 0);
+		}
+		trace_figures_free(f);
+	}
+}
+
+static void check_cpu(struct picture *p, const struct trace_analysis *part, uint32_t cpu, uint64_t from, uint64_t to,
+		      uint32_t nr)
+{
+	struct trace_row_id id = {TRACE_ROW_CPU, cpu};
+	struct trace_cpu_figures figures;
+	uint64_t ns[TRACE_NR_CLASSES];
+
+	check_division(p, id, from, to, nr, ns);
+	trace_cpu_figures(part, cpu, &figures);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_USER], figures.user_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_SYSCALL] + ns[TRACE_CLASS_TRAP], figures.system_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_INTERRUPTED], figures.irq_ns + figures.softirq_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_IDLE], figures.idle_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN], figures.unknown_ns);
+}
+
+static void check_span(struct picture *p, uint64_t from, uint64_t to, uint32_t nr)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = from, .to_ns = to};
+	struct trace_analysis *part = trace_analysis_new(p->trace, &options, NULL);
+
+	CU_ASSERT_EQUAL(trace_analysis_run(part, NULL), 0);
+	for (size_t i = 0; i < trace_nr_processes(part); i++)
+		check_process(p, part, trace_get_process(part, i), trace_get_process(p->analysis, i), from, to, nr);
+	for (uint32_t i = 0; i < trace_nr_cpus(part); i++)
+		check_cpu(p, part, i, from, to, nr);
+	trace_analysis_free(part);
+}
+
+/* ---- the spans of a row cover it ---- */
+
+struct cover {
+	uint64_t at;
+	uint64_t classes[TRACE_NR_CLASSES];
+};
+
+static bool cover(void *data, const struct trace_view_span *span)
+{
+	struct cover *cover = data;
+
+	CU_ASSERT(span->to_ns > span->from_ns);
+	CU_ASSERT(!cover->at || span->from_ns == cover->at);
+	cover->at = span->to_ns;
+	cover->classes[span->class_of_time] += span->to_ns - span->from_ns;
+	return true;
+}
+
+static void check_spans(struct picture *p)
+{
+	for (uint32_t i = 0; i < trace_view_nr_rows(p->view, TRACE_ROW_THREAD); i++) {
+		struct trace_row_id id = {TRACE_ROW_THREAD, i};
+		struct cover covered = {0};
+		uint64_t ns[TRACE_NR_CLASSES];
+
+		CU_ASSERT_EQUAL(trace_view_spans(p->view, id, p->start, p->end, cover, &covered), 0);
+		CU_ASSERT_EQUAL(trace_view_columns(p->view, id, p->start, p->end, 1, ns), 0);
+		for (int class = 0; class < TRACE_CLASS_ABSENT; class ++)
+			CU_ASSERT_EQUAL(covered.classes[class], ns[class]);
+	}
+}
+
+static void check_trace(struct trace *trace, uint64_t seed, unsigned int nr)
+{
+	struct picture p = picture_new(trace, 0);
+	struct dice dice = {seed, NULL};
+
+	check_span(&p, p.start, p.end, 7);
+	check_spans(&p);
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t from = p.start + below(&dice, p.end - p.start), to = from + 1 + below(&dice, p.end - from);
+
+		check_span(&p, from, to, 1 + (uint32_t)below(&dice, MAX_COLUMNS));
+	}
+	picture_free(&p);
+}
+
+static void check_story(uint64_t seed, struct mood mood)
+{
+	struct tb *tb = random_story(seed, &mood);
+	struct trace *trace = tb_open_trace(tb);
+
+	tb_free(tb);
+	check_trace(trace, seed, 5);
+	trace_close(trace);
+}
+
+static void spans_of_plausible_traces_are_those_of_the_accounting(void)
+{
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		check_story(seed, (struct mood){.nr_tids = 12, .switches = 25, .sleeps = 50, .nr_events = 2000});
+}
+
+static void spans_of_crowded_machines_are_those_of_the_accounting(void)
+{
+	for (uint64_t seed = 20; seed < 23; seed++)
+		check_story(seed, (struct mood){.nr_tids = 60, .switches = 80, .sleeps = 10, .moves = true});
+}
+
+static void spans_of_noise_and_gaps_are_those_of_the_accounting(void)
+{
+	for (uint64_t seed = 40; seed < 48; seed++)
+		check_story(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 20),
+						.nr_tids = 12,
+						.switches = 25,
+						.sleeps = 50,
+						.nr_events = 2000,
+						.losses = true});
+}
+
+static void spans_of_a_recording_are_those_of_the_accounting(void)
+{
+	const char *path = getenv("TRACE_TEST_WINDOW");
+	struct trace *trace = path ? trace_open(path, NULL) : NULL;
+
+	CU_ASSERT(!path || trace);
+	if (trace)
+		check_trace(trace, 7, 3);
+	trace_close(trace);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(spans_of_plausible_traces_are_those_of_the_accounting),
+		CASE(spans_of_crowded_machines_are_those_of_the_accounting),
+		CASE(spans_of_noise_and_gaps_are_those_of_the_accounting),
+		CASE(spans_of_a_recording_are_those_of_the_accounting),
+		{NULL, NULL},
+	};
+
+	return unit_main("view", cases, argc, argv);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// page_shows.mjs - the page in a browser, on the trace of page_story.c: PAGE_STORY names it.
+import assert from "node:assert";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { MODULES, clickRow, openPage, placeOf, startBrowser, startServer } from "./browser.mjs";
+import { pageModule } from "./modules.mjs";
+
+const LONG = Boolean(process.env.TRACE_TEST_LONG),
+	HOSTILE = "<img src=x a=1>",
+	MS = 1e6,
+	STORY = process.env.PAGE_STORY;
+const { CLASSES, UNKNOWN, USER, makePixels, PROCESS, THEMES } = await pageModule("classes");
+const { decodeShares, layRow } = await pageModule("shares");
+let browser, server, page;
+
+before(async () => {
+	server = process.env.PAGE_URL ? { url: process.env.PAGE_URL, end: () => {} } : await startServer(STORY);
+	browser = await startBrowser();
+	page = await openPage(browser, server.url);
+});
+
+after(async () => {
+	await browser?.close();
+	await server?.end();
+});
+
+/** Back to the whole trace, with nothing selected. */
+async function fresh() {
+	await page.press("Escape", "Escape", "Escape", "Escape", "f");
+	await page.evaluate(() => {
+		const { view } = globalThis.traceView;
+
+		view.open.clear();
+		view.pinned = [];
+		view.row = null;
+		view.emit("selection");
+	});
+	await page.ready();
+}
+
+function labels() {
+	return page.view("view.shown.map(node => node.label)");
+}
+
+test("the page opens with an answer, a title and what is missing, and says nothing on the console", async () => {
+	assert.match(await page.text("#sentence"), /load/);
+	assert.match(await page.title(), /tracevisualizer$/);
+	assert.match(await page.text("#missing"), /17 events were lost/);
+	assert.ok((await labels()).includes(HOSTILE));
+	assert.deepStrictEqual(page.said, []);
+});
+
+test("the pixels are the shares that the engine gives", async () => {
+	const { ids, columns, height, from, to } = await page.evaluate(() => {
+		const { view, timeline } = globalThis.traceView;
+
+		return {
+			ids: view.shown.map(node => node.id).filter(id => id !== null),
+			columns: timeline.picture.columns,
+			height: timeline.picture.height,
+			from: view.from,
+			to: view.to
+		};
+	});
+	const answer = await fetch(
+		`${server.url}ask/shares?rows=${ids.join(",")}&from=${from}&to=${to}&columns=${columns}`
+	);
+	const { rows } = decodeShares(await answer.arrayBuffer()),
+		palette = makePixels("light", THEMES.light.background);
+	const nodes = await page.view("view.shown.map(node => node.id)");
+
+	for (const [id, bytes] of rows) {
+		const picture = layRow(bytes, columns, height),
+			top = 2 + nodes.indexOf(id) * 20;
+		const expected = Array.from(
+			picture,
+			(number, i) => palette[(number << 6) | (((top + Math.floor(i / columns)) & 7) << 3) | ((i % columns) & 7)]
+		);
+
+		assert.equal(
+			await page.evaluate(
+				([from, to]) => {
+					// FNV-1a: millions of pixels are slow to send
+					return globalThis.traceView.timeline.pixels
+						.subarray(from, to)
+						.reduce((hash, pixel) => Math.imul(hash ^ pixel, 16777619), 1);
+				},
+				[top * columns, (top + height) * columns]
+			),
+			expected.reduce((hash, pixel) => Math.imul(hash ^ pixel, 16777619), 1),
+			`row ${id}`
+		);
+	}
+	assert.equal(rows.size, ids.length);
+});
+
+test("the canvas has the colour of the state where the story has it", async () => {
+	const colourAt = async (label, t) => {
+		const { x, y } = await placeOf(page, label, t);
+
+		return page.evaluate(
+			([left, top]) => {
+				// above the text of the box
+				const canvas = document.getElementById("canvas"),
+					box = canvas.getBoundingClientRect();
+				const [r, g, b] = canvas
+					.getContext("2d")
+					.getImageData(Math.round(left - box.left), Math.round(top - box.top) - 7, 1, 1).data;
+
+				return "#" + [r, g, b].map(c => c.toString(16).padStart(2, "0")).join("");
+			},
+			[x, y]
+		);
+	};
+
+	assert.equal(await colourAt("load", 45 * MS), CLASSES[PROCESS].light);
+	assert.equal(await colourAt("load", 90 * MS), CLASSES[USER].light);
+	assert.equal(await colourAt(HOSTILE, 45 * MS), CLASSES[PROCESS].light);
+	assert.equal(await colourAt(HOSTILE, 75 * MS), CLASSES[USER].light);
+});
+
+test("a click selects a wait, Enter follows it to the thread that ended it, Backspace returns", async () => {
+	await fresh();
+	await clickRow(page, "load", 45 * MS);
+	assert.match(await page.text("#selection h2"), /^load 10 .*69\.90 ms/);
+	await page.press("Enter");
+	assert.match(await page.text("#selection h2"), new RegExp(HOSTILE));
+	assert.equal(await page.view("view.chain.length"), 1);
+	await page.press("Enter"); // it ran: to its longest wait meanwhile
+	assert.match(await page.text("#selection h2"), /49\.90 ms.*postgres/);
+	await page.press("Enter", "Enter");
+	assert.match(await page.text("#selection h2"), /^postgres 30 .*file/);
+	await page.press("Backspace", "Backspace", "Backspace", "Backspace");
+	assert.match(await page.text("#selection h2"), /^load 10 /);
+	assert.equal(await page.view("view.chain.length"), 0);
+});
+
+test("the box at the pointer says the state and who had the CPU", async () => {
+	await fresh();
+	const { x, y } = await placeOf(page, "load", 45 * MS);
+
+	await page.mouse.move(x, y);
+	await page.ready();
+	assert.match(await page.text("#hover"), /load 10[^]*69\.90 ms/);
+	await page.mouse.move(60, 10);
+});
+
+test("hostile names are text: no element comes from them", async () => {
+	await fresh();
+	await clickRow(page, "postgres");
+	await page.press(" ");
+	await clickRow(page, HOSTILE, 45 * MS);
+	for (const tab of ["processes", "threads", "waits", "calls", "files", "events", "spans"]) {
+		await page.click(`#tab-${tab}`);
+		await page.ready();
+		assert.equal(await page.locator("#tables .error").count(), 0, tab);
+	}
+	await page.click("#tab-files");
+	await page.ready();
+	assert.match(await page.text("#tables"), /<script>alert\(1\)/);
+	assert.equal(await page.locator("img, script:not([src]), b:has-text('quickly')").count(), 0);
+	const hidden = /[\u0001-\u0008\u000b-\u001f\u202a-\u202e]/;
+
+	assert.doesNotMatch(await page.text("body"), hidden);
+	assert.doesNotMatch(await page.view("view.shown.map(node => node.label).join()"), hidden);
+	await page.click("#tab-processes");
+	await page.ready();
+});
+
+test("keys, wheel and drag zoom and move; the address keeps the place", async () => {
+	await fresh();
+	const { x, y } = await placeOf(page, "load", 50 * MS);
+
+	await page.mouse.move(x, y);
+	await page.mouse.wheel(0, -400);
+	await page.ready();
+	const [from, to] = await page.view("[view.from, view.to]");
+
+	assert.ok(from > 0 && to < 100 * MS && Math.abs((from + to) / 2 - 50 * MS) < MS);
+	await page.press("w", "d", "ArrowRight", "a", "s");
+	await page.mouse.down();
+	await page.mouse.move(x + 50, y, { steps: 3 });
+	await page.mouse.up();
+	await clickRow(page, "load", 50 * MS);
+	await page.press("p");
+	await page.waitForFunction(() => /r=.*p=/.test(location.hash));
+	const place = await page.view("[Math.floor(view.from), view.row, view.pinned.length]"),
+		selected = await page.text("#selection h2");
+
+	await page.reload();
+	await page.ready();
+	assert.deepStrictEqual(await page.view("[Math.floor(view.from), view.row, view.pinned.length]"), place);
+	assert.equal(await page.text("#selection h2"), selected);
+	await page.press("p", "f");
+	assert.deepStrictEqual(await page.view("[view.from, view.to]"), [0, 100 * MS]);
+});
+
+test("an address that leads nowhere is harmless", async () => {
+	await page.goto(`${server.url}#v=5-1&r=999999&t=5&o=77,<b>&p=88&f=%00`);
+	await page.reload();
+	await page.ready();
+	assert.deepStrictEqual(page.said, []);
+	await page.goto(server.url);
+	await page.ready();
+});
+
+test("the critical path shows its rows only, and Escape leaves it", async () => {
+	await fresh();
+	const all = await labels();
+
+	await clickRow(page, "load");
+	await page.press("c");
+	const rows = await labels();
+
+	assert.ok(
+		rows.includes("load") && rows.includes(HOSTILE) && rows.includes("postgres") && !rows.includes("CPU 0"),
+		rows.join()
+	);
+	assert.match(await page.text("#selection h2"), /Critical path of load 10/);
+	assert.equal(await page.view("view.path.segments.reduce((s, part) => s + part.to - part.from, 0)"), 100 * MS);
+	await page.press("Escape");
+	assert.deepStrictEqual(await labels(), all);
+});
+
+test("search selects, filter chooses, Space opens", async () => {
+	await fresh();
+	await page.press("/");
+	await page.keyboard.type("postgr");
+	await page.waitForSelector("#results li");
+	await page.ready();
+	await page.press("Enter");
+	assert.match(await page.text("#selection h2"), /postgres 30/);
+	await page.press(" ");
+	assert.ok((await labels()).includes("worker"));
+	await page.press("r");
+	await page.keyboard.type("load");
+	await page.press("Enter");
+	assert.deepStrictEqual(await labels(), ["load"]);
+	await page.press("Escape", "Escape");
+	assert.ok((await labels()).length > 3);
+});
+
+test("a measured span is what the tables are about, and their times are those of the books", async () => {
+	await fresh();
+	const a = await placeOf(page, "load", 20 * MS),
+		b = await placeOf(page, "load", 60 * MS);
+
+	await page.keyboard.down("Shift");
+	await page.mouse.move(a.x, a.y);
+	await page.mouse.down();
+	await page.mouse.move(b.x, b.y, { steps: 4 });
+	await page.mouse.up();
+	await page.keyboard.up("Shift");
+	await page.ready();
+	assert.match(await page.text("#span-title"), /measured/);
+	const { from, to } = await page.view("view.range");
+
+	assert.ok(Math.abs(from - 20 * MS) < MS && Math.abs(to - 60 * MS) < MS);
+	const books = await (await fetch(`${server.url}ask/books?from=${from}&to=${to}`)).json();
+	const { durationText } = await pageModule("time");
+	const postgres = books.processes.find(process => process.comm === "postgres"),
+		row = page.locator("#tables tr", { hasText: "postgres 30" });
+
+	assert.equal(await row.locator("td").nth(3).innerText(), durationText(postgres.user_ns));
+	await page.press("m");
+	assert.match(await page.text("#span-title"), /whole trace/);
+});
+
+test("the grid has the spans of the row, and keys move in it", async () => {
+	await fresh();
+	await page.click("#tab-spans");
+	await page.ready();
+	await clickRow(page, "load");
+	const rows = await page.locator("#tables [role=grid] tbody tr").allInnerTexts();
+
+	assert.ok(
+		rows.some(text => /69\.90 ms/.test(text)),
+		rows.join("\n")
+	);
+	await page.locator("#tables [role=grid] [tabindex='0']").focus();
+	await page.press("ArrowDown", "ArrowDown", "ArrowRight", "Enter");
+	assert.equal(await page.locator("#tables [role=grid] [tabindex='0']").count(), 1);
+	assert.notEqual(await page.view("view.span"), null);
+	await page.click("#tab-processes");
+	await page.ready();
+});
+
+test("lost events are hatched where the books say unknown", async () => {
+	const ns = await page.evaluate(async t => {
+		const { view } = globalThis.traceView,
+			row = view.shown.find(node => node.label === "<img src=x a=1>").id;
+		const answer = await fetch(`ask/sums?from=${t}&to=${t + 1000000}`);
+
+		return (await answer.json()).rows.find(found => found.id === row).ns;
+	}, 85 * MS);
+
+	assert.equal(ns[UNKNOWN], MS);
+	assert.deepStrictEqual(page.said, []);
+});
+
+async function violations(tested) {
+	const { violations: found } = await tested.evaluate(() => globalThis.axe.run());
+
+	return found.map(
+		({ id, nodes }) =>
+			`${id}: ${nodes
+				.map(node => node.html)
+				.join(" ")
+				.slice(0, 300)}`
+	);
+}
+
+test("axe finds nothing, in light and dark, with a selection and with help", async () => {
+	await fresh();
+	await clickRow(page, "load", 45 * MS);
+	await page.press("Enter");
+	await page.evaluate(fs.readFileSync(path.join(MODULES, "node_modules/axe-core/axe.min.js"), "utf8"));
+	for (const tab of LONG ? ["threads", "waits", "calls", "files", "events", "spans"] : ["spans"])
+		for (const theme of ["dark", "light"]) {
+			await page.click(`#tab-${tab}`);
+			await page.press("l");
+			assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+			assert.deepStrictEqual(await violations(page), [], `${theme} ${tab}`);
+		}
+	await page.press("?");
+	assert.deepStrictEqual(await violations(page), [], "help");
+	await page.keyboard.press("Escape");
+	await page.waitForSelector("#help", { state: "hidden" });
+});
+
+test("each size of window and each density has a complete picture", async () => {
+	const sizes = LONG
+		? [
+				[1280, 720, 1],
+				[2560, 1440, 1],
+				[3840, 2160, 1],
+				[1280, 800, 2],
+				[1440, 900, 1.5]
+			]
+		: [[1280, 800, 2]];
+
+	for (const [width, height, deviceScaleFactor] of sizes) {
+		const tested = await openPage(browser, server.url, { viewport: { width, height }, deviceScaleFactor });
+		const [canvas, error] = await tested.evaluate(() => [
+			document.getElementById("canvas").width,
+			globalThis.traceView.timeline.picture.error
+		]);
+
+		assert.equal(canvas, width * deviceScaleFactor);
+		assert.equal(error, "");
+		assert.ok(await tested.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+		assert.deepStrictEqual(tested.said, []);
+		await tested.context().close();
+	}
+});
+
+test("a server that is gone is told in one sentence", { skip: Boolean(process.env.PAGE_URL) }, async () => {
+	await server.end();
+	server = null;
+	await clickRow(page, "load", 5 * MS);
+	await page.waitForSelector("#error:not([hidden])");
+	assert.match(await page.text("#error"), /does not answer/);
+});

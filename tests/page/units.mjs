@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// units.mjs - the parts of the page that need no browser, under node: shares, columns, times, rows, places, names, colours.
+import assert from "node:assert";
+import { test } from "node:test";
+import { pageModule } from "./modules.mjs";
+
+const { CLASSES, NR_CLASSES, ORDER, ABSENT, UNKNOWN, USER, WAIT_CPU, PROCESS, THEMES, contrast, inkOn, makePixels } =
+	await pageModule("classes");
+const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } = await pageModule("shares");
+const { bytesText, countText, durationText, percentText, pointText, tickDistance, wallDigits, wallText } =
+	await pageModule("time");
+const { makeTree, openTo, shownIndex, shownNodes } = await pageModule("rows");
+const { readPlace, writePlace } = await pageModule("place");
+const { boxText, clean, objectText, spanSentence } = await pageModule("words");
+const { ask, askBytes, newest, question } = await pageModule("ask");
+const { chosenSpan, makeView, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
+
+function varint(value) {
+	const bytes = [];
+
+	for (; value >= 128; value = Math.floor(value / 128)) bytes.push((value % 128) + 128);
+	return [...bytes, value];
+}
+
+const whole = (count, number) => [...varint(count * 2 + 1), number];
+const mixed = columns => [
+	...varint(columns.length * 2),
+	...columns.flatMap(parts => [parts.length, ...parts.flatMap(([number, ns]) => [number, ...varint(ns)])])
+];
+
+function answer(rows, from, to, columns) {
+	const head = new DataView(new ArrayBuffer(32)),
+		bytes = [];
+
+	head.setUint32(0, 0x31485356, true);
+	head.setUint32(4, rows.length, true);
+	head.setUint32(8, columns, true);
+	head.setBigUint64(16, BigInt(from), true);
+	head.setBigUint64(24, BigInt(to), true);
+	for (const [id, runs] of rows) {
+		const row = new DataView(new ArrayBuffer(8));
+
+		row.setUint32(0, id, true);
+		row.setUint32(4, runs.length, true);
+		bytes.push(...new Uint8Array(row.buffer), ...runs);
+	}
+	return new Uint8Array([...new Uint8Array(head.buffer), ...bytes]).buffer;
+}
+
+function random(seed) {
+	// xorshift: the same sequence in each run
+	let x = seed;
+
+	return below => {
+		x ^= x << 13;
+		x ^= x >>> 17;
+		x ^= x << 5;
+		return (x >>> 0) % below;
+	};
+}
+
+test("shares are decoded as they were written", () => {
+	const runs = [
+		...whole(3, USER),
+		...mixed([
+			[
+				[USER, 300],
+				[WAIT_CPU, 700]
+			],
+			[[PROCESS, 2 ** 40]]
+		]),
+		...whole(200, ABSENT)
+	];
+	const decoded = decodeShares(
+		answer(
+			[
+				[7, runs],
+				[9, whole(205, UNKNOWN)]
+			],
+			5,
+			2 ** 52,
+			205
+		)
+	);
+
+	assert.deepStrictEqual([decoded.from, decoded.to, decoded.columns], [5, 2 ** 52, 205]);
+	assert.deepStrictEqual([...decoded.rows.keys()], [7, 9]);
+	assert.deepStrictEqual([...decoded.rows.get(7)], runs);
+	assert.equal(columnShares(decoded.rows.get(7), 205, 3, 1000)[WAIT_CPU], 700);
+	assert.equal(columnShares(decoded.rows.get(7), 205, 4, 1000)[PROCESS], 2 ** 40);
+	assert.equal(columnShares(decoded.rows.get(7), 205, 0, 1000)[USER], 1000);
+});
+
+test("damaged shares are refused", () => {
+	const good = new Uint8Array(answer([[7, whole(10, USER)]], 0, 100, 10));
+
+	assert.throws(() => decodeShares(good.slice(0, 20).buffer));
+	assert.throws(() => decodeShares(good.slice(0, good.length - 1).buffer));
+	assert.throws(() => decodeShares(good.map((byte, i) => (i === 0 ? byte ^ 1 : byte)).buffer));
+	for (const runs of [[], whole(11, USER), [...whole(9, USER), 128], [0, 0], mixed([[[USER, 3]]]).slice(0, -1)])
+		assert.throws(() => layRow(new Uint8Array(runs), 10, 16), `${runs}`);
+});
+
+test("the pixels of a column add up, each within one pixel of its share", () => {
+	const below = random(42),
+		pixels = new Int32Array(NR_CLASSES);
+
+	for (let i = 0; i < 3000; i++) {
+		const height = 1 + below(40),
+			classes = ORDER.filter(() => below(3) === 0),
+			ns = classes.map(() => (below(2) ? below(100) : below(1e9)));
+		const sum = ns.reduce((s, n) => s + n, 0);
+
+		divideColumn(classes, ns, classes.length, height, pixels);
+		assert.equal(
+			pixels.reduce((s, n) => s + n, 0),
+			height
+		);
+		classes.forEach(
+			(number, j) =>
+				sum &&
+				assert.ok(
+					Math.abs(pixels[number] - (ns[j] * height) / sum) < 1,
+					`${pixels[number]} pixels for ${ns[j]} of ${sum}`
+				)
+		);
+	}
+});
+
+test("a class that has most of a column is drawn in it, and one without time is not", () => {
+	const picture = layRow(
+		new Uint8Array([
+			...mixed([
+				[
+					[USER, 1],
+					[WAIT_CPU, 999]
+				]
+			]),
+			...whole(1, PROCESS)
+		]),
+		2,
+		16
+	);
+
+	assert.deepStrictEqual([...new Set(picture.filter((_, i) => i % 2 === 0))], [WAIT_CPU]);
+	assert.deepStrictEqual([...new Set(picture.filter((_, i) => i % 2 === 1))], [PROCESS]);
+});
+
+test("columns have their classes in one order, what runs is below", () => {
+	const picture = layRow(
+		new Uint8Array(
+			mixed([
+				[
+					[USER, 50],
+					[WAIT_CPU, 25],
+					[PROCESS, 25]
+				]
+			])
+		),
+		1,
+		8
+	);
+
+	assert.deepStrictEqual([...picture], [PROCESS, PROCESS, WAIT_CPU, WAIT_CPU, USER, USER, USER, USER]);
+	assert.deepStrictEqual(
+		[...ORDER].sort((a, b) => a - b),
+		[...CLASSES.keys()]
+	);
+});
+
+test("the sums of columns are those of the row", () => {
+	const sums = sumShares(
+		new Uint8Array([
+			...whole(2, USER),
+			...mixed([
+				[
+					[USER, 1],
+					[WAIT_CPU, 2]
+				]
+			])
+		]),
+		3,
+		0,
+		10
+	);
+
+	assert.equal(sums[USER], 6 + 1);
+	assert.equal(sums[WAIT_CPU], 2);
+});
+
+test("wide runs of one class are found", () => {
+	const runs = new Uint8Array([
+		...whole(30, USER),
+		...mixed([
+			[
+				[USER, 1],
+				[WAIT_CPU, 2]
+			]
+		]),
+		...whole(5, USER),
+		...whole(40, ABSENT),
+		...whole(24, WAIT_CPU)
+	]);
+
+	assert.deepStrictEqual(wideRuns(runs, 100, 20), [
+		{ column: 0, count: 30, number: USER },
+		{ column: 76, count: 24, number: WAIT_CPU }
+	]);
+});
+
+test("times are written as tracevisualizer writes them", () => {
+	assert.deepStrictEqual(
+		[614, 999, 1000, 999994, 999995, 1030000, 999994999, 999995000, 55.219e9].map(durationText),
+		["614 ns", "999 ns", "1.00 us", "999.99 us", "1.00 ms", "1.03 ms", "999.99 ms", "1.000 s", "55.219 s"]
+	);
+	assert.deepStrictEqual([countText(761840), countText(12), countText(1234567)], ["761,840", "12", "1,234,567"]);
+	assert.deepStrictEqual([bytesText(812), bytesText(1258291)], ["812 B", "1.2 MiB"]);
+	assert.deepStrictEqual(
+		[percentText(83, 100), percentText(4, 1000), percentText(1, 1e6), percentText(0, 9), percentText(1, 0)],
+		["83 %", "0.4 %", "< 0.1 %", "0 %", "0 %"]
+	);
+});
+
+test("ticks are 1, 2 or 5 times a power of ten, and their texts differ", () => {
+	for (const span of [7, 200, 999, 12345, 5e8, 509748119, 3.6e12]) {
+		const distance = tickDistance(span, 10);
+
+		assert.match(String(distance), /^[125]0*$/, `${span}`);
+		assert.ok(span / distance <= 10.01 || distance === 1);
+		const texts = [0, 1, 2, 3].map(i => pointText(1e9 + i * distance, distance));
+
+		assert.equal(new Set(texts).size, 4, texts.join());
+	}
+});
+
+test("the wall clock is that of the trace, in UTC", () => {
+	const start = 1764120653106086000n; // 2025-11-26 01:30:53.106086
+
+	assert.equal(wallText(0, start, 6), "01:30:53.106086");
+	assert.equal(wallText(893914000, start, 3), "01:30:54.000");
+	assert.equal(wallText(0, start, 0), "01:30:53");
+	assert.deepStrictEqual([1, 1000, 1e6, 5e8, 1e9, 6e10].map(wallDigits), [9, 6, 3, 1, 0, 0]);
+});
+
+const ROWS = [
+	{ id: 0, kind: "cpu", parent: null, name: "CPU 0", cpu: 0, busy_ns: 5 },
+	{ id: 1, kind: "process", parent: null, name: "load", title: "load", pid: 10, busy_ns: 9, command: true },
+	{ id: 2, kind: "thread", parent: 1, name: "load", pid: 10, tid: 10, busy_ns: 9, command: true },
+	{ id: 3, kind: "process", parent: null, name: "postgres", title: "postgres: walwriter", pid: 20, busy_ns: 8 },
+	{ id: 4, kind: "thread", parent: 3, name: "postgres", pid: 20, tid: 20, busy_ns: 7 },
+	{ id: 5, kind: "thread", parent: 3, name: "worker", pid: 20, tid: 21, busy_ns: 1 },
+	{ id: 6, kind: "process", parent: null, name: "cron", title: "cron", pid: 30, busy_ns: 0 },
+	{ id: 7, kind: "thread", parent: 6, name: "cron", pid: 30, tid: 30, busy_ns: 0 },
+	{ id: 8, kind: "process", parent: null, name: "kworker", title: "kworker", pid: 40, busy_ns: 3, kernel: true },
+	{ id: 9, kind: "thread", parent: 8, name: "kworker", pid: 40, tid: 40, busy_ns: 3, kernel: true }
+];
+const choice = extra => ({ open: new Set(), pinned: [], filter: "", only: null, ...extra });
+const labels = nodes => nodes.map(node => node.label);
+
+test("rows are CPUs, processes, and what rests and the kernel's threads folded", () => {
+	const tree = makeTree(ROWS);
+
+	assert.deepStrictEqual(labels(shownNodes(tree, choice())), [
+		"CPU 0",
+		"load",
+		"postgres: walwriter",
+		"1 process at rest",
+		"1 kernel thread"
+	]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ open: new Set(["3", "kernel"]) }))), [
+		"CPU 0",
+		"load",
+		"postgres: walwriter",
+		"postgres",
+		"worker",
+		"1 process at rest",
+		"1 kernel thread",
+		"kworker"
+	]);
+	assert.equal(tree.byRow.get(1), tree.byRow.get(2)); // a process with one thread is one row
+	assert.equal(tree.byRow.get(3).leaf, null);
+});
+
+test("filter, pins and paths choose rows", () => {
+	const tree = makeTree(ROWS);
+
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "KWORK" }))), ["1 kernel thread", "kworker"]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "21" }))), ["postgres: walwriter"]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ pinned: ["5", "gone"], filter: "load" }))), [
+		"worker",
+		"load"
+	]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ only: [9, 2, 9, 77] }))), ["kworker", "load"]);
+});
+
+test("a row that is folded away is opened, or stood for by the row that folds it", () => {
+	const tree = makeTree(ROWS),
+		open = new Set();
+
+	assert.equal(shownIndex(tree, shownNodes(tree, choice()), 5), 2);
+	assert.equal(openTo(tree, open, 5).label, "worker");
+	assert.deepStrictEqual([...open], ["3"]);
+	assert.equal(shownIndex(tree, shownNodes(tree, choice({ open })), 5), 4);
+	assert.equal(shownIndex(tree, [], 5), -1);
+	assert.equal(openTo(tree, open, 99), undefined);
+});
+
+test("an address keeps the place, and a bad one is harmless", () => {
+	const place = {
+		visible: { from: 5, to: 900 },
+		range: { from: 7, to: 8 },
+		row: 12,
+		t: 77,
+		open: ["3", "kernel"],
+		pinned: ["4"],
+		filter: "a&b=<c>#"
+	};
+
+	assert.deepStrictEqual(readPlace(writePlace(place)), place);
+	assert.equal(writePlace({ visible: null, range: null, row: null, t: null, open: [], pinned: [], filter: "" }), "#");
+	assert.deepStrictEqual(readPlace("#v=9-5&s=x&r=-1&t=1e9&o=<img>,7&p=;&f="), {
+		visible: null,
+		range: null,
+		row: null,
+		t: null,
+		open: ["7"],
+		pinned: [],
+		filter: ""
+	});
+});
+
+test("hostile names are made visible", () => {
+	assert.equal(clean("a\u0007b\u202ec\nd"), "a\\x07b\\x202ec\\x0ad");
+	assert.equal(clean("x".repeat(4096)).length, 301);
+	assert.equal(clean(undefined), "");
+});
+
+test("a box says the shortest text that tells the span", () => {
+	assert.equal(boxText({ class: 6, kind: "file", name: "read", target: "/etc/passwd" }), "read /etc/passwd");
+	assert.equal(
+		boxText({ class: 7, kind: "process", via: "unix", other: { name: "postgres", pid: 137 } }),
+		"for postgres 137 via unix"
+	);
+	assert.equal(boxText({ class: 9, kind: "timeout" }), "timeout");
+	assert.equal(boxText({ class: 4, cpu: 0 }), "waits for CPU 0");
+	assert.equal(boxText({ class: 1, name: "write" }), "write");
+	assert.equal(boxText({ class: 0, thread: { name: "sh", tid: 5 } }), "sh 5");
+	assert.equal(objectText({ kind: "file", target: "vda" }), "file vda");
+	assert.equal(
+		spanSentence(
+			{ class: 7, kind: "process", from: 0, to: 1030000, other: { name: "sh", pid: 1 }, via: "pipe" },
+			"cat 7"
+		),
+		"cat 7 waits 1.03 ms for sh 1 via pipe."
+	);
+});
+
+test("one question is in flight, and the newest one wins", async () => {
+	const asked = [],
+		answers = [];
+	let counted = 0;
+	const ask = newest(
+		text =>
+			new Promise(resolve => {
+				asked.push(text);
+				answers.push(() => resolve(`answer ${text}`));
+			}),
+		change => (counted += change)
+	);
+	const [a, b, c] = ["a", "b", "c"].map(text => ask(text));
+
+	assert.deepStrictEqual(asked, ["a"]);
+	answers[0]();
+	assert.equal(await a, "answer a");
+	assert.equal(await b, null);
+	assert.deepStrictEqual(asked, ["a", "c"]);
+	answers[1]();
+	assert.equal(await c, "answer c");
+	assert.equal(counted, 0);
+	assert.equal(
+		question("waits", { from: 0, to: 5, row: undefined, text: "a b&c" }),
+		"waits?from=0&to=5&text=a%20b%26c"
+	);
+});
+
+test("a worker inside the page answers as the server does", async () => {
+	const asked = [];
+
+	globalThis.traceWorker = {
+		postMessage({ id, question: text }) {
+			asked.unshift({ id, text });
+		}
+	};
+	const [about, error, bytes] = [ask("about"), ask("rows"), askBytes("shares")];
+	const says = { about: '{"file":"\u2713"}', rows: '{"error":"The trace is damaged."}', shares: "VSH1" };
+
+	for (const { id, text } of asked)
+		// the last one first: answers find their questions by the number
+		globalThis.traceWorker.onmessage({ data: { id, bytes: new TextEncoder().encode(says[text]) } });
+	assert.equal((await about).file, "\u2713");
+	await assert.rejects(error, /^Error: The trace is damaged\.$/);
+	assert.equal(Buffer.from(await bytes).toString(), "VSH1");
+	delete globalThis.traceWorker;
+});
+
+test("zoom keeps the time below the pointer, and stays inside the trace", () => {
+	const view = makeView({ duration_ns: 1000000 });
+
+	view.labelWidth = 100;
+	view.width = 1000;
+	zoom(view, 0.5, 250000);
+	assert.deepStrictEqual([view.from, view.to], [125000, 625000]);
+	assert.equal(timeAt(view, xAt(view, 333333)), 333333);
+	pan(view, -1e9);
+	assert.deepStrictEqual([view.from, view.to], [0, 500000]);
+	zoom(view, 1e9);
+	assert.deepStrictEqual([view.from, view.to], [0, 1000000]);
+	zoom(view, 1e-12);
+	assert.ok(view.to - view.from >= 100);
+	showSpan(view, 5e9, 6e9);
+	assert.ok(view.from >= 0 && view.to <= 1000000 && view.to > view.from);
+	view.range = { from: 10.5, to: 20.5 };
+	assert.deepStrictEqual(chosenSpan(view), { from: 10, to: 21 });
+});
+
+/** What an eye without one kind of cones sees (Machado 2009, full strength); linear light. */
+const BLINDNESS = {
+	none: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+	protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+	deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+	tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039]
+};
+
+function lab(colour, matrix) {
+	const linear = [1, 3, 5]
+		.map(i => parseInt(colour.slice(i, i + 2), 16) / 255)
+		.map(c => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+	const [r, g, b] = [0, 3, 6].map(i =>
+		Math.max(0, matrix[i] * linear[0] + matrix[i + 1] * linear[1] + matrix[i + 2] * linear[2])
+	);
+	const [x, y, z] = [
+		(0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+		0.2126 * r + 0.7152 * g + 0.0722 * b,
+		(0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089
+	].map(v => (v > 0.008856 ? Math.cbrt(v) : 7.787 * v + 16 / 116));
+
+	return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+test("classes with the same pattern have colours that every eye tells apart", () => {
+	for (const theme of ["light", "dark"])
+		for (const [blindness, matrix] of Object.entries(BLINDNESS))
+			for (const [i, a] of CLASSES.entries())
+				for (const b of CLASSES.slice(i + 1)) {
+					const [p, q] = [a, b].map(c => lab(c[theme], matrix)),
+						distance = Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+
+					if (
+						a.pattern === b.pattern &&
+						a.letter &&
+						b.letter &&
+						![a.name, b.name].every(name => ["rest", "idle"].includes(name))
+					)
+						assert.ok(
+							distance >= 12,
+							`${theme}, ${blindness}: ${a.name} and ${b.name} are ${distance.toFixed(1)} apart`
+						);
+				}
+});
+
+test("texts have a contrast of 4.5 on what they are written on", () => {
+	for (const theme of ["light", "dark"]) {
+		for (const c of CLASSES) assert.ok(contrast(inkOn(c[theme]), c[theme]) >= 4.5, c.name);
+		for (const text of ["text", "dim", "accent", "strong"])
+			for (const ground of ["background", "band"])
+				assert.ok(contrast(THEMES[theme][text], THEMES[theme][ground]) >= 4.5, `${theme} ${text} on ${ground}`);
+	}
+});
+
+test("unknown is hatched, unread is dotted, absent is the background", () => {
+	const pixels = makePixels("light", "#ffffff"),
+		colours = number => new Set(pixels.subarray(number * 64, number * 64 + 64));
+
+	assert.equal(colours(UNKNOWN).size, 2);
+	assert.equal(colours(20).size, 2);
+	assert.deepStrictEqual([...colours(ABSENT)], [0xffffffff]);
+	assert.equal(colours(USER).size, 1);
+});
+
+test("no two classes have the same letter", () => {
+	const letters = CLASSES.map(c => c.letter).filter(Boolean);
+
+	assert.equal(new Set(letters).size, letters.length);
+});

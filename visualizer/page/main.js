@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// main.js - starts the page: asks what the trace is, makes the parts, and lets them hear of each other.
+
+import { ask, question } from "./ask.js";
+import { completeBoxes, makeBoxes } from "./boxes.js";
+import { byId } from "./dom.js";
+import { makeHover } from "./hover.js";
+import { listenToKeys } from "./keys.js";
+import { makePanel } from "./panel.js";
+import { agePicture, completePicture, isAbsent, makePicture, sharesAt } from "./picture.js";
+import { readPlace, writePlace } from "./place.js";
+import { listenToPointer } from "./pointer.js";
+import { makeTree } from "./rows.js";
+import { listenToSearch } from "./search.js";
+import { showSelection } from "./selection.js";
+import { takeTheme } from "./swatch.js";
+import { countText, durationText } from "./time.js";
+import { makeTimeline, resizeTimeline } from "./timeline.js";
+import { showMissing, updateVerdict } from "./verdict.js";
+import { makeView, showSpan, updateRows } from "./view.js";
+import { makeWalk, selectRow, selectSpan, togglePath } from "./walk.js";
+import { clean, takeLabels } from "./words.js";
+
+const PROGRESS_MS = 300,
+	ALIVE_MS = 60000;
+
+function fail(sentence) {
+	byId("error").textContent = sentence;
+	byId("error").hidden = !sentence;
+}
+
+function showTitle(about) {
+	const name = clean(about.file.split("/").at(-1));
+
+	document.title = `${name} - tracevisualizer`;
+	byId("trace").textContent = name;
+	byId("facts").textContent = [
+		about.command && `command: ${clean(about.command, 120)}`,
+		clean(about.host),
+		`Linux ${clean(about.kernel)}`,
+		`${about.nr_cpus} CPUs`,
+		durationText(about.duration_ns),
+		`${countText(about.events)} events`
+	]
+		.filter(Boolean)
+		.join(", ");
+}
+
+async function readRows(view) {
+	const { rows } = await ask("rows");
+
+	view.rows = new Map(rows.map(row => [row.id, row]));
+	view.tree = makeTree(rows);
+	updateRows(view);
+}
+
+/** Light, dark, or as the system says; the choice is kept if the browser allows it. */
+function makeTheme(timeline) {
+	const dark = matchMedia("(prefers-color-scheme: dark)");
+	let choice = null;
+
+	try {
+		choice = localStorage.getItem("theme");
+	} catch {
+		// a page from a file may have no storage
+	}
+	const apply = () => {
+		timeline.theme = choice === "light" || choice === "dark" ? choice : dark.matches ? "dark" : "light";
+		document.documentElement.dataset.theme = timeline.theme;
+		takeTheme(timeline.theme);
+		timeline.view.emit("paint");
+	};
+
+	dark.addEventListener("change", apply);
+	apply();
+	return () => {
+		choice = timeline.theme === "dark" ? "light" : "dark";
+		try {
+			localStorage.setItem("theme", choice);
+		} catch {
+			// as above
+		}
+		apply();
+	};
+}
+
+/** The place in the address follows the view, and the view follows an address that is typed. */
+function keepPlace(walk) {
+	const { view } = walk;
+	let written = "",
+		timer = 0;
+	const read = () => {
+		const place = readPlace(location.hash);
+
+		view.open = new Set(place.open);
+		view.pinned = place.pinned;
+		view.filter = place.filter;
+		view.range = place.range && place.range.from < view.duration ? place.range : null;
+		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
+		updateRows(view);
+		if (place.row !== null && place.t !== null) selectSpan(walk, place.row, place.t);
+		else if (place.row !== null) selectRow(walk, place.row);
+		view.emit("range");
+	};
+	const write = () => {
+		const isWhole = view.from === 0 && view.to === view.duration;
+
+		written = writePlace({
+			visible: isWhole ? null : view,
+			range: view.range,
+			row: view.row,
+			t: view.span?.from ?? null,
+			open: [...view.open],
+			pinned: view.pinned,
+			filter: view.filter
+		});
+		if (written === "#") written = location.pathname + location.search;
+		history.replaceState(null, "", written);
+	};
+	const soon = () => {
+		clearTimeout(timer);
+		timer = setTimeout(write, 200); // browsers allow few changes a second
+	};
+
+	window.addEventListener("hashchange", () => location.hash !== written && read());
+	if (location.hash.length > 1) read();
+	for (const name of ["span", "rows", "selection", "range"]) view.on(name, soon);
+}
+
+/** The server ends when no page has asked for some minutes. */
+async function stayAlive() {
+	for (;;) {
+		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
+		await ask("progress").catch(() => {});
+	}
+}
+
+/** Shows what is read by now. The answer needs all of the trace: a wait that is not over has no known cause. */
+async function refresh(walk, picture) {
+	const { view } = walk;
+
+	view.busy(1);
+	try {
+		if (view.about.complete) Object.assign(view.about, await ask("about"));
+		await readRows(view);
+		agePicture(picture);
+		showMissing(view.about);
+		view.emit("read", "span", "paint");
+		if (view.about.complete) await updateVerdict(walk);
+	} finally {
+		view.busy(-1);
+	}
+}
+
+/** Asks how far the trace is read, and shows the new part whenever it is much. */
+async function followReading(walk, picture) {
+	const { view } = walk;
+
+	if (view.about.complete) await updateVerdict(walk);
+	for (let shown = view.about.done_ns, pause = 0; !view.about.complete; ) {
+		await new Promise(resolve => setTimeout(resolve, PROGRESS_MS + pause));
+		const begin = performance.now();
+
+		try {
+			Object.assign(view.about, await ask("progress"));
+			showMissing(view.about);
+			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10)) continue;
+			shown = view.about.done_ns;
+			await refresh(walk, picture);
+		} catch (error) {
+			fail(error.message);
+			return;
+		}
+		pause = 2 * (performance.now() - begin); // the engine has other things to do
+	}
+}
+
+function makeParts(view) {
+	const canvas = byId("canvas"),
+		picture = makePicture(view),
+		boxes = makeBoxes(view, picture);
+	const timeline = makeTimeline(canvas, view, picture, boxes),
+		walk = makeWalk(view, fail, (row, t) => isAbsent(sharesAt(picture, row, t)));
+	const complete = () => completePicture(picture, () => completeBoxes(boxes));
+	const resize = () => {
+		resizeTimeline(timeline);
+		view.emit("span", "paint");
+	};
+
+	for (const name of ["span", "rows", "paint"]) view.on(name, complete);
+	view.on("selection", () => fail(""));
+	new ResizeObserver(resize).observe(canvas.parentElement);
+	resize();
+	listenToPointer(canvas, walk, makeHover(view, picture));
+	return { picture, timeline, walk };
+}
+
+function listenToButtons(walk, toggleTheme) {
+	const { view } = walk,
+		help = byId("help");
+	const actions = {
+		toggleTheme,
+		help: () => help.showModal(),
+		togglePanel: () => {
+			byId("panel").hidden = !byId("panel").hidden;
+			view.emit("range");
+		}
+	};
+
+	listenToKeys(walk, actions);
+	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
+	byId("path").addEventListener("click", () => togglePath(walk));
+	byId("theme").addEventListener("click", toggleTheme);
+	byId("open-help").addEventListener("click", actions.help);
+	byId("close-help").addEventListener("click", () => help.close());
+}
+
+async function start() {
+	const about = await ask("about"),
+		view = makeView(about);
+
+	view.busy(1);
+	takeLabels(about.classes);
+	showTitle(about);
+	showMissing(about);
+	const { picture, timeline, walk } = makeParts(view),
+		toggleTheme = makeTheme(timeline);
+
+	await readRows(view);
+	listenToButtons(walk, toggleTheme);
+	listenToSearch(walk);
+	keepPlace(walk);
+	showSelection(walk);
+	makePanel(walk);
+	followReading(walk, picture).then(stayAlive);
+	globalThis.traceView = { view, timeline, question }; // for tests and consoles
+	view.busy(-1);
+}
+
+start().catch(error => {
+	fail(error.message);
+	document.documentElement.dataset.state = "failed";
+});

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// rows.js - the rows as a tree, and the list of those that are shown.
+//
+// A node is {key, id, leaf, name, label, number, row, depth, kids, text}: @id is the row whose shares are
+// drawn, @leaf the row that has spans (null: several threads). A process with one thread is one
+// node. Processes that only rest, and kernel threads, are folded into a node each, without shares.
+
+import { clean } from "./words.js";
+
+function leafNode(row, label, number, depth) {
+	return {
+		key: String(row.id),
+		id: row.id,
+		leaf: row.id,
+		label: clean(label, 120),
+		number,
+		row,
+		depth,
+		kids: [],
+		text: ""
+	};
+}
+
+function processNode(process, threads, depth) {
+	const title = process.title || process.name || "(no name)";
+	const text =
+		`${title} ${process.name} ${process.pid} ${threads.map(t => `${t.name} ${t.tid}`).join(" ")}`.toLowerCase();
+
+	if (threads.length === 1) return { ...leafNode(threads[0], title, process.pid, depth), process, text };
+	const kids = threads.map(t => ({
+		...leafNode(t, t.name || "(no name)", t.tid, depth + 1),
+		process,
+		text: `${t.name} ${t.tid}`.toLowerCase()
+	}));
+
+	return {
+		key: String(process.id),
+		id: process.id,
+		leaf: null,
+		label: clean(title, 120),
+		number: process.pid,
+		row: process,
+		process,
+		depth,
+		kids,
+		text
+	};
+}
+
+function groupNode(key, label, kids) {
+	return { key, id: null, leaf: null, label, number: null, row: null, depth: 0, kids, text: "" };
+}
+
+/** {nodes: the roots in order, byRow: Map from the id of a row to its node, parents: Map from key to node} */
+export function makeTree(rows) {
+	const threads = new Map(),
+		cpus = [],
+		busy = [],
+		resting = [],
+		kernel = [];
+
+	for (const row of rows)
+		if (row.kind === "thread") threads.get(row.parent)?.push(row) ?? threads.set(row.parent, [row]);
+	for (const row of rows) {
+		if (row.kind === "cpu")
+			cpus.push({ ...leafNode(row, row.title || row.name || `CPU ${row.cpu}`, null, 0), text: `cpu ${row.cpu}` });
+		if (row.kind !== "process") continue;
+		const rests = row.busy_ns === 0 && !row.command;
+		const node = processNode(row, threads.get(row.id) ?? [], row.kernel || rests ? 1 : 0);
+
+		(row.kernel ? kernel : rests ? resting : busy).push(node);
+	}
+	const nodes = [...cpus, ...busy];
+	if (resting.length)
+		nodes.push(
+			groupNode("resting", `${resting.length} ${resting.length === 1 ? "process" : "processes"} at rest`, resting)
+		);
+	if (kernel.length)
+		nodes.push(
+			groupNode("kernel", `${kernel.length} kernel ${kernel.length === 1 ? "thread" : "threads"}`, kernel)
+		);
+	return { nodes, ...indexNodes(nodes) };
+}
+
+function indexNodes(nodes) {
+	const byRow = new Map(),
+		parents = new Map(),
+		byKey = new Map();
+	const visit = (node, parent) => {
+		byKey.set(node.key, node);
+		if (parent) parents.set(node.key, parent);
+		if (node.id !== null) byRow.set(node.id, node);
+		if (node.process && node.kids.length === 0 && !parent?.process) byRow.set(node.process.id, node);
+		node.kids.forEach(kid => visit(kid, node));
+	};
+
+	nodes.forEach(node => visit(node, null));
+	return { byRow, parents, byKey };
+}
+
+function matches(node, filter) {
+	return node.text.includes(filter) || node.kids.some(kid => matches(kid, filter));
+}
+
+/**
+ * The nodes to show, in order: those of @only, or the pinned ones and then the tree.
+ * @choice: {open: Set of keys, pinned: [keys], filter: text, only: [ids] or null}
+ */
+export function shownNodes(tree, { open, pinned, filter, only }) {
+	const wanted = filter.trim().toLowerCase(),
+		shown = [];
+	const visit = node => {
+		if (wanted && !matches(node, wanted)) return;
+		shown.push(node);
+		if (open.has(node.key) || (wanted && node.id === null)) node.kids.forEach(visit);
+	};
+
+	if (only) return [...new Set(only.map(id => tree.byRow.get(id)).filter(Boolean))];
+	for (const key of pinned) if (tree.byKey.has(key)) shown.push({ ...tree.byKey.get(key), pinned: true, depth: 0 });
+	tree.nodes.forEach(visit);
+	return shown;
+}
+
+/** Opens whatever folds the node of @id away. Returns the node, or undefined. */
+export function openTo(tree, open, id) {
+	const node = tree.byRow.get(id);
+
+	for (let parent = node && tree.parents.get(node.key); parent; parent = tree.parents.get(parent.key))
+		open.add(parent.key);
+	return node;
+}
+
+/** The node that stands for the row @id in @shown: itself, or the closest one that it is folded into. */
+export function shownIndex(tree, shown, id) {
+	for (let node = tree.byRow.get(id); node; node = tree.parents.get(node.key)) {
+		const index = shown.findIndex(s => s.key === node.key);
+
+		if (index >= 0) return index;
+	}
+	return -1;
+}

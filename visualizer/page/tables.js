@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// tables.js - the tables of the chosen span: processes, threads, waits, calls, files, events.
+
+import { ask, question } from "./ask.js";
+import { ABSENT, IDLE, ON_CPU, REST, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
+import { el, linkButton, nameElement } from "./dom.js";
+import { interest, stackedBar } from "./swatch.js";
+import { bytesText, countText, durationText, pointText } from "./time.js";
+import { goTo, goToLongest, rowText, selectSpan } from "./walk.js";
+import { chosenSpan, revealTime } from "./view.js";
+import { clean, objectText, processText } from "./words.js";
+
+const ROWS_AT_ONCE = 100,
+	EVENTS_AT_ONCE = 200;
+
+export function add(ns, classes) {
+	return classes.reduce((sum, number) => sum + (ns[number] ?? 0), 0);
+}
+
+function time(title, value) {
+	return { title, value, text: row => (value(row) ? durationText(value(row)) : "-") };
+}
+
+function count(title, value) {
+	return {
+		title,
+		value,
+		text: row => (value(row) === null || value(row) === undefined ? "-" : countText(value(row)))
+	};
+}
+
+function head(columns, sorted, sort) {
+	return el(
+		"thead",
+		{},
+		el(
+			"tr",
+			{},
+			...columns.map(column =>
+				el(
+					"th",
+					{
+						scope: "col",
+						class: column.value ? "number" : null,
+						"aria-sort": column === sorted ? "descending" : null
+					},
+					column.value
+						? el("button", { type: "button", class: "sort", onclick: () => sort(column) }, column.title)
+						: column.title
+				)
+			)
+		)
+	);
+}
+
+/**
+ * A table of @rows. @columns: {title, text(row) or cell(row), value(row): a number, which makes it a column to sort by}.
+ * The rows are in the order of the first column with `first`, or as they are. The first hundred are shown.
+ */
+export function makeTable(caption, columns, rows) {
+	const table = el("table", {}),
+		more = el("p", {});
+	let shown = ROWS_AT_ONCE;
+	const show = sorted => {
+		const order = sorted ? rows.slice().sort((a, b) => (sorted.value(b) ?? 0) - (sorted.value(a) ?? 0)) : rows;
+
+		table.replaceChildren(
+			el("caption", {}, caption),
+			head(columns, sorted, show),
+			el(
+				"tbody",
+				{},
+				...order
+					.slice(0, shown)
+					.map(row =>
+						el(
+							"tr",
+							{},
+							...columns.map(column =>
+								el(
+									"td",
+									{ class: column.value ? "number" : null },
+									column.cell ? column.cell(row) : nameElement(column.text(row))
+								)
+							)
+						)
+					)
+			)
+		);
+		more.replaceChildren(
+			...(shown < rows.length
+				? [
+						el(
+							"button",
+							{
+								type: "button",
+								onclick: () => {
+									shown += 5 * ROWS_AT_ONCE;
+									show(sorted);
+								}
+							},
+							`Show ${Math.min(rows.length - shown, 5 * ROWS_AT_ONCE)} of ${rows.length - shown} more`
+						)
+					]
+				: [])
+		);
+	};
+
+	show(columns.find(column => column.first));
+	return rows.length ? [table, more] : [el("p", { class: "dim" }, `${caption}: none in this span.`)];
+}
+
+async function sumsTable(walk, kind, span) {
+	const { view } = walk,
+		{ rows } = await ask(question("sums", span));
+	const wanted = rows.filter(({ id, ns }) => view.rows.get(id)?.kind === kind && interest(ns) > 0);
+	const waits = ns => interest(ns) - add(ns, ON_CPU) - add(ns, [WAIT_CPU, UNKNOWN]);
+	const owner = row => view.rows.get(view.rows.get(row.id).parent);
+
+	return makeTable(
+		kind === "process" ? "Processes that were not at rest" : "Threads that were not at rest",
+		[
+			{
+				title: kind === "process" ? "Process" : "Thread",
+				cell: row => linkButton(rowText(view, row.id), () => goTo(walk, row.id))
+			},
+			...(kind === "thread"
+				? [
+						{
+							title: "Process",
+							text: row =>
+								owner(row)
+									? processText({ name: owner(row).title || owner(row).name, pid: owner(row).pid })
+									: ""
+						}
+					]
+				: []),
+			{
+				title: "Shares of its time",
+				cell: row => stackedBar(row.ns.map((n, number) => (number === ABSENT ? 0 : n)))
+			},
+			{ ...time("On a CPU", row => add(row.ns, ON_CPU)), first: true },
+			time("Own code", row => add(row.ns, [USER])),
+			time("Kernel", row => add(row.ns, [SYSCALL, TRAP])),
+			time("Waits for a CPU", row => add(row.ns, [WAIT_CPU])),
+			time("Waits", row => waits(row.ns)),
+			time("At rest", row => add(row.ns, [REST, IDLE])),
+			time("Unknown", row => add(row.ns, [UNKNOWN]))
+		],
+		wanted
+	);
+}
+
+async function waitsTable(walk, span, row) {
+	const { waits, rest_ns } = await ask(question("waits", { ...span, row }));
+	const isSame = wait => other =>
+		other.kind === wait.kind &&
+		(other.target ?? "") === (wait.target ?? "") &&
+		(other.via ?? "") === (wait.via ?? "");
+	const place = wait => wait.thread ?? null;
+
+	return [
+		...makeTable(
+			"Waits, the longest first, those at rest last",
+			[
+				time("Time", wait => wait.ns),
+				count("Count", wait => wait.count),
+				{
+					title: "Waits for",
+					cell: wait =>
+						wait.thread?.row !== undefined && wait.thread.row !== null && wait.class !== WAIT_CPU
+							? linkButton(objectText(wait), () =>
+									goToLongest(walk, wait.thread.row, span.from, span.to, isSame(wait))
+								)
+							: nameElement(objectText(wait))
+				},
+				{ title: "In the call", text: wait => clean(wait.call) },
+				{
+					title: "Thread",
+					cell: wait =>
+						place(wait) ? linkButton(processText(place(wait)), () => goTo(walk, place(wait).row)) : ""
+				},
+				{ title: "At rest", text: wait => (wait.idle ? "yes" : "") }
+			],
+			waits.sort((a, b) => Boolean(a.idle) - Boolean(b.idle))
+		),
+		rest_ns ? el("p", { class: "dim" }, `All other waits together: ${durationText(rest_ns)}.`) : null
+	];
+}
+
+/** Sums the items of all processes that have the same name. @keys are added; the longest and the most keep the greatest. */
+export function sumBy(processes, list, name, keys) {
+	const sums = new Map();
+
+	for (const process of processes)
+		for (const item of process[list] ?? []) {
+			const sum = sums.get(item[name]) ?? { name: item[name], max_ns: 0, device: "" };
+
+			for (const key of keys) sum[key] = (sum[key] ?? 0) + (item[key] ?? 0);
+			sum.max_ns = Math.max(sum.max_ns, item.max_ns ?? 0);
+			sum.device ||= item.device ?? "";
+			sums.set(item[name], sum);
+		}
+	return [...sums.values()];
+}
+
+async function chosenProcesses(walk, span, row) {
+	const { processes } = await ask(question("books", span)),
+		pid = row === undefined ? null : walk.view.rows.get(row)?.pid;
+
+	return pid ? processes.filter(process => process.pid === pid) : processes;
+}
+
+async function callsTable(walk, span, row) {
+	const calls = sumBy(await chosenProcesses(walk, span, row), "syscalls", "name", [
+		"calls",
+		"errors",
+		"elapsed_ns",
+		"cpu_ns",
+		"wait_cpu_ns",
+		"wait_ns"
+	]);
+
+	return makeTable(
+		"System calls",
+		[
+			{ title: "Call", text: call => clean(call.name) },
+			count("Calls", call => call.calls),
+			count("Errors", call => call.errors),
+			{ ...time("Time in it", call => call.elapsed_ns), first: true },
+			time("CPU", call => call.cpu_ns),
+			time("Waits for a CPU", call => call.wait_cpu_ns),
+			time("Waits", call => call.wait_ns),
+			time("Longest", call => call.max_ns)
+		],
+		calls
+	);
+}
+
+async function filesTable(walk, span, row) {
+	const files = sumBy(await chosenProcesses(walk, span, row), "files", "path", [
+		"read_bytes",
+		"written_bytes",
+		"reads",
+		"writes",
+		"wait_ns"
+	]);
+	const bytes = (title, value) => ({ title, value, text: file => (value(file) ? bytesText(value(file)) : "-") });
+
+	return makeTable(
+		"Files",
+		[
+			{ title: "Path", text: file => clean(file.name, 200) || "(path unknown)" },
+			{ title: "Disk", text: file => clean(file.device) },
+			count("Reads", file => file.reads),
+			bytes("Read", file => file.read_bytes),
+			count("Writes", file => file.writes),
+			bytes("Written", file => file.written_bytes),
+			{ ...time("Waits for it", file => file.wait_ns), first: true }
+		],
+		files
+	);
+}
+
+function fieldsText(fields) {
+	return Object.entries(fields ?? {})
+		.map(([key, value]) => `${key}=${clean(typeof value === "object" ? JSON.stringify(value) : value, 120)}`)
+		.join(" ");
+}
+
+async function eventsTable(walk, span) {
+	const { view } = walk,
+		start = Number(view.about.start_ns),
+		box = el("div", {}),
+		again = el("p", {}),
+		all = [];
+	const threadRow = event => [...view.rows.values()].find(row => row.kind === "thread" && row.tid === event.tid);
+	const more = async from => {
+		const { events, next } = await ask(question("events", { from, max: EVENTS_AT_ONCE }));
+
+		all.push(...events.map(event => ({ ...event, t: event.ts_ns - start })).filter(event => event.t < span.to));
+		box.replaceChildren(
+			...makeTable(
+				"Events in time order",
+				[
+					{
+						title: "Time",
+						cell: event =>
+							linkButton(pointText(event.t, 1), async () => {
+								await selectSpan(walk, threadRow(event)?.id, event.t);
+								revealTime(view, event.t);
+							})
+					},
+					{ title: "CPU", text: event => String(event.cpu) },
+					{ title: "Thread", text: event => processText({ name: event.comm, pid: event.tid }) },
+					{ title: "Event", text: event => clean(event.event) },
+					{ title: "Fields", text: event => fieldsText(event.fields) }
+				],
+				all
+			)
+		);
+		again.replaceChildren(
+			...(next !== undefined && next !== null && next < span.to
+				? [el("button", { type: "button", onclick: () => more(next) }, "Show the next events")]
+				: [])
+		);
+	};
+
+	await more(span.from);
+	return [box, again];
+}
+
+/** {id, title, hasRow: the table can be about the selected row only, load(walk, span, row): its elements} */
+export const TABLES = [
+	{ id: "processes", title: "Processes", load: (walk, span) => sumsTable(walk, "process", span) },
+	{ id: "threads", title: "Threads", load: (walk, span) => sumsTable(walk, "thread", span) },
+	{ id: "waits", title: "Waits", hasRow: true, load: waitsTable },
+	{ id: "calls", title: "Calls", hasRow: true, load: callsTable },
+	{ id: "files", title: "Files", hasRow: true, load: filesTable },
+	{ id: "events", title: "Events", load: eventsTable }
+];
+
+export function spanTitle(view) {
+	const { from, to } = chosenSpan(view),
+		distance = Math.max(1, (to - from) / 100);
+
+	return from === 0 && to === view.duration
+		? `The whole trace, ${durationText(to)}`
+		: `${pointText(from, distance)} to ${pointText(to, distance)} (${durationText(to - from)}), ${view.range ? "measured" : "the visible span"}`;
+}

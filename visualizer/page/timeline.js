@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// timeline.js - draws the canvas: names of rows, time axis, bars, texts in boxes.
+
+import { CLASSES, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { drawOverlay } from "./overlay.js";
+import { paintPicture } from "./picture.js";
+import { durationText, pointText, tickDistance, wallDigits, wallText } from "./time.js";
+import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, visibleRows, xAt } from "./view.js";
+import { boxText } from "./words.js";
+
+const FONT = "12px system-ui, 'DejaVu Sans', sans-serif",
+	SMALL_FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
+const LEAST_TEXT = 34,
+	LEAST_LETTER = 12; // CSS pixels of a box with a text, and with the letter of its class
+
+/** @picture: where the shares are; @boxes: where the spans are; the painter sets their sizes. */
+export function makeTimeline(canvas, view, picture, boxes) {
+	const timeline = {
+		canvas,
+		view,
+		picture,
+		boxes,
+		image: null,
+		pixels: null,
+		theme: "light",
+		palettes: {},
+		context: canvas.getContext("2d", { alpha: false, willReadFrequently: true }),
+		starts: new Map(),
+		frame_ms: 0
+	};
+	let isAsked = false;
+
+	view.on("paint", () => {
+		if (isAsked) return;
+		isAsked = true;
+		view.busy(1);
+		requestAnimationFrame(() => {
+			isAsked = false;
+			const begin = performance.now();
+
+			draw(timeline);
+			timeline.frame_ms = performance.now() - begin;
+			view.busy(-1);
+		});
+	});
+	return timeline;
+}
+
+/** Takes the size of the canvas from its box on the page. */
+export function resizeTimeline(timeline) {
+	const { canvas, view, picture } = timeline,
+		box = canvas.parentElement.getBoundingClientRect();
+	const ratio = devicePixelRatio || 1;
+
+	canvas.width = Math.max(1, Math.round(box.width * ratio));
+	canvas.height = Math.max(1, Math.round(box.height * ratio));
+	view.labelWidth = Math.max(180, Math.min(340, Math.round(box.width * 0.17)));
+	picture.columns = Math.max(1, canvas.width - Math.round(view.labelWidth * ratio));
+	picture.height = Math.round(BAR_HEIGHT * ratio);
+	view.width = picture.columns / ratio;
+	view.height = canvas.height / ratio;
+	timeline.ratio = ratio;
+	timeline.image = new ImageData(picture.columns, Math.max(1, canvas.height - Math.round(AXIS_HEIGHT * ratio)));
+	timeline.pixels = new Uint32Array(timeline.image.data.buffer);
+}
+
+function drawBars(timeline, rows) {
+	const { context, picture, pixels, image, ratio, theme, view } = timeline;
+	const top = Math.round(AXIS_HEIGHT * ratio),
+		inset = (ROW_HEIGHT - BAR_HEIGHT) / 2;
+
+	timeline.palettes[theme] ??= makePixels(theme, THEMES[theme].background);
+	pixels.fill(pixelOf(THEMES[theme].background));
+	paintPicture(
+		picture,
+		rows.map(({ node, y }) => ({ id: node.id, top: Math.round((y + inset) * ratio) - top })),
+		pixels,
+		image.height,
+		timeline.palettes[theme]
+	);
+	context.putImageData(image, Math.round(view.labelWidth * ratio), top);
+}
+
+/** Texts are cut with an ellipsis to @width; measured by the average character, then exactly. */
+function drawText(context, text, x, y, width) {
+	let most = Math.max(1, Math.floor(width / 4));
+
+	if (text.length > most) text = text.slice(0, most);
+	while (text.length > 1 && context.measureText(text).width > width) {
+		most = Math.min(text.length - 2, Math.floor((text.length * width) / context.measureText(text).width));
+		text = text.slice(0, Math.max(1, most)) + (most > 2 ? "\u2026" : "");
+		if (most <= 1) break;
+	}
+	context.fillText(text, x, y);
+}
+
+function drawNames(timeline, rows) {
+	const { context, view, theme } = timeline,
+		colours = THEMES[theme];
+
+	context.fillStyle = colours.background;
+	context.fillRect(0, AXIS_HEIGHT, view.labelWidth, view.height);
+	for (const { node, y } of rows) {
+		const isSelected = view.row !== null && view.tree.byRow.get(view.row)?.key === node.key;
+		const number = node.number === null ? "" : String(node.number),
+			x = 8 + node.depth * 14;
+
+		if (isSelected) {
+			context.fillStyle = colours.band;
+			context.fillRect(0, y, view.labelWidth, ROW_HEIGHT);
+			context.fillStyle = colours.accent;
+			context.fillRect(0, y, 3, ROW_HEIGHT);
+		}
+		context.font = SMALL_FONT;
+		context.fillStyle = isSelected ? colours.text : colours.dim;
+		context.textAlign = "right";
+		context.fillText(number, view.labelWidth - 8, y + 14);
+		context.textAlign = "left";
+		if (node.kids.length) context.fillText(view.open.has(node.key) ? "\u25be" : "\u25b8", x, y + 14);
+		if (node.pinned) context.fillText("\u2022", x, y + 14);
+		context.font = node.row?.command && node.depth === 0 ? "600 " + FONT : FONT;
+		context.fillStyle = colours.text;
+		drawText(context, node.label, x + 13, y + 14, view.labelWidth - x - 13 - 16 - number.length * 7);
+	}
+	context.fillStyle = colours.line;
+	context.fillRect(view.labelWidth - 1, 0, 1, view.height);
+}
+
+/** The length of the measured span, on the axis. */
+function drawLength(context, view, colours) {
+	const text = durationText(view.range.to - view.range.from),
+		width = context.measureText(text).width + 8;
+	const middle = (xAt(view, view.range.from) + xAt(view, view.range.to)) / 2,
+		x = Math.max(view.labelWidth, Math.min(view.labelWidth + view.width - width, middle - width / 2));
+
+	context.fillStyle = colours.accent;
+	context.fillRect(x, 19, width, 17);
+	context.fillStyle = colours.background;
+	context.fillText(text, x + 4, 31);
+}
+
+function drawAxis(timeline) {
+	const { context, view, theme } = timeline,
+		colours = THEMES[theme];
+	const distance = tickDistance(view.to - view.from, view.width / 130),
+		start = BigInt(view.about.start_realtime_ns || 0);
+
+	context.fillStyle = colours.background;
+	context.fillRect(0, 0, view.labelWidth + view.width, AXIS_HEIGHT);
+	context.font = SMALL_FONT;
+	context.fillStyle = colours.dim;
+	context.fillText(`${durationText(view.to - view.from)} of ${durationText(view.duration)}`, 8, 15);
+	context.fillText(start ? `${wallText(view.from, start, wallDigits(distance))} UTC` : "", 8, 31);
+	for (let t = Math.ceil(view.from / distance) * distance; t <= view.to; t += distance) {
+		const x = xAt(view, t);
+
+		context.fillStyle = colours.line;
+		context.fillRect(Math.round(x), 0, 1, AXIS_HEIGHT);
+		context.fillStyle = colours.text;
+		context.fillText(pointText(t, distance), x + 4, 15);
+		context.fillStyle = colours.dim;
+		if (start) context.fillText(wallText(t, start, wallDigits(distance)), x + 4, 31);
+	}
+	if (view.range) drawLength(context, view, colours);
+	context.fillStyle = colours.line;
+	context.fillRect(0, AXIS_HEIGHT - 1, view.labelWidth + view.width, 1);
+}
+
+/** The text of a box of @width pixels: words, or the letter of its class; "": none. */
+function textOf(span, width) {
+	if (!CLASSES[span.class].letter) return "";
+	return width >= LEAST_TEXT ? boxText(span) : span.thread ? "" : CLASSES[span.class].letter;
+}
+
+/** A ground of the colour of the class hides a pattern; that of a turn on a CPU, which has several classes, is pale. */
+function drawGround({ context, theme }, span, text, x, y, width) {
+	const { [theme]: colour, pattern } = CLASSES[span.class];
+
+	if (pattern === "solid" && !span.thread) return inkOn(colour);
+	context.fillStyle = span.thread ? THEMES[theme].background : colour;
+	context.globalAlpha = span.thread ? 0.8 : 1;
+	context.fillRect(x, y + 3, Math.min(width, context.measureText(text.slice(0, 80)).width + 4), BAR_HEIGHT - 2);
+	context.globalAlpha = 1;
+	return span.thread ? THEMES[theme].strong : inkOn(colour);
+}
+
+function drawBoxes(timeline, rows) {
+	const { context, view, boxes, theme } = timeline,
+		right = view.labelWidth + view.width;
+
+	context.font = SMALL_FONT;
+	for (const { node, y } of rows) {
+		for (const span of boxes.spans.get(node.leaf) ?? []) {
+			const x = xAt(view, span.from),
+				end = Math.min(right, xAt(view, span.to)),
+				begin = Math.max(view.labelWidth, x);
+
+			if (end - begin < LEAST_LETTER || end < view.labelWidth) continue;
+			const text = textOf(span, end - begin);
+
+			context.fillStyle = THEMES[theme].background; // the border to the span before
+			if (x >= view.labelWidth) context.fillRect(Math.round(x), y + 2, 1, BAR_HEIGHT);
+			if (!text) continue;
+			context.fillStyle = drawGround(timeline, span, text, begin + 2, y, end - begin - 3);
+			drawText(context, text, begin + 4, y + 14, end - begin - 7);
+		}
+	}
+}
+
+function drawScrollMark({ context, view, theme }) {
+	const room = view.height - AXIS_HEIGHT,
+		whole = view.shown.length * ROW_HEIGHT;
+
+	if (whole <= room) return;
+	context.fillStyle = THEMES[theme].dim;
+	context.globalAlpha = 0.6;
+	context.fillRect(
+		view.labelWidth - 4,
+		AXIS_HEIGHT + (room * view.scroll) / whole,
+		3,
+		Math.max(12, (room * room) / whole)
+	);
+	context.globalAlpha = 1;
+}
+
+function draw(timeline) {
+	const { context, view, ratio } = timeline;
+
+	if (!timeline.image) return;
+	const rows = visibleRows(view);
+
+	context.setTransform(1, 0, 0, 1, 0, 0);
+	drawBars(timeline, rows);
+	context.setTransform(ratio, 0, 0, ratio, 0, 0);
+	context.direction = "ltr";
+	context.textBaseline = "alphabetic";
+	context.save();
+	context.beginPath();
+	context.rect(view.labelWidth, AXIS_HEIGHT, view.width, view.height);
+	context.clip();
+	drawBoxes(timeline, rows);
+	drawOverlay(context, view, THEMES[timeline.theme]);
+	context.restore();
+	drawNames(timeline, rows);
+	drawAxis(timeline);
+	drawScrollMark(timeline);
+}

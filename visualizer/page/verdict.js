@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// verdict.js - the top of the page: the answer in a sentence, its parts as a bar, and what is missing.
+
+import { ask, question } from "./ask.js";
+import { byId, el, linkButton } from "./dom.js";
+import { stackedBar, swatch } from "./swatch.js";
+import { countText, durationText, percentText } from "./time.js";
+import { goTo, selectSpan } from "./walk.js";
+import { classLabel, clean, processText } from "./words.js";
+
+const MOST_SENTENCES = 4,
+	MOST_WAITS = 3;
+
+/** The clauses of a sentence; those that have a place are links to it. */
+export function clauses(sentence, walk) {
+	return sentence.map(({ text, row, from, to }) =>
+		row === undefined && from === undefined
+			? clean(text, 2000)
+			: linkButton(clean(text, 2000), () => goTo(walk, row, from, to))
+	);
+}
+
+function legend(bars, sum) {
+	return bars
+		.filter(bar => bar.ns > 0)
+		.map(bar =>
+			el(
+				"li",
+				{},
+				swatch(bar.class),
+				` ${clean(bar.label || classLabel(bar.class))} `,
+				el("b", {}, percentText(bar.ns, sum)),
+				` ${durationText(bar.ns)}`
+			)
+		);
+}
+
+/** The waits that made up most of the answer, each a link to the first of its kind. */
+function topWaits(walk, waits) {
+	const go = ({ row, from, to }) => {
+		goTo(walk, row, from, to);
+		selectSpan(walk, row, from);
+	};
+	const links = waits
+		.filter(wait => Number.isInteger(wait.row))
+		.slice(0, MOST_WAITS)
+		.map(wait => [
+			linkButton(`${wait.thread ? `${processText(wait.thread)} for ` : ""}${clean(wait.text)}`, () => go(wait)),
+			` ${durationText(wait.ns)}`,
+			wait.count > 1 ? ` (${countText(wait.count)} times)` : ""
+		]);
+
+	return links.length
+		? ["It waited the longest: ", ...links.flatMap((link, i) => (i ? [", ", ...link] : link)), "."]
+		: [];
+}
+
+export function showVerdict(walk, { sentence, bars = [], waits = [] }) {
+	const ns = [],
+		sum = bars.reduce((s, bar) => s + bar.ns, 0);
+
+	for (const bar of bars) ns[bar.class] = (ns[bar.class] ?? 0) + bar.ns;
+	byId("sentence").replaceChildren(...clauses(sentence, walk));
+	byId("top-waits").replaceChildren(...topWaits(walk, waits));
+	byId("top-waits").hidden = byId("top-waits").childNodes.length === 0;
+	bars.sort((a, b) => b.ns - a.ns);
+	byId("parts").replaceChildren(sum ? stackedBar(ns, 1200, 20) : "", el("ul", {}, ...legend(bars, sum)));
+}
+
+/** The sentences about what the trace does not have. */
+export function missingSentences(about) {
+	const found = [];
+
+	if (about.lost)
+		found.push(
+			`${countText(about.lost)} ${about.lost === 1 ? "event was" : "events were"} lost; these times are hatched and count as unknown.`
+		);
+	if (about.coarse) found.push("The trace is too long for every span: short spans are summed up.");
+	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
+}
+
+/** Shows what is missing, and how far the trace is read. */
+export function showMissing(about) {
+	const sentences = missingSentences(about),
+		box = byId("missing");
+	const reading = about.complete
+		? []
+		: [
+				el("progress", { max: about.duration_ns, value: about.done_ns, "aria-label": "Read" }),
+				` Read ${percentText(about.done_ns, about.duration_ns)} of the trace. `
+			];
+
+	box.replaceChildren(...reading, sentences.slice(0, MOST_SENTENCES).join(" "));
+	if (sentences.length > MOST_SENTENCES)
+		box.append(
+			" ",
+			el(
+				"details",
+				{},
+				el("summary", {}, `${sentences.length - MOST_SENTENCES} more`),
+				sentences.slice(MOST_SENTENCES).join(" ")
+			)
+		);
+	box.hidden = box.childNodes.length === 0 || (sentences.length === 0 && about.complete);
+}
+
+/** Asks for the verdict about the whole trace, and shows it. */
+export async function updateVerdict(walk) {
+	const { view } = walk;
+
+	view.busy(1);
+	try {
+		showVerdict(walk, await ask(question("verdict", { from: 0, to: view.about.duration_ns })));
+	} catch (error) {
+		byId("sentence").textContent = error.message;
+	} finally {
+		view.busy(-1);
+	}
+}

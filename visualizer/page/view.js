@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// view.js - what the page shows: the visible span, the rows, the selection; and news of their changes.
+
+import { openTo, shownNodes } from "./rows.js";
+
+export const ROW_HEIGHT = 20,
+	BAR_HEIGHT = 16,
+	AXIS_HEIGHT = 38;
+const LEAST_NS = 200; // the closest zoom
+
+/**
+ * The state of the page. Its parts tell each other by emit(): "span" (from, to), "rows" (shown), "selection" (row, span,
+ * chain, path), "range", "paint" (what is drawn only), "read" (more of the trace is read).
+ */
+export function makeView(about) {
+	const listeners = new Map();
+	let nr_busy = 0;
+
+	return {
+		about,
+		duration: Math.max(1, about.duration_ns),
+		from: 0,
+		to: Math.max(1, about.duration_ns),
+		width: 800,
+		height: 400,
+		labelWidth: 240, // of the plot and of the names, in CSS pixels
+		scroll: 0, // CSS pixels of rows above the first visible one
+		tree: { nodes: [], byRow: new Map(), parents: new Map(), byKey: new Map() },
+		shown: [],
+		open: new Set(),
+		pinned: [],
+		filter: "",
+		only: null,
+		row: null, // the id of the selected row
+		span: null, // the selected span: an answer of `at`, with `row`
+		chain: [], // the spans from which the chain was followed to @span
+		path: null, // the critical path: an answer of `path`
+		range: null, // the measured span {from, to}
+		hover: null, // {x, y, t, node}
+		on(name, listener) {
+			listeners.set(name, [...(listeners.get(name) ?? []), listener]);
+		},
+		emit(...names) {
+			for (const name of names) for (const listener of listeners.get(name) ?? []) listener();
+		},
+		/** Counts what is under way. The attribute data-state says "ready" when nothing is. */
+		busy(change) {
+			nr_busy += change;
+			document.documentElement.dataset.state = nr_busy ? "busy" : "ready";
+		}
+	};
+}
+
+/** Shows from..to, inside the trace and no closer than the closest zoom. */
+export function showSpan(view, from, to) {
+	const length = Math.min(view.duration, Math.max(LEAST_NS, to - from));
+	const begin = Math.max(0, Math.min(view.duration - length, from - (length - (to - from)) / 2));
+
+	if (begin === view.from && begin + length === view.to) return;
+	view.from = begin;
+	view.to = begin + length;
+	view.emit("span", "paint");
+}
+
+/** Shows a span with some margin on both sides. */
+export function showAround(view, from, to, margin = 0.08) {
+	const more = Math.max((to - from) * margin, 1);
+
+	showSpan(view, from - more, to + more);
+}
+
+/** Zooms by @factor (less than 1: closer) so that the time @t keeps its place. */
+export function zoom(view, factor, t = (view.from + view.to) / 2) {
+	const length = Math.min(view.duration, Math.max(LEAST_NS, (view.to - view.from) * factor));
+	const from = t - ((t - view.from) * length) / (view.to - view.from);
+
+	showSpan(view, from, from + length);
+}
+
+export function pan(view, ns) {
+	const from = Math.max(0, Math.min(view.duration - (view.to - view.from), view.from + ns));
+
+	showSpan(view, from, from + (view.to - view.from));
+}
+
+export function timeAt(view, x) {
+	return view.from + ((x - view.labelWidth) * (view.to - view.from)) / view.width;
+}
+
+export function xAt(view, t) {
+	return view.labelWidth + ((t - view.from) * view.width) / (view.to - view.from);
+}
+
+/** The span that tables and paths are about: the measured one, or the visible one. In whole ns. */
+export function chosenSpan(view) {
+	const { from, to } = view.range ?? view;
+
+	return { from: Math.max(0, Math.floor(from)), to: Math.min(view.duration, Math.ceil(to)) };
+}
+
+export function scrollRows(view, pixels) {
+	const most = Math.max(0, view.shown.length * ROW_HEIGHT - (view.height - AXIS_HEIGHT));
+	const scroll = Math.max(0, Math.min(most, view.scroll + pixels));
+
+	if (scroll === view.scroll) return;
+	view.scroll = scroll;
+	view.emit("paint");
+}
+
+/** Makes the list of shown rows again after a change of the tree, the filter or what is open. */
+export function updateRows(view) {
+	view.shown = shownNodes(view.tree, view);
+	scrollRows(view, 0);
+	view.emit("rows", "paint");
+}
+
+export function toggleNode(view, node) {
+	if (node.kids.length === 0) return;
+	if (!view.open.delete(node.key)) view.open.add(node.key);
+	updateRows(view);
+}
+
+/** Brings the row @id into view: opens what folds it away, and scrolls. */
+export function revealRow(view, id) {
+	const node = openTo(view.tree, view.open, id);
+
+	if (!node) return;
+	if (view.filter && !shownNodes(view.tree, view).some(s => s.key === node.key)) view.filter = "";
+	updateRows(view);
+	const y = view.shown.findIndex(s => s.key === node.key) * ROW_HEIGHT;
+	const room = view.height - AXIS_HEIGHT;
+
+	if (y >= 0 && (y < view.scroll || y + ROW_HEIGHT > view.scroll + room))
+		scrollRows(view, y - Math.floor(room / 3) - view.scroll);
+}
+
+/** Brings the time @t into view, at the zoom that is there. */
+export function revealTime(view, t) {
+	if (t < view.from || t > view.to) pan(view, t - (view.from + view.to) / 2);
+}
+
+/** The shown nodes that are visible: [{node, y}], y in CSS pixels from the top of the canvas. */
+export function visibleRows(view) {
+	const first = Math.floor(view.scroll / ROW_HEIGHT),
+		rows = [];
+
+	for (let i = first; i < view.shown.length; i++) {
+		const y = AXIS_HEIGHT + i * ROW_HEIGHT - view.scroll;
+
+		if (y >= view.height) break;
+		rows.push({ node: view.shown[i], y });
+	}
+	return rows;
+}

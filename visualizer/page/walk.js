@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// walk.js - selects rows and spans, follows a wait to the thread that ended it, and shows critical paths.
+
+import { ask, newest, question } from "./ask.js";
+import { WAIT_CPU } from "./classes.js";
+import { announce } from "./dom.js";
+import { chosenSpan, revealRow, revealTime, showAround, showSpan, toggleNode, updateRows } from "./view.js";
+import { spanSentence } from "./words.js";
+
+const SPANS_AT_ONCE = 5000,
+	MOST_PAGES = 40;
+
+/**
+ * The walker of a view. @fail: shows a sentence about what does not work. @isAbsent: true if the picture shows that a row
+ * has nothing at a time.
+ */
+export function makeWalk(view, fail, isAbsent) {
+	const changed = change => view.busy(change);
+
+	return {
+		view,
+		fail,
+		isAbsent,
+		at: newest((row, t) => ask(question("at", { row, t })), changed),
+		path: newest((row, from, to) => ask(question("path", { row, from, to })), changed),
+		spans: newest((row, from, to, max) => ask(question("spans", { row, from, to, max })), changed)
+	};
+}
+
+function nodeOf(view, row) {
+	return view.tree.byRow.get(row);
+}
+
+export function rowText(view, row) {
+	const node = nodeOf(view, row);
+
+	return node ? node.label + (node.number === null ? "" : ` ${node.number}`) : `row ${row}`;
+}
+
+export function selectRow(walk, row) {
+	const { view } = walk;
+
+	if (row !== null && !nodeOf(view, row)) return;
+	view.row = row;
+	view.span = null;
+	view.chain = [];
+	view.emit("selection", "paint");
+	announce(rowText(view, row));
+}
+
+/** Selects the span of @row at time @t. @chain: the spans that led there. */
+export async function selectSpan(walk, row, t, chain = []) {
+	const { view } = walk,
+		leaf = nodeOf(view, row)?.leaf;
+
+	if (leaf === null || leaf === undefined || walk.isAbsent(leaf, t)) {
+		selectRow(walk, row);
+		return;
+	}
+	try {
+		const span = await walk.at(leaf, Math.max(0, Math.min(view.duration - 1, Math.floor(t))));
+
+		if (!span) return; // a newer question
+		view.row = leaf;
+		view.span = { ...span, row: leaf, sentence: spanSentence(span, rowText(view, leaf)) };
+		view.chain = chain;
+		revealRow(view, leaf);
+		view.emit("selection", "paint");
+		announce(view.span.sentence);
+	} catch (error) {
+		walk.fail(error.message);
+	}
+}
+
+/** Where a span leads: to the thread that ended the wait; from a CPU to the thread that had it. */
+export function nextOf(span) {
+	return (
+		span.next ?? (span.thread && Number.isInteger(span.thread.row) ? { row: span.thread.row, t: span.from } : null)
+	);
+}
+
+/** True if the selected span leads on: to the thread that ended it, or to what its thread waited for meanwhile. */
+export function canFollow({ span, chain }) {
+	return Boolean(span && (nextOf(span) || (chain.length && !span.kind)));
+}
+
+/**
+ * The longest span of @row in from..to that @isWanted accepts; null: none, or a newer question came. Only the time
+ * inside from..to counts.
+ * Rows with very many spans are read page by page; a search that gives up says so.
+ */
+async function longestSpan(walk, row, from, to, isWanted) {
+	const inside = span => Math.min(span.to, to) - Math.max(span.from, from);
+	let best = null,
+		begin = from;
+
+	for (let page = 0; begin < to; page++) {
+		const answer = await walk.spans(row, begin, to, SPANS_AT_ONCE);
+
+		if (!answer) return null;
+		best = answer.spans.filter(isWanted).reduce((b, span) => (!b || inside(span) > inside(b) ? span : b), best);
+		if (!answer.cut || answer.spans.length === 0) break;
+		begin = answer.spans.at(-1).to;
+		if (page === MOST_PAGES) {
+			walk.fail(
+				`Only the first ${page * SPANS_AT_ONCE} spans of ${rowText(walk.view, row)} were searched: zoom in for the others.`
+			);
+			break;
+		}
+	}
+	return best;
+}
+
+/** What held up the thread that ended the wait from which the chain came: its own longest wait meanwhile. */
+function longestWait(walk) {
+	const { span, chain } = walk.view;
+
+	return longestSpan(
+		walk,
+		span.row,
+		chain.at(-1).from,
+		span.from,
+		wait => (wait.kind && !wait.idle) || wait.class === WAIT_CPU
+	);
+}
+
+/** Follows the selected wait to the thread that ended it, and from there to that thread's longest wait meanwhile. */
+export async function follow(walk) {
+	const { view } = walk,
+		{ span } = view;
+
+	try {
+		const wait = span && !nextOf(span) && canFollow(view) ? await longestWait(walk) : null;
+		const next = (span && nextOf(span)) ?? (wait ? { row: span.row, t: wait.from } : null);
+
+		if (!next) {
+			announce(span ? "The chain ends here." : "Select a span first.");
+			if (span)
+				walk.fail(
+					canFollow(view) ? `${rowText(view, span.row)} did not wait meanwhile: the chain ends here.` : ""
+				);
+			return;
+		}
+		await selectSpan(walk, next.row, next.t, [...view.chain, span]);
+		revealTime(view, next.t);
+	} catch (error) {
+		walk.fail(error.message);
+	}
+}
+
+export function goBack(walk) {
+	const { view } = walk,
+		span = view.chain.at(-1);
+
+	if (!span) return;
+	view.chain = view.chain.slice(0, -1);
+	view.span = span;
+	view.row = span.row;
+	revealRow(view, span.row);
+	revealTime(view, span.to - 1);
+	view.emit("selection", "paint");
+	announce(span.sentence);
+}
+
+/** Selects the span after the selected one, or the one before. */
+export function step(walk, isForward) {
+	const { view } = walk,
+		{ span } = view;
+
+	if (span && (isForward ? span.to < view.duration : span.from > 0))
+		selectSpan(walk, view.row, isForward ? span.to : span.from - 1).then(
+			() => view.span && revealTime(view, isForward ? view.span.from : view.span.to)
+		);
+	else if (!span && view.row !== null) selectSpan(walk, view.row, (view.from + view.to) / 2);
+}
+
+/** Moves the selection to the next shown row, or the one before; a selected span moves along. */
+export function moveRow(walk, change) {
+	const { view } = walk,
+		current = view.row === null ? null : nodeOf(view, view.row)?.key;
+	const index = view.shown.findIndex(node => node.key === current);
+	let next = index < 0 ? 0 : index + change;
+
+	while (view.shown[next] && view.shown[next].id === null) next += change;
+	const node = view.shown[next];
+
+	if (!node) return;
+	selectRow(walk, node.leaf ?? node.id);
+	revealRow(view, node.id);
+}
+
+/** Opens or closes the threads below the selected row. */
+export function toggleSelected(walk) {
+	const { view } = walk,
+		node = view.row === null ? null : nodeOf(view, view.row);
+	const owner = node?.kids.length ? node : node && view.tree.parents.get(node.key);
+
+	if (owner) toggleNode(view, owner);
+}
+
+export function pinSelected(walk) {
+	const { view } = walk,
+		node = view.row === null ? null : nodeOf(view, view.row);
+
+	if (!node) return;
+	view.pinned = view.pinned.includes(node.key)
+		? view.pinned.filter(key => key !== node.key)
+		: [...view.pinned, node.key];
+	announce(`${node.label} is ${view.pinned.includes(node.key) ? "pinned at the top" : "not pinned any more"}.`);
+	updateRows(view);
+}
+
+/** Shows a place: the span with a margin, and the row selected. */
+export function goTo(walk, row, from, to) {
+	const { view } = walk;
+
+	if (view.path) leavePath(walk);
+	if (from !== undefined && to > from) showAround(view, from, to);
+	if (row !== undefined && row !== null) {
+		revealRow(view, row);
+		selectRow(walk, nodeOf(view, row)?.leaf ?? row);
+	}
+}
+
+/** Selects the longest span of @row in from..to that @isWanted accepts. */
+export async function goToLongest(walk, row, from, to, isWanted) {
+	const longest = await longestSpan(walk, row, from, to, isWanted).catch(error => walk.fail(error.message));
+
+	if (!longest) {
+		goTo(walk, row);
+		return;
+	}
+	showAround(walk.view, longest.from, longest.to, 0.5);
+	await selectSpan(walk, row, longest.from);
+}
+
+/** Consecutive segments of one row become one part, so that a path of a million segments can be drawn. */
+function partsOf(segments) {
+	const parts = [];
+
+	for (const { row, from, to } of segments) {
+		if (parts.length && parts.at(-1).row === row && parts.at(-1).to === from) parts.at(-1).to = to;
+		else parts.push({ row, from, to });
+	}
+	return parts;
+}
+
+/** Shows the critical path of the selected row in the chosen span; shows the rows again if it is shown. */
+export async function togglePath(walk) {
+	const { view } = walk,
+		leaf = view.row === null ? null : nodeOf(view, view.row)?.leaf;
+
+	if (view.path) {
+		leavePath(walk);
+		return;
+	}
+	if (leaf === null || leaf === undefined) {
+		walk.fail("A critical path belongs to a thread: select a row with one thread first.");
+		return;
+	}
+	const { from, to } = chosenSpan(view);
+
+	try {
+		const path = await walk.path(leaf, from, to);
+
+		if (!path) return;
+		view.path = { ...path, parts: partsOf(path.segments) };
+		view.only = [leaf, ...new Set(path.segments.map(segment => segment.row))];
+		view.scroll = 0;
+		updateRows(view);
+		view.emit("selection");
+		announce(`The critical path of ${rowText(view, leaf)}.`);
+	} catch (error) {
+		walk.fail(error.message);
+	}
+}
+
+export function leavePath(walk) {
+	const { view } = walk;
+
+	view.path = view.only = null;
+	updateRows(view);
+	if (view.row !== null) revealRow(view, view.row);
+	view.emit("selection", "paint");
+}
+
+/** Gives up the newest of: critical path, selected span, measured span, filter. */
+export function escape(walk) {
+	const { view } = walk;
+
+	if (view.path) leavePath(walk);
+	else if (view.span) selectRow(walk, view.row);
+	else if (view.range) {
+		view.range = null;
+		view.emit("range", "paint");
+	} else if (view.filter) {
+		view.filter = "";
+		updateRows(view);
+	}
+}
+
+/** Measures the visible span, or gives the measured span up. */
+export function measure(walk) {
+	const { view } = walk;
+
+	view.range = view.range
+		? null
+		: view.span && view.span.to > view.span.from
+			? { from: view.span.from, to: view.span.to }
+			: { from: view.from, to: view.to };
+	view.emit("range", "paint");
+}
+
+/** Zooms to the selected span, the measured one, or the whole trace. */
+export function zoomToSelection(walk) {
+	const { view } = walk,
+		span = view.span ?? view.range;
+
+	if (span) showAround(view, span.from, span.to, 0.5);
+	else showSpan(view, 0, view.duration);
+}

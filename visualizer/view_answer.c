@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_answer.c - the questions, and the ones about the trace as a whole. */
+#include <stdlib.h>
+#include <string.h>
+#include "losses.h"
+#include "verdict.h"
+#include "view_books.h"
+#include "view_path.h"
+#include "view_row.h"
+#include "view_shares.h"
+#include "view_span.h"
+
+#define MAX_GAPS 2000u
+
+/* ---- the trace as a whole ---- */
+
+static uint64_t done_ns(const struct view_session *session)
+{
+	uint64_t now = trace_analysis_now(session->report.analysis);
+
+	if (session->is_complete)
+		return session->end - session->start;
+	return now > session->start ? now - session->start : 0;
+}
+
+static void put_progress(struct view_session *session, struct view_question *question, struct json *json)
+{
+	json_u64(json, "done_ns", done_ns(session));
+	json_u64(json, "duration_ns", session->end - session->start);
+	json_bool(json, "complete", session->is_complete);
+}
+
+/* Times that need more than 53 bits are texts. */
+static void put_long(struct json *json, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	json_text(json, key, text);
+}
+
+static void put_classes(struct json *json)
+{
+	static const char *const labels[TRACE_NR_CLASSES] = {[TRACE_CLASS_USER] = "own code",
+							     [TRACE_CLASS_SYSCALL] = "kernel",
+							     [TRACE_CLASS_TRAP] = "page faults",
+							     [TRACE_CLASS_INTERRUPTED] = "interrupted",
+							     [TRACE_CLASS_WAIT_CPU] = "waiting for a CPU",
+							     [TRACE_CLASS_REST] = "at rest",
+							     [TRACE_CLASS_RUNNING] = "on a CPU",
+							     [TRACE_CLASS_IDLE] = "idle",
+							     [TRACE_CLASS_ABSENT] = "not there",
+							     [TRACE_CLASS_UNREAD] = "not read yet"};
+
+	json_open(json, "classes", "[");
+	for (enum trace_class class = 0; class < TRACE_NR_CLASSES; class ++) {
+		json_open(json, NULL, "{");
+		json_text(json, "name", trace_class_name(class));
+		json_text(json, "label",
+			  labels[class] ? labels[class]
+					: verdict_place((enum path_place)(PLACE_BLOCKED + class - TRACE_CLASS_WAIT)));
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+}
+
+static const char *cause_of(enum trace_gap_cause cause)
+{
+	static const char *const causes[] = {[TRACE_GAP_DISCARDED] = "the buffers were full",
+					     [TRACE_GAP_OVERWRITTEN] = "overwritten by the flight recorder",
+					     [TRACE_GAP_DAMAGED] = "a damaged part of the file",
+					     [TRACE_GAP_MISSED] = "missed by the kernel",
+					     [TRACE_GAP_SUSPECT] = "events without a known time",
+					     [TRACE_GAP_CUT] = "the end of the recording is missing",
+					     [TRACE_GAP_UNWRITTEN] = "the disk was full or failed"};
+
+	return (size_t)cause < sizeof(causes) / sizeof(causes[0]) && causes[cause] ? causes[cause] : "";
+}
+
+static void put_gap(struct json *json, const struct view_session *session, const struct trace_gap *gap)
+{
+	json_open(json, NULL, "{");
+	json_u64(json, "cpu", gap->cpu);
+	json_time(json, session, "from", gap->start_ns);
+	json_time(json, session, "to", gap->end_ns);
+	json_u64(json, "lost", gap->lost);
+	json_text(json, "cause", cause_of(gap->cause));
+	json_close(json, "}");
+}
+
+static void put_missing(struct json *json, const struct view_session *session)
+{
+	const struct trace *trace = session->report.trace;
+	const char *not_traced;
+	size_t nr = 0;
+
+	json_open(json, "gaps", "[");
+	for (size_t i = 0; i < trace_nr_gaps(trace) && nr < MAX_GAPS; i++)
+		if (!trace_gap_is_older(trace, trace_get_gap(trace, i))) {
+			put_gap(json, session, trace_get_gap(trace, i));
+			nr++;
+		}
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(session->report.analysis) && nr < MAX_GAPS; i++, nr++)
+		put_gap(json, session, trace_analysis_get_late_gap(session->report.analysis, i));
+	json_close(json, "]");
+	json_open(json, "damages", "[");
+	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_GAPS; i++) {
+		json_separate(json);
+		json_string(json, trace_get_damage(trace, i)->message);
+	}
+	json_close(json, "]");
+	json_open(json, "not_traced", "[");
+	for (size_t i = 0; (not_traced = trace_not_traced(trace, i)); i++) {
+		json_separate(json);
+		json_string(json, not_traced);
+	}
+	json_close(json, "]");
+}
+
+static void put_about(struct view_session *session, struct view_question *question, struct json *json)
+{
+	const struct trace *trace = session->report.trace;
+	const struct trace_info *info = trace_get_info(trace);
+	const char *recorder = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_RECORDER),
+		   *command = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	const char *slash = strrchr(info->file, '/');
+
+	json_text(json, "schema", "trace-view/1");
+	json_text(json, "file", slash ? slash + 1 : info->file);
+	json_text(json, "host", info->host);
+	json_text(json, "kernel", info->kernel);
+	json_text(json, "machine", info->machine);
+	json_text(json, "recorder", recorder ? recorder : "");
+	json_text(json, "command", command ? command : "");
+	put_long(json, "start_ns", session->start);
+	put_long(json, "start_realtime_ns",
+		 info->start_realtime_ns ? info->start_realtime_ns + (session->start - info->start_ns) : 0);
+	put_progress(session, question, json);
+	json_u64(json, "events", info->events);
+	json_u64(json, "lost", losses_lost(trace, session->report.analysis, &(size_t){0}));
+	json_u64(json, "nr_cpus", info->nr_cpus);
+	json_bool(json, "clean_end", info->clean_end);
+	json_bool(json, "coarse", trace_history_is_coarse(session->report.history));
+	put_classes(json);
+	put_missing(json, session);
+}
+
+/* ---- all questions ---- */
+
+static const struct {
+	const char *name;
+	void (*put)(struct view_session *session, struct view_question *question, struct json *json);
+	void (*write)(struct view_session *session, struct view_question *question, FILE *out);
+	bool is_binary;
+} questions[] = {
+	{"about", .put = put_about},
+	{"progress", .put = put_progress},
+	{"rows", .put = view_rows},
+	{"sums", .put = view_sums},
+	{"search", .put = view_search},
+	{"spans", .put = view_spans},
+	{"at", .put = view_at},
+	{"waits", .put = view_waits},
+	{"path", .put = view_path},
+	{"verdict", .put = view_verdict},
+	{"shares", .write = view_shares, .is_binary = true},
+	{"books", .write = view_books},
+	{"events", .write = view_events},
+};
+
+static void write_answer(struct view_session *session, struct view_question *question, FILE *out, bool *ret_is_binary)
+{
+	struct json json = {.out = out, .first = true};
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		if (strcmp(questions[i].name, question->name) != 0)
+			continue;
+		*ret_is_binary = questions[i].is_binary;
+		if (questions[i].write) {
+			questions[i].write(session, question, out);
+			return;
+		}
+		json_open(&json, NULL, "{");
+		questions[i].put(session, question, &json);
+		json_close(&json, "}\n");
+		return;
+	}
+	snprintf(question->error, sizeof(question->error), "there is no such question");
+}
+
+static FILE *open_answer(struct view_answer *answer)
+{
+	FILE *out = open_memstream(&answer->bytes, &answer->size);
+
+	if (!out)
+		memory_end();
+	return out;
+}
+
+static void close_answer(FILE *out)
+{
+	bool failed = ferror(out);
+
+	if (fclose(out) != 0 || failed)
+		memory_end();
+}
+
+struct view_answer view_answer(struct view_session *session, const char *text)
+{
+	struct view_answer answer = {0};
+	struct view_question question;
+	FILE *out = open_answer(&answer);
+
+	if (question_parse(&question, text))
+		write_answer(session, &question, out, &answer.is_binary);
+	close_answer(out);
+	if (*question.error) {
+		struct json json = {.first = true};
+
+		free(answer.bytes);
+		answer = (struct view_answer){.is_wrong = true};
+		out = json.out = open_answer(&answer);
+		json_open(&json, NULL, "{");
+		json_text(&json, "error", question.error);
+		json_close(&json, "}\n");
+		close_answer(out);
+	}
+	question_free(&question);
+	return answer;
+}

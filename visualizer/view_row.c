@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_row.c - the rows of a picture, sorted by what matters, and their sums. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "view_row.h"
+
+#define KIND_SHIFT  28
+#define MAX_MATCHES 500u
+
+/* ---- numbers ---- */
+
+uint32_t view_row_number(struct trace_row_id id)
+{
+	return (uint32_t)id.kind << KIND_SHIFT | id.index;
+}
+
+static bool row_of_number(struct view_session *session, uint64_t number, struct trace_row *ret_row)
+{
+	struct trace_row_id id = {(enum trace_row_kind)(number >> KIND_SHIFT),
+				  (uint32_t)(number & ((1u << KIND_SHIFT) - 1))};
+
+	return number < (TRACE_ROW_THREAD + 1ull) << KIND_SHIFT && trace_view_get_row(session->view, id, ret_row);
+}
+
+bool view_row_asked(struct view_session *session, struct view_question *question, struct trace_row *ret_row)
+{
+	if (row_of_number(session, question_number(question, "row", UINT64_MAX), ret_row))
+		return true;
+	if (!*question->error)
+		snprintf(question->error, sizeof(question->error), "there is no such row");
+	return false;
+}
+
+struct view_window view_window_asked(struct view_session *session, struct view_question *question)
+{
+	uint64_t from = question_number(question, "from", 0), whole = session->end - session->start,
+		 to = question_number(question, "to", whole);
+
+	if (from >= to && !*question->error)
+		snprintf(question->error, sizeof(question->error), "the span is empty: from must be less than to");
+	if (to > whole)
+		to = whole;
+	if (from >= to)
+		from = to ? to - 1 : 0;
+	return (struct view_window){session->start + from, session->start + to};
+}
+
+void json_time(struct json *json, const struct view_session *session, const char *key, uint64_t ns)
+{
+	json_u64(json, key, ns > session->start ? ns - session->start : 0);
+}
+
+static const char *thread_name(const struct trace_thread *thread)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+	const char *own = trace_thread_comm(thread);
+
+	/* the threads of most programs have the name of their process */
+	return strcmp(own, trace_process_comm(process)) == 0 && *trace_process_title(process)
+		       ? trace_process_title(process)
+		       : own;
+}
+
+void json_thread(struct json *json, struct view_session *session, const char *key, const struct trace_thread *thread)
+{
+	struct trace_row_id id;
+
+	if (!thread)
+		return;
+	json_open(json, key, "{");
+	json_text(json, "name", thread_name(thread));
+	json_u64(json, "tid", trace_thread_tid(thread));
+	if (trace_view_row_of(session->view, thread, &id))
+		json_u64(json, "row", view_row_number(id));
+	json_close(json, "}");
+}
+
+void json_process(struct json *json, struct view_session *session, const char *key, const struct trace_process *process)
+{
+	struct trace_row_id id;
+
+	if (!process)
+		return;
+	json_open(json, key, "{");
+	json_text(json, "name", trace_process_title(process));
+	json_u64(json, "pid", trace_process_pid(process));
+	if (trace_view_row_of_process(session->view, process, &id))
+		json_u64(json, "row", view_row_number(id));
+	json_close(json, "}");
+}
+
+/* ---- rows by interest ---- */
+
+struct listed {
+	struct trace_row row;
+	uint64_t busy_ns;
+	bool of_command, is_kernel;
+};
+
+static int by_interest(const void *left, const void *right, void *data)
+{
+	const struct listed *l = left, *r = right;
+
+	if (l->is_kernel != r->is_kernel)
+		return l->is_kernel ? 1 : -1;
+	if (l->of_command != r->of_command)
+		return l->of_command ? -1 : 1;
+	if (l->busy_ns != r->busy_ns)
+		return l->busy_ns > r->busy_ns ? -1 : 1;
+	return l->row.id.index < r->row.id.index ? -1 : l->row.id.index > r->row.id.index;
+}
+
+static uint64_t busy(struct view_session *session, struct trace_row_id id)
+{
+	uint64_t ns[TRACE_NR_CLASSES], sum = 0;
+
+	if (session->end <= session->start ||
+	    trace_view_columns(session->view, id, session->start, session->end, 1, ns) < 0)
+		return 0;
+	for (int class = 0; class < TRACE_CLASS_ABSENT; class ++)
+		sum += class == TRACE_CLASS_REST || class == TRACE_CLASS_IDLE ? 0 : ns[class];
+	return sum;
+}
+
+static bool is_in(const struct pointers *list, const void *pointer)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->at[i] == pointer)
+			return true;
+	return false;
+}
+
+static struct listed *list_rows(struct view_session *session, enum trace_row_kind kind, size_t *ret_nr)
+{
+	size_t nr = trace_view_nr_rows(session->view, kind);
+	struct listed *rows = memory_take(nr + 1, sizeof(*rows));
+	struct pointers family = session->report.command.process ? command_family(&session->report.command)
+								 : (struct pointers){0};
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct listed *row = &rows[i];
+
+		if (!trace_view_get_row(session->view, (struct trace_row_id){kind, i}, &row->row))
+			continue;
+		row->busy_ns = busy(session, row->row.id);
+		if (kind == TRACE_ROW_CPU)
+			continue;
+		row->of_command = is_in(&family, row->row.process);
+		row->is_kernel = trace_process_is_kernel(row->row.process);
+	}
+	if (kind != TRACE_ROW_CPU)
+		memory_sort(rows, nr, sizeof(*rows), by_interest, NULL);
+	pointers_free(&family);
+	*ret_nr = nr;
+	return rows;
+}
+
+static void put_row(struct json *json, struct view_session *session, const struct listed *listed)
+{
+	static const char *const kinds[] = {"cpu", "process", "thread"};
+	const struct trace_row *row = &listed->row;
+
+	json_open(json, NULL, "\n{");
+	json_u64(json, "id", view_row_number(row->id));
+	json_text(json, "kind", kinds[row->id.kind]);
+	if (row->id.kind == TRACE_ROW_THREAD)
+		json_u64(json, "parent", view_row_number((struct trace_row_id){TRACE_ROW_PROCESS, row->parent}));
+	if (row->id.kind == TRACE_ROW_CPU) {
+		json_u64(json, "cpu", row->id.index);
+	} else {
+		json_text(json, "name",
+			  row->thread ? trace_thread_comm(row->thread) : trace_process_comm(row->process));
+		json_text(json, "title", row->thread ? thread_name(row->thread) : trace_process_title(row->process));
+		json_u64(json, "pid", trace_process_pid(row->process));
+		json_bool(json, "kernel", listed->is_kernel);
+		json_bool(json, "command", listed->of_command);
+	}
+	if (row->thread)
+		json_u64(json, "tid", trace_thread_tid(row->thread));
+	json_time(json, session, "from", row->from_ns);
+	json_time(json, session, "to", row->to_ns);
+	json_u64(json, "busy_ns", listed->busy_ns);
+	json_close(json, "}");
+}
+
+/* The threads of each process follow it. */
+void view_rows(struct view_session *session, struct view_question *question, struct json *json)
+{
+	size_t nr_cpus, nr_processes, nr_threads;
+	struct listed *cpus = list_rows(session, TRACE_ROW_CPU, &nr_cpus),
+		      *processes = list_rows(session, TRACE_ROW_PROCESS, &nr_processes),
+		      *threads = list_rows(session, TRACE_ROW_THREAD, &nr_threads);
+	size_t *first = memory_take(nr_processes + 1, sizeof(*first)),
+	       *next = memory_take(nr_threads + 1, sizeof(*next));
+
+	for (size_t i = nr_threads; i > 0; i--) { /* lists of the sorted threads, index + 1 */
+		next[i - 1] = first[threads[i - 1].row.parent];
+		first[threads[i - 1].row.parent] = i;
+	}
+	json_open(json, "rows", "[");
+	for (size_t i = 0; i < nr_cpus; i++)
+		put_row(json, session, &cpus[i]);
+	for (size_t i = 0; i < nr_processes; i++) {
+		put_row(json, session, &processes[i]);
+		for (size_t t = first[processes[i].row.id.index]; t; t = next[t - 1])
+			put_row(json, session, &threads[t - 1]);
+	}
+	json_close(json, "]");
+	free(first);
+	free(next);
+	free(cpus);
+	free(processes);
+	free(threads);
+}
+
+/* ---- sums ---- */
+
+static void put_sum(struct json *json, struct trace_row_id id, const uint64_t *ns)
+{
+	json_open(json, NULL, "\n{");
+	json_u64(json, "id", view_row_number(id));
+	json_open(json, "ns", "[");
+	for (int class = 0; class < TRACE_NR_CLASSES; class ++) {
+		json_separate(json);
+		fprintf(json->out, "%llu", (unsigned long long)ns[class]);
+	}
+	json_close(json, "]");
+	json_close(json, "}");
+}
+
+void view_sums(struct view_session *session, struct view_question *question, struct json *json)
+{
+	struct view_window window = view_window_asked(session, question);
+	uint64_t ns[TRACE_NR_CLASSES];
+
+	json_time(json, session, "from", window.from);
+	json_time(json, session, "to", window.to);
+	json_open(json, "rows", "[");
+	for (enum trace_row_kind kind = TRACE_ROW_CPU; kind <= TRACE_ROW_THREAD; kind++)
+		for (uint32_t i = 0; i < trace_view_nr_rows(session->view, kind); i++) {
+			struct trace_row_id id = {kind, i};
+
+			if (trace_view_columns(session->view, id, window.from, window.to, 1, ns) < 0)
+				memory_end();
+			if (kind != TRACE_ROW_THREAD || ns[TRACE_CLASS_ABSENT] < window.to - window.from)
+				put_sum(json, id, ns);
+		}
+	json_close(json, "]");
+}
+
+/* ---- search ---- */
+
+/* As strcasestr(), which not all C libraries have. */
+static bool contains(const char *text, const char *part)
+{
+	size_t length = strlen(part);
+
+	for (; *text; text++) {
+		size_t i = 0;
+
+		while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+			i++;
+		if (i == length)
+			return true;
+	}
+	return !length;
+}
+
+static bool row_contains(const struct trace_row *row, const char *text)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%u",
+		 row->thread ? trace_thread_tid(row->thread) : trace_process_pid(row->process));
+	return strcmp(number, text) == 0 || contains(trace_process_title(row->process), text) ||
+	       contains(row->thread ? trace_thread_comm(row->thread) : trace_process_comm(row->process), text);
+}
+
+/* struct targets - objects of waits that contain a text, each once, with the first place */
+struct targets {
+	struct view_session *session;
+	struct json *json;
+	const char *text;
+	struct trace_row_id row;
+	struct hash_table seen;
+	size_t nr;
+};
+struct target_row {
+	uint64_t key; /* address of the text: equal texts have the same */
+};
+
+static bool put_target(void *data, const struct trace_view_span *span)
+{
+	struct targets *targets = data;
+	struct target_row *row;
+
+	if (!*span->target)
+		return true;
+	if (table_find(&targets->seen, sizeof(*row), (uintptr_t)span->target))
+		return true;
+	memory_row(&targets->seen, sizeof(*row), (uintptr_t)span->target);
+	if (!contains(span->target, targets->text))
+		return true;
+	json_open(targets->json, NULL, "\n{");
+	json_text(targets->json, "path", span->target);
+	json_u64(targets->json, "row", view_row_number(targets->row));
+	json_time(targets->json, targets->session, "t", span->from_ns);
+	json_close(targets->json, "}");
+	return ++targets->nr < MAX_MATCHES;
+}
+
+void view_search(struct view_session *session, struct view_question *question, struct json *json)
+{
+	struct targets targets = {.session = session, .json = json, .text = question_text(question, "text", "")};
+	struct trace_row row;
+	size_t nr = 0;
+
+	if (!*targets.text) {
+		snprintf(question->error, sizeof(question->error), "text is missing");
+		return;
+	}
+	json_open(json, "rows", "[");
+	for (enum trace_row_kind kind = TRACE_ROW_PROCESS; kind <= TRACE_ROW_THREAD; kind++)
+		for (uint32_t i = 0; i < trace_view_nr_rows(session->view, kind) && nr < MAX_MATCHES; i++)
+			if (trace_view_get_row(session->view, (struct trace_row_id){kind, i}, &row) &&
+			    row_contains(&row, targets.text)) {
+				json_separate(json);
+				fprintf(json->out, "%u", view_row_number(row.id));
+				nr++;
+			}
+	json_close(json, "]");
+	json_open(json, "paths", "[");
+	for (uint32_t i = 0; i < trace_view_nr_rows(session->view, TRACE_ROW_THREAD) && targets.nr < MAX_MATCHES; i++) {
+		targets.row = (struct trace_row_id){TRACE_ROW_THREAD, i};
+		if (trace_view_spans(session->view, targets.row, session->start, session->end, put_target, &targets) <
+		    0)
+			memory_end();
+	}
+	json_close(json, "]");
+	table_clear(&targets.seen);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * view_server.c - the web server of the view.
+ *
+ * Threads: libmicrohttpd's threads answer questions; the thread of view_serve() makes the pass.
+ * A lock protects the session. The pass takes it for steps of some milliseconds, so a question
+ * waits for one step at most. Questions with a pass of their own (books, events) take no lock.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+#include "browser.h"
+#include "complain.h"
+#include "page_files.h"
+#include "view_question.h"
+#include "view_server.h"
+#include "view_session.h"
+
+#define TOKEN_BYTES	   16
+#define TOKEN_DIGITS	   (2 * TOKEN_BYTES)
+#define THREADS		   3u
+#define MAX_CONNECTIONS	   32u /* a browser opens six; a second page as many */
+#define CONNECTION_SECONDS 30u
+#define CONNECTION_BYTES   (QUESTION_BYTES + (64u << 10))
+#define GONE_SECONDS	   600 /* the page asks every minute */
+#define STEPS		   500 /* of the pass */
+#define MAX_ADDRESS	   128
+
+struct server {
+	struct view_session session;
+	pthread_mutex_t lock; /* of @session */
+	char token[TOKEN_DIGITS + 1];
+	char hosts[2][64]; /* accepted Host headers */
+	time_t asked;	   /* when a page asked last; 0: never */
+};
+
+static const char *const headers[][2] = {
+	{"Content-Security-Policy",
+	 "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+	 "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Cache-Control", "no-store"},
+};
+
+/* ---- answers ---- */
+
+static enum MHD_Result send_bytes(struct MHD_Connection *connection, unsigned int status, const char *type,
+				  const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)bytes, mode);
+	enum MHD_Result result;
+
+	if (!response) {
+		if (mode == MHD_RESPMEM_MUST_FREE)
+			free((void *)bytes);
+		return MHD_NO;
+	}
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		MHD_add_response_header(response, headers[i][0], headers[i][1]);
+	if (type)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection)
+{
+	return send_bytes(connection, MHD_HTTP_NOT_FOUND, NULL, "", 0, MHD_RESPMEM_PERSISTENT);
+}
+
+static bool is_same(const char *text, const char *token)
+{
+	unsigned char differs = 0;
+
+	for (size_t i = 0; i < TOKEN_DIGITS; i++) /* takes the same time wherever they differ */
+		differs |= (unsigned char)(text[i] ^ token[i]);
+	return !differs;
+}
+
+static bool has_own_pass(const char *question)
+{
+	return strncmp(question, "books", 5) == 0 || strncmp(question, "events", 6) == 0;
+}
+
+static enum MHD_Result answer_question(struct server *server, struct MHD_Connection *connection, const char *question)
+{
+	bool locks = !has_own_pass(question);
+	struct view_answer answer;
+
+	if (locks)
+		pthread_mutex_lock(&server->lock);
+	answer = view_answer(&server->session, question);
+	if (locks)
+		pthread_mutex_unlock(&server->lock);
+	return send_bytes(connection, answer.is_wrong ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_OK,
+			  answer.is_binary ? "application/octet-stream" : "application/json", answer.bytes, answer.size,
+			  MHD_RESPMEM_MUST_FREE);
+}
+
+static enum MHD_Result answer_path(struct server *server, struct MHD_Connection *connection, const char *path)
+{
+	const struct page_file *file;
+
+	__atomic_store_n(&server->asked, time(NULL), __ATOMIC_RELAXED);
+	if (strncmp(path, "ask/", 4) == 0)
+		return answer_question(server, connection, path + 4);
+	file = page_file(path);
+	return file ? send_bytes(connection, MHD_HTTP_OK, file->type, file->bytes, file->size, MHD_RESPMEM_PERSISTENT)
+		    : refuse(connection);
+}
+
+/* The uri as it came: libmicrohttpd would decode and divide it. */
+static void *note_uri(void *data, const char *uri, struct MHD_Connection *connection)
+{
+	return strnlen(uri, QUESTION_BYTES) < QUESTION_BYTES ? strdup(uri) : NULL;
+}
+
+static enum MHD_Result on_request(void *data, struct MHD_Connection *connection, const char *url, const char *method,
+				  const char *version, const char *upload, size_t *upload_size, void **con_cls)
+{
+	struct server *server = data;
+	const char *uri = *con_cls, *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	bool is_ours = host && (strcmp(host, server->hosts[0]) == 0 || strcmp(host, server->hosts[1]) == 0);
+
+	if (!uri || !is_ours || strcmp(method, "GET") != 0 || strlen(uri) < TOKEN_DIGITS + 2 || uri[0] != '/' ||
+	    uri[TOKEN_DIGITS + 1] != '/' || !is_same(uri + 1, server->token))
+		return refuse(connection);
+	return answer_path(server, connection, uri + TOKEN_DIGITS + 2);
+}
+
+static void on_completed(void *data, struct MHD_Connection *connection, void **con_cls,
+			 enum MHD_RequestTerminationCode how)
+{
+	free(*con_cls);
+	*con_cls = NULL;
+}
+
+/* ---- begin ---- */
+
+static int make_token(struct server *server)
+{
+	unsigned char bytes[TOKEN_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return complain(1, "the view needs random bytes, and the kernel gives none: %s", strerror(errno));
+	for (size_t i = 0; i < TOKEN_BYTES; i++)
+		snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+static struct MHD_Daemon *listen_on_loopback(struct server *server, uint16_t *port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons(*port),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct MHD_Daemon *daemon;
+
+	daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, *port, NULL, NULL, on_request, server,
+				  MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_THREAD_POOL_SIZE,
+				  THREADS, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				  CONNECTION_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+				  MHD_OPTION_URI_LOG_CALLBACK, note_uri, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+				  on_completed, NULL, MHD_OPTION_END);
+	if (daemon)
+		*port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+	return daemon;
+}
+
+/* ---- the pass, and the end ---- */
+
+static void read_step(struct server *server, uint64_t until, int *ret_result)
+{
+	pthread_mutex_lock(&server->lock);
+	*ret_result = view_session_step(&server->session, until);
+	pthread_mutex_unlock(&server->lock);
+}
+
+static bool is_ended(const sigset_t *ends, int seconds)
+{
+	struct timespec timeout = {.tv_sec = seconds};
+
+	return sigtimedwait(ends, NULL, &timeout) > 0;
+}
+
+/* Returns 0 when the trace is read, 1 when the user has ended the program, -1 after a message. */
+static int read_trace(struct server *server, const sigset_t *ends)
+{
+	uint64_t start = server->session.start, width = server->session.end - start;
+	int result = 0;
+
+	for (unsigned int i = 1; result == 0; i++) {
+		read_step(server, i < STEPS ? start + (uint64_t)((double)width * i / STEPS) : UINT64_MAX, &result);
+		if (result == 0 && is_ended(ends, 0))
+			return 1;
+	}
+	return result < 0 ? -1 : 0;
+}
+
+static void wait_for_end(struct server *server, const sigset_t *ends)
+{
+	time_t begun = time(NULL);
+
+	while (!is_ended(ends, 1)) {
+		time_t asked = __atomic_load_n(&server->asked, __ATOMIC_RELAXED);
+
+		if (time(NULL) - (asked ? asked : begun) <= GONE_SECONDS)
+			continue;
+		fprintf(stderr, "tracevisualizer: no page has asked for %d minutes: the view ends\n",
+			GONE_SECONDS / 60);
+		return;
+	}
+}
+
+static void print_address(const char *address, uint16_t port)
+{
+	const char *ssh = getenv("SSH_CONNECTION");
+
+	printf("%s\n", address);
+	if (ssh && *ssh)
+		fprintf(stderr,
+			"tracevisualizer: this is a remote machine; on yours: ssh -L %u:127.0.0.1:%u HOST, then open "
+			"the "
+			"address there\n",
+			port, port);
+	fprintf(stderr, "tracevisualizer: Ctrl-C ends the view\n");
+	fflush(stdout);
+}
+
+static int serve(struct server *server, const struct visualizer_options *options, const sigset_t *ends)
+{
+	uint16_t port = options->port;
+	char address[MAX_ADDRESS];
+	struct MHD_Daemon *daemon;
+	int result;
+
+	result = make_token(server);
+	if (result)
+		return result;
+	daemon = listen_on_loopback(server, &port);
+	if (!daemon)
+		return port ? complain(1,
+				       "port %u of 127.0.0.1 cannot be used: %s; leave --port out, and the kernel "
+				       "chooses one",
+				       port, strerror(errno))
+			    : complain(1, "no port of 127.0.0.1 can be used: %s", strerror(errno));
+	snprintf(server->hosts[0], sizeof(server->hosts[0]), "127.0.0.1:%u", port);
+	snprintf(server->hosts[1], sizeof(server->hosts[1]), "localhost:%u", port);
+	snprintf(address, sizeof(address), "http://127.0.0.1:%u/%s/", port, server->token);
+	print_address(address, port);
+	if (!options->no_browser)
+		browser_open(address);
+	result = read_trace(server, ends);
+	if (result == 0)
+		wait_for_end(server, ends);
+	MHD_stop_daemon(daemon);
+	browser_end();
+	return result < 0;
+}
+
+int view_serve(const struct trace *trace, const struct visualizer_options *options)
+{
+	static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	sigset_t ends;
+	int result;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
+	result = view_session_begin(&server.session, trace, options);
+	if (!result)
+		result = serve(&server, options, &ends);
+	view_session_end(&server.session);
+	return result;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_session.c - the analysis of a trace that is shown, in steps. */
+#include "complain.h"
+#include "report_disks.h"
+#include "view_session.h"
+
+int view_session_begin(struct view_session *session, const struct trace *trace,
+		       const struct visualizer_options *options)
+{
+	struct trace_view_options asked = {.size = sizeof(asked)};
+	struct trace_error error = {0};
+	struct report *report = &session->report;
+
+	*session = (struct view_session){.options = *options};
+	*report = (struct report){.options = &session->options, .trace = trace};
+	asked.command = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	report->analysis = trace_analysis_new(trace, NULL, &error);
+	if (report->analysis)
+		session->view = trace_view_new(report->analysis, &asked, &error);
+	if (session->view)
+		report->servers = trace_servers_new(trace, report->analysis, &error);
+	if (!report->servers)
+		return complain_of_error(&error);
+	report->history = trace_view_history(session->view);
+	command_begin(&report->command, trace, report->analysis);
+	trace_analysis_window(report->analysis, &session->start, &session->end);
+	return 0;
+}
+
+int view_session_step(struct view_session *session, uint64_t until_ns)
+{
+	struct trace_error error = {0};
+	int result = trace_analysis_step(session->report.analysis, until_ns, &error);
+
+	if (result < 0)
+		return -complain_of_error(&error);
+	/* the first event may be before what the header says */
+	trace_analysis_window(session->report.analysis, &session->start, &session->end);
+	session->is_complete = result > 0;
+	return result;
+}
+
+void view_session_end(struct view_session *session)
+{
+	struct report *report = &session->report;
+
+	trace_servers_free(report->servers);
+	trace_view_free(session->view);
+	command_end(&report->command);
+	trace_analysis_free(report->analysis);
+}

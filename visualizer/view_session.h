@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_VIEW_SESSION_H
+#define VISUALIZER_VIEW_SESSION_H
+/*
+ * view_session.h - a trace that is shown: its analysis, and the questions that a page asks.
+ *
+ * A question is a word with parameters, such as "spans?row=7&from=0&to=1000&max=100"; an answer is
+ * JSON, or the bytes of shares (view_shares.h). docs/VIEW.md has all questions. The same function
+ * answers them behind the web server and in the self-contained page.
+ * Times in questions and answers are ns since the begin of the trace's window, because JavaScript
+ * has no integers above 2^53. A row is a number: its kind, and its index below (view_row.h).
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <trace/view.h>
+#include "report.h"
+
+/**
+ * struct view_session - one thread at a time
+ * @report: of the whole trace; its history is that of @view
+ * @start, @end: the window of the trace, ns of its clock
+ * @is_complete: the pass has ended
+ */
+struct view_session {
+	struct report report;
+	struct visualizer_options options;
+	struct trace_view *view;
+	uint64_t start, end;
+	bool is_complete;
+};
+
+/**
+ * view_session_begin() - prepare the pass over @trace, which outlives the session
+ * Returns 0; 1 after a message on stderr.
+ */
+int view_session_begin(struct view_session *session, const struct trace *trace,
+		       const struct visualizer_options *options);
+/**
+ * view_session_step() - the pass up to @until_ns; UINT64_MAX: to the end
+ * Between steps, questions are answered with what is known. Returns 1 at the end, 0 if events are
+ * left, -1 after a message on stderr.
+ */
+int view_session_step(struct view_session *session, uint64_t until_ns);
+void view_session_end(struct view_session *session);
+
+/** struct view_answer - @bytes: owned. @is_binary: otherwise JSON. @is_wrong: JSON with "error" */
+struct view_answer {
+	char *bytes;
+	size_t size;
+	bool is_binary, is_wrong;
+};
+/** view_answer() - answer @question; the caller frees the bytes */
+struct view_answer view_answer(struct view_session *session, const char *question);
+#endif

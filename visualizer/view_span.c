@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_span.c - the states of a row as JSON: all of a span, or the one at an instant. */
+#include <errno.h>
+#include <string.h>
+#include "value_text.h"
+#include "verdict.h"
+#include "view_row.h"
+#include "view_span.h"
+
+#define MAX_SPANS 200000u
+
+/* ---- a span ---- */
+
+static void put_words(struct json *json, const struct trace_view_span *span)
+{
+	const char *const texts[][2] = {
+		{"name", span->name}, {"target", span->target}, {"via", span->via}, {"path", span->path}};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (*texts[i][1])
+			json_text(json, texts[i][0], texts[i][1]);
+}
+
+/* The keys of a span, in the open object. */
+static void put_span(struct json *json, struct view_session *session, const struct trace_view_span *span, bool of_cpu)
+{
+	json_time(json, session, "from", span->from_ns);
+	json_time(json, session, "to", span->to_ns);
+	json_u64(json, "class", span->class_of_time);
+	json_text(json, "state", of_cpu ? trace_class_name(span->class_of_time) : trace_state_name(span->state));
+	if (of_cpu)
+		json_thread(json, session, "thread", span->thread);
+	put_words(json, span);
+	if (span->cpu >= 0)
+		json_u64(json, "cpu", (uint64_t)span->cpu);
+	if (of_cpu || span->state != TRACE_STATE_BLOCKED)
+		return;
+	json_text(json, "kind", trace_wait_kind_name(span->kind));
+	json_bool(json, "idle", span->idle);
+	json_process(json, session, "other", span->other);
+	json_thread(json, session, "waker", span->waker);
+}
+
+/* ---- all of them ---- */
+
+struct span_list {
+	struct view_session *session;
+	struct json *json;
+	bool of_cpu, is_cut;
+	uint64_t left;
+};
+
+static bool put_listed(void *data, const struct trace_view_span *span)
+{
+	struct span_list *list = data;
+
+	list->is_cut = !list->left;
+	if (list->is_cut)
+		return false;
+	list->left--;
+	json_open(list->json, NULL, "\n{");
+	put_span(list->json, list->session, span, list->of_cpu);
+	json_close(list->json, "}");
+	return true;
+}
+
+void view_spans(struct view_session *session, struct view_question *question, struct json *json)
+{
+	struct view_window window = view_window_asked(session, question);
+	struct span_list list = {.session = session, .json = json, .left = question_number(question, "max", MAX_SPANS)};
+	struct trace_row row;
+
+	if (!view_row_asked(session, question, &row) || *question->error)
+		return;
+	if (list.left > MAX_SPANS)
+		list.left = MAX_SPANS;
+	list.of_cpu = row.id.kind == TRACE_ROW_CPU;
+	json_u64(json, "row", view_row_number(row.id));
+	json_open(json, "spans", "[");
+	if (trace_view_spans(session->view, row.id, window.from, window.to, put_listed, &list) < 0)
+		snprintf(question->error, sizeof(question->error),
+			 "the row of a process has no spans; its threads have");
+	json_close(json, "]");
+	json_bool(json, "cut", list.is_cut);
+}
+
+/* ---- the one at an instant ---- */
+
+struct found_span {
+	struct trace_view_span span;
+	bool is_found;
+};
+
+static bool take_first(void *data, const struct trace_view_span *span)
+{
+	struct found_span *found = data;
+
+	found->span = *span;
+	found->is_found = true;
+	return false;
+}
+
+/* The CPU that @thread had at @ns; -1: none. */
+static int64_t cpu_of(struct view_session *session, const struct trace_thread *thread, uint64_t ns)
+{
+	for (uint32_t cpu = 0; cpu < trace_view_nr_rows(session->view, TRACE_ROW_CPU); cpu++) {
+		struct found_span found = {0};
+
+		if (trace_view_spans(session->view, (struct trace_row_id){TRACE_ROW_CPU, cpu}, ns, ns + 1, take_first,
+				     &found) == 0 &&
+		    found.is_found && found.span.thread == thread)
+			return cpu;
+	}
+	return -1;
+}
+
+static void add_time(struct string *s, const struct view_session *session, const struct trace_view_span *span)
+{
+	struct value_text time;
+
+	string_add(s, text_ns(&session->report.output, span->to_ns - span->from_ns, &time));
+}
+
+/* The object of a wait, as the verdict names it. */
+static void add_object(struct string *s, const struct trace_view_span *span)
+{
+	struct path_wait wait = {.place = (enum path_place)(PLACE_BLOCKED + span->kind),
+				 .first = {.thread = span->thread,
+					   .from_ns = span->from_ns,
+					   .to_ns = span->to_ns,
+					   .state = span->state,
+					   .kind = span->kind,
+					   .idle = span->idle,
+					   .name = span->name,
+					   .target = span->target,
+					   .via = span->via,
+					   .other = span->other,
+					   .holder_name = "",
+					   .waited_via = "",
+					   .waited_path = ""}};
+
+	verdict_wait_text(&wait, s);
+}
+
+static void add_sentence(struct string *s, const struct view_session *session, const struct trace_view_span *span)
+{
+	switch (span->state) {
+	case TRACE_STATE_BLOCKED:
+		string_add(s, span->idle ? "rested " : "waited ");
+		add_time(s, session, span);
+		string_add(s, span->idle ? ", until there was work; it waited for " : " for ");
+		add_object(s, span);
+		break;
+	case TRACE_STATE_WAIT_CPU:
+		string_add(s, "waited ");
+		add_time(s, session, span);
+		string_add(s, " for a CPU");
+		break;
+	default:
+		string_add(s, "ran ");
+		add_time(s, session, span);
+		string_add(s, span->state == TRACE_STATE_USER	       ? " in its own code"
+			      : span->state == TRACE_STATE_INTERRUPTED ? " on a CPU that was interrupted"
+			      : span->state == TRACE_STATE_TRAP	       ? " in a page fault"
+			      : span->state == TRACE_STATE_SYSCALL     ? " in the kernel"
+								       : " on a CPU");
+		if (*span->name)
+			string_addf(s, ", in %s", span->name);
+	}
+}
+
+struct holder_list {
+	struct view_session *session;
+	struct json *json;
+};
+
+static void put_holder(void *data, const struct trace_thread *thread, enum trace_class class_of_time, uint64_t ns)
+{
+	struct holder_list *list = data;
+
+	json_open(list->json, NULL, "{");
+	json_thread(list->json, list->session, "thread", thread);
+	if (!thread)
+		json_text(list->json, "state", trace_class_name(class_of_time));
+	json_u64(list->json, "ns", ns);
+	json_close(list->json, "}");
+}
+
+static void put_next(struct view_session *session, struct json *json, struct trace_row_id id, uint64_t ns)
+{
+	struct trace_row_id next;
+	uint64_t next_ns;
+
+	if (!trace_view_next(session->view, id, ns, &next, &next_ns))
+		return;
+	json_open(json, "next", "{");
+	json_u64(json, "row", view_row_number(next));
+	json_time(json, session, "t", next_ns ? next_ns - 1 : 0);
+	json_close(json, "}");
+}
+
+static void put_thread_at(struct view_session *session, struct json *json, struct trace_row_id id, uint64_t ns,
+			  const struct trace_view_span *span)
+{
+	struct holder_list list = {session, json};
+	struct string sentence = {0};
+	int64_t cpu = -1;
+
+	add_sentence(&sentence, session, span);
+	for (char *at = string_text(&sentence); (at = strchr(at, *UNBROKEN_BLANK));)
+		*at = ' ';
+	json_text(json, "sentence", string_text(&sentence));
+	string_free(&sentence);
+	if (span->state == TRACE_STATE_WAIT_CPU && span->cpu >= 0) {
+		json_open(json, "holders", "[");
+		if (trace_view_holders(session->view, (uint32_t)span->cpu, span->from_ns, span->to_ns, put_holder,
+				       &list) == -ENOMEM)
+			memory_end();
+		json_close(json, "]");
+	} else if (span->state != TRACE_STATE_BLOCKED) {
+		cpu = cpu_of(session, span->thread, ns);
+	}
+	if (cpu >= 0)
+		json_u64(json, "cpu", (uint64_t)cpu);
+	put_next(session, json, id, ns);
+}
+
+void view_at(struct view_session *session, struct view_question *question, struct json *json)
+{
+	uint64_t t = question_number(question, "t", 0), ns = session->start + t;
+	struct found_span found = {0};
+	struct trace_row row;
+
+	if (!view_row_asked(session, question, &row) || *question->error)
+		return;
+	if (t > session->end - session->start ||
+	    trace_view_spans(session->view, row.id, ns, ns + 1, take_first, &found) < 0 || !found.is_found ||
+	    found.span.from_ns > ns || found.span.to_ns <= ns) {
+		snprintf(question->error, sizeof(question->error), "nothing is known of this row at that time");
+		return;
+	}
+	json_u64(json, "row", view_row_number(row.id));
+	put_span(json, session, &found.span, row.id.kind == TRACE_ROW_CPU);
+	if (row.id.kind == TRACE_ROW_THREAD)
+		put_thread_at(session, json, row.id, ns, &found.span);
+}
