@@ -7,6 +7,7 @@
 #include <string.h>
 #include <trace/format.h>
 #include <unistd.h>
+#include "browser.h"
 #include "complain.h"
 #include "error_set.h"
 #include "option_parse.h"
@@ -643,6 +644,15 @@ static int take_positionals(struct visualizer_options *options)
 	return 0;
 }
 
+/* Without a report and a choice: a person at a screen with a browser gets the view. */
+static bool opens_view(const struct visualizer_options *o)
+{
+	bool chooses = o->processes.pid >= 0 || o->processes.tid >= 0 || o->processes.comm || o->processes.cgroup ||
+		       o->output || o->proc;
+
+	return !chooses && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && browser_can_open();
+}
+
 int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	struct trace_error wrong_word = {0};
@@ -658,7 +668,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
 	    !options->reports.summary && !options->reports.slowest && !options->reports.view && !options->html)
-		options->reports.answer = true;
+		*(opens_view(options) ? &options->reports.view : &options->reports.answer) = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;
 		options->reports.list_json = true;
