@@ -20,7 +20,10 @@ after(async () => {
 	await server?.end();
 });
 
-function shown(page) {
+/** What the page shows when the trace is read. */
+async function shown(page) {
+	await page.waitForFunction(() => document.getElementById("sentence").textContent.startsWith("load 10 waited"));
+	await page.ready();
 	return page.evaluate(() => ({
 		title: document.title,
 		sentence: document.getElementById("sentence").textContent,
@@ -39,6 +42,8 @@ test("the page from a disk shows what the server's page shows, and asks for noth
 	await own.ready();
 	const served = await openPage(browser, server.url);
 
+	await served.waitForFunction(() => document.getElementById("tables").textContent);
+	await own.waitForFunction(wanted => document.getElementById("tables").textContent === wanted, (await shown(served)).tables);
 	assert.deepStrictEqual(await shown(own), await shown(served));
 	assert.deepStrictEqual(own.said, []);
 	assert.deepStrictEqual(
