@@ -573,6 +573,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
+		{(o->window.from.origin || o->window.to.origin) && o->html, false, "--from or --to",
+		 "the page of --html has the whole trace"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
