@@ -130,6 +130,7 @@ test("a click selects a wait, Enter follows it to the thread that ended it, Back
 	await page.press("Enter");
 	assert.match(await page.text("#selection h2"), new RegExp(HOSTILE));
 	assert.equal(await page.view("view.chain.length"), 1);
+	await page.locator("#tab-processes").focus(); // a tab needs Left and Right only
 	await page.press("Enter"); // it ran: to its longest wait meanwhile
 	assert.match(await page.text("#selection h2"), /49\.90 ms.*postgres/);
 	await page.press("Enter", "Enter");
