@@ -140,6 +140,29 @@ test("a click selects a wait, Enter follows it to the thread that ended it, Back
 	assert.equal(await page.view("view.chain.length"), 0);
 });
 
+test("a wait for a CPU leads to the thread that had it", async () => {
+	await fresh();
+	await clickRow(page, "postgres");
+	await page.press(" ");
+	await page.evaluate(async t => {
+		const { view } = globalThis.traceView,
+			{ showAround } = await import("./view.js");
+
+		showAround(view, 0, t);
+		view.emit("paint");
+	}, 10 * MS);
+	await page.ready();
+	const { id } = await page.view(
+		"({ id: view.tree.byRow.get([...view.rows.values()].find(row => row.tid === 30).id).leaf })"
+	);
+
+	await page.evaluate(row => (location.hash = `#r=${row}&t=5000000`), id);
+	await page.waitForFunction(() => /postgres 30 waited/.test(document.getElementById("selection").textContent));
+	assert.match(await page.text("#selection"), /Follow to load 10, which had the CPU/);
+	await page.press("Enter");
+	assert.match(await page.text("#selection h2"), /^load 10 ran/);
+});
+
 test("the box at the pointer says the state and who had the CPU", async () => {
 	await fresh();
 	const { x, y } = await placeOf(page, "load", 45 * MS);
