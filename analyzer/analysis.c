@@ -8,6 +8,7 @@
 #include "rules/rules.h"
 #include "slice_log.h"
 #include "interrupted.h"
+#include "kept_rests.h"
 #include "state.h"
 #include "window.h"
 #include "state_block.h"
@@ -420,6 +421,8 @@ static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struc
 	}
 	if (a->nr_interrupted)
 		interrupted_user_event(a, (struct trace_thread *)trace_event_thread(a, event));
+	if (a->nr_kept)
+		rests_end(a, (struct trace_thread *)trace_event_thread(a, event));
 	hooks_event(a, event);
 }
 

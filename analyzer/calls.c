@@ -81,6 +81,8 @@ static void call_describe(struct call *call, const struct syscall_row *row)
 		call->flags |= CALL_RESTARTS;
 	if (strcmp(row->name, "rt_sigreturn") == 0 || strcmp(row->name, "sigreturn") == 0)
 		call->flags |= CALL_ENDS_HANDLER;
+	if (strcmp(row->name, "shutdown") == 0)
+		call->flags |= CALL_SHUTS_DOWN;
 }
 
 static void call_learn(struct trace_analysis *a, enum trace_string_space space, unsigned int number)

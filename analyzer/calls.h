@@ -21,6 +21,7 @@ enum call_flag {
 	CALL_KEEPS_DATA = 64,	  /* tee: what it copies stays in the first file */
 	CALL_RESTARTS = 256,	  /* restart_syscall(): continues the call that was interrupted */
 	CALL_ENDS_HANDLER = 512,  /* rt_sigreturn(): the end of a signal handler */
+	CALL_SHUTS_DOWN = 1024,	  /* shutdown() */
 };
 
 struct call {

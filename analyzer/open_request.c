@@ -2,6 +2,7 @@
 /* open_request.c - which requests are open at a thread: its counts, kept at the sockets */
 #include "open_request.h"
 #include "kernel_numbers.h"
+#include "relay.h"
 #include "state.h"
 
 bool requests_were_read(const struct thread_requests *requests)
@@ -38,25 +39,37 @@ static void asker_leave(struct socket_state *sock)
 	sock->asker = NULL;
 }
 
-void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+static void request_open(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
 {
-	bool needs_answer = sock->type == LINUX_SOCK_STREAM || sock->answers || !sock->has_read;
-
-	reader_leave(sock);
-	sock->has_read = true;
-	if (!needs_answer)
-		return;
 	sock->reader = thread;
 	thread->requests.nr_read++;
 	thread->requests.since_ns = a->now;
 	requests_changed(thread);
 }
 
-void request_answered(struct trace_thread *thread, struct socket_state *sock)
+void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+{
+	bool needs_answer = sock->type == LINUX_SOCK_STREAM || sock->answers || !sock->has_read;
+
+	reader_leave(sock);
+	relay_forget(sock);
+	sock->has_read = true;
+	if (needs_answer)
+		request_open(a, thread, sock);
+}
+
+void request_stalled(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+{
+	if (!sock->reader)
+		request_open(a, thread, sock);
+}
+
+void request_answered(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
 {
 	if (sock->reader)
 		sock->reader->requests.hands_over = sock->reader != thread;
 	reader_leave(sock);
+	answer_relayed(a, thread, sock);
 	sock->answers = true;
 }
 
@@ -71,20 +84,25 @@ void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct
 
 void request_got_answer(struct socket_state *sock)
 {
+	if (!sock->asker)
+		return;
 	asker_leave(sock);
 	sock->answers = true;
 }
 
-void request_close(const struct trace_thread *thread, struct socket_state *sock)
+void request_close(const struct trace_analysis *a, const struct trace_thread *thread, struct socket_state *sock)
 {
 	if (sock->reader && sock->reader->process == thread->process)
 		reader_leave(sock);
 	if (sock->asker && sock->asker->process == thread->process)
 		asker_leave(sock);
+	if (sock->relayer && sock->relayer->process == thread->process)
+		relay_closed(a, thread, sock);
 }
 
 void request_forget(struct socket_state *sock)
 {
 	reader_leave(sock);
 	asker_leave(sock);
+	relay_forget(sock);
 }

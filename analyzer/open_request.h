@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct kept_rests;
 struct socket_state;
 struct trace_analysis;
 struct trace_thread;
@@ -19,23 +20,28 @@ enum socket_role {
 
 /** struct thread_requests - what a thread owes to others, and waits for from others */
 struct thread_requests {
-	uint64_t since_ns;   /* when the latest of them began */
-	uint64_t rest_place; /* where it waits for jobs from threads with a request; 0: not known */
-	uint32_t nr_read;    /* requests that it read and that are not answered */
-	uint32_t nr_asked;   /* requests of its own, on connections that have answered before */
-	uint32_t nr_first;   /* requests of its own, on connections that have not */
-	bool has_job;	     /* a thread with a request woke it from @rest_place */
-	bool hands_over;     /* another thread answered the latest request that it had read */
+	uint64_t since_ns;	  /* when the latest of them began */
+	uint64_t rest_place;	  /* where it waits for jobs from threads with a request; 0: not known */
+	uint32_t nr_read;	  /* requests that it read and that are not answered */
+	uint32_t nr_asked;	  /* requests of its own, on connections that have answered */
+	uint32_t nr_first;	  /* requests of its own, on connections that have not */
+	bool has_job;		  /* a thread with a request woke it from @rest_place */
+	bool hands_over;	  /* another thread answered the latest request that it had read */
+	uint32_t nr_relays;	  /* connections with an answer that it relays: relay.c */
+	uint64_t part_ns;	  /* when it received a part of an answer */
+	struct kept_rests *rests; /* owned; NULL: none */
 };
 
 /** request_read() - @thread read from @sock, a server's end; request_answered() - it sent */
 void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
-void request_answered(struct trace_thread *thread, struct socket_state *sock);
+void request_answered(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
+/** request_stalled() - @sock, a server's end, took no more of the answer of @thread */
+void request_stalled(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
 /** request_asked() - @thread sent to @sock, a client's end; request_got_answer() - data came */
 void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
 void request_got_answer(struct socket_state *sock);
-/** request_close() - @thread closes @sock, which ends its requests */
-void request_close(const struct trace_thread *thread, struct socket_state *sock);
+/** request_close() - @thread closes @sock, or sends no more, which ends its requests */
+void request_close(const struct trace_analysis *a, const struct trace_thread *thread, struct socket_state *sock);
 /** request_forget() - no thread has a request at @sock any more */
 void request_forget(struct socket_state *sock);
 /** requests_were_read() - true if a request that the thread read is open at it */

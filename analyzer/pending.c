@@ -11,8 +11,10 @@
  */
 #include <string.h>
 #include "interrupted.h"
+#include "kept_rests.h"
 #include "locks.h"
 #include "pending.h"
+#include "relay.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_uring.h"
@@ -105,6 +107,10 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	struct wait_cause v = wait_decide(a, thread, pending);
 
+	if (thread->brings_part || v.via == VIA_PIPE)
+		rest_ended(thread, pending, &v);
+	if (v.idle && (thread->requests.nr_relays || thread->requests.rests) && rest_is_kept(a, thread, pending, &v))
+		return;
 	if (!pending->waker.lock || pending->cut || !is_for_lock(&v)) {
 		pending_account(a, thread, pending, &v);
 		return;

@@ -87,6 +87,7 @@ struct trace_analysis {
 	uint64_t now;
 	int failed;		 /* ends the pass, or as STEP_ENDS a step of it */
 	uint32_t nr_interrupted; /* threads with interrupted waits */
+	uint32_t nr_kept;	 /* threads with kept waits: kept_rests.c */
 	bool began, ended, done;
 	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
 	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */

@@ -12,6 +12,7 @@
 #include "frame_end.h"
 #include "hidden_runs.h"
 #include "interrupted.h"
+#include "kept_rests.h"
 #include "pending.h"
 #include "slice_log.h"
 #include "state.h"
@@ -57,6 +58,7 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		interrupted_left(a, thread, &thread->frames[0], begin_ns);
 	if (thread->is_interrupted)
 		interrupted_end(a, thread);
+	rests_end(a, thread);
 }
 
 void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)

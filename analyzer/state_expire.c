@@ -19,6 +19,7 @@
  */
 #include <stdlib.h>
 #include "interrupted.h"
+#include "kept_rests.h"
 #include "kernel_numbers.h"
 #include "state.h"
 #include "state_expire.h"
@@ -81,6 +82,7 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 		mark(marks->files, thread->pending[i].waker.ring_file ? thread->pending[i].waker.ring_file - 1 : 0);
 	}
 	interrupted_mark(thread, marks->files);
+	rests_mark(thread, marks->files);
 }
 
 static void mark_files(const struct trace_analysis *a, const struct marks *marks)

@@ -3,9 +3,11 @@
  * state_request.c - the requests that threads work on, so that a server's rest between two
  * requests is told from a wait in the midst of one.
  *
- * Terms. A request is open from its first byte read on a server's end of a connection until the
- * first byte of its answer, or until the connection is closed. It is open at the thread that read
- * it. A thread asks if it sent on a client's end and has not received since.
+ * Terms. A request is open from its first byte read on a server's end of a connection until its
+ * answer, or until the connection is closed. It is open at the thread that read it. The first byte
+ * ends the answer, unless the socket took less than the thread had to send. That an answer which
+ * the thread relays goes on is known only later: relay.c. A thread asks if it sent on a client's end and has not
+ * received since.
  *
  * Rule. A wait for new work is a rest (idle) if the process has a socket at which requests come
  * in, no request is open at the thread, and the thread does not ask. Which calls wait for new
@@ -32,13 +34,14 @@
  * connected. If a second datagram comes before the socket ever sent one, its requests need no
  * answer, and are not open.
  *
- * Limits. The rest of an answer that comes in parts counts as outside the request. After a gap the
- * requests from before it are not known any more.
+ * Limits. The rest of an answer that the thread makes itself in parts counts as outside the
+ * request. After a gap the requests from before it are not known any more.
  */
 #include <netinet/in.h>
 #include <string.h>
 #include "kernel_numbers.h"
 #include "lock_log.h"
+#include "relay.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_request.h"
@@ -118,20 +121,62 @@ bool thread_serves(struct trace_analysis *a, const struct trace_thread *thread)
 
 /* ---- requests ---- */
 
-static void transfer(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool received)
+/*
+ * The thread serves a client, and this is an end of a pair: the other one is in another process, a
+ * helper that a fork made.
+ */
+static bool is_from_helper(const struct trace_analysis *a, const struct trace_thread *thread,
+			   const struct socket_state *sock)
 {
-	if (!sock->role) {
-		sock->role = (uint8_t)first_role(a, thread, sock, received);
-		a->sockets.nr_roles++;
-	}
-	if (sock->role == ROLE_SERVER && received)
-		request_read(a, thread, sock);
-	else if (sock->role == ROLE_SERVER)
-		request_answered(thread, sock);
-	else if (sock->role == ROLE_CLIENT && !received)
+	const struct socket_state *peer;
+
+	if (!thread->requests.nr_read && !thread->requests.nr_relays)
+		return false;
+	peer = sock_peer(a, sock);
+	return peer && peer->owner != thread->process->idx;
+}
+
+/*
+ * The socket took less than the thread had to send. splice() and sendfile() are left out, because
+ * the kernel sends in pieces there, and io_uring, because its calls have other arguments.
+ */
+static bool is_stalled(const struct trace_analysis *a, struct trace_thread *thread, int32_t ret)
+{
+	const struct frame *call = frame_syscall(thread);
+	enum call_class class = call ? frame_class(a, call) : CALL_OTHER;
+	int8_t bytes = call ? a->calls[call->call].bytes : -1;
+
+	if (ret <= 0)
+		return ret == -LINUX_EAGAIN;
+	return (class == CALL_SEND || class == CALL_WRITE) && bytes >= 0 && bytes < call->nr_args &&
+	       (uint64_t)ret < call->args[bytes];
+}
+
+static void sent(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, int32_t ret)
+{
+	if (sock->role == ROLE_SERVER) {
+		if (ret > 0)
+			request_answered(a, thread, sock);
+		if (is_stalled(a, thread, ret))
+			request_stalled(a, thread, sock);
+	} else if (sock->role == ROLE_CLIENT && ret > 0) {
 		request_asked(a, thread, sock);
-	else if (sock->asker)
-		request_got_answer(sock);
+	}
+}
+
+static void received(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, int32_t ret)
+{
+	if (sock->role == ROLE_SERVER) {
+		if (ret > 0)
+			request_read(a, thread, sock);
+	} else if (sock->role == ROLE_CLIENT) {
+		if (ret > 0)
+			request_got_answer(sock);
+		if (ret >= 0) /* an answer may end with the connection */
+			part_came(a, thread);
+	} else if (ret > 0 && is_from_helper(a, thread, sock)) {
+		part_came(a, thread);
+	}
 }
 
 void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -139,12 +184,21 @@ void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	const struct trace_sock_send *bytes = event->payload; /* sock_recv has the same shape */
 	struct trace_thread *thread = cpu->current;
 	struct socket_state *sock;
+	bool comes = event->id == TRACE_EV_sock_recv;
 
 	if (!thread || thread == &cpu->idle || cpu->nested)
 		return;
 	sock = sock_transfer(a, thread, bytes->ino);
-	if (sock && bytes->ret > 0)
-		transfer(a, thread, sock, event->id == TRACE_EV_sock_recv);
+	if (!sock)
+		return;
+	if (!sock->role && bytes->ret > 0) {
+		sock->role = (uint8_t)first_role(a, thread, sock, comes);
+		a->sockets.nr_roles++;
+	}
+	if (comes)
+		received(a, thread, sock, bytes->ret);
+	else
+		sent(a, thread, sock, bytes->ret);
 }
 _Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_request_transfer() reads both");
 
@@ -167,7 +221,10 @@ static void forget_after_loss(struct trace_analysis *a, struct trace_thread *thr
 {
 	if (!lost_since(a, &thread->requests))
 		return;
-	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place};
+	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place,
+						    .nr_relays = thread->requests.nr_relays,
+						    .part_ns = thread->requests.part_ns,
+						    .rests = thread->requests.rests};
 	requests_changed(thread);
 }
 

@@ -184,6 +184,8 @@ static void sock_learn(struct trace_analysis *a, const struct socket_state *seen
 		sock->has_read = old.has_read;
 		sock->reader = old.reader;
 		sock->asker = old.asker;
+		sock->relayer = old.relayer;
+		sock->relayed_ns = old.relayed_ns;
 	}
 	if (sock->state == TCP_LISTEN && sock->family != LINUX_AF_UNIX)
 		a->sockets.listening[sock->ends.local_port / 64] |= 1ull << sock->ends.local_port % 64;

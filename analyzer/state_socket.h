@@ -30,9 +30,12 @@ struct socket_state {
 	bool has_read;		     /* SERVER: it has received */
 	struct trace_thread *reader; /* SERVER: read a request that is not answered; NULL: none */
 	struct trace_thread *asker;  /* CLIENT: sent, and nothing came since; NULL: none */
-	uint32_t owner;		     /* index of the process that used it last */
-	uint32_t sweeps;	     /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
-	uint32_t next;		     /* next of the free list */
+	/* SERVER: relayed the latest part of an answer, at @relayed_ns; NULL: none */
+	struct trace_thread *relayer;
+	uint64_t relayed_ns;
+	uint32_t owner;	 /* index of the process that used it last */
+	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
+	uint32_t next;	 /* next of the free list */
 };
 
 struct socket_table {

@@ -43,12 +43,21 @@ static const struct trace_sys_enter6 *copy_args(const struct trace_event *event,
 
 static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
 
-static void close_socket(struct trace_analysis *a, const struct trace_thread *thread, file_idx file)
+static void close_socket(struct trace_analysis *a, struct trace_thread *thread, file_idx file)
 {
 	struct socket_state *sock = sock_of_file(a, file);
 
 	if (sock)
-		request_close(thread, sock);
+		request_close(a, thread, sock);
+}
+
+/* A server that sends no more has answered, as with close(). */
+static void shut_socket_down(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+{
+	struct socket_state *sock = sock_of_file(a, frame->file);
+
+	if (sock && sock->role == ROLE_SERVER && frame->args[1] != LINUX_SHUT_RD)
+		request_close(a, thread, sock);
 }
 
 /*
@@ -65,6 +74,10 @@ static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *
 	case CALL_CLOSE:
 		close_socket(a, thread, frame->file);
 		fd_put(a, thread, (int32_t)frame->args[0], 0, false);
+		break;
+	case CALL_FD_META:
+		if (a->calls[frame->call].flags & CALL_SHUTS_DOWN)
+			shut_socket_down(a, thread, frame);
 		break;
 	case CALL_CLOSE_RANGE:
 		if (frame->args[2] & RANGE_UNSHARE)

@@ -115,6 +115,7 @@ void process_release(struct trace_process *process)
 		free(thread->packed);
 		free(thread->path);
 		free(thread->interrupted);
+		free(thread->requests.rests);
 		free(thread->shares);
 	}
 }

@@ -176,6 +176,7 @@ struct trace_thread {
 	bool is_asked : 1;	 /* it works on a request, or asks: state_request.c */
 	bool is_fresh : 1;	 /* exec gave it a program, of which no page is in its memory yet */
 	bool is_interrupted : 1; /* it has @interrupted */
+	bool brings_part : 1;	 /* received a part of an answer since its last wait */
 	bool ran;		 /* it is in the list trace_analysis.ran */
 	uint32_t cpu;		 /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;		 /* off the CPUs: when its scheduling state began */

@@ -81,6 +81,7 @@
 #define LINUX_MSG_PEEK	     0x02
 #define LINUX_MSG_DONTWAIT   0x40
 #define LINUX_MSG_ERRQUEUE   0x2000
+#define LINUX_SHUT_RD	     0
 
 /* ---- processes ---- */
 

@@ -29,14 +29,14 @@ static inline struct analysis_case case_new(void)
 		const char *name;
 	} names[] = {
 #define NAME(name) {SYS_##name, #name}
-		NAME(getpid),	 NAME(read),	       NAME(write),	 NAME(open),   NAME(openat),
-		NAME(close),	 NAME(close_range),    NAME(dup),	 NAME(dup2),   NAME(fcntl),
-		NAME(nanosleep), NAME(pause),	       NAME(fork),	 NAME(vfork),  NAME(execve),
-		NAME(futex),	 NAME(poll),	       NAME(epoll_wait), NAME(select), NAME(accept),
-		NAME(connect),	 NAME(recvfrom),       NAME(sendto),	 NAME(wait4),  NAME(fsync),
-		NAME(sync),	 NAME(flock),	       NAME(mmap),	 NAME(munmap), NAME(kill),
-		NAME(semop),	 NAME(exit_group),     NAME(sendfile),	 NAME(ioctl),  NAME(membarrier),
-		NAME(stat),	 NAME(io_uring_enter), NAME(listen),
+		NAME(getpid),	 NAME(read),	       NAME(write),	 NAME(open),	 NAME(openat),
+		NAME(close),	 NAME(close_range),    NAME(dup),	 NAME(dup2),	 NAME(fcntl),
+		NAME(nanosleep), NAME(pause),	       NAME(fork),	 NAME(vfork),	 NAME(execve),
+		NAME(futex),	 NAME(poll),	       NAME(epoll_wait), NAME(select),	 NAME(accept),
+		NAME(connect),	 NAME(recvfrom),       NAME(sendto),	 NAME(wait4),	 NAME(fsync),
+		NAME(sync),	 NAME(flock),	       NAME(mmap),	 NAME(munmap),	 NAME(kill),
+		NAME(semop),	 NAME(exit_group),     NAME(sendfile),	 NAME(ioctl),	 NAME(membarrier),
+		NAME(stat),	 NAME(io_uring_enter), NAME(listen),	 NAME(shutdown),
 #undef NAME
 	};
 	struct trace_trace_heartbeat heartbeat = {0};
@@ -58,13 +58,22 @@ static inline const struct trace_process *case_process(const struct analysis_cas
 	return NULL;
 }
 
-static inline void case_run(struct analysis_case *c)
+/* Before case_run(), for a test that wants intervals of the analysis. */
+static inline void case_open(struct analysis_case *c)
 {
 	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
 	struct trace_error error = {0};
 
 	c->trace = tb_open_trace(c->tb);
 	c->analysis = trace_analysis_new(c->trace, &options, &error);
+}
+
+static inline void case_run(struct analysis_case *c)
+{
+	struct trace_error error = {0};
+
+	if (!c->analysis)
+		case_open(c);
 	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), 0);
 	if (error.code)
