@@ -182,7 +182,7 @@ static uint64_t last_on_cpu(const struct trace_history *history, const struct th
 	uint32_t idx = series_before(&timeline->series, at);
 
 	for (; idx != UINT32_MAX && at > from; idx--) {
-		uint32_t value = timeline->series.value[idx];
+		uint32_t value = history_activity_of(history, timeline->series.value[idx]);
 
 		if (value != HOLE && is_on_cpu((enum trace_state)history->activities[value].state))
 			return at;
@@ -328,6 +328,7 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 	uint32_t idx = series_before(series, at);
 	uint64_t from = visit.bound;
 	const struct history_activity *activity;
+	uint32_t value;
 
 	if (idx == UINT32_MAX) {
 		if (series->nr && at > series->end && series->end > from)
@@ -338,10 +339,11 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 		from = series->from[idx];
 	if (series->value[idx] == HOLE)
 		return step_unseen(path, &visit, from, at);
-	activity = &history->activities[series->value[idx]];
+	value = history_activity_of(history, series->value[idx]);
+	activity = &history->activities[value];
 	if (activity->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
 	    enter(path, history_thread_that_ended(history, visit.timeline, activity, from, at), at, from,
-		  visit.timeline, series->value[idx]))
+		  visit.timeline, value))
 		return at;
 	if (had_no_work(path, activity)) {
 		leave(path);
@@ -349,9 +351,9 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 		return visit.bound;
 	}
 	if (activity->state == TRACE_STATE_WAIT_CPU)
-		step_add_queued(path, &visit, from, at, series->value[idx]);
+		step_add_queued(path, &visit, from, at, value);
 	else
-		step_add(path, &visit, from, series->value[idx], NO_THREAD);
+		step_add(path, &visit, from, value, NO_THREAD);
 	return from;
 }
 

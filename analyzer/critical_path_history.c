@@ -108,7 +108,8 @@ int series_append(struct series *series, uint64_t from, uint64_t to, uint32_t va
 static void append(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
 {
 	/* A wait is not extended: its end is the instant of its wakeup. */
-	int nr = series_append(series, from, to, value, HOLE, history->activities[value].state != TRACE_STATE_BLOCKED);
+	bool joins = !(value & PIECE) && history->activities[value].state != TRACE_STATE_BLOCKED;
+	int nr = series_append(series, from, to, value, HOLE, joins);
 
 	if (nr < 0)
 		fail(history, nr);
@@ -330,6 +331,94 @@ static bool is_on_cpu(uint8_t state)
 	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
 }
 
+/* A new piece; HOLE: no memory. */
+static uint32_t piece_new(struct trace_history *history, struct thread_timeline *timeline)
+{
+	uint32_t max = timeline->max_pieces + timeline->max_pieces / 2 + 8;
+
+	if (timeline->nr_pieces >= timeline->max_pieces) {
+		struct history_piece *bigger = reallocarray(timeline->pieces, max, sizeof(*bigger));
+
+		if (!bigger) {
+			fail(history, -ENOMEM);
+			return HOLE;
+		}
+		timeline->pieces = bigger;
+		timeline->max_pieces = max;
+	}
+	timeline->pieces[timeline->nr_pieces] = (struct history_piece){0};
+	timeline->in_piece = 0;
+	return PIECE | timeline->nr_pieces++;
+}
+
+static void piece_add_ns(struct thread_timeline *timeline, uint8_t state, uint64_t ns)
+{
+	struct history_piece *piece = &timeline->pieces[timeline->nr_pieces - 1];
+
+	piece->ns[state == TRACE_STATE_RUNNING ? PIECE_STATES - 1 : state] += (uint32_t)ns;
+	timeline->in_piece++;
+}
+
+/* Can an interval that ends at @to be part of the entry @last, which begins at @begin? */
+static bool piece_has_room(const struct thread_timeline *timeline, uint32_t last, uint64_t begin, uint64_t to)
+{
+	return timeline->nr_pieces && last == (PIECE | (timeline->nr_pieces - 1)) &&
+	       timeline->in_piece < PIECE_INTERVALS && to - begin <= UINT32_MAX;
+}
+
+/* Entries on a CPU become pieces, in place: there are not more pieces than entries. */
+static void timeline_to_pieces(struct trace_history *history, struct thread_timeline *timeline)
+{
+	struct series *series = &timeline->series;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < series->nr && !history->failed; i++) {
+		uint64_t from = series->from[i], to = series_to(series, i);
+		uint32_t value = series->value[i];
+		uint8_t state = history->activities[value].state;
+
+		if (value == HOLE || !is_on_cpu(state) || to - from > UINT32_MAX) {
+			series->from[nr] = from;
+			series->value[nr++] = value;
+			continue;
+		}
+		if (!nr || !piece_has_room(timeline, series->value[nr - 1], series->from[nr - 1], to)) {
+			series->from[nr] = from;
+			series->value[nr++] = piece_new(history, timeline);
+		}
+		if (!history->failed)
+			piece_add_ns(timeline, state, to - from);
+	}
+	history->nr_intervals -= series->nr - nr;
+	series->nr = nr;
+	series->changes++;
+}
+
+/* Once coarse: the next interval on a CPU of @timeline. */
+static void put_on_cpu(struct trace_history *history, struct thread_timeline *timeline, uint64_t from, uint64_t to,
+		       uint8_t state)
+{
+	struct series *series = &timeline->series;
+
+	if (!history->with_pieces || (series->nr && from < series->end)) {
+		series_put(history, series, from, to, history->running);
+		return;
+	}
+	while (from < to && !history->failed) {
+		uint64_t end = to - from > UINT32_MAX ? from + UINT32_MAX : to;
+		uint32_t last = series->nr ? series->value[series->nr - 1] : HOLE;
+
+		if (series->nr && from == series->end &&
+		    piece_has_room(timeline, last, series->from[series->nr - 1], end))
+			series->end = end;
+		else
+			append(history, series, from, end, piece_new(history, timeline));
+		if (!history->failed)
+			piece_add_ns(timeline, state, end - from);
+		from = end;
+	}
+}
+
 static void timeline_coarsen(struct trace_history *history, struct series *series)
 {
 	uint32_t nr = 0;
@@ -372,7 +461,10 @@ static void coarsen(struct trace_history *history)
 		history->running = activity_get(history, &running);
 		history->coarse = true;
 		for (uint32_t i = 0; i < history->nr_timelines; i++)
-			timeline_coarsen(history, &history->timelines[i].series);
+			if (history->with_pieces)
+				timeline_to_pieces(history, &history->timelines[i]);
+			else
+				timeline_coarsen(history, &history->timelines[i].series);
 		for (uint32_t i = 0; i < history->nr_cpus; i++)
 			cpu_coarsen(history, &history->cpus[i]);
 	}
@@ -469,13 +561,23 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	}
 	if (history->nr_intervals >= history->max_intervals)
 		coarsen(history);
-	value = history->coarse && !off_cpu ? history->running : activity_get(history, &activity);
 	if (interval->state == TRACE_STATE_RUNNING && !history->timelines[timeline].running_since)
 		history->timelines[timeline].running_since = from;
-	series_put(history, &history->timelines[timeline].series, from, to, value);
+	if (history->coarse && !off_cpu) {
+		put_on_cpu(history, &history->timelines[timeline], from, to, (uint8_t)interval->state);
+	} else {
+		value = activity_get(history, &activity);
+		series_put(history, &history->timelines[timeline].series, from, to, value);
+	}
 	if (!off_cpu && interval->cpu >= 0)
 		note_cpu_holder(history, (uint32_t)interval->cpu, from, to,
 				interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
+}
+
+static void piece_known(struct history_piece *piece, uint8_t state)
+{
+	piece->ns[state] += piece->ns[PIECE_STATES - 1];
+	piece->ns[PIECE_STATES - 1] = 0;
 }
 
 /* The mode of @thread is known now: what was RUNNING so far gets its state. */
@@ -486,13 +588,19 @@ static void on_mode(void *data, struct trace_analysis *analysis, const struct tr
 	uint32_t idx = history_timeline(history, thread), value;
 	struct thread_timeline *timeline;
 
-	if (idx == NO_THREAD || !history->timelines[idx].running_since || history->failed || history->coarse)
+	if (idx == NO_THREAD || !history->timelines[idx].running_since || history->failed)
 		return;
 	value = activity_get(history, &known);
 	timeline = &history->timelines[idx];
-	for (uint32_t i = timeline->series.nr; i > 0 && timeline->series.from[i - 1] >= timeline->running_since; i--)
-		if (history->activities[timeline->series.value[i - 1]].state == TRACE_STATE_RUNNING)
-			timeline->series.value[i - 1] = value;
+	for (uint32_t i = timeline->series.nr; i > 0 && series_to(&timeline->series, i - 1) > timeline->running_since;
+	     i--) {
+		uint32_t *entry = &timeline->series.value[i - 1];
+
+		if (*entry & PIECE)
+			piece_known(&timeline->pieces[*entry & ~PIECE], known.state);
+		else if (!history->coarse && history->activities[*entry].state == TRACE_STATE_RUNNING)
+			*entry = value;
+	}
 	timeline->running_since = 0;
 	timeline->series.changes++;
 }
@@ -607,6 +715,8 @@ struct trace_history *trace_history_free(struct trace_history *history)
 		return NULL;
 	for (uint32_t i = 0; i < history->nr_timelines; i++)
 		series_free(&history->timelines[i].series);
+	for (uint32_t i = 0; i < history->nr_timelines; i++)
+		free(history->timelines[i].pieces);
 	for (uint32_t i = 0; i < history->nr_cpus; i++)
 		series_free(&history->cpus[i]);
 	table_clear(&history->timeline_by_thread);

@@ -17,6 +17,7 @@
 #define NO_THREAD  UINT32_MAX	    /* no thread */
 #define INTERRUPTS (UINT32_MAX - 1) /* instead of a timeline, in the series of a CPU */
 #define HOLE	   0u		    /* an activity: state unknown */
+#define PIECE	   (1u << 31)	    /* or an index into the thread's pieces, once coarse */
 
 /* struct history_activity - what a thread did in intervals of any time: a state and its details */
 struct history_activity {
@@ -46,6 +47,16 @@ struct series {
 	uint64_t end;
 };
 
+/*
+ * struct history_piece - what a thread did on a CPU in an entry that stands for up to
+ * PIECE_INTERVALS intervals, in ns: its states, and RUNNING last
+ */
+#define PIECE_INTERVALS 64u
+#define PIECE_STATES	5
+struct history_piece {
+	uint32_t ns[PIECE_STATES];
+};
+
 /* struct thread_timeline - the activities of a thread in the window */
 struct thread_timeline {
 	const struct trace_thread *thread;
@@ -53,7 +64,10 @@ struct thread_timeline {
 	uint32_t parent; /* timeline of the thread that forked it, or none */
 	/* begin of the first interval of state RUNNING since its mode was known last; 0: none */
 	uint64_t running_since;
-	bool on_path; /* critical_path.c: on the way; it waits for another thread */
+	struct history_piece *pieces; /* owned; if history.with_pieces and coarse */
+	uint32_t nr_pieces, max_pieces;
+	uint32_t in_piece; /* intervals in the last one */
+	bool on_path;	   /* critical_path.c: on the way; it waits for another thread */
 };
 
 struct trace_history {
@@ -62,6 +76,7 @@ struct trace_history {
 	size_t nr_intervals, max_intervals;
 	int failed; /* -ENOMEM, -E2BIG */
 	bool coarse;
+	bool with_pieces;		   /* once coarse, remember what the time on a CPU was spent on: for views */
 	uint32_t running;		   /* once coarse: the activity of all time on a CPU */
 	struct thread_timeline *timelines; /* owned */
 	uint32_t nr_timelines, max_timelines;
@@ -100,6 +115,11 @@ uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t
  * Returns UINT32_MAX if that instant is before the first entry, or after the end.
  */
 uint32_t series_before(const struct series *series, uint64_t ns);
+/** history_activity_of() - the activity of an entry; that of a piece is history.running */
+static inline uint32_t history_activity_of(const struct trace_history *history, uint32_t value)
+{
+	return value & PIECE ? history->running : value;
+}
 static inline uint64_t series_to(const struct series *series, uint32_t idx)
 {
 	return idx + 1 < series->nr ? series->from[idx + 1] : series->end;

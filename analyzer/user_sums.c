@@ -43,14 +43,22 @@ void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t 
 	latency->sum += ns;
 }
 
+/* Texts of the analysis are equal if their addresses are; but "" has one in each file. */
+static const char *one_text(const char *text)
+{
+	static const char none[] = "";
+
+	return *text ? text : none;
+}
+
 /* The row of @wait in @waits. It is added if it is missing. */
 static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait)
 {
-	uint64_t object = user_mix(user_mix((uintptr_t)wait->target, (uintptr_t)wait->path), (uintptr_t)wait->thread);
-	uint64_t key =
-		user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, object), (uintptr_t)wait->via),
-				  (uintptr_t)wait->other),
-			 1);
+	const char *target = one_text(wait->target), *via = one_text(wait->via), *path = one_text(wait->path);
+	uint64_t object = user_mix(user_mix((uintptr_t)target, (uintptr_t)path), (uintptr_t)wait->thread);
+	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, object), (uintptr_t)via),
+					 (uintptr_t)wait->other),
+				1);
 	struct span_wait *row;
 
 	for (;; key++) {
@@ -59,14 +67,18 @@ static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table
 		if (!row)
 			return user_fail(u);
 		if (!row->target) {
-			*row = *wait;
-			row->key = key;
-			row->ns = row->count = 0;
+			*row = (struct span_wait){.key = key,
+						  .target = target,
+						  .via = via,
+						  .path = path,
+						  .other = wait->other,
+						  .thread = wait->thread,
+						  .kind = wait->kind,
+						  .idle = wait->idle};
 			return row;
 		}
-		if (row->kind == wait->kind && row->idle == wait->idle && row->target == wait->target &&
-		    row->via == wait->via && row->other == wait->other && row->path == wait->path &&
-		    row->thread == wait->thread)
+		if (row->kind == wait->kind && row->idle == wait->idle && row->target == target && row->via == via &&
+		    row->other == wait->other && row->path == path && row->thread == wait->thread)
 			return row;
 	}
 }

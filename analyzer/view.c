@@ -38,6 +38,8 @@ static void note_run(struct trace_view *view, uint32_t cpu, uint64_t from, uint6
 {
 	struct view_cpu *row = cpu_get(view, cpu);
 
+	from = from > view->history->from_ns ? from : view->history->from_ns;
+	to = to < view->history->to_ns ? to : view->history->to_ns;
 	if (!row || from >= to || (row->runs.nr && from < row->runs.end))
 		return;
 	if (series_append(&row->runs, from, to, run, RUN_ALONE + CPU_UNKNOWN, true) < 0)
@@ -216,6 +218,8 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 		error_set(ret_error, -ENOMEM, "out of memory");
 		return NULL;
 	}
+	history.from_ns = options->from_ns;
+	history.to_ns = options->to_ns;
 	history.max_intervals = options->max_intervals;
 	history.command = options->command;
 	view->analysis = analysis;
@@ -227,6 +231,7 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 		trace_analysis_remove_hooks(analysis, view->history);
 		return trace_view_free(view);
 	}
+	view->history->with_pieces = true;
 	analysis->hooks.cpu_time = on_cpu_time;
 	analysis->hooks.cpu_time_data = view;
 	return view;
@@ -251,6 +256,11 @@ struct trace_view *trace_view_free(struct trace_view *view)
 	free(view->cpus);
 	free(view);
 	return NULL;
+}
+
+int trace_view_error(const struct trace_view *view)
+{
+	return view->failed ? view->failed : view->history->failed;
 }
 
 struct trace_history *trace_view_history(const struct trace_view *view)

@@ -16,7 +16,8 @@ static const struct trace_thread *thread_of(const struct trace_view *view, uint3
 static struct trace_view_span span_of_thread(const struct trace_view *view, uint32_t idx, uint32_t entry)
 {
 	const struct thread_timeline *timeline = &view->history->timelines[idx];
-	const struct history_activity *activity = &view->history->activities[timeline->series.value[entry]];
+	const struct history_activity *activity =
+		&view->history->activities[history_activity_of(view->history, timeline->series.value[entry])];
 
 	return (struct trace_view_span){.thread = timeline->thread,
 					.from_ns = timeline->series.from[entry],
@@ -100,7 +101,7 @@ bool trace_view_next(struct trace_view *view, struct trace_row_id id, uint64_t n
 	entry = series_before(series, ns + 1);
 	if (entry == UINT32_MAX || series->value[entry] == HOLE)
 		return false;
-	activity = &history->activities[series->value[entry]];
+	activity = &history->activities[history_activity_of(history, series->value[entry])];
 	to = series_to(series, entry);
 	if (activity->state != TRACE_STATE_BLOCKED || to >= view_end(view))
 		return false;

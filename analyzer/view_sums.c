@@ -5,8 +5,9 @@
 #include "state.h"
 #include "view_rows.h"
 
-#define BLOCK	  64u /* entries of a thread between two sums */
-#define CPU_BLOCK 16u /* of a CPU, whose entries need sums of threads */
+#define BLOCK	    64u /* entries of a thread between two sums */
+#define PIECE_PARTS 64u /* of a piece that is cut */
+#define CPU_BLOCK   16u /* of a CPU, whose entries need sums of threads */
 
 /* ---- search ---- */
 
@@ -50,8 +51,69 @@ static void add(struct class_times *times, const struct class_times *more)
 enum trace_class view_class(const struct trace_view *view, uint32_t idx, uint32_t entry)
 {
 	const struct trace_history *history = view->history;
+	uint32_t value = history->timelines[idx].series.value[entry];
 
-	return (enum trace_class)history->activities[history->timelines[idx].series.value[entry]].class_of_time;
+	return (enum trace_class)history->activities[history_activity_of(history, value)].class_of_time;
+}
+
+static const enum trace_class piece_classes[PIECE_STATES] = {TRACE_CLASS_USER, TRACE_CLASS_SYSCALL, TRACE_CLASS_TRAP,
+							     TRACE_CLASS_INTERRUPTED, TRACE_CLASS_RUNNING};
+
+/* The time of @piece in its first @part of PIECE_PARTS parts, in @ns; returns the sum. */
+static uint64_t piece_part(const struct history_piece *piece, uint64_t part, uint64_t *ns)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < PIECE_STATES; i++) {
+		ns[i] = piece->ns[i] * part / PIECE_PARTS;
+		sum += ns[i];
+	}
+	return sum;
+}
+
+/*
+ * Add the first @ns of a piece of @length. The order of its intervals is not kept. So the piece is
+ * divided into parts that have the same mixture, and in the part in which @ns is, the states follow
+ * each other. Then the time in each state never decreases with @ns, and all states together are
+ * @ns.
+ */
+static void add_cut_piece(const struct history_piece *piece, uint64_t length, uint64_t ns, struct class_times *times)
+{
+	uint64_t part = ns * PIECE_PARTS / length, begin[PIECE_STATES], end[PIECE_STATES], left;
+
+	while (part < PIECE_PARTS - 1 && piece_part(piece, part + 1, end) <= ns)
+		part++;
+	while (piece_part(piece, part, begin) > ns)
+		part--;
+	left = ns - piece_part(piece, part, begin);
+	piece_part(piece, part + 1, end);
+	for (int i = 0; i < PIECE_STATES; i++) {
+		uint64_t more = end[i] - begin[i] < left ? end[i] - begin[i] : left;
+
+		times->ns[piece_classes[i]] += begin[i] + more;
+		left -= more;
+	}
+}
+
+/* Add the time of an entry until @ns. */
+static void add_entry(const struct trace_view *view, uint32_t idx, uint32_t entry, uint64_t ns,
+		      struct class_times *times)
+{
+	const struct thread_timeline *timeline = &view->history->timelines[idx];
+	uint64_t from = timeline->series.from[entry], length = series_to(&timeline->series, entry) - from;
+	const struct history_piece *piece;
+
+	if (!(timeline->series.value[entry] & PIECE)) {
+		times->ns[view_class(view, idx, entry)] += ns - from;
+		return;
+	}
+	piece = &timeline->pieces[timeline->series.value[entry] & ~PIECE];
+	if (ns - from < length) {
+		add_cut_piece(piece, length, ns - from, times);
+		return;
+	}
+	for (int i = 0; i < PIECE_STATES; i++)
+		times->ns[piece_classes[i]] += piece->ns[i];
 }
 
 void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns, uint32_t *hint,
@@ -69,7 +131,7 @@ void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns,
 	*hint = entry;
 	*ret_times = view->threads[idx].sums.sums[entry / BLOCK];
 	for (uint32_t i = entry / BLOCK * BLOCK; i <= entry; i++)
-		ret_times->ns[view_class(view, idx, i)] += (i < entry ? series->from[i + 1] : ns) - series->from[i];
+		add_entry(view, idx, i, i < entry ? series->from[i + 1] : ns, ret_times);
 }
 
 /* ---- CPUs ---- */
@@ -158,7 +220,7 @@ int view_sums_thread(struct trace_view *view, uint32_t idx)
 
 		*times = sums->sums[sums->nr - 1];
 		for (uint32_t i = (sums->nr - 1) * BLOCK; i < sums->nr * BLOCK; i++)
-			times->ns[view_class(view, idx, i)] += series->from[i + 1] - series->from[i];
+			add_entry(view, idx, i, series->from[i + 1], times);
 	}
 	return nr < 0 ? nr : 0;
 }

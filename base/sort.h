@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /**
- * sort_stable() - like qsort(), but @compare gets @data, and equal elements keep their order. @array
- * may be NULL if @nr is 0
+ * sort_stable() - like qsort(), but @compare gets @data, and equal elements keep their order
+ * @array: may be NULL if @nr is 0
  * Returns false when out of memory; then no element has moved.
  */
 bool sort_stable(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data)

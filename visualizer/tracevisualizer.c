@@ -27,6 +27,7 @@
 #include "report_diff.h"
 #include "report_disks.h"
 #include "report_file.h"
+#include "report_html.h"
 #include "report_json.h"
 #include "report_slowest.h"
 #include "report_summary.h"
@@ -267,9 +268,11 @@ static size_t output_width(int fd)
  */
 static int check_output(const struct visualizer_options *options)
 {
-	if (!options->output || strcmp(options->output, "-") == 0 || !options_is_trace(options->output))
+	const char *path = options->html ? options->html : options->output;
+
+	if (!path || strcmp(path, "-") == 0 || !options_is_trace(path))
 		return 0;
-	return complain(1, "%s is a trace and is not replaced; remove it, or name another file", options->output);
+	return complain(1, "%s is a trace and is not replaced; remove it, or name another file", path);
 }
 
 static int open_output(struct report *report)
@@ -383,8 +386,9 @@ static int run(const struct visualizer_options *options)
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
 	result = time_window_of(trace, &options->window, &report.window);
-	if (options->reports.view) {
-		result = result ? result : view_serve(trace, options);
+	if (options->reports.view || options->html) {
+		if (!result)
+			result = options->html ? report_html(trace, options) : view_serve(trace, options);
 		trace_close(trace);
 		return result;
 	}

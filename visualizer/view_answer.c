@@ -151,19 +151,19 @@ static const struct {
 	const char *name;
 	void (*put)(struct view_session *session, struct view_question *question, struct json *json);
 	void (*write)(struct view_session *session, struct view_question *question, FILE *out);
-	bool is_binary;
+	bool needs_view, is_binary;
 } questions[] = {
 	{"about", .put = put_about},
 	{"progress", .put = put_progress},
-	{"rows", .put = view_rows},
-	{"sums", .put = view_sums},
-	{"search", .put = view_search},
-	{"spans", .put = view_spans},
-	{"at", .put = view_at},
-	{"waits", .put = view_waits},
-	{"path", .put = view_path},
-	{"verdict", .put = view_verdict},
-	{"shares", .write = view_shares, .is_binary = true},
+	{"rows", .put = view_rows, .needs_view = true},
+	{"sums", .put = view_sums, .needs_view = true},
+	{"search", .put = view_search, .needs_view = true},
+	{"spans", .put = view_spans, .needs_view = true},
+	{"at", .put = view_at, .needs_view = true},
+	{"waits", .put = view_waits, .needs_view = true},
+	{"path", .put = view_path, .needs_view = true},
+	{"verdict", .put = view_verdict, .needs_view = true},
+	{"shares", .write = view_shares, .needs_view = true, .is_binary = true},
 	{"books", .write = view_books},
 	{"events", .write = view_events},
 };
@@ -176,6 +176,11 @@ static void write_answer(struct view_session *session, struct view_question *que
 		if (strcmp(questions[i].name, question->name) != 0)
 			continue;
 		*ret_is_binary = questions[i].is_binary;
+		if (questions[i].needs_view && trace_view_error(session->view)) {
+			snprintf(question->error, sizeof(question->error),
+				 "the trace has more intervals than the view can hold: --from and --to choose a part");
+			return;
+		}
 		if (questions[i].write) {
 			questions[i].write(session, question, out);
 			return;

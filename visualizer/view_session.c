@@ -4,6 +4,17 @@
 #include "report_disks.h"
 #include "view_session.h"
 
+static void set_span(struct view_session *session)
+{
+	const struct time_window *window = &session->window;
+
+	trace_analysis_window(session->report.analysis, &session->start, &session->end);
+	if (window->has_from && window->from_ns > session->start)
+		session->start = window->from_ns;
+	if (window->has_to && window->to_ns < session->end)
+		session->end = window->to_ns;
+}
+
 int view_session_begin(struct view_session *session, const struct trace *trace,
 		       const struct visualizer_options *options)
 {
@@ -13,6 +24,12 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 
 	*session = (struct view_session){.options = *options};
 	*report = (struct report){.options = &session->options, .trace = trace};
+	if (time_window_of(trace, &options->window, &session->window))
+		return 2;
+	if (session->window.has_from || session->window.has_to) {
+		asked.from_ns = session->window.from_ns;
+		asked.to_ns = session->window.has_to ? session->window.to_ns : 0;
+	}
 	asked.command = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	report->analysis = trace_analysis_new(trace, NULL, &error);
 	if (report->analysis)
@@ -23,7 +40,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 		return complain_of_error(&error);
 	report->history = trace_view_history(session->view);
 	command_begin(&report->command, trace, report->analysis);
-	trace_analysis_window(report->analysis, &session->start, &session->end);
+	set_span(session);
 	return 0;
 }
 
@@ -34,8 +51,7 @@ int view_session_step(struct view_session *session, uint64_t until_ns)
 
 	if (result < 0)
 		return -complain_of_error(&error);
-	/* the first event may be before what the header says */
-	trace_analysis_window(session->report.analysis, &session->start, &session->end);
+	set_span(session); /* the first event may be before what the header says */
 	session->is_complete = result > 0;
 	return result;
 }

@@ -18,20 +18,22 @@
 /**
  * struct view_session - one thread at a time
  * @report: of the whole trace; its history is that of @view
- * @start, @end: the window of the trace, ns of its clock
+ * @window: of --from and --to
+ * @start, @end: that window, ns of the trace's clock
  * @is_complete: the pass has ended
  */
 struct view_session {
 	struct report report;
 	struct visualizer_options options;
 	struct trace_view *view;
+	struct time_window window;
 	uint64_t start, end;
 	bool is_complete;
 };
 
 /**
  * view_session_begin() - prepare the pass over @trace, which outlives the session
- * Returns 0; 1 after a message on stderr.
+ * Returns 0; 1 or 2 after a message on stderr.
  */
 int view_session_begin(struct view_session *session, const struct trace *trace,
 		       const struct visualizer_options *options);

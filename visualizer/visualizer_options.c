@@ -13,6 +13,8 @@
 #include "visualizer_options.h"
 #include "checked_memory.h"
 
+#define MAX_PAGE_BYTES (4ull << 30)
+
 /* @why: the rest of the sentence */
 static int wrong(const char *option, const char *value, const char *why, struct trace_error *ret_error)
 {
@@ -128,6 +130,32 @@ static int set_port(void *into, const char *value, struct trace_error *ret_error
 	if (!error)
 		options->port = (uint16_t)port;
 	return error;
+}
+
+static int set_html(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	return take_text("--html", value, "is not a file name", &options->html, ret_error);
+}
+
+/* A number of bytes, or with k, M or G of 1024 times as many. */
+static int set_max_size(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	char *end;
+	unsigned long long number, factor = 1;
+
+	errno = 0;
+	number = strtoull(value, &end, 10);
+	if (*end && !end[1])
+		factor = *end == 'k' ? 1u << 10 : *end == 'M' ? 1u << 20 : *end == 'G' ? 1u << 30 : 0;
+	if (*value < '0' || *value > '9' || (*end && end[1]) || !factor || errno || !number ||
+	    number > MAX_PAGE_BYTES / factor)
+		return wrong("--max-size", value, "is not a size such as 20M, at most 4G", ret_error);
+	options->max_size = number * factor;
+	options->has_max_size = true;
+	return 0;
 }
 
 static int set_tid(void *into, const char *value, struct trace_error *ret_error)
@@ -369,6 +397,10 @@ static const struct option_spec option_table[] = {
 	{.name = "port", .value_name = "N", .value = OPTION_VALUE, .apply = set_port,
 	 .help = "with --view: this port of 127.0.0.1"},
 	{.name = "no-browser", .apply = set_no_browser, .help = "with --view: only print the address"},
+	{.name = "html", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_html,
+	 .help = "the view as one file, for any browser, without a network"},
+	{.name = "max-size", .value_name = "SIZE", .value = OPTION_VALUE, .apply = set_max_size,
+	 .help = "with --html: write no larger page than this; 20M"},
 	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
 	 .help = "with --diff: exit with 1 if B ran longer by 10%, 50ms"},
 	{.name = "verify", .apply = set_verify, .help = "check the trace and all its sums, to 1 ns"},
@@ -506,6 +538,12 @@ static int check_together(const struct visualizer_options *options)
 	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
 	     options->reports.critical_path || options->reports.timeline || options->reports.verify))
 		return complain_of_word("option", "--slowest", "cannot be combined with another report");
+	if (options->html &&
+	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
+	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
+	     options->reports.slowest || options->reports.verify || options->reports.view || options->output))
+		return complain_of_word("option", "--html",
+					"writes its own file and cannot be combined with another report");
 	if (options->reports.timeline &&
 	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
 	     options->reports.critical_path || options->reports.diff))
@@ -534,6 +572,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
+		{o->has_max_size, o->html, "--max-size", "it is for --html"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
@@ -610,7 +649,8 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	struct trace_error wrong_word = {0};
 	int error;
 
-	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+	*options = (struct visualizer_options){
+		.events.cpu = -1, .processes.pid = -1, .processes.tid = -1, .max_size = 20u << 20};
 	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
 			? complain(2, "%s", wrong_word.message)
 			: take_positionals(options);
@@ -618,7 +658,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
-	    !options->reports.summary && !options->reports.slowest && !options->reports.view)
+	    !options->reports.summary && !options->reports.slowest && !options->reports.view && !options->html)
 		options->reports.answer = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;

@@ -122,6 +122,9 @@ struct visualizer_options {
 	bool exact;	    /* --ns */
 	bool no_pager;	    /* --no-pager */
 	bool no_browser;    /* --no-browser */
+	const char *html;   /* --html; NULL: not given */
+	uint64_t max_size;  /* of that page, bytes */
+	bool has_max_size;  /* --max-size was given */
 	uint16_t port;	    /* --port; 0: the kernel chooses one */
 	const char *output; /* NULL: stdout */
 	const char *trace;

@@ -48,6 +48,7 @@ struct file_bytes {
 	uint32_t nr_calls;
 	struct hash_table moved;    /* rows: struct moved */
 	struct hash_table unsure;   /* processes, by address: not all of their bytes are of recorded calls */
+	uint64_t start_read_ns;	    /* when the last descriptor of the start state was read */
 	bool failed;		    /* memory is out: nothing is checked */
 	const struct mover *cached; /* of @cached_name */
 	const char *cached_name;    /* borrowed: names of calls do not move */
@@ -172,7 +173,18 @@ static void on_exit_of(struct file_bytes *f, struct trace_analysis *a, const str
 	call->mover = NULL;
 }
 
-/* The kernel names the socket by its inode. Connections of a file system are of no descriptor. */
+void rule_file_bytes_touch(void *data, const struct trace_process *process, const struct trace_file_id *file)
+{
+	struct file_bytes *f = data;
+
+	if (file->dev == (uint32_t)RULES_DEV_KNOWN && file->ino > f->start_read_ns)
+		f->start_read_ns = file->ino;
+}
+
+/*
+ * The kernel names the socket by its inode. Connections of a file system are of no descriptor. A
+ * descriptor may have had another file before the recorder read it.
+ */
 static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
@@ -181,6 +193,7 @@ static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const st
 	struct trace_file_id id = {0};
 
 	if (!mover || mover->most == 3 || mover->most == 4 || !transfer->ino || transfer->ret <= 0 ||
+	    event->ts_ns < f->start_read_ns ||
 	    !trace_thread_file_id(a, thread, (int)trace_thread_syscall_arg(thread, 0), &id) ||
 	    (id.mode & 0170000) != 0140000 || id.ino == transfer->ino ||
 	    !rules_are_sure(f->rules, event->ts_ns, event->ts_ns))

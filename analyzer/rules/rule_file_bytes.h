@@ -9,6 +9,9 @@
 struct rules;
 
 void *rule_file_bytes_begin(struct rules *rules);
+struct trace_process;
+struct trace_file_id;
+void rule_file_bytes_touch(void *data, const struct trace_process *process, const struct trace_file_id *file);
 void rule_file_bytes_check(void *data);
 void rule_file_bytes_end(void *data);
 #endif

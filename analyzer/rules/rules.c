@@ -30,7 +30,7 @@ static const struct {
 	void (*touch)(void *data, const struct trace_process *process, const struct trace_file_id *file);
 } all_rules[] = {
 	{rule_descriptors_begin, rule_descriptors_end, NULL, NULL},
-	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check, NULL},
+	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check, rule_file_bytes_touch},
 	{rule_idle_begin, rule_idle_end, NULL, NULL},
 	{rule_lifetimes_begin, rule_lifetimes_end, rule_lifetimes_check, NULL},
 	{rule_other_end_begin, rule_other_end_end, NULL, rule_other_end_touch},

@@ -65,10 +65,12 @@ const char *trace_class_name(enum trace_class class_of_time);
 /**
  * struct trace_view_options - zeroed = the defaults
  * @size: sizeof of the caller's struct: later versions add fields at the end
- * @max_intervals, @command: as in struct trace_history_options
+ * @from_ns, @to_ns, @max_intervals, @command: as in struct trace_history_options
  */
 struct trace_view_options {
 	size_t size;
+	uint64_t from_ns;
+	uint64_t to_ns;
 	size_t max_intervals;
 	const char *command;
 };
@@ -82,6 +84,11 @@ struct trace_view_options {
 struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct trace_view_options *options,
 				  struct trace_error *ret_error);
 struct trace_view *trace_view_free(struct trace_view *view); /* NULL is fine; returns NULL */
+/**
+ * trace_view_error() - 0; -E2BIG: there were too many intervals even for a coarse view: what the
+ * view tells of the time after that is wrong; -ENOMEM: the same for lack of memory
+ */
+int trace_view_error(const struct trace_view *view);
 /** trace_view_history() - its intervals, for critical paths; borrowed from @view */
 struct trace_history *trace_view_history(const struct trace_view *view);
 

@@ -186,6 +186,31 @@ static void a_loss_excuses(void)
 	verify(&c, NULL);
 }
 
+/*
+ * Descriptor 3 of "one" is socket 500 until the recorder reads it, and socket 501 when it does. A
+ * receive from 500 is no violation before that.
+ */
+static void a_descriptor_may_be_another_one_before_it_is_read(void)
+{
+	for (int before = 0; before < 2; before++) {
+		struct trace_start_fd start = {.tgid = 10, .fd = 3, .dev = 9, .mode = S_IFSOCK | 0777, .ino = 501};
+		struct trace_error error = {0};
+		struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
+		struct analysis_case c = begin();
+
+		tb_start(c.tb, 3000, TRACE_EV_start_fd, &start, sizeof(start), "socket:[501]");
+		tb_sys_enter(c.tb, 0, before ? 2000 : 4000, SYS_recvfrom, 3, 0, 10);
+		tb_add(c.tb, 0, before ? 2010 : 4010, sock_recv, NULL, .ino = 500, .ret = 5);
+		tb_sys_exit(c.tb, 0, before ? 2020 : 4020, 5);
+		c.trace = tb_open_trace(c.tb);
+		c.analysis = trace_analysis_new(c.trace, &options, &error);
+		CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+		CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), before ? 0 : -EBADMSG);
+		CU_ASSERT(before || strstr(error.message, "moved data of socket 500 in a call on descriptor 3"));
+		case_free(&c);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -198,6 +223,7 @@ int main(int argc, char **argv)
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
 		CASE(a_child_that_shared_the_memory_may_have_ended),
 		CASE(a_loss_excuses),
+		CASE(a_descriptor_may_be_another_one_before_it_is_read),
 		{NULL, NULL},
 	};
 

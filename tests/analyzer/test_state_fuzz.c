@@ -96,6 +96,26 @@ static void check_paths(struct trace_analysis *analysis, struct trace_history *h
 		}
 }
 
+/* Two rows with the same cause would be one wait, told twice. */
+static void check_spans(struct trace_user_events *user)
+{
+	size_t nr_twice = 0;
+
+	for (size_t i = 0; i < trace_nr_spans(user); i++) {
+		const struct trace_span *span = trace_get_span(user, i);
+
+		for (size_t j = 0; j < span->nr_waits; j++)
+			for (size_t k = 0; k < j; k++) {
+				const struct trace_wait *a = &span->waits[j], *b = &span->waits[k];
+
+				nr_twice += a->kind == b->kind && a->pid == b->pid && a->idle == b->idle &&
+					    strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 &&
+					    strcmp(a->comm, b->comm) == 0 && !a->pid;
+			}
+	}
+	CU_ASSERT_EQUAL(nr_twice, 0);
+}
+
 static void check_trace(struct trace *trace, uint64_t seed, const struct mood *mood)
 {
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
@@ -120,6 +140,7 @@ static void check_trace(struct trace *trace, uint64_t seed, const struct mood *m
 	check_lives(analysis, &lives);
 	free(lives.life);
 	check_paths(analysis, history, seed);
+	check_spans(user);
 	trace_history_free(history);
 	trace_user_events_free(user);
 	trace_servers_free(servers);

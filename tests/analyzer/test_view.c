@@ -137,9 +137,15 @@ static void check_cpu(struct picture *p, const struct trace_analysis *part, uint
 
 	check_division(p, id, from, to, nr, ns);
 	trace_cpu_figures(part, cpu, &figures);
-	CU_ASSERT_EQUAL(ns[TRACE_CLASS_USER], figures.user_ns);
-	CU_ASSERT_EQUAL(ns[TRACE_CLASS_SYSCALL] + ns[TRACE_CLASS_TRAP], figures.system_ns);
-	CU_ASSERT_EQUAL(ns[TRACE_CLASS_INTERRUPTED], figures.irq_ns + figures.softirq_ns);
+	CU_ASSERT_EQUAL(ns[TRACE_CLASS_USER] + ns[TRACE_CLASS_SYSCALL] + ns[TRACE_CLASS_TRAP] +
+				ns[TRACE_CLASS_INTERRUPTED] + ns[TRACE_CLASS_RUNNING],
+			figures.user_ns + figures.system_ns + figures.irq_ns + figures.softirq_ns);
+	if (!trace_history_is_coarse(trace_view_history(p->view))) {
+		/* coarse: a thread that moves without a switch has one piece for two CPUs */
+		CU_ASSERT_EQUAL(ns[TRACE_CLASS_USER], figures.user_ns);
+		CU_ASSERT_EQUAL(ns[TRACE_CLASS_SYSCALL] + ns[TRACE_CLASS_TRAP], figures.system_ns);
+		CU_ASSERT_EQUAL(ns[TRACE_CLASS_INTERRUPTED], figures.irq_ns + figures.softirq_ns);
+	}
 	CU_ASSERT_EQUAL(ns[TRACE_CLASS_IDLE], figures.idle_ns);
 	CU_ASSERT_EQUAL(ns[TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN], figures.unknown_ns);
 }
@@ -187,6 +193,60 @@ static void check_spans(struct picture *p)
 		for (int class = 0; class < TRACE_CLASS_ABSENT; class ++)
 			CU_ASSERT_EQUAL(covered.classes[class], ns[class]);
 	}
+}
+
+/* A coarse view has the same figures of the whole, and of each span the same time on a CPU. */
+static void check_coarse(struct trace *trace, uint64_t seed, size_t max_intervals)
+{
+	struct picture p = picture_new(trace, max_intervals), fine = picture_new(trace, 0);
+	struct dice dice = {seed, NULL};
+
+	CU_ASSERT(trace_history_is_coarse(trace_view_history(p.view)));
+	CU_ASSERT_EQUAL(trace_view_error(p.view), 0);
+	CU_ASSERT_EQUAL(trace_view_nr_rows(p.view, TRACE_ROW_THREAD), trace_view_nr_rows(fine.view, TRACE_ROW_THREAD));
+	check_span(&p, p.start, p.end, MAX_COLUMNS);
+	for (enum trace_row_kind kind = TRACE_ROW_CPU; kind <= TRACE_ROW_THREAD; kind++)
+		for (uint32_t i = 0; i < trace_view_nr_rows(p.view, kind); i++) {
+			struct trace_row_id id = {kind, i};
+			uint64_t from = p.start + below(&dice, p.end - p.start),
+				 to = from + 1 + below(&dice, p.end - from);
+			uint64_t ns[TRACE_NR_CLASSES], wanted[TRACE_NR_CLASSES];
+
+			check_division(&p, id, from, to, 1 + (uint32_t)below(&dice, MAX_COLUMNS), ns);
+			columns_of(&fine, id, from, to, 1, wanted);
+			for (int class = TRACE_CLASS_WAIT_CPU; class < TRACE_NR_CLASSES; class ++)
+				CU_ASSERT(class == TRACE_CLASS_RUNNING || ns[class] == wanted[class]);
+			CU_ASSERT_EQUAL(ns[0] + ns[1] + ns[2] + ns[3] + ns[TRACE_CLASS_RUNNING],
+					wanted[0] + wanted[1] + wanted[2] + wanted[3]);
+		}
+	picture_free(&p);
+	picture_free(&fine);
+}
+
+static void coarse_views_have_the_figures_of_the_whole(void)
+{
+	for (uint64_t seed = 60; seed < 66; seed++) {
+		const struct mood mood = {.nr_tids = 12, .switches = 10, .sleeps = 50};
+		struct tb *tb = random_story(seed, &mood);
+		struct trace *trace = tb_open_trace(tb);
+
+		tb_free(tb);
+		check_coarse(trace, seed, 1400 + 50 * (seed - 60));
+		trace_close(trace);
+	}
+}
+
+static void a_view_that_is_full_says_so(void)
+{
+	const struct mood mood = {.nr_tids = 12, .switches = 25, .sleeps = 50};
+	struct tb *tb = random_story(70, &mood);
+	struct trace *trace = tb_open_trace(tb);
+	struct picture p = picture_new(trace, 300);
+
+	CU_ASSERT_EQUAL(trace_view_error(p.view), -E2BIG);
+	picture_free(&p);
+	tb_free(tb);
+	trace_close(trace);
 }
 
 static void check_trace(struct trace *trace, uint64_t seed, unsigned int nr)
@@ -254,6 +314,8 @@ int main(int argc, char **argv)
 		CASE(spans_of_plausible_traces_are_those_of_the_accounting),
 		CASE(spans_of_crowded_machines_are_those_of_the_accounting),
 		CASE(spans_of_noise_and_gaps_are_those_of_the_accounting),
+		CASE(coarse_views_have_the_figures_of_the_whole),
+		CASE(a_view_that_is_full_says_so),
 		CASE(spans_of_a_recording_are_those_of_the_accounting),
 		{NULL, NULL},
 	};

@@ -28,6 +28,13 @@ export function modules(name) {
 	return createRequire(path.join(MODULES, "node_modules/"))(name);
 }
 
+const programs = new Set();
+
+/** Ends all servers that are still there, so that node ends even after a test that failed. */
+export function endServers() {
+	for (const program of programs) program.kill("SIGKILL");
+}
+
 /** Starts the server for @trace. Returns {url, end()}. */
 export async function startServer(trace) {
 	const program = spawn(path.join(BUILD, "bin/tracevisualizer"), ["--view", "--no-browser", trace], {
@@ -35,6 +42,8 @@ export async function startServer(trace) {
 	});
 	let said = "";
 
+	programs.add(program);
+	program.once("exit", () => programs.delete(program));
 	return new Promise((resolve, reject) => {
 		for (const stream of [program.stdout, program.stderr])
 			stream.on("data", data => {
@@ -44,7 +53,12 @@ export async function startServer(trace) {
 				if (url)
 					resolve({
 						url,
-						end: () => new Promise(ended => program.once("exit", ended) && program.kill("SIGINT"))
+						end: () =>
+							new Promise(ended => {
+								if (!programs.has(program)) return ended();
+								program.once("exit", ended);
+								program.kill("SIGINT");
+							})
 					});
 			});
 		program.once("error", reject);

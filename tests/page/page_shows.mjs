@@ -4,11 +4,12 @@ import assert from "node:assert";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { MODULES, clickRow, openPage, placeOf, startBrowser, startServer } from "./browser.mjs";
+import { MODULES, clickRow, endServers, openPage, placeOf, startBrowser, startServer } from "./browser.mjs";
 import { pageModule } from "./modules.mjs";
 
 const LONG = Boolean(process.env.TRACE_TEST_LONG),
 	HOSTILE = "<img src=x a=1>",
+	TABS = ["processes", "threads", "waits", "calls", "files", "locks", "servers", "scopes", "events", "spans"],
 	MS = 1e6,
 	STORY = process.env.PAGE_STORY;
 const { CLASSES, UNKNOWN, USER, makePixels, PROCESS, THEMES } = await pageModule("classes");
@@ -24,6 +25,7 @@ before(async () => {
 after(async () => {
 	await browser?.close();
 	await server?.end();
+	endServers();
 });
 
 /** Back to the whole trace, with nothing selected. */
@@ -152,7 +154,7 @@ test("hostile names are text: no element comes from them", async () => {
 	await clickRow(page, "postgres");
 	await page.press(" ");
 	await clickRow(page, HOSTILE, 45 * MS);
-	for (const tab of ["processes", "threads", "waits", "calls", "files", "events", "spans"]) {
+	for (const tab of TABS) {
 		await page.click(`#tab-${tab}`);
 		await page.ready();
 		assert.equal(await page.locator("#tables .error").count(), 0, tab);
@@ -317,7 +319,7 @@ test("axe finds nothing, in light and dark, with a selection and with help", asy
 	await clickRow(page, "load", 45 * MS);
 	await page.press("Enter");
 	await page.evaluate(fs.readFileSync(path.join(MODULES, "node_modules/axe-core/axe.min.js"), "utf8"));
-	for (const tab of LONG ? ["threads", "waits", "calls", "files", "events", "spans"] : ["spans"])
+	for (const tab of LONG ? TABS : ["spans"])
 		for (const theme of ["dark", "light"]) {
 			await page.click(`#tab-${tab}`);
 			await page.press("l");
@@ -354,6 +356,40 @@ test("each size of window and each density has a complete picture", async () => 
 		assert.deepStrictEqual(tested.said, []);
 		await tested.context().close();
 	}
+});
+
+test("a trace that is being read says how far, and has its answer at the end", async () => {
+	const context = await browser.newContext(),
+		reading = await context.newPage();
+	let isDone = false;
+
+	await context.route("**/ask/about", async route => {
+		const about = await (await route.fetch()).json();
+
+		await route.fulfill({ json: { ...about, done_ns: isDone ? about.duration_ns : 20 * MS, complete: isDone } });
+	});
+	await context.route("**/ask/progress", route =>
+		route.fulfill({ json: { done_ns: isDone ? 100 * MS : 20 * MS, duration_ns: 100 * MS, complete: isDone } })
+	);
+	await reading.goto(server.url);
+	await reading.waitForSelector("#missing progress");
+	assert.match(await reading.locator("#sentence").innerText(), /being read/);
+	assert.match(await reading.locator("#missing").innerText(), /Read 20 % of the trace/);
+	isDone = true;
+	await reading.waitForFunction(() => /load/.test(document.getElementById("sentence").textContent));
+	assert.equal(await reading.locator("#missing progress").count(), 0);
+	await context.close();
+});
+
+test("a trace without events opens, and says so", { skip: Boolean(process.env.PAGE_URL) }, async () => {
+	const other = await startServer(process.env.PAGE_EMPTY),
+		empty = await openPage(browser, other.url);
+
+	assert.match(await empty.text("#sentence"), /^The trace is empty/);
+	assert.match(await empty.text("#facts"), /0 events/);
+	assert.deepStrictEqual(empty.said, []);
+	await empty.context().close();
+	await other.end();
 });
 
 test("a server that is gone is told in one sentence", { skip: Boolean(process.env.PAGE_URL) }, async () => {

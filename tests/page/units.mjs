@@ -9,7 +9,7 @@ const { CLASSES, NR_CLASSES, ORDER, ABSENT, UNKNOWN, USER, WAIT_CPU, PROCESS, TH
 const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } = await pageModule("shares");
 const { bytesText, countText, durationText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
-const { makeTree, openTo, shownIndex, shownNodes } = await pageModule("rows");
+const { makeTree, nrAbsent, openTo, shownIndex, shownNodes } = await pageModule("rows");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, clean, objectText, spanSentence } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
@@ -254,7 +254,7 @@ const ROWS = [
 	{ id: 8, kind: "process", parent: null, name: "kworker", title: "kworker", pid: 40, busy_ns: 3, kernel: true },
 	{ id: 9, kind: "thread", parent: 8, name: "kworker", pid: 40, tid: 40, busy_ns: 3, kernel: true }
 ];
-const choice = extra => ({ open: new Set(), pinned: [], filter: "", only: null, ...extra });
+const choice = extra => ({ all: true, open: new Set(), pinned: [], filter: "", only: null, ...extra });
 const labels = nodes => nodes.map(node => node.label);
 
 test("rows are CPUs, processes, and what rests and the kernel's threads folded", () => {
@@ -293,6 +293,22 @@ test("filter, pins and paths choose rows", () => {
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ only: [9, 2, 9, 77] }))), ["kworker", "load"]);
 });
 
+test("rows that do not exist in the visible span are left out, and counted", () => {
+	const tree = makeTree(ROWS.map(row => ({ ...row, from: row.pid === 10 ? 50 : 0, to: row.pid === 20 ? 50 : 100 })));
+	const early = choice({ all: false, from: 10, to: 40 }),
+		late = choice({ all: false, from: 50, to: 60 });
+
+	assert.deepStrictEqual(labels(shownNodes(tree, early)), [
+		"CPU 0",
+		"postgres: walwriter",
+		"1 process at rest",
+		"1 kernel thread"
+	]);
+	assert.deepStrictEqual(labels(shownNodes(tree, late)), ["CPU 0", "load", "1 process at rest", "1 kernel thread"]);
+	assert.deepStrictEqual([nrAbsent(tree, early), nrAbsent(tree, late), nrAbsent(tree, choice())], [1, 1, 0]);
+	assert.equal(labels(shownNodes(tree, { ...early, filter: "load" })).join(), "load");
+});
+
 test("a row that is folded away is opened, or stood for by the row that folds it", () => {
 	const tree = makeTree(ROWS),
 		open = new Set();
@@ -313,7 +329,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		t: 77,
 		open: ["3", "kernel"],
 		pinned: ["4"],
-		filter: "a&b=<c>#"
+		filter: "a&b=<c>#",
+		all: true
 	};
 
 	assert.deepStrictEqual(readPlace(writePlace(place)), place);
@@ -325,7 +342,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		t: null,
 		open: ["7"],
 		pinned: [],
-		filter: ""
+		filter: "",
+		all: false
 	});
 });
 

@@ -169,7 +169,7 @@ struct files_struct {
 };
 struct mm_struct {
 	struct file *exe_file;
-	unsigned long start_code, end_code, arg_start, arg_end;
+	unsigned long start_code, end_code, arg_start, arg_end, env_start, env_end;
 };
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;

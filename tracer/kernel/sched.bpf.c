@@ -474,6 +474,53 @@ static __always_inline void record_name(struct task_struct *task, const char *co
 	}
 }
 
+/*
+ * A first argument with ": " in its first 64 bytes is a title that the program wrote over its
+ * arguments (base/program_title.c). The area of the arguments may be too short for it: then it goes
+ * on in that of the environment, which follows.
+ */
+static __always_inline bool is_title(const struct path_text *s)
+{
+	for (u32 i = 0; i < 63; i++)
+		if (s->text[i] == ':' && s->text[i + 1] == ' ')
+			return true;
+	return false;
+}
+
+/*
+ * The title of a process at its exit: since Linux 6.16 its memory still exists then. Processes that
+ * wrote none, which are most, have no record. The result has no meaning.
+ */
+__noinline int record_title(void)
+{
+	struct task_struct *task = current_task();
+	struct path_text *s = path_scratch(&exec_scratch);
+	u64 begin, end, kept;
+	long bytes;
+
+	if (!s || !event_wanted(TRACE_EV_sched_args))
+		return 0;
+	begin = BPF_CORE_READ(task, mm, arg_start);
+	end = BPF_CORE_READ(task, mm, arg_end);
+	if (end == BPF_CORE_READ(task, mm, env_start))
+		end = BPF_CORE_READ(task, mm, env_end);
+	if (end <= begin)
+		return 0;
+	kept = end - begin < TRACER_ARGS_BYTES ? end - begin : TRACER_ARGS_BYTES;
+	bytes = bpf_probe_read_user_str(s->text, kept, (void *)begin); /* NUL included */
+	if (bytes < 64)						       /* what is behind a short one */
+		s->text[bytes > 0 ? bytes & (TRACER_ARGS_BYTES - 1) : 0] = 0;
+	if (bytes <= 1 || !is_title(s))
+		return 0;
+	RECORD_STRUCTURAL(sched_args, ROUND8(bytes)) {
+		record->tid = task->pid;
+		record->bytes = bytes - 1;
+		put_text(record + 1, s->text, bytes);
+		COMMIT(sched_args);
+	}
+	return 0;
+}
+
 static __always_inline void exited(struct task_struct *task, bool group_dead)
 {
 	if (nr_works_put_off)
@@ -484,6 +531,8 @@ static __always_inline void exited(struct task_struct *task, bool group_dead)
 	if (!start_state_is_read && event_wanted(TRACE_EV_sched_comm))
 		record_name(task, task->comm);
 	note_ids_at_exit(group_dead);
+	if (group_dead)
+		record_title();
 	RECORD_STRUCTURAL(sched_exit, 0) {
 		record->tid = task->pid;
 		record->tgid = task->tgid;

@@ -4,7 +4,7 @@
 import { CLASSES } from "./classes.js";
 import { byId, el } from "./dom.js";
 import { swatch } from "./swatch.js";
-import { AXIS_HEIGHT, pan, scrollRows, showSpan, zoom } from "./view.js";
+import { AXIS_HEIGHT, pan, scrollRows, showSpan, zoom, toggleAbsent } from "./view.js";
 import {
 	escape,
 	follow,
@@ -46,6 +46,7 @@ function makeTable(walk, actions) {
 		[["p"], "Pin the selected row at the top, or take it down", () => pinSelected(walk)],
 		[["/"], "Search for processes, threads and files", () => byId("search").focus()],
 		[["r"], "Show only rows with a text in their name", () => byId("filter").focus()],
+		[["e"], "Show or hide the rows that do not exist in the visible span", () => toggleAbsent(view)],
 		[["t"], "Show or hide the tables", actions.togglePanel],
 		[["l"], "Light or dark", actions.toggleTheme],
 		[["Escape"], "Leave the path, the selection, the measured span or the filter", () => escape(walk)],

@@ -95,10 +95,11 @@ function keepPlace(walk) {
 		view.open = new Set(place.open);
 		view.pinned = place.pinned;
 		view.filter = place.filter;
+		view.all = place.all;
 		view.range = place.range && place.range.from < view.duration ? place.range : null;
 		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
 		updateRows(view);
-		if (place.row !== null && place.t !== null) selectSpan(walk, place.row, place.t);
+		if (place.row !== null && place.t !== null) selectSpan(walk, place.row, place.t, [], true);
 		else if (place.row !== null) selectRow(walk, place.row);
 		view.emit("range");
 	};
@@ -112,7 +113,8 @@ function keepPlace(walk) {
 			t: view.span?.from ?? null,
 			open: [...view.open],
 			pinned: view.pinned,
-			filter: view.filter
+			filter: view.filter,
+			all: view.all
 		});
 		if (written === "#") written = location.pathname + location.search;
 		history.replaceState(null, "", written);
@@ -157,14 +159,15 @@ async function followReading(walk, picture) {
 	const { view } = walk;
 
 	if (view.about.complete) await updateVerdict(walk);
-	for (let shown = view.about.done_ns, pause = 0; !view.about.complete; ) {
+	for (let shown = view.about.done_ns, pause = 0; !view.about.complete;) {
 		await new Promise(resolve => setTimeout(resolve, PROGRESS_MS + pause));
 		const begin = performance.now();
 
 		try {
 			Object.assign(view.about, await ask("progress"));
 			showMissing(view.about);
-			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10)) continue;
+			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10))
+				continue;
 			shown = view.about.done_ns;
 			await refresh(walk, picture);
 		} catch (error) {
@@ -223,6 +226,11 @@ async function start() {
 	takeLabels(about.classes);
 	showTitle(about);
 	showMissing(about);
+	if (about.duration_ns === 0) {
+		byId("sentence").textContent = "The trace is empty: nothing happened between its begin and its end.";
+		view.busy(-1);
+		return;
+	}
 	const { picture, timeline, walk } = makeParts(view),
 		toggleTheme = makeTheme(timeline);
 

@@ -102,15 +102,22 @@ function matches(node, filter) {
 	return node.text.includes(filter) || node.kids.some(kid => matches(kid, filter));
 }
 
+/** False if the row, and all that is folded below it, does not exist in the visible span. */
+function lives(node, span) {
+	return node.row ? node.row.from < span.to && node.row.to > span.from : node.kids.some(kid => lives(kid, span));
+}
+
 /**
  * The nodes to show, in order: those of @only, or the pinned ones and then the tree.
- * @choice: {open: Set of keys, pinned: [keys], filter: text, only: [ids] or null}
+ * @choice: {open: Set of keys, pinned: [keys], filter: text, only: [ids] or null, from, to: the visible span; all: also rows
+ * that do not exist in it}
  */
-export function shownNodes(tree, { open, pinned, filter, only }) {
+export function shownNodes(tree, { open, pinned, filter, only, from, to, all }) {
 	const wanted = filter.trim().toLowerCase(),
 		shown = [];
 	const visit = node => {
 		if (wanted && !matches(node, wanted)) return;
+		if (!all && !wanted && !lives(node, { from, to })) return;
 		shown.push(node);
 		if (open.has(node.key) || (wanted && node.id === null)) node.kids.forEach(visit);
 	};
@@ -119,6 +126,11 @@ export function shownNodes(tree, { open, pinned, filter, only }) {
 	for (const key of pinned) if (tree.byKey.has(key)) shown.push({ ...tree.byKey.get(key), pinned: true, depth: 0 });
 	tree.nodes.forEach(visit);
 	return shown;
+}
+
+/** The number of rows of the tree's first level that shownNodes() leaves out because they do not exist in the span. */
+export function nrAbsent(tree, { filter, only, from, to, all }) {
+	return all || only || filter.trim() ? 0 : tree.nodes.filter(node => !lives(node, { from, to })).length;
 }
 
 /** Opens whatever folds the node of @id away. Returns the node, or undefined. */

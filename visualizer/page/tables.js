@@ -1,113 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// tables.js - the tables of the chosen span: processes, threads, waits, calls, files, events.
+// tables.js - the tables of the chosen span: processes, threads, waits, events; those of books.js are between them.
 
 import { ask, question } from "./ask.js";
 import { ABSENT, IDLE, ON_CPU, REST, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
 import { el, linkButton, nameElement } from "./dom.js";
+import { BOOKS } from "./books.js";
 import { interest, stackedBar } from "./swatch.js";
-import { bytesText, countText, durationText, pointText } from "./time.js";
+import { makeTable, time, count } from "./table.js";
+import { durationText, pointText } from "./time.js";
 import { goTo, goToLongest, rowText, selectSpan } from "./walk.js";
 import { chosenSpan, revealTime } from "./view.js";
 import { clean, objectText, processText } from "./words.js";
 
-const ROWS_AT_ONCE = 100,
-	EVENTS_AT_ONCE = 200;
+const EVENTS_AT_ONCE = 200;
 
 export function add(ns, classes) {
 	return classes.reduce((sum, number) => sum + (ns[number] ?? 0), 0);
-}
-
-function time(title, value) {
-	return { title, value, text: row => (value(row) ? durationText(value(row)) : "-") };
-}
-
-function count(title, value) {
-	return {
-		title,
-		value,
-		text: row => (value(row) === null || value(row) === undefined ? "-" : countText(value(row)))
-	};
-}
-
-function head(columns, sorted, sort) {
-	return el(
-		"thead",
-		{},
-		el(
-			"tr",
-			{},
-			...columns.map(column =>
-				el(
-					"th",
-					{
-						scope: "col",
-						class: column.value ? "number" : null,
-						"aria-sort": column === sorted ? "descending" : null
-					},
-					column.value
-						? el("button", { type: "button", class: "sort", onclick: () => sort(column) }, column.title)
-						: column.title
-				)
-			)
-		)
-	);
-}
-
-/**
- * A table of @rows. @columns: {title, text(row) or cell(row), value(row): a number, which makes it a column to sort by}.
- * The rows are in the order of the first column with `first`, or as they are. The first hundred are shown.
- */
-export function makeTable(caption, columns, rows) {
-	const table = el("table", {}),
-		more = el("p", {});
-	let shown = ROWS_AT_ONCE;
-	const show = sorted => {
-		const order = sorted ? rows.slice().sort((a, b) => (sorted.value(b) ?? 0) - (sorted.value(a) ?? 0)) : rows;
-
-		table.replaceChildren(
-			el("caption", {}, caption),
-			head(columns, sorted, show),
-			el(
-				"tbody",
-				{},
-				...order
-					.slice(0, shown)
-					.map(row =>
-						el(
-							"tr",
-							{},
-							...columns.map(column =>
-								el(
-									"td",
-									{ class: column.value ? "number" : null },
-									column.cell ? column.cell(row) : nameElement(column.text(row))
-								)
-							)
-						)
-					)
-			)
-		);
-		more.replaceChildren(
-			...(shown < rows.length
-				? [
-						el(
-							"button",
-							{
-								type: "button",
-								onclick: () => {
-									shown += 5 * ROWS_AT_ONCE;
-									show(sorted);
-								}
-							},
-							`Show ${Math.min(rows.length - shown, 5 * ROWS_AT_ONCE)} of ${rows.length - shown} more`
-						)
-					]
-				: [])
-		);
-	};
-
-	show(columns.find(column => column.first));
-	return rows.length ? [table, more] : [el("p", { class: "dim" }, `${caption}: none in this span.`)];
 }
 
 async function sumsTable(walk, kind, span) {
@@ -188,80 +96,6 @@ async function waitsTable(walk, span, row) {
 	];
 }
 
-/** Sums the items of all processes that have the same name. @keys are added; the longest and the most keep the greatest. */
-export function sumBy(processes, list, name, keys) {
-	const sums = new Map();
-
-	for (const process of processes)
-		for (const item of process[list] ?? []) {
-			const sum = sums.get(item[name]) ?? { name: item[name], max_ns: 0, device: "" };
-
-			for (const key of keys) sum[key] = (sum[key] ?? 0) + (item[key] ?? 0);
-			sum.max_ns = Math.max(sum.max_ns, item.max_ns ?? 0);
-			sum.device ||= item.device ?? "";
-			sums.set(item[name], sum);
-		}
-	return [...sums.values()];
-}
-
-async function chosenProcesses(walk, span, row) {
-	const { processes } = await ask(question("books", span)),
-		pid = row === undefined ? null : walk.view.rows.get(row)?.pid;
-
-	return pid ? processes.filter(process => process.pid === pid) : processes;
-}
-
-async function callsTable(walk, span, row) {
-	const calls = sumBy(await chosenProcesses(walk, span, row), "syscalls", "name", [
-		"calls",
-		"errors",
-		"elapsed_ns",
-		"cpu_ns",
-		"wait_cpu_ns",
-		"wait_ns"
-	]);
-
-	return makeTable(
-		"System calls",
-		[
-			{ title: "Call", text: call => clean(call.name) },
-			count("Calls", call => call.calls),
-			count("Errors", call => call.errors),
-			{ ...time("Time in it", call => call.elapsed_ns), first: true },
-			time("CPU", call => call.cpu_ns),
-			time("Waits for a CPU", call => call.wait_cpu_ns),
-			time("Waits", call => call.wait_ns),
-			time("Longest", call => call.max_ns)
-		],
-		calls
-	);
-}
-
-async function filesTable(walk, span, row) {
-	const files = sumBy(await chosenProcesses(walk, span, row), "files", "path", [
-		"read_bytes",
-		"written_bytes",
-		"reads",
-		"writes",
-		"wait_ns"
-	]);
-	const bytes = (title, value) => ({ title, value, text: file => (value(file) ? bytesText(value(file)) : "-") });
-
-	return makeTable(
-		"Files",
-		[
-			{ title: "Path", text: file => clean(file.name, 200) || "(path unknown)" },
-			{ title: "Disk", text: file => clean(file.device) },
-			count("Reads", file => file.reads),
-			bytes("Read", file => file.read_bytes),
-			count("Writes", file => file.writes),
-			bytes("Written", file => file.written_bytes),
-			{ ...time("Waits for it", file => file.wait_ns), first: true }
-		],
-		files
-	);
-}
-
 function fieldsText(fields) {
 	return Object.entries(fields ?? {})
 		.map(([key, value]) => `${key}=${clean(typeof value === "object" ? JSON.stringify(value) : value, 120)}`)
@@ -274,7 +108,8 @@ async function eventsTable(walk, span) {
 		box = el("div", {}),
 		again = el("p", {}),
 		all = [];
-	const threadRow = event => [...view.rows.values()].find(row => row.kind === "thread" && row.tid === event.tid);
+	const threadRow = ({ tid, t }) =>
+		[...view.rows.values()].find(row => row.kind === "thread" && row.tid === tid && row.from <= t && row.to >= t);
 	const more = async from => {
 		const { events, next } = await ask(question("events", { from, max: EVENTS_AT_ONCE }));
 
@@ -315,8 +150,7 @@ export const TABLES = [
 	{ id: "processes", title: "Processes", load: (walk, span) => sumsTable(walk, "process", span) },
 	{ id: "threads", title: "Threads", load: (walk, span) => sumsTable(walk, "thread", span) },
 	{ id: "waits", title: "Waits", hasRow: true, load: waitsTable },
-	{ id: "calls", title: "Calls", hasRow: true, load: callsTable },
-	{ id: "files", title: "Files", hasRow: true, load: filesTable },
+	...BOOKS,
 	{ id: "events", title: "Events", load: eventsTable }
 ];
 

@@ -207,6 +207,20 @@ function drawBoxes(timeline, rows) {
 	}
 }
 
+/** Below the last row: how many are left out. */
+function drawNote({ context, view, theme }) {
+	const y = AXIS_HEIGHT + view.shown.length * ROW_HEIGHT - view.scroll + 16;
+
+	if (!view.nrAbsent || y > view.height) return;
+	context.font = SMALL_FONT;
+	context.fillStyle = THEMES[theme].dim;
+	context.fillText(
+		`${view.nrAbsent} more ${view.nrAbsent === 1 ? "row does" : "rows do"} not exist in this span (e shows them)`,
+		8,
+		y
+	);
+}
+
 function drawScrollMark({ context, view, theme }) {
 	const room = view.height - AXIS_HEIGHT,
 		whole = view.shown.length * ROW_HEIGHT;
@@ -243,5 +257,6 @@ function draw(timeline) {
 	context.restore();
 	drawNames(timeline, rows);
 	drawAxis(timeline);
+	drawNote(timeline);
 	drawScrollMark(timeline);
 }

@@ -75,7 +75,10 @@ export function missingSentences(about) {
 		found.push(
 			`${countText(about.lost)} ${about.lost === 1 ? "event was" : "events were"} lost; these times are hatched and count as unknown.`
 		);
-	if (about.coarse) found.push("The trace is too long for every span: short spans are summed up.");
+	if (about.coarse)
+		found.push(
+			'The trace is so long that own code, calls and page faults are not told apart in the picture: all of it is "on a CPU".'
+		);
 	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
 }
 

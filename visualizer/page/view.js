@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // view.js - what the page shows: the visible span, the rows, the selection; and news of their changes.
 
-import { openTo, shownNodes } from "./rows.js";
+import { nrAbsent, openTo, shownNodes } from "./rows.js";
 
 export const ROW_HEIGHT = 20,
 	BAR_HEIGHT = 16,
@@ -31,6 +31,8 @@ export function makeView(about) {
 		pinned: [],
 		filter: "",
 		only: null,
+		all: false, // also rows that do not exist in the visible span
+		nrAbsent: 0,
 		row: null, // the id of the selected row
 		span: null, // the selected span: an answer of `at`, with `row`
 		chain: [], // the spans from which the chain was followed to @span
@@ -59,6 +61,7 @@ export function showSpan(view, from, to) {
 	if (begin === view.from && begin + length === view.to) return;
 	view.from = begin;
 	view.to = begin + length;
+	followSpan(view);
 	view.emit("span", "paint");
 }
 
@@ -107,11 +110,31 @@ export function scrollRows(view, pixels) {
 	view.emit("paint");
 }
 
-/** Makes the list of shown rows again after a change of the tree, the filter or what is open. */
+/** Makes the list of shown rows again after a change of the tree, the filter, the span or what is open. */
 export function updateRows(view) {
 	view.shown = shownNodes(view.tree, view);
+	view.nrAbsent = nrAbsent(view.tree, view);
 	scrollRows(view, 0);
 	view.emit("rows", "paint");
+}
+
+/** Leaves out the rows that do not exist in the visible span; the row at the pointer, or the selected one, keeps its place. */
+export function followSpan(view) {
+	const before = view.shown,
+		kept =
+			view.hover?.node?.key ??
+			view.tree.byRow.get(view.row)?.key ??
+			before[Math.ceil(view.scroll / ROW_HEIGHT)]?.key;
+	const place = before.findIndex(node => node.key === kept);
+	const shown = shownNodes(view.tree, view);
+
+	if (shown.length === before.length && shown.every((node, i) => node.key === before[i].key)) return;
+	view.shown = shown;
+	view.nrAbsent = nrAbsent(view.tree, view);
+	const now = shown.findIndex(node => node.key === kept);
+
+	scrollRows(view, place >= 0 && now >= 0 ? (now - place) * ROW_HEIGHT : 0);
+	view.emit("rows");
 }
 
 export function toggleNode(view, node) {
@@ -126,6 +149,7 @@ export function revealRow(view, id) {
 
 	if (!node) return;
 	if (view.filter && !shownNodes(view.tree, view).some(s => s.key === node.key)) view.filter = "";
+	if (!view.only && !shownNodes(view.tree, view).some(s => s.key === node.key)) view.all = true;
 	updateRows(view);
 	const y = view.shown.findIndex(s => s.key === node.key) * ROW_HEIGHT;
 	const room = view.height - AXIS_HEIGHT;
@@ -151,4 +175,9 @@ export function visibleRows(view) {
 		rows.push({ node: view.shown[i], y });
 	}
 	return rows;
+}
+
+export function toggleAbsent(view) {
+	view.all = !view.all;
+	updateRows(view);
 }

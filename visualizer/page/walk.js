@@ -48,8 +48,8 @@ export function selectRow(walk, row) {
 	announce(rowText(view, row));
 }
 
-/** Selects the span of @row at time @t. @chain: the spans that led there. */
-export async function selectSpan(walk, row, t, chain = []) {
+/** Selects the span of @row at time @t. @chain: the spans that led there. @stays: shows no other place. */
+export async function selectSpan(walk, row, t, chain = [], stays = false) {
 	const { view } = walk,
 		leaf = nodeOf(view, row)?.leaf;
 
@@ -64,7 +64,8 @@ export async function selectSpan(walk, row, t, chain = []) {
 		view.row = leaf;
 		view.span = { ...span, row: leaf, sentence: spanSentence(span, rowText(view, leaf)) };
 		view.chain = chain;
-		revealRow(view, leaf);
+		if (!stays) revealTime(view, Math.max(0, t));
+		if (!stays) revealRow(view, leaf);
 		view.emit("selection", "paint");
 		announce(view.span.sentence);
 	} catch (error) {
@@ -156,8 +157,8 @@ export function goBack(walk) {
 	view.chain = view.chain.slice(0, -1);
 	view.span = span;
 	view.row = span.row;
-	revealRow(view, span.row);
 	revealTime(view, span.to - 1);
+	revealRow(view, span.row);
 	view.emit("selection", "paint");
 	announce(span.sentence);
 }
@@ -217,6 +218,9 @@ export function goTo(walk, row, from, to) {
 	if (view.path) leavePath(walk);
 	if (from !== undefined && to > from) showAround(view, from, to);
 	if (row !== undefined && row !== null) {
+		const life = nodeOf(view, row)?.row;
+
+		if (life && (life.from >= view.to || life.to <= view.from)) showAround(view, life.from, life.to);
 		revealRow(view, row);
 		selectRow(walk, nodeOf(view, row)?.leaf ?? row);
 	}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * engine_asks.c - engine_asks TRACE: answers the questions on stdin, one in each line, as the view
+ * does; each answer after a line with its number of bytes. With STORY=N in place of a trace's name
+ * it writes random story N to stdout instead: every third one is not finished, every fourth one
+ * damaged.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "image.h"
+#include "random_story.h"
+#include "view_session.h"
+
+static int write_story(uint64_t seed)
+{
+	struct mood mood = {.noise = (uint32_t)(seed % 3 * 10),
+			    .nr_tids = seed % 5 ? 12 : 60,
+			    .switches = 25,
+			    .sleeps = 50,
+			    .losses = seed & 1,
+			    .cuts = 1,
+			    .nr_events = 3000,
+			    .streams = seed % 3 == 0,
+			    .masks = seed % 7 == 1,
+			    .moves = seed & 2,
+			    .programs = seed & 1};
+	struct tb *tb = random_story(seed, &mood);
+	struct image image = image_new(tb, seed % 3 != 2);
+
+	for (size_t i = 1; seed % 4 == 3 && image_spoil(&image, TRACE_CHUNK_EVENTS, i); i += 5)
+		;
+	fwrite(image.data, 1, image.bytes, stdout);
+	image_free(&image);
+	tb_free(tb);
+	return 0;
+}
+
+static int answer_all(const struct trace *trace)
+{
+	static const struct visualizer_options options = {
+		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+	static struct view_session session;
+	char line[4096];
+
+	if (view_session_begin(&session, trace, &options) || view_session_step(&session, UINT64_MAX) != 1)
+		return 1;
+	while (fgets(line, sizeof(line), stdin)) {
+		struct view_answer answer;
+
+		line[strcspn(line, "\n")] = 0;
+		answer = view_answer(&session, line);
+		printf("%zu\n", answer.size);
+		fwrite(answer.bytes, 1, answer.size, stdout);
+		fflush(stdout);
+		free(answer.bytes);
+	}
+	view_session_end(&session);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct trace_error error = {0};
+	struct trace *trace;
+	int result;
+
+	if (argc == 2 && strncmp(argv[1], "STORY=", 6) == 0)
+		return write_story(strtoull(argv[1] + 6, NULL, 10));
+	trace = argc == 2 ? trace_open(argv[1], &error) : NULL;
+	if (!trace) {
+		fprintf(stderr, "%s\n", argc == 2 ? error.message : "usage: engine_asks TRACE|STORY=N");
+		return 1;
+	}
+	result = answer_all(trace);
+	trace_close(trace);
+	return result;
+}

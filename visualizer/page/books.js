@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// books.js - the tables that come from the report of a span: calls, files, servers, locks, scopes.
+
+import { ask, question } from "./ask.js";
+import { el, linkButton } from "./dom.js";
+import { count, makeTable, time } from "./table.js";
+import { bytesText } from "./time.js";
+import { goTo } from "./walk.js";
+import { clean, processText } from "./words.js";
+
+let last = { key: "", books: null };
+
+/** The report of a span. That of the whole trace is asked without a span, because only it has servers. */
+async function askBooks({ view }, span) {
+	const isWhole = span.from === 0 && span.to === view.duration,
+		key = question("books", isWhole ? {} : span);
+
+	if (last.key !== key + view.about.done_ns) last = { key: key + view.about.done_ns, books: await ask(key) };
+	return last.books;
+}
+
+/** Sums the items of all processes that have the same name. @keys are added; the longest and the most keep the greatest. */
+export function sumBy(processes, list, name, keys) {
+	const sums = new Map();
+
+	for (const process of processes)
+		for (const item of process[list] ?? []) {
+			const sum = sums.get(item[name]) ?? { name: item[name], max_ns: 0, device: "" };
+
+			for (const key of keys) sum[key] = (sum[key] ?? 0) + (item[key] ?? 0);
+			sum.max_ns = Math.max(sum.max_ns, item.max_ns ?? 0);
+			sum.device ||= item.device ?? "";
+			sums.set(item[name], sum);
+		}
+	return [...sums.values()];
+}
+
+async function chosenProcesses(walk, span, row) {
+	const { processes } = await askBooks(walk, span),
+		pid = row === undefined ? null : walk.view.rows.get(row)?.pid;
+
+	return pid ? processes.filter(process => process.pid === pid) : processes;
+}
+
+async function callsTable(walk, span, row) {
+	const calls = sumBy(await chosenProcesses(walk, span, row), "syscalls", "name", [
+		"calls",
+		"errors",
+		"elapsed_ns",
+		"cpu_ns",
+		"wait_cpu_ns",
+		"wait_ns"
+	]);
+
+	return makeTable(
+		"System calls",
+		[
+			{ title: "Call", text: call => clean(call.name) },
+			count("Calls", call => call.calls),
+			count("Errors", call => call.errors),
+			{ ...time("Time in it", call => call.elapsed_ns), first: true },
+			time("CPU", call => call.cpu_ns),
+			time("Waits for a CPU", call => call.wait_cpu_ns),
+			time("Waits", call => call.wait_ns),
+			time("Longest", call => call.max_ns)
+		],
+		calls
+	);
+}
+
+async function filesTable(walk, span, row) {
+	const files = sumBy(await chosenProcesses(walk, span, row), "files", "path", [
+		"read_bytes",
+		"written_bytes",
+		"reads",
+		"writes",
+		"wait_ns"
+	]);
+	const bytes = (title, value) => ({ title, value, text: file => (value(file) ? bytesText(value(file)) : "-") });
+
+	return makeTable(
+		"Files",
+		[
+			{ title: "Path", text: file => clean(file.name, 200) || "(path unknown)" },
+			{ title: "Disk", text: file => clean(file.device) },
+			count("Reads", file => file.reads),
+			bytes("Read", file => file.read_bytes),
+			count("Writes", file => file.writes),
+			bytes("Written", file => file.written_bytes),
+			{ ...time("Waits for it", file => file.wait_ns), first: true }
+		],
+		files
+	);
+}
+
+function processCell(walk, pid, name) {
+	const row = [...walk.view.rows.values()].find(found => found.kind === "process" && found.pid === pid),
+		text = processText({ name, pid });
+
+	return row ? linkButton(text, () => goTo(walk, row.id)) : text;
+}
+
+async function serversTable(walk, span) {
+	if (span.from !== 0 || span.to !== walk.view.duration)
+		return [
+			el("p", { class: "dim" }, "Servers are charged to their clients for the whole trace only: f shows it.")
+		];
+	const { servers } = await askBooks(walk, span);
+	const pairs = servers.flatMap(server => server.clients.map(client => ({ server, client })));
+
+	return makeTable(
+		"CPU time of servers, by client",
+		[
+			{ title: "Server", cell: ({ server }) => processCell(walk, server.pid, server.comm) },
+			{
+				title: "For the client",
+				cell: ({ client }) =>
+					client.pid ? processCell(walk, client.pid, client.comm) : clean(client.address || client.comm)
+			},
+			count("Requests", ({ client }) => client.requests),
+			{ ...time("CPU for it", ({ client }) => client.cpu_ns), first: true },
+			time("Exact", ({ client }) => client.exact_ns),
+			time("Shared", ({ client }) => client.shared_ns),
+			time("At least", ({ client }) => client.least_ns),
+			time("At most", ({ client }) => client.most_ns)
+		],
+		pairs
+	);
+}
+
+async function locksTable(walk, span) {
+	const { locks } = await askBooks(walk, span);
+
+	return makeTable(
+		"Waits for locks",
+		[
+			{ title: "Waited", cell: lock => processCell(walk, lock.pid, lock.comm) },
+			{ title: "Thread", text: lock => processText({ name: lock.thread, pid: lock.tid }) },
+			{ title: "Lock", text: lock => [lock.via, clean(lock.path || lock.address)].filter(Boolean).join(" ") },
+			{
+				title: "Held by",
+				text: lock =>
+					lock.holder_tid ? processText({ name: lock.holder_thread, pid: lock.holder_tid }) : "unknown"
+			},
+			count("Count", lock => lock.count),
+			{ ...time("Time", lock => lock.ns), first: true }
+		],
+		locks
+	);
+}
+
+async function scopesTable(walk, span) {
+	const { spans } = await askBooks(walk, span);
+
+	return makeTable(
+		"Scopes and requests of programs",
+		[
+			{ title: "Name", text: scope => clean(scope.name) },
+			{ title: "Kind", text: scope => clean(scope.kind) },
+			{ title: "Process", cell: scope => processCell(walk, scope.pid, scope.comm) },
+			count("Count", scope => scope.count),
+			{ ...time("Time", scope => scope.sum_ns), first: true },
+			time("Median", scope => scope.p50_ns),
+			time("p99", scope => scope.p99_ns),
+			time("Longest", scope => scope.max_ns),
+			time("CPU", scope => scope.cpu_ns),
+			time("Waits for a CPU", scope => scope.wait_cpu_ns),
+			time("Waits", scope => scope.blocked_ns)
+		],
+		spans
+	);
+}
+
+/** As the tables of tables.js. */
+export const BOOKS = [
+	{ id: "calls", title: "Calls", hasRow: true, load: callsTable },
+	{ id: "files", title: "Files", hasRow: true, load: filesTable },
+	{ id: "locks", title: "Locks", load: locksTable },
+	{ id: "servers", title: "Servers", load: serversTable },
+	{ id: "scopes", title: "Scopes", load: scopesTable }
+];

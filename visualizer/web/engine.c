@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * engine.c - the program that a self-contained page runs as WebAssembly: a trace in memory, and
+ * answers to questions about it (docs/VIEW.md).
+ *
+ * The page copies the trace to memory of engine_take(), and calls engine_open() once. Then it calls
+ * engine_step() until the pass is complete, and engine_ask() meanwhile. Messages go to descriptor
+ * 2. An engine that lacks memory ends with exit status 1.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <trace/reader.h>
+#include "complain.h"
+#include "view_session.h"
+
+#define EXPORTED(name) __attribute__((export_name(#name))) name
+
+void *EXPORTED(engine_take)(size_t bytes);
+void EXPORTED(engine_give)(void *memory);
+int EXPORTED(engine_open)(const unsigned char *bytes, size_t size, const char *name);
+int EXPORTED(engine_step)(unsigned int step, unsigned int of);
+size_t EXPORTED(engine_ask)(const char *question);
+const char *EXPORTED(engine_answer)(void);
+
+static struct view_session session;
+static struct view_answer answer;
+
+void *engine_take(size_t bytes)
+{
+	return malloc(bytes);
+}
+
+void engine_give(void *memory)
+{
+	free(memory);
+}
+
+/* @bytes stay as long as the engine. Returns 0; 1 after a message. */
+int engine_open(const unsigned char *bytes, size_t size, const char *name)
+{
+	static const struct visualizer_options options = {
+		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+	struct trace_error error = {0};
+	const struct trace *trace = trace_open_memory(bytes, size, name, &error);
+
+	return trace ? view_session_begin(&session, trace, &options) : complain_of_error(&error);
+}
+
+/* Step @step of @of of the pass. Returns 1 at the end, 0 if events are left, -1 after a message. */
+int engine_step(unsigned int step, unsigned int of)
+{
+	uint64_t width = session.end - session.start;
+
+	return view_session_step(&session,
+				 step < of ? session.start + (uint64_t)((double)width * step / of) : UINT64_MAX);
+}
+
+/* Returns the bytes at engine_answer(), which stay until the next question. */
+size_t engine_ask(const char *question)
+{
+	free(answer.bytes);
+	answer = view_answer(&session, question);
+	return answer.size;
+}
+
+const char *engine_answer(void)
+{
+	return answer.bytes;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// worker.js - the worker of the self-contained page: unpacks the engine and the trace, makes the pass in steps, and
+// answers the page's questions meanwhile.
+//
+// The first message is {engine, trace, name}: two files as base64 of gzip. The others are {id, question}; each is
+// answered with {id, bytes}. An error is an answer, too: {"error": "one sentence"}.
+
+"use strict";
+
+const STEPS = 500, // of the pass; a question waits for one at most
+	STEP_MS = 20; // several short steps are made at once
+
+let engine = null, // its exports
+	failure = "", // why there are no answers
+	messages = ""; // that the engine has written
+const questions = []; // that wait
+
+function bytesOfBase64(text) {
+	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+	const raw = atob(text),
+		bytes = new Uint8Array(raw.length);
+
+	for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+	return bytes;
+}
+
+async function unpack(text) {
+	const packed = new Blob([bytesOfBase64(text)]).stream();
+
+	return new Uint8Array(await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
+// The functions of the system that the C library asks for. Each returns an error number of WASI.
+const BAD_DESCRIPTOR = 8,
+	NOT_SUPPORTED = 52;
+const system = {
+	fd_write(fd, parts, nr, ret_written) {
+		const view = new DataView(engine.memory.buffer);
+		let written = 0;
+
+		for (let i = 0; i < nr; i++) {
+			const at = view.getUint32(parts + 8 * i, true),
+				length = view.getUint32(parts + 8 * i + 4, true);
+
+			messages += new TextDecoder().decode(new Uint8Array(engine.memory.buffer, at, length));
+			written += length;
+		}
+		view.setUint32(ret_written, written, true);
+		return 0;
+	},
+	environ_sizes_get(ret_nr, ret_bytes) {
+		const view = new DataView(engine.memory.buffer);
+
+		view.setUint32(ret_nr, 0, true);
+		view.setUint32(ret_bytes, 0, true);
+		return 0;
+	},
+	environ_get: () => 0,
+	fd_close: () => BAD_DESCRIPTOR,
+	fd_seek: () => BAD_DESCRIPTOR,
+	proc_exit(status) {
+		throw new Error(messages.trim() || `the engine ended with status ${status}`);
+	},
+};
+
+function importsOf(module) {
+	const imports = {};
+
+	for (const { module: from, name } of WebAssembly.Module.imports(module))
+		(imports[from] ??= {})[name] = system[name] ?? (() => NOT_SUPPORTED);
+	return imports;
+}
+
+// Copies bytes into memory of the engine; the caller gives it back.
+function put(bytes) {
+	const at = engine.engine_take(bytes.length || 1);
+
+	if (!at) throw new Error("there is not enough memory for this trace");
+	new Uint8Array(engine.memory.buffer).set(bytes, at);
+	return at;
+}
+
+function putText(text) {
+	return put(new TextEncoder().encode(text + "\0"));
+}
+
+async function open({ engine: packed, trace, name }) {
+	const module = await WebAssembly.compile(await unpack(packed)),
+		bytes = await unpack(trace);
+
+	engine = (await WebAssembly.instantiate(module, importsOf(module))).exports;
+	engine._initialize?.();
+	if (engine.engine_open(put(bytes), bytes.length, putText(name)))
+		throw new Error(messages.trim().replace(/^tracevisualizer: /, ""));
+}
+
+function fail(error) {
+	failure = `The page cannot show this trace: ${error.message}.`;
+	engine = null;
+}
+
+function answer({ id, question }) {
+	let bytes = null;
+
+	if (!failure) {
+		try {
+			const at = putText(question),
+				size = engine.engine_ask(at);
+
+			engine.engine_give(at);
+			bytes = new Uint8Array(engine.memory.buffer).slice(engine.engine_answer(), engine.engine_answer() + size).buffer;
+		} catch (error) {
+			fail(error);
+		}
+	}
+	bytes ??= new TextEncoder().encode(JSON.stringify({ error: failure })).buffer;
+	postMessage({ id, bytes }, [bytes]);
+}
+
+// Lets messages come in; a timer would be delayed.
+function pause() {
+	return new Promise(resolve => {
+		const { port1, port2 } = new MessageChannel();
+
+		port1.onmessage = () => {
+			port1.close();
+			resolve();
+		};
+		port2.postMessage(null);
+	});
+}
+
+async function read() {
+	for (let step = 1, result = 0; !result && !failure; ) {
+		const begin = performance.now();
+
+		do result = engine.engine_step(step++, STEPS);
+		while (!result && performance.now() - begin < STEP_MS);
+		if (result < 0) throw new Error(messages.trim().replace(/^tracevisualizer: /, ""));
+		await pause();
+	}
+}
+
+async function begin(message) {
+	try {
+		await open(message);
+	} catch (error) {
+		fail(error);
+	}
+	onmessage = ({ data }) => answer(data);
+	questions.splice(0).forEach(answer);
+	try {
+		await read();
+	} catch (error) {
+		fail(error);
+	}
+}
+
+onmessage = ({ data }) => {
+	onmessage = ({ data: question }) => questions.push(question);
+	begin(data);
+};

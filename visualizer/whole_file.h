@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_WHOLE_FILE_H
+#define VISUALIZER_WHOLE_FILE_H
+/*
+ * whole_file.h - a file that has its name only when it is complete. If the program ends before, an
+ * older file of that name stays.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+
+/** struct whole_file - zeroed = none */
+struct whole_file {
+	FILE *out;
+	char *path; /* owned; the final one; NULL: @out is a pipe or a device, and written directly */
+	char *name; /* owned; its name until then; NULL: it has none */
+};
+
+/** whole_file_open() - returns 0 or a negative errno */
+int whole_file_open(struct whole_file *file, const char *path);
+/** whole_file_close() - give it the name, or remove it unless @is_kept; 0 or a negative errno */
+int whole_file_close(struct whole_file *file, bool is_kept);
+#endif
