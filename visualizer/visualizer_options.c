@@ -471,7 +471,6 @@ static const struct option_habit habits[] = {
 	{"--csv", NULL, "--json has every figure of the report"},
 	{"slowest", "--slowest", NULL},
 	{"--worst", "--slowest", NULL},
-	{"--html", NULL, "--json has every figure, and --timeline writes a file for ui.perfetto.dev"},
 	{"--color", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
 	{"--colour", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
 };
