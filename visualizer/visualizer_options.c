@@ -390,7 +390,7 @@ static const struct option_spec option_table[] = {
 	{.name = "help", .apply = set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
-	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
+	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
