@@ -286,6 +286,17 @@ test("filter, pins and paths choose rows", () => {
 
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "KWORK" }))), ["1 kernel thread", "kworker"]);
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "21" }))), ["postgres: walwriter"]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "worker", open: new Set(["3"]) }))), [
+		"postgres: walwriter",
+		"worker",
+		"1 kernel thread",
+		"kworker"
+	]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "walw", open: new Set(["3"]) }))), [
+		"postgres: walwriter",
+		"postgres",
+		"worker"
+	]);
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ pinned: ["5", "gone"], filter: "load" }))), [
 		"worker",
 		"load"
