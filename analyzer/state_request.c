@@ -6,8 +6,8 @@
  * Terms. A request is open from its first byte read on a server's end of a connection until its
  * answer, or until the connection is closed. It is open at the thread that read it. The first byte
  * ends the answer, unless the socket took less than the thread had to send. That an answer which
- * the thread relays goes on is known only later: relay.c. A thread asks if it sent on a client's end and has not
- * received since.
+ * the thread relays goes on is known only later: relay.c. A thread asks if it sent on a client's
+ * end and has not received since.
  *
  * Rule. A wait for new work is a rest (idle) if the process has a socket at which requests come
  * in, no request is open at the thread, and the thread does not ask. Which calls wait for new
