@@ -12,7 +12,7 @@
 #define NR_PROCESSES 1000u
 #define PARENT	     (NR_PSEUDO_PROCESSES) /* process_idx; its pid is 1 */
 
-/* ---- what the queries here do not need ---- */
+/* ---- stubs: no query here needs them ---- */
 
 struct socket_state *sock_of_file(const struct trace_analysis *analysis, file_idx file)
 {
