@@ -7,6 +7,7 @@
 #include <string.h>
 #include <trace/format.h>
 #include <unistd.h>
+#include "browser.h"
 #include "complain.h"
 #include "error_set.h"
 #include "option_parse.h"
@@ -572,6 +573,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
+		{(o->window.from.origin || o->window.to.origin) && o->html, false, "--from or --to",
+		 "the page of --html has the whole trace"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
@@ -643,6 +646,15 @@ static int take_positionals(struct visualizer_options *options)
 	return 0;
 }
 
+/* Without a report and a choice: a person at a screen with a browser gets the view. */
+static bool opens_view(const struct visualizer_options *o)
+{
+	bool chooses = o->processes.pid >= 0 || o->processes.tid >= 0 || o->processes.comm || o->processes.cgroup ||
+		       o->output || o->proc;
+
+	return !chooses && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && browser_can_open();
+}
+
 int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	struct trace_error wrong_word = {0};
@@ -658,7 +670,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
 	    !options->reports.summary && !options->reports.slowest && !options->reports.view && !options->html)
-		options->reports.answer = true;
+		*(opens_view(options) ? &options->reports.view : &options->reports.answer) = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;
 		options->reports.list_json = true;

@@ -60,6 +60,7 @@ struct thread_call {
 	bool own_data;	       /* it takes what the thread itself has written */
 	bool signalled;	       /* it woke another process */
 	bool replies;	       /* what it sends answers @outgoing */
+	bool guessed;	       /* the request in @outgoing is the only one that the thread has: not proven */
 	/* it slept in a receive while all its requests were from other endpoints */
 	bool idle_read;
 	bool slept;
@@ -134,6 +135,7 @@ struct servers_thread {
 	 * request
 	 */
 	bool fresh;
+	bool by_guess;	  /* not @fresh, and its set came with an answer to what it asked by a guess */
 	uint32_t perhaps; /* the number of those in @held that are answered: server_request.perhaps */
 
 	/* The requests that it works on: servers_bill.c and servers_request.c. */
@@ -152,13 +154,14 @@ struct servers_thread {
 	uint64_t turn_cost;	  /* CPU time of the call that sent it */
 
 	/* Its open requests: servers_open.c, servers_proof.c. */
-	struct tally held;		/* requests that it has, and has not answered */
-	struct tally trailing;		/* those that it has answered since its last rest, */
-	struct request_window *closing; /* and the list of them */
-	uint64_t held_version;		/* number of changes of @held from outside */
-	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
-	uint64_t counted;		/* its CPU time that process.counted includes */
-	uint32_t unsure_until_exec;	/* the part of held.unsure that a new program does not have */
+	struct tally held;			/* requests that it has, and has not answered */
+	struct tally trailing;			/* those that it has answered since its last rest, */
+	struct request_window *closing;		/* and the list of them */
+	const struct request_window *held_last; /* the latest one that it got; it may be over by now */
+	uint64_t held_version;			/* number of changes of @held from outside */
+	uint64_t seen_held, seen_open;		/* @held_version and process.open_version when it was last billed */
+	uint64_t counted;			/* its CPU time that process.counted includes */
+	uint32_t unsure_until_exec;		/* the part of held.unsure that a new program does not have */
 
 	struct thread_call call;
 	struct thread_sleep sleep;

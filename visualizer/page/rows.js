@@ -142,12 +142,12 @@ export function openTo(tree, open, id) {
 	return node;
 }
 
-/** The node that stands for the row @id in @shown: itself, or the closest one that it is folded into. */
-export function shownIndex(tree, shown, id) {
-	for (let node = tree.byRow.get(id); node; node = tree.parents.get(node.key)) {
-		const index = shown.findIndex(s => s.key === node.key);
-
-		if (index >= 0) return index;
-	}
-	return -1;
+/**
+ * The place of the row @id, or of the closest row that it is folded into; undefined: neither is shown.
+ * @places: the places of the shown nodes: Map from key to index
+ */
+export function shownIndex(tree, places, id) {
+	for (let node = tree.byRow.get(id); node; node = tree.parents.get(node.key))
+		if (places.has(node.key)) return places.get(node.key);
+	return undefined;
 }
