@@ -355,7 +355,7 @@ static void call_clear(struct servers_thread *thread)
 	thread->call.sends = 0;
 	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock =
 		thread->call.from_own_process = thread->call.own_data = thread->call.idle_read =
-			thread->call.signalled = thread->call.replies = thread->call.guessed = false;
+			thread->call.signalled = thread->call.replies = false;
 }
 
 /* A thread that closes goes on with what it did: only its requests change. */

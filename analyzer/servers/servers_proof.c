@@ -81,10 +81,10 @@ bool proof_is_doubtful(const struct servers_thread *thread, const struct set *se
 {
 	const struct tally *tally = process_crosses(thread->process) ? &thread->process->open : &thread->held;
 
-	if (thread->call.guessed || (thread->by_guess && !thread->fresh))
-		return true;
 	if (!thread->process->open.nr && !thread->process->open.unsure)
 		return false;
+	if ((thread->by_guess && !thread->fresh) || thread_guesses(thread))
+		return true;
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (!tally_is_only(tally, set->items[i]->origin))
 			return true;

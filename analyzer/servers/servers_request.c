@@ -532,7 +532,7 @@ static void send_for_only(struct trace_servers *s, struct servers_thread *thread
 	if (!only)
 		return;
 	set_put(&s->sets, &thread->call.outgoing, only);
-	thread->call.guessed = true;
+	thread->guess_ns = thread->call.enter_ns + 1;
 }
 
 void request_prepare(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
@@ -559,7 +559,7 @@ void request_prepare(struct trace_servers *s, struct servers_thread *thread, str
 	set_assign(&thread->call.outgoing, NULL);
 	if (answer || again)
 		set_put(&s->sets, &thread->call.outgoing, answer ? answer : again);
-	else if (!thread->set && endpoint->role == ROLE_CLIENT)
+	else if (thread->held.nr == 1 && !thread->set && endpoint->role == ROLE_CLIENT)
 		send_for_only(s, thread);
 	else
 		set_assign(&thread->call.outgoing, thread->set);
@@ -673,8 +673,8 @@ void request_send(struct trace_servers *s, struct servers_thread *thread, struct
 		set_remove(&s->sets, &thread->process->pending, thread->call.answer);
 		thread->call.answer = NULL;
 	} else if (endpoint->role == ROLE_CLIENT) {
-		set_assign(&endpoint->awaiting, thread->call.guessed ? thread->call.outgoing : thread->set);
-		endpoint->asks_by_guess = thread->call.guessed;
+		endpoint->asks_by_guess = thread_guesses(thread);
+		set_assign(&endpoint->awaiting, endpoint->asks_by_guess ? thread->call.outgoing : thread->set);
 		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 }

@@ -60,7 +60,6 @@ struct thread_call {
 	bool own_data;	       /* it takes what the thread itself has written */
 	bool signalled;	       /* it woke another process */
 	bool replies;	       /* what it sends answers @outgoing */
-	bool guessed;	       /* the request in @outgoing is the only one that the thread has: not proven */
 	/* it slept in a receive while all its requests were from other endpoints */
 	bool idle_read;
 	bool slept;
@@ -161,6 +160,7 @@ struct servers_thread {
 	uint64_t held_version;			/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;		/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;			/* its CPU time that process.counted includes */
+	uint64_t guess_ns;			/* 1 + begin of the call in which it asked by a guess; 0: none */
 	uint32_t unsure_until_exec;		/* the part of held.unsure that a new program does not have */
 
 	struct thread_call call;
@@ -173,6 +173,12 @@ struct servers_thread {
 	struct late_wait *late; /* owned; waits for its answers: servers_wait.c */
 	struct thread_ring ring;
 };
+
+/** thread_guesses() - what @thread sends in this call may be for the one request that it has */
+static inline bool thread_guesses(const struct servers_thread *thread)
+{
+	return thread->guess_ns == thread->call.enter_ns + 1;
+}
 
 /* row: what a new thread inherits */
 struct thread_birth {

@@ -95,7 +95,7 @@ test("damaged shares are refused", () => {
 	const good = new Uint8Array(answer([[7, whole(10, USER)]], 0, 100, 10));
 
 	assert.throws(() => decodeShares(good.slice(0, 20).buffer));
-	assert.throws(() => decodeShares(good.slice(0, good.length - 1).buffer));
+	assert.throws(() => decodeShares(good.slice(0, good.length - 1).buffer), /is cut/);
 	assert.throws(() => decodeShares(good.map((byte, i) => (i === 0 ? byte ^ 1 : byte)).buffer));
 	for (const runs of [[], whole(11, USER), [...whole(9, USER), 128], [0, 0], mixed([[[USER, 3]]]).slice(0, -1)])
 		assert.throws(() => layRow(new Uint8Array(runs), 10, 16), `${runs}`);
@@ -286,6 +286,17 @@ test("filter, pins and paths choose rows", () => {
 
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "KWORK" }))), ["1 kernel thread", "kworker"]);
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "21" }))), ["postgres: walwriter"]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "worker", open: new Set(["3"]) }))), [
+		"postgres: walwriter",
+		"worker",
+		"1 kernel thread",
+		"kworker"
+	]);
+	assert.deepStrictEqual(labels(shownNodes(tree, choice({ filter: "walw", open: new Set(["3"]) }))), [
+		"postgres: walwriter",
+		"postgres",
+		"worker"
+	]);
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ pinned: ["5", "gone"], filter: "load" }))), [
 		"worker",
 		"load"

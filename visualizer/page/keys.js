@@ -71,6 +71,7 @@ const NEEDED = [
 		["Enter", " ", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown"]
 	],
 	["button:not([role=tab]), a, summary", ["Enter", " "]],
+	["[type=checkbox]", [" "]],
 	["[role=tab]", ["ArrowLeft", "ArrowRight"]],
 	[".scroll", [" ", "ArrowUp", "ArrowDown", "PageUp", "PageDown"]]
 ];
@@ -120,7 +121,7 @@ export function listenToKeys(walk, actions) {
 		const { target, key } = event;
 
 		if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
-		if (target.closest?.("input, select, textarea")) return;
+		if (target.closest?.("input:not([type=checkbox]), select, textarea")) return;
 		if (NEEDED.some(([selector, keys]) => keys.includes(key) && target.closest?.(selector))) return;
 		const action = byKey.get(key) ?? (event.shiftKey ? undefined : byKey.get(key.toLowerCase()));
 

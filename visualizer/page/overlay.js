@@ -10,7 +10,7 @@ function makeTops(view) {
 	let places = null; // of the shown nodes, by key
 
 	return id => {
-		places ??= new Map(view.shown.map((node, index) => [node.key, index]));
+		places ??= new Map(view.shown.map((node, index) => [node.key, index]).reverse()); // a pinned row comes first
 		if (!tops.has(id)) {
 			const index = shownIndex(view.tree, places, id);
 
