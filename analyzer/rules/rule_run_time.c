@@ -22,7 +22,8 @@
  * The length of a tick is the greatest common divisor of all counted times so far: another timer
  * may have expired as often as a shorter tick would have.
  * The delivery of a signal is such an exit, and a long one. The timer that causes it often expires
- * together with the tick, so each signal excuses a tick. A tick that is late, because the host of a
+ * together with the tick, so each signal excuses a tick. So does each stop: the exception behind a
+ * step of a debugger, or at its breakpoint, has no event but its signal. A tick that is late, because the host of a
  * virtual machine had taken the CPU, often waits for the kernel to enable interrupts: so the time
  * that the host took is excused, too. A kernel that does not count this time (cpu_stolen is not
  * traced) leaves the rule without evidence: 9 ms that the host took on the way into the kernel look
@@ -113,6 +114,7 @@ static void on_switch(struct run_time *r, struct trace_analysis *analysis, const
 	next->woken_ns = 0;
 	row_of(r, sw->prev_tid)->either_ns += either;
 	row_of(r, sw->prev_tid)->nr_edges++;
+	row_of(r, sw->prev_tid)->nr_signals += !!(sw->prev_state & (TRACE_TASK_TRACED | TRACE_TASK_STOPPED));
 	*nesting_of(r, analysis, event->cpu) = 0;
 }
 

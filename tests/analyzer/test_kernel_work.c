@@ -545,7 +545,7 @@ static void the_kernels_run_time_and_ours_agree(void)
 }
 
 /* A timer interrupts the own code of a child 20 times, and the kernel counts these times for it. */
-static struct analysis_case ticked(uint64_t user_ms, uint64_t system_ms)
+static struct analysis_case ticked(uint64_t user_ms, uint64_t system_ms, uint64_t nr_stops)
 {
 	struct analysis_case c = begin();
 
@@ -558,6 +558,12 @@ static struct analysis_case ticked(uint64_t user_ms, uint64_t system_ms)
 		tb_vector(c.tb, 0, i * 4000000, TRACE_VECTOR_LOCAL_TIMER);
 		tb_add(c.tb, 0, i * 4000000, hrtimer_expire, NULL, .func = 0x1234);
 		tb_vector_exit(c.tb, 0, i * 4000000 + 1000, TRACE_VECTOR_LOCAL_TIMER);
+		if (i > nr_stops)
+			continue;
+		tb_switch(c.tb, 0, i * 4000000 + 2000, 30, 0, TRACE_TASK_TRACED);
+		tb_waking(c.tb, 1, i * 4000000 + 2500, 30, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, i * 4000000 + 3000, 0, 30, TRACE_TASK_RUNNING);
+		tb_add(c.tb, 0, i * 4000000 + 3500, task_work_end, NULL, .tid = 30, .exact = true);
 	}
 	tb_sys_enter(c.tb, 0, 82000000, SYS_exit_group, 0);
 	tb_add(c.tb, 0, 82002000, exit_times, NULL, .tid = 30, .run_ns = 82000000, .switches = 1,
@@ -568,18 +574,28 @@ static struct analysis_case ticked(uint64_t user_ms, uint64_t system_ms)
 
 static void the_kernels_ticks_and_ours_agree(void)
 {
-	struct analysis_case c = ticked(76, 4);
+	struct analysis_case c = ticked(76, 4, 0);
 
 	expect_violation(&c, "");
-	c = ticked(28, 52);
+	c = ticked(28, 52, 0);
 	expect_violation(&c,
 			 "thread 30 (child) was in its own code at 20 timer ticks, the kernel counted 7 (exit_times)");
+}
+
+/* The exceptions by which a debugger steps through a program have no events. */
+static void the_ticks_of_steps_may_be_the_kernels(void)
+{
+	struct analysis_case c = ticked(4, 76, 16);
+
+	expect_violation(&c, "");
+	c = ticked(4, 76, 2);
+	expect_violation(&c, "was in its own code at 20 timer ticks, the kernel counted 1 (exit_times)");
 }
 
 /* 20 ticks of 1 ms would be the same time, but 8 ms and 12 ms are 5 ticks of 4 ms. */
 static void another_timer_is_not_the_tick(void)
 {
-	struct analysis_case c = ticked(8, 12);
+	struct analysis_case c = ticked(8, 12, 0);
 
 	expect_violation(&c, "");
 }
@@ -614,6 +630,7 @@ int main(int argc, char **argv)
 		CASE(lost_events_explain_own_code_after_an_exit),
 		CASE(the_kernels_run_time_and_ours_agree),
 		CASE(the_kernels_ticks_and_ours_agree),
+		CASE(the_ticks_of_steps_may_be_the_kernels),
 		CASE(another_timer_is_not_the_tick),
 		{NULL, NULL},
 	};
