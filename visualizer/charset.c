@@ -12,7 +12,7 @@
 #include "charset.h"
 #include "checked_memory.h"
 
-static bool hides;
+static bool hides, is_page;
 
 static bool ask_locale(void)
 {
@@ -31,6 +31,8 @@ bool charset_is_utf8(void)
 {
 	static enum { NOT_ASKED, ASCII, UTF8 } answer;
 
+	if (is_page)
+		return true;
 	if (answer == NOT_ASKED)
 		answer = ask_locale() ? UTF8 : ASCII;
 	return answer == UTF8;
@@ -39,6 +41,17 @@ bool charset_is_utf8(void)
 void charset_begin(bool to_terminal)
 {
 	hides = to_terminal && !charset_is_utf8();
+}
+
+void charset_for_page(void)
+{
+	is_page = true;
+	hides = false;
+}
+
+bool charset_has_columns(void)
+{
+	return !is_page;
 }
 
 bool charset_hides(void)

@@ -17,4 +17,11 @@ void charset_begin(bool to_terminal);
 bool charset_hides(void);
 /** charset_write() - fwrite() with bytes that the terminal does not show as \xNN */
 void charset_write(const char *text, size_t bytes, FILE *out);
+/**
+ * charset_for_page() - the texts go to a page in a browser: UTF-8, whatever the locale is, and a
+ * character is one column wide, whatever it is on a terminal
+ */
+void charset_for_page(void);
+/** charset_has_columns() - false for a page */
+bool charset_has_columns(void);
 #endif

@@ -39,13 +39,17 @@ struct packed {
 static bool pack(const unsigned char *raw, size_t bytes, size_t most, struct packed *ret_packed)
 {
 	z_stream stream = {.next_in = (unsigned char *)raw};
-	struct packed packed = {.bytes = memory_take(most ? most : 1, 1)};
-	int result;
+	struct packed packed = {0};
+	int result = Z_OK;
+	size_t bound;
 
 	/* 16: with the head of gzip, without name and time */
 	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		memory_end();
-	do {
+	bound = deflateBound(&stream, bytes);
+	most = most < bound ? most : bound;
+	packed.bytes = memory_take(most, 1);
+	while (result == Z_OK && packed.size < most) {
 		size_t left = bytes - (size_t)(stream.next_in - raw), room = most - packed.size;
 
 		stream.avail_in = left < PIECE_BYTES ? (unsigned int)left : PIECE_BYTES;
@@ -54,7 +58,7 @@ static bool pack(const unsigned char *raw, size_t bytes, size_t most, struct pac
 		room = stream.avail_out;
 		result = deflate(&stream, left > PIECE_BYTES ? Z_NO_FLUSH : Z_FINISH);
 		packed.size += room - stream.avail_out;
-	} while (result == Z_OK && packed.size < most);
+	}
 	deflateEnd(&stream);
 	if (result != Z_STREAM_END)
 		free(packed.bytes);

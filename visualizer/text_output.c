@@ -19,7 +19,11 @@ size_t text_width(const char *text)
 	for (; *text; text = g_utf8_next_char(text)) {
 		gunichar c = g_utf8_get_char(text);
 
-		width += *text == '\t' ? 8 - width % 8 : g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+		width += !charset_has_columns()	    ? 1
+			 : *text == '\t'	    ? 8 - width % 8
+			 : g_unichar_iszerowidth(c) ? 0
+			 : g_unichar_iswide(c)	    ? 2
+						    : 1;
 	}
 	return width;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_session.c - the analysis of a trace that is shown, in steps. */
+#include "charset.h"
 #include "complain.h"
 #include "report_disks.h"
 #include "view_session.h"
@@ -22,6 +23,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	struct trace_error error = {0};
 	struct report *report = &session->report;
 
+	charset_for_page();
 	*session = (struct view_session){.options = *options};
 	*report = (struct report){.options = &session->options, .trace = trace};
 	if (time_window_of(trace, &options->window, &session->window))

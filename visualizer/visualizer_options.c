@@ -7,6 +7,7 @@
 #include <string.h>
 #include <trace/format.h>
 #include <unistd.h>
+#include "browser.h"
 #include "complain.h"
 #include "error_set.h"
 #include "option_parse.h"
@@ -389,7 +390,7 @@ static const struct option_spec option_table[] = {
 	{.name = "help", .apply = set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
-	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
+	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
@@ -471,7 +472,6 @@ static const struct option_habit habits[] = {
 	{"--csv", NULL, "--json has every figure of the report"},
 	{"slowest", "--slowest", NULL},
 	{"--worst", "--slowest", NULL},
-	{"--html", NULL, "--json has every figure, and --timeline writes a file for ui.perfetto.dev"},
 	{"--color", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
 	{"--colour", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
 };
@@ -573,6 +573,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
+		{(o->window.from.origin || o->window.to.origin) && o->html, false, "--from or --to",
+		 "the page of --html has the whole trace"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
@@ -644,6 +646,15 @@ static int take_positionals(struct visualizer_options *options)
 	return 0;
 }
 
+/* Without a report and a choice: a person at a screen with a browser gets the view. */
+static bool opens_view(const struct visualizer_options *o)
+{
+	bool chooses = o->processes.pid >= 0 || o->processes.tid >= 0 || o->processes.comm || o->processes.cgroup ||
+		       o->output || o->proc;
+
+	return !chooses && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && browser_can_open();
+}
+
 int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	struct trace_error wrong_word = {0};
@@ -659,7 +670,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
 	    !options->reports.summary && !options->reports.slowest && !options->reports.view && !options->html)
-		options->reports.answer = true;
+		*(opens_view(options) ? &options->reports.view : &options->reports.answer) = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;
 		options->reports.list_json = true;

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fuzz_reader.c - libFuzzer target: read any trace (fuzz_file.c), and seek in it. */
+/* fuzz_reader.c - libFuzzer target: read any trace (fuzz_file.c), seek in it, and copy it. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <trace/writer.h>
+#include <unistd.h>
+
 #include "fuzz_file.h"
 
 const bool fuzz_behind_schema = false;
+
+static void copy(const struct trace *trace)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct trace_error error = {0};
+
+	if (trace_write_unpacked(trace, fd, 64 << 20, &error) < 0 && !error.message[0])
+		abort();
+	close(fd);
+}
 
 void fuzz_trace(const struct trace *trace)
 {
@@ -23,4 +38,5 @@ void fuzz_trace(const struct trace *trace)
 		abort();
 	if (trace_verify(trace, &error) < 0 && !error.message[0])
 		abort();
+	copy(trace);
 }

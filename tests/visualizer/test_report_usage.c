@@ -34,7 +34,6 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--verbose t", "--verbose: --all prints every row"},
 		{"-a --tid=1 --tid 2 t", "'2' is a second value"},
 		{"--csv t", "--csv: --json has every figure"},
-		{"--html=x t", "--html: --json has every figure"},
 		{"--color=never t", "--color: colours are for terminals only"},
 		{"-i t", "-i: the trace is an argument"},
 		{"-a --top=0 t", "'0' is not a number of rows"},

@@ -8,6 +8,7 @@
 "use strict";
 
 const STEPS = 500, // of the pass; a question waits for one at most
+	FIRST_MS = 300, // a short trace is complete before the first answer
 	STEP_MS = 20; // several short steps are made at once
 
 let engine = null, // its exports
@@ -130,27 +131,32 @@ function pause() {
 	});
 }
 
-async function read() {
-	for (let step = 1, result = 0; !result && !failure; ) {
-		const begin = performance.now();
+let nr_steps = 0,
+	isComplete = false;
 
-		do result = engine.engine_step(step++, STEPS);
-		while (!result && performance.now() - begin < STEP_MS);
+// Makes steps of the pass for @ms.
+function read(ms) {
+	const begin = performance.now();
+
+	while (!isComplete && performance.now() - begin < ms) {
+		const result = engine.engine_step(++nr_steps, STEPS);
+
 		if (result < 0) throw new Error(messages.trim().replace(/^tracevisualizer: /, ""));
-		await pause();
+		isComplete = result > 0;
 	}
 }
 
 async function begin(message) {
 	try {
 		await open(message);
+		read(FIRST_MS);
 	} catch (error) {
 		fail(error);
 	}
 	onmessage = ({ data }) => answer(data);
 	questions.splice(0).forEach(answer);
 	try {
-		await read();
+		for (; !isComplete && !failure; await pause()) read(STEP_MS);
 	} catch (error) {
 		fail(error);
 	}

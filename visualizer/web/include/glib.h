@@ -2,8 +2,8 @@
 #ifndef WEB_GLIB_H
 #define WEB_GLIB_H
 /*
- * glib.h - for WebAssembly: what text_output.c takes from GLib. Texts of a page have no width in
- * columns, so every character is one column wide.
+ * glib.h - for WebAssembly: what text_output.c takes from GLib. It asks for the width of characters
+ * only for terminals: charset_has_columns().
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// html_shows.mjs - the page of --html in a browser, from PAGE_FOLDER: nothing is asked of a network, and it shows what the
+// server's page shows.
+import assert from "node:assert";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { openPage, startBrowser, startServer } from "./browser.mjs";
+
+const FOLDER = process.env.PAGE_FOLDER;
+let browser, server;
+
+before(async () => {
+	server = await startServer(path.join(FOLDER, "story.trace"));
+	browser = await startBrowser();
+});
+
+after(async () => {
+	await browser?.close();
+	await server?.end();
+});
+
+/** What the page shows when the trace is read. */
+async function shown(page) {
+	await page.waitForFunction(() => document.getElementById("sentence").textContent.startsWith("load 10 waited"));
+	await page.ready();
+	return page.evaluate(() => ({
+		title: document.title,
+		sentence: document.getElementById("sentence").textContent,
+		missing: document.getElementById("missing").textContent,
+		tables: document.getElementById("tables").textContent,
+		rows: globalThis.traceView.view.shown.map(node => node.label)
+	}));
+}
+
+test("the page from a disk shows what the server's page shows, and asks for nothing", async () => {
+	const asked = [];
+	const own = await openPage(browser, `file://${FOLDER}/story.html`, { offline: true });
+
+	own.on("request", request => asked.push(request.url()));
+	await own.reload();
+	await own.ready();
+	const served = await openPage(browser, server.url);
+
+	await served.waitForFunction(() => document.getElementById("tables").textContent);
+	await own.waitForFunction(wanted => document.getElementById("tables").textContent === wanted, (await shown(served)).tables);
+	assert.deepStrictEqual(await shown(own), await shown(served));
+	assert.deepStrictEqual(own.said, []);
+	assert.deepStrictEqual(
+		asked.filter(url => !/^(blob|data):/.test(url)),
+		[`file://${FOLDER}/story.html`]
+	);
+	await own.close();
+	await served.close();
+});
+
+test("nothing but the page's own script may run", async () => {
+	const page = await openPage(browser, `file://${FOLDER}/story.html`);
+	const ran = await page.evaluate(() => {
+		const script = document.createElement("script");
+
+		script.textContent = "globalThis.ran = true";
+		document.body.append(script);
+		return [globalThis.ran ?? false, document.querySelectorAll("img").length];
+	});
+
+	assert.deepStrictEqual(ran, [false, 0]);
+	await page.close();
+});
+
+test("an engine that cannot read the trace says so in the page", async () => {
+	const file = path.join(FOLDER, "wrong.html"),
+		page = fs.readFileSync(path.join(FOLDER, "story.html"), "utf8");
+
+	fs.writeFileSync(file, page.replace(/(id="trace-data">).*?(<\/script>)/s, "$1H4sIAAAAAAAAA0suSk0sSQUAoDFbZgYAAAA=$2"));
+	const context = await browser.newContext();
+	const wrong = await context.newPage();
+
+	await wrong.goto(`file://${file}`);
+	await wrong.waitForFunction(() => document.getElementById("error").textContent.includes("cannot show this trace"));
+	await context.close();
+});
