@@ -26,6 +26,11 @@
  * for the owners of the mutex. With several requeues during the wait it is not known which one
  * moved the thread: between the first and the last one the owner is unknown.
  *
+ * A reader-writer lock may have many owners at once, and a reader that need not wait gets it
+ * without an event. A writer waits for the last reader, the one that wakes it. That reader may have
+ * got the lock during the wait: all that the trace shows is that it did not before it began to
+ * live.
+ *
  * A log keeps the latest releases, up to MAX_RELEASES. The part of a wait before them has an
  * unknown owner.
  */
@@ -354,6 +359,11 @@ static void piece_add(struct trace_analysis *a, size_t *nr, uint64_t from, uint6
 
 	if (from >= to)
 		return;
+	if (owner && owner->start_ns > from) { /* before its begin it owned nothing */
+		piece_add(a, nr, owner->start_ns, to, owner);
+		to = owner->start_ns < to ? owner->start_ns : to;
+		owner = NULL;
+	}
 	if (*nr && logs->pieces[*nr - 1].owner == owner) {
 		logs->pieces[*nr - 1].from = from;
 		return;

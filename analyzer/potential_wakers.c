@@ -5,7 +5,9 @@
  * file, or of the whole address space. It also lists the files on which a process has io_uring
  * requests in progress.
  *
- * To find them, the code has to look at all processes and at everything that they have open.
+ * To find them, the code has to look at all living processes and at everything that they have open.
+ * A process that has ended leaves their list at the next query: a program that is interrupted a
+ * thousand times while a hundred thousand processes come and go would take minutes otherwise.
  *
  * At the end of the trace thousands of threads may wait, and the state does not change any more.
  * Then the code builds one list of all potential wakers, sorted by the search key, and answers each
@@ -152,6 +154,50 @@ static void collect_requests(struct trace_analysis *a, struct potential_wakers *
 		add_if_wanted(a, wakers, (struct potential_waker){process->idx, 0, file});
 }
 
+/* ---- living processes ---- */
+
+static void living_add(struct trace_analysis *a, uint32_t process)
+{
+	struct living_processes *living = &a->living;
+	uint32_t room = living->room ? living->room * 2 : 64, *bigger;
+
+	if (living->nr >= living->room) {
+		bigger = reallocarray(living->list, room, sizeof(*bigger));
+		if (!bigger) {
+			a->failed = -ENOMEM;
+			return;
+		}
+		living->list = bigger;
+		living->room = room;
+	}
+	living->list[living->nr++] = process;
+}
+
+static void living_update(struct trace_analysis *a)
+{
+	struct living_processes *living = &a->living;
+	uint32_t kept = 0;
+
+	if (living->seen < NR_PSEUDO_PROCESSES)
+		living->seen = NR_PSEUDO_PROCESSES;
+	for (; living->seen < a->threads.nr_processes; living->seen++)
+		living_add(a, living->seen);
+	for (uint32_t i = 0; i < living->nr; i++) {
+		struct trace_process *process = a->threads.processes[living->list[i]];
+
+		process->has_left_living = process->nr_threads && !process->nr_living;
+		if (!process->has_left_living)
+			living->list[kept++] = process->idx;
+	}
+	living->nr = kept;
+}
+
+void wakers_revive(struct trace_analysis *a, struct trace_process *process)
+{
+	process->has_left_living = false;
+	living_add(a, process->idx);
+}
+
 /* ---- queries ---- */
 
 static int order(const void *left, const void *right)
@@ -189,8 +235,9 @@ static void collect(struct trace_analysis *a, enum waker_kind kind, struct poten
 	if (kind == WAKERS_REQUESTS)
 		collect_requests(a, wakers, NULL);
 	else
-		for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
-			collectors[kind](a, wakers, a->threads.processes[i]);
+		living_update(a);
+	for (uint32_t i = 0; kind != WAKERS_REQUESTS && i < a->living.nr; i++)
+		collectors[kind](a, wakers, a->threads.processes[a->living.list[i]]);
 	sort(wakers);
 	wakers->whole = a->closing;
 }
@@ -341,4 +388,6 @@ void wakers_free(struct trace_analysis *a)
 		free(a->potential_wakers[i].list);
 		a->potential_wakers[i] = (struct potential_wakers){0};
 	}
+	free(a->living.list);
+	a->living = (struct living_processes){0};
 }

@@ -27,6 +27,16 @@ struct potential_wakers {
 	uint64_t query_key, query_more;
 };
 
+/* Processes that may live: all that lived at the last query, and those since. */
+struct living_processes {
+	uint32_t *list; /* owned: process_idx */
+	uint32_t nr, room;
+	uint32_t seen; /* so many processes have been in the list */
+};
+
+/** wakers_revive() - @process, which has ended, has a thread again */
+void wakers_revive(struct trace_analysis *a, struct trace_process *process);
+
 /**
  * wakers_child() - the living child of @self with the pid @named, in its own namespace or in the
  * recorder's; 0: any pid

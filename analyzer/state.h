@@ -134,6 +134,7 @@ struct trace_analysis {
 	 * potential wakers of each kind; complete lists while @closing, else of the last wait only
 	 */
 	struct potential_wakers potential_wakers[NR_WAKER_KINDS];
+	struct living_processes living;
 
 	struct recorded_masks masks;
 	struct process_filter filter;

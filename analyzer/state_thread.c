@@ -181,6 +181,8 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	process->last = thread;
 	process->nr_threads++;
 	process->nr_living++;
+	if (process->has_left_living)
+		wakers_revive(a, process);
 	return thread;
 }
 

@@ -269,7 +269,8 @@ struct trace_process {
 	struct trace_thread *first, *last;
 	size_t nr_threads;
 	size_t nr_living;
-	uint32_t nr_told; /* rows of its threads that others of it waited for: wait_object.c */
+	bool has_left_living; /* it has ended, and is no potential waker: potential_wakers.c */
+	uint32_t nr_told;     /* rows of its threads that others of it waited for: wait_object.c */
 };
 /* Pseudo processes, which stand for no single process. Real processes follow. */
 enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };

@@ -74,6 +74,7 @@
  * such a process gets its jobs. Which requests are open: state_request.c. io_uring that waited
  * for a file is not idle, nor is a poll without descriptors, which is a sleep.
  */
+#include <string.h>
 #include <errno.h>
 #include "kernel_numbers.h"
 #include "state.h"
@@ -205,6 +206,12 @@ static bool result_decides(const struct wait_context *ctx)
 	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
 }
 
+/* The path of the group of @process; 0: not known, or the root, which has no quota */
+static string_id group_below_root(const struct trace_analysis *a, const struct trace_process *process)
+{
+	return strcmp(strings_text(&a->strings, process->cgroup_path), "/") == 0 ? 0 : process->cgroup_path;
+}
+
 static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	static const struct frame none = {.call = CALL_UNKNOWN};
@@ -224,7 +231,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&ctx);
 	if (pending->task_state == TASK_STATE_QUOTA)
-		return wait_cause_of(TRACE_WAIT_QUOTA, VIA_NONE, 0);
+		return wait_cause_of(TRACE_WAIT_QUOTA, VIA_NONE, group_below_root(a, thread->process));
 	if (thread->flags & THREAD_KERNEL)
 		return kernel_thread(&ctx);
 	if (pending->task_state & STOPPED_STATES)

@@ -42,6 +42,7 @@ enum option_completion {
 	COMPLETE_TRACE_COMM,
 	COMPLETE_TRACE_TASK, /* a process id, thread id or name */
 	COMPLETE_TRACE_CGROUP,
+	COMPLETE_TRACE_INSTANCE, /* a scope, a system call or a command */
 };
 
 /**

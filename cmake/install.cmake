@@ -69,7 +69,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/languages DESTINATION ${CMAKE_INSTALL_DATA
 install(FILES ${CMAKE_SOURCE_DIR}/languages/python/tracetoolkit.py DESTINATION ${CMAKE_INSTALL_DATADIR}/trace-toolkit/languages/python
 	COMPONENT python)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
-file(GLOB guides CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg)
+file(GLOB guides CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg ${CMAKE_SOURCE_DIR}/docs/*.png)
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${guides} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # README links to docs/, and the manual names it
 

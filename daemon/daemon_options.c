@@ -575,7 +575,7 @@ static const struct option_spec option_table[] = {
 	 .words = "10s 30s 60s 5m 30s,64M", .apply = apply_keep,
 	 .help = "-k, with the events of the last TIME, compressed, in at most SIZE (256M)"},
 	{.name = "save-on", .value_name = "WHEN", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
-	 .words = "wait wait: scope: event: signal:SIGUSR1 signal:SIGSEGV psi:io psi:cpu psi:memory loss",
+	 .words = "wait wait: scope: call: event: signal:SIGUSR1 signal:SIGSEGV psi:io psi:cpu psi:memory loss",
 	 .apply = apply_save_on, .help = "save by itself: wait>200ms, scope:pay>50ms, psi:io>200ms/2s ..."},
 	{.name = "save-after", .value_name = "TIME", .value = OPTION_VALUE, .apply = apply_save_after,
 	 .help = "the time from that moment to the save (1s)"},

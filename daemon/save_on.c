@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <trace/tracer.h>
 
 #include "format_text.h"
 #include "select_condition.h"
@@ -15,10 +16,11 @@
 
 static int wrong(const char *text, const char *why, struct trace_error *ret_error)
 {
-	return error_set(ret_error, -EINVAL,
-			 "--save-on: \"%s\" %s; for example wait>200ms, wait:postgres>200ms, scope:pay>50ms, "
-			 "event:shop:pay[cents>5], signal:SIGUSR1, psi:io>200ms/2s, loss",
-			 text, why);
+	return error_set(
+		ret_error, -EINVAL,
+		"--save-on: \"%s\" %s; for example wait>200ms, wait:postgres>200ms, scope:pay>50ms, call:fsync>50ms, "
+		"event:shop:pay[cents>5], signal:SIGUSR1, psi:io>200ms/2s, loss",
+		text, why);
 }
 
 /* Copies the @chars characters at @from, if they fit. */
@@ -64,6 +66,25 @@ static int parse_wait(struct save_on *on, const char *rest, struct trace_error *
 static int parse_scope(struct save_on *on, const char *rest, struct trace_error *ret_error)
 {
 	return parse_longer(on, rest, true, ret_error);
+}
+
+static bool is_call(const char *name)
+{
+	for (unsigned int nr = 0; nr < SAVE_ON_CALLS; nr++)
+		for (enum trace_abi abi = TRACE_ABI_NATIVE; abi <= TRACE_ABI_32; abi++) {
+			const char *known = tracer_syscall_name(abi, nr);
+
+			if (known && strcmp(known, name) == 0)
+				return true;
+		}
+	return false;
+}
+
+static int parse_call(struct save_on *on, const char *rest, struct trace_error *ret_error)
+{
+	int result = parse_longer(on, rest, true, ret_error);
+
+	return result || is_call(on->name) ? result : wrong(on->text, "names no system call", ret_error);
 }
 
 static int parse_event(struct save_on *on, const char *rest, struct trace_error *ret_error)
@@ -130,9 +151,10 @@ static const struct {
 	enum save_kind kind;
 	int (*parse)(struct save_on *on, const char *rest, struct trace_error *ret_error);
 } kinds[] = {
-	{"wait", SAVE_WAIT, parse_wait},	{"scope", SAVE_SCOPE, parse_scope},
-	{"event", SAVE_EVENT, parse_event},	{"signal", SAVE_SIGNAL, parse_signal},
-	{"psi", SAVE_PRESSURE, parse_pressure}, {"loss", SAVE_LOSS, parse_loss},
+	{"wait", SAVE_WAIT, parse_wait},       {"scope", SAVE_SCOPE, parse_scope},
+	{"call", SAVE_CALL, parse_call},       {"event", SAVE_EVENT, parse_event},
+	{"signal", SAVE_SIGNAL, parse_signal}, {"psi", SAVE_PRESSURE, parse_pressure},
+	{"loss", SAVE_LOSS, parse_loss},
 };
 
 int save_on_parse(const char *text, struct save_on *ret_on, struct trace_error *ret_error)
@@ -146,12 +168,12 @@ int save_on_parse(const char *text, struct save_on *ret_on, struct trace_error *
 		ret_on->kind = kinds[i].kind;
 		return kinds[i].parse(ret_on, text + chars, ret_error);
 	}
-	return wrong(text, "begins with none of wait, scope, event, signal, psi, loss", ret_error);
+	return wrong(text, "begins with none of wait, scope, call, event, signal, psi, loss", ret_error);
 }
 
 bool save_on_needs_events(const struct save_on *on)
 {
-	return on->kind == SAVE_WAIT || on->kind == SAVE_SCOPE || on->kind == SAVE_EVENT ||
+	return on->kind == SAVE_WAIT || on->kind == SAVE_SCOPE || on->kind == SAVE_CALL || on->kind == SAVE_EVENT ||
 	       (on->kind == SAVE_SIGNAL && !on->to_daemon);
 }
 

@@ -6,6 +6,7 @@
  *
  *	wait>200ms, wait:postgres>200ms    a thread waits for longer than that
  *	scope:pay>50ms                     a scope takes longer
+ *	call:fsync>50ms                    a system call takes longer
  *	event:shop:pay, event:shop:pay[cents>5]   an event, of the catalogue, a program or a probe
  *	signal:SIGUSR1                     the daemon gets it, or SIGUSR2
  *	signal:SIGSEGV, signal:nginx:SIGTERM      a thread gets another one
@@ -19,13 +20,14 @@
 #define SAVE_ON_MAX	   16
 #define SAVE_ON_NAME_BYTES 128
 #define SAVE_ON_CONDITION  256
+#define SAVE_ON_CALLS	   1024 /* the numbers of system calls that have names are below */
 
-enum save_kind { SAVE_WAIT, SAVE_SCOPE, SAVE_EVENT, SAVE_SIGNAL, SAVE_PRESSURE, SAVE_LOSS };
+enum save_kind { SAVE_WAIT, SAVE_SCOPE, SAVE_CALL, SAVE_EVENT, SAVE_SIGNAL, SAVE_PRESSURE, SAVE_LOSS };
 
 /**
  * struct save_on - one value
  * @text: as given; borrowed
- * @name: of a thread or program, a scope or an event; of a resource; "": any
+ * @name: of a thread or program, a scope, a call or an event; of a resource; "": any
  * @condition: of an event; "": none
  * @over_ns: longer than this. @window_ns: in so much time, of the pressure
  * @all: of the pressure: all tasks stall ("full"), not only some

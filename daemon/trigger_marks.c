@@ -9,6 +9,7 @@
 #include <trace/condition.h>
 #include <trace/events.h>
 #include <trace/reader.h>
+#include <trace/tracer.h>
 
 #include "condition_text.h"
 #include "program_title.h"
@@ -32,6 +33,9 @@ enum type_use {
 	USE_NAME,
 	USE_FORK,
 	USE_FREE,
+	USE_ENTRY,
+	USE_CALL,
+	USE_RETURN,
 	USE_EVENT,
 	USE_BEGIN,
 	USE_END
@@ -65,15 +69,46 @@ struct trigger_marks {
 	const struct save_on *rules;
 	size_t nr_rules;
 	const struct trace_writer *writer;
-	unsigned char *uses;	    /* owned */
-	struct marked_type *types;  /* owned */
-	struct trigger_mark *marks; /* owned */
+	uint32_t calls[2][SAVE_ON_CALLS]; /* rules of each system call, by 32-bit ABI and number */
+	uint64_t shortest_call_ns;	  /* of those rules */
+	unsigned char *uses;		  /* owned */
+	struct marked_type *types;	  /* owned */
+	struct trigger_mark *marks;	  /* owned */
 	size_t nr;
 	size_t room;
 	uint32_t order;
 	struct marked_stream *streams; /* owned */
 	size_t nr_streams;
 };
+
+/* A record of a whole call, or of an entry with its path; the entry is behind struct
+ * trace_record_call. */
+static void use_calls(struct trigger_marks *marks)
+{
+	marks->shortest_call_ns = UINT64_MAX;
+	for (size_t i = 0; i < marks->nr_rules; i++) {
+		const struct save_on *rule = &marks->rules[i];
+
+		for (unsigned int nr = 0; rule->kind == SAVE_CALL && nr < SAVE_ON_CALLS; nr++)
+			for (int is_32 = 0; is_32 < 2; is_32++) {
+				const char *name = tracer_syscall_name(is_32 ? TRACE_ABI_32 : TRACE_ABI_NATIVE, nr);
+
+				if (name && strcmp(name, rule->name) == 0)
+					marks->calls[is_32][nr] |= 1u << i;
+			}
+		if (rule->kind == SAVE_CALL && rule->over_ns < marks->shortest_call_ns)
+			marks->shortest_call_ns = rule->over_ns;
+	}
+	for (uint32_t id = TRACE_RECORD_PATH_ENTRY; id < TRACE_EV_MAX; id++)
+		marks->uses[id] = marks->shortest_call_ns == UINT64_MAX ? USE_NONE
+				  : id < TRACE_RECORD_PATH_CALL		? USE_ENTRY
+									: USE_CALL;
+	if (marks->shortest_call_ns == UINT64_MAX)
+		return;
+	marks->uses[TRACE_EV_sys_enter] = marks->uses[TRACE_EV_sys_enter3] = USE_ENTRY;
+	marks->uses[TRACE_EV_sys_enter6] = USE_ENTRY;
+	marks->uses[TRACE_EV_sys_exit] = USE_RETURN;
+}
 
 struct trigger_marks *trigger_marks_new(const struct save_on *rules, size_t nr_rules, const struct trace_writer *writer)
 {
@@ -86,9 +121,7 @@ struct trigger_marks *trigger_marks_new(const struct save_on *rules, size_t nr_r
 	if (!marks->uses)
 		return trigger_marks_free(marks);
 	marks->uses[TRACE_EV_padding] = USE_NONE;
-	/* records of several events are none that a rule can name */
-	for (uint32_t id = TRACE_RECORD_PATH_ENTRY; id < TRACE_EV_MAX; id++)
-		marks->uses[id] = USE_NONE;
+	use_calls(marks);
 	return marks;
 }
 
@@ -321,6 +354,48 @@ static void read_life(struct trigger_marks *marks, struct trigger_mark mark, uin
 	}
 }
 
+static void read_entry(struct trigger_marks *marks, struct trigger_mark mark, const void *entry, size_t bytes)
+{
+	struct trace_sys_enter call;
+	uint32_t nr;
+
+	if (bytes < sizeof(call))
+		return;
+	memcpy(&call, entry, sizeof(call));
+	nr = call.nr & ~0x40000000u; /* __X32_SYSCALL_BIT */
+	mark.rules = nr < SAVE_ON_CALLS ? marks->calls[call.abi == TRACE_ABI_32][nr] : 0;
+	mark.kind = MARK_CALL;
+	if (mark.rules)
+		add(marks, mark);
+}
+
+static void read_call(struct trigger_marks *marks, struct trigger_mark mark, uint16_t id, const void *payload,
+		      size_t bytes, enum type_use use)
+{
+	struct trace_record_call call;
+
+	if (use == USE_RETURN) {
+		mark.kind = MARK_RETURN;
+		add(marks, mark);
+		return;
+	}
+	if (id < TRACE_RECORD_PATH_ENTRY) {
+		read_entry(marks, mark, payload, bytes);
+		return;
+	}
+	if (bytes < sizeof(call))
+		return;
+	memcpy(&call, payload, sizeof(call));
+	if (use == USE_CALL && call.elapsed <= marks->shortest_call_ns)
+		return; /* most calls */
+	read_entry(marks, mark, (const char *)payload + sizeof(call), bytes - sizeof(call));
+	if (use != USE_CALL)
+		return;
+	mark.ns += call.elapsed;
+	mark.kind = MARK_RETURN;
+	add(marks, mark);
+}
+
 static void read_record(struct trigger_marks *marks, struct trigger_mark mark, uint16_t id, const void *payload,
 			size_t bytes, enum type_use use)
 {
@@ -330,6 +405,8 @@ static void read_record(struct trigger_marks *marks, struct trigger_mark mark, u
 
 	if (use >= USE_EVENT) {
 		read_named(marks, mark, id, payload, bytes, use);
+	} else if (use >= USE_ENTRY) {
+		read_call(marks, mark, id, payload, bytes, use);
 	} else if (use == USE_NAME || use == USE_FORK || use == USE_FREE) {
 		read_life(marks, mark, id, payload, bytes, use);
 	} else if (use == USE_SWITCH && bytes >= sizeof(change)) {

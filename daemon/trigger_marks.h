@@ -21,10 +21,12 @@ enum mark_kind {
 	MARK_EVENT,
 	MARK_BEGIN, /* of the scope @other */
 	MARK_END,
-	MARK_NAME, /* @tid has a name of @rules: of a program that it runs (@other is 1), or its own */
-	MARK_FORK, /* @other made @tid, which has its name */
-	MARK_FREE, /* @tid is gone */
-	MARK_LOST, /* events are missing before: what was under way is not known any more */
+	MARK_CALL,   /* a system call begins on the CPU */
+	MARK_RETURN, /* the call on the CPU ends */
+	MARK_NAME,   /* @tid has a name of @rules: of a program that it runs (@other is 1), or its own */
+	MARK_FORK,   /* @other made @tid, which has its name */
+	MARK_FREE,   /* @tid is gone */
+	MARK_LOST,   /* events are missing before: what was under way is not known any more */
 };
 
 /**

@@ -18,7 +18,7 @@
 
 /**
  * struct lasting - a wait, or the open scopes of one name of a thread
- * @producer, @scope: of scopes; of a wait OF_WAIT and 0
+ * @producer, @scope: of scopes; of a wait OF_WAIT and 0; of a system call OF_CALL and 0
  * @begin_ns: of the wait, or of each open scope
  * @depth: open scopes
  * @state: of the task that waits
@@ -43,6 +43,7 @@ struct lasting {
 };
 
 #define OF_WAIT (-2)
+#define OF_CALL (-4)
 #define OF_NAME (-3) /* no wait and no scope: @called are the rules with the name of the thread */
 
 struct triggers {
@@ -297,6 +298,37 @@ static void end_scope(struct triggers *triggers, const struct trigger_mark *mark
 		drop(at);
 }
 
+/* ---- system calls ---- */
+
+static void forget_call(struct triggers *triggers, uint32_t tid)
+{
+	struct lasting **at = slot_of(triggers, tid, OF_CALL, 0);
+
+	if (*at)
+		drop(at);
+}
+
+/* A thread is in one call at a time. */
+static void begin_call(struct triggers *triggers, const struct trigger_mark *mark)
+{
+	struct trigger_mark call = *mark;
+
+	call.tid = thread_of(triggers, mark);
+	call.producer = OF_CALL;
+	call.other = 0;
+	forget_call(triggers, call.tid);
+	begin_scope(triggers, &call);
+}
+
+static void end_call(struct triggers *triggers, const struct trigger_mark *mark)
+{
+	struct trigger_mark call = *mark;
+
+	call.producer = OF_CALL;
+	call.other = 0;
+	end_scope(triggers, &call);
+}
+
 /* ---- events and signals ---- */
 
 static void take_event(struct triggers *triggers, const struct trigger_mark *mark)
@@ -339,6 +371,8 @@ static void take(void *context, const struct trigger_mark *mark)
 		if (mark->cpu < NR_CPUS)
 			triggers->current[mark->cpu] = mark->other;
 		end_wait(triggers, mark->other, mark->ns);
+		if (mark->state & TRACE_TASK_DEAD)
+			forget_call(triggers, mark->tid);
 		begin_wait(triggers, mark);
 		break;
 	case MARK_WAKING:
@@ -355,6 +389,12 @@ static void take(void *context, const struct trigger_mark *mark)
 		break;
 	case MARK_END:
 		end_scope(triggers, mark);
+		break;
+	case MARK_CALL:
+		begin_call(triggers, mark);
+		break;
+	case MARK_RETURN:
+		end_call(triggers, mark);
 		break;
 	case MARK_NAME:
 		take_name(triggers, mark);

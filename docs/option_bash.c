@@ -143,6 +143,7 @@ static void print_value(const struct option_program *program, enum option_comple
 		[COMPLETE_TRACE_COMM] = "@_trace comm \"$2\"",
 		[COMPLETE_TRACE_TASK] = "@_trace task \"$2\"",
 		[COMPLETE_TRACE_CGROUP] = "@_trace cgroup \"$2\"",
+		[COMPLETE_TRACE_INSTANCE] = "@_trace instance \"$2\"",
 	};
 
 	if (completes == COMPLETE_WORDS)

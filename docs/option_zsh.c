@@ -91,6 +91,7 @@ static void print_action(const struct option_program *program, enum option_compl
 		[COMPLETE_TRACE_COMM] = " @_trace comm",
 		[COMPLETE_TRACE_TASK] = " @_trace task",
 		[COMPLETE_TRACE_CGROUP] = " @_trace cgroup",
+		[COMPLETE_TRACE_INSTANCE] = " @_trace instance",
 	};
 
 	if (completes == COMPLETE_WORDS)

@@ -527,6 +527,7 @@ static void choose_processes(struct planner *p, uint64_t seed)
 		p->habits.dropped = 0; /* other processes have the connection, too */
 	p->habits.asked = plan->nr_helpers ? some(&q) : 0;
 	p->habits.passed = plan->nr_helpers ? some(&q) : 0;
+	plan->execs = plan->nr_helpers && chance(&q, 40);
 }
 
 /*

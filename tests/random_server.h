@@ -75,6 +75,7 @@ enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
  * struct plan
  * @forked: the threads are processes, except for the first one
  * @by_pipes: a helper is asked through two pipes, not through a pair of sockets
+ * @execs: a helper is another program, with the descriptors of the server
  * @tcp: the clients connect by TCP, not by unix sockets
  * @udp: they have no connections, and the server has one socket
  * @ring: the server's threads accept, read without poll, and answer through rings of io_uring
@@ -82,7 +83,7 @@ enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
 struct plan {
 	uint32_t nr;
 	uint32_t nr_threads, nr_clients, nr_helpers;
-	bool forked, by_pipes, tcp, udp, ring;
+	bool forked, by_pipes, execs, tcp, udp, ring;
 	uint8_t means; /* enum plan_means */
 	uint32_t nr_notes;
 	struct step steps[PLAN_STEPS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* browser.c - xdg-open, with a file that leads to the page. */
+/* browser.c - a browser gets a file that leads to the page. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -23,9 +23,19 @@ static int has_display(void)
 	return (x11 && *x11) || (wayland && *wayland);
 }
 
+static char *browser(void)
+{
+	static char xdg_open[] = "/usr/bin/xdg-open";
+	char *chosen = getenv("BROWSER");
+
+	if (chosen && *chosen)
+		return chosen;
+	return has_display() && geteuid() != 0 && access(xdg_open, X_OK) == 0 ? xdg_open : NULL;
+}
+
 int browser_can_open(void)
 {
-	return has_display() && geteuid() != 0 && access("/usr/bin/xdg-open", X_OK) == 0;
+	return browser() != NULL;
 }
 
 /* In the folder of the user's session, or the user's home: not where others can see names. */
@@ -56,13 +66,12 @@ static int make_file(const char *address)
 
 void browser_open(const char *address)
 {
-	static char name[] = "xdg-open";
-	char *arguments[] = {name, file, NULL};
+	char *arguments[] = {browser(), file, NULL};
 	posix_spawn_file_actions_t actions;
 	pid_t child;
 	int error;
 
-	if (!browser_can_open())
+	if (!arguments[0])
 		return;
 	if (make_file(address) != 0) {
 		*file = 0;
@@ -71,11 +80,11 @@ void browser_open(const char *address)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	error = posix_spawn(&child, "/usr/bin/xdg-open", &actions, NULL, arguments, environ);
+	error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (error)
-		fprintf(stderr, "tracevisualizer: xdg-open does not start (%s): open the address above in a browser\n",
-			strerror(error));
+		fprintf(stderr, "tracevisualizer: %s does not start (%s): open the address above in a browser\n",
+			arguments[0], strerror(error));
 }
 
 void browser_end(void)

@@ -3,7 +3,10 @@
 #define VISUALIZER_BROWSER_H
 /* browser.h - open an address in the user's browser, without telling it to other users. */
 
-/** browser_can_open() - is there a display, and a program that opens pages on it? */
+/**
+ * browser_can_open() - is there a display, and a program that opens pages on it?
+ * $BROWSER names one; otherwise it is xdg-open, but not for root, whose display it mostly is not.
+ */
 int browser_can_open(void);
 /**
  * browser_open() - open @address, if there is a display

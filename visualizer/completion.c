@@ -12,6 +12,7 @@
 #include "checked_memory.h"
 
 #define MAX_EVENTS 200000 /* some 10 ms */
+#define NR_CALLS   1024
 
 /** struct named_thread - a name of a thread; @tgid: 0: the event does not tell */
 struct named_thread {
@@ -30,6 +31,7 @@ struct completion {
 	size_t nr_texts;
 	size_t texts_room;
 	size_t nr_events;
+	bool calls[2][NR_CALLS]; /* system calls that were made, by 32-bit ABI and number */
 };
 
 /* A control character would be more than a name to the shell. */
@@ -63,6 +65,15 @@ static void add_thread(struct completion *c, uint32_t tid, uint32_t tgid, const 
 	snprintf(thread->comm, sizeof(thread->comm), "%s", comm);
 }
 
+static void take_call(struct completion *c, const struct trace_event *event)
+{
+	const struct trace_sys_enter *enter = event->payload;
+	uint32_t nr = enter->nr & ~0x40000000u; /* __X32_SYSCALL_BIT */
+
+	if (nr < NR_CALLS)
+		c->calls[enter->abi == TRACE_ABI_32][nr] = true;
+}
+
 static void take_event(struct completion *c, const struct trace_event *event)
 {
 	const char *text = trace_event_string(event);
@@ -79,6 +90,8 @@ static void take_event(struct completion *c, const struct trace_event *event)
 		add_thread(c, fork->tid, fork->tgid, text);
 	else if (event->id == TRACE_EV_sched_comm && event->type->fixed_bytes >= sizeof(*comm))
 		add_thread(c, comm->tid, 0, text);
+	else if (event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_enter6)
+		take_call(c, event);
 }
 
 static void select_event(uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
@@ -99,6 +112,8 @@ static void read_events(struct completion *c, const struct trace *trace, bool st
 	select_event(mask, TRACE_EV_cgroup_attach);
 	select_event(mask, TRACE_EV_sched_fork);
 	select_event(mask, TRACE_EV_sched_comm);
+	for (uint32_t id = TRACE_EV_sys_enter; c->kind == COMPLETION_INSTANCE && id <= TRACE_EV_sys_enter6; id++)
+		select_event(mask, id);
 	cursor = trace_cursor_new(trace, &options, NULL);
 	while (cursor && c->nr_events < MAX_EVENTS && (event = trace_cursor_next(cursor)))
 		take_event(c, event);
@@ -130,7 +145,7 @@ static void name_threads(struct completion *c)
 		bool is_last = i + 1 == c->nr_threads || thread[1].tid != thread->tid;
 
 		tgid = thread->tgid ? thread->tgid : tgid;
-		if (c->kind == COMPLETION_TASK || (c->kind == COMPLETION_COMM && tgid == thread->tid))
+		if (c->kind == COMPLETION_TASK || (c->kind != COMPLETION_PID && tgid == thread->tid))
 			add_text(c, thread->comm);
 		snprintf(text, sizeof(text), "%" PRIu32 "%s%s", thread->tid, is_printable(thread->comm) ? "\t" : "",
 			 is_printable(thread->comm) ? thread->comm : "");
@@ -148,6 +163,28 @@ static void name_events(struct completion *c, const struct trace *trace)
 		add_text(c, type->name);
 		if (type->id < TRACE_EV_MAX)
 			add_text(c, trace_category_name(type->category));
+	}
+}
+
+/* Scopes and system calls; the commands are those of the threads. */
+static void name_instances(struct completion *c, const struct trace *trace)
+{
+	const struct trace_event_type *type;
+
+	for (size_t i = 0; (type = trace_get_type(trace, i)); i++) {
+		char *name = memory_copy(type->name, trace_type_stem(type));
+
+		if (type->role == TRACE_ROLE_BEGIN || type->role == TRACE_ROLE_REQUEST_BEGIN)
+			add_text(c, name);
+		free(name);
+	}
+	for (uint32_t i = 0; i < 2 * NR_CALLS; i++) {
+		enum trace_string_space space = i < NR_CALLS ? TRACE_STRING_SYSCALL : TRACE_STRING_SYSCALL_32;
+		const char *name = c->calls[i / NR_CALLS][i % NR_CALLS] ? trace_string(trace, space, i % NR_CALLS)
+									: NULL;
+
+		if (name)
+			add_text(c, name);
 	}
 }
 
@@ -178,6 +215,8 @@ int completion_print(const char *path, enum completion_kind kind)
 	}
 	if (kind != COMPLETION_CGROUP)
 		name_threads(&c);
+	if (kind == COMPLETION_INSTANCE)
+		name_instances(&c, trace);
 	print_texts(&c);
 	free(c.threads);
 	trace_close(trace);

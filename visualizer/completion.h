@@ -3,9 +3,16 @@
 #define VISUALIZER_COMPLETION_H
 
 /** COMPLETION_KINDS - the names of enum completion_kind, in its order */
-#define COMPLETION_KINDS "event pid comm task cgroup"
+#define COMPLETION_KINDS "event pid comm task cgroup instance"
 
-enum completion_kind { COMPLETION_EVENT, COMPLETION_PID, COMPLETION_COMM, COMPLETION_TASK, COMPLETION_CGROUP };
+enum completion_kind {
+	COMPLETION_EVENT,
+	COMPLETION_PID,
+	COMPLETION_COMM,
+	COMPLETION_TASK,
+	COMPLETION_CGROUP,
+	COMPLETION_INSTANCE
+};
 
 /**
  * completion_print() - print the values of one kind that the trace at @path has, a line each, for

@@ -292,7 +292,8 @@ void groups_sentence(struct string *s, const struct report *report, const struct
 		string_addf(s,
 			    "Control group %s used up its CPU quota: threads waited %s for it; more: --section=groups",
 			    group_name(quota->path, name, sizeof(name)), text_ns(&report->output, quota_ns, &time));
-	else if (nr_groups > 1 && busiest_ns >= cpu_ns - busiest_ns && percent(others_ns, cpu_ns) >= MATTERS)
+	else if (nr_groups > 1 && strcmp(list->path, "/") != 0 && busiest_ns >= cpu_ns - busiest_ns &&
+		 percent(others_ns, cpu_ns) >= MATTERS)
 		string_addf(s,
 			    "Control group %s had %.0f %% of the CPU time, and threads of others waited %s for a CPU; "
 			    "more: --section=groups",

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <trace/format.h>
 #include <unistd.h>
+#include "browser.h"
 #include "complain.h"
 #include "error_set.h"
 #include "option_parse.h"
@@ -389,7 +390,7 @@ static const struct option_spec option_table[] = {
 	{.name = "help", .apply = set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
-	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
+	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
@@ -645,6 +646,15 @@ static int take_positionals(struct visualizer_options *options)
 	return 0;
 }
 
+/* Without a report and a choice: a person at a screen with a browser gets the view. */
+static bool opens_view(const struct visualizer_options *o)
+{
+	bool chooses = o->processes.pid >= 0 || o->processes.tid >= 0 || o->processes.comm || o->processes.cgroup ||
+		       o->output || o->proc;
+
+	return !chooses && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && browser_can_open();
+}
+
 int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	struct trace_error wrong_word = {0};
@@ -660,7 +670,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
 	    !options->reports.summary && !options->reports.slowest && !options->reports.view && !options->html)
-		options->reports.answer = true;
+		*(opens_view(options) ? &options->reports.view : &options->reports.answer) = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;
 		options->reports.list_json = true;

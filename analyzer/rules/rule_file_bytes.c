@@ -9,7 +9,8 @@
 #include "hash_table.h"
 #include "rules.h"
 
-#define NONE (-1)
+#define NONE	  (-1)
+#define NR_CACHED 64
 
 /*
  * Which arguments of a call are the files that it reads from and writes to, and how many bytes it
@@ -46,24 +47,28 @@ struct file_bytes {
 	struct rules *rules;
 	struct moving *calls; /* owned: by index of the thread */
 	uint32_t nr_calls;
-	struct hash_table moved;    /* rows: struct moved */
-	struct hash_table unsure;   /* processes, by address: not all of their bytes are of recorded calls */
-	uint64_t start_read_ns;	    /* when the last descriptor of the start state was read */
-	bool failed;		    /* memory is out: nothing is checked */
-	const struct mover *cached; /* of @cached_name */
-	const char *cached_name;    /* borrowed: names of calls do not move */
+	struct hash_table moved;  /* rows: struct moved */
+	struct hash_table unsure; /* processes, by address: not all of their bytes are of recorded calls */
+	uint64_t start_read_ns;	  /* when the last descriptor of the start state was read */
+	bool failed;		  /* memory is out: nothing is checked */
+	struct {
+		const char *name; /* borrowed: names of calls do not move */
+		const struct mover *mover;
+	} cached[NR_CACHED]; /* by the address of the name */
 };
 
 static const struct mover *mover_of(struct file_bytes *f, const char *name)
 {
-	if (!name || name == f->cached_name)
-		return name ? f->cached : NULL;
-	f->cached_name = name;
-	f->cached = NULL;
+	size_t slot = hash_u64((uintptr_t)name) % NR_CACHED;
+
+	if (!name || name == f->cached[slot].name)
+		return name ? f->cached[slot].mover : NULL;
+	f->cached[slot].name = name;
+	f->cached[slot].mover = NULL;
 	for (size_t i = 0; i < sizeof(movers) / sizeof(movers[0]); i++)
 		if (strcmp(movers[i].name, name) == 0)
-			f->cached = &movers[i];
-	return f->cached;
+			f->cached[slot].mover = &movers[i];
+	return f->cached[slot].mover;
 }
 
 static uint64_t moved_key(const struct trace_process *process, const char *path)

@@ -151,6 +151,13 @@ static bool from_endpoint(const struct server_request *request, const void *endp
 	return request->endpoint == endpoint;
 }
 
+/* The thread has read a request, or the answer to what it certainly asked for one. */
+static void fresh_begin(struct servers_thread *thread)
+{
+	thread->fresh = true;
+	thread->by_guess = false;
+}
+
 /* The thread may wait for work: what it has done so far says nothing about what it does next. */
 static void rest(struct trace_servers *s, struct servers_thread *thread)
 {
@@ -439,7 +446,10 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 		set_put_all(&s->sets, &thread->set, thread->call.incoming);
 		log_set(s, thread);
 	}
-	thread->fresh |= thread->call.role != CALL_ACCEPT; /* it has read nothing */
+	if (thread->call.endpoint && thread->call.endpoint->role == ROLE_CLIENT && thread->call.endpoint->asks_by_guess)
+		thread->by_guess |= !thread->fresh;
+	else if (thread->call.role != CALL_ACCEPT) /* which has read nothing */
+		fresh_begin(thread);
 	if (open_held(thread) > 1)
 		bill_receiving_call(s, thread);
 }
@@ -506,7 +516,7 @@ static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 	if (woken && thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.incoming, &thread->call.enter);
 		open_handed(s, thread, thread->call.incoming);
-		thread->fresh = true;
+		fresh_begin(thread);
 		set_assign(&thread->call.incoming, NULL);
 		thread->tentative = true;
 	} else if (thread->call.signalled && set_any_replied(&s->sets, thread->set)) {

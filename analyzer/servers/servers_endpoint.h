@@ -62,6 +62,7 @@ struct endpoint {
 	struct endpoint *next_holder, **holder_link;
 	struct set *connect_set; /* the set of the thread that connected */
 	struct set *awaiting;	 /* the set of the client when it sent its last request here */
+	bool asks_by_guess;	 /* that set was a guess: servers_request.c */
 	struct set *open;	 /* requests that came in here and are not answered, oldest first */
 	struct set *answered;	 /* the request that was answered last */
 

@@ -133,6 +133,7 @@ static void hold(struct servers_thread *thread, struct request_window *window, u
 	window->holder = thread;
 	if (!thread)
 		return;
+	thread->held_last = window;
 	window->held_from = less(thread->counted, early);
 	tally_add(&thread->held, window->origin);
 	thread->held_version++;
@@ -652,6 +653,17 @@ void opens_free(struct servers_opens *opens)
 uint32_t open_held(const struct servers_thread *thread)
 {
 	return thread->held.nr - thread->perhaps;
+}
+
+struct server_request *open_only(const struct servers_thread *thread)
+{
+	const struct request_window *window = thread->held_last;
+
+	if (!window || thread->held.nr != 1 || thread->perhaps || thread->held.unsure)
+		return NULL;
+	if (!window->process || window->holder != thread || !window->request->counted)
+		return NULL;
+	return window->request;
 }
 
 uint64_t open_proven(const struct servers_process *process, const struct bill *bill)

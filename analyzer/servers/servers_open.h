@@ -38,6 +38,11 @@ struct servers_opens {
 	struct servers_process *serving; /* list of the processes that have read a request */
 };
 
+/**
+ * open_only() - the one open request that @thread has; NULL: it has none or several, or that is not
+ * known
+ */
+struct server_request *open_only(const struct servers_thread *thread);
 /** open_held() - the number of requests that @thread has, and has not answered */
 uint32_t open_held(const struct servers_thread *thread);
 /** open_begin() - @process has read the first byte of @request, in @thread; NULL: not known */

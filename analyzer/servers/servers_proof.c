@@ -83,6 +83,8 @@ bool proof_is_doubtful(const struct servers_thread *thread, const struct set *se
 
 	if (!thread->process->open.nr && !thread->process->open.unsure)
 		return false;
+	if ((thread->by_guess && !thread->fresh) || thread_guesses(thread))
+		return true;
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (!tally_is_only(tally, set->items[i]->origin))
 			return true;

@@ -521,6 +521,20 @@ static struct server_request *find_answered_before(const struct trace_servers *s
 	return request_is_closed(before) && !set_any_unanswered(thread->set) ? before : NULL;
 }
 
+/*
+ * The thread has looked for work since it read its only open request, so what it asks a server is
+ * for that one, or for itself: nothing is proven by it.
+ */
+static void send_for_only(struct trace_servers *s, struct servers_thread *thread)
+{
+	struct server_request *only = open_only(thread);
+
+	if (!only)
+		return;
+	set_put(&s->sets, &thread->call.outgoing, only);
+	thread->guess_ns = thread->call.enter_ns + 1;
+}
+
 void request_prepare(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
 	struct server_request *answer, *again = NULL;
@@ -545,6 +559,8 @@ void request_prepare(struct trace_servers *s, struct servers_thread *thread, str
 	set_assign(&thread->call.outgoing, NULL);
 	if (answer || again)
 		set_put(&s->sets, &thread->call.outgoing, answer ? answer : again);
+	else if (thread->held.nr == 1 && !thread->set && endpoint->role == ROLE_CLIENT)
+		send_for_only(s, thread);
 	else
 		set_assign(&thread->call.outgoing, thread->set);
 }
@@ -657,7 +673,8 @@ void request_send(struct trace_servers *s, struct servers_thread *thread, struct
 		set_remove(&s->sets, &thread->process->pending, thread->call.answer);
 		thread->call.answer = NULL;
 	} else if (endpoint->role == ROLE_CLIENT) {
-		set_assign(&endpoint->awaiting, thread->set);
+		endpoint->asks_by_guess = thread_guesses(thread);
+		set_assign(&endpoint->awaiting, endpoint->asks_by_guess ? thread->call.outgoing : thread->set);
 		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 }

@@ -134,6 +134,7 @@ struct servers_thread {
 	 * request
 	 */
 	bool fresh;
+	bool by_guess;	  /* not @fresh, and its set came with an answer to what it asked by a guess */
 	uint32_t perhaps; /* the number of those in @held that are answered: server_request.perhaps */
 
 	/* The requests that it works on: servers_bill.c and servers_request.c. */
@@ -152,13 +153,15 @@ struct servers_thread {
 	uint64_t turn_cost;	  /* CPU time of the call that sent it */
 
 	/* Its open requests: servers_open.c, servers_proof.c. */
-	struct tally held;		/* requests that it has, and has not answered */
-	struct tally trailing;		/* those that it has answered since its last rest, */
-	struct request_window *closing; /* and the list of them */
-	uint64_t held_version;		/* number of changes of @held from outside */
-	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
-	uint64_t counted;		/* its CPU time that process.counted includes */
-	uint32_t unsure_until_exec;	/* the part of held.unsure that a new program does not have */
+	struct tally held;			/* requests that it has, and has not answered */
+	struct tally trailing;			/* those that it has answered since its last rest, */
+	struct request_window *closing;		/* and the list of them */
+	const struct request_window *held_last; /* the latest one that it got; it may be over by now */
+	uint64_t held_version;			/* number of changes of @held from outside */
+	uint64_t seen_held, seen_open;		/* @held_version and process.open_version when it was last billed */
+	uint64_t counted;			/* its CPU time that process.counted includes */
+	uint64_t guess_ns;			/* 1 + begin of the call in which it asked by a guess; 0: none */
+	uint32_t unsure_until_exec;		/* the part of held.unsure that a new program does not have */
 
 	struct thread_call call;
 	struct thread_sleep sleep;
@@ -170,6 +173,12 @@ struct servers_thread {
 	struct late_wait *late; /* owned; waits for its answers: servers_wait.c */
 	struct thread_ring ring;
 };
+
+/** thread_guesses() - what @thread sends in this call may be for the one request that it has */
+static inline bool thread_guesses(const struct servers_thread *thread)
+{
+	return thread->guess_ns == thread->call.enter_ns + 1;
+}
 
 /* row: what a new thread inherits */
 struct thread_birth {

@@ -38,7 +38,7 @@ complete -c tracedaemon -l no-user -d 'no events of programs (-e chooses some: \
 complete -c tracedaemon -s D -l details -x -a '(__tracedaemon_events)' -d 'as -e; details are always recorded'
 complete -c tracedaemon -s k -l flight-recorder -l overwrite -d 'keep the latest events in memory, in the background; -j saves'
 complete -c tracedaemon -l keep -x -a '10s 30s 60s 5m 30s,64M' -d '-k, with the events of the last TIME, compressed, in at most SIZE (256M)'
-complete -c tracedaemon -l save-on -x -a 'wait wait: scope: event: signal:SIGUSR1 signal:SIGSEGV psi:io psi:cpu psi:memory loss' -d 'save by itself: wait>200ms, scope:pay>50ms, psi:io>200ms/2s ...'
+complete -c tracedaemon -l save-on -x -a 'wait wait: scope: call: event: signal:SIGUSR1 signal:SIGSEGV psi:io psi:cpu psi:memory loss' -d 'save by itself: wait>200ms, scope:pay>50ms, psi:io>200ms/2s ...'
 complete -c tracedaemon -l save-after -x -d 'the time from that moment to the save (1s)'
 complete -c tracedaemon -l save-distance -x -d 'the least time from one such moment to the next (10s)'
 complete -c tracedaemon -l save-files -x -d 'save so many files by itself, and no more (10)'

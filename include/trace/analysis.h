@@ -28,7 +28,7 @@
  * its kind: analyzer/wait.c; what a gap invalidates: analyzer/state_lost.c.
  *
  * One thread at a time may use an analysis. Its memory grows with threads (a short command that has
- * ended leaves about 1.8 kB), open files and distinct rows, not with events. It drops files, pipes
+ * ended leaves about 2.1 kB), open files and distinct rows, not with events. It drops files, pipes
  * and sockets that no thread has open any more, unless a row names them (240 bytes for each file
  * that was read).
  * Pointers are borrowed from the analysis and live as long as it does, unless said otherwise.

@@ -109,6 +109,8 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 pid_t tracer_number(struct tracer *tracer, pid_t pid);
 /** tracer_pid() - the reverse of tracer_number() */
 pid_t tracer_pid(struct tracer *tracer, pid_t number);
+/** tracer_syscall_name() - static; NULL: that ABI has no such call */
+const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr);
 /**
  * struct tracer_unfollowed - descendants that a @follow filter did not follow, because it
  * already had @max_processes

@@ -254,6 +254,117 @@ static void the_end_of_a_thread_is_a_rest(void)
 	}
 }
 
+/* ---- a thread that looks for work, and then asks a server ---- */
+
+/*
+ * Process 30 reads a request of 10, and perhaps one of 20. It polls its connection to the server
+ * 40, as a proxy does that checks whether a kept connection is still open, and asks it. Process 40
+ * works from 1600 ns until it polls at 2050 ns.
+ */
+static struct case_of_servers asks_behind_a_poll(bool polls_first, bool has_two, bool answers_first)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &down, &down_server, 1050);
+	polls(&k, 3, 1065); /* to accept is work for the client, too: 15 ns */
+	connects(&k, &one, &one_server, 1080);
+	polls(&k, 2, 1095);
+	if (has_two) {
+		connects(&k, &two, &two_server, 1100);
+		sends(&k, &two, 1120);
+		receives(&k, &two_server, 1140);
+		if (answers_first)
+			sends(&k, &two_server, 1160);
+	}
+	polls(&k, 2, 1180);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	if (polls_first)
+		polls(&k, 2, 1400);
+	sends(&k, &down, 1500);
+	receives(&k, &down_server, 1600);
+	sends(&k, &down_server, 2000);
+	polls(&k, 3, 2050);
+	polls(&k, 2, 2060);
+	receives(&k, &down, 2100);
+	sends(&k, &one_server, 2200);
+	polls(&k, 2, 2300);
+	return k;
+}
+
+static void a_thread_asks_for_its_only_request(void)
+{
+	for (int has_answered = 0; has_answered < 2; has_answered++) {
+		struct case_of_servers k = asks_behind_a_poll(true, has_answered, true);
+
+		run(&k);
+		BILL(&k, 40, 10, 2050 - 1600);
+		EXACT(&k, 40, 10, 0);
+		BILL(&k, 40, 30, 15);
+		BILL(&k, 30, 10, 15 + (1400 - 1300) + (2300 - 2100));
+		EXACT(&k, 30, 10, 1400 - 1300);
+		end(&k);
+	}
+}
+
+static void without_a_look_for_work_it_is_proven(void)
+{
+	struct case_of_servers k = asks_behind_a_poll(false, false, false);
+
+	run(&k);
+	EXACT(&k, 40, 10, 2010 - 1600);
+	EXACT(&k, 30, 10, (2060 - 1300) + (2210 - 2100));
+	end(&k);
+}
+
+static void with_two_requests_it_is_not_known_for_which_it_asks(void)
+{
+	struct case_of_servers k = asks_behind_a_poll(true, true, false);
+
+	run(&k);
+	BILL(&k, 40, 10, 0);
+	BILL(&k, 40, 20, 0);
+	BILL(&k, 40, 30, 15 + (2050 - 1600));
+	end(&k);
+}
+
+/* What it asks next may be for itself, too, until it reads a request. */
+static void what_follows_a_guess_is_not_proven(void)
+{
+	for (int reads = 0; reads < 2; reads++) {
+		struct case_of_servers k = begin();
+
+		connects(&k, &down, &down_server, 1050);
+		connects(&k, &one, &one_server, 1080);
+		sends(&k, &one, 1250);
+		receives(&k, &one_server, 1300);
+		polls(&k, 2, 1400);
+		sends(&k, &down, 1500);
+		receives(&k, &down_server, 1600);
+		sends(&k, &down_server, 1700);
+		polls(&k, 3, 1750);
+		receives(&k, &down, 1800);
+		if (reads) {
+			sends(&k, &one_server, 1850);
+			polls(&k, 2, 1870);
+			sends(&k, &one, 1900);
+			receives(&k, &one_server, 1950);
+		}
+		sends(&k, &down, 2000);
+		receives(&k, &down_server, 2100);
+		sends(&k, &down_server, 2500);
+		polls(&k, 3, 2600);
+		polls(&k, 2, 2620);
+		receives(&k, &down, 2700);
+		sends(&k, &one_server, 2800);
+		polls(&k, 2, 2900);
+		run(&k);
+		EXACT(&k, 40, 10, reads ? 2510 - 2100 : 0);
+		BILL(&k, 40, 10, (1750 - 1600) + (2600 - 2100));
+		end(&k);
+	}
+}
+
 static const struct unit_case cases[] = {
 	{"a_new_program_has_no_messages_in_hand", a_new_program_has_no_messages_in_hand},
 	{"a_new_program_has_the_requests_of_its_connections", a_new_program_has_the_requests_of_its_connections},
@@ -265,6 +376,10 @@ static const struct unit_case cases[] = {
 	{"the_end_of_a_thread_is_a_rest", the_end_of_a_thread_is_a_rest},
 	{"a_client_may_have_read_a_pipe_before_it_asks", a_client_may_have_read_a_pipe_before_it_asks},
 	{"a_server_with_a_request_in_hand_may_ask_for_it", a_server_with_a_request_in_hand_may_ask_for_it},
+	{"a_thread_asks_for_its_only_request", a_thread_asks_for_its_only_request},
+	{"without_a_look_for_work_it_is_proven", without_a_look_for_work_it_is_proven},
+	{"with_two_requests_it_is_not_known_for_which_it_asks", with_two_requests_it_is_not_known_for_which_it_asks},
+	{"what_follows_a_guess_is_not_proven", what_follows_a_guess_is_not_proven},
 	{NULL, NULL},
 };
 

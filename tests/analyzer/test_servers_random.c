@@ -528,6 +528,8 @@ static void begins_process(struct model *m, uint32_t actor, uint32_t child)
 
 	tb_fork(m->k.c.tb, actor, ns, tid_of(actor), tid_of(child), tid_of(child), "child");
 	tb_switch(m->k.c.tb, child, ns + 500, 0, tid_of(child), TRACE_TASK_RUNNING);
+	if (m->plan->execs && child >= PLAN_HELPER)
+		tb_exec(m->k.c.tb, child, ns + 505, tid_of(child), "/usr/bin/helper");
 	m->actors[child].exists = true;
 	m->actors[child].ns = ns + 510;
 	m->actors[actor].ns += CALL_NS;

@@ -193,6 +193,30 @@ static void an_interrupted_wait_is_split_among_the_owners_too(void)
 	}
 }
 
+/* Thread 10 waits for a reader-writer lock, or a mutex, and the last owner begins at 3500. */
+static void a_thread_owned_no_lock_before_it_began(void)
+{
+	for (uint64_t value = 2; value < 4; value++) {
+		const uint64_t wait[] = {LOCK, FUTEX_WAIT_PRIVATE, value}, wake[] = {LOCK, FUTEX_WAKE_PRIVATE, 1};
+		struct analysis_case c = threads_begin();
+
+		tb_switch(c.tb, 0, 1500, 12, 10, TRACE_TASK_RUNNING);
+		enter(&c, 0, 1600, SYS_futex, wait);
+		tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_fork(c.tb, 1, 3500, 11, 15, 10, "fifteen");
+		tb_switch(c.tb, 1, 3600, 11, 15, TRACE_TASK_RUNNING);
+		enter(&c, 1, 6000, SYS_futex, wake);
+		tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 1, 6050, 1);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, 0);
+		case_run(&c);
+		CU_ASSERT_EQUAL(waited_for(&c, 15), 2500);
+		CU_ASSERT_EQUAL(waited_for(&c, 0), 1500);
+		case_free(&c);
+	}
+}
+
 static void other_locks_are_split_where_their_owners_waited(void)
 {
 	static const struct lock_case cases[] = {
@@ -381,6 +405,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_wait_for_a_mutex_is_split_among_its_owners),
 		CASE(an_interrupted_wait_is_split_among_the_owners_too),
+		CASE(a_thread_owned_no_lock_before_it_began),
 		CASE(other_locks_are_split_where_their_owners_waited),
 		CASE(a_thread_that_took_a_mutex_without_waiting_is_an_owner),
 		CASE(a_condition_is_for_the_thread_that_signalled),

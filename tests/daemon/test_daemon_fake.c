@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "test_daemon_fake.h"
 
+#include <sys/syscall.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -274,6 +275,11 @@ pid_t tracer_number(struct tracer *tracer, pid_t pid)
 pid_t tracer_pid(struct tracer *tracer, pid_t number)
 {
 	return number;
+}
+
+const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr)
+{
+	return abi == TRACE_ABI_NATIVE && nr == SYS_fsync ? "fsync" : NULL;
 }
 
 /* Calls that fake_bell() made and tracer_bell_take() has not taken. */

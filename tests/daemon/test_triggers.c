@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <trace/events.h>
 #include <unistd.h>
 
@@ -44,6 +45,7 @@ static void words_say_when_to_save(void)
 	CU_ASSERT_STRING_EQUAL(parsed("wait:python3 app.py>1.5s").name, "python3 app.py");
 	CU_ASSERT_EQUAL(parsed("scope:shop:pay>50ms").kind, SAVE_SCOPE);
 	CU_ASSERT_STRING_EQUAL(parsed("scope:shop:pay>50ms").name, "shop:pay");
+	CU_ASSERT_EQUAL(parsed("call:fsync>50ms").kind, SAVE_CALL);
 	CU_ASSERT_STRING_EQUAL(parsed("event:shop:pay").name, "shop:pay");
 	CU_ASSERT_STRING_EQUAL(parsed("event:shop:pay[cents>5]").condition, "cents>5");
 	CU_ASSERT(parsed("signal:SIGUSR1").to_daemon);
@@ -70,6 +72,9 @@ static void wrong_words_are_refused(void)
 		"scope>1s",
 		"scope:>1s",
 		"scope:a",
+		"call>1s",
+		"call:fsync",
+		"call:fsyn>1s",
 		"event",
 		"event:",
 		"event:a[b>]",
@@ -355,6 +360,95 @@ static void a_long_scope_is_found(void)
 	story_free(story);
 }
 
+/* ---- system calls ---- */
+
+static void entry(struct story *story, int cpu, uint64_t ms, uint32_t nr)
+{
+	struct trace_sys_enter3 enter = {.nr = nr};
+
+	put(story, cpu, ms, TRACE_EV_sys_enter3, &enter, sizeof(enter));
+}
+
+static void exit_of_call(struct story *story, int cpu, uint64_t ms)
+{
+	struct trace_sys_exit result = {0};
+
+	put(story, cpu, ms, TRACE_EV_sys_exit, &result, sizeof(result));
+}
+
+/* Thread 10 blocks in its call on CPU 0 and returns from it on CPU 1. */
+static void a_long_system_call_is_found(void)
+{
+	struct story *story = story_new("call:fsync>50ms", NULL);
+
+	out_in(story, 0, 0, 0, 0, 10);
+	entry(story, 0, 1, SYS_fsync);
+	exit_of_call(story, 0, 41);
+	entry(story, 0, 42, SYS_read);
+	exit_of_call(story, 0, 142);
+	entry(story, 0, 150, SYS_fsync);
+	out_in(story, 0, 151, 10, DISK, 0);
+	out_in(story, 1, 210, 0, 0, 10);
+	exit_of_call(story, 1, 211);
+	drained(story, 1, 211);
+	CU_ASSERT_EQUAL(story->nr_hits, 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(story->last.text, "was in fsync for 0.061 s"));
+	story_free(story);
+}
+
+static void a_system_call_that_lasts_is_found_once(void)
+{
+	struct story *story = story_new("call:fsync>50ms", NULL);
+
+	out_in(story, 0, 0, 0, 0, 10);
+	entry(story, 0, 1, SYS_fsync);
+	out_in(story, 0, 2, 10, DISK, 0);
+	drained(story, 0, 40);
+	CU_ASSERT_EQUAL(story->nr_hits, 0);
+	drained(story, 0, 60);
+	CU_ASSERT_EQUAL(story->nr_hits, 1);
+	out_in(story, 0, 99, 0, 0, 10);
+	exit_of_call(story, 0, 100);
+	drained(story, 0, 101);
+	CU_ASSERT_EQUAL(story->nr_hits, 1);
+	story_free(story);
+}
+
+/* A thread that a signal ends in its call does not return from it. */
+static void a_thread_that_ended_is_in_no_system_call(void)
+{
+	struct story *story = story_new("call:fsync>50ms", NULL);
+
+	out_in(story, 0, 0, 0, 0, 10);
+	entry(story, 0, 1, SYS_fsync);
+	out_in(story, 0, 2, 10, TRACE_TASK_DEAD, 0);
+	drained(story, 0, 100);
+	CU_ASSERT_EQUAL(story->nr_hits, 0);
+	story_free(story);
+}
+
+/* Entry and exit in one record, as the kernel writes them if nothing is in between */
+static void a_call_in_one_record_is_found(void)
+{
+	struct story *story = story_new("call:fsync>50ms", NULL);
+	struct {
+		struct trace_record_call call;
+		struct trace_sys_enter3 enter;
+	} record = {.enter.nr = SYS_fsync};
+
+	out_in(story, 0, 0, 0, 0, 10);
+	record.call.elapsed = 50 * MS;
+	put(story, 0, 1, TRACE_RECORD_CALL + 1, &record, sizeof(record));
+	drained(story, 0, 55);
+	CU_ASSERT_EQUAL(story->nr_hits, 0);
+	record.call.elapsed = 51 * MS;
+	put(story, 0, 60, TRACE_RECORD_CALL + 1, &record, sizeof(record));
+	drained(story, 0, 200);
+	CU_ASSERT_EQUAL(story->nr_hits, 1);
+	CU_ASSERT_EQUAL(story->last.ns, story->begin_ns + 111 * MS);
+	story_free(story);
+}
+
 static void a_signal_is_found(void)
 {
 	struct story *story = story_new("signal:SIGSEGV", NULL);
@@ -422,6 +516,10 @@ int main(int argc, char **argv)
 		CASE(a_loss_makes_no_wait_longer),
 		CASE(an_event_with_a_value_is_found),
 		CASE(a_long_scope_is_found),
+		CASE(a_long_system_call_is_found),
+		CASE(a_system_call_that_lasts_is_found_once),
+		CASE(a_thread_that_ended_is_in_no_system_call),
+		CASE(a_call_in_one_record_is_found),
 		CASE(a_signal_is_found),
 		CASE(a_program_that_has_ended_is_known_by_its_name),
 		{NULL, NULL},

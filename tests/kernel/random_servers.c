@@ -47,9 +47,13 @@ struct board {
 	int accepted[PLAN_CLIENTS]; /* and go on: the server knows no client that leaves before that */
 	int sent;		    /* datagrams, by all clients */
 	struct sockaddr_in server, clients[PLAN_CLIENTS]; /* their sockets */
+	/* what a helper needs that has replaced its program */
+	uint64_t seed;
+	int connections[PLAN_CLIENTS], helper_fds[PLAN_HELPERS][2][2];
 };
 
 static struct board *board;
+static int board_fd;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static struct sockaddr_in inet_address = {.sin_family = AF_INET};
 static socklen_t address_bytes;
@@ -304,18 +308,46 @@ static pid_t begin_process(const char *name)
 	return pid;
 }
 
+static bool is_helper(uint32_t actor)
+{
+	return actor >= PLAN_HELPER;
+}
+
+/* The process becomes another program: as_helper() goes on. */
+static void exec_helper(uint32_t actor)
+{
+	char number[16], fd[16];
+
+	board->seed = seed_now;
+	memcpy(board->connections, connections, sizeof(connections));
+	memcpy(board->helper_fds, helper_fds, sizeof(helper_fds));
+	snprintf(number, sizeof(number), "%u", actor);
+	snprintf(fd, sizeof(fd), "%d", board_fd);
+	execl("/proc/self/exe", "helper", "--helper", number, fd, (char *)NULL);
+	die("exec");
+}
+
+static int as_helper(uint32_t actor, int fd)
+{
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (board == MAP_FAILED)
+		die("mmap");
+	seed_now = board->seed;
+	memcpy(connections, board->connections, sizeof(connections));
+	memcpy(helper_fds, board->helper_fds, sizeof(helper_fds));
+	execute_actor(actor);
+	return 0;
+}
+
 static void begin_actor(uint32_t actor)
 {
 	if (begin_process(actor < PLAN_THREADS ? "server" : "helper"))
 		return;
 	board->pids[actor] = getpid();
+	if (is_helper(actor) && board->plan.execs)
+		exec_helper(actor);
 	execute_actor(actor);
 	_exit(0);
-}
-
-static bool is_helper(uint32_t actor)
-{
-	return actor >= PLAN_HELPER;
 }
 
 static int helper_fd(const struct step *step, bool writes)
@@ -613,11 +645,17 @@ static int listen_at_inet(void)
 int main(int argc, char **argv)
 {
 	uint64_t first = argc == 4 ? strtoull(argv[2], NULL, 0) : 0, nr = argc == 4 ? strtoull(argv[3], NULL, 0) : 0;
-	FILE *truth = nr ? fopen(argv[1], "w") : NULL;
+	FILE *truth;
 
+	if (argc == 4 && strcmp(argv[1], "--helper") == 0)
+		return as_helper((uint32_t)first, (int)nr);
+	truth = nr ? fopen(argv[1], "w") : NULL;
 	if (!truth)
 		die("usage: random_servers TRUTH-FILE FIRST-SEED COUNT");
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	board_fd = memfd_create("board", 0); /* open in programs that it becomes */
+	if (board_fd < 0 || ftruncate(board_fd, sizeof(*board)) < 0)
+		die("memfd_create");
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, board_fd, 0);
 	listening = socket(AF_UNIX, SOCK_STREAM, 0);
 	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "random-servers-%d", getpid());
 	address_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1));

@@ -491,10 +491,8 @@ static void files_show_what_rings_read(void)
 }
 
 /* The shell moves itself while it is recorded; its later children begin in the new group. */
-static void a_process_that_moves_is_shown_in_its_new_control_group(void)
+static void move_below(const char *root)
 {
-	static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
-	const char *root = roots[access("/sys/fs/cgroup/unified/cgroup.procs", W_OK) != 0];
 	json_t *process, *found = NULL, *chosen;
 	struct session s;
 	char path[128];
@@ -502,7 +500,7 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 
 	snprintf(path, sizeof(path), "%s/trace-moves-%d", root, getpid());
 	if (session_run("test -e %s/cgroup.procs && mkdir %s 2>/dev/null", root, path) != 0)
-		return; /* the first generation only */
+		return; /* there is no such hierarchy */
 	session_begin(&s);
 	CU_ASSERT_EQUAL(
 		session_run("%s/tracedaemon --follow %s -- sh -c 'echo $$ > %s/cgroup.procs; sleep 0.1; :' 2>/dev/null",
@@ -522,6 +520,17 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 	json_decref(chosen);
 	session_end(&s);
 	session_run("rmdir %s/trace-moves-%d", root, getpid());
+}
+
+static void a_process_that_moves_is_shown_in_its_new_control_group(void)
+{
+	move_below(access("/sys/fs/cgroup/unified/cgroup.procs", W_OK) == 0 ? "/sys/fs/cgroup/unified"
+									    : "/sys/fs/cgroup");
+}
+
+static void a_process_in_the_root_of_version_2_is_shown_in_the_group_of_its_cpu_controller(void)
+{
+	move_below("/sys/fs/cgroup/cpu");
 }
 
 /* The sum of the waits of a scenario's process for files whose paths end in that. */
@@ -759,6 +768,8 @@ static const struct unit_case cases[] = {
 	{"files_show_what_rings_read", files_show_what_rings_read},
 	{"a_process_that_moves_is_shown_in_its_new_control_group",
 	 a_process_that_moves_is_shown_in_its_new_control_group},
+	{"a_process_in_the_root_of_version_2_is_shown_in_the_group_of_its_cpu_controller",
+	 a_process_in_the_root_of_version_2_is_shown_in_the_group_of_its_cpu_controller},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 	{"a_wait_around_a_snapshot_is_known_from_its_call", a_wait_around_a_snapshot_is_known_from_its_call},
 	{"a_descriptor_closed_by_exec_does_not_count", a_descriptor_closed_by_exec_does_not_count},

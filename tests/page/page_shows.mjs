@@ -130,6 +130,7 @@ test("a click selects a wait, Enter follows it to the thread that ended it, Back
 	await page.press("Enter");
 	assert.match(await page.text("#selection h2"), new RegExp(HOSTILE));
 	assert.equal(await page.view("view.chain.length"), 1);
+	await page.locator("#tab-processes").focus(); // a tab needs Left and Right only
 	await page.press("Enter"); // it ran: to its longest wait meanwhile
 	assert.match(await page.text("#selection h2"), /49\.90 ms.*postgres/);
 	await page.press("Enter", "Enter");
@@ -137,6 +138,29 @@ test("a click selects a wait, Enter follows it to the thread that ended it, Back
 	await page.press("Backspace", "Backspace", "Backspace", "Backspace");
 	assert.match(await page.text("#selection h2"), /^load 10 /);
 	assert.equal(await page.view("view.chain.length"), 0);
+});
+
+test("a wait for a CPU leads to the thread that had it", async () => {
+	await fresh();
+	await clickRow(page, "postgres");
+	await page.press(" ");
+	await page.evaluate(async t => {
+		const { view } = globalThis.traceView,
+			{ showAround } = await import("./view.js");
+
+		showAround(view, 0, t);
+		view.emit("paint");
+	}, 10 * MS);
+	await page.ready();
+	const { id } = await page.view(
+		"({ id: view.tree.byRow.get([...view.rows.values()].find(row => row.tid === 30).id).leaf })"
+	);
+
+	await page.evaluate(row => (location.hash = `#r=${row}&t=5000000`), id);
+	await page.waitForFunction(() => /postgres 30 waited/.test(document.getElementById("selection").textContent));
+	assert.match(await page.text("#selection"), /Follow to load 10, which had the CPU/);
+	await page.press("Enter");
+	assert.match(await page.text("#selection h2"), /^load 10 ran/);
 });
 
 test("the box at the pointer says the state and who had the CPU", async () => {

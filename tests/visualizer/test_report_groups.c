@@ -286,26 +286,35 @@ static struct tb *moved(bool sleeps_in_a)
 	return tb;
 }
 
-static void the_answer_names_a_group_that_had_the_cpus(void)
+/* "victim" waits for the CPU that three processes of another group have. */
+static struct tb *batch_in(const char *group)
 {
 	static const uint32_t turns[] = {10, 801, 802, 803, 801, 802, 803, 10};
 	struct tb *tb = tb_new();
-	char *text;
 
 	tb_window(tb, 0, 80 * US);
 	start_group(tb, 1, "/system.slice/shop.service");
-	start_group(tb, 2, "/batch.slice/batch.service");
+	start_group(tb, 2, group);
 	start(tb, 10, 1, 1, "victim");
 	start(tb, 801, 1, 2, "sh");
 	start(tb, 802, 1, 2, "sh");
 	start(tb, 803, 1, 2, "sh");
 	for (size_t i = 1; i < sizeof(turns) / sizeof(turns[0]); i++)
 		tb_switch(tb, 0, i * 10 * US, turns[i - 1], turns[i], TRACE_TASK_RUNNING);
-	text = report_of(tb, "");
+	return tb;
+}
+
+static void the_answer_names_a_group_that_had_the_cpus(void)
+{
+	char *text = report_of(batch_in("/batch.slice/batch.service"), "");
+
 	join_lines(text);
 	contains(text,
 		 "Control group batch.service had 86 % of the CPU time, and threads of others waited 60.00 us for a "
 		 "CPU; more: --section=groups");
+	free(text);
+	text = report_of(batch_in("/"), ""); /* what is in no group */
+	CU_ASSERT_PTR_NULL(strstr(text, "Control group"));
 	free(text);
 	text = report_of(moved(true), "");
 	CU_ASSERT_PTR_NULL(strstr(text, "Control group"));

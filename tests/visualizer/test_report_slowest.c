@@ -111,6 +111,23 @@ static void an_unknown_name_gets_a_suggestion(void)
 	free(text);
 }
 
+/* For the shells: programs, scopes and the calls that were made, and no other ones */
+static void instances_can_be_completed(void)
+{
+	struct tb *tb = reads();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	stream(tb, 0, 10);
+	emit(tb, 0, 70 * MS, event_type(tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), 10, 1);
+	emit(tb, 0, 71 * MS, event_type(tb, "shop:pay.begin", TRACE_ROLE_BEGIN), 10, 1);
+	emit(tb, 0, 72 * MS, event_type(tb, "shop:paid", TRACE_ROLE_EVENT), 10, 1);
+	emit(tb, 0, 73 * MS, event_type(tb, "shop:pay.end", TRACE_ROLE_END), 10, 1);
+	text = report_of(tb, "--complete=instance");
+	CU_ASSERT_STRING_EQUAL(text, "one\nread\nshop:order\nshop:pay\ntwo\n");
+	free(text);
+}
+
 static void a_name_with_several_meanings_is_not_guessed(void)
 {
 	struct tb *tb = reads();
@@ -507,6 +524,7 @@ int main(int argc, char **argv)
 		CASE(calls_are_listed_with_their_waits_and_doubts),
 		CASE(a_window_and_processes_choose_instances),
 		CASE(an_unknown_name_gets_a_suggestion),
+		CASE(instances_can_be_completed),
 		CASE(a_name_with_several_meanings_is_not_guessed),
 		CASE(calls_that_a_loss_overlaps_are_in_no_figure),
 		CASE(commands_last_from_exec_to_exec_or_exit),

@@ -32,6 +32,7 @@ struct tracer_config {
 	unsigned int filter_by_gid;
 	unsigned int filter_gid;
 	unsigned int others_hidden;
+	unsigned int group_hierarchy;  /* tracer_group_hierarchy() */
 	unsigned int caller_in_bounds; /* sys_caller: the first address between the bounds, or that at the depth */
 	unsigned int caller_depth;
 	unsigned long long caller_lower;

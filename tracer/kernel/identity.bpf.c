@@ -217,27 +217,56 @@ static __always_inline struct path_span group_path(struct path_text *s, struct k
 	return (struct path_span){.start = s->at & 2047, .bytes = (TRACER_PATH_BYTES - s->at) & 2047};
 }
 
+#define ROOT_GROUP 1 /* kernfs_node.id */
+
+/*
+ * The group of @task: of version 2, or, if that is the root, of the controller of CPU time of
+ * version 1. Numbers of the latter have their hierarchy in the highest byte.
+ */
+static __always_inline struct kernfs_node *group_of(struct task_struct *task, u64 *ret_id)
+{
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct kernfs_node *node = BPF_CORE_READ(set, dfl_cgrp, kn);
+	struct cgroup_subsys_state *state = NULL;
+	u64 id = BPF_CORE_READ(node, id);
+	u32 idx;
+
+	*ret_id = id;
+	if (id != ROOT_GROUP || !config.group_hierarchy ||
+	    !bpf_core_enum_value_exists(enum cgroup_subsys_id, cpu_cgrp_id))
+		return node;
+	idx = bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id);
+	bpf_probe_read_kernel(&state, sizeof(state),
+			      (void *)set + bpf_core_field_offset(set->subsys) + idx * sizeof(state));
+	node = BPF_CORE_READ(state, cgroup, kn);
+	*ret_id = BPF_CORE_READ(node, id) | (u64)config.group_hierarchy << 56;
+	return node;
+}
+
+static __always_inline void record_group(struct task_struct *task)
+{
+	struct path_text *s = path_scratch(&group_scratch);
+	struct path_span span;
+	u64 id;
+	struct kernfs_node *node = group_of(task, &id);
+
+	if (!s || !node)
+		return;
+	span = group_path(s, node);
+	RECORD_STRUCTURAL(cgroup_attach, ROUND8(span.bytes)) {
+		record->cgroup = id;
+		record->tid = task->pid;
+		record->pad = 0;
+		put_text(record + 1, &s->text[span.start], span.bytes);
+		COMMIT(cgroup_attach);
+	}
+}
+
 #define CLONE_INTO_CGROUP (1ull << 33) /* linux/sched.h */
 
 /* A child that is born in another group than its parent's; after its fork. */
 static __always_inline void note_birth_group(struct task_struct *child, u64 clone_flags)
 {
-	struct path_text *s;
-	struct kernfs_node *node;
-	struct path_span span;
-
-	if (!(clone_flags & CLONE_INTO_CGROUP) || !event_wanted(TRACE_EV_cgroup_attach))
-		return;
-	s = path_scratch(&group_scratch);
-	node = BPF_CORE_READ(child, cgroups, dfl_cgrp, kn);
-	if (!s || !node)
-		return;
-	span = group_path(s, node);
-	RECORD_STRUCTURAL(cgroup_attach, ROUND8(span.bytes)) {
-		record->cgroup = BPF_CORE_READ(node, id);
-		record->tid = child->pid;
-		record->pad = 0;
-		put_text(record + 1, &s->text[span.start], span.bytes);
-		COMMIT(cgroup_attach);
-	}
+	if ((clone_flags & CLONE_INTO_CGROUP) && event_wanted(TRACE_EV_cgroup_attach))
+		record_group(child);
 }

@@ -187,9 +187,14 @@ struct cgroup {
 	struct kernfs_node *kn;
 	struct cgroup_root *root;
 };
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
 struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* one for each controller */
 	struct cgroup *dfl_cgrp;
 };
+enum cgroup_subsys_id { cpu_cgrp_id = 1 };
 struct nsproxy {
 	void *pid_ns_for_children;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* loader.c - the life cycle of a tracer: open, load, map the rings, start, stop. */
+#include "group_hierarchy.h"
 #include "loader.h"
 
 #include <bpf/btf.h>
@@ -126,6 +127,7 @@ static void configure_constants(struct tracer *tracer)
 	config->filter_by_gid = options->filter_gid >= 0;
 	config->filter_gid = (unsigned int)options->filter_gid;
 	config->others_hidden = options->others_hidden;
+	config->group_hierarchy = tracer_group_hierarchy();
 	config->caller_in_bounds = options->caller == TRACER_CALLER_BOUNDS;
 	config->caller_depth = options->caller_depth;
 	config->caller_lower = options->caller_lower;

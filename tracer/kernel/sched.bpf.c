@@ -647,27 +647,15 @@ int BPF_PROG(kthread_stop, struct task_struct *task)
 	return 0;
 }
 
-PATH_SCRATCH(cgroup_scratch);
-
 SEC("event/cgroup_attach_task")
 int BPF_PROG(cgroup_attach, struct cgroup *cgroup, const char *path, struct task_struct *task, bool threadgroup)
 {
-	struct path_text *s = path_scratch(&cgroup_scratch);
-	long bytes;
+	u32 hierarchy = BPF_CORE_READ(cgroup, root, hierarchy_id);
 
-	/* Only for the unified hierarchy, which the start state covers: a thread is in one group of
-	 * each other hierarchy, too. */
-	if (BPF_CORE_READ(cgroup, root, hierarchy_id) != 0 || !s || !either_passes(task))
-		return 0;
-	bytes = bpf_probe_read_kernel_str(s->text, TRACER_PATH_BYTES, path);
-	if (bytes <= 0 || bytes > TRACER_PATH_BYTES)
-		return 0;
-	RECORD_STRUCTURAL(cgroup_attach, ROUND8((u32)bytes)) {
-		record->cgroup = BPF_CORE_READ(cgroup, kn, id);
-		record->tid = task->pid;
-		record->pad = 0;
-		put_text(record + 1, s->text, bytes);
-		COMMIT(cgroup_attach);
-	}
+	/* A thread is in one group of each other hierarchy, too. */
+	if (!hierarchy ||
+	    (hierarchy == config.group_hierarchy && BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id) == ROOT_GROUP))
+		if (either_passes(task))
+			record_group(task);
 	return 0;
 }

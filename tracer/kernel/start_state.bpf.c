@@ -122,7 +122,7 @@ int start_thread(struct bpf_iter__task *ctx)
 		record->cpu = task->thread_info.cpu;
 		record->running = task->on_cpu != 0;
 		record->start_ns = task->start_time;
-		record->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+		group_of(task, &record->cgroup);
 		record->nr = -1;
 		if (is_shown(task))
 			fill_syscall(record, task);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "clock_ns.h"
 #include "loader.h"
+#include "group_hierarchy.h"
 #include "kernel_names.h"
 #include "not_traced.h"
 #include "probe_attach.h"
@@ -220,11 +221,12 @@ int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const st
 	return result;
 }
 
-/* The path in the unified hierarchy, from the first thread that was found in the group. */
+/* The path in the hierarchy of the group, from the first thread that was found in the group. */
 static int emit_cgroup(struct tracer_collector *c, size_t idx)
 {
 	struct trace_start_cgroup payload = {.cgroup = c->cgroups[idx]};
 	char path[64], *line = NULL;
+	const char *group;
 	size_t room = 0;
 	int result = 0;
 	FILE *file;
@@ -235,9 +237,10 @@ static int emit_cgroup(struct tracer_collector *c, size_t idx)
 		return 0; /* exited meanwhile */
 	while (result == 0 && getline(&line, &room, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, "0::", 3) == 0)
+		group = tracer_group_path(line, (unsigned int)(payload.cgroup >> 56)); /* identity.bpf.c */
+		if (group)
 			result = tracer_emit_record(c, TRACE_EV_start_cgroup, clock_monotonic_ns(), &payload,
-						    sizeof(payload), line + 3);
+						    sizeof(payload), group);
 	}
 	free(line);
 	fclose(file);

@@ -6,6 +6,5 @@
 #include "config.h"
 
 void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS]);
-const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr);
 
 #endif

@@ -128,6 +128,10 @@ async function serversTable(walk, span) {
 	);
 }
 
+function addressText(address) {
+	return Number.isInteger(address) ? `0x${address.toString(16)}` : clean(address);
+}
+
 async function locksTable(walk, span) {
 	const { locks } = await askBooks(walk, span);
 
@@ -136,7 +140,10 @@ async function locksTable(walk, span) {
 		[
 			{ title: "Waited", cell: lock => processCell(walk, lock.pid, lock.comm) },
 			{ title: "Thread", text: lock => processText({ name: lock.thread, pid: lock.tid }) },
-			{ title: "Lock", text: lock => [lock.via, clean(lock.path || lock.address)].filter(Boolean).join(" ") },
+			{
+				title: "Lock",
+				text: lock => [lock.via, clean(lock.path) || addressText(lock.address)].filter(Boolean).join(" ")
+			},
 			{
 				title: "Held by",
 				text: lock =>

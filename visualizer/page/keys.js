@@ -19,7 +19,7 @@ import {
 } from "./walk.js";
 import { classLabel } from "./words.js";
 
-/** [keys, the text of help, action]; a key that also moves in tables and menus is in MOVING. */
+/** [keys, the text of help, action] */
 function makeTable(walk, actions) {
 	const { view } = walk,
 		part = share => (view.to - view.from) * share,
@@ -64,7 +64,17 @@ const NAMES = {
 	PageUp: "Page up",
 	PageDown: "Page down"
 };
-const MOVING = ["Enter", " ", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Backspace"];
+/** Keys that elements of the page need themselves: they do nothing else while such an element has the focus. */
+const NEEDED = [
+	[
+		"[role=grid], [role=listbox]",
+		["Enter", " ", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown"]
+	],
+	["button:not([role=tab]), a, summary", ["Enter", " "]],
+	["[type=checkbox]", [" "]],
+	["[role=tab]", ["ArrowLeft", "ArrowRight"]],
+	[".scroll", [" ", "ArrowUp", "ArrowDown", "PageUp", "PageDown"]]
+];
 const POINTER = [
 	["Wheel, pinch", "Zoom at the pointer; over the names: scroll the rows"],
 	["Shift + wheel, drag", "Move in time; drag up and down: scroll the rows"],
@@ -111,9 +121,8 @@ export function listenToKeys(walk, actions) {
 		const { target, key } = event;
 
 		if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
-		if (target.closest?.("input, select, textarea")) return;
-		if (MOVING.includes(key) && target.closest?.("button, a, [role=grid], [role=tab], [role=listbox], .scroll"))
-			return;
+		if (target.closest?.("input:not([type=checkbox]), select, textarea")) return;
+		if (NEEDED.some(([selector, keys]) => keys.includes(key) && target.closest?.(selector))) return;
 		const action = byKey.get(key) ?? (event.shiftKey ? undefined : byKey.get(key.toLowerCase()));
 
 		if (!action) return;

@@ -7,14 +7,18 @@ import { shownIndex } from "./rows.js";
 /** A function from the id of a row to the top of its bar, or of the row that it is folded into; null: not shown. */
 function makeTops(view) {
 	const tops = new Map();
+	let places = null; // of the shown nodes, by key
 
 	return id => {
+		places ??= new Map(view.shown.map((node, index) => [node.key, index]).reverse()); // a pinned row comes first
 		if (!tops.has(id)) {
-			const index = shownIndex(view.tree, view.shown, id);
+			const index = shownIndex(view.tree, places, id);
 
 			tops.set(
 				id,
-				index < 0 ? null : AXIS_HEIGHT + index * ROW_HEIGHT - view.scroll + (ROW_HEIGHT - BAR_HEIGHT) / 2
+				index === undefined
+					? null
+					: AXIS_HEIGHT + index * ROW_HEIGHT - view.scroll + (ROW_HEIGHT - BAR_HEIGHT) / 2
 			);
 		}
 		return tops.get(id);
@@ -61,7 +65,7 @@ function drawRange(context, view, colours) {
 
 /** Where events of a CPU were lost, its row is hatched. */
 function drawGaps(context, view, colours, topOf) {
-	for (const node of view.shown) {
+	for (const node of view.about.gaps?.length ? view.shown : []) {
 		if (node.row?.kind !== "cpu") continue;
 		const y = topOf(node.id);
 

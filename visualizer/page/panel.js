@@ -67,7 +67,7 @@ export function updatePanel(panel) {
 		panel.timer = 0;
 		panel.load();
 		panel.walk.view.busy(-1);
-	}, 150);
+	}, 60);
 }
 
 export function makePanel(walk) {

@@ -23,8 +23,8 @@ function leafNode(row, label, number, depth) {
 
 function processNode(process, threads, depth) {
 	const title = process.title || process.name || "(no name)";
-	const text =
-		`${title} ${process.name} ${process.pid} ${threads.map(t => `${t.name} ${t.tid}`).join(" ")}`.toLowerCase();
+	const own = `${title} ${process.name} ${process.pid}`.toLowerCase();
+	const text = `${own} ${threads.map(t => `${t.name} ${t.tid}`).join(" ")}`.toLowerCase();
 
 	if (threads.length === 1) return { ...leafNode(threads[0], title, process.pid, depth), process, text };
 	const kids = threads.map(t => ({
@@ -43,6 +43,7 @@ function processNode(process, threads, depth) {
 		process,
 		depth,
 		kids,
+		own,
 		text
 	};
 }
@@ -115,16 +116,18 @@ function lives(node, span) {
 export function shownNodes(tree, { open, pinned, filter, only, from, to, all }) {
 	const wanted = filter.trim().toLowerCase(),
 		shown = [];
-	const visit = node => {
-		if (wanted && !matches(node, wanted)) return;
+	const visit = (node, owner) => {
+		const isOwned = owner?.own?.includes(wanted); // all threads of a process that matches by its name
+
+		if (wanted && !isOwned && !matches(node, wanted)) return;
 		if (!all && !wanted && !lives(node, { from, to })) return;
 		shown.push(node);
-		if (open.has(node.key) || (wanted && node.id === null)) node.kids.forEach(visit);
+		if (open.has(node.key) || (wanted && node.id === null)) node.kids.forEach(kid => visit(kid, node));
 	};
 
 	if (only) return [...new Set(only.map(id => tree.byRow.get(id)).filter(Boolean))];
 	for (const key of pinned) if (tree.byKey.has(key)) shown.push({ ...tree.byKey.get(key), pinned: true, depth: 0 });
-	tree.nodes.forEach(visit);
+	tree.nodes.forEach(node => visit(node, null));
 	return shown;
 }
 
@@ -142,12 +145,12 @@ export function openTo(tree, open, id) {
 	return node;
 }
 
-/** The node that stands for the row @id in @shown: itself, or the closest one that it is folded into. */
-export function shownIndex(tree, shown, id) {
-	for (let node = tree.byRow.get(id); node; node = tree.parents.get(node.key)) {
-		const index = shown.findIndex(s => s.key === node.key);
-
-		if (index >= 0) return index;
-	}
-	return -1;
+/**
+ * The place of the row @id, or of the closest row that it is folded into; undefined: neither is shown.
+ * @places: the places of the shown nodes: Map from key to index
+ */
+export function shownIndex(tree, places, id) {
+	for (let node = tree.byRow.get(id); node; node = tree.parents.get(node.key))
+		if (places.has(node.key)) return places.get(node.key);
+	return undefined;
 }

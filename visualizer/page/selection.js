@@ -11,6 +11,7 @@ import {
 	follow,
 	goBack,
 	goTo,
+	holderOf,
 	leavePath,
 	nextOf,
 	rowText,
@@ -99,10 +100,10 @@ function spanContent(walk) {
 }
 
 function followText(view) {
-	const next = nextOf(view.span);
+	const next = nextOf(view.span) ?? holderOf(view.span);
 
 	return next
-		? `Follow to ${rowText(view, next.row)}`
+		? `Follow to ${rowText(view, next.row)}${holderOf(view.span) ? ", which had the CPU" : ""}`
 		: canFollow(view)
 			? "Its longest wait meanwhile"
 			: "The chain ends here";

@@ -13,11 +13,7 @@ export function time(title, value) {
 
 /** The same, of numbers. */
 export function count(title, value) {
-	return {
-		title,
-		value,
-		text: row => (value(row) === null || value(row) === undefined ? "-" : countText(value(row)))
-	};
+	return { title, value, text: row => (value(row) ? countText(value(row)) : "-") };
 }
 
 function head(columns, sorted, sort) {

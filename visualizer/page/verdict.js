@@ -77,7 +77,8 @@ export function missingSentences(about) {
 		);
 	if (about.coarse)
 		found.push(
-			'The trace is so long that own code, calls and page faults are not told apart in the picture: all of it is "on a CPU".'
+			'The trace is long: of 64 states on a CPU only the sums are kept, and boxes say "on a CPU". ' +
+				"tracevisualizer --view --from --to shows a part of it in full."
 		);
 	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
 }

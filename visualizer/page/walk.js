@@ -80,9 +80,19 @@ export function nextOf(span) {
 	);
 }
 
-/** True if the selected span leads on: to the thread that ended it, or to what its thread waited for meanwhile. */
+/** The thread that had the CPU the longest while a thread waited for it, with its row; undefined: none is known. */
+export function holderOf(span) {
+	return span.class === WAIT_CPU && Number.isInteger(span.cpu)
+		? span.holders?.find(({ thread }) => Number.isInteger(thread?.row))?.thread
+		: undefined;
+}
+
+/**
+ * True if the selected span leads on: to the thread that ended it, to the one that had the CPU, or to what its thread
+ * waited for meanwhile.
+ */
 export function canFollow({ span, chain }) {
-	return Boolean(span && (nextOf(span) || (chain.length && !span.kind)));
+	return Boolean(span && (nextOf(span) || holderOf(span) || (chain.length && !span.kind && span.class !== WAIT_CPU)));
 }
 
 /**
@@ -125,14 +135,40 @@ function longestWait(walk) {
 	);
 }
 
-/** Follows the selected wait to the thread that ended it, and from there to that thread's longest wait meanwhile. */
+/** The longest turn of the thread that had the CPU while another one waited for it. */
+function longestTurn(walk, span) {
+	const holder = holderOf(span),
+		cpu = [...walk.view.rows.values()].find(row => row.kind === "cpu" && row.cpu === span.cpu);
+
+	return cpu && longestSpan(walk, cpu.id, span.from, span.to, turn => turn.thread?.row === holder.row);
+}
+
+/** Where the selected span leads, as nextOf() has it, or by a search. */
+async function findNext(walk) {
+	const { view } = walk,
+		{ span } = view;
+
+	if (!span || !canFollow(view) || nextOf(span)) return span && nextOf(span);
+	if (holderOf(span)) {
+		const turn = await longestTurn(walk, span);
+
+		return turn ? { row: holderOf(span).row, t: Math.max(turn.from, span.from) } : null;
+	}
+	const wait = await longestWait(walk);
+
+	return wait ? { row: span.row, t: wait.from } : null;
+}
+
+/**
+ * Follows the selected wait to the thread that ended it, or that had the CPU, and from there to that thread's longest
+ * wait meanwhile.
+ */
 export async function follow(walk) {
 	const { view } = walk,
 		{ span } = view;
 
 	try {
-		const wait = span && !nextOf(span) && canFollow(view) ? await longestWait(walk) : null;
-		const next = (span && nextOf(span)) ?? (wait ? { row: span.row, t: wait.from } : null);
+		const next = await findNext(walk);
 
 		if (!next) {
 			announce(span ? "The chain ends here." : "Select a span first.");

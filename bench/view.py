@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""view.py - how long a page waits for the view's answers: one server on one trace, asked as the page asks."""
+import http.client
+import json
+import os
+import re
+import statistics
+import subprocess
+import time
+
+ROWS, COLUMNS = 60, 1600  # a full screen
+REPETITIONS = 7
+
+
+class Server:
+    """tracevisualizer --view on a trace"""
+
+    def __init__(self, visualizer, trace):
+        self.begin = time.monotonic()
+        self.child = subprocess.Popen([visualizer, "--view", "--no-browser", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/(\w+)/", self.child.stdout.readline())
+        self.port, self.token = int(found.group(1)), found.group(2)
+
+    def ask(self, question):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        connection.request("GET", f"/{self.token}/ask/{question}")
+        answer = connection.getresponse().read()
+        connection.close()
+        return answer
+
+    def milliseconds(self, question):
+        samples = []
+        for _ in range(REPETITIONS):
+            begin = time.monotonic()
+            self.ask(question)
+            samples.append((time.monotonic() - begin) * 1e3)
+        return statistics.median(samples)
+
+    def memory(self):
+        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) / 1024
+
+    def end(self):
+        self.child.terminate()
+        self.child.wait()
+
+
+def figures(visualizer, trace):
+    """the figures of one trace, by name; times of questions in ms"""
+    server = Server(visualizer, trace)
+    try:
+        about = json.loads(server.ask("about"))
+        result = {"first answer": (time.monotonic() - server.begin) * 1e3}
+        while not json.loads(server.ask("progress"))["complete"]:
+            time.sleep(0.02)
+        result["pass"] = time.monotonic() - server.begin
+        about = json.loads(server.ask("about"))
+        rows = [str(row["id"]) for row in json.loads(server.ask("rows"))["rows"]][:ROWS]
+        whole = about["duration_ns"]
+        middle = f"from={whole * 4 // 10}&to={whole * 5 // 10}"
+        result["events"] = about["events"]
+        result["picture, whole"] = server.milliseconds(f"shares?rows={','.join(rows)}&from=0&to={whole}&columns={COLUMNS}")
+        result["picture, a tenth"] = server.milliseconds(f"shares?rows={','.join(rows)}&{middle}&columns={COLUMNS}")
+        result["sums of a span"] = server.milliseconds(f"sums?{middle}")
+        result["path"] = server.milliseconds(f"path?row={rows[-1]}&{middle}")
+        result["memory"] = server.memory()
+        return result
+    finally:
+        server.end()
+
+
+def page_bytes(visualizer, trace):
+    """the size of the page that holds the whole trace"""
+    page = trace + ".html"
+    subprocess.run([visualizer, f"--html={page}", "--max-size=1G", trace], check=True, stderr=subprocess.DEVNULL)
+    size = os.path.getsize(page)
+    os.unlink(page)
+    return size
