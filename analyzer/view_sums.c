@@ -7,7 +7,7 @@
 
 #define BLOCK	    64u /* entries of a thread between two sums */
 #define PIECE_PARTS 64u /* of a piece that is cut */
-#define CPU_BLOCK   16u /* of a CPU, whose entries need sums of threads */
+#define CPU_BLOCK   4u	/* of a CPU, whose entries need sums of threads */
 
 /* ---- search ---- */
 

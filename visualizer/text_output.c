@@ -14,12 +14,13 @@
 
 size_t text_width(const char *text)
 {
+	bool has_columns = charset_has_columns();
 	size_t width = 0;
 
 	for (; *text; text = g_utf8_next_char(text)) {
 		gunichar c = g_utf8_get_char(text);
 
-		width += !charset_has_columns()	    ? 1
+		width += !has_columns		    ? 1
 			 : *text == '\t'	    ? 8 - width % 8
 			 : g_unichar_iszerowidth(c) ? 0
 			 : g_unichar_iswide(c)	    ? 2

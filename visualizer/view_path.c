@@ -73,6 +73,24 @@ static const struct trace_thread *thread_numbered(const struct path_tree *tree, 
 	return NULL;
 }
 
+/* Where the name of @thread begins that ends before @end, in a text that begins at @begin. */
+static const char *name_of(const struct trace_thread *thread, const char *begin, const char *end)
+{
+	struct string name = {0};
+	const char *at = end;
+	size_t length;
+
+	verdict_thread_text(thread, &name);
+	length = strcspn(string_text(&name), UNBROKEN_BLANK);
+	if ((size_t)(end - begin) >= length && strncmp(end - length, string_text(&name), length) == 0)
+		at = end - length;
+	else
+		while (at > begin && at[-1] != ' ')
+			at--;
+	string_free(&name);
+	return at;
+}
+
 /*
  * A name in the verdict is joined to its number by an unbroken blank: "for prices 29924, which".
  * Such a pair, if it is a link of the tree, is a link of the page.
@@ -94,8 +112,7 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 		at++;
 		if (!thread)
 			continue;
-		while (name > begin && name[-1] != ' ')
-			name--;
+		name = name_of(thread, begin, name);
 		window = longest_of(path, thread);
 		put_words(json, begin, (size_t)(name - begin));
 		json_open(json, NULL, "{");

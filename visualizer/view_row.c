@@ -234,6 +234,8 @@ void view_sums(struct view_session *session, struct view_question *question, str
 	struct view_window window = view_window_asked(session, question);
 	uint64_t ns[TRACE_NR_CLASSES];
 
+	if (*question->error)
+		return;
 	json_time(json, session, "from", window.from);
 	json_time(json, session, "to", window.to);
 	json_open(json, "rows", "[");

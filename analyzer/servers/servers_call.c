@@ -446,7 +446,7 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 		set_put_all(&s->sets, &thread->set, thread->call.incoming);
 		log_set(s, thread);
 	}
-	if (thread->call.endpoint && thread->call.endpoint->role == ROLE_CLIENT && thread->call.endpoint->asks_by_guess)
+	if (thread->call.endpoint && thread->call.endpoint->asks_by_guess)
 		thread->by_guess |= !thread->fresh;
 	else if (thread->call.role != CALL_ACCEPT) /* which has read nothing */
 		fresh_begin(thread);

@@ -525,7 +525,7 @@ static struct server_request *find_answered_before(const struct trace_servers *s
  * The thread has looked for work since it read its only open request, so what it asks a server is
  * for that one, or for itself: nothing is proven by it.
  */
-static void send_for_only(struct trace_servers *s, struct servers_thread *thread)
+static void send_for_only(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
 	struct server_request *only = open_only(thread);
 
@@ -533,6 +533,7 @@ static void send_for_only(struct trace_servers *s, struct servers_thread *thread
 		return;
 	set_put(&s->sets, &thread->call.outgoing, only);
 	thread->guess_ns = thread->call.enter_ns + 1;
+	endpoint->asks_by_guess = true;
 }
 
 void request_prepare(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
@@ -560,7 +561,7 @@ void request_prepare(struct trace_servers *s, struct servers_thread *thread, str
 	if (answer || again)
 		set_put(&s->sets, &thread->call.outgoing, answer ? answer : again);
 	else if (thread->held.nr == 1 && !thread->set && endpoint->role == ROLE_CLIENT)
-		send_for_only(s, thread);
+		send_for_only(s, thread, endpoint);
 	else
 		set_assign(&thread->call.outgoing, thread->set);
 }
@@ -645,6 +646,14 @@ static void answers_unseen(struct trace_servers *s, struct servers_thread *threa
 		open_answers_unseen(s, thread);
 }
 
+/* The requests for which @thread has just asked at @endpoint. */
+static struct set *asked_for(const struct servers_thread *thread, struct endpoint *endpoint)
+{
+	if (endpoint->asks_by_guess)
+		endpoint->asks_by_guess = thread_guesses(thread);
+	return endpoint->asks_by_guess ? thread->call.outgoing : thread->set;
+}
+
 void request_send(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
@@ -673,8 +682,7 @@ void request_send(struct trace_servers *s, struct servers_thread *thread, struct
 		set_remove(&s->sets, &thread->process->pending, thread->call.answer);
 		thread->call.answer = NULL;
 	} else if (endpoint->role == ROLE_CLIENT) {
-		endpoint->asks_by_guess = thread_guesses(thread);
-		set_assign(&endpoint->awaiting, endpoint->asks_by_guess ? thread->call.outgoing : thread->set);
+		set_assign(&endpoint->awaiting, asked_for(thread, endpoint));
 		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 }
