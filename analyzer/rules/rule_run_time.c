@@ -23,11 +23,11 @@
  * may have expired as often as a shorter tick would have.
  * The delivery of a signal is such an exit, and a long one. The timer that causes it often expires
  * together with the tick, so each signal excuses a tick. So does each stop: the exception behind a
- * step of a debugger, or at its breakpoint, has no event but its signal. A tick that is late, because the host of a
- * virtual machine had taken the CPU, often waits for the kernel to enable interrupts: so the time
- * that the host took is excused, too. A kernel that does not count this time (cpu_stolen is not
- * traced) leaves the rule without evidence: 9 ms that the host took on the way into the kernel look
- * like 9 ms of own code.
+ * step of a debugger, or at its breakpoint, has no event but its signal. A tick that is late,
+ * because the host of a virtual machine had taken the CPU, often waits for the kernel to enable
+ * interrupts: so the time that the host took is excused, too. A kernel that does not count this
+ * time (cpu_stolen is not traced) leaves the rule without evidence: 9 ms that the host took on the
+ * way into the kernel look like 9 ms of own code.
  */
 #include "rule_run_time.h"
 
