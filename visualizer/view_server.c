@@ -93,16 +93,32 @@ static bool has_own_pass(const char *question)
 	return strncmp(question, "books", 5) == 0 || strncmp(question, "events", 6) == 0;
 }
 
-static enum MHD_Result answer_question(struct server *server, struct MHD_Connection *connection, const char *question)
+/* Such a question needs the trace and the window of a session only, so it gets a copy. */
+static struct view_answer answer_by_own_pass(struct server *server, const char *question)
 {
-	bool locks = !has_own_pass(question);
+	struct view_session copy;
+
+	pthread_mutex_lock(&server->lock);
+	copy = server->session;
+	pthread_mutex_unlock(&server->lock);
+	return view_answer(&copy, question);
+}
+
+static struct view_answer answer_of_session(struct server *server, const char *question)
+{
 	struct view_answer answer;
 
-	if (locks)
-		pthread_mutex_lock(&server->lock);
+	pthread_mutex_lock(&server->lock);
 	answer = view_answer(&server->session, question);
-	if (locks)
-		pthread_mutex_unlock(&server->lock);
+	pthread_mutex_unlock(&server->lock);
+	return answer;
+}
+
+static enum MHD_Result answer_question(struct server *server, struct MHD_Connection *connection, const char *question)
+{
+	struct view_answer answer = has_own_pass(question) ? answer_by_own_pass(server, question)
+							   : answer_of_session(server, question);
+
 	return send_bytes(connection, answer.is_wrong ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_OK,
 			  answer.is_binary ? "application/octet-stream" : "application/json", answer.bytes, answer.size,
 			  MHD_RESPMEM_MUST_FREE);
@@ -159,22 +175,43 @@ static int make_token(struct server *server)
 	return 0;
 }
 
-static struct MHD_Daemon *listen_on_loopback(struct server *server, uint16_t *port)
+/*
+ * A socket on @port of the loopback address; 0: the kernel chooses one, and @port becomes it. -1:
+ * errno says why.
+ */
+static int listen_on_loopback(uint16_t *port)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_port = htons(*port),
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct MHD_Daemon *daemon;
+	socklen_t length = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
 
-	daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, *port, NULL, NULL, on_request, server,
-				  MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_THREAD_POOL_SIZE,
-				  THREADS, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-				  CONNECTION_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-				  MHD_OPTION_URI_LOG_CALLBACK, note_uri, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-				  on_completed, NULL, MHD_OPTION_END);
-	if (daemon)
-		*port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
-	return daemon;
+	if (fd < 0)
+		return -1;
+	/* a view that has just ended must not keep its port from the next one */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, MAX_CONNECTIONS) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	*port = ntohs(address.sin_port);
+	return fd;
+}
+
+/* From here on, other threads read @server. */
+static struct MHD_Daemon *start_daemon(struct server *server, int fd)
+{
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, server,
+				MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
+				MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				CONNECTION_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+				MHD_OPTION_URI_LOG_CALLBACK, note_uri, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
+				NULL, MHD_OPTION_END);
 }
 
 /* ---- the pass, and the end ---- */
@@ -237,33 +274,42 @@ static void print_address(const char *address, uint16_t port)
 	fflush(stdout);
 }
 
+static int complain_of_port(uint16_t port)
+{
+	return port ? complain(1,
+			       "port %u of 127.0.0.1 cannot be used: %s; leave --port out, and the kernel chooses one",
+			       port, strerror(errno))
+		    : complain(1, "no port of 127.0.0.1 can be used: %s", strerror(errno));
+}
+
 static int serve(struct server *server, const struct visualizer_options *options, const sigset_t *ends)
 {
 	uint16_t port = options->port;
 	char address[MAX_ADDRESS];
 	struct MHD_Daemon *daemon;
-	int result;
+	int fd, result;
 
 	result = make_token(server);
 	if (result)
 		return result;
-	daemon = listen_on_loopback(server, &port);
-	if (!daemon)
-		return port ? complain(1,
-				       "port %u of 127.0.0.1 cannot be used: %s; leave --port out, and the kernel "
-				       "chooses one",
-				       port, strerror(errno))
-			    : complain(1, "no port of 127.0.0.1 can be used: %s", strerror(errno));
+	fd = listen_on_loopback(&port);
+	if (fd < 0)
+		return complain_of_port(port);
 	snprintf(server->hosts[0], sizeof(server->hosts[0]), "127.0.0.1:%u", port);
 	snprintf(server->hosts[1], sizeof(server->hosts[1]), "localhost:%u", port);
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/%s/", port, server->token);
+	daemon = start_daemon(server, fd);
+	if (!daemon) {
+		close(fd);
+		return complain(1, "the web server of the view does not start: %s", strerror(errno));
+	}
 	print_address(address, port);
 	if (!options->no_browser)
 		browser_open(address);
 	result = read_trace(server, ends);
 	if (result == 0)
 		wait_for_end(server, ends);
-	MHD_stop_daemon(daemon);
+	MHD_stop_daemon(daemon); /* closes the socket */
 	browser_end();
 	return result < 0;
 }
