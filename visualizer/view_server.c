@@ -36,6 +36,7 @@
 struct server {
 	struct view_session session;
 	pthread_mutex_t lock; /* of @session */
+	pthread_mutex_t next; /* held by the thread that gets @lock next: session_lock() */
 	char token[TOKEN_DIGITS + 1];
 	char hosts[2][64]; /* accepted Host headers */
 	time_t asked;	   /* when a page asked last; 0: never */
@@ -51,6 +52,24 @@ static const char *const headers[][2] = {
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 	{"Cache-Control", "no-store"},
 };
+
+/* ---- the session ---- */
+
+/*
+ * The pass takes the lock again as soon as it has released it, so a question might wait for the
+ * whole pass. It holds @next while it waits, which the pass needs first.
+ */
+static void session_lock(struct server *server)
+{
+	pthread_mutex_lock(&server->next);
+	pthread_mutex_lock(&server->lock);
+	pthread_mutex_unlock(&server->next);
+}
+
+static void session_unlock(struct server *server)
+{
+	pthread_mutex_unlock(&server->lock);
+}
 
 /* ---- answers ---- */
 
@@ -98,9 +117,9 @@ static struct view_answer answer_by_own_pass(struct server *server, const char *
 {
 	struct view_session copy;
 
-	pthread_mutex_lock(&server->lock);
+	session_lock(server);
 	copy = server->session;
-	pthread_mutex_unlock(&server->lock);
+	session_unlock(server);
 	return view_answer(&copy, question);
 }
 
@@ -108,9 +127,9 @@ static struct view_answer answer_of_session(struct server *server, const char *q
 {
 	struct view_answer answer;
 
-	pthread_mutex_lock(&server->lock);
+	session_lock(server);
 	answer = view_answer(&server->session, question);
-	pthread_mutex_unlock(&server->lock);
+	session_unlock(server);
 	return answer;
 }
 
@@ -218,9 +237,9 @@ static struct MHD_Daemon *start_daemon(struct server *server, int fd)
 
 static void read_step(struct server *server, uint64_t until, int *ret_result)
 {
-	pthread_mutex_lock(&server->lock);
+	session_lock(server);
 	*ret_result = view_session_step(&server->session, until);
-	pthread_mutex_unlock(&server->lock);
+	session_unlock(server);
 }
 
 static bool is_ended(const sigset_t *ends, int seconds)
@@ -316,7 +335,7 @@ static int serve(struct server *server, const struct visualizer_options *options
 
 int view_serve(const struct trace *trace, const struct visualizer_options *options)
 {
-	static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = PTHREAD_MUTEX_INITIALIZER};
 	sigset_t ends;
 	int result;
 

@@ -5,6 +5,8 @@
 #include "report_disks.h"
 #include "view_session.h"
 
+#define MAX_INTERVALS (8u << 20) /* 12 to 18 bytes each */
+
 static void set_span(struct view_session *session)
 {
 	const struct time_window *window = &session->window;
@@ -19,7 +21,7 @@ static void set_span(struct view_session *session)
 int view_session_begin(struct view_session *session, const struct trace *trace,
 		       const struct visualizer_options *options)
 {
-	struct trace_view_options asked = {.size = sizeof(asked)};
+	struct trace_view_options asked = {.size = sizeof(asked), .max_intervals = MAX_INTERVALS};
 	struct trace_error error = {0};
 	struct report *report = &session->report;
 
