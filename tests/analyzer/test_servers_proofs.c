@@ -328,7 +328,7 @@ static void with_two_requests_it_is_not_known_for_which_it_asks(void)
 	end(&k);
 }
 
-/* What it asks next may be for itself, too, until it reads a request. */
+/* The next question of the thread may be for itself, too, until it reads a request. */
 static void what_follows_a_guess_is_not_proven(void)
 {
 	for (int reads = 0; reads < 2; reads++) {

@@ -47,7 +47,7 @@ static long long waited_ns(const json_t *process, bool idle)
 	return ns;
 }
 
-/* What the proxy measured has its waits for a CPU, too. */
+/* The time that the proxy measured has its waits for a CPU, too. */
 static bool is_near(const char *scenario, const char *key, const json_t *process, bool idle)
 {
 	long long got = waited_ns(process, idle), expected = truth_of(scenario, key), slack = expected / 100 + SLACK_NS;

@@ -184,7 +184,7 @@ static void holds(bool true_, const char *claim, int line)
 	nr_wrong++;
 }
 
-/* What the server has measured for this client, alone and together with others. */
+/* The CPU time that the server has measured for this client, alone and together with others. */
 static long long whole_truth(const struct session *s, const struct truth *t)
 {
 	struct truth other;
