@@ -42,10 +42,13 @@ static void fail(struct trace_history *history, int error)
 
 uint32_t series_before(const struct series *series, uint64_t ns)
 {
-	uint32_t low = 0, high = series->nr;
-
 	if (!series->nr || ns <= series->from[0] || ns > series->end)
 		return UINT32_MAX;
+	return series_search(series, ns, 0, series->nr);
+}
+
+uint32_t series_search(const struct series *series, uint64_t ns, uint32_t low, uint32_t high)
+{
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -229,18 +232,6 @@ static bool activity_equal(const struct history_activity *a, const struct histor
 	       a->state == b->state && a->kind == b->kind && a->idle == b->idle;
 }
 
-static enum trace_class class_of(const struct history_activity *activity)
-{
-	switch (activity->state) {
-	case TRACE_STATE_BLOCKED:
-		return activity->idle ? TRACE_CLASS_REST : (enum trace_class)(TRACE_CLASS_WAIT + activity->kind);
-	case TRACE_STATE_RUNNING:
-		return TRACE_CLASS_RUNNING;
-	default:
-		return (enum trace_class)activity->state;
-	}
-}
-
 static uint32_t activity_new(struct trace_history *history, const struct history_activity *activity)
 {
 	uint32_t max = history->max_activities ? history->max_activities * 2 : 64;
@@ -256,7 +247,8 @@ static uint32_t activity_new(struct trace_history *history, const struct history
 		history->max_activities = max;
 	}
 	history->activities[history->nr_activities] = *activity;
-	history->activities[history->nr_activities].class_of_time = (uint8_t)class_of(activity);
+	history->activities[history->nr_activities].class_of_time = (uint8_t)trace_class_of(
+		(enum trace_state)activity->state, (enum trace_wait_kind)activity->kind, activity->idle);
 	return history->nr_activities++;
 }
 

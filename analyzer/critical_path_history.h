@@ -115,6 +115,11 @@ uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t
  * Returns UINT32_MAX if that instant is before the first entry, or after the end.
  */
 uint32_t series_before(const struct series *series, uint64_t ns);
+/**
+ * series_search() - the last entry that begins before @ns, of those from @low to before @high
+ * The entry @low begins before @ns.
+ */
+uint32_t series_search(const struct series *series, uint64_t ns, uint32_t low, uint32_t high);
 /** history_activity_of() - the activity of an entry; that of a piece is history.running */
 static inline uint32_t history_activity_of(const struct trace_history *history, uint32_t value)
 {

@@ -14,7 +14,7 @@
 /* As series_before(), for an instant near the entry @hint. */
 static uint32_t entry_before(const struct series *series, uint64_t ns, uint32_t hint)
 {
-	uint32_t low = hint, step = 1, high;
+	uint32_t low = hint, step = 1;
 
 	if (hint >= series->nr || series->from[hint] >= ns || ns > series->end)
 		return series_before(series, ns);
@@ -22,16 +22,7 @@ static uint32_t entry_before(const struct series *series, uint64_t ns, uint32_t 
 		low += step;
 		step *= 2;
 	}
-	high = low + step < series->nr ? low + step : series->nr;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (series->from[middle] < ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return series_search(series, ns, low, low + step < series->nr ? low + step : series->nr);
 }
 
 static void subtract(struct class_times *times, const struct class_times *less)

@@ -127,18 +127,6 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 
 /* ---- path ---- */
 
-static uint64_t class_of(const struct trace_path_segment *s)
-{
-	switch (s->state) {
-	case TRACE_STATE_BLOCKED:
-		return s->idle ? TRACE_CLASS_REST : TRACE_CLASS_WAIT + (uint64_t)s->kind;
-	case TRACE_STATE_RUNNING:
-		return TRACE_CLASS_RUNNING;
-	default:
-		return (uint64_t)s->state;
-	}
-}
-
 static void put_segment(struct json *json, struct view_session *session, const struct trace_path_segment *s)
 {
 	const struct view_window window = {s->from_ns, s->to_ns};
@@ -146,7 +134,7 @@ static void put_segment(struct json *json, struct view_session *session, const s
 
 	json_open(json, NULL, "\n{");
 	put_place(json, session, s->thread, &window);
-	json_u64(json, "class", class_of(s));
+	json_u64(json, "class", trace_class_of(s->state, s->kind, s->idle));
 	json_text(json, "state", trace_state_name(s->state));
 	if (*s->name)
 		json_text(json, "name", s->name);

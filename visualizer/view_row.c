@@ -15,7 +15,7 @@ uint32_t view_row_number(struct trace_row_id id)
 	return (uint32_t)id.kind << KIND_SHIFT | id.index;
 }
 
-static bool row_of_number(struct view_session *session, uint64_t number, struct trace_row *ret_row)
+bool view_row_numbered(struct view_session *session, uint64_t number, struct trace_row *ret_row)
 {
 	struct trace_row_id id = {(enum trace_row_kind)(number >> KIND_SHIFT),
 				  (uint32_t)(number & ((1u << KIND_SHIFT) - 1))};
@@ -25,7 +25,7 @@ static bool row_of_number(struct view_session *session, uint64_t number, struct 
 
 bool view_row_asked(struct view_session *session, struct view_question *question, struct trace_row *ret_row)
 {
-	if (row_of_number(session, question_number(question, "row", UINT64_MAX), ret_row))
+	if (view_row_numbered(session, question_number(question, "row", UINT64_MAX), ret_row))
 		return true;
 	if (!*question->error)
 		snprintf(question->error, sizeof(question->error), "there is no such row");
@@ -123,20 +123,29 @@ static uint64_t busy(struct view_session *session, struct trace_row_id id)
 	return sum;
 }
 
-static bool is_in(const struct pointers *list, const void *pointer)
+struct view_pointer_row {
+	uint64_t key; /* an address */
+};
+
+/* The command and its descendants, by address. */
+static struct hash_table family_of(const struct view_session *session)
 {
-	for (size_t i = 0; i < list->nr; i++)
-		if (list->at[i] == pointer)
-			return true;
-	return false;
+	struct hash_table table = {0};
+	struct pointers family = {0};
+
+	if (session->report.command.process)
+		family = command_family(&session->report.command);
+	for (size_t i = 0; i < family.nr; i++)
+		memory_row(&table, sizeof(struct view_pointer_row), (uintptr_t)family.at[i]);
+	pointers_free(&family);
+	return table;
 }
 
 static struct listed *list_rows(struct view_session *session, enum trace_row_kind kind, size_t *ret_nr)
 {
 	size_t nr = trace_view_nr_rows(session->view, kind);
 	struct listed *rows = memory_take(nr + 1, sizeof(*rows));
-	struct pointers family = session->report.command.process ? command_family(&session->report.command)
-								 : (struct pointers){0};
+	struct hash_table family = family_of(session);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		struct listed *row = &rows[i];
@@ -146,12 +155,12 @@ static struct listed *list_rows(struct view_session *session, enum trace_row_kin
 		row->busy_ns = busy(session, row->row.id);
 		if (kind == TRACE_ROW_CPU)
 			continue;
-		row->of_command = is_in(&family, row->row.process);
+		row->of_command = table_find(&family, sizeof(struct view_pointer_row), (uintptr_t)row->row.process);
 		row->is_kernel = trace_process_is_kernel(row->row.process);
 	}
 	if (kind != TRACE_ROW_CPU)
 		memory_sort(rows, nr, sizeof(*rows), by_interest, NULL);
-	pointers_free(&family);
+	table_clear(&family);
 	*ret_nr = nr;
 	return rows;
 }
@@ -288,20 +297,16 @@ struct targets {
 	struct hash_table seen;
 	size_t nr;
 };
-struct target_row {
-	uint64_t key; /* address of the text: equal texts have the same */
-};
 
 static bool put_target(void *data, const struct trace_view_span *span)
 {
 	struct targets *targets = data;
-	struct target_row *row;
+	const size_t bytes = sizeof(struct view_pointer_row);
 
-	if (!*span->target)
+	/* equal texts have the same address */
+	if (!*span->target || table_find(&targets->seen, bytes, (uintptr_t)span->target))
 		return true;
-	if (table_find(&targets->seen, sizeof(*row), (uintptr_t)span->target))
-		return true;
-	memory_row(&targets->seen, sizeof(*row), (uintptr_t)span->target);
+	memory_row(&targets->seen, bytes, (uintptr_t)span->target);
 	if (!contains(span->target, targets->text))
 		return true;
 	json_open(targets->json, NULL, "\n{");

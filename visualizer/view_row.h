@@ -8,6 +8,8 @@
 
 /** view_row_number() - kind * 2^28 + index */
 uint32_t view_row_number(struct trace_row_id id);
+/** view_row_numbered() - false: there is no such row */
+bool view_row_numbered(struct view_session *session, uint64_t number, struct trace_row *ret_row);
 /** view_row_asked() - the row of the parameter "row"; false, with an error: none */
 bool view_row_asked(struct view_session *session, struct view_question *question, struct trace_row *ret_row);
 /** struct view_window - a span of time in the clock of the trace */

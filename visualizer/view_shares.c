@@ -88,12 +88,9 @@ static bool rows_asked(struct view_session *session, struct view_question *quest
 
 	while (*at && nr < SHARES_MAX_ROWS) {
 		char *end;
-		struct trace_row_id id;
 		unsigned long number = strtoul(at, &end, 10);
 
-		id = (struct trace_row_id){(enum trace_row_kind)(number >> 28), (uint32_t)number & 0xfffffff};
-		if (end == at || (*end && *end != ',') || number >> 28 > TRACE_ROW_THREAD ||
-		    !trace_view_get_row(session->view, id, &rows[nr]))
+		if (end == at || (*end && *end != ',') || !view_row_numbered(session, number, &rows[nr]))
 			break;
 		nr++;
 		at = *end ? end + 1 : end;

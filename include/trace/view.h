@@ -57,6 +57,13 @@ enum trace_class {
 	TRACE_CLASS_UNREAD = 20,  /* the pass has not told it yet */
 	TRACE_NR_CLASSES = 21,
 };
+/** trace_class_of() - the class of a thread's interval; @kind and @idle: if it is blocked */
+static inline enum trace_class trace_class_of(enum trace_state state, enum trace_wait_kind kind, bool idle)
+{
+	if (state == TRACE_STATE_BLOCKED)
+		return idle ? TRACE_CLASS_REST : (enum trace_class)(TRACE_CLASS_WAIT + kind);
+	return state == TRACE_STATE_RUNNING ? TRACE_CLASS_RUNNING : (enum trace_class)state;
+}
 /** trace_class_name() - "user", "wait_cpu", "rest", "file" ...; static */
 const char *trace_class_name(enum trace_class class_of_time);
 
