@@ -538,6 +538,11 @@ static int check_together(const struct visualizer_options *options)
 	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
 	     options->reports.critical_path || options->reports.timeline || options->reports.verify))
 		return complain_of_word("option", "--slowest", "cannot be combined with another report");
+	if (options->reports.view &&
+	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
+	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
+	     options->reports.slowest || options->reports.verify || options->output))
+		return complain_of_word("option", "--view", "is a page and cannot be combined with another report");
 	if (options->html &&
 	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
 	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||

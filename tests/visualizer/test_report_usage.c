@@ -35,6 +35,8 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"-a --tid=1 --tid 2 t", "'2' is a second value"},
 		{"--csv t", "--csv: --json has every figure"},
 		{"--color=never t", "--color: colours are for terminals only"},
+		{"--view --json t", "--view is a page and cannot be combined with another report"},
+		{"--view -d t", "--view is a page"},
 		{"-i t", "-i: the trace is an argument"},
 		{"-a --top=0 t", "'0' is not a number of rows"},
 		{"--pid", "--pid: N is missing"},
