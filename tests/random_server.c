@@ -528,6 +528,7 @@ static void choose_processes(struct planner *p, uint64_t seed)
 	p->habits.asked = plan->nr_helpers ? some(&q) : 0;
 	p->habits.passed = plan->nr_helpers ? some(&q) : 0;
 	plan->execs = plan->nr_helpers && chance(&q, 40);
+	plan->startup_us = chance(&q, 40) ? 0 : below(&q, 2 * p->job_us);
 }
 
 /*

@@ -79,12 +79,14 @@ enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
  * @tcp: the clients connect by TCP, not by unix sockets
  * @udp: they have no connections, and the server has one socket
  * @ring: the server's threads accept, read without poll, and answer through rings of io_uring
+ * @startup_us: CPU time of each process that the server makes, before its first step: for no client
  */
 struct plan {
 	uint32_t nr;
 	uint32_t nr_threads, nr_clients, nr_helpers;
 	bool forked, by_pipes, execs, tcp, udp, ring;
 	uint8_t means; /* enum plan_means */
+	uint32_t startup_us;
 	uint32_t nr_notes;
 	struct step steps[PLAN_STEPS];
 };

@@ -335,6 +335,7 @@ static int as_helper(uint32_t actor, int fd)
 	seed_now = board->seed;
 	memcpy(connections, board->connections, sizeof(connections));
 	memcpy(helper_fds, board->helper_fds, sizeof(helper_fds));
+	spin(board->plan.startup_us / 2);
 	execute_actor(actor);
 	return 0;
 }
@@ -344,6 +345,7 @@ static void begin_actor(uint32_t actor)
 	if (begin_process(actor < PLAN_THREADS ? "server" : "helper"))
 		return;
 	board->pids[actor] = getpid();
+	spin(board->plan.startup_us / 2);
 	if (is_helper(actor) && board->plan.execs)
 		exec_helper(actor);
 	execute_actor(actor);
