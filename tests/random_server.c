@@ -556,6 +556,14 @@ uint32_t plan_process(const struct plan *plan, uint32_t actor)
 	return actor < PLAN_THREADS && !plan->forked ? 0 : actor;
 }
 
+bool plan_has_server(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nr; i++)
+		if (plan->steps[i].kind == STEP_ANSWER)
+			return true;
+	return !plan->udp;
+}
+
 void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 {
 	struct planner p = {.plan = plan, .state = seed * 7919, .job_us = job_us};

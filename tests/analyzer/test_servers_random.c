@@ -768,21 +768,12 @@ static void figures_add(struct figures *f, const struct trace_server_client *row
 	f->error += row->cpu_ns > truth ? row->cpu_ns - truth : truth - row->cpu_ns;
 }
 
-/* A process that reads datagrams and answers none is no server. */
-static bool has_server(const struct plan *plan)
-{
-	for (uint32_t i = 0; i < plan->nr; i++)
-		if (plan->steps[i].kind == STEP_ANSWER)
-			return true;
-	return !plan->udp;
-}
-
 /* Returns the number of bills that are wrong. */
 static int check(const struct model *m, struct figures *figures)
 {
 	int wrong = 0;
 
-	if (!has_server(m->plan))
+	if (!plan_has_server(m->plan))
 		return 0;
 	for (uint32_t process = 0; process < PLAN_ACTORS; process++)
 		for (uint32_t c = 0; c < m->plan->nr_clients && m->actors[process].exists; c++) {

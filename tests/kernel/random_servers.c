@@ -627,7 +627,7 @@ static void execute(uint64_t seed, FILE *truth)
 	board->pids[0] = server_pid;
 	for (uint32_t actor = 0; actor < PLAN_ACTORS; actor++)
 		for (uint32_t i = 0; i < board->plan.nr_clients; i++)
-			if (board->steps[actor][i])
+			if (board->steps[actor][i] && plan_has_server(&board->plan))
 				fprintf(truth, "%llu %d %d %lld %d\n", (unsigned long long)seed, board->pids[actor],
 					clients[i], board->truth[actor][i], board->steps[actor][i]);
 }
