@@ -285,10 +285,19 @@ static uint32_t parent_of(const struct trace_history *history, const struct trac
 	return birth && birth->ns == trace_thread_start_ns(thread) ? birth->parent : NO_THREAD;
 }
 
+int history_add_row(struct trace_history *history, const struct trace_thread *thread, uint32_t idx)
+{
+	struct history_idx_row *row = table_add(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
+
+	if (!row)
+		return -ENOMEM;
+	row->idx = idx;
+	return 0;
+}
+
 static uint32_t timeline_new(struct trace_history *history, const struct trace_thread *thread)
 {
-	uint32_t max = history->max_timelines ? history->max_timelines * 2 : 64;
-	struct history_idx_row *row;
+	uint32_t max = history->max_timelines ? history->max_timelines * 2 : 64, idx = history->nr_timelines;
 
 	if (history->nr_timelines >= history->max_timelines) {
 		struct thread_timeline *bigger = reallocarray(history->timelines, max, sizeof(*bigger));
@@ -298,11 +307,9 @@ static uint32_t timeline_new(struct trace_history *history, const struct trace_t
 		history->timelines = bigger;
 		history->max_timelines = max;
 	}
-	row = table_add(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
-	if (!row)
+	if (history_add_row(history, thread, idx) < 0)
 		goto fail;
-	row->idx = history->nr_timelines;
-	history->timelines[row->idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
+	history->timelines[idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
 	return history->nr_timelines++;
 fail:
 	fail(history, -ENOMEM);

@@ -21,6 +21,7 @@
 #include "visualizer_options.h"
 
 struct disk_figures;
+struct only_client;
 struct slowest;
 struct report_file;
 struct timeline_output;
@@ -34,6 +35,7 @@ struct timeline_output;
  * @disks: owned; for -a and --json, else NULL
  * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
+ * @only_clients: without @servers: what only_client_of() tells; borrowed
  * @file: the file behind @output, if it is one: report_file.h; owned by the stream
  */
 struct report {
@@ -43,6 +45,8 @@ struct report {
 	bool is_windowed;
 	struct trace_analysis *analysis;
 	struct trace_servers *servers;
+	const struct only_client *only_clients;
+	size_t nr_only_clients;
 	struct trace_user_events *user;
 	struct trace_history *history;
 	struct report_command command;

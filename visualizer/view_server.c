@@ -22,6 +22,7 @@
 #include "view_question.h"
 #include "view_server.h"
 #include "view_session.h"
+#include "view_store.h"
 
 #define TOKEN_BYTES	   16
 #define TOKEN_DIGITS	   (2 * TOKEN_BYTES)
@@ -40,6 +41,7 @@ struct server {
 	char token[TOKEN_DIGITS + 1];
 	char hosts[2][64]; /* accepted Host headers */
 	time_t asked;	   /* when a page asked last; 0: never */
+	char *index;	   /* owned: path of the index; NULL: it has none */
 };
 
 static const char *const headers[][2] = {
@@ -249,17 +251,37 @@ static bool is_ended(const sigset_t *ends, int seconds)
 	return sigtimedwait(ends, NULL, &timeout) > 0;
 }
 
+/* The next view of the trace begins with the index, and needs no pass. */
+static void write_index(struct server *server)
+{
+	char *notes = NULL;
+
+	if (!server->index)
+		return;
+	session_lock(server);
+	if (!trace_view_error(server->session.view))
+		notes = view_store_notes(&server->session);
+	session_unlock(server);
+	if (notes)
+		view_store_write(&server->session, notes, server->index);
+	free(notes);
+}
+
 /* Returns 0 when the trace is read, 1 when the user has ended the program, -1 after a message. */
 static int read_trace(struct server *server, const sigset_t *ends)
 {
 	uint64_t start = server->session.start, width = server->session.end - start;
 	int result = 0;
 
+	if (server->session.is_complete)
+		return 0;
 	for (unsigned int i = 1; result == 0; i++) {
 		read_step(server, i < STEPS ? start + (uint64_t)((double)width * i / STEPS) : UINT64_MAX, &result);
 		if (result == 0 && is_ended(ends, 0))
 			return 1;
 	}
+	if (result > 0)
+		write_index(server);
 	return result < 0 ? -1 : 0;
 }
 
@@ -344,9 +366,13 @@ int view_serve(const struct trace *trace, const struct visualizer_options *optio
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
-	result = view_session_begin(&server.session, trace, options);
+	server.index = view_store_path(trace, options);
+	result = server.index && view_store_begin(&server.session, trace, options, server.index)
+			 ? 0
+			 : view_session_begin(&server.session, trace, options);
 	if (!result)
 		result = serve(&server, options, &ends);
 	view_session_end(&server.session);
+	free(server.index);
 	return result;
 }

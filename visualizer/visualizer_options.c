@@ -72,6 +72,7 @@ FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(view, reports.view)
 FLAG(no_browser, no_browser)
+FLAG(no_index, no_index)
 FLAG(exact, exact)
 FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
@@ -398,6 +399,7 @@ static const struct option_spec option_table[] = {
 	{.name = "port", .value_name = "N", .value = OPTION_VALUE, .apply = set_port,
 	 .help = "with --view: this port of 127.0.0.1"},
 	{.name = "no-browser", .apply = set_no_browser, .help = "with --view: only print the address"},
+	{.name = "no-index", .apply = set_no_index, .help = "with --view: neither read nor write TRACE.view"},
 	{.name = "html", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_html,
 	 .help = "the view as one file, for any browser, without a network"},
 	{.name = "max-size", .value_name = "SIZE", .value = OPTION_VALUE, .apply = set_max_size,
@@ -577,6 +579,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
+		{o->no_index, o->reports.view, "--no-index", "it is for --view"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
 		{(o->window.from.origin || o->window.to.origin) && o->html, false, "--from or --to",
 		 "the page of --html has the whole trace"},

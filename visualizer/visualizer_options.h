@@ -122,6 +122,7 @@ struct visualizer_options {
 	bool exact;	    /* --ns */
 	bool no_pager;	    /* --no-pager */
 	bool no_browser;    /* --no-browser */
+	bool no_index;	    /* --no-index */
 	const char *html;   /* --html; NULL: not given */
 	uint64_t max_size;  /* of that page, bytes */
 	bool has_max_size;  /* --max-size was given */
