@@ -232,6 +232,27 @@ test("an address that leads nowhere is harmless", async () => {
 	await page.ready();
 });
 
+test("another file of the trace's name is told, and read at a key", { skip: Boolean(process.env.PAGE_URL) }, async () => {
+	const shown = `${STORY}.shown`;
+
+	fs.copyFileSync(STORY, shown);
+	const other = await startServer(shown),
+		own = await openPage(browser, other.url);
+
+	assert.equal(await own.locator("#file").isHidden(), true);
+	fs.copyFileSync(STORY, `${shown}.new`);
+	fs.renameSync(`${shown}.new`, shown);
+	await own.reload();
+	await own.ready();
+	assert.match(await own.text("#file"), /Another file has the name of this trace now.*Read it again/);
+	await own.keyboard.press("u");
+	await own.waitForFunction(() => document.getElementById("file")?.hidden && globalThis.traceView);
+	await own.ready();
+	assert.deepStrictEqual(own.said, []);
+	await own.context().close();
+	await other.end();
+});
+
 test("the critical path shows its rows only, and Escape leaves it", async () => {
 	await fresh();
 	const all = await labels();

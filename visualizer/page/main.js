@@ -4,6 +4,7 @@
 import { ask, question } from "./ask.js";
 import { completeBoxes, makeBoxes } from "./boxes.js";
 import { byId } from "./dom.js";
+import { readAgain, showFile } from "./file.js";
 import { makeHover } from "./hover.js";
 import { listenToKeys } from "./keys.js";
 import { makePanel } from "./panel.js";
@@ -22,7 +23,9 @@ import { makeWalk, selectRow, selectSpan, togglePath } from "./walk.js";
 import { clean, takeLabels } from "./words.js";
 
 const PROGRESS_MS = 300,
-	ALIVE_MS = 60000;
+	ALIVE_MS = 5000;
+
+const again = () => readAgain(fail);
 
 function fail(sentence) {
 	byId("error").textContent = sentence;
@@ -129,11 +132,12 @@ function keepPlace(walk) {
 	for (const name of ["span", "rows", "selection", "range"]) view.on(name, soon);
 }
 
-/** The server ends when no page has asked for some minutes. */
-async function stayAlive() {
+/** Asks what has become of the file. The server ends when no page has asked for some minutes. */
+async function stayAlive(view) {
 	for (;;) {
 		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
-		await ask("progress").catch(() => {});
+		Object.assign(view.about, await ask("progress").catch(() => ({})));
+		showFile(view.about, again);
 	}
 }
 
@@ -166,6 +170,7 @@ async function followReading(walk, picture) {
 		try {
 			Object.assign(view.about, await ask("progress"));
 			showMissing(view.about);
+			showFile(view.about, again);
 			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10))
 				continue;
 			shown = view.about.done_ns;
@@ -203,6 +208,7 @@ function listenToButtons(walk, toggleTheme) {
 		help = byId("help");
 	const actions = {
 		toggleTheme,
+		readAgain: again,
 		help: () => help.showModal(),
 		togglePanel: () => {
 			byId("panel").hidden = !byId("panel").hidden;
@@ -226,6 +232,7 @@ async function start() {
 	takeLabels(about.classes);
 	showTitle(about);
 	showMissing(about);
+	showFile(about, again);
 	if (about.duration_ns === 0) {
 		byId("sentence").textContent = "The trace is empty: nothing happened between its begin and its end.";
 		view.busy(-1);
@@ -240,7 +247,7 @@ async function start() {
 	keepPlace(walk);
 	showSelection(walk);
 	makePanel(walk);
-	followReading(walk, picture).then(stayAlive);
+	followReading(walk, picture).then(() => stayAlive(view));
 	globalThis.traceView = { view, timeline, question }; // for tests and consoles
 	view.busy(-1);
 }
