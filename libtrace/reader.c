@@ -44,6 +44,7 @@ static int file_map(struct trace *trace, const char *path, struct trace_error *r
 		return error_set(ret_error, -errno, "%s: cannot map the trace: %s", path, strerror(errno));
 	trace->data = data;
 	trace->bytes = (size_t)stat.st_size;
+	trace->head = file_head(data, trace->bytes);
 	return 0;
 }
 

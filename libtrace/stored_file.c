@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stored_file.c - the file of an open trace: is it still the same? */
 #include <string.h>
-#include "checksum.h"
+#include <unistd.h>
 #include "chunk.h"
 #include "stored_file.h"
 #include "trace.h"
@@ -11,6 +11,15 @@
 static bool is_input(const struct trace *trace)
 {
 	return trace->fd < 0 || strcmp(trace->path, "-") == 0;
+}
+
+/* A file of the same name may have been written over this one. */
+static bool has_its_head(const struct trace *trace)
+{
+	unsigned char head[FILE_HEAD_BYTES];
+	size_t bytes = trace->bytes < sizeof(head) ? trace->bytes : sizeof(head);
+
+	return pread(trace->fd, head, bytes, 0) == (ssize_t)bytes && file_head(head, bytes) == trace->head;
 }
 
 enum trace_file_state trace_file_state(const struct trace *trace)
@@ -24,7 +33,7 @@ enum trace_file_state trace_file_state(const struct trace *trace)
 	if (own.st_dev != now.st_dev || own.st_ino != now.st_ino)
 		return TRACE_FILE_REPLACED;
 	if ((uint64_t)own.st_size > trace->bytes)
-		return TRACE_FILE_GROWN;
+		return has_its_head(trace) ? TRACE_FILE_GROWN : TRACE_FILE_CHANGED;
 	return (uint64_t)own.st_size < trace->bytes || file_mtime_ns(&own) != trace->mtime_ns ? TRACE_FILE_CHANGED
 											      : TRACE_FILE_SAME;
 }

@@ -4,6 +4,15 @@
 /* stored_file.h - the file of an open trace: is it still the same? */
 #include <stdint.h>
 #include <sys/stat.h>
+#include "checksum.h"
+
+#define FILE_HEAD_BYTES 4096u
+
+/** file_head() - the checksum of the first bytes of a file of @bytes */
+static inline uint64_t file_head(const void *data, size_t bytes)
+{
+	return checksum_of(data, bytes < FILE_HEAD_BYTES ? bytes : FILE_HEAD_BYTES);
+}
 
 static inline uint64_t file_mtime_ns(const struct stat *stat)
 {
