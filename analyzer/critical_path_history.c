@@ -445,6 +445,22 @@ static void put_on_cpu(struct trace_history *history, struct thread_timeline *ti
 	}
 }
 
+/* Most entries of @series are gone: give their memory back. */
+static void series_trim(struct series *series)
+{
+	uint32_t max = series->nr + series->nr / 2 + 8;
+	uint64_t *from = max < series->max ? reallocarray(series->from, max, sizeof(*from)) : NULL;
+	uint32_t *value;
+
+	if (!from)
+		return;
+	series->from = from;
+	series->max = max;
+	value = reallocarray(series->value, max, sizeof(*value));
+	if (value)
+		series->value = value;
+}
+
 static void timeline_coarsen(struct trace_history *history, struct series *series)
 {
 	uint32_t nr = 0;
@@ -491,6 +507,8 @@ static void coarsen(struct trace_history *history)
 				timeline_to_pieces(history, &history->timelines[i]);
 			else
 				timeline_coarsen(history, &history->timelines[i].series);
+		for (uint32_t i = 0; i < history->nr_timelines; i++)
+			series_trim(&history->timelines[i].series);
 		for (uint32_t i = 0; i < history->nr_cpus; i++)
 			cpu_coarsen(history, &history->cpus[i]);
 	}
