@@ -583,18 +583,6 @@ static void choose_caller(const struct tracer_options *options, uint64_t mask[TR
 		mask[TRACE_EV_sys_caller / 64] &= ~(1ull << TRACE_EV_sys_caller % 64);
 }
 
-/* The same: samples take --sample. */
-static void choose_samples(const struct tracer_options *options, uint64_t mask[TRACE_MASK_WORDS])
-{
-	static const uint32_t events[] = {TRACE_EV_sample, TRACE_EV_fs_map};
-
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (options->sample_ns)
-			select_set(mask, events[i]);
-		else
-			mask[events[i] / 64] &= ~(1ull << events[i] % 64);
-}
-
 int session_run(const struct daemon_options *options)
 {
 	struct session session = {
@@ -604,7 +592,7 @@ int session_run(const struct daemon_options *options)
 
 	session.adds_required_events = select_finish(&options->selection, session.mask);
 	choose_caller(&options->tracer, session.mask);
-	choose_samples(&options->tracer, session.mask);
+	samples_choose(session.mask, options->tracer.sample_ns, true);
 	if (options->session.command) {
 		status = command_check(options->session.command[0], &error);
 		if (status) {

@@ -54,12 +54,31 @@ static void the_shortest_period_changes_too(void)
 	CU_ASSERT(others > 90);
 }
 
+static bool has(const uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
+{
+	return mask[id / 64] >> id % 64 & 1;
+}
+
+static void only_the_option_puts_samples_into_a_mask(void)
+{
+	uint64_t none[TRACE_MASK_WORDS] = {0}, all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+	samples_choose(none, true, false); /* the user changed the mask, and left them out */
+	CU_ASSERT_FALSE(has(none, TRACE_EV_sample));
+	samples_choose(none, true, true);
+	CU_ASSERT_TRUE(has(none, TRACE_EV_sample) && has(none, TRACE_EV_fs_map));
+	samples_choose(all, false, true);
+	CU_ASSERT_FALSE(has(all, TRACE_EV_sample) || has(all, TRACE_EV_fs_map));
+	CU_ASSERT_TRUE(has(all, TRACE_EV_sched_switch));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(periods_are_spread_evenly_around_the_mean),
 		CASE(a_period_says_nothing_of_the_next_one),
 		CASE(the_shortest_period_changes_too),
+		CASE(only_the_option_puts_samples_into_a_mask),
 		{NULL, NULL},
 	};
 
