@@ -19,6 +19,7 @@
 #include "option_parse.h"
 #include "preload.h"
 #include "process_name.h"
+#include "sample_period.h"
 #include "format_text.h"
 
 /* ---- values ---- */
@@ -317,6 +318,22 @@ static int apply_preload(void *into, const char *value, struct trace_error *ret_
 	return 0;
 }
 
+/* A number without a unit is a frequency elsewhere, so it is refused. */
+static int apply_sample(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	uint64_t ns = SAMPLES_DEFAULT_NS;
+
+	if (value && (!value[strspn(value, "0123456789.")] || text_parse_time(value, &ns) || ns < SAMPLES_MIN_NS ||
+		      ns > SAMPLES_MAX_NS))
+		return error_set(ret_error, -EINVAL,
+				 "--sample: \"%s\" is not a time between two samples of a CPU, from 20us to 1s: give "
+				 "--sample, --sample=4ms or --sample=250us",
+				 value);
+	options->tracer.sample_ns = ns;
+	return 0;
+}
+
 static int apply_control(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
@@ -559,7 +576,10 @@ static const struct option_spec option_table[] = {
 	 .words = "malloc pthread pthread:all functions", .apply = apply_preload,
 	 .help = "trace what COMMAND does: malloc, pthread, functions"},
 	{.letter = 's', .other_letter = 'S', .value_name = "d|u|lVALUE", .value = OPTION_VALUE, .apply = apply_caller,
-	 .help = "the caller of each system call: at a depth, or within bounds"},
+	 .help = "callers of system calls: at a depth, within bounds"},
+	{.name = "sample", .value_name = "PERIOD", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
+	 .words = "250us 997us 4ms", .apply = apply_sample,
+	 .help = "samples of the code, for tracevisualizer --profile"},
 	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
 	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},
 	{.name = "no-args", .apply = apply_no_args, .help = "no arguments of programs: they may have secrets"},
@@ -834,6 +854,9 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	    options->tracer.caller_upper <= options->tracer.caller_lower)
 		return error_set(ret_error, -EINVAL,
 				 "-su and -sl: the upper address must be greater than the lower one");
+	if (options->tracer.sample_ns && options->flight)
+		return error_set(ret_error, -EINVAL, "--sample records to a file: leave out %s",
+				 options->keep.keep_ns ? "--keep" : "-k");
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)

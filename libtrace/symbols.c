@@ -17,6 +17,7 @@
 
 #include "error_set.h"
 #include "hash_table.h"
+#include "kernel_code.h"
 #include "symbol_origin.h"
 #include "symbol_reader.h"
 
@@ -70,12 +71,14 @@ struct symbol_mapping {
  * struct symbol_step - an event in the life of a thread, in time order
  * Either @parent starts it as part of @pid (for a new process its own), or it executes a new
  * program.
+ * @by_map: fs_map told of the program, and sched_exec has not come yet
  */
 struct symbol_step {
 	uint32_t tid;
 	uint32_t pid;
 	uint32_t parent;
 	bool exec;
+	bool by_map;
 	uint64_t ts_ns;
 };
 
@@ -94,6 +97,7 @@ struct trace_symbols {
 	unsigned int nr_readers;
 	const struct trace *trace;
 	struct symbol_search search;
+	struct kernel_code kernel;
 	bool want_source;
 	bool failed; /* out of memory for a part of a query */
 };
@@ -244,6 +248,43 @@ static void collect_reported_map(struct trace_symbols *symbols, const struct tra
 			     });
 }
 
+/* The kernel maps the code of a new program before sched_exec. So the mappings begin with
+ * fs_map.exec. */
+static void collect_code_map(struct trace_symbols *symbols, const struct trace_event *event)
+{
+	const struct trace_fs_map *map = event->payload;
+	const char *path = trace_event_string(event);
+	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, event->ts_ns)};
+
+	if (map->exec) {
+		add_step(symbols, &(struct symbol_step){.tid = map->pid,
+							.pid = map->pid,
+							.exec = true,
+							.by_map = true,
+							.ts_ns = event->ts_ns});
+		return;
+	}
+	if (symbol_origin_recorded(symbols->trace, map->dev, map->ino, origin.id))
+		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
+	add_mapping(symbols, &(struct symbol_mapping){.pid = map->pid,
+						      .since_ns = event->ts_ns,
+						      .object = object_of(symbols, &origin, strlen(path)),
+						      .start = map->start,
+						      .end = map->end,
+						      .offset = map->offset});
+}
+
+/* Without fs_map before it, no mapping of the new program is known. */
+static void collect_exec(struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
+{
+	const struct symbol_step *step = latest_step(symbols, pid, ts_ns, true);
+
+	if (step && step->by_map)
+		symbols->steps[step - symbols->steps].by_map = false;
+	else
+		add_step(symbols, &(struct symbol_step){.tid = pid, .pid = pid, .exec = true, .ts_ns = ts_ns});
+}
+
 static void collect(struct trace_symbols *symbols, const struct trace_event *event)
 {
 	if (event->id == TRACE_EV_sched_fork && has_room(event, sizeof(struct trace_sched_fork))) {
@@ -253,11 +294,12 @@ static void collect(struct trace_symbols *symbols, const struct trace_event *eve
 							.pid = fork->tgid,
 							.parent = fork->parent_tid,
 							.ts_ns = event->ts_ns});
+	} else if (event->id == TRACE_EV_fs_map && has_room(event, sizeof(struct trace_fs_map))) {
+		collect_code_map(symbols, event);
 	} else if (event->id == TRACE_EV_sched_exec && has_room(event, sizeof(struct trace_sched_exec))) {
 		const struct trace_sched_exec *exec = event->payload;
 
-		add_step(symbols, &(struct symbol_step){
-					  .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns});
+		collect_exec(symbols, exec->tid, event->ts_ns);
 	} else if (event->type && !strcmp(event->type->name, "program:map")) {
 		collect_reported_map(symbols, event);
 	}
@@ -269,7 +311,7 @@ static int scan_events(struct trace_symbols *symbols, const struct trace *trace,
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state, .mask = mask};
 	static const uint32_t wanted[] = {TRACE_EV_start_thread, TRACE_EV_start_map, TRACE_EV_sched_fork,
-					  TRACE_EV_sched_exec, TRACE_EV_USER};
+					  TRACE_EV_sched_exec,	 TRACE_EV_fs_map,    TRACE_EV_USER};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	int error;
@@ -293,8 +335,8 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 		symbols->trace = trace;
 		symbols->search.folder = "";
 	}
-	if (!symbols || scan_events(symbols, trace, true, ret_error) || scan_events(symbols, trace, false, ret_error) ||
-	    symbols->failed) {
+	if (!symbols || kernel_code_read(&symbols->kernel, trace) || scan_events(symbols, trace, true, ret_error) ||
+	    scan_events(symbols, trace, false, ret_error) || symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
 	}
@@ -318,6 +360,7 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	free(symbols->mappings);
 	free(symbols->steps);
 	strings_clear(&symbols->strings);
+	kernel_code_clear(&symbols->kernel);
 	free(symbols);
 	return NULL;
 }
@@ -486,14 +529,32 @@ int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error 
 	return unread->code ? error_set(ret_error, unread->code, "%s", unread->message) : 0;
 }
 
+static bool find_in_kernel(const struct trace_symbols *symbols, uint64_t address, struct trace_symbol *ret_symbol)
+{
+	const struct kernel_function *function = kernel_code_find(&symbols->kernel, address);
+
+	if (!function)
+		return false;
+	*ret_symbol = (struct trace_symbol){.function = function->name,
+					    .offset = address - function->address,
+					    .file = function->file,
+					    .file_address = address,
+					    .source = "",
+					    .why = ""};
+	return true;
+}
+
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 			struct trace_symbol *ret_symbol)
 {
-	const struct symbol_mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
+	const struct symbol_mapping *mapping;
 	const struct symbol_kept *kept = NULL;
 	struct symbol_object *object;
 	uint64_t offset;
 
+	if (kernel_code_has(address))
+		return find_in_kernel(symbols, address, ret_symbol);
+	mapping = mapping_of(symbols, tid, ts_ns, address);
 	if (!mapping)
 		return false;
 	object = &symbols->objects[mapping->object];

@@ -13,6 +13,7 @@
  */
 #include <trace/analysis.h>
 #include <trace/critical_path.h>
+#include <trace/profile.h>
 #include <trace/reader.h>
 #include <trace/servers.h>
 #include <trace/user_events.h>
@@ -30,8 +31,9 @@ struct timeline_output;
  * struct report - all that a report may use
  * @window: of --from, --to and --around
  * @is_windowed: the figures of @analysis, @user and @disks are those of the window. Servers have
- *   none: a report leaves them out
- * @analysis, @servers, @user, @history: owned; NULL if the chosen reports do not need them
+ *     none: a report leaves them out
+ * @analysis, @servers, @user, @history, @profile: owned; NULL if the chosen reports do not need
+ *     them
  * @disks: owned; for -a and --json, else NULL
  * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
@@ -49,6 +51,7 @@ struct report {
 	size_t nr_only_clients;
 	struct trace_user_events *user;
 	struct trace_history *history;
+	struct trace_profile *profile;
 	struct report_command command;
 	struct disk_figures *disks;
 	struct slowest *slowest;

@@ -68,6 +68,7 @@ FLAG(short_help, reports.short_help)
 FLAG(help, reports.help)
 FLAG(version, reports.version)
 FLAG(all, rows.all)
+FLAG(profile, reports.profile)
 FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(view, reports.view)
@@ -386,13 +387,15 @@ static const struct option_spec option_table[] = {
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
 	 .apply = set_comm, .help = "only processes or threads of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
-	{.name = "json", .apply = set_json, .help = "-a, -d, --diff, --slowest, --critical-path as JSON"},
+	{.name = "json", .apply = set_json, .help = "-a, -d, --diff, --slowest, --profile, --critical-path as JSON"},
 	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
 	{.name = "help", .apply = set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
 	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
+	{.name = "profile", .apply = set_profile,
+	 .help = "the time of every function, of a trace of tracedaemon --sample"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "view", .apply = set_view, .help = "a page in the browser; the address goes to stdout"},
@@ -540,15 +543,19 @@ static int check_together(const struct visualizer_options *options)
 	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
 	     options->reports.critical_path || options->reports.timeline || options->reports.verify))
 		return complain_of_word("option", "--slowest", "cannot be combined with another report");
+	if (options->reports.profile &&
+	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
+	     options->reports.critical_path || options->reports.timeline || options->reports.slowest))
+		return complain_of_word("option", "--profile", "cannot be combined with another report");
 	if (options->reports.view &&
 	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
 	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
-	     options->reports.slowest || options->reports.verify || options->output))
+	     options->reports.slowest || options->reports.profile || options->reports.verify || options->output))
 		return complain_of_word("option", "--view", "is a page and cannot be combined with another report");
-	if (options->html &&
-	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
-	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
-	     options->reports.slowest || options->reports.verify || options->reports.view || options->output))
+	if (options->html && (options->reports.list || options->reports.analyze || options->reports.json ||
+			      options->reports.summary || options->reports.critical_path || options->reports.diff ||
+			      options->reports.timeline || options->reports.slowest || options->reports.profile ||
+			      options->reports.verify || options->reports.view || options->output))
 		return complain_of_word("option", "--html",
 					"writes its own file and cannot be combined with another report");
 	if (options->reports.timeline &&
@@ -566,10 +573,11 @@ static int check_together(const struct visualizer_options *options)
 static void warn_without_effect(const struct visualizer_options *o)
 {
 	bool listed = o->reports.list && !o->reports.summary,
-	     processes = o->reports.diff ||
-			 ((o->reports.analyze || o->reports.json) && !o->reports.critical_path && !o->reports.slowest);
-	bool text = listed && !o->reports.list_json;
-	bool choosable = processes || o->reports.answer || o->reports.timeline || o->reports.slowest;
+	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path &&
+					     !o->reports.slowest && !o->reports.profile);
+	bool text = listed && !o->reports.list_json, names = text || o->reports.profile;
+	bool choosable = processes || o->reports.answer || o->reports.timeline || o->reports.slowest ||
+			 o->reports.profile;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -587,24 +595,25 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
 		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
-		{o->rows.top, processes || o->reports.critical_path || o->reports.slowest, "--top",
-		 "it chooses how many rows -a, --json, --diff, --slowest and --critical-path have"},
+		{o->rows.top, processes || o->reports.critical_path || o->reports.slowest || o->reports.profile,
+		 "--top", "it chooses how many rows -a, --json, --diff, --slowest, --profile and --critical-path have"},
 		{o->events.cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->events.nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
 		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
 		{o->events.paths, text, "--paths", "it chooses what lists (-d) show"},
 		{o->events.hidden_columns, text, "--forget", "it chooses what lists (-d) show"},
-		{o->symbols.folder, text, "--symfs", "it is for the names of functions in lists (-d)"},
-		{o->symbols.debuginfod, text, "--debuginfod", "it is for the names of functions in lists (-d)"},
+		{o->symbols.folder, names, "--symfs", "it is for the names of functions in lists (-d) and --profile"},
+		{o->symbols.debuginfod, names, "--debuginfod",
+		 "it is for the names of functions in lists (-d) and --profile"},
 		{o->events.has_time, text, "--time", "it chooses what lists (-d) show"},
 		{o->processes.pid >= 0, listed || choosable, "--pid",
-		 "it chooses a process for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
+		 "it chooses a process for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
 		{o->processes.tid >= 0, listed || choosable, "--tid",
-		 "it chooses a thread for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
+		 "it chooses a thread for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
 		{o->processes.comm, choosable, "--comm",
-		 "it chooses processes for -a, --json, --diff, --slowest and --timeline"},
+		 "it chooses processes for -a, --json, --diff, --slowest, --profile and --timeline"},
 		{o->processes.cgroup, choosable, "--cgroup",
-		 "it chooses processes for -a, --json, --diff, --slowest and --timeline"},
+		 "it chooses processes for -a, --json, --diff, --slowest, --profile and --timeline"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
@@ -677,7 +686,8 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
-	    !options->reports.summary && !options->reports.slowest && !options->reports.view && !options->html)
+	    !options->reports.summary && !options->reports.slowest && !options->reports.profile &&
+	    !options->reports.view && !options->html)
 		*(opens_view(options) ? &options->reports.view : &options->reports.answer) = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;

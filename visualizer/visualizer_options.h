@@ -30,6 +30,7 @@ struct report_choice {
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
 	const char *slowest;	   /* NAME, scope:NAME, call:NAME or command:NAME; NULL: not given */
+	bool profile;
 	bool diff;
 	bool timeline;
 	bool view;

@@ -402,6 +402,12 @@ enum trace_string_space {
 	/* key: 0, 1, 2 ...; value: "DEV INODE ID" of a file that was mapped as code: its kernel dev
 	 * number and inode in decimal, its build id in hexadecimal or "" */
 	TRACE_STRING_BUILD_ID = 11,
+	/*
+	 * key: 0, 1, 2 ...; value: "ADDRESS BYTES NAME" of a function of the kernel that samples
+	 * hit: its address in hexadecimal, its bytes in decimal, its name, and behind a blank the
+	 * module in brackets if it is in one
+	 */
+	TRACE_STRING_KERNEL_CODE = 12,
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,
