@@ -204,7 +204,18 @@ static void put_name(FILE *out, const char *path)
 	free(json);
 }
 
-static void put_parts(FILE *out, const struct trace *trace, const struct packed *packed)
+/* The window that the page is about; 0: it has no such end. */
+static void put_window(FILE *out, const struct time_window *window)
+{
+	fprintf(out,
+		"<script type=\"application/json\" id=\"trace-window\">{\"from_ns\":\"%llu\",\"to_ns\":\"%llu\"}"
+		"</script>\n",
+		window->has_from ? (unsigned long long)window->from_ns : 0,
+		window->has_to ? (unsigned long long)window->to_ns : 0);
+}
+
+static void put_parts(FILE *out, const struct trace *trace, const struct time_window *window,
+		      const struct packed *packed)
 {
 	const struct page_file *loader = page_loader(), *engine = page_engine();
 
@@ -212,6 +223,7 @@ static void put_parts(FILE *out, const struct trace *trace, const struct packed 
 	put_modules(out);
 	put_text(out, page_worker(), "");
 	put_name(out, trace_get_info(trace)->file);
+	put_window(out, window);
 	put_base64(out, "engine", engine->bytes, engine->size);
 	put_base64(out, "trace-data", packed->bytes, packed->size);
 	fputs("<script>", out);
@@ -220,7 +232,8 @@ static void put_parts(FILE *out, const struct trace *trace, const struct packed 
 }
 
 /* The lines of index.html; those that name other files are left out. */
-static void put_page(FILE *out, const struct trace *trace, const struct packed *packed)
+static void put_page(FILE *out, const struct trace *trace, const struct time_window *window,
+		     const struct packed *packed)
 {
 	const struct page_file *index = page_file("index.html");
 	const char *end = index->bytes + index->size;
@@ -233,14 +246,14 @@ static void put_page(FILE *out, const struct trace *trace, const struct packed *
 		if (memmem(line, bytes, "rel=\"stylesheet\"", 16) || memmem(line, bytes, "type=\"module\"", 13))
 			continue;
 		if (memmem(line, bytes, "</body>", 7))
-			put_parts(out, trace, packed);
+			put_parts(out, trace, window, packed);
 		fwrite(line, 1, bytes, out);
 		if (memmem(line, bytes, "<meta charset", 13))
 			put_policy(out);
 	}
 }
 
-int report_html(const struct trace *trace, const struct visualizer_options *options)
+int report_html(const struct trace *trace, const struct time_window *window, const struct visualizer_options *options)
 {
 	struct packed packed = {0};
 	struct whole_file file;
@@ -257,7 +270,7 @@ int report_html(const struct trace *trace, const struct visualizer_options *opti
 	error = whole_file_open(&file, options->html);
 	if (error)
 		return complain(1, "%s cannot be written: %s", options->html, strerror(-error));
-	put_page(file.out, trace, &packed);
+	put_page(file.out, trace, window, &packed);
 	size = ftell(file.out);
 	if (file.path && size > 0 && (uint64_t)size > options->max_size)
 		result = too_large(options);

@@ -388,7 +388,8 @@ static int run(const struct visualizer_options *options)
 	result = time_window_of(trace, &options->window, &report.window);
 	if (options->reports.view || options->html) {
 		if (!result)
-			result = options->html ? report_html(trace, options) : view_serve(trace, options);
+			result = options->html ? report_html(trace, &report.window, options)
+					       : view_serve(trace, options);
 		trace_close(trace);
 		return result;
 	}

@@ -10,6 +10,7 @@
 #include "browser.h"
 #include "complain.h"
 #include "error_set.h"
+#include "number_parse.h"
 #include "option_parse.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
@@ -140,21 +141,12 @@ static int set_html(void *into, const char *value, struct trace_error *ret_error
 	return take_text("--html", value, "is not a file name", &options->html, ret_error);
 }
 
-/* A number of bytes, or with k, M or G of 1024 times as many. */
 static int set_max_size(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
-	char *end;
-	unsigned long long number, factor = 1;
 
-	errno = 0;
-	number = strtoull(value, &end, 10);
-	if (*end && !end[1])
-		factor = *end == 'k' ? 1u << 10 : *end == 'M' ? 1u << 20 : *end == 'G' ? 1u << 30 : 0;
-	if (*value < '0' || *value > '9' || (*end && end[1]) || !factor || errno || !number ||
-	    number > MAX_PAGE_BYTES / factor)
+	if (size_parse(value, MAX_PAGE_BYTES, &options->max_size) || !options->max_size)
 		return wrong("--max-size", value, "is not a size such as 20M, at most 4G", ret_error);
-	options->max_size = number * factor;
 	options->has_max_size = true;
 	return 0;
 }
@@ -578,8 +570,6 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
-		{(o->window.from.origin || o->window.to.origin) && o->html, false, "--from or --to",
-		 "the page of --html has the whole trace"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},

@@ -101,9 +101,13 @@ function processCell(walk, pid, name) {
 }
 
 async function serversTable(walk, span) {
-	if (span.from !== 0 || span.to !== walk.view.duration)
+	if (walk.view.about.part || span.from !== 0 || span.to !== walk.view.duration)
 		return [
-			el("p", { class: "dim" }, "Servers are charged to their clients for the whole trace only: f shows it.")
+			el(
+				"p",
+				{ class: "dim" },
+				`Servers are charged to their clients for the whole trace only${walk.view.about.part ? ", and this is a part of one" : ": f shows it"}.`
+			)
 		];
 	const { servers } = await askBooks(walk, span);
 	const pairs = servers.flatMap(server => server.clients.map(client => ({ server, client })));

@@ -14,7 +14,7 @@ import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
-import { countText, durationText } from "./time.js";
+import { countText, durationText, partText } from "./time.js";
 import { makeTimeline, resizeTimeline } from "./timeline.js";
 import { showMissing, updateVerdict } from "./verdict.js";
 import { makeView, showSpan, updateRows } from "./view.js";
@@ -39,8 +39,8 @@ function showTitle(about) {
 		clean(about.host),
 		`Linux ${clean(about.kernel)}`,
 		`${about.nr_cpus} CPUs`,
-		durationText(about.duration_ns),
-		`${countText(about.events)} events`
+		about.part ? partText(about) : durationText(about.duration_ns),
+		`${countText(about.events)} events${about.part ? " in the whole trace" : ""}`
 	]
 		.filter(Boolean)
 		.join(", ");

@@ -159,6 +159,6 @@ export function spanTitle(view) {
 		distance = Math.max(1, (to - from) / 100);
 
 	return from === 0 && to === view.duration
-		? `The whole trace, ${durationText(to)}`
+		? `The whole ${view.about.part ? "part" : "trace"}, ${durationText(to)}`
 		: `${pointText(from, distance)} to ${pointText(to, distance)} (${durationText(to - from)}), ${view.range ? "measured" : "the visible span"}`;
 }
