@@ -73,6 +73,7 @@ FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(view, reports.view)
 FLAG(no_browser, no_browser)
+FLAG(anonymous, anonymous)
 FLAG(exact, exact)
 FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
@@ -392,6 +393,8 @@ static const struct option_spec option_table[] = {
 	{.name = "no-browser", .apply = set_no_browser, .help = "with --view: only print the address"},
 	{.name = "html", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_html,
 	 .help = "the view as one file, for any browser, without a network"},
+	{.name = "anonymous", .apply = set_anonymous,
+	 .help = "with --html: pseudonyms for programs, paths, hosts, arguments, users"},
 	{.name = "max-size", .value_name = "SIZE", .value = OPTION_VALUE, .apply = set_max_size,
 	 .help = "with --html: write no larger page than this; 20M"},
 	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
@@ -569,6 +572,7 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
+		{o->anonymous, o->html, "--anonymous", "it is for --html"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,

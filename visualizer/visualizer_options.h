@@ -123,6 +123,7 @@ struct visualizer_options {
 	bool no_pager;	    /* --no-pager */
 	bool no_browser;    /* --no-browser */
 	const char *html;   /* --html; NULL: not given */
+	bool anonymous;	    /* --anonymous: that page has no names */
 	uint64_t max_size;  /* of that page, bytes */
 	bool has_max_size;  /* --max-size was given */
 	uint16_t port;	    /* --port; 0: the kernel chooses one */

@@ -28,6 +28,7 @@ complete -c tracevisualizer -l view -d 'a page in the browser; the address goes 
 complete -c tracevisualizer -l port -x -d 'with --view: this port of 127.0.0.1'
 complete -c tracevisualizer -l no-browser -d 'with --view: only print the address'
 complete -c tracevisualizer -l html -rF -d 'the view as one file, for any browser, without a network'
+complete -c tracevisualizer -l anonymous -d 'with --html: pseudonyms for programs, paths, hosts, arguments, users'
 complete -c tracevisualizer -l max-size -x -d 'with --html: write no larger page than this; 20M'
 complete -c tracevisualizer -l fail-above -x -d 'with --diff: exit with 1 if B ran longer by 10%, 50ms'
 complete -c tracevisualizer -l verify -d 'check the trace and all its sums, to 1 ns'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * engine_asks.c - engine_asks TRACE [FROM TO]: answers the questions on stdin, one in each line, as
- * the view does; each answer after a line with its number of bytes. FROM and TO are those of --from and --to. With
- * STORY=N in place of a trace's name it writes random story N to stdout instead: every third one is not finished, every
- * fourth one damaged.
+ * the view does; each answer after a line with its number of bytes. FROM and TO are those of --from
+ * and --to. With STORY=N in place of a trace's name it writes random story N to stdout instead:
+ * every third one is not finished, every fourth one damaged.
  */
 #include <stdio.h>
 #include <stdlib.h>

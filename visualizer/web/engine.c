@@ -44,8 +44,8 @@ static struct time_point point_of(const struct trace *trace, uint64_t ns)
 }
 
 /*
- * @bytes stay as long as the engine. @from_ns, @to_ns: the window, in the clock of the trace; 0: it is
- * not given. Returns 0; 1 or 2 after a message.
+ * @bytes stay as long as the engine. @from_ns, @to_ns: the window, in the clock of the trace; 0: it
+ * is not given. Returns 0; 1 or 2 after a message.
  */
 int engine_open(const unsigned char *bytes, size_t size, const char *name, uint64_t from_ns, uint64_t to_ns)
 {
