@@ -19,7 +19,7 @@
  * Returns false, and writes nothing, if the title is @comm.
  */
 bool program_title(const char *args, bool is_cut, const char *comm, char title[PROGRAM_TITLE_BYTES]);
-/** program_is_interpreter() - is @name, of so many @bytes, that of an interpreter, such as python3.11? */
+/** program_is_interpreter() - is @name, of @bytes, an interpreter, such as python3.11? */
 bool program_is_interpreter(const char *name, size_t bytes);
 /**
  * program_is_called() - is @name the kernel's name of the process, its title, the base name of its

@@ -71,7 +71,7 @@ static void rewrite_reference(struct pseudonyms *names, const struct trace_event
 	memcpy(payload + field->offset, &reference, sizeof(reference));
 }
 
-/* Of arguments that are cut, "bytes" is greater than their length. */
+/* "bytes" is greater than the length of arguments that are cut. */
 static void rewrite_arguments(struct pseudonyms *names, unsigned char *payload, const char *text, size_t bytes,
 			      struct writer_buffer *out)
 {

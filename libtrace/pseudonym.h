@@ -5,8 +5,8 @@
  * pseudonym.h - replaces names by others that tell nothing: "program-3" for "payroll". One name has
  * one pseudonym in a trace, numbered in the order of appearance.
  *
- * What every system has stays: folders such as /usr/lib, devices such as /dev/null, files without a
- * name such as pipe:[4711], threads of the kernel, the loopback address, user 0.
+ * Names that every system has stay: folders such as /usr/lib, devices such as /dev/null, files
+ * without a name such as pipe:[4711], threads of the kernel, the loopback address, user 0.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,8 @@ const { CLASSES, NR_CLASSES, ORDER, ABSENT, UNKNOWN, USER, WAIT_CPU, PROCESS, TH
 const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } = await pageModule("shares");
 const { bytesText, countText, durationText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
-const { makeTree, nrAbsent, openTo, shownIndex, shownNodes } = await pageModule("rows");
+const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
+const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, clean, objectText, spanSentence } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
@@ -302,6 +303,36 @@ test("filter, pins and paths choose rows", () => {
 		"load"
 	]);
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ only: [9, 2, 9, 77] }))), ["kworker", "load"]);
+});
+
+test("the filter of rows chooses the rows of tables", () => {
+	const tree = makeTree(ROWS),
+		names = filter =>
+			[...wantedRows(tree, filter)].map(id => ROWS.find(row => row.id === id)).map(row => row.pid ?? row.kind);
+
+	assert.equal(wantedRows(tree, "  "), null);
+	assert.deepStrictEqual(new Set(names("LOAD")), new Set([10]));
+	assert.deepStrictEqual(names("nothing has this name"), []);
+	const all = new Set(shownNodes(tree, choice({ filter: "walw", open: new Set(["3"]) })).map(node => node.id));
+
+	for (const id of all) assert.ok(wantedRows(tree, "walw").has(id));
+});
+
+test("the times of calls are added up, range by range", () => {
+	const sums = addTimes(new Map(), [
+		[0, 1],
+		[1024, 5]
+	]);
+
+	addTimes(sums, [
+		[1024, 2],
+		[4096, 1]
+	]);
+	addTimes(sums, undefined);
+	assert.deepStrictEqual([...sums], [[0, 1], [1024, 7], [4096, 1]]);
+	assert.deepStrictEqual(rangeOf([sums, new Map()]), { first: 0, last: 12 });
+	assert.equal(rangeOf([new Map()]), null);
+	assert.equal(timesText(new Map([[4096, 1], [1024, 1234]])), "1.02 us: 1,234, 4.10 us: 1");
 });
 
 test("rows that do not exist in the visible span are left out, and counted", () => {
