@@ -181,8 +181,8 @@ static void put_times(struct json *json, const struct trace_figures *figures, co
 	json_close(json, "]");
 }
 
-static void put_calls(struct json *json, const struct report *report, const struct trace_figures *figures,
-		      const char *key, const struct trace_call *calls, size_t nr, bool traps)
+static void put_calls(struct json *json, const struct trace_analysis *analysis, const char *key,
+		      const struct trace_figures *figures, const struct trace_call *calls, size_t nr, bool traps)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
@@ -192,7 +192,7 @@ static void put_calls(struct json *json, const struct report *report, const stru
 		json_u64(json, traps ? "major" : "errors", calls[i].errors);
 		json_u64(json, "elapsed_ns", calls[i].elapsed_ns);
 		json_u64(json, "cpu_ns", calls[i].cpu_ns);
-		json_known(json, "interrupted_ns", calls[i].interrupted_ns, has_interrupts(report->analysis));
+		json_known(json, "interrupted_ns", calls[i].interrupted_ns, has_interrupts(analysis));
 		json_u64(json, "wait_cpu_ns", calls[i].wait_cpu_ns);
 		json_u64(json, "wait_ns", calls[i].wait_ns);
 		json_u64(json, "min_ns", calls[i].min_ns);
@@ -258,11 +258,11 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report->analysis, "waits", f->waits, f->nr_waits);
-	put_calls(json, report, f, "syscalls", f->syscalls,
+	put_calls(json, report->analysis, "syscalls", f, f->syscalls,
 		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
 		  false);
-	put_calls(json, report, f, "kernel_work", f->kernel_work, f->nr_kernel_work, false);
-	put_calls(json, report, f, "traps", f->traps, f->nr_traps_rows, true);
+	put_calls(json, report->analysis, "kernel_work", f, f->kernel_work, f->nr_kernel_work, false);
+	put_calls(json, report->analysis, "traps", f, f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report->analysis, f);
 }
