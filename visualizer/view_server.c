@@ -38,14 +38,15 @@ struct server {
 	pthread_mutex_t lock; /* of @session */
 	pthread_mutex_t next; /* held by the thread that gets @lock next: session_lock() */
 	char token[TOKEN_DIGITS + 1];
-	char hosts[2][64]; /* accepted Host headers */
-	time_t asked;	   /* when a page asked last; 0: never */
+	char hosts[2][64];    /* accepted Host headers */
+	time_t asked;	      /* when a page asked last; 0: never */
+	struct server *other; /* of a second trace: only its session is used; NULL: one trace */
 };
 
 static const char *const headers[][2] = {
 	{"Content-Security-Policy",
 	 "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-	 "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	 "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
@@ -148,6 +149,12 @@ static enum MHD_Result answer_path(struct server *server, struct MHD_Connection 
 	const struct page_file *file;
 
 	__atomic_store_n(&server->asked, time(NULL), __ATOMIC_RELAXED);
+	if (server->other && (*path == 'a' || *path == 'b') && path[1] == '/') {
+		server = *path == 'b' ? server->other : server;
+		path += 2;
+	} else if (server->other && !*path) {
+		path = "pair.html";
+	}
 	if (strncmp(path, "ask/", 4) == 0)
 		return answer_question(server, connection, path + 4);
 	file = page_file(path);
@@ -326,6 +333,8 @@ static int serve(struct server *server, const struct visualizer_options *options
 	if (!options->no_browser)
 		browser_open(address);
 	result = read_trace(server, ends);
+	if (result == 0 && server->other)
+		result = read_trace(server->other, ends);
 	if (result == 0)
 		wait_for_end(server, ends);
 	MHD_stop_daemon(daemon); /* closes the socket */
@@ -333,9 +342,10 @@ static int serve(struct server *server, const struct visualizer_options *options
 	return result < 0;
 }
 
-int view_serve(const struct trace *trace, const struct visualizer_options *options)
+int view_serve(const struct trace *trace, const struct trace *other, const struct visualizer_options *options)
 {
-	static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = PTHREAD_MUTEX_INITIALIZER};
+	static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = PTHREAD_MUTEX_INITIALIZER},
+			     second = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = PTHREAD_MUTEX_INITIALIZER};
 	sigset_t ends;
 	int result;
 
@@ -345,8 +355,14 @@ int view_serve(const struct trace *trace, const struct visualizer_options *optio
 	sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
 	result = view_session_begin(&server.session, trace, options);
+	if (!result && other) {
+		server.other = &second;
+		result = view_session_begin(&second.session, other, options);
+	}
 	if (!result)
 		result = serve(&server, options, &ends);
 	view_session_end(&server.session);
+	if (other)
+		view_session_end(&second.session);
 	return result;
 }

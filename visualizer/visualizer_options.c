@@ -387,7 +387,7 @@ static const struct option_spec option_table[] = {
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
-	{.name = "view", .apply = set_view, .help = "a page in the browser; the address goes to stdout"},
+	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},
 	{.name = "port", .value_name = "N", .value = OPTION_VALUE, .apply = set_port,
 	 .help = "with --view: this port of 127.0.0.1"},
 	{.name = "no-browser", .apply = set_no_browser, .help = "with --view: only print the address"},
@@ -632,13 +632,17 @@ static int take_positionals(struct visualizer_options *options)
 		options->other_trace = words[1];
 		return nr > 1 ? 0 : complain_of_word("option", "--diff", "needs two traces");
 	}
+	if (options->reports.view && nr == 2) {
+		options->other_trace = words[1];
+		return 0;
+	}
 	options->proc = nr > 1 ? words[1] : NULL;
 	if (options->proc && options->reports.critical_path && !options->reports.critical_task &&
 	    access(words[0], F_OK) != 0)
 		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0], words[0]);
 	if (options->proc && options_is_trace(options->proc))
-		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s", words[1], words[0],
-				words[1]);
+		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s, or --view with both",
+				words[1], words[0], words[1]);
 	if (nr == 2 && access(words[1], F_OK) != 0)
 		return complain(2, "'%s' is not a process list; to write the report there use --output %s", words[1],
 				words[1]);

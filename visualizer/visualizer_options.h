@@ -129,7 +129,7 @@ struct visualizer_options {
 	uint16_t port;	    /* --port; 0: the kernel chooses one */
 	const char *output; /* NULL: stdout */
 	const char *trace;
-	const char *other_trace; /* of --diff */
+	const char *other_trace; /* of --diff, --view; NULL: one */
 	const char *proc;
 	const char *words[OPTIONS_MAX_WORDS]; /* the arguments */
 	size_t nr_words;

@@ -623,7 +623,7 @@ struct trace_time_range {
  * trace_call_times() - how long the calls of a row took: their numbers in ranges from one power of
  * two to the next, the shortest first, without empty ones
  * @call: of @figures->syscalls, kernel_work or traps
- * Exact: the counts add up to call->calls. The first range begins at 0. Returns the number of ranges.
+ * Exact: the counts add up to call->calls. The first range begins at 0. Returns how many there are.
  */
 size_t trace_call_times(const struct trace_figures *figures, const struct trace_call *call,
 			struct trace_time_range ret_ranges[TRACE_TIME_RANGES]);

@@ -10,6 +10,7 @@ const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } 
 const { bytesText, countText, durationText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
+const { clockDistance, comparison, limitsOf } = await pageModule("pair");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, clean, objectText, spanSentence } = await pageModule("words");
@@ -316,6 +317,50 @@ test("the filter of rows chooses the rows of tables", () => {
 	const all = new Set(shownNodes(tree, choice({ filter: "walw", open: new Set(["3"]) })).map(node => node.id));
 
 	for (const id of all) assert.ok(wantedRows(tree, "walw").has(id));
+});
+
+test("two traces are aligned by their begins or by the clock, and may show what both have", () => {
+	const a = { duration: 100 },
+		b = { duration: 30 };
+
+	assert.deepStrictEqual(limitsOf(a, b, 0), [
+		{ least: 0, most: 100 },
+		{ least: 0, most: 100 }
+	]);
+	assert.deepStrictEqual(limitsOf(a, b, 90), [
+		{ least: 0, most: 120 },
+		{ least: -90, most: 30 }
+	]);
+	assert.deepStrictEqual(limitsOf(a, b, -50), [
+		{ least: -50, most: 100 },
+		{ least: 0, most: 150 }
+	]);
+	assert.equal(clockDistance({ start_realtime_ns: "1700000000000000007" }, { start_realtime_ns: "1700000000000000009" }), 2);
+	assert.equal(clockDistance({ start_realtime_ns: "0" }, { start_realtime_ns: "9" }), null);
+	const report = (pid, ns) => ({
+		trace: { command_pid: pid, command_ran_ns: ns },
+		processes: [{ pid: 7, title: "sort big" }]
+	});
+
+	assert.equal(
+		comparison([report(7, 2e9), report(7, 5e8)]),
+		"The command sort big ran for 2.000 s in A, sort big for 500.00 ms in B: 0.25 times as long."
+	);
+	assert.equal(comparison([report(7, 2e9), report(0, 0)]), "");
+});
+
+test("a view beside another trace goes beyond its own begin and end, and its tables do not", () => {
+	const view = makeView({ duration_ns: 1000, gaps: [] });
+
+	Object.assign(view, { least: -500, most: 4000 });
+	showSpan(view, -500, 4000);
+	assert.deepStrictEqual([view.from, view.to], [-500, 4000]);
+	assert.deepStrictEqual(chosenSpan(view), { from: 0, to: 1000 });
+	showSpan(view, 2000, 3000);
+	assert.deepStrictEqual([view.from, view.to], [2000, 3000]);
+	assert.deepStrictEqual(chosenSpan(view), { from: 999, to: 1000 });
+	pan(view, -9000);
+	assert.deepStrictEqual([view.from, view.to], [-500, 500]);
 });
 
 test("the times of calls are added up, range by range", () => {

@@ -72,6 +72,11 @@ function makeTheme(timeline) {
 	};
 
 	dark.addEventListener("change", apply);
+	window.addEventListener("storage", event => {
+		if (event.key !== "theme") return;
+		choice = event.newValue; // chosen in another page
+		apply();
+	});
 	apply();
 	return () => {
 		choice = timeline.theme === "dark" ? "light" : "dark";
@@ -211,7 +216,7 @@ function listenToButtons(walk, toggleTheme) {
 	};
 
 	listenToKeys(walk, actions);
-	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
+	byId("fit").addEventListener("click", () => showSpan(view, view.least, view.most));
 	byId("path").addEventListener("click", () => togglePath(walk));
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
@@ -241,7 +246,7 @@ async function start() {
 	showSelection(walk);
 	makePanel(walk);
 	followReading(walk, picture).then(stayAlive);
-	globalThis.traceView = { view, timeline, question }; // for tests and consoles
+	globalThis.traceView = { view, timeline, question, showSpan }; // for pair.js, tests and consoles
 	view.busy(-1);
 }
 

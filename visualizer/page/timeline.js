@@ -149,7 +149,10 @@ function drawAxis(timeline) {
 	context.fillRect(0, 0, view.labelWidth + view.width, AXIS_HEIGHT);
 	context.font = SMALL_FONT;
 	context.fillStyle = colours.dim;
-	context.fillText(`${durationText(view.to - view.from)} of ${durationText(view.duration)}`, 8, 15);
+	const length = durationText(view.to - view.from),
+		whole = durationText(view.duration);
+
+	context.fillText(view.to - view.from > view.duration ? `${length}, trace: ${whole}` : `${length} of ${whole}`, 8, 15);
 	context.fillText(start ? `${wallText(view.from, start, wallDigits(distance))} UTC` : "", 8, 31);
 	for (let t = Math.ceil(view.from / distance) * distance; t <= view.to; t += distance) {
 		const x = xAt(view, t);
