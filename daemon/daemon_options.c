@@ -16,6 +16,7 @@
 
 #include "command_word.h"
 #include "message.h"
+#include "number_parse.h"
 #include "option_parse.h"
 #include "preload.h"
 #include "process_name.h"
@@ -36,7 +37,7 @@ static int apply_time(void *into, const char *value, struct trace_error *ret_err
 	else if (*value == 'u' || *value == 'U')
 		unit_ns = 1000;
 	if (unit_ns) {
-		err = text_parse_number(++number, UINT64_MAX / 2 / unit_ns, &count);
+		err = number_parse(++number, UINT64_MAX / 2 / unit_ns, &count);
 		time_ns = err ? 0 : count * unit_ns;
 	} else {
 		err = text_parse_time(number, &time_ns);
@@ -72,7 +73,7 @@ static int apply_subbuf_size(void *into, const char *value, struct trace_error *
 	struct daemon_options *options = into;
 	uint64_t bytes;
 
-	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
+	if (size_parse(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
 				 "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; "
 				 "smaller sizes become 16k, larger ones 16M",
@@ -86,7 +87,7 @@ static int apply_subbufs(void *into, const char *value, struct trace_error *ret_
 	struct daemon_options *options = into;
 	uint64_t count;
 
-	if (text_parse_number(value, 65536, &count) || count < 2)
+	if (number_parse(value, 65536, &count) || count < 2)
 		return error_set(
 			ret_error, -EINVAL,
 			"\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256",
@@ -105,7 +106,7 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 	if (second)
 		return error_set(ret_error, -EINVAL, "%s %s is the second one: give only one%s", option, value,
 				 strcmp(option, "--pid") ? "" : "; --follow adds its descendants");
-	if (text_parse_number(value, max, ret_id) || *ret_id < min)
+	if (number_parse(value, max, ret_id) || *ret_id < min)
 		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: give a number", option, value);
 	return 0;
 }
@@ -218,7 +219,7 @@ static int apply_caller(void *into, const char *value, struct trace_error *ret_e
 	enum tracer_caller caller = is_depth ? TRACER_CALLER_DEPTH : TRACER_CALLER_BOUNDS;
 
 	if ((!is_depth && !is_lower && *value != 'u' && *value != 'U') ||
-	    (is_depth ? text_parse_number(value + 1, 511, &number) : parse_address(value + 1, &number)))
+	    (is_depth ? number_parse(value + 1, 511, &number) : parse_address(value + 1, &number)))
 		return error_set(
 			ret_error, -EINVAL,
 			"-s%s: give a depth of calls (-sd2), or two addresses in hexadecimal (-su402000 -sl401000)",
@@ -240,7 +241,7 @@ static int apply_flush(void *into, const char *value, struct trace_error *ret_er
 	struct daemon_options *options = into;
 	uint64_t ms;
 
-	if (text_parse_number(value, 86400000, &ms))
+	if (number_parse(value, 86400000, &ms))
 		return error_set(ret_error, -EINVAL, "--flush: \"%s\" is not a number of milliseconds (0 = never)",
 				 value);
 	options->session.flush_ns = ms ? ms * 1000000 : UINT64_MAX;
@@ -252,7 +253,7 @@ static int apply_level(void *into, const char *value, struct trace_error *ret_er
 	struct daemon_options *options = into;
 	uint64_t level;
 
-	if (text_parse_number(value, 19, &level) || !level)
+	if (number_parse(value, 19, &level) || !level)
 		return error_set(ret_error, -EINVAL, "--level: \"%s\" is not a zstd level: 1 (fast) to 19 (small)",
 				 value);
 	options->session.level = (int)level;
@@ -428,7 +429,7 @@ static int apply_keep(void *into, const char *value, struct trace_error *ret_err
 	if (!err)
 		err = text_parse_time(time, &options->keep.keep_ns);
 	if (!err && comma)
-		err = text_parse_size(comma + 1, 1ull << 40, &options->keep.max_bytes);
+		err = size_parse(comma + 1, 1ull << 40, &options->keep.max_bytes);
 	if (err || !options->keep.keep_ns || (comma && options->keep.max_bytes < KEEP_BYTES_MIN))
 		return error_set(
 			ret_error, -EINVAL,
@@ -469,7 +470,7 @@ static int apply_save_files(void *into, const char *value, struct trace_error *r
 {
 	struct daemon_options *options = into;
 
-	if (text_parse_number(value, UINT32_MAX, &options->saves.max_files) || !options->saves.max_files)
+	if (number_parse(value, UINT32_MAX, &options->saves.max_files) || !options->saves.max_files)
 		return error_set(ret_error, -EINVAL, "--save-files: \"%s\" is not a number of files from 1 on", value);
 	return 0;
 }

@@ -386,6 +386,24 @@ static bool has_report(const struct visualizer_options *options)
 	       options->reports.slowest || options->reports.profile;
 }
 
+/* The view of a trace, or of two. */
+static int run_view(const struct trace *trace, const struct visualizer_options *options)
+{
+	struct trace *other = NULL;
+	struct trace_error error = {0};
+	int result;
+
+	if (options->other_trace) {
+		other = trace_open(options->other_trace, &error);
+		if (!other)
+			return complain_of_error(&error);
+		warn_losses(other);
+	}
+	result = view_serve(trace, other, options);
+	trace_close(other);
+	return result;
+}
+
 static int run(const struct visualizer_options *options)
 {
 	static struct slowest slowest; /* large, and zeroed: in use until the program ends */
@@ -404,7 +422,7 @@ static int run(const struct visualizer_options *options)
 	result = time_window_of(trace, &options->window, &report.window);
 	if (options->reports.view || options->html) {
 		if (!result)
-			result = options->html ? report_html(trace, options) : view_serve(trace, options);
+			result = options->html ? report_html(trace, &report.window, options) : run_view(trace, options);
 		trace_close(trace);
 		return result;
 	}

@@ -132,6 +132,20 @@ static void put_missing(struct json *json, const struct view_session *session)
 	json_close(json, "]");
 }
 
+/* A session with a window: where it begins, and how long the whole trace is. */
+static void put_part(struct json *json, const struct view_session *session)
+{
+	uint64_t start, end;
+
+	if (!session->window.has_from && !session->window.has_to)
+		return;
+	trace_analysis_window(session->report.analysis, &start, &end);
+	json_open(json, "part", "{");
+	json_u64(json, "from_ns", session->start - start);
+	json_u64(json, "of_ns", end - start);
+	json_close(json, "}");
+}
+
 static void put_about(struct view_session *session, struct view_question *question, struct json *json)
 {
 	const struct trace *trace = session->report.trace;
@@ -151,6 +165,7 @@ static void put_about(struct view_session *session, struct view_question *questi
 	put_long(json, "start_realtime_ns",
 		 info->start_realtime_ns ? info->start_realtime_ns + (session->start - info->start_ns) : 0);
 	put_progress(session, question, json);
+	put_part(json, session);
 	json_u64(json, "events", info->events);
 	json_u64(json, "lost", losses_lost(trace, session->report.analysis, &(size_t){0}));
 	json_u64(json, "nr_cpus", info->nr_cpus);

@@ -34,14 +34,15 @@
 struct server {
 	struct view_shared shared;
 	char token[TOKEN_DIGITS + 1];
-	char hosts[2][64]; /* accepted Host headers */
-	time_t asked;	   /* when a page asked last; 0: never */
+	char hosts[2][64];    /* accepted Host headers */
+	time_t asked;	      /* when a page asked last; 0: never */
+	struct server *other; /* of a second trace: only its session is used; NULL: one trace */
 };
 
 static const char *const headers[][2] = {
 	{"Content-Security-Policy",
 	 "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-	 "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	 "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
@@ -99,6 +100,12 @@ static enum MHD_Result answer_path(struct server *server, struct MHD_Connection 
 	const struct page_file *file;
 
 	__atomic_store_n(&server->asked, time(NULL), __ATOMIC_RELAXED);
+	if (server->other && (*path == 'a' || *path == 'b') && path[1] == '/') {
+		server = *path == 'b' ? server->other : server;
+		path += 2;
+	} else if (server->other && !*path) {
+		path = "pair.html";
+	}
 	if (strncmp(path, "ask/", 4) == 0)
 		return answer_question(server, connection, path + 4);
 	file = page_file(path);
@@ -236,6 +243,8 @@ static int read_and_wait(struct server *server, const sigset_t *ends)
 	while (turn == AGAIN) {
 		if (read_trace(server, ends, &turn) < 0)
 			return -1;
+		if (turn == GOES_ON && server->other && read_trace(server->other, ends, &turn) < 0)
+			return -1;
 		if (turn == GOES_ON)
 			turn = wait_for_turn(server, ends);
 	}
@@ -295,9 +304,9 @@ static int serve(struct server *server, const struct visualizer_options *options
 	return result < 0;
 }
 
-int view_serve(const struct trace *trace, const struct visualizer_options *options)
+int view_serve(const struct trace *trace, const struct trace *other, const struct visualizer_options *options)
 {
-	static struct server server;
+	static struct server server, second;
 	sigset_t ends;
 	int result;
 
@@ -309,8 +318,14 @@ int view_serve(const struct trace *trace, const struct visualizer_options *optio
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
 	cut_file_reads_as_zeros();
 	result = view_shared_begin(&server.shared, trace, options);
+	if (!result && other) {
+		server.other = &second;
+		result = view_shared_begin(&second.shared, other, options);
+	}
 	if (!result)
 		result = serve(&server, options, &ends);
 	view_shared_end(&server.shared);
+	if (server.other)
+		view_shared_end(&second.shared);
 	return result;
 }

@@ -10,6 +10,7 @@
 #include "browser.h"
 #include "complain.h"
 #include "error_set.h"
+#include "number_parse.h"
 #include "option_parse.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
@@ -74,6 +75,7 @@ FLAG(timeline, reports.timeline)
 FLAG(view, reports.view)
 FLAG(no_browser, no_browser)
 FLAG(no_index, no_index)
+FLAG(anonymous, anonymous)
 FLAG(exact, exact)
 FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
@@ -142,21 +144,12 @@ static int set_html(void *into, const char *value, struct trace_error *ret_error
 	return take_text("--html", value, "is not a file name", &options->html, ret_error);
 }
 
-/* A number of bytes, or with k, M or G of 1024 times as many. */
 static int set_max_size(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
-	char *end;
-	unsigned long long number, factor = 1;
 
-	errno = 0;
-	number = strtoull(value, &end, 10);
-	if (*end && !end[1])
-		factor = *end == 'k' ? 1u << 10 : *end == 'M' ? 1u << 20 : *end == 'G' ? 1u << 30 : 0;
-	if (*value < '0' || *value > '9' || (*end && end[1]) || !factor || errno || !number ||
-	    number > MAX_PAGE_BYTES / factor)
+	if (size_parse(value, MAX_PAGE_BYTES, &options->max_size) || !options->max_size)
 		return wrong("--max-size", value, "is not a size such as 20M, at most 4G", ret_error);
-	options->max_size = number * factor;
 	options->has_max_size = true;
 	return 0;
 }
@@ -398,13 +391,15 @@ static const struct option_spec option_table[] = {
 	 .help = "the time of every function, of a trace of tracedaemon --sample"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
-	{.name = "view", .apply = set_view, .help = "a page in the browser; the address goes to stdout"},
+	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},
 	{.name = "port", .value_name = "N", .value = OPTION_VALUE, .apply = set_port,
 	 .help = "with --view: this port of 127.0.0.1"},
 	{.name = "no-browser", .apply = set_no_browser, .help = "with --view: only print the address"},
 	{.name = "no-index", .apply = set_no_index, .help = "with --view: neither read nor write TRACE.view"},
 	{.name = "html", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_html,
 	 .help = "the view as one file, for any browser, without a network"},
+	{.name = "anonymous", .apply = set_anonymous,
+	 .help = "with --html: pseudonyms for programs, paths, hosts, arguments, users"},
 	{.name = "max-size", .value_name = "SIZE", .value = OPTION_VALUE, .apply = set_max_size,
 	 .help = "with --html: write no larger page than this; 20M"},
 	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
@@ -588,9 +583,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
 		{o->no_index, o->reports.view, "--no-index", "it is for --view"},
+		{o->anonymous, o->html, "--anonymous", "it is for --html"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
-		{(o->window.from.origin || o->window.to.origin) && o->html, false, "--from or --to",
-		 "the page of --html has the whole trace"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
@@ -650,13 +644,17 @@ static int take_positionals(struct visualizer_options *options)
 		options->other_trace = words[1];
 		return nr > 1 ? 0 : complain_of_word("option", "--diff", "needs two traces");
 	}
+	if (options->reports.view && nr == 2) {
+		options->other_trace = words[1];
+		return 0;
+	}
 	options->proc = nr > 1 ? words[1] : NULL;
 	if (options->proc && options->reports.critical_path && !options->reports.critical_task &&
 	    access(words[0], F_OK) != 0)
 		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0], words[0]);
 	if (options->proc && options_is_trace(options->proc))
-		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s", words[1], words[0],
-				words[1]);
+		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s, or --view with both",
+				words[1], words[0], words[1]);
 	if (nr == 2 && access(words[1], F_OK) != 0)
 		return complain(2, "'%s' is not a process list; to write the report there use --output %s", words[1],
 				words[1]);

@@ -315,6 +315,66 @@ test("a measured span is what the tables are about, and their times are those of
 	assert.match(await page.text("#span-title"), /whole trace/);
 });
 
+test("the table of calls has the histograms of the books, and is sorted by any column", async () => {
+	await fresh();
+	await page.click("#tab-calls");
+	await page.ready();
+	const books = await (await fetch(`${server.url}ask/books`)).json(),
+		{ durationText } = await pageModule("time");
+	const sums = new Map();
+
+	for (const call of books.processes.flatMap(process => process.syscalls))
+		for (const [ns, calls] of call.times) {
+			const times = sums.get(call.name) ?? sums.set(call.name, new Map()).get(call.name);
+
+			times.set(ns, (times.get(ns) ?? 0) + calls);
+		}
+	for (const [name, times] of sums) {
+		const label = await page
+			.locator("#tables tr", { has: page.getByRole("cell", { name, exact: true }) })
+			.locator(".histogram")
+			.getAttribute("aria-label");
+
+		assert.equal(
+			label,
+			[...times]
+				.sort((a, b) => a[0] - b[0])
+				.map(([ns, calls]) => `${durationText(ns)}: ${calls}`)
+				.join(", ")
+		);
+	}
+	const names = () => page.locator("#tables tbody td:first-child").allInnerTexts();
+
+	await page.getByRole("button", { name: "Call", exact: true }).click();
+	const up = await names();
+
+	assert.deepStrictEqual(up, up.slice().sort());
+	assert.equal(await page.locator("#tables th[aria-sort=ascending]").innerText(), "Call");
+	await page.press("Enter"); // the title has kept the focus
+	assert.deepStrictEqual(await names(), up.slice().reverse());
+	await page.press("Escape");
+});
+
+test("the filter of rows is about the tables, too", async () => {
+	await fresh();
+	await page.click("#tab-processes");
+	await page.press("r");
+	await page.keyboard.type("postgres");
+	await page.press("Enter");
+	await page.waitForFunction(() => /Only rows with .postgres/.test(document.getElementById("span-title").textContent));
+	await page.ready();
+	assert.deepStrictEqual(await page.locator("#tables tbody td:first-child").allInnerTexts(), ["postgres 30"]);
+	await page.click("#tab-waits");
+	await page.ready();
+	assert.ok((await page.locator("#tables tbody tr").count()) > 0);
+	assert.doesNotMatch(await page.text("#tables tbody"), /load 10/);
+	await page.press("Escape", "Escape");
+	await page.ready();
+	await page.click("#tab-processes");
+	await page.ready();
+	assert.ok((await page.locator("#tables tbody tr").count()) > 1);
+});
+
 test("the grid has the spans of the row, and keys move in it", async () => {
 	await fresh();
 	await page.click("#tab-spans");

@@ -9,7 +9,9 @@ const { CLASSES, NR_CLASSES, ORDER, ABSENT, UNKNOWN, USER, WAIT_CPU, PROCESS, TH
 const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } = await pageModule("shares");
 const { bytesText, countText, durationText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
-const { makeTree, nrAbsent, openTo, shownIndex, shownNodes } = await pageModule("rows");
+const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
+const { clockDistance, comparison, limitsOf } = await pageModule("pair");
+const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, clean, objectText, spanSentence } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
@@ -302,6 +304,80 @@ test("filter, pins and paths choose rows", () => {
 		"load"
 	]);
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ only: [9, 2, 9, 77] }))), ["kworker", "load"]);
+});
+
+test("the filter of rows chooses the rows of tables", () => {
+	const tree = makeTree(ROWS),
+		names = filter =>
+			[...wantedRows(tree, filter)].map(id => ROWS.find(row => row.id === id)).map(row => row.pid ?? row.kind);
+
+	assert.equal(wantedRows(tree, "  "), null);
+	assert.deepStrictEqual(new Set(names("LOAD")), new Set([10]));
+	assert.deepStrictEqual(names("nothing has this name"), []);
+	const all = new Set(shownNodes(tree, choice({ filter: "walw", open: new Set(["3"]) })).map(node => node.id));
+
+	for (const id of all) assert.ok(wantedRows(tree, "walw").has(id));
+});
+
+test("two traces are aligned by their begins or by the clock, and may show what both have", () => {
+	const a = { duration: 100 },
+		b = { duration: 30 };
+
+	assert.deepStrictEqual(limitsOf(a, b, 0), [
+		{ least: 0, most: 100 },
+		{ least: 0, most: 100 }
+	]);
+	assert.deepStrictEqual(limitsOf(a, b, 90), [
+		{ least: 0, most: 120 },
+		{ least: -90, most: 30 }
+	]);
+	assert.deepStrictEqual(limitsOf(a, b, -50), [
+		{ least: -50, most: 100 },
+		{ least: 0, most: 150 }
+	]);
+	assert.equal(clockDistance({ start_realtime_ns: "1700000000000000007" }, { start_realtime_ns: "1700000000000000009" }), 2);
+	assert.equal(clockDistance({ start_realtime_ns: "0" }, { start_realtime_ns: "9" }), null);
+	const report = (pid, ns) => ({
+		trace: { command_pid: pid, command_ran_ns: ns },
+		processes: [{ pid: 7, title: "sort big" }]
+	});
+
+	assert.equal(
+		comparison([report(7, 2e9), report(7, 5e8)]),
+		"The command sort big ran for 2.000 s in A, sort big for 500.00 ms in B: 0.25 times as long."
+	);
+	assert.equal(comparison([report(7, 2e9), report(0, 0)]), "");
+});
+
+test("a view beside another trace goes beyond its own begin and end, and its tables do not", () => {
+	const view = makeView({ duration_ns: 1000, gaps: [] });
+
+	Object.assign(view, { least: -500, most: 4000 });
+	showSpan(view, -500, 4000);
+	assert.deepStrictEqual([view.from, view.to], [-500, 4000]);
+	assert.deepStrictEqual(chosenSpan(view), { from: 0, to: 1000 });
+	showSpan(view, 2000, 3000);
+	assert.deepStrictEqual([view.from, view.to], [2000, 3000]);
+	assert.deepStrictEqual(chosenSpan(view), { from: 999, to: 1000 });
+	pan(view, -9000);
+	assert.deepStrictEqual([view.from, view.to], [-500, 500]);
+});
+
+test("the times of calls are added up, range by range", () => {
+	const sums = addTimes(new Map(), [
+		[0, 1],
+		[1024, 5]
+	]);
+
+	addTimes(sums, [
+		[1024, 2],
+		[4096, 1]
+	]);
+	addTimes(sums, undefined);
+	assert.deepStrictEqual([...sums], [[0, 1], [1024, 7], [4096, 1]]);
+	assert.deepStrictEqual(rangeOf([sums, new Map()]), { first: 0, last: 12 });
+	assert.equal(rangeOf([new Map()]), null);
+	assert.equal(timesText(new Map([[4096, 1], [1024, 1234]])), "1.02 us: 1,234, 4.10 us: 1");
 });
 
 test("rows that do not exist in the visible span are left out, and counted", () => {

@@ -30,7 +30,7 @@ function makeTable(walk, actions) {
 		[["s", "-"], "Zoom out", () => zoom(view, 2)],
 		[["a", "ArrowLeft"], "Move to earlier times", () => pan(view, -part(0.25))],
 		[["d", "ArrowRight"], "Move to later times", () => pan(view, part(0.25))],
-		[["f", "0"], "Show the whole trace", () => showSpan(view, 0, view.duration)],
+		[["f", "0"], "Show the whole trace", () => showSpan(view, view.least, view.most)],
 		[["ArrowUp"], "Select the row above", () => moveRow(walk, -1)],
 		[["ArrowDown"], "Select the row below", () => moveRow(walk, 1)],
 		[["PageUp"], "Scroll the rows up", () => scrollRows(view, -page())],

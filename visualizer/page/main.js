@@ -15,7 +15,7 @@ import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
-import { countText, durationText } from "./time.js";
+import { countText, durationText, partText } from "./time.js";
 import { makeTimeline, resizeTimeline } from "./timeline.js";
 import { showMissing, updateVerdict } from "./verdict.js";
 import { makeView, showSpan, updateRows } from "./view.js";
@@ -42,8 +42,8 @@ function showTitle(about) {
 		clean(about.host),
 		`Linux ${clean(about.kernel)}`,
 		`${about.nr_cpus} CPUs`,
-		durationText(about.duration_ns),
-		`${countText(about.events)} events`
+		about.part ? partText(about) : durationText(about.duration_ns),
+		`${countText(about.events)} events${about.part ? " in the whole trace" : ""}`
 	]
 		.filter(Boolean)
 		.join(", ");
@@ -75,6 +75,11 @@ function makeTheme(timeline) {
 	};
 
 	dark.addEventListener("change", apply);
+	window.addEventListener("storage", event => {
+		if (event.key !== "theme") return;
+		choice = event.newValue; // chosen in another page
+		apply();
+	});
 	apply();
 	return () => {
 		choice = timeline.theme === "dark" ? "light" : "dark";
@@ -217,7 +222,7 @@ function listenToButtons(walk, toggleTheme) {
 	};
 
 	listenToKeys(walk, actions);
-	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
+	byId("fit").addEventListener("click", () => showSpan(view, view.least, view.most));
 	byId("path").addEventListener("click", () => togglePath(walk));
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
@@ -248,7 +253,7 @@ async function start() {
 	showSelection(walk);
 	makePanel(walk);
 	followReading(walk, picture).then(() => stayAlive(view));
-	globalThis.traceView = { view, timeline, question }; // for tests and consoles
+	globalThis.traceView = { view, timeline, question, showSpan }; // for pair.js, tests and consoles
 	view.busy(-1);
 }
 

@@ -61,6 +61,13 @@ export function pointText(t, distance) {
 	return `${(t / unit).toFixed(digits)} ${name}`;
 }
 
+/** The part of a trace that a page of --from and --to shows: "1.20 s to 1.45 s of 10.000 s". */
+export function partText({ part, duration_ns }) {
+	const distance = Math.max(1, duration_ns / 100);
+
+	return `the part from ${pointText(part.from_ns, distance)} to ${pointText(part.from_ns + duration_ns, distance)} of ${durationText(part.of_ns)}`;
+}
+
 /** The wall clock at @t as UTC: "01:30:53.106086". @startRealtimeNs: a BigInt; digits of a second. */
 export function wallText(t, startRealtimeNs, digits) {
 	const ns = startRealtimeNs + BigInt(Math.floor(t));
