@@ -608,7 +608,7 @@ static const struct option_spec option_table[] = {
 	 .help = "a flight recorder in the foreground; prints a line for each file"},
 	{.name = "foreground", .apply = apply_foreground,
 	 .help = "with -k: stay in the foreground, for service managers"},
-	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .apply = apply_snapshot,
+	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .names_next = true, .apply = apply_snapshot,
 	 .help = "save the flight recorder's events to TRACE"},
 	{.letter = 'q', .other_letter = 'Q', .name = "stop", .apply = apply_stop,
 	 .help = "stop the flight recorder, or a recording in the background"},
@@ -671,9 +671,7 @@ static const struct option_habit habits[] = {
 	{"--freq", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
 	{"--verbose", NULL, "tracectl status prints the state of the running daemon; --quiet prints less"},
 	{"--tid", NULL, "-P PID records a process with all its threads; tracevisualizer -d --pid=TID chooses one"},
-	{"--comm", NULL,
-	 "-P PID records one process, and pgrep NAME finds its PID; tracevisualizer --comm=NAME chooses "
-	 "in a trace"},
+	{"--comm", NULL, "-P NAME records a process by its name; tracevisualizer --comm=NAME chooses in a trace"},
 };
 
 const struct option_spec *options_table(size_t *ret_nr)
@@ -773,8 +771,8 @@ static int check_action(const struct daemon_options *options, struct trace_error
 
 	if (options->action == ACTION_PRINT_MASK && options->output.path)
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is no process id: -p PID records one process (pgrep finds the PID of a name), "
-				 "-p alone prints the events of the running daemon",
+				 "\"%s\" is no process id: -P NAME or -P PID records one process, -p alone prints the "
+				 "events of the running daemon",
 				 options->output.path);
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",

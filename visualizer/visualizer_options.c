@@ -117,13 +117,21 @@ static int set_cpu(void *into, const char *value, struct trace_error *ret_error)
 					: parse_number("--cpu", value, UINT16_MAX, &options->events.cpu, ret_error);
 }
 
+/* @value: of a process or thread; names belong to --comm. */
+static int parse_id(const char *option, const char *value, int64_t *ret_id, struct trace_error *ret_error)
+{
+	if (*ret_id >= 0)
+		return second(option, value, ret_error);
+	if (value[strspn(value, "0123456789")])
+		return wrong(option, value, "is not a number; --comm=NAME takes names", ret_error);
+	return parse_number(option, value, UINT32_MAX, ret_id, ret_error);
+}
+
 static int set_pid(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
-	return options->processes.pid >= 0
-		       ? second("--pid", value, ret_error)
-		       : parse_number("--pid", value, UINT32_MAX, &options->processes.pid, ret_error);
+	return parse_id("--pid", value, &options->processes.pid, ret_error);
 }
 
 static int set_port(void *into, const char *value, struct trace_error *ret_error)
@@ -158,9 +166,7 @@ static int set_tid(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
-	return options->processes.tid >= 0
-		       ? second("--tid", value, ret_error)
-		       : parse_number("--tid", value, UINT32_MAX, &options->processes.tid, ret_error);
+	return parse_id("--tid", value, &options->processes.tid, ret_error);
 }
 
 static int set_comm(void *into, const char *value, struct trace_error *ret_error)
@@ -593,7 +599,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		 "--top", "it chooses how many rows -a, --json, --diff, --slowest, --profile and --critical-path have"},
 		{o->events.cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->events.nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
-		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
+		{o->events.nr_omitted, listed, "--omit",
+		 "it chooses events for lists (-d); --output FILE writes the report to a file"},
 		{o->events.paths, text, "--paths", "it chooses what lists (-d) show"},
 		{o->events.hidden_columns, text, "--forget", "it chooses what lists (-d) show"},
 		{o->symbols.folder, names, "--symfs", "it is for the names of functions in lists (-d) and --profile"},
