@@ -171,24 +171,33 @@ static void take_map(struct code_maps *maps, const struct map_record *record, si
 	memcpy(map->path, record->path, path_bytes);
 }
 
-static void take_record(struct code_maps *maps, const struct perf_event_header *header)
+/* Any record of the buffer */
+union record {
+	struct perf_event_header header;
+	struct lost_record lost;
+	struct map_record map;
+	struct comm_record comm;
+	unsigned char bytes[MAX_RECORD];
+};
+
+static void take_record(struct code_maps *maps, const union record *record)
 {
+	const struct perf_event_header *header = &record->header;
 	struct record_id id;
 	struct tracer_code_map *map;
 
 	if (header->size < sizeof(*header) + sizeof(id))
 		return;
-	memcpy(&id, (const char *)header + header->size - sizeof(id), sizeof(id));
+	memcpy(&id, record->bytes + header->size - sizeof(id), sizeof(id));
 	if (header->type == PERF_RECORD_LOST && header->size >= sizeof(struct lost_record)) {
-		maps->lost += ((const struct lost_record *)header)->lost;
+		maps->lost += record->lost.lost;
 	} else if (header->type == PERF_RECORD_MMAP2 && header->size > sizeof(struct map_record) + sizeof(id)) {
-		take_map(maps, (const struct map_record *)header, header->size - sizeof(id), id.time);
+		take_map(maps, &record->map, header->size - sizeof(id), id.time);
 	} else if (header->type == PERF_RECORD_COMM && (header->misc & PERF_RECORD_MISC_COMM_EXEC)) {
 		map = add_taken(maps);
 		if (map)
 			*map = (struct tracer_code_map){.ts_ns = id.time,
-							.map = {.pid = ((const struct comm_record *)header)->pid,
-								.exec = true}};
+							.map = {.pid = record->comm.pid, .exec = true}};
 	}
 }
 
@@ -196,10 +205,7 @@ static void take_buffer(struct code_maps *maps, struct perf_event_mmap_page *hea
 {
 	const unsigned char *data = (const unsigned char *)head + PAGE_BYTES;
 	uint64_t end = __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE), at = head->data_tail;
-	union {
-		struct perf_event_header header;
-		unsigned char bytes[MAX_RECORD];
-	} copy;
+	union record copy = {0};
 
 	while (at + sizeof(copy.header) <= end) {
 		for (size_t i = 0; i < sizeof(copy.header); i++)
@@ -208,7 +214,7 @@ static void take_buffer(struct code_maps *maps, struct perf_event_mmap_page *hea
 			break;
 		for (size_t i = sizeof(copy.header); i < copy.header.size; i++)
 			copy.bytes[i] = data[(at + i) % DATA_BYTES];
-		take_record(maps, &copy.header);
+		take_record(maps, &copy);
 		at += copy.header.size;
 	}
 	__atomic_store_n(&head->data_tail, end, __ATOMIC_RELEASE);
