@@ -6,6 +6,7 @@
  * 	test_view_store                       random stories
  * 	TRACE_TEST_VIEW=FILE test_view_store  also a recording
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
+#include "example_traces.h"
 #include "image.h"
+#include "only_client.h"
 #include "random_story.h"
 #include "unit.h"
 #include "view_row.h"
@@ -151,18 +154,113 @@ static void write_index(struct view_session *session)
 	free(notes);
 }
 
+/* ---- the same facts ---- */
+
+static const struct trace_process *same_process(const struct trace_analysis *from, const struct trace_process *process,
+						const struct trace_analysis *to)
+{
+	for (size_t i = 0; process && i < trace_nr_processes(from); i++)
+		if (trace_get_process(from, i) == process)
+			return trace_get_process(to, i);
+	return NULL;
+}
+
+static void check_thread(const struct trace_thread *a, const struct trace_thread *b)
+{
+	CU_ASSERT_EQUAL(trace_thread_index(a), trace_thread_index(b));
+	CU_ASSERT_EQUAL(trace_thread_tid(a), trace_thread_tid(b));
+	CU_ASSERT_EQUAL(trace_thread_uid(a), trace_thread_uid(b));
+	CU_ASSERT_EQUAL(trace_thread_start_ns(a), trace_thread_start_ns(b));
+	CU_ASSERT_EQUAL(trace_thread_end_ns(a), trace_thread_end_ns(b));
+	CU_ASSERT_EQUAL(trace_thread_is_kernel(a), trace_thread_is_kernel(b));
+	CU_ASSERT_EQUAL(trace_thread_is_io_worker(a), trace_thread_is_io_worker(b));
+	CU_ASSERT_STRING_EQUAL(trace_thread_comm(a), trace_thread_comm(b));
+}
+
+static void check_process(const struct view_session *of_pass, const struct view_session *of_index, size_t idx,
+			  size_t *nr_clients)
+{
+	const struct trace_analysis *one = of_pass->report.analysis, *two = of_index->report.analysis;
+	const struct trace_process *a = trace_get_process(one, idx), *b = trace_get_process(two, idx);
+	const struct trace_thread *own = NULL, *other = NULL;
+	struct only_client client, wanted;
+	bool has_client = only_client_of(&of_pass->report, a, &wanted);
+
+	CU_ASSERT_EQUAL(trace_process_pid(a), trace_process_pid(b));
+	CU_ASSERT_EQUAL(trace_process_ppid(a), trace_process_ppid(b));
+	CU_ASSERT_EQUAL(trace_process_uid(a), trace_process_uid(b));
+	CU_ASSERT_EQUAL(trace_process_gid(a), trace_process_gid(b));
+	CU_ASSERT_EQUAL(trace_process_is_kernel(a), trace_process_is_kernel(b));
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(a), trace_process_comm(b));
+	CU_ASSERT_STRING_EQUAL(trace_process_title(a), trace_process_title(b));
+	CU_ASSERT_PTR_EQUAL(same_process(one, trace_process_starter(a), two), trace_process_starter(b));
+	while ((own = trace_next_thread(a, own))) {
+		other = trace_next_thread(b, other);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(other);
+		check_thread(own, other);
+	}
+	CU_ASSERT_EQUAL(trace_nr_threads(a), trace_nr_threads(b));
+	CU_ASSERT_EQUAL(only_client_of(&of_index->report, b, &client), has_client);
+	if (!has_client)
+		return;
+	CU_ASSERT_STRING_EQUAL(client.name, wanted.name);
+	CU_ASSERT_EQUAL(client.pid, wanted.pid);
+	CU_ASSERT_PTR_EQUAL(client.process, same_process(one, wanted.process, two));
+	++*nr_clients;
+}
+
+static bool is_same_gap(const struct trace_gap *a, const struct trace_gap *b)
+{
+	return a->stream == b->stream && a->cpu == b->cpu && a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
+	       a->lost == b->lost && a->cause == b->cause;
+}
+
+static void check_losses(const struct trace_analysis *a, const struct trace_analysis *b)
+{
+	uint64_t lost, other_lost;
+	const char *damage = trace_analysis_start_damage(a, &lost),
+		   *other = trace_analysis_start_damage(b, &other_lost);
+
+	CU_ASSERT(lost == other_lost && !damage == !other && (!damage || strcmp(damage, other) == 0));
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(a), trace_analysis_halted_ns(b));
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(a), trace_analysis_inconsistencies(b));
+	CU_ASSERT_EQUAL(trace_analysis_is_filtered(a), trace_analysis_is_filtered(b));
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_nr_late_gaps(a), trace_analysis_nr_late_gaps(b));
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(a); i++)
+		CU_ASSERT(is_same_gap(trace_analysis_get_late_gap(a, i), trace_analysis_get_late_gap(b, i)));
+	for (uint32_t id = 0; id < 256; id++)
+		CU_ASSERT_EQUAL(trace_analysis_recorded(a, id), trace_analysis_recorded(b, id));
+}
+
+/* Returns the number of servers with one client. */
+static size_t check_facts(const struct view_session *of_pass, const struct view_session *of_index)
+{
+	const struct trace_analysis *a = of_pass->report.analysis, *b = of_index->report.analysis;
+	size_t nr_clients = 0;
+
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(a), trace_nr_processes(b));
+	for (size_t i = 0; i < trace_nr_processes(a); i++)
+		check_process(of_pass, of_index, i, &nr_clients);
+	check_losses(a, b);
+	CU_ASSERT_PTR_EQUAL(same_process(a, of_pass->report.command.process, b), of_index->report.command.process);
+	return nr_clients;
+}
+
 /* ---- the same answers ---- */
 
-static void check_trace(const struct trace *trace, uint64_t seed, unsigned int nr_spans)
+static size_t check_trace(const struct trace *trace, uint64_t seed, unsigned int nr_spans)
 {
 	static struct view_session of_pass, of_index; /* large */
+	size_t nr_clients;
 
 	session_of_pass(&of_pass, trace);
 	write_index(&of_pass);
 	CU_ASSERT_FATAL(view_store_begin(&of_index, trace, &options, path));
 	ask_all(&of_index, &of_pass, seed, nr_spans);
+	nr_clients = check_facts(&of_pass, &of_index);
 	view_session_end(&of_index);
 	view_session_end(&of_pass);
+	return nr_clients;
 }
 
 static void an_index_answers_as_the_pass_did(void)
@@ -173,6 +271,43 @@ static void an_index_answers_as_the_pass_did(void)
 		check_trace(trace, seed, 3);
 		trace_close(trace);
 	}
+}
+
+static void an_index_of_a_damaged_trace_answers_as_the_pass_did(void)
+{
+	for (uint64_t seed = 3; seed <= 11; seed += 4) {
+		struct mood mood = mood_of(seed);
+		struct tb *tb = random_story(seed, &mood);
+		struct image image = image_new(tb, seed % 3 != 2);
+		struct trace *trace;
+
+		for (size_t i = 1; image_spoil(&image, TRACE_CHUNK_EVENTS, i); i += 5)
+			;
+		trace = trace_open(image.path, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+		check_trace(trace, seed, 3);
+		trace_close(trace);
+		image_free(&image);
+		tb_free(tb);
+	}
+}
+
+static void an_index_knows_the_only_client_of_a_server(void)
+{
+	char server[sizeof(path) + 8];
+	struct trace *trace;
+	int fd;
+
+	snprintf(server, sizeof(server), "%s/server", folder);
+	fd = open(server, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	CU_ASSERT_FATAL(fd >= 0);
+	write_server_trace(fd);
+	close(fd);
+	trace = trace_open(server, NULL);
+	unlink(server);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT(check_trace(trace, 1, 3) > 0);
+	trace_close(trace);
 }
 
 static void an_index_of_a_recording_answers_as_the_pass_did(void)
@@ -401,6 +536,8 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(an_index_answers_as_the_pass_did),
+		CASE(an_index_of_a_damaged_trace_answers_as_the_pass_did),
+		CASE(an_index_knows_the_only_client_of_a_server),
 		CASE(an_index_of_a_recording_answers_as_the_pass_did),
 		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
 		CASE(a_damaged_index_is_refused),
