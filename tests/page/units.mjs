@@ -335,8 +335,12 @@ test("two traces are aligned by their begins or by the clock, and may show what 
 		{ least: -50, most: 100 },
 		{ least: 0, most: 150 }
 	]);
-	assert.equal(clockDistance({ start_realtime_ns: "1700000000000000007" }, { start_realtime_ns: "1700000000000000009" }), 2);
-	assert.equal(clockDistance({ start_realtime_ns: "0" }, { start_realtime_ns: "9" }), null);
+	const about = (start, length) => ({ start_realtime_ns: start, duration_ns: length });
+
+	assert.equal(clockDistance(about("1700000000000000007", 5), about("1700000000000000009", 1)), 2);
+	assert.equal(clockDistance(about("1700000000000000007", 2), about("1700000000000000009", 9)), null);
+	assert.equal(clockDistance(about("1700000000000000009", 2), about("1700000000000000007", 2)), null);
+	assert.equal(clockDistance(about("0", 100), about("9", 100)), null);
 	const report = (pid, ns) => ({
 		trace: { command_pid: pid, command_ran_ns: ns },
 		processes: [{ pid: 7, title: "sort big" }]

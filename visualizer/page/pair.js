@@ -10,11 +10,12 @@ import { clean } from "./words.js";
 
 const MOST_EVENTS = 5e6; // of both, to compare their commands: that needs a pass over each
 
-/** How much later than that of the first trace the second one's clock was begun; null: one of them is not known. */
+/** How much later than the first trace the second one began; null: not known, or they have no time in common. */
 export function clockDistance(a, b) {
-	const [first, second] = [a, b].map(about => BigInt(about.start_realtime_ns || 0));
+	const [first, second] = [a, b].map(about => BigInt(about.start_realtime_ns || 0)),
+		distance = Number(second - first);
 
-	return first && second ? Number(second - first) : null;
+	return first && second && distance < a.duration_ns && -distance < b.duration_ns ? distance : null;
 }
 
 /** The times that both views may show, in the clock of each: [{least, most}, {least, most}]. */
@@ -62,6 +63,14 @@ function activate(pages, active) {
 		page.document.getElementById("panel").hidden = page !== active;
 		page.view?.emit("range");
 	}
+}
+
+/** The theme is chosen in the frames. */
+function takeTheme(pages) {
+	const take = () => (document.documentElement.dataset.theme = pages[0].document.documentElement.dataset.theme ?? "light");
+
+	new MutationObserver(take).observe(pages[0].document.documentElement, { attributeFilter: ["data-theme"] });
+	take();
 }
 
 function listenToPages(pages, toggleClock) {
@@ -137,6 +146,8 @@ async function start() {
 	};
 
 	button.disabled = distance === null;
+	if (button.disabled) button.title = "These recordings have no time in common";
+	takeTheme(pages);
 	button.addEventListener("click", toggleClock);
 	listenToPages(pages, toggleClock);
 	activate(pages, pages[0]);
