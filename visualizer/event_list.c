@@ -471,7 +471,7 @@ static void put_symbol(struct event_list *list, const char *field, const struct 
 				       text_name(base, file, sizeof(file)), *symbol->why ? ", " : "", symbol->why);
 }
 
-/* After an event of a program, the address of a caller, or a sample: the symbols of its addresses. */
+/* After an event of a program, a caller or a sample: the symbols of its addresses. */
 static void put_symbols(struct event_list *list, const struct trace_event *event, uint32_t tid)
 {
 	struct trace_symbol symbol;
