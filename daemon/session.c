@@ -462,12 +462,12 @@ static int check_output(struct session *session, bool *ret_found)
 	return err;
 }
 
-static void report_next_step(const char *path)
+static void report_next_step(const char *path, bool has_samples)
 {
 	char word[SESSION_WORD_BYTES];
 
 	if (text_shell(path, word, sizeof(word)))
-		message_note("next: tracevisualizer %s", word);
+		message_note("next: tracevisualizer %s%s", has_samples ? "--profile " : "", word);
 }
 
 static int end_recording(struct session *session)
@@ -496,7 +496,7 @@ static int end_recording(struct session *session)
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	if (found)
-		report_next_step(session->output.path);
+		report_next_step(session->output.path, session->samples.period_ns);
 	if (!err && !removed && recording_nr_unmatched(session->recording))
 		return -ENOENT;
 	return err ? err : removed;

@@ -89,6 +89,18 @@ static const char *keep(struct profile_making *making, const char *text)
 	return strings_text(&making->rows->texts, id);
 }
 
+/* Without a timer that is never off, a sample waits until interrupts are on again. */
+static bool is_late(const struct profile_row *row)
+{
+	static const char *const stems[] = {"_raw_spin_unlock_irq", "_raw_read_unlock_irq",   "_raw_write_unlock_irq",
+					    "finish_task_switch",   "raw_spin_rq_unlock_irq", "irqentry_exit"};
+
+	for (size_t i = 0; !strcmp(row->file, "[kernel]") && i < sizeof(stems) / sizeof(stems[0]); i++)
+		if (!strncmp(row->name, stems[i], strlen(stems[i])))
+			return true;
+	return false;
+}
+
 /* The row of this kind and these texts. */
 static struct profile_row *row_of(struct profile_making *making, const struct profile_row *wanted)
 {
@@ -109,6 +121,7 @@ static struct profile_row *row_of(struct profile_making *making, const struct pr
 					  .file = keep(making, wanted->file),
 					  .program = keep(making, wanted->program),
 					  .why = keep(making, wanted->why)};
+	slot->row->is_late = is_late(slot->row);
 	pointers_add(&making->rows->rows, slot->row);
 	return slot->row;
 }

@@ -22,6 +22,8 @@ const char *profile_kind_word(enum profile_row_kind kind);
  * struct profile_row - elapsed = on a CPU + waiting for a CPU + blocked
  * @name: the function; "" if it has none. Of other kinds what the time was spent in, or waited for
  * @file: of the function; "" if not known. @program: the title of the process; "" for rests
+ * @is_late: samples of code that ran with interrupts off are in this function of the kernel, which
+ *     switches them on again
  * @why: why a function has no name; "" if it has one
  * @on_cpu_ns: with interrupts that took the CPU
  * @variance: of the time, ns^2
@@ -32,6 +34,7 @@ struct profile_row {
 	const char *file;
 	const char *program;
 	const char *why;
+	bool is_late;
 	uint64_t on_cpu_ns;
 	uint64_t wait_cpu_ns;
 	uint64_t blocked_ns;

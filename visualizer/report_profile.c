@@ -54,7 +54,7 @@ static void put_name(struct grid *grid, const struct profile_row *row)
 	if (row->kind != PROFILE_FUNCTION)
 		string_addf(&text, "(%s)%s%s", profile_kind_word(row->kind), *row->name ? " " : "", row->name);
 	else if (*row->name)
-		string_add(&text, row->name);
+		string_addf(&text, "%s%s", row->name, row->is_late ? " (+ interrupts off)" : "");
 	else
 		string_addf(&text, "(no name: %s)", row->why);
 	grid_name(grid, string_text(&text));
@@ -142,6 +142,7 @@ static void json_row(struct json *json, const struct profile_row *row)
 	json_text(json, "file", row->file);
 	json_text(json, "program", row->program);
 	json_text(json, "why", row->why);
+	json_bool(json, "late", row->is_late);
 	json_times(json, row);
 	json_u64(json, "deviation_ns", profile_deviation(row));
 	json_close(json, "}");

@@ -434,10 +434,78 @@ static void a_file_without_a_build_id_must_not_have_changed(void)
 	forget_program(&rebuilt);
 }
 
+/* Process @pid begins a new program, and maps this one as code. */
+static void map_code(struct tb *tb, uint64_t ts_ns, uint32_t pid, const void *address)
+{
+	char path[PATH_MAX];
+	struct trace_start_map map = own_mapping(address, path);
+
+	tb_add(tb, 0, ts_ns, fs_map, "", .pid = pid, .exec = 1);
+	tb_add(tb, 0, ts_ns + 1, fs_map, path, .pid = pid, .start = map.start, .end = map.end, .ino = map.ino,
+	       .offset = map.offset);
+}
+
+static void a_new_program_has_the_mappings_before_its_exec(void)
+{
+	struct trace_symbols *symbols;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	start_process(tb, 10, (const void *)known_function, 0);
+	tb_fork(tb, 0, 20, 10, 30, 30, "two");
+	map_code(tb, 40, 30, (const void *)known_function);
+	tb_exec(tb, 0, 50, 30, "/bin/two");
+	tb_exec(tb, 0, 70, 30, "/bin/three"); /* its mappings are missing */
+	map_code(tb, 80, 30, (const void *)known_function);
+	tb_exec(tb, 0, 90, 30, "/bin/four");
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	expect(symbols, 30, 30, (const void *)known_function, "known_function", 0); /* its parent's */
+	expect(symbols, 30, 45, (const void *)known_function, "known_function", 0);
+	expect(symbols, 30, 60, (const void *)known_function, "known_function", 0);
+	expect(symbols, 30, 75, (const void *)known_function, NULL, 0);
+	expect(symbols, 30, 95, (const void *)known_function, "known_function", 0);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void code_of_the_kernel_has_the_recorded_names(void)
+{
+	static const uint64_t begin = 0xffffffff81000000, module = 0xffffffffc0000000;
+	struct trace_symbol symbol;
+	struct trace_symbols *symbols;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	start_process(tb, 10, (const void *)known_function, 0);
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 0, "ffffffffc0000000 16 ext4_sync_file [ext4]");
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 1, "ffffffff81000000 32 do_syscall_64");
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 2, "not a function");
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, 10, 20, begin + 31, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "do_syscall_64");
+	CU_ASSERT_STRING_EQUAL(symbol.file, "[kernel]");
+	CU_ASSERT_EQUAL(symbol.offset, 31);
+	CU_ASSERT_FALSE(trace_symbols_find(symbols, 10, 20, begin + 32, &symbol));
+	CU_ASSERT_FALSE(trace_symbols_find(symbols, 10, 20, begin - 1, &symbol));
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, 10, 20, module, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "ext4_sync_file");
+	CU_ASSERT_STRING_EQUAL(symbol.file, "[ext4]");
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_their_parents_mappings_until_they_execute",
 	 children_have_their_parents_mappings_until_they_execute},
+	{"a_new_program_has_the_mappings_before_its_exec", a_new_program_has_the_mappings_before_its_exec},
+	{"code_of_the_kernel_has_the_recorded_names", code_of_the_kernel_has_the_recorded_names},
 	{"only_regular_files_are_opened", only_regular_files_are_opened},
 	{"a_file_that_is_cut_after_its_functions_were_read_has_no_lines",
 	 a_file_that_is_cut_after_its_functions_were_read_has_no_lines},

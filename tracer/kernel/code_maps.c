@@ -97,7 +97,8 @@ int code_maps_open(struct code_maps *maps, uint32_t nr_cpus, struct trace_error 
 	int result = 0;
 
 	maps->buffers = calloc(nr_cpus, sizeof(*maps->buffers));
-	if (!maps->buffers)
+	maps->record = calloc(1, MAX_RECORD);
+	if (!maps->buffers || !maps->record)
 		return error_set(ret_error, -ENOMEM, "no memory for the mappings of %u CPUs", nr_cpus);
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++)
 		maps->buffers[cpu].fd = -1;
@@ -120,6 +121,7 @@ void code_maps_close(struct code_maps *maps)
 	}
 	free(maps->buffers);
 	free(maps->taken);
+	free(maps->record);
 	*maps = (struct code_maps){0};
 }
 
@@ -171,51 +173,49 @@ static void take_map(struct code_maps *maps, const struct map_record *record, si
 	memcpy(map->path, record->path, path_bytes);
 }
 
-/* Any record of the buffer */
-union record {
-	struct perf_event_header header;
-	struct lost_record lost;
-	struct map_record map;
-	struct comm_record comm;
-	unsigned char bytes[MAX_RECORD];
-};
-
-static void take_record(struct code_maps *maps, const union record *record)
+static void take_record(struct code_maps *maps, const struct perf_event_header *header)
 {
-	const struct perf_event_header *header = &record->header;
 	struct record_id id;
 	struct tracer_code_map *map;
 
 	if (header->size < sizeof(*header) + sizeof(id))
 		return;
-	memcpy(&id, record->bytes + header->size - sizeof(id), sizeof(id));
+	memcpy(&id, (const char *)header + header->size - sizeof(id), sizeof(id));
 	if (header->type == PERF_RECORD_LOST && header->size >= sizeof(struct lost_record)) {
-		maps->lost += record->lost.lost;
+		maps->lost += ((const struct lost_record *)header)->lost;
 	} else if (header->type == PERF_RECORD_MMAP2 && header->size > sizeof(struct map_record) + sizeof(id)) {
-		take_map(maps, &record->map, header->size - sizeof(id), id.time);
+		take_map(maps, (const struct map_record *)header, header->size - sizeof(id), id.time);
 	} else if (header->type == PERF_RECORD_COMM && (header->misc & PERF_RECORD_MISC_COMM_EXEC)) {
 		map = add_taken(maps);
 		if (map)
 			*map = (struct tracer_code_map){.ts_ns = id.time,
-							.map = {.pid = record->comm.pid, .exec = true}};
+							.map = {.pid = ((const struct comm_record *)header)->pid,
+								.exec = true}};
 	}
+}
+
+/* Copy from the ring: a record may continue at its begin. */
+static void copy_out(const unsigned char *data, uint64_t at, unsigned char *to, size_t bytes)
+{
+	size_t from = at % DATA_BYTES, first = bytes < DATA_BYTES - from ? bytes : DATA_BYTES - from;
+
+	memcpy(to, data + from, first);
+	memcpy(to + first, data, bytes - first);
 }
 
 static void take_buffer(struct code_maps *maps, struct perf_event_mmap_page *head)
 {
 	const unsigned char *data = (const unsigned char *)head + PAGE_BYTES;
 	uint64_t end = __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE), at = head->data_tail;
-	union record copy = {0};
+	struct perf_event_header header;
 
-	while (at + sizeof(copy.header) <= end) {
-		for (size_t i = 0; i < sizeof(copy.header); i++)
-			copy.bytes[i] = data[(at + i) % DATA_BYTES];
-		if (copy.header.size < sizeof(copy.header) || at + copy.header.size > end)
+	while (at + sizeof(header) <= end) {
+		copy_out(data, at, (unsigned char *)&header, sizeof(header));
+		if (header.size < sizeof(header) || at + header.size > end)
 			break;
-		for (size_t i = sizeof(copy.header); i < copy.header.size; i++)
-			copy.bytes[i] = data[(at + i) % DATA_BYTES];
-		take_record(maps, &copy);
-		at += copy.header.size;
+		copy_out(data, at, maps->record, header.size);
+		take_record(maps, (const struct perf_event_header *)maps->record);
+		at += header.size;
 	}
 	__atomic_store_n(&head->data_tail, end, __ATOMIC_RELEASE);
 }

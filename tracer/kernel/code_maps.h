@@ -18,6 +18,7 @@ struct code_maps {
 	struct code_map_buffer *buffers; /* owned; one for each CPU */
 	uint32_t nr_cpus;
 	uint64_t lost;
+	unsigned char *record;	       /* owned; a copy of the record being read */
 	struct tracer_code_map *taken; /* owned; the array of code_maps_take() */
 	size_t nr_taken, taken_room;
 };
