@@ -5,8 +5,8 @@
  * index_series.h - the entries of series as columns, for the index of a view.
  *
  * An entry is a value and a duration; the next entry begins where it ends. The values are a column
- * of numbers. Of a duration, its number of bits is in a column, and the bits themselves, without
- * the first, which is a 1, are in a stream of bits. Durations of one kind, such as those in own
+ * of numbers. A column has the number of bits of each duration; the bits themselves, without the
+ * first, which is a 1, are in a stream of bits. Durations of one kind, such as those in own
  * code or those of waits for files, have a column of their own, because their numbers of bits are
  * similar. The columns are compressed; the bits are not, because they are random.
  *

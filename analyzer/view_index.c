@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_index.c - what the writer and the reader of an index share. */
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 #include "view_index.h"
 #include "view_rows.h"
-
-/*
- * The file with this code. A revision of the sources would not tell builds of changed sources, and
- * each revision would link the library again.
- */
-uint64_t index_program(void)
-{
-	uint64_t parts[3] = {0};
-	struct stat stat_of_it;
-	Dl_info info;
-
-	if (dladdr(INDEX_MAGIC, &info) && stat(info.dli_fname, &stat_of_it) == 0) {
-		parts[0] = (uint64_t)stat_of_it.st_size;
-		parts[1] = (uint64_t)stat_of_it.st_mtim.tv_sec;
-		parts[2] = (uint64_t)stat_of_it.st_mtim.tv_nsec;
-	}
-	return XXH3_64bits(parts, sizeof(parts));
-}
 
 uint64_t index_checksum(const void *index, size_t size)
 {

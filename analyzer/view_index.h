@@ -21,15 +21,13 @@
 struct index_header {
 	char magic[8];
 	uint64_t trace;	   /* trace_file_digest() */
-	uint64_t program;  /* index_program() */
+	uint64_t program;  /* build_stamp() */
 	uint64_t facts;	   /* bytes of the facts; after them come the series */
 	uint64_t unpacked; /* bytes of the facts, uncompressed */
 	uint64_t notes;	   /* bytes of the caller's notes, at the end of the facts */
 	uint64_t checksum; /* XXH3-64 of all that follows, seeded with that of the fields above */
 };
 
-/** index_program() - a number that tells this build of the program from others */
-uint64_t index_program(void);
 /** index_checksum() - of @size bytes of an index, for the field in its header */
 uint64_t index_checksum(const void *index, size_t size);
 /**

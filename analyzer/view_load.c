@@ -12,6 +12,7 @@
 #include <zstd.h>
 #include "error_set.h"
 #include "state.h"
+#include "build_stamp.h"
 #include "view_index.h"
 #include "view_rows.h"
 
@@ -391,7 +392,7 @@ static bool is_of(const struct trace *trace, const void *bytes, size_t size, str
 	memcpy(ret_header, bytes, sizeof(*ret_header));
 	digest = trace_file_digest(trace);
 	return memcmp(ret_header->magic, INDEX_MAGIC, sizeof(ret_header->magic)) == 0 && digest &&
-	       ret_header->trace == digest && ret_header->program == index_program() &&
+	       ret_header->trace == digest && ret_header->program == build_stamp() &&
 	       ret_header->checksum == index_checksum(bytes, size);
 }
 

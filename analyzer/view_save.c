@@ -9,6 +9,7 @@
 #include <zstd.h>
 #include "error_set.h"
 #include "state.h"
+#include "build_stamp.h"
 #include "view_index.h"
 #include "view_rows.h"
 
@@ -222,7 +223,7 @@ static void put_facts(struct saver *s, const void *notes, size_t nr_notes, struc
 		out->failed |= ZSTD_isError(header.facts);
 		out->nr -= room - (out->failed ? 0 : header.facts);
 		header.trace = trace_file_digest(s->view->analysis->trace);
-		header.program = index_program();
+		header.program = build_stamp();
 		memcpy(out->at, &header, sizeof(header));
 	}
 	bytes_free(&all);

@@ -17,7 +17,10 @@ static bool is_same(char a, char b)
 	return (a | 0x20) == (b | 0x20);
 }
 
-/* The three last rows of the table of distances between the first i characters of @a and the first j of @b. */
+/*
+ * The three last rows of the table of distances between the first i characters of @a and the first
+ * j of @b.
+ */
 size_t similar_distance(const char *a, const char *b)
 {
 	size_t rows[3][NAME_MAX_CHARS + 1], nr_b = strnlen(b, NAME_MAX_CHARS), *row = rows[0];

@@ -18,7 +18,7 @@ complete -c tracevisualizer -l diff -d 'compare two traces: tracevisualizer --di
 complete -c tracevisualizer -s p -l pid -x -a '(__tracevisualizer_trace pid)' -d 'only this process; with -d also a thread id'
 complete -c tracevisualizer -l comm -x -a '(__tracevisualizer_trace comm)' -d 'only processes or threads of this name'
 complete -c tracevisualizer -l all -d 'all rows of each table'
-complete -c tracevisualizer -l json -d '-a, -d, --diff, --slowest, --profile, --critical-path as JSON'
+complete -c tracevisualizer -l json -d 'the report as JSON'
 complete -c tracevisualizer -s h -d 'the most used options'
 complete -c tracevisualizer -l help -d 'all options'
 complete -c tracevisualizer -l slowest -x -a '(__tracevisualizer_trace instance)' -d 'the longest instances of a scope, a system call or a command'

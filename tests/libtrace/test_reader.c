@@ -80,8 +80,9 @@ static void round_trip(size_t nr, unsigned int variety)
 		size_t idx = i < trace_catalogue_size() ? i : (size_t)random() % trace_catalogue_size();
 
 		while (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed ||
-		       trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
-			idx++; /* the reader interprets these */
+		       trace_catalogue_type(idx)->id == TRACE_EV_trace_lost ||
+		       trace_catalogue_type(idx)->id == TRACE_EV_sample)
+			idx++; /* the reader interprets these; references of a sample are not random */
 		sample_make(&samples[i], trace_catalogue_type(idx), 1000 + 7 * i, variety);
 	}
 	samples_write(tb, samples, nr);

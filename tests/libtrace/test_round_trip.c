@@ -173,20 +173,24 @@ static void record_call(struct story *story, const struct style *style, uint64_t
 	record(story, base_ns + offset, id, words, nr, 1u + has_path + has_exit);
 }
 
-/* A number, then two references to the bytes after it. */
-static void record_of_program(struct story *story, const struct style *style, uint64_t ts_ns)
+/* A number, two references, and other numbers until @fixed; behind them the bytes referred to. */
+static void record_with_references(struct story *story, const struct style *style, uint64_t ts_ns, uint16_t id,
+				   uint16_t fixed)
 {
-	struct user_reference references[2] = {{.offset = 16, .bytes = (uint16_t)below(story, 20)}};
+	struct user_reference references[2] = {{.offset = fixed, .bytes = (uint16_t)below(story, 20)}};
 	uint64_t words[8] = {random_word(story, style)};
-	size_t bytes = 16;
+	size_t bytes = fixed;
 
-	references[1] = (struct user_reference){.offset = 16 + references[0].bytes, .bytes = (uint16_t)below(story, 9)};
+	references[1] = (struct user_reference){.offset = (uint16_t)(fixed + references[0].bytes),
+						.bytes = (uint16_t)below(story, 9)};
 	memcpy(&words[1], references, sizeof(references));
+	for (size_t i = 2; i < fixed / 8u; i++)
+		words[i] = random_word(story, style);
 	for (size_t i = 0; i < (size_t)references[0].bytes + references[1].bytes; i++)
 		((unsigned char *)words)[bytes++] = (unsigned char)below(story, 256);
-	record(story, ts_ns, story->program_id, words, (bytes + 7) / 8, 1);
+	record(story, ts_ns, id, words, (bytes + 7) / 8, 1);
 	((unsigned char *)words)[bytes] = '\0'; /* part of the record */
-	expect(story, ts_ns, story->program_id, words, bytes + 1);
+	expect(story, ts_ns, id, words, bytes + 1);
 }
 
 static void record_event(struct story *story, const struct style *style, uint64_t ts_ns,
@@ -301,7 +305,9 @@ static void block_tell(struct story *story, uint64_t base_ns, uint64_t seq)
 		offset = offset < LAST_OFFSET ? offset : LAST_OFFSET;
 		at = back < offset ? offset - back : 0;
 		if (id == story->program_id)
-			record_of_program(story, &style, base_ns + at);
+			record_with_references(story, &style, base_ns + at, id, 16);
+		else if (id == TRACE_EV_sample)
+			record_with_references(story, &style, base_ns + at, id, type_of(id)->fixed_bytes);
 		else if (id >= TRACE_RECORD_PATH_ENTRY)
 			record_call(story, &style, base_ns, at, id);
 		else
