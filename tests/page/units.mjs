@@ -7,7 +7,7 @@ import { pageModule } from "./modules.mjs";
 const { CLASSES, NR_CLASSES, ORDER, ABSENT, UNKNOWN, USER, WAIT_CPU, PROCESS, THEMES, contrast, inkOn, makePixels } =
 	await pageModule("classes");
 const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } = await pageModule("shares");
-const { bytesText, countText, durationText, percentText, pointText, tickDistance, wallDigits, wallText } =
+const { bytesText, countText, durationText, numberText, partText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
 const { clockDistance, comparison, limitsOf } = await pageModule("pair");
@@ -220,6 +220,16 @@ test("times are written as tracevisualizer writes them", () => {
 	assert.deepStrictEqual(
 		[percentText(83, 100), percentText(4, 1000), percentText(1, 1e6), percentText(0, 9), percentText(1, 0)],
 		["83 %", "0.4 %", "< 0.1 %", "0 %", "0 %"]
+	);
+});
+
+test("one thing is not several, and a part has its place in the whole", () => {
+	assert.equal(numberText(1, "CPU"), "1 CPU");
+	assert.equal(numberText(0, "event"), "0 events");
+	assert.equal(numberText(27550, "event"), "27,550 events");
+	assert.equal(
+		partText({ part: { from_ns: 1200000000, of_ns: 10e9 }, duration_ns: 250000000 }),
+		"the part from 1.200 s to 1.450 s of 10.000 s"
 	);
 });
 

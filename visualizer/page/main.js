@@ -15,7 +15,7 @@ import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
-import { countText, durationText, partText } from "./time.js";
+import { durationText, numberText, partText } from "./time.js";
 import { makeTimeline, resizeTimeline } from "./timeline.js";
 import { showMissing, updateVerdict } from "./verdict.js";
 import { makeView, showSpan, updateRows } from "./view.js";
@@ -40,10 +40,10 @@ function showTitle(about) {
 	byId("facts").textContent = [
 		about.command && `command: ${clean(about.command, 120)}`,
 		clean(about.host),
-		`Linux ${clean(about.kernel)}`,
-		`${about.nr_cpus} CPUs`,
-		about.part ? partText(about) : durationText(about.duration_ns),
-		`${countText(about.events)} events${about.part ? " in the whole trace" : ""}`
+		about.kernel && `Linux ${clean(about.kernel)}`,
+		about.nr_cpus > 0 && numberText(about.nr_cpus, "CPU"),
+		about.part ? partText(about) : about.duration_ns > 0 && durationText(about.duration_ns),
+		`${numberText(about.events, "event")}${about.part ? " in the whole trace" : ""}`
 	]
 		.filter(Boolean)
 		.join(", ");
@@ -240,6 +240,8 @@ async function start() {
 	showFile(about, again);
 	if (about.duration_ns === 0) {
 		byId("sentence").textContent = "The trace is empty: nothing happened between its begin and its end.";
+		document.documentElement.classList.add("empty"); // there is nothing to search, and no row
+		makeTheme({ view });
 		view.busy(-1);
 		return;
 	}

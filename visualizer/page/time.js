@@ -32,6 +32,11 @@ export function countText(n) {
 	return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** "1 event", "27,550 events" */
+export function numberText(n, noun) {
+	return `${countText(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
 export function bytesText(n) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 	let unit = 0;
