@@ -3,8 +3,7 @@
  * test_state_relays.c - a request is open until the last part of an answer that a thread relays
  *
  * Thread 10 listens at descriptor 4, has accepted 5 and 6, has connected 7, and receives datagrams
- * at
- * 10. Its helper, process 20, writes into the pipe 8.
+ * at 10. Its helper, process 20, writes into the pipe 8.
  */
 #include <linux/futex.h>
 #include <netinet/in.h>
