@@ -386,7 +386,7 @@ static const struct option_spec option_table[] = {
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
 	 .apply = set_comm, .help = "only processes or threads of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
-	{.name = "json", .apply = set_json, .help = "the report as JSON"},
+	{.name = "json", .apply = set_json, .help = "reports and lists (-d) as JSON"},
 	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
 	{.name = "help", .apply = set_help, .help = "all options"},
 
@@ -394,7 +394,7 @@ static const struct option_spec option_table[] = {
 	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.name = "profile", .apply = set_profile,
-	 .help = "the time of every function, of a trace of tracedaemon --sample"},
+	 .help = "the time by function; tracedaemon --sample records"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},

@@ -193,12 +193,39 @@ static void record_with_references(struct story *story, const struct style *styl
 	expect(story, ts_ns, id, words, bytes + 1);
 }
 
+/* The one event of the catalogue with references: two lists of addresses. */
+static void record_sample(struct story *story, const struct style *style, uint64_t ts_ns)
+{
+	struct user_reference references[2] = {
+		{.offset = sizeof(struct trace_sample), .bytes = (uint16_t)(8 * below(story, 4))}};
+	struct {
+		struct trace_sample sample;
+		uint64_t addresses[8];
+	} payload = {.sample = {.tid = (uint32_t)random_word(story, style), .ip = random_word(story, style)}};
+	size_t nr;
+
+	references[1] = (struct user_reference){.offset = (uint16_t)(references[0].offset + references[0].bytes),
+						.bytes = (uint16_t)(8 * below(story, 4))};
+	memcpy(&payload.sample.kernel, &references[0], sizeof(references[0]));
+	memcpy(&payload.sample.user, &references[1], sizeof(references[1]));
+	nr = (size_t)(references[0].bytes + references[1].bytes) / 8;
+	for (size_t i = 0; i < nr; i++)
+		payload.addresses[i] = random_word(story, style);
+	record(story, ts_ns, TRACE_EV_sample, (const uint64_t *)&payload, sizeof(payload.sample) / 8 + nr, 1);
+	payload.addresses[nr] = 0; /* its first byte is part of the event */
+	expect(story, ts_ns, TRACE_EV_sample, (const uint64_t *)&payload, sizeof(payload.sample) + 8 * nr + 1);
+}
+
 static void record_event(struct story *story, const struct style *style, uint64_t ts_ns,
 			 const struct trace_event_type *type)
 {
 	uint64_t words[40 + MOST_TEXT / 8];
 	size_t bytes = type->fixed_bytes;
 
+	if (type->id == TRACE_EV_sample) {
+		record_sample(story, style, ts_ns);
+		return;
+	}
 	for (size_t i = 0; i < bytes / 8; i++)
 		words[i] = random_word(story, style);
 	if (type->has_string)
