@@ -4,6 +4,7 @@
 import { ask, question } from "./ask.js";
 import { completeBoxes, makeBoxes } from "./boxes.js";
 import { byId } from "./dom.js";
+import { readAgain, showFile } from "./file.js";
 import { makeHover } from "./hover.js";
 import { listenToKeys } from "./keys.js";
 import { makePanel } from "./panel.js";
@@ -14,7 +15,7 @@ import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
-import { countText, durationText } from "./time.js";
+import { durationText, numberText, partText } from "./time.js";
 import { makeTimeline, resizeTimeline } from "./timeline.js";
 import { showMissing, updateVerdict } from "./verdict.js";
 import { makeView, showSpan, updateRows } from "./view.js";
@@ -22,7 +23,9 @@ import { makeWalk, selectRow, selectSpan, togglePath } from "./walk.js";
 import { clean, takeLabels } from "./words.js";
 
 const PROGRESS_MS = 300,
-	ALIVE_MS = 60000;
+	ALIVE_MS = 5000;
+
+const again = () => readAgain(fail);
 
 function fail(sentence) {
 	byId("error").textContent = sentence;
@@ -37,10 +40,10 @@ function showTitle(about) {
 	byId("facts").textContent = [
 		about.command && `command: ${clean(about.command, 120)}`,
 		clean(about.host),
-		`Linux ${clean(about.kernel)}`,
-		`${about.nr_cpus} CPUs`,
-		durationText(about.duration_ns),
-		`${countText(about.events)} events`
+		about.kernel && `Linux ${clean(about.kernel)}`,
+		about.nr_cpus > 0 && numberText(about.nr_cpus, "CPU"),
+		about.part ? partText(about) : about.duration_ns > 0 && durationText(about.duration_ns),
+		`${numberText(about.events, "event")}${about.part ? " in the whole trace" : ""}`
 	]
 		.filter(Boolean)
 		.join(", ");
@@ -72,6 +75,11 @@ function makeTheme(timeline) {
 	};
 
 	dark.addEventListener("change", apply);
+	window.addEventListener("storage", event => {
+		if (event.key !== "theme") return;
+		choice = event.newValue; // chosen in another page
+		apply();
+	});
 	apply();
 	return () => {
 		choice = timeline.theme === "dark" ? "light" : "dark";
@@ -129,11 +137,12 @@ function keepPlace(walk) {
 	for (const name of ["span", "rows", "selection", "range"]) view.on(name, soon);
 }
 
-/** The server ends when no page has asked for some minutes. */
-async function stayAlive() {
+/** Asks what has become of the file. The server ends when no page has asked for some minutes. */
+async function stayAlive(view) {
 	for (;;) {
 		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
-		await ask("progress").catch(() => {});
+		Object.assign(view.about, await ask("progress").catch(() => ({})));
+		showFile(view.about, again);
 	}
 }
 
@@ -166,6 +175,7 @@ async function followReading(walk, picture) {
 		try {
 			Object.assign(view.about, await ask("progress"));
 			showMissing(view.about);
+			showFile(view.about, again);
 			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10))
 				continue;
 			shown = view.about.done_ns;
@@ -203,6 +213,7 @@ function listenToButtons(walk, toggleTheme) {
 		help = byId("help");
 	const actions = {
 		toggleTheme,
+		readAgain: again,
 		help: () => help.showModal(),
 		togglePanel: () => {
 			byId("panel").hidden = !byId("panel").hidden;
@@ -211,7 +222,7 @@ function listenToButtons(walk, toggleTheme) {
 	};
 
 	listenToKeys(walk, actions);
-	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
+	byId("fit").addEventListener("click", () => showSpan(view, view.least, view.most));
 	byId("path").addEventListener("click", () => togglePath(walk));
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
@@ -226,8 +237,11 @@ async function start() {
 	takeLabels(about.classes);
 	showTitle(about);
 	showMissing(about);
+	showFile(about, again);
 	if (about.duration_ns === 0) {
 		byId("sentence").textContent = "The trace is empty: nothing happened between its begin and its end.";
+		document.documentElement.classList.add("empty"); // there is nothing to search, and no row
+		makeTheme({ view });
 		view.busy(-1);
 		return;
 	}
@@ -240,8 +254,8 @@ async function start() {
 	keepPlace(walk);
 	showSelection(walk);
 	makePanel(walk);
-	followReading(walk, picture).then(stayAlive);
-	globalThis.traceView = { view, timeline, question }; // for tests and consoles
+	followReading(walk, picture).then(() => stayAlive(view));
+	globalThis.traceView = { view, timeline, question, showSpan }; // for pair.js, tests and consoles
 	view.busy(-1);
 }
 
