@@ -593,8 +593,8 @@ static void the_ticks_of_steps_may_be_the_kernels(void)
 }
 
 /*
- * A child that lives from @from_ns on. The tick expires 22 times in its calls, and @sleeps times the
- * end of another program's sleep interrupts its own code. The kernel counts @counted ticks.
+ * A child that lives from @from_ns on. The tick expires 22 times in its calls, and the end of
+ * another program's sleep interrupts its own code @sleeps times. The kernel counts @counted ticks.
  */
 static void child_of_two_timers(struct analysis_case *c, uint32_t tid, uint64_t from_ns, uint64_t sleeps,
 				uint64_t counted)
