@@ -94,7 +94,8 @@ struct plan {
 /** plan_process() - the actor that stands for the process of @actor, a thread or helper */
 uint32_t plan_process(const struct plan *plan, uint32_t actor);
 /**
- * plan_has_server() - false if the process only reads datagrams: without an answer it is no server, and has no bills
+ * plan_has_server() - false if the process only reads datagrams: without an answer it is no server,
+ * and has no bills
  */
 bool plan_has_server(const struct plan *plan);
 /** plan_make() - the plan of @seed; @job_us: the longest job */
