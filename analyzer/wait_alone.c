@@ -13,8 +13,8 @@ static bool is_returned(const struct trace_process *child, int64_t number)
 }
 
 /*
- * The call returns the child that ended, which may be dead by now. A recording of some processes has
- * no exit of the others.
+ * The call returns the child that ended, which may be dead by now. A recording of some processes
+ * has no exit of the others.
  */
 static uint32_t returned_child(const struct wait_context *ctx)
 {

@@ -28,11 +28,11 @@
  * interrupts: so the time that the host took is excused, too. A kernel that does not count this
  * time (cpu_stolen is not traced) leaves the rule without evidence: 9 ms that the host took on the
  * way into the kernel look like 9 ms of own code.
- * Such a kernel does not count a tick if the host has taken as much since the last one. Then the tick
- * has expired more often than was counted, and another timer may have expired just as often: a sleep
- * of other programs, on a busy CPU. So every timer fits that expired as often as was counted, or more
- * often by no more than the time that the host took; if several fit, none is the tick. Nor is one that
- * did not fit most of the threads so far.
+ * Such a kernel does not count a tick if the host has taken as much since the last one. Then the
+ * tick has expired more often than was counted, and another timer may have expired just as often: a
+ * sleep of other programs, on a busy CPU. So every timer fits that expired as often as was counted,
+ * or more often by no more than the time that the host took; if several fit, none is the tick. Nor
+ * is one that did not fit most of the threads so far.
  */
 #include "rule_run_time.h"
 

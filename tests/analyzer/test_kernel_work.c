@@ -593,8 +593,8 @@ static void the_ticks_of_steps_may_be_the_kernels(void)
 }
 
 /*
- * A child that lives from @from_ns on. The tick expires 22 times in its calls, and @sleeps times the
- * end of another program's sleep interrupts its own code. The kernel counts @counted ticks.
+ * A child that lives from @from_ns on. The tick expires 22 times in its calls, and @sleeps times
+ * the end of another program's sleep interrupts its own code. The kernel counts @counted ticks.
  */
 static void child_of_two_timers(struct analysis_case *c, uint32_t tid, uint64_t from_ns, uint64_t sleeps,
 				uint64_t counted)
@@ -625,7 +625,10 @@ static void child_of_two_timers(struct analysis_case *c, uint32_t tid, uint64_t 
 	tb_sys_exit(c->tb, 0, from_ns + 90003000, tid);
 }
 
-/* The sleeps end as often as ticks are counted: 2 of 22 ticks are not, because the host took the CPU. */
+/*
+ * The sleeps end as often as ticks are counted: 2 of 22 ticks are not, because the host took the
+ * CPU.
+ */
 static void a_timer_that_expires_as_often_is_not_the_tick(void)
 {
 	struct analysis_case c = begin();
@@ -636,7 +639,9 @@ static void a_timer_that_expires_as_often_is_not_the_tick(void)
 	expect_violation(&c, "");
 }
 
-/* Of the second child 20 ticks are counted, as often as sleeps end. Those of the first were fewer. */
+/*
+ * Of the second child 20 ticks are counted, as often as sleeps end. Those of the first were fewer.
+ */
 static void a_timer_that_is_not_the_tick_of_one_thread_is_not_that_of_another(void)
 {
 	struct analysis_case c = begin();

@@ -116,8 +116,8 @@ static void a_process_that_leaves_an_ended_child_may_be_waited_for(void)
 }
 
 /*
- * A signal of 30 wakes 10, and its child ends before 10 runs: the call returns the child. The sender
- * was never a child.
+ * A signal of 30 wakes 10, and its child ends before 10 runs: the call returns the child. The
+ * sender was never a child.
  */
 static void a_signal_that_comes_before_the_child_is_no_child(void)
 {
