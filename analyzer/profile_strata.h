@@ -63,8 +63,9 @@ void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *fr
 int strata_split(struct strata *strata);
 /**
  * split_ns() - divide @ns in proportion to @parts, which add up to @whole > 0, into integers that
- * add up to @ns Each gets its part rounded down. What is left goes, 1 ns each, to those with the
- * largest remainders, of equal ones to the first. Returns 0, or -ENOMEM with nothing written.
+ * add up to @ns
+ * Each gets its part rounded down. The rest goes, 1 ns each, to those with the largest remainders,
+ * of equal ones to the first. Returns 0, or -ENOMEM with nothing written.
  */
 int split_ns(uint64_t ns, const uint64_t *parts, size_t nr, uint64_t whole, uint64_t *ret_ns);
 void strata_clear(struct strata *strata);

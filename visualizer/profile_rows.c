@@ -50,7 +50,7 @@ const char *profile_kind_word(enum profile_row_kind kind)
 }
 
 /*
- * The share of a function in a stratum is k of n samples. What can be said of its true share p is a
+ * The share of a function in a stratum is k of n samples. Its true share p has a
  * Beta(k + 1, n - k + 1) distribution, if nothing was known of p before: its variance is not 0 for
  * 1 of 1 sample, as p (1 - p) / n would be.
  */

@@ -20,7 +20,7 @@ const char *profile_kind_word(enum profile_row_kind kind);
 
 /**
  * struct profile_row - elapsed = on a CPU + waiting for a CPU + blocked
- * @name: the function; "" if it has none. Of other kinds what the time was spent in, or waited for
+ * @name: the function; "" if it has none. For other kinds what the time was spent in, or waited for
  * @file: of the function; "" if not known. @program: the title of the process; "" for rests
  * @is_late: samples of code that ran with interrupts off are in this function of the kernel, which
  *     switches them on again

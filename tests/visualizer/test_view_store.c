@@ -477,7 +477,10 @@ static struct index index_changed(const struct index *index, struct dice *dice)
 	return changed;
 }
 
-/* The checksum protects from accidents only. What it covers may have been made to do harm. */
+/*
+ * The checksum protects from accidents only. The bytes that it covers may have been made to do
+ * harm.
+ */
 static void a_hostile_index_does_no_harm(void)
 {
 	unsigned int nr = getenv("TRACE_TEST_LONG") ? 20000 : 300, nr_open = 0;

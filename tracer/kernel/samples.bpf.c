@@ -7,7 +7,7 @@
  * registers are those of the interrupted code.
  *
  * A payload is built in a scratch area. The helper puts the innermost address where the field ip
- * is, because ip is the last field, and the callers behind it. Of a sample in the kernel the
+ * is, because ip is the last field, and the callers behind it. In a sample of the kernel, the
  * addresses of the program follow.
  */
 #include "kernel.h"
