@@ -29,6 +29,7 @@ struct view_session {
 	struct time_window window;
 	uint64_t start, end;
 	bool is_complete;
+	struct view_client_list *clients; /* owned; view_clients.c */
 };
 
 /**

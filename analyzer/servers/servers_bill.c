@@ -114,8 +114,8 @@ static uint32_t bill_several(struct trace_servers *s, struct servers_process *pr
 	return only;
 }
 
-static uint32_t bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
-			 const struct cpu_time *time)
+static inline __attribute__((always_inline)) uint32_t bill_set(struct trace_servers *s, struct servers_process *process,
+							       const struct set *set, const struct cpu_time *time)
 {
 	return set->nr == 1 ? bill_one(s, process, set->items[0]->origin, time) : bill_several(s, process, set, time);
 }

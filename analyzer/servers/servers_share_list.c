@@ -102,6 +102,8 @@ int share_list(struct trace_servers *s, const struct trace_thread *thread, uint6
 		struct trace_server_share told = {.thread = thread,
 						  .from_ns = share->from_ns > from_ns ? share->from_ns : from_ns,
 						  .to_ns = share->to_ns < to_ns ? share->to_ns : to_ns,
+						  .begin_ns = share->from_ns,
+						  .end_ns = share->to_ns,
 						  .exact = shares_is_exact(s->shares, share, known->process)};
 
 		if (!clients_of(&l, share, told.from_ns, told.to_ns)) {

@@ -124,6 +124,7 @@ struct trace_share_client {
 /**
  * struct trace_server_share - a thread of a server had a CPU from @from_ns to @to_ns, and this time is
  * billed to clients
+ * @begin_ns, @end_ns: all of it, also what is outside the span that was asked for
  * @exact: as in struct trace_server_client; otherwise it is shared
  * @clients: at least one; their parts add up to the interval, unless it is also for the server itself
  */
@@ -131,6 +132,8 @@ struct trace_server_share {
 	const struct trace_thread *thread;
 	uint64_t from_ns;
 	uint64_t to_ns;
+	uint64_t begin_ns;
+	uint64_t end_ns;
 	bool exact;
 	size_t nr_clients;
 	const struct trace_share_client *clients;
