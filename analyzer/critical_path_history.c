@@ -269,6 +269,25 @@ static uint32_t activity_get(struct trace_history *history, struct history_activ
 	}
 }
 
+/*
+ * The activity of an interval on a CPU, or of a wait for @cpu. Most intervals are such, and differ
+ * in few names: the last ones are remembered.
+ */
+static uint32_t activity_by_name(struct trace_history *history, enum trace_state state, const char *name, int32_t cpu)
+{
+	uint64_t key = (uintptr_t)name ^ (uint64_t)(uint32_t)cpu << 8 ^ state;
+	struct history_memo *memo = &history->memos[hash_u64(key) % HISTORY_MEMOS];
+
+	if (memo->name != name || memo->cpu != cpu || memo->state != state) {
+		struct history_activity activity = activity_of(state);
+
+		activity.name = name;
+		activity.cpu = cpu;
+		*memo = (struct history_memo){name, cpu, activity_get(history, &activity), (uint8_t)state};
+	}
+	return memo->value;
+}
+
 /* ---- timelines ---- */
 
 uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread)
@@ -311,9 +330,17 @@ fail:
 
 static uint32_t timeline_get(struct trace_history *history, const struct trace_thread *thread)
 {
-	uint32_t idx = history_timeline(history, thread);
+	struct history_timeline_memo *memo = &history->timeline_memos[hash_u64((uintptr_t)thread) % HISTORY_MEMOS];
+	uint32_t idx;
 
-	return idx == NO_THREAD ? timeline_new(history, thread) : idx;
+	if (memo->thread == thread)
+		return memo->idx;
+	idx = history_timeline(history, thread);
+	if (idx == NO_THREAD)
+		idx = timeline_new(history, thread);
+	if (idx != NO_THREAD)
+		*memo = (struct history_timeline_memo){thread, idx};
+	return idx;
 }
 
 /* ---- limit on the number of intervals ---- */
@@ -520,15 +547,54 @@ static void note_lock(struct trace_analysis *analysis, const struct trace_thread
 		activity->path = text_of(path && *path ? path : trace_thread_file(analysis, thread, (int)argument));
 }
 
+static uint32_t blocked_activity(struct trace_history *history, struct trace_analysis *analysis,
+				 const struct trace_interval *interval)
+{
+	const struct trace_thread *waker = interval->worker ? interval->worker : interval->waker;
+	struct history_activity activity = activity_of(interval->state);
+
+	activity.name = text_of(interval->name);
+	activity.kind = (uint8_t)interval->kind;
+	activity.idle = interval->idle;
+	activity.target = text_of(interval->target);
+	activity.via = text_of(interval->via);
+	activity.other = interval->other;
+	note_lock(analysis, interval->thread, interval->path, &activity);
+	activity.waker = waker ? timeline_get(history, waker) : NO_THREAD;
+	return activity_get(history, &activity);
+}
+
+/* The part of an interval from @from to @to, which is in the window. */
+static void put_interval(struct trace_history *history, struct trace_analysis *analysis, uint32_t timeline,
+			 const struct trace_interval *interval, uint64_t from, uint64_t to)
+{
+	enum trace_state state = interval->state;
+	bool on_cpu = is_on_cpu((uint8_t)state);
+	uint32_t value;
+
+	if (history->nr_intervals >= history->max_intervals)
+		coarsen(history);
+	if (state == TRACE_STATE_RUNNING && !history->timelines[timeline].running_since)
+		history->timelines[timeline].running_since = from;
+	if (history->coarse && on_cpu) {
+		put_on_cpu(history, &history->timelines[timeline], from, to, (uint8_t)state);
+	} else {
+		value = state == TRACE_STATE_BLOCKED ? blocked_activity(history, analysis, interval)
+						     : activity_by_name(history, state, text_of(interval->name),
+									on_cpu ? -1 : interval->cpu);
+		series_put(history, &history->timelines[timeline].series, from, to, value);
+	}
+	if (on_cpu && interval->cpu >= 0)
+		note_cpu_holder(history, (uint32_t)interval->cpu, from, to,
+				state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
+}
+
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_history *history = data;
 	uint64_t from = interval->from_ns > history->from_ns ? interval->from_ns : history->from_ns;
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
-	bool off_cpu = !is_on_cpu((uint8_t)interval->state);
-	const struct trace_thread *waker = interval->worker ? interval->worker : interval->waker;
-	struct history_activity activity = activity_of(interval->state);
-	uint32_t timeline, value;
+	uint32_t timeline;
 
 	if (history->failed)
 		return;
@@ -537,33 +603,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	 * not later.
 	 */
 	timeline = timeline_get(history, interval->thread);
-	if (from >= to || timeline == NO_THREAD)
-		return;
-	activity.name = text_of(interval->name);
-	if (interval->state == TRACE_STATE_BLOCKED) {
-		activity.kind = (uint8_t)interval->kind;
-		activity.idle = interval->idle;
-		activity.target = text_of(interval->target);
-		activity.via = text_of(interval->via);
-		activity.other = interval->other;
-		note_lock(analysis, interval->thread, interval->path, &activity);
-		activity.waker = waker ? timeline_get(history, waker) : NO_THREAD;
-	} else if (interval->state == TRACE_STATE_WAIT_CPU) {
-		activity.cpu = interval->cpu;
-	}
-	if (history->nr_intervals >= history->max_intervals)
-		coarsen(history);
-	if (interval->state == TRACE_STATE_RUNNING && !history->timelines[timeline].running_since)
-		history->timelines[timeline].running_since = from;
-	if (history->coarse && !off_cpu) {
-		put_on_cpu(history, &history->timelines[timeline], from, to, (uint8_t)interval->state);
-	} else {
-		value = activity_get(history, &activity);
-		series_put(history, &history->timelines[timeline].series, from, to, value);
-	}
-	if (!off_cpu && interval->cpu >= 0)
-		note_cpu_holder(history, (uint32_t)interval->cpu, from, to,
-				interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
+	if (from < to && timeline != NO_THREAD)
+		put_interval(history, analysis, timeline, interval, from, to);
 }
 
 static void piece_known(struct history_piece *piece, uint8_t state)

@@ -70,6 +70,19 @@ struct thread_timeline {
 	bool on_path;	   /* critical_path.c: on the way; it waits for another thread */
 };
 
+/* The last answers of two look-ups, each at the place that its key's hash chooses */
+#define HISTORY_MEMOS 256u
+struct history_memo {
+	const char *name; /* NULL: none yet */
+	int32_t cpu;
+	uint32_t value; /* of the activity */
+	uint8_t state;
+};
+struct history_timeline_memo {
+	const struct trace_thread *thread; /* NULL: none yet */
+	uint32_t idx;
+};
+
 struct trace_history {
 	struct trace_analysis *analysis; /* borrowed */
 	uint64_t from_ns, to_ns;
@@ -84,6 +97,8 @@ struct trace_history {
 	struct history_activity *activities; /* owned; [HOLE] */
 	uint32_t nr_activities, max_activities;
 	struct hash_table activity_by_hash;
+	struct history_memo memos[HISTORY_MEMOS];
+	struct history_timeline_memo timeline_memos[HISTORY_MEMOS];
 	struct hash_table births; /* tid + 1 -> the latest fork */
 	struct series *cpus;	  /* owned; of timelines, UINT32_MAX (none) or INTERRUPTS */
 	uint32_t nr_cpus;

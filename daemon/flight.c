@@ -28,12 +28,8 @@
  * Time between two reads of the missed events, which cost one system call for each BPF program, as
  * in recording.c. Each snapshot reads them too.
  */
-#define FLIGHT_MISSED_NS 5000000000ull
-/*
- * How long a snapshot waits, in all, for writers that are in the middle of a record. As at the end
- * of a recording.
- */
-#define FLIGHT_STRAGGLER_MS 1000
+#define FLIGHT_MISSED_NS    5000000000ull
+#define FLIGHT_STRAGGLER_MS 1000 /* as at the end of a recording */
 
 /** struct flight_saved - a copy of a sub-buffer with structural events. @lost: its header.lost */
 struct flight_saved {
@@ -80,6 +76,7 @@ struct flight {
 	uint64_t begin_ns;		  /* no older event is in memory */
 	struct flight_metadata *metadata; /* owned */
 	uint64_t missed_ns;		  /* when the missed events were read last */
+	int straggler_ms;		  /* flight_set_patience() */
 	/* the selected events of programs and probes; empty: not known */
 	char selected[TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record)];
 	size_t nr_rings;
@@ -126,6 +123,7 @@ struct flight *flight_begin(struct tracer *tracer, struct clients *clients, stru
 		return flight_free(flight);
 	}
 	flight->tracer = tracer;
+	flight->straggler_ms = FLIGHT_STRAGGLER_MS;
 	flight->nr_rings = nr_rings;
 	for (size_t i = 0; i < nr_rings; i++)
 		flight->rings[i].source = tracer_get_ring(tracer, i);
@@ -137,6 +135,11 @@ struct flight *flight_begin(struct tracer *tracer, struct clients *clients, stru
 	flight->clients = clients;
 	flight_reset(flight); /* during attachment some event types were recorded and others not yet */
 	return flight;
+}
+
+void flight_set_patience(struct flight *flight, int ms)
+{
+	flight->straggler_ms = ms;
 }
 
 void flight_set_filter(struct flight *flight, const struct tracer_options *filter)
@@ -682,7 +685,7 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 		    struct trace_error *ret_error)
 {
 	struct flight_snapshot snapshot = {.flight = flight,
-					   .patience = FLIGHT_STRAGGLER_MS,
+					   .patience = flight->straggler_ms,
 					   .build_ids = build_ids_new()};
 	struct trace_writer_totals totals;
 	int err = snapshot_begin(&snapshot, fd, level, ret_error);

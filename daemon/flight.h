@@ -26,6 +26,11 @@ struct flight *flight_begin(struct tracer *tracer, struct clients *clients, stru
 /** flight_set_filter() - the processes to record; borrowed. Without it: all processes */
 void flight_set_filter(struct flight *flight, const struct tracer_options *filter);
 /**
+ * flight_set_patience() - how long a snapshot waits, in all, for writers in the middle of a record
+ * The default is one second.
+ */
+void flight_set_patience(struct flight *flight, int ms);
+/**
  * flight_attach_probes() - record these probes too, as far as @selection selects them
  * Call it before the first snapshot. @probes: borrowed until flight_free(); NULL is fine.
  */

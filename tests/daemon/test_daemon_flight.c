@@ -76,6 +76,8 @@ static void a_writer_that_is_inside_the_last_subbuffer_hides_no_loss(void)
 	bench_free(&bench);
 }
 
+#define LONG_PATIENCE_MS 60000 /* for a thread that a busy machine starts late */
+
 /* No record follows the last closed sub-buffer of the ring. */
 static bool is_closed(const struct tracer *tracer, size_t ring)
 {
@@ -109,6 +111,7 @@ static void a_snapshot_ends_at_one_moment_on_all_cpus(void)
 	pthread_t recorder;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	flight_set_patience(flight, LONG_PATIENCE_MS);
 	for (uint32_t i = 0; i < 20; i++)
 		fake_switch(bench.tracer, i % FAKE_CPUS);
 	fake_hold(bench.tracer, 0);
@@ -186,6 +189,7 @@ static void structural_events_after_the_end_are_in_the_next_snapshot(void)
 	pthread_t recorder;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
+	flight_set_patience(flight, LONG_PATIENCE_MS);
 	for (int i = 0; i < 10; i++)
 		CU_ASSERT(fake_exec(bench.tracer, 0, "/bin/true"));
 	__atomic_fetch_sub(&subbuf_slot(ring, 1)->commit, UNFINISHED, __ATOMIC_RELAXED);
