@@ -2,6 +2,7 @@
 // hover.js - the box beside the pointer: time, shares of the column, state, object, holders of the CPU.
 
 import { ask, newest, question } from "./ask.js";
+import { billedText } from "./clients.js";
 import { byId, el, nameElement } from "./dom.js";
 import { isAbsent, sharesAt } from "./picture.js";
 import { swatch } from "./swatch.js";
@@ -55,6 +56,7 @@ function fill(box, view, node, t, shares, span) {
 			el("p", {}, el("strong", {}, nameElement(rowText(view, node.id)))),
 			span ? el("p", {}, swatch(span.class), " ", nameElement(spanSentence(span, rowText(view, node.id)))) : null,
 			span?.waker ? el("p", {}, "Ended by ", nameElement(processText(span.waker))) : null,
+			span?.billed ? el("p", {}, nameElement(billedText(span.billed))) : null,
 			...(span ? holderLines(span, MOST_HOLDERS) : []),
 			...(shares ? sharesLines(shares) : [])
 		].filter(Boolean)

@@ -2,6 +2,7 @@
 // main.js - starts the page: asks what the trace is, makes the parts, and lets them hear of each other.
 
 import { ask, question } from "./ask.js";
+import { followClients, toggleClients } from "./clients.js";
 import { completeBoxes, makeBoxes } from "./boxes.js";
 import { byId } from "./dom.js";
 import { makeHover } from "./hover.js";
@@ -96,6 +97,7 @@ function keepPlace(walk) {
 		view.pinned = place.pinned;
 		view.filter = place.filter;
 		view.all = place.all;
+		view.byClient = place.byClient;
 		view.range = place.range && place.range.from < view.duration ? place.range : null;
 		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
 		updateRows(view);
@@ -114,7 +116,8 @@ function keepPlace(walk) {
 			open: [...view.open],
 			pinned: view.pinned,
 			filter: view.filter,
-			all: view.all
+			all: view.all,
+			byClient: view.byClient
 		});
 		if (written === "#") written = location.pathname + location.search;
 		history.replaceState(null, "", written);
@@ -126,7 +129,7 @@ function keepPlace(walk) {
 
 	window.addEventListener("hashchange", () => location.hash !== written && read());
 	if (location.hash.length > 1) read();
-	for (const name of ["span", "rows", "selection", "range"]) view.on(name, soon);
+	for (const name of ["span", "rows", "selection", "range", "clients"]) view.on(name, soon);
 }
 
 /** The server ends when no page has asked for some minutes. */
@@ -203,6 +206,7 @@ function listenToButtons(walk, toggleTheme) {
 		help = byId("help");
 	const actions = {
 		toggleTheme,
+		toggleClients: () => toggleClients(view),
 		help: () => help.showModal(),
 		togglePanel: () => {
 			byId("panel").hidden = !byId("panel").hidden;
@@ -213,6 +217,7 @@ function listenToButtons(walk, toggleTheme) {
 	listenToKeys(walk, actions);
 	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
 	byId("path").addEventListener("click", () => togglePath(walk));
+	byId("by-client").addEventListener("click", actions.toggleClients);
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
 	byId("close-help").addEventListener("click", () => help.close());
@@ -240,6 +245,7 @@ async function start() {
 	keepPlace(walk);
 	showSelection(walk);
 	makePanel(walk);
+	followClients(walk);
 	followReading(walk, picture).then(stayAlive);
 	globalThis.traceView = { view, timeline, question }; // for tests and consoles
 	view.busy(-1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // timeline.js - draws the canvas: names of rows, time axis, bars, texts in boxes.
 
-import { CLASSES, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { CLASSES, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
 import { drawOverlay } from "./overlay.js";
-import { paintPicture } from "./picture.js";
+import { clientParts, paintPicture } from "./picture.js";
 import { durationText, pointText, tickDistance, wallDigits, wallText } from "./time.js";
-import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, visibleRows, xAt } from "./view.js";
+import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, divisionOf, visibleRows, xAt } from "./view.js";
 import { boxText } from "./words.js";
 
 const FONT = "12px system-ui, 'DejaVu Sans', sans-serif",
@@ -69,7 +69,10 @@ function drawBars(timeline, rows) {
 	const top = Math.round(AXIS_HEIGHT * ratio),
 		inset = (ROW_HEIGHT - BAR_HEIGHT) / 2;
 
-	timeline.palettes[theme] ??= makePixels(theme, THEMES[theme].background);
+	timeline.palettes[theme] ??= {
+		plain: makePixels(theme, THEMES[theme].background),
+		byClient: makePixels(theme, THEMES[theme].background, true)
+	};
 	pixels.fill(pixelOf(THEMES[theme].background));
 	paintPicture(
 		picture,
@@ -184,24 +187,44 @@ function drawGround({ context, theme }, span, text, x, y, width) {
 	return span.thread ? THEMES[theme].strong : inkOn(colour);
 }
 
+/** The letters of the clients, where a server works for one of them for some pixels. */
+function drawLetters({ context, view, picture, theme, ratio }, node, y) {
+	for (const { from, to, number } of clientParts(picture, node.id, LEAST_LETTER * ratio)) {
+		const begin = Math.max(view.labelWidth, xAt(view, from)),
+			end = Math.min(view.labelWidth + view.width, xAt(view, to));
+		const { [theme]: colour, letter } = CLIENT_CLASSES[number];
+
+		if (end - begin < LEAST_LETTER) continue;
+		context.fillStyle = colour;
+		context.fillRect(begin + 1, y + 3, 11, BAR_HEIGHT - 2);
+		context.fillStyle = inkOn(colour);
+		context.fillText(letter, begin + 3, y + 14);
+	}
+}
+
 function drawBoxes(timeline, rows) {
 	const { context, view, boxes, theme } = timeline,
 		right = view.labelWidth + view.width;
 
 	context.font = SMALL_FONT;
 	for (const { node, y } of rows) {
+		const byClient = divisionOf(view, node.id) !== "";
+
+		if (byClient) drawLetters(timeline, node, y);
 		for (const span of boxes.spans.get(node.leaf) ?? []) {
 			const x = xAt(view, span.from),
 				end = Math.min(right, xAt(view, span.to)),
 				begin = Math.max(view.labelWidth, x);
 
 			if (end - begin < LEAST_LETTER || end < view.labelWidth) continue;
-			const text = textOf(span, end - begin);
+			const text = byClient && ON_CPU.includes(span.class) ? "" : textOf(span, end - begin);
 
 			context.fillStyle = THEMES[theme].background; // the border to the span before
 			if (x >= view.labelWidth) context.fillRect(Math.round(x), y + 2, 1, BAR_HEIGHT);
 			if (!text) continue;
-			context.fillStyle = drawGround(timeline, span, text, begin + 2, y, end - begin - 3);
+			context.fillStyle = byClient
+				? THEMES[theme].text
+				: drawGround(timeline, span, text, begin + 2, y, end - begin - 3);
 			drawText(context, text, begin + 4, y + 14, end - begin - 7);
 		}
 	}

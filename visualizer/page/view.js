@@ -33,6 +33,8 @@ export function makeView(about) {
 		only: null,
 		all: false, // also rows that do not exist in the visible span
 		nrAbsent: 0,
+		byClient: false, // servers are in the colours of their clients
+		clients: null, // what clients.js knows of servers and clients, once the trace is read
 		row: null, // the id of the selected row
 		span: null, // the selected span: an answer of `at`, with `row`
 		chain: [], // the spans from which the chain was followed to @span
@@ -175,6 +177,11 @@ export function visibleRows(view) {
 		rows.push({ node: view.shown[i], y });
 	}
 	return rows;
+}
+
+/** How the columns of a row are divided: "client", or "" by class of time. */
+export function divisionOf(view, id) {
+	return view.byClient && view.clients?.rows.has(id) ? "client" : "";
 }
 
 export function toggleAbsent(view) {
