@@ -186,8 +186,8 @@ static void add_thread(struct view_session *session, struct client_columns *c, c
 }
 
 /*
- * What is billed was on a CPU; the rest of that time is for no client. In a coarse view a column
- * that begins or ends within a piece may have a little less of such time: other time makes room.
+ * Billed time was on a CPU; the rest of that time is for no client. In a coarse view a column that
+ * begins or ends within a piece may have a little less of such time: other time makes room.
  */
 static void take_billed(uint64_t *ns)
 {

@@ -4,6 +4,7 @@
 #include "complain.h"
 #include "report_disks.h"
 #include "view_clients.h"
+#include "view_scopes.h"
 #include "view_session.h"
 
 #define MAX_INTERVALS (8u << 20) /* 12 to 18 bytes each */
@@ -46,6 +47,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 		return complain_of_error(&error);
 	if (trace_servers_keep_shares(report->servers, MAX_SHARES) < 0)
 		memory_end();
+	view_scopes_begin(session);
 	report->history = trace_view_history(session->view);
 	command_begin(&report->command, trace, report->analysis);
 	set_span(session);
@@ -69,6 +71,7 @@ void view_session_end(struct view_session *session)
 	struct report *report = &session->report;
 
 	view_clients_free(session);
+	view_scopes_free(session);
 	trace_servers_free(report->servers);
 	trace_view_free(session->view);
 	command_end(&report->command);

@@ -30,6 +30,7 @@ struct view_session {
 	uint64_t start, end;
 	bool is_complete;
 	struct view_client_list *clients; /* owned; view_clients.c */
+	struct view_scope_list *scopes;	  /* owned; view_scopes.c */
 };
 
 /**

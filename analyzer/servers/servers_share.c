@@ -173,7 +173,7 @@ static void keep(struct servers_shares *shares, struct share_list *list, const s
 	list->items[list->nr++] = *share;
 }
 
-/* What is at the head of both queues makes a share. */
+/* The heads of both queues make a share. */
 static void join_one(struct servers_shares *shares, struct share_thread *thread)
 {
 	struct share_stretch *stretch = &thread->stretches[thread->first_stretch];
