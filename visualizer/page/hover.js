@@ -4,6 +4,7 @@
 import { ask, newest, question } from "./ask.js";
 import { billedText } from "./clients.js";
 import { byId, el, nameElement } from "./dom.js";
+import { laneLines } from "./lanes.js";
 import { isAbsent, sharesAt } from "./picture.js";
 import { swatch } from "./swatch.js";
 import { durationText, percentText, pointText, wallText } from "./time.js";
@@ -103,6 +104,14 @@ export function makeHover(view, picture) {
 		view.emit("paint");
 		if (node?.row && hover.t === null) {
 			fillName(box, view, node);
+			box.hidden = false;
+			put(box, view, hover);
+			return;
+		}
+		const lines = node?.lane && hover.t !== null ? laneLines(view, node.lane, hover.t) : [];
+
+		if (lines.length) {
+			box.replaceChildren(...lines);
 			box.hidden = false;
 			put(box, view, hover);
 			return;

@@ -47,6 +47,7 @@ function makeTable(walk, actions) {
 		[["/"], "Search for processes, threads and files", () => byId("search").focus()],
 		[["r"], "Show only rows with a text in their name", () => byId("filter").focus()],
 		[["e"], "Show or hide the rows that do not exist in the visible span", () => toggleAbsent(view)],
+		[["g"], "Show or hide the scopes and requests of programs below their threads", actions.toggleLanes],
 		[["k"], "Show servers in the colours of their clients, or as before", actions.toggleClients],
 		[["t"], "Show or hide the tables", actions.togglePanel],
 		[["l"], "Light or dark", actions.toggleTheme],
@@ -107,7 +108,7 @@ function helpTable(table) {
 	);
 }
 
-/** Listens to keys. @actions: {toggleClients, togglePanel, toggleTheme, help} */
+/** Listens to keys. @actions: {toggleLanes, toggleClients, togglePanel, toggleTheme, help} */
 export function listenToKeys(walk, actions) {
 	const table = makeTable(walk, actions),
 		byKey = new Map(table.flatMap(([keys, , action]) => keys.map(key => [key, action])));

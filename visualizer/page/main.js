@@ -6,6 +6,7 @@ import { followClients, toggleClients } from "./clients.js";
 import { completeBoxes, makeBoxes } from "./boxes.js";
 import { byId } from "./dom.js";
 import { makeHover } from "./hover.js";
+import { completeLanes, followLanes, toggleLanes } from "./lanes.js";
 import { listenToKeys } from "./keys.js";
 import { makePanel } from "./panel.js";
 import { agePicture, completePicture, isAbsent, makePicture, sharesAt } from "./picture.js";
@@ -187,7 +188,10 @@ function makeParts(view) {
 		boxes = makeBoxes(view, picture);
 	const timeline = makeTimeline(canvas, view, picture, boxes),
 		walk = makeWalk(view, fail, (row, t) => isAbsent(sharesAt(picture, row, t)));
-	const complete = () => completePicture(picture, () => completeBoxes(boxes));
+	const complete = () => {
+		completePicture(picture, () => completeBoxes(boxes));
+		completeLanes(view);
+	};
 	const resize = () => {
 		resizeTimeline(timeline);
 		view.emit("span", "paint");
@@ -206,6 +210,7 @@ function listenToButtons(walk, toggleTheme) {
 		help = byId("help");
 	const actions = {
 		toggleTheme,
+		toggleLanes: () => toggleLanes(view),
 		toggleClients: () => toggleClients(view),
 		help: () => help.showModal(),
 		togglePanel: () => {
@@ -217,6 +222,7 @@ function listenToButtons(walk, toggleTheme) {
 	listenToKeys(walk, actions);
 	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
 	byId("path").addEventListener("click", () => togglePath(walk));
+	byId("lanes").addEventListener("click", actions.toggleLanes);
 	byId("by-client").addEventListener("click", actions.toggleClients);
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
@@ -246,6 +252,7 @@ async function start() {
 	showSelection(walk);
 	makePanel(walk);
 	followClients(walk);
+	followLanes(view);
 	followReading(walk, picture).then(stayAlive);
 	globalThis.traceView = { view, timeline, question }; // for tests and consoles
 	view.busy(-1);

@@ -2,11 +2,12 @@
 // timeline.js - draws the canvas: names of rows, time axis, bars, texts in boxes.
 
 import { CLASSES, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { scopesOf } from "./lanes.js";
 import { drawOverlay } from "./overlay.js";
 import { clientParts, paintPicture } from "./picture.js";
 import { durationText, pointText, tickDistance, wallDigits, wallText } from "./time.js";
 import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, divisionOf, visibleRows, xAt } from "./view.js";
-import { boxText } from "./words.js";
+import { boxText, clean } from "./words.js";
 
 const FONT = "12px system-ui, 'DejaVu Sans', sans-serif",
 	SMALL_FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
@@ -230,6 +231,32 @@ function drawBoxes(timeline, rows) {
 	}
 }
 
+/** The scopes and requests of a thread: boxes with names; a request has a mark at its left. */
+function drawLanes({ context, view, theme }, rows) {
+	const colours = THEMES[theme],
+		right = view.labelWidth + view.width;
+
+	context.font = SMALL_FONT;
+	for (const { node, y } of rows) {
+		if (!node.lane) continue;
+		for (const scope of scopesOf(view, node.lane)) {
+			const begin = Math.max(view.labelWidth, xAt(view, scope.from)),
+				end = Math.max(begin + 1, Math.min(right, xAt(view, scope.to)));
+
+			if (end <= view.labelWidth || begin >= right) continue;
+			context.fillStyle = colours.dim;
+			context.fillRect(begin, y + 2, end - begin, BAR_HEIGHT);
+			if (end - begin < 4) continue;
+			context.fillStyle = colours.band;
+			context.fillRect(begin + 1, y + 3, end - begin - 2, BAR_HEIGHT - 2);
+			context.fillStyle = colours.accent;
+			if (scope.kind === "request") context.fillRect(begin, y + 2, 3, BAR_HEIGHT);
+			context.fillStyle = colours.text;
+			if (end - begin >= LEAST_TEXT) drawText(context, clean(scope.name), begin + 6, y + 14, end - begin - 9);
+		}
+	}
+}
+
 /** Below the last row: how many are left out. */
 function drawNote({ context, view, theme }) {
 	const y = AXIS_HEIGHT + view.shown.length * ROW_HEIGHT - view.scroll + 16;
@@ -276,6 +303,7 @@ function draw(timeline) {
 	context.rect(view.labelWidth, AXIS_HEIGHT, view.width, view.height);
 	context.clip();
 	drawBoxes(timeline, rows);
+	drawLanes(timeline, rows);
 	drawOverlay(context, view, THEMES[timeline.theme]);
 	context.restore();
 	drawNames(timeline, rows);
