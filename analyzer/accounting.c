@@ -112,6 +112,23 @@ static enum trace_state running_state(const struct trace_analysis *a, const stru
 	return thread->frames[depth - 1].kind == FRAME_TRAP ? TRACE_STATE_TRAP : TRACE_STATE_SYSCALL;
 }
 
+enum trace_state acct_state_now(struct trace_analysis *a, const struct cpu *cpu, unsigned int nested,
+				const char **ret_name)
+{
+	struct trace_thread *thread = cpu->current;
+	const struct nest *top = nested ? &cpu->nest[nested - 1] : NULL;
+	const struct frame *call = frame_outermost(thread);
+	enum trace_state state = running_state(a, thread);
+	const char *type;
+
+	*ret_name = call && state != TRACE_STATE_USER ? strings_text(&a->strings, a->calls[call->call].name) : NULL;
+	/* as interrupted() says */
+	if (!top || ((thread->flags & THREAD_SOFTIRQ_DAEMON) && top->type == NEST_SOFTIRQ))
+		return state;
+	*ret_name = strings_text(&a->strings, nest_name(a, nest_key(top), &type));
+	return TRACE_STATE_INTERRUPTED;
+}
+
 static void acct_running(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from,
 			 uint64_t to)
 {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <trace/analysis.h>
 #include "arena.h"
 #include "state_file.h"
 #include "hash_table.h"
@@ -98,6 +99,13 @@ _Static_assert(offsetof(struct acct_slab, waits) % CACHE_LINE == 0 &&
 
 /** acct_cpu() - account the time of @cpu until @ns, to one column of @cpu and to its thread */
 void acct_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
+/**
+ * acct_state_now() - the state in which the time of the thread on @cpu is now, if only the outer
+ * @nested interrupts are in progress
+ * @ret_name: as in struct trace_interval
+ */
+enum trace_state acct_state_now(struct trace_analysis *a, const struct cpu *cpu, unsigned int nested,
+				const char **ret_name);
 /** acct_cpu_unknown() - the same, but the state since the last call is unknown */
 void acct_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 /**

@@ -304,10 +304,19 @@ static uint32_t parent_of(const struct trace_history *history, const struct trac
 	return birth && birth->ns == trace_thread_start_ns(thread) ? birth->parent : NO_THREAD;
 }
 
+int history_add_row(struct trace_history *history, const struct trace_thread *thread, uint32_t idx)
+{
+	struct history_idx_row *row = table_add(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
+
+	if (!row)
+		return -ENOMEM;
+	row->idx = idx;
+	return 0;
+}
+
 static uint32_t timeline_new(struct trace_history *history, const struct trace_thread *thread)
 {
-	uint32_t max = history->max_timelines ? history->max_timelines * 2 : 64;
-	struct history_idx_row *row;
+	uint32_t max = history->max_timelines ? history->max_timelines * 2 : 64, idx = history->nr_timelines;
 
 	if (history->nr_timelines >= history->max_timelines) {
 		struct thread_timeline *bigger = reallocarray(history->timelines, max, sizeof(*bigger));
@@ -317,11 +326,9 @@ static uint32_t timeline_new(struct trace_history *history, const struct trace_t
 		history->timelines = bigger;
 		history->max_timelines = max;
 	}
-	row = table_add(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
-	if (!row)
+	if (history_add_row(history, thread, idx) < 0)
 		goto fail;
-	row->idx = history->nr_timelines;
-	history->timelines[row->idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
+	history->timelines[idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
 	return history->nr_timelines++;
 fail:
 	fail(history, -ENOMEM);
@@ -438,6 +445,22 @@ static void put_on_cpu(struct trace_history *history, struct thread_timeline *ti
 	}
 }
 
+/* Most entries of @series are gone: give their memory back. */
+static void series_trim(struct series *series)
+{
+	uint32_t max = series->nr + series->nr / 2 + 8;
+	uint64_t *from = max < series->max ? reallocarray(series->from, max, sizeof(*from)) : NULL;
+	uint32_t *value;
+
+	if (!from)
+		return;
+	series->from = from;
+	series->max = max;
+	value = reallocarray(series->value, max, sizeof(*value));
+	if (value)
+		series->value = value;
+}
+
 static void timeline_coarsen(struct trace_history *history, struct series *series)
 {
 	uint32_t nr = 0;
@@ -484,6 +507,8 @@ static void coarsen(struct trace_history *history)
 				timeline_to_pieces(history, &history->timelines[i]);
 			else
 				timeline_coarsen(history, &history->timelines[i].series);
+		for (uint32_t i = 0; i < history->nr_timelines; i++)
+			series_trim(&history->timelines[i].series);
 		for (uint32_t i = 0; i < history->nr_cpus; i++)
 			cpu_coarsen(history, &history->cpus[i]);
 	}

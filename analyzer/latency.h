@@ -28,13 +28,21 @@ static inline uint32_t latency_bucket(uint64_t ns)
 	return (shift << LATENCY_BITS) + (uint32_t)(ns >> shift);
 }
 
+static inline unsigned int latency_shift(uint32_t bucket)
+{
+	return bucket >> (LATENCY_BITS + 1) ? (bucket >> LATENCY_BITS) - 1 : 0;
+}
+
+/** latency_low() - the shortest time of a bucket */
+static inline uint64_t latency_low(uint32_t bucket)
+{
+	return (uint64_t)(bucket - (latency_shift(bucket) << LATENCY_BITS)) << latency_shift(bucket);
+}
+
 /** latency_middle() - the time that is reported for a bucket */
 static inline uint64_t latency_middle(uint32_t bucket)
 {
-	unsigned int shift = bucket >> (LATENCY_BITS + 1) ? (bucket >> LATENCY_BITS) - 1 : 0;
-	uint64_t low = (uint64_t)(bucket - (shift << LATENCY_BITS)) << shift;
-
-	return low + ((1ull << shift) >> 1);
+	return latency_low(bucket) + ((1ull << latency_shift(bucket)) >> 1);
 }
 
 /**

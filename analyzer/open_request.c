@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* open_request.c - which requests are open at a thread: its counts, kept at the sockets */
 #include "open_request.h"
+#include <errno.h>
 #include "kernel_numbers.h"
+#include "open_datagrams.h"
 #include "relay.h"
 #include "state.h"
 
@@ -52,7 +54,10 @@ void request_read(struct trace_analysis *a, struct trace_thread *thread, struct 
 	bool needs_answer = sock->type == LINUX_SOCK_STREAM || sock->answers || !sock->has_read;
 
 	reader_leave(sock);
-	relay_forget(sock);
+	if (!datagrams_are_open(sock)) /* else an answer to another client may go on */
+		relay_forget(sock);
+	if (sock->type == LINUX_SOCK_DGRAM && !datagram_read(sock, thread, a->now))
+		a->failed = -ENOMEM;
 	sock->has_read = true;
 	if (needs_answer)
 		request_open(a, thread, sock);
@@ -66,10 +71,12 @@ void request_stalled(struct trace_analysis *a, struct trace_thread *thread, stru
 
 void request_answered(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
 {
+	bool answers = sock->reader;
+
 	if (sock->reader)
 		sock->reader->requests.hands_over = sock->reader != thread;
 	reader_leave(sock);
-	answer_relayed(a, thread, sock);
+	answer_relayed(a, thread, sock, answers);
 	sock->answers = true;
 }
 

@@ -28,6 +28,7 @@
  * kept_rests.c keeps the waits and accounts them.
  */
 #include "gap_log.h"
+#include "open_datagrams.h"
 #include "relay.h"
 #include "state.h"
 #include "wait_cause.h"
@@ -54,11 +55,17 @@ void relay_forget(struct socket_state *sock)
 	sock->relayer = NULL;
 }
 
+/* A request was open from @from_ns until now at the thread that relays on @sock. */
+static void open_since(const struct trace_analysis *a, const struct socket_state *sock, uint64_t from_ns)
+{
+	if (sock->relayer && gap_log_first_loss(&a->gaps, from_ns, a->now) == UINT64_MAX)
+		were_blocked(sock->relayer, from_ns);
+}
+
 /* More of the answer, or its end, follows the part that was relayed last. */
 static void answer_went_on(const struct trace_analysis *a, const struct socket_state *sock)
 {
-	if (sock->relayer && gap_log_first_loss(&a->gaps, sock->relayed_ns, a->now) == UINT64_MAX)
-		were_blocked(sock->relayer, sock->relayed_ns);
+	open_since(a, sock, sock->relayed_ns);
 }
 
 void relay_closed(const struct trace_analysis *a, const struct trace_thread *thread, struct socket_state *sock)
@@ -68,11 +75,16 @@ void relay_closed(const struct trace_analysis *a, const struct trace_thread *thr
 	relay_forget(sock);
 }
 
-void answer_relayed(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+void answer_relayed(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool answers)
 {
+	uint64_t open_ns = answers || thread->brings_part ? datagram_answered(sock, thread) : 0;
+
 	if (!thread->brings_part)
 		return;
-	answer_went_on(a, sock);
+	if (open_ns)
+		open_since(a, sock, open_ns);
+	else
+		answer_went_on(a, sock);
 	if (sock->relayer != thread) {
 		relay_forget(sock);
 		sock->relayer = thread;

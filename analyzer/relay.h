@@ -32,8 +32,11 @@ static inline struct kept_rest *kept_at(struct kept_rests *rests, uint32_t i)
 
 /** part_came() - @thread received a part of an answer to its own request */
 void part_came(const struct trace_analysis *a, struct trace_thread *thread);
-/** answer_relayed() - @thread sent on @sock, a server's end at which no request is open any more */
-void answer_relayed(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
+/**
+ * answer_relayed() - @thread sent on @sock, a server's end at which no request is open any more
+ * @answers: the latest request was open until then
+ */
+void answer_relayed(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool answers);
 /** relay_closed() - @thread closes @sock, on which a thread of its process relayed an answer */
 void relay_closed(const struct trace_analysis *a, const struct trace_thread *thread, struct socket_state *sock);
 /** relay_forget() - no more of the latest answer is sent on @sock */

@@ -244,21 +244,29 @@ static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
 	return ns < low ? low : ns > high ? high : ns;
 }
 
+/* The first bucket of the call @key. */
+static size_t first_bucket(const struct histogram_count *times, size_t nr, uint64_t key)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (times[middle].key >> LATENCY_KEY_BITS < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The @percent-th percentile: the smallest time that so many percent of the calls do not exceed. */
 static uint64_t quantile(const struct histogram_count *times, size_t nr, const struct call_row *row,
 			 unsigned int percent)
 {
 	uint64_t rank = row->calls / 100 * percent + (row->calls % 100 * percent + 99) / 100, seen = 0;
-	size_t low = 0, high = nr;
+	size_t low = first_bucket(times, nr, row->key);
 
-	while (low < high) { /* find the first bucket of this call */
-		size_t middle = (low + high) / 2;
-
-		if (times[middle].key >> LATENCY_KEY_BITS < row->key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < nr && times[low].key >> LATENCY_KEY_BITS == row->key; low++) {
 		seen += times[low].count;
 		if (seen >= rank)
@@ -311,9 +319,36 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.p50_ns = quantile(times->list, times->nr, row, 50),
 			.p99_ns = quantile(times->list, times->nr, row, 99),
 			.max_ns = row->longest,
+			.row = row->key << 1 | (which == ROWS_TRAPS),
 		};
 	}
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
+}
+
+/* struct trace_time_counts - what trace_call_times() needs of the accounts */
+struct trace_time_counts {
+	struct times calls;
+	struct times traps;
+};
+
+size_t trace_call_times(const struct trace_figures *figures, const struct trace_call *call,
+			struct trace_time_range ret_ranges[TRACE_TIME_RANGES])
+{
+	const struct times *times = call->row & 1 ? &figures->times->traps : &figures->times->calls;
+	uint64_t key = call->row >> 1;
+	size_t nr = 0;
+
+	for (size_t i = first_bucket(times->list, times->nr, key);
+	     i < times->nr && times->list[i].key >> LATENCY_KEY_BITS == key; i++) {
+		uint64_t low = latency_low(times->list[i].key & ((1u << LATENCY_KEY_BITS) - 1));
+		unsigned int power = low ? 63u - (unsigned int)__builtin_clzll(low) : 0;
+		uint64_t from_ns = power ? 1ull << power : 0;
+
+		if (!nr || ret_ranges[nr - 1].from_ns != from_ns)
+			ret_ranges[nr++] = (struct trace_time_range){.from_ns = from_ns, .to_ns = 2ull << power};
+		ret_ranges[nr - 1].count += times->list[i].count;
+	}
+	return nr;
 }
 
 static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a, const struct hash_table *rows,
@@ -360,12 +395,14 @@ static struct trace_file_use *figures_files(const struct trace_analysis *a, cons
 static struct trace_figures *figures_of(const struct trace_analysis *a, const struct acct *acct, uint64_t elapsed)
 {
 	struct trace_figures *f = calloc(1, sizeof(*f));
-	struct times calls, traps;
 
 	if (!f)
 		return NULL;
-	calls = times_of(&acct->call_times);
-	traps = times_of(&acct->trap_times);
+	f->times = calloc(1, sizeof(*f->times));
+	if (!f->times)
+		return trace_figures_free(f);
+	f->times->calls = times_of(&acct->call_times);
+	f->times->traps = times_of(&acct->trap_times);
 	f->elapsed_ns = elapsed;
 	f->user_ns = acct->user;
 	f->syscall_ns = acct->syscall;
@@ -376,11 +413,9 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->stolen_ns = acct->stolen;
 	f->wait_cpu_for = figures_holders(a, &acct->cpu_holders, &f->nr_wait_cpu_for);
 	f->waits = figures_waits(a, &acct->waits, &f->nr_waits);
-	f->syscalls = figures_calls(a, &acct->calls, &calls, ROWS_CALLS, &f->nr_syscalls_rows);
-	f->kernel_work = figures_calls(a, &acct->calls, &calls, ROWS_KERNEL_WORK, &f->nr_kernel_work);
-	f->traps = figures_calls(a, &acct->traps, &traps, ROWS_TRAPS, &f->nr_traps_rows);
-	free(calls.list);
-	free(traps.list);
+	f->syscalls = figures_calls(a, &acct->calls, &f->times->calls, ROWS_CALLS, &f->nr_syscalls_rows);
+	f->kernel_work = figures_calls(a, &acct->calls, &f->times->calls, ROWS_KERNEL_WORK, &f->nr_kernel_work);
+	f->traps = figures_calls(a, &acct->traps, &f->times->traps, ROWS_TRAPS, &f->nr_traps_rows);
 	f->interrupts = figures_interrupts(a, &acct->interrupts, &f->nr_interrupts);
 	f->files = figures_files(a, &acct->files, &f->nr_files);
 	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->kernel_work || !f->traps || !f->interrupts ||
@@ -408,6 +443,11 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 	free(f->traps);
 	free(f->interrupts);
 	free(f->files);
+	if (f->times) {
+		free(f->times->calls.list);
+		free(f->times->traps.list);
+	}
+	free(f->times);
 	free(f);
 	return NULL;
 }

@@ -15,7 +15,8 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
- *   files            open_request, state_touch, file_names, state_file, state_memory,
+ *   files            open_request, open_datagrams, state_touch, file_names, state_file,
+ *                    state_memory,
  *                    state_socket, state_device, state_directory, call_file, dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,

@@ -161,6 +161,7 @@ void socket_drop(struct trace_analysis *a, sock_idx idx)
 		tuple_remove(&a->sockets.by_tuple, &sock->ends, idx);
 	table_remove(&a->sockets.by_inode, sizeof(struct socket_idx_row), inode_key(sock->ino));
 	request_forget(sock);
+	free(sock->datagrams);
 	*sock = (struct socket_state){.sweeps = FILE_FREE, .next = a->sockets.first_free};
 	a->sockets.first_free = idx;
 }
@@ -186,6 +187,9 @@ static void sock_learn(struct trace_analysis *a, const struct socket_state *seen
 		sock->asker = old.asker;
 		sock->relayer = old.relayer;
 		sock->relayed_ns = old.relayed_ns;
+		sock->datagrams = old.datagrams;
+	} else {
+		free(old.datagrams);
 	}
 	if (sock->state == TCP_LISTEN && sock->family != LINUX_AF_UNIX)
 		a->sockets.listening[sock->ends.local_port / 64] |= 1ull << sock->ends.local_port % 64;
@@ -327,6 +331,8 @@ struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread
 
 void socket_table_clear(struct socket_table *table)
 {
+	for (uint32_t i = 0; i < table->nr; i++)
+		free(table->list[i].datagrams);
 	free(table->list);
 	table_clear(&table->by_inode);
 	table_clear(&table->by_tuple);

@@ -33,9 +33,10 @@ struct socket_state {
 	/* SERVER: relayed the latest part of an answer, at @relayed_ns; NULL: none */
 	struct trace_thread *relayer;
 	uint64_t relayed_ns;
-	uint32_t owner;	 /* index of the process that used it last */
-	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
-	uint32_t next;	 /* next of the free list */
+	struct open_datagrams *datagrams; /* owned; SERVER: those without an answer; NULL: none */
+	uint32_t owner;			  /* index of the process that used it last */
+	uint32_t sweeps;		  /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
+	uint32_t next;			  /* next of the free list */
 };
 
 struct socket_table {

@@ -268,6 +268,12 @@ struct trace_history *trace_view_history(const struct trace_view *view)
 	return view->history;
 }
 
+const void *trace_view_notes(const struct trace_view *view, size_t *ret_nr)
+{
+	*ret_nr = view->nr_notes;
+	return view->notes;
+}
+
 const char *trace_class_name(enum trace_class class_of_time)
 {
 	switch (class_of_time) {

@@ -55,6 +55,8 @@ struct trace_view {
 	struct view_cpu *cpus; /* owned */
 	uint32_t nr_cpus;
 	int failed;
+	const void *notes; /* of the caller of trace_view_save(); borrowed from the analysis; or NULL */
+	size_t nr_notes;
 };
 
 /** view_refresh() - rows for the threads that have appeared; returns 0, or -ENOMEM */

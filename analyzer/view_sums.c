@@ -7,7 +7,7 @@
 
 #define BLOCK	    64u /* entries of a thread between two sums */
 #define PIECE_PARTS 64u /* of a piece that is cut */
-#define CPU_BLOCK   4u	/* of a CPU, whose entries need sums of threads */
+#define CPU_BLOCK   16u /* of a CPU */
 
 /* ---- search ---- */
 
@@ -127,24 +127,62 @@ void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns,
 
 /* ---- CPUs ---- */
 
-/* The time of the thread @run on the CPU, by what it did. */
-static void add_run(const struct trace_view *view, uint32_t run, uint64_t from, uint64_t to, struct class_times *times)
+/*
+ * The time of a thread in a span of few entries: add them, instead of all entries of the blocks in
+ * which the span begins and ends. The sums are the same.
+ */
+static void add_few(const struct trace_view *view, uint32_t idx, uint64_t from, uint64_t to, uint32_t first,
+		    uint32_t last, struct class_times *times)
 {
-	struct class_times at_end, at_begin;
-	uint32_t hint = UINT32_MAX;
+	const struct series *series = &view->history->timelines[idx].series;
+	struct class_times before = {0};
 
-	if (run == RUN_ALONE + CPU_IDLE) {
-		times->ns[TRACE_CLASS_IDLE] += to - from;
-	} else if (run == RUN_ALONE + CPU_INTERRUPTED) {
-		times->ns[TRACE_CLASS_INTERRUPTED] += to - from;
-	} else if (run == RUN_ALONE + CPU_UNKNOWN) {
-		times->ns[TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN] += to - from;
-	} else {
-		view_thread_until(view, run, from, &hint, &at_begin);
-		view_thread_until(view, run, to, &hint, &at_end);
-		subtract(&at_end, &at_begin);
-		add(times, &at_end);
+	if (from > series->from[first]) {
+		add_entry(view, idx, first, from, &before);
+		subtract(times, &before);
 	}
+	for (uint32_t i = first; i <= last; i++)
+		add_entry(view, idx, i, i < last ? series->from[i + 1] : to, times);
+}
+
+/* The time of the thread @idx from @from to @to. @hint: as for view_thread_until() */
+static void add_thread(const struct trace_view *view, uint32_t idx, uint64_t from, uint64_t to, uint32_t *hint,
+		       struct class_times *times)
+{
+	const struct series *series = &view->history->timelines[idx].series;
+	struct class_times at_end, at_begin;
+	uint32_t first, last;
+
+	if (!series->nr || to <= series->from[0] || from >= series->end)
+		return;
+	to = to < series->end ? to : series->end;
+	first = from > series->from[0] ? entry_before(series, from, *hint) : 0;
+	last = entry_before(series, to, first);
+	*hint = last;
+	if (last - first < BLOCK) {
+		add_few(view, idx, from, to, first, last, times);
+		return;
+	}
+	view_thread_until(view, idx, from, &first, &at_begin);
+	view_thread_until(view, idx, to, &last, &at_end);
+	subtract(&at_end, &at_begin);
+	add(times, &at_end);
+}
+
+/* The time of the thread @run on the CPU, by what it did. @hints: by timeline, or NULL */
+static void add_run(const struct trace_view *view, uint32_t run, uint64_t from, uint64_t to, uint32_t *hints,
+		    struct class_times *times)
+{
+	uint32_t none = UINT32_MAX;
+
+	if (run == RUN_ALONE + CPU_IDLE)
+		times->ns[TRACE_CLASS_IDLE] += to - from;
+	else if (run == RUN_ALONE + CPU_INTERRUPTED)
+		times->ns[TRACE_CLASS_INTERRUPTED] += to - from;
+	else if (run == RUN_ALONE + CPU_UNKNOWN)
+		times->ns[TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN] += to - from;
+	else
+		add_thread(view, run, from, to, hints ? &hints[run] : &none, times);
 }
 
 void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, uint32_t *hint,
@@ -162,7 +200,7 @@ void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, ui
 	*hint = entry;
 	*ret_times = view->cpus[cpu].sums.sums[entry / CPU_BLOCK];
 	for (uint32_t i = entry / CPU_BLOCK * CPU_BLOCK; i <= entry; i++)
-		add_run(view, runs->value[i], runs->from[i], i < entry ? runs->from[i + 1] : ns, ret_times);
+		add_run(view, runs->value[i], runs->from[i], i < entry ? runs->from[i + 1] : ns, NULL, ret_times);
 }
 
 /* ---- to make them ---- */
@@ -220,6 +258,7 @@ int view_sums_cpu(struct trace_view *view, uint32_t cpu)
 {
 	const struct series *runs = &view->cpus[cpu].runs;
 	struct row_sums *sums = &view->cpus[cpu].sums;
+	uint32_t *hints;
 	int nr;
 
 	if (is_made(view, sums, runs))
@@ -227,13 +266,17 @@ int view_sums_cpu(struct trace_view *view, uint32_t cpu)
 	for (uint32_t i = 0; i < runs->nr; i++)
 		if (runs->value[i] < RUN_ALONE && view_sums_thread(view, runs->value[i]) < 0)
 			return -ENOMEM;
+	hints = calloc(view->history->nr_timelines + 1, sizeof(*hints));
+	if (!hints)
+		return -ENOMEM;
 	nr = sums_begin(view, sums, runs, CPU_BLOCK);
 	for (; nr > 0 && sums->nr < (uint32_t)nr; sums->nr++) {
 		struct class_times *times = &sums->sums[sums->nr];
 
 		*times = sums->sums[sums->nr - 1];
 		for (uint32_t i = (sums->nr - 1) * CPU_BLOCK; i < sums->nr * CPU_BLOCK; i++)
-			add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], times);
+			add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], hints, times);
 	}
+	free(hints);
 	return nr < 0 ? nr : 0;
 }

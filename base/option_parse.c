@@ -17,16 +17,17 @@
 
 /**
  * struct option_line - the command line while it is read
- * @first: its first word; @next, @end: the words that are not read yet
+ * @next, @end: the words that are not read yet
  * @before: the last verb
+ * @has_word: a word was no option and no value, or an option says that the next one is a name
  */
 struct option_line {
 	const struct option_program *program;
 	void *into;
-	char **first;
 	char **next;
 	char **end;
 	const struct option_verb *before;
+	bool has_word;
 };
 
 /* ---- finding ---- */
@@ -147,6 +148,9 @@ static int unknown_verb(const struct option_line *line, const char *word, struct
 				 before->name, word, program->name);
 	for (size_t i = 0; i < program->nr_verbs; i++)
 		similar_offer(&best, program->verbs[i].name);
+	for (size_t i = 0; i < program->nr_habits; i++)
+		if (program->habits[i].instead && *program->habits[i].typed != '-')
+			similar_offer(&best, program->habits[i].typed);
 	if (best.name)
 		return error_set(ret_error, -EINVAL, "unknown command %s; did you mean %s? See %s --help", word,
 				 best.name, program->name);
@@ -155,9 +159,10 @@ static int unknown_verb(const struct option_line *line, const char *word, struct
 
 /* ---- options ---- */
 
-static int apply(const struct option_line *line, const struct option_spec *spec, const char *word, const char *value,
+static int apply(struct option_line *line, const struct option_spec *spec, const char *word, const char *value,
 		 struct trace_error *ret_error)
 {
+	line->has_word |= spec->names_next;
 	if (spec->apply)
 		return spec->apply(line->into, value, ret_error);
 	if (line->program->note_ignored)
@@ -312,13 +317,14 @@ static int parse_verb(struct option_line *line, const struct option_verb *verb, 
 }
 
 /*
- * Where a word can be a file, a habit counts only as the first word of all ("tracedaemon -j
- * snapshot" names a trace), and if no file has its name.
+ * Where a word can be a file, a habit counts only as the first word that is no option ("tracedaemon
+ * -j snapshot" names a trace), and if no file has its name.
  */
-static const struct option_habit *habit_of_word(const struct option_line *line, const char *word)
+static const struct option_habit *habit_of_word(struct option_line *line, const char *word)
 {
-	bool is_first = line->next - 1 == line->first;
+	bool is_first = !line->has_word;
 
+	line->has_word = true;
 	if (!line->program->nr_verbs && (!is_first || access(word, F_OK) == 0))
 		return NULL;
 	return find_habit(line->program, word, strlen(word));
@@ -347,7 +353,7 @@ static int parse_word(struct option_line *line, char *word, struct trace_error *
 
 int option_parse(const struct option_program *program, void *into, int argc, char **argv, struct trace_error *ret_error)
 {
-	struct option_line line = {program, into, argv + (argc > 0), argv + (argc > 0), argv + argc, NULL};
+	struct option_line line = {program, into, argv + (argc > 0), argv + argc, NULL, false};
 	bool only_words = false;
 	int err = 0;
 

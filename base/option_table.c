@@ -45,6 +45,8 @@ int option_wrong_word(const char *option, const char *words, const char *value, 
 		if (best.name == each && (!*nearest || best.distance < before))
 			memcpy(nearest, each, sizeof(nearest));
 	}
-	return error_set(ret_error, -EINVAL, "%s: \"%s\" is none of its words (%s)%s%s%s", option, value, words,
-			 *nearest ? "; did you mean " : "", nearest, *nearest ? "?" : "");
+	if (*nearest)
+		return error_set(ret_error, -EINVAL, "%s: \"%s\" is none of its words; did you mean %s? All: %s",
+				 option, value, nearest, words);
+	return error_set(ret_error, -EINVAL, "%s: \"%s\" is none of its words (%s)", option, value, words);
 }

@@ -54,6 +54,7 @@ enum option_completion {
  * @words: separated by blanks, for COMPLETE_WORDS and COMPLETE_PRELOAD
  * @apply: gets the value (NULL if none); -EINVAL with the reason. NULL: the option is accepted for
  *   old scripts and ignored
+ * @names_next: the next word that is no option is a name, and never a habit
  * @help: one sentence; for ignored options, why they are not needed any more. NULL: not in --help
  */
 struct option_spec {
@@ -64,6 +65,7 @@ struct option_spec {
 	const char *other_name;
 	const char *value_name;
 	enum option_value value;
+	bool names_next;
 	enum option_completion completes;
 	const char *words;
 	int (*apply)(void *into, const char *value, struct trace_error *ret_error);
@@ -135,7 +137,7 @@ struct option_program {
 int option_word_index(const char *words, const char *word);
 /**
  * option_wrong_word() - set the error for a value that is none of @words: "--sort: \"x\" is none of
- * a, b, c", with the word that it was probably meant to be
+ * its words (a b c)", or with the word that it was probably meant to be
  * Returns -EINVAL.
  */
 int option_wrong_word(const char *option, const char *words, const char *value, struct trace_error *ret_error);

@@ -159,6 +159,11 @@ static const struct interpreter *interpreter_of(struct word program)
 	return NULL;
 }
 
+bool program_is_interpreter(const char *name, size_t bytes)
+{
+	return interpreter_of((struct word){name, bytes, false});
+}
+
 /* ---- the script ---- */
 
 /**

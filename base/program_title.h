@@ -19,6 +19,8 @@
  * Returns false, and writes nothing, if the title is @comm.
  */
 bool program_title(const char *args, bool is_cut, const char *comm, char title[PROGRAM_TITLE_BYTES]);
+/** program_is_interpreter() - is @name, of @bytes, an interpreter, such as python3.11? */
+bool program_is_interpreter(const char *name, size_t bytes);
 /**
  * program_is_called() - is @name the kernel's name of the process, its title, the base name of its
  * program or of its script, or the word before the colon of a title of its own?

@@ -15,7 +15,11 @@ struct similar {
 	size_t distance;
 };
 
-/** similar_distance() - Levenshtein distance, ignoring case; @b ends after 128 characters */
+/**
+ * similar_distance() - the number of typing errors between @a and @b, ignoring case
+ * An error is a wrong, missing or additional character, or two neighbours that are exchanged. @b
+ * ends after 128 characters.
+ */
 size_t similar_distance(const char *a, const char *b);
 /** similar_is_near() - at most one error per three characters, or one name contains the other */
 bool similar_is_near(const char *wanted, const char *candidate, size_t distance);

@@ -198,8 +198,8 @@ void auto_save_close(struct auto_save *saves, const struct keep_saved *saved, co
 	report(saves, saved);
 	saves->nr_skipped = 0;
 	if (saves->nr_files == saves->options->max_files)
-		message_note("%s files are saved, and no more follow: --save-files",
-			     text_count(saves->options->max_files).s);
+		message_note("%s %s saved, and no more follow: --save-files", text_count(saves->options->max_files).s,
+			     saves->options->max_files == 1 ? "file is" : "files are");
 }
 
 size_t auto_save_print(const struct auto_save *saves, char *text, size_t size)

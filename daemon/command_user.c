@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "error_set.h"
-#include "format_text.h"
+#include "number_parse.h"
 
 struct command_user {
 	uid_t uid;
@@ -28,7 +29,7 @@ static const struct passwd *look_up(const char *name)
 	const struct passwd *found = getpwnam(name);
 	uint64_t uid;
 
-	if (!found && !text_parse_number(name, UINT32_MAX - 1, &uid))
+	if (!found && !number_parse(name, UINT32_MAX - 1, &uid))
 		found = getpwuid((uid_t)uid);
 	return found;
 }

@@ -16,9 +16,11 @@
 
 #include "command_word.h"
 #include "message.h"
+#include "number_parse.h"
 #include "option_parse.h"
 #include "preload.h"
 #include "process_name.h"
+#include "sample_period.h"
 #include "format_text.h"
 
 /* ---- values ---- */
@@ -35,7 +37,7 @@ static int apply_time(void *into, const char *value, struct trace_error *ret_err
 	else if (*value == 'u' || *value == 'U')
 		unit_ns = 1000;
 	if (unit_ns) {
-		err = text_parse_number(++number, UINT64_MAX / 2 / unit_ns, &count);
+		err = number_parse(++number, UINT64_MAX / 2 / unit_ns, &count);
 		time_ns = err ? 0 : count * unit_ns;
 	} else {
 		err = text_parse_time(number, &time_ns);
@@ -71,7 +73,7 @@ static int apply_subbuf_size(void *into, const char *value, struct trace_error *
 	struct daemon_options *options = into;
 	uint64_t bytes;
 
-	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
+	if (size_parse(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
 				 "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; "
 				 "smaller sizes become 16k, larger ones 16M",
@@ -85,7 +87,7 @@ static int apply_subbufs(void *into, const char *value, struct trace_error *ret_
 	struct daemon_options *options = into;
 	uint64_t count;
 
-	if (text_parse_number(value, 65536, &count) || count < 2)
+	if (number_parse(value, 65536, &count) || count < 2)
 		return error_set(
 			ret_error, -EINVAL,
 			"\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256",
@@ -104,7 +106,7 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 	if (second)
 		return error_set(ret_error, -EINVAL, "%s %s is the second one: give only one%s", option, value,
 				 strcmp(option, "--pid") ? "" : "; --follow adds its descendants");
-	if (text_parse_number(value, max, ret_id) || *ret_id < min)
+	if (number_parse(value, max, ret_id) || *ret_id < min)
 		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: give a number", option, value);
 	return 0;
 }
@@ -217,7 +219,7 @@ static int apply_caller(void *into, const char *value, struct trace_error *ret_e
 	enum tracer_caller caller = is_depth ? TRACER_CALLER_DEPTH : TRACER_CALLER_BOUNDS;
 
 	if ((!is_depth && !is_lower && *value != 'u' && *value != 'U') ||
-	    (is_depth ? text_parse_number(value + 1, 511, &number) : parse_address(value + 1, &number)))
+	    (is_depth ? number_parse(value + 1, 511, &number) : parse_address(value + 1, &number)))
 		return error_set(
 			ret_error, -EINVAL,
 			"-s%s: give a depth of calls (-sd2), or two addresses in hexadecimal (-su402000 -sl401000)",
@@ -239,7 +241,7 @@ static int apply_flush(void *into, const char *value, struct trace_error *ret_er
 	struct daemon_options *options = into;
 	uint64_t ms;
 
-	if (text_parse_number(value, 86400000, &ms))
+	if (number_parse(value, 86400000, &ms))
 		return error_set(ret_error, -EINVAL, "--flush: \"%s\" is not a number of milliseconds (0 = never)",
 				 value);
 	options->session.flush_ns = ms ? ms * 1000000 : UINT64_MAX;
@@ -251,7 +253,7 @@ static int apply_level(void *into, const char *value, struct trace_error *ret_er
 	struct daemon_options *options = into;
 	uint64_t level;
 
-	if (text_parse_number(value, 19, &level) || !level)
+	if (number_parse(value, 19, &level) || !level)
 		return error_set(ret_error, -EINVAL, "--level: \"%s\" is not a zstd level: 1 (fast) to 19 (small)",
 				 value);
 	options->session.level = (int)level;
@@ -314,6 +316,22 @@ static int apply_preload(void *into, const char *value, struct trace_error *ret_
 		return error_set(ret_error, -EINVAL, "--preload takes one list: --preload %s,%s", options->preload,
 				 value);
 	options->preload = value;
+	return 0;
+}
+
+/* A number without a unit is a frequency elsewhere, so it is refused. */
+static int apply_sample(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	uint64_t ns = SAMPLES_DEFAULT_NS;
+
+	if (value && (!value[strspn(value, "0123456789.")] || text_parse_time(value, &ns) || ns < SAMPLES_MIN_NS ||
+		      ns > SAMPLES_MAX_NS))
+		return error_set(ret_error, -EINVAL,
+				 "--sample: \"%s\" is not a time between two samples of a CPU, from 20us to 1s: give "
+				 "--sample, --sample=4ms or --sample=250us",
+				 value);
+	options->tracer.sample_ns = ns;
 	return 0;
 }
 
@@ -411,7 +429,7 @@ static int apply_keep(void *into, const char *value, struct trace_error *ret_err
 	if (!err)
 		err = text_parse_time(time, &options->keep.keep_ns);
 	if (!err && comma)
-		err = text_parse_size(comma + 1, 1ull << 40, &options->keep.max_bytes);
+		err = size_parse(comma + 1, 1ull << 40, &options->keep.max_bytes);
 	if (err || !options->keep.keep_ns || (comma && options->keep.max_bytes < KEEP_BYTES_MIN))
 		return error_set(
 			ret_error, -EINVAL,
@@ -452,7 +470,7 @@ static int apply_save_files(void *into, const char *value, struct trace_error *r
 {
 	struct daemon_options *options = into;
 
-	if (text_parse_number(value, UINT32_MAX, &options->saves.max_files) || !options->saves.max_files)
+	if (number_parse(value, UINT32_MAX, &options->saves.max_files) || !options->saves.max_files)
 		return error_set(ret_error, -EINVAL, "--save-files: \"%s\" is not a number of files from 1 on", value);
 	return 0;
 }
@@ -559,7 +577,10 @@ static const struct option_spec option_table[] = {
 	 .words = "malloc pthread pthread:all functions", .apply = apply_preload,
 	 .help = "trace what COMMAND does: malloc, pthread, functions"},
 	{.letter = 's', .other_letter = 'S', .value_name = "d|u|lVALUE", .value = OPTION_VALUE, .apply = apply_caller,
-	 .help = "the caller of each system call: at a depth, or within bounds"},
+	 .help = "callers of system calls: at a depth, within bounds"},
+	{.name = "sample", .value_name = "PERIOD", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
+	 .words = "250us 997us 4ms", .apply = apply_sample,
+	 .help = "samples of the code, for tracevisualizer --profile"},
 	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
 	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},
 	{.name = "no-args", .apply = apply_no_args, .help = "no arguments of programs: they may have secrets"},
@@ -587,7 +608,7 @@ static const struct option_spec option_table[] = {
 	 .help = "a flight recorder in the foreground; prints a line for each file"},
 	{.name = "foreground", .apply = apply_foreground,
 	 .help = "with -k: stay in the foreground, for service managers"},
-	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .apply = apply_snapshot,
+	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .names_next = true, .apply = apply_snapshot,
 	 .help = "save the flight recorder's events to TRACE"},
 	{.letter = 'q', .other_letter = 'Q', .name = "stop", .apply = apply_stop,
 	 .help = "stop the flight recorder, or a recording in the background"},
@@ -650,9 +671,7 @@ static const struct option_habit habits[] = {
 	{"--freq", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
 	{"--verbose", NULL, "tracectl status prints the state of the running daemon; --quiet prints less"},
 	{"--tid", NULL, "-P PID records a process with all its threads; tracevisualizer -d --pid=TID chooses one"},
-	{"--comm", NULL,
-	 "-P PID records one process, and pgrep NAME finds its PID; tracevisualizer --comm=NAME chooses "
-	 "in a trace"},
+	{"--comm", NULL, "-P NAME records a process by its name; tracevisualizer --comm=NAME chooses in a trace"},
 };
 
 const struct option_spec *options_table(size_t *ret_nr)
@@ -752,8 +771,8 @@ static int check_action(const struct daemon_options *options, struct trace_error
 
 	if (options->action == ACTION_PRINT_MASK && options->output.path)
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is no process id: -p PID records one process (pgrep finds the PID of a name), "
-				 "-p alone prints the events of the running daemon",
+				 "\"%s\" is no process id: -P NAME or -P PID records one process, -p alone prints the "
+				 "events of the running daemon",
 				 options->output.path);
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
@@ -834,6 +853,9 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	    options->tracer.caller_upper <= options->tracer.caller_lower)
 		return error_set(ret_error, -EINVAL,
 				 "-su and -sl: the upper address must be greater than the lower one");
+	if (options->tracer.sample_ns && options->flight)
+		return error_set(ret_error, -EINVAL, "--sample records to a file: leave out %s",
+				 options->keep.keep_ns ? "--keep" : "-k");
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)

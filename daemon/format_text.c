@@ -81,62 +81,6 @@ bool text_shell(const char *path, char *word, size_t size)
 
 /* ---- parsing ---- */
 
-/* strtoull() accepts signs and spaces; an option's value must begin with a digit. */
-static int parse_leading(const char *text, uint64_t *ret_number, const char **ret_rest)
-{
-	char *rest;
-	unsigned long long number;
-	int base = strncmp(text, "0x", 2) == 0 ? 16 : 10; /* never octal: -n010 is ten */
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	number = strtoull(text, &rest, base);
-	if (errno)
-		return -ERANGE;
-	*ret_number = number;
-	*ret_rest = rest;
-	return 0;
-}
-
-int text_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
-{
-	const char *rest;
-	uint64_t number;
-	int err = parse_leading(text, &number, &rest);
-
-	if (err)
-		return err;
-	if (*rest)
-		return -EINVAL;
-	if (number > max)
-		return -ERANGE;
-	*ret_number = number;
-	return 0;
-}
-
-int text_parse_size(const char *text, uint64_t max, uint64_t *ret_bytes)
-{
-	static const char units[] = "kKmMgG";
-	const char *rest, *unit;
-	uint64_t number;
-	int err = parse_leading(text, &number, &rest);
-
-	if (err)
-		return err;
-	if (*rest) {
-		unit = strchr(units, *rest);
-		if (!unit || (rest[1] && strcmp(rest + 1, "B") && strcmp(rest + 1, "iB")))
-			return -EINVAL;
-		if (__builtin_mul_overflow(number, 1ULL << (10 * ((unit - units) / 2 + 1)), &number))
-			return -ERANGE;
-	}
-	if (number > max)
-		return -ERANGE;
-	*ret_bytes = number;
-	return 0;
-}
-
 int text_parse_time(const char *text, uint64_t *ret_ns)
 {
 	static const struct {

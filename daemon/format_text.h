@@ -34,13 +34,6 @@ struct text text_trace_name(void);
 bool text_shell(const char *path, char *word, size_t size);
 
 /**
- * text_parse_number() - parse a decimal or 0x number, with nothing before or after it
- * Returns 0, -EINVAL, or -ERANGE if it exceeds @max.
- */
-int text_parse_number(const char *text, uint64_t max, uint64_t *ret_number);
-/** text_parse_size() - parse a number of bytes, with an optional k, M or G (powers of 1024) */
-int text_parse_size(const char *text, uint64_t max, uint64_t *ret_bytes);
-/**
  * text_parse_time() - parse "90", "1.5s", "250ms", "10us", "5m" or "1h"; a number without unit is
  * in seconds
  */

@@ -38,6 +38,7 @@ enum source {
 	SOURCE_CLIENT,
 	SOURCE_KEEPER,
 	SOURCE_PRESSURE,
+	SOURCE_SAMPLES,
 };
 
 /* ---- timers ---- */
@@ -220,6 +221,12 @@ static void on_progress(struct session *session, int fd)
 	progress_show(&session->progress, &status);
 }
 
+static void on_samples(struct session *session, int fd)
+{
+	read_timer(fd);
+	samples_tick(&session->samples, session->tracer, session->recording);
+}
+
 /* ---- registration ---- */
 
 static int watch_for(struct session *session, int fd, uint32_t what, enum source source)
@@ -334,7 +341,7 @@ static void (*const handlers[])(struct session *, int) = {
 	[SOURCE_RINGS] = on_rings,	 [SOURCE_PROGRAMS] = on_programs, [SOURCE_WRITER] = on_writer,
 	[SOURCE_SIGNAL] = on_signal,	 [SOURCE_END] = on_end,		  [SOURCE_FLUSH] = on_flush,
 	[SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control,	  [SOURCE_CLIENT] = on_client,
-	[SOURCE_KEEPER] = on_keeper,	 [SOURCE_PRESSURE] = on_pressure,
+	[SOURCE_KEEPER] = on_keeper,	 [SOURCE_PRESSURE] = on_pressure, [SOURCE_SAMPLES] = on_samples,
 };
 
 /* Creates a timer that exists until the process ends. */
@@ -381,6 +388,8 @@ static int watch_all(struct session *session)
 	if (!err && session->end_ns)
 		err = watch_timer(session, SOURCE_END, session->end_ns > now_ns ? session->end_ns - now_ns : 1, 0,
 				  NULL);
+	if (!err && session->samples.period_ns)
+		err = watch_timer(session, SOURCE_SAMPLES, SAMPLES_TICK_NS, SAMPLES_TICK_NS, NULL);
 	if (!err && wants_progress(session))
 		err = watch_timer(session, SOURCE_PROGRESS, LOOP_PROGRESS_NS, LOOP_PROGRESS_NS, NULL);
 	return err;

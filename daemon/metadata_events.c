@@ -62,6 +62,16 @@ int metadata_record(struct metadata_events *metadata, const struct trace_record 
 	return err;
 }
 
+void metadata_code_map(struct metadata_events *metadata, const struct tracer_code_map *map, struct trace_writer *writer,
+		       struct writer_thread *thread)
+{
+	if (!own_records_fit(&metadata->block, TRACE_RECORD_MAX_BYTES, map->ts_ns))
+		metadata_push(metadata, writer, thread);
+	if (own_records_add_event(&metadata->block, TRACE_EV_fs_map, &map->map, sizeof(map->map), map->path,
+				  map->ts_ns))
+		metadata->lost++;
+}
+
 void metadata_missed(struct metadata_events *metadata, const struct tracer *tracer)
 {
 	struct trace_trace_missed note = {0};

@@ -60,6 +60,13 @@ int metadata_record(struct metadata_events *metadata, const struct trace_record 
  */
 void metadata_missed(struct metadata_events *metadata, const struct tracer *tracer);
 
+/**
+ * metadata_code_map() - add an event fs_map; if there is no space, or if it is earlier than the
+ * others, these go to the writer
+ */
+void metadata_code_map(struct metadata_events *metadata, const struct tracer_code_map *map, struct trace_writer *writer,
+		       struct writer_thread *thread);
+
 /** metadata_lose() - count lost events that belong to no other stream in this one */
 void metadata_lose(struct metadata_events *metadata, uint64_t nr);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format_text.h"
+#include "similar.h"
 
 /* Environment variable of libtracer-pthread.so: trace all locks, not only contended ones. */
 #define PRELOAD_PTHREAD_MODE "TRACER_PTHREAD"
@@ -72,6 +73,20 @@ static size_t library_chars(const char *names, size_t chars, bool *all)
 	return strlen("pthread");
 }
 
+static int unknown_library(const char *name, size_t chars, struct trace_error *ret_error)
+{
+	char wanted[64];
+	struct similar best = {.wanted = wanted};
+
+	snprintf(wanted, sizeof(wanted), "%.*s", (int)chars, name);
+	for (size_t i = 0; i < NR_NAMES; i++)
+		similar_offer(&best, preload_names[i]);
+	return error_set(
+		ret_error, -EINVAL,
+		"--preload: \"%s\" is none of malloc, pthread, pthread:all, functions (separated by commas)%s%s%s",
+		wanted, best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
+}
+
 static int each_library(const char *names, char *list, size_t size, bool *all, struct trace_error *ret_error)
 {
 	size_t used = 0, chars, whole;
@@ -86,10 +101,7 @@ static int each_library(const char *names, char *list, size_t size, bool *all, s
 		for (size_t i = 0; i < NR_NAMES; i++)
 			known |= strlen(preload_names[i]) == chars && !strncmp(names, preload_names[i], chars);
 		if (!known)
-			return error_set(ret_error, -EINVAL,
-					 "--preload: \"%.*s\" is none of malloc, pthread, pthread:all, functions "
-					 "(separated by commas)",
-					 (int)chars, names);
+			return unknown_library(names, chars, ret_error);
 		err = find_library(names, chars, path, sizeof(path), ret_error);
 		if (err)
 			return err;

@@ -12,6 +12,7 @@
 #include "error_set.h"
 #include "format_text.h"
 #include "program_title.h"
+#include "similar.h"
 #include <trace/events.h>
 
 #define LISTED 5 /* processes in a message */
@@ -34,12 +35,15 @@ static size_t read_proc(pid_t pid, const char *file, char *text, size_t size)
 
 /**
  * struct name_search - @list: the first of those that were found, for a message
+ * @near: the most similar title so far, which is in @title
  */
 struct name_search {
 	const char *name;
 	pid_t first;
 	size_t nr;
 	char list[LISTED * (PROGRAM_TITLE_BYTES + 16)];
+	struct similar near;
+	char title[PROGRAM_TITLE_BYTES];
 };
 
 /** struct process_words - what /proc says of the name of a process */
@@ -108,18 +112,33 @@ static void found(struct name_search *search, pid_t pid, const struct process_wo
 	snprintf(search->list + used, sizeof(search->list) - used, "%s%d %s", used ? ", " : "", (int)pid, title);
 }
 
+static void offer_title(struct name_search *search, const struct process_words *words)
+{
+	char title[PROGRAM_TITLE_BYTES];
+
+	print_title(words, title);
+	similar_offer(&search->near, title);
+	if (search->near.name != title)
+		return;
+	memcpy(search->title, title, sizeof(title));
+	search->near.name = search->title;
+}
+
 static void look_at(struct name_search *search, pid_t pid)
 {
 	struct process_words words;
 
-	if (read_words(pid, &words) && pid != getpid() &&
-	    program_is_called(words.args, words.is_cut, words.comm, search->name))
+	if (pid == getpid() || !read_words(pid, &words))
+		return;
+	if (program_is_called(words.args, words.is_cut, words.comm, search->name))
 		found(search, pid, &words);
+	else
+		offer_title(search, &words);
 }
 
 int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error)
 {
-	struct name_search search = {.name = name};
+	struct name_search search = {.name = name, .near.wanted = name};
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 
@@ -129,10 +148,12 @@ int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_er
 	if (folder)
 		closedir(folder);
 	if (!search.nr)
-		return error_set(ret_error, -EINVAL,
-				 "--pid: no process is called \"%s\": give its number, or the name of its program or "
-				 "script, as ps -e shows them",
-				 name);
+		return error_set(
+			ret_error, -EINVAL,
+			"--pid: no process is called \"%s\": %s%s%sgive its number, or the name of its program "
+			"or script, as ps -e shows them",
+			name, search.near.name ? "did you mean \"" : "", search.near.name ? search.near.name : "",
+			search.near.name ? "\"? Or " : "");
 	if (search.nr > 1)
 		return error_set(ret_error, -EINVAL,
 				 "--pid: %zu processes are called \"%s\": %s%s; give the number of one (--follow adds "

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <trace/saturate.h>
 
 #include "clock.h"
@@ -57,6 +58,7 @@ struct recording {
 	size_t nr_unmatched;
 	struct build_ids *build_ids; /* owned */
 	bool keeps;		     /* the chunks go to memory */
+	uint64_t lost_maps;	     /* mappings of code that the kernel could not tell */
 	uint64_t marked_blocks;	     /* of metadata events, at recording_mark_end() */
 	bool blocked;		     /* the drain waits for room in the queue */
 	bool ended;		     /* the writer thread has ended; the writer belongs to the main thread again */
@@ -358,6 +360,37 @@ void recording_select(struct recording *recording, const char *text)
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
 }
 
+/* A file that was not mapped when the recording began has its build id in the trace, too, if it can
+ * be read before the process ends. */
+static void note_code_map(struct recording *recording, const struct tracer_code_map *map)
+{
+	const struct trace_start_map noted = {.tgid = map->map.pid,
+					      .dev = map->map.dev,
+					      .start = map->map.start,
+					      .end = map->map.end,
+					      .ino = map->map.ino,
+					      .prot = PROT_EXEC};
+
+	if (!map->map.exec && *map->path == '/')
+		build_ids_note(recording->build_ids, &noted);
+}
+
+static void add_code_map(void *context, const struct tracer_code_map *map)
+{
+	struct recording *recording = context;
+
+	metadata_code_map(&recording->metadata, map, recording->writer, recording->thread);
+	note_code_map(recording, map);
+}
+
+/* They are earlier than other events of the stream, and have blocks of their own. */
+void recording_take_code_maps(struct recording *recording)
+{
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
+	recording->lost_maps = tracer_take_code_maps(recording->tracer, add_code_map, recording);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
+}
+
 void recording_mark(struct recording *recording, const char *text)
 {
 	metadata_mark(&recording->metadata, text);
@@ -624,6 +657,13 @@ static void add_not_recorded_notes(struct recording *recording)
 	    tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
 	tracefile_work_names(recording->writer, recording->tracer);
+	tracefile_code_names(recording->writer, recording->tracer);
+	if (recording->lost_maps) {
+		snprintf(unfollowed, sizeof(unfollowed),
+			 "where programs mapped their code %s times: samples there have no names",
+			 text_count(recording->lost_maps).s);
+		note_not_recorded(&note, unfollowed);
+	}
 	if (!recording->clients)
 		return;
 	recording->nr_unmatched = clients_describe_unmatched(recording->clients, note_unmatched, &note);
@@ -645,6 +685,8 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	drain_end(recording->drain);
 	if (recording->tracer)
 		stop_tracer(recording, end_ns);
+	if (recording->tracer)
+		recording_take_code_maps(recording);
 	drain_rest(recording, is_interrupted, context);
 	if (recording->clients)
 		metadata_lose(&recording->metadata, clients_close_counts(recording->clients));

@@ -75,6 +75,11 @@ int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MA
  * Call it before they are switched.
  */
 void recording_select(struct recording *recording, const char *text);
+/**
+ * recording_take_code_maps() - record the mappings of code that the kernel has told since the last
+ * call
+ */
+void recording_take_code_maps(struct recording *recording);
 /** recording_mark() - write a note of the user into the trace */
 void recording_mark(struct recording *recording, const char *text);
 

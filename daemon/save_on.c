@@ -9,6 +9,7 @@
 
 #include "format_text.h"
 #include "select_condition.h"
+#include "similar.h"
 
 /* The pressure files take windows from 0.5 s to 10 s. */
 #define WINDOW_MIN_NS 500000000ull
@@ -157,6 +158,19 @@ static const struct {
 	{"loss", SAVE_LOSS, parse_loss},
 };
 
+static int wrong_kind(const char *text, size_t chars, struct trace_error *ret_error)
+{
+	char wanted[32], why[128];
+	struct similar best = {.wanted = wanted};
+
+	snprintf(wanted, sizeof(wanted), "%.*s", (int)chars, text);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		similar_offer(&best, kinds[i].word);
+	snprintf(why, sizeof(why), "begins with none of wait, scope, call, event, signal, psi, loss%s%s%s",
+		 best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
+	return wrong(text, why, ret_error);
+}
+
 int save_on_parse(const char *text, struct save_on *ret_on, struct trace_error *ret_error)
 {
 	size_t chars = strcspn(text, ":>");
@@ -168,7 +182,7 @@ int save_on_parse(const char *text, struct save_on *ret_on, struct trace_error *
 		ret_on->kind = kinds[i].kind;
 		return kinds[i].parse(ret_on, text + chars, ret_error);
 	}
-	return wrong(text, "begins with none of wait, scope, call, event, signal, psi, loss", ret_error);
+	return wrong_kind(text, chars, ret_error);
 }
 
 bool save_on_needs_events(const struct save_on *on)

@@ -399,6 +399,18 @@ static void begin_priority(void)
 	priority_watch(false, clock_now());
 }
 
+static uint32_t nr_cpus(const struct tracer *tracer)
+{
+	uint32_t nr = 0;
+
+	if (!tracer)
+		return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	for (size_t i = 0; i < tracer_nr_rings(tracer); i++)
+		if (tracer_get_ring(tracer, i)->cpu >= nr)
+			nr = tracer_get_ring(tracer, i)->cpu + 1;
+	return nr;
+}
+
 static int begin(struct session *session, struct trace_error *ret_error)
 {
 	sigset_t old_mask;
@@ -420,6 +432,8 @@ static int begin(struct session *session, struct trace_error *ret_error)
 		err = begin_events(session, ret_error);
 	if (err)
 		return err;
+	if (session->tracer && session->filter.sample_ns)
+		session->samples = samples_init(session->filter.sample_ns, nr_cpus(session->tracer), clock_now());
 	session->flush = flush_init(session->options->session.flush_ns);
 	session->start_ns = session->recording ? recording_start_ns(session->recording) : clock_now();
 	if (session->options->session.duration_ns &&
@@ -431,18 +445,6 @@ static int begin(struct session *session, struct trace_error *ret_error)
 }
 
 /* ---- end ---- */
-
-static uint32_t nr_cpus(const struct tracer *tracer)
-{
-	uint32_t nr = 0;
-
-	if (!tracer)
-		return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
-	for (size_t i = 0; i < tracer_nr_rings(tracer); i++)
-		if (tracer_get_ring(tracer, i)->cpu >= nr)
-			nr = tracer_get_ring(tracer, i)->cpu + 1;
-	return nr;
-}
 
 /* Returns -ENOENT if the recorded file was removed, so that nothing is left of it. */
 static int check_output(struct session *session, bool *ret_found)
@@ -460,12 +462,12 @@ static int check_output(struct session *session, bool *ret_found)
 	return err;
 }
 
-static void report_next_step(const char *path)
+static void report_next_step(const char *path, bool has_samples)
 {
 	char word[SESSION_WORD_BYTES];
 
 	if (text_shell(path, word, sizeof(word)))
-		message_note("next: tracevisualizer %s", word);
+		message_note("next: tracevisualizer %s%s", has_samples ? "--profile " : "", word);
 }
 
 static int end_recording(struct session *session)
@@ -494,7 +496,7 @@ static int end_recording(struct session *session)
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	if (found)
-		report_next_step(session->output.path);
+		report_next_step(session->output.path, session->samples.period_ns);
 	if (!err && !removed && recording_nr_unmatched(session->recording))
 		return -ENOENT;
 	return err ? err : removed;
@@ -590,6 +592,7 @@ int session_run(const struct daemon_options *options)
 
 	session.adds_required_events = select_finish(&options->selection, session.mask);
 	choose_caller(&options->tracer, session.mask);
+	samples_choose(session.mask, options->tracer.sample_ns, true);
 	if (options->session.command) {
 		status = command_check(options->session.command[0], &error);
 		if (status) {

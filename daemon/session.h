@@ -20,6 +20,7 @@
 #include "output_file.h"
 #include "progress.h"
 #include "recording.h"
+#include "sample_period.h"
 #include "clients.h"
 
 #define SESSION_MAX_CLIENTS 64
@@ -56,6 +57,7 @@ struct session {
 	struct output_target output;
 	struct command command;
 	struct control *control; /* owned; NULL: no control socket */
+	struct samples samples;	 /* period_ns 0: none are taken */
 	struct flush flush;
 	struct progress progress;
 	uint64_t mask[TRACE_MASK_WORDS];

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format_text.h"
+#include "number_parse.h"
 
 static bool find_id(const char *variable, uint64_t *ret_id)
 {
 	const char *text = getenv(variable);
 
-	return text && !text_parse_number(text, UINT32_MAX - 1, ret_id) && *ret_id;
+	return text && !number_parse(text, UINT32_MAX - 1, ret_id) && *ret_id;
 }
 
 bool sudo_user_find(struct sudo_user *ret_user)

@@ -155,6 +155,12 @@ void tracefile_work_names(struct trace_writer *writer, const struct tracer *trac
 		tracer_work_names(tracer, add_string, writer);
 }
 
+void tracefile_code_names(struct trace_writer *writer, const struct tracer *tracer)
+{
+	if (tracer)
+		tracer_code_names(tracer, add_string, writer);
+}
+
 void tracefile_distrusted(struct trace_writer *writer, uint64_t nr_programs)
 {
 	char text[24];

@@ -28,6 +28,8 @@ uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_opti
  * @start_ns: start of the trace. Returns false if there are none.
  */
 bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, char *text, size_t size);
+/** tracefile_code_names() - the functions of the kernel that samples hit; NULL @tracer is fine */
+void tracefile_code_names(struct trace_writer *writer, const struct tracer *tracer);
 /**
  * tracefile_work_names() - at the end: the names of the functions of the kernel's deferred work
  */

@@ -79,7 +79,7 @@ static pthread_once_t catalogue_once = PTHREAD_ONCE_INIT;
 
 static void catalogue_put(size_t idx, struct trace_event_type type)
 {
-	type.has_string = type.nr_fields && type.fields[type.nr_fields - 1].bytes == 0;
+	type.has_string = (type.nr_fields && type.fields[type.nr_fields - 1].bytes == 0) || type_has_references(&type);
 	catalogue[idx] = type;
 	catalogue_ids[type.id] = &catalogue[idx];
 }

@@ -53,6 +53,22 @@ static uint32_t user_slot_find(struct packer *packer, uint32_t id)
 	return packer->table[at];
 }
 
+/*
+ * How to find the end of a payload with references; NULL: the type has none. One type of the
+ * catalogue has some.
+ */
+static const struct user_slot *references_of(struct packer *packer, uint32_t slot)
+{
+	if (slot < TRACE_EV_MAX) {
+		if (slot != TRACE_EV_sample)
+			return NULL;
+		if (!packer->sample.type)
+			user_slot_init(&packer->sample, catalogue_types()[TRACE_EV_sample]);
+		return &packer->sample;
+	}
+	return packer->user[slot - TRACE_EV_MAX].nr_references ? &packer->user[slot - TRACE_EV_MAX] : NULL;
+}
+
 /* ---- is a record good? ---- */
 
 /*
@@ -85,13 +101,15 @@ int packer_tail_length(const struct user_slot *user, const unsigned char *payloa
 	return (int)(end - user->type->fixed_bytes);
 }
 
-static bool record_is_good(const struct packer *packer, uint32_t slot, const struct trace_event_type *type,
+static bool record_is_good(struct packer *packer, uint32_t slot, const struct trace_event_type *type,
 			   const unsigned char *payload, size_t bytes)
 {
+	const struct user_slot *references = references_of(packer, slot);
+
 	if (!type || bytes < type->fixed_bytes)
 		return false;
-	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
-		return packer_tail_length(&packer->user[slot - TRACE_EV_MAX], payload, bytes) >= 0;
+	if (references)
+		return packer_tail_length(references, payload, bytes) >= 0;
 	return !type->has_string || string_ends(payload + type->fixed_bytes, bytes - type->fixed_bytes);
 }
 
@@ -112,8 +130,7 @@ static uint32_t type_add_to_chunk(struct packer *packer, uint32_t slot, const st
 
 	*chunk_type = (struct chunk_type){.slot = slot, .type = type, .list = packer->nr_lists};
 	packer->list_ends[packer->nr_types] = list_new(packer);
-	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
-		chunk_type->user = &packer->user[slot - TRACE_EV_MAX];
+	chunk_type->user = references_of(packer, slot);
 	if (slot < TRACE_EV_MAX && !type->has_string)
 		packer->min_words[slot] = (uint16_t)(1 + type->fixed_bytes / 8);
 	packer->idx_by_slot[slot] = (uint8_t)packer->nr_types;

@@ -22,7 +22,7 @@ enum {
 };
 
 /**
- * struct user_slot - a type of a program in this block
+ * struct user_slot - a type in this block whose fields may refer to bytes behind them
  * @references: offsets of the references in the payload
  */
 struct user_slot {
@@ -111,6 +111,7 @@ struct packer {
 	uint32_t nr_user;
 	uint16_t table[SLOT_TABLE_SIZE];
 	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];
+	struct user_slot sample; /* of the event sample; its type is NULL before the first one */
 	struct lane lanes[NR_SLOTS];
 };
 

@@ -10,6 +10,7 @@
 #include "plausible.h"
 #include "sort.h"
 #include "spool.h"
+#include "stored_file.h"
 #include "timeline.h"
 
 #include <assert.h>
@@ -35,6 +36,7 @@ static int file_map(struct trace *trace, const char *path, struct trace_error *r
 		return trace->fd;
 	if (fstat(trace->fd, &stat) < 0)
 		return error_set(ret_error, -errno, "%s: cannot open the trace: %s", path, strerror(errno));
+	trace->mtime_ns = file_mtime_ns(&stat);
 	if (stat.st_size == 0) /* load() refuses it; a mapping of no bytes is an error */
 		return 0;
 	data = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, trace->fd, 0);
@@ -42,6 +44,7 @@ static int file_map(struct trace *trace, const char *path, struct trace_error *r
 		return error_set(ret_error, -errno, "%s: cannot map the trace: %s", path, strerror(errno));
 	trace->data = data;
 	trace->bytes = (size_t)stat.st_size;
+	trace->head = file_head(data, trace->bytes);
 	return 0;
 }
 

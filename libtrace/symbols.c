@@ -17,6 +17,7 @@
 
 #include "error_set.h"
 #include "hash_table.h"
+#include "kernel_code.h"
 #include "symbol_origin.h"
 #include "symbol_reader.h"
 
@@ -25,6 +26,7 @@
 
 #define CLONE_THREAD 0x00010000
 #define NO_OBJECT    SIZE_MAX
+#define NONE_BEFORE  SIZE_MAX
 
 /**
  * struct symbol_kept - an answer about a byte of a file
@@ -56,9 +58,13 @@ struct symbol_object {
 	uint64_t used_at;
 };
 
-/** struct symbol_mapping - a mapping of a process; @since_ns: when it was reported */
+/**
+ * struct symbol_mapping - a mapping of a process; @since_ns: when it was reported
+ * @before: the one before it of the same process, or NONE_BEFORE
+ */
 struct symbol_mapping {
 	uint32_t pid;
+	size_t before;
 	size_t object;
 	uint64_t since_ns;
 	uint64_t start;
@@ -70,13 +76,29 @@ struct symbol_mapping {
  * struct symbol_step - an event in the life of a thread, in time order
  * Either @parent starts it as part of @pid (for a new process its own), or it executes a new
  * program.
+ * @by_map: fs_map told of the program, and sched_exec has not come yet
+ * @before: the step before it of the same thread, or NONE_BEFORE
  */
 struct symbol_step {
 	uint32_t tid;
 	uint32_t pid;
 	uint32_t parent;
 	bool exec;
+	bool by_map;
 	uint64_t ts_ns;
+	size_t before;
+};
+
+/** struct symbol_last - the last step or mapping of a thread or process. @idx: 0: none, else + 1 */
+struct symbol_last {
+	uint64_t key; /* number + 1 */
+	size_t idx;
+};
+
+/** struct symbol_file_row - the object of a file that was mapped last */
+struct symbol_file_row {
+	uint64_t key; /* of device and inode */
+	size_t object;
 };
 
 struct trace_symbols {
@@ -86,14 +108,17 @@ struct trace_symbols {
 	size_t nr_mappings, room_mappings;
 	struct symbol_step *steps;
 	size_t nr_steps, room_steps;
-	struct strings strings;	     /* names and source lines */
-	struct symbol_answer answer; /* the last one of a reader */
-	struct trace_error unread;   /* the first file that cannot be read; code 0: none */
+	struct hash_table last_steps, last_mappings; /* by thread, by process */
+	struct hash_table files;		     /* mapped during the recording */
+	struct strings strings;			     /* names and source lines */
+	struct symbol_answer answer;		     /* the last one of a reader */
+	struct trace_error unread;		     /* the first file that cannot be read; code 0: none */
 	uint64_t nr_unread;
 	uint64_t nr_queries;
 	unsigned int nr_readers;
 	const struct trace *trace;
 	struct symbol_search search;
+	struct kernel_code kernel;
 	bool want_source;
 	bool failed; /* out of memory for a part of a query */
 };
@@ -176,6 +201,26 @@ static size_t object_reported(struct trace_symbols *symbols, const struct trace_
 	return object_of(symbols, &origin, chars);
 }
 
+static size_t last_of(const struct hash_table *table, uint32_t number)
+{
+	const struct symbol_last *last = table_find(table, sizeof(*last), (uint64_t)number + 1);
+
+	return last ? last->idx - 1 : NONE_BEFORE;
+}
+
+/* @idx is the last of @number from now on. Returns the one before it. */
+static size_t put_last(struct trace_symbols *symbols, struct hash_table *table, uint32_t number, size_t idx)
+{
+	struct symbol_last *last = table_add(table, sizeof(*last), (uint64_t)number + 1);
+	size_t before = last ? last->idx - 1 : NONE_BEFORE;
+
+	if (last)
+		last->idx = idx + 1;
+	else
+		symbols->failed = true;
+	return before;
+}
+
 static void add_mapping(struct trace_symbols *symbols, const struct symbol_mapping *mapping)
 {
 	if (!grow((void **)&symbols->mappings, symbols->nr_mappings, &symbols->room_mappings,
@@ -183,6 +228,11 @@ static void add_mapping(struct trace_symbols *symbols, const struct symbol_mappi
 		symbols->failed = true;
 	else if (!symbols->failed)
 		symbols->mappings[symbols->nr_mappings++] = *mapping;
+	else
+		return;
+	if (!symbols->failed)
+		symbols->mappings[symbols->nr_mappings - 1].before = put_last(symbols, &symbols->last_mappings,
+									      mapping->pid, symbols->nr_mappings - 1);
 }
 
 static void add_step(struct trace_symbols *symbols, const struct symbol_step *step)
@@ -191,6 +241,9 @@ static void add_step(struct trace_symbols *symbols, const struct symbol_step *st
 		symbols->failed = true;
 	else
 		symbols->steps[symbols->nr_steps++] = *step;
+	if (!symbols->failed)
+		symbols->steps[symbols->nr_steps - 1].before = put_last(symbols, &symbols->last_steps, step->tid,
+									symbols->nr_steps - 1);
 }
 
 /* The trace may come from an older version of the event with fewer fields. */
@@ -244,6 +297,62 @@ static void collect_reported_map(struct trace_symbols *symbols, const struct tra
 			     });
 }
 
+/* Most processes map files that others have mapped before them. */
+static size_t object_mapped(struct trace_symbols *symbols, const struct trace_fs_map *map, const char *path,
+			    uint64_t ts_ns)
+{
+	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, ts_ns)};
+	uint64_t key = hash_u64(map->ino) ^ map->dev;
+	struct symbol_file_row *row = table_add(&symbols->files, sizeof(*row), key + !key);
+	const struct symbol_origin *last;
+
+	if (!row) {
+		symbols->failed = true;
+		return NO_OBJECT;
+	}
+	last = row->object ? &symbols->objects[row->object - 1].origin : NULL;
+	if (last && last->ino == map->ino && !strcmp(last->path, path))
+		return row->object - 1;
+	if (symbol_origin_recorded(symbols->trace, map->dev, map->ino, origin.id))
+		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
+	row->object = object_of(symbols, &origin, strlen(path)) + 1;
+	return row->object - 1;
+}
+
+/* The kernel maps the code of a new program before sched_exec. So the mappings begin with
+ * fs_map.exec. */
+static void collect_code_map(struct trace_symbols *symbols, const struct trace_event *event)
+{
+	const struct trace_fs_map *map = event->payload;
+
+	if (map->exec) {
+		add_step(symbols, &(struct symbol_step){.tid = map->pid,
+							.pid = map->pid,
+							.exec = true,
+							.by_map = true,
+							.ts_ns = event->ts_ns});
+		return;
+	}
+	add_mapping(symbols, &(struct symbol_mapping){.pid = map->pid,
+						      .since_ns = event->ts_ns,
+						      .object = object_mapped(symbols, map, trace_event_string(event),
+									      event->ts_ns),
+						      .start = map->start,
+						      .end = map->end,
+						      .offset = map->offset});
+}
+
+/* Without fs_map before it, no mapping of the new program is known. */
+static void collect_exec(struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
+{
+	const struct symbol_step *step = latest_step(symbols, pid, ts_ns, true);
+
+	if (step && step->by_map)
+		symbols->steps[step - symbols->steps].by_map = false;
+	else
+		add_step(symbols, &(struct symbol_step){.tid = pid, .pid = pid, .exec = true, .ts_ns = ts_ns});
+}
+
 static void collect(struct trace_symbols *symbols, const struct trace_event *event)
 {
 	if (event->id == TRACE_EV_sched_fork && has_room(event, sizeof(struct trace_sched_fork))) {
@@ -253,11 +362,12 @@ static void collect(struct trace_symbols *symbols, const struct trace_event *eve
 							.pid = fork->tgid,
 							.parent = fork->parent_tid,
 							.ts_ns = event->ts_ns});
+	} else if (event->id == TRACE_EV_fs_map && has_room(event, sizeof(struct trace_fs_map))) {
+		collect_code_map(symbols, event);
 	} else if (event->id == TRACE_EV_sched_exec && has_room(event, sizeof(struct trace_sched_exec))) {
 		const struct trace_sched_exec *exec = event->payload;
 
-		add_step(symbols, &(struct symbol_step){
-					  .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns});
+		collect_exec(symbols, exec->tid, event->ts_ns);
 	} else if (event->type && !strcmp(event->type->name, "program:map")) {
 		collect_reported_map(symbols, event);
 	}
@@ -269,7 +379,7 @@ static int scan_events(struct trace_symbols *symbols, const struct trace *trace,
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state, .mask = mask};
 	static const uint32_t wanted[] = {TRACE_EV_start_thread, TRACE_EV_start_map, TRACE_EV_sched_fork,
-					  TRACE_EV_sched_exec, TRACE_EV_USER};
+					  TRACE_EV_sched_exec,	 TRACE_EV_fs_map,    TRACE_EV_USER};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	int error;
@@ -293,8 +403,8 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 		symbols->trace = trace;
 		symbols->search.folder = "";
 	}
-	if (!symbols || scan_events(symbols, trace, true, ret_error) || scan_events(symbols, trace, false, ret_error) ||
-	    symbols->failed) {
+	if (!symbols || kernel_code_read(&symbols->kernel, trace) || scan_events(symbols, trace, true, ret_error) ||
+	    scan_events(symbols, trace, false, ret_error) || symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
 	}
@@ -318,6 +428,10 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	free(symbols->mappings);
 	free(symbols->steps);
 	strings_clear(&symbols->strings);
+	table_clear(&symbols->last_steps);
+	table_clear(&symbols->last_mappings);
+	table_clear(&symbols->files);
+	kernel_code_clear(&symbols->kernel);
 	free(symbols);
 	return NULL;
 }
@@ -343,17 +457,16 @@ void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted)
 static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
 					     bool exec_only)
 {
-	for (size_t i = symbols->nr_steps; i-- > 0;)
-		if (symbols->steps[i].tid == tid && symbols->steps[i].ts_ns <= ts_ns &&
-		    (!exec_only || symbols->steps[i].exec))
+	for (size_t i = last_of(&symbols->last_steps, tid); i != NONE_BEFORE; i = symbols->steps[i].before)
+		if (symbols->steps[i].ts_ns <= ts_ns && (!exec_only || symbols->steps[i].exec))
 			return &symbols->steps[i];
 	return NULL;
 }
 
 static const struct symbol_step *birth(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
 {
-	for (size_t i = symbols->nr_steps; i-- > 0;)
-		if (symbols->steps[i].tid == pid && symbols->steps[i].ts_ns <= ts_ns && !symbols->steps[i].exec)
+	for (size_t i = last_of(&symbols->last_steps, pid); i != NONE_BEFORE; i = symbols->steps[i].before)
+		if (symbols->steps[i].ts_ns <= ts_ns && !symbols->steps[i].exec)
 			return &symbols->steps[i];
 	return NULL;
 }
@@ -361,10 +474,13 @@ static const struct symbol_step *birth(const struct trace_symbols *symbols, uint
 /* Start of the next program after @ts_ns: mappings from then on belong to that program. */
 static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
 {
-	for (size_t i = 0; i < symbols->nr_steps; i++)
-		if (symbols->steps[i].tid == pid && symbols->steps[i].exec && symbols->steps[i].ts_ns > ts_ns)
-			return symbols->steps[i].ts_ns;
-	return UINT64_MAX;
+	uint64_t next_ns = UINT64_MAX;
+
+	for (size_t i = last_of(&symbols->last_steps, pid); i != NONE_BEFORE && symbols->steps[i].ts_ns > ts_ns;
+	     i = symbols->steps[i].before)
+		if (symbols->steps[i].exec)
+			next_ns = symbols->steps[i].ts_ns;
+	return next_ns;
 }
 
 static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
@@ -378,11 +494,12 @@ static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbo
 		exec = latest_step(symbols, pid, ts_ns, true);
 		born = birth(symbols, pid, ts_ns);
 		from_ns = exec ? exec->ts_ns : born ? born->ts_ns : 0;
-		for (size_t i = symbols->nr_mappings; i-- > 0;) {
+		for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE;
+		     i = symbols->mappings[i].before) {
 			const struct symbol_mapping *mapping = &symbols->mappings[i];
 
-			if (mapping->pid == pid && mapping->since_ns >= from_ns && mapping->since_ns < to_ns &&
-			    address >= mapping->start && address < mapping->end)
+			if (mapping->since_ns >= from_ns && mapping->since_ns < to_ns && address >= mapping->start &&
+			    address < mapping->end)
 				return mapping;
 		}
 		if ((exec && (!born || exec->ts_ns >= born->ts_ns)) || !born || !born->parent)
@@ -486,14 +603,32 @@ int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error 
 	return unread->code ? error_set(ret_error, unread->code, "%s", unread->message) : 0;
 }
 
+static bool find_in_kernel(const struct trace_symbols *symbols, uint64_t address, struct trace_symbol *ret_symbol)
+{
+	const struct kernel_function *function = kernel_code_find(&symbols->kernel, address);
+
+	if (!function)
+		return false;
+	*ret_symbol = (struct trace_symbol){.function = function->name,
+					    .offset = address - function->address,
+					    .file = function->file,
+					    .file_address = address,
+					    .source = "",
+					    .why = ""};
+	return true;
+}
+
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 			struct trace_symbol *ret_symbol)
 {
-	const struct symbol_mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
+	const struct symbol_mapping *mapping;
 	const struct symbol_kept *kept = NULL;
 	struct symbol_object *object;
 	uint64_t offset;
 
+	if (kernel_code_has(address))
+		return find_in_kernel(symbols, address, ret_symbol);
+	mapping = mapping_of(symbols, tid, ts_ns, address);
 	if (!mapping)
 		return false;
 	object = &symbols->objects[mapping->object];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * write_unpacked.c - a copy of a trace whose chunks are not compressed.
+ * write_unpacked.c - a copy of a trace whose chunks are not compressed; without names, if wanted.
  *
  * The copy keeps the order of the file. A chunk that can be unpacked gets a new header with new
  * checksums. All other bytes are copied: chunks that cannot be read, with their wrong checksums,
@@ -10,7 +10,10 @@
  *	has an index                     a new index and an end mark
  *	has an end mark, a bad index     an end mark without an index, and what follows the old mark
  *	was cut off                      the bytes of the trace
+ *
+ * In a copy without names, each byte that is not understood is 0.
  */
+#include "anonymous.h"
 #include "chunk.h"
 #include "error_set.h"
 #include "unpack.h"
@@ -22,11 +25,15 @@
 #include <string.h>
 #include <xxhash.h>
 
-/** struct copying - @at: the bytes of the trace before it are in the copy */
+/**
+ * struct copying - @at: the bytes of the trace before it are in the copy. @anonymous: NULL: names
+ * are copied
+ */
 struct copying {
 	const struct trace *trace;
 	struct trace_writer *writer; /* owned */
 	struct unpacker unpacker;
+	struct anonymous *anonymous;
 	uint64_t at;
 	uint64_t most_bytes;
 };
@@ -39,9 +46,37 @@ static int check_size(const struct copying *copying, uint64_t more, struct trace
 			 (unsigned long long)copying->most_bytes);
 }
 
-/* Copies the bytes of the trace up to @end. */
-static int copy_until(struct copying *copying, uint64_t end, struct trace_error *ret_error)
+/* How many bytes at @at hold numbers only: those of a header that is good. */
+static size_t bytes_of_header(const struct copying *copying, uint64_t at)
 {
+	const struct trace *trace = copying->trace;
+	struct trace_file_header file;
+	struct trace_chunk_header chunk;
+
+	if (at)
+		return chunk_header_read(trace, at, &chunk) ? 0 : sizeof(chunk);
+	if (trace->bytes < sizeof(file))
+		return 0;
+	memcpy(&file, trace->data, sizeof(file));
+	return file.checksum == XXH3_64bits(&file, offsetof(struct trace_file_header, checksum)) ? sizeof(file) : 0;
+}
+
+/* The bytes up to @end as they go into a copy without names; NULL: no memory. */
+static unsigned char *without_names(const struct copying *copying, uint64_t end)
+{
+	size_t bytes = end - copying->at, header = bytes_of_header(copying, copying->at);
+	unsigned char *copy = calloc(bytes, 1);
+
+	if (copy)
+		memcpy(copy, copying->trace->data + copying->at, header < bytes ? header : bytes);
+	return copy;
+}
+
+/* Copies the bytes of the trace up to @end; with a header, as a chunk. */
+static int copy_bytes(struct copying *copying, const struct trace_chunk_header *header, uint64_t end,
+		      struct trace_error *ret_error)
+{
+	unsigned char *copy = NULL;
 	struct iovec part;
 	int error;
 
@@ -51,10 +86,23 @@ static int copy_until(struct copying *copying, uint64_t end, struct trace_error 
 		return 0;
 	part = (struct iovec){(void *)(copying->trace->data + copying->at), end - copying->at};
 	error = check_size(copying, part.iov_len, ret_error);
-	if (!error)
+	if (!error && copying->anonymous) {
+		part.iov_base = copy = without_names(copying, end);
+		error = copy ? 0 : error_set(ret_error, -ENOMEM, "%s: no memory to copy it", copying->trace->path);
+	}
+	if (!error && header)
+		error = writer_chunk_put(copying->writer, header, &part, 1, ret_error);
+	else if (!error)
 		error = output_write(&copying->writer->output, &part, 1, ret_error);
 	copying->at = end;
+	free(copy);
 	return error;
+}
+
+/* Copies the bytes of the trace up to @end. */
+static int copy_until(struct copying *copying, uint64_t end, struct trace_error *ret_error)
+{
+	return copy_bytes(copying, NULL, end, ret_error);
 }
 
 /* The chunk cannot be read: its bytes up to @end, and an entry in the index. */
@@ -63,8 +111,6 @@ static int copy_bad_chunk(struct copying *copying, const struct chunk *chunk, ui
 {
 	const struct trace_chunk *public = &chunk->public;
 	struct trace_chunk_header header;
-	struct iovec part;
-	int error;
 
 	if (chunk_header(copying->trace, chunk, &header))
 		header = (struct trace_chunk_header){.header_bytes = sizeof(header),
@@ -80,16 +126,20 @@ static int copy_bad_chunk(struct copying *copying, const struct chunk *chunk, ui
 						     .events_before = chunk->events_before,
 						     .raw_bytes = public->raw_bytes,
 						     .packed_bytes = public->packed_bytes};
-	if (end > copying->trace->bytes)
-		end = copying->trace->bytes;
-	if (end <= copying->at)
-		return 0;
-	part = (struct iovec){(void *)(copying->trace->data + copying->at), end - copying->at};
-	error = check_size(copying, part.iov_len, ret_error);
-	if (!error)
-		error = writer_chunk_put(copying->writer, &header, &part, 1, ret_error);
-	copying->at = end;
-	return error;
+	return copy_bytes(copying, &header, end, ret_error);
+}
+
+/* Replaces the names in a payload. */
+static int rewrite(struct copying *copying, struct trace_chunk_header *header, const unsigned char **raw)
+{
+	int error = copying->anonymous ? anonymous_payload(copying->anonymous, &copying->trace->schema, header, *raw)
+				       : 0;
+
+	if (error || !copying->anonymous)
+		return error;
+	*raw = copying->anonymous->out.data;
+	header->raw_bytes = (uint32_t)copying->anonymous->out.bytes;
+	return 0;
 }
 
 static int copy_chunk(struct copying *copying, size_t idx, struct trace_error *ret_error)
@@ -108,15 +158,19 @@ static int copy_chunk(struct copying *copying, size_t idx, struct trace_error *r
 	if (error)
 		return error;
 	error = chunk_payload(copying->trace, &chunk, &copying->unpacker, &header, &raw, &reason);
+	end = chunk.public.offset + sizeof(header) + chunk.public.packed_bytes;
+	if (!error)
+		end = chunk.public.offset + header.header_bytes + header.packed_bytes;
+	if (!error)
+		error = rewrite(copying, &header, &raw);
 	if (error == -ENOMEM)
 		return error_set(ret_error, error, "%s: no memory to unpack it", copying->trace->path);
-	end = chunk.public.offset + sizeof(header) + chunk.public.packed_bytes;
 	if (error)
 		return copy_bad_chunk(copying, &chunk, end, ret_error);
 	error = check_size(copying, sizeof(header) + (uint64_t)header.raw_bytes, ret_error);
 	if (error)
 		return error;
-	copying->at = chunk.public.offset + header.header_bytes + header.packed_bytes;
+	copying->at = end;
 	header.compression = TRACE_COMPRESSION_NONE;
 	header.packed_bytes = header.raw_bytes;
 	return writer_chunk_append(copying->writer, &header, raw, ret_error);
@@ -183,9 +237,10 @@ static int copy_end(struct copying *copying, struct trace_error *ret_error)
 	return error ? error : check_size(copying, 0, ret_error);
 }
 
-int trace_write_unpacked(const struct trace *trace, int fd, uint64_t most_bytes, struct trace_error *ret_error)
+static int write_copy(const struct trace *trace, struct anonymous *anonymous, int fd, uint64_t most_bytes,
+		      struct trace_error *ret_error)
 {
-	struct copying copying = {.trace = trace, .most_bytes = most_bytes};
+	struct copying copying = {.trace = trace, .anonymous = anonymous, .most_bytes = most_bytes};
 	int error = 0;
 
 	if (!trace_is_complete(trace))
@@ -201,5 +256,19 @@ int trace_write_unpacked(const struct trace *trace, int fd, uint64_t most_bytes,
 		error = copy_end(&copying, ret_error);
 	unpacker_release(&copying.unpacker);
 	trace_writer_free(copying.writer);
+	return error;
+}
+
+int trace_write_unpacked(const struct trace *trace, int fd, uint64_t most_bytes, struct trace_error *ret_error)
+{
+	return write_copy(trace, NULL, fd, most_bytes, ret_error);
+}
+
+int trace_write_anonymous(const struct trace *trace, int fd, uint64_t most_bytes, struct trace_error *ret_error)
+{
+	struct anonymous anonymous = {0};
+	int error = write_copy(trace, &anonymous, fd, most_bytes, ret_error);
+
+	anonymous_release(&anonymous);
 	return error;
 }

@@ -528,6 +528,7 @@ static void choose_processes(struct planner *p, uint64_t seed)
 	p->habits.asked = plan->nr_helpers ? some(&q) : 0;
 	p->habits.passed = plan->nr_helpers ? some(&q) : 0;
 	plan->execs = plan->nr_helpers && chance(&q, 40);
+	plan->startup_us = chance(&q, 40) ? 0 : below(&q, 2 * p->job_us);
 }
 
 /*
@@ -553,6 +554,14 @@ static void choose_transport(struct planner *p, uint64_t seed)
 uint32_t plan_process(const struct plan *plan, uint32_t actor)
 {
 	return actor < PLAN_THREADS && !plan->forked ? 0 : actor;
+}
+
+bool plan_has_server(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nr; i++)
+		if (plan->steps[i].kind == STEP_ANSWER)
+			return true;
+	return !plan->udp;
 }
 
 void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)

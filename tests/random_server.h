@@ -79,18 +79,25 @@ enum plan_means { MEANS_FUTEX, MEANS_PIPE, MEANS_EVENTFD };
  * @tcp: the clients connect by TCP, not by unix sockets
  * @udp: they have no connections, and the server has one socket
  * @ring: the server's threads accept, read without poll, and answer through rings of io_uring
+ * @startup_us: CPU time of each process that the server makes, before its first step: for no client
  */
 struct plan {
 	uint32_t nr;
 	uint32_t nr_threads, nr_clients, nr_helpers;
 	bool forked, by_pipes, execs, tcp, udp, ring;
 	uint8_t means; /* enum plan_means */
+	uint32_t startup_us;
 	uint32_t nr_notes;
 	struct step steps[PLAN_STEPS];
 };
 
 /** plan_process() - the actor that stands for the process of @actor, a thread or helper */
 uint32_t plan_process(const struct plan *plan, uint32_t actor);
+/**
+ * plan_has_server() - false if the process only reads datagrams: without an answer it is no server,
+ * and has no bills
+ */
+bool plan_has_server(const struct plan *plan);
 /** plan_make() - the plan of @seed; @job_us: the longest job */
 void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us);
 /** plan_print() - to standard error */

@@ -7,27 +7,40 @@
 #include "process_choice.h"
 #include "report_critical_path.h"
 
-struct trace_critical_path *answer_path(const struct report *report, const struct process_row *rows, size_t nr,
-					uint64_t from_ns, uint64_t to_ns, bool *ret_of_command)
+const struct trace_thread *answer_thread(const struct report *report, const struct process_row *rows, size_t nr,
+					 uint64_t *ret_from_ns, bool *ret_of_command)
 {
 	bool chosen = has_process_choice(&report->options->processes);
+	const struct trace_thread *thread;
+
+	*ret_from_ns = 0;
+	thread = chosen || !report->command.process ? NULL : critical_path_of_command(report, ret_from_ns);
+	*ret_of_command = thread;
+	return thread ? thread : busiest_thread(report, rows, nr);
+}
+
+struct trace_critical_path *answer_path_of(const struct report *report, const struct trace_thread *thread,
+					   uint64_t from_ns, uint64_t to_ns)
+{
 	struct trace_critical_path *path;
 	struct trace_error error = {0};
-	const struct trace_thread *thread;
-	uint64_t begun = 0;
 
-	*ret_of_command = false;
-	if (!report->history)
-		return NULL;
-	thread = chosen || !report->command.process ? NULL : critical_path_of_command(report, &begun);
-	*ret_of_command = thread;
-	if (!thread)
-		thread = busiest_thread(report, rows, nr);
-	if (begun > from_ns)
-		from_ns = begun;
 	path = thread && from_ns < to_ns ? trace_critical_path_new(report->history, thread, from_ns, to_ns, &error)
 					 : NULL;
 	if (!path && error.code == -ENOMEM)
 		memory_end();
 	return path;
+}
+
+struct trace_critical_path *answer_path(const struct report *report, const struct process_row *rows, size_t nr,
+					uint64_t from_ns, uint64_t to_ns, bool *ret_of_command)
+{
+	const struct trace_thread *thread;
+	uint64_t begun;
+
+	*ret_of_command = false;
+	if (!report->history)
+		return NULL;
+	thread = answer_thread(report, rows, nr, &begun, ret_of_command);
+	return answer_path_of(report, thread, begun > from_ns ? begun : from_ns, to_ns);
 }

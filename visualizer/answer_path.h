@@ -14,4 +14,12 @@
  */
 struct trace_critical_path *answer_path(const struct report *report, const struct process_row *rows, size_t nr,
 					uint64_t from_ns, uint64_t to_ns, bool *ret_of_command);
+/**
+ * answer_thread() - its thread; NULL: none. answer_path_of(): a path of it, or NULL
+ * @ret_from_ns: the path does not begin before
+ */
+const struct trace_thread *answer_thread(const struct report *report, const struct process_row *rows, size_t nr,
+					 uint64_t *ret_from_ns, bool *ret_of_command);
+struct trace_critical_path *answer_path_of(const struct report *report, const struct trace_thread *thread,
+					   uint64_t from_ns, uint64_t to_ns);
 #endif

@@ -471,7 +471,7 @@ static void put_symbol(struct event_list *list, const char *field, const struct 
 				       text_name(base, file, sizeof(file)), *symbol->why ? ", " : "", symbol->why);
 }
 
-/* After an event of a program, or the address of a caller: the symbols of its addresses. */
+/* After an event of a program, a caller or a sample: the symbols of its addresses. */
 static void put_symbols(struct event_list *list, const struct trace_event *event, uint32_t tid)
 {
 	struct trace_symbol symbol;
@@ -507,7 +507,8 @@ static void put_text(struct event_list *list, const struct trace_event *event, u
 		return;
 	bytes = trace_event_format(list->report->trace, event, list->buffer + list->used, room);
 	list->used += bytes < (int)room ? (size_t)bytes : room - 1;
-	if ((event->id >= TRACE_EV_MAX || event->id == TRACE_EV_sys_caller) && event->type)
+	if ((event->id >= TRACE_EV_MAX || event->id == TRACE_EV_sys_caller || event->id == TRACE_EV_sample) &&
+	    event->type)
 		put_symbols(list, event, pid);
 }
 

@@ -5,6 +5,7 @@
 #include "process_choice.h"
 #include "recorded.h"
 #include "report_user.h"
+#include "similar_task.h"
 #include "value_text.h"
 
 #define NAME_BYTES 256
@@ -34,6 +35,7 @@ static void add_chosen(struct string *s, const struct report *report)
 {
 	char name[NAME_BYTES];
 	const struct visualizer_options *options = report->options;
+	const char *near = options->processes.comm ? similar_task(report->analysis, options->processes.comm) : NULL;
 	const struct trace_process *process = options->processes.pid >= 0
 						      ? process_of_thread(report->analysis, options->processes.pid)
 						      : NULL;
@@ -57,7 +59,9 @@ static void add_chosen(struct string *s, const struct report *report)
 		string_add(s, ",");
 	}
 	s->bytes[s->len - 1] = ';';
-	string_add(s, " without --pid, --tid, --comm and --cgroup all are listed");
+	if (near)
+		string_addf(s, " did you mean %s?", text_name(near, name, sizeof(name)));
+	string_addf(s, " %sithout --pid, --tid, --comm and --cgroup all are listed", near ? "W" : "w");
 }
 
 static bool finds_any(const struct report *report)

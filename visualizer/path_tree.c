@@ -20,6 +20,23 @@ struct link_row {
 	bool found;
 };
 
+/*
+ * struct seen_link, struct seen_wait - what was found for a segment, by addresses: most segments of
+ * a path are like earlier ones, and need no texts
+ */
+struct seen_link {
+	uint64_t key;
+	size_t parent;
+	const struct trace_thread *thread; /* NULL: the row is new */
+	size_t link;
+};
+struct seen_wait {
+	uint64_t key;
+	struct trace_path_segment of; /* the first one; thread NULL: the row is new */
+	size_t link;
+	uint64_t wait; /* key of its row */
+};
+
 /* struct at_depth - the link of a depth that was read last, and its thread */
 struct at_depth {
 	const struct trace_thread *thread;
@@ -30,7 +47,7 @@ struct builder {
 	struct path_tree tree;
 	struct strings names;
 	struct string key; /* the one that is looked up */
-	struct hash_table links, waits;
+	struct hash_table links, waits, seen_links, seen_waits;
 	struct at_depth *latest;
 	size_t room;
 };
@@ -59,7 +76,7 @@ static size_t add_link(struct builder *b, size_t parent, const struct trace_thre
 	return tree->nr_links++;
 }
 
-static size_t link_below(struct builder *b, size_t parent, const struct trace_thread *thread)
+static size_t link_named(struct builder *b, size_t parent, const struct trace_thread *thread)
 {
 	const struct trace_process *process = trace_thread_process(thread);
 	bool is_thread = b->tree.links[parent].process == process;
@@ -77,6 +94,23 @@ static size_t link_below(struct builder *b, size_t parent, const struct trace_th
 	link = &b->tree.links[row->link];
 	link->several |= is_thread ? link->thread != thread : link->process != process;
 	return row->link;
+}
+
+static size_t link_below(struct builder *b, size_t parent, const struct trace_thread *thread)
+{
+	struct seen_link *seen;
+
+	for (uint64_t key = hash_u64((uintptr_t)thread) ^ hash_u64(parent + 1);; key++) {
+		seen = memory_row(&b->seen_links, sizeof(*seen), key ? key : 1);
+		if (!seen->thread || (seen->thread == thread && seen->parent == parent))
+			break;
+	}
+	if (!seen->thread) {
+		seen->thread = thread;
+		seen->parent = parent;
+		seen->link = link_named(b, parent, thread);
+	}
+	return seen->link;
 }
 
 static void reach_depth(struct builder *b, uint32_t depth)
@@ -108,7 +142,8 @@ static size_t link_of(struct builder *b, const struct trace_path_segment *s)
 	return b->latest[depth].link;
 }
 
-static void add_wait(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
+/* A wait that has a row of its texts gets no new one, and changes no more than the sums of it. */
+static uint64_t wait_named(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
 {
 	struct path_wait *row;
 
@@ -117,7 +152,7 @@ static void add_wait(struct builder *b, size_t link, enum path_place place, cons
 		    s->other ? trace_process_pid(s->other) : 0, s->via, s->target,
 		    place == PLACE_WAIT_CPU ? s->holder_name : "", s->kind == TRACE_WAIT_TIMEOUT ? s->name : "");
 	row = memory_row(&b->waits, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
-	if (!row->count++) {
+	if (!row->count) {
 		row->link = link;
 		row->place = place;
 		row->first = *s;
@@ -127,7 +162,52 @@ static void add_wait(struct builder *b, size_t link, enum path_place place, cons
 	row->several_holders |= s->holder != row->first.holder;
 	if (place == PLACE_WAIT_CPU)
 		process_origin_add(&row->origin, s->holder ? trace_thread_process(s->holder) : NULL);
+	return row->key;
+}
+
+static bool is_alike(const struct trace_path_segment *a, const struct trace_path_segment *b)
+{
+	return a->thread == b->thread && a->state == b->state && a->kind == b->kind && a->other == b->other &&
+	       a->holder == b->holder && a->holder_name == b->holder_name && a->via == b->via &&
+	       a->target == b->target && a->name == b->name;
+}
+
+static uint64_t hash_of(const struct trace_path_segment *s, size_t link)
+{
+	const uint64_t parts[] = {link,
+				  (uintptr_t)s->thread,
+				  (uint64_t)s->state << 8 | s->kind,
+				  (uintptr_t)s->other,
+				  (uintptr_t)s->holder,
+				  (uintptr_t)s->holder_name,
+				  (uintptr_t)s->via,
+				  (uintptr_t)s->target,
+				  (uintptr_t)s->name};
+	uint64_t hash = 1;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		hash = hash_u64(hash ^ parts[i]);
+	return hash;
+}
+
+static void add_wait(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
+{
+	struct seen_wait *seen;
+	struct path_wait *row;
+
+	for (uint64_t key = hash_of(s, link);; key++) {
+		seen = memory_row(&b->seen_waits, sizeof(*seen), key ? key : 1);
+		if (!seen->of.thread || (seen->link == link && is_alike(&seen->of, s)))
+			break;
+	}
+	if (!seen->of.thread) {
+		seen->of = *s;
+		seen->link = link;
+		seen->wait = wait_named(b, link, place, s);
+	}
+	row = table_find(&b->waits, sizeof(*row), seen->wait);
 	row->ns += s->to_ns - s->from_ns;
+	row->count++;
 }
 
 static int longest_first(const void *left, const void *right, void *data)
@@ -180,6 +260,8 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 	list_waits(&b);
 	table_clear(&b.links);
 	table_clear(&b.waits);
+	table_clear(&b.seen_links);
+	table_clear(&b.seen_waits);
 	strings_clear(&b.names);
 	string_free(&b.key);
 	free(b.latest);

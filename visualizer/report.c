@@ -7,6 +7,7 @@ void report_check_memory(const struct report *report)
 {
 	if ((report->analysis && trace_analysis_error(report->analysis, NULL) < 0) ||
 	    (report->servers && trace_servers_error(report->servers, NULL) < 0) ||
-	    (report->user && trace_user_events_error(report->user, NULL) < 0))
+	    (report->user && trace_user_events_error(report->user, NULL) < 0) ||
+	    (report->profile && trace_profile_error(report->profile) < 0))
 		memory_end();
 }

@@ -13,6 +13,7 @@
  */
 #include <trace/analysis.h>
 #include <trace/critical_path.h>
+#include <trace/profile.h>
 #include <trace/reader.h>
 #include <trace/servers.h>
 #include <trace/user_events.h>
@@ -21,6 +22,7 @@
 #include "visualizer_options.h"
 
 struct disk_figures;
+struct only_client;
 struct slowest;
 struct report_file;
 struct timeline_output;
@@ -29,11 +31,13 @@ struct timeline_output;
  * struct report - all that a report may use
  * @window: of --from, --to and --around
  * @is_windowed: the figures of @analysis, @user and @disks are those of the window. Servers have
- *   none: a report leaves them out
- * @analysis, @servers, @user, @history: owned; NULL if the chosen reports do not need them
+ *     none: a report leaves them out
+ * @analysis, @servers, @user, @history, @profile: owned; NULL if the chosen reports do not need
+ *     them
  * @disks: owned; for -a and --json, else NULL
  * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
+ * @only_clients: without @servers: what only_client_of() tells; borrowed
  * @file: the file behind @output, if it is one: report_file.h; owned by the stream
  */
 struct report {
@@ -43,8 +47,11 @@ struct report {
 	bool is_windowed;
 	struct trace_analysis *analysis;
 	struct trace_servers *servers;
+	const struct only_client *only_clients;
+	size_t nr_only_clients;
 	struct trace_user_events *user;
 	struct trace_history *history;
+	struct trace_profile *profile;
 	struct report_command command;
 	struct disk_figures *disks;
 	struct slowest *slowest;

@@ -18,6 +18,7 @@
 #include "recorded.h"
 #include "report_critical_path.h"
 #include "row_limit.h"
+#include "similar_task.h"
 
 #define NAME_BYTES	  256
 #define ROWS_SHOWN	  10 /* in each table, unless --top is given */
@@ -136,6 +137,15 @@ const struct trace_thread *critical_path_of_command(const struct report *report,
 	return thread;
 }
 
+static void complain_of_task(const struct report *report, const char *task)
+{
+	const char *near = similar_task(report->analysis, task);
+	char name[NAME_BYTES];
+
+	complain(1, "no thread %s in this window;%s%s%s tracevisualizer -a lists the processes", task,
+		 near ? " did you mean " : "", near ? text_name(near, name, sizeof(name)) : "", near ? "?" : "");
+}
+
 static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
 {
 	const char *task = report->options->reports.critical_task;
@@ -147,7 +157,7 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 		      : thread_after_exec(report, trace_history_command(report->history, &begun));
 	if (!thread) {
 		if (task)
-			complain(1, "no thread %s in this window; tracevisualizer -a lists the processes", task);
+			complain_of_task(report, task);
 		else
 			complain(1, "the trace does not contain the start of the recorded command; %s", how_to_choose);
 		return NULL;

@@ -85,7 +85,8 @@ static int pack_trace(const struct trace *trace, const struct visualizer_options
 
 	if (fd < 0)
 		return complain(1, "no memory for the page: %s", strerror(errno));
-	if (trace_write_unpacked(trace, fd, options->max_size * UNPACKED_TIMES, &error) < 0)
+	if ((options->anonymous ? trace_write_anonymous
+				: trace_write_unpacked)(trace, fd, options->max_size * UNPACKED_TIMES, &error) < 0)
 		result = error.code == -EFBIG ? too_large(options) : complain_of_error(&error);
 	bytes = lseek(fd, 0, SEEK_END);
 	raw = result ? MAP_FAILED : mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -204,14 +205,25 @@ static void put_name(FILE *out, const char *path)
 	free(json);
 }
 
-static void put_parts(FILE *out, const struct trace *trace, const struct packed *packed)
+/* The window that the page is about; 0: it has no such end. */
+static void put_window(FILE *out, const struct time_window *window)
+{
+	fprintf(out,
+		"<script type=\"application/json\" id=\"trace-window\">{\"from_ns\":\"%llu\",\"to_ns\":\"%llu\"}"
+		"</script>\n",
+		window->has_from ? (unsigned long long)window->from_ns : 0,
+		window->has_to ? (unsigned long long)window->to_ns : 0);
+}
+
+static void put_parts(FILE *out, const char *name, const struct time_window *window, const struct packed *packed)
 {
 	const struct page_file *loader = page_loader(), *engine = page_engine();
 
 	put_text(out, page_file("style.css"), "");
 	put_modules(out);
 	put_text(out, page_worker(), "");
-	put_name(out, trace_get_info(trace)->file);
+	put_name(out, name);
+	put_window(out, window);
 	put_base64(out, "engine", engine->bytes, engine->size);
 	put_base64(out, "trace-data", packed->bytes, packed->size);
 	fputs("<script>", out);
@@ -220,7 +232,7 @@ static void put_parts(FILE *out, const struct trace *trace, const struct packed 
 }
 
 /* The lines of index.html; those that name other files are left out. */
-static void put_page(FILE *out, const struct trace *trace, const struct packed *packed)
+static void put_page(FILE *out, const char *name, const struct time_window *window, const struct packed *packed)
 {
 	const struct page_file *index = page_file("index.html");
 	const char *end = index->bytes + index->size;
@@ -233,14 +245,14 @@ static void put_page(FILE *out, const struct trace *trace, const struct packed *
 		if (memmem(line, bytes, "rel=\"stylesheet\"", 16) || memmem(line, bytes, "type=\"module\"", 13))
 			continue;
 		if (memmem(line, bytes, "</body>", 7))
-			put_parts(out, trace, packed);
+			put_parts(out, name, window, packed);
 		fwrite(line, 1, bytes, out);
 		if (memmem(line, bytes, "<meta charset", 13))
 			put_policy(out);
 	}
 }
 
-int report_html(const struct trace *trace, const struct visualizer_options *options)
+int report_html(const struct trace *trace, const struct time_window *window, const struct visualizer_options *options)
 {
 	struct packed packed = {0};
 	struct whole_file file;
@@ -257,7 +269,7 @@ int report_html(const struct trace *trace, const struct visualizer_options *opti
 	error = whole_file_open(&file, options->html);
 	if (error)
 		return complain(1, "%s cannot be written: %s", options->html, strerror(-error));
-	put_page(file.out, trace, &packed);
+	put_page(file.out, options->anonymous ? "anonymous" : trace_get_info(trace)->file, window, &packed);
 	size = ftell(file.out);
 	if (file.path && size > 0 && (uint64_t)size > options->max_size)
 		result = too_large(options);

@@ -8,9 +8,12 @@
 #include <trace/reader.h>
 #include "visualizer_options.h"
 
+struct time_window;
 /**
  * report_html() - write the page of @trace to options->html
+ * @window: the part that the page is about. The page has the events before it, from which the state
+ *     at its begin follows, and those after it, which end its waits
  * The same trace makes the same bytes. Returns 0; 1 after a message, with nothing written.
  */
-int report_html(const struct trace *trace, const struct visualizer_options *options);
+int report_html(const struct trace *trace, const struct time_window *window, const struct visualizer_options *options);
 #endif

@@ -166,8 +166,23 @@ static void put_cpu_waits(struct json *json, const char *key, const struct trace
 	json_close(json, "]");
 }
 
+/* Pairs: from so many ns on, to twice of it; and the number of calls. */
+static void put_times(struct json *json, const struct trace_figures *figures, const struct trace_call *call)
+{
+	struct trace_time_range ranges[TRACE_TIME_RANGES];
+	size_t nr = trace_call_times(figures, call, ranges);
+
+	json_open(json, "times", "[");
+	for (size_t i = 0; i < nr; i++) {
+		json_separate(json);
+		fprintf(json->out, "[%llu,%llu]", (unsigned long long)ranges[i].from_ns,
+			(unsigned long long)ranges[i].count);
+	}
+	json_close(json, "]");
+}
+
 static void put_calls(struct json *json, const struct trace_analysis *analysis, const char *key,
-		      const struct trace_call *calls, size_t nr, bool traps)
+		      const struct trace_figures *figures, const struct trace_call *calls, size_t nr, bool traps)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
@@ -184,6 +199,7 @@ static void put_calls(struct json *json, const struct trace_analysis *analysis, 
 		json_u64(json, "p50_ns", calls[i].p50_ns);
 		json_u64(json, "p99_ns", calls[i].p99_ns);
 		json_u64(json, "max_ns", calls[i].max_ns);
+		put_times(json, figures, &calls[i]);
 		json_close(json, "}");
 	}
 	json_close(json, "]");
@@ -242,11 +258,11 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report->analysis, "waits", f->waits, f->nr_waits);
-	put_calls(json, report->analysis, "syscalls", f->syscalls,
+	put_calls(json, report->analysis, "syscalls", f, f->syscalls,
 		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
 		  false);
-	put_calls(json, report->analysis, "kernel_work", f->kernel_work, f->nr_kernel_work, false);
-	put_calls(json, report->analysis, "traps", f->traps, f->nr_traps_rows, true);
+	put_calls(json, report->analysis, "kernel_work", f, f->kernel_work, f->nr_kernel_work, false);
+	put_calls(json, report->analysis, "traps", f, f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report->analysis, f);
 }

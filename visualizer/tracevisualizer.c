@@ -29,6 +29,7 @@
 #include "report_file.h"
 #include "report_html.h"
 #include "report_json.h"
+#include "report_profile.h"
 #include "report_slowest.h"
 #include "report_summary.h"
 #include "report_text.h"
@@ -128,7 +129,8 @@ static int verify(const struct report *report)
 	progress_line_erase();
 	if (verified < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    (report->servers && trace_servers_verify(report->servers, &error) < 0) ||
-	    (report->user && trace_user_events_verify(report->user, &error) < 0))
+	    (report->user && trace_user_events_verify(report->user, &error) < 0) ||
+	    (report->profile && trace_profile_verify(report->profile, &error) < 0))
 		return complain_of_error(&error);
 	string_addf(&line, "%s, and the times of %zu process%s and %zu CPU%s add up to the nanosecond",
 		    is_all_accounted_for(report->trace) ? "verified: every event is accounted for"
@@ -157,6 +159,8 @@ static int print(struct report *report)
 		error = report_critical_path(report);
 	else if (options->reports.slowest)
 		error = report_slowest(report, report->slowest);
+	else if (options->reports.profile)
+		error = report_profile(report);
 	else if (options->reports.json)
 		report_json(report);
 	else if (options->reports.analyze)
@@ -190,7 +194,13 @@ static void choose_window(struct report *report, struct trace_analysis_options *
 static bool needs_analysis(const struct report_choice *reports)
 {
 	return reports->analyze || reports->json || reports->summary || reports->answer || reports->verify ||
-	       reports->critical_path || reports->timeline || reports->slowest;
+	       reports->critical_path || reports->timeline || reports->slowest || reports->profile;
+}
+
+/* True if the trace may have samples: a recorder then names the functions of the kernel there. */
+static bool has_samples(const struct trace *trace)
+{
+	return trace_string(trace, TRACE_STRING_KERNEL_CODE, 0) != NULL;
 }
 
 #define MAX_SHARES (8u << 20) /* of the verification: 256 MB */
@@ -199,7 +209,7 @@ static bool needs_analysis(const struct report_choice *reports)
 static int analyze_more(struct report *report, struct trace_error *ret_error)
 {
 	const struct report_choice *reports = &report->options->reports;
-	bool figures = reports->json && !reports->critical_path && !reports->slowest;
+	bool figures = reports->json && !reports->critical_path && !reports->slowest && !reports->profile;
 	bool with_user = reports->analyze || reports->answer || reports->verify || figures || reports->slowest,
 	     with_servers = with_user && !reports->slowest && !report->is_windowed;
 
@@ -241,6 +251,11 @@ static int analyze(struct report *report, double *since)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (options->reports.timeline)
 		timeline_begin(report);
+	if (options->reports.profile || (options->reports.verify && has_samples(report->trace))) {
+		report->profile = trace_profile_new(report->analysis, &error);
+		if (!report->profile)
+			memory_end();
+	}
 	if (options->reports.slowest && slowest_begin(report->slowest, report) < 0)
 		memory_end();
 	if (!options->reports.timeline || /* it is written meanwhile */
@@ -342,7 +357,7 @@ static bool is_of_processes(const struct visualizer_options *options)
 {
 	return options->reports.timeline || options->reports.answer ||
 	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path &&
-		!options->reports.slowest);
+		!options->reports.slowest && !options->reports.profile);
 }
 
 /*
@@ -357,6 +372,7 @@ static void release(struct report *report)
 {
 	timeline_free(report->timeline);
 	trace_history_free(report->history);
+	trace_profile_free(report->profile);
 	trace_servers_free(report->servers);
 	trace_user_events_free(report->user);
 	disk_figures_free(report->disks);
@@ -371,7 +387,25 @@ static bool has_report(const struct visualizer_options *options)
 {
 	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary ||
 	       options->reports.answer || options->reports.critical_path || options->reports.timeline ||
-	       options->reports.slowest;
+	       options->reports.slowest || options->reports.profile;
+}
+
+/* The view of a trace, or of two. */
+static int run_view(const struct trace *trace, const struct visualizer_options *options)
+{
+	struct trace *other = NULL;
+	struct trace_error error = {0};
+	int result;
+
+	if (options->other_trace) {
+		other = trace_open(options->other_trace, &error);
+		if (!other)
+			return complain_of_error(&error);
+		warn_losses(other);
+	}
+	result = view_serve(trace, other, options);
+	trace_close(other);
+	return result;
 }
 
 static int run(const struct visualizer_options *options)
@@ -392,7 +426,7 @@ static int run(const struct visualizer_options *options)
 	result = time_window_of(trace, &options->window, &report.window);
 	if (options->reports.view || options->html) {
 		if (!result)
-			result = options->html ? report_html(trace, options) : view_serve(trace, options);
+			result = options->html ? report_html(trace, &report.window, options) : run_view(trace, options);
 		trace_close(trace);
 		return result;
 	}

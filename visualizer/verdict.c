@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "only_client.h"
 #include "text_output.h"
 #include "value_text.h"
 #include "verdict.h"
@@ -129,21 +130,14 @@ static void add_link(struct string *s, const struct path_link *link)
 /* The one client of a server, if it is not the program that waited for it. */
 static void add_client(struct string *s, const struct report *report, const struct path_tree *tree, size_t link)
 {
-	const struct trace_process *process = tree->links[link].process;
-	const struct trace_server *server;
+	struct only_client client;
 
-	for (size_t i = 0; report->servers && (server = trace_get_server(report->servers, i)); i++) {
-		const struct trace_server_client *client = server->clients;
-
-		if (server->process != process || tree->links[link].several)
-			continue;
-		if (server->nr_clients != 1 || client->process == tree->links[tree->links[link].parent].process)
-			return;
-		string_add(s, " (its only client: ");
-		add_name(s, *client->address ? client->address : trace_process_title(client->process));
-		string_addf(s, client->pid ? UNBROKEN_BLANK "%u)" : ")", client->pid);
+	if (tree->links[link].several || !only_client_of(report, tree->links[link].process, &client) ||
+	    client.process == tree->links[tree->links[link].parent].process)
 		return;
-	}
+	string_add(s, " (its only client: ");
+	add_name(s, client.name);
+	string_addf(s, client.pid ? UNBROKEN_BLANK "%u)" : ")", client.pid);
 }
 
 /* ---- parts ---- */

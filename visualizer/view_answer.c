@@ -25,11 +25,26 @@ static uint64_t done_ns(const struct view_session *session)
 	return now > session->start ? now - session->start : 0;
 }
 
+static const char *file_word(enum trace_file_state state)
+{
+	static const char *const words[] = {[TRACE_FILE_SAME] = "same",
+					    [TRACE_FILE_GROWN] = "grown",
+					    [TRACE_FILE_CHANGED] = "changed",
+					    [TRACE_FILE_REPLACED] = "replaced",
+					    [TRACE_FILE_GONE] = "gone"};
+
+	return words[state];
+}
+
 static void put_progress(struct view_session *session, struct view_question *question, struct json *json)
 {
+	enum trace_file_state state = trace_file_state(session->report.trace);
+
 	json_u64(json, "done_ns", done_ns(session));
 	json_u64(json, "duration_ns", session->end - session->start);
 	json_bool(json, "complete", session->is_complete);
+	json_text(json, "trace_file", file_word(state));
+	json_bool(json, "growing", state == TRACE_FILE_GROWN);
 }
 
 /* Times that need more than 53 bits are texts. */
@@ -119,6 +134,20 @@ static void put_missing(struct json *json, const struct view_session *session)
 	json_close(json, "]");
 }
 
+/* A session with a window: where it begins, and how long the whole trace is. */
+static void put_part(struct json *json, const struct view_session *session)
+{
+	uint64_t start, end;
+
+	if (!session->window.has_from && !session->window.has_to)
+		return;
+	trace_analysis_window(session->report.analysis, &start, &end);
+	json_open(json, "part", "{");
+	json_u64(json, "from_ns", session->start - start);
+	json_u64(json, "of_ns", end - start);
+	json_close(json, "}");
+}
+
 static void put_about(struct view_session *session, struct view_question *question, struct json *json)
 {
 	const struct trace *trace = session->report.trace;
@@ -138,6 +167,7 @@ static void put_about(struct view_session *session, struct view_question *questi
 	put_long(json, "start_realtime_ns",
 		 info->start_realtime_ns ? info->start_realtime_ns + (session->start - info->start_ns) : 0);
 	put_progress(session, question, json);
+	put_part(json, session);
 	json_u64(json, "events", info->events);
 	json_u64(json, "lost", losses_lost(trace, session->report.analysis, &(size_t){0}));
 	json_u64(json, "nr_cpus", info->nr_cpus);
@@ -153,7 +183,7 @@ static const struct {
 	const char *name;
 	void (*put)(struct view_session *session, struct view_question *question, struct json *json);
 	void (*write)(struct view_session *session, struct view_question *question, FILE *out);
-	bool needs_view, is_binary;
+	bool needs_view, is_binary, reads_trace;
 } questions[] = {
 	{"about", .put = put_about},
 	{"progress", .put = put_progress},
@@ -170,8 +200,8 @@ static const struct {
 	{"path", .put = view_path, .needs_view = true},
 	{"verdict", .put = view_verdict, .needs_view = true},
 	{"shares", .write = view_shares, .needs_view = true, .is_binary = true},
-	{"books", .write = view_books},
-	{"events", .write = view_events},
+	{"books", .write = view_books, .reads_trace = true},
+	{"events", .write = view_events, .reads_trace = true},
 };
 
 static void write_answer(struct view_session *session, struct view_question *question, FILE *out, bool *ret_is_binary)
@@ -185,6 +215,11 @@ static void write_answer(struct view_session *session, struct view_question *que
 		if (questions[i].needs_view && trace_view_error(session->view)) {
 			snprintf(question->error, sizeof(question->error),
 				 "the trace has more intervals than the view can hold: --from and --to choose a part");
+			return;
+		}
+		if (questions[i].reads_trace && trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
+			snprintf(question->error, sizeof(question->error),
+				 "the trace was changed since it was opened, so its events cannot be read");
 			return;
 		}
 		if (questions[i].write) {

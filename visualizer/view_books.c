@@ -11,14 +11,15 @@
 
 #define MAX_EVENTS 10000u
 
+/* The window of the question; without one that of the session. */
 static void choose(struct view_session *session, struct view_question *question, struct report *report)
 {
 	struct view_window window = view_window_asked(session, question);
 
-	report->is_windowed = question_text(question, "from", NULL) || question_text(question, "to", NULL);
-	report->window = (struct time_window){.from_ns = session->start, .to_ns = UINT64_MAX};
-	if (report->is_windowed)
+	report->window = session->window;
+	if (question_text(question, "from", NULL) || question_text(question, "to", NULL))
 		report->window = (struct time_window){window.from, window.to, true, true};
+	report->is_windowed = report->window.has_from || report->window.has_to;
 }
 
 static bool analyze(struct report *report, struct trace_error *ret_error)
@@ -27,7 +28,7 @@ static bool analyze(struct report *report, struct trace_error *ret_error)
 
 	if (report->is_windowed) {
 		asked.from_ns = report->window.from_ns;
-		asked.to_ns = report->window.to_ns;
+		asked.to_ns = report->window.has_to ? report->window.to_ns : 0;
 	}
 	report->analysis = trace_analysis_new(report->trace, &asked, ret_error);
 	if (report->analysis && !report->is_windowed)

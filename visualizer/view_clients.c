@@ -71,13 +71,13 @@ static void add_bills(struct view_client_list *list, struct trace_servers *serve
 /* The clients, once the trace is read. */
 static const struct view_client_list *clients_of(struct view_session *session)
 {
-	struct view_client_list *list = session->clients;
+	struct view_client_list *list = session->client_list;
 	struct trace_servers *servers = session->report.servers;
 	const struct trace_server *first;
 
 	if (list || !session->is_complete || !servers)
 		return list;
-	session->clients = list = memory_take(1, sizeof(*list));
+	session->client_list = list = memory_take(1, sizeof(*list));
 	add_bills(list, servers);
 	first = trace_get_server(servers, 0);
 	list->is_kept = first && trace_server_shares(servers, trace_next_thread(first->process, NULL), 0, UINT64_MAX,
@@ -97,12 +97,12 @@ static const struct view_client_list *clients_of(struct view_session *session)
 
 void view_clients_free(struct view_session *session)
 {
-	if (!session->clients)
+	if (!session->client_list)
 		return;
-	table_clear(&session->clients->table);
-	free(session->clients->ranked);
-	free(session->clients);
-	session->clients = NULL;
+	table_clear(&session->client_list->table);
+	free(session->client_list->ranked);
+	free(session->client_list);
+	session->client_list = NULL;
 }
 
 bool view_clients_kept(struct view_session *session)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "answer_path.h"
-#include "process_rows.h"
 #include "recorded.h"
 #include "verdict.h"
 #include "view_path.h"
@@ -125,6 +124,16 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 	json_close(json, "]");
 }
 
+/* The servers have results at the end of the pass only. */
+static void add_verdict(struct string *s, const struct view_session *session, const struct path_tree *tree)
+{
+	struct report report = session->report;
+
+	if (!session->is_complete)
+		report.servers = NULL;
+	verdict_add(s, &report, tree);
+}
+
 /* ---- path ---- */
 
 static void put_segment(struct json *json, struct view_session *session, const struct trace_path_segment *s)
@@ -191,7 +200,7 @@ void view_path(struct view_session *session, struct view_question *question, str
 	json_close(json, "]");
 	json_bool(json, "cut", trace_critical_path_nr_segments(path) > MAX_SEGMENTS);
 	tree = path_tree_new(path);
-	verdict_add(&sentence, &session->report, &tree);
+	add_verdict(&sentence, session, &tree);
 	put_sentence(json, session, string_text(&sentence), &tree, path);
 	string_free(&sentence);
 	path_tree_clear(&tree);
@@ -256,7 +265,7 @@ static void put_path(struct json *json, struct view_session *session, const stru
 	struct string sentence = {0};
 	struct trace_row_id id;
 
-	verdict_add(&sentence, &session->report, &tree);
+	add_verdict(&sentence, session, &tree);
 	put_sentence(json, session, string_text(&sentence), &tree, path);
 	string_free(&sentence);
 	if (trace_view_row_of(session->view, trace_critical_path_thread(path), &id))
@@ -271,16 +280,15 @@ void view_verdict(struct view_session *session, struct view_question *question, 
 {
 	struct view_window window = view_window_asked(session, question);
 	struct trace_critical_path *path = NULL;
-	struct process_row *rows;
-	bool of_command;
-	size_t nr;
 
 	if (*question->error)
 		return;
-	rows = process_rows(&session->report, &nr);
-	if (has_scheduling(session->report.analysis))
-		path = answer_path(&session->report, rows, nr, window.from, window.to, &of_command);
-	free(rows);
+	if (has_scheduling(session->report.analysis)) {
+		view_session_choose(session);
+		path = answer_path_of(&session->report, session->answer.thread,
+				      session->answer.from_ns > window.from ? session->answer.from_ns : window.from,
+				      window.to);
+	}
 	if (path) {
 		put_path(json, session, path);
 		trace_critical_path_free(path);

@@ -116,7 +116,7 @@ static const struct view_scope_list *scopes_of(struct view_session *session)
 {
 	struct view_scope_list *list = session->scopes;
 
-	if (!session->is_complete)
+	if (!session->is_complete || !list)
 		return NULL;
 	if (!list->is_sorted) {
 		trace_nr_spans(list->user); /* tells those without an end */

@@ -3,13 +3,10 @@
  * view_server.c - the web server of the view.
  *
  * Threads: libmicrohttpd's threads answer questions; the thread of view_serve() makes the pass.
- * A lock protects the session. The pass takes it for steps of some milliseconds, so a question
- * waits for one step at most. Questions with a pass of their own (books, events) take no lock.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +15,11 @@
 #include <unistd.h>
 #include "browser.h"
 #include "complain.h"
+#include "cut_file.h"
 #include "page_files.h"
 #include "view_question.h"
 #include "view_server.h"
-#include "view_session.h"
+#include "view_shared.h"
 
 #define TOKEN_BYTES	   16
 #define TOKEN_DIGITS	   (2 * TOKEN_BYTES)
@@ -34,42 +32,23 @@
 #define MAX_ADDRESS	   128
 
 struct server {
-	struct view_session session;
-	pthread_mutex_t lock; /* of @session */
-	pthread_mutex_t next; /* held by the thread that gets @lock next: session_lock() */
+	struct view_shared shared;
 	char token[TOKEN_DIGITS + 1];
-	char hosts[2][64]; /* accepted Host headers */
-	time_t asked;	   /* when a page asked last; 0: never */
+	char hosts[2][64];    /* accepted Host headers */
+	time_t asked;	      /* when a page asked last; 0: never */
+	struct server *other; /* of a second trace: only its session is used; NULL: one trace */
 };
 
 static const char *const headers[][2] = {
 	{"Content-Security-Policy",
 	 "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-	 "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	 "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 	{"Cache-Control", "no-store"},
 };
-
-/* ---- the session ---- */
-
-/*
- * The pass takes the lock again as soon as it has released it, so a question might wait for the
- * whole pass. It holds @next while it waits, which the pass needs first.
- */
-static void session_lock(struct server *server)
-{
-	pthread_mutex_lock(&server->next);
-	pthread_mutex_lock(&server->lock);
-	pthread_mutex_unlock(&server->next);
-}
-
-static void session_unlock(struct server *server)
-{
-	pthread_mutex_unlock(&server->lock);
-}
 
 /* ---- answers ---- */
 
@@ -107,36 +86,9 @@ static bool is_same(const char *text, const char *token)
 	return !differs;
 }
 
-static bool has_own_pass(const char *question)
-{
-	return strncmp(question, "books", 5) == 0 || strncmp(question, "events", 6) == 0;
-}
-
-/* Such a question needs the trace and the window of a session only, so it gets a copy. */
-static struct view_answer answer_by_own_pass(struct server *server, const char *question)
-{
-	struct view_session copy;
-
-	session_lock(server);
-	copy = server->session;
-	session_unlock(server);
-	return view_answer(&copy, question);
-}
-
-static struct view_answer answer_of_session(struct server *server, const char *question)
-{
-	struct view_answer answer;
-
-	session_lock(server);
-	answer = view_answer(&server->session, question);
-	session_unlock(server);
-	return answer;
-}
-
 static enum MHD_Result answer_question(struct server *server, struct MHD_Connection *connection, const char *question)
 {
-	struct view_answer answer = has_own_pass(question) ? answer_by_own_pass(server, question)
-							   : answer_of_session(server, question);
+	struct view_answer answer = view_shared_answer(&server->shared, question);
 
 	return send_bytes(connection, answer.is_wrong ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_OK,
 			  answer.is_binary ? "application/octet-stream" : "application/json", answer.bytes, answer.size,
@@ -148,6 +100,12 @@ static enum MHD_Result answer_path(struct server *server, struct MHD_Connection 
 	const struct page_file *file;
 
 	__atomic_store_n(&server->asked, time(NULL), __ATOMIC_RELAXED);
+	if (server->other && (*path == 'a' || *path == 'b') && path[1] == '/') {
+		server = *path == 'b' ? server->other : server;
+		path += 2;
+	} else if (server->other && !*path) {
+		path = "pair.html";
+	}
 	if (strncmp(path, "ask/", 4) == 0)
 		return answer_question(server, connection, path + 4);
 	file = page_file(path);
@@ -235,47 +193,62 @@ static struct MHD_Daemon *start_daemon(struct server *server, int fd)
 
 /* ---- the pass, and the end ---- */
 
-static void read_step(struct server *server, uint64_t until, int *ret_result)
-{
-	session_lock(server);
-	*ret_result = view_session_step(&server->session, until);
-	session_unlock(server);
-}
+/* why the thread of the pass stops to wait, or to read */
+enum turn { GOES_ON, AGAIN, ENDS };
 
-static bool is_ended(const sigset_t *ends, int seconds)
+static enum turn turn_after(const sigset_t *ends, int seconds)
 {
 	struct timespec timeout = {.tv_sec = seconds};
+	int signal = sigtimedwait(ends, NULL, &timeout);
 
-	return sigtimedwait(ends, NULL, &timeout) > 0;
+	return signal == SHARED_AGAIN ? AGAIN : signal > 0 ? ENDS : GOES_ON;
 }
 
-/* Returns 0 when the trace is read, 1 when the user has ended the program, -1 after a message. */
-static int read_trace(struct server *server, const sigset_t *ends)
+/* Returns 0, or -1 after a message. */
+static int read_trace(struct server *server, const sigset_t *ends, enum turn *ret_turn)
 {
-	uint64_t start = server->session.start, width = server->session.end - start;
 	int result = 0;
 
-	for (unsigned int i = 1; result == 0; i++) {
-		read_step(server, i < STEPS ? start + (uint64_t)((double)width * i / STEPS) : UINT64_MAX, &result);
-		if (result == 0 && is_ended(ends, 0))
-			return 1;
+	*ret_turn = GOES_ON;
+	for (unsigned int i = 1; result == 0 && *ret_turn == GOES_ON; i++) {
+		result = view_shared_step(&server->shared, i, STEPS);
+		if (result == 0)
+			*ret_turn = turn_after(ends, 0);
 	}
 	return result < 0 ? -1 : 0;
 }
 
-static void wait_for_end(struct server *server, const sigset_t *ends)
+static enum turn wait_for_turn(struct server *server, const sigset_t *ends)
 {
 	time_t begun = time(NULL);
+	enum turn turn;
 
-	while (!is_ended(ends, 1)) {
+	while ((turn = turn_after(ends, 1)) == GOES_ON) {
 		time_t asked = __atomic_load_n(&server->asked, __ATOMIC_RELAXED);
 
 		if (time(NULL) - (asked ? asked : begun) <= GONE_SECONDS)
 			continue;
 		fprintf(stderr, "tracevisualizer: no page has asked for %d minutes: the view ends\n",
 			GONE_SECONDS / 60);
-		return;
+		return ENDS;
 	}
+	return turn;
+}
+
+/* Until the end. Returns 0, or -1 after a message. */
+static int read_and_wait(struct server *server, const sigset_t *ends)
+{
+	enum turn turn = AGAIN;
+
+	while (turn == AGAIN) {
+		if (read_trace(server, ends, &turn) < 0)
+			return -1;
+		if (turn == GOES_ON && server->other && read_trace(server->other, ends, &turn) < 0)
+			return -1;
+		if (turn == GOES_ON)
+			turn = wait_for_turn(server, ends);
+	}
+	return 0;
 }
 
 static void print_address(const char *address, uint16_t port)
@@ -325,17 +298,15 @@ static int serve(struct server *server, const struct visualizer_options *options
 	print_address(address, port);
 	if (!options->no_browser)
 		browser_open(address);
-	result = read_trace(server, ends);
-	if (result == 0)
-		wait_for_end(server, ends);
+	result = read_and_wait(server, ends);
 	MHD_stop_daemon(daemon); /* closes the socket */
 	browser_end();
 	return result < 0;
 }
 
-int view_serve(const struct trace *trace, const struct visualizer_options *options)
+int view_serve(const struct trace *trace, const struct trace *other, const struct visualizer_options *options)
 {
-	static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = PTHREAD_MUTEX_INITIALIZER};
+	static struct server server, second;
 	sigset_t ends;
 	int result;
 
@@ -343,10 +314,18 @@ int view_serve(const struct trace *trace, const struct visualizer_options *optio
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SHARED_AGAIN);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
-	result = view_session_begin(&server.session, trace, options);
+	cut_file_reads_as_zeros();
+	result = view_shared_begin(&server.shared, trace, options);
+	if (!result && other) {
+		server.other = &second;
+		result = view_shared_begin(&second.shared, other, options);
+	}
 	if (!result)
 		result = serve(&server, options, &ends);
-	view_session_end(&server.session);
+	view_shared_end(&server.shared);
+	if (server.other)
+		view_shared_end(&second.shared);
 	return result;
 }

@@ -14,10 +14,10 @@
 struct trace;
 
 /**
- * view_serve() - show @trace until the user ends it (Ctrl-C), or until no page has asked for ten
- * minutes
+ * view_serve() - show @trace, and below it @other (NULL: one trace), until the user ends it
+ *     (Ctrl-C), or until no page has asked for ten minutes
  * Prints the address, and opens a browser if there is a display. Returns 0; 1 after a message on
  * stderr.
  */
-int view_serve(const struct trace *trace, const struct visualizer_options *options);
+int view_serve(const struct trace *trace, const struct trace *other, const struct visualizer_options *options);
 #endif

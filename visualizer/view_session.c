@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_session.c - the analysis of a trace that is shown, in steps. */
+#include <stdlib.h>
+#include "answer_path.h"
 #include "charset.h"
 #include "complain.h"
+#include "only_client.h"
 #include "report_disks.h"
 #include "view_clients.h"
 #include "view_scopes.h"
@@ -21,6 +24,14 @@ static void set_span(struct view_session *session)
 		session->end = window->to_ns;
 }
 
+static void session_clear(struct view_session *session, const struct trace *trace,
+			  const struct visualizer_options *options)
+{
+	charset_for_page();
+	*session = (struct view_session){.options = *options};
+	session->report = (struct report){.options = &session->options, .trace = trace};
+}
+
 int view_session_begin(struct view_session *session, const struct trace *trace,
 		       const struct visualizer_options *options)
 {
@@ -28,9 +39,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	struct trace_error error = {0};
 	struct report *report = &session->report;
 
-	charset_for_page();
-	*session = (struct view_session){.options = *options};
-	*report = (struct report){.options = &session->options, .trace = trace};
+	session_clear(session, trace, options);
 	if (time_window_of(trace, &options->window, &session->window))
 		return 2;
 	if (session->window.has_from || session->window.has_to) {
@@ -54,16 +63,50 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	return 0;
 }
 
+void view_session_of_index(struct view_session *session, const struct trace *trace,
+			   const struct visualizer_options *options, struct trace_view *view,
+			   struct trace_analysis *analysis)
+{
+	struct report *report = &session->report;
+
+	session_clear(session, trace, options);
+	session->view = view;
+	report->analysis = analysis;
+	report->history = trace_view_history(view);
+	report->command = (struct report_command){.trace = trace, .analysis = analysis};
+	session->is_complete = true;
+	set_span(session);
+}
+
 int view_session_step(struct view_session *session, uint64_t until_ns)
 {
 	struct trace_error error = {0};
-	int result = trace_analysis_step(session->report.analysis, until_ns, &error);
+	int result;
+
+	if (session->is_complete)
+		return 1;
+	result = trace_analysis_step(session->report.analysis, until_ns, &error);
 
 	if (result < 0)
 		return -complain_of_error(&error);
 	set_span(session); /* the first event may be before what the header says */
 	session->is_complete = result > 0;
 	return result;
+}
+
+void view_session_choose(struct view_session *session)
+{
+	struct view_choice *answer = &session->answer;
+	struct process_row *rows;
+	bool of_command;
+	size_t nr;
+
+	if (answer->is_made)
+		return;
+	rows = process_rows(&session->report, &nr);
+	answer->thread = answer_thread(&session->report, rows, nr, &answer->from_ns, &of_command);
+	answer->is_made = session->is_complete;
+	free(rows);
 }
 
 void view_session_end(struct view_session *session)
@@ -76,4 +119,8 @@ void view_session_end(struct view_session *session)
 	trace_view_free(session->view);
 	command_end(&report->command);
 	trace_analysis_free(report->analysis);
+	for (size_t i = 0; i < report->nr_only_clients; i++)
+		free((char *)session->clients[i].name);
+	free(session->clients);
+	*session = (struct view_session){0};
 }

@@ -16,6 +16,17 @@
 #include "report.h"
 
 /**
+ * struct view_choice - what the verdict is about; NULL: nothing. The path of @thread does not begin
+ * before @from_ns
+ * @is_made: at the end of the pass; it is the same for all spans
+ */
+struct view_choice {
+	const struct trace_thread *thread;
+	uint64_t from_ns;
+	bool is_made;
+};
+
+/**
  * struct view_session - one thread at a time
  * @report: of the whole trace; its history is that of @view
  * @window: of --from and --to
@@ -27,10 +38,13 @@ struct view_session {
 	struct visualizer_options options;
 	struct trace_view *view;
 	struct time_window window;
+	struct view_choice answer;
+	struct only_client *clients; /* owned, with their names; of an index; or NULL */
+	size_t clients_room;
 	uint64_t start, end;
 	bool is_complete;
-	struct view_client_list *clients; /* owned; view_clients.c */
-	struct view_scope_list *scopes;	  /* owned; view_scopes.c */
+	struct view_client_list *client_list; /* owned; view_clients.c */
+	struct view_scope_list *scopes;	      /* owned; view_scopes.c */
 };
 
 /**
@@ -40,12 +54,21 @@ struct view_session {
 int view_session_begin(struct view_session *session, const struct trace *trace,
 		       const struct visualizer_options *options);
 /**
+ * view_session_of_index() - the session of a view that has been read from an index, complete; it
+ * owns @view and @analysis
+ */
+void view_session_of_index(struct view_session *session, const struct trace *trace,
+			   const struct visualizer_options *options, struct trace_view *view,
+			   struct trace_analysis *analysis);
+/**
  * view_session_step() - the pass up to @until_ns; UINT64_MAX: to the end
  * Between steps, questions are answered with what is known. Returns 1 at the end, 0 if events are
  * left, -1 after a message on stderr.
  */
 int view_session_step(struct view_session *session, uint64_t until_ns);
 void view_session_end(struct view_session *session);
+/** view_session_choose() - the thread of the verdict, by what the pass knows until now */
+void view_session_choose(struct view_session *session);
 
 /** struct view_answer - @bytes: owned. @is_binary: otherwise JSON. @is_wrong: JSON with "error" */
 struct view_answer {

@@ -48,13 +48,15 @@ struct span_list {
 	struct view_session *session;
 	struct json *json;
 	bool of_cpu, is_cut;
-	uint64_t left;
+	uint64_t left, min_ns;
 };
 
 static bool put_listed(void *data, const struct trace_view_span *span)
 {
 	struct span_list *list = data;
 
+	if (span->to_ns - span->from_ns < list->min_ns)
+		return true;
 	list->is_cut = !list->left;
 	if (list->is_cut)
 		return false;
@@ -68,7 +70,10 @@ static bool put_listed(void *data, const struct trace_view_span *span)
 void view_spans(struct view_session *session, struct view_question *question, struct json *json)
 {
 	struct view_window window = view_window_asked(session, question);
-	struct span_list list = {.session = session, .json = json, .left = question_number(question, "max", MAX_SPANS)};
+	struct span_list list = {.session = session,
+				 .json = json,
+				 .left = question_number(question, "max", MAX_SPANS),
+				 .min_ns = question_number(question, "min", 0)};
 	struct trace_row row;
 
 	if (!view_row_asked(session, question, &row) || *question->error)

@@ -10,6 +10,7 @@
 #include "browser.h"
 #include "complain.h"
 #include "error_set.h"
+#include "number_parse.h"
 #include "option_parse.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
@@ -68,10 +69,13 @@ FLAG(short_help, reports.short_help)
 FLAG(help, reports.help)
 FLAG(version, reports.version)
 FLAG(all, rows.all)
+FLAG(profile, reports.profile)
 FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(view, reports.view)
 FLAG(no_browser, no_browser)
+FLAG(no_index, no_index)
+FLAG(anonymous, anonymous)
 FLAG(exact, exact)
 FLAG(no_pager, no_pager)
 FLAG(paths, events.paths)
@@ -113,13 +117,21 @@ static int set_cpu(void *into, const char *value, struct trace_error *ret_error)
 					: parse_number("--cpu", value, UINT16_MAX, &options->events.cpu, ret_error);
 }
 
+/* @value: of a process or thread; names belong to --comm. */
+static int parse_id(const char *option, const char *value, int64_t *ret_id, struct trace_error *ret_error)
+{
+	if (*ret_id >= 0)
+		return second(option, value, ret_error);
+	if (value[strspn(value, "0123456789")])
+		return wrong(option, value, "is not a number; --comm=NAME takes names", ret_error);
+	return parse_number(option, value, UINT32_MAX, ret_id, ret_error);
+}
+
 static int set_pid(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
-	return options->processes.pid >= 0
-		       ? second("--pid", value, ret_error)
-		       : parse_number("--pid", value, UINT32_MAX, &options->processes.pid, ret_error);
+	return parse_id("--pid", value, &options->processes.pid, ret_error);
 }
 
 static int set_port(void *into, const char *value, struct trace_error *ret_error)
@@ -140,21 +152,12 @@ static int set_html(void *into, const char *value, struct trace_error *ret_error
 	return take_text("--html", value, "is not a file name", &options->html, ret_error);
 }
 
-/* A number of bytes, or with k, M or G of 1024 times as many. */
 static int set_max_size(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
-	char *end;
-	unsigned long long number, factor = 1;
 
-	errno = 0;
-	number = strtoull(value, &end, 10);
-	if (*end && !end[1])
-		factor = *end == 'k' ? 1u << 10 : *end == 'M' ? 1u << 20 : *end == 'G' ? 1u << 30 : 0;
-	if (*value < '0' || *value > '9' || (*end && end[1]) || !factor || errno || !number ||
-	    number > MAX_PAGE_BYTES / factor)
+	if (size_parse(value, MAX_PAGE_BYTES, &options->max_size) || !options->max_size)
 		return wrong("--max-size", value, "is not a size such as 20M, at most 4G", ret_error);
-	options->max_size = number * factor;
 	options->has_max_size = true;
 	return 0;
 }
@@ -163,9 +166,7 @@ static int set_tid(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
-	return options->processes.tid >= 0
-		       ? second("--tid", value, ret_error)
-		       : parse_number("--tid", value, UINT32_MAX, &options->processes.tid, ret_error);
+	return parse_id("--tid", value, &options->processes.tid, ret_error);
 }
 
 static int set_comm(void *into, const char *value, struct trace_error *ret_error)
@@ -385,21 +386,26 @@ static const struct option_spec option_table[] = {
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
 	 .apply = set_comm, .help = "only processes or threads of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
-	{.name = "json", .apply = set_json, .help = "-a, -d, --diff, --slowest, --critical-path as JSON"},
+	{.name = "json", .apply = set_json, .help = "reports and lists (-d) as JSON"},
 	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
 	{.name = "help", .apply = set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
 	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
+	{.name = "profile", .apply = set_profile,
+	 .help = "the time by function; tracedaemon --sample records"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
-	{.name = "view", .apply = set_view, .help = "a page in the browser; the address goes to stdout"},
+	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},
 	{.name = "port", .value_name = "N", .value = OPTION_VALUE, .apply = set_port,
 	 .help = "with --view: this port of 127.0.0.1"},
 	{.name = "no-browser", .apply = set_no_browser, .help = "with --view: only print the address"},
+	{.name = "no-index", .apply = set_no_index, .help = "with --view: neither read nor write TRACE.view"},
 	{.name = "html", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_html,
 	 .help = "the view as one file, for any browser, without a network"},
+	{.name = "anonymous", .apply = set_anonymous,
+	 .help = "with --html: pseudonyms for programs, paths, hosts, arguments, users"},
 	{.name = "max-size", .value_name = "SIZE", .value = OPTION_VALUE, .apply = set_max_size,
 	 .help = "with --html: write no larger page than this; 20M"},
 	{.name = "fail-above", .value_name = "LIMIT", .value = OPTION_VALUE, .apply = set_fail_above,
@@ -538,15 +544,19 @@ static int check_together(const struct visualizer_options *options)
 	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
 	     options->reports.critical_path || options->reports.timeline || options->reports.verify))
 		return complain_of_word("option", "--slowest", "cannot be combined with another report");
+	if (options->reports.profile &&
+	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
+	     options->reports.critical_path || options->reports.timeline || options->reports.slowest))
+		return complain_of_word("option", "--profile", "cannot be combined with another report");
 	if (options->reports.view &&
 	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
 	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
-	     options->reports.slowest || options->reports.verify || options->output))
+	     options->reports.slowest || options->reports.profile || options->reports.verify || options->output))
 		return complain_of_word("option", "--view", "is a page and cannot be combined with another report");
-	if (options->html &&
-	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
-	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
-	     options->reports.slowest || options->reports.verify || options->reports.view || options->output))
+	if (options->html && (options->reports.list || options->reports.analyze || options->reports.json ||
+			      options->reports.summary || options->reports.critical_path || options->reports.diff ||
+			      options->reports.timeline || options->reports.slowest || options->reports.profile ||
+			      options->reports.verify || options->reports.view || options->output))
 		return complain_of_word("option", "--html",
 					"writes its own file and cannot be combined with another report");
 	if (options->reports.timeline &&
@@ -564,10 +574,11 @@ static int check_together(const struct visualizer_options *options)
 static void warn_without_effect(const struct visualizer_options *o)
 {
 	bool listed = o->reports.list && !o->reports.summary,
-	     processes = o->reports.diff ||
-			 ((o->reports.analyze || o->reports.json) && !o->reports.critical_path && !o->reports.slowest);
-	bool text = listed && !o->reports.list_json;
-	bool choosable = processes || o->reports.answer || o->reports.timeline || o->reports.slowest;
+	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path &&
+					     !o->reports.slowest && !o->reports.profile);
+	bool text = listed && !o->reports.list_json, names = text || o->reports.profile;
+	bool choosable = processes || o->reports.answer || o->reports.timeline || o->reports.slowest ||
+			 o->reports.profile;
 	const struct {
 		bool given, used;
 		const char *option, *what;
@@ -577,31 +588,33 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
 		{o->port, o->reports.view, "--port", "it chooses where --view listens"},
 		{o->no_browser, o->reports.view, "--no-browser", "it is for --view"},
+		{o->no_index, o->reports.view, "--no-index", "it is for --view"},
+		{o->anonymous, o->html, "--anonymous", "it is for --html"},
 		{o->has_max_size, o->html, "--max-size", "it is for --html"},
-		{(o->window.from.origin || o->window.to.origin) && o->html, false, "--from or --to",
-		 "the page of --html has the whole trace"},
 		{o->fail.text, o->reports.diff, "--fail-above", "it compares two commands, for --diff"},
 		{o->sections, o->reports.analyze && !o->reports.json && !o->reports.critical_path && !o->reports.diff,
 		 "--section", "it chooses parts of -a"},
 		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
-		{o->rows.top, processes || o->reports.critical_path || o->reports.slowest, "--top",
-		 "it chooses how many rows -a, --json, --diff, --slowest and --critical-path have"},
+		{o->rows.top, processes || o->reports.critical_path || o->reports.slowest || o->reports.profile,
+		 "--top", "it chooses how many rows -a, --json, --diff, --slowest, --profile and --critical-path have"},
 		{o->events.cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->events.nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
-		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
+		{o->events.nr_omitted, listed, "--omit",
+		 "it chooses events for lists (-d); --output FILE writes the report to a file"},
 		{o->events.paths, text, "--paths", "it chooses what lists (-d) show"},
 		{o->events.hidden_columns, text, "--forget", "it chooses what lists (-d) show"},
-		{o->symbols.folder, text, "--symfs", "it is for the names of functions in lists (-d)"},
-		{o->symbols.debuginfod, text, "--debuginfod", "it is for the names of functions in lists (-d)"},
+		{o->symbols.folder, names, "--symfs", "it is for the names of functions in lists (-d) and --profile"},
+		{o->symbols.debuginfod, names, "--debuginfod",
+		 "it is for the names of functions in lists (-d) and --profile"},
 		{o->events.has_time, text, "--time", "it chooses what lists (-d) show"},
 		{o->processes.pid >= 0, listed || choosable, "--pid",
-		 "it chooses a process for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
+		 "it chooses a process for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
 		{o->processes.tid >= 0, listed || choosable, "--tid",
-		 "it chooses a thread for -a, --json, --diff, --slowest, --timeline and lists (-d)"},
+		 "it chooses a thread for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
 		{o->processes.comm, choosable, "--comm",
-		 "it chooses processes for -a, --json, --diff, --slowest and --timeline"},
+		 "it chooses processes for -a, --json, --diff, --slowest, --profile and --timeline"},
 		{o->processes.cgroup, choosable, "--cgroup",
-		 "it chooses processes for -a, --json, --diff, --slowest and --timeline"},
+		 "it chooses processes for -a, --json, --diff, --slowest, --profile and --timeline"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
@@ -638,13 +651,17 @@ static int take_positionals(struct visualizer_options *options)
 		options->other_trace = words[1];
 		return nr > 1 ? 0 : complain_of_word("option", "--diff", "needs two traces");
 	}
+	if (options->reports.view && nr == 2) {
+		options->other_trace = words[1];
+		return 0;
+	}
 	options->proc = nr > 1 ? words[1] : NULL;
 	if (options->proc && options->reports.critical_path && !options->reports.critical_task &&
 	    access(words[0], F_OK) != 0)
 		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0], words[0]);
 	if (options->proc && options_is_trace(options->proc))
-		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s", words[1], words[0],
-				words[1]);
+		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s, or --view with both",
+				words[1], words[0], words[1]);
 	if (nr == 2 && access(words[1], F_OK) != 0)
 		return complain(2, "'%s' is not a process list; to write the report there use --output %s", words[1],
 				words[1]);
@@ -674,7 +691,8 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
-	    !options->reports.summary && !options->reports.slowest && !options->reports.view && !options->html)
+	    !options->reports.summary && !options->reports.slowest && !options->reports.profile &&
+	    !options->reports.view && !options->html)
 		*(opens_view(options) ? &options->reports.view : &options->reports.answer) = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;

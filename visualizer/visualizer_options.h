@@ -30,6 +30,7 @@ struct report_choice {
 	bool critical_path;
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
 	const char *slowest;	   /* NAME, scope:NAME, call:NAME or command:NAME; NULL: not given */
+	bool profile;
 	bool diff;
 	bool timeline;
 	bool view;
@@ -122,13 +123,15 @@ struct visualizer_options {
 	bool exact;	    /* --ns */
 	bool no_pager;	    /* --no-pager */
 	bool no_browser;    /* --no-browser */
+	bool no_index;	    /* --no-index */
 	const char *html;   /* --html; NULL: not given */
+	bool anonymous;	    /* --anonymous: that page has no names */
 	uint64_t max_size;  /* of that page, bytes */
 	bool has_max_size;  /* --max-size was given */
 	uint16_t port;	    /* --port; 0: the kernel chooses one */
 	const char *output; /* NULL: stdout */
 	const char *trace;
-	const char *other_trace; /* of --diff */
+	const char *other_trace; /* of --diff, --view; NULL: one */
 	const char *proc;
 	const char *words[OPTIONS_MAX_WORDS]; /* the arguments */
 	size_t nr_words;

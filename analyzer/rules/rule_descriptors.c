@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <trace/events.h>
 
 #include "hash_table.h"
@@ -26,27 +25,15 @@ struct descriptors {
 	struct hash_table shared; /* pid + 1 of processes whose descriptors others use, too */
 };
 
-static bool duplicates(const char *call, const struct trace_thread *thread)
-{
-	static const char *const names[] = {"dup", "dup2", "dup3"};
-	uint64_t command = trace_thread_syscall_arg(thread, 1);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(call, names[i]) == 0)
-			return true;
-	return strncmp(call, "fcntl", 5) == 0 && (command == LINUX_F_DUPFD || command == LINUX_F_DUPFD_CLOEXEC);
-}
-
 static void on_exit_of_call(struct descriptors *d, struct trace_analysis *analysis, const struct trace_thread *thread,
 			    const struct trace_event *event)
 {
-	const char *call = trace_thread_syscall(analysis, thread);
 	int64_t ret = ((const struct trace_sys_exit *)event->payload)->ret;
 	struct descriptor_row *row;
 	struct trace_file_id file;
 	int32_t from;
 
-	if (!call || ret < 0 || ret > INT32_MAX || !duplicates(call, thread))
+	if (ret < 0 || ret > INT32_MAX || !rules_duplicates(analysis, thread))
 		return;
 	from = (int32_t)trace_thread_syscall_arg(thread, 0);
 	if (!trace_thread_file_id(analysis, thread, from, &file))

@@ -6,9 +6,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <trace/events.h>
 
 #include "error_set.h"
+#include "kernel_numbers.h"
 #include "rule_descriptors.h"
 #include "rule_file_bytes.h"
 #include "rule_idle.h"
@@ -16,6 +18,7 @@
 #include "rule_other_end.h"
 #include "rule_own_code.h"
 #include "rule_parents.h"
+#include "rule_relay.h"
 #include "rule_restarts.h"
 #include "rule_run_time.h"
 
@@ -36,6 +39,7 @@ static const struct {
 	{rule_other_end_begin, rule_other_end_end, NULL, rule_other_end_touch},
 	{rule_own_code_begin, rule_own_code_end, NULL, NULL},
 	{rule_parents_begin, rule_parents_end, rule_parents_check, NULL},
+	{rule_relay_begin, rule_relay_end, NULL, NULL},
 	{rule_restarts_begin, rule_restarts_end, NULL, NULL},
 	{rule_run_time_begin, rule_run_time_end, NULL, NULL},
 };
@@ -113,6 +117,18 @@ const char *rules_entered_call(const struct rules *rules, const struct trace_sys
 {
 	return trace_string(rules->trace, enter->abi == TRACE_ABI_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL,
 			    enter->nr & 0x3fffffff); /* __X32_SYSCALL_BIT */
+}
+
+bool rules_duplicates(const struct trace_analysis *analysis, const struct trace_thread *thread)
+{
+	static const char *const names[] = {"dup", "dup2", "dup3"};
+	const char *call = trace_thread_syscall(analysis, thread);
+	uint64_t command = trace_thread_syscall_arg(thread, 1);
+
+	for (size_t i = 0; call && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(call, names[i]) == 0)
+			return true;
+	return call && strncmp(call, "fcntl", 5) == 0 && (command == LINUX_F_DUPFD || command == LINUX_F_DUPFD_CLOEXEC);
 }
 
 const struct trace *rules_trace(const struct rules *rules)

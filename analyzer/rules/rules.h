@@ -59,6 +59,8 @@ bool rules_on_events(struct rules *rules, const uint32_t *ids, size_t nr, trace_
 struct trace_sys_enter;
 /** rules_entered_call() - the name of the call that a thread enters; NULL: not known */
 const char *rules_entered_call(const struct rules *rules, const struct trace_sys_enter *enter);
+/** rules_duplicates() - does the call of @thread make another descriptor of its argument 0? */
+bool rules_duplicates(const struct trace_analysis *analysis, const struct trace_thread *thread);
 
 /*
  * ---- what the state tells the rules (analyzer/state_touch.c) and they ask it (state_rules.c) ----

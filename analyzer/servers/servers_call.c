@@ -448,7 +448,7 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 	}
 	if (thread->call.endpoint && thread->call.endpoint->asks_by_guess)
 		thread->by_guess |= !thread->fresh;
-	else if (thread->call.role != CALL_ACCEPT) /* which has read nothing */
+	else if (set_any_counted(thread->call.incoming)) /* a connection that was accepted is not read yet */
 		fresh_begin(thread);
 	if (open_held(thread) > 1)
 		bill_receiving_call(s, thread);
@@ -575,7 +575,7 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
 		if (thread->call.role != CALL_FUTEX) /* else it may be a lock: the answer shows it */
 			open_handed(s, thread, thread->call.inherited);
-		thread->fresh = true;
+		thread->fresh |= set_any_counted(thread->call.inherited);
 		thread->tentative = true;
 	}
 	if (thread->call.role == CALL_RECEIVE || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_SPLICE)

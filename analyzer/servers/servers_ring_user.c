@@ -140,7 +140,7 @@ static void take_queue(struct trace_servers *s, struct servers_thread *user, con
 	if (any_unanswered_data(taken)) /* a connection that was only accepted is left for later */
 		set_drop_accepted(&s->sets, &taken);
 	bill_replace_set(s, user, taken, until);
-	user->fresh |= taken != NULL;
+	user->fresh |= set_any_counted(taken); /* an accepted connection has brought no request */
 	user->tentative = taken && taken->nr > 1;
 	set_unref(taken);
 }
@@ -222,7 +222,7 @@ void ring_taken(struct trace_servers *s, struct servers_thread *user, uint32_t s
 		set_drop_replied(&s->sets, &user->set);
 		set_assign(&user->passed, NULL);
 		set_put_all(&s->sets, &user->set, now);
-		user->fresh = true;
+		user->fresh |= set_any_counted(now);
 		set_drop(&s->sets, &user->ring.arrived, now);
 	}
 	if (not_taken || now)

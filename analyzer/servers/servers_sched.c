@@ -157,7 +157,7 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	/* a ring's worker is made for more than one request */
 	set_assign(&birth->set, known && known->call.role != CALL_RING ? known->set : NULL);
 	birth->parent = known;
-	birth->fresh = known && known->fresh;
+	birth->fresh = known && known->fresh && set_any_counted(birth->set);
 	birth->has_accepted = set_any_accepted(birth->set);
 	birth->unsure = known && (known->held.unsure ||
 				  (known->held.nr && !(known->held.nr == 1 && birth->set && birth->set->nr == 1)));

@@ -24,7 +24,7 @@ struct share_bill {
 	uint32_t who, proof, at;
 };
 
-/* @first: what is before it is used up; when all is, the queue is empty again */
+/* Entries before the first one of a queue are used up. */
 struct share_thread {
 	uint64_t until;			 /* CPU time; all of it has its bill and its stretch */
 	struct share_stretch *stretches; /* owned; after join(), these are used up, or @bills are */

@@ -512,6 +512,7 @@ struct trace_call {
 	uint64_t p50_ns;
 	uint64_t p99_ns;
 	uint64_t max_ns;
+	uint64_t row; /* for trace_call_times() */
 };
 
 /** struct trace_interrupt - time of a thread that an interrupt took */
@@ -575,6 +576,7 @@ struct trace_figures {
 	uint64_t probe_ns;
 	uint64_t probe_least_ns;
 	uint64_t probe_most_ns;
+	struct trace_time_counts *times; /* for trace_call_times() */
 };
 
 /**
@@ -609,6 +611,22 @@ struct trace_figures *trace_process_figures_of(const struct trace_analysis *anal
 					       const void *data);
 struct trace_figures *trace_system_figures(const struct trace_analysis *analysis); /* all processes together */
 struct trace_figures *trace_figures_free(struct trace_figures *figures);	   /* NULL is fine; returns NULL */
+
+/** struct trace_time_range - @count calls took @from_ns or more, and less than @to_ns (0: 2^64) */
+struct trace_time_range {
+	uint64_t from_ns;
+	uint64_t to_ns;
+	uint64_t count;
+};
+#define TRACE_TIME_RANGES 64u
+/**
+ * trace_call_times() - how long the calls of a row took: their numbers in ranges from one power of
+ * two to the next, the shortest first, without empty ones
+ * @call: of @figures->syscalls, kernel_work or traps
+ * Exact: the counts add up to call->calls. The first range begins at 0. Returns how many there are.
+ */
+size_t trace_call_times(const struct trace_figures *figures, const struct trace_call *call,
+			struct trace_time_range ret_ranges[TRACE_TIME_RANGES]);
 
 /**
  * struct trace_cpu_figures - elapsed = user + system + irq + softirq + idle +

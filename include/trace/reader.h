@@ -63,6 +63,27 @@ struct trace *trace_open_memory(const void *bytes, size_t size, const char *name
 struct trace *trace_close(struct trace *trace);
 
 /**
+ * enum trace_file_state - what has become of the file since trace_open()
+ * GROWN: more was appended, which an open trace does not have. CHANGED: it was cut or written to.
+ * REPLACED: the path leads to another file, and the open trace is as it was
+ */
+enum trace_file_state {
+	TRACE_FILE_SAME = 0,
+	TRACE_FILE_GROWN = 1,
+	TRACE_FILE_CHANGED = 2,
+	TRACE_FILE_REPLACED = 3,
+	TRACE_FILE_GONE = 4,
+};
+/** trace_file_state() - a trace in memory, or of standard input, stays the same */
+enum trace_file_state trace_file_state(const struct trace *trace);
+/**
+ * trace_file_digest() - a number that tells the trace from others: of its size, its time of
+ * modification, and its first and last bytes, as they were at trace_open()
+ * Returns 0 if the file has changed since.
+ */
+uint64_t trace_file_digest(const struct trace *trace);
+
+/**
  * struct trace_info - facts about a trace as a whole
  * @file: the path given to trace_open(). @host, @kernel, @machine, @clock: of the
  *     traced system ("" unknown)
@@ -381,6 +402,12 @@ enum trace_string_space {
 	/* key: 0, 1, 2 ...; value: "DEV INODE ID" of a file that was mapped as code: its kernel dev
 	 * number and inode in decimal, its build id in hexadecimal or "" */
 	TRACE_STRING_BUILD_ID = 11,
+	/*
+	 * key: 0, 1, 2 ...; value: "ADDRESS BYTES NAME" of a function of the kernel that samples
+	 * hit: its address in hexadecimal, its bytes in decimal, its name, and behind a blank the
+	 * module in brackets if it is in one
+	 */
+	TRACE_STRING_KERNEL_CODE = 12,
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,

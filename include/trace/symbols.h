@@ -73,8 +73,10 @@ void trace_symbols_set_folder(struct trace_symbols *symbols, const char *folder)
 void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted);
 
 /**
- * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns
- * Returns false, with nothing written, if no file is known to have been mapped there.
+ * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns An address
+ * of the kernel has a symbol if samples hit its function: @file is then "[kernel]" or the module in
+ * brackets, and @file_address is @address. Returns false, with nothing written, if no file is known
+ * to have been mapped there.
  */
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 			struct trace_symbol *ret_symbol);

@@ -33,8 +33,8 @@ struct tracer;
 /**
  * struct tracer_options - zeroed = record everything that is on by default, discard when full
  * @size: sizeof of the caller's struct
- * @subbuf_bytes, @nr_subbufs: powers of two; 0 = the defaults. The tracer rounds down and
- *     clamps; see tracer_ring()
+ * @subbuf_bytes, @nr_subbufs: powers of two; 0 = the defaults. The tracer rounds down and clamps;
+ *     see tracer_ring()
  * @overwrite: flight recorder
  * @mask: 256 bits, events to record; all zero = the catalogue's defaults
  * @filter_*: all must match. An event passes if the current thread matches, or if it is the
@@ -48,6 +48,8 @@ struct tracer;
  *     know (number, name, user, state), and no path, no address, no call
  * @caller: which address sys_caller records: none, that with the index @caller_depth among the
  *     program's own code, or the first between @caller_lower and @caller_upper, exclusive
+ * @sample_ns: take a sample of each CPU about every so many ns: the events sample and fs_map. 0:
+ *     the program of samples is not even loaded. -ENOTSUP in any but the first pid namespace
  * @no_args: neither start_args nor sched_args is recorded, whatever the mask says
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
@@ -72,6 +74,7 @@ struct tracer_options {
 	uint64_t caller_lower;
 	uint64_t caller_upper;
 	bool no_args;
+	uint64_t sample_ns;
 };
 
 /**
@@ -201,6 +204,28 @@ const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t id
 uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
 
 /**
+ * tracer_set_sample_period() - the time until the next samples of @cpu, from now on; it begins anew
+ * Nothing happens while no samples are taken, or if @cpu is not present.
+ */
+void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period_ns);
+/**
+ * struct tracer_code_map - a process mapped code, or began a new program: the event fs_map at
+ * @ts_ns
+ */
+struct tracer_code_map {
+	uint64_t ts_ns;
+	struct trace_fs_map map;
+	char path[1024];
+};
+typedef void (*tracer_code_map_fn)(void *context, const struct tracer_code_map *map);
+/**
+ * tracer_take_code_maps() - call @fn for all that came since the last call, in order of time
+ * Returns how many were lost so far because this was called too late: some ten thousand of a CPU
+ * have room.
+ */
+uint64_t tracer_take_code_maps(struct tracer *tracer, tracer_code_map_fn fn, void *context);
+
+/**
  * tracer_load_probes() - prepare @probes, after tracer_start(); all are off
  * @probes: borrowed until tracer_free(). @ids: the number of each in the
  *     trace; borrowed during the call
@@ -258,6 +283,11 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit,
  */
 typedef int (*tracer_string_fn)(void *context, int space, uint64_t key, const char *text);
 int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret_error);
+/**
+ * tracer_code_names() - the functions of the kernel that samples hit so far:
+ * TRACE_STRING_KERNEL_CODE
+ */
+int tracer_code_names(const struct tracer *tracer, tracer_string_fn emit, void *context);
 /** tracer_work_names() - the names of the functions of deferred work that was recorded so far */
 int tracer_work_names(const struct tracer *tracer, tracer_string_fn emit, void *context);
 

@@ -207,6 +207,31 @@ typedef void (*trace_view_holder_fn)(void *data, const struct trace_thread *thre
 int trace_view_holders(struct trace_view *view, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, trace_view_holder_fn fn,
 		       void *data) TRACE_NODISCARD;
 
+/* ---- the index ---- */
+
+/**
+ * trace_view_save() - the view as bytes, from which trace_view_open() makes it without a pass
+ * Call it after the pass. Other threads may use the view meanwhile, one at a time.
+ * @notes: @nr_notes bytes of the caller, which trace_view_notes() returns
+ * @ret_bytes: @ret_size bytes, to be released with free()
+ * Returns 0; -EAGAIN (the pass has not ended, or the view has an error), -ESTALE (the trace was
+ * changed meanwhile), -E2BIG (more than 24 Mi intervals), -ENOMEM.
+ */
+int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_notes, void **ret_bytes,
+		    size_t *ret_size, struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_view_open() - the view of which @bytes are the index
+ * @bytes: may be anything: an index of another trace or program, or a damaged one, is refused
+ * @ret_analysis: an analysis that has ended, to be freed after the view. It has processes, threads,
+ *     their names and lives, the window, and what was recorded and lost, but all figures are 0.
+ * Returns NULL with -ESTALE (of another trace or program, or the checksum is wrong), -EBADMSG or
+ * -ENOMEM.
+ */
+struct trace_view *trace_view_open(const struct trace *trace, const void *bytes, size_t size,
+				   struct trace_analysis **ret_analysis, struct trace_error *ret_error);
+/** trace_view_notes() - of the view of an index; otherwise NULL */
+const void *trace_view_notes(const struct trace_view *view, size_t *ret_nr);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -227,6 +227,18 @@ struct trace_writer *trace_writer_free(struct trace_writer *writer);
  */
 int trace_write_unpacked(const struct trace *trace, int fd, uint64_t most_bytes,
 			 struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_write_anonymous() - the same copy with pseudonyms in place of names, such as "program-3",
+ *     so that it can be given to others
+ * Names of programs, threads, files, control groups, hosts, disks, interfaces and tracepoints,
+ * arguments, texts, addresses and users have pseudonyms, one for each name. Names that all systems
+ * have stay: /usr/lib, kworker/0:1, 127.0.0.1, user 0; docs/VIEW.md has the rule. Numbers stay:
+ * times, process ids, sizes, ports, results of system calls, integers in events of programs. So
+ * figures are the same. Bytes that cannot be read become zeros. The same trace makes the same
+ * bytes.
+ */
+int trace_write_anonymous(const struct trace *trace, int fd, uint64_t most_bytes,
+			  struct trace_error *ret_error) TRACE_NODISCARD;
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -371,6 +371,143 @@ static void no_wait_between_a_request_and_its_answer_is_idle(void)
 	}
 }
 
+/* ---- relayed answers ---- */
+
+static void feed_wait(const struct analysis_case *c, uint64_t ns)
+{
+	struct trace_interval wait = {.thread = first_thread(c, 10),
+				      .from_ns = ns,
+				      .to_ns = ns + 50,
+				      .state = TRACE_STATE_BLOCKED,
+				      .kind = TRACE_WAIT_TIMEOUT,
+				      .idle = true};
+
+	for (size_t i = 0; i < nr_kept; i++)
+		kept[i].fn(kept[i].data, c->analysis, &wait);
+}
+
+/*
+ * Steps of judge_proxy(): r and s, 10 receives from its client and sends; a and z, it gets data and
+ * the end of its backend's connection; S and R, 20 sends and receives on the client's connection;
+ * i, 10 has an idle wait; k, one that the analysis reports at the end; w, it sleeps; d and f, it
+ * duplicates the client's descriptor and another one; u, an event of the program
+ */
+static void proxy_step(const struct analysis_case *c, char step, uint64_t ns)
+{
+	struct trace_sock_send bytes = {.ino = step == 'a' || step == 'z' ? 501 : 500, .ret = step != 'z'};
+	struct trace_sched_switch sw = {.prev_tid = 10, .prev_state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_sys_exit exit = {.ret = 9};
+
+	switch (step) {
+	case 'i':
+	case 'k':
+	case 'w':
+		feed(c, TRACE_EV_sched_switch, ns, 0, &sw);
+		if (step == 'i')
+			feed_wait(c, ns);
+		break;
+	case 'd':
+	case 'f':
+		call_in_progress = "dup";
+		call_args[0] = step == 'd' ? 5 : 8;
+		feed(c, TRACE_EV_sys_exit, ns, 0, &exit);
+		call_in_progress = NULL;
+		break;
+	case 'u':
+		feed(c, TRACE_EV_USER, ns, 0, NULL);
+		break;
+	default:
+		feed(c, strchr("Ss", step) ? TRACE_EV_sock_send : TRACE_EV_sock_recv, ns, step == 'S' || step == 'R',
+		     &bytes);
+	}
+}
+
+/*
+ * Thread 10 accepts descriptor 5, connects 6, and does @steps, one each 100 ns. Returns the result
+ * of rules_verify().
+ */
+static int judge_proxy(const struct analysis_case *c, const char *steps, struct trace_error *ret_error)
+{
+	struct trace_sock_endpoints client = {.fd = 5, .ino = 500, .type = SOCK_STREAM},
+				    backend = {.fd = 6, .ino = 501, .type = SOCK_STREAM};
+	struct rules *rules;
+	int result;
+
+	nr_kept = nr_kept_events = 0;
+	rules = rules_new(c->analysis, c->trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	call_in_progress = "accept";
+	feed(c, TRACE_EV_sock_endpoints, 2000, 0, &client);
+	call_in_progress = "connect";
+	feed(c, TRACE_EV_sock_endpoints, 2100, 0, &backend);
+	call_in_progress = NULL;
+	for (size_t i = 0; steps[i]; i++)
+		proxy_step(c, steps[i], 3000 + 100 * i);
+	for (size_t i = 0; steps[i]; i++)
+		if (steps[i] == 'k')
+			feed_wait(c, 3000 + 100 * i);
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	return result;
+}
+
+static void no_wait_between_two_parts_of_an_answer_is_idle(void)
+{
+	static const struct {
+		const char *steps;
+		int result;
+	} proxies[] = {
+		{"rasiasr", -EBADMSG},
+		{"raskasr", -EBADMSG},
+		{"raswkwzs", -EBADMSG},
+		{"rasiwasr", -EBADMSG}, /* and another wait */
+		{"raswkasas", -EBADMSG},
+		{"rafskafsr", -EBADMSG},
+		{"rasias", -EBADMSG},
+		{"rasr", 0},
+		{"ras", 0},
+		{"raski", 0},
+		{"rasirasi", 0}, /* the next request came */
+		{"raskrask", 0},
+		{"rskasr", 0},	  /* the first send brought nothing */
+		{"raskwsr", 0},	  /* nor did the second: a push */
+		{"raskawsr", 0},  /* it slept behind the part */
+		{"raskaSasr", 0}, /* another thread went on */
+		{"raskRasr", 0},  /* another thread read */
+		{"radskas", 0},	  /* the other descriptor may have been closed */
+		{"raskuas", 0},	  /* the analysis keeps no wait across an event of the program */
+	};
+	struct trace_error error = {0};
+	struct analysis_case c = two_servers(true);
+
+	for (size_t i = 0; i < sizeof(proxies) / sizeof(proxies[0]); i++) {
+		int result = judge_proxy(&c, proxies[i].steps, &error);
+
+		CU_ASSERT_EQUAL(result, proxies[i].result);
+		if (result != proxies[i].result)
+			printf("\n    %s: %d\n", proxies[i].steps, result);
+	}
+	CU_ASSERT_EQUAL(judge_proxy(&c, "raskas", &error), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "thread 10 (one) has an idle wait of 50 ns between two parts of "
+						     "an answer that it relayed"));
+	case_free(&c);
+}
+
+static void more_waits_than_the_analysis_keeps_are_not_judged(void)
+{
+	struct trace_error error = {0};
+	struct analysis_case c = two_servers(true);
+	char steps[300];
+
+	for (int nr = 256; nr <= 257; nr++) {
+		memset(steps, 'w', sizeof(steps));
+		memcpy(steps, "rask", 4);
+		memcpy(steps + 3 + nr, "as", 3);
+		CU_ASSERT_EQUAL(judge_proxy(&c, steps, &error), nr == 256 ? -EBADMSG : 0);
+	}
+	case_free(&c);
+}
+
 /* ---- the other end of a socket ---- */
 
 /* Socket @ino of a connection between the ports 40000 and 80 of this machine; or of a pair. */
@@ -496,11 +633,18 @@ static void a_duplicated_descriptor_is_of_the_same_file(void)
 }
 
 static const struct unit_case cases[] = {
-	CASE(a_process_that_lives_may_be_waited_for),		CASE(a_process_that_has_ended_is_not_waited_for),
-	CASE(a_thread_that_has_ended_wakes_no_other),		CASE(a_rule_is_silent_where_events_are_missing),
-	CASE(a_process_has_the_parent_that_the_events_give_it), CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
-	CASE(no_wait_between_a_request_and_its_answer_is_idle), CASE(the_other_end_of_a_socket_is_that_of_the_events),
-	CASE(a_duplicated_descriptor_is_of_the_same_file),	{NULL, NULL},
+	CASE(a_process_that_lives_may_be_waited_for),
+	CASE(a_process_that_has_ended_is_not_waited_for),
+	CASE(a_thread_that_has_ended_wakes_no_other),
+	CASE(a_rule_is_silent_where_events_are_missing),
+	CASE(a_process_has_the_parent_that_the_events_give_it),
+	CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
+	CASE(no_wait_between_a_request_and_its_answer_is_idle),
+	CASE(the_other_end_of_a_socket_is_that_of_the_events),
+	CASE(a_duplicated_descriptor_is_of_the_same_file),
+	CASE(no_wait_between_two_parts_of_an_answer_is_idle),
+	CASE(more_waits_than_the_analysis_keeps_are_not_judged),
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -229,6 +229,34 @@ static void a_wakeup_before_the_first_request_passes_no_work_on(void)
 	end(&k);
 }
 
+/*
+ * Thread 30 accepts the connection of 10, wakes thread 31, and then reads the request. Thread 31
+ * works, looks for data elsewhere, and answers.
+ */
+static void a_wakeup_hands_no_request_on_that_was_not_read(void)
+{
+	static const struct end one_at_31 = {.cpu = 4, .fd = 4, .ino = 201, .peer = 101};
+
+	for (int reads_first = 0; reads_first < 2; reads_first++) {
+		struct case_of_servers k = begin_threads();
+
+		connects(&k, &one, &one_server, 1200);
+		sends(&k, &one, 1220);
+		if (reads_first)
+			receives(&k, &one_server, 1240);
+		wakes(&k, 2, 1300, 4, 31);
+		if (!reads_first)
+			receives(&k, &one_server, 1350);
+		polls(&k, 2, 1400);
+		transfer(&k, &two_at_31, 1450, false, NOTHING_TO_READ, 0);
+		sends(&k, &one_at_31, 2000);
+		polls(&k, 4, 2100);
+		run(&k);
+		CU_ASSERT_EQUAL(bill(&k, 30, 10).exact_ns >= 2010 - 1450, reads_first);
+		end(&k);
+	}
+}
+
 /* Thread 31 answers its client, and ends without another call. */
 static void the_end_of_a_thread_is_a_rest(void)
 {
@@ -365,14 +393,101 @@ static void what_follows_a_guess_is_not_proven(void)
 	}
 }
 
+/* ---- connections that were accepted, and not read ---- */
+
+#define RING_ACCEPT 13
+
+static const struct end one_at_child = {.cpu = 4, .fd = 4, .ino = 201, .peer = 101};
+
+/* The ring accepts the connection of process 10, in a call that does not sleep. */
+static void accepts_by_ring(struct case_of_servers *k, uint64_t ns)
+{
+	struct trace_uring_submit submit = {.req = 0x100, .opcode = RING_ACCEPT, .fd = 99};
+	struct trace_uring_complete complete = {.req = 0x100, .res = one_server.fd, .position = 1};
+	struct trace_sock_endpoints ends = endpoints(&one_server, one.ino);
+
+	make(k, &one, 1010, SYS_socket, 0);
+	make(k, &one, 1030, SYS_connect, 0);
+	tb_sys_enter(k->c.tb, 2, ns, SYS_io_uring_enter, 9, 1, 1, 1, 0, 0);
+	tb_event(k->c.tb, 2, ns + 1, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	tb_open(k->c.tb, 2, ns + 4, one_server.fd, 8, one_server.ino, S_IFSOCK | 0777, "socket:[]");
+	tb_event(k->c.tb, 2, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+	tb_event(k->c.tb, 2, ns + 6, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+	tb_sys_exit(k->c.tb, 2, ns + 10, 1);
+}
+
+/*
+ * Process 30 accepts the connection of 10, forks a child, and reads the request of 10 at 1300 ns.
+ * The child works from 1210 ns on, reads nothing, and answers at 2000 ns. @serves_before: process
+ * 30 has read and answered another request since its last rest.
+ */
+static struct case_of_servers forks_before_it_reads(bool by_ring, bool serves_before)
+{
+	struct case_of_servers k = begin();
+
+	if (serves_before) {
+		connects(&k, &two, &two_server, 1050);
+		sends(&k, &two, 1070);
+		receives(&k, &two_server, 1090);
+		sends(&k, &two_server, 1110);
+	}
+	if (by_ring)
+		accepts_by_ring(&k, 1130);
+	else
+		connects(&k, &one, &one_server, 1130);
+	tb_fork(k.c.tb, 2, 1200, 30, 50, 50, "child");
+	tb_switch(k.c.tb, 4, 1210, 0, 50, TRACE_TASK_RUNNING);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	polls(&k, 2, 1350);
+	sends(&k, &one_at_child, 2000);
+	polls(&k, 4, 2100);
+	return k;
+}
+
+static void a_child_has_not_read_what_its_parent_reads_later(void)
+{
+	for (int by_ring = 0; by_ring < 2; by_ring++)
+		for (int serves_before = 0; serves_before < 2; serves_before++) {
+			struct case_of_servers k = forks_before_it_reads(by_ring, serves_before);
+
+			run(&k);
+			BILL(&k, 50, 10, 2100 - 1210);
+			EXACT(&k, 50, 10, 0);
+			end(&k);
+		}
+}
+
+/* The parent has read the request, and makes a child for it: the child continues. */
+static void a_child_has_read_what_its_parent_had_read(void)
+{
+	struct case_of_servers k = begin();
+
+	accepts_by_ring(&k, 1130);
+	sends(&k, &one, 1150);
+	receives(&k, &one_server, 1170);
+	tb_fork(k.c.tb, 2, 1200, 30, 50, 50, "child");
+	tb_switch(k.c.tb, 4, 1210, 0, 50, TRACE_TASK_RUNNING);
+	polls(&k, 2, 1350);
+	sends(&k, &one_at_child, 2000);
+	polls(&k, 4, 2100);
+	run(&k);
+	BILL(&k, 50, 10, 2100 - 1210);
+	EXACT(&k, 50, 10, 2010 - 1210);
+	end(&k);
+}
+
 static const struct unit_case cases[] = {
 	{"a_new_program_has_no_messages_in_hand", a_new_program_has_no_messages_in_hand},
 	{"a_new_program_has_the_requests_of_its_connections", a_new_program_has_the_requests_of_its_connections},
 	{"a_child_has_no_messages_in_hand_when_it_is_another_program",
 	 a_child_has_no_messages_in_hand_when_it_is_another_program},
+	{"a_child_has_not_read_what_its_parent_reads_later", a_child_has_not_read_what_its_parent_reads_later},
+	{"a_child_has_read_what_its_parent_had_read", a_child_has_read_what_its_parent_had_read},
 	{"a_lock_refutes_no_proof", a_lock_refutes_no_proof},
 	{"a_wakeup_with_a_request_in_hand_may_pass_work_on", a_wakeup_with_a_request_in_hand_may_pass_work_on},
 	{"a_wakeup_before_the_first_request_passes_no_work_on", a_wakeup_before_the_first_request_passes_no_work_on},
+	{"a_wakeup_hands_no_request_on_that_was_not_read", a_wakeup_hands_no_request_on_that_was_not_read},
 	{"the_end_of_a_thread_is_a_rest", the_end_of_a_thread_is_a_rest},
 	{"a_client_may_have_read_a_pipe_before_it_asks", a_client_may_have_read_a_pipe_before_it_asks},
 	{"a_server_with_a_request_in_hand_may_ask_for_it", a_server_with_a_request_in_hand_may_ask_for_it},

@@ -15,28 +15,30 @@
 #include "servers_packet_case.h"
 #include "unit.h"
 
-#define SERVER	  300u /* and its threads 301, 302 ... */
-#define CLIENT	  100u
-#define HELPER	  400u
-#define CALL_NS	  1000u
-#define JOB_US	  3000u
-#define ALLOWED	  100000u /* ns, or 1 % */
-#define LOOK_NS	  200000u
-#define NOTE_WORD 0x7000u
-#define NOTE_FD	  100	/* where notes are pipes or eventfds: its two descriptors */
-#define HELPER_FD 60	/* four of each helper: two ends to ask, two to answer */
-#define PIPE_INO  5000u /* of notes, and of helpers */
-#define LOCK_WORD 0x6000u
-#define UDP	  17
-#define RING_FD	  9
-#define RING_SEND 26
-#define RING_RECV 27
+#define SERVER	    300u /* and its threads 301, 302 ... */
+#define CLIENT	    100u
+#define HELPER	    400u
+#define CALL_NS	    1000u
+#define JOB_US	    3000u
+#define ALLOWED	    100000u /* ns, or 1 % */
+#define LOOK_NS	    200000u
+#define NOTE_WORD   0x7000u
+#define NOTE_FD	    100	  /* where notes are pipes or eventfds: its two descriptors */
+#define HELPER_FD   60	  /* four of each helper: two ends to ask, two to answer */
+#define PIPE_INO    5000u /* of notes, and of helpers */
+#define LOCK_WORD   0x6000u
+#define UDP	    17
+#define RING_FD	    9
+#define LISTENING   8
+#define RING_ACCEPT 13
+#define RING_SEND   26
+#define RING_RECV   27
 
 struct actor {
 	uint64_t ns;
 	uint32_t results; /* of its ring */
 	uint32_t at;	  /* in the plan */
-	bool exists, sleeps, slept, polled;
+	bool exists, begins, sleeps, slept, polled;
 };
 
 struct model {
@@ -202,7 +204,8 @@ static bool polls_first(const struct model *m, uint32_t actor, const struct step
 
 static bool by_ring(const struct model *m, const struct step *step)
 {
-	return m->plan->ring && step->actor < PLAN_THREADS && (step->kind == STEP_READ || step->kind == STEP_ANSWER);
+	return m->plan->ring && step->actor < PLAN_THREADS &&
+	       (step->kind == STEP_ACCEPT || step->kind == STEP_READ || step->kind == STEP_ANSWER);
 }
 
 static uint64_t operation_of(const struct model *m, uint32_t actor)
@@ -213,9 +216,12 @@ static uint64_t operation_of(const struct model *m, uint32_t actor)
 /* The call that submits an operation and waits for its result. */
 static void enter_ring(struct model *m, uint32_t actor, const struct step *step)
 {
+	bool accepts = step->kind == STEP_ACCEPT, reads = step->kind == STEP_READ;
 	struct trace_uring_submit submit = {.req = operation_of(m, actor),
-					    .opcode = step->kind == STEP_READ ? RING_RECV : RING_SEND,
-					    .fd = 10 + step->client,
+					    .opcode = accepts ? RING_ACCEPT
+						      : reads ? RING_RECV
+							      : RING_SEND,
+					    .fd = accepts ? LISTENING : 10 + step->client,
 					    .seen = m->actors[actor].results};
 	uint64_t ns = m->actors[actor].ns;
 
@@ -388,22 +394,25 @@ static void connects_now(struct model *m, uint32_t actor, int client)
 	m->actors[actor].ns += 400;
 }
 
-static void accepts_now(struct model *m, uint32_t actor, int client, bool slept)
+static void accepts_now(struct model *m, uint32_t actor, const struct step *step, bool slept)
 {
-	struct end e = server_end(m, actor, client);
+	struct end e = server_end(m, actor, step->client);
 	struct trace_sock_endpoints ends = endpoints(&e, e.peer);
 	uint64_t ns = m->actors[actor].ns;
 
-	m->actors[actor].ns += 20;
 	if (!slept && !m->plan->udp)
-		tb_sys_enter(m->k.c.tb, actor, ns, SYS_accept, 9, 0, 0);
+		enter_wait(m, actor, step);
+	m->actors[actor].ns += 20;
 	if (m->plan->udp && slept)
 		tb_sys_exit(m->k.c.tb, actor, ns + 10, -EAGAIN);
 	if (m->plan->udp)
 		return;
+	ns += by_ring(m, step) ? 10 : 0;
 	tb_open(m->k.c.tb, actor, ns + 4, e.fd, 8, e.ino, S_IFSOCK | 0777, "socket:[]");
 	tb_event(m->k.c.tb, actor, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
-	tb_sys_exit(m->k.c.tb, actor, ns + 10, e.fd);
+	if (by_ring(m, step))
+		ring_completes(m, actor, ns + 6, e.fd);
+	tb_sys_exit(m->k.c.tb, actor, ns + 8, by_ring(m, step) ? 1 : e.fd);
 }
 
 static void closes_now(struct model *m, uint32_t actor, int fd)
@@ -486,7 +495,7 @@ static void waits(struct model *m, uint32_t actor, const struct step *step, bool
 	struct actor *a = &m->actors[actor];
 
 	if (step->kind == STEP_ACCEPT) {
-		accepts_now(m, actor, step->client, slept);
+		accepts_now(m, actor, step, slept);
 		return;
 	}
 	if (step->kind == STEP_LOCK && !slept)
@@ -528,11 +537,20 @@ static void begins_process(struct model *m, uint32_t actor, uint32_t child)
 
 	tb_fork(m->k.c.tb, actor, ns, tid_of(actor), tid_of(child), tid_of(child), "child");
 	tb_switch(m->k.c.tb, child, ns + 500, 0, tid_of(child), TRACE_TASK_RUNNING);
-	if (m->plan->execs && child >= PLAN_HELPER)
-		tb_exec(m->k.c.tb, child, ns + 505, tid_of(child), "/usr/bin/helper");
-	m->actors[child].exists = true;
-	m->actors[child].ns = ns + 510;
+	m->actors[child].exists = m->actors[child].begins = true;
+	m->actors[child].ns = ns + 505 + m->plan->startup_us * 500ull;
 	m->actors[actor].ns += CALL_NS;
+}
+
+/* The process may be another program from now on, and works for itself until its first step. */
+static void becomes_program(struct model *m, uint32_t actor)
+{
+	struct actor *a = &m->actors[actor];
+
+	a->begins = false;
+	if (m->plan->execs && actor >= PLAN_HELPER)
+		tb_exec(m->k.c.tb, actor, a->ns, tid_of(actor), "/usr/bin/helper");
+	a->ns += 5 + m->plan->startup_us * 500ull;
 }
 
 static void executes(struct model *m, uint32_t actor, const struct step *step)
@@ -614,6 +632,10 @@ static bool advance(struct model *m)
 	a = &m->actors[next];
 	step = step_of(m, next);
 	m->now_ns = a->ns = a->ns > m->now_ns ? a->ns : m->now_ns; /* it may have waited for its turn to send */
+	if (a->begins) {
+		becomes_program(m, next);
+		return true;
+	}
 	if (step->kind == STEP_LOOK && !is_ready(m, step)) {
 		naps(m, next, SYS_nanosleep, LOOK_NS);
 		return true;
@@ -746,21 +768,12 @@ static void figures_add(struct figures *f, const struct trace_server_client *row
 	f->error += row->cpu_ns > truth ? row->cpu_ns - truth : truth - row->cpu_ns;
 }
 
-/* A process that reads datagrams and answers none is no server. */
-static bool has_server(const struct plan *plan)
-{
-	for (uint32_t i = 0; i < plan->nr; i++)
-		if (plan->steps[i].kind == STEP_ANSWER)
-			return true;
-	return !plan->udp;
-}
-
 /* Returns the number of bills that are wrong. */
 static int check(const struct model *m, struct figures *figures)
 {
 	int wrong = 0;
 
-	if (!has_server(m->plan))
+	if (!plan_has_server(m->plan))
 		return 0;
 	for (uint32_t process = 0; process < PLAN_ACTORS; process++)
 		for (uint32_t c = 0; c < m->plan->nr_clients && m->actors[process].exists; c++) {

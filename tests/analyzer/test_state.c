@@ -233,6 +233,7 @@ static void ask(void *data, struct trace_analysis *analysis, const struct trace_
 static void latencies_of_calls_are_known_at_any_time(void)
 {
 	struct analysis_case c = case_new();
+	struct trace_time_range ranges[TRACE_TIME_RANGES];
 	struct trace_sched_comm comm = {.tid = 10};
 	struct asked asked = {0};
 
@@ -258,6 +259,12 @@ static void latencies_of_calls_are_known_at_any_time(void)
 	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->calls, 130);
 	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->p50_ns, 30);
 	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->p99_ns, 45);
+	CU_ASSERT_EQUAL(trace_call_times(c.one, case_call(c.one, "getpid"), ranges), 3);
+	for (size_t i = 0; i < 3; i++) /* 60 of 10 ns, 40 of 30 ns, 30 of 45 ns */
+		CU_ASSERT_TRUE(ranges[i].from_ns == 8u << i && ranges[i].to_ns == 16u << i &&
+			       ranges[i].count == (i == 0   ? 60
+						   : i == 1 ? 40
+							    : 30));
 	case_free(&c);
 }
 

@@ -2,15 +2,15 @@
 /*
  * test_state_relays.c - a request is open until the last part of an answer that a thread relays
  *
- * Thread 10 listens at descriptor 4, has accepted 5 and 6, and has connected 7. Its helper, process
- * 20, writes into the pipe 8.
+ * Thread 10 listens at descriptor 4, has accepted 5 and 6, has connected 7, and receives datagrams
+ * at 10. Its helper, process 20, writes into the pipe 8.
  */
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include "state_waits_case.h"
 #include "unit.h"
 
-enum { LISTENER = 4, CLIENT, OTHER_CLIENT, BACKEND, PIPE, WRITE_END };
+enum { LISTENER = 4, CLIENT, OTHER_CLIENT, BACKEND, PIPE, WRITE_END, DATAGRAMS };
 #define INO(fd) (500u + (fd))
 #define OFFERED 1000
 
@@ -19,11 +19,11 @@ static void socket_event(struct analysis_case *c, uint64_t ns, uint32_t call, in
 	struct trace_sock_endpoints ends = {.fd = fd,
 					    .ino = INO(fd),
 					    .family = AF_INET,
-					    .type = SOCK_STREAM,
-					    .protocol = IPPROTO_TCP,
+					    .type = fd == DATAGRAMS ? SOCK_DGRAM : SOCK_STREAM,
+					    .protocol = fd == DATAGRAMS ? IPPROTO_UDP : IPPROTO_TCP,
 					    .state = state,
 					    .local_port = fd == BACKEND ? 40000 : 80,
-					    .remote_port = state == TCP_LISTEN ? 0 : 1000 + fd};
+					    .remote_port = state == TCP_LISTEN || fd == DATAGRAMS ? 0 : 1000 + fd};
 
 	tb_sys_enter(c->tb, 0, ns, call, fd, 0, 0);
 	tb_event(c->tb, 0, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
@@ -43,6 +43,8 @@ static struct analysis_case proxy(void)
 	socket_event(&c, 1120, SYS_accept, CLIENT, 1);
 	socket_event(&c, 1140, SYS_accept, OTHER_CLIENT, 1);
 	socket_event(&c, 1160, SYS_connect, BACKEND, 1);
+	tb_fd(c.tb, 10, DATAGRAMS, 9, INO(DATAGRAMS), S_IFSOCK, "socket:");
+	socket_event(&c, 1180, SYS_getpid, DATAGRAMS, 7);
 	return c;
 }
 
@@ -89,14 +91,16 @@ static void wait_for(struct analysis_case *c, uint64_t ns, int fd)
 /*
  * r, s, p, e: read a request of the client, send it all, a part, nothing, as its socket is full
  * R, S: the same of and to the other client
+ * u, v: receive a datagram of any client, send one
  * A, a, z: ask the backend, get data of it, get its end of file
  * x, h: close the client's connection, shut it down
- * b, c, C, o, t: wait, until data of the backend, the client, the other client, the pipe, a timeout
+ * b, c, C, o, U, t: wait, until data of the backend, the client, the other client, the pipe, a
+ * datagram, a timeout
  */
 static void do_step(struct analysis_case *c, uint64_t ns, char step)
 {
-	static const char waits[] = "bcCot";
-	static const int ends[] = {BACKEND, CLIENT, OTHER_CLIENT, PIPE, 0};
+	static const char waits[] = "bcCoUt";
+	static const int ends[] = {BACKEND, CLIENT, OTHER_CLIENT, PIPE, DATAGRAMS, 0};
 	const char *wait = strchr(waits, step);
 
 	if (wait)
@@ -107,8 +111,9 @@ static void do_step(struct analysis_case *c, uint64_t ns, char step)
 		transfer(c, ns,
 			 strchr("Aaz", step)  ? BACKEND
 			 : strchr("RS", step) ? OTHER_CLIENT
+			 : strchr("uv", step) ? DATAGRAMS
 					      : CLIENT,
-			 strchr("rRaz", step),
+			 strchr("rRazu", step),
 			 step == 'z'   ? 0
 			 : step == 'e' ? -EAGAIN
 			 : step == 'p' ? OFFERED - 1
@@ -219,6 +224,35 @@ static void an_unanswered_half_closed_connection_is_open(void)
 	check("crht", "i..i");
 }
 
+/* A forwarder has one socket for all clients, and answers them in any order. */
+static void a_forwarder_has_as_many_open_datagrams_as_answers_show(void)
+{
+	check("UuAUuAbavbavU", "i..b..b..b..i");
+	check("UuAUuAbavUuAbavbavU", "i..b..b..b..b..b..i"); /* one comes in between */
+	check("UuAUuAbavtbavU", "i..b..b..bb..i");
+	check("UuAbavUuAbavU", "i..b..i..b..i");       /* one at a time */
+	check("UuAUuAbavUuvbavU", "i..b..b..b..b..i"); /* it answers one itself */
+}
+
+static void a_datagram_without_an_answer_proves_nothing(void)
+{
+	check("UuAUuAbavtUuAbavU", "i..b..b..ii..b..i");
+	check("UuAUuAbavtUuAbavbavU", "i..b..b..bb..b..b..i"); /* it has one after all */
+	check("UuvtvtvU", "i..i.i.i");			       /* a push */
+}
+
+static void answers_of_several_threads_prove_nothing(void)
+{
+	struct trace_sock_recv bytes = {.ino = INO(DATAGRAMS), .ret = OFFERED, .family = AF_INET};
+	struct analysis_case c = proxy();
+
+	do_steps(&c, 2000, "UuA");
+	tb_event(c.tb, 1, 2650, TRACE_EV_sock_recv, &bytes, sizeof(bytes), NULL);
+	do_steps(&c, 2800, "bavUuAbavbavU");
+	expect_rests(&c, "UuA.bavUuAbavbavU", "i...b..i..b..b..i");
+	case_free(&c);
+}
+
 static void after_a_gap_a_part_proves_nothing(void)
 {
 	struct analysis_case c = proxy();
@@ -259,6 +293,9 @@ int main(int argc, char **argv)
 		CASE(a_helper_sends_the_rest_by_a_pipe),
 		CASE(a_request_is_open_while_its_client_takes_no_more),
 		CASE(an_unanswered_half_closed_connection_is_open),
+		CASE(a_forwarder_has_as_many_open_datagrams_as_answers_show),
+		CASE(a_datagram_without_an_answer_proves_nothing),
+		CASE(answers_of_several_threads_prove_nothing),
 		CASE(after_a_gap_a_part_proves_nothing),
 		CASE(the_sums_close_with_more_waits_than_are_kept),
 		{NULL, NULL},

@@ -421,7 +421,7 @@ check "a mark of the greatest length is whole, and no piece of a longer one is t
 expect 0 "t.trace: .* events" "$daemon" --control "$work/second" -tu100000 t.trace
 
 # a dump of events that the disk refused
-(ulimit -f 16; trap '' XFSZ; exec "$daemon" --control "$work/control" full.trace 2>daemon.err) &
+(ulimit -f 32; trap '' XFSZ; exec "$daemon" --control "$work/control" full.trace 2>daemon.err) &
 pid=$!
 for _ in $(seq 400); do grep -q "File too large" daemon.err && break; sleep 0.05; done
 expect 1 "not all events are on disk: .*File too large" ask dump

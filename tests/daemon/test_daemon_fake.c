@@ -443,3 +443,26 @@ int tracer_work_names(const struct tracer *tracer, tracer_string_fn emit_string,
 	(void)context;
 	return 0;
 }
+
+void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period_ns)
+{
+	(void)tracer;
+	(void)cpu;
+	(void)period_ns;
+}
+
+uint64_t tracer_take_code_maps(struct tracer *tracer, tracer_code_map_fn fn, void *context)
+{
+	(void)tracer;
+	(void)fn;
+	(void)context;
+	return 0;
+}
+
+int tracer_code_names(const struct tracer *tracer, tracer_string_fn emit_string, void *context)
+{
+	(void)tracer;
+	(void)emit_string;
+	(void)context;
+	return 0;
+}

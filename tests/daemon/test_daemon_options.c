@@ -183,6 +183,10 @@ static void habits_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("--uid=root t").tracer.filter_uid, 0);
 	CU_ASSERT_EQUAL(parsed("-g root t").tracer.filter_gid, 0);
 	CU_ASSERT_EQUAL(parsed("help").action, ACTION_HELP);
+	CU_ASSERT_EQUAL(parsed("--quiet help").action, ACTION_HELP);
+	CU_ASSERT_PTR_NULL(parsed("-k record").output.path);
+	CU_ASSERT_STRING_EQUAL(parsed("-j snapshot").output.path, "snapshot");
+	CU_ASSERT_STRING_EQUAL(parsed("-J record").output.path, "record");
 	CU_ASSERT_EQUAL(parsed("-h").action, ACTION_SHORT_HELP);
 	CU_ASSERT_EQUAL(parsed("--subbuf-s 64k t").tracer.subbuf_bytes, 65536);
 	CU_ASSERT_EQUAL(parsed("--fol -P1 t").tracer.follow, true);
@@ -216,8 +220,14 @@ static void what_is_not_understood_is_answered_with_the_right_words(void)
 	advises("-F 99 t", "none is a sample");
 	advises("--verbose t", "tracectl status");
 	advises("--tid 5 t", "-P PID records a process with all its threads");
-	advises("--comm=app t", "pgrep NAME finds its PID");
-	advises("-p app.py", "\"app.py\" is no process id");
+	advises("--comm=app t", "-P NAME records a process by its name");
+	advises("-p app.py", "\"app.py\" is no process id: -P NAME or -P PID");
+	advises("--quiet start", "start: tracedaemon TRACE records");
+	advises("-t 5 stop", "stop: tracectl stop ends the recording");
+	advises("--tiem=5 t", "unknown option --tiem; did you mean --time?");
+	advises("-k --save-on=wiat:foo>5ms", "psi, loss; did you mean wait?");
+	advises("--preload mallco t -- true", "separated by commas); did you mean malloc?");
+	advises("-e shced t", "similar names: sched");
 	advises("-u no_such_user t", "\"no_such_user\" is no user of this machine");
 	advises("-e", "-e: LIST is missing");
 	advises("--user root t", "-u USER records the processes of a user");

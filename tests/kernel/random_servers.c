@@ -335,6 +335,7 @@ static int as_helper(uint32_t actor, int fd)
 	seed_now = board->seed;
 	memcpy(connections, board->connections, sizeof(connections));
 	memcpy(helper_fds, board->helper_fds, sizeof(helper_fds));
+	spin(board->plan.startup_us / 2);
 	execute_actor(actor);
 	return 0;
 }
@@ -344,6 +345,7 @@ static void begin_actor(uint32_t actor)
 	if (begin_process(actor < PLAN_THREADS ? "server" : "helper"))
 		return;
 	board->pids[actor] = getpid();
+	spin(board->plan.startup_us / 2);
 	if (is_helper(actor) && board->plan.execs)
 		exec_helper(actor);
 	execute_actor(actor);
@@ -625,7 +627,7 @@ static void execute(uint64_t seed, FILE *truth)
 	board->pids[0] = server_pid;
 	for (uint32_t actor = 0; actor < PLAN_ACTORS; actor++)
 		for (uint32_t i = 0; i < board->plan.nr_clients; i++)
-			if (board->steps[actor][i])
+			if (board->steps[actor][i] && plan_has_server(&board->plan))
 				fprintf(truth, "%llu %d %d %lld %d\n", (unsigned long long)seed, board->pids[actor],
 					clients[i], board->truth[actor][i], board->steps[actor][i]);
 }

@@ -93,6 +93,7 @@ RESTS(a_backend_at_a_unix_socket_is_waited_for, unix)
 RESTS(an_answer_may_end_with_the_connection, close)
 RESTS(a_client_may_have_sent_its_last_byte, half_close)
 RESTS(a_server_that_pushes_rests_between_messages, push)
+RESTS(a_forwarder_of_datagrams_rests_when_all_are_answered, datagrams)
 
 int main(int argc, char **argv)
 {
@@ -104,6 +105,7 @@ int main(int argc, char **argv)
 		CASE(an_answer_may_end_with_the_connection),
 		CASE(a_client_may_have_sent_its_last_byte),
 		CASE(a_server_that_pushes_rests_between_messages),
+		CASE(a_forwarder_of_datagrams_rests_when_all_are_answered),
 		{NULL, NULL},
 	};
 	int result;

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -354,6 +355,127 @@ static void push(void)
 	close(subscriber);
 }
 
+/* ---- a forwarder of datagrams: all clients and all queries have one socket ---- */
+
+#define NR_ASKERS  3
+#define NR_QUERIES 6
+
+struct query {
+	int asker, number;
+};
+
+static int datagram_socket(struct address *ret_address)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	*ret_address = (struct address){.bytes = sizeof(ret_address->inet)};
+	ret_address->inet.sin_family = AF_INET;
+	ret_address->inet.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	require(fd >= 0 && bind(fd, &ret_address->any, ret_address->bytes) == 0 &&
+		getsockname(fd, &ret_address->any, &ret_address->bytes) == 0);
+	return fd;
+}
+
+static void send_query(int fd, const struct query *query, const struct address *to)
+{
+	require(sendto(fd, query, sizeof(*query), 0, &to->any, to->bytes) == sizeof(*query));
+}
+
+static void receive_query(int fd, struct query *ret_query, struct address *ret_from)
+{
+	ret_from->bytes = sizeof(ret_from->local);
+	require(recvfrom(fd, ret_query, sizeof(*ret_query), 0, &ret_from->any, &ret_from->bytes) == sizeof(*ret_query));
+}
+
+/* A child answers each query: those of asker 0 take the longest, so the order changes. */
+static void be_resolver(const struct scenario *s, int fd)
+{
+	struct query query;
+	struct address from;
+
+	for (;;) {
+		receive_query(fd, &query, &from);
+		if (in_child(s, "resolver"))
+			continue;
+		sleep_ns((60 - 25 * query.asker) * MS);
+		send_query(fd, &query, &from);
+		_exit(0);
+	}
+}
+
+static void be_asker(int asker, const struct address *front)
+{
+	struct address own, from;
+	int fd = datagram_socket(&own);
+
+	for (int i = 0; i < NR_QUERIES; i++) {
+		struct query query = {asker, i};
+
+		/* every other query finds the forwarder at rest */
+		sleep_ns(i % 2 ? 12 * MS : (70 + asker) * MS);
+		send_query(fd, &query, front);
+		receive_query(fd, &query, &from);
+		require(query.asker == asker && query.number == i);
+	}
+	_exit(0);
+}
+
+static void be_forwarder(const struct scenario *s, int front, const struct address *behind)
+{
+	struct address own, from, askers[NR_ASKERS];
+	/* nothing shows before the first datagram that clients send to this socket */
+	bool is_known = false;
+	int up = datagram_socket(&own), nr_open = 0;
+	struct pollfd fds[] = {{.fd = front, .events = POLLIN}, {.fd = up, .events = POLLIN}};
+	long long ns[2] = {0};
+	struct query query;
+
+	for (int nr_answered = 0; nr_answered < NR_ASKERS * NR_QUERIES;) {
+		bool is_open = nr_open || !is_known;
+		long long begin = now_ns();
+
+		require(poll(fds, 2, -1) > 0);
+		ns[is_open] += now_ns() - begin;
+		is_known = true;
+		if (fds[1].revents) {
+			receive_query(up, &query, &from);
+			send_query(front, &query, &askers[query.asker]);
+			nr_open--;
+			nr_answered++;
+		} else {
+			receive_query(front, &query, &from);
+			askers[query.asker] = from;
+			send_query(up, &query, behind);
+			nr_open++;
+		}
+	}
+	write_truth(s->name, "open_ns", ns[1]);
+	write_truth(s->name, "rest_ns", ns[0]);
+	_exit(0);
+}
+
+static void forward(void)
+{
+	static const struct scenario s = {.name = "datagrams"};
+	struct address front, behind;
+	int front_fd = datagram_socket(&front), behind_fd = datagram_socket(&behind);
+	pid_t resolver = in_child(&s, "resolver");
+
+	if (!resolver)
+		be_resolver(&s, behind_fd);
+	close(behind_fd);
+	if (!in_child(&s, "proxy"))
+		be_forwarder(&s, front_fd, &behind);
+	close(front_fd);
+	for (int i = 0; i < NR_ASKERS; i++)
+		if (!in_child(&s, "asker"))
+			be_asker(i, &front);
+	for (int i = 0; i < NR_ASKERS + 1; i++)
+		wait(NULL);
+	kill(resolver, SIGKILL);
+	waitpid(resolver, NULL, 0);
+}
+
 static void relay(const struct scenario *s)
 {
 	struct address to_backend, to_front;
@@ -399,6 +521,10 @@ int main(int argc, char **argv)
 				;
 			return 0;
 		}
+	if (!in_child(&(struct scenario){.name = "datagrams"}, "scenario")) {
+		forward();
+		return 0;
+	}
 	push();
 	while (wait(NULL) > 0)
 		;

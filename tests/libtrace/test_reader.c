@@ -39,6 +39,13 @@ static void sample_make(struct sample *sample, const struct trace_event_type *ty
 	}
 	for (size_t i = 0, length = (size_t)random() % 60; i <= length; i++)
 		sample->string[i] = i < length ? (char)(1 + random() % 255) : '\0';
+	for (size_t i = 0; i < type->nr_fields; i++)
+		if (type->fields[i].kind == TRACE_KIND_BYTES) { /* of no bytes, behind the fixed part */
+			uint32_t none = type->fixed_bytes;
+
+			memcpy(sample->payload + type->fields[i].offset, &none, sizeof(none));
+			sample->string[0] = '\0';
+		}
 }
 
 static void samples_write(struct tb *tb, const struct sample *samples, size_t nr)
@@ -80,8 +87,9 @@ static void round_trip(size_t nr, unsigned int variety)
 		size_t idx = i < trace_catalogue_size() ? i : (size_t)random() % trace_catalogue_size();
 
 		while (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed ||
-		       trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
-			idx++; /* the reader interprets these */
+		       trace_catalogue_type(idx)->id == TRACE_EV_trace_lost ||
+		       trace_catalogue_type(idx)->id == TRACE_EV_sample)
+			idx++; /* the reader interprets these; references of a sample are not random */
 		sample_make(&samples[i], trace_catalogue_type(idx), 1000 + 7 * i, variety);
 	}
 	samples_write(tb, samples, nr);

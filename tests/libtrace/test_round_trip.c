@@ -173,20 +173,47 @@ static void record_call(struct story *story, const struct style *style, uint64_t
 	record(story, base_ns + offset, id, words, nr, 1u + has_path + has_exit);
 }
 
-/* A number, then two references to the bytes after it. */
-static void record_of_program(struct story *story, const struct style *style, uint64_t ts_ns)
+/* A number, two references, and other numbers until @fixed; behind them the bytes referred to. */
+static void record_with_references(struct story *story, const struct style *style, uint64_t ts_ns, uint16_t id,
+				   uint16_t fixed)
 {
-	struct user_reference references[2] = {{.offset = 16, .bytes = (uint16_t)below(story, 20)}};
+	struct user_reference references[2] = {{.offset = fixed, .bytes = (uint16_t)below(story, 20)}};
 	uint64_t words[8] = {random_word(story, style)};
-	size_t bytes = 16;
+	size_t bytes = fixed;
 
-	references[1] = (struct user_reference){.offset = 16 + references[0].bytes, .bytes = (uint16_t)below(story, 9)};
+	references[1] = (struct user_reference){.offset = (uint16_t)(fixed + references[0].bytes),
+						.bytes = (uint16_t)below(story, 9)};
 	memcpy(&words[1], references, sizeof(references));
+	for (size_t i = 2; i < fixed / 8u; i++)
+		words[i] = random_word(story, style);
 	for (size_t i = 0; i < (size_t)references[0].bytes + references[1].bytes; i++)
 		((unsigned char *)words)[bytes++] = (unsigned char)below(story, 256);
-	record(story, ts_ns, story->program_id, words, (bytes + 7) / 8, 1);
+	record(story, ts_ns, id, words, (bytes + 7) / 8, 1);
 	((unsigned char *)words)[bytes] = '\0'; /* part of the record */
-	expect(story, ts_ns, story->program_id, words, bytes + 1);
+	expect(story, ts_ns, id, words, bytes + 1);
+}
+
+/* The one event of the catalogue with references: two lists of addresses. */
+static void record_sample(struct story *story, const struct style *style, uint64_t ts_ns)
+{
+	struct user_reference references[2] = {
+		{.offset = sizeof(struct trace_sample), .bytes = (uint16_t)(8 * below(story, 4))}};
+	struct {
+		struct trace_sample sample;
+		uint64_t addresses[8];
+	} payload = {.sample = {.tid = (uint32_t)random_word(story, style), .ip = random_word(story, style)}};
+	size_t nr;
+
+	references[1] = (struct user_reference){.offset = (uint16_t)(references[0].offset + references[0].bytes),
+						.bytes = (uint16_t)(8 * below(story, 4))};
+	memcpy(&payload.sample.kernel, &references[0], sizeof(references[0]));
+	memcpy(&payload.sample.user, &references[1], sizeof(references[1]));
+	nr = (size_t)(references[0].bytes + references[1].bytes) / 8;
+	for (size_t i = 0; i < nr; i++)
+		payload.addresses[i] = random_word(story, style);
+	record(story, ts_ns, TRACE_EV_sample, (const uint64_t *)&payload, sizeof(payload.sample) / 8 + nr, 1);
+	payload.addresses[nr] = 0; /* its first byte is part of the event */
+	expect(story, ts_ns, TRACE_EV_sample, (const uint64_t *)&payload, sizeof(payload.sample) + 8 * nr + 1);
 }
 
 static void record_event(struct story *story, const struct style *style, uint64_t ts_ns,
@@ -195,6 +222,10 @@ static void record_event(struct story *story, const struct style *style, uint64_
 	uint64_t words[40 + MOST_TEXT / 8];
 	size_t bytes = type->fixed_bytes;
 
+	if (type->id == TRACE_EV_sample) {
+		record_sample(story, style, ts_ns);
+		return;
+	}
 	for (size_t i = 0; i < bytes / 8; i++)
 		words[i] = random_word(story, style);
 	if (type->has_string)
@@ -301,7 +332,9 @@ static void block_tell(struct story *story, uint64_t base_ns, uint64_t seq)
 		offset = offset < LAST_OFFSET ? offset : LAST_OFFSET;
 		at = back < offset ? offset - back : 0;
 		if (id == story->program_id)
-			record_of_program(story, &style, base_ns + at);
+			record_with_references(story, &style, base_ns + at, id, 16);
+		else if (id == TRACE_EV_sample)
+			record_with_references(story, &style, base_ns + at, id, type_of(id)->fixed_bytes);
 		else if (id >= TRACE_RECORD_PATH_ENTRY)
 			record_call(story, &style, base_ns, at, id);
 		else

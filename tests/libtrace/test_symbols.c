@@ -5,10 +5,14 @@
 
 #include <elf.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <trace/symbols.h>
 #include <trace/user_memory.h>
 #include <unistd.h>
@@ -422,6 +426,107 @@ static void a_program_that_was_built_again_never_lends_its_names(void)
 	forget_program(&rebuilt);
 }
 
+/* ---- debuginfod ---- */
+
+/* Answers one request: @file for the debug information of the program @id, nothing for others. */
+static void serve_once(int connection, const char *id, const char *file)
+{
+	char request[4096] = "", wanted[192], head[128];
+	FILE *from = fopen(file, "re");
+	ssize_t got = 0;
+	size_t used = 0, nr;
+
+	snprintf(wanted, sizeof(wanted), "GET /buildid/%s/debuginfo ", id);
+	while (!strstr(request, "\r\n\r\n") && (got = read(connection, request + used, sizeof(request) - 1 - used)) > 0)
+		used += (size_t)got;
+	if (!from || strncmp(request, wanted, strlen(wanted)) != 0) {
+		dprintf(connection, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+	} else {
+		fseek(from, 0, SEEK_END);
+		dprintf(connection, "HTTP/1.1 200 OK\r\nContent-Length: %ld\r\nConnection: close\r\n\r\n", ftell(from));
+		rewind(from);
+		while ((nr = fread(head, 1, sizeof(head), from)) > 0 && write(connection, head, nr) == (ssize_t)nr)
+			;
+	}
+	if (from)
+		fclose(from);
+	close(connection);
+}
+
+/*
+ * A server of this machine that has @file for the program @id, as the environment tells the client.
+ * @rebuilt: its folder gets a cache for the server @number, since clients keep what they did not
+ * find
+ */
+static pid_t serve_file(const struct rebuilt *rebuilt, size_t number, const char *id, const char *file)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t bytes = sizeof(address);
+	char text[96];
+	pid_t server;
+
+	CU_ASSERT_FATAL(bind(listener, (struct sockaddr *)&address, bytes) == 0 && listen(listener, 8) == 0 &&
+			getsockname(listener, (struct sockaddr *)&address, &bytes) == 0);
+	snprintf(text, sizeof(text), "http://127.0.0.1:%u", ntohs(address.sin_port));
+	setenv("DEBUGINFOD_URLS", text, 1);
+	snprintf(text, sizeof(text), "%s/cache%zu", rebuilt->folder, number);
+	setenv("DEBUGINFOD_CACHE_PATH", text, 1);
+	setenv("no_proxy", "127.0.0.1", 1);
+	server = fork();
+	if (!server) {
+		alarm(60); /* whatever goes wrong, the test ends */
+		signal(SIGPIPE, SIG_IGN);
+		for (int connection; (connection = accept(listener, NULL, NULL)) >= 0;)
+			serve_once(connection, id, file);
+		_exit(0);
+	}
+	close(listener);
+	return server;
+}
+
+static void expect_served(const struct rebuilt *rebuilt, bool wanted, const char *function, const char *why)
+{
+	struct trace_symbols *symbols = trace_symbols_new(rebuilt->trace, NULL);
+	struct trace_symbol symbol;
+
+	trace_symbols_want_debuginfod(symbols, wanted);
+	symbol = in_file(symbols, 100, offset_in_file(PROBE_TARGET, " [tT] pay$"));
+	CU_ASSERT_STRING_EQUAL(symbol.function, function);
+	CU_ASSERT_PTR_NOT_NULL(strstr(symbol.why, why));
+	CU_ASSERT_EQUAL(*why == '\0', *symbol.why == '\0');
+	trace_symbols_free(symbols);
+}
+
+static void a_server_on_request_has_the_names_of_a_program_that_was_built_again(void)
+{
+	static const struct {
+		const char *file;
+		const char *function, *why;
+	} servers[] = {
+		{PROBE_TARGET, "pay", ""},
+		{PROBE_TARGET_CXX, "", "built again"}, /* of another program */
+		{"/no/such/file", "", "built again"},
+	};
+	struct rebuilt rebuilt;
+	char id[129];
+	pid_t server;
+
+	id_of_file(PROBE_TARGET, id);
+	if (!*id || system("command -v debuginfod-find > /dev/null") != 0)
+		return; /* nothing to look for, or nothing that looks */
+	record_program(&rebuilt, id);
+	shell("cp %s %s", PROBE_TARGET_CXX, rebuilt.path);
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+		server = serve_file(&rebuilt, i, id, servers[i].file);
+		expect_served(&rebuilt, false, "", "built again");
+		expect_served(&rebuilt, true, servers[i].function, servers[i].why);
+		kill(server, SIGKILL);
+		waitpid(server, NULL, 0);
+	}
+	forget_program(&rebuilt);
+}
+
 static void a_file_without_a_build_id_must_not_have_changed(void)
 {
 	struct rebuilt rebuilt;
@@ -434,16 +539,86 @@ static void a_file_without_a_build_id_must_not_have_changed(void)
 	forget_program(&rebuilt);
 }
 
+/* Process @pid begins a new program, and maps this one as code. */
+static void map_code(struct tb *tb, uint64_t ts_ns, uint32_t pid, const void *address)
+{
+	char path[PATH_MAX];
+	struct trace_start_map map = own_mapping(address, path);
+
+	tb_add(tb, 0, ts_ns, fs_map, "", .pid = pid, .exec = 1);
+	tb_add(tb, 0, ts_ns + 1, fs_map, path, .pid = pid, .start = map.start, .end = map.end, .ino = map.ino,
+	       .offset = map.offset);
+}
+
+static void a_new_program_has_the_mappings_before_its_exec(void)
+{
+	struct trace_symbols *symbols;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	start_process(tb, 10, (const void *)known_function, 0);
+	tb_fork(tb, 0, 20, 10, 30, 30, "two");
+	map_code(tb, 40, 30, (const void *)known_function);
+	tb_exec(tb, 0, 50, 30, "/bin/two");
+	tb_exec(tb, 0, 70, 30, "/bin/three"); /* its mappings are missing */
+	map_code(tb, 80, 30, (const void *)known_function);
+	tb_exec(tb, 0, 90, 30, "/bin/four");
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	expect(symbols, 30, 30, (const void *)known_function, "known_function", 0); /* its parent's */
+	expect(symbols, 30, 45, (const void *)known_function, "known_function", 0);
+	expect(symbols, 30, 60, (const void *)known_function, "known_function", 0);
+	expect(symbols, 30, 75, (const void *)known_function, NULL, 0);
+	expect(symbols, 30, 95, (const void *)known_function, "known_function", 0);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void code_of_the_kernel_has_the_recorded_names(void)
+{
+	static const uint64_t begin = 0xffffffff81000000, module = 0xffffffffc0000000;
+	struct trace_symbol symbol;
+	struct trace_symbols *symbols;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	start_process(tb, 10, (const void *)known_function, 0);
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 0, "ffffffffc0000000 16 ext4_sync_file [ext4]");
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 1, "ffffffff81000000 32 do_syscall_64");
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 2, "not a function");
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, 10, 20, begin + 31, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "do_syscall_64");
+	CU_ASSERT_STRING_EQUAL(symbol.file, "[kernel]");
+	CU_ASSERT_EQUAL(symbol.offset, 31);
+	CU_ASSERT_FALSE(trace_symbols_find(symbols, 10, 20, begin + 32, &symbol));
+	CU_ASSERT_FALSE(trace_symbols_find(symbols, 10, 20, begin - 1, &symbol));
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, 10, 20, module, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "ext4_sync_file");
+	CU_ASSERT_STRING_EQUAL(symbol.file, "[ext4]");
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_their_parents_mappings_until_they_execute",
 	 children_have_their_parents_mappings_until_they_execute},
+	{"a_new_program_has_the_mappings_before_its_exec", a_new_program_has_the_mappings_before_its_exec},
+	{"code_of_the_kernel_has_the_recorded_names", code_of_the_kernel_has_the_recorded_names},
 	{"only_regular_files_are_opened", only_regular_files_are_opened},
 	{"a_file_that_is_cut_after_its_functions_were_read_has_no_lines",
 	 a_file_that_is_cut_after_its_functions_were_read_has_no_lines},
 	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
 	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
 	{"a_program_that_was_built_again_never_lends_its_names", a_program_that_was_built_again_never_lends_its_names},
+	{"a_server_on_request_has_the_names_of_a_program_that_was_built_again",
+	 a_server_on_request_has_the_names_of_a_program_that_was_built_again},
 	{"a_file_without_a_build_id_must_not_have_changed", a_file_without_a_build_id_must_not_have_changed},
 	{NULL, NULL},
 };

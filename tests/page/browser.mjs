@@ -35,9 +35,9 @@ export function endServers() {
 	for (const program of programs) program.kill("SIGKILL");
 }
 
-/** Starts the server for @trace. Returns {url, end()}. */
-export async function startServer(trace) {
-	const program = spawn(path.join(BUILD, "bin/tracevisualizer"), ["--view", "--no-browser", trace], {
+/** Starts the server for one trace or two. Returns {url, end()}. */
+export async function startServer(...traces) {
+	const program = spawn(path.join(BUILD, "bin/tracevisualizer"), ["--view", "--no-browser", ...traces], {
 		stdio: ["ignore", "pipe", "pipe"]
 	});
 	let said = "";

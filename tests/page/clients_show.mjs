@@ -39,20 +39,20 @@ function colourAt(pid, t) {
 	);
 }
 
-test("the key k colours servers by client, and back", async () => {
+test("the key b colours servers by client, and back", async () => {
 	const before = await colourAt(30, 700);
 
-	await page.press("k");
+	await page.press("b");
 	assert.equal(await colourAt(30, 450), pixelOf(CLIENT_CLASSES[CLIENT].light));
 	assert.equal(await colourAt(30, 6000), pixelOf(CLIENT_CLASSES[NO_CLIENT].light));
 	assert.equal(await page.getAttribute("#by-client", "aria-pressed"), "true");
 	assert.match(await page.text("#clients"), /A client 10.*B client 20.*C server 30/s);
-	assert.match(page.url(), /k=1/);
+	assert.match(page.url(), /b=1/);
 	await page.click("#by-client");
 	await page.ready();
 	assert.equal(await colourAt(30, 700), before);
 	assert.equal(await page.isVisible("#clients"), false);
-	await page.press("k");
+	await page.press("b");
 });
 
 test("the table of any span has what the engine answers", async () => {
@@ -82,7 +82,7 @@ test("a place of a server says for whom it works", async () => {
 });
 
 test("a link opens servers by client", async () => {
-	const other = await openPage(browser, `${server.url}#k=1`);
+	const other = await openPage(browser, `${server.url}#b=1`);
 
 	await other.ready();
 	assert.equal(await other.getAttribute("#by-client", "aria-pressed"), "true");

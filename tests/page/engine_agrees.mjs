@@ -27,7 +27,7 @@ globalThis.postMessage = ({ id, bytes }) => {
 globalThis.onmessage = null;
 runInThisContext(textOf("worker.js"), { filename: "worker.js" });
 globalThis.onmessage({
-	data: { engine: textOf("engine"), trace: textOf("trace-data"), name: JSON.parse(textOf("trace-name")) }
+	data: { engine: textOf("engine"), trace: textOf("trace-data"), name: JSON.parse(textOf("trace-name")), window: JSON.parse(textOf("trace-window")) }
 });
 
 function ask(id, question) {

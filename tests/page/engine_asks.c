@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * engine_asks.c - engine_asks TRACE: answers the questions on stdin, one in each line, as the view
- * does; each answer after a line with its number of bytes. With STORY=N in place of a trace's name
- * it writes random story N to stdout instead: every third one is not finished, every fourth one
- * damaged.
+ * engine_asks.c - engine_asks TRACE [FROM TO]: answers the questions on stdin, one in each line, as
+ * the view does; each answer after a line with its number of bytes. FROM and TO are those of --from
+ * and --to. With STORY=N in place of a trace's name it writes random story N to stdout instead:
+ * every third one is not finished, every fourth one damaged.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +37,16 @@ static int write_story(uint64_t seed)
 	return 0;
 }
 
-static int answer_all(const struct trace *trace)
+static int answer_all(const struct trace *trace, char **window)
 {
-	static const struct visualizer_options options = {
+	static struct visualizer_options options = {
 		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
 	static struct view_session session;
 	char line[4096];
 
+	if (window &&
+	    (time_choice_from(&options.window, window[0], NULL) || time_choice_to(&options.window, window[1], NULL)))
+		return 2;
 	if (view_session_begin(&session, trace, &options) || view_session_step(&session, UINT64_MAX) != 1)
 		return 1;
 	while (fgets(line, sizeof(line), stdin)) {
@@ -68,12 +71,12 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strncmp(argv[1], "STORY=", 6) == 0)
 		return write_story(strtoull(argv[1] + 6, NULL, 10));
-	trace = argc == 2 ? trace_open(argv[1], &error) : NULL;
+	trace = argc == 2 || argc == 4 ? trace_open(argv[1], &error) : NULL;
 	if (!trace) {
-		fprintf(stderr, "%s\n", argc == 2 ? error.message : "usage: engine_asks TRACE|STORY=N");
+		fprintf(stderr, "%s\n", *error.message ? error.message : "usage: engine_asks TRACE [FROM TO]|STORY=N");
 		return 1;
 	}
-	result = answer_all(trace);
+	result = answer_all(trace, argc == 4 ? argv + 2 : NULL);
 	trace_close(trace);
 	return result;
 }

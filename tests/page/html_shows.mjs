@@ -54,6 +54,24 @@ test("the page from a disk shows what the server's page shows, and asks for noth
 	await served.close();
 });
 
+test("the page of a part says which part it is, and its tables are about that part", async () => {
+	const page = await openPage(browser, `file://${FOLDER}/part.html`, { offline: true });
+
+	await page.waitForFunction(() => document.getElementById("tables").textContent.includes("postgres 30"));
+	assert.match(await page.text("#facts"), /the part from 20\.0 ms to 60\.0 ms of 100\.00 ms/);
+	assert.match(await page.text("#span-title"), /^The whole part, 40\.00 ms$/);
+	assert.equal(await page.view("view.duration"), 40 * 1e6);
+	// postgres has the CPU 50..60 ms of it
+	const row = page.locator("#tables tr", { hasText: "postgres 30" });
+
+	assert.equal(await row.locator("td").nth(2).innerText(), "10.00 ms");
+	await page.click("#tab-servers");
+	await page.ready();
+	assert.match(await page.text("#tables"), /for the whole trace only, and this is a part/);
+	assert.deepStrictEqual(page.said, []);
+	await page.close();
+});
+
 test("nothing but the page's own script may run", async () => {
 	const page = await openPage(browser, `file://${FOLDER}/story.html`);
 	const ran = await page.evaluate(() => {

@@ -232,6 +232,27 @@ test("an address that leads nowhere is harmless", async () => {
 	await page.ready();
 });
 
+test("another file of the trace's name is told, and read at a key", { skip: Boolean(process.env.PAGE_URL) }, async () => {
+	const shown = `${STORY}.shown`;
+
+	fs.copyFileSync(STORY, shown);
+	const other = await startServer(shown),
+		own = await openPage(browser, other.url);
+
+	assert.equal(await own.locator("#file").isHidden(), true);
+	fs.copyFileSync(STORY, `${shown}.new`);
+	fs.renameSync(`${shown}.new`, shown);
+	await own.reload();
+	await own.ready();
+	assert.match(await own.text("#file"), /Another file has the name of this trace now.*Read it again/);
+	await own.keyboard.press("u");
+	await own.waitForFunction(() => document.getElementById("file")?.hidden && globalThis.traceView);
+	await own.ready();
+	assert.deepStrictEqual(own.said, []);
+	await own.context().close();
+	await other.end();
+});
+
 test("the critical path shows its rows only, and Escape leaves it", async () => {
 	await fresh();
 	const all = await labels();
@@ -292,6 +313,66 @@ test("a measured span is what the tables are about, and their times are those of
 	assert.equal(await row.locator("td").nth(3).innerText(), durationText(postgres.user_ns));
 	await page.press("m");
 	assert.match(await page.text("#span-title"), /whole trace/);
+});
+
+test("the table of calls has the histograms of the books, and is sorted by any column", async () => {
+	await fresh();
+	await page.click("#tab-calls");
+	await page.ready();
+	const books = await (await fetch(`${server.url}ask/books`)).json(),
+		{ durationText } = await pageModule("time");
+	const sums = new Map();
+
+	for (const call of books.processes.flatMap(process => process.syscalls))
+		for (const [ns, calls] of call.times) {
+			const times = sums.get(call.name) ?? sums.set(call.name, new Map()).get(call.name);
+
+			times.set(ns, (times.get(ns) ?? 0) + calls);
+		}
+	for (const [name, times] of sums) {
+		const label = await page
+			.locator("#tables tr", { has: page.getByRole("cell", { name, exact: true }) })
+			.locator(".histogram")
+			.getAttribute("aria-label");
+
+		assert.equal(
+			label,
+			[...times]
+				.sort((a, b) => a[0] - b[0])
+				.map(([ns, calls]) => `${durationText(ns)}: ${calls}`)
+				.join(", ")
+		);
+	}
+	const names = () => page.locator("#tables tbody td:first-child").allInnerTexts();
+
+	await page.getByRole("button", { name: "Call", exact: true }).click();
+	const up = await names();
+
+	assert.deepStrictEqual(up, up.slice().sort());
+	assert.equal(await page.locator("#tables th[aria-sort=ascending]").innerText(), "Call");
+	await page.press("Enter"); // the title has kept the focus
+	assert.deepStrictEqual(await names(), up.slice().reverse());
+	await page.press("Escape");
+});
+
+test("the filter of rows is about the tables, too", async () => {
+	await fresh();
+	await page.click("#tab-processes");
+	await page.press("r");
+	await page.keyboard.type("postgres");
+	await page.press("Enter");
+	await page.waitForFunction(() => /Only rows with .postgres/.test(document.getElementById("span-title").textContent));
+	await page.ready();
+	assert.deepStrictEqual(await page.locator("#tables tbody td:first-child").allInnerTexts(), ["postgres 30"]);
+	await page.click("#tab-waits");
+	await page.ready();
+	assert.ok((await page.locator("#tables tbody tr").count()) > 0);
+	assert.doesNotMatch(await page.text("#tables tbody"), /load 10/);
+	await page.press("Escape", "Escape");
+	await page.ready();
+	await page.click("#tab-processes");
+	await page.ready();
+	assert.ok((await page.locator("#tables tbody tr").count()) > 1);
 });
 
 test("the grid has the spans of the row, and keys move in it", async () => {
@@ -410,7 +491,9 @@ test("a trace without events opens, and says so", { skip: Boolean(process.env.PA
 		empty = await openPage(browser, other.url);
 
 	assert.match(await empty.text("#sentence"), /^The trace is empty/);
-	assert.match(await empty.text("#facts"), /0 events/);
+	assert.equal(await empty.text("#facts"), "0 events");
+	assert.ok(await empty.locator(".tools").isHidden()); // there is nothing to search or to zoom
+	assert.ok(await empty.locator("#timeline").isHidden());
 	assert.deepStrictEqual(empty.said, []);
 	await empty.context().close();
 	await other.end();

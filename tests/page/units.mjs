@@ -8,9 +8,11 @@ const { CLASSES, NR_CLASSES, ORDER, ABSENT, UNKNOWN, USER, WAIT_CPU, PROCESS, TH
 	await pageModule("classes");
 const { CLIENT, CLIENT_CLASSES, CLIENT_ORDER, NO_CLIENT, NR_NUMBERS } = await pageModule("classes");
 const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } = await pageModule("shares");
-const { bytesText, countText, durationText, percentText, pointText, tickDistance, wallDigits, wallText } =
+const { bytesText, countText, durationText, numberText, partText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
-const { makeTree, nrAbsent, openTo, shownIndex, shownNodes } = await pageModule("rows");
+const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
+const { clockDistance, comparison, limitsOf } = await pageModule("pair");
+const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
@@ -222,6 +224,16 @@ test("times are written as tracevisualizer writes them", () => {
 	);
 });
 
+test("one thing is not several, and a part has its place in the whole", () => {
+	assert.equal(numberText(1, "CPU"), "1 CPU");
+	assert.equal(numberText(0, "event"), "0 events");
+	assert.equal(numberText(27550, "event"), "27,550 events");
+	assert.equal(
+		partText({ part: { from_ns: 1200000000, of_ns: 10e9 }, duration_ns: 250000000 }),
+		"the part from 1.200 s to 1.450 s of 10.000 s"
+	);
+});
+
 test("ticks are 1, 2 or 5 times a power of ten, and their texts differ", () => {
 	for (const span of [7, 200, 999, 12345, 5e8, 509748119, 3.6e12]) {
 		const distance = tickDistance(span, 10);
@@ -303,6 +315,84 @@ test("filter, pins and paths choose rows", () => {
 		"load"
 	]);
 	assert.deepStrictEqual(labels(shownNodes(tree, choice({ only: [9, 2, 9, 77] }))), ["kworker", "load"]);
+});
+
+test("the filter of rows chooses the rows of tables", () => {
+	const tree = makeTree(ROWS),
+		names = filter =>
+			[...wantedRows(tree, filter)].map(id => ROWS.find(row => row.id === id)).map(row => row.pid ?? row.kind);
+
+	assert.equal(wantedRows(tree, "  "), null);
+	assert.deepStrictEqual(new Set(names("LOAD")), new Set([10]));
+	assert.deepStrictEqual(names("nothing has this name"), []);
+	const all = new Set(shownNodes(tree, choice({ filter: "walw", open: new Set(["3"]) })).map(node => node.id));
+
+	for (const id of all) assert.ok(wantedRows(tree, "walw").has(id));
+});
+
+test("two traces are aligned by their begins or by the clock, and may show what both have", () => {
+	const a = { duration: 100 },
+		b = { duration: 30 };
+
+	assert.deepStrictEqual(limitsOf(a, b, 0), [
+		{ least: 0, most: 100 },
+		{ least: 0, most: 100 }
+	]);
+	assert.deepStrictEqual(limitsOf(a, b, 90), [
+		{ least: 0, most: 120 },
+		{ least: -90, most: 30 }
+	]);
+	assert.deepStrictEqual(limitsOf(a, b, -50), [
+		{ least: -50, most: 100 },
+		{ least: 0, most: 150 }
+	]);
+	const about = (start, length) => ({ start_realtime_ns: start, duration_ns: length });
+
+	assert.equal(clockDistance(about("1700000000000000007", 5), about("1700000000000000009", 1)), 2);
+	assert.equal(clockDistance(about("1700000000000000007", 2), about("1700000000000000009", 9)), null);
+	assert.equal(clockDistance(about("1700000000000000009", 2), about("1700000000000000007", 2)), null);
+	assert.equal(clockDistance(about("0", 100), about("9", 100)), null);
+	const report = (pid, ns) => ({
+		trace: { command_pid: pid, command_ran_ns: ns },
+		processes: [{ pid: 7, title: "sort big" }]
+	});
+
+	assert.equal(
+		comparison([report(7, 2e9), report(7, 5e8)]),
+		"The command sort big ran for 2.000 s in A, sort big for 500.00 ms in B: 0.25 times as long."
+	);
+	assert.equal(comparison([report(7, 2e9), report(0, 0)]), "");
+});
+
+test("a view beside another trace goes beyond its own begin and end, and its tables do not", () => {
+	const view = makeView({ duration_ns: 1000, gaps: [] });
+
+	Object.assign(view, { least: -500, most: 4000 });
+	showSpan(view, -500, 4000);
+	assert.deepStrictEqual([view.from, view.to], [-500, 4000]);
+	assert.deepStrictEqual(chosenSpan(view), { from: 0, to: 1000 });
+	showSpan(view, 2000, 3000);
+	assert.deepStrictEqual([view.from, view.to], [2000, 3000]);
+	assert.deepStrictEqual(chosenSpan(view), { from: 999, to: 1000 });
+	pan(view, -9000);
+	assert.deepStrictEqual([view.from, view.to], [-500, 500]);
+});
+
+test("the times of calls are added up, range by range", () => {
+	const sums = addTimes(new Map(), [
+		[0, 1],
+		[1024, 5]
+	]);
+
+	addTimes(sums, [
+		[1024, 2],
+		[4096, 1]
+	]);
+	addTimes(sums, undefined);
+	assert.deepStrictEqual([...sums], [[0, 1], [1024, 7], [4096, 1]]);
+	assert.deepStrictEqual(rangeOf([sums, new Map()]), { first: 0, last: 12 });
+	assert.equal(rangeOf([new Map()]), null);
+	assert.equal(timesText(new Map([[4096, 1], [1024, 1234]])), "1.02 us: 1,234, 4.10 us: 1");
 });
 
 test("rows that do not exist in the visible span are left out, and counted", () => {

@@ -197,6 +197,34 @@ static void faults_are_counted_by_function(void)
 		"        1 (unknown) \n");
 }
 
+static void write_samples(int fd)
+{
+	struct trace_sample sample = {.tid = 10, .in_user = 1, .ip = (uintptr_t)known_function + 2};
+	char path[PATH_MAX] = "";
+	struct trace_start_map map = map_of_known_function(10, path);
+	struct tb *tb = tb_new();
+
+	sample.kernel = sample.user = sizeof(sample); /* no callers, behind the fixed part */
+	tb_window(tb, MS, 20 * MS);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_start(tb, MS, TRACE_EV_start_map, &map, sizeof(map), path);
+	tb_event(tb, 0, 2 * MS, TRACE_EV_sample, &sample, sizeof(sample), NULL);
+	tb_event(tb, 0, 3 * MS, TRACE_EV_sample, &sample, sizeof(sample), NULL);
+	sample.ip = 16; /* no file is mapped there */
+	tb_event(tb, 0, 4 * MS, TRACE_EV_sample, &sample, sizeof(sample), NULL);
+	tb_switch(tb, 0, 5 * MS, 10, 0, TRACE_TASK_RUNNING);
+	tb_write(tb, fd, true);
+	tb_free(tb);
+}
+
+static void samples_divide_the_time_of_a_thread(void)
+{
+	says_of(write_samples, "profile_of", "one",
+		" 15000000 ns wait-cpu                  -\n"
+		"  2666667 ns user                      known_function\n"
+		"  1333333 ns user                      -\n");
+}
+
 static void a_log_becomes_a_trace(void)
 {
 	static const char command[] = "printf '1000 begin\\n5000000000 five seconds later\\n' | " TRACE_EXAMPLES
@@ -274,6 +302,7 @@ static void a_wrong_trace_is_told(void)
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/fault_functions /dev/null 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/path_of /dev/null one 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/picture_of /dev/null one 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/profile_of /dev/null one 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/server_bills /dev/null 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/scope_times 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/log_to_trace </dev/null >/dev/null 2>&1"), 0);
@@ -350,6 +379,7 @@ static const struct unit_case cases[] = {
 	{"events_and_losses_are_counted", events_and_losses_are_counted},
 	{"streams_have_their_losses", streams_have_their_losses},
 	{"faults_are_counted_by_function", faults_are_counted_by_function},
+	{"samples_divide_the_time_of_a_thread", samples_divide_the_time_of_a_thread},
 	{"a_log_becomes_a_trace", a_log_becomes_a_trace},
 	{"the_threads_of_a_path_are_listed", the_threads_of_a_path_are_listed},
 	{"a_thread_has_a_line_of_columns", a_thread_has_a_line_of_columns},

@@ -113,14 +113,16 @@ static struct tb *eventful_story(void)
 	"'syscalls': [{'name': 'read', 'calls': 2, 'errors': 0, 'elapsed_ns': 1200, 'cpu_ns': 370," \
 		"'interrupted_ns': 30," \
 	"              'wait_cpu_ns': 200, 'wait_ns': 600, 'min_ns': 200, 'p50_ns': 202, 'p99_ns': 1000," \
-		"'max_ns': 1000}," \
+		"'max_ns': 1000, 'times': [[128, 1], [512, 1]]}," \
 	"             {'name': 'write', 'calls': 2, 'errors': 1, 'elapsed_ns': 150, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
-	"              'wait_cpu_ns': 0, 'wait_ns': 0, 'min_ns': 50, 'p50_ns': 50, 'p99_ns': 100, 'max_ns': 100}]," \
+	"              'wait_cpu_ns': 0, 'wait_ns': 0, 'min_ns': 50, 'p50_ns': 50, 'p99_ns': 100, 'max_ns': 100," \
+		"'times': [[32, 1], [64, 1]]}]," \
 	"'kernel_work': []," \
 	"'traps': [{'name': 'page fault', 'count': 1, 'major': 1, 'elapsed_ns': 600, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
-	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}]," \
+	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600," \
+		"'times': [[512, 1]]}]," \
 	"'interrupts': [{'type': 'irq', 'name': 'disk', 'ns': 30, 'count': 1}]," \
 	"'kernel_work': []," \
 	"'files': [{'path': '/data', 'read_bytes': 100, 'written_bytes': 50, 'reads': 1, 'writes': 1, 'wait_ns': 0," \

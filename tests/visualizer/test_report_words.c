@@ -81,7 +81,14 @@ static void a_name_may_be_longer_than_the_kernel_keeps_it(void)
 		{"fifteen-letter", "-a --comm=fifteen-letters-and-more",
 		 "tracevisualizer: no process of this trace is called fifteen-letters-and-more;", true},
 		{"fifteen-letters", "-a --comm=fifteen-letter",
-		 "tracevisualizer: no process of this trace is called fifteen-letter;", true},
+		 "tracevisualizer: no process of this trace is called fifteen-letter; did you mean fifteen-letters? "
+		 "Without --pid, ",
+		 true},
+		{"postgres", "--critical-path=postrges",
+		 "tracevisualizer: no thread postrges in this window; did you mean postgres? tracevisualizer -a ",
+		 true},
+		{"postgres", "--critical-path=absent",
+		 "tracevisualizer: no thread absent in this window; tracevisualizer -a ", true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

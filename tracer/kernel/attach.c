@@ -15,6 +15,7 @@
 #include "not_traced.h"
 #include "probe_attach.h"
 #include "programs.h"
+#include "samples.h"
 
 static bool is_perf_event(const struct bpf_program *program)
 {
@@ -137,6 +138,7 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t asked_mask[TRACE_MASK_
 	if (mask[TRACE_EV_cpu_stolen / 64] >> TRACE_EV_cpu_stolen % 64 & 1)
 		tracer_note_steal(tracer);
 	tracer_choose_deferring(tracer);
+	tracer_switch_samples(tracer, mask[TRACE_EV_sample / 64] >> TRACE_EV_sample % 64 & 1);
 	if (wanted && !attached)
 		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)",
 				 wanted, tracer->not_traced[0]);
@@ -163,8 +165,9 @@ int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 
 void tracer_stop(struct tracer *tracer)
 {
-	bool any = false;
+	bool any = tracer->sampling != NULL;
 
+	tracer_switch_samples(tracer, false);
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		any |= tracer->programs[i].attached;
 		detach(&tracer->programs[i]);

@@ -20,6 +20,7 @@
 #include "probe_attach.h"
 #include "programs.h"
 #include "ready.h"
+#include "samples.h"
 #include "syscalls.h"
 
 #define CAP_BIT_SYS_ADMIN 21
@@ -257,6 +258,8 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	tracer_list_programs(tracer);
 	if (tracer_load_programs(tracer, ret_error) || make_rings(tracer, ret_error) || follow_first(tracer, ret_error))
 		goto fail;
+	if (tracer->options.sample_ns && tracer_load_samples(tracer, ret_error))
+		goto fail;
 	tracer_make_ready(tracer);
 	tracer->wakeups = ring_buffer__new(bpf_map__fd(tracer->skeleton->maps.wakeups), ignore_wakeup, NULL, NULL);
 	if (!tracer->wakeups) {
@@ -275,6 +278,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 		return NULL;
 	tracer_stop(tracer);
 	tracer_detach_probes(tracer);
+	tracer_free_samples(tracer);
 	tracer_bell_end(tracer);
 	ring_buffer__free(tracer->wakeups);
 	for (int i = 0; i < 2; i++)

@@ -33,15 +33,17 @@ struct tracer_program {
 };
 
 struct tracer_probing;
+struct tracer_sampling;
 
 struct tracer {
-	struct tracer_bpf *skeleton;	/* owned */
-	struct tracer_probing *probing; /* owned; NULL = no probes */
-	struct btf *types;		/* owned: the kernel's */
-	struct ring_buffer *wakeups;	/* owned */
-	struct ring_buffer *bells;	/* owned; NULL = programs cannot call */
-	struct bpf_link *bell_links[2]; /* owned */
-	tracer_bell_fn on_bell;		/* during tracer_bell_take() */
+	struct tracer_bpf *skeleton;	  /* owned */
+	struct tracer_probing *probing;	  /* owned; NULL = no probes */
+	struct tracer_sampling *sampling; /* owned; NULL = no samples */
+	struct btf *types;		  /* owned: the kernel's */
+	struct ring_buffer *wakeups;	  /* owned */
+	struct ring_buffer *bells;	  /* owned; NULL = programs cannot call */
+	struct bpf_link *bell_links[2];	  /* owned */
+	tracer_bell_fn on_bell;		  /* during tracer_bell_take() */
 	void *bell_context;
 	struct tracer_ring *rings; /* owned array */
 	size_t nr_rings;

@@ -3,8 +3,10 @@
 
 import { ask, question } from "./ask.js";
 import { el, linkButton } from "./dom.js";
+import { addTimes, histogram, rangeOf } from "./histogram.js";
+import { wantedRows } from "./rows.js";
 import { count, makeTable, time } from "./table.js";
-import { bytesText } from "./time.js";
+import { bytesText, durationText } from "./time.js";
 import { goTo } from "./walk.js";
 import { clean, processText } from "./words.js";
 
@@ -25,21 +27,31 @@ export function sumBy(processes, list, name, keys) {
 
 	for (const process of processes)
 		for (const item of process[list] ?? []) {
-			const sum = sums.get(item[name]) ?? { name: item[name], max_ns: 0, device: "" };
+			const sum = sums.get(item[name]) ?? { name: item[name], max_ns: 0, device: "", times: new Map() };
 
 			for (const key of keys) sum[key] = (sum[key] ?? 0) + (item[key] ?? 0);
 			sum.max_ns = Math.max(sum.max_ns, item.max_ns ?? 0);
 			sum.device ||= item.device ?? "";
+			addTimes(sum.times, item.times);
 			sums.set(item[name], sum);
 		}
 	return [...sums.values()];
 }
 
+/** True for the numbers of processes that the filter of rows wants. */
+function wantedPids({ view }) {
+	const rows = wantedRows(view.tree, view.filter),
+		pids = rows && new Set([...rows].map(id => view.rows.get(id)?.pid));
+
+	return pid => !pids || pids.has(pid);
+}
+
 async function chosenProcesses(walk, span, row) {
 	const { processes } = await askBooks(walk, span),
-		pid = row === undefined ? null : walk.view.rows.get(row)?.pid;
+		pid = row === undefined ? null : walk.view.rows.get(row)?.pid,
+		isWanted = wantedPids(walk);
 
-	return pid ? processes.filter(process => process.pid === pid) : processes;
+	return processes.filter(process => (pid ? process.pid === pid : isWanted(process.pid)));
 }
 
 async function callsTable(walk, span, row) {
@@ -51,6 +63,7 @@ async function callsTable(walk, span, row) {
 		"wait_cpu_ns",
 		"wait_ns"
 	]);
+	const range = rangeOf(calls.map(call => call.times));
 
 	return makeTable(
 		"System calls",
@@ -62,7 +75,13 @@ async function callsTable(walk, span, row) {
 			time("CPU", call => call.cpu_ns),
 			time("Waits for a CPU", call => call.wait_cpu_ns),
 			time("Waits", call => call.wait_ns),
-			time("Longest", call => call.max_ns)
+			time("Longest", call => call.max_ns),
+			{
+				title: range
+					? `How long, ${durationText(range.first ? 2 ** range.first : 0)} to ${durationText(2 ** (range.last + 1))}`
+					: "How long",
+				cell: call => (range ? histogram(call.times, range) : "")
+			}
 		],
 		calls
 	);
@@ -101,19 +120,31 @@ function processCell(walk, pid, name) {
 }
 
 async function serversTable(walk, span) {
-	if (span.from !== 0 || span.to !== walk.view.duration)
+	if (walk.view.about.part || span.from !== 0 || span.to !== walk.view.duration)
 		return [
-			el("p", { class: "dim" }, "Servers are charged to their clients for the whole trace only: f shows it.")
+			el(
+				"p",
+				{ class: "dim" },
+				`Servers are charged to their clients for the whole trace only${walk.view.about.part ? ", and this is a part of one" : ": f shows it"}.`
+			)
 		];
 	const { servers } = await askBooks(walk, span);
-	const pairs = servers.flatMap(server => server.clients.map(client => ({ server, client })));
+	const isWanted = wantedPids(walk);
+	const pairs = servers
+		.flatMap(server => server.clients.map(client => ({ server, client })))
+		.filter(({ server, client }) => isWanted(server.pid) || isWanted(client.pid));
 
 	return makeTable(
 		"CPU time of servers, by client",
 		[
-			{ title: "Server", cell: ({ server }) => processCell(walk, server.pid, server.comm) },
+			{
+				title: "Server",
+				name: ({ server }) => server.comm,
+				cell: ({ server }) => processCell(walk, server.pid, server.comm)
+			},
 			{
 				title: "For the client",
+				name: ({ client }) => client.comm || client.address,
 				cell: ({ client }) =>
 					client.pid ? processCell(walk, client.pid, client.comm) : clean(client.address || client.comm)
 			},
@@ -133,12 +164,13 @@ function addressText(address) {
 }
 
 async function locksTable(walk, span) {
-	const { locks } = await askBooks(walk, span);
+	const { locks } = await askBooks(walk, span),
+		isWanted = wantedPids(walk);
 
 	return makeTable(
 		"Waits for locks",
 		[
-			{ title: "Waited", cell: lock => processCell(walk, lock.pid, lock.comm) },
+			{ title: "Waited", name: lock => lock.comm, cell: lock => processCell(walk, lock.pid, lock.comm) },
 			{ title: "Thread", text: lock => processText({ name: lock.thread, pid: lock.tid }) },
 			{
 				title: "Lock",
@@ -152,19 +184,20 @@ async function locksTable(walk, span) {
 			count("Count", lock => lock.count),
 			{ ...time("Time", lock => lock.ns), first: true }
 		],
-		locks
+		locks.filter(lock => isWanted(lock.pid) || isWanted(lock.holder_pid))
 	);
 }
 
 async function scopesTable(walk, span) {
-	const { spans } = await askBooks(walk, span);
+	const { spans } = await askBooks(walk, span),
+		isWanted = wantedPids(walk);
 
 	return makeTable(
 		"Scopes and requests of programs",
 		[
 			{ title: "Name", text: scope => clean(scope.name) },
 			{ title: "Kind", text: scope => clean(scope.kind) },
-			{ title: "Process", cell: scope => processCell(walk, scope.pid, scope.comm) },
+			{ title: "Process", name: scope => scope.comm, cell: scope => processCell(walk, scope.pid, scope.comm) },
 			count("Count", scope => scope.count),
 			{ ...time("Time", scope => scope.sum_ns), first: true },
 			time("Median", scope => scope.p50_ns),
@@ -174,7 +207,7 @@ async function scopesTable(walk, span) {
 			time("Waits for a CPU", scope => scope.wait_cpu_ns),
 			time("Waits", scope => scope.blocked_ns)
 		],
-		spans
+		spans.filter(scope => isWanted(scope.pid))
 	);
 }
 

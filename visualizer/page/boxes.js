@@ -5,6 +5,7 @@ import { ask, newest, question } from "./ask.js";
 import { wideParts } from "./picture.js";
 import { visibleRows } from "./view.js";
 
+export const LEAST_LETTER = 12; // CSS pixels of a box with the letter of its class
 const LEAST_PIXELS = 26,
 	MOST_SPANS = 400,
 	MOST_OF_PART = 40,
@@ -19,7 +20,8 @@ export function makeBoxes(view, picture) {
 async function askSpans(node, view, parts, isCurrent) {
 	const from = Math.floor(parts[0].from),
 		to = Math.ceil(parts.at(-1).to);
-	const all = await ask(question("spans", { row: node.leaf, from, to, max: MOST_SPANS })),
+	const min = Math.floor(((view.to - view.from) * LEAST_LETTER) / view.width); // shorter ones have no text
+	const all = await ask(question("spans", { row: node.leaf, from, to, max: MOST_SPANS, min })),
 		found = all.spans;
 
 	if (!all.cut) return found;
@@ -32,7 +34,8 @@ async function askSpans(node, view, parts, isCurrent) {
 					row: node.leaf,
 					from: Math.floor(part.from),
 					to: Math.ceil(part.to),
-					max: MOST_OF_PART
+					max: MOST_OF_PART,
+					min
 				})
 			));
 

@@ -101,7 +101,9 @@ export function followClients(walk) {
 export function toggleClients(view) {
 	if (!view.clients) {
 		announce(
-			view.about.complete ? "No server of this trace worked for a client." : "The trace is not read to its end yet."
+			view.about.complete
+				? "No server of this trace worked for a client, or the view is from an index: --no-index reads the trace."
+				: "The trace is not read to its end yet."
 		);
 		return;
 	}
@@ -159,7 +161,7 @@ export async function clientsTable(walk, span, row) {
 		return [el("p", { class: "dim" }, "Bills are known when the trace is read to its end.")];
 	const { kept, servers } = await ask(question("clients", span));
 
-	if (!kept) return [el("p", { class: "dim" }, "No server of this trace worked for a client.")];
+	if (!kept) return [el("p", { class: "dim" }, "No server of this trace worked for a client, or the view is from an index: --no-index reads the trace.")];
 	if (row !== undefined) return intervals(walk, span, row);
 	const pairs = servers.flatMap(server => {
 		const billed = server.clients.reduce((sum, client) => sum + client.exact_ns + client.shared_ns, 0);

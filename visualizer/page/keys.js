@@ -30,7 +30,7 @@ function makeTable(walk, actions) {
 		[["s", "-"], "Zoom out", () => zoom(view, 2)],
 		[["a", "ArrowLeft"], "Move to earlier times", () => pan(view, -part(0.25))],
 		[["d", "ArrowRight"], "Move to later times", () => pan(view, part(0.25))],
-		[["f", "0"], "Show the whole trace", () => showSpan(view, 0, view.duration)],
+		[["f", "0"], "Show the whole trace", () => showSpan(view, view.least, view.most)],
 		[["ArrowUp"], "Select the row above", () => moveRow(walk, -1)],
 		[["ArrowDown"], "Select the row below", () => moveRow(walk, 1)],
 		[["PageUp"], "Scroll the rows up", () => scrollRows(view, -page())],
@@ -48,8 +48,9 @@ function makeTable(walk, actions) {
 		[["r"], "Show only rows with a text in their name", () => byId("filter").focus()],
 		[["e"], "Show or hide the rows that do not exist in the visible span", () => toggleAbsent(view)],
 		[["g"], "Show or hide the scopes and requests of programs below their threads", actions.toggleLanes],
-		[["k"], "Show servers in the colours of their clients, or as before", actions.toggleClients],
+		[["b"], "Show servers in the colours of their clients, or as before", actions.toggleClients],
 		[["t"], "Show or hide the tables", actions.togglePanel],
+		[["u"], "Read the trace again, when its file has changed", actions.readAgain],
 		[["l"], "Light or dark", actions.toggleTheme],
 		[["Escape"], "Leave the path, the selection, the measured span or the filter", () => escape(walk)],
 		[["?"], "Show this help", actions.help]
@@ -108,7 +109,7 @@ function helpTable(table) {
 	);
 }
 
-/** Listens to keys. @actions: {toggleLanes, toggleClients, togglePanel, toggleTheme, help} */
+/** Listens to keys. @actions: {toggleLanes, toggleClients, togglePanel, readAgain, toggleTheme, help} */
 export function listenToKeys(walk, actions) {
 	const table = makeTable(walk, actions),
 		byKey = new Map(table.flatMap(([keys, , action]) => keys.map(key => [key, action])));

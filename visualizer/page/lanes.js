@@ -11,6 +11,8 @@ import { clean } from "./words.js";
 
 const MOST_SCOPES = 3000,
 	MOST_LISTED = 200;
+const NONE =
+	"No program of this trace has scopes or requests of its own, or the view is from an index: --no-index reads the trace.";
 const known = new Map(); // by row: {key, scopes, least}
 let asking = null;
 
@@ -108,7 +110,7 @@ export function followLanes(view) {
 
 export function toggleLanes(view) {
 	if (view.lanes.size === 0) {
-		announce("No program of this trace has scopes or requests of its own.");
+		announce(NONE);
 		return;
 	}
 	view.withLanes = !lanesAreShown(view);
@@ -128,7 +130,7 @@ export async function lanesTable({ view }, { from, to }) {
 				{ class: "dim" },
 				view.lanes.size
 					? "Select a thread that has scopes or requests."
-					: "No program of this trace has scopes or requests of its own."
+					: NONE
 			)
 		];
 	const { scopes, cut } = await ask(question("scopes", { row, from, to, max: MOST_LISTED }));

@@ -5,6 +5,7 @@ import { ask, question } from "./ask.js";
 import { followClients, toggleClients } from "./clients.js";
 import { completeBoxes, makeBoxes } from "./boxes.js";
 import { byId } from "./dom.js";
+import { readAgain, showFile } from "./file.js";
 import { makeHover } from "./hover.js";
 import { completeLanes, followLanes, toggleLanes } from "./lanes.js";
 import { listenToKeys } from "./keys.js";
@@ -16,7 +17,7 @@ import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
-import { countText, durationText } from "./time.js";
+import { durationText, numberText, partText } from "./time.js";
 import { makeTimeline, resizeTimeline } from "./timeline.js";
 import { showMissing, updateVerdict } from "./verdict.js";
 import { makeView, showSpan, updateRows } from "./view.js";
@@ -24,7 +25,9 @@ import { makeWalk, selectRow, selectSpan, togglePath } from "./walk.js";
 import { clean, takeLabels } from "./words.js";
 
 const PROGRESS_MS = 300,
-	ALIVE_MS = 60000;
+	ALIVE_MS = 5000;
+
+const again = () => readAgain(fail);
 
 function fail(sentence) {
 	byId("error").textContent = sentence;
@@ -39,10 +42,10 @@ function showTitle(about) {
 	byId("facts").textContent = [
 		about.command && `command: ${clean(about.command, 120)}`,
 		clean(about.host),
-		`Linux ${clean(about.kernel)}`,
-		`${about.nr_cpus} CPUs`,
-		durationText(about.duration_ns),
-		`${countText(about.events)} events`
+		about.kernel && `Linux ${clean(about.kernel)}`,
+		about.nr_cpus > 0 && numberText(about.nr_cpus, "CPU"),
+		about.part ? partText(about) : about.duration_ns > 0 && durationText(about.duration_ns),
+		`${numberText(about.events, "event")}${about.part ? " in the whole trace" : ""}`
 	]
 		.filter(Boolean)
 		.join(", ");
@@ -74,6 +77,11 @@ function makeTheme(timeline) {
 	};
 
 	dark.addEventListener("change", apply);
+	window.addEventListener("storage", event => {
+		if (event.key !== "theme") return;
+		choice = event.newValue; // chosen in another page
+		apply();
+	});
 	apply();
 	return () => {
 		choice = timeline.theme === "dark" ? "light" : "dark";
@@ -133,11 +141,12 @@ function keepPlace(walk) {
 	for (const name of ["span", "rows", "selection", "range", "clients"]) view.on(name, soon);
 }
 
-/** The server ends when no page has asked for some minutes. */
-async function stayAlive() {
+/** Asks what has become of the file. The server ends when no page has asked for some minutes. */
+async function stayAlive(view) {
 	for (;;) {
 		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
-		await ask("progress").catch(() => {});
+		Object.assign(view.about, await ask("progress").catch(() => ({})));
+		showFile(view.about, again);
 	}
 }
 
@@ -170,6 +179,7 @@ async function followReading(walk, picture) {
 		try {
 			Object.assign(view.about, await ask("progress"));
 			showMissing(view.about);
+			showFile(view.about, again);
 			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10))
 				continue;
 			shown = view.about.done_ns;
@@ -212,6 +222,7 @@ function listenToButtons(walk, toggleTheme) {
 		toggleTheme,
 		toggleLanes: () => toggleLanes(view),
 		toggleClients: () => toggleClients(view),
+		readAgain: again,
 		help: () => help.showModal(),
 		togglePanel: () => {
 			byId("panel").hidden = !byId("panel").hidden;
@@ -220,7 +231,7 @@ function listenToButtons(walk, toggleTheme) {
 	};
 
 	listenToKeys(walk, actions);
-	byId("fit").addEventListener("click", () => showSpan(view, 0, view.duration));
+	byId("fit").addEventListener("click", () => showSpan(view, view.least, view.most));
 	byId("path").addEventListener("click", () => togglePath(walk));
 	byId("lanes").addEventListener("click", actions.toggleLanes);
 	byId("by-client").addEventListener("click", actions.toggleClients);
@@ -237,8 +248,11 @@ async function start() {
 	takeLabels(about.classes);
 	showTitle(about);
 	showMissing(about);
+	showFile(about, again);
 	if (about.duration_ns === 0) {
 		byId("sentence").textContent = "The trace is empty: nothing happened between its begin and its end.";
+		document.documentElement.classList.add("empty"); // there is nothing to search, and no row
+		makeTheme({ view });
 		view.busy(-1);
 		return;
 	}
@@ -253,8 +267,8 @@ async function start() {
 	makePanel(walk);
 	followClients(walk);
 	followLanes(view);
-	followReading(walk, picture).then(stayAlive);
-	globalThis.traceView = { view, timeline, question }; // for tests and consoles
+	followReading(walk, picture).then(() => stayAlive(view));
+	globalThis.traceView = { view, timeline, question, showSpan }; // for pair.js, tests and consoles
 	view.busy(-1);
 }
 

@@ -41,7 +41,7 @@ async function load(panel) {
 		span = chosenSpan(view),
 		box = byId("tables");
 	const row = tab.hasRow && byId("only-row").checked && view.row !== null ? view.row : undefined;
-	const key = JSON.stringify([tab.id, span, row, tab.followsRow ? view.row : 0, view.about.done_ns]);
+	const key = JSON.stringify([tab.id, span, row, tab.followsRow ? view.row : 0, view.about.done_ns, view.filter]);
 
 	byId("span-title").textContent = spanTitle(view);
 	byId("only-row-box").hidden = !tab.hasRow || view.row === null;
@@ -99,6 +99,7 @@ export function makePanel(walk) {
 	view.on("range", () => updatePanel(panel));
 	view.on("selection", () => updatePanel(panel));
 	view.on("read", () => updatePanel(panel));
+	view.on("rows", () => updatePanel(panel)); // the filter is about tables, too
 	selectTab(panel, TABS[0].id);
 	return panel;
 }

@@ -30,16 +30,23 @@ function visibleColumns({ view, columns }) {
 	return Math.max(1, Math.min(columns, Math.floor(view.to - view.from)));
 }
 
+/** The part of the visible span that is in the trace; beside another trace there is more. Empty: from >= to. */
+function insideOf(view) {
+	return { from: Math.max(0, view.from), to: Math.min(view.duration, view.to) };
+}
+
 function isExact(picture, window) {
 	const { view } = picture,
-		scale = (view.to - view.from) / visibleColumns(picture);
+		inside = insideOf(view),
+		scale = (view.to - view.from) / visibleColumns(picture),
+		rounding = window.columns > 1 ? 0.75 / window.columns : 1; // a short trace has few columns beside a long one
 
 	return (
 		!window.stale &&
 		window.height === picture.height &&
-		Math.abs(scaleOf(window) / scale - 1) < 0.002 &&
-		window.from <= view.from + scale &&
-		window.to >= view.to - scale
+		Math.abs(scaleOf(window) / scale - 1) <= Math.max(0.002, rounding) &&
+		window.from <= inside.from + scale &&
+		window.to >= inside.to - scale
 	);
 }
 
@@ -65,8 +72,11 @@ function keepWindow(picture, window) {
 /** What to ask next: {from, to, columns, ids}, or null when the picture is complete. */
 function nextQuestion(picture) {
 	const { view } = picture,
-		length = view.to - view.from,
-		columns = visibleColumns(picture);
+		inside = insideOf(view),
+		scale = (view.to - view.from) / visibleColumns(picture),
+		columns = Math.max(1, Math.round((inside.to - inside.from) / scale));
+
+	if (inside.from >= inside.to) return null;
 	const ids = [
 		...new Set(
 			visibleRows(view)
@@ -76,24 +86,23 @@ function nextQuestion(picture) {
 	];
 	const alike = found => found.filter(id => divisionOf(view, id) === divisionOf(view, found[0])); // one question, one division
 	const missing = alike(ids.filter(id => !exactWindow(picture, id)));
-	const from = Math.floor(view.from),
-		to = Math.max(from + columns, Math.min(view.duration, Math.ceil(view.to)));
+	const from = Math.floor(inside.from),
+		to = Math.max(from + columns, Math.min(view.duration, Math.ceil(inside.to)));
 
 	if (missing.length) return { from, to, columns, ids: missing.slice(0, ROWS_AT_ONCE) };
-	const scale = length / columns;
-	const left = Math.min(Math.floor(view.from / scale), columns),
-		right = Math.min(Math.floor((view.duration - view.to) / scale), columns);
+	const left = Math.min(Math.floor(inside.from / scale), columns),
+		right = Math.min(Math.floor((view.duration - inside.to) / scale), columns);
 	const near = window =>
 		isExact(picture, window) &&
-		window.from <= view.from - (left * scale) / 2 &&
-		window.to >= view.to + (right * scale) / 2;
+		window.from <= inside.from - (left * scale) / 2 &&
+		window.to >= inside.to + (right * scale) / 2;
 	const isThere = id => window => window.by === divisionOf(view, id) && window.rows.has(id) && near(window);
 	const narrow = alike(ids.filter(id => !picture.windows.some(isThere(id))));
 
 	if (narrow.length === 0 || left + right === 0 || columns + left + right > MOST_COLUMNS) return null;
 	return {
-		from: Math.max(0, Math.floor(view.from - left * scale)),
-		to: Math.min(view.duration, Math.ceil(view.to + right * scale)),
+		from: Math.max(0, Math.floor(inside.from - left * scale)),
+		to: Math.min(view.duration, Math.ceil(inside.to + right * scale)),
 		columns: columns + left + right,
 		ids: narrow.slice(0, NEIGHBOUR_ROWS_AT_ONCE),
 		isNeighbour: true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // place.js - the place that is shown, as the hash of the address: span, rows, selection.
 //
-// #v=FROM-TO&s=FROM-TO&r=ROW&t=TIME&o=KEY,KEY&p=KEY,KEY&f=FILTER&a=1&k=1; a part that is absent is the default.
+// #v=FROM-TO&s=FROM-TO&r=ROW&t=TIME&o=KEY,KEY&p=KEY,KEY&f=FILTER&a=1&b=1; a part that is absent is the default.
 
 function span(text) {
 	const match = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
@@ -30,7 +30,7 @@ export function writePlace({ visible, range, row, t, open, pinned, filter, all, 
 	if (pinned.length) parts.set("p", pinned.join(","));
 	if (filter) parts.set("f", filter);
 	if (all) parts.set("a", 1);
-	if (byClient) parts.set("k", 1);
+	if (byClient) parts.set("b", 1);
 	return "#" + parts.toString().replaceAll("%2C", ",");
 }
 
@@ -46,6 +46,6 @@ export function readPlace(hash) {
 		pinned: keys(parts.get("p")),
 		filter: (parts.get("f") ?? "").slice(0, 200),
 		all: parts.get("a") === "1",
-		byClient: parts.get("k") === "1"
+		byClient: parts.get("b") === "1"
 	};
 }

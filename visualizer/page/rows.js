@@ -103,6 +103,21 @@ function matches(node, filter) {
 	return node.text.includes(filter) || node.kids.some(kid => matches(kid, filter));
 }
 
+/** The ids of the rows that a filter wants, with their processes; null: all. */
+export function wantedRows(tree, filter) {
+	const wanted = filter.trim().toLowerCase(),
+		ids = new Set();
+	const add = (node, isOwned) => {
+		if (!isOwned && !matches(node, wanted)) return;
+		for (const id of [node.id, node.leaf, node.process?.id]) if (Number.isInteger(id)) ids.add(id);
+		node.kids.forEach(kid => add(kid, isOwned || node.own?.includes(wanted)));
+	};
+
+	if (!wanted) return null;
+	tree.nodes.forEach(node => add(node, false));
+	return ids;
+}
+
 /** False if the row, and all that is folded below it, does not exist in the visible span. */
 function lives(node, span) {
 	return node.row ? node.row.from < span.to && node.row.to > span.from : node.kids.some(kid => lives(kid, span));

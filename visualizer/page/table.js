@@ -16,6 +16,18 @@ export function count(title, value) {
 	return { title, value, text: row => (value(row) ? countText(value(row)) : "-") };
 }
 
+/** What a column is sorted by: a number, or else a text; undefined: it cannot be sorted. */
+function keyOf(column) {
+	return column.value ?? column.name ?? column.text;
+}
+
+function compare(column, a, b) {
+	const [left, right] = [a, b].map(row => keyOf(column)(row) ?? (column.value ? 0 : ""));
+
+	return column.value ? left - right : String(left).localeCompare(String(right));
+}
+
+/** @sorted: {column, up: the least first} or null */
 function head(columns, sorted, sort) {
 	return el(
 		"thead",
@@ -29,9 +41,9 @@ function head(columns, sorted, sort) {
 					{
 						scope: "col",
 						class: column.value ? "number" : null,
-						"aria-sort": column === sorted ? "descending" : null
+						"aria-sort": column === sorted?.column ? (sorted.up ? "ascending" : "descending") : null
 					},
-					column.value
+					keyOf(column)
 						? el("button", { type: "button", class: "sort", onclick: () => sort(column) }, column.title)
 						: column.title
 				)
@@ -41,19 +53,26 @@ function head(columns, sorted, sort) {
 }
 
 /**
- * A table of @rows. @columns: {title, text(row) or cell(row), value(row): a number, which makes it a column to sort by}.
- * The rows are in the order of the first column with `first`, or as they are. The first hundred are shown.
+ * A table of @rows. @columns: {title, text(row) or cell(row), value(row): a number, name(row): a text to sort cells by}.
+ * The rows are in the order of the first column with `first`, or as they are. The first hundred are shown. A click on a
+ * title sorts by it, numbers the greatest first; another one turns the order around.
  */
 export function makeTable(caption, columns, rows) {
 	const table = el("table", {}),
 		more = el("p", {});
 	let shown = ROWS_AT_ONCE;
 	const show = sorted => {
-		const order = sorted ? rows.slice().sort((a, b) => (sorted.value(b) ?? 0) - (sorted.value(a) ?? 0)) : rows;
+		const order = sorted
+			? rows.slice().sort((a, b) => (sorted.up ? 1 : -1) * compare(sorted.column, a, b))
+			: rows;
+		const sort = column => {
+			show({ column, up: column === sorted?.column ? !sorted.up : !column.value });
+			[...table.querySelectorAll("th")][columns.indexOf(column)].querySelector("button").focus();
+		};
 
 		table.replaceChildren(
 			el("caption", {}, caption),
-			head(columns, sorted, show),
+			head(columns, sorted, sort),
 			el(
 				"tbody",
 				{},
@@ -93,6 +112,8 @@ export function makeTable(caption, columns, rows) {
 		);
 	};
 
-	show(columns.find(column => column.first));
+	const first = columns.find(column => column.first);
+
+	show(first ? { column: first, up: false } : null);
 	return rows.length ? [table, more] : [el("p", { class: "dim" }, `${caption}: none in this span.`)];
 }

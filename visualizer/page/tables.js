@@ -8,6 +8,7 @@ import { BOOKS } from "./books.js";
 import { clientsTable } from "./clients.js";
 import { lanesTable } from "./lanes.js";
 import { interest, stackedBar } from "./swatch.js";
+import { wantedRows } from "./rows.js";
 import { makeTable, time, count } from "./table.js";
 import { durationText, pointText } from "./time.js";
 import { goTo, goToLongest, rowText, selectSpan } from "./walk.js";
@@ -23,7 +24,10 @@ export function add(ns, classes) {
 async function sumsTable(walk, kind, span) {
 	const { view } = walk,
 		{ rows } = await ask(question("sums", span));
-	const wanted = rows.filter(({ id, ns }) => view.rows.get(id)?.kind === kind && interest(ns) > 0);
+	const filter = wantedRows(view.tree, view.filter);
+	const wanted = rows.filter(
+		({ id, ns }) => view.rows.get(id)?.kind === kind && interest(ns) > 0 && (filter?.has(id) ?? true)
+	);
 	const waits = ns => interest(ns) - add(ns, ON_CPU) - add(ns, [WAIT_CPU, UNKNOWN]);
 	const owner = row => view.rows.get(view.rows.get(row.id).parent);
 
@@ -32,6 +36,7 @@ async function sumsTable(walk, kind, span) {
 		[
 			{
 				title: kind === "process" ? "Process" : "Thread",
+				name: row => rowText(view, row.id),
 				cell: row => linkButton(rowText(view, row.id), () => goTo(walk, row.id))
 			},
 			...(kind === "thread"
@@ -67,7 +72,8 @@ async function waitsTable(walk, span, row) {
 		other.kind === wait.kind &&
 		(other.target ?? "") === (wait.target ?? "") &&
 		(other.via ?? "") === (wait.via ?? "");
-	const place = wait => wait.thread ?? null;
+	const place = wait => wait.thread ?? null,
+		filter = wantedRows(walk.view.tree, walk.view.filter);
 
 	return [
 		...makeTable(
@@ -77,6 +83,7 @@ async function waitsTable(walk, span, row) {
 				count("Count", wait => wait.count),
 				{
 					title: "Waits for",
+					name: objectText,
 					cell: wait =>
 						wait.thread?.row !== undefined && wait.thread.row !== null && wait.class !== WAIT_CPU
 							? linkButton(objectText(wait), () =>
@@ -87,14 +94,23 @@ async function waitsTable(walk, span, row) {
 				{ title: "In the call", text: wait => clean(wait.call) },
 				{
 					title: "Thread",
+					name: wait => (place(wait) ? processText(place(wait)) : ""),
 					cell: wait =>
 						place(wait) ? linkButton(processText(place(wait)), () => goTo(walk, place(wait).row)) : ""
 				},
 				{ title: "At rest", text: wait => (wait.idle ? "yes" : "") }
 			],
-			waits.sort((a, b) => Boolean(a.idle) - Boolean(b.idle))
+			waits
+				.filter(wait => filter?.has(wait.thread?.row) ?? true)
+				.sort((a, b) => Boolean(a.idle) - Boolean(b.idle))
 		),
-		rest_ns ? el("p", { class: "dim" }, `All other waits together: ${durationText(rest_ns)}.`) : null
+		rest_ns
+			? el(
+					"p",
+					{ class: "dim" },
+					`All other waits${filter ? ", of all rows," : ""} together: ${durationText(rest_ns)}.`
+				)
+			: null
 	];
 }
 
@@ -109,19 +125,26 @@ async function eventsTable(walk, span) {
 		start = Number(view.about.start_ns),
 		box = el("div", {}),
 		again = el("p", {}),
+		filter = wantedRows(view.tree, view.filter),
+		tids = filter && new Set([...filter].map(id => view.rows.get(id)?.tid)),
 		all = [];
 	const threadRow = ({ tid, t }) =>
 		[...view.rows.values()].find(row => row.kind === "thread" && row.tid === tid && row.from <= t && row.to >= t);
 	const more = async from => {
 		const { events, next } = await ask(question("events", { from, max: EVENTS_AT_ONCE }));
 
-		all.push(...events.map(event => ({ ...event, t: event.ts_ns - start })).filter(event => event.t < span.to));
+		all.push(
+			...events
+				.map(event => ({ ...event, t: event.ts_ns - start }))
+				.filter(event => event.t < span.to && (tids?.has(event.tid) ?? true))
+		);
 		box.replaceChildren(
 			...makeTable(
 				"Events in time order",
 				[
 					{
 						title: "Time",
+						name: event => String(event.t).padStart(20, "0"),
 						cell: event =>
 							linkButton(pointText(event.t, 1), async () => {
 								await selectSpan(walk, threadRow(event)?.id, event.t);
@@ -162,7 +185,9 @@ export function spanTitle(view) {
 	const { from, to } = chosenSpan(view),
 		distance = Math.max(1, (to - from) / 100);
 
+	const only = view.filter.trim() ? `Only rows with \u201c${clean(view.filter.trim(), 40)}\u201d. ` : "";
+
 	return from === 0 && to === view.duration
-		? `The whole trace, ${durationText(to)}`
-		: `${pointText(from, distance)} to ${pointText(to, distance)} (${durationText(to - from)}), ${view.range ? "measured" : "the visible span"}`;
+		? `${only}The whole ${view.about.part ? "part" : "trace"}, ${durationText(to)}`
+		: `${only}${pointText(from, distance)} to ${pointText(to, distance)} (${durationText(to - from)}), ${view.range ? "measured" : "the visible span"}`;
 }

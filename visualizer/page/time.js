@@ -32,6 +32,11 @@ export function countText(n) {
 	return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** "1 event", "27,550 events" */
+export function numberText(n, noun) {
+	return `${countText(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
 export function bytesText(n) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 	let unit = 0;
@@ -59,6 +64,13 @@ export function pointText(t, distance) {
 	const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / distance) - 1e-9)));
 
 	return `${(t / unit).toFixed(digits)} ${name}`;
+}
+
+/** The part of a trace that a page of --from and --to shows: "1.20 s to 1.45 s of 10.000 s". */
+export function partText({ part, duration_ns }) {
+	const distance = Math.max(1, duration_ns / 100);
+
+	return `the part from ${pointText(part.from_ns, distance)} to ${pointText(part.from_ns + duration_ns, distance)} of ${durationText(part.of_ns)}`;
 }
 
 /** The wall clock at @t as UTC: "01:30:53.106086". @startRealtimeNs: a BigInt; digits of a second. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // timeline.js - draws the canvas: names of rows, time axis, bars, texts in boxes.
 
+import { LEAST_LETTER } from "./boxes.js";
 import { CLASSES, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
 import { scopesOf } from "./lanes.js";
 import { drawOverlay } from "./overlay.js";
@@ -11,8 +12,7 @@ import { boxText, clean } from "./words.js";
 
 const FONT = "12px system-ui, 'DejaVu Sans', sans-serif",
 	SMALL_FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
-const LEAST_TEXT = 34,
-	LEAST_LETTER = 12; // CSS pixels of a box with a text, and with the letter of its class
+const LEAST_TEXT = 34; // CSS pixels of a box with a text
 
 /** @picture: where the shares are; @boxes: where the spans are; the painter sets their sizes. */
 export function makeTimeline(canvas, view, picture, boxes) {
@@ -153,7 +153,10 @@ function drawAxis(timeline) {
 	context.fillRect(0, 0, view.labelWidth + view.width, AXIS_HEIGHT);
 	context.font = SMALL_FONT;
 	context.fillStyle = colours.dim;
-	context.fillText(`${durationText(view.to - view.from)} of ${durationText(view.duration)}`, 8, 15);
+	const length = durationText(view.to - view.from),
+		whole = durationText(view.duration);
+
+	context.fillText(view.to - view.from > view.duration ? `${length}, trace: ${whole}` : `${length} of ${whole}`, 8, 15);
 	context.fillText(start ? `${wallText(view.from, start, wallDigits(distance))} UTC` : "", 8, 31);
 	for (let t = Math.ceil(view.from / distance) * distance; t <= view.to; t += distance) {
 		const x = xAt(view, t);

@@ -22,6 +22,8 @@ export function makeView(about) {
 		duration: Math.max(1, about.duration_ns),
 		from: 0,
 		to: Math.max(1, about.duration_ns),
+		least: 0,
+		most: Math.max(1, about.duration_ns), // what may be visible; beside another trace it is more than this one
 		width: 800,
 		height: 400,
 		labelWidth: 240, // of the plot and of the names, in CSS pixels
@@ -60,8 +62,8 @@ export function makeView(about) {
 
 /** Shows from..to, inside the trace and no closer than the closest zoom. */
 export function showSpan(view, from, to) {
-	const length = Math.min(view.duration, Math.max(LEAST_NS, to - from));
-	const begin = Math.max(0, Math.min(view.duration - length, from - (length - (to - from)) / 2));
+	const length = Math.min(view.most - view.least, Math.max(LEAST_NS, to - from));
+	const begin = Math.max(view.least, Math.min(view.most - length, from - (length - (to - from)) / 2));
 
 	if (begin === view.from && begin + length === view.to) return;
 	view.from = begin;
@@ -79,14 +81,14 @@ export function showAround(view, from, to, margin = 0.08) {
 
 /** Zooms by @factor (less than 1: closer) so that the time @t keeps its place. */
 export function zoom(view, factor, t = (view.from + view.to) / 2) {
-	const length = Math.min(view.duration, Math.max(LEAST_NS, (view.to - view.from) * factor));
+	const length = Math.min(view.most - view.least, Math.max(LEAST_NS, (view.to - view.from) * factor));
 	const from = t - ((t - view.from) * length) / (view.to - view.from);
 
 	showSpan(view, from, from + length);
 }
 
 export function pan(view, ns) {
-	const from = Math.max(0, Math.min(view.duration - (view.to - view.from), view.from + ns));
+	const from = Math.max(view.least, Math.min(view.most - (view.to - view.from), view.from + ns));
 
 	showSpan(view, from, from + (view.to - view.from));
 }
@@ -101,9 +103,10 @@ export function xAt(view, t) {
 
 /** The span that tables and paths are about: the measured one, or the visible one. In whole ns. */
 export function chosenSpan(view) {
-	const { from, to } = view.range ?? view;
+	const { from, to } = view.range ?? view,
+		end = Math.max(1, Math.min(view.duration, Math.ceil(to)));
 
-	return { from: Math.max(0, Math.floor(from)), to: Math.min(view.duration, Math.ceil(to)) };
+	return { from: Math.min(end - 1, Math.max(0, Math.floor(from))), to: end };
 }
 
 export function scrollRows(view, pixels) {

@@ -357,5 +357,5 @@ export function zoomToSelection(walk) {
 		span = view.span ?? view.range;
 
 	if (span) showAround(view, span.from, span.to, 0.5);
-	else showSpan(view, 0, view.duration);
+	else showSpan(view, view.least, view.most);
 }

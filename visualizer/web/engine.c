@@ -18,7 +18,7 @@
 
 void *EXPORTED(engine_take)(size_t bytes);
 void EXPORTED(engine_give)(void *memory);
-int EXPORTED(engine_open)(const unsigned char *bytes, size_t size, const char *name);
+int EXPORTED(engine_open)(const unsigned char *bytes, size_t size, const char *name, uint64_t from_ns, uint64_t to_ns);
 int EXPORTED(engine_step)(unsigned int step, unsigned int of);
 size_t EXPORTED(engine_ask)(const char *question);
 const char *EXPORTED(engine_answer)(void);
@@ -36,15 +36,29 @@ void engine_give(void *memory)
 	free(memory);
 }
 
-/* @bytes stay as long as the engine. Returns 0; 1 after a message. */
-int engine_open(const unsigned char *bytes, size_t size, const char *name)
+/* A time in the clock of the trace, as an option would give it; 0: none is given. */
+static struct time_point point_of(const struct trace *trace, uint64_t ns)
 {
-	static const struct visualizer_options options = {
+	return ns ? (struct time_point){.origin = TIME_AFTER_START, .ns = ns - trace_get_info(trace)->complete_from_ns}
+		  : (struct time_point){0};
+}
+
+/*
+ * @bytes stay as long as the engine. @from_ns, @to_ns: the window, in the clock of the trace; 0: it
+ * is not given. Returns 0; 1 or 2 after a message.
+ */
+int engine_open(const unsigned char *bytes, size_t size, const char *name, uint64_t from_ns, uint64_t to_ns)
+{
+	struct visualizer_options options = {
 		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
 	struct trace_error error = {0};
 	const struct trace *trace = trace_open_memory(bytes, size, name, &error);
 
-	return trace ? view_session_begin(&session, trace, &options) : complain_of_error(&error);
+	if (!trace)
+		return complain_of_error(&error);
+	options.window.from = point_of(trace, from_ns);
+	options.window.to = point_of(trace, to_ns);
+	return view_session_begin(&session, trace, &options);
 }
 
 /* Step @step of @of of the pass. Returns 1 at the end, 0 if events are left, -1 after a message. */

@@ -22,6 +22,7 @@ function startWorker() {
 		engine: textOf("engine"),
 		trace: textOf("trace-data"),
 		name: JSON.parse(textOf("trace-name")),
+		window: JSON.parse(textOf("trace-window")),
 	});
 	document.getElementById("engine").remove();
 	document.getElementById("trace-data").remove();

@@ -2,6 +2,7 @@
 /* no_system.c - for WebAssembly: what a page does not have. */
 #include <stddef.h>
 #include <sys/mman.h>
+#include <trace/reader.h>
 #include "ahead.h"
 #include "pass_progress.h"
 #include "progress_line.h"
@@ -23,6 +24,13 @@ bool ahead_take(struct ahead *ahead, size_t span_idx, struct block *block, int *
 struct ahead *ahead_free(struct ahead *ahead)
 {
 	return NULL;
+}
+
+/* ---- files: the trace is in memory ---- */
+
+enum trace_file_state trace_file_state(const struct trace *trace)
+{
+	return TRACE_FILE_SAME;
 }
 
 /* ---- large pages ---- */

@@ -2,8 +2,8 @@
 // worker.js - the worker of the self-contained page: unpacks the engine and the trace, makes the pass in steps, and
 // answers the page's questions meanwhile.
 //
-// The first message is {engine, trace, name}: two files as base64 of gzip. The others are {id, question}; each is
-// answered with {id, bytes}. An error is an answer, too: {"error": "one sentence"}.
+// The first message is {engine, trace, name, window}: two files as base64 of gzip, and {from_ns, to_ns} as texts, in the
+// clock of the trace; "0" is not given. The others are {id, question}; each is answered with {id, bytes}. An error is an answer, too: {"error": "one sentence"}.
 
 "use strict";
 
@@ -85,13 +85,13 @@ function putText(text) {
 	return put(new TextEncoder().encode(text + "\0"));
 }
 
-async function open({ engine: packed, trace, name }) {
+async function open({ engine: packed, trace, name, window }) {
 	const module = await WebAssembly.compile(await unpack(packed)),
 		bytes = await unpack(trace);
 
 	engine = (await WebAssembly.instantiate(module, importsOf(module))).exports;
 	engine._initialize?.();
-	if (engine.engine_open(put(bytes), bytes.length, putText(name)))
+	if (engine.engine_open(put(bytes), bytes.length, putText(name), BigInt(window.from_ns), BigInt(window.to_ns)))
 		throw new Error(messages.trim().replace(/^tracevisualizer: /, ""));
 }
 

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* index_series.c - series as columns: index_series.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+#include "index_bits.h"
+#include "index_series.h"
+#include "view_rows.h"
+
+#define BLOCK_ENTRIES (1u << 18)
+#define MAX_COLUMNS   (1u << 30) /* bytes of the columns of a block */
+#define LEVEL	      3		 /* of the compression */
+#define IS_PIECE      0u	 /* a value of a thread: the next piece; others are activities + 1 */
+#define NR_SPECIAL    9u	 /* the highest values of a CPU's series become the lowest */
+_Static_assert(RUN_ALONE + NR_SPECIAL == 0, "the values that are no timelines become 0 to 8");
+
+/* the columns of durations: by the class of a thread's entry, or by what a CPU did */
+enum duration_kind {
+	OF_PIECE = TRACE_NR_CLASSES,
+	OF_THREAD_ON_CPU,
+	OF_CPU_ALONE,
+	OF_STATE, /* + the state of a piece that is not the first */
+	NR_DURATIONS = OF_STATE + PIECE_STATES,
+};
+
+/* ---- write ---- */
+
+struct block_out {
+	struct bytes_out values;
+	struct bytes_out lengths[NR_DURATIONS];
+	struct bits_out bits;
+	uint32_t nr_series, nr_entries;
+	bool failed;
+};
+
+static void put_duration(struct block_out *block, unsigned int kind, uint64_t ns)
+{
+	uint8_t length = ns ? (uint8_t)(64 - __builtin_clzll(ns)) : 0;
+
+	bytes_put(&block->lengths[kind], &length, 1);
+	if (length > 1)
+		bits_put(&block->bits, ns, length - 1u);
+}
+
+/* The first state is the rest of the duration. */
+static void put_piece(struct block_out *block, const struct history_piece *piece, uint64_t ns)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < PIECE_STATES; i++) {
+		sum += piece->ns[i];
+		if (i)
+			put_duration(block, OF_STATE + (unsigned int)i, piece->ns[i]);
+	}
+	block->failed |= sum != ns;
+}
+
+static void put_thread_series(struct block_out *block, const struct trace_history *history,
+			      const struct thread_timeline *timeline)
+{
+	const struct series *series = &timeline->series;
+	uint32_t nr_pieces = 0;
+
+	for (uint32_t i = 0; i < series->nr; i++) {
+		uint32_t value = series->value[i];
+		uint64_t ns = series_to(series, i) - series->from[i];
+
+		if (!(value & PIECE)) {
+			bytes_put_number(&block->values, value + 1ull);
+			put_duration(block, history->activities[value].class_of_time, ns);
+			continue;
+		}
+		block->failed |= value != (PIECE | nr_pieces);
+		bytes_put_number(&block->values, IS_PIECE);
+		put_duration(block, OF_PIECE, ns);
+		if (nr_pieces < timeline->nr_pieces)
+			put_piece(block, &timeline->pieces[nr_pieces++], ns);
+	}
+	block->failed |= nr_pieces != timeline->nr_pieces;
+}
+
+static void put_cpu_series(struct block_out *block, const struct series *series)
+{
+	for (uint32_t i = 0; i < series->nr; i++) {
+		uint32_t code = series->value[i] + NR_SPECIAL; /* wraps around */
+
+		bytes_put_number(&block->values, code);
+		put_duration(block, code < NR_SPECIAL ? OF_CPU_ALONE : OF_THREAD_ON_CPU,
+			     series_to(series, i) - series->from[i]);
+	}
+}
+
+static void put_columns(struct block_out *block, struct bytes_out *out)
+{
+	size_t bytes = block->values.nr, room, packed;
+	uint8_t *columns, *at, *frame = NULL;
+
+	for (int i = 0; i < NR_DURATIONS; i++)
+		bytes += block->lengths[i].nr;
+	room = ZSTD_compressBound(bytes);
+	columns = at = malloc(bytes + 1);
+	if (columns)
+		frame = malloc(room);
+	out->failed |= !frame || bytes > MAX_COLUMNS;
+	for (int i = -1; frame && i < NR_DURATIONS; i++) {
+		const struct bytes_out *column = i < 0 ? &block->values : &block->lengths[i];
+
+		bytes_put_number(out, column->nr);
+		if (column->nr)
+			at = (uint8_t *)memcpy(at, column->at, column->nr) + column->nr;
+	}
+	packed = frame ? ZSTD_compress(frame, room, columns, bytes, LEVEL) : 0;
+	out->failed |= ZSTD_isError(packed);
+	if (!out->failed) {
+		bytes_put_number(out, packed);
+		bytes_put(out, frame, packed);
+	}
+	free(columns);
+	free(frame);
+}
+
+static void put_block(struct block_out *block, struct bytes_out *out)
+{
+	bits_end(&block->bits);
+	out->failed |= block->failed || block->values.failed || block->bits.bytes.failed;
+	for (int i = 0; i < NR_DURATIONS; i++)
+		out->failed |= block->lengths[i].failed;
+	if (!out->failed) {
+		bytes_put_number(out, block->nr_series);
+		put_columns(block, out);
+		bytes_put_number(out, block->bits.bytes.nr);
+		bytes_put(out, block->bits.bytes.at, block->bits.bytes.nr);
+	}
+	bytes_free(&block->values);
+	bytes_free(&block->bits.bytes);
+	for (int i = 0; i < NR_DURATIONS; i++)
+		bytes_free(&block->lengths[i]);
+	*block = (struct block_out){0};
+}
+
+void series_save(const struct trace_history *history, const struct stored_series *list, size_t nr,
+		 struct bytes_out *out)
+{
+	struct block_out block = {0};
+
+	for (size_t i = 0; i < nr && !out->failed; i++) {
+		if (list[i].timeline)
+			put_thread_series(&block, history, list[i].timeline);
+		else
+			put_cpu_series(&block, list[i].series);
+		block.nr_series++;
+		block.nr_entries += list[i].series->nr;
+		if (block.nr_entries >= BLOCK_ENTRIES || i + 1 == nr)
+			put_block(&block, out);
+	}
+	put_block(&block, &(struct bytes_out){.failed = true}); /* releases it */
+}
+
+/* ---- read ---- */
+
+struct block_in {
+	struct bytes_in values;
+	struct bytes_in lengths[NR_DURATIONS];
+	struct bits_in bits;
+	uint8_t *columns; /* owned */
+	uint32_t nr_series;
+	bool failed;
+};
+
+static inline uint64_t take_duration(struct block_in *block, unsigned int kind)
+{
+	struct bytes_in *lengths = &block->lengths[kind];
+	unsigned int length = lengths->at < lengths->end ? *lengths->at : 65;
+
+	if (length > 64) {
+		block->failed = true;
+		return 0;
+	}
+	lengths->at++;
+	return length > 1 ? 1ull << (length - 1) | bits_take(&block->bits, length - 1) : length;
+}
+
+static inline uint64_t take_value(struct block_in *block)
+{
+	if (block->values.at < block->values.end && *block->values.at < 0x80)
+		return *block->values.at++;
+	return bytes_number(&block->values);
+}
+
+/* The next entry of @series begins at its end. */
+static inline void take_entry(struct block_in *block, struct series *series, uint32_t idx, uint32_t value, uint64_t ns)
+{
+	series->from[idx] = series->end;
+	series->value[idx] = value;
+	block->failed |= !ns || ns > INT64_MAX || series->end > INT64_MAX;
+	series->end += ns;
+}
+
+static void take_piece(struct block_in *block, struct history_piece *piece, uint64_t ns)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 1; i < PIECE_STATES; i++) {
+		uint64_t part = take_duration(block, OF_STATE + i);
+
+		block->failed |= part > UINT32_MAX;
+		sum += piece->ns[i] = (uint32_t)part;
+	}
+	block->failed |= sum > ns || ns > UINT32_MAX;
+	piece->ns[0] = (uint32_t)(ns - sum);
+}
+
+static void take_thread_series(struct block_in *block, const struct trace_history *history,
+			       struct thread_timeline *timeline)
+{
+	struct series *series = &timeline->series;
+	uint32_t nr_pieces = 0;
+
+	for (uint32_t i = 0; i < series->nr && !block->failed; i++) {
+		uint64_t code = take_value(block), ns;
+
+		if (code == IS_PIECE) {
+			ns = take_duration(block, OF_PIECE);
+			block->failed |= nr_pieces >= timeline->nr_pieces;
+			if (!block->failed) {
+				take_piece(block, &timeline->pieces[nr_pieces], ns);
+				take_entry(block, series, i, PIECE | nr_pieces++, ns);
+			}
+		} else if (code <= history->nr_activities) {
+			ns = take_duration(block, history->activities[code - 1].class_of_time);
+			take_entry(block, series, i, (uint32_t)code - 1, ns);
+		} else {
+			block->failed = true;
+		}
+	}
+	block->failed |= nr_pieces != timeline->nr_pieces;
+}
+
+static void take_cpu_series(struct block_in *block, const struct trace_history *history, struct series *series)
+{
+	for (uint32_t i = 0; i < series->nr && !block->failed; i++) {
+		uint64_t code = take_value(block);
+
+		block->failed |= code >= history->nr_timelines + (uint64_t)NR_SPECIAL;
+		take_entry(block, series, i, (uint32_t)code - NR_SPECIAL,
+			   take_duration(block, code < NR_SPECIAL ? OF_CPU_ALONE : OF_THREAD_ON_CPU));
+	}
+}
+
+/* Returns 0 or -ENOMEM. */
+static int take_columns(struct block_in *block, struct bytes_in *in)
+{
+	size_t sizes[NR_DURATIONS + 1], bytes = 0, packed;
+	const uint8_t *frame, *at;
+
+	for (int i = 0; i <= NR_DURATIONS; i++) {
+		sizes[i] = (size_t)bytes_below(in, MAX_COLUMNS);
+		bytes += sizes[i];
+	}
+	packed = (size_t)bytes_number(in);
+	frame = bytes_take(in, packed);
+	if (!frame || bytes > MAX_COLUMNS || ZSTD_getFrameContentSize(frame, packed) != bytes) {
+		in->failed = true;
+		return 0;
+	}
+	block->columns = malloc(bytes + 1);
+	if (!block->columns)
+		return -ENOMEM;
+	in->failed |= ZSTD_decompress(block->columns, bytes, frame, packed) != bytes;
+	at = block->columns;
+	block->values = (struct bytes_in){.at = at, .end = at + sizes[0]};
+	at += sizes[0];
+	for (int i = 0; i < NR_DURATIONS; i++) {
+		block->lengths[i] = (struct bytes_in){.at = at, .end = at + sizes[i + 1]};
+		at += sizes[i + 1];
+	}
+	return 0;
+}
+
+/* Is nothing left that was not read? */
+static bool is_read(const struct block_in *block)
+{
+	for (int i = 0; i < NR_DURATIONS; i++)
+		if (block->lengths[i].at != block->lengths[i].end)
+			return false;
+	return block->values.at == block->values.end && bits_are_read(&block->bits);
+}
+
+static int series_take_memory(const struct stored_series *stored)
+{
+	struct thread_timeline *timeline = stored->timeline;
+	struct series *series = stored->series;
+
+	if (series->nr) {
+		series->from = malloc(series->nr * sizeof(*series->from));
+		series->value = malloc(series->nr * sizeof(*series->value));
+	}
+	if (timeline && timeline->nr_pieces)
+		timeline->pieces = malloc(timeline->nr_pieces * sizeof(*timeline->pieces));
+	if ((series->nr && (!series->from || !series->value)) || (timeline && timeline->nr_pieces && !timeline->pieces))
+		return -ENOMEM;
+	series->max = series->nr;
+	if (timeline)
+		timeline->max_pieces = timeline->nr_pieces;
+	return 0;
+}
+
+static int take_block(const struct trace_history *history, const struct stored_series *list, size_t nr,
+		      struct bytes_in *in, size_t *ret_nr)
+{
+	struct block_in block = {0};
+	int error;
+
+	*ret_nr = (size_t)bytes_below(in, nr + 1);
+	error = take_columns(&block, in);
+	block.bits.nr_bytes = (size_t)bytes_number(in);
+	block.bits.bytes = bytes_take(in, block.bits.nr_bytes);
+	in->failed |= !*ret_nr;
+	for (size_t i = 0; i < *ret_nr && !in->failed && !error; i++) {
+		error = series_take_memory(&list[i]);
+		if (error)
+			break;
+		if (list[i].timeline)
+			take_thread_series(&block, history, list[i].timeline);
+		else
+			take_cpu_series(&block, history, list[i].series);
+		in->failed |= block.failed || block.values.failed;
+	}
+	in->failed |= !error && !in->failed && !is_read(&block);
+	free(block.columns);
+	return error;
+}
+
+int series_load(const struct trace_history *history, const struct stored_series *list, size_t nr, struct bytes_in *in)
+{
+	size_t taken = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < nr && !in->failed && !error; i += taken)
+		error = take_block(history, list + i, nr - i, in, &taken);
+	return error;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_INDEX_SERIES_H
+#define ANALYZER_INDEX_SERIES_H
+/*
+ * index_series.h - the entries of series as columns, for the index of a view.
+ *
+ * An entry is a value and a duration; the next entry begins where it ends. The values are a column
+ * of numbers. A column has the number of bits of each duration; the bits themselves, without the
+ * first, which is a 1, are in a stream of bits. Durations of one kind, such as those in own
+ * code or those of waits for files, have a column of their own, because their numbers of bits are
+ * similar. The columns are compressed; the bits are not, because they are random.
+ *
+ * Series are stored in blocks of about BLOCK_ENTRIES entries, so that each block can be read alone.
+ */
+#include "critical_path_history.h"
+#include "index_bytes.h"
+
+/**
+ * struct stored_series - a series of an index
+ * @timeline: of a thread: has @series, and pieces; NULL: it is of a CPU, and its values are
+ *     timelines, or the highest numbers
+ */
+struct stored_series {
+	struct series *series;
+	struct thread_timeline *timeline;
+};
+
+/**
+ * series_save() - append all entries of @list to @out
+ * Sets @out->failed if an entry is not as the history makes it.
+ */
+void series_save(const struct trace_history *history, const struct stored_series *list, size_t nr,
+		 struct bytes_out *out);
+/**
+ * series_load() - the entries of @list, of which the number of entries and of pieces is known
+ * @list: each series has its begin in series.end, and no arrays yet
+ * Sets @in->failed if anything cannot be. Returns 0 or -ENOMEM.
+ */
+int series_load(const struct trace_history *history, const struct stored_series *list, size_t nr, struct bytes_in *in);
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * profile.c - a profile of an analysis: its hooks, and its results.
+ *
+ * The interval hook adds the time of each interval to a stratum. The event hook finds the stratum
+ * of a sample from the state at its time. Both use the same texts of the analysis, so a sample is
+ * in the stratum of the interval in which it falls, although that interval is not closed yet.
+ *
+ * The timer that takes a sample is an interrupt itself. The sample belongs to what the interrupt
+ * interrupted: an outer interrupt or softirq, or else the thread.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "accounting.h"
+#include "error_set.h"
+#include "hooks.h"
+#include "profile_frames.h"
+#include "profile_strata.h"
+#include "profile_verify.h"
+#include "state.h"
+#include "window.h"
+
+/**
+ * struct frame_owner_row - the owner of frames that a process has now; 0: another one with the next
+ * sample
+ */
+struct frame_owner_row {
+	uint64_t key; /* address of the process */
+	uint32_t owner;
+};
+
+struct trace_profile {
+	struct trace_analysis *analysis; /* borrowed */
+	struct strata strata;
+	struct frame_tree frames;
+	struct hash_table owners;
+	struct trace_profile_numbers numbers;
+	bool is_divided;
+	int failed;
+	/* where trace_profile_get_share() is: the share @at is group @group of stratum @stratum */
+	size_t at;
+	uint32_t stratum, group;
+};
+
+/* ---- strata ---- */
+
+/* Texts of the analysis are equal if their addresses are; but "" has one in each file. */
+static const char *one_text(const char *text)
+{
+	static const char none[] = "";
+
+	return text && *text ? text : none;
+}
+
+static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	struct trace_profile *profile = data;
+	bool blocked = interval->state == TRACE_STATE_BLOCKED;
+	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns;
+	struct stratum *stratum;
+
+	if (!window_cut(analysis->window, &from_ns, &to_ns))
+		return;
+	stratum = stratum_of(&profile->strata, &(struct stratum){.thread = interval->thread,
+								 .state = interval->state,
+								 .kind = blocked ? interval->kind : TRACE_WAIT_FILE,
+								 .idle = blocked && interval->idle,
+								 .name = one_text(interval->name),
+								 .target = one_text(blocked ? interval->target : NULL),
+								 .via = one_text(blocked ? interval->via : NULL),
+								 .path = one_text(blocked ? interval->path : NULL),
+								 .other = blocked ? interval->other : NULL});
+
+	if (!stratum)
+		return;
+	stratum->ns += to_ns - from_ns;
+	stratum->intervals++;
+}
+
+/* A thread ran before its first event: now it is known in which mode. */
+static void on_mode(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, bool in_syscall)
+{
+	struct trace_profile *profile = data;
+	struct stratum running = {.thread = thread, .state = TRACE_STATE_RUNNING}, known = running;
+
+	running.name = running.target = running.via = running.path = one_text(NULL);
+	known = running;
+	known.state = in_syscall ? TRACE_STATE_SYSCALL : TRACE_STATE_USER;
+	if (!stratum_of(&profile->strata, &running) || !stratum_of(&profile->strata, &known))
+		return;
+	/* the list may have moved */
+	stratum_merge(&profile->strata, stratum_of(&profile->strata, &known), stratum_of(&profile->strata, &running));
+}
+
+/* ---- stacks ---- */
+
+static uint32_t owner_of(struct trace_profile *profile, const struct trace_thread *thread, uint64_t ts_ns)
+{
+	struct frame_owner_row *row = table_add(&profile->owners, sizeof(*row),
+						(uintptr_t)trace_thread_process(thread));
+
+	if (!row) {
+		profile->failed = -ENOMEM;
+		return 0;
+	}
+	if (!row->owner)
+		row->owner = 1 + frame_owner_add(&profile->frames, trace_thread_tid(thread), ts_ns);
+	return row->owner - 1;
+}
+
+/* The process runs another program from now on. */
+static void forget_owner(struct trace_profile *profile, uint32_t tid)
+{
+	const struct trace_thread *thread = trace_find_thread(profile->analysis, tid);
+	struct frame_owner_row *row =
+		thread ? table_find(&profile->owners, sizeof(*row), (uintptr_t)trace_thread_process(thread)) : NULL;
+
+	if (row)
+		row->owner = 0;
+}
+
+/** struct stack - of a sample being added; @caller: the last frame, from the outermost inwards */
+struct stack {
+	struct trace_profile *profile;
+	const struct trace_event *event;
+	uint32_t owner;
+	uint32_t caller;
+};
+
+static void push(struct stack *stack, uint64_t address, bool in_kernel, bool is_claimed)
+{
+	uint32_t frame = frame_add(&stack->profile->frames,
+				   &(struct stack_frame){.address = address,
+							 .caller = stack->caller,
+							 .owner = stack->owner & ((1u << 30) - 1),
+							 .flags = (in_kernel ? FRAME_IN_KERNEL : 0) |
+								  (is_claimed ? FRAME_IS_CLAIMED : 0)});
+
+	if (frame != NO_FRAME)
+		stack->caller = frame;
+}
+
+/* @first_is_exact: the first address is where the thread left user mode */
+static void push_list(struct stack *stack, const char *field, bool in_kernel, bool first_is_exact)
+{
+	size_t bytes;
+	const unsigned char *list = trace_event_bytes(stack->event, trace_type_field(stack->event->type, field),
+						      &bytes);
+
+	for (size_t nr = list ? bytes / sizeof(uint64_t) : 0; nr-- > 0;) {
+		uint64_t address;
+
+		memcpy(&address, list + nr * sizeof(address), sizeof(address));
+		push(stack, address, in_kernel, !in_kernel && !(first_is_exact && nr == 0));
+	}
+}
+
+static uint32_t stack_of(struct trace_profile *profile, const struct trace_event *event,
+			 const struct trace_thread *thread, const struct trace_sample *sample)
+{
+	struct stack stack = {.profile = profile, .event = event, .caller = NO_FRAME};
+
+	stack.owner = owner_of(profile, thread, event->ts_ns);
+	push_list(&stack, "user", false, !sample->in_user);
+	push_list(&stack, "kernel", true, false);
+	push(&stack, sample->ip, !sample->in_user, false);
+	return stack.caller;
+}
+
+/* ---- samples ---- */
+
+/* The thread that had the CPU, or NULL: not known, or the events before contradict the sample. */
+static const struct trace_thread *thread_of(const struct trace_profile *profile, uint32_t cpu,
+					    const struct trace_sample *sample)
+{
+	const struct trace_thread *thread = trace_thread_on_cpu(profile->analysis, cpu);
+
+	return thread && trace_thread_tid(thread) == sample->tid ? thread : NULL;
+}
+
+/* The timer interrupts with interrupts off, so the innermost one of the hardware is its own. */
+static unsigned int nested_below(const struct cpu *cpu)
+{
+	unsigned int nested = cpu->nested;
+
+	return nested && cpu->nest[nested - 1].type != NEST_SOFTIRQ ? nested - 1 : nested;
+}
+
+static void add_sample(struct trace_profile *profile, const struct trace_event *event)
+{
+	struct trace_analysis *a = profile->analysis;
+	const struct trace_sample *sample = event->payload;
+	const struct trace_thread *thread = thread_of(profile, event->cpu, sample);
+	struct stratum wanted = {.thread = thread}, *stratum;
+	const char *name;
+
+	profile->numbers.samples++;
+	profile->numbers.cut += sample->cut != 0;
+	if (!thread) {
+		profile->numbers.unplaced++;
+		return;
+	}
+	wanted.state = acct_state_now(a, &a->cpus[event->cpu], nested_below(&a->cpus[event->cpu]), &name);
+	wanted.name = one_text(name);
+	wanted.target = wanted.via = wanted.path = one_text(NULL);
+	stratum = stratum_of(&profile->strata, &wanted);
+	if (stratum)
+		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, thread, sample), 1);
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct trace_profile *profile = data;
+
+	if (event->id == TRACE_EV_sched_exec && event->type->fixed_bytes >= sizeof(struct trace_sched_exec))
+		forget_owner(profile, ((const struct trace_sched_exec *)event->payload)->tid);
+	if (event->id == TRACE_EV_sample && event->type->fixed_bytes >= sizeof(struct trace_sample) &&
+	    !analysis->is_before_window && !analysis->is_past_window)
+		add_sample(profile, event);
+}
+
+/* ---- begin, end ---- */
+
+struct trace_profile *trace_profile_new(struct trace_analysis *analysis, struct trace_error *ret_error)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_profile *profile = calloc(1, sizeof(*profile));
+	int error = profile ? 0 : -ENOMEM;
+
+	mask[TRACE_EV_sample / 64] |= 1ull << TRACE_EV_sample % 64;
+	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
+	if (!error) {
+		profile->analysis = analysis;
+		error = trace_analysis_on_interval(analysis, on_interval, profile);
+	}
+	if (!error)
+		error = hooks_on_mode(analysis, on_mode, profile);
+	if (!error)
+		error = trace_analysis_on_event(analysis, mask, on_event, profile);
+	if (!error)
+		return profile;
+	error_set(ret_error, error, error == -EBUSY ? "the pass of the analysis has begun" : "no memory for a profile");
+	if (profile)
+		trace_analysis_remove_hooks(analysis, profile);
+	return trace_profile_free(profile);
+}
+
+struct trace_profile *trace_profile_free(struct trace_profile *profile)
+{
+	if (!profile)
+		return NULL;
+	strata_clear(&profile->strata);
+	frame_tree_clear(&profile->frames);
+	table_clear(&profile->owners);
+	free(profile);
+	return NULL;
+}
+
+int trace_profile_error(const struct trace_profile *profile)
+{
+	return profile->failed		? profile->failed
+	       : profile->strata.failed ? profile->strata.failed
+					: profile->frames.failed;
+}
+
+/* ---- results ---- */
+
+bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t number,
+			     struct trace_profile_frame *ret_frame)
+{
+	const struct stack_frame *frame = &profile->frames.frames[number < profile->frames.nr ? number : 0];
+
+	if (number >= profile->frames.nr)
+		return false;
+	*ret_frame = (struct trace_profile_frame){.address = frame->address,
+						  .caller = frame->caller,
+						  .tid = profile->frames.owners[frame->owner].tid,
+						  .ts_ns = profile->frames.owners[frame->owner].ts_ns,
+						  .in_kernel = frame->flags & FRAME_IN_KERNEL,
+						  .is_claimed = frame->flags & FRAME_IS_CLAIMED};
+	return true;
+}
+
+static void divide(struct trace_profile *profile)
+{
+	if (profile->is_divided)
+		return;
+	profile->is_divided = true;
+	if (strata_split(&profile->strata))
+		profile->failed = -ENOMEM;
+	profile->group = profile->strata.nr ? profile->strata.list[0].first : NO_GROUP;
+}
+
+/* The next share: the next group of the stratum, or the first one of the next stratum. */
+static void advance(struct trace_profile *profile)
+{
+	const struct strata *strata = &profile->strata;
+
+	profile->at++;
+	if (profile->group != NO_GROUP)
+		profile->group = strata->groups[profile->group].next;
+	if (profile->group != NO_GROUP)
+		return;
+	profile->stratum++;
+	if (profile->stratum < strata->nr)
+		profile->group = strata->list[profile->stratum].first;
+}
+
+/* A stratum without time and samples has been merged into another. */
+static bool is_share(const struct trace_profile *profile)
+{
+	const struct stratum *stratum = &profile->strata.list[profile->stratum];
+
+	if (stratum->samples)
+		return profile->group != NO_GROUP && profile->strata.groups[profile->group].samples;
+	return stratum->ns && (profile->group == NO_GROUP || profile->group == stratum->first);
+}
+
+static void find_share(struct trace_profile *profile)
+{
+	while (profile->stratum < profile->strata.nr && !is_share(profile)) {
+		size_t at = profile->at;
+
+		advance(profile);
+		profile->at = at;
+	}
+}
+
+bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct trace_profile_share *ret_share)
+{
+	const struct stratum *stratum;
+	const struct sample_group *group;
+
+	divide(profile);
+	if (idx < profile->at) {
+		profile->at = profile->stratum = 0;
+		profile->group = profile->strata.nr ? profile->strata.list[0].first : NO_GROUP;
+	}
+	for (find_share(profile); profile->at < idx && profile->stratum < profile->strata.nr; find_share(profile))
+		advance(profile);
+	if (profile->stratum >= profile->strata.nr)
+		return false;
+	stratum = &profile->strata.list[profile->stratum];
+	group = stratum->samples ? &profile->strata.groups[profile->group] : NULL;
+	*ret_share = (struct trace_profile_share){.thread = stratum->thread,
+						  .state = stratum->state,
+						  .kind = stratum->kind,
+						  .idle = stratum->idle,
+						  .name = stratum->name,
+						  .target = stratum->target,
+						  .via = stratum->via,
+						  .path = stratum->path,
+						  .other = stratum->other,
+						  .frame = group ? group->frame : TRACE_PROFILE_NO_FRAME,
+						  .samples = group ? group->samples : 0,
+						  .of = stratum->samples,
+						  .intervals = stratum->intervals,
+						  .ns = group ? group->ns : stratum->ns};
+	return true;
+}
+
+const struct trace_analysis *profile_analysis(const struct trace_profile *profile)
+{
+	return profile->analysis;
+}
+
+void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers)
+{
+	*ret_numbers = profile->numbers;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_PROFILE_FRAMES_H
+#define ANALYZER_PROFILE_FRAMES_H
+/*
+ * profile_frames.h - the stacks of samples as a tree: a frame is an address and its caller. Stacks
+ * that have their outer frames in common share these.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace/profile.h>
+#include "hash_table.h"
+
+#define NO_FRAME TRACE_PROFILE_NO_FRAME
+
+/** struct frame_owner - a process while it runs one program: its addresses mean the same */
+struct frame_owner {
+	uint64_t ts_ns;
+	uint32_t tid;
+};
+
+enum { FRAME_IN_KERNEL = 1, FRAME_IS_CLAIMED = 2 };
+/** struct stack_frame - @flags: FRAME_* */
+struct stack_frame {
+	uint64_t address;
+	uint32_t caller;
+	uint32_t owner : 30;
+	uint32_t flags : 2;
+};
+
+/** struct frame_tree - zeroed: empty. @failed: -ENOMEM */
+struct frame_tree {
+	struct stack_frame *frames; /* owned */
+	uint32_t nr, room;
+	struct frame_owner *owners; /* owned */
+	uint32_t nr_owners, owners_room;
+	struct hash_table by_content;
+	int failed;
+};
+
+/** frame_owner_add() - the number of a new owner; 0 without memory, and @tree->failed */
+uint32_t frame_owner_add(struct frame_tree *tree, uint32_t tid, uint64_t ts_ns);
+/**
+ * frame_add() - the frame with this content, which is added if it is missing; NO_FRAME: no memory
+ */
+uint32_t frame_add(struct frame_tree *tree, const struct stack_frame *frame);
+void frame_tree_clear(struct frame_tree *tree);
+#endif

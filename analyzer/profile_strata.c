@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile_strata.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct stratum_row {
+	uint64_t key; /* hash of the content; if it is in use, the next free number */
+	uint32_t number;
+};
+struct group_row {
+	uint64_t key; /* stratum and frame */
+	uint32_t number;
+};
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	return hash_u64(hash ^ value);
+}
+
+static bool make_room(struct strata *strata, void **array, uint32_t nr, uint32_t *room, size_t bytes)
+{
+	uint32_t more = *room ? 2 * *room : 64;
+	void *bigger;
+
+	if (nr < *room)
+		return true;
+	bigger = more > *room ? reallocarray(*array, more, bytes) : NULL;
+	if (!bigger) {
+		strata->failed = -ENOMEM;
+		return false;
+	}
+	*array = bigger;
+	*room = more;
+	return true;
+}
+
+/* ---- strata ---- */
+
+static uint64_t key_of(const struct stratum *s)
+{
+	uint64_t hash = mix((uintptr_t)s->thread, (uint64_t)s->state << 16 | (uint64_t)s->kind << 8 | s->idle);
+
+	hash = mix(mix(hash, (uintptr_t)s->name), (uintptr_t)s->target);
+	return mix(mix(mix(hash, (uintptr_t)s->via), (uintptr_t)s->path), (uintptr_t)s->other);
+}
+
+static bool is_same(const struct stratum *a, const struct stratum *b)
+{
+	return a->thread == b->thread && a->state == b->state && a->kind == b->kind && a->idle == b->idle &&
+	       a->name == b->name && a->target == b->target && a->via == b->via && a->path == b->path &&
+	       a->other == b->other;
+}
+
+struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted)
+{
+	uint64_t key = key_of(wanted);
+	struct stratum_row *row;
+
+	for (;; key++) {
+		key += !key;
+		row = table_add(&strata->by_content, sizeof(*row), key);
+		if (!row)
+			break;
+		if (!row->number) {
+			if (!make_room(strata, (void **)&strata->list, strata->nr, &strata->room,
+				       sizeof(*strata->list)))
+				return NULL;
+			strata->list[strata->nr] = *wanted;
+			strata->list[strata->nr].first = strata->list[strata->nr].last = NO_GROUP;
+			row->number = ++strata->nr;
+			return &strata->list[row->number - 1];
+		}
+		if (is_same(&strata->list[row->number - 1], wanted))
+			return &strata->list[row->number - 1];
+	}
+	strata->failed = -ENOMEM;
+	return NULL;
+}
+
+void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples)
+{
+	uint32_t number = (uint32_t)(stratum - strata->list);
+	struct group_row *row = table_add(&strata->by_frame, sizeof(*row), ((uint64_t)number << 32 | frame) + 1);
+
+	if (!row) {
+		strata->failed = -ENOMEM;
+		return;
+	}
+	if (!row->number) {
+		if (!make_room(strata, (void **)&strata->groups, strata->nr_groups, &strata->groups_room,
+			       sizeof(*strata->groups)))
+			return;
+		strata->groups[strata->nr_groups] =
+			(struct sample_group){.stratum = number, .frame = frame, .next = NO_GROUP};
+		if (stratum->last == NO_GROUP)
+			stratum->first = strata->nr_groups;
+		else
+			strata->groups[stratum->last].next = strata->nr_groups;
+		stratum->last = strata->nr_groups;
+		row->number = ++strata->nr_groups;
+	}
+	strata->groups[row->number - 1].samples += samples;
+	stratum->samples += samples;
+}
+
+void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *from)
+{
+	to->ns += from->ns;
+	to->intervals += from->intervals;
+	for (uint32_t i = from->first; i != NO_GROUP; i = strata->groups[i].next) {
+		uint64_t samples = strata->groups[i].samples;
+
+		strata->groups[i].samples = 0;
+		if (samples)
+			stratum_add_samples(strata, to, strata->groups[i].frame, samples);
+	}
+	from->ns = from->intervals = from->samples = 0;
+}
+
+/* ---- division ---- */
+
+struct remainder {
+	uint64_t rest;
+	size_t idx;
+};
+
+static int by_rest(const void *left, const void *right)
+{
+	const struct remainder *l = left, *r = right;
+
+	return l->rest != r->rest ? (l->rest > r->rest ? -1 : 1) : (l->idx > r->idx) - (l->idx < r->idx);
+}
+
+int split_ns(uint64_t ns, const uint64_t *parts, size_t nr, uint64_t whole, uint64_t *ret_ns)
+{
+	struct remainder *remainders = calloc(nr ? nr : 1, sizeof(*remainders));
+	uint64_t left = ns;
+
+	if (!remainders)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		unsigned __int128 product = (unsigned __int128)ns * parts[i];
+
+		ret_ns[i] = (uint64_t)(product / whole);
+		remainders[i] = (struct remainder){.rest = (uint64_t)(product % whole), .idx = i};
+		left -= ret_ns[i];
+	}
+	qsort(remainders, nr, sizeof(*remainders), by_rest);
+	for (size_t i = 0; i < nr && left; i++, left--)
+		ret_ns[remainders[i].idx]++;
+	free(remainders);
+	return 0;
+}
+
+static int split_stratum(struct strata *strata, const struct stratum *stratum, uint64_t *parts, uint64_t *ns)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = stratum->first; i != NO_GROUP; i = strata->groups[i].next)
+		parts[nr++] = strata->groups[i].samples;
+	if (!stratum->samples)
+		return 0;
+	if (split_ns(stratum->ns, parts, nr, stratum->samples, ns))
+		return -ENOMEM;
+	nr = 0;
+	for (uint32_t i = stratum->first; i != NO_GROUP; i = strata->groups[i].next)
+		strata->groups[i].ns = ns[nr++];
+	return 0;
+}
+
+int strata_split(struct strata *strata)
+{
+	uint64_t *parts = calloc(2 * (size_t)strata->nr_groups + 1, sizeof(*parts));
+	int result = parts ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < strata->nr && !result; i++)
+		result = split_stratum(strata, &strata->list[i], parts, parts + strata->nr_groups);
+	free(parts);
+	return result;
+}
+
+void strata_clear(struct strata *strata)
+{
+	free(strata->list);
+	free(strata->groups);
+	table_clear(&strata->by_content);
+	table_clear(&strata->by_frame);
+	*strata = (struct strata){0};
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_PROFILE_STRATA_H
+#define ANALYZER_PROFILE_STRATA_H
+/*
+ * profile_strata.h - the strata of a profile: the exact time of a thread in one state, and the
+ * samples that fell into it, grouped by their innermost frame
+ */
+#include <stdint.h>
+#include <trace/profile.h>
+#include "hash_table.h"
+
+#define NO_GROUP UINT32_MAX
+
+/**
+ * struct stratum - its texts and processes belong to the analysis: equal ones are the same pointer
+ * @first, @last: its groups, in the order of their first sample; NO_GROUP: none
+ */
+struct stratum {
+	const struct trace_thread *thread;
+	const char *name;
+	const char *target;
+	const char *via;
+	const char *path;
+	const struct trace_process *other;
+	enum trace_state state;
+	enum trace_wait_kind kind;
+	bool idle;
+	uint32_t first, last;
+	uint64_t ns;
+	uint64_t intervals;
+	uint64_t samples;
+};
+
+/** struct sample_group - @ns: its part of the stratum, by strata_split() */
+struct sample_group {
+	uint32_t stratum;
+	uint32_t frame;
+	uint32_t next;
+	uint64_t samples;
+	uint64_t ns;
+};
+
+/** struct strata - zeroed: empty. @failed: -ENOMEM */
+struct strata {
+	struct stratum *list; /* owned */
+	uint32_t nr, room;
+	struct sample_group *groups; /* owned */
+	uint32_t nr_groups, groups_room;
+	struct hash_table by_content, by_frame;
+	int failed;
+};
+
+/**
+ * stratum_of() - the stratum with the content of @wanted, which is added if it is missing; NULL: no
+ * memory
+ */
+struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted);
+/** stratum_add_samples() - @samples more with the innermost @frame */
+void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples);
+/** stratum_merge() - the time and the samples of @from are those of @to from now on */
+void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *from);
+/** strata_split() - divide the time of each stratum among its groups. Returns 0 or -ENOMEM */
+int strata_split(struct strata *strata);
+/**
+ * split_ns() - divide @ns in proportion to @parts, which add up to @whole > 0, into integers that
+ * add up to @ns
+ * Each gets its part rounded down. The rest goes, 1 ns each, to those with the largest remainders,
+ * of equal ones to the first. Returns 0, or -ENOMEM with nothing written.
+ */
+int split_ns(uint64_t ns, const uint64_t *parts, size_t nr, uint64_t whole, uint64_t *ret_ns);
+void strata_clear(struct strata *strata);
+#endif

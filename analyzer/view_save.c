@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * view_save.c - a view as bytes. Whatever a question may change (sums, rows) is not read, so other
+ * threads may ask meanwhile.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+#include "error_set.h"
+#include "state.h"
+#include "build_stamp.h"
+#include "view_index.h"
+#include "view_rows.h"
+
+#define LEVEL 3 /* of the compression */
+
+struct ordinal_row {
+	uint64_t key; /* an address */
+	uint32_t nr;
+};
+
+/* struct saver - @texts: each text, once; @facts: the rest */
+struct saver {
+	const struct trace_view *view;
+	struct bytes_out texts, facts;
+	struct hash_table text_of, thread_of;
+	uint32_t nr_texts;
+	bool failed;
+};
+
+static void put(struct saver *s, uint64_t number)
+{
+	bytes_put_number(&s->facts, number);
+}
+
+static struct ordinal_row *ordinal(struct saver *s, struct hash_table *table, const void *address)
+{
+	static struct ordinal_row none;
+	struct ordinal_row *row = table_add(table, sizeof(*row), (uintptr_t)address);
+
+	s->failed |= !row;
+	return row ? row : &none;
+}
+
+/* Texts are the same if they have the same address, as for the view. */
+static void put_text(struct saver *s, const char *text)
+{
+	struct ordinal_row *row = *text ? ordinal(s, &s->text_of, text) : NULL;
+
+	if (row && !row->nr) {
+		bytes_put_text(&s->texts, text);
+		row->nr = ++s->nr_texts;
+	}
+	put(s, row ? row->nr : 0);
+}
+
+/* ---- the analysis ---- */
+
+static void put_process(struct saver *s, const struct trace_process *process)
+{
+	struct bytes_out *facts = &s->facts;
+
+	put(s, process->pid);
+	put(s, process->ppid);
+	put(s, process->uid);
+	put(s, process->gid);
+	put(s, process->kernel);
+	put(s, process->starter ? process->starter->idx + 1ull : 0);
+	bytes_put(facts, process->comm, sizeof(process->comm));
+	bytes_put_text(facts, process->title ? strings_text(process->strings, process->title) : "");
+	put(s, process->nr_threads);
+}
+
+static void put_thread(struct saver *s, const struct trace_thread *thread)
+{
+	put(s, thread->idx);
+	put(s, thread->tid);
+	put(s, thread->uid);
+	put(s, thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER));
+	put(s, thread->start_ns);
+	put(s, thread->end_ns);
+	bytes_put(&s->facts, thread->comm, sizeof(thread->comm));
+}
+
+static void put_processes(struct saver *s, const struct thread_table *table)
+{
+	uint32_t nr_threads = 0;
+
+	put(s, table->nr_processes);
+	put(s, table->nr);
+	for (uint32_t i = 0; i < table->nr_processes; i++) {
+		size_t nr = 0;
+
+		s->failed |= table->processes[i]->idx != i;
+		put_process(s, table->processes[i]);
+		for (const struct trace_thread *t = table->processes[i]->first; t; t = t->next, nr++) {
+			put_thread(s, t);
+			ordinal(s, &s->thread_of, t)->nr = nr_threads++;
+		}
+		s->failed |= nr != table->processes[i]->nr_threads;
+	}
+	s->failed |= nr_threads > table->nr;
+}
+
+static void put_masks(struct saver *s, const struct trace_analysis *a)
+{
+	put(s, a->masks.any);
+	for (size_t i = 0; i < TRACE_MASK_WORDS; i++) {
+		put(s, a->masks.recorded[i]);
+		put(s, a->masks.unrecorded[i]);
+	}
+	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
+		put(s, a->counts[id]);
+}
+
+static void put_losses(struct saver *s, const struct trace_analysis *a)
+{
+	put(s, a->start_lost);
+	put(s, a->start_damage.code == -EBADMSG);
+	bytes_put_text(&s->facts, a->start_damage.code == -EBADMSG ? a->start_damage.message : "");
+	put(s, a->gaps.halted_ns);
+	put(s, a->inconsistencies);
+	put(s, a->gaps.nr_late);
+	for (size_t i = 0; i < a->gaps.nr_late; i++) {
+		const struct trace_gap *gap = &a->gaps.late[i];
+
+		put(s, gap->stream);
+		put(s, gap->cpu);
+		put(s, gap->start_ns);
+		put(s, gap->end_ns);
+		put(s, gap->lost);
+		put(s, gap->cause);
+	}
+}
+
+static void put_analysis(struct saver *s, const struct trace_analysis *a)
+{
+	put(s, a->start_ns);
+	put(s, a->end_ns);
+	put(s, a->filter.is_on);
+	put_masks(s, a);
+	put_losses(s, a);
+	put_processes(s, &a->threads);
+}
+
+/* ---- the history ---- */
+
+static void put_thread_ref(struct saver *s, const struct trace_thread *thread)
+{
+	const struct ordinal_row *row = table_find(&s->thread_of, sizeof(*row), (uintptr_t)thread);
+
+	s->failed |= !row;
+	put(s, row ? row->nr : 0);
+}
+
+static void put_activity(struct saver *s, const struct history_activity *activity)
+{
+	put_text(s, activity->name);
+	put_text(s, activity->target);
+	put_text(s, activity->via);
+	put_text(s, activity->path);
+	put(s, activity->address);
+	put(s, activity->other ? activity->other->idx + 1ull : 0);
+	put(s, activity->waker == NO_THREAD ? 0 : activity->waker + 1ull);
+	put(s, (uint64_t)(activity->cpu + 1ll));
+	put(s, activity->state);
+	put(s, activity->kind);
+	put(s, activity->idle);
+}
+
+static void put_series(struct saver *s, const struct stored_series *stored)
+{
+	const struct series *series = stored->series;
+
+	put(s, series->nr);
+	put(s, series->nr ? series->from[0] : series->end);
+	if (stored->timeline)
+		put(s, stored->timeline->nr_pieces);
+}
+
+static void put_history(struct saver *s, const struct trace_history *history)
+{
+	put(s, history->from_ns);
+	put(s, history->to_ns);
+	put(s, history->nr_intervals);
+	put(s, history->max_intervals);
+	put(s, history->coarse);
+	put(s, history->running);
+	put(s, history->nr_timelines);
+	put(s, history->nr_activities);
+	for (uint32_t i = 0; i < history->nr_activities; i++)
+		put_activity(s, &history->activities[i]);
+	for (uint32_t i = 0; i < history->nr_timelines; i++) {
+		put_thread_ref(s, history->timelines[i].thread);
+		put(s, history->timelines[i].parent == NO_THREAD ? 0 : history->timelines[i].parent + 1ull);
+	}
+	put(s, history->nr_cpus);
+	put(s, s->view->nr_cpus);
+}
+
+/* ---- the whole ---- */
+
+/* The header, and the facts: texts, then what refers to them, then the notes. */
+static void put_facts(struct saver *s, const void *notes, size_t nr_notes, struct bytes_out *out)
+{
+	struct index_header header = {.magic = INDEX_MAGIC, .notes = nr_notes};
+	struct bytes_out all = {0};
+	size_t room;
+	void *frame;
+
+	bytes_put_number(&all, s->nr_texts);
+	bytes_put(&all, s->texts.at, s->texts.nr);
+	bytes_put(&all, s->facts.at, s->facts.nr);
+	bytes_put(&all, notes, nr_notes);
+	room = ZSTD_compressBound(all.nr);
+	header.unpacked = all.nr;
+	bytes_put(out, &header, sizeof(header));
+	frame = bytes_room(out, room);
+	out->failed |= s->failed || s->texts.failed || s->facts.failed || all.failed || all.nr > INDEX_MAX_FACTS;
+	if (frame && !out->failed) {
+		header.facts = ZSTD_compress(frame, room, all.at, all.nr, LEVEL);
+		out->failed |= ZSTD_isError(header.facts);
+		out->nr -= room - (out->failed ? 0 : header.facts);
+		header.trace = trace_file_digest(s->view->analysis->trace);
+		header.program = build_stamp();
+		memcpy(out->at, &header, sizeof(header));
+	}
+	bytes_free(&all);
+}
+
+static size_t entries_of(const struct stored_series *list, size_t nr)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += list[i].series->nr;
+	return sum;
+}
+
+static void save(struct saver *s, const struct stored_series *list, size_t nr, const void *notes, size_t nr_notes,
+		 struct bytes_out *out)
+{
+	put_analysis(s, s->view->analysis);
+	put_history(s, s->view->history);
+	for (size_t i = 0; i < nr; i++)
+		put_series(s, &list[i]);
+	put_facts(s, notes, nr_notes, out);
+	series_save(s->view->history, list, nr, out);
+	if (!out->failed) {
+		uint64_t checksum = index_checksum(out->at, out->nr);
+
+		memcpy(out->at + offsetof(struct index_header, checksum), &checksum, sizeof(checksum));
+	}
+	bytes_free(&s->texts);
+	bytes_free(&s->facts);
+	table_clear(&s->text_of);
+	table_clear(&s->thread_of);
+}
+
+int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_notes, void **ret_bytes,
+		    size_t *ret_size, struct trace_error *ret_error)
+{
+	struct saver s = {.view = view};
+	struct bytes_out out = {0};
+	struct stored_series *list;
+	size_t nr;
+
+	if (!view->analysis->done || trace_view_error(view))
+		return error_set(ret_error, -EAGAIN, "the view is not complete");
+	if (!trace_file_digest(view->analysis->trace))
+		return error_set(ret_error, -ESTALE, "the trace has changed since it was opened");
+	list = index_series(view, &nr);
+	if (!list)
+		return error_set(ret_error, -ENOMEM, "out of memory for the index");
+	if (entries_of(list, nr) > INDEX_MAX_ENTRIES) {
+		free(list);
+		return error_set(ret_error, -E2BIG, "the view has too many intervals for an index");
+	}
+	save(&s, list, nr, notes, nr_notes, &out);
+	free(list);
+	if (out.failed) {
+		bytes_free(&out);
+		return error_set(ret_error, -ENOMEM, "the index of the view cannot be made");
+	}
+	*ret_bytes = out.at;
+	*ret_size = out.nr;
+	return 0;
+}

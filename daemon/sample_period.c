@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sample_period.h"
+
+#include "select.h"
+
+struct samples samples_init(uint64_t period_ns, uint32_t nr_cpus, uint64_t seed)
+{
+	return (struct samples){.period_ns = period_ns, .nr_cpus = nr_cpus, .state = seed | 1};
+}
+
+/* xorshift64 of Marsaglia, "Xorshift RNGs", 2003, with the shifts 13, 7, 17 */
+static uint64_t next_random(struct samples *samples)
+{
+	samples->state ^= samples->state << 13;
+	samples->state ^= samples->state >> 7;
+	samples->state ^= samples->state << 17;
+	return samples->state;
+}
+
+uint64_t samples_next_period(struct samples *samples)
+{
+	uint64_t quarter = samples->period_ns / 4;
+
+	return samples->period_ns - quarter + (next_random(samples) >> 16) % (2 * quarter + 1);
+}
+
+void samples_choose(uint64_t mask[TRACE_MASK_WORDS], bool is_possible, bool wanted)
+{
+	static const uint32_t events[] = {TRACE_EV_sample, TRACE_EV_fs_map};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (!is_possible)
+			mask[events[i] / 64] &= ~(1ull << events[i] % 64);
+		else if (wanted)
+			select_set(mask, events[i]);
+}
+
+void samples_tick(struct samples *samples, struct tracer *tracer, struct recording *recording)
+{
+	for (uint32_t cpu = 0; cpu < samples->nr_cpus; cpu++)
+		tracer_set_sample_period(tracer, cpu, samples_next_period(samples));
+	recording_take_code_maps(recording);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_SAMPLE_PERIOD_H
+#define DAEMON_SAMPLE_PERIOD_H
+/*
+ * sample_period.h - what samples need while they are taken: another period some times a second, and
+ * the mappings of code that the kernel has told meanwhile. One thread.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/tracer.h>
+
+#include "recording.h"
+
+#define SAMPLES_DEFAULT_NS 997000ull /* a prime number of us: few programs have that period */
+#define SAMPLES_MIN_NS	   20000ull  /* at 10 us the kernel loses a quarter of the samples */
+#define SAMPLES_MAX_NS	   1000000000ull
+#define SAMPLES_TICK_NS	   100000000ull
+
+/** struct samples - @period_ns: the mean; @state: of the random numbers, any but 0 */
+struct samples {
+	uint64_t period_ns;
+	uint64_t state;
+	uint32_t nr_cpus;
+};
+
+/** samples_init() - @seed: any number */
+struct samples samples_init(uint64_t period_ns, uint32_t nr_cpus, uint64_t seed);
+
+/** samples_next_period() - a period between 0.75 and 1.25 of the mean, all equally likely */
+uint64_t samples_next_period(struct samples *samples);
+
+/**
+ * samples_choose() - the events of samples in a mask: as with sys_caller, a category or "all" does
+ * not mean them
+ * @is_possible: --sample was given; otherwise they are not in it. @wanted: if possible, they are
+ */
+void samples_choose(uint64_t mask[TRACE_MASK_WORDS], bool is_possible, bool wanted);
+
+/** samples_tick() - every SAMPLES_TICK_NS: give each CPU another period, and record the mappings */
+void samples_tick(struct samples *samples, struct tracer *tracer, struct recording *recording);
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_PROFILE_H
+#define TRACE_PROFILE_H
+/*
+ * profile.h - where in the code the time of each thread went: samples divide exact times
+ *
+ * A trace of tracedaemon --sample has samples. The analysis knows how long each thread was in each
+ * state and system call, to the nanosecond: the time is divided into strata. A profile divides each
+ * stratum among the samples that fell into it. So its sums are exact, and only their division has a
+ * sampling error.
+ *
+ * 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
+ * 	struct trace_profile *profile = trace_profile_new(analysis, &error);
+ *
+ * 	trace_analysis_run(analysis, &error);
+ * 	for (size_t i = 0; trace_profile_get_share(profile, i, &share); i++)
+ * 		...
+ * 	profile = trace_profile_free(profile);
+ * 	analysis = trace_analysis_free(analysis);
+ *
+ * docs/PROFILES.md has the rules. A trace without samples gives shares, too: all are without a
+ * frame. A window of the analysis holds for its profile.
+ *
+ * Memory: about 60 bytes for each different frame and each stratum, nothing for a further sample of
+ * the same. Borrowed pointers live as long as the analysis. One thread at a time.
+ */
+#include <trace/analysis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default) /* the library is built with -fvisibility=hidden */
+
+struct trace_profile;
+
+/**
+ * trace_profile_new() - divide the times of @analysis, which must not have been run yet
+ * It adds hooks to @analysis, so release it after the pass, and before the analysis.
+ * Returns NULL with -ENOMEM or -EBUSY (the pass began).
+ */
+struct trace_profile *trace_profile_new(struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
+struct trace_profile *trace_profile_free(struct trace_profile *profile); /* NULL is fine; returns NULL */
+/** trace_profile_error() - 0; -ENOMEM: the profile is not complete */
+int trace_profile_error(const struct trace_profile *profile) TRACE_NODISCARD;
+
+/* ---- frames ---- */
+
+#define TRACE_PROFILE_NO_FRAME UINT32_MAX
+
+/**
+ * struct trace_profile_frame - an address on the stack of samples, and its caller: a node of a tree
+ * @address: of an instruction if the frame is the innermost one of a sample, else behind a call
+ * @caller: its number; TRACE_PROFILE_NO_FRAME: the outermost one that is known
+ * @tid, @ts_ns: a thread and a time for trace_symbols_find()
+ * @is_claimed: the address is what a frame pointer led to. A program without frame pointers may
+ *     have any number there, so it proves nothing
+ */
+struct trace_profile_frame {
+	uint64_t address;
+	uint32_t caller;
+	uint32_t tid;
+	uint64_t ts_ns;
+	bool in_kernel;
+	bool is_claimed;
+};
+/** trace_profile_get_frame() - false: there is no such frame */
+bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t number,
+			     struct trace_profile_frame *ret_frame);
+
+/* ---- shares ---- */
+
+/**
+ * struct trace_profile_share - a part of a thread's time in one stratum; after the pass
+ * The shares of a thread add up to its elapsed time. Those of one stratum are in sequence.
+ * @thread, @state, @name, @kind, @idle, @target, @via, @path, @other: the stratum, as in struct
+ *     trace_interval
+ * @frame: where its samples were, innermost; TRACE_PROFILE_NO_FRAME: the stratum has no sample, and
+ *     this is all of it
+ * @samples: with that frame; @of: of the stratum
+ * @intervals: of the stratum
+ * @ns: the part. An integer: the time of the stratum times @samples / @of, rounded so that the sum
+ *     is exact (largest remainders)
+ */
+struct trace_profile_share {
+	const struct trace_thread *thread;
+	enum trace_state state;
+	enum trace_wait_kind kind;
+	bool idle;
+	const char *name;
+	const char *target;
+	const char *via;
+	const char *path;
+	const struct trace_process *other;
+	uint32_t frame;
+	uint64_t samples;
+	uint64_t of;
+	uint64_t intervals;
+	uint64_t ns;
+};
+/** trace_profile_get_share() - false past the last; after the pass */
+bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct trace_profile_share *ret_share);
+
+/**
+ * struct trace_profile_numbers - of the samples in the window of the analysis
+ * @samples: all. @unplaced: those of a thread that the other events do not show on that CPU at that
+ *     time, because some are missing; they are in no share
+ * @cut: samples whose stack was longer than what is recorded
+ */
+struct trace_profile_numbers {
+	uint64_t samples;
+	uint64_t unplaced;
+	uint64_t cut;
+};
+void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers);
+
+/**
+ * trace_profile_verify() - after the pass: the shares of each thread add up to its figures, to the
+ * nanosecond, and the samples in them to the number of samples
+ * Returns 0; -EBADMSG with the first difference in @ret_error; -ENOMEM.
+ */
+int trace_profile_verify(struct trace_profile *profile, struct trace_error *ret_error) TRACE_NODISCARD;
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

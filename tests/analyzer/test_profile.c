@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_profile.c - samples divide the times of the analysis; a sample belongs to what its timer
+ * interrupted. */
+#include <errno.h>
+#include <stdlib.h>
+#include <trace/profile.h>
+#include "analysis_case.h"
+#include "random_story.h"
+#include "unit.h"
+
+#define F1	 0x401000ull
+#define F2	 0x402000ull
+#define CALLER	 0x403000ull
+#define IN_READ	 0xffffffff81000100ull
+#define IN_ENTRY 0xffffffff81000200ull
+#define TIMER	 TRACE_VECTOR_LOCAL_TIMER
+#define MAX_LIST 8
+
+/** struct lists - return addresses, innermost first */
+struct lists {
+	uint64_t kernel[MAX_LIST], user[MAX_LIST];
+	size_t nr_kernel, nr_user;
+};
+
+static void add_sample(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint64_t ip,
+		       const struct lists *lists)
+{
+	static const struct lists none;
+	const struct lists *l = lists ? lists : &none;
+	uint32_t at = sizeof(struct trace_sample), kernel = (uint32_t)(8 * l->nr_kernel),
+		 user = (uint32_t)(8 * l->nr_user);
+	struct {
+		struct trace_sample sample;
+		uint64_t addresses[2 * MAX_LIST];
+	} payload = {.sample = {.tid = tid,
+				.in_user = !(ip >> 63),
+				.kernel = at | kernel << 16,
+				.user = (at + kernel) | user << 16,
+				.ip = ip}};
+
+	memcpy(payload.addresses, l->kernel, kernel);
+	memcpy(payload.addresses + l->nr_kernel, l->user, user);
+	tb_event(tb, cpu, ts_ns, TRACE_EV_sample, &payload, at + kernel + user, NULL);
+}
+
+/* A sample with the interrupt of its timer around it, of 10 ns */
+static void add_timer(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint64_t ip)
+{
+	tb_vector(tb, cpu, ts_ns, TIMER);
+	add_sample(tb, cpu, ts_ns + 5, tid, ip, NULL);
+	tb_vector_exit(tb, cpu, ts_ns + 10, TIMER);
+}
+
+/* ---- the profile of a built trace ---- */
+
+struct profile_case {
+	struct analysis_case c;
+	struct trace_profile *profile;
+};
+
+static struct profile_case profile_case_new(void)
+{
+	struct profile_case p = {.c = case_new()};
+
+	tb_string(p.c.tb, TRACE_STRING_VECTOR, TIMER, "local_timer");
+	tb_string(p.c.tb, TRACE_STRING_SOFTIRQ, 1, "TIMER");
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, false);
+	return p;
+}
+
+static void profile_case_run(struct profile_case *p)
+{
+	struct trace_error error = {0};
+
+	if (!p->c.analysis)
+		case_open(&p->c);
+	p->profile = trace_profile_new(p->c.analysis, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p->profile);
+	case_run(&p->c);
+	CU_ASSERT_EQUAL(trace_profile_error(p->profile), 0);
+	CU_ASSERT_EQUAL(trace_profile_verify(p->profile, &error), 0);
+	if (error.code)
+		printf("%s\n", error.message);
+}
+
+static void profile_case_free(struct profile_case *p)
+{
+	trace_profile_free(p->profile);
+	case_free(&p->c);
+}
+
+/* The share of thread @tid in @state and @name with the innermost @address; 0: without a sample */
+static struct trace_profile_share share_of(const struct profile_case *p, uint32_t tid, enum trace_state state,
+					   const char *name, uint64_t address)
+{
+	struct trace_profile_share share, none = {.frame = TRACE_PROFILE_NO_FRAME};
+
+	for (size_t i = 0; trace_profile_get_share(p->profile, i, &share); i++) {
+		struct trace_profile_frame frame = {0};
+
+		trace_profile_get_frame(p->profile, share.frame, &frame);
+		if (trace_thread_tid(share.thread) == tid && share.state == state && strcmp(share.name, name) == 0 &&
+		    frame.address == address)
+			return share;
+	}
+	return none;
+}
+
+/* ---- tests ---- */
+
+static void samples_divide_the_exact_time_of_their_state(void)
+{
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	tb_sys_enter(p.c.tb, 0, 2100, SYS_getpid);
+	tb_sys_exit(p.c.tb, 0, 2200, 10);
+	add_timer(p.c.tb, 0, 3000, 10, F1);
+	add_timer(p.c.tb, 0, 4000, 10, F1);
+	add_timer(p.c.tb, 0, 5000, 10, F2);
+	tb_sys_enter(p.c.tb, 0, 6000, SYS_read, 0, 0, 0);
+	add_timer(p.c.tb, 0, 6500, 10, IN_READ);
+	tb_sys_exit(p.c.tb, 0, 7001, 0);
+	tb_switch(p.c.tb, 0, 8000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	/* user: 2000 to 2100, 2200 to 6000 and 7001 to 8000, less three interrupts: 4869 ns */
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 3246);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F2).ns, 1623);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F2).samples, 1);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F2).of, 3);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_SYSCALL, "read", IN_READ).ns, 991);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_SYSCALL, "getpid", 0).ns, 100);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_SYSCALL, "getpid", 0).of, 0);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_INTERRUPTED, "local_timer", 0).ns, 40);
+	profile_case_free(&p);
+}
+
+static void a_sample_in_a_softirq_is_not_of_the_thread(void)
+{
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	add_timer(p.c.tb, 0, 2500, 10, F1);
+	tb_softirq(p.c.tb, 0, 3000, 1);
+	add_timer(p.c.tb, 0, 3100, 10, IN_ENTRY);
+	tb_softirq_exit(p.c.tb, 0, 3500, 1);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 1490);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_INTERRUPTED, "TIMER", IN_ENTRY).ns, 490);
+	profile_case_free(&p);
+}
+
+static void without_interrupts_in_the_trace_a_sample_is_of_the_thread(void)
+{
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	add_sample(p.c.tb, 0, 2500, 10, F1, NULL);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 2000);
+	profile_case_free(&p);
+}
+
+static void a_sample_of_another_thread_than_the_events_show_is_counted_and_not_used(void)
+{
+	struct trace_profile_numbers numbers;
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	add_timer(p.c.tb, 0, 2500, 10, F1);
+	add_timer(p.c.tb, 0, 2600, 11, F2);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	trace_profile_get_numbers(p.profile, &numbers);
+	CU_ASSERT_EQUAL(numbers.samples, 2);
+	CU_ASSERT_EQUAL(numbers.unplaced, 1);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 1980);
+	profile_case_free(&p);
+}
+
+static void waits_have_what_they_were_for(void)
+{
+	struct trace_profile_share share;
+	struct profile_case p = profile_case_new();
+	uint64_t blocked = 0;
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	tb_sys_enter(p.c.tb, 0, 2100, SYS_nanosleep, 1, 0);
+	tb_switch(p.c.tb, 0, 2200, 10, 0, 1);
+	tb_vector(p.c.tb, 0, 5000, TIMER);
+	tb_waking(p.c.tb, 0, 5005, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_vector_exit(p.c.tb, 0, 5010, TIMER);
+	tb_switch(p.c.tb, 0, 5100, 0, 10, 0);
+	tb_sys_exit(p.c.tb, 0, 5200, 0);
+	tb_switch(p.c.tb, 0, 6000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	for (size_t i = 0; trace_profile_get_share(p.profile, i, &share); i++)
+		if (share.state == TRACE_STATE_BLOCKED && share.kind == TRACE_WAIT_TIMEOUT &&
+		    trace_thread_tid(share.thread) == 10)
+			blocked += share.ns;
+	CU_ASSERT_EQUAL(blocked, 2805);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_WAIT_CPU, "", 0).ns, p.c.one->wait_cpu_ns);
+	CU_ASSERT(p.c.one->wait_cpu_ns >= 95);
+	profile_case_free(&p);
+}
+
+static void time_before_the_first_event_of_a_thread_gets_its_mode_later(void)
+{
+	struct profile_case p = {.c = case_new()};
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	add_sample(p.c.tb, 0, 2000, 10, F1, NULL);
+	tb_sys_enter(p.c.tb, 0, 3000, SYS_getpid);
+	tb_sys_exit(p.c.tb, 0, 3100, 10);
+	add_sample(p.c.tb, 0, 3500, 10, F2, NULL);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	/* 1000 to 3000, and 3100 to 4000 */
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 1450);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F2).ns, 1450);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_RUNNING, "", F1).samples, 0);
+	profile_case_free(&p);
+}
+
+static void a_stack_is_a_way_through_the_frames(void)
+{
+	static const struct lists lists = {.kernel = {IN_ENTRY}, .nr_kernel = 1, .user = {F1, CALLER}, .nr_user = 2};
+	static const struct {
+		uint64_t address;
+		bool in_kernel, is_claimed;
+	} expected[] = {{IN_READ, true, false}, {IN_ENTRY, true, false}, {F1, false, false}, {CALLER, false, true}};
+	struct profile_case p = profile_case_new();
+	struct trace_profile_frame frame;
+	uint32_t number;
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	tb_sys_enter(p.c.tb, 0, 2100, SYS_read, 0, 0, 0);
+	add_sample(p.c.tb, 0, 2500, 10, IN_READ, &lists);
+	tb_sys_exit(p.c.tb, 0, 3000, 0);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	number = share_of(&p, 10, TRACE_STATE_SYSCALL, "read", IN_READ).frame;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		CU_ASSERT_FATAL(trace_profile_get_frame(p.profile, number, &frame));
+		CU_ASSERT_EQUAL(frame.address, expected[i].address);
+		CU_ASSERT_EQUAL(frame.in_kernel, expected[i].in_kernel);
+		CU_ASSERT_EQUAL(frame.is_claimed, expected[i].is_claimed);
+		CU_ASSERT_EQUAL(frame.tid, 10);
+		number = frame.caller;
+	}
+	CU_ASSERT_EQUAL(number, TRACE_PROFILE_NO_FRAME);
+	profile_case_free(&p);
+}
+
+/* The same address in two programs of a process is two frames. */
+static void an_exec_gives_addresses_another_meaning(void)
+{
+	struct profile_case p = profile_case_new();
+	struct trace_profile_share share;
+	size_t nr = 0;
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	add_timer(p.c.tb, 0, 2500, 10, F1);
+	tb_sys_enter(p.c.tb, 0, 3000, SYS_execve, 1, 1, 1);
+	tb_exec(p.c.tb, 0, 3100, 10, "/bin/two");
+	tb_sys_exit(p.c.tb, 0, 3200, 0);
+	add_timer(p.c.tb, 0, 3500, 10, F1);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	for (size_t i = 0; trace_profile_get_share(p.profile, i, &share); i++)
+		nr += share.samples != 0;
+	CU_ASSERT_EQUAL(nr, 2);
+	profile_case_free(&p);
+}
+
+static void a_window_has_its_own_samples_and_times(void)
+{
+	struct trace_analysis_options window = {.size = sizeof(window), .from_ns = 3000, .to_ns = 5000};
+	struct trace_profile_numbers numbers;
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	tb_sys_enter(p.c.tb, 0, 2100, SYS_getpid);
+	tb_sys_exit(p.c.tb, 0, 2200, 10);
+	add_sample(p.c.tb, 0, 2500, 10, F1, NULL);
+	add_sample(p.c.tb, 0, 4000, 10, F2, NULL);
+	add_sample(p.c.tb, 0, 6000, 10, F1, NULL);
+	tb_switch(p.c.tb, 0, 7000, 10, 0, TRACE_TASK_RUNNING);
+	p.c.trace = tb_open_trace(p.c.tb);
+	p.c.analysis = trace_analysis_new(p.c.trace, &window, NULL);
+	profile_case_run(&p);
+	trace_profile_get_numbers(p.profile, &numbers);
+	CU_ASSERT_EQUAL(numbers.samples, 1);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F2).ns, 2000);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 0);
+	profile_case_free(&p);
+}
+
+static void a_profile_comes_before_the_pass(void)
+{
+	struct profile_case p = profile_case_new();
+	struct trace_error error = {0};
+
+	profile_case_run(&p);
+	CU_ASSERT_PTR_NULL(trace_profile_new(p.c.analysis, &error));
+	CU_ASSERT_EQUAL(error.code, -EBUSY);
+	profile_case_free(&p);
+}
+
+/* Samples of any thread at any time in traces of any kind: the sums are those of the accounting. */
+static void check_story(uint64_t seed, const struct mood *mood)
+{
+	struct tb *tb = random_story(seed, mood);
+	struct dice dice = {.state = seed, .mood = mood};
+	struct trace_error error = {0};
+	struct trace_analysis *analysis;
+	struct trace_profile *profile;
+	struct trace *trace;
+
+	for (int i = 0; i < 300; i++) {
+		struct lists lists = {.nr_kernel = below(&dice, 3), .nr_user = below(&dice, 4)};
+
+		add_sample(tb, (uint32_t)below(&dice, 2), 1000 + below(&dice, 100000), 1 + (uint32_t)below(&dice, 40),
+			   below(&dice, 2) ? F1 + below(&dice, 4) : IN_READ, &lists);
+	}
+	trace = tb_open_trace(tb);
+	analysis = trace_analysis_new(trace, NULL, NULL);
+	profile = trace_profile_new(analysis, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_profile_verify(profile, &error), 0);
+	if (error.code)
+		printf("seed %llu: %s\n", (unsigned long long)seed, error.message);
+	trace_profile_free(profile);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+static void profiles_of_any_trace_add_up(void)
+{
+	static const struct mood plausible = {.nr_tids = 12, .switches = 30, .sleeps = 60, .moves = true},
+				 noise = {.noise = 40,
+					  .nr_tids = 30,
+					  .switches = 40,
+					  .sleeps = 50,
+					  .cuts = 1,
+					  .losses = true,
+					  .streams = true,
+					  .masks = true,
+					  .programs = true,
+					  .moves = true};
+
+	for (uint64_t seed = 1; seed <= 20; seed += (uint64_t)unit_step(7)) {
+		check_story(seed, &plausible);
+		check_story(seed, &noise);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(samples_divide_the_exact_time_of_their_state),
+		CASE(a_sample_in_a_softirq_is_not_of_the_thread),
+		CASE(without_interrupts_in_the_trace_a_sample_is_of_the_thread),
+		CASE(a_sample_of_another_thread_than_the_events_show_is_counted_and_not_used),
+		CASE(waits_have_what_they_were_for),
+		CASE(time_before_the_first_event_of_a_thread_gets_its_mode_later),
+		CASE(a_stack_is_a_way_through_the_frames),
+		CASE(an_exec_gives_addresses_another_meaning),
+		CASE(a_window_has_its_own_samples_and_times),
+		CASE(a_profile_comes_before_the_pass),
+		CASE(profiles_of_any_trace_add_up),
+		{NULL, NULL},
+	};
+
+	return unit_main("profile", cases, argc, argv);
+}

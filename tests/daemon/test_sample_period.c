@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_sample_period.c - the period of samples changes at random, and keeps its mean. */
+#include <stdlib.h>
+#include "sample_period.h"
+#include "unit.h"
+
+#define NR_PERIODS 20000
+#define NR_PARTS   10
+
+static void periods_are_spread_evenly_around_the_mean(void)
+{
+	struct samples samples = samples_init(SAMPLES_DEFAULT_NS, 2, 4711);
+	uint64_t quarter = SAMPLES_DEFAULT_NS / 4, sum = 0;
+	uint32_t parts[NR_PARTS] = {0};
+
+	for (int i = 0; i < NR_PERIODS; i++) {
+		uint64_t period = samples_next_period(&samples);
+
+		CU_ASSERT_FATAL(period >= SAMPLES_DEFAULT_NS - quarter && period <= SAMPLES_DEFAULT_NS + quarter);
+		sum += period;
+		parts[(period - (SAMPLES_DEFAULT_NS - quarter)) * NR_PARTS / (2 * quarter + 1)]++;
+	}
+	CU_ASSERT(sum / NR_PERIODS > SAMPLES_DEFAULT_NS * 99 / 100);
+	CU_ASSERT(sum / NR_PERIODS < SAMPLES_DEFAULT_NS * 101 / 100);
+	for (int i = 0; i < NR_PARTS; i++)
+		CU_ASSERT(parts[i] > NR_PERIODS / NR_PARTS * 8 / 10);
+}
+
+/* A program that works in step with one period is not met by the next. */
+static void a_period_says_nothing_of_the_next_one(void)
+{
+	struct samples samples = samples_init(SAMPLES_DEFAULT_NS, 2, 4711);
+	uint64_t before = samples_next_period(&samples);
+	int longer[2] = {0};
+
+	for (int i = 0; i < NR_PERIODS; i++) {
+		uint64_t period = samples_next_period(&samples);
+
+		longer[before > SAMPLES_DEFAULT_NS] += period > SAMPLES_DEFAULT_NS;
+		before = period;
+	}
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT(longer[i] > NR_PERIODS / 4 * 9 / 10 && longer[i] < NR_PERIODS / 4 * 11 / 10);
+}
+
+static void the_shortest_period_changes_too(void)
+{
+	struct samples samples = samples_init(SAMPLES_MIN_NS, 1, 0);
+	uint64_t first = samples_next_period(&samples);
+	int others = 0;
+
+	for (int i = 0; i < 100; i++)
+		others += samples_next_period(&samples) != first;
+	CU_ASSERT(others > 90);
+}
+
+static bool has(const uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
+{
+	return mask[id / 64] >> id % 64 & 1;
+}
+
+static void only_the_option_puts_samples_into_a_mask(void)
+{
+	uint64_t none[TRACE_MASK_WORDS] = {0}, all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+	samples_choose(none, true, false); /* the user changed the mask, and left them out */
+	CU_ASSERT_FALSE(has(none, TRACE_EV_sample));
+	samples_choose(none, true, true);
+	CU_ASSERT_TRUE(has(none, TRACE_EV_sample) && has(none, TRACE_EV_fs_map));
+	samples_choose(all, false, true);
+	CU_ASSERT_FALSE(has(all, TRACE_EV_sample) || has(all, TRACE_EV_fs_map));
+	CU_ASSERT_TRUE(has(all, TRACE_EV_sched_switch));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(periods_are_spread_evenly_around_the_mean),
+		CASE(a_period_says_nothing_of_the_next_one),
+		CASE(the_shortest_period_changes_too),
+		CASE(only_the_option_puts_samples_into_a_mask),
+		{NULL, NULL},
+	};
+
+	return unit_main("samples", cases, argc, argv);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_e2e_profile.c - tracedaemon --sample and tracevisualizer --profile, compared with what the
+ * program knows of its own functions.
+ *
+ * This is the program as well: "test_e2e_profile do TRUTH". Each millisecond it runs first() and
+ * then second() for 400 us each, in step with a sampler of a fixed millisecond; then it runs a
+ * recursive function, and sleeps. Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "e2e_session.h"
+#include "unit.h"
+
+#define ROUNDS	  1200
+#define ROUND_NS  1000000ll
+#define WORK_NS	  400000ll
+#define DIVE_NS	  300000000ll
+#define DEPTH	  200
+#define SLEEP_NS  20000000ll
+#define NR_SLEEPS 10
+#define MS	  1000000ll
+
+/* ---- the program ---- */
+
+static long long clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static volatile unsigned long sink;
+
+/* Busy for @ns; returns the CPU time that it took. The clock is read rarely: its time is not the
+ * function's own. */
+#define WORK(name)                                                                                    \
+	static __attribute__((noinline)) long long name(long long ns)                                 \
+	{                                                                                             \
+		long long begin = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID); \
+                                                                                                      \
+		do {                                                                                  \
+			for (int i = 0; i < 5000; i++)                                                \
+				sink++;                                                               \
+		} while (clock_ns(CLOCK_MONOTONIC) < begin + ns);                                     \
+		return clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;                                       \
+	}
+WORK(first)
+WORK(second)
+
+/* The time of a recursive function is its own at any depth. */
+static __attribute__((noinline)) int dive(int depth, long long until_ns)
+{
+	for (int i = 0; i < 5000; i++)
+		sink++;
+	if (depth && clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
+		return dive(depth - 1, until_ns) + 1;
+	return 0;
+}
+
+static long long sleep_some(void)
+{
+	const struct timespec some = {.tv_nsec = SLEEP_NS};
+	long long begin = clock_ns(CLOCK_MONOTONIC);
+
+	for (int i = 0; i < NR_SLEEPS; i++)
+		nanosleep(&some, NULL);
+	return clock_ns(CLOCK_MONOTONIC) - begin;
+}
+
+static int do_work(const char *path)
+{
+	FILE *truth = fopen(path, "w");
+	long long next = clock_ns(CLOCK_MONOTONIC), ns[2] = {0}, dived, slept;
+	struct rusage usage;
+
+	if (!truth)
+		return 1;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct timespec at = {.tv_sec = (next += ROUND_NS) / 1000000000ll, .tv_nsec = next % 1000000000ll};
+
+		ns[0] += first(WORK_NS);
+		ns[1] += second(WORK_NS);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+	}
+	dived = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < dived + DIVE_NS)
+		dive(DEPTH, dived + DIVE_NS);
+	dived = clock_ns(CLOCK_THREAD_CPUTIME_ID) - dived;
+	slept = sleep_some();
+	getrusage(RUSAGE_SELF, &usage);
+	fprintf(truth, "pid %d\nfirst %lld\nsecond %lld\ndive %lld\nslept %lld\ncpu %lld\n", (int)getpid(), ns[0],
+		ns[1], dived, slept,
+		(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll +
+			(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
+	return fclose(truth);
+}
+
+/* ---- the tests ---- */
+
+static const char *self;
+
+static void record(struct session *s, const char *options)
+{
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s %s -- %s do %s 2>%s/stderr", TRACE_BIN, options, s->trace,
+					  self, s->truth, s->folder),
+			      0);
+}
+
+static long long on_cpu(const json_t *profile, const char *function)
+{
+	return json_number(json_row(profile, "rows", "name", function), "on_cpu_ns");
+}
+
+static bool is_near(long long a, long long b, long long distance)
+{
+	return a - b <= distance && b - a <= distance;
+}
+
+/* Each sum of the rows is that of the profile, and the parts are the whole, to the nanosecond. */
+static void check_sums(const json_t *profile)
+{
+	static const char *const keys[] = {"elapsed_ns", "on_cpu_ns", "wait_cpu_ns", "blocked_ns", "samples"};
+	size_t i;
+	json_t *row;
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		long long sum = 0;
+
+		json_array_foreach(json_object_get(profile, "rows"), i, row)
+			sum += json_number(row, keys[k]);
+		CU_ASSERT_EQUAL(sum, json_number(profile, keys[k]));
+	}
+	CU_ASSERT_EQUAL(json_number(profile, "on_cpu_ns") + json_number(profile, "wait_cpu_ns") +
+				json_number(profile, "blocked_ns"),
+			json_number(profile, "elapsed_ns"));
+}
+
+static void check_functions(const struct session *s, const json_t *profile)
+{
+	long long truth[2] = {session_truth(s, "first"), session_truth(s, "second")}, both = truth[0] + truth[1],
+		  dived = session_truth(s, "dive"), stolen = session_stolen_ns(s);
+	long long found[2] = {on_cpu(profile, "first"), on_cpu(profile, "second")}, found_both = found[0] + found[1];
+
+	CU_ASSERT_FATAL(found_both > 0);
+	/* 10 points of 100, where a fixed period of 1 ms finds all or nothing */
+	CU_ASSERT(is_near(found[0] * 1000 / found_both, truth[0] * 1000 / both, 100));
+	CU_ASSERT(is_near(found_both, both, both / 6 + stolen));
+	CU_ASSERT(is_near(on_cpu(profile, "dive"), dived, dived / 6 + stolen));
+	CU_ASSERT_STRING_EQUAL(json_text(json_row(profile, "rows", "name", "dive"), "file"), "test_e2e_profile");
+	CU_ASSERT_PTR_NOT_NULL(json_row(profile, "rows", "file", "[kernel]"));
+}
+
+/* The books have the time with the interrupts; getrusage has ticks, or all of it. */
+static void check_times(const struct session *s, const json_t *profile)
+{
+	long long cpu = session_truth(s, "cpu"), slept = session_truth(s, "slept");
+	long long blocked = json_number(json_row(profile, "rows", "name", "timeout"), "blocked_ns");
+
+	CU_ASSERT(is_near(json_number(profile, "on_cpu_ns"), cpu, cpu / 20 + 20 * MS + session_stolen_ns(s)));
+	CU_ASSERT(blocked >= slept / 2); /* and the pauses between the rounds */
+	CU_ASSERT(blocked <= json_number(profile, "elapsed_ns") - cpu / 2);
+	CU_ASSERT_EQUAL(json_number(profile, "unplaced"), 0);
+}
+
+static void a_profile_has_what_functions_know_of_themselves(void)
+{
+	struct session s;
+	json_t *profile;
+
+	session_begin(&s);
+	record(&s, "--sample");
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s.trace,
+				    s.folder),
+			0);
+	profile = session_load(&s, "--profile --comm=test_e2e_profile");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	CU_ASSERT_STRING_EQUAL(json_text(profile, "schema"), "trace-profile/1");
+	check_sums(profile);
+	check_functions(&s, profile);
+	check_times(&s, profile);
+	json_decref(profile);
+	session_end(&s);
+}
+
+static void without_samples_the_report_says_how_to_record_some(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- true 2>%s/stderr", TRACE_BIN, s.trace, s.folder), 0);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracevisualizer -d -tsample -tfs_map %s 2>&1 | grep -q 'no events of the requested'",
+			    TRACE_BIN, s.trace),
+		0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile %s 2>%s/stderr", TRACE_BIN, s.trace, s.folder), 1);
+	CU_ASSERT_EQUAL(session_run("grep -q 'tracedaemon --sample' %s/stderr", s.folder), 0);
+	session_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_profile_has_what_functions_know_of_themselves),
+		CASE(without_samples_the_report_says_how_to_record_some),
+		{NULL, NULL},
+	};
+
+	if (argc > 2 && strcmp(argv[1], "do") == 0)
+		return do_work(argv[2]);
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_profile: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	self = argv[0];
+	return unit_main("e2e_profile", cases, argc, argv);
+}

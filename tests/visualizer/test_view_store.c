@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_view_store.c - a view that is read from its index answers as the view of the pass did, byte
+ * for byte; and an index that is damaged, or made to be wrong, is refused or harmless
+ *
+ * 	test_view_store                       random stories
+ * 	TRACE_TEST_VIEW=FILE test_view_store  also a recording
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+#include "example_traces.h"
+#include "image.h"
+#include "only_client.h"
+#include "random_story.h"
+#include "unit.h"
+#include "view_row.h"
+#include "view_store.h"
+
+#define MAX_ROWS   40u
+#define QUESTION   512
+#define CHECKSUMED 48 /* bytes before the checksum: analyzer/view_index.h */
+#define HEADER	   56
+
+static const struct visualizer_options options = {
+	.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+
+/* a folder of this test, and the index in it */
+static char folder[] = "/tmp/view_store.XXXXXX", path[sizeof(folder) + 16];
+
+static struct mood mood_of(uint64_t seed)
+{
+	return (struct mood){.noise = (uint32_t)(seed % 3 * 10),
+			     .nr_tids = seed % 5 ? 12 : 60,
+			     .switches = 25,
+			     .sleeps = 50,
+			     .losses = seed & 1,
+			     .cuts = 1,
+			     .nr_events = 1500,
+			     .streams = seed % 3 == 0,
+			     .masks = seed % 7 == 1,
+			     .moves = seed & 2,
+			     .programs = seed & 1};
+}
+
+static struct trace *story(uint64_t seed)
+{
+	struct mood mood = mood_of(seed);
+	struct tb *tb = random_story(seed, &mood);
+	struct trace *trace = tb_open_trace(tb);
+
+	tb_free(tb);
+	return trace;
+}
+
+/* ---- questions ---- */
+
+/* struct asker - two sessions, of which @other may be NULL: then the answers are only made */
+struct asker {
+	struct view_session *session, *other;
+	struct dice dice;
+	size_t nr;
+};
+
+static void ask(struct asker *asker, const char *question)
+{
+	struct view_answer answer = view_answer(asker->session, question);
+
+	asker->nr++;
+	if (asker->other) {
+		struct view_answer wanted = view_answer(asker->other, question);
+		bool is_same = answer.size == wanted.size && memcmp(answer.bytes, wanted.bytes, wanted.size) == 0;
+
+		CU_ASSERT(is_same);
+		if (!is_same)
+			printf("\n%s\n%.300s\n%.300s\n", question, answer.bytes, wanted.bytes);
+		free(wanted.bytes);
+	}
+	free(answer.bytes);
+}
+
+static uint32_t some_row(struct asker *asker, enum trace_row_kind kind)
+{
+	size_t nr = trace_view_nr_rows(asker->session->view, kind);
+
+	return view_row_number((struct trace_row_id){kind, nr ? (uint32_t)below(&asker->dice, nr) : 0});
+}
+
+static void ask_of_row(struct asker *asker, uint32_t row, uint64_t from, uint64_t to)
+{
+	static const char *const forms[] = {"spans?row=%u&from=%llu&to=%llu", "waits?row=%u&from=%llu&to=%llu",
+					    "path?row=%u&from=%llu&to=%llu",
+					    "shares?rows=%u&from=%llu&to=%llu&columns=37", "at?row=%u&t=%llu"};
+	char text[QUESTION];
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+		snprintf(text, sizeof(text), forms[i], row, (unsigned long long)from, (unsigned long long)to);
+#pragma GCC diagnostic pop
+		ask(asker, text);
+	}
+}
+
+static void ask_of_span(struct asker *asker, uint64_t from, uint64_t to)
+{
+	static const char *const names[] = {"sums", "waits", "verdict"};
+	char text[QUESTION];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(text, sizeof(text), "%s?from=%llu&to=%llu", names[i], (unsigned long long)from,
+			 (unsigned long long)to);
+		ask(asker, text);
+	}
+	for (enum trace_row_kind kind = TRACE_ROW_CPU; kind <= TRACE_ROW_THREAD; kind++)
+		for (unsigned int i = 0; i < 3; i++)
+			ask_of_row(asker, some_row(asker, kind), from, to);
+}
+
+/* Questions of all kinds, the same for the same seed. */
+static void ask_all(struct view_session *session, struct view_session *other, uint64_t seed, unsigned int nr_spans)
+{
+	static const char *const texts[] = {"about", "progress", "rows", "search?text=e", "search?text=1", "verdict"};
+	struct asker asker = {.session = session, .other = other, .dice = {seed, NULL}};
+	uint64_t width = session->end - session->start;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ask(&asker, texts[i]);
+	ask_of_span(&asker, 0, width);
+	for (unsigned int i = 0; i < nr_spans && width > 1; i++) {
+		uint64_t from = below(&asker.dice, width), to = from + 1 + below(&asker.dice, width - from);
+
+		ask_of_span(&asker, from, to);
+	}
+}
+
+static void session_of_pass(struct view_session *session, const struct trace *trace)
+{
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(session, trace, &options), 0);
+	CU_ASSERT_EQUAL_FATAL(view_session_step(session, UINT64_MAX), 1);
+}
+
+static void write_index(struct view_session *session)
+{
+	char *notes = view_store_notes(session);
+
+	CU_ASSERT_FATAL(view_store_write(session, notes, path));
+	free(notes);
+}
+
+/* ---- the same facts ---- */
+
+static const struct trace_process *same_process(const struct trace_analysis *from, const struct trace_process *process,
+						const struct trace_analysis *to)
+{
+	for (size_t i = 0; process && i < trace_nr_processes(from); i++)
+		if (trace_get_process(from, i) == process)
+			return trace_get_process(to, i);
+	return NULL;
+}
+
+static void check_thread(const struct trace_thread *a, const struct trace_thread *b)
+{
+	CU_ASSERT_EQUAL(trace_thread_index(a), trace_thread_index(b));
+	CU_ASSERT_EQUAL(trace_thread_tid(a), trace_thread_tid(b));
+	CU_ASSERT_EQUAL(trace_thread_uid(a), trace_thread_uid(b));
+	CU_ASSERT_EQUAL(trace_thread_start_ns(a), trace_thread_start_ns(b));
+	CU_ASSERT_EQUAL(trace_thread_end_ns(a), trace_thread_end_ns(b));
+	CU_ASSERT_EQUAL(trace_thread_is_kernel(a), trace_thread_is_kernel(b));
+	CU_ASSERT_EQUAL(trace_thread_is_io_worker(a), trace_thread_is_io_worker(b));
+	CU_ASSERT_STRING_EQUAL(trace_thread_comm(a), trace_thread_comm(b));
+}
+
+static void check_process(const struct view_session *of_pass, const struct view_session *of_index, size_t idx,
+			  size_t *nr_clients)
+{
+	const struct trace_analysis *one = of_pass->report.analysis, *two = of_index->report.analysis;
+	const struct trace_process *a = trace_get_process(one, idx), *b = trace_get_process(two, idx);
+	const struct trace_thread *own = NULL, *other = NULL;
+	struct only_client client, wanted;
+	bool has_client = only_client_of(&of_pass->report, a, &wanted);
+
+	CU_ASSERT_EQUAL(trace_process_pid(a), trace_process_pid(b));
+	CU_ASSERT_EQUAL(trace_process_ppid(a), trace_process_ppid(b));
+	CU_ASSERT_EQUAL(trace_process_uid(a), trace_process_uid(b));
+	CU_ASSERT_EQUAL(trace_process_gid(a), trace_process_gid(b));
+	CU_ASSERT_EQUAL(trace_process_is_kernel(a), trace_process_is_kernel(b));
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(a), trace_process_comm(b));
+	CU_ASSERT_STRING_EQUAL(trace_process_title(a), trace_process_title(b));
+	CU_ASSERT_PTR_EQUAL(same_process(one, trace_process_starter(a), two), trace_process_starter(b));
+	while ((own = trace_next_thread(a, own))) {
+		other = trace_next_thread(b, other);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(other);
+		check_thread(own, other);
+	}
+	CU_ASSERT_EQUAL(trace_nr_threads(a), trace_nr_threads(b));
+	CU_ASSERT_EQUAL(only_client_of(&of_index->report, b, &client), has_client);
+	if (!has_client)
+		return;
+	CU_ASSERT_STRING_EQUAL(client.name, wanted.name);
+	CU_ASSERT_EQUAL(client.pid, wanted.pid);
+	CU_ASSERT_PTR_EQUAL(client.process, same_process(one, wanted.process, two));
+	++*nr_clients;
+}
+
+static bool is_same_gap(const struct trace_gap *a, const struct trace_gap *b)
+{
+	return a->stream == b->stream && a->cpu == b->cpu && a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
+	       a->lost == b->lost && a->cause == b->cause;
+}
+
+static void check_losses(const struct trace_analysis *a, const struct trace_analysis *b)
+{
+	uint64_t lost, other_lost;
+	const char *damage = trace_analysis_start_damage(a, &lost),
+		   *other = trace_analysis_start_damage(b, &other_lost);
+
+	CU_ASSERT(lost == other_lost && !damage == !other && (!damage || strcmp(damage, other) == 0));
+	CU_ASSERT_EQUAL(trace_analysis_halted_ns(a), trace_analysis_halted_ns(b));
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(a), trace_analysis_inconsistencies(b));
+	CU_ASSERT_EQUAL(trace_analysis_is_filtered(a), trace_analysis_is_filtered(b));
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_nr_late_gaps(a), trace_analysis_nr_late_gaps(b));
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(a); i++)
+		CU_ASSERT(is_same_gap(trace_analysis_get_late_gap(a, i), trace_analysis_get_late_gap(b, i)));
+	for (uint32_t id = 0; id < 256; id++)
+		CU_ASSERT_EQUAL(trace_analysis_recorded(a, id), trace_analysis_recorded(b, id));
+}
+
+/* Returns the number of servers with one client. */
+static size_t check_facts(const struct view_session *of_pass, const struct view_session *of_index)
+{
+	const struct trace_analysis *a = of_pass->report.analysis, *b = of_index->report.analysis;
+	size_t nr_clients = 0;
+
+	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(a), trace_nr_processes(b));
+	for (size_t i = 0; i < trace_nr_processes(a); i++)
+		check_process(of_pass, of_index, i, &nr_clients);
+	check_losses(a, b);
+	CU_ASSERT_PTR_EQUAL(same_process(a, of_pass->report.command.process, b), of_index->report.command.process);
+	return nr_clients;
+}
+
+/* ---- the same answers ---- */
+
+static size_t check_trace(const struct trace *trace, uint64_t seed, unsigned int nr_spans)
+{
+	static struct view_session of_pass, of_index; /* large */
+	size_t nr_clients;
+
+	session_of_pass(&of_pass, trace);
+	write_index(&of_pass);
+	CU_ASSERT_FATAL(view_store_begin(&of_index, trace, &options, path));
+	ask_all(&of_index, &of_pass, seed, nr_spans);
+	nr_clients = check_facts(&of_pass, &of_index);
+	view_session_end(&of_index);
+	view_session_end(&of_pass);
+	return nr_clients;
+}
+
+static void an_index_answers_as_the_pass_did(void)
+{
+	for (uint64_t seed = 1; seed <= 25; seed++) {
+		struct trace *trace = story(seed);
+
+		check_trace(trace, seed, 3);
+		trace_close(trace);
+	}
+}
+
+static void an_index_of_a_damaged_trace_answers_as_the_pass_did(void)
+{
+	for (uint64_t seed = 3; seed <= 11; seed += 4) {
+		struct mood mood = mood_of(seed);
+		struct tb *tb = random_story(seed, &mood);
+		struct image image = image_new(tb, seed % 3 != 2);
+		struct trace *trace;
+
+		for (size_t i = 1; image_spoil(&image, TRACE_CHUNK_EVENTS, i); i += 5)
+			;
+		trace = trace_open(image.path, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+		check_trace(trace, seed, 3);
+		trace_close(trace);
+		image_free(&image);
+		tb_free(tb);
+	}
+}
+
+static void an_index_knows_the_only_client_of_a_server(void)
+{
+	char server[sizeof(path) + 8];
+	struct trace *trace;
+	int fd;
+
+	snprintf(server, sizeof(server), "%s/server", folder);
+	fd = open(server, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	CU_ASSERT_FATAL(fd >= 0);
+	write_server_trace(fd);
+	close(fd);
+	trace = trace_open(server, NULL);
+	unlink(server);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT(check_trace(trace, 1, 3) > 0);
+	trace_close(trace);
+}
+
+static void an_index_of_a_recording_answers_as_the_pass_did(void)
+{
+	const char *file = getenv("TRACE_TEST_VIEW");
+	struct trace *trace = file ? trace_open(file, NULL) : NULL;
+
+	CU_ASSERT(!file || trace);
+	if (trace)
+		check_trace(trace, 1, 10);
+	trace_close(trace);
+}
+
+/* The view alone, because a session becomes coarse at 8 million intervals only. */
+static void check_coarse(struct trace *trace, uint64_t seed, size_t max_intervals)
+{
+	struct trace_view_options asked = {.size = sizeof(asked), .max_intervals = max_intervals};
+	static struct view_session of_pass, of_index;
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL), *other;
+	struct trace_view *view = trace_view_new(analysis, &asked, NULL), *opened;
+	void *bytes;
+	size_t size;
+
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT(trace_history_is_coarse(trace_view_history(view)));
+	CU_ASSERT_EQUAL_FATAL(trace_view_save(view, "abc", 3, &bytes, &size, NULL), 0);
+	opened = trace_view_open(trace, bytes, size, &other, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(opened);
+	CU_ASSERT(memcmp(trace_view_notes(opened, &size), "abc", 3) == 0 && size == 3);
+	free(bytes);
+	view_session_of_index(&of_pass, trace, &options, view, analysis);
+	view_session_of_index(&of_index, trace, &options, opened, other);
+	of_pass.answer.is_made = of_index.answer.is_made = true;
+	ask_all(&of_index, &of_pass, seed, 5);
+	view_session_end(&of_index);
+	view_session_end(&of_pass);
+}
+
+static void an_index_of_a_coarse_view_answers_as_the_view_did(void)
+{
+	for (uint64_t seed = 60; seed < 66; seed++) {
+		const struct mood mood = {.nr_tids = 12, .switches = 10, .sleeps = 50};
+		struct tb *tb = random_story(seed, &mood);
+		struct trace *trace = tb_open_trace(tb);
+
+		tb_free(tb);
+		check_coarse(trace, seed, 1400 + 50 * (seed - 60));
+		trace_close(trace);
+	}
+}
+
+/* ---- what may go wrong ---- */
+
+struct index {
+	unsigned char *bytes; /* owned */
+	size_t size;
+};
+
+static struct index index_read(void)
+{
+	struct index index = {0};
+	struct stat info;
+	FILE *file = fopen(path, "r");
+
+	CU_ASSERT_FATAL(file && fstat(fileno(file), &info) == 0);
+	index.size = (size_t)info.st_size;
+	index.bytes = malloc(index.size + 1);
+	CU_ASSERT_EQUAL(fread(index.bytes, 1, index.size, file), index.size);
+	fclose(file);
+	return index;
+}
+
+static uint64_t field(const struct index *index, size_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, index->bytes + at, sizeof(value));
+	return value;
+}
+
+static void index_sign(struct index *index)
+{
+	uint64_t checksum = XXH3_64bits_withSeed(index->bytes + HEADER, index->size - HEADER,
+						 XXH3_64bits(index->bytes, CHECKSUMED));
+
+	memcpy(index->bytes + CHECKSUMED, &checksum, sizeof(checksum));
+}
+
+static void index_write(const struct index *index)
+{
+	FILE *file = fopen(path, "w");
+
+	CU_ASSERT_FATAL(file != NULL);
+	CU_ASSERT_EQUAL(fwrite(index->bytes, 1, index->size, file), index->size);
+	fclose(file);
+}
+
+static bool index_opens(const struct trace *trace)
+{
+	static struct view_session session;
+	bool opens = view_store_begin(&session, trace, &options, path);
+
+	if (opens) {
+		ask_all(&session, NULL, 3, 0);
+		view_session_end(&session);
+	}
+	return opens;
+}
+
+static void a_damaged_index_is_refused(void)
+{
+	static struct view_session session;
+	struct trace *trace = story(3), *other = story(4);
+	struct dice dice = {7, NULL};
+	struct index index;
+
+	session_of_pass(&session, trace);
+	write_index(&session);
+	index = index_read();
+	CU_ASSERT(index_opens(trace));
+	CU_ASSERT(!index_opens(other));
+	for (int i = 0; i < 200; i++) {
+		struct index damaged = {malloc(index.size), index.size};
+		size_t at = below(&dice, index.size);
+
+		memcpy(damaged.bytes, index.bytes, index.size);
+		if (i % 2)
+			damaged.size = at;
+		else
+			damaged.bytes[at] ^= (unsigned char)(1 + below(&dice, 255));
+		index_write(&damaged);
+		CU_ASSERT(!index_opens(trace));
+		free(damaged.bytes);
+	}
+	free(index.bytes);
+	view_session_end(&session);
+	trace_close(trace);
+	trace_close(other);
+}
+
+/* The index with a change in its facts, which are compressed, or in what follows them. */
+static struct index index_changed(const struct index *index, struct dice *dice)
+{
+	size_t packed = field(index, 24), size = field(index, 32), room = ZSTD_compressBound(size), at;
+	unsigned char *facts = malloc(size + 1);
+	struct index changed = {malloc(index->size + room), index->size};
+
+	memcpy(changed.bytes, index->bytes, index->size);
+	if (below(dice, 3)) {
+		CU_ASSERT_EQUAL(ZSTD_decompress(facts, size, index->bytes + HEADER, packed), size);
+		for (uint64_t i = 0; i <= below(dice, 3); i++) {
+			at = below(dice, size);
+			facts[at] = below(dice, 2) ? (unsigned char)roll(dice)
+						   : (unsigned char)(facts[at] + below(dice, 3) - 1);
+		}
+		changed.size = ZSTD_compress(changed.bytes + HEADER, room, facts, size, 1);
+		memcpy(changed.bytes + 24, &(uint64_t){changed.size}, 8);
+		memcpy(changed.bytes + HEADER + changed.size, index->bytes + HEADER + packed,
+		       index->size - HEADER - packed);
+		changed.size += index->size - packed;
+	} else {
+		at = below(dice, index->size);
+		changed.bytes[at] ^= (unsigned char)(1 + below(dice, 255));
+	}
+	free(facts);
+	index_sign(&changed);
+	return changed;
+}
+
+/*
+ * The checksum protects from accidents only. The bytes that it covers may have been made to do
+ * harm.
+ */
+static void a_hostile_index_does_no_harm(void)
+{
+	unsigned int nr = getenv("TRACE_TEST_LONG") ? 20000 : 300, nr_open = 0;
+
+	for (uint64_t seed = 5; seed < 8; seed++) {
+		static struct view_session session;
+		struct trace *trace = story(seed);
+		struct dice dice = {seed, NULL};
+		struct index index;
+
+		session_of_pass(&session, trace);
+		write_index(&session);
+		index = index_read();
+		for (unsigned int i = 0; i < nr / 3; i++) {
+			struct index changed = index_changed(&index, &dice);
+
+			index_write(&changed);
+			nr_open += index_opens(trace);
+			free(changed.bytes);
+		}
+		free(index.bytes);
+		view_session_end(&session);
+		trace_close(trace);
+	}
+	CU_ASSERT(nr_open > 10); /* the changes reach beyond the first checks */
+}
+
+static void an_index_that_cannot_be_written_is_not_missed(void)
+{
+	static struct view_session session;
+	struct trace *trace = story(2);
+	char *notes;
+
+	session_of_pass(&session, trace);
+	notes = view_store_notes(&session);
+	CU_ASSERT(!view_store_write(&session, notes, "/proc/self/no/index"));
+	CU_ASSERT(!view_store_begin(&(struct view_session){0}, trace, &options, "/proc/self/no/index"));
+	CU_ASSERT(!view_store_begin(&(struct view_session){0}, trace, &options, folder));
+	free(notes);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
+static void small_traces_and_parts_have_no_index(void)
+{
+	struct visualizer_options part = options;
+	struct trace *trace = story(2);
+
+	CU_ASSERT_PTR_NULL(view_store_path(trace, &options));
+	part.no_index = true;
+	CU_ASSERT_PTR_NULL(view_store_path(trace, &part));
+	trace_close(trace);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(an_index_answers_as_the_pass_did),
+		CASE(an_index_of_a_damaged_trace_answers_as_the_pass_did),
+		CASE(an_index_knows_the_only_client_of_a_server),
+		CASE(an_index_of_a_recording_answers_as_the_pass_did),
+		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
+		CASE(a_damaged_index_is_refused),
+		CASE(a_hostile_index_does_no_harm),
+		CASE(an_index_that_cannot_be_written_is_not_missed),
+		CASE(small_traces_and_parts_have_no_index),
+		{NULL, NULL},
+	};
+	int result;
+
+	if (!mkdtemp(folder))
+		return 1;
+	snprintf(path, sizeof(path), "%s/index", folder);
+	result = unit_main("view_store", cases, argc, argv);
+	unlink(path);
+	rmdir(folder);
+	return result;
+}

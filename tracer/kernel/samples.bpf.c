@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * samples.bpf.c - the program of samples, in an object of its own that is loaded only if samples
+ * are asked for; it shares the rings with tracer.bpf.c
+ *
+ * A perf event of each CPU runs it when its timer expires, in the interrupt of that timer. The
+ * registers are those of the interrupted code.
+ *
+ * A payload is built in a scratch area. The helper puts the innermost address where the field ip
+ * is, because ip is the last field, and the callers behind it. In a sample of the kernel, the
+ * addresses of the program follow.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "record.bpf.h"
+
+#define MAX_KERNEL_BYTES   (96 * 8)
+#define MAX_USER_BYTES	   (127 * 8) /* the kernel's limit, kernel.perf_event_max_stack */
+#define BPF_F_USER_STACK   (1u << 8) /* linux/bpf.h */
+#define MAX_ADDRESSES	   32768
+#define CUT_KERNEL	   1
+#define CUT_USER	   2
+#define USER_IS_UNREADABLE 4
+
+_Static_assert(sizeof(struct trace_sample) == __builtin_offsetof(struct trace_sample, ip) + 8, "ip is the last field");
+_Static_assert(sizeof(struct trace_record) + sizeof(struct trace_sample) + MAX_KERNEL_BYTES + MAX_USER_BYTES <=
+		       TRACE_RECORD_MAX_BYTES,
+	       "both lists fit into a record");
+
+/* struct bpf_perf_event_data of linux/bpf_perf_event.h: the registers, in the order of the
+ * interface to programs */
+#if defined(__TARGET_ARCH_x86)
+struct sample_context {
+	u64 regs[21];
+};
+#define CONTEXT_IP(c)	   ((c)->regs[16])
+#define CONTEXT_IN_USER(c) (((c)->regs[17] & 3) == 3)
+#elif defined(__TARGET_ARCH_arm64)
+struct sample_context {
+	u64 regs[34];
+};
+#define CONTEXT_IP(c)	   ((c)->regs[32])
+#define CONTEXT_IN_USER(c) (((c)->regs[33] & 15) == 0)
+#endif
+
+/* The addresses in the kernel of all samples so far: the loader gives the trace their functions'
+ * names at the end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_ADDRESSES);
+	__type(key, u64);
+	__type(value, u8);
+} kernel_addresses SEC(".maps");
+
+/* @room: the verifier allows any offset below 1024 and any length up to 1024 behind it */
+struct sample_scratch {
+	struct trace_sample sample;
+	u64 room[4 * 128];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct sample_scratch);
+} scratches SEC(".maps");
+
+static __always_inline void note_addresses(const u64 *addresses, u32 bytes)
+{
+	u8 one = 1;
+
+	for (u32 i = 0; i < MAX_KERNEL_BYTES / 8; i++) {
+		if (i * 8 >= bytes)
+			break;
+		if (!bpf_map_lookup_elem(&kernel_addresses, &addresses[i]))
+			bpf_map_update_elem(&kernel_addresses, &addresses[i], &one, BPF_ANY);
+	}
+}
+
+/* struct user_reference: offset and bytes */
+static __always_inline u32 reference(u32 offset, u32 bytes)
+{
+	return offset | bytes << 16;
+}
+
+/* Returns the bytes of the callers of ip, which it stores, too. */
+static __always_inline u32 put_kernel(struct sample_context *context, struct sample_scratch *scratch)
+{
+	long bytes = bpf_get_stack(context, &scratch->sample.ip, MAX_KERNEL_BYTES, 0);
+
+	if (bytes < 8) {
+		scratch->sample.ip = CONTEXT_IP(context);
+		bytes = 8;
+	}
+	if (bytes >= MAX_KERNEL_BYTES)
+		scratch->sample.cut |= CUT_KERNEL;
+	note_addresses(&scratch->sample.ip, (u32)bytes);
+	return (u32)bytes - 8;
+}
+
+/* The program's addresses behind @at bytes of the kernel's; returns their number of bytes. */
+static __always_inline u32 put_user_below(struct sample_context *context, struct sample_scratch *scratch, u32 at)
+{
+	long bytes;
+
+	barrier_var(at);
+	at &= 1016;
+	bytes = bpf_get_stack(context, (void *)scratch->room + at, MAX_USER_BYTES, BPF_F_USER_STACK);
+	if (bytes >= MAX_USER_BYTES)
+		scratch->sample.cut |= CUT_USER;
+	if (bytes >= 0)
+		return (u32)bytes;
+	scratch->sample.cut |= USER_IS_UNREADABLE;
+	return 0;
+}
+
+static __always_inline u32 put_user(struct sample_context *context, struct sample_scratch *scratch)
+{
+	long bytes = bpf_get_stack(context, &scratch->sample.ip, MAX_USER_BYTES, BPF_F_USER_STACK);
+
+	if (bytes < 8) {
+		scratch->sample.ip = CONTEXT_IP(context);
+		scratch->sample.cut |= USER_IS_UNREADABLE;
+		bytes = 8;
+	}
+	if (bytes >= MAX_USER_BYTES)
+		scratch->sample.cut |= CUT_USER;
+	return (u32)bytes - 8;
+}
+
+static __always_inline int put_record(struct sample_scratch *scratch, u32 bytes)
+{
+	barrier_var(bytes);
+	bytes &= 2040;
+	RECORD_IN(sample, false, bytes) {
+		bpf_probe_read_kernel(record, sizeof(struct trace_sample) + bytes, scratch);
+		COMMIT(sample);
+	}
+	return 0;
+}
+
+SEC("perf_event")
+int sample(struct sample_context *context)
+{
+	struct task_struct *task = current_task();
+	struct sample_scratch *scratch;
+	u32 zero = 0, kernel = 0, user = 0, at = sizeof(struct trace_sample);
+
+	if (!current_passes() || own_event(task))
+		return 0;
+	scratch = bpf_map_lookup_elem(&scratches, &zero);
+	if (!scratch)
+		return 0;
+	scratch->sample.tid = task->pid;
+	scratch->sample.in_user = CONTEXT_IN_USER(context);
+	scratch->sample.cut = 0;
+	scratch->sample.source = 0;
+	if (scratch->sample.in_user) {
+		user = put_user(context, scratch);
+	} else {
+		kernel = put_kernel(context, scratch);
+		if (task->mm)
+			user = put_user_below(context, scratch, kernel);
+	}
+	scratch->sample.kernel = reference(at, kernel);
+	scratch->sample.user = reference(at + kernel, user);
+	return put_record(scratch, kernel + user);
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_SAMPLES_H
+#define TRACER_SAMPLES_H
+/*
+ * samples.h - a tracer's samples: a perf event with a timer on each CPU, and the BPF program that
+ * it runs. code_maps.c records where code is mapped, code_names.c the names of the kernel's code.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include "code_maps.h"
+#include "loader.h"
+
+struct samples_bpf;
+
+/** struct tracer_sampling - @clocks: one descriptor for each CPU; -1: that CPU is not present */
+struct tracer_sampling {
+	struct samples_bpf *skeleton; /* owned */
+	struct bpf_link **links;      /* owned; NULL for a CPU that is not present */
+	int *clocks;		      /* borrowed from the links */
+	uint32_t nr_cpus;
+	struct code_maps maps;
+	bool is_on;
+};
+
+/**
+ * tracer_load_samples() - load the program, with all off. Returns 0, or a negative errno with a
+ * sentence
+ */
+int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error);
+void tracer_free_samples(struct tracer *tracer);
+
+/**
+ * tracer_switch_samples() - take samples from now on, or no more; nothing without options.sample_ns
+ */
+void tracer_switch_samples(struct tracer *tracer, bool on);
+#endif

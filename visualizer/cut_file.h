@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_CUT_FILE_H
+#define VISUALIZER_CUT_FILE_H
+/*
+ * cut_file.h - a mapped file that another program cuts while this one reads it.
+ *
+ * libtrace looks at the size of the file before it reads a chunk. If the file is cut just after
+ * that, the kernel sends SIGBUS. A program that shows a trace for hours must not end by that.
+ */
+
+/**
+ * cut_file_reads_as_zeros() - from now on, a missing part of a mapped file is read as zeros, which
+ * no checksum of a chunk allows
+ */
+void cut_file_reads_as_zeros(void);
+#endif

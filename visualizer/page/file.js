@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// file.js - what has become of the trace's file since it was read, and the button that reads it again.
+
+import { ask } from "./ask.js";
+import { byId, el } from "./dom.js";
+
+const SENTENCES = {
+	grown: "The file of the trace has grown since it was read: it may still be recorded.",
+	changed: "The file of the trace was changed since it was read, so its events cannot be shown.",
+	replaced: "Another file has the name of this trace now; this is still the old one.",
+	gone: "The file of the trace was removed or renamed; what was read is still shown."
+};
+
+/** Shows the sentence for the state of the file in @about; nothing if it is the same. @again: reads it again */
+export function showFile(about, again) {
+	const state = SENTENCES[about.trace_file] ? about.trace_file : "same",
+		box = byId("file");
+
+	if (box.dataset.state === state) return; // the button may have the focus
+	box.dataset.state = state;
+	box.hidden = state === "same";
+	box.replaceChildren(
+		SENTENCES[state] ?? "",
+		" ",
+		state === "same" || state === "gone"
+			? ""
+			: el("button", { type: "button", onclick: again }, "Read it again", el("kbd", { "aria-hidden": true }, "u"))
+	);
+}
+
+/** Lets the server read the file again, and shows what is in it now. @fail: is told why not */
+export async function readAgain(fail) {
+	if (byId("file").hidden) return;
+	try {
+		await ask("again");
+		location.reload();
+	} catch (error) {
+		fail(error.message);
+	}
+}

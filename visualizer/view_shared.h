@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_VIEW_SHARED_H
+#define VISUALIZER_VIEW_SHARED_H
+/*
+ * view_shared.h - a session that several threads use: one makes the pass, the others ask.
+ *
+ * The pass takes the lock for steps of some milliseconds, so a question waits for one step at most.
+ * Questions with a pass of their own (books, events) take no lock. The question "again" replaces
+ * the session by one of the file as it is now.
+ */
+#include <pthread.h>
+#include "view_session.h"
+
+struct view_shared {
+	const struct visualizer_options *options; /* borrowed */
+	struct view_session *session;		  /* owned */
+	struct trace *trace;			  /* owned; NULL: the trace of the caller */
+	char *index;				  /* owned: path of the index; NULL: it has none */
+	pthread_mutex_t lock;			  /* of all above */
+	pthread_mutex_t next;			  /* held by the thread that gets @lock next */
+	pthread_rwlock_t in_use;		  /* the trace: read by passes of questions */
+	pthread_t reader;			  /* the thread that makes the pass: again sends it SHARED_AGAIN */
+};
+
+/** the signal that the thread of the pass gets; blocked in all threads */
+#define SHARED_AGAIN SIGUSR1
+
+/** view_shared_begin() - as view_session_begin(), in the thread of the pass */
+int view_shared_begin(struct view_shared *shared, const struct trace *trace, const struct visualizer_options *options);
+void view_shared_end(struct view_shared *shared);
+/** view_shared_answer() - view_answer(), and "again" */
+struct view_answer view_shared_answer(struct view_shared *shared, const char *question);
+/**
+ * view_shared_step() - step @nr of @of of the pass; the last one ends it, and writes the index
+ * Returns 1 at the end, or if the file was changed, so that the rest cannot be read; 0 if events
+ * are left, -1 after a message on stderr.
+ */
+int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int of);
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_store.c - the index of a view as a file: view_store.h. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "only_client.h"
+#include "version.h"
+#include "view_row.h"
+#include "view_store.h"
+#include "whole_file.h"
+
+#define MIN_EVENTS 2000000u /* a pass over fewer takes less than 0.3 s */
+
+static bool is_for_all(const struct visualizer_options *options)
+{
+	const struct process_choice *processes = &options->processes;
+
+	return !options->no_index && !options->window.from.origin && !options->window.to.origin &&
+	       !options->window.span_ns && processes->pid < 0 && processes->tid < 0 && !processes->comm &&
+	       !processes->cgroup && !options->rows.sorted && !options->rows.top && !options->rows.all;
+}
+
+char *view_store_path(const struct trace *trace, const struct visualizer_options *options)
+{
+	const struct trace_info *info = trace_get_info(trace);
+	struct string path = {0};
+
+	if (!is_for_all(options) || info->events < MIN_EVENTS || strcmp(info->file, "-") == 0)
+		return NULL;
+	string_add(&path, info->file);
+	string_add(&path, ".view");
+	return string_take(&path);
+}
+
+/* ---- notes: a line for each fact ---- */
+
+/* The number of a process in the analysis; the number of processes: none. */
+static size_t number_of(const struct trace_analysis *analysis, const struct trace_process *process)
+{
+	size_t i = 0;
+
+	while (i < trace_nr_processes(analysis) && trace_get_process(analysis, i) != process)
+		i++;
+	return i;
+}
+
+static void note_clients(struct string *notes, const struct report *report)
+{
+	const struct trace_server *server;
+	struct only_client client;
+
+	for (size_t i = 0; (server = trace_get_server(report->servers, i)); i++)
+		if (only_client_of(report, server->process, &client))
+			string_addf(notes, "client %zu %zu %u %zu:%s\n", number_of(report->analysis, client.server),
+				    number_of(report->analysis, client.process), client.pid, strlen(client.name),
+				    client.name);
+}
+
+char *view_store_notes(struct view_session *session)
+{
+	const struct report *report = &session->report;
+	struct string notes = {0};
+	struct trace_row_id id;
+
+	string_addf(&notes, "program %s\n", program_version());
+	view_session_choose(session);
+	if (session->answer.thread && trace_view_row_of(session->view, session->answer.thread, &id))
+		string_addf(&notes, "answer %u %llu\n", id.index, (unsigned long long)session->answer.from_ns);
+	if (report->command.process)
+		string_addf(&notes, "command %zu\n", number_of(report->analysis, report->command.process));
+	note_clients(&notes, report);
+	return string_take(&notes);
+}
+
+/* struct reading - @at: the next byte of the notes. @is_bad: they are not as they were written */
+struct reading {
+	const char *at, *end;
+	bool is_bad;
+};
+
+static bool begins(struct reading *notes, const char *word)
+{
+	size_t length = strlen(word);
+
+	if ((size_t)(notes->end - notes->at) < length || memcmp(notes->at, word, length) != 0)
+		return false;
+	notes->at += length;
+	return true;
+}
+
+/* A number, and the byte after it. */
+static uint64_t number(struct reading *notes, char after)
+{
+	uint64_t value = 0;
+	const char *begin = notes->at;
+
+	for (; notes->at < notes->end && *notes->at >= '0' && *notes->at <= '9'; notes->at++)
+		value = value * 10 + (uint64_t)(*notes->at - '0');
+	notes->is_bad |= notes->at == begin || notes->at == notes->end || *notes->at != after;
+	notes->at += !notes->is_bad;
+	return value;
+}
+
+static void read_answer(struct view_session *session, struct reading *notes)
+{
+	uint64_t index = number(notes, ' ');
+	struct trace_row row;
+
+	session->answer.from_ns = number(notes, '\n');
+	if (index <= UINT32_MAX &&
+	    trace_view_get_row(session->view, (struct trace_row_id){TRACE_ROW_THREAD, (uint32_t)index}, &row))
+		session->answer.thread = row.thread;
+}
+
+static void read_client(struct view_session *session, struct reading *notes)
+{
+	struct report *report = &session->report;
+	struct only_client client = {0};
+	uint64_t length;
+
+	client.server = trace_get_process(report->analysis, number(notes, ' '));
+	client.process = trace_get_process(report->analysis, number(notes, ' '));
+	client.pid = (uint32_t)number(notes, ' ');
+	length = number(notes, ':');
+	if (notes->is_bad || length >= (uint64_t)(notes->end - notes->at)) {
+		notes->is_bad = true;
+		return;
+	}
+	client.name = memory_copy(notes->at, length);
+	notes->at += length + 1;
+	session->clients = memory_grow(session->clients, report->nr_only_clients, &session->clients_room,
+				       sizeof(*session->clients));
+	session->clients[report->nr_only_clients++] = client;
+	report->only_clients = session->clients;
+}
+
+static bool read_notes(struct view_session *session)
+{
+	size_t nr;
+	const char *text = trace_view_notes(session->view, &nr);
+	struct reading notes = {.at = text, .end = text + nr};
+
+	session->answer.is_made = true;
+	notes.is_bad = !begins(&notes, "program ") || !begins(&notes, program_version()) || !begins(&notes, "\n");
+	while (notes.at < notes.end && !notes.is_bad) {
+		if (begins(&notes, "answer "))
+			read_answer(session, &notes);
+		else if (begins(&notes, "command "))
+			session->report.command.process = trace_get_process(session->report.analysis,
+									    number(&notes, '\n'));
+		else if (begins(&notes, "client "))
+			read_client(session, &notes);
+		else
+			notes.is_bad = true;
+	}
+	return !notes.is_bad;
+}
+
+/* ---- the file ---- */
+
+static void *read_file(const char *path, size_t *ret_size)
+{
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	struct stat stat;
+	char *bytes = NULL;
+	size_t nr = 0;
+	ssize_t got = 1;
+
+	if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0)
+		bytes = malloc((size_t)stat.st_size);
+	while (bytes && got > 0 && nr < (size_t)stat.st_size) {
+		got = read(fd, bytes + nr, (size_t)stat.st_size - nr);
+		nr += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	*ret_size = nr;
+	return bytes;
+}
+
+bool view_store_begin(struct view_session *session, const struct trace *trace, const struct visualizer_options *options,
+		      const char *path)
+{
+	struct trace_analysis *analysis = NULL;
+	struct trace_view *view = NULL;
+	size_t size;
+	void *bytes = read_file(path, &size);
+
+	if (bytes)
+		view = trace_view_open(trace, bytes, size, &analysis, NULL);
+	free(bytes);
+	if (!view)
+		return false;
+	view_session_of_index(session, trace, options, view, analysis);
+	if (read_notes(session))
+		return true;
+	view_session_end(session);
+	return false;
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 ? info.st_mode & 0666 : 0600;
+}
+
+bool view_store_write(const struct view_session *session, const char *notes, const char *path)
+{
+	struct whole_file file;
+	size_t size;
+	void *bytes;
+	bool is_good;
+
+	if (trace_view_save(session->view, notes, strlen(notes), &bytes, &size, NULL) < 0)
+		return false;
+	is_good = whole_file_open(&file, path) == 0;
+	if (is_good) {
+		is_good = fchmod(fileno(file.out), mode_of(trace_get_info(session->report.trace)->file)) == 0 &&
+			  fwrite(bytes, 1, size, file.out) == size;
+		is_good = whole_file_close(&file, is_good) == 0 && is_good;
+	}
+	free(bytes);
+	return is_good;
+}
