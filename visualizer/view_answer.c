@@ -5,8 +5,10 @@
 #include "losses.h"
 #include "verdict.h"
 #include "view_books.h"
+#include "view_clients.h"
 #include "view_path.h"
 #include "view_row.h"
+#include "view_scopes.h"
 #include "view_shares.h"
 #include "view_span.h"
 
@@ -191,6 +193,10 @@ static const struct {
 	{"spans", .put = view_spans, .needs_view = true},
 	{"at", .put = view_at, .needs_view = true},
 	{"waits", .put = view_waits, .needs_view = true},
+	{"clients", .put = view_clients, .needs_view = true},
+	{"billed", .put = view_billed, .needs_view = true},
+	{"lanes", .put = view_lanes, .needs_view = true},
+	{"scopes", .put = view_scopes, .needs_view = true},
 	{"path", .put = view_path, .needs_view = true},
 	{"verdict", .put = view_verdict, .needs_view = true},
 	{"shares", .write = view_shares, .needs_view = true, .is_binary = true},

@@ -6,9 +6,12 @@
 #include "complain.h"
 #include "only_client.h"
 #include "report_disks.h"
+#include "view_clients.h"
+#include "view_scopes.h"
 #include "view_session.h"
 
 #define MAX_INTERVALS (8u << 20) /* 12 to 18 bytes each */
+#define MAX_SHARES    (4u << 20) /* 16 to 32 bytes each */
 
 static void set_span(struct view_session *session)
 {
@@ -51,6 +54,9 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 		report->servers = trace_servers_new(trace, report->analysis, &error);
 	if (!report->servers)
 		return complain_of_error(&error);
+	if (trace_servers_keep_shares(report->servers, MAX_SHARES) < 0)
+		memory_end();
+	view_scopes_begin(session);
 	report->history = trace_view_history(session->view);
 	command_begin(&report->command, trace, report->analysis);
 	set_span(session);
@@ -107,6 +113,8 @@ void view_session_end(struct view_session *session)
 {
 	struct report *report = &session->report;
 
+	view_clients_free(session);
+	view_scopes_free(session);
 	trace_servers_free(report->servers);
 	trace_view_free(session->view);
 	command_end(&report->command);

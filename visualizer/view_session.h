@@ -43,6 +43,8 @@ struct view_session {
 	size_t clients_room;
 	uint64_t start, end;
 	bool is_complete;
+	struct view_client_list *client_list; /* owned; view_clients.c */
+	struct view_scope_list *scopes;	      /* owned; view_scopes.c */
 };
 
 /**

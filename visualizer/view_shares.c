@@ -2,6 +2,7 @@
 /* view_shares.c - columns as bytes: view_shares.h has the layout. */
 #include <stdlib.h>
 #include <string.h>
+#include "view_clients.h"
 #include "view_row.h"
 #include "view_shares.h"
 
@@ -30,28 +31,28 @@ static void write_number(FILE *out, uint64_t value, unsigned int nr)
 		putc((int)(value >> 8 * i & 0xff), out);
 }
 
-/* The class of a column that has one only; TRACE_NR_CLASSES: it has several, or none. */
-static unsigned int class_of_column(const uint64_t *ns)
+/* The class of a column that has one only; @nr_classes: it has several, or none. */
+static unsigned int class_of_column(const uint64_t *ns, uint32_t nr_classes)
 {
-	unsigned int found = TRACE_NR_CLASSES;
+	unsigned int found = nr_classes;
 
-	for (unsigned int class = 0; class < TRACE_NR_CLASSES; class ++)
+	for (unsigned int class = 0; class < nr_classes; class ++)
 		if (ns[class]) {
-			if (found < TRACE_NR_CLASSES)
-				return TRACE_NR_CLASSES;
+			if (found < nr_classes)
+				return nr_classes;
 			found = class;
 		}
 	return found;
 }
 
-static void put_column(struct bytes *bytes, const uint64_t *ns)
+static void put_column(struct bytes *bytes, const uint64_t *ns, uint32_t nr_classes)
 {
 	unsigned int nr = 0;
 
-	for (unsigned int class = 0; class < TRACE_NR_CLASSES; class ++)
+	for (unsigned int class = 0; class < nr_classes; class ++)
 		nr += ns[class] != 0;
 	put_byte(bytes, nr);
-	for (unsigned int class = 0; class < TRACE_NR_CLASSES; class ++)
+	for (unsigned int class = 0; class < nr_classes; class ++)
 		if (ns[class]) {
 			put_byte(bytes, class);
 			put_varint(bytes, ns[class]);
@@ -59,23 +60,23 @@ static void put_column(struct bytes *bytes, const uint64_t *ns)
 }
 
 /* @is_sum: the row of a process, whose columns may have more or less than their width */
-static void put_runs(struct bytes *bytes, const uint64_t *ns, uint32_t nr, bool is_sum)
+static void put_runs(struct bytes *bytes, const uint64_t *ns, uint32_t nr, uint32_t nr_classes, bool is_sum)
 {
 	for (uint32_t i = 0, end; i < nr; i = end) {
-		unsigned int class = is_sum ? TRACE_NR_CLASSES : class_of_column(ns + (size_t)i * TRACE_NR_CLASSES);
+		unsigned int class = is_sum ? nr_classes : class_of_column(ns + (size_t)i * nr_classes, nr_classes);
 
 		for (end = i + 1; end < nr; end++) {
-			unsigned int next = is_sum ? TRACE_NR_CLASSES
-						   : class_of_column(ns + (size_t)end * TRACE_NR_CLASSES);
+			unsigned int next = is_sum ? nr_classes
+						   : class_of_column(ns + (size_t)end * nr_classes, nr_classes);
 
 			if (next != class)
 				break;
 		}
-		put_varint(bytes, (uint64_t)(end - i) << 1 | (class < TRACE_NR_CLASSES));
-		if (class < TRACE_NR_CLASSES)
+		put_varint(bytes, (uint64_t)(end - i) << 1 | (class < nr_classes));
+		if (class < nr_classes)
 			put_byte(bytes, class);
-		for (uint32_t column = i; class == TRACE_NR_CLASSES && column < end; column++)
-			put_column(bytes, ns + (size_t)column * TRACE_NR_CLASSES);
+		for (uint32_t column = i; class == nr_classes && column < end; column++)
+			put_column(bytes, ns + (size_t)column * nr_classes, nr_classes);
 	}
 }
 
@@ -103,32 +104,49 @@ static bool rows_asked(struct view_session *session, struct view_question *quest
 	return false;
 }
 
+static void columns_of(struct view_session *session, const struct trace_row *row, const struct view_window *window,
+		       uint32_t columns, bool by_client, uint64_t *ns)
+{
+	if (by_client)
+		view_client_columns(session, row, window->from, window->to, columns, ns);
+	else if (trace_view_columns(session->view, row->id, window->from, window->to, columns, ns) < 0)
+		memory_end();
+}
+
+static void write_head(FILE *out, uint32_t nr, uint32_t columns, uint64_t from, uint64_t to)
+{
+	write_number(out, SHARES_MAGIC, 4);
+	write_number(out, nr, 4);
+	write_number(out, columns, 4);
+	write_number(out, 0, 4);
+	write_number(out, from, 8);
+	write_number(out, to, 8);
+}
+
 void view_shares(struct view_session *session, struct view_question *question, FILE *out)
 {
 	struct view_window window = view_window_asked(session, question);
 	uint64_t columns = question_number(question, "columns", 0);
 	struct trace_row *rows = memory_take(SHARES_MAX_ROWS, sizeof(*rows));
+	const char *by = question_text(question, "by", "");
+	uint32_t nr_classes = *by ? VIEW_NR_CLASSES : TRACE_NR_CLASSES;
 	uint64_t *ns = NULL;
 	struct bytes bytes = {0};
 	uint32_t nr = 0;
 
+	if (*by && strcmp(by, "client") != 0)
+		snprintf(question->error, sizeof(question->error), "by is client, or is left out");
 	if (!columns || columns > SHARES_MAX_COLUMNS)
 		snprintf(question->error, sizeof(question->error), "columns is a number from 1 to %u",
 			 SHARES_MAX_COLUMNS);
 	if (*question->error || !rows_asked(session, question, rows, &nr))
 		goto end;
-	ns = memory_take(columns * TRACE_NR_CLASSES, sizeof(*ns));
-	write_number(out, SHARES_MAGIC, 4);
-	write_number(out, nr, 4);
-	write_number(out, columns, 4);
-	write_number(out, 0, 4);
-	write_number(out, window.from - session->start, 8);
-	write_number(out, window.to - session->start, 8);
+	ns = memory_take(columns * nr_classes, sizeof(*ns));
+	write_head(out, nr, (uint32_t)columns, window.from - session->start, window.to - session->start);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (trace_view_columns(session->view, rows[i].id, window.from, window.to, (uint32_t)columns, ns) < 0)
-			memory_end();
+		columns_of(session, &rows[i], &window, (uint32_t)columns, *by, ns);
 		bytes.nr = 0;
-		put_runs(&bytes, ns, (uint32_t)columns, rows[i].id.kind == TRACE_ROW_PROCESS);
+		put_runs(&bytes, ns, (uint32_t)columns, nr_classes, rows[i].id.kind == TRACE_ROW_PROCESS);
 		write_number(out, view_row_number(rows[i].id), 4);
 		write_number(out, bytes.nr, 4);
 		fwrite(bytes.at, 1, bytes.nr, out);

@@ -9,6 +9,7 @@
  * varint n (LEB128). n odd: n >> 1 columns are wholly of one class, which follows as a byte. n
  * even: n >> 1 columns follow, each a byte k, and k times a class as a byte and its ns as a
  * varint, more than 0.
+ * With by=client, time of servers on CPUs is of the classes of view_clients.h instead.
  * Example: 3 columns of 100 ns, user for 250 ns and then a wait for a file (class 6) for 50 ns:
  * 05 00 (two columns of class 0), 02 (one column follows) 02 00 32 06 32.
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "value_text.h"
 #include "verdict.h"
+#include "view_clients.h"
 #include "view_row.h"
 #include "view_span.h"
 
@@ -227,6 +228,8 @@ static void put_thread_at(struct view_session *session, struct json *json, struc
 	}
 	if (cpu >= 0)
 		json_u64(json, "cpu", (uint64_t)cpu);
+	if (cpu >= 0)
+		json_billed(json, session, span->thread, ns);
 	put_next(session, json, id, ns);
 }
 

@@ -166,6 +166,21 @@ fail:
 	return trace_servers_free(s);
 }
 
+int trace_servers_keep_shares(struct trace_servers *s, size_t max)
+{
+	int error;
+
+	if (s->shares)
+		return 0;
+	s->shares = shares_new(max);
+	if (!s->shares)
+		return -ENOMEM;
+	error = trace_analysis_on_interval_of(s->analysis, SHARES_STATES, shares_interval, s->shares);
+	if (error)
+		s->shares = shares_free(s->shares);
+	return error;
+}
+
 struct trace_servers *trace_servers_free(struct trace_servers *s)
 {
 	if (!s)
@@ -180,6 +195,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	ring_ops_free(&s->rings);
 	packets_free(s);
 	results_free(&s->results);
+	shares_free(s->shares);
 	waits_free(&s->waits);
 	causes_free(&s->causes);
 	endpoints_free(&s->endpoints); /* no request refers to them any more */

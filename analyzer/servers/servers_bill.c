@@ -71,6 +71,12 @@ static uint32_t bill_one(struct trace_servers *s, struct servers_process *proces
 	return origin;
 }
 
+/* Which of @nr origins gets the first of the remaining ns of a bill. */
+static uint32_t first_of_several(uint64_t next_remainder, uint32_t nr)
+{
+	return (uint32_t)((nr - next_remainder % nr) % nr);
+}
+
 /* Returns the only origin, or UINT32_MAX if there are several. */
 static uint32_t bill_several(struct trace_servers *s, struct servers_process *process, const struct set *set,
 			     const struct cpu_time *time)
@@ -94,7 +100,7 @@ static uint32_t bill_several(struct trace_servers *s, struct servers_process *pr
 	 * The remaining ns go to each origin in turn. If there are more origins than ns, the other
 	 * origins get nothing.
 	 */
-	at = (uint32_t)((nr - process->next_remainder % nr) % nr);
+	at = first_of_several(process->next_remainder, nr);
 	for (uint64_t i = 0; i < nr_parts; i++, at = at + 1 < nr ? at + 1 : 0) {
 		struct cpu_time part = {.cpu = each.cpu + (i < remainder.cpu),
 					.interrupted = each.interrupted + (i < remainder.interrupted)};
@@ -108,8 +114,8 @@ static uint32_t bill_several(struct trace_servers *s, struct servers_process *pr
 	return only;
 }
 
-static uint32_t bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
-			 const struct cpu_time *time)
+static inline __attribute__((always_inline)) uint32_t bill_set(struct trace_servers *s, struct servers_process *process,
+							       const struct set *set, const struct cpu_time *time)
 {
 	return set->nr == 1 ? bill_one(s, process, set->items[0]->origin, time) : bill_several(s, process, set, time);
 }
@@ -125,6 +131,24 @@ static struct cpu_time take_slice(struct servers_thread *thread, const struct cp
 	return slice;
 }
 
+/* Keep where the slice until @until is, which was billed to @set. */
+static __attribute__((noinline)) void bill_share_kept(struct trace_servers *s, const struct servers_thread *thread,
+						      const struct set *set, uint32_t proof)
+{
+	uint32_t *origins = set ? malloc(set->nr * sizeof(*origins)) : NULL, nr = 0, at = 0;
+
+	if (set && !origins) {
+		s->failed = -ENOMEM;
+		return;
+	}
+	if (set) {
+		nr = distinct_origins(s, set, origins);
+		at = first_of_several(thread->process->next_remainder - 1, nr);
+	}
+	shares_bill(s->shares, thread, thread->charged.cpu, origins, nr, at, proof);
+	free(origins);
+}
+
 void bill_turn(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct set *turn = thread->turn;
@@ -134,6 +158,8 @@ void bill_turn(struct trace_servers *s, struct servers_thread *thread)
 	if (turn && thread->turn_end.cpu > thread->charged.cpu) {
 		slice = take_slice(thread, &thread->turn_end);
 		bill_set(s, thread->process, turn, &slice);
+		if (s->shares)
+			bill_share_kept(s, thread, turn, SHARE_UNPROVEN);
 	}
 	set_unref(turn);
 	waits_decided(s, thread);
@@ -156,13 +182,16 @@ static __attribute__((noinline)) void bill_slice(struct trace_servers *s, struct
 {
 	struct cpu_time slice = take_slice(thread, until);
 	uint32_t origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;
+	uint32_t proof = SHARE_UNPROVEN;
 
-	if (origin == UINT32_MAX)
-		return;
-	if (thread->named == thread->set)
+	if (origin != UINT32_MAX && thread->named == thread->set) {
 		bill_named(s, thread->process, origin, slice.cpu);
-	else
-		proof_add(s, thread, thread->set, origin, slice.cpu);
+		proof = SHARE_NAMED;
+	} else if (origin != UINT32_MAX) {
+		proof = proof_add(s, thread, thread->set, origin, slice.cpu);
+	}
+	if (s->shares)
+		bill_share_kept(s, thread, thread->set, proof);
 }
 
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until)

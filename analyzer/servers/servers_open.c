@@ -419,11 +419,13 @@ static void refute(struct trace_servers *s, struct servers_process *process, uin
 		else if (taken->doubter == bill->doubter)
 			proof_change(&bill->doubted, &taken->proof, -1);
 		taken->proof = (struct proof){0};
+		shares_refuted(s->shares, taken->share_proof);
 	}
 	if (nr > oldest || !oldest)
 		return;
 	for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
 		bill->proven = bill->doubted = (struct proof){0};
+	shares_refuted_all(s->shares, process);
 	proofs->nr = 0;
 }
 
@@ -511,10 +513,12 @@ void open_prove(struct trace_servers *s, struct servers_thread *thread, struct s
 	struct bill *bill = taken ? bill_of(s, thread->process, request->origin) : NULL;
 	struct proof *proven = bill ? proven_of(bill, taken->doubter) : NULL;
 
-	if (proven)
+	if (proven) {
 		proof_change(proven, &taken->proof, 1);
-	else if (taken)
+	} else if (taken) {
 		taken->proof = (struct proof){0};
+		shares_refuted(s->shares, taken->share_proof);
+	}
 }
 
 void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread)

@@ -54,27 +54,32 @@ static struct pending_of *pending_of(struct pending_proof *pending, const struct
 	return found;
 }
 
-void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
-	       uint64_t ns)
+uint32_t proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
+		   uint64_t ns)
 {
 	struct server_request *request = set->items[set->nr - 1];
 	const struct proofs *proofs = thread->process->proofs;
 	struct pending_of *pending;
+	bool alone;
 
 	if (!request->counted || !is_apart(thread, origin))
-		return;
+		return SHARE_UNPROVEN;
 	if (!request->pending)
 		request->pending = calloc(1, sizeof(*request->pending));
 	if (!request->pending) {
 		s->failed = -ENOMEM;
-		return;
+		return SHARE_UNPROVEN;
 	}
 	pending = pending_of(request->pending, thread);
 	if (pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
-		*pending = (struct pending_of){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};
+		*pending = (struct pending_of){.worker = thread,
+					       .since_ns = trace_analysis_now(s->analysis),
+					       .share_proof = shares_new_proof(s->shares, thread->process)};
+	alone = is_alone(thread, origin);
 	pending->proof.apart += ns;
-	if (is_alone(thread, origin))
+	if (alone)
 		pending->proof.alone += ns;
+	return pending->share_proof << 1 | alone;
 }
 
 bool proof_is_doubtful(const struct servers_thread *thread, const struct set *set)
@@ -139,7 +144,9 @@ struct proof_taken *proof_take(struct trace_servers *s, const struct servers_thr
 	taken = &proofs->items[proofs->nr++ % PROOFS];
 	*taken = (struct proof_taken){.ns = trace_analysis_now(s->analysis),
 				      .origin = request->origin,
+				      .share_proof = pending.share_proof,
 				      .doubter = doubter,
 				      .proof = pending.proof};
+	shares_proven(s->shares, taken->share_proof, doubter);
 	return taken;
 }

@@ -53,6 +53,7 @@ struct pending_proof {
 		const struct servers_thread *worker;
 		uint64_t since_ns;
 		struct proof proof;
+		uint32_t share_proof; /* servers_share.h */
 	} of[PROOF_WORKERS];
 };
 
@@ -62,6 +63,7 @@ struct pending_proof {
 struct proof_taken {
 	uint64_t ns;
 	uint32_t origin;
+	uint32_t share_proof;
 	/*
 	 * It had requests of others when it asked for this one, so it is proven only if this is no
 	 * server: server_request.unsure. NULL: it had none.
@@ -79,9 +81,12 @@ struct proofs {
 
 /** proof_is_doubtful() - true if what @thread sends with @set may be for another client */
 bool proof_is_doubtful(const struct servers_thread *thread, const struct set *set);
-/** proof_add() - @thread spent @ns on @set, which has requests of @origin only */
-void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
-	       uint64_t ns);
+/**
+ * proof_add() - @thread spent @ns on @set, which has requests of @origin only
+ * Returns what share.proof says about this time.
+ */
+uint32_t proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
+		   uint64_t ns);
 /** proof_seen() - @thread is billed: its open requests and those of its process are known */
 void proof_seen(struct servers_thread *thread);
 /**

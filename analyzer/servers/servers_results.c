@@ -9,6 +9,7 @@
 #include "error_set.h"
 #include "sort.h"
 #include "kernel_numbers.h"
+#include "servers_share_list.h"
 #include "servers_state.h"
 #include "servers_verify.h"
 
@@ -222,6 +223,13 @@ const struct trace_server_wait *trace_get_server_wait(struct trace_servers *s, s
 	return idx < trace_nr_server_waits(s) ? &s->waits.results[idx] : NULL;
 }
 
+int trace_server_shares(struct trace_servers *s, const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns,
+			trace_server_share_fn fn, void *data)
+{
+	finish(s);
+	return s->failed ? -ENOMEM : share_list(s, thread, from_ns, to_ns, fn, data);
+}
+
 /* Are all events of all threads in the trace? A gap may prove later that a thread had no CPU. */
 static bool is_complete(const struct trace_servers *s)
 {
@@ -277,6 +285,8 @@ int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 	error = trace_servers_error(s, ret_error);
 	for (size_t i = 0; i < s->results.nr_servers && !error; i++)
 		error = server_verify(s, &s->results.servers[i], ret_error);
+	for (size_t i = 0; i < s->results.nr_servers && !error && s->shares && is_complete(s); i++)
+		error = share_list_verify(s, &s->results.servers[i], ret_error);
 	for (size_t i = 0; i < s->waits.nr_results && !error; i++)
 		error = wait_verify(&s->waits.results[i], ret_error);
 	if (!error)

@@ -22,6 +22,7 @@
  *   servers_set.c        requests and sets: their references
  *   servers_process.c    processes
  *   servers_thread.c     threads
+ *   servers_share.c      where in time the billed CPU time is, if that is kept
  *   servers_proof.c      which CPU time was certainly spent on one client
  *   servers_channel.c    channels: what was sent, and not received yet
  *   servers_endpoint.c   endpoints, and which end is the server's
@@ -47,6 +48,7 @@
  *   servers_socket.c     events of sockets and pipes
  *   servers_sched.c      events of the scheduler
  *   servers_start.c      what was open at the start
+ *   servers_share_list.c shares by client
  *   servers_results.c    bills by client, and the verification of the sums
  *   servers.c            the analysis as a whole
  *
@@ -74,6 +76,7 @@
 #include "servers_results.h"
 #include "servers_ring_op.h"
 #include "servers_set.h"
+#include "servers_share.h"
 #include "servers_signal.h"
 #include "servers_thread.h"
 #include "servers_turn.h"
@@ -111,6 +114,7 @@ struct trace_servers {
 	struct servers_explicit explicit;
 	struct servers_gaps gaps;
 	struct servers_results results;
+	struct servers_shares *shares; /* owned; NULL: not asked for */
 };
 
 /**

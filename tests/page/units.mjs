@@ -6,6 +6,7 @@ import { pageModule } from "./modules.mjs";
 
 const { CLASSES, NR_CLASSES, ORDER, ABSENT, UNKNOWN, USER, WAIT_CPU, PROCESS, THEMES, contrast, inkOn, makePixels } =
 	await pageModule("classes");
+const { CLIENT, CLIENT_CLASSES, CLIENT_ORDER, NO_CLIENT, NR_NUMBERS } = await pageModule("classes");
 const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } = await pageModule("shares");
 const { bytesText, countText, durationText, numberText, partText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
@@ -13,7 +14,7 @@ const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await
 const { clockDistance, comparison, limitsOf } = await pageModule("pair");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
-const { boxText, clean, objectText, spanSentence } = await pageModule("words");
+const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
 const { chosenSpan, makeView, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
 
@@ -432,7 +433,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		open: ["3", "kernel"],
 		pinned: ["4"],
 		filter: "a&b=<c>#",
-		all: true
+		all: true,
+		byClient: true
 	};
 
 	assert.deepStrictEqual(readPlace(writePlace(place)), place);
@@ -445,7 +447,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		open: ["7"],
 		pinned: [],
 		filter: "",
-		all: false
+		all: false,
+		byClient: false
 	});
 });
 
@@ -586,6 +589,46 @@ test("classes with the same pattern have colours that every eye tells apart", ()
 							`${theme}, ${blindness}: ${a.name} and ${b.name} are ${distance.toFixed(1)} apart`
 						);
 				}
+});
+
+test("clients with the same pattern have colours that every eye tells apart, and letters that are readable", () => {
+	const exact = Array.from({ length: 8 }, (_, client) => CLIENT_CLASSES[CLIENT + 2 * client]);
+
+	for (const theme of ["light", "dark"])
+		for (const [blindness, matrix] of Object.entries(BLINDNESS))
+			for (const [i, a] of exact.entries()) {
+				assert.ok(contrast(inkOn(a[theme]), a[theme]) >= 4.5, a.letter);
+				for (const b of exact.slice(i + 1)) {
+					const [p, q] = [a, b].map(c => lab(c[theme], matrix)),
+						distance = Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+
+					assert.ok(
+						distance >= 12,
+						`${theme}, ${blindness}: ${a.letter} and ${b.letter} are ${distance.toFixed(1)} apart`
+					);
+				}
+			}
+});
+
+test("every number of a client has a picture of its own", () => {
+	const pixels = makePixels("light", "#ffffff", true),
+		pictures = new Set();
+
+	for (let number = NO_CLIENT; number < NR_NUMBERS; number++)
+		pictures.add(pixels.subarray(number * 64, number * 64 + 64).join());
+	assert.equal(pictures.size, NR_NUMBERS - NO_CLIENT);
+	assert.deepStrictEqual([...CLIENT_ORDER].sort((a, b) => a - b).slice(-33), [...CLIENT_CLASSES.keys()].slice(-33));
+});
+
+test("a column by client is laid out with the first client at the bottom", () => {
+	const bytes = Uint8Array.from([2, 3, 6, 50, CLIENT, 25, CLIENT + 3, 25]), // one column of 100 ns
+		bar = layRow(bytes, 1, 4);
+
+	assert.deepStrictEqual([...bar], [6, 6, CLIENT + 3, CLIENT]);
+	assert.equal(columnShares(bytes, 1, 0, 100)[CLIENT + 3], 25);
+	assert.equal(classLabel(NO_CLIENT), "for no known client");
+	takeClients(["curl 1", "<b>"]);
+	assert.equal(classLabel(CLIENT + 3), "for <b>, shared");
 });
 
 test("texts have a contrast of 4.5 on what they are written on", () => {

@@ -53,6 +53,48 @@ export const [
 	UNREAD
 ] = CLASSES.keys();
 
+/**
+ * Time of servers on CPUs by client, as shares?by=client has it: for no known client, and for client number n the
+ * exact time at CLIENT + 2 n and the shared time after it. Their waits are pale then, so that no colour has two meanings.
+ */
+export const NO_CLIENT = 32,
+	CLIENT = 33,
+	MOST_CLIENTS = 16;
+const CLIENT_COLOURS = [
+	["#0072b2", "#2a86c4"],
+	["#e69f00", "#e69f00"],
+	["#009e73", "#00a87b"],
+	["#cc79a7", "#cc79a7"],
+	["#56b4e9", "#7cc8f4"],
+	["#d55e00", "#e0691a"],
+	["#f0e442", "#e3d640"],
+	["#3f2160", "#8f1fe1"]
+];
+const PALE = { light: "#d3d8dd", dark: "#3a4149" };
+
+export function clientLetter(client) {
+	return String.fromCharCode(65 + client);
+}
+
+function makeClientClasses() {
+	const list = [];
+
+	list[NO_CLIENT] = { name: "no client", letter: "-", light: "#8b939b", dark: "#7d858d", pattern: "upright" };
+	for (let client = 0; client < MOST_CLIENTS; client++) {
+		const [light, dark] = CLIENT_COLOURS[client % CLIENT_COLOURS.length],
+			isSecond = client >= CLIENT_COLOURS.length,
+			letter = clientLetter(client);
+
+		list[CLIENT + 2 * client] = { name: letter, letter, light, dark, pattern: isSecond ? "barred" : "solid" };
+		list[CLIENT + 2 * client + 1] = { name: letter, letter, light, dark, pattern: isSecond ? "crossed" : "striped" };
+	}
+	return list;
+}
+
+/** The classes by client; an index is the number in the protocol, the others are empty. */
+export const CLIENT_CLASSES = makeClientClasses();
+export const NR_NUMBERS = CLIENT_CLASSES.length;
+
 /** The colours of what is not time. */
 export const THEMES = {
 	light: {
@@ -99,6 +141,12 @@ export const ORDER = [
 	RUNNING,
 	USER
 ];
+/** The same, with the time by client below what is not on a CPU. */
+export const CLIENT_ORDER = [
+	...ORDER,
+	NO_CLIENT,
+	...Array.from({ length: 2 * MOST_CLIENTS }, (_, i) => CLIENT + 2 * MOST_CLIENTS - 1 - i)
+];
 export const ON_CPU = [USER, SYSCALL, TRAP, RUNNING, INTERRUPTED];
 export const AT_REST = [REST, IDLE, ABSENT, UNREAD];
 
@@ -109,6 +157,9 @@ const PATTERNS = {
 	falling: (x, y) => (x - y + 8) % 4 === 0,
 	level: (x, y) => y % 4 === 0,
 	upright: x => x % 4 === 0,
+	striped: (x, y) => (x + y) % 8 < 3,
+	barred: (x, y) => y % 8 < 2,
+	crossed: (x, y) => (x + y) % 8 < 3 || y % 8 < 2,
 	hatched: (x, y) => (x + y) % 8 < 2 || (x - y + 8) % 8 < 2,
 	dotted: (x, y) => x % 4 === 0 && y % 4 === 0
 };
@@ -146,6 +197,7 @@ export function pixelOf(colour) {
 
 function secondColour(colour, pattern, theme) {
 	if (pattern === "hatched" || pattern === "dotted") return theme === "dark" ? "#aab2bb" : "#5a626b";
+	if (["striped", "barred", "crossed"].includes(pattern)) return theme === "dark" ? "#16191d" : "#ffffff";
 	const towards = luminance(colour) > 0.4 ? 0 : 255;
 
 	return (
@@ -163,11 +215,16 @@ function secondColour(colour, pattern, theme) {
 /**
  * The pixels of all classes: entry class * 64 + (y & 7) * 8 + (x & 7).
  * @background: the colour where no time is drawn
+ * @byClient: for rows by client: waits are pale
  */
-export function makePixels(theme, background) {
+export function makePixels(theme, background, byClient = false) {
 	const pixels = new Uint32Array(256 * 64).fill(pixelOf(background));
+	const all = [...CLASSES, ...CLIENT_CLASSES.slice(CLASSES.length)];
 
-	CLASSES.forEach(({ pattern, ...colours }, number) => {
+	all.forEach((found, number) => {
+		if (!found) return;
+		const isPale = byClient && number < NR_CLASSES && ![...AT_REST, UNKNOWN].includes(number);
+		const { pattern, ...colours } = isPale ? { pattern: "solid", ...PALE } : found;
 		const first = pixelOf(number === ABSENT ? background : colours[theme]);
 		const second = pixelOf(secondColour(colours[theme], pattern, theme));
 

@@ -2,7 +2,9 @@
 // hover.js - the box beside the pointer: time, shares of the column, state, object, holders of the CPU.
 
 import { ask, newest, question } from "./ask.js";
+import { billedText } from "./clients.js";
 import { byId, el, nameElement } from "./dom.js";
+import { laneLines } from "./lanes.js";
 import { isAbsent, sharesAt } from "./picture.js";
 import { swatch } from "./swatch.js";
 import { durationText, percentText, pointText, wallText } from "./time.js";
@@ -55,6 +57,7 @@ function fill(box, view, node, t, shares, span) {
 			el("p", {}, el("strong", {}, nameElement(rowText(view, node.id)))),
 			span ? el("p", {}, swatch(span.class), " ", nameElement(spanSentence(span, rowText(view, node.id)))) : null,
 			span?.waker ? el("p", {}, "Ended by ", nameElement(processText(span.waker))) : null,
+			span?.billed ? el("p", {}, nameElement(billedText(span.billed))) : null,
 			...(span ? holderLines(span, MOST_HOLDERS) : []),
 			...(shares ? sharesLines(shares) : [])
 		].filter(Boolean)
@@ -101,6 +104,14 @@ export function makeHover(view, picture) {
 		view.emit("paint");
 		if (node?.row && hover.t === null) {
 			fillName(box, view, node);
+			box.hidden = false;
+			put(box, view, hover);
+			return;
+		}
+		const lines = node?.lane && hover.t !== null ? laneLines(view, node.lane, hover.t) : [];
+
+		if (lines.length) {
+			box.replaceChildren(...lines);
 			box.hidden = false;
 			put(box, view, hover);
 			return;

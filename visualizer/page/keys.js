@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // keys.js - the keys, and the help that lists them.
 
-import { CLASSES } from "./classes.js";
+import { CLASSES, CLIENT, NO_CLIENT } from "./classes.js";
 import { byId, el } from "./dom.js";
 import { swatch } from "./swatch.js";
 import { AXIS_HEIGHT, pan, scrollRows, showSpan, zoom, toggleAbsent } from "./view.js";
@@ -47,6 +47,8 @@ function makeTable(walk, actions) {
 		[["/"], "Search for processes, threads and files", () => byId("search").focus()],
 		[["r"], "Show only rows with a text in their name", () => byId("filter").focus()],
 		[["e"], "Show or hide the rows that do not exist in the visible span", () => toggleAbsent(view)],
+		[["g"], "Show or hide the scopes and requests of programs below their threads", actions.toggleLanes],
+		[["b"], "Show servers in the colours of their clients, or as before", actions.toggleClients],
 		[["t"], "Show or hide the tables", actions.togglePanel],
 		[["u"], "Read the trace again, when its file has changed", actions.readAgain],
 		[["l"], "Light or dark", actions.toggleTheme],
@@ -107,7 +109,7 @@ function helpTable(table) {
 	);
 }
 
-/** Listens to keys. @actions: {togglePanel, readAgain, toggleTheme, help} */
+/** Listens to keys. @actions: {toggleLanes, toggleClients, togglePanel, readAgain, toggleTheme, help} */
 export function listenToKeys(walk, actions) {
 	const table = makeTable(walk, actions),
 		byKey = new Map(table.flatMap(([keys, , action]) => keys.map(key => [key, action])));
@@ -116,7 +118,9 @@ export function listenToKeys(walk, actions) {
 	byId("legend").replaceChildren(
 		...CLASSES.map((c, number) =>
 			el("li", {}, swatch(number), c.letter ? ` ${c.letter}: ` : " ", classLabel(number))
-		)
+		),
+		el("li", {}, swatch(CLIENT), swatch(CLIENT + 1), " A, B, C ...: servers by client, exact and shared"),
+		el("li", {}, swatch(NO_CLIENT), " servers, for no known client")
 	);
 	window.addEventListener("keydown", event => {
 		const { target, key } = event;

@@ -2,10 +2,12 @@
 // main.js - starts the page: asks what the trace is, makes the parts, and lets them hear of each other.
 
 import { ask, question } from "./ask.js";
+import { followClients, toggleClients } from "./clients.js";
 import { completeBoxes, makeBoxes } from "./boxes.js";
 import { byId } from "./dom.js";
 import { readAgain, showFile } from "./file.js";
 import { makeHover } from "./hover.js";
+import { completeLanes, followLanes, toggleLanes } from "./lanes.js";
 import { listenToKeys } from "./keys.js";
 import { makePanel } from "./panel.js";
 import { agePicture, completePicture, isAbsent, makePicture, sharesAt } from "./picture.js";
@@ -104,6 +106,7 @@ function keepPlace(walk) {
 		view.pinned = place.pinned;
 		view.filter = place.filter;
 		view.all = place.all;
+		view.byClient = place.byClient;
 		view.range = place.range && place.range.from < view.duration ? place.range : null;
 		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
 		updateRows(view);
@@ -122,7 +125,8 @@ function keepPlace(walk) {
 			open: [...view.open],
 			pinned: view.pinned,
 			filter: view.filter,
-			all: view.all
+			all: view.all,
+			byClient: view.byClient
 		});
 		if (written === "#") written = location.pathname + location.search;
 		history.replaceState(null, "", written);
@@ -134,7 +138,7 @@ function keepPlace(walk) {
 
 	window.addEventListener("hashchange", () => location.hash !== written && read());
 	if (location.hash.length > 1) read();
-	for (const name of ["span", "rows", "selection", "range"]) view.on(name, soon);
+	for (const name of ["span", "rows", "selection", "range", "clients"]) view.on(name, soon);
 }
 
 /** Asks what has become of the file. The server ends when no page has asked for some minutes. */
@@ -194,7 +198,10 @@ function makeParts(view) {
 		boxes = makeBoxes(view, picture);
 	const timeline = makeTimeline(canvas, view, picture, boxes),
 		walk = makeWalk(view, fail, (row, t) => isAbsent(sharesAt(picture, row, t)));
-	const complete = () => completePicture(picture, () => completeBoxes(boxes));
+	const complete = () => {
+		completePicture(picture, () => completeBoxes(boxes));
+		completeLanes(view);
+	};
 	const resize = () => {
 		resizeTimeline(timeline);
 		view.emit("span", "paint");
@@ -213,6 +220,8 @@ function listenToButtons(walk, toggleTheme) {
 		help = byId("help");
 	const actions = {
 		toggleTheme,
+		toggleLanes: () => toggleLanes(view),
+		toggleClients: () => toggleClients(view),
 		readAgain: again,
 		help: () => help.showModal(),
 		togglePanel: () => {
@@ -224,6 +233,8 @@ function listenToButtons(walk, toggleTheme) {
 	listenToKeys(walk, actions);
 	byId("fit").addEventListener("click", () => showSpan(view, view.least, view.most));
 	byId("path").addEventListener("click", () => togglePath(walk));
+	byId("lanes").addEventListener("click", actions.toggleLanes);
+	byId("by-client").addEventListener("click", actions.toggleClients);
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
 	byId("close-help").addEventListener("click", () => help.close());
@@ -254,6 +265,8 @@ async function start() {
 	keepPlace(walk);
 	showSelection(walk);
 	makePanel(walk);
+	followClients(walk);
+	followLanes(view);
 	followReading(walk, picture).then(() => stayAlive(view));
 	globalThis.traceView = { view, timeline, question, showSpan }; // for pair.js, tests and consoles
 	view.busy(-1);

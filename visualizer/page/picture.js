@@ -8,10 +8,10 @@
 
 import { askBytes, newest, question } from "./ask.js";
 import { columnShares, decodeShares, layRow, wideRuns } from "./shares.js";
-import { visibleRows } from "./view.js";
-import { ABSENT } from "./classes.js";
+import { divisionOf, visibleRows } from "./view.js";
+import { ABSENT, CLIENT } from "./classes.js";
 
-const MOST_WINDOWS = 6,
+const MOST_WINDOWS = 8,
 	ROWS_AT_ONCE = 12,
 	MOST_COLUMNS = 12000,
 	NEIGHBOUR_ROWS_AT_ONCE = 4;
@@ -52,7 +52,9 @@ function isExact(picture, window) {
 
 /** The window with the exact columns of the visible span for row @id, or undefined. */
 export function exactWindow(picture, id) {
-	return picture.windows.find(window => window.rows.has(id) && isExact(picture, window));
+	const by = divisionOf(picture.view, id);
+
+	return picture.windows.find(window => window.by === by && window.rows.has(id) && isExact(picture, window));
 }
 
 function keepWindow(picture, window) {
@@ -82,7 +84,8 @@ function nextQuestion(picture) {
 				.filter(id => id !== null)
 		)
 	];
-	const missing = ids.filter(id => !exactWindow(picture, id));
+	const alike = found => found.filter(id => divisionOf(view, id) === divisionOf(view, found[0])); // one question, one division
+	const missing = alike(ids.filter(id => !exactWindow(picture, id)));
 	const from = Math.floor(inside.from),
 		to = Math.max(from + columns, Math.min(view.duration, Math.ceil(inside.to)));
 
@@ -93,7 +96,8 @@ function nextQuestion(picture) {
 		isExact(picture, window) &&
 		window.from <= inside.from - (left * scale) / 2 &&
 		window.to >= inside.to + (right * scale) / 2;
-	const narrow = ids.filter(id => !picture.windows.some(window => window.rows.has(id) && near(window)));
+	const isThere = id => window => window.by === divisionOf(view, id) && window.rows.has(id) && near(window);
+	const narrow = alike(ids.filter(id => !picture.windows.some(isThere(id))));
 
 	if (narrow.length === 0 || left + right === 0 || columns + left + right > MOST_COLUMNS) return null;
 	return {
@@ -106,11 +110,15 @@ function nextQuestion(picture) {
 }
 
 async function askShares(picture, { from, to, columns, ids }) {
-	const { height } = picture;
-	const answer = decodeShares(await askBytes(question("shares", { rows: ids.join(","), from, to, columns })));
+	const { height, view } = picture,
+		by = divisionOf(view, ids[0]);
+	const answer = decodeShares(
+		await askBytes(question("shares", { rows: ids.join(","), from, to, columns, by: by || undefined }))
+	);
 	let window = picture.windows.find(
 		w =>
 			!w.stale &&
+			w.by === by &&
 			w.from === answer.from &&
 			w.to === answer.to &&
 			w.columns === answer.columns &&
@@ -118,7 +126,15 @@ async function askShares(picture, { from, to, columns, ids }) {
 	);
 
 	if (!window) {
-		window = { from: answer.from, to: answer.to, columns: answer.columns, height, stale: false, rows: new Map() };
+		window = {
+			from: answer.from,
+			to: answer.to,
+			columns: answer.columns,
+			by,
+			height,
+			stale: false,
+			rows: new Map()
+		};
 		keepWindow(picture, window);
 	}
 	for (const [id, bytes] of answer.rows)
@@ -177,9 +193,13 @@ function columnMap(picture, window) {
 }
 
 /** Paints the bar of row @id with its top at @top into @pixels, which are picture.columns wide. */
-function paintRow(picture, { id, top }, sources, pixels, rows, palette) {
-	const { columns, height } = picture;
-	const having = sources.filter(({ window }) => window.rows.has(id) && window.height === height);
+function paintRow(picture, { id, top }, sources, pixels, rows, palettes) {
+	const { columns, height } = picture,
+		by = divisionOf(picture.view, id),
+		palette = by ? palettes.byClient : palettes.plain;
+	const having = sources.filter(
+		({ window }) => window.by === by && window.rows.has(id) && window.height === height
+	);
 	const full = having.findIndex(source => source.isFull);
 
 	for (let i = full < 0 ? having.length - 1 : full; i >= 0; i--) {
@@ -196,13 +216,15 @@ function paintRow(picture, { id, top }, sources, pixels, rows, palette) {
 	}
 }
 
-/** Paints bars into @pixels of picture.columns x @rows. @bars: [{id, top}] in pixels of the device. */
-export function paintPicture(picture, bars, pixels, rows, palette) {
+/**
+ * Paints bars into @pixels of picture.columns x @rows. @bars: [{id, top}] in pixels of the device. @palettes: {plain, byClient}
+ */
+export function paintPicture(picture, bars, pixels, rows, palettes) {
 	const sources = picture.windows
 		.map(window => ({ window, ...columnMap(picture, window) }))
 		.sort((a, b) => a.window.stale - b.window.stale || a.closeness - b.closeness);
 
-	for (const bar of bars) if (bar.id !== null) paintRow(picture, bar, sources, pixels, rows, palette);
+	for (const bar of bars) if (bar.id !== null) paintRow(picture, bar, sources, pixels, rows, palettes);
 }
 
 /** The shares of the column at time @t of row @id: {from, to, ns: per class}, or null if it is not known. */
@@ -243,4 +265,21 @@ export function wideParts(picture, id, least, most) {
 		.sort((a, b) => b.to - b.from - (a.to - a.from))
 		.slice(0, most)
 		.sort((a, b) => a.from - b.from);
+}
+
+/** The widest parts of row @id by client that are of one client: [{from, to, number}]. */
+export function clientParts(picture, id, least) {
+	const window = exactWindow(picture, id);
+
+	if (!window) return [];
+	const scale = scaleOf(window),
+		runs = wideRuns(window.rows.get(id).bytes, window.columns, (least * visibleColumns(picture)) / picture.columns);
+
+	return runs
+		.filter(({ number }) => number >= CLIENT)
+		.map(({ column, count, number }) => ({
+			from: window.from + column * scale,
+			to: window.from + (column + count) * scale,
+			number
+		}));
 }

@@ -5,11 +5,11 @@
 // order of ORDER: each class gets the whole pixels of its share, and the pixels that remain go to
 // the largest remainders, so that the heights always add up.
 
-import { ABSENT, NR_CLASSES, ORDER } from "./classes.js";
+import { ABSENT, CLIENT_ORDER, NO_CLIENT, NR_NUMBERS, ORDER } from "./classes.js";
 
 const MAGIC = 0x31485356; // "VSH1"
 const RANK = new Uint8Array(256);
-ORDER.forEach((number, rank) => (RANK[number] = rank));
+CLIENT_ORDER.forEach((number, rank) => (RANK[number] = rank));
 
 /** Reads the head: {from, to, columns, rows: Map from id to Uint8Array of runs}. Throws on damage. */
 export function decodeShares(buffer) {
@@ -77,8 +77,8 @@ function forRuns(bytes, columns, whole, mixed) {
 	}
 }
 
-const share = new Float64Array(NR_CLASSES),
-	pixels = new Int32Array(NR_CLASSES);
+const share = new Float64Array(NR_NUMBERS),
+	pixels = new Int32Array(NR_NUMBERS);
 
 /** Divides @height pixels among the classes of a column by the largest remainder; into @ret_pixels. */
 export function divideColumn(classes, ns, k, height, ret_pixels) {
@@ -123,10 +123,12 @@ export function layRow(bytes, columns, height) {
 			for (let y = 0; y < height; y++) picture.fill(number, y * columns + column, y * columns + column + count);
 		},
 		(column, classes, ns, k) => {
-			let place = column;
+			let place = column,
+				byClient = false;
 
+			for (let i = 0; i < k; i++) byClient ||= classes[i] >= NO_CLIENT;
 			divideColumn(classes, ns, k, height, pixels);
-			for (const number of ORDER)
+			for (const number of byClient ? CLIENT_ORDER : ORDER)
 				for (let n = pixels[number]; n > 0; n--, place += columns) picture[place] = number;
 		}
 	);
@@ -135,7 +137,7 @@ export function layRow(bytes, columns, height) {
 
 /** The ns of each class in one column. */
 export function columnShares(bytes, columns, wanted, width) {
-	const found = new Float64Array(NR_CLASSES);
+	const found = new Float64Array(NR_NUMBERS);
 
 	forRuns(
 		bytes,
@@ -167,7 +169,7 @@ export function wideRuns(bytes, columns, least) {
 
 /** The ns of each class in all columns together. */
 export function sumShares(bytes, columns, from, to) {
-	const sums = new Float64Array(NR_CLASSES);
+	const sums = new Float64Array(NR_NUMBERS);
 	const edge = column => Math.floor(((to - from) * column) / columns);
 
 	forRuns(

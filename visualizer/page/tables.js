@@ -5,6 +5,8 @@ import { ask, question } from "./ask.js";
 import { ABSENT, IDLE, ON_CPU, REST, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
 import { el, linkButton, nameElement } from "./dom.js";
 import { BOOKS } from "./books.js";
+import { clientsTable } from "./clients.js";
+import { lanesTable } from "./lanes.js";
 import { interest, stackedBar } from "./swatch.js";
 import { wantedRows } from "./rows.js";
 import { makeTable, time, count } from "./table.js";
@@ -174,6 +176,8 @@ export const TABLES = [
 	{ id: "threads", title: "Threads", load: (walk, span) => sumsTable(walk, "thread", span) },
 	{ id: "waits", title: "Waits", hasRow: true, load: waitsTable },
 	...BOOKS,
+	{ id: "lanes", title: "Scopes of the row", followsRow: true, load: lanesTable },
+	{ id: "clients", title: "For clients", hasRow: true, load: clientsTable },
 	{ id: "events", title: "Events", load: eventsTable }
 ];
 

@@ -2,12 +2,13 @@
 // timeline.js - draws the canvas: names of rows, time axis, bars, texts in boxes.
 
 import { LEAST_LETTER } from "./boxes.js";
-import { CLASSES, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { CLASSES, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { scopesOf } from "./lanes.js";
 import { drawOverlay } from "./overlay.js";
-import { paintPicture } from "./picture.js";
+import { clientParts, paintPicture } from "./picture.js";
 import { durationText, pointText, tickDistance, wallDigits, wallText } from "./time.js";
-import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, visibleRows, xAt } from "./view.js";
-import { boxText } from "./words.js";
+import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, divisionOf, visibleRows, xAt } from "./view.js";
+import { boxText, clean } from "./words.js";
 
 const FONT = "12px system-ui, 'DejaVu Sans', sans-serif",
 	SMALL_FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
@@ -69,7 +70,10 @@ function drawBars(timeline, rows) {
 	const top = Math.round(AXIS_HEIGHT * ratio),
 		inset = (ROW_HEIGHT - BAR_HEIGHT) / 2;
 
-	timeline.palettes[theme] ??= makePixels(theme, THEMES[theme].background);
+	timeline.palettes[theme] ??= {
+		plain: makePixels(theme, THEMES[theme].background),
+		byClient: makePixels(theme, THEMES[theme].background, true)
+	};
 	pixels.fill(pixelOf(THEMES[theme].background));
 	paintPicture(
 		picture,
@@ -187,25 +191,71 @@ function drawGround({ context, theme }, span, text, x, y, width) {
 	return span.thread ? THEMES[theme].strong : inkOn(colour);
 }
 
+/** The letters of the clients, where a server works for one of them for some pixels. */
+function drawLetters({ context, view, picture, theme, ratio }, node, y) {
+	for (const { from, to, number } of clientParts(picture, node.id, LEAST_LETTER * ratio)) {
+		const begin = Math.max(view.labelWidth, xAt(view, from)),
+			end = Math.min(view.labelWidth + view.width, xAt(view, to));
+		const { [theme]: colour, letter } = CLIENT_CLASSES[number];
+
+		if (end - begin < LEAST_LETTER) continue;
+		context.fillStyle = colour;
+		context.fillRect(begin + 1, y + 3, 11, BAR_HEIGHT - 2);
+		context.fillStyle = inkOn(colour);
+		context.fillText(letter, begin + 3, y + 14);
+	}
+}
+
 function drawBoxes(timeline, rows) {
 	const { context, view, boxes, theme } = timeline,
 		right = view.labelWidth + view.width;
 
 	context.font = SMALL_FONT;
 	for (const { node, y } of rows) {
+		const byClient = divisionOf(view, node.id) !== "";
+
+		if (byClient) drawLetters(timeline, node, y);
 		for (const span of boxes.spans.get(node.leaf) ?? []) {
 			const x = xAt(view, span.from),
 				end = Math.min(right, xAt(view, span.to)),
 				begin = Math.max(view.labelWidth, x);
 
 			if (end - begin < LEAST_LETTER || end < view.labelWidth) continue;
-			const text = textOf(span, end - begin);
+			const text = byClient && ON_CPU.includes(span.class) ? "" : textOf(span, end - begin);
 
 			context.fillStyle = THEMES[theme].background; // the border to the span before
 			if (x >= view.labelWidth) context.fillRect(Math.round(x), y + 2, 1, BAR_HEIGHT);
 			if (!text) continue;
-			context.fillStyle = drawGround(timeline, span, text, begin + 2, y, end - begin - 3);
+			context.fillStyle = byClient
+				? THEMES[theme].text
+				: drawGround(timeline, span, text, begin + 2, y, end - begin - 3);
 			drawText(context, text, begin + 4, y + 14, end - begin - 7);
+		}
+	}
+}
+
+/** The scopes and requests of a thread: boxes with names; a request has a mark at its left. */
+function drawLanes({ context, view, theme }, rows) {
+	const colours = THEMES[theme],
+		right = view.labelWidth + view.width;
+
+	context.font = SMALL_FONT;
+	for (const { node, y } of rows) {
+		if (!node.lane) continue;
+		for (const scope of scopesOf(view, node.lane)) {
+			const begin = Math.max(view.labelWidth, xAt(view, scope.from)),
+				end = Math.max(begin + 1, Math.min(right, xAt(view, scope.to)));
+
+			if (end <= view.labelWidth || begin >= right) continue;
+			context.fillStyle = colours.dim;
+			context.fillRect(begin, y + 2, end - begin, BAR_HEIGHT);
+			if (end - begin < 4) continue;
+			context.fillStyle = colours.band;
+			context.fillRect(begin + 1, y + 3, end - begin - 2, BAR_HEIGHT - 2);
+			context.fillStyle = colours.accent;
+			if (scope.kind === "request") context.fillRect(begin, y + 2, 3, BAR_HEIGHT);
+			context.fillStyle = colours.text;
+			if (end - begin >= LEAST_TEXT) drawText(context, clean(scope.name), begin + 6, y + 14, end - begin - 9);
 		}
 	}
 }
@@ -256,6 +306,7 @@ function draw(timeline) {
 	context.rect(view.labelWidth, AXIS_HEIGHT, view.width, view.height);
 	context.clip();
 	drawBoxes(timeline, rows);
+	drawLanes(timeline, rows);
 	drawOverlay(context, view, THEMES[timeline.theme]);
 	context.restore();
 	drawNames(timeline, rows);

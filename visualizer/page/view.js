@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // view.js - what the page shows: the visible span, the rows, the selection; and news of their changes.
 
+import { withLanes } from "./lane_rows.js";
 import { nrAbsent, openTo, shownNodes } from "./rows.js";
 
 export const ROW_HEIGHT = 20,
@@ -35,6 +36,10 @@ export function makeView(about) {
 		only: null,
 		all: false, // also rows that do not exist in the visible span
 		nrAbsent: 0,
+		byClient: false, // servers are in the colours of their clients
+		withLanes: null, // the lanes of scopes are shown; null: if they are few
+		lanes: new Map(), // by row: an item of the answer of `lanes`
+		clients: null, // what clients.js knows of servers and clients, once the trace is read
 		row: null, // the id of the selected row
 		span: null, // the selected span: an answer of `at`, with `row`
 		chain: [], // the spans from which the chain was followed to @span
@@ -115,7 +120,7 @@ export function scrollRows(view, pixels) {
 
 /** Makes the list of shown rows again after a change of the tree, the filter, the span or what is open. */
 export function updateRows(view) {
-	view.shown = shownNodes(view.tree, view);
+	view.shown = withLanes(shownNodes(view.tree, view), view);
 	view.nrAbsent = nrAbsent(view.tree, view);
 	scrollRows(view, 0);
 	view.emit("rows", "paint");
@@ -129,7 +134,7 @@ export function followSpan(view) {
 			view.tree.byRow.get(view.row)?.key ??
 			before[Math.ceil(view.scroll / ROW_HEIGHT)]?.key;
 	const place = before.findIndex(node => node.key === kept);
-	const shown = shownNodes(view.tree, view);
+	const shown = withLanes(shownNodes(view.tree, view), view);
 
 	if (shown.length === before.length && shown.every((node, i) => node.key === before[i].key)) return;
 	view.shown = shown;
@@ -178,6 +183,11 @@ export function visibleRows(view) {
 		rows.push({ node: view.shown[i], y });
 	}
 	return rows;
+}
+
+/** How the columns of a row are divided: "client", or "" by class of time. */
+export function divisionOf(view, id) {
+	return view.byClient && view.clients?.rows.has(id) ? "client" : "";
 }
 
 export function toggleAbsent(view) {

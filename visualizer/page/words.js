@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // words.js - names, spans and waits as text. Names come from traced programs and may have any content.
 
-import { ABSENT, CLASSES, IDLE, REST, UNKNOWN, UNREAD, USER, WAIT_CPU } from "./classes.js";
+import { ABSENT, CLASSES, CLIENT, IDLE, NO_CLIENT, REST, UNKNOWN, UNREAD, USER, WAIT_CPU } from "./classes.js";
 import { durationText } from "./time.js";
 
 let labels = CLASSES.map(c => c.name);
@@ -11,7 +11,20 @@ export function takeLabels(classes) {
 	labels = CLASSES.map((c, i) => classes[i]?.label ?? c.name);
 }
 
+let clients = [];
+
+/** Takes the names of the clients of servers, by number. */
+export function takeClients(names) {
+	clients = names;
+}
+
 export function classLabel(number) {
+	if (number === NO_CLIENT) return "for no known client";
+	if (number >= CLIENT) {
+		const name = clients[(number - CLIENT) >> 1] ?? "a client";
+
+		return (number - CLIENT) % 2 ? `for ${name}, shared` : `for ${name}`;
+	}
 	return labels[number] ?? "unknown";
 }
 
