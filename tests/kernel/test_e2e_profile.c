@@ -85,8 +85,10 @@ static int do_work(const char *path)
 	if (!truth)
 		return 1;
 	for (int i = 0; i < ROUNDS; i++) {
-		struct timespec at = {.tv_sec = (next += ROUND_NS) / 1000000000ll, .tv_nsec = next % 1000000000ll};
+		struct timespec at;
 
+		next += ROUND_NS;
+		at = (struct timespec){.tv_sec = next / 1000000000ll, .tv_nsec = next % 1000000000ll};
 		ns[0] += first(WORK_NS);
 		ns[1] += second(WORK_NS);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
