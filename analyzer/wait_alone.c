@@ -6,19 +6,31 @@
 #include "wait_alone.h"
 #include "wait_context.h"
 
+/* The number that the call returned may be that of the child in a pid namespace. */
+static bool is_returned(const struct trace_process *child, int64_t number)
+{
+	return child->pid == (uint64_t)number || child->ns_pid == (uint64_t)number;
+}
+
 /*
- * A recording of some processes has no exit of the others. The call returns the child that ended,
- * which may be dead by now. In a pid namespace the number is that of another process.
+ * The call returns the child that ended, which may be dead by now. A recording of some processes
+ * has no exit of the others.
  */
 static uint32_t returned_child(const struct wait_context *ctx)
 {
 	const struct trace_process *child;
+	int64_t number = ctx->thread->ret;
 
-	if (!ctx->a->filter.is_on || !(ctx->thread->flags & THREAD_RETURNS) || ctx->thread->ret <= 0 ||
+	if (!(ctx->a->filter.is_on || ctx->result) || !(ctx->thread->flags & THREAD_RETURNS) || number <= 0 ||
 	    !is_last_wait(ctx))
 		return PROCESS_UNKNOWN;
-	child = process_find(&ctx->a->threads, (uint32_t)ctx->thread->ret);
-	return child && child->ppid == ctx->thread->process->pid ? child->idx : (uint32_t)PROCESS_UNKNOWN;
+	child = process_find(&ctx->a->threads, (uint32_t)number);
+	if (child && child->ppid == ctx->thread->process->pid)
+		return child->idx;
+	for (child = ctx->thread->process->children; child; child = child->next_sibling)
+		if (is_returned(child, number))
+			return child->idx;
+	return PROCESS_UNKNOWN;
 }
 
 /* wait4(), waitpid(), waitid(): the child that the caller named, or its only child. */

@@ -5,6 +5,7 @@
 #include "kernel_numbers.h"
 #include "state_request.h"
 #include "state_socket.h"
+#include "wait_alone.h"
 #include "wait_call.h"
 #include "wait_context.h"
 #include "wait_file.h"
@@ -111,8 +112,27 @@ static struct wait_cause call_futex(const struct wait_context *ctx)
 	return v;
 }
 
+/*
+ * A signal woke the thread, and a child ended before the thread ran: the call returned that child.
+ * The sender of another signal than SIGCHLD is not what the call waited for, unless it is a child
+ * whose end sends that signal (clone()).
+ */
+static bool came_with_signal(const struct wait_context *ctx)
+{
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->by_signal &&
+	       ctx->waker->by_signal != LINUX_SIGCHLD && ctx->waker->thread->process->ppid != ctx->thread->process->pid;
+}
+
 static struct wait_cause call_wait(const struct wait_context *ctx)
 {
+	struct wait_context returned = *ctx;
+
+	if (came_with_signal(ctx)) {
+		returned.result = ctx->thread->flags & THREAD_RETURNS && is_last_wait(ctx) ? ctx->thread->ret : 0;
+		/* waitid() does not return the child */
+		return returned.result ? wait_by_call_alone(&returned, VIA_WAITPID)
+				       : cause_other_call(ctx, VIA_WAITPID);
+	}
 	return wait_by_waker(ctx, VIA_WAITPID);
 }
 

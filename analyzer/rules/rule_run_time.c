@@ -28,6 +28,11 @@
  * interrupts: so the time that the host took is excused, too. A kernel that does not count this
  * time (cpu_stolen is not traced) leaves the rule without evidence: 9 ms that the host took on the
  * way into the kernel look like 9 ms of own code.
+ * Such a kernel does not count a tick if the host has taken as much since the last one. Then the
+ * tick has expired more often than was counted, and another timer may have expired just as often: a
+ * sleep of other programs, on a busy CPU. So every timer fits that expired as often as was counted,
+ * or more often by no more than the time that the host took; if several fit, none is the tick. Nor
+ * is one that did not fit most of the threads so far.
  */
 #include "rule_run_time.h"
 
@@ -68,8 +73,14 @@ struct run_time_row {
 	struct timer_count timers[NR_TIMERS];
 };
 
+/* how many threads a function of timers fitted, as the tick's */
+struct timer_fit {
+	uint64_t function, fits, misfits;
+};
+
 struct run_time {
 	struct rules *rules;
+	struct timer_fit fits[NR_TIMERS];
 	struct hash_table threads;
 	uint64_t stolen_ns;    /* of the machine, so far */
 	uint64_t tick_ns;      /* divides all counted times so far; 0: none */
@@ -160,22 +171,41 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* The function of the tick's timer; NULL: none fits, several do, or the ticks are too few. */
-static const struct timer_count *tick_of(const struct run_time_row *row, uint64_t tick_ns, uint64_t counted_ns)
+/* NULL: there is no room. */
+static struct timer_fit *fit_of(struct run_time *r, uint64_t function)
 {
+	for (int i = 0; i < NR_TIMERS; i++)
+		if (!r->fits[i].function || r->fits[i].function == function) {
+			r->fits[i].function = function;
+			return &r->fits[i];
+		}
+	return NULL;
+}
+
+/* The function of the tick's timer; NULL: none fits, several do, or the ticks are too few. */
+static const struct timer_count *tick_of(struct run_time *r, const struct run_time_row *row, uint64_t counted_ns)
+{
+	uint64_t stolen = r->stolen_ns - row->stolen_ns;
 	const struct timer_count *tick = NULL;
+	bool several = false;
 
 	for (int i = 0; i < NR_TIMERS; i++) {
 		const struct timer_count *t = &row->timers[i];
-		uint64_t nr = t->user + t->system;
+		uint64_t ns = (t->user + t->system) * r->tick_ns;
+		struct timer_fit *fit = t->user + t->system < MIN_TICKS ? NULL : fit_of(r, t->function);
+		bool is_known = fit && fit->misfits <= fit->fits;
 
-		if (nr < MIN_TICKS || difference(nr * tick_ns, counted_ns) > tick_ns)
+		if (!fit)
 			continue;
-		if (tick)
-			return NULL;
-		tick = t;
+		if (ns + r->tick_ns < counted_ns || ns > counted_ns + r->tick_ns + stolen) {
+			fit->misfits++;
+			continue;
+		}
+		fit->fits++;
+		several |= tick != NULL;
+		tick = is_known ? t : tick;
 	}
-	return tick;
+	return several ? NULL : tick;
 }
 
 static void compare_ticks(struct run_time *r, const struct trace_thread *thread, const struct run_time_row *row,
@@ -185,9 +215,8 @@ static void compare_ticks(struct run_time *r, const struct trace_thread *thread,
 	const struct timer_count *tick;
 	uint64_t tick_ns = r->tick_ns, slack;
 
-	tick = tick_ns >= MIN_TICK_NS && tick_ns <= MAX_TICK_NS
-		       ? tick_of(row, tick_ns, times->utime_ns + times->stime_ns)
-		       : NULL;
+	tick = tick_ns >= MIN_TICK_NS && tick_ns <= MAX_TICK_NS ? tick_of(r, row, times->utime_ns + times->stime_ns)
+								: NULL;
 	if (!tick)
 		return;
 	slack = (SLACK_TICKS + row->nr_signals) * tick_ns + row->nr_edges * EDGE_NS + r->stolen_ns - row->stolen_ns;

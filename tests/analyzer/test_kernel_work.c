@@ -592,6 +592,66 @@ static void the_ticks_of_steps_may_be_the_kernels(void)
 	expect_violation(&c, "was in its own code at 20 timer ticks, the kernel counted 1 (exit_times)");
 }
 
+/*
+ * A child that lives from @from_ns on. The tick expires 22 times in its calls, and @sleeps times
+ * the end of another program's sleep interrupts its own code. The kernel counts @counted ticks.
+ */
+static void child_of_two_timers(struct analysis_case *c, uint32_t tid, uint64_t from_ns, uint64_t sleeps,
+				uint64_t counted)
+{
+	tb_sys_enter(c->tb, 0, from_ns, SYS_clone, 0);
+	tb_fork(c->tb, 0, from_ns + 1000, 10, tid, tid, "child");
+	tb_add(c->tb, 0, from_ns + 1000, sched_wakeup_new, NULL, .tid = tid);
+	tb_switch(c->tb, 0, from_ns + 1000, 10, tid, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, from_ns + 2000, 0);
+	for (uint64_t i = 1; i <= 22; i++) {
+		uint64_t ns = from_ns + i * 4000000;
+
+		tb_sys_enter(c->tb, 0, ns - 1000000, SYS_getppid, 0);
+		tb_vector(c->tb, 0, ns, TRACE_VECTOR_LOCAL_TIMER);
+		tb_add(c->tb, 0, ns, hrtimer_expire, NULL, .func = 0x1234);
+		tb_vector_exit(c->tb, 0, ns + 1000, TRACE_VECTOR_LOCAL_TIMER);
+		tb_sys_exit(c->tb, 0, ns + 2000, 1);
+		if (i > sleeps)
+			continue;
+		tb_vector(c->tb, 0, ns + 500000, TRACE_VECTOR_LOCAL_TIMER);
+		tb_add(c->tb, 0, ns + 500000, hrtimer_expire, NULL, .func = 0x5678);
+		tb_vector_exit(c->tb, 0, ns + 501000, TRACE_VECTOR_LOCAL_TIMER);
+	}
+	tb_sys_enter(c->tb, 0, from_ns + 90000000, SYS_exit_group, 0);
+	tb_add(c->tb, 0, from_ns + 90002000, exit_times, NULL, .tid = tid, .run_ns = 90000000, .switches = 1,
+	       .utime_ns = 4000000, .stime_ns = (counted - 1) * 4000000);
+	tb_switch(c->tb, 0, from_ns + 90002000, tid, 10, TRACE_TASK_DEAD);
+	tb_sys_exit(c->tb, 0, from_ns + 90003000, tid);
+}
+
+/*
+ * The sleeps end as often as ticks are counted: 2 of 22 ticks are not, because the host took the
+ * CPU.
+ */
+static void a_timer_that_expires_as_often_is_not_the_tick(void)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 100000000);
+	tb_add(c.tb, 1, 12000000, cpu_stolen, NULL, .ns = 8000000);
+	child_of_two_timers(&c, 30, 2000, 20, 20);
+	expect_violation(&c, "");
+}
+
+/*
+ * Of the second child 20 ticks are counted, as often as sleeps end. Those of the first were fewer.
+ */
+static void a_timer_that_is_not_the_tick_of_one_thread_is_not_that_of_another(void)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 200000000);
+	child_of_two_timers(&c, 30, 2000, 12, 22);
+	child_of_two_timers(&c, 31, 100000000, 20, 20);
+	expect_violation(&c, "");
+}
+
 /* 20 ticks of 1 ms would be the same time, but 8 ms and 12 ms are 5 ticks of 4 ms. */
 static void another_timer_is_not_the_tick(void)
 {
@@ -632,6 +692,8 @@ int main(int argc, char **argv)
 		CASE(the_kernels_ticks_and_ours_agree),
 		CASE(the_ticks_of_steps_may_be_the_kernels),
 		CASE(another_timer_is_not_the_tick),
+		CASE(a_timer_that_expires_as_often_is_not_the_tick),
+		CASE(a_timer_that_is_not_the_tick_of_one_thread_is_not_that_of_another),
 		{NULL, NULL},
 	};
 

@@ -115,9 +115,39 @@ static void a_process_that_leaves_an_ended_child_may_be_waited_for(void)
 	}
 }
 
+/*
+ * A signal of 30 wakes 10, and its child ends before 10 runs: the call returns the child. The
+ * sender was never a child.
+ */
+static void a_signal_that_comes_before_the_child_is_no_child(void)
+{
+	for (int is_waitid = 0; is_waitid < 2; is_waitid++) {
+		struct analysis_case c = begin_family(10);
+
+		tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+		tb_thread(c.tb, 40, 40, 10, "four", 3, false);
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_waitid, "waitid");
+		tb_sys_enter(c.tb, 0, 2000, is_waitid ? SYS_waitid : SYS_wait4, is_waitid ? 0 : -1, 0, 0, 0);
+		block(&c);
+		tb_sys_enter(c.tb, 2, 5990, SYS_kill, 10, SIGUSR1, 0);
+		tb_waking(c.tb, 2, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_add(c.tb, 2, 6001, signal_generate, NULL, .tid = 10, .signal = SIGUSR1, .group = 1);
+		tb_sys_exit(c.tb, 2, 6010, 0);
+		ends(&c, 1, 6040, 20, 0, true);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, is_waitid ? 0 : 20);
+		case_run(&c);
+		if (is_waitid)
+			expect(&c, TRACE_WAIT_OTHER, "waitid", 0, "waitpid");
+		else
+			expect(&c, TRACE_WAIT_PROCESS, "two", 20, "waitpid");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(a_signal_that_comes_before_the_child_is_no_child),
 		CASE(a_child_needs_a_parent),
 		CASE(a_child_that_had_begun_to_exit_needs_no_other_parent),
 		CASE(the_end_of_one_thread_is_not_that_of_its_process),
