@@ -2,8 +2,8 @@
 #ifndef VISUALIZER_VIEW_CLIENTS_H
 #define VISUALIZER_VIEW_CLIENTS_H
 /*
- * view_clients.h - for which clients servers had their CPU time: their numbers, and the columns of a
- * row by client
+ * view_clients.h - for which clients servers had their CPU time: their numbers, and the columns of
+ * a row by client
  *
  * A client has a number, from the greatest bill of the whole trace on. So it has the same colour in
  * every picture of the trace. The last number is that of all others together.
@@ -28,7 +28,7 @@ bool view_clients_kept(struct view_session *session);
 void view_client_columns(struct view_session *session, const struct trace_row *row, uint64_t from_ns, uint64_t to_ns,
 			 uint32_t nr, uint64_t *ret_ns);
 
-/** json_billed() - "billed": the interval of @thread at @ns, with its clients; nothing: background */
+/** json_billed() - "billed": the interval of @thread at @ns and its clients; or nothing */
 void json_billed(struct json *json, struct view_session *session, const struct trace_thread *thread, uint64_t ns);
 /** view_clients() - answer "clients"; view_billed(): "billed" */
 void view_clients(struct view_session *session, struct view_question *question, struct json *json);

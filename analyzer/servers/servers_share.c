@@ -2,9 +2,9 @@
 /*
  * servers_share.c - where in time the billed CPU time is
  *
- * Example: a thread has a CPU from 10 to 30 us and from 50 to 60 us: 20 us of CPU time at 30 us, 30 us
- * at 60 us. At 60 us it answers A, and the CPU time from 5 to 25 us is billed to A. The shares are
- * 15 to 30 us and 50 to 55 us. The bill before it, until 5 us, was background and is not kept.
+ * Example: a thread has a CPU from 10 to 30 us and from 50 to 60 us: 20 us of CPU time at 30 us,
+ * 30 us at 60 us. Then it answers A, and the CPU time from 5 to 25 us is billed to A. The shares
+ * are 15 to 30 us and 50 to 55 us. The bill before it, until 5 us, was background and is not kept.
  */
 #include "servers_share.h"
 

@@ -9,8 +9,8 @@
  * both cover is a share: an interval, and its origin or origins. Whether it is proven is decided
  * even later, so a share keeps the number of its proof.
  *
- * Several origins take turns at each ns, as bill_several() counts them. So each part of such a share
- * is divided, too, and the parts add up.
+ * Several origins take turns at each ns, as bill_several() counts them. So each part of such a
+ * share is divided, too, and the parts add up.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,11 +60,14 @@ void shares_interval(void *data, struct trace_analysis *analysis, const struct t
 void shares_bill(struct servers_shares *shares, const struct servers_thread *thread, uint64_t until,
 		 const uint32_t *origins, uint32_t nr, uint32_t at, uint32_t proof);
 
-/** shares_new_proof() - the number of a proof of @process that waits for its answer; 0: @shares is NULL */
+/** shares_new_proof() - the number of a proof that waits for its answer; 0: @shares is NULL */
 uint32_t shares_new_proof(struct servers_shares *shares, const struct servers_process *process);
 /** shares_proven() - the answer came; see struct proof_taken for @doubter */
 void shares_proven(struct servers_shares *shares, uint32_t number, const struct servers_process *doubter);
-/** shares_refuted() - it proves nothing; shares_refuted_all(): nor does any proof of @process so far */
+/**
+ * shares_refuted() - it proves nothing
+ * shares_refuted_all() - nor does any proof of @process so far
+ */
 void shares_refuted(struct servers_shares *shares, uint32_t number);
 void shares_refuted_all(struct servers_shares *shares, const struct servers_process *process);
 

@@ -7,6 +7,6 @@
 /** share_list() - as trace_server_shares(), when the bills are finished */
 int share_list(struct trace_servers *s, const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns,
 	       trace_server_share_fn fn, void *data);
-/** share_list_verify() - do the shares of @server, whose events are all in the trace, add up to its bills? */
+/** share_list_verify() - without a missing event: do the shares of @server add up to its bills? */
 int share_list_verify(struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error);
 #endif

@@ -105,8 +105,8 @@ const struct trace_server *trace_get_server(struct trace_servers *servers, size_
 
 /**
  * trace_servers_keep_shares() - also keep where in time the billed time is; before the pass
- * @max: entries of 24 to 32 bytes that may be kept: about two for each request, and one for each time
- *     that a thread of an ordinary process has had a CPU since it was billed last
+ * @max: entries of 24 to 32 bytes that may be kept: about two for each request, and one for each
+ *     time that a thread of an ordinary process has had a CPU since it was billed last
  * Returns 0, -EBUSY (the pass began) or -ENOMEM.
  */
 int trace_servers_keep_shares(struct trace_servers *servers, size_t max) TRACE_NODISCARD;
@@ -122,11 +122,12 @@ struct trace_share_client {
 	uint64_t ns;
 };
 /**
- * struct trace_server_share - a thread of a server had a CPU from @from_ns to @to_ns, and this time is
- * billed to clients
+ * struct trace_server_share - a thread of a server had a CPU from @from_ns to @to_ns, and this time
+ * is billed to clients
  * @begin_ns, @end_ns: all of it, also what is outside the span that was asked for
  * @exact: as in struct trace_server_client; otherwise it is shared
- * @clients: at least one; their parts add up to the interval, unless it is also for the server itself
+ * @clients: at least one; their parts add up to the interval, unless it is also for the server
+ *     itself
  */
 struct trace_server_share {
 	const struct trace_thread *thread;
@@ -144,9 +145,9 @@ typedef bool (*trace_server_share_fn)(void *data, const struct trace_server_shar
  * trace_server_shares() - after the pass: the intervals of @thread from @from_ns to @to_ns that are
  * billed to clients, in order, cut at both ends
  * Time on a CPU that is in none of them is background. The intervals of all threads of a server add
- * up to its bills, and those of adjacent spans add up to those of both. Only where events are missing
- * may they differ from the bills: by time that was billed before a gap proved that the thread had no
- * CPU. A thread of a process that serves no one has none.
+ * up to its bills, and those of adjacent spans add up to those of both. Only where events are
+ * missing may they differ from the bills: by time that was billed before a gap proved that the
+ * thread had no CPU. A thread of a process that serves no one has none.
  * Returns 0; -EINVAL (not kept), -E2BIG (more than max) or -ENOMEM.
  */
 int trace_server_shares(struct trace_servers *servers, const struct trace_thread *thread, uint64_t from_ns,
@@ -213,8 +214,8 @@ const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, s
  * trace_servers_verify() - after the pass: do the bills add up?
  * exact + shared + background = the CPU time of each server in the accounting, to the nanosecond,
  * and the same for its clients' rows; least <= CPU time <= most for each of these. The pieces of
- * each client's wait add up to the wait, and the receivers' rows to the time of the softirq. If shares
- * are kept and no event is missing, they add up to the bills.
+ * each client's wait add up to the wait, and the receivers' rows to the time of the softirq. If
+ * shares are kept and no event is missing, they add up to the bills.
  * Returns 0; -EBADMSG with the first violation in
  * @ret_error; -ENOMEM.
  */

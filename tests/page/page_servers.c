@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_servers.c - page_servers FILE: writes a trace of 8 us of two clients and two servers, for the
- * tests of the view by client
+ * page_servers.c - page_servers FILE: writes a trace of 8 us of two clients and two servers, for
+ * the tests of the view by client
  *
- * 	client (10), client (20)   ask server (30); process 10 twice, once also server (40) through it
+ * 	client (10), client (20)   ask server (30); one request of 10 goes on to server (40)
  * 	server (30)                works for 10 from 0.3 to 1.01 us, for both from 2 to 2.5 us
  */
 #include <fcntl.h>
