@@ -270,10 +270,11 @@ int trace_profile_error(const struct trace_profile *profile)
 bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t number,
 			     struct trace_profile_frame *ret_frame)
 {
-	const struct stack_frame *frame = &profile->frames.frames[number < profile->frames.nr ? number : 0];
+	const struct stack_frame *frame;
 
 	if (number >= profile->frames.nr)
 		return false;
+	frame = &profile->frames.frames[number];
 	*ret_frame = (struct trace_profile_frame){.address = frame->address,
 						  .caller = frame->caller,
 						  .tid = profile->frames.owners[frame->owner].tid,

@@ -89,6 +89,9 @@ int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
 		return -EINVAL;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
+#ifdef JAIL_SANITIZED
+	fflush(NULL); /* the end of a child with a sanitizer writes what stdio has not written yet */
+#endif
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();

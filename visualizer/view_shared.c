@@ -159,11 +159,9 @@ static void write_index(struct view_shared *shared)
 {
 	char *notes = NULL;
 
-	if (!shared->index)
-		return;
 	pthread_rwlock_rdlock(&shared->in_use);
 	session_lock(shared);
-	if (shared->session->is_complete && !trace_view_error(shared->session->view))
+	if (shared->index && shared->session->is_complete && !trace_view_error(shared->session->view))
 		notes = view_store_notes(shared->session);
 	session_unlock(shared);
 	if (notes)
