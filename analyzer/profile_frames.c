@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "array_room.h"
 
 struct frame_row {
 	uint64_t key; /* hash of the content; if it is in use, the next free number */
@@ -11,19 +12,10 @@ struct frame_row {
 
 static bool make_room(struct frame_tree *tree, void **array, uint32_t nr, uint32_t *room, size_t bytes)
 {
-	uint32_t more = *room ? 2 * *room : 64;
-	void *bigger;
-
-	if (nr < *room)
+	if (array_room(array, nr, room, bytes))
 		return true;
-	bigger = more > *room ? reallocarray(*array, more, bytes) : NULL;
-	if (!bigger) {
-		tree->failed = -ENOMEM;
-		return false;
-	}
-	*array = bigger;
-	*room = more;
-	return true;
+	tree->failed = -ENOMEM;
+	return false;
 }
 
 uint32_t frame_owner_add(struct frame_tree *tree, uint32_t tid, uint64_t ts_ns)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "array_room.h"
 
 struct stratum_row {
 	uint64_t key; /* hash of the content; if it is in use, the next free number */
@@ -20,19 +21,10 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static bool make_room(struct strata *strata, void **array, uint32_t nr, uint32_t *room, size_t bytes)
 {
-	uint32_t more = *room ? 2 * *room : 64;
-	void *bigger;
-
-	if (nr < *room)
+	if (array_room(array, nr, room, bytes))
 		return true;
-	bigger = more > *room ? reallocarray(*array, more, bytes) : NULL;
-	if (!bigger) {
-		strata->failed = -ENOMEM;
-		return false;
-	}
-	*array = bigger;
-	*room = more;
-	return true;
+	strata->failed = -ENOMEM;
+	return false;
 }
 
 /* ---- strata ---- */

@@ -377,7 +377,7 @@ uint32_t pseudonym_user(struct pseudonyms *names, uint32_t id)
 {
 	struct pseudonym_row *row;
 
-	if (!id || id == 65534 || id == UINT32_MAX) /* root, nobody, none */
+	if (!id || id == 65534 || id == UINT32_MAX) /* root, the overflow user, no user */
 		return id;
 	row = table_add(&names->users, sizeof(*row), id);
 	if (!row) {

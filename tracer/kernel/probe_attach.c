@@ -40,6 +40,7 @@
 #include "probe_list.h"
 #include "probe_recipe.h"
 #include "probe_skeleton.h"
+#include "shared_maps.h"
 #include "deferring.h"
 #include "not_traced.h"
 
@@ -121,24 +122,6 @@ struct tracer_probing {
 
 /* ---- load ---- */
 
-static int share_maps(struct tracer *tracer, struct probes_bpf *skeleton)
-{
-	struct {
-		struct bpf_map *map;
-		struct bpf_map *shared;
-	} pairs[] = {
-		{skeleton->maps.rings, tracer->skeleton->maps.rings},
-		{skeleton->maps.structural_rings, tracer->skeleton->maps.structural_rings},
-		{skeleton->maps.wakeups, tracer->skeleton->maps.wakeups},
-		{skeleton->maps.followed, tracer->skeleton->maps.followed},
-	};
-	int result = 0;
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]) && !result; i++)
-		result = bpf_map__reuse_fd(pairs[i].map, bpf_map__fd(pairs[i].shared));
-	return result;
-}
-
 /* ways to load, best first */
 enum {
 	LOAD_ALL,
@@ -176,7 +159,7 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, st
 	bpf_program__set_autoload(skeleton->progs.probe_tracepoint, needed.tracepoint);
 	if (way == LOAD_WITHOUT_FAULTS)
 		bpf_program__set_flags(skeleton->progs.probe_user, 0);
-	*ret_error = share_maps(tracer, skeleton);
+	*ret_error = tracer_share_maps(tracer, skeleton->obj);
 	if (!*ret_error)
 		*ret_error = probes_bpf__load(skeleton);
 	if (!*ret_error)

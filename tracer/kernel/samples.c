@@ -19,24 +19,7 @@
 #include <unistd.h>
 #include "follow.h"
 #include "sample_skeleton.h"
-
-static int share_maps(struct tracer *tracer, struct samples_bpf *skeleton)
-{
-	struct {
-		struct bpf_map *map;
-		struct bpf_map *shared;
-	} pairs[] = {
-		{skeleton->maps.rings, tracer->skeleton->maps.rings},
-		{skeleton->maps.structural_rings, tracer->skeleton->maps.structural_rings},
-		{skeleton->maps.wakeups, tracer->skeleton->maps.wakeups},
-		{skeleton->maps.followed, tracer->skeleton->maps.followed},
-	};
-	int result = 0;
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]) && !result; i++)
-		result = bpf_map__reuse_fd(pairs[i].map, bpf_map__fd(pairs[i].shared));
-	return result;
-}
+#include "shared_maps.h"
 
 static int load_program(struct tracer *tracer, struct tracer_sampling *sampling)
 {
@@ -47,7 +30,7 @@ static int load_program(struct tracer *tracer, struct tracer_sampling *sampling)
 		return -errno;
 	memcpy((void *)&sampling->skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config,
 	       sizeof(sampling->skeleton->rodata->config));
-	result = share_maps(tracer, sampling->skeleton);
+	result = tracer_share_maps(tracer, sampling->skeleton->obj);
 	return result ? result : samples_bpf__load(sampling->skeleton);
 }
 
