@@ -211,6 +211,74 @@ static void a_descriptor_may_be_another_one_before_it_is_read(void)
 	}
 }
 
+/* ---- waits that are reported later ---- */
+
+enum { CLIENT = 5, BACKEND = 7, OTHER = 11 };
+
+static void connection(struct analysis_case *c, uint64_t ns, uint32_t call, int fd, uint64_t peer_ino)
+{
+	struct trace_sock_endpoints ends = {.fd = fd,
+					    .ino = 500 + (uint64_t)fd,
+					    .peer_ino = peer_ino,
+					    .family = AF_UNIX,
+					    .type = SOCK_STREAM,
+					    .state = 1};
+
+	tb_fd(c->tb, 10, fd, 9, ends.ino, S_IFSOCK | 0777, "socket:");
+	tb_sys_enter(c->tb, 0, ns, call, fd, 0, 0);
+	tb_event(c->tb, 0, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+	tb_sys_exit(c->tb, 0, ns + 10, fd);
+}
+
+static void transfer(struct analysis_case *c, uint64_t ns, int fd, bool receives)
+{
+	struct trace_sock_send bytes = {.ino = 500 + (uint64_t)fd, .ret = 9, .family = AF_UNIX};
+
+	tb_sys_enter(c->tb, 0, ns, receives ? SYS_recvfrom : SYS_sendto, fd, 0, 9, 0, 0, 0);
+	tb_event(c->tb, 0, ns + 2, receives ? TRACE_EV_sock_recv : TRACE_EV_sock_send, &bytes, sizeof(bytes), NULL);
+	tb_sys_exit(c->tb, 0, ns + 4, 9);
+}
+
+/*
+ * "one" relays the answer of a backend to its client, and waits for the next request, or for both.
+ * The analysis keeps this wait until it is known whether the answer goes on: here to the end of the
+ * trace. Meanwhile "one" makes a call on another socket, which concerns that wait as little as the
+ * descriptors and the memory that it has later. "two" ends the wait. It has the end of the client,
+ * or only one of its own.
+ */
+static void a_wait_that_is_reported_later_is_judged_by_its_own_call(void)
+{
+	for (int has = 0; has < 2; has++) {
+		for (int polls = 0; polls < 2; polls++) {
+			struct trace_sock_ready ready = {.ino = 500 + CLIENT, .family = AF_UNIX};
+			struct analysis_case c = begin_known();
+
+			tb_window(c.tb, 1000, 20000);
+			tb_fd(c.tb, 20, 4, 9, has ? 800 : 801, S_IFSOCK | 0777, "socket:");
+			connection(&c, 1600, SYS_accept, CLIENT, 800);
+			connection(&c, 1620, SYS_connect, BACKEND, 802);
+			connection(&c, 1640, SYS_connect, OTHER, 803);
+			transfer(&c, 1700, CLIENT, true);
+			transfer(&c, 1710, BACKEND, false);
+			transfer(&c, 1720, BACKEND, true);
+			transfer(&c, 1730, CLIENT, false);
+			if (polls)
+				tb_sys_enter(c.tb, 0, 2000, SYS_epoll_wait, 3, 0, 9);
+			else
+				tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, CLIENT, 0, 9, 0, 0, 0);
+			block(&c);
+			tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 1, 0, 0, 0);
+			tb_event(c.tb, 1, 5990, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+			wake(&c, TRACE_CONTEXT_TASK);
+			tb_sys_exit(c.tb, 1, 6050, 1);
+			tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+			tb_sys_exit(c.tb, 0, 6200, 1);
+			transfer(&c, 6300, OTHER, false);
+			verify(&c, has || polls ? NULL : "never had the other end of its socket");
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -222,6 +290,7 @@ int main(int argc, char **argv)
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
 		CASE(a_child_that_shared_the_memory_may_have_ended),
+		CASE(a_wait_that_is_reported_later_is_judged_by_its_own_call),
 		CASE(a_loss_excuses),
 		CASE(a_descriptor_may_be_another_one_before_it_is_read),
 		{NULL, NULL},
