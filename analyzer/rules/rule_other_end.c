@@ -6,53 +6,12 @@
 #include <string.h>
 #include <trace/events.h>
 
+#include "call_table.h"
 #include "hash_table.h"
 #include "kernel_numbers.h"
 #include "rules.h"
 #include "slept_calls.h"
-
-#define NONE	  (-1)
-#define FUTEX	  (-2) /* argument 0 is a futex: not of futex_waitv(), which has several */
-#define NR_CACHED 512
-
-/* Which arguments are descriptors, or a futex. This is not the table of the state: a mistake there shows. */
-static const struct on_files {
-	const char *name;
-	int8_t args[NR_FILES];
-} all_calls[] = {
-	{"read", {0, NONE}},
-	{"pread64", {0, NONE}},
-	{"readv", {0, NONE}},
-	{"preadv", {0, NONE}},
-	{"preadv2", {0, NONE}},
-	{"write", {0, NONE}},
-	{"pwrite64", {0, NONE}},
-	{"writev", {0, NONE}},
-	{"pwritev", {0, NONE}},
-	{"pwritev2", {0, NONE}},
-	{"recvfrom", {0, NONE}},
-	{"recvmsg", {0, NONE}},
-	{"recvmmsg", {0, NONE}},
-	{"sendto", {0, NONE}},
-	{"sendmsg", {0, NONE}},
-	{"sendmmsg", {0, NONE}},
-	{"connect", {0, NONE}},
-	{"flock", {0, NONE}},
-	{"fcntl", {0, NONE}},
-	{"fcntl64", {0, NONE}},
-	{"vmsplice", {0, NONE}},
-	{"ftruncate", {0, NONE}},
-	{"fsync", {0, NONE}},
-	{"lseek", {0, NONE}},
-	{"splice", {0, 2}},
-	{"copy_file_range", {0, 2}},
-	{"tee", {0, 1}},
-	{"sendfile", {0, 1}},
-	{"sendfile64", {0, 1}},
-	{"futex", {FUTEX, NONE}},
-	{"futex_wait", {FUTEX, NONE}},
-};
-#define NR_CALLS (sizeof(all_calls) / sizeof(all_calls[0]))
+#include "unseen_files.h"
 
 /* One end of a connection, as an event told it. The state is asked only where no event did. */
 struct other_end_socket {
@@ -68,13 +27,13 @@ struct other_end_ends {
 struct other_end {
 	struct rules *rules;
 	struct slept_calls calls;
+	struct unseen_files unseen;
+	struct call_table table;
 	struct hash_table sockets;
 	struct hash_table ends;
 	struct hash_table touched; /* keys of pairs of a process and a file or table, as a set */
 	uint64_t start_read_ns;	   /* when the last descriptor of the start state was read */
-	/* by ABI and number: 0 not looked up, 1 no descriptors, else index + 2 in all_calls */
-	uint8_t cached[2][NR_CACHED];
-	bool failed; /* memory is out: nothing is checked */
+	bool failed;		   /* memory is out: nothing is checked */
 };
 
 /* ---- which process ever had which file ---- */
@@ -95,6 +54,8 @@ void rule_other_end_touch(void *data, const struct trace_process *process, const
 
 	if (file->dev == (uint32_t)RULES_DEV_KNOWN && file->ino > o->start_read_ns)
 		o->start_read_ns = file->ino;
+	if (file->dev == (uint32_t)RULES_DEV_FDS)
+		unseen_table(&o->unseen, process, file->ino);
 	if (!table_add(&o->touched, sizeof(uint64_t), touch_key(process, file)))
 		o->failed = true;
 }
@@ -162,55 +123,32 @@ static uint64_t peer_of(const struct other_end *o, uint64_t ino)
 
 /* ---- calls ---- */
 
-static const struct on_files *call_of(struct other_end *o, const struct trace_sys_enter *enter)
-{
-	uint32_t nr = enter->nr & 0x3fffffff; /* __X32_SYSCALL_BIT */
-	uint8_t *cached = nr < NR_CACHED ? &o->cached[enter->abi == TRACE_ABI_32][nr] : NULL;
-	const char *name;
-
-	if (!cached)
-		return NULL;
-	if (!*cached) {
-		*cached = 1;
-		name = rules_entered_call(o->rules, enter);
-		for (size_t i = 0; name && i < NR_CALLS; i++)
-			if (strcmp(all_calls[i].name, name) == 0)
-				*cached = (uint8_t)(i + 2);
-	}
-	return *cached > 1 ? &all_calls[*cached - 2] : NULL;
-}
-
 static bool is_of_kernel(const char *path)
 {
 	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
 }
 
-static void note_files(struct other_end *o, struct slept_call *call, const struct trace_thread *thread,
-		       const struct on_files *on_files, const struct trace_sys_enter6 *enter)
+static void note_file(const struct other_end *o, struct slept_call *call, const struct trace_thread *thread, int32_t fd)
 {
 	const struct trace_analysis *analysis = rules_analysis(o->rules);
+	struct trace_file_id *file = &call->files[call->nr_files];
 	const char *path;
 
-	for (int i = 0; i < NR_FILES && on_files->args[i] != NONE; i++) {
-		int32_t fd = (int32_t)(&enter->arg0)[on_files->args[i]];
-		struct trace_file_id *file = &call->files[call->nr_files];
-
-		if (!trace_thread_file_id(analysis, thread, fd, file))
-			continue;
-		call->peers[call->nr_files] = LINUX_S_ISSOCK(file->mode) ? peer_of(o, file->ino) : 0;
-		path = call->nr_files++ ? NULL : trace_thread_file(analysis, thread, fd);
-		if (!path)
-			continue;
-		call->path_hash = text_hash(path);
-		call->is_of_kernel = is_of_kernel(path);
-	}
+	if (!trace_thread_file_id(analysis, thread, fd, file))
+		return;
+	call->peers[call->nr_files] = LINUX_S_ISSOCK(file->mode) ? peer_of(o, file->ino) : 0;
+	path = call->nr_files++ ? NULL : trace_thread_file(analysis, thread, fd);
+	if (!path)
+		return;
+	call->path_hash = text_hash(path);
+	call->is_of_kernel = is_of_kernel(path);
 }
 
 static void on_enter(struct other_end *o, struct trace_analysis *analysis, const struct trace_thread *thread,
 		     const struct trace_event *event)
 {
 	const struct trace_sys_enter6 *enter = event->payload; /* the shorter form has its first fields */
-	const struct on_files *on_files = event->id == TRACE_EV_sys_enter ? NULL : call_of(o, event->payload);
+	const struct on_files *on_files = call_table_find(&o->table, o->rules, event->payload);
 	struct slept_call *call = slept_enter(&o->calls, thread, event->ts_ns);
 
 	if (!call) {
@@ -218,19 +156,55 @@ static void on_enter(struct other_end *o, struct trace_analysis *analysis, const
 		return;
 	}
 	call->nr_tables = state_tables(thread, call->tables);
-	if (on_files && on_files->args[0] == FUTEX)
+	if (!on_files || event->id == TRACE_EV_sys_enter)
+		return;
+	call->gives = on_files->flags & CALL_GIVES;
+	unseen_enter(&o->unseen, trace_thread_process(thread), on_files, enter);
+	if (on_files->flags & CALL_ON_FUTEX)
 		call->has_memory = state_file_at(analysis, thread, enter->arg0, &call->memory);
-	else if (on_files)
-		note_files(o, call, thread, on_files, enter);
+	for (int i = 0; i < NR_CALL_FILES && on_files->args[i] != NO_ARGUMENT; i++) {
+		int32_t fd = (int32_t)(&enter->arg0)[on_files->args[i]];
+		struct trace_file_id file;
+
+		call->uses_unseen |= fd >= 0 && !trace_thread_file_id(analysis, thread, fd, &file);
+		if (!(on_files->flags & CALL_USES))
+			note_file(o, call, thread, fd);
+	}
+}
+
+static void on_exit_of(struct other_end *o, const struct trace_thread *thread, const struct trace_event *event)
+{
+	const struct slept_call *call = slept_now(&o->calls, thread);
+
+	if (call && call->uses_unseen && ((const struct trace_sys_exit *)event->payload)->ret >= 0)
+		unseen_note(&o->unseen, trace_thread_process(thread));
+	slept_exit(&o->calls, thread, event->ts_ns);
+}
+
+static struct slept_call *call_in_progress(const struct other_end *o, const struct trace_thread *thread)
+{
+	struct slept_call *call = thread ? slept_now(&o->calls, thread) : NULL;
+
+	return call && !call->exit_ns ? call : NULL;
 }
 
 static void on_switch(struct other_end *o, const struct trace_analysis *analysis, const struct trace_sched_switch *sw)
 {
-	const struct trace_thread *thread = sw->prev_state ? trace_find_thread(analysis, sw->prev_tid) : NULL;
-	struct slept_call *call = thread ? slept_now(&o->calls, thread) : NULL;
+	struct slept_call *call = sw->prev_state ? call_in_progress(o, trace_find_thread(analysis, sw->prev_tid))
+						 : NULL;
 
-	if (call && !call->exit_ns)
+	if (call)
 		call->nr_slept++;
+}
+
+static void on_waking(struct other_end *o, const struct trace_analysis *analysis, const struct trace_thread *waker,
+		      const struct trace_sched_waking *waking)
+{
+	struct slept_call *call = call_in_progress(o, trace_find_thread(analysis, waking->tid));
+	const struct slept_call *by = call ? call_in_progress(o, waker) : NULL;
+
+	if (call)
+		call->woken_by_close |= !by || !by->gives;
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -238,17 +212,54 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	const struct trace_thread *thread = trace_event_thread(analysis, event);
 	struct other_end *o = data;
 
-	if (event->id == TRACE_EV_sched_switch)
+	switch (event->id) {
+	case TRACE_EV_sched_switch:
 		on_switch(o, analysis, event->payload);
-	else if (event->id == TRACE_EV_sock_endpoints)
+		break;
+	case TRACE_EV_sched_waking:
+		on_waking(o, analysis, thread, event->payload);
+		break;
+	case TRACE_EV_sock_endpoints:
 		on_endpoints(o, event->payload);
-	else if (thread && event->id == TRACE_EV_sys_exit)
-		slept_exit(&o->calls, thread, event->ts_ns);
-	else if (thread)
-		on_enter(o, analysis, thread, event);
+		break;
+	case TRACE_EV_uring_submit:
+	case TRACE_EV_uring_open:
+		if (thread)
+			unseen_request(&o->unseen, trace_thread_process(thread), event);
+		break;
+	case TRACE_EV_sys_exit:
+		if (thread)
+			on_exit_of(o, thread, event);
+		break;
+	default:
+		if (thread)
+			on_enter(o, analysis, thread, event);
+		break;
+	}
 }
 
 /* ---- rules: each returns what the process never had; NULL: no violation ---- */
+
+/*
+ * The process that ended the wait may have closed @file with a message in which that was. A process
+ * that had the file sent it, before the recording if none did in it.
+ */
+static bool was_in_message(const struct other_end *o, const struct slept_call *call, const struct trace_file_id *file)
+{
+	const struct trace_analysis *analysis = rules_analysis(o->rules);
+	bool had_any = false;
+
+	for (size_t i = 0; call->woken_by_close && i < trace_nr_processes(analysis); i++) {
+		const struct trace_process *process = trace_get_process(analysis, i);
+
+		if (!has_touched(o, process, file))
+			continue;
+		if (unseen_passes(&o->unseen, process) || unseen_has(&o->unseen, process))
+			return true;
+		had_any = true;
+	}
+	return call->woken_by_close && !had_any;
+}
 
 static const char *check_pipe(const struct other_end *o, const struct slept_call *call,
 			      const struct trace_process *other)
@@ -258,7 +269,7 @@ static const char *check_pipe(const struct other_end *o, const struct slept_call
 	for (int i = 0; i < call->nr_files; i++) {
 		if (!LINUX_S_ISFIFO(call->files[i].mode))
 			continue;
-		if (has_touched(o, other, &call->files[i]))
+		if (has_touched(o, other, &call->files[i]) || was_in_message(o, call, &call->files[i]))
 			return NULL;
 		is_pipe = true;
 	}
@@ -272,11 +283,12 @@ static bool may_use_same(const struct trace_interval *wait)
 	       (wait->waker && trace_thread_process(wait->waker) == wait->other);
 }
 
-static bool has_socket(const struct other_end *o, const struct trace_process *process, uint64_t ino)
+static bool may_have_socket(const struct other_end *o, const struct slept_call *call,
+			    const struct trace_process *process, uint64_t ino)
 {
 	struct trace_file_id file = {.ino = ino, .mode = LINUX_S_IFSOCK};
 
-	return ino && has_touched(o, process, &file);
+	return ino && (has_touched(o, process, &file) || was_in_message(o, call, &file));
 }
 
 /* The peer may have become known in the call, or be another one by now. */
@@ -290,8 +302,8 @@ static const char *check_socket(const struct other_end *o, const struct slept_ca
 
 		if (!LINUX_S_ISSOCK(call->files[i].mode))
 			continue;
-		if ((!peer && !call->peers[i]) || has_socket(o, wait->other, peer) ||
-		    has_socket(o, wait->other, call->peers[i]) ||
+		if ((!peer && !call->peers[i]) || may_have_socket(o, call, wait->other, peer) ||
+		    may_have_socket(o, call, wait->other, call->peers[i]) ||
 		    (may_use_same(wait) && has_touched(o, wait->other, &call->files[i])))
 			return NULL;
 		is_socket = true;
@@ -333,6 +345,18 @@ static const char *never_had(const struct other_end *o, const struct slept_call 
 	return strcmp(wait->via, "join") == 0 ? "its threads" : NULL;
 }
 
+/* May @process have a file that no event told, perhaps that of the call in which it is? */
+static bool has_unseen(const struct other_end *o, const struct trace_process *process)
+{
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		const struct slept_call *call = call_in_progress(o, thread);
+
+		if (call && call->uses_unseen)
+			return true;
+	}
+	return unseen_has(&o->unseen, process);
+}
+
 static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
 {
 	const struct trace_process *other = wait->other;
@@ -345,7 +369,7 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 		return;
 	call = call ? call : &none;
 	what = never_had(o, call, wait);
-	if (!what || !is_known(o, other, wait->from_ns) ||
+	if (!what || !is_known(o, other, wait->from_ns) || has_unseen(o, other) ||
 	    (other != trace_thread_process(wait->thread) && has_shared(o, other, call)) ||
 	    !state_is_complete(analysis) ||
 	    !rules_are_sure(o->rules, trace_get_info(rules_trace(o->rules))->start_ns, wait->to_ns))
@@ -359,8 +383,9 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 
 void *rule_other_end_begin(struct rules *rules)
 {
-	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3,	  TRACE_EV_sys_enter6,
-				       TRACE_EV_sys_exit,  TRACE_EV_sched_switch, TRACE_EV_sock_endpoints};
+	static const uint32_t ids[] = {TRACE_EV_sys_enter,    TRACE_EV_sys_enter3,   TRACE_EV_sys_enter6,
+				       TRACE_EV_sys_exit,     TRACE_EV_sched_switch, TRACE_EV_sched_waking,
+				       TRACE_EV_uring_submit, TRACE_EV_uring_open,   TRACE_EV_sock_endpoints};
 	struct other_end *o = calloc(1, sizeof(*o));
 
 	if (!o)
@@ -379,6 +404,7 @@ void rule_other_end_end(void *data)
 	struct other_end *o = data;
 
 	slept_free(&o->calls);
+	unseen_clear(&o->unseen);
 	table_clear(&o->touched);
 	table_clear(&o->sockets);
 	table_clear(&o->ends);

@@ -14,17 +14,16 @@
 #include <stdint.h>
 #include <trace/analysis.h>
 
+#include "call_table.h"
 #include "hash_table.h"
-
-#define NR_FILES 2
 
 /* A call, as it was at its begin. */
 struct slept_call {
 	uint64_t enter_ns;
 	uint64_t exit_ns; /* 0: in progress */
 	uint32_t nr_slept, nr_reported;
-	struct trace_file_id files[NR_FILES]; /* of its descriptors */
-	uint64_t peers[NR_FILES];	      /* inodes of the sockets at the other end; 0: not known, or no socket */
+	struct trace_file_id files[NR_CALL_FILES]; /* of its descriptors */
+	uint64_t peers[NR_CALL_FILES]; /* inodes of the sockets at the other end; 0: not known, or no socket */
 	int nr_files;
 	struct trace_file_id tables[2]; /* the descriptors and the memory of the thread */
 	int nr_tables;
@@ -32,7 +31,9 @@ struct slept_call {
 	bool has_memory;
 	bool is_of_kernel;   /* the path of its first file is in /proc or /sys */
 	uint64_t path_hash;  /* text_hash() of that path; 0: it has none */
-	bool woken_by_close; /* one of its waits was ended by a call that does not send */
+	bool gives;	     /* it moves data to its files */
+	bool uses_unseen;    /* the file of one of its descriptors is not known */
+	bool woken_by_close; /* one of its waits was ended outside of a call that gives */
 };
 
 struct slept_calls {
