@@ -17,6 +17,7 @@
 #include "command_word.h"
 #include "message.h"
 #include "number_parse.h"
+#include "option_elsewhere.h"
 #include "option_parse.h"
 #include "preload.h"
 #include "process_name.h"
@@ -186,6 +187,11 @@ static int apply_gid(void *into, const char *value, struct trace_error *ret_erro
 	uint64_t id;
 	int err;
 
+	if (options->typed_record && !group)
+		return error_set(ret_error, -EINVAL,
+				 "-g chooses a group here, and \"%s\" is none: --sample records the code with its "
+				 "callers, for tracevisualizer --profile",
+				 value);
 	if (is_word(value))
 		return take_name("--gid", "group", value, group, group ? group->gr_gid : 0, &options->tracer.filter_gid,
 				 ret_error);
@@ -288,6 +294,8 @@ static int apply_output_letter(void *into, const char *value, struct trace_error
 {
 	struct daemon_options *options = into;
 
+	if (!value && options->typed_record)
+		return error_set(ret_error, -EINVAL, "-o: TRACE is missing; see tracedaemon --help");
 	if (!value || is_device(value)) {
 		message_note("-o is ignored: time stamps are nanoseconds of CLOCK_MONOTONIC");
 		return 0;
@@ -346,6 +354,15 @@ static int apply_control(void *into, const char *value, struct trace_error *ret_
 }
 
 /* ---- flags ---- */
+
+/* The word of perf: the letters that follow mean what they mean there, or are errors. */
+static int apply_record(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	options->typed_record = true;
+	return 0;
+}
 
 static int apply_follow(void *into, const char *value, struct trace_error *ret_error)
 {
@@ -516,6 +533,9 @@ static int apply_print_mask(void *into, const char *value, struct trace_error *r
 
 	if (value)
 		return apply_pid(options, value, ret_error); /* as in version 0.9.5: -pPID */
+	if (options->typed_record)
+		return error_set(ret_error, -EINVAL,
+				 "-p: PID is missing: record -p PID, or -P NAME, records one process");
 	return set_action(options, ACTION_PRINT_MASK, ret_error);
 }
 
@@ -642,6 +662,8 @@ static const struct option_spec option_table[] = {
 	{.name = "quiet", .apply = apply_quiet, .help = "only warnings and errors"},
 	{.name = "version", .apply = apply_version, .help = "print the version"},
 
+	{.name = "record", .apply = apply_record},
+
 	/* accepted for old scripts, and ignored */
 	{.letter = 'd', .help = "the default configuration is the default"},
 	{.letter = 'f', .help = "buffering is always lock-free"},
@@ -651,8 +673,15 @@ static const struct option_spec option_table[] = {
 
 /* clang-format on */
 
+#define FREQUENCY_ADVICE "every event is recorded, without a frequency; --sample=1ms adds samples of the code"
+
 static const struct option_habit habits[] = {
-	{"record", "", NULL},
+	{"record", "--record", NULL},
+	{"stat", NULL, "tracevisualizer -s TRACE has the numbers of events; tracedaemon -- stat records a command"},
+	{"top", NULL,
+	 "tracevisualizer -a --sort=cpu TRACE has the busiest processes; tracedaemon -- top records a command"},
+	{"run", NULL, "tracedaemon TRACE -- COMMAND records while a command runs"},
+	{"attach", NULL, "tracedaemon -P PID records one process, by its number or name"},
 	{"--duration", "--time", NULL},
 	{"--group", "--gid", NULL},
 	{"help", "--help", NULL},
@@ -667,8 +696,9 @@ static const struct option_habit habits[] = {
 	{"snapshot", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
 	{"dump", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
 	{"-a", NULL, "the whole machine is recorded unless -P, -u, -g or -G chooses processes: leave it out"},
-	{"-F", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
-	{"--freq", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
+	{"-F", NULL, FREQUENCY_ADVICE},
+	{"--freq", NULL, FREQUENCY_ADVICE},
+	{"--call-graph", NULL, "--sample records the code with its callers, for tracevisualizer --profile"},
 	{"--verbose", NULL, "tracectl status prints the state of the running daemon; --quiet prints less"},
 	{"--tid", NULL, "-P PID records a process with all its threads; tracevisualizer -d --pid=TID chooses one"},
 	{"--comm", NULL, "-P NAME records a process by its name; tracevisualizer --comm=NAME chooses in a trace"},
@@ -718,6 +748,15 @@ static void choose_path(struct daemon_options *options)
 	options->default_name = text_trace_name();
 	options->output.path = options->default_name.s;
 	options->output.is_default_name = true;
+}
+
+/* A name that could have been meant as something else: the daemon prints it. */
+static bool is_bare_word(const struct daemon_options *options)
+{
+	const char *path = options->output.path;
+
+	return path && options->nr_words && path == options->words[0] && !options->session.command &&
+	       !strpbrk(path, "./-");
 }
 
 static bool is_stdout(const char *path)
@@ -908,8 +947,11 @@ static int check_command(const struct daemon_options *options, char **words, str
 static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
-	int err = check_command(options, words, ret_error);
+	bool is_name = options->nr_words || options->output.path || options->action == ACTION_SNAPSHOT;
+	int err = is_name ? 0 : option_check_word(&daemon_program, *words, ret_error);
 
+	if (!err)
+		err = check_command(options, words, ret_error);
 	if (err)
 		return err;
 	if (options->nr_words == OPTIONS_MAX_WORDS)
@@ -977,6 +1019,7 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 		options->session.background = false;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
 	options->saves.path = options->output.path;
+	options->output.is_bare_word = is_bare_word(options);
 	options->tracer.overwrite = options->flight && !options->keep.keep_ns;
 	if (!options->output.path && !options->flight)
 		choose_path(options);

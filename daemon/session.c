@@ -373,6 +373,8 @@ static void report_begun(struct session *session)
 		report_watch(session);
 	else if (options->output.is_default_name)
 		message_note("recording %s", options->output.path);
+	else if (options->output.is_bare_word)
+		message_note("recording into the file %s", options->output.path);
 	report_owner(session);
 	if (*option && !options->session.background && !options->session.control_path)
 		message_note("another daemon runs; tracectl%s controls this one", option);

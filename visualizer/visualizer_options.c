@@ -11,6 +11,7 @@
 #include "complain.h"
 #include "error_set.h"
 #include "number_parse.h"
+#include "option_elsewhere.h"
 #include "option_parse.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
@@ -463,6 +464,11 @@ static const struct option_habit habits[] = {
 	{"list", "--dump", NULL},
 	{"dump", "--dump", NULL},
 	{"diff", "--diff", NULL},
+	{"profile", "--profile", NULL},
+	{"summary", "--summary", NULL},
+	{"timeline", "--timeline", NULL},
+	{"view", "--view", NULL},
+	{"verify", "--verify", NULL},
 	{"help", "--help", NULL},
 	{"version", "--version", NULL},
 	{"record", NULL, "tracedaemon TRACE records, tracedaemon TRACE -- COMMAND while a command runs"},
@@ -485,7 +491,10 @@ static const struct option_habit habits[] = {
 static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
+	int err = options->nr_words ? 0 : option_check_word(&visualizer_program, *words, ret_error);
 
+	if (err)
+		return err;
 	if (options->nr_words < OPTIONS_MAX_WORDS)
 		options->words[options->nr_words] = *words;
 	options->nr_words++;
