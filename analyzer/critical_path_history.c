@@ -60,6 +60,22 @@ uint32_t series_search(const struct series *series, uint64_t ns, uint32_t low, u
 	return low;
 }
 
+/*
+ * series_before(), for an instant within @series: late intervals belong near its end, so the search
+ * begins there. Its steps double.
+ */
+static uint32_t series_before_late(const struct series *series, uint64_t ns)
+{
+	uint32_t low = series->nr - 1, high = series->nr, step = 1;
+
+	while (series->from[low] >= ns) {
+		high = low;
+		low = low > step ? low - step : 0;
+		step *= 2;
+	}
+	return series_search(series, ns, low, high);
+}
+
 static bool series_has_room(struct series *series, uint32_t nr)
 {
 	uint32_t max = series->max + series->max / 2 + 8;
@@ -149,15 +165,13 @@ static void fill_hole(struct trace_history *history, struct series *series, uint
 	series->changes++;
 }
 
+/* @from is not before the first entry, and @to is not after the end. */
 static void fill_holes(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
 {
 	while (from < to && !history->failed) {
-		uint32_t idx = series_before(series, to);
-		uint64_t start;
+		uint32_t idx = series_before_late(series, to);
+		uint64_t start = series->from[idx] > from ? series->from[idx] : from;
 
-		if (idx == UINT32_MAX)
-			return;
-		start = series->from[idx] > from ? series->from[idx] : from;
 		if (series->value[idx] == HOLE)
 			fill_hole(history, series, idx, start, to, value);
 		to = start;
@@ -290,9 +304,19 @@ static uint32_t activity_by_name(struct trace_history *history, enum trace_state
 
 /* ---- timelines ---- */
 
+static uint32_t memo_of(const struct trace_thread *thread)
+{
+	return hash_u64((uintptr_t)thread) % HISTORY_MEMOS;
+}
+
 uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread)
 {
-	const struct history_idx_row *row = table_find(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
+	const struct history_timeline_memo *memo = &history->timeline_memos[memo_of(thread)];
+	const struct history_idx_row *row;
+
+	if (memo->thread == thread)
+		return memo->idx;
+	row = table_find(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
 
 	return row ? row->idx : NO_THREAD;
 }
@@ -337,16 +361,12 @@ fail:
 
 static uint32_t timeline_get(struct trace_history *history, const struct trace_thread *thread)
 {
-	struct history_timeline_memo *memo = &history->timeline_memos[hash_u64((uintptr_t)thread) % HISTORY_MEMOS];
-	uint32_t idx;
+	uint32_t idx = history_timeline(history, thread);
 
-	if (memo->thread == thread)
-		return memo->idx;
-	idx = history_timeline(history, thread);
 	if (idx == NO_THREAD)
 		idx = timeline_new(history, thread);
 	if (idx != NO_THREAD)
-		*memo = (struct history_timeline_memo){thread, idx};
+		history->timeline_memos[memo_of(thread)] = (struct history_timeline_memo){thread, idx};
 	return idx;
 }
 
