@@ -323,6 +323,26 @@ uint32_t history_timeline(const struct trace_history *history, const struct trac
 }
 _Static_assert(NO_THREAD == UINT32_MAX, "0 - 1 is no timeline");
 
+void history_prefetch(const struct trace_history *history, const struct trace_thread *thread, bool is_next)
+{
+	uint32_t idx = history_timeline(history, thread);
+	const struct thread_timeline *timeline;
+
+	if (idx == NO_THREAD)
+		return;
+	timeline = &history->timelines[idx];
+	if (!is_next) {
+		memory_prefetch(timeline, sizeof(*timeline));
+		return;
+	}
+	if (timeline->series.nr) {
+		line_prefetch(timeline->series.from + timeline->series.nr);
+		line_prefetch(timeline->series.value + timeline->series.nr);
+	}
+	if (timeline->nr_pieces)
+		line_prefetch(timeline->pieces + timeline->nr_pieces);
+}
+
 static uint32_t parent_of(const struct trace_history *history, const struct trace_thread *thread)
 {
 	const struct birth_row *birth = table_find(&history->births, sizeof(*birth), trace_thread_tid(thread) + 1ull);
