@@ -124,16 +124,6 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 	json_close(json, "]");
 }
 
-/* The servers have results at the end of the pass only. */
-static void add_verdict(struct string *s, const struct view_session *session, const struct path_tree *tree)
-{
-	struct report report = session->report;
-
-	if (!session->is_complete)
-		report.servers = NULL;
-	verdict_add(s, &report, tree);
-}
-
 /* ---- path ---- */
 
 static void put_segment(struct json *json, struct view_session *session, const struct trace_path_segment *s)
@@ -200,7 +190,7 @@ void view_path(struct view_session *session, struct view_question *question, str
 	json_close(json, "]");
 	json_bool(json, "cut", trace_critical_path_nr_segments(path) > MAX_SEGMENTS);
 	tree = path_tree_new(path);
-	add_verdict(&sentence, session, &tree);
+	verdict_add(&sentence, &session->report, &tree);
 	put_sentence(json, session, string_text(&sentence), &tree, path);
 	string_free(&sentence);
 	path_tree_clear(&tree);
@@ -265,7 +255,7 @@ static void put_path(struct json *json, struct view_session *session, const stru
 	struct string sentence = {0};
 	struct trace_row_id id;
 
-	add_verdict(&sentence, session, &tree);
+	verdict_add(&sentence, &session->report, &tree);
 	put_sentence(json, session, string_text(&sentence), &tree, path);
 	string_free(&sentence);
 	if (trace_view_row_of(session->view, trace_critical_path_thread(path), &id))
