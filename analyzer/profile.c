@@ -131,10 +131,11 @@ struct stack {
 
 static void push(struct stack *stack, uint64_t address, uint32_t flags)
 {
-	uint32_t frame = frame_add(&stack->profile->frames, &(struct stack_frame){.address = address,
-										  .caller = stack->caller,
-										  .owner = stack->owner & FRAME_MAX_OWNER,
-										  .flags = flags & 7});
+	uint32_t frame = frame_add(&stack->profile->frames,
+				   &(struct stack_frame){.address = address,
+							 .caller = stack->caller,
+							 .owner = stack->owner & FRAME_MAX_OWNER,
+							 .flags = flags & 7});
 
 	if (frame != NO_FRAME)
 		stack->caller = frame;
@@ -153,8 +154,8 @@ struct address_list {
 static void push_list(struct stack *stack, const struct address_list *list)
 {
 	size_t bytes;
-	const unsigned char *addresses =
-		trace_event_bytes(stack->event, trace_type_field(stack->event->type, list->field), &bytes);
+	const unsigned char *addresses = trace_event_bytes(stack->event,
+							   trace_type_field(stack->event->type, list->field), &bytes);
 	size_t nr = addresses ? bytes / sizeof(uint64_t) : 0;
 
 	for (size_t i = nr; i-- > 0;) {

@@ -5,7 +5,7 @@
 #include <trace/error.h>
 #include "profile_rows.h"
 
-/** struct profile_neighbour - @row: NULL: the function itself; @time: of the function, by way of it */
+/** struct profile_neighbour - @row: NULL: the function itself; @time: by way of it */
 struct profile_neighbour {
 	struct profile_row *row;
 	struct profile_time time;
@@ -23,10 +23,9 @@ struct profile_neighbours {
 };
 
 /** profile_neighbours_make() - the callers of the functions named @function, or its callees */
-struct profile_neighbours profile_neighbours_make(const struct profile_rows *rows, const char *function,
-						  bool callers);
+struct profile_neighbours profile_neighbours_make(const struct profile_rows *rows, const char *function, bool callers);
 /**
- * profile_neighbours_verify() - do the callers of @function have as much time as it and its callees?
+ * profile_neighbours_verify() - do the callers of @function have the time of it and its callees?
  * Returns 0, or -EBADMSG with the difference
  */
 int profile_neighbours_verify(const struct profile_rows *rows, const char *function, struct trace_error *ret_error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef VISUALIZER_PROFILE_FOLDED_H
 #define VISUALIZER_PROFILE_FOLDED_H
-/* profile_folded.h - a stack as one line, outermost first: "make;main;read_all;(blocked) file x". */
+/* profile_folded.h - a stack as one line, outermost first: "make;main;(blocked) file x". */
 #include "profile_rows.h"
 
 /** profile_folded_ns() - the time in @node that --folded=on, off or all counts */

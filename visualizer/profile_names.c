@@ -73,10 +73,10 @@ void profile_names_clear(struct profile_names *names)
 static bool begins_thread(const char *function)
 {
 	static const char *const starts[] = {
-		"_start",	     "_start_c",	"__libc_start_main*", "__libc_start_call_main", "start_thread",
-		"clone",	     "__clone*",	"clone3",	      "thread_start",		"_dl_start_user",
-		"runtime.rt0_go*",   "runtime.goexit*", "runtime.mstart*",    "ret_from_fork*",
-		"secondary_startup*"};
+		"_start",	   "_start_c",	     "__libc_start_main*", "__libc_start_call_main",
+		"start_thread",	   "clone",	     "__clone*",	   "clone3",
+		"thread_start",	   "_dl_start_user", "runtime.rt0_go*",	   "runtime.goexit*",
+		"runtime.mstart*", "ret_from_fork*", "secondary_startup*"};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
 		size_t bytes = strlen(starts[i]);

@@ -37,8 +37,8 @@ struct row_slot {
 
 const char *profile_kind_word(enum profile_row_kind kind)
 {
-	static const char *const words[] = {"function", "not sampled", "CPU wait", "blocked", "at rest",
-					    "stack incomplete", "program"};
+	static const char *const words[] = {"function", "not sampled",	    "CPU wait", "blocked",
+					    "at rest",	"stack incomplete", "program"};
 
 	return words[kind];
 }
@@ -94,8 +94,8 @@ static struct profile_row *row_of(struct profile_making *making, const struct pr
 	struct string text = {0};
 	uint64_t key;
 
-	string_addf(&text, "%d\x01%s\x01%s\x01%s\x01%s", wanted->kind, wanted->name, wanted->file, wanted->program,
-		    wanted->why);
+	string_addf(&text, "%d %d\x01%s\x01%s\x01%s\x01%s", wanted->kind, wanted->wait, wanted->name, wanted->file,
+		    wanted->program, wanted->why);
 	key = memory_key(&rows->names.texts, string_text(&text));
 	string_free(&text);
 	slot = memory_row(&rows->index, sizeof(*slot), key);
@@ -107,6 +107,7 @@ static struct profile_row *row_of(struct profile_making *making, const struct pr
 					  .file = profile_names_keep(&rows->names, wanted->file),
 					  .program = profile_names_keep(&rows->names, wanted->program),
 					  .why = profile_names_keep(&rows->names, wanted->why),
+					  .wait = wanted->wait,
 					  .number = (uint32_t)(rows->rows.nr + rows->programs.nr)};
 	slot->row->is_late = is_late(slot->row);
 	pointers_add(wanted->kind == PROFILE_PROGRAM ? &rows->programs : &rows->rows, slot->row);
@@ -194,6 +195,7 @@ static void name_share(struct profile_making *making, const struct trace_profile
 		wanted->program = "";
 	} else if (share->state == TRACE_STATE_BLOCKED) {
 		wanted->kind = PROFILE_BLOCKED;
+		wanted->wait = share->kind;
 		name_wait(making, share, text, size);
 	} else if (share->frame != TRACE_PROFILE_NO_FRAME) {
 		name_function(making, share->frame, wanted);
@@ -257,8 +259,8 @@ static struct profile_node *below(struct profile_making *making, struct profile_
 }
 
 /* The time belongs to @row, and to all that called it. */
-static void add_context(struct profile_making *making, const struct trace_profile_share *share,
-			struct profile_row *row, const struct profile_time *time)
+static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
+			const struct profile_time *time)
 {
 	const char *program = trace_process_title(trace_thread_process(share->thread));
 	struct profile_node *node = below(making, profile_tree_root(&making->rows->tree), PROFILE_PROGRAM, program, "");

@@ -29,6 +29,7 @@ const char *profile_kind_word(enum profile_row_kind kind);
  * @file: of the function; "" if not known. @program: the title of the process; "" for rests
  * @is_late: samples of code that ran with interrupts off are in this function of the kernel, which
  *     switches them on again
+ * @wait: of kind PROFILE_BLOCKED
  * @why: why a function has no name; "" if it has one
  * @self: the time in it. @total: in it and in what it called
  * @variance: of the time in it, ns^2
@@ -39,6 +40,7 @@ struct profile_row {
 	const char *file;
 	const char *program;
 	const char *why;
+	enum trace_wait_kind wait;
 	bool is_late;
 	uint32_t number;
 	struct profile_time self, total;

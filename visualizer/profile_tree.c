@@ -25,8 +25,7 @@ struct profile_node *profile_tree_root(struct profile_tree *tree)
 	return tree->nodes.nr ? tree->nodes.at[0] : add_node(tree);
 }
 
-struct profile_node *profile_tree_below(struct profile_tree *tree, struct profile_node *parent,
-					struct profile_row *row)
+struct profile_node *profile_tree_below(struct profile_tree *tree, struct profile_node *parent, struct profile_row *row)
 {
 	struct node_slot *slot = memory_row(&tree->by_row, sizeof(*slot),
 					    ((uint64_t)parent->number << 32 | row->number) + 1);

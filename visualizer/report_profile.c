@@ -11,6 +11,8 @@
 #include "number_text.h"
 #include "profile_folded.h"
 #include "profile_json.h"
+#include "report_flame.h"
+#include "report_pprof.h"
 #include "report_profile_tree.h"
 #include "report_profile.h"
 #include "row_limit.h"
@@ -41,7 +43,7 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 		string_addf(&line, " %s more are not used: events before them are missing.",
 			    number_count(numbers.unplaced).s);
 	if (rows->sum.samples)
-		string_addf(&line, " The callers of %.1f %% of the samples are known up to the start of the thread.",
+		string_addf(&line, " The callers of %.1f %% of the samples are known up to the start of their thread.",
 			    percent(rows->ends[STACK_WHOLE], rows->sum.samples));
 	if (rows->unnamed_ns)
 		string_addf(&line, " %s are in code without a name: the rows say why.",
@@ -93,10 +95,10 @@ static void put_row(struct grid *grid, const struct profile_row *row, uint64_t w
 
 static void put_table(const struct report *report, const struct profile_rows *rows, bool on_cpu)
 {
-	static const struct grid_column functions[] = {{"time", GRID_RIGHT},	  {"%", GRID_RIGHT},
-						       {"total", GRID_RIGHT},	  {"samples", GRID_OPTIONAL},
-						       {"+-", GRID_RIGHT},	  {"function", GRID_ELASTIC},
-						       {"in", GRID_ELASTIC}, {"program", GRID_ELASTIC}},
+	static const struct grid_column functions[] = {{"time", GRID_RIGHT},  {"%", GRID_RIGHT},
+						       {"total", GRID_RIGHT}, {"samples", GRID_OPTIONAL},
+						       {"+-", GRID_RIGHT},    {"function", GRID_ELASTIC},
+						       {"in", GRID_ELASTIC},  {"program", GRID_ELASTIC}},
 					waits[] = {{"time", GRID_RIGHT},
 						   {"%", GRID_RIGHT},
 						   {"waits", GRID_ELASTIC},
@@ -116,8 +118,8 @@ static void put_table(const struct report *report, const struct profile_rows *ro
 
 		uint64_t matters_ns = on_cpu ? row->total.on_cpu_ns : profile_elapsed(&row->self);
 
-		if (is_on_cpu(row) == on_cpu && row_limit_shows_if(&limit, percent(matters_ns, whole) >= WORTH_A_ROW,
-								   profile_elapsed(&row->self)))
+		if (is_on_cpu(row) == on_cpu &&
+		    row_limit_shows_if(&limit, percent(matters_ns, whole) >= WORTH_A_ROW, profile_elapsed(&row->self)))
 			put_row(grid, row, whole, on_cpu);
 	}
 	grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
@@ -140,8 +142,8 @@ static int verify_contexts(const struct report *report, const struct profile_row
 static int put_function(const struct report *report, const struct profile_rows *rows)
 {
 	const struct profile_choice *choice = &report->options->profile;
-	struct profile_neighbours neighbours =
-		profile_neighbours_make(rows, choice->function, choice->form == PROFILE_CALLERS);
+	struct profile_neighbours neighbours = profile_neighbours_make(rows, choice->function,
+								       choice->form == PROFILE_CALLERS);
 	int result = 0;
 
 	if (!neighbours.nr_rows)
@@ -153,6 +155,21 @@ static int put_function(const struct report *report, const struct profile_rows *
 		profile_neighbours_put(report, &neighbours);
 	profile_neighbours_free(&neighbours);
 	return result;
+}
+
+/* --flame and --pprof write files of their own. A report is then written only if it is chosen. */
+static int put_files(const struct report *report, const struct profile_rows *rows)
+{
+	const struct profile_choice *choice = &report->options->profile;
+	int result = choice->flame ? report_flame(report, rows, choice->flame) : 0;
+
+	return !result && choice->pprof ? report_pprof(report, rows, choice->pprof) : result;
+}
+
+static bool has_report(const struct visualizer_options *options)
+{
+	return options->profile.has_form || options->profile.is_flat || options->reports.json ||
+	       (!options->profile.flame && !options->profile.pprof);
 }
 
 static int put_form(const struct report *report, const struct profile_rows *rows)
@@ -193,6 +210,8 @@ int report_profile(const struct report *report)
 	if (!result && report->options->reports.verify)
 		result = verify_contexts(report, &rows);
 	if (!result)
+		result = put_files(report, &rows);
+	if (!result && has_report(report->options))
 		result = put_form(report, &rows);
 	if (error.code)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);

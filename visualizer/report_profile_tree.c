@@ -108,14 +108,10 @@ void profile_neighbours_put(const struct report *report, const struct profile_ne
 {
 	const struct profile_choice *choice = &report->options->profile;
 	const struct grid_column columns[] = {
-		{"time", GRID_RIGHT},
-		{"%", GRID_RIGHT},
-		{"on a CPU", GRID_OPTIONAL},
-		{"waits", GRID_RARE},
-		{"samples", GRID_OPTIONAL},
-		{choice->form == PROFILE_CALLERS ? "called from" : "calls", GRID_ELASTIC},
-		{"in", GRID_ELASTIC},
-		{"program", GRID_ELASTIC},
+		{"time", GRID_RIGHT},	     {"%", GRID_RIGHT},
+		{"on a CPU", GRID_OPTIONAL}, {"waits", GRID_RARE},
+		{"samples", GRID_OPTIONAL},  {choice->form == PROFILE_CALLERS ? "called from" : "calls", GRID_ELASTIC},
+		{"in", GRID_ELASTIC},	     {"program", GRID_ELASTIC},
 	};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	uint64_t whole = profile_elapsed(&neighbours->total);

@@ -381,7 +381,7 @@ static int set_profile(void *into, const char *value, struct trace_error *ret_er
 
 	if (form < 0)
 		return option_wrong_word("--profile", PROFILE_FORMS, value, ret_error);
-	options->reports.profile = true;
+	options->reports.profile = options->profile.is_flat = true;
 	return value ? set_form(into, "--profile", (enum profile_form)form, ret_error) : 0;
 }
 
@@ -410,6 +410,22 @@ static int set_folded(void *into, const char *value, struct trace_error *ret_err
 		return option_wrong_word("--folded", PROFILE_PARTS, value, ret_error);
 	options->profile.part = (enum profile_part)part;
 	return set_form(into, "--folded", PROFILE_FOLDED, ret_error);
+}
+
+static int set_flame(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->reports.profile = true;
+	return take_text("--flame", value, "is not a file name", &options->profile.flame, ret_error);
+}
+
+static int set_pprof(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->reports.profile = true;
+	return take_text("--pprof", value, "is not a file name", &options->profile.pprof, ret_error);
 }
 
 static int set_complete(void *into, const char *value, struct trace_error *ret_error)
@@ -447,14 +463,18 @@ static const struct option_spec option_table[] = {
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.name = "profile", .value_name = "FORM", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
 	 .words = PROFILE_FORMS, .apply = set_profile,
-	 .help = "the time by function: flat, or a tree; tracedaemon --sample records"},
+	 .help = "the time by function, of a recording with --sample"},
 	{.name = "callers", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callers,
 	 .help = "the time in and under a function, by what called it"},
 	{.name = "callees", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callees,
 	 .help = "the time in and under a function, by what it called"},
 	{.name = "folded", .value_name = "PART", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
 	 .words = PROFILE_PARTS, .apply = set_folded,
-	 .help = "a line for each stack, for other programs; on, off a CPU, all"},
+	 .help = "a line for each stack: on or off a CPU, or all"},
+	{.name = "flame", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_flame,
+	 .help = "the profile as a flame graph, a page of its own"},
+	{.name = "pprof", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_pprof,
+	 .help = "the profile as a file for pprof"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},

@@ -50,12 +50,17 @@ enum profile_form { PROFILE_FLAT, PROFILE_TREE, PROFILE_CALLERS, PROFILE_CALLEES
 enum profile_part { PROFILE_ON_CPU, PROFILE_OFF_CPU, PROFILE_ALL };
 #define PROFILE_PARTS "on off all"
 
-/** struct profile_choice - @form: unless @has_form, the flat one */
+/**
+ * struct profile_choice - @form: unless @has_form, the flat one
+ * @is_flat: --profile was given. @flame, @pprof: files to write
+ */
 struct profile_choice {
 	enum profile_form form;
 	bool has_form;
+	bool is_flat;
 	const char *function; /* of --callers or --callees */
 	enum profile_part part;
+	const char *flame, *pprof;
 };
 
 /* enum section - the parts of -a after the first sentences; in the order of SECTIONS */
