@@ -54,7 +54,7 @@ struct tgid_row {
 	uint64_t tgid;
 };
 
-struct ahead {
+struct change_pass {
 	struct trace_analysis *a;
 	struct start_reads *reads;
 	struct first_thread *firsts; /* of each CPU */
@@ -66,7 +66,7 @@ struct ahead {
 };
 
 /* More of them than there is room for are treated as a loss. */
-static void orphan_keep(struct ahead *ahead, uint32_t tid, const struct change *change)
+static void orphan_keep(struct change_pass *ahead, uint32_t tid, const struct change *change)
 {
 	struct orphan *bigger;
 
@@ -86,12 +86,12 @@ static void orphan_keep(struct ahead *ahead, uint32_t tid, const struct change *
 	ahead->orphans[ahead->nr_orphans++] = (struct orphan){.tid = tid, .change = *change};
 }
 
-static const struct trace_thread *owner_of(const struct ahead *ahead, const struct trace_process *process)
+static const struct trace_thread *owner_of(const struct change_pass *ahead, const struct trace_process *process)
 {
 	return process ? process_owner(&ahead->a->threads, process) : NULL;
 }
 
-static void thread_changes(struct ahead *ahead, const struct trace_thread *thread, const struct change *change)
+static void thread_changes(struct change_pass *ahead, const struct trace_thread *thread, const struct change *change)
 {
 	if (!thread)
 		return;
@@ -102,7 +102,7 @@ static void thread_changes(struct ahead *ahead, const struct trace_thread *threa
 }
 
 /* A change counts for what the thread has, and for what its process has. */
-static void note(struct ahead *ahead, uint32_t tid, const struct change *change)
+static void note(struct change_pass *ahead, uint32_t tid, const struct change *change)
 {
 	const struct trace_thread *thread = thread_find(&ahead->a->threads, tid);
 	const struct tgid_row *row = thread ? NULL : table_find(&ahead->tgids, sizeof(*row), tid);
@@ -117,7 +117,7 @@ static void note(struct ahead *ahead, uint32_t tid, const struct change *change)
 		orphan_keep(ahead, tid, change);
 }
 
-static void orphans_found(struct ahead *ahead, const struct trace_sched_exit *exit)
+static void orphans_found(struct change_pass *ahead, const struct trace_sched_exit *exit)
 {
 	const struct trace_thread *owner = ahead->nr_orphans
 						   ? owner_of(ahead, process_find(&ahead->a->threads, exit->tgid))
@@ -133,7 +133,7 @@ static void orphans_found(struct ahead *ahead, const struct trace_sched_exit *ex
 }
 
 /* The thread that has had @cpu until now. */
-static void name_cpu(struct ahead *ahead, uint32_t cpu, uint32_t tid)
+static void name_cpu(struct change_pass *ahead, uint32_t cpu, uint32_t tid)
 {
 	size_t nr = ahead->nr_orphans;
 
@@ -147,12 +147,13 @@ static void name_cpu(struct ahead *ahead, uint32_t cpu, uint32_t tid)
 		}
 }
 
-static void note_fds(struct ahead *ahead, uint32_t tid, uint64_t ns, uint64_t first, uint64_t last, bool is_closed)
+static void note_fds(struct change_pass *ahead, uint32_t tid, uint64_t ns, uint64_t first, uint64_t last,
+		     bool is_closed)
 {
 	note(ahead, tid, &(struct change){.ns = ns, .first = first, .last = last, .is_closed = is_closed});
 }
 
-static void note_maps(struct ahead *ahead, uint32_t tid, uint64_t ns, uint64_t start, uint64_t bytes)
+static void note_maps(struct change_pass *ahead, uint32_t tid, uint64_t ns, uint64_t start, uint64_t bytes)
 {
 	struct change change = {.ns = ns, .first = start, .is_mapping = true};
 
@@ -163,7 +164,7 @@ static void note_maps(struct ahead *ahead, uint32_t tid, uint64_t ns, uint64_t s
 
 /* ---- events ---- */
 
-static void call_begins(struct ahead *ahead, uint32_t tid, const struct trace_event *event)
+static void call_begins(struct change_pass *ahead, uint32_t tid, const struct trace_event *event)
 {
 	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms have its first fields */
 	unsigned int nr_args = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
@@ -199,7 +200,7 @@ static void call_begins(struct ahead *ahead, uint32_t tid, const struct trace_ev
 }
 
 /* The program's own mappings begin, and descriptors with O_CLOEXEC are closed. */
-static void program_begins(struct ahead *ahead, const struct trace_event *event)
+static void program_begins(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_sched_exec *exec = event->payload;
 	const struct trace_process *process = process_find(&ahead->a->threads, exec->tid);
@@ -217,7 +218,7 @@ static void program_begins(struct ahead *ahead, const struct trace_event *event)
 }
 
 /* A child with a table, or memory, of its own has its parent's copy from now on. */
-static void child_begins(struct ahead *ahead, const struct trace_event *event)
+static void child_begins(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_sched_fork *fork = event->payload;
 	const struct trace_thread *child = thread_find(&ahead->a->threads, fork->tid),
@@ -237,7 +238,7 @@ static void child_begins(struct ahead *ahead, const struct trace_event *event)
 		read_maps_change(ahead->reads, child->memory, 0, UINT64_MAX, event->ts_ns);
 }
 
-static void ids_change(struct ahead *ahead, const struct trace_event *event)
+static void ids_change(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_sched_ids *ids = event->payload;
 	struct trace_thread *thread = thread_find(&ahead->a->threads, ids->tid);
@@ -249,7 +250,7 @@ static void ids_change(struct ahead *ahead, const struct trace_event *event)
 		thread->process->uid = thread->process->gid = TRACE_ID_UNKNOWN;
 }
 
-static void group_changes(struct ahead *ahead, const struct trace_event *event)
+static void group_changes(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_cgroup_attach *attach = event->payload;
 	const struct trace_thread *thread = thread_find(&ahead->a->threads, attach->tid);
@@ -260,7 +261,7 @@ static void group_changes(struct ahead *ahead, const struct trace_event *event)
 	thread->process->cgroup_path = 0;
 }
 
-static void name_changes(struct ahead *ahead, const struct trace_event *event)
+static void name_changes(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_sched_comm *name = event->payload;
 	struct trace_thread *thread = thread_find(&ahead->a->threads, name->tid);
@@ -274,7 +275,7 @@ static void name_changes(struct ahead *ahead, const struct trace_event *event)
 	thread->process->is_renamed = true;
 }
 
-static void args_change(struct ahead *ahead, const struct trace_event *event)
+static void args_change(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_process *process = process_find(&ahead->a->threads,
 							   ((const struct trace_sched_args *)event->payload)->tid);
@@ -285,7 +286,7 @@ static void args_change(struct ahead *ahead, const struct trace_event *event)
 				 event->ts_ns, false);
 }
 
-static void ahead_event(struct ahead *ahead, const struct trace_event *event)
+static void pass_event(struct change_pass *ahead, const struct trace_event *event)
 {
 	struct first_thread *first = &ahead->firsts[event->cpu];
 	uint32_t *tid = &ahead->tids[event->cpu];
@@ -343,7 +344,7 @@ static void ahead_event(struct ahead *ahead, const struct trace_event *event)
 	}
 }
 
-static const uint32_t ahead_ids[] = {
+static const uint32_t pass_ids[] = {
 	TRACE_EV_sched_switch,	 TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_fs_open,	TRACE_EV_uring_close,
 	TRACE_EV_sock_endpoints, TRACE_EV_sched_exit, TRACE_EV_sched_exec, TRACE_EV_sched_fork, TRACE_EV_sched_ids,
 	TRACE_EV_cgroup_attach,	 TRACE_EV_sched_comm, TRACE_EV_sched_args, TRACE_EV_trace_lost,
@@ -441,7 +442,7 @@ static uint64_t first_loss(const struct trace_analysis *a)
 	return ns;
 }
 
-static int look_ahead(struct ahead *ahead, struct trace_error *ret_error)
+static int look_ahead(struct change_pass *ahead, struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {
@@ -449,19 +450,19 @@ static int look_ahead(struct ahead *ahead, struct trace_error *ret_error)
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 
-	for (size_t i = 0; i < sizeof(ahead_ids) / sizeof(ahead_ids[0]); i++)
-		mask[ahead_ids[i] / 64] |= 1ull << ahead_ids[i] % 64;
+	for (size_t i = 0; i < sizeof(pass_ids) / sizeof(pass_ids[0]); i++)
+		mask[pass_ids[i] / 64] |= 1ull << pass_ids[i] % 64;
 	cursor = trace_cursor_new(ahead->a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
 		if (event->cpu < ahead->a->nr_cpus)
-			ahead_event(ahead, event);
+			pass_event(ahead, event);
 	return pass_end(cursor);
 }
 
 /* CPUs that no event has named have the thread that the start state saw there. */
-static void name_rest(struct ahead *ahead)
+static void name_rest(struct change_pass *ahead)
 {
 	const struct thread_table *threads = &ahead->a->threads;
 
@@ -471,7 +472,7 @@ static void name_rest(struct ahead *ahead)
 				name_cpu(ahead, t->cpu, t->tid);
 }
 
-static int changes_find(struct ahead *ahead, struct trace_error *ret_error)
+static int changes_find(struct change_pass *ahead, struct trace_error *ret_error)
 {
 	int error;
 
@@ -489,7 +490,7 @@ static int changes_find(struct ahead *ahead, struct trace_error *ret_error)
 
 int start_changes_find(struct trace_analysis *a, struct first_thread *firsts, struct trace_error *ret_error)
 {
-	struct ahead ahead = {.a = a, .reads = a->reads, .firsts = firsts, .lost_ns = first_loss(a)};
+	struct change_pass ahead = {.a = a, .reads = a->reads, .firsts = firsts, .lost_ns = first_loss(a)};
 	int error;
 
 	if (!a->reads->last_ns)
