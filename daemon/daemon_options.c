@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -46,8 +47,8 @@ static int apply_time(void *into, const char *value, struct trace_error *ret_err
 	if (err || !time_ns ||
 	    __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is not a time greater than 0: give seconds (-ts60), microseconds (-tu500000), "
-				 "or --time 60s, 1.5s, 500ms, 5m",
+				 "\"%s\" is not a time from 1ns to 200 years: give seconds (-ts60), microseconds "
+				 "(-tu500000), or --time 60s, 1.5s, 500ms, 5m",
 				 value);
 	return 0;
 }
@@ -76,8 +77,8 @@ static int apply_subbuf_size(void *into, const char *value, struct trace_error *
 
 	if (size_parse(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; "
-				 "smaller sizes become 16k, larger ones 16M",
+				 "\"%s\" is not a size of sub-buffers from 16k to 16M: give bytes, -b1048576, or "
+				 "--subbuf-size 1M",
 				 value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
@@ -89,10 +90,8 @@ static int apply_subbufs(void *into, const char *value, struct trace_error *ret_
 	uint64_t count;
 
 	if (number_parse(value, 65536, &count) || count < 2)
-		return error_set(
-			ret_error, -EINVAL,
-			"\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256",
-			value);
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers per CPU: give 2 to 256",
+				 value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }
@@ -108,7 +107,9 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 		return error_set(ret_error, -EINVAL, "%s %s is the second one: give only one%s", option, value,
 				 strcmp(option, "--pid") ? "" : "; --follow adds its descendants");
 	if (number_parse(value, max, ret_id) || *ret_id < min)
-		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: give a number", option, value);
+		return error_set(ret_error, -EINVAL,
+				 "%s: \"%s\" is not an id: give a number from %" PRIu64 " to %" PRIu64, option, value,
+				 min, max);
 	return 0;
 }
 
@@ -813,6 +814,10 @@ static int check_action(const struct daemon_options *options, struct trace_error
 				 "\"%s\" is no process id: -P NAME or -P PID records one process, -p alone prints the "
 				 "events of the running daemon",
 				 options->output.path);
+	if (options->output.path && options->action != ACTION_SNAPSHOT)
+		return error_set(ret_error, -EINVAL,
+				 "%s writes no trace: leave out %s, or save the flight recorder with -j",
+				 action_letter(options->action), options->output.path);
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
 				 options->flight ? "-k" : "--background", action_letter(options->action));
@@ -966,6 +971,8 @@ static int take_command(void *into, char **words, struct trace_error *ret_error)
 
 	if (!*words)
 		return error_set(ret_error, -EINVAL, "a command is missing after --");
+	if (!**words)
+		return error_set(ret_error, -EINVAL, "the command after -- is an empty word");
 	options->session.command = words;
 	return 0;
 }

@@ -94,8 +94,8 @@ static void report_geometry(const struct session *session)
 		ring = &tracer_get_ring(session->tracer, i)->ring;
 		if ((wanted->subbuf_bytes && wanted->subbuf_bytes != ring->subbuf_bytes) ||
 		    (wanted->nr_subbufs && wanted->nr_subbufs != ring->nr_subbufs))
-			message_note("using %u sub-buffers of %u bytes for each CPU", ring->nr_subbufs,
-				     ring->subbuf_bytes);
+			message_note("using %u sub-buffers of %s for each CPU", ring->nr_subbufs,
+				     text_bytes(ring->subbuf_bytes).s);
 		return;
 	}
 }

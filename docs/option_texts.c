@@ -60,16 +60,24 @@ static void print_names(const struct option_program *program)
 	for (size_t i = 0; i < program->nr_specs; i++) {
 		const struct option_spec *spec = &program->specs[i];
 
-		if (!option_is_shown(spec) || !spec->name)
+		if (!option_is_shown(spec))
 			continue;
-		snprintf(typed, sizeof(typed), "--%s", spec->name);
-		print_name(program, spec->letter, spec->name, typed, spec->value == OPTION_NO_VALUE);
+		if (spec->name)
+			snprintf(typed, sizeof(typed), "--%s", spec->name);
+		else
+			snprintf(typed, sizeof(typed), "-%c", spec->letter);
+		print_name(program, spec->letter, spec->name ? spec->name : "", typed, spec->value == OPTION_NO_VALUE);
 	}
 	for (size_t i = 0; i < program->nr_verbs; i++)
 		print_name(program, 0, program->verbs[i].name, program->verbs[i].name, true);
-	for (size_t i = 0; i < program->nr_habits && program->nr_verbs; i++)
-		if (program->habits[i].instead && *program->habits[i].typed != '-')
-			print_name(program, 0, program->habits[i].typed, program->habits[i].instead, true);
+	for (size_t i = 0; i < program->nr_habits; i++) {
+		const struct option_habit *habit = &program->habits[i];
+
+		if (habit->instead && program->nr_verbs && *habit->typed != '-')
+			print_name(program, 0, habit->typed, habit->instead, true);
+		else if (habit->instead && !strncmp(habit->typed, "--", 2))
+			print_name(program, 0, habit->typed + 2, habit->instead, false);
+	}
 }
 
 static int print_all_names(void)

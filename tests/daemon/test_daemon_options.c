@@ -155,6 +155,8 @@ static void long_spellings_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("-t 250ms t").session.duration_ns, 250000000);
 	CU_ASSERT_EQUAL(parsed("--subbuf-size 1M t").tracer.subbuf_bytes, 1048576);
 	CU_ASSERT_EQUAL(parsed("--subbufs 16 t").tracer.nr_subbufs, 16);
+	CU_ASSERT_EQUAL(parsed("-q").action, ACTION_STOP);
+	CU_ASSERT_EQUAL(parsed("-q /dev/tracer").action, ACTION_STOP);
 	CU_ASSERT_EQUAL(parsed("--pid=5 --follow t").tracer.follow, true);
 	CU_ASSERT_EQUAL(parsed("--flush 100 t").session.flush_ns, 100000000);
 	CU_ASSERT_EQUAL(parsed("--flush 0 t").session.flush_ns, UINT64_MAX);
@@ -228,6 +230,15 @@ static void what_is_not_understood_is_answered_with_the_right_words(void)
 	advises("-k --save-on=wiat:foo>5ms", "psi, loss; did you mean wait?");
 	advises("--preload mallco t -- true", "separated by commas); did you mean malloc?");
 	advises("-e shced t", "similar names: sched");
+	advises("-t 1e3 t", "\"1e3\" is not a time from 1ns to 200 years");
+	advises("-t 0x10 t", "\"0x10\" is not a time");
+	advises("-t 99999999999999999999 t", "is not a time from 1ns to 200 years");
+	advises("--keep=1e1", "\"1e1\" is not a time");
+	advises("-P -1 t", "\"-1\" is not an id: give a number from 1 to 2147483647");
+	advises("-q t", "-q writes no trace: leave out t, or save the flight recorder with -j");
+	advises("-v t.trace", "-v writes no trace: leave out t.trace");
+	advises("-m -e sched t", "-m writes no trace: leave out t");
+	advises("t -- ''", "the command after -- is an empty word");
 	advises("-e swich t", "similar names: sched_switch");
 	advises("--flght t", "unknown option --flght; did you mean --flight-recorder?");
 	advises("--duraton 5 t", "unknown option --duraton; did you mean --time?");
