@@ -157,11 +157,10 @@ static void step_add_queued(struct trace_critical_path *path, const struct visit
 			    uint32_t activity)
 {
 	int32_t cpu = path->history->activities[activity].cpu;
-	const struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu]
-											 : NULL;
+	struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu] : NULL;
 
 	while (to > from && !path->failed) {
-		uint32_t slice = slices ? series_before(slices, to) : UINT32_MAX;
+		uint32_t slice = slices ? series_before_near(slices, to) : UINT32_MAX;
 		uint32_t holder = slice != UINT32_MAX ? slices->value[slice] : NO_THREAD;
 		uint64_t start = slice != UINT32_MAX && slices->from[slice] > from ? slices->from[slice] : from;
 
@@ -175,11 +174,11 @@ static void step_add_queued(struct trace_critical_path *path, const struct visit
 /* ---- the thread that ended a wait ---- */
 
 /* The latest instant in @from .. @to at which a thread was on a CPU; @from: never. */
-static uint64_t last_on_cpu(const struct trace_history *history, const struct thread_timeline *timeline, uint64_t from,
+static uint64_t last_on_cpu(const struct trace_history *history, struct thread_timeline *timeline, uint64_t from,
 			    uint64_t to)
 {
 	uint64_t at = to < timeline->series.end ? to : timeline->series.end;
-	uint32_t idx = series_before(&timeline->series, at);
+	uint32_t idx = series_before_near(&timeline->series, at);
 
 	for (; idx != UINT32_MAX && at > from; idx--) {
 		uint32_t value = history_activity_of(history, timeline->series.value[idx]);
@@ -324,8 +323,8 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 {
 	struct trace_history *history = path->history;
 	struct visit visit = path->visits[path->nr_visits - 1];
-	const struct series *series = &history->timelines[visit.timeline].series;
-	uint32_t idx = series_before(series, at);
+	struct series *series = &history->timelines[visit.timeline].series;
+	uint32_t idx = series_before_near(series, at);
 	uint64_t from = visit.bound;
 	const struct history_activity *activity;
 	uint32_t value;
