@@ -56,6 +56,7 @@
 #include "error_set.h"
 #include "sort.h"
 #include "critical_path_history.h"
+#include "state.h"
 
 /* struct path_step - a segment; it ends where the next one begins */
 struct path_step {
@@ -96,6 +97,7 @@ struct trace_critical_path {
 	size_t nr_held, max_held;
 	struct trace_contributor *contributors; /* owned */
 	size_t nr_contributors;
+	bool is_summed; /* made when they are asked for: a picture does not need them */
 	int failed;
 };
 
@@ -684,8 +686,6 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 		goto fail;
 	}
 	walk(path, timeline);
-	if (!path->failed)
-		sum_up(path);
 	error = path->failed;
 	if (!error)
 		return path;
@@ -779,13 +779,28 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 	}
 }
 
+/* A lack of memory is one of the analysis: trace_analysis_error(). */
+static void sum_once(const struct trace_critical_path *path)
+{
+	struct trace_critical_path *own = (struct trace_critical_path *)path;
+
+	if (own->is_summed)
+		return;
+	own->is_summed = true;
+	sum_up(own);
+	if (own->failed)
+		own->history->analysis->failed = own->failed;
+}
+
 size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path)
 {
+	sum_once(path);
 	return path->nr_contributors;
 }
 
 const struct trace_contributor *trace_critical_path_contributor(const struct trace_critical_path *path, size_t idx)
 {
+	sum_once(path);
 	return idx < path->nr_contributors ? &path->contributors[idx] : NULL;
 }
 
@@ -822,6 +837,7 @@ int trace_critical_path_verify(const struct trace_critical_path *path, struct tr
 	}
 	if (at != path->to_ns)
 		return violation(ret_error, "the last segment ends at", at, path->to_ns);
+	sum_once(path);
 	for (size_t i = 0; i < path->nr_contributors; i++)
 		sums[path->contributors[i].by] += path->contributors[i].ns;
 	if (sums[TRACE_BY_COMMAND] != window)
