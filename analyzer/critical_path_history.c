@@ -61,20 +61,29 @@ uint32_t series_search(const struct series *series, uint64_t ns, uint32_t low, u
 	return low;
 }
 
-/*
- * series_before(), for an instant within @series: late intervals belong near its end, so the search
- * begins there. Its steps double.
- */
-static uint32_t series_before_late(const struct series *series, uint64_t ns)
+uint32_t series_before_near(struct series *series, uint64_t ns)
 {
-	uint32_t low = series->nr - 1, high = series->nr, step = 1;
+	uint32_t low = series->recent, high = low + 1, step = 1;
 
-	while (series->from[low] >= ns) {
+	if (low >= series->nr || ns > series->end) {
+		low = series_before(series, ns);
+		series->recent = low == UINT32_MAX ? series->recent : low;
+		return low;
+	}
+	while (low && series->from[low] >= ns) {
 		high = low;
 		low = low > step ? low - step : 0;
 		step *= 2;
 	}
-	return series_search(series, ns, low, high);
+	while (high < series->nr && series->from[high] < ns) {
+		low = high;
+		high = series->nr - high > step ? high + step : series->nr;
+		step *= 2;
+	}
+	if (series->from[low] >= ns)
+		return UINT32_MAX;
+	series->recent = series_search(series, ns, low, high);
+	return series->recent;
 }
 
 static bool series_has_room(struct series *series, uint32_t nr)
@@ -166,11 +175,12 @@ static void fill_hole(struct trace_history *history, struct series *series, uint
 	series->changes++;
 }
 
-/* @from is not before the first entry, and @to is not after the end. */
+/* @from is not before the first entry, and @to is not after the end: it is near it. */
 static void fill_holes(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
 {
+	series->recent = series->nr - 1;
 	while (from < to && !history->failed) {
-		uint32_t idx = series_before_late(series, to);
+		uint32_t idx = series_before_near(series, to);
 		uint64_t start = series->from[idx] > from ? series->from[idx] : from;
 
 		if (series->value[idx] == HOLE)

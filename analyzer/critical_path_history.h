@@ -44,6 +44,7 @@ struct series {
 	uint32_t *value; /* owned; index of an activity, or, in the series of a CPU, of a timeline */
 	uint32_t nr, max;
 	uint32_t changes; /* how often an entry before the last one changed */
+	uint32_t recent;  /* where the next search of series_before_near() begins; may be of no entry */
 	uint64_t end;
 };
 
@@ -131,6 +132,13 @@ uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t
  * Returns UINT32_MAX if that instant is before the first entry, or after the end.
  */
 uint32_t series_before(const struct series *series, uint64_t ns);
+/**
+ * series_before_near() - the same, for an instant that is near that of the last call
+ * A path goes back in time, so that its next entry of a thread is a few before the last one. Its
+ * search begins there and doubles its steps: a search of all entries would miss the cache at each
+ * of its steps.
+ */
+uint32_t series_before_near(struct series *series, uint64_t ns);
 /**
  * series_search() - the last entry that begins before @ns, of those from @low to before @high
  * The entry @low begins before @ns.
