@@ -34,7 +34,7 @@
 #define MAX_ORPHANS  4096u
 #define CPU_TID(cpu) (0x80000000u | (cpu))
 
-/* What one call or event changes. */
+/* The changes of one call or event. */
 struct change {
 	uint64_t ns;
 	uint64_t first, last; /* descriptors; of mappings: addresses, @last excluded */
