@@ -10,12 +10,14 @@
 #include "grid.h"
 #include "json.h"
 #include "number_text.h"
+#include "process_rows.h"
 #include "profile_rows.h"
 #include "report_profile.h"
 #include "row_limit.h"
 #include "value_text.h"
 
-#define ROWS 25
+#define ROWS	   25
+#define NAME_BYTES 256
 
 /* ---- text ---- */
 
@@ -175,6 +177,35 @@ static void put_json(const struct report *report, const struct profile_rows *row
 
 /* ---- the report ---- */
 
+static void put_text(const struct report *report, const struct profile_rows *rows)
+{
+	put_numbers(report, rows);
+	put_table(report, rows, true);
+	put_table(report, rows, false);
+}
+
+/* The processes of a recorded command come first, as in the other reports. */
+static void put_command(const struct report *report)
+{
+	struct pointers family = command_family(&report->command);
+	const struct trace_process *process = report->command.process;
+	struct trace_error error = {0}; /* the rows of the machine have the same names */
+	struct profile_rows rows = {0};
+	char name[NAME_BYTES];
+
+	if (profile_rows_make(report, &family, &rows, &error) == -ENOMEM)
+		memory_end();
+	if (rows.rows.nr) {
+		text_process(trace_process_title(process), trace_process_pid(process), name, sizeof(name));
+		output_line(&report->output, "", "The command, %s%s:", name,
+			    family.nr > 1 ? " with the processes that it started" : "");
+		put_text(report, &rows);
+		output_line(&report->output, "", "The whole machine:");
+	}
+	profile_rows_free(&rows);
+	pointers_free(&family);
+}
+
 int report_profile(const struct report *report)
 {
 	struct trace_profile_numbers numbers;
@@ -185,16 +216,16 @@ int report_profile(const struct report *report)
 	trace_profile_get_numbers(report->profile, &numbers);
 	if (!numbers.samples && !report->is_windowed)
 		return complain(1, "the trace has no samples: tracedaemon --sample TRACE -- COMMAND records some");
-	if (profile_rows_make(report, &rows, &error) == -ENOMEM)
+	if (profile_rows_make(report, NULL, &rows, &error) == -ENOMEM)
 		memory_end();
 	if (!rows.rows.nr) {
 		result = complain(1, "no chosen thread has any time in the trace");
 	} else if (report->options->reports.json) {
 		put_json(report, &rows);
 	} else {
-		put_numbers(report, &rows);
-		put_table(report, &rows, true);
-		put_table(report, &rows, false);
+		if (command_comes_first(report))
+			put_command(report);
+		put_text(report, &rows);
 	}
 	if (error.code)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
