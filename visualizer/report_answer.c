@@ -148,12 +148,13 @@ static char *words(struct string *s)
 	return text;
 }
 
-static void add_line(struct hash_table *lines, struct strings *names, const struct path_wait *wait)
+static void add_line(struct hash_table *lines, struct strings *names, const struct path_wait *wait,
+		     const struct trace_thread *root)
 {
 	struct string thread = {0}, what = {0}, key = {0};
 	struct wait_line *line;
 
-	verdict_waiter_text(wait, &thread);
+	verdict_waiter_text(wait, root, &thread);
 	verdict_wait_text(wait, &what);
 	string_addf(&key, "%s\n%s", string_text(&thread), string_text(&what));
 	line = memory_row(lines, sizeof(*line), memory_key(names, string_text(&key)));
@@ -186,7 +187,7 @@ static struct wait_line *wait_lines(const struct path_tree *tree, size_t *ret_nr
 	struct wait_line *list, *line = NULL;
 
 	for (size_t i = 0; i < tree->nr_waits; i++)
-		add_line(&lines, &names, &tree->waits[i]);
+		add_line(&lines, &names, &tree->waits[i], tree->links[0].thread);
 	list = memory_take(lines.used + 1, sizeof(*list));
 	*ret_nr = 0;
 	while ((line = table_next(&lines, sizeof(*line), line)))

@@ -62,7 +62,10 @@ char *text_cut(const char *text, size_t width)
 	return string_take(&cut);
 }
 
-/* The last word and its blank, if it is the number of a process or thread; else NULL. */
+/*
+ * The last word and its blank, if it is the number of a process; else NULL. The name of a thread is
+ * worth more than its number, and is between two of them.
+ */
 static const char *last_number(const char *text)
 {
 	const char *blank = strrchr(text, ' '), *word = blank ? blank + 1 : "";
@@ -70,7 +73,7 @@ static const char *last_number(const char *text)
 
 	word += *word == '(';
 	digits = strspn(word, "0123456789");
-	return digits && (!word[digits] || strcmp(word + digits, ")") == 0) ? blank : NULL;
+	return digits && !strstr(text, "thread ") && (!word[digits] || strcmp(word + digits, ")") == 0) ? blank : NULL;
 }
 
 /* The word with the first slash: a path; NULL: none. */

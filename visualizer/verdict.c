@@ -85,26 +85,6 @@ void verdict_thread_text(const struct trace_thread *thread, struct string *s)
 	string_addf(s, "%s%u", *own && strcmp(comm, own) != 0 ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
 }
 
-void verdict_waiter_text(const struct path_wait *wait, struct string *s)
-{
-	const struct trace_process *process = trace_thread_process(wait->first.thread);
-	const char *comm = trace_process_comm(process), *own = trace_thread_comm(wait->first.thread);
-
-	if (wait->several_processes) {
-		add_name(s, *comm ? process_program(process) : own);
-		string_add(s, " processes");
-	} else if (wait->several_threads) {
-		add_process(s, process);
-		string_add(s, " threads");
-		if (strcmp(comm, own) != 0) {
-			string_add(s, UNBROKEN_BLANK);
-			add_name(s, own);
-		}
-	} else {
-		verdict_thread_text(wait->first.thread, s);
-	}
-}
-
 /* "its thread cruncher 813"; @several: "its threads cruncher" */
 static void add_thread(struct string *s, const struct trace_thread *thread, bool several)
 {
@@ -121,6 +101,28 @@ static void add_thread(struct string *s, const struct trace_thread *thread, bool
 	add_name(s, name);
 	if (!several)
 		string_addf(s, "%s%u", *name ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
+}
+
+void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread *root, struct string *s)
+{
+	const struct trace_process *process = trace_thread_process(wait->first.thread);
+	const char *comm = trace_process_comm(process), *own = trace_thread_comm(wait->first.thread);
+
+	if (wait->first.thread != root && process == trace_thread_process(root) && !wait->several_processes) {
+		add_thread(s, wait->first.thread, wait->several_threads);
+	} else if (wait->several_processes) {
+		add_name(s, *comm ? process_program(process) : own);
+		string_add(s, " processes");
+	} else if (wait->several_threads) {
+		add_process(s, process);
+		string_add(s, " threads");
+		if (strcmp(comm, own) != 0) {
+			string_add(s, UNBROKEN_BLANK);
+			add_name(s, own);
+		}
+	} else {
+		verdict_thread_text(wait->first.thread, s);
+	}
 }
 
 static void add_link(struct string *s, const struct path_link *link)
