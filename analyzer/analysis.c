@@ -669,7 +669,7 @@ struct holders {
 	void *data;
 };
 
-static void report_holder(void *data, uint32_t process, uint64_t ns)
+static void report_holder(void *data, uint32_t process, uint32_t thread, uint64_t ns)
 {
 	const struct holders *holders = data;
 
