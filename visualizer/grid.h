@@ -13,9 +13,9 @@
  *	grid_end(grid, "3 more rows");
  *
  * The caller gives cells row by row. On a narrow terminal the optional columns are dropped first.
- * Then elastic columns are cut: a path at its beginning, other text at its end. At last number
- * columns are dropped from the right, and a line below the table names them. On a pipe nothing is
- * cut.
+ * Then elastic columns are cut: a path at its beginning, other text at its end, but the number of a
+ * process stays. At last number columns are dropped from the right, and a line below the table
+ * names them. On a pipe nothing is cut.
  */
 #include <stddef.h>
 #include <stdint.h>
