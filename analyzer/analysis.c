@@ -7,6 +7,7 @@
 #include "kernel_work.h"
 #include "rules/rules.h"
 #include "slice_log.h"
+#include "start_reads.h"
 #include "interrupted.h"
 #include "kept_rests.h"
 #include "state.h"
@@ -221,6 +222,8 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	}
 	free(a->cpus);
 	trace_cursor_free(a->restart.ahead);
+	start_reads_free(a->reads); /* of a load that did not come to its end */
+	later_clear(&a->later);
 	trace_cursor_free(a->cursor); /* of a pass that did not come to its end */
 	arena_free(&a->arena);
 	file_table_clear(&a->files);
@@ -666,7 +669,7 @@ struct holders {
 	void *data;
 };
 
-static void report_holder(void *data, uint32_t process, uint64_t ns)
+static void report_holder(void *data, uint32_t process, uint32_t thread, uint64_t ns)
 {
 	const struct holders *holders = data;
 

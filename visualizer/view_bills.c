@@ -14,7 +14,9 @@ struct bills_pair {
 	const void *other;
 };
 
-/* struct view_bill_pass - @pairs: processes of the bills, and threads of the view, after the pass */
+/*
+ * struct view_bill_pass - @pairs: processes of the bills, and threads of the view, after the pass
+ */
 struct view_bill_pass {
 	struct trace_analysis *analysis; /* owned */
 	struct trace_servers *servers;	 /* owned */

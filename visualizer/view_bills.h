@@ -19,7 +19,9 @@ void view_bills_free(struct view_session *session);
 
 /** view_bills() - the servers, after the second pass; NULL: before, or there are none */
 struct trace_servers *view_bills(const struct view_session *session);
-/** view_bills_shown() - the process of the view that is @billed in the bills; NULL: @billed is NULL */
+/**
+ * view_bills_shown() - the process of the view that is @billed in the bills; NULL: @billed is NULL
+ */
 const struct trace_process *view_bills_shown(const struct view_session *session, const struct trace_process *billed);
 /** view_bills_thread() - the thread of the bills that is @shown in the view; NULL: none */
 const struct trace_thread *view_bills_thread(const struct view_session *session, const struct trace_thread *shown);
