@@ -39,14 +39,14 @@ struct thread_waits {
 	uint32_t nr_waits, nr_stacks; /* of all so far; each takes the place of the oldest one */
 };
 
-struct thread_row {
+struct wait_thread_row {
 	uint64_t key;		    /* address of the thread */
 	struct thread_waits *waits; /* owned */
 };
 
 static struct thread_waits *waits_of(struct waits *waits, const struct trace_thread *thread)
 {
-	struct thread_row *row = table_add(&waits->threads, sizeof(*row), (uintptr_t)thread);
+	struct wait_thread_row *row = table_add(&waits->threads, sizeof(*row), (uintptr_t)thread);
 
 	if (row && !row->waits)
 		row->waits = calloc(1, sizeof(*row->waits));
@@ -136,7 +136,7 @@ void waits_add_stack(struct waits *waits, struct strata *strata, const struct tr
 
 void waits_end(struct waits *waits, struct strata *strata)
 {
-	const struct thread_row *row = NULL;
+	const struct wait_thread_row *row = NULL;
 
 	while ((row = table_next(&waits->threads, sizeof(*row), row))) {
 		struct thread_waits *own = row->waits;
@@ -150,7 +150,7 @@ void waits_end(struct waits *waits, struct strata *strata)
 
 void waits_clear(struct waits *waits)
 {
-	const struct thread_row *row = NULL;
+	const struct wait_thread_row *row = NULL;
 
 	while ((row = table_next(&waits->threads, sizeof(*row), row)))
 		free(row->waits);
