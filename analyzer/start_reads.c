@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* start_reads.c - when the recorder read each part of the start state, and its last change before */
+/*
+ * start_reads.c - when the recorder read each part of the start state, and its last change before
+ */
 #include "start_reads.h"
 
 #include <errno.h>

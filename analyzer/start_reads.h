@@ -62,7 +62,10 @@ struct read_row *read_fd(const struct start_reads *reads, const struct fd_table 
 /** read_map() - the row of the mapping of @memory that begins at @start; NULL: none */
 struct read_map *read_map(const struct start_reads *reads, const struct process_memory *memory, uint64_t start);
 
-/* These note a change at @ns: of a row, of descriptors @first to @last, of mappings between two addresses. */
+/*
+ * These note a change at @ns: of a row, of descriptors @first to @last, of mappings between two
+ * addresses.
+ */
 void read_row_changes(struct start_reads *reads, struct read_row *row, uint64_t ns, bool is_closed);
 void read_fds_change(struct start_reads *reads, const struct fd_table *fds, uint64_t first, uint64_t last, uint64_t ns,
 		     bool is_closed);

@@ -22,7 +22,11 @@ struct first_thread {
 	struct trace_thread *running;
 };
 
-/** first_thread_find() - does @event of the CPU name its thread, or is it a loss? Then @first tells it. */
+/**
+ * first_thread_find() - does @event of the CPU name its thread, or is it a loss?
+ *
+ * Then @first tells it.
+ */
 bool first_thread_find(const struct trace_analysis *a, struct first_thread *first, const struct trace_event *event);
 
 int start_load(struct trace_analysis *a, struct trace_error *ret_error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_CRITICAL_PATH_TEXT_H
 #define TESTS_CRITICAL_PATH_TEXT_H
-/* critical_path_text.h - a critical path as text, with a line for each segment: test_critical_path.c */
+/* critical_path_text.h - a critical path as text, a line for each segment: test_critical_path.c */
 #include <stdio.h>
 #include "critical_path_case.h"
 

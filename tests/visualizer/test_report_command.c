@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_command.c - the command of a recording in a report: its begin, its descendants, its path */
+/* test_report_command.c - the recorded command in a report: its begin, descendants and path */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
