@@ -4,7 +4,7 @@
  *
  * The recorder reads the state after it has begun to record events, one thread, descriptor and
  * mapping after the other; a flight recorder reads it at the end. Each record has the time when it
- * was read. It is true at that time, and back to the last change before it. What was true before
+ * was read. It is true at that time, and back to the last change before it. The state before
  * that change is in no record: it is unknown.
  *
  * Example: descriptor 3 of a process is /old. The recording begins at 0 ms. The process closes 3 at
@@ -34,7 +34,7 @@
 #define MAX_ORPHANS  4096u
 #define CPU_TID(cpu) (0x80000000u | (cpu))
 
-/* What one call or event changes. */
+/* The changes of one call or event. */
 struct change {
 	uint64_t ns;
 	uint64_t first, last; /* descriptors; of mappings: addresses, @last excluded */

@@ -136,6 +136,10 @@ static void load_files(struct trace_analysis *a, const struct trace_event *event
 		as->fds = fds_copy(a, NULL);
 	if (as->fds && thread->fds != as->fds)
 		use_table(thread, as->fds);
+	if (a->rules && thread->process != as->process) {
+		rules_had_tables(a, as);
+		rules_had_tables(a, thread);
+	}
 }
 
 static void load_fd(struct trace_analysis *a, const struct trace_event *event)

@@ -168,7 +168,7 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 
 /*
  * The start state is read after the first events, so it may have a thread before its fork event
- * comes. What it has was read later: the process begins with its parent's.
+ * comes. Its state was read later: the process begins with its parent's.
  */
 static bool begins_at_this_fork(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns,
 				const struct trace_sched_fork *fork, const struct trace_thread *parent)

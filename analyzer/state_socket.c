@@ -269,6 +269,7 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	frame = frame_syscall(thread);
 	seen.owner = thread->process->idx;
 	seen.role = role_by_call(a, frame);
+	thread->requests.accepts |= seen.role == ROLE_SERVER;
 	sock_learn(a, &seen, seen.role == ROLE_SERVER || seen.role == ROLE_NONE || (frame && makes_socket(a, frame)));
 	peer = seen.family == LINUX_AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
 	if (peer && !peer->peer_ino) /* the end that was made first did not know this one yet */

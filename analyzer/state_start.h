@@ -23,9 +23,8 @@ struct first_thread {
 };
 
 /**
- * first_thread_find() - does @event of the CPU name its thread, or is it a loss?
- *
- * Then @first tells it.
+ * first_thread_find() - does @event of the CPU name its thread, or is it a loss? Then @first tells
+ * it.
  */
 bool first_thread_find(const struct trace_analysis *a, struct first_thread *first, const struct trace_event *event);
 

@@ -61,6 +61,10 @@ static int check_action(const struct daemon_options *options, struct trace_error
 				 "\"%s\" is no process id: -P NAME or -P PID records one process, -p alone prints the "
 				 "events of the running daemon",
 				 options->output.path);
+	if (options->output.path && options->action != ACTION_SNAPSHOT)
+		return error_set(ret_error, -EINVAL,
+				 "%s writes no trace: leave out %s, or save the flight recorder with -j",
+				 action_letter(options->action), options->output.path);
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
 				 options->flight ? "-k" : "--background", action_letter(options->action));
