@@ -58,9 +58,10 @@ struct change_pass {
 	struct trace_analysis *a;
 	struct start_reads *reads;
 	struct first_thread *firsts; /* of each CPU */
-	uint32_t *tids;		     /* on each CPU; 0: not known; CPU_TID(): no event has named it yet */
-	struct hash_table tgids;     /* tgid_row */
-	struct orphan *orphans;	     /* owned */
+	/* on each CPU; 0: not known; CPU_TID(): no event has named it yet */
+	uint32_t *tids;
+	struct hash_table tgids; /* tgid_row */
+	struct orphan *orphans;	 /* owned */
 	size_t nr_orphans, max_orphans;
 	uint64_t lost_ns; /* anything may have changed since then */
 };
@@ -166,7 +167,8 @@ static void note_maps(struct change_pass *ahead, uint32_t tid, uint64_t ns, uint
 
 static void call_begins(struct change_pass *ahead, uint32_t tid, const struct trace_event *event)
 {
-	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms have its first fields */
+	/* the shorter forms have its first fields */
+	const struct trace_sys_enter6 *enter = event->payload;
 	unsigned int nr_args = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
 	const struct call *call = &ahead->a->calls[call_idx(enter->nr, enter->abi)];
 

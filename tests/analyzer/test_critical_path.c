@@ -12,68 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "critical_path_case.h"
+#include "critical_path_text.h"
 #include "unit.h"
-
-/* The @nth thread that had this number. */
-static const struct trace_thread *thread_of(const struct path_case *p, uint32_t tid, int nth)
-{
-	for (size_t i = 0; i < trace_nr_processes(p->c.analysis); i++)
-		for (const struct trace_thread *t = NULL;
-		     (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
-			if (trace_thread_tid(t) == tid && nth-- == 0)
-				return t;
-	return NULL;
-}
-
-static void describe(const struct trace_path_segment *s, char *text, size_t size)
-{
-	if (s->state == TRACE_STATE_BLOCKED)
-		snprintf(text, size, "%s%s%s", trace_wait_kind_name(s->kind), *s->target ? " " : "", s->target);
-	else if (s->state == TRACE_STATE_WAIT_CPU && s->holder)
-		snprintf(text, size, "wait-cpu %u", trace_thread_tid(s->holder));
-	else if (s->state == TRACE_STATE_WAIT_CPU)
-		snprintf(text, size, "wait-cpu %s", s->holder_name);
-	else
-		snprintf(text, size, "%s%s%s", trace_state_name(s->state), *s->name ? " " : "", s->name);
-}
-
-static const char *path_text(struct path_case *p)
-{
-	struct trace_path_segment s;
-	uint64_t from, to;
-	size_t used = 0;
-	char what[128];
-
-	for (size_t i = 0; i < trace_critical_path_nr_segments(p->path); i++) {
-		trace_critical_path_segment(p->path, i, &s);
-		describe(&s, what, sizeof(what));
-		used += (size_t)snprintf(p->text + used, sizeof(p->text) - used, "%llu %u %s%s%s\n",
-					 (unsigned long long)s.from_ns, trace_thread_tid(s.thread), what,
-					 s.waiter ? " <" : "", s.waited_via);
-	}
-	trace_critical_path_window(p->path, &from, &to);
-	snprintf(p->text + used, sizeof(p->text) - used, "%llu\n", (unsigned long long)to);
-	return p->text;
-}
-
-static void path_find(struct path_case *p, const struct trace_thread *thread, uint64_t from, uint64_t to)
-{
-	struct trace_error error = {0};
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(thread);
-	p->path = trace_critical_path_free(p->path);
-	p->path = trace_critical_path_new(p->history, thread, from, to, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(p->path);
-	CU_ASSERT_EQUAL(trace_critical_path_verify(p->path, &error), 0);
-}
-
-static void path_is(struct path_case *p, uint32_t tid, const char *expected)
-{
-	path_find(p, thread_of(p, tid, 0), 0, UINT64_MAX);
-	if (strcmp(path_text(p), expected) != 0)
-		printf("\n--- expected\n%s--- got\n%s", expected, p->text);
-	CU_ASSERT_STRING_EQUAL(p->text, expected);
-}
 
 static uint64_t contributed(const struct path_case *p, enum trace_contributor_by by, uint32_t pid,
 			    enum trace_state state, const char *target)
@@ -84,15 +24,6 @@ static uint64_t contributed(const struct path_case *p, enum trace_contributor_by
 		if (row->by == by && row->pid == pid && row->state == state && strcmp(row->target, target) == 0)
 			return row->ns;
 	return 0;
-}
-
-/* A timer's softirq on an idle CPU wakes @tid, which runs there at once. */
-static void timer_wakes(struct tb *tb, uint32_t cpu, uint64_t ns, uint32_t tid)
-{
-	tb_softirq(tb, cpu, ns - 20, 1);
-	tb_waking(tb, cpu, ns, tid, TRACE_CONTEXT_SOFTIRQ);
-	tb_softirq_exit(tb, cpu, ns + 10, 1);
-	tb_switch(tb, cpu, ns + 20, 0, tid, TRACE_TASK_RUNNING);
 }
 
 /* ---- one thread ---- */
@@ -747,133 +678,6 @@ static void a_circle_of_waits_ends(void)
 	path_free(&p);
 }
 
-/* ---- the history ---- */
-
-static void a_window_keeps_only_its_intervals(void)
-{
-	struct trace_history_options options = {.size = sizeof(options), .from_ns = 2500, .to_ns = 3500};
-	struct path_case p = path_new();
-
-	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
-	for (uint64_t at = 1100; at < 9000; at += 200) {
-		tb_sys_enter(p.c.tb, 0, at, SYS_getpid);
-		tb_sys_exit(p.c.tb, 0, at + 100, 0);
-	}
-	path_analyze_with(&p, &options);
-	CU_ASSERT(trace_history_nr_intervals(p.history) <= 14);
-	path_find(&p, thread_of(&p, 10, 0), 0, UINT64_MAX);
-	CU_ASSERT_EQUAL(strncmp(path_text(&p), "2500 10 syscall getpid\n2600 10 user\n", 36), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "\n3500\n"));
-	path_free(&p);
-}
-
-/* The states of 20 on the CPU are merged, also in the intervals kept before. The path stays the
- * same. */
-static void too_many_intervals_make_the_history_coarse(void)
-{
-	struct trace_history_options options = {.size = sizeof(options), .max_intervals = 20};
-	struct path_case p = path_new();
-
-	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
-	tb_thread(p.c.tb, 20, 20, 10, "two", 1, true);
-	tb_sys_enter(p.c.tb, 0, 1500, SYS_wait4, 20, 0, 0, 0);
-	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-	for (uint64_t at = 1100; at < 6000; at += 200) {
-		tb_sys_enter(p.c.tb, 1, at, SYS_getpid);
-		tb_sys_exit(p.c.tb, 1, at + 100, 0);
-	}
-	tb_irq(p.c.tb, 1, 3210, 7);
-	tb_irq_exit(p.c.tb, 1, 3220, 7);
-	tb_waking(p.c.tb, 1, 6200, 10, TRACE_CONTEXT_TASK);
-	tb_switch(p.c.tb, 1, 6300, 20, 10, TRACE_TASK_DEAD);
-	tb_sys_exit(p.c.tb, 1, 6500, 20);
-	path_analyze_with(&p, &options);
-	CU_ASSERT(trace_history_is_coarse(p.history));
-	path_is(&p, 10,
-		"1000 10 running\n"
-		"2000 20 running <waitpid\n"
-		"6200 10 wait-cpu 20\n"
-		"6300 10 running\n"
-		"9000\n");
-	path_free(&p);
-}
-
-static void too_many_switches_are_refused(void)
-{
-	struct trace_history_options options = {.size = sizeof(options), .max_intervals = 10};
-	struct trace_error error = {0};
-	struct path_case p = path_new();
-
-	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
-	for (uint64_t at = 1100; at < 9000; at += 200) {
-		tb_switch(p.c.tb, 0, at, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-		timer_wakes(p.c.tb, 0, at + 100, 10);
-	}
-	path_analyze_with(&p, &options);
-	CU_ASSERT_PTR_NULL(trace_critical_path_new(p.history, thread_of(&p, 10, 0), 0, UINT64_MAX, &error));
-	CU_ASSERT_EQUAL(error.code, -E2BIG);
-	path_free(&p);
-}
-
-static void misuse_is_reported(void)
-{
-	struct trace_history_options options = {.size = sizeof(options), .from_ns = 5, .to_ns = 5};
-	struct trace_error error = {0};
-	struct path_case p = path_new();
-
-	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
-	tb_sys_enter(p.c.tb, 0, 2000, SYS_getpid);
-	path_analyze(&p);
-	CU_ASSERT_PTR_NULL(trace_history_new(p.c.analysis, &options, &error));
-	CU_ASSERT_EQUAL(error.code, -EINVAL);
-	CU_ASSERT_PTR_NULL(trace_history_new(p.c.analysis, NULL, &error));
-	CU_ASSERT_EQUAL(error.code, -EBUSY);
-	CU_ASSERT_PTR_NULL(trace_critical_path_new(p.history, thread_of(&p, 10, 0), 9500, UINT64_MAX, &error));
-	CU_ASSERT_EQUAL(error.code, -EINVAL);
-	CU_ASSERT_PTR_NULL(trace_history_command(p.history, NULL));
-	path_free(&p);
-}
-
-/* By then it has the number of its process's first thread, which has ended. */
-static void the_command_may_be_a_threads_exec(void)
-{
-	struct trace_history_options options = {.size = sizeof(options), .command = "make -j2"};
-	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
-	struct path_case p = path_new();
-
-	tb_thread(p.c.tb, 10, 10, 5, "sh", 1, true);
-	tb_thread(p.c.tb, 11, 10, 5, "sh", 0, true);
-	tb_sys_enter(p.c.tb, 0, 1100, SYS_execve, 0, 0, 0);
-	tb_exit(p.c.tb, 1, 1200, 10, 10, false);
-	tb_switch(p.c.tb, 1, 1300, 10, 0, TRACE_TASK_DEAD);
-	tb_comm(p.c.tb, 0, 1400, 10, "make");
-	tb_event(p.c.tb, 0, 1500, TRACE_EV_sched_exec, &exec, sizeof(exec), "/usr/bin/make");
-	path_analyze_with(&p, &options);
-	CU_ASSERT_PTR_NOT_NULL(trace_history_command(p.history, NULL));
-	path_free(&p);
-}
-
-/* Other processes of that name run first. The recorder's child is the command. */
-static void the_command_is_the_recorders_child(void)
-{
-	struct trace_history_options options = {.size = sizeof(options), .command = "bin/make -j2"};
-	uint64_t begun = 0;
-	struct path_case p = path_new();
-
-	tb_thread(p.c.tb, 5, 5, 1, "tracedaemon", 0, false);
-	tb_thread(p.c.tb, 10, 10, 5, "tracedaemon", 0, true);
-	tb_thread(p.c.tb, 20, 20, 1, "bash", 1, true);
-	tb_comm(p.c.tb, 1, 1500, 20, "make");
-	tb_exec(p.c.tb, 1, 1500, 20, "/usr/bin/make");
-	tb_comm(p.c.tb, 0, 2000, 10, "make");
-	tb_exec(p.c.tb, 0, 2000, 10, "/usr/bin/gmake");
-	tb_exec(p.c.tb, 0, 3000, 10, "/usr/bin/make");
-	path_analyze_with(&p, &options);
-	CU_ASSERT_PTR_EQUAL(trace_history_command(p.history, &begun), thread_of(&p, 10, 0));
-	CU_ASSERT_EQUAL(begun, 2000);
-	path_free(&p);
-}
-
 static const struct unit_case cases[] = {
 	{"running_is_its_own_path", running_is_its_own_path},
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
@@ -895,12 +699,6 @@ static const struct unit_case cases[] = {
 	{"a_local_tcp_peer_is_followed", a_local_tcp_peer_is_followed},
 	{"an_unfinished_wait_stays_a_wait", an_unfinished_wait_stays_a_wait},
 	{"a_circle_of_waits_ends", a_circle_of_waits_ends},
-	{"a_window_keeps_only_its_intervals", a_window_keeps_only_its_intervals},
-	{"too_many_intervals_make_the_history_coarse", too_many_intervals_make_the_history_coarse},
-	{"too_many_switches_are_refused", too_many_switches_are_refused},
-	{"misuse_is_reported", misuse_is_reported},
-	{"the_command_may_be_a_threads_exec", the_command_may_be_a_threads_exec},
-	{"the_command_is_the_recorders_child", the_command_is_the_recorders_child},
 	{NULL, NULL},
 };
 

@@ -25,10 +25,7 @@ static void closes(struct analysis_case *c, uint32_t cpu, uint64_t ts_ns, int fd
 	tb_sys_exit(c->tb, cpu, ts_ns + 10, 0);
 }
 
-/*
- * A descriptor of the start state, read at @read_ns. Its inode is the sum of the letters of its
- * path.
- */
+/* A descriptor of the start state, read at @read_ns. The first letter of its path is its inode. */
 static void fd_read_at(struct analysis_case *c, uint64_t read_ns, uint32_t pid, int fd, uint32_t flags,
 		       const char *path)
 {
@@ -233,7 +230,8 @@ static void a_child_begins_with_the_descriptors_of_its_parent(void)
 	CU_ASSERT_EQUAL(bytes_from(c.two, "/parents"), 1);
 	CU_ASSERT_EQUAL(bytes_from(c.two, "/childs"), 10);
 	CU_ASSERT_EQUAL(bytes_from(c.two, "/copied"), 1000);
-	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 30)), 0); /* of the fork: nothing tells when it became 7 */
+	/* of the fork: nothing tells when it became 7 */
+	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 30)), 0);
 	case_free(&c);
 }
 
@@ -284,7 +282,7 @@ static void a_mapping_is_unknown_before_it_was_made(void)
 			tb_fault_end(c.tb, 1, at + 130, true);
 		}
 		tb_sys_enter_args(c.tb, 1, 3000, calls[i].nr, calls[i].args, 6);
-		tb_sys_exit(c.tb, 1, 3010, -12); /* as the program does not have it, nothing else tells the file */
+		tb_sys_exit(c.tb, 1, 3010, -12); /* it changes nothing in the state of the analysis */
 		finish(&c);
 		CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/mapped", 0, ""), calls[i].changes ? 100 : 200);
 		CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/linked", 0, ""), calls[i].changes ? 100 : 0);
