@@ -314,9 +314,9 @@ static int by_time(const void *left, const void *right, void *data)
 	(void)data;
 	if ((l->kind == PROFILE_REST) != (r->kind == PROFILE_REST))
 		return l->kind == PROFILE_REST ? 1 : -1;
-	if (ns[0] == ns[1]) {
-		ns[0] = profile_elapsed(&l->total);
-		ns[1] = profile_elapsed(&r->total);
+	if (ns[0] == ns[1]) { /* of functions that only called others the table shows the time on a CPU below them */
+		ns[0] = l->total.on_cpu_ns;
+		ns[1] = r->total.on_cpu_ns;
 	}
 	return (ns[0] < ns[1]) - (ns[0] > ns[1]);
 }
