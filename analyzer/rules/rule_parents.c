@@ -152,7 +152,8 @@ static void on_fork(struct parents *p, struct trace_analysis *analysis, const st
 
 /*
  * A process that begins to exit is no reaper any more, except init of a pid namespace: it kills all
- * processes of the namespace, and waits in its exit until they have ended. Their children are its own.
+ * processes of the namespace, and waits in its exit until they have ended. Their children are its
+ * own.
  */
 static bool can_adopt(const struct relative *reaper)
 {

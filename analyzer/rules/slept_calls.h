@@ -42,7 +42,8 @@ struct slept_calls {
 
 /**
  * slept_enter() - @thread enters a call at @ns
- * Returns its record, for the caller to fill in, borrowed until the next event; NULL without memory.
+ * Returns its record, for the caller to fill in, borrowed until the next event; NULL without
+ * memory.
  */
 struct slept_call *slept_enter(struct slept_calls *s, const struct trace_thread *thread, uint64_t ns);
 /** slept_now() - the latest call of @thread; NULL: none yet */
