@@ -16,7 +16,7 @@
 #define NO_ARGUMENT	(-1)
 #define NR_CACHED_CALLS 512
 
-enum call_table_flag {
+enum on_files_flag {
 	CALL_GIVES = 1,	 /* it moves data to its file: a wakeup in it shows that its thread has that open */
 	CALL_PASSES = 2, /* a message of it may have descriptors in it (SCM_RIGHTS) */
 	CALL_USES = 4,	 /* it waits for nothing that the rule examines */

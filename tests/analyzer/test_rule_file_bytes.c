@@ -149,7 +149,10 @@ static void a_number_that_is_used_again_has_no_call(void)
 	}
 }
 
-/* Thread 11 of process 10 calls exec while the first thread is in a call, and has its number then. */
+/*
+ * Thread 11 of process 10 calls exec while the first thread is in a call: it has that one's number
+ * then.
+ */
 static void exec_by_another_thread_ends_the_first_threads_call(void)
 {
 	struct analysis_case c = begin_with_files();
@@ -229,7 +232,10 @@ static void a_loss_between_entry_and_exit_excuses(void)
 	}
 }
 
-/* 30 is in a call when the recording begins. Its start state was read in it, or in a later one. */
+/*
+ * 10 is in a call when the recording begins. Its start state was read in that call, or in a later
+ * one.
+ */
 static void the_call_of_the_start_state_ends_with_its_exit(void)
 {
 	for (int later = 0; later < 2; later++) {
