@@ -233,12 +233,15 @@ static bool name_threads(const struct trace_analysis *a, const struct cpu_holder
 static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, const struct hash_table *rows,
 					      size_t *ret_nr)
 {
-	struct cpu_holder_row *holders = calloc(rows->used + 1, sizeof(*holders));
-	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list));
+	struct cpu_holder_row *holders = reallocarray(NULL, rows->used + 1ull, sizeof(*holders));
+	struct trace_cpu_wait *list = reallocarray(NULL, rows->used + 1ull, sizeof(*list));
+	uint64_t threads = 0; /* in keys */
 	size_t nr = 0;
 
-	for (const struct cpu_holder_row *row = NULL; holders && (row = table_next(rows, sizeof(*row), row));)
+	for (const struct cpu_holder_row *row = NULL; holders && (row = table_next(rows, sizeof(*row), row));) {
 		holders[nr++] = *row;
+		threads |= row->key >> 32;
+	}
 	if (!holders || !sort_stable(holders, nr, sizeof(*holders), order_holders, a->threads.processes)) {
 		free(list);
 		list = NULL;
@@ -252,7 +255,7 @@ static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, co
 						  .title = trace_process_title(process),
 						  .process = process->pid ? process : NULL};
 	}
-	if (list && !name_threads(a, holders, nr, list)) {
+	if (list && threads && !name_threads(a, holders, nr, list)) {
 		free(list);
 		list = NULL;
 	}

@@ -27,12 +27,6 @@
 
 /* ---- sums ---- */
 
-/* The name under which the processes of a wait are added up. */
-static const char *name_of(const struct trace_cpu_wait *wait)
-{
-	return wait->process ? process_program(wait->process) : wait->title;
-}
-
 static uint32_t starter_pid(const struct trace_cpu_wait *wait)
 {
 	const struct trace_process *starter = wait->process ? trace_process_starter(wait->process) : NULL;
@@ -64,7 +58,7 @@ static int by_origin(const void *left, const void *right, void *own_pid)
 	int order = (int)is_alone(r, own_pid) - (int)is_alone(l, own_pid);
 
 	if (!order)
-		order = strcmp(name_of(l), name_of(r));
+		order = strcmp(l->title, r->title);
 	if (order)
 		return order;
 	if (starter_pid(l) != starter_pid(r))
@@ -108,7 +102,7 @@ static size_t run_of(const struct trace_cpu_wait *waits, size_t nr)
 	size_t run = 1;
 
 	while (run < nr && waits[run].process && starter_pid(&waits[run]) &&
-	       strcmp(name_of(&waits[run]), name_of(waits)) == 0 &&
+	       strcmp(waits[run].title, waits->title) == 0 &&
 	       trace_process_starter(waits[run].process) == trace_process_starter(waits->process))
 		run++;
 	return run;
@@ -149,7 +143,7 @@ static bool are_one_sum(const struct trace_cpu_wait *one, const struct trace_cpu
 	if (is_alone(one, &own_pid))
 		return one->thread && other->thread && other->pid == own_pid &&
 		       strcmp(trace_thread_comm(one->thread), trace_thread_comm(other->thread)) == 0;
-	return strcmp(name_of(one), name_of(other)) == 0;
+	return strcmp(one->title, other->title) == 0;
 }
 
 struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint32_t own_pid, size_t *ret_nr)
@@ -160,6 +154,8 @@ struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint
 
 	if (nr)
 		memcpy(sorted, waits, nr * sizeof(*sorted));
+	for (size_t i = 0; i < nr; i++)
+		sorted[i].title = sorted[i].process ? process_program(sorted[i].process) : sorted[i].title;
 	memory_sort(sorted, nr, sizeof(*sorted), by_origin, &own_pid);
 	for (size_t i = 0; i < nr; i += same) {
 		same = 1;
@@ -175,14 +171,20 @@ struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint
 
 /* ---- text ---- */
 
+/* A process that is alone has its own title. */
+static const char *title_of(const struct cpu_taker *taker)
+{
+	return taker->nr == 1 && taker->first.process ? trace_process_title(taker->first.process) : taker->first.title;
+}
+
 static void add_programs(struct string *s, const struct cpu_taker *taker)
 {
 	char name[NAME_BYTES + 32];
 
 	if (taker->nr == 1)
-		string_add(s, text_process(taker->first.title, taker->first.pid, name, sizeof(name)));
+		string_add(s, text_process(title_of(taker), taker->first.pid, name, sizeof(name)));
 	else
-		string_addf(s, "%zu %s", taker->nr, text_comm(name_of(&taker->first), name, sizeof(name)));
+		string_addf(s, "%zu %s", taker->nr, text_comm(taker->first.title, name, sizeof(name)));
 }
 
 void cpu_taker_text(struct string *s, const struct cpu_taker *taker, const char *cgroup)
@@ -281,7 +283,7 @@ void json_takers(struct json *json, const struct trace_figures *system)
 		const struct trace_process *starter = process_origin(&taker->origin);
 
 		json_open(json, NULL, "{");
-		json_text(json, "title", taker->nr == 1 ? taker->first.title : name_of(&taker->first));
+		json_text(json, "title", title_of(taker));
 		json_u64(json, "processes", taker->first.process ? taker->nr : 0);
 		json_u64(json, "pid", taker->nr == 1 ? taker->first.pid : 0);
 		json_u64(json, "starter_pid", starter ? trace_process_pid(starter) : 0);

@@ -88,12 +88,16 @@ static const char *path_in(const char *text)
 
 char *text_cut_cell(const char *text, size_t width)
 {
-	const char *number = last_number(text), *path = path_in(text), *left_out = left_out_mark(width);
+	const char *number, *path, *left_out = left_out_mark(width);
 	struct string cut = {0};
 	char *head, *shown;
 
-	if (text_width(text) <= width || *text == '/')
+	if (text_width(text) <= width)
+		return memory_copy(text, strlen(text));
+	if (*text == '/')
 		return text_cut(text, width);
+	number = last_number(text);
+	path = path_in(text);
 	if (number && text_width(number) + 2 * NARROW <= width) {
 		head = memory_copy(text, (size_t)(number - text));
 		shown = text_cut_cell(head, width - text_width(number));
