@@ -219,6 +219,14 @@ void sock_start(struct trace_analysis *a, const struct trace_start_socket *start
 	sock_learn(a, &seen, false);
 }
 
+void sock_forget(struct trace_analysis *a, uint64_t ino)
+{
+	const struct socket_state *sock = sock_peek(a, ino);
+
+	if (sock)
+		socket_drop(a, (sock_idx)(sock - a->sockets.list));
+}
+
 static file_idx socket_file(struct trace_analysis *a, uint64_t ino)
 {
 	char path[40];

@@ -27,6 +27,18 @@
 
 /* ---- sums ---- */
 
+/* The name under which the processes of a wait are added up. */
+static const char *name_of(const struct trace_cpu_wait *wait)
+{
+	return wait->process ? process_program(wait->process) : wait->title;
+}
+
+/* One of the waits to be added up, and its name_of(). */
+struct named_wait {
+	const char *name;
+	const struct trace_cpu_wait *wait;
+};
+
 static uint32_t starter_pid(const struct trace_cpu_wait *wait)
 {
 	const struct trace_process *starter = wait->process ? trace_process_starter(wait->process) : NULL;
@@ -54,11 +66,12 @@ static int by_thread(const struct trace_thread *left, const struct trace_thread 
 
 static int by_origin(const void *left, const void *right, void *own_pid)
 {
-	const struct trace_cpu_wait *l = left, *r = right;
+	const struct named_wait *one = left, *other = right;
+	const struct trace_cpu_wait *l = one->wait, *r = other->wait;
 	int order = (int)is_alone(r, own_pid) - (int)is_alone(l, own_pid);
 
 	if (!order)
-		order = strcmp(l->title, r->title);
+		order = strcmp(one->name, other->name);
 	if (order)
 		return order;
 	if (starter_pid(l) != starter_pid(r))
@@ -97,25 +110,25 @@ static void taker_add(struct cpu_taker *taker, const struct trace_cpu_wait *wait
 }
 
 /* How many of @waits from the first one on have its title and starter. */
-static size_t run_of(const struct trace_cpu_wait *waits, size_t nr)
+static size_t run_of(const struct named_wait *waits, size_t nr)
 {
 	size_t run = 1;
 
-	while (run < nr && waits[run].process && starter_pid(&waits[run]) &&
-	       strcmp(waits[run].title, waits->title) == 0 &&
-	       trace_process_starter(waits[run].process) == trace_process_starter(waits->process))
+	while (run < nr && waits[run].wait->process && starter_pid(waits[run].wait) &&
+	       strcmp(waits[run].name, waits->name) == 0 &&
+	       trace_process_starter(waits[run].wait->process) == trace_process_starter(waits->wait->process))
 		run++;
 	return run;
 }
 
 /* A process has several waits if its own threads took the CPU from each other. */
-static bool is_one_process(const struct trace_cpu_wait *waits, size_t nr)
+static bool is_one_process(const struct named_wait *waits, size_t nr)
 {
-	return waits[0].pid == waits[nr - 1].pid; /* sorted */
+	return waits[0].wait->pid == waits[nr - 1].wait->pid; /* sorted */
 }
 
 /* Sums of the @nr waits of one title; returns their number. */
-static size_t add_title(const struct trace_cpu_wait *waits, size_t nr, struct cpu_taker *list)
+static size_t add_title(const struct named_wait *waits, size_t nr, struct cpu_taker *list)
 {
 	struct cpu_taker others = {0};
 	size_t sums = 0;
@@ -125,12 +138,12 @@ static size_t add_title(const struct trace_cpu_wait *waits, size_t nr, struct cp
 
 		if (is_one_process(&waits[i], run)) {
 			for (; run; run--)
-				taker_add(&others, &waits[i++]);
+				taker_add(&others, waits[i++].wait);
 			continue;
 		}
 		list[sums] = (struct cpu_taker){0};
 		for (; run; run--)
-			taker_add(&list[sums], &waits[i++]);
+			taker_add(&list[sums], waits[i++].wait);
 		sums++;
 	}
 	if (others.nr)
@@ -138,24 +151,24 @@ static size_t add_title(const struct trace_cpu_wait *waits, size_t nr, struct cp
 	return sums;
 }
 
-static bool are_one_sum(const struct trace_cpu_wait *one, const struct trace_cpu_wait *other, uint32_t own_pid)
+static bool are_one_sum(const struct named_wait *one, const struct named_wait *other, uint32_t own_pid)
 {
-	if (is_alone(one, &own_pid))
-		return one->thread && other->thread && other->pid == own_pid &&
-		       strcmp(trace_thread_comm(one->thread), trace_thread_comm(other->thread)) == 0;
-	return strcmp(one->title, other->title) == 0;
+	const struct trace_cpu_wait *l = one->wait, *r = other->wait;
+
+	if (is_alone(l, &own_pid))
+		return l->thread && r->thread && r->pid == own_pid &&
+		       strcmp(trace_thread_comm(l->thread), trace_thread_comm(r->thread)) == 0;
+	return strcmp(one->name, other->name) == 0;
 }
 
 struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint32_t own_pid, size_t *ret_nr)
 {
-	struct trace_cpu_wait *sorted = memory_take(nr + 1, sizeof(*sorted));
+	struct named_wait *sorted = memory_take(nr + 1, sizeof(*sorted));
 	struct cpu_taker *list = memory_take(nr + 1, sizeof(*list));
 	size_t sums = 0, same;
 
-	if (nr)
-		memcpy(sorted, waits, nr * sizeof(*sorted));
 	for (size_t i = 0; i < nr; i++)
-		sorted[i].title = sorted[i].process ? process_program(sorted[i].process) : sorted[i].title;
+		sorted[i] = (struct named_wait){.name = name_of(&waits[i]), .wait = &waits[i]};
 	memory_sort(sorted, nr, sizeof(*sorted), by_origin, &own_pid);
 	for (size_t i = 0; i < nr; i += same) {
 		same = 1;
@@ -171,20 +184,14 @@ struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint
 
 /* ---- text ---- */
 
-/* A process that is alone has its own title. */
-static const char *title_of(const struct cpu_taker *taker)
-{
-	return taker->nr == 1 && taker->first.process ? trace_process_title(taker->first.process) : taker->first.title;
-}
-
 static void add_programs(struct string *s, const struct cpu_taker *taker)
 {
 	char name[NAME_BYTES + 32];
 
 	if (taker->nr == 1)
-		string_add(s, text_process(title_of(taker), taker->first.pid, name, sizeof(name)));
+		string_add(s, text_process(taker->first.title, taker->first.pid, name, sizeof(name)));
 	else
-		string_addf(s, "%zu %s", taker->nr, text_comm(taker->first.title, name, sizeof(name)));
+		string_addf(s, "%zu %s", taker->nr, text_comm(name_of(&taker->first), name, sizeof(name)));
 }
 
 void cpu_taker_text(struct string *s, const struct cpu_taker *taker, const char *cgroup)
@@ -283,7 +290,7 @@ void json_takers(struct json *json, const struct trace_figures *system)
 		const struct trace_process *starter = process_origin(&taker->origin);
 
 		json_open(json, NULL, "{");
-		json_text(json, "title", title_of(taker));
+		json_text(json, "title", taker->nr == 1 ? taker->first.title : name_of(&taker->first));
 		json_u64(json, "processes", taker->first.process ? taker->nr : 0);
 		json_u64(json, "pid", taker->nr == 1 ? taker->first.pid : 0);
 		json_u64(json, "starter_pid", starter ? trace_process_pid(starter) : 0);

@@ -9,8 +9,7 @@
 
 /**
  * struct cpu_taker - the processes of one name and origin
- * @first: one of them; its process is NULL for an idle CPU, interrupts, and what is not known; its
- *   title is the name of all
+ * @first: one of them; its process is NULL for an idle CPU, interrupts, and what is not known
  * @origin: the process that they come from
  * @cgroup: control group of all of them; NULL: they are in several
  * @nr: number of processes, the last one @last_pid

@@ -80,7 +80,10 @@ void grid_process(struct grid *grid, const char *comm, uint32_t pid)
 	char buffer[NAME_BYTES + 32], both[NAME_BYTES + 34];
 
 	text_process(comm, pid, buffer, sizeof(buffer));
-	snprintf(both, sizeof(both), pid || !*comm ? "%s" : "(%s)", buffer);
+	if (!pid && strcmp(comm, "several") == 0)
+		strcpy(both, "several processes");
+	else
+		snprintf(both, sizeof(both), pid || !*comm ? "%s" : "(%s)", buffer);
 	grid_text(grid, both);
 }
 

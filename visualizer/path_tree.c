@@ -245,6 +245,14 @@ static void list_waits(struct builder *b)
 	memory_sort(tree->waits, tree->nr_waits, sizeof(*tree->waits), longest_first, NULL);
 }
 
+static void note_longest(struct path_link *link, const struct trace_path_segment *s)
+{
+	if (s->thread != link->thread || s->to_ns - s->from_ns < link->longest_to_ns - link->longest_from_ns)
+		return;
+	link->longest_from_ns = s->from_ns; /* the first one of this length: the last segment comes first */
+	link->longest_to_ns = s->to_ns;
+}
+
 /* A link comes after the one above it. */
 static void add_up(struct path_tree *tree)
 {
@@ -267,6 +275,7 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 		link = link_of(&b, &s);
 		b.tree.links[link].places[place] += s.to_ns - s.from_ns;
 		b.tree.links[link].ns += s.to_ns - s.from_ns;
+		note_longest(&b.tree.links[link], &s);
 		if (place >= PLACE_WAIT_CPU)
 			add_wait(&b, link, place, &s);
 	}

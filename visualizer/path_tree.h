@@ -30,6 +30,7 @@ enum path_place {
  * @process: one process; @thread: one of its threads, which is another thread of the process of
  *   @parent if @is_thread
  * @several: there are more processes (or threads) of that name
+ * @longest_from_ns, @longest_to_ns: the longest segment of @thread in this link; empty: none
  * @ns: its time, with that of the links below it
  */
 struct path_link {
@@ -38,6 +39,7 @@ struct path_link {
 	const struct trace_thread *thread;
 	bool is_thread, several;
 	uint64_t ns, places[NR_PLACES];
+	uint64_t longest_from_ns, longest_to_ns;
 };
 
 /**
