@@ -321,8 +321,11 @@ static int by_time(const void *left, const void *right, void *data)
 	return (ns[0] < ns[1]) - (ns[0] > ns[1]);
 }
 
-static bool is_chosen(const struct report *report, const struct trace_thread *thread)
+/* @of: rows are keys, addresses of processes; empty: all */
+static bool is_chosen(const struct report *report, const struct hash_table *of, const struct trace_thread *thread)
 {
+	if (of->used && !table_find(of, sizeof(uint64_t), (uintptr_t)trace_thread_process(thread)))
+		return false;
 	return process_is_chosen(&report->options->processes, trace_thread_process(thread)) &&
 	       thread_is_chosen(report, thread);
 }
@@ -338,18 +341,21 @@ static int begin_names(const struct report *report, struct profile_names *names,
 	return 0;
 }
 
-int profile_rows_make(const struct report *report, struct profile_rows *ret_rows, struct trace_error *ret_error)
+int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
+		      struct trace_error *ret_error)
 {
 	struct profile_making making = {.report = report, .rows = ret_rows};
 	const struct trace_thread *last = NULL;
 	struct trace_profile_share share;
-	struct hash_table threads = {0};
+	struct hash_table threads = {0}, processes = {0};
 	int error;
 
+	for (size_t i = 0; of && i < of->nr; i++)
+		memory_row(&processes, sizeof(uint64_t), (uintptr_t)of->at[i]);
 	if (begin_names(report, &ret_rows->names, ret_error))
 		memory_end();
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
-		if (!is_chosen(report, share.thread))
+		if (!is_chosen(report, &processes, share.thread))
 			continue;
 		if (share.thread != last)
 			*(uint64_t *)memory_row(&threads, sizeof(uint64_t),
@@ -364,6 +370,7 @@ int profile_rows_make(const struct report *report, struct profile_rows *ret_rows
 	memory_sort(ret_rows->rows.at, ret_rows->rows.nr, sizeof(*ret_rows->rows.at), by_time, NULL);
 	error = trace_symbols_error(ret_rows->names.symbols, ret_error);
 	table_clear(&threads);
+	table_clear(&processes);
 	table_clear(&making.places);
 	pointers_free(&making.functions);
 	free(making.stack.frames);

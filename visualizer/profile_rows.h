@@ -78,8 +78,10 @@ void profile_row_text(const struct profile_row *row, struct string *text);
 
 /**
  * profile_rows_make() - the rows of the chosen threads
+ * @of: only those of these processes; NULL: of all
  * Returns 0; -ENOMEM or -EBADMSG with the reason, as trace_symbols_error(): rows lack names then
  */
-int profile_rows_make(const struct report *report, struct profile_rows *ret_rows, struct trace_error *ret_error);
+int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
+		      struct trace_error *ret_error);
 void profile_rows_free(struct profile_rows *rows);
 #endif

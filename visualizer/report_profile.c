@@ -10,6 +10,7 @@
 #include "grid.h"
 #include "number_text.h"
 #include "profile_folded.h"
+#include "process_rows.h"
 #include "profile_json.h"
 #include "report_flame.h"
 #include "report_pprof.h"
@@ -18,7 +19,8 @@
 #include "row_limit.h"
 #include "value_text.h"
 
-#define ROWS 25
+#define ROWS	   25
+#define NAME_BYTES 256
 
 /* ---- text ---- */
 
@@ -193,6 +195,38 @@ static bool has_report(const struct visualizer_options *options)
 	       (!options->profile.flame && !options->profile.pprof);
 }
 
+static void put_text(const struct report *report, const struct profile_rows *rows)
+{
+	put_numbers(report, rows);
+	if (report->options->profile.form == PROFILE_TREE)
+		profile_tree_put(report, rows);
+	else
+		for (int on_cpu = 1; on_cpu >= 0; on_cpu--)
+			put_table(report, rows, on_cpu);
+}
+
+/* The processes of a recorded command come first, as in the other reports. */
+static void put_command(const struct report *report)
+{
+	struct pointers family = command_family(&report->command);
+	const struct trace_process *process = report->command.process;
+	struct trace_error error = {0}; /* the rows of the machine have the same names */
+	struct profile_rows rows = {0};
+	char name[NAME_BYTES];
+
+	if (profile_rows_make(report, &family, &rows, &error) == -ENOMEM)
+		memory_end();
+	if (rows.rows.nr) {
+		text_process(trace_process_title(process), trace_process_pid(process), name, sizeof(name));
+		output_line(&report->output, "", "The command, %s%s:", name,
+			    family.nr > 1 ? " with the processes that it started" : "");
+		put_text(report, &rows);
+		output_line(&report->output, "", "The whole machine:");
+	}
+	profile_rows_free(&rows);
+	pointers_free(&family);
+}
+
 static int put_form(const struct report *report, const struct profile_rows *rows)
 {
 	const struct profile_choice *choice = &report->options->profile;
@@ -204,12 +238,9 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 	} else if (choice->form == PROFILE_FOLDED) {
 		profile_folded_put(report->output.out, rows, choice->part);
 	} else {
-		put_numbers(report, rows);
-		if (choice->form == PROFILE_TREE)
-			profile_tree_put(report, rows);
-		else
-			for (int on_cpu = 1; on_cpu >= 0; on_cpu--)
-				put_table(report, rows, on_cpu);
+		if (command_comes_first(report))
+			put_command(report);
+		put_text(report, rows);
 	}
 	return 0;
 }
@@ -224,7 +255,7 @@ int report_profile(const struct report *report)
 	trace_profile_get_numbers(report->profile, &numbers);
 	if (!numbers.samples && !report->is_windowed)
 		return complain(1, "the trace has no samples: tracedaemon --sample TRACE -- COMMAND records some");
-	if (profile_rows_make(report, &rows, &error) == -ENOMEM)
+	if (profile_rows_make(report, NULL, &rows, &error) == -ENOMEM)
 		memory_end();
 	if (!rows.rows.nr)
 		result = complain(1, "no chosen thread has any time in the trace");

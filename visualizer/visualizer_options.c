@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <trace/format.h>
 #include <unistd.h>
 #include "browser.h"
 #include "complain.h"
 #include "error_set.h"
 #include "number_parse.h"
+#include "option_elsewhere.h"
 #include "option_parse.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
@@ -26,13 +28,14 @@ static int wrong(const char *option, const char *value, const char *why, struct 
 static int parse_number(const char *option, const char *text, int64_t max, int64_t *ret_number,
 			struct trace_error *ret_error)
 {
-	char *end;
+	char *end, why[64];
 	long long number;
 
 	errno = 0;
 	number = strtoll(text, &end, 10);
+	snprintf(why, sizeof(why), "is not a number from 0 to %lld", (long long)max);
 	if (*text < '0' || *text > '9' || *end || errno || number > max)
-		return wrong(option, text, "is not a number in range", ret_error);
+		return wrong(option, text, why, ret_error);
 	*ret_number = number;
 	return 0;
 }
@@ -209,8 +212,12 @@ static int set_symfs(void *into, const char *value, struct trace_error *ret_erro
 {
 	struct visualizer_options *options = into;
 
+	struct stat status;
+
 	options->symbols.folder = value;
-	return *value ? 0 : wrong("--symfs", value, "is not a folder", ret_error);
+	return stat(value, &status) == 0 && S_ISDIR(status.st_mode)
+		       ? 0
+		       : wrong("--symfs", value, "is not a folder", ret_error);
 }
 
 static int set_from(void *into, const char *value, struct trace_error *ret_error)
@@ -543,6 +550,11 @@ static const struct option_habit habits[] = {
 	{"list", "--dump", NULL},
 	{"dump", "--dump", NULL},
 	{"diff", "--diff", NULL},
+	{"profile", "--profile", NULL},
+	{"summary", "--summary", NULL},
+	{"timeline", "--timeline", NULL},
+	{"view", "--view", NULL},
+	{"verify", "--verify", NULL},
 	{"help", "--help", NULL},
 	{"version", "--version", NULL},
 	{"record", NULL, "tracedaemon TRACE records, tracedaemon TRACE -- COMMAND while a command runs"},
@@ -565,7 +577,10 @@ static const struct option_habit habits[] = {
 static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
+	int err = options->nr_words ? 0 : option_check_word(&visualizer_program, *words, ret_error);
 
+	if (err)
+		return err;
 	if (options->nr_words < OPTIONS_MAX_WORDS)
 		options->words[options->nr_words] = *words;
 	options->nr_words++;
