@@ -94,6 +94,10 @@ static void put_hues(struct json *json)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
+	json_open(json, "functions", "[");
+	put_number(json, HUE_USER);
+	put_number(json, HUE_KERNEL);
+	json_close(json, "]");
 	json_open(json, "strip", "[");
 	put_number(json, HUE_USER);
 	put_number(json, HUE_WAIT_CPU);

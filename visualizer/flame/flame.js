@@ -15,6 +15,10 @@ const canvas = $("flame"),
 
 // ---- the nodes ----
 
+function addOff(node, hue, ns) {
+	if (ns) node.off.set(hue, (node.off.get(hue) ?? 0) + ns);
+}
+
 /** Six numbers a node: depth, name, hue, and ns on a CPU, waiting for one, blocked. */
 function readNodes(numbers) {
 	const nodes = [],
@@ -22,7 +26,7 @@ function readNodes(numbers) {
 
 	for (let i = 0; i < numbers.length; i += 6) {
 		const [depth, name, hue, cpu, wait, blocked] = numbers.slice(i, i + 6);
-		const node = { depth, name, hue, own: [cpu, wait, blocked], ns: [0, 0, 0], children: [], found: false };
+		const node = { depth, name, hue, own: [cpu, wait, blocked], ns: [0, 0, 0], off: new Map(), children: [], found: false };
 
 		node.number = nodes.length;
 		node.parent = depth ? way[depth - 1] : null;
@@ -31,6 +35,8 @@ function readNodes(numbers) {
 		nodes.push(node);
 	}
 	for (const node of [...nodes].reverse()) {
+		addOff(node, node.hue, node.own[1] + node.own[2]);
+		for (const [hue, ns] of node.parent ? node.off : []) addOff(node.parent, hue, ns);
 		for (let k = 0; k < 3; k++) {
 			node.ns[k] += node.own[k];
 			if (node.parent) node.parent.ns[k] += node.ns[k];
@@ -73,6 +79,14 @@ function inkOn(colour) {
 	return 0.2126 * r ** 2.2 + 0.7152 * g ** 2.2 + 0.0722 * b ** 2.2 > 0.18 ? "#000000" : "#ffffff";
 }
 
+/** A function off the CPUs for most of its time has the hue of the wait with the most time. */
+function hueOf(node) {
+	const off = [...node.off].sort((a, b) => b[1] - a[1])[0];
+
+	if (!profile.functions.includes(node.hue) || !off || part === "on") return node.hue;
+	return part === "off" || node.ns[1] + node.ns[2] > node.ns[0] ? off[0] : node.hue;
+}
+
 const colourOf = hue => profile.hues[hue][isDark() ? "dark" : "light"];
 
 /** The boxes of a node and of all below it; the callers of the zoomed node have the whole width. */
@@ -101,14 +115,11 @@ function layOut() {
 
 /** What the time of a function is, as a strip: on a CPU, waiting for one, blocked. */
 function drawStrip(box) {
-	const whole = time(box.node);
+	const whole = time(box.node),
+		blocked = [...box.node.off].filter(([hue]) => hue !== profile.strip[1]).sort((a, b) => b[1] - a[1])[0];
 	let x = box.x;
 
-	for (const [k, hue] of [
-		[0, profile.strip[0]],
-		[1, profile.strip[1]],
-		[2, profile.strip[2]]
-	]) {
+	for (const [k, hue] of [profile.strip[0], profile.strip[1], blocked?.[0] ?? profile.strip[2]].entries()) {
 		const wide = (box.width * timeIn([0, 1, 2].map(i => (i === k ? box.node.ns[k] : 0)))) / whole;
 
 		context.fillStyle = colourOf(hue);
@@ -135,7 +146,7 @@ function drawText(box, colour) {
 
 function drawBox(box) {
 	const isFaint = box.isCaller || (pattern && !box.node.found),
-		colour = colourOf(box.node.hue),
+		colour = colourOf(hueOf(box.node)),
 		isMixed = box.node.ns.filter(ns => ns > 0).length > 1;
 
 	context.globalAlpha = isFaint ? 0.45 : 1;
@@ -207,7 +218,7 @@ function search(text) {
 }
 
 function drawLegend() {
-	const used = new Set(nodes.filter(node => node !== root && time(node) > 0).map(node => node.hue));
+	const used = new Set(nodes.filter(node => node !== root && time(node) > 0).map(hueOf));
 
 	$("legend").replaceChildren(
 		...profile.hues.flatMap((hue, number) => {
