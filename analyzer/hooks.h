@@ -49,6 +49,9 @@ struct hook_list {
 	uint32_t states;      /* states that any interval hook wants: bit 1 << enum trace_state */
 	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
 	void *cpu_time_data;
+	/* a thread is known from now on; NULL: none */
+	void (*new_thread)(void *data, const struct trace_thread *thread);
+	void *new_thread_data;
 };
 
 /* Does a hook want intervals of @state? */

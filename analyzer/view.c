@@ -63,6 +63,18 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 
 /* ---- threads and processes ---- */
 
+/*
+ * Threads are numbered as they appear, not as their first intervals end: a part of a trace
+ * (trace_write_part()) has other intervals before the part, and the same numbers.
+ */
+static void on_new_thread(void *data, const struct trace_thread *thread)
+{
+	struct trace_view *view = data;
+
+	if (!(thread->flags & THREAD_FILTERED))
+		history_thread(view->history, thread);
+}
+
 static uint32_t process_row(struct trace_view *view, const struct trace_process *process)
 {
 	struct view_process_row *row = table_add(&view->process_by_pointer, sizeof(*row), (uintptr_t)process);
@@ -234,6 +246,8 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 	view->history->with_pieces = true;
 	analysis->hooks.cpu_time = on_cpu_time;
 	analysis->hooks.cpu_time_data = view;
+	analysis->hooks.new_thread = on_new_thread;
+	analysis->hooks.new_thread_data = view;
 	return view;
 }
 
@@ -241,8 +255,10 @@ struct trace_view *trace_view_free(struct trace_view *view)
 {
 	if (!view)
 		return NULL;
-	if (view->analysis->hooks.cpu_time_data == view)
+	if (view->analysis->hooks.cpu_time_data == view) {
 		view->analysis->hooks.cpu_time = NULL;
+		view->analysis->hooks.new_thread = NULL;
+	}
 	trace_history_free(view->history);
 	for (uint32_t i = 0; i < view->nr_threads; i++)
 		free(view->threads[i].sums.sums);

@@ -21,6 +21,8 @@
 #include "json.h"
 #include "number_text.h"
 #include "page_engine.h"
+#include "page_part.h"
+#include "page_size.h"
 #include "report_html.h"
 #include "whole_file.h"
 
@@ -67,16 +69,9 @@ static bool pack(const unsigned char *raw, size_t bytes, size_t most, struct pac
 	return result == Z_STREAM_END;
 }
 
-static int too_large(const struct visualizer_options *options)
-{
-	return complain(
-		1,
-		"the page would have more than %s, and nothing was written: --max-size allows more, tracevisualizer "
-		"--view shows the trace without a page, and a shorter recording makes a smaller one",
-		number_bytes(options->max_size).s);
-}
-
-static int pack_trace(const struct trace *trace, const struct visualizer_options *options, struct packed *ret_packed)
+/* @whole: the trace of which @trace may be a part */
+static int pack_trace(const struct trace *trace, const struct trace *whole, const struct time_window *window,
+		      const struct visualizer_options *options, struct packed *ret_packed)
 {
 	int fd = memfd_create("page", MFD_CLOEXEC), result = 0;
 	struct trace_error error = {0};
@@ -87,14 +82,14 @@ static int pack_trace(const struct trace *trace, const struct visualizer_options
 		return complain(1, "no memory for the page: %s", strerror(errno));
 	if ((options->anonymous ? trace_write_anonymous
 				: trace_write_unpacked)(trace, fd, options->max_size * UNPACKED_TIMES, &error) < 0)
-		result = error.code == -EFBIG ? too_large(options) : complain_of_error(&error);
+		result = error.code == -EFBIG ? page_too_large(whole, window, options) : complain_of_error(&error);
 	bytes = lseek(fd, 0, SEEK_END);
 	raw = result ? MAP_FAILED : mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (!result && raw == MAP_FAILED)
 		result = complain(1, "no memory for the page: %s", strerror(errno));
 	/* three quarters: base64 needs four characters for three bytes */
 	if (!result && !pack(raw, (size_t)bytes, options->max_size / 4 * 3, ret_packed))
-		result = too_large(options);
+		result = page_too_large(whole, window, options);
 	if (raw != MAP_FAILED)
 		munmap(raw, (size_t)bytes);
 	close(fd);
@@ -255,6 +250,7 @@ static void put_page(FILE *out, const char *name, const struct time_window *wind
 int report_html(const struct trace *trace, const struct time_window *window, const struct visualizer_options *options)
 {
 	struct packed packed = {0};
+	struct page_part part = {0};
 	struct whole_file file;
 	int result, error;
 	long size;
@@ -263,7 +259,10 @@ int report_html(const struct trace *trace, const struct time_window *window, con
 		return complain(1,
 				"--html is not in this program: it was built without clang-14, lld-14, wasi-libc and "
 				"libclang-rt-14-dev-wasm32; tracevisualizer --view shows the trace");
-	result = pack_trace(trace, options, &packed);
+	result = page_part_new(trace, window, options, &part);
+	if (!result)
+		result = pack_trace(part.trace ? part.trace : trace, trace, window, options, &packed);
+	page_part_free(&part);
 	if (result)
 		return result;
 	error = whole_file_open(&file, options->html);
@@ -272,7 +271,7 @@ int report_html(const struct trace *trace, const struct time_window *window, con
 	put_page(file.out, options->anonymous ? "anonymous" : trace_get_info(trace)->file, window, &packed);
 	size = ftell(file.out);
 	if (file.path && size > 0 && (uint64_t)size > options->max_size)
-		result = too_large(options);
+		result = page_too_large(trace, window, options);
 	error = whole_file_close(&file, !result);
 	free(packed.bytes);
 	if (error && !result)

@@ -11,6 +11,7 @@
 #include "view_scopes.h"
 #include "view_shares.h"
 #include "view_span.h"
+#include "whole_trace.h"
 
 #define MAX_GAPS 2000u
 
@@ -168,7 +169,7 @@ static void put_about(struct view_session *session, struct view_question *questi
 		 info->start_realtime_ns ? info->start_realtime_ns + (session->start - info->start_ns) : 0);
 	put_progress(session, question, json);
 	put_part(json, session);
-	json_u64(json, "events", info->events);
+	json_u64(json, "events", whole_trace_events(trace));
 	json_u64(json, "lost", losses_lost(trace, session->report.analysis, &(size_t){0}));
 	json_u64(json, "nr_cpus", info->nr_cpus);
 	json_bool(json, "clean_end", info->clean_end);
