@@ -137,7 +137,8 @@ function keepPlace(walk) {
 	};
 
 	window.addEventListener("hashchange", () => location.hash !== written && read());
-	if (location.hash.length > 1) read();
+	view.isFresh = location.hash.length <= 1;
+	if (!view.isFresh) read();
 	for (const name of ["span", "rows", "selection", "range", "clients"]) view.on(name, soon);
 }
 
