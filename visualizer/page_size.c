@@ -21,20 +21,26 @@ struct size_estimate {
 	double fixed, per_ns;
 };
 
-static struct size_estimate estimate(const struct trace *trace)
+static double fixed_bytes(void)
+{
+	double bytes = (double)page_engine()->size * 4 / 3;
+
+	for (size_t i = 0; page_file_at(i); i++)
+		bytes += (double)page_file_at(i)->size;
+	return bytes;
+}
+
+/* Adds the trace to *@size. */
+static void estimate(const struct trace *trace, struct size_estimate *size)
 {
 	const struct trace_info *info = trace_get_info(trace);
 	double start_state = 0, width = (double)(info->end_ns - info->start_ns);
-	struct size_estimate size = {.fixed = (double)page_engine()->size * 4 / 3};
 	const struct trace_chunk *chunk;
 
-	for (size_t i = 0; page_file_at(i); i++)
-		size.fixed += (double)page_file_at(i)->size;
 	for (size_t i = 0; (chunk = trace_get_chunk(trace, i)); i++)
 		start_state += chunk->kind == TRACE_CHUNK_START_STATE ? chunk->packed_bytes : 0;
-	size.fixed += start_state * BYTES_OF_BYTE;
-	size.per_ns = width > 0 ? ((double)info->file_bytes - start_state) * BYTES_OF_BYTE / width : 0;
-	return size;
+	size->fixed += start_state * BYTES_OF_BYTE;
+	size->per_ns += width > 0 ? ((double)info->file_bytes - start_state) * BYTES_OF_BYTE / width : 0;
 }
 
 /* "--from=1.500000s --to=2.750000s"; "": no part fits. */
@@ -55,17 +61,31 @@ static void part_that_fits(const struct trace *trace, const struct time_window *
 		snprintf(text, room, "--to=%.6fs", ns / 1e9);
 }
 
-int page_too_large(const struct trace *trace, const struct time_window *window,
-		   const struct visualizer_options *options)
+static double width_of(const struct trace *trace, const struct time_window *window)
 {
 	const struct trace_info *info = trace_get_info(trace);
-	struct size_estimate size = estimate(trace);
 	uint64_t from = window->has_from ? window->from_ns : info->start_ns,
 		 to = window->has_to && window->to_ns < info->end_ns ? window->to_ns : info->end_ns;
-	double bytes = size.fixed + size.per_ns * (double)(to - from), room = (double)options->max_size - size.fixed;
+
+	return (double)(to - from);
+}
+
+int page_too_large(const struct trace *const *traces, const struct time_window *windows, size_t nr,
+		   const struct visualizer_options *options)
+{
+	struct size_estimate size = {.fixed = fixed_bytes()};
+	double bytes = 0, room;
 	char part[96];
 
-	part_that_fits(trace, window, size.per_ns > 0 ? room * SURE_OF_PART / size.per_ns : 0, part, sizeof(part));
+	for (size_t i = 0; i < nr; i++) {
+		double before = size.per_ns;
+
+		estimate(traces[i], &size);
+		bytes += (size.per_ns - before) * width_of(traces[i], &windows[i]);
+	}
+	bytes += size.fixed;
+	room = (double)options->max_size - size.fixed;
+	part_that_fits(traces[0], windows, size.per_ns > 0 ? room * SURE_OF_PART / size.per_ns : 0, part, sizeof(part));
 	if (bytes < (double)options->max_size)
 		bytes = (double)options->max_size;
 	return complain(1,

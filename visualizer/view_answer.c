@@ -149,6 +149,16 @@ static void put_part(struct json *json, const struct view_session *session)
 	json_close(json, "}");
 }
 
+/* When the command executed its program; only if it is sure, and in the window. */
+static void put_command_from(const struct view_session *session, struct json *json)
+{
+	const struct report_command *command = &session->report.command;
+
+	if (command->process && command->is_sure && command->exec_ns >= session->start &&
+	    command->exec_ns < session->end)
+		json_time(json, session, "command_from", command->exec_ns);
+}
+
 static void put_about(struct view_session *session, struct view_question *question, struct json *json)
 {
 	const struct trace *trace = session->report.trace;
@@ -164,6 +174,7 @@ static void put_about(struct view_session *session, struct view_question *questi
 	json_text(json, "machine", info->machine);
 	json_text(json, "recorder", recorder ? recorder : "");
 	json_text(json, "command", command ? command : "");
+	put_command_from(session, json);
 	put_long(json, "start_ns", session->start);
 	put_long(json, "start_realtime_ns",
 		 info->start_realtime_ns ? info->start_realtime_ns + (session->start - info->start_ns) : 0);

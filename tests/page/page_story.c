@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_story.c - page_story FILE [empty|many]: writes the trace that the tests of the page show,
- * one without events, or one with many calls.
+ * page_story.c - page_story FILE [empty|many|late]: writes the trace that the tests of the page
+ * show, one without events, one with many calls, or one that begins 7 ms earlier.
  *
  * It is 100 ms long, and its times are round, so that a test knows each pixel:
  *
@@ -120,11 +120,13 @@ int main(int argc, char **argv)
 	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
 
 	if (fd < 0) {
-		fprintf(stderr, "usage: page_story FILE [empty|many]\n");
+		fprintf(stderr, "usage: page_story FILE [empty|many|late]\n");
 		return 2;
 	}
-	if (argc == 2) {
+	if (argc == 2 || strcmp(argv[2], "late") == 0) {
 		describe(tb);
+		if (argc == 3)
+			tb_window(tb, START_NS - 7000000, AT(100));
 		waits_begin(tb);
 		waits_end(tb);
 	}
