@@ -128,7 +128,8 @@ static void block_add(struct part_copy *copy, struct part_block *block, uint64_t
 		block->base_ns = ts_ns;
 	memset(at + words * 8 - 8, 0, 8);
 	memcpy(at, &record, sizeof(record));
-	memcpy(at + sizeof(record), payload, bytes);
+	if (bytes)
+		memcpy(at + sizeof(record), payload, bytes);
 	block->records.bytes += words * 8;
 	block->nr++;
 	block->stored++;
