@@ -6,8 +6,8 @@
  *				call or interrupt. At the begin of the part also the calls and waits
  *				in progress, and what each CPU does
  *	in the part		all
- *	after the part		the same as before, and all events of the threads whose calls or waits
- *				are in progress at its end, until they are over
+ *	after the part		the same as before, and all events of the threads whose calls or
+ *				waits are in progress at its end, until they are over
  *
  * For all types of events, CPUs, threads and streams the first event is kept, because an analysis
  * numbers them in this order. So are the events at both ends of a gap.

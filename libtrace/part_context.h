@@ -40,7 +40,10 @@ struct part_cpu {
 	bool switched;
 };
 
-/** struct part_stream - a row of a table. @last: number of its last event + 1. @nr: its events so far */
+/**
+ * struct part_stream - a row of a table. @last: number of its last event + 1
+ * @nr: its events so far
+ */
 struct part_stream {
 	uint64_t key; /* stream + 1 */
 	uint64_t last;

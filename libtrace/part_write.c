@@ -29,7 +29,7 @@ enum {
 
 /**
  * struct part_block - the records of a stream that are not written yet
- * @gap: what was lost before the block
+ * @lost_total: of the stream until now, @cause: of the loss before the block
  * @stored: events in the copy, minus those of the trace
  */
 struct part_block {

@@ -11,7 +11,9 @@
 #include "time_choice.h"
 #include "visualizer_options.h"
 
-/** struct page_part - @trace: NULL: the whole trace is needed. @attempts: proposals until this one */
+/**
+ * struct page_part - @trace: NULL: the whole trace is needed. @attempts: proposals until this one
+ */
 struct page_part {
 	struct trace *trace; /* owned */
 	void *bytes;	     /* owned, mapped */

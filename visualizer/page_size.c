@@ -16,7 +16,7 @@
 #define SURE_OF_PART  0.4 /* of the room */
 #define LEAST_NS      1000000.0
 
-/** struct size_estimate - @fixed: bytes of any page of the trace; @per_ns: more for each ns of it */
+/** struct size_estimate - @fixed: bytes of any page of the traces; @per_ns: more for each ns */
 struct size_estimate {
 	double fixed, per_ns;
 };

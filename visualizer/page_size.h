@@ -6,8 +6,8 @@
 #include "visualizer_options.h"
 
 /**
- * page_too_large() - say that the page of @nr traces would have more than options->max_size bytes, and which
- * options make one that fits
+ * page_too_large() - say that the page of @nr traces would have more than options->max_size bytes,
+ * and which options make one that fits
  * Returns 1.
  */
 int page_too_large(const struct trace *const *traces, const struct time_window *windows, size_t nr,

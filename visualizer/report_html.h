@@ -11,8 +11,8 @@
 /**
  * report_html() - write the page of @trace to options->html
  * @other: a second trace, below it; NULL: none
- * options->window: the part that the page is about. The page has the events of the part, and of the others
- *     those that its figures need (page_part.h)
+ * options->window: the part that the page is about. The page has the events of the part, and of the
+ *     others those that its figures need (page_part.h)
  * The same trace makes the same bytes. Returns 0; 1 after a message, with nothing written.
  */
 int report_html(const struct trace *trace, const struct trace *other, const struct visualizer_options *options);

@@ -4,7 +4,7 @@
 /* whole_trace.h - figures of the whole trace, which a part of it (trace_write_part()) carries. */
 #include <trace/analysis.h>
 
-/** whole_trace_events() - trace_info.events; whole_trace_contradictions() - those of the analysis */
+/** whole_trace_events() - trace_info.events. whole_trace_contradictions() - of the analysis */
 uint64_t whole_trace_events(const struct trace *trace);
 uint64_t whole_trace_contradictions(const struct trace *trace, const struct trace_analysis *analysis);
 #endif

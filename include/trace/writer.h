@@ -265,14 +265,14 @@ struct trace_part {
 	uint64_t contradictions;
 };
 /**
- * trace_write_part() - write a smaller trace, in which an analysis of a window inside of @part finds
- *     nearly always what it finds in @trace
+ * trace_write_part() - write a smaller trace, in which an analysis of a window inside of @part
+ *     finds nearly always what it finds in @trace
  * @fd: an empty file, open for writing
- * Before and after the part the copy has the start state, what changes processes, files and sockets,
- * the events of programs, and the calls, waits and interrupts that are in progress at the two ends.
- * In between it has switches of its own where others are left out, so that each event still belongs
- * to its thread. That is a proposal: a caller compares the figures, and takes another detail or a
- * longer part where they differ. The same part of the same trace makes the same bytes.
+ * Before and after the part the copy has the start state, what changes processes, files and
+ * sockets, the events of programs, and the calls, waits and interrupts that are in progress at the
+ * two ends. In between it has switches of its own where others are left out, so that each event
+ * still belongs to its thread. That is a proposal: a caller compares the figures, and takes another
+ * detail or a longer part where they differ. The same part of the same trace makes the same bytes.
  * Returns 0; -ENOTSUP: the trace is not finished, is damaged, of another version or has losses that
  * a copy cannot declare; -ENOMEM; or the negative errno of the write.
  */

@@ -127,7 +127,7 @@ static void parts_of_random_stories_have_the_figures_of_the_whole(void)
 	CU_ASSERT(nr_smaller * 2 * unit_step(5) > NR_STORIES);
 }
 
-/* Two threads pass a byte to and fro; a third one waits from the begin to behind the end of the part. */
+/* Two threads pass a byte to and fro; a third one waits from the begin to behind the part's end. */
 static struct trace *ping_pong(uint32_t nr)
 {
 	struct tb *tb = tb_new();
