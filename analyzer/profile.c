@@ -129,33 +129,45 @@ struct stack {
 	uint32_t caller;
 };
 
-static void push(struct stack *stack, uint64_t address, bool in_kernel, bool is_claimed)
+static void push(struct stack *stack, uint64_t address, uint32_t flags)
 {
 	uint32_t frame = frame_add(&stack->profile->frames,
 				   &(struct stack_frame){.address = address,
 							 .caller = stack->caller,
-							 .owner = stack->owner & ((1u << 30) - 1),
-							 .flags = (in_kernel ? FRAME_IN_KERNEL : 0) |
-								  (is_claimed ? FRAME_IS_CLAIMED : 0)});
+							 .owner = stack->owner & FRAME_MAX_OWNER,
+							 .flags = flags & 7});
 
 	if (frame != NO_FRAME)
 		stack->caller = frame;
 }
 
-/* @first_is_exact: the first address is where the thread left user mode */
-static void push_list(struct stack *stack, const char *field, bool in_kernel, bool first_is_exact)
+/**
+ * struct address_list - a field of a sample: return addresses, innermost first
+ * @flags: FRAME_* of all of them. @first: of the first one. @is_cut: there were more
+ */
+struct address_list {
+	const char *field;
+	uint32_t flags, first;
+	bool is_cut;
+};
+
+static void push_list(struct stack *stack, const struct address_list *list)
 {
 	size_t bytes;
-	const unsigned char *list = trace_event_bytes(stack->event, trace_type_field(stack->event->type, field),
-						      &bytes);
+	const unsigned char *addresses = trace_event_bytes(stack->event,
+							   trace_type_field(stack->event->type, list->field), &bytes);
+	size_t nr = addresses ? bytes / sizeof(uint64_t) : 0;
 
-	for (size_t nr = list ? bytes / sizeof(uint64_t) : 0; nr-- > 0;) {
+	for (size_t i = nr; i-- > 0;) {
 		uint64_t address;
 
-		memcpy(&address, list + nr * sizeof(address), sizeof(address));
-		push(stack, address, in_kernel, !in_kernel && !(first_is_exact && nr == 0));
+		memcpy(&address, addresses + i * sizeof(address), sizeof(address));
+		push(stack, address,
+		     (i ? list->flags : list->first) | (i + 1 == nr && list->is_cut ? FRAME_IS_CUT : 0));
 	}
 }
+
+enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2 }; /* trace_sample.cut */
 
 static uint32_t stack_of(struct trace_profile *profile, const struct trace_event *event,
 			 const struct trace_thread *thread, const struct trace_sample *sample)
@@ -163,9 +175,16 @@ static uint32_t stack_of(struct trace_profile *profile, const struct trace_event
 	struct stack stack = {.profile = profile, .event = event, .caller = NO_FRAME};
 
 	stack.owner = owner_of(profile, thread, event->ts_ns);
-	push_list(&stack, "user", false, !sample->in_user);
-	push_list(&stack, "kernel", true, false);
-	push(&stack, sample->ip, !sample->in_user, false);
+	/* the first address of a sample in the kernel is where the thread left user mode */
+	push_list(&stack, &(struct address_list){.field = "user",
+						 .flags = FRAME_IS_CLAIMED,
+						 .first = sample->in_user ? FRAME_IS_CLAIMED : 0,
+						 .is_cut = sample->cut & CUT_IN_PROGRAM});
+	push_list(&stack, &(struct address_list){.field = "kernel",
+						 .flags = FRAME_IN_KERNEL,
+						 .first = FRAME_IN_KERNEL,
+						 .is_cut = sample->cut & CUT_IN_KERNEL});
+	push(&stack, sample->ip, sample->in_user ? 0 : FRAME_IN_KERNEL);
 	return stack.caller;
 }
 
@@ -280,7 +299,8 @@ bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t numbe
 						  .tid = profile->frames.owners[frame->owner].tid,
 						  .ts_ns = profile->frames.owners[frame->owner].ts_ns,
 						  .in_kernel = frame->flags & FRAME_IN_KERNEL,
-						  .is_claimed = frame->flags & FRAME_IS_CLAIMED};
+						  .is_claimed = frame->flags & FRAME_IS_CLAIMED,
+						  .is_cut = frame->flags & FRAME_IS_CUT};
 	return true;
 }
 

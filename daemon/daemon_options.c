@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "command_word.h"
 #include "message.h"
 #include "number_parse.h"
+#include "option_elsewhere.h"
 #include "option_parse.h"
 #include "preload.h"
 #include "process_name.h"
@@ -45,8 +47,8 @@ static int apply_time(void *into, const char *value, struct trace_error *ret_err
 	if (err || !time_ns ||
 	    __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is not a time greater than 0: give seconds (-ts60), microseconds (-tu500000), "
-				 "or --time 60s, 1.5s, 500ms, 5m",
+				 "\"%s\" is not a time from 1ns to 200 years: give seconds (-ts60), microseconds "
+				 "(-tu500000), or --time 60s, 1.5s, 500ms, 5m",
 				 value);
 	return 0;
 }
@@ -75,8 +77,8 @@ static int apply_subbuf_size(void *into, const char *value, struct trace_error *
 
 	if (size_parse(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; "
-				 "smaller sizes become 16k, larger ones 16M",
+				 "\"%s\" is not a size of sub-buffers from 16k to 16M: give bytes, -b1048576, or "
+				 "--subbuf-size 1M",
 				 value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
@@ -88,10 +90,8 @@ static int apply_subbufs(void *into, const char *value, struct trace_error *ret_
 	uint64_t count;
 
 	if (number_parse(value, 65536, &count) || count < 2)
-		return error_set(
-			ret_error, -EINVAL,
-			"\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256",
-			value);
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers per CPU: give 2 to 256",
+				 value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }
@@ -107,7 +107,9 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 		return error_set(ret_error, -EINVAL, "%s %s is the second one: give only one%s", option, value,
 				 strcmp(option, "--pid") ? "" : "; --follow adds its descendants");
 	if (number_parse(value, max, ret_id) || *ret_id < min)
-		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: give a number", option, value);
+		return error_set(ret_error, -EINVAL,
+				 "%s: \"%s\" is not an id: give a number from %" PRIu64 " to %" PRIu64, option, value,
+				 min, max);
 	return 0;
 }
 
@@ -186,6 +188,11 @@ static int apply_gid(void *into, const char *value, struct trace_error *ret_erro
 	uint64_t id;
 	int err;
 
+	if (options->typed_record && !group)
+		return error_set(ret_error, -EINVAL,
+				 "-g chooses a group here, and \"%s\" is none: --sample records the code with its "
+				 "callers, for tracevisualizer --profile",
+				 value);
 	if (is_word(value))
 		return take_name("--gid", "group", value, group, group ? group->gr_gid : 0, &options->tracer.filter_gid,
 				 ret_error);
@@ -288,6 +295,8 @@ static int apply_output_letter(void *into, const char *value, struct trace_error
 {
 	struct daemon_options *options = into;
 
+	if (!value && options->typed_record)
+		return error_set(ret_error, -EINVAL, "-o: TRACE is missing; see tracedaemon --help");
 	if (!value || is_device(value)) {
 		message_note("-o is ignored: time stamps are nanoseconds of CLOCK_MONOTONIC");
 		return 0;
@@ -346,6 +355,15 @@ static int apply_control(void *into, const char *value, struct trace_error *ret_
 }
 
 /* ---- flags ---- */
+
+/* The word of perf: the letters that follow mean what they mean there, or are errors. */
+static int apply_record(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	options->typed_record = true;
+	return 0;
+}
 
 static int apply_follow(void *into, const char *value, struct trace_error *ret_error)
 {
@@ -516,6 +534,9 @@ static int apply_print_mask(void *into, const char *value, struct trace_error *r
 
 	if (value)
 		return apply_pid(options, value, ret_error); /* as in version 0.9.5: -pPID */
+	if (options->typed_record)
+		return error_set(ret_error, -EINVAL,
+				 "-p: PID is missing: record -p PID, or -P NAME, records one process");
 	return set_action(options, ACTION_PRINT_MASK, ret_error);
 }
 
@@ -642,6 +663,8 @@ static const struct option_spec option_table[] = {
 	{.name = "quiet", .apply = apply_quiet, .help = "only warnings and errors"},
 	{.name = "version", .apply = apply_version, .help = "print the version"},
 
+	{.name = "record", .apply = apply_record},
+
 	/* accepted for old scripts, and ignored */
 	{.letter = 'd', .help = "the default configuration is the default"},
 	{.letter = 'f', .help = "buffering is always lock-free"},
@@ -651,8 +674,15 @@ static const struct option_spec option_table[] = {
 
 /* clang-format on */
 
+#define FREQUENCY_ADVICE "every event is recorded, without a frequency; --sample=1ms adds samples of the code"
+
 static const struct option_habit habits[] = {
-	{"record", "", NULL},
+	{"record", "--record", NULL},
+	{"stat", NULL, "tracevisualizer -s TRACE has the numbers of events; tracedaemon -- stat records a command"},
+	{"top", NULL,
+	 "tracevisualizer -a --sort=cpu TRACE has the busiest processes; tracedaemon -- top records a command"},
+	{"run", NULL, "tracedaemon TRACE -- COMMAND records while a command runs"},
+	{"attach", NULL, "tracedaemon -P PID records one process, by its number or name"},
 	{"--duration", "--time", NULL},
 	{"--group", "--gid", NULL},
 	{"help", "--help", NULL},
@@ -667,8 +697,9 @@ static const struct option_habit habits[] = {
 	{"snapshot", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
 	{"dump", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
 	{"-a", NULL, "the whole machine is recorded unless -P, -u, -g or -G chooses processes: leave it out"},
-	{"-F", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
-	{"--freq", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
+	{"-F", NULL, FREQUENCY_ADVICE},
+	{"--freq", NULL, FREQUENCY_ADVICE},
+	{"--call-graph", NULL, "--sample records the code with its callers, for tracevisualizer --profile"},
 	{"--verbose", NULL, "tracectl status prints the state of the running daemon; --quiet prints less"},
 	{"--tid", NULL, "-P PID records a process with all its threads; tracevisualizer -d --pid=TID chooses one"},
 	{"--comm", NULL, "-P NAME records a process by its name; tracevisualizer --comm=NAME chooses in a trace"},
@@ -718,6 +749,15 @@ static void choose_path(struct daemon_options *options)
 	options->default_name = text_trace_name();
 	options->output.path = options->default_name.s;
 	options->output.is_default_name = true;
+}
+
+/* A name that could have been meant as something else: the daemon prints it. */
+static bool is_bare_word(const struct daemon_options *options)
+{
+	const char *path = options->output.path;
+
+	return path && options->nr_words && path == options->words[0] && !options->session.command &&
+	       !strpbrk(path, "./-");
 }
 
 static bool is_stdout(const char *path)
@@ -774,6 +814,10 @@ static int check_action(const struct daemon_options *options, struct trace_error
 				 "\"%s\" is no process id: -P NAME or -P PID records one process, -p alone prints the "
 				 "events of the running daemon",
 				 options->output.path);
+	if (options->output.path && options->action != ACTION_SNAPSHOT)
+		return error_set(ret_error, -EINVAL,
+				 "%s writes no trace: leave out %s, or save the flight recorder with -j",
+				 action_letter(options->action), options->output.path);
 	if (session->background)
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
 				 options->flight ? "-k" : "--background", action_letter(options->action));
@@ -908,8 +952,11 @@ static int check_command(const struct daemon_options *options, char **words, str
 static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
-	int err = check_command(options, words, ret_error);
+	bool is_name = options->nr_words || options->output.path || options->action == ACTION_SNAPSHOT;
+	int err = is_name ? 0 : option_check_word(&daemon_program, *words, ret_error);
 
+	if (!err)
+		err = check_command(options, words, ret_error);
 	if (err)
 		return err;
 	if (options->nr_words == OPTIONS_MAX_WORDS)
@@ -924,6 +971,8 @@ static int take_command(void *into, char **words, struct trace_error *ret_error)
 
 	if (!*words)
 		return error_set(ret_error, -EINVAL, "a command is missing after --");
+	if (!**words)
+		return error_set(ret_error, -EINVAL, "the command after -- is an empty word");
 	options->session.command = words;
 	return 0;
 }
@@ -977,6 +1026,7 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 		options->session.background = false;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
 	options->saves.path = options->output.path;
+	options->output.is_bare_word = is_bare_word(options);
 	options->tracer.overwrite = options->flight && !options->keep.keep_ns;
 	if (!options->output.path && !options->flight)
 		choose_path(options);

@@ -118,7 +118,12 @@ static int session_of(struct view_session *session, const struct trace *trace, c
 {
 	int result = view_session_begin(session, trace, options);
 
-	return !result && view_session_step(session, UINT64_MAX) < 0 ? 1 : result;
+	if (result)
+		return result;
+	do
+		result = view_session_step(session, 1, 1);
+	while (!result);
+	return result < 0 ? 1 : 0;
 }
 
 static bool is_same(const struct comparison *comparison, const struct trace *part,

@@ -62,6 +62,7 @@ struct trace_profile_frame {
 	uint64_t ts_ns;
 	bool in_kernel;
 	bool is_claimed;
+	bool is_cut;
 };
 /** trace_profile_get_frame() - false: there is no such frame */
 bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t number,

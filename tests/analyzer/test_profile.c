@@ -6,6 +6,7 @@
 #include <trace/profile.h>
 #include "analysis_case.h"
 #include "random_story.h"
+#include "sample_case.h"
 #include "unit.h"
 
 #define F1	 0x401000ull
@@ -14,34 +15,6 @@
 #define IN_READ	 0xffffffff81000100ull
 #define IN_ENTRY 0xffffffff81000200ull
 #define TIMER	 TRACE_VECTOR_LOCAL_TIMER
-#define MAX_LIST 8
-
-/** struct lists - return addresses, innermost first */
-struct lists {
-	uint64_t kernel[MAX_LIST], user[MAX_LIST];
-	size_t nr_kernel, nr_user;
-};
-
-static void add_sample(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint64_t ip,
-		       const struct lists *lists)
-{
-	static const struct lists none;
-	const struct lists *l = lists ? lists : &none;
-	uint32_t at = sizeof(struct trace_sample), kernel = (uint32_t)(8 * l->nr_kernel),
-		 user = (uint32_t)(8 * l->nr_user);
-	struct {
-		struct trace_sample sample;
-		uint64_t addresses[2 * MAX_LIST];
-	} payload = {.sample = {.tid = tid,
-				.in_user = !(ip >> 63),
-				.kernel = at | kernel << 16,
-				.user = (at + kernel) | user << 16,
-				.ip = ip}};
-
-	memcpy(payload.addresses, l->kernel, kernel);
-	memcpy(payload.addresses + l->nr_kernel, l->user, user);
-	tb_event(tb, cpu, ts_ns, TRACE_EV_sample, &payload, at + kernel + user, NULL);
-}
 
 /* A sample with the interrupt of its timer around it, of 10 ns */
 static void add_timer(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint64_t ip)
@@ -248,9 +221,37 @@ static void a_stack_is_a_way_through_the_frames(void)
 		CU_ASSERT_EQUAL(frame.in_kernel, expected[i].in_kernel);
 		CU_ASSERT_EQUAL(frame.is_claimed, expected[i].is_claimed);
 		CU_ASSERT_EQUAL(frame.tid, 10);
+		CU_ASSERT_FALSE(frame.is_cut);
 		number = frame.caller;
 	}
 	CU_ASSERT_EQUAL(number, TRACE_PROFILE_NO_FRAME);
+	profile_case_free(&p);
+}
+
+/* The outermost address of the list that was too long */
+static void a_cut_stack_says_where_frames_are_missing(void)
+{
+	static const struct lists lists = {.kernel = {IN_ENTRY}, .nr_kernel = 1, .user = {F1, CALLER}, .nr_user = 2};
+	struct profile_case p = profile_case_new();
+	struct trace_profile_frame frame;
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	tb_sys_enter(p.c.tb, 0, 2100, SYS_read, 0, 0, 0);
+	for (uint8_t cut = 1; cut <= 2; cut++) {
+		struct lists cut_lists = lists;
+
+		cut_lists.cut = cut;
+		add_sample(p.c.tb, 0, 2500 + cut, 10, IN_READ + cut, &cut_lists);
+	}
+	tb_sys_exit(p.c.tb, 0, 3000, 0);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	for (uint8_t cut = 1; cut <= 2; cut++) {
+		uint32_t number = share_of(&p, 10, TRACE_STATE_SYSCALL, "read", IN_READ + cut).frame;
+
+		for (; trace_profile_get_frame(p.profile, number, &frame); number = frame.caller)
+			CU_ASSERT_EQUAL(frame.is_cut, frame.address == (cut == 1 ? IN_ENTRY : CALLER));
+	}
 	profile_case_free(&p);
 }
 
@@ -369,6 +370,7 @@ int main(int argc, char **argv)
 		CASE(waits_have_what_they_were_for),
 		CASE(time_before_the_first_event_of_a_thread_gets_its_mode_later),
 		CASE(a_stack_is_a_way_through_the_frames),
+		CASE(a_cut_stack_says_where_frames_are_missing),
 		CASE(an_exec_gives_addresses_another_meaning),
 		CASE(a_window_has_its_own_samples_and_times),
 		CASE(a_profile_comes_before_the_pass),
