@@ -33,6 +33,12 @@ static const char *name_of(const struct trace_cpu_wait *wait)
 	return wait->process ? process_program(wait->process) : wait->title;
 }
 
+/* One of the waits to be added up, and its name_of(). */
+struct named_wait {
+	const char *name;
+	const struct trace_cpu_wait *wait;
+};
+
 static uint32_t starter_pid(const struct trace_cpu_wait *wait)
 {
 	const struct trace_process *starter = wait->process ? trace_process_starter(wait->process) : NULL;
@@ -60,11 +66,12 @@ static int by_thread(const struct trace_thread *left, const struct trace_thread 
 
 static int by_origin(const void *left, const void *right, void *own_pid)
 {
-	const struct trace_cpu_wait *l = left, *r = right;
+	const struct named_wait *one = left, *other = right;
+	const struct trace_cpu_wait *l = one->wait, *r = other->wait;
 	int order = (int)is_alone(r, own_pid) - (int)is_alone(l, own_pid);
 
 	if (!order)
-		order = strcmp(name_of(l), name_of(r));
+		order = strcmp(one->name, other->name);
 	if (order)
 		return order;
 	if (starter_pid(l) != starter_pid(r))
@@ -103,25 +110,25 @@ static void taker_add(struct cpu_taker *taker, const struct trace_cpu_wait *wait
 }
 
 /* How many of @waits from the first one on have its title and starter. */
-static size_t run_of(const struct trace_cpu_wait *waits, size_t nr)
+static size_t run_of(const struct named_wait *waits, size_t nr)
 {
 	size_t run = 1;
 
-	while (run < nr && waits[run].process && starter_pid(&waits[run]) &&
-	       strcmp(name_of(&waits[run]), name_of(waits)) == 0 &&
-	       trace_process_starter(waits[run].process) == trace_process_starter(waits->process))
+	while (run < nr && waits[run].wait->process && starter_pid(waits[run].wait) &&
+	       strcmp(waits[run].name, waits->name) == 0 &&
+	       trace_process_starter(waits[run].wait->process) == trace_process_starter(waits->wait->process))
 		run++;
 	return run;
 }
 
 /* A process has several waits if its own threads took the CPU from each other. */
-static bool is_one_process(const struct trace_cpu_wait *waits, size_t nr)
+static bool is_one_process(const struct named_wait *waits, size_t nr)
 {
-	return waits[0].pid == waits[nr - 1].pid; /* sorted */
+	return waits[0].wait->pid == waits[nr - 1].wait->pid; /* sorted */
 }
 
 /* Sums of the @nr waits of one title; returns their number. */
-static size_t add_title(const struct trace_cpu_wait *waits, size_t nr, struct cpu_taker *list)
+static size_t add_title(const struct named_wait *waits, size_t nr, struct cpu_taker *list)
 {
 	struct cpu_taker others = {0};
 	size_t sums = 0;
@@ -131,12 +138,12 @@ static size_t add_title(const struct trace_cpu_wait *waits, size_t nr, struct cp
 
 		if (is_one_process(&waits[i], run)) {
 			for (; run; run--)
-				taker_add(&others, &waits[i++]);
+				taker_add(&others, waits[i++].wait);
 			continue;
 		}
 		list[sums] = (struct cpu_taker){0};
 		for (; run; run--)
-			taker_add(&list[sums], &waits[i++]);
+			taker_add(&list[sums], waits[i++].wait);
 		sums++;
 	}
 	if (others.nr)
@@ -144,22 +151,24 @@ static size_t add_title(const struct trace_cpu_wait *waits, size_t nr, struct cp
 	return sums;
 }
 
-static bool are_one_sum(const struct trace_cpu_wait *one, const struct trace_cpu_wait *other, uint32_t own_pid)
+static bool are_one_sum(const struct named_wait *one, const struct named_wait *other, uint32_t own_pid)
 {
-	if (is_alone(one, &own_pid))
-		return one->thread && other->thread && other->pid == own_pid &&
-		       strcmp(trace_thread_comm(one->thread), trace_thread_comm(other->thread)) == 0;
-	return strcmp(name_of(one), name_of(other)) == 0;
+	const struct trace_cpu_wait *l = one->wait, *r = other->wait;
+
+	if (is_alone(l, &own_pid))
+		return l->thread && r->thread && r->pid == own_pid &&
+		       strcmp(trace_thread_comm(l->thread), trace_thread_comm(r->thread)) == 0;
+	return strcmp(one->name, other->name) == 0;
 }
 
 struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint32_t own_pid, size_t *ret_nr)
 {
-	struct trace_cpu_wait *sorted = memory_take(nr + 1, sizeof(*sorted));
+	struct named_wait *sorted = memory_take(nr + 1, sizeof(*sorted));
 	struct cpu_taker *list = memory_take(nr + 1, sizeof(*list));
 	size_t sums = 0, same;
 
-	if (nr)
-		memcpy(sorted, waits, nr * sizeof(*sorted));
+	for (size_t i = 0; i < nr; i++)
+		sorted[i] = (struct named_wait){.name = name_of(&waits[i]), .wait = &waits[i]};
 	memory_sort(sorted, nr, sizeof(*sorted), by_origin, &own_pid);
 	for (size_t i = 0; i < nr; i += same) {
 		same = 1;

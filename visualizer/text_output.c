@@ -18,8 +18,13 @@ size_t text_width(const char *text)
 	size_t width = 0;
 
 	for (; *text; text = g_utf8_next_char(text)) {
-		gunichar c = g_utf8_get_char(text);
+		gunichar c;
 
+		if (*text >= ' ' && *text <= '~') { /* nearly all */
+			width++;
+			continue;
+		}
+		c = g_utf8_get_char(text);
 		width += !has_columns		    ? 1
 			 : *text == '\t'	    ? 8 - width % 8
 			 : g_unichar_iszerowidth(c) ? 0
@@ -88,12 +93,14 @@ static const char *path_in(const char *text)
 
 char *text_cut_cell(const char *text, size_t width)
 {
-	const char *number = last_number(text), *path = path_in(text), *left_out = left_out_mark(width);
+	const char *number, *path, *left_out = left_out_mark(width);
 	struct string cut = {0};
 	char *head, *shown;
 
-	if (text_width(text) <= width || *text == '/')
+	if (*text == '/' || text_width(text) <= width)
 		return text_cut(text, width);
+	number = last_number(text);
+	path = path_in(text);
 	if (number && text_width(number) + 2 * NARROW <= width) {
 		head = memory_copy(text, (size_t)(number - text));
 		shown = text_cut_cell(head, width - text_width(number));
