@@ -613,6 +613,11 @@ static void note_cpu_holder(struct trace_history *history, uint32_t cpu, uint64_
 	}
 	series->end = to;
 }
+void history_thread(struct trace_history *history, const struct trace_thread *thread)
+{
+	if (!history->failed)
+		timeline_get(history, thread);
+}
 
 /*
  * Note the lock of a wait: it has a @path, or it is an argument of the call that is about to end.

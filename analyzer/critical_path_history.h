@@ -111,6 +111,8 @@ struct trace_history {
  * has none
  */
 uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread);
+/** history_thread() - number @thread now, before its first interval */
+void history_thread(struct trace_history *history, const struct trace_thread *thread);
 /** history_set_timeline() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
 int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
 /** history_prefetch() - a soon_fn, as hooks.h explains it */

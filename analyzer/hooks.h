@@ -56,6 +56,9 @@ struct hook_list {
 	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
 	soon_fn soon;	      /* NULL: none */
 	void *cpu_time_data;  /* of both */
+	/* a thread is known from now on; NULL: none */
+	void (*new_thread)(void *data, const struct trace_thread *thread);
+	void *new_thread_data;
 };
 
 /* Does a hook want intervals of @state? */

@@ -183,6 +183,8 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	process->nr_living++;
 	if (process->has_left_living)
 		wakers_revive(a, process);
+	if (a->hooks.new_thread)
+		a->hooks.new_thread(a->hooks.new_thread_data, thread);
 	return thread;
 }
 

@@ -70,6 +70,18 @@ static void on_soon(void *data, const struct trace_thread *thread, bool is_next)
 
 /* ---- threads and processes ---- */
 
+/*
+ * Threads are numbered as they appear, not as their first intervals end: a part of a trace
+ * (trace_write_part()) has other intervals before the part, and the same numbers.
+ */
+static void on_new_thread(void *data, const struct trace_thread *thread)
+{
+	struct trace_view *view = data;
+
+	if (!(thread->flags & THREAD_FILTERED))
+		history_thread(view->history, thread);
+}
+
 static uint32_t process_row(struct trace_view *view, const struct trace_process *process)
 {
 	struct view_process_row *row = table_add(&view->process_by_pointer, sizeof(*row), (uintptr_t)process);
@@ -242,6 +254,8 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 	analysis->hooks.cpu_time = on_cpu_time;
 	analysis->hooks.soon = on_soon;
 	analysis->hooks.cpu_time_data = view;
+	analysis->hooks.new_thread = on_new_thread;
+	analysis->hooks.new_thread_data = view;
 	return view;
 }
 
@@ -251,6 +265,7 @@ struct trace_view *trace_view_free(struct trace_view *view)
 		return NULL;
 	if (view->analysis->hooks.cpu_time_data == view) {
 		view->analysis->hooks.cpu_time = NULL;
+		view->analysis->hooks.new_thread = NULL;
 		view->analysis->hooks.soon = NULL;
 	}
 	trace_history_free(view->history);

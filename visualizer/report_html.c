@@ -21,6 +21,8 @@
 #include "number_text.h"
 #include "packed.h"
 #include "page_engine.h"
+#include "page_part.h"
+#include "page_size.h"
 #include "report_html.h"
 #include "whole_file.h"
 
@@ -29,19 +31,21 @@
 
 /* ---- the trace ---- */
 
-static int too_large(const struct visualizer_options *options)
-{
-	return complain(
-		1,
-		"the page would have more than %s, and nothing was written: --max-size allows more, tracevisualizer "
-		"--view shows the trace without a page, and a shorter recording makes a smaller one",
-		number_bytes(options->max_size).s);
-}
+/** struct html_page - one trace, or two under each other. @packed: what the page has of them */
+struct html_page {
+	const struct trace *traces[2];
+	struct time_window windows[2];
+	struct packed packed[2];
+	size_t nr;
+	bool is_anonymous;
+};
 
-static int pack_trace(const struct trace *trace, const struct visualizer_options *options, struct packed *ret_packed)
+static int pack_trace(const struct trace *trace, const struct html_page *page, const struct visualizer_options *options,
+		      struct packed *ret_packed)
 {
 	int fd = memfd_create("page", MFD_CLOEXEC), result = 0;
 	struct trace_error error = {0};
+	size_t most = options->max_size / 4 * 3;
 	off_t bytes;
 	void *raw;
 
@@ -49,14 +53,15 @@ static int pack_trace(const struct trace *trace, const struct visualizer_options
 		return complain(1, "no memory for the page: %s", strerror(errno));
 	if ((options->anonymous ? trace_write_anonymous
 				: trace_write_unpacked)(trace, fd, options->max_size * UNPACKED_TIMES, &error) < 0)
-		result = error.code == -EFBIG ? too_large(options) : complain_of_error(&error);
+		result = error.code == -EFBIG ? page_too_large(page->traces, page->windows, page->nr, options)
+					      : complain_of_error(&error);
 	bytes = lseek(fd, 0, SEEK_END);
 	raw = result ? MAP_FAILED : mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (!result && raw == MAP_FAILED)
 		result = complain(1, "no memory for the page: %s", strerror(errno));
 	/* three quarters: base64 needs four characters for three bytes */
-	if (!result && !packed_make(raw, (size_t)bytes, options->max_size / 4 * 3, ret_packed))
-		result = too_large(options);
+	if (!result && !packed_make(raw, (size_t)bytes, most - page->packed[0].size, ret_packed))
+		result = page_too_large(page->traces, page->windows, page->nr, options);
 	if (raw != MAP_FAILED)
 		munmap(raw, (size_t)bytes);
 	close(fd);
@@ -65,11 +70,11 @@ static int pack_trace(const struct trace *trace, const struct visualizer_options
 
 /* ---- the page ---- */
 
-static void put_base64(FILE *out, const char *id, const void *bytes, size_t size)
+static void put_base64(FILE *out, const char *id, const char *suffix, const void *bytes, size_t size)
 {
 	char text[PIECE_BYTES / 3 * 4 + 8];
 
-	fprintf(out, "<script type=\"application/octet-stream\" id=\"%s\">", id);
+	fprintf(out, "<script type=\"application/octet-stream\" id=\"%s%s\">", id, suffix);
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {
 		size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES, length;
 		gint state = 0, save = 0;
@@ -145,7 +150,7 @@ static void put_policy(FILE *out)
 }
 
 /* In a script element "</script" would end the name. */
-static void put_name(FILE *out, const char *path)
+static void put_name(FILE *out, const char *suffix, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *json = NULL;
@@ -157,7 +162,7 @@ static void put_name(FILE *out, const char *path)
 	json_string(&(struct json){.out = memory}, slash ? slash + 1 : path);
 	if (fclose(memory) != 0)
 		memory_end();
-	fputs("<script type=\"application/json\" id=\"trace-name\">", out);
+	fprintf(out, "<script type=\"application/json\" id=\"trace-name%s\">", suffix);
 	for (const char *at = json; *at; at++)
 		if (*at == '<')
 			fputs("\\u003c", out);
@@ -168,35 +173,19 @@ static void put_name(FILE *out, const char *path)
 }
 
 /* The window that the page is about; 0: it has no such end. */
-static void put_window(FILE *out, const struct time_window *window)
+static void put_window(FILE *out, const char *suffix, const struct time_window *window)
 {
 	fprintf(out,
-		"<script type=\"application/json\" id=\"trace-window\">{\"from_ns\":\"%llu\",\"to_ns\":\"%llu\"}"
+		"<script type=\"application/json\" id=\"trace-window%s\">{\"from_ns\":\"%llu\",\"to_ns\":\"%llu\"}"
 		"</script>\n",
-		window->has_from ? (unsigned long long)window->from_ns : 0,
+		suffix, window->has_from ? (unsigned long long)window->from_ns : 0,
 		window->has_to ? (unsigned long long)window->to_ns : 0);
 }
 
-static void put_parts(FILE *out, const char *name, const struct time_window *window, const struct packed *packed)
+/* The lines of @index but those that name other files; @end is put before the end of its body. */
+static void put_lines(FILE *out, const struct page_file *index, const struct html_page *page,
+		      void (*put_end)(FILE *out, const struct html_page *page))
 {
-	const struct page_file *loader = page_loader(), *engine = page_engine();
-
-	put_text(out, page_file("style.css"), "");
-	put_modules(out);
-	put_text(out, page_worker(), "");
-	put_name(out, name);
-	put_window(out, window);
-	put_base64(out, "engine", engine->bytes, engine->size);
-	put_base64(out, "trace-data", packed->bytes, packed->size);
-	fputs("<script>", out);
-	fwrite(loader->bytes, 1, loader->size, out);
-	fputs("</script>\n", out);
-}
-
-/* The lines of index.html; those that name other files are left out. */
-static void put_page(FILE *out, const char *name, const struct time_window *window, const struct packed *packed)
-{
-	const struct page_file *index = page_file("index.html");
 	const char *end = index->bytes + index->size;
 
 	for (const char *line = index->bytes, *next; line < end; line = next) {
@@ -206,38 +195,91 @@ static void put_page(FILE *out, const char *name, const struct time_window *wind
 		next = line + bytes;
 		if (memmem(line, bytes, "rel=\"stylesheet\"", 16) || memmem(line, bytes, "type=\"module\"", 13))
 			continue;
-		if (memmem(line, bytes, "</body>", 7))
-			put_parts(out, name, window, packed);
+		if (put_end && memmem(line, bytes, "</body>", 7))
+			put_end(out, page);
 		fwrite(line, 1, bytes, out);
-		if (memmem(line, bytes, "<meta charset", 13))
+		if (put_end && memmem(line, bytes, "<meta charset", 13))
 			put_policy(out);
 	}
 }
 
-int report_html(const struct trace *trace, const struct time_window *window, const struct visualizer_options *options)
+/* The page of each of two traces, without scripts of its own: web/loader.js. */
+static void put_frame_page(FILE *out)
 {
-	struct packed packed = {0};
+	fputs("<script type=\"text/plain\" id=\"frame-page\">\n", out);
+	put_lines(out, page_file("index.html"), NULL, NULL);
+	fputs("</script>\n", out);
+}
+
+static void put_end(FILE *out, const struct html_page *page)
+{
+	static const char *const suffixes[] = {"-a", "-b"};
+	const struct page_file *loader = page_loader(), *engine = page_engine();
+
+	put_text(out, page_file("style.css"), "");
+	put_modules(out);
+	put_text(out, page_worker(), "");
+	if (page->nr > 1)
+		put_frame_page(out);
+	put_base64(out, "engine", "", engine->bytes, engine->size);
+	for (size_t i = 0; i < page->nr; i++) {
+		const char *suffix = page->nr > 1 ? suffixes[i] : "";
+
+		put_name(out, suffix, page->is_anonymous ? "anonymous" : trace_get_info(page->traces[i])->file);
+		put_window(out, suffix, &page->windows[i]);
+		put_base64(out, "trace-data", suffix, page->packed[i].bytes, page->packed[i].size);
+	}
+	fputs("<script>", out);
+	fwrite(loader->bytes, 1, loader->size, out);
+	fputs("</script>\n", out);
+}
+
+static int write_page(const struct html_page *page, const struct visualizer_options *options)
+{
 	struct whole_file file;
-	int result, error;
+	int result = 0, error = whole_file_open(&file, options->html);
 	long size;
+
+	if (error)
+		return complain(1, "%s cannot be written: %s", options->html, strerror(-error));
+	put_lines(file.out, page_file(page->nr > 1 ? "pair.html" : "index.html"), page, put_end);
+	size = ftell(file.out);
+	if (file.path && size > 0 && (uint64_t)size > options->max_size)
+		result = page_too_large(page->traces, page->windows, page->nr, options);
+	error = whole_file_close(&file, !result);
+	if (error && !result)
+		result = complain(1, "%s could not be written completely: %s", options->html, strerror(-error));
+	return result;
+}
+
+/* Packs trace @idx, or the part of it that the page needs. */
+static int pack_part(struct html_page *page, size_t idx, const struct visualizer_options *options)
+{
+	struct page_part part = {0};
+	int result = page_part_new(page->traces[idx], &page->windows[idx], options, &part);
+
+	if (!result)
+		result = pack_trace(part.trace ? part.trace : page->traces[idx], page, options, &page->packed[idx]);
+	page_part_free(&part);
+	return result;
+}
+
+int report_html(const struct trace *trace, const struct trace *other, const struct visualizer_options *options)
+{
+	struct html_page page = {.traces = {trace, other}, .nr = other ? 2 : 1, .is_anonymous = options->anonymous};
+	int result = 0;
 
 	if (!page_engine())
 		return complain(1,
 				"--html is not in this program: it was built without clang-14, lld-14, wasi-libc and "
 				"libclang-rt-14-dev-wasm32; tracevisualizer --view shows the trace");
-	result = pack_trace(trace, options, &packed);
-	if (result)
-		return result;
-	error = whole_file_open(&file, options->html);
-	if (error)
-		return complain(1, "%s cannot be written: %s", options->html, strerror(-error));
-	put_page(file.out, options->anonymous ? "anonymous" : trace_get_info(trace)->file, window, &packed);
-	size = ftell(file.out);
-	if (file.path && size > 0 && (uint64_t)size > options->max_size)
-		result = too_large(options);
-	error = whole_file_close(&file, !result);
-	free(packed.bytes);
-	if (error && !result)
-		result = complain(1, "%s could not be written completely: %s", options->html, strerror(-error));
+	for (size_t i = 0; i < page.nr && !result; i++)
+		result = time_window_of(page.traces[i], &options->window, &page.windows[i]);
+	for (size_t i = 0; i < page.nr && !result; i++)
+		result = pack_part(&page, i, options);
+	if (!result)
+		result = write_page(&page, options);
+	for (size_t i = 0; i < page.nr; i++)
+		free(page.packed[i].bytes);
 	return result;
 }

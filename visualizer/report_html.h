@@ -2,18 +2,18 @@
 #ifndef VISUALIZER_REPORT_HTML_H
 #define VISUALIZER_REPORT_HTML_H
 /*
- * report_html.h - --html: one file with the page, its engine and the whole trace, which a browser
- * shows without a network.
+ * report_html.h - --html: one file with the page, its engine and the trace, which a browser shows
+ * without a network.
  */
 #include <trace/reader.h>
 #include "visualizer_options.h"
 
-struct time_window;
 /**
  * report_html() - write the page of @trace to options->html
- * @window: the part that the page is about. The page has the events before it, from which the state
- *     at its begin follows, and those after it, which end its waits
+ * @other: a second trace, below it; NULL: none
+ * options->window: the part that the page is about. The page has the events of the part, and of the
+ *     others those that its figures need (page_part.h)
  * The same trace makes the same bytes. Returns 0; 1 after a message, with nothing written.
  */
-int report_html(const struct trace *trace, const struct time_window *window, const struct visualizer_options *options);
+int report_html(const struct trace *trace, const struct trace *other, const struct visualizer_options *options);
 #endif

@@ -25,6 +25,7 @@
 #include "report_work.h"
 #include "thread_choice.h"
 #include "wait_json.h"
+#include "whole_trace.h"
 
 /* ---- the trace ---- */
 
@@ -52,7 +53,7 @@ static void put_gaps(struct json *json, const struct report *report)
 /* Reading may find a damaged chunk: its events are counted as lost, too. */
 static uint64_t readable_events(const struct report *report)
 {
-	uint64_t events = trace_get_info(report->trace)->events;
+	uint64_t events = whole_trace_events(report->trace);
 
 	for (size_t i = 0; i < trace_analysis_nr_late_gaps(report->analysis); i++)
 		events -= trace_analysis_get_late_gap(report->analysis, i)->lost;
@@ -88,7 +89,7 @@ static void put_trace(struct json *json, const struct report *report)
 		json_bool(json, "command_has_ended", command_has_ended(&report->command));
 		json_u64(json, "command_ran_ns", command_ran_ns(&report->command));
 	}
-	json_u64(json, "contradictions", trace_analysis_inconsistencies(report->analysis));
+	json_u64(json, "contradictions", whole_trace_contradictions(report->trace, report->analysis));
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
 	json_bool(json, "sees_wakeups", trace_analysis_sees_wakeups(report->analysis));
 	json_bool(json, "sees_calls", trace_analysis_sees_calls(report->analysis));

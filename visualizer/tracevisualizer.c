@@ -390,7 +390,7 @@ static bool has_report(const struct visualizer_options *options)
 	       options->reports.slowest || options->reports.profile;
 }
 
-/* The view of a trace, or of two. */
+/* The view of a trace, or of two, or the page of --html. */
 static int run_view(const struct trace *trace, const struct visualizer_options *options)
 {
 	struct trace *other = NULL;
@@ -403,7 +403,7 @@ static int run_view(const struct trace *trace, const struct visualizer_options *
 			return complain_of_error(&error);
 		warn_losses(other);
 	}
-	result = view_serve(trace, other, options);
+	result = options->html ? report_html(trace, other, options) : view_serve(trace, other, options);
 	trace_close(other);
 	return result;
 }
@@ -426,7 +426,7 @@ static int run(const struct visualizer_options *options)
 	result = time_window_of(trace, &options->window, &report.window);
 	if (options->reports.view || options->html) {
 		if (!result)
-			result = options->html ? report_html(trace, &report.window, options) : run_view(trace, options);
+			result = run_view(trace, options);
 		trace_close(trace);
 		return result;
 	}

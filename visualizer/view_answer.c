@@ -11,6 +11,7 @@
 #include "view_scopes.h"
 #include "view_shares.h"
 #include "view_span.h"
+#include "whole_trace.h"
 
 #define MAX_GAPS 2000u
 
@@ -149,6 +150,16 @@ static void put_part(struct json *json, const struct view_session *session)
 	json_close(json, "}");
 }
 
+/* When the command executed its program; only if it is sure, and in the window. */
+static void put_command_from(const struct view_session *session, struct json *json)
+{
+	const struct report_command *command = &session->report.command;
+
+	if (command->process && command->is_sure && command->exec_ns >= session->start &&
+	    command->exec_ns < session->end)
+		json_time(json, session, "command_from", command->exec_ns);
+}
+
 static void put_about(struct view_session *session, struct view_question *question, struct json *json)
 {
 	const struct trace *trace = session->report.trace;
@@ -164,12 +175,13 @@ static void put_about(struct view_session *session, struct view_question *questi
 	json_text(json, "machine", info->machine);
 	json_text(json, "recorder", recorder ? recorder : "");
 	json_text(json, "command", command ? command : "");
+	put_command_from(session, json);
 	put_long(json, "start_ns", session->start);
 	put_long(json, "start_realtime_ns",
 		 info->start_realtime_ns ? info->start_realtime_ns + (session->start - info->start_ns) : 0);
 	put_progress(session, question, json);
 	put_part(json, session);
-	json_u64(json, "events", info->events);
+	json_u64(json, "events", whole_trace_events(trace));
 	json_u64(json, "lost", losses_lost(trace, session->report.analysis, &(size_t){0}));
 	json_u64(json, "nr_cpus", info->nr_cpus);
 	json_bool(json, "clean_end", info->clean_end);

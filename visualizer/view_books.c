@@ -99,7 +99,7 @@ static void put_lines(struct json *json, char *lines)
 void view_events(struct view_session *session, struct view_question *question, FILE *out)
 {
 	struct view_window window = view_window_asked(session, question);
-	uint64_t max = question_number(question, "max", 1000), next;
+	uint64_t max = question_number(question, "max", 1000), next, start, end;
 	struct visualizer_options options = session->options;
 	struct report report = {.options = &options, .trace = session->report.trace};
 	struct json json = {.out = out, .first = true};
@@ -109,7 +109,8 @@ void view_events(struct view_session *session, struct view_question *question, F
 	if (*question->error)
 		return;
 	/* the end is excluded, and the last event of a trace is at its end */
-	if (window.to == session->end)
+	trace_analysis_window(session->report.analysis, &start, &end);
+	if (window.to == end)
 		window.to = UINT64_MAX;
 	next = time_after(report.trace, window.from, window.to, max < MAX_EVENTS ? max : MAX_EVENTS);
 	options.reports = (struct report_choice){.list = true, .list_json = true};

@@ -68,7 +68,8 @@ char *view_store_notes(struct view_session *session)
 	if (session->answer.thread && trace_view_row_of(session->view, session->answer.thread, &id))
 		string_addf(&notes, "answer %u %llu\n", id.index, (unsigned long long)session->answer.from_ns);
 	if (report->command.process)
-		string_addf(&notes, "command %zu\n", number_of(report->analysis, report->command.process));
+		string_addf(&notes, "command %zu %llu %d\n", number_of(report->analysis, report->command.process),
+			    (unsigned long long)report->command.exec_ns, report->command.is_sure);
 	note_clients(&notes, report);
 	return string_take(&notes);
 }
@@ -135,6 +136,13 @@ static void read_client(struct view_session *session, struct reading *notes)
 	report->only_clients = session->clients;
 }
 
+static void read_command(struct report_command *command, struct reading *notes)
+{
+	command->process = trace_get_process(command->analysis, number(notes, ' '));
+	command->exec_ns = number(notes, ' ');
+	command->is_sure = number(notes, '\n');
+}
+
 static bool read_notes(struct view_session *session)
 {
 	size_t nr;
@@ -147,8 +155,7 @@ static bool read_notes(struct view_session *session)
 		if (begins(&notes, "answer "))
 			read_answer(session, &notes);
 		else if (begins(&notes, "command "))
-			session->report.command.process = trace_get_process(session->report.analysis,
-									    number(&notes, '\n'));
+			read_command(&session->report.command, &notes);
 		else if (begins(&notes, "client "))
 			read_client(session, &notes);
 		else

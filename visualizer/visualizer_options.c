@@ -746,7 +746,7 @@ static int take_positionals(struct visualizer_options *options)
 		options->other_trace = words[1];
 		return nr > 1 ? 0 : complain_of_word("option", "--diff", "needs two traces");
 	}
-	if (options->reports.view && nr == 2) {
+	if ((options->reports.view || options->html) && nr == 2) {
 		options->other_trace = words[1];
 		return 0;
 	}
@@ -755,7 +755,8 @@ static int take_positionals(struct visualizer_options *options)
 	    access(words[0], F_OK) != 0)
 		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0], words[0]);
 	if (options->proc && options_is_trace(options->proc))
-		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s, or --view with both",
+		return complain(2,
+				"'%s' is another trace; one at a time, or --diff %s %s, or --view or --html with both",
 				words[1], words[0], words[1]);
 	if (nr == 2 && access(words[1], F_OK) != 0)
 		return complain(2, "'%s' is not a process list; to write the report there use --output %s", words[1],

@@ -431,6 +431,9 @@ enum trace_info_key {
 	/* program that recorded, version and revision: "tracedaemon 0.2.0 (06c18c24abcd)"; NULL:
 	 * an older recorder */
 	TRACE_INFO_RECORDER = 10,
+	/* "EVENTS CONTRADICTIONS" of the whole trace, in decimal, in a part that
+	 * trace_write_part() wrote; NULL: the trace is whole */
+	TRACE_INFO_PART = 11,
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */

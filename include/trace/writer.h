@@ -240,6 +240,45 @@ int trace_write_unpacked(const struct trace *trace, int fd, uint64_t most_bytes,
 int trace_write_anonymous(const struct trace *trace, int fd, uint64_t most_bytes,
 			  struct trace_error *ret_error) TRACE_NODISCARD;
 
+/**
+ * enum trace_part_detail - what is kept of the events before and after a part
+ * TRACE_PART_STATE: what is needed for the state at its begin, and to end what is in progress
+ * TRACE_PART_SWITCHES: also all switches and wakeups: on a busy machine, what is known of the
+ *     threads that had a CPU depends on how many waited for it, and how long
+ * TRACE_PART_CALLS: also all system calls, sockets, block devices and work. Only page faults,
+ *     interrupts, timers and memory are left out
+ */
+enum trace_part_detail { TRACE_PART_STATE = 0, TRACE_PART_SWITCHES = 1, TRACE_PART_CALLS = 2 };
+/**
+ * struct trace_part - a part of a trace, ns of its clock
+ * @size: sizeof of the caller's struct: later versions add fields at the end
+ * @from_ns, @to_ns: all events in it are kept, both ends included
+ * @detail: enum trace_part_detail
+ * @contradictions: of the whole trace, as trace_analysis_inconsistencies() tells them; for
+ *     TRACE_INFO_PART
+ */
+struct trace_part {
+	size_t size;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	uint32_t detail;
+	uint64_t contradictions;
+};
+/**
+ * trace_write_part() - write a smaller trace, in which an analysis of a window inside of @part
+ *     finds nearly always what it finds in @trace
+ * @fd: an empty file, open for writing
+ * Before and after the part the copy has the start state, what changes processes, files and
+ * sockets, the events of programs, and the calls, waits and interrupts that are in progress at the
+ * two ends. In between it has switches of its own where others are left out, so that each event
+ * still belongs to its thread. That is a proposal: a caller compares the figures, and takes another
+ * detail or a longer part where they differ. The same part of the same trace makes the same bytes.
+ * Returns 0; -ENOTSUP: the trace is not finished, is damaged, of another version or has losses that
+ * a copy cannot declare; -ENOMEM; or the negative errno of the write.
+ */
+int trace_write_part(const struct trace *trace, const struct trace_part *part, int fd,
+		     struct trace_error *ret_error) TRACE_NODISCARD;
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

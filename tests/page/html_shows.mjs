@@ -98,3 +98,46 @@ test("an engine that cannot read the trace says so in the page", async () => {
 	await wrong.waitForFunction(() => document.getElementById("error").textContent.includes("cannot show this trace"));
 	await context.close();
 });
+
+test("a page with two traces shows both, aligned at the begins of their commands", async () => {
+	const asked = [];
+	const page = await openPage(browser, `file://${FOLDER}/pair.html`, { offline: true });
+
+	page.on("request", request => asked.push(request.url()));
+	await page.waitForFunction(() => document.getElementById("compared").textContent);
+	const views = () =>
+		page.evaluate(() =>
+			[...document.querySelectorAll("iframe")].map(({ contentWindow: { traceView, document } }) => ({
+				from: traceView.view.from,
+				to: traceView.view.to,
+				command: traceView.view.about.command_from,
+				sentence: document.getElementById("sentence").textContent
+			}))
+		);
+	const [a, b] = await views();
+
+	assert.equal(b.command - a.command, 7e6);
+	assert.equal(b.from - a.from, 7e6); // the same place, counted from the begin of each trace
+	assert.equal(b.to - a.to, 7e6);
+	for (const { sentence } of [a, b]) assert.match(sentence, /^load 10 waited/);
+	assert.match(await page.textContent("#compared"), /1\.07 times as long/);
+	await page.frames()[1].locator("#timeline").focus();
+	await page.keyboard.press("l"); // the theme of one is that of both
+	await page.keyboard.press("w");
+	const themes = await page.evaluate(() =>
+		[document, ...[...document.querySelectorAll("iframe")].map(frame => frame.contentDocument)].map(
+			each => each.documentElement.dataset.theme
+		)
+	);
+	const [c, d] = await views();
+
+	assert.deepStrictEqual(new Set(themes).size, 1);
+	assert.equal(d.from - c.from, 7e6);
+	assert.ok(c.to - c.from < a.to - a.from);
+	assert.deepStrictEqual(page.said, []);
+	assert.deepStrictEqual(
+		asked.filter(url => !/^(blob|data|about):/.test(url)),
+		[]
+	);
+	await page.close();
+});

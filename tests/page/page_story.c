@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_story.c - page_story FILE [empty]: writes the trace that the tests of the page show, or
- * one without events.
+ * page_story.c - page_story FILE [empty|many|late]: writes the trace that the tests of the page
+ * show, one without events, one with many calls, or one that begins 7 ms earlier.
  *
  * It is 100 ms long, and its times are round, so that a test knows each pixel:
  *
@@ -104,19 +104,35 @@ static void waits_end(struct tb *tb)
 	tb_vector_exit(tb, 1, AT(90.5), TRACE_VECTOR_LOCAL_TIMER);
 }
 
+static void many_calls(struct tb *tb)
+{
+	for (int i = 1; i < 30000; i++) {
+		uint64_t at = AT(100) - (uint64_t)(30000 - i) * 3000;
+
+		tb_sys_enter(tb, 0, at, SYS_write, 1, 0x20000, tb_random() >> 40);
+		tb_sys_exit(tb, 0, at + 1000 + tb_random() % 1000, (int64_t)(tb_random() >> 40));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct tb *tb = tb_new();
 	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
 
 	if (fd < 0) {
-		fprintf(stderr, "usage: page_story FILE [empty]\n");
+		fprintf(stderr, "usage: page_story FILE [empty|many|late]\n");
 		return 2;
 	}
-	if (argc == 2) {
+	if (argc == 2 || strcmp(argv[2], "late") == 0) {
 		describe(tb);
+		if (argc == 3)
+			tb_window(tb, START_NS - 7000000, AT(100));
 		waits_begin(tb);
 		waits_end(tb);
+	}
+	if (argc == 3 && strcmp(argv[2], "many") == 0) {
+		describe(tb);
+		many_calls(tb);
 	}
 	tb_write(tb, fd, true);
 	tb_free(tb);

@@ -11,7 +11,7 @@ const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } 
 const { bytesText, countText, durationText, numberText, partText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
-const { clockDistance, comparison, limitsOf } = await pageModule("pair");
+const { clockDistance, commandDistance, comparison, limitsOf } = await pageModule("pair");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
@@ -348,6 +348,9 @@ test("two traces are aligned by their begins or by the clock, and may show what 
 	]);
 	const about = (start, length) => ({ start_realtime_ns: start, duration_ns: length });
 
+	assert.equal(commandDistance({ command_from: 5 }, { command_from: 12 }), -7);
+	assert.equal(commandDistance({ command_from: 0 }, { command_from: 0 }), 0);
+	assert.equal(commandDistance({ command_from: 5 }, {}), null);
 	assert.equal(clockDistance(about("1700000000000000007", 5), about("1700000000000000009", 1)), 2);
 	assert.equal(clockDistance(about("1700000000000000007", 2), about("1700000000000000009", 9)), null);
 	assert.equal(clockDistance(about("1700000000000000009", 2), about("1700000000000000007", 2)), null);

@@ -17,7 +17,7 @@ import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
-import { durationText, numberText, partText } from "./time.js";
+import { durationText, numberText, partText, setZero } from "./time.js";
 import { makeTimeline, resizeTimeline } from "./timeline.js";
 import { showMissing, updateVerdict } from "./verdict.js";
 import { makeView, showSpan, updateRows } from "./view.js";
@@ -115,6 +115,7 @@ function keepPlace(walk) {
 		view.emit("range");
 	};
 	const write = () => {
+		if (location.protocol === "about:") return; // in a page with two traces
 		const isWhole = view.from === 0 && view.to === view.duration;
 
 		written = writePlace({
@@ -278,7 +279,7 @@ async function start() {
 	followClients(walk);
 	followLanes(view);
 	followReading(walk, picture).then(() => stayAlive(view));
-	globalThis.traceView = { view, timeline, question, showSpan }; // for pair.js, tests and consoles
+	globalThis.traceView = { view, timeline, ask, question, showSpan, setZero }; // for pair.js, tests and consoles
 	view.busy(-1);
 }
 

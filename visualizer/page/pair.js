@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pair.js - two traces under each other, each in a page of its own: both show the same span, from the begins of the
-// traces on, or by the wall clock.
+// pair.js - two traces under each other, each in a page of its own: both show the same span. They are aligned at the
+// begins of their commands, or of the traces if one has none, or by the wall clock.
 //
-// The frames are of the same server, so this script reaches their views.
+// The frames are of the same server or the same file, so this script reaches their views.
 
 import { byId } from "./dom.js";
 import { durationText } from "./time.js";
@@ -16,6 +16,11 @@ export function clockDistance(a, b) {
 		distance = Number(second - first);
 
 	return first && second && distance < a.duration_ns && -distance < b.duration_ns ? distance : null;
+}
+
+/** How much later the command of the second trace begins in it than that of the first one, as a distance; null: not known. */
+export function commandDistance(a, b) {
+	return a.command_from >= 0 && b.command_from >= 0 ? a.command_from - b.command_from : null;
 }
 
 /** The times that both views may show, in the clock of each: [{least, most}, {least, most}]. */
@@ -65,12 +70,23 @@ function activate(pages, active) {
 	}
 }
 
-/** The theme is chosen in the frames. */
+/** The theme is chosen in a frame; the other one hears of it as if it was chosen in another page. */
 function takeTheme(pages) {
-	const take = () => (document.documentElement.dataset.theme = pages[0].document.documentElement.dataset.theme ?? "light");
+	const themeOf = page => page.document.documentElement.dataset.theme ?? "light";
+	const take = (page, other) => {
+		document.documentElement.dataset.theme = themeOf(page);
+		if (themeOf(other) !== themeOf(page))
+			other.window.dispatchEvent(
+				new other.window.StorageEvent("storage", { key: "theme", newValue: themeOf(page) })
+			);
+	};
 
-	new MutationObserver(take).observe(pages[0].document.documentElement, { attributeFilter: ["data-theme"] });
-	take();
+	pages.forEach((page, i) =>
+		new MutationObserver(() => take(page, pages[1 - i])).observe(page.document.documentElement, {
+			attributeFilter: ["data-theme"]
+		})
+	);
+	take(pages[0], pages[1]);
 }
 
 function listenToPages(pages, toggleClock) {
@@ -104,16 +120,18 @@ function link(pages) {
 		);
 		isFollowing = false;
 	};
-	const align = distance => {
+	const align = (distance, zero) => {
 		pair.distance = distance;
 		limitsOf(a, b, distance).forEach((limits, i) => Object.assign(pages[i].view, limits));
+		pages[0].window.traceView.setZero(zero);
+		pages[1].window.traceView.setZero(zero - distance);
+		for (const { view } of pages) view.emit("paint", "range", "selection");
 		pages[0].window.traceView.showSpan(a, a.least, a.most);
 		follow(pages[0], pages[1], -1)();
 	};
 
 	a.on("span", follow(pages[0], pages[1], -1));
 	b.on("span", follow(pages[1], pages[0], 1));
-	align(0);
 	return align;
 }
 
@@ -121,10 +139,7 @@ async function compare(pages) {
 	const abouts = pages.map(page => page.view.about);
 
 	if (abouts[0].events + abouts[1].events > MOST_EVENTS) return;
-	while (!abouts.every(about => about.complete)) await new Promise(resolve => setTimeout(resolve, 300));
-	byId("compared").textContent = comparison(
-		await Promise.all(["a", "b"].map(name => fetch(`${name}/ask/books`).then(answer => answer.json())))
-	);
+	byId("compared").textContent = comparison(await Promise.all(pages.map(page => page.window.traceView.ask("books"))));
 }
 
 async function start() {
@@ -133,16 +148,24 @@ async function start() {
 	let align = () => {},
 		distance = null,
 		isByClock = false;
+	const abouts = () => pages.map(page => page.view.about);
+	const alignAtCommands = () => {
+		const commands = commandDistance(...abouts());
+
+		align(commands ?? 0, commands === null ? 0 : pages[0].view.about.command_from);
+	};
 
 	if (pages.every(page => page.view)) {
 		align = link(pages);
-		distance = clockDistance(pages[0].view.about, pages[1].view.about);
+		distance = clockDistance(...abouts());
+		alignAtCommands();
 	}
 	const toggleClock = () => {
 		if (distance === null) return;
 		isByClock = !isByClock;
 		button.setAttribute("aria-pressed", isByClock);
-		align(isByClock ? distance : 0);
+		if (isByClock) align(distance, 0);
+		else alignAtCommands();
 	};
 
 	button.disabled = distance === null;
@@ -152,8 +175,23 @@ async function start() {
 	listenToPages(pages, toggleClock);
 	activate(pages, pages[0]);
 	document.title = pages.map(page => page.document.getElementById("trace").textContent).join(", ");
-	if (pages.every(page => page.view)) await compare(pages);
+	if (pages.every(page => page.view)) {
+		const isKnown = commandDistance(...abouts()) !== null;
+
+		while (!abouts().every(about => about.complete)) await new Promise(resolve => setTimeout(resolve, 300));
+		if (!isKnown && !isByClock) alignAtCommands(); // the pass has found the commands
+		await compare(pages);
+	}
 	document.documentElement.dataset.state = "ready";
 }
 
-if (globalThis.window?.document?.querySelector) start(); // not in the tests of its parts
+/** A page of the server gets its frames from there; in a file the loader has filled them. */
+function loadFrames() {
+	for (const frame of document.querySelectorAll("iframe"))
+		if (!frame.srcdoc) frame.src = `${frame.dataset.trace}/`;
+}
+
+if (globalThis.window?.document?.querySelector) {
+	loadFrames(); // not in the tests of its parts
+	start();
+}

@@ -57,8 +57,19 @@ export function tickDistance(ns, most) {
 	return Math.max(1, Math.round(factor * power));
 }
 
-/** The text of a point in time with the digits that @distance needs: "1.25 s", "103 ms". */
-export function pointText(t, distance) {
+let zero = 0; // the point that has the text "0"; beside another trace the begin of the command
+
+/** Points in time have texts that count from @ns on. */
+export function setZero(ns) {
+	zero = ns;
+}
+
+/** The first point of ticks of @distance at or after @from. */
+export function firstTick(from, distance) {
+	return Math.ceil((from - zero) / distance) * distance + zero;
+}
+
+function textOf(t, distance) {
 	if (t === 0) return "0";
 	const [unit, name] = UNITS.find(([u]) => Math.abs(t) >= u) ?? UNITS[3];
 	const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / distance) - 1e-9)));
@@ -66,11 +77,16 @@ export function pointText(t, distance) {
 	return `${(t / unit).toFixed(digits)} ${name}`;
 }
 
+/** The text of a point in time with the digits that @distance needs: "1.25 s", "103 ms". */
+export function pointText(t, distance) {
+	return textOf(t - zero, distance);
+}
+
 /** The part of a trace that a page of --from and --to shows: "1.20 s to 1.45 s of 10.000 s". */
 export function partText({ part, duration_ns }) {
 	const distance = Math.max(1, duration_ns / 100);
 
-	return `the part from ${pointText(part.from_ns, distance)} to ${pointText(part.from_ns + duration_ns, distance)} of ${durationText(part.of_ns)}`;
+	return `the part from ${textOf(part.from_ns, distance)} to ${textOf(part.from_ns + duration_ns, distance)} of ${durationText(part.of_ns)}`;
 }
 
 /** The wall clock at @t as UTC: "01:30:53.106086". @startRealtimeNs: a BigInt; digits of a second. */

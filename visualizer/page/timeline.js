@@ -6,7 +6,7 @@ import { CLASSES, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } f
 import { scopesOf } from "./lanes.js";
 import { drawOverlay } from "./overlay.js";
 import { clientParts, paintPicture } from "./picture.js";
-import { durationText, pointText, tickDistance, wallDigits, wallText } from "./time.js";
+import { durationText, firstTick, pointText, tickDistance, wallDigits, wallText } from "./time.js";
 import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, divisionOf, visibleRows, xAt } from "./view.js";
 import { boxText, clean } from "./words.js";
 
@@ -160,7 +160,7 @@ function drawAxis(timeline) {
 
 	context.fillText(view.to - view.from > view.duration ? `${length}, trace: ${whole}` : `${length} of ${whole}`, 8, 15);
 	context.fillText(start ? `${wallText(view.from, start, wallDigits(distance))} UTC` : "", 8, 31);
-	for (let t = Math.ceil(view.from / distance) * distance; t <= view.to; t += distance) {
+	for (let t = firstTick(view.from, distance); t <= view.to; t += distance) {
 		const x = xAt(view, t);
 
 		context.fillStyle = colours.line;

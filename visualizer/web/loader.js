@@ -4,11 +4,20 @@
 //
 // All other scripts, and the trace, are the texts of elements that the browser does not run. A module gets the address
 // of a Blob; the order of the elements is that in which modules need each other.
+//
+// A page with two traces has a frame for each. This script fills the frames with the page of one trace and itself; in a
+// frame it takes the texts from the page around it. Such a frame has the policy of that page, and no address.
 
 "use strict";
 
+const frame = window.frameElement?.dataset.trace ? window.frameElement : null, // null: the page around, or the only one
+	place = frame ? frame.ownerDocument : document,
+	suffix = frame ? "-" + frame.dataset.trace : "", // of the trace's elements
+	own = document.currentScript.textContent,
+	frames = document.querySelectorAll("iframe[data-trace]");
+
 function textOf(id) {
-	return document.getElementById(id).textContent;
+	return place.getElementById(id).textContent;
 }
 
 function addressOf(text, type) {
@@ -20,12 +29,12 @@ function startWorker() {
 
 	worker.postMessage({
 		engine: textOf("engine"),
-		trace: textOf("trace-data"),
-		name: JSON.parse(textOf("trace-name")),
-		window: JSON.parse(textOf("trace-window")),
+		trace: textOf("trace-data" + suffix),
+		name: JSON.parse(textOf("trace-name" + suffix)),
+		window: JSON.parse(textOf("trace-window" + suffix)),
 	});
-	document.getElementById("engine").remove();
-	document.getElementById("trace-data").remove();
+	if (!frame) place.getElementById("engine").remove();
+	place.getElementById("trace-data" + suffix).remove();
 	globalThis.traceWorker = worker;
 }
 
@@ -39,14 +48,21 @@ function loadStyle() {
 function loadModules() {
 	const addresses = new Map();
 
-	for (const module of document.querySelectorAll("script[data-module]")) {
+	for (const module of place.querySelectorAll("script[data-module]")) {
 		const text = module.textContent.replace(/(\bfrom\s*")\.\/([^"]+)(")/g, (whole, before, name, after) => before + addresses.get(name) + after);
 
 		addresses.set(module.id, addressOf(text, "text/javascript"));
 	}
-	return import(addresses.get("main.js"));
+	return import(addresses.get(frames.length ? "pair.js" : "main.js"));
+}
+
+function fillFrames() {
+	const page = textOf("frame-page").replace("</body>", () => `<${"script"}>${own}</${"script"}></body>`);
+
+	for (const each of frames) each.srcdoc = page;
 }
 
 loadStyle();
-startWorker();
+if (frames.length) fillFrames();
+else startWorker();
 loadModules();
