@@ -7,11 +7,13 @@
 #include "only_client.h"
 #include "report_disks.h"
 #include "view_clients.h"
+#include "view_requests.h"
 #include "view_scopes.h"
 #include "view_session.h"
 
 #define MAX_INTERVALS (8u << 20) /* 12 to 18 bytes each */
 #define MAX_SHARES    (4u << 20) /* 16 to 32 bytes each */
+#define MAX_REQUESTS  (1u << 19) /* 144 bytes each */
 
 static void set_span(struct view_session *session)
 {
@@ -54,7 +56,8 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 		report->servers = trace_servers_new(trace, report->analysis, &error);
 	if (!report->servers)
 		return complain_of_error(&error);
-	if (trace_servers_keep_shares(report->servers, MAX_SHARES) < 0)
+	if (trace_servers_keep_shares(report->servers, MAX_SHARES) < 0 ||
+	    trace_servers_keep_requests(report->servers, MAX_REQUESTS) < 0)
 		memory_end();
 	view_scopes_begin(session);
 	report->history = trace_view_history(session->view);
@@ -115,6 +118,7 @@ void view_session_end(struct view_session *session)
 
 	view_clients_free(session);
 	view_scopes_free(session);
+	view_requests_free(session);
 	trace_servers_free(report->servers);
 	trace_view_free(session->view);
 	command_end(&report->command);

@@ -45,6 +45,7 @@ struct view_session {
 	bool is_complete;
 	struct view_client_list *client_list; /* owned; view_clients.c */
 	struct view_scope_list *scopes;	      /* owned; view_scopes.c */
+	struct view_request_list *requests;   /* owned; view_requests.c */
 };
 
 /**

@@ -32,7 +32,7 @@ struct kept_request {
 	uint64_t billed;		       /* in its process */
 	uint64_t named;			       /* the part of it that the program itself said */
 	struct proof proven;
-	uint64_t all_from, all_to;	 /* servers_process.counted at the begin of its window, and at its end */
+	uint64_t all_from, all_to;	 /* process.counted at the ends of its window */
 	uint64_t unheld_from, unheld_to; /* the same for .unheld */
 	uint64_t held;			 /* of the threads that had it */
 	uint64_t outside;		 /* billed outside its window, to all requests of that time */
@@ -86,7 +86,7 @@ void kept_closes(struct trace_servers *s, const struct servers_process *process,
 void kept_reopens(struct trace_servers *s, const struct servers_process *process, const struct server_request *request,
 		  uint64_t ns);
 
-/** kept_bill_one() - @ns of @process are billed to @request; @named: as the program itself said */
+/** kept_bill_one() - @ns of @process are billed to @request */
 void kept_bill_one(struct trace_servers *s, const struct servers_process *process, const struct server_request *request,
 		   uint64_t ns);
 /**
@@ -109,7 +109,10 @@ void kept_refutes_all(struct trace_servers *s, struct servers_process *process);
 /* For reading, when the bills are finished: servers_kept_list.c. */
 /** kept_list() - as trace_server_requests() */
 int kept_list(struct trace_servers *s, const struct trace_process *process, trace_server_request_fn fn, void *data);
-/** kept_verify() - are the requests of @server those of its bills? @is_complete: no event is missing */
+/**
+ * kept_verify() - are the requests of @server those of its bills?
+ * @is_complete: no event is missing
+ */
 int kept_verify(struct trace_servers *s, const struct trace_server *server, bool is_complete,
 		struct trace_error *ret_error);
 #endif

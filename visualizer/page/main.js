@@ -13,6 +13,7 @@ import { makePanel } from "./panel.js";
 import { agePicture, completePicture, isAbsent, makePicture, sharesAt } from "./picture.js";
 import { readPlace, writePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
+import { completeRequests } from "./requests.js";
 import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
@@ -201,6 +202,7 @@ function makeParts(view) {
 	const complete = () => {
 		completePicture(picture, () => completeBoxes(boxes));
 		completeLanes(view);
+		completeRequests(view);
 	};
 	const resize = () => {
 		resizeTimeline(timeline);

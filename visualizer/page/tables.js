@@ -7,6 +7,7 @@ import { el, linkButton, nameElement } from "./dom.js";
 import { BOOKS } from "./books.js";
 import { clientsTable } from "./clients.js";
 import { lanesTable } from "./lanes.js";
+import { requestsTable } from "./requests.js";
 import { interest, stackedBar } from "./swatch.js";
 import { wantedRows } from "./rows.js";
 import { makeTable, time, count } from "./table.js";
@@ -177,6 +178,7 @@ export const TABLES = [
 	{ id: "waits", title: "Waits", hasRow: true, load: waitsTable },
 	...BOOKS,
 	{ id: "lanes", title: "Scopes of the row", followsRow: true, load: lanesTable },
+	{ id: "requests", title: "Requests", followsRow: true, load: requestsTable },
 	{ id: "clients", title: "For clients", hasRow: true, load: clientsTable },
 	{ id: "events", title: "Events", load: eventsTable }
 ];
