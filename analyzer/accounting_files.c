@@ -232,8 +232,11 @@ void uses_give(struct trace_analysis *a, struct trace_thread *thread)
 
 void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
-	if (file)
-		acct_use(a, thread, file, USE_READ, bytes);
+	if (!file)
+		return;
+	acct_use(a, thread, file, USE_READ, bytes);
+	if (a->hooks.has_transfer)
+		hooks_transfer(a, thread, bytes, 0);
 }
 
 void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
@@ -242,4 +245,6 @@ void file_count_written(struct trace_analysis *a, struct trace_thread *thread, f
 		return;
 	acct_use(a, thread, file, USE_WROTE, bytes);
 	dirty_note(a, &a->dirty, thread->process_idx, file);
+	if (a->hooks.has_transfer)
+		hooks_transfer(a, thread, 0, bytes);
 }

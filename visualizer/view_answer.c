@@ -6,6 +6,7 @@
 #include "verdict.h"
 #include "view_books.h"
 #include "view_clients.h"
+#include "view_counters.h"
 #include "view_path.h"
 #include "view_requests.h"
 #include "view_row.h"
@@ -198,6 +199,7 @@ static const struct {
 	{"billed", .put = view_billed, .needs_view = true},
 	{"servers", .put = view_servers, .needs_view = true},
 	{"requests", .put = view_requests, .needs_view = true},
+	{"counters", .put = view_counters, .needs_view = true},
 	{"lanes", .put = view_lanes, .needs_view = true},
 	{"scopes", .put = view_scopes, .needs_view = true},
 	{"path", .put = view_path, .needs_view = true},

@@ -7,6 +7,7 @@
 #include "only_client.h"
 #include "report_disks.h"
 #include "view_clients.h"
+#include "view_counters.h"
 #include "view_requests.h"
 #include "view_scopes.h"
 #include "view_session.h"
@@ -60,6 +61,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	    trace_servers_keep_requests(report->servers, MAX_REQUESTS) < 0)
 		memory_end();
 	view_scopes_begin(session);
+	view_counters_begin(session);
 	report->history = trace_view_history(session->view);
 	command_begin(&report->command, trace, report->analysis);
 	set_span(session);
@@ -119,6 +121,7 @@ void view_session_end(struct view_session *session)
 	view_clients_free(session);
 	view_scopes_free(session);
 	view_requests_free(session);
+	view_counters_free(session);
 	trace_servers_free(report->servers);
 	trace_view_free(session->view);
 	command_end(&report->command);

@@ -3,6 +3,7 @@
 
 import { ask, newest, question } from "./ask.js";
 import { billedText } from "./clients.js";
+import { counterLines } from "./counters.js";
 import { byId, el, nameElement } from "./dom.js";
 import { laneLines } from "./lanes.js";
 import { isAbsent, sharesAt } from "./picture.js";
@@ -116,7 +117,9 @@ export function makeHover(view, picture) {
 					? laneLines(view, node.lane, hover.t)
 					: node?.requests
 						? requestLines(view, node.requests, hover.t)
-						: [];
+						: node?.counter
+							? counterLines(view, node.counter, hover.t)
+							: [];
 
 		if (lines.length) {
 			box.replaceChildren(...lines);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// lane_rows.js - the rows of lanes: scopes below the row of their thread, requests of servers below their process.
+// lane_rows.js - rows that are no rows of the engine: lanes of scopes below their thread, of requests of servers below
+// their process, and numbers over time.
+
+import { clean } from "./words.js";
 
 const MOST_LANES = 8,
 	FEW_LANES = 6;
@@ -62,8 +65,24 @@ function scopeNodes(node, view) {
 	);
 }
 
+/** The rows of numbers over time are below the CPUs. */
+function withCounters(nodes, view) {
+	const first = nodes.findLastIndex(node => node.row?.kind === "cpu") + 1;
+
+	if (view.only || view.counters.length === 0) return nodes;
+	return [
+		...nodes.slice(0, first),
+		...view.counters.map(name => laneNode({ key: "all", depth: -1 }, "counter", name, clean(name, 120), { counter: { name } })),
+		...nodes.slice(first)
+	];
+}
+
 /** @nodes, each with the nodes of its lanes behind it. */
 export function withLanes(nodes, view) {
+	return withCounters(withLanesOnly(nodes, view), view);
+}
+
+function withLanesOnly(nodes, view) {
 	if ((view.lanes.size === 0 && view.servers.size === 0) || !lanesAreShown(view)) return nodes;
 	return nodes.flatMap(node => [node, ...requestNodes(node, view), ...scopeNodes(node, view)]);
 }

@@ -3,6 +3,7 @@
 
 import { LEAST_LETTER } from "./boxes.js";
 import { CLASSES, CLIENT, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { paintCounter, topText } from "./counters.js";
 import { scopesOf } from "./lanes.js";
 import { drawOverlay } from "./overlay.js";
 import { clientParts, paintPicture } from "./picture.js";
@@ -132,6 +133,7 @@ function drawBars(timeline, rows) {
 	);
 	for (const { node, y } of rows)
 		if (node.requests) paintRequests(timeline, node.requests, Math.round((y + inset) * ratio) - top);
+		else if (node.counter) paintCounter(timeline, node.counter, Math.round((y + inset) * ratio) - top);
 	context.putImageData(image, Math.round(view.labelWidth * ratio), top);
 }
 
@@ -156,7 +158,7 @@ function drawNames(timeline, rows) {
 	context.fillRect(0, AXIS_HEIGHT, view.labelWidth, view.height);
 	for (const { node, y } of rows) {
 		const isSelected = view.row !== null && view.tree.byRow.get(view.row)?.key === node.key;
-		const number = node.number === null ? "" : String(node.number),
+		const number = node.counter ? topText(node.counter.name) : node.number === null ? "" : String(node.number),
 			x = 8 + node.depth * 14;
 
 		if (isSelected) {
