@@ -38,6 +38,7 @@ void start_describe(struct trace_analysis *a, struct trace_thread *thread, const
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	if (start->flags & TRACE_THREAD_IO_WORKER)
 		thread->flags |= THREAD_IO_WORKER;
+	thread->is_recorder = start->flags & TRACE_THREAD_RECORDER;
 	process_set_comm(a, thread, comm);
 }
 
@@ -51,7 +52,7 @@ void start_sched_state(struct trace_thread *thread, const struct trace_event *ev
 	thread->read_ns = event->ts_ns;
 	thread_mode_unknown(thread, since);
 	thread->flags |= THREAD_FROM_START | (start->running ? THREAD_RAN_AT_START : 0);
-	if (start->nr < 0)
+	if (start->nr < 0 || thread->is_recorder)
 		return;
 	frame->call = call_idx((uint32_t)start->nr, start->abi);
 	frame->args[0] = start->arg0;

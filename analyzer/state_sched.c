@@ -117,14 +117,15 @@ static void wakeup_while_hidden(struct trace_analysis *a, struct cpu *cpu, struc
 }
 
 /*
- * If entries of system calls are not recorded: a thread that runs again may have returned from its
- * call. It may be in another call when it waits next.
+ * If entries of system calls are not recorded, or not those of @thread: a thread that runs again
+ * may have returned from its call. It may be in another call when it waits next.
  */
 static void drop_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
-	if (!a->masks.no_entries || (top && (top->kind != FRAME_SYSCALL || top->call == CALL_UNKNOWN)))
+	if ((!a->masks.no_entries && !thread->is_recorder) ||
+	    (top && (top->kind != FRAME_SYSCALL || top->call == CALL_UNKNOWN)))
 		return;
 	/* keep frame.begin: the time since then is not accounted yet */
 	if (thread->flags & THREAD_MODE_UNKNOWN) {

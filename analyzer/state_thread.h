@@ -177,7 +177,8 @@ struct trace_thread {
 	bool is_fresh : 1;	 /* exec gave it a program, of which no page is in its memory yet */
 	bool is_interrupted : 1; /* it has @interrupted */
 	bool brings_part : 1;	 /* received a part of an answer since its last wait */
-	bool ran;		 /* it is in the list trace_analysis.ran */
+	bool ran : 1;		 /* it is in the list trace_analysis.ran */
+	bool is_recorder : 1;	 /* of the recording daemon: its calls are not recorded */
 	uint32_t cpu;		 /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;		 /* off the CPUs: when its scheduling state began */
 	/* When it was last RUNNABLE. If that is @since, the next two fields are valid. */

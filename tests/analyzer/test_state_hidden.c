@@ -185,6 +185,46 @@ static void after_a_hidden_thread_events_are_its_successors(void)
 	case_free(&c);
 }
 
+/*
+ * The start state shows "one" in futex(), with @flags. "two" wakes it at 3000, and again at 6000.
+ */
+static struct analysis_case asleep_twice(uint32_t flags)
+{
+	struct trace_start_thread start = {.tid = 10,
+					   .tgid = 10,
+					   .ppid = 1,
+					   .flags = flags,
+					   .nr = SYS_futex,
+					   .arg0 = 0x5000,
+					   .state = TRACE_TASK_INTERRUPTIBLE};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	for (uint64_t ns = 3000; ns <= 6000; ns += 3000) {
+		tb_waking(c.tb, 1, ns, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, ns + 100, 0, 10, TRACE_TASK_RUNNING);
+		tb_switch(c.tb, 0, ns + 500, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	case_run(&c);
+	return c;
+}
+
+/* Its calls are not recorded: after the first wakeup the start state's call tells nothing. */
+static void a_thread_of_the_daemon_is_in_no_known_call(void)
+{
+	struct analysis_case c = asleep_twice(TRACE_THREAD_RECORDER);
+
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "futex"), 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), 2000 + 2500);
+	CU_ASSERT_EQUAL(case_call(c.one, "futex")->calls, 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
+	case_free(&c);
+	c = asleep_twice(0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "futex"), 2000 + 2500);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -198,6 +238,7 @@ int main(int argc, char **argv)
 		CASE(before_its_first_switch_a_cpu_may_have_had_a_hidden_thread),
 		CASE(a_thread_asleep_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
+		CASE(a_thread_of_the_daemon_is_in_no_known_call),
 		{NULL, NULL},
 	};
 

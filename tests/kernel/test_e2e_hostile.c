@@ -27,7 +27,8 @@ enum {
 	USER_FIRST_STREAM = 0x10000,
 	MEMORY_MORE_KIB = 72 << 10 /* a full queue of the writer */,
 	PATIENCE_S = 60,
-	LEAD_US = 1500000
+	LEAD_US = 800000,
+	LONG_LEAD_US = 1500000 /* TRACE_TEST_LONG */
 };
 
 /**
@@ -138,7 +139,7 @@ static struct outcome record(const struct session *s, const char *attack, unsign
 	wait_for_begin(s->trace);
 	if (attack)
 		evil = start_program(ATTACKER, attack, nr);
-	usleep(LEAD_US);
+	usleep(getenv("TRACE_TEST_LONG") ? LONG_LEAD_US : LEAD_US);
 	honest = start_program(HONEST, "honest", HONEST_EVENTS);
 	waitpid(honest, NULL, 0);
 	CU_ASSERT_TRUE(wait_for_end(daemon, &outcome));

@@ -16,7 +16,7 @@ const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
-const { chosenSpan, makeView, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
+const { chosenSpan, makeView, openSubject, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
 
 function varint(value) {
 	const bytes = [];
@@ -422,6 +422,33 @@ test("a row that is folded away is opened, or stood for by the row that folds it
 	assert.equal(placeOf5(shownNodes(tree, choice({ open }))), 4);
 	assert.equal(placeOf5([]), undefined);
 	assert.equal(openTo(tree, open, 99), undefined);
+});
+
+test("the threads of the process that the answer is about are shown, if they are few", () => {
+	const shownOf = (nr, id, isFresh = true) => {
+		const view = makeView({ duration_ns: 1000 });
+		const threads = Array.from({ length: nr }, (_, i) => ({
+			id: i + 2,
+			kind: "thread",
+			name: "t",
+			tid: 20 + i,
+			parent: 1,
+			from: 0,
+			to: 1000
+		}));
+
+		view.tree = makeTree([{ id: 1, kind: "process", name: "p", pid: 20, from: 0, to: 1000 }, ...threads]);
+		view.isFresh = isFresh;
+		openSubject(view, id);
+		return view.shown.length;
+	};
+
+	assert.equal(shownOf(3, 1), 4);
+	assert.equal(shownOf(3, 2), 4, "the answer names one of them");
+	assert.equal(shownOf(3, 1, false), 0, "the address had a place");
+	assert.equal(shownOf(13, 1), 0, "too many");
+	assert.equal(shownOf(1, 1), 0);
+	assert.equal(shownOf(3, undefined), 0);
 });
 
 test("an address keeps the place, and a bad one is harmless", () => {

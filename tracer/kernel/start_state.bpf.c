@@ -117,6 +117,8 @@ int start_thread(struct bpf_iter__task *ctx)
 		record->flags = task->flags & PF_KTHREAD     ? TRACE_THREAD_KERNEL
 				: task->flags & PF_IO_WORKER ? TRACE_THREAD_IO_WORKER
 							     : 0;
+		if (config.exclude_tgid && task->tgid == config.exclude_tgid)
+			record->flags |= TRACE_THREAD_RECORDER;
 		record->state = task_state(task) | task->exit_state;
 		record->prio = task->prio;
 		record->cpu = task->thread_info.cpu;

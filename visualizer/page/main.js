@@ -142,7 +142,8 @@ function keepPlace(walk) {
 	};
 
 	window.addEventListener("hashchange", () => location.hash !== written && read());
-	if (location.hash.length > 1) read();
+	view.isFresh = location.hash.length <= 1;
+	if (!view.isFresh) read();
 	for (const name of ["span", "rows", "selection", "range", "clients", "counters"]) view.on(name, soon);
 }
 

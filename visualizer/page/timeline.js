@@ -63,6 +63,8 @@ export function resizeTimeline(timeline) {
 	view.width = picture.columns / ratio;
 	view.height = canvas.height / ratio;
 	timeline.ratio = ratio;
+	timeline.context.fillStyle = THEMES[timeline.theme].background; // until the first picture a new canvas is black
+	timeline.context.fillRect(0, 0, canvas.width, canvas.height);
 	timeline.image = new ImageData(picture.columns, Math.max(1, canvas.height - Math.round(AXIS_HEIGHT * ratio)));
 	timeline.pixels = new Uint32Array(timeline.image.data.buffer);
 }

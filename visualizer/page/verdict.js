@@ -5,6 +5,7 @@ import { ask, question } from "./ask.js";
 import { byId, el, linkButton } from "./dom.js";
 import { stackedBar, swatch } from "./swatch.js";
 import { countText, durationText, percentText } from "./time.js";
+import { openSubject } from "./view.js";
 import { goTo, selectSpan } from "./walk.js";
 import { classLabel, clean, processText } from "./words.js";
 
@@ -114,7 +115,10 @@ export async function updateVerdict(walk) {
 
 	view.busy(1);
 	try {
-		showVerdict(walk, await ask(question("verdict", { from: 0, to: view.about.duration_ns })));
+		const verdict = await ask(question("verdict", { from: 0, to: view.about.duration_ns }));
+
+		showVerdict(walk, verdict);
+		openSubject(view, verdict.sentence.find(({ row }) => Number.isInteger(row))?.row);
 	} catch (error) {
 		byId("sentence").textContent = error.message;
 	} finally {

@@ -7,7 +7,8 @@ import { nrAbsent, openTo, shownNodes } from "./rows.js";
 export const ROW_HEIGHT = 20,
 	BAR_HEIGHT = 16,
 	AXIS_HEIGHT = 38;
-const LEAST_NS = 200; // the closest zoom
+const LEAST_NS = 200, // the closest zoom
+	MOST_SUBJECT_THREADS = 12;
 
 /**
  * The state of the page. Its parts tell each other by emit(): "span" (from, to), "rows" (shown), "selection" (row, span,
@@ -31,6 +32,7 @@ export function makeView(about) {
 		tree: { nodes: [], byRow: new Map(), parents: new Map(), byKey: new Map() },
 		shown: [],
 		open: new Set(),
+		isFresh: false, // the address named no place
 		pinned: [],
 		filter: "",
 		only: null,
@@ -151,6 +153,16 @@ export function toggleNode(view, node) {
 	if (node.kids.length === 0) return;
 	if (!view.open.delete(node.key)) view.open.add(node.key);
 	updateRows(view);
+}
+
+/** Shows the threads of the process of the row @id if they are few, and if the address named no place of the page. */
+export function openSubject(view, id) {
+	const at = view.tree.byRow.get(id),
+		node = at && (at.kids.length ? at : view.tree.parents.get(at.key));
+
+	if (!view.isFresh || !node) return;
+	view.isFresh = false;
+	if (node.process && node.kids.length <= MOST_SUBJECT_THREADS && !view.open.has(node.key)) toggleNode(view, node);
 }
 
 /** Brings the row @id into view: opens what folds it away, and scrolls. */
