@@ -10,7 +10,7 @@
 #include "view_counters.h"
 #include "view_row.h"
 
-#define MAX_VALUES (6u << 20) /* 16 bytes each, of all counters */
+#define MAX_VALUES (4u << 20) /* 16 bytes each, of all counters */
 
 /* row: the counters of an event type's fields */
 struct counter_type {

@@ -14,7 +14,7 @@
 
 #define MAX_INTERVALS (8u << 20) /* 12 to 18 bytes each */
 #define MAX_SHARES    (4u << 20) /* 16 to 32 bytes each */
-#define MAX_REQUESTS  (1u << 19) /* 144 bytes each */
+#define MAX_REQUESTS  (1u << 18) /* 144 bytes each, and 112 for their lanes */
 
 static void set_span(struct view_session *session)
 {

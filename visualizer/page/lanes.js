@@ -97,9 +97,10 @@ export function followLanes(view) {
 		view.busy(1);
 		try {
 			const { lanes } = await ask("lanes"),
-				{ servers } = await ask("servers");
+				{ servers, cut } = await ask("servers");
 
 			view.lanes = new Map(lanes.map(lane => [lane.row, lane]));
+			view.hasTooManyRequests = cut;
 			view.servers = new Map(servers.map(server => [server.process.row, server]));
 			showSwitch(view);
 			if (hasLanes(view)) updateRows(view);

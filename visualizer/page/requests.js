@@ -141,7 +141,9 @@ export async function requestsTable(walk, { from, to }) {
 			el(
 				"p",
 				{ class: "dim" },
-				"No server of this trace has read a request, or the view is from an index: --no-index reads the trace."
+				view.hasTooManyRequests
+					? "The trace has more requests than the view keeps: --from and --to choose a part of it."
+					: "No server of this trace has read a request, or the view is from an index: --no-index reads the trace."
 			)
 		];
 	const { requests, cut } = await ask(question("requests", { row, from, to, max: MOST_LISTED }));

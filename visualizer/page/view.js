@@ -42,6 +42,7 @@ export function makeView(about) {
 		withLanes: null, // the lanes of scopes and requests are shown; null: if they are few
 		lanes: new Map(), // by row: an item of the answer of `lanes`
 		servers: new Map(), // by row of the process: an item of the answer of `servers`
+		hasTooManyRequests: false, // more than the engine keeps: it has none
 		counters: [], // the names of those that are shown as rows
 		clients: null, // what clients.js knows of servers and clients, once the trace is read
 		row: null, // the id of the selected row
