@@ -147,10 +147,18 @@ test("the box at a request has its bill, and a click measures it and goes to a w
 	await page.ready();
 	assert.deepStrictEqual(await page.view("view.range"), { from: 305, to: 1005 });
 	assert.match(await page.text("#announcement"), /did not wait meanwhile/);
-	await page.press("Escape", "f");
+	assert.match(await page.text("#selection"), /server 30 ran/);
+	const [late] = await lanesAt(30, 4500);
+
+	await page.mouse.click(box.x + late.x, box.y + late.y);
+	await page.ready();
+	assert.deepStrictEqual(await page.view("view.range"), { from: 4005, to: 5005 });
+	assert.match(await page.text("#selection"), /server 30 waited 590 ns for/);
+	assert.deepStrictEqual(await page.view("[view.span.from, view.span.to]"), [4110, 4700]);
+	await page.press("Escape", "Escape", "Escape", "f");
 	await page.click("#tab-requests");
 	await page.ready();
-	assert.match((await page.text("#tables")).replace(/\s+/g, " "), /305 ns 700 ns A client 10 920 ns 710 ns 920 ns server 30 server 30 server 30 answered/);
+	assert.match((await page.text("#tables")).replace(/\s+/g, " "), /305 ns 700 ns A client 10 920 ns 710 ns 920 ns server 30 server 30 answered/);
 	await page.press("g");
 	assert.equal((await lanesAt(30, 0)).length, 0);
 	await page.press("g");

@@ -70,7 +70,10 @@ export function requestLines(view, lane, t) {
 	].filter(Boolean);
 }
 
-/** Measures a request, and selects the longest wait of its threads meanwhile: Enter follows it to its cause. */
+/**
+ * Measures a request, and selects the longest wait of its threads meanwhile: Enter follows it to its cause. Without a wait
+ * it selects what the first of them did.
+ */
 export function walkRequest(walk, request) {
 	return walkIn(walk, request).catch(error => walk.fail(error.message));
 }
@@ -94,8 +97,12 @@ async function walkIn(walk, request) {
 
 		if (wait && (!best || inside(wait) > inside(best.wait))) best = { row, wait };
 	}
-	if (best) await selectSpan(walk, best.row, Math.max(best.wait.from, request.from));
-	else announce(`${requestText(request)}: its threads did not wait meanwhile.`);
+	if (best) {
+		await selectSpan(walk, best.row, Math.max(best.wait.from, request.from));
+		return;
+	}
+	if (rows.size) await selectSpan(walk, [...rows][0], request.from);
+	announce(`${requestText(request)}: its threads did not wait meanwhile.`);
 }
 
 export function clickRequest(walk, lane, t) {
