@@ -67,8 +67,8 @@ int trace_analysis_on_transfer(struct trace_analysis *a, trace_transfer_fn fn, v
 	return error;
 }
 
-void hooks_transfer(struct trace_analysis *a, const struct trace_thread *thread, uint64_t read_bytes,
-		    uint64_t written_bytes)
+__attribute__((cold)) void hooks_transfer(struct trace_analysis *a, const struct trace_thread *thread,
+					  uint64_t read_bytes, uint64_t written_bytes)
 {
 	for (size_t i = 0; i < a->hooks.nr; i++)
 		if (a->hooks.list[i].transfer)

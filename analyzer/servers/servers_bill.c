@@ -109,7 +109,7 @@ static uint32_t bill_several(struct trace_servers *s, struct servers_process *pr
 		bill_share(s, process, origins[at], &part, time);
 	}
 	process->next_remainder++;
-	if (s->kept)
+	if (__builtin_expect(s->kept != NULL, 0))
 		kept_bill_several(s, process, set, origins, nr, at_first, time->cpu);
 	only = nr == 1 ? origins[0] : UINT32_MAX;
 	if (origins != small_array)
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) uint32_t bill_set(struct trace_serv
 {
 	if (set->nr > 1)
 		return bill_several(s, process, set, time);
-	if (s->kept)
+	if (__builtin_expect(s->kept != NULL, 0))
 		kept_bill_one(s, process, set->items[0], time->cpu);
 	return bill_one(s, process, set->items[0]->origin, time);
 }
@@ -193,7 +193,7 @@ static __attribute__((noinline)) void bill_slice(struct trace_servers *s, struct
 
 	if (origin != UINT32_MAX && thread->named == thread->set) {
 		bill_named(s, thread->process, origin, slice.cpu);
-		if (s->kept && thread->set->nr == 1)
+		if (__builtin_expect(s->kept != NULL, 0) && thread->set->nr == 1)
 			kept_named(s, thread->set->items[0], slice.cpu);
 		proof = SHARE_NAMED;
 	} else if (origin != UINT32_MAX) {

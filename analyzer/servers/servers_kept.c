@@ -83,7 +83,7 @@ void kept_made(struct trace_servers *s, const struct servers_process *process, s
 
 void kept_counted(struct trace_servers *s, const struct servers_process *process, const struct server_request *request)
 {
-	struct kept_request *kept = kept_of(s, request);
+	struct kept_request *kept = request->counted ? NULL : kept_of(s, request);
 
 	if (!kept)
 		return;
@@ -110,8 +110,16 @@ static uint64_t less(uint64_t from, uint64_t ns)
 	return from > ns ? from - ns : 0;
 }
 
-void kept_begins(struct trace_servers *s, const struct servers_process *process, const struct server_request *request,
-		 uint64_t early)
+void kept_has(struct trace_servers *s, const struct servers_thread *thread, const struct server_request *request)
+{
+	struct kept_request *kept = thread ? kept_of(s, request) : NULL;
+
+	if (kept && !kept->thread)
+		kept->thread = thread->thread;
+}
+
+void kept_begins(struct trace_servers *s, const struct servers_process *process, const struct servers_thread *thread,
+		 const struct server_request *request, uint64_t early)
 {
 	struct kept_request *kept = kept_of(s, request);
 
@@ -120,14 +128,7 @@ void kept_begins(struct trace_servers *s, const struct servers_process *process,
 	kept->open = true;
 	kept->all_from = less(process->counted, early);
 	kept->unheld_from = less(process->unheld, early);
-}
-
-void kept_has(struct trace_servers *s, const struct servers_thread *thread, const struct server_request *request)
-{
-	struct kept_request *kept = thread ? kept_of(s, request) : NULL;
-
-	if (kept && !kept->thread)
-		kept->thread = thread->thread;
+	kept_has(s, thread, request);
 }
 
 void kept_had(struct trace_servers *s, const struct server_request *request, uint64_t ns)

@@ -56,54 +56,66 @@ struct servers_kept {
 	int failed; /* 0, -E2BIG or -ENOMEM; there are no items then */
 };
 
+/*
+ * Most passes keep no requests. The functions below do nothing then; callers that run for each
+ * request check servers->kept first, and what is cold is out of their way.
+ */
 /** kept_new() - keep at most @max requests; NULL: out of memory */
 struct servers_kept *kept_new(size_t max);
 struct servers_kept *kept_free(struct servers_kept *kept); /* NULL is fine; returns NULL */
 
 /** kept_made() - @request, of @process, is new: the first data, or a connection, came */
-void kept_made(struct trace_servers *s, const struct servers_process *process, struct server_request *request);
+__attribute__((cold)) void kept_made(struct trace_servers *s, const struct servers_process *process,
+				     struct server_request *request);
 /**
  * kept_counted() - @request counts in the bill of @process
  * kept_mistaken() - it does not count any more
  */
-void kept_counted(struct trace_servers *s, const struct servers_process *process, const struct server_request *request);
+__attribute__((cold)) void kept_counted(struct trace_servers *s, const struct servers_process *process,
+					const struct server_request *request);
 void kept_mistaken(struct trace_servers *s, const struct server_request *request);
-/** kept_begins() - its window begins; @early: CPU time of the call that has read it */
-void kept_begins(struct trace_servers *s, const struct servers_process *process, const struct server_request *request,
-		 uint64_t early);
+/**
+ * kept_begins() - its window begins, and @thread has it
+ * @early: CPU time of the call that has read it
+ */
+__attribute__((cold)) void kept_begins(struct trace_servers *s, const struct servers_process *process,
+				       const struct servers_thread *thread, const struct server_request *request,
+				       uint64_t early);
 /** kept_has() - @thread, which may be NULL, has it */
 void kept_has(struct trace_servers *s, const struct servers_thread *thread, const struct server_request *request);
 /** kept_had() - a thread had it for @ns of CPU time */
-void kept_had(struct trace_servers *s, const struct server_request *request, uint64_t ns);
+__attribute__((cold)) void kept_had(struct trace_servers *s, const struct server_request *request, uint64_t ns);
 /** kept_ends() - it is answered by @thread, or ends in another way; its window goes on */
-void kept_ends(struct trace_servers *s, const struct servers_thread *thread, const struct server_request *request,
-	       enum trace_request_end end);
+__attribute__((cold)) void kept_ends(struct trace_servers *s, const struct servers_thread *thread,
+				     const struct server_request *request, enum trace_request_end end);
 /**
  * kept_closes() - its window ends
  * kept_reopens() - its window had not ended, @ns of the process's CPU time ago
  */
-void kept_closes(struct trace_servers *s, const struct servers_process *process, const struct server_request *request);
+__attribute__((cold)) void kept_closes(struct trace_servers *s, const struct servers_process *process,
+				       const struct server_request *request);
 void kept_reopens(struct trace_servers *s, const struct servers_process *process, const struct server_request *request,
 		  uint64_t ns);
 
 /** kept_bill_one() - @ns of @process are billed to @request */
-void kept_bill_one(struct trace_servers *s, const struct servers_process *process, const struct server_request *request,
-		   uint64_t ns);
+__attribute__((cold)) void kept_bill_one(struct trace_servers *s, const struct servers_process *process,
+					 const struct server_request *request, uint64_t ns);
 /**
  * kept_bill_several() - @ns of @process are billed to @nr @origins of the requests of @set
  * @at: which of them gets the first ns, as in servers_share.h
  */
-void kept_bill_several(struct trace_servers *s, const struct servers_process *process, const struct set *set,
-		       const uint32_t *origins, uint32_t nr, uint32_t at, uint64_t ns);
+__attribute__((cold)) void kept_bill_several(struct trace_servers *s, const struct servers_process *process,
+					     const struct set *set, const uint32_t *origins, uint32_t nr, uint32_t at,
+					     uint64_t ns);
 /** kept_named() - @ns of what was billed to @request is for it, as the program itself said */
-void kept_named(struct trace_servers *s, const struct server_request *request, uint64_t ns);
+__attribute__((cold)) void kept_named(struct trace_servers *s, const struct server_request *request, uint64_t ns);
 /**
  * kept_proves() - an answer has proven @taken->own; if that does not count, it becomes 0
  * kept_refutes() - nothing of it is proven any more
  * kept_refutes_all() - nothing that was kept until now is proven, in @process
  */
 void kept_proves(struct trace_servers *s, struct proof_taken *taken);
-void kept_refutes(struct trace_servers *s, struct proof_taken *taken);
+__attribute__((cold)) void kept_refutes(struct trace_servers *s, struct proof_taken *taken);
 void kept_refutes_all(struct trace_servers *s, struct servers_process *process);
 
 /* For reading, when the bills are finished: servers_kept_list.c. */

@@ -147,7 +147,7 @@ static void count_held(struct trace_servers *s, const struct request_window *win
 
 	if (bill)
 		bill->open_held += less(thread->counted, window->held_from);
-	if (bill && s->kept)
+	if (__builtin_expect(bill && s->kept, 0))
 		kept_had(s, window->request, less(thread->counted, window->held_from));
 }
 
@@ -261,7 +261,8 @@ static void window_close(struct trace_servers *s, struct request_window *window)
 	count_held(s, window);
 	if (bill)
 		window_end(process, bill);
-	kept_closes(s, process, window->request);
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_closes(s, process, window->request);
 	tally_remove(&process->open, window->origin);
 	process->open_version++;
 	window->process = NULL;
@@ -315,8 +316,8 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 		return;
 	early = receiving_ns(thread);
 	window_begin(process, bill, early);
-	kept_begins(s, process, request, early);
-	kept_has(s, thread, request);
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_begins(s, process, thread, request, early);
 	window->process = process;
 	process->crosses |= !thread;
 	hold(thread, window, early);
@@ -505,7 +506,8 @@ static void answered_here(struct trace_servers *s, struct servers_thread *thread
 
 void open_answered(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
-	kept_ends(s, thread, request, TRACE_REQUEST_ANSWERED);
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_ends(s, thread, request, TRACE_REQUEST_ANSWERED);
 	if (request->closing)
 		return;
 	if (request_open_in(request) == thread->process) {

@@ -88,7 +88,7 @@ uint32_t proof_add(struct trace_servers *s, struct servers_thread *thread, const
 	pending->proof.apart += ns;
 	if (alone)
 		pending->proof.alone += ns;
-	if (s->kept && set->nr == 1 && is_own(thread, request)) {
+	if (__builtin_expect(s->kept != NULL, 0) && set->nr == 1 && is_own(thread, request)) {
 		pending->own.apart += ns;
 		pending->own.alone += alone && thread->process->open.nr == 1 ? ns : 0;
 	}

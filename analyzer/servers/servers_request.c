@@ -43,11 +43,13 @@
 
 /* ---- requests come in ---- */
 
-static void count_request(struct trace_servers *s, struct servers_process *process, struct server_request *request)
+static inline __attribute__((always_inline)) void count_request(struct trace_servers *s,
+								struct servers_process *process,
+								struct server_request *request)
 {
 	struct bill *bill = request->counted ? NULL : bill_of(s, process, request->origin);
 
-	if (s->kept && !request->counted)
+	if (__builtin_expect(s->kept != NULL, 0))
 		kept_counted(s, process, request);
 	request->counted = true;
 	if (bill)
@@ -126,7 +128,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 		request = request_new(s, endpoint, origin, sender, parent, from_ino);
 	if (!request)
 		return NULL;
-	if (s->kept && !request->kept)
+	if (__builtin_expect(s->kept && !request->kept, 0))
 		kept_made(s, thread->process, request);
 	if (!is_queue(endpoint)) {
 		if (endpoint->open && endpoint->open->nr >= MAX_OPEN)
