@@ -267,8 +267,8 @@ void acct_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 		slice_log_charge(a, thread, from, ns, onto);
 	} else if (ns - from > lost) {
 		slice_log_flush(a, thread);
-		acct_defer(a, &thread->acct.cpu_holders, SUM_OF(cpu_holder_row, ns), PROCESS_UNKNOWN + 1ull,
-			   ns - from - lost);
+		acct_defer(a, &thread->acct.cpu_holders, SUM_OF(cpu_holder_row, ns),
+			   slice_log_key(PROCESS_UNKNOWN, ANY_THREAD), ns - from - lost);
 	}
 	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
 		struct trace_interval interval = {.thread = thread,

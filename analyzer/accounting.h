@@ -42,7 +42,7 @@ struct wait_row {
 	uint64_t count;
 };
 struct cpu_holder_row {
-	uint64_t key; /* process + 1 */
+	uint64_t key; /* slice_log_key() */
 	uint64_t ns;
 };
 struct interrupt_row {

@@ -7,6 +7,7 @@
 #include "kernel_work.h"
 #include "rules/rules.h"
 #include "slice_log.h"
+#include "start_reads.h"
 #include "interrupted.h"
 #include "kept_rests.h"
 #include "state.h"
@@ -221,6 +222,8 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	}
 	free(a->cpus);
 	trace_cursor_free(a->restart.ahead);
+	start_reads_free(a->reads); /* of a load that did not come to its end */
+	later_clear(&a->later);
 	trace_cursor_free(a->cursor); /* of a pass that did not come to its end */
 	arena_free(&a->arena);
 	file_table_clear(&a->files);
@@ -293,10 +296,12 @@ static void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 {
 	const struct trace_thread *thread = thread_find(&a->threads, tid);
 
-	if (thread) {
-		memory_prefetch(thread, offsetof(struct trace_thread, acct.traps));
-		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
-	}
+	if (!thread)
+		return;
+	memory_prefetch(thread, offsetof(struct trace_thread, acct.traps));
+	memory_prefetch(thread->frames, sizeof(thread->frames[0]));
+	if (a->hooks.soon)
+		a->hooks.soon(a->hooks.cpu_time_data, thread, false);
 }
 
 /**
@@ -320,6 +325,8 @@ static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
 	if (thread->slab)
 		line_prefetch(&thread->slab->latencies[thread->nr_latencies]);
 	line_prefetch(thread->process);
+	if (a->hooks.soon)
+		a->hooks.soon(a->hooks.cpu_time_data, thread, true);
 }
 
 /**
@@ -662,7 +669,7 @@ struct holders {
 	void *data;
 };
 
-static void report_holder(void *data, uint32_t process, uint64_t ns)
+static void report_holder(void *data, uint32_t process, uint32_t thread, uint64_t ns)
 {
 	const struct holders *holders = data;
 

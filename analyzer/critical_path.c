@@ -56,6 +56,7 @@
 #include "error_set.h"
 #include "sort.h"
 #include "critical_path_history.h"
+#include "state.h"
 
 /* struct path_step - a segment; it ends where the next one begins */
 struct path_step {
@@ -96,6 +97,7 @@ struct trace_critical_path {
 	size_t nr_held, max_held;
 	struct trace_contributor *contributors; /* owned */
 	size_t nr_contributors;
+	bool is_summed; /* made when they are asked for: a picture does not need them */
 	int failed;
 };
 
@@ -157,11 +159,10 @@ static void step_add_queued(struct trace_critical_path *path, const struct visit
 			    uint32_t activity)
 {
 	int32_t cpu = path->history->activities[activity].cpu;
-	const struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu]
-											 : NULL;
+	struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu] : NULL;
 
 	while (to > from && !path->failed) {
-		uint32_t slice = slices ? series_before(slices, to) : UINT32_MAX;
+		uint32_t slice = slices ? series_before_near(slices, to) : UINT32_MAX;
 		uint32_t holder = slice != UINT32_MAX ? slices->value[slice] : NO_THREAD;
 		uint64_t start = slice != UINT32_MAX && slices->from[slice] > from ? slices->from[slice] : from;
 
@@ -175,11 +176,11 @@ static void step_add_queued(struct trace_critical_path *path, const struct visit
 /* ---- the thread that ended a wait ---- */
 
 /* The latest instant in @from .. @to at which a thread was on a CPU; @from: never. */
-static uint64_t last_on_cpu(const struct trace_history *history, const struct thread_timeline *timeline, uint64_t from,
+static uint64_t last_on_cpu(const struct trace_history *history, struct thread_timeline *timeline, uint64_t from,
 			    uint64_t to)
 {
 	uint64_t at = to < timeline->series.end ? to : timeline->series.end;
-	uint32_t idx = series_before(&timeline->series, at);
+	uint32_t idx = series_before_near(&timeline->series, at);
 
 	for (; idx != UINT32_MAX && at > from; idx--) {
 		uint32_t value = history_activity_of(history, timeline->series.value[idx]);
@@ -324,8 +325,8 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 {
 	struct trace_history *history = path->history;
 	struct visit visit = path->visits[path->nr_visits - 1];
-	const struct series *series = &history->timelines[visit.timeline].series;
-	uint32_t idx = series_before(series, at);
+	struct series *series = &history->timelines[visit.timeline].series;
+	uint32_t idx = series_before_near(series, at);
 	uint64_t from = visit.bound;
 	const struct history_activity *activity;
 	uint32_t value;
@@ -685,8 +686,6 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 		goto fail;
 	}
 	walk(path, timeline);
-	if (!path->failed)
-		sum_up(path);
 	error = path->failed;
 	if (!error)
 		return path;
@@ -780,13 +779,28 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 	}
 }
 
+/* A lack of memory is one of the analysis: trace_analysis_error(). */
+static void sum_once(const struct trace_critical_path *path)
+{
+	struct trace_critical_path *own = (struct trace_critical_path *)path;
+
+	if (own->is_summed)
+		return;
+	own->is_summed = true;
+	sum_up(own);
+	if (own->failed)
+		own->history->analysis->failed = own->failed;
+}
+
 size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path)
 {
+	sum_once(path);
 	return path->nr_contributors;
 }
 
 const struct trace_contributor *trace_critical_path_contributor(const struct trace_critical_path *path, size_t idx)
 {
+	sum_once(path);
 	return idx < path->nr_contributors ? &path->contributors[idx] : NULL;
 }
 
@@ -823,6 +837,7 @@ int trace_critical_path_verify(const struct trace_critical_path *path, struct tr
 	}
 	if (at != path->to_ns)
 		return violation(ret_error, "the last segment ends at", at, path->to_ns);
+	sum_once(path);
 	for (size_t i = 0; i < path->nr_contributors; i++)
 		sums[path->contributors[i].by] += path->contributors[i].ns;
 	if (sums[TRACE_BY_COMMAND] != window)

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #define MAX_INTERVALS (16u << 20)
+#define NR_RECENT     8u /* entries in a cache line */
 
 struct history_idx_row {
 	uint64_t key;
@@ -58,6 +59,31 @@ uint32_t series_search(const struct series *series, uint64_t ns, uint32_t low, u
 			high = middle;
 	}
 	return low;
+}
+
+uint32_t series_before_near(struct series *series, uint64_t ns)
+{
+	uint32_t low = series->recent, high = low + 1, step = 1;
+
+	if (low >= series->nr || ns > series->end) {
+		low = series_before(series, ns);
+		series->recent = low == UINT32_MAX ? series->recent : low;
+		return low;
+	}
+	while (low && series->from[low] >= ns) {
+		high = low;
+		low = low > step ? low - step : 0;
+		step *= 2;
+	}
+	while (high < series->nr && series->from[high] < ns) {
+		low = high;
+		high = series->nr - high > step ? high + step : series->nr;
+		step *= 2;
+	}
+	if (series->from[low] >= ns)
+		return UINT32_MAX;
+	series->recent = series_search(series, ns, low, high);
+	return series->recent;
 }
 
 static bool series_has_room(struct series *series, uint32_t nr)
@@ -149,30 +175,39 @@ static void fill_hole(struct trace_history *history, struct series *series, uint
 	series->changes++;
 }
 
+/* @from is not before the first entry, and @to is not after the end: it is near it. */
 static void fill_holes(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
 {
+	series->recent = series->nr - 1;
 	while (from < to && !history->failed) {
-		uint32_t idx = series_before(series, to);
-		uint64_t start;
+		uint32_t idx = series_before_near(series, to);
+		uint64_t start = series->from[idx] > from ? series->from[idx] : from;
 
-		if (idx == UINT32_MAX)
-			return;
-		start = series->from[idx] > from ? series->from[idx] : from;
 		if (series->value[idx] == HOLE)
 			fill_hole(history, series, idx, start, to, value);
 		to = start;
 	}
 }
 
-/* The time before the first entry is a hole, too. It gets an entry when it is needed. */
+/*
+ * A late interval. The time before the first entry is a hole, too: it gets an entry when it is
+ * needed. Most begin after one of the last entries, so the first one need not be fetched.
+ */
+static void series_put_late(struct trace_history *history, struct series *series, uint64_t from, uint64_t to,
+			    uint32_t value)
+{
+	uint32_t recent = series->nr > NR_RECENT ? series->nr - NR_RECENT : 0;
+
+	if (from < series->from[recent] && from < series->from[0])
+		series_insert(history, series, 0, from, HOLE);
+	if (!history->failed)
+		fill_holes(history, series, from, to < series->end ? to : series->end, value);
+}
+
 static void series_put(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
 {
-	if (series->nr && from < series->from[0])
-		series_insert(history, series, 0, from, HOLE);
-	if (history->failed)
-		return;
 	if (series->nr && from < series->end) {
-		fill_holes(history, series, from, to < series->end ? to : series->end, value);
+		series_put_late(history, series, from, to, value);
 		from = series->end;
 	}
 	if (from < to && !history->failed)
@@ -292,9 +327,30 @@ static uint32_t activity_by_name(struct trace_history *history, enum trace_state
 
 uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread)
 {
-	const struct history_idx_row *row = table_find(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
+	uint32_t idx = trace_thread_index(thread);
 
-	return row ? row->idx : NO_THREAD;
+	return idx < history->nr_by_thread ? history->timeline_by_thread[idx] - 1 : NO_THREAD;
+}
+_Static_assert(NO_THREAD == UINT32_MAX, "0 - 1 is no timeline");
+
+void history_prefetch(const struct trace_history *history, const struct trace_thread *thread, bool is_next)
+{
+	uint32_t idx = history_timeline(history, thread);
+	const struct thread_timeline *timeline;
+
+	if (idx == NO_THREAD)
+		return;
+	timeline = &history->timelines[idx];
+	if (!is_next) {
+		memory_prefetch(timeline, sizeof(*timeline));
+		return;
+	}
+	if (timeline->series.nr) {
+		line_prefetch(timeline->series.from + timeline->series.nr);
+		line_prefetch(timeline->series.value + timeline->series.nr);
+	}
+	if (timeline->nr_pieces)
+		line_prefetch(timeline->pieces + timeline->nr_pieces);
 }
 
 static uint32_t parent_of(const struct trace_history *history, const struct trace_thread *thread)
@@ -304,13 +360,21 @@ static uint32_t parent_of(const struct trace_history *history, const struct trac
 	return birth && birth->ns == trace_thread_start_ns(thread) ? birth->parent : NO_THREAD;
 }
 
-int history_add_row(struct trace_history *history, const struct trace_thread *thread, uint32_t idx)
+int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx)
 {
-	struct history_idx_row *row = table_add(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
+	uint32_t at = trace_thread_index(thread), nr = history->nr_by_thread;
 
-	if (!row)
-		return -ENOMEM;
-	row->idx = idx;
+	if (at >= nr) {
+		uint32_t more = at + at / 2 + 64, *bigger;
+
+		bigger = reallocarray(history->timeline_by_thread, more, sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		memset(bigger + nr, 0, (more - nr) * sizeof(*bigger));
+		history->timeline_by_thread = bigger;
+		history->nr_by_thread = more;
+	}
+	history->timeline_by_thread[at] = idx + 1;
 	return 0;
 }
 
@@ -326,7 +390,7 @@ static uint32_t timeline_new(struct trace_history *history, const struct trace_t
 		history->timelines = bigger;
 		history->max_timelines = max;
 	}
-	if (history_add_row(history, thread, idx) < 0)
+	if (history_set_timeline(history, thread, idx) < 0)
 		goto fail;
 	history->timelines[idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
 	return history->nr_timelines++;
@@ -337,17 +401,9 @@ fail:
 
 static uint32_t timeline_get(struct trace_history *history, const struct trace_thread *thread)
 {
-	struct history_timeline_memo *memo = &history->timeline_memos[hash_u64((uintptr_t)thread) % HISTORY_MEMOS];
-	uint32_t idx;
+	uint32_t idx = history_timeline(history, thread);
 
-	if (memo->thread == thread)
-		return memo->idx;
-	idx = history_timeline(history, thread);
-	if (idx == NO_THREAD)
-		idx = timeline_new(history, thread);
-	if (idx != NO_THREAD)
-		*memo = (struct history_timeline_memo){thread, idx};
-	return idx;
+	return idx == NO_THREAD ? timeline_new(history, thread) : idx;
 }
 
 /* ---- limit on the number of intervals ---- */
@@ -572,11 +628,13 @@ static void note_lock(struct trace_analysis *analysis, const struct trace_thread
 		activity->path = text_of(path && *path ? path : trace_thread_file(analysis, thread, (int)argument));
 }
 
-static uint32_t blocked_activity(struct trace_history *history, struct trace_analysis *analysis,
+/* A thread often waits for the same again. */
+static uint32_t blocked_activity(struct trace_history *history, struct trace_analysis *analysis, uint32_t timeline,
 				 const struct trace_interval *interval)
 {
 	const struct trace_thread *waker = interval->worker ? interval->worker : interval->waker;
 	struct history_activity activity = activity_of(interval->state);
+	uint32_t *last;
 
 	activity.name = text_of(interval->name);
 	activity.kind = (uint8_t)interval->kind;
@@ -586,7 +644,10 @@ static uint32_t blocked_activity(struct trace_history *history, struct trace_ana
 	activity.other = interval->other;
 	note_lock(analysis, interval->thread, interval->path, &activity);
 	activity.waker = waker ? timeline_get(history, waker) : NO_THREAD;
-	return activity_get(history, &activity);
+	last = &history->timelines[timeline].blocked; /* after timeline_get(), which may move it */
+	if (*last == HOLE || !activity_equal(&history->activities[*last], &activity))
+		*last = activity_get(history, &activity);
+	return *last;
 }
 
 /* The part of an interval from @from to @to, which is in the window. */
@@ -604,7 +665,7 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 	if (history->coarse && on_cpu) {
 		put_on_cpu(history, &history->timelines[timeline], from, to, (uint8_t)state);
 	} else {
-		value = state == TRACE_STATE_BLOCKED ? blocked_activity(history, analysis, interval)
+		value = state == TRACE_STATE_BLOCKED ? blocked_activity(history, analysis, timeline, interval)
 						     : activity_by_name(history, state, text_of(interval->name),
 									on_cpu ? -1 : interval->cpu);
 		series_put(history, &history->timelines[timeline].series, from, to, value);
@@ -777,7 +838,7 @@ struct trace_history *trace_history_free(struct trace_history *history)
 		free(history->timelines[i].pieces);
 	for (uint32_t i = 0; i < history->nr_cpus; i++)
 		series_free(&history->cpus[i]);
-	table_clear(&history->timeline_by_thread);
+	free(history->timeline_by_thread);
 	table_clear(&history->activity_by_hash);
 	table_clear(&history->births);
 	free(history->timelines);

@@ -44,6 +44,7 @@ struct series {
 	uint32_t *value; /* owned; index of an activity, or, in the series of a CPU, of a timeline */
 	uint32_t nr, max;
 	uint32_t changes; /* how often an entry before the last one changed */
+	uint32_t recent;  /* where the next search of series_before_near() begins; may be of no entry */
 	uint64_t end;
 };
 
@@ -67,20 +68,17 @@ struct thread_timeline {
 	struct history_piece *pieces; /* owned; if history.with_pieces and coarse */
 	uint32_t nr_pieces, max_pieces;
 	uint32_t in_piece; /* intervals in the last one */
+	uint32_t blocked;  /* the activity of its last wait; HOLE: none yet */
 	bool on_path;	   /* critical_path.c: on the way; it waits for another thread */
 };
 
-/* The last answers of two look-ups, each at the place that its key's hash chooses */
+/* The last answers of a look-up, each at the place that its key's hash chooses */
 #define HISTORY_MEMOS 256u
 struct history_memo {
 	const char *name; /* NULL: none yet */
 	int32_t cpu;
 	uint32_t value; /* of the activity */
 	uint8_t state;
-};
-struct history_timeline_memo {
-	const struct trace_thread *thread; /* NULL: none yet */
-	uint32_t idx;
 };
 
 struct trace_history {
@@ -93,12 +91,12 @@ struct trace_history {
 	uint32_t running;		   /* once coarse: the activity of all time on a CPU */
 	struct thread_timeline *timelines; /* owned */
 	uint32_t nr_timelines, max_timelines;
-	struct hash_table timeline_by_thread;
+	uint32_t *timeline_by_thread; /* owned; by trace_thread_index(): the timeline + 1; 0: none */
+	uint32_t nr_by_thread;
 	struct history_activity *activities; /* owned; [HOLE] */
 	uint32_t nr_activities, max_activities;
 	struct hash_table activity_by_hash;
 	struct history_memo memos[HISTORY_MEMOS];
-	struct history_timeline_memo timeline_memos[HISTORY_MEMOS];
 	struct hash_table births; /* tid + 1 -> the latest fork */
 	struct series *cpus;	  /* owned; of timelines, UINT32_MAX (none) or INTERRUPTS */
 	uint32_t nr_cpus;
@@ -113,8 +111,10 @@ struct trace_history {
  * has none
  */
 uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread);
-/** history_add_row() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
-int history_add_row(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
+/** history_set_timeline() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
+int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
+/** history_prefetch() - a soon_fn, as hooks.h explains it */
+void history_prefetch(const struct trace_history *history, const struct trace_thread *thread, bool is_next);
 /** series_free() - release its arrays */
 void series_free(struct series *series);
 /**
@@ -132,6 +132,13 @@ uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t
  * Returns UINT32_MAX if that instant is before the first entry, or after the end.
  */
 uint32_t series_before(const struct series *series, uint64_t ns);
+/**
+ * series_before_near() - the same, for an instant that is near that of the last call
+ * A path goes back in time, so that its next entry of a thread is a few before the last one. Its
+ * search begins there and doubles its steps: a search of all entries would miss the cache at each
+ * of its steps.
+ */
+uint32_t series_before_near(struct series *series, uint64_t ns);
 /**
  * series_search() - the last entry that begins before @ns, of those from @low to before @high
  * The entry @low begins before @ns.

@@ -16,6 +16,12 @@ typedef void (*mode_fn)(void *data, struct trace_analysis *analysis, const struc
 enum cpu_alone { CPU_IDLE, CPU_INTERRUPTED, CPU_UNKNOWN };
 typedef void (*cpu_time_fn)(void *data, uint32_t cpu, uint64_t from, uint64_t to, enum cpu_alone what);
 
+/*
+ * soon_fn - prefetch what the next intervals of @thread change: it gets a CPU a few events later
+ * @is_next: two events later; a call some events earlier had fetched what @data has of the thread
+ */
+typedef void (*soon_fn)(void *data, const struct trace_thread *thread, bool is_next);
+
 struct hook {
 	uint64_t mask[TRACE_MASK_WORDS];
 	trace_event_fn event;
@@ -51,7 +57,8 @@ struct hook_list {
 	uint32_t states;      /* states that any interval hook wants: bit 1 << enum trace_state */
 	bool has_transfer;    /* a hook wants the bytes of files */
 	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
-	void *cpu_time_data;
+	soon_fn soon;	      /* NULL: none */
+	void *cpu_time_data;  /* of both */
 };
 
 /* Does a hook want intervals of @state? */

@@ -27,6 +27,7 @@ struct thread_requests {
 	uint32_t nr_first;	  /* requests of its own, on connections that have not */
 	bool has_job;		  /* a thread with a request woke it from @rest_place */
 	bool hands_over;	  /* another thread answered the latest request that it had read */
+	bool accepts;		  /* it accepted a connection: it gets its work there */
 	uint32_t nr_relays;	  /* connections with an answer that it relays: relay.c */
 	uint64_t part_ns;	  /* when it received a part of an answer */
 	struct kept_rests *rests; /* owned; NULL: none */

@@ -19,13 +19,14 @@ struct frame_owner {
 	uint32_t tid;
 };
 
-enum { FRAME_IN_KERNEL = 1, FRAME_IS_CLAIMED = 2 };
+enum { FRAME_IN_KERNEL = 1, FRAME_IS_CLAIMED = 2, FRAME_IS_CUT = 4 };
+#define FRAME_MAX_OWNER ((1u << 29) - 1)
 /** struct stack_frame - @flags: FRAME_* */
 struct stack_frame {
 	uint64_t address;
 	uint32_t caller;
-	uint32_t owner : 30;
-	uint32_t flags : 2;
+	uint32_t owner : 29;
+	uint32_t flags : 3;
 };
 
 /** struct frame_tree - zeroed: empty. @failed: -ENOMEM */

@@ -184,7 +184,61 @@ static int order_holders(const void *left, const void *right, void *processes)
 	struct trace_process *const *list = processes;
 	int order = descending(l->ns, r->ns);
 
-	return order ? order : strcmp(list[l->key - 1]->comm, list[r->key - 1]->comm);
+	return order ? order : strcmp(list[slice_log_process(l->key)]->comm, list[slice_log_process(r->key)]->comm);
+}
+
+#define FIRST_THREADS 4
+
+struct thread_place {
+	uint64_t key; /* thread index + 1 */
+	uint64_t row;
+};
+
+/* One of the first threads of @process; NULL: it is none of these. */
+static const struct trace_thread *first_threads_find(const struct trace_process *process, uint32_t idx)
+{
+	const struct trace_thread *thread = process->first;
+
+	for (unsigned int i = 0; thread && thread->idx != idx; i++)
+		thread = i < FIRST_THREADS ? thread->next : NULL;
+	return thread;
+}
+
+/* Sets the threads of those rows that are of @process. */
+static void name_threads_of(const struct trace_process *process, const struct hash_table *places,
+			    struct trace_cpu_wait *list)
+{
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		const struct thread_place *place = table_find(places, sizeof(*place), thread->idx + 1ull);
+
+		if (place)
+			list[place->row].thread = thread;
+	}
+}
+
+/* The analysis has no list of threads by index: one look at those of each process finds all. */
+static bool name_threads(const struct trace_analysis *a, const struct cpu_holder_row *holders, size_t nr,
+			 struct trace_cpu_wait *list)
+{
+	struct hash_table places = {0};
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < nr; i++) {
+		uint32_t thread = slice_log_thread(holders[i].key);
+		struct thread_place *place = NULL;
+
+		if (thread == ANY_THREAD || list[i].thread)
+			continue;
+		place = table_add(&places, sizeof(*place), thread + 1ull);
+		ok = place != NULL;
+		if (ok)
+			place->row = i;
+	}
+	for (size_t i = 0; ok && i < nr; i++)
+		if (slice_log_thread(holders[i].key) != ANY_THREAD && !list[i].thread)
+			name_threads_of(a->threads.processes[slice_log_process(holders[i].key)], &places, list);
+	table_clear(&places);
+	return ok;
 }
 
 /* There may be hundreds of rows, so they are sorted before they get their names. */
@@ -193,6 +247,7 @@ static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, co
 {
 	struct cpu_holder_row *holders = calloc(rows->used + 1, sizeof(*holders));
 	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list));
+	bool is_named = true;
 	size_t nr = 0;
 
 	for (const struct cpu_holder_row *row = NULL; holders && (row = table_next(rows, sizeof(*row), row));)
@@ -202,13 +257,21 @@ static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, co
 		list = NULL;
 	}
 	for (size_t i = 0; list && i < nr; i++) {
-		const struct trace_process *process = a->threads.processes[holders[i].key - 1];
+		const struct trace_process *process = a->threads.processes[slice_log_process(holders[i].key)];
 
 		list[i] = (struct trace_cpu_wait){.pid = process->pid,
 						  .comm = process->comm,
 						  .ns = holders[i].ns,
 						  .title = trace_process_title(process),
 						  .process = process->pid ? process : NULL};
+		if (slice_log_thread(holders[i].key) == ANY_THREAD)
+			continue;
+		list[i].thread = first_threads_find(process, slice_log_thread(holders[i].key));
+		is_named &= list[i].thread != NULL;
+	}
+	if (list && !is_named && !name_threads(a, holders, nr, list)) {
+		free(list);
+		list = NULL;
 	}
 	free(holders);
 	*ret_nr = nr;

@@ -55,6 +55,9 @@
  * time and memory for each of thousands of threads, and a report usually shows a few threads only.
  * acct_of() expands an episode on demand.
  *
+ * Threads of the waiting thread's own process have rows of their own. The list above is one of
+ * processes, so the code follows the slices of the own process back, as many as the waits had.
+ *
  * Accuracy. For waits of less than MAX_NAMED_HOLDERS slices each, every nanosecond is charged to
  * its holder. Longer waits are charged to the processes that had the CPU last, to at least
  * MAX_NAMED_HOLDERS of them, and the rest to "several". Naming all processes for all waiting
@@ -78,7 +81,8 @@
 #define MAX_NAMED_HOLDERS 128u
 #define MIN_NAMED_HOLDERS 8u /* for long waits of thousands of threads */
 #define MAX_LOG_BYTES	  (32u << 20)
-#define LIST_END	  0u /* holders[0] is both ends of the list */
+#define MAX_OWN_THREADS	  256u /* more living threads of a process have one row */
+#define LIST_END	  0u   /* holders[0] is both ends of the list */
 
 /* of the time slice with the same number in the log */
 struct slice_link {
@@ -115,10 +119,29 @@ struct holder_row {
 	uint64_t holder;
 };
 
-static void charge_holder(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
+uint64_t slice_log_key_of(const struct trace_thread *thread, uint32_t process, uint32_t holder)
+{
+	bool is_sibling = process == thread->process_idx && holder != thread->idx &&
+			  thread->process->nr_living <= MAX_OWN_THREADS;
+
+	return slice_log_key(process, is_sibling ? holder : ANY_THREAD);
+}
+
+static void charge_key(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, uint64_t ns)
 {
 	if (ns)
-		acct_defer(a, &thread->acct.cpu_holders, SUM_OF(cpu_holder_row, ns), process + 1ull, ns);
+		acct_defer(a, &thread->acct.cpu_holders, SUM_OF(cpu_holder_row, ns), key, ns);
+}
+
+static void charge_process(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
+{
+	charge_key(a, thread, slice_log_key(process, ANY_THREAD), ns);
+}
+
+static void charge_slice(struct trace_analysis *a, struct trace_thread *thread, const struct cpu_log_entry *slice,
+			 uint64_t ns)
+{
+	charge_key(a, thread, slice_log_key_of(thread, slice->process, slice->thread), ns);
 }
 
 static uint64_t without(uint64_t ns, uint64_t less)
@@ -292,29 +315,71 @@ static void episode_unlist(struct slice_index *slices, struct trace_thread *thre
 }
 
 /* Returns false when out of memory. */
-static bool put(struct hash_table *rows, uint32_t process, uint64_t ns)
+static bool put(struct hash_table *rows, uint64_t key, uint64_t ns)
 {
-	struct cpu_holder_row *row = ns ? table_add(rows, sizeof(*row), process + 1ull) : NULL;
+	struct cpu_holder_row *row = ns ? table_add(rows, sizeof(*row), key) : NULL;
 
 	if (row)
 		row->ns += ns;
 	return row || !ns;
 }
 
+static bool put_process(struct hash_table *rows, uint32_t process, uint64_t ns)
+{
+	return put(rows, slice_log_key(process, ANY_THREAD), ns);
+}
+
 /* Charge a single wait slice by slice, if it has few slices. */
-static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, struct hash_table *rows,
+static bool put_slices(const struct cpu *cpu, const struct trace_thread *thread, struct hash_table *rows,
 		       uint64_t *left_ns)
 {
+	const struct rq_episode *episode = &thread->episode;
+
 	for (uint64_t slice = episode->own; *left_ns && slice-- > episode->first;) {
 		const struct cpu_log_entry *entry = cpu_slice(cpu, slice), *end = cpu_slice(cpu, slice + 1);
 		uint64_t ns = slice_ns(entry, end->ns, end->irq_ns);
 
 		ns = ns < *left_ns ? ns : *left_ns;
-		if (!put(rows, entry->process, ns))
+		if (!put(rows, slice_log_key_of(thread, entry->process, entry->thread), ns))
 			return false;
 		*left_ns -= ns;
 	}
 	return true;
+}
+
+/*
+ * Put @ns, the time of the other threads of @thread's process in its episode: by thread for the
+ * latest @looks slices of the process, the rest in the row of the process.
+ */
+static bool put_siblings(const struct cpu *cpu, const struct trace_thread *thread, const struct holder *holder,
+			 uint64_t looks, struct hash_table *rows, uint64_t ns)
+{
+	const struct rq_episode *episode = &thread->episode;
+	uint64_t at = holder->last, until = holder->had_ns;
+
+	if (at >= episode->own) {
+		at = first_since(cpu, at, episode->own);
+		until = link_of(cpu, at)->had_ns;
+		at -= link_of(cpu, at)->before;
+	}
+	while (ns && looks && at >= episode->first && at < episode->own) {
+		const struct cpu_log_entry *entry = cpu_slice(cpu, at);
+		const struct slice_link *link = link_of(cpu, at);
+		uint64_t part = without(until, link->had_ns);
+
+		part = part < ns ? part : ns;
+		if (entry->thread != thread->idx) {
+			looks--;
+			if (!put(rows, slice_log_key_of(thread, entry->process, entry->thread), part))
+				return false;
+			ns -= part;
+		}
+		until = link->had_ns;
+		if (!link->before)
+			break;
+		at -= link->before;
+	}
+	return put_process(rows, thread->process_idx, ns);
 }
 
 /* @long_names: number of processes to name for waits that are too long to name all */
@@ -323,20 +388,23 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 {
 	const struct rq_episode *episode = &thread->episode;
 	const struct holder *holders = cpu->slices->holders;
-	uint64_t names = episode->names + (episode->is_long ? long_names : 0);
+	uint64_t names = episode->names + (episode->is_long ? long_names : 0), looks;
 
+	looks = names;
 	names = names < cpu->slices->nr ? names : cpu->slices->nr;
 	table_reserve(rows, sizeof(struct cpu_holder_row), (uint32_t)names);
 	for (uint32_t idx = holders[LIST_END].older; idx && holders[idx].last >= episode->first && *left_ns && names;
 	     idx = holders[idx].older) {
 		uint64_t ns = had_between(cpu, &holders[idx], episode->first, episode->own);
+		bool is_own = holders[idx].process == thread->process_idx;
 
-		if (holders[idx].process == thread->process_idx)
+		if (is_own)
 			ns = without(ns, episode->own_ns);
 		ns = ns < *left_ns ? ns : *left_ns;
 		if (!ns)
 			continue;
-		if (!put(rows, holders[idx].process, ns))
+		if (!(is_own ? put_siblings(cpu, thread, &holders[idx], looks, rows, ns)
+			     : put_process(rows, holders[idx].process, ns)))
 			return false;
 		names--;
 		*left_ns -= ns;
@@ -353,10 +421,11 @@ static bool put_episode(const struct trace_analysis *a, const struct trace_threa
 	bool ok;
 
 	if (episode->nr_waits == 1 && episode->own - episode->first <= MAX_NAMED_HOLDERS)
-		ok = put_slices(cpu, episode, rows, &left_ns);
+		ok = put_slices(cpu, thread, rows, &left_ns);
 	else
 		ok = put_holders(cpu, thread, long_names, rows, &left_ns);
-	return ok && put(rows, PROCESS_INTERRUPTS, episode->irq_ns) && put(rows, PROCESS_SEVERAL, left_ns);
+	return ok && put_process(rows, PROCESS_INTERRUPTS, episode->irq_ns) &&
+	       put_process(rows, PROCESS_SEVERAL, left_ns);
 }
 
 bool slice_log_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *rows)
@@ -423,7 +492,7 @@ static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, st
 		return left_ns;
 	ns = without(without(end->ns, from), without(end->irq_ns, thread->queued_irq));
 	ns = ns < left_ns ? ns : left_ns;
-	charge_holder(a, thread, cpu_slice(cpu, thread->queued_slice - 1)->process, ns);
+	charge_slice(a, thread, cpu_slice(cpu, thread->queued_slice - 1), ns);
 	return left_ns - ns;
 }
 
@@ -457,7 +526,7 @@ static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, str
 	uint64_t ns = slice_ns(entry, to, cpu_irq_time(cpu, to));
 
 	ns = ns < left_ns ? ns : left_ns;
-	charge_holder(a, thread, entry->process, ns);
+	charge_slice(a, thread, entry, ns);
 	return left_ns - ns;
 }
 
@@ -599,10 +668,14 @@ void slice_log_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 
 	entry->ns = ns;
 	entry->irq_ns = cpu->irq_ns;
-	if (!cpu->current)
+	if (!cpu->current) {
 		entry->process = PROCESS_UNKNOWN;
-	else
-		entry->process = cpu->current == &cpu->idle ? (uint32_t)PROCESS_IDLE : cpu->current->process_idx;
+	} else if (cpu->current == &cpu->idle) {
+		entry->process = PROCESS_IDLE;
+	} else {
+		entry->process = cpu->current->process_idx;
+		entry->thread = cpu->current->idx;
+	}
 	if (cpu->slices)
 		link_slice(a, cpu, cpu->log_pos);
 	cpu->log_pos++;
@@ -629,12 +702,12 @@ static void split_wait(struct trace_analysis *a, struct trace_thread *thread, ui
 			continue;
 		if (irq > end - start)
 			irq = end - start;
-		charge_holder(a, thread, entry->process, end - start - irq);
-		charge_holder(a, thread, PROCESS_INTERRUPTS, irq);
+		charge_slice(a, thread, entry, end - start - irq);
+		charge_process(a, thread, PROCESS_INTERRUPTS, irq);
 		end = start;
 		irq_end = irq_start;
 	}
-	charge_holder(a, thread, PROCESS_SEVERAL, end - from);
+	charge_process(a, thread, PROCESS_SEVERAL, end - from);
 }
 
 void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to,
@@ -670,12 +743,12 @@ void slice_log_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint6
 		 * If only a part of the slice is in the range, interrupts are taken in proportion.
 		 */
 		irq = (uint64_t)((unsigned __int128)(irq < slice ? irq : slice) * (to - start) / slice);
-		fn(data, entry->process, to - start - irq);
-		fn(data, PROCESS_INTERRUPTS, irq);
+		fn(data, entry->process, entry->thread, to - start - irq);
+		fn(data, PROCESS_INTERRUPTS, ANY_THREAD, irq);
 		to = start;
 	}
 	if (to > from)
-		fn(data, PROCESS_SEVERAL, to - from);
+		fn(data, PROCESS_SEVERAL, ANY_THREAD, to - from);
 }
 
 uint64_t slice_log_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns)

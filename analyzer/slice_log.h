@@ -12,6 +12,25 @@ static inline struct cpu_log_entry *cpu_slice(const struct cpu *cpu, uint64_t sl
 {
 	return &cpu->log[slice & cpu->log_mask];
 }
+/** slice_log_key() - the key of a holder's row: of a process (ANY_THREAD), or of one thread */
+#define ANY_THREAD UINT32_MAX
+static inline uint64_t slice_log_key(uint32_t process, uint32_t thread)
+{
+	return (uint64_t)(thread + 1u) << 32 | (process + 1u);
+}
+static inline uint32_t slice_log_process(uint64_t key)
+{
+	return (uint32_t)key - 1;
+}
+static inline uint32_t slice_log_thread(uint64_t key)
+{
+	return (uint32_t)(key >> 32) - 1;
+}
+/**
+ * slice_log_key_of() - the key of the row for @thread's wait for a thread that had the CPU
+ * Other threads of its own process have rows of their own, unless the process has too many.
+ */
+uint64_t slice_log_key_of(const struct trace_thread *thread, uint32_t process, uint32_t holder);
 int slice_log_prepare(struct cpu *cpu);
 void slice_log_free(struct cpu *cpu);
 /** slice_log_begin() - begin a time slice of @cpu's current thread at @ns */
@@ -38,9 +57,9 @@ void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uin
 void slice_log_flush(struct trace_analysis *a, struct trace_thread *thread);
 /** slice_log_add() - add the charges of @thread that are not in its sums; false: out of memory */
 bool slice_log_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *rows);
-typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
+typedef void (*holder_fn)(void *data, uint32_t process, uint32_t thread, uint64_t ns);
 /**
- * slice_log_holders() - call @fn for each process that had @cpu from @from to @to, latest first
+ * slice_log_holders() - call @fn for each thread that had @cpu from @from to @to, latest first
  * Time that its log does not reach is passed as PROCESS_SEVERAL.
  */
 void slice_log_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data);

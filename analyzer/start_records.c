@@ -7,6 +7,7 @@
 #include <string.h>
 #include "hidden_runs.h"
 #include "kernel_numbers.h"
+#include "start_reads.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_args.h"
@@ -77,6 +78,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
 	start_describe(a, thread, event);
 	start_sched_state(thread, event, a->start_ns);
+	start_read_thread(a, event->ts_ns);
 }
 
 /*
@@ -134,6 +136,10 @@ static void load_files(struct trace_analysis *a, const struct trace_event *event
 		as->fds = fds_copy(a, NULL);
 	if (as->fds && thread->fds != as->fds)
 		use_table(thread, as->fds);
+	if (a->rules && thread->process != as->process) {
+		rules_had_tables(a, as);
+		rules_had_tables(a, thread);
+	}
 }
 
 static void load_fd(struct trace_analysis *a, const struct trace_event *event)
@@ -148,6 +154,7 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 	fd_put(a, thread, start->fd,
 	       file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 	       start->flags & LINUX_O_CLOEXEC);
+	start_read_fd(a, thread->fds, start->fd, event->ts_ns);
 }
 
 static void load_socket(struct trace_analysis *a, const struct trace_event *event)
@@ -158,6 +165,7 @@ static void load_socket(struct trace_analysis *a, const struct trace_event *even
 	if (!leader)
 		return;
 	sock_start(a, start, start_socket_netns(event), leader->process->idx);
+	start_read_socket(a, start->ino, event->ts_ns);
 	if (start->state == TCP_LISTEN && leader->fds)
 		leader->fds->nr_listening++;
 }
@@ -176,6 +184,7 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 		return;
 	file = file_get(a, trace_event_string(event), start->dev, start->ino, 0100000);
 	memory_map(a, leader->memory, start->start, start->end, file);
+	start_read_map(a, leader->memory, start->start, start->end, event->ts_ns);
 	if (a->rules)
 		rules_had_file(a, leader, file);
 }
@@ -185,8 +194,10 @@ static void load_exe(struct trace_analysis *a, const struct trace_event *event)
 	struct trace_process *process = process_find(&a->threads,
 						     ((const struct trace_start_exe *)event->payload)->tgid);
 
-	if (process)
-		process->exe = strings_intern(&a->strings, trace_event_string(event));
+	if (!process)
+		return;
+	process->exe = strings_intern(&a->strings, trace_event_string(event));
+	start_read_exe(a, process->pid, event->ts_ns);
 }
 
 static void load_cgroup(struct trace_analysis *a, const struct trace_event *event)

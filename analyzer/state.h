@@ -64,6 +64,7 @@
 #include "state_hidden.h"
 #include "state_memory.h"
 #include "state_probe.h"
+#include "start_later.h"
 #include "state_restart.h"
 #include "state_socket.h"
 #include "state_thread.h"
@@ -142,6 +143,8 @@ struct trace_analysis {
 	struct gap_log gaps;
 	struct hidden_log hidden;
 	struct restart restart;
+	struct start_reads *reads; /* owned; NULL: the start state is loaded */
+	struct later_list later;
 	struct end_state end;
 	struct hash_table late_args; /* pid -> its title at the end: state_args.c */
 	/* events that contradict the state, since an event is missing */

@@ -10,6 +10,7 @@
 
 #include <string.h>
 #include "program_title.h"
+#include "start_reads.h"
 #include "state.h"
 
 struct late_args {
@@ -60,6 +61,7 @@ void args_load(struct trace_analysis *a, const struct trace_event *event)
 
 	if (process && (!process->args || a->restart.since_ns)) { /* the start, or after a pause */
 		args_put(a, process, text, is_cut);
+		start_read_args(a, process->pid, event->ts_ns);
 		return;
 	}
 	late = acct_row(a, &a->late_args, sizeof(*late), start->tgid + 1ull);

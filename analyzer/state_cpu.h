@@ -20,11 +20,12 @@ struct nest {
 	uint8_t type;
 };
 
-/* the process that has the CPU from then on */
+/* the process that has the CPU from then on, and its thread */
 struct cpu_log_entry {
 	uint64_t ns;
 	uint64_t irq_ns; /* interrupt time of the CPU until then */
 	uint32_t process;
+	uint32_t thread; /* trace_thread_index(); of no meaning if @process is not a process */
 	uint32_t holder; /* if the CPU has @slices: its holder there */
 };
 

@@ -93,6 +93,7 @@ static void mark_files(const struct trace_analysis *a, const struct marks *marks
 				mark_thread(a, marks, a->threads.pages[page][i]);
 	uring_mark(&a->requests, marks->files);
 	packets_mark(a, marks->files);
+	later_mark(&a->later, marks->files);
 }
 
 static void call_release_hooks(const struct trace_analysis *a, file_idx idx)

@@ -25,7 +25,7 @@
  *
  * A recorder reads the start state a moment after the start; a flight recorder reads it at the end.
  * So the values in it are those after all changes that came before it was read. The value before
- * the first such change is unknown.
+ * the first such change is unknown: start_changes.c makes it so.
  *
  * A window has the identities of a process in it: its begin sets the times of all rows to zero, and
  * its end counts the current row. Rows that begin after it have no time.
@@ -214,23 +214,6 @@ static bool is_unborn(const struct trace_process *process)
 	return process->first && process->first == process->last && process->first->sched_state == SCHED_NEW;
 }
 
-/* The values before a change: those that the start state read after it are not known. */
-static struct identity values_before(const struct trace_process *process, uint64_t ns, const struct identity *now)
-{
-	struct identity before = identity_of(process);
-
-	if (process->identities || ns >= process->read_ns)
-		return before;
-	if (before.uid == now->uid && before.gid == now->gid && before.ppid == now->ppid &&
-	    before.cgroup == now->cgroup)
-		return before;
-	before.uid = before.uid == now->uid ? before.uid : TRACE_ID_UNKNOWN;
-	before.gid = before.gid == now->gid ? before.gid : TRACE_ID_UNKNOWN;
-	before.ppid = before.ppid == now->ppid ? before.ppid : 0;
-	before.cgroup = before.cgroup == now->cgroup ? before.cgroup : 0;
-	return before;
-}
-
 /* Can @process pay for the begin of a row, and for that of the row with unknown values? */
 static bool can_pay(const struct identity_log *log, const struct trace_process *process)
 {
@@ -264,7 +247,7 @@ static void begin_row(struct trace_analysis *a, struct identity_log *log, const 
 
 void identity_change(struct trace_analysis *a, struct trace_process *process, uint64_t ns, const struct identity *now)
 {
-	struct identity before = values_before(process, ns, now);
+	struct identity before = identity_of(process);
 	struct identity_log *log;
 
 	if (same(&before, now))
@@ -304,7 +287,7 @@ void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint
 
 	if (!is_leading(a, thread))
 		return;
-	if (!now.comm[0]) { /* the name was not known until now */
+	if (!now.comm[0] && !thread->process->is_renamed) { /* the name was not known until now */
 		for (uint32_t i = 0; thread->process->identities && i < thread->process->identities->nr; i++)
 			strncpy(thread->process->identities->rows[i].is.comm, comm, sizeof(now.comm) - 1);
 		return;

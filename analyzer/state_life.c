@@ -134,16 +134,10 @@ static void begin_in_call(struct trace_thread *child, struct trace_thread *paren
 	child->depth = 1;
 }
 
-static struct trace_process *process_of_child(struct trace_analysis *a, const struct trace_sched_fork *fork,
-					      const struct trace_thread *parent)
+/* A child has what its parent has at the fork. */
+static void process_begins(struct trace_analysis *a, struct trace_process *process, const struct trace_sched_fork *fork,
+			   const struct trace_thread *parent)
 {
-	struct trace_process *process;
-
-	if ((fork->clone_flags & LINUX_CLONE_THREAD) && fork->tgid != fork->tid)
-		return parent ? parent->process : process_get(a, fork->tgid);
-	process = process_new(a, fork->tid);
-	if (!process)
-		return NULL;
 	process->uid = fork->uid;
 	process->gid = TRACE_ID_UNKNOWN;
 	process->kernel = fork->kthread;
@@ -157,14 +151,27 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 		process->cgroup_path = parent->process->cgroup_path;
 	}
 	process->ns_pid = fork->ns_tid;
+}
+
+static struct trace_process *process_of_child(struct trace_analysis *a, const struct trace_sched_fork *fork,
+					      const struct trace_thread *parent)
+{
+	struct trace_process *process;
+
+	if ((fork->clone_flags & LINUX_CLONE_THREAD) && fork->tgid != fork->tid)
+		return parent ? parent->process : process_get(a, fork->tgid);
+	process = process_new(a, fork->tid);
+	if (process)
+		process_begins(a, process, fork, parent);
 	return process;
 }
 
 /*
  * The start state is read after the first events, so it may have a thread before its fork event
- * comes.
+ * comes. Its state was read later: the process begins with its parent's.
  */
-static bool begins_at_this_fork(struct trace_thread *thread, uint64_t ns)
+static bool begins_at_this_fork(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns,
+				const struct trace_sched_fork *fork, const struct trace_thread *parent)
 {
 	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->sched_state != SCHED_OFF_AT_START)
 		return false;
@@ -176,6 +183,11 @@ static bool begins_at_this_fork(struct trace_thread *thread, uint64_t ns)
 	thread->fds = fds_unref(thread->fds);
 	thread->memory = memory_unref(thread->memory);
 	thread->directories = directories_unref(thread->directories);
+	if (thread->tid == thread->process->pid && parent) {
+		process_begins(a, thread->process, fork, parent);
+		thread->process->read_ns = 0;
+		thread->process->is_renamed = false;
+	}
 	return true;
 }
 
@@ -212,7 +224,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (parent && parent->sched_state == SCHED_DEAD)
 		parent = NULL;
 	child = thread_find(&a->threads, fork->tid);
-	if (!child || !begins_at_this_fork(child, ns)) {
+	if (!child || !begins_at_this_fork(a, child, ns, fork, parent)) {
 		unfreed = child ? reuse_number(a, child, ns) : 0;
 		child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
 		if (child)
@@ -352,10 +364,11 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	if (!thread->process->comm[0] || thread->process->identities ||
+	if ((!thread->process->comm[0] && !thread->process->is_renamed) || thread->process->identities ||
 	    (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
 		identity_rename(a, thread, ns, comm);
 	process_set_comm(a, thread, comm);
+	thread->process->is_renamed &= !thread->process->comm[0];
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
 		return;
 	/* it was created in its submitter's call, and is in no call from now on */

@@ -169,6 +169,8 @@ void gaps_next_prepare(struct trace_analysis *a)
 		 edge = window_next(a->window);
 
 	a->gaps.next_ns = gap < edge ? gap : edge;
+	if (later_next(&a->later) < a->gaps.next_ns)
+		a->gaps.next_ns = later_next(&a->later);
 	if (a->step_ns < a->gaps.next_ns)
 		a->gaps.next_ns = a->step_ns;
 }
@@ -254,9 +256,11 @@ static void edge_pass(struct trace_analysis *a, uint64_t ns)
 		probe_uses_forget(a);
 }
 
-/* The edges of a window come in the order of the gaps: the pass has one place to stop for both. */
+/* The edges of a window come in the order of the gaps: the pass has one place to stop for both, and
+ * for records of the start state that become true. */
 void lost_begin(struct trace_analysis *a, uint64_t ns)
 {
+	later_apply(a, ns);
 	/* an event of a damaged trace may be at UINT64_MAX, which is also no edge */
 	while (a->window && window_next(a->window) <= ns && window_next(a->window) != UINT64_MAX)
 		edge_pass(a, window_next(a->window));

@@ -223,6 +223,7 @@ static void forget_after_loss(struct trace_analysis *a, struct trace_thread *thr
 		return;
 	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place,
 						    .nr_relays = thread->requests.nr_relays,
+						    .accepts = thread->requests.accepts,
 						    .part_ns = thread->requests.part_ns,
 						    .rests = thread->requests.rests};
 	requests_changed(thread);
@@ -250,10 +251,14 @@ static bool is_rest_place(const struct thread_requests *requests, uint64_t place
 	return place - requests->rest_place + CONDITION_BYTES <= 2 * CONDITION_BYTES;
 }
 
-/* True if the waker works on a request, which it hands over with the wakeup. */
+/*
+ * True if the waker works on a request, which it hands over with the wakeup. A thread that accepts
+ * connections starts such threads, or hands connections to them: their wakeups, such as "I have
+ * begun" or the release of a lock of the interpreter, bring it no job.
+ */
 static bool brings_job(const struct trace_thread *thread, const struct waker *waker)
 {
-	return waker->thread && waker->thread->process == thread->process &&
+	return !thread->requests.accepts && waker->thread && waker->thread->process == thread->process &&
 	       (waker->thread->requests.nr_read || waker->thread->requests.has_job);
 }
 

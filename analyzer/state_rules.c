@@ -3,7 +3,6 @@
 #include "kernel_numbers.h"
 #include "rules/rules.h"
 #include "state.h"
-#include "state_frame.h"
 #include "state_touch.h"
 
 uint64_t state_socket_peer(const struct trace_analysis *a, uint64_t ino)
@@ -16,14 +15,14 @@ uint64_t state_socket_peer(const struct trace_analysis *a, uint64_t ino)
 	return peer ? peer->ino : 0;
 }
 
-bool state_futex_file(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_file_id *ret_file)
+bool state_file_at(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t address,
+		   struct trace_file_id *ret_file)
 {
-	const struct frame *frame = frame_syscall((struct trace_thread *)thread);
 	file_idx file;
 
-	if (!frame || !frame->nr_args || !thread->memory || !thread->memory->nr || thread->memory->has_foreign)
+	if (!thread->memory || !thread->memory->nr || thread->memory->has_foreign)
 		return false;
-	file = memory_find(thread->memory, frame->args[0]);
+	file = memory_find(thread->memory, address);
 	*ret_file = file ? file_id_of(a, file) : (struct trace_file_id){0};
 	return true;
 }

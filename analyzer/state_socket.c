@@ -219,6 +219,14 @@ void sock_start(struct trace_analysis *a, const struct trace_start_socket *start
 	sock_learn(a, &seen, false);
 }
 
+void sock_forget(struct trace_analysis *a, uint64_t ino)
+{
+	const struct socket_state *sock = sock_peek(a, ino);
+
+	if (sock)
+		socket_drop(a, (sock_idx)(sock - a->sockets.list));
+}
+
 static file_idx socket_file(struct trace_analysis *a, uint64_t ino)
 {
 	char path[40];
@@ -261,6 +269,7 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	frame = frame_syscall(thread);
 	seen.owner = thread->process->idx;
 	seen.role = role_by_call(a, frame);
+	thread->requests.accepts |= seen.role == ROLE_SERVER;
 	sock_learn(a, &seen, seen.role == ROLE_SERVER || seen.role == ROLE_NONE || (frame && makes_socket(a, frame)));
 	peer = seen.family == LINUX_AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
 	if (peer && !peer->peer_ino) /* the end that was made first did not know this one yet */

@@ -58,6 +58,8 @@ string_id sock_address(struct trace_analysis *a, const struct socket_state *sock
 void socket_drop(struct trace_analysis *a, sock_idx sock);
 /** sock_mark() - set the bits of the socket with inode @ino and of its peer */
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
+/** sock_forget() - the socket was another one, or had other ends, until its next event */
+void sock_forget(struct trace_analysis *a, uint64_t ino);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
 
 /** sock_transfer() - @thread sends or receives on the socket; returns its state, or NULL */

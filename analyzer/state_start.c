@@ -21,6 +21,8 @@
 #include "kernel_numbers.h"
 #include "running_name.h"
 #include "slice_log.h"
+#include "start_changes.h"
+#include "start_reads.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"
@@ -39,7 +41,7 @@ static void load_event(struct trace_analysis *a, const struct trace_event *event
 
 /*
  * Threads share the descriptors and the memory of the owner, except those with a record of their
- * own descriptors. All files are known now, so the file of each thread's call is set, too.
+ * own descriptors.
  */
 static void share_with_threads(struct trace_analysis *a)
 {
@@ -61,9 +63,16 @@ static void share_with_threads(struct trace_analysis *a)
 				thread->memory = memory_ref(owner->memory);
 				thread->directories = directories_ref(owner->directories);
 			}
-			thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
 		}
 	}
+}
+
+/* All files at the start are known now. */
+static void name_files_of_calls(struct trace_analysis *a)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
+			thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
 }
 
 static void start_damaged(void *analysis, const struct trace_gap *gap)
@@ -100,16 +109,17 @@ static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	cpu_take(a, cpu, thread);
 }
 
-/* The thread on a CPU when the events of that CPU begin, as far as it is known. */
-struct first_thread {
-	enum { FIRST_NOTHING, FIRST_NAMED, FIRST_LOST } kind;
-	uint32_t tid;	  /* NAMED: the thread that the event names */
-	uint64_t lost_ns; /* LOST: begin of the gap before any event that names a thread */
-	/*
-	 * Not NAMED: the thread that the start state saw running there before any loss; NULL: none.
-	 */
-	struct trace_thread *running;
-};
+bool first_thread_find(const struct trace_analysis *a, struct first_thread *first, const struct trace_event *event)
+{
+	/* at exec, sched_ids comes before the event that has the number from before */
+	if ((a->filter.is_on || event->id != TRACE_EV_sched_ids) && running_name(event, &first->tid)) {
+		first->kind = FIRST_NAMED;
+	} else if (is_loss_of_cpu(a, event) && event->ts_ns > a->start_ns) {
+		first->kind = FIRST_LOST;
+		first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
+	}
+	return first->kind != FIRST_NOTHING;
+}
 
 static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first_thread *ret_first,
 		      struct trace_error *ret_error)
@@ -122,20 +132,11 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first_threa
 
 	running_name_mask(mask);
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
-	if (!a->filter.is_on) /* at exec it comes before the event that has the number from before */
-		mask[TRACE_EV_sched_ids / 64] &= ~(1ull << TRACE_EV_sched_ids % 64);
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
-	ret_first->kind = FIRST_NOTHING;
-	while (ret_first->kind == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
-		if (running_name(event, &ret_first->tid)) {
-			ret_first->kind = FIRST_NAMED;
-		} else if (is_loss_of_cpu(a, event) && event->ts_ns > a->start_ns) {
-			ret_first->kind = FIRST_LOST;
-			ret_first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
-		}
-	}
+	while ((event = trace_cursor_next(cursor)) && !first_thread_find(a, ret_first, event))
+		;
 	return pass_end(cursor);
 }
 
@@ -392,9 +393,15 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 	firsts = calloc(a->nr_cpus + 1, sizeof(*firsts));
 	if (!firsts)
 		return -ENOMEM;
-	error = load_start_state(a, ret_error);
+	a->reads = start_reads_new();
+	error = a->reads ? load_start_state(a, ret_error) : -ENOMEM;
+	if (!error)
+		error = start_changes_find(a, firsts, ret_error);
+	a->reads = start_reads_free(a->reads);
+	name_files_of_calls(a);
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
-		error = look_ahead(a, i, &firsts[i], ret_error);
+		if (firsts[i].kind == FIRST_NOTHING)
+			error = look_ahead(a, i, &firsts[i], ret_error);
 	if (!error && a->start_ns > trace_get_info(a->trace)->start_ns)
 		error = load_all_older(a, firsts, ret_error);
 	/*

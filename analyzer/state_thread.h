@@ -248,6 +248,8 @@ struct trace_process {
 	string_id title; /* 0: @comm */
 	bool args_cut;	 /* @args are the begin of longer ones */
 	bool kernel;
+	/* it was renamed before the start state read its name: the one before is not known */
+	bool is_renamed;
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;

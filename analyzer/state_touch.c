@@ -49,7 +49,7 @@ void rules_started(struct trace_analysis *a, struct trace_thread *thread, uint64
 	had_known(a, thread, ns);
 }
 
-static void had_tables(struct trace_analysis *a, const struct trace_thread *thread)
+void rules_had_tables(struct trace_analysis *a, const struct trace_thread *thread)
 {
 	struct trace_file_id ids[2];
 
@@ -61,8 +61,8 @@ void rules_inherited(struct trace_analysis *a, const struct trace_thread *child,
 {
 	if (child->fds && child->fds->is_known)
 		had_known(a, child, 0);
-	had_tables(a, parent);
-	had_tables(a, child);
+	rules_had_tables(a, parent);
+	rules_had_tables(a, child);
 	for (uint32_t i = 0; child->fds && i < child->fds->nr; i++)
 		rules_had_file(a, child, child->fds->files[i] & ~FD_CLOEXEC_BIT);
 	for (uint32_t i = 0; child->memory && i < child->memory->nr; i++)

@@ -14,6 +14,10 @@ struct trace_thread;
 void rules_had_file(struct trace_analysis *a, const struct trace_thread *thread, file_idx file);
 /** rules_started() - a descriptor that the process of @thread had at the start was read at @ns */
 void rules_started(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/**
+ * rules_had_tables() - the process of @thread has the thread's descriptors and memory from now on
+ */
+void rules_had_tables(struct trace_analysis *a, const struct trace_thread *thread);
 /** rules_inherited() - @child begins with the descriptors and the memory that it has now */
 void rules_inherited(struct trace_analysis *a, const struct trace_thread *child, const struct trace_thread *parent);
 /** file_id_of() - as trace_thread_file_id() */

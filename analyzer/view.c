@@ -61,6 +61,13 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		note_run(view, (uint32_t)interval->cpu, interval->from_ns, interval->to_ns, timeline);
 }
 
+static void on_soon(void *data, const struct trace_thread *thread, bool is_next)
+{
+	const struct trace_view *view = data;
+
+	history_prefetch(view->history, thread, is_next);
+}
+
 /* ---- threads and processes ---- */
 
 static uint32_t process_row(struct trace_view *view, const struct trace_process *process)
@@ -233,6 +240,7 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 	}
 	view->history->with_pieces = true;
 	analysis->hooks.cpu_time = on_cpu_time;
+	analysis->hooks.soon = on_soon;
 	analysis->hooks.cpu_time_data = view;
 	return view;
 }
@@ -241,8 +249,10 @@ struct trace_view *trace_view_free(struct trace_view *view)
 {
 	if (!view)
 		return NULL;
-	if (view->analysis->hooks.cpu_time_data == view)
+	if (view->analysis->hooks.cpu_time_data == view) {
 		view->analysis->hooks.cpu_time = NULL;
+		view->analysis->hooks.soon = NULL;
+	}
 	trace_history_free(view->history);
 	for (uint32_t i = 0; i < view->nr_threads; i++)
 		free(view->threads[i].sums.sums);

@@ -263,7 +263,8 @@ static void get_timeline(struct loader *l, struct trace_history *history, uint32
 	history->timelines[idx].thread = thread;
 	history->timelines[idx].parent = get_ref(l, history->nr_timelines, NO_THREAD);
 	l->in.failed |= !thread;
-	if (thread && history_add_row(history, thread, idx) < 0)
+	l->in.failed |= thread && history_timeline(history, thread) != NO_THREAD;
+	if (thread && history_set_timeline(history, thread, idx) < 0)
 		l->has_no_memory = true;
 }
 

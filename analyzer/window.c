@@ -103,29 +103,31 @@ struct window_holders {
 	struct acct *acct;
 	uint64_t ns;
 	uint64_t interrupts_ns;
-	uint32_t oldest; /* the process of the first time slice in the wait */
+	const struct trace_thread *thread; /* that waits */
+	uint64_t oldest;		   /* the holder of the first time slice in the wait */
 	uint64_t oldest_ns;
 };
 
-static uint64_t *holder_row(struct window_holders *holders, uint32_t process)
+static uint64_t *holder_row(struct window_holders *holders, uint64_t key)
 {
-	struct cpu_holder_row *row = acct_row(holders->a, &holders->acct->cpu_holders, sizeof(*row), process + 1ull);
+	struct cpu_holder_row *row = acct_row(holders->a, &holders->acct->cpu_holders, sizeof(*row), key);
 
 	return &row->ns;
 }
 
-static void add_holder(void *data, uint32_t process, uint64_t ns)
+static void add_holder(void *data, uint32_t process, uint32_t thread, uint64_t ns)
 {
 	struct window_holders *holders = data;
+	uint64_t key = slice_log_key_of(holders->thread, process, thread);
 
 	if (process != PROCESS_INTERRUPTS) {
-		holders->oldest = process;
+		holders->oldest = key;
 		holders->oldest_ns = ns;
 	} else {
 		holders->interrupts_ns += ns;
 	}
 	if (ns)
-		*holder_row(holders, process) += ns;
+		*holder_row(holders, key) += ns;
 	holders->ns += ns;
 }
 
@@ -138,24 +140,24 @@ static void correct_interrupts(struct window_holders *holders, const struct cpu 
 {
 	uint64_t exact = cpu_irq_time(cpu, cut->to_ns) - thread->queued_irq, off;
 
-	if (thread->queued_ns != cut->from_ns || holders->a->now != cut->to_ns || holders->oldest == PROCESS_SEVERAL ||
-	    exact > cut->to_ns - cut->from_ns)
+	if (thread->queued_ns != cut->from_ns || holders->a->now != cut->to_ns ||
+	    slice_log_process(holders->oldest) == PROCESS_SEVERAL || exact > cut->to_ns - cut->from_ns)
 		return;
 	if (exact > holders->interrupts_ns) {
 		off = exact - holders->interrupts_ns;
 		off = off < holders->oldest_ns ? off : holders->oldest_ns;
-		*holder_row(holders, PROCESS_INTERRUPTS) += off;
+		*holder_row(holders, slice_log_key(PROCESS_INTERRUPTS, ANY_THREAD)) += off;
 		*holder_row(holders, holders->oldest) -= off;
 	} else if (exact < holders->interrupts_ns) {
 		off = holders->interrupts_ns - exact;
-		*holder_row(holders, PROCESS_INTERRUPTS) -= off;
+		*holder_row(holders, slice_log_key(PROCESS_INTERRUPTS, ANY_THREAD)) -= off;
 		*holder_row(holders, holders->oldest) += off;
 	}
 }
 
 static void add_wait_cpu(struct trace_analysis *a, struct acct *acct, const struct trace_interval *cut)
 {
-	struct window_holders holders = {.a = a, .acct = acct};
+	struct window_holders holders = {.a = a, .acct = acct, .thread = cut->thread};
 	uint64_t now = a->now > cut->to_ns ? a->now : cut->to_ns;
 
 	acct->wait_cpu += cut->to_ns - cut->from_ns;
@@ -163,7 +165,7 @@ static void add_wait_cpu(struct trace_analysis *a, struct acct *acct, const stru
 		slice_log_holders(&a->cpus[cut->cpu], now, cut->from_ns, cut->to_ns, add_holder, &holders);
 		correct_interrupts(&holders, &a->cpus[cut->cpu], cut->thread, cut);
 	}
-	add_holder(&holders, PROCESS_UNKNOWN, cut->to_ns - cut->from_ns - holders.ns);
+	add_holder(&holders, PROCESS_UNKNOWN, ANY_THREAD, cut->to_ns - cut->from_ns - holders.ns);
 }
 
 static void add_blocked(struct trace_analysis *a, struct acct *acct, const struct trace_interval *cut, bool begins)

@@ -3,7 +3,7 @@
  * option_parse.c - the parser of all programs' command lines
  *
  * A spelling is looked for in this order: the options of the table, the habits, the abbreviations
- * of long names, and, for the error, the most similar name.
+ * of long names, and, for the error, the other programs and the most similar name.
  */
 #include "option_parse.h"
 
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "error_set.h"
+#include "option_elsewhere.h"
 #include "similar.h"
 
 /**
@@ -103,19 +104,39 @@ static const struct option_spec *find_abbreviated(const struct option_program *p
 
 /* ---- errors ---- */
 
+/* Habits of words that are options are offered as what they mean. */
+static void offer_habits(const struct option_program *program, struct similar *best)
+{
+	for (size_t i = 0; i < program->nr_habits; i++) {
+		const struct option_habit *habit = &program->habits[i];
+		const char *before = best->name;
+
+		if (strncmp(habit->typed, "--", 2) || !habit->instead || !find_instead(program, habit->instead))
+			continue;
+		similar_offer(best, habit->typed + 2);
+		if (best->name != before)
+			best->name = find_instead(program, habit->instead)->name;
+	}
+}
+
 static int unknown_long(const struct option_program *program, const char *word, size_t chars,
 			struct trace_error *ret_error)
 {
+	const struct option_elsewhere *other = option_elsewhere_name(program, word, chars);
 	char wanted[64];
 	struct similar best = {.wanted = wanted};
 
 	snprintf(wanted, sizeof(wanted), "%.*s", (int)chars, word);
+	if (other && *other->typed == '-')
+		return error_set(ret_error, -EINVAL, "unknown option --%s; %s has it: see %s --help", wanted,
+				 other->program, other->program);
 	for (size_t i = 0; i < program->nr_specs; i++) {
 		if (program->specs[i].help && program->specs[i].name)
 			similar_offer(&best, program->specs[i].name);
 		if (program->specs[i].help && program->specs[i].other_name)
 			similar_offer(&best, program->specs[i].other_name);
 	}
+	offer_habits(program, &best);
 	if (best.name)
 		return error_set(ret_error, -EINVAL, "unknown option --%s; did you mean --%s? See %s --help", wanted,
 				 best.name, program->name);
@@ -125,6 +146,12 @@ static int unknown_long(const struct option_program *program, const char *word, 
 static int unknown_letter(const struct option_program *program, char letter, const char *word,
 			  struct trace_error *ret_error)
 {
+	const struct option_elsewhere *other = option_elsewhere_letter(program, letter);
+
+	if (other)
+		return error_set(ret_error, -EINVAL, "unknown option -%c%s%s; %s has it, %s: see %s --help", letter,
+				 word[2] ? " in " : "", word[2] ? word : "", other->program, other->typed,
+				 other->program);
 	if (word[2])
 		return error_set(ret_error, -EINVAL, "unknown option -%c in %s; see %s --help", letter, word,
 				 program->name);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define NAME_MAX_CHARS 128
+#define PART_CHARS_MIN 3
+#define SEPARATORS     "-_ :/"
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -18,10 +20,12 @@ static bool is_same(char a, char b)
 }
 
 /*
- * The three last rows of the table of distances between the first i characters of @a and the first
- * j of @b.
+ * The number of typing errors between @a and @b, ignoring case: wrong, missing and additional
+ * characters, and neighbours that are exchanged. The rows are the last three of the table of
+ * distances between the first i characters of @a and the first j of @b.
+ * @ret_beginning: the least distance between @a and a beginning of @b
  */
-size_t similar_distance(const char *a, const char *b)
+static size_t distance(const char *a, const char *b, size_t *ret_beginning)
 {
 	size_t rows[3][NAME_MAX_CHARS + 1], nr_b = strnlen(b, NAME_MAX_CHARS), *row = rows[0];
 
@@ -38,25 +42,46 @@ size_t similar_distance(const char *a, const char *b)
 				row[j] = min3(row[j], row[j], two_before[j - 2] + 1);
 		}
 	}
+	*ret_beginning = row[nr_b];
+	for (size_t j = 0; j <= nr_b; j++)
+		*ret_beginning = min3(*ret_beginning, *ret_beginning, row[j]);
 	return row[nr_b];
 }
 
-bool similar_is_near(const char *wanted, const char *candidate, size_t distance)
+/* The least distance between @wanted and the beginning of @candidate, or of a word in it. */
+static size_t distance_of_part(const char *wanted, const char *candidate)
 {
-	size_t chars = strlen(wanted), candidate_chars = strlen(candidate),
-	       fewer = chars < candidate_chars ? chars : candidate_chars;
+	size_t least = NAME_MAX_CHARS, beginning;
 
-	if (3 * distance <= (chars > candidate_chars ? chars : candidate_chars))
+	for (const char *word = candidate; *word; word += strspn(word, SEPARATORS)) {
+		distance(wanted, word, &beginning);
+		least = min3(least, least, beginning);
+		word += strcspn(word, SEPARATORS);
+	}
+	return least;
+}
+
+bool similar_is_near(const char *wanted, const char *candidate, size_t *ret_distance)
+{
+	size_t chars = strlen(wanted), candidate_chars = strlen(candidate), beginning,
+	       whole = distance(wanted, candidate, &beginning), part = distance_of_part(wanted, candidate);
+
+	*ret_distance = min3(whole, whole, part + 1);
+	if (3 * whole <= (chars > candidate_chars ? chars : candidate_chars) ||
+	    (chars > PART_CHARS_MIN && 4 * part <= chars))
 		return true;
-	return fewer >= 3 && (strcasestr(wanted, candidate) || strcasestr(candidate, wanted));
+	*ret_distance = whole;
+	return (chars >= PART_CHARS_MIN && strcasestr(candidate, wanted)) ||
+	       (candidate_chars >= PART_CHARS_MIN && strcasestr(wanted, candidate));
 }
 
 void similar_offer(struct similar *best, const char *candidate)
 {
-	size_t distance = similar_distance(best->wanted, candidate);
+	size_t distance_of_it;
 
-	if (!similar_is_near(best->wanted, candidate, distance) || (best->name && best->distance <= distance))
+	if (!similar_is_near(best->wanted, candidate, &distance_of_it) ||
+	    (best->name && best->distance <= distance_of_it))
 		return;
 	best->name = candidate;
-	best->distance = distance;
+	best->distance = distance_of_it;
 }

@@ -16,13 +16,14 @@ struct similar {
 };
 
 /**
- * similar_distance() - the number of typing errors between @a and @b, ignoring case
- * An error is a wrong, missing or additional character, or two neighbours that are exchanged. @b
- * ends after 128 characters.
+ * similar_is_near() - can @candidate be what the user meant?
+ * An error is a wrong, missing or additional character, or two neighbours that are exchanged; names
+ * end after 128 characters. Near is at most one error per three characters of the whole name, or
+ * per four of an abbreviation: the beginning of the name or of a word in it ("criticl" is near
+ * critical-path, "swich" near sched_switch). Near is also a name that contains the other.
+ * @ret_distance: to choose the nearest; what an abbreviation leaves out counts as one error
  */
-size_t similar_distance(const char *a, const char *b);
-/** similar_is_near() - at most one error per three characters, or one name contains the other */
-bool similar_is_near(const char *wanted, const char *candidate, size_t distance);
+bool similar_is_near(const char *wanted, const char *candidate, size_t *ret_distance);
 /** similar_offer() - keep @candidate, borrowed, if it is nearer than the best so far */
 void similar_offer(struct similar *best, const char *candidate);
 #endif

@@ -10,6 +10,7 @@ import time
 
 ROWS, COLUMNS = 60, 1600  # a full screen
 REPETITIONS = 7
+LARGEST_TIMELINE = 4_000_000  # events: V8 has no texts of more than 512 MB
 INDEX_EVENTS = 2_000_000  # a smaller trace has no index
 
 
@@ -55,6 +56,9 @@ def figures(visualizer, trace):
         while not json.loads(server.ask("progress"))["complete"]:
             time.sleep(0.02)
         result["pass"] = time.monotonic() - server.begin
+        while json.loads(server.ask("progress"))["billing"]:
+            time.sleep(0.02)
+        result["bills"] = time.monotonic() - server.begin
         about = json.loads(server.ask("about"))
         rows = [str(row["id"]) for row in json.loads(server.ask("rows"))["rows"]][:ROWS]
         whole = about["duration_ns"]
@@ -63,7 +67,10 @@ def figures(visualizer, trace):
         result["picture, whole"] = server.milliseconds(f"shares?rows={','.join(rows)}&from=0&to={whole}&columns={COLUMNS}")
         result["picture, a tenth"] = server.milliseconds(f"shares?rows={','.join(rows)}&{middle}&columns={COLUMNS}")
         result["sums of a span"] = server.milliseconds(f"sums?{middle}")
-        result["path"] = server.milliseconds(f"path?row={rows[-1]}&{middle}")
+        result["waits of a span"] = server.milliseconds(f"waits?{middle}")
+        result["path, a tenth"] = server.milliseconds(f"path?row={rows[-1]}&{middle}")
+        result["path, whole"] = server.milliseconds(f"path?row={rows[-1]}&from=0&to={whole}")
+        result["segments"] = json.loads(server.ask(f"path?row={rows[-1]}&from=0&to={whole}"))["nr_segments"]
         result["memory"] = server.memory()
         has_index = about["events"] >= INDEX_EVENTS and index_comes(trace)
     finally:
@@ -95,6 +102,27 @@ def second_opening(visualizer, trace):
     finally:
         server.end()
         os.unlink(trace + ".view")
+
+
+def other_page(visualizer, trace):
+    """(seconds, bytes) that V8 needs to read the trace as --timeline writes it, before any page draws; None: no node, or too large for it"""
+    timeline = trace + ".json"
+    program = "const begin = performance.now(); JSON.parse(require('fs').readFileSync(process.argv[1], 'utf8')); console.log(performance.now() - begin)"
+    try:
+        with open(timeline, "wb") as out:
+            subprocess.run([visualizer, "--timeline", trace], check=True, stdout=out)
+        took = subprocess.run(["node", "--max-old-space-size=4096", "-e", program, timeline], capture_output=True, text=True, check=False)
+        return (float(took.stdout) / 1e3 if took.returncode == 0 else None), os.path.getsize(timeline)
+    except FileNotFoundError:
+        return None, 0
+    finally:
+        os.unlink(timeline)
+
+
+def beside(visualizer, trace):
+    """(figures of our view, those of other_page())"""
+    ours = figures(visualizer, trace)
+    return ours, other_page(visualizer, trace) if ours["events"] <= LARGEST_TIMELINE else (None, 0)
 
 
 def page_bytes(visualizer, trace):

@@ -313,9 +313,9 @@ static size_t print_buffers(const struct session *session, char *text, size_t si
 	if (!ring)
 		return (size_t)snprintf(text, size,
 					"Buffering: lock-free, in the programs; the kernel is not recorded\n");
-	return (size_t)snprintf(text, size, "Buffering: lock-free, %llu bytes per CPU (%u sub-buffers x %u bytes)\n",
-				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs,
-				ring->ring.nr_subbufs, ring->ring.subbuf_bytes);
+	return (size_t)snprintf(text, size, "Buffering: lock-free, %s per CPU (%u sub-buffers of %s)\n",
+				text_bytes((uint64_t)ring->ring.subbuf_bytes * ring->ring.nr_subbufs).s,
+				ring->ring.nr_subbufs, text_bytes(ring->ring.subbuf_bytes).s);
 }
 
 static void do_status(struct session *session, const struct control_request *request, struct answer *answer)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -17,7 +18,9 @@
 #include "command_word.h"
 #include "message.h"
 #include "number_parse.h"
+#include "option_elsewhere.h"
 #include "option_parse.h"
+#include "options_check.h"
 #include "preload.h"
 #include "process_name.h"
 #include "sample_period.h"
@@ -45,8 +48,8 @@ static int apply_time(void *into, const char *value, struct trace_error *ret_err
 	if (err || !time_ns ||
 	    __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is not a time greater than 0: give seconds (-ts60), microseconds (-tu500000), "
-				 "or --time 60s, 1.5s, 500ms, 5m",
+				 "\"%s\" is not a time from 1ns to 200 years: give seconds (-ts60), microseconds "
+				 "(-tu500000), or --time 60s, 1.5s, 500ms, 5m",
 				 value);
 	return 0;
 }
@@ -75,8 +78,8 @@ static int apply_subbuf_size(void *into, const char *value, struct trace_error *
 
 	if (size_parse(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; "
-				 "smaller sizes become 16k, larger ones 16M",
+				 "\"%s\" is not a size of sub-buffers from 16k to 16M: give bytes, -b1048576, or "
+				 "--subbuf-size 1M",
 				 value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
@@ -88,10 +91,8 @@ static int apply_subbufs(void *into, const char *value, struct trace_error *ret_
 	uint64_t count;
 
 	if (number_parse(value, 65536, &count) || count < 2)
-		return error_set(
-			ret_error, -EINVAL,
-			"\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256",
-			value);
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers per CPU: give 2 to 256",
+				 value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }
@@ -107,7 +108,9 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 		return error_set(ret_error, -EINVAL, "%s %s is the second one: give only one%s", option, value,
 				 strcmp(option, "--pid") ? "" : "; --follow adds its descendants");
 	if (number_parse(value, max, ret_id) || *ret_id < min)
-		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: give a number", option, value);
+		return error_set(ret_error, -EINVAL,
+				 "%s: \"%s\" is not an id: give a number from %" PRIu64 " to %" PRIu64, option, value,
+				 min, max);
 	return 0;
 }
 
@@ -186,6 +189,11 @@ static int apply_gid(void *into, const char *value, struct trace_error *ret_erro
 	uint64_t id;
 	int err;
 
+	if (options->typed_record && !group)
+		return error_set(ret_error, -EINVAL,
+				 "-g chooses a group here, and \"%s\" is none: --sample records the code with its "
+				 "callers, for tracevisualizer --profile",
+				 value);
 	if (is_word(value))
 		return take_name("--gid", "group", value, group, group ? group->gr_gid : 0, &options->tracer.filter_gid,
 				 ret_error);
@@ -288,6 +296,8 @@ static int apply_output_letter(void *into, const char *value, struct trace_error
 {
 	struct daemon_options *options = into;
 
+	if (!value && options->typed_record)
+		return error_set(ret_error, -EINVAL, "-o: TRACE is missing; see tracedaemon --help");
 	if (!value || is_device(value)) {
 		message_note("-o is ignored: time stamps are nanoseconds of CLOCK_MONOTONIC");
 		return 0;
@@ -346,6 +356,15 @@ static int apply_control(void *into, const char *value, struct trace_error *ret_
 }
 
 /* ---- flags ---- */
+
+/* The word of perf: the letters that follow mean what they mean there, or are errors. */
+static int apply_record(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+
+	options->typed_record = true;
+	return 0;
+}
 
 static int apply_follow(void *into, const char *value, struct trace_error *ret_error)
 {
@@ -516,6 +535,9 @@ static int apply_print_mask(void *into, const char *value, struct trace_error *r
 
 	if (value)
 		return apply_pid(options, value, ret_error); /* as in version 0.9.5: -pPID */
+	if (options->typed_record)
+		return error_set(ret_error, -EINVAL,
+				 "-p: PID is missing: record -p PID, or -P NAME, records one process");
 	return set_action(options, ACTION_PRINT_MASK, ret_error);
 }
 
@@ -642,6 +664,8 @@ static const struct option_spec option_table[] = {
 	{.name = "quiet", .apply = apply_quiet, .help = "only warnings and errors"},
 	{.name = "version", .apply = apply_version, .help = "print the version"},
 
+	{.name = "record", .apply = apply_record},
+
 	/* accepted for old scripts, and ignored */
 	{.letter = 'd', .help = "the default configuration is the default"},
 	{.letter = 'f', .help = "buffering is always lock-free"},
@@ -651,8 +675,15 @@ static const struct option_spec option_table[] = {
 
 /* clang-format on */
 
+#define FREQUENCY_ADVICE "every event is recorded, without a frequency; --sample=1ms adds samples of the code"
+
 static const struct option_habit habits[] = {
-	{"record", "", NULL},
+	{"record", "--record", NULL},
+	{"stat", NULL, "tracevisualizer -s TRACE has the numbers of events; tracedaemon -- stat records a command"},
+	{"top", NULL,
+	 "tracevisualizer -a --sort=cpu TRACE has the busiest processes; tracedaemon -- top records a command"},
+	{"run", NULL, "tracedaemon TRACE -- COMMAND records while a command runs"},
+	{"attach", NULL, "tracedaemon -P PID records one process, by its number or name"},
 	{"--duration", "--time", NULL},
 	{"--group", "--gid", NULL},
 	{"help", "--help", NULL},
@@ -667,8 +698,9 @@ static const struct option_habit habits[] = {
 	{"snapshot", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
 	{"dump", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
 	{"-a", NULL, "the whole machine is recorded unless -P, -u, -g or -G chooses processes: leave it out"},
-	{"-F", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
-	{"--freq", NULL, "every event is recorded, and none is a sample: a frequency has no meaning, leave it out"},
+	{"-F", NULL, FREQUENCY_ADVICE},
+	{"--freq", NULL, FREQUENCY_ADVICE},
+	{"--call-graph", NULL, "--sample records the code with its callers, for tracevisualizer --profile"},
 	{"--verbose", NULL, "tracectl status prints the state of the running daemon; --quiet prints less"},
 	{"--tid", NULL, "-P PID records a process with all its threads; tracevisualizer -d --pid=TID chooses one"},
 	{"--comm", NULL, "-P NAME records a process by its name; tracevisualizer --comm=NAME chooses in a trace"},
@@ -720,152 +752,13 @@ static void choose_path(struct daemon_options *options)
 	options->output.is_default_name = true;
 }
 
-static bool is_stdout(const char *path)
+/* A name that could have been meant as something else: the daemon prints it. */
+static bool is_bare_word(const struct daemon_options *options)
 {
-	return path && !strcmp(path, "-");
-}
+	const char *path = options->output.path;
 
-/*
- * Names that are valid alone but not together. An empty name comes from a shell variable that is
- * not set.
- */
-static int check_names(const struct daemon_options *options, struct trace_error *ret_error)
-{
-	const char *trace = options->output.path, *proc = options->output.proc_path;
-
-	if (trace && !*trace)
-		return error_set(ret_error, -EINVAL,
-				 "the name of the trace is empty; give a name, or none to have one made up");
-	if (proc && !*proc)
-		return error_set(ret_error, -EINVAL, "the name of the list of processes is empty; leave it out");
-	if (trace && proc && !strcmp(trace, proc))
-		return error_set(ret_error, -EINVAL,
-				 "%s: the trace and the list of processes cannot be the same file; leave out the list",
-				 trace);
-	if ((is_stdout(trace) || is_stdout(proc)) && options->session.command)
-		return error_set(ret_error, -EINVAL, "the %s cannot go to stdout, which the command uses; name a file",
-				 is_stdout(trace) ? "trace" : "list of processes");
-	if ((is_stdout(trace) || is_stdout(proc)) && options->session.background)
-		return error_set(ret_error, -EINVAL,
-				 "a recording in the background cannot write to stdout; name a file");
-	return 0;
-}
-
-static const char *action_letter(enum action action)
-{
-	static const char *const letters[] = {
-		[ACTION_LIST] = "--list", [ACTION_PRINT_MASK] = "-p", [ACTION_SET_MASK] = "-m",
-		[ACTION_STATUS] = "-v",	  [ACTION_SNAPSHOT] = "-j",   [ACTION_STOP] = "-q",
-	};
-
-	return letters[action];
-}
-
-/*
- * Refuse a recording option together with an action on a running daemon: it is unclear which of the
- * two the user wants.
- */
-static int check_action(const struct daemon_options *options, struct trace_error *ret_error)
-{
-	const struct session_options *session = &options->session;
-
-	if (options->action == ACTION_PRINT_MASK && options->output.path)
-		return error_set(ret_error, -EINVAL,
-				 "\"%s\" is no process id: -P NAME or -P PID records one process, -p alone prints the "
-				 "events of the running daemon",
-				 options->output.path);
-	if (session->background)
-		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
-				 options->flight ? "-k" : "--background", action_letter(options->action));
-	if (options->selection.begun && options->action != ACTION_SET_MASK)
-		return error_set(ret_error, -EINVAL,
-				 "-e chooses the events of a new recording, and %s begins none: leave out -e; "
-				 "tracevisualizer -d -t lists chosen events of a trace",
-				 action_letter(options->action));
-	if (session->duration_ns)
-		return error_set(ret_error, -EINVAL,
-				 "-t sets the duration of a new recording, and %s begins none: leave out -t",
-				 action_letter(options->action));
-	return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
-}
-
-/* A selected pattern of programs' events, unless a probe may match it. NULL: there is none. */
-static const char *user_event_pattern(const struct daemon_options *options)
-{
-	const struct selection *selection = &options->selection;
-
-	for (size_t i = 0; !options->nr_probes && !options->preload && i < selection->nr_user; i++)
-		if (!selection->user[i].removes)
-			return selection->user[i].pattern;
-	return NULL;
-}
-
-#define KEEP_NS 30000000000ull
-
-/* Saves by itself need a flight recorder that keeps a time. */
-static int check_saves(struct daemon_options *options, struct trace_error *ret_error)
-{
-	static const char *const watched[] = {"wait>500ms", "loss"};
-
-	if (options->saves.nr_on && !options->flight)
-		return error_set(ret_error, -EINVAL,
-				 "--save-on is for a flight recorder: give -k too, or --watch in the foreground");
-	for (size_t i = 0; options->saves.prints && !options->saves.nr_on && i < OPTION_COUNT_OF(watched); i++)
-		if (save_on_parse(watched[i], &options->saves.on[i], ret_error))
-			return -EINVAL;
-	if (options->saves.prints && !options->saves.nr_on)
-		options->saves.nr_on = OPTION_COUNT_OF(watched);
-	if (options->saves.nr_on && !options->keep.keep_ns)
-		options->keep.keep_ns = KEEP_NS;
-	return 0;
-}
-
-/* Options that are valid alone but not together. */
-static int check_together(struct daemon_options *options, struct trace_error *ret_error)
-{
-	const struct session_options *session = &options->session;
-	char word[200];
-	int err = 0;
-
-	if (options->action == ACTION_SET_MASK && !options->selection.begun)
-		return error_set(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
-	if (options->selection.no_user && user_event_pattern(options))
-		return error_set(
-			ret_error, -EINVAL,
-			"--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
-			user_event_pattern(options));
-	if (session->command_user && !session->command)
-		return error_set(ret_error, -EINVAL,
-				 "--user needs a command to run: -- COMMAND [ARG...]; -u USER records "
-				 "the processes of a user");
-	if (options->preload && !session->command)
-		return error_set(ret_error, -EINVAL, "--preload needs a command to trace: -- COMMAND [ARG...]");
-	if (options->preload)
-		err = preload_check(options->preload, ret_error);
-	if (err)
-		return err;
-	if (options->action != ACTION_RECORD)
-		return check_action(options, ret_error);
-	err = check_saves(options, ret_error);
-	if (err)
-		return err;
-	if (options->tracer.caller == TRACER_CALLER_BOUNDS &&
-	    options->tracer.caller_upper <= options->tracer.caller_lower)
-		return error_set(ret_error, -EINVAL,
-				 "-su and -sl: the upper address must be greater than the lower one");
-	if (options->tracer.sample_ns && options->flight)
-		return error_set(ret_error, -EINVAL, "--sample records to a file: leave out %s",
-				 options->keep.keep_ns ? "--keep" : "-k");
-	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
-		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
-	if (session->background && session->command)
-		return error_set(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
-				 options->flight ? "-k" : "--background");
-	if (options->flight && options->output.path && !options->saves.nr_on)
-		return error_set(ret_error, -EINVAL,
-				 "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
-				 text_shell(options->output.path, word, sizeof(word)) ? word : "TRACE");
-	return 0;
+	return path && options->nr_words && path == options->words[0] && !options->session.command &&
+	       !strpbrk(path, "./-");
 }
 
 /* The words from @words on, for a shell: "make -j2". Cut at the end of @text. */
@@ -908,8 +801,11 @@ static int check_command(const struct daemon_options *options, char **words, str
 static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
-	int err = check_command(options, words, ret_error);
+	bool is_name = options->nr_words || options->output.path || options->action == ACTION_SNAPSHOT;
+	int err = is_name ? 0 : option_check_word(&daemon_program, *words, ret_error);
 
+	if (!err)
+		err = check_command(options, words, ret_error);
 	if (err)
 		return err;
 	if (options->nr_words == OPTIONS_MAX_WORDS)
@@ -924,6 +820,8 @@ static int take_command(void *into, char **words, struct trace_error *ret_error)
 
 	if (!*words)
 		return error_set(ret_error, -EINVAL, "a command is missing after --");
+	if (!**words)
+		return error_set(ret_error, -EINVAL, "the command after -- is an empty word");
 	options->session.command = words;
 	return 0;
 }
@@ -968,15 +866,14 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 	if (!err)
 		err = take_positionals(options, ret_error);
 	if (!err)
-		err = check_together(options, ret_error);
-	if (!err)
-		err = check_names(options, ret_error);
+		err = options_check(options, ret_error);
 	if (err)
 		return err;
 	if (options->session.foreground)
 		options->session.background = false;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
 	options->saves.path = options->output.path;
+	options->output.is_bare_word = is_bare_word(options);
 	options->tracer.overwrite = options->flight && !options->keep.keep_ns;
 	if (!options->output.path && !options->flight)
 		choose_path(options);

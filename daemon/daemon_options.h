@@ -32,12 +32,14 @@ enum action {
 
 /**
  * struct output_options - the output file. @path: "-" for stdout. @is_default_name: the daemon
- * chose the name. @is_after_letter: -o gave it. @proc_path: NULL: none
+ * chose the name. @is_bare_word: an argument without a dot. @is_after_letter: -o gave it.
+ * @proc_path: NULL: none
  */
 struct output_options {
 	const char *path;
 	const char *proc_path;
 	bool is_default_name;
+	bool is_bare_word;
 	bool is_after_letter;
 };
 
@@ -75,6 +77,7 @@ struct session_options {
  * @probes: their texts, as given
  * @list_target: what to list; NULL: the events
  * @preload: libraries for the command, or NULL
+ * @typed_record: "record" came first, as for perf
  * @words: the arguments: device, trace, list of processes
  */
 struct daemon_options {
@@ -91,6 +94,7 @@ struct daemon_options {
 	struct auto_options saves;
 	bool flight; /* the latest events stay in memory */
 	bool follow_command;
+	bool typed_record;
 	const char *words[OPTIONS_MAX_WORDS];
 	size_t nr_words;
 	struct text default_name;

@@ -94,7 +94,7 @@ int text_parse_time(const char *text, uint64_t *ret_ns)
 	if ((*text < '0' || *text > '9') && *text != '.')
 		return -EINVAL;
 	value = strtod(text, &rest);
-	if (rest == text || !isfinite(value))
+	if (rest != text + strspn(text, "0123456789.") || rest == text || !isfinite(value)) /* not 1e3, 0x10 */
 		return -EINVAL;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(rest, units[i].name))

@@ -72,6 +72,13 @@ static const struct option_spec specs[] = {
 	{.name = "version", .apply = set_version, .help = "the version"},
 };
 
+static const struct option_habit habits[] = {
+	{"help", "--help", NULL},
+	{"version", "--version", NULL},
+	{"-v", "--version", NULL},
+	{"-V", "--version", NULL},
+};
+
 static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
 	return error_set(ret_error, -EINVAL, "%s is no letter of kgmon; words are for tracectl: see tracectl --help",
@@ -87,5 +94,7 @@ const struct option_program kgmon_program = {
 		 "Exit status: 0 done, 1 refused or no daemon, 2 usage. More: man kgmon\n",
 	.specs = specs,
 	.nr_specs = OPTION_COUNT_OF(specs),
+	.habits = habits,
+	.nr_habits = OPTION_COUNT_OF(habits),
 	.take_word = take_word,
 };

@@ -126,9 +126,9 @@ struct suggestions {
 
 static void suggest(struct suggestions *best, const char *wanted, const char *candidate)
 {
-	size_t distance = similar_distance(wanted, candidate), at;
+	size_t distance, at;
 
-	if (!similar_is_near(wanted, candidate, distance))
+	if (!similar_is_near(wanted, candidate, &distance))
 		return;
 	for (size_t i = 0; i < best->nr; i++)
 		if (!strcmp(best->names[i], candidate))

@@ -94,8 +94,8 @@ static void report_geometry(const struct session *session)
 		ring = &tracer_get_ring(session->tracer, i)->ring;
 		if ((wanted->subbuf_bytes && wanted->subbuf_bytes != ring->subbuf_bytes) ||
 		    (wanted->nr_subbufs && wanted->nr_subbufs != ring->nr_subbufs))
-			message_note("using %u sub-buffers of %u bytes for each CPU", ring->nr_subbufs,
-				     ring->subbuf_bytes);
+			message_note("using %u sub-buffers of %s for each CPU", ring->nr_subbufs,
+				     text_bytes(ring->subbuf_bytes).s);
 		return;
 	}
 }
@@ -373,6 +373,8 @@ static void report_begun(struct session *session)
 		report_watch(session);
 	else if (options->output.is_default_name)
 		message_note("recording %s", options->output.path);
+	else if (options->output.is_bare_word)
+		message_note("recording into the file %s", options->output.path);
 	report_owner(session);
 	if (*option && !options->session.background && !options->session.control_path)
 		message_note("another daemon runs; tracectl%s controls this one", option);

@@ -2,6 +2,8 @@
 #include "builder.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -427,6 +429,24 @@ void tb_write(struct tb *tb, int fd, bool finish)
 	free(stored);
 }
 
+/* Another copy, in the folder that TRACE_KEEP names: see CONTRIBUTING.md. */
+static void keep_trace(struct tb *tb)
+{
+	static unsigned int nr;
+	const char *folder = getenv("TRACE_KEEP");
+	char path[PATH_MAX];
+	int fd;
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof(path), "%s/%s-%u.trace", folder, program_invocation_short_name, ++nr);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		fail("keep", path);
+	tb_write(tb, fd, true);
+	close(fd);
+}
+
 struct trace *tb_open_trace(struct tb *tb)
 {
 	int fd = memfd_create("trace", MFD_CLOEXEC);
@@ -437,6 +457,7 @@ struct trace *tb_open_trace(struct tb *tb)
 	if (fd < 0)
 		fail("file", "cannot make one in memory");
 	tb_write(tb, fd, true);
+	keep_trace(tb);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	trace = trace_open(path, &error);
 	if (!trace)

@@ -361,6 +361,8 @@ static void answers(struct planner *p, struct job *job)
 	p->clients[job->client].answerer = job->worker;
 	p->clients[job->client].unanswered--;
 	p->clients[job->client].late = p->clients[job->client].unanswered;
+	for (uint32_t t = 0; t < p->plan->nr_threads && !p->clients[job->client].unanswered; t++)
+		p->threads[t].lent[job->client] = false; /* also those that had it for a while have finished */
 }
 
 /* A part of the work of a request. A thread that waits for the lock gets no other work there. */

@@ -54,6 +54,9 @@ static bool is_work(const struct busiest *busiest, const struct trace_wait *wait
 	if (wait->kind == TRACE_WAIT_PROCESS)
 		return wait->pid != own_pid && strcmp(wait->via, "waitpid") != 0 &&
 		       !is_descendant(busiest, wait->pid, own_pid);
+	/* a call whose end no recorded thread caused: the reason is outside of the filter */
+	if (wait->kind == TRACE_WAIT_OTHER && trace_analysis_is_filtered(busiest->report->analysis))
+		return true;
 	return wait->kind == TRACE_WAIT_FILE || wait->kind == TRACE_WAIT_NETWORK || wait->kind == TRACE_WAIT_MEMORY ||
 	       wait->kind == TRACE_WAIT_QUOTA;
 }

@@ -12,19 +12,22 @@
  * @first: one of them; its process is NULL for an idle CPU, interrupts, and what is not known
  * @origin: the process that they come from
  * @cgroup: control group of all of them; NULL: they are in several
+ * @nr: number of processes, the last one @last_pid
+ * @threads: number of threads, if the process is the waiting one itself
  * @ns: how long they had the CPUs
  */
 struct cpu_taker {
 	struct trace_cpu_wait first;
 	struct process_origin origin;
 	const char *cgroup;
-	size_t nr;
+	size_t nr, threads;
+	uint32_t last_pid;
 	uint64_t ns;
 };
 
 /**
  * cpu_takers() - add up @waits by name and origin; longest first, owned by the caller
- * @own_pid: stays by itself; 0: none
+ * @own_pid: its threads are added up by name; 0: none, and each process is one taker
  */
 struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint32_t own_pid, size_t *ret_nr);
 /**
@@ -32,6 +35,8 @@ struct cpu_taker *cpu_takers(const struct trace_cpu_wait *waits, size_t nr, uint
  * @cgroup: of the waiting process: another one is named; NULL: none is named
  */
 void cpu_taker_text(struct string *s, const struct cpu_taker *taker, const char *cgroup);
+/** cpu_taker_own_text() - append "its thread gc (813)": threads of the waiting process itself */
+void cpu_taker_own_text(struct string *s, const struct cpu_taker *taker);
 
 /** report_takers() - the table of the machine */
 void report_takers(const struct report *report, const struct trace_figures *system);

@@ -80,7 +80,10 @@ void grid_process(struct grid *grid, const char *comm, uint32_t pid)
 	char buffer[NAME_BYTES + 32], both[NAME_BYTES + 34];
 
 	text_process(comm, pid, buffer, sizeof(buffer));
-	snprintf(both, sizeof(both), pid || !*comm ? "%s" : "(%s)", buffer);
+	if (!pid && strcmp(comm, "several") == 0)
+		strcpy(both, "several processes");
+	else
+		snprintf(both, sizeof(both), pid || !*comm ? "%s" : "(%s)", buffer);
 	grid_text(grid, both);
 }
 
@@ -188,7 +191,7 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 			owed += widths[i] + 2;
 			continue;
 		}
-		text = text_cut(cells[i], widths[i]);
+		text = text_cut_cell(cells[i], widths[i]);
 		blanks = widths[i] > text_width(text) ? widths[i] - text_width(text) : 0;
 		fprintf(grid->output->out, "%*s%s", (int)(owed + (right ? blanks : 0)), "", text);
 		owed = 2 + (right ? 0 : blanks);

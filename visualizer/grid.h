@@ -13,9 +13,9 @@
  *	grid_end(grid, "3 more rows");
  *
  * The caller gives cells row by row. On a narrow terminal the optional columns are dropped first.
- * Then elastic columns are cut: a path at its beginning, other text at its end. At last number
- * columns are dropped from the right, and a line below the table names them. On a pipe nothing is
- * cut.
+ * Then elastic columns are cut: a path at its beginning, other text at its end, but the number of a
+ * process stays. At last number columns are dropped from the right, and a line below the table
+ * names them. On a pipe nothing is cut.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ void grid_ns(struct grid *grid, uint64_t ns);
 void grid_bytes(struct grid *grid, uint64_t bytes);
 void grid_count(struct grid *grid, uint64_t count);
 void grid_percent(struct grid *grid, uint64_t part, uint64_t whole);
-/** grid_process() - "cc1 (4711)"; with @pid 0: "(several)" */
+/** grid_process() - "cc1 (4711)"; with @pid 0: "(unknown)" */
 void grid_process(struct grid *grid, const char *comm, uint32_t pid);
 /** grid_end() - print the table, with the line @rest below it unless NULL or empty, and free it */
 void grid_end(struct grid *grid, const char *rest);

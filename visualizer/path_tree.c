@@ -142,15 +142,28 @@ static size_t link_of(struct builder *b, const struct trace_path_segment *s)
 	return b->latest[depth].link;
 }
 
+bool path_own_holder(const struct trace_path_segment *segment)
+{
+	return segment->holder && trace_thread_process(segment->holder) == trace_thread_process(segment->thread);
+}
+
+/* The program that had a CPU; of the waiting process itself, the name of the thread. */
+static const char *holder_name(const struct trace_path_segment *s)
+{
+	if (!s->holder || path_own_holder(s))
+		return s->holder_name;
+	return process_program(trace_thread_process(s->holder));
+}
+
 /* A wait that has a row of its texts gets no new one, and changes no more than the sums of it. */
 static uint64_t wait_named(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
 {
 	struct path_wait *row;
 
 	b->key.len = 0;
-	string_addf(&b->key, "w%zu:%s:%d:%u:%s:%s:%s:%s", link, trace_thread_comm(s->thread), (int)place,
-		    s->other ? trace_process_pid(s->other) : 0, s->via, s->target,
-		    place == PLACE_WAIT_CPU ? s->holder_name : "", s->kind == TRACE_WAIT_TIMEOUT ? s->name : "");
+	string_addf(&b->key, "w%zu:%s:%d:%u:%s:%s:%d:%s:%s", link, trace_thread_comm(s->thread), (int)place,
+		    s->other ? trace_process_pid(s->other) : 0, s->via, s->target, path_own_holder(s),
+		    place == PLACE_WAIT_CPU ? holder_name(s) : "", s->kind == TRACE_WAIT_TIMEOUT ? s->name : "");
 	row = memory_row(&b->waits, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
 	if (!row->count) {
 		row->link = link;
@@ -160,6 +173,8 @@ static uint64_t wait_named(struct builder *b, size_t link, enum path_place place
 	row->several_threads |= s->thread != row->first.thread;
 	row->several_processes |= trace_thread_process(s->thread) != trace_thread_process(row->first.thread);
 	row->several_holders |= s->holder != row->first.holder;
+	row->several_holder_processes |= s->holder && row->first.holder &&
+					 trace_thread_process(s->holder) != trace_thread_process(row->first.holder);
 	if (place == PLACE_WAIT_CPU)
 		process_origin_add(&row->origin, s->holder ? trace_thread_process(s->holder) : NULL);
 	return row->key;
@@ -230,6 +245,14 @@ static void list_waits(struct builder *b)
 	memory_sort(tree->waits, tree->nr_waits, sizeof(*tree->waits), longest_first, NULL);
 }
 
+static void note_longest(struct path_link *link, const struct trace_path_segment *s)
+{
+	if (s->thread != link->thread || s->to_ns - s->from_ns < link->longest_to_ns - link->longest_from_ns)
+		return;
+	link->longest_from_ns = s->from_ns; /* the first one of this length: the last segment comes first */
+	link->longest_to_ns = s->to_ns;
+}
+
 /* A link comes after the one above it. */
 static void add_up(struct path_tree *tree)
 {
@@ -252,6 +275,7 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 		link = link_of(&b, &s);
 		b.tree.links[link].places[place] += s.to_ns - s.from_ns;
 		b.tree.links[link].ns += s.to_ns - s.from_ns;
+		note_longest(&b.tree.links[link], &s);
 		if (place >= PLACE_WAIT_CPU)
 			add_wait(&b, link, place, &s);
 	}

@@ -30,6 +30,7 @@ enum path_place {
  * @process: one process; @thread: one of its threads, which is another thread of the process of
  *   @parent if @is_thread
  * @several: there are more processes (or threads) of that name
+ * @longest_from_ns, @longest_to_ns: the longest segment of @thread in this link; empty: none
  * @ns: its time, with that of the links below it
  */
 struct path_link {
@@ -38,6 +39,7 @@ struct path_link {
 	const struct trace_thread *thread;
 	bool is_thread, several;
 	uint64_t ns, places[NR_PLACES];
+	uint64_t longest_from_ns, longest_to_ns;
 };
 
 /**
@@ -46,13 +48,14 @@ struct path_link {
  * @place: PLACE_WAIT_CPU or above
  * @first: one of its segments, with the names of the thread and of what it waited for
  * @several_threads, @several_processes: there are more than that of @first
- * @several_holders: for a CPU: other processes of the holder's name had it, too; @origin: of them
+ * @several_holders, @several_holder_processes: for a CPU: other threads, or threads of other
+ *   processes of the holder's name had it, too; @origin: of the processes
  */
 struct path_wait {
 	uint64_t key;
 	size_t link;
 	enum path_place place;
-	bool several_threads, several_processes, several_holders;
+	bool several_threads, several_processes, several_holders, several_holder_processes;
 	struct process_origin origin;
 	struct trace_path_segment first;
 	uint64_t ns, count;
@@ -66,6 +69,8 @@ struct path_tree {
 	uint64_t ns;
 };
 
+/** path_own_holder() - true for a CPU that another thread of the waiting process had */
+bool path_own_holder(const struct trace_path_segment *segment);
 /** path_tree_new() - the tree of @path; path_tree_clear() releases it */
 struct path_tree path_tree_new(const struct trace_critical_path *path);
 void path_tree_clear(struct path_tree *tree);

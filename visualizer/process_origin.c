@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* process_origin.c - the process that started others, or from which they descend. */
+#include <string.h>
 #include "process_origin.h"
 #include "value_text.h"
 
 #define NAME_BYTES    256
 #define MAX_ANCESTORS 1000 /* a damaged trace may have a circle of starters */
 #define INIT_PIDS     2	   /* init and the kernel's own, from which all processes descend */
+
+const char *process_program(const struct trace_process *process)
+{
+	const char *title = trace_process_title(process);
+
+	return strstr(title, ": ") ? trace_process_comm(process) : title;
+}
 
 static size_t depth_of(const struct trace_process *process)
 {

@@ -14,6 +14,11 @@ struct process_origin {
 	bool is_direct, any;
 };
 
+/**
+ * process_program() - the name by which processes are added up: the title, but the comm if the
+ * program wrote the title, which then has the client or the state of the moment
+ */
+const char *process_program(const struct trace_process *process);
 /** process_origin_add() - @process, which may be NULL, belongs to the set */
 void process_origin_add(struct process_origin *origin, const struct trace_process *process);
 /** process_origin() - the starter; NULL: not known, or init, from which all processes descend */

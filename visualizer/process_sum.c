@@ -13,13 +13,19 @@ struct summed_wait {
 };
 
 struct summed_holder {
-	uint64_t key; /* pid_key() */
+	uint64_t key; /* holder_key() */
 	struct trace_cpu_wait wait;
 };
 
 static uint64_t pid_key(uint32_t pid)
 {
 	return pid + 1ull;
+}
+
+/* Own threads have rows of their own. The address of a thread is no pid. */
+static uint64_t holder_key(const struct trace_cpu_wait *holder)
+{
+	return holder->thread ? (uintptr_t)holder->thread : pid_key(holder->pid);
 }
 
 static bool has_pid(const struct process_sum *sum, uint32_t pid)
@@ -79,7 +85,7 @@ static void sum_holders(struct process_sum *sum, const struct trace_figures *f)
 
 		if ((!holder->pid && !is_idle(holder)) || (sum->nr > 1 && has_pid(sum, holder->pid)))
 			continue;
-		row = memory_row(&sum->holders_by_pid, sizeof(*row), pid_key(holder->pid));
+		row = memory_row(&sum->holders_by_pid, sizeof(*row), holder_key(holder));
 		if (row->wait.comm)
 			row->wait.ns += holder->ns;
 		else

@@ -5,36 +5,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace/symbols.h>
 #include "process_choice.h"
+#include "profile_where.h"
 #include "thread_choice.h"
 #include "value_text.h"
 #include "wait_text.h"
 
 #define NAME_BYTES 1024
 
-/** struct frame_name - of a frame; its texts belong to the rows */
-struct frame_name {
-	uint64_t key; /* number + 1 */
-	const char *name;
-	const char *file;
-	const char *why;
-};
-
 /**
- * struct profile_making - @rows while they are made; @symbols, @names: owned
+ * struct profile_making - @rows while they are made
  * @stratum: the last share; of the stratum that is being added
  * @functions: the rows of its samples, with their numbers in profile_row.pending; owned
  * @stratum_ns: its time so far
+ * @stack: of the share that is being added
+ * @places: the nodes of contexts, by the node of the caller and the frame; owned
  */
 struct profile_making {
 	const struct report *report;
 	struct profile_rows *rows;
-	struct trace_symbols *symbols;
-	struct hash_table names;
 	struct trace_profile_share stratum;
 	struct pointers functions;
 	uint64_t stratum_ns;
+	struct profile_stack stack;
+	struct hash_table places;
 };
 
 struct row_slot {
@@ -44,7 +38,8 @@ struct row_slot {
 
 const char *profile_kind_word(enum profile_row_kind kind)
 {
-	static const char *const words[] = {"function", "not sampled", "CPU wait", "blocked", "at rest"};
+	static const char *const words[] = {"function", "not sampled",	    "CPU wait", "blocked",
+					    "at rest",	"stack incomplete", "program"};
 
 	return words[kind];
 }
@@ -80,15 +75,6 @@ uint64_t profile_deviation(const struct profile_row *row)
 
 /* ---- rows ---- */
 
-static const char *keep(struct profile_making *making, const char *text)
-{
-	string_id id = strings_intern(&making->rows->texts, text);
-
-	if (making->rows->texts.failed)
-		memory_end();
-	return strings_text(&making->rows->texts, id);
-}
-
 /* Without a timer that is never off, a sample waits until interrupts are on again. */
 static bool is_late(const struct profile_row *row)
 {
@@ -104,72 +90,63 @@ static bool is_late(const struct profile_row *row)
 /* The row of this kind and these texts. */
 static struct profile_row *row_of(struct profile_making *making, const struct profile_row *wanted)
 {
+	struct profile_rows *rows = making->rows;
 	struct row_slot *slot;
 	struct string text = {0};
 	uint64_t key;
 
-	string_addf(&text, "%d\x01%s\x01%s\x01%s\x01%s", wanted->kind, wanted->name, wanted->file, wanted->program,
-		    wanted->why);
-	key = memory_key(&making->rows->texts, string_text(&text));
+	string_addf(&text, "%d %d\x01%s\x01%s\x01%s\x01%s", wanted->kind, wanted->wait, wanted->name, wanted->file,
+		    wanted->program, wanted->why);
+	key = memory_key(&rows->names.texts, string_text(&text));
 	string_free(&text);
-	slot = memory_row(&making->rows->index, sizeof(*slot), key);
+	slot = memory_row(&rows->index, sizeof(*slot), key);
 	if (slot->row)
 		return slot->row;
 	slot->row = memory_take(1, sizeof(*slot->row));
 	*slot->row = (struct profile_row){.kind = wanted->kind,
-					  .name = keep(making, wanted->name),
-					  .file = keep(making, wanted->file),
-					  .program = keep(making, wanted->program),
-					  .why = keep(making, wanted->why)};
+					  .name = profile_names_keep(&rows->names, wanted->name),
+					  .file = profile_names_keep(&rows->names, wanted->file),
+					  .program = profile_names_keep(&rows->names, wanted->program),
+					  .why = profile_names_keep(&rows->names, wanted->why),
+					  .wait = wanted->wait,
+					  .number = (uint32_t)(rows->rows.nr + rows->programs.nr)};
 	slot->row->is_late = is_late(slot->row);
-	pointers_add(&making->rows->rows, slot->row);
+	pointers_add(wanted->kind == PROFILE_PROGRAM ? &rows->programs : &rows->rows, slot->row);
 	return slot->row;
 }
 
-static void add_time(struct profile_row *row, const struct trace_profile_share *share)
+static struct profile_time time_of(const struct trace_profile_share *share)
 {
+	struct profile_time time = {.samples = share->samples};
+
 	if (share->state == TRACE_STATE_WAIT_CPU)
-		row->wait_cpu_ns += share->ns;
+		time.wait_cpu_ns = share->ns;
 	else if (share->state == TRACE_STATE_BLOCKED)
-		row->blocked_ns += share->ns;
+		time.blocked_ns = share->ns;
 	else
-		row->on_cpu_ns += share->ns;
-	row->samples += share->samples;
+		time.on_cpu_ns = share->ns;
+	return time;
+}
+
+void profile_row_text(const struct profile_row *row, struct string *text)
+{
+	if (row->kind == PROFILE_PROGRAM)
+		string_add(text, *row->name ? row->name : "(no name)");
+	else if (row->kind != PROFILE_FUNCTION)
+		string_addf(text, "(%s)%s%s", profile_kind_word(row->kind), *row->name ? " " : "", row->name);
+	else if (*row->name)
+		string_addf(text, "%s%s", row->name, row->is_late ? " (+ interrupts off)" : "");
+	else
+		string_addf(text, "(no name: %s)", row->why);
 }
 
 /* ---- what the time is for ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-static void find_name(struct profile_making *making, uint32_t number, struct frame_name *name)
-{
-	struct trace_profile_frame frame = {0};
-	struct trace_symbol symbol;
-
-	trace_profile_get_frame(making->report->profile, number, &frame);
-	name->name = "";
-	if (!trace_symbols_find(making->symbols, frame.tid, frame.ts_ns, frame.address, &symbol)) {
-		name->file = frame.in_kernel ? "[kernel]" : "";
-		name->why = frame.in_kernel ? "the recorder could not read its name"
-					    : "no file is known to be mapped there";
-		return;
-	}
-	name->name = keep(making, symbol.function);
-	name->file = keep(making, base_name(symbol.file));
-	name->why = *symbol.function ? "" : *symbol.why ? keep(making, symbol.why) : "the file has no symbol there";
-}
-
 static void name_function(struct profile_making *making, uint32_t number, struct profile_row *wanted)
 {
-	struct frame_name *name = memory_row(&making->names, sizeof(*name), (uint64_t)number + 1);
+	const struct frame_name *name = profile_name_of(&making->rows->names, number);
 
-	if (!name->name)
-		find_name(making, number, name);
+	wanted->kind = PROFILE_FUNCTION;
 	wanted->name = name->name;
 	wanted->file = name->file;
 	wanted->why = name->why;
@@ -219,9 +196,9 @@ static void name_share(struct profile_making *making, const struct trace_profile
 		wanted->program = "";
 	} else if (share->state == TRACE_STATE_BLOCKED) {
 		wanted->kind = PROFILE_BLOCKED;
+		wanted->wait = share->kind;
 		name_wait(making, share, text, size);
 	} else if (share->frame != TRACE_PROFILE_NO_FRAME) {
-		wanted->kind = PROFILE_FUNCTION;
 		name_function(making, share->frame, wanted);
 	} else {
 		wanted->kind = PROFILE_NOT_SAMPLED;
@@ -252,9 +229,64 @@ static void end_stratum(struct profile_making *making)
 	making->stratum_ns = 0;
 }
 
+/* ---- contexts ---- */
+
+struct place_slot {
+	uint64_t key; /* node and frame */
+	struct profile_node *node;
+};
+
+/* The node of a frame below @caller: its row is looked for only the first time. */
+static struct profile_node *node_of_frame(struct profile_making *making, struct profile_node *caller, uint32_t frame,
+					  const char *program)
+{
+	struct place_slot *slot = memory_row(&making->places, sizeof(*slot),
+					     ((uint64_t)caller->number << 32 | frame) + 1);
+	struct profile_row wanted = {.program = program};
+
+	if (slot->node)
+		return slot->node;
+	name_function(making, frame, &wanted);
+	slot->node = profile_tree_below(&making->rows->tree, caller, row_of(making, &wanted));
+	return slot->node;
+}
+
+static struct profile_node *below(struct profile_making *making, struct profile_node *caller,
+				  enum profile_row_kind kind, const char *name, const char *program)
+{
+	struct profile_row wanted = {.kind = kind, .name = name, .file = "", .why = "", .program = program};
+
+	return profile_tree_below(&making->rows->tree, caller, row_of(making, &wanted));
+}
+
+/* The time belongs to @row, and to all that called it. */
+static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
+			const struct profile_time *time)
+{
+	const char *program = trace_process_title(trace_thread_process(share->thread));
+	struct profile_node *node = below(making, profile_tree_root(&making->rows->tree), PROFILE_PROGRAM, program, "");
+	size_t nr = 0;
+
+	if (share->frame != TRACE_PROFILE_NO_FRAME) {
+		enum stack_end end = profile_stack_of(&making->rows->names, share->frame, &making->stack);
+
+		making->rows->ends[end] += share->samples;
+		if (end != STACK_WHOLE)
+			node = below(making, node, PROFILE_INCOMPLETE, "", program);
+		nr = making->stack.nr;
+	}
+	/* the innermost one is the row */
+	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
+		node = node_of_frame(making, node, making->stack.frames[i - 1], program);
+	if (share->state == TRACE_STATE_BLOCKED)
+		profile_where_add(making->rows, row, profile_where(node), share->ns);
+	profile_time_add(&profile_tree_below(&making->rows->tree, node, row)->self, time);
+}
+
 static void add_share(struct profile_making *making, const struct trace_profile_share *share)
 {
 	struct profile_row wanted = {.name = "", .file = "", .why = "", .program = ""}, *row;
+	struct profile_time time = time_of(share);
 	char text[NAME_BYTES] = "";
 
 	if (!is_same_stratum(share, &making->stratum))
@@ -262,48 +294,68 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 	making->stratum = *share;
 	name_share(making, share, &wanted, text, sizeof(text));
 	row = row_of(making, &wanted);
-	add_time(row, share);
-	add_time(&making->rows->sum, share);
+	profile_time_add(&row->self, &time);
+	profile_time_add(&making->rows->sum, &time);
+	making->rows->wait_stacks += share->stacks;
 	making->rows->rest_ns += wanted.kind == PROFILE_REST ? share->ns : 0;
 	making->rows->unnamed_ns += *wanted.why ? share->ns : 0;
 	making->stratum_ns += share->ns;
 	if (share->samples && !row->pending)
 		pointers_add(&making->functions, row);
 	row->pending += share->samples;
+	add_context(making, share, row, &time);
 }
 
 static int by_time(const void *left, const void *right, void *data)
 {
 	const struct profile_row *l = *(struct profile_row *const *)left, *r = *(struct profile_row *const *)right;
-	uint64_t ns[2] = {profile_elapsed(l), profile_elapsed(r)};
+	uint64_t ns[2] = {profile_elapsed(&l->self), profile_elapsed(&r->self)};
 
 	(void)data;
 	if ((l->kind == PROFILE_REST) != (r->kind == PROFILE_REST))
 		return l->kind == PROFILE_REST ? 1 : -1;
-	return ns[0] != ns[1] ? (ns[0] > ns[1] ? -1 : 1) : 0;
+	if (ns[0] == ns[1]) {
+		ns[0] = profile_elapsed(&l->total);
+		ns[1] = profile_elapsed(&r->total);
+	}
+	return (ns[0] < ns[1]) - (ns[0] > ns[1]);
 }
 
-static bool is_chosen(const struct report *report, const struct trace_thread *thread)
+/* @of: rows are keys, addresses of processes; empty: all */
+static bool is_chosen(const struct report *report, const struct hash_table *of, const struct trace_thread *thread)
 {
+	if (of->used && !table_find(of, sizeof(uint64_t), (uintptr_t)trace_thread_process(thread)))
+		return false;
 	return process_is_chosen(&report->options->processes, trace_thread_process(thread)) &&
 	       thread_is_chosen(report, thread);
 }
 
-int profile_rows_make(const struct report *report, struct profile_rows *ret_rows, struct trace_error *ret_error)
+static int begin_names(const struct report *report, struct profile_names *names, struct trace_error *ret_error)
+{
+	names->profile = report->profile;
+	names->symbols = trace_symbols_new(report->trace, ret_error);
+	if (!names->symbols)
+		return -ENOMEM;
+	trace_symbols_set_folder(names->symbols, report->options->symbols.folder);
+	trace_symbols_want_debuginfod(names->symbols, report->options->symbols.debuginfod);
+	return 0;
+}
+
+int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
+		      struct trace_error *ret_error)
 {
 	struct profile_making making = {.report = report, .rows = ret_rows};
 	const struct trace_thread *last = NULL;
 	struct trace_profile_share share;
-	struct hash_table threads = {0};
+	struct hash_table threads = {0}, processes = {0};
 	int error;
 
-	making.symbols = trace_symbols_new(report->trace, ret_error);
-	if (!making.symbols)
+	for (size_t i = 0; of && i < of->nr; i++)
+		memory_row(&processes, sizeof(uint64_t), (uintptr_t)of->at[i]);
+	if (begin_names(report, &ret_rows->names, ret_error))
 		memory_end();
-	trace_symbols_set_folder(making.symbols, report->options->symbols.folder);
-	trace_symbols_want_debuginfod(making.symbols, report->options->symbols.debuginfod);
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
-		if (!is_chosen(report, share.thread))
+		if (!is_chosen(report, &processes, share.thread))
 			continue;
 		if (share.thread != last)
 			*(uint64_t *)memory_row(&threads, sizeof(uint64_t),
@@ -313,18 +365,24 @@ int profile_rows_make(const struct report *report, struct profile_rows *ret_rows
 	}
 	end_stratum(&making);
 	ret_rows->nr_threads = threads.used;
+	profile_tree_end(&ret_rows->tree);
+	profile_where_end(ret_rows);
 	memory_sort(ret_rows->rows.at, ret_rows->rows.nr, sizeof(*ret_rows->rows.at), by_time, NULL);
-	error = trace_symbols_error(making.symbols, ret_error);
-	trace_symbols_free(making.symbols);
+	error = trace_symbols_error(ret_rows->names.symbols, ret_error);
 	table_clear(&threads);
-	table_clear(&making.names);
+	table_clear(&processes);
+	table_clear(&making.places);
 	pointers_free(&making.functions);
+	free(making.stack.frames);
 	return error;
 }
 
 void profile_rows_free(struct profile_rows *rows)
 {
 	pointers_free_all(&rows->rows);
-	strings_clear(&rows->texts);
+	pointers_free_all(&rows->programs);
+	profile_tree_free(&rows->tree);
+	profile_names_clear(&rows->names);
 	table_clear(&rows->index);
+	table_clear(&rows->wheres);
 }

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <trace/profile.h>
 #include "checked_memory.h"
+#include "profile_names.h"
+#include "profile_time.h"
+#include "profile_tree.h"
 #include "report.h"
 
 /** enum profile_row_kind - in the order of the words of profile_kind_word() */
@@ -14,19 +17,24 @@ enum profile_row_kind {
 	PROFILE_NOT_SAMPLED, /* on a CPU, in a state that no sample hit */
 	PROFILE_WAIT_CPU,
 	PROFILE_BLOCKED,
-	PROFILE_REST, /* blocked, and waits for new work */
+	PROFILE_REST,	    /* blocked, and waits for new work */
+	PROFILE_INCOMPLETE, /* the unknown callers of samples */
+	PROFILE_PROGRAM,    /* the outermost node of its contexts; no row of the profile */
 };
 const char *profile_kind_word(enum profile_row_kind kind);
 
 /**
- * struct profile_row - elapsed = on a CPU + waiting for a CPU + blocked
+ * struct profile_row - the time in something, and below it
  * @name: the function; "" if it has none. For other kinds what the time was spent in, or waited for
  * @file: of the function; "" if not known. @program: the title of the process; "" for rests
  * @is_late: samples of code that ran with interrupts off are in this function of the kernel, which
  *     switches them on again
+ * @wait: of kind PROFILE_BLOCKED
  * @why: why a function has no name; "" if it has one
- * @on_cpu_ns: with interrupts that took the CPU
- * @variance: of the time, ns^2
+ * @where: of a wait, the function of the program in which most of it was; NULL: not known
+ * @where_ns: the part of it that was there
+ * @self: the time in it. @total: in it and in what it called
+ * @variance: of the time in it, ns^2
  */
 struct profile_row {
 	enum profile_row_kind kind;
@@ -34,38 +42,46 @@ struct profile_row {
 	const char *file;
 	const char *program;
 	const char *why;
+	enum trace_wait_kind wait;
 	bool is_late;
-	uint64_t on_cpu_ns;
-	uint64_t wait_cpu_ns;
-	uint64_t blocked_ns;
-	uint64_t samples;
+	uint32_t number;
+	const struct profile_row *where;
+	uint64_t where_ns;
+	struct profile_time self, total;
 	uint64_t pending; /* while rows are made */
 	double variance;
 };
 
-/** struct profile_rows - @rows: the longest first, and rests last; @sum: of all of them */
+/**
+ * struct profile_rows - @rows: the longest first, and rests last; @sum: of the time in all of them
+ * @ends: by enum stack_end, the samples whose callers end there. @wait_stacks: stacks of waits
+ */
 struct profile_rows {
-	struct pointers rows; /* owned */
-	struct strings texts; /* owned; those of the rows */
+	struct pointers rows;	  /* owned */
+	struct pointers programs; /* owned; the rows of kind PROFILE_PROGRAM */
+	struct profile_tree tree;
+	struct profile_names names; /* has the texts of the rows */
 	struct hash_table index;
-	struct profile_row sum;
+	struct hash_table wheres; /* profile_where.h */
+	struct profile_time sum;
+	uint64_t ends[NR_STACK_ENDS];
+	uint64_t wait_stacks;
 	uint64_t rest_ns;
 	uint64_t nr_threads;
 	uint64_t unnamed_ns; /* of functions without a name */
 };
 
-/** profile_elapsed() - the time of a row */
-static inline uint64_t profile_elapsed(const struct profile_row *row)
-{
-	return row->on_cpu_ns + row->wait_cpu_ns + row->blocked_ns;
-}
-/** profile_deviation() - the standard deviation of the time of a row by sampling, ns */
+/** profile_deviation() - the standard deviation of the time in a row by sampling, ns */
 uint64_t profile_deviation(const struct profile_row *row);
+/** profile_row_text() - "compress_block", "(blocked) file /etc/passwd", "(no name: stripped)" */
+void profile_row_text(const struct profile_row *row, struct string *text);
 
 /**
  * profile_rows_make() - the rows of the chosen threads
+ * @of: only those of these processes; NULL: of all
  * Returns 0; -ENOMEM or -EBADMSG with the reason, as trace_symbols_error(): rows lack names then
  */
-int profile_rows_make(const struct report *report, struct profile_rows *ret_rows, struct trace_error *ret_error);
+int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
+		      struct trace_error *ret_error);
 void profile_rows_free(struct profile_rows *rows);
 #endif

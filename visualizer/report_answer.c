@@ -131,32 +131,98 @@ static void process_bars(const struct report *report, const struct process_row *
 	free(bars);
 }
 
+/* struct wait_line - the waits of the path that have the same words */
+struct wait_line {
+	uint64_t key; /* string in the list's names */
+	char *thread, *what;
+	uint64_t ns;
+};
+
+static char *words(struct string *s)
+{
+	char *text = memory_copy(string_text(s), strlen(string_text(s)));
+
+	for (char *at = text; (at = strchr(at, *UNBROKEN_BLANK));)
+		*at = ' ';
+	string_free(s);
+	return text;
+}
+
+static void add_line(struct hash_table *lines, struct strings *names, const struct path_wait *wait,
+		     const struct trace_thread *root)
+{
+	struct string thread = {0}, what = {0}, key = {0};
+	struct wait_line *line;
+
+	verdict_waiter_text(wait, root, &thread);
+	verdict_wait_text(wait, &what);
+	string_addf(&key, "%s\n%s", string_text(&thread), string_text(&what));
+	line = memory_row(lines, sizeof(*line), memory_key(names, string_text(&key)));
+	line->ns += wait->ns;
+	if (!line->thread) {
+		line->thread = words(&thread);
+		line->what = words(&what);
+	}
+	string_free(&thread);
+	string_free(&what);
+	string_free(&key);
+}
+
+static int longest_line_first(const void *left, const void *right, void *data)
+{
+	const struct wait_line *l = left, *r = right;
+	int order;
+
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	order = strcmp(l->thread, r->thread);
+	return order ? order : strcmp(l->what, r->what);
+}
+
+/* One program may be at several places of the path: its waits have one line. */
+static struct wait_line *wait_lines(const struct path_tree *tree, size_t *ret_nr)
+{
+	struct hash_table lines = {0};
+	struct strings names = {0};
+	struct wait_line *list, *line = NULL;
+
+	for (size_t i = 0; i < tree->nr_waits; i++)
+		add_line(&lines, &names, &tree->waits[i], tree->links[0].thread);
+	list = memory_take(lines.used + 1, sizeof(*list));
+	*ret_nr = 0;
+	while ((line = table_next(&lines, sizeof(*line), line)))
+		list[(*ret_nr)++] = *line;
+	memory_sort(list, *ret_nr, sizeof(*list), longest_line_first, NULL);
+	table_clear(&lines);
+	strings_clear(&names);
+	return list;
+}
+
 static void put_waits(const struct report *report, const struct path_tree *tree)
 {
 	static const struct grid_column columns[] = {
 		{"waited", GRID_RIGHT}, {"%", GRID_RIGHT}, {"thread", GRID_ELASTIC}, {"for", GRID_ELASTIC}};
+	struct wait_line *lines;
 	struct grid *grid;
-	struct string text = {0};
+	size_t nr;
 
 	if (!tree->nr_waits)
 		return;
+	lines = wait_lines(tree, &nr);
 	grid = grid_new(&report->output, "  ", columns, 4);
-	for (size_t i = 0; i < tree->nr_waits && i < WAITS; i++) {
-		grid_ns(grid, tree->waits[i].ns);
-		grid_percent(grid, tree->waits[i].ns, tree->ns);
-		for (int column = 0; column < 2; column++) {
-			if (column)
-				verdict_wait_text(&tree->waits[i], &text);
-			else
-				verdict_waiter_text(&tree->waits[i], &text);
-			for (char *at = string_text(&text); (at = strchr(at, *UNBROKEN_BLANK));)
-				*at = ' ';
-			grid_text(grid, string_text(&text));
-			string_free(&text);
-		}
+	for (size_t i = 0; i < nr && i < WAITS; i++) {
+		grid_ns(grid, lines[i].ns);
+		grid_percent(grid, lines[i].ns, tree->ns);
+		grid_text(grid, lines[i].thread);
+		grid_text(grid, lines[i].what);
 	}
 	grid_end(grid, NULL);
 	fputs("\n", report->output.out);
+	for (size_t i = 0; i < nr; i++) {
+		free(lines[i].thread);
+		free(lines[i].what);
+	}
+	free(lines);
 }
 
 /* The trace as a word for the shell. */
@@ -188,6 +254,8 @@ static void put_not_traced(const struct report *report)
 	name = memory_take(4 * strlen(first) + 1, 1); /* \xNN is the longest form of a byte */
 	string_addf(&s, "Not traced: %s%s", text_name(first, name, 4 * strlen(first) + 1),
 		    trace_not_traced(report->trace, 1) ? "; more: -s" : "");
+	if (is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES))
+		string_add(&s, ". A recording of all processes shows what they did while others waited for them.");
 	put_text(&report->output, &s, 2);
 	free(name);
 }

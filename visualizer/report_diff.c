@@ -21,6 +21,7 @@
 #include "json_pair.h"
 #include "losses.h"
 #include "process_choice.h"
+#include "process_origin.h"
 #include "recorded.h"
 #include "report_diff.h"
 #include "row_limit.h"
@@ -68,7 +69,7 @@ static const struct {
 /* The processes of one name, in both traces. */
 struct diff_name {
 	char comm[16];	/* of one of them */
-	char title[64]; /* the name: diff_title() */
+	char title[64]; /* the name: process_program() */
 	uint64_t nr[2];
 	uint64_t ns[2][NR_QUANTITIES];
 };
@@ -104,20 +105,9 @@ static bool is_compared(const struct diff *diff, int quantity)
 	return is_known(&diff->sides[0], quantity) && is_known(&diff->sides[1], quantity);
 }
 
-/*
- * The name of a process in both traces: its title, so that two scripts are two names. A title that
- * a program wrote over its arguments has the client or the state of the moment: then its comm.
- */
-static const char *diff_title(const struct trace_process *process)
-{
-	const char *title = trace_process_title(process);
-
-	return strstr(title, ": ") ? trace_process_comm(process) : title;
-}
-
 static struct diff_name *name_get(struct diff *diff, const struct trace_process *process)
 {
-	const char *title = diff_title(process);
+	const char *title = process_program(process);
 	struct diff_name_row *row = memory_row(&diff->by_title, sizeof(*row), memory_key(&diff->titles, title));
 
 	if (row->name)

@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 #include <trace/writer.h>
 #include <unistd.h>
-#include <zlib.h>
 #include "checked_memory.h"
 #include "complain.h"
 #include "json.h"
 #include "number_text.h"
+#include "packed.h"
 #include "page_engine.h"
 #include "report_html.h"
 #include "whole_file.h"
@@ -28,44 +28,6 @@
 #define PIECE_BYTES    (48u << 10) /* a multiple of 3: base64 has no padding inside */
 
 /* ---- the trace ---- */
-
-/** struct packed - @bytes: owned, gzip */
-struct packed {
-	unsigned char *bytes;
-	size_t size;
-};
-
-/* Returns false if it would have more than @most bytes. */
-static bool pack(const unsigned char *raw, size_t bytes, size_t most, struct packed *ret_packed)
-{
-	z_stream stream = {.next_in = (unsigned char *)raw};
-	struct packed packed = {0};
-	int result = Z_OK;
-	size_t bound;
-
-	/* 16: with the head of gzip, without name and time */
-	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		memory_end();
-	bound = deflateBound(&stream, bytes);
-	most = most < bound ? most : bound;
-	packed.bytes = memory_take(most, 1);
-	while (result == Z_OK && packed.size < most) {
-		size_t left = bytes - (size_t)(stream.next_in - raw), room = most - packed.size;
-
-		stream.avail_in = left < PIECE_BYTES ? (unsigned int)left : PIECE_BYTES;
-		stream.avail_out = room < PIECE_BYTES ? (unsigned int)room : PIECE_BYTES;
-		stream.next_out = packed.bytes + packed.size;
-		room = stream.avail_out;
-		result = deflate(&stream, left > PIECE_BYTES ? Z_NO_FLUSH : Z_FINISH);
-		packed.size += room - stream.avail_out;
-	}
-	deflateEnd(&stream);
-	if (result != Z_STREAM_END)
-		free(packed.bytes);
-	else
-		*ret_packed = packed;
-	return result == Z_STREAM_END;
-}
 
 static int too_large(const struct visualizer_options *options)
 {
@@ -93,7 +55,7 @@ static int pack_trace(const struct trace *trace, const struct visualizer_options
 	if (!result && raw == MAP_FAILED)
 		result = complain(1, "no memory for the page: %s", strerror(errno));
 	/* three quarters: base64 needs four characters for three bytes */
-	if (!result && !pack(raw, (size_t)bytes, options->max_size / 4 * 3, ret_packed))
+	if (!result && !packed_make(raw, (size_t)bytes, options->max_size / 4 * 3, ret_packed))
 		result = too_large(options);
 	if (raw != MAP_FAILED)
 		munmap(raw, (size_t)bytes);

@@ -160,6 +160,8 @@ static void put_cpu_waits(struct json *json, const char *key, const struct trace
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", waits[i].pid);
 		json_text(json, "comm", waits[i].comm);
+		json_u64(json, "tid", waits[i].thread ? trace_thread_tid(waits[i].thread) : 0);
+		json_text(json, "thread", waits[i].thread ? trace_thread_comm(waits[i].thread) : "");
 		json_u64(json, "ns", waits[i].ns);
 		json_close(json, "}");
 	}

@@ -130,10 +130,11 @@ static bool is_most(uint64_t part, uint64_t whole)
 	return part >= whole - part;
 }
 
-static void add_holders(struct string *s, const struct process_sum *sum)
+/* @own_pid: of the only process of @sum; 0: it has several */
+static void add_holders(struct string *s, const struct process_sum *sum, uint32_t own_pid)
 {
 	size_t nr;
-	struct cpu_taker *takers = cpu_takers(sum->holders, sum->nr_holders, 0, &nr);
+	struct cpu_taker *takers = cpu_takers(sum->holders, sum->nr_holders, own_pid, &nr);
 	const struct cpu_taker *first = takers; /* zeroed if there is none */
 	bool idle = nr && is_idle(&first->first);
 
@@ -146,7 +147,9 @@ static void add_holders(struct string *s, const struct process_sum *sum)
 			string_add(s, idle ? " of that " : " of that taken ");
 		}
 		string_add(s, idle ? "while an idle CPU woke up" : "by ");
-		if (!idle)
+		if (!idle && own_pid && first->first.pid == own_pid)
+			cpu_taker_own_text(s, first);
+		else if (!idle)
 			cpu_taker_text(s, first, NULL);
 	}
 	free(takers);
@@ -232,7 +235,7 @@ static void about_one(struct string *s, const struct report *report, const struc
 	}
 	string_add(s, " for a CPU");
 	if (percent(sum->wait_cpu_ns, sum->elapsed_ns) >= WORTH_NAMING)
-		add_holders(s, sum);
+		add_holders(s, sum, trace_process_pid(process));
 	string_add(s, ", and used ");
 	add_percent(s, sum->user_ns + sum->system_ns, sum->elapsed_ns);
 	string_add(s, " CPU");
@@ -316,7 +319,7 @@ static void about_several(struct string *s, const struct report *report, const s
 	add_ns(s, &report->output, sum->wait_cpu_ns);
 	string_add(s, " for a CPU");
 	if (sum->wait_cpu_ns)
-		add_holders(s, sum);
+		add_holders(s, sum, 0);
 	if (others) {
 		string_add(s, ", and ");
 		add_ns(s, &report->output, others);

@@ -210,7 +210,7 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 		if (!row_limit_shows(&limit, takers[i].ns, f->wait_cpu_ns))
 			continue;
 		if (takers[i].first.process == process)
-			string_add(&s, "another of its threads");
+			cpu_taker_own_text(&s, &takers[i]);
 		else
 			cpu_taker_text(&s, &takers[i], trace_process_cgroup(process));
 		grid_ns(grid, takers[i].ns);

@@ -8,14 +8,19 @@
 #include <stdio.h>
 #include "complain.h"
 #include "grid.h"
-#include "json.h"
 #include "number_text.h"
-#include "profile_rows.h"
+#include "profile_folded.h"
+#include "process_rows.h"
+#include "profile_json.h"
+#include "report_flame.h"
+#include "report_pprof.h"
+#include "report_profile_tree.h"
 #include "report_profile.h"
 #include "row_limit.h"
 #include "value_text.h"
 
-#define ROWS 25
+#define ROWS	   25
+#define NAME_BYTES 256
 
 /* ---- text ---- */
 
@@ -36,9 +41,15 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	string_addf(&line, ". These times are exact; %s sample%s divide%s those on a CPU among functions.",
 		    number_count(rows->sum.samples).s, rows->sum.samples == 1 ? "" : "s",
 		    rows->sum.samples == 1 ? "s" : "");
+	if (rows->wait_stacks)
+		string_addf(&line, " %s stacks of waits tell where threads were blocked.",
+			    number_count(rows->wait_stacks).s);
 	if (numbers.unplaced)
 		string_addf(&line, " %s more are not used: events before them are missing.",
 			    number_count(numbers.unplaced).s);
+	if (rows->sum.samples)
+		string_addf(&line, " The callers of %.1f %% of the samples are known up to the start of their thread.",
+			    percent(rows->ends[STACK_WHOLE], rows->sum.samples));
 	if (rows->unnamed_ns)
 		string_addf(&line, " %s are in code without a name: the rows say why.",
 			    text_ns(output, rows->unnamed_ns, &unnamed));
@@ -46,17 +57,11 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	string_free(&line);
 }
 
-/* "compress_block", "(not sampled) read", "(blocked) file /etc/passwd" */
 static void put_name(struct grid *grid, const struct profile_row *row)
 {
 	struct string text = {0};
 
-	if (row->kind != PROFILE_FUNCTION)
-		string_addf(&text, "(%s)%s%s", profile_kind_word(row->kind), *row->name ? " " : "", row->name);
-	else if (*row->name)
-		string_addf(&text, "%s%s", row->name, row->is_late ? " (+ interrupts off)" : "");
-	else
-		string_addf(&text, "(no name: %s)", row->why);
+	profile_row_text(row, &text);
 	grid_name(grid, string_text(&text));
 	string_free(&text);
 }
@@ -66,8 +71,8 @@ static void put_deviation(struct grid *grid, const struct profile_row *row)
 {
 	char text[32] = "";
 
-	if (row->samples && profile_elapsed(row))
-		snprintf(text, sizeof(text), "%.1f %%", percent(profile_deviation(row), profile_elapsed(row)));
+	if (row->self.samples && profile_elapsed(&row->self))
+		snprintf(text, sizeof(text), "%.1f %%", percent(profile_deviation(row), profile_elapsed(&row->self)));
 	grid_text(grid, text);
 }
 
@@ -75,32 +80,51 @@ static void put_deviation(struct grid *grid, const struct profile_row *row)
 
 static bool is_on_cpu(const struct profile_row *row)
 {
-	return row->kind == PROFILE_FUNCTION || row->kind == PROFILE_NOT_SAMPLED;
+	return row->kind == PROFILE_FUNCTION || row->kind == PROFILE_NOT_SAMPLED || row->kind == PROFILE_INCOMPLETE;
+}
+
+/* "flush_orders", "read_all 64 %": the function with the most of a wait */
+static void put_where(struct grid *grid, const struct profile_row *row)
+{
+	struct string text = {0};
+	double part = percent(row->where_ns, profile_elapsed(&row->self));
+
+	if (row->where) {
+		profile_row_text(row->where, &text);
+		if (part < 99.5)
+			string_addf(&text, " %.0f %%", part);
+	}
+	grid_name(grid, string_text(&text));
+	string_free(&text);
 }
 
 static void put_row(struct grid *grid, const struct profile_row *row, uint64_t whole, bool on_cpu)
 {
-	grid_ns(grid, profile_elapsed(row));
-	grid_percent(grid, profile_elapsed(row), whole);
+	grid_ns(grid, profile_elapsed(&row->self));
+	grid_percent(grid, profile_elapsed(&row->self), whole);
 	if (on_cpu) {
-		grid_count(grid, row->samples);
+		grid_ns(grid, row->total.on_cpu_ns);
+		grid_count(grid, row->self.samples);
 		put_deviation(grid, row);
 	}
 	put_name(grid, row);
 	if (on_cpu)
 		grid_name(grid, row->file);
+	else
+		put_where(grid, row);
 	grid_name(grid, row->program);
 }
 
 static void put_table(const struct report *report, const struct profile_rows *rows, bool on_cpu)
 {
-	static const struct grid_column functions[] = {{"time", GRID_RIGHT},	   {"%", GRID_RIGHT},
-						       {"samples", GRID_OPTIONAL}, {"+-", GRID_RIGHT},
-						       {"function", GRID_ELASTIC}, {"in", GRID_ELASTIC},
-						       {"program", GRID_ELASTIC}},
+	static const struct grid_column functions[] = {{"time", GRID_RIGHT},  {"%", GRID_RIGHT},
+						       {"total", GRID_RIGHT}, {"samples", GRID_OPTIONAL},
+						       {"+-", GRID_RIGHT},    {"function", GRID_ELASTIC},
+						       {"in", GRID_ELASTIC},  {"program", GRID_ELASTIC}},
 					waits[] = {{"time", GRID_RIGHT},
 						   {"%", GRID_RIGHT},
 						   {"waits", GRID_ELASTIC},
+						   {"mostly in", GRID_EXTRA},
 						   {"program", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	uint64_t whole = on_cpu ? rows->sum.on_cpu_ns : rows->sum.wait_cpu_ns + rows->sum.blocked_ns;
@@ -115,65 +139,111 @@ static void put_table(const struct report *report, const struct profile_rows *ro
 	for (size_t i = 0; i < rows->rows.nr; i++) {
 		const struct profile_row *row = rows->rows.at[i];
 
-		if (is_on_cpu(row) == on_cpu && row_limit_shows(&limit, profile_elapsed(row), whole))
+		uint64_t matters_ns = on_cpu ? row->total.on_cpu_ns : profile_elapsed(&row->self);
+
+		if (is_on_cpu(row) == on_cpu &&
+		    row_limit_shows_if(&limit, percent(matters_ns, whole) >= WORTH_A_ROW, profile_elapsed(&row->self)))
 			put_row(grid, row, whole, on_cpu);
 	}
 	grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
 	fputs("\n", report->output.out);
 }
 
-/* ---- JSON: keys may be added, but never renamed ---- */
-
-static void json_times(struct json *json, const struct profile_row *row)
-{
-	json_u64(json, "elapsed_ns", profile_elapsed(row));
-	json_u64(json, "on_cpu_ns", row->on_cpu_ns);
-	json_u64(json, "wait_cpu_ns", row->wait_cpu_ns);
-	json_u64(json, "blocked_ns", row->blocked_ns);
-	json_u64(json, "samples", row->samples);
-}
-
-static void json_row(struct json *json, const struct profile_row *row)
-{
-	putc('\n', json->out);
-	json_open(json, NULL, "{");
-	json_text(json, "kind", profile_kind_word(row->kind));
-	json_text(json, "name", row->name);
-	json_text(json, "file", row->file);
-	json_text(json, "program", row->program);
-	json_text(json, "why", row->why);
-	json_bool(json, "late", row->is_late);
-	json_times(json, row);
-	json_u64(json, "deviation_ns", profile_deviation(row));
-	json_close(json, "}");
-}
-
-static void put_json(const struct report *report, const struct profile_rows *rows)
-{
-	struct json json_of_out = {.out = report->output.out, .first = true}, *json = &json_of_out;
-	struct trace_profile_numbers numbers;
-	uint64_t from_ns, to_ns;
-
-	trace_profile_get_numbers(report->profile, &numbers);
-	trace_analysis_window(report->analysis, &from_ns, &to_ns);
-	json_open(json, NULL, "{");
-	json_text(json, "schema", "trace-profile/1");
-	json_text(json, "file", trace_get_info(report->trace)->file);
-	json_u64(json, "from_ns", from_ns);
-	json_u64(json, "to_ns", to_ns);
-	json_u64(json, "threads", rows->nr_threads);
-	json_times(json, &rows->sum);
-	json_u64(json, "rest_ns", rows->rest_ns);
-	json_u64(json, "unnamed_ns", rows->unnamed_ns);
-	json_u64(json, "unplaced", numbers.unplaced);
-	json_open(json, "rows", "[");
-	for (size_t i = 0; i < rows->rows.nr; i++)
-		json_row(json, rows->rows.at[i]);
-	json_close(json, "]");
-	json_close(json, "}\n");
-}
-
 /* ---- the report ---- */
+
+static int verify_contexts(const struct report *report, const struct profile_rows *rows)
+{
+	const char *function = report->options->profile.function;
+	struct trace_error error = {0};
+
+	if (profile_tree_verify(&rows->tree, &rows->sum, &error) ||
+	    (function && profile_neighbours_verify(rows, function, &error)))
+		return complain_of_error(&error);
+	return 0;
+}
+
+static int put_function(const struct report *report, const struct profile_rows *rows)
+{
+	const struct profile_choice *choice = &report->options->profile;
+	struct profile_neighbours neighbours = profile_neighbours_make(rows, choice->function,
+								       choice->form == PROFILE_CALLERS);
+	int result = 0;
+
+	if (!neighbours.nr_rows)
+		result = complain(1, "no sample has the function '%s': --profile --all lists those that have some",
+				  choice->function);
+	else if (report->options->reports.json)
+		profile_json(report, rows, &neighbours);
+	else
+		profile_neighbours_put(report, &neighbours);
+	profile_neighbours_free(&neighbours);
+	return result;
+}
+
+/* --flame and --pprof write files of their own. A report is then written only if it is chosen. */
+static int put_files(const struct report *report, const struct profile_rows *rows)
+{
+	const struct profile_choice *choice = &report->options->profile;
+	int result = choice->flame ? report_flame(report, rows, choice->flame) : 0;
+
+	return !result && choice->pprof ? report_pprof(report, rows, choice->pprof) : result;
+}
+
+static bool has_report(const struct visualizer_options *options)
+{
+	return options->profile.has_form || options->profile.is_flat || options->reports.json ||
+	       (!options->profile.flame && !options->profile.pprof);
+}
+
+static void put_text(const struct report *report, const struct profile_rows *rows)
+{
+	put_numbers(report, rows);
+	if (report->options->profile.form == PROFILE_TREE)
+		profile_tree_put(report, rows);
+	else
+		for (int on_cpu = 1; on_cpu >= 0; on_cpu--)
+			put_table(report, rows, on_cpu);
+}
+
+/* The processes of a recorded command come first, as in the other reports. */
+static void put_command(const struct report *report)
+{
+	struct pointers family = command_family(&report->command);
+	const struct trace_process *process = report->command.process;
+	struct trace_error error = {0}; /* the rows of the machine have the same names */
+	struct profile_rows rows = {0};
+	char name[NAME_BYTES];
+
+	if (profile_rows_make(report, &family, &rows, &error) == -ENOMEM)
+		memory_end();
+	if (rows.rows.nr) {
+		text_process(trace_process_title(process), trace_process_pid(process), name, sizeof(name));
+		output_line(&report->output, "", "The command, %s%s:", name,
+			    family.nr > 1 ? " with the processes that it started" : "");
+		put_text(report, &rows);
+		output_line(&report->output, "", "The whole machine:");
+	}
+	profile_rows_free(&rows);
+	pointers_free(&family);
+}
+
+static int put_form(const struct report *report, const struct profile_rows *rows)
+{
+	const struct profile_choice *choice = &report->options->profile;
+
+	if (choice->function)
+		return put_function(report, rows);
+	if (report->options->reports.json) {
+		profile_json(report, rows, NULL);
+	} else if (choice->form == PROFILE_FOLDED) {
+		profile_folded_put(report->output.out, rows, choice->part);
+	} else {
+		if (command_comes_first(report))
+			put_command(report);
+		put_text(report, rows);
+	}
+	return 0;
+}
 
 int report_profile(const struct report *report)
 {
@@ -185,17 +255,16 @@ int report_profile(const struct report *report)
 	trace_profile_get_numbers(report->profile, &numbers);
 	if (!numbers.samples && !report->is_windowed)
 		return complain(1, "the trace has no samples: tracedaemon --sample TRACE -- COMMAND records some");
-	if (profile_rows_make(report, &rows, &error) == -ENOMEM)
+	if (profile_rows_make(report, NULL, &rows, &error) == -ENOMEM)
 		memory_end();
-	if (!rows.rows.nr) {
+	if (!rows.rows.nr)
 		result = complain(1, "no chosen thread has any time in the trace");
-	} else if (report->options->reports.json) {
-		put_json(report, &rows);
-	} else {
-		put_numbers(report, &rows);
-		put_table(report, &rows, true);
-		put_table(report, &rows, false);
-	}
+	if (!result && report->options->reports.verify)
+		result = verify_contexts(report, &rows);
+	if (!result)
+		result = put_files(report, &rows);
+	if (!result && has_report(report->options))
+		result = put_form(report, &rows);
 	if (error.code)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
 	profile_rows_free(&rows);

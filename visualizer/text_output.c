@@ -18,8 +18,13 @@ size_t text_width(const char *text)
 	size_t width = 0;
 
 	for (; *text; text = g_utf8_next_char(text)) {
-		gunichar c = g_utf8_get_char(text);
+		gunichar c;
 
+		if (*text >= ' ' && *text <= '~') { /* nearly all */
+			width++;
+			continue;
+		}
+		c = g_utf8_get_char(text);
 		width += !has_columns		    ? 1
 			 : *text == '\t'	    ? 8 - width % 8
 			 : g_unichar_iszerowidth(c) ? 0
@@ -36,9 +41,14 @@ static const char *skip_width(const char *text, size_t width)
 	return text;
 }
 
+static const char *left_out_mark(size_t width)
+{
+	return charset_is_utf8() ? "\xe2\x80\xa6" : width < NARROW ? "." : "...";
+}
+
 char *text_cut(const char *text, size_t width)
 {
-	const char *left_out = charset_is_utf8() ? "\xe2\x80\xa6" : width < NARROW ? "." : "...";
+	const char *left_out = left_out_mark(width);
 	struct string cut = {0};
 
 	if (text_width(text) <= width) {
@@ -54,6 +64,56 @@ char *text_cut(const char *text, size_t width)
 	     text = g_utf8_next_char(text))
 		string_add_bytes(&cut, text, (size_t)(g_utf8_next_char(text) - text));
 	string_add(&cut, left_out);
+	return string_take(&cut);
+}
+
+/*
+ * The last word and its blank, if it is the number of a process; else NULL. The name of a thread is
+ * worth more than its number, and is between two of them.
+ */
+static const char *last_number(const char *text)
+{
+	const char *blank = strrchr(text, ' '), *word = blank ? blank + 1 : "";
+	size_t digits;
+
+	word += *word == '(';
+	digits = strspn(word, "0123456789");
+	return digits && !strstr(text, "thread ") && (!word[digits] || strcmp(word + digits, ")") == 0) ? blank : NULL;
+}
+
+/* The word with the first slash: a path; NULL: none. */
+static const char *path_in(const char *text)
+{
+	const char *path = strchr(text, '/');
+
+	while (path && path > text && path[-1] != ' ')
+		path--;
+	return path;
+}
+
+char *text_cut_cell(const char *text, size_t width)
+{
+	const char *number, *path, *left_out = left_out_mark(width);
+	struct string cut = {0};
+	char *head, *shown;
+
+	if (*text == '/' || text_width(text) <= width)
+		return text_cut(text, width);
+	number = last_number(text);
+	path = path_in(text);
+	if (number && text_width(number) + 2 * NARROW <= width) {
+		head = memory_copy(text, (size_t)(number - text));
+		shown = text_cut_cell(head, width - text_width(number));
+		string_addf(&cut, "%s%s", shown, number);
+		free(head);
+		free(shown);
+		return string_take(&cut);
+	}
+	if (!path || text_width(text) - text_width(path) + 2 * NARROW > width)
+		return text_cut(text, width);
+	string_add_bytes(&cut, text, (size_t)(path - text));
+	string_add(&cut, left_out);
+	string_add(&cut, skip_width(path, width - text_width(string_text(&cut))));
 	return string_take(&cut);
 }
 

@@ -42,6 +42,11 @@ char *output_cut(const struct text_output *output, size_t before, const char *te
  * caller frees it
  */
 char *text_cut(const char *text, size_t width);
+/**
+ * text_cut_cell() - the same for a cell of a table: the number of a process at the end stays, and a
+ * path inside, "file /usr/lib/libc.so in read", is cut at its beginning
+ */
+char *text_cut_cell(const char *text, size_t width);
 /** text_width() - the width of @text in columns of a terminal */
 size_t text_width(const char *text);
 #endif

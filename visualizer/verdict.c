@@ -85,13 +85,33 @@ void verdict_thread_text(const struct trace_thread *thread, struct string *s)
 	string_addf(s, "%s%u", *own && strcmp(comm, own) != 0 ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
 }
 
-void verdict_waiter_text(const struct path_wait *wait, struct string *s)
+/* "its thread cruncher 813"; @several: "its threads cruncher" */
+static void add_thread(struct string *s, const struct trace_thread *thread, bool several)
+{
+	const char *name = trace_thread_comm(thread);
+
+	/* the threads of most programs have the name of their process */
+	if (strcmp(name, trace_process_comm(trace_thread_process(thread))) == 0)
+		name = "";
+	if (several && !*name) {
+		string_add(s, "its other threads");
+		return;
+	}
+	string_add(s, several ? "its threads " : "its thread ");
+	add_name(s, name);
+	if (!several)
+		string_addf(s, "%s%u", *name ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
+}
+
+void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread *root, struct string *s)
 {
 	const struct trace_process *process = trace_thread_process(wait->first.thread);
 	const char *comm = trace_process_comm(process), *own = trace_thread_comm(wait->first.thread);
 
-	if (wait->several_processes) {
-		add_name(s, *comm ? trace_process_title(process) : own);
+	if (wait->first.thread != root && process == trace_thread_process(root) && !wait->several_processes) {
+		add_thread(s, wait->first.thread, wait->several_threads);
+	} else if (wait->several_processes) {
+		add_name(s, *comm ? process_program(process) : own);
 		string_add(s, " processes");
 	} else if (wait->several_threads) {
 		add_process(s, process);
@@ -107,24 +127,16 @@ void verdict_waiter_text(const struct path_wait *wait, struct string *s)
 
 static void add_link(struct string *s, const struct path_link *link)
 {
-	const char *comm = link->is_thread ? trace_thread_comm(link->thread) : trace_process_title(link->process);
-
-	/* the threads of most programs have the name of their process */
-	if (link->is_thread && strcmp(comm, trace_process_comm(link->process)) == 0)
-		comm = "";
-	if (link->is_thread && link->several && !*comm)
-		string_add(s, "its other threads");
-	else if (link->is_thread)
-		string_add(s, link->several ? "its threads " : "its thread ");
-	else if (!*comm)
-		string_add(s, link->several ? "processes" : "process" UNBROKEN_BLANK);
-	if (*comm)
-		add_name(s, comm);
-	if (!link->several)
-		string_addf(s, "%s%u", *comm ? UNBROKEN_BLANK : "",
-			    link->is_thread ? trace_thread_tid(link->thread) : trace_process_pid(link->process));
-	else if (!link->is_thread && *comm)
+	if (link->is_thread) {
+		add_thread(s, link->thread, link->several);
+	} else if (!link->several) {
+		add_process(s, link->process);
+	} else if (*trace_process_comm(link->process)) {
+		add_name(s, process_program(link->process));
 		string_add(s, " processes");
+	} else {
+		string_add(s, "processes");
+	}
 }
 
 /* The one client of a server, if it is not the program that waited for it. */
@@ -184,12 +196,18 @@ static void add_percent(struct string *s, uint64_t part, uint64_t whole)
 	string_addf(s, share >= 9.95 ? "%.0f" UNBROKEN_BLANK "%%" : "%.1f" UNBROKEN_BLANK "%%", share);
 }
 
+static bool begins_with(const char *text, const char *word)
+{
+	return strncmp(text, word, strlen(word)) == 0;
+}
+
 /* ---- the sentence ---- */
 
-static void add_via(struct string *s, const char *via)
+/* A call that is its own means is named once: "poll", not "poll via poll". */
+static void add_via(struct string *s, const struct trace_path_segment *segment)
 {
-	if (*via)
-		string_addf(s, " via %s", via);
+	if (*segment->via && !(segment->kind == TRACE_WAIT_OTHER && begins_with(segment->target, segment->via)))
+		string_addf(s, " via %s", segment->via);
 }
 
 static void add_origin(struct string *s, const struct process_origin *origin)
@@ -205,14 +223,26 @@ static void add_origin(struct string *s, const struct process_origin *origin)
 
 static void add_holder(struct string *s, const struct path_wait *wait)
 {
-	if (wait->first.holder && !wait->several_holders) {
-		verdict_thread_text(wait->first.holder, s);
+	const struct trace_thread *holder = wait->first.holder;
+
+	if (holder && path_own_holder(&wait->first)) {
+		add_thread(s, holder, wait->several_holders);
+		return;
+	}
+	if (holder && wait->several_holder_processes) {
+		add_name(s, process_program(trace_thread_process(holder)));
+		string_add(s, " processes");
+		add_origin(s, &wait->origin);
+		return;
+	}
+	if (holder) {
+		if (wait->several_holders)
+			add_process(s, trace_thread_process(holder));
+		else
+			verdict_thread_text(holder, s);
 		return;
 	}
 	add_name(s, wait->first.holder_name);
-	string_add(s, wait->first.holder ? " processes" : "");
-	if (wait->first.holder)
-		add_origin(s, &wait->origin);
 }
 
 /* A wait that more than one process could have ended: "several" is no name. */
@@ -220,6 +250,12 @@ static bool is_several(const struct trace_path_segment *s)
 {
 	return s->kind == TRACE_WAIT_PROCESS && (!s->other || !trace_process_pid(s->other)) &&
 	       strcmp(s->target, "several") == 0;
+}
+
+/* A wait for another thread of the process, which is not known: the path ends there. */
+static bool is_own_process(const struct trace_path_segment *s)
+{
+	return s->kind == TRACE_WAIT_PROCESS && s->other && s->other == trace_thread_process(s->thread);
 }
 
 void verdict_wait_text(const struct path_wait *wait, struct string *s)
@@ -236,17 +272,19 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 	}
 	if (is_several(first)) {
 		string_add(s, "several processes");
+	} else if (is_own_process(first)) {
+		string_add(s, "another of its threads");
 	} else {
-		string_add(s, trace_wait_kind_name(first->kind));
+		string_add(s, first->kind == TRACE_WAIT_OTHER ? "system call" : trace_wait_kind_name(first->kind));
 		if (first->other)
 			string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(first->other));
 	}
-	if (*first->target && !is_several(first)) {
+	if (*first->target && !is_several(first) && !is_own_process(first)) {
 		string_add(s, " ");
 		add_name(s, first->target);
 	}
-	add_via(s, first->via);
-	if (*first->name && strcmp(first->name, first->target) != 0) {
+	add_via(s, first);
+	if (*first->name && !begins_with(first->target, first->name)) {
 		string_add(s, " in ");
 		add_name(s, first->name);
 	}
@@ -295,7 +333,7 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 		string_add(s, "for files");
 	} else if (wait && is_several(&wait->first)) {
 		string_add(s, "for several processes");
-		add_via(s, wait->first.via);
+		add_via(s, &wait->first);
 	} else {
 		string_add(s, for_what[kind]);
 		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
@@ -304,7 +342,7 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 		if (kind == TRACE_WAIT_TIMEOUT)
 			add_timeout(s, wait, is_most);
 		else if (is_most)
-			add_via(s, wait->first.via);
+			add_via(s, &wait->first);
 	}
 }
 
@@ -313,7 +351,7 @@ static void add_on_cpu(struct string *s, const struct path_link *link, uint64_t 
 	uint64_t own = link->places[PLACE_OWN_CODE], kernel = link->places[PLACE_KERNEL];
 
 	if (own >= ns - own)
-		string_add(s, ", mostly in its own code");
+		string_addf(s, ", mostly in %s own code", link->several ? "their" : "its");
 	else if (kernel >= ns - kernel)
 		string_add(s, ", mostly in the kernel");
 }

@@ -16,6 +16,9 @@ const char *verdict_place(enum path_place place);
 void verdict_wait_text(const struct path_wait *wait, struct string *s);
 /** verdict_thread_text() - "postgres 13786", with its name if the thread has one of its own */
 void verdict_thread_text(const struct trace_thread *thread, struct string *s);
-/** verdict_waiter_text() - the thread of @wait, or "cc1 processes", "app.py 7 threads pool" */
-void verdict_waiter_text(const struct path_wait *wait, struct string *s);
+/**
+ * verdict_waiter_text() - the thread of @wait, or "cc1 processes", "app.py 7 threads pool"
+ * @root: the thread of the path: "its thread gc 813" is another one of its process
+ */
+void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread *root, struct string *s);
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "view_bills.h"
 #include "view_clients.h"
 #include "view_row.h"
 
@@ -10,7 +11,7 @@
 
 /* ---- clients, and their numbers ---- */
 
-/* row: a client. @key: address of the process, or of the text of its address */
+/* row: a client. @key: address of the process of the bills, or of the text of its address */
 struct view_client {
 	uint64_t key;
 	const struct trace_process *process;
@@ -50,8 +51,10 @@ static bool ignore_share(void *data, const struct trace_server_share *share)
 	return false;
 }
 
-static void add_bills(struct view_client_list *list, struct trace_servers *servers)
+static void add_bills(struct view_client_list *list, const struct view_session *session)
 {
+	struct trace_servers *servers = view_bills(session);
+
 	for (size_t i = 0; i < trace_nr_servers(servers); i++) {
 		const struct trace_server *server = trace_get_server(servers, i);
 
@@ -60,7 +63,7 @@ static void add_bills(struct view_client_list *list, struct trace_servers *serve
 			struct view_client *client = memory_row(&list->table, sizeof(*client),
 								key_of(bill->process, bill->address));
 
-			client->process = bill->process;
+			client->process = view_bills_shown(session, bill->process);
 			client->address = bill->address;
 			client->exact_ns += bill->exact_ns;
 			client->shared_ns += bill->shared_ns;
@@ -68,17 +71,17 @@ static void add_bills(struct view_client_list *list, struct trace_servers *serve
 	}
 }
 
-/* The clients, once the trace is read. */
+/* The clients, once the bills are known. */
 static const struct view_client_list *clients_of(struct view_session *session)
 {
 	struct view_client_list *list = session->client_list;
-	struct trace_servers *servers = session->report.servers;
+	struct trace_servers *servers = view_bills(session);
 	const struct trace_server *first;
 
-	if (list || !session->is_complete || !servers)
+	if (list || !servers)
 		return list;
 	session->client_list = list = memory_take(1, sizeof(*list));
-	add_bills(list, servers);
+	add_bills(list, session);
 	first = trace_get_server(servers, 0);
 	list->is_kept = first && trace_server_shares(servers, trace_next_thread(first->process, NULL), 0, UINT64_MAX,
 						     ignore_share, NULL) == 0;
@@ -130,18 +133,18 @@ static void put_client(struct json *json, struct view_session *session, uint32_t
 		json_text(json, "address", address);
 }
 
-uint32_t view_client_number(struct view_session *session, const struct trace_process *process, const char *address)
+uint32_t view_client_number(struct view_session *session, const struct trace_process *billed, const char *address)
 {
-	const struct trace_share_client client = {.process = process, .address = address};
+	const struct trace_share_client client = {.process = billed, .address = address};
 	const struct view_client_list *list = clients_of(session);
 
 	return list ? number_of(list, &client) : VIEW_MAX_CLIENTS - 1;
 }
 
-void json_client(struct json *json, struct view_session *session, const struct trace_process *process,
+void json_client(struct json *json, struct view_session *session, uint32_t number, const struct trace_process *process,
 		 const char *address)
 {
-	put_client(json, session, view_client_number(session, process, address), process, address);
+	put_client(json, session, number, process, address);
 }
 
 /* ---- columns ---- */
@@ -195,7 +198,7 @@ static bool add_share(void *data, const struct trace_server_share *share)
 static void add_thread(struct view_session *session, struct client_columns *c, const struct trace_thread *thread)
 {
 	c->at = 0;
-	if (trace_server_shares(c->servers, thread, c->from, c->to, add_share, c) < 0)
+	if (trace_server_shares(c->servers, view_bills_thread(session, thread), c->from, c->to, add_share, c) < 0)
 		memory_end();
 }
 
@@ -226,8 +229,10 @@ static void take_billed(uint64_t *ns)
 
 static bool is_server(const struct view_session *session, const struct trace_process *process)
 {
-	for (size_t i = 0; i < trace_nr_servers(session->report.servers); i++)
-		if (trace_get_server(session->report.servers, i)->process == process)
+	const struct trace_server *server;
+
+	for (size_t i = 0; (server = trace_get_server(view_bills(session), i)); i++)
+		if (view_bills_shown(session, server->process) == process)
 			return true;
 	return false;
 }
@@ -236,7 +241,7 @@ void view_client_columns(struct view_session *session, const struct trace_row *r
 			 uint32_t nr, uint64_t *ret_ns)
 {
 	struct client_columns c = {.list = clients_of(session),
-				   .servers = session->report.servers,
+				   .servers = view_bills(session),
 				   .from = from_ns,
 				   .to = to_ns,
 				   .ns = ret_ns,
@@ -279,8 +284,8 @@ static void put_share(struct json *json, struct view_session *session, const str
 	json_open(json, "clients", "[");
 	for (size_t i = 0; i < share->nr_clients; i++) {
 		json_open(json, NULL, "{");
-		put_client(json, session, number_of(clients_of(session), &share->clients[i]), share->clients[i].process,
-			   share->clients[i].address);
+		put_client(json, session, number_of(clients_of(session), &share->clients[i]),
+			   view_bills_shown(session, share->clients[i].process), share->clients[i].address);
 		json_u64(json, "ns", share->clients[i].ns);
 		json_u64(json, "least_ns", share->exact ? share->clients[i].ns : 0);
 		json_u64(json, "most_ns", share->exact ? share->clients[i].ns : share->to_ns - share->from_ns);
@@ -322,7 +327,8 @@ void view_billed(struct view_session *session, struct view_question *question, s
 	json_u64(json, "row", view_row_number(row.id));
 	json_open(json, "billed", "[");
 	if (view_clients_kept(session) &&
-	    trace_server_shares(session->report.servers, row.thread, window.from, window.to, put_listed, &list) < 0)
+	    trace_server_shares(view_bills(session), view_bills_thread(session, row.thread), window.from, window.to,
+				put_listed, &list) < 0)
 		memory_end();
 	json_close(json, "]");
 	json_bool(json, "cut", list.is_cut);
@@ -355,11 +361,12 @@ void json_billed(struct json *json, struct view_session *session, const struct t
 
 	if (!view_clients_kept(session))
 		return;
-	if (trace_server_shares(session->report.servers, thread, ns, ns + 1, take_ends, &found) < 0)
+	thread = view_bills_thread(session, thread);
+	if (trace_server_shares(view_bills(session), thread, ns, ns + 1, take_ends, &found) < 0)
 		memory_end();
 	if (found.to <= ns)
 		return;
-	if (trace_server_shares(session->report.servers, thread, found.from, found.to, put_billed, &list) < 0)
+	if (trace_server_shares(view_bills(session), thread, found.from, found.to, put_billed, &list) < 0)
 		memory_end();
 }
 
@@ -404,11 +411,11 @@ static void put_server(struct json *json, struct view_session *session, const st
 	struct hash_table sums = {0};
 
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(server->process, thread));)
-		if (trace_server_shares(session->report.servers, thread, window->from, window->to, add_sum, &sums) < 0)
+		if (trace_server_shares(view_bills(session), thread, window->from, window->to, add_sum, &sums) < 0)
 			memory_end();
 	json_open(json, NULL, "\n{");
-	json_process(json, session, "process", server->process);
-	json_u64(json, "cpu_ns", cpu_of(session, server->process, window));
+	json_process(json, session, "process", view_bills_shown(session, server->process));
+	json_u64(json, "cpu_ns", cpu_of(session, view_bills_shown(session, server->process), window));
 	json_open(json, "clients", "[");
 	for (size_t i = 0; i < list->nr; i++) { /* in the order of their numbers */
 		const struct view_client *client = &list->ranked[i];
@@ -453,7 +460,7 @@ void view_clients(struct view_session *session, struct view_question *question, 
 	json_bool(json, "kept", view_clients_kept(session));
 	put_ranked(json, session, list);
 	json_open(json, "servers", "[");
-	for (size_t i = 0; view_clients_kept(session) && i < trace_nr_servers(session->report.servers); i++)
-		put_server(json, session, trace_get_server(session->report.servers, i), &window);
+	for (size_t i = 0; view_clients_kept(session) && i < trace_nr_servers(view_bills(session)); i++)
+		put_server(json, session, trace_get_server(view_bills(session), i), &window);
 	json_close(json, "]");
 }

@@ -10,21 +10,23 @@
 #include "view_path.h"
 #include "view_row.h"
 
-#define MAX_SEGMENTS 100000u
+#define MAX_SEGMENTS 5000u
+#define MAX_PARTS    10000u
+#define COLUMNS	     2000u /* of a screen, at least */
 #define WAITS	     5u
 
 /* ---- links ---- */
 
 /* The longest segment of @thread: a place to look at. */
-static struct view_window longest_of(const struct trace_critical_path *path, const struct trace_thread *thread)
+static struct view_window longest_of(const struct path_tree *tree, const struct trace_thread *thread)
 {
 	struct view_window best = {0};
-	struct trace_path_segment s;
 
-	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
-		trace_critical_path_segment(path, i, &s);
-		if (s.thread == thread && s.to_ns - s.from_ns > best.to - best.from)
-			best = (struct view_window){s.from_ns, s.to_ns};
+	for (size_t i = 0; i < tree->nr_links; i++) {
+		const struct path_link *link = &tree->links[i];
+
+		if (link->thread == thread && link->longest_to_ns - link->longest_from_ns > best.to - best.from)
+			best = (struct view_window){link->longest_from_ns, link->longest_to_ns};
 	}
 	return best;
 }
@@ -95,7 +97,7 @@ static const char *name_of(const struct trace_thread *thread, const char *begin,
  * Such a pair, if it is a link of the tree, is a link of the page.
  */
 static void put_sentence(struct json *json, struct view_session *session, const char *text,
-			 const struct path_tree *tree, const struct trace_critical_path *path)
+			 const struct path_tree *tree)
 {
 	const char *begin = text;
 
@@ -112,7 +114,7 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 		if (!thread)
 			continue;
 		name = name_of(thread, begin, name);
-		window = longest_of(path, thread);
+		window = longest_of(tree, thread);
 		put_words(json, begin, (size_t)(name - begin));
 		json_open(json, NULL, "{");
 		put_text(json, name, (size_t)(end - name));
@@ -122,16 +124,6 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 	}
 	put_words(json, begin, strlen(begin));
 	json_close(json, "]");
-}
-
-/* The servers have results at the end of the pass only. */
-static void add_verdict(struct string *s, const struct view_session *session, const struct path_tree *tree)
-{
-	struct report report = session->report;
-
-	if (!session->is_complete)
-		report.servers = NULL;
-	verdict_add(s, &report, tree);
 }
 
 /* ---- path ---- */
@@ -163,6 +155,146 @@ static void put_segment(struct json *json, struct view_session *session, const s
 	json_close(json, "}");
 }
 
+/* ---- paths of many segments ---- */
+
+/* struct path_part - @thread was on the path for @ns between @from and @to, in @count segments */
+struct path_part {
+	const struct trace_thread *thread;
+	uint64_t from, to, ns, count;
+};
+/* row: the latest part of a thread. @key: address of the thread */
+struct open_part {
+	uint64_t key;
+	struct path_part part;
+};
+/* struct path_parts - the parts; @gap: segments of a thread that are closer are one part */
+struct path_parts {
+	struct hash_table open;
+	struct path_part *items; /* owned */
+	size_t nr, room;
+	uint64_t gap;
+};
+
+static void add_part(struct path_parts *parts, const struct path_part *part)
+{
+	parts->items = memory_grow(parts->items, parts->nr, &parts->room, sizeof(*part));
+	parts->items[parts->nr++] = *part;
+}
+
+static void join_part(struct path_parts *parts, const struct path_part *part)
+{
+	struct open_part *open = memory_row(&parts->open, sizeof(*open), (uintptr_t)part->thread);
+
+	if (open->part.count && part->from - open->part.to < parts->gap) {
+		open->part.to = part->to;
+		open->part.ns += part->ns;
+		open->part.count += part->count;
+		return;
+	}
+	if (open->part.count)
+		add_part(parts, &open->part);
+	open->part = *part;
+}
+
+static int by_begin(const void *left, const void *right, void *data)
+{
+	const struct path_part *l = left, *r = right;
+
+	if (l->from != r->from)
+		return l->from < r->from ? -1 : 1;
+	return l->to < r->to ? -1 : l->to > r->to;
+}
+
+/* No more segments come. */
+static void end_parts(struct path_parts *parts)
+{
+	for (const struct open_part *open = NULL; (open = table_next(&parts->open, sizeof(*open), open));)
+		add_part(parts, &open->part);
+	table_clear(&parts->open);
+	memory_sort(parts->items, parts->nr, sizeof(*parts->items), by_begin, NULL);
+}
+
+/* Parts that are farther apart become one, until there are few. */
+static void join_parts(struct path_parts *parts)
+{
+	while (parts->nr > MAX_PARTS) {
+		struct path_parts joined = {.gap = parts->gap * 2};
+
+		for (size_t i = 0; i < parts->nr; i++)
+			join_part(&joined, &parts->items[i]);
+		end_parts(&joined);
+		if (joined.nr == parts->nr && joined.gap > parts->items[parts->nr - 1].to) {
+			free(joined.items);
+			return; /* each thread has one part */
+		}
+		free(parts->items);
+		*parts = joined;
+	}
+}
+
+static void put_part(struct json *json, struct view_session *session, const struct path_part *part)
+{
+	const struct view_window window = {part->from, part->to};
+
+	json_open(json, NULL, "\n{");
+	put_place(json, session, part->thread, &window);
+	json_u64(json, "ns", part->ns);
+	json_u64(json, "count", part->count);
+	json_close(json, "}");
+}
+
+/*
+ * A path of a million segments is no picture. Its answer has where each thread was on it, to the
+ * precision of a screen, and the segments that are visible there, as long as they are few.
+ */
+static void put_long_path(struct json *json, struct view_session *session, const struct trace_critical_path *path,
+			  uint64_t column)
+{
+	struct path_parts parts = {.gap = column};
+	struct trace_path_segment s;
+	size_t nr_shown = 0;
+
+	json_open(json, "segments", "[");
+	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+		trace_critical_path_segment(path, i, &s);
+		join_part(&parts, &(struct path_part){s.thread, s.from_ns, s.to_ns, s.to_ns - s.from_ns, 1});
+		if (s.to_ns - s.from_ns < column || nr_shown == MAX_SEGMENTS)
+			continue;
+		put_segment(json, session, &s);
+		nr_shown++;
+	}
+	json_close(json, "]");
+	end_parts(&parts);
+	join_parts(&parts);
+	json_open(json, "parts", "[");
+	for (size_t i = 0; i < parts.nr; i++)
+		put_part(json, session, &parts.items[i]);
+	json_close(json, "]");
+	json_u64(json, "precision_ns", parts.gap);
+	free(parts.items);
+}
+
+static void put_segments(struct json *json, struct view_session *session, const struct trace_critical_path *path,
+			 const struct view_window *window)
+{
+	size_t nr = trace_critical_path_nr_segments(path);
+	struct trace_path_segment segment;
+
+	json_u64(json, "nr_segments", nr);
+	if (nr > MAX_SEGMENTS) {
+		put_long_path(json, session, path, (window->to - window->from) / COLUMNS + 1);
+		return;
+	}
+	json_open(json, "segments", "[");
+	for (size_t i = 0; i < nr; i++) {
+		trace_critical_path_segment(path, i, &segment);
+		put_segment(json, session, &segment);
+	}
+	json_close(json, "]");
+}
+
+/* ---- the answer ---- */
+
 static const struct trace_thread *first_thread(const struct trace_row *row)
 {
 	return row->thread ? row->thread : row->process ? trace_next_thread(row->process, NULL) : NULL;
@@ -190,18 +322,10 @@ void view_path(struct view_session *session, struct view_question *question, str
 	trace_critical_path_window(path, &window.from, &window.to);
 	json_time(json, session, "from", window.from);
 	json_time(json, session, "to", window.to);
-	json_open(json, "segments", "[");
-	for (size_t i = 0; i < trace_critical_path_nr_segments(path) && i < MAX_SEGMENTS; i++) {
-		struct trace_path_segment segment;
-
-		trace_critical_path_segment(path, i, &segment);
-		put_segment(json, session, &segment);
-	}
-	json_close(json, "]");
-	json_bool(json, "cut", trace_critical_path_nr_segments(path) > MAX_SEGMENTS);
+	put_segments(json, session, path, &window);
 	tree = path_tree_new(path);
-	add_verdict(&sentence, session, &tree);
-	put_sentence(json, session, string_text(&sentence), &tree, path);
+	verdict_add(&sentence, &session->report, &tree);
+	put_sentence(json, session, string_text(&sentence), &tree);
 	string_free(&sentence);
 	path_tree_clear(&tree);
 	trace_critical_path_free(path);
@@ -265,8 +389,8 @@ static void put_path(struct json *json, struct view_session *session, const stru
 	struct string sentence = {0};
 	struct trace_row_id id;
 
-	add_verdict(&sentence, session, &tree);
-	put_sentence(json, session, string_text(&sentence), &tree, path);
+	verdict_add(&sentence, &session->report, &tree);
+	put_sentence(json, session, string_text(&sentence), &tree);
 	string_free(&sentence);
 	if (trace_view_row_of(session->view, trace_critical_path_thread(path), &id))
 		json_u64(json, "row", view_row_number(id));

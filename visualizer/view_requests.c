@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "view_bills.h"
 #include "view_clients.h"
 #include "view_requests.h"
 #include "view_row.h"
@@ -15,15 +16,16 @@
 #define MAX_LISTED 20000u
 #define MAX_LANES  256u /* the last one has what finds no free one */
 
-/* struct view_request - a request, and its lane */
+/* struct view_request - a request, its lane, and the number of its client */
 struct view_request {
-	struct trace_server_request told;
-	uint32_t lane;
+	struct trace_server_request told; /* about the analysis of the view */
+	uint32_t lane, client;
 };
 
 /* struct view_request_list - of all servers, one after the other, each in order of time */
 struct view_request_list {
-	struct view_request *items; /* owned */
+	struct view_request *items;   /* owned */
+	struct view_session *session; /* while it is made */
 	size_t nr, room;
 	bool is_cut; /* there are more than the analysis keeps */
 };
@@ -31,9 +33,15 @@ struct view_request_list {
 static bool take_request(void *data, const struct trace_server_request *request)
 {
 	struct view_request_list *list = data;
+	struct view_request taken = {.told = *request,
+				     .client = view_client_number(list->session, request->process, request->address)};
 
+	taken.told.server = view_bills_shown(list->session, request->server);
+	taken.told.process = view_bills_shown(list->session, request->process);
+	taken.told.thread = view_bills_shown_thread(list->session, request->thread);
+	taken.told.answerer = view_bills_shown_thread(list->session, request->answerer);
 	list->items = memory_grow(list->items, list->nr, &list->room, sizeof(*list->items));
-	list->items[list->nr++] = (struct view_request){.told = *request};
+	list->items[list->nr++] = taken;
 	return true;
 }
 
@@ -54,16 +62,17 @@ static void find_lanes(struct view_request_list *list, size_t first)
 	}
 }
 
-/* The list, once the trace is read. */
+/* The list, once the bills are known. */
 static const struct view_request_list *requests_of(struct view_session *session)
 {
 	struct view_request_list *list = session->requests;
-	struct trace_servers *servers = session->report.servers;
+	struct trace_servers *servers = view_bills(session);
 	const struct trace_server *server;
 
-	if (list || !session->is_complete || !servers)
+	if (list || !servers)
 		return list;
 	session->requests = list = memory_take(1, sizeof(*list));
+	list->session = session;
 	for (size_t i = 0; (server = trace_get_server(servers, i)) && !list->is_cut; i++) {
 		size_t first = list->nr;
 		int error = trace_server_requests(servers, server->process, take_request, list);
@@ -132,7 +141,7 @@ static void put_request(struct json *json, struct view_session *session, const s
 	json_time(json, session, "from", told->from_ns);
 	json_time(json, session, "to", told->to_ns);
 	json_u64(json, "lane", request->lane);
-	json_client(json, session, told->process, told->address);
+	json_client(json, session, request->client, told->process, told->address);
 	json_text(json, "end", ends[told->end]);
 	json_u64(json, "cpu_ns", told->cpu_ns);
 	json_u64(json, "least_ns", told->least_ns);

@@ -6,6 +6,7 @@
 #include "complain.h"
 #include "only_client.h"
 #include "report_disks.h"
+#include "view_bills.h"
 #include "view_clients.h"
 #include "view_counters.h"
 #include "view_requests.h"
@@ -13,8 +14,6 @@
 #include "view_session.h"
 
 #define MAX_INTERVALS (8u << 20) /* 12 to 18 bytes each */
-#define MAX_SHARES    (4u << 20) /* 16 to 32 bytes each */
-#define MAX_REQUESTS  (1u << 18) /* 144 bytes each, and 112 for their lanes */
 
 static void set_span(struct view_session *session)
 {
@@ -53,13 +52,8 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	report->analysis = trace_analysis_new(trace, NULL, &error);
 	if (report->analysis)
 		session->view = trace_view_new(report->analysis, &asked, &error);
-	if (session->view)
-		report->servers = trace_servers_new(trace, report->analysis, &error);
-	if (!report->servers)
+	if (!session->view)
 		return complain_of_error(&error);
-	if (trace_servers_keep_shares(report->servers, MAX_SHARES) < 0 ||
-	    trace_servers_keep_requests(report->servers, MAX_REQUESTS) < 0)
-		memory_end();
 	view_scopes_begin(session);
 	view_counters_begin(session);
 	report->history = trace_view_history(session->view);
@@ -79,23 +73,39 @@ void view_session_of_index(struct view_session *session, const struct trace *tra
 	report->analysis = analysis;
 	report->history = trace_view_history(view);
 	report->command = (struct report_command){.trace = trace, .analysis = analysis};
-	session->is_complete = true;
+	session->is_complete = session->is_billed = true;
 	set_span(session);
 }
 
-int view_session_step(struct view_session *session, uint64_t until_ns)
+uint64_t view_session_time(const struct view_session *session, unsigned int nr, unsigned int of)
+{
+	uint64_t width = session->end - session->start;
+
+	return nr < of ? session->start + (uint64_t)((double)width * nr / of) : UINT64_MAX;
+}
+
+static int step_of_states(struct view_session *session, uint64_t until_ns)
 {
 	struct trace_error error = {0};
-	int result;
-
-	if (session->is_complete)
-		return 1;
-	result = trace_analysis_step(session->report.analysis, until_ns, &error);
+	int result = trace_analysis_step(session->report.analysis, until_ns, &error);
 
 	if (result < 0)
 		return -complain_of_error(&error);
 	set_span(session); /* the first event may be before what the header says */
 	session->is_complete = result > 0;
+	return 0;
+}
+
+int view_session_step(struct view_session *session, unsigned int nr, unsigned int of)
+{
+	int result;
+
+	if (!session->is_complete)
+		return step_of_states(session, view_session_time(session, nr, of));
+	if (session->is_billed)
+		return 1;
+	result = view_bills_step(session, ++session->nr_bill_steps, of);
+	session->is_billed = result > 0;
 	return result;
 }
 
@@ -122,7 +132,7 @@ void view_session_end(struct view_session *session)
 	view_scopes_free(session);
 	view_requests_free(session);
 	view_counters_free(session);
-	trace_servers_free(report->servers);
+	view_bills_free(session);
 	trace_view_free(session->view);
 	command_end(&report->command);
 	trace_analysis_free(report->analysis);

@@ -28,10 +28,11 @@ struct view_choice {
 
 /**
  * struct view_session - one thread at a time
- * @report: of the whole trace; its history is that of @view
+ * @report: of the whole trace; its history is that of @view. It has no servers: view_bills.h
  * @window: of --from and --to
  * @start, @end: that window, ns of the trace's clock
- * @is_complete: the pass has ended
+ * @is_complete: the pass has ended: all states are known
+ * @is_billed: so has that of the bills, or there is none
  */
 struct view_session {
 	struct report report;
@@ -39,10 +40,12 @@ struct view_session {
 	struct trace_view *view;
 	struct time_window window;
 	struct view_choice answer;
-	struct only_client *clients; /* owned, with their names; of an index; or NULL */
+	struct only_client *clients; /* owned, with their names; or NULL */
 	size_t clients_room;
 	uint64_t start, end;
-	bool is_complete;
+	bool is_complete, is_billed;
+	unsigned int nr_bill_steps;
+	struct view_bill_pass *bills;	      /* owned; view_bills.c */
 	struct view_client_list *client_list; /* owned; view_clients.c */
 	struct view_scope_list *scopes;	      /* owned; view_scopes.c */
 	struct view_request_list *requests;   /* owned; view_requests.c */
@@ -50,7 +53,7 @@ struct view_session {
 };
 
 /**
- * view_session_begin() - prepare the pass over @trace, which outlives the session
+ * view_session_begin() - prepare the passes over @trace, which outlives the session
  * Returns 0; 1 or 2 after a message on stderr.
  */
 int view_session_begin(struct view_session *session, const struct trace *trace,
@@ -63,11 +66,14 @@ void view_session_of_index(struct view_session *session, const struct trace *tra
 			   const struct visualizer_options *options, struct trace_view *view,
 			   struct trace_analysis *analysis);
 /**
- * view_session_step() - the pass up to @until_ns; UINT64_MAX: to the end
- * Between steps, questions are answered with what is known. Returns 1 at the end, 0 if events are
- * left, -1 after a message on stderr.
+ * view_session_step() - step @nr of @of of the pass; from the last one on, to its end. Then the
+ * steps of the pass of the bills, which have numbers of their own
+ * Between steps, questions are answered with what is known. Returns 1 at the end of both, 0 if
+ * events are left, -1 after a message on stderr.
  */
-int view_session_step(struct view_session *session, uint64_t until_ns);
+int view_session_step(struct view_session *session, unsigned int nr, unsigned int of);
+/** view_session_time() - the end of step @nr of @of, ns; UINT64_MAX: the end of the trace */
+uint64_t view_session_time(const struct view_session *session, unsigned int nr, unsigned int of);
 void view_session_end(struct view_session *session);
 /** view_session_choose() - the thread of the verdict, by what the pass knows until now */
 void view_session_choose(struct view_session *session);

@@ -161,7 +161,7 @@ static void write_index(struct view_shared *shared)
 
 	pthread_rwlock_rdlock(&shared->in_use);
 	session_lock(shared);
-	if (shared->index && shared->session->is_complete && !trace_view_error(shared->session->view))
+	if (shared->index && shared->session->is_billed && !trace_view_error(shared->session->view))
 		notes = view_store_notes(shared->session);
 	session_unlock(shared);
 	if (notes)
@@ -173,22 +173,19 @@ static void write_index(struct view_shared *shared)
 int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int of)
 {
 	struct view_session *session;
-	uint64_t width;
-	bool was_complete;
+	bool was_billed;
 	int result;
 
 	session_lock(shared);
 	session = shared->session;
-	was_complete = session->is_complete;
-	width = session->end - session->start;
-	if (!was_complete && trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
+	was_billed = session->is_billed;
+	if (!was_billed && trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
 		session_unlock(shared); /* what was read by now stays, and the page says why */
 		return 1;
 	}
-	result = view_session_step(session,
-				   nr < of ? session->start + (uint64_t)((double)width * nr / of) : UINT64_MAX);
+	result = view_session_step(session, nr, of);
 	session_unlock(shared);
-	if (result > 0 && !was_complete)
+	if (result > 0 && !was_billed)
 		write_index(shared);
 	return result;
 }

@@ -31,7 +31,7 @@ void view_shared_end(struct view_shared *shared);
 /** view_shared_answer() - view_answer(), and "again" */
 struct view_answer view_shared_answer(struct view_shared *shared, const char *question);
 /**
- * view_shared_step() - step @nr of @of of the pass; the last one ends it, and writes the index
+ * view_shared_step() - view_session_step(); the last one writes the index
  * Returns 1 at the end, or if the file was changed, so that the rest cannot be read; 0 if events
  * are left, -1 after a message on stderr.
  */

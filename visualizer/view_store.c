@@ -48,14 +48,13 @@ static size_t number_of(const struct trace_analysis *analysis, const struct trac
 
 static void note_clients(struct string *notes, const struct report *report)
 {
-	const struct trace_server *server;
-	struct only_client client;
+	for (size_t i = 0; i < report->nr_only_clients; i++) {
+		const struct only_client *client = &report->only_clients[i];
 
-	for (size_t i = 0; (server = trace_get_server(report->servers, i)); i++)
-		if (only_client_of(report, server->process, &client))
-			string_addf(notes, "client %zu %zu %u %zu:%s\n", number_of(report->analysis, client.server),
-				    number_of(report->analysis, client.process), client.pid, strlen(client.name),
-				    client.name);
+		string_addf(notes, "client %zu %zu %u %zu:%s\n", number_of(report->analysis, client->server),
+			    number_of(report->analysis, client->process), client->pid, strlen(client->name),
+			    client->name);
+	}
 }
 
 char *view_store_notes(struct view_session *session)

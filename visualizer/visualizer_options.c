@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <trace/format.h>
 #include <unistd.h>
 #include "browser.h"
 #include "complain.h"
 #include "error_set.h"
 #include "number_parse.h"
+#include "option_elsewhere.h"
 #include "option_parse.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
@@ -26,13 +28,14 @@ static int wrong(const char *option, const char *value, const char *why, struct 
 static int parse_number(const char *option, const char *text, int64_t max, int64_t *ret_number,
 			struct trace_error *ret_error)
 {
-	char *end;
+	char *end, why[64];
 	long long number;
 
 	errno = 0;
 	number = strtoll(text, &end, 10);
+	snprintf(why, sizeof(why), "is not a number from 0 to %lld", (long long)max);
 	if (*text < '0' || *text > '9' || *end || errno || number > max)
-		return wrong(option, text, "is not a number in range", ret_error);
+		return wrong(option, text, why, ret_error);
 	*ret_number = number;
 	return 0;
 }
@@ -69,7 +72,6 @@ FLAG(short_help, reports.short_help)
 FLAG(help, reports.help)
 FLAG(version, reports.version)
 FLAG(all, rows.all)
-FLAG(profile, reports.profile)
 FLAG(diff, reports.diff)
 FLAG(timeline, reports.timeline)
 FLAG(view, reports.view)
@@ -210,8 +212,12 @@ static int set_symfs(void *into, const char *value, struct trace_error *ret_erro
 {
 	struct visualizer_options *options = into;
 
+	struct stat status;
+
 	options->symbols.folder = value;
-	return *value ? 0 : wrong("--symfs", value, "is not a folder", ret_error);
+	return stat(value, &status) == 0 && S_ISDIR(status.st_mode)
+		       ? 0
+		       : wrong("--symfs", value, "is not a folder", ret_error);
 }
 
 static int set_from(void *into, const char *value, struct trace_error *ret_error)
@@ -360,6 +366,75 @@ static int set_output(void *into, const char *value, struct trace_error *ret_err
 	return take_text("--output", value, "is not a file name", &options->output, ret_error);
 }
 
+/* One form of the profile; @value: its word */
+static int set_form(void *into, const char *option, enum profile_form form, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->reports.profile = true;
+	if (options->profile.has_form && options->profile.form != form)
+		return error_set(ret_error, -EINVAL,
+				 "option %s: another form of the profile is chosen already; see tracevisualizer --help",
+				 option);
+	options->profile.has_form = true;
+	options->profile.form = form;
+	return 0;
+}
+
+static int set_profile(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int form = option_word_index(PROFILE_FORMS, value ? value : "flat");
+
+	if (form < 0)
+		return option_wrong_word("--profile", PROFILE_FORMS, value, ret_error);
+	options->reports.profile = options->profile.is_flat = true;
+	return value ? set_form(into, "--profile", (enum profile_form)form, ret_error) : 0;
+}
+
+static int set_callers(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int error = take_text("--callers", value, "is not a function", &options->profile.function, ret_error);
+
+	return error ? error : set_form(into, "--callers", PROFILE_CALLERS, ret_error);
+}
+
+static int set_callees(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int error = take_text("--callees", value, "is not a function", &options->profile.function, ret_error);
+
+	return error ? error : set_form(into, "--callees", PROFILE_CALLEES, ret_error);
+}
+
+static int set_folded(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int part = option_word_index(PROFILE_PARTS, value ? value : "all");
+
+	if (part < 0)
+		return option_wrong_word("--folded", PROFILE_PARTS, value, ret_error);
+	options->profile.part = (enum profile_part)part;
+	return set_form(into, "--folded", PROFILE_FOLDED, ret_error);
+}
+
+static int set_flame(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->reports.profile = true;
+	return take_text("--flame", value, "is not a file name", &options->profile.flame, ret_error);
+}
+
+static int set_pprof(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->reports.profile = true;
+	return take_text("--pprof", value, "is not a file name", &options->profile.pprof, ret_error);
+}
+
 static int set_complete(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -393,8 +468,20 @@ static const struct option_spec option_table[] = {
 	{.heading = "Other reports"},
 	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
-	{.name = "profile", .apply = set_profile,
-	 .help = "the time by function; tracedaemon --sample records"},
+	{.name = "profile", .value_name = "FORM", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
+	 .words = PROFILE_FORMS, .apply = set_profile,
+	 .help = "the time by function, of a recording with --sample"},
+	{.name = "callers", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callers,
+	 .help = "the time in and under a function, by what called it"},
+	{.name = "callees", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callees,
+	 .help = "the time in and under a function, by what it called"},
+	{.name = "folded", .value_name = "PART", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
+	 .words = PROFILE_PARTS, .apply = set_folded,
+	 .help = "a line for each stack: on or off a CPU, or all"},
+	{.name = "flame", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_flame,
+	 .help = "the profile as a flame graph, a page of its own"},
+	{.name = "pprof", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_pprof,
+	 .help = "the profile as a file for pprof"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},
@@ -463,6 +550,11 @@ static const struct option_habit habits[] = {
 	{"list", "--dump", NULL},
 	{"dump", "--dump", NULL},
 	{"diff", "--diff", NULL},
+	{"profile", "--profile", NULL},
+	{"summary", "--summary", NULL},
+	{"timeline", "--timeline", NULL},
+	{"view", "--view", NULL},
+	{"verify", "--verify", NULL},
 	{"help", "--help", NULL},
 	{"version", "--version", NULL},
 	{"record", NULL, "tracedaemon TRACE records, tracedaemon TRACE -- COMMAND while a command runs"},
@@ -485,7 +577,10 @@ static const struct option_habit habits[] = {
 static int take_word(void *into, char **words, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
+	int err = options->nr_words ? 0 : option_check_word(&visualizer_program, *words, ret_error);
 
+	if (err)
+		return err;
 	if (options->nr_words < OPTIONS_MAX_WORDS)
 		options->words[options->nr_words] = *words;
 	options->nr_words++;

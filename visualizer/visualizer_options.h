@@ -42,6 +42,27 @@ struct report_choice {
 	enum completion_kind completion;
 };
 
+/** enum profile_form - of the report of --profile, --callers, --callees and --folded */
+enum profile_form { PROFILE_FLAT, PROFILE_TREE, PROFILE_CALLERS, PROFILE_CALLEES, PROFILE_FOLDED };
+#define PROFILE_FORMS "flat tree"
+
+/** enum profile_part - the time in folded stacks, in the order of the words of --folded */
+enum profile_part { PROFILE_ON_CPU, PROFILE_OFF_CPU, PROFILE_ALL };
+#define PROFILE_PARTS "on off all"
+
+/**
+ * struct profile_choice - @form: unless @has_form, the flat one
+ * @is_flat: --profile was given. @flame, @pprof: files to write
+ */
+struct profile_choice {
+	enum profile_form form;
+	bool has_form;
+	bool is_flat;
+	const char *function; /* of --callers or --callees */
+	enum profile_part part;
+	const char *flame, *pprof;
+};
+
 /* enum section - the parts of -a after the first sentences; in the order of SECTIONS */
 enum section {
 	SECTION_CPUS,
@@ -115,6 +136,7 @@ struct visualizer_options {
 	struct report_choice reports;
 	struct process_choice processes;
 	struct symbol_choice symbols;
+	struct profile_choice profile;
 	struct event_choice events;
 	struct time_choice window;
 	struct row_choice rows;

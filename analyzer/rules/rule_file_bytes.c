@@ -33,7 +33,9 @@ static const struct mover {
 /* The call that a thread is in. */
 struct moving {
 	const struct mover *mover; /* NULL: it moves no bytes */
-	uint64_t from, to;	   /* rows of the files; 0: not known */
+	uint64_t enter_ns;
+	uint64_t from, to; /* rows of the files; 0: not known */
+	uint64_t most;	   /* bytes; 0: not recorded */
 };
 
 /* the bytes that the calls of a process moved from and to the files of one path */
@@ -127,6 +129,9 @@ static void on_enter(struct file_bytes *f, struct trace_analysis *a, const struc
 	call->mover = mover_of(f, rules_entered_call(f->rules, event->payload));
 	if (!call->mover || call->mover->from >= nr || call->mover->to >= nr)
 		return;
+	call->enter_ns = event->ts_ns;
+	if (call->mover->most != NONE && call->mover->most < nr)
+		call->most = (&enter->arg0)[call->mover->most];
 	call->from = file_key(a, thread, &enter->arg0, call->mover->from);
 	call->to = file_key(a, thread, &enter->arg0, call->mover->to);
 }
@@ -151,6 +156,30 @@ static void add(struct file_bytes *f, const struct trace_thread *thread, const s
 	moved->last_ns = event->ts_ns;
 }
 
+/*
+ * The length is that of the rule's own record of the entry, and the state must have the same: both
+ * are wrong only if an event is missing between the entry and the exit.
+ */
+static void check_length(const struct file_bytes *f, const struct trace_thread *thread, const struct moving *call,
+			 const char *name, const struct trace_event *event)
+{
+	uint64_t moved = (uint64_t)((const struct trace_sys_exit *)event->payload)->ret, most = call->most, has;
+
+	if (!most || !rules_are_sure(f->rules, call->enter_ns, event->ts_ns))
+		return;
+	has = trace_thread_syscall_arg(thread, (unsigned int)call->mover->most);
+	if (moved > most)
+		rules_broken(f->rules, event->ts_ns, thread,
+			     "moved %" PRIu64 " bytes by %s(), which asked for %" PRIu64 " (sys_enter %" PRIu64
+			     " ns before)",
+			     moved, name, most, event->ts_ns - call->enter_ns);
+	else if (has != most)
+		rules_broken(f->rules, event->ts_ns, thread,
+			     "is in a %s() of %" PRIu64 " bytes in the results, but asked for %" PRIu64
+			     " (sys_enter %" PRIu64 " ns before)",
+			     name, has, most, event->ts_ns - call->enter_ns);
+}
+
 static void on_exit_of(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_sys_exit *exit = event->payload;
@@ -158,23 +187,16 @@ static void on_exit_of(struct file_bytes *f, struct trace_analysis *a, const str
 	struct moving *call = thread ? call_of(f, thread) : NULL;
 	const char *name = thread ? trace_thread_syscall(a, thread) : NULL;
 	const struct mover *mover = mover_of(f, name);
-	uint64_t most;
 
 	if (!call)
 		return;
 	if (exit->ret > 0 && (!name || (mover && mover != call->mover)))
 		note_unsure(f, thread); /* it began before the recording, perhaps in a call told later, or in a gap */
-	if (exit->ret <= 0 || !mover || mover != call->mover) {
-		call->mover = NULL;
-		return;
+	if (exit->ret > 0 && mover && mover == call->mover) {
+		check_length(f, thread, call, name, event);
+		add(f, thread, event, call->from, mover->from != NONE, (uint64_t)exit->ret);
+		add(f, thread, event, call->to, mover->to != NONE, (uint64_t)exit->ret);
 	}
-	most = mover->most == NONE ? UINT64_MAX : trace_thread_syscall_arg(thread, (unsigned int)mover->most);
-	if (most && (uint64_t)exit->ret > most && /* 0: the argument was not recorded */
-	    rules_are_sure(f->rules, event->ts_ns, event->ts_ns))
-		rules_broken(f->rules, event->ts_ns, thread,
-			     "moved %" PRId64 " bytes by %s(), which asked for %" PRIu64, exit->ret, name, most);
-	add(f, thread, event, call->from, mover->from != NONE, (uint64_t)exit->ret);
-	add(f, thread, event, call->to, mover->to != NONE, (uint64_t)exit->ret);
 	call->mover = NULL;
 }
 

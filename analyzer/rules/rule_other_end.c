@@ -6,37 +6,12 @@
 #include <string.h>
 #include <trace/events.h>
 
+#include "call_table.h"
 #include "hash_table.h"
 #include "kernel_numbers.h"
 #include "rules.h"
-
-#define NONE	  (-1)
-#define NR_FILES  2
-#define NR_CACHED 512
-
-/* Which arguments are descriptors. This is not the table of the state: a mistake there shows. */
-static const struct on_files {
-	const char *name;
-	int8_t args[NR_FILES];
-} all_calls[] = {
-	{"read", {0, NONE}},	 {"pread64", {0, NONE}},      {"readv", {0, NONE}},    {"preadv", {0, NONE}},
-	{"preadv2", {0, NONE}},	 {"write", {0, NONE}},	      {"pwrite64", {0, NONE}}, {"writev", {0, NONE}},
-	{"pwritev", {0, NONE}},	 {"pwritev2", {0, NONE}},     {"recvfrom", {0, NONE}}, {"recvmsg", {0, NONE}},
-	{"recvmmsg", {0, NONE}}, {"sendto", {0, NONE}},	      {"sendmsg", {0, NONE}},  {"sendmmsg", {0, NONE}},
-	{"connect", {0, NONE}},	 {"flock", {0, NONE}},	      {"fcntl", {0, NONE}},    {"fcntl64", {0, NONE}},
-	{"vmsplice", {0, NONE}}, {"ftruncate", {0, NONE}},    {"fsync", {0, NONE}},    {"lseek", {0, NONE}},
-	{"splice", {0, 2}},	 {"copy_file_range", {0, 2}}, {"tee", {0, 1}},	       {"sendfile", {0, 1}},
-	{"sendfile64", {0, 1}},
-};
-#define NR_CALLS (sizeof(all_calls) / sizeof(all_calls[0]))
-
-/* The files of the call that a thread is in. */
-struct other_end_row {
-	uint64_t key; /* trace_thread_index() + 1 */
-	struct trace_file_id files[NR_FILES];
-	int32_t fds[NR_FILES];
-	uint32_t nr;
-};
+#include "slept_calls.h"
+#include "unseen_files.h"
 
 /* One end of a connection, as an event told it. The state is asked only where no event did. */
 struct other_end_socket {
@@ -51,14 +26,14 @@ struct other_end_ends {
 
 struct other_end {
 	struct rules *rules;
-	struct hash_table threads;
+	struct slept_calls calls;
+	struct unseen_files unseen;
+	struct call_table table;
 	struct hash_table sockets;
 	struct hash_table ends;
 	struct hash_table touched; /* keys of pairs of a process and a file or table, as a set */
 	uint64_t start_read_ns;	   /* when the last descriptor of the start state was read */
-	/* by ABI and number: 0 not looked up, 1 no descriptors, else index + 2 in all_calls */
-	uint8_t cached[2][NR_CACHED];
-	bool failed; /* memory is out: nothing is checked */
+	bool failed;		   /* memory is out: nothing is checked */
 };
 
 /* ---- which process ever had which file ---- */
@@ -79,6 +54,8 @@ void rule_other_end_touch(void *data, const struct trace_process *process, const
 
 	if (file->dev == (uint32_t)RULES_DEV_KNOWN && file->ino > o->start_read_ns)
 		o->start_read_ns = file->ino;
+	if (file->dev == (uint32_t)RULES_DEV_FDS)
+		unseen_table(&o->unseen, process, file->ino);
 	if (!table_add(&o->touched, sizeof(uint64_t), touch_key(process, file)))
 		o->failed = true;
 }
@@ -97,57 +74,13 @@ static bool is_known(const struct other_end *o, const struct trace_process *proc
 	return from_ns >= o->start_read_ns && has_touched(o, process, &known);
 }
 
-/* Did @process ever share the descriptors or the memory that @thread has now? */
-static bool has_shared(const struct other_end *o, const struct trace_process *process,
-		       const struct trace_thread *thread)
+/* Did @process ever share the descriptors or the memory that the thread had in @call? */
+static bool has_shared(const struct other_end *o, const struct trace_process *process, const struct slept_call *call)
 {
-	struct trace_file_id ids[2];
-
-	for (int i = state_tables(thread, ids); i > 0; i--)
-		if (has_touched(o, process, &ids[i - 1]))
+	for (int i = 0; i < call->nr_tables; i++)
+		if (has_touched(o, process, &call->tables[i]))
 			return true;
 	return false;
-}
-
-/* ---- calls ---- */
-
-static const struct on_files *call_of(struct other_end *o, const struct trace_sys_enter *enter)
-{
-	uint32_t nr = enter->nr & 0x3fffffff; /* __X32_SYSCALL_BIT */
-	uint8_t *cached = nr < NR_CACHED ? &o->cached[enter->abi == TRACE_ABI_32][nr] : NULL;
-	const char *name;
-
-	if (!cached)
-		return NULL;
-	if (!*cached) {
-		*cached = 1;
-		name = rules_entered_call(o->rules, enter);
-		for (size_t i = 0; name && i < NR_CALLS; i++)
-			if (strcmp(all_calls[i].name, name) == 0)
-				*cached = (uint8_t)(i + 2);
-	}
-	return *cached > 1 ? &all_calls[*cached - 2] : NULL;
-}
-
-static void on_enter(void *data, struct trace_analysis *analysis, const struct trace_event *event)
-{
-	const struct trace_sys_enter6 *enter = event->payload; /* the shorter form has its first fields */
-	const struct trace_thread *thread = trace_event_thread(analysis, event);
-	struct other_end *o = data;
-	const struct on_files *call = event->id == TRACE_EV_sys_enter ? NULL : call_of(o, event->payload);
-	struct other_end_row *row = thread ? table_add(&o->threads, sizeof(*row), trace_thread_index(thread) + 1ull)
-					   : NULL;
-
-	if (!row) {
-		o->failed |= thread != NULL;
-		return;
-	}
-	row->nr = 0;
-	for (int i = 0; call && i < NR_FILES && call->args[i] != NONE; i++) {
-		row->fds[row->nr] = (int32_t)(&enter->arg0)[call->args[i]];
-		if (trace_thread_file_id(analysis, thread, row->fds[row->nr], &row->files[row->nr]))
-			row->nr++;
-	}
 }
 
 /* ---- the other ends of sockets ---- */
@@ -161,15 +94,12 @@ static uint64_t ends_key(const struct trace_sock_endpoints *ends, bool of_peer)
 	return key ? key : 1;
 }
 
-static void on_endpoints(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+static void on_endpoints(struct other_end *o, const struct trace_sock_endpoints *ends)
 {
-	const struct trace_sock_endpoints *ends = event->payload;
-	struct other_end *o = data;
 	struct other_end_socket *sock = table_add(&o->sockets, sizeof(*sock), ends->ino + 1);
 	bool is_tcp = ends->remote_port && (ends->family == LINUX_AF_INET || ends->family == LINUX_AF_INET6);
 	struct other_end_ends *row = is_tcp ? table_add(&o->ends, sizeof(*row), ends_key(ends, false)) : NULL;
 
-	(void)analysis;
 	o->failed |= !sock || (is_tcp && !row);
 	if (o->failed)
 		return;
@@ -191,17 +121,155 @@ static uint64_t peer_of(const struct other_end *o, uint64_t ino)
 	return sock && sock->peer_ino ? sock->peer_ino : state_socket_peer(rules_analysis(o->rules), ino);
 }
 
+/* ---- calls ---- */
+
+static bool is_of_kernel(const char *path)
+{
+	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
+}
+
+static void note_file(const struct other_end *o, struct slept_call *call, const struct trace_thread *thread, int32_t fd)
+{
+	const struct trace_analysis *analysis = rules_analysis(o->rules);
+	struct trace_file_id *file = &call->files[call->nr_files];
+	const char *path;
+
+	if (!trace_thread_file_id(analysis, thread, fd, file))
+		return;
+	call->peers[call->nr_files] = LINUX_S_ISSOCK(file->mode) ? peer_of(o, file->ino) : 0;
+	path = call->nr_files++ ? NULL : trace_thread_file(analysis, thread, fd);
+	if (!path)
+		return;
+	call->path_hash = text_hash(path);
+	call->is_of_kernel = is_of_kernel(path);
+}
+
+static void on_enter(struct other_end *o, struct trace_analysis *analysis, const struct trace_thread *thread,
+		     const struct trace_event *event)
+{
+	const struct trace_sys_enter6 *enter = event->payload; /* the shorter form has its first fields */
+	const struct on_files *on_files = call_table_find(&o->table, o->rules, event->payload);
+	struct slept_call *call = slept_enter(&o->calls, thread, event->ts_ns);
+
+	if (!call) {
+		o->failed = true;
+		return;
+	}
+	call->nr_tables = state_tables(thread, call->tables);
+	if (!on_files || event->id == TRACE_EV_sys_enter)
+		return;
+	call->gives = on_files->flags & CALL_GIVES;
+	unseen_enter(&o->unseen, trace_thread_process(thread), on_files, enter);
+	if (on_files->flags & CALL_ON_FUTEX)
+		call->has_memory = state_file_at(analysis, thread, enter->arg0, &call->memory);
+	for (int i = 0; i < NR_CALL_FILES && on_files->args[i] != NO_ARGUMENT; i++) {
+		int32_t fd = (int32_t)(&enter->arg0)[on_files->args[i]];
+		struct trace_file_id file;
+
+		call->uses_unseen |= fd >= 0 && !trace_thread_file_id(analysis, thread, fd, &file);
+		if (!(on_files->flags & CALL_USES))
+			note_file(o, call, thread, fd);
+	}
+}
+
+static void on_exit_of(struct other_end *o, const struct trace_thread *thread, const struct trace_event *event)
+{
+	const struct slept_call *call = slept_now(&o->calls, thread);
+
+	if (call && call->uses_unseen && ((const struct trace_sys_exit *)event->payload)->ret >= 0)
+		unseen_note(&o->unseen, trace_thread_process(thread));
+	slept_exit(&o->calls, thread, event->ts_ns);
+}
+
+static struct slept_call *call_in_progress(const struct other_end *o, const struct trace_thread *thread)
+{
+	struct slept_call *call = thread ? slept_now(&o->calls, thread) : NULL;
+
+	return call && !call->exit_ns ? call : NULL;
+}
+
+static void on_switch(struct other_end *o, const struct trace_analysis *analysis, const struct trace_sched_switch *sw)
+{
+	struct slept_call *call = sw->prev_state ? call_in_progress(o, trace_find_thread(analysis, sw->prev_tid))
+						 : NULL;
+
+	if (call)
+		call->nr_slept++;
+}
+
+static void on_waking(struct other_end *o, const struct trace_analysis *analysis, const struct trace_thread *waker,
+		      const struct trace_sched_waking *waking)
+{
+	struct slept_call *call = call_in_progress(o, trace_find_thread(analysis, waking->tid));
+	const struct slept_call *by = call ? call_in_progress(o, waker) : NULL;
+
+	if (call)
+		call->woken_by_close |= !by || !by->gives;
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_event_thread(analysis, event);
+	struct other_end *o = data;
+
+	switch (event->id) {
+	case TRACE_EV_sched_switch:
+		on_switch(o, analysis, event->payload);
+		break;
+	case TRACE_EV_sched_waking:
+		on_waking(o, analysis, thread, event->payload);
+		break;
+	case TRACE_EV_sock_endpoints:
+		on_endpoints(o, event->payload);
+		break;
+	case TRACE_EV_uring_submit:
+	case TRACE_EV_uring_open:
+		if (thread)
+			unseen_request(&o->unseen, trace_thread_process(thread), event);
+		break;
+	case TRACE_EV_sys_exit:
+		if (thread)
+			on_exit_of(o, thread, event);
+		break;
+	default:
+		if (thread)
+			on_enter(o, analysis, thread, event);
+		break;
+	}
+}
+
 /* ---- rules: each returns what the process never had; NULL: no violation ---- */
 
-static const char *check_pipe(const struct other_end *o, const struct other_end_row *row,
+/*
+ * The process that ended the wait may have closed @file with a message in which that was. A process
+ * that had the file sent it, before the recording if none did in it.
+ */
+static bool was_in_message(const struct other_end *o, const struct slept_call *call, const struct trace_file_id *file)
+{
+	const struct trace_analysis *analysis = rules_analysis(o->rules);
+	bool had_any = false;
+
+	for (size_t i = 0; call->woken_by_close && i < trace_nr_processes(analysis); i++) {
+		const struct trace_process *process = trace_get_process(analysis, i);
+
+		if (!has_touched(o, process, file))
+			continue;
+		if (unseen_passes(&o->unseen, process) || unseen_has(&o->unseen, process))
+			return true;
+		had_any = true;
+	}
+	return call->woken_by_close && !had_any;
+}
+
+static const char *check_pipe(const struct other_end *o, const struct slept_call *call,
 			      const struct trace_process *other)
 {
 	bool is_pipe = false;
 
-	for (uint32_t i = 0; i < row->nr; i++) {
-		if (!LINUX_S_ISFIFO(row->files[i].mode))
+	for (int i = 0; i < call->nr_files; i++) {
+		if (!LINUX_S_ISFIFO(call->files[i].mode))
 			continue;
-		if (has_touched(o, other, &row->files[i]))
+		if (has_touched(o, other, &call->files[i]) || was_in_message(o, call, &call->files[i]))
 			return NULL;
 		is_pipe = true;
 	}
@@ -215,82 +283,94 @@ static bool may_use_same(const struct trace_interval *wait)
 	       (wait->waker && trace_thread_process(wait->waker) == wait->other);
 }
 
-static const char *check_socket(const struct other_end *o, const struct other_end_row *row,
+static bool may_have_socket(const struct other_end *o, const struct slept_call *call,
+			    const struct trace_process *process, uint64_t ino)
+{
+	struct trace_file_id file = {.ino = ino, .mode = LINUX_S_IFSOCK};
+
+	return ino && (has_touched(o, process, &file) || was_in_message(o, call, &file));
+}
+
+/* The peer may have become known in the call, or be another one by now. */
+static const char *check_socket(const struct other_end *o, const struct slept_call *call,
 				const struct trace_interval *wait)
 {
 	bool is_socket = false;
 
-	for (uint32_t i = 0; i < row->nr; i++) {
-		struct trace_file_id peer = {.mode = LINUX_S_IFSOCK};
+	for (int i = 0; i < call->nr_files; i++) {
+		uint64_t peer = peer_of(o, call->files[i].ino);
 
-		if (!LINUX_S_ISSOCK(row->files[i].mode))
+		if (!LINUX_S_ISSOCK(call->files[i].mode))
 			continue;
-		peer.ino = peer_of(o, row->files[i].ino);
-		if (!peer.ino || has_touched(o, wait->other, &peer) ||
-		    (may_use_same(wait) && has_touched(o, wait->other, &row->files[i])))
+		if ((!peer && !call->peers[i]) || may_have_socket(o, call, wait->other, peer) ||
+		    may_have_socket(o, call, wait->other, call->peers[i]) ||
+		    (may_use_same(wait) && has_touched(o, wait->other, &call->files[i])))
 			return NULL;
 		is_socket = true;
 	}
 	return is_socket ? "the other end of its socket" : NULL;
 }
 
-static const char *check_futex(const struct other_end *o, const struct trace_interval *wait)
+static const char *check_futex(const struct other_end *o, const struct slept_call *call,
+			       const struct trace_interval *wait)
 {
-	struct trace_file_id file;
-
-	if (!state_futex_file(rules_analysis(o->rules), wait->thread, &file) || has_touched(o, wait->other, &file))
-		return NULL;
-	return "the memory of its futex";
+	return call->has_memory && !has_touched(o, wait->other, &call->memory) ? "the memory of its futex" : NULL;
 }
 
-static bool is_of_kernel(const char *path)
-{
-	return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
-}
-
-static const char *check_lock(const struct other_end *o, const struct other_end_row *row,
+static const char *check_lock(const struct other_end *o, const struct slept_call *call,
 			      const struct trace_interval *wait)
 {
-	const char *path = row->nr ? trace_thread_file(rules_analysis(o->rules), wait->thread, row->fds[0]) : NULL;
-
-	if (!path || is_of_kernel(path) || row->nr != 1 || !LINUX_S_ISREG(row->files[0].mode) ||
-	    (wait->path && *wait->path && strcmp(wait->path, path) != 0) || has_touched(o, wait->other, &row->files[0]))
+	if (call->nr_files != 1 || !call->path_hash || call->is_of_kernel || !LINUX_S_ISREG(call->files[0].mode) ||
+	    (wait->path && *wait->path && text_hash(wait->path) != call->path_hash) ||
+	    has_touched(o, wait->other, &call->files[0]))
 		return NULL;
 	return "the file of its lock";
 }
 
-static const char *never_had(const struct other_end *o, const struct other_end_row *row,
+static const char *never_had(const struct other_end *o, const struct slept_call *call,
 			     const struct trace_interval *wait)
 {
 	bool is_own = wait->other == trace_thread_process(wait->thread);
 
 	if (strcmp(wait->via, "unix") == 0 || strncmp(wait->via, "tcp", 3) == 0)
-		return check_socket(o, row, wait);
+		return check_socket(o, call, wait);
 	if (is_own)
 		return NULL;
 	if (strcmp(wait->via, "pipe") == 0)
-		return check_pipe(o, row, wait->other);
+		return check_pipe(o, call, wait->other);
 	if (strcmp(wait->via, "futex") == 0)
-		return check_futex(o, wait);
+		return check_futex(o, call, wait);
 	if (strcmp(wait->via, "lock") == 0)
-		return check_lock(o, row, wait);
+		return check_lock(o, call, wait);
 	return strcmp(wait->via, "join") == 0 ? "its threads" : NULL;
+}
+
+/* May @process have a file that no event told, perhaps that of the call in which it is? */
+static bool has_unseen(const struct other_end *o, const struct trace_process *process)
+{
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		const struct slept_call *call = call_in_progress(o, thread);
+
+		if (call && call->uses_unseen)
+			return true;
+	}
+	return unseen_has(&o->unseen, process);
 }
 
 static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
 {
 	const struct trace_process *other = wait->other;
 	struct other_end *o = data;
-	const struct other_end_row *row, none = {0};
+	const struct slept_call *call = slept_report(&o->calls, wait->thread, wait->from_ns), none = {0};
 	const char *what;
 
 	if (wait->kind != TRACE_WAIT_PROCESS || !other || !trace_process_pid(other) || !wait->via || !*wait->via ||
 	    o->failed)
 		return;
-	row = table_find(&o->threads, sizeof(*row), trace_thread_index(wait->thread) + 1ull);
-	what = never_had(o, row ? row : &none, wait);
-	if (!what || !is_known(o, other, wait->from_ns) ||
-	    (other != trace_thread_process(wait->thread) && has_shared(o, other, wait->thread)) ||
+	call = call ? call : &none;
+	what = never_had(o, call, wait);
+	if (!what || !is_known(o, other, wait->from_ns) || has_unseen(o, other) ||
+	    (other != trace_thread_process(wait->thread) && has_shared(o, other, call)) ||
 	    !state_is_complete(analysis) ||
 	    !rules_are_sure(o->rules, trace_get_info(rules_trace(o->rules))->start_ns, wait->to_ns))
 		return;
@@ -303,15 +383,15 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 
 void *rule_other_end_begin(struct rules *rules)
 {
-	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6},
-			      endpoints = TRACE_EV_sock_endpoints;
+	static const uint32_t ids[] = {TRACE_EV_sys_enter,    TRACE_EV_sys_enter3,   TRACE_EV_sys_enter6,
+				       TRACE_EV_sys_exit,     TRACE_EV_sched_switch, TRACE_EV_sched_waking,
+				       TRACE_EV_uring_submit, TRACE_EV_uring_open,   TRACE_EV_sock_endpoints};
 	struct other_end *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
 	o->rules = rules;
-	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_enter, o) ||
-	    !rules_on_events(rules, &endpoints, 1, on_endpoints, o) ||
+	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_event, o) ||
 	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED, on_wait, o) < 0) {
 		rule_other_end_end(o);
 		return NULL;
@@ -323,7 +403,8 @@ void rule_other_end_end(void *data)
 {
 	struct other_end *o = data;
 
-	table_clear(&o->threads);
+	slept_free(&o->calls);
+	unseen_clear(&o->unseen);
 	table_clear(&o->touched);
 	table_clear(&o->sockets);
 	table_clear(&o->ends);

@@ -20,6 +20,8 @@ struct relative {
 	uint64_t birth_ns;
 	uint64_t end_ns;   /* 0: it lives */
 	uint64_t adopt_ns; /* 0: its children stay with it */
+	bool is_init;	   /* of a pid namespace, or not known */
+	bool is_freed;	   /* its parent has got its status */
 	bool first_exits;  /* its first thread has begun to exit */
 	bool is_gone;	   /* it had begun to exit before the recording, so that only its last switch is in it */
 };
@@ -79,9 +81,14 @@ static void add_first(struct parents *p, const struct trace_analysis *analysis)
 	size_t nr = trace_nr_processes(analysis);
 
 	p->began = true;
-	for (size_t i = 0; i < nr; i++)
-		relative_add(p, trace_process_pid(trace_get_process(analysis, i)), NOT_KNOWN,
-			     trace_process_start_ns(trace_get_process(analysis, i)));
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_process *process = trace_get_process(analysis, i);
+		uint32_t relative = relative_add(p, trace_process_pid(process), NOT_KNOWN,
+						 trace_process_start_ns(process));
+
+		if (relative != NOT_KNOWN)
+			p->list[relative].is_init = trace_process_ns_pid(process) <= 1;
+	}
 	p->nr_first = p->nr;
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_process *process = trace_get_process(analysis, i);
@@ -138,7 +145,19 @@ static void on_fork(struct parents *p, struct trace_analysis *analysis, const st
 	/* The start state was read after this fork, and maybe after an adoption. */
 	if (known < p->nr_first && !p->list[known].end_ns)
 		parent = NOT_KNOWN;
-	relative_add(p, fork->tid, parent, event->ts_ns);
+	known = relative_add(p, fork->tid, parent, event->ts_ns);
+	if (known != NOT_KNOWN)
+		p->list[known].is_init = fork->ns_tid <= 1;
+}
+
+/*
+ * A process that begins to exit is no reaper any more, except init of a pid namespace: it kills all
+ * processes of the namespace, and waits in its exit until they have ended. Their children are its
+ * own.
+ */
+static bool can_adopt(const struct relative *reaper)
+{
+	return !reaper->end_ns || (reaper->is_init && !reaper->is_freed);
 }
 
 static void on_adopt(struct parents *p, const struct trace_event *event)
@@ -150,7 +169,7 @@ static void on_adopt(struct parents *p, const struct trace_event *event)
 		return;
 	p->list[parent].adopt_ns = event->ts_ns;
 	p->list[parent].reaper = reaper;
-	if (reaper != NOT_KNOWN && p->list[reaper].end_ns &&
+	if (reaper != NOT_KNOWN && !can_adopt(&p->list[reaper]) &&
 	    rules_are_sure(p->rules, p->list[reaper].end_ns, event->ts_ns))
 		rules_broken(p->rules, event->ts_ns, NULL,
 			     "process %u adopts the children of process %u (sched_adopt), but it has ended %" PRIu64
@@ -176,8 +195,10 @@ static void on_last(struct parents *p, const struct trace_event *event)
 	const struct trace_exit_times *last = event->payload;
 	uint32_t relative = relative_of(p, last->tid);
 
-	if (relative != NOT_KNOWN && !p->list[relative].first_exits)
-		p->list[relative].is_gone = true;
+	if (relative == NOT_KNOWN)
+		return;
+	p->list[relative].is_gone |= !p->list[relative].first_exits;
+	p->list[relative].is_freed |= event->id == TRACE_EV_sched_free;
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)

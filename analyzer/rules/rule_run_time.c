@@ -18,14 +18,24 @@
  * Most kernels count user and system time in ticks. At each tick the kernel looks whether it
  * interrupted user mode. The function of the tick's timer is the one that expired once for each
  * counted tick of the thread. At the same expiries the thread is in user mode by our accounting, or
- * it is not: so both counts agree, but for the ticks within the entries and exits of the kernel.
+ * it is not. Both counts can differ in one direction only. A call and a page fault begin after the
+ * kernel was entered and end before it is left, so the kernel is in system mode wherever we are. It
+ * may be in system mode, too, where we are in user mode: on the way into the kernel and out of it,
+ * in an exception without an event, before the delivery of a signal, and after a switch to the
+ * thread. A tick is due there more often than elsewhere, because the kernel has just enabled
+ * interrupts, or because the host of a virtual machine took the CPU. So a tick is doubtful if it
+ * comes less than DOUBT_NS behind such an edge, or if such an edge comes less than DOUBT_NS behind
+ * the interrupt of the tick. (The switch of a thread that a tick preempts is no such edge: it is on
+ * the way out of that interrupt.) All ticks in user mode that are not doubtful are counted as user
+ * time, and not more ticks than those in user mode:
+ *
+ *	user ticks - doubtful ticks - slack <= utime / tick <= user ticks + slack
+ *
  * The length of a tick is the greatest common divisor of all counted times so far: another timer
- * may have expired as often as a shorter tick would have.
- * The delivery of a signal is such an exit, and a long one. The timer that causes it often expires
- * together with the tick, so each signal excuses a tick. So does each stop: the exception behind a
- * step of a debugger, or at its breakpoint, has no event but its signal. A tick that is late,
- * because the host of a virtual machine had taken the CPU, often waits for the kernel to enable
- * interrupts: so the time that the host took is excused, too. A kernel that does not count this
+ * may have expired as often as a shorter tick would have. (A kernel that takes the time of
+ * interrupts or of the host out of each tick has no such divisor: then there is no evidence.)
+ * A tick that is late, because the host of a virtual machine had taken the CPU, is excused with the
+ * time that the host took. A kernel that does not count this
  * time (cpu_stolen is not traced) leaves the rule without evidence: 9 ms that the host took on the
  * way into the kernel look like 9 ms of own code.
  * Such a kernel does not count a tick if the host has taken as much since the last one. Then the
@@ -51,13 +61,22 @@
 #define MAX_TICK_NS	    10000000u /* CONFIG_HZ is at least 100 */
 #define MIN_TICKS	    10u
 #define SLACK_TICKS	    4u
-#define EDGE_NS		    2000u /* from the entry into the kernel to our event, and back; with the recording */
-#define EDGES_OF_32_BIT	    8	  /* int $0x80 has a longer way in and out than syscall */
+#define DOUBT_NS	    20000u /* from the entry into the kernel to our event, and back; with the recording */
 #define NR_TIMERS	    4
 
 /* a function of timers that expired on a thread: how often it interrupted its own code, or not */
 struct timer_count {
 	uint64_t function, user, system;
+	uint64_t doubtful; /* of those in its own code */
+	bool is_open;	   /* the latest one in its own code may become doubtful */
+};
+
+struct run_time_cpu {
+	unsigned int nesting; /* interrupts in progress */
+	uint64_t begin_ns;    /* of the outermost one */
+	bool has_tick;	      /* a timer that may be the tick expired in it */
+	uint64_t tick_end_ns; /* the end of the latest one with such a timer */
+	uint64_t edge_ns;     /* the latest edge of user mode */
 };
 
 struct run_time_row {
@@ -67,8 +86,6 @@ struct run_time_row {
 	uint64_t woken_ns;  /* and it has not run since; 0: it has */
 	uint64_t either_ns; /* at preemptions: of one thread or the other */
 	uint64_t unknown_ns;
-	uint64_t nr_edges; /* entries into the kernel */
-	uint64_t nr_signals;
 	uint64_t state; /* the last one on a CPU without interrupts */
 	struct timer_count timers[NR_TIMERS];
 };
@@ -82,9 +99,9 @@ struct run_time {
 	struct rules *rules;
 	struct timer_fit fits[NR_TIMERS];
 	struct hash_table threads;
-	uint64_t stolen_ns;    /* of the machine, so far */
-	uint64_t tick_ns;      /* divides all counted times so far; 0: none */
-	unsigned int *nesting; /* owned: interrupts in progress, by CPU */
+	uint64_t stolen_ns;	   /* of the machine, so far */
+	uint64_t tick_ns;	   /* divides all counted times so far; 0: none */
+	struct run_time_cpu *cpus; /* owned */
 	uint32_t nr_cpus;
 	struct run_time_row none; /* without memory */
 };
@@ -103,30 +120,62 @@ static struct run_time_row *row_of(struct run_time *r, uint32_t tid)
 	return row ? row : &r->none;
 }
 
-static unsigned int *nesting_of(struct run_time *r, struct trace_analysis *analysis, uint32_t cpu)
+static struct run_time_cpu *cpu_of(struct run_time *r, struct trace_analysis *analysis, uint32_t cpu)
 {
-	static unsigned int none;
+	static struct run_time_cpu none;
 
-	if (!r->nesting) {
+	if (!r->cpus) {
 		r->nr_cpus = (uint32_t)trace_nr_cpus(analysis);
-		r->nesting = calloc(r->nr_cpus + 1, sizeof(*r->nesting));
+		r->cpus = calloc(r->nr_cpus + 1, sizeof(*r->cpus));
 	}
-	return r->nesting && cpu < r->nr_cpus ? &r->nesting[cpu] : &none;
+	return r->cpus && cpu < r->nr_cpus ? &r->cpus[cpu] : &none;
+}
+
+/* @row: its thread enters the kernel or leaves it, and did so before our event */
+static void on_edge(struct run_time_cpu *cpu, struct run_time_row *row, uint64_t ns)
+{
+	cpu->edge_ns = ns;
+	for (int i = 0; i < NR_TIMERS; i++)
+		row->timers[i].doubtful += row->timers[i].is_open && ns < cpu->tick_end_ns + DOUBT_NS;
+}
+
+static void close_ticks(struct run_time_row *row)
+{
+	for (int i = 0; i < NR_TIMERS; i++)
+		row->timers[i].is_open = false;
 }
 
 static void on_switch(struct run_time *r, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
-	struct run_time_row *next = row_of(r, sw->next_tid);
-	uint64_t either = next->woken_ns ? event->ts_ns - next->woken_ns : 0;
+	struct run_time_cpu *cpu = cpu_of(r, analysis, event->cpu);
+	struct run_time_row *row = row_of(r, sw->next_tid);
+	uint64_t either = row->woken_ns ? event->ts_ns - row->woken_ns : 0;
 
 	either = either < MAX_TICK_NS ? either : MAX_TICK_NS;
-	next->either_ns += either;
-	next->woken_ns = 0;
-	row_of(r, sw->prev_tid)->either_ns += either;
-	row_of(r, sw->prev_tid)->nr_edges++;
-	row_of(r, sw->prev_tid)->nr_signals += !!(sw->prev_state & (TRACE_TASK_TRACED | TRACE_TASK_STOPPED));
-	*nesting_of(r, analysis, event->cpu) = 0;
+	row->either_ns += either;
+	row->woken_ns = 0;
+	row = row_of(r, sw->prev_tid);
+	row->either_ns += either;
+	if (sw->prev_state || sw->preempt)
+		on_edge(cpu, row, event->ts_ns);
+	close_ticks(row);
+	cpu->edge_ns = event->ts_ns;
+	cpu->nesting = 0;
+}
+
+static void count_timer(struct timer_count *t, struct run_time_cpu *cpu, bool is_user, uint64_t ns)
+{
+	uint64_t begin_ns = cpu->nesting ? cpu->begin_ns : ns;
+
+	if (!is_user || cpu->nesting > 1) {
+		t->system++;
+		return;
+	}
+	t->user++;
+	cpu->has_tick = true;
+	t->is_open = begin_ns >= cpu->edge_ns + DOUBT_NS;
+	t->doubtful += !t->is_open;
 }
 
 static void on_timer(struct run_time *r, struct trace_analysis *analysis, const struct trace_event *event)
@@ -144,20 +193,25 @@ static void on_timer(struct run_time *r, struct trace_analysis *analysis, const 
 		if (t->function && t->function != timer->func)
 			continue;
 		t->function = timer->func;
-		if (row->state == TRACE_STATE_USER && *nesting_of(r, analysis, event->cpu) <= 1)
-			t->user++;
-		else
-			t->system++;
+		count_timer(t, cpu_of(r, analysis, event->cpu), row->state == TRACE_STATE_USER, event->ts_ns);
 		return;
 	}
 }
 
-/* ---- at the end of a thread ---- */
-
-static uint64_t difference(uint64_t a, uint64_t b)
+static void on_interrupt(struct run_time_cpu *cpu, uint64_t ns, bool begins)
 {
-	return a > b ? a - b : b - a;
+	if (begins && !cpu->nesting++)
+		cpu->begin_ns = ns;
+	if (begins)
+		return;
+	cpu->nesting -= cpu->nesting > 0;
+	cpu->edge_ns = ns; /* another interrupt may be due at once */
+	if (cpu->has_tick)
+		cpu->tick_end_ns = ns;
+	cpu->has_tick &= cpu->nesting > 0;
 }
+
+/* ---- at the end of a thread ---- */
 
 /* The greatest common divisor; one of them may be 0. */
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -219,12 +273,13 @@ static void compare_ticks(struct run_time *r, const struct trace_thread *thread,
 								: NULL;
 	if (!tick)
 		return;
-	slack = (SLACK_TICKS + row->nr_signals) * tick_ns + row->nr_edges * EDGE_NS + r->stolen_ns - row->stolen_ns;
-	if (difference(tick->user * tick_ns, times->utime_ns) > slack)
+	slack = SLACK_TICKS * tick_ns + r->stolen_ns - row->stolen_ns;
+	if ((tick->user - tick->doubtful) * tick_ns > times->utime_ns + slack ||
+	    tick->user * tick_ns + slack < times->utime_ns)
 		rules_broken(r->rules, event->ts_ns, thread,
-			     "was in its own code at %" PRIu64 " timer ticks, the kernel counted %" PRIu64
-			     " (exit_times)",
-			     tick->user, times->utime_ns / tick_ns);
+			     "was in its own code at %" PRIu64 " timer ticks, %" PRIu64
+			     " of them doubtful, the kernel counted %" PRIu64 " (exit_times)",
+			     tick->user, tick->doubtful, times->utime_ns / tick_ns);
 }
 
 static void compare_run_time(struct run_time *r, struct trace_analysis *analysis, const struct trace_thread *thread,
@@ -276,26 +331,12 @@ static void on_wakeup(struct run_time *r, uint32_t tid, uint64_t ns)
 	row->woken_ns = row->woken_ns ? row->woken_ns : ns;
 }
 
-static bool is_of_32_bit(const struct trace_event *event)
-{
-	bool is_entry = event->id == TRACE_EV_sys_enter || event->id == TRACE_EV_sys_enter3 ||
-			event->id == TRACE_EV_sys_enter6;
-
-	return is_entry && ((const struct trace_sys_enter *)event->payload)->abi == 1;
-}
-
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread;
 	struct run_time *r = data;
-	unsigned int *nesting;
 
 	switch (event->id) {
-	case TRACE_EV_signal_deliver:
-		thread = trace_thread_on_cpu(analysis, event->cpu);
-		if (thread)
-			row_of(r, trace_thread_tid(thread))->nr_signals++;
-		break;
 	case TRACE_EV_sched_fork:
 		on_fork(r, event);
 		break;
@@ -320,18 +361,19 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_irq_entry:
 	case TRACE_EV_softirq_entry:
 	case TRACE_EV_vector_entry:
-		++*nesting_of(r, analysis, event->cpu);
+		on_interrupt(cpu_of(r, analysis, event->cpu), event->ts_ns, true);
 		break;
 	case TRACE_EV_irq_exit:
 	case TRACE_EV_softirq_exit:
 	case TRACE_EV_vector_exit:
-		nesting = nesting_of(r, analysis, event->cpu);
-		*nesting -= *nesting > 0;
+		on_interrupt(cpu_of(r, analysis, event->cpu), event->ts_ns, false);
 		break;
-	default: /* an entry of a call, or a page fault */
+	default: /* a call or a page fault begins or ends, or a signal is delivered */
 		thread = trace_thread_on_cpu(analysis, event->cpu);
-		if (thread)
-			row_of(r, trace_thread_tid(thread))->nr_edges += is_of_32_bit(event) ? EDGES_OF_32_BIT : 1;
+		if (!thread)
+			break;
+		on_edge(cpu_of(r, analysis, event->cpu), row_of(r, trace_thread_tid(thread)), event->ts_ns);
+		close_ticks(row_of(r, trace_thread_tid(thread)));
 	}
 }
 
@@ -361,7 +403,8 @@ void *rule_run_time_begin(struct rules *rules)
 				       TRACE_EV_hrtimer_expire, TRACE_EV_irq_entry,    TRACE_EV_softirq_entry,
 				       TRACE_EV_vector_entry,	TRACE_EV_irq_exit,     TRACE_EV_softirq_exit,
 				       TRACE_EV_vector_exit,	TRACE_EV_sys_enter,    TRACE_EV_sys_enter3,
-				       TRACE_EV_sys_enter6,	TRACE_EV_fault_entry,  TRACE_EV_signal_deliver};
+				       TRACE_EV_sys_enter6,	TRACE_EV_fault_entry,  TRACE_EV_signal_deliver,
+				       TRACE_EV_sys_exit,	TRACE_EV_fault_exit,   TRACE_EV_task_work_end};
 	uint32_t states = 1u << TRACE_STATE_USER | 1u << TRACE_STATE_SYSCALL | 1u << TRACE_STATE_TRAP |
 			  1u << TRACE_STATE_BLOCKED;
 	struct run_time *r = calloc(1, sizeof(*r));
@@ -384,6 +427,6 @@ void rule_run_time_end(void *data)
 	struct run_time *r = data;
 
 	table_clear(&r->threads);
-	free(r->nesting);
+	free(r->cpus);
 	free(r);
 }

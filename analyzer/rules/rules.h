@@ -81,12 +81,12 @@ void rules_touch(struct rules *rules, const struct trace_process *process, const
 /** state_socket_peer() - the inode of the socket at the other end; 0: not known */
 uint64_t state_socket_peer(const struct trace_analysis *analysis, uint64_t ino);
 /**
- * state_futex_file() - the file in which the futex of @thread's call is; @ret_file->ino 0: in none
+ * state_file_at() - the file that @thread has mapped at @address; @ret_file->ino 0: none
  *
  * False: the state does not know all of the thread's memory.
  */
-bool state_futex_file(const struct trace_analysis *analysis, const struct trace_thread *thread,
-		      struct trace_file_id *ret_file);
+bool state_file_at(const struct trace_analysis *analysis, const struct trace_thread *thread, uint64_t address,
+		   struct trace_file_id *ret_file);
 /** state_tables() - the descriptors and the address space that @thread has now; returns how many */
 int state_tables(const struct trace_thread *thread, struct trace_file_id ret_ids[2]);
 /** state_is_complete() - can the state know which process has which files, until now? */

@@ -5,9 +5,9 @@
  * servers_share.h - where in time the billed CPU time is, for callers that asked to keep it
  *
  * A bill is from one CPU time of a thread to another one, and may come long after it. So the
- * stretches in which a thread had a CPU wait here for their bill, or bills for their stretch. What
- * both cover is a share: an interval, and its origin or origins. Whether it is proven is decided
- * even later, so a share keeps the number of its proof.
+ * stretches in which a thread had a CPU wait here for their bill, or bills for their stretch. The
+ * time that both cover is a share: an interval, and its origin or origins. Whether it is proven is
+ * decided even later, so a share keeps the number of its proof.
  *
  * Several origins take turns at each ns, as bill_several() counts them. So each part of such a
  * share is divided, too, and the parts add up.

@@ -498,6 +498,9 @@ struct trace_cpu_wait {
 	uint64_t ns;
 	const char *title;		     /* trace_process_title() of @pid; else @comm */
 	const struct trace_process *process; /* NULL: pid 0 */
+	/* another thread of the waiting thread's own process, which has a row for each such thread;
+	 * NULL: another process, or the process has too many threads */
+	const struct trace_thread *thread;
 };
 
 /**

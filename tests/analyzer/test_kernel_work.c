@@ -578,8 +578,8 @@ static void the_kernels_ticks_and_ours_agree(void)
 
 	expect_violation(&c, "");
 	c = ticked(28, 52, 0);
-	expect_violation(&c,
-			 "thread 30 (child) was in its own code at 20 timer ticks, the kernel counted 7 (exit_times)");
+	expect_violation(&c, "thread 30 (child) was in its own code at 20 timer ticks, 0 of them doubtful, the kernel "
+			     "counted 7 (exit_times)");
 }
 
 /* The exceptions by which a debugger steps through a program have no events. */
@@ -589,7 +589,8 @@ static void the_ticks_of_steps_may_be_the_kernels(void)
 
 	expect_violation(&c, "");
 	c = ticked(4, 76, 2);
-	expect_violation(&c, "was in its own code at 20 timer ticks, the kernel counted 1 (exit_times)");
+	expect_violation(
+		&c, "was in its own code at 20 timer ticks, 2 of them doubtful, the kernel counted 1 (exit_times)");
 }
 
 /*
@@ -661,6 +662,71 @@ static void another_timer_is_not_the_tick(void)
 	expect_violation(&c, "");
 }
 
+/*
+ * The tick comes 20 times where our accounting has own code. In these places the kernel may be in
+ * system mode, or is surely not:
+ */
+static const struct {
+	uint64_t behind_call, behind_switch, before_call, before_switch; /* ns; 0: none */
+	bool is_doubtful;
+} places[] = {
+	{3000, 0, 0, 0, true},	 {0, 3000, 0, 0, true},	  {0, 0, 3000, 0, true},
+	{0, 0, 0, 3000, false},	 {30000, 0, 0, 0, false}, {0, 30000, 0, 0, false},
+	{0, 0, 30000, 0, false}, {0, 0, 0, 0, false},	  {30000, 0, 3000, 0, true},
+};
+
+static struct analysis_case ticked_at(size_t place, uint64_t user_ms)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 100000000);
+	tb_fork(c.tb, 0, 2000, 10, 30, 30, "child");
+	tb_add(c.tb, 0, 2000, sched_wakeup_new, NULL, .tid = 30);
+	tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		uint64_t ns = i * 4000000, end_ns = ns + 1000;
+
+		if (places[place].behind_call) {
+			tb_sys_enter(c.tb, 0, ns - places[place].behind_call - 500, SYS_getppid);
+			tb_sys_exit(c.tb, 0, ns - places[place].behind_call, 1);
+		}
+		if (places[place].behind_switch) {
+			tb_switch(c.tb, 0, ns - places[place].behind_switch - 500, 30, 10, TRACE_TASK_RUNNING);
+			tb_switch(c.tb, 0, ns - places[place].behind_switch, 10, 30, TRACE_TASK_RUNNING);
+		}
+		tb_vector(c.tb, 0, ns, TRACE_VECTOR_LOCAL_TIMER);
+		tb_add(c.tb, 0, ns + 100, hrtimer_expire, NULL, .func = 0x1234);
+		tb_vector_exit(c.tb, 0, end_ns, TRACE_VECTOR_LOCAL_TIMER);
+		if (places[place].before_call) {
+			tb_sys_enter(c.tb, 0, end_ns + places[place].before_call, SYS_getppid);
+			tb_sys_exit(c.tb, 0, end_ns + places[place].before_call + 500, 1);
+		}
+		if (places[place].before_switch) {
+			tb_switch(c.tb, 0, end_ns + places[place].before_switch, 30, 10, TRACE_TASK_RUNNING);
+			tb_switch(c.tb, 0, end_ns + places[place].before_switch + 500, 10, 30, TRACE_TASK_RUNNING);
+		}
+	}
+	tb_sys_enter(c.tb, 0, 82000000, SYS_exit_group, 0);
+	tb_add(c.tb, 0, 82002000, exit_times, NULL, .tid = 30, .run_ns = 82000000, .switches = 1,
+	       .utime_ns = user_ms * 1000000, .stime_ns = (80 - user_ms) * 1000000);
+	tb_switch(c.tb, 0, 82002000, 30, 10, TRACE_TASK_DEAD);
+	return c;
+}
+
+static void a_tick_at_the_edge_of_user_mode_is_doubtful(void)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct analysis_case c = ticked_at(i, 4);
+
+		expect_violation(&c, places[i].is_doubtful ? ""
+							   : "was in its own code at 20 timer ticks, 0 of them "
+							     "doubtful, the kernel counted 1 (exit_times)");
+		c = ticked_at(i, 76);
+		expect_violation(&c, "");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -692,6 +758,7 @@ int main(int argc, char **argv)
 		CASE(the_kernels_run_time_and_ours_agree),
 		CASE(the_kernels_ticks_and_ours_agree),
 		CASE(the_ticks_of_steps_may_be_the_kernels),
+		CASE(a_tick_at_the_edge_of_user_mode_is_doubtful),
 		CASE(another_timer_is_not_the_tick),
 		CASE(a_timer_that_expires_as_often_is_not_the_tick),
 		CASE(a_timer_that_is_not_the_tick_of_one_thread_is_not_that_of_another),

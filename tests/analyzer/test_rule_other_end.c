@@ -14,6 +14,8 @@ static struct analysis_case begin_known(void)
 {
 	struct analysis_case c = begin();
 
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendmsg, "sendmsg");
+	tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
 	tb_fd(c.tb, 20, 9, 9, 900, S_IFREG | 0600, "/own");
 	tb_sys_enter(c.tb, 1, 1500, SYS_open, 1, 0, 0);
 	tb_open(c.tb, 1, 1510, 8, 9, 901, S_IFREG | 0600, "/opened");
@@ -211,6 +213,176 @@ static void a_descriptor_may_be_another_one_before_it_is_read(void)
 	}
 }
 
+/* ---- waits that are reported later ---- */
+
+enum { CLIENT = 5, BACKEND = 7, OTHER = 11 };
+
+static void connection(struct analysis_case *c, uint64_t ns, uint32_t call, int fd, uint64_t peer_ino)
+{
+	struct trace_sock_endpoints ends = {.fd = fd,
+					    .ino = 500 + (uint64_t)fd,
+					    .peer_ino = peer_ino,
+					    .family = AF_UNIX,
+					    .type = SOCK_STREAM,
+					    .state = 1};
+
+	tb_fd(c->tb, 10, fd, 9, ends.ino, S_IFSOCK | 0777, "socket:");
+	tb_sys_enter(c->tb, 0, ns, call, fd, 0, 0);
+	tb_event(c->tb, 0, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+	tb_sys_exit(c->tb, 0, ns + 10, fd);
+}
+
+static void transfer(struct analysis_case *c, uint64_t ns, int fd, bool receives)
+{
+	struct trace_sock_send bytes = {.ino = 500 + (uint64_t)fd, .ret = 9, .family = AF_UNIX};
+
+	tb_sys_enter(c->tb, 0, ns, receives ? SYS_recvfrom : SYS_sendto, fd, 0, 9, 0, 0, 0);
+	tb_event(c->tb, 0, ns + 2, receives ? TRACE_EV_sock_recv : TRACE_EV_sock_send, &bytes, sizeof(bytes), NULL);
+	tb_sys_exit(c->tb, 0, ns + 4, 9);
+}
+
+/*
+ * "one" relays the answer of a backend to its client, and waits for the next request, or for both.
+ * The analysis keeps this wait until it is known whether the answer goes on: here to the end of the
+ * trace. Meanwhile "one" makes a call on another socket, which concerns that wait as little as the
+ * descriptors and the memory that it has later. "two" ends the wait. It has the end of the client,
+ * or only one of its own.
+ */
+static void a_wait_that_is_reported_later_is_judged_by_its_own_call(void)
+{
+	for (int has = 0; has < 2; has++) {
+		for (int polls = 0; polls < 2; polls++) {
+			struct trace_sock_ready ready = {.ino = 500 + CLIENT, .family = AF_UNIX};
+			struct analysis_case c = begin_known();
+
+			tb_window(c.tb, 1000, 20000);
+			tb_fd(c.tb, 20, 4, 9, has ? 800 : 801, S_IFSOCK | 0777, "socket:");
+			connection(&c, 1600, SYS_accept, CLIENT, 800);
+			connection(&c, 1620, SYS_connect, BACKEND, 802);
+			connection(&c, 1640, SYS_connect, OTHER, 803);
+			transfer(&c, 1700, CLIENT, true);
+			transfer(&c, 1710, BACKEND, false);
+			transfer(&c, 1720, BACKEND, true);
+			transfer(&c, 1730, CLIENT, false);
+			if (polls)
+				tb_sys_enter(c.tb, 0, 2000, SYS_epoll_wait, 3, 0, 9);
+			else
+				tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, CLIENT, 0, 9, 0, 0, 0);
+			block(&c);
+			tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 1, 0, 0, 0);
+			tb_event(c.tb, 1, 5990, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+			wake(&c, TRACE_CONTEXT_TASK);
+			tb_sys_exit(c.tb, 1, 6050, 1);
+			tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+			tb_sys_exit(c.tb, 0, 6200, 1);
+			transfer(&c, 6300, OTHER, false);
+			verify(&c, has || polls ? NULL : "never had the other end of its socket");
+		}
+	}
+}
+
+/* ---- files that no event told ---- */
+
+#define NOTIF_ADDFD 0x40182103 /* SECCOMP_IOCTL_NOTIF_ADDFD */
+
+static void request(struct analysis_case *c, uint64_t ns, uint32_t opcode)
+{
+	struct trace_uring_submit submit = {.req = 1, .opcode = opcode, .fd = 9};
+
+	tb_sys_enter(c->tb, 1, ns, SYS_io_uring_enter, 8, 1, 0);
+	tb_event(c->tb, 1, ns + 1, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	tb_sys_exit(c->tb, 1, ns + 2, 1);
+}
+
+static void call_of_two(struct analysis_case *c, uint64_t ns, uint32_t call, uint64_t fd, int64_t ret)
+{
+	tb_sys_enter(c->tb, 1, ns, call, fd, call == SYS_ioctl ? NOTIF_ADDFD : 0, 1);
+	tb_sys_exit(c->tb, 1, ns + 2, ret);
+}
+
+/* "two" may have got the end of the pipe in a way that no event tells, or it has not. */
+static void a_file_that_no_event_told_excuses(void)
+{
+	static const struct {
+		uint32_t call; /* 0: a request of io_uring */
+		uint64_t fd;
+		int64_t ret; /* or the opcode */
+		bool excuses;
+	} ways[] = {
+		{0, 9, 10, true}, /* IORING_OP_RECVMSG */
+		{0, 9, 9, false}, /* IORING_OP_SENDMSG */
+		{0, 9, 40, true}, /* IORING_OP_MSG_RING */
+		{SYS_ioctl, 9, 0, true},
+		{SYS_write, 33, 1, true},
+		{SYS_close, 33, 0, true},
+		{SYS_write, 33, -EBADF, false},
+		{SYS_close, 33, -EBADF, false},
+		{SYS_write, 9, 1, false},
+		{SYS_sendmsg, 9, 1, false},
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct analysis_case c = begin_known();
+
+		pipe_fd(&c, 10, 3, 70, O_RDONLY);
+		if (ways[i].call)
+			call_of_two(&c, 1600, ways[i].call, ways[i].fd, ways[i].ret);
+		else
+			request(&c, 1600, (uint32_t)ways[i].ret);
+		wait_for_two(&c, SYS_read, 3, 1);
+		verify(&c, ways[i].excuses ? NULL : "never had the other end of its pipe");
+	}
+}
+
+/*
+ * "two" has the table of descriptors of 30, which gets the end of the pipe: 30 is its child, or
+ * shared the table with it when the recording began.
+ */
+static void another_process_with_the_table_may_have_got_it(void)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		for (int at_start = 0; at_start < 2; at_start++) {
+			struct trace_start_files files = {.tid = 30, .as = shares ? 20 : 30};
+			struct analysis_case c = begin_known();
+
+			pipe_fd(&c, 10, 3, 70, O_RDONLY);
+			if (at_start) {
+				tb_thread(c.tb, 30, 30, 1, "three", 0, false);
+				tb_start(c.tb, 1000, TRACE_EV_start_files, &files, sizeof(files), NULL);
+			} else {
+				tb_add(c.tb, 1, 1600, sched_fork, "three", .parent_tid = 20, .tid = 30, .tgid = 30,
+				       .clone_flags = shares ? CLONE_FILES : 0);
+			}
+			wait_for_two(&c, SYS_read, 3, 1);
+			verify(&c, shares ? NULL : "never had the other end of its pipe");
+		}
+	}
+}
+
+/*
+ * "one" may have sent the end of its pipe in a message that "two" does not receive: "two" ends the
+ * wait if it closes the socket of the message, but not if it writes.
+ */
+static void a_file_in_a_message_may_be_closed_with_it(void)
+{
+	for (int sends = 0; sends < 2; sends++) {
+		for (int closes = 0; closes < 2; closes++) {
+			struct analysis_case c = begin_known();
+
+			pipe_fd(&c, 10, 3, 70, O_RDONLY);
+			tb_sys_enter(c.tb, 0, 1600, sends ? SYS_sendmsg : SYS_sendto, 9, 0, 1);
+			tb_sys_exit(c.tb, 0, 1602, 1);
+			tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
+			block(&c);
+			tb_sys_enter(c.tb, 1, 5000, closes ? SYS_close : SYS_write, 9, 0, 1);
+			wake(&c, TRACE_CONTEXT_TASK);
+			tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+			tb_sys_exit(c.tb, 0, 6200, 1);
+			verify(&c, sends && closes ? NULL : "never had the other end of its pipe");
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -222,6 +394,10 @@ int main(int argc, char **argv)
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
 		CASE(a_child_that_shared_the_memory_may_have_ended),
+		CASE(a_wait_that_is_reported_later_is_judged_by_its_own_call),
+		CASE(a_file_that_no_event_told_excuses),
+		CASE(another_process_with_the_table_may_have_got_it),
+		CASE(a_file_in_a_message_may_be_closed_with_it),
 		CASE(a_loss_excuses),
 		CASE(a_descriptor_may_be_another_one_before_it_is_read),
 		{NULL, NULL},

@@ -144,11 +144,41 @@ static void a_signal_that_comes_before_the_child_is_no_child(void)
 	}
 }
 
+/*
+ * 20 is init of a pid namespace and kills its process 30, whose child 40 then is its own: in its
+ * exit, until its parent has its status. Another process that begins to exit adopts no children.
+ */
+static void init_of_a_namespace_adopts_children_in_its_exit(void)
+{
+	for (uint32_t ns_tid = 1; ns_tid < 3; ns_tid++) {
+		for (int is_freed = 0; is_freed < 2; is_freed++) {
+			struct analysis_case c = case_new();
+
+			tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+			tb_add(c.tb, 0, 1100, sched_fork, "two", .parent_tid = 10, .tid = 20, .tgid = 20,
+			       .ns_tid = ns_tid);
+			tb_switch(c.tb, 1, 1200, 0, 20, TRACE_TASK_RUNNING);
+			tb_add(c.tb, 1, 1300, sched_fork, "three", .parent_tid = 20, .tid = 30, .tgid = 30,
+			       .ns_tid = 7);
+			tb_exit(c.tb, 1, 2000, 20, 20, true);
+			tb_switch(c.tb, 1, 2100, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+			if (is_freed)
+				tb_add(c.tb, 0, 2900, sched_free, NULL, .tid = 20);
+			tb_add(c.tb, 1, 3000, sched_adopt, NULL, .parent = 30, .reaper = 20);
+			ends(&c, 1, 3000, 30, 0, true);
+			verify(&c, ns_tid == 1 && !is_freed
+					   ? NULL
+					   : "process 20 adopts the children of process 30 (sched_adopt)");
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_signal_that_comes_before_the_child_is_no_child),
 		CASE(a_child_needs_a_parent),
+		CASE(init_of_a_namespace_adopts_children_in_its_exit),
 		CASE(a_child_that_had_begun_to_exit_needs_no_other_parent),
 		CASE(the_end_of_one_thread_is_not_that_of_its_process),
 		CASE(a_process_that_leaves_an_ended_child_may_be_waited_for),

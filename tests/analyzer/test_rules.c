@@ -76,11 +76,12 @@ uint64_t state_socket_peer(const struct trace_analysis *analysis, uint64_t ino)
 	return 0;
 }
 
-bool state_futex_file(const struct trace_analysis *analysis, const struct trace_thread *thread,
-		      struct trace_file_id *ret_file)
+bool state_file_at(const struct trace_analysis *analysis, const struct trace_thread *thread, uint64_t address,
+		   struct trace_file_id *ret_file)
 {
 	(void)analysis;
 	(void)thread;
+	(void)address;
 	(void)ret_file;
 	return false;
 }

@@ -5,6 +5,11 @@
  *
  * Each actor has a CPU of its own, so only its own steps and waits take time. A step that needs
  * what another actor does begins when that is done, and sleeps until then.
+ *
+ * Seeds 1 to 1000 take 2 s. TRACE_TEST_LONG runs seeds 1 to 10,000: 56,000 bills over TCP, unix
+ * sockets, UDP and rings of io_uring, with threads that hand requests over or share them, locks,
+ * batches, pipelines, requests in parts, late and forgotten answers, closed connections, and helper
+ * processes. TRACE_SEED=N runs seed N alone, TRACE_VERBOSE=1 prints its plan.
  */
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -14,13 +14,14 @@
 #include "builder.h"
 #include "unit.h"
 
-#define MAX_CPUS    4
-#define MAX_THREADS 1500
-#define FIRST_TID   100
-#define FIRST_PID   10000
-#define START_NS    1000
-#define NAMED	    128 /* time slices of a wait that are all named */
-#define NOBODY	    (-1)
+#define MAX_CPUS      4
+#define MAX_THREADS   1500
+#define FIRST_TID     100
+#define FIRST_PID     10000
+#define START_NS      1000
+#define NAMED	      128 /* time slices of a wait that are all named */
+#define NAMED_THREADS 256 /* threads of a process that are told apart */
+#define NOBODY	      (-1)
 
 enum { IDLE, INTERRUPTS, FIRST_PROCESS }; /* columns of the times */
 
@@ -63,6 +64,7 @@ struct machine {
 	uint64_t longest[MAX_THREADS]; /* wait, in slices */
 	bool seen[MAX_THREADS];	       /* in an event: an earlier wait is known only from its first slice */
 	uint64_t *had;		       /* [thread][column] */
+	uint64_t *sibling_had;	       /* [thread][thread]: of one process */
 };
 
 static uint64_t below(struct machine *m, uint64_t n)
@@ -103,8 +105,13 @@ static void pass(struct machine *m, uint64_t ns)
 				  : current == NOBODY ? IDLE
 						      : FIRST_PROCESS + process_of(m, (uint32_t)current);
 
-		for (uint32_t i = 0; i < m->queues[cpu].nr; i++)
-			m->had[m->queues[cpu].threads[i] * nr_columns(m) + column] += ns;
+		for (uint32_t i = 0; i < m->queues[cpu].nr; i++) {
+			uint32_t thread = m->queues[cpu].threads[i];
+
+			m->had[thread * nr_columns(m) + column] += ns;
+			if (column == FIRST_PROCESS + process_of(m, thread))
+				m->sibling_had[thread * m->kind->nr_threads + (uint32_t)current] += ns;
+		}
 	}
 }
 
@@ -217,6 +224,7 @@ static struct machine *machine_run(const struct kind *kind, uint64_t seed)
 	m->now = START_NS;
 	m->tb = tb_new();
 	m->had = calloc((size_t)kind->nr_threads * nr_columns(m), sizeof(*m->had));
+	m->sibling_had = calloc((size_t)kind->nr_threads * kind->nr_threads, sizeof(*m->sibling_had));
 	for (uint32_t cpu = 0; cpu < kind->nr_cpus; cpu++) {
 		struct trace_trace_heartbeat heartbeat = {0};
 
@@ -258,6 +266,7 @@ static void machine_free(struct machine *m)
 {
 	tb_free(m->tb);
 	free(m->had);
+	free(m->sibling_had);
 	free(m);
 }
 
@@ -305,25 +314,49 @@ static int column_of(const struct trace_cpu_wait *row)
 	return strcmp(row->comm, "interrupts") == 0 ? INTERRUPTS : IDLE;
 }
 
+/* A row for the thread's own process: of one other thread, or, in a long wait, of several. */
+static bool is_wrong_sibling(const struct machine *m, uint32_t thread, const struct trace_cpu_wait *row)
+{
+	bool is_exact = m->longest[thread] < NAMED;
+	uint64_t had;
+
+	if (!row->thread)
+		return is_exact && m->kind->nr_threads / m->kind->nr_processes < NAMED_THREADS;
+	had = m->sibling_had[thread * m->kind->nr_threads + trace_thread_tid(row->thread) - FIRST_TID];
+	return is_exact ? row->ns != had : row->ns > had;
+}
+
 /* Returns the time charged to "several". *@ret_wrong: rows that differ, or are too many. */
 static uint64_t compare(const struct machine *m, uint32_t thread, const struct trace_figures *f, uint32_t *ret_wrong)
 {
 	const uint64_t *had = &m->had[thread * nr_columns(m)];
-	uint64_t several = 0, named = 0, whole = 0, at_most = 0;
+	uint64_t several = 0, named = 0, own = 0, whole = 0, at_most = 0;
+	bool is_exact = m->longest[thread] < NAMED;
 
 	for (uint32_t i = 0; i < nr_columns(m); i++)
 		whole += had[i];
 	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
-		int column = column_of(&f->wait_cpu_for[i]);
-		uint64_t ns = f->wait_cpu_for[i].ns;
+		const struct trace_cpu_wait *row = &f->wait_cpu_for[i];
+		int column = column_of(row);
+		uint64_t ns = row->ns;
 
 		named += ns;
-		if (column == NOBODY)
+		if (column == NOBODY) {
 			several += ns;
-		else if (m->longest[thread] < NAMED ? ns != had[column] : ns > had[column])
-			++*ret_wrong;
-		at_most += column == NOBODY ? 0 : had[column];
+		} else if (column == FIRST_PROCESS + (int)process_of(m, thread)) {
+			own += ns;
+			if (is_wrong_sibling(m, thread, row))
+				++*ret_wrong;
+		} else {
+			at_most += had[column];
+			if (is_exact ? ns != had[column] : ns > had[column])
+				++*ret_wrong;
+		}
 	}
+	at_most += own;
+	if (is_exact ? own != had[FIRST_PROCESS + process_of(m, thread)]
+		     : own > had[FIRST_PROCESS + process_of(m, thread)])
+		++*ret_wrong;
 	*ret_wrong += named != whole || f->wait_cpu_ns != whole ||
 		      (m->longest[thread] < NAMED && (several || at_most != whole));
 	return several;

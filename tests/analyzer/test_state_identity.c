@@ -245,8 +245,9 @@ static void the_user_before_a_change_that_the_start_state_has_already_is_unknown
 	ids(c.tb, 4000, 10, 65534, 65534);
 	case_run(&c);
 	list = identities(&c, 10, &nr);
-	CU_ASSERT_EQUAL(nr, 1); /* nothing says that it changed */
-	CU_ASSERT_EQUAL(list[0].uid, 65534);
+	CU_ASSERT_EQUAL_FATAL(nr, 2); /* the call may have changed nothing; nothing tells */
+	CU_ASSERT_EQUAL(list[0].uid, TRACE_ID_UNKNOWN);
+	CU_ASSERT_EQUAL(list[1].uid, 65534);
 	free(list);
 	case_free(&c);
 	c = case_new();
@@ -260,6 +261,77 @@ static void the_user_before_a_change_that_the_start_state_has_already_is_unknown
 	CU_ASSERT_EQUAL(list[1].uid, 33);
 	CU_ASSERT_EQUAL(list[2].uid, 65534);
 	free(list);
+	case_free(&c);
+}
+
+/* Both changes came before the start state was read: before its own, each value is unknown. */
+static void the_group_and_the_name_before_a_change_are_unknown(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 5},
+		 sizeof(struct trace_start_cgroup), "/after");
+	start_as(c.tb, 8000, 10, 1, 33, 5);
+	tb_sys_enter(c.tb, 0, 3000, SYS_getpid); /* in place of prctl() */
+	tb_comm(c.tb, 0, 3500, 10, "one");
+	tb_sys_exit(c.tb, 0, 3600, 0);
+	attach(c.tb, 5000, 10, 5, "/after");
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 3);
+	CU_ASSERT_STRING_EQUAL(list[0].comm, "");
+	CU_ASSERT_STRING_EQUAL(list[0].cgroup, "");
+	CU_ASSERT_STRING_EQUAL(list[1].comm, "one");
+	CU_ASSERT_STRING_EQUAL(list[1].cgroup, "");
+	CU_ASSERT_STRING_EQUAL(list[2].cgroup, "/after");
+	CU_ASSERT_EQUAL(list[0].uid, 33);
+	CU_ASSERT_EQUAL(list[0].last_ns, 3500);
+	CU_ASSERT_EQUAL(list[1].last_ns, 5000);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 10)), "one");
+	free(list);
+	case_free(&c);
+}
+
+static void note_program(void *data, struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_thread_on_cpu(a, 0);
+	const struct trace_process *process = thread ? trace_thread_process(thread) : NULL;
+	char *texts = data;
+
+	if (process && (event->id == TRACE_EV_fault_entry || event->id == TRACE_EV_irq_entry))
+		snprintf(texts + (event->id == TRACE_EV_irq_entry ? 40 : 0), 40, "%s %s %s",
+			 trace_process_comm(process), trace_process_exe(process), trace_process_args(process));
+}
+
+/* The process executes another program at 4000. The start state has the name of that one. */
+static void the_program_before_an_exec_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+	char texts[80] = ""; /* before, after */
+
+	start_as(c.tb, 7000, 10, 1, 0, 0);
+	tb_start(c.tb, 7000, TRACE_EV_start_exe, &(struct trace_start_exe){.tgid = 10}, sizeof(struct trace_start_exe),
+		 "/bin/one");
+	tb_start(c.tb, 7000, TRACE_EV_start_args, &(struct trace_start_args){.tgid = 10, .bytes = 3},
+		 sizeof(struct trace_start_args), "one");
+	tb_fault(c.tb, 0, 2000, 0x1000, true);
+	tb_fault_end(c.tb, 0, 2100, false);
+	tb_sys_enter(c.tb, 0, 3000, SYS_execve, 0, 0, 0);
+	tb_comm(c.tb, 0, 3900, 10, "one");
+	tb_exec(c.tb, 0, 4000, 10, "/bin/one");
+	tb_add(c.tb, 0, 4001, sched_args, "one", .tid = 10, .bytes = 3);
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	tb_irq(c.tb, 0, 5000, 7);
+	tb_irq_exit(c.tb, 0, 5100, 7);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_open(&c);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, NULL, note_program, texts), 0);
+	case_run(&c);
+	CU_ASSERT_STRING_EQUAL(texts, "  ");
+	CU_ASSERT_STRING_EQUAL(texts + 40, "one /bin/one one");
 	case_free(&c);
 }
 
@@ -469,6 +541,8 @@ int main(int argc, char **argv)
 		CASE(more_users_than_rows_are_one_row_without_a_user),
 		CASE(many_threads_that_change_often_have_time_without_a_user),
 		CASE(the_user_before_a_change_that_the_start_state_has_already_is_unknown),
+		CASE(the_group_and_the_name_before_a_change_are_unknown),
+		CASE(the_program_before_an_exec_is_unknown),
 		CASE(a_child_may_be_born_in_another_control_group),
 		CASE(a_process_that_is_moved_has_the_time_of_each_control_group),
 		CASE(the_reaper_is_the_parent_of_an_orphan_and_waits_for_it),

@@ -17,7 +17,7 @@ enum { LISTENER = 4, FROM_CLIENT, TO_SERVER, UDP };
 #define CONDITION 0x7700
 #define OTHER	  0x8800
 
-static void socket_event(struct analysis_case *c, uint64_t ns, uint32_t call, int fd, uint32_t state)
+static void socket_event(struct analysis_case *c, uint32_t cpu, uint64_t ns, uint32_t call, int fd, uint32_t state)
 {
 	struct trace_sock_endpoints ends = {.fd = fd,
 					    .ino = INO(fd),
@@ -28,9 +28,9 @@ static void socket_event(struct analysis_case *c, uint64_t ns, uint32_t call, in
 					    .local_port = fd == TO_SERVER ? 40000 : PORT,
 					    .remote_port = state == TCP_LISTEN ? 0 : 1000 + fd};
 
-	tb_sys_enter(c->tb, 0, ns, call, fd, 0, 0);
-	tb_event(c->tb, 0, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
-	tb_sys_exit(c->tb, 0, ns + 10, fd);
+	tb_sys_enter(c->tb, cpu, ns, call, fd, 0, 0);
+	tb_event(c->tb, cpu, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+	tb_sys_exit(c->tb, cpu, ns + 10, fd);
 }
 
 static void transfer(struct analysis_case *c, uint32_t cpu, uint64_t ns, int fd, bool receives)
@@ -52,9 +52,9 @@ static struct analysis_case server(void)
 		tb_fd(c.tb, 10, fd, 9, INO(fd), S_IFSOCK, "socket:");
 	tb_start(c.tb, 1000, TRACE_EV_start_socket, &udp, sizeof(udp), NULL);
 	tb_fd(c.tb, 10, 9, 9, 900, 0, "[eventfd]");
-	socket_event(&c, 1100, SYS_listen, LISTENER, TCP_LISTEN);
-	socket_event(&c, 1150, SYS_accept, FROM_CLIENT, 1);
-	socket_event(&c, 1200, SYS_connect, TO_SERVER, 1);
+	socket_event(&c, 0, 1100, SYS_listen, LISTENER, TCP_LISTEN);
+	socket_event(&c, 0, 1150, SYS_accept, FROM_CLIENT, 1);
+	socket_event(&c, 0, 1200, SYS_connect, TO_SERVER, 1);
 	return c;
 }
 
@@ -304,6 +304,35 @@ static void a_thread_that_hands_its_requests_over_rests(void)
 	}
 }
 
+/*
+ * Thread 11 accepts a connection and waits at a condition until thread 10, which has read its
+ * request, has begun. That wakeup is a job only for a thread that does not accept.
+ */
+static void an_acceptor_gets_no_jobs_at_conditions(void)
+{
+	for (int accepts = 0; accepts < 2; accepts++) {
+		struct analysis_case c = server();
+
+		tb_thread(c.tb, 11, 10, 1, "worker", 1, false);
+		tb_switch(c.tb, 1, 1050, 20, 11, TRACE_TASK_INTERRUPTIBLE);
+		do_steps(&c, "r");
+		if (accepts)
+			socket_event(&c, 1, 1500, SYS_accept, 8, 1);
+		pool_waits(&c, 1600, CONDITION);
+		pool_is_woken(&c, 2610, CONDITION); /* 1000 */
+		tb_sys_enter(c.tb, 1, 3000, SYS_poll, 0x700, 1, 0);
+		tb_switch(c.tb, 1, 3010, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(c.tb, 0, 5010, 11, TRACE_CONTEXT_TASK); /* 2000 */
+		tb_switch(c.tb, 1, 5020, 0, 11, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 1, 5030, 1);
+		tb_switch(c.tb, 1, 6000, 11, 20, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(idle_ns(&c, true), accepts ? 3000 : 1000);
+		CU_ASSERT_EQUAL(idle_ns(&c, false), accepts ? 0 : 2000);
+		case_free(&c);
+	}
+}
+
 static void a_mutex_is_never_a_rest(void)
 {
 	struct analysis_case c = server();
@@ -345,6 +374,7 @@ int main(int argc, char **argv)
 		CASE(a_master_rests_until_a_signal_comes),
 		CASE(a_pool_rests_where_it_gets_its_jobs),
 		CASE(a_thread_that_hands_its_requests_over_rests),
+		CASE(an_acceptor_gets_no_jobs_at_conditions),
 		CASE(a_mutex_is_never_a_rest),
 		CASE(without_transfers_a_poll_is_not_called_idle),
 		{NULL, NULL},

@@ -155,6 +155,8 @@ static void long_spellings_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("-t 250ms t").session.duration_ns, 250000000);
 	CU_ASSERT_EQUAL(parsed("--subbuf-size 1M t").tracer.subbuf_bytes, 1048576);
 	CU_ASSERT_EQUAL(parsed("--subbufs 16 t").tracer.nr_subbufs, 16);
+	CU_ASSERT_EQUAL(parsed("-q").action, ACTION_STOP);
+	CU_ASSERT_EQUAL(parsed("-q /dev/tracer").action, ACTION_STOP);
 	CU_ASSERT_EQUAL(parsed("--pid=5 --follow t").tracer.follow, true);
 	CU_ASSERT_EQUAL(parsed("--flush 100 t").session.flush_ns, 100000000);
 	CU_ASSERT_EQUAL(parsed("--flush 0 t").session.flush_ns, UINT64_MAX);
@@ -217,7 +219,7 @@ static void what_is_not_understood_is_answered_with_the_right_words(void)
 	advises("record -o t ls", "tracedaemon t -- ls records while it runs");
 	advises("report t", "tracevisualizer -a TRACE");
 	advises("status", "tracectl status");
-	advises("-F 99 t", "none is a sample");
+	advises("-F 99 t", "--sample=1ms adds samples of the code");
 	advises("--verbose t", "tracectl status");
 	advises("--tid 5 t", "-P PID records a process with all its threads");
 	advises("--comm=app t", "-P NAME records a process by its name");
@@ -228,9 +230,54 @@ static void what_is_not_understood_is_answered_with_the_right_words(void)
 	advises("-k --save-on=wiat:foo>5ms", "psi, loss; did you mean wait?");
 	advises("--preload mallco t -- true", "separated by commas); did you mean malloc?");
 	advises("-e shced t", "similar names: sched");
+	advises("-t 1e3 t", "\"1e3\" is not a time from 1ns to 200 years");
+	advises("-t 0x10 t", "\"0x10\" is not a time");
+	advises("-t 99999999999999999999 t", "is not a time from 1ns to 200 years");
+	advises("--keep=1e1", "\"1e1\" is not a time");
+	advises("-P -1 t", "\"-1\" is not an id: give a number from 1 to 2147483647");
+	advises("-q t", "-q writes no trace: leave out t, or save the flight recorder with -j");
+	advises("-v t.trace", "-v writes no trace: leave out t.trace");
+	advises("-m -e sched t", "-m writes no trace: leave out t");
+	advises("t -- ''", "the command after -- is an empty word");
+	advises("-e swich t", "similar names: sched_switch");
+	advises("--flght t", "unknown option --flght; did you mean --flight-recorder?");
+	advises("--duraton 5 t", "unknown option --duraton; did you mean --time?");
+	advises("--profile t", "unknown option --profile; tracevisualizer has it: see tracevisualizer --help");
+	advises("-y t", "unknown option -y; tracevisualizer has it, --paths: see tracevisualizer --help");
 	advises("-u no_such_user t", "\"no_such_user\" is no user of this machine");
 	advises("-e", "-e: LIST is missing");
 	advises("--user root t", "-u USER records the processes of a user");
+}
+
+/* A file name is any other word: what exists is a file, and so is a word with a dot or slash. */
+static void a_word_that_reads_like_a_command_is_no_file_name(void)
+{
+	advises("rcord", "rcord: did you mean record? See tracedaemon --help; a file called rcord is ./rcord");
+	advises("record reprt", "reprt: did you mean report?");
+	advises("puase", "did you mean pause?");
+	advises("begin", "begin: tracectl begin does that, see tracectl --help");
+	advises("pause", "pause: tracectl halt does that");
+	advises("analyze", "analyze: tracevisualizer --analyze does that");
+	advises("background", "background: the option is --background; a file called background is ./background");
+	advises("stat ls", "tracedaemon -- stat records a command");
+	advises("attach 5", "-P PID records one process");
+	advises("record -p", "-p: PID is missing");
+	advises("record -o", "-o: TRACE is missing");
+	advises("record -g -- ls", "--sample records the code with its callers");
+	CU_ASSERT_EQUAL(parsed("record -g root t").tracer.filter_gid, 0);
+	CU_ASSERT_STRING_EQUAL(parsed("./rcord").output.path, "./rcord");
+	CU_ASSERT_STRING_EQUAL(parsed("-o rcord").output.path, "rcord");
+	CU_ASSERT_STRING_EQUAL(parsed("record.1").output.path, "record.1");
+	CU_ASSERT_STRING_EQUAL(parsed("reports2").output.path, "reports2");
+	CU_ASSERT_STRING_EQUAL(parsed("output").output.path, "output");
+	CU_ASSERT_STRING_EQUAL(parsed("t analyze").output.proc_path, "analyze");
+	CU_ASSERT_STRING_EQUAL(parsed("/dev/tracer analyze proc").output.path, "analyze");
+	CU_ASSERT_STRING_EQUAL(parsed("-j analyze").output.path, "analyze");
+	CU_ASSERT(parsed("output").output.is_bare_word);
+	CU_ASSERT_FALSE(parsed("output -- true").output.is_bare_word);
+	CU_ASSERT_FALSE(parsed("-o output").output.is_bare_word);
+	CU_ASSERT_FALSE(parsed("t.trace").output.is_bare_word);
+	CU_ASSERT_FALSE(parsed("-").output.is_bare_word);
 }
 
 static void positionals_have_both_classic_forms(void)
@@ -636,7 +683,7 @@ static void the_manual_knows_every_option(void)
 			const char *name = k ? table[i].other_name : table[i].name, *from = name;
 			size_t used = 4;
 
-			if (!name)
+			if (!name || !table[i].help)
 				continue;
 			strcpy(wanted, "\\-\\-");
 			for (; *from; from++) { /* roff requires each dash to be escaped */
@@ -663,7 +710,7 @@ static void the_completion_knows_every_option(void)
 		for (int k = 0; k < 2; k++) {
 			const char *name = k ? table[i].other_name : table[i].name;
 
-			if (!name)
+			if (!name || !table[i].help)
 				continue;
 			snprintf(wanted, sizeof(wanted), "--%s", name);
 			expect_mentions(path, text, wanted);
@@ -696,7 +743,7 @@ static void the_help_knows_every_option(void)
 			if (letter)
 				expect_mentions("--help", text, wanted);
 			snprintf(wanted, sizeof(wanted), " --%s", name ? name : "");
-			if (name)
+			if (name && table[i].help)
 				expect_mentions("--help", text, wanted);
 		}
 }
@@ -731,6 +778,7 @@ static const struct unit_case cases[] = {
 	{"habits_are_understood", habits_are_understood},
 	{"what_is_not_understood_is_answered_with_the_right_words",
 	 what_is_not_understood_is_answered_with_the_right_words},
+	{"a_word_that_reads_like_a_command_is_no_file_name", a_word_that_reads_like_a_command_is_no_file_name},
 	{"positionals_have_both_classic_forms", positionals_have_both_classic_forms},
 	{"without_a_name_one_is_made_up", without_a_name_one_is_made_up},
 	{"a_command_keeps_its_own_options", a_command_keeps_its_own_options},

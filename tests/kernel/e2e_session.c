@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "e2e_session.h"
 #include <CUnit/CUnit.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,13 @@ void session_begin(struct session *s)
 
 void session_end(struct session *s)
 {
+	static unsigned int nr;
+	const char *keep = getenv("TRACE_KEEP");
+
 	json_decref(s->report);
+	if (keep)
+		session_run("! test -f '%s' || cp '%s' '%s/%s-%u.trace'", s->trace, s->trace, keep,
+			    program_invocation_short_name, ++nr);
 	session_run("rm -rf '%s'", s->folder);
 }
 

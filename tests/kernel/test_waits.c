@@ -714,6 +714,9 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(a_thread_may_have_descriptors_of_its_own, unshared_table, "pipe")                                 \
 	PROCESS(two_processes_may_share_descriptors, table_of_two_processes, "pipe")                              \
 	PROCESS(a_number_that_is_used_again_is_the_new_file, number_used_again, "pipe")                           \
+	PROCESS(an_end_that_a_ring_received_has_its_writer, end_by_ring, "pipe")                                  \
+	PROCESS(an_end_in_a_message_is_closed_with_that, end_in_message, "pipe")                                  \
+	PROCESS(an_end_of_a_shared_table_has_its_writer, end_of_shared_table, "pipe")                             \
 	PROCESS(waiting_by_pidfd_names_the_child, pidfd_wait, "waitpid")                                          \
 	PROCESS(a_pidfd_in_epoll_names_the_child, epoll_pidfd, "pidfd")                                           \
 	PROCESS(a_signal_by_pidfd_names_its_sender, pidfd_signal, "signal")                                       \

@@ -6,10 +6,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "io_ring.h"
 #include "waits.h"
 
 /* ---- by a message ---- */
@@ -102,6 +104,87 @@ static void taken_descriptor(void)
 	if (fds[0] < 0)
 		skip();
 	measure(read_8, fds);
+}
+
+/* ---- a writing end that no event gives to the child: it is known by what the child does ---- */
+
+/* The child gets the end by @act, after which it writes or closes it. */
+static void measure_end(void (*act)(int by), void (*wait_for)(void *))
+{
+	int by[2], fds[2];
+	pid_t child;
+
+	make_unix(by);
+	child = fork();
+	if (child == 0) {
+		close(by[1]);
+		act(by[0]);
+		_exit(0);
+	}
+	close(by[0]);
+	write_truth("who", child);
+	make_pipe(fds);
+	send_descriptor(by[1], fds[1]);
+	close(fds[1]);
+	measure(wait_for, fds);
+}
+
+static void receive_by_ring(int by)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct ring ring;
+	int fds[2];
+
+	if (!ring_make(&ring, 0))
+		skip();
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_RECVMSG, .fd = by, .addr = (uintptr_t)&message});
+	ring_enter(&ring, 1);
+	require(CMSG_FIRSTHDR(&message));
+	memcpy(&fds[1], CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fds[1]));
+	sleep_ns(PAUSE_NS);
+	write_8(fds);
+}
+
+static void end_by_ring(void)
+{
+	measure_end(receive_by_ring, read_8);
+}
+
+/* The child closes the socket of the message, and the end in it. */
+static void close_message(int by)
+{
+	sleep_ns(PAUSE_NS);
+	close(by);
+}
+
+static void end_in_message(void)
+{
+	measure_end(close_message, read_all);
+}
+
+/* Another process with the same table receives the end. */
+static void receive_for_another(int by)
+{
+	int *fds = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), status;
+	pid_t other;
+
+	require(fds != MAP_FAILED);
+	other = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+	if (other == 0) {
+		fds[1] = receive_descriptor(by);
+		_exit(0);
+	}
+	require(other > 0 && waitpid(other, &status, 0) == other && status == 0);
+	sleep_ns(PAUSE_NS);
+	write_8(fds);
+}
+
+static void end_of_shared_table(void)
+{
+	measure_end(receive_for_another, read_8);
 }
 
 /* ---- tables that threads and processes share, or do not ---- */
@@ -224,10 +307,17 @@ static void held_across_exec(void)
 }
 
 const struct scenario descriptor_scenarios[] = {
-	SCENARIO(passed_descriptor), SCENARIO(duplicated_descriptor),
-	SCENARIO(taken_descriptor),  SCENARIO(shared_table),
-	SCENARIO(unshared_table),    SCENARIO(table_of_two_processes),
-	SCENARIO(number_used_again), {NULL, NULL},
+	SCENARIO(passed_descriptor),
+	SCENARIO(duplicated_descriptor),
+	SCENARIO(taken_descriptor),
+	SCENARIO(shared_table),
+	SCENARIO(unshared_table),
+	SCENARIO(table_of_two_processes),
+	SCENARIO(number_used_again),
+	SCENARIO(end_by_ring),
+	SCENARIO(end_in_message),
+	SCENARIO(end_of_shared_table),
+	{NULL, NULL},
 };
 /* Scenarios that last longer than the recording: only by name. */
 const struct scenario lasting_scenarios[] = {

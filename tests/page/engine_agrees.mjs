@@ -44,7 +44,7 @@ for (;;) {
 	const progress = JSON.parse((await ask(--id, "progress")).toString());
 
 	if (progress.error) throw new Error(progress.error);
-	if (progress.complete) break;
+	if (!progress.billing) break;
 	await new Promise(resolve => setImmediate(resolve));
 }
 

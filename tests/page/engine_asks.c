@@ -37,6 +37,16 @@ static int write_story(uint64_t seed)
 	return 0;
 }
 
+/* Both passes; false after a message. */
+static bool session_complete(struct view_session *session)
+{
+	int result = 0;
+
+	while (result == 0)
+		result = view_session_step(session, 1, 1);
+	return result == 1;
+}
+
 static int answer_all(const struct trace *trace, char **window)
 {
 	static struct visualizer_options options = {
@@ -47,7 +57,7 @@ static int answer_all(const struct trace *trace, char **window)
 	if (window &&
 	    (time_choice_from(&options.window, window[0], NULL) || time_choice_to(&options.window, window[1], NULL)))
 		return 2;
-	if (view_session_begin(&session, trace, &options) || view_session_step(&session, UINT64_MAX) != 1)
+	if (view_session_begin(&session, trace, &options) || !session_complete(&session))
 		return 1;
 	while (fgets(line, sizeof(line), stdin)) {
 		struct view_answer answer;

@@ -346,6 +346,35 @@ static void long_names_do_not_make_the_screen_longer(void)
 	unsetenv("COLUMNS");
 }
 
+/* load waits in fsync of a file with a long path. */
+static struct tb *long_path(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_fsync, "fsync");
+	tb_thread(tb, 10, 10, 1, "load", 0, true);
+	tb_fd(tb, 10, 3, 1, 300, S_IFREG | 0600, "/a/long/way/to/a/file/that/users/know/by/its/name/orders.journal");
+	tb_sys_enter(tb, 0, 1001000, SYS_fsync, 3);
+	tb_switch(tb, 0, 1002000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(tb, 0, 1090000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 1091000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1092000, 0);
+	return tb;
+}
+
+static void a_cut_cell_keeps_the_name_of_a_file(void)
+{
+	char *text;
+
+	setenv("COLUMNS", "60", 1);
+	text = report_of(long_path(), "");
+	CU_ASSERT(widest_line(text) <= 60);
+	contains(text, "/orders.journal in fsync\n");
+	free(text);
+	unsetenv("COLUMNS");
+}
+
 /* A process with one thread needs no such table. */
 static void the_page_of_a_process_has_its_threads_by_name(void)
 {
@@ -434,6 +463,7 @@ int main(int argc, char **argv)
 		CASE(only_a_sleep_is_called_a_sleep),
 		CASE(bars_are_ascii_in_the_c_locale),
 		CASE(long_names_do_not_make_the_screen_longer),
+		CASE(a_cut_cell_keeps_the_name_of_a_file),
 		CASE(the_page_of_a_process_has_its_threads_by_name),
 		CASE(sections_are_chosen_by_name),
 		CASE(losses_and_hidden_events_are_told),

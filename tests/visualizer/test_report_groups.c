@@ -136,6 +136,74 @@ static void a_wait_for_a_thread_of_the_process_names_it(void)
 	free(text);
 }
 
+static json_t *json_of(struct tb *tb, const char *options)
+{
+	char *text = report_of(tb, options);
+	json_t *root = json_loads(text, 0, NULL);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(root);
+	free(text);
+	return root;
+}
+
+/*
+ * "victim" (11) of java (10) waits from 10 to 60 us for the CPU, which two threads "cruncher" have,
+ * then "gc" (14), then another program.
+ */
+static struct tb *crunchers(void)
+{
+	static const uint32_t turns[] = {11, 12, 13, 14, 13, 20, 11};
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 0, 80 * US);
+	tb_thread(tb, 10, 10, 1, "java", 1, false);
+	tb_thread(tb, 11, 10, 1, "victim", 0, true);
+	tb_thread(tb, 12, 10, 1, "cruncher", 0, false);
+	tb_thread(tb, 13, 10, 1, "cruncher", 0, false);
+	tb_thread(tb, 14, 10, 1, "gc", 0, false);
+	tb_thread(tb, 20, 20, 1, "other", 0, false);
+	for (size_t i = 1; i < sizeof(turns) / sizeof(turns[0]); i++)
+		tb_switch(tb, 0, i * 10 * US, turns[i - 1], turns[i],
+			  turns[i - 1] == 11 ? TRACE_TASK_RUNNING : TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void own_threads_that_had_the_cpu_are_summed_by_name(void)
+{
+	char *text = report_of(crunchers(), "-a --ns --tid=11");
+
+	contains(text, "  30000  42.86  2 of its threads cruncher\n"
+		       "\t\t  10000  14.29  its thread gc (14)\n"
+		       "\t\t  10000  14.29  other (20)\n");
+	join_lines(text);
+	contains(text, "for a CPU, taken mostly by 2 of its threads cruncher");
+	free(text);
+	text = report_of(crunchers(), "--tid=11");
+	join_lines(text);
+	contains(text, "java 10 thread victim 11 waited 71 % of its 70.00 us for a CPU, taken mostly by its threads "
+		       "cruncher");
+	contains(text, "a CPU, taken by its thread gc 14");
+	CU_ASSERT_PTR_NULL(strstr(text, "processes"));
+	free(text);
+}
+
+/* In the sums of the machine the threads of a process are one taker. */
+static void own_threads_are_one_process_of_the_machine(void)
+{
+	json_t *root = json_of(crunchers(), "-a --json"), *takers = json_object_get(root, "cpu_takers"), *taker;
+	size_t i, javas = 0;
+
+	json_array_foreach(takers, i, taker) {
+		if (strcmp(json_string_value(json_object_get(taker, "title")), "java") != 0)
+			continue;
+		javas++;
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(taker, "processes")), 1);
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(taker, "pid")), 10);
+	}
+	CU_ASSERT_EQUAL(javas, 1);
+	json_decref(root);
+}
+
 static void a_thread_is_chosen_by_number_or_name(void)
 {
 	static const char *const options[] = {"-a --ns --tid=13", "-a --ns --comm=cache"};
@@ -150,16 +218,6 @@ static void a_thread_is_chosen_by_number_or_name(void)
 	}
 	free(refusal_of(pool(), "-a --tid=99"));
 	free(refusal_of(pool(), "-a --pid=10 --comm=nothing"));
-}
-
-static json_t *json_of(struct tb *tb, const char *options)
-{
-	char *text = report_of(tb, options);
-	json_t *root = json_loads(text, 0, NULL);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(root);
-	free(text);
-	return root;
 }
 
 static uint64_t sum_of(const json_t *list, const char *key)
@@ -390,6 +448,8 @@ int main(int argc, char **argv)
 		CASE(takers_of_a_cpu_are_summed_by_name_and_origin),
 		CASE(a_sum_leads_to_a_script_that_has_ended),
 		CASE(a_wait_for_a_thread_of_the_process_names_it),
+		CASE(own_threads_that_had_the_cpu_are_summed_by_name),
+		CASE(own_threads_are_one_process_of_the_machine),
 		CASE(a_thread_is_chosen_by_number_or_name),
 		CASE(the_figures_of_threads_add_up_to_those_of_the_process),
 		CASE(takers_add_up_to_the_waits_for_cpus),

@@ -103,8 +103,9 @@ static struct tb *eventful_story(void)
 	"'elapsed_ns': 8000, 'cpu_ns': 6220, 'user_ns': 5550, 'system_ns': 670, 'syscall_ns': 520, 'trap_ns': 150," \
 		"'interrupted_ns': 30," \
 	"'stolen_ns': 0, 'wait_cpu_ns': 800," \
-	"'wait_cpu_for': [{'pid': 30, 'comm': 'three', 'ns': 500}, {'pid': 20, 'comm': 'two', 'ns': 290}," \
-	"                 {'pid': 0, 'comm': 'interrupts', 'ns': 10}]," \
+	"'wait_cpu_for': [{'pid': 30, 'comm': 'three', 'tid': 0, 'thread': '', 'ns': 500}," \
+	"                 {'pid': 20, 'comm': 'two', 'tid': 0, 'thread': '', 'ns': 290}," \
+	"                 {'pid': 0, 'comm': 'interrupts', 'tid': 0, 'thread': '', 'ns': 10}]," \
 	"'waits': [{'kind': 'process', 'target': 'two', 'pid': 20, 'comm': 'two', 'via': 'pipe', 'idle': false," \
 		"'ns': 600, 'count': 1," \
 	"           'path': '', 'tid': 0, 'thread': '', 'device': ''}," \

@@ -79,7 +79,7 @@ static void the_json_has_servers_and_their_work_for_waiting_clients(void)
 		"  'server_wait_cpu_ns': 300, 'rest_ns': 0,"
 		"  'server_waits': [{'kind': 'file', 'target': '/data', 'pid': 0, 'comm': '', 'via': '', 'idle': false,"
 		"                    'ns': 1000, 'count': 1, 'path': '', 'tid': 0, 'thread': '', 'device': ''}],"
-		"  'server_wait_cpu_for': [{'pid': 0, 'comm': 'idle', 'ns': 300}]}]");
+		"  'server_wait_cpu_for': [{'pid': 0, 'comm': 'idle', 'tid': 0, 'thread': '', 'ns': 300}]}]");
 	free(text);
 }
 

@@ -143,7 +143,8 @@ static void ask_all(struct view_session *session, struct view_session *other, ui
 static void session_of_pass(struct view_session *session, const struct trace *trace)
 {
 	CU_ASSERT_EQUAL_FATAL(view_session_begin(session, trace, &options), 0);
-	CU_ASSERT_EQUAL_FATAL(view_session_step(session, UINT64_MAX), 1);
+	CU_ASSERT_EQUAL_FATAL(view_session_step(session, 1, 1), 0);
+	CU_ASSERT_EQUAL_FATAL(view_session_step(session, 1, 1), 1);
 }
 
 static void write_index(struct view_session *session)
@@ -292,7 +293,8 @@ static void an_index_of_a_damaged_trace_answers_as_the_pass_did(void)
 	}
 }
 
-static void an_index_knows_the_only_client_of_a_server(void)
+/* A server with one client. */
+static struct trace *server_trace(void)
 {
 	char server[sizeof(path) + 8];
 	struct trace *trace;
@@ -306,7 +308,53 @@ static void an_index_knows_the_only_client_of_a_server(void)
 	trace = trace_open(server, NULL);
 	unlink(server);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	return trace;
+}
+
+static void an_index_knows_the_only_client_of_a_server(void)
+{
+	struct trace *trace = server_trace();
+
 	CU_ASSERT(check_trace(trace, 1, 3) > 0);
+	trace_close(trace);
+}
+
+static bool answer_has(struct view_session *session, const char *question, const char *text)
+{
+	struct view_answer answer = view_answer(session, question);
+	bool has = memmem(answer.bytes, answer.size, text, strlen(text));
+
+	free(answer.bytes);
+	return has;
+}
+
+static void bills_come_after_the_states_and_change_none(void)
+{
+	static struct view_session session;
+	struct trace *trace = server_trace();
+	struct view_answer before, after;
+	unsigned int nr = 0;
+
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	CU_ASSERT_EQUAL(view_session_step(&session, 1, 1), 0);
+	before = view_answer(&session, "sums");
+	for (; nr < 10 && session.nr_bill_steps < 9; nr++) {
+		CU_ASSERT(answer_has(&session, "progress", "\"complete\":true"));
+		CU_ASSERT(answer_has(&session, "progress", "\"billing\":true"));
+		CU_ASSERT(answer_has(&session, "clients", "\"kept\":false"));
+		CU_ASSERT(!answer_has(&session, "verdict", "only client"));
+		CU_ASSERT_EQUAL(view_session_step(&session, 1, 10), 0);
+	}
+	CU_ASSERT_EQUAL(view_session_step(&session, 1, 10), 1);
+	CU_ASSERT_EQUAL(view_session_step(&session, 1, 10), 1);
+	CU_ASSERT(answer_has(&session, "progress", "\"billing\":false"));
+	CU_ASSERT(answer_has(&session, "clients", "\"kept\":true"));
+	CU_ASSERT(session.report.nr_only_clients > 0);
+	after = view_answer(&session, "sums");
+	CU_ASSERT(before.size == after.size && memcmp(before.bytes, after.bytes, after.size) == 0);
+	free(before.bytes);
+	free(after.bytes);
+	view_session_end(&session);
 	trace_close(trace);
 }
 
@@ -541,6 +589,7 @@ int main(int argc, char **argv)
 		CASE(an_index_answers_as_the_pass_did),
 		CASE(an_index_of_a_damaged_trace_answers_as_the_pass_did),
 		CASE(an_index_knows_the_only_client_of_a_server),
+		CASE(bills_come_after_the_states_and_change_none),
 		CASE(an_index_of_a_recording_answers_as_the_pass_did),
 		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
 		CASE(a_damaged_index_is_refused),

@@ -63,7 +63,7 @@ function apply(walk) {
 async function load(walk) {
 	const { view } = walk;
 
-	if (!view.about.complete || view.clients) return;
+	if (!view.about.complete || view.about.billing || view.clients) return;
 	const answer = await ask("clients");
 
 	if (!answer.kept || answer.servers.length === 0) return;
@@ -85,7 +85,7 @@ async function load(walk) {
 	apply(walk);
 }
 
-/** Asks for the clients when the trace is read, and follows the switch. */
+/** Asks for the clients when the bills are known, and follows the switch. */
 export function followClients(walk) {
 	const { view } = walk,
 		later = () => {
@@ -103,9 +103,11 @@ export function followClients(walk) {
 export function toggleClients(view) {
 	if (!view.clients) {
 		announce(
-			view.about.complete
-				? "No server of this trace worked for a client, or the view is from an index: --no-index reads the trace."
-				: "The trace is not read to its end yet."
+			!view.about.complete
+				? "The trace is not read to its end yet."
+				: view.about.billing
+					? "The bills of servers are not known yet: they come after the picture."
+					: "No server of this trace worked for a client, or the view is from an index: --no-index reads the trace."
 		);
 		return;
 	}
@@ -161,8 +163,8 @@ async function intervals(walk, span, row) {
 
 /** CPU time for clients in any span, from the intervals of the bills. */
 export async function clientsTable(walk, span, row) {
-	if (!walk.view.about.complete)
-		return [el("p", { class: "dim" }, "Bills are known when the trace is read to its end.")];
+	if (!walk.view.about.complete || walk.view.about.billing)
+		return [el("p", { class: "dim" }, "Bills are not known yet: they come after the picture.")];
 	const { kept, servers } = await ask(question("clients", span));
 
 	if (!kept) return [el("p", { class: "dim" }, "No server of this trace worked for a client, or the view is from an index: --no-index reads the trace.")];

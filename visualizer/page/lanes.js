@@ -90,10 +90,14 @@ function showSwitch(view) {
 	byId("lanes").setAttribute("aria-pressed", lanesAreShown(view));
 }
 
-/** Asks which threads and servers have lanes, when the trace is read. */
+/** Asks which threads have lanes when the trace is read, and which servers when the bills are known. */
 export function followLanes(view) {
+	let loaded = "";
 	const load = async () => {
-		if (!view.about.complete || hasLanes(view)) return;
+		const state = !view.about.complete ? "" : view.about.billing ? "states" : "bills";
+
+		if (state === loaded) return;
+		loaded = state;
 		view.busy(1);
 		try {
 			const { lanes } = await ask("lanes"),

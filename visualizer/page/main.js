@@ -173,12 +173,18 @@ async function refresh(walk, picture) {
 	}
 }
 
-/** Asks how far the trace is read, and shows the new part whenever it is much. */
+/**
+ * Asks how far the trace is read, and shows the new part whenever it is much. The bills of servers come after the
+ * states: then there are clients, also in the answer.
+ */
 async function followReading(walk, picture) {
-	const { view } = walk;
+	const { view } = walk,
+		isRead = () => view.about.complete && !view.about.billing;
 
 	if (view.about.complete) await updateVerdict(walk);
-	for (let shown = view.about.done_ns, pause = 0; !view.about.complete;) {
+	for (let shown = view.about.done_ns, pause = 0; !isRead();) {
+		const wasComplete = view.about.complete;
+
 		await new Promise(resolve => setTimeout(resolve, PROGRESS_MS + pause));
 		const begin = performance.now();
 
@@ -186,8 +192,11 @@ async function followReading(walk, picture) {
 			Object.assign(view.about, await ask("progress"));
 			showMissing(view.about);
 			showFile(view.about, again);
-			if (!view.about.complete && view.about.done_ns < Math.min(1.5 * shown, shown + view.duration / 10))
-				continue;
+			const isNews = wasComplete
+				? isRead()
+				: view.about.complete || view.about.done_ns >= Math.min(1.5 * shown, shown + view.duration / 10);
+
+			if (!isNews) continue;
 			shown = view.about.done_ns;
 			await refresh(walk, picture);
 		} catch (error) {

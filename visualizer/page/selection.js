@@ -4,7 +4,7 @@
 import { byId, el, linkButton, nameElement } from "./dom.js";
 import { holderLines } from "./hover.js";
 import { swatch } from "./swatch.js";
-import { durationText, percentText, pointText } from "./time.js";
+import { durationText, numberText, percentText, pointText } from "./time.js";
 import { clauses } from "./verdict.js";
 import {
 	canFollow,
@@ -113,7 +113,7 @@ function followText(view) {
 function pathRows(path) {
 	const sums = new Map();
 
-	for (const { row, from, to } of path.segments) sums.set(row, (sums.get(row) ?? 0) + to - from);
+	for (const { row, ns } of path.parts) sums.set(row, (sums.get(row) ?? 0) + ns);
 	return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
@@ -146,6 +146,13 @@ function pathContent(walk) {
 				)
 		),
 		rows.length > MOST_PARTS ? el("p", { class: "dim" }, `and ${rows.length - MOST_PARTS} more threads`) : null,
+		path.precision_ns
+			? el(
+					"p",
+					{ class: "dim" },
+					`${numberText(path.nr_segments, "segment")}: pieces of a thread that are closer than ${durationText(path.precision_ns)} are drawn as one. A shorter span shows more.`
+				)
+			: null,
 		el("h3", {}, "Longest parts"),
 		el(
 			"ol",

@@ -274,13 +274,18 @@ export async function goToLongest(walk, row, from, to, isWanted) {
 	await selectSpan(walk, row, longest.from);
 }
 
-/** Consecutive segments of one row become one part, so that a path of a million segments can be drawn. */
-function partsOf(segments) {
+/** Consecutive segments of one row become one part. A path of many segments has parts instead of the short ones. */
+function partsOf({ segments, parts: told }) {
 	const parts = [];
 
+	if (told) return told;
 	for (const { row, from, to } of segments) {
-		if (parts.length && parts.at(-1).row === row && parts.at(-1).to === from) parts.at(-1).to = to;
-		else parts.push({ row, from, to });
+		const last = parts.at(-1);
+
+		if (last?.row === row && last.to === from) {
+			last.to = to;
+			last.ns += to - from;
+		} else parts.push({ row, from, to, ns: to - from });
 	}
 	return parts;
 }
@@ -304,8 +309,8 @@ export async function togglePath(walk) {
 		const path = await walk.path(leaf, from, to);
 
 		if (!path) return;
-		view.path = { ...path, parts: partsOf(path.segments) };
-		view.only = [leaf, ...new Set(path.segments.map(segment => segment.row))];
+		view.path = { ...path, parts: partsOf(path) };
+		view.only = [leaf, ...new Set(view.path.parts.map(part => part.row))];
 		view.scroll = 0;
 		updateRows(view);
 		view.emit("selection");

@@ -61,13 +61,10 @@ int engine_open(const unsigned char *bytes, size_t size, const char *name, uint6
 	return view_session_begin(&session, trace, &options);
 }
 
-/* Step @step of @of of the pass. Returns 1 at the end, 0 if events are left, -1 after a message. */
+/* view_session_step(): returns 1 at the end, 0 if events are left, -1 after a message. */
 int engine_step(unsigned int step, unsigned int of)
 {
-	uint64_t width = session.end - session.start;
-
-	return view_session_step(&session,
-				 step < of ? session.start + (uint64_t)((double)width * step / of) : UINT64_MAX);
+	return view_session_step(&session, step, of);
 }
 
 /* Returns the bytes at engine_answer(), which stay until the next question. */

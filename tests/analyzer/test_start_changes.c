@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_start_changes.c - what of the start state had changed before the recorder read it: it is
+ * true from the change on, and unknown before.
+ *
+ * Traces begin at 1000 and end at 9000. Thread 10 ("one") runs on CPU 0, thread 20 ("two") on CPU
+ * 1. All times are ns.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+#define FILE_MODE (S_IFREG | 0644)
+
+static void reads(struct analysis_case *c, uint32_t cpu, uint64_t ts_ns, int fd, int64_t bytes)
+{
+	tb_sys_enter(c->tb, cpu, ts_ns, SYS_read, (uint64_t)fd, 0, 4096);
+	tb_sys_exit(c->tb, cpu, ts_ns + 10, bytes);
+}
+
+static void closes(struct analysis_case *c, uint32_t cpu, uint64_t ts_ns, int fd)
+{
+	tb_sys_enter(c->tb, cpu, ts_ns, SYS_close, (uint64_t)fd, 0, 0);
+	tb_sys_exit(c->tb, cpu, ts_ns + 10, 0);
+}
+
+/*
+ * A descriptor of the start state, read at @read_ns. Its inode is the sum of the letters of its
+ * path.
+ */
+static void fd_read_at(struct analysis_case *c, uint64_t read_ns, uint32_t pid, int fd, uint32_t flags,
+		       const char *path)
+{
+	struct trace_start_fd start = {
+		.tgid = pid, .fd = fd, .dev = 1, .mode = FILE_MODE, .ino = (uint64_t)path[1] << 8, .flags = flags};
+
+	tb_start(c->tb, read_ns, TRACE_EV_start_fd, &start, sizeof(start), path);
+}
+
+static void opens(struct analysis_case *c, uint32_t cpu, uint64_t ts_ns, int fd, const char *path)
+{
+	tb_sys_enter(c->tb, cpu, ts_ns, SYS_open, 0, 0, 0);
+	tb_open(c->tb, cpu, ts_ns + 5, fd, 1, (uint64_t)path[1] << 8, FILE_MODE, path);
+	tb_sys_exit(c->tb, cpu, ts_ns + 10, fd);
+}
+
+static struct analysis_case begin(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	return c;
+}
+
+static void finish(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c->tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(c);
+}
+
+static uint64_t bytes_from(const struct trace_figures *f, const char *path)
+{
+	for (size_t i = 0; f && i < f->nr_files; i++)
+		if (strcmp(f->files[i].path, path) == 0)
+			return f->files[i].read_bytes;
+	return 0;
+}
+
+/* Process 10 read 1 byte at 2000, 10 at 4500, 100 at 6000 and 1000 at 8000. */
+static void reads_four_times(struct analysis_case *c, uint32_t cpu, int fd)
+{
+	reads(c, cpu, 2000, fd, 1);
+	reads(c, cpu, 4500, fd, 10);
+	reads(c, cpu, 6000, fd, 100);
+	reads(c, cpu, 8000, fd, 1000);
+}
+
+static void what_did_not_change_is_true_from_the_start_on(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 5000, 10, 3, 0, "/a");
+	closes(&c, 0, 3000, 4); /* another one */
+	closes(&c, 1, 3000, 3); /* of another process */
+	closes(&c, 0, 7000, 3); /* after it was read */
+	reads_four_times(&c, 0, 3);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/a"), 111);
+	case_free(&c);
+}
+
+static void a_descriptor_is_unknown_before_it_was_opened_again(void)
+{
+	static const uint64_t read_at[] = {5000, 8999}; /* a flight recorder reads it at the end */
+
+	for (size_t i = 0; i < sizeof(read_at) / sizeof(read_at[0]); i++) {
+		struct analysis_case c = begin();
+
+		fd_read_at(&c, read_at[i], 10, 3, 0, "/new");
+		closes(&c, 0, 3000, 3);
+		opens(&c, 0, 3500, 3, "/new");
+		reads_four_times(&c, 0, 3);
+		finish(&c);
+		CU_ASSERT_EQUAL(bytes_from(c.one, "/new"), 1110);
+		case_free(&c);
+	}
+}
+
+/*
+ * An unknown descriptor is copied to 3. The call has no event with the file, so the record tells
+ * it.
+ */
+static void a_copy_has_another_file_than_the_descriptor_had_before(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 5000, 10, 3, 0, "/new");
+	tb_sys_enter(c.tb, 0, 3000, SYS_dup2, 7, 3, 0);
+	tb_sys_exit(c.tb, 0, 3000, 3);
+	reads_four_times(&c, 0, 3);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/new"), 1110);
+	case_free(&c);
+}
+
+static void a_range_that_was_closed_had_other_files(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 5000, 10, 3, 0, "/a");
+	fd_read_at(&c, 5000, 10, 5, 0, "/b");
+	tb_sys_enter(c.tb, 0, 3000, SYS_close_range, 4, 0xffffffff, 0);
+	tb_sys_exit(c.tb, 0, 3010, 0);
+	opens(&c, 0, 3500, 5, "/b");
+	reads_four_times(&c, 0, 3);
+	reads(&c, 0, 2100, 5, 1);
+	reads(&c, 0, 8100, 5, 10);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/a"), 1111);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/b"), 10);
+	case_free(&c);
+}
+
+/* The recorder reads the descriptor between the entry of close() and its effect. */
+static void a_close_in_progress_leaves_no_file_behind(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 3005, 10, 3, 0, "/a");
+	closes(&c, 0, 3000, 3);
+	reads(&c, 0, 8000, 3, 1000);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/a"), 0);
+	case_free(&c);
+}
+
+/* Thread 11 of the process closes the descriptor, and exits before the recorder reads threads. */
+static void a_thread_that_has_ended_changed_it(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 5000, 10, 3, 0, "/new");
+	tb_switch(c.tb, 1, 1500, 20, 11, TRACE_TASK_RUNNING);
+	closes(&c, 1, 3000, 3);
+	tb_exit(c.tb, 1, 3200, 11, 10, false);
+	tb_switch(c.tb, 1, 3300, 11, 20, TRACE_TASK_DEAD);
+	opens(&c, 0, 3500, 3, "/new");
+	reads_four_times(&c, 0, 3);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/new"), 1110);
+	case_free(&c);
+}
+
+static void a_thread_shares_the_descriptors_of_its_process(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "one", 1, true);
+	fd_read_at(&c, 5000, 10, 3, 0, "/new");
+	closes(&c, 1, 3000, 3);
+	opens(&c, 1, 3500, 3, "/new");
+	reads_four_times(&c, 0, 3);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 9000, 11, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/new"), 1110);
+	case_free(&c);
+}
+
+/* The program closed what had O_CLOEXEC: a descriptor that has it now is another one. */
+static void exec_closed_what_had_the_flag(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 5000, 10, 3, O_CLOEXEC, "/new");
+	fd_read_at(&c, 5000, 10, 4, 0, "/kept");
+	tb_exec(c.tb, 0, 3000, 10, "/bin/program");
+	reads_four_times(&c, 0, 3);
+	reads(&c, 0, 2100, 4, 1);
+	reads(&c, 0, 8100, 4, 10);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/new"), 1110);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/kept"), 11);
+	case_free(&c);
+}
+
+/* The child's descriptor 3 was its parent's until it opened another file. */
+static void a_child_begins_with_the_descriptors_of_its_parent(void)
+{
+	struct analysis_case c = begin();
+	struct trace_start_thread child = {
+		.tid = 30, .tgid = 30, .ppid = 20, .uid = 7, .nr = -1, .running = true, .cpu = 1, .start_ns = 2500};
+
+	fd_read_at(&c, 4000, 20, 3, 0, "/parents");
+	tb_start(c.tb, 4100, TRACE_EV_start_thread, &child, sizeof(child), "three");
+	fd_read_at(&c, 5000, 30, 3, 0, "/childs");
+	fd_read_at(&c, 5000, 30, 4, 0, "/copied");
+	tb_fork(c.tb, 1, 2500, 20, 30, 30, "two");
+	tb_switch(c.tb, 1, 2600, 20, 30, TRACE_TASK_RUNNING);
+	reads(&c, 1, 2700, 3, 1);
+	reads(&c, 1, 2800, 4, 1000); /* nothing changed it since the fork */
+	closes(&c, 1, 3000, 3);
+	opens(&c, 1, 3100, 3, "/childs");
+	reads(&c, 1, 3200, 3, 10);
+	tb_switch(c.tb, 1, 9000, 30, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	c.two = trace_process_figures(c.analysis, case_process(&c, 30));
+	CU_ASSERT_EQUAL(bytes_from(c.two, "/parents"), 1);
+	CU_ASSERT_EQUAL(bytes_from(c.two, "/childs"), 10);
+	CU_ASSERT_EQUAL(bytes_from(c.two, "/copied"), 1000);
+	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 30)), 0); /* of the fork: nothing tells when it became 7 */
+	case_free(&c);
+}
+
+/* A loss at 3000: an open or a close may be missing. */
+static void after_a_loss_only_what_was_read_is_known(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 5000, 10, 3, 0, "/a");
+	reads(&c, 0, 2000, 3, 1);
+	reads(&c, 1, 2500, 9, 1);
+	tb_lost(c.tb, 1, 5);
+	reads(&c, 1, 3000, 9, 1);
+	reads(&c, 0, 4500, 3, 10);
+	reads(&c, 0, 6000, 3, 100);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/a"), 100);
+	case_free(&c);
+}
+
+/* "one" waits for a page at 2000 and at 6000. The file has two names. */
+static void a_mapping_is_unknown_before_it_was_made(void)
+{
+	static const struct {
+		uint32_t nr;
+		uint64_t args[6];
+		bool changes;
+	} calls[] = {
+		{SYS_munmap, {0x11000, 0x1000}, true},
+		{SYS_munmap, {0x20000, 0x1000}, false},
+		{SYS_mmap, {0x10000, 0x1000, PROT_READ, MAP_PRIVATE | MAP_FIXED, 5, 0}, true},
+		{SYS_mmap, {0x10000, 0x1000, PROT_READ, MAP_PRIVATE, 5, 0}, false}, /* only a hint */
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct trace_start_map map = {.tgid = 20, .dev = 9, .ino = 70, .start = 0x10000, .end = 0x20000};
+		struct trace_fs_fault fault = {.ino = 70, .dev = 9};
+		struct analysis_case c = begin();
+
+		tb_start(c.tb, 5000, TRACE_EV_start_map, &map, sizeof(map), "/mapped");
+		tb_open(c.tb, 1, 1500, 5, 9, 70, S_IFREG | 0755, "/linked");
+		for (uint64_t at = 2000; at < 7000; at += 4000) {
+			tb_fault(c.tb, 1, at, 0x10123, true);
+			tb_event(c.tb, 1, at + 10, TRACE_EV_fs_fault, &fault, sizeof(fault), NULL);
+			tb_switch(c.tb, 1, at + 20, 20, 0, TRACE_TASK_UNINTERRUPTIBLE);
+			tb_waking(c.tb, 1, at + 120, 20, TRACE_CONTEXT_HARDIRQ);
+			tb_switch(c.tb, 1, at + 120, 0, 20, TRACE_TASK_RUNNING);
+			tb_fault_end(c.tb, 1, at + 130, true);
+		}
+		tb_sys_enter_args(c.tb, 1, 3000, calls[i].nr, calls[i].args, 6);
+		tb_sys_exit(c.tb, 1, 3010, -12); /* as the program does not have it, nothing else tells the file */
+		finish(&c);
+		CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/mapped", 0, ""), calls[i].changes ? 100 : 200);
+		CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/linked", 0, ""), calls[i].changes ? 100 : 0);
+		case_free(&c);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(what_did_not_change_is_true_from_the_start_on),
+		CASE(a_descriptor_is_unknown_before_it_was_opened_again),
+		CASE(a_copy_has_another_file_than_the_descriptor_had_before),
+		CASE(a_range_that_was_closed_had_other_files),
+		CASE(a_close_in_progress_leaves_no_file_behind),
+		CASE(a_thread_that_has_ended_changed_it),
+		CASE(a_thread_shares_the_descriptors_of_its_process),
+		CASE(exec_closed_what_had_the_flag),
+		CASE(a_child_begins_with_the_descriptors_of_its_parent),
+		CASE(after_a_loss_only_what_was_read_is_known),
+		CASE(a_mapping_is_unknown_before_it_was_made),
+		{NULL, NULL},
+	};
+
+	return unit_main("what had changed before the start state was read", cases, argc, argv);
+}

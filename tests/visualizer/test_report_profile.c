@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_report_profile.c - the contexts of a profile: the whole time of a function, its callers, its
+ * callees, the tree, and stacks as lines
+ *
+ * The functions are those of the kernel, whose names a built trace can have.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "random_story.h"
+#include "report_case.h"
+#include "sample_case.h"
+#include "visualizer.h"
+
+#define CODE	 0xffffffff81000000ull
+#define START	 (CODE + 0x010) /* ret_from_fork_asm */
+#define F	 (CODE + 0x110)
+#define G	 (CODE + 0x210)
+#define H	 (CODE + 0x310)
+#define NOWHERE	 0x1234567ull
+#define NR_NAMES 4
+
+static struct tb *with_names(struct tb *tb)
+{
+	static const char *const names[NR_NAMES] = {"ret_from_fork_asm", "f", "g", "h"};
+
+	for (uint32_t i = 0; i < NR_NAMES; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%llx 256 %s", CODE + 0x100 * i, names[i]);
+		tb_string(tb, TRACE_STRING_KERNEL_CODE, i, text);
+	}
+	return tb;
+}
+
+/* 7000 ns of thread 10 in its own code, divided among @nr samples; then it blocks for 2000 ns */
+static struct tb *made_of(const uint64_t (*stacks)[MAX_LIST], const uint8_t *cuts, size_t nr)
+{
+	struct tb *tb = with_names(tb_new());
+
+	tb_thread(tb, 10, 10, 1, "one", 0, false);
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	for (size_t i = 0; i < nr; i++) {
+		struct lists lists = {.cut = cuts ? cuts[i] : 0};
+
+		for (; lists.nr_kernel + 1 < MAX_LIST && stacks[i][lists.nr_kernel + 1]; lists.nr_kernel++)
+			lists.kernel[lists.nr_kernel] = stacks[i][lists.nr_kernel + 1];
+		add_sample(tb, 0, 3000 + 10 * i, 10, stacks[i][0], &lists);
+	}
+	tb_switch(tb, 0, 9000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, 11000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 11000, 0, 10, 0);
+	return tb;
+}
+
+/* Innermost first. The 7 samples have 1000 ns each. */
+static const uint64_t stacks[7][MAX_LIST] = {
+	{F, START}, {F, F, START}, {G, F, F, START}, {G, F, G, F, START}, {H, START}, {H, G, START}, {NOWHERE},
+};
+
+/* The line of --verify is on stderr. */
+static json_t *profile_of(struct tb *tb, const char *options)
+{
+	char path[] = "/tmp/test_report_profile_XXXXXX", command[1024];
+	int fd = mkstemp(path);
+	json_t *profile;
+	FILE *pipe;
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer %s --json --verify %s 2>/dev/null", options,
+		 path);
+	pipe = popen(command, "r");
+	profile = json_loadf(pipe, 0, NULL);
+	CU_ASSERT_EQUAL(pclose(pipe), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	unlink(path);
+	return profile;
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(object, key));
+}
+
+/* The elapsed time in the row of @list with this @key; -1: there is none */
+static long long ns_of(const json_t *list, const char *key, const char *wanted, const char *part)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(list, i, row)
+		if (!strcmp(json_string_value(json_object_get(row, key)), wanted))
+			return number_of(part ? json_object_get(row, part) : row, "elapsed_ns");
+	return -1;
+}
+
+static void a_function_that_calls_itself_counts_once(void)
+{
+	json_t *profile = profile_of(made_of(stacks, NULL, 7), "--profile --comm=one"),
+	       *rows = json_object_get(profile, "rows");
+
+	CU_ASSERT_EQUAL(ns_of(rows, "name", "f", NULL), 2000);
+	CU_ASSERT_EQUAL(ns_of(rows, "name", "f", "total"), 4000);
+	CU_ASSERT_EQUAL(ns_of(rows, "name", "g", NULL), 2000);
+	CU_ASSERT_EQUAL(ns_of(rows, "name", "g", "total"), 3000);
+	CU_ASSERT_EQUAL(ns_of(rows, "name", "h", "total"), 2000);
+	CU_ASSERT_EQUAL(ns_of(rows, "name", "ret_from_fork_asm", NULL), 0);
+	CU_ASSERT_EQUAL(ns_of(rows, "name", "ret_from_fork_asm", "total"), 6000);
+	CU_ASSERT_EQUAL(ns_of(rows, "kind", "stack incomplete", NULL), 0);
+	CU_ASSERT_EQUAL(ns_of(rows, "kind", "stack incomplete", "total"), 1000);
+	CU_ASSERT_EQUAL(number_of(json_object_get(profile, "stacks"), "whole"), 6);
+	CU_ASSERT_EQUAL(number_of(json_object_get(profile, "stacks"), "incomplete"), 1);
+	json_decref(profile);
+}
+
+static void callers_add_up_to_the_whole_time_of_a_function(void)
+{
+	json_t *profile = profile_of(made_of(stacks, NULL, 7), "--callers=g"),
+	       *callers = json_object_get(profile, "callers");
+
+	CU_ASSERT_EQUAL(number_of(json_object_get(profile, "total"), "elapsed_ns"), 3000);
+	CU_ASSERT_EQUAL(number_of(json_object_get(profile, "self"), "elapsed_ns"), 2000);
+	CU_ASSERT_EQUAL(json_array_size(callers), 2);
+	CU_ASSERT_EQUAL(ns_of(callers, "name", "f", NULL), 2000);
+	CU_ASSERT_EQUAL(ns_of(callers, "name", "ret_from_fork_asm", NULL), 1000);
+	json_decref(profile);
+}
+
+/* g, f, g, f: the innermost f called g. */
+static void callees_and_the_function_itself_add_up_to_its_whole_time(void)
+{
+	json_t *profile = profile_of(made_of(stacks, NULL, 7), "--callees=f"),
+	       *callees = json_object_get(profile, "callees"), *row;
+	long long itself = 0;
+	size_t i;
+
+	json_array_foreach(callees, i, row)
+		if (json_is_true(json_object_get(row, "itself")))
+			itself += number_of(row, "elapsed_ns");
+	CU_ASSERT_EQUAL(number_of(json_object_get(profile, "total"), "elapsed_ns"), 4000);
+	CU_ASSERT_EQUAL(itself, 2000);
+	CU_ASSERT_EQUAL(ns_of(callees, "name", "g", NULL), 2000);
+	CU_ASSERT_EQUAL(json_array_size(callees), 2);
+	json_decref(profile);
+}
+
+static void a_function_without_samples_has_no_callers(void)
+{
+	char *text = refusal_of(made_of(stacks, NULL, 7), "--callers=nothing");
+
+	contains(text, "no sample has the function 'nothing': --profile --all lists those that have some");
+	free(text);
+}
+
+static void the_tree_has_callers_before_what_they_call(void)
+{
+	char *text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --verify --comm=one");
+
+	join_lines(text);
+	contains(text, "7 samples divide those on a CPU among functions. The callers of 85.7 % of the samples are "
+		       "known up to the start of their thread.");
+	free(text);
+	text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --comm=one");
+	contains(text, " 9000  100.00     0  one\n");
+	contains(text, " 6000   66.67     0    ret_from_fork_asm ");
+	contains(text, " 4000   44.44  1000      f  ");
+	contains(text, " 2000   22.22  1000        f  ");
+	contains(text, " 1000   11.11  1000          g  ");
+	contains(text, " 1000   11.11     0    (stack incomplete)\n");
+	contains(text, " 1000   11.11  1000      (no name: no file is known to be mapped there)\n");
+	free(text);
+	text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --comm=one --top=2");
+	contains(text, "ret_from_fork_asm");
+	CU_ASSERT_PTR_NULL(strstr(text, "(stack incomplete)"));
+	contains(text, "(12 more, 9000 in them)\n");
+	free(text);
+}
+
+/* The frames inwards of the cut are right. */
+static void a_stack_that_was_cut_begins_with_what_is_known(void)
+{
+	static const uint64_t cut_stacks[2][MAX_LIST] = {{G, F, F}, {F, START}};
+	static const uint8_t cuts[2] = {1, 0};
+	char *text = report_of(made_of(cut_stacks, cuts, 2), "--folded=on --comm=one");
+
+	CU_ASSERT_STRING_EQUAL(text,
+			       "one;ret_from_fork_asm_[k];f_[k] 3500\none;(stack incomplete);f_[k];f_[k];g_[k] 3500\n");
+	free(text);
+}
+
+static void folded_stacks_are_a_line_each(void)
+{
+	char *text = report_of(made_of(stacks, NULL, 7), "--folded=on --comm=one");
+
+	contains(text, "one;ret_from_fork_asm_[k];f_[k];g_[k];f_[k];g_[k] 1000\n");
+	contains(text, "one;(stack incomplete);(no name: no file is known to be mapped there) 1000\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "blocked"));
+	free(text);
+	text = report_of(made_of(stacks, NULL, 7), "--folded=off --comm=one");
+	CU_ASSERT_PTR_NULL(strstr(text, "ret_from_fork_asm"));
+	contains(text, " 2000\n");
+	free(text);
+}
+
+static void forms_of_the_profile_exclude_each_other(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("--profile=tree --callers=f", &text), 2);
+	contains(text, "another form of the profile is chosen already");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("--profile=trees", &text), 2);
+	contains(text, "flat");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("--folded=some", &text), 2);
+	contains(text, "off");
+	free(text);
+}
+
+/* ---- files ---- */
+
+/** struct file_case - a file that a report wrote, and its text */
+struct file_case {
+	char path[64];
+	char *text;
+	size_t size;
+};
+
+/* The report writes nothing else. */
+static struct file_case file_of(struct tb *tb, const char *option)
+{
+	struct file_case file = {.path = "/tmp/test_report_profile_XXXXXX"};
+	char options[128], *text;
+	gzFile in;
+	int fd = mkstemp(file.path), nr;
+
+	close(fd);
+	snprintf(options, sizeof(options), "%s=%s", option, file.path);
+	text = report_of(tb, options);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	free(text);
+	file.text = malloc(1 << 20);
+	in = gzopen(file.path, "rb"); /* reads a plain file as it is */
+	nr = gzread(in, file.text, (1 << 20) - 1);
+	CU_ASSERT_FATAL(nr > 0);
+	gzclose(in);
+	file.size = (size_t)nr;
+	file.text[nr] = 0;
+	unlink(file.path);
+	return file;
+}
+
+static void a_flame_graph_is_a_page_that_needs_nothing_else(void)
+{
+	static const char begin[] = "<script type=\"application/json\" id=\"profile\">";
+	struct file_case file = file_of(made_of(stacks, NULL, 7), "--flame");
+	char *at = strstr(file.text, begin), *end;
+	json_t *profile, *number;
+	long long sum = 0;
+	size_t i;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	CU_ASSERT_PTR_NULL(strstr(file.text, "src="));
+	CU_ASSERT_PTR_NULL(strstr(file.text, "href="));
+	CU_ASSERT_PTR_NULL(strstr(file.text, "://"));
+	contains(file.text, "default-src 'none'; script-src 'sha256-");
+	at += sizeof(begin) - 1;
+	end = strstr(at, "</script>");
+	profile = json_loadb(at, (size_t)(end - at), 0, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	json_array_foreach(json_object_get(profile, "nodes"), i, number)
+		sum += i % 6 < 3 ? 0 : (long long)json_integer_value(number);
+	CU_ASSERT_EQUAL(sum, 9000);
+	CU_ASSERT_EQUAL(i % 6, 0);
+	json_decref(profile);
+	free(file.text);
+}
+
+static void a_name_cannot_end_the_data_of_the_page(void)
+{
+	struct tb *tb = made_of(stacks, NULL, 7);
+	struct file_case file;
+
+	tb_thread(tb, 20, 20, 1, "</script><b>", 1, true);
+	tb_switch(tb, 1, 2000, 0, 20, 0);
+	tb_switch(tb, 1, 5000, 20, 0, TRACE_TASK_RUNNING);
+	file = file_of(tb, "--flame");
+	contains(file.text, "\"\\u003c/script>\\u003cb>\"");
+	CU_ASSERT_PTR_NULL(strstr(file.text, "</script><b>"));
+	free(file.text);
+}
+
+static uint64_t varint(const unsigned char **at)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0;; shift += 7) {
+		value |= (uint64_t)(**at & 127) << shift;
+		if (!(*(*at)++ & 128))
+			return value;
+	}
+}
+
+/* A sample of profile.proto: its locations, and its first value */
+static uint64_t sample_elapsed(const unsigned char *at, const unsigned char *end, size_t *ret_locations)
+{
+	uint64_t elapsed = 0;
+
+	while (at < end) {
+		uint64_t field = varint(&at), bytes = varint(&at);
+		const unsigned char *stop = at + bytes, *value = at;
+
+		CU_ASSERT_EQUAL(field & 7, 2);
+		if (field >> 3 == 2)
+			elapsed = varint(&value);
+		for (; field >> 3 == 1 && value < stop; (*ret_locations)++)
+			varint(&value);
+		at = stop;
+	}
+	return elapsed;
+}
+
+static void a_file_for_pprof_has_each_stack_with_its_times(void)
+{
+	struct file_case file = file_of(made_of(stacks, NULL, 7), "--pprof");
+	const unsigned char *at = (const unsigned char *)file.text, *end = at + file.size;
+	size_t nr_samples = 0, nr_locations = 0, nr_texts = 0;
+	uint64_t elapsed = 0;
+
+	while (at < end) {
+		uint64_t field = varint(&at), value = varint(&at);
+
+		if (field >> 3 == 2) {
+			elapsed += sample_elapsed(at, at + value, &nr_locations);
+			nr_samples++;
+		}
+		if (field >> 3 == 6)
+			CU_ASSERT_EQUAL(value == 0, nr_texts++ == 0); /* the first text is "" */
+		at += (field & 7) == 2 ? value : 0;
+	}
+	CU_ASSERT_PTR_EQUAL(at, end);
+	CU_ASSERT_EQUAL(elapsed, 9000);
+	CU_ASSERT_EQUAL(nr_samples, 8); /* seven stacks, and a wait */
+	CU_ASSERT_EQUAL(nr_locations, 3 + 4 + 5 + 6 + 3 + 4 + 3 + 2);
+	free(file.text);
+}
+
+/* ---- any trace ---- */
+
+static struct tb *any_trace(uint64_t seed)
+{
+	static const struct mood plausible = {.nr_tids = 12, .switches = 30, .sleeps = 60, .moves = true},
+				 noise = {.noise = 30, .nr_tids = 20, .switches = 40, .sleeps = 50, .programs = true};
+	const struct mood *mood = seed % 2 ? &plausible : &noise;
+	struct tb *tb = with_names(random_story(seed, mood));
+	struct dice dice = {.state = seed, .mood = mood};
+
+	for (int i = 0; i < 300; i++) {
+		struct lists lists = {.nr_kernel = below(&dice, 6),
+				      .nr_user = below(&dice, 4),
+				      .cut = below(&dice, 20) == 0,
+				      .source = (uint16_t)(below(&dice, 2) * below(&dice, 3))};
+
+		for (size_t k = 0; k < lists.nr_kernel; k++)
+			lists.kernel[k] = CODE + 0x100 * below(&dice, NR_NAMES + 1);
+		add_sample(tb, (uint32_t)below(&dice, 2), 1000 + below(&dice, 100000), 1 + (uint32_t)below(&dice, 12),
+			   below(&dice, 3) ? F : NOWHERE, &lists);
+	}
+	return tb;
+}
+
+static long long sum_of(const json_t *list, const char *key)
+{
+	long long sum = 0;
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(list, i, row)
+		sum += number_of(row, key);
+	return sum;
+}
+
+static void contexts_of_any_trace_add_up_to_the_elapsed_time(void)
+{
+	for (uint64_t seed = 1; seed <= 6; seed += (uint64_t)unit_step(5)) {
+		json_t *flat = profile_of(any_trace(seed), "--profile"),
+		       *tree = profile_of(any_trace(seed), "--profile=tree"),
+		       *folded = profile_of(any_trace(seed), "--folded"),
+		       *callers = profile_of(any_trace(seed), "--callers=f"),
+		       *callees = profile_of(any_trace(seed), "--callees=f");
+		long long elapsed = number_of(flat, "elapsed_ns"),
+			  total = number_of(json_object_get(callers, "total"), "elapsed_ns");
+
+		CU_ASSERT_TRUE(elapsed > 0 && total > 0);
+		CU_ASSERT_EQUAL(sum_of(json_object_get(flat, "rows"), "elapsed_ns"), elapsed);
+		CU_ASSERT_EQUAL(sum_of(json_object_get(tree, "nodes"), "elapsed_ns"), elapsed);
+		CU_ASSERT_EQUAL(sum_of(json_object_get(folded, "folded"), "ns"), elapsed);
+		CU_ASSERT_EQUAL(sum_of(json_object_get(callers, "callers"), "elapsed_ns"), total);
+		CU_ASSERT_EQUAL(sum_of(json_object_get(callees, "callees"), "elapsed_ns"), total);
+		CU_ASSERT_EQUAL(ns_of(json_object_get(flat, "rows"), "name", "f", NULL) > total, 0);
+		json_decref(flat);
+		json_decref(tree);
+		json_decref(folded);
+		json_decref(callers);
+		json_decref(callees);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_function_that_calls_itself_counts_once),
+		CASE(callers_add_up_to_the_whole_time_of_a_function),
+		CASE(callees_and_the_function_itself_add_up_to_its_whole_time),
+		CASE(a_function_without_samples_has_no_callers),
+		CASE(the_tree_has_callers_before_what_they_call),
+		CASE(a_stack_that_was_cut_begins_with_what_is_known),
+		CASE(folded_stacks_are_a_line_each),
+		CASE(forms_of_the_profile_exclude_each_other),
+		CASE(a_flame_graph_is_a_page_that_needs_nothing_else),
+		CASE(a_name_cannot_end_the_data_of_the_page),
+		CASE(a_file_for_pprof_has_each_stack_with_its_times),
+		CASE(contexts_of_any_trace_add_up_to_the_elapsed_time),
+		{NULL, NULL},
+	};
+
+	return report_main("report_profile", cases, argc, argv);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile_tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include "error_set.h"
+#include "profile_rows.h"
+
+struct node_slot {
+	uint64_t key; /* parent and row */
+	struct profile_node *node;
+};
+
+static struct profile_node *add_node(struct profile_tree *tree)
+{
+	struct profile_node *node = memory_take(1, sizeof(*node));
+
+	node->number = (uint32_t)tree->nodes.nr;
+	pointers_add(&tree->nodes, node);
+	return node;
+}
+
+struct profile_node *profile_tree_root(struct profile_tree *tree)
+{
+	return tree->nodes.nr ? tree->nodes.at[0] : add_node(tree);
+}
+
+struct profile_node *profile_tree_below(struct profile_tree *tree, struct profile_node *parent, struct profile_row *row)
+{
+	struct node_slot *slot = memory_row(&tree->by_row, sizeof(*slot),
+					    ((uint64_t)parent->number << 32 | row->number) + 1);
+
+	if (slot->node)
+		return slot->node;
+	slot->node = add_node(tree);
+	slot->node->row = row;
+	slot->node->parent = parent;
+	slot->node->next = parent->child;
+	parent->child = slot->node;
+	return slot->node;
+}
+
+/* ---- sums ---- */
+
+static bool has_caller(const struct profile_node *node, const struct profile_row *row)
+{
+	for (node = node->parent; node && node->row != row;)
+		node = node->parent;
+	return node;
+}
+
+static int by_total(const void *left, const void *right, void *data)
+{
+	uint64_t l = profile_elapsed(&(*(struct profile_node *const *)left)->total),
+		 r = profile_elapsed(&(*(struct profile_node *const *)right)->total);
+
+	(void)data;
+	return (l < r) - (l > r);
+}
+
+static void sort_children(struct profile_node *node, struct pointers *list)
+{
+	struct profile_node *child;
+
+	list->nr = 0;
+	for (child = node->child; child; child = child->next)
+		pointers_add(list, child);
+	if (list->nr < 2)
+		return;
+	memory_sort(list->at, list->nr, sizeof(*list->at), by_total, NULL);
+	node->child = list->at[0];
+	for (size_t i = 0; i < list->nr; i++) {
+		child = list->at[i];
+		child->next = i + 1 < list->nr ? list->at[i + 1] : NULL;
+	}
+}
+
+void profile_tree_end(struct profile_tree *tree)
+{
+	struct pointers list = {0};
+
+	for (size_t i = tree->nodes.nr; i-- > 0;) {
+		struct profile_node *node = tree->nodes.at[i];
+
+		profile_time_add(&node->total, &node->self);
+		if (node->parent)
+			profile_time_add(&node->parent->total, &node->total);
+	}
+	for (size_t i = 0; i < tree->nodes.nr; i++) {
+		struct profile_node *node = tree->nodes.at[i];
+
+		sort_children(node, &list);
+		if (node->row && !has_caller(node, node->row))
+			profile_time_add(&node->row->total, &node->total);
+	}
+	pointers_free(&list);
+}
+
+/* ---- the way through the tree ---- */
+
+const struct profile_node *profile_node_next(const struct profile_node *node)
+{
+	if (node->child)
+		return node->child;
+	while (node && !node->next)
+		node = node->parent;
+	return node ? node->next : NULL;
+}
+
+size_t profile_node_depth(const struct profile_node *node)
+{
+	size_t depth = 0;
+
+	for (node = node->parent; node && node->parent; node = node->parent)
+		depth++;
+	return depth;
+}
+
+/* ---- verification ---- */
+
+static int differs(const char *name, const struct profile_time *sum, const struct profile_time *expected,
+		   struct trace_error *ret_error)
+{
+	return error_set(ret_error, -EBADMSG,
+			 "profile: %s has %" PRIu64 " ns and %" PRIu64 " samples, and its parts have %" PRIu64
+			 " ns and %" PRIu64,
+			 name, profile_elapsed(expected), expected->samples, profile_elapsed(sum), sum->samples);
+}
+
+int profile_tree_verify(const struct profile_tree *tree, const struct profile_time *whole,
+			struct trace_error *ret_error)
+{
+	struct profile_time all = {0};
+
+	for (size_t i = 0; i < tree->nodes.nr; i++) {
+		const struct profile_node *node = tree->nodes.at[i], *child;
+		struct profile_time sum = node->self;
+
+		profile_time_add(&all, &node->self);
+		for (child = node->child; child; child = child->next)
+			profile_time_add(&sum, &child->total);
+		if (!profile_time_equals(&sum, &node->total))
+			return differs(node->row ? node->row->name : "the tree", &sum, &node->total, ret_error);
+	}
+	return profile_time_equals(&all, whole) ? 0 : differs("the whole", &all, whole, ret_error);
+}
+
+void profile_tree_free(struct profile_tree *tree)
+{
+	pointers_free_all(&tree->nodes);
+	table_clear(&tree->by_row);
+}

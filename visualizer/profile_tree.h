@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_PROFILE_TREE_H
+#define VISUALIZER_PROFILE_TREE_H
+/*
+ * profile_tree.h - the contexts of a profile: a node is a function with the callers that led to it.
+ * Below the root are programs.
+ */
+#include <trace/error.h>
+#include "checked_memory.h"
+#include "profile_time.h"
+
+struct profile_row;
+
+/**
+ * struct profile_node - @row: what is there; NULL: the root
+ * @parent: NULL for the root. @child, @next: its first child, its next sibling
+ * @self: the time in it. @total: in it and below it; of profile_tree_end()
+ */
+struct profile_node {
+	struct profile_row *row;
+	struct profile_node *parent, *child, *next;
+	struct profile_time self, total;
+	uint32_t number;
+};
+
+/** struct profile_tree - @nodes: owned; callers before what they call */
+struct profile_tree {
+	struct pointers nodes;
+	struct hash_table by_row;
+};
+
+/** profile_tree_root() - it is added if it is missing */
+struct profile_node *profile_tree_root(struct profile_tree *tree);
+/** profile_tree_below() - the child of @parent for @row, which is added if it is missing */
+struct profile_node *profile_tree_below(struct profile_tree *tree, struct profile_node *parent,
+					struct profile_row *row);
+/**
+ * profile_tree_end() - add up the times of the nodes, sort children by time, the longest first, and
+ * give each row its total: a function that calls itself counts once
+ */
+void profile_tree_end(struct profile_tree *tree);
+/** profile_node_next() - the node after @node if children come before siblings; NULL at the end */
+const struct profile_node *profile_node_next(const struct profile_node *node);
+/** profile_node_depth() - the number of its callers, the root not counted */
+size_t profile_node_depth(const struct profile_node *node);
+/**
+ * profile_tree_verify() - do the times of the nodes add up to @whole, and each total to its parts?
+ * Returns 0, or -EBADMSG with the first difference
+ */
+int profile_tree_verify(const struct profile_tree *tree, const struct profile_time *whole,
+			struct trace_error *ret_error);
+void profile_tree_free(struct profile_tree *tree);
+#endif

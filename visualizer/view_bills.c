@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_bills.c - the bills of servers in a view: view_bills.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "complain.h"
+#include "only_client.h"
+#include "view_bills.h"
+
+#define MAX_SHARES   (4u << 20) /* 16 to 32 bytes each */
+#define MAX_REQUESTS (1u << 18) /* 144 bytes each, and 112 for their lanes */
+
+/* row: a process or thread of the bills or of the view. @other: the one of the other analysis */
+struct bills_pair {
+	uint64_t key; /* its address */
+	const void *other;
+};
+
+/*
+ * struct view_bill_pass - @pairs: processes of the bills, and threads of both, after the pass
+ */
+struct view_bill_pass {
+	struct trace_analysis *analysis; /* owned */
+	struct trace_servers *servers;	 /* owned */
+	struct hash_table pairs;
+	bool is_complete;
+};
+
+static int bills_begin(struct view_session *session)
+{
+	const struct trace *trace = session->report.trace;
+	struct view_bill_pass *bills = session->bills = memory_take(1, sizeof(*bills));
+	struct trace_error error = {0};
+
+	bills->analysis = trace_analysis_new(trace, NULL, &error);
+	if (bills->analysis)
+		bills->servers = trace_servers_new(trace, bills->analysis, &error);
+	if (!bills->servers)
+		return complain_of_error(&error);
+	if (trace_servers_keep_shares(bills->servers, MAX_SHARES) < 0 ||
+	    trace_servers_keep_requests(bills->servers, MAX_REQUESTS) < 0)
+		memory_end();
+	return 0;
+}
+
+void view_bills_free(struct view_session *session)
+{
+	struct view_bill_pass *bills = session->bills;
+
+	if (!bills)
+		return;
+	trace_servers_free(bills->servers);
+	trace_analysis_free(bills->analysis);
+	table_clear(&bills->pairs);
+	free(bills);
+	session->bills = NULL;
+}
+
+/* ---- pairs ---- */
+
+static void pair_add(struct view_bill_pass *bills, const void *one, const void *other)
+{
+	struct bills_pair *pair = memory_row(&bills->pairs, sizeof(*pair), (uintptr_t)one);
+
+	pair->other = other;
+}
+
+static bool pair_process(struct view_bill_pass *bills, const struct trace_process *shown,
+			 const struct trace_process *billed)
+{
+	const struct trace_thread *one = trace_next_thread(shown, NULL), *two = trace_next_thread(billed, NULL);
+
+	pair_add(bills, billed, shown);
+	for (; one && two && trace_thread_tid(one) == trace_thread_tid(two);
+	     one = trace_next_thread(shown, one), two = trace_next_thread(billed, two)) {
+		pair_add(bills, one, two);
+		pair_add(bills, two, one);
+	}
+	return !one && !two && trace_process_pid(shown) == trace_process_pid(billed);
+}
+
+/* False: the passes have not read the same; the file has changed in between. */
+static bool pair_all(const struct view_session *session, struct view_bill_pass *bills)
+{
+	const struct trace_analysis *shown = session->report.analysis;
+	size_t nr = trace_nr_processes(shown);
+
+	if (trace_nr_processes(bills->analysis) != nr)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (!pair_process(bills, trace_get_process(shown, i), trace_get_process(bills->analysis, i)))
+			return false;
+	return true;
+}
+
+static const void *other_of(const struct view_bill_pass *bills, const void *one)
+{
+	const struct bills_pair *pair = one ? table_find(&bills->pairs, sizeof(*pair), (uintptr_t)one) : NULL;
+
+	return pair ? pair->other : NULL;
+}
+
+const struct trace_process *view_bills_shown(const struct view_session *session, const struct trace_process *billed)
+{
+	return other_of(session->bills, billed);
+}
+
+const struct trace_thread *view_bills_thread(const struct view_session *session, const struct trace_thread *shown)
+{
+	return other_of(session->bills, shown);
+}
+
+const struct trace_thread *view_bills_shown_thread(const struct view_session *session,
+						   const struct trace_thread *billed)
+{
+	return other_of(session->bills, billed);
+}
+
+/* ---- the pass ---- */
+
+/* The verdict names the client of a server that has no other. */
+static void take_only_clients(struct view_session *session)
+{
+	struct report *report = &session->report, of_bills = {.servers = session->bills->servers};
+	const struct trace_server *server;
+	struct only_client client;
+
+	for (size_t i = 0; (server = trace_get_server(of_bills.servers, i)); i++) {
+		if (!only_client_of(&of_bills, server->process, &client))
+			continue;
+		client.server = view_bills_shown(session, client.server);
+		client.process = view_bills_shown(session, client.process);
+		client.name = memory_copy(client.name, strlen(client.name));
+		session->clients = memory_grow(session->clients, report->nr_only_clients, &session->clients_room,
+					       sizeof(*session->clients));
+		session->clients[report->nr_only_clients++] = client;
+		report->only_clients = session->clients;
+	}
+}
+
+int view_bills_step(struct view_session *session, unsigned int nr, unsigned int of)
+{
+	struct trace_error error = {0};
+	int result;
+
+	if (!session->bills && bills_begin(session))
+		return -1;
+	result = trace_analysis_step(session->bills->analysis, view_session_time(session, nr, of), &error);
+	if (result < 0)
+		return -complain_of_error(&error);
+	if (result > 0 && pair_all(session, session->bills)) {
+		session->bills->is_complete = true;
+		take_only_clients(session);
+	}
+	return result;
+}
+
+struct trace_servers *view_bills(const struct view_session *session)
+{
+	return session->bills && session->bills->is_complete ? session->bills->servers : NULL;
+}
