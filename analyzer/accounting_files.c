@@ -232,14 +232,19 @@ void uses_give(struct trace_analysis *a, struct trace_thread *thread)
 
 void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
-	if (file)
-		acct_use(a, thread, file, USE_READ, bytes);
+	if (!file)
+		return;
+	if (__builtin_expect(a->hooks.has_transfer, 0))
+		hooks_transfer(a, thread, bytes, 0);
+	acct_use(a, thread, file, USE_READ, bytes);
 }
 
 void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	if (!file)
 		return;
+	if (__builtin_expect(a->hooks.has_transfer, 0))
+		hooks_transfer(a, thread, 0, bytes);
 	acct_use(a, thread, file, USE_WROTE, bytes);
 	dirty_note(a, &a->dirty, thread->process_idx, file);
 }

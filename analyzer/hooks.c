@@ -57,6 +57,24 @@ int trace_analysis_on_late_gap(struct trace_analysis *a, trace_late_gap_fn fn, v
 	return hook_add(a, &hook);
 }
 
+int trace_analysis_on_transfer(struct trace_analysis *a, trace_transfer_fn fn, void *data)
+{
+	struct hook hook = {.transfer = fn, .data = data};
+	int error = hook_add(a, &hook);
+
+	if (!error)
+		a->hooks.has_transfer = true;
+	return error;
+}
+
+__attribute__((cold)) void hooks_transfer(struct trace_analysis *a, const struct trace_thread *thread,
+					  uint64_t read_bytes, uint64_t written_bytes)
+{
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].transfer)
+			a->hooks.list[i].transfer(a->hooks.list[i].data, a, thread, read_bytes, written_bytes);
+}
+
 int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data)
 {
 	struct hook hook = {.mode = fn, .data = data};

@@ -2,6 +2,7 @@
 #ifndef ANALYZER_HOOKS_H
 #define ANALYZER_HOOKS_H
 /* hooks.h - the functions that callers have registered for the pass */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <trace/analysis.h>
@@ -28,6 +29,7 @@ struct hook {
 	trace_release_fn release;
 	trace_late_gap_fn damage;
 	mode_fn mode;
+	trace_transfer_fn transfer;
 	uint32_t states; /* states of the intervals that the hook wants, as bits */
 	void *data;
 };
@@ -53,6 +55,7 @@ struct hook_list {
 	 */
 	uint64_t wait_key;
 	uint32_t states;      /* states that any interval hook wants: bit 1 << enum trace_state */
+	bool has_transfer;    /* a hook wants the bytes of files */
 	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
 	soon_fn soon;	      /* NULL: none */
 	void *cpu_time_data;  /* of both */
@@ -72,6 +75,9 @@ int hooks_prepare(struct trace_analysis *a);
 int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data) TRACE_NODISCARD;
 /** hooks_mode() - call them */
 void hooks_mode(struct trace_analysis *a, const struct trace_thread *thread, bool in_syscall);
+/** hooks_transfer() - call those that want the bytes of files */
+void hooks_transfer(struct trace_analysis *a, const struct trace_thread *thread, uint64_t read_bytes,
+		    uint64_t written_bytes);
 /** interval_emit() - call the interval hooks */
 void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);
 /** emit_pieces() - the same for an interval off the CPUs, which gaps divide into pieces */

@@ -203,7 +203,8 @@ static bool has_samples(const struct trace *trace)
 	return trace_string(trace, TRACE_STRING_KERNEL_CODE, 0) != NULL;
 }
 
-#define MAX_SHARES (8u << 20) /* of the verification: 256 MB */
+#define MAX_SHARES   (8u << 20) /* of the verification: 256 MB */
+#define MAX_REQUESTS (1u << 20) /* the same: 144 MB */
 
 /* The other analyses of the whole trace that the chosen reports show. */
 static int analyze_more(struct report *report, struct trace_error *ret_error)
@@ -215,7 +216,9 @@ static int analyze_more(struct report *report, struct trace_error *ret_error)
 
 	if (with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
-	if (report->servers && reports->verify && trace_servers_keep_shares(report->servers, MAX_SHARES) < 0)
+	if (report->servers && reports->verify &&
+	    (trace_servers_keep_shares(report->servers, MAX_SHARES) < 0 ||
+	     trace_servers_keep_requests(report->servers, MAX_REQUESTS) < 0))
 		memory_end();
 	if (with_user && (report->servers || !with_servers))
 		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);

@@ -6,7 +6,9 @@
 #include "verdict.h"
 #include "view_books.h"
 #include "view_clients.h"
+#include "view_counters.h"
 #include "view_path.h"
+#include "view_requests.h"
 #include "view_row.h"
 #include "view_scopes.h"
 #include "view_shares.h"
@@ -208,6 +210,9 @@ static const struct {
 	{"waits", .put = view_waits, .needs_view = true},
 	{"clients", .put = view_clients, .needs_view = true},
 	{"billed", .put = view_billed, .needs_view = true},
+	{"servers", .put = view_servers, .needs_view = true},
+	{"requests", .put = view_requests, .needs_view = true},
+	{"counters", .put = view_counters, .needs_view = true},
 	{"lanes", .put = view_lanes, .needs_view = true},
 	{"scopes", .put = view_scopes, .needs_view = true},
 	{"path", .put = view_path, .needs_view = true},

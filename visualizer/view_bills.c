@@ -6,7 +6,8 @@
 #include "only_client.h"
 #include "view_bills.h"
 
-#define MAX_SHARES (4u << 20) /* 16 to 32 bytes each */
+#define MAX_SHARES   (4u << 20) /* 16 to 32 bytes each */
+#define MAX_REQUESTS (1u << 18) /* 144 bytes each, and 112 for their lanes */
 
 /* row: a process or thread of the bills or of the view. @other: the one of the other analysis */
 struct bills_pair {
@@ -15,7 +16,7 @@ struct bills_pair {
 };
 
 /*
- * struct view_bill_pass - @pairs: processes of the bills, and threads of the view, after the pass
+ * struct view_bill_pass - @pairs: processes of the bills, and threads of both, after the pass
  */
 struct view_bill_pass {
 	struct trace_analysis *analysis; /* owned */
@@ -35,7 +36,8 @@ static int bills_begin(struct view_session *session)
 		bills->servers = trace_servers_new(trace, bills->analysis, &error);
 	if (!bills->servers)
 		return complain_of_error(&error);
-	if (trace_servers_keep_shares(bills->servers, MAX_SHARES) < 0)
+	if (trace_servers_keep_shares(bills->servers, MAX_SHARES) < 0 ||
+	    trace_servers_keep_requests(bills->servers, MAX_REQUESTS) < 0)
 		memory_end();
 	return 0;
 }
@@ -69,8 +71,10 @@ static bool pair_process(struct view_bill_pass *bills, const struct trace_proces
 
 	pair_add(bills, billed, shown);
 	for (; one && two && trace_thread_tid(one) == trace_thread_tid(two);
-	     one = trace_next_thread(shown, one), two = trace_next_thread(billed, two))
+	     one = trace_next_thread(shown, one), two = trace_next_thread(billed, two)) {
 		pair_add(bills, one, two);
+		pair_add(bills, two, one);
+	}
 	return !one && !two && trace_process_pid(shown) == trace_process_pid(billed);
 }
 
@@ -103,6 +107,12 @@ const struct trace_process *view_bills_shown(const struct view_session *session,
 const struct trace_thread *view_bills_thread(const struct view_session *session, const struct trace_thread *shown)
 {
 	return other_of(session->bills, shown);
+}
+
+const struct trace_thread *view_bills_shown_thread(const struct view_session *session,
+						   const struct trace_thread *billed)
+{
+	return other_of(session->bills, billed);
 }
 
 /* ---- the pass ---- */

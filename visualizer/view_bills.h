@@ -23,6 +23,9 @@ struct trace_servers *view_bills(const struct view_session *session);
  * view_bills_shown() - the process of the view that is @billed in the bills; NULL: @billed is NULL
  */
 const struct trace_process *view_bills_shown(const struct view_session *session, const struct trace_process *billed);
+/** view_bills_shown_thread() - the same for a thread */
+const struct trace_thread *view_bills_shown_thread(const struct view_session *session,
+						   const struct trace_thread *billed);
 /** view_bills_thread() - the thread of the bills that is @shown in the view; NULL: none */
 const struct trace_thread *view_bills_thread(const struct view_session *session, const struct trace_thread *shown);
 #endif

@@ -133,6 +133,20 @@ static void put_client(struct json *json, struct view_session *session, uint32_t
 		json_text(json, "address", address);
 }
 
+uint32_t view_client_number(struct view_session *session, const struct trace_process *billed, const char *address)
+{
+	const struct trace_share_client client = {.process = billed, .address = address};
+	const struct view_client_list *list = clients_of(session);
+
+	return list ? number_of(list, &client) : VIEW_MAX_CLIENTS - 1;
+}
+
+void json_client(struct json *json, struct view_session *session, uint32_t number, const struct trace_process *process,
+		 const char *address)
+{
+	put_client(json, session, number, process, address);
+}
+
 /* ---- columns ---- */
 
 /* struct client_columns - @list: of one thread's shares; @at: the column of the last share */
@@ -273,6 +287,8 @@ static void put_share(struct json *json, struct view_session *session, const str
 		put_client(json, session, number_of(clients_of(session), &share->clients[i]),
 			   view_bills_shown(session, share->clients[i].process), share->clients[i].address);
 		json_u64(json, "ns", share->clients[i].ns);
+		json_u64(json, "least_ns", share->exact ? share->clients[i].ns : 0);
+		json_u64(json, "most_ns", share->exact ? share->clients[i].ns : share->to_ns - share->from_ns);
 		json_close(json, "}");
 	}
 	json_close(json, "]");

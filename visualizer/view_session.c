@@ -8,6 +8,8 @@
 #include "report_disks.h"
 #include "view_bills.h"
 #include "view_clients.h"
+#include "view_counters.h"
+#include "view_requests.h"
 #include "view_scopes.h"
 #include "view_session.h"
 
@@ -53,6 +55,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	if (!session->view)
 		return complain_of_error(&error);
 	view_scopes_begin(session);
+	view_counters_begin(session);
 	report->history = trace_view_history(session->view);
 	command_begin(&report->command, trace, report->analysis);
 	set_span(session);
@@ -127,6 +130,8 @@ void view_session_end(struct view_session *session)
 
 	view_clients_free(session);
 	view_scopes_free(session);
+	view_requests_free(session);
+	view_counters_free(session);
 	view_bills_free(session);
 	trace_view_free(session->view);
 	command_end(&report->command);

@@ -48,6 +48,8 @@ struct view_session {
 	struct view_bill_pass *bills;	      /* owned; view_bills.c */
 	struct view_client_list *client_list; /* owned; view_clients.c */
 	struct view_scope_list *scopes;	      /* owned; view_scopes.c */
+	struct view_request_list *requests;   /* owned; view_requests.c */
+	struct view_counter_list *counters;   /* owned; view_counters.c */
 };
 
 /**

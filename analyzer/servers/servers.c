@@ -181,6 +181,15 @@ int trace_servers_keep_shares(struct trace_servers *s, size_t max)
 	return error;
 }
 
+int trace_servers_keep_requests(struct trace_servers *s, size_t max)
+{
+	if (s->started)
+		return -EBUSY;
+	if (!s->kept)
+		s->kept = kept_new(max);
+	return s->kept ? 0 : -ENOMEM;
+}
+
 struct trace_servers *trace_servers_free(struct trace_servers *s)
 {
 	if (!s)
@@ -196,6 +205,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	packets_free(s);
 	results_free(&s->results);
 	shares_free(s->shares);
+	kept_free(s->kept);
 	waits_free(&s->waits);
 	causes_free(&s->causes);
 	endpoints_free(&s->endpoints); /* no request refers to them any more */

@@ -81,7 +81,8 @@ static uint32_t first_of_several(uint64_t next_remainder, uint32_t nr)
 static uint32_t bill_several(struct trace_servers *s, struct servers_process *process, const struct set *set,
 			     const struct cpu_time *time)
 {
-	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at;
+	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at,
+				  at_first;
 	struct cpu_time each, remainder;
 	uint64_t nr_parts;
 	uint32_t only;
@@ -100,7 +101,7 @@ static uint32_t bill_several(struct trace_servers *s, struct servers_process *pr
 	 * The remaining ns go to each origin in turn. If there are more origins than ns, the other
 	 * origins get nothing.
 	 */
-	at = first_of_several(process->next_remainder, nr);
+	at = at_first = first_of_several(process->next_remainder, nr);
 	for (uint64_t i = 0; i < nr_parts; i++, at = at + 1 < nr ? at + 1 : 0) {
 		struct cpu_time part = {.cpu = each.cpu + (i < remainder.cpu),
 					.interrupted = each.interrupted + (i < remainder.interrupted)};
@@ -108,6 +109,8 @@ static uint32_t bill_several(struct trace_servers *s, struct servers_process *pr
 		bill_share(s, process, origins[at], &part, time);
 	}
 	process->next_remainder++;
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_bill_several(s, process, set, origins, nr, at_first, time->cpu);
 	only = nr == 1 ? origins[0] : UINT32_MAX;
 	if (origins != small_array)
 		free(origins);
@@ -117,7 +120,11 @@ static uint32_t bill_several(struct trace_servers *s, struct servers_process *pr
 static inline __attribute__((always_inline)) uint32_t bill_set(struct trace_servers *s, struct servers_process *process,
 							       const struct set *set, const struct cpu_time *time)
 {
-	return set->nr == 1 ? bill_one(s, process, set->items[0]->origin, time) : bill_several(s, process, set, time);
+	if (set->nr > 1)
+		return bill_several(s, process, set, time);
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_bill_one(s, process, set->items[0], time->cpu);
+	return bill_one(s, process, set->items[0]->origin, time);
 }
 
 /* Returns the time from the last bill of @thread until @until, which is billed by the caller. */
@@ -186,6 +193,8 @@ static __attribute__((noinline)) void bill_slice(struct trace_servers *s, struct
 
 	if (origin != UINT32_MAX && thread->named == thread->set) {
 		bill_named(s, thread->process, origin, slice.cpu);
+		if (__builtin_expect(s->kept != NULL, 0) && thread->set->nr == 1)
+			kept_named(s, thread->set->items[0], slice.cpu);
 		proof = SHARE_NAMED;
 	} else if (origin != UINT32_MAX) {
 		proof = proof_add(s, thread, thread->set, origin, slice.cpu);

@@ -147,6 +147,8 @@ static void count_held(struct trace_servers *s, const struct request_window *win
 
 	if (bill)
 		bill->open_held += less(thread->counted, window->held_from);
+	if (__builtin_expect(bill && s->kept, 0))
+		kept_had(s, window->request, less(thread->counted, window->held_from));
 }
 
 /* The thread does not have the request any more. The caller has counted it. */
@@ -205,6 +207,7 @@ static void forget(struct trace_servers *s, struct request_window *window)
 	struct server_request *request = window->request;
 
 	leave(s, window);
+	kept_ends(s, NULL, request, TRACE_REQUEST_UNKNOWN);
 	tally_remove(&window->process->open, window->origin);
 	window->process->open_version++;
 	window->process->crosses = true; /* no thread is known to have it */
@@ -258,6 +261,8 @@ static void window_close(struct trace_servers *s, struct request_window *window)
 	count_held(s, window);
 	if (bill)
 		window_end(process, bill);
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_closes(s, process, window->request);
 	tally_remove(&process->open, window->origin);
 	process->open_version++;
 	window->process = NULL;
@@ -311,6 +316,8 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 		return;
 	early = receiving_ns(thread);
 	window_begin(process, bill, early);
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_begins(s, process, thread, request, early);
 	window->process = process;
 	process->crosses |= !thread;
 	hold(thread, window, early);
@@ -335,6 +342,7 @@ void open_handed(struct trace_servers *s, struct servers_thread *thread, const s
 		if (window->holder)
 			open_count(s, window->holder);
 		let_go(s, window);
+		kept_has(s, thread, request);
 		hold(thread, window, 0);
 		thread->process->crosses = true;
 	}
@@ -412,6 +420,7 @@ static void refute(struct trace_servers *s, struct servers_process *process, uin
 		struct proof_taken *taken = &proofs->items[(nr - 1) % PROOFS];
 		struct bill *bill = taken->origin == origin ? NULL : bill_of(s, process, taken->origin);
 
+		kept_refutes(s, taken);
 		if (!bill)
 			continue;
 		if (!taken->doubter)
@@ -426,6 +435,7 @@ static void refute(struct trace_servers *s, struct servers_process *process, uin
 	for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
 		bill->proven = bill->doubted = (struct proof){0};
 	shares_refuted_all(s->shares, process);
+	kept_refutes_all(s, process);
 	proofs->nr = 0;
 }
 
@@ -441,10 +451,12 @@ static void answered_late(struct trace_servers *s, struct servers_thread *thread
 	count_running(s, process, thread);
 	if (window->closed.ns) {
 		window_reopen(bill, window);
+		kept_reopens(s, process, request, process->counted - window->closed.all);
 		bill->open_held += process->counted - window->closed.all;
 		refute(s, process, window->closed.ns, request->origin);
 	} else {
 		window_begin(process, bill, 0);
+		kept_reopens(s, process, request, 0);
 	}
 	window->process = process;
 	tally_add(&process->open, request->origin);
@@ -494,6 +506,8 @@ static void answered_here(struct trace_servers *s, struct servers_thread *thread
 
 void open_answered(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_ends(s, thread, request, TRACE_REQUEST_ANSWERED);
 	if (request->closing)
 		return;
 	if (request_open_in(request) == thread->process) {
@@ -515,8 +529,9 @@ void open_prove(struct trace_servers *s, struct servers_thread *thread, struct s
 
 	if (proven) {
 		proof_change(proven, &taken->proof, 1);
+		kept_proves(s, taken);
 	} else if (taken) {
-		taken->proof = (struct proof){0};
+		taken->proof = taken->own = (struct proof){0};
 		shares_refuted(s->shares, taken->share_proof);
 	}
 }
@@ -555,8 +570,10 @@ void open_ended(struct trace_servers *s, struct endpoint *endpoint)
 	open_unknown_ends(endpoint);
 	for (struct server_request *request = endpoint->requests, *next; request; request = next) {
 		next = request->next;
-		if (request_open_in(request) && !request->closing)
-			close_elsewhere(s, request); /* may free it */
+		if (!request_open_in(request) || request->closing)
+			continue;
+		kept_ends(s, NULL, request, TRACE_REQUEST_CLOSED);
+		close_elsewhere(s, request); /* may free it */
 	}
 }
 
@@ -588,8 +605,10 @@ void open_executed(struct trace_servers *s, struct servers_thread *thread)
 
 	for (struct request_window *window = process->open_requests[1].first, *next; window; window = next) {
 		next = window->next;
-		if (window->request->endpoint->kind == ENDPOINT_PIPE)
-			close_elsewhere(s, window->request); /* may free it */
+		if (window->request->endpoint->kind != ENDPOINT_PIPE)
+			continue;
+		kept_ends(s, NULL, window->request, TRACE_REQUEST_REPLACED);
+		close_elsewhere(s, window->request); /* may free it */
 	}
 	thread->held.unsure -= thread->unsure_until_exec;
 	thread->unsure_until_exec = 0;

@@ -60,6 +60,8 @@ struct servers_process {
 	uint64_t numbers_unknown_until_ns;
 	struct naming *namings; /* the numbers of its requests */
 
+	uint32_t kept_refuted; /* servers_kept.c: of the requests until this number, nothing is proven */
+
 	/* servers_signal.c */
 	struct set *pending;			/* requests announced to it by a wakeup, and not answered */
 	struct servers_process *next_announced; /* in that list */

@@ -54,6 +54,15 @@ static struct pending_of *pending_of(struct pending_proof *pending, const struct
 	return found;
 }
 
+/*
+ * True if the thread has no request in hand but @request, also none of the same client. In the call
+ * that answers it, @request is one of those that are answered.
+ */
+static bool is_own(const struct servers_thread *thread, const struct server_request *request)
+{
+	return thread->held.nr + thread->trailing.nr == 1 && request->window && request->window->holder == thread;
+}
+
 uint32_t proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
 		   uint64_t ns)
 {
@@ -79,6 +88,10 @@ uint32_t proof_add(struct trace_servers *s, struct servers_thread *thread, const
 	pending->proof.apart += ns;
 	if (alone)
 		pending->proof.alone += ns;
+	if (__builtin_expect(s->kept != NULL, 0) && set->nr == 1 && is_own(thread, request)) {
+		pending->own.apart += ns;
+		pending->own.alone += alone && thread->process->open.nr == 1 ? ns : 0;
+	}
 	return pending->share_proof << 1 | alone;
 }
 
@@ -146,7 +159,9 @@ struct proof_taken *proof_take(struct trace_servers *s, const struct servers_thr
 				      .origin = request->origin,
 				      .share_proof = pending.share_proof,
 				      .doubter = doubter,
-				      .proof = pending.proof};
+				      .proof = pending.proof,
+				      .own = pending.own,
+				      .kept = request->kept};
 	shares_proven(s->shares, taken->share_proof, doubter);
 	return taken;
 }

@@ -52,8 +52,8 @@ struct pending_proof {
 	struct pending_of {
 		const struct servers_thread *worker;
 		uint64_t since_ns;
-		struct proof proof;
-		uint32_t share_proof; /* servers_share.h */
+		struct proof proof, own; /* @own: certainly for this request, and no other one of its client */
+		uint32_t share_proof;	 /* servers_share.h */
 	} of[PROOF_WORKERS];
 };
 
@@ -69,7 +69,8 @@ struct proof_taken {
 	 * server: server_request.unsure. NULL: it had none.
 	 */
 	const struct servers_process *doubter;
-	struct proof proof;
+	struct proof proof, own;
+	uint32_t kept; /* the request: servers_kept.h */
 };
 
 /* The latest proofs of a process: a later event may refute them. */

@@ -43,10 +43,14 @@
 
 /* ---- requests come in ---- */
 
-static void count_request(struct trace_servers *s, struct servers_process *process, struct server_request *request)
+static inline __attribute__((always_inline)) void count_request(struct trace_servers *s,
+								struct servers_process *process,
+								struct server_request *request)
 {
 	struct bill *bill = request->counted ? NULL : bill_of(s, process, request->origin);
 
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_counted(s, process, request);
 	request->counted = true;
 	if (bill)
 		bill->requests++;
@@ -124,6 +128,8 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 		request = request_new(s, endpoint, origin, sender, parent, from_ino);
 	if (!request)
 		return NULL;
+	if (__builtin_expect(s->kept && !request->kept, 0))
+		kept_made(s, thread->process, request);
 	if (!is_queue(endpoint)) {
 		if (endpoint->open && endpoint->open->nr >= MAX_OPEN)
 			set_remove(&s->sets, &endpoint->open, endpoint->open->items[0]);
@@ -421,6 +427,7 @@ static struct server_request *correct_order(struct trace_servers *s, struct serv
 	bill = bill_of(s, thread->process, mistaken->origin);
 	if (bill)
 		bill->requests -= mistaken->counted;
+	kept_mistaken(s, mistaken);
 	pair_sent(s, received.sender, thread->process, endpoint);
 	open_all(s, thread, endpoint, received.sender, received.set, received.from_ino, true);
 	set_unref(received.set);

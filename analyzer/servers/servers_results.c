@@ -230,6 +230,13 @@ int trace_server_shares(struct trace_servers *s, const struct trace_thread *thre
 	return s->failed ? -ENOMEM : share_list(s, thread, from_ns, to_ns, fn, data);
 }
 
+int trace_server_requests(struct trace_servers *s, const struct trace_process *process, trace_server_request_fn fn,
+			  void *data)
+{
+	finish(s);
+	return s->failed ? -ENOMEM : kept_list(s, process, fn, data);
+}
+
 /* Are all events of all threads in the trace? A gap may prove later that a thread had no CPU. */
 static bool is_complete(const struct trace_servers *s)
 {
@@ -287,6 +294,8 @@ int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 		error = server_verify(s, &s->results.servers[i], ret_error);
 	for (size_t i = 0; i < s->results.nr_servers && !error && s->shares && is_complete(s); i++)
 		error = share_list_verify(s, &s->results.servers[i], ret_error);
+	for (size_t i = 0; i < s->results.nr_servers && !error && s->kept; i++)
+		error = kept_verify(s, &s->results.servers[i], is_complete(s), ret_error);
 	for (size_t i = 0; i < s->waits.nr_results && !error; i++)
 		error = wait_verify(&s->waits.results[i], ret_error);
 	if (!error)

@@ -70,6 +70,7 @@ struct server_request {
 	uint64_t peer_ino;		     /* datagrams: the socket that sent it */
 	struct servers_thread *ring_user;    /* the thread with the ring that announced it last */
 	uint32_t ring_position;		     /* the position of that result in the ring; 0: not known */
+	uint32_t kept;			     /* its number in servers_kept.items; 0: it is not kept */
 	uint16_t depth;
 	bool replied : 1;
 	bool counted : 1;	       /* in bill.requests; false: the connection was accepted, but no data came yet */

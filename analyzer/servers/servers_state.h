@@ -23,6 +23,7 @@
  *   servers_process.c    processes
  *   servers_thread.c     threads
  *   servers_share.c      where in time the billed CPU time is, if that is kept
+ *   servers_kept.c       each request with its times and its part of the bill, if that is kept
  *   servers_proof.c      which CPU time was certainly spent on one client
  *   servers_channel.c    channels: what was sent, and not received yet
  *   servers_endpoint.c   endpoints, and which end is the server's
@@ -49,6 +50,7 @@
  *   servers_sched.c      events of the scheduler
  *   servers_start.c      what was open at the start
  *   servers_share_list.c shares by client
+ *   servers_kept_list.c  the requests that are kept
  *   servers_results.c    bills by client, and the verification of the sums
  *   servers.c            the analysis as a whole
  *
@@ -66,6 +68,7 @@
 #include "servers_endpoint.h"
 #include "servers_explicit.h"
 #include "servers_gaps.h"
+#include "servers_kept.h"
 #include "servers_log.h"
 #include "servers_open.h"
 #include "servers_origin.h"
@@ -115,6 +118,7 @@ struct trace_servers {
 	struct servers_gaps gaps;
 	struct servers_results results;
 	struct servers_shares *shares; /* owned; NULL: not asked for */
+	struct servers_kept *kept;     /* owned; NULL: not asked for */
 };
 
 /**

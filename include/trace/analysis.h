@@ -353,6 +353,14 @@ bool trace_thread_file_id(const struct trace_analysis *analysis, const struct tr
  * have come. The kernel reuses inode numbers: later events with @id.ino are about another one.
  */
 typedef void (*trace_release_fn)(void *data, const struct trace_file_id *id);
+/**
+ * trace_transfer_fn - a call of @thread read @read_bytes and wrote @written_bytes; one of them is 0
+ * The sums are read_bytes and written_bytes of the files in the accounting.
+ */
+typedef void (*trace_transfer_fn)(void *data, struct trace_analysis *analysis, const struct trace_thread *thread,
+				  uint64_t read_bytes, uint64_t written_bytes);
+/* as trace_analysis_on_event() */
+int trace_analysis_on_transfer(struct trace_analysis *analysis, trace_transfer_fn fn, void *data) TRACE_NODISCARD;
 /* as trace_analysis_on_event() */
 int trace_analysis_on_release(struct trace_analysis *analysis, trace_release_fn fn, void *data) TRACE_NODISCARD;
 /**

@@ -154,6 +154,57 @@ int trace_server_shares(struct trace_servers *servers, const struct trace_thread
 			uint64_t to_ns, trace_server_share_fn fn, void *data) TRACE_NODISCARD;
 
 /**
+ * trace_servers_keep_requests() - also keep each request; before the pass
+ * @max: requests that may be kept, of 144 bytes each
+ * Returns 0, -EBUSY (the pass began) or -ENOMEM.
+ */
+int trace_servers_keep_requests(struct trace_servers *servers, size_t max) TRACE_NODISCARD;
+
+/** enum trace_request_end - what ended a request */
+enum trace_request_end {
+	TRACE_REQUEST_OPEN = 0,	    /* nothing: it was open when the trace ended */
+	TRACE_REQUEST_ANSWERED = 1, /* the first data of its answer was sent */
+	TRACE_REQUEST_CLOSED = 2,   /* the server closed the connection */
+	TRACE_REQUEST_REPLACED = 3, /* the server's process replaced the program that had read it from a pipe */
+	TRACE_REQUEST_UNKNOWN = 4,  /* events are missing, or too many are open: from then on it is not known */
+};
+
+/**
+ * struct trace_server_request - a request that a server has read
+ * @process, @address: the client, as in struct trace_server_client
+ * @thread: the first thread that had it; NULL: not known. @answerer: the one that answered; or NULL
+ * @from_ns, @to_ns: from its first byte read until @end
+ * @cpu_ns: the part of the client's bill that is for this request. Requests of one client that are
+ *     open at the same time share it evenly where nothing tells them apart
+ * @least_ns, @most_ns: what was really spent on it is certainly in between
+ */
+struct trace_server_request {
+	const struct trace_process *server;
+	const struct trace_process *process;
+	const char *address;
+	const struct trace_thread *thread;
+	const struct trace_thread *answerer;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	enum trace_request_end end;
+	uint64_t cpu_ns;
+	uint64_t least_ns;
+	uint64_t most_ns;
+};
+/** trace_server_request_fn - returns false to end the list; @request is borrowed for the call */
+typedef bool (*trace_server_request_fn)(void *data, const struct trace_server_request *request);
+/**
+ * trace_server_requests() - after the pass: the requests that the server @process has read, in the
+ * order of their begin
+ * They are as many for each client as trace_server_client.requests. Their bills add up to at most
+ * that of the client: the rest of it was spent on connections without data, and on requests that
+ * another process had read.
+ * Returns 0; -EINVAL (not kept), -E2BIG (more than max) or -ENOMEM.
+ */
+int trace_server_requests(struct trace_servers *servers, const struct trace_process *process,
+			  trace_server_request_fn fn, void *data) TRACE_NODISCARD;
+
+/**
  * struct trace_server_wait - what servers did while a client slept until their answer
  * It covers all sleeps, of all threads of a client process, that ended with an answer of this
  * server: wait = for_client + for_others + server_waited + server_wait_cpu + rest, exactly. The
@@ -215,7 +266,8 @@ const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, s
  * exact + shared + background = the CPU time of each server in the accounting, to the nanosecond,
  * and the same for its clients' rows; least <= CPU time <= most for each of these. The pieces of
  * each client's wait add up to the wait, and the receivers' rows to the time of the softirq. If
- * shares are kept and no event is missing, they add up to the bills.
+ * shares are kept and no event is missing, they add up to the bills. Requests that are
+ * kept are as many as in the bills, and within them.
  * Returns 0; -EBADMSG with the first violation in
  * @ret_error; -ENOMEM.
  */

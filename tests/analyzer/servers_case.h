@@ -62,6 +62,7 @@ static inline void run_of(struct case_of_servers *k, struct trace *trace)
 	k->servers = trace_servers_new(k->c.trace, k->c.analysis, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(k->servers);
 	CU_ASSERT_EQUAL(trace_servers_keep_shares(k->servers, 1u << 20), 0);
+	CU_ASSERT_EQUAL(trace_servers_keep_requests(k->servers, 1u << 20), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(k->c.analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(k->c.analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_servers_verify(k->servers, &error), 0);

@@ -744,12 +744,51 @@ static struct trace_server_client bill_by(const struct model *m, uint32_t proces
 	return bill(&m->k, tid_of(process), CLIENT + client);
 }
 
+/* struct request_bounds - the requests of a client at a process together */
+struct request_bounds {
+	const struct trace_process *client;
+	uint64_t nr, least_ns, most_ns;
+};
+
+static bool add_bounds(void *data, const struct trace_server_request *request)
+{
+	struct request_bounds *bounds = data;
+
+	if (request->process != bounds->client)
+		return true;
+	bounds->nr++;
+	bounds->least_ns += request->least_ns;
+	bounds->most_ns += request->most_ns;
+	return true;
+}
+
+/* Each request of the client is within its bounds, so all of them are. */
+static bool are_requests_wrong(const struct model *m, uint32_t process, const struct trace_server_client *row,
+			       uint64_t truth)
+{
+	const struct trace_server *server = server_of(&m->k, tid_of(process));
+	struct request_bounds bounds = {.client = row->process};
+
+	if (!server || !row->process)
+		return false;
+	CU_ASSERT_EQUAL(trace_server_requests(m->k.servers, server->process, add_bounds, &bounds), 0);
+	if (bounds.nr == row->requests && bounds.least_ns <= truth + allowed(truth) &&
+	    (bounds.most_ns + allowed(truth) >= truth || !bounds.nr))
+		return false;
+	fprintf(stderr, "\n    process %u, client %u: truth %llu, %llu requests from %llu to %llu", process,
+		row->pid - CLIENT, (unsigned long long)truth, (unsigned long long)bounds.nr,
+		(unsigned long long)bounds.least_ns, (unsigned long long)bounds.most_ns);
+	return true;
+}
+
 static bool is_wrong(const struct model *m, uint32_t process, uint32_t client)
 {
 	struct trace_server_client row = bill_by(m, process, client);
 	uint64_t truth = m->truth[process][client], slack = allowed(truth);
 	bool is_exact = !row.shared_ns && row.most_ns == row.cpu_ns;
 
+	if (are_requests_wrong(m, process, &row, truth))
+		return true;
 	if (row.least_ns <= truth + slack && row.most_ns + slack >= truth && row.exact_ns <= truth + slack &&
 	    (!is_exact || row.cpu_ns + slack >= truth))
 		return false;

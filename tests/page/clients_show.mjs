@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { MODULES, endServers, openPage, placeOf, startBrowser, startServer } from "./browser.mjs";
 import { pageModule } from "./modules.mjs";
 
-const { CLIENT, CLIENT_CLASSES, NO_CLIENT, pixelOf } = await pageModule("classes");
+const { CLIENT, CLIENT_CLASSES, NO_CLIENT, THEMES, pixelOf } = await pageModule("classes");
 let browser, server, page;
 
 before(async () => {
@@ -79,6 +79,90 @@ test("a place of a server says for whom it works", async () => {
 	await page.mouse.move(place.x, place.y);
 	await page.ready();
 	assert.match(await page.text("#hover"), /For A client 10 \(exact\)/);
+});
+
+/** The lanes of requests that are shown: [{lane, x, y}], the place of @t in pixels of the canvas. */
+function lanesAt(pid, t) {
+	return page.evaluate(
+		([wanted, ns]) => {
+			const { view } = globalThis.traceView,
+				owner = [...view.rows.values()].find(row => row.kind === "process" && row.pid === wanted).id;
+
+			return view.shown.flatMap(({ requests }, index) =>
+				requests?.row === owner
+					? [
+							{
+								lane: requests.lane,
+								x: view.labelWidth + ((ns - view.from) * view.width) / (view.to - view.from),
+								y: 38 + index * 20 - view.scroll + 16
+							}
+						]
+					: []
+			);
+		},
+		[pid, t]
+	);
+}
+
+test("each pixel of a lane of requests is what the engine answers", async () => {
+	const { requests } = await (await page.request.get(`${server.url}ask/requests`)).json(),
+		ground = pixelOf(THEMES.light.background);
+
+	await page.mouse.move(1, 1); // no line at the pointer, and nothing is pale
+	await page.evaluate(() => {
+		globalThis.traceView.view.range = null;
+		globalThis.traceView.view.emit("range", "paint");
+	});
+	await page.ready();
+	for (const pid of [30, 40])
+		for (const { lane, y } of await lanesAt(pid, 0)) {
+			const found = await page.evaluate(top => {
+				const { view, timeline } = globalThis.traceView,
+					{ ratio, picture } = timeline;
+				const { data } = timeline.context.getImageData(Math.round(view.labelWidth * ratio), Math.round(top * ratio), picture.columns, 1);
+
+				return [...new Uint32Array(data.buffer)];
+			}, y - 14); // its first pixels: texts are below
+			const mine = requests.filter(request => request.server.pid === pid && request.lane === lane),
+				scale = found.length / 8000;
+			const wanted = found.map((_, x) => {
+				const at = mine.find(({ from, to }) => Math.round(from * scale) <= x && Math.round(to * scale) - 1 > x);
+
+				return at ? pixelOf(CLIENT_CLASSES[CLIENT + 2 * at.client].light) : ground;
+			});
+
+			assert.ok(mine.length > 0);
+			assert.deepStrictEqual(found, wanted, `${pid} ${lane}`);
+		}
+});
+
+test("the box at a request has its bill, and a click measures it and goes to a wait", async () => {
+	const [{ x, y }] = await lanesAt(30, 500),
+		box = await page.locator("#canvas").boundingBox();
+
+	await page.mouse.move(box.x + x, box.y + y);
+	await page.ready();
+	assert.match(await page.text("#hover"), /A client 10.*request, 700 ns, answered.*920 ns of CPU, at least 710 ns, at most 920 ns.*Read by server 30/s);
+	await page.mouse.click(box.x + x, box.y + y);
+	await page.ready();
+	assert.deepStrictEqual(await page.view("view.range"), { from: 305, to: 1005 });
+	assert.match(await page.text("#announcement"), /did not wait meanwhile/);
+	assert.match(await page.text("#selection"), /server 30 ran/);
+	const [late] = await lanesAt(30, 4500);
+
+	await page.mouse.click(box.x + late.x, box.y + late.y);
+	await page.ready();
+	assert.deepStrictEqual(await page.view("view.range"), { from: 4005, to: 5005 });
+	assert.match(await page.text("#selection"), /server 30 waited 590 ns for/);
+	assert.deepStrictEqual(await page.view("[view.span.from, view.span.to]"), [4110, 4700]);
+	await page.press("Escape", "Escape", "Escape", "f");
+	await page.click("#tab-requests");
+	await page.ready();
+	assert.match((await page.text("#tables")).replace(/\s+/g, " "), /305 ns 700 ns A client 10 920 ns 710 ns 920 ns server 30 server 30 answered/);
+	await page.press("g");
+	assert.equal((await lanesAt(30, 0)).length, 0);
+	await page.press("g");
+	assert.equal((await lanesAt(30, 0)).length, 2);
 });
 
 test("a link opens servers by client", async () => {

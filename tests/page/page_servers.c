@@ -4,7 +4,8 @@
  * the tests of the view by client
  *
  * 	client (10), client (20)   ask server (30); one request of 10 goes on to server (40)
- * 	server (30)                works for 10 from 0.3 to 1.01 us, for both from 2 to 2.5 us
+ * 	server (30)                works for 10 from 0.3 to 1.01 us, for both from 2 to 2.5 us, and
+ * 	                           sleeps for 10 from 4.11 to 4.7 us
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -36,6 +37,21 @@ static void two_together(struct case_of_servers *k)
 	polls(k, 2, 3500);
 }
 
+/* The server sleeps while it has the request. */
+static void one_waits(struct case_of_servers *k)
+{
+	struct tb *tb = k->c.tb;
+
+	sends(k, &one, 4900);
+	receives(k, &one_server, 5000);
+	tb_sys_enter(tb, 2, 5100, SYS_nanosleep, 0, 0, 0);
+	tb_switch(tb, 2, 5110, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 2, 5700, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 2, 5710, 0);
+	sends(k, &one_server, 6000);
+	polls(k, 2, 6100);
+}
+
 int main(int argc, char **argv)
 {
 	struct case_of_servers k = begin();
@@ -52,6 +68,7 @@ int main(int argc, char **argv)
 	polls(&k, 3, 1140);
 	one_alone(&k);
 	two_together(&k);
+	one_waits(&k);
 	finish(&k);
 	tb_write(k.c.tb, fd, true);
 	case_free(&k.c);

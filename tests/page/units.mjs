@@ -464,7 +464,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		pinned: ["4"],
 		filter: "a&b=<c>#",
 		all: true,
-		byClient: true
+		byClient: true,
+		counters: ["bytes read", "shop:a&b.c=d"]
 	};
 
 	assert.deepStrictEqual(readPlace(writePlace(place)), place);
@@ -478,7 +479,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		pinned: [],
 		filter: "",
 		all: false,
-		byClient: false
+		byClient: false,
+		counters: []
 	});
 });
 

@@ -16,12 +16,14 @@ function clientText({ process, address }) {
 	return process ? processText(process) : clean(address) || "another host";
 }
 
-/** "For A curl 4364 (exact)", "Shared by A curl 4364 and B curl 4406: ..." */
+/** "For A curl 4364 (exact).", "1.20 ms shared by A curl 4364, B curl 4406: for each at least 0, at most 1.20 ms." */
 export function billedText({ from, to, exact, clients }) {
 	const names = clients.map(client => `${clientLetter(client.client)} ${clientText(client)}`);
 
-	if (names.length === 1) return `For ${names[0]} (${exact ? "exact" : "shared, it may be less"}).`;
-	return `${durationText(to - from)} shared by ${names.slice(0, 4).join(", ")}${names.length > 4 ? " and others" : ""}.`;
+	const bounds = `at least ${durationText(clients[0].least_ns)}, at most ${durationText(clients[0].most_ns)}`;
+
+	if (names.length === 1) return `For ${names[0]} (${exact ? "exact" : `shared: ${bounds}`}).`;
+	return `${durationText(to - from)} shared by ${names.slice(0, 4).join(", ")}${names.length > 4 ? " and others" : ""}: for each ${bounds}.`;
 }
 
 function showLegend({ view, goTo: go }, box) {
@@ -149,7 +151,9 @@ async function intervals(walk, span, row) {
 					text: part =>
 						part.clients.map(client => `${clientLetter(client.client)} ${clientText(client)}`).join(", ")
 				},
-				{ title: "Proof", text: part => (part.exact ? "exact" : "shared") }
+				{ title: "Proof", text: part => (part.exact ? "exact" : "shared") },
+				time("Least", part => part.clients[0].least_ns),
+				time("Most", part => part.clients[0].most_ns)
 			],
 			billed
 		),

@@ -3,9 +3,11 @@
 
 import { ask, newest, question } from "./ask.js";
 import { billedText } from "./clients.js";
+import { counterLines } from "./counters.js";
 import { byId, el, nameElement } from "./dom.js";
 import { laneLines } from "./lanes.js";
 import { isAbsent, sharesAt } from "./picture.js";
+import { requestLines } from "./requests.js";
 import { swatch } from "./swatch.js";
 import { durationText, percentText, pointText, wallText } from "./time.js";
 import { rowText } from "./walk.js";
@@ -108,7 +110,16 @@ export function makeHover(view, picture) {
 			put(box, view, hover);
 			return;
 		}
-		const lines = node?.lane && hover.t !== null ? laneLines(view, node.lane, hover.t) : [];
+		const lines =
+			hover === null || hover.t === null
+				? []
+				: node?.lane
+					? laneLines(view, node.lane, hover.t)
+					: node?.requests
+						? requestLines(view, node.requests, hover.t)
+						: node?.counter
+							? counterLines(view, node.counter, hover.t)
+							: [];
 
 		if (lines.length) {
 			box.replaceChildren(...lines);

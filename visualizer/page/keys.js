@@ -47,7 +47,8 @@ function makeTable(walk, actions) {
 		[["/"], "Search for processes, threads and files", () => byId("search").focus()],
 		[["r"], "Show only rows with a text in their name", () => byId("filter").focus()],
 		[["e"], "Show or hide the rows that do not exist in the visible span", () => toggleAbsent(view)],
-		[["g"], "Show or hide the scopes and requests of programs below their threads", actions.toggleLanes],
+		[["g"], "Show or hide scopes below their threads, and requests of servers below their processes", actions.toggleLanes],
+		[["v"], "Show or hide numbers over time: threads that wait for a CPU, bytes, fields of programs", actions.toggleCounters],
 		[["b"], "Show servers in the colours of their clients, or as before", actions.toggleClients],
 		[["t"], "Show or hide the tables", actions.togglePanel],
 		[["u"], "Read the trace again, when its file has changed", actions.readAgain],
@@ -109,7 +110,7 @@ function helpTable(table) {
 	);
 }
 
-/** Listens to keys. @actions: {toggleLanes, toggleClients, togglePanel, readAgain, toggleTheme, help} */
+/** Listens to keys. @actions: {toggleLanes, toggleCounters, toggleClients, togglePanel, readAgain, toggleTheme, help} */
 export function listenToKeys(walk, actions) {
 	const table = makeTable(walk, actions),
 		byKey = new Map(table.flatMap(([keys, , action]) => keys.map(key => [key, action])));

@@ -12,7 +12,7 @@ import { clean } from "./words.js";
 const MOST_SCOPES = 3000,
 	MOST_LISTED = 200;
 const NONE =
-	"No program of this trace has scopes or requests of its own, or the view is from an index: --no-index reads the trace.";
+	"No program of this trace has scopes or requests, or the view is from an index: --no-index reads the trace.";
 const known = new Map(); // by row: {key, scopes, least}
 let asking = null;
 
@@ -81,22 +81,33 @@ export function completeLanes(view) {
 	asking();
 }
 
+function hasLanes(view) {
+	return view.lanes.size > 0 || view.servers.size > 0;
+}
+
 function showSwitch(view) {
-	byId("lanes").hidden = view.lanes.size === 0;
+	byId("lanes").hidden = !hasLanes(view);
 	byId("lanes").setAttribute("aria-pressed", lanesAreShown(view));
 }
 
-/** Asks which threads have lanes, when the trace is read. */
+/** Asks which threads have lanes when the trace is read, and which servers when the bills are known. */
 export function followLanes(view) {
+	let loaded = "";
 	const load = async () => {
-		if (!view.about.complete || view.lanes.size) return;
+		const state = !view.about.complete ? "" : view.about.billing ? "states" : "bills";
+
+		if (state === loaded) return;
+		loaded = state;
 		view.busy(1);
 		try {
-			const { lanes } = await ask("lanes");
+			const { lanes } = await ask("lanes"),
+				{ servers, cut } = await ask("servers");
 
 			view.lanes = new Map(lanes.map(lane => [lane.row, lane]));
+			view.hasTooManyRequests = cut;
+			view.servers = new Map(servers.map(server => [server.process.row, server]));
 			showSwitch(view);
-			if (lanes.length) updateRows(view);
+			if (hasLanes(view)) updateRows(view);
 		} catch {
 			// the picture is complete without them
 		} finally {
@@ -109,7 +120,7 @@ export function followLanes(view) {
 }
 
 export function toggleLanes(view) {
-	if (view.lanes.size === 0) {
+	if (!hasLanes(view)) {
 		announce(NONE);
 		return;
 	}

@@ -3,6 +3,7 @@
 
 import { ask, question } from "./ask.js";
 import { followClients, toggleClients } from "./clients.js";
+import { completeCounters, toggleCounters } from "./counters.js";
 import { completeBoxes, makeBoxes } from "./boxes.js";
 import { byId } from "./dom.js";
 import { readAgain, showFile } from "./file.js";
@@ -13,6 +14,7 @@ import { makePanel } from "./panel.js";
 import { agePicture, completePicture, isAbsent, makePicture, sharesAt } from "./picture.js";
 import { readPlace, writePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
+import { completeRequests } from "./requests.js";
 import { makeTree } from "./rows.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
@@ -107,6 +109,8 @@ function keepPlace(walk) {
 		view.filter = place.filter;
 		view.all = place.all;
 		view.byClient = place.byClient;
+		view.counters = place.counters;
+		byId("counters").setAttribute("aria-pressed", view.counters.length > 0);
 		view.range = place.range && place.range.from < view.duration ? place.range : null;
 		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
 		updateRows(view);
@@ -127,7 +131,8 @@ function keepPlace(walk) {
 			pinned: view.pinned,
 			filter: view.filter,
 			all: view.all,
-			byClient: view.byClient
+			byClient: view.byClient,
+			counters: view.counters
 		});
 		if (written === "#") written = location.pathname + location.search;
 		history.replaceState(null, "", written);
@@ -140,7 +145,7 @@ function keepPlace(walk) {
 	window.addEventListener("hashchange", () => location.hash !== written && read());
 	view.isFresh = location.hash.length <= 1;
 	if (!view.isFresh) read();
-	for (const name of ["span", "rows", "selection", "range", "clients"]) view.on(name, soon);
+	for (const name of ["span", "rows", "selection", "range", "clients", "counters"]) view.on(name, soon);
 }
 
 /** Asks what has become of the file. The server ends when no page has asked for some minutes. */
@@ -212,6 +217,8 @@ function makeParts(view) {
 	const complete = () => {
 		completePicture(picture, () => completeBoxes(boxes));
 		completeLanes(view);
+		completeRequests(view);
+		completeCounters(view, picture);
 	};
 	const resize = () => {
 		resizeTimeline(timeline);
@@ -233,6 +240,7 @@ function listenToButtons(walk, toggleTheme) {
 		toggleTheme,
 		toggleLanes: () => toggleLanes(view),
 		toggleClients: () => toggleClients(view),
+		toggleCounters: () => toggleCounters(view).catch(error => fail(error.message)),
 		readAgain: again,
 		help: () => help.showModal(),
 		togglePanel: () => {
@@ -245,6 +253,7 @@ function listenToButtons(walk, toggleTheme) {
 	byId("fit").addEventListener("click", () => showSpan(view, view.least, view.most));
 	byId("path").addEventListener("click", () => togglePath(walk));
 	byId("lanes").addEventListener("click", actions.toggleLanes);
+	byId("counters").addEventListener("click", actions.toggleCounters);
 	byId("by-client").addEventListener("click", actions.toggleClients);
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);

@@ -2,6 +2,7 @@
 // pointer.js - mouse, wheel and touch on the canvas.
 
 import { measureScope } from "./lanes.js";
+import { clickRequest } from "./requests.js";
 import { AXIS_HEIGHT, pan, scrollRows, showSpan, timeAt, toggleNode, visibleRows, zoom } from "./view.js";
 import { selectRow, selectSpan, zoomToSelection } from "./walk.js";
 
@@ -43,6 +44,7 @@ function click(walk, { x, y }) {
 	if (x < view.labelWidth && node.kids.length && (x < 30 + node.depth * 14 || node.id === null))
 		toggleNode(view, node);
 	else if (node.lane) measureScope(view, node.lane, timeAt(view, x));
+	else if (node.requests) clickRequest(walk, node.requests, timeAt(view, x));
 	else if (x < view.labelWidth || node.leaf === null) {
 		if (node.id !== null) selectRow(walk, node.leaf ?? node.id);
 	} else selectSpan(walk, node.leaf, timeAt(view, x));

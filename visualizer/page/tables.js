@@ -6,7 +6,9 @@ import { ABSENT, IDLE, ON_CPU, REST, SYSCALL, TRAP, UNKNOWN, USER, WAIT_CPU } fr
 import { el, linkButton, nameElement } from "./dom.js";
 import { BOOKS } from "./books.js";
 import { clientsTable } from "./clients.js";
+import { countersTable } from "./counters.js";
 import { lanesTable } from "./lanes.js";
+import { requestsTable } from "./requests.js";
 import { interest, stackedBar } from "./swatch.js";
 import { wantedRows } from "./rows.js";
 import { makeTable, time, count } from "./table.js";
@@ -177,7 +179,9 @@ export const TABLES = [
 	{ id: "waits", title: "Waits", hasRow: true, load: waitsTable },
 	...BOOKS,
 	{ id: "lanes", title: "Scopes of the row", followsRow: true, load: lanesTable },
+	{ id: "requests", title: "Requests", followsRow: true, load: requestsTable },
 	{ id: "clients", title: "For clients", hasRow: true, load: clientsTable },
+	{ id: "counters", title: "Numbers", load: countersTable },
 	{ id: "events", title: "Events", load: eventsTable }
 ];
 

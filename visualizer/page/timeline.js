@@ -2,10 +2,12 @@
 // timeline.js - draws the canvas: names of rows, time axis, bars, texts in boxes.
 
 import { LEAST_LETTER } from "./boxes.js";
-import { CLASSES, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { CLASSES, CLIENT, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
+import { paintCounter, topText } from "./counters.js";
 import { scopesOf } from "./lanes.js";
 import { drawOverlay } from "./overlay.js";
 import { clientParts, paintPicture } from "./picture.js";
+import { requestText, requestsOf } from "./requests.js";
 import { durationText, firstTick, pointText, tickDistance, wallDigits, wallText } from "./time.js";
 import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, divisionOf, visibleRows, xAt } from "./view.js";
 import { boxText, clean } from "./words.js";
@@ -67,6 +69,53 @@ export function resizeTimeline(timeline) {
 	timeline.pixels = new Uint32Array(timeline.image.data.buffer);
 }
 
+/**
+ * The requests of a lane, in the colours of their clients; a column of ground is between two. One without an answer has
+ * a dark end.
+ */
+function paintRequests({ view, picture, pixels, image, ratio, theme, palettes }, lane, top) {
+	const scale = picture.columns / (view.to - view.from),
+		ground = pixelOf(THEMES[theme].background),
+		strong = pixelOf(THEMES[theme].strong);
+
+	for (const request of requestsOf(lane)) {
+		const begin = Math.max(0, Math.round((request.from - view.from) * scale)),
+			end = Math.min(picture.columns, Math.max(begin + 1, Math.round((request.to - view.from) * scale))),
+			number = CLIENT + 2 * request.client;
+
+		for (let y = Math.max(0, top); y < Math.min(image.height, top + picture.height); y++)
+			for (let x = begin; x < end; x++) {
+				const isLast = x + 1 === end && end - begin > 2,
+					isDark = request.end !== "answered" && x + 1 + Math.round(2 * ratio) >= end && end - begin > 4;
+
+				pixels[y * image.width + x] = isLast
+					? ground
+					: isDark
+						? strong
+						: palettes[theme].byClient[(number << 6) | ((y & 7) << 3) | (x & 7)];
+			}
+	}
+}
+
+/** The clients of requests in words, where there is room. */
+function drawRequestTexts({ context, view, theme }, rows) {
+	context.font = SMALL_FONT;
+	for (const { node, y } of rows)
+		for (const request of node.requests ? requestsOf(node.requests) : []) {
+			const begin = Math.max(view.labelWidth, xAt(view, request.from)),
+				end = Math.min(view.labelWidth + view.width, xAt(view, request.to));
+			const { [theme]: colour, letter } = CLIENT_CLASSES[CLIENT + 2 * request.client];
+
+			if (end - begin < LEAST_LETTER) continue;
+			context.fillStyle = colour; // a pattern is hard to read on
+			const text = end - begin < LEAST_TEXT ? letter : requestText(request);
+
+			context.fillRect(begin + 1, y + 3, Math.min(end - begin - 5, context.measureText(text).width + 5), BAR_HEIGHT - 2);
+			context.fillStyle = inkOn(colour);
+			drawText(context, text, begin + 3, y + 14, end - begin - 8);
+		}
+}
+
 function drawBars(timeline, rows) {
 	const { context, picture, pixels, image, ratio, theme, view } = timeline;
 	const top = Math.round(AXIS_HEIGHT * ratio),
@@ -84,6 +133,9 @@ function drawBars(timeline, rows) {
 		image.height,
 		timeline.palettes[theme]
 	);
+	for (const { node, y } of rows)
+		if (node.requests) paintRequests(timeline, node.requests, Math.round((y + inset) * ratio) - top);
+		else if (node.counter) paintCounter(timeline, node.counter, Math.round((y + inset) * ratio) - top);
 	context.putImageData(image, Math.round(view.labelWidth * ratio), top);
 }
 
@@ -108,7 +160,7 @@ function drawNames(timeline, rows) {
 	context.fillRect(0, AXIS_HEIGHT, view.labelWidth, view.height);
 	for (const { node, y } of rows) {
 		const isSelected = view.row !== null && view.tree.byRow.get(view.row)?.key === node.key;
-		const number = node.number === null ? "" : String(node.number),
+		const number = node.counter ? topText(node.counter.name) : node.number === null ? "" : String(node.number),
 			x = 8 + node.depth * 14;
 
 		if (isSelected) {
@@ -309,6 +361,7 @@ function draw(timeline) {
 	context.clip();
 	drawBoxes(timeline, rows);
 	drawLanes(timeline, rows);
+	drawRequestTexts(timeline, rows);
 	drawOverlay(context, view, THEMES[timeline.theme]);
 	context.restore();
 	drawNames(timeline, rows);

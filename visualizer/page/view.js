@@ -39,8 +39,11 @@ export function makeView(about) {
 		all: false, // also rows that do not exist in the visible span
 		nrAbsent: 0,
 		byClient: false, // servers are in the colours of their clients
-		withLanes: null, // the lanes of scopes are shown; null: if they are few
+		withLanes: null, // the lanes of scopes and requests are shown; null: if they are few
 		lanes: new Map(), // by row: an item of the answer of `lanes`
+		servers: new Map(), // by row of the process: an item of the answer of `servers`
+		hasTooManyRequests: false, // more than the engine keeps: it has none
+		counters: [], // the names of those that are shown as rows
 		clients: null, // what clients.js knows of servers and clients, once the trace is read
 		row: null, // the id of the selected row
 		span: null, // the selected span: an answer of `at`, with `row`

@@ -100,7 +100,7 @@ export function canFollow({ span, chain }) {
  * inside from..to counts.
  * Rows with very many spans are read page by page; a search that gives up says so.
  */
-async function longestSpan(walk, row, from, to, isWanted) {
+export async function longestSpan(walk, row, from, to, isWanted) {
 	const inside = span => Math.min(span.to, to) - Math.max(span.from, from);
 	let best = null,
 		begin = from;
