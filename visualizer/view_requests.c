@@ -24,7 +24,7 @@ struct view_request {
 
 /* struct view_request_list - of all servers, one after the other, each in order of time */
 struct view_request_list {
-	struct view_request *items;   /* owned */
+	struct view_request *items;   /* owned by the session */
 	struct view_session *session; /* while it is made */
 	size_t nr, room;
 	bool is_cut; /* there are more than the analysis keeps */
@@ -82,15 +82,8 @@ static const struct view_request_list *requests_of(struct view_session *session)
 		list->is_cut = error < 0;
 		find_lanes(list, first);
 	}
+	session->request_items = list->items;
 	return list;
-}
-
-void view_requests_free(struct view_session *session)
-{
-	if (session->requests)
-		free(session->requests->items);
-	free(session->requests);
-	session->requests = NULL;
 }
 
 /* ---- which servers have some ---- */

@@ -11,5 +11,4 @@
 /** view_servers() - answer "servers"; view_requests(): "requests" */
 void view_servers(struct view_session *session, struct view_question *question, struct json *json);
 void view_requests(struct view_session *session, struct view_question *question, struct json *json);
-void view_requests_free(struct view_session *session);
 #endif

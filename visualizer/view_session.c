@@ -9,7 +9,6 @@
 #include "view_bills.h"
 #include "view_clients.h"
 #include "view_counters.h"
-#include "view_requests.h"
 #include "view_scopes.h"
 #include "view_session.h"
 
@@ -130,7 +129,8 @@ void view_session_end(struct view_session *session)
 
 	view_clients_free(session);
 	view_scopes_free(session);
-	view_requests_free(session);
+	free(session->requests);
+	free(session->request_items);
 	view_counters_free(session);
 	view_bills_free(session);
 	trace_view_free(session->view);

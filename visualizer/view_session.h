@@ -49,6 +49,7 @@ struct view_session {
 	struct view_client_list *client_list; /* owned; view_clients.c */
 	struct view_scope_list *scopes;	      /* owned; view_scopes.c */
 	struct view_request_list *requests;   /* owned; view_requests.c */
+	void *request_items;		      /* owned; its items */
 	struct view_counter_list *counters;   /* owned; view_counters.c */
 };
 

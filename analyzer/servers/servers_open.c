@@ -207,7 +207,8 @@ static void forget(struct trace_servers *s, struct request_window *window)
 	struct server_request *request = window->request;
 
 	leave(s, window);
-	kept_ends(s, NULL, request, TRACE_REQUEST_UNKNOWN);
+	if (__builtin_expect(s->kept != NULL, 0))
+		kept_ends(s, NULL, request, TRACE_REQUEST_UNKNOWN);
 	tally_remove(&window->process->open, window->origin);
 	window->process->open_version++;
 	window->process->crosses = true; /* no thread is known to have it */
