@@ -17,8 +17,10 @@
 #include "error_set.h"
 #include "hooks.h"
 #include "profile_frames.h"
+#include "profile_pending.h"
 #include "profile_strata.h"
 #include "profile_verify.h"
+#include "profile_waits.h"
 #include "state.h"
 #include "window.h"
 
@@ -36,6 +38,8 @@ struct trace_profile {
 	struct strata strata;
 	struct frame_tree frames;
 	struct hash_table owners;
+	struct hash_table pending; /* stacks of waits: profile_pending.h */
+	struct waits waits;
 	struct trace_profile_numbers numbers;
 	bool is_divided;
 	int failed;
@@ -54,6 +58,11 @@ static const char *one_text(const char *text)
 	return text && *text ? text : none;
 }
 
+static bool is_on_cpu(enum trace_state state)
+{
+	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
+}
+
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_profile *profile = data;
@@ -61,6 +70,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns;
 	struct stratum *stratum;
 
+	if (is_on_cpu(interval->state))
+		waits_ran(&profile->waits, interval->thread, interval->to_ns);
 	if (!window_cut(analysis->window, &from_ns, &to_ns))
 		return;
 	stratum = stratum_of(&profile->strata, &(struct stratum){.thread = interval->thread,
@@ -77,6 +88,13 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		return;
 	stratum->ns += to_ns - from_ns;
 	stratum->intervals++;
+	if (blocked)
+		waits_add(&profile->waits, &profile->strata,
+			  &(struct waited){.thread = interval->thread,
+					   .from_ns = interval->from_ns,
+					   .to_ns = interval->to_ns,
+					   .ns = to_ns - from_ns,
+					   .stratum = (uint32_t)(stratum - profile->strata.list)});
 }
 
 /* A thread ran before its first event: now it is known in which mode. */
@@ -151,20 +169,32 @@ struct address_list {
 	bool is_cut;
 };
 
-static void push_list(struct stack *stack, const struct address_list *list)
+static const unsigned char *addresses_of(const struct trace_event *event, const char *field, size_t *ret_nr)
 {
 	size_t bytes;
-	const unsigned char *addresses = trace_event_bytes(stack->event,
-							   trace_type_field(stack->event->type, list->field), &bytes);
-	size_t nr = addresses ? bytes / sizeof(uint64_t) : 0;
+	const unsigned char *addresses = trace_event_bytes(event, trace_type_field(event->type, field), &bytes);
 
+	*ret_nr = addresses ? bytes / sizeof(uint64_t) : 0;
+	return addresses;
+}
+
+static void push_addresses(struct stack *stack, const void *addresses, size_t nr, const struct address_list *list)
+{
 	for (size_t i = nr; i-- > 0;) {
 		uint64_t address;
 
-		memcpy(&address, addresses + i * sizeof(address), sizeof(address));
+		memcpy(&address, (const unsigned char *)addresses + i * sizeof(address), sizeof(address));
 		push(stack, address,
 		     (i ? list->flags : list->first) | (i + 1 == nr && list->is_cut ? FRAME_IS_CUT : 0));
 	}
+}
+
+static void push_list(struct stack *stack, const struct address_list *list)
+{
+	size_t nr;
+	const unsigned char *addresses = addresses_of(stack->event, list->field, &nr);
+
+	push_addresses(stack, addresses, nr, list);
 }
 
 enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2 }; /* trace_sample.cut */
@@ -229,6 +259,105 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, thread, sample), 1);
 }
 
+/* ---- stacks of waits ---- */
+
+enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT }; /* trace_sample.source */
+
+/* @exit: the sample with the program's part; NULL: there is none */
+static void add_wait_stack(struct trace_profile *profile, const struct trace_thread *thread,
+			   const struct pending_stack *pending, const struct trace_event *exit)
+{
+	struct stack stack = {.profile = profile, .event = exit, .caller = NO_FRAME};
+	const struct trace_sample *sample = exit ? exit->payload : NULL;
+
+	stack.owner = owner_of(profile, thread, pending->ts_ns);
+	if (sample && sample->ip == pending->user_ip)
+		push_list(&stack, &(struct address_list){.field = "user",
+							 .flags = FRAME_IS_CLAIMED,
+							 .first = FRAME_IS_CLAIMED,
+							 .is_cut = sample->cut & CUT_IN_PROGRAM});
+	if (pending->user_ip)
+		push(&stack, pending->user_ip, 0);
+	push_addresses(
+		&stack, pending->kernel, pending->nr_kernel,
+		&(struct address_list){.flags = FRAME_IN_KERNEL, .first = FRAME_IN_KERNEL, .is_cut = pending->is_cut});
+	if (stack.caller != NO_FRAME)
+		waits_add_stack(&profile->waits, &profile->strata, thread, pending->since_ns,
+				&(struct wait_record){.ts_ns = pending->ts_ns, .frame = stack.caller});
+}
+
+/* The stacks of all waits in the call that @thread leaves. */
+static void end_pending(struct trace_profile *profile, const struct trace_thread *thread,
+			const struct trace_event *exit)
+{
+	for (const struct pending_stack *at = pending_first(&profile->pending, thread); at; at = at->next)
+		add_wait_stack(profile, thread, at, exit);
+	pending_drop(&profile->pending, thread);
+}
+
+static void keep_wait(struct trace_profile *profile, const struct trace_thread *thread, const struct trace_event *event)
+{
+	const struct trace_sample *sample = event->payload;
+	size_t nr_kernel, nr_user;
+	const unsigned char *kernel = addresses_of(event, "kernel", &nr_kernel),
+			    *user = addresses_of(event, "user", &nr_user);
+	const struct pending_stack *before = pending_first(&profile->pending, thread);
+	struct pending_stack *pending;
+	uint64_t user_ip = 0;
+
+	if (nr_user)
+		memcpy(&user_ip, user, sizeof(user_ip));
+	if (before && before->user_ip != user_ip)
+		end_pending(profile, thread, NULL); /* the exit of that call is not recorded */
+	pending = pending_add(&profile->pending, thread, nr_kernel + 1);
+	if (!pending) {
+		profile->failed = -ENOMEM;
+		return;
+	}
+	pending->since_ns = waits_since(&profile->waits, thread);
+	pending->ts_ns = event->ts_ns;
+	pending->user_ip = user_ip;
+	pending->is_cut = sample->cut & CUT_IN_KERNEL;
+	pending->kernel[0] = sample->ip;
+	if (nr_kernel)
+		memcpy(pending->kernel + 1, kernel, nr_kernel * sizeof(uint64_t));
+	if (!user_ip)
+		end_pending(profile, thread, NULL);
+}
+
+static void add_wait(struct trace_profile *profile, const struct trace_event *event)
+{
+	const struct trace_sample *sample = event->payload;
+	const struct trace_thread *thread = trace_find_thread(profile->analysis, sample->tid);
+
+	profile->numbers.wait_stacks += sample->source == SOURCE_WAIT;
+	if (!thread)
+		return;
+	if (sample->source == SOURCE_WAIT)
+		keep_wait(profile, thread, event);
+	else if (sample->source == SOURCE_WAIT_EXIT)
+		end_pending(profile, thread, event);
+}
+
+static void end_waits(struct trace_profile *profile)
+{
+	const struct trace_thread *thread;
+
+	while ((thread = pending_any(&profile->pending)))
+		end_pending(profile, thread, NULL);
+	waits_end(&profile->waits, &profile->strata);
+}
+
+static void on_sample(struct trace_profile *profile, const struct trace_event *event)
+{
+	const struct trace_sample *sample = event->payload;
+
+	if (sample->source == SOURCE_TIMER)
+		add_sample(profile, event);
+	else
+		add_wait(profile, event);
+}
+
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	struct trace_profile *profile = data;
@@ -237,7 +366,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		forget_owner(profile, ((const struct trace_sched_exec *)event->payload)->tid);
 	if (event->id == TRACE_EV_sample && event->type->fixed_bytes >= sizeof(struct trace_sample) &&
 	    !analysis->is_before_window && !analysis->is_past_window)
-		add_sample(profile, event);
+		on_sample(profile, event);
 }
 
 /* ---- begin, end ---- */
@@ -273,6 +402,8 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	strata_clear(&profile->strata);
 	frame_tree_clear(&profile->frames);
 	table_clear(&profile->owners);
+	pending_clear(&profile->pending);
+	waits_clear(&profile->waits);
 	free(profile);
 	return NULL;
 }
@@ -281,6 +412,7 @@ int trace_profile_error(const struct trace_profile *profile)
 {
 	return profile->failed		? profile->failed
 	       : profile->strata.failed ? profile->strata.failed
+	       : profile->waits.failed	? profile->waits.failed
 					: profile->frames.failed;
 }
 
@@ -309,6 +441,7 @@ static void divide(struct trace_profile *profile)
 	if (profile->is_divided)
 		return;
 	profile->is_divided = true;
+	end_waits(profile);
 	if (strata_split(&profile->strata))
 		profile->failed = -ENOMEM;
 	profile->group = profile->strata.nr ? profile->strata.list[0].first : NO_GROUP;
@@ -335,7 +468,8 @@ static bool is_share(const struct trace_profile *profile)
 	const struct stratum *stratum = &profile->strata.list[profile->stratum];
 
 	if (stratum->samples)
-		return profile->group != NO_GROUP && profile->strata.groups[profile->group].samples;
+		return profile->group != NO_GROUP &&
+		       (profile->strata.groups[profile->group].samples || profile->strata.groups[profile->group].ns);
 	return stratum->ns && (profile->group == NO_GROUP || profile->group == stratum->first);
 }
 
@@ -353,6 +487,7 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 {
 	const struct stratum *stratum;
 	const struct sample_group *group;
+	bool is_wait;
 
 	divide(profile);
 	if (idx < profile->at) {
@@ -365,6 +500,7 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 		return false;
 	stratum = &profile->strata.list[profile->stratum];
 	group = stratum->samples ? &profile->strata.groups[profile->group] : NULL;
+	is_wait = stratum->state == TRACE_STATE_BLOCKED;
 	*ret_share = (struct trace_profile_share){.thread = stratum->thread,
 						  .state = stratum->state,
 						  .kind = stratum->kind,
@@ -375,8 +511,9 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 						  .path = stratum->path,
 						  .other = stratum->other,
 						  .frame = group ? group->frame : TRACE_PROFILE_NO_FRAME,
-						  .samples = group ? group->samples : 0,
-						  .of = stratum->samples,
+						  .samples = group && !is_wait ? group->samples : 0,
+						  .of = is_wait ? 0 : stratum->samples,
+						  .stacks = group && is_wait ? group->samples : 0,
 						  .intervals = stratum->intervals,
 						  .ns = group ? group->ns : stratum->ns};
 	return true;

@@ -70,19 +70,20 @@ struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted)
 	return NULL;
 }
 
-void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples)
+/* The group of @frame, which is added if it is missing; NULL: no memory. */
+static struct sample_group *group_of(struct strata *strata, struct stratum *stratum, uint32_t frame)
 {
 	uint32_t number = (uint32_t)(stratum - strata->list);
 	struct group_row *row = table_add(&strata->by_frame, sizeof(*row), ((uint64_t)number << 32 | frame) + 1);
 
 	if (!row) {
 		strata->failed = -ENOMEM;
-		return;
+		return NULL;
 	}
 	if (!row->number) {
 		if (!make_room(strata, (void **)&strata->groups, strata->nr_groups, &strata->groups_room,
 			       sizeof(*strata->groups)))
-			return;
+			return NULL;
 		strata->groups[strata->nr_groups] =
 			(struct sample_group){.stratum = number, .frame = frame, .next = NO_GROUP};
 		if (stratum->last == NO_GROUP)
@@ -92,8 +93,31 @@ void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_
 		stratum->last = strata->nr_groups;
 		row->number = ++strata->nr_groups;
 	}
-	strata->groups[row->number - 1].samples += samples;
+	return &strata->groups[row->number - 1];
+}
+
+void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples)
+{
+	struct sample_group *group = group_of(strata, stratum, frame);
+
+	if (!group)
+		return;
+	group->samples += samples;
+	group->weight += samples;
 	stratum->samples += samples;
+}
+
+void stratum_add_wait(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t exact_ns,
+		      uint64_t weight)
+{
+	struct sample_group *group = group_of(strata, stratum, frame);
+
+	if (!group)
+		return;
+	group->samples++;
+	group->exact_ns += exact_ns;
+	group->weight += weight;
+	stratum->samples++;
 }
 
 void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *from)
@@ -103,7 +127,7 @@ void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *fr
 	for (uint32_t i = from->first; i != NO_GROUP; i = strata->groups[i].next) {
 		uint64_t samples = strata->groups[i].samples;
 
-		strata->groups[i].samples = 0;
+		strata->groups[i].samples = strata->groups[i].weight = 0;
 		if (samples)
 			stratum_add_samples(strata, to, strata->groups[i].frame, samples);
 	}
@@ -145,27 +169,65 @@ int split_ns(uint64_t ns, const uint64_t *parts, size_t nr, uint64_t whole, uint
 	return 0;
 }
 
+/** struct stratum_sums - of the groups of a stratum */
+struct stratum_sums {
+	uint64_t exact_ns, weight;
+};
+
+static struct stratum_sums sums_of(const struct strata *strata, const struct stratum *stratum)
+{
+	struct stratum_sums sums = {0};
+
+	for (uint32_t i = stratum->first; i != NO_GROUP; i = strata->groups[i].next) {
+		sums.exact_ns += strata->groups[i].exact_ns;
+		sums.weight += strata->groups[i].weight;
+	}
+	return sums;
+}
+
+/* Time of waits that no stack tells of is a group without a frame. */
+static void add_unsampled(struct strata *strata, struct stratum *stratum)
+{
+	struct stratum_sums sums = sums_of(strata, stratum);
+	struct sample_group *group;
+
+	if (!stratum->samples)
+		return;
+	if (!sums.weight && stratum->ns > sums.exact_ns)
+		stratum->unsampled_ns = stratum->ns - sums.exact_ns;
+	if (!stratum->unsampled_ns)
+		return;
+	group = group_of(strata, stratum, UINT32_MAX);
+	if (group)
+		group->exact_ns = stratum->unsampled_ns;
+}
+
 static int split_stratum(struct strata *strata, const struct stratum *stratum, uint64_t *parts, uint64_t *ns)
 {
+	struct stratum_sums sums = sums_of(strata, stratum);
 	size_t nr = 0;
 
 	for (uint32_t i = stratum->first; i != NO_GROUP; i = strata->groups[i].next)
-		parts[nr++] = strata->groups[i].samples;
-	if (!stratum->samples)
-		return 0;
-	if (split_ns(stratum->ns, parts, nr, stratum->samples, ns))
+		parts[nr++] = strata->groups[i].weight;
+	for (size_t i = 0; i < nr; i++)
+		ns[i] = 0;
+	if (sums.weight && split_ns(stratum->ns - sums.exact_ns, parts, nr, sums.weight, ns))
 		return -ENOMEM;
 	nr = 0;
 	for (uint32_t i = stratum->first; i != NO_GROUP; i = strata->groups[i].next)
-		strata->groups[i].ns = ns[nr++];
+		strata->groups[i].ns = strata->groups[i].exact_ns + ns[nr++];
 	return 0;
 }
 
 int strata_split(struct strata *strata)
 {
-	uint64_t *parts = calloc(2 * (size_t)strata->nr_groups + 1, sizeof(*parts));
-	int result = parts ? 0 : -ENOMEM;
+	uint64_t *parts;
+	int result;
 
+	for (uint32_t i = 0; i < strata->nr; i++)
+		add_unsampled(strata, &strata->list[i]);
+	parts = calloc(2 * (size_t)strata->nr_groups + 1, sizeof(*parts));
+	result = parts ? strata->failed : -ENOMEM;
 	for (uint32_t i = 0; i < strata->nr && !result; i++)
 		result = split_stratum(strata, &strata->list[i], parts, parts + strata->nr_groups);
 	free(parts);

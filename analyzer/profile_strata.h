@@ -14,6 +14,7 @@
 /**
  * struct stratum - its texts and processes belong to the analysis: equal ones are the same pointer
  * @first, @last: its groups, in the order of their first sample; NO_GROUP: none
+ * @unsampled_ns: of waits that certainly have no stack
  */
 struct stratum {
 	const struct trace_thread *thread;
@@ -29,14 +30,21 @@ struct stratum {
 	uint64_t ns;
 	uint64_t intervals;
 	uint64_t samples;
+	uint64_t unsampled_ns;
 };
 
-/** struct sample_group - @ns: its part of the stratum, by strata_split() */
+/**
+ * struct sample_group - @ns: its part of the stratum, by strata_split()
+ * @exact_ns: of waits; this much of the stratum is the group's
+ * @weight: what it counts when the rest is divided; for time on a CPU the number of samples
+ */
 struct sample_group {
 	uint32_t stratum;
 	uint32_t frame;
 	uint32_t next;
 	uint64_t samples;
+	uint64_t exact_ns;
+	uint64_t weight;
 	uint64_t ns;
 };
 
@@ -57,6 +65,9 @@ struct strata {
 struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted);
 /** stratum_add_samples() - @samples more with the innermost @frame */
 void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples);
+/** stratum_add_wait() - the stack @frame of a wait: @exact_ns is its time, or @weight counts */
+void stratum_add_wait(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t exact_ns,
+		      uint64_t weight);
 /** stratum_merge() - the time and the samples of @from are those of @to from now on */
 void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *from);
 /** strata_split() - divide the time of each stratum among its groups. Returns 0 or -ENOMEM */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options_check.c - options and names that are valid alone, but not together */
+/* options_check.c - options of tracedaemon that are valid alone but not together. */
 #include "options_check.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "error_set.h"
+#include "format_text.h"
 #include "preload.h"
 
 static bool is_stdout(const char *path)

@@ -45,6 +45,8 @@ static void json_rows(struct json *json, const struct profile_rows *rows)
 		json_texts(json, row);
 		json_times(json, &row->self);
 		json_u64(json, "deviation_ns", profile_deviation(row));
+		json_text(json, "where", row->where ? row->where->name : "");
+		json_u64(json, "where_ns", row->where_ns);
 		json_total(json, "total", &row->total);
 		json_close(json, "}");
 	}
@@ -134,6 +136,7 @@ void profile_json(const struct report *report, const struct profile_rows *rows,
 	json_u64(json, "whole", rows->ends[STACK_WHOLE]);
 	json_u64(json, "cut", rows->ends[STACK_CUT]);
 	json_u64(json, "incomplete", rows->ends[STACK_LOST]);
+	json_u64(json, "waits", rows->wait_stacks);
 	json_close(json, "}");
 	if (neighbours)
 		json_neighbours(json, report, neighbours);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "process_choice.h"
+#include "profile_where.h"
 #include "thread_choice.h"
 #include "value_text.h"
 #include "wait_text.h"
@@ -277,6 +278,8 @@ static void add_context(struct profile_making *making, const struct trace_profil
 	/* the innermost one is the row */
 	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
 		node = node_of_frame(making, node, making->stack.frames[i - 1], program);
+	if (share->state == TRACE_STATE_BLOCKED)
+		profile_where_add(making->rows, row, profile_where(node), share->ns);
 	profile_time_add(&profile_tree_below(&making->rows->tree, node, row)->self, time);
 }
 
@@ -293,6 +296,7 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 	row = row_of(making, &wanted);
 	profile_time_add(&row->self, &time);
 	profile_time_add(&making->rows->sum, &time);
+	making->rows->wait_stacks += share->stacks;
 	making->rows->rest_ns += wanted.kind == PROFILE_REST ? share->ns : 0;
 	making->rows->unnamed_ns += *wanted.why ? share->ns : 0;
 	making->stratum_ns += share->ns;
@@ -362,6 +366,7 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	end_stratum(&making);
 	ret_rows->nr_threads = threads.used;
 	profile_tree_end(&ret_rows->tree);
+	profile_where_end(ret_rows);
 	memory_sort(ret_rows->rows.at, ret_rows->rows.nr, sizeof(*ret_rows->rows.at), by_time, NULL);
 	error = trace_symbols_error(ret_rows->names.symbols, ret_error);
 	table_clear(&threads);
@@ -379,4 +384,5 @@ void profile_rows_free(struct profile_rows *rows)
 	profile_tree_free(&rows->tree);
 	profile_names_clear(&rows->names);
 	table_clear(&rows->index);
+	table_clear(&rows->wheres);
 }

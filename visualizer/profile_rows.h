@@ -31,6 +31,8 @@ const char *profile_kind_word(enum profile_row_kind kind);
  *     switches them on again
  * @wait: of kind PROFILE_BLOCKED
  * @why: why a function has no name; "" if it has one
+ * @where: of a wait, the function of the program in which most of it was; NULL: not known
+ * @where_ns: the part of it that was there
  * @self: the time in it. @total: in it and in what it called
  * @variance: of the time in it, ns^2
  */
@@ -43,6 +45,8 @@ struct profile_row {
 	enum trace_wait_kind wait;
 	bool is_late;
 	uint32_t number;
+	const struct profile_row *where;
+	uint64_t where_ns;
 	struct profile_time self, total;
 	uint64_t pending; /* while rows are made */
 	double variance;
@@ -50,7 +54,7 @@ struct profile_row {
 
 /**
  * struct profile_rows - @rows: the longest first, and rests last; @sum: of the time in all of them
- * @ends: by enum stack_end, the samples whose callers end there
+ * @ends: by enum stack_end, the samples whose callers end there. @wait_stacks: stacks of waits
  */
 struct profile_rows {
 	struct pointers rows;	  /* owned */
@@ -58,8 +62,10 @@ struct profile_rows {
 	struct profile_tree tree;
 	struct profile_names names; /* has the texts of the rows */
 	struct hash_table index;
+	struct hash_table wheres; /* profile_where.h */
 	struct profile_time sum;
 	uint64_t ends[NR_STACK_ENDS];
+	uint64_t wait_stacks;
 	uint64_t rest_ns;
 	uint64_t nr_threads;
 	uint64_t unnamed_ns; /* of functions without a name */

@@ -41,6 +41,9 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	string_addf(&line, ". These times are exact; %s sample%s divide%s those on a CPU among functions.",
 		    number_count(rows->sum.samples).s, rows->sum.samples == 1 ? "" : "s",
 		    rows->sum.samples == 1 ? "s" : "");
+	if (rows->wait_stacks)
+		string_addf(&line, " %s stacks of waits tell where threads were blocked.",
+			    number_count(rows->wait_stacks).s);
 	if (numbers.unplaced)
 		string_addf(&line, " %s more are not used: events before them are missing.",
 			    number_count(numbers.unplaced).s);
@@ -80,6 +83,21 @@ static bool is_on_cpu(const struct profile_row *row)
 	return row->kind == PROFILE_FUNCTION || row->kind == PROFILE_NOT_SAMPLED || row->kind == PROFILE_INCOMPLETE;
 }
 
+/* "flush_orders", "read_all 64 %": the function with the most of a wait */
+static void put_where(struct grid *grid, const struct profile_row *row)
+{
+	struct string text = {0};
+	double part = percent(row->where_ns, profile_elapsed(&row->self));
+
+	if (row->where) {
+		profile_row_text(row->where, &text);
+		if (part < 99.5)
+			string_addf(&text, " %.0f %%", part);
+	}
+	grid_name(grid, string_text(&text));
+	string_free(&text);
+}
+
 static void put_row(struct grid *grid, const struct profile_row *row, uint64_t whole, bool on_cpu)
 {
 	grid_ns(grid, profile_elapsed(&row->self));
@@ -92,6 +110,8 @@ static void put_row(struct grid *grid, const struct profile_row *row, uint64_t w
 	put_name(grid, row);
 	if (on_cpu)
 		grid_name(grid, row->file);
+	else
+		put_where(grid, row);
 	grid_name(grid, row->program);
 }
 
@@ -104,6 +124,7 @@ static void put_table(const struct report *report, const struct profile_rows *ro
 					waits[] = {{"time", GRID_RIGHT},
 						   {"%", GRID_RIGHT},
 						   {"waits", GRID_ELASTIC},
+						   {"mostly in", GRID_EXTRA},
 						   {"program", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	uint64_t whole = on_cpu ? rows->sum.on_cpu_ns : rows->sum.wait_cpu_ns + rows->sum.blocked_ns;

@@ -77,7 +77,10 @@ bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t numbe
  *     trace_interval
  * @frame: where its samples were, innermost; TRACE_PROFILE_NO_FRAME: the stratum has no sample, and
  *     this is all of it
- * @samples: with that frame; @of: of the stratum
+ * @samples: with that frame; @of: of the stratum. Both are 0 for waits
+ * @stacks: of waits, with that frame. The recorder takes the stack of each wait of 1 ms or more,
+ *     and of a shorter one with the probability length / 1 ms. The former have their exact times,
+ *     the latter stand for all short ones of the stratum. A part without a frame has no stack
  * @intervals: of the stratum
  * @ns: the part. An integer: the time of the stratum times @samples / @of, rounded so that the sum
  *     is exact (largest remainders)
@@ -95,6 +98,7 @@ struct trace_profile_share {
 	uint32_t frame;
 	uint64_t samples;
 	uint64_t of;
+	uint64_t stacks;
 	uint64_t intervals;
 	uint64_t ns;
 };
@@ -106,11 +110,13 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
  * @samples: all. @unplaced: those of a thread that the other events do not show on that CPU at that
  *     time, because some are missing; they are in no share
  * @cut: samples whose stack was longer than what is recorded
+ * @wait_stacks: stacks of waits; they are in no other number
  */
 struct trace_profile_numbers {
 	uint64_t samples;
 	uint64_t unplaced;
 	uint64_t cut;
+	uint64_t wait_stacks;
 };
 void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers);
 

@@ -179,6 +179,118 @@ static void waits_have_what_they_were_for(void)
 	profile_case_free(&p);
 }
 
+/* ---- stacks of waits ---- */
+
+#define MS 1000000ull
+
+/* Thread 10 calls nanosleep() at @function, and is blocked for @ns; with a stack if @has_stack. */
+static void sleep_at(struct tb *tb, uint64_t at_ns, uint64_t ns, uint64_t function, bool has_stack)
+{
+	const struct lists wait = {.source = 1, .kernel = {IN_ENTRY}, .nr_kernel = 1, .user = {function}, .nr_user = 1},
+			   left = {.source = 2, .user = {CALLER}, .nr_user = 1};
+	uint64_t end_ns = at_ns + 100 + ns;
+
+	tb_sys_enter(tb, 0, at_ns, SYS_nanosleep, 1, 0);
+	tb_switch(tb, 0, at_ns + 100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_vector(tb, 0, end_ns - 5, TIMER);
+	tb_waking(tb, 0, end_ns, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_vector_exit(tb, 0, end_ns + 5, TIMER);
+	tb_switch(tb, 0, end_ns + 50, 0, 10, 0);
+	if (has_stack) {
+		add_sample(tb, 0, end_ns + 51, 10, IN_READ, &wait);
+		add_sample(tb, 0, end_ns + 90, 10, function, &left);
+	}
+	tb_sys_exit(tb, 0, end_ns + 100, 0);
+}
+
+static struct trace_profile_share wait_of(const struct profile_case *p, uint64_t function)
+{
+	struct trace_profile_share share, none = {.frame = TRACE_PROFILE_NO_FRAME};
+
+	for (size_t i = 0; trace_profile_get_share(p->profile, i, &share); i++) {
+		struct trace_profile_frame frame = {0};
+		uint64_t found = 0;
+
+		if (share.state != TRACE_STATE_BLOCKED || trace_thread_tid(share.thread) != 10)
+			continue;
+		for (uint32_t at = share.frame; trace_profile_get_frame(p->profile, at, &frame); at = frame.caller)
+			found = frame.in_kernel || frame.is_claimed ? found : frame.address;
+		if (found == function)
+			return share;
+	}
+	return none;
+}
+
+/* 2 ms at F1 and 3 ms at F2 have stacks, 4 ms have none; one of three waits of 0.1 ms has one. */
+static void long_waits_have_their_times_and_short_ones_divide_the_rest(void)
+{
+	struct profile_case p = profile_case_new();
+	struct trace_profile_numbers numbers;
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	sleep_at(p.c.tb, 1 * MS, 2 * MS, F1, true);
+	sleep_at(p.c.tb, 4 * MS, 3 * MS, F2, true);
+	sleep_at(p.c.tb, 8 * MS, 4 * MS, F2, false);
+	for (uint64_t i = 0; i < 3; i++)
+		sleep_at(p.c.tb, 13 * MS + i * MS, MS / 10, F1, i == 1);
+	tb_switch(p.c.tb, 0, 17 * MS, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	CU_ASSERT_EQUAL(wait_of(&p, F1).ns, 2 * MS + 3 * MS / 10);
+	CU_ASSERT_EQUAL(wait_of(&p, F1).stacks, 2);
+	CU_ASSERT_EQUAL(wait_of(&p, F1).samples, 0);
+	CU_ASSERT_EQUAL(wait_of(&p, F2).ns, 3 * MS);
+	CU_ASSERT_EQUAL(wait_of(&p, 0).ns, 4 * MS);
+	CU_ASSERT_EQUAL(wait_of(&p, 0).frame, TRACE_PROFILE_NO_FRAME);
+	trace_profile_get_numbers(p.profile, &numbers);
+	CU_ASSERT_EQUAL(numbers.wait_stacks, 3);
+	CU_ASSERT_EQUAL(numbers.samples, 0);
+	profile_case_free(&p);
+}
+
+/* A stack of 0.5 ms stands for two waits like it, one of 0.1 ms for ten. */
+static void a_short_wait_stands_for_as_many_as_had_no_stack(void)
+{
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	for (uint64_t i = 0; i < 2; i++)
+		sleep_at(p.c.tb, (1 + i) * MS, MS / 2, F2, i == 1);
+	for (uint64_t i = 0; i < 10; i++)
+		sleep_at(p.c.tb, (4 + i) * MS, MS / 10, F1, i == 7);
+	tb_switch(p.c.tb, 0, 17 * MS, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	/* 1 ms each, but for the 51 ns until the stack is taken */
+	CU_ASSERT(wait_of(&p, F1).ns > MS - MS / 1000 && wait_of(&p, F1).ns < MS + MS / 1000);
+	CU_ASSERT_EQUAL(wait_of(&p, F1).ns + wait_of(&p, F2).ns, 2 * MS);
+	CU_ASSERT_EQUAL(wait_of(&p, 0).ns, 0);
+	profile_case_free(&p);
+}
+
+/* The thread leaves another call: those callers are not the ones of the wait. */
+static void callers_of_another_call_are_not_those_of_a_wait(void)
+{
+	const struct lists wait = {.source = 1, .user = {F1}, .nr_user = 1},
+			   left = {.source = 2, .user = {CALLER}, .nr_user = 1};
+	struct profile_case p = profile_case_new();
+	struct trace_profile_frame frame;
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	tb_sys_enter(p.c.tb, 0, 1 * MS, SYS_nanosleep, 1, 0);
+	tb_switch(p.c.tb, 0, 1 * MS + 100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(p.c.tb, 0, 3 * MS, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(p.c.tb, 0, 3 * MS + 50, 0, 10, 0);
+	add_sample(p.c.tb, 0, 3 * MS + 60, 10, IN_READ, &wait);
+	add_sample(p.c.tb, 0, 3 * MS + 90, 10, F2, &left);
+	tb_sys_exit(p.c.tb, 0, 3 * MS + 100, 0);
+	tb_switch(p.c.tb, 0, 4 * MS, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	CU_ASSERT_FATAL(trace_profile_get_frame(p.profile, wait_of(&p, F1).frame, &frame));
+	CU_ASSERT_FATAL(trace_profile_get_frame(p.profile, frame.caller, &frame));
+	CU_ASSERT_EQUAL(frame.address, F1);
+	CU_ASSERT_EQUAL(frame.caller, TRACE_PROFILE_NO_FRAME);
+	profile_case_free(&p);
+}
+
 static void time_before_the_first_event_of_a_thread_gets_its_mode_later(void)
 {
 	struct profile_case p = {.c = case_new()};
@@ -321,7 +433,10 @@ static void check_story(uint64_t seed, const struct mood *mood)
 	struct trace *trace;
 
 	for (int i = 0; i < 300; i++) {
-		struct lists lists = {.nr_kernel = below(&dice, 3), .nr_user = below(&dice, 4)};
+		struct lists lists = {.nr_kernel = below(&dice, 3),
+				      .nr_user = below(&dice, 4),
+				      .source = (uint16_t)(below(&dice, 2) * below(&dice, 3)),
+				      .user = {F1}};
 
 		add_sample(tb, (uint32_t)below(&dice, 2), 1000 + below(&dice, 100000), 1 + (uint32_t)below(&dice, 40),
 			   below(&dice, 2) ? F1 + below(&dice, 4) : IN_READ, &lists);
@@ -368,6 +483,9 @@ int main(int argc, char **argv)
 		CASE(without_interrupts_in_the_trace_a_sample_is_of_the_thread),
 		CASE(a_sample_of_another_thread_than_the_events_show_is_counted_and_not_used),
 		CASE(waits_have_what_they_were_for),
+		CASE(long_waits_have_their_times_and_short_ones_divide_the_rest),
+		CASE(a_short_wait_stands_for_as_many_as_had_no_stack),
+		CASE(callers_of_another_call_are_not_those_of_a_wait),
 		CASE(time_before_the_first_event_of_a_thread_gets_its_mode_later),
 		CASE(a_stack_is_a_way_through_the_frames),
 		CASE(a_cut_stack_says_where_frames_are_missing),

@@ -73,14 +73,27 @@ static AS_IT_IS int dive(int depth, long long until_ns)
 	return 0;
 }
 
-static long long sleep_some(void)
+/* libc's function has no frame pointer, so its caller is in no stack: the next one is. */
+static AS_IT_IS int nap(const struct timespec *time, int flags)
+{
+	return clock_nanosleep(CLOCK_MONOTONIC, flags, time, NULL) + 1;
+}
+
+static AS_IT_IS long long sleep_some(void)
 {
 	const struct timespec some = {.tv_nsec = SLEEP_NS};
 	long long begin = clock_ns(CLOCK_MONOTONIC);
 
 	for (int i = 0; i < NR_SLEEPS; i++)
-		nanosleep(&some, NULL);
+		nap(&some, 0);
 	return clock_ns(CLOCK_MONOTONIC) - begin;
+}
+
+static AS_IT_IS int pause_until(long long at_ns)
+{
+	const struct timespec at = {.tv_sec = at_ns / 1000000000ll, .tv_nsec = at_ns % 1000000000ll};
+
+	return nap(&at, TIMER_ABSTIME) + 1;
 }
 
 static int do_work(const char *path)
@@ -92,13 +105,10 @@ static int do_work(const char *path)
 	if (!truth)
 		return 1;
 	for (int i = 0; i < ROUNDS; i++) {
-		struct timespec at;
-
 		next += ROUND_NS;
-		at = (struct timespec){.tv_sec = next / 1000000000ll, .tv_nsec = next % 1000000000ll};
 		ns[0] += first(WORK_NS);
 		ns[1] += second(WORK_NS);
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		pause_until(next);
 	}
 	dived = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < dived + DIVE_NS)
@@ -180,6 +190,20 @@ static void check_times(const struct session *s, const json_t *profile)
 	CU_ASSERT_EQUAL(json_number(profile, "unplaced"), 0);
 }
 
+/* Long sleeps have their exact times, and the short ones between the rounds have the rest. */
+static void check_waits(const struct session *s, const json_t *profile)
+{
+	const json_t *sleeps = json_object_get(json_row(profile, "rows", "name", "sleep_some"), "total"),
+		     *pauses = json_object_get(json_row(profile, "rows", "name", "pause_until"), "total");
+	long long all = json_number(json_row(profile, "rows", "name", "timeout"), "blocked_ns"),
+		  slept = json_number(sleeps, "blocked_ns"), paused = pauses ? json_number(pauses, "blocked_ns") : 0;
+
+	CU_ASSERT(json_number(json_object_get(profile, "stacks"), "waits") > NR_SLEEPS / 2);
+	CU_ASSERT(slept >= NR_SLEEPS * SLEEP_NS * 19 / 20);
+	CU_ASSERT(slept <= session_truth(s, "slept"));
+	CU_ASSERT(is_near(slept + paused, all, all / 10));
+}
+
 static void a_profile_has_what_functions_know_of_themselves(void)
 {
 	struct session s;
@@ -196,6 +220,7 @@ static void a_profile_has_what_functions_know_of_themselves(void)
 	check_sums(profile);
 	check_functions(&s, profile);
 	check_times(&s, profile);
+	check_waits(&s, profile);
 	json_decref(profile);
 	session_end(&s);
 }

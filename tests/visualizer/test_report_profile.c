@@ -363,7 +363,8 @@ static struct tb *any_trace(uint64_t seed)
 	for (int i = 0; i < 300; i++) {
 		struct lists lists = {.nr_kernel = below(&dice, 6),
 				      .nr_user = below(&dice, 4),
-				      .cut = below(&dice, 20) == 0};
+				      .cut = below(&dice, 20) == 0,
+				      .source = (uint16_t)(below(&dice, 2) * below(&dice, 3))};
 
 		for (size_t k = 0; k < lists.nr_kernel; k++)
 			lists.kernel[k] = CODE + 0x100 * below(&dice, NR_NAMES + 1);

@@ -35,12 +35,14 @@ _Static_assert(sizeof(struct trace_record) + sizeof(struct trace_sample) + MAX_K
 struct sample_context {
 	u64 regs[21];
 };
+#define REGS_IP		   ip
 #define CONTEXT_IP(c)	   ((c)->regs[16])
 #define CONTEXT_IN_USER(c) (((c)->regs[17] & 3) == 3)
 #elif defined(__TARGET_ARCH_arm64)
 struct sample_context {
 	u64 regs[34];
 };
+#define REGS_IP		   pc
 #define CONTEXT_IP(c)	   ((c)->regs[32])
 #define CONTEXT_IN_USER(c) (((c)->regs[33] & 15) == 0)
 #endif
@@ -168,5 +170,7 @@ int sample(struct sample_context *context)
 	scratch->sample.user = reference(at + kernel, user);
 	return put_record(scratch, kernel + user);
 }
+
+#include "wait_stacks.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

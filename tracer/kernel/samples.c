@@ -21,17 +21,34 @@
 #include "sample_skeleton.h"
 #include "shared_maps.h"
 
-static int load_program(struct tracer *tracer, struct tracer_sampling *sampling)
+/* @with_waits: also the programs for stacks of waits */
+static int load_programs(struct tracer *tracer, struct tracer_sampling *sampling, bool with_waits)
 {
 	int result;
 
 	sampling->skeleton = samples_bpf__open();
 	if (!sampling->skeleton)
 		return -errno;
+	bpf_program__set_autoload(sampling->skeleton->progs.wait_stack, with_waits);
+	bpf_program__set_autoload(sampling->skeleton->progs.wait_exit, with_waits);
 	memcpy((void *)&sampling->skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config,
 	       sizeof(sampling->skeleton->rodata->config));
 	result = tracer_share_maps(tracer, sampling->skeleton->obj);
-	return result ? result : samples_bpf__load(sampling->skeleton);
+	if (!result)
+		result = samples_bpf__load(sampling->skeleton);
+	if (!result) {
+		sampling->has_waits = with_waits;
+		return 0;
+	}
+	samples_bpf__destroy(sampling->skeleton);
+	sampling->skeleton = NULL;
+	return result;
+}
+
+static int load_program(struct tracer *tracer, struct tracer_sampling *sampling)
+{
+	/* a kernel that refuses the stacks of waits may take the samples */
+	return load_programs(tracer, sampling, true) ? load_programs(tracer, sampling, false) : 0;
 }
 
 /* The timer of an idle CPU is not recorded. */
@@ -98,6 +115,20 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error)
 	return code_maps_open(&sampling->maps, tracer->nr_cpus, ret_error);
 }
 
+static void switch_waits(struct tracer_sampling *sampling, bool on)
+{
+	struct bpf_program *programs[NR_WAIT_PROGRAMS] = {NULL};
+
+	if (!sampling->has_waits)
+		return;
+	programs[0] = sampling->skeleton->progs.wait_exit;
+	programs[1] = sampling->skeleton->progs.wait_stack;
+	for (size_t i = 0; i < NR_WAIT_PROGRAMS; i++) {
+		bpf_link__destroy(sampling->wait_links[i]);
+		sampling->wait_links[i] = on ? bpf_program__attach(programs[i]) : NULL;
+	}
+}
+
 void tracer_free_samples(struct tracer *tracer)
 {
 	struct tracer_sampling *sampling = tracer->sampling;
@@ -107,6 +138,7 @@ void tracer_free_samples(struct tracer *tracer)
 	code_maps_close(&sampling->maps);
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++)
 		bpf_link__destroy(sampling->links[cpu]);
+	switch_waits(sampling, false);
 	samples_bpf__destroy(sampling->skeleton);
 	free(sampling->links);
 	free(sampling->clocks);
@@ -123,6 +155,7 @@ void tracer_switch_samples(struct tracer *tracer, bool on)
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++)
 		if (sampling->clocks[cpu] >= 0)
 			ioctl(sampling->clocks[cpu], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	switch_waits(sampling, on);
 	code_maps_switch(&sampling->maps, on);
 	sampling->is_on = on;
 }

@@ -12,13 +12,20 @@
 
 struct samples_bpf;
 
-/** struct tracer_sampling - @clocks: one descriptor for each CPU; -1: that CPU is not present */
+#define NR_WAIT_PROGRAMS 2
+
+/**
+ * struct tracer_sampling - @clocks: one descriptor for each CPU; -1: that CPU is not present
+ * @has_waits: the kernel took the programs for the stacks of waits. @wait_links: owned; NULL: off
+ */
 struct tracer_sampling {
 	struct samples_bpf *skeleton; /* owned */
 	struct bpf_link **links;      /* owned; NULL for a CPU that is not present */
 	int *clocks;		      /* borrowed from the links */
 	uint32_t nr_cpus;
 	struct code_maps maps;
+	struct bpf_link *wait_links[NR_WAIT_PROGRAMS];
+	bool has_waits;
 	bool is_on;
 };
 
