@@ -28,7 +28,9 @@ bool view_clients_kept(struct view_session *session);
 void view_client_columns(struct view_session *session, const struct trace_row *row, uint64_t from_ns, uint64_t to_ns,
 			 uint32_t nr, uint64_t *ret_ns);
 
-/** view_client_number() - of a client of the bills, when they are known; @billed: of view_bills.h */
+/**
+ * view_client_number() - of a client of the bills, when they are known; @billed: of view_bills.h
+ */
 uint32_t view_client_number(struct view_session *session, const struct trace_process *billed, const char *address);
 /** json_client() - "client": its number, and "process", which is shown in the view, or "address" */
 void json_client(struct json *json, struct view_session *session, uint32_t number, const struct trace_process *process,

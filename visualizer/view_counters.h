@@ -42,7 +42,9 @@ struct view_counter_list;
 /** view_counters_begin() - collect them in the pass; once, before it */
 void view_counters_begin(struct view_session *session);
 void view_counters_free(struct view_session *session);
-/** view_counter_at() - NULL past the last. Before the end of the pass there are only those of SHARE */
+/**
+ * view_counter_at() - NULL past the last. Before the end of the pass there are only those of SHARE
+ */
 const struct view_counter *view_counter_at(struct view_session *session, size_t idx);
 /** view_counters() - answer "counters" */
 void view_counters(struct view_session *session, struct view_question *question, struct json *json);
