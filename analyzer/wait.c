@@ -87,6 +87,7 @@
 #include "wait_holder.h"
 #include "wait_poll.h"
 #include "wait_socket.h"
+#include "wait_waker.h"
 
 static struct wait_cause by_fault(const struct wait_context *ctx, const struct frame *fault)
 {
@@ -198,11 +199,17 @@ static bool succeeded(const struct wait_context *ctx)
 	       (ctx->thread->ret > 0 || (ctx->thread->ret == 0 && frame_class(ctx->a, ctx->frame) == CALL_FUTEX));
 }
 
+/* Does the call return from its last wait, this one? */
+static bool returns_from(const struct wait_context *ctx)
+{
+	return (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last_wait(ctx) &&
+	       ctx->frame->kind == FRAME_SYSCALL;
+}
+
 /* True if no event is missing: otherwise the result could be that of another call. */
 static bool result_decides(const struct wait_context *ctx)
 {
-	return ctx->gap && (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last_wait(ctx) &&
-	       ctx->frame->kind == FRAME_SYSCALL &&
+	return ctx->gap && returns_from(ctx) &&
 	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
 }
 
@@ -244,6 +251,8 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		ctx.gap = !succeeded(&ctx);
 		ctx.result = thread->ret;
 	}
+	if (wait_waker_is_filtered(&ctx) && returns_from(&ctx) && timed_out(&ctx))
+		return cause_timeout();
 	if (pending->waker.by_signal && woken_by_task(&ctx) && top && !waits_for_signals(&ctx))
 		return cause_is_waker(&ctx, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)

@@ -72,11 +72,7 @@ static struct wait_cause by_kernel_thread(const struct wait_context *ctx, enum v
 	return wait_cause_of(TRACE_WAIT_KERNEL, via, strings_intern(&ctx->a->strings, *name ? name : "kernel thread"));
 }
 
-/*
- * A recording of some processes has only the switch to the woken thread, and no event of the task
- * or interrupt that woke it.
- */
-static bool waker_is_filtered(const struct wait_context *ctx)
+bool wait_waker_is_filtered(const struct wait_context *ctx)
 {
 	const struct waker *waker = ctx->waker;
 
@@ -103,7 +99,7 @@ struct wait_cause wait_by_waker_alone(const struct wait_context *ctx, enum via v
 		return ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : wait_by_call_alone(ctx, via);
 	if (woken_by_task(ctx))
 		return cause_is_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : waits_for_dump(ctx) ? VIA_COREDUMP : via);
-	if (waker_is_filtered(ctx))
+	if (wait_waker_is_filtered(ctx))
 		return by_filtered_waker(ctx, via);
 	switch (ctx->waker->cause) {
 	case CAUSE_TIMER:

@@ -10,6 +10,12 @@ struct wait_context;
 /** wait_by_waker_alone() - by the waker only, and not by which socket it reported as ready */
 struct wait_cause wait_by_waker_alone(const struct wait_context *ctx, enum via via);
 /**
+ * wait_waker_is_filtered() - did a filter leave out the task or interrupt that ended the wait?
+ *
+ * A recording of some processes has only the wakeup then.
+ */
+bool wait_waker_is_filtered(const struct wait_context *ctx);
+/**
  * wait_ended_by_rcu() - did an RCU grace period end the wait, whichever file the call acts on?
  *
  * Such a call waits for all CPUs and not for data: a write() to a file that moves a process to a

@@ -61,8 +61,14 @@ static void the_call_tells_what_a_thread_with_a_filtered_waker_waited_for(void)
 	tb_waking(c.tb, 0, 4900, 10, TRACE_CONTEXT_TASK);
 	tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 0, 5100, 0);
+	tb_sys_enter(c.tb, 0, 5200, SYS_poll, 0x5000, 1, 100);
+	tb_switch(c.tb, 0, 5300, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 0, 6000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0); /* no descriptor was ready: it timed out */
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_OTHER, "poll (woken by: not recorded)", 0, "poll"), 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 700);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "semaphore"), 800);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, "interrupt", 0, "poll"), 0);
 	case_free(&c);
