@@ -838,6 +838,8 @@ int trace_critical_path_verify(const struct trace_critical_path *path, struct tr
 	if (at != path->to_ns)
 		return violation(ret_error, "the last segment ends at", at, path->to_ns);
 	sum_once(path);
+	if (path->failed)
+		return error_set(ret_error, path->failed, "no memory for the sums of a critical path");
 	for (size_t i = 0; i < path->nr_contributors; i++)
 		sums[path->contributors[i].by] += path->contributors[i].ns;
 	if (sums[TRACE_BY_COMMAND] != window)

@@ -398,11 +398,13 @@ static void choose(struct chooser *c, const struct trace_event *event)
 
 /* ---- all ---- */
 
-static void note_kernel_threads(struct chooser *c)
+/* Returns 0, or a negative errno. */
+static int note_kernel_threads(struct chooser *c)
 {
 	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
 	struct trace_cursor *cursor = trace_cursor_new(c->trace, &options, NULL);
 	const struct trace_event *event;
+	int error;
 
 	while (cursor && (event = trace_cursor_next(cursor))) {
 		const struct trace_start_thread *start = event->payload;
@@ -412,7 +414,8 @@ static void note_kernel_threads(struct chooser *c)
 		    (thread = thread_of(c, start->tid)))
 			thread->is_kernel = true;
 	}
-	trace_cursor_free(cursor);
+	error = cursor ? trace_cursor_end(cursor, NULL) : -ENOMEM;
+	return error == -EBADMSG ? 0 : error; /* the pass that follows meets the damage, too */
 }
 
 static void chooser_release(struct chooser *c)
@@ -447,7 +450,7 @@ int part_choose(const struct trace *trace, const struct trace_part *part, struct
 		c->cpus = calloc(c->nr_cpus + 1u, sizeof(*c->cpus));
 		ret_choice->failed = part_losses_of(trace, &c->losses) < 0;
 		learn_calls(c);
-		note_kernel_threads(c);
+		ret_choice->failed |= note_kernel_threads(c) < 0;
 		while (c->cpus && !ret_choice->failed && (event = trace_cursor_next(cursor)))
 			choose(c, event);
 		if (!ret_choice->failed)

@@ -611,6 +611,8 @@ int report_critical_path(const struct report *report)
 		      stderr);
 	if (trace_critical_path_verify(path, &error) < 0) {
 		trace_critical_path_free(path);
+		if (error.code == -ENOMEM)
+			memory_end();
 		return complain(1, "%s", error.message);
 	}
 	if (report->options->reports.json)

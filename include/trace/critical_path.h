@@ -209,7 +209,7 @@ const struct trace_contributor *trace_critical_path_contributor(const struct tra
 /**
  * trace_critical_path_verify() - do the segments follow each other, and do they and the sums of the
  * contributors equal the window?
- * Returns 0, or -EBADMSG with the first violation in @ret_error, to the nanosecond.
+ * Returns 0, -ENOMEM, or -EBADMSG with the first violation in @ret_error, to the nanosecond.
  */
 int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error) TRACE_NODISCARD;
 
