@@ -226,6 +226,7 @@ static void a_child_begins_with_the_descriptors_of_its_parent(void)
 	tb_switch(c.tb, 1, 9000, 30, 0, TRACE_TASK_RUNNING);
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
+	trace_figures_free(c.two);
 	c.two = trace_process_figures(c.analysis, case_process(&c, 30));
 	CU_ASSERT_EQUAL(bytes_from(c.two, "/parents"), 1);
 	CU_ASSERT_EQUAL(bytes_from(c.two, "/childs"), 10);

@@ -132,6 +132,7 @@ static void parts_of_random_stories_have_the_figures_of_the_whole(void)
 static struct trace *ping_pong(uint32_t nr)
 {
 	struct tb *tb = tb_new();
+	struct trace *trace;
 	uint64_t ns = 2000;
 
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
@@ -160,7 +161,9 @@ static struct trace *ping_pong(uint32_t nr)
 	tb_waking(tb, 0, ns, 30, TRACE_CONTEXT_TASK);
 	tb_switch(tb, 1, ns + 100, 0, 30, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 1, ns + 200, 1);
-	return tb_open_trace(tb);
+	trace = tb_open_trace(tb);
+	tb_free(tb);
+	return trace;
 }
 
 static void a_part_is_as_large_as_it_is_long(void)
