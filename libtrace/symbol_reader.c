@@ -191,7 +191,10 @@ static void __attribute__((noreturn)) run_reader(void *context)
 static int start(struct symbol_reader *reader, int fd, struct trace_error *ret_error)
 {
 	const struct jail_role role = {.run = run_reader, .files = &fd, .nr_files = 1, .cpu_seconds = CPU_SECONDS};
-	int result = jail_child_start(&role, &reader->child);
+	int result;
+
+	reader->can_demangle = demangle_is_prepared();
+	result = jail_child_start(&role, &reader->child);
 
 	if (result == -ENOMEM)
 		return result;
@@ -258,23 +261,25 @@ static bool is_possible(const struct symbol_answer_head *head, const char *texts
 
 /*
  * The reader cannot load the C++ run-time library: it may open no files, and another thread may
- * have been in the program loader when it was forked. Most traces do not need it.
+ * have been in the program loader when it was forked. Most traces do not need it. The reader of
+ * another file may have asked for it since this one was started.
  */
-static int load_demangler(struct trace_error *ret_error)
+static int load_demangler(const struct symbol_reader *reader, struct trace_error *ret_error)
 {
-	if (demangle_is_prepared())
+	if (reader->can_demangle)
 		return error_set(ret_error, -EBADMSG, "the process that reads it gave an impossible answer");
 	errno = 0;
 	demangle_prepare();
 	return errno == ENOMEM ? -ENOMEM : -EAGAIN;
 }
 
-static int refusal(const struct symbol_answer_head *head, struct trace_error *ret_error)
+static int refusal(const struct symbol_reader *reader, const struct symbol_answer_head *head,
+		   struct trace_error *ret_error)
 {
 	if (head->kind == ANSWER_NO_MEMORY)
 		return -ENOMEM;
 	if (head->kind == ANSWER_NO_DEMANGLER)
-		return load_demangler(ret_error);
+		return load_demangler(reader, ret_error);
 	if (head->kind == ANSWER_NO_JAIL)
 		return error_set(ret_error, -EBADMSG, "the process that reads it cannot drop its privileges: %s",
 				 strerror((int)head->err));
@@ -295,7 +300,7 @@ static int take(struct symbol_reader *reader, const struct symbol_answer_head *h
 	reader->nr_answers++;
 	if (head->kind != ANSWER_FOUND || reader->answer_bytes > MAX_ANSWER_BYTES) {
 		symbol_reader_stop(reader);
-		return refusal(head, ret_error);
+		return refusal(reader, head, ret_error);
 	}
 	source = answer->texts + head->function_bytes + 1;
 	memmove(source, source - 1, head->source_bytes);

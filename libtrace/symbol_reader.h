@@ -17,11 +17,12 @@
 
 /**
  * struct symbol_reader - the reader of one file, if it runs; zeros: it does not
+ * @can_demangle: the C++ run-time library was loaded when the process began
  * @nr_answers: of this process. @answer_bytes: texts of all processes for this file
  */
 struct symbol_reader {
 	struct jail_child child;
-	bool runs;
+	bool runs, can_demangle;
 	uint32_t nr_answers;
 	uint64_t answer_bytes;
 };

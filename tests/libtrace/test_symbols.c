@@ -605,7 +605,39 @@ static void code_of_the_kernel_has_the_recorded_names(void)
 	tb_free(tb);
 }
 
+/*
+ * The reader of the first file was started before that of the second one asked for the C++ library.
+ * This is the first test, because no other one may have loaded the library.
+ */
+static void readers_of_two_files_may_need_the_demangler(void)
+{
+	struct tb *tb = tb_new();
+	char copy[] = "/tmp/test_symbols.XXXXXX";
+	int fd = mkstemp(copy);
+	struct trace *trace;
+	struct trace_symbols *symbols;
+	uint64_t pay = offset_in_file(PROBE_TARGET_CXX, " [tTwW] .*Order.*pay");
+
+	CU_ASSERT_FATAL(fd >= 0);
+	shell("cp %s %s", PROBE_TARGET_CXX, copy);
+	start_file(tb, 100, PROBE_TARGET_CXX);
+	start_file(tb, 101, copy);
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_STRING_EQUAL(in_file(symbols, 100, offset_in_file(PROBE_TARGET_CXX, " T main$")).function, "main");
+	CU_ASSERT_STRING_EQUAL(in_file(symbols, 101, pay).function, "shop::Order::pay(int) const");
+	CU_ASSERT_STRING_EQUAL(in_file(symbols, 100, pay).function, "shop::Order::pay(int) const");
+	CU_ASSERT_EQUAL(trace_symbols_error(symbols, NULL), 0);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+	close(fd);
+	unlink(copy);
+}
+
 static const struct unit_case cases[] = {
+	{"readers_of_two_files_may_need_the_demangler", readers_of_two_files_may_need_the_demangler},
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_their_parents_mappings_until_they_execute",
 	 children_have_their_parents_mappings_until_they_execute},
