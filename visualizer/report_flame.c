@@ -8,7 +8,6 @@
  */
 #include "report_flame.h"
 
-#include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "complain.h"
 #include "flame_page.h"
 #include "json.h"
+#include "page_policy.h"
 #include "whole_file.h"
 
 /* ---- hues: those of the view ---- */
@@ -188,25 +188,6 @@ static void put_data(FILE *out, const struct report *report, const struct profil
 
 /* ---- the page ---- */
 
-static void put_policy(FILE *out)
-{
-	const struct page_file *script = flame_script();
-	GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
-	guint8 digest[32];
-	gsize bytes = sizeof(digest);
-	gchar *text;
-
-	g_checksum_update(checksum, (const guchar *)script->bytes, (gssize)script->size);
-	g_checksum_get_digest(checksum, digest, &bytes);
-	text = g_base64_encode(digest, bytes);
-	fprintf(out,
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
-		"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
-		text);
-	g_free(text);
-	g_checksum_free(checksum);
-}
-
 static void put_file(FILE *out, const char *element, const struct page_file *file)
 {
 	fprintf(out, "<%s>", element);
@@ -234,7 +215,7 @@ static void put_page(FILE *out, const struct report *report, const struct profil
 			fwrite(line, 1, bytes, out);
 		}
 		if (memmem(line, bytes, "<meta charset", 13))
-			put_policy(out);
+			page_policy_put(out, flame_script(), "; style-src 'unsafe-inline'");
 	}
 }
 

@@ -22,6 +22,7 @@
 #include "packed.h"
 #include "page_engine.h"
 #include "page_part.h"
+#include "page_policy.h"
 #include "page_size.h"
 #include "report_html.h"
 #include "whole_file.h"
@@ -129,26 +130,6 @@ static void put_modules(FILE *out)
 	} while (done != before);
 }
 
-static void put_policy(FILE *out)
-{
-	const struct page_file *loader = page_loader();
-	GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
-	guint8 digest[32];
-	gsize bytes = sizeof(digest);
-	gchar *text;
-
-	g_checksum_update(checksum, (const guchar *)loader->bytes, (gssize)loader->size);
-	g_checksum_get_digest(checksum, digest, &bytes);
-	text = g_base64_encode(digest, bytes);
-	fprintf(out,
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s' "
-		"blob: "
-		"'wasm-unsafe-eval'; worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'\">\n",
-		text);
-	g_free(text);
-	g_checksum_free(checksum);
-}
-
 /* In a script element "</script" would end the name. */
 static void put_name(FILE *out, const char *suffix, const char *path)
 {
@@ -199,7 +180,8 @@ static void put_lines(FILE *out, const struct page_file *index, const struct htm
 			put_end(out, page);
 		fwrite(line, 1, bytes, out);
 		if (put_end && memmem(line, bytes, "<meta charset", 13))
-			put_policy(out);
+			page_policy_put(out, page_loader(),
+					" blob: 'wasm-unsafe-eval'; worker-src blob:; img-src data:");
 	}
 }
 

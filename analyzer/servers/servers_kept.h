@@ -5,8 +5,8 @@
  * servers_kept.h - each request with its times and its part of the bill, for callers that asked to
  * keep them
  *
- * A request has a number, from its begin on: server_request.kept. What happens to it is noted here,
- * by the files that decide it. So its part of a bill, and the bounds of that, follow from the same
+ * A request has a number, from its begin on: server_request.kept. The files that decide about a
+ * request note its course here. So its part of a bill, and the bounds of that, follow from the same
  * rules as those of the client; but where these speak of the client, "another client" becomes
  * "another request".
  */
