@@ -271,6 +271,13 @@ test("the critical path shows its rows only, and Escape leaves it", async () => 
 	assert.deepStrictEqual(await labels(), all);
 });
 
+test("without a selection the critical path is that of the process of the answer", async () => {
+	await fresh();
+	await page.press("c");
+	assert.match(await page.text("#selection h2"), /Critical path of load 10/);
+	await page.press("Escape");
+});
+
 test("search selects, filter chooses, Space opens", async () => {
 	await fresh();
 	await page.press("/");

@@ -16,7 +16,7 @@ const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
-const { chosenSpan, makeView, openSubject, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
+const { chosenSpan, makeView, nameRows, openSubject, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
 
 function varint(value) {
 	const bytes = [];
@@ -292,6 +292,26 @@ test("rows are CPUs, processes, and what rests and the kernel's threads folded",
 	]);
 	assert.equal(tree.byRow.get(1), tree.byRow.get(2)); // a process with one thread is one row
 	assert.equal(tree.byRow.get(3).leaf, null);
+});
+
+test("processes that the answer names come first, in its order", () => {
+	const order = named => labels(shownNodes(makeTree(ROWS, named), choice()));
+	const rest = ["1 process at rest", "1 kernel thread"];
+
+	assert.deepStrictEqual(order([3, 1]), ["CPU 0", "postgres: walwriter", "load", ...rest]);
+	assert.deepStrictEqual(order([3]), ["CPU 0", "postgres: walwriter", "load", ...rest]);
+	assert.deepStrictEqual(order([6, 8, 99]), ["CPU 0", "load", "postgres: walwriter", ...rest], "folded, unknown");
+	const view = makeView({ duration_ns: 1000 });
+
+	view.rows = new Map(ROWS.map(row => [row.id, row]));
+	view.all = true;
+	nameRows(view, [5, 4, 2]);
+	assert.equal(view.subject, 5);
+	assert.deepStrictEqual(view.named, [3, 1], "a process is named by its threads");
+	assert.deepStrictEqual(labels(view.shown), ["CPU 0", "postgres: walwriter", "load", ...rest]);
+	nameRows(view, []);
+	assert.equal(view.subject, null);
+	assert.deepStrictEqual(labels(view.shown).slice(1, 3), ["load", "postgres: walwriter"]);
 });
 
 test("filter, pins and paths choose rows", () => {

@@ -57,7 +57,7 @@ async function readRows(view) {
 	const { rows } = await ask("rows");
 
 	view.rows = new Map(rows.map(row => [row.id, row]));
-	view.tree = makeTree(rows);
+	view.tree = makeTree(rows, view.named);
 	updateRows(view);
 }
 

@@ -52,8 +52,22 @@ function groupNode(key, label, kids) {
 	return { key, id: null, leaf: null, label, number: null, row: null, depth: 0, kids, text: "" };
 }
 
-/** {nodes: the roots in order, byRow: Map from the id of a row to its node, parents: Map from key to node} */
-export function makeTree(rows) {
+/** The processes of @named first, in that order; the others keep their order. */
+function namedFirst(nodes, named) {
+	const place = new Map(named.map((id, index) => [id, index]));
+	const placeOf = node => place.get(node.process.id) ?? Infinity;
+
+	return nodes
+		.map((node, index) => ({ node, index }))
+		.sort((a, b) => (placeOf(a.node) === placeOf(b.node) ? a.index - b.index : placeOf(a.node) - placeOf(b.node)))
+		.map(({ node }) => node);
+}
+
+/**
+ * {nodes: the roots in order, byRow: Map from the id of a row to its node, parents: Map from key to node}
+ * @named: the ids of the processes that the answer names, which come first.
+ */
+export function makeTree(rows, named = []) {
 	const threads = new Map(),
 		cpus = [],
 		busy = [],
@@ -71,7 +85,7 @@ export function makeTree(rows) {
 
 		(row.kernel ? kernel : rests ? resting : busy).push(node);
 	}
-	const nodes = [...cpus, ...busy];
+	const nodes = [...cpus, ...namedFirst(busy, named)];
 	if (resting.length)
 		nodes.push(
 			groupNode("resting", `${resting.length} ${resting.length === 1 ? "process" : "processes"} at rest`, resting)

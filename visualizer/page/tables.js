@@ -23,6 +23,16 @@ export function add(ns, classes) {
 	return classes.reduce((sum, number) => sum + (ns[number] ?? 0), 0);
 }
 
+/** The rows that the answer names first, in its order; then those that were on a CPU the longest. */
+function byAnswer(view, rows) {
+	const place = new Map(view.named.map((id, index) => [id, index]));
+	const placeOf = row => place.get(row.id) ?? Infinity;
+
+	return rows.sort((a, b) =>
+		placeOf(a) === placeOf(b) ? add(b.ns, ON_CPU) - add(a.ns, ON_CPU) : placeOf(a) - placeOf(b)
+	);
+}
+
 async function sumsTable(walk, kind, span) {
 	const { view } = walk,
 		{ rows } = await ask(question("sums", span));
@@ -31,7 +41,8 @@ async function sumsTable(walk, kind, span) {
 		({ id, ns }) => view.rows.get(id)?.kind === kind && interest(ns) > 0 && (filter?.has(id) ?? true)
 	);
 	const waits = ns => interest(ns) - add(ns, ON_CPU) - add(ns, [WAIT_CPU, UNKNOWN]);
-	const owner = row => view.rows.get(view.rows.get(row.id).parent);
+	const owner = row => view.rows.get(view.rows.get(row.id).parent),
+		isOfAnswer = wanted.some(({ id }) => view.named.includes(id));
 
 	return makeTable(
 		kind === "process" ? "Processes that were not at rest" : "Threads that were not at rest",
@@ -56,7 +67,7 @@ async function sumsTable(walk, kind, span) {
 				title: "Shares of its time",
 				cell: row => stackedBar(row.ns.map((n, number) => (number === ABSENT ? 0 : n)))
 			},
-			{ ...time("On a CPU", row => add(row.ns, ON_CPU)), first: true },
+			{ ...time("On a CPU", row => add(row.ns, ON_CPU)), first: !isOfAnswer },
 			time("Own code", row => add(row.ns, [USER])),
 			time("Kernel", row => add(row.ns, [SYSCALL, TRAP])),
 			time("Waits for a CPU", row => add(row.ns, [WAIT_CPU])),
@@ -64,7 +75,7 @@ async function sumsTable(walk, kind, span) {
 			time("At rest", row => add(row.ns, [REST, IDLE])),
 			time("Unknown", row => add(row.ns, [UNKNOWN]))
 		],
-		wanted
+		isOfAnswer ? byAnswer(view, wanted) : wanted
 	);
 }
 

@@ -5,7 +5,7 @@ import { ask, question } from "./ask.js";
 import { byId, el, linkButton } from "./dom.js";
 import { stackedBar, swatch } from "./swatch.js";
 import { countText, durationText, percentText } from "./time.js";
-import { openSubject } from "./view.js";
+import { nameRows, openSubject } from "./view.js";
 import { goTo, selectSpan } from "./walk.js";
 import { classLabel, clean, processText } from "./words.js";
 
@@ -109,6 +109,11 @@ export function showMissing(about) {
 	box.hidden = box.childNodes.length === 0 || (sentences.length === 0 && about.complete);
 }
 
+/** The ids of the rows that the answer names, the first of the sentence first. */
+function namedIn({ sentence, waits = [] }) {
+	return [...sentence, ...waits].map(({ row }) => row).filter(Number.isInteger);
+}
+
 /** Asks for the verdict about the whole trace, and shows it. */
 export async function updateVerdict(walk) {
 	const { view } = walk;
@@ -118,7 +123,8 @@ export async function updateVerdict(walk) {
 		const verdict = await ask(question("verdict", { from: 0, to: view.about.duration_ns }));
 
 		showVerdict(walk, verdict);
-		openSubject(view, verdict.sentence.find(({ row }) => Number.isInteger(row))?.row);
+		nameRows(view, namedIn(verdict));
+		openSubject(view, view.subject);
 	} catch (error) {
 		byId("sentence").textContent = error.message;
 	} finally {

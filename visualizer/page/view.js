@@ -2,7 +2,7 @@
 // view.js - what the page shows: the visible span, the rows, the selection; and news of their changes.
 
 import { withLanes } from "./lane_rows.js";
-import { nrAbsent, openTo, shownNodes } from "./rows.js";
+import { makeTree, nrAbsent, openTo, shownNodes } from "./rows.js";
 
 export const ROW_HEIGHT = 20,
 	BAR_HEIGHT = 16,
@@ -33,6 +33,8 @@ export function makeView(about) {
 		shown: [],
 		open: new Set(),
 		isFresh: false, // the address named no place
+		subject: null, // the id of the row that the answer is about
+		named: [], // the ids of the processes that the answer names, in its order
 		pinned: [],
 		filter: "",
 		only: null,
@@ -154,6 +156,17 @@ export function toggleNode(view, node) {
 	if (node.kids.length === 0) return;
 	if (!view.open.delete(node.key)) view.open.add(node.key);
 	updateRows(view);
+}
+
+/** The processes that the answer names become the first rows. @ids: rows of processes or of their threads, in its order. */
+export function nameRows(view, ids) {
+	const processes = ids.map(id => view.rows.get(id)).map(row => (row?.kind === "thread" ? row.parent : row?.id));
+
+	view.subject = ids[0] ?? null;
+	view.named = [...new Set(processes.filter(Number.isInteger))];
+	view.tree = makeTree([...view.rows.values()], view.named);
+	followSpan(view);
+	view.emit("paint");
 }
 
 /** Shows the threads of the process of the row @id if they are few, and if the address named no place of the page. */

@@ -290,16 +290,26 @@ function partsOf({ segments, parts: told }) {
 	return parts;
 }
 
-/** Shows the critical path of the selected row in the chosen span; shows the rows again if it is shown. */
+/** The row of a thread: of the node's own, or of the main thread of its process; undefined: it has none. */
+function threadOf(view, row) {
+	const node = nodeOf(view, row);
+
+	return node?.leaf ?? node?.kids.find(kid => node.process && kid.number === node.process.pid)?.leaf;
+}
+
+/**
+ * Shows the critical path of the selected row in the chosen span, or of the row that the answer is about; shows the rows
+ * again if it is shown.
+ */
 export async function togglePath(walk) {
 	const { view } = walk,
-		leaf = view.row === null ? null : nodeOf(view, view.row)?.leaf;
+		leaf = threadOf(view, view.row ?? view.subject);
 
 	if (view.path) {
 		leavePath(walk);
 		return;
 	}
-	if (leaf === null || leaf === undefined) {
+	if (leaf === undefined) {
 		walk.fail("A critical path belongs to a thread: select a row with one thread first.");
 		return;
 	}
