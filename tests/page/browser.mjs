@@ -12,7 +12,7 @@ const SOURCE = process.env.TRACE_SOURCE ?? path.join(path.dirname(fileURLToPath(
 const BUILD = process.env.TRACE_BUILD ?? path.join(SOURCE, "build/release");
 export const MODULES = process.env.TRACE_NPM ?? path.join(SOURCE, "build/npm");
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const WAIT_MS = 60000; // a machine may stand still
+const WAIT_MS = 120000; // a machine may stand still
 
 /** What is missing for these tests, as a sentence; "": nothing. */
 export function missing() {
