@@ -260,7 +260,7 @@ const ROWS = [
 	{ id: 1, kind: "process", parent: null, name: "load", title: "load", pid: 10, busy_ns: 9, command: true },
 	{ id: 2, kind: "thread", parent: 1, name: "load", pid: 10, tid: 10, busy_ns: 9, command: true },
 	{ id: 3, kind: "process", parent: null, name: "postgres", title: "postgres: walwriter", pid: 20, busy_ns: 8 },
-	{ id: 4, kind: "thread", parent: 3, name: "postgres", pid: 20, tid: 20, busy_ns: 7 },
+	{ id: 4, kind: "thread", parent: 3, name: "postgres", title: "postgres: walwriter", pid: 20, tid: 20, busy_ns: 7 },
 	{ id: 5, kind: "thread", parent: 3, name: "worker", pid: 20, tid: 21, busy_ns: 1 },
 	{ id: 6, kind: "process", parent: null, name: "cron", title: "cron", pid: 30, busy_ns: 0 },
 	{ id: 7, kind: "thread", parent: 6, name: "cron", pid: 30, tid: 30, busy_ns: 0 },
@@ -334,7 +334,10 @@ test("filter, pins and paths choose rows", () => {
 		"worker",
 		"load"
 	]);
-	assert.deepStrictEqual(labels(shownNodes(tree, choice({ only: [9, 2, 9, 77] }))), ["kworker", "load"]);
+	const alone = shownNodes(tree, choice({ only: [9, 2, 9, 4, 77] }));
+
+	assert.deepStrictEqual(labels(alone), ["kworker", "load", "postgres: walwriter"], "a thread has its title");
+	assert.ok(alone.every(node => node.depth === 0));
 });
 
 test("the filter of rows chooses the rows of tables", () => {

@@ -3,7 +3,7 @@
 //
 // A node is {key, id, leaf, name, label, number, row, depth, kids, text}: @id is the row whose shares are
 // drawn, @leaf the row that has spans (null: several threads). A process with one thread is one
-// node. Processes that only rest, and kernel threads, are folded into a node each, without shares.
+// node. The thread of several has a title, too: its name where the node of its process is not above it. Processes that only rest, and kernel threads, are folded into a node each, without shares.
 
 import { clean } from "./words.js";
 
@@ -29,6 +29,7 @@ function processNode(process, threads, depth) {
 	if (threads.length === 1) return { ...leafNode(threads[0], title, process.pid, depth), process, text };
 	const kids = threads.map(t => ({
 		...leafNode(t, t.name || "(no name)", t.tid, depth + 1),
+		title: clean(t.title || t.name, 120),
 		process,
 		text: `${t.name} ${t.tid}`.toLowerCase()
 	}));
@@ -137,6 +138,11 @@ function lives(node, span) {
 	return node.row ? node.row.from < span.to && node.row.to > span.from : node.kids.some(kid => lives(kid, span));
 }
 
+/** A node that is shown without those above it. */
+function alone(node) {
+	return { ...node, label: node.title ?? node.label, depth: 0 };
+}
+
 /**
  * The nodes to show, in order: those of @only, or the pinned ones and then the tree.
  * @choice: {open: Set of keys, pinned: [keys], filter: text, only: [ids] or null, from, to: the visible span; all: also rows
@@ -154,8 +160,8 @@ export function shownNodes(tree, { open, pinned, filter, only, from, to, all }) 
 		if (open.has(node.key) || (wanted && node.id === null)) node.kids.forEach(kid => visit(kid, node));
 	};
 
-	if (only) return [...new Set(only.map(id => tree.byRow.get(id)).filter(Boolean))];
-	for (const key of pinned) if (tree.byKey.has(key)) shown.push({ ...tree.byKey.get(key), pinned: true, depth: 0 });
+	if (only) return [...new Set(only.map(id => tree.byRow.get(id)).filter(Boolean))].map(alone);
+	for (const key of pinned) if (tree.byKey.has(key)) shown.push({ ...alone(tree.byKey.get(key)), pinned: true });
 	tree.nodes.forEach(node => visit(node, null));
 	return shown;
 }

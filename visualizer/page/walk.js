@@ -34,7 +34,7 @@ function nodeOf(view, row) {
 export function rowText(view, row) {
 	const node = nodeOf(view, row);
 
-	return node ? node.label + (node.number === null ? "" : ` ${node.number}`) : `row ${row}`;
+	return node ? (node.title ?? node.label) + (node.number === null ? "" : ` ${node.number}`) : `row ${row}`;
 }
 
 export function selectRow(walk, row) {
