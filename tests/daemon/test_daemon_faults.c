@@ -285,8 +285,8 @@ static bool may_be_killed(const struct point *point, const char *name)
 	return (!point->early || is_long) && (!name || strcmp(point->name, name) == 0);
 }
 
-/* Returns @step, with TRACE_TEST_LONG @long_step, or a larger step if a busy machine lets the daemon
- * make so many calls that more than STRUCK_MAX or STRUCK_LONG points were left. */
+/* Returns @step, with TRACE_TEST_LONG @long_step, or a larger step if a busy machine lets the
+ * daemon make so many calls that more than STRUCK_MAX or STRUCK_LONG points were left. */
 static size_t bounded_step(size_t nr, size_t step, size_t long_step)
 {
 	size_t most = is_long ? STRUCK_LONG : STRUCK_MAX;
