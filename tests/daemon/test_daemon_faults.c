@@ -376,8 +376,8 @@ static void a_failed_write_loses_its_block_and_is_reported_once(void)
 	unsigned int struck = 0, with_loss = 0, finished = 0, spared = 0;
 	struct outcome outcome;
 
-	for (unsigned int when = 1; spared < 2 && (is_long || struck < STRUCK_MAX);
-	     when += is_long ? 1 : (WRITE_STEP + 1) / 2) {
+	for (unsigned int when = 1 + first_point % 2; spared < 2 && struck < (is_long ? STRUCK_LONG : STRUCK_MAX);
+	     when += is_long ? 2 : (WRITE_STEP + 1) / 2) {
 		/* a quiet machine writes rarely */
 		size_t i = when % (sizeof(errors) / sizeof(errors[0]));
 
