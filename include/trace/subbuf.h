@@ -252,7 +252,8 @@ struct subbuf_count {
  * Safe while writers run, as long as they have not passed @seq - 1 + N. Once @seq is closed the
  * count does not change.
  * The count is not @exact while a writer is inside one of the N sub-buffers before @seq, or has
- * just opened the slot of one of them. A later call may be exact.
+ * just opened the slot of one of them. A later call may be exact. If a writer died while it opened
+ * such a slot, the count may include records of that later use.
  */
 static inline struct subbuf_count subbuf_records_before(const struct subbuf_ring *ring, trace_u64 seq)
 {

@@ -10,8 +10,9 @@
  * A clean recording under strace lists the system calls: a point is "the n-th openat". In each
  * further recording the fault strikes at one point. (strace counts per thread: the fault strikes
  * when the first thread makes its n-th call.) By default a sample of the points after the creation
- * of the file is tested. With TRACE_TEST_LONG in the environment all points are, from the first
- * instruction of the program loader on.
+ * of the file is tested. With TRACE_TEST_LONG in the environment each LONG_STEP-th point is, from
+ * the first instruction of the program loader on. The first one differs from run to run, so that in
+ * time all are tested. TRACE_FIRST=number repeats a run.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <trace/reader.h>
 #include "unit.h"
@@ -46,6 +48,7 @@ static size_t nr_points;
 
 static char folder[] = "/var/tmp/trace-faults-XXXXXX";
 static bool is_long;
+static size_t first_point; /* with TRACE_TEST_LONG */
 
 /**
  * struct outcome - the outcome of one recording
@@ -282,16 +285,19 @@ static bool may_be_killed(const struct point *point, const char *name)
 	return (!point->early || is_long) && (!name || strcmp(point->name, name) == 0);
 }
 
-/* Returns @step, or a larger step if a busy machine lets the daemon make so many calls that more
- * than STRUCK_MAX points were left. */
-static size_t bounded_step(size_t nr, size_t step)
+/* Returns @step, with TRACE_TEST_LONG @long_step, or a larger step if a busy machine lets the
+ * daemon make so many calls that more than STRUCK_MAX or STRUCK_LONG points were left. */
+static size_t bounded_step(size_t nr, size_t step, size_t long_step)
 {
-	return is_long || nr / step < STRUCK_MAX ? step : nr / STRUCK_MAX;
+	size_t most = is_long ? STRUCK_LONG : STRUCK_MAX;
+
+	step = is_long ? long_step : step;
+	return nr / step < most ? step : nr / most;
 }
 
 /* @name: kill only at calls of this name; NULL: at all calls
  * Returns the number of points at which the daemon was killed. */
-static unsigned int kill_at_points(const char *name, size_t step)
+static unsigned int kill_at_points(const char *name, size_t step, size_t long_step)
 {
 	unsigned int kills = 0, with_events = 0;
 	struct outcome outcome;
@@ -300,10 +306,10 @@ static unsigned int kill_at_points(const char *name, size_t step)
 	find_points();
 	for (size_t i = 0; i < nr_points; i++)
 		seen += may_be_killed(&points[i], name);
-	step = bounded_step(seen, step);
+	step = bounded_step(seen, step, long_step);
 	seen = 0;
 	for (size_t i = 0; i < nr_points; i++) {
-		if (!may_be_killed(&points[i], name) || seen++ % step)
+		if (!may_be_killed(&points[i], name) || (seen++ + first_point) % step)
 			continue;
 		outcome = record_injected(points[i].name, "signal=KILL", points[i].nr);
 		if (outcome.status == 0)
@@ -329,13 +335,13 @@ static void check_next_recording(void)
 
 static void a_kill_at_any_system_call_leaves_a_readable_file(void)
 {
-	CU_ASSERT(kill_at_points(NULL, is_long ? LONG_STEP : KILL_STEP) >= 5);
+	CU_ASSERT(kill_at_points(NULL, KILL_STEP, LONG_STEP) >= 5);
 	check_next_recording();
 }
 
 static void a_kill_at_any_write_leaves_a_readable_file(void)
 {
-	CU_ASSERT(kill_at_points("writev", is_long ? 1 : WRITE_STEP) >= 2);
+	CU_ASSERT(kill_at_points("writev", WRITE_STEP, 1) >= 2);
 	check_next_recording();
 }
 
@@ -370,8 +376,8 @@ static void a_failed_write_loses_its_block_and_is_reported_once(void)
 	unsigned int struck = 0, with_loss = 0, finished = 0, spared = 0;
 	struct outcome outcome;
 
-	for (unsigned int when = 1; spared < 2 && (is_long || struck < STRUCK_MAX);
-	     when += is_long ? 1 : (WRITE_STEP + 1) / 2) {
+	for (unsigned int when = 1 + first_point % 2; spared < 2 && struck < (is_long ? STRUCK_LONG : STRUCK_MAX);
+	     when += is_long ? 2 : (WRITE_STEP + 1) / 2) {
 		/* a quiet machine writes rarely */
 		size_t i = when % (sizeof(errors) / sizeof(errors[0]));
 
@@ -455,6 +461,11 @@ static bool may_fail(const char *name)
 	return false;
 }
 
+static bool may_be_failed(const struct point *point)
+{
+	return !point->loading && (!point->early || is_long) && may_fail(point->name);
+}
+
 /* The daemon may give up, but without a crash, and what it wrote must be readable. The loader of
  * BPF programs is not our code. */
 static void a_system_call_that_fails_is_no_crash(void)
@@ -462,14 +473,17 @@ static void a_system_call_that_fails_is_no_crash(void)
 	static const char *const faults[] = {"error=EIO", "error=EMFILE", "error=ENOMEM", "error=EINTR"};
 	unsigned int struck = 0, gave_up = 0;
 	struct outcome outcome;
-	size_t seen = 0;
+	size_t seen = 0, step;
 
 	find_points();
+	for (size_t i = 0; i < nr_points; i++)
+		seen += may_be_failed(&points[i]);
+	step = bounded_step(seen, FAIL_STEP, LONG_STEP);
+	seen = 0;
 	for (size_t i = 0; i < nr_points; i++) {
 		const char *fault = faults[(i + points[i].nr) % 4];
 
-		if (points[i].loading || (points[i].early && !is_long) || !may_fail(points[i].name) ||
-		    seen++ % (is_long ? LONG_STEP : FAIL_STEP))
+		if (!may_be_failed(&points[i]) || (seen++ + first_point) % step)
 			continue;
 		outcome = record_injected(points[i].name, fault, points[i].nr);
 		struck++;
@@ -494,11 +508,15 @@ static void a_signal_at_any_system_call_ends_the_recording_cleanly(void)
 	static const char *const signals[] = {"signal=TERM", "signal=INT", "signal=HUP"};
 	unsigned int struck = 0;
 	struct outcome outcome;
-	size_t seen = 0;
+	size_t seen = 0, step;
 
 	find_points();
+	for (size_t i = 0; i < nr_points; i++)
+		seen += !points[i].early;
+	step = bounded_step(seen, SIGNAL_STEP, LONG_STEP);
+	seen = 0;
 	for (size_t i = 0; i < nr_points; i++) {
-		if (!may_be_killed(&points[i], NULL) || points[i].early || seen++ % (is_long ? LONG_STEP : SIGNAL_STEP))
+		if (points[i].early || (seen++ + first_point) % step)
 			continue;
 		outcome = record_injected(points[i].name, signals[struck++ % 3], points[i].nr);
 		if (outcome.status == 0 && outcome.clean_end)
@@ -539,7 +557,7 @@ static bool record_without_memory(unsigned int at, bool once)
 static void without_memory_the_daemon_reports_its_losses(void)
 {
 	for (int once = 0; once < 2; once++) {
-		unsigned int at = 1, struck = 0;
+		unsigned int at = 1 + (unsigned int)first_point % LONG_STEP, struck = 0;
 
 		for (; record_without_memory(at, once); at += is_long ? LONG_STEP : MEMORY_STEP)
 			struck++;
@@ -576,6 +594,11 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	is_long = getenv("TRACE_TEST_LONG") != NULL;
+	if (is_long) {
+		first_point = (getenv("TRACE_FIRST") ? (size_t)atoi(getenv("TRACE_FIRST")) : (size_t)time(NULL)) %
+			      100000;
+		fprintf(stderr, "TRACE_FIRST=%zu\n", first_point);
+	}
 	if (!mkdtemp(folder))
 		return 1;
 	setenv("TRACE_FAKE_EVENTS", "1000000000", 1);

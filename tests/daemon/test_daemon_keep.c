@@ -235,23 +235,28 @@ static size_t count(struct keep *keep, uint32_t stream)
 	return found;
 }
 
-#define SECOND 1000000000ull
+/* A second, or less on a machine that has just booted: no event is older than the machine. */
+static uint64_t unit_of(uint64_t now_ns)
+{
+	uint64_t unit_ns = now_ns / 4000;
+
+	return unit_ns < 1000000000 ? unit_ns : 1000000000;
+}
 
 /* The recorder keeps events at least for the time that is asked for. */
 static void a_chunk_goes_when_the_next_one_is_old_enough(void)
 {
-	struct keep *keep = keep_new(&(struct keep_options){.keep_ns = 1000 * SECOND, .max_bytes = MANY});
-	uint64_t now_ns = clock_now();
+	uint64_t now_ns = clock_now(), unit = unit_of(now_ns);
+	struct keep *keep = keep_new(&(struct keep_options){.keep_ns = 1000 * unit, .max_bytes = MANY});
 	struct keep_status status;
 
-	now_ns = now_ns > 5000 * SECOND ? now_ns : 5000 * SECOND; /* soon after the boot */
-	put(keep, 0, 1, now_ns, 3000 * SECOND, 1900 * SECOND);
-	put(keep, 0, 2, now_ns, 1800 * SECOND, 1500 * SECOND);
+	put(keep, 0, 1, now_ns, 3000 * unit, 1900 * unit);
+	put(keep, 0, 2, now_ns, 1800 * unit, 1500 * unit);
 	CU_ASSERT_EQUAL(count(keep, 0), 1);
-	put(keep, 0, 3, now_ns, 500 * SECOND, 400 * SECOND);
+	put(keep, 0, 3, now_ns, 500 * unit, 400 * unit);
 	CU_ASSERT_EQUAL(count(keep, 0), 2);
 	keep_get_status(keep, &status);
-	CU_ASSERT_EQUAL(status.since_ns, now_ns - 1800 * SECOND);
+	CU_ASSERT_EQUAL(status.since_ns, now_ns - 1800 * unit);
 	CU_ASSERT_FALSE(status.is_short);
 	keep_free(keep);
 }
@@ -259,16 +264,15 @@ static void a_chunk_goes_when_the_next_one_is_old_enough(void)
 /* An event of a program that is younger than the events of a CPU belongs to the saved time. */
 static void programs_keep_what_all_cpus_have(void)
 {
-	struct keep *keep = keep_new(&(struct keep_options){.keep_ns = 1000 * SECOND, .max_bytes = MANY});
-	uint64_t now_ns = clock_now();
+	uint64_t now_ns = clock_now(), unit = unit_of(now_ns);
+	struct keep *keep = keep_new(&(struct keep_options){.keep_ns = 1000 * unit, .max_bytes = MANY});
 
-	now_ns = now_ns > 5000 * SECOND ? now_ns : 5000 * SECOND;
-	put(keep, 0, 1, now_ns, 3000 * SECOND, 2000 * SECOND);
-	put(keep, 0, 2, now_ns, 1900 * SECOND, 100 * SECOND); /* the CPU has all from here on */
-	put(keep, 0x10000, 1, now_ns, 2500 * SECOND, 2400 * SECOND);
-	put(keep, 0x10000, 2, now_ns, 1950 * SECOND, 1850 * SECOND);
-	put(keep, 0x10000, 3, now_ns, 1800 * SECOND, 1700 * SECOND);
-	put(keep, 0x10001, 1, now_ns, 2500 * SECOND, 2400 * SECOND); /* the program has ended */
+	put(keep, 0, 1, now_ns, 3000 * unit, 2000 * unit);
+	put(keep, 0, 2, now_ns, 1900 * unit, 100 * unit); /* the CPU has all from here on */
+	put(keep, 0x10000, 1, now_ns, 2500 * unit, 2400 * unit);
+	put(keep, 0x10000, 2, now_ns, 1950 * unit, 1850 * unit);
+	put(keep, 0x10000, 3, now_ns, 1800 * unit, 1700 * unit);
+	put(keep, 0x10001, 1, now_ns, 2500 * unit, 2400 * unit); /* the program has ended */
 	CU_ASSERT_EQUAL(count(keep, 0x10000), 2);
 	CU_ASSERT_EQUAL(count(keep, 0x10001), 0);
 	keep_free(keep);

@@ -303,14 +303,39 @@ static int storm(const char *argument)
 	return 0;
 }
 
+/* A full ring has no races, because each event is lost. */
+static void let_consumer_run(long i)
+{
+	if (i % 200 == 0)
+		usleep(100);
+}
+
 static void *write_on(void *argument)
 {
-	for (long i = 0; !stop; i++)
+	for (long i = 0; !stop; i++) {
 		EVENT(beside, i);
+		let_consumer_run(i);
+	}
 	return NULL;
 }
 
-/* The CPU and the preemptions that a vforked child sees are its parent's. */
+static void *vfork_once(void *argument)
+{
+	pid_t child = vfork();
+
+	if (child == 0) {
+		for (int n = 0; n < 20000; n++) {
+			EVENT(in_vforked, n, n);
+			let_consumer_run(n);
+		}
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	return NULL;
+}
+
+/* The CPU and the preemptions that a vforked child sees are its parent's. Every second child
+ * belongs to a thread without an event, and sets up that thread. */
 static int vforks_beside(const char *argument)
 {
 	pthread_t threads[3];
@@ -318,14 +343,13 @@ static int vforks_beside(const char *argument)
 	for (int i = 0; i < 3; i++)
 		pthread_create(&threads[i], NULL, write_on, NULL);
 	for (volatile int i = 0; i < 40; i++) {
-		pid_t child = vfork();
+		pthread_t thread;
 
-		if (child == 0) {
-			for (int n = 0; n < 20000; n++)
-				EVENT(in_vforked, n, n);
-			_exit(0);
+		if (i % 2 == 0) {
+			vfork_once(NULL);
+		} else if (pthread_create(&thread, NULL, vfork_once, NULL) == 0) {
+			pthread_join(thread, NULL);
 		}
-		waitpid(child, NULL, 0);
 	}
 	stop = true;
 	for (int i = 0; i < 3; i++)

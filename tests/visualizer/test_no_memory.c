@@ -26,8 +26,8 @@
 
 #define MOST_ARGUMENTS 12
 #define TIMEOUT_S      60
-#define ONCE_STEP      29 /* without TRACE_TEST_LONG; both are primes */
-#define FOREVER_STEP   71
+#define ONCE_STEP      83 /* without TRACE_TEST_LONG; both are primes */
+#define FOREVER_STEP   211
 #define VDA	       (254u << 20)
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
