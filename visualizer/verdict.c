@@ -242,7 +242,10 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 			verdict_thread_text(holder, s);
 		return;
 	}
-	add_name(s, wait->first.holder_name);
+	if (strcmp(wait->first.holder_name, "unknown") == 0)
+		string_add(s, "others, which were not recorded");
+	else
+		add_name(s, wait->first.holder_name);
 }
 
 /* A wait that more than one process could have ended: "several" is no name. */
