@@ -666,7 +666,7 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 	if (history->nr_intervals >= history->max_intervals)
 		coarsen(history);
 	if (on_cpu)
-		history->timelines[timeline].asked.ran_ns += to - from;
+		history->timelines[timeline].asked.other_ns += to - from;
 	if (state == TRACE_STATE_RUNNING && !history->timelines[timeline].running_since)
 		history->timelines[timeline].running_since = from;
 	if (history->coarse && on_cpu) {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "critical_path_history.h"
 #include "history_again.h"
+#include "state.h"
 
 #define SAME_CONDITION (~7ull) /* glibc has two futexes in each condition, which are neighbours */
 
@@ -22,7 +23,9 @@ static bool may_ask_again(const char *call)
 
 static struct asked asked_of(const struct trace_interval *interval)
 {
-	struct asked asked = {.from_ns = interval->from_ns};
+	struct asked asked = {.from_ns = interval->from_ns,
+			      .last_from_ns = interval->from_ns,
+			      .last_to_ns = interval->to_ns};
 
 	if (!interval->name || !may_ask_again(interval->name))
 		return asked;
@@ -63,19 +66,52 @@ static void follow(struct trace_history *history, uint32_t timeline, uint64_t fr
 	series->changes += changed;
 }
 
+/* The thread that signalled the condition while @thread found out that its time was over. */
+static uint32_t signaller(const struct trace_history *history, const struct trace_thread *thread,
+			  const struct asked *asked)
+{
+	const struct trace_thread *best = NULL;
+
+	if (*asked->call != 'f')
+		return NO_THREAD;
+	for (const struct trace_thread *at = NULL; (at = trace_next_thread(thread->process, at));)
+		if (at != thread && (at->woke_futex & SAME_CONDITION) == asked->object &&
+		    at->woke_ns > asked->last_from_ns && at->woke_ns < asked->last_to_ns + AGAIN_NS &&
+		    (!best || at->woke_ns > best->woke_ns))
+			best = at;
+	return best ? history_timeline(history, best) : NO_THREAD;
+}
+
+/* A short wait for a mutex, before the thread asks again. */
+static bool is_between(const struct asked *before, const struct asked *asked, const struct trace_interval *interval)
+{
+	return before->call && *before->call == 'f' && asked->call && *asked->call == 'f' &&
+	       interval->kind != TRACE_WAIT_TIMEOUT &&
+	       before->other_ns + interval->to_ns - interval->from_ns < AGAIN_NS;
+}
+
 void history_note_again(struct trace_history *history, uint32_t timeline, const struct trace_interval *interval,
 			uint32_t value)
 {
 	struct asked *before = &history->timelines[timeline].asked, asked = asked_of(interval);
 	const struct history_activity *activity = &history->activities[value];
-	bool again = before->ran_ns < AGAIN_NS && is_same(before, &asked);
+	bool again = before->other_ns < AGAIN_NS && is_same(before, &asked),
+	     timed_out = activity->kind == TRACE_WAIT_TIMEOUT;
+	uint32_t waker = activity->waker;
 
+	if (!again && is_between(before, &asked, interval)) {
+		before->other_ns += interval->to_ns - interval->from_ns;
+		return;
+	}
+	if (!again && before->call)
+		waker = signaller(history, interval->thread, before);
+	else if (!again || timed_out || activity->idle || !history_is_followed(activity))
+		waker = NO_THREAD;
+	if (waker != NO_THREAD)
+		follow(history, timeline, before->from_ns, interval->from_ns, waker);
 	if (again)
 		asked.from_ns = before->from_ns;
-	if (interval->kind != TRACE_WAIT_TIMEOUT) {
-		if (again && activity->waker != NO_THREAD && !activity->idle && history_is_followed(activity))
-			follow(history, timeline, before->from_ns, interval->from_ns, activity->waker);
+	if (!timed_out)
 		asked.call = NULL;
-	}
 	*before = asked;
 }

@@ -225,7 +225,8 @@ struct trace_thread {
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
+	uint64_t woke_futex, woke_ns; /* address and begin of its last FUTEX_WAKE, also if no thread waited */
+	uint64_t described_ns;	      /* when the repeated start state last had it; 0: never */
 	char comm[16];
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
