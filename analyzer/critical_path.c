@@ -236,7 +236,7 @@ uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t
 									: history->timelines[activity->waker].thread;
 	uint32_t other = NO_THREAD;
 
-	if (activity->kind == TRACE_WAIT_TIMEOUT)
+	if (activity->again)
 		return activity->waker;
 	if (!history_is_followed(activity))
 		return NO_THREAD;
@@ -275,7 +275,7 @@ static const char *waited_via(const struct history_activity *wait)
 {
 	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
 		return "fork";
-	if (wait->kind == TRACE_WAIT_TIMEOUT)
+	if (wait->again)
 		return strncmp(wait->name, "futex", 5) == 0 ? "futex" : wait->name;
 	return *wait->via ? wait->via : trace_wait_kind_name((enum trace_wait_kind)wait->kind);
 }

@@ -244,15 +244,15 @@ static struct history_activity activity_of(enum trace_state state)
 
 static uint64_t activity_hash(const struct history_activity *m)
 {
-	uint64_t parts[] = {
-		(uintptr_t)m->name,
-		(uintptr_t)m->target,
-		(uintptr_t)m->via,
-		(uintptr_t)m->other,
-		(uintptr_t)m->path,
-		m->address,
-		m->waker,
-		(uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 | m->idle};
+	uint64_t parts[] = {(uintptr_t)m->name,
+			    (uintptr_t)m->target,
+			    (uintptr_t)m->via,
+			    (uintptr_t)m->other,
+			    (uintptr_t)m->path,
+			    m->address,
+			    m->waker,
+			    (uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 |
+				    (uint64_t)m->again << 1 | m->idle};
 	uint64_t hash = 1;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -264,7 +264,7 @@ static bool activity_equal(const struct history_activity *a, const struct histor
 {
 	return a->name == b->name && a->target == b->target && a->via == b->via && a->other == b->other &&
 	       a->waker == b->waker && a->path == b->path && a->address == b->address && a->cpu == b->cpu &&
-	       a->state == b->state && a->kind == b->kind && a->idle == b->idle;
+	       a->state == b->state && a->kind == b->kind && a->idle == b->idle && a->again == b->again;
 }
 
 static uint32_t activity_new(struct trace_history *history, const struct history_activity *activity)

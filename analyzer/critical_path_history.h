@@ -28,12 +28,13 @@ struct history_activity {
 	const char *path; /* path of the locked file; as above */
 	uint64_t address; /* of the futex */
 	const struct trace_process *other;
-	uint32_t waker; /* index into history.timelines; UINT32_MAX: none; of a timeout: history_again.h */
+	uint32_t waker; /* index into history.timelines; UINT32_MAX: none */
 	int32_t cpu;	/* WAIT_CPU only */
 	uint8_t state;
 	uint8_t kind;
 	uint8_t class_of_time; /* enum trace_class */
 	bool idle;
+	bool again; /* a timeout that is followed to @waker: history_again.h */
 };
 
 /*

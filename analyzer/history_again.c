@@ -60,6 +60,7 @@ static void follow(struct trace_history *history, uint32_t timeline, uint64_t fr
 		if (activity.state != TRACE_STATE_BLOCKED || activity.kind != TRACE_WAIT_TIMEOUT)
 			continue;
 		activity.waker = waker;
+		activity.again = true;
 		series->value[idx] = history_activity_get(history, &activity);
 		changed = true;
 	}
