@@ -124,7 +124,7 @@ static int set_cpu(void *into, const char *value, struct trace_error *ret_error)
 static int parse_task(const char *option, const char *value, int64_t *ret_id, const char **ret_name,
 		      struct trace_error *ret_error)
 {
-	if (value[strspn(value, "0123456789")] && *value != '-')
+	if (value[strspn(value, "0123456789")] && *value != '-' && *value != ' ')
 		return take_text(option, value, "is not a name", ret_name, ret_error);
 	if (*ret_id >= 0)
 		return second(option, value, ret_error);
@@ -459,7 +459,7 @@ static const struct option_spec option_table[] = {
 	{.letter = 'd', .name = "dump", .apply = set_list, .help = "one line for each event"},
 	{.name = "diff", .apply = set_diff, .help = "compare two traces: tracevisualizer --diff A B"},
 	{.letter = 'p', .name = "pid", .value_name = "PID", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_PID,
-	 .apply = set_pid, .help = "only this process: number or name; with -d also a thread id"},
+	 .apply = set_pid, .help = "only this process, by number or name"},
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
 	 .apply = set_comm, .help = "only processes or threads of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},

@@ -49,8 +49,8 @@ static void options_say(const char *options, const char *found, const char *abse
 
 static void a_name_is_as_good_as_a_number(void)
 {
-	options_say("-p app.py", "python3 app.py 10 ", "report.py");
-	options_say("-a --pid=report.py", "python3 report.py (20) ", "app.py");
+	options_say("-p app.py", "python3 app.py 10 ", "report.py 20 waited");
+	options_say("-a --pid=report.py", "python3 report.py (20) ", "app.py (10) waited");
 	options_say("--tid=worker", "server 30 thread worker 31 ", NULL);
 	options_say("-a --tid=31", "server (30)", NULL);
 }
