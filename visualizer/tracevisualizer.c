@@ -360,10 +360,11 @@ static int close_output(struct report *report, bool is_kept)
 	return result;
 }
 
-/* True for reports that may lack the chosen processes. The event list has threads. */
+/* True for reports that may lack the chosen processes. A list of a number may be of a thread. */
 static bool is_of_processes(const struct visualizer_options *options)
 {
 	return options->reports.timeline || options->reports.answer ||
+	       (options->reports.list && (options->processes.comm || options->processes.thread)) ||
 	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path &&
 		!options->reports.slowest && !options->reports.profile);
 }

@@ -723,6 +723,27 @@ static void warn_without_effect(const struct visualizer_options *o)
 				choices[i].what);
 }
 
+/* The option that has a trace as its value, which the user forgot to give; NULL: none. */
+static const char *swallowed_by(const struct visualizer_options *o)
+{
+	const struct {
+		const char *value, *option;
+	} options[] = {
+		{o->processes.comm, "--pid or --comm"},
+		{o->processes.thread, "--tid"},
+		{o->html, "--html"},
+		{o->output, "--output"},
+		{o->reports.slowest, "--slowest"},
+		{o->profile.flame, "--flame"},
+		{o->profile.pprof, "--pprof"},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (options[i].value && options_is_trace(options[i].value))
+			return options[i].option;
+	return NULL;
+}
+
 /*
  * The words are TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as
  * the output: reject it rather than guess.
@@ -734,6 +755,9 @@ static int take_positionals(struct visualizer_options *options)
 
 	if (options->reports.short_help || options->reports.help || options->reports.version)
 		return 0;
+	if (!nr && swallowed_by(options))
+		return complain(2, "no trace given: %s took it as its value; give the value first",
+				swallowed_by(options));
 	if (!nr)
 		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
 				   "tracevisualizer --help lists all options");

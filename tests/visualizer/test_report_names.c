@@ -92,6 +92,14 @@ static void a_wrong_name_has_a_proposal(void)
 	free(text);
 }
 
+static void a_list_of_an_absent_name_fails(void)
+{
+	char *text = refusal_of(programs(), "-d -p absent");
+
+	contains(text, "no process of this trace is called absent; ");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -100,6 +108,7 @@ int main(int argc, char **argv)
 		CASE(a_name_of_none_chooses_by_the_arguments),
 		CASE(a_name_chooses_lines_of_a_list),
 		CASE(a_wrong_name_has_a_proposal),
+		CASE(a_list_of_an_absent_name_fails),
 		{NULL, NULL},
 	};
 

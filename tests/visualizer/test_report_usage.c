@@ -93,6 +93,21 @@ static void wrong_usage_is_one_line_and_status_2(void)
 	}
 }
 
+/* Users forget the value of an option, and then the trace is the value. */
+static void a_trace_as_the_value_of_an_option_is_named(void)
+{
+	static const char *const options[] = {"-p", "-a --comm", "--tid", "--html", "--slowest", "-a --output"};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		char *text;
+
+		CU_ASSERT_EQUAL(run_on_trace(options[i], &text), 2);
+		contains(text, "no trace given: --");
+		contains(text, " took it as its value; give the value first\n");
+		free(text);
+	}
+}
+
 static void options_without_effect_are_reported(void)
 {
 	static const struct {
@@ -397,6 +412,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(wrong_usage_is_one_line_and_status_2),
+		CASE(a_trace_as_the_value_of_an_option_is_named),
 		CASE(options_without_effect_are_reported),
 		CASE(a_selection_that_matches_no_process_fails),
 		CASE(closed_standard_streams_are_not_reused_for_files),
