@@ -254,6 +254,7 @@ struct trace_process {
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;
+	uint64_t cpu_limit_ns;	/* trace_process_cpu_limit() */
 	file_idx exec_files[2]; /* the program and its interpreter: nothing else keeps their names */
 	file_idx uring_file;	/* file of the io_uring request that completed last */
 	uint64_t uring_ns;	/* when that request completed */

@@ -244,6 +244,24 @@ static void of_a_machine_a_long_wait_comes_before_the_cpus(void)
 	}
 }
 
+static void a_quota_has_its_limit(void)
+{
+	struct trace_sched_quota begin = {.ns = 500000000, .tid = 10}, end = {.ns = 70000, .tid = 10, .over = true};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_event(tb, 0, 1010000, TRACE_EV_sched_quota, &begin, sizeof(begin), NULL);
+	tb_switch(tb, 0, 1010000, 10, 0, TRACE_TASK_RUNNING);
+	tb_event(tb, 0, 1080000, TRACE_EV_sched_quota, &end, sizeof(end), NULL);
+	tb_switch(tb, 0, 1080000, 0, 10, TRACE_TASK_RUNNING);
+	text = report_of(tb, "");
+	contains(text, "one 10 waited 70 % of its 100.00 us for its CPU quota of 0.5 CPUs;");
+	contains(text, "  quota of 0.5 CPUs\n");
+	free(text);
+}
+
 static void the_busiest_thread_is_no_supervisor(void)
 {
 	char *text = report_of(supervisor(30, false), "");
@@ -493,6 +511,7 @@ int main(int argc, char **argv)
 		CASE(without_a_command_the_busiest_thread_is_explained),
 		CASE(a_chain_that_begins_with_its_end_has_all_its_links),
 		CASE(of_a_machine_a_long_wait_comes_before_the_cpus),
+		CASE(a_quota_has_its_limit),
 		CASE(the_busiest_thread_is_no_supervisor),
 		CASE(waits_of_threads_of_one_name_are_one_row),
 		CASE(only_a_sleep_is_called_a_sleep),
