@@ -30,6 +30,8 @@
  *
  * The thread that ended a wait is, by the first line that applies:
  *
+ *	a timeout, after which the        the thread that ended the last of these waits:
+ *	thread asked for the same again   history_again.h
  *	a sleep, a stop, a gap, a quota   none
  *	a new thread not yet woken        the thread that forked it; the walk continues with the
  *	                                  parent, because before that the thread did not exist
@@ -210,7 +212,7 @@ static uint32_t latest_of(const struct trace_history *history, const struct trac
 	return best;
 }
 
-static bool is_followed(const struct history_activity *activity)
+bool history_is_followed(const struct history_activity *activity)
 {
 	return activity->kind != TRACE_WAIT_TIMEOUT && activity->kind != TRACE_WAIT_STOPPED &&
 	       activity->kind != TRACE_WAIT_UNKNOWN && activity->kind != TRACE_WAIT_QUOTA;
@@ -234,7 +236,9 @@ uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t
 									: history->timelines[activity->waker].thread;
 	uint32_t other = NO_THREAD;
 
-	if (!is_followed(activity))
+	if (activity->again)
+		return activity->waker;
+	if (!history_is_followed(activity))
 		return NO_THREAD;
 	if (waker && trace_thread_is_kernel(waker)) {
 		if (may_be_work(activity))
@@ -266,6 +270,16 @@ static bool enter(struct trace_critical_path *path, uint32_t timeline, uint64_t 
 	return true;
 }
 
+/* By which means a wait was followed. */
+static const char *waited_via(const struct history_activity *wait)
+{
+	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
+		return "fork";
+	if (wait->again)
+		return strncmp(wait->name, "futex", 5) == 0 ? "futex" : wait->name;
+	return *wait->via ? wait->via : trace_wait_kind_name((enum trace_wait_kind)wait->kind);
+}
+
 static bool is_lock(const char *via)
 {
 	return strcmp(via, "futex") == 0 || strcmp(via, "lock") == 0 || strcmp(via, "semaphore") == 0;
@@ -276,7 +290,7 @@ static bool is_lock(const char *via)
  */
 static void note_held(struct trace_critical_path *path, const struct visit *visit)
 {
-	if (visit->waiter == NO_THREAD || !is_lock(path->history->activities[visit->wait].via))
+	if (visit->waiter == NO_THREAD || !is_lock(waited_via(&path->history->activities[visit->wait])))
 		return;
 	if (path->nr_held >= path->max_held)
 		path->held = grown(path, path->held, &path->max_held, sizeof(*path->held));
@@ -604,7 +618,7 @@ static void sum_held(struct path_sums *sums)
 						  .state = TRACE_STATE_BLOCKED,
 						  .kind = TRACE_WAIT_PROCESS,
 						  .target = wait->path,
-						  .via = wait->via,
+						  .via = waited_via(wait),
 						  .address = wait->address,
 						  .ns = row->ns,
 						  .count = row->count};
@@ -726,13 +740,6 @@ void trace_critical_path_window(const struct trace_critical_path *path, uint64_t
 size_t trace_critical_path_nr_segments(const struct trace_critical_path *path)
 {
 	return path->nr_steps;
-}
-
-static const char *waited_via(const struct history_activity *wait)
-{
-	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
-		return "fork";
-	return *wait->via ? wait->via : trace_wait_kind_name((enum trace_wait_kind)wait->kind);
 }
 
 void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx,

@@ -244,15 +244,15 @@ static struct history_activity activity_of(enum trace_state state)
 
 static uint64_t activity_hash(const struct history_activity *m)
 {
-	uint64_t parts[] = {
-		(uintptr_t)m->name,
-		(uintptr_t)m->target,
-		(uintptr_t)m->via,
-		(uintptr_t)m->other,
-		(uintptr_t)m->path,
-		m->address,
-		m->waker,
-		(uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 | m->idle};
+	uint64_t parts[] = {(uintptr_t)m->name,
+			    (uintptr_t)m->target,
+			    (uintptr_t)m->via,
+			    (uintptr_t)m->other,
+			    (uintptr_t)m->path,
+			    m->address,
+			    m->waker,
+			    (uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 |
+				    (uint64_t)m->again << 1 | m->idle};
 	uint64_t hash = 1;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -264,7 +264,7 @@ static bool activity_equal(const struct history_activity *a, const struct histor
 {
 	return a->name == b->name && a->target == b->target && a->via == b->via && a->other == b->other &&
 	       a->waker == b->waker && a->path == b->path && a->address == b->address && a->cpu == b->cpu &&
-	       a->state == b->state && a->kind == b->kind && a->idle == b->idle;
+	       a->state == b->state && a->kind == b->kind && a->idle == b->idle && a->again == b->again;
 }
 
 static uint32_t activity_new(struct trace_history *history, const struct history_activity *activity)
@@ -287,7 +287,7 @@ static uint32_t activity_new(struct trace_history *history, const struct history
 	return history->nr_activities++;
 }
 
-static uint32_t activity_get(struct trace_history *history, struct history_activity *activity)
+uint32_t history_activity_get(struct trace_history *history, struct history_activity *activity)
 {
 	struct history_idx_row *row;
 
@@ -318,7 +318,7 @@ static uint32_t activity_by_name(struct trace_history *history, enum trace_state
 
 		activity.name = name;
 		activity.cpu = cpu;
-		*memo = (struct history_memo){name, cpu, activity_get(history, &activity), (uint8_t)state};
+		*memo = (struct history_memo){name, cpu, history_activity_get(history, &activity), (uint8_t)state};
 	}
 	return memo->value;
 }
@@ -556,7 +556,7 @@ static void coarsen(struct trace_history *history)
 	struct history_activity running = activity_of(TRACE_STATE_RUNNING);
 
 	if (!history->coarse) {
-		history->running = activity_get(history, &running);
+		history->running = history_activity_get(history, &running);
 		history->coarse = true;
 		for (uint32_t i = 0; i < history->nr_timelines; i++)
 			if (history->with_pieces)
@@ -651,7 +651,7 @@ static uint32_t blocked_activity(struct trace_history *history, struct trace_ana
 	activity.waker = waker ? timeline_get(history, waker) : NO_THREAD;
 	last = &history->timelines[timeline].blocked; /* after timeline_get(), which may move it */
 	if (*last == HOLE || !activity_equal(&history->activities[*last], &activity))
-		*last = activity_get(history, &activity);
+		*last = history_activity_get(history, &activity);
 	return *last;
 }
 
@@ -665,6 +665,8 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 
 	if (history->nr_intervals >= history->max_intervals)
 		coarsen(history);
+	if (on_cpu)
+		history->timelines[timeline].asked.other_ns += to - from;
 	if (state == TRACE_STATE_RUNNING && !history->timelines[timeline].running_since)
 		history->timelines[timeline].running_since = from;
 	if (history->coarse && on_cpu) {
@@ -674,6 +676,8 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 						     : activity_by_name(history, state, text_of(interval->name),
 									on_cpu ? -1 : interval->cpu);
 		series_put(history, &history->timelines[timeline].series, from, to, value);
+		if (state == TRACE_STATE_BLOCKED && !history->failed)
+			history_note_again(history, timeline, interval, value);
 	}
 	if (on_cpu && interval->cpu >= 0)
 		note_cpu_holder(history, (uint32_t)interval->cpu, from, to,
@@ -714,7 +718,7 @@ static void on_mode(void *data, struct trace_analysis *analysis, const struct tr
 
 	if (idx == NO_THREAD || !history->timelines[idx].running_since || history->failed)
 		return;
-	value = activity_get(history, &known);
+	value = history_activity_get(history, &known);
 	timeline = &history->timelines[idx];
 	for (uint32_t i = timeline->series.nr; i > 0 && series_to(&timeline->series, i - 1) > timeline->running_since;
 	     i--) {

@@ -12,6 +12,7 @@
  */
 #include <trace/critical_path.h>
 #include "hash_table.h"
+#include "history_again.h"
 #include <trace/view.h>
 
 #define NO_THREAD  UINT32_MAX	    /* no thread */
@@ -33,6 +34,7 @@ struct history_activity {
 	uint8_t kind;
 	uint8_t class_of_time; /* enum trace_class */
 	bool idle;
+	bool again; /* a timeout that is followed to @waker: history_again.h */
 };
 
 /*
@@ -69,7 +71,8 @@ struct thread_timeline {
 	uint32_t nr_pieces, max_pieces;
 	uint32_t in_piece; /* intervals in the last one */
 	uint32_t blocked;  /* the activity of its last wait; HOLE: none yet */
-	bool on_path;	   /* critical_path.c: on the way; it waits for another thread */
+	struct asked asked;
+	bool on_path; /* critical_path.c: on the way; it waits for another thread */
 };
 
 /* The last answers of a look-up, each at the place that its key's hash chooses */
@@ -113,6 +116,10 @@ struct trace_history {
 uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread);
 /** history_thread() - number @thread now, before its first interval */
 void history_thread(struct trace_history *history, const struct trace_thread *thread);
+/** history_activity_get() - the index of an activity like this one; HOLE: out of memory */
+uint32_t history_activity_get(struct trace_history *history, struct history_activity *activity);
+/** history_is_followed() - true if the critical path follows such a wait to the thread that ended it */
+bool history_is_followed(const struct history_activity *activity);
 /** history_set_timeline() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
 int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
 /** history_prefetch() - a soon_fn, as hooks.h explains it */

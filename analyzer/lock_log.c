@@ -337,6 +337,20 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
 	log_add(a, &a->lock_logs.list[waker->lock], (struct lock_release){waker->ns, by, woken});
 }
 
+void futex_called(const struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+{
+	struct futex_call call = futex_call_of(a, frame);
+	uint32_t known;
+
+	if (call.command != LINUX_FUTEX_WAKE && call.command != LINUX_FUTEX_WAKE_BITSET)
+		return;
+	known = log_find(a, futex_key(thread, frame->args[0], call.is_private));
+	if (known && log_is_lock(&a->lock_logs.list[known])) /* the mutex of a condition, after its signal */
+		return;
+	thread->woke_futex = frame->args[0];
+	thread->woke_ns = frame->begin.ns;
+}
+
 void lock_requeued(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	struct futex_call call = futex_call_of(a, frame);

@@ -33,6 +33,11 @@ uint32_t trace_process_ns_pid(const struct trace_process *process)
 	return process->ns_pid;
 }
 
+uint64_t trace_process_cpu_limit(const struct trace_process *process)
+{
+	return process->cpu_limit_ns;
+}
+
 const char *trace_process_cgroup(const struct trace_process *process)
 {
 	return process->strings ? strings_text(process->strings, process->cgroup_path) : "";

@@ -416,6 +416,7 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		return;
 	if (!quota->over) {
 		cpu->quota_tid = quota->tid;
+		thread->process->cpu_limit_ns = quota->ns;
 		return;
 	}
 	if (thread->sched_state != SCHED_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)

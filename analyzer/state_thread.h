@@ -225,7 +225,8 @@ struct trace_thread {
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
+	uint64_t woke_futex, woke_ns; /* address and begin of its last FUTEX_WAKE, also if no thread waited */
+	uint64_t described_ns;	      /* when the repeated start state last had it; 0: never */
 	char comm[16];
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
@@ -253,6 +254,7 @@ struct trace_process {
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;
+	uint64_t cpu_limit_ns;	/* trace_process_cpu_limit() */
 	file_idx exec_files[2]; /* the program and its interpreter: nothing else keeps their names */
 	file_idx uring_file;	/* file of the io_uring request that completed last */
 	uint64_t uring_ns;	/* when that request completed */

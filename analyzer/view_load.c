@@ -238,6 +238,7 @@ static void get_analysis(struct loader *l)
 
 static void get_activity(struct loader *l, struct history_activity *activity, uint32_t nr_timelines)
 {
+	uint64_t flags;
 	uint32_t other;
 
 	activity->name = get_text(l);
@@ -251,7 +252,9 @@ static void get_activity(struct loader *l, struct history_activity *activity, ui
 	activity->cpu = (int32_t)get_below(l, INT32_MAX) - 1;
 	activity->state = (uint8_t)get_below(l, TRACE_STATE_RUNNING + 1);
 	activity->kind = (uint8_t)get_below(l, TRACE_NR_WAIT_KINDS);
-	activity->idle = get_below(l, 2);
+	flags = get_below(l, 4);
+	activity->idle = flags & 1;
+	activity->again = flags & 2;
 	activity->class_of_time = (uint8_t)trace_class_of((enum trace_state)activity->state,
 							  (enum trace_wait_kind)activity->kind, activity->idle);
 }

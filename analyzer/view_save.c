@@ -166,7 +166,7 @@ static void put_activity(struct saver *s, const struct history_activity *activit
 	put(s, (uint64_t)(activity->cpu + 1ll));
 	put(s, activity->state);
 	put(s, activity->kind);
-	put(s, activity->idle);
+	put(s, (uint64_t)activity->again << 1 | activity->idle);
 }
 
 static void put_series(struct saver *s, const struct stored_series *stored)

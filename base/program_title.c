@@ -339,3 +339,20 @@ bool program_is_called(const char *args, bool is_cut, const char *comm, const ch
 		return true;
 	return program_title(args, is_cut, comm, title) && !strcmp(title, name);
 }
+
+/* True if @args continue with @part. */
+static bool goes_on_with(const char *args, const char *part)
+{
+	for (; *part; args++, part++)
+		if ((*args == TRACE_ARGS_SEPARATOR ? ' ' : *args) != *part)
+			return false;
+	return true;
+}
+
+bool program_args_have(const char *args, const char *part)
+{
+	for (; *part && *args; args++)
+		if (goes_on_with(args, part))
+			return true;
+	return false;
+}

@@ -27,4 +27,6 @@ bool program_is_interpreter(const char *name, size_t bytes);
  * The first 15 bytes of a longer @name are compared with the kernel's name.
  */
 bool program_is_called(const char *args, bool is_cut, const char *comm, const char *name);
+/** program_args_have() - is @part anywhere in the arguments, which blanks separate? As pgrep -f */
+bool program_args_have(const char *args, const char *part);
 #endif

@@ -14,6 +14,7 @@
 #define REFRESH_NS     (SECOND_NS / 4)
 #define ERASE	       "\r\033[K"
 #define MAX_LINE_BYTES 256
+#define FEW	       0.02 /* of the work */
 
 static bool line_is_shown;
 
@@ -89,8 +90,10 @@ void work_progress_at(struct work_progress *progress, uint64_t done, uint64_t of
 		return;
 	progress->next_ns = now_ns + REFRESH_NS;
 	used = snprintf(text, sizeof(text), "%s %.0f %%", progress->what, 100 * part);
-	add_time_left(text + used, sizeof(text) - (size_t)used,
-		      (uint64_t)((double)(now_ns - progress->begin_ns) * (1 - part) / part / (double)SECOND_NS + 0.5));
+	if (part >= FEW) /* the beginning of the work says little of the rest */
+		add_time_left(text + used, sizeof(text) - (size_t)used,
+			      (uint64_t)((double)(now_ns - progress->begin_ns) * (1 - part) / part / (double)SECOND_NS +
+					 0.5));
 	progress_line_show(text);
 }
 

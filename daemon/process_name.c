@@ -15,7 +15,8 @@
 #include "similar.h"
 #include <trace/events.h>
 
-#define LISTED 5 /* processes in a message */
+#define LISTED		5 /* processes in a message */
+#define MAX_GENERATIONS 64
 
 /* The bytes of /proc/PID/FILE, with a NUL at the end; 0: the process has exited, or has none. */
 static size_t read_proc(pid_t pid, const char *file, char *text, size_t size)
@@ -34,11 +35,13 @@ static size_t read_proc(pid_t pid, const char *file, char *text, size_t size)
 }
 
 /**
- * struct name_search - @list: the first of those that were found, for a message
+ * struct name_search - @in_args: @name is a part of the arguments
+ * @list: the first of those that were found, for a message
  * @near: the most similar title so far, which is in @title
  */
 struct name_search {
 	const char *name;
+	bool in_args;
 	pid_t first;
 	size_t nr;
 	char list[LISTED * (PROGRAM_TITLE_BYTES + 16)];
@@ -124,29 +127,67 @@ static void offer_title(struct name_search *search, const struct process_words *
 	search->near.name = search->title;
 }
 
+/* The parent of a process; 0: it has exited, or has none. */
+static pid_t parent_of(pid_t pid)
+{
+	char text[512], *after;
+
+	if (!read_proc(pid, "stat", text, sizeof(text)))
+		return 0;
+	after = strrchr(text, ')'); /* of the name, which may have any byte */
+	return after && strlen(after) > 4 ? (pid_t)strtol(after + 4, NULL, 10) : 0;
+}
+
+/* sudo, a shell, and time have the command line of this daemon in their arguments. */
+static bool is_ancestor(pid_t pid)
+{
+	pid_t at = getpid();
+
+	for (int i = 0; at && i < MAX_GENERATIONS; i++) {
+		at = parent_of(at);
+		if (at == pid)
+			return true;
+	}
+	return false;
+}
+
 static void look_at(struct name_search *search, pid_t pid)
 {
 	struct process_words words;
 
 	if (pid == getpid() || !read_words(pid, &words))
 		return;
-	if (program_is_called(words.args, words.is_cut, words.comm, search->name))
+	if (search->in_args) {
+		if (program_args_have(words.args, search->name) && !is_ancestor(pid))
+			found(search, pid, &words);
+	} else if (program_is_called(words.args, words.is_cut, words.comm, search->name)) {
 		found(search, pid, &words);
-	else
+	} else {
 		offer_title(search, &words);
+	}
 }
 
-int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error)
+static void look_at_all(struct name_search *search)
 {
-	struct name_search search = {.name = name, .near.wanted = name};
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)))
 		if (*entry->d_name >= '1' && *entry->d_name <= '9')
-			look_at(&search, (pid_t)strtoul(entry->d_name, NULL, 10));
+			look_at(search, (pid_t)strtoul(entry->d_name, NULL, 10));
 	if (folder)
 		closedir(folder);
+}
+
+int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error)
+{
+	struct name_search search = {.name = name, .near.wanted = name};
+
+	look_at_all(&search);
+	if (!search.nr && *name) { /* as pgrep -f */
+		search.in_args = true;
+		look_at_all(&search);
+	}
 	if (!search.nr)
 		return error_set(
 			ret_error, -EINVAL,
@@ -156,9 +197,10 @@ int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_er
 			search.near.name ? "\"? Or " : "");
 	if (search.nr > 1)
 		return error_set(ret_error, -EINVAL,
-				 "--pid: %zu processes are called \"%s\": %s%s; give the number of one (--follow adds "
+				 "--pid: %zu processes %s \"%s\": %s%s; give the number of one (--follow adds "
 				 "its descendants)",
-				 search.nr, name, search.list, search.nr > LISTED ? ", ..." : "");
+				 search.nr, search.in_args ? "have in their arguments" : "are called", name,
+				 search.list, search.nr > LISTED ? ", ..." : "");
 	*ret_pid = search.first;
 	return 0;
 }

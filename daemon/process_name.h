@@ -8,6 +8,7 @@
 
 /**
  * process_of_name() - the one process that is called @name, as program_is_called() says
+ * If none is, the one that has @name in its arguments, but no ancestor of the caller.
  * Returns -EINVAL if none is, or if several are; the message lists these.
  */
 int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error);

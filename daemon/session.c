@@ -360,6 +360,7 @@ static void report_owner(const struct session *session)
 static void report_begun(struct session *session)
 {
 	const struct daemon_options *options = session->options;
+	const char *end = options->session.duration_ns || options->session.command ? "" : "; Ctrl-C ends it";
 	char option[CONTROL_OPTION_BYTES];
 
 	control_print_option(session->control, option);
@@ -372,9 +373,9 @@ static void report_begun(struct session *session)
 	else if (options->saves.prints)
 		report_watch(session);
 	else if (options->output.is_default_name)
-		message_note("recording %s", options->output.path);
+		message_note("recording %s%s", options->output.path, end);
 	else if (options->output.is_bare_word)
-		message_note("recording into the file %s", options->output.path);
+		message_note("recording into the file %s%s", options->output.path, end);
 	report_owner(session);
 	if (*option && !options->session.background && !options->session.control_path)
 		message_note("another daemon runs; tracectl%s controls this one", option);

@@ -51,6 +51,8 @@ static bool is_work(const struct busiest *busiest, const struct trace_wait *wait
 {
 	if (wait->idle)
 		return false;
+	if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && strcmp(wait->via, "poll") == 0)
+		return false; /* for any of several processes: it waits for something to do */
 	if (wait->kind == TRACE_WAIT_PROCESS)
 		return wait->pid != own_pid && strcmp(wait->via, "waitpid") != 0 &&
 		       !is_descendant(busiest, wait->pid, own_pid);
@@ -61,15 +63,31 @@ static bool is_work(const struct busiest *busiest, const struct trace_wait *wait
 	       wait->kind == TRACE_WAIT_QUOTA;
 }
 
+/* Answers, files and quota: for these a program waits against its will. Its input may be a pipe. */
+static bool is_need(const struct trace_wait *wait)
+{
+	return wait->kind != TRACE_WAIT_OTHER &&
+	       (wait->kind != TRACE_WAIT_PROCESS || strcmp(wait->via, "tcp") == 0 || strcmp(wait->via, "unix") == 0);
+}
+
+static uint64_t waits_ns(const struct busiest *busiest, const struct trace_figures *f, uint32_t own_pid, bool needs)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < f->nr_waits; i++)
+		if (is_work(busiest, &f->waits[i], own_pid) && (!needs || is_need(&f->waits[i])))
+			ns += f->waits[i].ns;
+	return ns;
+}
+
+/* A process that never had a CPU has no work. */
 static uint64_t work_ns(const struct busiest *busiest, const struct trace_figures *f, uint32_t own_pid)
 {
 	uint64_t ns = f->user_ns + f->syscall_ns + f->trap_ns;
 
 	if (f->elapsed_ns == f->wait_cpu_ns + f->blocked_ns)
 		return 0;
-	for (size_t i = 0; i < f->nr_waits; i++)
-		ns += is_work(busiest, &f->waits[i], own_pid) ? f->waits[i].ns : 0;
-	return ns + f->wait_cpu_ns;
+	return ns + waits_ns(busiest, f, own_pid, false) + f->wait_cpu_ns;
 }
 
 static const struct trace_thread *thread_of(const struct busiest *busiest, const struct trace_process *process)
@@ -102,6 +120,23 @@ static bool is_recorded(const struct report *report, const struct trace_process 
 	return text && strtoul(text, NULL, 10) == trace_process_pid(process);
 }
 
+/*
+ * The weight of a process in the choice. Of a whole machine, a process that waited for what it
+ * needed in half of the time comes before all that had the CPUs: the bars show these.
+ */
+static uint64_t weight_of(const struct busiest *busiest, const struct trace_process *process,
+			  const struct trace_figures *f)
+{
+	const struct report *report = busiest->report;
+	uint64_t work = work_ns(busiest, f, trace_process_pid(process)), start, end, waits;
+
+	if (!work || has_process_choice(&report->options->processes))
+		return work;
+	trace_analysis_window(report->analysis, &start, &end);
+	waits = waits_ns(busiest, f, trace_process_pid(process), true);
+	return waits >= (end - start) / 2 ? UINT64_MAX / 2 + waits : work;
+}
+
 static const struct trace_process *process_of(const struct busiest *busiest, const struct process_row *rows, size_t nr)
 {
 	const struct report *report = busiest->report;
@@ -115,8 +150,7 @@ static const struct trace_process *process_of(const struct busiest *busiest, con
 		if (trace_process_is_kernel(rows[i].process) && !has_process_choice(&report->options->processes))
 			continue;
 		f = chosen_figures(report, rows[i].process);
-		ns = is_recorded(report, rows[i].process) ? UINT64_MAX
-							  : work_ns(busiest, f, trace_process_pid(rows[i].process));
+		ns = is_recorded(report, rows[i].process) ? UINT64_MAX : weight_of(busiest, rows[i].process, f);
 		if (ns > most || (!best && has_process_choice(&report->options->processes))) {
 			best = rows[i].process;
 			most = ns;

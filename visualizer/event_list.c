@@ -23,6 +23,7 @@
 #include "pass_progress.h"
 #include "report_file.h"
 #include "running_threads.h"
+#include "thread_choice.h"
 #include "value_text.h"
 #include "similar.h"
 
@@ -65,6 +66,8 @@ struct event_list {
 	uint32_t nr_events;	 /* since the last look at the clock */
 	struct event_json *json; /* owned; NULL: text */
 	bool any;		 /* line was written */
+	uint8_t *chosen;	 /* owned; bit for each thread that names choose; NULL: no names */
+	size_t nr_chosen;
 };
 
 /* ---- names of the original ---- */
@@ -558,6 +561,8 @@ static void put_header(struct event_list *list)
 		fprintf(out, "Tracing process %lld only\n", (long long)options->processes.pid);
 	if (options->processes.tid >= 0)
 		fprintf(out, "Tracing thread %lld only\n", (long long)options->processes.tid);
+	if (list->chosen)
+		fprintf(out, "Tracing %zu thread%s only\n", list->nr_chosen, list->nr_chosen == 1 ? "" : "s");
 	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->events.hidden_columns & COLUMN_CPU ? "" : "CPU-ID\t",
 		"Event", options->events.hidden_columns & COLUMN_TIME ? "" : "Time\t",
 		options->events.hidden_columns & COLUMN_PID ? "" : "PID\t",
@@ -565,18 +570,50 @@ static void put_header(struct event_list *list)
 		options->events.hidden_columns & COLUMN_TEXT ? "" : "Description", rule);
 }
 
+/* --pid chooses a process or thread here. */
+static bool is_listed(const struct report *report, const struct trace_thread *thread)
+{
+	int64_t pid = report->options->processes.pid;
+
+	return trace_thread_tid(thread) < TIDS && thread_is_chosen(report, thread) &&
+	       (pid < 0 || trace_thread_tid(thread) == pid || trace_process_pid(trace_thread_process(thread)) == pid);
+}
+
 static bool of_process(const struct event_list *list, uint32_t tid)
 {
 	const struct process_choice *choice = &list->report->options->processes;
 
+	if (list->chosen)
+		return tid < TIDS && (list->chosen[tid / 8] >> tid % 8 & 1);
 	return tid == (uint32_t)(choice->tid >= 0 ? choice->tid : choice->pid);
+}
+
+/* The threads that names choose: the analysis before the list knows their numbers. */
+static int choose_threads(struct event_list *list)
+{
+	const struct report *report = list->report;
+
+	if (!report->options->processes.comm && !report->options->processes.thread)
+		return 0;
+	list->chosen = calloc(TIDS / 8, 1);
+	if (!list->chosen)
+		return -ENOMEM;
+	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
+		for (const struct trace_thread *thread = NULL;
+		     (thread = trace_next_thread(trace_get_process(report->analysis, i), thread));)
+			if (is_listed(report, thread)) {
+				list->chosen[trace_thread_tid(thread) / 8] |= 1 << trace_thread_tid(thread) % 8;
+				list->nr_chosen++;
+			}
+	return 0;
 }
 
 /* With --pid the original also shows the scheduling change that brings the process in. */
 static bool pid_wanted(const struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
-	if ((list->report->options->processes.pid < 0 && list->report->options->processes.tid < 0) ||
-	    of_process(list, pid))
+	const struct process_choice *choice = &list->report->options->processes;
+
+	if ((choice->pid < 0 && choice->tid < 0 && !list->chosen) || of_process(list, pid))
 		return true;
 	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
 }
@@ -752,6 +789,8 @@ int report_list(const struct report *report)
 	error = running_threads_init(&list.threads, report->trace, report->options->events.paths || report->analysis);
 	if (!error && (!list.buffer || !list.calls))
 		error = -ENOMEM;
+	if (!error)
+		error = choose_threads(&list);
 	if (!error) {
 		begin(&list);
 		error = report->options->events.paths ? list_with_state(&list) : list_events(&list);
@@ -763,6 +802,7 @@ int report_list(const struct report *report)
 	warn_symbols(&list);
 	running_threads_release(&list.threads);
 	free(list.buffer);
+	free(list.chosen);
 	call_texts_free(list.calls);
 	trace_symbols_free(list.symbols);
 	return error;

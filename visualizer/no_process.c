@@ -35,7 +35,8 @@ static void add_chosen(struct string *s, const struct report *report)
 {
 	char name[NAME_BYTES];
 	const struct visualizer_options *options = report->options;
-	const char *near = options->processes.comm ? similar_task(report->analysis, options->processes.comm) : NULL;
+	const char *wanted = options->processes.comm ? options->processes.comm : options->processes.thread;
+	const char *near = wanted ? similar_task(report->analysis, wanted) : NULL;
 	const struct trace_process *process = options->processes.pid >= 0
 						      ? process_of_thread(report->analysis, options->processes.pid)
 						      : NULL;
@@ -47,6 +48,9 @@ static void add_chosen(struct string *s, const struct report *report)
 	if (options->processes.tid >= 0)
 		string_addf(s, "%s the one with thread %lld,", options->processes.pid >= 0 ? " and" : "",
 			    (long long)options->processes.tid);
+	if (options->processes.thread)
+		string_addf(s, "%s one with a thread called %s,", options->processes.pid >= 0 ? " and" : "",
+			    text_name(options->processes.thread, name, sizeof(name)));
 	if (options->processes.comm) {
 		string_add(s, options->processes.pid >= 0 ? " and called " : " called ");
 		string_add(s, text_name(options->processes.comm, name, sizeof(name)));

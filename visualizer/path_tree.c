@@ -85,7 +85,7 @@ static size_t link_named(struct builder *b, size_t parent, const struct trace_th
 
 	b->key.len = 0;
 	string_addf(&b->key, "%zu:%d:%s", parent, is_thread,
-		    is_thread ? trace_thread_comm(thread) : trace_process_title(process));
+		    is_thread ? trace_thread_comm(thread) : process_program(process));
 	row = memory_row(&b->links, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
 	if (!row->found) {
 		row->link = add_link(b, parent, thread);

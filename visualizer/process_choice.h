@@ -12,6 +12,18 @@
  * keeps
  */
 bool comm_is(const char *comm, const char *name);
+/** process_has_name() - true if @process is called as the options say, or they have no name */
+bool process_has_name(const struct process_choice *choice, const struct trace_process *process);
+/** thread_has_choice() - true if @thread has the number and names that the options say */
+bool thread_has_choice(const struct process_choice *choice, const struct trace_thread *thread);
+/**
+ * process_choice_is_known() - after the analysis: true if a process or thread is called as @choice
+ * says, or if it has no name
+ * If not, and if process_choice_is_in_args(), users of @choice set in_args: the name then chooses
+ * as pgrep -f.
+ */
+bool process_choice_is_known(const struct process_choice *choice, const struct trace_analysis *analysis);
+bool process_choice_is_in_args(const struct process_choice *choice, const struct trace_analysis *analysis);
 /** has_process_choice() - true if one of these options is given */
 bool has_process_choice(const struct process_choice *choice);
 /** process_is_chosen() - true if the options choose @process, or are absent */

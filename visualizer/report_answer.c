@@ -30,6 +30,7 @@
 #include "report_groups.h"
 #include "report_overview.h"
 #include "report_user.h"
+#include "same_name.h"
 #include "verdict.h"
 
 #define VERDICT_LINES 5
@@ -287,6 +288,21 @@ static void put_group(const struct report *report, const struct process_row *row
 		put_text(&report->output, &s, 2);
 }
 
+/* The other processes that the name chooses, too. */
+static void put_same_name(const struct report *report, const struct trace_critical_path *path)
+{
+	const struct trace_process *shown = path ? trace_thread_process(trace_critical_path_thread(path)) : NULL;
+	struct string s = {0}, list = {0};
+	char name[TEXT_BYTES];
+
+	if (shown && report->options->processes.comm && same_name_list(&list, report, NULL, false, shown)) {
+		string_addf(&s, "-p %s chooses more: %s; -p PID chooses one.",
+			    text_name(report->options->processes.comm, name, sizeof(name)), string_text(&list));
+		put_text(&report->output, &s, 2);
+	}
+	string_free(&list);
+}
+
 static void put_end(const struct report *report)
 {
 	struct string s = {0};
@@ -345,6 +361,7 @@ void report_answer(const struct report *report)
 		trace_figures_free(system);
 	}
 	put_group(report, rows, nr);
+	put_same_name(report, path);
 	put_end(report);
 	trace_critical_path_free(path);
 	free(rows);

@@ -15,9 +15,11 @@
 #include "json.h"
 #include "losses.h"
 #include "process_choice.h"
+#include "program_title.h"
 #include "recorded.h"
 #include "report_critical_path.h"
 #include "row_limit.h"
+#include "same_name.h"
 #include "similar_task.h"
 
 #define NAME_BYTES	  256
@@ -73,19 +75,22 @@ static uint64_t overlap(const struct report *report, const struct trace_thread *
  * A number is a thread id; the first thread has the id of its process. A name is that of a process
  * or thread; a process' name matches better.
  */
-static int match(const struct trace_thread *thread, const char *task, uint32_t tid)
+static int match(const struct trace_thread *thread, const char *task, uint32_t tid, bool in_args)
 {
 	const struct trace_process *process = trace_thread_process(thread);
 
 	if (tid)
 		return trace_thread_tid(thread) == tid;
+	if (in_args)
+		return trace_thread_tid(thread) == trace_process_pid(process) &&
+		       program_args_have(trace_process_args(process), task);
 	if (trace_thread_tid(thread) == trace_process_pid(process) && trace_process_is_called(process, task))
 		return 2;
 	return comm_is(trace_thread_comm(thread), task);
 }
 
 /* The longest-lived of several matching threads: ids and names are reused. */
-static const struct trace_thread *find(const struct report *report, const char *task, size_t *ret_nr)
+static const struct trace_thread *find(const struct report *report, const char *task, bool in_args, size_t *ret_nr)
 {
 	const struct trace_thread *best = NULL;
 	unsigned long tid;
@@ -98,7 +103,7 @@ static const struct trace_thread *find(const struct report *report, const char *
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
 		for (const struct trace_thread *thread = NULL;
 		     (thread = trace_next_thread(trace_get_process(report->analysis, i), thread));) {
-			int matched = match(thread, task, (uint32_t)tid);
+			int matched = match(thread, task, (uint32_t)tid, in_args);
 
 			if (!matched || matched < best_match || !overlap(report, thread))
 				continue;
@@ -146,15 +151,36 @@ static void complain_of_task(const struct report *report, const char *task)
 		 near ? " did you mean " : "", near ? text_name(near, name, sizeof(name)) : "", near ? "?" : "");
 }
 
+/* One of @nr threads is chosen: name the others, too. */
+static void note_choice(const struct report *report, const struct trace_thread *thread, size_t nr, bool in_args)
+{
+	const char *task = report->options->reports.critical_task;
+	struct string list = {0};
+	char name[NAME_BYTES];
+
+	if (!same_name_list(&list, report, task, in_args, NULL))
+		string_add(&list, "their names are equal");
+	fprintf(stderr,
+		"tracevisualizer: %zu threads match %s: %s; using %u, the longest-lived; choose another with "
+		"--critical-path=PID\n",
+		nr, text_name(task, name, sizeof(name)), string_text(&list), trace_thread_tid(thread));
+	string_free(&list);
+}
+
 static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
 {
 	const char *task = report->options->reports.critical_task;
 	const struct trace_thread *thread;
 	uint64_t from = from_ns(report), begun = 0;
 	size_t nr = 1;
+	bool in_args = false;
 
-	thread = task ? find(report, task, &nr)
+	thread = task ? find(report, task, false, &nr)
 		      : thread_after_exec(report, trace_history_command(report->history, &begun));
+	if (!thread && task) { /* as pgrep -f */
+		in_args = true;
+		thread = find(report, task, true, &nr);
+	}
 	if (!thread) {
 		if (task)
 			complain_of_task(report, task);
@@ -163,10 +189,7 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 		return NULL;
 	}
 	if (nr > 1)
-		fprintf(stderr,
-			"tracevisualizer: %zu threads match %s; using %u, the longest-lived; choose another with "
-			"--critical-path=PID\n",
-			nr, task, trace_thread_tid(thread));
+		note_choice(report, thread, nr, in_args);
 	/* the path begins where the reports let the command's run begin */
 	if (trace_thread_process(thread) == report->command.process)
 		begun = command_from_ns(&report->command);

@@ -128,8 +128,7 @@ static bool of_commands(const struct diff *diff)
 	const struct visualizer_options *options = diff->sides[0].options;
 
 	return diff->sides[0].command.process && diff->sides[1].command.process && !options->rows.all &&
-	       options->processes.pid < 0 && options->processes.tid < 0 && !options->processes.comm &&
-	       !options->processes.cgroup;
+	       !has_process_choice(&options->processes) && !options->processes.cgroup;
 }
 
 static void add_process(struct diff *diff, int side, const struct trace_process *process)

@@ -14,12 +14,7 @@
 
 bool thread_is_chosen(const struct report *report, const struct trace_thread *thread)
 {
-	const struct process_choice *choice = &report->options->processes;
-
-	if (choice->tid >= 0 && trace_thread_tid(thread) != (uint32_t)choice->tid)
-		return false;
-	return !choice->comm || trace_process_is_called(trace_thread_process(thread), choice->comm) ||
-	       comm_is(trace_thread_comm(thread), choice->comm);
+	return thread_has_choice(&report->options->processes, thread);
 }
 
 static bool is_chosen(const void *report, const struct trace_thread *thread)
@@ -29,7 +24,9 @@ static bool is_chosen(const void *report, const struct trace_thread *thread)
 
 struct trace_figures *chosen_figures(const struct report *report, const struct trace_process *process)
 {
-	if (report->options->processes.tid < 0 && !report->options->processes.comm)
+	const struct process_choice *choice = &report->options->processes;
+
+	if (choice->tid < 0 && !choice->comm && !choice->thread)
 		return checked_figures(trace_process_figures(report->analysis, process));
 	return checked_figures(trace_process_figures_of(report->analysis, process, is_chosen, report));
 }

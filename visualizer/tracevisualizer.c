@@ -21,6 +21,8 @@
 #include "number_text.h"
 #include "pager.h"
 #include "pass_progress.h"
+#include "process_choice.h"
+#include "same_name.h"
 #include "option_help.h"
 #include "report_answer.h"
 #include "report_critical_path.h"
@@ -191,10 +193,13 @@ static void choose_window(struct report *report, struct trace_analysis_options *
 }
 
 /* True if a chosen report needs a pass of the analysis. */
-static bool needs_analysis(const struct report_choice *reports)
+static bool needs_analysis(const struct visualizer_options *options)
 {
-	return reports->analyze || reports->json || reports->summary || reports->answer || reports->verify ||
-	       reports->critical_path || reports->timeline || reports->slowest || reports->profile;
+	const struct report_choice *reports = &options->reports;
+
+	return (reports->list && (options->processes.comm || options->processes.thread)) || reports->analyze ||
+	       reports->json || reports->summary || reports->answer || reports->verify || reports->critical_path ||
+	       reports->timeline || reports->slowest || reports->profile;
 }
 
 /* True if the trace may have samples: a recorder then names the functions of the kernel there. */
@@ -236,7 +241,7 @@ static int analyze(struct report *report, double *since)
 	struct trace_error error = {0};
 	int failed = 0;
 
-	if (!needs_analysis(&options->reports))
+	if (!needs_analysis(options))
 		return 0;
 	choose_window(report, &asked);
 	report->analysis = trace_analysis_new(report->trace, &asked, &error);
@@ -355,10 +360,11 @@ static int close_output(struct report *report, bool is_kept)
 	return result;
 }
 
-/* True for reports that may lack the chosen processes. The event list has threads. */
+/* True for reports that may lack the chosen processes. A list of a number may be of a thread. */
 static bool is_of_processes(const struct visualizer_options *options)
 {
 	return options->reports.timeline || options->reports.answer ||
+	       (options->reports.list && (options->processes.comm || options->processes.thread)) ||
 	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path &&
 		!options->reports.slowest && !options->reports.profile);
 }
@@ -411,7 +417,22 @@ static int run_view(const struct trace *trace, const struct visualizer_options *
 	return result;
 }
 
-static int run(const struct visualizer_options *options)
+/* A name that nothing is called in any side chooses by the arguments. A timeline is written by then. */
+static void widen_choice(struct visualizer_options *options, const struct report *sides, int nr_sides)
+{
+	bool in_args = false;
+
+	for (int side = 0; side < nr_sides; side++) {
+		if (options->reports.timeline || process_choice_is_known(&options->processes, sides[side].analysis))
+			return;
+		in_args |= process_choice_is_in_args(&options->processes, sides[side].analysis);
+	}
+	options->processes.in_args = in_args;
+	for (int side = 0; side < nr_sides; side++)
+		same_name_note(&sides[side]);
+}
+
+static int run(struct visualizer_options *options)
 {
 	static struct slowest slowest; /* large, and zeroed: in use until the program ends */
 	struct report report = {.options = options, .output.exact = options->exact, .slowest = &slowest};
@@ -439,6 +460,8 @@ static int run(const struct visualizer_options *options)
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
 		result = analyze(&report, &since);
+	if (!result && report.analysis)
+		widen_choice(options, &report, 1);
 	if (!result && options->reports.slowest)
 		result = slowest_choose(&slowest);
 	is_empty = !result && is_of_processes(options) && report_finds_no_process(&report, 1);
@@ -487,7 +510,7 @@ static int open_side(struct report *report, const char *path)
 	return 0;
 }
 
-static int run_diff(const struct visualizer_options *options)
+static int run_diff(struct visualizer_options *options)
 {
 	const struct report empty = {.options = options, .output.exact = options->exact};
 	struct report sides[2] = {empty, empty};
@@ -495,6 +518,8 @@ static int run_diff(const struct visualizer_options *options)
 
 	if (!result)
 		result = open_side(&sides[1], options->other_trace);
+	if (!result)
+		widen_choice(options, sides, 2);
 	if (!result)
 		result = report_finds_no_process(sides, 2) ? 1 : open_output(&sides[0]);
 	if (!result) {

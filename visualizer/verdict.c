@@ -15,6 +15,7 @@
 #include "verdict.h"
 
 #define NAME_BYTES    256
+#define NS_PER_SECOND 1000000000u
 #define TARGET_WIDTH  40 /* columns of a path or address */
 #define NEARLY_ALL    95 /* percent: needs no share of its own */
 #define SECOND_MATTER 10 /* percent: the second part of the chosen thread is named, too */
@@ -242,7 +243,10 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 			verdict_thread_text(holder, s);
 		return;
 	}
-	add_name(s, wait->first.holder_name);
+	if (strcmp(wait->first.holder_name, "unknown") == 0)
+		string_add(s, "others, which were not recorded");
+	else
+		add_name(s, wait->first.holder_name);
 }
 
 /* A wait that more than one process could have ended: "several" is no name. */
@@ -256,6 +260,15 @@ static bool is_several(const struct trace_path_segment *s)
 static bool is_own_process(const struct trace_path_segment *s)
 {
 	return s->kind == TRACE_WAIT_PROCESS && s->other && s->other == trace_thread_process(s->thread);
+}
+
+/* The limit of a quota, " of 0.5 CPUs" */
+static void add_limit(struct string *s, const struct path_wait *wait)
+{
+	uint64_t limit_ns = trace_process_cpu_limit(trace_thread_process(wait->first.thread));
+
+	if (limit_ns)
+		string_addf(s, " of %.3g CPU%s", (double)limit_ns / 1e9, limit_ns == NS_PER_SECOND ? "" : "s");
 }
 
 void verdict_wait_text(const struct path_wait *wait, struct string *s)
@@ -283,6 +296,8 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 		string_add(s, " ");
 		add_name(s, first->target);
 	}
+	if (first->kind == TRACE_WAIT_QUOTA)
+		add_limit(s, wait);
 	add_via(s, first);
 	if (*first->name && !begins_with(first->target, first->name)) {
 		string_add(s, " in ");
@@ -339,6 +354,8 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
 		    kind != TRACE_WAIT_UNKNOWN && kind != TRACE_WAIT_QUOTA && wait)
 			add_name(s, wait->first.target);
+		if (kind == TRACE_WAIT_QUOTA && wait)
+			add_limit(s, wait);
 		if (kind == TRACE_WAIT_TIMEOUT)
 			add_timeout(s, wait, is_most);
 		else if (is_most)

@@ -14,6 +14,7 @@
 #include "number_parse.h"
 #include "option_elsewhere.h"
 #include "option_parse.h"
+#include "process_choice.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
 
@@ -119,13 +120,14 @@ static int set_cpu(void *into, const char *value, struct trace_error *ret_error)
 					: parse_number("--cpu", value, UINT16_MAX, &options->events.cpu, ret_error);
 }
 
-/* @value: of a process or thread; names belong to --comm. */
-static int parse_id(const char *option, const char *value, int64_t *ret_id, struct trace_error *ret_error)
+/* A number, or a name for @ret_name. */
+static int parse_task(const char *option, const char *value, int64_t *ret_id, const char **ret_name,
+		      struct trace_error *ret_error)
 {
+	if (value[strspn(value, "0123456789")] && *value != '-' && *value != ' ')
+		return take_text(option, value, "is not a name", ret_name, ret_error);
 	if (*ret_id >= 0)
 		return second(option, value, ret_error);
-	if (value[strspn(value, "0123456789")])
-		return wrong(option, value, "is not a number; --comm=NAME takes names", ret_error);
 	return parse_number(option, value, UINT32_MAX, ret_id, ret_error);
 }
 
@@ -133,7 +135,7 @@ static int set_pid(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
-	return parse_id("--pid", value, &options->processes.pid, ret_error);
+	return parse_task("--pid", value, &options->processes.pid, &options->processes.comm, ret_error);
 }
 
 static int set_port(void *into, const char *value, struct trace_error *ret_error)
@@ -168,7 +170,7 @@ static int set_tid(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
-	return parse_id("--tid", value, &options->processes.tid, ret_error);
+	return parse_task("--tid", value, &options->processes.tid, &options->processes.thread, ret_error);
 }
 
 static int set_comm(void *into, const char *value, struct trace_error *ret_error)
@@ -456,8 +458,8 @@ static const struct option_spec option_table[] = {
 	 .help = "what a thread really waited for: PID, TID or name; the command without TASK"},
 	{.letter = 'd', .name = "dump", .apply = set_list, .help = "one line for each event"},
 	{.name = "diff", .apply = set_diff, .help = "compare two traces: tracevisualizer --diff A B"},
-	{.letter = 'p', .name = "pid", .value_name = "N", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_PID,
-	 .apply = set_pid, .help = "only this process; with -d also a thread id"},
+	{.letter = 'p', .name = "pid", .value_name = "PID", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_PID,
+	 .apply = set_pid, .help = "only this process, by number or name"},
 	{.name = "comm", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_COMM,
 	 .apply = set_comm, .help = "only processes or threads of this name"},
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
@@ -500,7 +502,8 @@ static const struct option_spec option_table[] = {
 	{.name = "verify", .apply = set_verify, .help = "check the trace and all its sums, to 1 ns"},
 
 	{.heading = "Rows"},
-	{.name = "tid", .value_name = "N", .value = OPTION_VALUE, .apply = set_tid, .help = "only this thread"},
+	{.name = "tid", .value_name = "TID", .value = OPTION_VALUE, .apply = set_tid,
+	 .help = "only this thread, or threads of a name"},
 	{.name = "cgroup", .value_name = "PATH", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_CGROUP,
 	 .apply = set_cgroup, .help = "only processes of this control group"},
 	{.name = "top", .value_name = "N", .value = OPTION_VALUE, .apply = set_top, .help = "N rows of each table"},
@@ -706,8 +709,10 @@ static void warn_without_effect(const struct visualizer_options *o)
 		 "it chooses a process for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
 		{o->processes.tid >= 0, listed || choosable, "--tid",
 		 "it chooses a thread for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
-		{o->processes.comm, choosable, "--comm",
-		 "it chooses processes for -a, --json, --diff, --slowest, --profile and --timeline"},
+		{o->processes.thread, listed || choosable, "--tid",
+		 "it chooses threads for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
+		{o->processes.comm, listed || choosable, "--comm",
+		 "it chooses processes for -a, --json, --diff, --slowest, --profile, --timeline and lists (-d)"},
 		{o->processes.cgroup, choosable, "--cgroup",
 		 "it chooses processes for -a, --json, --diff, --slowest, --profile and --timeline"},
 	};
@@ -716,6 +721,27 @@ static void warn_without_effect(const struct visualizer_options *o)
 		if (choices[i].given && !choices[i].used)
 			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: %s\n", choices[i].option,
 				choices[i].what);
+}
+
+/* The option that has a trace as its value, which the user forgot to give; NULL: none. */
+static const char *swallowed_by(const struct visualizer_options *o)
+{
+	const struct {
+		const char *value, *option;
+	} options[] = {
+		{o->processes.comm, "--pid or --comm"},
+		{o->processes.thread, "--tid"},
+		{o->html, "--html"},
+		{o->output, "--output"},
+		{o->reports.slowest, "--slowest"},
+		{o->profile.flame, "--flame"},
+		{o->profile.pprof, "--pprof"},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (options[i].value && options_is_trace(options[i].value))
+			return options[i].option;
+	return NULL;
 }
 
 /*
@@ -729,6 +755,9 @@ static int take_positionals(struct visualizer_options *options)
 
 	if (options->reports.short_help || options->reports.help || options->reports.version)
 		return 0;
+	if (!nr && swallowed_by(options))
+		return complain(2, "no trace given: %s took it as its value; give the value first",
+				swallowed_by(options));
 	if (!nr)
 		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
 				   "tracevisualizer --help lists all options");
@@ -767,8 +796,7 @@ static int take_positionals(struct visualizer_options *options)
 /* Without a report and a choice: a person at a screen with a browser gets the view. */
 static bool opens_view(const struct visualizer_options *o)
 {
-	bool chooses = o->processes.pid >= 0 || o->processes.tid >= 0 || o->processes.comm || o->processes.cgroup ||
-		       o->output || o->proc;
+	bool chooses = has_process_choice(&o->processes) || o->output || o->proc;
 
 	return !chooses && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && browser_can_open();
 }

@@ -94,6 +94,8 @@ struct process_choice {
 	int64_t pid; /* -1: all */
 	int64_t tid; /* of one of its threads; -1: all */
 	const char *comm;
+	bool in_args;	    /* no task is called @comm: it is a part of arguments */
+	const char *thread; /* name of one of its threads; NULL: all */
 	const char *cgroup; /* path; NULL: all */
 };
 

@@ -414,6 +414,11 @@ uint32_t trace_process_ns_pid(const struct trace_process *process);
  * trace_process_cgroup() - path of its control group at the end, or when it died; "" if not known
  */
 const char *trace_process_cgroup(const struct trace_process *process);
+/**
+ * trace_process_cpu_limit() - the CPU time, in ns, that the quotas of its control groups allow in a
+ * second, when the process was last out of quota; 0: it never was, or the limit is not known
+ */
+uint64_t trace_process_cpu_limit(const struct trace_process *process);
 const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
 const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
 /**

@@ -120,14 +120,25 @@ static void a_name_is_that_of_the_program_or_script(void)
 				names[i].is_called);
 }
 
+/* As pgrep -f, with blanks between the arguments. */
+static void a_part_of_the_arguments_is_found(void)
+{
+	const char *args = separated("python3|/srv/app.py|x.py");
+
+	CU_ASSERT_TRUE(program_args_have(args, "srv/app"));
+	CU_ASSERT_TRUE(program_args_have(args, "app.py x.py"));
+	CU_ASSERT_TRUE(program_args_have(args, "python3"));
+	CU_ASSERT_FALSE(program_args_have(args, "x.py y"));
+	CU_ASSERT_FALSE(program_args_have(args, ""));
+	CU_ASSERT_FALSE(program_args_have("", "python3"));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases_of[] = {
-		CASE(the_title_is_what_people_call_it),
-		CASE(a_cut_name_is_no_title),
-		CASE(a_long_title_ends_with_a_whole_character),
-		CASE(a_name_is_that_of_the_program_or_script),
-		{NULL, NULL},
+		CASE(the_title_is_what_people_call_it),		CASE(a_cut_name_is_no_title),
+		CASE(a_long_title_ends_with_a_whole_character), CASE(a_name_is_that_of_the_program_or_script),
+		CASE(a_part_of_the_arguments_is_found),		{NULL, NULL},
 	};
 
 	return unit_main("program_title", cases_of, argc, argv);

@@ -108,11 +108,13 @@ static void a_thread_without_quota_waits_for_quota_then_for_a_cpu(void)
 		tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
 		quota(c.tb, 7000, 10, true, is_known ? 3000 : UINT64_MAX);
 		tb_switch(c.tb, 0, 7050, 20, 10, TRACE_TASK_RUNNING);
-		quota(c.tb, 8000, 10, false, 0);
+		quota(c.tb, 8000, 10, false, 500000000); /* 50 ms each 100 ms */
 		tb_switch(c.tb, 0, 8000, 10, 0, TRACE_TASK_RUNNING);
 		case_run(&c);
 		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_QUOTA, "", 0, ""), (is_known ? 3000 : 4000) + 1000);
 		CU_ASSERT_EQUAL(quota_count(c.one), 2);
+		CU_ASSERT_EQUAL(trace_process_cpu_limit(case_process(&c, 10)), 500000000);
+		CU_ASSERT_EQUAL(trace_process_cpu_limit(case_process(&c, 20)), 0);
 		CU_ASSERT_EQUAL(c.one->wait_cpu_ns, (is_known ? 1000 : 0) + 50);
 		CU_ASSERT_EQUAL(c.one->user_ns + c.one->syscall_ns, 2000 + 950);
 		CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000 + 1950); /* as without a quota */

@@ -153,7 +153,8 @@ advised t.trace
 advised "two words.trace"
 advised "-dash.trace"
 advised "it's; \$(rm -r here).trace"
-expect 0 "recording trace-20" run -tu100000
+expect 0 "recording trace-20[-0-9]*.trace$" run -tu100000
+expect 0 "recording trace-20[-0-9]*.trace; Ctrl-C ends it$" timeout --preserve-status -s INT 1 "$daemon" --control "$work/control"
 check "the made-up name" test -s trace-20*.trace
 expect 0 "is ignored" run -d -o -tu100000 /dev/tracer t.trace t.proc
 expect 1 "symbolic link" run -ts1 "$(ln -s t.trace link; echo link)"

@@ -87,7 +87,7 @@ static void each_long_work_shows_its_progress_and_removes_it(void)
 		snprintf(arguments, sizeof(arguments), cases[i].options, path);
 		text = on_terminal("xterm", arguments);
 		CU_ASSERT_PTR_NOT_NULL(strstr(text, cases[i].what));
-		CU_ASSERT_PTR_NOT_NULL(strstr(text, " %, "));
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, " %"));
 		CU_ASSERT(ends_erased(text));
 		if (!ends_erased(text))
 			printf("%s: %s\n", arguments, text);
@@ -112,10 +112,41 @@ static void no_progress_is_in_an_output(void)
 
 		snprintf(arguments, sizeof(arguments), cases[i].options, path);
 		text = on_terminal(cases[i].term, arguments);
-		CU_ASSERT_PTR_NULL(strstr(text, " %, "));
+		CU_ASSERT_PTR_NULL(strstr(text, " %"));
 		CU_ASSERT_PTR_NULL(strstr(text, ERASED));
 		free(text);
 	}
+}
+
+/* What work_progress_at() writes to a terminal. */
+static void line_at(uint64_t done, uint64_t of, char *text, size_t size)
+{
+	struct work_progress progress;
+	int own = dup(STDERR_FILENO), fds[2];
+	ssize_t got;
+
+	CU_ASSERT_EQUAL_FATAL(openpty(&fds[0], &fds[1], NULL, NULL, NULL), 0);
+	dup2(fds[1], STDERR_FILENO);
+	setenv("TERM", "xterm", 1);
+	setenv("TRACE_PROGRESS_MS", "0", 1);
+	progress = work_progress_begin("work");
+	work_progress_at(&progress, done, of);
+	got = read(fds[0], text, size - 1);
+	text[got > 0 ? got : 0] = '\0';
+	dup2(own, STDERR_FILENO);
+	close(own);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void the_time_left_needs_a_part_that_is_done(void)
+{
+	char text[256];
+
+	line_at(1, 100, text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "\rwork 1 %\033[K");
+	line_at(2, 100, text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "\rwork 2 %, 0 s left\033[K");
 }
 
 static void a_rate_is_an_average_of_a_second_at_least(void)
@@ -142,6 +173,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(each_long_work_shows_its_progress_and_removes_it),
 		CASE(no_progress_is_in_an_output),
+		CASE(the_time_left_needs_a_part_that_is_done),
 		CASE(a_rate_is_an_average_of_a_second_at_least),
 		{NULL, NULL},
 	};

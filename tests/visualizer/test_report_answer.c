@@ -210,6 +210,58 @@ static void a_chain_that_begins_with_its_end_has_all_its_links(void)
 }
 
 /* No work: the wait of a supervisor, and that of a process that never ran. */
+/*
+ * hog has CPU 0 all the time, and reader waits for its file from 1,010 to 1,000 + @waited us. Of
+ * the machine the first sentence is about the reader if it waited for half of the time.
+ */
+static void of_a_machine_a_long_wait_comes_before_the_cpus(void)
+{
+	for (uint64_t waited = 40; waited <= 80; waited += 40) {
+		struct trace_block_complete complete = {.dev = 8};
+		uint64_t end = 1000000 + waited * 1000;
+		struct tb *tb = tb_new();
+		char *text;
+
+		tb_window(tb, 1000000, 1100000);
+		tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+		tb_thread(tb, 10, 10, 1, "hog", 0, true);
+		tb_thread(tb, 20, 20, 1, "reader", 1, true);
+		tb_fd(tb, 20, 3, 8, 77, S_IFREG | 0644, "/data");
+		tb_sys_enter(tb, 1, 1009000, SYS_read, 3, 0, 100);
+		tb_switch(tb, 1, 1010000, 20, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_irq(tb, 1, end - 20, 7);
+		tb_event(tb, 1, end - 10, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+		tb_waking(tb, 1, end, 20, TRACE_CONTEXT_HARDIRQ);
+		tb_irq_exit(tb, 1, end + 10, 7);
+		tb_switch(tb, 1, end + 20, 0, 20, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 1, end + 100, 100);
+		tb_switch(tb, 1, end + 200, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(tb, 0, 1099000, SYS_read, 0, 0, 1);
+		text = report_of(tb, "");
+		contains(text, waited < 50 ? "hog 10 ran on a CPU for " : "reader 20 waited ");
+		contains(text, "  hog (10)");
+		free(text);
+	}
+}
+
+static void a_quota_has_its_limit(void)
+{
+	struct trace_sched_quota begin = {.ns = 500000000, .tid = 10}, end = {.ns = 70000, .tid = 10, .over = true};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_event(tb, 0, 1010000, TRACE_EV_sched_quota, &begin, sizeof(begin), NULL);
+	tb_switch(tb, 0, 1010000, 10, 0, TRACE_TASK_RUNNING);
+	tb_event(tb, 0, 1080000, TRACE_EV_sched_quota, &end, sizeof(end), NULL);
+	tb_switch(tb, 0, 1080000, 0, 10, TRACE_TASK_RUNNING);
+	text = report_of(tb, "");
+	contains(text, "one 10 waited 70 % of its 100.00 us for its CPU quota of 0.5 CPUs;");
+	contains(text, "  quota of 0.5 CPUs\n");
+	free(text);
+}
+
 static void the_busiest_thread_is_no_supervisor(void)
 {
 	char *text = report_of(supervisor(30, false), "");
@@ -458,6 +510,8 @@ int main(int argc, char **argv)
 		CASE(the_bars_add_up_to_the_window),
 		CASE(without_a_command_the_busiest_thread_is_explained),
 		CASE(a_chain_that_begins_with_its_end_has_all_its_links),
+		CASE(of_a_machine_a_long_wait_comes_before_the_cpus),
+		CASE(a_quota_has_its_limit),
 		CASE(the_busiest_thread_is_no_supervisor),
 		CASE(waits_of_threads_of_one_name_are_one_row),
 		CASE(only_a_sleep_is_called_a_sleep),

@@ -42,8 +42,9 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"reprt t", "reprt: did you mean report?"},
 		{"halt t", "halt: tracectl halt does that, see tracectl --help"},
 		{"--jsno t", "unknown option --jsno; did you mean --json?"},
-		{"-p app.py t", "option --pid: 'app.py' is not a number; --comm=NAME takes names"},
-		{"--tid=app.py t", "option --tid: 'app.py' is not a number; --comm=NAME takes names"},
+		{"-p app.py --comm=b t", "option --comm: 'b' is a second value"},
+		{"--tid= t", "option --tid: '' is not a number from 0 to 4294967295"},
+		{"-p -5 t", "option --pid: '-5' is not a number"},
 		{"--section=files,x t", "--section: \"x\" is none of its words (cpus processes "},
 		{"--section= t", "--section: \"\" is none of its words"},
 		{"--critcal-path t", "unknown option --critcal-path; did you mean --critical-path?"},
@@ -58,7 +59,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--view -d t", "--view is a page"},
 		{"-i t", "-i: the trace is an argument"},
 		{"-a --top=0 t", "'0' is not a number of rows"},
-		{"--pid", "--pid: N is missing"},
+		{"--pid", "--pid: PID is missing"},
 		{"--json=1 t", "takes no value"},
 		{"a b c d", "is one too many"},
 		{"--diff a", "needs two traces"},
@@ -92,6 +93,21 @@ static void wrong_usage_is_one_line_and_status_2(void)
 	}
 }
 
+/* Users forget the value of an option, and then the trace is the value. */
+static void a_trace_as_the_value_of_an_option_is_named(void)
+{
+	static const char *const options[] = {"-p", "-a --comm", "--tid", "--html", "--slowest", "-a --output"};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		char *text;
+
+		CU_ASSERT_EQUAL(run_on_trace(options[i], &text), 2);
+		contains(text, "no trace given: --");
+		contains(text, " took it as its value; give the value first\n");
+		free(text);
+	}
+}
+
 static void options_without_effect_are_reported(void)
 {
 	static const struct {
@@ -103,7 +119,8 @@ static void options_without_effect_are_reported(void)
 		{"-a --from=0.00001", NULL},
 		{"--json --section=cpus", "warning: --section has no effect here: it chooses parts of -a\n"},
 		{"-s --pid=10", "warning: --pid has no effect here: "},
-		{"-d --comm=one", "warning: --comm has no effect here: "},
+		{"-d --comm=one", NULL},
+		{"-s --comm=one", "warning: --comm has no effect here: "},
 		{"-d -s", "warning: -d has no effect here: -s leaves the list out\n"},
 		{"-a --critical-path=one",
 		 "warning: -a has no effect here: --critical-path and --diff are reports of their own\n"},
@@ -395,6 +412,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(wrong_usage_is_one_line_and_status_2),
+		CASE(a_trace_as_the_value_of_an_option_is_named),
 		CASE(options_without_effect_are_reported),
 		CASE(a_selection_that_matches_no_process_fails),
 		CASE(closed_standard_streams_are_not_reused_for_files),

@@ -206,8 +206,18 @@ struct rq {
 	u64 clock;
 	u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING */
 };
+/* CONFIG_CFS_BANDWIDTH */
+struct cfs_bandwidth {
+	s64 period; /* in ns, as quota */
+	u64 quota;
+};
+struct task_group {
+	struct cfs_bandwidth cfs_bandwidth;
+	struct task_group *parent;
+};
 struct cfs_rq {
 	struct rq *rq;
+	struct task_group *tg; /* CONFIG_FAIR_GROUP_SCHED */
 	/* CONFIG_CFS_BANDWIDTH */
 	int throttle_count;
 	u64 throttled_clock_self, throttled_clock_self_time;

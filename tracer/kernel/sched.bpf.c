@@ -111,6 +111,28 @@ static __always_inline bool quota_is_used_up(struct task_struct *prev, unsigned 
 	return !prev_state && prev->prio >= 100 && prev->se.cfs_rq->throttle_count > 0; /* 100: MAX_RT_PRIO */
 }
 
+#define MAX_GROUPS 16 /* from a group to the root */
+
+/* The CPU time, in ns per second, that the quotas of the thread's groups allow; 0: not known. */
+static __noinline u64 quota_limit(struct task_struct *task)
+{
+	struct task_group *group;
+	u64 limit = 0, quota, period;
+
+	if (!bpf_core_field_exists(struct task_group, cfs_bandwidth) || !bpf_core_field_exists(struct cfs_rq, tg))
+		return 0;
+	group = BPF_CORE_READ(task, se.cfs_rq, tg);
+	for (int i = 0; i < MAX_GROUPS && group; i++) {
+		quota = BPF_CORE_READ(group, cfs_bandwidth.quota);
+		period = BPF_CORE_READ(group, cfs_bandwidth.period);
+		quota = period && quota != ~0ull ? quota * 1000 / period * 1000000 : 0; /* ~0: RUNTIME_INF */
+		if (quota && (!limit || quota < limit))
+			limit = quota;
+		group = BPF_CORE_READ(group, parent);
+	}
+	return limit;
+}
+
 static __noinline void quota_wait_begins(struct task_struct *prev)
 {
 	struct quota_wait wait = {.queue = prev->se.cfs_rq};
@@ -124,7 +146,7 @@ static __noinline void quota_wait_begins(struct task_struct *prev)
 	}
 	if (!bpf_map_update_elem(&quota_waits, &tid, &wait, BPF_ANY))
 		__sync_fetch_and_add(&nr_quota_waits, 1);
-	record_quota(tid, 0, 0);
+	record_quota(tid, 0, quota_limit(prev));
 }
 
 static __noinline void quota_wait_ends(u32 tid)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_names.c - the processes and threads that a name on the command line chooses */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include "builder.h"
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+/* A process with these arguments, which runs for 5 us from @ns on. */
+static void program(struct tb *tb, uint64_t ns, uint32_t pid, const char *comm, const char *args)
+{
+	struct trace_start_args start = {.tgid = pid, .bytes = (uint32_t)strlen(args)};
+
+	tb_thread(tb, pid, pid, 1, comm, 0, false);
+	tb_start(tb, 0, TRACE_EV_start_args, &start, sizeof(start), args);
+	tb_switch(tb, 0, ns, 0, pid, TRACE_TASK_RUNNING);
+	tb_sys_enter(tb, 0, ns + 1000, SYS_getpid);
+	tb_sys_exit(tb, 0, ns + 2000, pid);
+	tb_switch(tb, 0, ns + 5000, pid, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/* Two scripts of python3, and a thread of another program. */
+static struct tb *programs(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+	program(tb, 2000, 10, "python3", "python3\x1f/srv/app.py\x1f--port=80");
+	program(tb, 12000, 20, "python3", "python3\x1f/srv/report.py\x1f--quiet");
+	program(tb, 22000, 30, "server", "server");
+	tb_thread(tb, 31, 30, 1, "worker", 0, false);
+	tb_switch(tb, 0, 32000, 0, 31, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 33000, 31, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void options_say(const char *options, const char *found, const char *absent)
+{
+	char *text = report_of(programs(), options);
+
+	contains(text, found);
+	if (absent)
+		CU_ASSERT_PTR_NULL(strstr(text, absent));
+	free(text);
+}
+
+static void a_name_is_as_good_as_a_number(void)
+{
+	options_say("-p app.py", "python3 app.py 10 ", "report.py 20 waited");
+	options_say("-a --pid=report.py", "python3 report.py (20) ", "app.py (10) waited");
+	options_say("--tid=worker", "server 30 thread worker 31 ", NULL);
+	options_say("-a --tid=31", "server (30)", NULL);
+}
+
+static void a_name_of_several_lists_them(void)
+{
+	options_say("-p python3", "-p python3 chooses more: ", NULL);
+	options_say("-p python3", "; -p PID chooses one.", NULL);
+	options_say("--critical-path=python3", "2 threads match python3: 10 python3 app.py, 20 python3 report.py;",
+		    NULL);
+}
+
+static void a_name_of_none_chooses_by_the_arguments(void)
+{
+	options_say("-p quiet",
+		    "no process or thread is called quiet; 1 process has it in the arguments: 20 python3 report.py\n",
+		    NULL);
+	options_say("-p quiet", "python3 report.py 20 ", NULL);
+	options_say("--critical-path=/srv/", "2 threads match /srv/: 10 python3 app.py, 20 python3 report.py;", NULL);
+	options_say("-p 'app.py --port'", "python3 app.py 10 ", "report.py 20 waited");
+}
+
+static void a_name_chooses_lines_of_a_list(void)
+{
+	options_say("-d -p app.py", "Tracing 1 thread only\n", "\t20 \t");
+	options_say("-d -p app.py -t sys_enter", "\t10 \t", "\t20 \t");
+	options_say("-d -p server", "Tracing 2 threads only\n", "\t10 \t");
+	options_say("-d --tid=worker", "Tracing 1 thread only\n", "\t20 \t");
+}
+
+static void a_wrong_name_has_a_proposal(void)
+{
+	char *text = refusal_of(programs(), "-a -p reprot.py");
+
+	contains(text, "no process of this trace is called reprot.py; did you mean python3 report.py? ");
+	free(text);
+	text = refusal_of(programs(), "-a --tid=wroker");
+	contains(text, "no process of this trace is one with a thread called wroker; did you mean worker? ");
+	free(text);
+}
+
+static void a_list_of_an_absent_name_fails(void)
+{
+	char *text = refusal_of(programs(), "-d -p absent");
+
+	contains(text, "no process of this trace is called absent; ");
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_name_is_as_good_as_a_number),
+		CASE(a_name_of_several_lists_them),
+		CASE(a_name_of_none_chooses_by_the_arguments),
+		CASE(a_name_chooses_lines_of_a_list),
+		CASE(a_wrong_name_has_a_proposal),
+		CASE(a_list_of_an_absent_name_fails),
+		{NULL, NULL},
+	};
+
+	return report_main("names on the command line", cases, argc, argv);
+}
