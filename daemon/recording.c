@@ -49,10 +49,10 @@ struct recording {
 	struct metadata_events metadata;
 	struct trace_error write_error; /* of calls outside the writer thread */
 	uint64_t start_ns;
-	uint64_t clock_ns;  /* time of the last clock correspondence */
+	uint64_t clock_ns;	   /* time of the last clock correspondence */
 	struct clock_sample flush; /* begin of the last flush; monotonic_ns 0: no heartbeat is due for it */
 	bool took;		   /* events since the last heartbeat */
-	uint64_t missed_ns; /* time of the last reading of missed events */
+	uint64_t missed_ns;	   /* time of the last reading of missed events */
 	uint64_t syncs;
 	uint64_t start_state_blocks;
 	uint64_t described;  /* number of texts about what is not traced, at the start */

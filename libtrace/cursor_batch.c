@@ -219,8 +219,8 @@ static int make_batch(struct trace_cursor *cursor)
 {
 	uint64_t first_ns = cursor->heap[0].ts_ns,
 		 end_of_all_ns = cursor->last_ns < cursor->until_ns ? cursor->last_ns : cursor->until_ns,
-		 until_ns = cursor->next_join_ns - 1 < end_of_all_ns ? cursor->next_join_ns - 1 : end_of_all_ns,
-		 max_ns, end_ns;
+		 until_ns = cursor->next_join_ns - 1 < end_of_all_ns ? cursor->next_join_ns - 1 : end_of_all_ns, max_ns,
+		 end_ns;
 	struct cursor_batch *batch = &cursor->batch;
 	size_t nr = 0;
 	int error;

@@ -133,7 +133,7 @@ static uint64_t safe_point(const struct trace *trace, size_t first)
 	return safe_ns;
 }
 
-/* Cursors have passed the safe point, and so have their lists of gaps. */
+/* Cursors may have passed the safe point, where they go on in the list of gaps. */
 static void gaps_clamp(struct trace *trace, size_t first)
 {
 	for (size_t i = first; i < trace->nr_gaps; i++)
@@ -195,7 +195,6 @@ static int finish(struct trace *trace)
 	}
 	if (!error)
 		error = ledger_load(trace);
-	gaps_clamp(trace, 0);
 	if (!error)
 		error = gaps_sort(trace);
 	trace->ledger = ledger_free(trace->ledger);

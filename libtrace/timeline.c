@@ -197,7 +197,8 @@ int timeline_extend(struct trace *trace, uint16_t kind, size_t first, uint64_t s
 			continue;
 		if (!timeline_reserve(timeline, 1))
 			return -ENOMEM;
-		while (at > 0 && is_after(&timeline->spans[at - 1], &span) && timeline->spans[at - 1].first_ns >= safe_ns)
+		while (at > 0 && is_after(&timeline->spans[at - 1], &span) &&
+		       timeline->spans[at - 1].first_ns >= safe_ns)
 			at--;
 		memmove(&timeline->spans[at + 1], &timeline->spans[at], (timeline->nr - at) * sizeof(span));
 		timeline->spans[at] = span;

@@ -88,16 +88,16 @@ struct chunk {
 struct follow;
 
 struct trace {
-	struct follow *follow; /* owned; NULL: trace_open(), or the end of the file is reached: follow.h */
-	uint64_t safe_ns;      /* all events before it are known; UINT64_MAX: all */
+	struct follow *follow;	   /* owned; NULL: trace_open(), or the end of the file is reached: follow.h */
+	uint64_t safe_ns;	   /* all events before it are known; UINT64_MAX: all */
 	char *path;		   /* owned */
 	int fd;			   /* owned; -1: the data is memory of the caller */
 	const unsigned char *data; /* mapped, or borrowed from the caller */
 	size_t bytes;
 	size_t mapped_bytes; /* more than @bytes while it is followed */
-	uint64_t mtime_ns; /* of the file, when it was opened; 0: the data is memory of the caller */
-	uint64_t head;	   /* checksum of its first bytes then: stored_file.h */
-	uint64_t window;   /* part of the file that was last read from; written by all threads */
+	uint64_t mtime_ns;   /* of the file, when it was opened; 0: the data is memory of the caller */
+	uint64_t head;	     /* checksum of its first bytes then: stored_file.h */
+	uint64_t window;     /* part of the file that was last read from; written by all threads */
 	uint32_t trace_id;
 	uint64_t schema_checksum;
 	struct trace_info info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_follow.c - a reader that follows a recording delivers the events of the finished file, byte
+ * test_reader_follow.c - a reader that follows a recording delivers the events of the finished file, byte
  * for byte as tracevisualizer -d prints them, however the file grows.
  *
  * The recording is made with the writer: two CPUs and a structural stream, whose blocks come in any
@@ -213,7 +213,8 @@ static void list_take(struct list *list, const struct trace *trace, struct trace
 
 	while ((event = trace_cursor_next(cursor))) {
 		trace_event_format(trace, event, text, sizeof(text));
-		fprintf(list->out, "%llu %u %u %s\n", (unsigned long long)event->ts_ns, event->cpu, event->stream, text);
+		fprintf(list->out, "%llu %u %u %s\n", (unsigned long long)event->ts_ns, event->cpu, event->stream,
+			text);
 		list->last_ns = event->ts_ns;
 		list->nr++;
 	}
@@ -265,10 +266,7 @@ static void grow(struct growth *growth, size_t bytes)
 	growth->done += bytes;
 }
 
-/*
- * Follows a file that grows by at most @step bytes at a time. @ret_lag_ns: how far the events were
- * behind the last heartbeat, at most
- */
+/* Follows a file that grows by at most @step bytes at a time. */
 static struct list follow_growing(struct growth *growth, const char *path, size_t step)
 {
 	struct trace_cursor *cursor;
@@ -446,7 +444,8 @@ static void the_end_of_a_dead_recorder_is_that_of_the_cut_file(void)
 static void a_finished_trace_is_one_of_trace_open(void)
 {
 	struct recording recording = recording_made();
-	struct trace *followed = trace_follow(path_of(recording.fd), NULL), *opened = trace_open(path_of(recording.fd), NULL);
+	struct trace *followed = trace_follow(path_of(recording.fd), NULL),
+		     *opened = trace_open(path_of(recording.fd), NULL);
 	const struct trace_info *x = trace_get_info(followed), *y = trace_get_info(opened);
 
 	CU_ASSERT_EQUAL(trace_follow_more(followed, NULL), 0);
@@ -461,7 +460,8 @@ static void a_finished_trace_is_one_of_trace_open(void)
 	CU_ASSERT_EQUAL(trace_nr_gaps(followed), trace_nr_gaps(opened));
 	CU_ASSERT_EQUAL(trace_nr_streams(followed), trace_nr_streams(opened));
 	CU_ASSERT_EQUAL(trace_verify(followed, NULL), 0);
-	CU_ASSERT_STRING_EQUAL(trace_string(followed, TRACE_STRING_IRQ, 0) ?: "", trace_string(opened, TRACE_STRING_IRQ, 0) ?: "");
+	CU_ASSERT_STRING_EQUAL(trace_string(followed, TRACE_STRING_IRQ, 0) ?: "",
+			       trace_string(opened, TRACE_STRING_IRQ, 0) ?: "");
 	trace_close(followed);
 	trace_close(opened);
 	recording_free(&recording);
@@ -588,5 +588,5 @@ static const struct unit_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return unit_main("follow", cases, argc, argv);
+	return unit_main("reader_follow", cases, argc, argv);
 }
