@@ -116,7 +116,7 @@ size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq);
 bool drain_ring_has_pages_to_flush(const struct drain_ring *ring);
 /** drain_ring_flush() - close the open sub-buffer, if that is permitted. Returns the bytes in it */
 uint32_t drain_ring_flush(const struct drain_ring *ring);
-/** drain_ring_note_flush() - note the last closed sub-buffer, which drain_ring_is_flushed() waits for */
+/** drain_ring_note_flush() - note the last closed sub-buffer, for drain_ring_is_flushed() */
 void drain_ring_note_flush(struct drain_ring *ring);
 bool drain_ring_is_flushed(const struct drain_ring *ring);
 /**

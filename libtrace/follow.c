@@ -12,8 +12,8 @@
  * heartbeat of 410 ms. A cursor delivers the events of both up to 400 ms. The next call finds a
  * chunk of CPU 1 from 420 to 990 ms and a heartbeat of 1000 ms: the cursor goes on up to 990 ms.
  *
- * What comes late nevertheless is never left out: an event is delivered when it comes, and a gap
- * ends at the safe point at least.
+ * Late events are not left out: a cursor delivers them when they come. A late gap ends at the safe
+ * point at least.
  */
 #include "follow.h"
 

@@ -17,7 +17,7 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good);
 
 /**
  * index_continue() - add the whole chunks that a growing file has since the last call
- * @at: end of the last one; moves on. What is left after it may still be written
+ * @at: end of the last one; moves on. The bytes after it may be the begin of a chunk
  * @ret_ended: the end mark is reached
  */
 int index_continue(struct trace *trace, uint64_t *at, bool *ret_ended);

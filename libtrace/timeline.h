@@ -38,8 +38,8 @@ const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, 
 
 /**
  * timeline_extend() - add the chunks from @first on to the timeline that has been made, if any
- * A chunk that begins before @safe_ns comes late: it is added after all spans before @safe_ns, which
- * cursors may have passed. 0 or -ENOMEM
+ * A chunk that begins before @safe_ns comes late: it is added after all spans before @safe_ns,
+ * which cursors may have passed. 0 or -ENOMEM
  */
 int timeline_extend(struct trace *trace, uint16_t kind, size_t first, uint64_t safe_ns);
 

@@ -197,7 +197,7 @@ static void put_about(struct view_session *session, struct view_question *questi
 
 /* ---- all questions ---- */
 
-/* What a question needs of the view: what it was told before it became full, or all of it. */
+/* A question needs nothing of the view, or the part before it became full, or all of it. */
 enum of_view { NOTHING, TOLD, ALL };
 
 static bool is_beyond_view(const struct view_session *session, enum of_view of_view)

@@ -86,8 +86,9 @@ int trace_follow_more(struct trace *trace, struct trace_error *ret_error) TRACE_
  */
 int trace_follow_end(struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
 /**
- * trace_follow_safe_ns() - up to here all events are known: the recorder's last heartbeat, less 10 ms
- * 0: there is none, also in the trace of a recorder before format 2.3, whose events come at its end;
+ * trace_follow_safe_ns() - all events before it are known: the recorder's last heartbeat, less
+ * 10 ms
+ * 0: there is none, also in a trace of format 2.2 or older: its events come at its end;
  * UINT64_MAX: the trace is complete. When it is not 0, the start state is complete.
  */
 uint64_t trace_follow_safe_ns(const struct trace *trace);

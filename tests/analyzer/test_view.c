@@ -241,7 +241,7 @@ static uint64_t on_cpu(const uint64_t *ns)
 	return ns[0] + ns[1] + ns[2] + ns[3] + ns[TRACE_CLASS_RUNNING];
 }
 
-/* A view that became full tells nothing that is not so, and no time after that. Returns what it does not tell. */
+/* A view that became full has no wrong figures, and none after that. Returns its unread time. */
 static uint64_t check_full(struct picture *p, struct picture *fine, struct trace_row_id id)
 {
 	uint64_t full = trace_view_full_ns(p->view), ns[TRACE_NR_CLASSES], wanted[TRACE_NR_CLASSES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_reader_follow.c - a reader that follows a recording delivers the events of the finished file, byte
- * for byte as tracevisualizer -d prints them, however the file grows.
+ * test_reader_follow.c - a reader that follows a recording delivers the events of the finished
+ * file, byte for byte as texts, however the file grows.
  *
  * The recording is made with the writer: two CPUs and a structural stream, whose blocks come in any
  * order between two heartbeats, with losses.
@@ -52,7 +52,7 @@ static void block_add(struct block *block, uint64_t ts_ns, uint16_t id, const vo
 	block->nr++;
 }
 
-/** struct recording - a file that a writer makes. @nr, @lost: blocks and losses of each stream so far */
+/** struct recording - a file that a writer makes. @nr, @stored, @lost: of each stream so far */
 struct recording {
 	int fd;
 	struct trace_writer *writer;
