@@ -35,8 +35,10 @@ struct birth_row {
 
 static void fail(struct trace_history *history, int error)
 {
-	if (!history->failed)
-		history->failed = error;
+	if (history->failed)
+		return;
+	history->failed = error;
+	history->full_ns = history->analysis->now;
 }
 
 /* ---- series ---- */

@@ -88,7 +88,8 @@ struct trace_history {
 	struct trace_analysis *analysis; /* borrowed */
 	uint64_t from_ns, to_ns;
 	size_t nr_intervals, max_intervals;
-	int failed; /* -ENOMEM, -E2BIG */
+	int failed;	  /* -ENOMEM, -E2BIG: from then on nothing is added */
+	uint64_t full_ns; /* time of the pass when it failed */
 	bool coarse;
 	bool with_pieces;		   /* once coarse, remember what the time on a CPU was spent on: for views */
 	uint32_t running;		   /* once coarse: the activity of all time on a CPU */

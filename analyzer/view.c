@@ -40,7 +40,7 @@ static void note_run(struct trace_view *view, uint32_t cpu, uint64_t from, uint6
 
 	from = from > view->history->from_ns ? from : view->history->from_ns;
 	to = to < view->history->to_ns ? to : view->history->to_ns;
-	if (!row || from >= to || (row->runs.nr && from < row->runs.end))
+	if (!row || view->history->failed || from >= to || (row->runs.nr && from < row->runs.end))
 		return;
 	if (series_append(&row->runs, from, to, run, RUN_ALONE + CPU_UNKNOWN, true) < 0)
 		view->failed = -ENOMEM;
@@ -286,6 +286,11 @@ struct trace_view *trace_view_free(struct trace_view *view)
 int trace_view_error(const struct trace_view *view)
 {
 	return view->failed ? view->failed : view->history->failed;
+}
+
+uint64_t trace_view_full_ns(const struct trace_view *view)
+{
+	return trace_view_error(view) == -E2BIG ? view->history->full_ns : 0;
 }
 
 struct trace_history *trace_view_history(const struct trace_view *view)

@@ -28,12 +28,13 @@ static uint64_t overlap(uint64_t from, uint64_t to, uint64_t begin, uint64_t end
 
 /*
  * The rest of a column that has no interval: before the birth and after the end the row is absent.
- * In between, the pass has not told it yet; after the pass, it is unknown.
+ * In between, the pass has not told it yet; after the pass, it is unknown. A view that became full
+ * never tells it.
  */
 static void add_rest(const struct trace_view *view, uint64_t *ns, uint64_t from, uint64_t to, uint64_t told,
 		     const struct trace_row *life)
 {
-	bool is_read = view->analysis->done;
+	bool is_read = view->analysis->done && !trace_view_full_ns(view);
 	uint64_t lives = overlap(from, to, life->from_ns, is_read || life->to_ns < view_end(view) ? life->to_ns : to);
 
 	if (lives < told)

@@ -501,6 +501,7 @@ uint32_t drain_flush(struct drain *drain)
 		if (ring->retired || ring->broken)
 			continue;
 		bytes = drain_ring_flush(ring);
+		drain_ring_note_flush(ring);
 		if (ring->fill > bytes)
 			bytes = ring->fill;
 		if (!bytes)
@@ -510,6 +511,14 @@ uint32_t drain_flush(struct drain *drain)
 			fullest = fill;
 	}
 	return fullest > 1024 ? 1024 : (uint32_t)fullest;
+}
+
+bool drain_is_flushed(const struct drain *drain, bool programs)
+{
+	for (size_t i = 0; i < (programs ? drain->nr_rings : drain->nr_kernel); i++)
+		if (!drain_ring_is_flushed(drain->rings[i]))
+			return false;
+	return true;
 }
 
 bool drain_is_empty(const struct drain *drain)

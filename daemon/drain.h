@@ -172,6 +172,12 @@ void drain_kernel(struct drain *drain);
  * Returns how full the fullest of them was, in 1/1024.
  */
 uint32_t drain_flush(struct drain *drain);
+/**
+ * drain_is_flushed() - has everything been taken that was recorded before the last drain_flush()?
+ * @programs: in the rings of programs, too. A writer of a program can stay inside its sub-buffer
+ *     for any time
+ */
+bool drain_is_flushed(const struct drain *drain, bool programs);
 
 /**
  * drain_watch() - call @watch with each sub-buffer before it is packed; NULL: no more

@@ -209,6 +209,16 @@ static uint64_t newest_closed(const struct drain_ring *ring, bool is_open)
 	return ring->translate && newest > max ? max : newest; /* a program can write any position */
 }
 
+void drain_ring_note_flush(struct drain_ring *ring)
+{
+	ring->flushed = newest_closed(ring, true);
+}
+
+bool drain_ring_is_flushed(const struct drain_ring *ring)
+{
+	return ring->retired || ring->broken || ring->consumed >= ring->flushed;
+}
+
 void drain_ring_mark(struct drain_ring *ring)
 {
 	ring->mark = ring->consumed;

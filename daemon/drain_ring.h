@@ -40,6 +40,7 @@ struct drain_copy;
  * @mark, @marked_full: at drain_mark(): the last closed sub-buffer, and the events discarded so far
  * @marked_blocks, @marked_lost: of the last block up to @mark: its number, and its lost_total
  * @fill: during drain_flush(): bytes in the open sub-buffer
+ * @flushed: after it: the last closed sub-buffer
  * @read_only: write nothing into the sub-buffers any more, see drain_set_read_only()
  * @suspect: the last sub-buffer was dropped because its times are unknown
  * @broken: the content of the ring is not believed any more
@@ -76,6 +77,7 @@ struct drain_ring {
 	uint64_t marked_full;
 	uint64_t marked_blocks;
 	uint64_t marked_lost;
+	uint64_t flushed;
 	uint32_t fill;
 	bool read_only;
 	bool suspect;
@@ -114,6 +116,9 @@ size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq);
 bool drain_ring_has_pages_to_flush(const struct drain_ring *ring);
 /** drain_ring_flush() - close the open sub-buffer, if that is permitted. Returns the bytes in it */
 uint32_t drain_ring_flush(const struct drain_ring *ring);
+/** drain_ring_note_flush() - note the last closed sub-buffer, for drain_ring_is_flushed() */
+void drain_ring_note_flush(struct drain_ring *ring);
+bool drain_ring_is_flushed(const struct drain_ring *ring);
 /**
  * drain_ring_fill() - bytes in the open sub-buffer; its full size if a complete sub-buffer waits
  */

@@ -25,11 +25,19 @@ void metadata_mask(struct metadata_events *metadata, const uint64_t mask[TRACE_M
 	add(metadata, TRACE_EV_trace_mask, &note, sizeof(note), NULL);
 }
 
-void metadata_heartbeat(struct metadata_events *metadata, const struct clock_sample *now)
+/* It is earlier than other events of the stream, and has a block of its own. */
+int metadata_heartbeat(struct metadata_events *metadata, const struct clock_sample *flush, struct trace_writer *writer,
+		       struct writer_thread *thread)
 {
-	struct trace_trace_heartbeat note = {.realtime_ns = now->realtime_ns};
+	struct trace_trace_heartbeat note = {.realtime_ns = flush->realtime_ns};
+	int err;
 
-	add(metadata, TRACE_EV_trace_heartbeat, &note, sizeof(note), NULL);
+	metadata_push(metadata, writer, thread);
+	err = own_records_add_event(&metadata->block, TRACE_EV_trace_heartbeat, &note, sizeof(note), NULL,
+				    flush->monotonic_ns);
+	metadata->lost += err != 0;
+	metadata_push(metadata, writer, thread);
+	return err;
 }
 
 void metadata_mark(struct metadata_events *metadata, const char *text)

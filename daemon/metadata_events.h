@@ -38,7 +38,9 @@ struct metadata_events {
 void metadata_begin(struct metadata_events *metadata, const struct tracer *tracer);
 
 void metadata_mask(struct metadata_events *metadata, const uint64_t mask[TRACE_MASK_WORDS]);
-void metadata_heartbeat(struct metadata_events *metadata, const struct clock_sample *now);
+/** metadata_heartbeat() - all events before the time of @flush are in the file before it */
+int metadata_heartbeat(struct metadata_events *metadata, const struct clock_sample *flush, struct trace_writer *writer,
+		       struct writer_thread *thread);
 void metadata_mark(struct metadata_events *metadata, const char *text);
 void metadata_select(struct metadata_events *metadata, const char *text);
 

@@ -21,7 +21,7 @@
 #include "writer_thread.h"
 
 #define RECORDING_QUEUE_BYTES (64u << 20)
-/* Period of clock correspondences and heartbeats, while events are recorded. */
+/* Period of clock correspondences, while events are recorded. */
 #define RECORDING_CLOCK_NS 10000000000ull
 /*
  * Period of reading the missed events of the BPF programs. It takes one system call per program,
@@ -49,8 +49,10 @@ struct recording {
 	struct metadata_events metadata;
 	struct trace_error write_error; /* of calls outside the writer thread */
 	uint64_t start_ns;
-	uint64_t clock_ns;  /* time of the last clock correspondence */
-	uint64_t missed_ns; /* time of the last reading of missed events */
+	uint64_t clock_ns;	   /* time of the last clock correspondence */
+	struct clock_sample flush; /* begin of the last flush; monotonic_ns 0: no heartbeat is due for it */
+	bool took;		   /* events since the last heartbeat */
+	uint64_t missed_ns;	   /* time of the last reading of missed events */
 	uint64_t syncs;
 	uint64_t start_state_blocks;
 	uint64_t described;  /* number of texts about what is not traced, at the start */
@@ -72,14 +74,12 @@ static void keep_error(struct recording *recording, int err, const struct trace_
 		recording->write_error = *error;
 }
 
-static void push_clock(struct recording *recording, bool heartbeat)
+static void push_clock(struct recording *recording)
 {
 	struct clock_sample sample = clock_take_sample();
 
 	recording->clock_ns = sample.monotonic_ns;
 	writer_thread_push_clock(recording->thread, &sample);
-	if (heartbeat)
-		metadata_heartbeat(&recording->metadata, &sample);
 }
 
 /* The recording begins when all BPF programs are attached. */
@@ -192,7 +192,7 @@ static void begin_contents(struct recording *recording, const struct recording_o
 
 	recording->build_ids = build_ids_new();
 	sink = state_sink(recording);
-	push_clock(recording, true);
+	push_clock(recording);
 	if (options->selection && options->selection->nr_user)
 		select_note(recording, options->selection);
 	if (!recording->tracer)
@@ -230,6 +230,7 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 	if (recording->clients)
 		clients_begin(recording->clients, recording->drain, recording->writer, &start);
 	begin_contents(recording, options);
+	metadata_heartbeat(&recording->metadata, &start, recording->writer, recording->thread);
 	return recording;
 }
 
@@ -271,6 +272,21 @@ bool recording_wake_at(struct recording *recording, bool half)
 	return drain_wake_at(recording->drain, half);
 }
 
+/*
+ * A heartbeat tells a reader that follows the recording up to which time it has all events: the
+ * begin of the last flush whose events are in the file. @programs: wait also for those of programs
+ */
+static void push_heartbeat(struct recording *recording, bool programs)
+{
+	if (!recording->flush.monotonic_ns || !recording->took || !drain_is_flushed(recording->drain, programs))
+		return;
+	if (recording->tracer)
+		recording_take_code_maps(recording);
+	metadata_heartbeat(&recording->metadata, &recording->flush, recording->writer, recording->thread);
+	recording->flush.monotonic_ns = 0;
+	recording->took = false;
+}
+
 enum drain_result recording_drain(struct recording *recording)
 {
 	enum drain_result result;
@@ -283,8 +299,10 @@ enum drain_result recording_drain(struct recording *recording)
 	recording->blocked = result == DRAIN_BLOCKED;
 	if (recording->clients)
 		clients_look(recording->clients);
+	recording->took |= result == DRAIN_TOOK;
 	if (result == DRAIN_TOOK && clock_now() - recording->clock_ns >= RECORDING_CLOCK_NS)
-		push_clock(recording, true);
+		push_clock(recording);
+	push_heartbeat(recording, true);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
 	return result;
 }
@@ -296,8 +314,13 @@ int recording_wake_fd(const struct recording *recording)
 
 uint32_t recording_flush(struct recording *recording)
 {
-	uint32_t fill = drain_flush(recording->drain);
+	uint32_t fill;
 
+	if (recording->clients)
+		clients_dispatch(recording->clients); /* programs that have just connected */
+	push_heartbeat(recording, false);
+	recording->flush = clock_take_sample();
+	fill = drain_flush(recording->drain);
 	if (recording->tracer && clock_now() - recording->missed_ns >= RECORDING_MISSED_NS) {
 		recording->missed_ns = clock_now();
 		metadata_missed(&recording->metadata, recording->tracer);
@@ -693,7 +716,7 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	if (recording->tracer)
 		metadata_missed(&recording->metadata, recording->tracer);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
-	push_clock(recording, false);
+	push_clock(recording);
 	wait_until_written(recording, is_interrupted, context);
 	writer_thread_stop(recording->thread);
 	recording->ended = true;

@@ -206,6 +206,7 @@ int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns)
 	cursor_drop_lanes(cursor);
 	cursor->error = 0;
 	cursor->from_ns = ts_ns;
+	cursor_follow(cursor);
 	cursor->next_chunk = timeline_at(cursor->timeline, ts_ns);
 	cursor->next_gap = gap_at(cursor->trace, ts_ns);
 	cursor_find_next_join(cursor);
@@ -245,6 +246,8 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace,
 	cursor->last_ns = options->to_ns ? options->to_ns - 1 : UINT64_MAX;
 	cursor->no_lost = options->no_lost || options->start_state;
 	cursor->decode_ahead = options->decode_ahead < DECODE_AHEAD_MAX ? options->decode_ahead : DECODE_AHEAD_MAX;
+	if (trace->follow) /* its list of chunks grows */
+		cursor->decode_ahead = 0;
 	cursor->damaged = options->damaged;
 	cursor->damaged_data = options->damaged_data;
 	cursor->batch.reach = REACH_FIRST;

@@ -218,8 +218,9 @@ static int merge_batch(struct trace_cursor *cursor, uint64_t until_ns, size_t *r
 static int make_batch(struct trace_cursor *cursor)
 {
 	uint64_t first_ns = cursor->heap[0].ts_ns,
-		 until_ns = cursor->next_join_ns - 1 < cursor->last_ns ? cursor->next_join_ns - 1 : cursor->last_ns,
-		 max_ns, end_ns;
+		 end_of_all_ns = cursor->last_ns < cursor->until_ns ? cursor->last_ns : cursor->until_ns,
+		 until_ns = cursor->next_join_ns - 1 < end_of_all_ns ? cursor->next_join_ns - 1 : end_of_all_ns, max_ns,
+		 end_ns;
 	struct cursor_batch *batch = &cursor->batch;
 	size_t nr = 0;
 	int error;
@@ -258,16 +259,25 @@ static void end_batch(struct trace_cursor *cursor)
 	cursor->top = NULL;
 }
 
+/* The trace may have more chunks and gaps, and a later safe point, than at the last batch. */
+static void follow_trace(struct trace_cursor *cursor)
+{
+	cursor_follow(cursor);
+	cursor_find_next_join(cursor);
+}
+
 __attribute__((noinline)) bool cursor_next_batch(struct trace_cursor *cursor)
 {
 	if (cursor->error)
 		return false;
 	end_batch(cursor);
+	if (cursor->until_ns != UINT64_MAX)
+		follow_trace(cursor);
 	if (!cursor->nr_heap || cursor->heap[0].ts_ns >= cursor->next_join_ns) {
 		cursor->error = cursor_join_due(cursor);
 		cursor_find_next_join(cursor);
 	}
-	if (!cursor->error && cursor->nr_heap)
+	if (!cursor->error && cursor->nr_heap && cursor->heap[0].ts_ns <= cursor->until_ns)
 		cursor->error = make_batch(cursor);
 	if (cursor->error)
 		error_set(&cursor->why, cursor->error, "%s: no memory to continue reading", cursor->trace->path);

@@ -214,7 +214,8 @@ int cursor_join_due(struct trace_cursor *cursor)
 		uint64_t chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
 		bool has_chunk = cursor->next_chunk < cursor->timeline->nr;
 		bool has_gap = !cursor->no_lost && cursor->next_gap < cursor->trace->nr_gaps_by_end;
-		uint64_t due_ns = cursor->nr_heap ? cursor->heap[0].ts_ns : UINT64_MAX;
+		uint64_t due_ns = cursor->nr_heap && cursor->heap[0].ts_ns < cursor->until_ns ? cursor->heap[0].ts_ns
+											      : cursor->until_ns;
 
 		if (has_gap && gap_ns <= due_ns && (!has_chunk || gap_ns <= chunk_ns))
 			error = join_gap(cursor, &cursor->trace->gaps[cursor->trace->gaps_by_end[cursor->next_gap++]]);
@@ -231,4 +232,11 @@ void cursor_find_next_join(struct trace_cursor *cursor)
 	uint64_t chunk_ns = next_chunk_ns(cursor), gap_ns = next_gap_ns(cursor);
 
 	cursor->next_join_ns = chunk_ns < gap_ns ? chunk_ns : gap_ns;
+}
+
+void cursor_follow(struct trace_cursor *cursor)
+{
+	cursor->until_ns = cursor->trace->safe_ns == UINT64_MAX || cursor->timeline == cursor->trace->timelines[1]
+				   ? UINT64_MAX
+				   : cursor->trace->safe_ns - (cursor->trace->safe_ns > 0);
 }

@@ -14,6 +14,8 @@ bool cursor_lane_skip_unwanted(const struct trace_cursor *cursor, struct cursor_
  * the heap. If the heap is empty, the next one joins. 0 or a negative errno
  */
 int cursor_join_due(struct trace_cursor *cursor);
+/** cursor_follow() - set until_ns to the safe point of the trace; the start state has none */
+void cursor_follow(struct trace_cursor *cursor);
 /** cursor_find_next_join() - set next_join_ns */
 void cursor_find_next_join(struct trace_cursor *cursor);
 

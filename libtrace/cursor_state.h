@@ -75,7 +75,8 @@ struct trace_cursor {
 	const struct trace *trace;
 	const struct timeline *timeline;
 	uint64_t from_ns;
-	uint64_t last_ns; /* inclusive, because UINT64_MAX is a valid time */
+	uint64_t last_ns;  /* inclusive, because UINT64_MAX is a valid time */
+	uint64_t until_ns; /* the same; what is after it stays for later: trace_follow() */
 	uint64_t mask[TRACE_MASK_WORDS];
 	bool all_events;
 	bool no_lost;

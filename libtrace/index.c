@@ -346,6 +346,63 @@ static int walk(struct trace *trace, uint64_t at)
 	return error;
 }
 
+/* ---- while the file grows ---- */
+
+/* The chunk after it may not be there yet, so its own checksum decides. */
+static bool is_written(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header)
+{
+	uint64_t payload = at + header->header_bytes;
+
+	return header->packed_bytes <= trace->bytes - payload &&
+	       XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
+}
+
+static int continue_with(struct trace *trace, uint64_t *at, const struct trace_chunk_header *header)
+{
+	uint64_t offset = *at;
+
+	*at += header->header_bytes + (uint64_t)header->packed_bytes;
+	trace->has_index |= header->kind == TRACE_CHUNK_INDEX;
+	return is_about_chunks(header->kind) ? 0 : trace_add_chunk(trace, offset, offset, header);
+}
+
+int index_continue(struct trace *trace, uint64_t *at, bool *ret_ended)
+{
+	struct trace_end_mark mark;
+	int error = 0;
+
+	while (!error && *at < trace->bytes) {
+		struct trace_chunk_header header;
+		bool is_good = !chunk_header_read(trace, *at, &header) && header.trace_id == trace->trace_id;
+		uint64_t next;
+
+		if (is_good && is_written(trace, *at, &header)) {
+			error = continue_with(trace, at, &header);
+			continue;
+		}
+		if (end_mark_read(trace, *at, &mark) && mark.trace_id == trace->trace_id) {
+			*ret_ended = trace->info.clean_end = true;
+			break;
+		}
+		next = resync(trace, *at + 1, trace->bytes);
+		if (next == trace->bytes)
+			break;
+		if (is_good && next == *at + header.header_bytes + header.packed_bytes) {
+			error = continue_with(trace, at, &header); /* its payload is damaged: the cursor says so */
+			continue;
+		}
+		error = trace_add_unfinished(trace, *at, next);
+		*at = next;
+	}
+	return error;
+}
+
+int index_end(struct trace *trace, uint64_t at)
+{
+	trace->info.index_rebuilt = true;
+	return walk(trace, at);
+}
+
 /* Takes the trace id from the first chunk after @at, when the file's header is damaged. */
 static void adopt_trace_id(struct trace *trace, uint64_t at)
 {

@@ -16,6 +16,15 @@ struct trace;
 int index_load(struct trace *trace, uint64_t first, bool header_is_good);
 
 /**
+ * index_continue() - add the whole chunks that a growing file has since the last call
+ * @at: end of the last one; moves on. The bytes after it may be the begin of a chunk
+ * @ret_ended: the end mark is reached
+ */
+int index_continue(struct trace *trace, uint64_t *at, bool *ret_ended);
+/** index_end() - the file ends without an end mark, and the last chunk may be cut */
+int index_end(struct trace *trace, uint64_t at);
+
+/**
  * index_verify() - check what opening skipped: the index that the end mark points to
  * Returns NULL, or what is wrong (static string).
  */

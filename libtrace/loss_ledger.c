@@ -511,6 +511,11 @@ struct loss_ledger *ledger_new(void)
 	return calloc(1, sizeof(struct loss_ledger));
 }
 
+void ledger_in_order(struct loss_ledger *ledger)
+{
+	ledger->by_number = true;
+}
+
 struct loss_ledger *ledger_free(struct loss_ledger *ledger)
 {
 	if (!ledger)

@@ -16,6 +16,8 @@ void ledger_restart(struct trace *trace); /* restart from the first chunk */
 /** ledger_load() - make streams and gaps from the loss ledger and the statistics chunk */
 int ledger_load(struct trace *trace);
 struct loss_ledger *ledger_new(void);
+/** ledger_in_order() - refuse a chunk with a number before the last one, as a copy */
+void ledger_in_order(struct loss_ledger *ledger);
 struct loss_ledger *ledger_free(struct loss_ledger *ledger);
 
 #endif

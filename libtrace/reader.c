@@ -7,13 +7,15 @@
 #include "error_set.h"
 #include "index.h"
 #include "loss_ledger.h"
+#include "metadata.h"
+#include "follow.h"
+#include "gaps.h"
+#include "opening.h"
 #include "plausible.h"
-#include "sort.h"
 #include "spool.h"
 #include "stored_file.h"
 #include "timeline.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -43,7 +45,7 @@ static int file_map(struct trace *trace, const char *path, struct trace_error *r
 	if (data == MAP_FAILED)
 		return error_set(ret_error, -errno, "%s: cannot map the trace: %s", path, strerror(errno));
 	trace->data = data;
-	trace->bytes = (size_t)stat.st_size;
+	trace->bytes = trace->mapped_bytes = (size_t)stat.st_size;
 	trace->head = file_head(data, trace->bytes);
 	return 0;
 }
@@ -80,7 +82,7 @@ static int file_header_damaged(struct trace *trace, uint64_t *ret_first, struct 
 				"offset 0: the header of the file is damaged; the recording's start is unknown");
 }
 
-static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, struct trace_error *ret_error)
+int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, struct trace_error *ret_error)
 {
 	struct trace_file_header header;
 	uint64_t checksum;
@@ -112,206 +114,13 @@ static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_
 	return 0;
 }
 
-/* ---- chunks other than events ---- */
-
-static int load_clocks(struct trace *trace, const unsigned char *raw, size_t bytes)
-{
-	size_t nr = bytes / sizeof(struct trace_clock_entry);
-	struct trace_clock *clocks = reallocarray(trace->clocks, trace->nr_clocks + nr + 1, sizeof(*clocks));
-
-	if (!clocks)
-		return -ENOMEM;
-	trace->clocks = clocks;
-	for (size_t i = 0; i < nr; i++) {
-		struct trace_clock_entry entry;
-
-		memcpy(&entry, raw + i * sizeof(entry), sizeof(entry));
-		clocks[trace->nr_clocks++] = (struct trace_clock){entry.monotonic_ns, entry.realtime_ns, entry.tsc};
-	}
-	return 0;
-}
-
-/* The file's statistics of a stream begin with those of the recorder; the writer's follow. */
-#define SAME_OFFSET(field)                                                                                             \
-	static_assert(offsetof(struct trace_statistics_stream, field) == offsetof(struct trace_stream_stats, field) && \
-			      sizeof(((struct trace_statistics_stream *)0)->field) ==                                  \
-				      sizeof(((struct trace_stream_stats *)0)->field),                                 \
-		      "the file and the reader have " #field " at the same offset")
-SAME_OFFSET(stream);
-SAME_OFFSET(cpu);
-SAME_OFFSET(stored);
-SAME_OFFSET(discarded);
-SAME_OFFSET(overwritten);
-SAME_OFFSET(missed);
-SAME_OFFSET(filtered);
-SAME_OFFSET(attempted);
-#undef SAME_OFFSET
-static_assert(offsetof(struct trace_statistics_stream, written) == sizeof(struct trace_stream_stats),
-	      "the file has each field of struct trace_stream_stats");
-
-static struct trace_stream_stats stats_from_disk(const struct trace_statistics_stream *disk)
-{
-	return (struct trace_stream_stats){.stream = disk->stream,
-					   .cpu = disk->cpu,
-					   .stored = disk->stored,
-					   .discarded = disk->discarded,
-					   .overwritten = disk->overwritten,
-					   .missed = disk->missed,
-					   .filtered = disk->filtered,
-					   .attempted = disk->attempted};
-}
-
-/**
- * struct statistics - streams of the statistics chunks so far, while their list continues in
- * another chunk
- */
-struct statistics {
-	size_t nr;
-	size_t room;
-	struct trace_statistics_stream *streams; /* owned */
-};
-
-static int statistics_finish(struct trace *trace, struct statistics *statistics, uint64_t end_ns)
-{
-	struct trace_stream_stats *streams = calloc(statistics->nr + 1, sizeof(*streams));
-
-	if (!streams)
-		return -ENOMEM;
-	for (size_t i = 0; i < statistics->nr; i++) {
-		streams[i] = stats_from_disk(&statistics->streams[i]);
-		/* a program cannot tell the number of CPUs: plausible_load() */
-		if (stream_is_of_program(streams[i].stream))
-			continue;
-		if (streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* a CPU without events */
-			trace->info.nr_cpus = streams[i].cpu + 1;
-	}
-	free(trace->statistics);
-	free(trace->streams);
-	trace->statistics = statistics->streams;
-	trace->streams = streams;
-	trace->nr_streams = statistics->nr;
-	trace->info.end_ns = end_ns;
-	*statistics = (struct statistics){0};
-	return 0;
-}
-
-static bool statistics_reserve(struct statistics *statistics, size_t more)
-{
-	size_t room = statistics->nr + more + 1;
-	struct trace_statistics_stream *larger;
-
-	if (room <= statistics->room)
-		return true;
-	if (statistics->nr)
-		room += room / 2;
-	larger = reallocarray(statistics->streams, room, sizeof(*larger));
-	if (!larger)
-		return false;
-	statistics->streams = larger;
-	statistics->room = room;
-	return true;
-}
-
-/*
- * SECURITY: a chunk with a continued list must be uncompressed, so a small file cannot have an
- * unlimited number of streams.
- */
-static int load_statistics(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *chunk,
-			   const unsigned char *raw)
-{
-	bool has_more = chunk->flags & TRACE_CHUNK_FLAG_MORE;
-	struct trace_statistics_header header;
-	size_t needed;
-
-	if (!chunk->seq)
-		statistics->nr = 0;
-	if (chunk->seq != statistics->nr || chunk->raw_bytes < sizeof(header) ||
-	    (has_more && chunk->compression != TRACE_COMPRESSION_NONE))
-		return -EBADMSG;
-	memcpy(&header, raw, sizeof(header));
-	if (header.stream_bytes < sizeof(*statistics->streams) ||
-	    __builtin_mul_overflow((size_t)header.nr_streams, header.stream_bytes, &needed) ||
-	    needed > chunk->raw_bytes - sizeof(header))
-		return -EBADMSG;
-	if (!statistics_reserve(statistics, header.nr_streams))
-		return -ENOMEM;
-	for (size_t i = 0; i < header.nr_streams; i++)
-		memcpy(&statistics->streams[statistics->nr++], raw + sizeof(header) + i * header.stream_bytes,
-		       sizeof(*statistics->streams));
-	return has_more ? 0 : statistics_finish(trace, statistics, header.end_ns);
-}
-
-static int load_one(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *header,
-		    const unsigned char *raw)
-{
-	switch (header->kind) {
-	case TRACE_CHUNK_SCHEMA:
-		return schema_add(&trace->schema, raw, header->raw_bytes);
-	case TRACE_CHUNK_STRINGS:
-		return string_table_add(&trace->strings, raw, header->raw_bytes);
-	case TRACE_CHUNK_CLOCK:
-		return load_clocks(trace, raw, header->raw_bytes);
-	case TRACE_CHUNK_STATISTICS:
-		return load_statistics(trace, statistics, header, raw);
-	default: /* events are read later; unknown kinds are from a newer version */
-		return 0;
-	}
-}
-
-static int metadata_damaged(struct trace *trace, size_t idx, const struct trace_chunk *chunk, const char *reason)
-{
-	int error = trace_mark_unusable(trace, idx);
-
-	return error ? error
-		     : trace_add_damage(trace, chunk->offset, chunk->packed_bytes,
-					"offset %llu: a chunk of kind %u is damaged: %s",
-					(unsigned long long)chunk->offset, chunk->kind, reason);
-}
-
-static int load_metadata(struct trace *trace)
-{
-	struct unpacker unpacker = {0};
-	struct statistics statistics = {0};
-	uint64_t bytes = 0;
-	int error = 0;
-
-	for (size_t i = 0; !error && i < trace->nr_metadata; i++) {
-		struct chunk chunk;
-		struct trace_chunk_header header;
-		const unsigned char *raw;
-		const char *reason;
-
-		chunk_make(trace, trace->metadata[i], &chunk);
-		if (chunk.public.damaged)
-			continue;
-		bytes += chunk.public.raw_bytes;
-		reason = "with it the file has more names and types than a recorder can write into a file of its size";
-		error = is_beyond(&limit_metadata, trace, bytes)
-				? -EBADMSG
-				: chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
-		if (!error) {
-			reason = "its content is invalid";
-			error = load_one(trace, &statistics, &header, raw);
-			if (header.kind == TRACE_CHUNK_STATISTICS)
-				trace->statistics_at = chunk.public.offset;
-		}
-		if (error == -EBADMSG)
-			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
-	}
-	if (!error && statistics.nr && !trace->statistics)
-		error = trace_add_damage(trace, trace->bytes, 0,
-					 "the statistics of its streams are incomplete: the number of events lost "
-					 "after the last chunks is unknown");
-	free(statistics.streams);
-	unpacker_release(&unpacker);
-	return error ? error : string_table_sort(&trace->strings);
-}
+/* ---- event types ---- */
 
 /*
  * If the trace's schema is missing, use the library's own types, provided that they are identical
  * (same checksum).
  */
-static int schema_fall_back(struct trace *trace, bool header_is_good)
+int schema_fall_back(struct trace *trace, bool header_is_good)
 {
 	size_t bytes;
 	unsigned char *own;
@@ -333,27 +142,31 @@ static int schema_fall_back(struct trace *trace, bool header_is_good)
  * Compile the text template of each type. Events that the reader makes itself use the library's own
  * type.
  */
-static int templates_load(struct trace *trace)
+int templates_load(struct trace *trace)
 {
-	uint32_t nr = TRACE_EV_MAX;
+	uint32_t nr = trace->nr_templates > TRACE_EV_MAX ? trace->nr_templates : TRACE_EV_MAX;
+	struct text_template *templates;
 	int error = 0;
 
 	for (size_t i = 0; i < trace->schema.nr_types; i++)
 		nr = trace->schema.types[i]->id < nr ? nr : trace->schema.types[i]->id + 1u;
-	trace->templates = calloc(nr, sizeof(*trace->templates));
-	if (!trace->templates)
+	templates = reallocarray(trace->templates, nr, sizeof(*templates));
+	if (!templates)
 		return -ENOMEM;
+	memset(templates + trace->nr_templates, 0, (nr - trace->nr_templates) * sizeof(*templates));
+	trace->templates = templates;
 	trace->nr_templates = nr;
 	for (size_t i = 0; !error && i < trace->schema.nr_types; i++)
-		error = text_compile(trace->schema.types[i], &trace->templates[trace->schema.types[i]->id]);
-	if (!error && !trace->schema.by_id[TRACE_EV_trace_lost])
-		error = text_compile(catalogue_by_id(TRACE_EV_trace_lost), &trace->templates[TRACE_EV_trace_lost]);
+		if (!templates[trace->schema.types[i]->id].pieces)
+			error = text_compile(trace->schema.types[i], &templates[trace->schema.types[i]->id]);
+	if (!error && !trace->schema.by_id[TRACE_EV_trace_lost] && !templates[TRACE_EV_trace_lost].pieces)
+		error = text_compile(catalogue_by_id(TRACE_EV_trace_lost), &templates[TRACE_EV_trace_lost]);
 	return error;
 }
 
 /* ---- times ---- */
 
-static void window_load(struct trace *trace, bool header_is_good)
+void window_load(struct trace *trace, bool header_is_good)
 {
 	if (!header_is_good && trace->first_ns != UINT64_MAX)
 		trace->info.start_ns = trace->first_ns;
@@ -391,56 +204,16 @@ static void whole_load(struct trace *trace)
 	}
 }
 
-static void info_load(struct trace *trace)
+void info_load(struct trace *trace)
 {
 	trace->info.host = info_text(trace, TRACE_INFO_HOST);
 	trace->info.kernel = info_text(trace, TRACE_INFO_KERNEL);
 	trace->info.machine = info_text(trace, TRACE_INFO_MACHINE);
 	trace->info.clock = info_text(trace, TRACE_INFO_CLOCK);
+	trace->info.lost = 0;
 	for (size_t i = 0; i < trace->nr_gaps; i++)
 		trace->info.lost = trace_add_saturated(trace->info.lost, trace->gaps[i].lost);
 	whole_load(trace);
-}
-
-static int compare_gap_start(const void *a, const void *b)
-{
-	const struct trace_gap *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->stream < y->stream ? -1 : x->stream > y->stream;
-}
-
-static int compare_gap_end(const void *a, const void *b, void *gaps)
-{
-	const struct trace_gap *x = (const struct trace_gap *)gaps + *(const uint32_t *)a;
-	const struct trace_gap *y = (const struct trace_gap *)gaps + *(const uint32_t *)b;
-
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
-}
-
-static int gaps_sort(struct trace *trace)
-{
-	trace->gaps_by_end = malloc((trace->nr_gaps + 1) * sizeof(*trace->gaps_by_end));
-	if (!trace->gaps_by_end)
-		return -ENOMEM;
-	if (!trace->nr_gaps)
-		return 0;
-	if (!sort_rows(trace->gaps, trace->nr_gaps, sizeof(*trace->gaps), compare_gap_start))
-		return -ENOMEM;
-	for (size_t i = 0; i < trace->nr_gaps; i++)
-		if (trace->gaps[i].cause != TRACE_GAP_MISSED)
-			trace->gaps_by_end[trace->nr_gaps_by_end++] = (uint32_t)i;
-	return sort_stable(trace->gaps_by_end, trace->nr_gaps_by_end, sizeof(*trace->gaps_by_end), compare_gap_end,
-			   trace->gaps)
-		       ? 0
-		       : -ENOMEM;
 }
 
 /* ---- open, close ---- */
@@ -450,6 +223,7 @@ static int trace_load(struct trace *trace, struct trace_error *ret_error)
 {
 	uint64_t first = 0;
 	bool header_is_good, is_unusable = false;
+	struct metadata metadata = {0};
 	int error;
 
 	trace->info.file = trace->path;
@@ -462,7 +236,8 @@ static int trace_load(struct trace *trace, struct trace_error *ret_error)
 	trace->ledger = ledger_new();
 	error = trace->ledger ? index_load(trace, first, header_is_good) : -ENOMEM;
 	if (!error)
-		error = load_metadata(trace);
+		error = metadata_load(trace, &metadata);
+	error = metadata_end(trace, &metadata, error);
 	if (!error)
 		error = schema_fall_back(trace, header_is_good);
 	if (!error)
@@ -490,7 +265,7 @@ static int trace_load(struct trace *trace, struct trace_error *ret_error)
 	return error;
 }
 
-static struct trace *trace_new(const char *name, struct trace_error *ret_error)
+struct trace *trace_new(const char *name, struct trace_error *ret_error)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
 
@@ -502,6 +277,7 @@ static struct trace *trace_new(const char *name, struct trace_error *ret_error)
 		return NULL;
 	}
 	trace->fd = -1;
+	trace->safe_ns = UINT64_MAX;
 	trace->first_ns = trace->limit_ns = UINT64_MAX;
 	trace->limit_cpus = UINT32_MAX;
 	return trace;
@@ -540,6 +316,7 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->gaps_by_end);
 	timeline_free(trace->timelines[0]);
 	timeline_free(trace->timelines[1]);
+	follow_free(trace->follow);
 	ledger_free(trace->ledger);
 	free(trace->table.pieces);
 	free(trace->table.unlisted);
@@ -555,7 +332,7 @@ struct trace *trace_close(struct trace *trace)
 	schema_release(&trace->schema);
 	string_table_release(&trace->strings);
 	if (trace->data && trace->fd >= 0)
-		munmap((void *)trace->data, trace->bytes);
+		munmap((void *)trace->data, trace->mapped_bytes);
 	if (trace->fd >= 0)
 		close(trace->fd);
 	free(trace->path);

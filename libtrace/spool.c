@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,16 +100,20 @@ static int copy_all(int from, int to, bool *ret_is_read)
 	return error;
 }
 
+static int no_temporary_file(const char *name, int error, struct trace_error *ret_error)
+{
+	return error_set(ret_error, error,
+			 "%s: cannot make a temporary file to hold the trace: %s; set TMPDIR to a folder with room",
+			 name, strerror(-error));
+}
+
 static int spool(int from, const char *name, struct trace_error *ret_error)
 {
 	int fd = temporary_file(), error;
 	bool is_read = true;
 
 	if (fd < 0)
-		return error_set(
-			ret_error, fd,
-			"%s: cannot make a temporary file to hold the trace: %s; set TMPDIR to a folder with room",
-			name, strerror(-fd));
+		return no_temporary_file(name, fd, ret_error);
 	error = copy_all(from, fd, &is_read);
 	if (!error)
 		return fd;
@@ -120,11 +125,11 @@ static int spool(int from, const char *name, struct trace_error *ret_error)
 			 strerror(-error));
 }
 
-int spool_open(const char *path, struct trace_error *ret_error)
+/* Opens a file or pipe. Returns the descriptor or a negative errno. */
+static int input_open(const char *path, bool *ret_is_file, struct trace_error *ret_error)
 {
 	bool is_stdin = !strcmp(path, "-");
-	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC),
-	    spooled;
+	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct stat stat;
 
 	if (fd < 0 || fstat(fd, &stat) < 0) {
@@ -140,9 +145,58 @@ int spool_open(const char *path, struct trace_error *ret_error)
 		close(fd);
 		return error_set(ret_error, -EINVAL, "%s: is a directory, not a trace", path);
 	}
-	if (S_ISREG(stat.st_mode))
+	*ret_is_file = S_ISREG(stat.st_mode);
+	return fd;
+}
+
+int spool_open(const char *path, struct trace_error *ret_error)
+{
+	bool is_file;
+	int fd = input_open(path, &is_file, ret_error), spooled;
+
+	if (fd < 0 || is_file)
 		return fd;
-	spooled = spool(fd, is_stdin ? "standard input" : path, ret_error);
+	spooled = spool(fd, strcmp(path, "-") == 0 ? "standard input" : path, ret_error);
 	close(fd);
 	return spooled;
+}
+
+/* ---- a pipe that is followed ---- */
+
+int spool_begin(const char *path, int *ret_input, struct trace_error *ret_error)
+{
+	bool is_file;
+	int fd = input_open(path, &is_file, ret_error), spooled;
+
+	*ret_input = -1;
+	if (fd < 0 || is_file)
+		return fd;
+	spooled = temporary_file();
+	if (spooled < 0) {
+		close(fd);
+		return no_temporary_file(path, spooled, ret_error);
+	}
+	*ret_input = fd;
+	return spooled;
+}
+
+int spool_more(int from, int to, bool wait, bool *ret_ended)
+{
+	struct pollfd ready = {.fd = from, .events = POLLIN};
+	char *buffer = malloc(TRACE_SEARCHED_BYTES);
+	int error = buffer ? 0 : -ENOMEM;
+
+	while (!error && !*ret_ended && poll(&ready, 1, wait ? -1 : 0) > 0) {
+		ssize_t got = read(from, buffer, TRACE_SEARCHED_BYTES);
+
+		if (got < 0)
+			error = errno == EINTR || errno == EAGAIN ? 0 : -errno;
+		else if (got == 0)
+			*ret_ended = true;
+		else
+			error = write_all(to, buffer, (size_t)got);
+		wait = wait && got <= 0;
+	}
+	free(buffer);
+	return error;
 }

@@ -2,6 +2,7 @@
 #ifndef LIBTRACE_SPOOL_H
 #define LIBTRACE_SPOOL_H
 /* spool.h - open a trace as a file that can be mapped, also from a pipe. */
+#include <stdbool.h>
 #include <stddef.h>
 
 struct trace_error;
@@ -18,5 +19,18 @@ struct trace_error;
  * Returns the descriptor or a negative errno.
  */
 int spool_open(const char *path, struct trace_error *ret_error);
+
+/**
+ * spool_begin() - open @path, of which more is written, as a file descriptor that can be mapped
+ * @ret_input: a pipe that spool_more() copies into the descriptor; -1: the descriptor is the file
+ * Returns the descriptor or a negative errno.
+ */
+int spool_begin(const char *path, int *ret_input, struct trace_error *ret_error);
+/**
+ * spool_more() - copy what is in the pipe @from to the end of @to
+ * @wait: until there is something
+ * @ret_ended: the pipe has ended
+ */
+int spool_more(int from, int to, bool wait, bool *ret_ended);
 
 #endif

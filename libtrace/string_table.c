@@ -20,7 +20,7 @@ static int string_table_put(struct string_table *strings, uint32_t space, uint64
 		strings->room = room;
 	}
 	strings->entries[strings->nr] =
-		(struct string_table_entry){.key = key, .space = space, .nr = (uint32_t)strings->nr, .text = text};
+		(struct string_table_entry){.key = key, .space = space, .nr = strings->nr_added++, .text = text};
 	strings->nr++;
 	return 0;
 }
@@ -82,14 +82,15 @@ int string_table_sort(struct string_table *strings)
 {
 	size_t nr = 0;
 
-	if (!strings->nr)
+	if (strings->nr == strings->nr_sorted)
 		return 0;
 	qsort(strings->entries, strings->nr, sizeof(*strings->entries), compare_entries);
 	for (size_t i = 0; i < strings->nr; i++)
 		if (i == 0 || compare_number(&strings->entries[i], &strings->entries[nr - 1]) != 0)
 			strings->entries[nr++] = strings->entries[i];
-	strings->nr = nr;
-	strings->dense = calloc(STRING_TABLE_SPACES * STRING_TABLE_DENSE, sizeof(*strings->dense));
+	strings->nr = strings->nr_sorted = nr;
+	if (!strings->dense)
+		strings->dense = calloc(STRING_TABLE_SPACES * STRING_TABLE_DENSE, sizeof(*strings->dense));
 	if (!strings->dense)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)

@@ -18,8 +18,10 @@ enum { STRING_TABLE_SPACES = 16, STRING_TABLE_DENSE = 1024 };
 struct string_table {
 	struct string_table_entry *entries; /* owned */
 	size_t nr;
+	size_t nr_sorted;
 	size_t room;
-	char **memory; /* owned; one block per chunk */
+	uint32_t nr_added; /* ever */
+	char **memory;	   /* owned; one block per chunk */
 	size_t nr_memory;
 	const char **dense; /* owned; [STRING_TABLE_SPACES][STRING_TABLE_DENSE]: small keys, the frequent ones */
 };
@@ -29,7 +31,7 @@ struct string_table {
  * Returns 0, -ENOMEM, or -EBADMSG when the payload is cut off; the entries before that are added.
  */
 int string_table_add(struct string_table *strings, const unsigned char *payload, size_t bytes);
-/** string_table_sort() - call after the last string_table_add(). 0 or -ENOMEM */
+/** string_table_sort() - call after string_table_add(), before a text is looked up. 0 or -ENOMEM */
 int string_table_sort(struct string_table *strings);
 const char *string_table_get(const struct string_table *strings, uint32_t space, uint64_t key);
 void string_table_release(struct string_table *strings);

@@ -108,6 +108,7 @@ static struct timeline *timeline_new(size_t room)
 
 	if (!timeline)
 		return NULL;
+	timeline->room = room;
 	timeline->spans = pages_large((room + 1) * sizeof(*timeline->spans));
 	timeline->latest_ns = malloc((room / TIMELINE_GROUP + 1) * sizeof(*timeline->latest_ns));
 	return timeline->spans && timeline->latest_ns ? timeline : timeline_free(timeline);
@@ -159,6 +160,52 @@ const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, 
 		return timeline;
 	timeline_free(timeline);
 	return others;
+}
+
+/* ---- while the file grows ---- */
+
+static bool timeline_reserve(struct timeline *timeline, size_t more)
+{
+	size_t room = timeline->nr + more + timeline->nr / 2;
+	struct span *spans;
+	uint64_t *latest;
+
+	if (timeline->nr + more <= timeline->room)
+		return true;
+	spans = reallocarray(timeline->spans, room + 1, sizeof(*spans));
+	timeline->spans = spans ? spans : timeline->spans;
+	latest = reallocarray(timeline->latest_ns, room / TIMELINE_GROUP + 1, sizeof(*latest));
+	timeline->latest_ns = latest ? latest : timeline->latest_ns;
+	if (!spans || !latest)
+		return false;
+	timeline->room = room;
+	return true;
+}
+
+int timeline_extend(struct trace *trace, uint16_t kind, size_t first, uint64_t safe_ns)
+{
+	struct timeline *timeline = trace->timelines[kind == TRACE_CHUNK_START_STATE];
+
+	if (!timeline)
+		return 0;
+	for (size_t i = first; i < trace->nr_chunks; i++) {
+		struct trace_table_entry of = chunk_entry(trace, i)->of;
+		struct span span = {of.first_ns, of.last_ns, (uint32_t)i, of.events, of.stream, of.cpu};
+		size_t at = timeline->nr;
+
+		if (of.kind != kind || chunk_is_unusable(trace, i))
+			continue;
+		if (!timeline_reserve(timeline, 1))
+			return -ENOMEM;
+		while (at > 0 && is_after(&timeline->spans[at - 1], &span) &&
+		       timeline->spans[at - 1].first_ns >= safe_ns)
+			at--;
+		memmove(&timeline->spans[at + 1], &timeline->spans[at], (timeline->nr - at) * sizeof(span));
+		timeline->spans[at] = span;
+		timeline->nr++;
+	}
+	find_latest(timeline);
+	return 0;
 }
 
 /* ---- searching ---- */

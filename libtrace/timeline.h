@@ -24,6 +24,7 @@ struct span {
  */
 struct timeline {
 	size_t nr;
+	size_t room;
 	struct span *spans;  /* owned */
 	uint64_t *latest_ns; /* owned */
 };
@@ -34,6 +35,13 @@ struct timeline {
  * Returns NULL with -ENOMEM or -EBADMSG in @ret_error.
  */
 const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, struct trace_error *ret_error);
+
+/**
+ * timeline_extend() - add the chunks from @first on to the timeline that has been made, if any
+ * A chunk that begins before @safe_ns comes late: it is added after all spans before @safe_ns,
+ * which cursors may have passed. 0 or -ENOMEM
+ */
+int timeline_extend(struct trace *trace, uint16_t kind, size_t first, uint64_t safe_ns);
 
 /** timeline_at() - index of the first span that can hold an event at or after @ts_ns */
 size_t timeline_at(const struct timeline *timeline, uint64_t ts_ns);

@@ -6,7 +6,8 @@
  *
  * A trace does not change after trace_open(), with two exceptions: the timelines and the public
  * list of chunks are made on first use. Each is complete before its pointer is published, so a
- * thread that sees the pointer sees all of it.
+ * thread that sees the pointer sees all of it. A trace of trace_follow() changes in
+ * trace_follow_more() only.
  */
 #include <trace/format.h>
 #include <trace/reader.h>
@@ -84,14 +85,19 @@ struct chunk {
 	bool is_plain;
 };
 
+struct follow;
+
 struct trace {
+	struct follow *follow;	   /* owned; NULL: trace_open(), or the end of the file is reached: follow.h */
+	uint64_t safe_ns;	   /* all events before it are known; UINT64_MAX: all */
 	char *path;		   /* owned */
 	int fd;			   /* owned; -1: the data is memory of the caller */
 	const unsigned char *data; /* mapped, or borrowed from the caller */
 	size_t bytes;
-	uint64_t mtime_ns; /* of the file, when it was opened; 0: the data is memory of the caller */
-	uint64_t head;	   /* checksum of its first bytes then: stored_file.h */
-	uint64_t window;   /* part of the file that was last read from; written by all threads */
+	size_t mapped_bytes; /* more than @bytes while it is followed */
+	uint64_t mtime_ns;   /* of the file, when it was opened; 0: the data is memory of the caller */
+	uint64_t head;	     /* checksum of its first bytes then: stored_file.h */
+	uint64_t window;     /* part of the file that was last read from; written by all threads */
 	uint32_t trace_id;
 	uint64_t schema_checksum;
 	struct trace_info info;

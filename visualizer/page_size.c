@@ -13,6 +13,7 @@
 #include "page_size.h"
 
 #define BYTES_OF_BYTE 1.3
+#define LEAST_OF_BYTE 0.8 /* no trace that was compressed while it was recorded has needed less than 1.1 */
 #define SURE_OF_PART  0.4 /* of the room */
 #define LEAST_NS      1000000.0
 
@@ -93,4 +94,26 @@ int page_too_large(const struct trace *const *traces, const struct time_window *
 			"%s%sa larger --max-size allows it, and tracevisualizer --view shows the trace without a page",
 			number_bytes((uint64_t)bytes).s, number_bytes(options->max_size).s, part,
 			*part ? " makes a page that fits, " : "");
+}
+
+/* Bytes of the page that the chunks of a whole trace need at least. */
+static double least_bytes(const struct trace *trace)
+{
+	const struct trace_chunk *chunk;
+	double bytes = 0;
+
+	for (size_t i = 0; (chunk = trace_get_chunk(trace, i)); i++)
+		bytes += chunk->packed_bytes < chunk->raw_bytes ? chunk->packed_bytes * LEAST_OF_BYTE : 0;
+	return bytes;
+}
+
+bool page_is_too_large(const struct trace *const *traces, const struct time_window *windows, size_t nr,
+		       const struct visualizer_options *options)
+{
+	double bytes = fixed_bytes();
+
+	for (size_t i = 0; i < nr; i++)
+		if (!windows[i].has_from && !windows[i].has_to)
+			bytes += least_bytes(traces[i]);
+	return bytes > (double)options->max_size;
 }

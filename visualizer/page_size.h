@@ -12,4 +12,12 @@
  */
 int page_too_large(const struct trace *const *traces, const struct time_window *windows, size_t nr,
 		   const struct visualizer_options *options);
+/**
+ * page_is_too_large() - is the page surely larger than --max-size?
+ * It is known before anything is packed, by the sizes of the chunks. A page that is not much larger
+ * is known when it is packed only.
+ */
+bool page_is_too_large(const struct trace *const *traces, const struct time_window *windows, size_t nr,
+		       const struct visualizer_options *options);
+
 #endif

@@ -257,6 +257,8 @@ int report_html(const struct trace *trace, const struct trace *other, const stru
 				"libclang-rt-14-dev-wasm32; tracevisualizer --view shows the trace");
 	for (size_t i = 0; i < page.nr && !result; i++)
 		result = time_window_of(page.traces[i], &options->window, &page.windows[i]);
+	if (!result && page_is_too_large(page.traces, page.windows, page.nr, options))
+		result = page_too_large(page.traces, page.windows, page.nr, options);
 	for (size_t i = 0; i < page.nr && !result; i++)
 		result = pack_part(&page, i, options);
 	if (!result)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_answer.c - the questions, and the ones about the trace as a whole. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "losses.h"
@@ -187,6 +188,8 @@ static void put_about(struct view_session *session, struct view_question *questi
 	json_u64(json, "lost", losses_lost(trace, session->report.analysis, &(size_t){0}));
 	json_u64(json, "nr_cpus", info->nr_cpus);
 	json_bool(json, "clean_end", info->clean_end);
+	if (trace_view_full_ns(session->view))
+		json_time(json, session, "full_from", trace_view_full_ns(session->view));
 	json_bool(json, "coarse", trace_history_is_coarse(session->report.history));
 	put_classes(json);
 	put_missing(json, session);
@@ -194,30 +197,41 @@ static void put_about(struct view_session *session, struct view_question *questi
 
 /* ---- all questions ---- */
 
+/* A question needs nothing of the view, or the part before it became full, or all of it. */
+enum of_view { NOTHING, TOLD, ALL };
+
+static bool is_beyond_view(const struct view_session *session, enum of_view of_view)
+{
+	int error = trace_view_error(session->view);
+
+	return error && of_view != NOTHING && (error != -E2BIG || of_view == ALL);
+}
+
 static const struct {
 	const char *name;
 	void (*put)(struct view_session *session, struct view_question *question, struct json *json);
 	void (*write)(struct view_session *session, struct view_question *question, FILE *out);
-	bool needs_view, is_binary, reads_trace;
+	enum of_view of_view;
+	bool is_binary, reads_trace;
 } questions[] = {
 	{"about", .put = put_about},
 	{"progress", .put = put_progress},
-	{"rows", .put = view_rows, .needs_view = true},
-	{"sums", .put = view_sums, .needs_view = true},
-	{"search", .put = view_search, .needs_view = true},
-	{"spans", .put = view_spans, .needs_view = true},
-	{"at", .put = view_at, .needs_view = true},
-	{"waits", .put = view_waits, .needs_view = true},
-	{"clients", .put = view_clients, .needs_view = true},
-	{"billed", .put = view_billed, .needs_view = true},
-	{"servers", .put = view_servers, .needs_view = true},
-	{"requests", .put = view_requests, .needs_view = true},
-	{"counters", .put = view_counters, .needs_view = true},
-	{"lanes", .put = view_lanes, .needs_view = true},
-	{"scopes", .put = view_scopes, .needs_view = true},
-	{"path", .put = view_path, .needs_view = true},
-	{"verdict", .put = view_verdict, .needs_view = true},
-	{"shares", .write = view_shares, .needs_view = true, .is_binary = true},
+	{"rows", .put = view_rows, .of_view = TOLD},
+	{"sums", .put = view_sums, .of_view = TOLD},
+	{"search", .put = view_search, .of_view = TOLD},
+	{"spans", .put = view_spans, .of_view = TOLD},
+	{"at", .put = view_at, .of_view = TOLD},
+	{"waits", .put = view_waits, .of_view = TOLD},
+	{"clients", .put = view_clients, .of_view = ALL},
+	{"billed", .put = view_billed, .of_view = ALL},
+	{"servers", .put = view_servers, .of_view = ALL},
+	{"requests", .put = view_requests, .of_view = ALL},
+	{"counters", .put = view_counters, .of_view = ALL},
+	{"lanes", .put = view_lanes, .of_view = ALL},
+	{"scopes", .put = view_scopes, .of_view = ALL},
+	{"path", .put = view_path, .of_view = ALL},
+	{"verdict", .put = view_verdict, .of_view = TOLD},
+	{"shares", .write = view_shares, .of_view = TOLD, .is_binary = true},
 	{"books", .write = view_books, .reads_trace = true},
 	{"events", .write = view_events, .reads_trace = true},
 };
@@ -230,7 +244,7 @@ static void write_answer(struct view_session *session, struct view_question *que
 		if (strcmp(questions[i].name, question->name) != 0)
 			continue;
 		*ret_is_binary = questions[i].is_binary;
-		if (questions[i].needs_view && trace_view_error(session->view)) {
+		if (is_beyond_view(session, questions[i].of_view)) {
 			snprintf(question->error, sizeof(question->error),
 				 "the trace has more intervals than the view can hold: --from and --to choose a part");
 			return;

@@ -22,7 +22,7 @@ extern "C" {
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
 /* additions that older readers skip: 1 the table, 2 flags from TRACE_CHUNK_FLAG_INSIDE_BEFORE on */
-#define TRACE_FORMAT_MINOR 2
+#define TRACE_FORMAT_MINOR 3
 
 /* clang-format off */
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"

@@ -59,6 +59,40 @@ struct trace *trace_open(const char *path, struct trace_error *ret_error) TRACE_
 struct trace *trace_open_memory(const void *bytes, size_t size, const char *name,
 				struct trace_error *ret_error) TRACE_NODISCARD;
 
+/**
+ * trace_follow() - open a trace that is still being written
+ * @path: a file, or "-" for standard input, from which it waits for the header
+ * The trace has what is there now. trace_follow_more() adds what came meanwhile: chunks, gaps,
+ * types, names, and all of trace_get_info(). A cursor delivers the events before
+ * trace_follow_safe_ns() and then returns NULL; after trace_follow_more() the same cursor goes on.
+ * All cursors together deliver what trace_open() of the finished file has, in the same order. An
+ * event that comes after the safe point has passed it, because its writer was stopped for more than
+ * 10 ms, is delivered when it comes.
+ * One thread at a time for the trace and all of its cursors. Lists and pointers to gaps, damages,
+ * chunks and clocks are valid until the next trace_follow_more().
+ * Returns NULL as trace_open() does, and with -EAGAIN if the file has no header yet.
+ */
+struct trace *trace_follow(const char *path, struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_follow_more() - take what was written since; it does not wait
+ * Returns 1: more may come; 0: the trace has ended, is complete, and is now as one of trace_open();
+ * -ESTALE (the file was cut), -EFBIG, -ENOMEM, or an errno of read(2).
+ */
+int trace_follow_more(struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_follow_end() - the caller knows that nothing more will come, although the trace has no end
+ * Its last events may be missing: these are gaps. The trace is now as one of trace_open().
+ * Returns 0 or -ENOMEM.
+ */
+int trace_follow_end(struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_follow_safe_ns() - all events before it are known: the recorder's last heartbeat, less
+ * 10 ms
+ * 0: there is none, also in a trace of format 2.2 or older: its events come at its end;
+ * UINT64_MAX: the trace is complete. When it is not 0, the start state is complete.
+ */
+uint64_t trace_follow_safe_ns(const struct trace *trace);
+
 /** trace_close() - release a trace; free its cursors first. NULL is fine. Returns NULL. */
 struct trace *trace_close(struct trace *trace);
 

@@ -54,7 +54,7 @@ enum trace_class {
 	TRACE_CLASS_RUNNING = 17, /* on a CPU: own code or kernel is not known, or not yet */
 	TRACE_CLASS_IDLE = 18,	  /* of a CPU */
 	TRACE_CLASS_ABSENT = 19,  /* of a thread: before its birth or after its end */
-	TRACE_CLASS_UNREAD = 20,  /* the pass has not told it yet */
+	TRACE_CLASS_UNREAD = 20,  /* the pass has not told it yet, or the view is full */
 	TRACE_NR_CLASSES = 21,
 };
 /** trace_class_of() - the class of a thread's interval; @kind and @idle: if it is blocked */
@@ -92,10 +92,15 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 				  struct trace_error *ret_error);
 struct trace_view *trace_view_free(struct trace_view *view); /* NULL is fine; returns NULL */
 /**
- * trace_view_error() - 0; -E2BIG: there were too many intervals even for a coarse view: what the
- * view tells of the time after that is wrong; -ENOMEM: the same for lack of memory
+ * trace_view_error() - 0; -E2BIG: there were too many intervals even for a coarse view: it is full,
+ * and all later time is of class UNREAD; -ENOMEM: what the view tells is wrong
  */
 int trace_view_error(const struct trace_view *view);
+/**
+ * trace_view_full_ns() - 0; of a view that is full, the time from which on nothing was added
+ * A wait that was not over then is UNREAD as well, and there are no critical paths.
+ */
+uint64_t trace_view_full_ns(const struct trace_view *view);
 /** trace_view_history() - its intervals, for critical paths; borrowed from @view */
 struct trace_history *trace_view_history(const struct trace_view *view);
 

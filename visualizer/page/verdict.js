@@ -76,6 +76,11 @@ export function missingSentences(about) {
 		found.push(
 			`${countText(about.lost)} ${about.lost === 1 ? "event was" : "events were"} lost; these times are hatched and count as unknown.`
 		);
+	if (about.full_from !== undefined)
+		found.push(
+			`The trace has more intervals than the view can hold: what is after ${durationText(about.full_from)} is dotted, and in no table of waits. ` +
+				"tracevisualizer --view --from --to shows a part of it."
+		);
 	if (about.coarse)
 		found.push(
 			'The trace is long: of 64 states on a CPU only the sums are kept, and boxes say "on a CPU". ' +
