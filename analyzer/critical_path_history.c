@@ -38,7 +38,7 @@ static void fail(struct trace_history *history, int error)
 	if (history->failed)
 		return;
 	history->failed = error;
-	history->full_ns = history->analysis->now;
+	history->full_ns = trace_analysis_now(history->analysis);
 }
 
 /* ---- series ---- */

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
-/* additions that older readers skip: 1 the table, 2 flags from TRACE_CHUNK_FLAG_INSIDE_BEFORE on */
+/* additions that older readers skip: 1 the table, 2 flags of chunks, 3 the promise of heartbeats */
 #define TRACE_FORMAT_MINOR 3
 
 /* clang-format off */
