@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_unwind_tables.c - each row of the tables of installed libraries, compared with the CFI
+ * reader of libdw
+ */
+#include <dirent.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "unwind_elf.h"
+#include "unwind_table.h"
+
+#define LIBRARIES "/usr/lib/x86_64-linux-gnu"
+
+/* ---- libdw ---- */
+
+static bool is_saved(Dwarf_Op *ops, size_t nr, long long *ret_offset)
+{
+	if (nr < 1 || nr > 2 || ops[0].atom != DW_OP_call_frame_cfa)
+		return false;
+	*ret_offset = nr == 2 && ops[1].atom == DW_OP_plus_uconst ? (long long)ops[1].number : 0;
+	return nr == 1 || ops[1].atom == DW_OP_plus_uconst;
+}
+
+/* The row for what libdw says; of rule UNWIND_UNSUPPORTED if there is none. */
+static struct unwind_row oracle_rbp(Dwarf_Frame *frame, struct unwind_row row)
+{
+	static const struct unwind_row none = {.rule = UNWIND_UNSUPPORTED};
+	Dwarf_Op memory[3], *ops;
+	long long offset;
+	size_t nr;
+
+	if (dwarf_frame_register(frame, 6, memory, &ops, &nr))
+		return none;
+	if (nr == 0)
+		return row; /* same value, or not known */
+	if (is_saved(ops, nr, &offset) && row.rule != UNWIND_RBP_POINTER && offset < 0 && offset % 8 == 0 &&
+	    offset >= -1024) {
+		row.rbp = (signed char)(offset / 8);
+		return row;
+	}
+	if (row.rule == UNWIND_RBP_POINTER && nr >= 1 && ops[0].atom == DW_OP_breg6 && ops[0].number == 0) {
+		row.rbp = -1;
+		return row;
+	}
+	return none;
+}
+
+static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
+{
+	struct unwind_row row = {.rule = UNWIND_UNSUPPORTED};
+	long long offset = (long long)ops[0].number;
+
+	if (nr == 1 && (ops[0].atom == DW_OP_breg7 || ops[0].atom == DW_OP_breg6) && offset >= 0 && offset % 8 == 0 &&
+	    offset / 8 <= 65535)
+		return (struct unwind_row){.rule = ops[0].atom == DW_OP_breg7 ? UNWIND_RSP : UNWIND_RBP,
+					   .cfa = (unsigned short)(offset / 8)};
+	if (nr == 1 && ops[0].atom == DW_OP_bregx && ops[0].number2 % 8 == 0 && (ops[0].number == 6 || ops[0].number == 7))
+		return (struct unwind_row){.rule = ops[0].number == 7 ? UNWIND_RSP : UNWIND_RBP,
+					   .cfa = (unsigned short)(ops[0].number2 / 8)};
+	if (nr == 2 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg6 && offset <= 0 && offset % 8 == 0)
+		return (struct unwind_row){.rule = UNWIND_RBP_POINTER, .cfa = (unsigned short)(-offset / 8)};
+	if (nr == 2 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg7 && offset == UNWIND_SIGNAL_RSP)
+		return (struct unwind_row){.rule = UNWIND_SIGNAL};
+	if (nr == 3 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg7 && ops[2].atom == DW_OP_plus_uconst &&
+	    ops[2].number == 8 && offset >= 0 && offset % 8 == 0)
+		return (struct unwind_row){.rule = UNWIND_RSP_POINTER, .cfa = (unsigned short)(offset / 8)};
+	if (nr == 9 && ops[0].atom == DW_OP_breg7 && offset == 8 && ops[1].atom == DW_OP_breg16 && ops[4].atom >= DW_OP_lit0 &&
+	    ops[8].atom == DW_OP_plus)
+		return (struct unwind_row){.rule = UNWIND_PLT, .cfa = (unsigned short)(ops[4].atom - DW_OP_lit0)};
+	return row;
+}
+
+static struct unwind_row oracle(Dwarf_Frame *frame)
+{
+	static const struct unwind_row none = {.rule = UNWIND_UNSUPPORTED};
+	Dwarf_Op memory[3], *ops;
+	struct unwind_row row;
+	long long offset;
+	size_t nr;
+
+	if (dwarf_frame_register(frame, 16, memory, &ops, &nr))
+		return none;
+	if (nr == 0 && ops == memory)
+		return (struct unwind_row){.rule = UNWIND_END};
+	if (!is_saved(ops, nr, &offset) || offset != -8) {
+		/* the address is in the same struct as the others */
+		if (dwarf_frame_cfa(frame, &ops, &nr) == 0 && nr == 2 && oracle_cfa(ops, nr).rule == UNWIND_SIGNAL)
+			return oracle_cfa(ops, nr);
+		return none;
+	}
+	if (dwarf_frame_cfa(frame, &ops, &nr) || nr == 0)
+		return none;
+	row = oracle_cfa(ops, nr);
+	return row.rule == UNWIND_UNSUPPORTED || row.rule == UNWIND_SIGNAL ? row : oracle_rbp(frame, row);
+}
+
+/* ---- the comparison ---- */
+
+struct comparison {
+	const char *path;
+	const struct unwind_table *table;
+	unsigned long long rows, differences, unsupported;
+};
+
+static void compare(struct comparison *c, uint64_t offset, struct unwind_row expected)
+{
+	struct unwind_row row = unwind_table_find(c->table, offset);
+
+	c->rows++;
+	c->unsupported += expected.rule == UNWIND_UNSUPPORTED;
+	if (row.rule == expected.rule && row.cfa == expected.cfa && row.rbp == expected.rbp)
+		return;
+	if (c->differences++ < 5)
+		fprintf(stderr, "%s: offset %#llx: rule %u cfa %u rbp %d, libdw: rule %u cfa %u rbp %d\n", c->path,
+			(unsigned long long)offset, row.rule, row.cfa, row.rbp, expected.rule, expected.cfa, expected.rbp);
+}
+
+static void compare_segment(struct comparison *c, Dwarf_CFI *cfi, const GElf_Phdr *segment)
+{
+	uint64_t end = segment->p_vaddr + segment->p_filesz;
+
+	for (uint64_t at = segment->p_vaddr; at < end;) {
+		Dwarf_Addr first = at, last = at + 1;
+		struct unwind_row expected = {.rule = UNWIND_NONE};
+		Dwarf_Frame *frame = NULL;
+
+		if (dwarf_cfi_addrframe(cfi, at, &frame) == 0) {
+			bool is_signal;
+
+			dwarf_frame_info(frame, &first, &last, &is_signal);
+			expected = oracle(frame);
+			free(frame);
+		}
+		if (last <= at || last > end)
+			last = at + 1;
+		compare(c, at - segment->p_vaddr + segment->p_offset, expected);
+		compare(c, last - 1 - segment->p_vaddr + segment->p_offset, expected);
+		at = last;
+	}
+}
+
+static int is_library(const struct dirent *entry)
+{
+	char path[1024];
+	struct stat status;
+
+	snprintf(path, sizeof(path), LIBRARIES "/%s", entry->d_name);
+	return strstr(entry->d_name, ".so") && lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* A file may hold data only. */
+static bool has_frames(const char *path)
+{
+	struct unwind_elf elf;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), result = unwind_elf_read(fd, &elf);
+	bool has_code = !result && elf.nr_code;
+
+	close(fd);
+	if (!result)
+		unwind_elf_free(&elf);
+	return has_code;
+}
+
+static void compare_file(const char *path)
+{
+	size_t bytes = (size_t)UNWIND_MAX_WORDS * 8, nr = 0;
+	struct unwind_table table = {.room = UNWIND_MAX_WORDS};
+	struct comparison c = {.path = path, .table = &table};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Dwarf_CFI *cfi = elf ? dwarf_getcfi_elf(elf) : NULL;
+	GElf_Phdr segment;
+
+	table.words = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(cfi);
+	CU_ASSERT_EQUAL_FATAL(unwind_table_compile(fd, &table), 0);
+	elf_getphdrnum(elf, &nr);
+	for (size_t i = 0; i < nr; i++)
+		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_LOAD && (segment.p_flags & PF_X))
+			compare_segment(&c, cfi, &segment);
+	CU_ASSERT(c.rows > 0);
+	CU_ASSERT_EQUAL(c.differences, 0);
+	printf("%s: %u functions, %u rows, %u without a rule, %llu comparisons, %llu differences\n", path, table.nr_functions,
+	       table.nr_rows, table.nr_unsupported, c.rows, c.differences);
+	dwarf_cfi_end(cfi);
+	elf_end(elf);
+	close(fd);
+	munmap(table.words, bytes);
+}
+
+/* ---- the tests ---- */
+
+static void each_row_of_libc_and_bash_is_that_of_libdw(void)
+{
+	compare_file("/usr/lib/x86_64-linux-gnu/libc.so.6");
+	compare_file("/bin/bash");
+	compare_file("/proc/self/exe");
+}
+
+/* Libraries of the folder, from all over the alphabet. */
+static void each_row_of_installed_libraries_is_that_of_libdw(void)
+{
+	int wanted = getenv("TRACE_TEST_LONG") ? 50 : 3, nr = 0, done = 0;
+	struct dirent **entries;
+	int all = scandir(LIBRARIES, &entries, is_library, alphasort);
+
+	CU_ASSERT_FATAL(all > 0);
+	for (int i = 0; i < all; i++) {
+		char path[1024];
+
+		snprintf(path, sizeof(path), LIBRARIES "/%s", entries[i]->d_name);
+		if (done * all <= i * wanted && has_frames(path)) {
+			compare_file(path);
+			done++;
+		}
+		nr++;
+		free(entries[i]);
+	}
+	free(entries);
+	CU_ASSERT(done == wanted || done == nr);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(each_row_of_libc_and_bash_is_that_of_libdw),
+		CASE(each_row_of_installed_libraries_is_that_of_libdw),
+		{NULL, NULL},
+	};
+
+	elf_version(EV_CURRENT);
+	return unit_main("unwind_tables", cases, argc, argv);
+}
