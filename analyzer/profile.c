@@ -153,13 +153,12 @@ struct stack {
 
 static void push(struct stack *stack, uint64_t address, uint32_t flags)
 {
-	uint32_t frame = frame_add(&stack->profile->frames,
-				   &(struct stack_frame){.address = address,
-							 .caller = stack->caller,
-							 .owner = stack->owner & FRAME_MAX_OWNER,
-							 .flags = flags | (stack->caller == NO_FRAME ?
-										   stack->end * FRAME_END :
-										   0)});
+	uint32_t frame = frame_add(
+		&stack->profile->frames,
+		&(struct stack_frame){.address = address,
+				      .caller = stack->caller,
+				      .owner = stack->owner & FRAME_MAX_OWNER,
+				      .flags = flags | (stack->caller == NO_FRAME ? stack->end * FRAME_END : 0)});
 
 	if (frame != NO_FRAME)
 		stack->caller = frame;

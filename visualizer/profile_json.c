@@ -120,8 +120,8 @@ void profile_json(const struct report *report, const struct profile_rows *rows,
 	static const struct {
 		const char *key;
 		enum trace_profile_end end;
-	} lost[] = {{"by_pointers", TRACE_PROFILE_END_POINTERS},    {"not_ready", TRACE_PROFILE_END_NOT_READY},
-		    {"no_caller", TRACE_PROFILE_END_NO_CALLER},	    {"unsupported", TRACE_PROFILE_END_UNSUPPORTED},
+	} lost[] = {{"by_pointers", TRACE_PROFILE_END_POINTERS},  {"not_ready", TRACE_PROFILE_END_NOT_READY},
+		    {"no_caller", TRACE_PROFILE_END_NO_CALLER},	  {"unsupported", TRACE_PROFILE_END_UNSUPPORTED},
 		    {"unreadable", TRACE_PROFILE_END_UNREADABLE}, {"unmapped", TRACE_PROFILE_END_UNMAPPED}};
 	struct trace_profile_numbers numbers;
 	uint64_t from_ns, to_ns;

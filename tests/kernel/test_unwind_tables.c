@@ -66,7 +66,8 @@ static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 	    offset / 8 <= 65535)
 		return (struct unwind_row){.rule = ops[0].atom == DW_OP_breg7 ? UNWIND_RSP : UNWIND_RBP,
 					   .cfa = (unsigned short)(offset / 8)};
-	if (nr == 1 && ops[0].atom == DW_OP_bregx && ops[0].number2 % 8 == 0 && (ops[0].number == 6 || ops[0].number == 7))
+	if (nr == 1 && ops[0].atom == DW_OP_bregx && ops[0].number2 % 8 == 0 &&
+	    (ops[0].number == 6 || ops[0].number == 7))
 		return (struct unwind_row){.rule = ops[0].number == 7 ? UNWIND_RSP : UNWIND_RBP,
 					   .cfa = (unsigned short)(ops[0].number2 / 8)};
 	if (nr == 2 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg6 && offset <= 0 && offset % 8 == 0)
@@ -76,8 +77,8 @@ static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 	if (nr == 3 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg7 && ops[2].atom == DW_OP_plus_uconst &&
 	    ops[2].number == 8 && offset >= 0 && offset % 8 == 0)
 		return (struct unwind_row){.rule = UNWIND_RSP_POINTER, .cfa = (unsigned short)(offset / 8)};
-	if (nr == 9 && ops[0].atom == DW_OP_breg7 && offset == 8 && ops[1].atom == DW_OP_breg16 && ops[4].atom >= DW_OP_lit0 &&
-	    ops[8].atom == DW_OP_plus)
+	if (nr == 9 && ops[0].atom == DW_OP_breg7 && offset == 8 && ops[1].atom == DW_OP_breg16 &&
+	    ops[4].atom >= DW_OP_lit0 && ops[8].atom == DW_OP_plus)
 		return (struct unwind_row){.rule = UNWIND_PLT, .cfa = (unsigned short)(ops[4].atom - DW_OP_lit0)};
 	return row;
 }
@@ -124,7 +125,8 @@ static void compare(struct comparison *c, uint64_t offset, struct unwind_row exp
 		return;
 	if (c->differences++ < 5)
 		fprintf(stderr, "%s: offset %#llx: rule %u cfa %u rbp %d, libdw: rule %u cfa %u rbp %d\n", c->path,
-			(unsigned long long)offset, row.rule, row.cfa, row.rbp, expected.rule, expected.cfa, expected.rbp);
+			(unsigned long long)offset, row.rule, row.cfa, row.rbp, expected.rule, expected.cfa,
+			expected.rbp);
 }
 
 static void compare_segment(struct comparison *c, Dwarf_CFI *cfi, const GElf_Phdr *segment)
@@ -192,8 +194,8 @@ static void compare_file(const char *path)
 			compare_segment(&c, cfi, &segment);
 	CU_ASSERT(c.rows > 0);
 	CU_ASSERT_EQUAL(c.differences, 0);
-	printf("%s: %u functions, %u rows, %u without a rule, %llu comparisons, %llu differences\n", path, table.nr_functions,
-	       table.nr_rows, table.nr_unsupported, c.rows, c.differences);
+	printf("%s: %u functions, %u rows, %u without a rule, %llu comparisons, %llu differences\n", path,
+	       table.nr_functions, table.nr_rows, table.nr_unsupported, c.rows, c.differences);
 	dwarf_cfi_end(cfi);
 	elf_end(elf);
 	close(fd);

@@ -143,6 +143,8 @@ static __always_inline u32 put_user(struct sample_context *context, struct sampl
 #include "walk.bpf.c"
 #include "walk_mappings.bpf.c"
 
+#define PF_KTHREAD 0x00200000
+
 enum { WALK_OF_SAMPLE, WALK_OF_WAIT };
 #endif
 
@@ -213,17 +215,19 @@ static __always_inline struct walk_state *begin_walk_of(struct sample_context *c
 	struct pt_regs *regs;
 
 	if (scratch->sample.in_user)
-		return CONTEXT_CS(context) == USER_CODE ?
-			       begin_walk(scratch, WALK_OF_SAMPLE, CONTEXT_IP(context), CONTEXT_SP(context),
-					  CONTEXT_BP(context)) :
-			       NULL;
-	if (!current_task()->mm)
+		return CONTEXT_CS(context) == USER_CODE ? begin_walk(scratch, WALK_OF_SAMPLE, CONTEXT_IP(context),
+								     CONTEXT_SP(context), CONTEXT_BP(context))
+							: NULL;
+	if (!current_task()->mm) {
+		/* a program whose memory is gone already */
+		if (!(current_task()->flags & PF_KTHREAD))
+			scratch->sample.cut |= WALK_UNREADABLE << CUT_WALK_SHIFT;
 		return NULL;
+	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(current_task());
-	return BPF_CORE_READ(regs, cs) == USER_CODE ?
-		       begin_walk(scratch, WALK_OF_SAMPLE, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp),
-				  BPF_CORE_READ(regs, bp)) :
-		       NULL;
+	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(scratch, WALK_OF_SAMPLE, BPF_CORE_READ(regs, ip),
+								 BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, bp))
+						    : NULL;
 }
 
 SEC("perf_event")

@@ -11,7 +11,9 @@
 #include "samples.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "follow.h"
+#include "not_traced.h"
 #include "sample_skeleton.h"
 #include "shared_maps.h"
 
@@ -135,6 +138,32 @@ static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, 
 	return result;
 }
 
+static void note_refusal(struct tracer *tracer, int error)
+{
+	char text[TRACER_NOTE_BYTES];
+
+	snprintf(text, sizeof(text),
+		 "sample: the callers in programs without frame pointers (the kernel refuses the BPF programs that "
+		 "find them: %s)",
+		 strerror(-error));
+	tracer_note(tracer, text);
+}
+
+static void note_limit(struct tracer *tracer, const struct sample_tables *tables)
+{
+	struct sample_table_counts counts;
+	char text[TRACER_NOTE_BYTES];
+
+	sample_tables_get_counts(tables, &counts);
+	if (!counts.refused)
+		return;
+	snprintf(text, sizeof(text),
+		 "sample: the callers in %" PRIu64 " files without frame pointers (the unwind tables of %" PRIu64
+		 " others have %" PRIu64 " MiB, and no more is allowed)",
+		 counts.refused, counts.made, counts.bytes >> 20);
+	tracer_note(tracer, text);
+}
+
 /* A kernel that refuses some of the programs may take the others. */
 static int load_programs(struct tracer *tracer, struct tracer_sampling *sampling)
 {
@@ -143,13 +172,16 @@ static int load_programs(struct tracer *tracer, struct tracer_sampling *sampling
 		{.waits = true, .tables = true},
 #endif
 		{.waits = true},
-		{.waits = false}};
+		{.waits = false}
+	};
 	int result = 0;
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
 		result = load_choice(tracer, sampling, &choices[i]);
 		if (!result)
 			break;
+		if (choices[i].tables)
+			note_refusal(tracer, result);
 	}
 	return result;
 }
@@ -263,6 +295,8 @@ void tracer_switch_samples(struct tracer *tracer, bool on)
 			ioctl(sampling->clocks[cpu], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	if (!on)
 		switch_programs(sampling, false);
+	if (!on && sampling->tables)
+		note_limit(tracer, sampling->tables);
 	code_maps_switch(&sampling->maps, on);
 	sampling->is_on = on;
 }

@@ -141,8 +141,7 @@ static bool entry_at(const struct unwind_elf *elf, uint64_t at, uint64_t *ret_bo
 }
 
 /* The letters behind 'z' describe the data. */
-static bool take_augmentation(struct reader *reader, const char *letters, struct cie *cie,
-			      const struct unwind_elf *elf)
+static bool take_augmentation(struct reader *reader, const char *letters, struct cie *cie, const struct unwind_elf *elf)
 {
 	for (; *letters && !reader->failed; letters++) {
 		if (*letters == 'R')
@@ -332,8 +331,8 @@ static struct unwind_row row_of(const struct state *state)
 		return (struct unwind_row){.rule = UNWIND_END};
 	if (state->rule == UNWIND_SIGNAL)
 		return row;
-	if (state->return_rule == RETURN_ELSEWHERE || state->rule == UNWIND_UNSUPPORTED ||
-	    !rbp_of(state, &row.rbp) || (state->rule == UNWIND_RBP_POINTER && state->rbp_rule == RBP_AT_CFA))
+	if (state->return_rule == RETURN_ELSEWHERE || state->rule == UNWIND_UNSUPPORTED || !rbp_of(state, &row.rbp) ||
+	    (state->rule == UNWIND_RBP_POINTER && state->rbp_rule == RBP_AT_CFA))
 		return unsupported();
 	row.cfa = (unsigned short)state->cfa;
 	if (state->rule == UNWIND_PLT)
@@ -420,9 +419,9 @@ static void set_cfa_expression(struct state *state, const unsigned char *code, u
 	if ((op != DW_OP_breg6 && op != DW_OP_breg7) || take(&reader, 1) != DW_OP_deref || reader.failed)
 		return;
 	if (reader.at == reader.end) {
-		state->rule = op == DW_OP_breg6			? UNWIND_RBP_POINTER
+		state->rule = op == DW_OP_breg6		    ? UNWIND_RBP_POINTER
 			      : offset == UNWIND_SIGNAL_RSP ? UNWIND_SIGNAL
-							: UNWIND_UNSUPPORTED;
+							    : UNWIND_UNSUPPORTED;
 		state->cfa = -offset;
 	} else if (op == DW_OP_breg7 && take(&reader, 1) == DW_OP_plus_uconst && take_uleb(&reader) == 8 &&
 		   !reader.failed && reader.at == reader.end) {

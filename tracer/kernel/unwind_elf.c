@@ -83,8 +83,9 @@ static void list_code(const struct elf_file *file, struct unwind_elf *elf)
 		const Elf64_Phdr *segment = &file->segments[i];
 
 		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X))
-			elf->code[elf->nr_code++] = (struct unwind_segment){
-				.address = segment->p_vaddr, .bytes = segment->p_filesz, .offset = segment->p_offset};
+			elf->code[elf->nr_code++] = (struct unwind_segment){.address = segment->p_vaddr,
+									    .bytes = segment->p_filesz,
+									    .offset = segment->p_offset};
 	}
 }
 

@@ -2,17 +2,24 @@
 #ifndef TRACER_UNWIND_READER_H
 #define TRACER_UNWIND_READER_H
 /*
- * unwind_reader.h - compiles the unwind table of a file in a process without rights (base/jail.h)
+ * unwind_reader.h - compiles unwind tables in a process without rights (base/jail.h). It stays alive
+ * for the next files, because its start takes longer than most tables.
  *
  * SECURITY: the process writes the table into memory that it shares with its caller. A table is
- * numbers, which the BPF programs check: a damaged one gives wrong callers of the code of its own
- * file, and nothing else.
+ * numbers, which the BPF programs check: a damaged one gives wrong callers, and nothing else.
  */
+#include <stdbool.h>
+#include "jail_child.h"
 #include "unwind_table.h"
 
-/** struct unwind_reader - memory for one table at a time; zeroed: closed */
+/**
+ * struct unwind_reader - memory for one table at a time; zeroed: closed. @nr_files: of the child
+ */
 struct unwind_reader {
 	struct unwind_shared *shared; /* owned mapping */
+	struct jail_child child;
+	uint32_t nr_files;
+	bool runs;
 };
 
 /** unwind_reader_open() - returns 0 or -ENOMEM */

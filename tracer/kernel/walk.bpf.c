@@ -253,7 +253,8 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 
 	switch (row >> 56) {
 	case UNWIND_NONE:
-		return pop_by_pointer(state, ip);
+		/* the first frame of a thread has RBP = 0 (System V ABI): the linker's _start, for example */
+		return state->bp ? pop_by_pointer(state, ip) : WALK_WHOLE;
 	case UNWIND_END:
 		return WALK_WHOLE;
 	case UNWIND_SIGNAL:

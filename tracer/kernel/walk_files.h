@@ -5,9 +5,9 @@
  * structs on both sides */
 
 #define WALK_MAX_FILES	   8192
-#define WALK_VDSO	   0		       /* the number of the kernel's own page */
-#define WALK_FIRST_FILE	   1		       /* numbers of files are from here on */
-#define WALK_NO_FILE	   0xffffffffu	       /* more files than have numbers */
+#define WALK_VDSO	   0	       /* the number of the kernel's own page */
+#define WALK_FIRST_FILE	   1	       /* numbers of files are from here on */
+#define WALK_NO_FILE	   0xffffffffu /* more files than have numbers */
 #define WALK_MAX_PROCESSES 8192
 #define WALK_MAX_MAPPINGS  128
 
