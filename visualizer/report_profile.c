@@ -24,12 +24,12 @@
 
 /* ---- text ---- */
 
-/* "Stacks: 99.7 % are whole, 0.2 % end at a file whose unwind table was not ready." */
+/* "Stacks: 99.7 % are whole, 0.2 % end at a file before its unwind table was ready." */
 static void put_completeness(const struct profile_rows *rows, struct string *line)
 {
 	static const char *const whys[TRACE_PROFILE_NR_ENDS] = {
 		[TRACE_PROFILE_END_POINTERS] = "have frame pointers that lead nowhere",
-		[TRACE_PROFILE_END_NOT_READY] = "end at a file whose unwind table was not ready",
+		[TRACE_PROFILE_END_NOT_READY] = "end at a file before its unwind table was ready",
 		[TRACE_PROFILE_END_NO_CALLER] = "end at code without a description or a frame pointer",
 		[TRACE_PROFILE_END_UNSUPPORTED] = "end at code with an unusual description",
 		[TRACE_PROFILE_END_UNREADABLE] = "end at memory that was not present",

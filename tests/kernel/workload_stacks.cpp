@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * workload_stacks.cpp - a program without frame pointers whose functions are busy in known chains of
- * calls: for test_e2e_stacks.c
+ * workload_stacks.cpp - a program without frame pointers, with functions that are busy in known
+ * chains of calls: for test_e2e_stacks.c
  *
  *     workload_stacks             all chains, each for PHASE_NS
  *     workload_stacks short       one chain for SHORT_NS, and the end

@@ -206,7 +206,7 @@ static void a_walk_by_tables_tells_whether_the_stack_is_whole(void)
 
 	join_lines(text);
 	contains(text,
-		 " Stacks: 50.0 % are whole, 25.0 % end at a file whose unwind table was not ready, 25.0 % end at "
+		 " Stacks: 50.0 % are whole, 25.0 % end at a file before its unwind table was ready, 25.0 % end at "
 		 "code in an unknown mapping.");
 	free(text);
 	CU_ASSERT_EQUAL(number_of(ends, "whole"), 2);

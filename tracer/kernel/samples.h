@@ -17,8 +17,8 @@ struct samples_bpf;
 
 /**
  * struct tracer_sampling - @clocks: one descriptor for each CPU; -1: that CPU is not present
- * @has_waits: the kernel took the programs for the stacks of waits. @has_tables: also those that walk
- * by unwind tables, which @tables has made; owned
+ * @has_waits: the kernel took the programs for the stacks of waits. @has_tables: also those that
+ * walk by unwind tables, which @tables makes; owned
  * @program_links: of the programs that are on besides the clocks; owned; NULL: off
  */
 struct tracer_sampling {

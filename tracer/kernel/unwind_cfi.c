@@ -16,13 +16,13 @@
 
 /* ---- reading ---- */
 
-/** struct reader - @failed: it would have read behind the end */
-struct reader {
+/** struct cfi_reader - @failed: it would have read behind the end */
+struct cfi_reader {
 	const unsigned char *at, *end;
 	bool failed;
 };
 
-static uint64_t take(struct reader *reader, size_t bytes)
+static uint64_t take(struct cfi_reader *reader, size_t bytes)
 {
 	uint64_t value = 0;
 
@@ -36,7 +36,7 @@ static uint64_t take(struct reader *reader, size_t bytes)
 	return value;
 }
 
-static uint64_t take_uleb(struct reader *reader)
+static uint64_t take_uleb(struct cfi_reader *reader)
 {
 	uint64_t value = 0;
 	unsigned int shift = 0;
@@ -51,7 +51,7 @@ static uint64_t take_uleb(struct reader *reader)
 	return value;
 }
 
-static int64_t take_sleb(struct reader *reader)
+static int64_t take_sleb(struct cfi_reader *reader)
 {
 	uint64_t value = 0, byte;
 	unsigned int shift = 0;
@@ -67,7 +67,7 @@ static int64_t take_sleb(struct reader *reader)
 	return (int64_t)value;
 }
 
-static void skip(struct reader *reader, uint64_t bytes)
+static void skip(struct cfi_reader *reader, uint64_t bytes)
 {
 	if (bytes > (size_t)(reader->end - reader->at)) {
 		reader->failed = true;
@@ -76,13 +76,13 @@ static void skip(struct reader *reader, uint64_t bytes)
 	reader->at += bytes;
 }
 
-static struct reader reader_at(const struct unwind_elf *elf, uint64_t from, uint64_t to)
+static struct cfi_reader reader_at(const struct unwind_elf *elf, uint64_t from, uint64_t to)
 {
-	return (struct reader){.at = elf->frames + from, .end = elf->frames + to};
+	return (struct cfi_reader){.at = elf->frames + from, .end = elf->frames + to};
 }
 
 /* An encoded pointer of .eh_frame; an encoding that is not known fails. */
-static uint64_t take_pointer(struct reader *reader, unsigned int encoding, const struct unwind_elf *elf)
+static uint64_t take_pointer(struct cfi_reader *reader, unsigned int encoding, const struct unwind_elf *elf)
 {
 	uint64_t address = elf->frames_address + (uint64_t)(reader->at - elf->frames), value = 0;
 
@@ -116,7 +116,7 @@ static uint64_t take_pointer(struct reader *reader, unsigned int encoding, const
 
 /* ---- entries ---- */
 
-/** struct cie - @instructions, @end: places in .eh_frame. @has_data: its FDEs have a length of data */
+/** struct cie - @instructions, @end: places in .eh_frame. @has_data: its FDEs have data, too */
 struct cie {
 	uint64_t code_factor;
 	int64_t data_factor;
@@ -141,7 +141,8 @@ static bool entry_at(const struct unwind_elf *elf, uint64_t at, uint64_t *ret_bo
 }
 
 /* The letters behind 'z' describe the data. */
-static bool take_augmentation(struct reader *reader, const char *letters, struct cie *cie, const struct unwind_elf *elf)
+static bool take_augmentation(struct cfi_reader *reader, const char *letters, struct cie *cie,
+			      const struct unwind_elf *elf)
 {
 	for (; *letters && !reader->failed; letters++) {
 		if (*letters == 'R')
@@ -160,7 +161,7 @@ static bool read_cie(const struct unwind_elf *elf, uint64_t at, struct cie *ret_
 {
 	struct cie cie = {.encoding = DW_EH_PE_absptr};
 	uint64_t body, end, version, data_bytes;
-	struct reader reader, data;
+	struct cfi_reader reader, data;
 	const char *letters;
 
 	if (!entry_at(elf, at, &body, &end))
@@ -193,8 +194,8 @@ static bool read_cie(const struct unwind_elf *elf, uint64_t at, struct cie *ret_
 	return !reader.failed;
 }
 
-/** struct listing - @cie, @cie_at: the last one that was read; NO_CIE: none */
-struct listing {
+/** struct cfi_listing - @cie, @cie_at: the last one that was read; NO_CIE: none */
+struct cfi_listing {
 	const struct unwind_elf *elf;
 	struct unwind_functions *functions;
 	struct cie cie;
@@ -219,10 +220,10 @@ static int add_function(struct unwind_functions *functions, const struct unwind_
 	return 0;
 }
 
-static int take_entry(struct listing *listing, uint64_t body, uint64_t end)
+static int take_entry(struct cfi_listing *listing, uint64_t body, uint64_t end)
 {
 	const struct unwind_elf *elf = listing->elf;
-	struct reader reader = reader_at(elf, body, end);
+	struct cfi_reader reader = reader_at(elf, body, end);
 	uint64_t distance = take(&reader, 4);
 	struct unwind_function function = {.end = (uint32_t)end};
 
@@ -253,7 +254,7 @@ static int by_address(const void *left, const void *right)
 int unwind_cfi_list(const struct unwind_elf *elf, struct unwind_functions *ret_functions)
 {
 	struct unwind_functions functions = {0};
-	struct listing listing = {.elf = elf, .functions = &functions, .cie_at = NO_CIE};
+	struct cfi_listing listing = {.elf = elf, .functions = &functions, .cie_at = NO_CIE};
 	uint64_t at = 0, body, end;
 	int result = 0;
 
@@ -405,7 +406,7 @@ static bool is_plt(const unsigned char *code, uint64_t bytes, int64_t *ret_from)
 
 static void set_cfa_expression(struct state *state, const unsigned char *code, uint64_t bytes)
 {
-	struct reader reader = {.at = code, .end = code + bytes};
+	struct cfi_reader reader = {.at = code, .end = code + bytes};
 	uint64_t op;
 	int64_t offset;
 
@@ -440,7 +441,7 @@ static void set_expression(struct state *state, uint64_t number, const unsigned 
 }
 
 /* The code of an expression, which @reader skips. */
-static const unsigned char *take_block(struct reader *reader, uint64_t *ret_bytes)
+static const unsigned char *take_block(struct cfi_reader *reader, uint64_t *ret_bytes)
 {
 	const unsigned char *code;
 
@@ -453,7 +454,7 @@ static const unsigned char *take_block(struct reader *reader, uint64_t *ret_byte
 }
 
 /* The instructions whose operation is in the upper two bits of the byte; false: it is another. */
-static bool run_short(struct run *run, struct reader *reader, unsigned int op)
+static bool run_short(struct run *run, struct cfi_reader *reader, unsigned int op)
 {
 	switch (op & 0xc0) {
 	case DW_CFA_advance_loc:
@@ -471,7 +472,7 @@ static bool run_short(struct run *run, struct reader *reader, unsigned int op)
 }
 
 /* Instructions about the CFA and the remembered states; false: it is another, or impossible. */
-static bool run_cfa(struct run *run, struct reader *reader, unsigned int op)
+static bool run_cfa(struct run *run, struct cfi_reader *reader, unsigned int op)
 {
 	struct state *state = &run->state;
 	const unsigned char *code;
@@ -515,7 +516,7 @@ static bool run_cfa(struct run *run, struct reader *reader, unsigned int op)
 }
 
 /* Instructions about registers; false: it is another. */
-static bool run_register(struct run *run, struct reader *reader, unsigned int op)
+static bool run_register(struct run *run, struct cfi_reader *reader, unsigned int op)
 {
 	struct state *state = &run->state;
 	const unsigned char *code;
@@ -566,7 +567,7 @@ static bool run_register(struct run *run, struct reader *reader, unsigned int op
 	}
 }
 
-static bool run_one(struct run *run, struct reader *reader)
+static bool run_one(struct run *run, struct cfi_reader *reader)
 {
 	unsigned int op = (unsigned int)take(reader, 1);
 
@@ -592,7 +593,7 @@ static bool run_one(struct run *run, struct reader *reader)
 }
 
 /* Returns false at an instruction that is damaged or not known. */
-static bool run_all(struct run *run, struct reader reader)
+static bool run_all(struct run *run, struct cfi_reader reader)
 {
 	while (reader.at < reader.end)
 		if (!run_one(run, &reader) || reader.failed)

@@ -26,8 +26,8 @@ struct elf_file {
 	Elf64_Shdr *sections;
 };
 
-/** struct span - a part of the file that is loaded at @address */
-struct span {
+/** struct elf_span - a part of the file that is loaded at @address */
+struct elf_span {
 	uint64_t offset, bytes, address;
 };
 
@@ -101,7 +101,7 @@ static bool has_name(const struct elf_file *file, const Elf64_Shdr *names, const
 	       !memcmp(name, wanted, sizeof(wanted));
 }
 
-static bool find_section(struct elf_file *file, struct span *ret_span)
+static bool find_section(struct elf_file *file, struct elf_span *ret_span)
 {
 	const Elf64_Ehdr *head = &file->head;
 
@@ -114,7 +114,7 @@ static bool find_section(struct elf_file *file, struct span *ret_span)
 
 		if ((section->sh_flags & SHF_ALLOC) && section->sh_type != SHT_NOBITS &&
 		    has_name(file, &file->sections[head->e_shstrndx], section)) {
-			*ret_span = (struct span){section->sh_offset, section->sh_size, section->sh_addr};
+			*ret_span = (struct elf_span){section->sh_offset, section->sh_size, section->sh_addr};
 			return true;
 		}
 	}
@@ -122,22 +122,22 @@ static bool find_section(struct elf_file *file, struct span *ret_span)
 }
 
 /* The file from @address on, to the end of its segment. */
-static bool find_address(const struct elf_file *file, uint64_t address, struct span *ret_span)
+static bool find_address(const struct elf_file *file, uint64_t address, struct elf_span *ret_span)
 {
 	for (unsigned int i = 0; i < file->head.e_phnum; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
 		uint64_t at = address - segment->p_vaddr;
 
 		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr && at < segment->p_filesz) {
-			*ret_span = (struct span){segment->p_offset + at, segment->p_filesz - at, address};
+			*ret_span = (struct elf_span){segment->p_offset + at, segment->p_filesz - at, address};
 			return true;
 		}
 	}
 	return false;
 }
 
-/* .eh_frame_hdr: a version, three encodings, and the distance to .eh_frame (LSB Core 4.1, 10.6.2) */
-static bool find_by_index(const struct elf_file *file, struct span *ret_span)
+/* .eh_frame_hdr: version, three encodings, distance to .eh_frame (LSB Core 4.1, 10.6.2) */
+static bool find_by_index(const struct elf_file *file, struct elf_span *ret_span)
 {
 	unsigned char index[EH_FRAME_HDR_BYTES];
 	int32_t distance;
@@ -157,7 +157,7 @@ static bool find_by_index(const struct elf_file *file, struct span *ret_span)
 
 static int read_frames(struct elf_file *file, struct unwind_elf *elf)
 {
-	struct span span;
+	struct elf_span span;
 	int result = read_head(file);
 
 	if (result)

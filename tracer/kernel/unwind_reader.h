@@ -2,8 +2,8 @@
 #ifndef TRACER_UNWIND_READER_H
 #define TRACER_UNWIND_READER_H
 /*
- * unwind_reader.h - compiles unwind tables in a process without rights (base/jail.h). It stays alive
- * for the next files, because its start takes longer than most tables.
+ * unwind_reader.h - compiles unwind tables in a process without rights (base/jail.h). It stays
+ * alive for the next files, because its start takes longer than most tables.
  *
  * SECURITY: the process writes the table into memory that it shares with its caller. A table is
  * numbers, which the BPF programs check: a damaged one gives wrong callers, and nothing else.

@@ -63,7 +63,7 @@ struct unwind_block {
 
 _Static_assert(sizeof(struct unwind_row) == 8 && sizeof(struct unwind_page) == 8, "words of a table");
 
-/* struct rt_sigframe of the kernel, behind the popped address of the handler's caller: uc_mcontext */
+/* uc_mcontext in struct rt_sigframe of the kernel, behind the popped address of its restorer */
 #define UNWIND_SIGNAL_RBP 120
 #define UNWIND_SIGNAL_RSP 160
 #define UNWIND_SIGNAL_RIP 168

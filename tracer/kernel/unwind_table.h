@@ -35,8 +35,8 @@ struct unwind_table {
 
 /**
  * unwind_table_compile() - the table of the file @fd
- * Returns 0; -ENOENT: the file has no .eh_frame; -EBADMSG: it is not an ELF file of this machine, or
- * contradicts itself; -E2BIG; -ENOMEM; or an errno of reading.
+ * Returns 0; -ENOENT: the file has no .eh_frame; -EBADMSG: it is not an ELF file of this machine,
+ * or contradicts itself; -E2BIG; -ENOMEM; or an errno of reading.
  */
 int unwind_table_compile(int fd, struct unwind_table *table);
 

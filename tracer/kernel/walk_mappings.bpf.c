@@ -291,8 +291,8 @@ static __always_inline void walk_call(struct pt_regs *regs, long result)
 	put_list(change);
 }
 
-/* The processes that run when samples begin. Their tables are made when a sample hits them, but those
- * of the daemon at once: it has the C library, as nearly all programs. */
+/* The processes that run when samples begin. Their tables are made when a sample hits them. Those
+ * of the daemon are made at once: it has the C library, as nearly all programs. */
 SEC("iter/task_vma")
 int walk_start(struct bpf_iter__task_vma *ctx)
 {
