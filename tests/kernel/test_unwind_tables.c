@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "jail_case.h"
 #include "unit.h"
 #include "unwind_elf.h"
+#include "unwind_reader.h"
 #include "unwind_table.h"
 
 #define LIBRARIES "/usr/lib/x86_64-linux-gnu"
@@ -234,9 +237,111 @@ static void each_row_of_installed_libraries_is_that_of_libdw(void)
 	CU_ASSERT(done == wanted || done == nr);
 }
 
+/* ---- untrusted files ---- */
+
+#define SMALL_LIBRARY LIBRARIES "/libdl.so.2"
+
+static struct unwind_table new_table(uint32_t room)
+{
+	struct unwind_table table = {.room = room, .words = calloc(room, sizeof(uint64_t))};
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table.words);
+	return table;
+}
+
+/* A copy in memory, which a test can damage. */
+static int copy_of(const char *path, size_t *ret_bytes)
+{
+	int from = open(path, O_RDONLY | O_CLOEXEC), to = memfd_create("copy", MFD_CLOEXEC);
+	char bytes[65536];
+	ssize_t got;
+
+	*ret_bytes = 0;
+	while ((got = read(from, bytes, sizeof(bytes))) > 0) {
+		CU_ASSERT_EQUAL(write(to, bytes, (size_t)got), got);
+		*ret_bytes += (size_t)got;
+	}
+	close(from);
+	return to;
+}
+
+static void check_damaged(int fd)
+{
+	struct unwind_table table = new_table(4 * UNWIND_BLOCK_WORDS);
+	int result = unwind_table_compile(fd, &table);
+
+	CU_ASSERT(result <= 0 && result > -4096);
+	CU_ASSERT(table.nr_words <= table.room && table.nr_pages <= table.room);
+	for (uint64_t offset = 0; offset < 65536; offset += 4093)
+		unwind_table_find(&table, offset);
+	free(table.words);
+}
+
+/* Each byte of the file with all bits changed: headers, names, and the descriptions themselves */
+static void a_damaged_file_gives_an_error_or_a_table_within_its_bounds(void)
+{
+	size_t bytes, step = (size_t)unit_step(7);
+	int fd = copy_of(SMALL_LIBRARY, &bytes);
+
+	CU_ASSERT_FATAL(bytes > 1000);
+	for (size_t at = 0; at < bytes; at += step) {
+		unsigned char byte, damaged;
+
+		CU_ASSERT_EQUAL_FATAL(pread(fd, &byte, 1, (off_t)at), 1);
+		damaged = (unsigned char)~byte;
+		CU_ASSERT_EQUAL(pwrite(fd, &damaged, 1, (off_t)at), 1);
+		check_damaged(fd);
+		CU_ASSERT_EQUAL(pwrite(fd, &byte, 1, (off_t)at), 1);
+	}
+	for (size_t cut = 0; cut < bytes; cut += 16 * step) {
+		CU_ASSERT_EQUAL(ftruncate(fd, (off_t)(bytes - cut)), 0);
+		check_damaged(fd);
+	}
+	close(fd);
+}
+
+static void a_process_without_rights_makes_the_same_table(void)
+{
+	struct unwind_table direct = new_table(UNWIND_MAX_WORDS), read = {0};
+	struct unwind_reader reader = {0};
+	int fd = open("/bin/bash", O_RDONLY | O_CLOEXEC), none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	CU_ASSERT_EQUAL_FATAL(unwind_reader_open(&reader), 0);
+	CU_ASSERT_EQUAL(unwind_table_compile(fd, &direct), 0);
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(unwind_reader_compile(&reader, none, &read), -EBADMSG);
+		CU_ASSERT_EQUAL_FATAL(unwind_reader_compile(&reader, fd, &read), 0);
+		CU_ASSERT_EQUAL_FATAL(read.nr_words, direct.nr_words);
+		CU_ASSERT_EQUAL(memcmp(read.words, direct.words, direct.nr_words * sizeof(uint64_t)), 0);
+	}
+	expect_no_rights(reader.child.pid, true);
+	unwind_reader_close(&reader);
+	close(fd);
+	close(none);
+	free(direct.words);
+}
+
+static void a_reader_that_was_killed_is_replaced(void)
+{
+	struct unwind_reader reader = {0};
+	struct unwind_table table = {0};
+	int fd = open(SMALL_LIBRARY, O_RDONLY | O_CLOEXEC);
+
+	CU_ASSERT_EQUAL_FATAL(unwind_reader_open(&reader), 0);
+	CU_ASSERT_EQUAL(unwind_reader_compile(&reader, fd, &table), 0);
+	CU_ASSERT_EQUAL(kill(reader.child.pid, SIGKILL), 0);
+	CU_ASSERT_EQUAL(unwind_reader_compile(&reader, fd, &table), -EBADMSG);
+	CU_ASSERT_EQUAL(unwind_reader_compile(&reader, fd, &table), 0);
+	unwind_reader_close(&reader);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(a_damaged_file_gives_an_error_or_a_table_within_its_bounds),
+		CASE(a_process_without_rights_makes_the_same_table),
+		CASE(a_reader_that_was_killed_is_replaced),
 		CASE(each_row_of_libc_and_bash_is_that_of_libdw),
 		CASE(each_row_of_installed_libraries_is_that_of_libdw),
 		{NULL, NULL},
