@@ -34,7 +34,7 @@ void profile_names_clear(struct profile_names *names);
 /**
  * enum stack_end - where the callers of a sample end
  * STACK_WHOLE: at the function with which its thread began. STACK_CUT: there are more than were
- * recorded. STACK_LOST: not known further. What frame pointers led to is not used then
+ * recorded. STACK_LOST: not known further; then what frame pointers led to is not used
  */
 enum stack_end { STACK_WHOLE, STACK_CUT, STACK_LOST, NR_STACK_ENDS };
 

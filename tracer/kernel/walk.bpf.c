@@ -253,7 +253,7 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 
 	switch (row >> 56) {
 	case UNWIND_NONE:
-		/* the first frame of a thread has RBP = 0 (System V ABI): the linker's _start, for example */
+		/* RBP = 0 marks the first frame of a thread (System V ABI): _start of the linker */
 		return state->bp ? pop_by_pointer(state, ip) : WALK_WHOLE;
 	case UNWIND_END:
 		return WALK_WHOLE;
