@@ -19,7 +19,7 @@
 enum walk_end {
 	WALK_NONE,	  /* the kernel followed frame pointers */
 	WALK_WHOLE,	  /* at the begin of the thread */
-	WALK_NOT_READY,	  /* at a file whose table was not ready */
+	WALK_NOT_READY,	  /* by frame pointers from a file on whose table was not ready */
 	WALK_NO_CALLER,	  /* at code without a description that has no frame pointer either */
 	WALK_UNSUPPORTED, /* at a description that has no row */
 	WALK_UNREADABLE,  /* the stack is not in memory */
@@ -83,6 +83,7 @@ struct walk_state {
 	u32 mapping;
 	bool is_interrupted; /* ip is an instruction, not a return address */
 	bool by_pointer;
+	bool is_late; /* a table was not ready */
 };
 
 struct {
@@ -303,7 +304,8 @@ static __always_inline u32 pop(struct walk_process *process, struct walk_state *
 	table = bpf_map_lookup_elem(&unwind_tables, &number);
 	if (!table) {
 		ask_for_table(mapping, tgid);
-		return number == WALK_NO_FILE ? WALK_UNMAPPED : WALK_NOT_READY;
+		state->is_late = true;
+		return number == WALK_NO_FILE ? WALK_UNMAPPED : pop_by_pointer(state, ip);
 	}
 	return pop_by_row(state, row_of(table, number, ip - mapping->base), ip);
 }
@@ -350,6 +352,7 @@ static __always_inline struct walk_state *begin_walk(struct sample_scratch *scra
 	state->mapping = 0;
 	state->is_interrupted = true;
 	state->by_pointer = false;
+	state->is_late = false;
 	return state;
 }
 
@@ -366,6 +369,8 @@ static __always_inline bool walk_user(struct sample_scratch *scratch, struct wal
 	bpf_loop(MAX_CALLERS + 1, walk_step, &walk, 0);
 	if (!state->by_pointer)
 		state->certain = state->nr;
+	if (state->is_late && state->end != WALK_TOO_LONG && state->end != WALK_UNMAPPED)
+		state->end = WALK_NOT_READY;
 	scratch->sample.certain = state->certain;
 	scratch->sample.cut |= state->end << CUT_WALK_SHIFT;
 	if (state->end == WALK_TOO_LONG)
