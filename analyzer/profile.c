@@ -139,21 +139,26 @@ static void forget_owner(struct trace_profile *profile, uint32_t tid)
 		row->owner = 0;
 }
 
-/** struct stack - of a sample being added; @caller: the last frame, from the outermost inwards */
+/**
+ * struct stack - of a sample being added; @caller: the last frame, from the outermost inwards
+ * @end: enum trace_profile_end
+ */
 struct stack {
 	struct trace_profile *profile;
 	const struct trace_event *event;
 	uint32_t owner;
 	uint32_t caller;
+	uint32_t end;
 };
 
 static void push(struct stack *stack, uint64_t address, uint32_t flags)
 {
-	uint32_t frame = frame_add(&stack->profile->frames,
-				   &(struct stack_frame){.address = address,
-							 .caller = stack->caller,
-							 .owner = stack->owner & FRAME_MAX_OWNER,
-							 .flags = flags & 7});
+	uint32_t frame = frame_add(
+		&stack->profile->frames,
+		&(struct stack_frame){.address = address,
+				      .caller = stack->caller,
+				      .owner = stack->owner & FRAME_MAX_OWNER,
+				      .flags = flags | (stack->caller == NO_FRAME ? stack->end * FRAME_END : 0)});
 
 	if (frame != NO_FRAME)
 		stack->caller = frame;
@@ -162,10 +167,12 @@ static void push(struct stack *stack, uint64_t address, uint32_t flags)
 /**
  * struct address_list - a field of a sample: return addresses, innermost first
  * @flags: FRAME_* of all of them. @first: of the first one. @is_cut: there were more
+ * @certain: the first ones that no frame pointer led to
  */
 struct address_list {
 	const char *field;
 	uint32_t flags, first;
+	size_t certain;
 	bool is_cut;
 };
 
@@ -181,11 +188,13 @@ static const unsigned char *addresses_of(const struct trace_event *event, const 
 static void push_addresses(struct stack *stack, const void *addresses, size_t nr, const struct address_list *list)
 {
 	for (size_t i = nr; i-- > 0;) {
+		uint32_t flags = i ? list->flags : list->first;
 		uint64_t address;
 
 		memcpy(&address, (const unsigned char *)addresses + i * sizeof(address), sizeof(address));
-		push(stack, address,
-		     (i ? list->flags : list->first) | (i + 1 == nr && list->is_cut ? FRAME_IS_CUT : 0));
+		if (i < list->certain)
+			flags &= ~(uint32_t)FRAME_IS_CLAIMED;
+		push(stack, address, flags | (i + 1 == nr && list->is_cut ? FRAME_IS_CUT : 0));
 	}
 }
 
@@ -197,18 +206,21 @@ static void push_list(struct stack *stack, const struct address_list *list)
 	push_addresses(stack, addresses, nr, list);
 }
 
-enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2 }; /* trace_sample.cut */
+enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3 }; /* trace_sample.cut */
+enum { CALLERS_IN_PROGRAM = FRAME_IS_CALLER | FRAME_IS_CLAIMED };
 
 static uint32_t stack_of(struct trace_profile *profile, const struct trace_event *event,
 			 const struct trace_thread *thread, const struct trace_sample *sample)
 {
-	struct stack stack = {.profile = profile, .event = event, .caller = NO_FRAME};
+	struct stack stack = {
+		.profile = profile, .event = event, .caller = NO_FRAME, .end = sample->cut >> CUT_END_SHIFT & 7};
 
 	stack.owner = owner_of(profile, thread, event->ts_ns);
 	/* the first address of a sample in the kernel is where the thread left user mode */
 	push_list(&stack, &(struct address_list){.field = "user",
-						 .flags = FRAME_IS_CLAIMED,
-						 .first = sample->in_user ? FRAME_IS_CLAIMED : 0,
+						 .flags = CALLERS_IN_PROGRAM,
+						 .first = sample->in_user ? CALLERS_IN_PROGRAM : 0,
+						 .certain = sample->certain + !sample->in_user,
 						 .is_cut = sample->cut & CUT_IN_PROGRAM});
 	push_list(&stack, &(struct address_list){.field = "kernel",
 						 .flags = FRAME_IN_KERNEL,
@@ -246,7 +258,7 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	const char *name;
 
 	profile->numbers.samples++;
-	profile->numbers.cut += sample->cut != 0;
+	profile->numbers.cut += (sample->cut & (CUT_IN_KERNEL | CUT_IN_PROGRAM)) != 0;
 	if (!thread) {
 		profile->numbers.unplaced++;
 		return;
@@ -271,11 +283,14 @@ static void add_wait_stack(struct trace_profile *profile, const struct trace_thr
 	const struct trace_sample *sample = exit ? exit->payload : NULL;
 
 	stack.owner = owner_of(profile, thread, pending->ts_ns);
-	if (sample && sample->ip == pending->user_ip)
+	if (sample && sample->ip == pending->user_ip) {
+		stack.end = sample->cut >> CUT_END_SHIFT & 7;
 		push_list(&stack, &(struct address_list){.field = "user",
-							 .flags = FRAME_IS_CLAIMED,
-							 .first = FRAME_IS_CLAIMED,
+							 .flags = CALLERS_IN_PROGRAM,
+							 .first = CALLERS_IN_PROGRAM,
+							 .certain = sample->certain,
 							 .is_cut = sample->cut & CUT_IN_PROGRAM});
+	}
 	if (pending->user_ip)
 		push(&stack, pending->user_ip, 0);
 	push_addresses(
@@ -432,7 +447,9 @@ bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t numbe
 						  .ts_ns = profile->frames.owners[frame->owner].ts_ns,
 						  .in_kernel = frame->flags & FRAME_IN_KERNEL,
 						  .is_claimed = frame->flags & FRAME_IS_CLAIMED,
-						  .is_cut = frame->flags & FRAME_IS_CUT};
+						  .is_cut = frame->flags & FRAME_IS_CUT,
+						  .is_caller = frame->flags & FRAME_IS_CALLER,
+						  .end = frame->flags / FRAME_END};
 	return true;
 }
 

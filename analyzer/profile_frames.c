@@ -28,8 +28,8 @@ uint32_t frame_owner_add(struct frame_tree *tree, uint32_t tid, uint64_t ts_ns)
 
 uint32_t frame_add(struct frame_tree *tree, const struct stack_frame *frame)
 {
-	uint64_t key = hash_u64(frame->address) ^
-		       hash_u64((uint64_t)frame->caller << 32 | frame->owner << 3 | frame->flags);
+	uint64_t key = hash_u64(frame->address) ^ hash_u64((uint64_t)frame->caller << 32 |
+							   (uint64_t)frame->owner << FRAME_FLAG_BITS | frame->flags);
 	struct frame_row *row;
 
 	for (;; key++) {

@@ -19,14 +19,16 @@ struct frame_owner {
 	uint32_t tid;
 };
 
-enum { FRAME_IN_KERNEL = 1, FRAME_IS_CLAIMED = 2, FRAME_IS_CUT = 4 };
-#define FRAME_MAX_OWNER ((1u << 29) - 1)
+/* FRAME_IS_CALLER: behind a call. FRAME_END: enum trace_profile_end, of the outermost frame */
+enum { FRAME_IN_KERNEL = 1, FRAME_IS_CLAIMED = 2, FRAME_IS_CUT = 4, FRAME_IS_CALLER = 8, FRAME_END = 16 };
+#define FRAME_FLAG_BITS 7
+#define FRAME_MAX_OWNER ((1u << (32 - FRAME_FLAG_BITS)) - 1)
 /** struct stack_frame - @flags: FRAME_* */
 struct stack_frame {
 	uint64_t address;
 	uint32_t caller;
-	uint32_t owner : 29;
-	uint32_t flags : 3;
+	uint32_t owner : 32 - FRAME_FLAG_BITS;
+	uint32_t flags : FRAME_FLAG_BITS;
 };
 
 /** struct frame_tree - zeroed: empty. @failed: -ENOMEM */

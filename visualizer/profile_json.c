@@ -117,6 +117,12 @@ void profile_json(const struct report *report, const struct profile_rows *rows,
 		  const struct profile_neighbours *neighbours)
 {
 	struct json json_of_out = {.out = report->output.out, .first = true}, *json = &json_of_out;
+	static const struct {
+		const char *key;
+		enum trace_profile_end end;
+	} lost[] = {{"by_pointers", TRACE_PROFILE_END_POINTERS},  {"not_ready", TRACE_PROFILE_END_NOT_READY},
+		    {"no_caller", TRACE_PROFILE_END_NO_CALLER},	  {"unsupported", TRACE_PROFILE_END_UNSUPPORTED},
+		    {"unreadable", TRACE_PROFILE_END_UNREADABLE}, {"unmapped", TRACE_PROFILE_END_UNMAPPED}};
 	struct trace_profile_numbers numbers;
 	uint64_t from_ns, to_ns;
 
@@ -136,6 +142,8 @@ void profile_json(const struct report *report, const struct profile_rows *rows,
 	json_u64(json, "whole", rows->ends[STACK_WHOLE]);
 	json_u64(json, "cut", rows->ends[STACK_CUT]);
 	json_u64(json, "incomplete", rows->ends[STACK_LOST]);
+	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
+		json_u64(json, lost[i].key, rows->lost[lost[i].end]);
 	json_u64(json, "waits", rows->wait_stacks);
 	json_close(json, "}");
 	if (neighbours)

@@ -2,6 +2,9 @@
 /*
  * profile_names.c - the functions of frames, and which of the frames of a stack count.
  *
+ * Callers that unwind tables led to are right, also if the stack ends before the begin of its
+ * thread.
+ *
  * A frame pointer is a number in a register. In a function that was built without, the register has
  * anything, and the recorded callers are no callers. A chain of frame pointers that reaches the
  * function with which a thread begins is right. The callers of any other chain are not used, except
@@ -37,7 +40,7 @@ static void find_name(struct profile_names *names, uint32_t number, struct frame
 	trace_profile_get_frame(names->profile, number, &frame);
 	name->name = "";
 	/* the address of a caller is behind its call, where another function may begin */
-	frame.address -= frame.is_claimed && frame.address;
+	frame.address -= frame.is_caller && frame.address;
 	if (!trace_symbols_find(names->symbols, frame.tid, frame.ts_ns, frame.address, &symbol)) {
 		name->file = frame.in_kernel ? "[kernel]" : "";
 		name->why = frame.in_kernel ? "the recorder could not read its name"
@@ -100,11 +103,13 @@ enum stack_end profile_stack_of(struct profile_names *names, uint32_t number, st
 	size_t nr_certain = 0, nr_to_main = 0;
 
 	stack->nr = 0;
+	stack->end = TRACE_PROFILE_END_POINTERS;
 	for (; trace_profile_get_frame(names->profile, number, &frame); number = frame.caller) {
 		const char *function = profile_name_of(names, number)->name;
 
 		add_frame(stack, number);
-		if (begins_thread(function))
+		stack->end = frame.end;
+		if (frame.end == TRACE_PROFILE_END_WHOLE || begins_thread(function))
 			return STACK_WHOLE;
 		if (frame.is_cut)
 			return STACK_CUT;

@@ -34,14 +34,18 @@ void profile_names_clear(struct profile_names *names);
 /**
  * enum stack_end - where the callers of a sample end
  * STACK_WHOLE: at the function with which its thread began. STACK_CUT: there are more than were
- * recorded. STACK_LOST: frame pointers lead to no such function, so what they led to is not used
+ * recorded. STACK_LOST: not known further; then what frame pointers led to is not used
  */
 enum stack_end { STACK_WHOLE, STACK_CUT, STACK_LOST, NR_STACK_ENDS };
 
-/** struct profile_stack - @frames: owned; the numbers of the frames that count, innermost first */
+/**
+ * struct profile_stack - @frames: owned; the numbers of the frames that count, innermost first
+ * @end: where the way by unwind tables ended
+ */
 struct profile_stack {
 	uint32_t *frames;
 	size_t nr, room;
+	enum trace_profile_end end;
 };
 /** profile_stack_of() - the stack whose innermost frame is @number */
 enum stack_end profile_stack_of(struct profile_names *names, uint32_t number, struct profile_stack *stack);

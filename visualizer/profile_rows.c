@@ -271,6 +271,8 @@ static void add_context(struct profile_making *making, const struct trace_profil
 		enum stack_end end = profile_stack_of(&making->rows->names, share->frame, &making->stack);
 
 		making->rows->ends[end] += share->samples;
+		if (end == STACK_LOST)
+			making->rows->lost[making->stack.end] += share->samples;
 		if (end != STACK_WHOLE)
 			node = below(making, node, PROFILE_INCOMPLETE, "", program);
 		nr = making->stack.nr;

@@ -54,7 +54,8 @@ struct profile_row {
 
 /**
  * struct profile_rows - @rows: the longest first, and rests last; @sum: of the time in all of them
- * @ends: by enum stack_end, the samples whose callers end there. @wait_stacks: stacks of waits
+ * @ends: by enum stack_end, the samples whose callers end there. @lost: of STACK_LOST, by enum
+ *     trace_profile_end. @wait_stacks: stacks of waits
  */
 struct profile_rows {
 	struct pointers rows;	  /* owned */
@@ -65,6 +66,7 @@ struct profile_rows {
 	struct hash_table wheres; /* profile_where.h */
 	struct profile_time sum;
 	uint64_t ends[NR_STACK_ENDS];
+	uint64_t lost[TRACE_PROFILE_NR_ENDS];
 	uint64_t wait_stacks;
 	uint64_t rest_ns;
 	uint64_t nr_threads;

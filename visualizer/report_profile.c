@@ -24,6 +24,30 @@
 
 /* ---- text ---- */
 
+/* "Stacks: 99.7 % are whole, 0.2 % end at a file before its unwind table was ready." */
+static void put_completeness(const struct profile_rows *rows, struct string *line)
+{
+	static const char *const whys[TRACE_PROFILE_NR_ENDS] = {
+		[TRACE_PROFILE_END_POINTERS] = "have frame pointers that lead nowhere",
+		[TRACE_PROFILE_END_NOT_READY] = "end at a file before its unwind table was ready",
+		[TRACE_PROFILE_END_NO_CALLER] = "end at code without a description or a frame pointer",
+		[TRACE_PROFILE_END_UNSUPPORTED] = "end at code with an unusual description",
+		[TRACE_PROFILE_END_UNREADABLE] = "end at memory that was not present",
+		[TRACE_PROFILE_END_UNMAPPED] = "end at code in an unknown mapping",
+	};
+	uint64_t all = rows->sum.samples;
+
+	if (!all)
+		return;
+	string_addf(line, " Stacks: %.1f %% are whole", percent(rows->ends[STACK_WHOLE], all));
+	if (rows->ends[STACK_CUT])
+		string_addf(line, ", %.1f %% are longer than what is recorded", percent(rows->ends[STACK_CUT], all));
+	for (int i = 0; i < TRACE_PROFILE_NR_ENDS; i++)
+		if (rows->lost[i] && whys[i])
+			string_addf(line, ", %.1f %% %s", percent(rows->lost[i], all), whys[i]);
+	string_addf(line, ".");
+}
+
 static void put_numbers(const struct report *report, const struct profile_rows *rows)
 {
 	const struct text_output *output = &report->output;
@@ -47,9 +71,7 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	if (numbers.unplaced)
 		string_addf(&line, " %s more are not used: events before them are missing.",
 			    number_count(numbers.unplaced).s);
-	if (rows->sum.samples)
-		string_addf(&line, " The callers of %.1f %% of the samples are known up to the start of their thread.",
-			    percent(rows->ends[STACK_WHOLE], rows->sum.samples));
+	put_completeness(rows, &line);
 	if (rows->unnamed_ns)
 		string_addf(&line, " %s are in code without a name: the rows say why.",
 			    text_ns(output, rows->unnamed_ns, &unnamed));

@@ -48,12 +48,34 @@ int trace_profile_error(const struct trace_profile *profile) TRACE_NODISCARD;
 #define TRACE_PROFILE_NO_FRAME UINT32_MAX
 
 /**
+ * enum trace_profile_end - where the recorder's way by unwind tables through the callers ended:
+ * NOT_READY: at a file whose table was not made yet. NO_CALLER: at code without a description that
+ * has no frame pointer either. UNSUPPORTED: at a description that tables do not hold. UNREADABLE:
+ * the stack was not in memory. UNMAPPED: at code whose mapping was not known. TOO_LONG: there were
+ * more callers than are recorded
+ */
+enum trace_profile_end {
+	TRACE_PROFILE_END_POINTERS, /* only frame pointers were followed */
+	TRACE_PROFILE_END_WHOLE,    /* the thread began there */
+	TRACE_PROFILE_END_NOT_READY,
+	TRACE_PROFILE_END_NO_CALLER,
+	TRACE_PROFILE_END_UNSUPPORTED,
+	TRACE_PROFILE_END_UNREADABLE,
+	TRACE_PROFILE_END_UNMAPPED,
+	TRACE_PROFILE_END_TOO_LONG,
+	TRACE_PROFILE_NR_ENDS,
+};
+
+/**
  * struct trace_profile_frame - an address on the stack of samples, and its caller: a node of a tree
  * @address: of an instruction if the frame is the innermost one of a sample, else behind a call
  * @caller: its number; TRACE_PROFILE_NO_FRAME: the outermost one that is known
  * @tid, @ts_ns: a thread and a time for trace_symbols_find()
+ * @is_caller: the address is behind a call, where another function may begin
  * @is_claimed: the address is what a frame pointer led to. A program without frame pointers may
- *     have any number there, so it proves nothing
+ *     have any number there, so it proves nothing. Unwind tables lead to right addresses
+ * @is_cut: there are more callers than were recorded
+ * @end: of an outermost frame
  */
 struct trace_profile_frame {
 	uint64_t address;
@@ -61,8 +83,10 @@ struct trace_profile_frame {
 	uint32_t tid;
 	uint64_t ts_ns;
 	bool in_kernel;
+	bool is_caller;
 	bool is_claimed;
 	bool is_cut;
+	enum trace_profile_end end;
 };
 /** trace_profile_get_frame() - false: there is no such frame */
 bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t number,

@@ -7,12 +7,13 @@
 
 #define MAX_LIST 8
 
-/** struct lists - return addresses, innermost first; @cut, @source: as in the event */
+/** struct lists - return addresses, innermost first; @cut, @source, @certain: as in the event */
 struct lists {
 	uint64_t kernel[MAX_LIST], user[MAX_LIST];
 	size_t nr_kernel, nr_user;
 	uint8_t cut;
-	uint16_t source;
+	uint8_t source;
+	uint8_t certain;
 };
 
 static inline void add_sample(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint64_t ip,
@@ -29,6 +30,7 @@ static inline void add_sample(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint3
 				.in_user = !(ip >> 63),
 				.cut = l->cut,
 				.source = l->source,
+				.certain = l->certain,
 				.kernel = at | kernel << 16,
 				.user = (at + kernel) | user << 16,
 				.ip = ip}};

@@ -340,6 +340,42 @@ static void a_stack_is_a_way_through_the_frames(void)
 	profile_case_free(&p);
 }
 
+/* Tables led to the first caller, and a frame pointer to the second. */
+static void callers_by_tables_are_certain_up_to_the_first_frame_pointer(void)
+{
+	static const struct lists lists = {
+		.user = {F2, CALLER, F1}, .nr_user = 3, .certain = 1, .cut = TRACE_PROFILE_END_NO_CALLER << 3};
+	static const struct {
+		uint64_t address;
+		bool is_caller, is_claimed;
+		enum trace_profile_end end;
+	} expected[] = {{IN_READ, false, false, 0},
+			{F2, false, false, 0},
+			{CALLER, true, false, 0},
+			{F1, true, true, TRACE_PROFILE_END_NO_CALLER}};
+	struct profile_case p = profile_case_new();
+	struct trace_profile_frame frame;
+	uint32_t number;
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	tb_sys_enter(p.c.tb, 0, 2100, SYS_read, 0, 0, 0);
+	add_sample(p.c.tb, 0, 2500, 10, IN_READ, &lists);
+	tb_sys_exit(p.c.tb, 0, 3000, 0);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	number = share_of(&p, 10, TRACE_STATE_SYSCALL, "read", IN_READ).frame;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		CU_ASSERT_FATAL(trace_profile_get_frame(p.profile, number, &frame));
+		CU_ASSERT_EQUAL(frame.address, expected[i].address);
+		CU_ASSERT_EQUAL(frame.is_caller, expected[i].is_caller);
+		CU_ASSERT_EQUAL(frame.is_claimed, expected[i].is_claimed);
+		CU_ASSERT_EQUAL(frame.end, expected[i].end);
+		number = frame.caller;
+	}
+	CU_ASSERT_EQUAL(number, TRACE_PROFILE_NO_FRAME);
+	profile_case_free(&p);
+}
+
 /* The outermost address of the list that was too long */
 static void a_cut_stack_says_where_frames_are_missing(void)
 {
@@ -488,6 +524,7 @@ int main(int argc, char **argv)
 		CASE(callers_of_another_call_are_not_those_of_a_wait),
 		CASE(time_before_the_first_event_of_a_thread_gets_its_mode_later),
 		CASE(a_stack_is_a_way_through_the_frames),
+		CASE(callers_by_tables_are_certain_up_to_the_first_frame_pointer),
 		CASE(a_cut_stack_says_where_frames_are_missing),
 		CASE(an_exec_gives_addresses_another_meaning),
 		CASE(a_window_has_its_own_samples_and_times),

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <trace/profile.h>
 #include <unistd.h>
 #include <zlib.h>
 #include "random_story.h"
@@ -162,8 +163,8 @@ static void the_tree_has_callers_before_what_they_call(void)
 	char *text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --verify --comm=one");
 
 	join_lines(text);
-	contains(text, "7 samples divide those on a CPU among functions. The callers of 85.7 % of the samples are "
-		       "known up to the start of their thread.");
+	contains(text, "7 samples divide those on a CPU among functions. Stacks: 85.7 % are whole, 14.3 % have frame "
+		       "pointers that lead nowhere.");
 	free(text);
 	text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --comm=one");
 	contains(text, " 9000  100.00     0  one\n");
@@ -191,6 +192,29 @@ static void a_stack_that_was_cut_begins_with_what_is_known(void)
 	CU_ASSERT_STRING_EQUAL(text,
 			       "one;ret_from_fork_asm_[k];f_[k] 3500\none;(stack incomplete);f_[k];f_[k];g_[k] 3500\n");
 	free(text);
+}
+
+/* The walk says where it ended, also where no function has a name. */
+static void a_walk_by_tables_tells_whether_the_stack_is_whole(void)
+{
+	static const uint64_t walked[4][MAX_LIST] = {{NOWHERE}, {F, G}, {G}, {H}};
+	static const uint8_t cuts[4] = {TRACE_PROFILE_END_WHOLE << 3, TRACE_PROFILE_END_WHOLE << 3,
+					TRACE_PROFILE_END_NOT_READY << 3, TRACE_PROFILE_END_UNMAPPED << 3};
+	char *text = report_of(made_of(walked, cuts, 4), "--profile=tree --ns --verify --comm=one");
+	json_t *profile = profile_of(made_of(walked, cuts, 4), "--profile --comm=one"),
+	       *ends = json_object_get(profile, "stacks");
+
+	join_lines(text);
+	contains(text,
+		 " Stacks: 50.0 % are whole, 25.0 % end at a file before its unwind table was ready, 25.0 % end at "
+		 "code in an unknown mapping.");
+	free(text);
+	CU_ASSERT_EQUAL(number_of(ends, "whole"), 2);
+	CU_ASSERT_EQUAL(number_of(ends, "incomplete"), 2);
+	CU_ASSERT_EQUAL(number_of(ends, "not_ready"), 1);
+	CU_ASSERT_EQUAL(number_of(ends, "unmapped"), 1);
+	CU_ASSERT_EQUAL(number_of(ends, "by_pointers"), 0);
+	json_decref(profile);
 }
 
 static void folded_stacks_are_a_line_each(void)
@@ -420,6 +444,7 @@ int main(int argc, char **argv)
 		CASE(a_function_without_samples_has_no_callers),
 		CASE(the_tree_has_callers_before_what_they_call),
 		CASE(a_stack_that_was_cut_begins_with_what_is_known),
+		CASE(a_walk_by_tables_tells_whether_the_stack_is_whole),
 		CASE(folded_stacks_are_a_line_each),
 		CASE(forms_of_the_profile_exclude_each_other),
 		CASE(a_flame_graph_is_a_page_that_needs_nothing_else),

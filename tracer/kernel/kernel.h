@@ -25,11 +25,19 @@ enum {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
-enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum {
+	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
+	BPF_F_INNER_MAP = 4096,
+	BPF_RB_FORCE_WAKEUP = 2,
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1
+};
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -57,7 +65,7 @@ struct pid {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r8, r9, r10, bx, cx, dx, si, di, bp, ax, orig_ax, ip, sp;
+	unsigned long r8, r9, r10, bx, cx, dx, si, di, bp, ax, orig_ax, ip, cs, sp;
 };
 struct thread_info {
 	unsigned long flags;

@@ -6,6 +6,9 @@
  * A perf event of each CPU runs it when its timer expires, in the interrupt of that timer. The
  * registers are those of the interrupted code.
  *
+ * The callers in a program are found by unwind tables (walk.bpf.c), or by the kernel, which follows
+ * frame pointers: there is a program for each. The loader chooses.
+ *
  * A payload is built in a scratch area. The helper puts the innermost address where the field ip
  * is, because ip is the last field, and the callers behind it. In a sample of the kernel, the
  * addresses of the program follow.
@@ -36,7 +39,10 @@ struct sample_context {
 	u64 regs[21];
 };
 #define REGS_IP		   ip
+#define CONTEXT_BP(c)	   ((c)->regs[4])
 #define CONTEXT_IP(c)	   ((c)->regs[16])
+#define CONTEXT_CS(c)	   ((c)->regs[17])
+#define CONTEXT_SP(c)	   ((c)->regs[19])
 #define CONTEXT_IN_USER(c) (((c)->regs[17] & 3) == 3)
 #elif defined(__TARGET_ARCH_arm64)
 struct sample_context {
@@ -132,6 +138,16 @@ static __always_inline u32 put_user(struct sample_context *context, struct sampl
 	return (u32)bytes - 8;
 }
 
+#if defined(__TARGET_ARCH_x86)
+#define CAN_WALK
+#include "walk.bpf.c"
+#include "walk_mappings.bpf.c"
+
+#define PF_KTHREAD 0x00200000
+
+enum { WALK_OF_SAMPLE, WALK_OF_WAIT };
+#endif
+
 static __always_inline int put_record(struct sample_scratch *scratch, u32 bytes)
 {
 	barrier_var(bytes);
@@ -143,33 +159,105 @@ static __always_inline int put_record(struct sample_scratch *scratch, u32 bytes)
 	return 0;
 }
 
-SEC("perf_event")
-int sample(struct sample_context *context)
+static __always_inline struct sample_scratch *begin_sample(struct sample_context *context)
 {
 	struct task_struct *task = current_task();
 	struct sample_scratch *scratch;
-	u32 zero = 0, kernel = 0, user = 0, at = sizeof(struct trace_sample);
+	u32 zero = 0;
 
 	if (!current_passes() || own_event(task))
-		return 0;
+		return NULL;
 	scratch = bpf_map_lookup_elem(&scratches, &zero);
 	if (!scratch)
-		return 0;
+		return NULL;
 	scratch->sample.tid = task->pid;
 	scratch->sample.in_user = CONTEXT_IN_USER(context);
 	scratch->sample.cut = 0;
 	scratch->sample.source = 0;
-	if (scratch->sample.in_user) {
-		user = put_user(context, scratch);
-	} else {
-		kernel = put_kernel(context, scratch);
-		if (task->mm)
-			user = put_user_below(context, scratch, kernel);
-	}
+	scratch->sample.certain = 0;
+	return scratch;
+}
+
+static __always_inline int end_sample(struct sample_scratch *scratch, u32 kernel, u32 user)
+{
+	u32 at = sizeof(struct trace_sample);
+
 	scratch->sample.kernel = reference(at, kernel);
 	scratch->sample.user = reference(at + kernel, user);
 	return put_record(scratch, kernel + user);
 }
+
+static __always_inline int end_by_pointers(struct sample_context *context, struct sample_scratch *scratch, u32 kernel)
+{
+	u32 user = 0;
+
+	if (scratch->sample.in_user)
+		user = put_user(context, scratch);
+	else if (current_task()->mm)
+		user = put_user_below(context, scratch, kernel);
+	return end_sample(scratch, kernel, user);
+}
+
+SEC("perf_event")
+int sample(struct sample_context *context)
+{
+	struct sample_scratch *scratch = begin_sample(context);
+
+	if (!scratch)
+		return 0;
+	return end_by_pointers(context, scratch, scratch->sample.in_user ? 0 : put_kernel(context, scratch));
+}
+
+#ifdef CAN_WALK
+/* From the interrupted instruction, or from where the thread entered the kernel. */
+static __always_inline struct walk_state *begin_walk_of(struct sample_context *context, struct sample_scratch *scratch)
+{
+	struct pt_regs *regs;
+
+	if (scratch->sample.in_user)
+		return CONTEXT_CS(context) == USER_CODE ? begin_walk(scratch, WALK_OF_SAMPLE, CONTEXT_IP(context),
+								     CONTEXT_SP(context), CONTEXT_BP(context))
+							: NULL;
+	if (!current_task()->mm) {
+		/* a program whose memory is gone already */
+		if (!(current_task()->flags & PF_KTHREAD))
+			scratch->sample.cut |= WALK_UNREADABLE << CUT_WALK_SHIFT;
+		return NULL;
+	}
+	regs = (struct pt_regs *)bpf_task_pt_regs(current_task());
+	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(scratch, WALK_OF_SAMPLE, BPF_CORE_READ(regs, ip),
+								 BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, bp))
+						    : NULL;
+}
+
+SEC("perf_event")
+int sample_by_tables(struct sample_context *context)
+{
+	struct sample_scratch *scratch = begin_sample(context);
+	volatile u32 *memory; /* else the verifier follows the walk once for each number */
+	struct walk_state *state;
+	u32 words;
+
+	if (!scratch)
+		return 0;
+	memory = &scratch->sample.kernel;
+	*memory = scratch->sample.in_user ? 0 : put_kernel(context, scratch) / 8;
+	words = *memory & 127;
+	barrier_var(words);
+	state = begin_walk_of(context, scratch);
+	if (!state)
+		return end_by_pointers(context, scratch, words * 8);
+	if (scratch->sample.in_user) {
+		scratch->sample.ip = state->ip;
+	} else {
+		scratch->room[words & 127] = state->ip;
+		state->first = words + 1;
+	}
+	if (!walk_user(scratch, state))
+		return end_by_pointers(context, scratch, words * 8);
+	return end_sample(scratch, words * 8, (state->first - words + state->nr) * 8);
+}
+#endif
 
 #include "wait_stacks.bpf.c"
 

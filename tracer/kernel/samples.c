@@ -11,33 +11,126 @@
 #include "samples.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 #include "follow.h"
+#include "not_traced.h"
 #include "sample_skeleton.h"
 #include "shared_maps.h"
 
-/* @with_waits: also the programs for stacks of waits */
-static int load_programs(struct tracer *tracer, struct tracer_sampling *sampling, bool with_waits)
+/**
+ * struct choice - programs of the object. @waits: for the stacks of waits. @tables: walk by unwind
+ * tables, which needs the former
+ */
+struct choice {
+	bool waits, tables;
+};
+
+#if defined(__x86_64__)
+static void choose_walk(struct samples_bpf *skeleton, const struct choice *choice)
+{
+	struct bpf_map *const maps[] = {skeleton->maps.unwind_tables,  skeleton->maps.unwind_pages,
+					skeleton->maps.walk_processes, skeleton->maps.wanted_tables,
+					skeleton->maps.walk_states,    skeleton->maps.walk_files,
+					skeleton->maps.mapping_changes};
+	struct bpf_program *const programs[] = {skeleton->progs.sample_by_tables, skeleton->progs.wait_exit_by_tables,
+						skeleton->progs.walk_exec,	  skeleton->progs.walk_fork,
+						skeleton->progs.walk_exit,	  skeleton->progs.walk_start};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		bpf_map__set_autocreate(maps[i], choice->tables);
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		bpf_program__set_autoload(programs[i], choice->tables);
+}
+
+static struct bpf_program *sample_program(const struct tracer_sampling *sampling)
+{
+	return sampling->has_tables ? sampling->skeleton->progs.sample_by_tables : sampling->skeleton->progs.sample;
+}
+
+/* The programs that are attached while samples are taken; those that note mappings come first. */
+static size_t list_programs(const struct tracer_sampling *sampling, struct bpf_program **programs)
+{
+	size_t nr = 0;
+
+	if (sampling->has_tables) {
+		programs[nr++] = sampling->skeleton->progs.walk_fork;
+		programs[nr++] = sampling->skeleton->progs.walk_exec;
+		programs[nr++] = sampling->skeleton->progs.walk_exit;
+		programs[nr++] = sampling->skeleton->progs.wait_exit_by_tables;
+	} else if (sampling->has_waits) {
+		programs[nr++] = sampling->skeleton->progs.wait_exit;
+	}
+	if (sampling->has_waits)
+		programs[nr++] = sampling->skeleton->progs.wait_stack;
+	return nr;
+}
+
+/* The mappings of the processes that run already: the iterator writes nothing. */
+static void note_mappings(const struct tracer_sampling *sampling)
+{
+	struct bpf_link *link = bpf_program__attach_iter(sampling->skeleton->progs.walk_start, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	char none[64];
+
+	while (fd >= 0 && read(fd, none, sizeof(none)) > 0)
+		;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+}
+#else
+static void choose_walk(struct samples_bpf *skeleton, const struct choice *choice)
+{
+}
+
+static struct bpf_program *sample_program(const struct tracer_sampling *sampling)
+{
+	return sampling->skeleton->progs.sample;
+}
+
+static size_t list_programs(const struct tracer_sampling *sampling, struct bpf_program **programs)
+{
+	if (!sampling->has_waits)
+		return 0;
+	programs[0] = sampling->skeleton->progs.wait_exit;
+	programs[1] = sampling->skeleton->progs.wait_stack;
+	return 2;
+}
+
+static void note_mappings(const struct tracer_sampling *sampling)
+{
+}
+#endif
+
+static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, const struct choice *choice)
 {
 	int result;
 
 	sampling->skeleton = samples_bpf__open();
 	if (!sampling->skeleton)
 		return -errno;
-	bpf_program__set_autoload(sampling->skeleton->progs.wait_stack, with_waits);
-	bpf_program__set_autoload(sampling->skeleton->progs.wait_exit, with_waits);
+	bpf_program__set_autoload(sampling->skeleton->progs.sample, !choice->tables);
+	bpf_program__set_autoload(sampling->skeleton->progs.wait_stack, choice->waits);
+	bpf_program__set_autoload(sampling->skeleton->progs.wait_exit, choice->waits && !choice->tables);
+	choose_walk(sampling->skeleton, choice);
 	memcpy((void *)&sampling->skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config,
 	       sizeof(sampling->skeleton->rodata->config));
 	result = tracer_share_maps(tracer, sampling->skeleton->obj);
 	if (!result)
 		result = samples_bpf__load(sampling->skeleton);
+	if (!result && choice->tables)
+		result = sample_tables_start(sampling->skeleton, &sampling->tables);
 	if (!result) {
-		sampling->has_waits = with_waits;
+		sampling->has_waits = choice->waits;
+		sampling->has_tables = choice->tables;
 		return 0;
 	}
 	samples_bpf__destroy(sampling->skeleton);
@@ -45,10 +138,52 @@ static int load_programs(struct tracer *tracer, struct tracer_sampling *sampling
 	return result;
 }
 
-static int load_program(struct tracer *tracer, struct tracer_sampling *sampling)
+static void note_refusal(struct tracer *tracer, int error)
 {
-	/* a kernel that refuses the stacks of waits may take the samples */
-	return load_programs(tracer, sampling, true) ? load_programs(tracer, sampling, false) : 0;
+	char text[TRACER_NOTE_BYTES];
+
+	snprintf(text, sizeof(text),
+		 "sample: the callers in programs without frame pointers (the kernel refuses the BPF programs that "
+		 "find them: %s)",
+		 strerror(-error));
+	tracer_note(tracer, text);
+}
+
+static void note_limit(struct tracer *tracer, const struct sample_tables *tables)
+{
+	struct sample_table_counts counts;
+	char text[TRACER_NOTE_BYTES];
+
+	sample_tables_get_counts(tables, &counts);
+	if (!counts.refused)
+		return;
+	snprintf(text, sizeof(text),
+		 "sample: the callers in %" PRIu64 " files without frame pointers (the unwind tables of %" PRIu64
+		 " others have %" PRIu64 " MiB, and no more is allowed)",
+		 counts.refused, counts.made, counts.bytes >> 20);
+	tracer_note(tracer, text);
+}
+
+/* A kernel that refuses some of the programs may take the others. */
+static int load_programs(struct tracer *tracer, struct tracer_sampling *sampling)
+{
+	static const struct choice choices[] = {
+#if defined(__x86_64__)
+		{.waits = true, .tables = true},
+#endif
+		{.waits = true},
+		{.waits = false}
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		result = load_choice(tracer, sampling, &choices[i]);
+		if (!result)
+			break;
+		if (choices[i].tables)
+			note_refusal(tracer, result);
+	}
+	return result;
 }
 
 /* The timer of an idle CPU is not recorded. */
@@ -76,7 +211,7 @@ static int open_clocks(struct tracer *tracer, struct tracer_sampling *sampling)
 			continue; /* a possible CPU that is not present */
 		if (fd < 0)
 			return -errno;
-		sampling->links[cpu] = bpf_program__attach_perf_event(sampling->skeleton->progs.sample, fd);
+		sampling->links[cpu] = bpf_program__attach_perf_event(sample_program(sampling), fd);
 		result = -errno;
 		if (!sampling->links[cpu]) {
 			close(fd);
@@ -105,7 +240,7 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error)
 	if (!sampling->links || !sampling->clocks)
 		return error_set(ret_error, -ENOMEM, "no memory for the samples of %u CPUs", tracer->nr_cpus);
 	sampling->nr_cpus = tracer->nr_cpus;
-	result = load_program(tracer, sampling);
+	result = load_programs(tracer, sampling);
 	if (!result)
 		result = open_clocks(tracer, sampling);
 	if (result)
@@ -115,18 +250,17 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error)
 	return code_maps_open(&sampling->maps, tracer->nr_cpus, ret_error);
 }
 
-static void switch_waits(struct tracer_sampling *sampling, bool on)
+static void switch_programs(struct tracer_sampling *sampling, bool on)
 {
-	struct bpf_program *programs[NR_WAIT_PROGRAMS] = {NULL};
+	struct bpf_program *programs[MAX_SAMPLE_PROGRAMS] = {NULL};
+	size_t nr = list_programs(sampling, programs);
 
-	if (!sampling->has_waits)
-		return;
-	programs[0] = sampling->skeleton->progs.wait_exit;
-	programs[1] = sampling->skeleton->progs.wait_stack;
-	for (size_t i = 0; i < NR_WAIT_PROGRAMS; i++) {
-		bpf_link__destroy(sampling->wait_links[i]);
-		sampling->wait_links[i] = on ? bpf_program__attach(programs[i]) : NULL;
+	for (size_t i = 0; i < nr; i++) {
+		bpf_link__destroy(sampling->program_links[i]);
+		sampling->program_links[i] = on ? bpf_program__attach(programs[i]) : NULL;
 	}
+	if (on && sampling->has_tables)
+		note_mappings(sampling);
 }
 
 void tracer_free_samples(struct tracer *tracer)
@@ -138,7 +272,8 @@ void tracer_free_samples(struct tracer *tracer)
 	code_maps_close(&sampling->maps);
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++)
 		bpf_link__destroy(sampling->links[cpu]);
-	switch_waits(sampling, false);
+	switch_programs(sampling, false);
+	sample_tables_stop(sampling->tables);
 	samples_bpf__destroy(sampling->skeleton);
 	free(sampling->links);
 	free(sampling->clocks);
@@ -146,16 +281,22 @@ void tracer_free_samples(struct tracer *tracer)
 	tracer->sampling = NULL;
 }
 
+/* The programs are on before the first sample. */
 void tracer_switch_samples(struct tracer *tracer, bool on)
 {
 	struct tracer_sampling *sampling = tracer->sampling;
 
 	if (!sampling || sampling->is_on == on)
 		return;
+	if (on)
+		switch_programs(sampling, true);
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++)
 		if (sampling->clocks[cpu] >= 0)
 			ioctl(sampling->clocks[cpu], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-	switch_waits(sampling, on);
+	if (!on)
+		switch_programs(sampling, false);
+	if (!on && sampling->tables)
+		note_limit(tracer, sampling->tables);
 	code_maps_switch(&sampling->maps, on);
 	sampling->is_on = on;
 }

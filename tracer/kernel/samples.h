@@ -9,14 +9,17 @@
 #include <stdint.h>
 #include "code_maps.h"
 #include "loader.h"
+#include "sample_tables.h"
 
 struct samples_bpf;
 
-#define NR_WAIT_PROGRAMS 2
+#define MAX_SAMPLE_PROGRAMS 5
 
 /**
  * struct tracer_sampling - @clocks: one descriptor for each CPU; -1: that CPU is not present
- * @has_waits: the kernel took the programs for the stacks of waits. @wait_links: owned; NULL: off
+ * @has_waits: the kernel took the programs for the stacks of waits. @has_tables: also those that
+ * walk by unwind tables, which @tables makes; owned
+ * @program_links: of the programs that are on besides the clocks; owned; NULL: off
  */
 struct tracer_sampling {
 	struct samples_bpf *skeleton; /* owned */
@@ -24,8 +27,10 @@ struct tracer_sampling {
 	int *clocks;		      /* borrowed from the links */
 	uint32_t nr_cpus;
 	struct code_maps maps;
-	struct bpf_link *wait_links[NR_WAIT_PROGRAMS];
+	struct bpf_link *program_links[MAX_SAMPLE_PROGRAMS];
+	struct sample_tables *tables;
 	bool has_waits;
+	bool has_tables;
 	bool is_on;
 };
 

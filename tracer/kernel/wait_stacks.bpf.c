@@ -56,6 +56,7 @@ static __always_inline struct sample_scratch *scratch_of(u32 tid, enum sample_so
 		scratch->sample.in_user = source == SOURCE_WAIT_EXIT;
 		scratch->sample.cut = 0;
 		scratch->sample.source = source;
+		scratch->sample.certain = 0;
 	}
 	return scratch;
 }
@@ -112,26 +113,65 @@ int BPF_PROG(wait_stack, bool preempt, struct task_struct *prev, struct task_str
 	return put_wait(next);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(wait_exit, struct pt_regs *regs, long result)
+static __always_inline bool leaves_wait(u32 tid)
 {
-	u32 tid = (u32)bpf_get_current_pid_tgid(), user = 0;
-	struct sample_scratch *scratch;
-	long bytes;
-
 	if (wanted_exits[tid & (NR_WANTED - 1)] != tid)
-		return 0;
+		return false;
 	wanted_exits[tid & (NR_WANTED - 1)] = 0;
-	scratch = scratch_of(tid, SOURCE_WAIT_EXIT);
-	if (!scratch)
-		return 0;
-	bytes = bpf_get_stack(ctx, &scratch->sample.ip, MAX_USER_BYTES, BPF_F_USER_STACK);
-	if (bytes < 8)
-		return 0;
-	if (bytes >= MAX_USER_BYTES)
-		scratch->sample.cut |= CUT_USER;
-	user = (u32)bytes - 8;
+	return true;
+}
+
+static __always_inline int put_exit(struct sample_scratch *scratch, u32 user)
+{
 	scratch->sample.kernel = reference(sizeof(struct trace_sample), 0);
 	scratch->sample.user = reference(sizeof(struct trace_sample), user);
 	return put_record(scratch, user);
 }
+
+static __always_inline int exit_by_pointers(void *context, u32 tid)
+{
+	struct sample_scratch *scratch = scratch_of(tid, SOURCE_WAIT_EXIT);
+	long bytes;
+
+	if (!scratch)
+		return 0;
+	bytes = bpf_get_stack(context, &scratch->sample.ip, MAX_USER_BYTES, BPF_F_USER_STACK);
+	if (bytes < 8)
+		return 0;
+	if (bytes >= MAX_USER_BYTES)
+		scratch->sample.cut |= CUT_USER;
+	return put_exit(scratch, (u32)bytes - 8);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(wait_exit, struct pt_regs *regs, long result)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+
+	return leaves_wait(tid) ? exit_by_pointers(ctx, tid) : 0;
+}
+
+#ifdef CAN_WALK
+/* Also notes what the call mapped. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(wait_exit_by_tables, struct pt_regs *regs, long result)
+{
+	u32 tid = (u32)bpf_get_current_pid_tgid();
+	struct sample_scratch *scratch;
+	struct walk_state *state;
+
+	walk_call(regs, result);
+	if (!leaves_wait(tid))
+		return 0;
+	scratch = scratch_of(tid, SOURCE_WAIT_EXIT);
+	if (!scratch)
+		return 0;
+	state = regs->cs == USER_CODE ? begin_walk(scratch, WALK_OF_WAIT, regs->ip, regs->sp, regs->bp) : NULL;
+	if (!state)
+		return exit_by_pointers(ctx, tid);
+	scratch->sample.ip = state->ip;
+	if (!walk_user(scratch, state))
+		return exit_by_pointers(ctx, tid);
+	return put_exit(scratch, state->nr * 8);
+}
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_e2e_stacks.c - the stacks of programs without frame pointers, compared with the chains of
+ * calls that workload_stacks.cpp makes
+ *
+ * A table may be late on a busy machine, so a stack may end early. But no whole stack may be wrong.
+ * Each program runs for a moment first, and then the tables have time to become ready.
+ *
+ * Root only; skipped (77) where the kernel cannot be recorded.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "e2e_session.h"
+#include "unit.h"
+
+#define INCOMPLETE "(stack incomplete)"
+
+/* dive() 30 times */
+#define FIVE(name) name ";" name ";" name ";" name ";" name ";"
+#define DIVES	   FIVE("dive") FIVE("dive") FIVE("dive") FIVE("dive") FIVE("dive") FIVE("dive")
+
+/**
+ * struct chain - whole stacks with @leaf contain @callers
+ * @direct: and this, behind functions of a library; NULL: it is all in @callers
+ */
+struct chain {
+	const char *leaf;
+	const char *callers;
+	const char *direct;
+};
+
+static const struct chain chains[] = {
+	{"leaf_flat", ";main;busy_flat;leaf_flat", NULL},
+	{"leaf_deep", ";main;busy_deep;" DIVES "leaf_deep", NULL},
+	{"leaf_compared", ";main;busy_sorting;", ";compare;leaf_compared"},
+	{"leaf_signal", ";main;busy_signals;", ";on_signal;leaf_signal"},
+	{"leaf_caught", ";main;busy_exceptions;leaf_caught", NULL},
+	{"leaf_thread", ";in_thread;busy_thread;leaf_thread", NULL},
+	{"leaf_child", ";main;in_child;busy_child;leaf_child", NULL},
+	{"leaf_short", ";main;busy_short;leaf_short", NULL},
+};
+
+/** struct found - the time in stacks with a leaf */
+struct found {
+	long long whole, incomplete, wrong;
+};
+
+/* ";leaf" or ";leaf;...": the kernel may be below the leaf. */
+static bool has_function(const char *stack, const char *function)
+{
+	size_t chars = strlen(function);
+
+	for (const char *at = stack; (at = strstr(at, function)); at++)
+		if (at > stack && at[-1] == ';' && (!at[chars] || at[chars] == ';'))
+			return true;
+	return false;
+}
+
+/* The time in stacks with the leaf of @chain. */
+static struct found find_chain(const json_t *profile, const struct chain *chain)
+{
+	struct found found = {0};
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(profile, "folded"), i, row) {
+		const char *stack = json_text(row, "stack");
+		long long ns = json_number(row, "ns");
+
+		if (!has_function(stack, chain->leaf))
+			continue;
+		if (strstr(stack, INCOMPLETE)) {
+			found.incomplete += ns;
+		} else if (strstr(stack, chain->callers) && (!chain->direct || strstr(stack, chain->direct))) {
+			found.whole += ns;
+		} else {
+			found.wrong += ns;
+			fprintf(stderr, "%s: %s\n", chain->leaf, stack);
+		}
+	}
+	return found;
+}
+
+static void record(struct session *s, const char *command)
+{
+	session_begin(s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample=500us %s -- sh -c '%s' >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s->trace, command, s->folder, s->folder),
+			      0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s->trace,
+				    s->folder),
+			0);
+}
+
+static void stacks_without_frame_pointers_are_the_chains_of_calls(void)
+{
+	struct session s;
+	json_t *profile;
+
+	record(&s, TRACE_STACKS " short; sleep 2; " TRACE_STACKS);
+	profile = session_load(&s, "--folded=on");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+		struct found found = find_chain(profile, &chains[i]);
+
+		printf("%s: %lld us whole, %lld us incomplete\n", chains[i].leaf, found.whole / 1000,
+		       found.incomplete / 1000);
+		CU_ASSERT_EQUAL(found.wrong, 0);
+		CU_ASSERT(found.whole > 0);
+		CU_ASSERT(found.whole >= 4 * found.incomplete);
+	}
+	json_decref(profile);
+	session_end(&s);
+}
+
+/* Those whose functions have no names, too: the walk itself knows the begin of a thread. */
+static void stacks_of_installed_programs_are_whole(void)
+{
+	static const char *const programs[] = {"gzip", "python3"};
+	struct session s;
+
+	record(&s, "python3 -c 1; echo | gzip; sleep 3; for i in 1 2 3 4; do "
+		   "python3 -c \"sum(len(str(i)) for i in range(400000))\"; "
+		   "head -c 4000000 " TRACE_BIN "/tracevisualizer | gzip -9 >/dev/null; done");
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		char options[64];
+		json_t *profile, *stacks;
+		long long samples, whole, explained;
+
+		snprintf(options, sizeof(options), "--profile --comm=%s", programs[i]);
+		profile = session_load(&s, options);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+		stacks = json_object_get(profile, "stacks");
+		samples = json_number(profile, "samples");
+		whole = json_number(stacks, "whole");
+		explained = whole + json_number(stacks, "cut") + json_number(stacks, "not_ready");
+		printf("%s: %lld of %lld samples whole, %lld before the table was ready\n", programs[i], whole, samples,
+		       json_number(stacks, "not_ready"));
+		CU_ASSERT(samples > 100);
+		CU_ASSERT(whole >= samples - samples / 5);
+		CU_ASSERT(explained >= samples - samples / 20);
+		json_decref(profile);
+	}
+	session_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(stacks_without_frame_pointers_are_the_chains_of_calls),
+		CASE(stacks_of_installed_programs_are_whole),
+		{NULL, NULL},
+	};
+
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_stacks: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	return unit_main("e2e_stacks", cases, argc, argv);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unwind_reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "clock_ns.h"
+#include "jail.h"
+#include "jail_child.h"
+
+#define CPU_SECONDS  20
+#define MAX_FILES    100 /* of one child: its CPU time has a limit */
+#define MAX_SECONDS  60
+#define MEMORY_BYTES (1ull << 30) /* more than the caller has */
+
+/** struct unwind_shared - written by the child; @result: 0 or a negative errno */
+struct unwind_shared {
+	struct unwind_table table;
+	int result;
+	uint64_t words[UNWIND_MAX_WORDS];
+};
+
+/* ---- the child ---- */
+
+union file_control {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* Returns the descriptor that the caller sent, or -1: it has ended. */
+static int receive_file(int socket)
+{
+	char wanted;
+	struct iovec part = {&wanted, sizeof(wanted)};
+	union file_control control = {0};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *rights;
+	int fd;
+
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(wanted))
+		return -1;
+	rights = CMSG_FIRSTHDR(&message);
+	if (!rights || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof(fd)))
+		return -1;
+	memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
+	return fd;
+}
+
+/* The limit counts also what the child has of the caller's memory. */
+static uint64_t memory_limit(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file) {
+		if (fscanf(file, "%llu", &pages) != 1)
+			pages = 0;
+		fclose(file);
+	}
+	return pages ? pages * (uint64_t)sysconf(_SC_PAGESIZE) + MEMORY_BYTES : 0;
+}
+
+static void send_done(void)
+{
+	char done = 1;
+	struct iovec part = {&done, sizeof(done)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (sendmsg(JAIL_SOCKET, &message, MSG_NOSIGNAL) != sizeof(done))
+		_exit(1);
+}
+
+static void __attribute__((noreturn)) run_child(void *context)
+{
+	struct jail jail = {.cpu_seconds = CPU_SECONDS, .memory_bytes = memory_limit(), .dies_with_thread = true};
+	struct unwind_shared *shared = context;
+	int result = jail_enter(&jail), fd;
+
+	while ((fd = receive_file(JAIL_SOCKET)) >= 0) {
+		shared->table = (struct unwind_table){.words = shared->words, .room = UNWIND_MAX_WORDS};
+		shared->result = result ? result : unwind_table_compile(fd, &shared->table);
+		close(fd);
+		send_done();
+	}
+	_exit(0);
+}
+
+/* ---- the caller ---- */
+
+static bool send_file(int socket, int fd)
+{
+	char wanted = 1;
+	struct iovec part = {&wanted, sizeof(wanted)};
+	union file_control control = {
+		.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))}};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(wanted);
+}
+
+static bool is_answered(int socket)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + MAX_SECONDS * 1000000000ull;
+	struct pollfd wait = {.fd = socket, .events = POLLIN};
+	char done = 0;
+	int ready;
+
+	do
+		ready = poll(&wait, 1, jail_left_ms(deadline_ns));
+	while (ready < 0 && errno == EINTR);
+	return ready == 1 && recv(socket, &done, sizeof(done), MSG_DONTWAIT) == sizeof(done) && done == 1;
+}
+
+static int take_table(const struct unwind_shared *shared, struct unwind_table *ret_table)
+{
+	struct unwind_table table = shared->table;
+	int result = shared->result;
+
+	if (result)
+		return result < 0 && result > -4096 ? result : -EBADMSG;
+	if (table.nr_words > UNWIND_MAX_WORDS || table.nr_words % UNWIND_BLOCK_WORDS || table.nr_pages > table.nr_words)
+		return -EBADMSG;
+	table.words = (uint64_t *)shared->words;
+	table.room = UNWIND_MAX_WORDS;
+	*ret_table = table;
+	return 0;
+}
+
+static int start_child(struct unwind_reader *reader)
+{
+	struct jail_role role = {.run = run_child, .context = reader->shared, .cpu_seconds = CPU_SECONDS};
+	int result = jail_child_start(&role, &reader->child);
+
+	reader->runs = !result;
+	reader->nr_files = 0;
+	return result;
+}
+
+/* It has nothing to say any more. */
+static void end_child(struct unwind_reader *reader)
+{
+	char reason[128];
+
+	if (reader->runs)
+		jail_child_end(&reader->child, false, reason, sizeof(reason));
+	reader->runs = false;
+}
+
+int unwind_reader_compile(struct unwind_reader *reader, int fd, struct unwind_table *ret_table)
+{
+	int result = 0;
+
+	/* also gives the memory of the last table back */
+	if (madvise(reader->shared, sizeof(struct unwind_shared), MADV_REMOVE) < 0)
+		return -errno;
+	if (reader->nr_files == MAX_FILES)
+		end_child(reader);
+	if (!reader->runs)
+		result = start_child(reader);
+	if (result)
+		return result;
+	reader->nr_files++;
+	if (send_file(reader->child.socket, fd) && is_answered(reader->child.socket))
+		return take_table(reader->shared, ret_table);
+	end_child(reader);
+	return -EBADMSG;
+}
+
+int unwind_reader_open(struct unwind_reader *reader)
+{
+	void *memory = mmap(NULL, sizeof(struct unwind_shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	reader->shared = memory;
+	return 0;
+}
+
+void unwind_reader_close(struct unwind_reader *reader)
+{
+	end_child(reader);
+	if (reader->shared)
+		munmap(reader->shared, sizeof(struct unwind_shared));
+	*reader = (struct unwind_reader){0};
+}

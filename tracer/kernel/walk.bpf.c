@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * walk.bpf.c - the callers in a program without frame pointers, a part of the object of samples
+ *
+ * For each frame the walker finds the mapping of its address, the row of the unwind table of that
+ * file (unwind_row.h), and reads the return address from the stack. Code in no file, or without a
+ * description, keeps frame pointers or has no caller here; the walk goes on by tables in the next
+ * file. trace_sample.cut says where the walk ended.
+ */
+#include "unwind_row.h"
+#include "walk_files.h"
+
+#define MAX_CALLERS	126 /* with the innermost address 127: MAX_USER_BYTES */
+#define ROW_STEPS	10  /* halvings of up to UNWIND_BLOCK_WORDS rows */
+#define MAX_FRAME_BYTES (1u << 20)
+#define USER_CODE	0x33 /* CS of a program of 64 bits */
+
+/* trace_sample.cut, from bit 3 on */
+enum walk_end {
+	WALK_NONE,	  /* the kernel followed frame pointers */
+	WALK_WHOLE,	  /* at the begin of the thread */
+	WALK_NOT_READY,	  /* by frame pointers from a file on whose table was not ready */
+	WALK_NO_CALLER,	  /* at code without a description that has no frame pointer either */
+	WALK_UNSUPPORTED, /* at a description that has no row */
+	WALK_UNREADABLE,  /* the stack is not in memory */
+	WALK_UNMAPPED,	  /* at code whose mapping is not known */
+	WALK_TOO_LONG,	  /* there are more than are recorded */
+};
+#define CUT_WALK_SHIFT 3
+
+/* Sizes instead of types: clang does not describe the types of an inner map. */
+struct unwind_table_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct unwind_block));
+};
+
+/* By number of the file; the daemon puts a table when it is complete. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WALK_MAX_FILES);
+	__type(key, u32);
+	__array(values, struct unwind_table_map);
+} unwind_tables SEC(".maps");
+
+/* The number of entries of pages in each table; the daemon writes it before the table. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WALK_MAX_FILES);
+	__type(key, u32);
+	__type(value, u32);
+} unwind_pages SEC(".maps");
+
+/* By tgid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WALK_MAX_PROCESSES);
+	__type(key, u32);
+	__type(value, struct walk_process);
+} walk_processes SEC(".maps");
+
+/* struct walk_wanted */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+} wanted_tables SEC(".maps");
+
+/* Files whose table the daemon was asked for; it clears a byte when it could not read the file. And
+ * the inode of each file. */
+volatile unsigned char asked_tables[WALK_MAX_FILES] SEC(".data.files");
+volatile unsigned long long file_inodes[WALK_MAX_FILES] SEC(".data.files");
+
+/** struct walk_state - @mapping: index of the one where the last frame was */
+struct walk_state {
+	u64 ip, sp, bp;
+	u32 first; /* word of the scratch area for the first caller */
+	u32 nr;
+	u32 certain; /* callers found by tables, before the first one by a frame pointer */
+	u32 end;
+	u32 mapping;
+	bool is_interrupted; /* ip is an instruction, not a return address */
+	bool by_pointer;
+	bool is_late; /* a table was not ready */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2); /* a timer may interrupt a walk at the exit of a call */
+	__type(key, u32);
+	__type(value, struct walk_state);
+} walk_states SEC(".maps");
+
+/** struct walk - what the steps of bpf_loop() need */
+struct walk {
+	struct walk_process *process;
+	struct walk_state *state;
+	struct sample_scratch *scratch;
+	u32 tgid;
+};
+
+/* ---- tables ---- */
+
+static __always_inline void ask_for_table(const struct walk_mapping *mapping, u32 tgid)
+{
+	u32 number = mapping->file;
+	struct walk_wanted *wanted;
+
+	if (number >= WALK_MAX_FILES || asked_tables[number])
+		return;
+	asked_tables[number] = 1;
+	wanted = bpf_ringbuf_reserve(&wanted_tables, sizeof(*wanted), 0);
+	if (!wanted) {
+		asked_tables[number] = 0;
+		return;
+	}
+	wanted->start = mapping->start;
+	wanted->end = mapping->start + ((u64)mapping->pages << 12);
+	wanted->file = number;
+	wanted->tgid = tgid;
+	bpf_ringbuf_submit(wanted, 0);
+}
+
+/* The row of rule UNWIND_NONE is all zeros. */
+static __always_inline u64 row_in_block(struct unwind_block *block, u64 entry, u32 offset)
+{
+	u32 low = (u32)entry % UNWIND_BLOCK_WORDS, high = low + (u32)(entry >> 32);
+
+	for (int i = 0; i < ROW_STEPS; i++) {
+		u32 middle = (low + high) / 2;
+
+		if (low + 1 >= high)
+			break;
+		if ((u32)block->words[middle % UNWIND_BLOCK_WORDS] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return block->words[low % UNWIND_BLOCK_WORDS];
+}
+
+static __always_inline u64 row_of(void *table, u32 number, u64 offset)
+{
+	u32 page = offset >> UNWIND_PAGE_SHIFT, key = page / UNWIND_BLOCK_WORDS;
+	u32 *pages = bpf_map_lookup_elem(&unwind_pages, &number);
+	struct unwind_block *block;
+	u64 entry;
+
+	if (!pages || offset >> 32 || page >= *pages)
+		return 0;
+	block = bpf_map_lookup_elem(table, &key);
+	if (!block)
+		return 0;
+	entry = block->words[page % UNWIND_BLOCK_WORDS];
+	if (!entry)
+		return 0;
+	key = (u32)entry / UNWIND_BLOCK_WORDS;
+	block = bpf_map_lookup_elem(table, &key);
+	return block ? row_in_block(block, entry, (u32)offset) : 0;
+}
+
+/* ---- frames ---- */
+
+/* Find the mapping with @ip; false: there is none. Most callers are in the file of the called. */
+static __always_inline bool find_mapping(struct walk_process *process, struct walk_state *state, u64 ip)
+{
+	struct walk_mapping *last = &process->mappings[state->mapping % WALK_MAX_MAPPINGS];
+	u32 nr = process->nr;
+
+	if (ip - last->start < (u64)last->pages << 12)
+		return true;
+	for (u32 i = 0; i < WALK_MAX_MAPPINGS; i++) {
+		struct walk_mapping *mapping = &process->mappings[i];
+
+		if (i >= nr)
+			break;
+		if (ip - mapping->start < (u64)mapping->pages << 12) {
+			state->mapping = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Read the return address and the caller's RBP below @cfa. Most functions save both together. */
+static __always_inline u32 pop_frame(struct walk_state *state, u64 cfa, int rbp)
+{
+	u64 pair[2];
+
+	if (rbp == -2) {
+		if (bpf_probe_read_user(pair, sizeof(pair), (void *)(cfa - 16)))
+			return WALK_UNREADABLE;
+		state->bp = pair[0];
+		state->ip = pair[1];
+	} else {
+		if (rbp && bpf_probe_read_user(&state->bp, 8, (void *)(cfa + rbp * 8)))
+			return WALK_UNREADABLE;
+		if (bpf_probe_read_user(&state->ip, 8, (void *)(cfa - 8)))
+			return WALK_UNREADABLE;
+	}
+	state->sp = cfa;
+	return 0;
+}
+
+/* The kernel's struct with the registers of what a signal interrupted. */
+static __always_inline u32 pop_signal(struct walk_state *state)
+{
+	u64 registers[(UNWIND_SIGNAL_RIP - UNWIND_SIGNAL_RBP) / 8 + 1];
+
+	if (bpf_probe_read_user(registers, sizeof(registers), (void *)(state->sp + UNWIND_SIGNAL_RBP)))
+		return WALK_UNREADABLE;
+	state->bp = registers[0];
+	state->sp = registers[(UNWIND_SIGNAL_RSP - UNWIND_SIGNAL_RBP) / 8];
+	state->ip = registers[(UNWIND_SIGNAL_RIP - UNWIND_SIGNAL_RBP) / 8];
+	state->is_interrupted = true;
+	return 0;
+}
+
+/* mov $15, %rax; syscall: rt_sigreturn(), in a libc that does not describe it */
+static __always_inline bool is_signal_return(u64 ip)
+{
+	unsigned char code[9];
+
+	return !bpf_probe_read_user(code, sizeof(code), (void *)ip) && *(u64 *)code == 0x0f0000000fc0c748ull &&
+	       code[8] == 0x05;
+}
+
+static __always_inline u32 pop_by_pointer(struct walk_state *state, u64 ip)
+{
+	u64 pair[2];
+
+	if (is_signal_return(ip))
+		return pop_signal(state);
+	if (!state->by_pointer)
+		state->certain = state->nr;
+	state->by_pointer = true;
+	if (!state->bp)
+		return WALK_NO_CALLER;
+	if (state->bp % 8 || state->bp < state->sp || state->bp - state->sp > MAX_FRAME_BYTES ||
+	    bpf_probe_read_user(pair, sizeof(pair), (void *)state->bp))
+		return WALK_NO_CALLER;
+	state->sp = state->bp + 16;
+	state->bp = pair[0];
+	state->ip = pair[1];
+	return 0;
+}
+
+static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
+{
+	u64 cfa = (row >> 32 & 0xffff) * 8;
+	int rbp = (signed char)(row >> 48);
+
+	switch (row >> 56) {
+	case UNWIND_NONE:
+		/* RBP = 0 marks the first frame of a thread (System V ABI): _start of the linker */
+		return state->bp ? pop_by_pointer(state, ip) : WALK_WHOLE;
+	case UNWIND_END:
+		return WALK_WHOLE;
+	case UNWIND_SIGNAL:
+		return pop_signal(state);
+	case UNWIND_RSP:
+		cfa += state->sp;
+		break;
+	case UNWIND_RBP:
+		cfa += state->bp;
+		break;
+	case UNWIND_PLT:
+		cfa = state->sp + 8 + ((ip & 15) >= cfa / 8 ? 8 : 0);
+		break;
+	case UNWIND_RBP_POINTER:
+		if (bpf_probe_read_user(&cfa, 8, (void *)(state->bp - cfa)))
+			return WALK_UNREADABLE;
+		if (rbp && bpf_probe_read_user(&state->bp, 8, (void *)state->bp))
+			return WALK_UNREADABLE;
+		rbp = 0;
+		break;
+	case UNWIND_RSP_POINTER:
+		if (bpf_probe_read_user(&cfa, 8, (void *)(state->sp + cfa)))
+			return WALK_UNREADABLE;
+		cfa += 8;
+		break;
+	default:
+		return WALK_UNSUPPORTED;
+	}
+	return pop_frame(state, cfa, rbp);
+}
+
+/* From the frame in @state to its caller; returns 0, or where the walk ends. */
+static __always_inline u32 pop(struct walk_process *process, struct walk_state *state, u32 tgid)
+{
+	/* a return address may be behind the end of its function */
+	u64 ip = state->ip - !state->is_interrupted;
+	struct walk_mapping *mapping;
+	void *table;
+	u32 number;
+
+	state->is_interrupted = false;
+	if (!find_mapping(process, state, ip))
+		return process->lost ? WALK_UNMAPPED : pop_by_pointer(state, ip);
+	mapping = &process->mappings[state->mapping % WALK_MAX_MAPPINGS];
+	number = mapping->file;
+	table = bpf_map_lookup_elem(&unwind_tables, &number);
+	if (!table) {
+		ask_for_table(mapping, tgid);
+		state->is_late = true;
+		return number == WALK_NO_FILE ? WALK_UNMAPPED : pop_by_pointer(state, ip);
+	}
+	return pop_by_row(state, row_of(table, number, ip - mapping->base), ip);
+}
+
+static long walk_step(u32 index, void *context)
+{
+	struct walk *walk = context;
+	struct walk_state *state = walk->state;
+	struct walk_process *process = walk->process;
+	struct sample_scratch *scratch = walk->scratch;
+	u32 end;
+
+	if (!state || !process || !scratch)
+		return 1;
+	end = pop(process, state, walk->tgid);
+	if (!end && !state->ip)
+		end = WALK_WHOLE; /* a frame pointer chain of Go, for example */
+	if (!end && state->nr >= MAX_CALLERS)
+		end = WALK_TOO_LONG;
+	if (end) {
+		state->end = end;
+		return 1;
+	}
+	/* a reader subtracts 1 from each caller, because most are behind a call */
+	scratch->room[(state->first + state->nr) & 511] = state->ip + state->is_interrupted;
+	state->nr++;
+	return 0;
+}
+
+/* The state for a walk from these registers; NULL: nothing is known about the process. */
+static __always_inline struct walk_state *begin_walk(struct sample_scratch *scratch, u32 which, u64 ip, u64 sp, u64 bp)
+{
+	struct walk_state *state = bpf_map_lookup_elem(&walk_states, &which);
+
+	if (!state)
+		return NULL;
+	state->ip = ip;
+	state->sp = sp;
+	state->bp = bp;
+	state->first = 0;
+	state->nr = 0;
+	state->certain = 0;
+	state->end = WALK_TOO_LONG;
+	state->mapping = 0;
+	state->is_interrupted = true;
+	state->by_pointer = false;
+	state->is_late = false;
+	return state;
+}
+
+/* Put the callers into the scratch area from word @state->first on; false: nothing is known about
+ * the process. */
+static __always_inline bool walk_user(struct sample_scratch *scratch, struct walk_state *state)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct walk walk = {.scratch = scratch, .state = state, .tgid = tgid};
+
+	walk.process = bpf_map_lookup_elem(&walk_processes, &tgid);
+	if (!walk.process)
+		return false;
+	bpf_loop(MAX_CALLERS + 1, walk_step, &walk, 0);
+	if (!state->by_pointer)
+		state->certain = state->nr;
+	if (state->is_late && state->end != WALK_TOO_LONG && state->end != WALK_UNMAPPED)
+		state->end = WALK_NOT_READY;
+	scratch->sample.certain = state->certain;
+	scratch->sample.cut |= state->end << CUT_WALK_SHIFT;
+	if (state->end == WALK_TOO_LONG)
+		scratch->sample.cut |= CUT_USER;
+	return true;
+}
