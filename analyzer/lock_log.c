@@ -337,31 +337,44 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
 	log_add(a, &a->lock_logs.list[waker->lock], (struct lock_release){waker->ns, by, woken});
 }
 
-void futex_called(const struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+/* A FUTEX_WAKE of anything but a lock: the mutex of a condition is released after its signal. */
+static void note_signal(const struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			bool is_private)
 {
-	struct futex_call call = futex_call_of(a, frame);
-	uint32_t known;
+	uint32_t known = log_find(a, futex_key(thread, frame->args[0], is_private));
 
-	if (call.command != LINUX_FUTEX_WAKE && call.command != LINUX_FUTEX_WAKE_BITSET)
-		return;
-	known = log_find(a, futex_key(thread, frame->args[0], call.is_private));
-	if (known && log_is_lock(&a->lock_logs.list[known])) /* the mutex of a condition, after its signal */
+	if (known && log_is_lock(&a->lock_logs.list[known]))
 		return;
 	thread->woke_futex = frame->args[0];
 	thread->woke_ns = frame->begin.ns;
 }
 
-void lock_requeued(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+static void note_requeue(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			 bool is_private)
 {
-	struct futex_call call = futex_call_of(a, frame);
-	uint32_t log;
+	uint32_t log = log_get(a, futex_key(thread, frame->args[0], is_private));
 
-	if (call.command != LINUX_FUTEX_REQUEUE && call.command != LINUX_FUTEX_CMP_REQUEUE &&
-	    call.command != LINUX_FUTEX_CMP_REQUEUE_PI)
-		return;
-	log = log_get(a, futex_key(thread, frame->args[0], call.is_private));
 	if (log)
 		log_add(a, &a->lock_logs.list[log], (struct lock_release){frame->begin.ns, thread, NULL});
+}
+
+void futex_called(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+{
+	struct futex_call call = futex_call_of(a, frame);
+
+	switch (call.command) {
+	case LINUX_FUTEX_WAKE:
+	case LINUX_FUTEX_WAKE_BITSET:
+		note_signal(a, thread, frame, call.is_private);
+		break;
+	case LINUX_FUTEX_REQUEUE:
+	case LINUX_FUTEX_CMP_REQUEUE:
+	case LINUX_FUTEX_CMP_REQUEUE_PI:
+		note_requeue(a, thread, frame, call.is_private);
+		break;
+	default:
+		break;
+	}
 }
 
 /* ---- the owners during a wait ---- */

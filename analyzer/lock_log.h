@@ -49,11 +49,11 @@ struct lock_logs {
  */
 void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct waker *waker);
 
-/** futex_called() - note the call of @frame, if it is a FUTEX_WAKE of anything but a lock */
-void futex_called(const struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
-
-/** lock_requeued() - @thread moved the waiters of a futex to another one, in the call of @frame */
-void lock_requeued(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
+/**
+ * futex_called() - the call of @frame ended: note that it moved the waiters of a futex to another
+ * one, or, in @thread, that it signalled a futex that is no lock
+ */
+void futex_called(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
 
 /**
  * lock_split() - split a wait for a lock among its owners

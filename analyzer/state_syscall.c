@@ -222,7 +222,6 @@ static void effect_fcntl(struct trace_analysis *a, struct trace_thread *thread, 
 static void effect_futex(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	futex_called(a, thread, frame);
-	lock_requeued(a, thread, frame);
 }
 
 static void effect_ioctl(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)

@@ -118,7 +118,7 @@ static void no_progress_is_in_an_output(void)
 	}
 }
 
-/* What work_progress_at() writes to a terminal. */
+/* The line that work_progress_at() writes to a terminal. */
 static void line_at(uint64_t done, uint64_t of, char *text, size_t size)
 {
 	struct work_progress progress;

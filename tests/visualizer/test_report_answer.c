@@ -209,10 +209,9 @@ static void a_chain_that_begins_with_its_end_has_all_its_links(void)
 	free(text);
 }
 
-/* No work: the wait of a supervisor, and that of a process that never ran. */
 /*
- * hog has CPU 0 all the time, and reader waits for its file from 1,010 to 1,000 + @waited us. Of
- * the machine the first sentence is about the reader if it waited for half of the time.
+ * hog has CPU 0 all the time, and reader waits for its file from 1,010 to 1,000 + @waited us. The
+ * first sentence is about the reader if it waited for half of the time.
  */
 static void of_a_machine_a_long_wait_comes_before_the_cpus(void)
 {
@@ -262,6 +261,7 @@ static void a_quota_has_its_limit(void)
 	free(text);
 }
 
+/* No work: the wait of a supervisor, and that of a process that never ran. */
 static void the_busiest_thread_is_no_supervisor(void)
 {
 	char *text = report_of(supervisor(30, false), "");
