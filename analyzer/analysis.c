@@ -92,6 +92,7 @@ static const struct {
 	HANDLER(block_insert, on_block_insert),
 	HANDLER(block_issue, on_block_issue),
 	HANDLER(block_complete, on_block_complete),
+	HANDLER(block_file, on_block_file),
 	HANDLER(hrtimer_expire, on_timer),
 	HANDLER(timer_expire, on_timer),
 	HANDLER(reclaim_begin, on_reclaim_begin),

@@ -5,6 +5,13 @@
  * Writing to a file makes pages dirty, and a worker of the kernel writes them to the disk later. A
  * process that has the file mapped may make pages dirty without any event, so it counts from then
  * on.
+ *
+ * A writeback of a file takes its writers: whoever writes next makes other pages dirty. If the
+ * worker stopped before the last page (`more`), the next writeback is for the earlier writers, too.
+ *
+ * The requests of a writeback may come before or behind its fs_writeback. A request is of the
+ * writers that were taken since the run of the worker began; if none were, its pages are on their
+ * way to an fs_writeback that follows, and it is of those who have written until now.
  */
 #include "dirty_files.h"
 #include "kernel_numbers.h"
@@ -13,6 +20,9 @@
 struct dirty_row {
 	uint64_t key;		 /* of the inode */
 	uint32_t writer, mapper; /* process_idx; 0: none */
+	uint32_t taken, earlier; /* of the last writeback, and of the one before */
+	uint64_t taken_ns, earlier_ns;
+	uint64_t more; /* the last writeback left pages */
 };
 
 static uint64_t inode_key(uint32_t dev, uint64_t ino)
@@ -51,13 +61,36 @@ void dirty_forget(struct trace_analysis *a, const struct traced_file *file)
 	a->dirty.last_file = 0;
 }
 
-uint32_t dirty_take(struct trace_analysis *a, uint32_t dev, uint64_t ino)
+static uint32_t writers_of(const struct dirty_row *row)
+{
+	uint32_t process = with(row->writer, row->mapper);
+
+	return row->more || !process ? with(process, row->taken) : process;
+}
+
+uint32_t dirty_take(struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64_t ns, bool more)
 {
 	struct dirty_row *row = table_find(&a->dirty.rows, sizeof(*row), inode_key(dev, ino));
-	uint32_t process = row ? with(row->writer, row->mapper) : 0;
 
-	if (row)
-		row->writer = 0;
 	a->dirty.last_file = 0;
-	return process;
+	if (!row)
+		return 0;
+	row->earlier = row->taken;
+	row->earlier_ns = row->taken_ns;
+	row->taken = writers_of(row);
+	row->taken_ns = ns;
+	row->writer = 0;
+	row->more = more;
+	return row->taken;
+}
+
+uint32_t dirty_writer(const struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64_t run_ns)
+{
+	const struct dirty_row *row = table_find(&a->dirty.rows, sizeof(*row), inode_key(dev, ino));
+
+	if (!row)
+		return 0;
+	if (!row->taken_ns || row->taken_ns < run_ns)
+		return writers_of(row);
+	return row->earlier_ns >= run_ns && row->earlier_ns ? with(row->taken, row->earlier) : row->taken;
 }

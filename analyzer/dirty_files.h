@@ -24,10 +24,16 @@ static inline void dirty_note(struct trace_analysis *a, const struct dirty_files
 		dirty_learn(a, process, file, false);
 }
 /**
- * dirty_take() - the process that has written to this file since the last call; 0: none is known,
- * PROCESS_SEVERAL
+ * dirty_take() - pages of this file go to the disk: the process that has written to it since the
+ * last call; 0: none is known, PROCESS_SEVERAL
+ * @more: pages remain, and the next call is also for those that wrote them
  */
-uint32_t dirty_take(struct trace_analysis *a, uint32_t dev, uint64_t ino);
+uint32_t dirty_take(struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64_t ns, bool more);
+/**
+ * dirty_writer() - the process whose pages of this file a request has; 0: none is known
+ * @run_ns: the worker's run that made the request began then
+ */
+uint32_t dirty_writer(const struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64_t run_ns);
 /** dirty_forget() - @file is dropped */
 void dirty_forget(struct trace_analysis *a, const struct traced_file *file);
 #endif

@@ -17,6 +17,13 @@
  * Example: A's request is in progress from 0 to 30 us and B's from 10 to 20 us. `share` is 10 us at
  * 10, 15 us at 20 and 25 us at 30 us. So A has 25 us and B 15 - 10 = 5 us of 30 us.
  *
+ * A request of a worker that writes files back has the bytes of each file (block_file). Each part
+ * is of the process that wrote to that file (dirty_files.c), and the request's time is divided by
+ * bytes. In disk_waits.c, which has spans of time, the parts come one after the other.
+ *
+ * Example: a request of 12 KiB is in progress for 30 us alone: 8 KiB are of a file of A, 4 KiB of
+ * a file of B. So A has 20 us and B 10 us.
+ *
  * The requests that a worker issues until its process is known are a batch. They and the batch's
  * uses have the number of the batch as their owner, so deciding its process touches the batch and
  * its uses alone, however many requests are in progress.
@@ -32,8 +39,9 @@
 #include "sort.h"
 #include "state.h"
 
-#define FRACTION 16    /* bits of a share after the ns */
-#define OP_MASK	 0xffu /* enum req_op, include/linux/blk_types.h */
+#define FRACTION  16	/* bits of a share after the ns */
+#define OP_MASK	  0xffu /* enum req_op, include/linux/blk_types.h */
+#define MAX_PARTS 4
 enum { OP_READ = 0, OP_WRITE = 1 };
 
 struct disk_row {
@@ -44,13 +52,21 @@ struct disk_row {
 	uint64_t nr; /* requests in progress */
 };
 
+struct disk_part {
+	uint32_t owner; /* process_idx */
+	uint32_t bytes;
+};
+
 struct disk_request_row {
 	uint64_t key;	/* address of the request */
 	uint64_t share; /* of the disk when it began */
 	uint64_t ns;	/* when it began */
 	uint32_t dev;
 	uint32_t owner; /* process_idx, or the number of a batch */
+	uint32_t bytes;
 	bool is_queued; /* an I/O scheduler has it: it has not begun */
+	uint8_t nr_parts;
+	struct disk_part parts[MAX_PARTS]; /* their bytes are @bytes at most; @owner has the rest */
 };
 
 #define OF_BATCH (1u << 31) /* in an owner */
@@ -64,6 +80,7 @@ struct disk_batch_row {
 	uint64_t key;	  /* an owner */
 	uint32_t nr;	  /* its requests that are queued or in progress */
 	uint32_t process; /* process_idx, if @is_known */
+	uint64_t run_ns;  /* the run of the worker began then */
 	bool is_known;
 };
 
@@ -133,7 +150,8 @@ static uint32_t owner_begin(struct trace_analysis *a, uint32_t owner)
 	batch = worker ? row_of(a, &a->disk_sums.batches, sizeof(*batch), worker->batch) : NULL;
 	if (!batch)
 		return PROCESS_UNKNOWN;
-	batch->nr++;
+	if (!batch->nr++)
+		batch->run_ns = work_run_began(a, owner & ~OF_BATCH);
 	return worker->batch;
 }
 
@@ -174,16 +192,59 @@ static void owner_end(struct trace_analysis *a, uint32_t owner)
 
 /* ---- requests ---- */
 
+/* @part of @whole, of @bytes */
+static uint64_t part_of(uint64_t bytes, uint32_t part, uint32_t whole)
+{
+	return (uint64_t)((unsigned __int128)bytes * part / whole);
+}
+
+/* The @idx-th part of the request; behind the last one the rest. */
+static struct disk_part request_part(const struct trace_analysis *a, const struct disk_request_row *request, int idx)
+{
+	struct disk_part rest = {owner_now(a, request->owner), request->bytes};
+
+	if (idx < request->nr_parts)
+		return request->parts[idx];
+	for (int i = 0; i < request->nr_parts; i++)
+		rest.bytes -= request->parts[i].bytes;
+	return rest;
+}
+
+static void charge_part(struct trace_analysis *a, const struct disk_request_row *request, uint32_t owner,
+			uint64_t share, uint64_t from, uint64_t to)
+{
+	struct disk_use_row *use = use_of(a, request->dev, owner);
+
+	if (!use)
+		return;
+	use->share += share;
+	disk_waits_request(a, &(struct disk_span){from, to, request->dev, owner});
+}
+
+static void charge_parts(struct trace_analysis *a, const struct disk_row *disk, const struct disk_request_row *request)
+{
+	uint64_t share = disk->share - request->share, took = disk->ns - request->ns, from = request->ns, to;
+
+	for (int i = 0; i < request->nr_parts; i++) {
+		const struct disk_part *part = &request->parts[i];
+		uint64_t own = part_of(disk->share - request->share, part->bytes, request->bytes);
+
+		to = from + part_of(took, part->bytes, request->bytes);
+		charge_part(a, request, part->owner, own, from, to);
+		share -= own;
+		from = to;
+	}
+	if (request_part(a, request, request->nr_parts).bytes || !request->nr_parts)
+		charge_part(a, request, owner_now(a, request->owner), share, from, disk->ns);
+	else
+		use_of(a, request->dev, request->parts[0].owner)->share += share; /* of rounding */
+}
+
 /* The request is over. Its row stays. */
 static void charge(struct trace_analysis *a, struct disk_row *disk, const struct disk_request_row *request)
 {
-	uint32_t owner = owner_now(a, request->owner);
-	struct disk_use_row *use = request->is_queued ? NULL : use_of(a, request->dev, owner);
-
-	if (use) {
-		use->share += disk->share - request->share;
-		disk_waits_request(a, &(struct disk_span){request->ns, disk->ns, request->dev, owner});
-	}
+	if (!request->is_queued)
+		charge_parts(a, disk, request);
 	disk->nr -= !request->is_queued && disk->nr;
 	owner_end(a, request->owner);
 }
@@ -223,38 +284,90 @@ void disk_issue(struct trace_analysis *a, uint64_t ns, const struct trace_block_
 	if (!request)
 		return;
 	*request = (struct disk_request_row){
-		.key = key, .share = disk->share, .ns = ns, .dev = issue->dev, .owner = owner};
+		.key = key, .share = disk->share, .ns = ns, .dev = issue->dev, .owner = owner, .bytes = issue->bytes};
 	disk->nr++;
+}
+
+/* One owner has one part. If there are too many, the last one is of several. */
+static void part_add(struct disk_request_row *request, uint32_t owner, uint32_t bytes)
+{
+	int i = 0;
+
+	while (i < request->nr_parts && request->parts[i].owner != owner)
+		i++;
+	if (i == MAX_PARTS) {
+		i--;
+		owner = PROCESS_SEVERAL;
+	}
+	request->nr_parts += i == request->nr_parts;
+	request->parts[i].owner = owner;
+	request->parts[i].bytes += bytes;
+}
+
+void disk_file(struct trace_analysis *a, const struct trace_block_file *file)
+{
+	struct disk_request_row *request = table_find(&a->disk_sums.requests, sizeof(*request),
+						      request_key(file->request));
+	const struct disk_batch_row *batch = request ? batch_of(a, request->owner) : NULL;
+	uint32_t owner;
+
+	if (!batch || file->bytes > request_part(a, request, request->nr_parts).bytes)
+		return;
+	owner = dirty_writer(a, file->dev, file->ino, batch->run_ns);
+	part_add(request, owner ? owner : (uint32_t)PROCESS_UNKNOWN, file->bytes);
+}
+
+static void count(struct trace_analysis *a, const struct trace_block_complete *complete, uint32_t owner, uint64_t bytes)
+{
+	struct disk_use_row *use = use_of(a, complete->dev, owner);
+
+	if (!use)
+		return;
+	switch (complete->op & OP_MASK) {
+	case OP_READ:
+		use->reads++;
+		use->read_bytes += bytes;
+		break;
+	case OP_WRITE:
+		use->writes++;
+		use->written_bytes += bytes;
+		break;
+	default:
+		use->others++;
+	}
+}
+
+/* A request that writes for several processes counts for each of them. */
+static void count_parts(struct trace_analysis *a, const struct trace_block_complete *complete,
+			const struct disk_request_row *request)
+{
+	uint64_t left = complete->bytes;
+
+	for (int i = 0; i < request->nr_parts; i++) {
+		uint64_t bytes = part_of(complete->bytes, request->parts[i].bytes, request->bytes);
+
+		count(a, complete, request->parts[i].owner, bytes);
+		left -= bytes;
+	}
+	if (left || !request->nr_parts)
+		count(a, complete, owner_now(a, request->owner), left);
 }
 
 void disk_complete(struct trace_analysis *a, uint64_t ns, const struct trace_block_complete *complete)
 {
 	const struct disk_request_row *request = table_find(&a->disk_sums.requests, sizeof(*request),
 							    request_key(complete->request));
-	uint32_t owner = request ? owner_now(a, request->owner) : (uint32_t)PROCESS_UNKNOWN;
-	struct disk_use_row *use;
 	struct disk_row *disk;
 
 	if (a->is_past_window)
 		return;
+	if (request)
+		count_parts(a, complete, request);
+	else
+		count(a, complete, PROCESS_UNKNOWN, complete->bytes);
 	disk = disk_at(a, request ? request->dev : complete->dev, ns);
 	if (request && disk)
 		end_request(a, disk, request);
-	use = use_of(a, complete->dev, owner);
-	if (!use)
-		return;
-	switch (complete->op & OP_MASK) {
-	case OP_READ:
-		use->reads++;
-		use->read_bytes += complete->bytes;
-		break;
-	case OP_WRITE:
-		use->writes++;
-		use->written_bytes += complete->bytes;
-		break;
-	default:
-		use->others++;
-	}
 }
 
 static void use_add(struct disk_use_row *to, const struct disk_use_row *use)

@@ -25,6 +25,8 @@ struct disk_sums {
 void disk_queue(struct trace_analysis *a, const struct trace_block_insert *insert, uint32_t owner);
 /** disk_issue() - a request begins: of @owner, unless disk_queue() has told another one */
 void disk_issue(struct trace_analysis *a, uint64_t ns, const struct trace_block_issue *issue, uint32_t owner);
+/** disk_file() - a request of a worker writes pages of a file: that part is of who wrote to it */
+void disk_file(struct trace_analysis *a, const struct trace_block_file *file);
 /** disk_complete() - a request ends; that of an unseen begin is of an unknown process */
 void disk_complete(struct trace_analysis *a, uint64_t ns, const struct trace_block_complete *complete);
 /** disk_own() - all requests of @worker so far, a DISK_OF_WORKER(), are of @process */

@@ -28,6 +28,7 @@
 #include "start_reads.h"
 #include "state.h"
 #include "state_args.h"
+#include "state_directory.h"
 #include "state_lost.h"
 #include "state_start.h"
 
@@ -64,6 +65,8 @@ struct change_pass {
 	struct orphan *orphans;	 /* owned */
 	size_t nr_orphans, max_orphans;
 	uint64_t lost_ns; /* anything may have changed since then */
+	/* by call_idx(): it gives the process another working or root directory */
+	bool moves[CALL_UNKNOWN + 1];
 };
 
 /* More of them than there is room for are treated as a loss. */
@@ -165,6 +168,36 @@ static void note_maps(struct change_pass *ahead, uint32_t tid, uint64_t ns, uint
 
 /* ---- events ---- */
 
+static void find_moves(struct change_pass *ahead)
+{
+	static const char *const names[] = {"chdir", "fchdir", "chroot", "pivot_root", "setns", "unshare"};
+
+	for (uint32_t call = 0; call < 2 * NR_CALLS; call++) {
+		const char *name = strings_text(&ahead->a->strings, ahead->a->calls[call].name);
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			ahead->moves[call] |= strcmp(name, names[i]) == 0;
+	}
+}
+
+static void directories_change(struct change_pass *ahead, uint32_t pid, uint64_t ns)
+{
+	read_row_changes(ahead->reads, read_directory(ahead->reads, pid, TRACE_FD_WORKING_DIRECTORY), ns, false);
+	read_row_changes(ahead->reads, read_directory(ahead->reads, pid, TRACE_FD_ROOT_DIRECTORY), ns, false);
+}
+
+/* A call that fails counts, too: before it, the directories are unknown then. */
+static void process_moves(struct change_pass *ahead, uint32_t tid, uint64_t ns)
+{
+	const struct trace_thread *thread = thread_find(&ahead->a->threads, tid);
+	const struct tgid_row *row = thread ? NULL : table_find(&ahead->tgids, sizeof(*row), tid);
+
+	if (thread || row)
+		directories_change(ahead, thread ? thread->process->pid : (uint32_t)row->tgid, ns);
+	else
+		read_directories_change(ahead->reads, ns);
+}
+
 static void call_begins(struct change_pass *ahead, uint32_t tid, const struct trace_event *event)
 {
 	/* the shorter forms have its first fields */
@@ -174,6 +207,8 @@ static void call_begins(struct change_pass *ahead, uint32_t tid, const struct tr
 
 	if (!tid || !nr_args)
 		return;
+	if (ahead->moves[call - ahead->a->calls])
+		process_moves(ahead, tid, event->ts_ns);
 	switch (call->class) {
 	case CALL_CLOSE:
 		note_fds(ahead, tid, event->ts_ns, (uint32_t)enter->arg0, (uint32_t)enter->arg0, true);
@@ -236,6 +271,8 @@ static void child_begins(struct change_pass *ahead, const struct trace_event *ev
 		return;
 	if (!parent || parent->fds != child->fds)
 		read_fds_change(ahead->reads, child->fds, 0, MAX_FD, event->ts_ns, false);
+	if (child == owner_of(ahead, child->process))
+		directories_change(ahead, child->process->pid, event->ts_ns);
 	if (!parent || parent->memory != child->memory)
 		read_maps_change(ahead->reads, child->memory, 0, UINT64_MAX, event->ts_ns);
 }
@@ -288,6 +325,26 @@ static void args_change(struct change_pass *ahead, const struct trace_event *eve
 				 event->ts_ns, false);
 }
 
+/*
+ * An event tells another directory than the start state: it changed between the two, and until a
+ * call shows when, the event counts.
+ */
+static void directory_told(struct change_pass *ahead, const struct trace_event *event)
+{
+	const struct trace_fs_dir *dir = event->payload;
+	const struct trace_thread *thread = thread_find(&ahead->a->threads, dir->tid);
+	const struct directories *directories = thread ? thread->directories : NULL;
+	file_idx file = !directories				? 0
+			: dir->fd == TRACE_FD_WORKING_DIRECTORY ? directories->working
+			: dir->fd == TRACE_FD_ROOT_DIRECTORY	? directories->root
+								: 0;
+	const struct traced_file *known = file ? &ahead->a->files.list[file] : NULL;
+
+	if (known && (known->dev != dir->dev || known->ino != dir->ino))
+		read_row_changes(ahead->reads, read_directory(ahead->reads, thread->process->pid, dir->fd),
+				 event->ts_ns, true);
+}
+
 static void pass_event(struct change_pass *ahead, const struct trace_event *event)
 {
 	struct first_thread *first = &ahead->firsts[event->cpu];
@@ -329,6 +386,9 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 	case TRACE_EV_sched_fork:
 		child_begins(ahead, event);
 		break;
+	case TRACE_EV_fs_dir:
+		directory_told(ahead, event);
+		break;
 	case TRACE_EV_sched_ids:
 		ids_change(ahead, event);
 		break;
@@ -349,7 +409,7 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 static const uint32_t pass_ids[] = {
 	TRACE_EV_sched_switch,	 TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_fs_open,	TRACE_EV_uring_close,
 	TRACE_EV_sock_endpoints, TRACE_EV_sched_exit, TRACE_EV_sched_exec, TRACE_EV_sched_fork, TRACE_EV_sched_ids,
-	TRACE_EV_cgroup_attach,	 TRACE_EV_sched_comm, TRACE_EV_sched_args, TRACE_EV_trace_lost,
+	TRACE_EV_cgroup_attach,	 TRACE_EV_sched_comm, TRACE_EV_sched_args, TRACE_EV_trace_lost, TRACE_EV_fs_dir,
 };
 
 /* ---- what is not true from the start on ---- */
@@ -404,6 +464,21 @@ static void memory_forget(struct trace_analysis *a, const struct trace_process *
 	}
 }
 
+static void directory_forget(struct trace_analysis *a, const struct trace_process *process, int32_t fd)
+{
+	const struct read_row *row = read_directory(a->reads, process->pid, fd);
+	struct trace_thread *owner = process_owner(&a->threads, process);
+	struct later later = {.pid = process->pid, .fd = (uint32_t)fd};
+
+	if (!row || row->changed_ns == NO_CHANGE || !owner || !owner->directories)
+		return;
+	later.ns = row->changed_ns + 1;
+	later.file = fd == TRACE_FD_WORKING_DIRECTORY ? owner->directories->working : owner->directories->root;
+	if (!row->is_closed)
+		later_add(a, &later);
+	directory_put(a, owner, fd, 0);
+}
+
 static void program_forget(struct trace_analysis *a, struct trace_process *process)
 {
 	const struct read_row *exe = table_find(&a->reads->exes, sizeof(*exe), process->pid + 1ull),
@@ -421,6 +496,8 @@ static void all_forget(struct trace_analysis *a)
 		tables_forget(a, a->threads.processes[i]);
 		memory_forget(a, a->threads.processes[i]);
 		program_forget(a, a->threads.processes[i]);
+		directory_forget(a, a->threads.processes[i], TRACE_FD_WORKING_DIRECTORY);
+		directory_forget(a, a->threads.processes[i], TRACE_FD_ROOT_DIRECTORY);
 	}
 	for (const struct read_row *row = NULL; (row = table_next(&a->reads->sockets, sizeof(*row), row));)
 		if (row->changed_ns != NO_CHANGE)
@@ -483,6 +560,7 @@ static int changes_find(struct change_pass *ahead, struct trace_error *ret_error
 		return -ENOMEM;
 	for (uint32_t i = 0; i < ahead->a->nr_cpus; i++)
 		ahead->tids[i] = CPU_TID(i);
+	find_moves(ahead);
 	error = look_ahead(ahead, ret_error);
 	if (ahead->nr_orphans)
 		name_rest(ahead);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "sort.h"
 #include "state.h"
+#include "state_directory.h"
 #include "state_touch.h"
 
 void later_add(struct trace_analysis *a, const struct later *new)
@@ -54,6 +55,10 @@ static void apply_one(struct trace_analysis *a, const struct later *now)
 
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
+	if (!now->end && (int32_t)now->fd < 0) {
+		directory_put(a, thread, (int32_t)now->fd, now->file);
+		return;
+	}
 	if (!now->end) {
 		fd_put(a, thread, now->fd, now->file & ~FD_CLOEXEC_BIT, now->file & FD_CLOEXEC_BIT);
 		return;

@@ -22,6 +22,7 @@ struct start_reads *start_reads_free(struct start_reads *reads)
 	table_clear(&reads->sockets);
 	table_clear(&reads->exes);
 	table_clear(&reads->args);
+	table_clear(&reads->directories);
 	free(reads->maps);
 	free(reads);
 	return NULL;
@@ -79,6 +80,22 @@ void start_read_args(struct trace_analysis *a, uint32_t pid, uint64_t ns)
 {
 	if (a->reads)
 		row_read(a, &a->reads->args, pid + 1ull, ns);
+}
+
+static uint64_t directory_key(uint32_t pid, int32_t fd)
+{
+	return (uint64_t)pid << 1 | (fd == TRACE_FD_ROOT_DIRECTORY);
+}
+
+void start_read_directory(struct trace_analysis *a, uint32_t pid, int32_t fd, uint64_t ns)
+{
+	if (a->reads && pid)
+		row_read(a, &a->reads->directories, directory_key(pid, fd), ns);
+}
+
+struct read_row *read_directory(const struct start_reads *reads, uint32_t pid, int32_t fd)
+{
+	return table_find(&reads->directories, sizeof(struct read_row), directory_key(pid, fd));
 }
 
 void start_read_map(struct trace_analysis *a, const struct process_memory *memory, uint64_t start, uint64_t end,
@@ -185,6 +202,12 @@ void read_maps_change(struct start_reads *reads, const struct process_memory *me
 		}
 }
 
+void read_directories_change(struct start_reads *reads, uint64_t ns)
+{
+	for (struct read_row *row = NULL; (row = table_next(&reads->directories, sizeof(*row), row));)
+		read_row_changes(reads, row, ns, false);
+}
+
 static void rows_lose(struct start_reads *reads, const struct hash_table *table, uint64_t ns)
 {
 	for (struct read_row *row = NULL; (row = table_next(table, sizeof(*row), row));)
@@ -200,6 +223,7 @@ void reads_lose(struct start_reads *reads, uint64_t ns)
 	rows_lose(reads, &reads->sockets, ns);
 	rows_lose(reads, &reads->exes, ns);
 	rows_lose(reads, &reads->args, ns);
+	rows_lose(reads, &reads->directories, ns);
 	for (size_t i = 0; i < reads->nr_maps; i++)
 		if (ns < reads->maps[i].read_ns) {
 			reads->nr_changed += reads->maps[i].changed_ns == NO_CHANGE;

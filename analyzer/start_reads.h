@@ -17,12 +17,12 @@ struct trace_analysis;
 
 #define NO_CHANGE 0
 
-/* A descriptor of a table, a socket's inode, or the program or the arguments of a process. */
+/* A descriptor of a table, a socket's inode, or the program, arguments or directory of a process. */
 struct read_row {
 	uint64_t key;
 	uint64_t read_ns;
 	uint64_t changed_ns; /* the last change before it was read; NO_CHANGE: none */
-	uint64_t is_closed;  /* that change closed it */
+	uint64_t is_closed;  /* that change closed it, or it is not what was read later */
 };
 
 struct read_map {
@@ -34,8 +34,8 @@ struct read_map {
 };
 
 struct start_reads {
-	struct hash_table fds, sockets, exes, args; /* read_row */
-	struct read_map *maps;			    /* owned; by memory and address once all are read */
+	struct hash_table fds, sockets, exes, args, directories; /* read_row */
+	struct read_map *maps;					 /* owned; by memory and address once all are read */
 	size_t nr_maps, max_maps;
 	uint64_t last_ns;    /* when the last of all was read; 0: none after the start */
 	uint64_t nr_changed; /* rows */
@@ -54,11 +54,15 @@ void start_read_map(struct trace_analysis *a, const struct process_memory *memor
 void start_read_socket(struct trace_analysis *a, uint64_t ino, uint64_t ns);
 void start_read_exe(struct trace_analysis *a, uint32_t pid, uint64_t ns);
 void start_read_args(struct trace_analysis *a, uint32_t pid, uint64_t ns);
+/* @fd: TRACE_FD_WORKING_DIRECTORY or TRACE_FD_ROOT_DIRECTORY */
+void start_read_directory(struct trace_analysis *a, uint32_t pid, int32_t fd, uint64_t ns);
 /** start_reads_complete() - all are read: sort them */
 void start_reads_complete(struct trace_analysis *a);
 
 /** read_fd() - the row of a descriptor; NULL: none */
 struct read_row *read_fd(const struct start_reads *reads, const struct fd_table *fds, int64_t fd);
+/** read_directory() - the row of a directory of a process; NULL: none */
+struct read_row *read_directory(const struct start_reads *reads, uint32_t pid, int32_t fd);
 /** read_map() - the row of the mapping of @memory that begins at @start; NULL: none */
 struct read_map *read_map(const struct start_reads *reads, const struct process_memory *memory, uint64_t start);
 
@@ -71,6 +75,8 @@ void read_fds_change(struct start_reads *reads, const struct fd_table *fds, uint
 		     bool is_closed);
 void read_maps_change(struct start_reads *reads, const struct process_memory *memory, uint64_t start, uint64_t end,
 		      uint64_t ns);
+/** read_directories_change() - some process changes its directories at @ns */
+void read_directories_change(struct start_reads *reads, uint64_t ns);
 /** reads_lose() - events were lost at @ns: all that was read later may have changed before */
 void reads_lose(struct start_reads *reads, uint64_t ns);
 #endif

@@ -12,6 +12,7 @@
 #include "state.h"
 #include "state_args.h"
 #include "state_container.h"
+#include "state_directory.h"
 #include "state_end.h"
 #include "state_frame.h"
 #include "state_touch.h"
@@ -200,6 +201,14 @@ static void load_exe(struct trace_analysis *a, const struct trace_event *event)
 	start_read_exe(a, process->pid, event->ts_ns);
 }
 
+static void load_directory(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_fs_dir *dir = event->payload;
+
+	directory_learn(a, event);
+	start_read_directory(a, dir->tid, dir->fd, event->ts_ns);
+}
+
 static void load_cgroup(struct trace_analysis *a, const struct trace_event *event)
 {
 	cgroup_learn(a, ((const struct trace_start_cgroup *)event->payload)->cgroup, trace_event_string(event));
@@ -218,6 +227,7 @@ static const struct {
 	{TRACE_EV_start_socket, START_SOCKET_BYTES, load_socket},
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
 	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
+	{TRACE_EV_fs_dir, sizeof(struct trace_fs_dir), load_directory},
 	{TRACE_EV_probe_cost, sizeof(struct trace_probe_cost), probe_cost_learn},
 	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
 	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},

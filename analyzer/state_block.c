@@ -15,14 +15,22 @@ static uint32_t owner_on(struct trace_analysis *a, const struct cpu *cpu)
 	return is_thread(cpu, thread) ? thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
 }
 
+/* Requests end in interrupts of any process, which a filter leaves out: no time of them is known. */
+static bool has_ends(const struct trace_analysis *a)
+{
+	return !a->filter.is_on;
+}
+
 void on_block_insert(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	disk_queue(a, event->payload, owner_on(a, cpu));
+	if (has_ends(a))
+		disk_queue(a, event->payload, owner_on(a, cpu));
 }
 
 void on_block_issue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	disk_issue(a, ns, event->payload, owner_on(a, cpu));
+	if (has_ends(a))
+		disk_issue(a, ns, event->payload, owner_on(a, cpu));
 }
 
 void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -30,5 +38,11 @@ void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	const struct trace_block_complete *complete = event->payload;
 
 	block_caused(cpu, complete->dev);
-	disk_complete(a, ns, complete);
+	if (has_ends(a))
+		disk_complete(a, ns, complete);
+}
+
+void on_block_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	disk_file(a, event->payload);
 }

@@ -4,5 +4,5 @@
 /* state_block.h - requests of block devices */
 #include "handler.h"
 
-event_handler on_block_insert, on_block_issue, on_block_complete;
+event_handler on_block_insert, on_block_issue, on_block_complete, on_block_file;
 #endif

@@ -70,11 +70,23 @@ void directories_own(struct trace_analysis *a, struct trace_thread *thread)
 	thread->directories = own;
 }
 
+void directory_put(struct trace_analysis *a, struct trace_thread *thread, int32_t fd, file_idx file)
+{
+	if (!thread->directories)
+		thread->directories = directories_new(a);
+	if (!thread->directories)
+		return;
+	if (fd == TRACE_FD_WORKING_DIRECTORY)
+		thread->directories->working = file;
+	else if (fd == TRACE_FD_ROOT_DIRECTORY)
+		thread->directories->root = file;
+}
+
 /*
  * The directory of a descriptor needs no handling here: the latest path of an inode is the one of
  * that directory now.
  */
-void on_fs_dir(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+void directory_learn(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_fs_dir *dir = event->payload;
 	struct trace_thread *thread = thread_find(&a->threads, dir->tid);
@@ -87,14 +99,12 @@ void on_fs_dir(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const str
 			fd_put(a, thread, dir->fd, file, false);
 		return;
 	}
-	if (!thread->directories)
-		thread->directories = directories_new(a);
-	if (!thread->directories)
-		return;
-	if (dir->fd == TRACE_FD_WORKING_DIRECTORY)
-		thread->directories->working = file;
-	else if (dir->fd == TRACE_FD_ROOT_DIRECTORY)
-		thread->directories->root = file;
+	directory_put(a, thread, dir->fd, file);
+}
+
+void on_fs_dir(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	directory_learn(a, event);
 }
 
 /* ---- whole paths ---- */

@@ -33,5 +33,10 @@ void directories_own(struct trace_analysis *a, struct trace_thread *thread);
  */
 string_id path_whole(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
 
+/** directory_learn() - take an fs_dir of an event or of the start state */
+void directory_learn(struct trace_analysis *a, const struct trace_event *event);
+/** directory_put() - @thread has @file as TRACE_FD_WORKING_DIRECTORY or TRACE_FD_ROOT_DIRECTORY */
+void directory_put(struct trace_analysis *a, struct trace_thread *thread, int32_t fd, file_idx file);
+
 event_handler on_fs_dir;
 #endif

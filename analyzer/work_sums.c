@@ -14,9 +14,10 @@
  *
  * The requests that a run issues are of a file, too, but its events come in another order: the
  * kernel collects requests, and issues those of several files together, when there are many or when
- * the run ends. So requests in the part of a file are of that file, or of one since the previous
- * requests. If one process wrote to all of these, it has the requests, else `several`. Requests of
- * a run that writes no file back are for its queuer.
+ * the run ends. The recorder tells the files of each request (block_file, disk_sums.c). Without
+ * that, requests in the part of a file are of that file, or of one since the previous requests. If
+ * one process wrote to all of these, it has the requests, else `several`. Requests of a run that
+ * writes no file back are for its queuer.
  *
  * Example: process 10 writes 1 MiB to /a, and 11 writes to /b. A timer queues the flusher. It runs
  * 300 us until the fs_writeback of /a, then 200 us until that of /b, then 100 us: 300 us and 1 MiB
@@ -44,8 +45,9 @@ struct work_sum_row {
 
 /* A worker: the work that it executes. */
 struct work_run_row {
-	uint64_t key;	 /* trace_thread_index() + 1 */
-	uint64_t func;	 /* 0: none */
+	uint64_t key;  /* trace_thread_index() + 1 */
+	uint64_t func; /* 0: none */
+	uint64_t began;
 	uint64_t ns;	 /* begin of the part */
 	uint64_t cpu;	 /* CPU time of the worker then */
 	uint64_t cpu_to; /* the same at the end of the window: what follows is not counted */
@@ -138,7 +140,7 @@ void work_run_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, uint
 
 	acct_cpu(a, cpu, ns);
 	run->func = func ? func : 1;
-	run->ns = ns;
+	run->began = run->ns = ns;
 	run->cpu = run->cpu_to = cpu_time(cpu->current);
 	run->target = run->queuer = queuer ? queuer->process->idx : (uint32_t)FOR_NO_PROCESS;
 	run->dev = 0;
@@ -146,6 +148,13 @@ void work_run_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, uint
 	own_requests(a, cpu, run, 0); /* a loss has left the end of another run out */
 	if (!a->is_past_window)
 		sum_of(a, run)->runs++;
+}
+
+uint64_t work_run_began(const struct trace_analysis *a, uint32_t thread)
+{
+	const struct work_run_row *run = table_find(&a->work_sums.runs, sizeof(*run), thread + 1ull);
+
+	return run ? run->began : 0;
 }
 
 bool work_run_issues(struct trace_analysis *a, const struct cpu *cpu)
@@ -172,7 +181,7 @@ void on_fs_writeback(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 {
 	const struct trace_fs_writeback *writeback = event->payload;
 	struct work_run_row *run = run_of(a, cpu);
-	uint32_t process = dirty_take(a, writeback->dev, writeback->ino);
+	uint32_t process = dirty_take(a, writeback->dev, writeback->ino, ns, writeback->more);
 
 	if (!run)
 		return;

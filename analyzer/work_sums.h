@@ -24,6 +24,8 @@ void work_run_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, uint
 		    const struct trace_thread *queuer);
 /** work_run_issues() - true if a worker on @cpu executes work, and so issues a request */
 bool work_run_issues(struct trace_analysis *a, const struct cpu *cpu);
+/** work_run_began() - when the worker with this trace_thread_index() began its work; 0: never */
+uint64_t work_run_began(const struct trace_analysis *a, uint32_t thread);
 void work_run_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 
 /** work_sums_edge() - the pass is at @ns, the begin of the window, or its end: is_past_window */

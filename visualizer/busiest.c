@@ -6,6 +6,7 @@
 #include "checked_figures.h"
 #include "checked_memory.h"
 #include "process_choice.h"
+#include "recorded.h"
 #include "thread_choice.h"
 
 #define MAX_GENERATIONS 64
@@ -115,9 +116,9 @@ static const struct trace_thread *thread_of(const struct busiest *busiest, const
 /* True for the process of tracedaemon -P. */
 static bool is_recorded(const struct report *report, const struct trace_process *process)
 {
-	const char *text = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
+	uint32_t pid = chosen_pid(report->trace);
 
-	return text && strtoul(text, NULL, 10) == trace_process_pid(process);
+	return pid && pid == trace_process_pid(process);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "checked_figures.h"
 #include "process_choice.h"
 #include "process_rows.h"
+#include "recorded_family.h"
 #include "row_limit.h"
 #include "thread_choice.h"
 
@@ -27,11 +28,16 @@ static enum sort_key sort_key_of(const struct report *report)
 													: key;
 }
 
+static bool has_user_order(const struct report *report)
+{
+	return report->options->rows.sorted || has_process_choice(&report->options->processes);
+}
+
 int process_rows_compare(const void *left, const void *right, void *data)
 {
 	const struct process_row *l = left, *r = right;
-	int order = (int)r->of_command - (int)l->of_command;
 	const struct report *report = data;
+	int order = has_user_order(report) ? 0 : (int)l->rank - (int)r->rank;
 
 	if (order)
 		return order;
@@ -126,32 +132,32 @@ static void fill(const struct report *report, const struct trace_process *proces
 	find_worst(f, row);
 	trace_analysis_window(report->analysis, &start, &end);
 	row->folded = !weight_ns(f) || (!report->options->rows.top && percent(weight_ns(f), end - start) < WORTH_A_ROW);
+	row->rank = trace_analysis_is_filtered(report->analysis) && !is_known(f) ? RANK_NOT_RECORDED : RANK_OTHER;
 	if (trace_analysis_is_filtered(report->analysis) && is_known(f)) /* the filter chose it */
 		row->folded = false;
 	trace_figures_free(f);
 }
 
-/*
- * Users record a command to learn about that command. By elapsed time a daemon with three sleeping
- * threads would come first: it has three times the elapsed time.
- */
 bool command_comes_first(const struct report *report)
 {
-	const struct visualizer_options *options = report->options;
-
-	return report->command.process && !options->rows.sorted && !options->reports.json &&
-	       !has_process_choice(&options->processes);
+	return report->command.process && !has_user_order(report) && !report->options->reports.json;
 }
 
-static void mark_command(const struct report *report, struct process_row *rows, size_t nr)
+/*
+ * Users record a command or a process to learn about that one. By elapsed time a daemon with three
+ * sleeping threads would come first: it has three times the elapsed time.
+ */
+static void mark_asked(const struct report *report, struct process_row *rows, size_t nr)
 {
-	struct pointers family = command_family(&report->command);
+	struct pointers family = recorded_family(report);
 	struct hash_table members = {0}; /* rows are keys: addresses of processes */
 
 	for (size_t i = 0; i < family.nr; i++)
 		memory_row(&members, sizeof(uint64_t), (uintptr_t)family.at[i]);
 	for (size_t i = 0; i < nr; i++)
-		rows[i].of_command = table_find(&members, sizeof(uint64_t), (uintptr_t)rows[i].process);
+		if ((rows[i].rank == RANK_OTHER || (family.nr && rows[i].process == family.at[0])) &&
+		    table_find(&members, sizeof(uint64_t), (uintptr_t)rows[i].process))
+			rows[i].rank = RANK_ASKED;
 	table_clear(&members);
 	pointers_free(&family);
 }
@@ -174,8 +180,8 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 			list[nr].folded = false;
 		nr++;
 	}
-	if (command_comes_first(report))
-		mark_command(report, list, nr);
+	if (!report->options->reports.json || !report->command.process)
+		mark_asked(report, list, nr);
 	memory_sort(list, nr, sizeof(*list), process_rows_compare, (void *)report);
 	*ret_nr = nr;
 	return list;

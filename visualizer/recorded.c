@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* recorded.c - which events a trace has: without them the absence of a figure means nothing. */
+#include <stdlib.h>
 #include <string.h>
 #include "recorded.h"
 
@@ -28,6 +29,13 @@ bool is_left_out(const struct trace *trace, const char *what)
 	const char *left_out = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
 
 	return left_out && strcmp(left_out, what) == 0;
+}
+
+uint32_t chosen_pid(const struct trace *trace)
+{
+	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
+
+	return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
 bool is_unrecorded(const struct trace *trace, const struct trace_analysis *analysis, enum trace_category category)

@@ -353,7 +353,7 @@ void report_answer(const struct report *report)
 	if (path) {
 		about_path(report, rows, nr, path,
 			   !of_command && !has_process_choice(&report->options->processes) &&
-				   !trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN));
+				   !chosen_pid(report->trace));
 	} else {
 		struct trace_figures *system = checked_figures(trace_system_figures(report->analysis));
 

@@ -217,17 +217,16 @@ void command_subtract_recorder_wait(const struct report_command *command, struct
 	take(&figures->syscall_ns, &figures->elapsed_ns, &before);
 }
 
-struct pointers command_family(const struct report_command *command)
+struct pointers process_family(const struct trace_analysis *analysis, const struct trace_process *root)
 {
-	const struct trace_process *root = command->process;
 	struct pointers list = {0};
 	struct hash_table pids = {0};			  /* rows are keys: the pid + 1 */
 	uint64_t start_ns = trace_process_start_ns(root); /* computed over all threads: keep it */
 
 	pointers_add(&list, root);
 	memory_row(&pids, sizeof(uint64_t), trace_process_pid(root) + 1ull);
-	for (size_t i = 0; i < trace_nr_processes(command->analysis); i++) { /* parents come before their children */
-		const struct trace_process *process = trace_get_process(command->analysis, i);
+	for (size_t i = 0; i < trace_nr_processes(analysis); i++) { /* parents come before their children */
+		const struct trace_process *process = trace_get_process(analysis, i);
 
 		if (process == root || !trace_nr_threads(process) || trace_process_start_ns(process) < start_ns ||
 		    !table_find(&pids, sizeof(uint64_t), trace_process_ppid(process) + 1ull))
@@ -237,4 +236,9 @@ struct pointers command_family(const struct report_command *command)
 	}
 	table_clear(&pids);
 	return list;
+}
+
+struct pointers command_family(const struct report_command *command)
+{
+	return process_family(command->analysis, command->process);
 }

@@ -56,6 +56,8 @@ void command_subtract_recorder_wait(const struct report_command *command, struct
 /**
  * command_family() - the command and all of its descendants; the caller frees the list of struct
  * trace_process
+ * process_family() - the same of any process
  */
 struct pointers command_family(const struct report_command *command);
+struct pointers process_family(const struct trace_analysis *analysis, const struct trace_process *root);
 #endif

@@ -6,7 +6,7 @@
  * time, waits for a CPU and blocked time of each. The kinds of its waits are known of the whole
  * process only. They belong to the one group in which it was blocked, if there is only one.
  * Otherwise that blocked time has no kind in the groups ("not told apart"). So the rows add up to
- * the figures of the processes.
+ * the figures of the processes. Processes that the filter left out are in no group.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +163,8 @@ struct control_group *control_groups(const struct report *report, const struct p
 	struct control_group *list, *at;
 
 	for (size_t i = 0; i < nr; i++)
-		add_row(&groups, report, &rows[i]);
+		if (rows[i].rank != RANK_NOT_RECORDED)
+			add_row(&groups, report, &rows[i]);
 	at = list = memory_take(groups.by_path.used + 1, sizeof(*list));
 	while ((group = table_next(&groups.by_path, sizeof(*group), group)))
 		*at++ = *group;

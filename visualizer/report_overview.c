@@ -18,6 +18,7 @@
 #include "process_choice.h"
 #include "process_sum.h"
 #include "recorded.h"
+#include "recorded_family.h"
 #include "report_cpus.h"
 #include "report_overview.h"
 #include "thread_choice.h"
@@ -112,8 +113,8 @@ static void add_wait(struct string *s, const struct trace_analysis *analysis, co
 			string_add(s, ", ");
 		add_name(s, wait->target);
 	}
-	if (*wait->via)
-		string_addf(s, " via %s", wait->via);
+	if (*wait_via(wait))
+		string_addf(s, " via %s", wait_via(wait));
 	if (wait->path && *wait->path) {
 		string_add(s, " on ");
 		add_name(s, wait->path);
@@ -531,24 +532,6 @@ static void about_machine(struct string *s, const struct report *report, const s
 	}
 }
 
-/*
- * The process that the recording was made of (tracedaemon -P); NULL: none. The first of the pid: it
- * existed when the recording began.
- */
-static const struct process_row *recorded_process(const struct report *report, const struct process_row *rows,
-						  size_t nr)
-{
-	const char *text = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
-	unsigned long pid = text ? strtoul(text, NULL, 10) : 0;
-	const struct process_row *found = NULL;
-
-	for (size_t i = 0; i < nr && pid; i++)
-		if (trace_process_pid(rows[i].process) == pid &&
-		    (!found || trace_process_start_ns(rows[i].process) < trace_process_start_ns(found->process)))
-			found = &rows[i];
-	return found;
-}
-
 static const struct process_row *row_of(const struct process_row *rows, size_t nr, const struct trace_process *process)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -564,7 +547,7 @@ void report_overview(const struct report *report, const struct process_row *rows
 {
 	bool chosen = has_process_choice(&report->options->processes);
 	const struct trace_process *command = chosen ? NULL : report->command.process;
-	const struct process_row *recorded = chosen || command ? NULL : recorded_process(report, rows, nr);
+	const struct process_row *recorded = chosen || command ? NULL : row_of(rows, nr, chosen_process(report));
 	struct string s = {0};
 
 	if (report->is_windowed && command) { /* the words about a whole command are not true of a part of it */

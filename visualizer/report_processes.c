@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grid.h"
+#include "process_choice.h"
 #include "recorded.h"
 #include "report_processes.h"
 #include "row_limit.h"
@@ -190,7 +191,11 @@ void report_processes(const struct report *report, const struct process_row *row
 	struct value_text t;
 
 	snprintf(title, sizeof(title), "Processes%s (%s; off the CPU: CPU wait, blocked):",
-		 command_comes_first(report) ? ", the command's first" : "",
+		 command_comes_first(report) ? ", the command's first"
+		 : nr && rows[0].rank == RANK_ASKED && !has_process_choice(&report->options->processes) &&
+				 !report->options->rows.sorted
+			 ? ", the recorded one first"
+			 : "",
 		 calls ? "on a CPU: own code, kernel" : "on a CPU");
 	output_title(&report->output, "", title);
 	for (size_t i = 0; i < nr; i++) {

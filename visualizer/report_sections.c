@@ -34,11 +34,17 @@ static void end(struct grid *grid, const struct text_output *output, const struc
 
 /* ---- by kind ---- */
 
-static void by_kind(const struct text_output *output, const struct trace_figures *f)
+/*
+ * In a recording of some processes most time is that of the others, and unknown: it stands behind
+ * the known times, and is no part of their sum.
+ */
+static void by_kind(const struct report *report, const struct trace_figures *f)
 {
+	const struct text_output *output = &report->output;
+	bool is_filtered = trace_analysis_is_filtered(report->analysis);
 	static const struct grid_column columns[] = {
 		{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
-	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, HIDDEN, ASLEEP, NR_ROWS };
+	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, HIDDEN, ASLEEP, FILTERED, NR_ROWS };
 	static const char *const words[NR_ROWS] = {
 		[TRACE_WAIT_FILE] = "files",
 		[TRACE_WAIT_PROCESS] = "other processes",
@@ -55,9 +61,10 @@ static void by_kind(const struct text_output *output, const struct trace_figures
 		[NEXT_JOB] = "the next job (idle kernel threads)",
 		[HIDDEN] = "unknown (threads hidden from the recorder)",
 		[ASLEEP] = "blocked during the whole trace (threads hidden from the recorder)",
+		[FILTERED] = "unknown (not recorded, such as processes that the filter left out)",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
-	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
+	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0}, whole;
 	struct grid *grid;
 
 	if (!f->blocked_ns && !f->wait_cpu_ns)
@@ -67,26 +74,37 @@ static void by_kind(const struct text_output *output, const struct trace_figures
 		const struct trace_wait *wait = &f->waits[i];
 		int row = (int)wait->kind;
 
-		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
+		if (wait->kind == TRACE_WAIT_UNKNOWN && is_filtered)
+			row = FILTERED;
+		else if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
 			row = wait->idle ? ASLEEP : HIDDEN;
 		else if (wait->idle)
 			row = wait->kind == TRACE_WAIT_KERNEL ? NEXT_JOB : AT_REST;
 		ns[row] += wait->ns;
 		count[row] += wait->count;
 	}
-	output_title(output, "", "What threads waited for (all threads added up; % of that sum):");
-	for (int i = 0; i < NR_ROWS; i++) {
+	whole = f->blocked_ns + f->wait_cpu_ns - ns[FILTERED];
+	output_title(output, "",
+		     is_filtered ? "What the recorded threads waited for (all added up; % of that sum):"
+				 : "What threads waited for (all threads added up; % of that sum):");
+	for (int i = 0; i < FILTERED; i++) {
 		if (!ns[i])
 			continue;
 		grid_ns(grid, ns[i]);
-		grid_percent(grid, ns[i], f->blocked_ns + f->wait_cpu_ns);
+		grid_percent(grid, ns[i], whole);
 		grid_count(grid, count[i]);
 		grid_text(grid, words[i]);
 	}
 	grid_ns(grid, f->wait_cpu_ns);
-	grid_percent(grid, f->wait_cpu_ns, f->blocked_ns + f->wait_cpu_ns);
+	grid_percent(grid, f->wait_cpu_ns, whole);
 	grid_text(grid, "");
 	grid_text(grid, "a CPU");
+	if (ns[FILTERED]) {
+		grid_ns(grid, ns[FILTERED]);
+		grid_text(grid, "");
+		grid_text(grid, "");
+		grid_text(grid, words[FILTERED]);
+	}
 	grid_end(grid, NULL);
 	fputs("\n", output->out);
 }
@@ -361,7 +379,7 @@ static void by_device(const struct report *report, const struct trace_figures *f
 void report_sections(const struct report *report, const struct trace_figures *system)
 {
 	if (report_has(report, SECTION_KINDS))
-		by_kind(&report->output, system);
+		by_kind(report, system);
 	if (report_has(report, SECTION_TAKERS))
 		report_takers(report, system);
 	if (report_has(report, SECTION_FILES))

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "recorded_family.h"
 #include "view_row.h"
 
 #define KIND_SHIFT  28
@@ -127,14 +128,12 @@ struct view_pointer_row {
 	uint64_t key; /* an address */
 };
 
-/* The command and its descendants, by address. */
+/* The processes that the recording was made for, by address. */
 static struct hash_table family_of(const struct view_session *session)
 {
 	struct hash_table table = {0};
-	struct pointers family = {0};
+	struct pointers family = recorded_family(&session->report);
 
-	if (session->report.command.process)
-		family = command_family(&session->report.command);
 	for (size_t i = 0; i < family.nr; i++)
 		memory_row(&table, sizeof(struct view_pointer_row), (uintptr_t)family.at[i]);
 	pointers_free(&family);

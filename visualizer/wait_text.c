@@ -39,6 +39,15 @@ bool wait_is_for_disk(const struct trace_analysis *analysis, const struct trace_
 	return wait->kind == TRACE_WAIT_FILE && is_disk(analysis, wait->target);
 }
 
+const char *wait_via(const struct trace_wait *wait)
+{
+	size_t bytes = strlen(wait->via);
+	bool is_named = wait->kind == TRACE_WAIT_OTHER && strncmp(wait->target, wait->via, bytes) == 0 &&
+			(!wait->target[bytes] || wait->target[bytes] == ' ');
+
+	return is_named ? "" : wait->via;
+}
+
 const char *text_own_thread(const struct trace_thread *thread, char *buffer, size_t size)
 {
 	char name[256];
@@ -51,7 +60,7 @@ const char *text_own_thread(const struct trace_thread *thread, char *buffer, siz
 const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid,
 		      char *buffer, size_t size)
 {
-	const char *via = *wait->via ? " via " : "", *idle = wait->idle ? " (idle)" : "";
+	const char *means = wait_via(wait), *via = *means ? " via " : "", *idle = wait->idle ? " (idle)" : "";
 	const char *path = wait->path ? wait->path : "", *on = *path ? " on " : "";
 	char name[256], path_name[256];
 
@@ -62,25 +71,24 @@ const char *text_wait(const struct trace_analysis *analysis, const struct trace_
 	text_name(wait->target, name, sizeof(name));
 	path = *path ? text_name(path, path_name, sizeof(path_name)) : "";
 	if (wait_is_for_disk(analysis, wait))
-		snprintf(buffer, size, "disk %s%s%s%s", name, via, wait->via, idle);
+		snprintf(buffer, size, "disk %s%s%s%s", name, via, means, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid)
-		snprintf(buffer, size, "%s%s%s%s%s%s", own, via, wait->via, on, path, idle);
+		snprintf(buffer, size, "%s%s%s%s%s%s", own, via, means, on, path, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
-		snprintf(buffer, size, "%s processes%s%s%s%s%s", name, via, wait->via, on, path, idle);
+		snprintf(buffer, size, "%s processes%s%s%s%s%s", name, via, means, on, path, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS)
-		snprintf(buffer, size, "process %u%s%s%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, wait->via,
-			 on, path, idle);
+		snprintf(buffer, size, "process %u%s%s%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, means, on,
+			 path, idle);
 	else if (wait->kind == TRACE_WAIT_STOPPED && wait->pid)
-		snprintf(buffer, size, "stopped by process %u%s%s%s%s", wait->pid, *name ? " " : "", name, via,
-			 wait->via);
+		snprintf(buffer, size, "stopped by process %u%s%s%s%s", wait->pid, *name ? " " : "", name, via, means);
 	else if (wait->kind == TRACE_WAIT_UNKNOWN)
 		snprintf(buffer, size, "something unknown%s%s%s", *name ? ", " : "", name, idle);
 	else if (wait->kind == TRACE_WAIT_KERNEL)
-		snprintf(buffer, size, "kernel: %s%s%s%s", name, via, wait->via, idle);
+		snprintf(buffer, size, "kernel: %s%s%s%s", name, via, means, idle);
 	else if (wait->kind == TRACE_WAIT_OTHER)
-		snprintf(buffer, size, "system call %s%s%s%s", name, via, wait->via, idle);
+		snprintf(buffer, size, "system call %s%s%s%s", name, via, means, idle);
 	else
 		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via,
-			 wait->via, idle);
+			 means, idle);
 	return buffer;
 }

@@ -18,6 +18,8 @@ const char *text_path(const struct trace_analysis *analysis, const char *path);
  * device
  */
 bool wait_is_for_disk(const struct trace_analysis *analysis, const struct trace_wait *wait);
+/** wait_via() - the means of a wait; "" if the words of its target name it: "poll via poll" */
+const char *wait_via(const struct trace_wait *wait);
 /** text_own_thread() - "its thread http-worker-0 (4712)" */
 const char *text_own_thread(const struct trace_thread *thread, char *buffer, size_t size);
 /**

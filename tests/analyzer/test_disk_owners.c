@@ -38,6 +38,17 @@ void disk_waits_window_begins(struct disk_waits *waits)
 {
 }
 
+/* Nor are the files that the workers write back. */
+uint64_t work_run_began(const struct trace_analysis *a, uint32_t thread)
+{
+	return 0;
+}
+
+uint32_t dirty_writer(const struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64_t run_ns)
+{
+	return 0;
+}
+
 static void issue(struct trace_analysis *a, uint64_t request, uint32_t owner)
 {
 	disk_issue(a, 1000, &(struct trace_block_issue){.request = request, .dev = DISK, .bytes = 4096, .op = 1},

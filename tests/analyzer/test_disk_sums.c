@@ -178,6 +178,124 @@ static void requests_of_the_files_of_two_are_of_several(void)
 	case_free(&c);
 }
 
+static void has_file(struct analysis_case *c, uint64_t ns, uint64_t request, uint64_t ino, uint32_t bytes)
+{
+	tb_add(c->tb, 1, ns, block_file, NULL, .request = request, .ino = ino, .dev = PART, .bytes = bytes);
+}
+
+/* The first request of the same run would be of several, did it not tell its file. */
+static void a_request_that_tells_its_file_is_of_who_wrote_to_it(void)
+{
+	struct analysis_case c = with_disk();
+
+	writes(&c, 0, 2000);
+	writes(&c, 1, 2000);
+	work_begins(&c);
+	issue(&c, 1, 5250, 3); /* before its fs_writeback */
+	has_file(&c, 5251, 3, 70, 4096);
+	written_back(&c, 5300, 70);
+	issue(&c, 1, 5350, 1);
+	has_file(&c, 5351, 1, 70, 4096);
+	written_back(&c, 5400, 71);
+	issue(&c, 1, 5450, 2);
+	has_file(&c, 5451, 2, 71, 4096);
+	work_ends(&c);
+	complete(&c, 7300, 3, 1);
+	complete(&c, 7400, 1, 1);
+	complete(&c, 7500, 2, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "several").writes, 0);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 2);
+	CU_ASSERT_EQUAL(use_of(&c, "two").writes, 1);
+	case_free(&c);
+}
+
+static void a_request_of_two_files_is_divided_by_bytes(void)
+{
+	struct analysis_case c = with_disk();
+
+	writes(&c, 0, 2000);
+	writes(&c, 1, 2000);
+	work_begins(&c);
+	written_back(&c, 5300, 70);
+	written_back(&c, 5400, 71);
+	tb_add(c.tb, 1, 5500, block_issue, NULL, .request = 1, .dev = DISK, .bytes = 12288, .op = 1);
+	has_file(&c, 5501, 1, 70, 8192);
+	has_file(&c, 5502, 1, 71, 4096);
+	work_ends(&c);
+	tb_add(c.tb, 0, 8500, block_complete, NULL, .request = 1, .dev = DISK, .bytes = 12288, .op = 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 2000);
+	CU_ASSERT_EQUAL(use_of(&c, "one").written_bytes, 8192);
+	CU_ASSERT_EQUAL(use_of(&c, "two").busy_ns, 1000);
+	CU_ASSERT_EQUAL(use_of(&c, "two").written_bytes, 4096);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes + use_of(&c, "two").writes, 2);
+	case_free(&c);
+}
+
+/* The worker stops before the last page of "one", and "two" writes to the same file. */
+static void pages_that_were_left_are_of_the_earlier_writer_too(void)
+{
+	struct analysis_case c = with_disk();
+
+	tb_fd(c.tb, 20, 4, PART, 70, S_IFREG | 0600, "/a");
+	writes(&c, 0, 2000);
+	work_begins(&c);
+	tb_add(c.tb, 1, 5300, fs_writeback, NULL, .ino = 70, .dev = PART, .pages = 1, .more = 1);
+	issue(&c, 1, 5350, 1);
+	has_file(&c, 5351, 1, 70, 4096);
+	work_ends(&c);
+	complete(&c, 7100, 1, 1);
+	tb_sys_enter(c.tb, 1, 8100, SYS_write, 4, 0, 100);
+	tb_sys_exit(c.tb, 1, 8150, 100);
+	tb_switch(c.tb, 1, 8200, 20, 30, TRACE_TASK_RUNNING);
+	tb_add(c.tb, 1, 8300, work_start, NULL, .work = WORK, .func = FUNC);
+	issue(&c, 1, 8350, 2);
+	has_file(&c, 8351, 2, 70, 4096);
+	written_back(&c, 8400, 70);
+	tb_add(c.tb, 1, 8500, work_end, NULL, .work = WORK);
+	tb_switch(c.tb, 1, 8600, 30, 20, TRACE_TASK_INTERRUPTIBLE);
+	complete(&c, 8700, 2, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "one").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "several").writes, 1);
+	CU_ASSERT_EQUAL(use_of(&c, "two").writes, 0);
+	case_free(&c);
+}
+
+static void bytes_of_no_known_file_are_of_the_run(void)
+{
+	struct analysis_case c = with_disk();
+
+	writes(&c, 0, 2000);
+	tb_add(c.tb, 0, 2100, work_queue, NULL, .work = WORK, .func = FUNC);
+	work_begins(&c);
+	tb_add(c.tb, 1, 5500, block_issue, NULL, .request = 1, .dev = DISK, .bytes = 8192, .op = 1);
+	has_file(&c, 5501, 1, 99, 4096);
+	work_ends(&c);
+	tb_add(c.tb, 0, 8500, block_complete, NULL, .request = 1, .dev = DISK, .bytes = 8192, .op = 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(use_of(&c, "unknown").written_bytes, 4096);
+	CU_ASSERT_EQUAL(use_of(&c, "one").written_bytes, 4096);
+	CU_ASSERT_EQUAL(use_of(&c, "one").busy_ns, 1500);
+	case_free(&c);
+}
+
+/* A filter leaves out the interrupts in which requests end. */
+static void a_recording_of_some_processes_has_no_busy_time(void)
+{
+	struct analysis_case c = with_disk();
+	size_t nr = 1;
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	issue(&c, 0, 2000, 1);
+	case_run(&c);
+	free(trace_disk_uses(c.analysis, &nr));
+	CU_ASSERT_EQUAL(nr, 0);
+	case_free(&c);
+}
+
 static void a_worker_works_for_the_process_that_queued(void)
 {
 	struct analysis_case c = with_disk();
@@ -349,6 +467,11 @@ int main(int argc, char **argv)
 		CASE(a_request_without_a_begin_or_a_process_is_of_unknown),
 		CASE(writeback_is_of_the_process_that_wrote),
 		CASE(requests_of_the_files_of_two_are_of_several),
+		CASE(a_request_that_tells_its_file_is_of_who_wrote_to_it),
+		CASE(a_request_of_two_files_is_divided_by_bytes),
+		CASE(pages_that_were_left_are_of_the_earlier_writer_too),
+		CASE(bytes_of_no_known_file_are_of_the_run),
+		CASE(a_recording_of_some_processes_has_no_busy_time),
 		CASE(a_worker_works_for_the_process_that_queued),
 		CASE(a_file_that_no_recorded_call_wrote_is_of_unknown),
 		CASE(a_request_is_of_the_thread_that_gave_it_to_the_scheduler),

@@ -19,17 +19,10 @@ static const struct {
 	uint32_t nr;
 	const char *name;
 } calls[] = {
-	{SYS_unlink, "unlink"},
-	{SYS_unlinkat, "unlinkat"},
-	{SYS_newfstatat, "newfstatat"},
-	{SYS_chdir, "chdir"},
-	{SYS_utimensat, "utimensat"},
-	{SYS_symlinkat, "symlinkat"},
-	{SYS_vmsplice, "vmsplice"},
-	{SYS_tee, "tee"},
-	{SYS_splice, "splice"},
-	{SYS_unshare, "unshare"},
-	{SYS_copy_file_range, "copy_file_range"},
+	{SYS_unlink, "unlink"},	      {SYS_unlinkat, "unlinkat"}, {SYS_newfstatat, "newfstatat"},
+	{SYS_chdir, "chdir"},	      {SYS_fchdir, "fchdir"},	  {SYS_utimensat, "utimensat"},
+	{SYS_symlinkat, "symlinkat"}, {SYS_vmsplice, "vmsplice"}, {SYS_tee, "tee"},
+	{SYS_splice, "splice"},	      {SYS_unshare, "unshare"},	  {SYS_copy_file_range, "copy_file_range"},
 	{449, "futex_waitv"},
 };
 
@@ -134,6 +127,71 @@ static void at_fdcwd_is_the_working_directory(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_unlinkat, (uint64_t)AT_FDCWD, TRACE_ARG_ADDRESS, 0);
 	tb_sys_path(c.tb, 0, 2001, SYS_unlinkat, "data");
 	by_disk(&c);
+	expect(&c, TRACE_WAIT_FILE, "/home/a/data", 0, "");
+}
+
+/* The working directory of process 10 in the start state, which was read at @ns. */
+static void directory_read_at(struct analysis_case *c, uint64_t ns, uint64_t ino, const char *path)
+{
+	struct trace_fs_dir dir = {.ino = ino, .dev = 9, .mode = S_IFDIR | 0700, .tid = 10, .fd = WORK};
+
+	tb_start(c->tb, ns, TRACE_EV_fs_dir, &dir, sizeof(dir), path);
+}
+
+static void unlinks(struct analysis_case *c)
+{
+	tb_sys_enter(c->tb, 0, 2000, SYS_unlink, TRACE_ARG_ADDRESS);
+	tb_sys_path(c->tb, 0, 2001, SYS_unlink, "data");
+	by_disk(c);
+}
+
+/* As a flight recorder reads it at the end, when fs_dir was overwritten long ago. */
+static void a_directory_of_the_start_state_is_where_paths_begin(void)
+{
+	struct analysis_case c = begin_named();
+
+	directory_read_at(&c, 8000, 70, "/home/a");
+	unlinks(&c);
+	expect(&c, TRACE_WAIT_FILE, "/home/a/data", 0, "");
+}
+
+static void a_directory_that_changed_before_it_was_read_is_unknown_until_then(void)
+{
+	struct analysis_case c = begin_named();
+
+	directory_read_at(&c, 8900, 70, "/home/a");
+	tb_sys_enter(c.tb, 0, 2000, SYS_unlink, TRACE_ARG_ADDRESS);
+	tb_sys_path(c.tb, 0, 2001, SYS_unlink, "data");
+	block(&c);
+	disk_wakes(&c);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0);
+	tb_sys_enter(c.tb, 0, 8500, SYS_chdir, TRACE_ARG_ADDRESS);
+	tb_sys_path(c.tb, 0, 8501, SYS_chdir, "/home/a");
+	tb_sys_exit(c.tb, 0, 8510, 0);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_FILE, ".../data", 0, "");
+}
+
+/* Nobody calls chdir in the trace, but an earlier event tells another directory. */
+static void a_directory_that_an_event_contradicts_changed_before_it_was_read(void)
+{
+	struct analysis_case c = begin_named();
+
+	directory_read_at(&c, 8900, 70, "/home/a");
+	directory(&c, 1500, 10, WORK, 71, "/home/b");
+	unlinks(&c);
+	expect(&c, TRACE_WAIT_FILE, "/home/b/data", 0, "");
+}
+
+static void a_change_behind_the_last_one_leaves_the_directory_that_was_read(void)
+{
+	struct analysis_case c = begin_named();
+
+	directory_read_at(&c, 8000, 70, "/home/a");
+	tb_sys_enter(c.tb, 0, 1500, SYS_fchdir, 5, 0, 0);
+	tb_sys_exit(c.tb, 0, 1600, 0);
+	unlinks(&c);
 	expect(&c, TRACE_WAIT_FILE, "/home/a/data", 0, "");
 }
 
@@ -732,6 +790,10 @@ int main(int argc, char **argv)
 		CASE(a_relative_path_begins_at_the_directory_of_a_descriptor),
 		CASE(the_directory_is_the_argument_before_the_path),
 		CASE(at_fdcwd_is_the_working_directory),
+		CASE(a_directory_of_the_start_state_is_where_paths_begin),
+		CASE(a_directory_that_changed_before_it_was_read_is_unknown_until_then),
+		CASE(a_directory_that_an_event_contradicts_changed_before_it_was_read),
+		CASE(a_change_behind_the_last_one_leaves_the_directory_that_was_read),
 		CASE(a_renamed_directory_has_its_new_path),
 		CASE(in_a_chroot_absolute_paths_begin_at_its_root),
 		CASE(threads_share_the_working_directory),

@@ -531,6 +531,92 @@ static void processes_excluded_by_a_filter_are_not_shown(void)
 	free(text);
 }
 
+/*
+ * Process 10 of tracedaemon -P waits in a poll for 36 of 40 us. Process 50 has two threads: by
+ * elapsed time it would come first.
+ */
+static struct tb *make_chosen(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000, 41000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread(tb, 10, 10, 1, "ten", 0, true);
+	tb_thread(tb, 50, 50, 1, "other", 1, false);
+	tb_thread(tb, 51, 50, 1, "other", 1, false);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_poll, "poll");
+	tb_sys_enter(tb, 0, 2000, SYS_poll, 1, 1, -1);
+	tb_switch(tb, 0, 3000, 10, 99, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 1, 39000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, 39000, 98, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 39500, 1);
+	return tb;
+}
+
+/* @text has @first, and @second only behind it. */
+static bool comes_before(const char *text, const char *first, const char *second)
+{
+	const char *one = strstr(text, first), *other = strstr(text, second);
+
+	return one && (!other || one < other);
+}
+
+static void the_recorded_process_comes_first_everywhere(void)
+{
+	char *text = report_of(make_chosen(), "-a"), *at;
+
+	contains(text, "ten (10) waited 90 % of its 40.00 us");
+	contains(text, "Processes, the recorded one first (");
+	CU_ASSERT_PTR_NOT_NULL(at = strstr(text, "Analysis details:"));
+	CU_ASSERT(at && strstr(at, "Process (10, 1): ten"));
+	CU_ASSERT(at && !strstr(at, "Process (50, 1)"));
+	free(text);
+	text = report_of(make_chosen(), "-a --all");
+	CU_ASSERT_PTR_NOT_NULL(at = strstr(text, "Processes, the recorded one first ("));
+	CU_ASSERT(at && comes_before(at, "\n   10 ", "\n   50 "));
+	CU_ASSERT(comes_before(text, "Process (10, 1)", "Process (50, 1)"));
+	free(text);
+	text = report_of(make_chosen(), "--json");
+	CU_ASSERT(comes_before(text, "\"pid\":10,\"", "\"pid\":50,\""));
+	free(text);
+	text = report_of(make_chosen(), "");
+	CU_ASSERT(strncmp(text, "ten 10 waited 90 % of its 40.00 us", 34) == 0);
+	CU_ASSERT_PTR_NULL(strstr(text, "other"));
+	free(text);
+}
+
+/* The time of processes that the filter left out is in no sum. */
+static void what_was_filtered_out_has_no_part_of_a_sum(void)
+{
+	char *text = report_of(make_chosen(), "-a"), *at;
+
+	CU_ASSERT_PTR_NOT_NULL(
+		at = strstr(text, "What the recorded threads waited for (all added up; % of that sum):"));
+	CU_ASSERT(at && comes_before(at, "  36.00 us  100.00 ", "unknown (not recorded, such as processes"));
+	free(text);
+}
+
+/* An order of the user's is as it was. */
+static void a_sorted_report_has_the_order_of_the_user(void)
+{
+	char *text = report_of(make_chosen(), "-a --all --sort=elapsed");
+
+	CU_ASSERT(comes_before(text, "Process (50, 1)", "Process (10, 1)"));
+	contains(text, "\nProcesses (");
+	free(text);
+}
+
+static void a_call_that_is_its_own_means_is_named_once(void)
+{
+	char *text = report_of(make_chosen(), "-a");
+
+	join_lines(text);
+	contains(text, "the system call poll (woken by: not recorded)");
+	CU_ASSERT_PTR_NULL(strstr(text, "via poll"));
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -555,6 +641,10 @@ int main(int argc, char **argv)
 		CASE(the_number_of_events_is_that_of_the_trace),
 		CASE(a_selected_process_has_a_row),
 		CASE(processes_excluded_by_a_filter_are_not_shown),
+		CASE(the_recorded_process_comes_first_everywhere),
+		CASE(what_was_filtered_out_has_no_part_of_a_sum),
+		CASE(a_sorted_report_has_the_order_of_the_user),
+		CASE(a_call_that_is_its_own_means_is_named_once),
 		{NULL, NULL},
 	};
 

@@ -29,6 +29,8 @@ int BPF_PROG(fs_writeback, struct inode *inode, struct writeback_control *wbc, u
 		record->ino = inode->i_ino;
 		record->dev = inode->i_sb->s_dev;
 		record->pages = nr_to_write - wbc->nr_to_write;
+		record->more = wbc->nr_to_write <= 0 || wbc->pages_skipped > 0;
+		record->pad = 0;
 		COMMIT(fs_writeback);
 	}
 	return 0;

@@ -295,6 +295,7 @@ struct folio {
 };
 struct writeback_control {
 	long nr_to_write;
+	long pages_skipped;
 };
 struct bdi_writeback {
 	unsigned long state;
@@ -374,8 +375,26 @@ struct block_device {
 struct request_queue {
 	struct gendisk *disk;
 };
+struct page {
+	struct address_space *mapping;
+	unsigned long compound_head;
+	unsigned long flags;
+};
+struct bio_vec {
+	struct page *bv_page;
+};
+struct bvec_iter {
+	unsigned int bi_size;
+	unsigned int bi_idx;
+};
+struct bio {
+	struct bio *bi_next;
+	struct bvec_iter bi_iter;
+	struct bio_vec *bi_io_vec;
+};
 struct request {
 	struct request_queue *q;
+	struct bio *bio;
 	struct block_device *part;
 	u32 cmd_flags;
 	u32 __data_len;
@@ -465,9 +484,6 @@ struct k_sigaction {
 };
 struct work_struct {
 	void *func;
-};
-struct page {
-	unsigned long flags;
 };
 struct bpf_iter_meta {
 	void *seq;

@@ -14,6 +14,7 @@
 #define IPPROTO_TCP  6
 #define PF_KTHREAD   0x00200000
 #define PF_IO_WORKER 0x00000010
+#define PF_WQ_WORKER 0x00000020
 
 /* ---- paths ---- */
 #define PATH_COMPONENTS 128

@@ -11,8 +11,8 @@
 #include "config.h"
 #include "start_record.h"
 
-/* @c->args_of_uid: another user's arguments are not shown. */
-static bool is_shown(const struct tracer_collector *c, uint32_t tgid)
+/* @c->args_of_uid: another user's processes are not shown. */
+bool tracer_args_are_shown(const struct tracer_collector *c, uint32_t tgid)
 {
 	char path[64];
 	struct stat owner;
@@ -53,7 +53,7 @@ int tracer_emit_args(struct tracer_collector *c, uint32_t tgid, uint64_t ts_ns, 
 	size_t bytes;
 	struct trace_start_args payload = {.tgid = tgid};
 
-	if (c->no_args || !is_shown(c, tgid))
+	if (c->no_args || !tracer_args_are_shown(c, tgid))
 		return 0;
 	bytes = without_padding(text, read_args(tgid, text, sizeof(text)));
 	if (!bytes || (only_titles && !memchr(text, ' ', strnlen(text, bytes))))

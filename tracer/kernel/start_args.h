@@ -12,4 +12,7 @@
  */
 int tracer_emit_args(struct tracer_collector *c, uint32_t tgid, uint64_t ts_ns, bool only_titles);
 
+/** tracer_args_are_shown() - false if a user records who may see own processes only */
+bool tracer_args_are_shown(const struct tracer_collector *c, uint32_t tgid);
+
 #endif

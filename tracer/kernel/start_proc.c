@@ -251,6 +251,45 @@ static int visit_fd(struct tracer_collector *c, uint32_t tgid, uint32_t fd)
 				  path[0] == '/' ? path : "");
 }
 
+/*
+ * The working and the root directory, as fs_dir tells them: a flight recorder may have overwritten
+ * the fs_dir that did. A directory that this process cannot reach, or that was removed, has no
+ * whole path.
+ */
+static int emit_directory(struct tracer_collector *c, uint32_t tgid, int32_t which)
+{
+	struct trace_fs_dir dir = {.tid = tgid, .fd = which};
+	uint64_t ts_ns = clock_monotonic_ns(); /* any later change has a later event */
+	char link[64], path[PATH_MAX];
+	struct stat now;
+	ssize_t bytes;
+
+	snprintf(link, sizeof(link), "/proc/%u/%s", tgid, which == TRACE_FD_WORKING_DIRECTORY ? "cwd" : "root");
+	bytes = readlink(link, path, sizeof(path) - 1);
+	if (bytes <= 0 || path[0] != '/' || stat(link, &now) != 0 || !now.st_nlink)
+		return 0;
+	path[bytes] = '\0';
+	if (which == TRACE_FD_ROOT_DIRECTORY && strcmp(path, "/") == 0)
+		return 0;
+	dir.dev = (uint32_t)(major(now.st_dev) << 20 | minor(now.st_dev));
+	dir.mode = now.st_mode;
+	dir.ino = now.st_ino;
+	return tracer_emit_record(c, TRACE_EV_fs_dir, ts_ns, &dir, sizeof(dir), path);
+}
+
+/* The threads of the kernel, which have no program, use no paths. */
+static int emit_directories(struct tracer_collector *c, uint32_t tgid)
+{
+	char link[64], path[2];
+	int result;
+
+	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);
+	if (readlink(link, path, sizeof(path)) < 0 || !tracer_args_are_shown(c, tgid))
+		return 0;
+	result = emit_directory(c, tgid, TRACE_FD_WORKING_DIRECTORY);
+	return result ? result : emit_directory(c, tgid, TRACE_FD_ROOT_DIRECTORY);
+}
+
 static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t tgid)
 {
 	struct trace_start_exe exe = {.tgid = tgid};
@@ -261,6 +300,8 @@ static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t t
 	result = each_number(c, tgid, visit_thread, "/proc/%u/task", tgid);
 	if (!result)
 		result = tracer_emit_args(c, tgid, clock_monotonic_ns(), false);
+	if (!result)
+		result = emit_directories(c, tgid);
 	if (result || (tgid < TRACER_MAX_TID && (c->seen[tgid / 8] >> tgid % 8 & 1)))
 		return result;
 	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);

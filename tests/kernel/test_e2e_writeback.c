@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_e2e_writeback.c - what a worker of the kernel writes to the disk is of the processes that
+ * wrote to the files, to the byte.
+ *
+ * Two processes write to two files each, take turns, and sync nothing. Then a third process lets
+ * the kernel's flusher write all of it (syncfs), in one run. This is the program as well:
+ * "test_e2e_writeback do TRUTH FOLDER". Root only; skipped (77) where the kernel cannot be
+ * recorded. On a file system without a disk there is nothing to check.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "e2e_session.h"
+#include "unit.h"
+
+#define PAGE	   4096
+#define NR_WRITERS 2
+#define TURNS	   8
+
+/* ---- the program ---- */
+
+/* Pages of its large and of its small file that a writer makes dirty in a turn. */
+static const int large_pages[NR_WRITERS] = {64, 24}, small_pages[NR_WRITERS] = {1, 2};
+
+static long long bytes_of(int writer)
+{
+	return (long long)TURNS * (large_pages[writer] + small_pages[writer]) * PAGE;
+}
+
+static void write_pages(int fd, int nr)
+{
+	static char page[PAGE];
+
+	memset(page, 'x', sizeof(page));
+	for (int i = 0; i < nr; i++)
+		if (write(fd, page, sizeof(page)) != sizeof(page))
+			_exit(1);
+}
+
+/* @turn: a pipe; @next: that of the other writer */
+static void be_writer(int writer, const char *folder, int turn, int next)
+{
+	char path[128], token;
+	int large, small;
+
+	snprintf(path, sizeof(path), "%s/large%d", folder, writer);
+	large = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	snprintf(path, sizeof(path), "%s/small%d", folder, writer);
+	small = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	for (int i = 0; i < TURNS; i++) {
+		if (read(turn, &token, 1) != 1)
+			_exit(1);
+		write_pages(large, large_pages[writer]);
+		write_pages(small, small_pages[writer]);
+		if (write(next, "t", 1) != 1)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static int program(const char *truth_path, const char *folder)
+{
+	FILE *truth = fopen(truth_path, "we");
+	int turns[NR_WRITERS][2], fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || !truth || pipe(turns[0]) != 0 || pipe(turns[1]) != 0)
+		return 1;
+	syncfs(fd);
+	for (int writer = 0; writer < NR_WRITERS; writer++) {
+		pid_t child = fork();
+
+		if (!child)
+			be_writer(writer, folder, turns[writer][0], turns[!writer][1]);
+		fprintf(truth, "writer%d %d\n", writer, child);
+	}
+	if (write(turns[0][1], "t", 1) != 1)
+		return 1;
+	for (int status; wait(&status) > 0;)
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+			return 1;
+	syncfs(fd);
+	fclose(truth);
+	return 0;
+}
+
+/* ---- the test ---- */
+
+static struct session session;
+static bool has_disk;
+
+static void the_program_is_recorded(void)
+{
+	char self[256];
+	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[bytes > 0 ? bytes : 0] = '\0';
+	session_begin(&session);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --quiet %s -- %s do %s %s >%s/out 2>&1 </dev/null", TRACE_BIN,
+					  session.trace, self, session.truth, session.folder, session.folder),
+			      0);
+	session.report = session_load(&session, "--all");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
+	has_disk = json_array_size(json_object_get(session.report, "disk_uses")) &&
+		   !json_number(json_object_get(session.report, "trace"), "lost");
+	if (!has_disk)
+		fprintf(stderr, "nothing to check: no disk, or lost events\n");
+}
+
+static json_t *use_of(long long pid)
+{
+	json_t *uses = json_object_get(session.report, "disk_uses"), *row;
+	size_t i;
+
+	json_array_foreach(uses, i, row)
+		if (json_number(row, "pid") == pid)
+			return row;
+	return NULL;
+}
+
+static void each_writer_has_its_own_bytes(void)
+{
+	char key[32];
+
+	for (int writer = 0; has_disk && writer < NR_WRITERS; writer++) {
+		json_t *use;
+
+		snprintf(key, sizeof(key), "writer%d", writer);
+		use = use_of(session_truth(&session, key));
+		CU_ASSERT_PTR_NOT_NULL(use);
+		CU_ASSERT(use && json_number(use, "writes") > 0 && json_number(use, "busy_ns") > 0);
+		CU_ASSERT_EQUAL(use ? json_number(use, "written_bytes") : 0, bytes_of(writer));
+	}
+}
+
+static void the_busy_time_is_divided(void)
+{
+	json_t *uses = json_object_get(session.report, "disk_uses"), *row;
+	json_t *first = has_disk ? use_of(session_truth(&session, "writer0")) : NULL;
+	const char *device = first ? json_text(first, "device") : "";
+	long long busy_ns = 0, whole_ns = 0;
+	size_t i;
+
+	json_array_foreach(uses, i, row) {
+		if (strcmp(json_text(row, "device"), device) != 0)
+			continue;
+		busy_ns += json_number(row, "busy_ns");
+		whole_ns = json_number(row, "disk_busy_ns");
+	}
+	CU_ASSERT_EQUAL(busy_ns, whole_ns);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(the_program_is_recorded),
+		CASE(each_writer_has_its_own_bytes),
+		CASE(the_busy_time_is_divided),
+		{NULL, NULL},
+	};
+	int result;
+
+	if (argc == 4 && strcmp(argv[1], "do") == 0)
+		return program(argv[2], argv[3]);
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "skipped: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	result = unit_main("e2e_writeback", cases, argc, argv);
+	session_end(&session);
+	return result;
+}
