@@ -119,7 +119,7 @@ uint32_t history_timeline(const struct trace_history *history, const struct trac
 void history_thread(struct trace_history *history, const struct trace_thread *thread);
 /** history_activity_get() - the index of an activity like this one; HOLE: out of memory */
 uint32_t history_activity_get(struct trace_history *history, struct history_activity *activity);
-/** history_is_followed() - true if the critical path follows such a wait to the thread that ended it */
+/** history_is_followed() - true if a path follows such a wait to the thread that ended it */
 bool history_is_followed(const struct history_activity *activity);
 /** history_set_timeline() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
 int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);

@@ -417,7 +417,7 @@ static int run_view(const struct trace *trace, const struct visualizer_options *
 	return result;
 }
 
-/* A name that nothing is called in any side chooses by the arguments. A timeline is written by then. */
+/* A name that no task has chooses by the arguments. A timeline is written by then. */
 static void widen_choice(struct visualizer_options *options, const struct report *sides, int nr_sides)
 {
 	bool in_args = false;
