@@ -6,7 +6,7 @@
  * process that has the file mapped may make pages dirty without any event, so it counts from then
  * on.
  *
- * A writeback of a file takes its writers: whoever writes next makes other pages dirty. If the
+ * A writeback of a file takes its writers: the next write makes other pages dirty. If the
  * worker stopped before the last page (`more`), the next writeback is for the earlier writers, too.
  *
  * The requests of a writeback may come before or behind its fs_writeback. A request is of the

@@ -17,7 +17,7 @@ struct trace_analysis;
 
 #define NO_CHANGE 0
 
-/* A descriptor of a table, a socket's inode, or the program, arguments or directory of a process. */
+/* A descriptor of a table, a socket's inode; the program, arguments or directory of a process. */
 struct read_row {
 	uint64_t key;
 	uint64_t read_ns;

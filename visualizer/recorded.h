@@ -11,7 +11,7 @@
 
 /** is_left_out() - true if the recorder left @what out as a whole; @what: TRACE_LEFT_OUT_... */
 bool is_left_out(const struct trace *trace, const char *what);
-/** chosen_pid() - the process that was recorded alone, or with its descendants (tracedaemon -P); 0: none */
+/** chosen_pid() - the process of tracedaemon -P; 0: none */
 uint32_t chosen_pid(const struct trace *trace);
 /**
  * is_unrecorded() - true if no kernel event of @category was recorded at any time

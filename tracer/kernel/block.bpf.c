@@ -71,7 +71,7 @@ static __always_inline struct inode *inode_of_bio(struct bio *bio)
 	return FIELD((struct address_space *)mapping, host);
 }
 
-/* Indices are masked for the verifier, which forgets what was compared when it loads a number again. */
+/* Indices are masked for the verifier, which forgets a comparison when a number is loaded again. */
 static long bio_step(u32 index, struct request_files **context)
 {
 	struct request_files *f = *context;
