@@ -166,9 +166,15 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 					  struct trace_error *ret_error)
 {
 	const struct trace_info *info = trace_get_info(trace);
-	struct trace_analysis *a = calloc(1, sizeof(*a));
+	struct trace_analysis *a;
 	uint64_t from_ns, to_ns;
 
+	if (trace_follow_safe_ns(trace) != UINT64_MAX) {
+		error_set(ret_error, -EBUSY, "%s: the trace is still being written: open it to analyse what it has",
+			  info->file);
+		return NULL;
+	}
+	a = calloc(1, sizeof(*a));
 	if (!a)
 		goto fail;
 	a->trace = trace;

@@ -250,11 +250,6 @@ int trace_follow_more(struct trace *trace, struct trace_error *ret_error)
 	return !has_mark;
 }
 
-uint64_t trace_follow_safe_ns(const struct trace *trace)
-{
-	return trace->safe_ns;
-}
-
 static bool has_header(const struct trace *trace)
 {
 	struct trace_file_header header;

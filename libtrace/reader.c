@@ -347,6 +347,11 @@ const struct trace_info *trace_get_info(const struct trace *trace)
 	return &trace->info;
 }
 
+uint64_t trace_follow_safe_ns(const struct trace *trace)
+{
+	return trace->safe_ns;
+}
+
 size_t trace_nr_gaps(const struct trace *trace)
 {
 	return trace->nr_gaps;

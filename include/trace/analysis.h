@@ -115,7 +115,7 @@ struct trace_analysis_options {
  * trace_analysis_new() - prepare an analysis; nothing is read yet
  * @trace: borrowed; must outlive the analysis
  * @options: NULL = the defaults
- * Returns NULL with -ENOMEM.
+ * Returns NULL with -ENOMEM; -EBUSY: trace_follow() has not come to the end of @trace.
  */
 struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
 					  struct trace_error *ret_error);

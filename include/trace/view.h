@@ -98,7 +98,7 @@ struct trace_view *trace_view_free(struct trace_view *view); /* NULL is fine; re
 int trace_view_error(const struct trace_view *view);
 /**
  * trace_view_full_ns() - 0; of a view that is full, the time from which on nothing was added
- * A wait that was not over then is UNREAD as well, and there are no critical paths.
+ * A wait that was not told then is UNREAD or unknown, and there are no critical paths.
  */
 uint64_t trace_view_full_ns(const struct trace_view *view);
 /** trace_view_history() - its intervals, for critical paths; borrowed from @view */

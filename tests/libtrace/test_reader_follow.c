@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <trace/analysis.h>
 #include <trace/format.h>
 #include <trace/reader.h>
 #include <trace/writer.h>
@@ -323,6 +324,7 @@ static void a_cursor_has_all_events_before_the_safe_point(void)
 	uint64_t ends[NR_STREAMS] = {ROUND_NS, ROUND_NS, ROUND_NS};
 	struct trace *trace = trace_follow(path_of(recording.fd), NULL);
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	struct trace_error error = {0};
 	struct list list;
 
 	list_begin(&list);
@@ -332,6 +334,8 @@ static void a_cursor_has_all_events_before_the_safe_point(void)
 		list_take(&list, trace, cursor);
 		CU_ASSERT_EQUAL(trace_follow_safe_ns(trace), round * ROUND_NS - MARGIN_NS);
 	}
+	CU_ASSERT_PTR_NULL(trace_analysis_new(trace, NULL, &error)); /* its pass would end here */
+	CU_ASSERT_EQUAL(error.code, -EBUSY);
 	CU_ASSERT_TRUE(list.last_ns > (NR_ROUNDS - 2) * (uint64_t)ROUND_NS);
 	trace_cursor_free(cursor);
 	trace_close(trace);

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <trace/reader.h>
 #include "ahead.h"
+#include "follow.h"
 #include "pass_progress.h"
 #include "progress_line.h"
 #include "report_file.h"
@@ -31,6 +32,11 @@ struct ahead *ahead_free(struct ahead *ahead)
 enum trace_file_state trace_file_state(const struct trace *trace)
 {
 	return TRACE_FILE_SAME;
+}
+
+struct follow *follow_free(struct follow *follow)
+{
+	return NULL;
 }
 
 /* ---- large pages ---- */
