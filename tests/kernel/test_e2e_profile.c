@@ -73,7 +73,7 @@ static AS_IT_IS int dive(int depth, long long until_ns)
 	return 0;
 }
 
-/* libc's function has no frame pointer. Until the table of libc is ready, its caller is in no stack. */
+/* libc's function has no frame pointer. Until its table is ready, its caller is in no stack. */
 static AS_IT_IS int nap(const struct timespec *time, int flags)
 {
 	return clock_nanosleep(CLOCK_MONOTONIC, flags, time, NULL) + 1;

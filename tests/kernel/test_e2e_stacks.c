@@ -100,7 +100,7 @@ static void stacks_without_frame_pointers_are_the_chains_of_calls(void)
 	struct session s;
 	json_t *profile;
 
-	record(&s, TRACE_STACKS " short; sleep 2; " TRACE_STACKS);
+	record(&s, TRACE_STACKS " warm; " TRACE_STACKS);
 	profile = session_load(&s, "--folded=on");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
@@ -122,7 +122,7 @@ static void stacks_of_installed_programs_are_whole(void)
 	static const char *const programs[] = {"gzip", "python3"};
 	struct session s;
 
-	record(&s, "python3 -c 1; echo | gzip; sleep 3; for i in 1 2 3 4; do "
+	record(&s, "sleep 3 | python3 -c \"import sys; sys.stdin.read()\"; sleep 3 | gzip; for i in 1 2 3; do "
 		   "python3 -c \"sum(len(str(i)) for i in range(400000))\"; "
 		   "head -c 4000000 " TRACE_BIN "/tracevisualizer | gzip -9 >/dev/null; done");
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {

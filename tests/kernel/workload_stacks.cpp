@@ -5,6 +5,7 @@
  *
  *     workload_stacks             all chains, each for PHASE_NS
  *     workload_stacks short       one chain for SHORT_NS, and the end
+ *     workload_stacks warm        the same, and 3 s of sleep
  */
 #include <cerrno>
 #include <csignal>
@@ -193,6 +194,8 @@ int main(int argc, char **argv)
 	long long ns = PHASE_NS;
 	pthread_t thread;
 
+	if (argc > 1 && !strcmp(argv[1], "warm"))
+		return busy_short(SHORT_NS) == 0 || sleep(3) != 0;
 	if (argc > 1 && !strcmp(argv[1], "short"))
 		return busy_short(SHORT_NS) == 0;
 	signal(SIGUSR1, on_signal);

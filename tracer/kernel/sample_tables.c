@@ -60,6 +60,7 @@ struct sample_tables {
 	uint32_t ready[BATCH]; /* descriptors, owned */
 	uint32_t nr_ready;
 	bool ends;
+	bool stops; /* for the maker, atomically */
 };
 
 /* ---- files ---- */
@@ -241,6 +242,8 @@ static int on_wanted(void *context, void *record, size_t bytes)
 	const struct walk_wanted *wanted = record;
 	int fd;
 
+	if (__atomic_load_n(&tables->stops, __ATOMIC_RELAXED))
+		return -ECANCELED; /* the files that wait are not needed any more */
 	if (bytes < sizeof(*wanted) || wanted->file >= WALK_MAX_FILES || wanted->file == WALK_VDSO)
 		return 0;
 	fd = open_wanted(wanted, tables->skeleton->data_files->file_inodes[wanted->file]);
@@ -356,6 +359,7 @@ void sample_tables_stop(struct sample_tables *tables)
 	if (!tables)
 		return;
 	if (tables->has_maker) {
+		__atomic_store_n(&tables->stops, true, __ATOMIC_RELAXED);
 		eventfd_write(tables->stop, 1);
 		pthread_join(tables->maker, NULL);
 	}

@@ -291,8 +291,7 @@ static __always_inline void walk_call(struct pt_regs *regs, long result)
 	put_list(change);
 }
 
-/* The processes that run when samples begin. Their tables are made when a sample hits them. Those
- * of the daemon are made at once: it has the C library, as nearly all programs. */
+/* The processes that run when samples begin. Their tables are made when a sample hits them. */
 SEC("iter/task_vma")
 int walk_start(struct bpf_iter__task_vma *ctx)
 {
@@ -307,7 +306,7 @@ int walk_start(struct bpf_iter__task_vma *ctx)
 	change = copy_list(task->tgid, CHANGE_OF_ITERATOR);
 	if (!change)
 		return 0;
-	change->is_asked = task->tgid == config.exclude_tgid;
+	change->is_asked = false;
 	take_vma(change, vma, (u64)BPF_CORE_READ(mm, context.vdso));
 	put_list(change);
 	return 0;
