@@ -253,7 +253,7 @@ int report_profile(const struct report *report)
 	int result = 0;
 
 	trace_profile_get_numbers(report->profile, &numbers);
-	if (!numbers.samples && !report->is_windowed)
+	if (!numbers.samples && !numbers.wait_stacks && !report->is_windowed)
 		return complain(1, "the trace has no samples: tracedaemon --sample TRACE -- COMMAND records some");
 	if (profile_rows_make(report, NULL, &rows, &error) == -ENOMEM)
 		memory_end();
