@@ -296,12 +296,17 @@ static size_t put_line(char *to, const char *text, size_t max)
 
 static size_t put_path(char *to, const struct line_level *level)
 {
-	size_t bytes = level->path ? strlen(level->path) : 0;
+	bool is_whole = level->path && (*level->path == '/' || !*level->folder);
+	char path[SYMBOL_PATH_BYTES - 12]; /* with room for the line */
+	int bytes;
 
-	if (!bytes || bytes > SYMBOL_PATH_BYTES - 12)
+	if (!level->path)
 		return 0;
-	put_line(to, level->path, bytes);
-	return bytes + (size_t)sprintf(to + bytes, ":%d", level->line);
+	bytes = snprintf(path, sizeof(path), "%s%s%s", is_whole ? "" : level->folder, is_whole ? "" : "/", level->path);
+	if (bytes <= 0 || (size_t)bytes >= sizeof(path))
+		return 0;
+	put_line(to, path, (size_t)bytes);
+	return (size_t)(bytes + sprintf(to + bytes, ":%d", level->line));
 }
 
 /* @function: of the symbol table, for the outermost level; NULL: it has none there */

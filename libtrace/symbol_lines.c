@@ -198,7 +198,7 @@ static void find_call(Dwarf_Die *unit, Dwarf_Die *die, struct line_level *level)
 	Dwarf_Files *files;
 	size_t nr;
 
-	*level = (struct line_level){0};
+	*level = (struct line_level){.folder = level->folder};
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) ||
 	    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) || line > INT32_MAX ||
 	    dwarf_getsrcfiles(unit, &files, &nr) || file >= nr)
@@ -212,6 +212,7 @@ size_t line_index_find(struct line_index *index, Dwarf *dwarf, uint64_t address,
 {
 	struct unit_index *unit;
 	struct line_level level = {0};
+	Dwarf_Attribute attribute;
 	uint32_t at;
 	size_t nr = 0;
 
@@ -223,6 +224,8 @@ size_t line_index_find(struct line_index *index, Dwarf *dwarf, uint64_t address,
 	unit = &index->units[index->by_address.list[at].owner];
 	if (!unit->is_built)
 		build_unit(index, unit);
+	level.folder = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+	level.folder = level.folder ? level.folder : "";
 	find_line(&unit->die, address, &level);
 	for (at = range_at(&unit->functions, address); at != NO_RANGE; at = unit->functions.list[at].up) {
 		Dwarf_Die die;

@@ -51,10 +51,12 @@ struct line_index {
  * @name: the mangled name if it has one; NULL: not known
  * @path, @line: where the address is in it: its line, or that of the call of the inlined function.
  * NULL, 0: not known
+ * @folder: to which a relative @path belongs; "": not known
  */
 struct line_level {
 	const char *name;
 	const char *path;
+	const char *folder;
 	int line;
 };
 

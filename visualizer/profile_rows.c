@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "process_choice.h"
+#include "profile_lines.h"
 #include "profile_where.h"
 #include "thread_choice.h"
 #include "value_text.h"
@@ -276,6 +277,8 @@ static void add_context(struct profile_making *making, const struct trace_profil
 		if (end != STACK_WHOLE)
 			node = below(making, node, PROFILE_INCOMPLETE, "", program);
 		nr = making->stack.nr;
+		if (making->report->options->profile.form == PROFILE_LINES)
+			profile_lines_add(making->rows, &making->stack, row->kind == PROFILE_FUNCTION, time);
 	}
 	/* the innermost one is the row */
 	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
@@ -375,4 +378,5 @@ void profile_rows_free(struct profile_rows *rows)
 	profile_names_clear(&rows->names);
 	table_clear(&rows->index);
 	table_clear(&rows->wheres);
+	table_clear(&rows->lines);
 }

@@ -30,6 +30,7 @@
 #include "report_html.h"
 #include "report_json.h"
 #include "report_profile.h"
+#include "report_profile_diff.h"
 #include "wait_places.h"
 #include "report_slowest.h"
 #include "report_summary.h"
@@ -495,6 +496,11 @@ static int open_side(struct report *report, const char *path)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (!report->is_windowed) /* the cause is that of whole commands */
 		diff_cause_begin(report);
+	if (report->options->reports.profile) {
+		report->profile = trace_profile_new(report->analysis, &error);
+		if (!report->profile)
+			memory_end();
+	}
 	pass_progress_watch(report->analysis, "tracevisualizer: analysis");
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
@@ -515,15 +521,19 @@ static int run_diff(const struct visualizer_options *options)
 	if (!result)
 		result = report_finds_no_process(sides, 2) ? 1 : open_output(&sides[0]);
 	if (!result) {
-		report_diff(sides);
+		if (options->reports.profile)
+			result = report_profile_diff(sides);
+		else
+			report_diff(sides);
 		report_check_memory(&sides[0]);
 		report_check_memory(&sides[1]);
-		result = close_output(&sides[0], true);
+		result = close_output(&sides[0], !result) ? 1 : result;
 	}
 	if (!result)
 		result = diff_is_above(sides);
 	for (int i = 0; i < 2; i++) {
 		trace_history_free(sides[i].history);
+		trace_profile_free(sides[i].profile);
 		command_end(&sides[i].command);
 		trace_analysis_free(sides[i].analysis);
 		trace_close((struct trace *)sides[i].trace);
