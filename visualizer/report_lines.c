@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "grid.h"
 #include "regular.h"
 #include "value_text.h"
@@ -136,6 +137,14 @@ static struct profile_time sum_of(const struct pointers *lines)
 	return sum;
 }
 
+static bool is_newer(const struct report *report, FILE *in)
+{
+	struct stat status;
+
+	return !fstat(fileno(in), &status) &&
+	       (uint64_t)status.st_mtim.tv_sec * 1000000000u > trace_get_info(report->trace)->start_realtime_ns;
+}
+
 void report_lines(const struct report *report, const struct pointers *lines)
 {
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT},   {"with calls", GRID_RIGHT},
@@ -154,6 +163,9 @@ void report_lines(const struct report *report, const struct pointers *lines)
 	if (!in)
 		output_line(&report->output, "", "The source is not on this machine (%s): --symfs names a copy.",
 			    strerror(cause));
+	else if (is_newer(report, in))
+		output_line(&report->output, "",
+			    "The source was changed after the recording: its lines may be others.");
 	fputs("\n", report->output.out);
 	grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	if (in)

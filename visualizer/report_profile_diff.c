@@ -179,7 +179,6 @@ static void put_heading(const struct profile_diff *diff)
 			    "The recordings differ in length: for the differences, times of B are multiplied by %.3f.",
 			    (double)diff->lengths[0] / (double)(diff->lengths[1] ? diff->lengths[1] : 1));
 	output_paragraph(output, string_text(&line));
-	fputs("\n", output->out);
 	string_free(&line);
 }
 
@@ -281,10 +280,10 @@ static int make_rows(struct profile_diff *diff, int side)
 int report_profile_diff(const struct report *sides)
 {
 	struct profile_diff diff = {.sides = sides};
+	bool have_commands = sides[0].command.process && sides[1].command.process;
 	int result = 0;
 
-	diff.of_commands = sides[0].command.process && sides[1].command.process &&
-			   !has_process_choice(&sides[0].options->processes);
+	diff.of_commands = have_commands && !has_process_choice(&sides[0].options->processes);
 	for (int i = 0; i < 2 && !result; i++) {
 		uint64_t from_ns, to_ns;
 
@@ -293,7 +292,7 @@ int report_profile_diff(const struct report *sides)
 		result = make_rows(&diff, i);
 		diff.elapsed_ns[i] = profile_elapsed(&diff.rows[i].sum);
 	}
-	diff.is_scaled = !diff.of_commands && diff.lengths[0] != diff.lengths[1];
+	diff.is_scaled = !have_commands && diff.lengths[0] != diff.lengths[1];
 	if (!result) {
 		collect(&diff);
 		if (sides[0].options->reports.json)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_report_where.c - the functions in which threads waited, in reports that are no profile
+ * test_report_where.c - the functions in which threads waited, in reports that are no profile, and
+ * the lines of a source
  *
  * The process in the trace has the code of this program.
  */
@@ -19,10 +20,12 @@ int flush_orders(int n);
 int read_orders(int n);
 int main(int argc, char **argv);
 
+enum { FLUSH_BEGIN = __LINE__ };
 __attribute__((noinline)) int flush_orders(int n)
 {
 	return n * 3 + (int)(uintptr_t)&n % 2;
 }
+enum { FLUSH_END = __LINE__ };
 
 __attribute__((noinline)) int read_orders(int n)
 {
@@ -139,6 +142,71 @@ static void the_one_screen_answer_has_the_functions_of_its_waits(void)
 	free(text);
 }
 
+/* ---- lines ---- */
+
+/* Half of the own code is in flush_orders(), half at an address without code; main() called both. */
+static struct tb *worker(void)
+{
+	struct tb *tb = tb_new();
+	const struct lists callers = {.user = {(uintptr_t)main + 4}, .nr_user = 1};
+
+	tb_thread(tb, 10, 10, 1, "worker", 0, false);
+	tb_own_code(tb, 10, (const void *)(uintptr_t)flush_orders);
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	add_sample(tb, 0, 3000, 10, inside(flush_orders), &callers);
+	add_sample(tb, 0, 4000, 10, 0x1234567, &callers);
+	tb_switch(tb, 0, 10000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void a_line_has_the_time_of_its_samples(void)
+{
+	char *text = report_of(worker(), "--lines=test_report_where.c --json --comm=worker");
+	json_t *json = json_loads(text, 0, NULL), *row;
+	long long self = 0, total = 0;
+	size_t i;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	json_array_foreach(json_object_get(json, "lines"), i, row) {
+		long long line = json_integer_value(json_object_get(row, "line")),
+			  ns = json_integer_value(json_object_get(row, "on_cpu_ns"));
+
+		self += ns;
+		if (line > FLUSH_BEGIN && line < FLUSH_END)
+			CU_ASSERT_EQUAL(ns, 4000);
+		if (line > FLUSH_END) /* a line of main() */
+			total += json_integer_value(json_object_get(json_object_get(row, "total"), "on_cpu_ns"));
+	}
+	CU_ASSERT_EQUAL(i, 2);
+	CU_ASSERT_EQUAL(self, 4000);
+	CU_ASSERT_EQUAL(total, 8000);
+	json_decref(json);
+	free(text);
+}
+
+static void the_source_stands_beside_its_times(void)
+{
+	char *text = report_of(worker(), "--profile=lines test_report_where.c --ns --verify --comm=worker");
+
+	contains(text, "/test_report_where.c: 4000 on a CPU in its lines.\n");
+	contains(text, "int flush_orders(int n)\n");
+	contains(text, "  4000        4000        1  ");
+	contains(text, "  ...\n");
+	contains(text, "verified: ");
+	free(text);
+}
+
+static void a_source_without_samples_has_no_lines(void)
+{
+	char *text = refusal_of(worker(), "--lines=nothing.c");
+
+	contains(text, "no sample is in the source 'nothing.c'; the sources with the most: /");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("--profile=lines", &text), 2);
+	contains(text, "--profile=lines needs a source");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -146,6 +214,9 @@ int main(int argc, char **argv)
 		CASE(a_trace_without_stacks_has_no_such_keys),
 		CASE(the_waits_of_a_process_have_a_column_of_functions),
 		CASE(the_one_screen_answer_has_the_functions_of_its_waits),
+		CASE(a_line_has_the_time_of_its_samples),
+		CASE(the_source_stands_beside_its_times),
+		CASE(a_source_without_samples_has_no_lines),
 		{NULL, NULL},
 	};
 
