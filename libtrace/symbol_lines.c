@@ -2,18 +2,18 @@
 /*
  * symbol_lines.c - an index of the functions in DWARF debug information.
  *
- * libdw finds the entries at an address by a walk through the whole unit, 80 us to some ms each. The
- * addresses of a profile are many. So each unit is walked once, when an address in it is looked up
- * first, and its functions are a sorted list of ranges.
+ * libdw finds the entries at an address by a walk through the whole unit, 80 us to some ms each.
+ * The addresses of a profile are many. So each unit is walked once, when an address in it is looked
+ * up first, and its functions are a sorted list of ranges.
  *
- * Ranges of one unit nest: that of an inlined function is within that of its caller. Sorted by their
- * beginning, and the larger first, the smallest range around another is one before it in the list.
- * The walk keeps it as `up`. For example
+ * Ranges of one unit nest: that of an inlined function is within that of its caller. They are
+ * sorted by their beginning, and the larger first. So the smallest range around another is before
+ * it in the list. The walk keeps it as `up`. For example
  *
  *	f 10-90, g inlined 20-40, h inlined into g 25-30, g again 60-70
  *
- * has the list f, g (up f), h (up g), g (up f). The last range that begins at or before address 65 is
- * the second g. For address 50 it is h, which ends before; its `up` g does, too; f contains it.
+ * has the list f, g (up f), h (up g), g (up f). The last range that begins at or before address 65
+ * is the second g. For address 50 it is h, which ends before; its `up` g does, too; f contains it.
  */
 #include "symbol_lines.h"
 

@@ -38,7 +38,10 @@ struct unit_index {
 	struct code_ranges functions;
 };
 
-/** struct line_index - zeros: empty. It lives as long as the process. @no_memory: it is not complete */
+/**
+ * struct line_index - zeros: empty. It lives as long as the process. @no_memory: it is not
+ * complete
+ */
 struct line_index {
 	struct unit_index *units; /* owned */
 	uint32_t nr_units, room_units;
@@ -63,8 +66,8 @@ struct line_level {
 /**
  * line_index_find() - the functions at @address, the innermost first: inlined ones, and at the end
  * the one that contains them
- * Returns their number; 0: there is no debug information for it. Of more than SYMBOL_MAX_LEVELS the
- * outermost are told.
+ * Returns their number; 0: there is no debug information for it. The outermost are told if there
+ * are more than SYMBOL_MAX_LEVELS.
  */
 size_t line_index_find(struct line_index *index, Dwarf *dwarf, uint64_t address,
 		       struct line_level levels[SYMBOL_MAX_LEVELS]);

@@ -39,7 +39,8 @@ struct wait_places;
  * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
  * @only_clients: without @servers: what only_client_of() tells; borrowed
- * @places: owned; where in the code threads waited; NULL: the trace does not tell, or no report asks
+ * @places: owned; where in the code threads waited; NULL: the trace does not tell, or no report
+ *     asks
  * @file: the file behind @output, if it is one: report_file.h; owned by the stream
  */
 struct report {

@@ -71,7 +71,9 @@ static void put_line(struct grid *grid, uint32_t number, const struct line_row *
 	string_free(&text);
 }
 
-/** struct line_place - @next: the first of the lines with time that is not before the current one */
+/**
+ * struct line_place - @next: the first of the lines with time that is not before the current one
+ */
 struct line_place {
 	const struct pointers *lines;
 	size_t next;

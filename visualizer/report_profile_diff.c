@@ -6,8 +6,8 @@
  * for, because the names of files and the numbers of processes differ. So each column adds up to
  * the time of its side.
  *
- * If both traces are recordings of commands, the commands are compared, and their times as they are:
- * that one ran longer is what the user looks for. Otherwise the lengths of the recordings say
+ * If both traces are recordings of commands, the commands are compared with their times as they
+ * are: that one ran longer is what the user looks for. Otherwise the lengths of the recordings say
  * nothing. Then the times of B are scaled to the length of A for the differences.
  */
 #include "report_profile_diff.h"

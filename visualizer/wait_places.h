@@ -4,8 +4,8 @@
 /*
  * wait_places.h - the functions in which threads waited, for reports that are no profile
  *
- * They are known from stacks of waits (tracedaemon --sample). Names are looked up when a report asks
- * for them.
+ * They are known from stacks of waits (tracedaemon --sample). Names are looked up when a report
+ * asks for them.
  */
 #include <trace/analysis.h>
 #include <trace/critical_path.h>

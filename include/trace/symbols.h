@@ -97,8 +97,8 @@ struct trace_symbol_level {
 /**
  * trace_symbols_find_levels() - the same, with inlined functions and source lines
  * Returns the number of levels, the innermost first: the last one is the function of @ret_symbol,
- * whose @source is "". Of more than 32 the outermost are told. 0: as false. Levels are borrowed
- * until the next call. The first look-up in a file reads its debug information.
+ * whose @source is "". The outermost 32 are told if there are more. 0: as false. Levels are
+ * borrowed until the next call. The first look-up in a file reads its debug information.
  */
 size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels);

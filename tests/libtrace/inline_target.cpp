@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// inline_target.cpp - functions that a compiler builds into others: test_symbol_levels.c asks for their names.
-// It is compiled with -O2 -g, and never run.
+// inline_target.cpp - functions that a compiler builds into others: test_symbol_levels.c asks for
+// their names. It is compiled with -O2 -g, and never run.
 #include <cstdio>
 #include <cstdlib>
 

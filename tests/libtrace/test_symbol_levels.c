@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_symbol_levels.c - inlined functions and source lines: those that llvm-addr2line finds at each
- * byte of a program's code. addr2line of binutils 2.40 gives some inlined functions the name of the
+ * test_symbol_levels.c - inlined functions and source lines: those that llvm-addr2line finds at
+ * each byte of a program's code. addr2line of binutils 2.40 gives some inlined functions the name of the
  * function around them.
  */
 #include <stdio.h>
@@ -94,7 +94,10 @@ static bool is_same(const struct told *told, const struct trace_symbol_level *le
 	       (!told->line || !strcmp(told->path, level->source));
 }
 
-/** struct comparison - @nr: bytes of code. @nr_inlined: bytes of inlined functions. @nr_wrong: that differ */
+/**
+ * struct comparison - @nr: bytes of code. @nr_inlined: bytes of inlined functions. @nr_wrong: bytes
+ * with other levels
+ */
 struct comparison {
 	unsigned int nr, nr_inlined, nr_wrong;
 };

@@ -144,7 +144,7 @@ static void the_one_screen_answer_has_the_functions_of_its_waits(void)
 
 /* ---- lines ---- */
 
-/* Half of the own code is in flush_orders(), half at an address without code; main() called both. */
+/* Half of the own code is in flush_orders(), half at an address without code; main() called both */
 static struct tb *worker(void)
 {
 	struct tb *tb = tb_new();
