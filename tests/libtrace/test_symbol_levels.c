@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_symbol_levels.c - inlined functions and source lines: those that llvm-addr2line finds at
- * each byte of a program's code. addr2line of binutils 2.40 gives some inlined functions the name of the
- * function around them.
+ * each byte of a program's code. addr2line of binutils 2.40 gives some inlined functions the name
+ * of the function around them.
  */
 #include <stdio.h>
 #include <stdlib.h>
