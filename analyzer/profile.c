@@ -22,6 +22,7 @@
 #include "profile_verify.h"
 #include "profile_waits.h"
 #include "state.h"
+#include "wait_object.h"
 #include "window.h"
 
 /**
@@ -74,15 +75,17 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		waits_ran(&profile->waits, interval->thread, interval->to_ns);
 	if (!window_cut(analysis->window, &from_ns, &to_ns))
 		return;
-	stratum = stratum_of(&profile->strata, &(struct stratum){.thread = interval->thread,
-								 .state = interval->state,
-								 .kind = blocked ? interval->kind : TRACE_WAIT_FILE,
-								 .idle = blocked && interval->idle,
-								 .name = one_text(interval->name),
-								 .target = one_text(blocked ? interval->target : NULL),
-								 .via = one_text(blocked ? interval->via : NULL),
-								 .path = one_text(blocked ? interval->path : NULL),
-								 .other = blocked ? interval->other : NULL});
+	stratum = stratum_of(&profile->strata,
+			     &(struct stratum){.thread = interval->thread,
+					       .state = interval->state,
+					       .kind = blocked ? interval->kind : TRACE_WAIT_FILE,
+					       .idle = blocked && interval->idle,
+					       .name = one_text(interval->name),
+					       .target = one_text(blocked ? interval->target : NULL),
+					       .via = one_text(blocked ? interval->via : NULL),
+					       .path = one_text(blocked ? interval->path : NULL),
+					       .other = blocked ? interval->other : NULL,
+					       .other_thread = blocked ? wait_thread_now(analysis) : NULL});
 
 	if (!stratum)
 		return;
@@ -527,6 +530,7 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 						  .via = stratum->via,
 						  .path = stratum->path,
 						  .other = stratum->other,
+						  .other_thread = stratum->other_thread,
 						  .frame = group ? group->frame : TRACE_PROFILE_NO_FRAME,
 						  .samples = group && !is_wait ? group->samples : 0,
 						  .of = is_wait ? 0 : stratum->samples,

@@ -34,14 +34,15 @@ static uint64_t key_of(const struct stratum *s)
 	uint64_t hash = mix((uintptr_t)s->thread, (uint64_t)s->state << 16 | (uint64_t)s->kind << 8 | s->idle);
 
 	hash = mix(mix(hash, (uintptr_t)s->name), (uintptr_t)s->target);
-	return mix(mix(mix(hash, (uintptr_t)s->via), (uintptr_t)s->path), (uintptr_t)s->other);
+	hash = mix(mix(mix(hash, (uintptr_t)s->via), (uintptr_t)s->path), (uintptr_t)s->other);
+	return mix(hash, (uintptr_t)s->other_thread);
 }
 
 static bool is_same(const struct stratum *a, const struct stratum *b)
 {
 	return a->thread == b->thread && a->state == b->state && a->kind == b->kind && a->idle == b->idle &&
 	       a->name == b->name && a->target == b->target && a->via == b->via && a->path == b->path &&
-	       a->other == b->other;
+	       a->other == b->other && a->other_thread == b->other_thread;
 }
 
 struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted)

@@ -23,6 +23,7 @@ struct stratum {
 	const char *via;
 	const char *path;
 	const struct trace_process *other;
+	const struct trace_thread *other_thread;
 	enum trace_state state;
 	enum trace_wait_kind kind;
 	bool idle;

@@ -388,21 +388,13 @@ static bool requests_wait_less(struct trace_user_events *u, struct actor *actor,
 	return true;
 }
 
-/* The thread of the cause that an interval is emitted with */
-static const struct trace_thread *thread_waited_for(const struct trace_analysis *a)
-{
-	struct wait_cause cause = wait_of_key(a->hooks.wait_key);
-
-	return a->hooks.wait_key && cause.kind == TRACE_WAIT_PROCESS ? wait_thread(a, &cause) : NULL;
-}
-
 void actor_wait(struct trace_user_events *u, struct actor *actor, const struct trace_interval *interval)
 {
 	struct span_wait wait = {.target = interval->target ? interval->target : "",
 				 .via = interval->via ? interval->via : "",
 				 .path = interval->path ? interval->path : "",
 				 .other = interval->other,
-				 .thread = thread_waited_for(u->analysis),
+				 .thread = wait_thread_now(u->analysis),
 				 .kind = interval->kind,
 				 .idle = interval->idle};
 	uint64_t ns = interval->to_ns - interval->from_ns;

@@ -97,6 +97,13 @@ const struct trace_thread *wait_thread(const struct trace_analysis *a, const str
 	return v->has_path ? a->wait_objects.list[v->target].thread : NULL;
 }
 
+const struct trace_thread *wait_thread_now(const struct trace_analysis *a)
+{
+	struct wait_cause cause = wait_of_key(a->hooks.wait_key);
+
+	return a->hooks.wait_key && cause.kind == TRACE_WAIT_PROCESS ? wait_thread(a, &cause) : NULL;
+}
+
 struct trace_process *wait_process(const struct trace_analysis *a, const struct wait_cause *v)
 {
 	if (v->has_path)

@@ -39,6 +39,8 @@ struct wait_cause wait_cause_with_thread(struct trace_analysis *a, struct wait_c
 					 const struct trace_thread *waiter, const struct trace_thread *waker);
 /** wait_thread() - the thread that @v names; NULL: none */
 const struct trace_thread *wait_thread(const struct trace_analysis *a, const struct wait_cause *v);
+/** wait_thread_now() - the thread of the cause for which interval hooks are called; NULL: none */
+const struct trace_thread *wait_thread_now(const struct trace_analysis *a);
 /** wait_process() - the process that @v names; NULL: none */
 struct trace_process *wait_process(const struct trace_analysis *a, const struct wait_cause *v);
 /** wait_path() - the path that a wait for a process was on; 0: none */

@@ -15,7 +15,6 @@
 #define MAX_TABLE_BYTES	  (1ull << 30) /* symbols and their names; a larger file is refused */
 #define MAX_DEBUG_BYTES	  (2ull << 30) /* decompressed debug information; a file with more has no source lines */
 #define MAX_ZDEBUG_FACTOR 1032	       /* zlib cannot compress better */
-#define MAX_UNITS	  (1u << 22)   /* compilation units that are searched per file */
 
 static void note_memory(struct symbol_file *file)
 {
@@ -247,43 +246,19 @@ static void open_dwarf(struct symbol_file *file)
 	file->dwarf = NULL;
 }
 
-/* The compilation unit that contains @address. */
-static bool find_unit(struct symbol_file *file, uint64_t address, Dwarf_Die *ret_unit)
+static size_t find_levels(struct symbol_file *file, uint64_t address, struct line_level levels[SYMBOL_MAX_LEVELS])
 {
-	Dwarf_CU *unit = NULL;
-
-	if (dwarf_addrdie(file->dwarf, address, ret_unit))
-		return true;
-	note_memory(file);
-	/* clang writes no .debug_aranges */
-	for (unsigned int i = 0;
-	     i < MAX_UNITS && dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0; i++) {
-		if (dwarf_haspc(ret_unit, address) > 0)
-			return true;
-		note_memory(file);
-	}
-	return false;
-}
-
-static void find_source(struct symbol_file *file, uint64_t address, struct symbol_found *found)
-{
-	const char *path, *slash;
-	Dwarf_Line *line;
-	Dwarf_Die unit;
-	int number;
+	size_t nr;
 
 	if (!file->elf)
-		return;
+		return 0;
 	if (!file->dwarf_tried)
 		open_dwarf(file);
-	if (!file->dwarf || !find_unit(file, address, &unit))
-		return;
-	line = dwarf_getsrc_die(&unit, address);
-	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-	if (!path || dwarf_lineno(line, &number))
-		return;
-	slash = strrchr(path, '/');
-	snprintf(found->source, sizeof(found->source), "%s:%d", slash ? slash + 1 : path, number);
+	if (!file->dwarf)
+		return 0;
+	nr = line_index_find(&file->lines, file->dwarf, address, levels);
+	file->no_memory |= file->lines.no_memory;
+	return nr;
 }
 
 /* ---- look-up ---- */
@@ -300,7 +275,83 @@ static const char *readable(struct symbol_file *file, const char *name)
 	return file->demangled ? file->demangled : name;
 }
 
-void symbol_file_find(struct symbol_file *file, uint64_t offset, bool want_source, struct symbol_found *ret_found)
+/* "file.c:12" */
+static void put_source(const struct line_level *level, struct symbol_found *found)
+{
+	const char *slash = level->path ? strrchr(level->path, '/') : NULL;
+
+	if (level->path && level->line)
+		snprintf(found->source, SYMBOL_PATH_BYTES, "%s:%d", slash ? slash + 1 : level->path, level->line);
+}
+
+/* Names and paths come from the file: a line break there would begin another level. */
+static size_t put_line(char *to, const char *text, size_t max)
+{
+	size_t bytes = strnlen(text, max);
+
+	for (size_t i = 0; i < bytes; i++)
+		to[i] = text[i] == '\n' ? '?' : text[i];
+	return bytes;
+}
+
+static size_t put_path(char *to, const struct line_level *level)
+{
+	bool is_whole = level->path && (*level->path == '/' || !*level->folder);
+	char path[SYMBOL_PATH_BYTES - 12]; /* with room for the line */
+	int bytes;
+
+	if (!level->path)
+		return 0;
+	bytes = snprintf(path, sizeof(path), "%s%s%s", is_whole ? "" : level->folder, is_whole ? "" : "/", level->path);
+	if (bytes <= 0 || (size_t)bytes >= sizeof(path))
+		return 0;
+	put_line(to, path, (size_t)bytes);
+	return (size_t)(bytes + sprintf(to + bytes, ":%d", level->line));
+}
+
+/* @function: of the symbol table, for the outermost level; NULL: it has none there */
+static void put_levels(struct symbol_file *file, const struct line_level *levels, size_t nr, const char *function,
+		       struct symbol_found *found)
+{
+	size_t names = 0, paths = 0;
+	char *text;
+
+	free(file->levels);
+	text = file->levels = malloc(SYMBOL_MAX_LEVELS * (SYMBOL_LEVEL_BYTES + 1) + SYMBOL_NAME_BYTES / 2);
+	if (!text)
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		bool is_last = i + 1 == nr;
+		const char *name = is_last && function ? function : levels[i].name ? levels[i].name : "";
+
+		if (!is_last || !function)
+			name = readable(file, name);
+		names += put_line(text + names, name, is_last ? SYMBOL_NAME_BYTES / 2 - 2 : SYMBOL_LEVEL_BYTES);
+		paths += put_path(found->source + paths, &levels[i]);
+		text[names++] = is_last ? '\0' : '\n';
+		found->source[paths++] = is_last ? '\0' : '\n';
+	}
+	found->function = text;
+}
+
+static void find_lines(struct symbol_file *file, enum symbol_wanted wanted, struct symbol_found *found)
+{
+	struct line_level levels[SYMBOL_MAX_LEVELS];
+	size_t nr = find_levels(file, found->address, levels);
+	char *function;
+
+	if (wanted == SYMBOL_SOURCE && nr)
+		put_source(&levels[0], found);
+	if (wanted != SYMBOL_LEVELS || !nr)
+		return;
+	function = found->function ? strdup(found->function) : NULL;
+	if (function || !found->function)
+		put_levels(file, levels, nr, function, found);
+	free(function);
+}
+
+void symbol_file_find(struct symbol_file *file, uint64_t offset, enum symbol_wanted wanted,
+		      struct symbol_found *ret_found)
 {
 	const struct symbol_function *function;
 
@@ -309,13 +360,13 @@ void symbol_file_find(struct symbol_file *file, uint64_t offset, bool want_sourc
 	if (!file_address(file, offset, &ret_found->address))
 		ret_found->address = offset;
 	function = function_at(file, ret_found->address);
-	if (want_source)
-		find_source(file, ret_found->address, ret_found);
-	note_memory(file);
-	if (!function)
-		return;
-	ret_found->function = readable(file, function->name);
-	ret_found->offset = ret_found->address - function->address;
+	if (function) {
+		ret_found->function = readable(file, function->name);
+		ret_found->offset = ret_found->address - function->address;
+		note_memory(file);
+	}
+	if (wanted != SYMBOL_NAME)
+		find_lines(file, wanted, ret_found);
 	note_memory(file);
 }
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol_lines.h"
+
 /**
  * struct symbol_function - a function of a file; @name: borrowed from the ELF file
  */
@@ -43,17 +45,29 @@ struct symbol_file {
 	struct symbol_function *functions;
 	size_t nr_functions;
 	bool dwarf_tried;
+	struct line_index lines;
 	char *demangled; /* owned; from the last look-up */
+	char *levels;	 /* owned; the same */
 };
 
-#define SYMBOL_SOURCE_BYTES 512u
+#define SYMBOL_NAME_BYTES   32768u /* of a function; longer names are cut */
+#define SYMBOL_SOURCE_BYTES 16384u
+#define SYMBOL_PATH_BYTES   500u /* of the source of a level; a longer one is not told */
+#define SYMBOL_LEVEL_BYTES  500u /* of the name of an inlined function; longer ones are cut */
+
+/** enum symbol_wanted - what a look-up finds besides the function */
+enum symbol_wanted {
+	SYMBOL_NAME,   /* nothing */
+	SYMBOL_SOURCE, /* the line, as "file.c:12" */
+	SYMBOL_LEVELS, /* inlined functions, too: a line for each, the innermost first, the function last */
+};
 
 /**
  * struct symbol_found - what is at a byte of a file
  * @function: readable name, valid until the next look-up; NULL: none
  * @offset: of the byte in the function
  * @address: of the byte, as nm prints it
- * @source: "file.c:12", or ""
+ * @source: "file.c:12", or ""; with SYMBOL_LEVELS a line for each function, as "/folder/file.c:12"
  */
 struct symbol_found {
 	const char *function;
@@ -72,6 +86,7 @@ int symbol_file_open(struct symbol_file *file, int fd);
 const char *symbol_file_id(struct symbol_file *file);
 
 /** symbol_file_find() - look up the byte at @offset of the file */
-void symbol_file_find(struct symbol_file *file, uint64_t offset, bool want_source, struct symbol_found *ret_found);
+void symbol_file_find(struct symbol_file *file, uint64_t offset, enum symbol_wanted wanted,
+		      struct symbol_found *ret_found);
 
 #endif

@@ -41,7 +41,7 @@
 /** struct symbol_query - @want_id: the build id of the file instead of what is at @offset */
 struct symbol_query {
 	uint64_t offset;
-	uint32_t want_source;
+	uint32_t wanted; /* enum symbol_wanted */
 	uint32_t want_id;
 };
 
@@ -105,7 +105,7 @@ static enum symbol_answer_kind look_up(struct symbol_reading *reading, const str
 	if (!reading->refusal && query->want_id)
 		ret_found->function = symbol_file_id(&reading->file);
 	else if (!reading->refusal)
-		symbol_file_find(&reading->file, query->offset, query->want_source, ret_found);
+		symbol_file_find(&reading->file, query->offset, (enum symbol_wanted)query->wanted, ret_found);
 	if (reading->refusal)
 		return ANSWER_TOO_LARGE;
 	if (reading->file.no_memory)
@@ -334,10 +334,10 @@ static int ask(struct symbol_reader *reader, int fd, const struct symbol_query *
 			 : stopped(reader, bytes == 0, ret_error);
 }
 
-int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source,
+int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, enum symbol_wanted wanted,
 		      struct symbol_answer *ret_answer, struct trace_error *ret_error)
 {
-	const struct symbol_query query = {.offset = offset, .want_source = want_source};
+	const struct symbol_query query = {.offset = offset, .wanted = wanted};
 	int result = ask(reader, fd, &query, ret_answer, ret_error);
 
 	return result == -EAGAIN ? ask(reader, fd, &query, ret_answer, ret_error) : result;

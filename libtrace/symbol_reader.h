@@ -27,8 +27,6 @@ struct symbol_reader {
 	uint64_t answer_bytes;
 };
 
-#define SYMBOL_NAME_BYTES 32768u /* of a function; longer names are cut */
-
 /**
  * struct symbol_answer - a checked answer
  * @function, @source: in @texts; "" if there is none
@@ -47,7 +45,7 @@ struct symbol_answer {
  * has stopped, took too long or too much memory, or gave an impossible answer. After an error it
  * does not run.
  */
-int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source,
+int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, enum symbol_wanted wanted,
 		      struct symbol_answer *ret_answer, struct trace_error *ret_error);
 
 /**

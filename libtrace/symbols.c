@@ -22,7 +22,7 @@
 #include "symbol_reader.h"
 
 #define MAX_READERS 16		 /* processes at a time */
-#define MAX_OFFSET  (1ull << 62) /* no file is that long */
+#define MAX_OFFSET  (1ull << 61) /* no file is that long */
 
 #define CLONE_THREAD 0x00010000
 #define NO_OBJECT    SIZE_MAX
@@ -30,7 +30,7 @@
 
 /**
  * struct symbol_kept - an answer about a byte of a file
- * @key: the byte, and whether the source line was asked for
+ * @key: the byte, and what was asked for
  */
 struct symbol_kept {
 	uint64_t key;
@@ -101,6 +101,12 @@ struct symbol_file_row {
 	size_t object;
 };
 
+/** struct symbol_place - an address in the process of a thread, at a time */
+struct symbol_place {
+	uint64_t address, ts_ns;
+	uint32_t tid;
+};
+
 struct trace_symbols {
 	struct symbol_object *objects;
 	size_t nr_objects, room_objects;
@@ -119,6 +125,8 @@ struct trace_symbols {
 	const struct trace *trace;
 	struct symbol_search search;
 	struct kernel_code kernel;
+	struct trace_symbol_level levels[SYMBOL_MAX_LEVELS]; /* the last ones that were asked for */
+	char level_texts[2 * (SYMBOL_NAME_BYTES + 1)];
 	bool want_source;
 	bool failed; /* out of memory for a part of a query */
 };
@@ -547,7 +555,7 @@ static void restrict_object(struct trace_symbols *symbols, struct symbol_object 
 }
 
 /* Returns false if there is no answer. */
-static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset, bool want_source)
+static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset, enum symbol_wanted wanted)
 {
 	struct trace_error error = {0};
 	int result;
@@ -556,25 +564,26 @@ static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uin
 		limit_readers(symbols);
 	symbols->nr_readers -= object->reader.runs;
 	object->used_at = symbols->nr_queries;
-	result = symbol_reader_ask(&object->reader, object->fd, offset, want_source, &symbols->answer, &error);
+	result = symbol_reader_ask(&object->reader, object->fd, offset, wanted, &symbols->answer, &error);
 	symbols->nr_readers += object->reader.runs;
 	if (result == -ENOMEM)
 		symbols->failed = true;
 	else if (result)
-		restrict_object(symbols, object, want_source, &error);
+		restrict_object(symbols, object, wanted != SYMBOL_NAME, &error);
 	return !result;
 }
 
 /* Returns the answer, or NULL: there is none. */
-static const struct symbol_kept *answer_of(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset)
+static const struct symbol_kept *answer_of(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset,
+					   enum symbol_wanted asked)
 {
-	bool want_source = symbols->want_source && object->state != OBJECT_WITHOUT_SOURCE;
-	uint64_t key = offset << 1 | want_source;
+	enum symbol_wanted wanted = object->state == OBJECT_WITHOUT_SOURCE ? SYMBOL_NAME : asked;
+	uint64_t key = offset << 2 | wanted;
 	struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key + 1);
 
 	if (kept)
 		return kept;
-	if (!ask(symbols, object, offset, want_source))
+	if (!ask(symbols, object, offset, wanted))
 		return NULL;
 	kept = table_add(&object->answers, sizeof(*kept), key + 1);
 	if (!kept) {
@@ -618,27 +627,27 @@ static bool find_in_kernel(const struct trace_symbols *symbols, uint64_t address
 	return true;
 }
 
-bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
-			struct trace_symbol *ret_symbol)
+static bool find(struct trace_symbols *symbols, const struct symbol_place *place, enum symbol_wanted wanted,
+		 struct trace_symbol *ret_symbol)
 {
 	const struct symbol_mapping *mapping;
 	const struct symbol_kept *kept = NULL;
 	struct symbol_object *object;
 	uint64_t offset;
 
-	if (kernel_code_has(address))
-		return find_in_kernel(symbols, address, ret_symbol);
-	mapping = mapping_of(symbols, tid, ts_ns, address);
+	if (kernel_code_has(place->address))
+		return find_in_kernel(symbols, place->address, ret_symbol);
+	mapping = mapping_of(symbols, place->tid, place->ts_ns, place->address);
 	if (!mapping)
 		return false;
 	object = &symbols->objects[mapping->object];
-	offset = address - mapping->start + mapping->offset;
+	offset = place->address - mapping->start + mapping->offset;
 	symbols->nr_queries++;
 	if (object->state == OBJECT_NEW)
 		open_object(symbols, object);
 	/* after a failure the query is repeated without the source line */
 	while (!kept && !symbols->failed && object->state != OBJECT_UNREADABLE && offset < MAX_OFFSET)
-		kept = answer_of(symbols, object, offset);
+		kept = answer_of(symbols, object, offset, wanted);
 	/* if the file cannot be read any more, only its name is known */
 	*ret_symbol = (struct trace_symbol){
 		.function = kept ? strings_text(&symbols->strings, kept->function) : "",
@@ -649,4 +658,56 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 		.why = object->why,
 	};
 	return true;
+}
+
+bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
+			struct trace_symbol *ret_symbol)
+{
+	return find(symbols, &(struct symbol_place){.tid = tid, .ts_ns = ts_ns, .address = address},
+		    symbols->want_source ? SYMBOL_SOURCE : SYMBOL_NAME, ret_symbol);
+}
+
+/* Cuts off the first line of *@text, and moves *@text to the next one. */
+static const char *take_line(char **text)
+{
+	char *line = *text, *end = line + strcspn(line, "\n");
+
+	*text = end + (*end == '\n');
+	*end = '\0';
+	return line;
+}
+
+/* "/src/a.c:12": the path without the line */
+static uint32_t take_number(char *source)
+{
+	char *colon = strrchr(source, ':');
+
+	if (!colon)
+		return 0;
+	*colon = '\0';
+	return (uint32_t)strtoul(colon + 1, NULL, 10);
+}
+
+size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
+				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels)
+{
+	char *functions = symbols->level_texts, *sources = functions + sizeof(symbols->level_texts) / 2;
+	size_t nr = 0;
+
+	if (!find(symbols, &(struct symbol_place){.tid = tid, .ts_ns = ts_ns, .address = address}, SYMBOL_LEVELS,
+		  ret_symbol))
+		return 0;
+	snprintf(functions, sizeof(symbols->level_texts) / 2, "%s", ret_symbol->function);
+	snprintf(sources, sizeof(symbols->level_texts) / 2, "%s", ret_symbol->source);
+	do {
+		struct trace_symbol_level *level = &symbols->levels[nr++];
+
+		level->function = take_line(&functions);
+		level->source = take_line(&sources);
+		level->line = take_number((char *)(uintptr_t)level->source);
+	} while (*functions && nr < SYMBOL_MAX_LEVELS);
+	ret_symbol->function = symbols->levels[nr - 1].function;
+	ret_symbol->source = "";
+	*ret_levels = symbols->levels;
+	return nr;
 }

@@ -2,6 +2,7 @@
 #include "profile_json.h"
 
 #include "profile_folded.h"
+#include "profile_lines.h"
 
 static void json_times(struct json *json, const struct profile_time *time)
 {
@@ -113,10 +114,9 @@ static void json_folded(struct json *json, const struct profile_rows *rows, enum
 	json_close(json, "]");
 }
 
-void profile_json(const struct report *report, const struct profile_rows *rows,
-		  const struct profile_neighbours *neighbours)
+/* What all forms have; the object stays open. */
+static void open_profile(struct json *json, const struct report *report, const struct profile_rows *rows)
 {
-	struct json json_of_out = {.out = report->output.out, .first = true}, *json = &json_of_out;
 	static const struct {
 		const char *key;
 		enum trace_profile_end end;
@@ -146,6 +146,14 @@ void profile_json(const struct report *report, const struct profile_rows *rows,
 		json_u64(json, lost[i].key, rows->lost[lost[i].end]);
 	json_u64(json, "waits", rows->wait_stacks);
 	json_close(json, "}");
+}
+
+void profile_json(const struct report *report, const struct profile_rows *rows,
+		  const struct profile_neighbours *neighbours)
+{
+	struct json json_of_out = {.out = report->output.out, .first = true}, *json = &json_of_out;
+
+	open_profile(json, report, rows);
 	if (neighbours)
 		json_neighbours(json, report, neighbours);
 	else if (report->options->profile.form == PROFILE_TREE)
@@ -154,5 +162,26 @@ void profile_json(const struct report *report, const struct profile_rows *rows,
 		json_folded(json, rows, report->options->profile.part);
 	else
 		json_rows(json, rows);
+	json_close(json, "}\n");
+}
+
+/* Each line with time, by number. */
+void profile_lines_json(const struct report *report, const struct profile_rows *rows, const struct pointers *lines)
+{
+	struct json json_of_out = {.out = report->output.out, .first = true}, *json = &json_of_out;
+
+	open_profile(json, report, rows);
+	json_text(json, "source", ((const struct line_row *)lines->at[0])->source);
+	json_open(json, "lines", "[");
+	for (size_t i = 0; i < lines->nr; i++) {
+		const struct line_row *row = lines->at[i];
+
+		open_row(json);
+		json_u64(json, "line", row->line);
+		json_times(json, &row->self);
+		json_total(json, "total", &row->total);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
 	json_close(json, "}\n");
 }

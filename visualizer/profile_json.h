@@ -12,4 +12,6 @@
  */
 void profile_json(const struct report *report, const struct profile_rows *rows,
 		  const struct profile_neighbours *neighbours);
+/** profile_lines_json() - the profile, with the lines of one source */
+void profile_lines_json(const struct report *report, const struct profile_rows *rows, const struct pointers *lines);
 #endif

@@ -12,7 +12,20 @@
  */
 #include "profile_names.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+void profile_names_begin(struct profile_names *names, const struct report *report)
+{
+	struct trace_error error;
+
+	names->profile = report->profile;
+	names->symbols = trace_symbols_new(report->trace, &error);
+	if (!names->symbols)
+		memory_end();
+	trace_symbols_set_folder(names->symbols, report->options->symbols.folder);
+	trace_symbols_want_debuginfod(names->symbols, report->options->symbols.debuginfod);
+}
 
 const char *profile_names_keep(struct profile_names *names, const char *text)
 {
@@ -32,42 +45,77 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void find_name(struct profile_names *names, uint32_t number, struct frame_name *name)
+/* The functions of frame @frame, at the end of the list */
+static size_t add_names(struct profile_names *names, uint32_t number)
 {
 	struct trace_profile_frame frame = {0};
-	struct trace_symbol symbol;
+	const struct trace_symbol_level *levels, unknown = {.function = "", .source = ""};
+	struct trace_symbol symbol = {.file = "", .why = ""};
+	size_t nr;
 
 	trace_profile_get_frame(names->profile, number, &frame);
-	name->name = "";
 	/* the address of a caller is behind its call, where another function may begin */
 	frame.address -= frame.is_caller && frame.address;
-	if (!trace_symbols_find(names->symbols, frame.tid, frame.ts_ns, frame.address, &symbol)) {
-		name->file = frame.in_kernel ? "[kernel]" : "";
-		name->why = frame.in_kernel ? "the recorder could not read its name"
-					    : "no file is known to be mapped there";
-		return;
+	nr = trace_symbols_find_levels(names->symbols, frame.tid, frame.ts_ns, frame.address, &symbol, &levels);
+	if (!nr) {
+		levels = &unknown;
+		symbol.file = frame.in_kernel ? "[kernel]" : "";
+		symbol.why = frame.in_kernel ? "the recorder could not read its name"
+					     : "no file is known to be mapped there";
 	}
-	name->name = profile_names_keep(names, symbol.function);
-	name->file = profile_names_keep(names, base_name(symbol.file));
-	name->why = *symbol.function ? ""
-		    : *symbol.why    ? profile_names_keep(names, symbol.why)
-				     : "the file has no symbol there";
+	for (size_t i = 0; i < nr + !nr; i++) {
+		struct frame_name name = {.frame = number, .line = levels[i].line, .is_inlined = i + 1 < nr};
+
+		name.name = profile_names_keep(names, levels[i].function);
+		name.source = profile_names_keep(names, levels[i].source);
+		name.file = profile_names_keep(names, base_name(symbol.file));
+		name.why = *levels[i].function ? ""
+			   : *symbol.why       ? profile_names_keep(names, symbol.why)
+					       : "the file has no symbol there";
+		names->list = memory_grow(names->list, names->nr, &names->room, sizeof(*names->list));
+		names->list[names->nr++] = name;
+	}
+	return nr + !nr;
 }
 
-const struct frame_name *profile_name_of(struct profile_names *names, uint32_t number)
-{
-	struct frame_name *name = memory_row(&names->by_frame, sizeof(*name), (uint64_t)number + 1);
+struct frame_functions {
+	uint64_t key; /* number of the frame + 1 */
+	uint32_t first, nr;
+};
 
-	if (!name->name)
-		find_name(names, number, name);
-	return name;
+uint32_t profile_functions_of(struct profile_names *names, uint32_t frame, size_t *ret_nr)
+{
+	struct frame_functions *row = memory_row(&names->by_frame, sizeof(*row), (uint64_t)frame + 1);
+
+	if (!row->nr) {
+		row->first = (uint32_t)names->nr;
+		row->nr = (uint32_t)add_names(names, frame);
+	}
+	*ret_nr = row->nr;
+	return row->first;
+}
+
+const struct frame_name *profile_name_of(const struct profile_names *names, uint32_t function)
+{
+	return &names->list[function];
 }
 
 void profile_names_clear(struct profile_names *names)
 {
 	names->symbols = trace_symbols_free(names->symbols);
 	table_clear(&names->by_frame);
+	free(names->list);
 	strings_clear(&names->texts);
+}
+
+enum profile_owner profile_owner_of(const char *file)
+{
+	static const char *const stems[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "ld-2"};
+
+	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++)
+		if (!strncmp(file, stems[i], strlen(stems[i])))
+			return OWNER_LIBC;
+	return file[0] == '[' ? OWNER_KERNEL : OWNER_PROGRAM;
 }
 
 /* ---- stacks ---- */
@@ -91,34 +139,40 @@ static bool begins_thread(const char *function)
 	return false;
 }
 
-static void add_frame(struct profile_stack *stack, uint32_t number)
+static void add_functions(struct profile_stack *stack, uint32_t first, size_t nr)
 {
-	stack->frames = memory_grow(stack->frames, stack->nr, &stack->room, sizeof(*stack->frames));
-	stack->frames[stack->nr++] = number;
+	for (size_t i = 0; i < nr; i++) {
+		stack->functions = memory_grow(stack->functions, stack->nr, &stack->room, sizeof(*stack->functions));
+		stack->functions[stack->nr++] = first + (uint32_t)i;
+	}
 }
 
 enum stack_end profile_stack_of(struct profile_names *names, uint32_t number, struct profile_stack *stack)
 {
 	struct trace_profile_frame frame;
-	size_t nr_certain = 0, nr_to_main = 0;
+	size_t nr_certain = 0, nr_beyond_main = SIZE_MAX / 2;
 
 	stack->nr = 0;
 	stack->end = TRACE_PROFILE_END_POINTERS;
 	for (; trace_profile_get_frame(names->profile, number, &frame); number = frame.caller) {
-		const char *function = profile_name_of(names, number)->name;
+		size_t nr;
+		uint32_t first = profile_functions_of(names, number, &nr);
+		const char *function = profile_name_of(names, first + (uint32_t)nr - 1)->name;
 
-		add_frame(stack, number);
+		add_functions(stack, first, nr);
 		stack->end = frame.end;
 		if (frame.end == TRACE_PROFILE_END_WHOLE || begins_thread(function))
 			return STACK_WHOLE;
 		if (frame.is_cut)
 			return STACK_CUT;
-		nr_certain += !frame.is_claimed;
+		if (!frame.is_claimed)
+			nr_certain = stack->nr;
+		nr_beyond_main++;
 		if (!frame.in_kernel && !strcmp(function, "main"))
-			nr_to_main = stack->nr;
+			nr_beyond_main = 0;
 	}
 	/* libc calls main(), in a function whose name a stripped libc does not have */
-	if (nr_to_main && stack->nr <= nr_to_main + 1)
+	if (nr_beyond_main <= 1)
 		return STACK_WHOLE;
 	stack->nr = nr_certain;
 	return STACK_LOST;

@@ -5,30 +5,54 @@
 #include <trace/profile.h>
 #include <trace/symbols.h>
 #include "checked_memory.h"
+#include "report.h"
 
 /**
- * struct frame_name - of a frame; its texts belong to profile_names
+ * struct frame_name - a function at a frame; its texts belong to profile_names
  * @why: why the function has no name; "" if it has one
+ * @source, @line: of the address in it, or of its call of the inlined function; "", 0: not known
+ * @is_inlined: the compiler built it into the next one
+ * @frame: the frame
  */
 struct frame_name {
-	uint64_t key; /* number of the frame + 1 */
 	const char *name;
 	const char *file;
 	const char *why;
+	const char *source;
+	uint32_t line;
+	bool is_inlined;
+	uint32_t frame;
 };
 
-/** struct profile_names - @profile: borrowed; @symbols: owned */
+/**
+ * struct profile_names - @profile: borrowed; @symbols: owned
+ * @list: owned; the functions of each frame in sequence, the innermost first
+ */
 struct profile_names {
 	const struct trace_profile *profile;
 	struct trace_symbols *symbols;
 	struct hash_table by_frame;
+	struct frame_name *list;
+	size_t nr, room;
 	struct strings texts;
 };
 
+/** enum profile_owner - the code in a file: of the kernel, of libc and its loader, or of a program */
+enum profile_owner { OWNER_KERNEL, OWNER_LIBC, OWNER_PROGRAM };
+enum profile_owner profile_owner_of(const char *file);
+
+/** profile_names_begin() - names of the profile of @report */
+void profile_names_begin(struct profile_names *names, const struct report *report);
 /** profile_names_keep() - a copy of @text that lives as long as @names; equal texts have one */
 const char *profile_names_keep(struct profile_names *names, const char *text);
-/** profile_name_of() - the function of frame @number; valid until the next call */
-const struct frame_name *profile_name_of(struct profile_names *names, uint32_t number);
+/**
+ * profile_functions_of() - the functions of frame @frame: inlined ones, and the one that contains
+ * them
+ * Returns the number of the innermost one; those of the others follow, if there are @ret_nr > 1.
+ */
+uint32_t profile_functions_of(struct profile_names *names, uint32_t frame, size_t *ret_nr);
+/** profile_name_of() - the function with this number; valid until the next call of the former */
+const struct frame_name *profile_name_of(const struct profile_names *names, uint32_t function);
 void profile_names_clear(struct profile_names *names);
 
 /**
@@ -39,11 +63,11 @@ void profile_names_clear(struct profile_names *names);
 enum stack_end { STACK_WHOLE, STACK_CUT, STACK_LOST, NR_STACK_ENDS };
 
 /**
- * struct profile_stack - @frames: owned; the numbers of the frames that count, innermost first
+ * struct profile_stack - @functions: owned; those of the frames that count, innermost first
  * @end: where the way by unwind tables ended
  */
 struct profile_stack {
-	uint32_t *frames;
+	uint32_t *functions;
 	size_t nr, room;
 	enum trace_profile_end end;
 };

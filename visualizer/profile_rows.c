@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "process_choice.h"
+#include "profile_lines.h"
 #include "profile_where.h"
 #include "thread_choice.h"
 #include "value_text.h"
@@ -19,7 +20,7 @@
  * @functions: the rows of its samples, with their numbers in profile_row.pending; owned
  * @stratum_ns: its time so far
  * @stack: of the share that is being added
- * @places: the nodes of contexts, by the node of the caller and the frame; owned
+ * @places: the nodes of contexts, by the node of the caller and the function; owned
  */
 struct profile_making {
 	const struct report *report;
@@ -142,9 +143,9 @@ void profile_row_text(const struct profile_row *row, struct string *text)
 
 /* ---- what the time is for ---- */
 
-static void name_function(struct profile_making *making, uint32_t number, struct profile_row *wanted)
+static void name_function(struct profile_making *making, uint32_t function, struct profile_row *wanted)
 {
-	const struct frame_name *name = profile_name_of(&making->rows->names, number);
+	const struct frame_name *name = profile_name_of(&making->rows->names, function);
 
 	wanted->kind = PROFILE_FUNCTION;
 	wanted->name = name->name;
@@ -199,7 +200,9 @@ static void name_share(struct profile_making *making, const struct trace_profile
 		wanted->wait = share->kind;
 		name_wait(making, share, text, size);
 	} else if (share->frame != TRACE_PROFILE_NO_FRAME) {
-		name_function(making, share->frame, wanted);
+		size_t nr;
+
+		name_function(making, profile_functions_of(&making->rows->names, share->frame, &nr), wanted);
 	} else {
 		wanted->kind = PROFILE_NOT_SAMPLED;
 		name_state(share, text, size);
@@ -232,21 +235,21 @@ static void end_stratum(struct profile_making *making)
 /* ---- contexts ---- */
 
 struct place_slot {
-	uint64_t key; /* node and frame */
+	uint64_t key; /* node and function */
 	struct profile_node *node;
 };
 
-/* The node of a frame below @caller: its row is looked for only the first time. */
-static struct profile_node *node_of_frame(struct profile_making *making, struct profile_node *caller, uint32_t frame,
-					  const char *program)
+/* The node of a function below @caller: its row is looked for only the first time. */
+static struct profile_node *node_of_function(struct profile_making *making, struct profile_node *caller,
+					     uint32_t function, const char *program)
 {
 	struct place_slot *slot = memory_row(&making->places, sizeof(*slot),
-					     ((uint64_t)caller->number << 32 | frame) + 1);
+					     ((uint64_t)caller->number << 32 | function) + 1);
 	struct profile_row wanted = {.program = program};
 
 	if (slot->node)
 		return slot->node;
-	name_function(making, frame, &wanted);
+	name_function(making, function, &wanted);
 	slot->node = profile_tree_below(&making->rows->tree, caller, row_of(making, &wanted));
 	return slot->node;
 }
@@ -276,10 +279,12 @@ static void add_context(struct profile_making *making, const struct trace_profil
 		if (end != STACK_WHOLE)
 			node = below(making, node, PROFILE_INCOMPLETE, "", program);
 		nr = making->stack.nr;
+		if (making->report->options->profile.form == PROFILE_LINES)
+			profile_lines_add(making->rows, &making->stack, row->kind == PROFILE_FUNCTION, time);
 	}
 	/* the innermost one is the row */
 	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
-		node = node_of_frame(making, node, making->stack.frames[i - 1], program);
+		node = node_of_function(making, node, making->stack.functions[i - 1], program);
 	if (share->state == TRACE_STATE_BLOCKED)
 		profile_where_add(making->rows, row, profile_where(node), share->ns);
 	profile_time_add(&profile_tree_below(&making->rows->tree, node, row)->self, time);
@@ -332,17 +337,6 @@ static bool is_chosen(const struct report *report, const struct hash_table *of, 
 	       thread_is_chosen(report, thread);
 }
 
-static int begin_names(const struct report *report, struct profile_names *names, struct trace_error *ret_error)
-{
-	names->profile = report->profile;
-	names->symbols = trace_symbols_new(report->trace, ret_error);
-	if (!names->symbols)
-		return -ENOMEM;
-	trace_symbols_set_folder(names->symbols, report->options->symbols.folder);
-	trace_symbols_want_debuginfod(names->symbols, report->options->symbols.debuginfod);
-	return 0;
-}
-
 int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
 		      struct trace_error *ret_error)
 {
@@ -354,8 +348,7 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 
 	for (size_t i = 0; of && i < of->nr; i++)
 		memory_row(&processes, sizeof(uint64_t), (uintptr_t)of->at[i]);
-	if (begin_names(report, &ret_rows->names, ret_error))
-		memory_end();
+	profile_names_begin(&ret_rows->names, report);
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
 		if (!is_chosen(report, &processes, share.thread))
 			continue;
@@ -375,7 +368,7 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	table_clear(&processes);
 	table_clear(&making.places);
 	pointers_free(&making.functions);
-	free(making.stack.frames);
+	free(making.stack.functions);
 	return error;
 }
 
@@ -387,4 +380,5 @@ void profile_rows_free(struct profile_rows *rows)
 	profile_names_clear(&rows->names);
 	table_clear(&rows->index);
 	table_clear(&rows->wheres);
+	table_clear(&rows->lines);
 }

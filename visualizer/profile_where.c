@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "profile_where.h"
 
-#include <string.h>
-
 struct where_slot {
 	uint64_t key; /* wait and function */
 	struct profile_row *wait;
@@ -10,29 +8,16 @@ struct where_slot {
 	uint64_t ns;
 };
 
-static bool is_of_program(const struct profile_row *row)
-{
-	return row->kind == PROFILE_FUNCTION && row->file[0] != '[';
-}
-
-static bool is_of_libc(const struct profile_row *row)
-{
-	static const char *const stems[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "ld-2"};
-
-	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++)
-		if (!strncmp(row->file, stems[i], strlen(stems[i])))
-			return true;
-	return false;
-}
-
 const struct profile_node *profile_where(const struct profile_node *node)
 {
 	const struct profile_node *innermost = NULL;
 
 	for (; node && node->row; node = node->parent) {
-		if (!is_of_program(node->row))
+		enum profile_owner owner = profile_owner_of(node->row->file);
+
+		if (node->row->kind != PROFILE_FUNCTION || owner == OWNER_KERNEL)
 			continue;
-		if (!is_of_libc(node->row))
+		if (owner == OWNER_PROGRAM)
 			return node;
 		innermost = innermost ? innermost : node;
 	}

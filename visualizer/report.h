@@ -26,6 +26,7 @@ struct only_client;
 struct slowest;
 struct report_file;
 struct timeline_output;
+struct wait_places;
 
 /**
  * struct report - all that a report may use
@@ -38,6 +39,8 @@ struct timeline_output;
  * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
  * @only_clients: without @servers: what only_client_of() tells; borrowed
+ * @places: owned; where in the code threads waited; NULL: the trace does not tell, or no report
+ *     asks
  * @file: the file behind @output, if it is one: report_file.h; owned by the stream
  */
 struct report {
@@ -52,6 +55,7 @@ struct report {
 	struct trace_user_events *user;
 	struct trace_history *history;
 	struct trace_profile *profile;
+	struct wait_places *places;
 	struct report_command command;
 	struct disk_figures *disks;
 	struct slowest *slowest;

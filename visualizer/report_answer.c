@@ -32,6 +32,7 @@
 #include "report_user.h"
 #include "same_name.h"
 #include "verdict.h"
+#include "wait_places.h"
 
 #define VERDICT_LINES 5
 #define BARS	      5
@@ -135,7 +136,7 @@ static void process_bars(const struct report *report, const struct process_row *
 /* struct wait_line - the waits of the path that have the same words */
 struct wait_line {
 	uint64_t key; /* string in the list's names */
-	char *thread, *what;
+	char *thread, *what, *where;
 	uint64_t ns;
 };
 
@@ -149,8 +150,18 @@ static char *words(struct string *s)
 	return text;
 }
 
-static void add_line(struct hash_table *lines, struct strings *names, const struct path_wait *wait,
-		     const struct trace_thread *root)
+/* The function with most of the time that the threads of that name waited so. */
+static char *where_text(const struct report *report, const struct path_wait *wait)
+{
+	struct wait_place place = wait_place_of_program(report->places, &wait->first);
+	struct string where = {0};
+
+	wait_place_text(&place, &where);
+	return words(&where);
+}
+
+static void add_line(const struct report *report, struct hash_table *lines, struct strings *names,
+		     const struct path_wait *wait, const struct trace_thread *root)
 {
 	struct string thread = {0}, what = {0}, key = {0};
 	struct wait_line *line;
@@ -163,6 +174,7 @@ static void add_line(struct hash_table *lines, struct strings *names, const stru
 	if (!line->thread) {
 		line->thread = words(&thread);
 		line->what = words(&what);
+		line->where = where_text(report, wait);
 	}
 	string_free(&thread);
 	string_free(&what);
@@ -181,14 +193,14 @@ static int longest_line_first(const void *left, const void *right, void *data)
 }
 
 /* One program may be at several places of the path: its waits have one line. */
-static struct wait_line *wait_lines(const struct path_tree *tree, size_t *ret_nr)
+static struct wait_line *wait_lines(const struct report *report, const struct path_tree *tree, size_t *ret_nr)
 {
 	struct hash_table lines = {0};
 	struct strings names = {0};
 	struct wait_line *list, *line = NULL;
 
 	for (size_t i = 0; i < tree->nr_waits; i++)
-		add_line(&lines, &names, &tree->waits[i], tree->links[0].thread);
+		add_line(report, &lines, &names, &tree->waits[i], tree->links[0].thread);
 	list = memory_take(lines.used + 1, sizeof(*list));
 	*ret_nr = 0;
 	while ((line = table_next(&lines, sizeof(*line), line)))
@@ -201,27 +213,32 @@ static struct wait_line *wait_lines(const struct path_tree *tree, size_t *ret_nr
 
 static void put_waits(const struct report *report, const struct path_tree *tree)
 {
-	static const struct grid_column columns[] = {
-		{"waited", GRID_RIGHT}, {"%", GRID_RIGHT}, {"thread", GRID_ELASTIC}, {"for", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
+						     {"%", GRID_RIGHT},
+						     {"thread", GRID_ELASTIC},
+						     {"for", GRID_ELASTIC},
+						     {"mostly in", GRID_EXTRA}};
 	struct wait_line *lines;
 	struct grid *grid;
 	size_t nr;
 
 	if (!tree->nr_waits)
 		return;
-	lines = wait_lines(tree, &nr);
-	grid = grid_new(&report->output, "  ", columns, 4);
+	lines = wait_lines(report, tree, &nr);
+	grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < nr && i < WAITS; i++) {
 		grid_ns(grid, lines[i].ns);
 		grid_percent(grid, lines[i].ns, tree->ns);
 		grid_text(grid, lines[i].thread);
 		grid_text(grid, lines[i].what);
+		grid_name(grid, lines[i].where);
 	}
 	grid_end(grid, NULL);
 	fputs("\n", report->output.out);
 	for (size_t i = 0; i < nr; i++) {
 		free(lines[i].thread);
 		free(lines[i].what);
+		free(lines[i].where);
 	}
 	free(lines);
 }

@@ -25,6 +25,7 @@
 #include "report_work.h"
 #include "thread_choice.h"
 #include "wait_json.h"
+#include "wait_places.h"
 #include "whole_trace.h"
 
 /* ---- the trace ---- */
@@ -140,15 +141,48 @@ static void put_cpus(struct json *json, const struct trace_analysis *analysis)
 
 /* ---- figures ---- */
 
+static void put_wait(struct json *json, const struct trace_analysis *analysis, const struct trace_wait *wait)
+{
+	json_wait_keys(json, wait);
+	json_text(json, "device", wait->kind == TRACE_WAIT_FILE ? trace_file_device(analysis, wait->target) : "");
+}
+
 static void put_waits(struct json *json, const struct trace_analysis *analysis, const char *key,
 		      const struct trace_wait *waits, size_t nr)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");
-		json_wait_keys(json, &waits[i]);
-		json_text(json, "device",
-			  waits[i].kind == TRACE_WAIT_FILE ? trace_file_device(analysis, waits[i].target) : "");
+		put_wait(json, analysis, &waits[i]);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+}
+
+/** struct figures_owner - a process, or one of its threads; the other is NULL */
+struct figures_owner {
+	const struct trace_process *process;
+	const struct trace_thread *thread;
+};
+
+/* The waits of a process or thread, each with the function with most of it. A trace without stacks
+ * of waits has no such keys. */
+static void put_own_waits(struct json *json, const struct report *report, const struct trace_figures *f,
+			  const struct figures_owner *owner)
+{
+	json_open(json, "waits", "[");
+	for (size_t i = 0; i < f->nr_waits; i++) {
+		const struct trace_wait *wait = &f->waits[i];
+		struct wait_place place = owner->thread ? wait_place_of_thread(report->places, owner->thread, wait)
+							: wait_place_of_process(report->places, owner->process, wait);
+
+		json_open(json, NULL, "{");
+		put_wait(json, report->analysis, wait);
+		if (report->places) {
+			json_text(json, "where", place.function ? place.function : "");
+			json_text(json, "where_file", place.file);
+			json_u64(json, "where_ns", place.ns);
+		}
 		json_close(json, "}");
 	}
 	json_close(json, "]");
@@ -239,7 +273,8 @@ static void put_files(struct json *json, const struct trace_analysis *analysis, 
 	json_close(json, "]");
 }
 
-static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
+static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f,
+			const struct figures_owner *owner)
 {
 	bool scheduling = has_scheduling(report->analysis),
 	     calls = scheduling && trace_analysis_sees_calls(report->analysis);
@@ -260,7 +295,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "stolen_ns", f->stolen_ns, scheduling);
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
-	put_waits(json, report->analysis, "waits", f->waits, f->nr_waits);
+	put_own_waits(json, report, f, owner);
 	put_calls(json, report->analysis, "syscalls", f, f->syscalls,
 		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
 		  false);
@@ -280,7 +315,7 @@ static void put_thread(struct json *json, const struct report *report, const str
 	json_known(json, "uid", trace_thread_uid(thread), trace_thread_uid(thread) != TRACE_ID_UNKNOWN);
 	json_u64(json, "start_ns", trace_thread_start_ns(thread));
 	json_u64(json, "end_ns", trace_thread_end_ns(thread));
-	put_figures(json, report, f);
+	put_figures(json, report, f, &(struct figures_owner){.thread = thread});
 	json_close(json, "}");
 	trace_figures_free(f);
 }
@@ -361,7 +396,7 @@ static void put_process(struct json *json, const struct report *report, const st
 	json_bool(json, "kernel", trace_process_is_kernel(process));
 	json_u64(json, "start_ns", trace_process_start_ns(process));
 	json_u64(json, "end_ns", trace_process_end_ns(process));
-	put_figures(json, report, f);
+	put_figures(json, report, f, &(struct figures_owner){.process = process});
 	trace_figures_free(f);
 	put_identities(json, report->analysis, process);
 	json_open(json, "threads", "[");

@@ -15,6 +15,7 @@
 #include "report_threads.h"
 #include "row_limit.h"
 #include "thread_choice.h"
+#include "wait_places.h"
 #include "wait_text.h"
 
 #define NAME_BYTES  256
@@ -222,20 +223,33 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 	free(takers);
 }
 
-static void wait_table(const struct report *report, const struct trace_figures *f, uint32_t own_pid)
+static void wait_table(const struct report *report, const struct trace_figures *f, const struct trace_process *process)
 {
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT},
+						     {"%", GRID_RIGHT},
+						     {"count", GRID_RIGHT},
+						     {"", GRID_ELASTIC},
+						     {"mostly in", GRID_EXTRA}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid;
 
 	if (!f->nr_waits)
 		return;
-	grid = time_grid(&report->output, "Waiting for:");
+	output_title(&report->output, "\t\t", "Waiting for:");
+	grid = grid_new(&report->output, PAGE_INDENT, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		char text[2 * NAME_BYTES];
+		struct wait_place place;
+		struct string where = {0};
 
-		if (row_limit_shows(&limit, f->waits[i].ns, f->elapsed_ns))
-			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count,
-				  text_wait(report->analysis, &f->waits[i], own_pid, text, sizeof(text)));
+		if (!row_limit_shows(&limit, f->waits[i].ns, f->elapsed_ns))
+			continue;
+		place = wait_place_of_process(report->places, process, &f->waits[i]);
+		wait_place_text(&place, &where);
+		time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count,
+			  text_wait(report->analysis, &f->waits[i], trace_process_pid(process), text, sizeof(text)));
+		grid_name(grid, string_text(&where));
+		string_free(&where);
 	}
 	end_time_grid(grid, &report->output, &limit);
 }
@@ -321,7 +335,7 @@ static void process_page(const struct report *report, const struct process_row *
 	call_table(report, "Traps:", f->traps, f->nr_traps_rows, "count", "major", f->elapsed_ns);
 	interrupt_table(report, f);
 	cpu_wait_table(report, f, row->process);
-	wait_table(report, f, trace_process_pid(row->process));
+	wait_table(report, f, row->process);
 	disk_use_lines(report, row->process, f);
 	file_table(report, f);
 	fputs("\n", report->output.out);

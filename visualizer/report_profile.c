@@ -13,6 +13,7 @@
 #include "process_rows.h"
 #include "profile_json.h"
 #include "report_flame.h"
+#include "report_lines.h"
 #include "report_pprof.h"
 #include "report_profile_tree.h"
 #include "report_profile.h"
@@ -179,7 +180,8 @@ static int verify_contexts(const struct report *report, const struct profile_row
 	struct trace_error error = {0};
 
 	if (profile_tree_verify(&rows->tree, &rows->sum, &error) ||
-	    (function && profile_neighbours_verify(rows, function, &error)))
+	    (function && profile_neighbours_verify(rows, function, &error)) ||
+	    (report->options->profile.form == PROFILE_LINES && profile_lines_verify(rows, &error)))
 		return complain_of_error(&error);
 	return 0;
 }
@@ -200,6 +202,21 @@ static int put_function(const struct report *report, const struct profile_rows *
 		profile_neighbours_put(report, &neighbours);
 	profile_neighbours_free(&neighbours);
 	return result;
+}
+
+static int put_lines(const struct report *report, const struct profile_rows *rows)
+{
+	struct trace_error error = {0};
+	struct pointers lines = {0};
+
+	if (profile_lines_of(rows, report->options->profile.source, &lines, &error))
+		return complain_of_error(&error);
+	if (report->options->reports.json)
+		profile_lines_json(report, rows, &lines);
+	else
+		report_lines(report, &lines);
+	pointers_free(&lines);
+	return 0;
 }
 
 /* --flame and --pprof write files of their own. A report is then written only if it is chosen. */
@@ -255,6 +272,8 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 
 	if (choice->function)
 		return put_function(report, rows);
+	if (choice->form == PROFILE_LINES)
+		return put_lines(report, rows);
 	if (report->options->reports.json) {
 		profile_json(report, rows, NULL);
 	} else if (choice->form == PROFILE_FOLDED) {
@@ -275,7 +294,7 @@ int report_profile(const struct report *report)
 	int result = 0;
 
 	trace_profile_get_numbers(report->profile, &numbers);
-	if (!numbers.samples && !report->is_windowed)
+	if (!numbers.samples && !numbers.wait_stacks && !report->is_windowed)
 		return complain(1, "the trace has no samples: tracedaemon --sample TRACE -- COMMAND records some");
 	if (profile_rows_make(report, NULL, &rows, &error) == -ENOMEM)
 		memory_end();

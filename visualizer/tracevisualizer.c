@@ -32,6 +32,8 @@
 #include "report_html.h"
 #include "report_json.h"
 #include "report_profile.h"
+#include "report_profile_diff.h"
+#include "wait_places.h"
 #include "report_slowest.h"
 #include "report_summary.h"
 #include "report_text.h"
@@ -211,11 +213,17 @@ static bool has_samples(const struct trace *trace)
 #define MAX_SHARES   (8u << 20) /* of the verification: 256 MB */
 #define MAX_REQUESTS (1u << 20) /* the same: 144 MB */
 
+/* True if the figures of all processes are written as JSON. */
+static bool has_figures(const struct report_choice *reports)
+{
+	return reports->json && !reports->critical_path && !reports->slowest && !reports->profile;
+}
+
 /* The other analyses of the whole trace that the chosen reports show. */
 static int analyze_more(struct report *report, struct trace_error *ret_error)
 {
 	const struct report_choice *reports = &report->options->reports;
-	bool figures = reports->json && !reports->critical_path && !reports->slowest && !reports->profile;
+	bool figures = has_figures(reports);
 	bool with_user = reports->analyze || reports->answer || reports->verify || figures || reports->slowest,
 	     with_servers = with_user && !reports->slowest && !report->is_windowed;
 
@@ -232,6 +240,12 @@ static int analyze_more(struct report *report, struct trace_error *ret_error)
 	if (reports->analyze || figures)
 		report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
 	return 0;
+}
+
+/* True if a chosen report tells where in the code threads waited. */
+static bool has_places(const struct report_choice *reports)
+{
+	return reports->analyze || reports->answer || has_figures(reports);
 }
 
 static int analyze(struct report *report, double *since)
@@ -259,7 +273,8 @@ static int analyze(struct report *report, double *since)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (options->reports.timeline)
 		timeline_begin(report);
-	if (options->reports.profile || (options->reports.verify && has_samples(report->trace))) {
+	if (options->reports.profile ||
+	    ((options->reports.verify || has_places(&options->reports)) && has_samples(report->trace))) {
 		report->profile = trace_profile_new(report->analysis, &error);
 		if (!report->profile)
 			memory_end();
@@ -272,6 +287,8 @@ static int analyze(struct report *report, double *since)
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
 	progress_line_erase();
+	if (has_places(&options->reports))
+		report->places = wait_places_new(report);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	losses_warn_late(report->analysis);
 	return 0;
@@ -381,6 +398,7 @@ static void release(struct report *report)
 {
 	timeline_free(report->timeline);
 	trace_history_free(report->history);
+	wait_places_free(report->places);
 	trace_profile_free(report->profile);
 	trace_servers_free(report->servers);
 	trace_user_events_free(report->user);
@@ -501,6 +519,11 @@ static int open_side(struct report *report, const char *path)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (!report->is_windowed) /* the cause is that of whole commands */
 		diff_cause_begin(report);
+	if (report->options->reports.profile) {
+		report->profile = trace_profile_new(report->analysis, &error);
+		if (!report->profile)
+			memory_end();
+	}
 	pass_progress_watch(report->analysis, "tracevisualizer: analysis");
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
@@ -523,15 +546,19 @@ static int run_diff(struct visualizer_options *options)
 	if (!result)
 		result = report_finds_no_process(sides, 2) ? 1 : open_output(&sides[0]);
 	if (!result) {
-		report_diff(sides);
+		if (options->reports.profile)
+			result = report_profile_diff(sides);
+		else
+			report_diff(sides);
 		report_check_memory(&sides[0]);
 		report_check_memory(&sides[1]);
-		result = close_output(&sides[0], true);
+		result = close_output(&sides[0], !result) ? 1 : result;
 	}
 	if (!result)
 		result = diff_is_above(sides);
 	for (int i = 0; i < 2; i++) {
 		trace_history_free(sides[i].history);
+		trace_profile_free(sides[i].profile);
 		command_end(&sides[i].command);
 		trace_analysis_free(sides[i].analysis);
 		trace_close((struct trace *)sides[i].trace);

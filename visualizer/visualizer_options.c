@@ -394,6 +394,14 @@ static int set_profile(void *into, const char *value, struct trace_error *ret_er
 	return value ? set_form(into, "--profile", (enum profile_form)form, ret_error) : 0;
 }
 
+static int set_lines(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int error = take_text("--lines", value, "is not a source file", &options->profile.source, ret_error);
+
+	return error ? error : set_form(into, "--lines", PROFILE_LINES, ret_error);
+}
+
 static int set_callers(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -473,6 +481,8 @@ static const struct option_spec option_table[] = {
 	{.name = "profile", .value_name = "FORM", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
 	 .words = PROFILE_FORMS, .apply = set_profile,
 	 .help = "the time by function, of a recording with --sample"},
+	{.name = "lines", .value_name = "SOURCE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_lines,
+	 .help = "a source file with the time of each line"},
 	{.name = "callers", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callers,
 	 .help = "the time in and under a function, by what called it"},
 	{.name = "callees", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callees,
@@ -643,9 +653,12 @@ static int check_together(const struct visualizer_options *options)
 	     options->reports.critical_path || options->reports.timeline || options->reports.verify))
 		return complain_of_word("option", "--slowest", "cannot be combined with another report");
 	if (options->reports.profile &&
-	    (options->reports.list || options->reports.analyze || options->reports.summary || options->reports.diff ||
+	    (options->reports.list || options->reports.analyze || options->reports.summary ||
 	     options->reports.critical_path || options->reports.timeline || options->reports.slowest))
 		return complain_of_word("option", "--profile", "cannot be combined with another report");
+	if (options->reports.diff && (options->profile.has_form || options->profile.flame || options->profile.pprof))
+		return complain_of_word("option", "--diff",
+					"compares profiles by function: --profile --diff A B, without another form");
 	if (options->reports.view &&
 	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
 	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
@@ -758,6 +771,14 @@ static int take_positionals(struct visualizer_options *options)
 	if (!nr && swallowed_by(options))
 		return complain(2, "no trace given: %s took it as its value; give the value first",
 				swallowed_by(options));
+	/* --profile=lines SOURCE TRACE */
+	if (options->profile.form == PROFILE_LINES && !options->profile.source) {
+		if (nr < 2)
+			return complain(2,
+					"--profile=lines needs a source: tracevisualizer --profile=lines SOURCE TRACE");
+		options->profile.source = *words++;
+		nr--;
+	}
 	if (!nr)
 		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
 				   "tracevisualizer --help lists all options");

@@ -42,9 +42,9 @@ struct report_choice {
 	enum completion_kind completion;
 };
 
-/** enum profile_form - of the report of --profile, --callers, --callees and --folded */
-enum profile_form { PROFILE_FLAT, PROFILE_TREE, PROFILE_CALLERS, PROFILE_CALLEES, PROFILE_FOLDED };
-#define PROFILE_FORMS "flat tree"
+/** enum profile_form - of the report of --profile, --lines, --callers, --callees and --folded */
+enum profile_form { PROFILE_FLAT, PROFILE_TREE, PROFILE_LINES, PROFILE_CALLERS, PROFILE_CALLEES, PROFILE_FOLDED };
+#define PROFILE_FORMS "flat tree lines"
 
 /** enum profile_part - the time in folded stacks, in the order of the words of --folded */
 enum profile_part { PROFILE_ON_CPU, PROFILE_OFF_CPU, PROFILE_ALL };
@@ -59,6 +59,7 @@ struct profile_choice {
 	bool has_form;
 	bool is_flat;
 	const char *function; /* of --callers or --callees */
+	const char *source;   /* of --lines */
 	enum profile_part part;
 	const char *flame, *pprof;
 };

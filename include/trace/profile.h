@@ -98,7 +98,7 @@ bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t numbe
  * struct trace_profile_share - a part of a thread's time in one stratum; after the pass
  * The shares of a thread add up to its elapsed time. Those of one stratum are in sequence.
  * @thread, @state, @name, @kind, @idle, @target, @via, @path, @other: the stratum, as in struct
- *     trace_interval
+ *     trace_interval. @other_thread: as trace_wait.thread
  * @frame: where its samples were, innermost; TRACE_PROFILE_NO_FRAME: the stratum has no sample, and
  *     this is all of it
  * @samples: with that frame; @of: of the stratum. Both are 0 for waits
@@ -119,6 +119,7 @@ struct trace_profile_share {
 	const char *via;
 	const char *path;
 	const struct trace_process *other;
+	const struct trace_thread *other_thread;
 	uint32_t frame;
 	uint64_t samples;
 	uint64_t of;

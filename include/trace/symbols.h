@@ -23,6 +23,7 @@
  * processes run at a time.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <trace/error.h>
 #include <trace/reader.h>
@@ -80,6 +81,27 @@ void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted);
  */
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 			struct trace_symbol *ret_symbol);
+
+/**
+ * struct trace_symbol_level - a function at an address: one that the compiler built into another,
+ * or the one that contains it
+ * @source: path of the source file, "" if there is no debug information. @line: of the address, or
+ *     of the call of the level before; 0: not known
+ */
+struct trace_symbol_level {
+	const char *function;
+	const char *source;
+	uint32_t line;
+};
+
+/**
+ * trace_symbols_find_levels() - the same, with inlined functions and source lines
+ * Returns the number of levels, the innermost first: the last one is the function of @ret_symbol,
+ * whose @source is "". The outermost 32 are told if there are more. 0: as false. Levels are
+ * borrowed until the next call. The first look-up in a file reads its debug information.
+ */
+size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
+				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels);
 
 /**
  * trace_symbols_error() - were all answers until now complete?

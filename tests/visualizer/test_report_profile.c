@@ -246,6 +246,91 @@ static void forms_of_the_profile_exclude_each_other(void)
 	free(text);
 }
 
+/* ---- the difference of two ---- */
+
+static void write_to(struct tb *tb, char *path)
+{
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+}
+
+/* The status of the program, and what it printed */
+static int diff_of(struct tb *a, struct tb *b, const char *options, char **ret_text)
+{
+	char paths[2][40] = {"/tmp/test_report_profile_XXXXXX", "/tmp/test_report_profile_XXXXXX"}, arguments[256];
+	int status;
+
+	write_to(a, paths[0]);
+	write_to(b, paths[1]);
+	snprintf(arguments, sizeof(arguments), "--profile --diff %s %s %s", options, paths[0], paths[1]);
+	status = visualizer_run(arguments, ret_text);
+	unlink(paths[0]);
+	unlink(paths[1]);
+	return status;
+}
+
+static long long of_side(const json_t *row, const char *key, const char *side)
+{
+	return number_of(json_object_get(row, key), side);
+}
+
+/* A: f 2000, g 2000, h 2000, 1000 without a name. B: f 3500, h 3500. */
+static void a_difference_has_each_function_of_both_sides(void)
+{
+	static const uint64_t others[2][MAX_LIST] = {{F, START}, {H, START}};
+	json_t *diff, *rows, *row;
+	long long sums[2] = {0}, last = INT64_MAX;
+	char *text;
+	size_t i;
+
+	CU_ASSERT_EQUAL(diff_of(made_of(stacks, NULL, 7), made_of(others, NULL, 2), "--json --comm=one", &text), 0);
+	diff = json_loads(text, 0, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(diff);
+	rows = json_object_get(diff, "rows");
+	json_array_foreach(rows, i, row) {
+		const char *name = json_string_value(json_object_get(row, "name"));
+		long long change = number_of(row, "change_ns");
+
+		sums[0] += of_side(row, "self_ns", "a");
+		sums[1] += of_side(row, "self_ns", "b");
+		CU_ASSERT(llabs(change) <= last);
+		last = llabs(change);
+		CU_ASSERT_EQUAL(change, of_side(row, "self_ns", "difference"));
+		if (!strcmp(name, "f"))
+			CU_ASSERT_EQUAL(change, 1500);
+		if (!strcmp(name, "g"))
+			CU_ASSERT_EQUAL(change, -2000);
+	}
+	CU_ASSERT_EQUAL(sums[0], 9000);
+	CU_ASSERT_EQUAL(sums[1], 9000);
+	CU_ASSERT_EQUAL(of_side(diff, "elapsed_ns", "a"), 9000);
+	CU_ASSERT_FALSE(json_is_true(json_object_get(diff, "scaled")));
+	json_decref(diff);
+	free(text);
+}
+
+/* B is the same with twice as much time of the recording: its times count half. */
+static void recordings_of_other_lengths_are_scaled(void)
+{
+	struct tb *longer = made_of(stacks, NULL, 7);
+	char *text;
+
+	tb_switch(longer, 0, 20000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	CU_ASSERT_EQUAL(diff_of(made_of(stacks, NULL, 7), longer, "--ns --comm=one", &text), 0);
+	join_lines(text);
+	contains(text, "The recordings differ in length: for the differences, times of B are multiplied by 0.500.");
+	contains(text, "  2000  2000  -1000  1167  f  ");
+	free(text);
+	CU_ASSERT_EQUAL(diff_of(made_of(stacks, NULL, 7), tb_new(), "--json", &text), 1);
+	free(text);
+	CU_ASSERT_EQUAL(diff_of(made_of(stacks, NULL, 7), made_of(stacks, NULL, 7), "--callers=f", &text), 2);
+	contains(text, "compares profiles by function");
+	free(text);
+}
+
 /* ---- files ---- */
 
 /** struct file_case - a file that a report wrote, and its text */
@@ -447,6 +532,8 @@ int main(int argc, char **argv)
 		CASE(a_walk_by_tables_tells_whether_the_stack_is_whole),
 		CASE(folded_stacks_are_a_line_each),
 		CASE(forms_of_the_profile_exclude_each_other),
+		CASE(a_difference_has_each_function_of_both_sides),
+		CASE(recordings_of_other_lengths_are_scaled),
 		CASE(a_flame_graph_is_a_page_that_needs_nothing_else),
 		CASE(a_name_cannot_end_the_data_of_the_page),
 		CASE(a_file_for_pprof_has_each_stack_with_its_times),

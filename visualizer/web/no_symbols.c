@@ -32,6 +32,12 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 	return false;
 }
 
+size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
+				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels)
+{
+	return 0;
+}
+
 int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error)
 {
 	return 0;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_report_where.c - the functions in which threads waited, in reports that are no profile, and
+ * the lines of a source
+ *
+ * The process in the trace has the code of this program.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include "own_code.h"
+#include "report_case.h"
+#include "sample_case.h"
+#include "visualizer.h"
+
+#define MS    1000000ull
+#define TIMER TRACE_VECTOR_LOCAL_TIMER
+
+int flush_orders(int n);
+int read_orders(int n);
+int main(int argc, char **argv);
+
+enum { FLUSH_BEGIN = __LINE__ };
+__attribute__((noinline)) int flush_orders(int n)
+{
+	return n * 3 + (int)(uintptr_t)&n % 2;
+}
+enum { FLUSH_END = __LINE__ };
+
+__attribute__((noinline)) int read_orders(int n)
+{
+	return n * 5 + (int)(uintptr_t)&n % 2;
+}
+
+static uint64_t inside(int (*function)(int))
+{
+	return (uintptr_t)function + 1;
+}
+
+/* Thread 10 sleeps in @function, which main() called. */
+static void sleep_in(struct tb *tb, uint64_t at_ns, uint64_t ns, int (*function)(int))
+{
+	const struct lists wait = {.source = 1, .user = {inside(function)}, .nr_user = 1},
+			   left = {.source = 2, .user = {(uintptr_t)main + 4}, .nr_user = 1};
+	uint64_t end_ns = at_ns + 100 + ns;
+
+	tb_sys_enter(tb, 0, at_ns, SYS_nanosleep, 1, 0);
+	tb_switch(tb, 0, at_ns + 100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_vector(tb, 0, end_ns - 5, TIMER);
+	tb_waking(tb, 0, end_ns, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_vector_exit(tb, 0, end_ns + 5, TIMER);
+	tb_switch(tb, 0, end_ns + 50, 0, 10, 0);
+	if (function) {
+		add_sample(tb, 0, end_ns + 51, 10, 0xffffffff81000010ull, &wait);
+		add_sample(tb, 0, end_ns + 90, 10, inside(function), &left);
+	}
+	tb_sys_exit(tb, 0, end_ns + 100, 0);
+}
+
+/* 3 ms in flush_orders() and 1 ms in read_orders(), all for the same timer */
+static struct tb *sleeper(bool with_stacks)
+{
+	struct tb *tb = tb_new();
+
+	if (with_stacks)
+		tb_string(tb, TRACE_STRING_KERNEL_CODE, 0, "ffffffff81000000 256 schedule");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_VECTOR, TIMER, "local_timer");
+	tb_thread(tb, 10, 10, 1, "sleeper", 0, false);
+	tb_own_code(tb, 10, (const void *)(uintptr_t)flush_orders);
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	sleep_in(tb, MS, 3 * MS, with_stacks ? flush_orders : NULL);
+	sleep_in(tb, 5 * MS, MS, with_stacks ? read_orders : NULL);
+	tb_switch(tb, 0, 7 * MS, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+/* The waits of the process, and those of its thread, for the timer */
+static json_t *wait_of(const json_t *process)
+{
+	json_t *wait;
+	size_t i;
+
+	json_array_foreach(json_object_get(process, "waits"), i, wait)
+		if (!strcmp(json_string_value(json_object_get(wait, "kind")), "timeout"))
+			return wait;
+	return NULL;
+}
+
+static json_t *json_of(struct tb *tb)
+{
+	char *text = report_of(tb, "--json --comm=sleeper");
+	json_t *json = json_loads(text, 0, NULL);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	free(text);
+	return json;
+}
+
+static void json_tells_the_function_with_the_most_of_each_wait(void)
+{
+	json_t *json = json_of(sleeper(true)), *process = json_array_get(json_object_get(json, "processes"), 0),
+	       *both[] = {wait_of(process), wait_of(json_array_get(json_object_get(process, "threads"), 0))};
+
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_PTR_NOT_NULL_FATAL(both[i]);
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(both[i], "ns")), 4 * (long long)MS);
+		CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(both[i], "where")), "flush_orders");
+		CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(both[i], "where_file")), "test_report_where");
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(both[i], "where_ns")), 3 * (long long)MS);
+	}
+	json_decref(json);
+}
+
+static void a_trace_without_stacks_has_no_such_keys(void)
+{
+	json_t *json = json_of(sleeper(false)), *process = json_array_get(json_object_get(json, "processes"), 0);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(wait_of(process));
+	CU_ASSERT_PTR_NULL(json_object_get(wait_of(process), "where"));
+	json_decref(json);
+}
+
+static void the_waits_of_a_process_have_a_column_of_functions(void)
+{
+	char *text = report_of(sleeper(true), "-a --ns --comm=sleeper");
+
+	contains(text, "mostly in");
+	contains(text, " 4000000  ");
+	contains(text, "  timeout  flush_orders 75 %\n");
+	free(text);
+	text = report_of(sleeper(false), "-a --ns --comm=sleeper");
+	CU_ASSERT_PTR_NULL(strstr(text, "mostly in"));
+	free(text);
+}
+
+static void the_one_screen_answer_has_the_functions_of_its_waits(void)
+{
+	char *text = report_of(sleeper(true), "--comm=sleeper");
+
+	contains(text, "timeout in nanosleep    flush_orders 75 %\n");
+	free(text);
+}
+
+/* ---- lines ---- */
+
+/* Half of the own code is in flush_orders(), half at an address without code; main() called both */
+static struct tb *worker(void)
+{
+	struct tb *tb = tb_new();
+	const struct lists callers = {.user = {(uintptr_t)main + 4}, .nr_user = 1};
+
+	tb_thread(tb, 10, 10, 1, "worker", 0, false);
+	tb_own_code(tb, 10, (const void *)(uintptr_t)flush_orders);
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	add_sample(tb, 0, 3000, 10, inside(flush_orders), &callers);
+	add_sample(tb, 0, 4000, 10, 0x1234567, &callers);
+	tb_switch(tb, 0, 10000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void a_line_has_the_time_of_its_samples(void)
+{
+	char *text = report_of(worker(), "--lines=test_report_where.c --json --comm=worker");
+	json_t *json = json_loads(text, 0, NULL), *row;
+	long long self = 0, total = 0;
+	size_t i;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	json_array_foreach(json_object_get(json, "lines"), i, row) {
+		long long line = json_integer_value(json_object_get(row, "line")),
+			  ns = json_integer_value(json_object_get(row, "on_cpu_ns"));
+
+		self += ns;
+		if (line > FLUSH_BEGIN && line < FLUSH_END)
+			CU_ASSERT_EQUAL(ns, 4000);
+		if (line > FLUSH_END) /* a line of main() */
+			total += json_integer_value(json_object_get(json_object_get(row, "total"), "on_cpu_ns"));
+	}
+	CU_ASSERT_EQUAL(i, 2);
+	CU_ASSERT_EQUAL(self, 4000);
+	CU_ASSERT_EQUAL(total, 8000);
+	json_decref(json);
+	free(text);
+}
+
+static void the_source_stands_beside_its_times(void)
+{
+	char *text = report_of(worker(), "--profile=lines test_report_where.c --ns --verify --comm=worker");
+
+	contains(text, "/test_report_where.c: 4000 on a CPU in its lines.\n");
+	contains(text, "int flush_orders(int n)\n");
+	contains(text, "  4000        4000        1  ");
+	contains(text, "  ...\n");
+	contains(text, "verified: ");
+	free(text);
+}
+
+static void a_source_without_samples_has_no_lines(void)
+{
+	char *text = refusal_of(worker(), "--lines=nothing.c");
+
+	contains(text, "no sample is in the source 'nothing.c'; the sources with the most: /");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("--profile=lines", &text), 2);
+	contains(text, "--profile=lines needs a source");
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(json_tells_the_function_with_the_most_of_each_wait),
+		CASE(a_trace_without_stacks_has_no_such_keys),
+		CASE(the_waits_of_a_process_have_a_column_of_functions),
+		CASE(the_one_screen_answer_has_the_functions_of_its_waits),
+		CASE(a_line_has_the_time_of_its_samples),
+		CASE(the_source_stands_beside_its_times),
+		CASE(a_source_without_samples_has_no_lines),
+		{NULL, NULL},
+	};
+
+	return report_main("report_where", cases, argc, argv);
+}
