@@ -15,7 +15,7 @@ static uint32_t owner_on(struct trace_analysis *a, const struct cpu *cpu)
 	return is_thread(cpu, thread) ? thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
 }
 
-/* Requests end in interrupts of any process, which a filter leaves out: no time of them is known. */
+/* Requests end in interrupts of any process. A filter leaves these out, so no time is known. */
 static bool has_ends(const struct trace_analysis *a)
 {
 	return !a->filter.is_on;

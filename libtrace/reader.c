@@ -8,7 +8,7 @@
 #include "index.h"
 #include "loss_ledger.h"
 #include "metadata.h"
-#include "follow.h"
+#include "growing.h"
 #include "gaps.h"
 #include "opening.h"
 #include "plausible.h"

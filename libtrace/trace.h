@@ -88,7 +88,7 @@ struct chunk {
 struct follow;
 
 struct trace {
-	struct follow *follow;	   /* owned; NULL: trace_open(), or the end of the file is reached: follow.h */
+	struct follow *follow;	   /* owned; NULL: trace_open(), or the end of the file is reached: growing.h */
 	uint64_t safe_ns;	   /* all events before it are known; UINT64_MAX: all */
 	char *path;		   /* owned */
 	int fd;			   /* owned; -1: the data is memory of the caller */

@@ -37,7 +37,7 @@ struct profile_names {
 	struct strings texts;
 };
 
-/** enum profile_owner - the code in a file: of the kernel, of libc and its loader, or of a program */
+/** enum profile_owner - the code in a file: of the kernel, of libc and its loader, of a program */
 enum profile_owner { OWNER_KERNEL, OWNER_LIBC, OWNER_PROGRAM };
 enum profile_owner profile_owner_of(const char *file);
 

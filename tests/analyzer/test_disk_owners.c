@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_disk_owners.c - deciding whose requests a worker issued costs the same, however many
+ * test_disk_owners.c - the search for the owner of a worker's requests costs the same, however many
  * requests are in progress.
  *
  * The test counts the rows that disk_sums.c visits in the tables of the requests, which are many.

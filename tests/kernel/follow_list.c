@@ -14,7 +14,9 @@
 
 enum { PAUSE_US = 20000, TRIES = 500 };
 
-static unsigned long list(const struct trace *trace, struct trace_cursor *cursor)
+/* Lists what can be read now. Returns the number of events; *ret_code: 0 or an error. */
+static unsigned long list(const struct trace *trace, struct trace_cursor *cursor, int *ret_code,
+			  struct trace_error *ret_error)
 {
 	const struct trace_event *event;
 	unsigned long nr = 0;
@@ -24,6 +26,7 @@ static unsigned long list(const struct trace *trace, struct trace_cursor *cursor
 		trace_event_format(trace, event, text, sizeof(text));
 		printf("%llu %u %x %s\n", (unsigned long long)event->ts_ns, event->cpu, event->stream, text);
 	}
+	*ret_code = trace_cursor_error(cursor, ret_error);
 	return nr;
 }
 
@@ -46,36 +49,38 @@ static int follow(const char *path, struct trace_error *ret_error)
 	struct trace *trace = begin(path, ret_error);
 	struct trace_cursor *cursor = trace ? trace_cursor_new(trace, NULL, ret_error) : NULL;
 	unsigned long calls = 0, before = 0, nr;
-	int more = 1;
+	int more = 1, code = 0;
 
 	if (!cursor)
 		return -1;
-	while (more > 0) {
-		nr = list(trace, cursor);
+	while (more > 0 && code == 0) {
+		nr = list(trace, cursor, &code, ret_error);
 		before += nr;
 		calls += nr > 0;
 		usleep(PAUSE_US);
-		more = trace_follow_more(trace, ret_error);
+		if (code == 0)
+			more = trace_follow_more(trace, ret_error);
 	}
-	list(trace, cursor);
+	if (more == 0 && code == 0)
+		list(trace, cursor, &code, ret_error);
 	fprintf(stderr, "%lu %lu\n", calls, before);
-	more = more < 0 ? more : trace_cursor_error(cursor, ret_error);
 	trace_cursor_free(cursor);
 	trace_close(trace);
-	return more;
+	return more < 0 ? more : code;
 }
 
 static int list_file(const char *path, struct trace_error *ret_error)
 {
 	struct trace *trace = trace_open(path, ret_error);
 	struct trace_cursor *cursor = trace ? trace_cursor_new(trace, NULL, ret_error) : NULL;
+	int code;
 
 	if (!cursor)
 		return -1;
-	list(trace, cursor);
+	list(trace, cursor, &code, ret_error);
 	trace_cursor_free(cursor);
 	trace_close(trace);
-	return 0;
+	return code;
 }
 
 int main(int argc, char **argv)

@@ -5,9 +5,9 @@
  *
  * Three servers get the same queries of four clients: one takes and answers them one by one
  * (recvfrom, sendto), one takes several with a call and answers all of them with a call (recvmmsg,
- * sendmmsg), one takes several and answers each as soon as it is done. The server measures what it
- * works for whom by its own clock. This is the program as well: "test_e2e_resolver do TRUTH". Root
- * only; skipped (77) where the kernel cannot be recorded.
+ * sendmmsg), one takes several and answers each as soon as it is done. The server measures its
+ * work for each client by its own clock. This is the program as well:
+ * "test_e2e_resolver do TRUTH". Root only; skipped (77) where the kernel cannot be recorded.
  */
 #include <netinet/in.h>
 #include <stdbool.h>

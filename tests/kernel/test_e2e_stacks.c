@@ -116,7 +116,7 @@ static void stacks_without_frame_pointers_are_the_chains_of_calls(void)
 	session_end(&s);
 }
 
-/* Those whose functions have no names, too: the walk itself knows the begin of a thread. */
+/* Those without names of functions, too: the walk itself knows the begin of a thread. */
 static void stacks_of_installed_programs_are_whole(void)
 {
 	static const char *const programs[] = {"gzip", "python3"};

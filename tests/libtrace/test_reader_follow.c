@@ -3,7 +3,7 @@
  * test_reader_follow.c - a reader that follows a recording delivers the events of the finished
  * file, byte for byte as texts, however the file grows.
  *
- * The recording is made with the writer: two CPUs and a structural stream, whose blocks come in any
+ * The recording is made with the writer: two CPUs and a structural stream. Blocks come in any
  * order between two heartbeats, with losses.
  */
 #include <errno.h>
@@ -219,6 +219,7 @@ static void list_take(struct list *list, const struct trace *trace, struct trace
 		list->last_ns = event->ts_ns;
 		list->nr++;
 	}
+	CU_ASSERT_EQUAL(trace_cursor_error(cursor, NULL), 0);
 	fflush(list->out);
 }
 

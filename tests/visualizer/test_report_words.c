@@ -140,10 +140,10 @@ static void strange_rows_have_words(void)
 	tb_switch(tb, 0, 31000, 0, 40, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 32000, 0);
 	text = report_of(tb, "-a --ns --pid=40");
-	contains(text, "for the system call futex via futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke "
+	contains(text, "for the system call futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke "
 		       "up, and used");
 	contains(text, "20000  50.00  (idle CPU waking up)\n");
-	contains(text, "6000  15.00      1  system call futex via futex\n");
+	contains(text, "6000  15.00      1  system call futex\n");
 	contains(text, "(sockets, TCP)\n");
 	free(text);
 }

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <trace/reader.h>
 #include "ahead.h"
-#include "follow.h"
+#include "growing.h"
 #include "pass_progress.h"
 #include "progress_line.h"
 #include "report_file.h"

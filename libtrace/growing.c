@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * follow.c - a trace that is still being written: trace_follow_more() adds the chunks that the file
- * has since the last call.
+ * growing.c - a trace that is still being written: trace_follow_more() adds the chunks that came
+ * since the last call.
  *
  * Chunks of different streams are written in any order, so the reader needs to know when no earlier
  * event can come any more. A heartbeat of the recorder says so: all events before its time are
@@ -15,7 +15,7 @@
  * Late events are not left out: a cursor delivers them when they come. A late gap ends at the safe
  * point at least.
  */
-#include "follow.h"
+#include "growing.h"
 
 #include "chunk.h"
 #include "error_set.h"

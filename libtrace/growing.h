@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef LIBTRACE_FOLLOW_H
-#define LIBTRACE_FOLLOW_H
-/* follow.h - a trace that is still being written. */
+#ifndef LIBTRACE_GROWING_H
+#define LIBTRACE_GROWING_H
+/* growing.h - a trace that is still being written. */
 struct follow;
 
 struct follow *follow_free(struct follow *follow);
