@@ -235,7 +235,8 @@ static void open_dwarf(struct symbol_file *file)
 	if (!debug_fits(file->elf))
 		return;
 	read_debug_sections(file);
-	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (debug_strings_end(file->elf, &file->strings))
+		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	note_memory(file);
 	if (!file->dwarf)
 		return;

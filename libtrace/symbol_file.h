@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "debug_strings.h"
 
 #include "symbol_lines.h"
 
@@ -42,6 +43,7 @@ struct symbol_file {
 	bool needs_demangler;
 	Elf *elf;
 	Dwarf *dwarf;
+	struct debug_strings strings;
 	struct symbol_function *functions;
 	size_t nr_functions;
 	bool dwarf_tried;

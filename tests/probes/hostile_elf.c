@@ -185,6 +185,7 @@ void he_write(struct he *he, const char *path)
 	FILE *file;
 
 	he_end(he);
+	he->used -= he->cut;
 	unit_bytes = (uint32_t)he->used - 4;
 	memcpy(he->info, &unit_bytes, sizeof(unit_bytes));
 	add_sections(&image, he);

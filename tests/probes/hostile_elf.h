@@ -33,6 +33,7 @@ struct he {
 	const char *debuglink; /* or NULL */
 	uint32_t checksum;     /* beside @debuglink */
 	const char *altlink;   /* or NULL */
+	size_t cut;	       /* bytes that are missing at the end of the unit */
 };
 
 void he_begin(struct he *he);

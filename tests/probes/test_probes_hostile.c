@@ -159,6 +159,21 @@ static void a_string_that_contains_itself_is_no_string(void)
 	expect(ask(in_folder("string"), "f x", &error), -EINVAL, &error);
 }
 
+/* The last byte of the section is a letter. AddressSanitizer stops a reader that reads on. */
+static void a_name_without_end_ends_with_its_section(void)
+{
+	struct trace_error error;
+	struct he he;
+
+	he_begin(&he);
+	he_function(&he, 0);
+	he_entry(&he, HE_PARAMETER);
+	he_text(&he, "nameless");
+	he.cut = 2; /* the end of the name and that of the unit */
+	he_write(&he, in_folder("name"));
+	expect(ask(in_folder("name"), "f another", &error), -EINVAL, &error);
+}
+
 static void a_typedef_of_itself_is_no_type(void)
 {
 	struct trace_error error;
@@ -855,6 +870,7 @@ static const struct unit_case cases[] = {
 	CASE(namespaces_in_each_other_end),
 	CASE(blocks_in_each_other_end),
 	CASE(a_string_that_contains_itself_is_no_string),
+	CASE(a_name_without_end_ends_with_its_section),
 	CASE(a_typedef_of_itself_is_no_type),
 	CASE(a_struct_of_nameless_structs_of_its_own_type_is_searched_for_a_while),
 	CASE(what_is_no_regular_file_is_not_opened),

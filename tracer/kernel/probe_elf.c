@@ -183,6 +183,8 @@ void probe_elf_close(struct probe_elf *elf)
 	if (elf->debug != elf->elf)
 		elf_end(elf->debug);
 	elf_end(elf->elf);
+	debug_strings_free(&elf->strings);
+	debug_strings_free(&elf->alt_strings);
 	if (elf->alt_fd >= 0)
 		close(elf->alt_fd);
 	if (elf->debug_fd >= 0)
@@ -208,14 +210,16 @@ static void open_alt(struct probe_elf *elf)
 	if (!elf->alt)
 		elf->alt = open_elf(elf->opener, PROBE_FILE_ALT_PATH, name, &elf->alt_fd);
 	if (elf->alt && dwelf_elf_gnu_build_id(elf->alt, &found_id) == bytes && !memcmp(found_id, id, (size_t)bytes))
-		elf->alt_dwarf = dwarf_begin_elf(elf->alt, DWARF_C_READ, NULL);
+		elf->alt_dwarf = debug_strings_end(elf->alt, &elf->alt_strings)
+					 ? dwarf_begin_elf(elf->alt, DWARF_C_READ, NULL)
+					 : NULL;
 	if (elf->alt_dwarf)
 		dwarf_setalt(elf->dwarf, elf->alt_dwarf);
 }
 
 Dwarf *probe_elf_dwarf(struct probe_elf *elf)
 {
-	if (!elf->dwarf_tried)
+	if (!elf->dwarf_tried && debug_strings_end(elf->debug, &elf->strings))
 		elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
 	if (!elf->dwarf_tried && elf->dwarf)
 		open_alt(elf);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/error.h>
+#include "debug_strings.h"
 
 struct probe_opener;
 
@@ -25,6 +26,7 @@ struct probe_elf {
 	int alt_fd;
 	Elf *alt; /* the supplementary file of dwz, or NULL */
 	Dwarf *alt_dwarf;
+	struct debug_strings strings, alt_strings;
 	struct probe_opener *opener; /* borrowed */
 	Dwarf *dwarf;		     /* opened on first use */
 	bool dwarf_tried;
