@@ -83,7 +83,8 @@ static bool is_of(const struct trace_wait *wait, const struct trace_interval *in
 	if (wait->kind == TRACE_WAIT_UNKNOWN) /* a gap in an interval has no words */
 		return interval->state == TRACE_STATE_BLOCKED && interval->kind == TRACE_WAIT_UNKNOWN;
 	return interval->state == TRACE_STATE_BLOCKED && wait->kind == interval->kind && wait->idle == interval->idle &&
-	       (strcmp(wait->target, interval->target) == 0 || (pid && wait->pid == pid)) && /* it may have got a name */
+	       (strcmp(wait->target, interval->target) == 0 ||
+		(pid && wait->pid == pid)) && /* it may have got a name */
 	       strcmp(wait->via, interval->via) == 0 &&
 	       strcmp(wait->path, interval->path ? interval->path : "") == 0 && (wait->pid == pid || !pid);
 }
