@@ -140,8 +140,8 @@ static void strange_rows_have_words(void)
 	tb_switch(tb, 0, 31000, 0, 40, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 32000, 0);
 	text = report_of(tb, "-a --ns --pid=40");
-	contains(text, "for the system call futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke "
-		       "up, and used");
+	contains(text, "for the system call futex; it waited 50 % for a CPU, mostly\nwhile an idle CPU woke up, "
+		       "and used");
 	contains(text, "20000  50.00  (idle CPU waking up)\n");
 	contains(text, "6000  15.00      1  system call futex\n");
 	contains(text, "(sockets, TCP)\n");
