@@ -203,8 +203,10 @@ static void on_waking(struct other_end *o, const struct trace_analysis *analysis
 	struct slept_call *call = call_in_progress(o, trace_find_thread(analysis, waking->tid));
 	const struct slept_call *by = call ? call_in_progress(o, waker) : NULL;
 
-	if (call)
-		call->woken_by_close |= !by || !by->gives;
+	if (!call)
+		return;
+	call->woken_by_close |= !by || !by->gives;
+	call->woken_from_before |= waker && !slept_now(&o->calls, waker);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -327,11 +329,18 @@ static const char *check_lock(const struct other_end *o, const struct slept_call
 	return "the file of its lock";
 }
 
+/*
+ * A thread that has entered no call in the trace may be on its way out of one that it entered before.
+ * There it releases files that it had closed by then: an execve() closes files, and their last user
+ * learns of it only when the thread returns to user mode. No event tells that it had them.
+ */
 static const char *never_had(const struct other_end *o, const struct slept_call *call,
 			     const struct trace_interval *wait)
 {
 	bool is_own = wait->other == trace_thread_process(wait->thread);
 
+	if (call->woken_from_before)
+		return NULL;
 	if (strcmp(wait->via, "unix") == 0 || strncmp(wait->via, "tcp", 3) == 0)
 		return check_socket(o, call, wait);
 	if (is_own)

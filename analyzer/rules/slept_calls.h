@@ -29,11 +29,12 @@ struct slept_call {
 	int nr_tables;
 	struct trace_file_id memory; /* the file in which its futex is */
 	bool has_memory;
-	bool is_of_kernel;   /* the path of its first file is in /proc or /sys */
-	uint64_t path_hash;  /* text_hash() of that path; 0: it has none */
-	bool gives;	     /* it moves data to its files */
-	bool uses_unseen;    /* the file of one of its descriptors is not known */
-	bool woken_by_close; /* one of its waits was ended outside of a call that gives */
+	bool is_of_kernel;	/* the path of its first file is in /proc or /sys */
+	uint64_t path_hash;	/* text_hash() of that path; 0: it has none */
+	bool gives;		/* it moves data to its files */
+	bool uses_unseen;	/* the file of one of its descriptors is not known */
+	bool woken_by_close;	/* one of its waits was ended outside of a call that gives */
+	bool woken_from_before; /* ... by a thread that was in the kernel since before the trace */
 };
 
 struct slept_calls {

@@ -80,6 +80,30 @@ static void an_end_that_was_closed_counts(void)
 	verify(&c, NULL);
 }
 
+/* An execve() before the trace closed the file; it is released on the way to user mode. */
+static void a_waker_in_a_call_from_before_may_have_had_it(void)
+{
+	for (int has_entered = 0; has_entered < 2; has_entered++) {
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
+		tb_fd(c.tb, 20, 9, 9, 900, S_IFREG | 0600, "/own");
+		tb_open(c.tb, 1, 1510, 8, 9, 901, S_IFREG | 0600, "/opened");
+		pipe_fd(&c, 10, 3, 70, O_RDONLY);
+		if (has_entered) {
+			wait_for_two(&c, SYS_read, 3, 1);
+			verify(&c, "never had the other end of its pipe");
+			continue;
+		}
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+		block(&c);
+		wake(&c, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, 0);
+		verify(&c, NULL);
+	}
+}
+
 static void a_waker_without_the_socket_is_a_violation(void)
 {
 	for (int has = 0; has < 2; has++) {
@@ -388,6 +412,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_waker_without_the_pipe_is_a_violation),
 		CASE(an_end_that_was_closed_counts),
+		CASE(a_waker_in_a_call_from_before_may_have_had_it),
 		CASE(a_waker_without_the_socket_is_a_violation),
 		CASE(a_waker_without_the_memory_is_a_violation),
 		CASE(a_waker_without_the_file_is_a_violation),
