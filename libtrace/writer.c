@@ -221,7 +221,7 @@ int trace_writer_chunk(struct trace_writer *writer, const struct trace_chunk_hea
 	if (error || !stream)
 		return error;
 	stream->number = trace_add_saturated(mine.events_before, (uint64_t)mine.events + mine.undecodable);
-	stream->last_ns = mine.last_ns;
+	stream->last_ns = mine.last_ns > stream->last_ns ? mine.last_ns : stream->last_ns;
 	stream->total_written += mine.events;
 	writer->totals.events += mine.events;
 	writer_stream_account_inside(writer, stream, mine.undecodable);

@@ -76,7 +76,7 @@ void writer_stream_account_written(struct trace_writer *writer, struct writer_st
 	stream->lost_write = 0;
 	stream->undecodable -= header->undecodable - undecodable;
 	stream->jump = false;
-	stream->last_ns = header->last_ns;
+	stream->last_ns = header->last_ns > stream->last_ns ? header->last_ns : stream->last_ns;
 	stream->total_written += header->events;
 	writer->totals.events += header->events;
 	writer_stream_account_inside(writer, stream, undecodable);
