@@ -8,7 +8,7 @@
 
 struct trace_analysis;
 
-/* A descriptor or a directory, if @end a mapping, or if @ppid a parent, that a process has had since @ns. */
+/* Since @ns a process has a descriptor or directory, if @end a mapping, if @ppid a parent. */
 struct later {
 	uint64_t ns;
 	uint64_t start, end;

@@ -3,13 +3,13 @@
  * start_parents.c - parents of the start state that may have adopted their children before it was
  * read
  *
- * sched_adopt tells a reaper, and the process whose children it gets, but not the children. The
+ * sched_adopt tells a reaper, and the process that leaves it its children, but not these. The
  * start state that is read later has the reaper as their parent, as it has for the children that
  * were always its own. So the parent of each of them is unknown until the last adoption by that
  * reaper before the reading.
  *
  * Example: 5 is a subreaper, and 20 is a child of 10. Process 10 ends at 3 ms, and 5 adopts its
- * children. Process 5 also adopts those of 11 at 4 ms. The recorder reads "parent of 20: 5" at 7 ms.
+ * children. Process 5 also adopts those of 11 at 4 ms. The recorder reads "20: parent 5" at 7 ms.
  * The parent of 20 is unknown until 4 ms, and 5 from then on.
  *
  * A process that was forked in the trace leaves no older processes, unless it adopted some itself.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_START_PARENTS_H
 #define ANALYZER_START_PARENTS_H
-/* start_parents.h - parents of the start state that may have adopted their children before it was read */
+/* start_parents.h - parents of the start state that may have adopted before it was read */
 #include "hash_table.h"
 
 struct trace_analysis;

@@ -17,7 +17,10 @@ struct trace_analysis;
 
 #define NO_CHANGE 0
 
-/* A descriptor of a table, a socket's inode; the program, arguments, directory or parent of a process. */
+/*
+ * A descriptor of a table, a socket's inode; the program, arguments, directory or parent of a
+ * process.
+ */
 struct read_row {
 	uint64_t key;
 	uint64_t read_ns;
