@@ -25,6 +25,7 @@
 #include <string.h>
 #include "kernel_numbers.h"
 #include "start_later.h"
+#include "start_parents.h"
 #include "start_reads.h"
 #include "state.h"
 #include "state_args.h"
@@ -62,7 +63,8 @@ struct change_pass {
 	/* on each CPU; 0: not known; CPU_TID(): no event has named it yet */
 	uint32_t *tids;
 	struct hash_table tgids; /* tgid_row */
-	struct orphan *orphans;	 /* owned */
+	struct start_parents parents;
+	struct orphan *orphans; /* owned */
 	size_t nr_orphans, max_orphans;
 	uint64_t lost_ns; /* anything may have changed since then */
 	/* by call_idx(): it gives the process another working or root directory */
@@ -384,7 +386,11 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 		program_begins(ahead, event);
 		break;
 	case TRACE_EV_sched_fork:
+		start_parents_fork(ahead->a, &ahead->parents, event);
 		child_begins(ahead, event);
+		break;
+	case TRACE_EV_sched_adopt:
+		start_parents_adopt(ahead->a, &ahead->parents, event);
 		break;
 	case TRACE_EV_fs_dir:
 		directory_told(ahead, event);
@@ -407,9 +413,10 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 }
 
 static const uint32_t pass_ids[] = {
-	TRACE_EV_sched_switch,	 TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_fs_open,	TRACE_EV_uring_close,
-	TRACE_EV_sock_endpoints, TRACE_EV_sched_exit, TRACE_EV_sched_exec, TRACE_EV_sched_fork, TRACE_EV_sched_ids,
-	TRACE_EV_cgroup_attach,	 TRACE_EV_sched_comm, TRACE_EV_sched_args, TRACE_EV_trace_lost, TRACE_EV_fs_dir,
+	TRACE_EV_sched_switch, TRACE_EV_sys_enter3,	TRACE_EV_sys_enter6,	TRACE_EV_fs_open,
+	TRACE_EV_uring_close,  TRACE_EV_sock_endpoints, TRACE_EV_sched_exit,	TRACE_EV_sched_exec,
+	TRACE_EV_sched_fork,   TRACE_EV_sched_ids,	TRACE_EV_cgroup_attach, TRACE_EV_sched_comm,
+	TRACE_EV_sched_args,   TRACE_EV_trace_lost,	TRACE_EV_fs_dir,	TRACE_EV_sched_adopt,
 };
 
 /* ---- what is not true from the start on ---- */
@@ -499,6 +506,7 @@ static void all_forget(struct trace_analysis *a)
 		directory_forget(a, a->threads.processes[i], TRACE_FD_WORKING_DIRECTORY);
 		directory_forget(a, a->threads.processes[i], TRACE_FD_ROOT_DIRECTORY);
 	}
+	start_parents_forget(a);
 	for (const struct read_row *row = NULL; (row = table_next(&a->reads->sockets, sizeof(*row), row));)
 		if (row->changed_ns != NO_CHANGE)
 			sock_forget(a, row->key);
@@ -580,6 +588,7 @@ int start_changes_find(struct trace_analysis *a, struct first_thread *firsts, st
 	free(ahead.tids);
 	free(ahead.orphans);
 	table_clear(&ahead.tgids);
+	start_parents_clear(&ahead.parents);
 	if (error || a->failed || !a->reads->nr_changed)
 		return error;
 	all_forget(a);

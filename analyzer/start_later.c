@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * start_later.c - descriptors and mappings of the start state that are true from later on
+ * start_later.c - descriptors, mappings and parents of the start state that are true from later on
  *
  * A descriptor or a mapping that changed before the recorder read it has its record's file since
  * the last of these changes. The event of that change comes first, and then the record.
+ * A process has its record's parent since that one's last adoption.
  */
 #include "start_later.h"
 
@@ -12,6 +13,7 @@
 #include "sort.h"
 #include "state.h"
 #include "state_directory.h"
+#include "state_family.h"
 #include "state_touch.h"
 
 void later_add(struct trace_analysis *a, const struct later *new)
@@ -55,6 +57,10 @@ static void apply_one(struct trace_analysis *a, const struct later *now)
 
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
+	if (now->ppid) {
+		family_adopted(a, process, now->ns, now->ppid);
+		return;
+	}
 	if (!now->end && (int32_t)now->fd < 0) {
 		directory_put(a, thread, (int32_t)now->fd, now->file);
 		return;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_START_LATER_H
 #define ANALYZER_START_LATER_H
-/* start_later.h - descriptors and mappings of the start state that are true from later on */
+/* start_later.h - what of the start state is true from later on */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct trace_analysis;
 
-/* A descriptor or a directory, or if @end a mapping, that a process has had since @ns. */
+/* Since @ns a process has a descriptor or directory, if @end a mapping, if @ppid a parent. */
 struct later {
 	uint64_t ns;
 	uint64_t start, end;
@@ -16,6 +16,7 @@ struct later {
 	uint32_t pid;
 	uint32_t fd;   /* or TRACE_FD_WORKING_DIRECTORY, TRACE_FD_ROOT_DIRECTORY */
 	uint32_t file; /* file_idx, of a descriptor with FD_CLOEXEC_BIT */
+	uint32_t ppid;
 };
 
 struct later_list {

@@ -23,6 +23,7 @@ struct start_reads *start_reads_free(struct start_reads *reads)
 	table_clear(&reads->exes);
 	table_clear(&reads->args);
 	table_clear(&reads->directories);
+	table_clear(&reads->parents);
 	free(reads->maps);
 	free(reads);
 	return NULL;
@@ -80,6 +81,17 @@ void start_read_args(struct trace_analysis *a, uint32_t pid, uint64_t ns)
 {
 	if (a->reads)
 		row_read(a, &a->reads->args, pid + 1ull, ns);
+}
+
+void start_read_parent(struct trace_analysis *a, uint32_t pid, uint64_t ns)
+{
+	if (a->reads)
+		row_read(a, &a->reads->parents, pid + 1ull, ns);
+}
+
+struct read_row *read_parent(const struct start_reads *reads, uint32_t pid)
+{
+	return table_find(&reads->parents, sizeof(struct read_row), pid + 1ull);
 }
 
 static uint64_t directory_key(uint32_t pid, int32_t fd)

@@ -17,7 +17,10 @@ struct trace_analysis;
 
 #define NO_CHANGE 0
 
-/* A descriptor of a table, a socket's inode; the program, arguments or directory of a process. */
+/*
+ * A descriptor of a table, a socket's inode; the program, arguments, directory or parent of a
+ * process.
+ */
 struct read_row {
 	uint64_t key;
 	uint64_t read_ns;
@@ -34,8 +37,8 @@ struct read_map {
 };
 
 struct start_reads {
-	struct hash_table fds, sockets, exes, args, directories; /* read_row */
-	struct read_map *maps;					 /* owned; by memory and address once all are read */
+	struct hash_table fds, sockets, exes, args, directories, parents; /* read_row */
+	struct read_map *maps; /* owned; by memory and address once all are read */
 	size_t nr_maps, max_maps;
 	uint64_t last_ns;    /* when the last of all was read; 0: none after the start */
 	uint64_t nr_changed; /* rows */
@@ -48,6 +51,7 @@ struct start_reads *start_reads_free(struct start_reads *reads);
 
 /* These note a record of the start state, read at @ns. They do nothing without a->reads. */
 void start_read_thread(struct trace_analysis *a, uint64_t ns);
+void start_read_parent(struct trace_analysis *a, uint32_t pid, uint64_t ns);
 void start_read_fd(struct trace_analysis *a, const struct fd_table *fds, int32_t fd, uint64_t ns);
 void start_read_map(struct trace_analysis *a, const struct process_memory *memory, uint64_t start, uint64_t end,
 		    uint64_t ns);
@@ -63,6 +67,8 @@ void start_reads_complete(struct trace_analysis *a);
 struct read_row *read_fd(const struct start_reads *reads, const struct fd_table *fds, int64_t fd);
 /** read_directory() - the row of a directory of a process; NULL: none */
 struct read_row *read_directory(const struct start_reads *reads, uint32_t pid, int32_t fd);
+/** read_parent() - the row of the parent of process @pid; NULL: none */
+struct read_row *read_parent(const struct start_reads *reads, uint32_t pid);
 /** read_map() - the row of the mapping of @memory that begins at @start; NULL: none */
 struct read_map *read_map(const struct start_reads *reads, const struct process_memory *memory, uint64_t start);
 

@@ -80,6 +80,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	start_describe(a, thread, event);
 	start_sched_state(thread, event, a->start_ns);
 	start_read_thread(a, event->ts_ns);
+	start_read_parent(a, process->pid, event->ts_ns); /* of the last one: so is the parent */
 }
 
 /*

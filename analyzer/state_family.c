@@ -50,6 +50,22 @@ void family_join(struct trace_analysis *a, struct trace_process *process)
 		process->starter = process->parent;
 }
 
+void family_forget(struct trace_process *process)
+{
+	unlink_child(process);
+	process->ppid = 0;
+	process->is_adopted = true;
+}
+
+void family_adopted(struct trace_analysis *a, struct trace_process *process, uint64_t ns, uint32_t ppid)
+{
+	struct identity now = identity_of(process);
+
+	now.ppid = ppid;
+	identity_change(a, process, ns, &now);
+	family_join(a, process);
+}
+
 void family_leave(struct trace_process *process)
 {
 	unlink_child(process);

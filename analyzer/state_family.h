@@ -2,6 +2,7 @@
 #ifndef ANALYZER_STATE_FAMILY_H
 #define ANALYZER_STATE_FAMILY_H
 /* state_family.h - parents and children of processes */
+#include <stdint.h>
 #include "handler.h"
 
 struct trace_analysis;
@@ -9,6 +10,10 @@ struct trace_process;
 
 /** family_join() - @process is a child of its ppid, if that process is known */
 void family_join(struct trace_analysis *a, struct trace_process *process);
+/** family_forget() - the parent of @process is unknown until family_adopted() */
+void family_forget(struct trace_process *process);
+/** family_adopted() - @process has had the parent @ppid since @ns */
+void family_adopted(struct trace_analysis *a, struct trace_process *process, uint64_t ns, uint32_t ppid);
 /** family_leave() - @process is not anyone's child any more, and has no children */
 void family_leave(struct trace_process *process);
 

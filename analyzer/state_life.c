@@ -184,6 +184,7 @@ static bool begins_at_this_fork(struct trace_analysis *a, struct trace_thread *t
 	thread->memory = memory_unref(thread->memory);
 	thread->directories = directories_unref(thread->directories);
 	if (thread->tid == thread->process->pid && parent) {
+		thread->process->starter = NULL;
 		process_begins(a, thread->process, fork, parent);
 		thread->process->read_ns = 0;
 		thread->process->is_renamed = false;
