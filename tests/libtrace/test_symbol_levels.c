@@ -53,7 +53,7 @@ static struct code code_of(const char *file)
 
 /** struct told - what a line of the reference says of a level */
 struct told {
-	char function[256], path[512];
+	char function[256], path[1024];
 	unsigned int line;
 };
 
