@@ -331,8 +331,8 @@ static const char *check_lock(const struct other_end *o, const struct slept_call
 
 /*
  * A thread that has entered no call in the trace may be on its way out of one from before. There it
- * releases files that it had closed by then: an execve() closes files, and their last user learns of
- * it only when the thread returns to user mode. No event tells that it had them.
+ * releases files that it had closed by then: an execve() closes files, and their last user learns
+ * of it only when the thread returns to user mode. No event tells that it had them.
  */
 static const char *never_had(const struct other_end *o, const struct slept_call *call,
 			     const struct trace_interval *wait)
