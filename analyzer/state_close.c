@@ -19,6 +19,17 @@
 #include "state_close.h"
 #include "state_end.h"
 
+/*
+ * Learn the call in which the thread is at the end. If system calls are not recorded, no event
+ * tells where it began: it is the call of the last wait. Earlier waits are decided without it.
+ */
+static void learn_call(struct trace_analysis *a, struct trace_thread *thread)
+{
+	if (trace_analysis_recorded(a, TRACE_EV_sys_exit) != TRACE_RECORDED_ALWAYS)
+		pending_decide(a, thread, 0);
+	end_learn_call(a, thread);
+}
+
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	uint64_t begin_ns;
@@ -38,7 +49,7 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		}
 		acct_mode(a, thread, true);
 		if (ns >= a->end_ns)
-			end_learn_call(a, thread);
+			learn_call(a, thread);
 		pending_wait(a, thread, ns, NULL);
 		break;
 	case SCHED_UNKNOWN:
@@ -47,7 +58,7 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		break;
 	default:
 		if (ns >= a->end_ns)
-			end_learn_call(a, thread);
+			learn_call(a, thread);
 		pending_wait(a, thread, ns, NULL);
 	}
 	slice_log_flush(a, thread); /* also closes a wait that would begin now */
