@@ -38,6 +38,7 @@
 #include "kernel_numbers.h"
 #include "pending.h"
 #include "slice_log.h"
+#include "start_records.h"
 #include "state.h"
 #include "state_cause.h"
 #include "state_close.h"
@@ -127,6 +128,8 @@ static void drop_call(struct trace_analysis *a, struct trace_thread *thread, uin
 	if ((!a->masks.no_entries && !thread->is_recorder) ||
 	    (top && (top->kind != FRAME_SYSCALL || top->call == CALL_UNKNOWN)))
 		return;
+	if (thread->read_ns)
+		start_call_ended(thread, ns);
 	/* keep frame.begin: the time since then is not accounted yet */
 	if (thread->flags & THREAD_MODE_UNKNOWN) {
 		frame_drop_call(&thread->frames[0]);

@@ -314,20 +314,26 @@ static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint
 	tb_start(c->tb, 9000, TRACE_EV_end_wait, &wait, sizeof(wait), NULL);
 }
 
-/* Without system calls no event tells where the call began that the thread is in at the end. */
-static void the_call_at_the_end_is_not_that_of_earlier_waits(void)
+static void without_system_calls(struct tb *tb)
 {
 	struct trace_trace_mask mask = {
 		.mask0 = UINT64_MAX, .mask1 = UINT64_MAX, .mask2 = UINT64_MAX, .mask3 = UINT64_MAX};
 	uint64_t *words[] = {&mask.mask0, &mask.mask1, &mask.mask2, &mask.mask3};
 	static const uint32_t calls[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,
 					 TRACE_EV_sys_exit};
-	struct analysis_case c = case_new();
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		*words[calls[i] / 64] &= ~(1ull << calls[i] % 64);
+	tb_event(tb, 0, 1001, TRACE_EV_trace_mask, &mask, sizeof(mask), NULL);
+}
+
+/* Without system calls no event tells where the call began that the thread is in at the end. */
+static void the_call_at_the_end_is_not_that_of_earlier_waits(void)
+{
+	struct analysis_case c = case_new();
+
 	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
-	tb_event(c.tb, 0, 1001, TRACE_EV_trace_mask, &mask, sizeof(mask), NULL);
+	without_system_calls(c.tb);
 	tb_fork(c.tb, 1, 1500, 20, 10, 10, "one");
 	tb_switch(c.tb, 0, 2000, 0, 10, TRACE_TASK_RUNNING);
 	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
@@ -341,6 +347,33 @@ static void the_call_at_the_end_is_not_that_of_earlier_waits(void)
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), 3000);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "child", 40, "waitpid"), 2000);
 	case_free(&c);
+}
+
+/* Nor where the call ended in which it was at the start: it is in a later one when it is read. */
+static void a_call_that_was_read_later_is_not_that_of_earlier_waits(void)
+{
+	for (int is_late = 0; is_late < 2; is_late++) {
+		struct trace_start_thread start = {.tid = 10,
+						   .tgid = 10,
+						   .ppid = 1,
+						   .ns_tid = 10,
+						   .ns_tgid = 10,
+						   .state = TRACE_TASK_INTERRUPTIBLE,
+						   .nr = SYS_wait4,
+						   .arg0 = 20};
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 20, 20, 10, "two", 1, true);
+		tb_start(c.tb, is_late ? 7500 : 1000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+		without_system_calls(c.tb);
+		wake(&c, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_switch(c.tb, 0, 7000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(c.tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, is_late ? "" : "waitpid"), 5000);
+		case_free(&c);
+	}
 }
 
 static void a_poll_until_the_end_is_for_its_kind_of_descriptors(void)
@@ -866,6 +899,7 @@ int main(int argc, char **argv)
 		CASE(after_exec_the_memory_is_not_shared),
 		CASE(shared_memory_may_have_two_paths),
 		CASE(the_call_at_the_end_is_not_that_of_earlier_waits),
+		CASE(a_call_that_was_read_later_is_not_that_of_earlier_waits),
 		CASE(a_poll_until_the_end_is_for_its_kind_of_descriptors),
 		CASE(a_poll_of_different_things_until_the_end_is_for_several),
 		CASE(a_thread_switched_in_by_an_idle_cpu_had_an_unrecorded_wakeup),
