@@ -43,6 +43,14 @@ static inline void wake(struct analysis_case *c, enum trace_context context)
 	tb_waking(c->tb, 1, 6000, 10, context);
 }
 
+/* The thread sleeps at 6000 and is not woken. */
+static inline void until_the_end(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c->tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(c);
+}
+
 static inline void finish(struct analysis_case *c)
 {
 	tb_switch(c->tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);

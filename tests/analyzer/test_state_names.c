@@ -173,7 +173,7 @@ static void a_directory_that_changed_before_it_was_read_is_unknown_until_then(vo
 	expect(&c, TRACE_WAIT_FILE, ".../data", 0, "");
 }
 
-/* Nobody calls chdir in the trace, but an earlier event tells another directory. */
+/* No thread calls chdir in the trace, but an earlier event tells another directory. */
 static void a_directory_that_an_event_contradicts_changed_before_it_was_read(void)
 {
 	struct analysis_case c = begin_named();
