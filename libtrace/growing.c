@@ -168,35 +168,13 @@ static int take_chunks(struct trace *trace)
 
 /* ---- the end ---- */
 
-static int ledger_again(struct trace *trace)
-{
-	ledger_restart(trace);
-	ledger_in_order(trace->ledger);
-	return ledger_add_chunks(trace);
-}
-
 /* As trace_open() does it when it knows all chunks. */
 static int finish(struct trace *trace)
 {
-	bool is_unusable = false;
 	int error = metadata_end(trace, &trace->follow->metadata, 0);
 
 	if (!error)
-		error = schema_fall_back(trace, true);
-	if (!error)
-		error = templates_load(trace);
-	if (!error)
-		error = plausible_load(trace, &is_unusable);
-	if (!error) {
-		window_load(trace, true);
-		if (is_unusable)
-			trace->limit_ns = trace->info.end_ns;
-		error = is_unusable ? ledger_again(trace) : 0;
-	}
-	if (!error)
-		error = ledger_load(trace);
-	if (!error)
-		error = gaps_sort(trace);
+		error = chunks_are_known(trace, true);
 	trace->ledger = ledger_free(trace->ledger);
 	trace->follow = follow_free(trace->follow);
 	trace->safe_ns = UINT64_MAX;

@@ -474,7 +474,7 @@ void ledger_restart(struct trace *trace)
 {
 	free(trace->ledger->accounts);
 	stream_map_release(&trace->ledger->map);
-	*trace->ledger = (struct loss_ledger){.trace = trace};
+	*trace->ledger = (struct loss_ledger){.trace = trace, .by_number = trace->ledger->by_number};
 	trace->nr_in_ledger = 0;
 	trace->nr_gaps = 0;
 }

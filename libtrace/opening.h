@@ -18,6 +18,8 @@ int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, s
 int schema_fall_back(struct trace *trace, bool header_is_good);
 int templates_load(struct trace *trace); /* of types that have none yet */
 void window_load(struct trace *trace, bool header_is_good);
+/** chunks_are_known() - all chunks are in the table: load what depends on all of them */
+int chunks_are_known(struct trace *trace, bool header_is_good);
 void info_load(struct trace *trace);
 
 #endif

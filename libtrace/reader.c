@@ -218,11 +218,34 @@ void info_load(struct trace *trace)
 
 /* ---- open, close ---- */
 
+int chunks_are_known(struct trace *trace, bool header_is_good)
+{
+	bool is_unusable = false;
+	int error = schema_fall_back(trace, header_is_good);
+
+	if (!error)
+		error = templates_load(trace);
+	if (!error)
+		error = plausible_load(trace, &is_unusable);
+	if (error)
+		return error;
+	window_load(trace, header_is_good);
+	if (is_unusable)
+		trace->limit_ns = trace->info.end_ns;
+	/* the start of the recording was unknown, or some chunks are refused */
+	if (!header_is_good || is_unusable)
+		ledger_restart(trace);
+	error = ledger_add_chunks(trace);
+	if (!error)
+		error = ledger_load(trace);
+	return error ? error : gaps_sort(trace);
+}
+
 /* Read all but the events of the file, which is in memory now. */
 static int trace_load(struct trace *trace, struct trace_error *ret_error)
 {
 	uint64_t first = 0;
-	bool header_is_good, is_unusable = false;
+	bool header_is_good;
 	struct metadata metadata = {0};
 	int error;
 
@@ -239,24 +262,7 @@ static int trace_load(struct trace *trace, struct trace_error *ret_error)
 		error = metadata_load(trace, &metadata);
 	error = metadata_end(trace, &metadata, error);
 	if (!error)
-		error = schema_fall_back(trace, header_is_good);
-	if (!error)
-		error = templates_load(trace);
-	if (!error)
-		error = plausible_load(trace, &is_unusable);
-	if (!error) {
-		window_load(trace, header_is_good);
-		if (is_unusable)
-			trace->limit_ns = trace->info.end_ns;
-		/* the start of the recording was unknown, or some chunks are refused */
-		if (!header_is_good || is_unusable)
-			ledger_restart(trace);
-		error = ledger_add_chunks(trace);
-	}
-	if (!error)
-		error = ledger_load(trace);
-	if (!error)
-		error = gaps_sort(trace);
+		error = chunks_are_known(trace, header_is_good);
 	trace->ledger = ledger_free(trace->ledger);
 	if (!error)
 		info_load(trace);
