@@ -276,7 +276,7 @@ static const char *waited_via(const struct history_activity *wait)
 	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
 		return "fork";
 	if (wait->again)
-		return strncmp(wait->name, "futex", 5) == 0 ? "futex" : wait->name;
+		return history_is_futex(wait->name) ? "futex" : wait->name;
 	return *wait->via ? wait->via : trace_wait_kind_name((enum trace_wait_kind)wait->kind);
 }
 

@@ -7,13 +7,18 @@
 
 #define SAME_CONDITION (~7ull) /* glibc has two futexes in each condition, which are neighbours */
 
+bool history_is_futex(const char *call)
+{
+	return strncmp(call, "futex", 5) == 0;
+}
+
 /* The waits of these calls may end because of their time, and then the program asks again. */
 static bool may_ask_again(const char *call)
 {
 	static const char *const calls[] = {"poll",	  "ppoll",	 "select",	 "pselect6",
 					    "epoll_wait", "epoll_pwait", "epoll_pwait2", "io_getevents"};
 
-	if (strncmp(call, "futex", 5) == 0)
+	if (history_is_futex(call))
 		return true;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strcmp(call, calls[i]) == 0)
@@ -31,7 +36,7 @@ static struct asked asked_of(const struct trace_interval *interval)
 		return asked;
 	asked.call = interval->name;
 	asked.object = trace_thread_syscall_arg(interval->thread, 0);
-	if (*asked.call == 'f')
+	if (history_is_futex(asked.call))
 		asked.object &= SAME_CONDITION;
 	else
 		asked.more = trace_thread_syscall_arg(interval->thread, 1);
@@ -73,7 +78,7 @@ static uint32_t signaller(const struct trace_history *history, const struct trac
 {
 	const struct trace_thread *best = NULL;
 
-	if (*asked->call != 'f')
+	if (!history_is_futex(asked->call))
 		return NO_THREAD;
 	for (const struct trace_thread *at = NULL; (at = trace_next_thread(thread->process, at));)
 		if (at != thread && (at->woke_futex & SAME_CONDITION) == asked->object &&
@@ -86,7 +91,7 @@ static uint32_t signaller(const struct trace_history *history, const struct trac
 /* A short wait for a mutex, before the thread asks again. */
 static bool is_between(const struct asked *before, const struct asked *asked, const struct trace_interval *interval)
 {
-	return before->call && *before->call == 'f' && asked->call && *asked->call == 'f' &&
+	return before->call && history_is_futex(before->call) && asked->call && history_is_futex(asked->call) &&
 	       interval->kind != TRACE_WAIT_TIMEOUT &&
 	       before->other_ns + interval->to_ns - interval->from_ns < AGAIN_NS;
 }

@@ -18,6 +18,7 @@
  *
  * An idle wait ends no series, because the thread did not need what ended it.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 struct trace_history;
@@ -38,6 +39,8 @@ struct asked {
 	uint64_t from_ns, last_from_ns, last_to_ns, other_ns;
 };
 
+/** history_is_futex() - true if the system call is one of the futex calls */
+bool history_is_futex(const char *call);
 /**
  * history_note_again() - @interval, a wait, is the entry @value of the timeline; call before the
  * system call of the thread ends

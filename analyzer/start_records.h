@@ -22,7 +22,8 @@ void start_sched_state(struct trace_thread *thread, const struct trace_event *ev
 void start_record_apply(struct trace_analysis *a, const struct trace_event *event);
 
 /**
- * start_call_ended() - a system call of @thread begins or ends
+ * start_call_ended() - a system call of @thread begins or ends, or may have: the thread runs, and
+ * calls are not recorded
  *
  * If that is before the thread was read, the call in the start state may be a later one.
  */
