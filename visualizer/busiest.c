@@ -122,8 +122,8 @@ static bool is_recorded(const struct report *report, const struct trace_process 
 }
 
 /*
- * The weight of a process in the choice. Of a whole machine, a process that waited for what it
- * needed in half of the time comes before all that had the CPUs: the bars show these.
+ * The weight of a process in the choice. In a recording of a machine, a process that waited for
+ * what it needed in half of the time comes before all that had the CPUs: the bars show these.
  */
 static uint64_t weight_of(const struct busiest *busiest, const struct trace_process *process,
 			  const struct trace_figures *f)

@@ -114,7 +114,7 @@ static void json_folded(struct json *json, const struct profile_rows *rows, enum
 	json_close(json, "]");
 }
 
-/* What all forms have; the object stays open. */
+/* Each form of the profile has these keys. The object stays open. */
 static void open_profile(struct json *json, const struct report *report, const struct profile_rows *rows)
 {
 	static const struct {

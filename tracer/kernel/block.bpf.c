@@ -33,7 +33,7 @@ static __always_inline u64 request_sector(struct request *rq)
 #define MAPPING_FLAGS 3ul /* PAGE_MAPPING_FLAGS (linux/page-flags.h): no mapping of a file's */
 #define REQ_OP_BITS   0xff
 #define REQ_OP_WRITE  1
-#define REQ_SYNC      (1u << 11) /* include/linux/blk_types.h: somebody waits for it */
+#define REQ_SYNC      (1u << 11) /* include/linux/blk_types.h: a thread waits for it */
 
 struct request_files {
 	struct bio *bio; /* the next one */
