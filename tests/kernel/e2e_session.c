@@ -105,15 +105,20 @@ const char *json_text(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
-json_t *json_process(const json_t *report, long long pid)
+json_t *json_with_pid(const json_t *object, const char *array, long long pid)
 {
-	json_t *process;
+	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(report, "processes"), i, process)
-		if (json_number(process, "pid") == pid)
-			return process;
+	json_array_foreach(json_object_get(object, array), i, row)
+		if (json_number(row, "pid") == pid)
+			return row;
 	return NULL;
+}
+
+json_t *json_process(const json_t *report, long long pid)
+{
+	return json_with_pid(report, "processes", pid);
 }
 
 json_t *json_row(const json_t *object, const char *array, const char *key, const char *value)

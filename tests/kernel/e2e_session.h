@@ -60,6 +60,8 @@ const char *json_text(const json_t *object, const char *key); /* "" if the key i
  * json_process() - find the process of this id; NULL if there is none
  */
 json_t *json_process(const json_t *report, long long pid);
+/** json_with_pid() - find the first row of @array of the process @pid; NULL if there is none */
+json_t *json_with_pid(const json_t *object, const char *array, long long pid);
 /**
  * json_row() - find the row of @array with @key = @value; NULL if there is none
  */

@@ -100,17 +100,6 @@ static void the_program_is_recorded(void)
 		fprintf(stderr, "nothing to check: no disk, no reads past the page cache, or lost events\n");
 }
 
-static json_t *use_of(long long pid)
-{
-	json_t *uses = json_object_get(session.report, "disk_uses"), *row;
-	size_t i;
-
-	json_array_foreach(uses, i, row)
-		if (json_number(row, "pid") == pid)
-			return row;
-	return NULL;
-}
-
 /* A reader may also read pages of its program, so it has at least its own reads. */
 static void each_reader_has_its_own_reads(void)
 {
@@ -120,7 +109,7 @@ static void each_reader_has_its_own_reads(void)
 		json_t *use;
 
 		snprintf(key, sizeof(key), "reader%d", part);
-		use = use_of(session_truth(&session, key));
+		use = json_with_pid(session.report, "disk_uses", session_truth(&session, key));
 		CU_ASSERT_PTR_NOT_NULL(use);
 		CU_ASSERT(use && json_number(use, "reads") >= NR_READS && json_number(use, "reads") < NR_READS + 20);
 		CU_ASSERT(use && json_number(use, "read_bytes") >= NR_READS * READ_BYTES);

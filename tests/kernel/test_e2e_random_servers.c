@@ -30,21 +30,10 @@ struct truth {
 	int steps;
 };
 
-static json_t *with_pid(const json_t *object, const char *array, long long pid)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(object, array), i, row)
-		if (json_number(row, "pid") == pid)
-			return row;
-	return NULL;
-}
-
 /* @in_turn: all is spent on the requests one after another, so the bill itself is right. */
 static bool is_inside(const struct session *s, const struct truth *t, bool in_turn)
 {
-	json_t *row = with_pid(with_pid(s->report, "servers", t->server), "clients", t->client);
+	json_t *row = json_with_pid(json_with_pid(s->report, "servers", t->server), "clients", t->client);
 	long long interrupted = json_number(json_process(s->report, t->server), "interrupted_ns"),
 		  slack = (t->ns / 100 > ALLOWED_NS ? t->ns / 100 : ALLOWED_NS) + READING_NS * (long long)t->steps,
 		  least = json_number(row, "least_ns"), most = json_number(row, "most_ns"),

@@ -196,17 +196,6 @@ static void the_program_is_recorded(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
 }
 
-static json_t *with_pid(json_t *array, long long pid)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(array, i, row)
-		if (json_number(row, "pid") == pid)
-			return row;
-	return NULL;
-}
-
 static long long truth_of(int kind, const char *what, int client)
 {
 	char key[64];
@@ -223,9 +212,9 @@ static long long allowed(long long ns)
 
 static json_t *client_of(int kind, int client)
 {
-	json_t *server = with_pid(json_object_get(session.report, "servers"), truth_of(kind, "server", -1));
+	json_t *server = json_with_pid(session.report, "servers", truth_of(kind, "server", -1));
 
-	return server ? with_pid(json_object_get(server, "clients"), truth_of(kind, "client", client)) : NULL;
+	return server ? json_with_pid(server, "clients", truth_of(kind, "client", client)) : NULL;
 }
 
 static void check_bounds(int kind)

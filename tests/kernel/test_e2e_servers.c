@@ -102,17 +102,6 @@ static void record_early(struct recording *r)
 	r->stolen_ns = session_stolen_ns(s);
 }
 
-static json_t *with_pid(const json_t *object, const char *array, long long pid)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(object, array), i, row)
-		if (json_number(row, "pid") == pid)
-			return row;
-	return NULL;
-}
-
 /* ---- one line of truth ---- */
 
 struct truth {
@@ -196,7 +185,7 @@ static long long whole_truth(const struct session *s, const struct truth *t)
 
 static void check_bill(const struct session *s, json_t *server, const struct truth *t)
 {
-	json_t *client = with_pid(server, "clients", t->client);
+	json_t *client = json_with_pid(server, "clients", t->client);
 	long long bill = json_number(client, "cpu_ns"), interrupted = json_number(client, "interrupted_ns"),
 		  got = bill + interrupted, ns = whole_truth(s, t), end = end_of(s, t->server);
 
@@ -246,14 +235,14 @@ static void check_background(const struct session *s, json_t *server, const stru
 
 static void check_line(const struct session *s, const struct truth *t)
 {
-	json_t *server = with_pid(s->report, "servers", t->server), *client;
+	json_t *server = json_with_pid(s->report, "servers", t->server), *client;
 
 	if (strcmp(t->kind, "noserver") == 0) {
 		HOLDS(server == NULL);
 		return;
 	}
 	if (strcmp(t->kind, "nothing") == 0) { /* a connection made before there was a request */
-		client = with_pid(server, "clients", t->client);
+		client = json_with_pid(server, "clients", t->client);
 		HOLDS(json_number(client, "cpu_ns") < price() * ALLOWED_NS);
 		HOLDS(json_number(client, "requests") == 0);
 		return;

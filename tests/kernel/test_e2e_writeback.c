@@ -112,17 +112,6 @@ static void the_program_is_recorded(void)
 		fprintf(stderr, "nothing to check: no disk, or lost events\n");
 }
 
-static json_t *use_of(long long pid)
-{
-	json_t *uses = json_object_get(session.report, "disk_uses"), *row;
-	size_t i;
-
-	json_array_foreach(uses, i, row)
-		if (json_number(row, "pid") == pid)
-			return row;
-	return NULL;
-}
-
 static void each_writer_has_its_own_bytes(void)
 {
 	char key[32];
@@ -131,7 +120,7 @@ static void each_writer_has_its_own_bytes(void)
 		json_t *use;
 
 		snprintf(key, sizeof(key), "writer%d", writer);
-		use = use_of(session_truth(&session, key));
+		use = json_with_pid(session.report, "disk_uses", session_truth(&session, key));
 		CU_ASSERT_PTR_NOT_NULL(use);
 		CU_ASSERT(use && json_number(use, "writes") > 0 && json_number(use, "busy_ns") > 0);
 		CU_ASSERT_EQUAL(use ? json_number(use, "written_bytes") : 0, bytes_of(writer));
@@ -141,7 +130,8 @@ static void each_writer_has_its_own_bytes(void)
 static void the_busy_time_is_divided(void)
 {
 	json_t *uses = json_object_get(session.report, "disk_uses"), *row;
-	json_t *first = has_disk ? use_of(session_truth(&session, "writer0")) : NULL;
+	json_t *first = has_disk ? json_with_pid(session.report, "disk_uses", session_truth(&session, "writer0"))
+				 : NULL;
 	const char *device = first ? json_text(first, "device") : "";
 	long long busy_ns = 0, whole_ns = 0;
 	size_t i;
