@@ -15,7 +15,6 @@ struct trace *trace_new(const char *name, struct trace_error *ret_error);
  * @ret_first: offset of the first chunk. @ret_good: false: the header is damaged, and chunks follow
  */
 int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, struct trace_error *ret_error);
-int schema_fall_back(struct trace *trace, bool header_is_good);
 int templates_load(struct trace *trace); /* of types that have none yet */
 void window_load(struct trace *trace, bool header_is_good);
 /** chunks_are_known() - all chunks are in the table: load what depends on all of them */

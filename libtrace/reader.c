@@ -120,7 +120,7 @@ int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, s
  * If the trace's schema is missing, use the library's own types, provided that they are identical
  * (same checksum).
  */
-int schema_fall_back(struct trace *trace, bool header_is_good)
+static int schema_fall_back(struct trace *trace, bool header_is_good)
 {
 	size_t bytes;
 	unsigned char *own;

@@ -25,7 +25,8 @@ bool has_process_choice(const struct process_choice *choice)
 	return choice->pid >= 0 || choice->tid >= 0 || choice->comm || choice->thread || choice->cgroup;
 }
 
-bool process_has_name(const struct process_choice *choice, const struct trace_process *process)
+/* True if @process is called as the options say, or they have no name. */
+static bool process_has_name(const struct process_choice *choice, const struct trace_process *process)
 {
 	return !choice->comm || (choice->in_args ? program_args_have(trace_process_args(process), choice->comm)
 						 : trace_process_is_called(process, choice->comm));

@@ -12,8 +12,6 @@
  * keeps
  */
 bool comm_is(const char *comm, const char *name);
-/** process_has_name() - true if @process is called as the options say, or they have no name */
-bool process_has_name(const struct process_choice *choice, const struct trace_process *process);
 /** thread_has_choice() - true if @thread has the number and names that the options say */
 bool thread_has_choice(const struct process_choice *choice, const struct trace_thread *thread);
 /**
