@@ -123,6 +123,7 @@ static const struct {
 	HANDLER(uring_close, on_uring_close),
 	HANDLER(user_stream, on_user_stream),
 	HANDLER(probe_cost, on_start_record),
+	HANDLER(event_cost, on_start_record),
 #undef HANDLER
 };
 
@@ -418,7 +419,8 @@ static void prefetch_next(const struct trace_analysis *a, const struct trace_cur
 static bool is_of_cpu(uint32_t id)
 {
 	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_args &&
-	       id != TRACE_EV_start_again && id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost;
+	       id != TRACE_EV_start_again && id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost &&
+	       id != TRACE_EV_event_cost;
 }
 
 /*
@@ -427,11 +429,17 @@ static bool is_of_cpu(uint32_t id)
  */
 static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struct trace_event *event)
 {
+	struct trace_thread *thread;
+
 	a->counts[TRACE_EV_USER]++;
 	if (event->type && !(event->type->flags & TRACE_EVENT_TID) && event->cpu < a->nr_cpus) {
 		if (a->cpus[event->cpu].hidden)
 			hidden_event(a, &a->cpus[event->cpu], ns, event);
 		probe_hit(a, &a->cpus[event->cpu], ns, event);
+	} else if (a->probes.events.ps) {
+		thread = (struct trace_thread *)trace_event_thread(a, event);
+		if (thread)
+			event_cost_hit(a, thread, event->id);
 	}
 	if (a->nr_interrupted)
 		interrupted_user_event(a, (struct trace_thread *)trace_event_thread(a, event));

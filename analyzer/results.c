@@ -529,6 +529,24 @@ static void flush_threads(const struct trace_analysis *a, const struct trace_thr
 	acct_flush((struct trace_analysis *)a);
 }
 
+/* The cost of probes and of the thread's own events. In a window it is not known. */
+static void add_tracing(const struct trace_analysis *a, const struct trace_thread *thread,
+			struct trace_figures *figures)
+{
+	struct acct scratch = {0};
+	const struct acct *acct;
+
+	if (a->window)
+		return;
+	probe_figures(a, thread, figures);
+	if (!thread->nr_records)
+		return;
+	acct = acct_of(a, thread, &scratch);
+	if (acct)
+		event_figures(a, thread, acct->user, figures);
+	acct_clear(&scratch);
+}
+
 struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const struct trace_thread *thread)
 {
 	struct trace_figures *figures = NULL;
@@ -539,8 +557,8 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	acct = acct_of(a, thread, &scratch);
 	if (acct)
 		figures = figures_of(a, acct, thread->end_ns - thread->start_ns);
-	if (figures && !a->window)
-		probe_figures(a, thread, figures);
+	if (figures)
+		add_tracing(a, thread, figures);
 	acct_clear(&scratch);
 	return figures;
 }
@@ -556,12 +574,12 @@ static bool has(const struct chosen *chosen, const struct trace_thread *thread)
 	return !chosen->fn || chosen->fn(chosen->data, thread);
 }
 
-static void add_probes(const struct trace_analysis *a, const struct trace_process *process, const struct chosen *chosen,
-		       struct trace_figures *figures)
+static void add_tracing_of(const struct trace_analysis *a, const struct trace_process *process,
+			   const struct chosen *chosen, struct trace_figures *figures)
 {
-	for (const struct trace_thread *thread = process->first; figures && !a->window && thread; thread = thread->next)
+	for (const struct trace_thread *thread = process->first; figures && thread; thread = thread->next)
 		if (has(chosen, thread))
-			probe_figures(a, thread, figures);
+			add_tracing(a, thread, figures);
 }
 
 static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64_t *elapsed,
@@ -595,7 +613,7 @@ struct trace_figures *trace_process_figures_of(const struct trace_analysis *a, c
 	flush_threads(a, process->first, NULL);
 	if (add_process(a, &sum, &elapsed, process, &chosen))
 		figures = figures_of(a, &sum, elapsed);
-	add_probes(a, process, &chosen, figures);
+	add_tracing_of(a, process, &chosen, figures);
 	acct_clear(&sum);
 	return figures;
 }
@@ -614,7 +632,7 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
-		add_probes(a, a->threads.processes[i], &(struct chosen){0}, figures);
+		add_tracing_of(a, a->threads.processes[i], &(struct chosen){0}, figures);
 	acct_clear(&sum);
 	return figures;
 }

@@ -26,7 +26,8 @@
  *                    lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
- *                    state_probe, start_records, kernel_work, disk_sums, disk_waits, work_sums
+ *                    state_probe, state_event_cost, start_records, kernel_work, disk_sums,
+ *                    disk_waits, work_sums
  *   windows          window
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
@@ -57,6 +58,7 @@
 #include "recorded_masks.h"
 #include "state_cpu.h"
 #include "state_end.h"
+#include "state_event_cost.h"
 #include "state_file.h"
 #include "state_filtered.h"
 #include "state_expire.h"

@@ -172,4 +172,5 @@ void probe_sums_clear(struct probe_sums *sums)
 	free(sums->costs);
 	table_clear(&sums->uses);
 	table_clear(&sums->threads);
+	table_clear(&sums->events.uses);
 }

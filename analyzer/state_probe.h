@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "handler.h"
 #include "hash_table.h"
+#include "state_event_cost.h"
 
 struct trace_figures;
 struct trace_thread;
@@ -22,6 +23,7 @@ struct probe_sums {
 	uint32_t nr_costs;
 	struct hash_table uses;	   /* probe_use_row */
 	struct hash_table threads; /* probe_thread_row */
+	struct event_sums events;
 };
 
 /** probe_cost_learn() - apply a probe_cost record */

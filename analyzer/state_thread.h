@@ -231,6 +231,7 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
+	uint64_t nr_records; /* events of its own that it recorded, if their cost is known */
 	struct thread_requests requests;
 };
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct trace_thread, slab) == CACHE_LINE &&

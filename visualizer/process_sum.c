@@ -127,6 +127,8 @@ static void sum_add(struct process_sum *sum, const struct report *report, const 
 	sum->blocked_ns += f->blocked_ns;
 	sum->probe_hits += f->probe_hits;
 	sum->probe_ns += f->probe_ns;
+	sum->event_records += f->event_records;
+	sum->event_ns += f->event_ns;
 	sum->threads += chosen_threads(report, process);
 	sum_waits(sum, f);
 	sum_holders(sum, f);

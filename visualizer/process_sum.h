@@ -9,12 +9,13 @@
  * @user_ns ... @elapsed_ns: sums
  * @among_ns: waits of these processes for one another
  * @probe_ns: part of @system_ns: the cost of @probe_hits hits of probes
+ * @event_ns: part of @user_ns: the cost of recording @event_records events of their own
  * @waits: owned: waits for other processes and things, longest first
  * @holders: owned: the same for other processes on the CPU, and for idle CPUs that woke up
  */
 struct process_sum {
 	uint64_t user_ns, system_ns, interrupted_ns, wait_cpu_ns, blocked_ns, elapsed_ns;
-	uint64_t among_ns, probe_hits, probe_ns;
+	uint64_t among_ns, probe_hits, probe_ns, event_records, event_ns;
 	struct trace_wait *waits;
 	struct trace_cpu_wait *holders;
 	size_t nr, threads, nr_waits, nr_holders;

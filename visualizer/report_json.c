@@ -291,6 +291,12 @@ static void put_figures(struct json *json, const struct report *report, const st
 		json_u64(json, "probe_least_ns", f->probe_least_ns);
 		json_u64(json, "probe_most_ns", f->probe_most_ns);
 	}
+	if (f->event_records) {
+		json_u64(json, "event_records", f->event_records);
+		json_u64(json, "event_ns", f->event_ns);
+		json_u64(json, "event_least_ns", f->event_least_ns);
+		json_u64(json, "event_most_ns", f->event_most_ns);
+	}
 	json_known(json, "interrupted_ns", f->interrupted_ns, scheduling && has_interrupts(report->analysis));
 	json_known(json, "stolen_ns", f->stolen_ns, scheduling);
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
@@ -632,6 +638,7 @@ void report_json(const struct report *report)
 		put_whole(&json, report);
 	report_user_json(&json, report);
 	json_probes(&json, report);
+	json_event_costs(&json, report);
 	json_work(&json, report);
 	put_locks(&json, report->analysis);
 	put_interruptions(&json, report->analysis);

@@ -21,6 +21,7 @@
 #include "recorded_family.h"
 #include "report_cpus.h"
 #include "report_overview.h"
+#include "report_probes.h"
 #include "thread_choice.h"
 #include "wait_text.h"
 
@@ -214,6 +215,8 @@ static void add_only_or_waits(struct string *s, const struct report *report, con
 static void about_one(struct string *s, const struct report *report, const struct trace_process *process,
 		      const struct process_sum *sum)
 {
+	bool tells_events = event_cost_matters(sum->event_ns, sum->user_ns + sum->system_ns);
+
 	add_process(s, trace_process_title(process), trace_process_pid(process));
 	chosen_threads_text(s, report, process);
 	if (!has_scheduling(report->analysis)) {
@@ -245,8 +248,12 @@ static void about_one(struct string *s, const struct report *report, const struc
 		return;
 	}
 	string_add(s, " (");
-	add_ns(s, &report->output, sum->user_ns);
+	add_ns(s, &report->output, sum->user_ns - (tells_events ? sum->event_ns : 0));
 	string_add(s, " in its own code, ");
+	if (tells_events) {
+		add_ns(s, &report->output, sum->event_ns);
+		string_addf(s, " recording %s events of its own, ", number_count(sum->event_records).s);
+	}
 	add_ns(s, &report->output, sum->system_ns);
 	string_add(s, " in the kernel");
 	if (sum->probe_hits) {

@@ -12,6 +12,7 @@
 #include "report_files.h"
 #include "report_identity.h"
 #include "report_pages.h"
+#include "report_probes.h"
 #include "report_threads.h"
 #include "row_limit.h"
 #include "thread_choice.h"
@@ -134,13 +135,17 @@ static void end_time_grid(struct grid *grid, const struct text_output *output, c
 static void put_cpu_lines(const struct trace_analysis *analysis, struct grid *grid, const struct trace_figures *f)
 {
 	bool traps = has_recorded(analysis, TRACE_EV_fault_entry);
+	uint64_t cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns,
+		 recording_ns = event_cost_matters(f->event_ns, cpu_ns) ? f->event_ns : 0;
 
 	if (!trace_analysis_sees_calls(analysis)) {
-		time_line(grid, f->user_ns + f->syscall_ns + f->trap_ns, f->elapsed_ns, 0,
-			  "on a CPU, in its own code or in the kernel");
+		time_line(grid, cpu_ns, f->elapsed_ns, 0, "on a CPU, in its own code or in the kernel");
 	} else {
-		time_line(grid, f->user_ns, f->elapsed_ns, 0,
+		time_line(grid, f->user_ns - recording_ns, f->elapsed_ns, 0,
 			  traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
+		if (recording_ns)
+			time_line(grid, recording_ns, f->elapsed_ns, f->event_records,
+				  "on a CPU, recording its own events");
 		time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls,
 			  f->nr_kernel_work ? "on a CPU, in system calls and other work of the kernel"
 					    : "on a CPU, in system calls");

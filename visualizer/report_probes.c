@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_probes.c - the hits of probes, and what they cost the programs. */
+/* report_probes.c - what hits of probes and recording their own events cost the programs. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "checked_figures.h"
 #include "checked_memory.h"
 #include "grid.h"
 #include "process_choice.h"
@@ -9,7 +10,8 @@
 #include "row_limit.h"
 #include "value_text.h"
 
-#define ROWS 20
+#define ROWS	      20
+#define NEGLIGIBLE_NS 10000 /* of an event in a whole recording */
 
 static struct trace_probe_use *probe_uses(const struct report *report, size_t *ret_nr)
 {
@@ -83,5 +85,108 @@ void json_probes(struct json *json, const struct report *report)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
+	free(uses);
+}
+
+/* ---- events that programs record themselves ---- */
+
+bool event_cost_matters(uint64_t event_ns, uint64_t cpu_ns)
+{
+	return event_ns > cpu_ns / 1000;
+}
+
+static struct trace_event_use *event_uses(const struct report *report, size_t *ret_nr)
+{
+	struct trace_event_use *uses = trace_event_uses(report->analysis, ret_nr);
+
+	if (!uses)
+		memory_end();
+	return uses;
+}
+
+static uint64_t cpu_ns_of(const struct report *report, const struct trace_process *process)
+{
+	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
+	uint64_t cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
+
+	trace_figures_free(f);
+	return cpu_ns;
+}
+
+static void put_event(struct grid *grid, const struct trace_event_use *use, uint64_t cpu_ns)
+{
+	grid_count(grid, use->events);
+	grid_ns(grid, use->cost_ns);
+	grid_percent(grid, use->cost_ns, cpu_ns);
+	grid_name(grid, use->name);
+	grid_process(grid, trace_process_title(use->process), trace_process_pid(use->process));
+}
+
+static struct grid *event_grid(const struct report *report)
+{
+	static const struct grid_column columns[] = {{"events", GRID_RIGHT},
+						     {"cost", GRID_RIGHT},
+						     {"% CPU", GRID_RIGHT},
+						     {"event", GRID_ELASTIC},
+						     {"process", GRID_ELASTIC}};
+	uint32_t least_ps, most_ps, ps = trace_event_cost_ps(report->analysis, &least_ps, &most_ps);
+	char title[200];
+
+	snprintf(title, sizeof(title),
+		 "Cost of programs' own events (in their own code; one took %.1f ns when the recording began, %.1f to "
+		 "%.1f ns):",
+		 ps / 1e3, least_ps / 1e3, most_ps / 1e3);
+	output_title(&report->output, "", title);
+	return grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
+}
+
+void report_event_costs(const struct report *report)
+{
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
+	struct grid *grid = NULL;
+	struct value_text rest;
+	size_t nr;
+	struct trace_event_use *uses = event_uses(report, &nr);
+
+	for (size_t i = 0; i < nr && uses[i].cost_ns >= NEGLIGIBLE_NS; i++) {
+		uint64_t cpu_ns;
+
+		if (!process_is_chosen(&report->options->processes, uses[i].process))
+			continue;
+		cpu_ns = cpu_ns_of(report, uses[i].process);
+		if (!event_cost_matters(uses[i].cost_ns, cpu_ns) || !row_limit_shows_if(&limit, true, uses[i].cost_ns))
+			continue;
+		grid = grid ? grid : event_grid(report);
+		put_event(grid, &uses[i], cpu_ns);
+	}
+	if (grid) {
+		grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
+		fputs("\n", report->output.out);
+	}
+	free(uses);
+}
+
+void json_event_costs(struct json *json, const struct report *report)
+{
+	uint32_t least_ps, most_ps, ps = trace_event_cost_ps(report->analysis, &least_ps, &most_ps);
+	size_t nr;
+	struct trace_event_use *uses = event_uses(report, &nr);
+
+	json_open(json, "event_costs", "{");
+	json_u64(json, "event_ps", ps);
+	json_u64(json, "event_least_ps", least_ps);
+	json_u64(json, "event_most_ps", most_ps);
+	json_open(json, "uses", "[");
+	for (size_t i = 0; i < nr; i++) {
+		json_open(json, NULL, "{");
+		json_text(json, "name", uses[i].name);
+		json_u64(json, "pid", trace_process_pid(uses[i].process));
+		json_text(json, "comm", trace_process_title(uses[i].process));
+		json_u64(json, "events", uses[i].events);
+		json_u64(json, "cost_ns", uses[i].cost_ns);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	json_close(json, "}");
 	free(uses);
 }

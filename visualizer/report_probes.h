@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef VISUALIZER_REPORT_PROBES_H
 #define VISUALIZER_REPORT_PROBES_H
-/* report_probes.h - what the recorder's own probes cost the programs. */
+/* report_probes.h - what probes and recording their own events cost the programs. */
+#include <stdbool.h>
+#include <stdint.h>
 #include "json.h"
 #include "report.h"
 
@@ -9,4 +11,10 @@
 void report_probes(const struct report *report);
 /** json_probes() - the key probes */
 void json_probes(struct json *json, const struct report *report);
+/** event_cost_matters() - recording its own events is more than 0.1 % of @cpu_ns of a program */
+bool event_cost_matters(uint64_t event_ns, uint64_t cpu_ns);
+/** report_event_costs() - a line for each process and event whose recording matters */
+void report_event_costs(const struct report *report);
+/** json_event_costs() - the key event_costs */
+void json_event_costs(struct json *json, const struct report *report);
 #endif

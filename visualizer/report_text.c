@@ -88,8 +88,10 @@ static void figures_of_all(const struct report *report, const struct process_row
 		report_servers(report);
 	if (report_has(report, SECTION_PROGRAMS))
 		report_user(report);
-	if (report_has(report, SECTION_PROBES))
+	if (report_has(report, SECTION_PROBES)) {
 		report_probes(report);
+		report_event_costs(report);
+	}
 }
 
 /* The parts of the original. */

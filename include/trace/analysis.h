@@ -559,6 +559,9 @@ struct trace_file_use {
  *     (CONFIG_PARAVIRT_TIME_ACCOUNTING)
  * @probe_ns: part of trap: what @probe_hits hits of probes cost, by the cost that the recorder
  *     measured; between @probe_least_ns and @probe_most_ns
+ * @event_ns: part of user: what recording @event_records of its own events cost the program, by the
+ *     cost that the recorder measured; between @event_least_ns and @event_most_ns for events
+ *     without texts. 0 in a window, as are those of probes
  */
 struct trace_figures {
 	uint64_t elapsed_ns;
@@ -592,6 +595,10 @@ struct trace_figures {
 	uint64_t probe_ns;
 	uint64_t probe_least_ns;
 	uint64_t probe_most_ns;
+	uint64_t event_records;
+	uint64_t event_ns;
+	uint64_t event_least_ns;
+	uint64_t event_most_ns;
 	struct trace_time_counts *times; /* for trace_call_times() */
 };
 
@@ -740,6 +747,27 @@ struct trace_probe_use {
 };
 /** trace_probe_uses() - greatest cost first, to be released with free(). NULL: out of memory */
 struct trace_probe_use *trace_probe_uses(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
+ * struct trace_event_use - the events of one type that a process recorded itself
+ * @cost_ns: what recording them cost the process
+ */
+struct trace_event_use {
+	const struct trace_process *process;
+	const char *name;
+	uint64_t events;
+	uint64_t cost_ns;
+};
+/**
+ * trace_event_uses() - most events first, to be released with free(); none if the cost of an event
+ * is not known. NULL: out of memory
+ */
+struct trace_event_use *trace_event_uses(const struct trace_analysis *analysis, size_t *ret_nr);
+/**
+ * trace_event_cost_ps() - what recording an event cost a program, in picoseconds; 0: not known
+ * @ret_least_ps, @ret_most_ps: the extremes of the measurement
+ */
+uint32_t trace_event_cost_ps(const struct trace_analysis *analysis, uint32_t *ret_least_ps, uint32_t *ret_most_ps);
 
 /**
  * struct trace_lock_wait - a thread waited for a lock that another thread held, or for another

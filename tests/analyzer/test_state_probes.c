@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_probes.c - the cost of probes is told apart from the program's own code, and a hit is
- * the thread's that made it.
+ * test_state_probes.c - the cost of probes and of events that programs record themselves is told
+ * apart from the program's own code, and a hit is the thread's that made it.
  *
  * Thread 10 ("one") runs on CPU 0 in its own code from 2000 to 9000 unless a test says otherwise.
  */
@@ -163,12 +163,107 @@ static void a_hit_is_not_a_hidden_threads(void)
 	case_free(&c);
 }
 
+/* ---- events that programs record themselves ---- */
+
+static uint16_t own_event(struct analysis_case *c)
+{
+	static const struct trace_field fields[] = {{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID}};
+	const struct trace_event_type type = {.name = "hot:called",
+					      .classic = "NONE",
+					      .text = "",
+					      .doc = "",
+					      .program = "NONE",
+					      .fields = fields,
+					      .nr_fields = 1,
+					      .fixed_bytes = 8,
+					      .category = TRACE_CATEGORY_USER,
+					      .flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					      .source = ""};
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM, .pid = 10};
+
+	tb_event(c->tb, 0, 1200, TRACE_EV_user_stream, &stream, sizeof(stream), "one");
+	return tb_user_type(c->tb, &type);
+}
+
+static void own_events_cost(struct analysis_case *c, uint32_t ps, uint32_t nr)
+{
+	struct trace_event_cost cost = {.ps = ps, .least_ps = ps - 1000, .most_ps = ps + 4000};
+	uint32_t payload[2] = {10, 0};
+	uint16_t id = own_event(c);
+
+	if (ps)
+		tb_start(c->tb, 1100, TRACE_EV_event_cost, &cost, sizeof(cost), NULL);
+	for (uint32_t i = 0; i < nr; i++)
+		tb_user_event(c->tb, 0, 3000 + i, id, payload, sizeof(payload));
+	case_run(c);
+}
+
+/* In user mode: so the cost is a part of the own code, and no sum changes. */
+static void own_events_cost_a_part_of_the_own_code(void)
+{
+	struct analysis_case c = in_own_code();
+	struct trace_event_use *uses;
+	uint32_t least_ps, most_ps;
+	size_t nr;
+
+	own_events_cost(&c, 10500, 20);
+	CU_ASSERT_EQUAL(c.one->event_records, 20);
+	CU_ASSERT_EQUAL(c.one->event_ns, 210);
+	CU_ASSERT_EQUAL(c.one->event_least_ns, 190);
+	CU_ASSERT_EQUAL(c.one->event_most_ns, 290);
+	CU_ASSERT_EQUAL(c.one->user_ns, OWN_NS);
+	CU_ASSERT_EQUAL(c.one->probe_hits, 0);
+	uses = trace_event_uses(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+	CU_ASSERT_STRING_EQUAL(uses[0].name, "hot:called");
+	CU_ASSERT_EQUAL(trace_process_pid(uses[0].process), 10);
+	CU_ASSERT_EQUAL(uses[0].events, 20);
+	CU_ASSERT_EQUAL(uses[0].cost_ns, 210);
+	CU_ASSERT_EQUAL(trace_event_cost_ps(c.analysis, &least_ps, &most_ps), 10500);
+	CU_ASSERT_EQUAL(least_ps, 9500);
+	CU_ASSERT_EQUAL(most_ps, 14500);
+	free(uses);
+	case_free(&c);
+}
+
+static void own_events_cost_no_more_than_the_own_code(void)
+{
+	struct analysis_case c = in_own_code();
+
+	own_events_cost(&c, 999000, 20);
+	CU_ASSERT_EQUAL(c.one->event_ns, OWN_NS);
+	CU_ASSERT_EQUAL(c.one->event_most_ns, OWN_NS);
+	case_free(&c);
+}
+
+/* A trace of an older recorder. */
+static void own_events_of_unknown_cost_take_nothing(void)
+{
+	struct analysis_case c = in_own_code();
+	struct trace_event_use *uses;
+	size_t nr;
+
+	own_events_cost(&c, 0, 20);
+	CU_ASSERT_EQUAL(c.one->event_records, 0);
+	CU_ASSERT_EQUAL(c.one->event_ns, 0);
+	uses = trace_event_uses(c.analysis, &nr);
+	CU_ASSERT_EQUAL(nr, 0);
+	free(uses);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(hits_cost_time_in_the_kernel),	     CASE(a_hit_takes_no_more_than_there_was),
-		CASE(a_probe_of_unknown_cost_takes_nothing), CASE(places_of_one_probe_widen_the_range),
-		CASE(a_hit_is_not_a_hidden_threads),	     {NULL, NULL},
+		CASE(hits_cost_time_in_the_kernel),
+		CASE(a_hit_takes_no_more_than_there_was),
+		CASE(a_probe_of_unknown_cost_takes_nothing),
+		CASE(places_of_one_probe_widen_the_range),
+		CASE(a_hit_is_not_a_hidden_threads),
+		CASE(own_events_cost_a_part_of_the_own_code),
+		CASE(own_events_cost_no_more_than_the_own_code),
+		CASE(own_events_of_unknown_cost_take_nothing),
+		{NULL, NULL},
 	};
 
 	return unit_main("cost of probes", cases, argc, argv);

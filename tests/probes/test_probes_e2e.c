@@ -207,6 +207,43 @@ static void no_hit_is_of_a_process_that_did_not_make_it(void)
 	session_end(&s);
 }
 
+/* Its own CPU time includes the cost of its events, so that is less; and each costs some. */
+static void recorded_calls_are_told_apart_from_the_own_code(void)
+{
+	enum { CALLS_OF_FUNCTION = 200000 };
+	struct session s;
+	json_t *costs, *use, *process;
+	long long event_ns;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL(
+		session_run("TRACER_BUFFERS=1Mx64 %s/tracedaemon --quiet --preload functions %s -- %s functions "
+			    "%d >/dev/null 2> %s/messages",
+			    TRACE_BIN, s.trace, PRELOAD_TARGET, CALLS_OF_FUNCTION, s.folder),
+		0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s > /dev/null", TRACE_BIN, s.trace), 0);
+	s.report = session_load(&s, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
+	costs = json_object_get(s.report, "event_costs");
+	CU_ASSERT_TRUE(json_number(costs, "event_least_ps") <= json_number(costs, "event_ps"));
+	CU_ASSERT_TRUE(json_number(costs, "event_ps") <= json_number(costs, "event_most_ps"));
+	if (!json_number(costs, "event_ps")) { /* a C library without restartable sequences */
+		session_end(&s);
+		return;
+	}
+	use = json_row(costs, "uses", "name", "function:exit");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(use);
+	CU_ASSERT_EQUAL(json_number(use, "events"), 3ll * CALLS_OF_FUNCTION);
+	process = json_process(s.report, json_number(use, "pid"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(process);
+	CU_ASSERT_TRUE(json_number(process, "event_records") >= 6ll * CALLS_OF_FUNCTION);
+	event_ns = json_number(process, "event_ns");
+	CU_ASSERT_TRUE(event_ns >= json_number(process, "event_least_ns"));
+	CU_ASSERT_TRUE(event_ns > 6ll * CALLS_OF_FUNCTION);
+	CU_ASSERT_TRUE(event_ns < json_number(process, "user_ns"));
+	session_end(&s);
+}
+
 static void one_recording_holds_many_probes(void)
 {
 	struct session s;
@@ -693,6 +730,7 @@ static const struct unit_case cases[] = {
 	{"semaphores_are_down_without_a_recording", semaphores_are_down_without_a_recording},
 	{"functions_of_libraries_are_counted", functions_of_libraries_are_counted},
 	{"no_hit_is_of_a_process_that_did_not_make_it", no_hit_is_of_a_process_that_did_not_make_it},
+	{"recorded_calls_are_told_apart_from_the_own_code", recorded_calls_are_told_apart_from_the_own_code},
 	{"one_recording_holds_many_probes", one_recording_holds_many_probes},
 	{"unattachable_probes_are_listed_with_the_reason", unattachable_probes_are_listed_with_the_reason},
 	{"no_program_is_broken_by_a_probe", no_program_is_broken_by_a_probe},

@@ -16,6 +16,7 @@
 #include "kernel_names.h"
 #include "not_traced.h"
 #include "probe_attach.h"
+#include "event_cost.h"
 #include "probe_cost.h"
 #include "start_proc.h"
 #include "start_record.h"
@@ -262,6 +263,17 @@ static int emit_probe_cost(void *context, uint32_t event, const struct probe_cos
 	return tracer_emit_record(context, TRACE_EV_probe_cost, clock_monotonic_ns(), &payload, sizeof(payload), NULL);
 }
 
+/* A recording without programs' events does not need it, but the daemon may add them later. */
+static int emit_event_cost(struct tracer_collector *c)
+{
+	struct event_cost cost = event_cost_measure();
+	struct trace_event_cost payload = {.ps = cost.ps, .least_ps = cost.least_ps, .most_ps = cost.most_ps};
+
+	if (!cost.ps)
+		return 0;
+	return tracer_emit_record(c, TRACE_EV_event_cost, clock_monotonic_ns(), &payload, sizeof(payload), NULL);
+}
+
 struct tracer_collector *tracer_collector_new(const struct tracer *tracer, tracer_emit_fn emit, void *context)
 {
 	struct tracer_collector *c = calloc(1, sizeof(*c));
@@ -295,6 +307,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 		result = tracer_each_interrupt(emit_irq, c);
 	if (!result)
 		result = tracer_each_probe_cost(tracer, emit_probe_cost, c);
+	if (!result)
+		result = emit_event_cost(c);
 	/* A flight recorder reads the start state only at a snapshot. Until then a thread's name is
 	 * recorded at its exit, with the other events of the exit. */
 	tracer->skeleton->bss->start_state_is_read = !tracer->options.overwrite;
