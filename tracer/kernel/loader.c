@@ -104,9 +104,10 @@ static struct tracer_geometry geometry(uint32_t subbuf_bytes, uint32_t nr_subbuf
 	};
 }
 
-static void configure_syscalls(unsigned int actions[2][TRACER_NR_SYSCALLS], bool has_effects[TRACER_NR_SYSCALLS])
+static void configure_syscalls(unsigned int actions[2][TRACER_NR_SYSCALLS], bool has_effects[TRACER_NR_SYSCALLS],
+			       bool is_filtering)
 {
-	tracer_syscall_actions(actions);
+	tracer_syscall_actions(actions, is_filtering);
 	for (int nr = 0; nr < TRACER_NR_SYSCALLS; nr++)
 		has_effects[nr] = (actions[TRACE_ABI_NATIVE][nr] | actions[TRACE_ABI_32][nr]) >> SYSCALL_PATH_SHIFT;
 }
@@ -139,7 +140,7 @@ static void configure_constants(struct tracer *tracer)
 	if (config->can_cast)
 		config->current_task_distance = tracer_percpu_distance(tracer->types, "current_task", "current_task");
 	configure_syscalls((unsigned int(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions,
-			   (bool *)tracer->skeleton->rodata->syscall_has_effects);
+			   (bool *)tracer->skeleton->rodata->syscall_has_effects, config->filtering);
 }
 
 /* The last page is slack: the verifier must allow a record of any length anywhere in the ring. */
