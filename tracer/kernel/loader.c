@@ -22,6 +22,7 @@
 #include "ready.h"
 #include "samples.h"
 #include "syscalls.h"
+#include "tracer_maps.h"
 
 #define CAP_BIT_SYS_ADMIN 21
 #define CAP_BIT_PERFMON	  38
@@ -261,6 +262,8 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		goto fail;
 	if (tracer->options.sample_ns && tracer_load_samples(tracer, ret_error))
 		goto fail;
+	if (tracer_open_code_maps(tracer, ret_error))
+		goto fail;
 	tracer_make_ready(tracer);
 	tracer->wakeups = ring_buffer__new(bpf_map__fd(tracer->skeleton->maps.wakeups), ignore_wakeup, NULL, NULL);
 	if (!tracer->wakeups) {
@@ -280,6 +283,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 	tracer_stop(tracer);
 	tracer_detach_probes(tracer);
 	tracer_free_samples(tracer);
+	code_maps_close(&tracer->code_maps);
 	tracer_bell_end(tracer);
 	ring_buffer__free(tracer->wakeups);
 	for (int i = 0; i < 2; i++)
