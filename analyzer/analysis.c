@@ -57,6 +57,7 @@ static const struct {
 	HANDLER(sys_enter6, on_sys_enter),
 	HANDLER(sys_exit, on_sys_exit),
 	HANDLER(sys_path, on_sys_path),
+	HANDLER(fs_ready, on_fs_ready),
 	HANDLER(futex_woken, on_futex_woken),
 	HANDLER(fault_entry, on_fault_entry),
 	HANDLER(fault_exit, on_fault_exit),

@@ -187,6 +187,20 @@ void on_futex_woken(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		frame->args[0] = ((const struct trace_futex_woken *)event->payload)->address;
 }
 
+/* The files of the descriptors for which the call that polls them returns. */
+void on_fs_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_fs_ready *ready = event->payload;
+	const int32_t fds[MAX_READY_FILES] = {ready->fd0, ready->fd1, ready->fd2, ready->fd3};
+	struct trace_thread *thread = cpu->current;
+
+	if (!thread || !frame_syscall(thread))
+		return;
+	for (int i = 0; i < MAX_READY_FILES; i++)
+		thread->ready_files[i] = fds[i] >= 0 ? fd_file(thread, fds[i]) : 0;
+	thread->ready_ns = ns;
+}
+
 /* ---- effects of a successful return ---- */
 
 /* The kernel uses 32 bits of each number. */

@@ -4,5 +4,5 @@
 /* state_syscall.h - entry and exit of system calls */
 #include "handler.h"
 
-event_handler on_sys_enter, on_sys_exit, on_sys_path, on_futex_woken;
+event_handler on_sys_enter, on_sys_exit, on_sys_path, on_futex_woken, on_fs_ready;
 #endif

@@ -159,6 +159,8 @@ struct rq_episode {
 	bool is_long; /* one wait was too long to name all processes that held the CPU */
 };
 
+#define MAX_READY_FILES 4
+
 /* fields by frequency of use; a thread begins on a cache line */
 struct trace_thread {
 	uint32_t idx; /* trace_thread_index() */
@@ -225,8 +227,10 @@ struct trace_thread {
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t woke_futex, woke_ns; /* address and begin of its last FUTEX_WAKE, also if no thread waited */
-	uint64_t described_ns;	      /* when the repeated start state last had it; 0: never */
+	uint64_t woke_futex, woke_ns;	       /* address and begin of its last FUTEX_WAKE, also if no thread waited */
+	uint64_t described_ns;		       /* when the repeated start state last had it; 0: never */
+	uint64_t ready_ns;		       /* when the next ones were ready; 0: never */
+	file_idx ready_files[MAX_READY_FILES]; /* for which its last poll, select or epoll_wait returned: fs_ready */
 	char comm[16];
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */

@@ -12,6 +12,7 @@
 #include "wait_path.h"
 #include "wait_poll.h"
 #include "wait_socket.h"
+#include "wait_waker.h"
 
 bool wait_polls(const struct wait_context *ctx)
 {
@@ -67,6 +68,25 @@ static struct wait_cause by_descriptors(const struct wait_context *ctx)
 		sum = combined(sum, cause_if_ended_by(ctx, fd_file(ctx->thread, ctx->a->end.fds[end->first_fd + i])),
 			       VIA_POLL);
 	return sum.kind == TRACE_WAIT_UNKNOWN ? cause_other_call(ctx, VIA_POLL) : sum;
+}
+
+/*
+ * The files for which the call returned: recordings of some processes have them (fs_ready). If the
+ * thread slept several times in the call, all sleeps were for them.
+ */
+static bool has_ready(const struct wait_context *ctx)
+{
+	return ctx->thread->ready_ns && ctx->thread->ready_ns >= ctx->frame->begin.ns;
+}
+
+static struct wait_cause by_ready(const struct wait_context *ctx)
+{
+	struct wait_cause sum = {.kind = TRACE_WAIT_UNKNOWN};
+
+	for (int i = 0; i < MAX_READY_FILES; i++)
+		if (ctx->thread->ready_files[i])
+			sum = combined(sum, cause_if_ended_by(ctx, ctx->thread->ready_files[i]), VIA_POLL);
+	return sum.kind == TRACE_WAIT_UNKNOWN ? wait_by_waker(ctx, VIA_POLL) : sum;
 }
 
 /* The common cause of the io_uring requests that are still in progress. */
@@ -155,10 +175,16 @@ struct wait_cause wait_by_poll(const struct wait_context *ctx)
 	const struct socket_state *sock = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail)
 									    : NULL;
 	const struct socket_state *waker_socket = sock_of_file(ctx->a, ctx->waker->file); /* the waker's end */
+	bool is_told = wait_waker_is_filtered(ctx) && has_ready(ctx);
 	struct wait_cause v;
+
+	if (is_told)
+		sock = sock_of_file(ctx->a, ctx->thread->ready_files[0]);
 
 	if (ctx->pending->cut)
 		v = ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_descriptors(ctx);
+	else if (is_told)
+		v = by_ready(ctx);
 	else if (ctx->waker->by_signal && woken_by_task(ctx)) /* for a signalfd, or it interrupted the call */
 		v = cause_is_waker(ctx, VIA_SIGNAL);
 	else if (ctx->waker->file && LINUX_S_ISFIFO(ctx->a->files.list[ctx->waker->file].mode))

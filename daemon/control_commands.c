@@ -209,7 +209,7 @@ static void do_mask(struct session *session, const struct control_request *reque
 		return;
 	}
 	select_finish(&selection, mask);
-	samples_choose(mask, session->options->tracer.sample_ns, false);
+	samples_choose(mask, &session->options->tracer, false);
 	if (session->probes)
 		select_set(mask, TRACE_EV_USER);
 	if (!session->halted && set_mask(session, mask, answer))

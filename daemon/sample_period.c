@@ -24,15 +24,18 @@ uint64_t samples_next_period(struct samples *samples)
 	return samples->period_ns - quarter + (next_random(samples) >> 16) % (2 * quarter + 1);
 }
 
-void samples_choose(uint64_t mask[TRACE_MASK_WORDS], bool is_possible, bool wanted)
+static void choose(uint64_t mask[TRACE_MASK_WORDS], uint32_t event, bool is_possible, bool wanted)
 {
-	static const uint32_t events[] = {TRACE_EV_sample, TRACE_EV_fs_map};
+	if (!is_possible)
+		mask[event / 64] &= ~(1ull << event % 64);
+	else if (wanted)
+		select_set(mask, event);
+}
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (!is_possible)
-			mask[events[i] / 64] &= ~(1ull << events[i] % 64);
-		else if (wanted)
-			select_set(mask, events[i]);
+void samples_choose(uint64_t mask[TRACE_MASK_WORDS], const struct tracer_options *options, bool wanted)
+{
+	choose(mask, TRACE_EV_sample, options->sample_ns, wanted);
+	choose(mask, TRACE_EV_fs_map, options->sample_ns || options->caller != TRACER_CALLER_NONE, wanted);
 }
 
 void samples_tick(struct samples *samples, struct tracer *tracer, struct recording *recording)

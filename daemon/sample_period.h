@@ -32,9 +32,10 @@ uint64_t samples_next_period(struct samples *samples);
 /**
  * samples_choose() - the events of samples in a mask: as with sys_caller, a category or "all" does
  * not mean them
- * @is_possible: --sample was given; otherwise they are not in it. @wanted: if possible, they are
+ * Without --sample it has no samples, and without that and -s no mappings of code. @wanted: if the
+ * options ask for them, they are in it
  */
-void samples_choose(uint64_t mask[TRACE_MASK_WORDS], bool is_possible, bool wanted);
+void samples_choose(uint64_t mask[TRACE_MASK_WORDS], const struct tracer_options *options, bool wanted);
 
 /** samples_tick() - every SAMPLES_TICK_NS: give each CPU another period, and record the mappings */
 void samples_tick(struct samples *samples, struct tracer *tracer, struct recording *recording);

@@ -595,7 +595,7 @@ int session_run(const struct daemon_options *options)
 
 	session.adds_required_events = select_finish(&options->selection, session.mask);
 	choose_caller(&options->tracer, session.mask);
-	samples_choose(session.mask, options->tracer.sample_ns, true);
+	samples_choose(session.mask, &options->tracer, true);
 	if (options->session.command) {
 		status = command_check(options->session.command[0], &error);
 		if (status) {

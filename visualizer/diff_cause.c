@@ -8,15 +8,16 @@
 #include "diff_cause.h"
 #include "grid.h"
 #include "json_pair.h"
+#include "process_origin.h"
 #include "recorded.h"
 #include "report_critical_path.h"
 #include "value_text.h"
 
 #define ROWS 5
 
-/* one command in one state, or in one kind of wait, on both paths */
+/* one program in one state, or in one kind of wait, on both paths */
 struct diff_cause_row {
-	struct trace_contributor what; /* without a process: ids differ between recordings */
+	struct trace_contributor what; /* without a process: ids differ between recordings; title: program_of() */
 	uint64_t ns[2];
 };
 
@@ -40,7 +41,8 @@ void diff_cause_begin(struct report *side)
 
 static bool is_same(const struct trace_contributor *one, const struct trace_contributor *two)
 {
-	return one->state == two->state && one->kind == two->kind && strcmp(one->comm, two->comm) == 0;
+	return one->state == two->state && one->kind == two->kind &&
+	       strcmp(one->title, program_of(two->title, two->comm)) == 0;
 }
 
 static void add(struct causes *causes, int side, const struct trace_contributor *what)
@@ -53,6 +55,7 @@ static void add(struct causes *causes, int side, const struct trace_contributor 
 		causes->rows = memory_grow(causes->rows, causes->nr++, &causes->room, sizeof(*causes->rows));
 		causes->rows[i] = (struct diff_cause_row){.what = *what};
 		causes->rows[i].what.pid = causes->rows[i].what.tid = 0;
+		causes->rows[i].what.title = program_of(what->title, what->comm);
 	}
 	causes->rows[i].ns[side] += what->ns;
 }
@@ -187,6 +190,7 @@ static void json_cause(struct json *json, const struct diff_cause_row *row)
 	path_row_text(&row->what, text, sizeof(text));
 	json_open(json, NULL, "{");
 	json_text(json, "comm", row->what.comm);
+	json_text(json, "title", row->what.title);
 	json_text(json, "state", row->what.state == TRACE_STATE_RUNNING ? "cpu" : trace_state_name(row->what.state));
 	json_text(json, "kind", row->what.state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->what.kind) : "");
 	json_text(json, "text", text);

@@ -8,11 +8,14 @@
 #define MAX_ANCESTORS 1000 /* a damaged trace may have a circle of starters */
 #define INIT_PIDS     2	   /* init and the kernel's own, from which all processes descend */
 
+const char *program_of(const char *title, const char *comm)
+{
+	return strstr(title, ": ") ? comm : title;
+}
+
 const char *process_program(const struct trace_process *process)
 {
-	const char *title = trace_process_title(process);
-
-	return strstr(title, ": ") ? trace_process_comm(process) : title;
+	return program_of(trace_process_title(process), trace_process_comm(process));
 }
 
 static size_t depth_of(const struct trace_process *process)

@@ -19,6 +19,8 @@ struct process_origin {
  * program wrote the title, which then has the client or the state of the moment
  */
 const char *process_program(const struct trace_process *process);
+/** program_of() - the same of a process with this title and this comm */
+const char *program_of(const char *title, const char *comm);
 /** process_origin_add() - @process, which may be NULL, belongs to the set */
 void process_origin_add(struct process_origin *origin, const struct trace_process *process);
 /** process_origin() - the starter; NULL: not known, or init, from which all processes descend */

@@ -10,8 +10,9 @@
  *
  * The pass writes everything as it reads, so memory does not grow with the trace. The slices of a
  * thread are not in order, because the cause of a wait is known only after the wait; viewers sort
- * them. Times are in microseconds from the start of the trace, with three decimals, so they are
- * exact to the nanosecond.
+ * them. A name chooses by all that the trace tells of a process, as in other reports, so a pass
+ * before this one finds the threads. Times are in microseconds from the start of the trace, with
+ * three decimals, so they are exact to the nanosecond.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -52,9 +53,20 @@ struct timeline_output {
 	uint64_t from_ns;  /* the window to show */
 	uint64_t to_ns;
 	uint64_t nr_arrows;
+	bool *chosen; /* owned; by index of the thread. NULL: @report's options choose */
+	size_t nr_chosen;
 	struct cpu_slice *slices; /* owned; one per CPU */
 	size_t nr_slices, room_slices;
 };
+
+/* The indexes of threads are the same in each pass. */
+static bool is_shown(const struct timeline_output *t, const struct trace_thread *thread)
+{
+	uint32_t index = trace_thread_index(thread);
+
+	return t->chosen ? index < t->nr_chosen && t->chosen[index]
+			 : process_is_chosen(&t->report->options->processes, trace_thread_process(thread));
+}
 
 /* ---- one event of the format ---- */
 
@@ -205,8 +217,7 @@ static void arrow_end(struct timeline_output *t, const char *phase, const struct
 
 static void arrow(struct timeline_output *t, const struct trace_interval *interval)
 {
-	if (!interval->waker || interval->to_ns > t->to_ns ||
-	    !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->waker)))
+	if (!interval->waker || interval->to_ns > t->to_ns || !is_shown(t, interval->waker))
 		return;
 	t->nr_arrows++;
 	arrow_end(t, "s", interval->waker, interval->to_ns);
@@ -254,8 +265,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	struct timeline_output *t = data;
 	uint64_t from_ns = MAX(interval->from_ns, t->from_ns), to_ns = MIN(interval->to_ns, t->to_ns);
 
-	if (from_ns >= to_ns ||
-	    !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->thread)))
+	if (from_ns >= to_ns || !is_shown(t, interval->thread))
 		return;
 	if (is_on_cpu(interval))
 		cpu_slice_continue(t, interval, from_ns, to_ns);
@@ -267,8 +277,10 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 
 struct timeline_output *timeline_free(struct timeline_output *timeline)
 {
-	if (timeline)
+	if (timeline) {
 		free(timeline->slices);
+		free(timeline->chosen);
+	}
 	free(timeline);
 	return NULL;
 }
@@ -281,9 +293,43 @@ int timeline_check(const struct report *report)
 		1, "the kernel was not recorded, only events of programs: what threads did is unknown; record as root");
 }
 
-void timeline_begin(struct report *report)
+typedef void on_thread(struct timeline_output *t, uint32_t index);
+
+static void count_thread(struct timeline_output *t, uint32_t index)
+{
+	t->nr_chosen = MAX(t->nr_chosen, (size_t)index + 1);
+}
+
+static void choose_thread(struct timeline_output *t, uint32_t index)
+{
+	t->chosen[index] = true;
+}
+
+static void each_chosen(struct timeline_output *t, const struct process_choice *choice,
+			const struct trace_analysis *before, on_thread *act)
+{
+	for (size_t i = 0; i < trace_nr_processes(before); i++) {
+		const struct trace_process *process = trace_get_process(before, i);
+
+		if (process_is_chosen(choice, process))
+			for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
+				act(t, trace_thread_index(thread));
+	}
+}
+
+void timeline_choose(struct report *report, const struct trace_analysis *before)
 {
 	struct timeline_output *t = memory_take(1, sizeof(*t));
+
+	report->timeline = t;
+	each_chosen(t, &report->options->processes, before, count_thread);
+	t->chosen = memory_take(t->nr_chosen + 1, sizeof(*t->chosen));
+	each_chosen(t, &report->options->processes, before, choose_thread);
+}
+
+void timeline_begin(struct report *report)
+{
+	struct timeline_output *t = report->timeline ? report->timeline : memory_take(1, sizeof(*t));
 
 	report->timeline = t;
 	t->report = report;

@@ -9,6 +9,11 @@
  */
 int timeline_check(const struct report *report);
 /**
+ * timeline_choose() - show the processes that the options choose by all that is known of them
+ * @before: an earlier pass of the same trace
+ */
+void timeline_choose(struct report *report, const struct trace_analysis *before);
+/**
  * timeline_begin() - before the pass, which writes the timeline to the output of @report as it
  * reads
  */

@@ -435,19 +435,45 @@ static int run_view(const struct trace *trace, const struct visualizer_options *
 	return result;
 }
 
-/* A name that no task has chooses by the arguments. A timeline is written by then. */
+/* A name that no task has chooses by the arguments. */
 static void widen_choice(struct visualizer_options *options, const struct report *sides, int nr_sides)
 {
 	bool in_args = false;
 
 	for (int side = 0; side < nr_sides; side++) {
-		if (options->reports.timeline || process_choice_is_known(&options->processes, sides[side].analysis))
+		if (process_choice_is_known(&options->processes, sides[side].analysis))
 			return;
 		in_args |= process_choice_is_in_args(&options->processes, sides[side].analysis);
 	}
 	options->processes.in_args = in_args;
 	for (int side = 0; side < nr_sides; side++)
 		same_name_note(&sides[side]);
+}
+
+/*
+ * A timeline is written during the pass. What it shows by name is known only at the end of another
+ * one.
+ */
+static int choose_timeline(struct visualizer_options *options, struct report *report)
+{
+	struct report before = {.options = options, .trace = report->trace};
+	struct trace_error error = {0};
+	int result = 0;
+
+	if (!options->processes.comm && !options->processes.thread)
+		return 0;
+	before.analysis = trace_analysis_new(report->trace, NULL, &error);
+	if (before.analysis)
+		pass_progress_watch(before.analysis, "tracevisualizer: names");
+	if (!before.analysis || trace_analysis_run(before.analysis, &error) < 0)
+		result = complain_of_error(&error);
+	progress_line_erase();
+	if (!result) {
+		widen_choice(options, &before, 1);
+		timeline_choose(report, before.analysis);
+	}
+	trace_analysis_free(before.analysis);
+	return result;
 }
 
 static int run(struct visualizer_options *options)
@@ -475,10 +501,12 @@ static int run(struct visualizer_options *options)
 	if (!result && options->reports.timeline)
 		result = timeline_check(&report);
 	if (!result && options->reports.timeline)
+		result = choose_timeline(options, &report);
+	if (!result && options->reports.timeline)
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
 		result = analyze(&report, &since);
-	if (!result && report.analysis)
+	if (!result && report.analysis && !options->reports.timeline)
 		widen_choice(options, &report, 1);
 	if (!result && options->reports.slowest)
 		result = slowest_choose(&slowest);

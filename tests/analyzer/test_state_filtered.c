@@ -4,7 +4,7 @@
  * made an event where a switch was not recorded. Times and threads as in test_state.c.
  */
 #include <stdlib.h>
-#include "analysis_case.h"
+#include "state_waits_case.h"
 #include "unit.h"
 
 /* A filter selects process 10. For thread 20 and the idle thread only the switches to 10 and away
@@ -71,6 +71,36 @@ static void the_call_tells_what_a_thread_with_a_filtered_waker_waited_for(void)
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 700);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "semaphore"), 800);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, "interrupt", 0, "poll"), 0);
+	case_free(&c);
+}
+
+/* fs_ready has the descriptors for which a poll returned. */
+static void a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_ready(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_fs_ready ready = {.fd0 = 7, .fd1 = -1, .fd2 = -1, .fd3 = -1};
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	pipe_fd(&c, 10, 7, 500, O_RDONLY);
+	pipe_fd(&c, 20, 1, 500, O_WRONLY);
+	tb_fd(c.tb, 10, 8, 1, 600, 0020600, "/dev/pts/0");
+	for (uint64_t ns = 1000; ns < 4000; ns += 1000) {
+		tb_sys_enter(c.tb, 0, ns, SYS_poll, 0x5000, 2, -1);
+		tb_switch(c.tb, 0, ns + 100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(c.tb, 0, ns + 400, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, ns + 450, 0, 10, TRACE_TASK_RUNNING);
+		if (ns < 3000) /* the third was lost: what was ready for the second is not its cause */
+			tb_event(c.tb, 0, ns + 480, TRACE_EV_fs_ready, &ready, sizeof(ready), NULL);
+		tb_sys_exit(c.tb, 0, ns + 500, 1);
+		ready.fd0 = 8;
+	}
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "pipe"), 300);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_DEVICE, "/dev/pts/0", 0, ""), 300);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_OTHER, "poll (woken by: not recorded)", 0, "poll"), 300);
 	case_free(&c);
 }
 
@@ -381,6 +411,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(threads_excluded_by_a_filter_are_unknown),
 		CASE(the_call_tells_what_a_thread_with_a_filtered_waker_waited_for),
+		CASE(a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_ready),
 		CASE(the_result_of_a_wait_names_the_child_that_a_filter_excludes),
 		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),
 		CASE(a_thread_filtered_by_number_may_do_nothing),

@@ -61,13 +61,17 @@ static bool has(const uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
 
 static void only_the_option_puts_samples_into_a_mask(void)
 {
-	uint64_t none[TRACE_MASK_WORDS] = {0}, all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	static const struct tracer_options sampling = {.sample_ns = 1000000}, calling = {.caller = TRACER_CALLER_DEPTH},
+					   neither = {0};
+	uint64_t none[TRACE_MASK_WORDS] = {0}, all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, callers[4] = {0};
 
-	samples_choose(none, true, false); /* the user changed the mask, and left them out */
+	samples_choose(none, &sampling, false); /* the user changed the mask, and left them out */
 	CU_ASSERT_FALSE(has(none, TRACE_EV_sample));
-	samples_choose(none, true, true);
+	samples_choose(none, &sampling, true);
 	CU_ASSERT_TRUE(has(none, TRACE_EV_sample) && has(none, TRACE_EV_fs_map));
-	samples_choose(all, false, true);
+	samples_choose(callers, &calling, true);
+	CU_ASSERT_TRUE(!has(callers, TRACE_EV_sample) && has(callers, TRACE_EV_fs_map));
+	samples_choose(all, &neither, true);
 	CU_ASSERT_FALSE(has(all, TRACE_EV_sample) || has(all, TRACE_EV_fs_map));
 	CU_ASSERT_TRUE(has(all, TRACE_EV_sched_switch));
 }

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <trace/events.h>
 #include <trace/reader.h>
+#include <trace/symbols.h>
 #include <unistd.h>
 
 #include "e2e_session.h"
@@ -60,8 +61,8 @@ static int do_calls(const char *path)
 		return 1;
 	for (int i = 0; i < NR_CALLS; i++)
 		outer();
-	fprintf(truth, "inner %lld\nin_middle %lld\nin_outer %lld\n", (long long)(uintptr_t)inner, (long long)in_middle,
-		(long long)in_outer);
+	fprintf(truth, "pid %d\ninner %lld\nin_middle %lld\nin_outer %lld\n", getpid(), (long long)(uintptr_t)inner,
+		(long long)in_middle, (long long)in_outer);
 	return fclose(truth);
 }
 
@@ -140,6 +141,42 @@ static void bounds_choose_the_first_caller_between_them(void)
 	session_end(&s);
 }
 
+/* The program begins during the recording, so no start state has its mappings. */
+static void a_program_that_begins_later_has_names(void)
+{
+	struct trace_symbols *symbols;
+	const struct trace_event *event;
+	struct trace_cursor *cursor;
+	struct trace_symbol symbol;
+	struct session s;
+	unsigned int nr = 0;
+	struct trace *trace;
+	uint64_t inner_at;
+
+	session_begin(&s);
+	record(&s, "-sd0");
+	inner_at = (uint64_t)session_truth(&s, "inner");
+	trace = trace_open(s.trace, NULL);
+	symbols = trace_symbols_new(trace, NULL);
+	cursor = trace_cursor_new(trace, NULL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(cursor);
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_sys_caller *caller = event->payload;
+
+		if (event->id != TRACE_EV_sys_caller || caller->address < inner_at ||
+		    caller->address >= inner_at + MAX_BYTES)
+			continue;
+		nr += trace_symbols_find(symbols, (uint32_t)session_truth(&s, "pid"), event->ts_ns, caller->address,
+					 &symbol) &&
+		      strcmp(symbol.function, "inner") == 0;
+	}
+	CU_ASSERT_EQUAL(nr, NR_CALLS);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	session_end(&s);
+}
+
 static void without_the_option_no_caller_is_recorded(void)
 {
 	struct session s;
@@ -155,6 +192,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_depth_chooses_the_caller),
 		CASE(bounds_choose_the_first_caller_between_them),
+		CASE(a_program_that_begins_later_has_names),
 		CASE(without_the_option_no_caller_is_recorded),
 		{NULL, NULL},
 	};

@@ -213,11 +213,10 @@ static struct tb *make_that_sleeps(unsigned int sleep_us)
 	return tb;
 }
 
-/* Writes the trace of A, and returns what --diff and @options print for both, and their status. */
-static int compare_runs(unsigned int a_us, unsigned int b_us, const char *options, char **ret_text)
+/* Writes the traces, and returns what --diff and @options print for both, and their status. */
+static int compare_traces(struct tb *tbs[2], const char *options, char **ret_text)
 {
 	char a[] = "/tmp/test_report_diff_XXXXXX", b[] = "/tmp/test_report_diff_XXXXXX", arguments[256];
-	struct tb *tbs[] = {make_that_sleeps(a_us), make_that_sleeps(b_us)};
 	int fds[] = {mkstemp(a), mkstemp(b)}, status;
 
 	for (int i = 0; i < 2; i++) {
@@ -231,6 +230,13 @@ static int compare_runs(unsigned int a_us, unsigned int b_us, const char *option
 	unlink(a);
 	unlink(b);
 	return status;
+}
+
+static int compare_runs(unsigned int a_us, unsigned int b_us, const char *options, char **ret_text)
+{
+	struct tb *tbs[] = {make_that_sleeps(a_us), make_that_sleeps(b_us)};
+
+	return compare_traces(tbs, options, ret_text);
 }
 
 static void the_first_row_is_the_cause_of_a_longer_run(void)
@@ -356,6 +362,48 @@ static void two_scripts_of_one_interpreter_are_two_names(void)
 	unlink(path);
 }
 
+/* make waits for two scripts, the second of which runs for @app_us. */
+static struct tb *make_with_scripts(unsigned int app_us)
+{
+	static const char *const args[] = {"python3\x1f/srv/load.py", "python3\x1f/srv/app.py"};
+	uint64_t ns = 1000000, to = ns + 30000 + app_us * 1000ull;
+	struct tb *tb = tb_new();
+
+	tb_window(tb, ns, to);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
+	tb_thread(tb, 40, 40, 39, "sh", 0, true);
+	tb_comm(tb, 0, ns + 1, 40, "make");
+	tb_exec(tb, 0, ns + 1, 40, "/usr/bin/make");
+	for (uint32_t i = 0; i < 2; i++) {
+		struct trace_start_args start = {.tgid = 41 + i, .bytes = (uint32_t)strlen(args[i])};
+
+		tb_thread(tb, 41 + i, 41 + i, 40, "python3", 0, false);
+		tb_start(tb, 0, TRACE_EV_start_args, &start, sizeof(start), args[i]);
+		tb_sys_enter(tb, 0, ns + 10, SYS_wait4, 41 + i, 0, 0);
+		tb_switch(tb, 0, ns + 20, 40, 41 + i, TRACE_TASK_INTERRUPTIBLE);
+		ns += i ? app_us * 1000ull - 1000 : 30000;
+		tb_exit(tb, 0, ns, 41 + i, 41 + i, true);
+		tb_waking(tb, 0, ns, 40, TRACE_CONTEXT_TASK);
+		tb_switch(tb, 0, ns, 41 + i, 40, TRACE_TASK_DEAD);
+		tb_sys_exit(tb, 0, ns, 41 + i);
+	}
+	tb_exit(tb, 0, to, 40, 40, true);
+	return tb;
+}
+
+static void the_cause_is_one_of_two_scripts(void)
+{
+	struct tb *tbs[] = {make_with_scripts(40), make_with_scripts(90)};
+	char *text;
+
+	CU_ASSERT_EQUAL(compare_traces(tbs, "", &text), 0);
+	contains(text, "\n  python3 app.py: ");
+	contains(text, " +50000\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "python3: "));
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -369,6 +417,7 @@ int main(int argc, char **argv)
 		CASE(a_trace_does_not_differ_from_itself),
 		CASE(a_comparison_as_json_has_its_schema),
 		CASE(two_scripts_of_one_interpreter_are_two_names),
+		CASE(the_cause_is_one_of_two_scripts),
 		CASE(a_comparison_divides_only_what_both_recorded),
 		{NULL, NULL},
 	};

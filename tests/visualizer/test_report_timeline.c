@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "report_case.h"
 #include "unit.h"
@@ -166,6 +167,44 @@ static void a_window_and_a_process_can_be_chosen(void)
 	free(text);
 }
 
+/* It was renamed in the middle of its time, and the arguments of the other one have the name. */
+static void a_name_chooses_by_all_that_is_known_at_the_end(void)
+{
+	static const char args[] = "python3\x1f/srv/app.py\x1f--quiet";
+	const struct trace_start_args start = {.tgid = 20, .bytes = sizeof(args) - 1};
+	char path[] = "/tmp/report_timeline_XXXXXX", arguments[256], *text;
+	struct tb *tb = tb_new();
+	int fd = mkstemp(path);
+	json_t *timeline;
+
+	tb_window(tb, 1000, 9000);
+	tb_thread(tb, 10, 10, 1, "sh", 0, true);
+	tb_thread(tb, 20, 20, 1, "python3", 1, true);
+	tb_start(tb, 0, TRACE_EV_start_args, &start, sizeof(start), args);
+	tb_comm(tb, 0, 5000, 10, "make");
+	tb_exec(tb, 0, 5000, 10, "/usr/bin/make");
+	tb_switch(tb, 0, 7000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 1, 7000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	timeline = timeline_of("--comm=make", path);
+	CU_ASSERT_EQUAL(sum_of(timeline, 10, 10), 8000);
+	CU_ASSERT_EQUAL(sum_of(timeline, 20, 20), 0);
+	json_decref(timeline);
+	timeline = timeline_of("--comm=app.py", path);
+	CU_ASSERT_EQUAL(sum_of(timeline, 20, 20), 8000);
+	CU_ASSERT_EQUAL(sum_of(timeline, 10, 10), 0);
+	json_decref(timeline);
+	snprintf(arguments, sizeof(arguments), "--timeline --comm=--quiet %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "no process or thread is called --quiet; 1 process has it in the arguments: 20 ");
+	contains(text, "\"ph\":\"X\",\"pid\":20,\"tid\":20,");
+	CU_ASSERT_PTR_NULL(strstr(text, "\"tid\":10"));
+	free(text);
+	unlink(path);
+}
+
 /* Nothing that it shows is known, and no file is created that looks like an idle machine. */
 static void without_kernel_events_there_is_no_timeline(void)
 {
@@ -215,6 +254,7 @@ int main(int argc, char **argv)
 		CASE(tracks_have_names),
 		CASE(an_arrow_leads_from_the_waker),
 		CASE(a_window_and_a_process_can_be_chosen),
+		CASE(a_name_chooses_by_all_that_is_known_at_the_end),
 		CASE(without_kernel_events_there_is_no_timeline),
 		CASE(the_timeline_excludes_other_reports),
 		{NULL, NULL},

@@ -16,6 +16,7 @@
 #include "probe_attach.h"
 #include "programs.h"
 #include "samples.h"
+#include "tracer_maps.h"
 
 static bool is_perf_event(const struct bpf_program *program)
 {
@@ -138,6 +139,7 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t asked_mask[TRACE_MASK_
 	if (mask[TRACE_EV_cpu_stolen / 64] >> TRACE_EV_cpu_stolen % 64 & 1)
 		tracer_note_steal(tracer);
 	tracer_choose_deferring(tracer);
+	tracer_switch_code_maps(tracer, mask);
 	tracer_switch_samples(tracer, mask[TRACE_EV_sample / 64] >> TRACE_EV_sample % 64 & 1);
 	if (wanted && !attached)
 		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)",
@@ -168,6 +170,7 @@ void tracer_stop(struct tracer *tracer)
 	bool any = tracer->sampling != NULL;
 
 	tracer_switch_samples(tracer, false);
+	code_maps_switch(&tracer->code_maps, false);
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		any |= tracer->programs[i].attached;
 		detach(&tracer->programs[i]);

@@ -74,6 +74,11 @@ enum {
 	SYSCALL_RENAME = 1 << 22,   /* it renames a file or removes a directory */
 	SYSCALL_REMOVE = 1 << 23,   /* the same if arg2 has AT_REMOVEDIR */
 	SYSCALL_SENDMMSG = 1 << 24, /* arg1 points to messages with such addresses, as many as the call returns */
+	/* Only if some processes are recorded: the exit records which descriptors were ready. */
+	SYSCALL_POLL = 1 << 25,	  /* arg0 points to arg1 descriptors with what they are ready for */
+	SYSCALL_SELECT = 1 << 26, /* arg1 to arg3 point to sets of the descriptors below arg0 */
+	SYSCALL_EPOLL = 1 << 27,  /* arg0 is an epoll, arg1 points to as many events as it returns */
+	SYSCALL_POLLS = SYSCALL_POLL | SYSCALL_SELECT | SYSCALL_EPOLL,
 	/* The entry records more than numbers. */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
 };

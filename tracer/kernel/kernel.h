@@ -169,6 +169,32 @@ struct file_lock_core {
 struct file_lock {
 	struct file_lock_core c; /* since 6.9 */
 };
+struct rb_node {
+	unsigned long __rb_parent_color;
+	struct rb_node *rb_right, *rb_left;
+};
+struct rb_root {
+	struct rb_node *rb_node;
+};
+struct rb_root_cached {
+	struct rb_root rb_root;
+};
+struct epoll_event {
+	u32 events;
+	u64 data;
+};
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+};
+struct epitem {
+	struct rb_node rbn; /* the first member, in a union */
+	struct epoll_filefd ffd;
+	struct epoll_event event;
+};
+struct eventpoll {
+	struct rb_root_cached rbr;
+};
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;

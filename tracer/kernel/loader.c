@@ -22,6 +22,7 @@
 #include "ready.h"
 #include "samples.h"
 #include "syscalls.h"
+#include "tracer_maps.h"
 
 #define CAP_BIT_SYS_ADMIN 21
 #define CAP_BIT_PERFMON	  38
@@ -104,9 +105,10 @@ static struct tracer_geometry geometry(uint32_t subbuf_bytes, uint32_t nr_subbuf
 	};
 }
 
-static void configure_syscalls(unsigned int actions[2][TRACER_NR_SYSCALLS], bool has_effects[TRACER_NR_SYSCALLS])
+static void configure_syscalls(unsigned int actions[2][TRACER_NR_SYSCALLS], bool has_effects[TRACER_NR_SYSCALLS],
+			       bool is_filtering)
 {
-	tracer_syscall_actions(actions);
+	tracer_syscall_actions(actions, is_filtering);
 	for (int nr = 0; nr < TRACER_NR_SYSCALLS; nr++)
 		has_effects[nr] = (actions[TRACE_ABI_NATIVE][nr] | actions[TRACE_ABI_32][nr]) >> SYSCALL_PATH_SHIFT;
 }
@@ -139,7 +141,7 @@ static void configure_constants(struct tracer *tracer)
 	if (config->can_cast)
 		config->current_task_distance = tracer_percpu_distance(tracer->types, "current_task", "current_task");
 	configure_syscalls((unsigned int(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions,
-			   (bool *)tracer->skeleton->rodata->syscall_has_effects);
+			   (bool *)tracer->skeleton->rodata->syscall_has_effects, config->filtering);
 }
 
 /* The last page is slack: the verifier must allow a record of any length anywhere in the ring. */
@@ -260,6 +262,8 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		goto fail;
 	if (tracer->options.sample_ns && tracer_load_samples(tracer, ret_error))
 		goto fail;
+	if (tracer_open_code_maps(tracer, ret_error))
+		goto fail;
 	tracer_make_ready(tracer);
 	tracer->wakeups = ring_buffer__new(bpf_map__fd(tracer->skeleton->maps.wakeups), ignore_wakeup, NULL, NULL);
 	if (!tracer->wakeups) {
@@ -279,6 +283,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 	tracer_stop(tracer);
 	tracer_detach_probes(tracer);
 	tracer_free_samples(tracer);
+	code_maps_close(&tracer->code_maps);
 	tracer_bell_end(tracer);
 	ring_buffer__free(tracer->wakeups);
 	for (int i = 0; i < 2; i++)

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <stdarg.h>
 #include <trace/tracer.h>
+#include "code_maps.h"
 #include "error_set.h"
 #include "config.h"
 #include "tracer.skel.h" /* generated; after events.h for its types */
@@ -39,6 +40,7 @@ struct tracer {
 	struct tracer_bpf *skeleton;	  /* owned */
 	struct tracer_probing *probing;	  /* owned; NULL = no probes */
 	struct tracer_sampling *sampling; /* owned; NULL = no samples */
+	struct code_maps code_maps;	  /* closed: no addresses of code are recorded */
 	struct btf *types;		  /* owned: the kernel's */
 	struct ring_buffer *wakeups;	  /* owned */
 	struct ring_buffer *bells;	  /* owned; NULL = programs cannot call */

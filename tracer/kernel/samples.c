@@ -247,7 +247,7 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error)
 		return error_set(ret_error, result,
 				 "the kernel refuses samples (a BPF program on cpu-clock): %s; record without --sample",
 				 strerror(-result));
-	return code_maps_open(&sampling->maps, tracer->nr_cpus, ret_error);
+	return 0;
 }
 
 static void switch_programs(struct tracer_sampling *sampling, bool on)
@@ -269,7 +269,6 @@ void tracer_free_samples(struct tracer *tracer)
 
 	if (!sampling)
 		return;
-	code_maps_close(&sampling->maps);
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++)
 		bpf_link__destroy(sampling->links[cpu]);
 	switch_programs(sampling, false);
@@ -297,7 +296,6 @@ void tracer_switch_samples(struct tracer *tracer, bool on)
 		switch_programs(sampling, false);
 	if (!on && sampling->tables)
 		note_limit(tracer, sampling->tables);
-	code_maps_switch(&sampling->maps, on);
 	sampling->is_on = on;
 }
 
@@ -307,9 +305,4 @@ void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t peri
 
 	if (sampling && sampling->is_on && cpu < sampling->nr_cpus && sampling->clocks[cpu] >= 0)
 		ioctl(sampling->clocks[cpu], PERF_EVENT_IOC_PERIOD, &period_ns);
-}
-
-uint64_t tracer_take_code_maps(struct tracer *tracer, tracer_code_map_fn fn, void *context)
-{
-	return tracer->sampling ? code_maps_take(&tracer->sampling->maps, fn, context) : 0;
 }

@@ -3,11 +3,10 @@
 #define TRACER_SAMPLES_H
 /*
  * samples.h - a tracer's samples: a perf event with a timer on each CPU, and the BPF program that
- * it runs. code_maps.c records where code is mapped, code_names.c the names of the kernel's code.
+ * it runs. code_names.c has the names of the kernel's code.
  */
 #include <stdbool.h>
 #include <stdint.h>
-#include "code_maps.h"
 #include "loader.h"
 #include "sample_tables.h"
 
@@ -26,7 +25,6 @@ struct tracer_sampling {
 	struct bpf_link **links;      /* owned; NULL for a CPU that is not present */
 	int *clocks;		      /* borrowed from the links */
 	uint32_t nr_cpus;
-	struct code_maps maps;
 	struct bpf_link *program_links[MAX_SAMPLE_PROGRAMS];
 	struct sample_tables *tables;
 	bool has_waits;

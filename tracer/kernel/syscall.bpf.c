@@ -725,6 +725,8 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
 	if ((action & SYSCALL_WAITV) && ret >= 0 && event_wanted(TRACE_EV_futex_woken))
 		record_futex(SYSCALL_ARG(regs, abi, 0), ret);
+	if ((action & SYSCALL_POLLS) && ret > 0 && event_wanted(TRACE_EV_fs_ready))
+		record_ready_of(regs, abi, action, ret);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
 		record_socketcall_exit(regs, ret);
 	if ((action & SYSCALL_IDS) && !config.filtering && ret >= 0)

@@ -13,12 +13,14 @@
 
 /* The classes of calls that make descriptors, or change what a socket is connected to. */
 static const unsigned int class_actions[NR_CALL_CLASSES] = {
-	[CALL_ACCEPT] = SYSCALL_NEW_SOCKET,	[CALL_BIND] = SYSCALL_ENDPOINTS,
-	[CALL_CONNECT] = SYSCALL_ENDPOINTS,	[CALL_EXEC] = SYSCALL_EXEC,
-	[CALL_FD_NEW] = SYSCALL_NEW_FD,		[CALL_IOCTL] = SYSCALL_NEW_FD | SYSCALL_IOCTL,
-	[CALL_OPEN] = SYSCALL_NEW_FD,		[CALL_PIPE] = SYSCALL_PIPE,
-	[CALL_SOCKET] = SYSCALL_NEW_SOCKET,	[CALL_SOCKETCALL] = SYSCALL_SOCKETCALL,
-	[CALL_SOCKETPAIR] = SYSCALL_SOCKETPAIR, [CALL_URING_ENTER] = SYSCALL_RING,
+	[CALL_ACCEPT] = SYSCALL_NEW_SOCKET, [CALL_BIND] = SYSCALL_ENDPOINTS,
+	[CALL_CONNECT] = SYSCALL_ENDPOINTS, [CALL_EPOLL_WAIT] = SYSCALL_EPOLL,
+	[CALL_EXEC] = SYSCALL_EXEC,	    [CALL_POLL] = SYSCALL_POLL,
+	[CALL_FD_NEW] = SYSCALL_NEW_FD,	    [CALL_IOCTL] = SYSCALL_NEW_FD | SYSCALL_IOCTL,
+	[CALL_OPEN] = SYSCALL_NEW_FD,	    [CALL_PIPE] = SYSCALL_PIPE,
+	[CALL_SOCKET] = SYSCALL_NEW_SOCKET, [CALL_SOCKETCALL] = SYSCALL_SOCKETCALL,
+	[CALL_SELECT] = SYSCALL_SELECT,	    [CALL_SOCKETPAIR] = SYSCALL_SOCKETPAIR,
+	[CALL_URING_ENTER] = SYSCALL_RING,
 };
 
 /* Calls with effects of their own. */
@@ -66,13 +68,15 @@ static unsigned int action_of(const struct syscall_row *row)
 	if (before_path && before_path < nr && row->arguments[before_path - 1] == 'd')
 		action |= SYSCALL_AT;
 	action |= class_actions[row->class];
+	if (nr < 2) /* the first select() of 32-bit programs has its arguments in memory */
+		action &= ~SYSCALL_SELECT;
 	for (size_t i = 0; i < sizeof(call_actions) / sizeof(call_actions[0]); i++)
 		if (strcmp(row->name, call_actions[i].name) == 0)
 			action |= call_actions[i].action;
 	return action;
 }
 
-void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS])
+void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS], bool is_filtering)
 {
 	for (unsigned int abi = 0; abi < 2; abi++)
 		for (unsigned int nr = 0; nr < TRACER_NR_SYSCALLS; nr++) {
@@ -80,6 +84,8 @@ void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS])
 			const struct syscall_row *row = name ? syscall_row_find(name, abi) : NULL;
 
 			actions[abi][nr] = row ? action_of(row) : SYSCALL_ARGS_6;
+			if (!is_filtering)
+				actions[abi][nr] &= ~SYSCALL_POLLS;
 		}
 }
 

@@ -2,9 +2,15 @@
 #ifndef TRACER_SYSCALLS_H
 #define TRACER_SYSCALLS_H
 /* syscalls.h - names of system calls, and what their entries record. */
+#include <stdbool.h>
 #include <trace/tracer.h>
 #include "config.h"
 
-void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS]);
+/**
+ * tracer_syscall_actions() - what to record for each call, by ABI and number
+ *
+ * @is_filtering: of some processes only, so that wakers may be missing
+ */
+void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS], bool is_filtering);
 
 #endif

@@ -20,6 +20,7 @@
 #include "task_work.bpf.c"
 #include "identity.bpf.c"
 #include "sched.bpf.c"
+#include "poll.bpf.c"
 #include "syscall.bpf.c"
 #include "caller.bpf.c"
 #include "trap.bpf.c"

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracer_maps.c - what processes map as code, for tracers that record addresses of code: with
+ * samples, and with the callers of system calls
+ *
+ * The kernel numbers the processes as the PID namespace of the tracer does. Samples do not work in
+ * another one than the first; callers do, without the names of programs that begin later.
+ */
+#include "follow.h"
+#include "loader.h"
+#include "tracer_maps.h"
+
+static bool wants_callers(const struct tracer *tracer)
+{
+	const struct tracer_options *options = &tracer->options;
+
+	return options->caller != TRACER_CALLER_NONE && !options->overwrite && tracer_in_first_namespace();
+}
+
+int tracer_open_code_maps(struct tracer *tracer, struct trace_error *ret_error)
+{
+	int result;
+
+	if (!tracer->options.sample_ns && !wants_callers(tracer))
+		return 0;
+	result = code_maps_open(&tracer->code_maps, tracer->nr_cpus, ret_error);
+	if (!result || tracer->options.sample_ns)
+		return result;
+	code_maps_close(&tracer->code_maps); /* without them callers of later programs have no names */
+	return 0;
+}
+
+void tracer_switch_code_maps(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS])
+{
+	bool on = (mask[TRACE_EV_sample / 64] >> TRACE_EV_sample % 64 & 1) ||
+		  (mask[TRACE_EV_sys_caller / 64] >> TRACE_EV_sys_caller % 64 & 1);
+
+	code_maps_switch(&tracer->code_maps, on);
+}
+
+uint64_t tracer_take_code_maps(struct tracer *tracer, tracer_code_map_fn fn, void *context)
+{
+	return code_maps_take(&tracer->code_maps, fn, context);
+}
