@@ -139,14 +139,11 @@ static void recorded_mask(const struct session *session, uint64_t mask[TRACE_MAS
 	}
 }
 
-static void print_events(const struct session *session, char *text, size_t size)
+/* The events of programs and the probes, behind what @text has. */
+static void print_user(const struct session *session, char *text, size_t size)
 {
-	uint64_t mask[TRACE_MASK_WORDS];
-	size_t used;
+	size_t used = strlen(text);
 
-	recorded_mask(session, mask);
-	select_print_mask(mask, text, size);
-	used = strlen(text);
 	if ((!session->clients && !session->probes) || used >= size)
 		return;
 	used += (size_t)snprintf(text + used, size - used, "Events of programs: ");
@@ -164,7 +161,23 @@ static void print_events(const struct session *session, char *text, size_t size)
 
 static void print_mask(const struct session *session, struct answer *answer)
 {
-	print_events(session, answer->text, sizeof(answer->text));
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	recorded_mask(session, mask);
+	select_print_mask(mask, answer->text, sizeof(answer->text));
+	print_user(session, answer->text, sizeof(answer->text));
+}
+
+/* The list of all events would hide the rest. */
+static void print_events(const struct session *session, char *text, size_t size)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+	char changes[1024];
+
+	recorded_mask(session, mask);
+	select_print_changes(mask, changes, sizeof(changes));
+	snprintf(text, size, "Events of the kernel: %s (tracectl mask lists them)\n", changes);
+	print_user(session, text, size);
 }
 
 /* Appends the event types that could not be attached by this request. */

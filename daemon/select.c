@@ -12,6 +12,7 @@
 #include "similar.h"
 
 #define SELECT_SUGGESTIONS 3
+#define CHANGES		   6 /* by which a mask is shorter to tell than by its number of events */
 
 /*
  * The original toolkit's option -eCORE, and its classes without events here or with events that are
@@ -439,6 +440,29 @@ void select_list(FILE *out)
 		fprintf(out, "%-18s %-9s %-11s %-8s %s\n", type->name, trace_category_name(type->category),
 			strcmp(type->classic, "NONE") ? type->classic : "-", default_word(type), type->doc);
 	}
+}
+
+void select_print_changes(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size)
+{
+	const struct selection none = {0};
+	uint64_t usual[TRACE_MASK_WORDS];
+	size_t used, changes = 0, events = 0;
+
+	select_finish(&none, usual);
+	used = (size_t)snprintf(buffer, size, "default");
+	for (size_t i = 0; i < trace_catalogue_size(); i++) {
+		const struct trace_event_type *type = trace_catalogue_type(i);
+		bool is_on = select_has(mask, type->id);
+
+		events += is_on && is_selectable(type);
+		if (!is_selectable(type) || is_on == select_has(usual, type->id))
+			continue;
+		changes++;
+		if (used < size)
+			used += (size_t)snprintf(buffer + used, size - used, ",%c%s", is_on ? '+' : '-', type->name);
+	}
+	if (changes > CHANGES)
+		snprintf(buffer, size, "%zu", events);
 }
 
 void select_print_mask(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size)

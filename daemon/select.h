@@ -120,4 +120,10 @@ void select_list(FILE *out);
  * Writes at most @size bytes with the NUL.
  */
 void select_print_mask(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size);
+/**
+ * select_print_changes() - print @mask as an argument of -e: "default", "default,-futex,+page_alloc",
+ * or its number of events if it differs from the default in many
+ * Writes at most @size bytes with the NUL.
+ */
+void select_print_changes(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size);
 #endif

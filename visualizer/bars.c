@@ -9,7 +9,7 @@
 #include "value_text.h"
 
 #define INDENT	    2
-#define LABEL_MAX   32 /* columns */
+#define LABEL_MAX   42 /* columns */
 #define TIME_WIDTH  11
 #define SHARE_WIDTH 8
 #define BAR_MAX	    40	/* columns of 100 % */

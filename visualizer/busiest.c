@@ -52,7 +52,7 @@ static bool is_work(const struct busiest *busiest, const struct trace_wait *wait
 {
 	if (wait->idle)
 		return false;
-	if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && strcmp(wait->via, "poll") == 0)
+	if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
 		return false; /* for any of several processes: it waits for something to do */
 	if (wait->kind == TRACE_WAIT_PROCESS)
 		return wait->pid != own_pid && strcmp(wait->via, "waitpid") != 0 &&
@@ -121,6 +121,12 @@ static bool is_recorded(const struct report *report, const struct trace_process 
 	return pid && pid == trace_process_pid(process);
 }
 
+/* A recorder waits for a CPU while the programs that it records have them; it is no cause. */
+static bool is_recorder(const struct trace_process *process)
+{
+	return strcmp(trace_process_comm(process), "tracedaemon") == 0;
+}
+
 /*
  * The weight of a process in the choice. In a recording of a machine, a process that waited for
  * what it needed in half of the time comes before all that had the CPUs: the bars show these.
@@ -133,6 +139,8 @@ static uint64_t weight_of(const struct busiest *busiest, const struct trace_proc
 
 	if (!work || has_process_choice(&report->options->processes))
 		return work;
+	if (is_recorder(process))
+		return 1;
 	trace_analysis_window(report->analysis, &start, &end);
 	waits = waits_ns(busiest, f, trace_process_pid(process), true);
 	return waits >= (end - start) / 2 ? UINT64_MAX / 2 + waits : work;

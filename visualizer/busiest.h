@@ -9,6 +9,8 @@
  * supervisor that reads the output of its jobs. A process that never had a CPU has no work,
  * whatever it waits for: no event shows that the wait has to do with the time that was recorded.
  *
+ * The recorder, tracedaemon, comes last: it waits for a CPU that those have which it records.
+ *
  * In a recording of a whole machine, a process that waited in half of the time for answers over
  * sockets, files, hosts, memory or quota comes before those that computed: which processes had the
  * CPUs is in a table of its own.

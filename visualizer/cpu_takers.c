@@ -6,7 +6,8 @@
  * none of them leads to the script. So processes are added up by title, or by comm if the program
  * wrote the title, and the sum names the process that they come from:
  *
- * 1. Two or more of one title with the same starter are one sum: "15 sh started by hog.sh (812)".
+ * 1. Three or more of one title with the same starter are one sum: "15 sh started by hog.sh (812)".
+ *    Two are usual: a driver of a compiler, a shell with a pipeline.
  * 2. All others of one title are one sum. They come from their nearest common ancestor, if it is
  *    known and not init: "3 cc1plus under make (500)".
  * 3. On the page of a process its own threads are added up by name: "3 of its threads worker".
@@ -23,6 +24,7 @@
 #include "wait_text.h"
 
 #define NAME_BYTES 256
+#define FAMILY	   3  /* processes of one starter that are a sum of their own */
 #define ROWS	   15 /* unless --top or --all choose another number */
 
 /* ---- sums ---- */
@@ -122,9 +124,13 @@ static size_t run_of(const struct named_wait *waits, size_t nr)
 }
 
 /* A process has several waits if its own threads took the CPU from each other. */
-static bool is_one_process(const struct named_wait *waits, size_t nr)
+static bool are_few(const struct named_wait *waits, size_t nr)
 {
-	return waits[0].wait->pid == waits[nr - 1].wait->pid; /* sorted */
+	size_t processes = 1;
+
+	for (size_t i = 1; i < nr; i++)
+		processes += waits[i].wait->pid != waits[i - 1].wait->pid; /* sorted */
+	return processes < FAMILY;
 }
 
 /* Sums of the @nr waits of one title; returns their number. */
@@ -136,7 +142,7 @@ static size_t add_title(const struct named_wait *waits, size_t nr, struct cpu_ta
 	for (size_t i = 0; i < nr;) {
 		size_t run = run_of(&waits[i], nr - i);
 
-		if (is_one_process(&waits[i], run)) {
+		if (are_few(&waits[i], run)) {
 			for (; run; run--)
 				taker_add(&others, waits[i++].wait);
 			continue;

@@ -155,15 +155,31 @@ static const char *holder_name(const struct trace_path_segment *s)
 	return process_program(trace_thread_process(s->holder));
 }
 
+int path_target_bytes(const struct trace_path_segment *segment)
+{
+	static const char *const ends[] = {" inode)", " inodes)"};
+	const char *target = segment->target, *number = strrchr(target, '(');
+	size_t all = strlen(target);
+
+	if (segment->state != TRACE_STATE_BLOCKED || segment->kind != TRACE_WAIT_FILE || !number ||
+	    number < target + 2 || number[-1] != ' ')
+		return (int)all;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (all > strlen(ends[i]) && strcmp(target + all - strlen(ends[i]), ends[i]) == 0)
+			return (int)(number - 1 - target);
+	return (int)all;
+}
+
 /* A wait that has a row of its texts gets no new one, and changes no more than the sums of it. */
 static uint64_t wait_named(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
 {
 	struct path_wait *row;
 
 	b->key.len = 0;
-	string_addf(&b->key, "w%zu:%s:%d:%u:%s:%s:%d:%s:%s", link, trace_thread_comm(s->thread), (int)place,
-		    s->other ? trace_process_pid(s->other) : 0, s->via, s->target, path_own_holder(s),
-		    place == PLACE_WAIT_CPU ? holder_name(s) : "", s->kind == TRACE_WAIT_TIMEOUT ? s->name : "");
+	string_addf(&b->key, "w%zu:%s:%d:%u:%s:%.*s:%d:%s:%s", link, trace_thread_comm(s->thread), (int)place,
+		    s->other ? trace_process_pid(s->other) : 0, s->via, path_target_bytes(s), s->target,
+		    path_own_holder(s), place == PLACE_WAIT_CPU ? holder_name(s) : "",
+		    place == PLACE_WAIT_CPU ? "" : s->name);
 	row = memory_row(&b->waits, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
 	if (!row->count) {
 		row->link = link;

@@ -43,10 +43,11 @@ struct path_link {
 };
 
 /**
- * struct path_wait - all waits for one thing, on the path, of the threads of one name in the
- *   processes of a link
+ * struct path_wait - all waits for one thing in one call, on the path, of the threads of one name
+ *   in the processes of a link
  * @place: PLACE_WAIT_CPU or above
  * @first: one of its segments, with the names of the thread and of what it waited for
+ *   Files of one path are one thing, as the journals that a database makes and removes.
  * @several_threads, @several_processes: there are more than that of @first
  * @several_holders, @several_holder_processes: for a CPU: other threads, or threads of other
  *   processes of the holder's name had it, too; @origin: of the processes
@@ -69,6 +70,11 @@ struct path_tree {
 	uint64_t ns;
 };
 
+/**
+ * path_target_bytes() - the length of the target of @segment without the number of its inode, which
+ * file_names.c adds to a path that several files had in turn
+ */
+int path_target_bytes(const struct trace_path_segment *segment);
 /** path_own_holder() - true for a CPU that another thread of the waiting process had */
 bool path_own_holder(const struct trace_path_segment *segment);
 /** path_tree_new() - the tree of @path; path_tree_clear() releases it */

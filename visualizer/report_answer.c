@@ -6,7 +6,7 @@
  * The answer is about one thread: the command's; without a command the thread of the chosen or of
  * all processes with the most work (busiest.h). The critical path of that thread has the verdict,
  * the bars and the waits, so their times are parts of the same whole. For a machine the bars are
- * those of the busiest processes instead.
+ * those of the busiest programs instead.
  *
  * A terminal of 24 lines shows all of it: each part has a maximum of lines.
  */
@@ -17,6 +17,7 @@
 #include "answer_path.h"
 #include "bars.h"
 #include "checked_figures.h"
+#include "cpu_takers.h"
 #include "grid.h"
 #include "losses.h"
 #include "path_tree.h"
@@ -112,25 +113,52 @@ static void path_bars(const struct report *report, const struct path_tree *tree)
 	put_bars(&report->output, bars, nr, tree->ns, "all other");
 }
 
-/* The CPU time of the machine: the busiest processes. */
-static void process_bars(const struct report *report, const struct process_row *rows, size_t nr)
+/*
+ * Processes of one name and origin are one sum, as where they take CPUs from others: a script that
+ * starts a hundred short programs is among the busiest, though none of these is.
+ */
+static struct cpu_taker *busiest_programs(const struct process_row *rows, size_t nr, size_t *ret_nr)
+{
+	struct trace_cpu_wait *times = memory_take(nr + 1, sizeof(*times));
+	struct cpu_taker *list;
+
+	for (size_t i = 0; i < nr; i++)
+		times[i] = (struct trace_cpu_wait){.pid = trace_process_pid(rows[i].process),
+						   .comm = trace_process_comm(rows[i].process),
+						   .ns = rows[i].user_ns + rows[i].system_ns,
+						   .title = trace_process_title(rows[i].process),
+						   .process = rows[i].process};
+	list = cpu_takers(times, nr, 0, ret_nr);
+	free(times);
+	return list;
+}
+
+/* The CPU time of the machine: the busiest programs. */
+static void program_bars(const struct report *report, const struct process_row *rows, size_t nr)
 {
 	struct cpu_total cpus = cpu_total(report->analysis);
+	struct cpu_taker *list = busiest_programs(rows, nr, &nr);
 	struct bar *bars = memory_take(nr + 1, sizeof(*bars));
 	char title[TEXT_BYTES];
 	struct value_text time;
 
 	for (size_t i = 0; i < nr; i++) {
-		bars[i].ns = rows[i].user_ns + rows[i].system_ns;
-		text_process(trace_process_title(rows[i].process), trace_process_pid(rows[i].process), bars[i].label,
-			     sizeof(bars[i].label));
+		struct string label = {0};
+
+		cpu_taker_text(&label, &list[i], NULL);
+		if (list[i].nr > 1 && !process_origin(&list[i].origin))
+			string_add(&label, " processes");
+		bars[i].ns = list[i].ns;
+		snprintf(bars[i].label, sizeof(bars[i].label), "%s", string_text(&label));
+		string_free(&label);
 	}
-	snprintf(title, sizeof(title), "CPU time of the busiest processes (%% of the %s of %zu CPU%s):",
+	snprintf(title, sizeof(title), "CPU time of the busiest programs (%% of the %s of %zu CPU%s):",
 		 text_ns(&report->output, cpus.all_ns, &time), trace_nr_cpus(report->analysis),
 		 trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	output_title(&report->output, "", title);
-	put_bars(&report->output, bars, nr, cpus.all_ns, "all other processes");
+	put_bars(&report->output, bars, nr, cpus.all_ns, "all other programs");
 	free(bars);
+	free(list);
 }
 
 /* struct wait_line - the waits of the path that have the same words */
@@ -345,7 +373,7 @@ static void about_path(const struct report *report, const struct process_row *ro
 	verdict_add(&s, report, &tree);
 	put_text(&report->output, &s, VERDICT_LINES);
 	if (of_machine)
-		process_bars(report, rows, nr);
+		program_bars(report, rows, nr);
 	else
 		path_bars(report, &tree);
 	put_waits(report, &tree);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "checked_memory.h"
+#include "cpu_takers.h"
 #include "device_name.h"
 #include "grid.h"
 #include "group_name.h"
@@ -100,26 +101,47 @@ static uint64_t waited_ns(const struct report *report, const struct trace_figure
 	return ns;
 }
 
+/* The uses by known processes but @process, as times of CPUs, for cpu_takers(). */
+static struct cpu_taker *disk_takers(const struct trace_process *process, const struct trace_disk_use *list, size_t nr,
+				     size_t *ret_nr)
+{
+	struct trace_cpu_wait *times = memory_take(nr + 1, sizeof(*times));
+	struct cpu_taker *takers;
+	size_t nr_times = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (list[i].process && list[i].process != process)
+			times[nr_times++] = (struct trace_cpu_wait){.pid = trace_process_pid(list[i].process),
+								    .comm = trace_process_comm(list[i].process),
+								    .ns = list[i].busy_ns,
+								    .title = list[i].title,
+								    .process = list[i].process};
+	takers = cpu_takers(times, nr_times, 0, ret_nr);
+	free(times);
+	return takers;
+}
+
 /*
- * Adds "backup (12) had 80 %, cp (15) 11 %", for uses of one disk by others than @process. False:
- * none of them has much.
+ * Adds "backup (12) had 80 %, 20 cp under make (15) 11 %", for uses of one disk by others than
+ * @process. False: none of them has much.
  */
 static bool add_others(struct string *s, const struct trace_process *process, const struct trace_disk_use *list,
 		       size_t nr)
 {
-	char name[NAME_BYTES + 32];
+	uint64_t disk_busy_ns = nr ? list[0].disk_busy_ns : 0;
+	struct cpu_taker *takers = disk_takers(process, list, nr, &nr);
 	int named = 0;
 
 	for (size_t i = 0; i < nr && named < NAMED; i++) {
-		double share = percent(list[i].busy_ns, list[i].disk_busy_ns);
+		double share = percent(takers[i].ns, disk_busy_ns);
 
-		if (list[i].process == process || share < MATTERS)
+		if (share < MATTERS)
 			continue;
-		string_addf(s, named++ ? ", %s %.0f %%" : "%s had %.0f %%",
-			    text_process(list[i].title, list[i].process ? trace_process_pid(list[i].process) : 0, name,
-					 sizeof(name)),
-			    share);
+		string_add(s, named ? ", " : "");
+		cpu_taker_text(s, &takers[i], NULL);
+		string_addf(s, named++ ? " %.0f %%" : " had %.0f %%", share);
 	}
+	free(takers);
 	return named;
 }
 

@@ -190,6 +190,26 @@ static const struct path_wait *longest(const struct path_tree *tree, size_t link
 	return NULL;
 }
 
+/* The time of all waits for the thing of @wait, in whichever call; a timeout is that of a call. */
+static uint64_t in_all_calls_ns(const struct path_tree *tree, const struct path_wait *wait)
+{
+	const struct trace_path_segment *first = &wait->first;
+	uint64_t ns = 0;
+
+	if (wait->place == PLACE_WAIT_CPU || first->kind == TRACE_WAIT_TIMEOUT)
+		return wait->ns;
+	for (size_t i = 0; i < tree->nr_waits; i++) {
+		const struct path_wait *other = &tree->waits[i];
+
+		if (other->link == wait->link && other->place == wait->place && other->first.other == first->other &&
+		    strcmp(other->first.via, first->via) == 0 &&
+		    path_target_bytes(&other->first) == path_target_bytes(first) &&
+		    strncmp(other->first.target, first->target, (size_t)path_target_bytes(first)) == 0)
+			ns += other->ns;
+	}
+	return ns;
+}
+
 static void add_percent(struct string *s, uint64_t part, uint64_t whole)
 {
 	double share = percent(part, whole);
@@ -249,6 +269,15 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 		add_name(s, wait->first.holder_name);
 }
 
+static void add_target(struct string *s, const struct trace_path_segment *segment)
+{
+	struct string target = {0};
+
+	string_addf(&target, "%.*s", path_target_bytes(segment), segment->target);
+	add_name(s, string_text(&target));
+	string_free(&target);
+}
+
 /* A wait that more than one process could have ended: "several" is no name. */
 static bool is_several(const struct trace_path_segment *s)
 {
@@ -294,7 +323,7 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 	}
 	if (*first->target && !is_several(first) && !is_own_process(first)) {
 		string_add(s, " ");
-		add_name(s, first->target);
+		add_target(s, first);
 	}
 	if (first->kind == TRACE_WAIT_QUOTA)
 		add_limit(s, wait);
@@ -333,7 +362,8 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	const struct path_wait *wait = longest(tree, link, place);
 	uint64_t whole = tree->links[link].places[place];
-	bool is_most = wait && wait->ns >= whole - wait->ns;
+	uint64_t ns = wait ? in_all_calls_ns(tree, wait) : 0;
+	bool is_most = wait && ns >= whole - ns;
 	enum trace_wait_kind kind = (enum trace_wait_kind)(place - PLACE_BLOCKED);
 
 	if (place == PLACE_WAIT_CPU) {
@@ -353,7 +383,7 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 		string_add(s, for_what[kind]);
 		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
 		    kind != TRACE_WAIT_UNKNOWN && kind != TRACE_WAIT_QUOTA && wait)
-			add_name(s, wait->first.target);
+			add_target(s, &wait->first);
 		if (kind == TRACE_WAIT_QUOTA && wait)
 			add_limit(s, wait);
 		if (kind == TRACE_WAIT_TIMEOUT)

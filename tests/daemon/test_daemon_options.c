@@ -520,6 +520,26 @@ static void signs_change_the_defaults(void)
 	CU_ASSERT(selects("block_*", TRACE_EV_block_insert));
 }
 
+/* What the status prints selects the same events, or is their number. */
+static void changes_are_printed_as_an_argument(void)
+{
+	static const char *const names[] = {"default", "default,+page_alloc,-irq_entry", "default,-irq_entry"};
+	uint64_t mask[TRACE_MASK_WORDS], again[TRACE_MASK_WORDS];
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		select_mask(names[i], mask);
+		select_print_changes(mask, text, sizeof(text));
+		select_mask(text, again);
+		CU_ASSERT_EQUAL(strlen(text), strlen(names[i]));
+		CU_ASSERT_EQUAL(memcmp(mask, again, sizeof(mask)), 0);
+	}
+	select_mask("sched,fs", mask);
+	select_print_changes(mask, text, sizeof(text));
+	CU_ASSERT(strtol(text, NULL, 10) > 20);
+	CU_ASSERT_EQUAL(strspn(text, "0123456789"), strlen(text));
+}
+
 /* Records carry no pid: without these events the thread of a record would be unknown. */
 static void the_owner_of_events_is_always_known(void)
 {
@@ -790,6 +810,7 @@ static const struct unit_case cases[] = {
 	{"classes_and_categories_differ_by_case", classes_and_categories_differ_by_case},
 	{"one_size_of_sys_enter_selects_all", one_size_of_sys_enter_selects_all},
 	{"signs_change_the_defaults", signs_change_the_defaults},
+	{"changes_are_printed_as_an_argument", changes_are_printed_as_an_argument},
 	{"the_owner_of_events_is_always_known", the_owner_of_events_is_always_known},
 	{"classes_that_are_always_on_are_accepted", classes_that_are_always_on_are_accepted},
 	{"an_unknown_name_suggests_similar_ones", an_unknown_name_suggests_similar_ones},

@@ -114,7 +114,7 @@ static void without_a_command_the_busiest_thread_is_explained(void)
 	char *text = report_of(chain(false), "");
 
 	contains(text, "load 10 waited ");
-	contains(text, "CPU time of the busiest processes (% of the ");
+	contains(text, "CPU time of the busiest programs (% of the ");
 	CU_ASSERT(lines_of(text) <= LINES);
 	free(text);
 	text = report_of(chain(false), "--comm=postgres");
@@ -243,6 +243,71 @@ static void of_a_machine_a_long_wait_comes_before_the_cpus(void)
 	}
 }
 
+/*
+ * tracedaemon waits for CPU 0 nearly all the time, which four short programs of one script and two
+ * of each of two others have in turn. A pair is no sum of its own.
+ */
+static void a_recorder_is_no_answer_and_short_programs_are_a_sum(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = 1000000;
+	char *text;
+
+	tb_window(tb, ns, ns + 100000);
+	tb_thread(tb, 9, 9, 1, "tracedaemon", 0, true);
+	tb_thread(tb, 10, 10, 1, "hog", 1, false);
+	tb_thread(tb, 11, 11, 1, "one", 1, false);
+	tb_thread(tb, 12, 12, 1, "other", 1, false);
+	for (uint32_t pid = 20; pid < 28; pid++)
+		tb_thread(tb, pid, pid, pid < 24 ? 10 : 11 + (pid >= 26), pid < 24 ? "gzip" : "cat", 0, false);
+	for (uint32_t pid = 20; pid < 28; pid++) {
+		tb_waking(tb, 1, ns + 10, pid, TRACE_CONTEXT_TASK);
+		tb_switch(tb, 0, ns + 1000, pid == 20 ? 9 : pid - 1, pid,
+			  pid == 20 ? TRACE_TASK_RUNNING : TRACE_TASK_INTERRUPTIBLE);
+		ns += 10000;
+	}
+	tb_switch(tb, 0, ns + 1000, 27, 9, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "");
+	CU_ASSERT_PTR_NULL(strstr(text, "tracedaemon 9 "));
+	contains(text, "gzip 2");
+	contains(text, "  4 gzip started by hog (10)  ");
+	contains(text, "  4 cat processes  ");
+	free(text);
+}
+
+/* A database makes a new journal for each change: three files of one path, the last one is read. */
+static void files_of_one_path_are_one_row_of_a_call(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = 1000000;
+	char *text;
+
+	tb_window(tb, ns, ns + 100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_fsync, "fsync");
+	tb_thread(tb, 10, 10, 1, "db", 0, true);
+	for (int fd = 3; fd < 6; fd++)
+		tb_fd(tb, 10, fd, 8, 300 + (uint64_t)fd, S_IFREG | 0600, "/journal");
+	for (int fd = 3; fd < 6; fd++) {
+		if (fd < 5)
+			tb_sys_enter(tb, 0, ns + 100, SYS_fsync, (uint64_t)fd);
+		else
+			tb_sys_enter(tb, 0, ns + 100, SYS_read, (uint64_t)fd, 0, 100);
+		tb_switch(tb, 0, ns + 1000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_waking(tb, 0, ns + 21000, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, ns + 21000, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns + 22000, 0);
+		ns += 30000;
+	}
+	text = report_of(tb, "--comm=db");
+	contains(text, "40.00 us  40.00  db 10   file /journal in fsync\n");
+	contains(text, "20.00 us  20.00  db 10   file /journal in read\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "inode"));
+	join_lines(text);
+	contains(text, "db 10 waited 60 % of its 100.00 us for the file /journal;");
+	free(text);
+}
+
 static void a_quota_has_its_limit(void)
 {
 	struct trace_sched_quota begin = {.ns = 500000000, .tid = 10}, end = {.ns = 70000, .tid = 10, .over = true};
@@ -271,7 +336,10 @@ static void the_busiest_thread_is_no_supervisor(void)
 	text = report_of(supervisor(40, false), ""); /* the other end is no child */
 	contains(text, "make 10 waited ");
 	free(text);
-	text = report_of(supervisor(30, true), "");
+	text = report_of(supervisor(30, true), ""); /* the server waits for any of several processes */
+	contains(text, "sh 30 ran on a CPU for ");
+	free(text);
+	text = report_of(supervisor(30, true), "--comm=server");
 	contains(text, "server 20 waited ");
 	contains(text, "for several processes via pipe");
 	contains(text, "  several processes via pipe in read\n");
@@ -511,6 +579,8 @@ int main(int argc, char **argv)
 		CASE(without_a_command_the_busiest_thread_is_explained),
 		CASE(a_chain_that_begins_with_its_end_has_all_its_links),
 		CASE(of_a_machine_a_long_wait_comes_before_the_cpus),
+		CASE(a_recorder_is_no_answer_and_short_programs_are_a_sum),
+		CASE(files_of_one_path_are_one_row_of_a_call),
 		CASE(a_quota_has_its_limit),
 		CASE(the_busiest_thread_is_no_supervisor),
 		CASE(waits_of_threads_of_one_name_are_one_row),
