@@ -273,18 +273,23 @@ static uint32_t activity_new(struct trace_history *history, const struct history
 {
 	uint32_t max = history->max_activities ? history->max_activities * 2 : 64;
 	struct history_activity *bigger;
+	uint8_t *classes;
 
 	if (history->nr_activities >= history->max_activities) {
 		bigger = reallocarray(history->activities, max, sizeof(*bigger));
-		if (!bigger) {
+		if (bigger)
+			history->activities = bigger;
+		classes = reallocarray(history->classes, max, sizeof(*classes));
+		if (classes)
+			history->classes = classes;
+		if (!bigger || !classes) {
 			fail(history, -ENOMEM);
 			return HOLE;
 		}
-		history->activities = bigger;
 		history->max_activities = max;
 	}
 	history->activities[history->nr_activities] = *activity;
-	history->activities[history->nr_activities].class_of_time = (uint8_t)trace_class_of(
+	history->classes[history->nr_activities] = (uint8_t)trace_class_of(
 		(enum trace_state)activity->state, (enum trace_wait_kind)activity->kind, activity->idle);
 	return history->nr_activities++;
 }
@@ -855,6 +860,7 @@ struct trace_history *trace_history_free(struct trace_history *history)
 	free(history->timelines);
 	free(history->cpus);
 	free(history->activities);
+	free(history->classes);
 	free(history);
 	return NULL;
 }

@@ -32,7 +32,6 @@ struct history_activity {
 	int32_t cpu;	/* WAIT_CPU only */
 	uint8_t state;
 	uint8_t kind;
-	uint8_t class_of_time; /* enum trace_class */
 	bool idle;
 	bool again; /* a timeout that is followed to @waker: history_again.h */
 };
@@ -98,6 +97,7 @@ struct trace_history {
 	uint32_t *timeline_by_thread; /* owned; by trace_thread_index(): the timeline + 1; 0: none */
 	uint32_t nr_by_thread;
 	struct history_activity *activities; /* owned; [HOLE] */
+	uint8_t *classes;		       /* owned; enum trace_class of each activity, in few cache lines */
 	uint32_t nr_activities, max_activities;
 	struct hash_table activity_by_hash;
 	struct history_memo memos[HISTORY_MEMOS];
