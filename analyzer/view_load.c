@@ -292,6 +292,8 @@ static void get_history(struct loader *l, struct trace_history *history)
 	history->max_intervals = (size_t)get(l);
 	history->coarse = get_below(l, 2);
 	history->with_pieces = true;
+	history->runs = view_runs;
+	history->view = l->view;
 	history->running = (uint32_t)get_below(l, PIECE);
 	nr_timelines = (uint32_t)get_below(l, l->nr_threads + 1ull);
 	get_activities(l, history, nr_timelines);

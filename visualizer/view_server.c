@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <microhttpd.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@
 #define ALIVE_SECONDS	   15  /* a visible page asks every five seconds */
 #define STEPS		   500 /* of the pass */
 #define MAX_ADDRESS	   128
+#define MMAP_BYTES	   (64 << 10) /* larger arrays grow and shrink without copies and holes */
 
 struct server {
 	struct view_shared shared;
@@ -340,6 +342,7 @@ int view_serve(const struct trace *trace, const struct trace *other, const struc
 	sigaddset(&ends, SHARED_AGAIN);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
 	cut_file_reads_as_zeros();
+	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
 	result = view_shared_begin(&server.shared, trace, options);
 	if (!result && other) {
 		server.other = &second;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_shared.c - a session that several threads use: view_shared.h. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,9 @@ int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int o
 	}
 	result = view_session_step(session, nr, of);
 	view_shared_unlock(shared);
-	if (result > 0 && !was_billed)
+	if (result > 0 && !was_billed) {
 		view_shared_write_index(shared);
+		malloc_trim(0); /* of the bills, if there is no server */
+	}
 	return result;
 }
