@@ -609,6 +609,8 @@ static int pass_close(struct trace_analysis *a, int error, struct trace_error *r
 		return out_of_memory(ret_error);
 	close_accounts(a);
 	a->done = true;
+	if (a->hooks.done)
+		a->hooks.done(a->hooks.cpu_time_data);
 	return failed(a) ? out_of_memory(ret_error) : 0;
 }
 

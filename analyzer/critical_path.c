@@ -156,17 +156,41 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 							   .depth = (uint32_t)path->nr_visits - 1};
 }
 
+/* Which thread had @cpu; NULL: nothing is known of it. */
+static struct series *slices_of(const struct trace_history *history, int32_t cpu)
+{
+	if (cpu < 0)
+		return NULL;
+	if (history->coarse && history->runs)
+		return history->runs(history->view, (uint32_t)cpu);
+	return (uint32_t)cpu < history->nr_cpus ? &history->cpus[cpu] : NULL;
+}
+
+/* A view tells several kinds of runs without a thread. They are one slice here. */
+static bool is_alone(uint32_t run)
+{
+	return run >= RUN_ALONE && run != INTERRUPTS;
+}
+
+static uint64_t begin_of_slice(const struct series *slices, uint32_t slice, uint64_t from)
+{
+	while (slice && is_alone(slices->value[slice]) && is_alone(slices->value[slice - 1]) &&
+	       slices->from[slice] > from)
+		slice--;
+	return slices->from[slice] > from && (slice || !is_alone(slices->value[0])) ? slices->from[slice] : from;
+}
+
 /* Add the wait for a CPU as one segment for each thread that had the CPU. */
 static void step_add_queued(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to,
 			    uint32_t activity)
 {
-	int32_t cpu = path->history->activities[activity].cpu;
-	struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu] : NULL;
+	struct series *slices = slices_of(path->history, path->history->activities[activity].cpu);
 
 	while (to > from && !path->failed) {
 		uint32_t slice = slices ? series_before_near(slices, to) : UINT32_MAX;
-		uint32_t holder = slice != UINT32_MAX ? slices->value[slice] : NO_THREAD;
-		uint64_t start = slice != UINT32_MAX && slices->from[slice] > from ? slices->from[slice] : from;
+		uint32_t holder = slice != UINT32_MAX && !is_alone(slices->value[slice]) ? slices->value[slice]
+											 : NO_THREAD;
+		uint64_t start = slice != UINT32_MAX ? begin_of_slice(slices, slice, from) : from;
 
 		if (slice == UINT32_MAX && slices && slices->nr && slices->end < to && slices->end > from)
 			start = slices->end;

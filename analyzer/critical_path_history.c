@@ -273,19 +273,25 @@ static uint32_t activity_new(struct trace_history *history, const struct history
 {
 	uint32_t max = history->max_activities ? history->max_activities * 2 : 64;
 	struct history_activity *bigger;
+	uint8_t *classes;
 
 	if (history->nr_activities >= history->max_activities) {
 		bigger = reallocarray(history->activities, max, sizeof(*bigger));
-		if (!bigger) {
+		if (bigger)
+			history->activities = bigger;
+		classes = reallocarray(history->classes, max, sizeof(*classes));
+		if (classes)
+			history->classes = classes;
+		if (!bigger || !classes) {
 			fail(history, -ENOMEM);
 			return HOLE;
 		}
-		history->activities = bigger;
 		history->max_activities = max;
 	}
 	history->activities[history->nr_activities] = *activity;
-	history->activities[history->nr_activities].class_of_time = (uint8_t)trace_class_of(
-		(enum trace_state)activity->state, (enum trace_wait_kind)activity->kind, activity->idle);
+	history->classes[history->nr_activities] = (uint8_t)trace_class_of((enum trace_state)activity->state,
+									   (enum trace_wait_kind)activity->kind,
+									   activity->idle);
 	return history->nr_activities++;
 }
 
@@ -503,22 +509,6 @@ static void put_on_cpu(struct trace_history *history, struct thread_timeline *ti
 	}
 }
 
-/* Most entries of @series are gone: give their memory back. */
-static void series_trim(struct series *series)
-{
-	uint32_t max = series->nr + series->nr / 2 + 8;
-	uint64_t *from = max < series->max ? reallocarray(series->from, max, sizeof(*from)) : NULL;
-	uint32_t *value;
-
-	if (!from)
-		return;
-	series->from = from;
-	series->max = max;
-	value = reallocarray(series->value, max, sizeof(*value));
-	if (value)
-		series->value = value;
-}
-
 static void timeline_coarsen(struct trace_history *history, struct series *series)
 {
 	uint32_t nr = 0;
@@ -553,6 +543,17 @@ static void cpu_coarsen(struct trace_history *history, struct series *series)
 	series->nr = nr;
 }
 
+static void forget_cpus(struct trace_history *history)
+{
+	for (uint32_t i = 0; i < history->nr_cpus; i++) {
+		history->nr_intervals -= history->cpus[i].nr;
+		series_free(&history->cpus[i]);
+	}
+	free(history->cpus);
+	history->cpus = NULL;
+	history->nr_cpus = 0;
+}
+
 static void coarsen(struct trace_history *history)
 {
 	struct history_activity running = activity_of(TRACE_STATE_RUNNING);
@@ -566,7 +567,9 @@ static void coarsen(struct trace_history *history)
 			else
 				timeline_coarsen(history, &history->timelines[i].series);
 		for (uint32_t i = 0; i < history->nr_timelines; i++)
-			series_trim(&history->timelines[i].series);
+			series_trim(&history->timelines[i].series, history->timelines[i].series.nr / 2 + 8);
+		if (history->runs)
+			forget_cpus(history);
 		for (uint32_t i = 0; i < history->nr_cpus; i++)
 			cpu_coarsen(history, &history->cpus[i]);
 	}
@@ -681,7 +684,7 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 		if (state == TRACE_STATE_BLOCKED && !history->failed)
 			history_note_again(history, timeline, interval, value);
 	}
-	if (on_cpu && interval->cpu >= 0)
+	if (on_cpu && interval->cpu >= 0 && !(history->coarse && history->runs))
 		note_cpu_holder(history, (uint32_t)interval->cpu, from, to,
 				state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
 }
@@ -855,6 +858,7 @@ struct trace_history *trace_history_free(struct trace_history *history)
 	free(history->timelines);
 	free(history->cpus);
 	free(history->activities);
+	free(history->classes);
 	free(history);
 	return NULL;
 }

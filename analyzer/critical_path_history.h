@@ -20,6 +20,9 @@
 #define HOLE	   0u		    /* an activity: state unknown */
 #define PIECE	   (1u << 31)	    /* or an index into the thread's pieces, once coarse */
 
+/* the value of a view's run that is no timeline: RUN_ALONE + enum cpu_alone */
+#define RUN_ALONE (UINT32_MAX - 8)
+
 /* struct history_activity - what a thread did in intervals of any time: a state and its details */
 struct history_activity {
 	uint64_t hash; /* the key */
@@ -32,7 +35,6 @@ struct history_activity {
 	int32_t cpu;	/* WAIT_CPU only */
 	uint8_t state;
 	uint8_t kind;
-	uint8_t class_of_time; /* enum trace_class */
 	bool idle;
 	bool again; /* a timeout that is followed to @waker: history_again.h */
 };
@@ -98,12 +100,19 @@ struct trace_history {
 	uint32_t *timeline_by_thread; /* owned; by trace_thread_index(): the timeline + 1; 0: none */
 	uint32_t nr_by_thread;
 	struct history_activity *activities; /* owned; [HOLE] */
+	uint8_t *classes;		     /* owned; enum trace_class of each activity, in few cache lines */
 	uint32_t nr_activities, max_activities;
 	struct hash_table activity_by_hash;
 	struct history_memo memos[HISTORY_MEMOS];
 	struct hash_table births; /* tid + 1 -> the latest fork */
-	struct series *cpus;	  /* owned; of timelines, UINT32_MAX (none) or INTERRUPTS */
+	/*
+	 * Of timelines, UINT32_MAX (none) or INTERRUPTS; owned. The history of a view has none once it is
+	 * coarse: the runs of the view have the same threads
+	 */
+	struct series *cpus;
 	uint32_t nr_cpus;
+	struct series *(*runs)(void *view, uint32_t cpu); /* NULL: no view, or no such CPU */
+	void *view;					  /* borrowed: it owns this history */
 	const struct trace_thread *command;
 	uint64_t command_ns;
 	int command_rank;
@@ -125,6 +134,10 @@ bool history_is_followed(const struct history_activity *activity);
 int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
 /** history_prefetch() - a soon_fn, as hooks.h explains it */
 void history_prefetch(const struct trace_history *history, const struct trace_thread *thread, bool is_next);
+/** series_trim() - give back memory; room is left for @more entries */
+void series_trim(struct series *series, uint32_t more);
+/** timeline_trim() - give back the memory of intervals and pieces that do not come any more */
+void timeline_trim(struct thread_timeline *timeline);
 /** series_free() - release its arrays */
 void series_free(struct series *series);
 /**

@@ -58,7 +58,9 @@ struct hook_list {
 	bool has_transfer;    /* a hook wants the bytes of files */
 	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
 	soon_fn soon;	      /* NULL: none */
-	void *cpu_time_data;  /* of both */
+	/* the pass has ended: no interval comes any more; NULL: none */
+	void (*done)(void *data);
+	void *cpu_time_data; /* of these three */
 	/* a thread is known from now on; NULL: none */
 	void (*new_thread)(void *data, const struct trace_thread *thread);
 	void *new_thread_data;

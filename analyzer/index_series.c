@@ -68,7 +68,7 @@ static void put_thread_series(struct block_out *block, const struct trace_histor
 
 		if (!(value & PIECE)) {
 			bytes_put_number(&block->values, value + 1ull);
-			put_duration(block, history->activities[value].class_of_time, ns);
+			put_duration(block, history->classes[value], ns);
 			continue;
 		}
 		block->failed |= value != (PIECE | nr_pieces);
@@ -228,7 +228,7 @@ static void take_thread_series(struct block_in *block, const struct trace_histor
 				take_entry(block, series, i, PIECE | nr_pieces++, ns);
 			}
 		} else if (code <= history->nr_activities) {
-			ns = take_duration(block, history->activities[code - 1].class_of_time);
+			ns = take_duration(block, history->classes[code - 1]);
 			take_entry(block, series, i, (uint32_t)code - 1, ns);
 		} else {
 			block->failed = true;

@@ -68,6 +68,26 @@ static void on_soon(void *data, const struct trace_thread *thread, bool is_next)
 	history_prefetch(view->history, thread, is_next);
 }
 
+struct series *view_runs(void *view, uint32_t cpu)
+{
+	struct trace_view *self = view;
+
+	return cpu < self->nr_cpus ? &self->cpus[cpu].runs : NULL;
+}
+
+/* The arrays have room for half as many entries again: give it back. */
+static void on_done(void *data)
+{
+	struct trace_view *view = data;
+
+	for (uint32_t i = 0; i < view->history->nr_timelines; i++)
+		timeline_trim(&view->history->timelines[i]);
+	for (uint32_t i = 0; i < view->history->nr_cpus; i++)
+		series_trim(&view->history->cpus[i], 0);
+	for (uint32_t i = 0; i < view->nr_cpus; i++)
+		series_trim(&view->cpus[i].runs, 0);
+}
+
 /* ---- threads and processes ---- */
 
 /*
@@ -251,8 +271,11 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 		return trace_view_free(view);
 	}
 	view->history->with_pieces = true;
+	view->history->runs = view_runs;
+	view->history->view = view;
 	analysis->hooks.cpu_time = on_cpu_time;
 	analysis->hooks.soon = on_soon;
+	analysis->hooks.done = on_done;
 	analysis->hooks.cpu_time_data = view;
 	analysis->hooks.new_thread = on_new_thread;
 	analysis->hooks.new_thread_data = view;
@@ -267,6 +290,7 @@ struct trace_view *trace_view_free(struct trace_view *view)
 		view->analysis->hooks.cpu_time = NULL;
 		view->analysis->hooks.new_thread = NULL;
 		view->analysis->hooks.soon = NULL;
+		view->analysis->hooks.done = NULL;
 	}
 	trace_history_free(view->history);
 	for (uint32_t i = 0; i < view->nr_threads; i++)

@@ -236,7 +236,7 @@ static void get_analysis(struct loader *l)
 
 /* ---- the history ---- */
 
-static void get_activity(struct loader *l, struct history_activity *activity, uint32_t nr_timelines)
+static uint8_t get_activity(struct loader *l, struct history_activity *activity, uint32_t nr_timelines)
 {
 	uint64_t flags;
 	uint32_t other;
@@ -255,8 +255,8 @@ static void get_activity(struct loader *l, struct history_activity *activity, ui
 	flags = get_below(l, 4);
 	activity->idle = flags & 1;
 	activity->again = flags & 2;
-	activity->class_of_time = (uint8_t)trace_class_of((enum trace_state)activity->state,
-							  (enum trace_wait_kind)activity->kind, activity->idle);
+	return (uint8_t)trace_class_of((enum trace_state)activity->state, (enum trace_wait_kind)activity->kind,
+				       activity->idle);
 }
 
 static void get_timeline(struct loader *l, struct trace_history *history, uint32_t idx)
@@ -275,9 +275,10 @@ static void get_activities(struct loader *l, struct trace_history *history, uint
 {
 	history->nr_activities = history->max_activities = bytes_count(&l->in, 11);
 	history->activities = take(l, history->nr_activities, sizeof(*history->activities));
+	history->classes = take(l, history->nr_activities, sizeof(*history->classes));
 	l->in.failed |= !history->nr_activities || history->running >= history->nr_activities;
 	for (uint32_t i = 0; i < history->nr_activities && !is_bad(l); i++)
-		get_activity(l, &history->activities[i], nr_timelines);
+		history->classes[i] = get_activity(l, &history->activities[i], nr_timelines);
 }
 
 static void get_history(struct loader *l, struct trace_history *history)
@@ -291,6 +292,8 @@ static void get_history(struct loader *l, struct trace_history *history)
 	history->max_intervals = (size_t)get(l);
 	history->coarse = get_below(l, 2);
 	history->with_pieces = true;
+	history->runs = view_runs;
+	history->view = l->view;
 	history->running = (uint32_t)get_below(l, PIECE);
 	nr_timelines = (uint32_t)get_below(l, l->nr_threads + 1ull);
 	get_activities(l, history, nr_timelines);

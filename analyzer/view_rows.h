@@ -15,9 +15,6 @@
 #include <trace/view.h>
 #include "critical_path_history.h"
 
-/* the value of a run that is no timeline: RUN_ALONE + enum cpu_alone */
-#define RUN_ALONE (UINT32_MAX - 8)
-
 struct class_times {
 	uint64_t ns[TRACE_NR_CLASSES];
 };
@@ -59,6 +56,8 @@ struct trace_view {
 	size_t nr_notes;
 };
 
+/** view_runs() - history.runs */
+struct series *view_runs(void *view, uint32_t cpu);
 /** view_refresh() - rows for the threads that have appeared; returns 0, or -ENOMEM */
 int view_refresh(struct trace_view *view);
 /** view_end() - how far the pass has come, ns: the end of the trace after it */

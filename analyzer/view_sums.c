@@ -8,6 +8,8 @@
 #define BLOCK	    64u /* entries of a thread between two sums */
 #define PIECE_PARTS 64u /* of a piece that is cut */
 #define CPU_BLOCK   16u /* of a CPU */
+#define FEW	    8u	/* entries of a thread until its next run */
+#define AHEAD	    6u	/* runs of a CPU from one prefetch to the next: prefetch_runs() */
 
 /* ---- search ---- */
 
@@ -44,7 +46,7 @@ enum trace_class view_class(const struct trace_view *view, uint32_t idx, uint32_
 	const struct trace_history *history = view->history;
 	uint32_t value = history->timelines[idx].series.value[entry];
 
-	return (enum trace_class)history->activities[history_activity_of(history, value)].class_of_time;
+	return (enum trace_class)history->classes[history_activity_of(history, value)];
 }
 
 static const enum trace_class piece_classes[PIECE_STATES] = {TRACE_CLASS_USER, TRACE_CLASS_SYSCALL, TRACE_CLASS_TRAP,
@@ -86,6 +88,21 @@ static void add_cut_piece(const struct history_piece *piece, uint64_t length, ui
 	}
 }
 
+/* Add the time of an entry of @ns. */
+static inline void add_whole_entry(const struct trace_history *history, const struct thread_timeline *timeline,
+				   uint32_t value, uint64_t ns, struct class_times *times)
+{
+	const struct history_piece *piece;
+
+	if (!(value & PIECE)) {
+		times->ns[history->classes[value]] += ns;
+		return;
+	}
+	piece = &timeline->pieces[value & ~PIECE];
+	for (int i = 0; i < PIECE_STATES; i++)
+		times->ns[piece_classes[i]] += piece->ns[i];
+}
+
 /* Add the time of an entry until @ns. */
 static void add_entry(const struct trace_view *view, uint32_t idx, uint32_t entry, uint64_t ns,
 		      struct class_times *times)
@@ -94,17 +111,12 @@ static void add_entry(const struct trace_view *view, uint32_t idx, uint32_t entr
 	uint64_t from = timeline->series.from[entry], length = series_to(&timeline->series, entry) - from;
 	const struct history_piece *piece;
 
-	if (!(timeline->series.value[entry] & PIECE)) {
-		times->ns[view_class(view, idx, entry)] += ns - from;
-		return;
-	}
-	piece = &timeline->pieces[timeline->series.value[entry] & ~PIECE];
-	if (ns - from < length) {
+	if (timeline->series.value[entry] & PIECE && ns - from < length) {
+		piece = &timeline->pieces[timeline->series.value[entry] & ~PIECE];
 		add_cut_piece(piece, length, ns - from, times);
 		return;
 	}
-	for (int i = 0; i < PIECE_STATES; i++)
-		times->ns[piece_classes[i]] += piece->ns[i];
+	add_whole_entry(view->history, timeline, timeline->series.value[entry], ns - from, times);
 }
 
 void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns, uint32_t *hint,
@@ -169,6 +181,32 @@ static void add_thread(const struct trace_view *view, uint32_t idx, uint64_t fro
 	add(times, &at_end);
 }
 
+/*
+ * add_thread() of a span that begins and ends with entries, at most FEW after @hint: nearly all runs of a
+ * CPU do. Returns false for others.
+ */
+static inline bool add_next(const struct trace_view *view, uint32_t idx, uint64_t from, uint64_t to, uint32_t *hint,
+			    struct class_times *times)
+{
+	const struct thread_timeline *timeline = &view->history->timelines[idx];
+	const struct series *series = &timeline->series;
+	uint32_t first = *hint, limit = series->nr - first > FEW ? first + FEW : series->nr, last;
+
+	while (first < limit && series->from[first] < from)
+		first++;
+	if (first >= limit || series->from[first] != from)
+		return false;
+	for (last = first; last < limit && series_to(series, last) < to;)
+		last++;
+	if (last == limit || series_to(series, last) != to)
+		return false;
+	for (uint32_t i = first; i <= last; i++)
+		add_whole_entry(view->history, timeline, series->value[i], series_to(series, i) - series->from[i],
+				times);
+	*hint = last;
+	return true;
+}
+
 /* The time of the thread @run on the CPU, by what it did. @hints: by timeline, or NULL */
 static void add_run(const struct trace_view *view, uint32_t run, uint64_t from, uint64_t to, uint32_t *hints,
 		    struct class_times *times)
@@ -181,7 +219,7 @@ static void add_run(const struct trace_view *view, uint32_t run, uint64_t from, 
 		times->ns[TRACE_CLASS_INTERRUPTED] += to - from;
 	else if (run == RUN_ALONE + CPU_UNKNOWN)
 		times->ns[TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN] += to - from;
-	else
+	else if (!hints || !add_next(view, run, from, to, &hints[run], times))
 		add_thread(view, run, from, to, hints ? &hints[run] : &none, times);
 }
 
@@ -254,6 +292,39 @@ int view_sums_thread(struct trace_view *view, uint32_t idx)
 	return nr < 0 ? nr : 0;
 }
 
+static const struct thread_timeline *timeline_of_run(const struct trace_view *view, const struct series *runs,
+						     uint32_t run)
+{
+	return run < runs->nr && runs->value[run] < RUN_ALONE ? &view->history->timelines[runs->value[run]] : NULL;
+}
+
+/*
+ * Each run is of another thread, whose entries are in no cache. First its timeline, then its next
+ * entries, then its next piece.
+ */
+static void prefetch_runs(const struct trace_view *view, const struct series *runs, uint32_t i, const uint32_t *hints)
+{
+	const struct thread_timeline *far = timeline_of_run(view, runs, i + 3 * AHEAD),
+				     *near = timeline_of_run(view, runs, i + 2 * AHEAD),
+				     *next = timeline_of_run(view, runs, i + AHEAD);
+
+	if (far) {
+		memory_prefetch(far, sizeof(*far));
+		line_prefetch(&hints[runs->value[i + 3 * AHEAD]]);
+	}
+	if (near && near->series.nr) {
+		uint32_t entry = hints[runs->value[i + 2 * AHEAD]];
+
+		line_prefetch(near->series.from + entry);
+		line_prefetch(near->series.value + entry);
+	}
+	if (next && next->nr_pieces) {
+		uint32_t value = next->series.value[hints[runs->value[i + AHEAD]]];
+
+		line_prefetch(next->pieces + (value & PIECE ? (value & ~PIECE) + 1 : 0));
+	}
+}
+
 int view_sums_cpu(struct trace_view *view, uint32_t cpu)
 {
 	const struct series *runs = &view->cpus[cpu].runs;
@@ -274,8 +345,10 @@ int view_sums_cpu(struct trace_view *view, uint32_t cpu)
 		struct class_times *times = &sums->sums[sums->nr];
 
 		*times = sums->sums[sums->nr - 1];
-		for (uint32_t i = (sums->nr - 1) * CPU_BLOCK; i < sums->nr * CPU_BLOCK; i++)
+		for (uint32_t i = (sums->nr - 1) * CPU_BLOCK; i < sums->nr * CPU_BLOCK; i++) {
+			prefetch_runs(view, runs, i, hints);
 			add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], hints, times);
+		}
 	}
 	free(hints);
 	return nr < 0 ? nr : 0;

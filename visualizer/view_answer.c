@@ -48,6 +48,7 @@ static void put_progress(struct view_session *session, struct view_question *que
 	json_u64(json, "duration_ns", session->end - session->start);
 	json_bool(json, "complete", session->is_complete);
 	json_bool(json, "billing", !session->is_billed);
+	json_u64(json, "version", session->version);
 	json_text(json, "trace_file", file_word(state));
 	json_bool(json, "growing", state == TRACE_FILE_GROWN);
 }

@@ -151,6 +151,8 @@ int view_bills_step(struct view_session *session, unsigned int nr, unsigned int 
 		session->bills->is_complete = true;
 		take_only_clients(session);
 	}
+	if (result > 0 && !trace_nr_servers(session->bills->servers))
+		view_bills_free(session);
 	return result;
 }
 

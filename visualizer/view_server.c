@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <microhttpd.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "complain.h"
 #include "cut_file.h"
 #include "page_files.h"
+#include "view_growth.h"
 #include "view_question.h"
 #include "view_server.h"
 #include "view_shared.h"
@@ -28,8 +30,10 @@
 #define CONNECTION_SECONDS 30u
 #define CONNECTION_BYTES   (QUESTION_BYTES + (64u << 10))
 #define GONE_SECONDS	   600 /* the page asks every minute */
+#define ALIVE_SECONDS	   15  /* a visible page asks every five seconds */
 #define STEPS		   500 /* of the pass */
 #define MAX_ADDRESS	   128
+#define MMAP_BYTES	   (64 << 10) /* larger arrays grow and shrink without copies and holes */
 
 struct server {
 	struct view_shared shared;
@@ -218,15 +222,36 @@ static int read_trace(struct server *server, const sigset_t *ends, enum turn *re
 	return result < 0 ? -1 : 0;
 }
 
+/* A trace that has grown is read again. Two traces under each other stay as they are. */
+static enum turn follow_growth(struct server *server, const sigset_t *ends)
+{
+	struct view_growth *growth = server->other ? NULL : view_growth_begin(&server->shared);
+	enum turn turn = GOES_ON;
+	int result = 0;
+
+	if (!growth)
+		return GOES_ON;
+	for (unsigned int i = 1; result == 0 && turn == GOES_ON; i++) {
+		result = view_growth_step(growth, i, STEPS);
+		turn = turn_after(ends, 0);
+	}
+	view_growth_end(growth, result > 0);
+	return turn;
+}
+
 static enum turn wait_for_turn(struct server *server, const sigset_t *ends)
 {
 	time_t begun = time(NULL);
 	enum turn turn;
 
 	while ((turn = turn_after(ends, 1)) == GOES_ON) {
-		time_t asked = __atomic_load_n(&server->asked, __ATOMIC_RELAXED);
+		time_t asked = __atomic_load_n(&server->asked, __ATOMIC_RELAXED), now = time(NULL);
 
-		if (time(NULL) - (asked ? asked : begun) <= GONE_SECONDS)
+		if (now - asked <= ALIVE_SECONDS)
+			turn = follow_growth(server, ends);
+		if (turn != GOES_ON)
+			return turn;
+		if (now - (asked ? asked : begun) <= GONE_SECONDS)
 			continue;
 		fprintf(stderr, "tracevisualizer: no page has asked for %d minutes: the view ends\n",
 			GONE_SECONDS / 60);
@@ -317,6 +342,7 @@ int view_serve(const struct trace *trace, const struct trace *other, const struc
 	sigaddset(&ends, SHARED_AGAIN);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
 	cut_file_reads_as_zeros();
+	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
 	result = view_shared_begin(&server.shared, trace, options);
 	if (!result && other) {
 		server.other = &second;

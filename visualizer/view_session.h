@@ -33,6 +33,7 @@ struct view_choice {
  * @start, @end: that window, ns of the trace's clock
  * @is_complete: the pass has ended: all states are known
  * @is_billed: so has that of the bills, or there is none
+ * @version: how many sessions were shown before this one: the page asks again when it changes
  */
 struct view_session {
 	struct report report;
@@ -44,7 +45,7 @@ struct view_session {
 	size_t clients_room;
 	uint64_t start, end;
 	bool is_complete, is_billed;
-	unsigned int nr_bill_steps;
+	unsigned int nr_bill_steps, version;
 	struct view_bill_pass *bills;	      /* owned; view_bills.c */
 	struct view_client_list *client_list; /* owned; view_clients.c */
 	struct view_scope_list *scopes;	      /* owned; view_scopes.c */

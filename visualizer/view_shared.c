@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_shared.c - a session that several threads use: view_shared.h. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,14 @@
  * The pass takes the lock again as soon as it has released it, so a question might wait for the
  * whole pass. It holds @next while it waits, which the pass needs first.
  */
-static void session_lock(struct view_shared *shared)
+void view_shared_lock(struct view_shared *shared)
 {
 	pthread_mutex_lock(&shared->next);
 	pthread_mutex_lock(&shared->lock);
 	pthread_mutex_unlock(&shared->next);
 }
 
-static void session_unlock(struct view_shared *shared)
+void view_shared_unlock(struct view_shared *shared)
 {
 	pthread_mutex_unlock(&shared->lock);
 }
@@ -50,10 +51,9 @@ int view_shared_begin(struct view_shared *shared, const struct trace *trace, con
 
 void view_shared_end(struct view_shared *shared)
 {
-	view_session_end(shared->session);
-	trace_close(shared->trace);
-	free(shared->session);
-	free(shared->index);
+	struct view_reading reading = {shared->session, shared->trace, shared->index};
+
+	view_reading_end(&reading);
 }
 
 /* ---- again ---- */
@@ -74,41 +74,56 @@ static struct view_answer answer_of(const char *text, const char *message, bool 
 	return answer;
 }
 
-/* Nothing of the old session is in use: its locks are held. */
-static void replace(struct view_shared *shared, struct trace *trace, struct view_session *session, char *index)
+int view_reading_begin(struct view_reading *reading, const char *path, const struct visualizer_options *options,
+		       struct trace_error *ret_error)
 {
-	view_session_end(shared->session);
-	trace_close(shared->trace);
-	free(shared->session);
-	free(shared->index);
-	shared->session = session;
-	shared->trace = trace;
-	shared->index = index;
-	pthread_kill(shared->reader, SHARED_AGAIN);
+	*reading = (struct view_reading){.session = memory_take(1, sizeof(*reading->session))};
+	reading->trace = trace_open(path, ret_error);
+	if (reading->trace && session_begin(reading->session, reading->trace, options, &reading->index) == 0)
+		return 0;
+	view_reading_end(reading);
+	return -1;
+}
+
+void view_reading_end(struct view_reading *reading)
+{
+	if (reading->session)
+		view_session_end(reading->session);
+	trace_close(reading->trace);
+	free(reading->session);
+	free(reading->index);
+	*reading = (struct view_reading){0};
+}
+
+void view_shared_replace(struct view_shared *shared, struct view_reading *reading)
+{
+	struct view_reading old = {shared->session, shared->trace, shared->index};
+
+	reading->session->version = shared->session->version + 1;
+	shared->session = reading->session;
+	shared->trace = reading->trace;
+	shared->index = reading->index;
+	*reading = (struct view_reading){0};
+	view_reading_end(&old);
 }
 
 static struct view_answer read_again(struct view_shared *shared)
 {
-	struct view_session *session = memory_take(1, sizeof(*session));
-	struct view_answer answer;
 	struct trace_error error = {.message = "the trace cannot be read again"};
-	struct trace *trace;
-	char *index = NULL;
+	struct view_reading reading;
+	struct view_answer answer;
 
 	pthread_rwlock_wrlock(&shared->in_use);
-	session_lock(shared);
-	trace = trace_open(trace_get_info(shared->session->report.trace)->file, &error);
-	if (trace && session_begin(session, trace, shared->options, &index) == 0) {
-		replace(shared, trace, session, index);
-		answer = answer_of("file", trace_get_info(trace)->file, false);
+	view_shared_lock(shared);
+	if (view_reading_begin(&reading, trace_get_info(shared->session->report.trace)->file, shared->options,
+			       &error) == 0) {
+		view_shared_replace(shared, &reading);
+		answer = answer_of("file", trace_get_info(shared->trace)->file, false);
+		pthread_kill(shared->reader, SHARED_AGAIN);
 	} else {
 		answer = answer_of("error", error.message, true);
-		view_session_end(session);
-		trace_close(trace);
-		free(session);
-		free(index);
 	}
-	session_unlock(shared);
+	view_shared_unlock(shared);
 	pthread_rwlock_unlock(&shared->in_use);
 	return answer;
 }
@@ -127,9 +142,9 @@ static struct view_answer answer_by_own_pass(struct view_shared *shared, const c
 	struct view_session copy;
 
 	pthread_rwlock_rdlock(&shared->in_use);
-	session_lock(shared);
+	view_shared_lock(shared);
 	copy = *shared->session;
-	session_unlock(shared);
+	view_shared_unlock(shared);
 	answer = view_answer(&copy, question);
 	pthread_rwlock_unlock(&shared->in_use);
 	return answer;
@@ -143,27 +158,24 @@ struct view_answer view_shared_answer(struct view_shared *shared, const char *qu
 		return read_again(shared);
 	if (has_own_pass(question))
 		return answer_by_own_pass(shared, question);
-	session_lock(shared);
+	view_shared_lock(shared);
 	answer = view_answer(shared->session, question);
-	session_unlock(shared);
+	view_shared_unlock(shared);
 	return answer;
 }
 
 /* ---- the pass ---- */
 
-/*
- * The next view of the trace begins with the index, and needs no pass. Questions change nothing
- * that the index has, so they need not wait for it.
- */
-static void write_index(struct view_shared *shared)
+/* Questions change nothing that the index has, so they need not wait for it. */
+void view_shared_write_index(struct view_shared *shared)
 {
 	char *notes = NULL;
 
 	pthread_rwlock_rdlock(&shared->in_use);
-	session_lock(shared);
+	view_shared_lock(shared);
 	if (shared->index && shared->session->is_billed && !trace_view_error(shared->session->view))
 		notes = view_store_notes(shared->session);
-	session_unlock(shared);
+	view_shared_unlock(shared);
 	if (notes)
 		view_store_write(shared->session, notes, shared->index);
 	pthread_rwlock_unlock(&shared->in_use);
@@ -176,16 +188,18 @@ int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int o
 	bool was_billed;
 	int result;
 
-	session_lock(shared);
+	view_shared_lock(shared);
 	session = shared->session;
 	was_billed = session->is_billed;
 	if (!was_billed && trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
-		session_unlock(shared); /* what was read by now stays, and the page says why */
+		view_shared_unlock(shared); /* what was read by now stays, and the page says why */
 		return 1;
 	}
 	result = view_session_step(session, nr, of);
-	session_unlock(shared);
-	if (result > 0 && !was_billed)
-		write_index(shared);
+	view_shared_unlock(shared);
+	if (result > 0 && !was_billed) {
+		view_shared_write_index(shared);
+		malloc_trim(0); /* of the bills, if there is no server */
+	}
 	return result;
 }

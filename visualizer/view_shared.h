@@ -6,7 +6,7 @@
  *
  * The pass takes the lock for steps of some milliseconds, so a question waits for one step at most.
  * Questions with a pass of their own (books, events) take no lock. The question "again" replaces
- * the session by one of the file as it is now.
+ * the session by one of the file as it is now, and so does view_growth.h.
  */
 #include <pthread.h>
 #include "view_session.h"
@@ -20,6 +20,14 @@ struct view_shared {
 	pthread_mutex_t next;			  /* held by the thread that gets @lock next */
 	pthread_rwlock_t in_use;		  /* the trace: read by passes of questions */
 	pthread_t reader;			  /* the thread that makes the pass: again sends it SHARED_AGAIN */
+	uint64_t next_growth_ns;		  /* of the thread of the pass: view_growth_begin() */
+};
+
+/** struct view_reading - a session that is not shown yet; owned, as in struct view_shared */
+struct view_reading {
+	struct view_session *session;
+	struct trace *trace;
+	char *index;
 };
 
 /** the signal that the thread of the pass gets; blocked in all threads */
@@ -36,4 +44,28 @@ struct view_answer view_shared_answer(struct view_shared *shared, const char *qu
  * are left, -1 after a message on stderr.
  */
 int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int of);
+
+/**
+ * view_shared_lock() - the lock of the session. A question that waits for it gets it before the
+ * next step of the pass
+ */
+void view_shared_lock(struct view_shared *shared);
+void view_shared_unlock(struct view_shared *shared);
+/**
+ * view_reading_begin() - open the file at @path, and begin its session
+ * Returns 0, or -1 with @ret_error (the file), or after a message on stderr (the session).
+ */
+int view_reading_begin(struct view_reading *reading, const char *path, const struct visualizer_options *options,
+		       struct trace_error *ret_error);
+void view_reading_end(struct view_reading *reading); /* also of none */
+/**
+ * view_shared_replace() - show the session of @reading, which becomes none, instead of the old one
+ * The caller holds the lock, and in_use for writing: nobody uses the old one.
+ */
+void view_shared_replace(struct view_shared *shared, struct view_reading *reading);
+/**
+ * view_shared_write_index() - write the index of a complete session, if it has one
+ * The next view of the trace begins with it, and needs no pass.
+ */
+void view_shared_write_index(struct view_shared *shared);
 #endif

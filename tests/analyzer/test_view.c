@@ -223,6 +223,86 @@ static void check_coarse(struct trace *trace, uint64_t seed, size_t max_interval
 	picture_free(&fine);
 }
 
+static uint32_t tid_of(const struct trace_thread *thread)
+{
+	return thread ? trace_thread_tid(thread) : 0;
+}
+
+static bool is_on_cpu(enum trace_state state)
+{
+	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
+}
+
+/* A coarse view does not tell the interrupts of a thread that had a CPU. */
+static bool is_same_segment(const struct trace_path_segment *s, const struct trace_path_segment *fine)
+{
+	if (tid_of(s->thread) != tid_of(fine->thread) || s->depth != fine->depth)
+		return false;
+	if (is_on_cpu(s->state) && is_on_cpu(fine->state))
+		return true;
+	return s->state == fine->state &&
+	       (strcmp(fine->holder_name, "interrupts") == 0 ||
+		(tid_of(s->holder) == tid_of(fine->holder) && strcmp(s->holder_name, fine->holder_name) == 0));
+}
+
+/* At each instant both paths have the same segment. Returns the number of waits for a CPU. */
+static size_t check_same_path(const struct trace_critical_path *path, const struct trace_critical_path *fine)
+{
+	size_t at = 0, nr_queued = 0;
+	struct trace_path_segment s, f;
+
+	CU_ASSERT(trace_critical_path_nr_segments(path) <= trace_critical_path_nr_segments(fine));
+	trace_critical_path_segment(path, 0, &s);
+	for (size_t i = 0; i < trace_critical_path_nr_segments(fine); i++) {
+		trace_critical_path_segment(fine, i, &f);
+		while (s.to_ns <= f.from_ns && at + 1 < trace_critical_path_nr_segments(path))
+			trace_critical_path_segment(path, ++at, &s);
+		CU_ASSERT(s.from_ns <= f.from_ns && is_same_segment(&s, &f));
+		/* interrupts of two threads that had the CPU one after the other are one segment */
+		CU_ASSERT(f.to_ns <= s.to_ns || strcmp(f.holder_name, "interrupts") == 0);
+		nr_queued += f.state == TRACE_STATE_WAIT_CPU;
+	}
+	CU_ASSERT_EQUAL(at + 1, trace_critical_path_nr_segments(path));
+	return nr_queued;
+}
+
+/* The history of a coarse view has no series of CPUs: the threads that had one come from the view's runs. */
+static void coarse_views_have_the_same_paths(void)
+{
+	size_t nr_queued = 0, nr_paths = 0;
+
+	for (uint64_t seed = 60; seed < 70; seed++) {
+		const struct mood mood = {.nr_tids = 12, .switches = 10, .sleeps = 50};
+		struct tb *tb = random_story(seed, &mood);
+		struct trace *trace = tb_open_trace(tb);
+		struct picture p = picture_new(trace, 1400), fine = picture_new(trace, 0);
+
+		CU_ASSERT(trace_history_is_coarse(trace_view_history(p.view)));
+		for (uint32_t i = 0; i < trace_view_nr_rows(p.view, TRACE_ROW_THREAD); i++) {
+			const struct trace_row_id id = {TRACE_ROW_THREAD, i};
+			struct trace_critical_path *path, *wanted;
+			struct trace_row row, same;
+
+			CU_ASSERT(trace_view_get_row(p.view, id, &row) && trace_view_get_row(fine.view, id, &same));
+			path = trace_critical_path_new(trace_view_history(p.view), row.thread, p.start, p.end, NULL);
+			wanted = trace_critical_path_new(trace_view_history(fine.view), same.thread, p.start, p.end,
+							 NULL);
+			CU_ASSERT_EQUAL(!path, !wanted);
+			if (path && wanted) {
+				nr_queued += check_same_path(path, wanted);
+				nr_paths++;
+			}
+			trace_critical_path_free(path);
+			trace_critical_path_free(wanted);
+		}
+		picture_free(&p);
+		picture_free(&fine);
+		tb_free(tb);
+		trace_close(trace);
+	}
+	CU_ASSERT(nr_paths > 50 && nr_queued > 100);
+}
+
 static void coarse_views_have_the_figures_of_the_whole(void)
 {
 	for (uint64_t seed = 60; seed < 66; seed++) {
@@ -347,6 +427,7 @@ int main(int argc, char **argv)
 		CASE(spans_of_crowded_machines_are_those_of_the_accounting),
 		CASE(spans_of_noise_and_gaps_are_those_of_the_accounting),
 		CASE(coarse_views_have_the_figures_of_the_whole),
+		CASE(coarse_views_have_the_same_paths),
 		CASE(a_view_that_is_full_tells_only_what_it_has),
 		CASE(spans_of_a_recording_are_those_of_the_accounting),
 		{NULL, NULL},

@@ -16,6 +16,7 @@ const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
+const { growthText, moveRows, movedRows, takeDuration } = await pageModule("live");
 const { chosenSpan, makeView, nameRows, openSubject, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
 
 function varint(value) {
@@ -709,4 +710,40 @@ test("no two classes have the same letter", () => {
 	const letters = CLASSES.map(c => c.letter).filter(Boolean);
 
 	assert.equal(new Set(letters).size, letters.length);
+});
+
+test("rows that have other numbers after a reading keep their places in the page", () => {
+	const row = (id, pid, tid, from = 0) => ({ id, kind: "thread", pid, tid, from }),
+		before = [row(1, 10, 10), row(2, 20, 20, 5), row(3, 30, 30), row(4, 30, 31)],
+		now = [row(1, 10, 10), row(2, 30, 30), row(3, 20, 20, 5), row(5, 20, 20, 9)];
+	const moved = movedRows(before, now);
+
+	assert.deepStrictEqual([...moved], [[2, 3], [3, 2], [4, null]]);
+	const view = {
+		row: 2,
+		subject: 4,
+		named: [1, 3, 4],
+		open: new Set(["2", "resting"]),
+		pinned: ["4", "3"],
+		span: { row: 1, next: { row: 3, t: 5 } },
+		path: { row: 1, segments: [{ row: 1, waiter: 1 }] },
+		chain: [{ row: 1, next: { row: 1 } }]
+	};
+
+	moveRows(view, moved);
+	assert.deepStrictEqual([view.row, view.subject, view.named, [...view.open], view.pinned], [3, null, [1, 2], ["3", "resting"], ["2"]]);
+	assert.equal(view.span, null);
+	assert.ok(view.path && view.chain.length === 1);
+});
+
+test("a view of the whole trace stays one when the trace grows, and another span stays", () => {
+	const whole = { from: 0, to: 100, duration: 100, most: 100 },
+		part = { from: 20, to: 100, duration: 100, most: 100 };
+
+	takeDuration(whole, 150);
+	takeDuration(part, 150);
+	assert.deepStrictEqual([whole.from, whole.to, whole.most], [0, 150, 150]);
+	assert.deepStrictEqual([part.from, part.to, part.most], [20, 100, 150]);
+	assert.match(growthText({ duration_ns: 12.4e9, clean_end: false }, { ns: 0, time: "10:03:04" }), /being recorded.*: 12 s more than at 10:03:04\.$/);
+	assert.match(growthText({ duration_ns: 12e9, clean_end: true }, { ns: 2e9, time: "10:03:04" }), /has ended: 10 s more/);
 });

@@ -63,7 +63,7 @@ function apply(walk) {
 async function load(walk) {
 	const { view } = walk;
 
-	if (!view.about.complete || view.about.billing || view.clients) return;
+	if (!view.about.complete || view.about.billing || view.clients?.version === view.about.version) return;
 	const answer = await ask("clients");
 
 	if (!answer.kept || answer.servers.length === 0) return;
@@ -76,6 +76,7 @@ async function load(walk) {
 		)
 	);
 	view.clients = {
+		version: view.about.version,
 		list: answer.clients,
 		nr: answer.nr_clients,
 		rows: new Set(

@@ -11,14 +11,19 @@ const SENTENCES = {
 	gone: "The file of the trace was removed or renamed; what was read is still shown."
 };
 
-/** Shows the sentence for the state of the file in @about; nothing if it is the same. @again: reads it again */
-export function showFile(about, again) {
-	const state = SENTENCES[about.trace_file] ? about.trace_file : "same",
+/**
+ * Shows the sentence for the state of the file in @about; nothing if it is the same. @again: reads it again
+ * @growth: the sentence about a trace that has been read again by itself; "": it has not
+ */
+export function showFile(about, again, growth = "") {
+	const state = growth && ["same", "grown"].includes(about.trace_file) ? "live" : SENTENCES[about.trace_file] ? about.trace_file : "same",
 		box = byId("file");
 
+	if (state === "live" && box.textContent !== growth) box.textContent = growth;
 	if (box.dataset.state === state) return; // the button may have the focus
 	box.dataset.state = state;
 	box.hidden = state === "same";
+	if (state === "live") return;
 	box.replaceChildren(
 		SENTENCES[state] ?? "",
 		" ",

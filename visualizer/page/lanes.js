@@ -71,7 +71,7 @@ export function completeLanes(view) {
 	if (view.lanes.size === 0) return;
 	asking ??= newest(
 		async () => {
-			const key = `${Math.floor(view.from)}-${Math.ceil(view.to)}`;
+			const key = `${Math.floor(view.from)}-${Math.ceil(view.to)}-${view.about.done_ns}`;
 
 			for (const row of new Set(visibleRows(view).flatMap(({ node }) => (node.lane ? [node.lane.row] : []))))
 				if (known.get(row)?.key !== key) await askScopes(view, row, key).catch(() => {});
@@ -94,7 +94,7 @@ function showSwitch(view) {
 export function followLanes(view) {
 	let loaded = "";
 	const load = async () => {
-		const state = !view.about.complete ? "" : view.about.billing ? "states" : "bills";
+		const state = !view.about.complete ? "" : `${view.about.billing ? "states" : "bills"} ${view.about.version}`;
 
 		if (state === loaded) return;
 		loaded = state;

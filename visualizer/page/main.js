@@ -10,6 +10,7 @@ import { readAgain, showFile } from "./file.js";
 import { makeHover } from "./hover.js";
 import { completeLanes, followLanes, toggleLanes } from "./lanes.js";
 import { listenToKeys } from "./keys.js";
+import { growthText, moveRows, movedRows, takeDuration } from "./live.js";
 import { makePanel } from "./panel.js";
 import { agePicture, completePicture, isAbsent, makePicture, sharesAt } from "./picture.js";
 import { readPlace, writePlace } from "./place.js";
@@ -27,7 +28,8 @@ import { makeWalk, selectRow, selectSpan, togglePath } from "./walk.js";
 import { clean, takeLabels } from "./words.js";
 
 const PROGRESS_MS = 300,
-	ALIVE_MS = 5000;
+	ALIVE_MS = 5000,
+	GROWING_MS = 1000; // while the trace is recorded
 
 const again = () => readAgain(fail);
 
@@ -56,6 +58,7 @@ function showTitle(about) {
 async function readRows(view) {
 	const { rows } = await ask("rows");
 
+	moveRows(view, movedRows([...(view.rows?.values() ?? [])], rows));
 	view.rows = new Map(rows.map(row => [row.id, row]));
 	view.tree = makeTree(rows, view.named);
 	updateRows(view);
@@ -148,15 +151,6 @@ function keepPlace(walk) {
 	for (const name of ["span", "rows", "selection", "range", "clients", "counters"]) view.on(name, soon);
 }
 
-/** Asks what has become of the file. The server ends when no page has asked for some minutes. */
-async function stayAlive(view) {
-	for (;;) {
-		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
-		Object.assign(view.about, await ask("progress").catch(() => ({})));
-		showFile(view.about, again);
-	}
-}
-
 /** Shows what is read by now. The answer needs all of the trace: a wait that is not over has no known cause. */
 async function refresh(walk, picture) {
 	const { view } = walk;
@@ -172,6 +166,51 @@ async function refresh(walk, picture) {
 	} finally {
 		view.busy(-1);
 	}
+}
+
+/**
+ * Asks what has become of the file. The server ends when no page has asked for some minutes. When it has read a trace
+ * that has grown, the page shows that at the same place; one of two traces under each other stays as it is.
+ */
+async function stayAlive(walk, picture) {
+	const { view } = walk,
+		first = { ns: view.duration, time: new Date().toLocaleTimeString() };
+	let growth = "";
+
+	for (let version = view.about.version; ;) {
+		await new Promise(resolve => setTimeout(resolve, (growth || view.about.growing) && !view.about.clean_end ? GROWING_MS : ALIVE_MS));
+		const progress = await ask("progress").catch(() => ({}));
+
+		if (progress.version !== undefined && progress.version !== version && isAlone()) {
+			version = progress.version;
+			await takeGrowth(walk, picture).catch(error => fail(error.message));
+			growth = growthText(view.about, first);
+		} else {
+			delete progress.duration_ns; // of what this page does not show
+			Object.assign(view.about, progress);
+		}
+		showFile(view.about, again, growth);
+	}
+}
+
+const isAlone = () => globalThis.parent === globalThis;
+
+/** Shows the trace as the engine has read it again. */
+async function takeGrowth(walk, picture) {
+	const { view } = walk,
+		about = await ask("about"),
+		{ row, span } = view;
+
+	if (about.start_ns !== view.about.start_ns || !about.complete || about.billing) {
+		location.reload(); // another trace, or other times
+		return;
+	}
+	Object.assign(view.about, about);
+	showTitle(about);
+	takeDuration(view, about.duration_ns);
+	await refresh(walk, picture);
+	if (span && view.row !== null) await selectSpan(walk, view.row, span.from, view.chain, true);
+	else if (row !== view.row) view.emit("selection");
 }
 
 /**
@@ -206,6 +245,13 @@ async function followReading(walk, picture) {
 		}
 		pause = 2 * (performance.now() - begin); // the engine has other things to do
 	}
+}
+
+/** The recording of an empty trace may have begun just now. */
+async function waitForEvents(about) {
+	for (let now = about; now.version === about.version; now = await ask("progress").catch(() => about))
+		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
+	location.reload();
 }
 
 function makeParts(view) {
@@ -274,6 +320,7 @@ async function start() {
 		document.documentElement.classList.add("empty"); // there is nothing to search, and no row
 		makeTheme({ view });
 		view.busy(-1);
+		waitForEvents(about);
 		return;
 	}
 	const { picture, timeline, walk } = makeParts(view),
@@ -287,7 +334,7 @@ async function start() {
 	makePanel(walk);
 	followClients(walk);
 	followLanes(view);
-	followReading(walk, picture).then(() => stayAlive(view));
+	followReading(walk, picture).then(() => stayAlive(walk, picture));
 	globalThis.traceView = { view, timeline, ask, question, showSpan, setZero }; // for pair.js, tests and consoles
 	view.busy(-1);
 }

@@ -126,7 +126,7 @@ export function completeRequests(view) {
 	if (view.servers.size === 0) return;
 	asking ??= newest(
 		async () => {
-			const key = `${Math.floor(view.from)}-${Math.ceil(view.to)}`;
+			const key = `${Math.floor(view.from)}-${Math.ceil(view.to)}-${view.about.done_ns}`;
 
 			for (const row of new Set(visibleRows(view).flatMap(({ node }) => (node.requests ? [node.requests.row] : []))))
 				if (known.get(row)?.key !== key) await askRequests(view, row, key).catch(() => {});

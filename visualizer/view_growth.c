@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* view_growth.c - a trace that grows while it is shown: view_growth.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "checked_memory.h"
+#include "view_growth.h"
+
+#define REST 9 /* times the CPU time of a reading pass until the next one */
+
+/*
+ * struct view_growth - @version: of the session that is shown. @begun_ns: CPU time of this thread
+ */
+struct view_growth {
+	struct view_shared *shared; /* borrowed */
+	struct view_reading reading;
+	unsigned int version;
+	uint64_t begun_ns;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The name of the file if it has grown since it was read; NULL: no. */
+static char *grown_file(struct view_shared *shared, unsigned int *ret_version)
+{
+	const struct view_session *session;
+	char *file = NULL;
+
+	view_shared_lock(shared);
+	session = shared->session;
+	if (session->is_billed && trace_file_state(session->report.trace) == TRACE_FILE_GROWN) {
+		const char *name = trace_get_info(session->report.trace)->file;
+
+		file = memory_copy(name, strlen(name));
+		*ret_version = session->version;
+	}
+	view_shared_unlock(shared);
+	return file;
+}
+
+struct view_growth *view_growth_begin(struct view_shared *shared)
+{
+	struct view_growth *growth;
+	unsigned int version;
+	char *file = clock_ns(CLOCK_MONOTONIC) < shared->next_growth_ns ? NULL : grown_file(shared, &version);
+
+	if (!file)
+		return NULL;
+	growth = memory_take(1, sizeof(*growth));
+	*growth = (struct view_growth){.shared = shared,
+				       .version = version,
+				       .begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+	if (view_reading_begin(&growth->reading, file, shared->options, NULL) < 0) {
+		free(growth);
+		growth = NULL;
+		shared->next_growth_ns = UINT64_MAX; /* the key u says why */
+	}
+	free(file);
+	return growth;
+}
+
+int view_growth_step(struct view_growth *growth, unsigned int nr, unsigned int of)
+{
+	return view_session_step(growth->reading.session, nr, of);
+}
+
+static void take_reading(struct view_growth *growth)
+{
+	struct view_shared *shared = growth->shared;
+	bool has_end = trace_get_info(growth->reading.trace)->clean_end;
+
+	pthread_rwlock_wrlock(&shared->in_use);
+	view_shared_lock(shared);
+	if (shared->session->version == growth->version)
+		view_shared_replace(shared, &growth->reading);
+	view_shared_unlock(shared);
+	pthread_rwlock_unlock(&shared->in_use);
+	if (has_end)
+		view_shared_write_index(shared);
+}
+
+void view_growth_end(struct view_growth *growth, bool take)
+{
+	if (!growth)
+		return;
+	if (take)
+		take_reading(growth);
+	growth->shared->next_growth_ns = clock_ns(CLOCK_MONOTONIC) +
+					 REST * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - growth->begun_ns);
+	view_reading_end(&growth->reading);
+	free(growth);
+}
