@@ -18,6 +18,7 @@
 #include "state.h"
 #include "state_close.h"
 #include "state_end.h"
+#include "state_family.h"
 
 /*
  * Learn the call in which the thread is at the end. If system calls are not recorded, no event
@@ -80,6 +81,8 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 	thread->sched_state = SCHED_DEAD;
 	thread->process->nr_living--;
 	thread->end_ns = ns;
+	if (!thread->process->nr_living)
+		family_end(a, thread->process, ns);
 	thread->fds = fds_unref(thread->fds);
 	thread->memory = memory_unref(thread->memory);
 	thread->directories = directories_unref(thread->directories);

@@ -7,7 +7,9 @@
  * choice in sched_adopt. A thread that exits while others of its process live leaves its children
  * to them: the parent process stays the same.
  *
- * Traces of older recorders have no sched_adopt. Their processes keep the parent of their birth.
+ * Traces of older recorders have no sched_adopt. Their processes keep the parent of their birth. In
+ * other traces a process that has ended with living children left them to a process that a lost
+ * event told. Their parent is unknown from then on, until sched_ids tells it.
  *
  * The starter of a process is the first parent that the events tell of it. An adoption does not
  * change it, so it still leads from the processes of a script to the script, which has ended.
@@ -63,6 +65,7 @@ void family_adopted(struct trace_analysis *a, struct trace_process *process, uin
 
 	now.ppid = ppid;
 	identity_change(a, process, ns, &now);
+	process->is_orphan = false;
 	family_join(a, process);
 }
 
@@ -71,6 +74,26 @@ void family_leave(struct trace_process *process)
 	unlink_child(process);
 	while (process->children)
 		unlink_child(process->children);
+}
+
+void family_end(struct trace_analysis *a, struct trace_process *process, uint64_t ns)
+{
+	struct trace_process *child, *next;
+	struct identity now;
+
+	if (!process->children || !a->handlers[TRACE_EV_sched_adopt] ||
+	    trace_analysis_recorded(a, TRACE_EV_sched_adopt) != TRACE_RECORDED_ALWAYS)
+		return;
+	for (child = process->children; child; child = next) {
+		next = child->next_sibling;
+		if (!child->nr_living)
+			continue;
+		now = identity_of(child);
+		now.ppid = 0;
+		identity_change(a, child, ns, &now);
+		unlink_child(child);
+		child->is_orphan = true;
+	}
 }
 
 void on_sched_adopt(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -17,5 +17,11 @@ void family_adopted(struct trace_analysis *a, struct trace_process *process, uin
 /** family_leave() - @process is not anyone's child any more, and has no children */
 void family_leave(struct trace_process *process);
 
+/**
+ * family_end() - the last thread of @process has ended: the parent of children that no event has
+ * given to another process is not known
+ */
+void family_end(struct trace_analysis *a, struct trace_process *process, uint64_t ns);
+
 event_handler on_sched_adopt;
 #endif

@@ -360,7 +360,9 @@ void on_sched_ids(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 
 	if (!thread)
 		return;
-	if (!thread->process->ppid && ids->ppid && !thread->process->is_adopted) {
+	if (thread->process->is_orphan && ids->ppid) {
+		family_adopted(a, thread->process, ns, ids->ppid);
+	} else if (!thread->process->ppid && ids->ppid && !thread->process->is_adopted) {
 		thread->process->ppid = ids->ppid;
 		family_join(a, thread->process);
 	}

@@ -257,6 +257,7 @@ struct trace_process {
 	/* it was renamed before the start state read its name: the one before is not known */
 	bool is_renamed;
 	bool is_adopted; /* the same of its parent: start_parents.c */
+	bool is_orphan;	 /* its parent has ended, and the event of its adoption was lost */
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;

@@ -418,6 +418,70 @@ static void the_reaper_is_the_parent_of_an_orphan_and_waits_for_it(void)
 	case_free(&c);
 }
 
+static void fork_and_leave(struct analysis_case *c)
+{
+	start_as(c->tb, 1000, 5, 1, 0, 0);
+	tb_thread(c->tb, 10, 10, 5, "one", 1, true);
+	tb_fork(c->tb, 1, 2000, 10, 20, 20, "two");
+	tb_lost(c->tb, 1, 1); /* the adoption */
+	tb_exit(c->tb, 1, 3000, 10, 10, true);
+	tb_switch(c->tb, 1, 3100, 10, 20, TRACE_TASK_DEAD);
+}
+
+/* The event of the adoption was lost with others. The dead process is not the parent. */
+static void without_the_event_the_parent_of_an_orphan_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	fork_and_leave(&c);
+	tb_switch(c.tb, 1, 8100, 20, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 0);
+	CU_ASSERT_EQUAL(trace_process_pid(trace_process_starter(case_process(&c, 20))), 10);
+	list = identities(&c, 20, &nr);
+	CU_ASSERT_EQUAL(list[nr - 1].ppid, 0);
+	CU_ASSERT_EQUAL(list[nr - 1].first_ns, nr > 1 ? 3100 : 2000);
+	free(list);
+	case_free(&c);
+}
+
+/* The exit of the parent was lost, too: its end shows by the next process of its number. */
+static void a_parent_whose_number_is_used_again_has_no_children(void)
+{
+	struct analysis_case c = case_new();
+
+	start_as(c.tb, 1000, 5, 1, 0, 0);
+	tb_thread(c.tb, 10, 10, 5, "one", 1, true);
+	tb_fork(c.tb, 1, 2000, 10, 20, 20, "two");
+	tb_fork(c.tb, 0, 6000, 5, 10, 10, "three");
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 0);
+	case_free(&c);
+}
+
+/* The ids of each exec, exit and change of the user have the parent of that time. */
+static void an_orphan_tells_its_parent_later(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	fork_and_leave(&c);
+	tb_add(c.tb, 1, 5000, sched_ids, NULL, .tid = 20, .tgid = 20, .ppid = 5, .passes = true);
+	tb_switch(c.tb, 1, 8100, 20, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 5);
+	list = identities(&c, 20, &nr);
+	CU_ASSERT_TRUE_FATAL(nr >= 2);
+	CU_ASSERT_EQUAL(list[nr - 2].ppid, 0);
+	CU_ASSERT_EQUAL(list[nr - 1].ppid, 5);
+	CU_ASSERT_EQUAL(list[nr - 1].first_ns, 5000);
+	free(list);
+	case_free(&c);
+}
+
 /* A process that the exit of its parent does not concern keeps its parent. */
 static void the_exit_of_a_thread_that_is_not_the_last_adopts_nothing(void)
 {
@@ -545,6 +609,9 @@ int main(int argc, char **argv)
 		CASE(the_program_before_an_exec_is_unknown),
 		CASE(a_child_may_be_born_in_another_control_group),
 		CASE(a_process_that_is_moved_has_the_time_of_each_control_group),
+		CASE(without_the_event_the_parent_of_an_orphan_is_unknown),
+		CASE(a_parent_whose_number_is_used_again_has_no_children),
+		CASE(an_orphan_tells_its_parent_later),
 		CASE(the_reaper_is_the_parent_of_an_orphan_and_waits_for_it),
 		CASE(the_exit_of_a_thread_that_is_not_the_last_adopts_nothing),
 		CASE(an_adopted_process_is_adopted_again),

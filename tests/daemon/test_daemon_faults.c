@@ -532,6 +532,8 @@ static void a_signal_at_any_system_call_ends_the_recording_cleanly(void)
 
 /* ---- no memory ---- */
 
+#define MOST_STRIKES 2000u
+
 /* @once: only this allocation fails
  * Returns false if the daemon made fewer allocations. */
 static bool record_without_memory(unsigned int at, bool once)
@@ -553,13 +555,34 @@ static bool record_without_memory(unsigned int at, bool once)
 	return run("test -e %s/refused", folder) == 0;
 }
 
+/* How many allocations a recording makes, at least half of what the result says. */
+static unsigned int count_allocations(void)
+{
+	unsigned int at = 64;
+
+	while (record_without_memory(at, true))
+		at *= 2;
+	return at;
+}
+
+/* The long run strikes STRUCK_LONG times in a recording, however many allocations that has. */
+static unsigned int memory_step(void)
+{
+	unsigned int sampled = is_long ? count_allocations() / STRUCK_LONG : MEMORY_STEP;
+
+	return is_long && sampled < LONG_STEP ? LONG_STEP : sampled;
+}
+
 /* The daemon may give up if it says why. The accounting of the file that it writes must add up. */
 static void without_memory_the_daemon_reports_its_losses(void)
 {
-	for (int once = 0; once < 2; once++) {
-		unsigned int at = 1 + (unsigned int)first_point % LONG_STEP, struck = 0;
+	unsigned int step = memory_step();
 
-		for (; record_without_memory(at, once); at += is_long ? LONG_STEP : MEMORY_STEP)
+	for (int once = 0; once < 2; once++) {
+		unsigned int at = 1 + (unsigned int)first_point % (is_long ? step : LONG_STEP), struck = 0;
+
+		/* a daemon that tries again and again makes any number of allocations */
+		for (; struck < MOST_STRIKES && record_without_memory(at, once); at += step)
 			struck++;
 		fprintf(stderr, "\n    no memory for %u of %u allocations%s\n", struck, at,
 			once ? "" : " and for all after it");

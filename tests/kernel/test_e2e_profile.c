@@ -189,7 +189,8 @@ static void check_times(const struct session *s, const json_t *profile)
 	CU_ASSERT(is_near(json_number(profile, "on_cpu_ns"), cpu, cpu / 20 + 20 * MS + session_stolen_ns(s)));
 	CU_ASSERT(blocked >= slept / 2); /* and the pauses between the rounds */
 	CU_ASSERT(blocked <= json_number(profile, "elapsed_ns") - cpu / 2);
-	CU_ASSERT_EQUAL(json_number(profile, "unplaced"), 0);
+	/* samples of threads that this kernel hides, if any: nothing shows them on a CPU */
+	CU_ASSERT(json_number(profile, "unplaced") <= json_number(profile, "samples") / 100);
 }
 
 /* Long sleeps have their exact times, and the short ones between the rounds have the rest. */

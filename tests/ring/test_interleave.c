@@ -114,6 +114,8 @@ static struct {
 static int depth, recorded;
 static unsigned long long schedules;
 
+#define DEEP_LIMIT_S 150 /* of CPU time for a search; twice that with its sample */
+
 #define NR_RINGS 2 /* the second one only in the plans of programs */
 static struct ledger ledgers[NR_RINGS];
 #define NO_CPU 9
@@ -652,9 +654,38 @@ static void add_actor(enum role role)
 	nr_actors++;
 }
 
+/*
+ * A search that takes longer than its time goes on as a sample: from then on, after every 4,096
+ * schedules, it skips the rest of those that share a beginning, of random length, with the last
+ * one. So what it still searches is from all over the tree, and it ends soon. The searches with the
+ * bound of ./check have no limit and are complete.
+ */
+static int limit_s; /* 0: none */
+static double begin_s;
+static bool has_skipped;
+
+static double cpu_s(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static bool has_time(void)
+{
+	double spent_s = limit_s && schedules % 4096 == 0 ? cpu_s() - begin_s : 0;
+
+	if (spent_s <= limit_s)
+		return true;
+	has_skipped = true;
+	if (spent_s > 2.0 * limit_s)
+		return false;
+	recorded = recorded > 1 ? 1 + (int)(random() % recorded) : recorded;
+	return true;
+}
+
 static void explore(const struct plan *with)
 {
 	plan = with;
+	has_skipped = false;
 	nr_actors = 0;
 	recorded = 0;
 	schedules = 0;
@@ -664,10 +695,11 @@ static void explore(const struct plan *with)
 		add_actor(CONSUMER);
 	if (plan->flushes)
 		add_actor(FLUSHER);
+	begin_s = cpu_s();
 	do
 		run_schedule();
-	while (!fault() && next_schedule());
-	printf("(%llu schedules) ", schedules);
+	while (!fault() && has_time() && next_schedule());
+	printf("(%llu schedules%s) ", schedules, has_skipped ? ", a sample" : "");
 	if (fault()) {
 		printf("\n    %s; choices", fault());
 		for (int i = 0; i < recorded; i++)
@@ -864,6 +896,7 @@ static const struct unit_case cases[] = {
 int main(int argc, char **argv)
 {
 	deeper = getenv("TRACE_TEST_LONG") != NULL;
+	limit_s = deeper ? DEEP_LIMIT_S : 0;
 	fewer = !deeper;
 	return unit_main("interleave", cases, argc, argv);
 }
