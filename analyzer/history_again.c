@@ -72,19 +72,55 @@ static void follow(struct trace_history *history, uint32_t timeline, uint64_t fr
 	series->changes += changed;
 }
 
-/* The thread that signalled the condition while @thread found out that its time was over. */
-static uint32_t signaller(const struct trace_history *history, const struct trace_thread *thread,
+/*
+ * When the thread found out that its time was over: a timer woke it at @woken_ns, and then it
+ * waited for a CPU.
+ */
+static uint64_t ran_again_ns(const struct trace_history *history, uint32_t timeline, uint64_t woken_ns)
+{
+	const struct series *series = &history->timelines[timeline].series;
+	uint32_t idx = series_before(series, woken_ns + 1);
+	uint64_t ns = woken_ns;
+
+	for (; idx < series->nr && series->from[idx] == ns; idx++) {
+		uint32_t value = series->value[idx];
+
+		if (value == HOLE || value & PIECE || history->activities[value].state != TRACE_STATE_WAIT_CPU)
+			break;
+		ns = series_to(series, idx);
+	}
+	return ns;
+}
+
+/* When the thread signalled the condition while the waiter found out that its time was over; 0: it
+ * did not. */
+static uint64_t signalled_ns(const struct trace_thread *by, const struct asked *asked, uint64_t ran_ns)
+{
+	uint64_t best = 0;
+
+	for (int i = 0; i < NR_SIGNALS; i++) {
+		const struct futex_signal *at = &by->signals[i];
+
+		if ((at->futex & SAME_CONDITION) == asked->object && at->ns > asked->last_from_ns &&
+		    at->ns < ran_ns + AGAIN_NS && at->ns > best)
+			best = at->ns;
+	}
+	return best;
+}
+
+static uint32_t signaller(const struct trace_history *history, const struct trace_thread *thread, uint32_t timeline,
 			  const struct asked *asked)
 {
+	uint64_t ran_ns = ran_again_ns(history, timeline, asked->last_to_ns), best_ns = 0, ns;
 	const struct trace_thread *best = NULL;
 
 	if (!history_is_futex(asked->call))
 		return NO_THREAD;
 	for (const struct trace_thread *at = NULL; (at = trace_next_thread(thread->process, at));)
-		if (at != thread && (at->woke_futex & SAME_CONDITION) == asked->object &&
-		    at->woke_ns > asked->last_from_ns && at->woke_ns < asked->last_to_ns + AGAIN_NS &&
-		    (!best || at->woke_ns > best->woke_ns))
+		if (at != thread && (ns = signalled_ns(at, asked, ran_ns)) > best_ns) {
 			best = at;
+			best_ns = ns;
+		}
 	return best ? history_timeline(history, best) : NO_THREAD;
 }
 
@@ -110,7 +146,7 @@ void history_note_again(struct trace_history *history, uint32_t timeline, const 
 		return;
 	}
 	if (!again && before->call)
-		waker = signaller(history, interval->thread, before);
+		waker = signaller(history, interval->thread, timeline, before);
 	else if (!again || timed_out || activity->idle || !history_is_followed(activity))
 		waker = NO_THREAD;
 	if (waker != NO_THREAD)

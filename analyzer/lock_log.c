@@ -345,8 +345,8 @@ static void note_signal(const struct trace_analysis *a, struct trace_thread *thr
 
 	if (known && log_is_lock(&a->lock_logs.list[known]))
 		return;
-	thread->woke_futex = frame->args[0];
-	thread->woke_ns = frame->begin.ns;
+	thread->signals[thread->nr_signals++ % NR_SIGNALS] = (struct futex_signal){.futex = frame->args[0],
+										   .ns = frame->begin.ns};
 }
 
 static void note_requeue(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,

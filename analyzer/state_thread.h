@@ -161,6 +161,14 @@ struct rq_episode {
 
 #define MAX_READY_FILES 4
 
+/* A FUTEX_WAKE, also if no thread waited. The signal of a condition is followed by those of its
+ * mutex and of others, before the waiter that it came for waits for something else. */
+#define NR_SIGNALS 8 /* a power of two */
+struct futex_signal {
+	uint64_t futex; /* its address */
+	uint64_t ns;	/* when the call began */
+};
+
 /* fields by frequency of use; a thread begins on a cache line */
 struct trace_thread {
 	uint32_t idx; /* trace_thread_index() */
@@ -227,7 +235,8 @@ struct trace_thread {
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t woke_futex, woke_ns;	       /* address and begin of its last FUTEX_WAKE, also if no thread waited */
+	struct futex_signal signals[NR_SIGNALS]; /* its last ones, in a ring; @nr_signals: of all */
+	uint32_t nr_signals;
 	uint64_t described_ns;		       /* when the repeated start state last had it; 0: never */
 	uint64_t ready_ns;		       /* when the next ones were ready; 0: never */
 	file_idx ready_files[MAX_READY_FILES]; /* for which its last poll, select or epoll_wait returned: fs_ready */

@@ -18,6 +18,7 @@
 #include "bars.h"
 #include "checked_figures.h"
 #include "cpu_takers.h"
+#include "go_program.h"
 #include "grid.h"
 #include "losses.h"
 #include "path_tree.h"
@@ -348,6 +349,23 @@ static void put_same_name(const struct report *report, const struct trace_critic
 	string_free(&list);
 }
 
+/* What the screen cannot know of a program whose threads are not what its author thinks of. */
+static void put_goroutines(const struct report *report, const struct trace_critical_path *path)
+{
+	const struct trace_process *shown = path ? trace_thread_process(trace_critical_path_thread(path)) : NULL;
+	struct string s = {0};
+	char name[TEXT_BYTES];
+
+	if (!shown || !go_program_is(report->options->symbols.folder, trace_process_exe(shown)))
+		return;
+	string_addf(&s,
+		    "%s is a Go program: goroutines wait for locks and channels inside it, and the kernel sees only "
+		    "idle threads. Probes show them: docs/RECIPES.md, \"Goroutines\".",
+		    text_comm(trace_process_comm(shown), name, sizeof(name)));
+	put_text(&report->output, &s, 3);
+	string_free(&s);
+}
+
 static void put_end(const struct report *report)
 {
 	struct string s = {0};
@@ -407,6 +425,7 @@ void report_answer(const struct report *report)
 	}
 	put_group(report, rows, nr);
 	put_same_name(report, path);
+	put_goroutines(report, path);
 	put_end(report);
 	trace_critical_path_free(path);
 	free(rows);

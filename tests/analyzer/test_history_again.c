@@ -150,6 +150,43 @@ static void a_signal_to_a_late_waiter_is_seen(void)
 	}
 }
 
+/* The signaller releases the condition's mutex, and has others, before the waiter waits again. */
+static void a_signal_is_seen_behind_those_of_other_futexes(void)
+{
+	struct path_case p = two_threads(900000);
+
+	times_out(&p, 2000, CONDITION);
+	signals(&p, 3120, CONDITION, false);
+	for (uint64_t i = 1; i < 7; i++)
+		signals(&p, 3120 + i * 300, CONDITION + 0x100 * i, false);
+	waits(&p, 6000 + LONGER, MUTEX);
+	signals(&p, 8000 + LONGER, MUTEX, true);
+	returns(&p, 8300 + LONGER);
+	CU_ASSERT_TRUE(follows_first(&p));
+	path_free(&p);
+}
+
+/* The waiter's time is over, and it finds that out when it has a CPU: the signal came before, or
+ * long after that. */
+static void a_signal_is_seen_while_the_waiter_waits_for_a_cpu(void)
+{
+	for (int is_late = 0; is_late < 2; is_late++) {
+		struct path_case p = two_threads(1900000);
+
+		waits(&p, 2000, CONDITION);
+		tb_softirq(p.c.tb, 0, 2980, 1);
+		tb_waking(p.c.tb, 0, 3000, 10, TRACE_CONTEXT_SOFTIRQ);
+		tb_softirq_exit(p.c.tb, 0, 3010, 1);
+		signals(&p, 5000 + (is_late ? 3 : 1) * LONGER, CONDITION, false);
+		returns(&p, 6000 + LONGER);
+		waits(&p, 7000 + 4 * LONGER, MUTEX);
+		signals(&p, 9000 + 4 * LONGER, MUTEX, true);
+		returns(&p, 9300 + 4 * LONGER);
+		CU_ASSERT_EQUAL(follows_first(&p), !is_late);
+		path_free(&p);
+	}
+}
+
 /* The accounts say what ended each wait. */
 static void each_wait_remains_a_timeout_in_the_accounts(void)
 {
@@ -179,6 +216,8 @@ static const struct unit_case cases[] = {
 	{"a_thread_that_worked_meanwhile_did_not_ask_again", a_thread_that_worked_meanwhile_did_not_ask_again},
 	{"a_short_wait_for_the_mutex_is_between", a_short_wait_for_the_mutex_is_between},
 	{"a_signal_to_a_late_waiter_is_seen", a_signal_to_a_late_waiter_is_seen},
+	{"a_signal_is_seen_behind_those_of_other_futexes", a_signal_is_seen_behind_those_of_other_futexes},
+	{"a_signal_is_seen_while_the_waiter_waits_for_a_cpu", a_signal_is_seen_while_the_waiter_waits_for_a_cpu},
 	{"each_wait_remains_a_timeout_in_the_accounts", each_wait_remains_a_timeout_in_the_accounts},
 	{NULL, NULL},
 };

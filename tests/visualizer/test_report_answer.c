@@ -559,6 +559,31 @@ static void sections_are_chosen_by_name(void)
 	unsetenv("COLUMNS");
 }
 
+/* The begin of a program: the note has the name that Go's linker gives it, or another one. */
+static void goroutines_are_told_of_go_programs_only(void)
+{
+	static const char note[] = "\x04\0\0\0\x53\0\0\0\x04\0\0\0Go\0", other[] = "\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU";
+
+	for (int is_go = 0; is_go < 2; is_go++) {
+		char path[] = "/tmp/report_answer_XXXXXX", *text;
+		const struct trace_start_exe exe = {.tgid = 10};
+		struct tb *tb = chain(false);
+		int fd = mkstemp(path);
+
+		CU_ASSERT_FATAL(fd >= 0);
+		dprintf(fd, "\x7f"
+			    "ELF and some headers");
+		CU_ASSERT_EQUAL(write(fd, is_go ? note : other, sizeof(note)), (ssize_t)sizeof(note));
+		close(fd);
+		tb_start(tb, 0, TRACE_EV_start_exe, &exe, sizeof(exe), path);
+		text = report_of(tb, "-p load");
+		CU_ASSERT_EQUAL(strstr(text, "load is a Go program: goroutines wait ") != NULL, is_go);
+		contains(text, "More: ");
+		free(text);
+		unlink(path);
+	}
+}
+
 static void losses_and_hidden_events_are_told(void)
 {
 	struct tb *tb = chain(true);
@@ -590,6 +615,7 @@ int main(int argc, char **argv)
 		CASE(a_cut_cell_keeps_the_name_of_a_file),
 		CASE(the_page_of_a_process_has_its_threads_by_name),
 		CASE(sections_are_chosen_by_name),
+		CASE(goroutines_are_told_of_go_programs_only),
 		CASE(losses_and_hidden_events_are_told),
 		{NULL, NULL},
 	};
