@@ -780,7 +780,7 @@ static int take_positionals(struct visualizer_options *options)
 		nr--;
 	}
 	if (!nr)
-		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
+		return complain(2, "no trace given; tracevisualizer t.trace shows where the time went, "
 				   "tracevisualizer --help lists all options");
 	if (nr > 3)
 		return complain_of_word("argument", words[3], "is one too many");

@@ -102,6 +102,8 @@ static void saves_on_triggers_are_chosen(void)
 	refused("-k --save-on=loss --save-files=0");
 	refused("-k --save-on=loss --save-after=soon");
 	refused("-k --save-on=loss --save-distance=far");
+	refused("--save-after=5s t.trace");
+	refused("-k --save-files=3");
 	refused("--watch -j");
 }
 
