@@ -93,7 +93,7 @@ struct daemon_options {
 	struct keep_choice keep;
 	struct auto_options saves;
 	const char *saves_detail; /* the last option about @saves that was given; NULL: none */
-	bool flight; /* the latest events stay in memory */
+	bool flight;		  /* the latest events stay in memory */
 	bool follow_command;
 	bool typed_record;
 	const char *words[OPTIONS_MAX_WORDS];

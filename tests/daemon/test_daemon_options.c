@@ -522,7 +522,7 @@ static void signs_change_the_defaults(void)
 	CU_ASSERT(selects("block_*", TRACE_EV_block_insert));
 }
 
-/* What the status prints selects the same events, or is their number. */
+/* The words of the status select the same events, or are their number. */
 static void changes_are_printed_as_an_argument(void)
 {
 	static const char *const names[] = {"default", "default,+page_alloc,-irq_entry", "default,-irq_entry"};
