@@ -128,6 +128,8 @@ static int parse_task(const char *option, const char *value, int64_t *ret_id, co
 		return take_text(option, value, "is not a name", ret_name, ret_error);
 	if (*ret_id >= 0)
 		return second(option, value, ret_error);
+	if (!value[strcspn(value, "0123456789")])
+		return wrong(option, value, "is neither a number nor a name", ret_error);
 	return parse_number(option, value, UINT32_MAX, ret_id, ret_error);
 }
 
