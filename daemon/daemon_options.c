@@ -471,6 +471,7 @@ static int apply_save_after(void *into, const char *value, struct trace_error *r
 {
 	struct daemon_options *options = into;
 
+	options->saves_detail = "--save-after";
 	if (text_parse_time(value, &options->saves.after_ns))
 		return error_set(ret_error, -EINVAL, "--save-after: \"%s\" is not a time: give 1s, 500ms", value);
 	return 0;
@@ -480,6 +481,7 @@ static int apply_save_distance(void *into, const char *value, struct trace_error
 {
 	struct daemon_options *options = into;
 
+	options->saves_detail = "--save-distance";
 	if (text_parse_time(value, &options->saves.distance_ns))
 		return error_set(ret_error, -EINVAL, "--save-distance: \"%s\" is not a time: give 10s, 5m", value);
 	return 0;
@@ -489,6 +491,7 @@ static int apply_save_files(void *into, const char *value, struct trace_error *r
 {
 	struct daemon_options *options = into;
 
+	options->saves_detail = "--save-files";
 	if (number_parse(value, UINT32_MAX, &options->saves.max_files) || !options->saves.max_files)
 		return error_set(ret_error, -EINVAL, "--save-files: \"%s\" is not a number of files from 1 on", value);
 	return 0;

@@ -92,7 +92,8 @@ struct daemon_options {
 	struct session_options session;
 	struct keep_choice keep;
 	struct auto_options saves;
-	bool flight; /* the latest events stay in memory */
+	const char *saves_detail; /* the last option about @saves that was given; NULL: none */
+	bool flight;		  /* the latest events stay in memory */
 	bool follow_command;
 	bool typed_record;
 	const char *words[OPTIONS_MAX_WORDS];

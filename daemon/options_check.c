@@ -103,6 +103,11 @@ static int check_saves(struct daemon_options *options, struct trace_error *ret_e
 	if (options->saves.nr_on && !options->flight)
 		return error_set(ret_error, -EINVAL,
 				 "--save-on is for a flight recorder: give -k too, or --watch in the foreground");
+	if (options->saves_detail && !options->saves.nr_on && !options->saves.prints)
+		return error_set(ret_error, -EINVAL,
+				 "%s is about files that a flight recorder saves by itself: give "
+				 "--save-on=WHEN, too",
+				 options->saves_detail);
 	for (size_t i = 0; options->saves.prints && !options->saves.nr_on && i < OPTION_COUNT_OF(watched); i++)
 		if (save_on_parse(watched[i], &options->saves.on[i], ret_error))
 			return -EINVAL;

@@ -121,8 +121,8 @@ void select_list(FILE *out);
  */
 void select_print_mask(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size);
 /**
- * select_print_changes() - print @mask as an argument of -e: "default", "default,-futex,+page_alloc",
- * or its number of events if it differs from the default in many
+ * select_print_changes() - print @mask as an argument of -e, "default,-futex,+page_alloc", or its
+ * number of events if it differs from the default in many
  * Writes at most @size bytes with the NUL.
  */
 void select_print_changes(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size);

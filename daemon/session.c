@@ -248,6 +248,11 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 		message_warning("%s", error.message); /* the trace does not need that file */
 		session->proc_failed = true;
 	}
+	if (!session->recording && (ret_error->code == -ENOSPC || ret_error->code == -EDQUOT)) {
+		error = *ret_error;
+		error_set(ret_error, error.code, "%s: %s; free some space, or name a file elsewhere",
+			  session->output.path, error.message);
+	}
 	return session->recording ? 0 : ret_error->code;
 }
 

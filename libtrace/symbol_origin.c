@@ -31,6 +31,7 @@ extern char **environ;
 
 #define WHY_REBUILT "built again since: its build id is another"
 #define WHY_CHANGED "changed since, and it has no build id"
+#define WHY_MISSING "not on this machine; see --symfs"
 
 bool symbol_origin_recorded(const struct trace *trace, uint32_t dev, uint64_t ino, char ret_id[SYMBOL_ID_BYTES])
 {
@@ -52,14 +53,16 @@ bool symbol_origin_recorded(const struct trace *trace, uint32_t dev, uint64_t in
 
 /* ---- one candidate ---- */
 
-/** struct finding - @why: why the last candidate was refused */
+/**
+ * struct finding - @why: why the last candidate was refused. @is_missing: there is no such file
+ */
 struct finding {
 	const struct symbol_origin *origin;
 	const struct symbol_search *search;
 	struct symbol_reader *reader;
 	int fd;
 	const char *why;
-	bool no_memory;
+	bool no_memory, is_missing;
 };
 
 static bool is_unchanged(const struct symbol_origin *origin, const struct stat *status)
@@ -116,6 +119,7 @@ static bool try_path(struct finding *finding, const char *path, bool is_copy)
 	int fd = regular_open(path);
 
 	finding->no_memory |= fd == -ENOMEM;
+	finding->is_missing = fd == -ENOENT || fd == -ENOTDIR;
 	if (fd < 0)
 		return false;
 	if (is_right(finding, fd, is_copy)) {
@@ -195,14 +199,19 @@ static bool try_debuginfod(struct finding *finding)
 
 static bool find(struct finding *finding)
 {
-	const char *folder = finding->search->folder, *path = finding->origin->path;
+	const char *folder = finding->search->folder, *path = finding->origin->path, *refused;
 
 	if (*folder && (try_debug_files(finding, folder) || try_format(finding, true, folder, "", path, "")))
 		return true;
 	if (try_debug_files(finding, "") || try_debuginfod(finding))
 		return true;
+	refused = finding->why;
 	finding->why = "";
-	return try_path(finding, path, false);
+	if (try_path(finding, path, false))
+		return true;
+	if (finding->is_missing && *path == '/') /* not [vdso] */
+		finding->why = *refused ? refused : WHY_MISSING;
+	return false;
 }
 
 int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,

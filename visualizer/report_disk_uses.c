@@ -121,8 +121,19 @@ static struct cpu_taker *disk_takers(const struct trace_process *process, const 
 	return takers;
 }
 
+static void add_taker(struct string *s, const struct cpu_taker *taker)
+{
+	char name[NAME_BYTES + 32];
+
+	if (taker->nr == 1)
+		string_add(s, text_process(taker->first.title, taker->first.pid, name, sizeof(name)));
+	else
+		string_addf(s, "%zu %s processes", taker->nr,
+			    text_comm(process_program(taker->first.process), name, sizeof(name)));
+}
+
 /*
- * Adds "backup (12) had 80 %, 20 cp under make (15) 11 %", for uses of one disk by others than
+ * Adds "backup (12) had 80 %, 20 cp processes 11 %", for uses of one disk by others than
  * @process. False: none of them has much.
  */
 static bool add_others(struct string *s, const struct trace_process *process, const struct trace_disk_use *list,
@@ -138,7 +149,7 @@ static bool add_others(struct string *s, const struct trace_process *process, co
 		if (share < MATTERS)
 			continue;
 		string_add(s, named ? ", " : "");
-		cpu_taker_text(s, &takers[i], NULL);
+		add_taker(s, &takers[i]);
 		string_addf(s, named++ ? " %.0f %%" : " had %.0f %%", share);
 	}
 	free(takers);

@@ -117,9 +117,17 @@ static void put_begin(const struct report *report, struct grid *grid, uint64_t n
 	grid_text(grid, text);
 }
 
+/* The threads of most programs have the name of their process, whose title says more. */
+static const char *name_of_thread(const struct trace_process *process, const struct trace_thread *thread)
+{
+	const char *name = thread ? trace_thread_comm(thread) : "";
+
+	return process && strcmp(name, trace_process_comm(process)) == 0 ? trace_process_title(process) : name;
+}
+
 /*
- * "python3 app.py (1234)", or with its own name a thread beside the first: "worker (1234, thread
- * 1240)"
+ * "python3 app.py (1234)", or a thread beside the first: "worker (1234, thread 1240)", without a
+ * name of its own "python3 app.py (1234, thread 1241)"
  */
 static void put_thread(const struct slowest *s, struct grid *grid, const struct instance *instance)
 {
@@ -132,7 +140,7 @@ static void put_thread(const struct slowest *s, struct grid *grid, const struct 
 		return;
 	}
 	snprintf(text, sizeof(text), "%s (%u, thread %u)",
-		 text_comm(instance->thread ? trace_thread_comm(instance->thread) : "", name, sizeof(name)), pid, tid);
+		 text_comm(name_of_thread(process, instance->thread), name, sizeof(name)), pid, tid);
 	grid_text(grid, text);
 }
 

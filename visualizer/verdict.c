@@ -126,12 +126,15 @@ void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread
 	}
 }
 
-static void add_link(struct string *s, const struct path_link *link)
+/* @root: a server waits for its client, which waits for the server itself, for another thread. */
+static void add_link(struct string *s, const struct path_link *link, const struct path_link *root)
 {
 	if (link->is_thread) {
 		add_thread(s, link->thread, link->several);
 	} else if (!link->several) {
 		add_process(s, link->process);
+		if (link->process == root->process)
+			string_add(s, " itself");
 	} else if (*trace_process_comm(link->process)) {
 		add_name(s, process_program(link->process));
 		string_add(s, " processes");
@@ -415,7 +418,7 @@ static void add_chain(struct string *s, const struct report *report, const struc
 			string_add(s, ", and so on");
 			return;
 		}
-		add_link(s, &tree->links[link]);
+		add_link(s, &tree->links[link], &tree->links[0]);
 		add_client(s, report, tree, link);
 		string_add(s, part.on_cpu ? ", which ran on a CPU" : ", which waited");
 		if (!is_all) {

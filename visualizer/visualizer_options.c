@@ -128,6 +128,8 @@ static int parse_task(const char *option, const char *value, int64_t *ret_id, co
 		return take_text(option, value, "is not a name", ret_name, ret_error);
 	if (*ret_id >= 0)
 		return second(option, value, ret_error);
+	if (!value[strcspn(value, "0123456789")])
+		return wrong(option, value, "is neither a number nor a name", ret_error);
 	return parse_number(option, value, UINT32_MAX, ret_id, ret_error);
 }
 
@@ -780,7 +782,7 @@ static int take_positionals(struct visualizer_options *options)
 		nr--;
 	}
 	if (!nr)
-		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
+		return complain(2, "no trace given; tracevisualizer t.trace shows where the time went, "
 				   "tracevisualizer --help lists all options");
 	if (nr > 3)
 		return complain_of_word("argument", words[3], "is one too many");

@@ -39,7 +39,7 @@ struct trace_symbols;
  * struct trace_symbol - what is at an address. Strings are borrowed until the next call
  * @function: demangled; "" if the file has no symbol there. @offset: of the address in it
  * @file: the program or library. @file_address: as nm and objdump print it
- * @why: a word why @function is "" although there is a file: it was built again ...; else ""
+ * @why: a word why @function is "": its file was built again, is not on this machine ...; else ""
  * @source: "file.c:12" if requested and if there is debug information, else ""
  */
 struct trace_symbol {

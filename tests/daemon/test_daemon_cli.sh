@@ -317,7 +317,7 @@ check "what began in vain leaves no file" test -z "$(ls -A folder)"
 # a disk that accepts nothing, a reader that closes
 run -tu200000 - >/dev/full 2>err
 check "disk full is exit 1" test $? -eq 1
-check "a full disk is reported" grep -q "No space left" err
+check "a full disk is reported" grep -q "stdout: .*No space left.*; free some space, or name a file elsewhere" err
 run -ts20 - 2>err | head -c 20000 >/dev/null
 check "a reader that goes ends it" test "${PIPESTATUS[0]}" -eq 1
 (ulimit -f 8; trap '' XFSZ; run -ts2 small.trace) 2>err

@@ -102,6 +102,8 @@ static void saves_on_triggers_are_chosen(void)
 	refused("-k --save-on=loss --save-files=0");
 	refused("-k --save-on=loss --save-after=soon");
 	refused("-k --save-on=loss --save-distance=far");
+	refused("--save-after=5s t.trace");
+	refused("-k --save-files=3");
 	refused("--watch -j");
 }
 
@@ -520,7 +522,7 @@ static void signs_change_the_defaults(void)
 	CU_ASSERT(selects("block_*", TRACE_EV_block_insert));
 }
 
-/* What the status prints selects the same events, or is their number. */
+/* The words of the status select the same events, or are their number. */
 static void changes_are_printed_as_an_argument(void)
 {
 	static const char *const names[] = {"default", "default,+page_alloc,-irq_entry", "default,-irq_entry"};

@@ -407,6 +407,8 @@ static void a_program_that_was_built_again_never_lends_its_names(void)
 	if (!*id)
 		return; /* no readelf, or the compiler makes no build ids */
 	record_program(&rebuilt, id);
+	shell("rm -f %s", rebuilt.path);
+	expect_pay(&rebuilt, NULL, "", "not on this machine");
 	shell("cp %s %s", PROBE_TARGET, rebuilt.path);
 	expect_pay(&rebuilt, NULL, "pay", "");
 	shell("cat %s > %s", PROBE_TARGET_CXX, rebuilt.path); /* the same inode */

@@ -308,6 +308,43 @@ static void files_of_one_path_are_one_row_of_a_call(void)
 	free(text);
 }
 
+/* The first thread of app waits for load, and load for the second one, which computes. */
+static void a_server_that_waits_for_its_client_comes_to_itself(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_thread(tb, 10, 10, 1, "load", 0, false);
+	tb_thread(tb, 20, 20, 1, "app", 0, true);
+	tb_thread(tb, 21, 20, 1, "app", 0, false);
+	tb_fd(tb, 10, 0, 1, 200, S_IFIFO | 0600, "pipe:[200]");
+	tb_fd(tb, 20, 1, 1, 200, S_IFIFO | 0600, "pipe:[200]");
+	tb_fd(tb, 20, 0, 1, 201, S_IFIFO | 0600, "pipe:[201]");
+	tb_fd(tb, 10, 1, 1, 201, S_IFIFO | 0600, "pipe:[201]");
+	tb_sys_enter(tb, 0, 1001000, SYS_read, 0, 0x10000, 100);
+	tb_switch(tb, 0, 1002000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 0, 1003000, SYS_read, 0, 0x10000, 100);
+	tb_switch(tb, 0, 1004000, 10, 21, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 0, 1079000, SYS_write, 1, 0x20000, 100);
+	tb_waking(tb, 0, 1080000, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 1081000, 100);
+	tb_switch(tb, 0, 1082000, 21, 10, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(tb, 0, 1083000, 100);
+	tb_sys_enter(tb, 0, 1084000, SYS_write, 1, 0x20000, 100);
+	tb_waking(tb, 0, 1085000, 20, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 1086000, 100);
+	tb_switch(tb, 0, 1087000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(tb, 0, 1088000, 100);
+	text = report_of(tb, "--tid=20");
+	join_lines(text);
+	contains(text, "app 20 waited 83 % of its 100.00 us for load 10, which waited 92 % of that for app 20 itself, "
+		       "which ran on a CPU");
+	free(text);
+}
+
 static void a_quota_has_its_limit(void)
 {
 	struct trace_sched_quota begin = {.ns = 500000000, .tid = 10}, end = {.ns = 70000, .tid = 10, .over = true};
@@ -606,6 +643,7 @@ int main(int argc, char **argv)
 		CASE(of_a_machine_a_long_wait_comes_before_the_cpus),
 		CASE(a_recorder_is_no_answer_and_short_programs_are_a_sum),
 		CASE(files_of_one_path_are_one_row_of_a_call),
+		CASE(a_server_that_waits_for_its_client_comes_to_itself),
 		CASE(a_quota_has_its_limit),
 		CASE(the_busiest_thread_is_no_supervisor),
 		CASE(waits_of_threads_of_one_name_are_one_row),

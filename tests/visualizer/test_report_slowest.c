@@ -270,6 +270,30 @@ static void main_waits_are_for_threads_and_cpus_with_names(void)
 	free(text);
 }
 
+/* Thread 11 has the name of its process, and gets its title; thread 12 has a name of its own. */
+static void threads_without_a_name_of_their_own_have_the_title(void)
+{
+	static const char args[] = "python3\x1f/srv/app.py";
+	struct trace_start_args start = {.tgid = 10, .bytes = sizeof(args) - 1};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1 * MS, 100 * MS);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_thread(tb, 10, 10, 1, "python3", 0, true);
+	tb_thread(tb, 11, 10, 1, "python3", 1, true);
+	tb_thread(tb, 12, 10, 1, "worker", 2, true);
+	tb_start(tb, 0, TRACE_EV_start_args, &start, sizeof(start), args);
+	for (uint32_t cpu = 1; cpu <= 2; cpu++) {
+		tb_sys_enter(tb, cpu, 10 * MS, SYS_read, 3, 0x1000, 1);
+		tb_sys_exit(tb, cpu, (10 + cpu) * MS, 1);
+	}
+	text = report_of(tb, "--slowest=read");
+	contains(text, "  worker (10, thread 12)");
+	contains(text, "  python3 app.py (10, thread 11)");
+	free(text);
+}
+
 /* ---- scopes ---- */
 
 static void scopes_are_found_by_their_name_or_the_part_behind_the_colon(void)
@@ -530,6 +554,7 @@ int main(int argc, char **argv)
 		CASE(commands_last_from_exec_to_exec_or_exit),
 		CASE(the_longest_has_the_chain_of_what_it_waited_for),
 		CASE(main_waits_are_for_threads_and_cpus_with_names),
+		CASE(threads_without_a_name_of_their_own_have_the_title),
 		CASE(scopes_are_found_by_their_name_or_the_part_behind_the_colon),
 		CASE(a_request_has_the_parts_of_all_its_threads),
 		CASE(instances_add_up_to_the_books_of_all_processes),

@@ -43,7 +43,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"halt t", "halt: tracectl halt does that, see tracectl --help"},
 		{"--jsno t", "unknown option --jsno; did you mean --json?"},
 		{"-p app.py --comm=b t", "option --comm: 'b' is a second value"},
-		{"--tid= t", "option --tid: '' is not a number from 0 to 4294967295"},
+		{"--tid= t", "option --tid: '' is neither a number nor a name"},
 		{"-p -5 t", "option --pid: '-5' is not a number"},
 		{"--section=files,x t", "--section: \"x\" is none of its words (cpus processes "},
 		{"--section= t", "--section: \"\" is none of its words"},
