@@ -182,8 +182,8 @@ static void add_thread(const struct trace_view *view, uint32_t idx, uint64_t fro
 }
 
 /*
- * add_thread() of a span that begins and ends with entries, at most FEW after @hint: nearly all runs of a
- * CPU do. Returns false for others.
+ * add_thread() of a span that begins and ends with entries, at most FEW after @hint: nearly all
+ * runs of a CPU do. Returns false for others.
  */
 static inline bool add_next(const struct trace_view *view, uint32_t idx, uint64_t from, uint64_t to, uint32_t *hint,
 			    struct class_times *times)

@@ -19,7 +19,10 @@
 #include "only_client.h"
 #include "random_story.h"
 #include "unit.h"
+#include "user_events_case.h"
+#include "view_bills.h"
 #include "view_row.h"
+#include "view_scopes.h"
 #include "view_store.h"
 
 #define MAX_ROWS   40u
@@ -140,6 +143,36 @@ static void ask_all(struct view_session *session, struct view_session *other, ui
 	}
 }
 
+/* Questions about what an index does not have. */
+static void ask_beside(struct view_session *session, struct view_session *other, uint64_t seed)
+{
+	static const char *const texts[] = {"clients",
+					    "servers",
+					    "requests",
+					    "counters",
+					    "lanes",
+					    "counters?name=bytes%20read&columns=50",
+					    "counters?name=threads%20that%20wait%20for%20a%20CPU&columns=50",
+					    "counters?name=lost%20events&columns=50"};
+	static const char *const forms[] = {"scopes?row=%u", "billed?row=%u", "requests?row=%u",
+					    "shares?rows=%u&columns=37&by=client"};
+	struct asker asker = {.session = session, .other = other, .dice = {seed, NULL}};
+	char text[QUESTION];
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ask(&asker, texts[i]);
+	for (enum trace_row_kind kind = TRACE_ROW_PROCESS; kind <= TRACE_ROW_THREAD; kind++)
+		for (uint32_t row = 0; row < trace_view_nr_rows(session->view, kind); row++)
+			for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+				snprintf(text, sizeof(text), forms[i],
+					 view_row_number((struct trace_row_id){kind, row}));
+#pragma GCC diagnostic pop
+				ask(&asker, text);
+			}
+}
+
 static void session_of_pass(struct view_session *session, const struct trace *trace)
 {
 	CU_ASSERT_EQUAL_FATAL(view_session_begin(session, trace, &options), 0);
@@ -253,11 +286,21 @@ static size_t check_trace(const struct trace *trace, uint64_t seed, unsigned int
 {
 	static struct view_session of_pass, of_index; /* large */
 	size_t nr_clients;
+	bool has_beside;
 
 	session_of_pass(&of_pass, trace);
 	write_index(&of_pass);
 	CU_ASSERT_FATAL(view_store_begin(&of_index, trace, &options, path));
+	has_beside = !of_index.is_billed;
+	of_index.is_billed = true; /* for "progress" */
 	ask_all(&of_index, &of_pass, seed, nr_spans);
+	CU_ASSERT_EQUAL(has_beside, view_bills(&of_pass) || view_scopes_exist(&of_pass));
+	check_facts(&of_pass, &of_index);
+	of_index.is_billed = false;
+	ask_beside(&of_index, NULL, seed); /* not yet known, which is no error */
+	CU_ASSERT_EQUAL(view_session_step(&of_index, 1, 1), 1);
+	ask_all(&of_index, &of_pass, seed, nr_spans);
+	ask_beside(&of_index, &of_pass, seed);
 	nr_clients = check_facts(&of_pass, &of_index);
 	view_session_end(&of_index);
 	view_session_end(&of_pass);
@@ -317,6 +360,29 @@ static void an_index_knows_the_only_client_of_a_server(void)
 
 	CU_ASSERT(check_trace(trace, 1, 3) > 0);
 	trace_close(trace);
+}
+
+static void an_index_knows_that_a_program_has_scopes(void)
+{
+	struct story s = begin();
+	uint16_t in = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN),
+		 out = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	static struct view_session session;
+	struct trace *trace;
+
+	emit(s.tb, 0, 1999, in, 10, 1);
+	read_orders(s.tb);
+	emit(s.tb, 0, 7500, out, 10, 1);
+	emit(s.tb, 0, 9000, in, 10, 2); /* is not ended */
+	tb_switch(s.tb, 0, 19999, 10, 10, TRACE_TASK_RUNNING);
+	trace = tb_open_trace(s.tb);
+	check_trace(trace, 1, 3);
+	CU_ASSERT(view_store_begin(&session, trace, &options, path) && !session.is_billed);
+	CU_ASSERT_EQUAL(view_session_step(&session, 1, 1), 1);
+	CU_ASSERT(view_scopes_exist(&session));
+	view_session_end(&session);
+	trace_close(trace);
+	tb_free(s.tb);
 }
 
 static bool answer_has(struct view_session *session, const char *question, const char *text)
@@ -460,6 +526,9 @@ static bool index_opens(const struct trace *trace)
 
 	if (opens) {
 		ask_all(&session, NULL, 3, 0);
+		session.is_billed = false;
+		CU_ASSERT_EQUAL(view_session_step(&session, 1, 1), 1);
+		ask_beside(&session, NULL, 3);
 		view_session_end(&session);
 	}
 	return opens;
@@ -589,6 +658,7 @@ int main(int argc, char **argv)
 		CASE(an_index_answers_as_the_pass_did),
 		CASE(an_index_of_a_damaged_trace_answers_as_the_pass_did),
 		CASE(an_index_knows_the_only_client_of_a_server),
+		CASE(an_index_knows_that_a_program_has_scopes),
 		CASE(bills_come_after_the_states_and_change_none),
 		CASE(an_index_of_a_recording_answers_as_the_pass_did),
 		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
