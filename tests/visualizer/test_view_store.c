@@ -6,10 +6,13 @@
  * 	test_view_store                       random stories
  * 	TRACE_TEST_VIEW=FILE test_view_store  also a recording
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -641,6 +644,51 @@ static void an_index_that_cannot_be_written_is_not_missed(void)
 	trace_close(trace);
 }
 
+static size_t nr_files_of_folder(void)
+{
+	DIR *dir = opendir(folder);
+	size_t nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(dir);
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr;
+}
+
+/* As on a full disk: a limit of the size of files stops the write. */
+static void an_index_that_does_not_fit_leaves_the_old_one(void)
+{
+	static struct view_session session;
+	const struct rlimit least = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
+	struct trace *trace = story(2);
+	struct index before, after;
+	struct rlimit limit;
+	size_t nr_files;
+	char *notes;
+
+	session_of_pass(&session, trace);
+	write_index(&session);
+	before = index_read();
+	nr_files = nr_files_of_folder();
+	notes = view_store_notes(&session);
+	signal(SIGXFSZ, SIG_IGN);
+	CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &limit) == 0 && setrlimit(RLIMIT_FSIZE, &least) == 0);
+	CU_ASSERT(!view_store_write(&session, notes, path));
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	after = index_read();
+	CU_ASSERT(before.size > least.rlim_cur && before.size == after.size &&
+		  memcmp(before.bytes, after.bytes, after.size) == 0);
+	CU_ASSERT_EQUAL(nr_files_of_folder(), nr_files);
+	CU_ASSERT(index_opens(trace));
+	free(before.bytes);
+	free(after.bytes);
+	free(notes);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
 static void small_traces_and_parts_have_no_index(void)
 {
 	struct visualizer_options part = options;
@@ -665,6 +713,7 @@ int main(int argc, char **argv)
 		CASE(a_damaged_index_is_refused),
 		CASE(a_hostile_index_does_no_harm),
 		CASE(an_index_that_cannot_be_written_is_not_missed),
+		CASE(an_index_that_does_not_fit_leaves_the_old_one),
 		CASE(small_traces_and_parts_have_no_index),
 		{NULL, NULL},
 	};
