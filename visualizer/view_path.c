@@ -234,8 +234,8 @@ static void join_parts(struct path_parts *parts)
 }
 
 /*
- * As if the parts until now had been added with the gap that leaves few of them. All parts together need
- * a gap that is not smaller, so they are the same in the end.
+ * As if the parts until now had been added with the gap that leaves few of them. All parts
+ * together need a gap that is not smaller, so they are the same in the end.
  */
 static void thin_parts(struct path_parts *parts)
 {
