@@ -99,6 +99,7 @@ struct trace_critical_path {
 	size_t nr_held, max_held;
 	struct trace_contributor *contributors; /* owned */
 	size_t nr_contributors;
+	bool sees_calls;
 	bool is_summed; /* made when they are asked for: a picture does not need them */
 	int failed;
 };
@@ -717,6 +718,7 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 		goto fail;
 	path->history = history;
 	path->thread = thread;
+	path->sees_calls = trace_analysis_sees_calls(history->analysis);
 	path->from_ns = from_ns;
 	path->to_ns = to_ns;
 	if (timeline == NO_THREAD || !cut_window(path)) {
@@ -790,8 +792,7 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 		.waited_path = "",
 		.depth = step->depth,
 	};
-	if (is_on_cpu(s->state) && s->state != TRACE_STATE_INTERRUPTED &&
-	    !trace_analysis_sees_calls(history->analysis)) {
+	if (is_on_cpu(s->state) && s->state != TRACE_STATE_INTERRUPTED && !path->sees_calls) {
 		s->state = TRACE_STATE_RUNNING; /* not known whether it was in a system call */
 		s->name = "";
 	}

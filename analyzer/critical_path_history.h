@@ -106,8 +106,8 @@ struct trace_history {
 	struct history_memo memos[HISTORY_MEMOS];
 	struct hash_table births; /* tid + 1 -> the latest fork */
 	/*
-	 * Of timelines, UINT32_MAX (none) or INTERRUPTS; owned. The history of a view has none once it is
-	 * coarse: the runs of the view have the same threads
+	 * owned; of timelines, UINT32_MAX (none) or INTERRUPTS. The history of a view has none
+	 * once it is coarse: the runs of the view have the same threads
 	 */
 	struct series *cpus;
 	uint32_t nr_cpus;

@@ -6,6 +6,7 @@
 #include <zstd.h>
 #include "index_bits.h"
 #include "index_series.h"
+#include "index_threads.h"
 #include "view_rows.h"
 
 #define BLOCK_ENTRIES (1u << 18)
@@ -332,12 +333,70 @@ static int take_block(const struct trace_history *history, const struct stored_s
 	return error;
 }
 
+/* struct block_at - where a block of an index is, and which series it has */
+struct block_at {
+	struct bytes_in in;
+	size_t first, nr;
+};
+
+/* struct load - several threads read the blocks. @error, @failed: read when they have ended */
+struct load {
+	const struct trace_history *history;
+	const struct stored_series *list;
+	struct block_at *blocks; /* owned */
+	size_t nr_blocks;
+	int error;
+	bool failed;
+};
+
+/* Returns the number of its series; 0: there is no block. */
+static size_t skip_block(struct bytes_in *in, size_t nr)
+{
+	size_t taken = (size_t)bytes_below(in, nr + 1);
+
+	for (int i = 0; i <= NR_DURATIONS; i++)
+		bytes_number(in);
+	bytes_take(in, bytes_number(in));
+	bytes_take(in, bytes_number(in));
+	return in->failed ? 0 : taken;
+}
+
+static void find_blocks(struct load *load, size_t nr, struct bytes_in *in)
+{
+	for (size_t first = 0; first < nr && !in->failed;) {
+		struct block_at *block = &load->blocks[load->nr_blocks++];
+
+		*block = (struct block_at){.in = *in, .first = first, .nr = skip_block(in, nr - first)};
+		block->in.end = in->at;
+		in->failed |= !block->nr;
+		first += block->nr;
+	}
+}
+
+/* The last blocks are those of CPUs, the largest ones: they come first. */
+static void load_block(void *data, size_t i)
+{
+	struct load *load = data;
+	struct block_at *block = &load->blocks[load->nr_blocks - 1 - i];
+	size_t taken;
+	int error = take_block(load->history, load->list + block->first, block->nr, &block->in, &taken);
+
+	if (error)
+		__atomic_store_n(&load->error, error, __ATOMIC_RELAXED);
+	if (block->in.failed || block->in.at != block->in.end || taken != block->nr)
+		__atomic_store_n(&load->failed, true, __ATOMIC_RELAXED);
+}
+
 int series_load(const struct trace_history *history, const struct stored_series *list, size_t nr, struct bytes_in *in)
 {
-	size_t taken = 0;
-	int error = 0;
+	struct load load = {.history = history, .list = list, .blocks = calloc(nr + 1, sizeof(*load.blocks))};
 
-	for (size_t i = 0; i < nr && !in->failed && !error; i += taken)
-		error = take_block(history, list + i, nr - i, in, &taken);
-	return error;
+	if (!load.blocks)
+		return -ENOMEM;
+	find_blocks(&load, nr, in);
+	if (!in->failed)
+		index_in_threads(load_block, &load, load.nr_blocks);
+	free(load.blocks);
+	in->failed |= load.failed;
+	return load.error;
 }

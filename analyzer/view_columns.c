@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_columns.c - the columns of a picture: differences of sums at the edges of the columns. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "state.h"
 #include "view_rows.h"
@@ -43,24 +44,25 @@ static void add_rest(const struct trace_view *view, uint64_t *ns, uint64_t from,
 	ns[is_read ? TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN : TRACE_CLASS_UNREAD] += lives - told;
 }
 
-typedef void (*until_fn)(const struct trace_view *view, uint32_t idx, uint64_t ns, uint32_t *hint,
+typedef void (*until_fn)(const struct trace_view *view, uint32_t idx, uint64_t ns, struct view_edge *edge,
 			 struct class_times *ret_times);
 
-/* Add the columns of a thread or a CPU. */
+/* Add the columns of a thread or a CPU. @hints: struct view_edge */
 static void add_row(const struct trace_view *view, const struct columns *c, uint32_t idx, until_fn until,
-		    const struct trace_row *life)
+		    const struct trace_row *life, uint32_t *hints)
 {
+	struct view_edge last = VIEW_NO_EDGE;
 	struct class_times sums[2];
-	uint32_t hint = UINT32_MAX;
 	uint64_t from = c->from;
 
-	until(view, idx, from, &hint, &sums[0]);
+	last.hints = hints;
+	until(view, idx, from, &last, &sums[0]);
 	for (uint32_t i = 0; i < c->nr; i++) {
 		uint64_t to = edge(c, i + 1), told = 0, *ns = c->ns + (size_t)i * TRACE_NR_CLASSES;
 		const struct class_times *before = &sums[i & 1];
 		struct class_times *now = &sums[!(i & 1)];
 
-		until(view, idx, to, &hint, now);
+		until(view, idx, to, &last, now);
 		for (int class = 0; class < TRACE_NR_CLASSES; class ++) {
 			ns[class] += now->ns[class] - before->ns[class];
 			told += now->ns[class] - before->ns[class];
@@ -79,7 +81,7 @@ static int add_thread(struct trace_view *view, const struct columns *c, uint32_t
 		return -ENOMEM;
 	if (of_process && !overlap(c->from, c->to, row.from_ns, row.to_ns))
 		return 0;
-	add_row(view, c, idx, view_thread_until, &row);
+	add_row(view, c, idx, view_thread_until, &row, NULL);
 	return 0;
 }
 
@@ -92,6 +94,17 @@ static int add_process(struct trace_view *view, const struct columns *c, uint32_
 		error = add_thread(view, c, thread, true);
 	for (uint32_t i = 0; i < c->nr; i++)
 		c->ns[(size_t)i * TRACE_NR_CLASSES + TRACE_CLASS_ABSENT] = 0;
+	return error;
+}
+
+static int add_cpu(struct trace_view *view, const struct columns *c, const struct trace_row *row)
+{
+	uint32_t *hints = calloc(view->history->nr_timelines + 1, sizeof(*hints));
+	int error = hints ? view_sums_cpu(view, row->id.index) : -ENOMEM;
+
+	if (!error)
+		add_row(view, c, row->id.index, view_cpu_until, row, hints);
+	free(hints);
 	return error;
 }
 
@@ -111,8 +124,5 @@ int trace_view_columns(struct trace_view *view, struct trace_row_id id, uint64_t
 		return add_thread(view, &c, id.index, false);
 	if (id.kind == TRACE_ROW_PROCESS)
 		return add_process(view, &c, id.index);
-	error = view_sums_cpu(view, id.index);
-	if (!error)
-		add_row(view, &c, id.index, view_cpu_until, &row);
-	return error;
+	return add_cpu(view, &c, &row);
 }

@@ -13,6 +13,7 @@
 #include "error_set.h"
 #include "state.h"
 #include "build_stamp.h"
+#include "index_threads.h"
 #include "view_index.h"
 #include "view_rows.h"
 
@@ -390,6 +391,25 @@ static void load(struct loader *l, const struct index_header *header, struct byt
 	free(l->threads);
 }
 
+static void sum_thread(void *data, size_t i)
+{
+	(void)view_sums_thread(data, (uint32_t)i);
+}
+
+static void sum_cpu(void *data, size_t i)
+{
+	(void)view_sums_cpu(data, (uint32_t)i);
+}
+
+/* The first picture needs all sums. Those that get no memory are made when they are asked for. */
+static void make_sums(struct trace_view *view)
+{
+	if (view_refresh(view) < 0)
+		return;
+	index_in_threads(sum_thread, view, view->nr_threads);
+	index_in_threads(sum_cpu, view, view->nr_cpus);
+}
+
 static bool is_of(const struct trace *trace, const void *bytes, size_t size, struct index_header *ret_header)
 {
 	uint64_t digest;
@@ -426,6 +446,7 @@ struct trace_view *trace_view_open(const struct trace *trace, const void *bytes,
 	if (!l.has_no_memory)
 		load(&l, &header, &in);
 	if (!is_bad(&l) && !l.a->strings.failed) {
+		make_sums(l.view);
 		*ret_analysis = l.a;
 		return l.view;
 	}

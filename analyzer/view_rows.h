@@ -27,6 +27,21 @@ struct row_sums {
 	bool is_final; /* made after the pass */
 };
 
+/*
+ * struct view_edge - where the last column of a row ended, and the next one begins
+ * @entry: the entry that contains the edge; UINT32_MAX: none yet. @before: the time of all before it
+ * @hints: by timeline: an entry before those that are asked for next; NULL: none. Of CPUs
+ */
+struct view_edge {
+	uint32_t entry;
+	uint32_t *hints; /* borrowed */
+	struct class_times before;
+};
+#define VIEW_NO_EDGE                \
+	{                           \
+		.entry = UINT32_MAX \
+	}
+
 struct view_thread {
 	struct row_sums sums;
 	uint32_t process; /* index into trace_view.processes */
@@ -66,12 +81,12 @@ uint64_t view_end(const struct trace_view *view);
 /**
  * view_thread_until() - the time of thread @idx in each class, from its first entry to @ns
  * view_cpu_until() - the same for a CPU
- * @hint: an entry near @ns or UINT32_MAX; becomes that of @ns
+ * @edge: of the call before, for an earlier instant; becomes that of @ns
  * Both need view_sums_thread() or view_sums_cpu() since the last change: 0, or -ENOMEM.
  */
-void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns, uint32_t *hint,
+void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns, struct view_edge *edge,
 		       struct class_times *ret_times);
-void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, uint32_t *hint,
+void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, struct view_edge *edge,
 		    struct class_times *ret_times);
 int view_sums_thread(struct trace_view *view, uint32_t idx);
 int view_sums_cpu(struct trace_view *view, uint32_t cpu);

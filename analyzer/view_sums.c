@@ -119,10 +119,26 @@ static void add_entry(const struct trace_view *view, uint32_t idx, uint32_t entr
 	add_whole_entry(view->history, timeline, timeline->series.value[entry], ns - from, times);
 }
 
-void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns, uint32_t *hint,
+/*
+ * Columns follow each other. So the sum goes on from the last edge, if that is not before the block
+ * of @entry. Returns the first entry that is not in edge->before.
+ */
+static uint32_t edge_begin(struct view_edge *edge, uint32_t entry, uint32_t block, const struct class_times *sums)
+{
+	uint32_t first = entry / block * block, last = edge->entry;
+
+	edge->entry = entry;
+	if (last >= first && last <= entry)
+		return last;
+	edge->before = sums[entry / block];
+	return first;
+}
+
+void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns, struct view_edge *edge,
 		       struct class_times *ret_times)
 {
-	const struct series *series = &view->history->timelines[idx].series;
+	const struct thread_timeline *timeline = &view->history->timelines[idx];
+	const struct series *series = &timeline->series;
 	uint32_t entry;
 
 	*ret_times = (struct class_times){0};
@@ -130,11 +146,12 @@ void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns,
 		return;
 	if (ns > series->end)
 		ns = series->end;
-	entry = entry_before(series, ns, *hint);
-	*hint = entry;
-	*ret_times = view->threads[idx].sums.sums[entry / BLOCK];
-	for (uint32_t i = entry / BLOCK * BLOCK; i <= entry; i++)
-		add_entry(view, idx, i, i < entry ? series->from[i + 1] : ns, ret_times);
+	entry = entry_before(series, ns, edge->entry);
+	for (uint32_t i = edge_begin(edge, entry, BLOCK, view->threads[idx].sums.sums); i < entry; i++)
+		add_whole_entry(view->history, timeline, series->value[i], series->from[i + 1] - series->from[i],
+				&edge->before);
+	*ret_times = edge->before;
+	add_entry(view, idx, entry, ns, ret_times);
 }
 
 /* ---- CPUs ---- */
@@ -157,11 +174,12 @@ static void add_few(const struct trace_view *view, uint32_t idx, uint64_t from, 
 		add_entry(view, idx, i, i < last ? series->from[i + 1] : to, times);
 }
 
-/* The time of the thread @idx from @from to @to. @hint: as for view_thread_until() */
+/* The time of the thread @idx from @from to @to. @hint: an entry near @from; becomes that of @to */
 static void add_thread(const struct trace_view *view, uint32_t idx, uint64_t from, uint64_t to, uint32_t *hint,
 		       struct class_times *times)
 {
 	const struct series *series = &view->history->timelines[idx].series;
+	struct view_edge edge = VIEW_NO_EDGE;
 	struct class_times at_end, at_begin;
 	uint32_t first, last;
 
@@ -175,15 +193,15 @@ static void add_thread(const struct trace_view *view, uint32_t idx, uint64_t fro
 		add_few(view, idx, from, to, first, last, times);
 		return;
 	}
-	view_thread_until(view, idx, from, &first, &at_begin);
-	view_thread_until(view, idx, to, &last, &at_end);
+	view_thread_until(view, idx, from, &edge, &at_begin);
+	view_thread_until(view, idx, to, &edge, &at_end);
 	subtract(&at_end, &at_begin);
 	add(times, &at_end);
 }
 
 /*
- * add_thread() of a span that begins and ends with entries, at most FEW after @hint: nearly all runs of a
- * CPU do. Returns false for others.
+ * add_thread() of a span that begins and ends with entries, at most FEW after @hint: nearly all
+ * runs of a CPU do. Returns false for others.
  */
 static inline bool add_next(const struct trace_view *view, uint32_t idx, uint64_t from, uint64_t to, uint32_t *hint,
 			    struct class_times *times)
@@ -223,7 +241,7 @@ static void add_run(const struct trace_view *view, uint32_t run, uint64_t from, 
 		add_thread(view, run, from, to, hints ? &hints[run] : &none, times);
 }
 
-void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, uint32_t *hint,
+void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, struct view_edge *edge,
 		    struct class_times *ret_times)
 {
 	const struct series *runs = &view->cpus[cpu].runs;
@@ -234,11 +252,11 @@ void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, ui
 		return;
 	if (ns > runs->end)
 		ns = runs->end;
-	entry = entry_before(runs, ns, *hint);
-	*hint = entry;
-	*ret_times = view->cpus[cpu].sums.sums[entry / CPU_BLOCK];
-	for (uint32_t i = entry / CPU_BLOCK * CPU_BLOCK; i <= entry; i++)
-		add_run(view, runs->value[i], runs->from[i], i < entry ? runs->from[i + 1] : ns, NULL, ret_times);
+	entry = entry_before(runs, ns, edge->entry);
+	for (uint32_t i = edge_begin(edge, entry, CPU_BLOCK, view->cpus[cpu].sums.sums); i < entry; i++)
+		add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], edge->hints, &edge->before);
+	*ret_times = edge->before;
+	add_run(view, runs->value[entry], runs->from[entry], ns, edge->hints, ret_times);
 }
 
 /* ---- to make them ---- */

@@ -30,9 +30,9 @@ class Server:
         connection.close()
         return answer
 
-    def milliseconds(self, question):
+    def milliseconds(self, question, repetitions=REPETITIONS):
         samples = []
-        for _ in range(REPETITIONS):
+        for _ in range(repetitions):
             begin = time.monotonic()
             self.ask(question)
             samples.append((time.monotonic() - begin) * 1e3)
@@ -71,6 +71,7 @@ def figures(visualizer, trace):
         result["path, a tenth"] = server.milliseconds(f"path?row={rows[-1]}&{middle}")
         result["path, whole"] = server.milliseconds(f"path?row={rows[-1]}&from=0&to={whole}")
         result["segments"] = json.loads(server.ask(f"path?row={rows[-1]}&from=0&to={whole}"))["nr_segments"]
+        result["books, a hundredth"] = server.milliseconds(f"books?from={whole * 40 // 100}&to={whole * 41 // 100}", 1)
         result["memory"] = server.memory()
         has_index = about["events"] >= INDEX_EVENTS and index_comes(trace)
     finally:

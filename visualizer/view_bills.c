@@ -5,6 +5,8 @@
 #include "complain.h"
 #include "only_client.h"
 #include "view_bills.h"
+#include "view_counters.h"
+#include "view_scopes.h"
 
 #define MAX_SHARES   (4u << 20) /* 16 to 32 bytes each */
 #define MAX_REQUESTS (1u << 18) /* 144 bytes each, and 112 for their lanes */
@@ -39,6 +41,10 @@ static int bills_begin(struct view_session *session)
 	if (trace_servers_keep_shares(bills->servers, MAX_SHARES) < 0 ||
 	    trace_servers_keep_requests(bills->servers, MAX_REQUESTS) < 0)
 		memory_end();
+	if (session->is_of_index) {
+		view_scopes_begin(session, bills->analysis);
+		view_counters_begin(session, bills->analysis);
+	}
 	return 0;
 }
 
@@ -117,13 +123,15 @@ const struct trace_thread *view_bills_shown_thread(const struct view_session *se
 
 /* ---- the pass ---- */
 
-/* The verdict names the client of a server that has no other. */
+/* The verdict names the client of a server that has no other. An index has them, too. */
 static void take_only_clients(struct view_session *session)
 {
 	struct report *report = &session->report, of_bills = {.servers = session->bills->servers};
 	const struct trace_server *server;
 	struct only_client client;
 
+	while (report->nr_only_clients)
+		free((char *)session->clients[--report->nr_only_clients].name);
 	for (size_t i = 0; (server = trace_get_server(of_bills.servers, i)); i++) {
 		if (!only_client_of(&of_bills, server->process, &client))
 			continue;
@@ -137,6 +145,23 @@ static void take_only_clients(struct view_session *session)
 	}
 }
 
+/* Scopes keep the analysis of the bills: they have names from it. */
+static void bills_end(struct view_session *session)
+{
+	struct view_bill_pass *bills = session->bills;
+	bool is_same = pair_all(session, bills);
+
+	bills->is_complete = is_same && trace_nr_servers(bills->servers);
+	if (is_same)
+		take_only_clients(session);
+	if (session->is_of_index && is_same)
+		view_scopes_pair(session, view_bills_shown_thread);
+	if (session->is_of_index && !(is_same && view_scopes_exist(session)))
+		view_scopes_free(session);
+	if (!bills->is_complete && !(session->is_of_index && session->scopes))
+		view_bills_free(session);
+}
+
 int view_bills_step(struct view_session *session, unsigned int nr, unsigned int of)
 {
 	struct trace_error error = {0};
@@ -147,12 +172,8 @@ int view_bills_step(struct view_session *session, unsigned int nr, unsigned int 
 	result = trace_analysis_step(session->bills->analysis, view_session_time(session, nr, of), &error);
 	if (result < 0)
 		return -complain_of_error(&error);
-	if (result > 0 && pair_all(session, session->bills)) {
-		session->bills->is_complete = true;
-		take_only_clients(session);
-	}
-	if (result > 0 && !trace_nr_servers(session->bills->servers))
-		view_bills_free(session);
+	if (result > 0)
+		bills_end(session);
 	return result;
 }
 

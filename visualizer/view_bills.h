@@ -5,7 +5,8 @@
  * view_bills.h - the bills of servers in a view: a second pass, after that of the states.
  *
  * Bills cost as much as all states of the picture, and only the colours of clients need them. So
- * the first pass goes without servers, and the second one has an analysis of its own. Both number
+ * the first pass goes without servers, and the second one has an analysis of its own. If the view
+ * is from an index, that pass also collects scopes and numbers over time. Both number
  * processes and threads in the same order: these functions find the process or thread of the other
  * analysis. The results of the servers are about the second analysis; all questions and answers of
  * a view are about the first one.

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "view_collected.h"
 #include "view_counters.h"
 #include "view_row.h"
 
@@ -141,10 +142,9 @@ static void add_type(struct view_counter_list *list, const struct trace_event_ty
 			row->all[i] = counter_of_field(list, type, &type->fields[i]);
 }
 
-void view_counters_begin(struct view_session *session)
+void view_counters_begin(struct view_session *session, struct trace_analysis *analysis)
 {
 	const struct trace *trace = session->report.trace;
-	struct trace_analysis *analysis = session->report.analysis;
 	struct view_counter_list *list = memory_take(1, sizeof(*list));
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
@@ -206,7 +206,7 @@ static void finish_level(struct view_counter *counter)
 	counter->nr = nr;
 }
 
-/* The row of a CPU is there before the end of the pass, and in the view of an index. */
+/* The row of a CPU is there before the end of the pass. */
 static const struct view_counter *of_cpu(uint32_t cpu)
 {
 	static _Thread_local struct view_counter counter;
@@ -224,7 +224,7 @@ const struct view_counter *view_counter_at(struct view_session *session, size_t 
 
 	if (idx < nr_cpus)
 		return of_cpu((uint32_t)idx);
-	if (!list || !session->is_complete || idx - nr_cpus >= list->nr)
+	if (!view_is_collected(session) || !list || idx - nr_cpus >= list->nr)
 		return NULL;
 	if (!list->is_finished)
 		finish_level(&list->items[OF_QUEUE]);

@@ -39,8 +39,8 @@ struct view_counter {
 };
 struct view_counter_list;
 
-/** view_counters_begin() - collect them in the pass; once, before it */
-void view_counters_begin(struct view_session *session);
+/** view_counters_begin() - collect them in the pass of @analysis; once, before it */
+void view_counters_begin(struct view_session *session, struct trace_analysis *analysis);
 void view_counters_free(struct view_session *session);
 /**
  * view_counter_at() - NULL past the last. Before the end of the pass there are only those of SHARE

@@ -10,12 +10,14 @@
 
 /*
  * struct view_growth - @version: of the session that is shown. @begun_ns: CPU time of this thread
+ * @failed: after a message; no other reading is begun
  */
 struct view_growth {
 	struct view_shared *shared; /* borrowed */
 	struct view_reading reading;
 	unsigned int version;
 	uint64_t begun_ns;
+	bool failed;
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -67,7 +69,10 @@ struct view_growth *view_growth_begin(struct view_shared *shared)
 
 int view_growth_step(struct view_growth *growth, unsigned int nr, unsigned int of)
 {
-	return view_session_step(growth->reading.session, nr, of);
+	int result = view_session_step(growth->reading.session, nr, of);
+
+	growth->failed = result < 0;
+	return result;
 }
 
 static void take_reading(struct view_growth *growth)
@@ -77,7 +82,9 @@ static void take_reading(struct view_growth *growth)
 
 	pthread_rwlock_wrlock(&shared->in_use);
 	view_shared_lock(shared);
-	if (shared->session->version == growth->version)
+	/* a file that was cut meanwhile has other events than those that were read */
+	if (shared->session->version == growth->version &&
+	    trace_file_state(growth->reading.trace) != TRACE_FILE_CHANGED)
 		view_shared_replace(shared, &growth->reading);
 	view_shared_unlock(shared);
 	pthread_rwlock_unlock(&shared->in_use);
@@ -91,8 +98,10 @@ void view_growth_end(struct view_growth *growth, bool take)
 		return;
 	if (take)
 		take_reading(growth);
-	growth->shared->next_growth_ns = clock_ns(CLOCK_MONOTONIC) +
-					 REST * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - growth->begun_ns);
+	growth->shared->next_growth_ns =
+		growth->failed
+			? UINT64_MAX
+			: clock_ns(CLOCK_MONOTONIC) + REST * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - growth->begun_ns);
 	view_reading_end(&growth->reading);
 	free(growth);
 }

@@ -12,7 +12,8 @@
 
 #define MAX_SEGMENTS 5000u
 #define MAX_PARTS    10000u
-#define COLUMNS	     2000u /* of a screen, at least */
+#define MANY_PARTS   (4 * MAX_PARTS) /* are joined before more are added */
+#define COLUMNS	     2000u	     /* of a screen, at least */
 #define WAITS	     5u
 
 /* ---- links ---- */
@@ -232,6 +233,23 @@ static void join_parts(struct path_parts *parts)
 	}
 }
 
+/*
+ * As if the parts until now had been added with the gap that leaves few of them. All parts
+ * together need a gap that is not smaller, so they are the same in the end.
+ */
+static void thin_parts(struct path_parts *parts)
+{
+	struct path_parts thin;
+
+	end_parts(parts);
+	join_parts(parts);
+	thin = (struct path_parts){.gap = parts->gap};
+	for (size_t i = 0; i < parts->nr; i++)
+		join_part(&thin, &parts->items[i]);
+	free(parts->items);
+	*parts = thin;
+}
+
 static void put_part(struct json *json, struct view_session *session, const struct path_part *part)
 {
 	const struct view_window window = {part->from, part->to};
@@ -252,12 +270,16 @@ static void put_long_path(struct json *json, struct view_session *session, const
 {
 	struct path_parts parts = {.gap = column};
 	struct trace_path_segment s;
-	size_t nr_shown = 0;
+	size_t nr_shown = 0, most = MANY_PARTS;
 
 	json_open(json, "segments", "[");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
 		trace_critical_path_segment(path, i, &s);
 		join_part(&parts, &(struct path_part){s.thread, s.from_ns, s.to_ns, s.to_ns - s.from_ns, 1});
+		if (parts.nr >= most) {
+			thin_parts(&parts);
+			most = 2 * parts.nr > MANY_PARTS ? 2 * parts.nr : MANY_PARTS;
+		}
 		if (s.to_ns - s.from_ns < column || nr_shown == MAX_SEGMENTS)
 			continue;
 		put_segment(json, session, &s);

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <trace/user_events.h>
+#include "view_collected.h"
 #include "view_row.h"
 #include "view_scopes.h"
 
@@ -58,15 +59,29 @@ static void on_span(void *data, const struct trace_span_instance *instance)
 	}
 }
 
-void view_scopes_begin(struct view_session *session)
+void view_scopes_begin(struct view_session *session, struct trace_analysis *analysis)
 {
 	struct view_scope_list *list = memory_take(1, sizeof(*list));
 
 	session->scopes = list;
-	list->user = trace_user_events_new(session->report.trace, session->report.analysis, NULL);
+	list->user = trace_user_events_new(session->report.trace, analysis, NULL);
 	if (!list->user)
 		memory_end();
 	trace_user_events_on_span(list->user, on_span, list);
+}
+
+bool view_scopes_exist(const struct view_session *session)
+{
+	return session->scopes && session->scopes->nr;
+}
+
+void view_scopes_pair(struct view_session *session, view_thread_of *shown)
+{
+	struct view_scope_list *list = session->scopes;
+
+	trace_nr_spans(list->user); /* tells those without an end */
+	for (size_t i = 0; i < list->nr; i++)
+		list->items[i].thread = shown(session, list->items[i].thread);
 }
 
 void view_scopes_free(struct view_session *session)
@@ -116,7 +131,7 @@ static const struct view_scope_list *scopes_of(struct view_session *session)
 {
 	struct view_scope_list *list = session->scopes;
 
-	if (!session->is_complete || !list)
+	if (!list || !view_is_collected(session))
 		return NULL;
 	if (!list->is_sorted) {
 		trace_nr_spans(list->user); /* tells those without an end */

@@ -251,6 +251,9 @@ static enum turn wait_for_turn(struct server *server, const sigset_t *ends)
 			turn = follow_growth(server, ends);
 		if (turn != GOES_ON)
 			return turn;
+		if (view_shared_has_work(&server->shared) ||
+		    (server->other && view_shared_has_work(&server->other->shared)))
+			return AGAIN;
 		if (now - (asked ? asked : begun) <= GONE_SECONDS)
 			continue;
 		fprintf(stderr, "tracevisualizer: no page has asked for %d minutes: the view ends\n",

@@ -53,8 +53,8 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 		session->view = trace_view_new(report->analysis, &asked, &error);
 	if (!session->view)
 		return complain_of_error(&error);
-	view_scopes_begin(session);
-	view_counters_begin(session);
+	view_scopes_begin(session, report->analysis);
+	view_counters_begin(session, report->analysis);
 	report->history = trace_view_history(session->view);
 	command_begin(&report->command, trace, report->analysis);
 	set_span(session);
@@ -72,7 +72,7 @@ void view_session_of_index(struct view_session *session, const struct trace *tra
 	report->analysis = analysis;
 	report->history = trace_view_history(view);
 	report->command = (struct report_command){.trace = trace, .analysis = analysis};
-	session->is_complete = session->is_billed = true;
+	session->is_complete = session->is_billed = session->is_of_index = true;
 	set_span(session);
 }
 

@@ -33,6 +33,8 @@ struct view_choice {
  * @start, @end: that window, ns of the trace's clock
  * @is_complete: the pass has ended: all states are known
  * @is_billed: so has that of the bills, or there is none
+ * @is_of_index: the states are from an index, which has neither bills nor scopes nor numbers over
+ *     time: the pass of the bills collects all of them
  * @version: how many sessions were shown before this one: the page asks again when it changes
  */
 struct view_session {
@@ -44,7 +46,7 @@ struct view_session {
 	struct only_client *clients; /* owned, with their names; or NULL */
 	size_t clients_room;
 	uint64_t start, end;
-	bool is_complete, is_billed;
+	bool is_complete, is_billed, is_of_index;
 	unsigned int nr_bill_steps, version;
 	struct view_bill_pass *bills;	      /* owned; view_bills.c */
 	struct view_client_list *client_list; /* owned; view_clients.c */

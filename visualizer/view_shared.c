@@ -33,8 +33,11 @@ static int session_begin(struct view_session *session, const struct trace *trace
 			 const struct visualizer_options *options, char **ret_index)
 {
 	*ret_index = view_store_path(trace, options);
-	if (*ret_index && view_store_begin(session, trace, options, *ret_index))
+	if (*ret_index && view_store_begin(session, trace, options, *ret_index)) {
+		free(*ret_index);
+		*ret_index = NULL; /* it is there */
 		return 0;
+	}
 	return view_session_begin(session, trace, options);
 }
 
@@ -180,6 +183,16 @@ void view_shared_write_index(struct view_shared *shared)
 		view_store_write(shared->session, notes, shared->index);
 	pthread_rwlock_unlock(&shared->in_use);
 	free(notes);
+}
+
+bool view_shared_has_work(struct view_shared *shared)
+{
+	bool has_work;
+
+	view_shared_lock(shared);
+	has_work = !shared->session->is_billed && trace_file_state(shared->session->report.trace) != TRACE_FILE_CHANGED;
+	view_shared_unlock(shared);
+	return has_work;
 }
 
 int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int of)

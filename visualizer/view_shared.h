@@ -15,7 +15,7 @@ struct view_shared {
 	const struct visualizer_options *options; /* borrowed */
 	struct view_session *session;		  /* owned */
 	struct trace *trace;			  /* owned; NULL: the trace of the caller */
-	char *index;				  /* owned: path of the index; NULL: it has none */
+	char *index;				  /* owned: path of the index to write; NULL: none */
 	pthread_mutex_t lock;			  /* of all above */
 	pthread_mutex_t next;			  /* held by the thread that gets @lock next */
 	pthread_rwlock_t in_use;		  /* the trace: read by passes of questions */
@@ -44,6 +44,9 @@ struct view_answer view_shared_answer(struct view_shared *shared, const char *qu
  * are left, -1 after a message on stderr.
  */
 int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int of);
+
+/** view_shared_has_work() - a question has asked for a pass that is not made yet */
+bool view_shared_has_work(struct view_shared *shared);
 
 /**
  * view_shared_lock() - the lock of the session. A question that waits for it gets it before the

@@ -7,7 +7,9 @@
 #include <unistd.h>
 #include "only_client.h"
 #include "version.h"
+#include "view_bills.h"
 #include "view_row.h"
+#include "view_scopes.h"
 #include "view_store.h"
 #include "whole_file.h"
 
@@ -71,6 +73,8 @@ char *view_store_notes(struct view_session *session)
 		string_addf(&notes, "command %zu %llu %d\n", number_of(report->analysis, report->command.process),
 			    (unsigned long long)report->command.exec_ns, report->command.is_sure);
 	note_clients(&notes, report);
+	if (view_bills(session) || view_scopes_exist(session))
+		string_addf(&notes, "beside 1\n");
 	return string_take(&notes);
 }
 
@@ -158,6 +162,8 @@ static bool read_notes(struct view_session *session)
 			read_command(&session->report.command, &notes);
 		else if (begins(&notes, "client "))
 			read_client(session, &notes);
+		else if (begins(&notes, "beside 1\n"))
+			session->is_billed = false; /* there are bills or scopes, for which a pass is made */
 		else
 			notes.is_bad = true;
 	}

@@ -226,6 +226,7 @@ int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_
 		    size_t *ret_size, struct trace_error *ret_error) TRACE_NODISCARD;
 /**
  * trace_view_open() - the view of which @bytes are the index
+ * Up to three threads help, and have ended when it returns.
  * @bytes: may be anything: an index of another trace or program, or a damaged one, is refused
  * @ret_analysis: an analysis that has ended, to be freed after the view. It has processes, threads,
  *     their names and lives, the window, and what was recorded and lost, but all figures are 0.

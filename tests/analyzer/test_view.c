@@ -266,7 +266,7 @@ static size_t check_same_path(const struct trace_critical_path *path, const stru
 	return nr_queued;
 }
 
-/* The history of a coarse view has no series of CPUs: the threads that had one come from the view's runs. */
+/* The history of a coarse view has no series of CPUs: the runs of the view have the threads. */
 static void coarse_views_have_the_same_paths(void)
 {
 	size_t nr_queued = 0, nr_paths = 0;

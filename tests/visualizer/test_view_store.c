@@ -6,10 +6,13 @@
  * 	test_view_store                       random stories
  * 	TRACE_TEST_VIEW=FILE test_view_store  also a recording
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -19,7 +22,10 @@
 #include "only_client.h"
 #include "random_story.h"
 #include "unit.h"
+#include "user_events_case.h"
+#include "view_bills.h"
 #include "view_row.h"
+#include "view_scopes.h"
 #include "view_store.h"
 
 #define MAX_ROWS   40u
@@ -140,6 +146,36 @@ static void ask_all(struct view_session *session, struct view_session *other, ui
 	}
 }
 
+/* Questions about what an index does not have. */
+static void ask_beside(struct view_session *session, struct view_session *other, uint64_t seed)
+{
+	static const char *const texts[] = {"clients",
+					    "servers",
+					    "requests",
+					    "counters",
+					    "lanes",
+					    "counters?name=bytes%20read&columns=50",
+					    "counters?name=threads%20that%20wait%20for%20a%20CPU&columns=50",
+					    "counters?name=lost%20events&columns=50"};
+	static const char *const forms[] = {"scopes?row=%u", "billed?row=%u", "requests?row=%u",
+					    "shares?rows=%u&columns=37&by=client"};
+	struct asker asker = {.session = session, .other = other, .dice = {seed, NULL}};
+	char text[QUESTION];
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ask(&asker, texts[i]);
+	for (enum trace_row_kind kind = TRACE_ROW_PROCESS; kind <= TRACE_ROW_THREAD; kind++)
+		for (uint32_t row = 0; row < trace_view_nr_rows(session->view, kind); row++)
+			for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+				snprintf(text, sizeof(text), forms[i],
+					 view_row_number((struct trace_row_id){kind, row}));
+#pragma GCC diagnostic pop
+				ask(&asker, text);
+			}
+}
+
 static void session_of_pass(struct view_session *session, const struct trace *trace)
 {
 	CU_ASSERT_EQUAL_FATAL(view_session_begin(session, trace, &options), 0);
@@ -253,11 +289,21 @@ static size_t check_trace(const struct trace *trace, uint64_t seed, unsigned int
 {
 	static struct view_session of_pass, of_index; /* large */
 	size_t nr_clients;
+	bool has_beside;
 
 	session_of_pass(&of_pass, trace);
 	write_index(&of_pass);
 	CU_ASSERT_FATAL(view_store_begin(&of_index, trace, &options, path));
+	has_beside = !of_index.is_billed;
+	of_index.is_billed = true; /* for "progress" */
 	ask_all(&of_index, &of_pass, seed, nr_spans);
+	CU_ASSERT_EQUAL(has_beside, view_bills(&of_pass) || view_scopes_exist(&of_pass));
+	check_facts(&of_pass, &of_index);
+	of_index.is_billed = false;
+	ask_beside(&of_index, NULL, seed); /* not yet known, which is no error */
+	CU_ASSERT_EQUAL(view_session_step(&of_index, 1, 1), 1);
+	ask_all(&of_index, &of_pass, seed, nr_spans);
+	ask_beside(&of_index, &of_pass, seed);
 	nr_clients = check_facts(&of_pass, &of_index);
 	view_session_end(&of_index);
 	view_session_end(&of_pass);
@@ -317,6 +363,29 @@ static void an_index_knows_the_only_client_of_a_server(void)
 
 	CU_ASSERT(check_trace(trace, 1, 3) > 0);
 	trace_close(trace);
+}
+
+static void an_index_knows_that_a_program_has_scopes(void)
+{
+	struct story s = begin();
+	uint16_t in = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN),
+		 out = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	static struct view_session session;
+	struct trace *trace;
+
+	emit(s.tb, 0, 1999, in, 10, 1);
+	read_orders(s.tb);
+	emit(s.tb, 0, 7500, out, 10, 1);
+	emit(s.tb, 0, 9000, in, 10, 2); /* is not ended */
+	tb_switch(s.tb, 0, 19999, 10, 10, TRACE_TASK_RUNNING);
+	trace = tb_open_trace(s.tb);
+	check_trace(trace, 1, 3);
+	CU_ASSERT(view_store_begin(&session, trace, &options, path) && !session.is_billed);
+	CU_ASSERT_EQUAL(view_session_step(&session, 1, 1), 1);
+	CU_ASSERT(view_scopes_exist(&session));
+	view_session_end(&session);
+	trace_close(trace);
+	tb_free(s.tb);
 }
 
 static bool answer_has(struct view_session *session, const char *question, const char *text)
@@ -460,6 +529,9 @@ static bool index_opens(const struct trace *trace)
 
 	if (opens) {
 		ask_all(&session, NULL, 3, 0);
+		session.is_billed = false;
+		CU_ASSERT_EQUAL(view_session_step(&session, 1, 1), 1);
+		ask_beside(&session, NULL, 3);
 		view_session_end(&session);
 	}
 	return opens;
@@ -572,6 +644,51 @@ static void an_index_that_cannot_be_written_is_not_missed(void)
 	trace_close(trace);
 }
 
+static size_t nr_files_of_folder(void)
+{
+	DIR *dir = opendir(folder);
+	size_t nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(dir);
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr;
+}
+
+/* As on a full disk: a limit of the size of files stops the write. */
+static void an_index_that_does_not_fit_leaves_the_old_one(void)
+{
+	static struct view_session session;
+	const struct rlimit least = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
+	struct trace *trace = story(2);
+	struct index before, after;
+	struct rlimit limit;
+	size_t nr_files;
+	char *notes;
+
+	session_of_pass(&session, trace);
+	write_index(&session);
+	before = index_read();
+	nr_files = nr_files_of_folder();
+	notes = view_store_notes(&session);
+	signal(SIGXFSZ, SIG_IGN);
+	CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &limit) == 0 && setrlimit(RLIMIT_FSIZE, &least) == 0);
+	CU_ASSERT(!view_store_write(&session, notes, path));
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	after = index_read();
+	CU_ASSERT(before.size > least.rlim_cur && before.size == after.size &&
+		  memcmp(before.bytes, after.bytes, after.size) == 0);
+	CU_ASSERT_EQUAL(nr_files_of_folder(), nr_files);
+	CU_ASSERT(index_opens(trace));
+	free(before.bytes);
+	free(after.bytes);
+	free(notes);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
 static void small_traces_and_parts_have_no_index(void)
 {
 	struct visualizer_options part = options;
@@ -589,12 +706,14 @@ int main(int argc, char **argv)
 		CASE(an_index_answers_as_the_pass_did),
 		CASE(an_index_of_a_damaged_trace_answers_as_the_pass_did),
 		CASE(an_index_knows_the_only_client_of_a_server),
+		CASE(an_index_knows_that_a_program_has_scopes),
 		CASE(bills_come_after_the_states_and_change_none),
 		CASE(an_index_of_a_recording_answers_as_the_pass_did),
 		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
 		CASE(a_damaged_index_is_refused),
 		CASE(a_hostile_index_does_no_harm),
 		CASE(an_index_that_cannot_be_written_is_not_missed),
+		CASE(an_index_that_does_not_fit_leaves_the_old_one),
 		CASE(small_traces_and_parts_have_no_index),
 		{NULL, NULL},
 	};

@@ -108,7 +108,7 @@ export function toggleClients(view) {
 				? "The trace is not read to its end yet."
 				: view.about.billing
 					? "The bills of servers are not known yet: they come after the picture."
-					: "No server of this trace worked for a client, or the view is from an index: --no-index reads the trace."
+					: "No server of this trace worked for a client."
 		);
 		return;
 	}
@@ -168,7 +168,7 @@ export async function clientsTable(walk, span, row) {
 		return [el("p", { class: "dim" }, "Bills are not known yet: they come after the picture.")];
 	const { kept, servers } = await ask(question("clients", span));
 
-	if (!kept) return [el("p", { class: "dim" }, "No server of this trace worked for a client, or the view is from an index: --no-index reads the trace.")];
+	if (!kept) return [el("p", { class: "dim" }, "No server of this trace worked for a client.")];
 	if (row !== undefined) return intervals(walk, span, row);
 	const pairs = servers.flatMap(server => {
 		const billed = server.clients.reduce((sum, client) => sum + client.exact_ns + client.shared_ns, 0);

@@ -11,8 +11,8 @@ import { clean } from "./words.js";
 
 const MOST_SCOPES = 3000,
 	MOST_LISTED = 200;
-const NONE =
-	"No program of this trace has scopes or requests, or the view is from an index: --no-index reads the trace.";
+const NONE = "No program of this trace has scopes or requests.",
+	LATER = "Scopes and requests are not known yet: they come after the picture.";
 const known = new Map(); // by row: {key, scopes, least}
 let asking = null;
 
@@ -121,7 +121,7 @@ export function followLanes(view) {
 
 export function toggleLanes(view) {
 	if (!hasLanes(view)) {
-		announce(NONE);
+		announce(view.about.billing ? LATER : NONE);
 		return;
 	}
 	view.withLanes = !lanesAreShown(view);

@@ -179,12 +179,13 @@ async function stayAlive(walk, picture) {
 
 	for (let version = view.about.version; ;) {
 		await new Promise(resolve => setTimeout(resolve, (growth || view.about.growing) && !view.about.clean_end ? GROWING_MS : ALIVE_MS));
-		const progress = await ask("progress").catch(() => ({}));
+		const progress = await ask("progress").catch(() => ({})),
+			isKnown = view.about.billing && progress.billing === false; // what the index did not have
 
-		if (progress.version !== undefined && progress.version !== version && isAlone()) {
+		if ((isKnown || (progress.version !== undefined && progress.version !== version)) && isAlone()) {
 			version = progress.version;
 			await takeGrowth(walk, picture).catch(error => fail(error.message));
-			growth = growthText(view.about, first);
+			if (view.duration !== first.ns) growth = growthText(view.about, first);
 		} else {
 			delete progress.duration_ns; // of what this page does not show
 			Object.assign(view.about, progress);

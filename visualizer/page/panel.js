@@ -41,7 +41,7 @@ async function load(panel) {
 		span = chosenSpan(view),
 		box = byId("tables");
 	const row = tab.hasRow && byId("only-row").checked && view.row !== null ? view.row : undefined;
-	const key = JSON.stringify([tab.id, span, row, tab.followsRow ? view.row : 0, view.about.done_ns, view.filter, view.named]);
+	const key = JSON.stringify([tab.id, span, row, tab.followsRow ? view.row : 0, view.about.done_ns, view.about.billing, view.filter, view.named]);
 
 	byId("span-title").textContent = spanTitle(view);
 	byId("only-row-box").hidden = !tab.hasRow || view.row === null;

@@ -150,7 +150,7 @@ export async function requestsTable(walk, { from, to }) {
 				{ class: "dim" },
 				view.hasTooManyRequests
 					? "The trace has more requests than the view keeps: --from and --to choose a part of it."
-					: "No server of this trace has read a request, or the view is from an index: --no-index reads the trace."
+					: "No server of this trace has read a request."
 			)
 		];
 	const { requests, cut } = await ask(question("requests", { row, from, to, max: MOST_LISTED }));
