@@ -145,6 +145,7 @@ static void forget_owner(struct trace_profile *profile, uint32_t tid)
 /**
  * struct stack - of a sample being added; @caller: the last frame, from the outermost inwards
  * @end: enum trace_profile_end
+ * @list: of trace_profile_stack_of(), with @room frames; NULL: frames go into the tree of @profile
  */
 struct stack {
 	struct trace_profile *profile;
@@ -152,17 +153,47 @@ struct stack {
 	uint32_t owner;
 	uint32_t caller;
 	uint32_t end;
+	struct trace_profile_frame *list;
+	size_t nr, room;
 };
+
+static struct trace_profile_frame frame_with(uint64_t address, uint32_t caller, uint32_t flags)
+{
+	return (struct trace_profile_frame){.address = address,
+					    .caller = caller,
+					    .in_kernel = flags & FRAME_IN_KERNEL,
+					    .is_claimed = flags & FRAME_IS_CLAIMED,
+					    .is_cut = flags & FRAME_IS_CUT,
+					    .is_caller = flags & FRAME_IS_CALLER,
+					    .end = flags / FRAME_END};
+}
+
+static void push_to_list(struct stack *stack, uint64_t address, uint32_t flags)
+{
+	const struct trace_sample *sample = stack->event->payload;
+	struct trace_profile_frame frame = frame_with(address, stack->caller, flags);
+
+	if (stack->nr == stack->room)
+		return;
+	frame.tid = sample->tid;
+	frame.ts_ns = stack->event->ts_ns;
+	stack->caller = (uint32_t)stack->nr;
+	stack->list[stack->nr++] = frame;
+}
 
 static void push(struct stack *stack, uint64_t address, uint32_t flags)
 {
-	uint32_t frame = frame_add(
-		&stack->profile->frames,
-		&(struct stack_frame){.address = address,
-				      .caller = stack->caller,
-				      .owner = stack->owner & FRAME_MAX_OWNER,
-				      .flags = flags | (stack->caller == NO_FRAME ? stack->end * FRAME_END : 0)});
+	uint32_t frame;
 
+	flags |= stack->caller == NO_FRAME ? stack->end * FRAME_END : 0;
+	if (stack->list) {
+		push_to_list(stack, address, flags);
+		return;
+	}
+	frame = frame_add(&stack->profile->frames, &(struct stack_frame){.address = address,
+									 .caller = stack->caller,
+									 .owner = stack->owner & FRAME_MAX_OWNER,
+									 .flags = flags});
 	if (frame != NO_FRAME)
 		stack->caller = frame;
 }
@@ -209,28 +240,50 @@ static void push_list(struct stack *stack, const struct address_list *list)
 	push_addresses(stack, addresses, nr, list);
 }
 
+enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT };		   /* trace_sample.source */
 enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3 }; /* trace_sample.cut */
 enum { CALLERS_IN_PROGRAM = FRAME_IS_CALLER | FRAME_IS_CLAIMED };
+
+static void push_sample(struct stack *stack, const struct trace_sample *sample)
+{
+	stack->end = sample->cut >> CUT_END_SHIFT & 7;
+	/* the first address of a sample in the kernel is where the thread left user mode */
+	push_list(stack, &(struct address_list){.field = "user",
+						.flags = CALLERS_IN_PROGRAM,
+						.first = sample->in_user ? CALLERS_IN_PROGRAM : 0,
+						.certain = sample->certain + !sample->in_user,
+						.is_cut = sample->cut & CUT_IN_PROGRAM});
+	push_list(stack, &(struct address_list){.field = "kernel",
+						.flags = FRAME_IN_KERNEL,
+						.first = FRAME_IN_KERNEL,
+						.is_cut = sample->cut & CUT_IN_KERNEL});
+	push(stack, sample->ip, sample->in_user ? 0 : FRAME_IN_KERNEL);
+}
 
 static uint32_t stack_of(struct trace_profile *profile, const struct trace_event *event,
 			 const struct trace_thread *thread, const struct trace_sample *sample)
 {
-	struct stack stack = {
-		.profile = profile, .event = event, .caller = NO_FRAME, .end = sample->cut >> CUT_END_SHIFT & 7};
+	struct stack stack = {.profile = profile, .event = event, .caller = NO_FRAME};
 
 	stack.owner = owner_of(profile, thread, event->ts_ns);
-	/* the first address of a sample in the kernel is where the thread left user mode */
-	push_list(&stack, &(struct address_list){.field = "user",
-						 .flags = CALLERS_IN_PROGRAM,
-						 .first = sample->in_user ? CALLERS_IN_PROGRAM : 0,
-						 .certain = sample->certain + !sample->in_user,
-						 .is_cut = sample->cut & CUT_IN_PROGRAM});
-	push_list(&stack, &(struct address_list){.field = "kernel",
-						 .flags = FRAME_IN_KERNEL,
-						 .first = FRAME_IN_KERNEL,
-						 .is_cut = sample->cut & CUT_IN_KERNEL});
-	push(&stack, sample->ip, sample->in_user ? 0 : FRAME_IN_KERNEL);
+	push_sample(&stack, sample);
 	return stack.caller;
+}
+
+static bool is_sample(const struct trace_event *event)
+{
+	return event->id == TRACE_EV_sample && event->type->fixed_bytes >= sizeof(struct trace_sample);
+}
+
+size_t trace_profile_stack_of(const struct trace_event *event,
+			      struct trace_profile_frame ret_frames[TRACE_PROFILE_MAX_FRAMES])
+{
+	struct stack stack = {.event = event, .caller = NO_FRAME, .list = ret_frames, .room = TRACE_PROFILE_MAX_FRAMES};
+	const struct trace_sample *sample = event->payload;
+
+	if (is_sample(event) && sample->source == SOURCE_TIMER)
+		push_sample(&stack, sample);
+	return stack.nr;
 }
 
 /* ---- samples ---- */
@@ -275,8 +328,6 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 }
 
 /* ---- stacks of waits ---- */
-
-enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT }; /* trace_sample.source */
 
 /* @exit: the sample with the program's part; NULL: there is none */
 static void add_wait_stack(struct trace_profile *profile, const struct trace_thread *thread,
@@ -382,8 +433,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 	if (event->id == TRACE_EV_sched_exec && event->type->fixed_bytes >= sizeof(struct trace_sched_exec))
 		forget_owner(profile, ((const struct trace_sched_exec *)event->payload)->tid);
-	if (event->id == TRACE_EV_sample && event->type->fixed_bytes >= sizeof(struct trace_sample) &&
-	    !analysis->is_before_window && !analysis->is_past_window)
+	if (is_sample(event) && !analysis->is_before_window && !analysis->is_past_window)
 		on_sample(profile, event);
 }
 
@@ -444,15 +494,9 @@ bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t numbe
 	if (number >= profile->frames.nr)
 		return false;
 	frame = &profile->frames.frames[number];
-	*ret_frame = (struct trace_profile_frame){.address = frame->address,
-						  .caller = frame->caller,
-						  .tid = profile->frames.owners[frame->owner].tid,
-						  .ts_ns = profile->frames.owners[frame->owner].ts_ns,
-						  .in_kernel = frame->flags & FRAME_IN_KERNEL,
-						  .is_claimed = frame->flags & FRAME_IS_CLAIMED,
-						  .is_cut = frame->flags & FRAME_IS_CUT,
-						  .is_caller = frame->flags & FRAME_IS_CALLER,
-						  .end = frame->flags / FRAME_END};
+	*ret_frame = frame_with(frame->address, frame->caller, frame->flags);
+	ret_frame->tid = profile->frames.owners[frame->owner].tid;
+	ret_frame->ts_ns = profile->frames.owners[frame->owner].ts_ns;
 	return true;
 }
 

@@ -11,8 +11,7 @@
 
 #define MAX_EVENTS 10000u
 
-/* The window of the question; without one that of the session. */
-static void choose(struct view_session *session, struct view_question *question, struct report *report)
+void view_books_window(struct view_session *session, struct view_question *question, struct report *report)
 {
 	struct view_window window = view_window_asked(session, question);
 
@@ -49,7 +48,7 @@ void view_books(struct view_session *session, struct view_question *question, FI
 	struct trace_error error = {0};
 
 	options.reports = (struct report_choice){.json = true};
-	choose(session, question, &report);
+	view_books_window(session, question, &report);
 	if (!*question->error) {
 		if (analyze(&report, &error))
 			report_json(&report);

@@ -92,6 +92,16 @@ struct trace_profile_frame {
 bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t number,
 			     struct trace_profile_frame *ret_frame);
 
+#define TRACE_PROFILE_MAX_FRAMES 256 /* of one sample; more than are recorded */
+
+/**
+ * trace_profile_stack_of() - the stack of one event `sample`, without an analysis
+ * @ret_frames: the outermost one first. @caller of each is its index in them
+ * Returns their number; 0: another event, or the stack of a wait, which is in two events
+ */
+size_t trace_profile_stack_of(const struct trace_event *event,
+			      struct trace_profile_frame ret_frames[TRACE_PROFILE_MAX_FRAMES]);
+
 /* ---- shares ---- */
 
 /**

@@ -16,6 +16,7 @@ import { readPlace, writePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
 import { completeRequests } from "./requests.js";
 import { makeTree } from "./rows.js";
+import { completeSamples, showSamples, toggleSamples } from "./samples.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
@@ -111,6 +112,7 @@ function keepPlace(walk) {
 		view.byClient = place.byClient;
 		view.counters = place.counters;
 		byId("counters").setAttribute("aria-pressed", view.counters.length > 0);
+		if (place.samples !== view.withSamples) showSamples(view, place.samples).catch(error => fail(error.message));
 		view.range = place.range && place.range.from < view.duration ? place.range : null;
 		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
 		updateRows(view);
@@ -132,7 +134,8 @@ function keepPlace(walk) {
 			filter: view.filter,
 			all: view.all,
 			byClient: view.byClient,
-			counters: view.counters
+			counters: view.counters,
+			samples: view.withSamples
 		});
 		if (written === "#") written = location.pathname + location.search;
 		history.replaceState(null, "", written);
@@ -145,7 +148,7 @@ function keepPlace(walk) {
 	window.addEventListener("hashchange", () => location.hash !== written && read());
 	view.isFresh = location.hash.length <= 1;
 	if (!view.isFresh) read();
-	for (const name of ["span", "rows", "selection", "range", "clients", "counters"]) view.on(name, soon);
+	for (const name of ["span", "rows", "selection", "range", "clients", "counters", "samples"]) view.on(name, soon);
 }
 
 /** Asks what has become of the file. The server ends when no page has asked for some minutes. */
@@ -219,6 +222,7 @@ function makeParts(view) {
 		completeLanes(view);
 		completeRequests(view);
 		completeCounters(view, picture);
+		completeSamples(view, picture);
 	};
 	const resize = () => {
 		resizeTimeline(timeline);
@@ -241,6 +245,7 @@ function listenToButtons(walk, toggleTheme) {
 		toggleLanes: () => toggleLanes(view),
 		toggleClients: () => toggleClients(view),
 		toggleCounters: () => toggleCounters(view).catch(error => fail(error.message)),
+		toggleSamples: () => toggleSamples(view).catch(error => fail(error.message)),
 		readAgain: again,
 		help: () => help.showModal(),
 		togglePanel: () => {
@@ -254,6 +259,7 @@ function listenToButtons(walk, toggleTheme) {
 	byId("path").addEventListener("click", () => togglePath(walk));
 	byId("lanes").addEventListener("click", actions.toggleLanes);
 	byId("counters").addEventListener("click", actions.toggleCounters);
+	byId("samples").addEventListener("click", actions.toggleSamples);
 	byId("by-client").addEventListener("click", actions.toggleClients);
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
@@ -280,6 +286,7 @@ async function start() {
 		toggleTheme = makeTheme(timeline);
 
 	await readRows(view);
+	byId("samples").hidden = !about.samples;
 	listenToButtons(walk, toggleTheme);
 	listenToSearch(walk);
 	keepPlace(walk);
