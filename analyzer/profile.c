@@ -18,6 +18,7 @@
 #include "hooks.h"
 #include "profile_frames.h"
 #include "profile_pending.h"
+#include "profile_spans.h"
 #include "profile_strata.h"
 #include "profile_verify.h"
 #include "profile_waits.h"
@@ -42,6 +43,7 @@ struct trace_profile {
 	struct hash_table pending; /* stacks of waits: profile_pending.h */
 	struct waits waits;
 	struct trace_profile_numbers numbers;
+	struct profile_spans spans;
 	bool is_divided;
 	int failed;
 	/* where trace_profile_get_share() is: the share @at is group @group of stratum @stratum */
@@ -68,12 +70,17 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 {
 	struct trace_profile *profile = data;
 	bool blocked = interval->state == TRACE_STATE_BLOCKED;
-	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns;
+	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns, ns;
 	struct stratum *stratum;
 
 	if (is_on_cpu(interval->state))
 		waits_ran(&profile->waits, interval->thread, interval->to_ns);
 	if (!window_cut(analysis->window, &from_ns, &to_ns))
+		return;
+	ns = profile->spans.is_set
+		     ? profile_spans_ns(&profile->spans, trace_thread_index(interval->thread), from_ns, to_ns)
+		     : to_ns - from_ns;
+	if (!ns)
 		return;
 	stratum = stratum_of(&profile->strata,
 			     &(struct stratum){.thread = interval->thread,
@@ -89,14 +96,14 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 
 	if (!stratum)
 		return;
-	stratum->ns += to_ns - from_ns;
+	stratum->ns += ns;
 	stratum->intervals++;
 	if (blocked)
 		waits_add(&profile->waits, &profile->strata,
 			  &(struct waited){.thread = interval->thread,
 					   .from_ns = interval->from_ns,
 					   .to_ns = interval->to_ns,
-					   .ns = to_ns - from_ns,
+					   .ns = ns,
 					   .stratum = (uint32_t)(stratum - profile->strata.list)});
 }
 
@@ -313,6 +320,9 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	struct stratum wanted = {.thread = thread}, *stratum;
 	const char *name;
 
+	if (profile->spans.is_set &&
+	    (!thread || !profile_spans_have(&profile->spans, trace_thread_index(thread), event->ts_ns)))
+		return;
 	profile->numbers.samples++;
 	profile->numbers.cut += (sample->cut & (CUT_IN_KERNEL | CUT_IN_PROGRAM)) != 0;
 	if (!thread) {
@@ -472,8 +482,23 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	table_clear(&profile->owners);
 	pending_clear(&profile->pending);
 	waits_clear(&profile->waits);
+	profile_spans_clear(&profile->spans);
 	free(profile);
 	return NULL;
+}
+
+struct trace_profile *trace_profile_new_within(struct trace_analysis *analysis, const struct trace_profile_span *spans,
+					       size_t nr, struct trace_error *ret_error)
+{
+	struct trace_profile *profile = trace_profile_new(analysis, ret_error);
+	int error = profile ? profile_spans_set(&profile->spans, spans, nr) : 0;
+
+	if (!error)
+		return profile;
+	error_set(ret_error, error,
+		  error == -EINVAL ? "a span of the profile is impossible" : "no memory for a profile");
+	trace_analysis_remove_hooks(analysis, profile);
+	return trace_profile_free(profile);
 }
 
 int trace_profile_error(const struct trace_profile *profile)
@@ -582,6 +607,11 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 						  .intervals = stratum->intervals,
 						  .ns = group ? group->ns : stratum->ns};
 	return true;
+}
+
+const struct profile_spans *profile_spans(const struct trace_profile *profile)
+{
+	return profile->spans.is_set ? &profile->spans : NULL;
 }
 
 const struct trace_analysis *profile_analysis(const struct trace_profile *profile)

@@ -603,7 +603,7 @@ static const struct symbol_kept *keep(struct trace_symbols *symbols, struct symb
 	return kept;
 }
 
-/* Of several functions the last one is the outermost: it contains the others. */
+/* The last one of several functions is the outermost: it contains the others. */
 static const char *outermost_of(const char *functions)
 {
 	const char *last = strrchr(functions, '\n');

@@ -3,8 +3,8 @@
  * page_samples.c - page_samples FILE: writes a trace of 20 us of a program with samples, for the
  * tests of the functions and lanes of the page
  *
- * Thread 10 runs from 1 to 8 us: 7 samples have 1000 ns each, in f, f below f, g below f, g below
- * f, h, h below g, and in code without a name. Then it waits 2 us, and runs for 9 us without samples.
+ * Thread 10 runs from 1 to 8 us: 7 samples have 1000 ns each, in f, f below f, g below f twice, h,
+ * h below g, and in code without a name. Then it waits 2 us, and runs for 9 us without samples.
  * Thread 11 runs from 1 to 19 us, with 4 samples in g.
  */
 #include <CUnit/CUnit.h>
