@@ -70,8 +70,7 @@ async function checkTable(wanted) {
 		ns(row.total.blocked_ns),
 		row.samples ? String(row.samples) : "-",
 		row.samples && row.deviation_ns ? durationText(row.deviation_ns) : "-",
-		row.where && row.where_ns >= 0.995 * row.elapsed_ns ? row.where : "",
-		row.file,
+		row.file || (row.where_ns >= 0.995 * row.elapsed_ns ? row.where : ""),
 		row.program
 	]);
 

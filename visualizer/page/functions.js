@@ -58,14 +58,13 @@ export async function functionsTable({ view }, span, row) {
 				{ ...time("Elapsed", found => found.elapsed_ns), first: true },
 				time("With calls", found => found.total.elapsed_ns),
 				time("On a CPU", found => found.on_cpu_ns),
-				time("On a CPU, with calls", found => found.total.on_cpu_ns),
-				time("Waits for a CPU", found => found.wait_cpu_ns),
+				time("With calls", found => found.total.on_cpu_ns),
+				time("CPU wait", found => found.wait_cpu_ns),
 				time("Blocked", found => found.blocked_ns),
-				time("Blocked, with calls", found => found.total.blocked_ns),
+				time("With calls", found => found.total.blocked_ns),
 				count("Samples", found => found.samples),
 				time("+-", found => (found.samples ? found.deviation_ns : 0)),
-				{ title: "Mostly in", text: whereText },
-				{ title: "In", text: found => clean(found.file, 80) },
+				{ title: "In", text: found => clean(found.file, 80) || whereText(found) },
 				{ title: "Program", text: found => clean(found.program, 80) }
 			],
 			rows
