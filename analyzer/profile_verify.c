@@ -60,13 +60,13 @@ static bool add_share(struct sums *sums, const struct trace_profile_share *share
 	return true;
 }
 
-static int check_thread(const struct sums *sums, const struct trace_analysis *analysis,
-			const struct trace_thread *thread, struct trace_error *ret_error)
+static int check_thread(const struct sums *sums, const struct trace_profile *profile, const struct trace_thread *thread,
+			struct trace_error *ret_error)
 {
 	static const struct thread_sums none;
 	size_t idx = trace_thread_index(thread);
 	const struct thread_sums *sum = idx < sums->nr ? &sums->threads[idx] : &none;
-	struct trace_figures *figures = trace_thread_figures(analysis, thread);
+	struct trace_figures *figures = trace_thread_figures(profile_analysis(profile), thread);
 	uint64_t expected[NR_PARTS];
 	int result = figures ? 0 : error_set(ret_error, -ENOMEM, "no memory to verify a profile");
 
@@ -76,7 +76,7 @@ static int check_thread(const struct sums *sums, const struct trace_analysis *an
 	expected[PART_INTERRUPTED] = figures->interrupted_ns;
 	expected[PART_WAIT_CPU] = figures->wait_cpu_ns;
 	expected[PART_BLOCKED] = figures->blocked_ns;
-	for (int part = 0; part < NR_PARTS && !result; part++)
+	for (int part = profile_is_of_waits(profile) ? PART_BLOCKED : 0; part < NR_PARTS && !result; part++)
 		if (sum->ns[part] != expected[part])
 			result = error_set(ret_error, -EBADMSG,
 					   "profile: thread %" PRIu32 " was %" PRIu64
@@ -126,7 +126,7 @@ int trace_profile_verify(struct trace_profile *profile, struct trace_error *ret_
 
 		while (!result && (thread = trace_next_thread(process, thread)))
 			result = profile_spans(profile) ? check_spans(&sums, profile, thread, ret_error)
-							: check_thread(&sums, analysis, thread, ret_error);
+							: check_thread(&sums, profile, thread, ret_error);
 	}
 	free(sums.threads);
 	trace_profile_get_numbers(profile, &numbers);

@@ -18,6 +18,7 @@
 #include "error_set.h"
 #include "hash_table.h"
 #include "kernel_code.h"
+#include "symbol_identity.h"
 #include "symbol_origin.h"
 #include "symbol_reader.h"
 #include "symbol_samples.h"
@@ -129,6 +130,7 @@ struct trace_symbols {
 	const struct trace *trace;
 	struct symbol_search search;
 	struct kernel_code kernel;
+	struct symbol_identities identities;
 	struct symbol_store store;
 	struct stored_code code;			     /* the last one of it */
 	struct trace_symbol_level levels[SYMBOL_MAX_LEVELS]; /* the last ones that were asked for */
@@ -196,7 +198,7 @@ static size_t object_at_start(struct trace_symbols *symbols, const struct trace_
 {
 	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, 0)};
 
-	if (symbol_origin_recorded(symbols->trace, map->dev, map->ino, origin.id))
+	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
 	return object_of(symbols, &origin, strlen(path));
 }
@@ -329,7 +331,7 @@ static size_t object_mapped(struct trace_symbols *symbols, const struct trace_fs
 	last = row->object ? &symbols->objects[row->object - 1].origin : NULL;
 	if (last && last->ino == map->ino && !strcmp(last->path, path))
 		return row->object - 1;
-	if (symbol_origin_recorded(symbols->trace, map->dev, map->ino, origin.id))
+	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
 	row->object = object_of(symbols, &origin, strlen(path)) + 1;
 	return row->object - 1;
@@ -420,8 +422,8 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 		symbols->search.folder = "";
 	}
 	if (!symbols || kernel_code_read(&symbols->kernel, trace) || symbol_store_read(&symbols->store, trace) ||
-	    scan_events(symbols, trace, true, ret_error) || scan_events(symbols, trace, false, ret_error) ||
-	    symbols->failed) {
+	    symbol_identities_read(&symbols->identities, trace) || scan_events(symbols, trace, true, ret_error) ||
+	    scan_events(symbols, trace, false, ret_error) || symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
 	}
@@ -450,6 +452,7 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	table_clear(&symbols->files);
 	kernel_code_clear(&symbols->kernel);
 	symbol_store_clear(&symbols->store);
+	symbol_identities_clear(&symbols->identities);
 	free(symbols);
 	return NULL;
 }
