@@ -8,7 +8,7 @@
 
 #include "message.h"
 
-#define LIMIT_NS       1000000000u
+#define LIMIT_NS       2000000000u
 #define MAX_FILE_BYTES (512ll << 20)
 
 static int add_name(void *writer, enum trace_string_space space, uint64_t key, const char *text)

@@ -9,8 +9,8 @@
 
 /**
  * program_names_write() - read the trace in the file @fd until now, and add the names to @writer
- * It stops after a second. A pipe, or a file above 512 MiB, gets no names. A profile looks up what
- * is missing when it is made.
+ * It stops after two seconds; the threads with the most samples come first. A pipe, or a file above
+ * 512 MiB, gets no names. A profile looks up what is missing when it is made.
  */
 void program_names_write(struct trace_writer *writer, int fd);
 
