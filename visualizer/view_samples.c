@@ -133,6 +133,12 @@ struct sample_run {
 	size_t first, end;
 };
 
+/* All that is shown: of --from and --to a part. The last event of a trace is at its end. */
+static struct view_window shown_window(const struct view_session *session)
+{
+	return (struct view_window){session->start, session->end + !session->window.has_to};
+}
+
 /* Numbers of threads are used again: those in the life of the thread. */
 static struct sample_run run_of(const struct view_sample_list *list, const struct trace_row *row,
 				const struct view_window *window)
@@ -151,7 +157,7 @@ static struct sample_run run_of(const struct view_sample_list *list, const struc
 void view_sampled(struct view_session *session, struct view_question *question, struct json *json)
 {
 	const struct view_sample_list *list = list_of(session);
-	const struct view_window whole = {0, UINT64_MAX};
+	const struct view_window whole = shown_window(session);
 	struct trace_row row;
 
 	(void)question;
@@ -232,14 +238,20 @@ void view_samples(struct view_session *session, struct view_question *question, 
 /* ---- a stack ---- */
 
 /* The sample of the row that is nearest to @ns, but not further away than @within; NULL: none */
-static const struct sample_time *nearest(const struct view_sample_list *list, const struct trace_row *row, uint64_t ns,
+static const struct sample_time *nearest(struct view_session *session, const struct trace_row *row, uint64_t ns,
 					 uint64_t within)
 {
-	struct view_window window = {ns > within ? ns - within : 0, ns < UINT64_MAX - within ? ns + within + 1 : ns};
-	struct sample_run run = run_of(list, row, &window);
+	const struct view_sample_list *list = list_of(session);
+	struct view_window window = shown_window(session);
+	struct sample_run run;
 	const struct sample_time *best = NULL;
 	uint64_t distance = 0;
 
+	if (ns > within && ns - within > window.from)
+		window.from = ns - within;
+	if (ns < UINT64_MAX - within && ns + within + 1 < window.to)
+		window.to = ns + within + 1;
+	run = run_of(list, row, &window);
 	for (size_t i = run.first; i < run.end; i++) {
 		uint64_t at = list->times[i].ts_ns, its = at > ns ? at - ns : ns - at;
 
@@ -322,8 +334,7 @@ void view_sample(struct view_session *session, struct view_question *question, s
 	if (!thread_asked(session, question, &row))
 		return;
 	json_u64(json, "row", view_row_number(row.id));
-	found = nearest(list_of(session), &row, t < UINT64_MAX - session->start ? session->start + t : UINT64_MAX,
-			within);
+	found = nearest(session, &row, t < UINT64_MAX - session->start ? session->start + t : UINT64_MAX, within);
 	json_bool(json, "found", found != NULL);
 	if (found)
 		put_sample(session, json, found);

@@ -11,7 +11,7 @@ int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_s
 		       struct symbol_reader *reader, int *ret_fd, const char **ret_why)
 {
 	*ret_fd = -1;
-	*ret_why = "";
+	*ret_why = "the trace does not have its name, and a page reads no files";
 	return 0;
 }
 
