@@ -18,6 +18,7 @@
 #include "hooks.h"
 #include "profile_frames.h"
 #include "profile_pending.h"
+#include "profile_spans.h"
 #include "profile_strata.h"
 #include "profile_verify.h"
 #include "profile_waits.h"
@@ -42,6 +43,8 @@ struct trace_profile {
 	struct hash_table pending; /* stacks of waits: profile_pending.h */
 	struct waits waits;
 	struct trace_profile_numbers numbers;
+	struct profile_spans spans;
+	bool is_of_waits; /* of nothing else */
 	bool is_divided;
 	int failed;
 	/* where trace_profile_get_share() is: the share @at is group @group of stratum @stratum */
@@ -68,12 +71,17 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 {
 	struct trace_profile *profile = data;
 	bool blocked = interval->state == TRACE_STATE_BLOCKED;
-	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns;
+	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns, ns;
 	struct stratum *stratum;
 
 	if (is_on_cpu(interval->state))
 		waits_ran(&profile->waits, interval->thread, interval->to_ns);
-	if (!window_cut(analysis->window, &from_ns, &to_ns))
+	if ((profile->is_of_waits && !blocked) || !window_cut(analysis->window, &from_ns, &to_ns))
+		return;
+	ns = profile->spans.is_set
+		     ? profile_spans_ns(&profile->spans, trace_thread_index(interval->thread), from_ns, to_ns)
+		     : to_ns - from_ns;
+	if (!ns)
 		return;
 	stratum = stratum_of(&profile->strata,
 			     &(struct stratum){.thread = interval->thread,
@@ -89,14 +97,14 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 
 	if (!stratum)
 		return;
-	stratum->ns += to_ns - from_ns;
+	stratum->ns += ns;
 	stratum->intervals++;
 	if (blocked)
 		waits_add(&profile->waits, &profile->strata,
 			  &(struct waited){.thread = interval->thread,
 					   .from_ns = interval->from_ns,
 					   .to_ns = interval->to_ns,
-					   .ns = to_ns - from_ns,
+					   .ns = ns,
 					   .stratum = (uint32_t)(stratum - profile->strata.list)});
 }
 
@@ -145,6 +153,7 @@ static void forget_owner(struct trace_profile *profile, uint32_t tid)
 /**
  * struct stack - of a sample being added; @caller: the last frame, from the outermost inwards
  * @end: enum trace_profile_end
+ * @list: of trace_profile_stack_of(), with @room frames; NULL: frames go into the tree of @profile
  */
 struct stack {
 	struct trace_profile *profile;
@@ -152,17 +161,47 @@ struct stack {
 	uint32_t owner;
 	uint32_t caller;
 	uint32_t end;
+	struct trace_profile_frame *list;
+	size_t nr, room;
 };
+
+static struct trace_profile_frame frame_with(uint64_t address, uint32_t caller, uint32_t flags)
+{
+	return (struct trace_profile_frame){.address = address,
+					    .caller = caller,
+					    .in_kernel = flags & FRAME_IN_KERNEL,
+					    .is_claimed = flags & FRAME_IS_CLAIMED,
+					    .is_cut = flags & FRAME_IS_CUT,
+					    .is_caller = flags & FRAME_IS_CALLER,
+					    .end = flags / FRAME_END};
+}
+
+static void push_to_list(struct stack *stack, uint64_t address, uint32_t flags)
+{
+	const struct trace_sample *sample = stack->event->payload;
+	struct trace_profile_frame frame = frame_with(address, stack->caller, flags);
+
+	if (stack->nr == stack->room)
+		return;
+	frame.tid = sample->tid;
+	frame.ts_ns = stack->event->ts_ns;
+	stack->caller = (uint32_t)stack->nr;
+	stack->list[stack->nr++] = frame;
+}
 
 static void push(struct stack *stack, uint64_t address, uint32_t flags)
 {
-	uint32_t frame = frame_add(
-		&stack->profile->frames,
-		&(struct stack_frame){.address = address,
-				      .caller = stack->caller,
-				      .owner = stack->owner & FRAME_MAX_OWNER,
-				      .flags = flags | (stack->caller == NO_FRAME ? stack->end * FRAME_END : 0)});
+	uint32_t frame;
 
+	flags |= stack->caller == NO_FRAME ? stack->end * FRAME_END : 0;
+	if (stack->list) {
+		push_to_list(stack, address, flags);
+		return;
+	}
+	frame = frame_add(&stack->profile->frames, &(struct stack_frame){.address = address,
+									 .caller = stack->caller,
+									 .owner = stack->owner & FRAME_MAX_OWNER,
+									 .flags = flags});
 	if (frame != NO_FRAME)
 		stack->caller = frame;
 }
@@ -209,28 +248,50 @@ static void push_list(struct stack *stack, const struct address_list *list)
 	push_addresses(stack, addresses, nr, list);
 }
 
+enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT };		   /* trace_sample.source */
 enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3 }; /* trace_sample.cut */
 enum { CALLERS_IN_PROGRAM = FRAME_IS_CALLER | FRAME_IS_CLAIMED };
+
+static void push_sample(struct stack *stack, const struct trace_sample *sample)
+{
+	stack->end = sample->cut >> CUT_END_SHIFT & 7;
+	/* the first address of a sample in the kernel is where the thread left user mode */
+	push_list(stack, &(struct address_list){.field = "user",
+						.flags = CALLERS_IN_PROGRAM,
+						.first = sample->in_user ? CALLERS_IN_PROGRAM : 0,
+						.certain = sample->certain + !sample->in_user,
+						.is_cut = sample->cut & CUT_IN_PROGRAM});
+	push_list(stack, &(struct address_list){.field = "kernel",
+						.flags = FRAME_IN_KERNEL,
+						.first = FRAME_IN_KERNEL,
+						.is_cut = sample->cut & CUT_IN_KERNEL});
+	push(stack, sample->ip, sample->in_user ? 0 : FRAME_IN_KERNEL);
+}
 
 static uint32_t stack_of(struct trace_profile *profile, const struct trace_event *event,
 			 const struct trace_thread *thread, const struct trace_sample *sample)
 {
-	struct stack stack = {
-		.profile = profile, .event = event, .caller = NO_FRAME, .end = sample->cut >> CUT_END_SHIFT & 7};
+	struct stack stack = {.profile = profile, .event = event, .caller = NO_FRAME};
 
 	stack.owner = owner_of(profile, thread, event->ts_ns);
-	/* the first address of a sample in the kernel is where the thread left user mode */
-	push_list(&stack, &(struct address_list){.field = "user",
-						 .flags = CALLERS_IN_PROGRAM,
-						 .first = sample->in_user ? CALLERS_IN_PROGRAM : 0,
-						 .certain = sample->certain + !sample->in_user,
-						 .is_cut = sample->cut & CUT_IN_PROGRAM});
-	push_list(&stack, &(struct address_list){.field = "kernel",
-						 .flags = FRAME_IN_KERNEL,
-						 .first = FRAME_IN_KERNEL,
-						 .is_cut = sample->cut & CUT_IN_KERNEL});
-	push(&stack, sample->ip, sample->in_user ? 0 : FRAME_IN_KERNEL);
+	push_sample(&stack, sample);
 	return stack.caller;
+}
+
+static bool is_sample(const struct trace_event *event)
+{
+	return event->id == TRACE_EV_sample && event->type->fixed_bytes >= sizeof(struct trace_sample);
+}
+
+size_t trace_profile_stack_of(const struct trace_event *event,
+			      struct trace_profile_frame ret_frames[TRACE_PROFILE_MAX_FRAMES])
+{
+	struct stack stack = {.event = event, .caller = NO_FRAME, .list = ret_frames, .room = TRACE_PROFILE_MAX_FRAMES};
+	const struct trace_sample *sample = event->payload;
+
+	if (is_sample(event) && sample->source == SOURCE_TIMER)
+		push_sample(&stack, sample);
+	return stack.nr;
 }
 
 /* ---- samples ---- */
@@ -260,6 +321,9 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	struct stratum wanted = {.thread = thread}, *stratum;
 	const char *name;
 
+	if (profile->spans.is_set &&
+	    (!thread || !profile_spans_have(&profile->spans, trace_thread_index(thread), event->ts_ns)))
+		return;
 	profile->numbers.samples++;
 	profile->numbers.cut += (sample->cut & (CUT_IN_KERNEL | CUT_IN_PROGRAM)) != 0;
 	if (!thread) {
@@ -275,8 +339,6 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 }
 
 /* ---- stacks of waits ---- */
-
-enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT }; /* trace_sample.source */
 
 /* @exit: the sample with the program's part; NULL: there is none */
 static void add_wait_stack(struct trace_profile *profile, const struct trace_thread *thread,
@@ -370,10 +432,10 @@ static void on_sample(struct trace_profile *profile, const struct trace_event *e
 {
 	const struct trace_sample *sample = event->payload;
 
-	if (sample->source == SOURCE_TIMER)
-		add_sample(profile, event);
-	else
+	if (sample->source != SOURCE_TIMER)
 		add_wait(profile, event);
+	else if (!profile->is_of_waits)
+		add_sample(profile, event);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -382,8 +444,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 	if (event->id == TRACE_EV_sched_exec && event->type->fixed_bytes >= sizeof(struct trace_sched_exec))
 		forget_owner(profile, ((const struct trace_sched_exec *)event->payload)->tid);
-	if (event->id == TRACE_EV_sample && event->type->fixed_bytes >= sizeof(struct trace_sample) &&
-	    !analysis->is_before_window && !analysis->is_past_window)
+	if (is_sample(event) && !analysis->is_before_window && !analysis->is_past_window)
 		on_sample(profile, event);
 }
 
@@ -422,8 +483,32 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	table_clear(&profile->owners);
 	pending_clear(&profile->pending);
 	waits_clear(&profile->waits);
+	profile_spans_clear(&profile->spans);
 	free(profile);
 	return NULL;
+}
+
+struct trace_profile *trace_profile_new_of_waits(struct trace_analysis *analysis, struct trace_error *ret_error)
+{
+	struct trace_profile *profile = trace_profile_new(analysis, ret_error);
+
+	if (profile)
+		profile->is_of_waits = true;
+	return profile;
+}
+
+struct trace_profile *trace_profile_new_within(struct trace_analysis *analysis, const struct trace_profile_span *spans,
+					       size_t nr, struct trace_error *ret_error)
+{
+	struct trace_profile *profile = trace_profile_new(analysis, ret_error);
+	int error = profile ? profile_spans_set(&profile->spans, spans, nr) : 0;
+
+	if (!error)
+		return profile;
+	error_set(ret_error, error,
+		  error == -EINVAL ? "a span of the profile is impossible" : "no memory for a profile");
+	trace_analysis_remove_hooks(analysis, profile);
+	return trace_profile_free(profile);
 }
 
 int trace_profile_error(const struct trace_profile *profile)
@@ -444,15 +529,9 @@ bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t numbe
 	if (number >= profile->frames.nr)
 		return false;
 	frame = &profile->frames.frames[number];
-	*ret_frame = (struct trace_profile_frame){.address = frame->address,
-						  .caller = frame->caller,
-						  .tid = profile->frames.owners[frame->owner].tid,
-						  .ts_ns = profile->frames.owners[frame->owner].ts_ns,
-						  .in_kernel = frame->flags & FRAME_IN_KERNEL,
-						  .is_claimed = frame->flags & FRAME_IS_CLAIMED,
-						  .is_cut = frame->flags & FRAME_IS_CUT,
-						  .is_caller = frame->flags & FRAME_IS_CALLER,
-						  .end = frame->flags / FRAME_END};
+	*ret_frame = frame_with(frame->address, frame->caller, frame->flags);
+	ret_frame->tid = profile->frames.owners[frame->owner].tid;
+	ret_frame->ts_ns = profile->frames.owners[frame->owner].ts_ns;
 	return true;
 }
 
@@ -538,6 +617,16 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 						  .intervals = stratum->intervals,
 						  .ns = group ? group->ns : stratum->ns};
 	return true;
+}
+
+bool profile_is_of_waits(const struct trace_profile *profile)
+{
+	return profile->is_of_waits;
+}
+
+const struct profile_spans *profile_spans(const struct trace_profile *profile)
+{
+	return profile->spans.is_set ? &profile->spans : NULL;
 }
 
 const struct trace_analysis *profile_analysis(const struct trace_profile *profile)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <trace/profile.h>
 #include "error_set.h"
+#include "profile_spans.h"
 #include "profile_verify.h"
 
 enum { PART_CPU, PART_INTERRUPTED, PART_WAIT_CPU, PART_BLOCKED, NR_PARTS };
@@ -59,13 +60,13 @@ static bool add_share(struct sums *sums, const struct trace_profile_share *share
 	return true;
 }
 
-static int check_thread(const struct sums *sums, const struct trace_analysis *analysis,
-			const struct trace_thread *thread, struct trace_error *ret_error)
+static int check_thread(const struct sums *sums, const struct trace_profile *profile, const struct trace_thread *thread,
+			struct trace_error *ret_error)
 {
 	static const struct thread_sums none;
 	size_t idx = trace_thread_index(thread);
 	const struct thread_sums *sum = idx < sums->nr ? &sums->threads[idx] : &none;
-	struct trace_figures *figures = trace_thread_figures(analysis, thread);
+	struct trace_figures *figures = trace_thread_figures(profile_analysis(profile), thread);
 	uint64_t expected[NR_PARTS];
 	int result = figures ? 0 : error_set(ret_error, -ENOMEM, "no memory to verify a profile");
 
@@ -75,7 +76,7 @@ static int check_thread(const struct sums *sums, const struct trace_analysis *an
 	expected[PART_INTERRUPTED] = figures->interrupted_ns;
 	expected[PART_WAIT_CPU] = figures->wait_cpu_ns;
 	expected[PART_BLOCKED] = figures->blocked_ns;
-	for (int part = 0; part < NR_PARTS && !result; part++)
+	for (int part = profile_is_of_waits(profile) ? PART_BLOCKED : 0; part < NR_PARTS && !result; part++)
 		if (sum->ns[part] != expected[part])
 			result = error_set(ret_error, -EBADMSG,
 					   "profile: thread %" PRIu32 " was %" PRIu64
@@ -83,6 +84,29 @@ static int check_thread(const struct sums *sums, const struct trace_analysis *an
 					   trace_thread_tid(thread), expected[part], part_names[part], sum->ns[part]);
 	trace_figures_free(figures);
 	return result;
+}
+
+/* The profile of spans has all of the thread's time in them. */
+static int check_spans(const struct sums *sums, const struct trace_profile *profile, const struct trace_thread *thread,
+		       struct trace_error *ret_error)
+{
+	uint32_t idx = trace_thread_index(thread);
+	uint64_t from, to, sum = 0, expected;
+
+	trace_analysis_window(profile_analysis(profile), &from, &to);
+	if (trace_thread_start_ns(thread) > from)
+		from = trace_thread_start_ns(thread);
+	if (trace_thread_end_ns(thread) < to)
+		to = trace_thread_end_ns(thread);
+	expected = from < to ? profile_spans_ns(profile_spans(profile), idx, from, to) : 0;
+	for (int part = 0; part < NR_PARTS && idx < sums->nr; part++)
+		sum += sums->threads[idx].ns[part];
+	if (sum == expected)
+		return 0;
+	return error_set(ret_error, -EBADMSG,
+			 "profile: the spans of thread %" PRIu32 " have %" PRIu64 " ns, and its shares are %" PRIu64
+			 " ns",
+			 trace_thread_tid(thread), expected, sum);
 }
 
 int trace_profile_verify(struct trace_profile *profile, struct trace_error *ret_error)
@@ -101,7 +125,8 @@ int trace_profile_verify(struct trace_profile *profile, struct trace_error *ret_
 		const struct trace_thread *thread = NULL;
 
 		while (!result && (thread = trace_next_thread(process, thread)))
-			result = check_thread(&sums, analysis, thread, ret_error);
+			result = profile_spans(profile) ? check_spans(&sums, profile, thread, ret_error)
+							: check_thread(&sums, profile, thread, ret_error);
 	}
 	free(sums.threads);
 	trace_profile_get_numbers(profile, &numbers);

@@ -13,6 +13,7 @@
 #include "metadata_events.h"
 #include "own_records.h"
 #include "priority.h"
+#include "program_names.h"
 #include "session_probes.h"
 #include "start_state_writer.h"
 #include "clients_missing.h"
@@ -59,11 +60,13 @@ struct recording {
 	uint64_t not_traced; /* those of them from the tracer */
 	size_t nr_unmatched;
 	struct build_ids *build_ids; /* owned */
-	bool keeps;		     /* the chunks go to memory */
-	uint64_t lost_maps;	     /* mappings of code that the kernel could not tell */
-	uint64_t marked_blocks;	     /* of metadata events, at recording_mark_end() */
-	bool blocked;		     /* the drain waits for room in the queue */
-	bool ended;		     /* the writer thread has ended; the writer belongs to the main thread again */
+	int fd;			     /* borrowed */
+	bool has_samples;
+	bool keeps;		/* the chunks go to memory */
+	uint64_t lost_maps;	/* mappings of code that the kernel could not tell */
+	uint64_t marked_blocks; /* of metadata events, at recording_mark_end() */
+	bool blocked;		/* the drain waits for room in the queue */
+	bool ended;		/* the writer thread has ended; the writer belongs to the main thread again */
 };
 
 /* ---- begin ---- */
@@ -130,6 +133,8 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 		writer_thread_adapt(recording->thread);
 	drain_connect(recording->drain, recording->writer, recording->thread);
 	recording->keeps = options->keep;
+	recording->fd = fd;
+	recording->has_samples = recording->tracer && options->filter && options->filter->sample_ns;
 	if (recording->keeps)
 		drain_announce_always(recording->drain);
 	return 0;
@@ -724,6 +729,8 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 		return 0; /* nothing is left to write */
 	build_ids_write(recording->build_ids, recording->writer);
 	add_not_recorded_notes(recording);
+	if (recording->has_samples)
+		program_names_write(recording->writer, recording->fd);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
 	keep_error(recording, write_statistics(recording, end_ns, &error), &error);
 	keep_error(recording, trace_writer_finish(recording->writer, &error), &error);

@@ -64,7 +64,7 @@ struct follow *follow_free(struct follow *follow)
 		return NULL;
 	if (follow->input >= 0)
 		close(follow->input);
-	metadata_release(&follow->metadata);
+	metadata_clear(&follow->metadata);
 	free(follow);
 	return NULL;
 }

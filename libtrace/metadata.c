@@ -192,11 +192,11 @@ int metadata_end(struct trace *trace, struct metadata *metadata, int error)
 		error = trace_add_damage(trace, trace->bytes, 0,
 					 "the statistics of its streams are incomplete: the number of events lost "
 					 "after the last chunks is unknown");
-	metadata_release(metadata);
+	metadata_clear(metadata);
 	return error;
 }
 
-void metadata_release(struct metadata *metadata)
+void metadata_clear(struct metadata *metadata)
 {
 	free(metadata->statistics.streams);
 	unpacker_release(&metadata->unpacker);

@@ -37,6 +37,6 @@ int metadata_load(struct trace *trace, struct metadata *metadata);
 /** metadata_end() - there are no more; release the memory. Returns @error, or its own one */
 int metadata_end(struct trace *trace, struct metadata *metadata, int error);
 
-void metadata_release(struct metadata *metadata);
+void metadata_clear(struct metadata *metadata);
 
 #endif

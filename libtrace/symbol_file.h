@@ -15,6 +15,7 @@
 #include "debug_strings.h"
 
 #include "symbol_lines.h"
+#include "symbol_wanted.h"
 
 /**
  * struct symbol_function - a function of a file; @name: borrowed from the ELF file
@@ -52,17 +53,8 @@ struct symbol_file {
 	char *levels;	 /* owned; the same */
 };
 
-#define SYMBOL_NAME_BYTES   32768u /* of a function; longer names are cut */
-#define SYMBOL_SOURCE_BYTES 16384u
-#define SYMBOL_PATH_BYTES   500u /* of the source of a level; a longer one is not told */
-#define SYMBOL_LEVEL_BYTES  500u /* of the name of an inlined function; longer ones are cut */
-
-/** enum symbol_wanted - what a look-up finds besides the function */
-enum symbol_wanted {
-	SYMBOL_NAME,   /* nothing */
-	SYMBOL_SOURCE, /* the line, as "file.c:12" */
-	SYMBOL_LEVELS, /* inlined functions, too: a line for each, the innermost first, the function last */
-};
+#define SYMBOL_PATH_BYTES  500u /* of the source of a level; a longer one is not told */
+#define SYMBOL_LEVEL_BYTES 500u /* of the name of an inlined function; longer ones are cut */
 
 /**
  * struct symbol_found - what is at a byte of a file

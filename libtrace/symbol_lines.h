@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SYMBOL_MAX_LEVELS 32u
+#include "symbol_wanted.h"
 
 /**
  * struct code_range - addresses of a unit, or of a function or an inlined one in it

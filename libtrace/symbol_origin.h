@@ -53,9 +53,4 @@ struct symbol_search {
 int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
 		       struct symbol_reader *reader, int *ret_fd, const char **ret_why);
 
-/**
- * symbol_origin_recorded() - take "DEV INO ID" of TRACE_STRING_BUILD_ID if it is that of the file
- */
-bool symbol_origin_recorded(const struct trace *trace, uint32_t dev, uint64_t ino, char ret_id[SYMBOL_ID_BYTES]);
-
 #endif

@@ -14,6 +14,7 @@
  * the two apart: the process has used a large part of its own limit, or it has not.
  */
 #include "symbol_reader.h"
+#include "symbol_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

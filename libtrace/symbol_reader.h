@@ -13,7 +13,7 @@
 #include <trace/error.h>
 
 #include "jail_child.h"
-#include "symbol_file.h"
+#include "symbol_wanted.h"
 
 /**
  * struct symbol_reader - the reader of one file, if it runs; zeros: it does not

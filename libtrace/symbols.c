@@ -18,8 +18,11 @@
 #include "error_set.h"
 #include "hash_table.h"
 #include "kernel_code.h"
+#include "symbol_identity.h"
 #include "symbol_origin.h"
 #include "symbol_reader.h"
+#include "symbol_samples.h"
+#include "symbol_store.h"
 
 #define MAX_READERS 16		 /* processes at a time */
 #define MAX_OFFSET  (1ull << 61) /* no file is that long */
@@ -46,6 +49,7 @@ enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, O
 /**
  * struct symbol_object - a file from which code was mapped
  * @why: why there are no names. @used_at: number of the query that asked last
+ * @stored: its number among the files of which the trace has names, or NO_STORED_FILE
  */
 struct symbol_object {
 	char *path; /* owned; @origin refers to it */
@@ -55,6 +59,7 @@ struct symbol_object {
 	enum symbol_object_state state;
 	struct symbol_reader reader;
 	struct hash_table answers;
+	size_t stored;
 	uint64_t used_at;
 };
 
@@ -125,6 +130,9 @@ struct trace_symbols {
 	const struct trace *trace;
 	struct symbol_search search;
 	struct kernel_code kernel;
+	struct symbol_identities identities;
+	struct symbol_store store;
+	struct stored_code code;			     /* the last one of it */
 	struct trace_symbol_level levels[SYMBOL_MAX_LEVELS]; /* the last ones that were asked for */
 	char level_texts[2 * (SYMBOL_NAME_BYTES + 1)];
 	bool want_source;
@@ -174,6 +182,8 @@ static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *ori
 		}
 	symbols->objects[symbols->nr_objects] =
 		(struct symbol_object){.path = path, .origin = *origin, .why = "", .fd = -1};
+	symbols->objects[symbols->nr_objects].stored = symbol_store_file(&symbols->store,
+									 &symbols->objects[symbols->nr_objects].origin);
 	return symbols->nr_objects++;
 }
 
@@ -188,7 +198,7 @@ static size_t object_at_start(struct trace_symbols *symbols, const struct trace_
 {
 	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, 0)};
 
-	if (symbol_origin_recorded(symbols->trace, map->dev, map->ino, origin.id))
+	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
 	return object_of(symbols, &origin, strlen(path));
 }
@@ -321,7 +331,7 @@ static size_t object_mapped(struct trace_symbols *symbols, const struct trace_fs
 	last = row->object ? &symbols->objects[row->object - 1].origin : NULL;
 	if (last && last->ino == map->ino && !strcmp(last->path, path))
 		return row->object - 1;
-	if (symbol_origin_recorded(symbols->trace, map->dev, map->ino, origin.id))
+	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
 	row->object = object_of(symbols, &origin, strlen(path)) + 1;
 	return row->object - 1;
@@ -411,7 +421,8 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 		symbols->trace = trace;
 		symbols->search.folder = "";
 	}
-	if (!symbols || kernel_code_read(&symbols->kernel, trace) || scan_events(symbols, trace, true, ret_error) ||
+	if (!symbols || kernel_code_read(&symbols->kernel, trace) || symbol_store_read(&symbols->store, trace) ||
+	    symbol_identities_read(&symbols->identities, trace) || scan_events(symbols, trace, true, ret_error) ||
 	    scan_events(symbols, trace, false, ret_error) || symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
@@ -440,8 +451,15 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	table_clear(&symbols->last_mappings);
 	table_clear(&symbols->files);
 	kernel_code_clear(&symbols->kernel);
+	symbol_store_clear(&symbols->store);
+	symbol_identities_clear(&symbols->identities);
 	free(symbols);
 	return NULL;
+}
+
+const struct trace *symbols_trace(const struct trace_symbols *symbols)
+{
+	return symbols->trace;
 }
 
 void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
@@ -573,29 +591,80 @@ static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uin
 	return !result;
 }
 
+static const struct symbol_kept *keep(struct trace_symbols *symbols, struct symbol_object *object, uint64_t key,
+				      const struct symbol_kept *answer)
+{
+	struct symbol_kept *kept = table_add(&object->answers, sizeof(*kept), key);
+
+	if (!kept) {
+		symbols->failed = true;
+		return NULL;
+	}
+	*kept = *answer;
+	kept->key = key;
+	symbols->failed |= symbols->strings.failed;
+	return kept;
+}
+
+/* The last one of several functions is the outermost: it contains the others. */
+static const char *outermost_of(const char *functions)
+{
+	const char *last = strrchr(functions, '\n');
+
+	return last ? last + 1 : functions;
+}
+
+/* The innermost one, without its folder */
+static const char *source_of(char *sources)
+{
+	const char *slash;
+
+	sources[strcspn(sources, "\n")] = '\0';
+	slash = strrchr(sources, '/');
+	return slash ? slash + 1 : sources;
+}
+
+/* The answer that the trace has itself, or NULL */
+static const struct symbol_kept *stored_answer(struct trace_symbols *symbols, struct symbol_object *object,
+					       uint64_t offset, enum symbol_wanted wanted)
+{
+	uint64_t key = (offset << 2 | wanted) + 1;
+	const struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key);
+	struct stored_code *code = &symbols->code;
+	bool is_whole = wanted == SYMBOL_LEVELS;
+
+	if (kept || object->stored == NO_STORED_FILE ||
+	    !symbol_store_find(&symbols->store, object->stored, offset, code))
+		return kept;
+	return keep(symbols, object, key,
+		    &(struct symbol_kept){.address = code->address,
+					  .offset = code->offset,
+					  .function = strings_intern(&symbols->strings,
+								     is_whole ? code->functions
+									      : outermost_of(code->functions)),
+					  .source = strings_intern(&symbols->strings, is_whole ? code->sources
+										      : wanted == SYMBOL_SOURCE
+											      ? source_of(code->sources)
+											      : "")});
+}
+
 /* Returns the answer, or NULL: there is none. */
 static const struct symbol_kept *answer_of(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset,
 					   enum symbol_wanted asked)
 {
 	enum symbol_wanted wanted = object->state == OBJECT_WITHOUT_SOURCE ? SYMBOL_NAME : asked;
 	uint64_t key = offset << 2 | wanted;
-	struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key + 1);
+	const struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key + 1);
 
 	if (kept)
 		return kept;
 	if (!ask(symbols, object, offset, wanted))
 		return NULL;
-	kept = table_add(&object->answers, sizeof(*kept), key + 1);
-	if (!kept) {
-		symbols->failed = true;
-		return NULL;
-	}
-	kept->address = symbols->answer.address;
-	kept->offset = symbols->answer.offset;
-	kept->function = strings_intern(&symbols->strings, symbols->answer.function);
-	kept->source = strings_intern(&symbols->strings, symbols->answer.source);
-	symbols->failed |= symbols->strings.failed;
-	return kept;
+	return keep(symbols, object, key + 1,
+		    &(struct symbol_kept){.address = symbols->answer.address,
+					  .offset = symbols->answer.offset,
+					  .function = strings_intern(&symbols->strings, symbols->answer.function),
+					  .source = strings_intern(&symbols->strings, symbols->answer.source)});
 }
 
 /* ---- queries ---- */
@@ -643,11 +712,16 @@ static bool find(struct trace_symbols *symbols, const struct symbol_place *place
 	object = &symbols->objects[mapping->object];
 	offset = place->address - mapping->start + mapping->offset;
 	symbols->nr_queries++;
-	if (object->state == OBJECT_NEW)
+	/* the user names a place with better files, or wants a line: a file goes first */
+	if (offset < MAX_OFFSET && !*symbols->search.folder && !symbols->search.debuginfod && wanted != SYMBOL_SOURCE)
+		kept = stored_answer(symbols, object, offset, wanted);
+	if (!kept && object->state == OBJECT_NEW)
 		open_object(symbols, object);
 	/* after a failure the query is repeated without the source line */
 	while (!kept && !symbols->failed && object->state != OBJECT_UNREADABLE && offset < MAX_OFFSET)
 		kept = answer_of(symbols, object, offset, wanted);
+	if (!kept && offset < MAX_OFFSET)
+		kept = stored_answer(symbols, object, offset, wanted);
 	/* if the file cannot be read any more, only its name is known */
 	*ret_symbol = (struct trace_symbol){
 		.function = kept ? strings_text(&symbols->strings, kept->function) : "",
@@ -655,7 +729,7 @@ static bool find(struct trace_symbols *symbols, const struct symbol_place *place
 		.file = object->path,
 		.file_address = kept ? kept->address : offset,
 		.source = kept ? strings_text(&symbols->strings, kept->source) : "",
-		.why = object->why,
+		.why = kept && *strings_text(&symbols->strings, kept->function) ? "" : object->why,
 	};
 	return true;
 }
@@ -710,4 +784,55 @@ size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, ui
 	ret_symbol->source = "";
 	*ret_levels = symbols->levels;
 	return nr;
+}
+
+/* ---- names for the trace itself ---- */
+
+static int export_file(const struct symbol_object *object, uint64_t number, trace_symbols_emit_fn emit, void *context)
+{
+	char *text = symbol_store_file_text(&object->origin);
+	int error = text ? emit(context, TRACE_STRING_CODE_FILE, number, text) : -ENOMEM;
+
+	free(text);
+	return error;
+}
+
+/* @file: the number of the file; @nr: that of the next answer */
+static int export_answers(const struct trace_symbols *symbols, const struct symbol_object *object, size_t file,
+			  uint64_t *nr, trace_symbols_emit_fn emit, void *context)
+{
+	const struct symbol_kept *kept = NULL;
+	int error = 0;
+
+	while (!error && (kept = table_next(&object->answers, sizeof(*kept), kept))) {
+		char *text;
+
+		if (((kept->key - 1) & 3) != SYMBOL_LEVELS)
+			continue;
+		text = symbol_store_code_text(file, (kept->key - 1) >> 2, kept->address, kept->offset,
+					      strings_text(&symbols->strings, kept->function),
+					      strings_text(&symbols->strings, kept->source));
+		if (text) /* a text that is too long is left out */
+			error = emit(context, TRACE_STRING_CODE, (*nr)++, text);
+		free(text);
+	}
+	return error;
+}
+
+int trace_symbols_export(const struct trace_symbols *symbols, trace_symbols_emit_fn emit, void *context)
+{
+	uint64_t nr_answers = 0;
+	size_t nr_files = 0;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < symbols->nr_objects; i++) {
+		const struct symbol_object *object = &symbols->objects[i];
+
+		if (!object->answers.used)
+			continue;
+		error = export_file(object, nr_files, emit, context);
+		if (!error)
+			error = export_answers(symbols, object, nr_files++, &nr_answers, emit, context);
+	}
+	return error;
 }

@@ -3,6 +3,7 @@
 
 #include "profile_folded.h"
 #include "profile_lines.h"
+#include "profile_within.h"
 
 static void json_times(struct json *json, const struct profile_time *time)
 {
@@ -133,6 +134,14 @@ static void open_profile(struct json *json, const struct report *report, const s
 	json_text(json, "file", trace_get_info(report->trace)->file);
 	json_u64(json, "from_ns", from_ns);
 	json_u64(json, "to_ns", to_ns);
+	if (report->within) {
+		json_open(json, "within", "{");
+		json_text(json, "kind", profile_within_word(report->within->kind));
+		json_text(json, "name", report->within->name);
+		json_u64(json, "number", report->within->number);
+		json_u64(json, "ns", report->within->ns);
+		json_close(json, "}");
+	}
 	json_u64(json, "threads", rows->nr_threads);
 	json_times(json, &rows->sum);
 	json_u64(json, "rest_ns", rows->rest_ns);

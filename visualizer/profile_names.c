@@ -45,6 +45,16 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+static bool get_frame(const struct profile_names *names, uint32_t number, struct trace_profile_frame *ret_frame)
+{
+	if (names->profile)
+		return trace_profile_get_frame(names->profile, number, ret_frame);
+	if (number >= names->nr_frames)
+		return false;
+	*ret_frame = names->frames[number];
+	return true;
+}
+
 /* The functions of frame @frame, at the end of the list */
 static size_t add_names(struct profile_names *names, uint32_t number)
 {
@@ -53,7 +63,7 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 	struct trace_symbol symbol = {.file = "", .why = ""};
 	size_t nr;
 
-	trace_profile_get_frame(names->profile, number, &frame);
+	get_frame(names, number, &frame);
 	/* the address of a caller is behind its call, where another function may begin */
 	frame.address -= frame.is_caller && frame.address;
 	nr = trace_symbols_find_levels(names->symbols, frame.tid, frame.ts_ns, frame.address, &symbol, &levels);
@@ -154,7 +164,7 @@ enum stack_end profile_stack_of(struct profile_names *names, uint32_t number, st
 
 	stack->nr = 0;
 	stack->end = TRACE_PROFILE_END_POINTERS;
-	for (; trace_profile_get_frame(names->profile, number, &frame); number = frame.caller) {
+	for (; get_frame(names, number, &frame); number = frame.caller) {
 		size_t nr;
 		uint32_t first = profile_functions_of(names, number, &nr);
 		const char *function = profile_name_of(names, first + (uint32_t)nr - 1)->name;

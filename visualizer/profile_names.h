@@ -26,10 +26,13 @@ struct frame_name {
 
 /**
  * struct profile_names - @profile: borrowed; @symbols: owned
+ * @frames, @nr_frames: borrowed; instead of those of the profile, if @profile is NULL
  * @list: owned; the functions of each frame in sequence, the innermost first
  */
 struct profile_names {
 	const struct trace_profile *profile;
+	const struct trace_profile_frame *frames;
+	size_t nr_frames;
 	struct trace_symbols *symbols;
 	struct hash_table by_frame;
 	struct frame_name *list;

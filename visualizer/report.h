@@ -55,6 +55,7 @@ struct report {
 	struct trace_user_events *user;
 	struct trace_history *history;
 	struct trace_profile *profile;
+	struct profile_within *within; /* owned; the profile is of nothing else; NULL: of all */
 	struct wait_places *places;
 	struct report_command command;
 	struct disk_figures *disks;

@@ -167,7 +167,7 @@ static void note_choice(const struct report *report, const struct trace_thread *
 	string_free(&list);
 }
 
-static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
+struct trace_critical_path *critical_path_choose(const struct report *report, struct trace_error *ret_error)
 {
 	const char *task = report->options->reports.critical_task;
 	const struct trace_thread *thread;
@@ -624,7 +624,7 @@ static void put_json(const struct report *report, const struct trace_critical_pa
 int report_critical_path(const struct report *report)
 {
 	struct trace_error error = {0};
-	struct trace_critical_path *path = choose(report, &error);
+	struct trace_critical_path *path = critical_path_choose(report, &error);
 
 	if (!path)
 		return error.code ? complain(1, "--critical-path: %s", error.message) : 1;

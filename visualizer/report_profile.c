@@ -12,6 +12,7 @@
 #include "profile_folded.h"
 #include "process_rows.h"
 #include "profile_json.h"
+#include "profile_within.h"
 #include "report_flame.h"
 #include "report_lines.h"
 #include "report_pprof.h"
@@ -47,6 +48,27 @@ static void put_completeness(const struct profile_rows *rows, struct string *lin
 		if (rows->lost[i] && whys[i])
 			string_addf(line, ", %.1f %% %s", percent(rows->lost[i], all), whys[i]);
 	string_addf(line, ".");
+}
+
+/* The time to which the profile is restricted, and how much that is */
+static void put_within(const struct report *report)
+{
+	const struct profile_within *within = report->within;
+	struct value_text ns;
+	char name[NAME_BYTES];
+
+	if (!within)
+		return;
+	text_name(within->name, name, sizeof(name));
+	if (within->kind == WITHIN_SCOPE)
+		output_line(&report->output, "", "Only in %s: %s times, %s of threads together.", name,
+			    number_count(within->number).s, text_ns(&report->output, within->ns, &ns));
+	else if (within->kind == WITHIN_CLIENT)
+		output_line(&report->output, "", "Only what servers did for %s: %s requests, %s of CPU time.", name,
+			    number_count(within->number).s, text_ns(&report->output, within->ns, &ns));
+	else
+		output_line(&report->output, "", "Only the critical path of %s: %s segments, %s long.", name,
+			    number_count(within->number).s, text_ns(&report->output, within->ns, &ns));
 }
 
 static void put_numbers(const struct report *report, const struct profile_rows *rows)
@@ -279,7 +301,8 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 	} else if (choice->form == PROFILE_FOLDED) {
 		profile_folded_put(report->output.out, rows, choice->part);
 	} else {
-		if (command_comes_first(report))
+		put_within(report);
+		if (!report->within && command_comes_first(report))
 			put_command(report);
 		put_text(report, rows);
 	}
@@ -294,7 +317,7 @@ int report_profile(const struct report *report)
 	int result = 0;
 
 	trace_profile_get_numbers(report->profile, &numbers);
-	if (!numbers.samples && !numbers.wait_stacks && !report->is_windowed)
+	if (!numbers.samples && !numbers.wait_stacks && !report->is_windowed && !report->within)
 		return complain(1, "the trace has no samples: tracedaemon --sample TRACE -- COMMAND records some");
 	if (profile_rows_make(report, NULL, &rows, &error) == -ENOMEM)
 		memory_end();

@@ -31,6 +31,7 @@
 #include "report_file.h"
 #include "report_html.h"
 #include "report_json.h"
+#include "profile_within.h"
 #include "report_profile.h"
 #include "report_profile_diff.h"
 #include "wait_places.h"
@@ -257,6 +258,10 @@ static int analyze(struct report *report, double *since)
 
 	if (!needs_analysis(options))
 		return 0;
+	if (profile_is_within(options))
+		failed = profile_within_new(report, &report->within);
+	if (failed)
+		return failed;
 	choose_window(report, &asked);
 	report->analysis = trace_analysis_new(report->trace, &asked, &error);
 	if (!report->analysis)
@@ -275,9 +280,13 @@ static int analyze(struct report *report, double *since)
 		timeline_begin(report);
 	if (options->reports.profile ||
 	    ((options->reports.verify || has_places(&options->reports)) && has_samples(report->trace))) {
-		report->profile = trace_profile_new(report->analysis, &error);
+		report->profile = report->within ? trace_profile_new_within(report->analysis, report->within->spans,
+									    report->within->nr, &error)
+				  : options->reports.profile || options->reports.verify
+					  ? trace_profile_new(report->analysis, &error)
+					  : trace_profile_new_of_waits(report->analysis, &error);
 		if (!report->profile)
-			memory_end();
+			return complain_of_error(&error);
 	}
 	if (options->reports.slowest && slowest_begin(report->slowest, report) < 0)
 		memory_end();
@@ -400,6 +409,7 @@ static void release(struct report *report)
 	trace_history_free(report->history);
 	wait_places_free(report->places);
 	trace_profile_free(report->profile);
+	profile_within_free(report->within);
 	trace_servers_free(report->servers);
 	trace_user_events_free(report->user);
 	disk_figures_free(report->disks);

@@ -9,8 +9,10 @@
 #include "view_clients.h"
 #include "view_counters.h"
 #include "view_path.h"
+#include "view_profile.h"
 #include "view_requests.h"
 #include "view_row.h"
+#include "view_samples.h"
 #include "view_scopes.h"
 #include "view_shares.h"
 #include "view_span.h"
@@ -191,6 +193,8 @@ static void put_about(struct view_session *session, struct view_question *questi
 	json_bool(json, "clean_end", info->clean_end);
 	if (trace_view_full_ns(session->view))
 		json_time(json, session, "full_from", trace_view_full_ns(session->view));
+	/* names for samples come with them */
+	json_bool(json, "samples", trace_string(trace, TRACE_STRING_KERNEL_CODE, 0) != NULL);
 	json_bool(json, "coarse", trace_history_is_coarse(session->report.history));
 	put_classes(json);
 	put_missing(json, session);
@@ -233,6 +237,10 @@ static const struct {
 	{"path", .put = view_path, .of_view = ALL},
 	{"verdict", .put = view_verdict, .of_view = TOLD},
 	{"shares", .write = view_shares, .of_view = TOLD, .is_binary = true},
+	{"sampled", .put = view_sampled, .of_view = TOLD, .reads_trace = true},
+	{"samples", .put = view_samples, .of_view = TOLD, .reads_trace = true},
+	{"sample", .put = view_sample, .of_view = TOLD, .reads_trace = true},
+	{"functions", .write = view_functions, .of_view = TOLD, .reads_trace = true},
 	{"books", .write = view_books, .reads_trace = true},
 	{"events", .write = view_events, .reads_trace = true},
 };

@@ -8,11 +8,11 @@
 #include "report_json.h"
 #include "view_books.h"
 #include "view_row.h"
+#include "wait_places.h"
 
 #define MAX_EVENTS 10000u
 
-/* The window of the question; without one that of the session. */
-static void choose(struct view_session *session, struct view_question *question, struct report *report)
+void view_books_window(struct view_session *session, struct view_question *question, struct report *report)
 {
 	struct view_window window = view_window_asked(session, question);
 
@@ -39,7 +39,12 @@ static bool analyze(struct report *report, struct trace_error *ret_error)
 		return false;
 	report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
 	command_begin(&report->command, report->trace, report->analysis);
-	return trace_analysis_run(report->analysis, ret_error) == 0;
+	if (trace_string(report->trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
+		report->profile = trace_profile_new_of_waits(report->analysis, ret_error);
+	if (trace_analysis_run(report->analysis, ret_error) != 0)
+		return false;
+	report->places = wait_places_new(report);
+	return true;
 }
 
 void view_books(struct view_session *session, struct view_question *question, FILE *out)
@@ -49,7 +54,7 @@ void view_books(struct view_session *session, struct view_question *question, FI
 	struct trace_error error = {0};
 
 	options.reports = (struct report_choice){.json = true};
-	choose(session, question, &report);
+	view_books_window(session, question, &report);
 	if (!*question->error) {
 		if (analyze(&report, &error))
 			report_json(&report);
@@ -59,6 +64,8 @@ void view_books(struct view_session *session, struct view_question *question, FI
 	trace_servers_free(report.servers);
 	trace_user_events_free(report.user);
 	disk_figures_free(report.disks);
+	wait_places_free(report.places);
+	trace_profile_free(report.profile);
 	command_end(&report.command);
 	trace_analysis_free(report.analysis);
 }

@@ -12,6 +12,8 @@
 
 /** view_books() - answer "books": schema trace-summary/1; without a span that of the whole trace */
 void view_books(struct view_session *session, struct view_question *question, FILE *out);
+/** view_books_window() - the window of @question in @report; without one that of the session */
+void view_books_window(struct view_session *session, struct view_question *question, struct report *report);
 /**
  * view_events() - answer "events": the first events from a time on, and where the next ones begin
  */

@@ -9,6 +9,7 @@
 #include "view_bills.h"
 #include "view_clients.h"
 #include "view_counters.h"
+#include "view_samples.h"
 #include "view_scopes.h"
 #include "view_session.h"
 
@@ -132,6 +133,7 @@ void view_session_end(struct view_session *session)
 	free(session->requests);
 	free(session->request_items);
 	view_counters_free(session);
+	view_samples_free(session);
 	view_bills_free(session);
 	trace_view_free(session->view);
 	command_end(&report->command);

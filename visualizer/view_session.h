@@ -54,6 +54,7 @@ struct view_session {
 	struct view_request_list *requests;   /* owned; view_requests.c */
 	void *request_items;		      /* owned; its items */
 	struct view_counter_list *counters;   /* owned; view_counters.c */
+	struct view_sample_list *samples;     /* owned; view_samples.c */
 };
 
 /**

@@ -439,6 +439,22 @@ static int set_flame(void *into, const char *value, struct trace_error *ret_erro
 	return take_text("--flame", value, "is not a file name", &options->profile.flame, ret_error);
 }
 
+static int set_scope(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->reports.profile = true;
+	return take_text("--scope", value, "is not the name of a scope or request", &options->profile.scope, ret_error);
+}
+
+static int set_client(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+
+	options->reports.profile = true;
+	return take_text("--client", value, "is not a process or an address", &options->profile.client, ret_error);
+}
+
 static int set_pprof(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -496,6 +512,10 @@ static const struct option_spec option_table[] = {
 	 .help = "the profile as a flame graph, a page of its own"},
 	{.name = "pprof", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_pprof,
 	 .help = "the profile as a file for pprof"},
+	{.name = "scope", .value_name = "NAME", .value = OPTION_VALUE, .apply = set_scope,
+	 .help = "the profile of a scope or request of programs"},
+	{.name = "client", .value_name = "NAME", .value = OPTION_VALUE, .apply = set_client,
+	 .help = "the profile of what servers did for a client: PID, name or address"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},
@@ -647,6 +667,10 @@ static int check_together(const struct visualizer_options *options)
 	if (options->reports.json && options->reports.list && !options->reports.summary &&
 	    (options->reports.analyze || options->reports.critical_path))
 		return complain_of_word("option", "--json", "writes events, or figures; leave out -d, or the report");
+	if ((options->profile.along_path + (options->profile.scope != NULL) + (options->profile.client != NULL)) >
+	    1 - options->reports.diff)
+		return complain_of_word("option", "--profile",
+					"is of one scope, client or critical path, and of one trace");
 	if (options->reports.diff &&
 	    (options->reports.list || options->reports.verify || options->reports.critical_path))
 		return complain_of_word("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
@@ -656,7 +680,7 @@ static int check_together(const struct visualizer_options *options)
 		return complain_of_word("option", "--slowest", "cannot be combined with another report");
 	if (options->reports.profile &&
 	    (options->reports.list || options->reports.analyze || options->reports.summary ||
-	     options->reports.critical_path || options->reports.timeline || options->reports.slowest))
+	     options->reports.timeline || options->reports.slowest))
 		return complain_of_word("option", "--profile", "cannot be combined with another report");
 	if (options->reports.diff && (options->profile.has_form || options->profile.flame || options->profile.pprof))
 		return complain_of_word("option", "--diff",
@@ -751,6 +775,8 @@ static const char *swallowed_by(const struct visualizer_options *o)
 		{o->reports.slowest, "--slowest"},
 		{o->profile.flame, "--flame"},
 		{o->profile.pprof, "--pprof"},
+		{o->profile.scope, "--scope"},
+		{o->profile.client, "--client"},
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
@@ -834,6 +860,9 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
 			? complain(2, "%s", wrong_word.message)
 			: take_positionals(options);
+	/* --profile --critical-path is the profile of the path */
+	options->profile.along_path = options->reports.profile && options->reports.critical_path;
+	options->reports.critical_path = options->reports.critical_path && !options->profile.along_path;
 	if (!error)
 		error = check_together(options);
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&

@@ -62,6 +62,8 @@ struct profile_choice {
 	const char *source;   /* of --lines */
 	enum profile_part part;
 	const char *flame, *pprof;
+	const char *scope, *client; /* only its time; NULL: all */
+	bool along_path;	    /* the same, of the critical path of reports.critical_task */
 };
 
 /* enum section - the parts of -a after the first sentences; in the order of SECTIONS */

@@ -29,6 +29,8 @@ complete -c tracevisualizer -l callees -x -d 'the time in and under a function, 
 complete -c tracevisualizer -l folded -a 'on off all' -d 'a line for each stack: on or off a CPU, or all'
 complete -c tracevisualizer -l flame -rF -d 'the profile as a flame graph, a page of its own'
 complete -c tracevisualizer -l pprof -rF -d 'the profile as a file for pprof'
+complete -c tracevisualizer -l scope -x -d 'the profile of a scope or request of programs'
+complete -c tracevisualizer -l client -x -d 'the profile of what servers did for a client: PID, name or address'
 complete -c tracevisualizer -s s -l summary -d 'times and numbers of events only'
 complete -c tracevisualizer -l timeline -d 'states over time, for ui.perfetto.dev'
 complete -c tracevisualizer -l view -d 'a page in the browser, of one trace or two'

@@ -39,6 +39,31 @@ struct trace_profile;
  * Returns NULL with -ENOMEM or -EBUSY (the pass began).
  */
 struct trace_profile *trace_profile_new(struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_profile_new_of_waits() - the same, of nothing but blocked time
+ * It takes less than half the time: samples of running code are not looked at, and have no share.
+ */
+struct trace_profile *trace_profile_new_of_waits(struct trace_analysis *analysis,
+						 struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * struct trace_profile_span - time of a thread that counts, for example a request of a server
+ * @thread: trace_thread_index(); it is the same in each pass over the same trace
+ * @ns: how much of the time from @from_ns to @to_ns counts: all, or an even part of it
+ */
+struct trace_profile_span {
+	uint32_t thread;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	uint64_t ns;
+};
+/**
+ * trace_profile_new_within() - the same, of nothing but @nr spans, which are copied
+ * The shares add up to @ns of the spans, as far as they are in the window and in the life of their
+ * threads. Samples elsewhere are not counted.
+ * Returns NULL with -EINVAL, too: spans of a thread overlap, are empty, or have more ns than time.
+ */
+struct trace_profile *trace_profile_new_within(struct trace_analysis *analysis, const struct trace_profile_span *spans,
+					       size_t nr, struct trace_error *ret_error) TRACE_NODISCARD;
 struct trace_profile *trace_profile_free(struct trace_profile *profile); /* NULL is fine; returns NULL */
 /** trace_profile_error() - 0; -ENOMEM: the profile is not complete */
 int trace_profile_error(const struct trace_profile *profile) TRACE_NODISCARD;
@@ -91,6 +116,16 @@ struct trace_profile_frame {
 /** trace_profile_get_frame() - false: there is no such frame */
 bool trace_profile_get_frame(const struct trace_profile *profile, uint32_t number,
 			     struct trace_profile_frame *ret_frame);
+
+#define TRACE_PROFILE_MAX_FRAMES 256 /* of one sample; more than are recorded */
+
+/**
+ * trace_profile_stack_of() - the stack of one event `sample`, without an analysis
+ * @ret_frames: the outermost one first. @caller of each is its index in them
+ * Returns their number; 0: another event, or the stack of a wait, which is in two events
+ */
+size_t trace_profile_stack_of(const struct trace_event *event,
+			      struct trace_profile_frame ret_frames[TRACE_PROFILE_MAX_FRAMES]);
 
 /* ---- shares ---- */
 

@@ -442,6 +442,12 @@ enum trace_string_space {
 	 * module in brackets if it is in one
 	 */
 	TRACE_STRING_KERNEL_CODE = 12,
+	/*
+	 * key: 0, 1, 2 ...; names of the code of programs that samples hit: files, and what is at
+	 * bytes of them. trace_symbols_new() takes them; docs/FORMAT.md has the texts.
+	 */
+	TRACE_STRING_CODE_FILE = 13,
+	TRACE_STRING_CODE = 14,
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,

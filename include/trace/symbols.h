@@ -104,6 +104,22 @@ size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, ui
 				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels);
 
 /**
+ * trace_symbols_of_samples() - look up the code of all samples of the trace, for at most @limit_ns
+ * Returns how many different addresses of threads had to be left out; 0: all are known now.
+ */
+uint64_t trace_symbols_of_samples(struct trace_symbols *symbols, uint64_t limit_ns);
+
+/** trace_symbols_emit_fn - as trace_writer_string(): returns 0, or a negative errno to stop */
+typedef int (*trace_symbols_emit_fn)(void *context, enum trace_string_space space, uint64_t key, const char *text);
+/**
+ * trace_symbols_export() - the answers of trace_symbols_find_levels() until now, as texts of a
+ * trace
+ * A trace with them needs no files of the machine on which it was recorded.
+ * Returns 0, what @emit returned, or -ENOMEM.
+ */
+int trace_symbols_export(const struct trace_symbols *symbols, trace_symbols_emit_fn emit, void *context);
+
+/**
  * trace_symbols_error() - were all answers until now complete?
  * Returns 0; -ENOMEM: an address has no name, or not its whole name, because there was no memory
  * to read its file; or -EBADMSG: names or source lines of a file are missing, because the process

@@ -607,6 +607,106 @@ static void code_of_the_kernel_has_the_recorded_names(void)
 	tb_free(tb);
 }
 
+struct kept_names {
+	struct tb *tb;
+	size_t nr;
+};
+
+static int keep_name(void *context, enum trace_string_space space, uint64_t key, const char *text)
+{
+	struct kept_names *names = context;
+
+	names->nr++;
+	tb_string(names->tb, space, key, text);
+	return 0;
+}
+
+/* The file is a copy, which is removed before the second trace is read. */
+static void a_trace_with_names_needs_no_file(void)
+{
+	char copy[] = "/tmp/test_symbols.XXXXXX";
+	struct kept_names kept = {.tb = tb_new()};
+	struct tb *tb = tb_new();
+	int fd = mkstemp(copy);
+	uint64_t at[2];
+	struct trace_symbol symbol;
+	const struct trace_symbol_level *levels;
+	struct trace_symbols *symbols;
+	struct trace *trace;
+	char names[2][2][512];
+
+	CU_ASSERT_FATAL(fd >= 0);
+	shell("cp %s %s", PROBE_TARGET_CXX, copy);
+	at[0] = offset_in_file(copy, " T main$");
+	at[1] = offset_in_file(copy, " [tTwW] .*Order.*pay");
+	start_file(tb, 100, copy);
+	start_file(kept.tb, 100, copy);
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	tb_switch(kept.tb, 0, 1000, 0, 100, 0);
+	for (int run = 0; run < 2; run++) {
+		trace = tb_open_trace(run ? kept.tb : tb);
+		symbols = trace_symbols_new(trace, NULL);
+		for (int i = 0; i < 2; i++) {
+			size_t nr = trace_symbols_find_levels(symbols, 100, 1000, at[i] + MAPPED, &symbol, &levels);
+
+			CU_ASSERT_FATAL(nr > 0);
+			snprintf(names[run][i], sizeof(names[run][i]), "%zu %s %s %u %s %llu %llx", nr,
+				 levels[0].function, levels[0].source, levels[0].line, symbol.function,
+				 (unsigned long long)symbol.offset, (unsigned long long)symbol.file_address);
+			CU_ASSERT_TRUE(*symbol.function);
+		}
+		/* a byte that was not asked for before has no name without the file */
+		if (run) {
+			CU_ASSERT_TRUE(trace_symbols_find(symbols, 100, 1000, at[0] + MAPPED + 1, &symbol));
+			CU_ASSERT_STRING_EQUAL(symbol.function, "");
+		} else {
+			CU_ASSERT_EQUAL(trace_symbols_export(symbols, keep_name, &kept), 0);
+			CU_ASSERT_EQUAL(kept.nr, 3);
+			unlink(copy);
+		}
+		trace_symbols_free(symbols);
+		trace_close(trace);
+	}
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_STRING_EQUAL(names[0][i], names[1][i]);
+	tb_free(tb);
+	tb_free(kept.tb);
+	close(fd);
+}
+
+static void names_that_are_no_names_are_harmless(void)
+{
+	static const char *const files[] = {"", "1", "1 - ", "1 - relative", "x - /a", "1  /a"},
+				 *const answers[] = {"",
+						     "0",
+						     "0 ",
+						     "0 10",
+						     "0 10 20",
+						     "0 10 20 1\n",
+						     "0 10 20 1\nf",
+						     "7 10 20 1\nf\n\n",
+						     "0 zz 20 1\nf\n\n",
+						     "-1 1 1 1\nf\n\n"};
+	struct tb *tb = tb_new();
+	struct trace_symbol symbol;
+	struct trace_symbols *symbols;
+	struct trace *trace;
+
+	start_process(tb, 10, (const void *)known_function, 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		tb_string(tb, TRACE_STRING_CODE_FILE, i, files[i]);
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		tb_string(tb, TRACE_STRING_CODE, i, answers[i]);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, 10, 20, (uintptr_t)known_function, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "known_function");
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 /*
  * The reader of the first file was started before that of the second one asked for the C++ library.
  * This is the first test, because no other one may have loaded the library.
@@ -640,6 +740,8 @@ static void readers_of_two_files_may_need_the_demangler(void)
 
 static const struct unit_case cases[] = {
 	{"readers_of_two_files_may_need_the_demangler", readers_of_two_files_may_need_the_demangler},
+	{"a_trace_with_names_needs_no_file", a_trace_with_names_needs_no_file},
+	{"names_that_are_no_names_are_harmless", names_that_are_no_names_are_harmless},
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_their_parents_mappings_until_they_execute",
 	 children_have_their_parents_mappings_until_they_execute},

@@ -9,7 +9,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const SOURCE = process.env.TRACE_SOURCE ?? path.join(path.dirname(fileURLToPath(import.meta.url)), "../..");
-const BUILD = process.env.TRACE_BUILD ?? path.join(SOURCE, "build/release");
+export const BUILD = process.env.TRACE_BUILD ?? path.join(SOURCE, "build/release");
 export const MODULES = process.env.TRACE_NPM ?? path.join(SOURCE, "build/npm");
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const WAIT_MS = 120000; // a machine may stand still

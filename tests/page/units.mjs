@@ -489,7 +489,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		filter: "a&b=<c>#",
 		all: true,
 		byClient: true,
-		counters: ["bytes read", "shop:a&b.c=d"]
+		counters: ["bytes read", "shop:a&b.c=d"],
+		samples: true
 	};
 
 	assert.deepStrictEqual(readPlace(writePlace(place)), place);
@@ -504,7 +505,8 @@ test("an address keeps the place, and a bad one is harmless", () => {
 		filter: "",
 		all: false,
 		byClient: false,
-		counters: []
+		counters: [],
+		samples: false
 	});
 });
 

@@ -8,6 +8,7 @@ import { byId, el, nameElement } from "./dom.js";
 import { laneLines } from "./lanes.js";
 import { isAbsent, sharesAt } from "./picture.js";
 import { requestLines } from "./requests.js";
+import { completeStack, sampleLines } from "./samples.js";
 import { swatch } from "./swatch.js";
 import { durationText, percentText, pointText, wallText } from "./time.js";
 import { rowText } from "./walk.js";
@@ -99,6 +100,16 @@ export function makeHover(view, picture) {
 			change => view.busy(change)
 		);
 
+	const stackAt = newest(
+		(lane, t) => completeStack(view, lane, t),
+		change => view.busy(change)
+	);
+	const showStack = async (lane, hover) => {
+		if (!(await stackAt(lane, hover.t)) || view.hover !== hover) return;
+		box.replaceChildren(...sampleLines(view, lane, hover.t));
+		put(box, view, hover);
+	};
+
 	return async () => {
 		const { hover } = view,
 			node = hover?.node;
@@ -117,14 +128,17 @@ export function makeHover(view, picture) {
 					? laneLines(view, node.lane, hover.t)
 					: node?.requests
 						? requestLines(view, node.requests, hover.t)
-						: node?.counter
-							? counterLines(view, node.counter, hover.t)
-							: [];
+						: node?.samples
+							? sampleLines(view, node.samples, hover.t)
+							: node?.counter
+								? counterLines(view, node.counter, hover.t)
+								: [];
 
 		if (lines.length) {
 			box.replaceChildren(...lines);
 			box.hidden = false;
 			put(box, view, hover);
+			if (node.samples) await showStack(node.samples, hover);
 			return;
 		}
 		if (!node || node.id === null) {

@@ -49,6 +49,7 @@ function makeTable(walk, actions) {
 		[["e"], "Show or hide the rows that do not exist in the visible span", () => toggleAbsent(view)],
 		[["g"], "Show or hide scopes below their threads, and requests of servers below their processes", actions.toggleLanes],
 		[["v"], "Show or hide numbers over time: threads that wait for a CPU, bytes, fields of programs", actions.toggleCounters],
+		[["x"], "Show or hide the samples of threads, with their stacks", actions.toggleSamples],
 		[["b"], "Show servers in the colours of their clients, or as before", actions.toggleClients],
 		[["t"], "Show or hide the tables", actions.togglePanel],
 		[["u"], "Read the trace again, when its file has changed", actions.readAgain],
@@ -110,7 +111,7 @@ function helpTable(table) {
 	);
 }
 
-/** Listens to keys. @actions: {toggleLanes, toggleCounters, toggleClients, togglePanel, readAgain, toggleTheme, help} */
+/** Listens to keys. @actions: {toggleLanes, toggleCounters, toggleSamples, toggleClients, togglePanel, readAgain, toggleTheme, help} */
 export function listenToKeys(walk, actions) {
 	const table = makeTable(walk, actions),
 		byKey = new Map(table.flatMap(([keys, , action]) => keys.map(key => [key, action])));

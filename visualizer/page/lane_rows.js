@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // lane_rows.js - rows that are no rows of the engine: lanes of scopes below their thread, of requests of servers below
-// their process, and numbers over time.
+// their process, samples below their thread, and numbers over time.
 
 import { clean } from "./words.js";
 
@@ -77,9 +77,19 @@ function withCounters(nodes, view) {
 	];
 }
 
+function sampleNodes(node, view) {
+	const nr = node.leaf === null || !view.withSamples ? undefined : view.sampled.get(node.leaf);
+
+	return nr ? [laneNode(node, "samples", 0, `${nr} ${nr === 1 ? "sample" : "samples"}`, { samples: { row: node.leaf } })] : [];
+}
+
 /** @nodes, each with the nodes of its lanes behind it. */
 export function withLanes(nodes, view) {
-	return withCounters(withLanesOnly(nodes, view), view);
+	return withCounters(withSamples(withLanesOnly(nodes, view), view), view);
+}
+
+function withSamples(nodes, view) {
+	return view.withSamples ? nodes.flatMap(node => [node, ...sampleNodes(node, view)]) : nodes;
 }
 
 function withLanesOnly(nodes, view) {

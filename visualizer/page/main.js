@@ -17,6 +17,7 @@ import { readPlace, writePlace } from "./place.js";
 import { listenToPointer } from "./pointer.js";
 import { completeRequests } from "./requests.js";
 import { makeTree } from "./rows.js";
+import { completeSamples, showSamples, toggleSamples } from "./samples.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
@@ -114,6 +115,7 @@ function keepPlace(walk) {
 		view.byClient = place.byClient;
 		view.counters = place.counters;
 		byId("counters").setAttribute("aria-pressed", view.counters.length > 0);
+		if (place.samples !== view.withSamples) showSamples(view, place.samples).catch(error => fail(error.message));
 		view.range = place.range && place.range.from < view.duration ? place.range : null;
 		showSpan(view, place.visible?.from ?? 0, place.visible?.to ?? view.duration);
 		updateRows(view);
@@ -135,7 +137,8 @@ function keepPlace(walk) {
 			filter: view.filter,
 			all: view.all,
 			byClient: view.byClient,
-			counters: view.counters
+			counters: view.counters,
+			samples: view.withSamples
 		});
 		if (written === "#") written = location.pathname + location.search;
 		history.replaceState(null, "", written);
@@ -148,7 +151,7 @@ function keepPlace(walk) {
 	window.addEventListener("hashchange", () => location.hash !== written && read());
 	view.isFresh = location.hash.length <= 1;
 	if (!view.isFresh) read();
-	for (const name of ["span", "rows", "selection", "range", "clients", "counters"]) view.on(name, soon);
+	for (const name of ["span", "rows", "selection", "range", "clients", "counters", "samples"]) view.on(name, soon);
 }
 
 /** Shows what is read by now. The answer needs all of the trace: a wait that is not over has no known cause. */
@@ -266,6 +269,7 @@ function makeParts(view) {
 		completeLanes(view);
 		completeRequests(view);
 		completeCounters(view, picture);
+		completeSamples(view, picture);
 	};
 	const resize = () => {
 		resizeTimeline(timeline);
@@ -288,6 +292,7 @@ function listenToButtons(walk, toggleTheme) {
 		toggleLanes: () => toggleLanes(view),
 		toggleClients: () => toggleClients(view),
 		toggleCounters: () => toggleCounters(view).catch(error => fail(error.message)),
+		toggleSamples: () => toggleSamples(view).catch(error => fail(error.message)),
 		readAgain: again,
 		help: () => help.showModal(),
 		togglePanel: () => {
@@ -301,6 +306,7 @@ function listenToButtons(walk, toggleTheme) {
 	byId("path").addEventListener("click", () => togglePath(walk));
 	byId("lanes").addEventListener("click", actions.toggleLanes);
 	byId("counters").addEventListener("click", actions.toggleCounters);
+	byId("samples").addEventListener("click", actions.toggleSamples);
 	byId("by-client").addEventListener("click", actions.toggleClients);
 	byId("theme").addEventListener("click", toggleTheme);
 	byId("open-help").addEventListener("click", actions.help);
@@ -328,6 +334,7 @@ async function start() {
 		toggleTheme = makeTheme(timeline);
 
 	await readRows(view);
+	byId("samples").hidden = !about.samples;
 	listenToButtons(walk, toggleTheme);
 	listenToSearch(walk);
 	keepPlace(walk);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // place.js - the place that is shown, as the hash of the address: span, rows, selection.
 //
-// #v=FROM-TO&s=FROM-TO&r=ROW&t=TIME&o=KEY,KEY&p=KEY,KEY&f=FILTER&a=1&b=1&c=COUNTER&c=COUNTER; a part that is absent is the default.
+// #v=FROM-TO&s=FROM-TO&r=ROW&t=TIME&o=KEY,KEY&p=KEY,KEY&f=FILTER&a=1&b=1&c=COUNTER&c=COUNTER&x=1; a part that is absent is the default.
 
 function span(text) {
 	const match = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
@@ -17,8 +17,8 @@ function keys(text) {
 	return (text ?? "").split(",").filter(key => /^(\d{1,10}|resting|kernel)$/.test(key));
 }
 
-/** @place: {visible, range: {from, to} or null, row, t: numbers or null, open, pinned: [keys], filter, all, byClient, counters: [names]} */
-export function writePlace({ visible, range, row, t, open, pinned, filter, all, byClient, counters = [] }) {
+/** @place: {visible, range: {from, to} or null, row, t: numbers or null, open, pinned: [keys], filter, all, byClient, counters: [names], samples} */
+export function writePlace({ visible, range, row, t, open, pinned, filter, all, byClient, counters = [], samples = false }) {
 	const parts = new URLSearchParams();
 	const spanText = s => `${Math.floor(s.from)}-${Math.ceil(s.to)}`;
 
@@ -31,6 +31,7 @@ export function writePlace({ visible, range, row, t, open, pinned, filter, all, 
 	if (filter) parts.set("f", filter);
 	if (all) parts.set("a", 1);
 	if (byClient) parts.set("b", 1);
+	if (samples) parts.set("x", 1);
 	for (const name of counters) parts.append("c", name);
 	return "#" + parts.toString().replaceAll("%2C", ",");
 }
@@ -48,6 +49,7 @@ export function readPlace(hash) {
 		filter: (parts.get("f") ?? "").slice(0, 200),
 		all: parts.get("a") === "1",
 		byClient: parts.get("b") === "1",
+		samples: parts.get("x") === "1",
 		counters: [...new Set(parts.getAll("c").map(name => name.slice(0, 200)))].slice(0, 12)
 	};
 }

@@ -7,6 +7,7 @@ import { el, linkButton, nameElement } from "./dom.js";
 import { BOOKS } from "./books.js";
 import { clientsTable } from "./clients.js";
 import { countersTable } from "./counters.js";
+import { functionsTable } from "./functions.js";
 import { lanesTable } from "./lanes.js";
 import { requestsTable } from "./requests.js";
 import { interest, stackedBar } from "./swatch.js";
@@ -188,6 +189,7 @@ export const TABLES = [
 	{ id: "processes", title: "Processes", load: (walk, span) => sumsTable(walk, "process", span) },
 	{ id: "threads", title: "Threads", load: (walk, span) => sumsTable(walk, "thread", span) },
 	{ id: "waits", title: "Waits", hasRow: true, load: waitsTable },
+	{ id: "functions", title: "Functions", hasRow: true, load: functionsTable },
 	...BOOKS,
 	{ id: "lanes", title: "Scopes of the row", followsRow: true, load: lanesTable },
 	{ id: "requests", title: "Requests", followsRow: true, load: requestsTable },

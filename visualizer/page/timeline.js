@@ -8,6 +8,7 @@ import { scopesOf } from "./lanes.js";
 import { drawOverlay } from "./overlay.js";
 import { clientParts, paintPicture } from "./picture.js";
 import { requestText, requestsOf } from "./requests.js";
+import { paintSamples } from "./samples.js";
 import { durationText, firstTick, pointText, tickDistance, wallDigits, wallText } from "./time.js";
 import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, divisionOf, visibleRows, xAt } from "./view.js";
 import { boxText, clean } from "./words.js";
@@ -135,6 +136,7 @@ function drawBars(timeline, rows) {
 	);
 	for (const { node, y } of rows)
 		if (node.requests) paintRequests(timeline, node.requests, Math.round((y + inset) * ratio) - top);
+		else if (node.samples) paintSamples(timeline, node.samples, Math.round((y + inset) * ratio) - top);
 		else if (node.counter) paintCounter(timeline, node.counter, Math.round((y + inset) * ratio) - top);
 	context.putImageData(image, Math.round(view.labelWidth * ratio), top);
 }

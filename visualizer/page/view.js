@@ -45,6 +45,8 @@ export function makeView(about) {
 		lanes: new Map(), // by row: an item of the answer of `lanes`
 		servers: new Map(), // by row of the process: an item of the answer of `servers`
 		hasTooManyRequests: false, // more than the engine keeps: it has none
+		sampled: new Map(), // by row: the samples of the thread
+		withSamples: false, // they are shown as lanes
 		counters: [], // the names of those that are shown as rows
 		clients: null, // what clients.js knows of servers and clients, once the trace is read
 		row: null, // the id of the selected row

@@ -1,44 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * no_symbols.c - for WebAssembly: a page has no programs and libraries to read, so addresses in
- * events stay numbers.
+ * no_symbols.c - for WebAssembly: a page has no programs and libraries to read. Names of code are
+ * those that the trace has itself.
  */
-#include <stddef.h>
-#include <trace/symbols.h>
+#include <errno.h>
+#include "symbol_origin.h"
+#include "symbol_reader.h"
 
-struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error)
+int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
+		       struct symbol_reader *reader, int *ret_fd, const char **ret_why)
 {
-	static char none;
-
-	return (struct trace_symbols *)&none;
-}
-
-struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
-{
-	return NULL;
-}
-
-void trace_symbols_set_folder(struct trace_symbols *symbols, const char *folder)
-{
-}
-
-void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted)
-{
-}
-
-bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
-			struct trace_symbol *ret_symbol)
-{
-	return false;
-}
-
-size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
-				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels)
-{
+	*ret_fd = -1;
+	*ret_why = "the trace does not have its name, and a page reads no files";
 	return 0;
 }
 
-int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error)
+int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, enum symbol_wanted wanted,
+		      struct symbol_answer *ret_answer, struct trace_error *ret_error)
 {
-	return 0;
+	return -ENOMEM;
+}
+
+void symbol_reader_stop(struct symbol_reader *reader)
+{
 }

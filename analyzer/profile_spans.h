@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_PROFILE_SPANS_H
+#define ANALYZER_PROFILE_SPANS_H
+/* profile_spans.h - the spans of threads to which a profile is restricted. */
+#include <trace/profile.h>
+
+/** struct profile_spans - @list: owned, by thread and time. @is_set: nothing else counts */
+struct profile_spans {
+	struct trace_profile_span *list;
+	size_t nr;
+	bool is_set;
+};
+
+/** profile_spans_set() - copy @nr spans. Returns 0, -ENOMEM, or -EINVAL: one is impossible */
+int profile_spans_set(struct profile_spans *spans, const struct trace_profile_span *list, size_t nr);
+void profile_spans_clear(struct profile_spans *spans);
+/** profile_spans_have() - true if the thread is in a span at @ns */
+bool profile_spans_have(const struct profile_spans *spans, uint32_t thread, uint64_t ns);
+/**
+ * profile_spans_ns() - the time of the thread from @from_ns to @to_ns that counts
+ * That of adjacent times adds up to that of both.
+ */
+uint64_t profile_spans_ns(const struct profile_spans *spans, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+
+#endif

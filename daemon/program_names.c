@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "program_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <trace/symbols.h>
+
+#include "message.h"
+
+#define LIMIT_NS       2000000000u
+#define MAX_FILE_BYTES (512ll << 20)
+
+static int add_name(void *writer, enum trace_string_space space, uint64_t key, const char *text)
+{
+	return trace_writer_string(writer, space, key, text);
+}
+
+/* The file has no index and no end yet: the reader goes from chunk to chunk. */
+static struct trace *open_until_now(struct trace_writer *writer, int fd)
+{
+	struct stat file;
+	char path[64];
+
+	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode) || file.st_size > MAX_FILE_BYTES ||
+	    trace_writer_flush_strings(writer, NULL) < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return trace_open(path, NULL);
+}
+
+void program_names_write(struct trace_writer *writer, int fd)
+{
+	struct trace *trace = open_until_now(writer, fd);
+	struct trace_symbols *symbols = trace ? trace_symbols_new(trace, NULL) : NULL;
+	uint64_t nr_left = symbols ? trace_symbols_of_samples(symbols, LIMIT_NS) : 0;
+
+	if (nr_left)
+		message_note("the trace lacks the names of %" PRIu64 " addresses of code: a profile on this machine "
+			     "finds them, one on another machine does not",
+			     nr_left);
+	if (symbols && trace_symbols_export(symbols, add_name, writer) < 0)
+		message_warning("the names of code could not be added to the trace: no memory");
+	trace_symbols_free(symbols);
+	trace_close(trace);
+}

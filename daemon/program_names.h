@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_PROGRAM_NAMES_H
+#define DAEMON_PROGRAM_NAMES_H
+/*
+ * program_names.h - at the end of a recording with samples: the names of the code that they hit, so
+ * that the trace can be profiled on another machine
+ */
+#include <trace/writer.h>
+
+/**
+ * program_names_write() - read the trace in the file @fd until now, and add the names to @writer
+ * It stops after two seconds; the threads with the most samples come first. A pipe, or a file above
+ * 512 MiB, gets no names. A profile looks up what is missing when it is made.
+ */
+void program_names_write(struct trace_writer *writer, int fd);
+
+#endif

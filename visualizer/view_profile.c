@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "view_profile.h"
+
+#include "profile_json.h"
+#include "profile_rows.h"
+#include "view_books.h"
+#include "view_row.h"
+
+/* Returns false, with an error of the question, if it names a row that has no profile. */
+static bool choose_row(struct view_session *session, struct view_question *question, struct process_choice *choice)
+{
+	struct trace_row row;
+
+	if (!question_text(question, "row", NULL))
+		return true;
+	if (!view_row_asked(session, question, &row))
+		return false;
+	if (!row.process) {
+		snprintf(question->error, sizeof(question->error), "only processes and threads have a profile");
+		return false;
+	}
+	*choice = (struct process_choice){.pid = -1, .tid = -1};
+	if (row.thread)
+		choice->tid = (int64_t)trace_thread_tid(row.thread);
+	else
+		choice->pid = (int64_t)trace_process_pid(row.process);
+	return true;
+}
+
+static bool run_pass(struct report *report, struct trace_error *ret_error)
+{
+	struct trace_analysis_options asked = {.size = sizeof(asked)};
+
+	if (report->is_windowed) {
+		asked.from_ns = report->window.from_ns;
+		asked.to_ns = report->window.has_to ? report->window.to_ns : 0;
+	}
+	report->analysis = trace_analysis_new(report->trace, &asked, ret_error);
+	if (report->analysis)
+		report->profile = trace_profile_new(report->analysis, ret_error);
+	return report->profile && trace_analysis_run(report->analysis, ret_error) == 0;
+}
+
+void view_functions(struct view_session *session, struct view_question *question, FILE *out)
+{
+	struct visualizer_options options = session->options;
+	struct report report = {.options = &options, .trace = session->report.trace, .output.out = out};
+	struct profile_rows rows = {0};
+	struct trace_error error = {0};
+
+	options.reports = (struct report_choice){.profile = true, .json = true};
+	options.profile = (struct profile_choice){.is_flat = true};
+	view_books_window(session, question, &report);
+	if (*question->error || !choose_row(session, question, &options.processes))
+		return;
+	if (run_pass(&report, &error)) {
+		profile_rows_make(&report, NULL, &rows, &error); /* rows without names are answers, too */
+		profile_json(&report, &rows, NULL);
+		profile_rows_free(&rows);
+	} else {
+		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
+	}
+	trace_profile_free(report.profile);
+	trace_analysis_free(report.analysis);
+}
