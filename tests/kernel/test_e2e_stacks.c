@@ -147,11 +147,41 @@ static void stacks_of_installed_programs_are_whole(void)
 	session_end(&s);
 }
 
+/* With an empty cache, and then with the tables that the first recording kept. */
+static void the_tables_of_a_command_are_ready_when_it_begins(void)
+{
+	static const char *const commands[] = {"gzip -9 -c %s/tracevisualizer",
+					       "sh -c 'exec gzip -9 -c %s/tracevisualizer'"};
+	struct session s;
+
+	session_begin(&s);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char command[512];
+		json_t *profile;
+		long long late;
+
+		snprintf(command, sizeof(command), commands[i], TRACE_BIN);
+		CU_ASSERT_EQUAL_FATAL(session_run("XDG_CACHE_HOME=%s %s/tracedaemon --sample=250us %s -- %s >/dev/null "
+						  "2>%s/stderr",
+						  s.folder, TRACE_BIN, s.trace, command, s.folder),
+				      0);
+		profile = session_load(&s, "--profile --comm=gzip");
+		CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+		late = json_number(json_object_get(profile, "stacks"), "not_ready");
+		printf("%lld of %lld samples before the table was ready\n", late, json_number(profile, "samples"));
+		CU_ASSERT(json_number(profile, "samples") > 100);
+		CU_ASSERT(late <= (i ? json_number(profile, "samples") / 100 : 3));
+		json_decref(profile);
+	}
+	session_end(&s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(stacks_without_frame_pointers_are_the_chains_of_calls),
 		CASE(stacks_of_installed_programs_are_whole),
+		CASE(the_tables_of_a_command_are_ready_when_it_begins),
 		{NULL, NULL},
 	};
 
