@@ -3,7 +3,7 @@
 #define TRACER_COMMAND_FILES_H
 /*
  * command_files.h - the files with code that a command will run: its program, or the interpreter of
- * a script, with the linker and all libraries. A file that the program loads later is not among them.
+ * a script, with the linker and all libraries. Files that the program loads later are missing.
  *
  * A guess: it only decides which tables are made early.
  */
@@ -21,7 +21,7 @@ struct command_files {
 	size_t nr;
 };
 
-/** command_files_find() - @name: the command's first word. A file that cannot be found is missing */
+/** command_files_find() - @name: the command's first word. Files that are not found are missing */
 void command_files_find(const char *name, struct unwind_reader *reader, struct command_files *ret_files);
 void command_files_close(struct command_files *files);
 

@@ -52,7 +52,7 @@
 
 /**
  * struct sample_tables - @stop: an eventfd
- * @command: a program, the files of which get their tables before all others; borrowed until they have; may be NULL
+ * @command: a program; its files get their tables first; borrowed until they have; may be NULL
  * @keys: of the tables that are not on disk, by number of the file; build 0: none; may be NULL
  * @lock: of what follows. @ready: the tables that are not in the map yet
  */
