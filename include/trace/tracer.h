@@ -50,6 +50,9 @@ struct tracer;
  *     program's own code, or the first between @caller_lower and @caller_upper, exclusive
  * @sample_ns: take a sample of each CPU about every so many ns: the events sample and fs_map. 0:
  *     the program of samples is not even loaded. -ENOTSUP in any but the first pid namespace
+ * @sample_command: with @sample_ns: a program that will run soon, as execvp() would find it. The
+ *     unwind tables of its files are made before tracer_new() returns, unless that takes 2 s. NULL:
+ *     none; borrowed until tracer_new() returns
  * @no_args: neither start_args nor sched_args is recorded, whatever the mask says
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
@@ -75,6 +78,7 @@ struct tracer_options {
 	uint64_t caller_upper;
 	bool no_args;
 	uint64_t sample_ns;
+	const char *sample_command;
 };
 
 /**

@@ -54,6 +54,50 @@ static void the_shortest_period_changes_too(void)
 	CU_ASSERT(others > 90);
 }
 
+/* ---- a program in step ---- */
+
+#define ROUND_NS   1000000ull /* of the program */
+#define PHASE_NS   100000ull  /* f1(), then f2(), then it sleeps */
+#define RUN_NS	   2000000000ull
+#define NR_RUNS	   20
+#define MAX_POINTS 10
+
+/* A CPU takes samples, and gets another period each SAMPLES_TICK_NS, which begins anew: the share
+ * of f1() in the samples of both, in points of 100, where 50 are true. -1: no sample hit them. */
+static int share_in_step(uint64_t seed)
+{
+	struct samples samples = samples_init(ROUND_NS, 1, seed);
+	uint64_t period = samples_next_period(&samples), tick = SAMPLES_TICK_NS;
+	int hits[2] = {0};
+
+	for (uint64_t now = period; now < RUN_NS; now += period) {
+		uint64_t phase = now % ROUND_NS / PHASE_NS;
+
+		if (now >= tick) {
+			now = tick; /* the timer of the old period is gone */
+			tick += SAMPLES_TICK_NS;
+			period = samples_next_period(&samples);
+			continue;
+		}
+		if (phase < 2)
+			hits[phase]++;
+	}
+	return hits[0] + hits[1] ? 100 * hits[0] / (hits[0] + hits[1]) : -1;
+}
+
+static void functions_that_take_turns_in_step_with_the_mean_are_seen_alike(void)
+{
+	int worst = 0;
+
+	for (uint64_t seed = 1; seed <= NR_RUNS; seed++) {
+		int error = abs(share_in_step(seed * 7919) - 50);
+
+		worst = error > worst ? error : worst;
+	}
+	printf("worst of %d runs: %d points\n", NR_RUNS, worst);
+	CU_ASSERT(worst <= MAX_POINTS);
+}
+
 static bool has(const uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
 {
 	return mask[id / 64] >> id % 64 & 1;
@@ -82,6 +126,7 @@ int main(int argc, char **argv)
 		CASE(periods_are_spread_evenly_around_the_mean),
 		CASE(a_period_says_nothing_of_the_next_one),
 		CASE(the_shortest_period_changes_too),
+		CASE(functions_that_take_turns_in_step_with_the_mean_are_seen_alike),
 		CASE(only_the_option_puts_samples_into_a_mask),
 		{NULL, NULL},
 	};

@@ -147,11 +147,83 @@ static void stacks_of_installed_programs_are_whole(void)
 	session_end(&s);
 }
 
+/* With an empty cache, and then with the tables that the first recording kept. */
+static void the_tables_of_a_command_are_ready_when_it_begins(void)
+{
+	static const char *const commands[] = {"gzip -9 -c %s/tracevisualizer",
+					       "sh -c 'exec gzip -9 -c %s/tracevisualizer'"};
+	struct session s;
+
+	session_begin(&s);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char command[512];
+		json_t *profile;
+		long long late;
+
+		snprintf(command, sizeof(command), commands[i], TRACE_BIN);
+		CU_ASSERT_EQUAL_FATAL(session_run("XDG_CACHE_HOME=%s %s/tracedaemon --sample=250us %s -- %s >/dev/null "
+						  "2>%s/stderr",
+						  s.folder, TRACE_BIN, s.trace, command, s.folder),
+				      0);
+		profile = session_load(&s, "--profile --comm=gzip");
+		CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+		late = json_number(json_object_get(profile, "stacks"), "not_ready");
+		printf("%lld of %lld samples before the table was ready\n", late, json_number(profile, "samples"));
+		CU_ASSERT(json_number(profile, "samples") > 100);
+		CU_ASSERT(late <= (i ? json_number(profile, "samples") / 100 : 3));
+		json_decref(profile);
+	}
+	session_end(&s);
+}
+
+#define REFUSED "sample: the callers in programs without frame pointers (the kernel refuses"
+
+static int nr_refused(const json_t *summary)
+{
+	const json_t *notes = json_object_get(json_object_get(summary, "trace"), "not_traced");
+	int nr = 0;
+
+	for (size_t i = 0; i < json_array_size(notes); i++)
+		nr += strstr(json_string_value(json_array_get(notes, i)), REFUSED) != NULL;
+	return nr;
+}
+
+/* The leaves without a frame of their own hide their callers, and all other things are there. */
+static void without_the_walker_frame_pointers_are_followed_and_the_report_says_so(void)
+{
+	struct session s;
+	json_t *profile, *stacks, *summary;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("LD_PRELOAD=%s %s/tracedaemon --sample=500us %s -- " TRACE_STACKS
+					  " >%s/stdout 2>%s/stderr",
+					  TRACE_REFUSE_WALK, TRACE_BIN, s.trace, s.folder, s.folder),
+			      0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s.trace,
+				    s.folder),
+			0);
+	profile = session_load(&s, "--profile --comm=workload_stacks");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	stacks = json_object_get(profile, "stacks");
+	summary = session_load(&s, "-a");
+	CU_ASSERT_EQUAL(nr_refused(summary), 1);
+	CU_ASSERT_EQUAL(session_run("grep -cF '" REFUSED "' %s/stderr >/dev/null", s.folder), 0);
+	json_decref(summary);
+	CU_ASSERT(json_number(json_row(profile, "rows", "name", "leaf_flat"), "samples") > 100);
+	CU_ASSERT(json_number(stacks, "by_pointers") > 100);
+	CU_ASSERT(json_number(stacks, "waits") > 0);
+	CU_ASSERT_EQUAL(json_number(stacks, "not_ready"), 0);
+	json_decref(profile);
+	session_end(&s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(stacks_without_frame_pointers_are_the_chains_of_calls),
 		CASE(stacks_of_installed_programs_are_whole),
+		CASE(the_tables_of_a_command_are_ready_when_it_begins),
+		CASE(without_the_walker_frame_pointers_are_followed_and_the_report_says_so),
 		{NULL, NULL},
 	};
 

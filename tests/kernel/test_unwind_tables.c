@@ -269,7 +269,13 @@ static void check_damaged(int fd)
 {
 	struct unwind_table table = new_table(4 * UNWIND_BLOCK_WORDS);
 	int result = unwind_table_compile(fd, &table);
+	struct unwind_needed needed;
 
+	unwind_needed_read(fd, &needed);
+	CU_ASSERT(needed.nr <= UNWIND_MAX_NEEDED && memchr(needed.interpreter, 0, sizeof(needed.interpreter)) &&
+		  memchr(needed.folders, 0, sizeof(needed.folders)));
+	for (uint32_t i = 0; i < needed.nr; i++)
+		CU_ASSERT(needed.names[i][0] && memchr(needed.names[i], 0, UNWIND_NAME_BYTES));
 	CU_ASSERT(result <= 0 && result > -4096);
 	CU_ASSERT(table.nr_words <= table.room && table.nr_pages <= table.room);
 	for (uint64_t offset = 0; offset < 65536; offset += 4093)
@@ -321,6 +327,33 @@ static void a_process_without_rights_makes_the_same_table(void)
 	free(direct.words);
 }
 
+/* readelf -d knows the same names. */
+static void a_process_without_rights_finds_what_a_program_needs(void)
+{
+	struct unwind_reader reader = {0};
+	struct unwind_needed needed = {0};
+	int fd = open("/bin/bash", O_RDONLY | O_CLOEXEC), none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	FILE *truth = popen("readelf -d /bin/bash | sed -n 's/.*(NEEDED).*\\[\\(.*\\)\\]/\\1/p'", "r");
+	char name[256];
+	uint32_t nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(truth);
+	CU_ASSERT_EQUAL_FATAL(unwind_reader_open(&reader), 0);
+	CU_ASSERT_EQUAL(unwind_reader_needed(&reader, fd, &needed), 0);
+	CU_ASSERT_STRING_EQUAL(needed.interpreter, "/lib64/ld-linux-x86-64.so.2");
+	for (; nr < needed.nr && fgets(name, sizeof(name), truth); nr++) {
+		name[strcspn(name, "\n")] = 0;
+		CU_ASSERT_STRING_EQUAL(needed.names[nr], name);
+	}
+	CU_ASSERT(nr == needed.nr && nr > 0 && !fgets(name, sizeof(name), truth));
+	CU_ASSERT_EQUAL(unwind_reader_needed(&reader, none, &needed), 0);
+	CU_ASSERT_EQUAL(needed.nr, 0);
+	pclose(truth);
+	unwind_reader_close(&reader);
+	close(fd);
+	close(none);
+}
+
 static void a_reader_that_was_killed_is_replaced(void)
 {
 	struct unwind_reader reader = {0};
@@ -341,6 +374,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_damaged_file_gives_an_error_or_a_table_within_its_bounds),
 		CASE(a_process_without_rights_makes_the_same_table),
+		CASE(a_process_without_rights_finds_what_a_program_needs),
 		CASE(a_reader_that_was_killed_is_replaced),
 		CASE(each_row_of_libc_and_bash_is_that_of_libdw),
 		CASE(each_row_of_installed_libraries_is_that_of_libdw),

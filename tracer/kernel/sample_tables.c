@@ -7,8 +7,11 @@
  * is walked by frame pointers. If the process that maps the file has ended already, the next
  * process or sample asks again.
  *
- * The kernel waits for a grace period of RCU when a map is put into another one. So a second thread
- * does that, with all tables that are complete by then.
+ * The kernel waits for a grace period of RCU when a map is put into another one. So other threads
+ * do that, with all tables that are complete by then; while one waits, another puts the next ones.
+ *
+ * The tables are kept on disk for the next recording (unwind_cache.h). They are written when
+ * samples end, from the maps, so that no sample waits for the disk.
  */
 #include "sample_tables.h"
 
@@ -32,7 +35,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <trace/events.h>
+#include "command_files.h"
+#include "prepare_files.h"
 #include "sample_skeleton.h"
+#include "unwind_cache.h"
 #include "unwind_reader.h"
 #include "walk_files.h"
 
@@ -41,24 +47,35 @@
 #define MAX_VDSO_BYTES	 65536
 #define BATCH		 64
 #define NICENESS	 (-10) /* of the drain: -15 */
+#define NR_PUBLISHERS	 3
+#define PREPARE_SECONDS	 2 /* then the recording begins without the tables of its command */
 
 /**
  * struct sample_tables - @stop: an eventfd
- * @lock: of @ready and @nr_ready, the tables that are not in the map yet, and of @ends
+ * @command: a program; its files get their tables first; borrowed until they have; may be NULL
+ * @keys: of the tables that are not on disk, by number of the file; build 0: none; may be NULL
+ * @lock: of what follows. @ready: the tables that are not in the map yet
  */
 struct sample_tables {
 	struct samples_bpf *skeleton; /* borrowed */
 	struct ring_buffer *wanted;   /* owned */
 	struct unwind_reader reader;
+	struct unwind_cache cache;
+	struct unwind_cache_key *keys; /* owned; written by the maker */
+	const char *command;
 	int stop;
-	pthread_t maker, publisher;
-	bool has_maker, has_publisher;
+	pthread_t maker, publishers[NR_PUBLISHERS];
+	bool has_maker;
+	uint32_t nr_publishers;
 	struct sample_table_counts counts; /* written by the maker, atomically */
 	pthread_mutex_t lock;
 	pthread_cond_t has_ready;
+	pthread_cond_t has_published;
 	uint32_t numbers[BATCH];
 	uint32_t ready[BATCH]; /* descriptors, owned */
 	uint32_t nr_ready;
+	uint64_t nr_given, nr_published;
+	bool is_prepared; /* the tables of the command were given */
 	bool ends;
 	bool stops; /* for the maker, atomically */
 };
@@ -160,10 +177,12 @@ static void *publish_all(void *context)
 		memcpy(numbers, tables->numbers, nr * sizeof(*numbers));
 		memcpy(fds, tables->ready, nr * sizeof(*fds));
 		tables->nr_ready = 0;
-		pthread_cond_signal(&tables->has_ready); /* there is room again */
+		pthread_cond_broadcast(&tables->has_ready); /* there is room again */
 		pthread_mutex_unlock(&tables->lock);
 		publish(tables, numbers, fds, nr);
 		pthread_mutex_lock(&tables->lock);
+		tables->nr_published += nr;
+		pthread_cond_broadcast(&tables->has_published);
 	}
 	pthread_mutex_unlock(&tables->lock);
 	return NULL;
@@ -176,43 +195,48 @@ static void give_to_publisher(struct sample_tables *tables, uint32_t number, int
 		pthread_cond_wait(&tables->has_ready, &tables->lock);
 	tables->numbers[tables->nr_ready] = number;
 	tables->ready[tables->nr_ready++] = (uint32_t)fd;
-	pthread_cond_signal(&tables->has_ready);
+	tables->nr_given++;
+	pthread_cond_broadcast(&tables->has_ready);
 	pthread_mutex_unlock(&tables->lock);
 }
 
 /* ---- tables ---- */
 
-static int copy_table(int map, const struct unwind_table *table)
+static uint64_t *map_words(int map, uint32_t nr_words, int protection)
 {
-	size_t bytes = (size_t)table->nr_words * sizeof(table->words[0]);
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	return mmap(NULL, nr_words * sizeof(uint64_t), protection, MAP_SHARED, map, 0);
+}
 
-	if (memory == MAP_FAILED)
-		return -errno;
-	memcpy(memory, table->words, bytes);
-	munmap(memory, bytes);
-	return 0;
+static int new_map(uint32_t nr_words)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	uint32_t nr_blocks = nr_words / UNWIND_BLOCK_WORDS;
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_table", sizeof(uint32_t), UNWIND_BLOCK_BYTES,
+			      nr_blocks ? nr_blocks : 1, &options);
 }
 
 /* Returns the descriptor of a map with the table. */
 static int make_map(const struct unwind_table *table)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	uint32_t nr_blocks = table->nr_words / UNWIND_BLOCK_WORDS;
-	int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_table", sizeof(uint32_t), UNWIND_BLOCK_BYTES,
-				 nr_blocks ? nr_blocks : 1, &options),
-	    result = map < 0 || !nr_blocks ? 0 : copy_table(map, table);
+	int map = new_map(table->nr_words);
+	uint64_t *words;
 
-	if (map >= 0 && result) {
+	if (map < 0 || !table->nr_words)
+		return map;
+	words = map_words(map, table->nr_words, PROT_READ | PROT_WRITE);
+	if (words == MAP_FAILED) {
 		close(map);
-		return result;
+		return -ENOMEM;
 	}
+	memcpy(words, table->words, table->nr_words * sizeof(*words));
+	munmap(words, table->nr_words * sizeof(*words));
 	return map;
 }
 
-static bool fits(struct sample_tables *tables, const struct unwind_table *table)
+static bool fits(struct sample_tables *tables, uint32_t nr_words)
 {
-	uint64_t bytes = (uint64_t)table->nr_words * sizeof(table->words[0]);
+	uint64_t bytes = (uint64_t)nr_words * sizeof(uint64_t);
 
 	if (tables->counts.bytes + bytes > MAX_TABLES_BYTES) {
 		__atomic_fetch_add(&tables->counts.refused, 1, __ATOMIC_RELAXED);
@@ -223,17 +247,112 @@ static bool fits(struct sample_tables *tables, const struct unwind_table *table)
 	return true;
 }
 
+static void give_map(struct sample_tables *tables, uint32_t number, uint32_t nr_pages, int map)
+{
+	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.unwind_pages), &number, &nr_pages, BPF_ANY);
+	if (map >= 0)
+		give_to_publisher(tables, number, map);
+}
+
+/* ---- tables on disk ---- */
+
+static int read_cached(struct sample_tables *tables, const struct unwind_cache_key *key, struct unwind_cached *cached)
+{
+	int map = new_map(cached->nr_words);
+	uint64_t *words = map < 0 ? MAP_FAILED : map_words(map, cached->nr_words, PROT_READ | PROT_WRITE);
+	int result = -ENOMEM;
+
+	if (words != MAP_FAILED) {
+		result = unwind_cache_take(&tables->cache, key, cached, words);
+		munmap(words, cached->nr_words * sizeof(*words));
+	} else {
+		close(cached->fd);
+	}
+	if (result && map >= 0)
+		close(map);
+	return result ? result : map;
+}
+
+/* Returns true if the file has its table now. */
+static bool take_cached(struct sample_tables *tables, uint32_t number, const struct unwind_cache_key *key)
+{
+	struct unwind_cached cached;
+	int map;
+
+	if (unwind_cache_find(&tables->cache, key, &cached))
+		return false;
+	map = read_cached(tables, key, &cached);
+	if (map < 0)
+		return false;
+	if (!fits(tables, cached.nr_words)) {
+		close(map);
+		return false;
+	}
+	give_map(tables, number, cached.nr_pages, map);
+	return true;
+}
+
+/* The words of a published table. */
+static int open_published(const struct sample_tables *tables, uint32_t number, uint32_t *ret_nr_words)
+{
+	uint32_t id, bytes = sizeof(struct bpf_map_info);
+	struct bpf_map_info info = {0};
+	int fd;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(tables->skeleton->maps.unwind_tables), &number, &id) < 0)
+		return -1;
+	fd = bpf_map_get_fd_by_id(id);
+	if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) < 0) {
+		close(fd);
+		return -1;
+	}
+	*ret_nr_words = info.max_entries * UNWIND_BLOCK_WORDS;
+	return fd;
+}
+
+static void keep_table(struct sample_tables *tables, uint32_t number)
+{
+	struct unwind_table table = {0};
+	int map = open_published(tables, number, &table.nr_words);
+
+	if (map < 0)
+		return;
+	table.words = map_words(map, table.nr_words, PROT_READ);
+	close(map);
+	if (table.words == MAP_FAILED)
+		return;
+	bpf_map_lookup_elem(bpf_map__fd(tables->skeleton->maps.unwind_pages), &number, &table.nr_pages);
+	unwind_cache_put(&tables->cache, &tables->keys[number], &table);
+	munmap(table.words, table.nr_words * sizeof(table.words[0]));
+}
+
+static void keep_tables(struct sample_tables *tables)
+{
+	for (uint32_t i = 0; tables->keys && tables->cache.folder >= 0 && i < WALK_MAX_FILES; i++)
+		if (tables->keys[i].ino)
+			keep_table(tables, i);
+	unwind_cache_close(&tables->cache, UNWIND_CACHE_MAX_BYTES);
+	free(tables->keys);
+}
+
+/* ---- all tables ---- */
+
+/* A file that changed while it was read is not kept. */
 static void make_table(struct sample_tables *tables, uint32_t number, int fd)
 {
 	struct unwind_table table = {0}, empty = {0};
-	int result = unwind_reader_compile(&tables->reader, fd, &table), map;
+	struct unwind_cache_key key = {0}, after;
+	bool has_key = number != WALK_VDSO && !unwind_cache_key(fd, &key);
+	int result;
 
-	if (result || !fits(tables, &table))
+	if (has_key && take_cached(tables, number, &key))
+		return;
+	result = unwind_reader_compile(&tables->reader, fd, &table);
+	if (result || !fits(tables, table.nr_words))
 		table = empty;
-	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.unwind_pages), &number, &table.nr_pages, BPF_ANY);
-	map = make_map(&table);
-	if (map >= 0)
-		give_to_publisher(tables, number, map);
+	else if (has_key && tables->keys && !unwind_cache_key(fd, &after) && !memcmp(&key, &after, sizeof(key)))
+		tables->keys[number] = key;
+	give_map(tables, number, table.nr_pages, make_map(&table));
 }
 
 static int on_wanted(void *context, void *record, size_t bytes)
@@ -266,6 +385,22 @@ static void make_vdso(struct sample_tables *tables)
 	close(fd);
 }
 
+/* The files of the command are the first that are wanted. */
+static void make_prepared(struct sample_tables *tables)
+{
+	if (tables->command) {
+		struct command_files files;
+
+		command_files_find(tables->command, &tables->reader, &files);
+		prepare_files(tables->skeleton, files.fds, files.nr, tables->wanted);
+		command_files_close(&files);
+	}
+	pthread_mutex_lock(&tables->lock);
+	tables->is_prepared = true;
+	pthread_cond_broadcast(&tables->has_published);
+	pthread_mutex_unlock(&tables->lock);
+}
+
 static void *make_all(void *context)
 {
 	struct sample_tables *tables = context;
@@ -275,6 +410,7 @@ static void *make_all(void *context)
 	/* samples wait for the tables; without the privilege they wait longer on a busy machine */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
 	make_vdso(tables);
+	make_prepared(tables);
 	while (!fds[1].revents) {
 		if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0 && errno != EINTR)
 			break;
@@ -311,15 +447,28 @@ static int start_threads(struct sample_tables *tables)
 	tables->wanted = ring_buffer__new(bpf_map__fd(tables->skeleton->maps.wanted_tables), on_wanted, tables, NULL);
 	if (!tables->wanted)
 		return -errno;
-	result = start_thread(&tables->publisher, publish_all, tables);
-	tables->has_publisher = !result;
+	for (; !result && tables->nr_publishers < NR_PUBLISHERS; tables->nr_publishers += !result)
+		result = start_thread(&tables->publishers[tables->nr_publishers], publish_all, tables);
 	if (!result)
 		result = start_thread(&tables->maker, make_all, tables);
 	tables->has_maker = !result;
 	return result;
 }
 
-int sample_tables_start(struct samples_bpf *skeleton, struct sample_tables **ret_tables)
+static void wait_for_command(struct sample_tables *tables)
+{
+	struct timespec deadline;
+
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += PREPARE_SECONDS;
+	pthread_mutex_lock(&tables->lock);
+	while (!tables->is_prepared || tables->nr_published < tables->nr_given)
+		if (pthread_cond_clockwait(&tables->has_published, &tables->lock, CLOCK_MONOTONIC, &deadline))
+			break;
+	pthread_mutex_unlock(&tables->lock);
+}
+
+int sample_tables_start(struct samples_bpf *skeleton, const char *command, struct sample_tables **ret_tables)
 {
 	struct sample_tables *tables = calloc(1, sizeof(*tables));
 	int result;
@@ -327,15 +476,21 @@ int sample_tables_start(struct samples_bpf *skeleton, struct sample_tables **ret
 	if (!tables)
 		return -ENOMEM;
 	tables->skeleton = skeleton;
+	tables->command = command;
+	tables->cache = unwind_cache_open();
+	tables->keys = calloc(WALK_MAX_FILES, sizeof(*tables->keys));
 	tables->stop = -1;
 	pthread_mutex_init(&tables->lock, NULL);
 	pthread_cond_init(&tables->has_ready, NULL);
+	pthread_cond_init(&tables->has_published, NULL);
 	result = start_threads(tables);
-	if (result)
+	if (result) {
 		sample_tables_stop(tables);
-	else
-		*ret_tables = tables;
-	return result;
+		return result;
+	}
+	wait_for_command(tables);
+	*ret_tables = tables;
+	return 0;
 }
 
 void sample_tables_get_counts(const struct sample_tables *tables, struct sample_table_counts *ret_counts)
@@ -345,13 +500,14 @@ void sample_tables_get_counts(const struct sample_tables *tables, struct sample_
 	ret_counts->refused = __atomic_load_n(&tables->counts.refused, __ATOMIC_RELAXED);
 }
 
-static void end_publisher(struct sample_tables *tables)
+static void end_publishers(struct sample_tables *tables)
 {
 	pthread_mutex_lock(&tables->lock);
 	tables->ends = true;
 	pthread_cond_broadcast(&tables->has_ready);
 	pthread_mutex_unlock(&tables->lock);
-	pthread_join(tables->publisher, NULL);
+	for (uint32_t i = 0; i < tables->nr_publishers; i++)
+		pthread_join(tables->publishers[i], NULL);
 }
 
 void sample_tables_stop(struct sample_tables *tables)
@@ -363,13 +519,14 @@ void sample_tables_stop(struct sample_tables *tables)
 		eventfd_write(tables->stop, 1);
 		pthread_join(tables->maker, NULL);
 	}
-	if (tables->has_publisher)
-		end_publisher(tables);
+	end_publishers(tables);
+	keep_tables(tables);
 	ring_buffer__free(tables->wanted);
 	if (tables->stop >= 0)
 		close(tables->stop);
 	unwind_reader_close(&tables->reader);
 	pthread_cond_destroy(&tables->has_ready);
+	pthread_cond_destroy(&tables->has_published);
 	pthread_mutex_destroy(&tables->lock);
 	free(tables);
 }

@@ -143,6 +143,12 @@ static __always_inline u32 put_user(struct sample_context *context, struct sampl
 #include "walk.bpf.c"
 #include "walk_mappings.bpf.c"
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct task_struct___execve {
+	unsigned int in_execve : 1;
+};
+#pragma clang attribute pop
+
 #define PF_KTHREAD 0x00200000
 
 enum { WALK_OF_SAMPLE, WALK_OF_WAIT };
@@ -219,15 +225,25 @@ static __always_inline struct walk_state *begin_walk_of(struct sample_context *c
 								     CONTEXT_SP(context), CONTEXT_BP(context))
 							: NULL;
 	if (!current_task()->mm) {
-		/* a program whose memory is gone already */
+		/* the program has ended and its memory is gone: the stack in the kernel is all */
 		if (!(current_task()->flags & PF_KTHREAD))
-			scratch->sample.cut |= WALK_UNREADABLE << CUT_WALK_SHIFT;
+			scratch->sample.cut |= WALK_WHOLE << CUT_WALK_SHIFT;
 		return NULL;
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(current_task());
 	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(scratch, WALK_OF_SAMPLE, BPF_CORE_READ(regs, ip),
 								 BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, bp))
 						    : NULL;
+}
+
+/* In execve() the kernel has replaced the memory of the old program, and the new one has not begun.
+ * The registers are the old one's, so there is no stack of a program. */
+static __always_inline bool is_between_programs(const struct walk_state *state)
+{
+	struct task_struct___execve *task = (void *)current_task();
+
+	return state->end == WALK_UNREADABLE && bpf_core_field_exists(task->in_execve) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
 }
 
 SEC("perf_event")
@@ -255,6 +271,11 @@ int sample_by_tables(struct sample_context *context)
 	}
 	if (!walk_user(scratch, state))
 		return end_by_pointers(context, scratch, words * 8);
+	if (is_between_programs(state)) {
+		scratch->sample.certain = 0;
+		scratch->sample.cut = (scratch->sample.cut & CUT_KERNEL) | WALK_WHOLE << CUT_WALK_SHIFT;
+		return end_sample(scratch, words * 8, 0);
+	}
 	return end_sample(scratch, words * 8, (state->first - words + state->nr) * 8);
 }
 #endif

@@ -127,7 +127,7 @@ static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, 
 	if (!result)
 		result = samples_bpf__load(sampling->skeleton);
 	if (!result && choice->tables)
-		result = sample_tables_start(sampling->skeleton, &sampling->tables);
+		result = sample_tables_start(sampling->skeleton, tracer->options.sample_command, &sampling->tables);
 	if (!result) {
 		sampling->has_waits = choice->waits;
 		sampling->has_tables = choice->tables;

@@ -18,9 +18,12 @@
 #define MAX_SECONDS  60
 #define MEMORY_BYTES (1ull << 30) /* more than the caller has */
 
+enum reader_request { REQUEST_TABLE = 1, REQUEST_NEEDED };
+
 /** struct unwind_shared - written by the child; @result: 0 or a negative errno */
 struct unwind_shared {
 	struct unwind_table table;
+	struct unwind_needed needed;
 	int result;
 	uint64_t words[UNWIND_MAX_WORDS];
 };
@@ -33,17 +36,16 @@ union file_control {
 };
 
 /* Returns the descriptor that the caller sent, or -1: it has ended. */
-static int receive_file(int socket)
+static int receive_file(int socket, char *ret_request)
 {
-	char wanted;
-	struct iovec part = {&wanted, sizeof(wanted)};
+	struct iovec part = {ret_request, sizeof(*ret_request)};
 	union file_control control = {0};
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	struct cmsghdr *rights;
 	int fd;
 
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(wanted))
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(*ret_request))
 		return -1;
 	rights = CMSG_FIRSTHDR(&message);
 	if (!rights || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof(fd)))
@@ -81,10 +83,15 @@ static void __attribute__((noreturn)) run_child(void *context)
 	struct jail jail = {.cpu_seconds = CPU_SECONDS, .memory_bytes = memory_limit(), .dies_with_thread = true};
 	struct unwind_shared *shared = context;
 	int result = jail_enter(&jail), fd;
+	char request;
 
-	while ((fd = receive_file(JAIL_SOCKET)) >= 0) {
+	while ((fd = receive_file(JAIL_SOCKET, &request)) >= 0) {
 		shared->table = (struct unwind_table){.words = shared->words, .room = UNWIND_MAX_WORDS};
-		shared->result = result ? result : unwind_table_compile(fd, &shared->table);
+		shared->result = result;
+		if (!result && request == REQUEST_NEEDED)
+			unwind_needed_read(fd, &shared->needed);
+		else if (!result)
+			shared->result = unwind_table_compile(fd, &shared->table);
 		close(fd);
 		send_done();
 	}
@@ -93,9 +100,9 @@ static void __attribute__((noreturn)) run_child(void *context)
 
 /* ---- the caller ---- */
 
-static bool send_file(int socket, int fd)
+static bool send_file(int socket, int fd, enum reader_request request)
 {
-	char wanted = 1;
+	char wanted = (char)request;
 	struct iovec part = {&wanted, sizeof(wanted)};
 	union file_control control = {
 		.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))}};
@@ -154,7 +161,7 @@ static void end_child(struct unwind_reader *reader)
 	reader->runs = false;
 }
 
-int unwind_reader_compile(struct unwind_reader *reader, int fd, struct unwind_table *ret_table)
+static int ask_child(struct unwind_reader *reader, int fd, enum reader_request request)
 {
 	int result = 0;
 
@@ -168,10 +175,38 @@ int unwind_reader_compile(struct unwind_reader *reader, int fd, struct unwind_ta
 	if (result)
 		return result;
 	reader->nr_files++;
-	if (send_file(reader->child.socket, fd) && is_answered(reader->child.socket))
-		return take_table(reader->shared, ret_table);
+	if (send_file(reader->child.socket, fd, request) && is_answered(reader->child.socket))
+		return 0;
 	end_child(reader);
 	return -EBADMSG;
+}
+
+int unwind_reader_compile(struct unwind_reader *reader, int fd, struct unwind_table *ret_table)
+{
+	int result = ask_child(reader, fd, REQUEST_TABLE);
+
+	return result ? result : take_table(reader->shared, ret_table);
+}
+
+/* The child may write at any time: all checks are of the copy. */
+int unwind_reader_needed(struct unwind_reader *reader, int fd, struct unwind_needed *ret_needed)
+{
+	struct unwind_needed needed;
+	int result = ask_child(reader, fd, REQUEST_NEEDED);
+
+	if (result)
+		return result;
+	if (reader->shared->result)
+		return -EBADMSG;
+	memcpy(&needed, &reader->shared->needed, sizeof(needed));
+	if (needed.nr > UNWIND_MAX_NEEDED || needed.interpreter[sizeof(needed.interpreter) - 1] ||
+	    needed.folders[sizeof(needed.folders) - 1])
+		return -EBADMSG;
+	for (uint32_t i = 0; i < needed.nr; i++)
+		if (needed.names[i][UNWIND_NAME_BYTES - 1])
+			return -EBADMSG;
+	*ret_needed = needed;
+	return 0;
 }
 
 int unwind_reader_open(struct unwind_reader *reader)

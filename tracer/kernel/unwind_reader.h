@@ -10,6 +10,7 @@
  */
 #include <stdbool.h>
 #include "jail_child.h"
+#include "unwind_needed.h"
 #include "unwind_table.h"
 
 /**
@@ -32,5 +33,11 @@ void unwind_reader_close(struct unwind_reader *reader);
  * Returns also -EBADMSG: the process was stopped, or wrote something impossible.
  */
 int unwind_reader_compile(struct unwind_reader *reader, int fd, struct unwind_table *ret_table);
+
+/**
+ * unwind_reader_needed() - what the linker loads with the file @fd. Returns 0 or an errno as above.
+ * The texts are those of an untrusted file.
+ */
+int unwind_reader_needed(struct unwind_reader *reader, int fd, struct unwind_needed *ret_needed);
 
 #endif

@@ -32,6 +32,11 @@ struct mm_struct___x86 {
 };
 #pragma clang attribute pop
 
+/* Where the daemon maps the files whose tables are wanted before a program runs; 0 bytes: none */
+volatile unsigned int prepared_by SEC(".data.files");
+volatile unsigned long long prepared_from SEC(".data.files");
+volatile unsigned long long prepared_bytes SEC(".data.files");
+
 /* The number of each file. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -170,8 +175,6 @@ static __always_inline void take_vma(struct mapping_change *change, struct vm_ar
 	u64 start = vma->vm_start, end = vma->vm_end;
 	struct file *file = vma->vm_file;
 
-	if (!(vma->vm_flags & VM_EXEC))
-		return;
 	change->mapping.start = start;
 	change->mapping.pages = (end - start) >> 12;
 	change->mapping.base = start - (vma->vm_pgoff << 12);
@@ -193,7 +196,7 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 	struct mm_struct___x86 *mm = (void *)BPF_CORE_READ(task, mm);
 	struct mapping_change *change = *context;
 
-	if (change)
+	if (change && (vma->vm_flags & VM_EXEC))
 		take_vma(change, vma, (u64)BPF_CORE_READ(mm, context.vdso));
 	return 0;
 }
@@ -292,6 +295,20 @@ static __always_inline void walk_call(struct pt_regs *regs, long result)
 }
 
 /* The processes that run when samples begin. Their tables are made when a sample hits them. */
+static __always_inline bool is_prepared(struct task_struct *task, struct vm_area_struct *vma)
+{
+	return (u32)task->tgid == prepared_by && vma->vm_start - prepared_from < prepared_bytes && vma->vm_file;
+}
+
+/* A file that the daemon has mapped for its table only. */
+static __always_inline void prepare_vma(struct task_struct *task, struct vm_area_struct *vma)
+{
+	struct walk_mapping mapping = {.start = vma->vm_start, .pages = 1};
+
+	mapping.file = number_of_file(vma->vm_file);
+	ask_for_table(&mapping, task->tgid);
+}
+
 SEC("iter/task_vma")
 int walk_start(struct bpf_iter__task_vma *ctx)
 {
@@ -300,7 +317,13 @@ int walk_start(struct bpf_iter__task_vma *ctx)
 	struct mapping_change *change;
 	struct mm_struct___x86 *mm;
 
-	if (!task || !vma || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
+	if (!task || !vma || task->pid != task->tgid)
+		return 0;
+	if (is_prepared(task, vma)) {
+		prepare_vma(task, vma);
+		return 0;
+	}
+	if (!(vma->vm_flags & VM_EXEC))
 		return 0;
 	mm = (void *)task->mm;
 	change = copy_list(task->tgid, CHANGE_OF_ITERATOR);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "command_files.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "probe_file.h"
+#include "regular.h"
+
+#define MAX_SCRIPTS 4 /* the interpreter of a script may be a script; the kernel has the same limit */
+#define HEAD_BYTES  256
+
+/** struct command_search - @paths: of the files; owned; the search goes on with the first @done */
+struct command_search {
+	struct command_files *files;
+	struct unwind_reader *reader;
+	char *paths[COMMAND_MAX_FILES];
+	size_t done;
+};
+
+static bool is_known(const struct command_files *files, const struct stat *status)
+{
+	for (size_t i = 0; i < files->nr; i++)
+		if (files->devices[i] == status->st_dev && files->inodes[i] == status->st_ino)
+			return true;
+	return false;
+}
+
+/* Returns false if there is no such file. */
+static bool add_file(struct command_search *search, const char *path)
+{
+	struct command_files *files = search->files;
+	int fd = regular_open(path);
+	struct stat status;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) < 0 || files->nr == COMMAND_MAX_FILES || is_known(files, &status)) {
+		close(fd);
+		return true;
+	}
+	files->fds[files->nr] = fd;
+	files->devices[files->nr] = status.st_dev;
+	files->inodes[files->nr] = status.st_ino;
+	search->paths[files->nr++] = strdup(path);
+	return true;
+}
+
+/* ---- the program ---- */
+
+/* As execvp(): a name without '/' is in a folder of PATH. */
+static bool search_program(const char *name, char ret_path[PATH_MAX])
+{
+	const char *folders = getenv("PATH");
+	size_t chars;
+
+	if (strchr(name, '/'))
+		return (size_t)snprintf(ret_path, PATH_MAX, "%s", name) < PATH_MAX;
+	for (folders = folders ? folders : "/bin:/usr/bin";; folders += chars + 1) {
+		chars = strcspn(folders, ":");
+		snprintf(ret_path, PATH_MAX, "%.*s%s%s", (int)chars, folders, chars ? "/" : "./", name);
+		if (access(ret_path, X_OK) == 0)
+			return true;
+		if (!folders[chars])
+			return false;
+	}
+}
+
+/* The interpreter of a script, or the program that env(1) starts; false: it is no script. */
+static bool read_script(const char *path, char ret_program[HEAD_BYTES])
+{
+	int fd = regular_open(path);
+	char head[HEAD_BYTES], *word, *rest;
+	ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got < 3 || head[0] != '#' || head[1] != '!')
+		return false;
+	head[got] = 0;
+	head[strcspn(head, "\n")] = 0;
+	word = strtok_r(head + 2, " \t", &rest);
+	if (!word)
+		return false;
+	if (!strcmp(word, "/usr/bin/env") || !strcmp(word, "/bin/env")) {
+		char *next = strtok_r(NULL, " \t", &rest);
+
+		word = next && next[0] != '-' ? next : word;
+	}
+	snprintf(ret_program, HEAD_BYTES, "%s", word);
+	return true;
+}
+
+static void add_program(struct command_search *search, const char *name)
+{
+	char path[PATH_MAX], script[HEAD_BYTES];
+
+	for (int i = 0; i < MAX_SCRIPTS && search_program(name, path); i++) {
+		if (!read_script(path, script)) {
+			add_file(search, path);
+			return;
+		}
+		name = script;
+	}
+}
+
+/* ---- its libraries ---- */
+
+/* In one folder of DT_RUNPATH; $ORIGIN is the folder of the file that has it. */
+static bool add_in_folder(struct command_search *search, const char *folder, size_t chars, const char *name,
+			  const char *loader)
+{
+	static const char *const origins[] = {"$ORIGIN", "${ORIGIN}"};
+	const char *slash = strrchr(loader, '/');
+	char path[PATH_MAX];
+	int written = -1;
+
+	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]) && written < 0; i++) {
+		size_t length = strlen(origins[i]);
+
+		if (slash && chars >= length && !strncmp(folder, origins[i], length))
+			written = snprintf(path, sizeof(path), "%.*s%.*s/%s", (int)(slash - loader), loader,
+					   (int)(chars - length), folder + length, name);
+	}
+	if (written < 0)
+		written = snprintf(path, sizeof(path), "%.*s/%s", (int)chars, folder, name);
+	return written > 0 && (size_t)written < sizeof(path) && add_file(search, path);
+}
+
+static void add_library(struct command_search *search, const struct unwind_needed *needed, const char *name,
+			const char *loader)
+{
+	char path[4096];
+	size_t chars;
+
+	if (strchr(name, '/')) {
+		add_file(search, name);
+		return;
+	}
+	for (const char *folder = needed->folders; *folder; folder += chars + (folder[chars] != 0)) {
+		chars = strcspn(folder, ":");
+		if (chars && add_in_folder(search, folder, chars, name, loader))
+			return;
+	}
+	if (!probe_find_file(name, 0, path, NULL))
+		add_file(search, path);
+}
+
+static void add_needed(struct command_search *search)
+{
+	size_t i = search->done++;
+	struct unwind_needed needed;
+
+	if (!search->paths[i] || unwind_reader_needed(search->reader, search->files->fds[i], &needed))
+		return;
+	if (needed.interpreter[0] == '/')
+		add_file(search, needed.interpreter);
+	for (uint32_t n = 0; n < needed.nr; n++)
+		add_library(search, &needed, needed.names[n], search->paths[i]);
+}
+
+void command_files_find(const char *name, struct unwind_reader *reader, struct command_files *ret_files)
+{
+	struct command_search search = {.files = ret_files, .reader = reader};
+
+	ret_files->nr = 0;
+	add_program(&search, name);
+	while (search.done < ret_files->nr)
+		add_needed(&search);
+	for (size_t i = 0; i < ret_files->nr; i++)
+		free(search.paths[i]);
+}
+
+void command_files_close(struct command_files *files)
+{
+	for (size_t i = 0; i < files->nr; i++)
+		close(files->fds[i]);
+	files->nr = 0;
+}
