@@ -241,6 +241,12 @@ static void recorded_calls_are_told_apart_from_the_own_code(void)
 	CU_ASSERT_TRUE(event_ns >= json_number(process, "event_least_ns"));
 	CU_ASSERT_TRUE(event_ns > 6ll * CALLS_OF_FUNCTION);
 	CU_ASSERT_TRUE(event_ns < json_number(process, "user_ns"));
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a -p %lld %s 2>/dev/null >%s/page", TRACE_BIN,
+				    json_number(use, "pid"), s.trace, s.folder),
+			0);
+	CU_ASSERT_EQUAL(session_run("grep -q 'on a CPU, recording its own events' %s/page", s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("grep -q \"Cost of programs' own events\" %s/page", s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("grep -q 'function:exit' %s/page", s.folder), 0);
 	session_end(&s);
 }
 

@@ -114,7 +114,7 @@ static struct {
 static int depth, recorded;
 static unsigned long long schedules;
 
-#define DEEP_LIMIT_S 150 /* of CPU time for a search; twice that with its sample */
+#define DEEP_LIMIT_S 60 /* of CPU time for a search; twice that with its sample */
 
 #define NR_RINGS 2 /* the second one only in the plans of programs */
 static struct ledger ledgers[NR_RINGS];
