@@ -64,7 +64,7 @@ static int copy_columns(struct rewriting *rewriting, const struct trace_columns_
 	if (!words)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < type->words; i++)
-		if (!column_decode(&rewriting->at, rewriting->end, words, 1, type->payloads))
+		if (!column_decode(&rewriting->at, rewriting->end, words, i ? words : NULL, 1, type->payloads))
 			return -EBADMSG;
 	return add(rewriting->anonymous, begin, (size_t)(rewriting->at - begin));
 }
@@ -105,9 +105,10 @@ static int rewrite_columns(struct rewriting *rewriting, const struct trace_colum
 	if (!words || !lengths)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < disk->words; i++)
-		if (!column_decode(&rewriting->at, rewriting->end, words + i * nr, 1, nr))
+		if (!column_decode(&rewriting->at, rewriting->end, words + i * nr, i ? words + (i - 1) * nr : NULL, 1,
+				   nr))
 			return -EBADMSG;
-	if (has_string && !column_decode(&rewriting->at, rewriting->end, lengths, 1, nr))
+	if (has_string && !column_decode(&rewriting->at, rewriting->end, lengths, NULL, 1, nr))
 		return -EBADMSG;
 	for (size_t i = 0; !error && i < nr; i++)
 		error = rewrite_payload(rewriting, type, words + i, nr, has_string ? lengths + i : NULL);

@@ -12,7 +12,7 @@
  * compresses better, because the bytes of a word depend on each other. Measured on a real mix
  * (gzip, find, gcc): 16.9 bytes per event before zstd without it. Differences of consecutive values
  * were tried, for all fields and for addresses alone. They gained 3 % at best, and are not worth
- * their code.
+ * their code. Differences for each socket are: see "steps".
  */
 #include "columns.h"
 
@@ -160,6 +160,70 @@ unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t n
 	return mempcpy(out, dictionary.values, dictionary.nr * sizeof(dictionary.values[0]));
 }
 
+/* ---- steps ---- */
+
+enum {
+	STEPS_SAMPLE = 256,   /* words that are tried, at most */
+	STEPS_MIN_TRIED = 32, /* of them, the ones with a word before them; after these few most give up */
+	SHORT_STEP = 1 << 16,
+};
+
+/*
+ * True if nearly all words of the sample are a short step behind the latest one of their slot. A
+ * step of 0 is none: the code that causes page faults is the same for a while, and no position.
+ */
+static bool steps_are_short(const uint64_t *words, const uint64_t *keys, size_t stride, size_t n)
+{
+	uint64_t latest[COLUMN_SLOTS] = {0};
+	size_t nr_tried = 0, nr_short = 0;
+
+	for (size_t i = 0; i < n && i < STEPS_SAMPLE; i++) {
+		uint64_t *slot = &latest[column_slot(keys[i * stride])];
+
+		nr_tried += *slot != 0;
+		nr_short += *slot && words[i] - *slot - 1 < SHORT_STEP;
+		if (nr_tried == STEPS_MIN_TRIED && nr_short * 8 < nr_tried * 7)
+			return false;
+		*slot = words[i];
+	}
+	return nr_tried >= STEPS_MIN_TRIED && nr_short * 8 >= nr_tried * 7;
+}
+
+/* True if the column has one byte a word or less, before zstd: steps have as many. */
+static bool column_is_short(const unsigned char *column, size_t bytes, size_t n)
+{
+	return bytes < 2 * n || (column[0] == TRACE_COLUMN_DICTIONARY && column[2] == 0);
+}
+
+unsigned char *column_encode_behind(unsigned char *out, uint64_t *words, const uint64_t *keys, size_t stride, size_t n)
+{
+	unsigned char *end = column_encode(out, words, n);
+	uint64_t latest[COLUMN_SLOTS] = {0};
+
+	if (n < DICTIONARY_MIN_WORDS || column_is_short(out, (size_t)(end - out), n) ||
+	    !steps_are_short(words, keys, stride, n))
+		return end;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *slot = &latest[column_slot(keys[i * stride])], word = words[i];
+
+		words[i] -= *slot;
+		*slot = word;
+	}
+	*out = TRACE_COLUMN_STEPS;
+	return column_encode(out + 1, words, n);
+}
+
+static void add_steps(uint64_t *words, const uint64_t *keys, size_t stride, size_t n)
+{
+	uint64_t latest[COLUMN_SLOTS] = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *slot = &latest[column_slot(keys[i * stride])];
+
+		*slot = words[i * stride] += *slot;
+	}
+}
+
 /* ---- decode ---- */
 
 /**
@@ -236,7 +300,7 @@ static bool parse(struct planes *planes, const unsigned char **at, const unsigne
 	planes->constant = 0;
 	planes->nr_planes = 0;
 	planes->indexes = NULL;
-	if (!head || head[0] >= TRACE_NR_COLUMN_CODINGS)
+	if (!head || head[0] > TRACE_COLUMN_DICTIONARY)
 		return false;
 	return head[0] == TRACE_COLUMN_DICTIONARY ? parse_dictionary(planes, at, end, n, head[1])
 						  : parse_planes(planes, at, end, n, head[1], 8);
@@ -259,7 +323,7 @@ static void assemble(uint64_t *restrict words, const struct planes *planes, size
 	}
 }
 
-bool column_decode(const unsigned char **in, const unsigned char *end, uint64_t *words, size_t stride, size_t n)
+static bool decode_planes(const unsigned char **in, const unsigned char *end, uint64_t *words, size_t stride, size_t n)
 {
 	struct planes planes;
 	uint64_t tile[TILE];
@@ -278,5 +342,17 @@ bool column_decode(const unsigned char **in, const unsigned char *end, uint64_t 
 		for (size_t i = 0; i < count; i++)
 			words[(at + i) * stride] = tile[i];
 	}
+	return true;
+}
+
+bool column_decode(const unsigned char **in, const unsigned char *end, uint64_t *words, const uint64_t *keys,
+		   size_t stride, size_t n)
+{
+	if (*in == end || **in != TRACE_COLUMN_STEPS)
+		return decode_planes(in, end, words, stride, n);
+	++*in;
+	if (!keys || !decode_planes(in, end, words, stride, n))
+		return false;
+	add_steps(words, keys, stride, n);
 	return true;
 }

@@ -237,7 +237,8 @@ static int decode_fixed(struct block_decoder *decoder, const struct trace_column
 			size_t stride)
 {
 	for (size_t word = 0; word < disk->words; word++)
-		if (!column_decode(&decoder->at, decoder->end, words + word, stride, disk->payloads))
+		if (!column_decode(&decoder->at, decoder->end, words + word, word ? words + word - 1 : NULL, stride,
+				   disk->payloads))
 			return malformed(decoder, "it ends within the fields");
 	return 0;
 }
@@ -270,7 +271,7 @@ static int decode_strings(struct block_decoder *decoder, const struct trace_colu
 
 	if (decode_fixed(decoder, disk, fixed, disk->words) < 0)
 		return -EBADMSG;
-	if (!column_decode(&decoder->at, decoder->end, lengths, 1, nr))
+	if (!column_decode(&decoder->at, decoder->end, lengths, NULL, 1, nr))
 		return malformed(decoder, "it ends within the lengths of strings");
 	out = decoder->memory;
 	for (size_t i = 0; i < nr; i++) {

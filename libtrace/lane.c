@@ -438,7 +438,8 @@ unsigned char *lane_put(const struct lane *lane, unsigned char *out, uint64_t *s
 
 		for (size_t row = 0; nr_words > 1 && row < nr_rows; row++)
 			scratch[row] = rows[row * nr_words];
-		out = column_encode(out, nr_words > 1 ? scratch : rows, nr_rows);
+		out = word ? column_encode_behind(out, scratch, rows - 1, nr_words, nr_rows)
+			   : column_encode(out, nr_words > 1 ? scratch : rows, nr_rows);
 	}
 	if (lane->has_string)
 		out = column_encode(out, lane->lengths, lane->nr_rows);

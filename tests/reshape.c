@@ -49,11 +49,29 @@ static void take_planes(struct reader *in, uint64_t *out, size_t stride, size_t 
 	}
 }
 
+/* Differences to the latest word with the same slot of its key, the word before it. */
+static void add_steps(uint64_t *out, size_t stride, size_t n)
+{
+	uint64_t latest[256] = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *slot = &latest[out[i * stride - 1] * 0x9e3779b97f4a7c15 >> 56];
+
+		*slot = out[i * stride] += *slot;
+	}
+}
+
 static void take_column(struct reader *in, uint64_t *out, size_t stride, size_t n)
 {
 	const unsigned char *head = take(in, 2), *dictionary, *indexes, *entries;
 	uint64_t entry;
 
+	if (head && head[0] == TRACE_COLUMN_STEPS) {
+		in->at--;
+		take_column(in, out, stride, n);
+		add_steps(out, stride, n);
+		return;
+	}
 	if (!head || head[0] != TRACE_COLUMN_DICTIONARY) {
 		if (head)
 			take_planes(in, out, stride, n, head[1], 8);

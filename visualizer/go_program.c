@@ -10,7 +10,7 @@
 
 #define BEGIN_BYTES 8192 /* the linker puts its note right behind the program headers */
 
-/* Of the note's header, after its size: the type 4, and the name (Go: cmd/internal/buildid). */
+/* The end of the note's header: the type 4, and the name (Go: cmd/internal/buildid). */
 static const char note[] = "\x04\0\0\0Go\0\0";
 
 static bool has_note(const char *begin, size_t bytes)

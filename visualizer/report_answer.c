@@ -349,7 +349,7 @@ static void put_same_name(const struct report *report, const struct trace_critic
 	string_free(&list);
 }
 
-/* What the screen cannot know of a program whose threads are not what its author thinks of. */
+/* The waits of goroutines are no waits of threads, so the screen cannot have them. */
 static void put_goroutines(const struct report *report, const struct trace_critical_path *path)
 {
 	const struct trace_process *shown = path ? trace_thread_process(trace_critical_path_thread(path)) : NULL;

@@ -461,8 +461,8 @@ static void widen_choice(struct visualizer_options *options, const struct report
 }
 
 /*
- * A timeline is written during the pass. What it shows by name is known only at the end of another
- * one.
+ * A timeline is written during the pass. The names that choose what it shows are known only at the
+ * end of another one.
  */
 static int choose_timeline(struct visualizer_options *options, struct report *report)
 {

@@ -22,7 +22,7 @@ extern "C" {
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
 /* additions that older readers skip: 1 the table, 2 flags of chunks, 3 the promise of heartbeats */
-#define TRACE_FORMAT_MINOR 3
+#define TRACE_FORMAT_MINOR 4
 
 /* clang-format off */
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
@@ -185,6 +185,7 @@ struct trace_columns_type {
 enum trace_column_coding {
 	TRACE_COLUMN_PLAIN = 0,	     /* byte planes */
 	TRACE_COLUMN_DICTIONARY = 1, /* the upper bytes are an index into a table of at most 256 entries */
+	TRACE_COLUMN_STEPS = 2,	     /* a column of differences to the latest word with the same key */
 	TRACE_NR_COLUMN_CODINGS,
 };
 

@@ -473,8 +473,25 @@ static void make_pauses(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
 	tb_cut(tb, cpu);
 }
 
+/* Positions in the streams of some sockets, most of which grow by little: a column of steps. */
+static void make_positions(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
+{
+	uint64_t positions[7];
+
+	for (size_t i = 0; i < 7; i++)
+		positions[i] = random_bits();
+	for (size_t nr = 0; nr < 400; nr++) {
+		size_t socket = (size_t)below(7);
+		struct trace_sock_send send = {.ino = 4000 + socket * 77, .ret = 100, .family = 2, .protocol = 6};
+
+		send.position = positions[socket] += below(100) ? below(60000) : random_bits();
+		tb_event(tb, cpu, *ts_ns += 10, TRACE_EV_sock_send, &send, sizeof(send), NULL);
+	}
+	tb_cut(tb, cpu);
+}
+
 /* A type with one event only, with one payload, and with only equal payloads; a full dictionary,
- * one entry more, and one less. */
+ * one entry more, and one less; steps. */
 static void make_limits(struct tb *tb)
 {
 	uint64_t ts_ns = 1000000000;
@@ -490,6 +507,7 @@ static void make_limits(struct tb *tb)
 		make_types(tb, 0, &ts_ns, 20, nr, 126);
 	make_types(tb, 0, &ts_ns, 20, 40, 128);
 	make_roles(tb, &ts_ns);
+	make_positions(tb, 0, &ts_ns);
 	make_pauses(tb, 0, &ts_ns);
 	make_payloads(tb, 0, &ts_ns, 65536, 2);
 	make_payloads(tb, 0, &ts_ns, 65537, 2);

@@ -242,8 +242,11 @@ def read_planes(take, n, constant, planes):
 	return words
 
 
-def read_column(take, n):
-	coding, constant = take.byte(), take.byte()
+def read_column(take, n, keys=None):
+	coding = take.byte()
+	if coding == 2 and keys is not None:
+		return add_steps(read_column(take, n), keys)
+	constant = take.byte()
 	if coding == 0:
 		return read_planes(take, n, constant, range(8))
 	if coding != 1:
@@ -253,6 +256,15 @@ def read_column(take, n):
 	words = read_planes(take, n, constant, range(low))
 	entries = [int.from_bytes(take.bytes(8), "little") << 8 * low for _ in range(last + 1)]
 	return [entries[index] + word for index, word in zip(indexes, words)]
+
+
+def add_steps(steps, keys):
+	latest, words = [0] * 256, []
+	for step, key in zip(steps, keys):
+		slot = (key * 0x9e3779b97f4a7c15 & LOW_64) >> 56
+		latest[slot] = latest[slot] + step & LOW_64
+		words.append(latest[slot])
+	return words
 
 
 def read_code(take):
@@ -336,7 +348,9 @@ def read_events(layouts, chunk, schema):
 	types = [layouts.read("trace_columns_type", take.bytes(size)) for _ in range(head.nr_types)]
 	ids = take.bytes(head.events)
 	for type_ in types:
-		words = [read_column(take, type_.payloads) for _ in range(type_.words)]
+		words = []
+		for _ in range(type_.words):
+			words.append(read_column(take, type_.payloads, words[-1] if words else None))
 		type_.fixed = [b"".join(word.to_bytes(8, "little") for word in payload) for payload in zip(*words)] if words else [b""] * type_.payloads
 		type_.lengths = read_column(take, type_.payloads) if type_.flags & 1 else None
 		type_.numbers = range(type_.events)

@@ -227,6 +227,8 @@ static void the_document_has_the_numbers(void)
 	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "| %d dictionary |", TRACE_COLUMN_DICTIONARY);
 	CU_ASSERT_TRUE(document_says(text));
+	snprintf(text, sizeof(text), "| %d steps |", TRACE_COLUMN_STEPS);
+	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "%d: it has a string; %d: payloads that occur again", TRACE_COLUMNS_STRING,
 		 TRACE_COLUMNS_INDEXES);
 	CU_ASSERT_TRUE(document_says(text));
