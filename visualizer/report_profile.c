@@ -129,7 +129,7 @@ static bool is_on_cpu(const struct profile_row *row)
 }
 
 /* "flush_orders", "read_all 64 %": the function with the most of a wait */
-static void put_where(struct grid *grid, const struct profile_row *row)
+static void put_where(struct grid *grid, const struct profile_row *row, bool has_stacks)
 {
 	struct string text = {0};
 	double part = percent(row->where_ns, profile_elapsed(&row->self));
@@ -138,12 +138,14 @@ static void put_where(struct grid *grid, const struct profile_row *row)
 		profile_row_text(row->where, &text);
 		if (part < 99.5)
 			string_addf(&text, " %.0f %%", part);
+	} else if (has_stacks && row->kind == PROFILE_BLOCKED) {
+		string_add(&text, "(not known)"); /* no wait of the row has a stack of its program */
 	}
 	grid_name(grid, string_text(&text));
 	string_free(&text);
 }
 
-static void put_row(struct grid *grid, const struct profile_row *row, uint64_t whole, bool on_cpu)
+static void put_row(struct grid *grid, const struct profile_row *row, uint64_t whole, bool on_cpu, bool has_stacks)
 {
 	grid_ns(grid, profile_elapsed(&row->self));
 	grid_percent(grid, profile_elapsed(&row->self), whole);
@@ -156,7 +158,7 @@ static void put_row(struct grid *grid, const struct profile_row *row, uint64_t w
 	if (on_cpu)
 		grid_name(grid, row->file);
 	else
-		put_where(grid, row);
+		put_where(grid, row, has_stacks);
 	grid_name(grid, row->program);
 }
 
@@ -188,7 +190,7 @@ static void put_table(const struct report *report, const struct profile_rows *ro
 
 		if (is_on_cpu(row) == on_cpu &&
 		    row_limit_shows_if(&limit, percent(matters_ns, whole) >= WORTH_A_ROW, profile_elapsed(&row->self)))
-			put_row(grid, row, whole, on_cpu);
+			put_row(grid, row, whole, on_cpu, rows->wait_stacks);
 	}
 	grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
 	fputs("\n", report->output.out);

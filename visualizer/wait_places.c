@@ -216,6 +216,8 @@ void wait_place_text(const struct wait_place *place, struct string *text)
 {
 	double part = percent(place->ns, place->of_ns);
 
+	if (!place->function && place->of_ns)
+		string_add(text, "(not known)"); /* other waits of the trace are */
 	if (!place->function)
 		return;
 	string_add(text, *place->function ? place->function : "(no name)");

@@ -38,6 +38,9 @@ struct wait_place wait_place_of_thread(struct wait_places *places, const struct 
 				       const struct trace_wait *wait);
 /** wait_place_of_program() - of all threads with the name of @segment's that waited as it did */
 struct wait_place wait_place_of_program(struct wait_places *places, const struct trace_path_segment *segment);
-/** wait_place_text() - "flush_orders", "read_all 64 %"; "" if it is not known */
+/**
+ * wait_place_text() - "flush_orders", "read_all 64 %", "(not known)"
+ * It adds nothing if the trace has no stacks of waits.
+ */
 void wait_place_text(const struct wait_place *place, struct string *text);
 #endif
