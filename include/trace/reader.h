@@ -442,6 +442,11 @@ enum trace_string_space {
 	 * module in brackets if it is in one
 	 */
 	TRACE_STRING_KERNEL_CODE = 12,
+	/*
+	 * key: 0, 1, 2 ...; value: "PID ADDRESS BYTES NAME" of a function that a program generated,
+	 * and that samples hit: the process and the bytes in decimal, the address in hexadecimal
+	 */
+	TRACE_STRING_PROGRAM_CODE = 13,
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,
