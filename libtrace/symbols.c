@@ -18,6 +18,7 @@
 #include "error_set.h"
 #include "hash_table.h"
 #include "kernel_code.h"
+#include "program_code.h"
 #include "symbol_identity.h"
 #include "symbol_origin.h"
 #include "symbol_reader.h"
@@ -133,6 +134,7 @@ struct trace_symbols {
 	struct symbol_identities identities;
 	struct symbol_store store;
 	struct stored_code code;			     /* the last one of it */
+	struct program_code generated;
 	struct trace_symbol_level levels[SYMBOL_MAX_LEVELS]; /* the last ones that were asked for */
 	char level_texts[2 * (SYMBOL_NAME_BYTES + 1)];
 	bool want_source;
@@ -421,7 +423,7 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 		symbols->trace = trace;
 		symbols->search.folder = "";
 	}
-	if (!symbols || kernel_code_read(&symbols->kernel, trace) || symbol_store_read(&symbols->store, trace) ||
+	if (!symbols || kernel_code_read(&symbols->kernel, trace) || program_code_read(&symbols->generated, trace) || symbol_store_read(&symbols->store, trace) ||
 	    symbol_identities_read(&symbols->identities, trace) || scan_events(symbols, trace, true, ret_error) ||
 	    scan_events(symbols, trace, false, ret_error) || symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
@@ -453,6 +455,7 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	kernel_code_clear(&symbols->kernel);
 	symbol_store_clear(&symbols->store);
 	symbol_identities_clear(&symbols->identities);
+	program_code_clear(&symbols->generated);
 	free(symbols);
 	return NULL;
 }
@@ -696,6 +699,25 @@ static bool find_in_kernel(const struct trace_symbols *symbols, uint64_t address
 	return true;
 }
 
+/* Code in no file, that the process generated. */
+static bool find_generated(const struct trace_symbols *symbols, const struct symbol_place *place,
+			   struct trace_symbol *ret_symbol)
+{
+	const struct symbol_step *now = latest_step(symbols, place->tid, place->ts_ns, false);
+	const struct program_function *function = program_code_find(&symbols->generated, now ? now->pid : place->tid,
+								    place->address);
+
+	if (!function)
+		return false;
+	*ret_symbol = (struct trace_symbol){.function = function->name,
+					    .offset = place->address - function->address,
+					    .file = function->file,
+					    .file_address = place->address,
+					    .source = "",
+					    .why = ""};
+	return true;
+}
+
 static bool find(struct trace_symbols *symbols, const struct symbol_place *place, enum symbol_wanted wanted,
 		 struct trace_symbol *ret_symbol)
 {
@@ -708,7 +730,7 @@ static bool find(struct trace_symbols *symbols, const struct symbol_place *place
 		return find_in_kernel(symbols, place->address, ret_symbol);
 	mapping = mapping_of(symbols, place->tid, place->ts_ns, place->address);
 	if (!mapping)
-		return false;
+		return find_generated(symbols, place, ret_symbol);
 	object = &symbols->objects[mapping->object];
 	offset = place->address - mapping->start + mapping->offset;
 	symbols->nr_queries++;

@@ -448,6 +448,11 @@ enum trace_string_space {
 	 */
 	TRACE_STRING_CODE_FILE = 13,
 	TRACE_STRING_CODE = 14,
+	/*
+	 * key: 0, 1, 2 ...; value: "PID ADDRESS BYTES NAME" of a function that a program generated,
+	 * and that samples hit: the process and the bytes in decimal, the address in hexadecimal
+	 */
+	TRACE_STRING_PROGRAM_CODE = 15,
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,

@@ -578,6 +578,34 @@ static void a_new_program_has_the_mappings_before_its_exec(void)
 	tb_free(tb);
 }
 
+static void code_that_a_program_generated_has_the_recorded_names(void)
+{
+	struct trace_symbol symbol;
+	struct trace_symbols *symbols;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	start_process(tb, 10, (const void *)known_function, 0);
+	start_process(tb, 11, (const void *)known_function, 0);
+	tb_string(tb, TRACE_STRING_PROGRAM_CODE, 0, "11 7e0000001000 64 other");
+	tb_string(tb, TRACE_STRING_PROGRAM_CODE, 1, "10 7e0000001000 32 JS:*inner /a b.js:1:15");
+	tb_string(tb, TRACE_STRING_PROGRAM_CODE, 2, "10 not a function");
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	CU_ASSERT_TRUE_FATAL(trace_symbols_find(symbols, 10, 20, 0x7e000000101f, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "JS:*inner /a b.js:1:15");
+	CU_ASSERT_STRING_EQUAL(symbol.file, "perf-10.map");
+	CU_ASSERT_EQUAL(symbol.offset, 31);
+	CU_ASSERT_FALSE(trace_symbols_find(symbols, 10, 20, 0x7e0000001020, &symbol));
+	CU_ASSERT_FALSE(trace_symbols_find(symbols, 10, 20, 0x7e0000000fff, &symbol));
+	CU_ASSERT_TRUE_FATAL(trace_symbols_find(symbols, 11, 20, 0x7e0000001020, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.function, "other");
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void code_of_the_kernel_has_the_recorded_names(void)
 {
 	static const uint64_t begin = 0xffffffff81000000, module = 0xffffffffc0000000;
@@ -746,6 +774,7 @@ static const struct unit_case cases[] = {
 	{"children_have_their_parents_mappings_until_they_execute",
 	 children_have_their_parents_mappings_until_they_execute},
 	{"a_new_program_has_the_mappings_before_its_exec", a_new_program_has_the_mappings_before_its_exec},
+	{"code_that_a_program_generated_has_the_recorded_names", code_that_a_program_generated_has_the_recorded_names},
 	{"code_of_the_kernel_has_the_recorded_names", code_of_the_kernel_has_the_recorded_names},
 	{"only_regular_files_are_opened", only_regular_files_are_opened},
 	{"a_file_that_is_cut_after_its_functions_were_read_has_no_lines",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * code_names.c - the functions of the kernel that samples hit, from /proc/kallsyms.
+ * code_names.c - the functions of the kernel that samples hit, from /proc/kallsyms, and those that
+ * programs generated (perf_maps.h).
  *
  * The BPF program keeps the addresses in a map. The list of the kernel is in no order and has
  * functions of modules and BPF programs, too. A function ends where the next one begins.
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/reader.h>
+#include "perf_maps.h"
 #include "sample_skeleton.h"
 #include "samples.h"
 
@@ -167,6 +169,40 @@ static int emit_names(const struct code_names *list, const uint64_t *addresses, 
 	return result;
 }
 
+/* ---- code that programs generated ---- */
+
+#if defined(__x86_64__)
+static int compare_addresses(const void *left, const void *right)
+{
+	const struct walk_address *l = left, *r = right;
+
+	if (l->tgid != r->tgid)
+		return l->tgid < r->tgid ? -1 : 1;
+	return (l->address > r->address) - (l->address < r->address);
+}
+
+static int emit_program_code(const struct tracer_sampling *sampling, tracer_string_fn emit, void *context)
+{
+	const struct bpf_map *map = sampling->skeleton->maps.program_addresses;
+	size_t room = bpf_map__max_entries(map), nr = 0;
+	struct walk_address *addresses = calloc(room, sizeof(*addresses)), *before = NULL;
+	int result;
+
+	while (addresses && nr < room && bpf_map_get_next_key(bpf_map__fd(map), before, addresses + nr) == 0)
+		before = addresses + nr++;
+	if (nr)
+		qsort(addresses, nr, sizeof(*addresses), compare_addresses);
+	result = addresses ? perf_maps_emit(addresses, nr, emit, context) : -ENOMEM;
+	free(addresses);
+	return result;
+}
+#else
+static int emit_program_code(const struct tracer_sampling *sampling, tracer_string_fn emit, void *context)
+{
+	return 0;
+}
+#endif
+
 int tracer_code_names(const struct tracer *tracer, tracer_string_fn emit, void *context)
 {
 	struct code_names list = {0};
@@ -179,5 +215,7 @@ int tracer_code_names(const struct tracer *tracer, tracer_string_fn emit, void *
 	free(addresses);
 	free(list.names);
 	free(list.text);
+	if (!result && tracer->sampling && tracer->sampling->has_tables)
+		result = emit_program_code(tracer->sampling, emit, context);
 	return result;
 }

@@ -36,10 +36,10 @@ struct choice {
 #if defined(__x86_64__)
 static void choose_walk(struct samples_bpf *skeleton, const struct choice *choice)
 {
-	struct bpf_map *const maps[] = {skeleton->maps.unwind_tables,  skeleton->maps.unwind_pages,
-					skeleton->maps.walk_processes, skeleton->maps.wanted_tables,
-					skeleton->maps.walk_states,    skeleton->maps.walk_files,
-					skeleton->maps.mapping_changes};
+	struct bpf_map *const maps[] = {skeleton->maps.unwind_tables,	skeleton->maps.unwind_pages,
+					skeleton->maps.walk_processes,	skeleton->maps.wanted_tables,
+					skeleton->maps.walk_states,	skeleton->maps.walk_files,
+					skeleton->maps.mapping_changes, skeleton->maps.program_addresses};
 	struct bpf_program *const programs[] = {skeleton->progs.sample_by_tables, skeleton->progs.wait_exit_by_tables,
 						skeleton->progs.walk_exec,	  skeleton->progs.walk_fork,
 						skeleton->progs.walk_exit,	  skeleton->progs.walk_start};

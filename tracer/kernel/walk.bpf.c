@@ -62,6 +62,15 @@ struct {
 	__type(value, struct walk_process);
 } walk_processes SEC(".maps");
 
+/* Code in no file that samples hit: at the end the daemon looks for its names. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, MAX_ADDRESSES);
+	__type(key, struct walk_address);
+	__type(value, u8);
+} program_addresses SEC(".maps");
+
 /* struct walk_wanted */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -287,6 +296,15 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 	return pop_frame(state, cfa, rbp);
 }
 
+static __always_inline void note_program_address(u32 tgid, u64 ip)
+{
+	struct walk_address key = {.address = ip, .tgid = tgid};
+	u8 one = 1;
+
+	if (!bpf_map_lookup_elem(&program_addresses, &key))
+		bpf_map_update_elem(&program_addresses, &key, &one, BPF_ANY);
+}
+
 /* From the frame in @state to its caller; returns 0, or where the walk ends. */
 static __always_inline u32 pop(struct walk_process *process, struct walk_state *state, u32 tgid)
 {
@@ -297,8 +315,12 @@ static __always_inline u32 pop(struct walk_process *process, struct walk_state *
 	u32 number;
 
 	state->is_interrupted = false;
-	if (!find_mapping(process, state, ip))
-		return process->lost ? WALK_UNMAPPED : pop_by_pointer(state, ip);
+	if (!find_mapping(process, state, ip)) {
+		if (process->lost)
+			return WALK_UNMAPPED;
+		note_program_address(tgid, ip);
+		return pop_by_pointer(state, ip);
+	}
 	mapping = &process->mappings[state->mapping % WALK_MAX_MAPPINGS];
 	number = mapping->file;
 	table = bpf_map_lookup_elem(&unwind_tables, &number);

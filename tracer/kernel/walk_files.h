@@ -40,6 +40,13 @@ struct walk_process {
 	struct walk_mapping mappings[WALK_MAX_MAPPINGS];
 };
 
+/** struct walk_address - code of process @tgid in no file */
+struct walk_address {
+	unsigned long long address;
+	unsigned int tgid;
+	unsigned int zero;
+};
+
 /** struct walk_wanted - a file whose table is wanted, and where a process has it mapped */
 struct walk_wanted {
 	unsigned long long start;

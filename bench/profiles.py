@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""profiles.py - what samples cost: recording with them, their bytes, and the way to a named profile, beside perf."""
+import json
+import os
+import re
+import statistics
+import subprocess
+import time
+
+from comparison import Row, Samples, put, run
+
+PERIOD = "997us"
+MANY_PERIOD, MANY_SECONDS = "20us", 14  # a million samples of two busy CPUs
+FUNCTIONS = 8  # of the C++ file: some seconds of a compiler
+SWITCHES = 1_000_000
+BURN_NS = 2_000_000_000
+
+
+class Profiles:
+    """the rows of bench/run profile, into bench.rows"""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.trace = os.path.join(bench.work, "profile.trace")
+        self.perf_data = os.path.join(bench.work, "profile.data")
+        self.source = os.path.join(bench.work, "big.cc")
+        functions = "".join(f"int f{i}(const std::string &s) {{ std::map<std::string, std::vector<int>> m; std::regex r(\"[a-{chr(98 + i % 20)}]+{i}\"); "
+                            f"for (auto &c : s) m[std::string({i % 9 + 1}, c)].push_back({i}); std::vector<int> v; "
+                            f"for (auto &p : m) if (std::regex_match(p.first, r)) v.insert(v.end(), p.second.begin(), p.second.end()); "
+                            f"std::sort(v.begin(), v.end(), [](int a, int b) {{ return a % {i + 2} < b % {i + 2}; }}); return v.size(); }}\n" for i in range(FUNCTIONS))
+        put(self.source, "#include <algorithm>\n#include <map>\n#include <regex>\n#include <string>\n#include <vector>\n" + functions)
+        self.compiler = ["g++", "-O2", "-g", "-c", "-o", os.path.join(bench.work, "big.o"), self.source]
+
+    def record(self, command, *options, trace=None):
+        return run(f"{self.bench.bin}/tracedaemon", "--quiet", *options, trace or self.trace, "--", *command)
+
+    def perf(self, command, *options):
+        return run("perf", "record", "-q", "-F", "1000", "-e", "cpu-clock", "-m", "1024", *options, "-o", self.perf_data, "--", *command)
+
+    def profile(self, *options):
+        return json.loads(run(f"{self.bench.bin}/tracevisualizer", "--profile", "--json", *options, self.trace))
+
+    def recording(self):
+        """elapsed and CPU time of make -j2, with samples and without"""
+        command = self.bench.project(12)
+        script = ["bash", "-c", f'TIMEFORMAT="%3R %3U %3S"; {{ time {" ".join(command)}; }} 2>&1']
+
+        def way(*options):
+            return lambda: [float(figure) * 1e3 for figure in self.record(script, *options).split()]
+
+        samples = self.bench.alternate("make_samples", {"sampled": way("--sample=" + PERIOD), "recorded": way(), "again": way()}, self.bench.repetitions(24))
+        for what, figure, bar in (("make -j2 of 12 C files, with samples", lambda sample: sample[0], 1.02),
+                                  ("the same, CPU time of its processes", lambda sample: sample[1] + sample[2], None)):
+            part = Samples(what, {}, 0)
+            part.of = {label: [figure(sample) if sample else None for sample in of] for label, of in samples.of.items()}
+            part.why = samples.why
+            self.bench.add(part.by_the_fastest().row(what, "sampled", "recorded", "ms", "recorded without samples", noise="again", bar=bar))
+
+    def waits(self):
+        """a million switches between threads, with stacks of waits and without"""
+        command = ["perf", "bench", "-f", "simple", "sched", "pipe", "-l", str(SWITCHES // 2)]
+
+        def way(*options):
+            return lambda: float(self.record(command, *options).split()[-1])
+
+        samples = self.bench.alternate("wait_stacks", {"sampled": way("--sample=" + PERIOD), "recorded": way(), "again": way()}, self.bench.repetitions(8))
+        self.bench.add(samples.by_the_fastest().row("a million switches, with samples and stacks of waits", "sampled", "recorded", "s", "recorded without samples",
+                                                    noise="again", bar=1.05))
+
+    def nr_events(self):
+        return run(f"{self.bench.bin}/tracevisualizer", "-d", "-tsample", self.trace).count("SAMPLE :")
+
+    def sizes(self):
+        """bytes of a sample on disk, in a compiler: what a trace has more than one without samples"""
+        without = os.path.join(self.bench.work, "without.trace")
+        ours, perf = [], {"fp": [], "dwarf": []}
+        for _ in range(self.bench.repetitions(3)):
+            self.record(self.compiler, "-esched", trace=without)
+            self.record(self.compiler, "-esched", "--sample=" + PERIOD)
+            ours.append((os.path.getsize(self.trace) - os.path.getsize(without)) / max(self.nr_events(), 1))
+            for kind, of in perf.items():
+                self.perf(self.compiler, "--call-graph", kind)
+                count = sum(int(n) for n in re.findall(r"SAMPLE events:\s+(\d+)", run("perf", "report", "--stats", "-i", self.perf_data)))
+                of.append(os.path.getsize(self.perf_data) / count)
+        mine = statistics.median(ours)
+        for kind, bar in (("fp", 0.15), ("dwarf", 0.003)):
+            theirs = statistics.median(perf[kind])
+            self.bench.add(Row("bytes of a sample with its stack, g++", mine, "B", f"perf record --call-graph {kind}", theirs, mine / theirs, bar=bar))
+        self.bench.add(Row("bytes of a sample with its stack, g++", mine, "B", bar=20))
+
+    def names(self):
+        """from the end of a recording to the named profile; and how complete its stacks are"""
+        self.record(self.compiler, "--sample=" + PERIOD)
+        begin = time.monotonic()
+        profile = self.profile()
+        ours, samples = time.monotonic() - begin, profile["samples"]
+        compiler = self.profile("--comm=cc1plus")
+        whole = compiler["stacks"]["whole"] / max(compiler["samples"], 1) * 100
+        self.bench.add(Row(f"stacks of cc1plus that are whole, of {compiler['samples']:,}", whole, "%", bar=99.5, more=True))
+        self.perf(self.compiler, "--call-graph", "dwarf")
+        begin = time.monotonic()
+        subprocess.run(["perf", "script", "-i", self.perf_data], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=True)
+        theirs = time.monotonic() - begin
+        what = f"from the recording to the named profile of {samples:,} samples"
+        self.bench.add(Row(what, ours, "s", "perf script of --call-graph dwarf", theirs, ours / theirs, bar=0.02))
+        self.bench.add(Row(what, ours, "s", bar=1))
+
+    def frames(self):
+        """ns of the BPF program for a sample, and for each of its frames, by the kernel's own count"""
+        switch, counts = "/proc/sys/kernel/bpf_stats_enabled", os.path.join(self.bench.work, "counts")
+        with open(switch) as file:
+            before = file.read()
+        put(switch, "1")
+        try:
+            self.record(["bash", "-c", f"{' '.join(self.compiler)}; bpftool -j prog show >{counts}"], "--sample=" + PERIOD)
+        finally:
+            put(switch, before)
+        with open(counts) as file:
+            runs, ns = next((program["run_cnt"], program["run_time_ns"]) for program in json.load(file) if program.get("name") == "sample_by_tables")
+        depth = all_ns = 0
+        for row in json.loads(run(f"{self.bench.bin}/tracevisualizer", "--folded=on", "--json", self.trace))["folded"]:
+            depth += row["ns"] * row["stack"].count(";")
+            all_ns += row["ns"]
+        self.bench.add(Row(f"a sample of a compiler, {depth / all_ns:.0f} frames with inlined ones, {runs:,} runs", ns / runs / 1e3, "us"))
+        self.bench.add(Row("the same, each frame", ns / runs / (depth / all_ns), "ns", bar=150))
+
+    def memory(self):
+        """the memory of the profile of a million samples"""
+        burn = f"end=$((SECONDS+{MANY_SECONDS})); while ((SECONDS<end)); do :; done"
+        self.record(["bash", "-c", f"({burn}) & ({burn}); wait"], "--sample=" + MANY_PERIOD)
+        samples = self.profile()["samples"]
+        child = subprocess.Popen([f"{self.bench.bin}/tracevisualizer", "--profile", self.trace], stdout=subprocess.DEVNULL)
+        usage = os.wait4(child.pid, 0)[2]
+        child.returncode = 0
+        self.bench.add(Row(f"memory of the profile of {samples / 1e6:.2f} M samples", usage.ru_maxrss / 1024, "MiB", bar=64))
+
+    def truth(self):
+        """the CPU time of a program in its profile, beside getrusage()"""
+        off = []
+        for _ in range(self.bench.repetitions(5)):
+            loop = f"import os,time,resource\nwhile time.process_time_ns()<{BURN_NS}: pass\nu=resource.getrusage(resource.RUSAGE_SELF)\nprint(os.getpid(),u.ru_utime+u.ru_stime)"
+            pid, cpu = self.record(["/usr/bin/python3", "-c", loop], "--sample=1ms").split()
+            off.append(abs(self.profile("--pid=" + pid)["on_cpu_ns"] / 1e9 / float(cpu) - 1) * 100)
+        self.bench.add(Row("CPU time in the profile of 2 s, off from getrusage", statistics.median(off), "%", bar=0.1))
+
+    def measure(self):
+        for step in (self.recording, self.waits, self.sizes, self.names, self.frames, self.memory, self.truth):
+            try:
+                step()
+            except (RuntimeError, OSError, subprocess.SubprocessError, LookupError, ValueError) as error:
+                self.bench.add(Row(step.__doc__.split(",")[0], None, "", "not measured", note=str(error)[:100]))

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_PERF_MAPS_H
+#define TRACER_PERF_MAPS_H
+/*
+ * perf_maps.h - names of functions that programs generate: /tmp/perf-PID.map, which node
+ * (--perf-basic-prof), java (jcmd PID Compiler.perfmap) and others write for perf
+ *
+ * SECURITY: any user can write such a file. It is opened without following links, below the root of
+ * the process, and its lines only give names to addresses of that process.
+ */
+#include <trace/tracer.h>
+#include "walk_files.h"
+
+/**
+ * perf_maps_emit() - name the functions at these addresses: TRACE_STRING_PROGRAM_CODE
+ * @addresses: sorted by process and address. Returns 0, -ENOMEM, or what @emit returned
+ */
+int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context);
+
+#endif
