@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* index_threads.c - parts of the work to open an index, by several threads: index_threads.h. */
 #include <pthread.h>
-#include <sched.h>
+#include <unistd.h>
 #include "index_threads.h"
 
 #define MORE_THREADS 3
@@ -26,9 +26,9 @@ static void *do_parts(void *data)
 
 static size_t nr_cpus(void)
 {
-	cpu_set_t cpus;
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 ? 1 : (size_t)CPU_COUNT(&cpus);
+	return nr < 1 ? 1 : (size_t)nr;
 }
 
 void index_in_threads(index_part_fn *fn, void *data, size_t nr)

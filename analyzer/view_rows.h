@@ -29,7 +29,8 @@ struct row_sums {
 
 /*
  * struct view_edge - where the last column of a row ended, and the next one begins
- * @entry: the entry that contains the edge; UINT32_MAX: none yet. @before: the time of all before it
+ * @entry: the entry that contains the edge; UINT32_MAX: none yet
+ * @before: the time of all before it
  * @hints: by timeline: an entry before those that are asked for next; NULL: none. Of CPUs
  */
 struct view_edge {

@@ -133,7 +133,7 @@ struct trace_symbols {
 	struct kernel_code kernel;
 	struct symbol_identities identities;
 	struct symbol_store store;
-	struct stored_code code;			     /* the last one of it */
+	struct stored_code code; /* the last one of it */
 	struct program_code generated;
 	struct trace_symbol_level levels[SYMBOL_MAX_LEVELS]; /* the last ones that were asked for */
 	char level_texts[2 * (SYMBOL_NAME_BYTES + 1)];
@@ -423,9 +423,10 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 		symbols->trace = trace;
 		symbols->search.folder = "";
 	}
-	if (!symbols || kernel_code_read(&symbols->kernel, trace) || program_code_read(&symbols->generated, trace) || symbol_store_read(&symbols->store, trace) ||
-	    symbol_identities_read(&symbols->identities, trace) || scan_events(symbols, trace, true, ret_error) ||
-	    scan_events(symbols, trace, false, ret_error) || symbols->failed) {
+	if (!symbols || kernel_code_read(&symbols->kernel, trace) || program_code_read(&symbols->generated, trace) ||
+	    symbol_store_read(&symbols->store, trace) || symbol_identities_read(&symbols->identities, trace) ||
+	    scan_events(symbols, trace, true, ret_error) || scan_events(symbols, trace, false, ret_error) ||
+	    symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
 	}

@@ -117,7 +117,8 @@ typedef int (*trace_symbols_emit_fn)(void *context, enum trace_string_space spac
  * A trace with them needs no files of the machine on which it was recorded.
  * Returns 0, what @emit returned, or -ENOMEM.
  */
-int trace_symbols_export(const struct trace_symbols *symbols, trace_symbols_emit_fn emit, void *context);
+int trace_symbols_export(const struct trace_symbols *symbols, trace_symbols_emit_fn emit,
+			 void *context) TRACE_NODISCARD;
 
 /**
  * trace_symbols_error() - were all answers until now complete?

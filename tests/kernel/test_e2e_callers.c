@@ -171,6 +171,7 @@ static void a_program_that_begins_later_has_names(void)
 					 &symbol) &&
 		      strcmp(symbol.function, "inner") == 0;
 	}
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	CU_ASSERT_EQUAL(nr, NR_CALLS);
 	trace_symbols_free(symbols);
 	trace_close(trace);

@@ -69,7 +69,7 @@ static int open_folder(int parent, const char *name)
 static int open_parent(void)
 {
 	const char *chosen = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
-	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC, fd;
+	int flags = O_PATH | O_DIRECTORY | O_NOCTTY | O_CLOEXEC, fd;
 
 	if (chosen && chosen[0] == '/')
 		return open(chosen, flags);
@@ -185,7 +185,7 @@ int unwind_cache_find(const struct unwind_cache *cache, const struct unwind_cach
 	if (cache->folder < 0)
 		return -ENOENT;
 	name_of(key, name);
-	fd = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -ENOENT;
 	if (check_head(fd, key, &head)) {
@@ -273,7 +273,7 @@ int unwind_cache_put(const struct unwind_cache *cache, const struct unwind_cache
 	name_of(key, name);
 	snprintf(part, sizeof(part), "%d.part", (int)getpid());
 	unlinkat(cache->folder, part, 0);
-	fd = openat(cache->folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(cache->folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	if (!write_all(fd, &head, sizeof(head)) ||
