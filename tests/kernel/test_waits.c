@@ -503,13 +503,14 @@ static void move_below(const char *root)
 		return; /* there is no such hierarchy */
 	session_begin(&s);
 	CU_ASSERT_EQUAL(
-		session_run("%s/tracedaemon --follow %s -- sh -c 'echo $$ > %s/cgroup.procs; sleep 0.1; :' 2>/dev/null",
-			    TRACE_BIN, s.trace, path),
+		session_run("%s/tracedaemon --follow %s -- sh -c 'echo $$ > %s/cgroup.procs; echo shell $$ > %s; "
+			    "sleep 0.1; :' 2>/dev/null",
+			    TRACE_BIN, s.trace, path, s.truth),
 		0);
 	s.report = session_load(&s, "");
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
-		if (is_text(process, "comm", "sleep"))
-			found = process;
+		if (is_text(process, "comm", "sleep") && json_number(process, "ppid") == session_truth(&s, "shell"))
+			found = process; /* the machine may have others of that name */
 	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
 	CU_ASSERT_STRING_EQUAL(json_text(found, "cgroup"), path + strlen(root));
 	process = json_process(s.report, json_number(found, "ppid"));
