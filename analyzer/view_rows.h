@@ -29,7 +29,7 @@ struct row_sums {
 
 /*
  * struct view_edge - where the last column of a row ended, and the next one begins
- * @entry: the entry that contains the edge; UINT32_MAX: none yet. @before: the time of all before it
+ * @entry: the one that contains the edge; UINT32_MAX: none yet. @before: the time before it
  * @hints: by timeline: an entry before those that are asked for next; NULL: none. Of CPUs
  */
 struct view_edge {
