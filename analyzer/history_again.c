@@ -98,8 +98,8 @@ static uint64_t signalled_ns(const struct trace_thread *by, const struct asked *
 {
 	uint64_t best = 0;
 
-	for (int i = 0; i < NR_SIGNALS; i++) {
-		const struct futex_signal *at = &by->signals[i];
+	for (int i = 0; by->signals && i < NR_SIGNALS; i++) {
+		const struct futex_signal *at = &by->signals->last[i];
 
 		if ((at->futex & SAME_CONDITION) == asked->object && at->ns > asked->last_from_ns &&
 		    at->ns < ran_ns + AGAIN_NS && at->ns > best)

@@ -338,15 +338,21 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
 }
 
 /* A FUTEX_WAKE of anything but a lock: the mutex of a condition is released after its signal. */
-static void note_signal(const struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+static void note_signal(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
 			bool is_private)
 {
 	uint32_t known = log_find(a, futex_key(thread, frame->args[0], is_private));
 
 	if (known && log_is_lock(&a->lock_logs.list[known]))
 		return;
-	thread->signals[thread->nr_signals++ % NR_SIGNALS] = (struct futex_signal){.futex = frame->args[0],
-										   .ns = frame->begin.ns};
+	if (!thread->signals)
+		thread->signals = calloc(1, sizeof(*thread->signals));
+	if (!thread->signals) {
+		a->failed = -ENOMEM;
+		return;
+	}
+	thread->signals->last[thread->signals->nr++ % NR_SIGNALS] = (struct futex_signal){.futex = frame->args[0],
+											  .ns = frame->begin.ns};
 }
 
 static void note_requeue(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,

@@ -178,13 +178,16 @@ static void *sorted(void *list, size_t nr, size_t bytes, int (*order)(const void
 	return NULL;
 }
 
+/* Equal names are in the order of their processes and threads, not in that of the table. */
 static int order_holders(const void *left, const void *right, void *processes)
 {
 	const struct cpu_holder_row *l = left, *r = right;
 	struct trace_process *const *list = processes;
 	int order = descending(l->ns, r->ns);
 
-	return order ? order : strcmp(list[slice_log_process(l->key)]->comm, list[slice_log_process(r->key)]->comm);
+	if (!order)
+		order = strcmp(list[slice_log_process(l->key)]->comm, list[slice_log_process(r->key)]->comm);
+	return order ? order : descending(r->key, l->key);
 }
 
 #define FIRST_THREADS 4

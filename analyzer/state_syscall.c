@@ -196,9 +196,15 @@ void on_fs_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 
 	if (!thread || !frame_syscall(thread))
 		return;
+	if (!thread->ready)
+		thread->ready = calloc(1, sizeof(*thread->ready));
+	if (!thread->ready) {
+		a->failed = -ENOMEM;
+		return;
+	}
 	for (int i = 0; i < MAX_READY_FILES; i++)
-		thread->ready_files[i] = fds[i] >= 0 ? fd_file(thread, fds[i]) : 0;
-	thread->ready_ns = ns;
+		thread->ready->files[i] = fds[i] >= 0 ? fd_file(thread, fds[i]) : 0;
+	thread->ready->ns = ns;
 }
 
 /* ---- effects of a successful return ---- */

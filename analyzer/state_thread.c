@@ -114,6 +114,8 @@ void process_release(struct trace_process *process)
 		table_clear(&thread->uses);
 		free(thread->packed);
 		free(thread->path);
+		free(thread->signals);
+		free(thread->ready);
 		free(thread->interrupted);
 		free(thread->requests.rests);
 		free(thread->shares);

@@ -160,6 +160,11 @@ struct rq_episode {
 };
 
 #define MAX_READY_FILES 4
+/** struct ready_files - for which the last poll, select or epoll_wait returned (fs_ready), and when; 0: no file */
+struct ready_files {
+	uint64_t ns;
+	file_idx files[MAX_READY_FILES];
+};
 
 /* A FUTEX_WAKE, also if no thread waited. The signal of a condition is followed by those of its
  * mutex and of others, before the waiter that it came for waits for something else. */
@@ -167,6 +172,11 @@ struct rq_episode {
 struct futex_signal {
 	uint64_t futex; /* its address */
 	uint64_t ns;	/* when the call began */
+};
+/** struct futex_signals - the last signals of a thread, in a ring; @nr of all */
+struct futex_signals {
+	struct futex_signal last[NR_SIGNALS];
+	uint32_t nr;
 };
 
 /* fields by frequency of use; a thread begins on a cache line */
@@ -235,11 +245,9 @@ struct trace_thread {
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
-	struct futex_signal signals[NR_SIGNALS]; /* its last ones, in a ring; @nr_signals: of all */
-	uint32_t nr_signals;
-	uint64_t described_ns;		       /* when the repeated start state last had it; 0: never */
-	uint64_t ready_ns;		       /* when the next ones were ready; 0: never */
-	file_idx ready_files[MAX_READY_FILES]; /* for which its last poll, select or epoll_wait returned: fs_ready */
+	struct futex_signals *signals; /* owned; NULL: none yet */
+	struct ready_files *ready;     /* owned; NULL: none yet */
+	uint64_t described_ns;	       /* when the repeated start state last had it; 0: never */
 	char comm[16];
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */

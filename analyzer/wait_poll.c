@@ -76,7 +76,7 @@ static struct wait_cause by_descriptors(const struct wait_context *ctx)
  */
 static bool has_ready(const struct wait_context *ctx)
 {
-	return ctx->thread->ready_ns && ctx->thread->ready_ns >= ctx->frame->begin.ns;
+	return ctx->thread->ready && ctx->thread->ready->ns >= ctx->frame->begin.ns;
 }
 
 static struct wait_cause by_ready(const struct wait_context *ctx)
@@ -84,8 +84,8 @@ static struct wait_cause by_ready(const struct wait_context *ctx)
 	struct wait_cause sum = {.kind = TRACE_WAIT_UNKNOWN};
 
 	for (int i = 0; i < MAX_READY_FILES; i++)
-		if (ctx->thread->ready_files[i])
-			sum = combined(sum, cause_if_ended_by(ctx, ctx->thread->ready_files[i]), VIA_POLL);
+		if (ctx->thread->ready->files[i])
+			sum = combined(sum, cause_if_ended_by(ctx, ctx->thread->ready->files[i]), VIA_POLL);
 	return sum.kind == TRACE_WAIT_UNKNOWN ? wait_by_waker(ctx, VIA_POLL) : sum;
 }
 
@@ -179,7 +179,7 @@ struct wait_cause wait_by_poll(const struct wait_context *ctx)
 	struct wait_cause v;
 
 	if (is_told)
-		sock = sock_of_file(ctx->a, ctx->thread->ready_files[0]);
+		sock = sock_of_file(ctx->a, ctx->thread->ready->files[0]);
 
 	if (ctx->pending->cut)
 		v = ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_descriptors(ctx);

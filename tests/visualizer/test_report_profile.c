@@ -494,29 +494,54 @@ static long long sum_of(const json_t *list, const char *key)
 	return sum;
 }
 
+/* Events at random may be what no kernel tells, for example a thread that runs after its end. */
+static bool is_possible(uint64_t seed)
+{
+	char path[] = "/tmp/test_report_profile_XXXXXX", command[1024];
+	struct tb *tb = any_trace(seed);
+	int fd = mkstemp(path), status;
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer --verify %s >/dev/null 2>&1", path);
+	status = system(command);
+	unlink(path);
+	return status == 0;
+}
+
+static void check_contexts(uint64_t seed)
+{
+	json_t *flat = profile_of(any_trace(seed), "--profile"), *tree = profile_of(any_trace(seed), "--profile=tree"),
+	       *folded = profile_of(any_trace(seed), "--folded"), *callers = profile_of(any_trace(seed), "--callers=f"),
+	       *callees = profile_of(any_trace(seed), "--callees=f");
+	long long elapsed = number_of(flat, "elapsed_ns"),
+		  total = number_of(json_object_get(callers, "total"), "elapsed_ns");
+
+	CU_ASSERT_TRUE(elapsed > 0 && total > 0);
+	CU_ASSERT_EQUAL(sum_of(json_object_get(flat, "rows"), "elapsed_ns"), elapsed);
+	CU_ASSERT_EQUAL(sum_of(json_object_get(tree, "nodes"), "elapsed_ns"), elapsed);
+	CU_ASSERT_EQUAL(sum_of(json_object_get(folded, "folded"), "ns"), elapsed);
+	CU_ASSERT_EQUAL(sum_of(json_object_get(callers, "callers"), "elapsed_ns"), total);
+	CU_ASSERT_EQUAL(sum_of(json_object_get(callees, "callees"), "elapsed_ns"), total);
+	CU_ASSERT_EQUAL(ns_of(json_object_get(flat, "rows"), "name", "f", NULL) > total, 0);
+	json_decref(flat);
+	json_decref(tree);
+	json_decref(folded);
+	json_decref(callers);
+	json_decref(callees);
+}
+
 static void contexts_of_any_trace_add_up_to_the_elapsed_time(void)
 {
-	for (uint64_t seed = 1; seed <= 6; seed += (uint64_t)unit_step(5)) {
-		json_t *flat = profile_of(any_trace(seed), "--profile"),
-		       *tree = profile_of(any_trace(seed), "--profile=tree"),
-		       *folded = profile_of(any_trace(seed), "--folded"),
-		       *callers = profile_of(any_trace(seed), "--callers=f"),
-		       *callees = profile_of(any_trace(seed), "--callees=f");
-		long long elapsed = number_of(flat, "elapsed_ns"),
-			  total = number_of(json_object_get(callers, "total"), "elapsed_ns");
+	int nr_left = unit_step(5) > 1 ? 2 : 6;
 
-		CU_ASSERT_TRUE(elapsed > 0 && total > 0);
-		CU_ASSERT_EQUAL(sum_of(json_object_get(flat, "rows"), "elapsed_ns"), elapsed);
-		CU_ASSERT_EQUAL(sum_of(json_object_get(tree, "nodes"), "elapsed_ns"), elapsed);
-		CU_ASSERT_EQUAL(sum_of(json_object_get(folded, "folded"), "ns"), elapsed);
-		CU_ASSERT_EQUAL(sum_of(json_object_get(callers, "callers"), "elapsed_ns"), total);
-		CU_ASSERT_EQUAL(sum_of(json_object_get(callees, "callees"), "elapsed_ns"), total);
-		CU_ASSERT_EQUAL(ns_of(json_object_get(flat, "rows"), "name", "f", NULL) > total, 0);
-		json_decref(flat);
-		json_decref(tree);
-		json_decref(folded);
-		json_decref(callers);
-		json_decref(callees);
+	for (uint64_t seed = 1; nr_left; seed++) {
+		CU_ASSERT_TRUE_FATAL(seed < 30);
+		if (is_possible(seed)) {
+			check_contexts(seed);
+			nr_left--;
+		}
 	}
 }
 
