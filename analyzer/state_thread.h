@@ -160,7 +160,7 @@ struct rq_episode {
 };
 
 #define MAX_READY_FILES 4
-/** struct ready_files - for which the last poll, select or epoll_wait returned (fs_ready), and when; 0: no file */
+/** struct ready_files - of the last poll, select or epoll_wait, and when it returned; 0: none */
 struct ready_files {
 	uint64_t ns;
 	file_idx files[MAX_READY_FILES];

@@ -66,16 +66,21 @@ static int open_folder(int parent, const char *name)
 	return fd;
 }
 
+static int open_path(const char *folder)
+{
+	return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static int open_parent(void)
 {
 	const char *chosen = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
-	int flags = O_PATH | O_DIRECTORY | O_NOCTTY | O_CLOEXEC, fd;
+	int fd;
 
 	if (chosen && chosen[0] == '/')
-		return open(chosen, flags);
+		return open_path(chosen);
 	if (geteuid() == 0)
-		return open("/var/cache", flags);
-	fd = home && home[0] == '/' ? open(home, flags) : -1;
+		return open_path("/var/cache");
+	fd = home && home[0] == '/' ? open_path(home) : -1;
 	return fd < 0 ? fd : open_folder(fd, ".cache");
 }
 
