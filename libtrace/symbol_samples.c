@@ -3,19 +3,15 @@
  * symbol_samples.c - look up the code of all samples: each address of each thread once.
  *
  * A thread that executes a new program has other code at its addresses: it counts as another one
- * from then on. The threads with the most samples come first, because there may not be time for
- * all. The addresses of a thread come in order, so that each file is asked in sequence.
+ * from then on.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <trace/symbols.h>
 
 #include "hash_table.h"
-#include "symbol_samples.h"
-
-#define LOOK_AT_CLOCK 16u /* look-ups */
+#include "symbol_places.h"
 
 /** struct sampled_thread - how many programs a thread has begun */
 struct sampled_thread {
@@ -23,34 +19,16 @@ struct sampled_thread {
 	uint64_t nr_programs;
 };
 
-/** struct sampled_program - a program of a thread, and its samples */
-struct sampled_program {
-	uint64_t key;
-	uint64_t samples;
-};
-
-/** struct sampled_code - an address of a program. @samples: of the program, once all are known */
+/** struct sampled_code - an address of a program of a thread */
 struct sampled_code {
 	uint64_t key;
-	uint64_t program;
-	uint64_t address;
-	uint64_t ts_ns;
-	uint64_t samples;
-	uint32_t tid;
+	struct trace_symbol_place place;
 };
 
 struct sample_search {
-	struct hash_table threads, programs, codes;
+	struct hash_table threads, codes;
 	bool no_memory;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- collecting ---- */
 
@@ -63,27 +41,22 @@ static void add_address(struct sample_search *search, const struct trace_event *
 	if (address >> 63 || !address)
 		return;
 	code = table_add(&search->codes, sizeof(*code), key + !key);
-	if (!code)
+	if (!code) {
 		search->no_memory = true;
-	else if (!code->address)
-		*code = (struct sampled_code){.key = code->key,
-					      .program = program,
-					      .address = address,
-					      .ts_ns = event->ts_ns,
-					      .tid = ((const struct trace_sample *)event->payload)->tid};
+		return;
+	}
+	if (!code->place.hits++) {
+		code->place.address = address;
+		code->place.ts_ns = event->ts_ns;
+		code->place.tid = ((const struct trace_sample *)event->payload)->tid;
+	}
 }
 
-static uint64_t program_of(struct sample_search *search, uint32_t tid)
+static uint64_t program_of(const struct sample_search *search, uint32_t tid)
 {
 	const struct sampled_thread *thread = table_find(&search->threads, sizeof(*thread), tid + 1ull);
-	uint64_t key = hash_u64((uint64_t)tid << 32 | (thread ? thread->nr_programs : 0));
-	struct sampled_program *program = table_add(&search->programs, sizeof(*program), key + !key);
 
-	if (program)
-		program->samples++;
-	else
-		search->no_memory = true;
-	return key + !key;
+	return hash_u64((uint64_t)tid << 32 | (thread ? thread->nr_programs : 0));
 }
 
 /* An address behind a call belongs to the function of the call, as in a profile. */
@@ -137,57 +110,21 @@ static void collect(struct sample_search *search, const struct trace *trace)
 		search->no_memory = true;
 }
 
-/* ---- looking up ---- */
-
-static int by_samples(const void *left, const void *right)
-{
-	const struct sampled_code *l = left, *r = right;
-
-	if (l->samples != r->samples)
-		return l->samples > r->samples ? -1 : 1;
-	if (l->program != r->program)
-		return l->program < r->program ? -1 : 1;
-	return (l->address > r->address) - (l->address < r->address);
-}
-
-/* The addresses in the order in which they are looked up; NULL: no memory */
-static struct sampled_code *in_order(const struct sample_search *search)
-{
-	struct sampled_code *list = calloc(search->codes.used + 1, sizeof(*list));
-	const struct sampled_code *code = NULL;
-	size_t nr = 0;
-
-	while (list && (code = table_next(&search->codes, sizeof(*code), code))) {
-		const struct sampled_program *program = table_find(&search->programs, sizeof(*program), code->program);
-
-		list[nr] = *code;
-		list[nr++].samples = program ? program->samples : 0;
-	}
-	if (list)
-		qsort(list, nr, sizeof(*list), by_samples);
-	return list;
-}
-
 uint64_t trace_symbols_of_samples(struct trace_symbols *symbols, uint64_t limit_ns)
 {
 	struct sample_search search = {0};
-	uint64_t deadline_ns = clock_ns() + limit_ns;
-	struct sampled_code *list;
-	size_t nr = 0, all;
+	const struct sampled_code *code = NULL;
+	struct trace_symbol_place *places;
+	uint64_t nr_left;
+	size_t nr = 0;
 
 	collect(&search, symbols_trace(symbols));
-	list = in_order(&search);
-	all = search.codes.used;
-	while (list && nr < all && (nr % LOOK_AT_CLOCK || clock_ns() < deadline_ns)) {
-		const struct trace_symbol_level *levels;
-		struct trace_symbol symbol;
-
-		trace_symbols_find_levels(symbols, list[nr].tid, list[nr].ts_ns, list[nr].address, &symbol, &levels);
-		nr++;
-	}
-	free(list);
+	places = calloc(search.codes.used + 1, sizeof(*places));
+	while (places && (code = table_next(&search.codes, sizeof(*code), code)))
+		places[nr++] = code->place;
+	nr_left = search.codes.used - nr + search.no_memory + trace_symbols_look_up(symbols, places, nr, limit_ns);
+	free(places);
 	table_clear(&search.threads);
-	table_clear(&search.programs);
 	table_clear(&search.codes);
-	return all - nr + search.no_memory;
+	return nr_left;
 }

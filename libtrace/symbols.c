@@ -22,7 +22,7 @@
 #include "symbol_identity.h"
 #include "symbol_origin.h"
 #include "symbol_reader.h"
-#include "symbol_samples.h"
+#include "symbol_places.h"
 #include "symbol_store.h"
 
 #define MAX_READERS 16		 /* processes at a time */
@@ -105,12 +105,6 @@ struct symbol_last {
 struct symbol_file_row {
 	uint64_t key; /* of device and inode */
 	size_t object;
-};
-
-/** struct symbol_place - an address in the process of a thread, at a time */
-struct symbol_place {
-	uint64_t address, ts_ns;
-	uint32_t tid;
 };
 
 struct trace_symbols {
@@ -701,7 +695,7 @@ static bool find_in_kernel(const struct trace_symbols *symbols, uint64_t address
 }
 
 /* Code in no file, that the process generated. */
-static bool find_generated(const struct trace_symbols *symbols, const struct symbol_place *place,
+static bool find_generated(const struct trace_symbols *symbols, const struct trace_symbol_place *place,
 			   struct trace_symbol *ret_symbol)
 {
 	const struct symbol_step *now = latest_step(symbols, place->tid, place->ts_ns, false);
@@ -719,7 +713,23 @@ static bool find_generated(const struct trace_symbols *symbols, const struct sym
 	return true;
 }
 
-static bool find(struct trace_symbols *symbols, const struct symbol_place *place, enum symbol_wanted wanted,
+size_t symbols_file_of(const struct trace_symbols *symbols, const struct trace_symbol_place *place,
+		       uint64_t *ret_offset)
+{
+	const struct symbol_mapping *mapping = kernel_code_has(place->address)
+						       ? NULL
+						       : mapping_of(symbols, place->tid, place->ts_ns, place->address);
+
+	*ret_offset = mapping ? place->address - mapping->start + mapping->offset : 0;
+	return mapping ? mapping->object : symbols->nr_objects;
+}
+
+size_t symbols_nr_files(const struct trace_symbols *symbols)
+{
+	return symbols->nr_objects;
+}
+
+static bool find(struct trace_symbols *symbols, const struct trace_symbol_place *place, enum symbol_wanted wanted,
 		 struct trace_symbol *ret_symbol)
 {
 	const struct symbol_mapping *mapping;
@@ -760,7 +770,7 @@ static bool find(struct trace_symbols *symbols, const struct symbol_place *place
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 			struct trace_symbol *ret_symbol)
 {
-	return find(symbols, &(struct symbol_place){.tid = tid, .ts_ns = ts_ns, .address = address},
+	return find(symbols, &(struct trace_symbol_place){.tid = tid, .ts_ns = ts_ns, .address = address},
 		    symbols->want_source ? SYMBOL_SOURCE : SYMBOL_NAME, ret_symbol);
 }
 
@@ -791,7 +801,7 @@ size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, ui
 	char *functions = symbols->level_texts, *sources = functions + sizeof(symbols->level_texts) / 2;
 	size_t nr = 0;
 
-	if (!find(symbols, &(struct symbol_place){.tid = tid, .ts_ns = ts_ns, .address = address}, SYMBOL_LEVELS,
+	if (!find(symbols, &(struct trace_symbol_place){.tid = tid, .ts_ns = ts_ns, .address = address}, SYMBOL_LEVELS,
 		  ret_symbol))
 		return 0;
 	snprintf(functions, sizeof(symbols->level_texts) / 2, "%s", ret_symbol->function);

@@ -55,18 +55,27 @@ static bool get_frame(const struct profile_names *names, uint32_t number, struct
 	return true;
 }
 
+/* The address behind a call may be of another function. */
+static struct trace_symbol_place place_of(const struct trace_profile_frame *frame)
+{
+	return (struct trace_symbol_place){.address = frame->address - (frame->is_caller && frame->address),
+					   .ts_ns = frame->ts_ns,
+					   .tid = frame->tid,
+					   .hits = 1};
+}
+
 /* The functions of frame @frame, at the end of the list */
 static size_t add_names(struct profile_names *names, uint32_t number)
 {
 	struct trace_profile_frame frame = {0};
 	const struct trace_symbol_level *levels, unknown = {.function = "", .source = ""};
 	struct trace_symbol symbol = {.file = "", .why = ""};
+	struct trace_symbol_place place;
 	size_t nr;
 
 	get_frame(names, number, &frame);
-	/* the address of a caller is behind its call, where another function may begin */
-	frame.address -= frame.is_caller && frame.address;
-	nr = trace_symbols_find_levels(names->symbols, frame.tid, frame.ts_ns, frame.address, &symbol, &levels);
+	place = place_of(&frame);
+	nr = trace_symbols_find_levels(names->symbols, place.tid, place.ts_ns, place.address, &symbol, &levels);
 	if (!nr) {
 		levels = &unknown;
 		symbol.file = frame.in_kernel ? "[kernel]" : "";
@@ -86,6 +95,21 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 		names->list[names->nr++] = name;
 	}
 	return nr + !nr;
+}
+
+void profile_names_look_up(struct profile_names *names)
+{
+	struct trace_symbol_place *places = NULL;
+	struct trace_profile_frame frame;
+	size_t nr = 0, room = 0;
+
+	for (uint32_t number = 0; get_frame(names, number, &frame); number++) {
+		places = memory_grow(places, nr, &room, sizeof(*places));
+		places[nr++] = place_of(&frame);
+	}
+	if (nr)
+		(void)trace_symbols_look_up(names->symbols, places, nr, UINT64_MAX);
+	free(places);
 }
 
 struct frame_functions {

@@ -354,6 +354,8 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	for (size_t i = 0; of && i < of->nr; i++)
 		memory_row(&processes, sizeof(uint64_t), (uintptr_t)of->at[i]);
 	profile_names_begin(&ret_rows->names, report);
+	if (!processes.used && !has_process_choice(&report->options->processes))
+		profile_names_look_up(&ret_rows->names);
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
 		if (!is_chosen(report, &processes, share.thread))
 			continue;

@@ -103,6 +103,22 @@ struct trace_symbol_level {
 size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels);
 
+/** struct trace_symbol_place - an address in the process of thread @tid at a time, hit @hits times */
+struct trace_symbol_place {
+	uint64_t address;
+	uint64_t ts_ns;
+	uint32_t tid;
+	uint32_t hits;
+};
+/**
+ * trace_symbols_look_up() - look up many places as trace_symbols_find_levels() does, file by file,
+ * for at most @limit_ns; UINT64_MAX: no limit
+ * A file that is looked up among others is read several times, once if its places come together.
+ * The files with the most hits come first. Queries for these places are answered at once afterwards.
+ * Returns how many places had to be left out; 0: all are known now.
+ */
+uint64_t trace_symbols_look_up(struct trace_symbols *symbols, const struct trace_symbol_place *places, size_t nr,
+			       uint64_t limit_ns);
 /**
  * trace_symbols_of_samples() - look up the code of all samples of the trace, for at most @limit_ns
  * Returns how many different addresses of threads had to be left out; 0: all are known now.
