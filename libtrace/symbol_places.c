@@ -13,7 +13,10 @@
 
 #define LOOK_AT_CLOCK 16u /* look-ups */
 
-/** struct placed - @file_hits: of all places in the file; @place: its number in the list of the caller */
+/**
+ * struct placed - a place in a file
+ * @file_hits: of all places in the file; @place: its number in the list of the caller
+ */
 struct placed {
 	uint64_t file_hits;
 	size_t file;

@@ -56,7 +56,7 @@ const char *profile_names_keep(struct profile_names *names, const char *text);
 uint32_t profile_functions_of(struct profile_names *names, uint32_t frame, size_t *ret_nr);
 /** profile_name_of() - the function with this number; valid until the next call of the former */
 const struct frame_name *profile_name_of(const struct profile_names *names, uint32_t function);
-/** profile_names_look_up() - the names of all frames, file by file, which is faster than one by one */
+/** profile_names_look_up() - the names of all frames at once, which reads each file once */
 void profile_names_look_up(struct profile_names *names);
 void profile_names_clear(struct profile_names *names);
 
