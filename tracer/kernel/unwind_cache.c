@@ -315,7 +315,7 @@ static bool take_kept(int folder, const char *name, struct kept *ret_kept)
 		return false;
 	ret_kept->used_ns = time_ns(status.st_mtim);
 	ret_kept->bytes = (uint64_t)status.st_size;
-	snprintf(ret_kept->name, NAME_BYTES, "%s", name);
+	strcpy(ret_kept->name, name);
 	return true;
 }
 
