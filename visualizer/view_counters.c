@@ -3,7 +3,8 @@
  * view_counters.c - collects numbers over time in the pass: view_counters.h.
  *
  * The number of threads that wait for a CPU changes by one at each end of such a wait. A wait is
- * told when it is over, so the changes are sorted after the pass.
+ * told when it is over, so the changes are sorted when the number is asked for. Until then a change
+ * takes half the memory of a value.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +32,44 @@ struct view_counter_list {
 
 /* ---- values ---- */
 
-static void keep(struct view_counter_list *list, struct view_counter *counter, uint64_t ns, uint64_t bits)
+static void drop(struct view_counter *counter)
+{
+	free(counter->values);
+	free(counter->changes);
+	counter->values = NULL;
+	counter->changes = NULL;
+	counter->nr = counter->room = 0;
+}
+
+/* Is there room for one more value of @counter? Otherwise those that it has are dropped. */
+static bool counts(struct view_counter_list *list, struct view_counter *counter)
 {
 	if (counter->is_cut)
-		return;
-	if (list->nr_values == MAX_VALUES) {
-		list->nr_values -= counter->nr;
-		free(counter->values);
-		counter->values = NULL;
-		counter->nr = counter->room = 0;
-		counter->is_cut = true;
-		return;
+		return false;
+	if (list->nr_values < MAX_VALUES) {
+		list->nr_values++;
+		return true;
 	}
+	list->nr_values -= counter->nr;
+	drop(counter);
+	counter->is_cut = true;
+	return false;
+}
+
+static void keep(struct view_counter_list *list, struct view_counter *counter, uint64_t ns, uint64_t bits)
+{
+	if (!counts(list, counter))
+		return;
 	counter->values = memory_grow(counter->values, counter->nr, &counter->room, sizeof(*counter->values));
 	counter->values[counter->nr++] = (struct counter_value){ns, bits};
-	list->nr_values++;
+}
+
+static void keep_change(struct view_counter_list *list, struct view_counter *counter, uint64_t ns, bool falls)
+{
+	if (!counts(list, counter))
+		return;
+	counter->changes = memory_grow(counter->changes, counter->nr, &counter->room, sizeof(*counter->changes));
+	counter->changes[counter->nr++] = ns << 1 | falls;
 }
 
 static void on_transfer(void *data, struct trace_analysis *analysis, const struct trace_thread *thread,
@@ -63,8 +87,8 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 {
 	struct view_counter_list *list = data;
 
-	keep(list, &list->items[OF_QUEUE], interval->from_ns, 1);
-	keep(list, &list->items[OF_QUEUE], interval->to_ns, (uint64_t)-1);
+	keep_change(list, &list->items[OF_QUEUE], interval->from_ns, false);
+	keep_change(list, &list->items[OF_QUEUE], interval->to_ns, true);
 }
 
 static uint64_t bits_of(const struct trace_event *event, const struct trace_field *field)
@@ -171,7 +195,7 @@ void view_counters_free(struct view_session *session)
 		return;
 	for (size_t i = 0; i < list->nr; i++) {
 		free(list->items[i].name);
-		free(list->items[i].values);
+		drop(&list->items[i]);
 	}
 	for (struct counter_type *type = NULL; (type = table_next(&list->types, sizeof(*type), type));)
 		free(type->all);
@@ -185,24 +209,28 @@ void view_counters_free(struct view_session *session)
 
 static int by_time(const void *left, const void *right, void *data)
 {
-	const struct counter_value *l = left, *r = right;
+	const uint64_t *l = left, *r = right;
 
-	return l->ns < r->ns ? -1 : l->ns > r->ns;
+	return *l < *r ? -1 : *l > *r;
 }
 
 /* Changes become the number from each instant on. */
 static void finish_level(struct view_counter *counter)
 {
+	struct counter_value *values = memory_take(counter->nr + 1, sizeof(*values));
 	uint64_t now = 0;
 	size_t nr = 0;
 
-	memory_sort(counter->values, counter->nr, sizeof(*counter->values), by_time, NULL);
+	memory_sort(counter->changes, counter->nr, sizeof(*counter->changes), by_time, NULL);
 	for (size_t i = 0; i < counter->nr; i++) {
-		now += counter->values[i].bits;
-		if (nr && counter->values[nr - 1].ns == counter->values[i].ns)
-			nr--;
-		counter->values[nr++] = (struct counter_value){counter->values[i].ns, now};
+		uint64_t ns = counter->changes[i] >> 1;
+
+		now += counter->changes[i] & 1 ? (uint64_t)-1 : 1;
+		nr -= nr && values[nr - 1].ns == ns;
+		values[nr++] = (struct counter_value){ns, now};
 	}
+	drop(counter);
+	counter->values = values;
 	counter->nr = nr;
 }
 

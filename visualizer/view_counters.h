@@ -25,6 +25,8 @@ struct counter_value {
 /**
  * struct view_counter - @name: owned; of fields "provider:event.field"
  * @values: owned; in order of time. SHARE, and losses, have none: they are known otherwise
+ * @changes: owned; of LEVEL, until it is asked for: ns * 2, and 1 more where the number falls by
+ *	one. The others rise by one
  * @cpu: of SHARE
  */
 struct view_counter {
@@ -33,8 +35,9 @@ struct view_counter {
 	enum counter_number number;
 	uint32_t cpu;
 	struct counter_value *values;
-	size_t nr, room;
-	bool is_cut; /* it has more values than are kept, so it has none */
+	uint64_t *changes;
+	size_t nr, room; /* of @values, or of @changes */
+	bool is_cut;	 /* it has more values than are kept, so it has none */
 	bool is_lost;
 };
 struct view_counter_list;

@@ -198,17 +198,20 @@ bool view_shared_has_work(struct view_shared *shared)
 int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int of)
 {
 	struct view_session *session;
-	bool was_billed;
+	bool was_billed, was_complete;
 	int result;
 
 	view_shared_lock(shared);
 	session = shared->session;
 	was_billed = session->is_billed;
+	was_complete = session->is_complete;
 	if (!was_billed && trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
 		view_shared_unlock(shared); /* what was read by now stays, and the page says why */
 		return 1;
 	}
 	result = view_session_step(session, nr, of);
+	if (session->is_complete && !was_complete)
+		malloc_trim(0); /* the view has no room for more intervals any more */
 	view_shared_unlock(shared);
 	if (result > 0 && !was_billed) {
 		view_shared_write_index(shared);

@@ -15,8 +15,12 @@
 #include "servers_process.h"
 #include "servers_thread.h"
 
+/*
+ * A thread without requests gets no bill, so millions of stretches may wait. @gap_ns: from the end
+ * of the stretch before it. A longer gap needs several entries, the first of which have no @ns
+ */
 struct share_stretch {
-	uint64_t from_ns, to_ns;
+	uint32_t gap_ns, ns;
 };
 /* @until: CPU time of the thread */
 struct share_bill {
@@ -27,6 +31,7 @@ struct share_bill {
 /* Entries before the first one of a queue are used up. */
 struct share_thread {
 	uint64_t until;			 /* CPU time; all of it has its bill and its stretch */
+	uint64_t first_ns, last_ns;	 /* time: the first stretch begins its gap after it; the last one ends */
 	struct share_stretch *stretches; /* owned; after join(), these are used up, or @bills are */
 	struct share_bill *bills;	 /* owned */
 	uint32_t nr_stretches, max_stretches, first_stretch;
@@ -178,21 +183,23 @@ static void join_one(struct servers_shares *shares, struct share_thread *thread)
 {
 	struct share_stretch *stretch = &thread->stretches[thread->first_stretch];
 	struct share_bill *bill = &thread->bills[thread->first_bill];
-	uint64_t ns = stretch->to_ns - stretch->from_ns;
+	uint64_t ns = stretch->ns, from_ns = thread->first_ns + stretch->gap_ns;
 	struct share share;
 
 	if (bill->until - thread->until < ns)
 		ns = bill->until - thread->until;
-	share = (struct share){stretch->from_ns, stretch->from_ns + ns, bill->who, bill->proof, bill->at};
+	share = (struct share){from_ns, from_ns + ns, bill->who, bill->proof, bill->at};
 	if (bill->who != SHARE_NOBODY) {
 		uint32_t nr;
 
 		shares_origins(shares, &share, &nr);
 		bill->at = (uint32_t)((bill->at + ns) % nr);
 	}
-	stretch->from_ns += ns;
+	thread->first_ns = from_ns + ns;
+	stretch->gap_ns = 0;
+	stretch->ns -= (uint32_t)ns;
 	thread->until += ns;
-	if (stretch->from_ns == stretch->to_ns) {
+	if (!stretch->ns) {
 		thread->first_stretch++;
 		shares->nr--;
 	}
@@ -204,7 +211,7 @@ static void join_one(struct servers_shares *shares, struct share_thread *thread)
 		thread->first_stretch = thread->nr_stretches = 0;
 	if (thread->first_bill == thread->nr_bills)
 		thread->first_bill = thread->nr_bills = 0;
-	if (share.who != SHARE_NOBODY)
+	if (ns && share.who != SHARE_NOBODY)
 		keep(shares, &thread->shares, &share);
 }
 
@@ -214,11 +221,43 @@ static void join(struct servers_shares *shares, struct share_thread *thread)
 		join_one(shares, thread);
 }
 
+static void add_stretch(struct servers_shares *shares, struct share_thread *thread, uint32_t gap_ns, uint32_t ns)
+{
+	struct share_stretch *stretches = NULL;
+
+	if (!shares->failed && counts(shares))
+		stretches = grow(shares, thread->stretches, thread->nr_stretches, &thread->max_stretches,
+				 sizeof(*stretches));
+	if (!stretches)
+		return;
+	thread->stretches = stretches;
+	thread->stretches[thread->nr_stretches++] = (struct share_stretch){gap_ns, ns};
+}
+
+/* The part of @ns that an entry can have. */
+static uint32_t most_of(uint64_t ns)
+{
+	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+/* @thread, with an empty queue or with stretches until before @from_ns. */
+static void add_stretches(struct servers_shares *shares, struct share_thread *thread, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t gap_ns = from_ns - thread->last_ns, ns = to_ns - from_ns;
+
+	for (; gap_ns > UINT32_MAX; gap_ns -= UINT32_MAX)
+		add_stretch(shares, thread, UINT32_MAX, 0);
+	add_stretch(shares, thread, (uint32_t)gap_ns, most_of(ns));
+	for (ns -= most_of(ns); ns; ns -= most_of(ns))
+		add_stretch(shares, thread, 0, most_of(ns));
+}
+
 void shares_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
+	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns;
 	struct servers_shares *shares = data;
 	struct share_thread *thread;
-	struct share_stretch *last, *stretches;
+	struct share_stretch *last;
 
 	if (shares->failed || trace_process_is_kernel(trace_thread_process(interval->thread)))
 		return;
@@ -226,17 +265,17 @@ void shares_interval(void *data, struct trace_analysis *analysis, const struct t
 	if (!thread)
 		return;
 	last = thread->nr_stretches ? &thread->stretches[thread->nr_stretches - 1] : NULL;
-	if (last && last->to_ns == interval->from_ns) {
-		last->to_ns = interval->to_ns;
+	if (last && thread->last_ns == from_ns && to_ns - from_ns <= UINT32_MAX - last->ns) {
+		last->ns += (uint32_t)(to_ns - from_ns);
+		thread->last_ns = to_ns;
 		return;
 	}
-	stretches = counts(shares) ? grow(shares, thread->stretches, thread->nr_stretches, &thread->max_stretches,
-					  sizeof(*stretches))
-				   : NULL;
-	if (!stretches)
+	if (!last)
+		thread->first_ns = thread->last_ns = from_ns;
+	add_stretches(shares, thread, from_ns, to_ns);
+	if (shares->failed)
 		return;
-	thread->stretches = stretches;
-	thread->stretches[thread->nr_stretches++] = (struct share_stretch){interval->from_ns, interval->to_ns};
+	thread->last_ns = to_ns;
 	join(shares, thread);
 }
 

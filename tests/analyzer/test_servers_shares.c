@@ -196,6 +196,33 @@ static void a_late_piece_refutes_old_proofs(void)
 	}
 }
 
+/* The server waits for longer, and then has its CPU for longer, than 32 bits of ns can tell. */
+static void long_times_are_whole(void)
+{
+	const uint64_t away = 2000, back = 10000000000ull, late = 30000000000ull;
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 2, 1230);
+	sends(&k, &one, 1250);
+	receives(&k, &one_server, 1300);
+	tb_switch(k.c.tb, 2, away, 30, 0, TRACE_TASK_RUNNING);
+	tb_switch(k.c.tb, 2, back, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_enter(k.c.tb, 2, back + 4000000000ull, SYS_getpid, 0);
+	tb_sys_exit(k.c.tb, 2, back + 4000000010ull, 30);
+	tb_sys_enter(k.c.tb, 2, back + 4400000000ull, SYS_getpid, 0);
+	tb_sys_exit(k.c.tb, 2, back + 4400000010ull, 30);
+	sends(&k, &one_server, late);
+	polls(&k, 2, late + 100);
+	for (uint32_t i = 0; i < 4; i++)
+		tb_switch(k.c.tb, i, late + 1000, processes[i], processes[i], TRACE_TASK_RUNNING);
+	run_of(&k, tb_open_trace(k.c.tb));
+	IS(share_at(&k, 1500), 1300, away, true);
+	IS(share_at(&k, back), back, late + 10, true);
+	EXACT(&k, 30, 10, away - 1300 + late + 10 - back);
+	end(&k);
+}
+
 static void what_is_not_kept_is_told(void)
 {
 	struct case_of_servers k = begin();
@@ -233,6 +260,7 @@ static const struct unit_case cases[] = {
 	{"with_two_requests_the_next_answer_decides", with_two_requests_the_next_answer_decides},
 	{"parts_of_shared_time_add_up", parts_of_shared_time_add_up},
 	{"a_late_piece_refutes_old_proofs", a_late_piece_refutes_old_proofs},
+	{"long_times_are_whole", long_times_are_whole},
 	{"what_is_not_kept_is_told", what_is_not_kept_is_told},
 	{NULL, NULL},
 };
