@@ -52,57 +52,11 @@
  * was not over, so no thread ended it. A wait for a CPU is split by the threads that had the CPU.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
-#include "sort.h"
-#include "critical_path_history.h"
+#include "critical_path_steps.h"
 #include "state.h"
-
-/* struct path_step - a segment; it ends where the next one begins */
-struct path_step {
-	uint64_t from;
-	uint32_t timeline;
-	uint32_t activity;
-	uint32_t holder; /* WAIT_CPU */
-	uint32_t waiter; /* a timeline; none for the chosen thread */
-	uint32_t wait;	 /* the waiter's activity; HOLE: the waiter did not exist yet */
-	uint32_t depth;
-};
-
-/* struct visit - a thread on the way */
-struct visit {
-	uint32_t timeline;
-	uint64_t entered; /* the end of the time that it explains */
-	uint64_t bound;
-	uint32_t waiter;
-	uint32_t wait;
-};
-
-/* struct path_lock - a thread held a lock for which the path waited */
-struct path_lock {
-	uint32_t timeline;
-	uint32_t wait; /* the waiter's activity */
-	uint64_t ns;
-};
-
-struct trace_critical_path {
-	struct trace_history *history; /* borrowed */
-	const struct trace_thread *thread;
-	uint64_t from_ns, to_ns;
-	struct path_step *steps; /* owned; while walking, latest first */
-	size_t nr_steps, max_steps;
-	struct visit *visits; /* owned */
-	size_t nr_visits, max_visits;
-	struct path_lock *held; /* owned */
-	size_t nr_held, max_held;
-	struct trace_contributor *contributors; /* owned */
-	size_t nr_contributors;
-	bool sees_calls;
-	bool is_summed; /* made when they are asked for: a picture does not need them */
-	int failed;
-};
 
 static void *grown(struct trace_critical_path *path, void *array, size_t *max, size_t bytes)
 {
@@ -131,30 +85,68 @@ static bool is_on_cpu(enum trace_state state)
 static bool step_joins(const struct trace_critical_path *path, const struct visit *visit, uint32_t activity)
 {
 	const struct path_step *last = path->nr_steps ? &path->steps[path->nr_steps - 1] : NULL;
+	const struct path_like *like = last ? &path->likes[last->like] : NULL;
 
-	return last && last->timeline == visit->timeline && last->activity == activity &&
-	       last->waiter == visit->waiter && last->depth == path->nr_visits - 1 &&
+	return last && like->timeline == visit->timeline && like->activity == activity &&
+	       like->waiter == visit->waiter && last->depth == path->nr_visits - 1 &&
 	       is_on_cpu((enum trace_state)path->history->activities[activity].state);
+}
+
+static bool is_like(const struct path_like *a, const struct path_like *b)
+{
+	return a->timeline == b->timeline && a->activity == b->activity && a->holder == b->holder &&
+	       a->waiter == b->waiter && a->wait == b->wait;
+}
+
+static uint32_t like_new(struct trace_critical_path *path, const struct path_like *like)
+{
+	if (path->nr_likes >= path->max_likes)
+		path->likes = grown(path, path->likes, &path->max_likes, sizeof(*path->likes));
+	if (path->failed)
+		return 0;
+	path->likes[path->nr_likes] = *like;
+	return (uint32_t)path->nr_likes++;
+}
+
+/* The number of this like; 0 and path.failed: no memory. */
+static uint32_t like_of(struct trace_critical_path *path, const struct path_like *like)
+{
+	uint64_t key = hash_u64(hash_u64((uint64_t)like->timeline << 32 | like->activity) ^
+				((uint64_t)like->waiter << 32 | like->wait));
+	struct like_row *row;
+
+	key = hash_u64(key ^ like->holder);
+	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
+		row = table_find(&path->like_by_hash, sizeof(*row), key); /* nearly always */
+		row = row ? row : table_add(&path->like_by_hash, sizeof(*row), key);
+		if (!row) {
+			path->failed = -ENOMEM;
+			return 0;
+		}
+		if (!row->idx) {
+			row->idx = like_new(path, like) + 1;
+			return row->idx - 1;
+		}
+		if (is_like(&path->likes[row->idx - 1], like))
+			return row->idx - 1;
+	}
 }
 
 static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t activity,
 		     uint32_t holder)
 {
+	struct path_like like = {visit->timeline, activity, holder, visit->waiter, visit->wait};
+	struct path_step step = {.from = from, .depth = (uint32_t)path->nr_visits - 1};
+
 	if (step_joins(path, visit, activity)) {
 		path->steps[path->nr_steps - 1].from = from;
 		return;
 	}
 	if (path->nr_steps >= path->max_steps)
 		path->steps = grown(path, path->steps, &path->max_steps, sizeof(*path->steps));
-	if (path->failed)
-		return;
-	path->steps[path->nr_steps++] = (struct path_step){.from = from,
-							   .timeline = visit->timeline,
-							   .activity = activity,
-							   .holder = holder,
-							   .waiter = visit->waiter,
-							   .wait = visit->wait,
-							   .depth = (uint32_t)path->nr_visits - 1};
+	step.like = path->failed ? 0 : like_of(path, &like);
+	if (!path->failed)
+		path->steps[path->nr_steps++] = step;
 }
 
 /* Which thread had @cpu; NULL: nothing is known of it. */
@@ -296,7 +288,7 @@ static bool enter(struct trace_critical_path *path, uint32_t timeline, uint64_t 
 }
 
 /* By which means a wait was followed. */
-static const char *waited_via(const struct history_activity *wait)
+const char *path_waited_via(const struct history_activity *wait)
 {
 	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
 		return "fork";
@@ -305,7 +297,7 @@ static const char *waited_via(const struct history_activity *wait)
 	return *wait->via ? wait->via : trace_wait_kind_name((enum trace_wait_kind)wait->kind);
 }
 
-static bool is_lock(const char *via)
+bool path_is_lock(const char *via)
 {
 	return strcmp(via, "futex") == 0 || strcmp(via, "lock") == 0 || strcmp(via, "semaphore") == 0;
 }
@@ -315,7 +307,7 @@ static bool is_lock(const char *via)
  */
 static void note_held(struct trace_critical_path *path, const struct visit *visit)
 {
-	if (visit->waiter == NO_THREAD || !is_lock(waited_via(&path->history->activities[visit->wait])))
+	if (visit->waiter == NO_THREAD || !path_is_lock(path_waited_via(&path->history->activities[visit->wait])))
 		return;
 	if (path->nr_held >= path->max_held)
 		path->held = grown(path, path->held, &path->max_held, sizeof(*path->held));
@@ -416,272 +408,49 @@ static void walk(struct trace_critical_path *path, uint32_t timeline)
 	}
 }
 
-/* ---- contributors ---- */
+/* ---- what a step means ---- */
 
-struct sum_row {
-	uint64_t key;
-	struct trace_contributor sum;
-};
-/* steps that differ in their time only */
-struct alike_row {
-	uint64_t key;
-	size_t step; /* one of them */
-	uint64_t ns;
-	uint64_t count;
-};
-struct path_sums {
-	struct hash_table rows;
-	struct hash_table alike;
-	struct trace_critical_path *path;
-	uint32_t own; /* process */
-};
-
-static uint64_t hash_text(uint64_t hash, const char *text)
+uint64_t path_step_to(const struct trace_critical_path *path, size_t idx)
 {
-	while (*text)
-		hash = hash_u64(hash ^ (unsigned char)*text++);
-	return hash;
+	return idx + 1 < path->nr_steps ? path->steps[idx + 1].from : path->to_ns;
 }
 
-/*
- * Commands are the same if their names are, whatever their process numbers; but the chosen process
- * has rows of its own.
- */
-static bool same(const struct trace_contributor *a, const struct trace_contributor *b, uint32_t own)
+/* A segment without its time and depth. */
+struct trace_path_segment path_segment_like(const struct trace_critical_path *path, const struct path_like *like)
 {
-	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid &&
-	       strcmp(a->comm, b->comm) == 0 && strcmp(a->title, b->title) == 0 && a->address == b->address &&
-	       strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 &&
-	       (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
-}
-
-/* @share->count must be at least 1. */
-static void sum_add(struct path_sums *sums, const struct trace_contributor *share)
-{
-	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^
-				1);
-	struct sum_row *row;
-
-	key = hash_u64(hash_u64(key ^ share->tid) ^ share->address);
-	key = hash_text(hash_text(hash_text(key, share->title), share->target), share->via);
-	if (share->by != TRACE_BY_COMMAND || share->pid == sums->own)
-		key = hash_u64(key ^ share->pid);
-	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
-		row = table_add(&sums->rows, sizeof(*row), key);
-		if (!row) {
-			sums->path->failed = -ENOMEM;
-			return;
-		}
-		if (!row->sum.count) {
-			row->sum = *share;
-			return;
-		}
-		if (same(&row->sum, share, sums->own))
-			break;
+	const struct trace_history *history = path->history;
+	const struct history_activity *activity = &history->activities[like->activity];
+	struct trace_path_segment s = {
+		.thread = history->timelines[like->timeline].thread,
+		.name = activity->name,
+		.state = (enum trace_state)activity->state,
+		.kind = (enum trace_wait_kind)activity->kind,
+		.idle = activity->idle,
+		.target = activity->target,
+		.via = activity->via,
+		.other = activity->other,
+		.holder_name = "",
+		.waited_via = "",
+		.waited_path = "",
+	};
+	if (is_on_cpu(s.state) && s.state != TRACE_STATE_INTERRUPTED && !path->sees_calls) {
+		s.state = TRACE_STATE_RUNNING; /* not known whether it was in a system call */
+		s.name = "";
 	}
-	row->sum.ns += share->ns;
-	row->sum.count += share->count;
-	if (row->sum.pid != share->pid)
-		row->sum.pid = 0;
-}
-
-/* The first thread has the title of its process. */
-static const char *title_of_thread(const struct trace_thread *thread)
-{
-	const struct trace_process *process = trace_thread_process(thread);
-
-	return trace_thread_tid(thread) == trace_process_pid(process) ? trace_process_title(process)
-								      : trace_thread_comm(thread);
-}
-
-static void share_set_process(struct trace_contributor *share, const struct trace_thread *thread)
-{
-	share->comm = trace_process_comm(trace_thread_process(thread));
-	share->title = trace_process_title(trace_thread_process(thread));
-	share->pid = trace_process_pid(trace_thread_process(thread));
-}
-
-static void sum_segments(struct path_sums *sums, const struct trace_path_segment *segment, uint64_t ns, uint64_t count)
-{
-	struct trace_contributor share = {
-		.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns, .count = count};
-	struct trace_contributor command;
-
-	share_set_process(&share, segment->thread);
-	command = share;
-	command.by = TRACE_BY_COMMAND;
-	if (is_on_cpu(segment->state) && segment->state != TRACE_STATE_INTERRUPTED)
-		command.state = TRACE_STATE_RUNNING;
-	sum_add(sums, &command);
-	share.by = TRACE_BY_THREAD;
-	share.tid = trace_thread_tid(segment->thread);
-	share.comm = trace_thread_comm(segment->thread);
-	share.title = title_of_thread(segment->thread);
-	sum_add(sums, &share);
-	if (segment->waiter && !is_lock(segment->waited_via)) {
-		struct trace_contributor link = {.by = TRACE_BY_LINK,
-						 .state = TRACE_STATE_BLOCKED,
-						 .kind = TRACE_WAIT_PROCESS,
-						 .target = "",
-						 .via = segment->waited_via,
-						 .ns = ns,
-						 .count = count};
-
-		share_set_process(&link, segment->thread);
-		sum_add(sums, &link);
+	if (s.state == TRACE_STATE_WAIT_CPU) {
+		s.holder = like->holder < history->nr_timelines ? history->timelines[like->holder].thread : NULL;
+		s.holder_name = s.holder					? trace_thread_comm(s.holder)
+				: like->holder == INTERRUPTS			? "interrupts"
+				: trace_analysis_is_filtered(history->analysis) ? "unknown"
+										: "idle CPU";
 	}
-	if (segment->state == TRACE_STATE_BLOCKED) {
-		struct trace_contributor target = {.by = TRACE_BY_TARGET,
-						   .comm = "",
-						   .title = "",
-						   .state = segment->state,
-						   .kind = segment->kind,
-						   .target = segment->target,
-						   .via = segment->via,
-						   .ns = ns,
-						   .count = count};
-
-		if (segment->other)
-			target.pid = trace_process_pid(segment->other);
-		sum_add(sums, &target);
+	if (like->waiter != NO_THREAD) {
+		s.waiter = history->timelines[like->waiter].thread;
+		s.waited_via = path_waited_via(&history->activities[like->wait]);
+		s.waited_path = history->activities[like->wait].path;
+		s.waited_address = history->activities[like->wait].address;
 	}
-	if (segment->state == TRACE_STATE_WAIT_CPU) {
-		struct trace_contributor competitor = {.by = TRACE_BY_COMPETITOR,
-						       .comm = segment->holder_name,
-						       .title = segment->holder_name,
-						       .state = segment->state,
-						       .target = "",
-						       .via = "",
-						       .ns = ns,
-						       .count = count};
-
-		if (segment->holder)
-			share_set_process(&competitor, segment->holder);
-		sum_add(sums, &competitor);
-	}
-}
-
-static int compare(const void *left, const void *right)
-{
-	const struct trace_contributor *l = left, *r = right;
-
-	if (l->by != r->by)
-		return l->by < r->by ? -1 : 1;
-	if (l->ns != r->ns)
-		return l->ns > r->ns ? -1 : 1;
-	if (l->pid != r->pid)
-		return l->pid < r->pid ? -1 : 1;
-	if (l->tid != r->tid)
-		return l->tid < r->tid ? -1 : 1;
-	if (l->state != r->state)
-		return l->state < r->state ? -1 : 1;
-	return strcmp(l->comm, r->comm) ? strcmp(l->comm, r->comm) : strcmp(l->target, r->target);
-}
-
-static bool steps_alike(const struct path_step *a, const struct path_step *b)
-{
-	return a->timeline == b->timeline && a->activity == b->activity && a->holder == b->holder &&
-	       a->waiter == b->waiter && a->wait == b->wait;
-}
-
-/*
- * A path may have millions of steps, but few different ones. Merge equal steps by their numbers
- * before any name is compared.
- */
-static void alike_add(struct path_sums *sums, size_t idx)
-{
-	const struct trace_critical_path *path = sums->path;
-	const struct path_step *step = &path->steps[idx];
-	uint64_t key = hash_u64(hash_u64((uint64_t)step->timeline << 32 | step->activity) ^
-				((uint64_t)step->waiter << 32 | step->wait));
-	struct alike_row *row;
-
-	key = hash_u64(key ^ step->holder);
-	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
-		row = table_add(&sums->alike, sizeof(*row), key);
-		if (!row) {
-			sums->path->failed = -ENOMEM;
-			return;
-		}
-		if (!row->count)
-			row->step = idx;
-		if (steps_alike(step, &path->steps[row->step]))
-			break;
-	}
-	row->ns += (idx + 1 < path->nr_steps ? path->steps[idx + 1].from : path->to_ns) - step->from;
-	row->count++;
-}
-
-/* struct held_row - one thread that held one lock */
-struct held_row {
-	uint64_t key; /* timeline + 1, activity of the wait */
-	uint64_t ns;
-	uint64_t count;
-};
-
-static void sum_held(struct path_sums *sums)
-{
-	struct trace_critical_path *path = sums->path;
-	struct hash_table rows = {0};
-	struct held_row *row;
-
-	for (size_t i = 0; i < path->nr_held && !path->failed; i++) {
-		const struct path_lock *held = &path->held[i];
-
-		row = table_add(&rows, sizeof(*row), (held->timeline + 1ull) << 32 | held->wait);
-		if (!row) {
-			path->failed = -ENOMEM;
-			break;
-		}
-		row->ns += held->ns;
-		row->count++;
-	}
-	for (row = NULL; !path->failed && (row = table_next(&rows, sizeof(*row), row));) {
-		const struct history_activity *wait = &path->history->activities[(uint32_t)row->key];
-		const struct trace_thread *thread = path->history->timelines[(row->key >> 32) - 1].thread;
-		struct trace_contributor share = {.by = TRACE_BY_LOCK,
-						  .state = TRACE_STATE_BLOCKED,
-						  .kind = TRACE_WAIT_PROCESS,
-						  .target = wait->path,
-						  .via = waited_via(wait),
-						  .address = wait->address,
-						  .ns = row->ns,
-						  .count = row->count};
-
-		share_set_process(&share, thread);
-		share.tid = trace_thread_tid(thread);
-		share.comm = trace_thread_comm(thread);
-		share.title = title_of_thread(thread);
-		sum_add(sums, &share);
-	}
-	table_clear(&rows);
-}
-
-static void sum_up(struct trace_critical_path *path)
-{
-	struct path_sums sums = {.path = path, .own = trace_process_pid(trace_thread_process(path->thread))};
-	struct trace_path_segment segment;
-	struct alike_row *alike = NULL;
-	struct sum_row *row = NULL;
-
-	for (size_t i = 0; i < path->nr_steps && !path->failed; i++)
-		alike_add(&sums, i);
-	while (!path->failed && (alike = table_next(&sums.alike, sizeof(*alike), alike))) {
-		trace_critical_path_segment(path, alike->step, &segment);
-		sum_segments(&sums, &segment, alike->ns, alike->count);
-	}
-	if (!path->failed)
-		sum_held(&sums);
-	path->contributors = calloc(sums.rows.used + 1, sizeof(*path->contributors));
-	if (!path->contributors)
-		path->failed = -ENOMEM;
-	while (!path->failed && (row = table_next(&sums.rows, sizeof(*row), row)))
-		path->contributors[path->nr_contributors++] = row->sum;
-	table_clear(&sums.rows);
-	table_clear(&sums.alike);
-	if (!path->failed &&
-	    !sort_rows(path->contributors, path->nr_contributors, sizeof(*path->contributors), compare))
-		path->failed = -ENOMEM;
+	return s;
 }
 
 /* ---- public ---- */
@@ -745,6 +514,8 @@ struct trace_critical_path *trace_critical_path_free(struct trace_critical_path 
 	if (!path)
 		return NULL;
 	free(path->steps);
+	free(path->likes);
+	table_clear(&path->like_by_hash);
 	free(path->visits);
 	free(path->held);
 	free(path->contributors);
@@ -771,116 +542,28 @@ size_t trace_critical_path_nr_segments(const struct trace_critical_path *path)
 void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx,
 				 struct trace_path_segment *ret_segment)
 {
-	const struct trace_history *history = path->history;
 	const struct path_step *step = &path->steps[idx];
-	const struct history_activity *activity = &history->activities[step->activity];
-	struct trace_path_segment *s = ret_segment;
 
-	*s = (struct trace_path_segment){
-		.thread = history->timelines[step->timeline].thread,
-		.from_ns = step->from,
-		.to_ns = idx + 1 < path->nr_steps ? path->steps[idx + 1].from : path->to_ns,
-		.name = activity->name,
-		.state = (enum trace_state)activity->state,
-		.kind = (enum trace_wait_kind)activity->kind,
-		.idle = activity->idle,
-		.target = activity->target,
-		.via = activity->via,
-		.other = activity->other,
-		.holder_name = "",
-		.waited_via = "",
-		.waited_path = "",
-		.depth = step->depth,
-	};
-	if (is_on_cpu(s->state) && s->state != TRACE_STATE_INTERRUPTED && !path->sees_calls) {
-		s->state = TRACE_STATE_RUNNING; /* not known whether it was in a system call */
-		s->name = "";
-	}
-	if (s->state == TRACE_STATE_WAIT_CPU) {
-		s->holder = step->holder < history->nr_timelines ? history->timelines[step->holder].thread : NULL;
-		s->holder_name = s->holder					 ? trace_thread_comm(s->holder)
-				 : step->holder == INTERRUPTS			 ? "interrupts"
-				 : trace_analysis_is_filtered(history->analysis) ? "unknown"
-										 : "idle CPU";
-	}
-	if (step->waiter != NO_THREAD) {
-		s->waiter = history->timelines[step->waiter].thread;
-		s->waited_via = waited_via(&history->activities[step->wait]);
-		s->waited_path = history->activities[step->wait].path;
-		s->waited_address = history->activities[step->wait].address;
-	}
+	*ret_segment = path_segment_like(path, &path->likes[step->like]);
+	ret_segment->from_ns = step->from;
+	ret_segment->to_ns = path_step_to(path, idx);
+	ret_segment->depth = step->depth;
 }
 
-/* A lack of memory is one of the analysis: trace_analysis_error(). */
-static void sum_once(const struct trace_critical_path *path)
+void trace_critical_path_step(const struct trace_critical_path *path, size_t idx, struct trace_path_step *ret_step)
 {
-	struct trace_critical_path *own = (struct trace_critical_path *)path;
+	const struct path_step *step = &path->steps[idx];
 
-	if (own->is_summed)
-		return;
-	own->is_summed = true;
-	sum_up(own);
-	if (own->failed)
-		own->history->analysis->failed = own->failed;
+	*ret_step = (struct trace_path_step){step->from, path_step_to(path, idx), step->depth, step->like};
 }
 
-size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path)
+size_t trace_critical_path_nr_likes(const struct trace_critical_path *path)
 {
-	sum_once(path);
-	return path->nr_contributors;
+	return path->nr_likes;
 }
 
-const struct trace_contributor *trace_critical_path_contributor(const struct trace_critical_path *path, size_t idx)
+void trace_critical_path_like(const struct trace_critical_path *path, uint32_t like,
+			      struct trace_path_segment *ret_segment)
 {
-	sum_once(path);
-	return idx < path->nr_contributors ? &path->contributors[idx] : NULL;
-}
-
-const char *trace_contributor_by_name(enum trace_contributor_by by)
-{
-	static const char *const names[TRACE_NR_CONTRIBUTORS_BY] = {"command", "thread", "target",
-								    "lock",    "link",	 "competitor"};
-
-	return (unsigned int)by < TRACE_NR_CONTRIBUTORS_BY ? names[by] : "unknown";
-}
-
-/* ---- verify ---- */
-
-static int violation(struct trace_error *ret_error, const char *what, uint64_t got, uint64_t expected)
-{
-	return error_set(ret_error, -EBADMSG,
-			 "critical path: %s: %" PRIu64 " ns instead of %" PRIu64 "; this is a bug of the analysis",
-			 what, got, expected);
-}
-
-int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error)
-{
-	uint64_t sums[TRACE_NR_CONTRIBUTORS_BY] = {0}, at = path->from_ns, queued = 0, blocked = 0,
-		 window = path->to_ns - path->from_ns;
-	struct trace_path_segment segment;
-
-	for (size_t i = 0; i < path->nr_steps; i++) {
-		trace_critical_path_segment(path, i, &segment);
-		if (segment.from_ns != at || segment.to_ns <= segment.from_ns)
-			return violation(ret_error, "a segment begins at", segment.from_ns, at);
-		at = segment.to_ns;
-		queued += segment.state == TRACE_STATE_WAIT_CPU ? segment.to_ns - segment.from_ns : 0;
-		blocked += segment.state == TRACE_STATE_BLOCKED ? segment.to_ns - segment.from_ns : 0;
-	}
-	if (at != path->to_ns)
-		return violation(ret_error, "the last segment ends at", at, path->to_ns);
-	sum_once(path);
-	if (path->failed)
-		return error_set(ret_error, path->failed, "no memory for the sums of a critical path");
-	for (size_t i = 0; i < path->nr_contributors; i++)
-		sums[path->contributors[i].by] += path->contributors[i].ns;
-	if (sums[TRACE_BY_COMMAND] != window)
-		return violation(ret_error, "the sum by command is", sums[TRACE_BY_COMMAND], window);
-	if (sums[TRACE_BY_THREAD] != window)
-		return violation(ret_error, "the sum by thread is", sums[TRACE_BY_THREAD], window);
-	if (sums[TRACE_BY_COMPETITOR] != queued)
-		return violation(ret_error, "the sum by competitor is", sums[TRACE_BY_COMPETITOR], queued);
-	if (sums[TRACE_BY_TARGET] != blocked)
-		return violation(ret_error, "the sum by target is", sums[TRACE_BY_TARGET], blocked);
-	return 0;
+	*ret_segment = path_segment_like(path, &path->likes[like]);
 }

@@ -67,6 +67,8 @@ uint32_t series_before_near(struct series *series, uint64_t ns)
 {
 	uint32_t low = series->recent, high = low + 1, step = 1;
 
+	if (low < series->nr)
+		__builtin_prefetch(series->value + low);
 	if (low >= series->nr || ns > series->end) {
 		low = series_before(series, ns);
 		series->recent = low == UINT32_MAX ? series->recent : low;
@@ -84,8 +86,10 @@ uint32_t series_before_near(struct series *series, uint64_t ns)
 	}
 	if (series->from[low] >= ns)
 		return UINT32_MAX;
-	series->recent = series_search(series, ns, low, high);
-	return series->recent;
+	low = series->recent = series_search(series, ns, low, high);
+	__builtin_prefetch(series->from + (low > NR_RECENT ? low - NR_RECENT : 0));
+	__builtin_prefetch(series->value + (low > NR_RECENT ? low - NR_RECENT : 0));
+	return low;
 }
 
 static bool series_has_room(struct series *series, uint32_t nr)

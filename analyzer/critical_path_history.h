@@ -67,6 +67,7 @@ struct thread_timeline {
 	const struct trace_thread *thread;
 	struct series series;
 	uint32_t parent; /* timeline of the thread that forked it, or none */
+	bool on_path;	 /* critical_path.c: on the way; it waits for another thread */
 	/* begin of the first interval of state RUNNING since its mode was known last; 0: none */
 	uint64_t running_since;
 	struct history_piece *pieces; /* owned; if history.with_pieces and coarse */
@@ -74,7 +75,6 @@ struct thread_timeline {
 	uint32_t in_piece; /* intervals in the last one */
 	uint32_t blocked;  /* the activity of its last wait; HOLE: none yet */
 	struct asked asked;
-	bool on_path; /* critical_path.c: on the way; it waits for another thread */
 };
 
 /* The last answers of a look-up, each at the place that its key's hash chooses */
@@ -159,7 +159,8 @@ uint32_t series_before(const struct series *series, uint64_t ns);
  * series_before_near() - the same, for an instant that is near that of the last call
  * A path goes back in time, so that its next entry of a thread is a few before the last one. Its
  * search begins there and doubles its steps: a search of all entries would miss the cache at each
- * of its steps.
+ * of its steps. The entries before it are prefetched: the next call for this thread may come after
+ * those for a thousand others.
  */
 uint32_t series_before_near(struct series *series, uint64_t ns);
 /**

@@ -21,8 +21,8 @@ struct link_row {
 };
 
 /*
- * struct seen_link, struct seen_wait - what was found for a segment, by addresses: most segments of
- * a path are like earlier ones, and need no texts
+ * struct seen_link, struct seen_wait - what was found for a segment, by numbers: most segments of a
+ * path are like earlier ones, and need no texts
  */
 struct seen_link {
 	uint64_t key;
@@ -31,16 +31,22 @@ struct seen_link {
 	size_t link;
 };
 struct seen_wait {
-	uint64_t key;
-	struct trace_path_segment of; /* the first one; thread NULL: the row is new */
-	size_t link;
-	uint64_t wait; /* key of its row */
+	uint64_t key;  /* the link, and the number of the like + 1 */
+	uint64_t wait; /* key of its row; 0: the row is new */
 };
 
-/* struct at_depth - the link of a depth that was read last, and its thread */
+/* struct like - segments that are the same but for their times and depths */
+struct like {
+	struct trace_path_segment segment; /* that was read last */
+	enum path_place place;
+	size_t link;   /* of its last wait */
+	uint64_t wait; /* key of the row of that; 0: none */
+};
+
+/* struct at_depth - the link of a depth that was read last, its thread, and the link above it */
 struct at_depth {
 	const struct trace_thread *thread;
-	size_t link;
+	size_t parent, link;
 };
 
 struct builder {
@@ -50,6 +56,7 @@ struct builder {
 	struct hash_table links, waits, seen_links, seen_waits;
 	struct at_depth *latest;
 	size_t room;
+	struct like *likes; /* by number */
 };
 
 static enum path_place place_of(const struct trace_path_segment *s)
@@ -123,6 +130,16 @@ static void reach_depth(struct builder *b, uint32_t depth)
 	}
 }
 
+static void read_link(struct builder *b, uint32_t depth, const struct trace_thread *thread)
+{
+	struct at_depth *latest = &b->latest[depth];
+	size_t parent = depth > 1 ? b->latest[depth - 1].link : 0;
+
+	if (latest->thread == thread && latest->parent == parent)
+		return;
+	*latest = (struct at_depth){.thread = thread, .parent = parent, .link = link_below(b, parent, thread)};
+}
+
 static size_t link_of(struct builder *b, const struct trace_path_segment *s)
 {
 	uint32_t depth = s->depth;
@@ -131,14 +148,8 @@ static size_t link_of(struct builder *b, const struct trace_path_segment *s)
 		return 0;
 	reach_depth(b, depth);
 	if (depth > 1 && b->latest[depth - 1].thread != s->waiter)
-		b->latest[depth - 1] = (struct at_depth){
-			.thread = s->waiter,
-			.link = link_below(b, depth > 2 ? b->latest[depth - 2].link : 0, s->waiter),
-		};
-	b->latest[depth] = (struct at_depth){
-		.thread = s->thread,
-		.link = link_below(b, depth > 1 ? b->latest[depth - 1].link : 0, s->thread),
-	};
+		read_link(b, depth - 1, s->waiter);
+	read_link(b, depth, s->thread);
 	return b->latest[depth].link;
 }
 
@@ -196,48 +207,26 @@ static uint64_t wait_named(struct builder *b, size_t link, enum path_place place
 	return row->key;
 }
 
-static bool is_alike(const struct trace_path_segment *a, const struct trace_path_segment *b)
+/* There are fewer links, and likes, than 2^32. */
+static void find_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
 {
-	return a->thread == b->thread && a->state == b->state && a->kind == b->kind && a->other == b->other &&
-	       a->holder == b->holder && a->holder_name == b->holder_name && a->via == b->via &&
-	       a->target == b->target && a->name == b->name;
+	uint64_t key = (uint64_t)link << 32 | (number + 1u);
+	struct seen_wait *seen = memory_row(&b->seen_waits, sizeof(*seen), key);
+
+	if (!seen->wait)
+		seen->wait = wait_named(b, link, like->place, &like->segment);
+	like->link = link;
+	like->wait = seen->wait;
 }
 
-static uint64_t hash_of(const struct trace_path_segment *s, size_t link)
+static void add_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
 {
-	const uint64_t parts[] = {link,
-				  (uintptr_t)s->thread,
-				  (uint64_t)s->state << 8 | s->kind,
-				  (uintptr_t)s->other,
-				  (uintptr_t)s->holder,
-				  (uintptr_t)s->holder_name,
-				  (uintptr_t)s->via,
-				  (uintptr_t)s->target,
-				  (uintptr_t)s->name};
-	uint64_t hash = 1;
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		hash = hash_u64(hash ^ parts[i]);
-	return hash;
-}
-
-static void add_wait(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
-{
-	struct seen_wait *seen;
 	struct path_wait *row;
 
-	for (uint64_t key = hash_of(s, link);; key++) {
-		seen = memory_row(&b->seen_waits, sizeof(*seen), key ? key : 1);
-		if (!seen->of.thread || (seen->link == link && is_alike(&seen->of, s)))
-			break;
-	}
-	if (!seen->of.thread) {
-		seen->of = *s;
-		seen->link = link;
-		seen->wait = wait_named(b, link, place, s);
-	}
-	row = table_find(&b->waits, sizeof(*row), seen->wait);
-	row->ns += s->to_ns - s->from_ns;
+	if (!like->wait || like->link != link)
+		find_wait(b, link, number, like);
+	row = table_find(&b->waits, sizeof(*row), like->wait);
+	row->ns += like->segment.to_ns - like->segment.from_ns;
 	row->count++;
 }
 
@@ -276,24 +265,46 @@ static void add_up(struct path_tree *tree)
 		tree->links[tree->links[i].parent].ns += tree->links[i].ns;
 }
 
+static struct like *likes_of(const struct trace_critical_path *path)
+{
+	size_t nr = trace_critical_path_nr_likes(path);
+	struct like *likes = memory_take(nr, sizeof(*likes));
+
+	for (uint32_t i = 0; i < nr; i++) {
+		trace_critical_path_like(path, i, &likes[i].segment);
+		likes[i].place = place_of(&likes[i].segment);
+	}
+	return likes;
+}
+
+static void add_step(struct builder *b, const struct trace_path_step *step)
+{
+	struct like *like = &b->likes[step->like];
+	struct trace_path_segment *s = &like->segment;
+	struct path_link *row;
+	size_t link;
+
+	s->from_ns = step->from_ns;
+	s->to_ns = step->to_ns;
+	s->depth = step->depth;
+	link = link_of(b, s);
+	row = &b->tree.links[link];
+	row->places[like->place] += s->to_ns - s->from_ns;
+	row->ns += s->to_ns - s->from_ns;
+	note_longest(row, s);
+	if (like->place >= PLACE_WAIT_CPU)
+		add_wait(b, link, step->like, like);
+}
+
 struct path_tree path_tree_new(const struct trace_critical_path *path)
 {
-	struct builder b = {0};
-	struct trace_path_segment s;
+	struct builder b = {.likes = likes_of(path)};
+	struct trace_path_step step;
 
 	add_link(&b, 0, trace_critical_path_thread(path));
 	for (size_t i = trace_critical_path_nr_segments(path); i-- > 0;) {
-		enum path_place place;
-		size_t link;
-
-		trace_critical_path_segment(path, i, &s);
-		place = place_of(&s);
-		link = link_of(&b, &s);
-		b.tree.links[link].places[place] += s.to_ns - s.from_ns;
-		b.tree.links[link].ns += s.to_ns - s.from_ns;
-		note_longest(&b.tree.links[link], &s);
-		if (place >= PLACE_WAIT_CPU)
-			add_wait(&b, link, place, &s);
+		trace_critical_path_step(path, i, &step);
+		add_step(&b, &step);
 	}
 	add_up(&b.tree);
 	b.tree.ns = b.tree.links[0].ns;
@@ -305,6 +316,7 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 	strings_clear(&b.names);
 	string_free(&b.key);
 	free(b.latest);
+	free(b.likes);
 	return b.tree;
 }
 

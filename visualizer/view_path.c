@@ -261,6 +261,20 @@ static void put_part(struct json *json, struct view_session *session, const stru
 	json_close(json, "}");
 }
 
+/* The threads of the segments, by the number of their like. */
+static const struct trace_thread **threads_of_likes(const struct trace_critical_path *path)
+{
+	size_t nr = trace_critical_path_nr_likes(path);
+	const struct trace_thread **threads = memory_take(nr, sizeof(struct trace_thread *));
+	struct trace_path_segment segment;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		trace_critical_path_like(path, i, &segment);
+		threads[i] = segment.thread;
+	}
+	return threads;
+}
+
 /*
  * A path of a million segments is no picture. Its answer has where each thread was on it, to the
  * precision of a screen, and the segments that are visible there, as long as they are few.
@@ -268,23 +282,27 @@ static void put_part(struct json *json, struct view_session *session, const stru
 static void put_long_path(struct json *json, struct view_session *session, const struct trace_critical_path *path,
 			  uint64_t column)
 {
+	const struct trace_thread **threads = threads_of_likes(path);
 	struct path_parts parts = {.gap = column};
-	struct trace_path_segment s;
+	struct trace_path_segment segment;
+	struct trace_path_step s;
 	size_t nr_shown = 0, most = MANY_PARTS;
 
 	json_open(json, "segments", "[");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
-		trace_critical_path_segment(path, i, &s);
-		join_part(&parts, &(struct path_part){s.thread, s.from_ns, s.to_ns, s.to_ns - s.from_ns, 1});
+		trace_critical_path_step(path, i, &s);
+		join_part(&parts, &(struct path_part){threads[s.like], s.from_ns, s.to_ns, s.to_ns - s.from_ns, 1});
 		if (parts.nr >= most) {
 			thin_parts(&parts);
 			most = 2 * parts.nr > MANY_PARTS ? 2 * parts.nr : MANY_PARTS;
 		}
 		if (s.to_ns - s.from_ns < column || nr_shown == MAX_SEGMENTS)
 			continue;
-		put_segment(json, session, &s);
+		trace_critical_path_segment(path, i, &segment);
+		put_segment(json, session, &segment);
 		nr_shown++;
 	}
+	free(threads);
 	json_close(json, "]");
 	end_parts(&parts);
 	join_parts(&parts);

@@ -128,6 +128,29 @@ static void paths_through_gaps_add_up_to_the_window(void)
 	random_traces(5, true);
 }
 
+/* What a segment has in common with others, and its step, are the segment. */
+static void compare_likes(const struct trace_critical_path *path)
+{
+	struct trace_path_segment whole, like;
+	struct trace_path_step step;
+
+	CU_ASSERT(trace_critical_path_nr_likes(path) <= trace_critical_path_nr_segments(path));
+	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+		trace_critical_path_segment(path, i, &whole);
+		trace_critical_path_step(path, i, &step);
+		CU_ASSERT_FATAL(step.like < trace_critical_path_nr_likes(path));
+		trace_critical_path_like(path, step.like, &like);
+		like.from_ns = step.from_ns;
+		like.to_ns = step.to_ns;
+		like.depth = step.depth;
+		CU_ASSERT(whole.thread == like.thread && whole.waiter == like.waiter && whole.holder == like.holder);
+		CU_ASSERT(whole.from_ns == like.from_ns && whole.to_ns == like.to_ns && whole.depth == like.depth);
+		CU_ASSERT(whole.state == like.state && whole.kind == like.kind && whole.idle == like.idle);
+		CU_ASSERT(whole.target == like.target && whole.via == like.via && whole.name == like.name);
+		CU_ASSERT(whole.waited_via == like.waited_via && whole.waited_path == like.waited_path);
+	}
+}
+
 /* The next time of one thread in one state, from segment *@at on. All states on a CPU count as one,
  * and so do all waits for a CPU. */
 static bool next_stretch(const struct trace_critical_path *path, size_t *at, struct trace_path_segment *ret_stretch)
@@ -156,6 +179,8 @@ static void compare_paths(const struct trace_critical_path *fine, const struct t
 	struct trace_path_segment one, two;
 	size_t at[2] = {0};
 
+	compare_likes(fine);
+	compare_likes(coarse);
 	while (next_stretch(fine, &at[0], &one)) {
 		CU_ASSERT_FATAL(next_stretch(coarse, &at[1], &two));
 		CU_ASSERT_PTR_EQUAL(one.thread, two.thread);
