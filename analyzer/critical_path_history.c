@@ -222,6 +222,8 @@ static void series_put(struct trace_history *history, struct series *series, uin
 
 void series_free(struct series *series)
 {
+	if (!series->max)
+		return;
 	free(series->from);
 	free(series->value);
 }
@@ -853,7 +855,11 @@ struct trace_history *trace_history_free(struct trace_history *history)
 	for (uint32_t i = 0; i < history->nr_timelines; i++)
 		series_free(&history->timelines[i].series);
 	for (uint32_t i = 0; i < history->nr_timelines; i++)
-		free(history->timelines[i].pieces);
+		if (history->timelines[i].max_pieces)
+			free(history->timelines[i].pieces);
+	for (size_t i = 0; i < history->nr_memory; i++)
+		free(history->memory[i]);
+	free(history->memory);
 	for (uint32_t i = 0; i < history->nr_cpus; i++)
 		series_free(&history->cpus[i]);
 	free(history->timeline_by_thread);

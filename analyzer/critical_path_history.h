@@ -44,8 +44,8 @@ struct history_activity {
  * Example: from 0, 10, 18 and end 27 are the intervals 0-10, 10-18 and 18-27.
  */
 struct series {
-	uint64_t *from;	 /* owned, ascending */
-	uint32_t *value; /* owned; index of an activity, or, in the series of a CPU, of a timeline */
+	uint64_t *from;	 /* ascending; owned, unless max is 0: then it is part of history.memory */
+	uint32_t *value; /* the same; index of an activity, or, in the series of a CPU, of a timeline */
 	uint32_t nr, max;
 	uint32_t changes; /* how often an entry before the last one changed */
 	uint32_t recent;  /* where the next search of series_before_near() begins; may be of no entry */
@@ -70,7 +70,7 @@ struct thread_timeline {
 	bool on_path;	 /* critical_path.c: on the way; it waits for another thread */
 	/* begin of the first interval of state RUNNING since its mode was known last; 0: none */
 	uint64_t running_since;
-	struct history_piece *pieces; /* owned; if history.with_pieces and coarse */
+	struct history_piece *pieces; /* owned, unless max_pieces is 0; if history.with_pieces and coarse */
 	uint32_t nr_pieces, max_pieces;
 	uint32_t in_piece; /* intervals in the last one */
 	uint32_t blocked;  /* the activity of its last wait; HOLE: none yet */
@@ -90,6 +90,8 @@ struct trace_history {
 	struct trace_analysis *analysis; /* borrowed */
 	uint64_t from_ns, to_ns;
 	size_t nr_intervals, max_intervals;
+	void **memory; /* owned; of an index: the arrays of series and pieces that are not owned */
+	size_t nr_memory;
 	int failed;	  /* -ENOMEM, -E2BIG: from then on nothing is added */
 	uint64_t full_ns; /* time of the pass when it failed */
 	bool coarse;

@@ -33,8 +33,9 @@ void series_save(const struct trace_history *history, const struct stored_series
 		 struct bytes_out *out);
 /**
  * series_load() - the entries of @list, of which the number of entries and of pieces is known
- * @list: each series has its begin in series.end, and no arrays yet
+ * @list: each series has its begin in series.end, and no arrays yet. They become parts of
+ *	history.memory
  * Sets @in->failed if anything cannot be. Returns 0 or -ENOMEM.
  */
-int series_load(const struct trace_history *history, const struct stored_series *list, size_t nr, struct bytes_in *in);
+int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, struct bytes_in *in);
 #endif

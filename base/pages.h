@@ -66,6 +66,22 @@ static inline void *pages_large(size_t bytes)
 }
 
 /**
+ * pages_whole() - the same, with all pages mapped, but no more than @bytes need: the last ones are
+ * small pages
+ */
+static inline void *pages_whole(size_t bytes)
+{
+	size_t whole = (bytes + PAGES_LARGE - 1) & ~(size_t)(PAGES_LARGE - 1);
+	void *memory = bytes < PAGES_LARGE ? malloc(bytes) : aligned_alloc(PAGES_LARGE, whole);
+
+	if (memory && bytes >= PAGES_LARGE)
+		madvise(memory, bytes & ~(size_t)(PAGES_LARGE - 1), MADV_HUGEPAGE);
+	if (memory)
+		pages_populate(memory, bytes);
+	return memory;
+}
+
+/**
  * pages_ready() - allocate at least @bytes with all pages mapped, to be released with free(). NULL:
  * out of memory
  */

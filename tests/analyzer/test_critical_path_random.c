@@ -128,7 +128,7 @@ static void paths_through_gaps_add_up_to_the_window(void)
 	random_traces(5, true);
 }
 
-/* What a segment has in common with others, and its step, are the segment. */
+/* The step of a segment, and what it has in common with others, make up the segment. */
 static void compare_likes(const struct trace_critical_path *path)
 {
 	struct trace_path_segment whole, like;
