@@ -63,7 +63,9 @@ function drawRange(context, view, colours) {
 	context.fillRect(end - 1, AXIS_HEIGHT, 2, view.height);
 }
 
-/** Where events of a CPU were lost, its row is hatched. */
+const GAP_HEIGHT = 5; // leaves the text of a box readable
+
+/** Where events of a CPU were lost, the lower edge of its row is hatched. */
 function drawGaps(context, view, colours, topOf) {
 	for (const node of view.about.gaps?.length ? view.shown : []) {
 		if (node.row?.kind !== "cpu") continue;
@@ -75,7 +77,7 @@ function drawGaps(context, view, colours, topOf) {
 				end = Math.min(view.labelWidth + view.width, Math.max(x + 2, xAt(view, gap.to)));
 
 			context.fillStyle = colours.strong;
-			for (let at = x; at < end; at += 4) context.fillRect(at, y, 1, BAR_HEIGHT);
+			for (let at = x; at < end; at += 4) context.fillRect(at, y + BAR_HEIGHT - GAP_HEIGHT, 1, GAP_HEIGHT);
 		}
 	}
 }
