@@ -28,6 +28,7 @@
 #include "report_answer.h"
 #include "report_cpus.h"
 #include "report_critical_path.h"
+#include "report_probes.h"
 #include "report_disk_uses.h"
 #include "report_groups.h"
 #include "report_overview.h"
@@ -374,6 +375,7 @@ static void put_end(const struct report *report)
 	if (s.len)
 		put_text(&report->output, &s, 2);
 	put_not_traced(report);
+	report_unhit(report);
 	string_add(&s, "More: tracevisualizer -a ");
 	add_trace(&s, report->options->trace);
 	output_line(&report->output, "", "%s; or --slowest=NAME, --critical-path, -d, -h", string_text(&s));
