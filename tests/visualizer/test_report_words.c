@@ -488,10 +488,10 @@ static void a_missing_trace_has_a_way_out(void)
 	free(text);
 	snprintf(command, sizeof(command),
 		 "cd %s && printf '\\211TRACE\\r\\n' | tee shop.trace >old.trace && touch -d yesterday old.trace && "
-		 "echo a text, not a trace >shqp.trac && mkdir shqp.trac3",
+		 "echo a text, not a trace >shqx.trac && mkdir shqx.trac3",
 		 folder);
 	CU_ASSERT_EQUAL(system(command), 0);
-	snprintf(command, sizeof(command), "%s/shqp.trace", folder); /* beside a text and a folder of such names */
+	snprintf(command, sizeof(command), "%s/shqx.trace", folder); /* beside a text and a folder of such names */
 	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
 	snprintf(expected, sizeof(expected), "%s%sdid you mean %s/shop.trace?\n", command, missing, folder);
 	contains(text, expected);
