@@ -402,7 +402,7 @@ static void put_same_name(const struct report *report, const struct trace_critic
 	string_free(&list);
 }
 
-/* The first Go program that the path is about, itself or for the program that waited for it; or NULL. */
+/* The Go program that the path is about, or that its thread waited for; NULL: none. */
 static const struct trace_process *go_process(const struct report *report, const struct path_tree *tree)
 {
 	for (size_t i = 0; i < tree->nr_links; i++) {
