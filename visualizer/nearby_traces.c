@@ -62,6 +62,14 @@ static void keep_newest(struct nearby *nearby, const char *name, struct timespec
 	nearby->at[i] = at;
 }
 
+/* "shop" for shop.trace: the nearest that there is. */
+static bool lacks_ending(const char *wanted, const char *name)
+{
+	size_t chars = strlen(wanted);
+
+	return strncmp(name, wanted, chars) == 0 && strcmp(name + chars, ".trace") == 0;
+}
+
 /* Only files that may be meant are opened: a folder may have many. */
 static void look_at(struct nearby *nearby, const char *folder, const char *name)
 {
@@ -70,6 +78,10 @@ static void look_at(struct nearby *nearby, const char *folder, const char *name)
 	bool is_near = similar_is_near(nearby->wanted, name, &distance);
 	struct timespec at;
 
+	if (lacks_ending(nearby->wanted, name)) {
+		is_near = true;
+		distance = 0;
+	}
 	if ((is_near || g_str_has_suffix(name, ".trace")) && is_trace(path, &at)) {
 		keep_newest(nearby, name, at);
 		if (is_near && (!nearby->best || distance < nearby->best_distance)) {

@@ -496,6 +496,11 @@ static void a_missing_trace_has_a_way_out(void)
 	snprintf(expected, sizeof(expected), "%s%sdid you mean %s/shop.trace?\n", command, missing, folder);
 	contains(text, expected);
 	free(text);
+	snprintf(command, sizeof(command), "%s/old", folder);
+	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
+	snprintf(expected, sizeof(expected), "%s%sdid you mean %s/old.trace?\n", command, missing, folder);
+	contains(text, expected);
+	free(text);
 	snprintf(command, sizeof(command), "-a %s/nofile", folder);
 	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
 	snprintf(expected, sizeof(expected), "%sthe folder has the traces %s/shop.trace, %s/old.trace\n", missing,
