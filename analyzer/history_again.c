@@ -139,15 +139,18 @@ void history_note_again(struct trace_history *history, uint32_t timeline, const 
 	const struct history_activity *activity = &history->activities[value];
 	bool again = before->other_ns < AGAIN_NS && is_same(before, &asked),
 	     timed_out = activity->kind == TRACE_WAIT_TIMEOUT;
-	uint32_t waker = activity->waker;
+	uint32_t waker = activity->waker, by;
 
 	if (!again && is_between(before, &asked, interval)) {
 		before->other_ns += interval->to_ns - interval->from_ns;
 		return;
 	}
-	if (!again && before->call)
-		waker = signaller(history, interval->thread, timeline, before);
-	else if (!again || timed_out || activity->idle || !history_is_followed(activity))
+	/* a signal in time is an answer: a wait behind it asks for something else */
+	by = before->call ? signaller(history, interval->thread, timeline, before) : NO_THREAD;
+	again &= by == NO_THREAD;
+	if (!again)
+		waker = by;
+	else if (timed_out || activity->idle || !history_is_followed(activity))
 		waker = NO_THREAD;
 	if (waker != NO_THREAD)
 		follow(history, timeline, before->from_ns, interval->from_ns, waker);

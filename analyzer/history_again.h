@@ -12,8 +12,9 @@
  * thread at the end of each of these waits. If the last wait timed out, too, that thread is the one
  * of the same process that signalled the condition before the waiter had looked at it: it called
  * FUTEX_WAKE for it before the waiter had run for AGAIN_NS. The waiter may have waited for a CPU
- * meanwhile, and later signals of other futexes do not hide that one (NR_SIGNALS). The accounts do
- * not change: each wait that timed out remains one for a timer.
+ * meanwhile, and later signals of other futexes do not hide that one (NR_SIGNALS). Such a signal
+ * ends the series, even if the thread waits for the same again at once: it had its answer.
+ * The accounts do not change: each wait that timed out remains one for a timer.
  *
  * Example: python3 waits up to 5 ms for its interpreter lock, and asks again. Its thread hog has
  * the lock for 12 ms. The waits of 5, 5 and 2 ms are all for hog.

@@ -58,6 +58,7 @@ void probe_cost_learn(struct trace_analysis *a, const struct trace_event *event)
 		.ns = known->ns && known->ns < cost->ns ? known->ns : cost->ns,
 		.least = known->ns && known->least < cost->least_ns ? known->least : cost->least_ns,
 		.most = known->most > cost->most_ns ? known->most : cost->most_ns,
+		.was_hit = known->was_hit,
 	};
 }
 
@@ -97,7 +98,11 @@ void probe_hit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const str
 	struct trace_thread *thread = cpu->current;
 	struct probe_thread_row *row;
 
-	if (!cost.ns || !is_thread(cpu, thread))
+	if (!cost.ns)
+		return;
+	if (!a->is_past_window)
+		a->probes.costs[event->id - TRACE_EV_MAX].was_hit = true;
+	if (!is_thread(cpu, thread))
 		return;
 	acct_cpu(a, cpu, ns);
 	if (!a->is_past_window)
@@ -161,8 +166,27 @@ struct trace_probe_use *trace_probe_uses(const struct trace_analysis *a, size_t 
 	return NULL;
 }
 
+const char **trace_probes_without_hits(const struct trace_analysis *a, size_t *ret_nr)
+{
+	const char **names = calloc(a->probes.nr_costs + 1, sizeof(*names));
+	size_t nr = 0;
+
+	for (uint32_t i = 0; names && i < a->probes.nr_costs; i++) {
+		const struct trace_event_type *type = trace_type_by_id(a->trace, i + TRACE_EV_MAX);
+
+		/* a scope is called by its begin */
+		if (a->probes.costs[i].ns && !a->probes.costs[i].was_hit && type && type->role != TRACE_ROLE_END)
+			names[nr++] = type->name;
+	}
+	if (names)
+		*ret_nr = nr;
+	return names;
+}
+
 void probe_uses_forget(struct trace_analysis *a)
 {
+	for (uint32_t i = 0; i < a->probes.nr_costs; i++)
+		a->probes.costs[i].was_hit = false;
 	acct_give_rows(a, &a->probes.uses, sizeof(struct probe_use_row));
 	table_clear(&a->probes.uses);
 }

@@ -2,6 +2,7 @@
 #ifndef ANALYZER_STATE_PROBE_H
 #define ANALYZER_STATE_PROBE_H
 /* state_probe.h - hits of probes, and what they cost the threads that made them: state_probe.c. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "handler.h"
@@ -11,11 +12,16 @@
 struct trace_figures;
 struct trace_thread;
 
-/* The cost of one hit, as the recorder measured it: ns; 0: not known. */
+/**
+ * struct hit_cost - the cost of one hit of an event, as the recorder measured it
+ * @ns: 0: not known, and not of a probe in a program
+ * @was_hit: by any thread, in the window if there is one
+ */
 struct hit_cost {
 	uint32_t ns;
 	uint32_t least;
 	uint32_t most;
+	bool was_hit;
 };
 
 struct probe_sums {

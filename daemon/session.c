@@ -500,8 +500,10 @@ static int end_recording(struct session *session)
 		session->end_error = error;
 		err = error.code;
 	}
-	if (session->tracer)
+	if (session->tracer) {
 		session_probes_report_unread(session->tracer);
+		session_probes_report_unhit(session->tracer, session->probes, session->options);
+	}
 	recording_get_status(session->recording, &status);
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));

@@ -347,3 +347,32 @@ void session_probes_report_unread(const struct tracer *tracer)
 			"%s arguments of probes are 0 or empty in the trace, because their memory could not be read",
 			text_count(unread).s);
 }
+
+/* The places of the option of the place @from: the best of them. @ret_next: the next option. */
+static enum tracer_probe_hit hit_of_option(const struct tracer *tracer, const struct trace_probes *probes, size_t from,
+					   size_t *ret_next)
+{
+	uint32_t option = trace_probes_get(probes, from)->option;
+	enum tracer_probe_hit hit = TRACER_PROBE_NEVER_ON, one;
+	size_t i;
+
+	for (i = from; i < trace_probes_nr(probes) && trace_probes_get(probes, i)->option == option; i++) {
+		one = tracer_probe_hit(tracer, i);
+		hit = one > hit ? one : hit;
+	}
+	*ret_next = i;
+	return hit;
+}
+
+void session_probes_report_unhit(const struct tracer *tracer, const struct trace_probes *probes,
+				 const struct daemon_options *options)
+{
+	for (size_t i = 0, next; probes && i < trace_probes_nr(probes); i = next) {
+		const struct trace_probe *probe = trace_probes_get(probes, i);
+
+		if (hit_of_option(tracer, probes, i, &next) == TRACER_PROBE_NO_HIT)
+			message_warning("probe %s: no hit", probe->option < options->nr_probes
+								    ? options->probes[probe->option]
+								    : probe->type->name);
+	}
+}

@@ -62,4 +62,10 @@ void session_probes_report_off(const struct trace_probes *probes, const struct s
 
 /** session_probes_report_unread() - print a warning if arguments could not be read */
 void session_probes_report_unread(const struct tracer *tracer);
+/**
+ * session_probes_report_unhit() - print a warning for each option, or tracepoint of -e, without a
+ * hit at any of its places
+ */
+void session_probes_report_unhit(const struct tracer *tracer, const struct trace_probes *probes,
+				 const struct daemon_options *options);
 #endif

@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <glib.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "answer_path.h"
@@ -28,6 +29,7 @@
 #include "report_answer.h"
 #include "report_cpus.h"
 #include "report_critical_path.h"
+#include "report_probes.h"
 #include "report_disk_uses.h"
 #include "report_groups.h"
 #include "report_overview.h"
@@ -39,7 +41,10 @@
 #define VERDICT_LINES 5
 #define BARS	      5
 #define WAITS	      5
-#define DISK_MATTERS  5 /* percent of the path */
+#define DISK_MATTERS  5	 /* percent of the path */
+#define CODE_MATTERS  40 /* percent of the path: own code of one program */
+#define LINK_MATTERS  2	 /* percent of the path: own code of a link, so that few links are summed */
+#define GO_MATTERS    50 /* percent of the path: a Go program, with what it waited for */
 #define TEXT_BYTES    256
 #define LINE_WIDTH    100 /* where the output has no width, as in paragraphs */
 #define WORD_WIDTH    16  /* what a wrapped line may leave unused */
@@ -323,6 +328,54 @@ static void put_disk(const struct report *report, const struct path_tree *tree)
 		put_text(&report->output, &s, 2);
 }
 
+/* On the path, of all threads of @process. */
+static uint64_t own_code_ns(const struct path_tree *tree, const struct trace_process *process)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < tree->nr_links; i++)
+		ns += tree->links[i].process == process ? tree->links[i].places[PLACE_OWN_CODE] : 0;
+	return ns;
+}
+
+/*
+ * The function in which the program of the path with most of its own code was; in a recording
+ * without samples, how to see it.
+ */
+static void put_own_code(const struct report *report, const struct path_tree *tree)
+{
+	const struct path_link *link = &tree->links[0];
+	uint64_t most_ns = 0;
+	struct wait_place place;
+	struct string s = {0};
+	char name[TEXT_BYTES];
+
+	for (size_t i = 0; i < tree->nr_links; i++) {
+		uint64_t ns = percent(tree->links[i].places[PLACE_OWN_CODE], tree->ns) < LINK_MATTERS
+				      ? 0
+				      : own_code_ns(tree, tree->links[i].process);
+
+		link = ns > most_ns ? &tree->links[i] : link;
+		most_ns = ns > most_ns ? ns : most_ns;
+	}
+	if (percent(most_ns, tree->ns) < CODE_MATTERS)
+		return;
+	place = run_place_of_process(report->places, link->process);
+	if (report->profile && !place.function)
+		return;
+	string_addf(&s, "The own code of %s (%" PRIu32 ")",
+		    text_name(trace_process_title(link->process), name, sizeof(name)),
+		    trace_process_pid(link->process));
+	if (report->profile) {
+		string_add(&s, " was mostly in ");
+		wait_place_text(&place, &s);
+		string_add(&s, "; --profile shows all functions.");
+	} else {
+		string_add(&s, ": tracedaemon --sample records in which functions.");
+	}
+	put_text(&report->output, &s, 2);
+}
+
 /* A control group that kept others from running. */
 static void put_group(const struct report *report, const struct process_row *rows, size_t nr)
 {
@@ -349,14 +402,27 @@ static void put_same_name(const struct report *report, const struct trace_critic
 	string_free(&list);
 }
 
-/* The waits of goroutines are no waits of threads, so the screen cannot have them. */
-static void put_goroutines(const struct report *report, const struct trace_critical_path *path)
+/* The Go program that the path is about, or that its thread waited for; NULL: none. */
+static const struct trace_process *go_process(const struct report *report, const struct path_tree *tree)
 {
-	const struct trace_process *shown = path ? trace_thread_process(trace_critical_path_thread(path)) : NULL;
+	for (size_t i = 0; i < tree->nr_links; i++) {
+		const struct path_link *link = &tree->links[i];
+
+		if ((i == 0 || percent(link->ns, tree->ns) >= GO_MATTERS) &&
+		    go_program_is(report->options->symbols.folder, trace_process_exe(link->process)))
+			return link->process;
+	}
+	return NULL;
+}
+
+/* The waits of goroutines are no waits of threads, so the screen cannot have them. */
+static void put_goroutines(const struct report *report, const struct path_tree *tree)
+{
+	const struct trace_process *shown = go_process(report, tree);
 	struct string s = {0};
 	char name[TEXT_BYTES];
 
-	if (!shown || !go_program_is(report->options->symbols.folder, trace_process_exe(shown)))
+	if (!shown)
 		return;
 	string_addf(&s,
 		    "%s is a Go program: goroutines wait for locks and channels inside it, and the kernel sees only "
@@ -374,6 +440,7 @@ static void put_end(const struct report *report)
 	if (s.len)
 		put_text(&report->output, &s, 2);
 	put_not_traced(report);
+	report_unhit(report);
 	string_add(&s, "More: tracevisualizer -a ");
 	add_trace(&s, report->options->trace);
 	output_line(&report->output, "", "%s; or --slowest=NAME, --critical-path, -d, -h", string_text(&s));
@@ -396,6 +463,8 @@ static void about_path(const struct report *report, const struct process_row *ro
 		path_bars(report, &tree);
 	put_waits(report, &tree);
 	put_disk(report, &tree);
+	put_own_code(report, &tree);
+	put_goroutines(report, &tree);
 	path_tree_clear(&tree);
 }
 
@@ -425,7 +494,6 @@ void report_answer(const struct report *report)
 	}
 	put_group(report, rows, nr);
 	put_same_name(report, path);
-	put_goroutines(report, path);
 	put_end(report);
 	trace_critical_path_free(path);
 	free(rows);

@@ -2,6 +2,7 @@
 /* report_probes.c - what hits of probes and recording their own events cost the programs. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <trace/probes.h>
 #include "checked_figures.h"
 #include "checked_memory.h"
 #include "grid.h"
@@ -11,6 +12,7 @@
 #include "value_text.h"
 
 #define ROWS	      20
+#define UNHIT	      5
 #define NEGLIGIBLE_NS 10000 /* of an event in a whole recording */
 
 static struct trace_probe_use *probe_uses(const struct report *report, size_t *ret_nr)
@@ -35,6 +37,31 @@ static void put_use(struct grid *grid, const struct report *report, const struct
 	grid_text(grid, spread.bytes);
 	grid_name(grid, use->name);
 	grid_process(grid, trace_process_title(use->process), trace_process_pid(use->process));
+}
+
+static const char **probes_without_hits(const struct report *report, size_t *ret_nr)
+{
+	const char **names = trace_probes_without_hits(report->analysis, ret_nr);
+
+	if (!names)
+		memory_end();
+	return names;
+}
+
+/* Whatever the options choose: a user that asked for an event learns here that there is none. */
+void report_unhit(const struct report *report)
+{
+	size_t nr, at = 0;
+	const char **names = probes_without_hits(report, &nr);
+	char name[TRACE_PROBE_NAME_BYTES];
+
+	for (; at < nr && at < UNHIT; at++)
+		output_line(&report->output, "", "probe %s: no hit", text_name(names[at], name, sizeof(name)));
+	if (at < nr)
+		output_line(&report->output, "", "%zu more probes: no hit", nr - at);
+	if (nr)
+		fputs("\n", report->output.out);
+	free(names);
 }
 
 void report_probes(const struct report *report)
@@ -65,6 +92,21 @@ void report_probes(const struct report *report)
 		fputs("\n", report->output.out);
 	}
 	free(uses);
+	report_unhit(report);
+}
+
+static void json_unhit(struct json *json, const struct report *report)
+{
+	size_t nr;
+	const char **names = probes_without_hits(report, &nr);
+
+	json_open(json, "probes_without_hits", "[");
+	for (size_t i = 0; i < nr; i++) {
+		json_separate(json);
+		json_string(json, names[i]);
+	}
+	json_close(json, "]");
+	free(names);
 }
 
 void json_probes(struct json *json, const struct report *report)
@@ -86,6 +128,7 @@ void json_probes(struct json *json, const struct report *report)
 	}
 	json_close(json, "]");
 	free(uses);
+	json_unhit(json, report);
 }
 
 /* ---- events that programs record themselves ---- */

@@ -9,7 +9,9 @@
 
 /** report_probes() - a line for each probe and process; nothing without probes of a known cost */
 void report_probes(const struct report *report);
-/** json_probes() - the key probes */
+/** report_unhit() - a line for each probe without a hit in the trace; nothing if there is none */
+void report_unhit(const struct report *report);
+/** json_probes() - the keys probes and probes_without_hits */
 void json_probes(struct json *json, const struct report *report);
 /** event_cost_matters() - recording its own events is more than 0.1 % of @cpu_ns of a program */
 bool event_cost_matters(uint64_t event_ns, uint64_t cpu_ns);

@@ -23,6 +23,7 @@
 #include "pass_progress.h"
 #include "process_choice.h"
 #include "same_name.h"
+#include "nearby_traces.h"
 #include "option_help.h"
 #include "report_answer.h"
 #include "report_critical_path.h"
@@ -282,7 +283,7 @@ static int analyze(struct report *report, double *since)
 	    ((options->reports.verify || has_places(&options->reports)) && has_samples(report->trace))) {
 		report->profile = report->within ? trace_profile_new_within(report->analysis, report->within->spans,
 									    report->within->nr, &error)
-				  : options->reports.profile || options->reports.verify
+				  : options->reports.profile || options->reports.verify || options->reports.answer
 					  ? trace_profile_new(report->analysis, &error)
 					  : trace_profile_new_of_waits(report->analysis, &error);
 		if (!report->profile)
@@ -437,7 +438,7 @@ static int run_view(const struct trace *trace, const struct visualizer_options *
 	if (options->other_trace) {
 		other = trace_open(options->other_trace, &error);
 		if (!other)
-			return complain_of_error(&error);
+			return complain_of_open(options->other_trace, &error);
 		warn_losses(other);
 	}
 	result = options->html ? report_html(trace, other, options) : view_serve(trace, other, options);
@@ -498,7 +499,7 @@ static int run(struct visualizer_options *options)
 
 	report.trace = trace = trace_open(options->trace, &error);
 	if (!trace)
-		return complain_of_error(&error);
+		return complain_of_open(options->trace, &error);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
 	result = time_window_of(trace, &options->window, &report.window);
@@ -546,7 +547,7 @@ static int open_side(struct report *report, const char *path)
 
 	report->trace = trace_open(path, &error);
 	if (!report->trace)
-		return complain_of_error(&error);
+		return complain_of_open(path, &error);
 	warn_losses(report->trace);
 	if (time_window_of(report->trace, &report->options->window, &report->window))
 		return 2;

@@ -68,6 +68,14 @@ static struct place_row *row_of_program(struct wait_places *places, const struct
 	return row_of(places, &key);
 }
 
+static struct place_row *row_of_own_code(struct wait_places *places, const struct trace_process *process)
+{
+	struct string key = {0};
+
+	string_addf(&key, "%p own code", (const void *)process);
+	return row_of(places, &key);
+}
+
 static void add_stack(struct place_row *row, const struct trace_profile_share *share)
 {
 	row->ns += share->ns;
@@ -87,6 +95,8 @@ static void add_share(struct wait_places *places, const struct trace_profile_sha
 					.idle = share->idle,
 					.thread = share->other_thread};
 
+	if (share->state == TRACE_STATE_USER)
+		add_stack(row_of_own_code(places, trace_thread_process(share->thread)), share);
 	if (share->state != TRACE_STATE_BLOCKED)
 		return;
 	add_stack(row_of_owner(places, trace_thread_process(share->thread), &wait), share);
@@ -102,7 +112,7 @@ struct wait_places *wait_places_new(const struct report *report)
 
 	if (report->profile)
 		trace_profile_get_numbers(report->profile, &numbers);
-	if (!numbers.wait_stacks)
+	if (!numbers.wait_stacks && !numbers.samples)
 		return NULL;
 	places = memory_take(1, sizeof(*places));
 	profile_names_begin(&places->names, report);
@@ -210,6 +220,11 @@ struct wait_place wait_place_of_program(struct wait_places *places, const struct
 	if (!places || segment->state != TRACE_STATE_BLOCKED)
 		return (struct wait_place){.file = ""};
 	return place_of(places, row_of_program(places, segment->thread, &wait));
+}
+
+struct wait_place run_place_of_process(struct wait_places *places, const struct trace_process *process)
+{
+	return places ? place_of(places, row_of_own_code(places, process)) : (struct wait_place){.file = ""};
 }
 
 void wait_place_text(const struct wait_place *place, struct string *text)

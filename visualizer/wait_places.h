@@ -2,10 +2,10 @@
 #ifndef VISUALIZER_WAIT_PLACES_H
 #define VISUALIZER_WAIT_PLACES_H
 /*
- * wait_places.h - the functions in which threads waited, for reports that are no profile
+ * wait_places.h - the functions in which threads waited or ran, for reports that are no profile
  *
- * They are known from stacks of waits (tracedaemon --sample). Names are looked up when a report
- * asks for them.
+ * They are known from stacks of waits and samples (tracedaemon --sample). Names are looked up when
+ * a report asks for them.
  */
 #include <trace/analysis.h>
 #include <trace/critical_path.h>
@@ -38,6 +38,11 @@ struct wait_place wait_place_of_thread(struct wait_places *places, const struct 
 				       const struct trace_wait *wait);
 /** wait_place_of_program() - of all threads with the name of @segment's that waited as it did */
 struct wait_place wait_place_of_program(struct wait_places *places, const struct trace_path_segment *segment);
+/**
+ * run_place_of_process() - the function in which it was most of the time in its own code
+ * Only with a profile of all samples.
+ */
+struct wait_place run_place_of_process(struct wait_places *places, const struct trace_process *process);
 /**
  * wait_place_text() - "flush_orders", "read_all 64 %", "(not known)"
  * It adds nothing if the trace has no stacks of waits.

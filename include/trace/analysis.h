@@ -747,6 +747,12 @@ struct trace_probe_use {
 };
 /** trace_probe_uses() - greatest cost first, to be released with free(). NULL: out of memory */
 struct trace_probe_use *trace_probe_uses(const struct trace_analysis *analysis, size_t *ret_nr);
+/**
+ * trace_probes_without_hits() - the names of the probes in programs that have no event in the trace
+ * or window: no thread that was recorded came there, no condition held, or the events are lost
+ * To be released with free(); the names live as long as the trace. NULL: out of memory
+ */
+const char **trace_probes_without_hits(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
  * struct trace_event_use - the events of one type that a process recorded itself

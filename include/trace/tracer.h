@@ -259,6 +259,13 @@ void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct 
  * are 0 or empty in the trace
  */
 uint64_t tracer_probes_unread(const struct tracer *tracer);
+/** enum tracer_probe_hit - was a place hit since tracer_load_probes(), whatever its condition */
+enum tracer_probe_hit {
+	TRACER_PROBE_NEVER_ON, /* or it could not be attached: tracer_not_traced() */
+	TRACER_PROBE_NO_HIT,   /* no thread that is recorded has reached it */
+	TRACER_PROBE_HIT,
+};
+enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx);
 
 /**
  * tracer_start_state() - record what exists now: threads, programs, open files,

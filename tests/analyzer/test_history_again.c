@@ -166,6 +166,23 @@ static void a_signal_is_seen_behind_those_of_other_futexes(void)
 	path_free(&p);
 }
 
+/* A signal in time is an answer: the next wait, for the same condition, asks for something else. */
+static void a_signal_in_time_ends_the_series(void)
+{
+	for (int signalled = 0; signalled < 2; signalled++) {
+		struct path_case p = two_threads(900000);
+
+		times_out(&p, 2000, CONDITION);
+		signals(&p, 3120, signalled ? CONDITION : MUTEX, false);
+		times_out(&p, 4000, CONDITION);
+		waits(&p, 5400 + LONGER, MUTEX);
+		signals(&p, 8000 + LONGER, MUTEX, true);
+		returns(&p, 8300 + LONGER);
+		CU_ASSERT_EQUAL(follows_first(&p), signalled);
+		path_free(&p);
+	}
+}
+
 /* The waiter's time is over, and it finds that out when it has a CPU: the signal came before, or
  * long after that. */
 static void a_signal_is_seen_while_the_waiter_waits_for_a_cpu(void)
@@ -218,6 +235,7 @@ static const struct unit_case cases[] = {
 	{"a_signal_to_a_late_waiter_is_seen", a_signal_to_a_late_waiter_is_seen},
 	{"a_signal_is_seen_behind_those_of_other_futexes", a_signal_is_seen_behind_those_of_other_futexes},
 	{"a_signal_is_seen_while_the_waiter_waits_for_a_cpu", a_signal_is_seen_while_the_waiter_waits_for_a_cpu},
+	{"a_signal_in_time_ends_the_series", a_signal_in_time_ends_the_series},
 	{"each_wait_remains_a_timeout_in_the_accounts", each_wait_remains_a_timeout_in_the_accounts},
 	{NULL, NULL},
 };

@@ -128,6 +128,26 @@ static void places_of_one_probe_widen_the_range(void)
 	case_free(&c);
 }
 
+/* "cold" has a cost, so it is a probe, and no event; "kernel:g" may be no probe. */
+static void a_probe_without_hits_is_listed(void)
+{
+	struct analysis_case c = in_own_code();
+	uint16_t hot = probe(&c, "hot:f"), cold = probe(&c, "cold:f");
+	const char **names;
+	size_t nr;
+
+	probe(&c, "kernel:g");
+	costs(&c, hot, 400);
+	costs(&c, cold, 400);
+	hit(&c, 3000, hot);
+	case_run(&c);
+	names = trace_probes_without_hits(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+	CU_ASSERT_STRING_EQUAL(names[0], "cold:f");
+	free(names);
+	case_free(&c);
+}
+
 static void program_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_event_thread(analysis, event);
@@ -259,6 +279,7 @@ int main(int argc, char **argv)
 		CASE(a_hit_takes_no_more_than_there_was),
 		CASE(a_probe_of_unknown_cost_takes_nothing),
 		CASE(places_of_one_probe_widen_the_range),
+		CASE(a_probe_without_hits_is_listed),
 		CASE(a_hit_is_not_a_hidden_threads),
 		CASE(own_events_cost_a_part_of_the_own_code),
 		CASE(own_events_cost_no_more_than_the_own_code),

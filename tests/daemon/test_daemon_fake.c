@@ -381,6 +381,11 @@ uint64_t tracer_probes_unread(const struct tracer *tracer)
 	return 0;
 }
 
+enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx)
+{
+	return TRACER_PROBE_NEVER_ON;
+}
+
 const char *tracer_unavailable(uint32_t id)
 {
 	return NULL;

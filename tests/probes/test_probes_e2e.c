@@ -275,6 +275,23 @@ static bool is_not_traced(const struct trace *trace, const char *begin)
 
 /* A breakpoint that breaks a program would break every program that runs the file. The kernel's
  * refusal is reported even if the program did not run before. */
+/* The recording says so, and each report. */
+static void a_probe_without_hits_is_told(void)
+{
+	struct session s;
+
+	record(&s, "--probe " PROBE_TARGET ":never_called --probe " PROBE_TARGET ":pay");
+	CU_ASSERT_EQUAL(session_run("grep -q 'probe .*probe_target:never_called: no hit$' %s/messages", s.folder), 0);
+	CU_ASSERT_NOT_EQUAL(session_run("grep 'pay: no hit' %s/messages", s.folder), 0);
+	for (int all = 0; all < 2; all++) {
+		session_run("%s/tracevisualizer %s %s > %s/report", TRACE_BIN, all ? "-a" : "", s.trace, s.folder);
+		CU_ASSERT_EQUAL(session_run("grep -q '^probe probe_target:never_called: no hit$' %s/report", s.folder),
+				0);
+		CU_ASSERT_NOT_EQUAL(session_run("grep 'pay: no hit' %s/report", s.folder), 0);
+	}
+	session_end(&s);
+}
+
 static void no_program_is_broken_by_a_probe(void)
 {
 	struct trace_error error;
@@ -740,6 +757,7 @@ static const struct unit_case cases[] = {
 	{"one_recording_holds_many_probes", one_recording_holds_many_probes},
 	{"unattachable_probes_are_listed_with_the_reason", unattachable_probes_are_listed_with_the_reason},
 	{"no_program_is_broken_by_a_probe", no_program_is_broken_by_a_probe},
+	{"a_probe_without_hits_is_told", a_probe_without_hits_is_told},
 	{"the_flight_recorder_has_probes_too", the_flight_recorder_has_probes_too},
 	{"a_wrong_probe_is_a_usage_error", a_wrong_probe_is_a_usage_error},
 	{"only_the_probes_that_are_chosen_are_recorded", only_the_probes_that_are_chosen_are_recorded},

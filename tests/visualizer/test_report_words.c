@@ -469,8 +469,51 @@ static void a_message_quotes_names_in_one_line(void)
 	char *text;
 
 	CU_ASSERT_EQUAL(visualizer_run("\"$(printf 'no\\nsuch\\033[2J')\"", &text), 1);
-	contains(text, "tracevisualizer: no\\x0asuch\\x1b[2J: cannot open the trace: No such file or directory\n");
+	contains(text, "tracevisualizer: no\\x0asuch\\x1b[2J: cannot open the trace: No such file or directory");
 	free(text);
+}
+
+/* The way out: the trace that was meant, the newest ones, or a command. */
+static void a_missing_trace_has_a_way_out(void)
+{
+	static const char missing[] = ": cannot open the trace: No such file or directory; ";
+	char folder[] = "/tmp/nearby.XXXXXX", command[300], expected[600], *text;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	snprintf(command, sizeof(command), "%s/shop", folder);
+	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
+	snprintf(expected, sizeof(expected), "%s%s\"tracedaemon t.trace -- COMMAND\" records a trace\n", command,
+		 missing);
+	contains(text, expected);
+	free(text);
+	snprintf(command, sizeof(command),
+		 "cd %s && printf '\\211TRACE\\r\\n' | tee shop.trace >old.trace && touch -d yesterday old.trace && "
+		 "echo a text, not a trace >shqx.trac && mkdir shqx.trac3",
+		 folder);
+	CU_ASSERT_EQUAL(system(command), 0);
+	snprintf(command, sizeof(command), "%s/shqx.trace", folder); /* beside a text and a folder of such names */
+	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
+	snprintf(expected, sizeof(expected), "%s%sdid you mean %s/shop.trace?\n", command, missing, folder);
+	contains(text, expected);
+	free(text);
+	snprintf(command, sizeof(command), "%s/old", folder);
+	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
+	snprintf(expected, sizeof(expected), "%s%sdid you mean %s/old.trace?\n", command, missing, folder);
+	contains(text, expected);
+	free(text);
+	snprintf(command, sizeof(command), "-a %s/nofile", folder);
+	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
+	snprintf(expected, sizeof(expected), "%sthe folder has the traces %s/shop.trace, %s/old.trace\n", missing,
+		 folder, folder);
+	contains(text, expected);
+	free(text);
+	snprintf(command, sizeof(command), "%s/no/nofile", folder);
+	CU_ASSERT_EQUAL(visualizer_run(command, &text), 1);
+	snprintf(expected, sizeof(expected), "%sthere is no folder %s/no\n", missing, folder);
+	contains(text, expected);
+	free(text);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	CU_ASSERT_EQUAL(system(command), 0);
 }
 
 /* "one" waits 40 us for the CPU. "twenty" has it for 2 us and "fifty" for 38 us, in either
@@ -557,6 +600,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_message_quotes_names_in_one_line),
+		CASE(a_missing_trace_has_a_way_out),
 		CASE(the_answer_adds_up_all_waits),
 		CASE(a_common_wait_target_is_reported_once),
 		CASE(processes_without_a_name_are_shown_with_their_numbers),

@@ -781,6 +781,15 @@ uint64_t tracer_probes_unread(const struct tracer *tracer)
 	return unread;
 }
 
+enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx)
+{
+	const struct tracer_probing *probing = tracer->probing;
+
+	if (!probing || !probing->skeleton || idx >= probing->nr || !probing->places[idx].number)
+		return TRACER_PROBE_NEVER_ON;
+	return probing->skeleton->bss->probe_was_hit[idx] ? TRACER_PROBE_HIT : TRACER_PROBE_NO_HIT;
+}
+
 static uint64_t program_missed(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {0};

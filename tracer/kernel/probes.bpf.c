@@ -49,6 +49,9 @@ struct {
  */
 volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
 
+/* Which probes were hit since the load, whatever their conditions say; read by the loader. */
+volatile trace_u8 probe_was_hit[TRACE_PROBE_MAX_PLACES];
+
 /* struct pt_regs as an array of words, indexed by number */
 #define REGISTER_WORDS 21
 
@@ -387,6 +390,14 @@ static __always_inline void read_context(void *context, enum place_kind kind, st
 		bpf_probe_read_kernel(scratch->registers, REGISTER_WORDS * sizeof(u64), context);
 }
 
+/* Each place is written once: no cache line moves between CPUs at later hits. */
+static __always_inline void note_hit(u32 place)
+{
+	barrier_var(place);
+	if (!probe_was_hit[place & (TRACE_PROBE_MAX_PLACES - 1)])
+		probe_was_hit[place & (TRACE_PROBE_MAX_PLACES - 1)] = 1;
+}
+
 static __always_inline int meet(void *context, enum place_kind kind)
 {
 	struct probe_run run;
@@ -402,6 +413,8 @@ static __always_inline int meet(void *context, enum place_kind kind)
 	taken = bpf_map_lookup_elem(&scratches_taken, &key);
 	if (!run.recipe || !taken || (!run.recipe->is_measured && !wanted()))
 		return 0;
+	if (!run.recipe->is_measured)
+		note_hit((u32)cookie);
 	slot = take_scratch(taken);
 	key = (u32)slot;
 	run.scratch = slot < 0 ? NULL : bpf_map_lookup_elem(&scratches, &key);
