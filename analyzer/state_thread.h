@@ -231,6 +231,7 @@ struct trace_thread {
 	struct trace_thread *next;	      /* next thread of the process */
 	struct trace_thread *next_ran;	      /* if @ran */
 	struct interrupted_call *interrupted; /* owned; NULL: none. interrupted.c */
+	uint64_t interrupted_ns;	      /* if @is_interrupted: when that call began first */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
 	struct directories *directories; /* counted reference; NULL: not known */
@@ -252,6 +253,9 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
+	/* index of the process to which it sent a signal in a call on a path, and when; 0: none */
+	uint32_t path_signal;
+	uint64_t path_signal_ns;
 	uint64_t nr_records; /* events of its own that it recorded, if their cost is known */
 	struct thread_requests requests;
 };
