@@ -61,6 +61,8 @@ static struct wait_cause by_holder(const struct wait_context *ctx, string_id pat
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_MEMORY), path);
 	if (is_kernel_file(text))
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), path);
+	if (held_file(ctx->a, ctx->waker, text))
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), path);
 	directory = held_directory(ctx->a, ctx->waker, text);
 	if (directory)
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), directory);
