@@ -239,6 +239,7 @@ struct trace_thread {
 	struct trace_thread *next_ran;	      /* if @ran */
 	struct interrupted_call *interrupted; /* owned; NULL: none. interrupted.c */
 	struct kept_waits *kept_waits;	      /* owned; NULL: none */
+	uint64_t fault_end_ns;		      /* of its last page fault in user mode */
 	uint64_t interrupted_ns;	      /* if @is_interrupted: when that call began first */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
