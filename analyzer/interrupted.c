@@ -14,10 +14,13 @@
  * So the wait is kept until the call that goes on has ended: its cause is then the cause of the
  * last wait in that call. If the call does not go on, the call alone decides (wait.c).
  *
+ * io_uring_enter() that has submitted requests returns their number instead of an error when it is
+ * interrupted. It goes on with the next io_uring_enter() of the same ring.
+ *
  * A signal with a handler ends some calls as a matter of course. pause() does not go on then: the
- * signal is what ended it. The same holds for poll(), select() and epoll_wait(), with one
- * exception: the program makes the call again at once, for the same files, and neither the handler
- * nor the program has made another call. Then the handler told the program nothing to do.
+ * signal is what ended it. The same holds for poll(), select(), epoll_wait() and
+ * io_uring_enter(), with one exception: the program makes the call again at once, for the same files, and neither the
+ * handler nor the program has made another call. Then the handler told the program nothing to do.
  *
  * Example: a thread reads from a pipe at 0 ms. A timer's signal interrupts the read at 10 ms, and
  * the handler has SA_RESTART. The read begins again at 10.1 ms, and a writer ends it at 30 ms. Both
@@ -184,6 +187,7 @@ static bool ends_by_signal(const struct trace_analysis *a, const struct frame *f
 	case CALL_EPOLL_WAIT:
 	case CALL_POLL:
 	case CALL_SELECT:
+	case CALL_URING_ENTER:
 		return true;
 	default:
 		return false;
@@ -253,7 +257,8 @@ static void decide_first(struct trace_analysis *a, struct trace_thread *thread)
 	struct interrupted_call *call = thread->interrupted;
 	uint64_t last_wait = thread->last_wait, last_wait_ns = thread->last_wait_ns;
 
-	if (!ends_by_signal(a, &call->frame))
+	if (!ends_by_signal(a, &call->frame) ||
+	    (frame_class(a, &call->frame) == CALL_URING_ENTER && !signal_ended(a, call)))
 		call->first = alone(a, thread, call, call->nr);
 	thread->last_wait = last_wait;
 	thread->last_wait_ns = last_wait_ns;
@@ -286,8 +291,10 @@ void interrupted_mark(const struct trace_thread *thread, uint64_t *files)
 
 /* ---- the way of a call ---- */
 
-static bool is_same_call(const struct interrupted_call *call, const struct frame *frame)
+static bool is_same_call(const struct trace_analysis *a, const struct interrupted_call *call, const struct frame *frame)
 {
+	if (frame_class(a, frame) == CALL_URING_ENTER) /* it has submitted its requests */
+		return frame->call == call->frame.call && frame->args[0] == call->frame.args[0];
 	return frame->call == call->frame.call && frame->nr_args == call->frame.nr_args &&
 	       memcmp(frame->args, call->frame.args, frame->nr_args * sizeof(frame->args[0])) == 0;
 }
@@ -302,8 +309,10 @@ static bool polls_the_same(const struct interrupted_call *call, const struct fra
 static bool goes_on_with(const struct trace_analysis *a, const struct interrupted_call *call, const struct frame *frame)
 {
 	if (!call->had_handler || !ends_by_signal(a, &call->frame))
-		return is_same_call(call, frame);
-	return polls_the_same(call, frame) && frame->begin.ns - call->returned_ns <= AT_ONCE_NS;
+		return is_same_call(a, call, frame);
+	return (frame_class(a, frame) == CALL_URING_ENTER ? is_same_call(a, call, frame)
+							  : polls_the_same(call, frame)) &&
+	       frame->begin.ns - call->returned_ns <= AT_ONCE_NS;
 }
 
 static bool keep(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
@@ -345,6 +354,14 @@ static bool came_with_signal(const struct trace_analysis *a, const struct trace_
 	       file_via(a, frame->file) != VIA_SIGNAL; /* a signalfd: it waits for signals */
 }
 
+/* The call returned the number of its submitted requests; nothing that it waited for was complete. */
+static bool is_interrupted_ring(const struct trace_analysis *a, const struct frame *frame, const struct pending *last,
+				int64_t ret)
+{
+	return ret >= 0 && frame_class(a, frame) == CALL_URING_ENTER && !last->waker.ring_file &&
+	       via_of(a, &last->waker) != VIA_NONE;
+}
+
 static bool room_for_wait(struct trace_analysis *a, struct trace_thread *thread)
 {
 	struct interrupted_call *call = thread->interrupted;
@@ -368,12 +385,13 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 {
 	const struct pending *last = &thread->pending[thread->nr_pending - 1];
 	struct interrupted_call *call;
+	bool is_over = !(is_interruption(ret) || is_interrupted_ring(a, frame, last, ret));
 
-	if (!(is_interruption(ret) || came_with_signal(a, thread, frame, last)) || last->depth != 1 || last->cut ||
+	if ((is_over && !came_with_signal(a, thread, frame, last)) || last->depth != 1 || last->cut ||
 	    frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
 	    (last->task_state & TASK_STATE_QUOTA))
 		return;
-	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(thread->interrupted, frame)))
+	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(a, thread->interrupted, frame)))
 		interrupted_end(a, thread);
 	if (!thread->is_interrupted && !keep(a, thread, frame))
 		return;
@@ -388,7 +406,7 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 	call = thread->interrupted;
 	call->waits[call->nr++] = *last;
 	call->returned_ns = a->now;
-	call->goes_on = !is_interruption(ret);
+	call->goes_on = is_over;
 	call->had_handler = false;
 	thread->nr_pending--;
 	if (call->nr == 1)

@@ -350,6 +350,39 @@ static void a_second_poll_without_a_wait_does_not_go_on(void)
 	case_free(&c);
 }
 
+/*
+ * io_uring_enter() returns how many requests it has submitted, and the program waits for them
+ * again. The handler of a timer's signal may run in between, or nothing.
+ */
+static void an_interrupted_wait_for_a_ring_goes_on(void)
+{
+	for (int stops = 0; stops < 2; stops++) {
+		struct analysis_case c = begin_with_three();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_io_uring_enter, "io_uring_enter");
+		tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 5, 1, 1, 1);
+		sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+		if (stops)
+			signal_at(&c, 3100, SIGSTOP);
+		else
+			timer_at(&c, 3100);
+		tb_sys_exit(c.tb, 0, 3110, 1);
+		if (!stops) {
+			tb_add(c.tb, 0, 3120, signal_deliver, NULL, .signal = SIGALRM, .handler = HANDLER);
+			tb_sys_enter(c.tb, 0, 3150, SYS_rt_sigreturn);
+			tb_sys_exit(c.tb, 0, 3155, 1);
+		}
+		tb_sys_enter(c.tb, 0, 3300, SYS_io_uring_enter, 5, 0, 1, 1);
+		sleep_from(&c, 3310, TRACE_TASK_INTERRUPTIBLE);
+		two_acts(&c, 5310, SYS_write, 4);
+		tb_sys_exit(c.tb, 0, 5320, 0);
+		case_run(&c);
+		expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring", 3000);
+		expect_interruption(&c, "io_uring_enter", stops ? SIGSTOP : SIGALRM, stops ? 30 : 0, "signal", 1000, 1);
+		case_free(&c);
+	}
+}
+
 /* A read of a signalfd waits for a signal: its sender did not interrupt the read. */
 static void an_interrupted_read_of_a_signalfd_is_for_the_sender(void)
 {
@@ -604,6 +637,7 @@ int main(int argc, char **argv)
 		CASE(a_poll_after_which_the_program_acts_is_for_the_signal),
 		CASE(a_second_poll_without_a_wait_does_not_go_on),
 		CASE(an_interrupted_read_of_a_signalfd_is_for_the_sender),
+		CASE(an_interrupted_wait_for_a_ring_goes_on),
 		CASE(an_interrupted_wait_for_several_futexes_is_for_the_waker),
 		CASE(a_killed_reader_waited_for_the_writer),
 		CASE(any_number_of_interruptions_adds_up),
