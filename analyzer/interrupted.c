@@ -18,8 +18,8 @@
  * interrupted. It goes on with the next io_uring_enter() of the same ring.
  *
  * A signal with a handler ends some calls as a matter of course. pause() does not go on then: the
- * signal is what ended it. The same holds for poll(), select(), epoll_wait() and
- * io_uring_enter(), with one exception: the program makes the call again at once, for the same files, and neither the
+ * signal is what ended it. The same holds for poll(), select(), epoll_wait() and io_uring_enter(),
+ * with one exception: the program makes the call again at once, for the same files, and neither the
  * handler nor the program has made another call. Then the handler told the program nothing to do.
  *
  * Example: a thread reads from a pipe at 0 ms. A timer's signal interrupts the read at 10 ms, and
@@ -354,7 +354,7 @@ static bool came_with_signal(const struct trace_analysis *a, const struct trace_
 	       file_via(a, frame->file) != VIA_SIGNAL; /* a signalfd: it waits for signals */
 }
 
-/* The call returned the number of its submitted requests; nothing that it waited for was complete. */
+/* The call returned the number of its submitted requests, and none of them was complete. */
 static bool is_interrupted_ring(const struct trace_analysis *a, const struct frame *frame, const struct pending *last,
 				int64_t ret)
 {
