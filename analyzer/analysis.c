@@ -125,6 +125,7 @@ static const struct {
 	HANDLER(user_stream, on_user_stream),
 	HANDLER(probe_cost, on_start_record),
 	HANDLER(event_cost, on_start_record),
+	HANDLER(fault_cost, on_start_record),
 #undef HANDLER
 };
 
@@ -421,7 +422,7 @@ static bool is_of_cpu(uint32_t id)
 {
 	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_args &&
 	       id != TRACE_EV_start_again && id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost &&
-	       id != TRACE_EV_event_cost;
+	       id != TRACE_EV_event_cost && id != TRACE_EV_fault_cost;
 }
 
 /*

@@ -15,13 +15,14 @@ enum call_flag {
 	CALL_HAS_EFFECT = 2, /* its return changes files or memory: see syscall_effect() */
 	CALL_COUNTS_READ = 4,
 	CALL_COUNTS_WRITTEN = 8,
-	CALL_IS_LOCK = 16,	  /* flock: waits for the holder of the lock, not for a disk */
-	CALL_MESSAGES = 32,	  /* returns messages, not bytes */
-	CALL_HAS_DIRECTORY = 128, /* a path begins at a descriptor: call.directory */
-	CALL_KEEPS_DATA = 64,	  /* tee: what it copies stays in the first file */
-	CALL_RESTARTS = 256,	  /* restart_syscall(): continues the call that was interrupted */
-	CALL_ENDS_HANDLER = 512,  /* rt_sigreturn(): the end of a signal handler */
-	CALL_SHUTS_DOWN = 1024,	  /* shutdown() */
+	CALL_IS_LOCK = 16,	   /* flock: waits for the holder of the lock, not for a disk */
+	CALL_MESSAGES = 32,	   /* returns messages, not bytes */
+	CALL_HAS_DIRECTORY = 128,  /* a path begins at a descriptor: call.directory */
+	CALL_KEEPS_DATA = 64,	   /* tee: what it copies stays in the first file */
+	CALL_RESTARTS = 256,	   /* restart_syscall(): continues the call that was interrupted */
+	CALL_ENDS_HANDLER = 512,   /* rt_sigreturn(): the end of a signal handler */
+	CALL_SHUTS_DOWN = 1024,	   /* shutdown() */
+	CALL_CHANGES_INODE = 2048, /* chmod(), truncate(): takes the lock of the file that its path names */
 };
 
 struct call {

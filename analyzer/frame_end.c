@@ -40,7 +40,7 @@ static void frame_account(struct trace_analysis *a, struct trace_thread *thread,
 void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, unsigned int depth, int64_t ret)
 {
 	while (thread->depth > depth) {
-		if (thread->nr_pending)
+		if (thread->nr_pending || thread->keeps_waits)
 			pending_decide(a, thread, thread->depth - 1u);
 		thread->depth--;
 		if (__builtin_expect(a->window != NULL, 0))

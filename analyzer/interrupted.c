@@ -12,9 +12,15 @@
  * - The program calls again with the same arguments after -EINTR.
  *
  * So the wait is kept until the call that goes on has ended: its cause is then the cause of the
- * last wait in that call. If the call does not go on, the call alone decides (wait.c). Calls that a
- * signal ends as a matter of course (pause, poll, select, epoll) do not go on after a signal
- * handler has run: the signal is what ended them.
+ * last wait in that call. If the call does not go on, the call alone decides (wait.c).
+ *
+ * io_uring_enter() that has submitted requests returns their number instead of an error when it is
+ * interrupted. It goes on with the next io_uring_enter() of the same ring.
+ *
+ * A signal with a handler ends some calls as a matter of course. pause() does not go on then: the
+ * signal is what ended it. The same holds for poll(), select(), epoll_wait() and io_uring_enter(),
+ * with one exception: the program makes the call again at once, for the same files, and neither the
+ * handler nor the program has made another call. Then the handler told the program nothing to do.
  *
  * Example: a thread reads from a pipe at 0 ms. A timer's signal interrupts the read at 10 ms, and
  * the handler has SA_RESTART. The read begins again at 10.1 ms, and a writer ends it at 30 ms. Both
@@ -35,9 +41,12 @@
 #include "state_frame.h"
 #include "wait.h"
 #include "wait_holder.h"
+#include "wait_path.h"
 #include "window.h"
 
-#define MAX_WAITS	 32   /* of one call; the oldest are decided earlier if there are more */
+#define FIRST_ROOM	 8    /* number of waits of one call; it doubles */
+#define MAX_WAITS	 1024 /* of one call; the oldest are decided earlier if there are more */
+#define AT_ONCE_NS	 200000
 #define MAX_OTHERS	 64   /* calls of handlers until the call counts as ended */
 #define FIRST_RESTART	 -512 /* -ERESTARTSYS ... -ERESTART_RESTARTBLOCK of the kernel's linux/errno.h */
 #define LAST_RESTART	 -516
@@ -46,20 +55,30 @@
 
 struct interrupted_call {
 	struct frame frame;
-	struct pending waits[MAX_WAITS];
-	uint32_t nr;
+	uint32_t nr, room;
 	uint32_t handlers;  /* signal handlers in progress */
 	uint32_t nr_others; /* calls of theirs */
 	bool goes_on;	    /* the thread is in the call again */
 	bool had_handler;
+	uint64_t returned_ns; /* when it returned after the last wait */
 	struct waker release; /* the wakeup by which the call got the lock; lock 0: it waits for none */
 	uint64_t release_ns;
 	/*
 	 * the cause by the call alone at the first interruption: the process may exit until the end
 	 */
 	struct wait_cause first;
-	char path[]; /* the path argument of the call; "": it has none */
+	struct pending waits[]; /* @room; behind them its path argument, "": it has none */
 };
+
+static char *path_of(struct interrupted_call *call)
+{
+	return (char *)(call->waits + call->room);
+}
+
+static size_t bytes_of(uint32_t room, size_t path_bytes)
+{
+	return sizeof(struct interrupted_call) + room * sizeof(struct pending) + path_bytes;
+}
 
 static bool is_interruption(int64_t ret)
 {
@@ -168,6 +187,7 @@ static bool ends_by_signal(const struct trace_analysis *a, const struct frame *f
 	case CALL_EPOLL_WAIT:
 	case CALL_POLL:
 	case CALL_SELECT:
+	case CALL_URING_ENTER:
 		return true;
 	default:
 		return false;
@@ -179,7 +199,8 @@ static bool signal_ended(const struct trace_analysis *a, const struct interrupte
 {
 	uint8_t signal = call->waits[call->nr - 1].waker.by_signal;
 
-	return ends_by_signal(a, &call->frame) && (call->had_handler || (signal && !signal_stops(signal)));
+	return !call->goes_on && ends_by_signal(a, &call->frame) &&
+	       (call->had_handler || (signal && !signal_stops(signal)));
 }
 
 /* The cause of the first @nr kept waits if the call does not go on. */
@@ -212,7 +233,7 @@ static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32
 
 	thread->frames[0] = call->frame;
 	thread->depth = 1;
-	thread->path = call->path;
+	thread->path = path_of(call);
 	cause = known ? *known : alone(a, thread, call, nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		if (!ended || i + 1 < call->nr)
@@ -236,7 +257,8 @@ static void decide_first(struct trace_analysis *a, struct trace_thread *thread)
 	struct interrupted_call *call = thread->interrupted;
 	uint64_t last_wait = thread->last_wait, last_wait_ns = thread->last_wait_ns;
 
-	if (!ends_by_signal(a, &call->frame))
+	if (!ends_by_signal(a, &call->frame) ||
+	    (frame_class(a, &call->frame) == CALL_URING_ENTER && !signal_ended(a, call)))
 		call->first = alone(a, thread, call, call->nr);
 	thread->last_wait = last_wait;
 	thread->last_wait_ns = last_wait_ns;
@@ -269,26 +291,46 @@ void interrupted_mark(const struct trace_thread *thread, uint64_t *files)
 
 /* ---- the way of a call ---- */
 
-static bool is_same_call(const struct interrupted_call *call, const struct frame *frame)
+static bool is_same_call(const struct trace_analysis *a, const struct interrupted_call *call, const struct frame *frame)
 {
+	if (frame_class(a, frame) == CALL_URING_ENTER) /* it has submitted its requests */
+		return frame->call == call->frame.call && frame->args[0] == call->frame.args[0];
 	return frame->call == call->frame.call && frame->nr_args == call->frame.nr_args &&
 	       memcmp(frame->args, call->frame.args, frame->nr_args * sizeof(frame->args[0])) == 0;
+}
+
+/* The timeout may be another: the program may have computed what is left of it. */
+static bool polls_the_same(const struct interrupted_call *call, const struct frame *frame)
+{
+	return frame->call == call->frame.call && frame->nr_args >= 2 && frame->nr_args == call->frame.nr_args &&
+	       memcmp(frame->args, call->frame.args, 2 * sizeof(frame->args[0])) == 0;
+}
+
+static bool goes_on_with(const struct trace_analysis *a, const struct interrupted_call *call, const struct frame *frame)
+{
+	if (!call->had_handler || !ends_by_signal(a, &call->frame))
+		return is_same_call(a, call, frame);
+	return (frame_class(a, frame) == CALL_URING_ENTER ? is_same_call(a, call, frame)
+							  : polls_the_same(call, frame)) &&
+	       frame->begin.ns - call->returned_ns <= AT_ONCE_NS;
 }
 
 static bool keep(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	const char *path = frame->has_path ? thread->path : "";
 	size_t bytes = strlen(path) + 1;
-	struct interrupted_call *call = calloc(1, sizeof(*call) + bytes);
+	struct interrupted_call *call = calloc(1, bytes_of(FIRST_ROOM, bytes));
 
 	if (!call) {
 		a->failed = -ENOMEM;
 		return false;
 	}
 	call->frame = *frame;
-	memcpy(call->path, path, bytes);
+	call->room = FIRST_ROOM;
+	memcpy(path_of(call), path, bytes);
 	thread->interrupted = call;
 	thread->is_interrupted = true;
+	thread->interrupted_ns = frame->begin.ns;
 	a->nr_interrupted++;
 	return true;
 }
@@ -308,19 +350,48 @@ static bool came_with_signal(const struct trace_analysis *a, const struct trace_
 			     const struct frame *frame, const struct pending *last)
 {
 	return thread->is_interrupted && thread->interrupted->goes_on && last->waker.by_signal &&
-	       frame_class(a, frame) != CALL_PAUSE && !ends_by_signal(a, frame);
+	       frame_class(a, frame) != CALL_PAUSE && !ends_by_signal(a, frame) &&
+	       file_via(a, frame->file) != VIA_SIGNAL; /* a signalfd: it waits for signals */
+}
+
+/* The call returned the number of its submitted requests, and none of them was complete. */
+static bool is_interrupted_ring(const struct trace_analysis *a, const struct frame *frame, const struct pending *last,
+				int64_t ret)
+{
+	return ret >= 0 && frame_class(a, frame) == CALL_URING_ENTER && !last->waker.ring_file &&
+	       via_of(a, &last->waker) != VIA_NONE;
+}
+
+static bool room_for_wait(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct interrupted_call *call = thread->interrupted;
+	size_t bytes = strlen(path_of(call)) + 1;
+	uint32_t room = 2 * call->room;
+
+	if (call->nr < call->room)
+		return true;
+	call = realloc(call, bytes_of(room, bytes));
+	if (!call) {
+		a->failed = -ENOMEM;
+		return false;
+	}
+	memmove(call->waits + room, path_of(call), bytes);
+	call->room = room;
+	thread->interrupted = call;
+	return true;
 }
 
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	const struct pending *last = &thread->pending[thread->nr_pending - 1];
 	struct interrupted_call *call;
+	bool is_over = !(is_interruption(ret) || is_interrupted_ring(a, frame, last, ret));
 
-	if (!(is_interruption(ret) || came_with_signal(a, thread, frame, last)) || last->depth != 1 || last->cut ||
+	if ((is_over && !came_with_signal(a, thread, frame, last)) || last->depth != 1 || last->cut ||
 	    frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
 	    (last->task_state & TASK_STATE_QUOTA))
 		return;
-	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(thread->interrupted, frame)))
+	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(a, thread->interrupted, frame)))
 		interrupted_end(a, thread);
 	if (!thread->is_interrupted && !keep(a, thread, frame))
 		return;
@@ -330,8 +401,12 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 		if (a->failed)
 			return;
 	}
+	if (!room_for_wait(a, thread))
+		return;
+	call = thread->interrupted;
 	call->waits[call->nr++] = *last;
-	call->goes_on = !is_interruption(ret);
+	call->returned_ns = a->now;
+	call->goes_on = is_over;
 	call->had_handler = false;
 	thread->nr_pending--;
 	if (call->nr == 1)
@@ -350,11 +425,12 @@ void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, st
 		*frame = again;
 		frame->fd_seen = false;
 		call->goes_on = true;
-	} else if (is_same_call(call, frame)) {
+	} else if (goes_on_with(a, call, frame)) {
+		memcpy(call->frame.args, frame->args, frame->nr_args * sizeof(frame->args[0]));
 		call->goes_on = true;
 	} else if ((flags & CALL_ENDS_HANDLER) && call->handlers) {
 		call->handlers--;
-	} else if (!call->handlers || ++call->nr_others > MAX_OTHERS) {
+	} else if (!call->handlers || ends_by_signal(a, &call->frame) || ++call->nr_others > MAX_OTHERS) {
 		interrupted_end(a, thread);
 	}
 }
@@ -370,6 +446,8 @@ void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, con
 	decides &= frame->call == call->frame.call && frame->nr_args == call->frame.nr_args;
 	if (decides) /* futex_waitv(2): the futex that ended it is known only now */
 		memcpy(call->frame.args, frame->args, frame->nr_args * sizeof(frame->args[0]));
+	else if (call->had_handler) /* the program polled again, but did not wait */
+		call->goes_on = false;
 	end(a, thread, decides ? &last : NULL);
 }
 
@@ -401,7 +479,7 @@ void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread,
 		return;
 	thread->interrupted->handlers++;
 	thread->interrupted->had_handler = true;
-	if (ends_by_signal(a, &thread->interrupted->frame))
+	if (frame_class(a, &thread->interrupted->frame) == CALL_PAUSE && ends_by_signal(a, &thread->interrupted->frame))
 		interrupted_end(a, thread);
 }
 

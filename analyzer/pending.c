@@ -6,9 +6,15 @@
  * blocked. Until then the wait is pending: its time is in the sums of the thread at once, its row
  * by wait cause follows.
  *
+ * The first waits of a call that blocks often are decided before its end, as all that they need is
+ * known. The path of a call is an exception: if the program had not touched its page before, the
+ * recorder can read it only when the call ends. The waits of such a call are kept until then.
+ *
  * A wait for a lock becomes one wait for each thread that owned the lock in turn (lock_log.h). The
  * rows of the waits, the report of the locks and the hooks get the same pieces.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "interrupted.h"
 #include "kept_rests.h"
@@ -120,6 +126,55 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 		interrupted_released(thread, pending);
 }
 
+#define FIRST_EARLY 4
+#define MAX_EARLY   256
+
+/* The path of the call may still come, with the end of the call. */
+static bool lacks_path(const struct trace_analysis *a, struct trace_thread *thread)
+{
+	const struct frame *frame = frame_outermost(thread);
+	enum call_class class = frame ? frame_class(a, frame) : CALL_OTHER;
+
+	return thread->pending[0].depth == 1 && frame && frame->kind == FRAME_SYSCALL && !frame->has_path &&
+	       (class == CALL_PATH || class == CALL_OPEN || class == CALL_EXEC);
+}
+
+/* Keep the oldest pending wait; false: there are too many, or memory is out. */
+static bool keep_oldest(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct kept_waits *kept = thread->kept_waits;
+
+	if (!kept || kept->nr == kept->room) {
+		uint32_t room = kept ? 2 * kept->room : FIRST_EARLY;
+
+		if (room > MAX_EARLY)
+			return false;
+		kept = realloc(kept, sizeof(*kept) + room * sizeof(kept->list[0]));
+		if (!kept) {
+			a->failed = -ENOMEM;
+			return false;
+		}
+		if (!thread->kept_waits)
+			kept->nr = 0;
+		kept->room = room;
+		thread->kept_waits = kept;
+		thread->keeps_waits = true;
+	}
+	kept->list[kept->nr++] = thread->pending[0];
+	return true;
+}
+
+static void decide_kept(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct kept_waits *kept = thread->kept_waits;
+
+	for (uint32_t i = 0; i < kept->nr; i++)
+		wait_account(a, thread, &kept->list[i]);
+	free(kept);
+	thread->kept_waits = NULL;
+	thread->keeps_waits = false;
+}
+
 void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)
 {
 	struct pending pending = {.from = thread->since,
@@ -145,7 +200,8 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		return;
 	}
 	if (thread->nr_pending == MAX_PENDING) { /* The call blocks often: decide the oldest wait now. */
-		wait_account(a, thread, &thread->pending[0]);
+		if (!lacks_path(a, thread) || !keep_oldest(a, thread))
+			wait_account(a, thread, &thread->pending[0]);
 		memmove(&thread->pending[0], &thread->pending[1], sizeof(pending) * (MAX_PENDING - 1));
 		thread->nr_pending--;
 	}
@@ -158,6 +214,8 @@ void pending_decide(struct trace_analysis *a, struct trace_thread *thread, unsig
 {
 	unsigned int kept = 0;
 
+	if (thread->keeps_waits && !depth)
+		decide_kept(a, thread);
 	for (unsigned int i = 0; i < thread->nr_pending; i++)
 		if (thread->pending[i].depth > depth)
 			wait_account(a, thread, &thread->pending[i]);

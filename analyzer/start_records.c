@@ -16,6 +16,7 @@
 #include "state_end.h"
 #include "state_frame.h"
 #include "state_touch.h"
+#include "state_trap.h"
 
 void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
@@ -231,6 +232,7 @@ static const struct {
 	{TRACE_EV_fs_dir, sizeof(struct trace_fs_dir), load_directory},
 	{TRACE_EV_probe_cost, sizeof(struct trace_probe_cost), probe_cost_learn},
 	{TRACE_EV_event_cost, sizeof(struct trace_event_cost), event_cost_learn},
+	{TRACE_EV_fault_cost, sizeof(struct trace_fault_cost), fault_cost_learn},
 	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
 	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
 };

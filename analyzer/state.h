@@ -119,6 +119,7 @@ struct trace_analysis {
 	struct packet_log *packets;	  /* owned; NULL: no packet has a number: state_packet.c */
 	struct user_streams user;
 	struct probe_sums probes;
+	uint32_t fault_way_ns; /* the kernel's way between two page faults: state_trap.c; 0: not known */
 	struct work_sums work_sums;
 	struct disk_sums disk_sums;
 	struct disk_waits disk_waits;

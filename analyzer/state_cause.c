@@ -48,6 +48,19 @@ static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread
 	return frame && classes[frame_class(a, frame)];
 }
 
+/* A call on a path breaks the lease of another process: the kernel sends that process a signal. */
+static void learn_lease(const struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_thread *holder)
+{
+	struct trace_thread *thread = cpu->current;
+	const struct frame *frame = is_thread(cpu, thread) && !cpu->nested && holder ? frame_syscall(thread) : NULL;
+	enum call_class class = frame ? frame_class(a, frame) : CALL_OTHER;
+
+	if (class != CALL_OPEN && class != CALL_PATH)
+		return;
+	thread->path_signal = holder->process->idx;
+	thread->path_signal_ns = ns;
+}
+
 /*
  * The kernel reports a signal after it has woken the target for it. More wakeups for the same
  * reason may follow in the same context (the death of a child ends its parent's wait). A wakeup
@@ -61,6 +74,7 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	struct waker *waker;
 	bool by_timer;
 
+	learn_lease(a, cpu, ns, target);
 	if (signal->result != SIGNAL_DELIVERED)
 		return;
 	cpu->signalled = signal->tid;

@@ -60,6 +60,12 @@ static void mark_mappings(const struct trace_analysis *a, const struct marks *ma
 		mark(marks->files, memory->maps[i].file);
 }
 
+static void mark_wait(const struct marks *marks, const struct pending *wait)
+{
+	mark(marks->files, wait->waker.file);
+	mark(marks->files, wait->waker.ring_file ? wait->waker.ring_file - 1 : 0);
+}
+
 static void mark_thread(const struct trace_analysis *a, const struct marks *marks, const struct trace_thread *thread)
 {
 	mark_descriptors(a, marks, thread->fds);
@@ -77,10 +83,10 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 		mark(marks->files, thread->frames[i].file);
 		mark(marks->files, thread->frames[i].own_file);
 	}
-	for (unsigned int i = 0; i < MAX_PENDING; i++) {
-		mark(marks->files, thread->pending[i].waker.file);
-		mark(marks->files, thread->pending[i].waker.ring_file ? thread->pending[i].waker.ring_file - 1 : 0);
-	}
+	for (unsigned int i = 0; i < MAX_PENDING; i++)
+		mark_wait(marks, &thread->pending[i]);
+	for (uint32_t i = 0; thread->kept_waits && i < thread->kept_waits->nr; i++)
+		mark_wait(marks, &thread->kept_waits->list[i]);
 	interrupted_mark(thread, marks->files);
 	rests_mark(thread, marks->files);
 }

@@ -117,6 +117,7 @@ void process_release(struct trace_process *process)
 		free(thread->signals);
 		free(thread->ready);
 		free(thread->interrupted);
+		free(thread->kept_waits);
 		free(thread->requests.rests);
 		free(thread->shares);
 	}

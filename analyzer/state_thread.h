@@ -139,6 +139,12 @@ struct pending {
 	bool interrupted : 1;
 };
 
+/* The waits before trace_thread.pending in a call whose path is not known yet: pending.c */
+struct kept_waits {
+	uint32_t nr, room;
+	struct pending list[];
+};
+
 struct cpu_share {
 	uint32_t cpu;
 	uint64_t ns;
@@ -199,6 +205,7 @@ struct trace_thread {
 	bool brings_part : 1;	 /* received a part of an answer since its last wait */
 	bool ran : 1;		 /* it is in the list trace_analysis.ran */
 	bool is_recorder : 1;	 /* of the recording daemon: its calls are not recorded */
+	bool keeps_waits : 1;	 /* it has @kept_waits */
 	uint32_t cpu;		 /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;		 /* off the CPUs: when its scheduling state began */
 	/* When it was last RUNNABLE. If that is @since, the next two fields are valid. */
@@ -231,6 +238,9 @@ struct trace_thread {
 	struct trace_thread *next;	      /* next thread of the process */
 	struct trace_thread *next_ran;	      /* if @ran */
 	struct interrupted_call *interrupted; /* owned; NULL: none. interrupted.c */
+	struct kept_waits *kept_waits;	      /* owned; NULL: none */
+	uint64_t fault_end_ns;		      /* of its last page fault in user mode */
+	uint64_t interrupted_ns;	      /* if @is_interrupted: when that call began first */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
 	struct directories *directories; /* counted reference; NULL: not known */
@@ -252,6 +262,9 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
+	/* index of the process to which it sent a signal in a call on a path, and when; 0: none */
+	uint32_t path_signal;
+	uint64_t path_signal_ns;
 	uint64_t nr_records; /* events of its own that it recorded, if their cost is known */
 	struct thread_requests requests;
 };

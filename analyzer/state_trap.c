@@ -8,6 +8,13 @@
  * or the entry or the exit of a system call. Right after the end, a second event may say that the
  * fault was a major one.
  *
+ * The events do not have all of a fault: the CPU's exception comes before the first one, and the
+ * way back to user mode behind the last one. The recorder measures how long both take at least
+ * (fault_cost). If no event is between two faults of a thread, the second one begins that much
+ * earlier. Example: a thread touches one new page after another. A fault ends at 1000 ns, and the
+ * events of the next one are at 1570 and 2570 ns. The way takes 430 ns. So 140 ns are the program's
+ * own code, and the second fault lasts from 1140 to 2570 ns.
+ *
  * A program's fault on an address of the kernel brings in no page, so a signal follows. In the old
  * vsyscall page the kernel does the call for the program instead, and no event tells the end: that
  * fault is over at once.
@@ -40,6 +47,23 @@ static void fault_in_user_mode(struct trace_analysis *a, struct trace_thread *th
 	thread->is_dying = false; /* as in on_sys_enter() */
 }
 
+void fault_cost_learn(struct trace_analysis *a, const struct trace_event *event)
+{
+	a->fault_way_ns = ((const struct trace_fault_cost *)event->payload)->ns;
+}
+
+/* The begin of a fault in user mode, with its first event at @ns. */
+static uint64_t begin_of_fault(const struct trace_analysis *a, const struct cpu *cpu, uint64_t ns)
+{
+	const struct trace_thread *thread = cpu->current;
+	uint64_t since = cpu->accounted_ns;
+
+	if (!thread || thread->depth || cpu->nested || (thread->flags & THREAD_MODE_UNKNOWN) ||
+	    thread->fault_end_ns != since || ns <= since)
+		return ns;
+	return ns - since > a->fault_way_ns ? ns - a->fault_way_ns : since;
+}
+
 void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_fault_entry *fault = event->payload;
@@ -48,6 +72,8 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 
 	if (fault->user && cpu->current && returns_untold(cpu->current) && !cpu->current->is_fresh)
 		account_before_user(a, cpu, ns);
+	if (fault->user)
+		ns = begin_of_fault(a, cpu, ns);
 	thread = current_user_thread(a, cpu, ns);
 	if (!thread)
 		return;
@@ -88,6 +114,7 @@ void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		count_major(a, thread, ns);
 	thread->flags &= ~THREAD_FAULT_OVER;
 	top = frame_top(thread);
+	thread->fault_end_ns = ns;
 	if (!top || top->kind != FRAME_TRAP)
 		return;
 	top->major = fault->major;

@@ -61,10 +61,27 @@ static struct wait_cause by_holder(const struct wait_context *ctx, string_id pat
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_MEMORY), path);
 	if (is_kernel_file(text))
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), path);
+	if (held_file(ctx->a, ctx->waker, text))
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), path);
 	directory = held_directory(ctx->a, ctx->waker, text);
 	if (directory)
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), directory);
 	return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
+}
+
+/*
+ * The kernel looks at a lease every few ms if its holder need not give all of it up: a timer ends
+ * these sleeps. The call has sent the holder a signal. Kind `unknown`: no sign of that.
+ */
+static struct wait_cause by_lease(const struct wait_context *ctx, string_id path)
+{
+	const struct trace_thread *thread = ctx->thread;
+	uint64_t begin = thread->is_interrupted ? thread->interrupted_ns : ctx->frame->begin.ns;
+
+	if (!thread->path_signal || thread->path_signal_ns < begin || ctx->pending->cut || ctx->waker->thread ||
+	    ctx->waker->cause != CAUSE_TIMER || !(ctx->pending->task_state & TRACE_TASK_INTERRUPTIBLE))
+		return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
+	return wait_cause_with_path(ctx->a, wait_cause_of(TRACE_WAIT_PROCESS, VIA_LOCK, thread->path_signal), path);
 }
 
 /*
@@ -86,14 +103,13 @@ static struct wait_cause by_pipe(const struct wait_context *ctx, file_idx idx)
 /* A regular file or a directory. */
 static struct wait_cause by_inode(const struct wait_context *ctx, file_idx idx)
 {
-	struct wait_cause v = {.kind = TRACE_WAIT_UNKNOWN};
+	struct wait_cause v;
 
 	if (waker_held_lock(ctx, idx))
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), file_path(ctx->a, idx));
 	if (waker_had_to_permit(ctx))
 		return cause_is_waker(ctx, VIA_INOTIFY);
-	if (woken_by_task(ctx))
-		v = by_holder(ctx, file_path(ctx->a, idx));
+	v = woken_by_task(ctx) ? by_holder(ctx, file_path(ctx->a, idx)) : by_lease(ctx, file_path(ctx->a, idx));
 	return v.kind != TRACE_WAIT_UNKNOWN
 		       ? v
 		       : wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE,
@@ -154,6 +170,8 @@ struct wait_cause wait_by_path(const struct wait_context *ctx)
 	if (ctx->frame->has_path && !ctx->gap && !wait_ended_by_rcu(ctx)) {
 		struct wait_cause v = by_holder(ctx, path_argument(ctx));
 
+		if (v.kind == TRACE_WAIT_UNKNOWN)
+			v = by_lease(ctx, path_argument(ctx));
 		return v.kind != TRACE_WAIT_UNKNOWN ? v : wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, path_argument(ctx));
 	}
 	return wait_by_waker(ctx, VIA_NONE);

@@ -10,6 +10,8 @@
  *	it used a userfaultfd                        it provided the page
  *	it mapped, forked or exited, and shares      it held the lock of the address space
  *	the memory
+ *	it changed the mode, owner, length ... of    it held the lock of that file
+ *	the file by its path
  *	it made, removed or listed names in a        it held the lock of that directory
  *	directory on the way to the file
  *
@@ -134,6 +136,12 @@ static const char *path_of_waker(const struct trace_analysis *a, const struct wa
 	bool is_late = !path && thread->late_from_ns <= waker->ns && waker->ns <= thread->late_to_ns;
 
 	return strings_text(&a->strings, is_late ? thread->late_path : path);
+}
+
+bool held_file(const struct trace_analysis *a, const struct waker *waker, const char *path)
+{
+	return !waker->worker && a->calls[waker->call].flags & CALL_CHANGES_INODE && *path == '/' &&
+	       strcmp(path_of_waker(a, waker), path) == 0;
 }
 
 string_id held_directory(struct trace_analysis *a, const struct waker *waker, const char *path)

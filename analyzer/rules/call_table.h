@@ -22,6 +22,7 @@ enum on_files_flag {
 	CALL_USES = 4,	 /* it waits for nothing that the rule examines */
 	CALL_ON_FUTEX = 8,
 	CALL_IOCTL = 16,
+	CALL_BY_PATH = 32, /* it takes the lock of the file that its path names, without a descriptor */
 };
 
 struct on_files {

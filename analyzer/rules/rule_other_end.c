@@ -159,6 +159,7 @@ static void on_enter(struct other_end *o, struct trace_analysis *analysis, const
 	if (!on_files || event->id == TRACE_EV_sys_enter)
 		return;
 	call->gives = on_files->flags & CALL_GIVES;
+	call->is_by_path = on_files->flags & CALL_BY_PATH;
 	unseen_enter(&o->unseen, trace_thread_process(thread), on_files, enter);
 	if (on_files->flags & CALL_ON_FUTEX)
 		call->has_memory = state_file_at(analysis, thread, enter->arg0, &call->memory);
@@ -206,6 +207,7 @@ static void on_waking(struct other_end *o, const struct trace_analysis *analysis
 	if (!call)
 		return;
 	call->woken_by_close |= !by || !by->gives;
+	call->woken_by_path |= by && by->is_by_path;
 	call->woken_from_before |= waker && !slept_now(&o->calls, waker);
 }
 
@@ -322,7 +324,8 @@ static const char *check_futex(const struct other_end *o, const struct slept_cal
 static const char *check_lock(const struct other_end *o, const struct slept_call *call,
 			      const struct trace_interval *wait)
 {
-	if (call->nr_files != 1 || !call->path_hash || call->is_of_kernel || !LINUX_S_ISREG(call->files[0].mode) ||
+	if (call->woken_by_path || call->nr_files != 1 || !call->path_hash || call->is_of_kernel ||
+	    !LINUX_S_ISREG(call->files[0].mode) ||
 	    (wait->path && *wait->path && text_hash(wait->path) != call->path_hash) ||
 	    has_touched(o, wait->other, &call->files[0]))
 		return NULL;

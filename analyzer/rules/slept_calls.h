@@ -34,6 +34,8 @@ struct slept_call {
 	bool gives;		/* it moves data to its files */
 	bool uses_unseen;	/* the file of one of its descriptors is not known */
 	bool woken_by_close;	/* one of its waits was ended outside of a call that gives */
+	bool is_by_path;	/* it takes the lock of a file by its path */
+	bool woken_by_path;	/* one of its waits was ended by such a call */
 	bool woken_from_before; /* ... by a thread that was in the kernel since before the trace */
 };
 

@@ -135,6 +135,23 @@ static void a_waker_without_the_memory_is_a_violation(void)
 	}
 }
 
+/* chmod() takes the lock of the file without a descriptor. */
+static void a_waker_that_acts_on_the_path_needs_no_descriptor(void)
+{
+	struct analysis_case c = begin_known();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_chmod, "chmod");
+	tb_fd(c.tb, 10, 3, 9, 77, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 1, 1);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 5000, SYS_chmod, 1, 0600, 0);
+	tb_sys_path(c.tb, 1, 5001, SYS_chmod, "/data");
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 1);
+	verify(&c, NULL);
+}
+
 static void a_waker_without_the_file_is_a_violation(void)
 {
 	for (int has = 0; has < 2; has++) {
@@ -416,6 +433,7 @@ int main(int argc, char **argv)
 		CASE(a_waker_without_the_socket_is_a_violation),
 		CASE(a_waker_without_the_memory_is_a_violation),
 		CASE(a_waker_without_the_file_is_a_violation),
+		CASE(a_waker_that_acts_on_the_path_needs_no_descriptor),
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
 		CASE(a_child_that_shared_the_memory_may_have_ended),

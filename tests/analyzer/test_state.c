@@ -365,6 +365,42 @@ static void a_fault_without_end_is_over_at_the_next_call(void)
 	case_free(&c);
 }
 
+static void fault_from_to(struct analysis_case *c, uint64_t from, uint64_t to)
+{
+	tb_fault(c->tb, 0, from, 0x1000, true);
+	tb_fault_end(c->tb, 0, to, false);
+}
+
+/* The recorder has measured 430 ns for the way back to user mode and into the kernel again. */
+static void a_fault_right_behind_another_one_begins_before_its_event(void)
+{
+	struct trace_fault_cost cost = {.ns = 430};
+
+	for (int known = 0; known < 2; known++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		if (known)
+			tb_start(c.tb, 1100, TRACE_EV_fault_cost, &cost, sizeof(cost), NULL);
+		fault_from_to(&c, 2000, 2100);
+		fault_from_to(&c, 2570, 2700); /* 430 of 470 */
+		fault_from_to(&c, 2900, 3000); /* all of 200 */
+		tb_sys_enter(c.tb, 0, 3100, SYS_getpid);
+		tb_sys_exit(c.tb, 0, 3200, 10);
+		fault_from_to(&c, 3700, 3800); /* behind a call */
+		tb_irq(c.tb, 0, 3900, 7);
+		tb_irq_exit(c.tb, 0, 3950, 7);
+		fault_from_to(&c, 4500, 4600); /* behind an interrupt */
+		tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(c.one->trap_ns, 530 + (known ? 430 + 200 : 0));
+		CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 100 - 50 - c.one->trap_ns);
+		CU_ASSERT_EQUAL(c.one->traps[0].calls, 5);
+		CU_ASSERT_EQUAL(c.one->traps[0].cpu_ns, c.one->trap_ns);
+		case_free(&c);
+	}
+}
+
 static void a_major_fault_may_be_reported_after_its_end(void)
 {
 	struct analysis_case c = case_new();
@@ -732,6 +768,7 @@ int main(int argc, char **argv)
 		CASE(latencies_of_calls_are_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),
+		CASE(a_fault_right_behind_another_one_begins_before_its_event),
 		CASE(a_major_fault_may_be_reported_after_its_end),
 		CASE(interrupts_nest_and_go_to_the_innermost),
 		CASE(an_interrupt_of_an_idle_cpu_counts_for_the_cpu_only),

@@ -237,6 +237,66 @@ static void a_path_may_be_known_after_the_wakeup(void)
 	expect_on(&c, 20, "lock", "/data");
 }
 
+/*
+ * Three waits, more than are pending at a time, and the path comes with the exit: each wait is
+ * decided with it. 20 holds the directory first, then serves the file system twice.
+ */
+static void a_late_path_is_that_of_all_waits(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+	tb_fd(c.tb, 30, 7, 5, 88, FUSE_MODE, "/dev/fuse");
+	tb_sys_enter(c.tb, 0, 2000, SYS_mkdir, 1, 0, 0);
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	two_calls(&c, SYS_mkdir, 1, "/data/a");
+	tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6005, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 6010, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+	for (uint64_t ns = 6100; ns < 6500; ns += 100) {
+		tb_switch(c.tb, 0, ns, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, ns + 10, SYS_writev, 7, 1, 1);
+		tb_waking(c.tb, 1, ns + 50, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 1, ns + 60, 1);
+		tb_switch(c.tb, 0, ns + 55, 0, 10, TRACE_TASK_RUNNING);
+	}
+	tb_add(c.tb, 0, 6600, sys_path, "/data/b", .nr = SYS_mkdir, .late = 1);
+	tb_sys_exit(c.tb, 0, 6601, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "lock"), 3000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "three", 30, "fuse"), 4 * 50);
+	for (size_t i = 0; i < c.one->nr_waits; i++)
+		CU_ASSERT_STRING_EQUAL(c.one->waits[i].path, c.one->waits[i].pid == 20 ? "/data" : "/data/b");
+	case_free(&c);
+}
+
+/* chmod() and truncate() lock the file itself, not its directory. */
+static void a_file_is_locked_by_a_call_on_its_path(void)
+{
+	static const struct {
+		const char *its, *lock;
+		uint32_t call;
+	} calls[] = {{"/data/f", "/data/f", SYS_chmod},
+		     {"/data/f", "/data/f", SYS_truncate},
+		     {"/data/f", "/data", SYS_unlink},
+		     {"/data/g", "/data", SYS_chmod}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin_files();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_chmod, "chmod");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_unlink, "unlink");
+		tb_fd(c.tb, 10, 3, 9, 77, DATA_MODE, "/data/f");
+		tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 1, 16);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		two_calls(&c, calls[i].call, 1, calls[i].its);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "lock", calls[i].lock);
+	}
+}
+
 /* The rows of locks have the directory, too. */
 static void a_listed_directory_is_a_lock(void)
 {
@@ -311,6 +371,8 @@ int main(int argc, char **argv)
 		CASE(the_memory_of_another_process_may_be_locked),
 		CASE(a_directory_is_locked_by_the_process_that_works_in_it),
 		CASE(a_path_may_be_known_after_the_wakeup),
+		CASE(a_late_path_is_that_of_all_waits),
+		CASE(a_file_is_locked_by_a_call_on_its_path),
 		CASE(a_listed_directory_is_a_lock),
 		CASE(a_locked_file_has_its_path),
 		CASE(a_writer_that_passes_a_wakeup_on_is_not_the_reader),

@@ -281,6 +281,129 @@ static void a_program_that_calls_again_goes_on(void)
 	case_free(&c);
 }
 
+/* A profiling timer's handler, and the program polls the same again. The timeout may be another. */
+static void poll_twice(struct analysis_case *c, uint64_t again_ns, bool handler_calls, int fds)
+{
+	tb_sys_enter(c->tb, 0, 2000, SYS_poll, 1, 1, 60000);
+	sleep_from(c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(c, 3100);
+	tb_sys_exit(c->tb, 0, 3110, -EINTR);
+	tb_add(c->tb, 0, 3120, signal_deliver, NULL, .signal = SIGALRM, .handler = HANDLER);
+	if (handler_calls) {
+		tb_sys_enter(c->tb, 0, 3130, SYS_getpid);
+		tb_sys_exit(c->tb, 0, 3140, 10);
+	}
+	tb_sys_enter(c->tb, 0, 3150, SYS_rt_sigreturn);
+	tb_sys_exit(c->tb, 0, 3155, -EINTR);
+	tb_sys_enter(c->tb, 0, again_ns, SYS_poll, 1, fds, 59000);
+	sleep_from(c, again_ns + 10, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(c, again_ns + 2010, SYS_write, 4);
+	tb_sys_exit(c->tb, 0, again_ns + 2020, 1);
+	case_run(c);
+}
+
+static void a_poll_that_a_handler_interrupts_goes_on(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	poll_twice(&c, 3300, false, 1);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 3000);
+	expect_interruption(&c, "poll", SIGALRM, 0, "signal", 1000, 1);
+	case_free(&c);
+}
+
+/* The handler may have told the program something, or the program did something after it. */
+static void a_poll_after_which_the_program_acts_is_for_the_signal(void)
+{
+	static const struct {
+		uint64_t again_ns;
+		bool handler_calls;
+		int fds;
+	} ways[] = {{3300, true, 1}, {300000, false, 1}, {3300, false, 2}};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct analysis_case c = begin_with_three();
+
+		poll_twice(&c, ways[i].again_ns, ways[i].handler_calls, ways[i].fds);
+		expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 2000);
+		expect_ns(&c, TRACE_WAIT_TIMEOUT, "", 0, "", 1000);
+		case_free(&c);
+	}
+}
+
+/* The program polls again, and finds something at once: the signal ended the wait. */
+static void a_second_poll_without_a_wait_does_not_go_on(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 1, 1, 60000);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(&c, 3100);
+	tb_sys_exit(c.tb, 0, 3110, -EINTR);
+	tb_add(c.tb, 0, 3120, signal_deliver, NULL, .signal = SIGALRM, .handler = HANDLER);
+	tb_sys_enter(c.tb, 0, 3150, SYS_rt_sigreturn);
+	tb_sys_exit(c.tb, 0, 3155, -EINTR);
+	tb_sys_enter(c.tb, 0, 3300, SYS_poll, 1, 1, 0);
+	tb_sys_exit(c.tb, 0, 3310, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_TIMEOUT, "", 0, "", 1000);
+	case_free(&c);
+}
+
+/*
+ * io_uring_enter() returns how many requests it has submitted, and the program waits for them
+ * again. The handler of a timer's signal may run in between, or nothing.
+ */
+static void an_interrupted_wait_for_a_ring_goes_on(void)
+{
+	for (int stops = 0; stops < 2; stops++) {
+		struct analysis_case c = begin_with_three();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_io_uring_enter, "io_uring_enter");
+		tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 5, 1, 1, 1);
+		sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+		if (stops)
+			signal_at(&c, 3100, SIGSTOP);
+		else
+			timer_at(&c, 3100);
+		tb_sys_exit(c.tb, 0, 3110, 1);
+		if (!stops) {
+			tb_add(c.tb, 0, 3120, signal_deliver, NULL, .signal = SIGALRM, .handler = HANDLER);
+			tb_sys_enter(c.tb, 0, 3150, SYS_rt_sigreturn);
+			tb_sys_exit(c.tb, 0, 3155, 1);
+		}
+		tb_sys_enter(c.tb, 0, 3300, SYS_io_uring_enter, 5, 0, 1, 1);
+		sleep_from(&c, 3310, TRACE_TASK_INTERRUPTIBLE);
+		two_acts(&c, 5310, SYS_write, 4);
+		tb_sys_exit(c.tb, 0, 5320, 0);
+		case_run(&c);
+		expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring", 3000);
+		expect_interruption(&c, "io_uring_enter", stops ? SIGSTOP : SIGALRM, stops ? 30 : 0, "signal", 1000, 1);
+		case_free(&c);
+	}
+}
+
+/* A read of a signalfd waits for a signal: its sender did not interrupt the read. */
+static void an_interrupted_read_of_a_signalfd_is_for_the_sender(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_fd(c.tb, 10, 5, 14, 1, 0, "anon_inode:[signalfd]");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 5, 0, 128);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(&c, 3100);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_SYS);
+	handle(&c, 3120, SIGALRM);
+	tb_sys_enter(c.tb, 0, 3300, SYS_read, 5, 0, 128);
+	sleep_from(&c, 3400, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 4400, SIGUSR2);
+	tb_sys_exit(c.tb, 0, 4410, 128);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "three", 30, "signal", 2000);
+	expect_interruption(&c, "read", SIGALRM, 0, "signal", 1000, 1);
+	case_free(&c);
+}
+
 /* ---- calls that do not go on ---- */
 
 static void a_read_that_ends_with_an_error_is_for_the_other_end(void)
@@ -450,15 +573,15 @@ static void any_number_of_interruptions_adds_up(void)
 	struct analysis_case c = begin_with_three();
 
 	tb_sys_enter(c.tb, 0, 1500, SYS_read, 3, 1, 1);
-	for (uint64_t ns = 1500; ns < 8500; ns += 100) {
+	for (uint64_t ns = 1500; ns < 201500; ns += 100) {
 		sleep_from(&c, ns + 10, TRACE_TASK_INTERRUPTIBLE);
 		timer_at(&c, ns + 60);
 		tb_sys_exit(c.tb, 0, ns + 70, RESTART_SYS);
 		tb_sys_enter(c.tb, 0, ns + 80, SYS_read, 3, 1, 1);
 	}
 	case_run(&c);
-	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 70 * 50);
-	expect_interruption(&c, "read", SIGALRM, 0, "signal", 70 * 50, 70);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 2000 * 50);
+	expect_interruption(&c, "read", SIGALRM, 0, "signal", 2000 * 50, 2000);
 	case_free(&c);
 }
 
@@ -510,6 +633,11 @@ int main(int argc, char **argv)
 		CASE(a_pause_is_for_the_sender_of_the_signal_that_is_handled),
 		CASE(the_delivery_tells_which_signal_interrupted),
 		CASE(a_sigtimedwait_is_for_the_sender_of_its_own_signals),
+		CASE(a_poll_that_a_handler_interrupts_goes_on),
+		CASE(a_poll_after_which_the_program_acts_is_for_the_signal),
+		CASE(a_second_poll_without_a_wait_does_not_go_on),
+		CASE(an_interrupted_read_of_a_signalfd_is_for_the_sender),
+		CASE(an_interrupted_wait_for_a_ring_goes_on),
 		CASE(an_interrupted_wait_for_several_futexes_is_for_the_waker),
 		CASE(a_killed_reader_waited_for_the_writer),
 		CASE(any_number_of_interruptions_adds_up),

@@ -6,6 +6,7 @@
  * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
  * ("two") runs on CPU 1.
  */
+#include <signal.h>
 #include <sys/mman.h>
 #include "state_waits_ends.h"
 #include "unit.h"
@@ -123,6 +124,37 @@ static void an_open_waits_for_the_watcher_that_must_permit_it(void)
 			tb_sys_path(c.tb, 0, 2010, SYS_open, "/data");
 		by_two(&c, SYS_write);
 		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "inotify");
+	}
+}
+
+/*
+ * An open to read breaks the lease of a writer: the kernel signals the holder, and looks at the
+ * lease at each tick of a timer.
+ */
+static void an_open_waits_for_the_holder_of_a_lease(void)
+{
+	static const bool breaks[] = {true, false};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct analysis_case c = begin();
+
+		tb_sys_enter(c.tb, 0, 2000, SYS_open, 1, 0, 0);
+		tb_sys_path(c.tb, 0, 2010, SYS_open, "/data");
+		if (breaks[i])
+			tb_add(c.tb, 0, 2020, signal_generate, NULL, .tid = 20, .signal = SIGIO, .result = 1);
+		for (uint64_t ns = 2100; ns < 6100; ns += 1000) {
+			tb_switch(c.tb, 0, ns, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+			tb_vector(c.tb, 1, ns + 890, TRACE_VECTOR_LOCAL_TIMER);
+			tb_add(c.tb, 1, ns + 895, hrtimer_expire, NULL, .timer = 1);
+			tb_waking(c.tb, 1, ns + 900, 10, TRACE_CONTEXT_HARDIRQ);
+			tb_vector_exit(c.tb, 1, ns + 905, TRACE_VECTOR_LOCAL_TIMER);
+			tb_switch(c.tb, 0, ns + 910, 0, 10, TRACE_TASK_RUNNING);
+		}
+		tb_sys_exit(c.tb, 0, 6200, 4);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "lock"), breaks[i] ? 3600 : 0);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/data", 0, ""), breaks[i] ? 0 : 3600);
+		case_free(&c);
 	}
 }
 
@@ -357,6 +389,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_wait_for_pages_under_writeback_is_for_their_file),
 		CASE(an_open_waits_for_the_watcher_that_must_permit_it),
+		CASE(an_open_waits_for_the_holder_of_a_lease),
 		CASE(a_reader_of_a_timerfd_waits_for_the_time),
 		CASE(a_file_may_be_known_only_by_its_path),
 		CASE(the_waker_decides_between_two_files),

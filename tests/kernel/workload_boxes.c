@@ -3,18 +3,24 @@
  * workload_boxes.c - a program with tracepoints in places where the daemon's socket is not to be
  * seen: "workload_boxes PLACE NUMBER" makes NUMBER events there.
  *
- * It hides /run and $TRACER_SOCKET, or changes its root to an empty folder. Then it executes
- * itself.
+ * It hides /run and $TRACER_SOCKET, has a filter that refuses a call for sockets, or changes its
+ * root to an empty folder. Then it executes itself.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trace/tracepoint.h>
 #include <unistd.h>
@@ -50,6 +56,21 @@ static void limit(int resource, rlim_t value)
 	need(!setrlimit(resource, &limits), "limit");
 }
 
+/* A filter that refuses one call, as those of services do. */
+static void refuse(unsigned int call)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+	need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program),
+	     "seccomp");
+}
+
 static void enter(const char *place)
 {
 	if (!strcmp(place, "mount"))
@@ -62,6 +83,12 @@ static void enter(const char *place)
 		hide_sockets(CLONE_NEWTIME);
 	else if (!strcmp(place, "pid"))
 		hide_sockets(CLONE_NEWPID);
+	else if (!strcmp(place, "socketless"))
+		refuse(SYS_socket);
+	else if (!strcmp(place, "connectionless"))
+		refuse(SYS_connect);
+	else if (!strcmp(place, "messageless"))
+		refuse(SYS_sendmsg);
 	else
 		change_root();
 }

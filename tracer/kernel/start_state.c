@@ -17,6 +17,7 @@
 #include "not_traced.h"
 #include "probe_attach.h"
 #include "event_cost.h"
+#include "fault_cost.h"
 #include "probe_cost.h"
 #include "start_proc.h"
 #include "start_record.h"
@@ -274,6 +275,16 @@ static int emit_event_cost(struct tracer_collector *c)
 	return tracer_emit_record(c, TRACE_EV_event_cost, clock_monotonic_ns(), &payload, sizeof(payload), NULL);
 }
 
+/* Recordings without page faults do not tell it. */
+static int emit_fault_cost(struct tracer_collector *c, struct tracer_bpf *skeleton)
+{
+	struct trace_fault_cost payload = {.ns = fault_cost_measure(skeleton)};
+
+	if (!payload.ns)
+		return 0;
+	return tracer_emit_record(c, TRACE_EV_fault_cost, clock_monotonic_ns(), &payload, sizeof(payload), NULL);
+}
+
 struct tracer_collector *tracer_collector_new(const struct tracer *tracer, tracer_emit_fn emit, void *context)
 {
 	struct tracer_collector *c = calloc(1, sizeof(*c));
@@ -309,6 +320,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 		result = tracer_each_probe_cost(tracer, emit_probe_cost, c);
 	if (!result)
 		result = emit_event_cost(c);
+	if (!result)
+		result = emit_fault_cost(c, tracer->skeleton);
 	/* A flight recorder reads the start state only at a snapshot. Until then a thread's name is
 	 * recorded at its exit, with the other events of the exit. */
 	tracer->skeleton->bss->start_state_is_read = !tracer->options.overwrite;

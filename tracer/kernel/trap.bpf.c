@@ -20,11 +20,30 @@ struct {
 
 const volatile bool faults_are_counted; /* fault_exit__counted is available */
 
+/* fault_cost.c measures the kernel's way between two faults of this thread; 0: not now */
+volatile unsigned int way_tid;
+volatile trace_u64 way_from_ns, least_way_ns;
+
+static __noinline int note_way(bool is_end)
+{
+	u64 ns, from = way_from_ns;
+
+	if ((u32)bpf_get_current_pid_tgid() != way_tid)
+		return 0;
+	ns = bpf_ktime_get_ns();
+	way_from_ns = is_end ? ns : 0;
+	if (!is_end && from && ns - from < least_way_ns)
+		least_way_ns = ns - from;
+	return 0;
+}
+
 static __always_inline int record_fault(unsigned long address, unsigned long ip, unsigned long error, bool user)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 
+	if (way_tid)
+		note_way(false);
 	if (!control || !current_passes() || own_event(current_by_loads(control)))
 		return 0;
 	RECORD_ON(control, cpu, fault_entry) {
@@ -82,6 +101,8 @@ static __always_inline int record_fault_end(bool major)
 	u32 cpu = bpf_get_smp_processor_id();
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 
+	if (way_tid)
+		note_way(true);
 	if (!control || !current_passes() || own_event(current_by_loads(control)))
 		return 0;
 	RECORD_ON(control, cpu, fault_exit) {

@@ -37,6 +37,12 @@ static bool socket_path(unsigned int n, char *path, size_t bytes)
 	return length >= 0;
 }
 
+/* A filter (seccomp) or a kernel without such sockets refuses the call. That does not end later. */
+static bool is_refused(int error)
+{
+	return error == EPERM || error == EACCES || error == ENOSYS || error == EAFNOSUPPORT;
+}
+
 /* Connect to the @n-th possible daemon. Returns a socket; -ENOENT after the last; -EAGAIN if a
  * daemon may listen but could not be reached; another negative number if no trusted daemon
  * listens. */
@@ -52,8 +58,8 @@ static int connect_to(unsigned int n)
 	if (!*address.sun_path)
 		return -EINVAL;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -EAGAIN; /* no descriptor, no memory: a daemon may be listening */
+	if (fd < 0) /* no descriptor, no memory: a daemon may be listening */
+		return is_refused(errno) ? -ECONNREFUSED : -EAGAIN;
 	errno = 0;
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || (peer.uid != 0 && peer.uid != geteuid())) {
@@ -93,6 +99,7 @@ enum user_offer_result user_offer(int memory_fd, int tries)
 {
 	const struct timespec nap = {0, 500000};
 	enum user_offer_result result = USER_NO_DAEMON;
+	bool is_unsent = false; /* to a daemon that may take it later */
 
 	for (unsigned int n = 0;; n++) {
 		int fd = connect_to(n);
@@ -102,22 +109,22 @@ enum user_offer_result user_offer(int memory_fd, int tries)
 			fd = connect_to(n);
 		}
 		if (fd == -ENOENT)
-			return result;
+			return result == USER_NO_DAEMON && is_unsent ? USER_NOT_SENT : result;
 		if (fd >= 0) {
 			bool sent = send_offer(fd, memory_fd);
 
 			/* A queue is full, or too many descriptors are in flight. */
-			for (int i = 1; i < tries && !sent && errno != EPIPE && errno != EBADF; i++) {
+			for (int i = 1; i < tries && !sent && errno != EPIPE && errno != EBADF && !is_refused(errno);
+			     i++) {
 				clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 				sent = send_offer(fd, memory_fd);
 			}
+			is_unsent |= !sent && !is_refused(errno);
 			close(fd);
 			if (sent)
 				result = USER_SENT;
-			else if (result == USER_NO_DAEMON)
-				result = USER_NOT_SENT;
-		} else if (fd == -EAGAIN && result == USER_NO_DAEMON) {
-			result = USER_NOT_SENT;
+		} else if (fd == -EAGAIN) {
+			is_unsent = true;
 		}
 	}
 }
