@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "accounting.h"
+#include "state_event_cost.h"
 #include "state_directory.h"
 #include "state_file.h"
 #include "open_request.h"
@@ -252,7 +253,7 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
-	uint64_t nr_records; /* events of its own that it recorded, if their cost is known */
+	struct event_counts own_events; /* that it recorded, if their cost is known */
 	struct thread_requests requests;
 };
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct trace_thread, slab) == CACHE_LINE &&
