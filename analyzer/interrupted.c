@@ -311,12 +311,21 @@ static bool came_with_signal(const struct trace_analysis *a, const struct trace_
 	       frame_class(a, frame) != CALL_PAUSE && !ends_by_signal(a, frame);
 }
 
+/*
+ * Events are missing in the wait. A wait that ended while a hidden thread ran, so without a wakeup,
+ * is complete: that it was interrupted is known from the result.
+ */
+static bool misses(const struct pending *wait)
+{
+	return wait->cut && wait->known_ns != wait->to - wait->from;
+}
+
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	const struct pending *last = &thread->pending[thread->nr_pending - 1];
 	struct interrupted_call *call;
 
-	if (!(is_interruption(ret) || came_with_signal(a, thread, frame, last)) || last->depth != 1 || last->cut ||
+	if (!(is_interruption(ret) || came_with_signal(a, thread, frame, last)) || last->depth != 1 || misses(last) ||
 	    frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
 	    (last->task_state & TASK_STATE_QUOTA))
 		return;
