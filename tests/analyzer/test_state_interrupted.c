@@ -144,7 +144,7 @@ static void a_signal_while_a_hidden_thread_runs_interrupts_as_well(void)
 	two_acts(&c, 5100, SYS_write, 4);
 	tb_sys_exit(c.tb, 0, 5200, 1);
 	case_run(&c);
-	/* from 2100 on the hidden thread may have woken 10: unknown until 2600; likewise from 3500 */
+	/* the hidden thread may have woken 10 from 2100 to 2600, and from 3500 on */
 	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 400 + 1000);
 	case_free(&c);
 }
