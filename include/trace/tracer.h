@@ -259,6 +259,12 @@ void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct 
  * are 0 or empty in the trace
  */
 uint64_t tracer_probes_unread(const struct tracer *tracer);
+/**
+ * tracer_probe_refused() - number of hits so far of probe @idx with a false condition: they are not
+ * in the trace
+ * @ret_ns: what one of them cost the program; 0: not known; written if there were any
+ */
+uint64_t tracer_probe_refused(const struct tracer *tracer, size_t idx, uint32_t *ret_ns);
 
 /**
  * tracer_start_state() - record what exists now: threads, programs, open files,

@@ -381,6 +381,11 @@ uint64_t tracer_probes_unread(const struct tracer *tracer)
 	return 0;
 }
 
+uint64_t tracer_probe_refused(const struct tracer *tracer, size_t idx, uint32_t *ret_ns)
+{
+	return 0;
+}
+
 const char *tracer_unavailable(uint32_t id)
 {
 	return NULL;
