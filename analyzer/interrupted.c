@@ -313,11 +313,11 @@ static bool came_with_signal(const struct trace_analysis *a, const struct trace_
 
 /*
  * Events are missing in the wait. A wait that ended while a hidden thread ran, so without a wakeup,
- * is complete: that it was interrupted is known from the result.
+ * is complete if the kernel enters the call again: the result shows that it was interrupted.
  */
-static bool misses(const struct pending *wait)
+static bool misses(const struct pending *wait, int64_t ret)
 {
-	return wait->cut && wait->known_ns != wait->to - wait->from;
+	return wait->cut && (wait->known_ns != wait->to - wait->from || ret == -LINUX_EINTR);
 }
 
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -325,8 +325,8 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 	const struct pending *last = &thread->pending[thread->nr_pending - 1];
 	struct interrupted_call *call;
 
-	if (!(is_interruption(ret) || came_with_signal(a, thread, frame, last)) || last->depth != 1 || misses(last) ||
-	    frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
+	if (!(is_interruption(ret) || came_with_signal(a, thread, frame, last)) || last->depth != 1 ||
+	    misses(last, ret) || frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
 	    (last->task_state & TASK_STATE_QUOTA))
 		return;
 	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(thread->interrupted, frame)))
