@@ -300,6 +300,7 @@ struct trace_process {
 	size_t nr_threads;
 	size_t nr_living;
 	bool has_left_living; /* it has ended, and is no potential waker: potential_wakers.c */
+	bool is_reaped;	      /* its parent's wait returned it: it has ended, though no event tells */
 	uint32_t nr_told;     /* rows of its threads that others of it waited for: wait_object.c */
 };
 /* Pseudo processes, which stand for no single process. Real processes follow. */
