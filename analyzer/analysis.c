@@ -126,6 +126,7 @@ static const struct {
 	HANDLER(probe_cost, on_start_record),
 	HANDLER(event_cost, on_start_record),
 	HANDLER(fault_cost, on_start_record),
+	HANDLER(long_cost, on_start_record),
 #undef HANDLER
 };
 
@@ -422,7 +423,7 @@ static bool is_of_cpu(uint32_t id)
 {
 	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_args &&
 	       id != TRACE_EV_start_again && id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost &&
-	       id != TRACE_EV_event_cost && id != TRACE_EV_fault_cost;
+	       id != TRACE_EV_event_cost && id != TRACE_EV_fault_cost && id != TRACE_EV_long_cost;
 }
 
 /*
@@ -438,10 +439,10 @@ static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struc
 		if (a->cpus[event->cpu].hidden)
 			hidden_event(a, &a->cpus[event->cpu], ns, event);
 		probe_hit(a, &a->cpus[event->cpu], ns, event);
-	} else if (a->probes.events.ps) {
+	} else if (a->probes.events.cost.ps) {
 		thread = (struct trace_thread *)trace_event_thread(a, event);
 		if (thread)
-			event_cost_hit(a, thread, event->id);
+			event_cost_hit(a, thread, event);
 	}
 	if (a->nr_interrupted)
 		interrupted_user_event(a, (struct trace_thread *)trace_event_thread(a, event));

@@ -381,13 +381,22 @@ static bool room_for_wait(struct trace_analysis *a, struct trace_thread *thread)
 	return true;
 }
 
+/*
+ * Events are missing in the wait. A wait that ended while a hidden thread ran, so without a wakeup,
+ * is complete if the kernel enters the call again: the result shows that it was interrupted.
+ */
+static bool misses(const struct pending *wait, int64_t ret)
+{
+	return wait->cut && (wait->known_ns != wait->to - wait->from || ret == -LINUX_EINTR);
+}
+
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	const struct pending *last = &thread->pending[thread->nr_pending - 1];
 	struct interrupted_call *call;
 	bool is_over = !(is_interruption(ret) || is_interrupted_ring(a, frame, last, ret));
 
-	if ((is_over && !came_with_signal(a, thread, frame, last)) || last->depth != 1 || last->cut ||
+	if ((is_over && !came_with_signal(a, thread, frame, last)) || last->depth != 1 || misses(last, ret) ||
 	    frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
 	    (last->task_state & TASK_STATE_QUOTA))
 		return;

@@ -185,7 +185,7 @@ static void living_update(struct trace_analysis *a)
 	for (uint32_t i = 0; i < living->nr; i++) {
 		struct trace_process *process = a->threads.processes[living->list[i]];
 
-		process->has_left_living = process->nr_threads && !process->nr_living;
+		process->has_left_living = process->is_reaped || (process->nr_threads && !process->nr_living);
 		if (!process->has_left_living)
 			living->list[kept++] = process->idx;
 	}
@@ -194,7 +194,7 @@ static void living_update(struct trace_analysis *a)
 
 void wakers_revive(struct trace_analysis *a, struct trace_process *process)
 {
-	process->has_left_living = false;
+	process->has_left_living = process->is_reaped = false;
 	living_add(a, process->idx);
 }
 

@@ -532,17 +532,16 @@ static void flush_threads(const struct trace_analysis *a, const struct trace_thr
 	acct_flush((struct trace_analysis *)a);
 }
 
-/* The cost of probes and of the thread's own events. In a window it is not known. */
+/* The cost of probes and of the thread's own events. In a window that of probes is not known. */
 static void add_tracing(const struct trace_analysis *a, const struct trace_thread *thread,
 			struct trace_figures *figures)
 {
 	struct acct scratch = {0};
 	const struct acct *acct;
 
-	if (a->window)
-		return;
-	probe_figures(a, thread, figures);
-	if (!thread->nr_records)
+	if (!a->window)
+		probe_figures(a, thread, figures);
+	if (!thread->own_events.events)
 		return;
 	acct = acct_of(a, thread, &scratch);
 	if (acct)

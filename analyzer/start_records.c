@@ -233,6 +233,7 @@ static const struct {
 	{TRACE_EV_probe_cost, sizeof(struct trace_probe_cost), probe_cost_learn},
 	{TRACE_EV_event_cost, sizeof(struct trace_event_cost), event_cost_learn},
 	{TRACE_EV_fault_cost, sizeof(struct trace_fault_cost), fault_cost_learn},
+	{TRACE_EV_long_cost, sizeof(struct trace_long_cost), long_cost_learn},
 	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
 	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
 };

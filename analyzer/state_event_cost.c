@@ -7,6 +7,12 @@
  * recording begins (event_cost). The events of a thread multiplied by that cost are a part of its
  * user time, and never more than all of it.
  *
+ * A text, or more than 20 bytes of fields, makes an event a long one: libtracer copies it, which
+ * takes longer, the more bytes it has. In the traces of recorders that did not measure that, long
+ * events cost what the others do, which is less than the truth.
+ *
+ * In a window the events in it count.
+ *
  * Example: an event costs 11 ns. A thread that records 10 million events in 300 ms of its own code
  * spent 110 ms recording and 190 ms in its own code.
  */
@@ -17,36 +23,57 @@
 #include "state.h"
 #include "state_event_cost.h"
 
+#define LONG_BYTES 24 /* of the payload that the recorder measured: a number of a thread and 20 bytes */
+
 struct event_use_row {
 	uint64_t key; /* process_idx << 32 | event id */
-	uint64_t events;
+	struct event_counts counts;
 };
 
 void event_cost_learn(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_event_cost *cost = event->payload;
 
-	a->probes.events.ps = cost->ps;
-	a->probes.events.least_ps = cost->least_ps;
-	a->probes.events.most_ps = cost->most_ps;
+	a->probes.events.cost =
+		(struct recording_cost){.ps = cost->ps, .least_ps = cost->least_ps, .most_ps = cost->most_ps};
 }
 
-void event_cost_hit(struct trace_analysis *a, struct trace_thread *thread, uint32_t id)
+void long_cost_learn(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_long_cost *cost = event->payload;
+
+	a->probes.events.long_cost =
+		(struct recording_cost){.ps = cost->ps, .least_ps = cost->least_ps, .most_ps = cost->most_ps};
+	a->probes.events.ps_per_64_bytes = cost->ps_per_64_bytes;
+}
+
+static void count(struct event_counts *counts, const struct trace_event *event)
+{
+	uint32_t bytes = event->payload_bytes - event->type->has_string; /* without the NUL */
+
+	counts->events++;
+	if (!event->type->has_string && bytes <= LONG_BYTES)
+		return;
+	counts->longs++;
+	counts->more_bytes += bytes > LONG_BYTES ? bytes - LONG_BYTES : 0;
+}
+
+void event_cost_hit(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
 	struct event_use_row *row;
 
-	thread->nr_records++;
-	if (a->is_past_window)
+	if (a->is_before_window || a->is_past_window)
 		return;
-	row = acct_row(a, &a->probes.events.uses, sizeof(*row), (uint64_t)thread->process->idx << 32 | id);
-	row->events++;
+	count(&thread->own_events, event);
+	row = acct_row(a, &a->probes.events.uses, sizeof(*row), (uint64_t)thread->process->idx << 32 | event->id);
+	count(&row->counts, event);
 }
 
-static uint64_t cost_of(uint64_t events, uint64_t ps)
+static uint64_t product(uint64_t left, uint64_t right)
 {
-	uint64_t product;
+	uint64_t value;
 
-	return __builtin_mul_overflow(events, ps, &product) ? UINT64_MAX / 1000 : product / 1000;
+	return __builtin_mul_overflow(left, right, &value) ? UINT64_MAX / 4 : value;
 }
 
 static uint64_t least_of(uint64_t left, uint64_t right)
@@ -54,15 +81,33 @@ static uint64_t least_of(uint64_t left, uint64_t right)
 	return left < right ? left : right;
 }
 
+/* @short_ps, @long_ps: the same of the two costs, such as the least; @long_ps 0: not measured. */
+static uint64_t cost_of(const struct event_sums *sums, const struct event_counts *counts, uint32_t short_ps,
+			uint32_t long_ps)
+{
+	uint64_t ps = product(counts->events - counts->longs, short_ps),
+		 long_sum = product(counts->longs, long_ps ? long_ps : short_ps),
+		 more = product(counts->more_bytes, sums->ps_per_64_bytes) / 64, max = UINT64_MAX / 4;
+
+	return (least_of(ps, max) + least_of(long_sum, max) + least_of(more, max)) / 1000;
+}
+
+static uint64_t cost_ns(const struct event_sums *sums, const struct event_counts *counts)
+{
+	return cost_of(sums, counts, sums->cost.ps, sums->long_cost.ps);
+}
+
 void event_figures(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t user_ns,
 		   struct trace_figures *figures)
 {
 	const struct event_sums *sums = &a->probes.events;
+	const struct event_counts *counts = &thread->own_events;
 
-	figures->event_records += thread->nr_records;
-	figures->event_ns += least_of(cost_of(thread->nr_records, sums->ps), user_ns);
-	figures->event_least_ns += least_of(cost_of(thread->nr_records, sums->least_ps), user_ns);
-	figures->event_most_ns += least_of(cost_of(thread->nr_records, sums->most_ps), user_ns);
+	figures->event_records += counts->events;
+	figures->event_ns += least_of(cost_ns(sums, counts), user_ns);
+	figures->event_least_ns += least_of(cost_of(sums, counts, sums->cost.least_ps, sums->long_cost.least_ps),
+					    user_ns);
+	figures->event_most_ns += least_of(cost_of(sums, counts, sums->cost.most_ps, sums->long_cost.most_ps), user_ns);
 }
 
 /* Equal numbers are ordered by name, so that a report is the same every time. */
@@ -87,8 +132,8 @@ struct trace_event_use *trace_event_uses(const struct trace_analysis *a, size_t 
 
 		*at++ = (struct trace_event_use){.process = a->threads.processes[row->key >> 32],
 						 .name = type ? type->name : "",
-						 .events = row->events,
-						 .cost_ns = cost_of(row->events, sums->ps)};
+						 .events = row->counts.events,
+						 .cost_ns = cost_ns(sums, &row->counts)};
 	}
 	if (list && sort_rows(list, *ret_nr = (size_t)(at - list), sizeof(*list), order))
 		return list;
@@ -98,13 +143,13 @@ struct trace_event_use *trace_event_uses(const struct trace_analysis *a, size_t 
 
 uint32_t trace_event_cost_ps(const struct trace_analysis *a, uint32_t *ret_least_ps, uint32_t *ret_most_ps)
 {
-	*ret_least_ps = a->probes.events.least_ps;
-	*ret_most_ps = a->probes.events.most_ps;
-	return a->probes.events.ps;
+	*ret_least_ps = a->probes.events.cost.least_ps;
+	*ret_most_ps = a->probes.events.cost.most_ps;
+	return a->probes.events.cost.ps;
 }
 
-void event_uses_forget(struct trace_analysis *a)
+uint32_t trace_event_long_cost_ps(const struct trace_analysis *a, uint32_t *ret_ps_per_64_bytes)
 {
-	acct_give_rows(a, &a->probes.events.uses, sizeof(struct event_use_row));
-	table_clear(&a->probes.events.uses);
+	*ret_ps_per_64_bytes = a->probes.events.ps_per_64_bytes;
+	return a->probes.events.long_cost.ps;
 }

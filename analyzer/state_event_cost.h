@@ -10,24 +10,36 @@ struct trace_event;
 struct trace_figures;
 struct trace_thread;
 
-/* The cost of an event as the recorder measured it: picoseconds; 0: not known. */
-struct event_sums {
-	uint32_t ps;
+/* The cost of an event, as the recorder measured it. */
+struct recording_cost {
+	uint32_t ps; /* picoseconds; 0: not known */
 	uint32_t least_ps;
 	uint32_t most_ps;
-	struct hash_table uses; /* event_use_row */
+};
+
+/* Events with texts or more than 20 bytes of fields are long. */
+struct event_counts {
+	uint64_t events; /* all */
+	uint64_t longs;
+	uint64_t more_bytes; /* of the long ones, beyond LONG_BYTES each */
+};
+
+struct event_sums {
+	struct recording_cost cost, long_cost; /* long_cost: of LONG_BYTES; not known in older traces */
+	uint32_t ps_per_64_bytes;	       /* for the rest of a long event */
+	struct hash_table uses;		       /* event_use_row */
 };
 
 /** event_cost_learn() - apply an event_cost record */
 void event_cost_learn(struct trace_analysis *a, const struct trace_event *event);
-/** event_cost_hit() - @thread recorded an event of type @id itself; the cost is known */
-void event_cost_hit(struct trace_analysis *a, struct trace_thread *thread, uint32_t id);
+/** long_cost_learn() - apply a long_cost record */
+void long_cost_learn(struct trace_analysis *a, const struct trace_event *event);
+/** event_cost_hit() - @thread recorded @event itself; the cost is known */
+void event_cost_hit(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event);
 /**
  * event_figures() - add the cost of the events of @thread, which has @user_ns of user time, to
  * @figures
  */
 void event_figures(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t user_ns,
 		   struct trace_figures *figures);
-/** event_uses_forget() - count the events from now on: the window begins */
-void event_uses_forget(struct trace_analysis *a);
 #endif

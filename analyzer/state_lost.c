@@ -252,10 +252,8 @@ static void edge_pass(struct trace_analysis *a, uint64_t ns)
 	work_sums_edge(a, ns);
 	disk_sums_edge(a, ns);
 	identity_edge(a, ns);
-	if (!a->is_past_window) {
+	if (!a->is_past_window)
 		probe_uses_forget(a);
-		event_uses_forget(a);
-	}
 }
 
 /* The edges of a window come in the order of the gaps: the pass has one place to stop for both, and

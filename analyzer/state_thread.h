@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "accounting.h"
+#include "state_event_cost.h"
 #include "state_directory.h"
 #include "state_file.h"
 #include "open_request.h"
@@ -265,7 +266,7 @@ struct trace_thread {
 	/* index of the process to which it sent a signal in a call on a path, and when; 0: none */
 	uint32_t path_signal;
 	uint64_t path_signal_ns;
-	uint64_t nr_records; /* events of its own that it recorded, if their cost is known */
+	struct event_counts own_events; /* that it recorded, if their cost is known */
 	struct thread_requests requests;
 };
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct trace_thread, slab) == CACHE_LINE &&
@@ -312,6 +313,7 @@ struct trace_process {
 	size_t nr_threads;
 	size_t nr_living;
 	bool has_left_living; /* it has ended, and is no potential waker: potential_wakers.c */
+	bool is_reaped;	      /* its parent's wait returned it: it has ended, though no event tells */
 	uint32_t nr_told;     /* rows of its threads that others of it waited for: wait_object.c */
 };
 /* Pseudo processes, which stand for no single process. Real processes follow. */

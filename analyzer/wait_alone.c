@@ -12,13 +12,24 @@ static bool is_returned(const struct trace_process *child, int64_t number)
 	return child->pid == (uint64_t)number || child->ns_pid == (uint64_t)number;
 }
 
+#define WAIT_STOPPED   2 /* WUNTRACED of the kernel's linux/wait.h */
+#define WAIT_CONTINUED 8
+
+/* A wait4() for ends alone returned @child. The next wait of the thread is for another one. */
+static uint32_t reap(const struct wait_context *ctx, struct trace_process *child)
+{
+	if (ctx->a->filter.is_on && ctx->frame->nr_args > 2 && !(ctx->frame->args[2] & (WAIT_STOPPED | WAIT_CONTINUED)))
+		child->is_reaped = true;
+	return child->idx;
+}
+
 /*
  * The call returns the child that ended, which may be dead by now. A recording of some processes
  * has no exit of the others.
  */
 static uint32_t returned_child(const struct wait_context *ctx)
 {
-	const struct trace_process *child;
+	struct trace_process *child;
 	int64_t number = ctx->thread->ret;
 
 	if (!(ctx->a->filter.is_on || ctx->result) || !(ctx->thread->flags & THREAD_RETURNS) || number <= 0 ||
@@ -26,10 +37,10 @@ static uint32_t returned_child(const struct wait_context *ctx)
 		return PROCESS_UNKNOWN;
 	child = process_find(&ctx->a->threads, (uint32_t)number);
 	if (child && child->ppid == ctx->thread->process->pid)
-		return child->idx;
+		return reap(ctx, child);
 	for (child = ctx->thread->process->children; child; child = child->next_sibling)
 		if (is_returned(child, number))
-			return child->idx;
+			return reap(ctx, child);
 	return PROCESS_UNKNOWN;
 }
 

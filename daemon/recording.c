@@ -42,11 +42,12 @@
 #define RECORDING_SYNC_ROUNDS 64
 
 struct recording {
-	struct tracer *tracer;	      /* borrowed */
-	struct trace_writer *writer;  /* owned */
-	struct writer_thread *thread; /* owned */
-	struct drain *drain;	      /* owned */
-	struct clients *clients;      /* borrowed */
+	struct tracer *tracer;		   /* borrowed */
+	const struct trace_probes *probes; /* borrowed; may be NULL */
+	struct trace_writer *writer;	   /* owned */
+	struct writer_thread *thread;	   /* owned */
+	struct drain *drain;		   /* owned */
+	struct clients *clients;	   /* borrowed */
 	struct metadata_events metadata;
 	struct trace_error write_error; /* of calls outside the writer thread */
 	uint64_t start_ns;
@@ -115,6 +116,7 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	};
 	struct trace_error error;
 
+	recording->probes = options->probes;
 	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
 	if (!recording->writer ||
 	    session_probes_attach(recording->tracer, options->probes, options->selection, recording->writer, ret_error))
@@ -692,6 +694,9 @@ static void add_not_recorded_notes(struct recording *recording)
 			 text_count(recording->lost_maps).s);
 		note_not_recorded(&note, unfollowed);
 	}
+	if (recording->tracer &&
+	    session_probes_refused(recording->tracer, recording->probes, unfollowed, sizeof(unfollowed)))
+		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++, unfollowed);
 	if (!recording->clients)
 		return;
 	recording->nr_unmatched = clients_describe_unmatched(recording->clients, note_unmatched, &note);

@@ -338,6 +338,33 @@ int session_probes_attach_unwritten(struct tracer *tracer, const struct trace_pr
 	return err;
 }
 
+bool session_probes_refused(const struct tracer *tracer, const struct trace_probes *probes, char *text, size_t size)
+{
+	uint64_t nr = 0, most = 0, cost_ns = 0;
+	const char *name = "";
+	int used;
+
+	for (size_t i = 0; probes && i < trace_probes_nr(probes); i++) {
+		uint32_t one_ns = 0;
+		uint64_t refused = tracer_probe_refused(tracer, i, &one_ns);
+
+		nr += refused;
+		cost_ns += refused * one_ns;
+		if (refused > most) {
+			most = refused;
+			name = trace_probes_get(probes, i)->type->name;
+		}
+	}
+	if (!nr)
+		return false;
+	used = snprintf(text, size, "%s hits of probes, because their condition was false (most of %.80s)",
+			text_count(nr).s, name);
+	if (cost_ns)
+		snprintf(text + used, size - (size_t)used,
+			 ": they took some %.1f ms, which count as the programs' own code", (double)cost_ns / 1e6);
+	return true;
+}
+
 void session_probes_report_unread(const struct tracer *tracer)
 {
 	uint64_t unread = tracer_probes_unread(tracer);

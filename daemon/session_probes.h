@@ -60,6 +60,12 @@ void session_probes_print(const struct trace_probes *probes, const struct select
 /** session_probes_report_off() - print a note if some probes are off from the start */
 void session_probes_report_off(const struct trace_probes *probes, const struct selection *selection);
 
+/**
+ * session_probes_refused() - describe the hits with a false condition, and what they cost
+ * Returns false if there were none. @text has @size bytes, at least 256.
+ */
+bool session_probes_refused(const struct tracer *tracer, const struct trace_probes *probes, char *text, size_t size);
+
 /** session_probes_report_unread() - print a warning if arguments could not be read */
 void session_probes_report_unread(const struct tracer *tracer);
 /**

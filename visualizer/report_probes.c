@@ -172,13 +172,17 @@ static struct grid *event_grid(const struct report *report)
 						     {"% CPU", GRID_RIGHT},
 						     {"event", GRID_ELASTIC},
 						     {"process", GRID_ELASTIC}};
-	uint32_t least_ps, most_ps, ps = trace_event_cost_ps(report->analysis, &least_ps, &most_ps);
-	char title[200];
+	uint32_t least_ps, most_ps, ps_per_64, ps = trace_event_cost_ps(report->analysis, &least_ps, &most_ps),
+					       long_ps = trace_event_long_cost_ps(report->analysis, &ps_per_64);
+	char title[250], longs[100] = "";
 
+	if (long_ps)
+		snprintf(longs, sizeof(longs), "; with a text %.1f ns, and %.1f ns for 64 bytes more", long_ps / 1e3,
+			 ps_per_64 / 1e3);
 	snprintf(title, sizeof(title),
 		 "Cost of programs' own events (in their own code; one took %.1f ns when the recording began, %.1f to "
-		 "%.1f ns):",
-		 ps / 1e3, least_ps / 1e3, most_ps / 1e3);
+		 "%.1f ns%s):",
+		 ps / 1e3, least_ps / 1e3, most_ps / 1e3, longs);
 	output_title(&report->output, "", title);
 	return grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 }
@@ -211,7 +215,8 @@ void report_event_costs(const struct report *report)
 
 void json_event_costs(struct json *json, const struct report *report)
 {
-	uint32_t least_ps, most_ps, ps = trace_event_cost_ps(report->analysis, &least_ps, &most_ps);
+	uint32_t least_ps, most_ps, ps_per_64, ps = trace_event_cost_ps(report->analysis, &least_ps, &most_ps),
+					       long_ps = trace_event_long_cost_ps(report->analysis, &ps_per_64);
 	size_t nr;
 	struct trace_event_use *uses = event_uses(report, &nr);
 
@@ -219,6 +224,8 @@ void json_event_costs(struct json *json, const struct report *report)
 	json_u64(json, "event_ps", ps);
 	json_u64(json, "event_least_ps", least_ps);
 	json_u64(json, "event_most_ps", most_ps);
+	json_u64(json, "text_ps", long_ps);
+	json_u64(json, "ps_per_64_bytes", ps_per_64);
 	json_open(json, "uses", "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");

@@ -560,8 +560,9 @@ struct trace_file_use {
  * @probe_ns: part of trap: what @probe_hits hits of probes cost, by the cost that the recorder
  *     measured; between @probe_least_ns and @probe_most_ns
  * @event_ns: part of user: what recording @event_records of its own events cost the program, by the
- *     cost that the recorder measured; between @event_least_ns and @event_most_ns for events
- *     without texts. 0 in a window, as are those of probes
+ *     cost that the recorder measured; between @event_least_ns and @event_most_ns. Events of other
+ *     languages than C and C++ cost more than that
+ * Figures of probes are 0 in a window, those of events are of the events in it.
  */
 struct trace_figures {
 	uint64_t elapsed_ns;
@@ -774,6 +775,12 @@ struct trace_event_use *trace_event_uses(const struct trace_analysis *analysis, 
  * @ret_least_ps, @ret_most_ps: the extremes of the measurement
  */
 uint32_t trace_event_cost_ps(const struct trace_analysis *analysis, uint32_t *ret_least_ps, uint32_t *ret_most_ps);
+/**
+ * trace_event_long_cost_ps() - the same of an event with a text of 16 bytes, or of 24 bytes of
+ * fields; 0: not known, and long events count as the others
+ * @ret_ps_per_64_bytes: of each 64 bytes more
+ */
+uint32_t trace_event_long_cost_ps(const struct trace_analysis *analysis, uint32_t *ret_ps_per_64_bytes);
 
 /**
  * struct trace_lock_wait - a thread waited for a lock that another thread held, or for another

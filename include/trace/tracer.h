@@ -268,6 +268,13 @@ enum tracer_probe_hit {
 enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx);
 
 /**
+ * tracer_probe_refused() - number of hits so far of probe @idx with a false condition: they are not
+ * in the trace
+ * @ret_ns: what one of them cost the program; 0: not known; written if there were any
+ */
+uint64_t tracer_probe_refused(const struct tracer *tracer, size_t idx, uint32_t *ret_ns);
+
+/**
  * tracer_start_state() - record what exists now: threads, programs, open files,
  * sockets, maps, interrupts
  * Calls @emit for each record: struct trace_record and payload, with the low 32 bits of the time in

@@ -126,6 +126,30 @@ static void the_result_of_a_wait_names_the_child_that_a_filter_excludes(void)
 	}
 }
 
+/* The call that lasts until the end is for the child that no earlier call returned. */
+static void a_child_that_was_returned_is_not_waited_for_again(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 10, "two", 1, false);
+	tb_thread(c.tb, 30, 30, 10, "three", 1, false);
+	tb_sys_enter(c.tb, 0, 1500, SYS_wait4, -1ull, 0, 0);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3200, 20);
+	tb_sys_enter(c.tb, 0, 3300, SYS_wait4, -1ull, 0, 0);
+	tb_switch(c.tb, 0, 4000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_window(c.tb, 1000, 9000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "waitpid"), 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "three", 30, "waitpid"), 5000);
+	case_free(&c);
+}
+
 /* It is on its CPU from the beginning to the end, so no switch names it. */
 static void a_thread_included_by_a_filter_may_never_leave_its_cpu(void)
 {
@@ -413,6 +437,7 @@ int main(int argc, char **argv)
 		CASE(the_call_tells_what_a_thread_with_a_filtered_waker_waited_for),
 		CASE(a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_ready),
 		CASE(the_result_of_a_wait_names_the_child_that_a_filter_excludes),
+		CASE(a_child_that_was_returned_is_not_waited_for_again),
 		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),
 		CASE(a_thread_filtered_by_number_may_do_nothing),
 		CASE(events_behind_a_thread_that_does_not_pass_are_of_the_one_that_leaves),

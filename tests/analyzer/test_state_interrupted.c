@@ -123,6 +123,32 @@ static void a_read_that_a_timers_signal_interrupts_is_for_the_writer(void)
 	case_free(&c);
 }
 
+/* The kernel hides the thread on the CPU when the timer expires: no wakeup, no switch to 10 */
+static void a_signal_while_a_hidden_thread_runs_interrupts_as_well(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_thread(c.tb, 70, 70, 1, "", 3, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	tb_switch(c.tb, 0, 2100, 10, 70, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(c.tb, 0, 2600, RESTART_SYS);
+	handle(&c, 2620, SIGALRM);
+	tb_sys_enter(c.tb, 0, 2900, SYS_read, 3, 1, 1);
+	sleep_from(&c, 3100, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 2, 3200, SYS_getpid);
+	tb_switch(c.tb, 0, 3500, 0, 70, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3700, RESTART_SYS);
+	handle(&c, 3720, SIGALRM);
+	tb_sys_enter(c.tb, 0, 3900, SYS_read, 3, 1, 1);
+	sleep_from(&c, 4100, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 5100, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 5200, 1);
+	case_run(&c);
+	/* the hidden thread may have woken 10 from 2100 to 2600, and from 3500 on */
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 400 + 1000);
+	case_free(&c);
+}
+
 /* "two" has a child on CPU 1 at @ns, which has the end of the pipe from now on, and the CPU. */
 static void two_ends_and_leaves_a_child(struct analysis_case *c, uint64_t ns)
 {
@@ -622,6 +648,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_read_that_a_timers_signal_interrupts_is_for_the_writer),
+		CASE(a_signal_while_a_hidden_thread_runs_interrupts_as_well),
 		CASE(a_process_that_began_after_an_interruption_ends_the_whole_wait),
 		CASE(a_process_that_began_after_the_wait_is_not_what_it_waited_for),
 		CASE(a_poll_that_was_stopped_is_for_the_process_that_ended_it),

@@ -205,7 +205,7 @@ static uint16_t own_event(struct analysis_case *c)
 	return tb_user_type(c->tb, &type);
 }
 
-static void own_events_cost(struct analysis_case *c, uint32_t ps, uint32_t nr)
+static void own_events_added(struct analysis_case *c, uint32_t ps, uint32_t nr)
 {
 	struct trace_event_cost cost = {.ps = ps, .least_ps = ps - 1000, .most_ps = ps + 4000};
 	uint32_t payload[2] = {10, 0};
@@ -215,6 +215,11 @@ static void own_events_cost(struct analysis_case *c, uint32_t ps, uint32_t nr)
 		tb_start(c->tb, 1100, TRACE_EV_event_cost, &cost, sizeof(cost), NULL);
 	for (uint32_t i = 0; i < nr; i++)
 		tb_user_event(c->tb, 0, 3000 + i, id, payload, sizeof(payload));
+}
+
+static void own_events_cost(struct analysis_case *c, uint32_t ps, uint32_t nr)
+{
+	own_events_added(c, ps, nr);
 	case_run(c);
 }
 
@@ -272,6 +277,99 @@ static void own_events_of_unknown_cost_take_nothing(void)
 	case_free(&c);
 }
 
+/* An event with a text, and @bytes of payload: number of the thread, reference and text. */
+static void long_event(struct analysis_case *c, uint64_t ns, uint16_t id, uint16_t bytes)
+{
+	uint32_t payload[100] = {10, (bytes - 8u) << 16 | 8}; /* struct user_reference */
+
+	memset(&payload[2], 'a', bytes - 8u);
+	tb_user_event(c->tb, 0, ns, id, payload, bytes + 1u);
+}
+
+static uint16_t text_event(struct analysis_case *c)
+{
+	static const struct trace_field fields[] = {
+		{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID},
+		{.name = "text", .offset = 4, .bytes = 4, .kind = TRACE_KIND_STRING}};
+	const struct trace_event_type type = {.name = "hot:said",
+					      .classic = "NONE",
+					      .text = "",
+					      .doc = "",
+					      .program = "NONE",
+					      .fields = fields,
+					      .nr_fields = 2,
+					      .fixed_bytes = 8,
+					      .has_string = true,
+					      .category = TRACE_CATEGORY_USER,
+					      .flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					      .source = ""};
+
+	return tb_user_type(c->tb, &type);
+}
+
+/* 3 events of 10 ns; two with a text, 20 ns, of which one has 128 bytes more: 4 ns for 64 */
+static void texts_cost_more(void)
+{
+	struct trace_long_cost cost = {.ps = 20000, .least_ps = 18000, .most_ps = 26000, .ps_per_64_bytes = 4000};
+	struct analysis_case c = in_own_code();
+	struct trace_event_use *uses;
+	uint16_t id = text_event(&c);
+	uint32_t ps_per_64_bytes;
+	size_t nr;
+
+	tb_start(c.tb, 1100, TRACE_EV_long_cost, &cost, sizeof(cost), NULL);
+	long_event(&c, 4000, id, 24);
+	long_event(&c, 5000, id, 24 + 128);
+	own_events_cost(&c, 10000, 3);
+	CU_ASSERT_EQUAL(c.one->event_records, 5);
+	CU_ASSERT_EQUAL(c.one->event_ns, 3 * 10 + 20 + 28);
+	CU_ASSERT_EQUAL(c.one->event_least_ns, 3 * 9 + 18 + 26);
+	CU_ASSERT_EQUAL(c.one->event_most_ns, 3 * 14 + 26 + 34);
+	CU_ASSERT_EQUAL(trace_event_long_cost_ps(c.analysis, &ps_per_64_bytes), 20000);
+	CU_ASSERT_EQUAL(ps_per_64_bytes, 4000);
+	uses = trace_event_uses(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 2);
+	CU_ASSERT_STRING_EQUAL(uses[1].name, "hot:said");
+	CU_ASSERT_EQUAL(uses[1].cost_ns, 48);
+	free(uses);
+	case_free(&c);
+}
+
+static void texts_of_unknown_cost_cost_as_the_others(void)
+{
+	struct analysis_case c = in_own_code();
+	uint16_t id = text_event(&c);
+
+	long_event(&c, 4000, id, 24 + 128);
+	own_events_cost(&c, 10000, 3);
+	CU_ASSERT_EQUAL(c.one->event_ns, 40);
+	case_free(&c);
+}
+
+/* The thread records 20 events from 3000 on; those from 3005 to 3009 are in the window. */
+static void a_window_has_the_cost_of_its_own_events(void)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = 3005, .to_ns = 3010};
+	struct analysis_case c = in_own_code();
+	struct trace_event_use *uses;
+	struct trace_error error = {0};
+	size_t nr;
+
+	own_events_added(&c, 1000, 20);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, &options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c.analysis);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->event_records, 5);
+	CU_ASSERT_EQUAL(c.one->user_ns, 5);
+	CU_ASSERT_EQUAL(c.one->event_ns, 5);
+	uses = trace_event_uses(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+	CU_ASSERT_EQUAL(uses[0].events, 5);
+	free(uses);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -284,6 +382,9 @@ int main(int argc, char **argv)
 		CASE(own_events_cost_a_part_of_the_own_code),
 		CASE(own_events_cost_no_more_than_the_own_code),
 		CASE(own_events_of_unknown_cost_take_nothing),
+		CASE(texts_cost_more),
+		CASE(texts_of_unknown_cost_cost_as_the_others),
+		CASE(a_window_has_the_cost_of_its_own_events),
 		{NULL, NULL},
 	};
 

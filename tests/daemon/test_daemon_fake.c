@@ -386,6 +386,11 @@ enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx)
 	return TRACER_PROBE_NEVER_ON;
 }
 
+uint64_t tracer_probe_refused(const struct tracer *tracer, size_t idx, uint32_t *ret_ns)
+{
+	return 0;
+}
+
 const char *tracer_unavailable(uint32_t id)
 {
 	return NULL;

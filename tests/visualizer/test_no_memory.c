@@ -183,7 +183,7 @@ static struct tb *random_trace(void)
 					 .programs = true,
 					 .moves = true};
 
-	return random_story(7, &mood); /* its noise breaks no rule of --verify */
+	return random_story(8, &mood); /* its noise breaks no rule of --verify */
 }
 
 /* ---- one run ---- */

@@ -11,8 +11,12 @@
  * cost is the median of the batches' means, and the spread is between the cheapest and the dearest
  * batch. The thread's CPU time counts, so a preemption does not.
  *
- * The measured event has 24 bytes of fields and thread number, the most that a program writes in
- * line. Events with texts or more fields, and those of other languages, cost more than that.
+ * Three events are measured:
+ * - one with 24 bytes of fields and thread number, the most that a program writes in line;
+ * - one with a text of 16 bytes, and one with 256 bytes more, which libtracer writes: the code is
+ *   in record_image.h. Their difference is what the length costs.
+ *
+ * Events of other languages cost more than that: their own part of a call is not measured.
  */
 #include "event_cost.h"
 
@@ -23,13 +27,18 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <trace/tracepoint_inline.h>
+#define TRACEPOINT_DISABLE /* its structures alone: this is not a program with tracepoints */
+#include "../record_image.h"
 
 #define BATCHES	     15
 #define EVENTS	     1024 /* in a batch */
-#define RECORD_BYTES 32
-#define AREA_BYTES   (EVENTS * RECORD_BYTES * BATCHES)
-#define RECORD_WORD  ((uint64_t)RECORD_BYTES / 8 << 48)
+#define LONG_EVENTS  256
+#define RECORD_BYTES 32 /* of a record with 24 bytes of payload: also of that with the short text */
+#define SHORT_TEXT   16
+#define MORE_TEXT    256
+#define AREA_BYTES   (LONG_EVENTS * (RECORD_BYTES + MORE_TEXT) * BATCHES)
+
+_Static_assert(AREA_BYTES >= EVENTS * RECORD_BYTES * BATCHES, "an area for both");
 
 #if defined(__x86_64__)
 /* of the C library; as in tracer/user/memory.c */
@@ -43,6 +52,8 @@ struct site {
 	uint32_t nr_windows;
 	bool is_tsc;
 	volatile uint64_t word;
+	const struct trace_tracepoint *tracepoint; /* with a text */
+	const char *volatile text;
 };
 
 typedef void site_fn(const struct site *site, uint64_t first, uint64_t second);
@@ -85,16 +96,33 @@ static __attribute__((noinline)) void record(const struct site *site, uint64_t f
 	(void)trace_append(window, where, low, high, site->word, 3, 1, first, second);
 }
 
+/* As trace_tracepoint_record_texts(). */
+static __attribute__((noinline)) void record_text(const struct site *site, uint64_t first, uint64_t second)
+{
+	const volatile uint32_t *where = site->where;
+	const struct trace_window *window = &site->windows[where[0]];
+	struct trace_bytes_value text = trace_bytes(site->text, SIZE_MAX);
+	uint32_t image[2] = {(uint32_t)first, (uint32_t)second}, payload[TEXTS_IMAGE_WORDS], words, low, high;
+
+	if (!*site->flag)
+		return;
+	words = texts_image(payload, site->tracepoint, image, &text);
+	now_in_halves(site->is_tsc, &low, &high);
+	if (!site->word)
+		return;
+	(void)append_image(window, where, (uint64_t)high << 32 | low, site->word, payload[1], payload, words);
+}
+
 static __attribute__((noinline)) void do_nothing(const struct site *site, uint64_t first, uint64_t second)
 {
 	__asm__ volatile("" : : "r"(site), "r"(first), "r"(second) : "memory");
 }
 
-static uint64_t batch(site_fn *volatile fn, const struct site *site)
+static uint64_t batch(site_fn *volatile fn, const struct site *site, uint32_t events)
 {
 	uint64_t begin = cpu_time();
 
-	for (uint64_t i = 0; i < EVENTS; i++)
+	for (uint64_t i = 0; i < events; i++)
 		fn(site, i, begin);
 	return cpu_time() - begin;
 }
@@ -120,13 +148,13 @@ static bool is_tsc(void)
 	return strcmp(text, "tsc\n") == 0;
 }
 
-/* The block of all CPUs continues with batch @nr. Records have the lower half of their time. */
-static void block_begin(const struct site *site, uint64_t *block, unsigned char *area, int nr)
+/* The block of all CPUs continues at @offset. Records have the lower half of their time. */
+static void block_begin(const struct site *site, uint64_t *block, unsigned char *area, uint32_t offset)
 {
 	uint32_t low, high;
 
 	now_in_halves(site->is_tsc, &low, &high);
-	*block = (uint64_t)nr * EVENTS * RECORD_BYTES;
+	*block = offset;
 	for (uint32_t cpu = 0; cpu < site->nr_windows; cpu++)
 		site->windows[cpu] = (struct trace_window){.block = block,
 							   .base = (uint64_t)high << 32 | low,
@@ -136,21 +164,29 @@ static void block_begin(const struct site *site, uint64_t *block, unsigned char 
 							   .record = 1ULL << TRACE_BLOCK_RECORD_SHIFT};
 }
 
+/* One kind of event: @events in a batch, with records of @bytes. */
+struct kind {
+	site_fn *fn;
+	uint32_t events;
+	uint32_t bytes;
+};
+
 /* A batch in which the thread was disturbed misses a record, and is repeated. */
-static struct event_cost measure(const struct site *site, unsigned char *area)
+static struct event_cost measure(struct site *site, unsigned char *area, struct kind kind)
 {
-	uint32_t ps[BATCHES];
+	uint32_t ps[BATCHES], batch_bytes = kind.events * kind.bytes;
 	uint64_t empty, full, block;
 	int nr = 0;
 
+	site->word = (uint64_t)kind.bytes / 8 << 48;
 	block_begin(site, &block, area, 0);
-	batch(record, site);
+	batch(kind.fn, site, kind.events);
 	for (int tries = 0; nr < BATCHES && tries < 2 * BATCHES; tries++) {
-		block_begin(site, &block, area, nr);
-		empty = batch(do_nothing, site);
-		full = batch(record, site);
-		if ((uint32_t)block == (uint32_t)(nr + 1) * EVENTS * RECORD_BYTES)
-			ps[nr++] = full > empty ? (uint32_t)((full - empty) * 1000 / EVENTS) : 0;
+		block_begin(site, &block, area, (uint32_t)nr * batch_bytes);
+		empty = batch(do_nothing, site, kind.events);
+		full = batch(kind.fn, site, kind.events);
+		if ((uint32_t)block == (uint32_t)(nr + 1) * batch_bytes)
+			ps[nr++] = full > empty ? (uint32_t)((full - empty) * 1000 / kind.events) : 0;
 	}
 	if (nr < BATCHES)
 		return (struct event_cost){0};
@@ -158,34 +194,54 @@ static struct event_cost measure(const struct site *site, unsigned char *area)
 	return (struct event_cost){.ps = ps[BATCHES / 2], .least_ps = ps[0], .most_ps = ps[BATCHES - 1]};
 }
 
-struct event_cost event_cost_measure(void)
+/* A longer text that cost less was measured while something else slowed the CPU down. */
+static void measure_all(struct site *site, unsigned char *area, struct event_costs *ret_costs)
+{
+	static const struct kind inlined = {record, EVENTS, RECORD_BYTES},
+				 text = {record_text, LONG_EVENTS, RECORD_BYTES},
+				 longer = {record_text, LONG_EVENTS, RECORD_BYTES + MORE_TEXT};
+	static const struct trace_tracepoint_field field = {.type = USER_FIELD_STRING, .offset = 4, .bytes = 4};
+	static const struct trace_tracepoint tracepoint = {.fields = &field, .payload_bytes = 8, .nr_fields = 1};
+	char letters[SHORT_TEXT + MORE_TEXT + 1];
+	struct event_cost more;
+
+	memset(letters, 'a', sizeof(letters) - 1);
+	letters[sizeof(letters) - 1] = '\0';
+	site->tracepoint = &tracepoint;
+	ret_costs->inlined = measure(site, area, inlined);
+	site->text = letters + MORE_TEXT;
+	ret_costs->text = measure(site, area, text);
+	site->text = letters;
+	more = measure(site, area, longer);
+	if (ret_costs->text.ps && more.ps > ret_costs->text.ps)
+		ret_costs->ps_per_64_bytes = (more.ps - ret_costs->text.ps) / (MORE_TEXT / 64);
+}
+
+struct event_costs event_cost_measure(void)
 {
 	static const volatile unsigned char on = 1;
-	struct event_cost cost = {0};
+	struct event_costs costs = {0};
 	unsigned char *area;
-	struct site site = {.flag = &on,
-			    .nr_windows = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
-			    .is_tsc = is_tsc(),
-			    .word = RECORD_WORD};
+	struct site site = {.flag = &on, .nr_windows = (uint32_t)sysconf(_SC_NPROCESSORS_CONF), .is_tsc = is_tsc()};
 
 	if (!&__rseq_offset || !__rseq_offset)
-		return cost;
+		return costs;
 	site.where = (const volatile uint32_t *)((const char *)__builtin_thread_pointer() + __rseq_offset);
 	if (site.where[1] >= site.nr_windows)
-		return cost;
+		return costs;
 	site.windows = aligned_alloc(64, site.nr_windows * sizeof(*site.windows));
 	area = malloc(AREA_BYTES);
 	if (site.windows && area) {
 		memset(area, 1, AREA_BYTES); /* its pages may be missing */
-		cost = measure(&site, area);
+		measure_all(&site, area, &costs);
 	}
 	free(area);
 	free(site.windows);
-	return cost;
+	return costs;
 }
 #else
-struct event_cost event_cost_measure(void)
+struct event_costs event_cost_measure(void)
 {
-	return (struct event_cost){0};
+	return (struct event_costs){0};
 }
 #endif

@@ -11,11 +11,18 @@ struct event_cost {
 	uint32_t most_ps;
 };
 
+/* @inlined: of an event with fields alone; @text: with a text of 16 bytes. */
+struct event_costs {
+	struct event_cost inlined;
+	struct event_cost text;
+	uint32_t ps_per_64_bytes; /* of text beyond that */
+};
+
 /**
  * event_cost_measure() - record some thousands of events into memory that nobody reads
  *
- * Takes less than a millisecond. The cost is 0 on machines where programs do not record in line,
+ * Takes some 2 milliseconds. The cost is 0 on machines where programs do not record in line,
  * and in a thread for which the C library has registered no restartable sequences.
  */
-struct event_cost event_cost_measure(void);
+struct event_costs event_cost_measure(void);
 #endif

@@ -790,6 +790,19 @@ enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx)
 	return probing->skeleton->bss->probe_was_hit[idx] ? TRACER_PROBE_HIT : TRACER_PROBE_NO_HIT;
 }
 
+uint64_t tracer_probe_refused(const struct tracer *tracer, size_t idx, uint32_t *ret_ns)
+{
+	const struct tracer_probing *probing = tracer->probing;
+	struct probe_recipe recipe;
+	uint32_t key = (uint32_t)idx;
+
+	if (!probing || idx >= probing->nr ||
+	    bpf_map__lookup_elem(probing->skeleton->maps.recipes, &key, sizeof(key), &recipe, sizeof(recipe), 0))
+		return 0;
+	*ret_ns = cost_of(probing, key).ns;
+	return recipe.refused;
+}
+
 static uint64_t program_missed(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {0};

@@ -15,6 +15,7 @@
 /**
  * struct probe_recipe - how to record one probe
  * @unread: number of arguments in unreadable memory; they are 0 or empty in the trace
+ * @refused: number of hits that a condition did not let through
  * @is_measured: the loader measures what a hit costs: all is done, but nothing recorded
  */
 struct probe_recipe {
@@ -23,6 +24,7 @@ struct probe_recipe {
 	trace_u32 fixed_bytes;
 	trace_u32 is_measured;
 	trace_u64 unread;
+	trace_u64 refused;
 	struct trace_probe_argument arguments[TRACE_PROBE_MAX_ARGUMENTS];
 	struct trace_condition condition;
 };

@@ -349,8 +349,10 @@ static __noinline int put_record(struct probe_scratch *scratch, struct probe_rec
 	u64 bytes = ROUND8(scratch->at);
 	void *record;
 
-	if (recipe->condition.nr_tests && !holds(scratch, &recipe->condition))
+	if (recipe->condition.nr_tests && !holds(scratch, &recipe->condition)) {
+		__sync_fetch_and_add(&recipe->refused, 1);
 		return 0;
+	}
 	barrier_var(bytes);
 	bytes &= SCRATCH_BYTES - 8;
 	record = record_begin(&recording, false, bytes);

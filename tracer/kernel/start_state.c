@@ -267,12 +267,22 @@ static int emit_probe_cost(void *context, uint32_t event, const struct probe_cos
 /* A recording without programs' events does not need it, but the daemon may add them later. */
 static int emit_event_cost(struct tracer_collector *c)
 {
-	struct event_cost cost = event_cost_measure();
-	struct trace_event_cost payload = {.ps = cost.ps, .least_ps = cost.least_ps, .most_ps = cost.most_ps};
+	struct event_costs costs = event_cost_measure();
+	struct trace_event_cost inlined = {.ps = costs.inlined.ps,
+					   .least_ps = costs.inlined.least_ps,
+					   .most_ps = costs.inlined.most_ps};
+	struct trace_long_cost text = {.ps = costs.text.ps,
+				       .least_ps = costs.text.least_ps,
+				       .most_ps = costs.text.most_ps,
+				       .ps_per_64_bytes = costs.ps_per_64_bytes};
+	int result = 0;
 
-	if (!cost.ps)
-		return 0;
-	return tracer_emit_record(c, TRACE_EV_event_cost, clock_monotonic_ns(), &payload, sizeof(payload), NULL);
+	if (inlined.ps)
+		result = tracer_emit_record(c, TRACE_EV_event_cost, clock_monotonic_ns(), &inlined, sizeof(inlined),
+					    NULL);
+	if (!result && text.ps)
+		result = tracer_emit_record(c, TRACE_EV_long_cost, clock_monotonic_ns(), &text, sizeof(text), NULL);
+	return result;
 }
 
 /* Recordings without page faults do not tell it. */

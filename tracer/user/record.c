@@ -84,31 +84,9 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));           \
 	} while (0)
 #include "../subbuf_write.h"
+#include "../record_image.h"
 
 #ifdef __x86_64__
-/* trace_append() for any size, which is in the header: copies 8 bytes at
- * a time, the last 4 alone. */
-/* clang-format off */
-static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word,
-			 uint64_t first, const uint32_t *image, uint32_t words)
-{
-	const uint32_t low = (uint32_t)now, high = (uint32_t)(now >> 32);
-
-	TRACE_APPEND_("movq %[word], %%rsi\n\tshrq $45, %%rsi\n\tandl $-8, %%esi\n\taddq %%rsi, %%rcx\n\t",
-		      "movq %[first], 8(%%rdi)\n\tmovl $2, %%r8d\n"
-		      "5:\n\tleal 1(%%r8), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\t"
-		      "movq (%[image], %%r8, 4), %%rsi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n\t"
-		      "addl $2, %%r8d\n\tjmp 5b\n"
-		      "6:\n\tcmpl %[words], %%r8d\n\tjae 7f\n\tmovl (%[image], %%r8, 4), %%esi\n\t"
-		      "movq %%rsi, 8(%%rdi, %%r8, 4)\n"
-		      "7:\n\tmovq (%[window]), %%r8\n\t", /* reload the block */
-		      [first] "r"(first), [image] "r"(image), [words] "r"(words));
-	return true;
-disturbed:
-	return false;
-}
-/* clang-format on */
-
 static bool swap_word(const volatile uint32_t *where, uint32_t cpu, uint64_t *at, uint64_t from, uint64_t to)
 {
 	__asm__ goto(
@@ -355,40 +333,10 @@ API void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void
 	record_image(tracepoint, image, tracepoint->payload_bytes / 4u);
 }
 
-#define PAYLOAD_MAX (TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record))
-
 API void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image,
 				       const struct trace_bytes_value *texts)
 {
-	uint32_t payload[PAYLOAD_MAX / 4 + 1];
-	unsigned char *bytes = (unsigned char *)payload;
-	size_t used = tracepoint->payload_bytes;
+	uint32_t payload[TEXTS_IMAGE_WORDS];
 
-	memcpy(bytes, image, used);
-	for (unsigned int i = 0; i < tracepoint->nr_fields; i++) {
-		const struct trace_tracepoint_field *field = &tracepoint->fields[i];
-		size_t limit = PAYLOAD_MAX - used < TRACE_TEXT_MAX ? PAYLOAD_MAX - used : TRACE_TEXT_MAX,
-		       length = texts[i].length;
-		struct user_reference reference;
-
-		if (field->type != USER_FIELD_STRING && field->type != USER_FIELD_BYTES)
-			continue;
-		if (!texts[i].pointer)
-			length = 0;
-		else if (field->type == USER_FIELD_STRING)
-			length = strnlen(texts[i].pointer, length < limit + 1 ? length : limit + 1);
-		if (length > limit) {
-			memcpy(bytes + used, texts[i].pointer, limit);
-			length = limit;
-			if (field->type == USER_FIELD_STRING && limit >= 3)
-				memcpy(bytes + used + limit - 3, "...", 3);
-		} else if (length) {
-			memcpy(bytes + used, texts[i].pointer, length);
-		}
-		reference = (struct user_reference){(trace_u16)used, (trace_u16)length};
-		memcpy(bytes + field->offset, &reference, sizeof(reference));
-		used += length;
-	}
-	memset(bytes + used, 0, -used & 3);
-	record_image(tracepoint, payload, (uint32_t)(used + 3) / 4);
+	record_image(tracepoint, payload, texts_image(payload, tracepoint, image, texts));
 }
