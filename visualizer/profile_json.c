@@ -145,8 +145,15 @@ static void open_profile(struct json *json, const struct report *report, const s
 	json_u64(json, "threads", rows->nr_threads);
 	json_times(json, &rows->sum);
 	json_u64(json, "rest_ns", rows->rest_ns);
+	json_u64(json, "not_traced_ns", rows->not_traced_ns);
 	json_u64(json, "unnamed_ns", rows->unnamed_ns);
 	json_u64(json, "unplaced", numbers.unplaced);
+	json_open(json, "not_traced", "[");
+	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {
+		json_separate(json);
+		json_string(json, trace_not_traced(report->trace, i));
+	}
+	json_close(json, "]");
 	json_open(json, "stacks", "{");
 	json_u64(json, "whole", rows->ends[STACK_WHOLE]);
 	json_u64(json, "cut", rows->ends[STACK_CUT]);

@@ -39,8 +39,8 @@ struct row_slot {
 
 const char *profile_kind_word(enum profile_row_kind kind)
 {
-	static const char *const words[] = {"function", "not sampled",	    "CPU wait", "blocked",
-					    "at rest",	"stack incomplete", "program"};
+	static const char *const words[] = {"function",	  "not sampled", "CPU wait",	     "blocked",
+					    "not traced", "at rest",	 "stack incomplete", "program"};
 
 	return words[kind];
 }
@@ -200,6 +200,9 @@ static void name_share(struct profile_making *making, const struct trace_profile
 	} else if (share->state == TRACE_STATE_BLOCKED && share->idle) {
 		wanted->kind = PROFILE_REST;
 		wanted->program = "";
+	} else if (share->state == TRACE_STATE_BLOCKED && share->kind == TRACE_WAIT_UNKNOWN && !*share->target) {
+		wanted->kind = PROFILE_NOT_TRACED;
+		wanted->wait = share->kind;
 	} else if (share->state == TRACE_STATE_BLOCKED) {
 		wanted->kind = PROFILE_BLOCKED;
 		wanted->wait = share->kind;
@@ -310,6 +313,7 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 	profile_time_add(&making->rows->sum, &time);
 	making->rows->wait_stacks += share->stacks;
 	making->rows->rest_ns += wanted.kind == PROFILE_REST ? share->ns : 0;
+	making->rows->not_traced_ns += wanted.kind == PROFILE_NOT_TRACED ? share->ns : 0;
 	making->rows->unnamed_ns += *wanted.why ? share->ns : 0;
 	making->stratum_ns += share->ns;
 	if (share->samples && !row->pending)

@@ -17,6 +17,7 @@ enum profile_row_kind {
 	PROFILE_NOT_SAMPLED, /* on a CPU, in a state that no sample hit */
 	PROFILE_WAIT_CPU,
 	PROFILE_BLOCKED,
+	PROFILE_NOT_TRACED, /* no event tells what the thread did: one was lost, halted or left out */
 	PROFILE_REST,	    /* blocked, and waits for new work */
 	PROFILE_INCOMPLETE, /* the unknown callers of samples */
 	PROFILE_PROGRAM,    /* the outermost node of its contexts; no row of the profile */
@@ -29,7 +30,7 @@ const char *profile_kind_word(enum profile_row_kind kind);
  * @file: of the function; "" if not known. @program: the title of the process; "" for rests
  * @is_late: samples of code that ran with interrupts off are in this function of the kernel, which
  *     switches them on again
- * @wait: of kind PROFILE_BLOCKED
+ * @wait: of the kinds PROFILE_BLOCKED and PROFILE_NOT_TRACED
  * @why: why a function has no name; "" if it has one
  * @where: of a wait, the function of the program in which most of it was; NULL: not known
  * @where_ns: the part of it that was there
@@ -72,6 +73,7 @@ struct profile_rows {
 	uint64_t lost[TRACE_PROFILE_NR_ENDS];
 	uint64_t wait_stacks;
 	uint64_t rest_ns;
+	uint64_t not_traced_ns;
 	uint64_t nr_threads;
 	uint64_t unnamed_ns; /* of functions without a name */
 };

@@ -75,7 +75,7 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 {
 	const struct text_output *output = &report->output;
 	struct trace_profile_numbers numbers;
-	struct value_text elapsed, cpu, wait, blocked, rest, unnamed;
+	struct value_text elapsed, cpu, wait, blocked, rest, unnamed, untraced;
 	struct string line = {0};
 
 	trace_profile_get_numbers(report->profile, &numbers);
@@ -85,6 +85,9 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 		    text_ns(output, rows->sum.wait_cpu_ns, &wait), text_ns(output, rows->sum.blocked_ns, &blocked));
 	if (rows->rest_ns)
 		string_addf(&line, " (of it %s at rest)", text_ns(output, rows->rest_ns, &rest));
+	if (rows->not_traced_ns)
+		string_addf(&line, "; in %s of that it is not known what they did: events were lost or left out",
+			    text_ns(output, rows->not_traced_ns, &untraced));
 	string_addf(&line, ". These times are exact; %s sample%s divide%s those on a CPU among functions.",
 		    number_count(rows->sum.samples).s, rows->sum.samples == 1 ? "" : "s",
 		    rows->sum.samples == 1 ? "s" : "");
@@ -258,6 +261,16 @@ static bool has_report(const struct visualizer_options *options)
 	       (!options->profile.flame && !options->profile.pprof);
 }
 
+/* The time of events that the recorder could not trace is in other rows. */
+static void put_not_traced(const struct report *report)
+{
+	char text[NAME_BYTES];
+
+	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
+		output_line(&report->output, "", "Not traced: %s",
+			    text_name(trace_not_traced(report->trace, i), text, sizeof(text)));
+}
+
 static void put_text(const struct report *report, const struct profile_rows *rows)
 {
 	put_numbers(report, rows);
@@ -304,6 +317,7 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 		profile_folded_put(report->output.out, rows, choice->part);
 	} else {
 		put_within(report);
+		put_not_traced(report);
 		if (!report->within && command_comes_first(report))
 			put_command(report);
 		put_text(report, rows);
