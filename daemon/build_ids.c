@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -152,25 +153,57 @@ static void read_mapped(struct build_id *id, const struct trace_start_map *map)
 	close(fd);
 }
 
+/* The row of a file; NULL: there are too many, or no memory */
+static struct build_id *row_of(struct build_ids *ids, uint32_t dev, uint64_t ino)
+{
+	struct build_id **bucket = ids ? &ids->buckets[(ino ^ ino >> 10 ^ dev) % NR_BUCKETS] : NULL, *id;
+
+	if (!ids || ids->nr == MAX_FILES)
+		return NULL;
+	for (id = *bucket; id; id = id->next)
+		if (id->ino == ino && id->dev == dev)
+			return id;
+	id = calloc(1, sizeof(*id));
+	if (!id)
+		return NULL;
+	*id = (struct build_id){.next = *bucket, .ino = ino, .dev = dev};
+	*bucket = id;
+	ids->nr++;
+	return id;
+}
+
 void build_ids_note(struct build_ids *ids, const struct trace_start_map *map)
 {
-	struct build_id **bucket = ids ? &ids->buckets[(map->ino ^ map->ino >> 10 ^ map->dev) % NR_BUCKETS] : NULL, *id;
+	struct build_id *id = map->prot & PROT_EXEC ? row_of(ids, map->dev, map->ino) : NULL;
 
-	if (!ids || !(map->prot & 4) || ids->nr == MAX_FILES)
-		return;
-	for (id = *bucket; id; id = id->next)
-		if (id->ino == map->ino && id->dev == map->dev)
-			break;
-	if (!id) {
-		id = calloc(1, sizeof(*id));
-		if (!id)
-			return;
-		*id = (struct build_id){.next = *bucket, .ino = map->ino, .dev = map->dev};
-		*bucket = id;
-		ids->nr++;
-	}
-	if (!id->is_known)
+	if (id && !id->is_known)
 		read_mapped(id, map);
+}
+
+void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *map)
+{
+	const struct trace_start_map noted = {.tgid = map->map.pid,
+					      .dev = map->map.dev,
+					      .start = map->map.start,
+					      .end = map->map.end,
+					      .ino = map->map.ino,
+					      .prot = PROT_EXEC};
+
+	if (!map->map.exec && *map->path == '/')
+		build_ids_note(ids, &noted);
+}
+
+void build_ids_add(struct build_ids *ids, const struct build_ids *from)
+{
+	for (size_t i = 0; from && i < NR_BUCKETS; i++)
+		for (const struct build_id *known = from->buckets[i]; known; known = known->next) {
+			struct build_id *id = known->is_known ? row_of(ids, known->dev, known->ino) : NULL;
+
+			if (!id || id->is_known)
+				continue;
+			id->is_known = true;
+			memcpy(id->id, known->id, sizeof(id->id));
+		}
 }
 
 void build_ids_write(struct build_ids *ids, struct trace_writer *writer)
