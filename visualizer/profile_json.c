@@ -2,6 +2,7 @@
 #include "profile_json.h"
 
 #include "profile_folded.h"
+#include "profile_code.h"
 #include "profile_lines.h"
 #include "profile_within.h"
 
@@ -194,6 +195,30 @@ void profile_lines_json(const struct report *report, const struct profile_rows *
 
 		open_row(json);
 		json_u64(json, "line", row->line);
+		json_times(json, &row->self);
+		json_total(json, "total", &row->total);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	json_close(json, "}\n");
+}
+
+/* Each address with time, in order. */
+void profile_code_json(const struct report *report, const struct profile_rows *rows, const struct pointers *code)
+{
+	struct json json_of_out = {.out = report->output.out, .first = true}, *json = &json_of_out;
+	const struct code_row *first = code->at[0];
+
+	open_profile(json, report, rows);
+	json_text(json, "function", report->options->profile.code);
+	json_text(json, "code_file", first->path);
+	json_u64(json, "begin", first->begin);
+	json_open(json, "instructions", "[");
+	for (size_t i = 0; i < code->nr; i++) {
+		const struct code_row *row = code->at[i];
+
+		open_row(json);
+		json_u64(json, "address", row->address);
 		json_times(json, &row->self);
 		json_total(json, "total", &row->total);
 		json_close(json, "}");

@@ -88,6 +88,9 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 		name.name = profile_names_keep(names, levels[i].function);
 		name.source = profile_names_keep(names, levels[i].source);
 		name.file = profile_names_keep(names, base_name(symbol.file));
+		name.path = profile_names_keep(names, symbol.file);
+		name.address = symbol.file_address;
+		name.begin = symbol.file_address - symbol.offset;
 		name.why = *levels[i].function ? ""
 			   : *symbol.why       ? profile_names_keep(names, symbol.why)
 					       : "the file has no symbol there";

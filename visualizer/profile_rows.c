@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "process_choice.h"
+#include "profile_code.h"
 #include "profile_lines.h"
 #include "profile_where.h"
 #include "thread_choice.h"
@@ -289,6 +290,9 @@ static void add_context(struct profile_making *making, const struct trace_profil
 		nr = making->stack.nr;
 		if (making->report->options->profile.form == PROFILE_LINES)
 			profile_lines_add(making->rows, &making->stack, row->kind == PROFILE_FUNCTION, time);
+		if (making->report->options->profile.form == PROFILE_ASM)
+			profile_code_add(making->rows, making->report->options->profile.code, &making->stack,
+					 row->kind == PROFILE_FUNCTION, time);
 	}
 	/* the innermost one is the row */
 	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
@@ -392,4 +396,5 @@ void profile_rows_free(struct profile_rows *rows)
 	table_clear(&rows->index);
 	table_clear(&rows->wheres);
 	table_clear(&rows->lines);
+	table_clear(&rows->code);
 }

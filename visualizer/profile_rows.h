@@ -55,7 +55,8 @@ struct profile_row {
 
 /**
  * struct profile_rows - @rows: the longest first, and rests last; @sum: of the time in all of them
- * @lines: of profile_lines.h, if that form is chosen; @nr_stacks: that were added to it
+ * @lines: of profile_lines.h, @code: of profile_code.h, if that form is chosen; @nr_stacks: that
+ * were added to it
  * @ends: by enum stack_end, the samples whose callers end there. @lost: of STACK_LOST, by enum
  *     trace_profile_end. @wait_stacks: stacks of waits
  */
@@ -67,6 +68,7 @@ struct profile_rows {
 	struct hash_table index;
 	struct hash_table wheres; /* profile_where.h */
 	struct hash_table lines;
+	struct hash_table code;
 	uint64_t nr_stacks;
 	struct profile_time sum;
 	uint64_t ends[NR_STACK_ENDS];

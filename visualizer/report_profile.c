@@ -13,6 +13,7 @@
 #include "process_rows.h"
 #include "profile_json.h"
 #include "profile_within.h"
+#include "report_code.h"
 #include "report_flame.h"
 #include "report_lines.h"
 #include "report_pprof.h"
@@ -246,6 +247,22 @@ static int put_lines(const struct report *report, const struct profile_rows *row
 	return 0;
 }
 
+static int put_code(const struct report *report, const struct profile_rows *rows)
+{
+	struct trace_error error = {0};
+	struct pointers code = {0};
+	size_t nr_others;
+
+	if (profile_code_of(rows, report->options->profile.code, &code, &nr_others, &error))
+		return complain_of_error(&error);
+	if (report->options->reports.json)
+		profile_code_json(report, rows, &code);
+	else
+		report_code(report, &code, nr_others);
+	pointers_free(&code);
+	return 0;
+}
+
 /* --flame and --pprof write files of their own. A report is then written only if it is chosen. */
 static int put_files(const struct report *report, const struct profile_rows *rows)
 {
@@ -311,6 +328,8 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 		return put_function(report, rows);
 	if (choice->form == PROFILE_LINES)
 		return put_lines(report, rows);
+	if (choice->form == PROFILE_ASM)
+		return put_code(report, rows);
 	if (report->options->reports.json) {
 		profile_json(report, rows, NULL);
 	} else if (choice->form == PROFILE_FOLDED) {

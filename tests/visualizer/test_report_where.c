@@ -268,6 +268,65 @@ static void the_source_stands_beside_its_times(void)
 	free(text);
 }
 
+static void an_instruction_has_the_time_of_its_samples(void)
+{
+	char *text = report_of(worker(), "--asm=flush_orders --ns --verify --comm=worker");
+
+	contains(text, "flush_orders in ");
+	contains(text, "/test_report_where: 4000 on a CPU in its instructions.\n");
+	contains(text, "  return n * 3 + ");
+	contains(text, " ret");
+	CU_ASSERT_PTR_NULL(strstr(text, "n * 5"));
+	contains(text, "verified: ");
+	free(text);
+	text = report_of(worker(), "--asm=main --ns --comm=worker");
+	contains(text, "main in ");
+	contains(text, "nothing on a CPU in its instructions.\n");
+	contains(text, "  8000  "); /* with calls */
+	free(text);
+}
+
+static void instructions_add_up_to_their_function(void)
+{
+	char *text = report_of(worker(), "--asm=flush_orders --json --comm=worker");
+	json_t *json = json_loads(text, 0, NULL), *row;
+	long long self = 0;
+	size_t i;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	json_array_foreach(json_object_get(json, "instructions"), i, row)
+		self += json_integer_value(json_object_get(row, "on_cpu_ns"));
+	CU_ASSERT_EQUAL(self, 4000);
+	CU_ASSERT_EQUAL(i, 1);
+	row = json_array_get(json_object_get(json, "instructions"), 0);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "address")) -
+				json_integer_value(json_object_get(json, "begin")),
+			1);
+	json_decref(json);
+	free(text);
+}
+
+/* The addresses with time are left, and a line says why there are no instructions. */
+static void without_the_code_its_addresses_are_left(void)
+{
+	char *path = strdup(getenv("PATH")), *text;
+	struct tb *tb = worker();
+
+	setenv("PATH", "/nowhere", 1);
+	text = report_of(worker(), "--asm=flush_orders --ns --comm=worker");
+	setenv("PATH", path, 1);
+	contains(text, "No instructions: there is no objdump on this machine: install the package binutils.\n");
+	contains(text, "  4000  ");
+	CU_ASSERT_PTR_NULL(strstr(text, " ret"));
+	free(text);
+	free(path);
+	tb_string(tb, TRACE_STRING_BUILD_ID, 0, "1 1 00ff00ff00ff00ff");
+	text = report_of(tb, "--asm=flush_orders --ns --comm=worker");
+	contains(text, "No instructions: the file was built again since: --symfs names a copy of the one that ran.\n");
+	contains(text, "  4000  ");
+	free(text);
+}
+
 static void a_source_without_samples_has_no_lines(void)
 {
 	char *text = refusal_of(worker(), "--lines=nothing.c");
@@ -291,6 +350,9 @@ int main(int argc, char **argv)
 		CASE(the_one_screen_answer_has_the_functions_of_the_busiest_programs),
 		CASE(a_line_has_the_time_of_its_samples),
 		CASE(the_source_stands_beside_its_times),
+		CASE(an_instruction_has_the_time_of_its_samples),
+		CASE(instructions_add_up_to_their_function),
+		CASE(without_the_code_its_addresses_are_left),
 		CASE(a_source_without_samples_has_no_lines),
 		{NULL, NULL},
 	};
