@@ -197,7 +197,7 @@ static void the_tree_has_callers_before_what_they_call(void)
 	contains(text, " 2000   22.22  1000        f  ");
 	contains(text, " 1000   11.11  1000          g  ");
 	contains(text, " 1000   11.11     0    (stack incomplete)\n");
-	contains(text, " 1000   11.11  1000      (no name: no file is known to be mapped there)\n");
+	contains(text, " 1000   11.11  1000      (no name: in no file, and not in /tmp/perf-PID.map)\n");
 	free(text);
 	text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --comm=one --top=2");
 	contains(text, "ret_from_fork_asm");
@@ -246,7 +246,7 @@ static void folded_stacks_are_a_line_each(void)
 	char *text = report_of(made_of(stacks, NULL, 7), "--folded=on --comm=one");
 
 	contains(text, "one;ret_from_fork_asm_[k];f_[k];g_[k];f_[k];g_[k] 1000\n");
-	contains(text, "one;(stack incomplete);(no name: no file is known to be mapped there) 1000\n");
+	contains(text, "one;(stack incomplete);(no name: in no file, and not in /tmp/perf-PID.map) 1000\n");
 	CU_ASSERT_PTR_NULL(strstr(text, "blocked"));
 	free(text);
 	text = report_of(made_of(stacks, NULL, 7), "--folded=off --comm=one");
