@@ -125,7 +125,7 @@ void report_lines(const struct report *report, const struct pointers *lines)
 	int cause = errno;
 
 	output_line(&report->output, "", "%s: %s on a CPU in its lines.", text_name(source, name, sizeof(name)),
-		    text_ns(&report->output, sum.on_cpu_ns, &time));
+		    sum.on_cpu_ns ? text_ns(&report->output, sum.on_cpu_ns, &time) : "nothing");
 	if (!in)
 		output_line(&report->output, "", "The source is not on this machine (%s): --symfs names a copy.",
 			    strerror(cause));

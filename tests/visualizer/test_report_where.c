@@ -270,7 +270,7 @@ static void the_source_stands_beside_its_times(void)
 
 static void an_instruction_has_the_time_of_its_samples(void)
 {
-	char *text = report_of(worker(), "--asm=flush_orders --ns --verify --comm=worker");
+	char *text = report_of(worker(), "--asm=flush_orders --all --ns --verify --comm=worker");
 
 	contains(text, "flush_orders in ");
 	contains(text, "/test_report_where: 4000 on a CPU in its instructions.\n");
