@@ -34,7 +34,8 @@
  *	thread asked for the same again   history_again.h
  *	a sleep, a stop, a gap, a quota   none
  *	a new thread not yet woken        the thread that forked it; the walk continues with the
- *	                                  parent, because before that the thread did not exist
+ *	                                  parent, because before that the thread did not exist. If
+ *	                                  no fork is known, the wait itself is a segment until then
  *	woken by a user thread            that thread. If the cause of the wait is another process
  *	                                  (a local TCP peer), see the next line
  *	`process` woken by an interrupt   the thread of the other process that was on a CPU last,
@@ -324,20 +325,39 @@ static void leave(struct trace_critical_path *path)
 	note_held(path, visit);
 }
 
+/* The visited thread does not exist: back to @from, the path is the wait of a thread that does. */
+static void step_add_waiter(struct trace_critical_path *path, uint64_t from)
+{
+	size_t nr_visits = path->nr_visits;
+	uint32_t wait;
+
+	do
+		wait = path->visits[--path->nr_visits].wait;
+	while (wait == HOLE && path->nr_visits > 1);
+	step_add(path, &path->visits[path->nr_visits - 1], from, wait, NO_THREAD);
+	path->nr_visits = nr_visits;
+}
+
 /*
  * For a time without stored intervals before @to. If the thread did not exist yet, the walk enters
- * its parent. Otherwise the state is unknown. Returns where the walk continues.
+ * its parent. Without a parent, the time is the waiter's wait: no thread has a segment outside its
+ * life. Otherwise the state is unknown. Returns where the walk continues.
  */
 static uint64_t step_unseen(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to)
 {
 	const struct thread_timeline *timeline = &path->history->timelines[visit->timeline];
-	uint64_t born = trace_thread_start_ns(timeline->thread);
+	uint64_t born = trace_thread_start_ns(timeline->thread), end = trace_thread_end_ns(timeline->thread);
 
 	if (to <= born && path->nr_visits > 1 && enter(path, timeline->parent, to, visit->bound, visit->timeline, HOLE))
 		return to;
 	if (from < born && born < to)
 		from = born;
-	step_add(path, visit, from, HOLE, NO_THREAD);
+	if (to > end && from < end)
+		from = end;
+	if ((to <= born || from >= end) && path->nr_visits > 1)
+		step_add_waiter(path, from);
+	else
+		step_add(path, visit, from, HOLE, NO_THREAD);
 	return from;
 }
 

@@ -44,7 +44,6 @@ struct trace_profile {
 	struct waits waits;
 	struct trace_profile_numbers numbers;
 	struct profile_spans spans;
-	bool is_of_waits; /* of nothing else */
 	bool is_divided;
 	int failed;
 	/* where trace_profile_get_share() is: the share @at is group @group of stratum @stratum */
@@ -76,7 +75,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 
 	if (is_on_cpu(interval->state))
 		waits_ran(&profile->waits, interval->thread, interval->to_ns);
-	if ((profile->is_of_waits && !blocked) || !window_cut(analysis->window, &from_ns, &to_ns))
+	if (!window_cut(analysis->window, &from_ns, &to_ns))
 		return;
 	ns = profile->spans.is_set
 		     ? profile_spans_ns(&profile->spans, trace_thread_index(interval->thread), from_ns, to_ns)
@@ -434,7 +433,7 @@ static void on_sample(struct trace_profile *profile, const struct trace_event *e
 
 	if (sample->source != SOURCE_TIMER)
 		add_wait(profile, event);
-	else if (!profile->is_of_waits)
+	else
 		add_sample(profile, event);
 }
 
@@ -486,15 +485,6 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	profile_spans_clear(&profile->spans);
 	free(profile);
 	return NULL;
-}
-
-struct trace_profile *trace_profile_new_of_waits(struct trace_analysis *analysis, struct trace_error *ret_error)
-{
-	struct trace_profile *profile = trace_profile_new(analysis, ret_error);
-
-	if (profile)
-		profile->is_of_waits = true;
-	return profile;
 }
 
 struct trace_profile *trace_profile_new_within(struct trace_analysis *analysis, const struct trace_profile_span *spans,
@@ -617,11 +607,6 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 						  .intervals = stratum->intervals,
 						  .ns = group ? group->ns : stratum->ns};
 	return true;
-}
-
-bool profile_is_of_waits(const struct trace_profile *profile)
-{
-	return profile->is_of_waits;
 }
 
 const struct profile_spans *profile_spans(const struct trace_profile *profile)

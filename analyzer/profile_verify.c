@@ -76,7 +76,7 @@ static int check_thread(const struct sums *sums, const struct trace_profile *pro
 	expected[PART_INTERRUPTED] = figures->interrupted_ns;
 	expected[PART_WAIT_CPU] = figures->wait_cpu_ns;
 	expected[PART_BLOCKED] = figures->blocked_ns;
-	for (int part = profile_is_of_waits(profile) ? PART_BLOCKED : 0; part < NR_PARTS && !result; part++)
+	for (int part = 0; part < NR_PARTS && !result; part++)
 		if (sum->ns[part] != expected[part])
 			result = error_set(ret_error, -EBADMSG,
 					   "profile: thread %" PRIu32 " was %" PRIu64

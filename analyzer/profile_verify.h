@@ -6,8 +6,6 @@
 
 /** profile_analysis() - the analysis whose times @profile divides; borrowed */
 const struct trace_analysis *profile_analysis(const struct trace_profile *profile);
-/** profile_is_of_waits() - true if nothing but blocked time counts */
-bool profile_is_of_waits(const struct trace_profile *profile);
 /** profile_spans() - the spans to which it is restricted; NULL: all time counts */
 const struct profile_spans *profile_spans(const struct trace_profile *profile);
 #endif

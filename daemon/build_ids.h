@@ -6,6 +6,7 @@
  * began, so that a program that is built again does not lend its names to the one that ran
  */
 #include <trace/events.h>
+#include <trace/tracer.h>
 #include <trace/writer.h>
 
 struct build_ids;
@@ -16,6 +17,13 @@ struct build_ids *build_ids_free(struct build_ids *ids);
 
 /** build_ids_note() - read the build id of a mapped file, once for each file */
 void build_ids_note(struct build_ids *ids, const struct trace_start_map *map);
+/**
+ * build_ids_note_code() - the same for a file that was mapped during the recording: it can be read
+ * until the process ends
+ */
+void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *map);
+/** build_ids_add() - note all that @from knows, too */
+void build_ids_add(struct build_ids *ids, const struct build_ids *from);
 
 /**
  * build_ids_write() - store those that are new as TRACE_STRING_BUILD_ID

@@ -12,8 +12,10 @@
 #include "overwrite_reader.h"
 #include "own_records.h"
 #include "clock.h"
+#include "code_history.h"
 #include "error_set.h"
 #include "flight_metadata.h"
+#include "program_names.h"
 #include "session_probes.h"
 #include "ring_reader.h"
 #include "start_state_writer.h"
@@ -29,7 +31,8 @@
  * in recording.c. Each snapshot reads them too.
  */
 #define FLIGHT_MISSED_NS    5000000000ull
-#define FLIGHT_STRAGGLER_MS 1000 /* as at the end of a recording */
+#define FLIGHT_STRAGGLER_MS 1000	 /* as at the end of a recording */
+#define FLIGHT_NAMES_NS	    300000000ull /* the names of code; events are not taken meanwhile */
 
 /** struct flight_saved - a copy of a sub-buffer with structural events. @lost: its header.lost */
 struct flight_saved {
@@ -75,8 +78,9 @@ struct flight {
 	size_t history_bytes;
 	uint64_t begin_ns;		  /* no older event is in memory */
 	struct flight_metadata *metadata; /* owned */
-	uint64_t missed_ns;		  /* when the missed events were read last */
-	int straggler_ms;		  /* flight_set_patience() */
+	struct code_history code;
+	uint64_t missed_ns; /* when the missed events were read last */
+	int straggler_ms;   /* flight_set_patience() */
 	/* the selected events of programs and probes; empty: not known */
 	char selected[TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record)];
 	size_t nr_rings;
@@ -173,6 +177,7 @@ struct flight *flight_free(struct flight *flight)
 	while (flight->history)
 		drop_oldest(flight);
 	flight_metadata_free(flight->metadata);
+	code_history_clear(&flight->code);
 	free(flight);
 	return NULL;
 }
@@ -495,12 +500,14 @@ static int push_clients(struct flight_snapshot *snapshot)
  * struct own_stream - state while the daemon's own stream is written
  * @gone: the dropped programs; a mark reports them, between the metadata events in time order
  * @is_due: that mark is still to be written
+ * @code: the next event fs_map
  * @blocks, @stored: blocks and records written so far
  */
 struct own_stream {
 	struct flight_snapshot *snapshot;
 	struct clients_gone gone;
 	bool is_due;
+	const struct code_entry *code;
 	uint64_t blocks;
 	uint64_t stored;
 	uint64_t lost_gone; /* lost events of @gone, once the mark is written */
@@ -538,17 +545,34 @@ static int push_gone(struct own_stream *stream, uint64_t lost)
 	return err;
 }
 
+/* The events fs_map until @until_ns: a stream is in order of time. */
+static int push_code(struct own_stream *stream, uint64_t until_ns, uint64_t lost)
+{
+	struct own_records block = {0};
+	int err = 0;
+
+	while (!err && code_history_block(&stream->code, until_ns, &block, &err))
+		err = push_block(stream, &block, lost);
+	own_records_release(&block);
+	return err;
+}
+
 static int push_metadata_event(void *context, const struct own_records *block, uint64_t lost)
 {
 	struct own_stream *stream = context;
-	int err = stream->is_due && block->base_ns > stream->gone.ns ? push_gone(stream, lost) : 0;
+	int err = 0;
 
+	if (stream->is_due && block->base_ns > stream->gone.ns) {
+		err = push_code(stream, stream->gone.ns, lost);
+		err = err ? err : push_gone(stream, lost);
+	}
+	err = err ? err : push_code(stream, block->base_ns, lost);
 	return err ? err : push_block(stream, block, lost);
 }
 
 static int push_metadata(struct flight_snapshot *snapshot)
 {
-	struct own_stream stream = {.snapshot = snapshot};
+	struct own_stream stream = {.snapshot = snapshot, .code = snapshot->flight->code.first};
 	struct trace_stream_stats stats = {.stream = OWN_STREAM_DAEMON};
 	struct flight_metadata_totals totals = {0};
 	int err;
@@ -558,7 +582,11 @@ static int push_metadata(struct flight_snapshot *snapshot)
 	stream.is_due = stream.gone.programs;
 	err = flight_metadata_write(snapshot->flight->metadata, push_metadata_event, &stream, &totals);
 	if (!err && stream.is_due)
+		err = push_code(&stream, stream.gone.ns, totals.lost);
+	if (!err && stream.is_due)
 		err = push_gone(&stream, totals.lost);
+	if (!err)
+		err = push_code(&stream, UINT64_MAX, totals.lost);
 	stats.stored = stream.stored;
 	stats.missed = totals.missed;
 	stats.overwritten = trace_add_saturated(stream.gone.overwritten, totals.lost);
@@ -655,6 +683,7 @@ static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_er
 
 	if (!err) {
 		close_rings(snapshot);
+		flight_take_code_maps(snapshot->flight);
 		if (push_state(snapshot, ret_error))
 			return ret_error->code;
 		err = push_rings(snapshot);
@@ -664,16 +693,32 @@ static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_er
 	return err ? error_set(ret_error, err, "no memory for the snapshot's blocks") : 0;
 }
 
-static int snapshot_write(struct flight_snapshot *snapshot, struct trace_error *ret_error)
+static bool has_samples(const struct flight *flight)
+{
+	return flight->tracer && flight->filter && flight->filter->sample_ns;
+}
+
+void flight_take_code_maps(struct flight *flight)
+{
+	if (has_samples(flight))
+		code_history_take(&flight->code, flight->tracer, oldest_ns(flight));
+}
+
+static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace_error *ret_error)
 {
 	int err = push_all(snapshot, ret_error);
 
 	if (err)
 		return err;
 	writer_thread_stop(snapshot->thread);
+	build_ids_add(snapshot->build_ids, snapshot->flight->code.ids);
 	build_ids_write(snapshot->build_ids, snapshot->writer);
 	snapshot_notes_write(snapshot->writer, snapshot->flight->tracer, snapshot->flight->clients,
 			     snapshot->flight->filter, snapshot->start_ns);
+	if (has_samples(snapshot->flight)) {
+		tracefile_code_names(snapshot->writer, snapshot->flight->tracer);
+		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS);
+	}
 	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
 		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, snapshot->end_ns,
@@ -691,7 +736,7 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 	int err = snapshot_begin(&snapshot, fd, level, ret_error);
 
 	if (!err)
-		err = snapshot_write(&snapshot, ret_error);
+		err = snapshot_write(&snapshot, fd, ret_error);
 	writer_thread_free(snapshot.thread);
 	if (!err) {
 		trace_writer_totals(snapshot.writer, &totals);

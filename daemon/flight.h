@@ -44,6 +44,9 @@ struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL
  */
 void flight_drain(struct flight *flight);
 
+/** flight_take_code_maps() - note what processes have mapped as code; some times a second */
+void flight_take_code_maps(struct flight *flight);
+
 /**
  * struct flight_result - of one snapshot. @overwritten: events older than the oldest saved event
  */

@@ -210,7 +210,9 @@ static int collect(struct keep_save *save, const struct keep_source *source, str
 	err = take_streams(save, source, ret_error);
 	if (err)
 		return err;
+	recording_add_build_ids(source->recording, save->build_ids);
 	build_ids_write(save->build_ids, save->writer);
+	tracefile_code_names(save->writer, source->tracer);
 	snapshot_notes_write(save->writer, source->tracer, source->clients, source->filter, status.since_ns);
 	if (writer_thread_push_call(save->thread, write_all, save) || writer_thread_push_sync(save->thread))
 		return error_set(ret_error, -ENOMEM, "no memory to save what is kept");

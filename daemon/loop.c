@@ -224,7 +224,11 @@ static void on_progress(struct session *session, int fd)
 static void on_samples(struct session *session, int fd)
 {
 	read_timer(fd);
-	samples_tick(&session->samples, session->tracer, session->recording);
+	samples_tick(&session->samples, session->tracer);
+	if (session->recording)
+		recording_take_code_maps(session->recording);
+	if (session->flight)
+		flight_take_code_maps(session->flight);
 }
 
 /* ---- registration ---- */

@@ -151,9 +151,6 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	    options->tracer.caller_upper <= options->tracer.caller_lower)
 		return error_set(ret_error, -EINVAL,
 				 "-su and -sl: the upper address must be greater than the lower one");
-	if (options->tracer.sample_ns && options->flight)
-		return error_set(ret_error, -EINVAL, "--sample records to a file: leave out %s",
-				 options->keep.keep_ns ? "--keep" : "-k");
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)

@@ -8,7 +8,6 @@
 
 #include "message.h"
 
-#define LIMIT_NS       2000000000u
 #define MAX_FILE_BYTES (512ll << 20)
 
 static int add_name(void *writer, enum trace_string_space space, uint64_t key, const char *text)
@@ -29,11 +28,11 @@ static struct trace *open_until_now(struct trace_writer *writer, int fd)
 	return trace_open(path, NULL);
 }
 
-void program_names_write(struct trace_writer *writer, int fd)
+void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns)
 {
 	struct trace *trace = open_until_now(writer, fd);
 	struct trace_symbols *symbols = trace ? trace_symbols_new(trace, NULL) : NULL;
-	uint64_t nr_left = symbols ? trace_symbols_of_samples(symbols, LIMIT_NS) : 0;
+	uint64_t nr_left = symbols ? trace_symbols_of_samples(symbols, limit_ns) : 0;
 
 	if (nr_left)
 		message_note("the trace lacks the names of %" PRIu64 " addresses of code: a profile on this machine "

@@ -7,11 +7,13 @@
  */
 #include <trace/writer.h>
 
+#define PROGRAM_NAMES_NS 2000000000ull /* at the end of a recording */
+
 /**
  * program_names_write() - read the trace in the file @fd until now, and add the names to @writer
- * It stops after two seconds; the threads with the most samples come first. A pipe, or a file above
+ * It stops after @limit_ns; the threads with the most samples come first. A pipe, or a file above
  * 512 MiB, gets no names. A profile looks up what is missing when it is made.
  */
-void program_names_write(struct trace_writer *writer, int fd);
+void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns);
 
 #endif

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <trace/saturate.h>
 
 #include "clock.h"
@@ -390,27 +389,12 @@ void recording_select(struct recording *recording, const char *text)
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
 }
 
-/* A file that was not mapped when the recording began has its build id in the trace, too, if it can
- * be read before the process ends. */
-static void note_code_map(struct recording *recording, const struct tracer_code_map *map)
-{
-	const struct trace_start_map noted = {.tgid = map->map.pid,
-					      .dev = map->map.dev,
-					      .start = map->map.start,
-					      .end = map->map.end,
-					      .ino = map->map.ino,
-					      .prot = PROT_EXEC};
-
-	if (!map->map.exec && *map->path == '/')
-		build_ids_note(recording->build_ids, &noted);
-}
-
 static void add_code_map(void *context, const struct tracer_code_map *map)
 {
 	struct recording *recording = context;
 
 	metadata_code_map(&recording->metadata, map, recording->writer, recording->thread);
-	note_code_map(recording, map);
+	build_ids_note_code(recording->build_ids, map);
 }
 
 /* They are earlier than other events of the stream, and have blocks of their own. */
@@ -419,6 +403,11 @@ void recording_take_code_maps(struct recording *recording)
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
 	recording->lost_maps = tracer_take_code_maps(recording->tracer, add_code_map, recording);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
+}
+
+void recording_add_build_ids(const struct recording *recording, struct build_ids *ids)
+{
+	build_ids_add(ids, recording->build_ids);
 }
 
 void recording_mark(struct recording *recording, const char *text)
@@ -735,7 +724,7 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	build_ids_write(recording->build_ids, recording->writer);
 	add_not_recorded_notes(recording);
 	if (recording->has_samples)
-		program_names_write(recording->writer, recording->fd);
+		program_names_write(recording->writer, recording->fd, PROGRAM_NAMES_NS);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
 	keep_error(recording, write_statistics(recording, end_ns, &error), &error);
 	keep_error(recording, trace_writer_finish(recording->writer, &error), &error);

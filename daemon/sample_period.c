@@ -38,9 +38,8 @@ void samples_choose(uint64_t mask[TRACE_MASK_WORDS], const struct tracer_options
 	choose(mask, TRACE_EV_fs_map, options->sample_ns || options->caller != TRACER_CALLER_NONE, wanted);
 }
 
-void samples_tick(struct samples *samples, struct tracer *tracer, struct recording *recording)
+void samples_tick(struct samples *samples, struct tracer *tracer)
 {
 	for (uint32_t cpu = 0; cpu < samples->nr_cpus; cpu++)
 		tracer_set_sample_period(tracer, cpu, samples_next_period(samples));
-	recording_take_code_maps(recording);
 }

@@ -2,14 +2,12 @@
 #ifndef DAEMON_SAMPLE_PERIOD_H
 #define DAEMON_SAMPLE_PERIOD_H
 /*
- * sample_period.h - what samples need while they are taken: another period some times a second, and
- * the mappings of code that the kernel has told meanwhile. One thread.
+ * sample_period.h - what samples need while they are taken: another period some times a second. One
+ * thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/tracer.h>
-
-#include "recording.h"
 
 #define SAMPLES_DEFAULT_NS 997000ull /* a prime number of us: few programs have that period */
 #define SAMPLES_MIN_NS	   20000ull  /* at 10 us the kernel loses a quarter of the samples */
@@ -37,6 +35,6 @@ uint64_t samples_next_period(struct samples *samples);
  */
 void samples_choose(uint64_t mask[TRACE_MASK_WORDS], const struct tracer_options *options, bool wanted);
 
-/** samples_tick() - every SAMPLES_TICK_NS: give each CPU another period, and record the mappings */
-void samples_tick(struct samples *samples, struct tracer *tracer, struct recording *recording);
+/** samples_tick() - every SAMPLES_TICK_NS: give each CPU another period */
+void samples_tick(struct samples *samples, struct tracer *tracer);
 #endif

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "regular.h"
+#include "symbol_roots.h"
 
 extern char **environ;
 
@@ -179,6 +180,23 @@ static bool try_debuginfod(struct finding *finding)
 	return *path == '/' && try_path(finding, path, false);
 }
 
+/*
+ * A process in a container has another file at this path, or one that is nowhere else. The build id
+ * proves that it is the right one.
+ */
+static bool try_root(void *context, const char *root)
+{
+	struct finding *finding = context;
+
+	return try_format(finding, false, root, "", finding->origin->path, "");
+}
+
+static bool try_containers(struct finding *finding)
+{
+	return finding->origin->identity == SYMBOL_WITH_ID && *finding->origin->path == '/' &&
+	       symbol_roots_search(try_root, finding);
+}
+
 static bool find(struct finding *finding)
 {
 	const char *folder = finding->search->folder, *path = finding->origin->path, *refused;
@@ -193,6 +211,10 @@ static bool find(struct finding *finding)
 		return true;
 	if (finding->is_missing && *path == '/') /* not [vdso] */
 		finding->why = *refused ? refused : WHY_MISSING;
+	refused = finding->why;
+	if (try_containers(finding))
+		return true;
+	finding->why = refused;
 	return false;
 }
 

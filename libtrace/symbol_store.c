@@ -118,10 +118,16 @@ static bool is_of(const struct stored_code_file *file, const struct symbol_origi
 
 size_t symbol_store_file(const struct symbol_store *store, const struct symbol_origin *origin)
 {
+	size_t found = NO_STORED_FILE;
+
+	/* a stripped copy has the build id, too, but not the names */
 	for (size_t i = 0; i < store->nr_files; i++)
-		if (is_of(&store->files[i], origin))
-			return i;
-	return NO_STORED_FILE;
+		if (is_of(&store->files[i], origin)) {
+			if (!strcmp(store->files[i].path, origin->path))
+				return i;
+			found = found == NO_STORED_FILE ? i : found;
+		}
+	return found;
 }
 
 bool symbol_store_find(const struct symbol_store *store, size_t file, uint64_t offset, struct stored_code *ret_code)

@@ -13,6 +13,7 @@
 #define TIME_WIDTH  11
 #define SHARE_WIDTH 8
 #define BAR_MAX	    40	/* columns of 100 % */
+#define BAR_BEFORE  20	/* the same, with a text behind it */
 #define NO_TERMINAL 100 /* columns where the output has no width */
 
 static size_t label_width(const struct bar *bars, size_t nr)
@@ -27,8 +28,21 @@ static size_t label_width(const struct bar *bars, size_t nr)
 	return width < LABEL_MAX ? width : LABEL_MAX;
 }
 
+/* @room: columns from the begin of the bar on; @drawn: of the bar */
+static void put_behind(const struct text_output *output, const char *behind, int room, int drawn)
+{
+	char *shown;
+
+	if (!*behind || room < drawn + 8)
+		return;
+	shown = text_cut(behind, (size_t)(room - drawn - 2));
+	fprintf(output->out, "  %s", shown);
+	free(shown);
+}
+
+/* @room: columns for the bar and what is behind it */
 static void put_bar(const struct text_output *output, const struct bar *bar, uint64_t whole_ns, size_t label, int max,
-		    const char *block)
+		    int room, const char *block)
 {
 	char *shown = text_cut(bar->label, label);
 	struct value_text time;
@@ -37,10 +51,11 @@ static void put_bar(const struct text_output *output, const struct bar *bar, uin
 
 	fprintf(output->out, "%*s%s%*s%*s%*.1f %%", INDENT, "", shown, (int)(label - text_width(shown)), "", TIME_WIDTH,
 		text_ns(output, bar->ns, &time), SHARE_WIDTH - 2, share);
-	if (length > 0)
+	if (length > 0 || *bar->behind)
 		fputs("  ", output->out);
 	for (int i = 0; i < length && i < max; i++)
 		fputs(block, output->out);
+	put_behind(output, bar->behind, room, length < max ? length : max);
 	fputs("\n", output->out);
 	free(shown);
 }
@@ -50,8 +65,11 @@ void bars_put(const struct text_output *output, const struct bar *bars, size_t n
 	const char *block = charset_is_utf8() ? "\xe2\x96\x88" : "#";
 	size_t label = label_width(bars, nr), width = output->width ? output->width : NO_TERMINAL,
 	       used = INDENT + label + TIME_WIDTH + SHARE_WIDTH + 2;
-	int max = width > used + 1 ? (int)(width - used - 1) : 0;
+	int room = width > used + 1 ? (int)(width - used - 1) : 0, most = BAR_MAX, max;
 
 	for (size_t i = 0; i < nr; i++)
-		put_bar(output, &bars[i], whole_ns, label, max < BAR_MAX ? max : BAR_MAX, block);
+		most = *bars[i].behind ? BAR_BEFORE : most;
+	max = room < most ? room : most;
+	for (size_t i = 0; i < nr; i++)
+		put_bar(output, &bars[i], whole_ns, label, max, room, block);
 }

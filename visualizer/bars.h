@@ -5,9 +5,13 @@
 #include <stdint.h>
 #include "text_output.h"
 
-/** struct bar - one line; the column of labels is as wide as the widest one */
+/**
+ * struct bar - one line; the column of labels is as wide as the widest one
+ * @behind: text behind the bar, "" if there is none: as much of it as fits
+ */
 struct bar {
 	char label[128];
+	char behind[128];
 	uint64_t ns;
 };
 

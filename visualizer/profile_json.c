@@ -2,6 +2,7 @@
 #include "profile_json.h"
 
 #include "profile_folded.h"
+#include "profile_code.h"
 #include "profile_lines.h"
 #include "profile_within.h"
 
@@ -145,8 +146,15 @@ static void open_profile(struct json *json, const struct report *report, const s
 	json_u64(json, "threads", rows->nr_threads);
 	json_times(json, &rows->sum);
 	json_u64(json, "rest_ns", rows->rest_ns);
+	json_u64(json, "not_traced_ns", rows->not_traced_ns);
 	json_u64(json, "unnamed_ns", rows->unnamed_ns);
 	json_u64(json, "unplaced", numbers.unplaced);
+	json_open(json, "not_traced", "[");
+	for (size_t i = 0; trace_not_traced(report->trace, i); i++) {
+		json_separate(json);
+		json_string(json, trace_not_traced(report->trace, i));
+	}
+	json_close(json, "]");
 	json_open(json, "stacks", "{");
 	json_u64(json, "whole", rows->ends[STACK_WHOLE]);
 	json_u64(json, "cut", rows->ends[STACK_CUT]);
@@ -187,6 +195,30 @@ void profile_lines_json(const struct report *report, const struct profile_rows *
 
 		open_row(json);
 		json_u64(json, "line", row->line);
+		json_times(json, &row->self);
+		json_total(json, "total", &row->total);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	json_close(json, "}\n");
+}
+
+/* Each address with time, in order. */
+void profile_code_json(const struct report *report, const struct profile_rows *rows, const struct pointers *code)
+{
+	struct json json_of_out = {.out = report->output.out, .first = true}, *json = &json_of_out;
+	const struct code_row *first = code->at[0];
+
+	open_profile(json, report, rows);
+	json_text(json, "function", report->options->profile.code);
+	json_text(json, "code_file", first->path);
+	json_u64(json, "begin", first->begin);
+	json_open(json, "instructions", "[");
+	for (size_t i = 0; i < code->nr; i++) {
+		const struct code_row *row = code->at[i];
+
+		open_row(json);
+		json_u64(json, "address", row->address);
 		json_times(json, &row->self);
 		json_total(json, "total", &row->total);
 		json_close(json, "}");

@@ -12,6 +12,8 @@
  */
 void profile_json(const struct report *report, const struct profile_rows *rows,
 		  const struct profile_neighbours *neighbours);
+/** profile_code_json() - the profile, with the instructions of one function that have time */
+void profile_code_json(const struct report *report, const struct profile_rows *rows, const struct pointers *code);
 /** profile_lines_json() - the profile, with the lines of one source */
 void profile_lines_json(const struct report *report, const struct profile_rows *rows, const struct pointers *lines);
 #endif

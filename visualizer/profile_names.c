@@ -79,8 +79,8 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 	if (!nr) {
 		levels = &unknown;
 		symbol.file = frame.in_kernel ? "[kernel]" : "";
-		symbol.why = frame.in_kernel ? "the recorder could not read its name"
-					     : "no file is known to be mapped there";
+		symbol.why = frame.in_kernel ? "hidden from the recorder; see kernel.kptr_restrict"
+					     : "in no file, and not in /tmp/perf-PID.map";
 	}
 	for (size_t i = 0; i < nr + !nr; i++) {
 		struct frame_name name = {.frame = number, .line = levels[i].line, .is_inlined = i + 1 < nr};
@@ -88,9 +88,13 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 		name.name = profile_names_keep(names, levels[i].function);
 		name.source = profile_names_keep(names, levels[i].source);
 		name.file = profile_names_keep(names, base_name(symbol.file));
-		name.why = *levels[i].function ? ""
-			   : *symbol.why       ? profile_names_keep(names, symbol.why)
-					       : "the file has no symbol there";
+		name.path = profile_names_keep(names, symbol.file);
+		name.address = symbol.file_address;
+		name.begin = symbol.file_address - symbol.offset;
+		name.why = *levels[i].function	 ? ""
+			   : *symbol.why	 ? profile_names_keep(names, symbol.why)
+			   : *symbol.file == '[' ? "no symbol there"
+						 : "no symbol in the file; see --debuginfod";
 		names->list = memory_grow(names->list, names->nr, &names->room, sizeof(*names->list));
 		names->list[names->nr++] = name;
 	}

@@ -11,14 +11,17 @@
  * struct frame_name - a function at a frame; its texts belong to profile_names
  * @why: why the function has no name; "" if it has one
  * @source, @line: of the address in it, or of its call of the inlined function; "", 0: not known
+ * @path: of the file. @begin, @address: of the containing function and of the code, in the file
  * @is_inlined: the compiler built it into the next one
  * @frame: the frame
  */
 struct frame_name {
 	const char *name;
 	const char *file;
+	const char *path;
 	const char *why;
 	const char *source;
+	uint64_t begin, address;
 	uint32_t line;
 	bool is_inlined;
 	uint32_t frame;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "process_choice.h"
+#include "profile_code.h"
 #include "profile_lines.h"
 #include "profile_where.h"
 #include "thread_choice.h"
@@ -39,8 +40,8 @@ struct row_slot {
 
 const char *profile_kind_word(enum profile_row_kind kind)
 {
-	static const char *const words[] = {"function", "not sampled",	    "CPU wait", "blocked",
-					    "at rest",	"stack incomplete", "program"};
+	static const char *const words[] = {"function",	  "not sampled", "CPU wait",	     "blocked",
+					    "not traced", "at rest",	 "stack incomplete", "program"};
 
 	return words[kind];
 }
@@ -200,6 +201,9 @@ static void name_share(struct profile_making *making, const struct trace_profile
 	} else if (share->state == TRACE_STATE_BLOCKED && share->idle) {
 		wanted->kind = PROFILE_REST;
 		wanted->program = "";
+	} else if (share->state == TRACE_STATE_BLOCKED && share->kind == TRACE_WAIT_UNKNOWN && !*share->target) {
+		wanted->kind = PROFILE_NOT_TRACED;
+		wanted->wait = share->kind;
 	} else if (share->state == TRACE_STATE_BLOCKED) {
 		wanted->kind = PROFILE_BLOCKED;
 		wanted->wait = share->kind;
@@ -286,6 +290,9 @@ static void add_context(struct profile_making *making, const struct trace_profil
 		nr = making->stack.nr;
 		if (making->report->options->profile.form == PROFILE_LINES)
 			profile_lines_add(making->rows, &making->stack, row->kind == PROFILE_FUNCTION, time);
+		if (making->report->options->profile.form == PROFILE_ASM)
+			profile_code_add(making->rows, making->report->options->profile.code, &making->stack,
+					 row->kind == PROFILE_FUNCTION, time);
 	}
 	/* the innermost one is the row */
 	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
@@ -310,6 +317,7 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 	profile_time_add(&making->rows->sum, &time);
 	making->rows->wait_stacks += share->stacks;
 	making->rows->rest_ns += wanted.kind == PROFILE_REST ? share->ns : 0;
+	making->rows->not_traced_ns += wanted.kind == PROFILE_NOT_TRACED ? share->ns : 0;
 	making->rows->unnamed_ns += *wanted.why ? share->ns : 0;
 	making->stratum_ns += share->ns;
 	if (share->samples && !row->pending)
@@ -388,4 +396,5 @@ void profile_rows_free(struct profile_rows *rows)
 	table_clear(&rows->index);
 	table_clear(&rows->wheres);
 	table_clear(&rows->lines);
+	table_clear(&rows->code);
 }

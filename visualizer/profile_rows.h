@@ -17,6 +17,7 @@ enum profile_row_kind {
 	PROFILE_NOT_SAMPLED, /* on a CPU, in a state that no sample hit */
 	PROFILE_WAIT_CPU,
 	PROFILE_BLOCKED,
+	PROFILE_NOT_TRACED, /* no event tells what the thread did: one was lost, halted or left out */
 	PROFILE_REST,	    /* blocked, and waits for new work */
 	PROFILE_INCOMPLETE, /* the unknown callers of samples */
 	PROFILE_PROGRAM,    /* the outermost node of its contexts; no row of the profile */
@@ -29,7 +30,7 @@ const char *profile_kind_word(enum profile_row_kind kind);
  * @file: of the function; "" if not known. @program: the title of the process; "" for rests
  * @is_late: samples of code that ran with interrupts off are in this function of the kernel, which
  *     switches them on again
- * @wait: of kind PROFILE_BLOCKED
+ * @wait: of the kinds PROFILE_BLOCKED and PROFILE_NOT_TRACED
  * @why: why a function has no name; "" if it has one
  * @where: of a wait, the function of the program in which most of it was; NULL: not known
  * @where_ns: the part of it that was there
@@ -54,7 +55,8 @@ struct profile_row {
 
 /**
  * struct profile_rows - @rows: the longest first, and rests last; @sum: of the time in all of them
- * @lines: of profile_lines.h, if that form is chosen; @nr_stacks: that were added to it
+ * @lines: of profile_lines.h, @code: of profile_code.h, if that form is chosen; @nr_stacks: that
+ * were added to it
  * @ends: by enum stack_end, the samples whose callers end there. @lost: of STACK_LOST, by enum
  *     trace_profile_end. @wait_stacks: stacks of waits
  */
@@ -66,12 +68,14 @@ struct profile_rows {
 	struct hash_table index;
 	struct hash_table wheres; /* profile_where.h */
 	struct hash_table lines;
+	struct hash_table code;
 	uint64_t nr_stacks;
 	struct profile_time sum;
 	uint64_t ends[NR_STACK_ENDS];
 	uint64_t lost[TRACE_PROFILE_NR_ENDS];
 	uint64_t wait_stacks;
 	uint64_t rest_ns;
+	uint64_t not_traced_ns;
 	uint64_t nr_threads;
 	uint64_t unnamed_ns; /* of functions without a name */
 };

@@ -88,6 +88,7 @@ static void put_bars(const struct text_output *output, struct bar *bars, size_t 
 		for (size_t i = BARS; i < nr; i++)
 			bars[BARS - 1].ns += bars[i].ns;
 		snprintf(bars[BARS - 1].label, sizeof(bars[0].label), "%s", rest);
+		*bars[BARS - 1].behind = '\0';
 		nr = BARS;
 	}
 	bars_put(output, bars, nr, whole_ns);
@@ -96,7 +97,7 @@ static void put_bars(const struct text_output *output, struct bar *bars, size_t 
 
 static void path_bars(const struct report *report, const struct path_tree *tree)
 {
-	struct bar bars[NR_PLACES];
+	struct bar bars[NR_PLACES] = {0};
 	struct string title = {0};
 	struct value_text time;
 	size_t nr = 0;
@@ -139,6 +140,22 @@ static struct cpu_taker *busiest_programs(const struct process_row *rows, size_t
 	return list;
 }
 
+/* "mostly in sort_rows 64 %"; "" if that is not known */
+static void busy_text(const struct report *report, const struct cpu_taker *taker, char *text, size_t size)
+{
+	struct wait_place place = taker->nr == 1 && taker->first.process
+					  ? cpu_place_of_process(report->places, taker->first.process, CPU_ALL)
+					  : cpu_place_of_title(report->places, report->analysis, taker->first.title);
+	struct string where = {0};
+	char name[TEXT_BYTES];
+
+	cpu_place_text(&place, &where);
+	*text = '\0';
+	if (*string_text(&where))
+		snprintf(text, size, "mostly in %s", text_name(string_text(&where), name, sizeof(name)));
+	string_free(&where);
+}
+
 /* The CPU time of the machine: the busiest programs. */
 static void program_bars(const struct report *report, const struct process_row *rows, size_t nr)
 {
@@ -156,6 +173,7 @@ static void program_bars(const struct report *report, const struct process_row *
 			string_add(&label, " processes");
 		bars[i].ns = list[i].ns;
 		snprintf(bars[i].label, sizeof(bars[i].label), "%s", string_text(&label));
+		busy_text(report, &list[i], bars[i].behind, sizeof(bars[i].behind));
 		string_free(&label);
 	}
 	snprintf(title, sizeof(title), "CPU time of the busiest programs (%% of the %s of %zu CPU%s):",
@@ -360,7 +378,7 @@ static void put_own_code(const struct report *report, const struct path_tree *tr
 	}
 	if (percent(most_ns, tree->ns) < CODE_MATTERS)
 		return;
-	place = run_place_of_process(report->places, link->process);
+	place = cpu_place_of_process(report->places, link->process, CPU_OWN_CODE);
 	if (report->profile && !place.function)
 		return;
 	string_addf(&s, "The own code of %s (%" PRIu32 ")",

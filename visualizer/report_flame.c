@@ -63,6 +63,7 @@ static int hue_of(const struct profile_row *row)
 	case PROFILE_REST:
 		return HUE_REST;
 	case PROFILE_BLOCKED:
+	case PROFILE_NOT_TRACED:
 		return HUE_BLOCKED + (int)row->wait;
 	default:
 		return HUE_PROGRAM;

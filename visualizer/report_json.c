@@ -178,7 +178,7 @@ static void put_own_waits(struct json *json, const struct report *report, const 
 
 		json_open(json, NULL, "{");
 		put_wait(json, report->analysis, wait);
-		if (report->places) {
+		if (wait_places_know(report->places, false)) {
 			json_text(json, "where", place.function ? place.function : "");
 			json_text(json, "where_file", place.file);
 			json_u64(json, "where_ns", place.ns);
@@ -186,6 +186,20 @@ static void put_own_waits(struct json *json, const struct report *report, const 
 		json_close(json, "}");
 	}
 	json_close(json, "]");
+}
+
+/* The function with most of the CPU time. A trace without samples has no such keys. */
+static void put_cpu_place(struct json *json, const struct report *report, const struct figures_owner *owner)
+{
+	struct wait_place place;
+
+	if (!wait_places_know(report->places, true))
+		return;
+	place = owner->thread ? cpu_place_of_thread(report->places, owner->thread, CPU_ALL)
+			      : cpu_place_of_process(report->places, owner->process, CPU_ALL);
+	json_text(json, "cpu_where", place.function ? place.function : "");
+	json_text(json, "cpu_where_file", place.file);
+	json_u64(json, "cpu_where_ns", place.ns);
 }
 
 static void put_cpu_waits(struct json *json, const char *key, const struct trace_cpu_wait *waits, size_t nr)
@@ -281,6 +295,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
 	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, scheduling);
+	put_cpu_place(json, report, owner);
 	json_known(json, "user_ns", f->user_ns, calls);
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);

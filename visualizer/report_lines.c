@@ -8,50 +8,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "grid.h"
-#include "regular.h"
+#include "source_lines.h"
 #include "value_text.h"
 
 #define AROUND	   3 /* lines without time that are shown before and after one with time */
-#define TAB	   8
 #define LINE_BYTES 4096
-
-/* NULL: errno tells why */
-static FILE *open_source(const struct report *report, const char *source)
-{
-	const char *folder = report->options->symbols.folder;
-	char path[PATH_MAX];
-	int fd = -ENOENT;
-
-	if (folder && snprintf(path, sizeof(path), "%s%s", folder, source) < (int)sizeof(path))
-		fd = regular_open(path);
-	if (fd < 0)
-		fd = regular_open(source);
-	if (fd == -ENOMEM)
-		memory_end();
-	errno = fd < 0 ? -fd : 0;
-	return fd < 0 ? NULL : fdopen(fd, "r");
-}
-
-/* Tabs become blanks; control characters are for the grid to replace. */
-static void expand(const char *line, struct string *text)
-{
-	size_t column = 0;
-
-	for (; *line && *line != '\n'; line++) {
-		if (*line != '\t') {
-			string_add_bytes(text, line, 1);
-			column++;
-			continue;
-		}
-		do
-			string_add(text, " ");
-		while (++column % TAB);
-	}
-}
 
 static void put_line(struct grid *grid, uint32_t number, const struct line_row *row, const char *source)
 {
@@ -61,7 +25,7 @@ static void put_line(struct grid *grid, uint32_t number, const struct line_row *
 
 	row = row ? row : &none;
 	snprintf(line.bytes, sizeof(line.bytes), "%u", number);
-	expand(source, &text);
+	source_expand(source, &text);
 	grid_ns(grid, row->self.on_cpu_ns);
 	grid_ns(grid, row->total.on_cpu_ns);
 	grid_ns(grid, row->total.blocked_ns);
@@ -157,11 +121,11 @@ void report_lines(const struct report *report, const struct pointers *lines)
 	struct value_text time;
 	char name[PATH_MAX];
 	struct grid *grid;
-	FILE *in = open_source(report, source);
+	FILE *in = source_open(report->options->symbols.folder, source);
 	int cause = errno;
 
 	output_line(&report->output, "", "%s: %s on a CPU in its lines.", text_name(source, name, sizeof(name)),
-		    text_ns(&report->output, sum.on_cpu_ns, &time));
+		    sum.on_cpu_ns ? text_ns(&report->output, sum.on_cpu_ns, &time) : "nothing");
 	if (!in)
 		output_line(&report->output, "", "The source is not on this machine (%s): --symfs names a copy.",
 			    strerror(cause));

@@ -24,6 +24,7 @@
 #include "report_probes.h"
 #include "thread_choice.h"
 #include "wait_text.h"
+#include "wait_places.h"
 
 #define NAME_BYTES   256
 #define NAMED	     2 /* waits that a sentence names */
@@ -211,6 +212,19 @@ static void add_only_or_waits(struct string *s, const struct report *report, con
 	add_waits(s, report, sum, reference_ns, whole_ns, own_pid);
 }
 
+/* " (flush_orders 64 %)": the function with most of its own code; nothing without samples */
+static void add_function(struct string *s, const struct report *report, const struct trace_process *process)
+{
+	struct wait_place place = cpu_place_of_process(report->places, process, CPU_OWN_CODE);
+	struct string where = {0};
+	char name[NAME_BYTES];
+
+	cpu_place_text(&place, &where);
+	if (*string_text(&where))
+		string_addf(s, " (%s)", text_name(string_text(&where), name, sizeof(name)));
+	string_free(&where);
+}
+
 /* A sentence about one process: shares of its elapsed time. */
 static void about_one(struct string *s, const struct report *report, const struct trace_process *process,
 		      const struct process_sum *sum)
@@ -249,7 +263,9 @@ static void about_one(struct string *s, const struct report *report, const struc
 	}
 	string_add(s, " (");
 	add_ns(s, &report->output, sum->user_ns - (tells_events ? sum->event_ns : 0));
-	string_add(s, " in its own code, ");
+	string_add(s, " in its own code");
+	add_function(s, report, process);
+	string_add(s, ", ");
 	if (tells_events) {
 		add_ns(s, &report->output, sum->event_ns);
 		string_addf(s, " recording %s events of its own, ", number_count(sum->event_records).s);

@@ -131,49 +131,80 @@ static void end_time_grid(struct grid *grid, const struct text_output *output, c
 	grid_end(grid, row_limit_rest(limit, output, &rest));
 }
 
-/* CPU time, divided as far as the recorded events allow. */
-static void put_cpu_lines(const struct trace_analysis *analysis, struct grid *grid, const struct trace_figures *f)
+/** struct mode_page - the times of @process, with the functions in which most of them were */
+struct mode_page {
+	const struct report *report;
+	const struct trace_process *process;
+	const struct trace_figures *f;
+	struct grid *grid;
+};
+
+static void mode_line(const struct mode_page *page, uint64_t ns, uint64_t count, const char *text)
 {
+	time_line(page->grid, ns, page->f->elapsed_ns, count, text);
+	grid_name(page->grid, "");
+}
+
+static void cpu_line(const struct mode_page *page, uint64_t ns, uint64_t count, enum cpu_part part, const char *text)
+{
+	struct wait_place place = cpu_place_of_process(page->report->places, page->process, part);
+	struct string where = {0};
+
+	cpu_place_text(&place, &where);
+	time_line(page->grid, ns, page->f->elapsed_ns, count, text);
+	grid_name(page->grid, ns ? string_text(&where) : "");
+	string_free(&where);
+}
+
+/* CPU time, divided as far as the recorded events allow. */
+static void cpu_lines(const struct mode_page *page)
+{
+	const struct trace_analysis *analysis = page->report->analysis;
+	const struct trace_figures *f = page->f;
 	bool traps = has_recorded(analysis, TRACE_EV_fault_entry);
 	uint64_t cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns,
 		 recording_ns = event_cost_matters(f->event_ns, cpu_ns) ? f->event_ns : 0;
 
 	if (!trace_analysis_sees_calls(analysis)) {
-		time_line(grid, cpu_ns, f->elapsed_ns, 0, "on a CPU, in its own code or in the kernel");
+		cpu_line(page, cpu_ns, 0, CPU_ALL, "on a CPU, in its own code or in the kernel");
 	} else {
-		time_line(grid, f->user_ns - recording_ns, f->elapsed_ns, 0,
-			  traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
+		cpu_line(page, f->user_ns - recording_ns, 0, CPU_OWN_CODE,
+			 traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
 		if (recording_ns)
-			time_line(grid, recording_ns, f->elapsed_ns, f->event_records,
-				  "on a CPU, recording its own events");
-		time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls,
-			  f->nr_kernel_work ? "on a CPU, in system calls and other work of the kernel"
-					    : "on a CPU, in system calls");
+			mode_line(page, recording_ns, f->event_records, "on a CPU, recording its own events");
+		cpu_line(page, f->syscall_ns, f->nr_syscalls, CPU_KERNEL,
+			 f->nr_kernel_work ? "on a CPU, in system calls and other work of the kernel"
+					   : "on a CPU, in system calls");
 		if (traps)
-			time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
+			cpu_line(page, f->trap_ns, f->nr_traps, CPU_TRAPS, "on a CPU, in traps (page faults)");
 	}
 	if (has_interrupts(analysis))
-		time_line(grid, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
+		mode_line(page, f->interrupted_ns, 0, "interrupted");
 }
 
-static void mode_table(const struct report *report, const struct trace_figures *f)
+static void mode_table(const struct report *report, const struct trace_process *process, const struct trace_figures *f)
 {
-	struct grid *grid = time_grid(&report->output,
-				      "Where the time went (% of the elapsed time of all its threads):");
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT},
+						     {"%", GRID_RIGHT},
+						     {"count", GRID_RIGHT},
+						     {"", GRID_ELASTIC},
+						     {"mostly in", GRID_EXTRA}};
+	struct mode_page page = {.report = report, .process = process, .f = f};
 	uint64_t unknown_ns = unknown_wait_ns(f);
 
-	time_line(grid, f->elapsed_ns, f->elapsed_ns, 0, "elapsed, of all threads");
+	output_title(&report->output, "\t\t", "Where the time went (% of the elapsed time of all its threads):");
+	page.grid = grid_new(&report->output, PAGE_INDENT, columns, sizeof(columns) / sizeof(columns[0]));
+	mode_line(&page, f->elapsed_ns, 0, "elapsed, of all threads");
 	if (has_scheduling(report->analysis)) {
-		put_cpu_lines(report->analysis, grid, f);
+		cpu_lines(&page);
 		if (f->stolen_ns)
-			time_line(grid, f->stolen_ns, f->elapsed_ns, 0,
-				  "(of that, taken by the virtual machine's host)");
-		time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
-		time_line(grid, f->blocked_ns - unknown_ns, f->elapsed_ns, 0, "waiting for something else");
+			mode_line(&page, f->stolen_ns, 0, "(of that, taken by the virtual machine's host)");
+		mode_line(&page, f->wait_cpu_ns, 0, "waiting for a CPU");
+		mode_line(&page, f->blocked_ns - unknown_ns, 0, "waiting for something else");
 	}
 	if (unknown_ns)
-		time_line(grid, unknown_ns, f->elapsed_ns, 0, "unknown: not recorded");
-	grid_end(grid, NULL);
+		mode_line(&page, unknown_ns, 0, "unknown: not recorded");
+	grid_end(page.grid, NULL);
 }
 
 static void interrupt_table(const struct report *report, const struct trace_figures *f)
@@ -332,7 +363,7 @@ static void process_page(const struct report *report, const struct process_row *
 	container_lines(&report->output, row->process);
 	report_identities(report, row->process);
 	classic_lines(report, f, trace_ns);
-	mode_table(report, f);
+	mode_table(report, row->process, f);
 	report_threads(report, row->process);
 	system_call_table(report, f);
 	call_table(report, "Work of the kernel outside of calls:", f->kernel_work, f->nr_kernel_work, "count", "",

@@ -13,6 +13,7 @@
 #include "process_rows.h"
 #include "profile_json.h"
 #include "profile_within.h"
+#include "report_code.h"
 #include "report_flame.h"
 #include "report_lines.h"
 #include "report_pprof.h"
@@ -75,7 +76,7 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 {
 	const struct text_output *output = &report->output;
 	struct trace_profile_numbers numbers;
-	struct value_text elapsed, cpu, wait, blocked, rest, unnamed;
+	struct value_text elapsed, cpu, wait, blocked, rest, unnamed, untraced;
 	struct string line = {0};
 
 	trace_profile_get_numbers(report->profile, &numbers);
@@ -85,6 +86,9 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 		    text_ns(output, rows->sum.wait_cpu_ns, &wait), text_ns(output, rows->sum.blocked_ns, &blocked));
 	if (rows->rest_ns)
 		string_addf(&line, " (of it %s at rest)", text_ns(output, rows->rest_ns, &rest));
+	if (rows->not_traced_ns)
+		string_addf(&line, "; in %s of that it is not known what they did: events were lost or left out",
+			    text_ns(output, rows->not_traced_ns, &untraced));
 	string_addf(&line, ". These times are exact; %s sample%s divide%s those on a CPU among functions.",
 		    number_count(rows->sum.samples).s, rows->sum.samples == 1 ? "" : "s",
 		    rows->sum.samples == 1 ? "s" : "");
@@ -243,6 +247,22 @@ static int put_lines(const struct report *report, const struct profile_rows *row
 	return 0;
 }
 
+static int put_code(const struct report *report, const struct profile_rows *rows)
+{
+	struct trace_error error = {0};
+	struct pointers code = {0};
+	size_t nr_others;
+
+	if (profile_code_of(rows, report->options->profile.code, &code, &nr_others, &error))
+		return complain_of_error(&error);
+	if (report->options->reports.json)
+		profile_code_json(report, rows, &code);
+	else
+		report_code(report, &code, nr_others);
+	pointers_free(&code);
+	return 0;
+}
+
 /* --flame and --pprof write files of their own. A report is then written only if it is chosen. */
 static int put_files(const struct report *report, const struct profile_rows *rows)
 {
@@ -256,6 +276,16 @@ static bool has_report(const struct visualizer_options *options)
 {
 	return options->profile.has_form || options->profile.is_flat || options->reports.json ||
 	       (!options->profile.flame && !options->profile.pprof);
+}
+
+/* The time of events that the recorder could not trace is in other rows. */
+static void put_not_traced(const struct report *report)
+{
+	char text[NAME_BYTES];
+
+	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
+		output_line(&report->output, "", "Not traced: %s",
+			    text_name(trace_not_traced(report->trace, i), text, sizeof(text)));
 }
 
 static void put_text(const struct report *report, const struct profile_rows *rows)
@@ -298,12 +328,15 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 		return put_function(report, rows);
 	if (choice->form == PROFILE_LINES)
 		return put_lines(report, rows);
+	if (choice->form == PROFILE_ASM)
+		return put_code(report, rows);
 	if (report->options->reports.json) {
 		profile_json(report, rows, NULL);
 	} else if (choice->form == PROFILE_FOLDED) {
 		profile_folded_put(report->output.out, rows, choice->part);
 	} else {
 		put_within(report);
+		put_not_traced(report);
 		if (!report->within && command_comes_first(report))
 			put_command(report);
 		put_text(report, rows);

@@ -56,7 +56,8 @@ struct profile_diff {
 
 static bool is_wait(const struct profile_row *row)
 {
-	return row->kind == PROFILE_BLOCKED || row->kind == PROFILE_REST || row->kind == PROFILE_WAIT_CPU;
+	return row->kind == PROFILE_BLOCKED || row->kind == PROFILE_NOT_TRACED || row->kind == PROFILE_REST ||
+	       row->kind == PROFILE_WAIT_CPU;
 }
 
 static void add_row(struct profile_diff *diff, int side, const struct profile_row *row)

@@ -283,9 +283,7 @@ static int analyze(struct report *report, double *since)
 	    ((options->reports.verify || has_places(&options->reports)) && has_samples(report->trace))) {
 		report->profile = report->within ? trace_profile_new_within(report->analysis, report->within->spans,
 									    report->within->nr, &error)
-				  : options->reports.profile || options->reports.verify || options->reports.answer
-					  ? trace_profile_new(report->analysis, &error)
-					  : trace_profile_new_of_waits(report->analysis, &error);
+						 : trace_profile_new(report->analysis, &error);
 		if (!report->profile)
 			return complain_of_error(&error);
 	}

@@ -12,6 +12,7 @@
 #include "only_client.h"
 #include "text_output.h"
 #include "value_text.h"
+#include "wait_places.h"
 #include "verdict.h"
 
 #define NAME_BYTES    256
@@ -396,13 +397,28 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 	}
 }
 
-static void add_on_cpu(struct string *s, const struct path_link *link, uint64_t ns)
+/* " (flush_orders 64 %)": of the thread's own code; nothing without samples */
+static void add_function(struct string *s, const struct report *report, const struct path_link *link)
+{
+	struct wait_place place = cpu_place_of_thread(report->places, link->thread, CPU_OWN_CODE);
+	struct string where = {0};
+	char name[NAME_BYTES];
+
+	if (!link->several)
+		cpu_place_text(&place, &where);
+	if (*string_text(&where))
+		string_addf(s, " (%s)", text_name(string_text(&where), name, sizeof(name)));
+	string_free(&where);
+}
+
+static void add_on_cpu(struct string *s, const struct report *report, const struct path_link *link, uint64_t ns)
 {
 	uint64_t own = link->places[PLACE_OWN_CODE], kernel = link->places[PLACE_KERNEL];
 
-	if (own >= ns - own)
+	if (own >= ns - own) {
 		string_addf(s, ", mostly in %s own code", link->several ? "their" : "its");
-	else if (kernel >= ns - kernel)
+		add_function(s, report, link);
+	} else if (kernel >= ns - kernel)
 		string_add(s, ", mostly in the kernel");
 }
 
@@ -427,7 +443,7 @@ static void add_chain(struct string *s, const struct report *report, const struc
 			string_add(s, " of that");
 		}
 		if (part.on_cpu) {
-			add_on_cpu(s, &tree->links[link], part.ns);
+			add_on_cpu(s, report, &tree->links[link], part.ns);
 			return;
 		}
 		string_add(s, part.below ? " for " : " ");
@@ -444,7 +460,7 @@ static void add_part(struct string *s, const struct report *report, const struct
 		string_add(s, " for ");
 		add_chain(s, report, tree, part->below);
 	} else if (part->on_cpu) {
-		add_on_cpu(s, &tree->links[0], part->ns);
+		add_on_cpu(s, report, &tree->links[0], part->ns);
 	} else {
 		string_add(s, " ");
 		add_place(s, tree, 0, part->place);

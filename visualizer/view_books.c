@@ -40,7 +40,7 @@ static bool analyze(struct report *report, struct trace_error *ret_error)
 	report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
 	command_begin(&report->command, report->trace, report->analysis);
 	if (trace_string(report->trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
-		report->profile = trace_profile_new_of_waits(report->analysis, ret_error);
+		report->profile = trace_profile_new(report->analysis, ret_error);
 	if (trace_analysis_run(report->analysis, ret_error) != 0)
 		return false;
 	report->places = wait_places_new(report);

@@ -404,6 +404,14 @@ static int set_lines(void *into, const char *value, struct trace_error *ret_erro
 	return error ? error : set_form(into, "--lines", PROFILE_LINES, ret_error);
 }
 
+static int set_asm(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int error = take_text("--asm", value, "is not a function", &options->profile.code, ret_error);
+
+	return error ? error : set_form(into, "--asm", PROFILE_ASM, ret_error);
+}
+
 static int set_callers(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -501,6 +509,8 @@ static const struct option_spec option_table[] = {
 	 .help = "the time by function, of a recording with --sample"},
 	{.name = "lines", .value_name = "SOURCE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_lines,
 	 .help = "a source file with the time of each line"},
+	{.name = "asm", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_asm,
+	 .help = "the instructions of a function with the time of each"},
 	{.name = "callers", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callers,
 	 .help = "the time in and under a function, by what called it"},
 	{.name = "callees", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callees,
@@ -515,7 +525,7 @@ static const struct option_spec option_table[] = {
 	{.name = "scope", .value_name = "NAME", .value = OPTION_VALUE, .apply = set_scope,
 	 .help = "the profile of a scope or request of programs"},
 	{.name = "client", .value_name = "NAME", .value = OPTION_VALUE, .apply = set_client,
-	 .help = "the profile of what servers did for a client: PID, name or address"},
+	 .help = "the profile of what servers did for a client"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},

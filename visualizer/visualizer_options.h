@@ -42,8 +42,16 @@ struct report_choice {
 	enum completion_kind completion;
 };
 
-/** enum profile_form - of the report of --profile, --lines, --callers, --callees and --folded */
-enum profile_form { PROFILE_FLAT, PROFILE_TREE, PROFILE_LINES, PROFILE_CALLERS, PROFILE_CALLEES, PROFILE_FOLDED };
+/** enum profile_form - of the report of --profile, --lines, --asm, --callers, ... */
+enum profile_form {
+	PROFILE_FLAT,
+	PROFILE_TREE,
+	PROFILE_LINES,
+	PROFILE_CALLERS,
+	PROFILE_CALLEES,
+	PROFILE_FOLDED,
+	PROFILE_ASM,
+};
 #define PROFILE_FORMS "flat tree lines"
 
 /** enum profile_part - the time in folded stacks, in the order of the words of --folded */
@@ -60,6 +68,7 @@ struct profile_choice {
 	bool is_flat;
 	const char *function; /* of --callers or --callees */
 	const char *source;   /* of --lines */
+	const char *code;     /* the function of --asm */
 	enum profile_part part;
 	const char *flame, *pprof;
 	const char *scope, *client; /* only its time; NULL: all */

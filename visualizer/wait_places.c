@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wait_places.c - in which function a thread waited.
+ * wait_places.c - in which function a thread waited, and in which it used a CPU.
  *
  * Each share of a profile with a stack of a wait is counted for its process, for its thread, and
- * for all threads of its name, below the words that the tables of waits have. The stacks of a row
- * are translated to functions when a report asks for the row.
+ * for all threads of its name, below the words that the tables of waits have. A share of CPU time
+ * is counted for its process and its thread. The stacks of a row are translated to functions when
+ * a report asks for the row.
  */
 #include "wait_places.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "profile_names.h"
@@ -15,6 +17,7 @@
 #include "value_text.h"
 
 #define ALL_OF_IT 99.5 /* percent: less is printed */
+#define MOSTLY	  25   /* percent of CPU time: less is not printed */
 
 /** struct stack_time - a stack by its innermost frame, and the time of waits with it */
 struct stack_time {
@@ -32,6 +35,8 @@ struct place_row {
 };
 
 struct wait_places {
+	bool has_waits, has_cpu;
+	struct hash_table cpu; /* struct place_row by owner and part */
 	struct profile_names names;
 	struct strings keys;
 	struct hash_table rows;
@@ -68,14 +73,6 @@ static struct place_row *row_of_program(struct wait_places *places, const struct
 	return row_of(places, &key);
 }
 
-static struct place_row *row_of_own_code(struct wait_places *places, const struct trace_process *process)
-{
-	struct string key = {0};
-
-	string_addf(&key, "%p own code", (const void *)process);
-	return row_of(places, &key);
-}
-
 static void add_stack(struct place_row *row, const struct trace_profile_share *share)
 {
 	row->ns += share->ns;
@@ -83,6 +80,36 @@ static void add_stack(struct place_row *row, const struct trace_profile_share *s
 		return;
 	row->stacks = memory_grow(row->stacks, row->nr, &row->room, sizeof(*row->stacks));
 	row->stacks[row->nr++] = (struct stack_time){.frame = share->frame, .ns = share->ns};
+}
+
+static enum cpu_part part_of(enum trace_state state)
+{
+	switch (state) {
+	case TRACE_STATE_USER:
+	case TRACE_STATE_RUNNING:
+		return CPU_OWN_CODE;
+	case TRACE_STATE_SYSCALL:
+		return CPU_KERNEL;
+	case TRACE_STATE_TRAP:
+		return CPU_TRAPS;
+	default:
+		return CPU_ALL; /* no CPU time of the thread */
+	}
+}
+
+/* Owners are at addresses of 8 bytes. */
+static uint64_t cpu_key(const void *owner, enum cpu_part part)
+{
+	return (uintptr_t)owner | (unsigned int)part;
+}
+
+static void add_cpu_share(struct wait_places *places, const struct trace_profile_share *share)
+{
+	const void *const owners[] = {share->thread, trace_thread_process(share->thread)};
+	enum cpu_part part = part_of(share->state);
+
+	for (size_t i = 0; places->has_cpu && part != CPU_ALL && i < sizeof(owners) / sizeof(owners[0]); i++)
+		add_stack(memory_row(&places->cpu, sizeof(struct place_row), cpu_key(owners[i], part)), share);
 }
 
 static void add_share(struct wait_places *places, const struct trace_profile_share *share)
@@ -95,9 +122,8 @@ static void add_share(struct wait_places *places, const struct trace_profile_sha
 					.idle = share->idle,
 					.thread = share->other_thread};
 
-	if (share->state == TRACE_STATE_USER)
-		add_stack(row_of_own_code(places, trace_thread_process(share->thread)), share);
-	if (share->state != TRACE_STATE_BLOCKED)
+	add_cpu_share(places, share);
+	if (share->state != TRACE_STATE_BLOCKED || !places->has_waits)
 		return;
 	add_stack(row_of_owner(places, trace_thread_process(share->thread), &wait), share);
 	add_stack(row_of_owner(places, share->thread, &wait), share);
@@ -115,6 +141,8 @@ struct wait_places *wait_places_new(const struct report *report)
 	if (!numbers.wait_stacks && !numbers.samples)
 		return NULL;
 	places = memory_take(1, sizeof(*places));
+	places->has_waits = numbers.wait_stacks;
+	places->has_cpu = numbers.samples;
 	profile_names_begin(&places->names, report);
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++)
 		if (thread_is_chosen(report, share.thread))
@@ -130,12 +158,20 @@ struct wait_places *wait_places_free(struct wait_places *places)
 		return NULL;
 	while ((row = table_next(&places->rows, sizeof(*row), row)))
 		free(row->stacks);
+	while ((row = table_next(&places->cpu, sizeof(*row), row)))
+		free(row->stacks);
 	table_clear(&places->rows);
+	table_clear(&places->cpu);
 	strings_clear(&places->keys);
 	profile_names_clear(&places->names);
 	free(places->stack.functions);
 	free(places);
 	return NULL;
+}
+
+bool wait_places_know(const struct wait_places *places, bool of_cpu)
+{
+	return places && (of_cpu ? places->has_cpu : places->has_waits);
 }
 
 /* ---- functions ---- */
@@ -169,6 +205,7 @@ static struct wait_place longest_of(struct wait_places *places, struct place_row
 {
 	struct hash_table functions = {0};
 	struct wait_place longest = {.file = "", .of_ns = row->ns};
+	struct trace_error error;
 
 	for (size_t i = 0; i < row->nr; i++) {
 		struct function_time *time;
@@ -187,6 +224,8 @@ static struct wait_place longest_of(struct wait_places *places, struct place_row
 			longest = place;
 	}
 	table_clear(&functions);
+	if (trace_symbols_error(places->names.symbols, &error) == -ENOMEM)
+		memory_end();
 	return longest;
 }
 
@@ -201,13 +240,17 @@ static struct wait_place place_of(struct wait_places *places, struct place_row *
 struct wait_place wait_place_of_process(struct wait_places *places, const struct trace_process *process,
 					const struct trace_wait *wait)
 {
-	return places ? place_of(places, row_of_owner(places, process, wait)) : (struct wait_place){.file = ""};
+	if (!wait_places_know(places, false))
+		return (struct wait_place){.file = ""};
+	return place_of(places, row_of_owner(places, process, wait));
 }
 
 struct wait_place wait_place_of_thread(struct wait_places *places, const struct trace_thread *thread,
 				       const struct trace_wait *wait)
 {
-	return places ? place_of(places, row_of_owner(places, thread, wait)) : (struct wait_place){.file = ""};
+	if (!wait_places_know(places, false))
+		return (struct wait_place){.file = ""};
+	return place_of(places, row_of_owner(places, thread, wait));
 }
 
 struct wait_place wait_place_of_program(struct wait_places *places, const struct trace_path_segment *segment)
@@ -217,14 +260,9 @@ struct wait_place wait_place_of_program(struct wait_places *places, const struct
 					.pid = segment->other ? trace_process_pid(segment->other) : 0,
 					.via = segment->via};
 
-	if (!places || segment->state != TRACE_STATE_BLOCKED)
+	if (!wait_places_know(places, false) || segment->state != TRACE_STATE_BLOCKED)
 		return (struct wait_place){.file = ""};
 	return place_of(places, row_of_program(places, segment->thread, &wait));
-}
-
-struct wait_place run_place_of_process(struct wait_places *places, const struct trace_process *process)
-{
-	return places ? place_of(places, row_of_own_code(places, process)) : (struct wait_place){.file = ""};
 }
 
 void wait_place_text(const struct wait_place *place, struct string *text)
@@ -238,4 +276,78 @@ void wait_place_text(const struct wait_place *place, struct string *text)
 	string_add(text, *place->function ? place->function : "(no name)");
 	if (part < ALL_OF_IT)
 		string_addf(text, " %.0f %%", part);
+}
+
+/* ---- CPU time ---- */
+
+static void add_row(struct place_row *sum, const struct place_row *row)
+{
+	for (size_t i = 0; i < row->nr; i++) {
+		sum->stacks = memory_grow(sum->stacks, sum->nr, &sum->room, sizeof(*sum->stacks));
+		sum->stacks[sum->nr++] = row->stacks[i];
+	}
+	sum->ns += row->ns;
+}
+
+static void add_parts(struct wait_places *places, struct place_row *sum, const void *owner, enum cpu_part part)
+{
+	for (enum cpu_part one = CPU_OWN_CODE; one < NR_CPU_PARTS; one++) {
+		const struct place_row *row = one == part || part == CPU_ALL
+						      ? table_find(&places->cpu, sizeof(*row), cpu_key(owner, one))
+						      : NULL;
+
+		if (row)
+			add_row(sum, row);
+	}
+}
+
+static struct wait_place place_of_sum(struct wait_places *places, struct place_row *sum)
+{
+	struct wait_place place = longest_of(places, sum);
+
+	free(sum->stacks);
+	return place;
+}
+
+static struct wait_place cpu_place_of(struct wait_places *places, const void *owner, enum cpu_part part)
+{
+	struct place_row sum = {0};
+
+	if (!wait_places_know(places, true))
+		return (struct wait_place){.file = ""};
+	add_parts(places, &sum, owner, part);
+	return place_of_sum(places, &sum);
+}
+
+struct wait_place cpu_place_of_process(struct wait_places *places, const struct trace_process *process,
+				       enum cpu_part part)
+{
+	return cpu_place_of(places, process, part);
+}
+
+struct wait_place cpu_place_of_thread(struct wait_places *places, const struct trace_thread *thread, enum cpu_part part)
+{
+	return cpu_place_of(places, thread, part);
+}
+
+struct wait_place cpu_place_of_title(struct wait_places *places, const struct trace_analysis *analysis,
+				     const char *title)
+{
+	struct place_row sum = {0};
+
+	if (!wait_places_know(places, true))
+		return (struct wait_place){.file = ""};
+	for (size_t i = 0; i < trace_nr_processes(analysis); i++) {
+		const struct trace_process *process = trace_get_process(analysis, i);
+
+		if (!strcmp(trace_process_title(process), title))
+			add_parts(places, &sum, process, CPU_ALL);
+	}
+	return place_of_sum(places, &sum);
+}
+
+void cpu_place_text(const struct wait_place *place, struct string *text)
+{
+	if (place->function && *place->function && percent(place->ns, place->of_ns) >= MOSTLY)
+		wait_place_text(place, text);
 }

@@ -2,10 +2,11 @@
 #ifndef VISUALIZER_WAIT_PLACES_H
 #define VISUALIZER_WAIT_PLACES_H
 /*
- * wait_places.h - the functions in which threads waited or ran, for reports that are no profile
+ * wait_places.h - the functions in which threads waited, and those in which they used the CPUs, for
+ * reports that are no profile
  *
- * They are known from stacks of waits and samples (tracedaemon --sample). Names are looked up when
- * a report asks for them.
+ * They are known from stacks of waits and from samples (tracedaemon --sample). Names are looked up
+ * when a report asks for them.
  */
 #include <trace/analysis.h>
 #include <trace/critical_path.h>
@@ -15,9 +16,9 @@ struct string;
 struct wait_places;
 
 /**
- * struct wait_place - the function of the program with the most time of a wait
+ * struct wait_place - the function of the program with the most time of a wait, or of CPU time
  * @function: "" if it has no name; NULL: not known where. @file: of it
- * @ns: of the wait, there. @of_ns: of the wait
+ * @ns: of that time, there. @of_ns: of that time
  */
 struct wait_place {
 	const char *function;
@@ -25,9 +26,11 @@ struct wait_place {
 	uint64_t ns, of_ns;
 };
 
-/** wait_places_new() - after the pass; NULL: the trace has no stacks of waits */
+/** wait_places_new() - after the pass; NULL: the trace has neither stacks of waits nor samples */
 struct wait_places *wait_places_new(const struct report *report);
 struct wait_places *wait_places_free(struct wait_places *places); /* NULL is fine; returns NULL */
+/** wait_places_know() - there are stacks of waits, or with @of_cpu samples; NULL is fine */
+bool wait_places_know(const struct wait_places *places, bool of_cpu);
 /**
  * wait_place_of_process() - of a row of its figures; wait_place_of_thread(): the same of a thread
  * @places: NULL: not known where
@@ -39,13 +42,26 @@ struct wait_place wait_place_of_thread(struct wait_places *places, const struct 
 /** wait_place_of_program() - of all threads with the name of @segment's that waited as it did */
 struct wait_place wait_place_of_program(struct wait_places *places, const struct trace_path_segment *segment);
 /**
- * run_place_of_process() - the function in which it was most of the time in its own code
- * Only with a profile of all samples.
- */
-struct wait_place run_place_of_process(struct wait_places *places, const struct trace_process *process);
-/**
  * wait_place_text() - "flush_orders", "read_all 64 %", "(not known)"
  * It adds nothing if the trace has no stacks of waits.
  */
 void wait_place_text(const struct wait_place *place, struct string *text);
+
+/** enum cpu_part - CPU time in own code; in calls and other work of the kernel; in traps */
+enum cpu_part { CPU_ALL, CPU_OWN_CODE, CPU_KERNEL, CPU_TRAPS, NR_CPU_PARTS };
+/**
+ * cpu_place_of_process() - of its CPU time; cpu_place_of_thread(): the same of a thread;
+ * cpu_place_of_title(): of all processes with this title
+ */
+struct wait_place cpu_place_of_process(struct wait_places *places, const struct trace_process *process,
+				       enum cpu_part part);
+struct wait_place cpu_place_of_thread(struct wait_places *places, const struct trace_thread *thread,
+				      enum cpu_part part);
+struct wait_place cpu_place_of_title(struct wait_places *places, const struct trace_analysis *analysis,
+				     const char *title);
+/**
+ * cpu_place_text() - "sort_rows 64 %"; nothing if no function has a quarter of the time, or if the
+ * one that has most of it has no name
+ */
+void cpu_place_text(const struct wait_place *place, struct string *text);
 #endif

@@ -40,12 +40,6 @@ struct trace_profile;
  */
 struct trace_profile *trace_profile_new(struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 /**
- * trace_profile_new_of_waits() - the same, of nothing but blocked time
- * It takes less than half the time: samples of running code are not looked at, and have no share.
- */
-struct trace_profile *trace_profile_new_of_waits(struct trace_analysis *analysis,
-						 struct trace_error *ret_error) TRACE_NODISCARD;
-/**
  * struct trace_profile_span - time of a thread that counts, for example a request of a server
  * @thread: trace_thread_index(); it is the same in each pass over the same trace
  * @ns: how much of the time from @from_ns to @to_ns counts: all, or an even part of it

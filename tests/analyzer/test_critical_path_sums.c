@@ -91,8 +91,11 @@ static void contributors_are_ordered_by_kind_and_size(void)
 	path_free(&p);
 }
 
-/* Thread 30 was born while events were missing, or without an event: its parent is not known. */
-static void before_an_unrecorded_birth_nothing_is_known(void)
+/*
+ * Thread 30 was born while events were missing, or without an event: its parent is not known. A
+ * segment of it before its birth would be in no account of a thread.
+ */
+static void before_an_unrecorded_birth_the_path_is_the_wait(void)
 {
 	struct path_case p = path_new();
 	struct trace_path_segment s;
@@ -107,12 +110,13 @@ static void before_an_unrecorded_birth_nothing_is_known(void)
 	tb_sys_exit(p.c.tb, 0, 6200, 1);
 	path_of_one(&p);
 	trace_critical_path_segment(p.path, 2, &s);
-	CU_ASSERT_EQUAL(trace_thread_tid(s.thread), 30);
+	CU_ASSERT_EQUAL(trace_thread_tid(s.thread), 10);
 	CU_ASSERT_EQUAL(s.from_ns, 2000);
 	CU_ASSERT_EQUAL(s.to_ns, 5000);
 	CU_ASSERT_EQUAL(s.state, TRACE_STATE_BLOCKED);
-	CU_ASSERT_EQUAL(s.kind, TRACE_WAIT_UNKNOWN);
-	CU_ASSERT_EQUAL(contributor(&p, TRACE_BY_LINK, 30, TRACE_STATE_BLOCKED).ns, 4000);
+	CU_ASSERT_STRING_EQUAL(s.via, "pipe");
+	CU_ASSERT_PTR_NULL(s.waiter);
+	CU_ASSERT_EQUAL(contributor(&p, TRACE_BY_LINK, 30, TRACE_STATE_BLOCKED).ns, 1000);
 	path_free(&p);
 }
 
@@ -122,7 +126,7 @@ int main(int argc, char **argv)
 		CASE(locks_are_distinguished_from_other_links),
 		CASE(a_process_that_was_waited_for_has_its_number),
 		CASE(contributors_are_ordered_by_kind_and_size),
-		CASE(before_an_unrecorded_birth_nothing_is_known),
+		CASE(before_an_unrecorded_birth_the_path_is_the_wait),
 		{NULL, NULL},
 	};
 

@@ -13,21 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "e2e_session.h"
 #include "unit.h"
 
-#define ROUNDS	  1200
-#define ROUND_NS  1000000ll
-#define WORK_NS	  400000ll
-#define DIVE_NS	  300000000ll
-#define DEPTH	  200
-#define SLEEP_NS  20000000ll
-#define NR_SLEEPS 10
-#define MS	  1000000ll
-#define NR_RUNS	  20
+#define ROUNDS	    1200
+#define ROUND_NS    1000000ll
+#define WORK_NS	    400000ll
+#define DIVE_NS	    300000000ll
+#define DEPTH	    200
+#define SLEEP_NS    20000000ll
+#define NR_SLEEPS   10
+#define MS	    1000000ll
+#define NR_RUNS	    20
+#define NR_CHILDREN 40
+#define CHILD_NS    3000000ll
 
 /* ---- the program ---- */
 
@@ -122,6 +125,31 @@ static int do_work(const char *path)
 		(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll +
 			(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
 	return fclose(truth);
+}
+
+/*
+ * vfork() of libc keeps its return address in a register. The parent waits there until the child
+ * ends, 3 ms each.
+ */
+static AS_IT_IS int wait_in_vfork(void)
+{
+	static const struct timespec some = {.tv_nsec = CHILD_NS};
+	pid_t child = vfork();
+
+	if (!child) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &some, NULL);
+		_exit(0);
+	}
+	return waitpid(child, NULL, 0) == child;
+}
+
+static int do_vfork(void)
+{
+	int nr = 0;
+
+	for (int i = 0; i < NR_CHILDREN; i++)
+		nr += wait_in_vfork();
+	return nr != NR_CHILDREN;
 }
 
 /* ---- the tests ---- */
@@ -257,6 +285,25 @@ static void in_twenty_runs_a_program_in_step_has_the_shares_that_it_knows(void)
 	CU_ASSERT(worst <= 100);
 }
 
+static void a_wait_in_vfork_has_its_caller(void)
+{
+	struct session s;
+	json_t *profile, *total;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- %s vfork 2>%s/stderr", TRACE_BIN, s.trace,
+					  self, s.folder),
+			      0);
+	profile = session_load(&s, "--profile --comm=test_e2e_profile");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	total = json_object_get(json_row(profile, "rows", "name", "wait_in_vfork"), "total");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(total);
+	/* of the parent; the children sleep in the same function for as long again */
+	CU_ASSERT(json_number(total, "blocked_ns") >= 2 * NR_CHILDREN * CHILD_NS * 9 / 10);
+	json_decref(profile);
+	session_end(&s);
+}
+
 static void without_samples_the_report_says_how_to_record_some(void)
 {
 	struct session s;
@@ -277,12 +324,15 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_profile_has_what_functions_know_of_themselves),
 		CASE(in_twenty_runs_a_program_in_step_has_the_shares_that_it_knows),
+		CASE(a_wait_in_vfork_has_its_caller),
 		CASE(without_samples_the_report_says_how_to_record_some),
 		{NULL, NULL},
 	};
 
 	if (argc > 2 && strcmp(argv[1], "do") == 0)
 		return do_work(argv[2]);
+	if (argc > 1 && strcmp(argv[1], "vfork") == 0)
+		return do_vfork();
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "test_e2e_profile: needs root and a kernel with BTF\n");
 		return 77;

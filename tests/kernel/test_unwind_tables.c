@@ -73,6 +73,10 @@ static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 	    (ops[0].number == 6 || ops[0].number == 7))
 		return (struct unwind_row){.rule = ops[0].number == 7 ? UNWIND_RSP : UNWIND_RBP,
 					   .cfa = (unsigned short)(ops[0].number2 / 8)};
+	if (nr == 1 && ops[0].atom == DW_OP_breg3 && offset >= 0 && offset % 8 == 0)
+		return (struct unwind_row){.rule = UNWIND_RBX, .cfa = (unsigned short)(offset / 8)};
+	if (nr == 1 && ops[0].atom == DW_OP_bregx && ops[0].number == 3 && ops[0].number2 % 8 == 0)
+		return (struct unwind_row){.rule = UNWIND_RBX, .cfa = (unsigned short)(ops[0].number2 / 8)};
 	if (nr == 2 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg6 && offset <= 0 && offset % 8 == 0)
 		return (struct unwind_row){.rule = UNWIND_RBP_POINTER, .cfa = (unsigned short)(-offset / 8)};
 	if (nr == 2 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg7 && offset == UNWIND_SIGNAL_RSP)
@@ -83,6 +87,22 @@ static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 	if (nr == 9 && ops[0].atom == DW_OP_breg7 && offset == 8 && ops[1].atom == DW_OP_breg16 &&
 	    ops[4].atom >= DW_OP_lit0 && ops[8].atom == DW_OP_plus)
 		return (struct unwind_row){.rule = UNWIND_PLT, .cfa = (unsigned short)(ops[4].atom - DW_OP_lit0)};
+	return row;
+}
+
+/* The return address is in RDI. */
+static struct unwind_row oracle_rdi(Dwarf_Frame *frame)
+{
+	struct unwind_row row = {.rule = UNWIND_UNSUPPORTED};
+	Dwarf_Op memory[3], *ops;
+	size_t nr;
+
+	if (dwarf_frame_cfa(frame, &ops, &nr) || nr == 0)
+		return row;
+	row = oracle_cfa(ops, nr);
+	if (row.rule != UNWIND_RSP || dwarf_frame_register(frame, 6, memory, &ops, &nr) || nr != 0)
+		return (struct unwind_row){.rule = UNWIND_UNSUPPORTED};
+	row.rule = UNWIND_RDI;
 	return row;
 }
 
@@ -98,6 +118,8 @@ static struct unwind_row oracle(Dwarf_Frame *frame)
 		return none;
 	if (nr == 0 && ops == memory)
 		return (struct unwind_row){.rule = UNWIND_END};
+	if (nr == 1 && (ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5)))
+		return oracle_rdi(frame);
 	if (!is_saved(ops, nr, &offset) || offset != -8) {
 		/* the address is in the same struct as the others */
 		if (dwarf_frame_cfa(frame, &ops, &nr) == 0 && nr == 2 && oracle_cfa(ops, nr).rule == UNWIND_SIGNAL)

@@ -192,7 +192,7 @@ test("the box at the pointer has the stack of the sample", async () => {
 	};
 
 	assert.match(await move(2500), /^2\.50 us sample on CPU 0 g \[kernel\] f \[kernel\] f \[kernel\] ret_from_fork_asm/);
-	assert.match(await move(6500), /\(no name: no file is known to be mapped there\).*its callers are not known/);
+	assert.match(await move(6500), /\(no name: in no file, and not in \/tmp\/perf-PID.map\).*its callers are not known/);
 	assert.match(await move(15000), /No sample is here/);
 	await page.mouse.move(0, 0);
 	await page.ready();

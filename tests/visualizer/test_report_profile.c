@@ -119,6 +119,30 @@ static void a_function_that_calls_itself_counts_once(void)
 	json_decref(profile);
 }
 
+/* Thread 10 is on the CPU when the events from 3000 to 5000 ns are lost, and seen again at 7000. */
+static void time_that_no_event_tells_is_a_row(void)
+{
+	struct tb *tb = with_names(tb_new());
+	json_t *profile, *rows;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, false);
+	tb_string(tb, TRACE_STRING_NOT_TRACED, 0, "fault_exit: not on this kernel");
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	add_sample(tb, 0, 2500, 10, F, &(struct lists){.cut = 0});
+	tb_sys_enter(tb, 0, 3000, SYS_getpid);
+	tb_lost(tb, 0, 3);
+	tb_switch(tb, 0, 7000, 0, 10, 0);
+	tb_switch(tb, 0, 9000, 10, 0, TRACE_TASK_DEAD);
+	profile = profile_of(tb, "--profile --comm=one");
+	rows = json_object_get(profile, "rows");
+	CU_ASSERT_EQUAL(ns_of(rows, "kind", "not traced", NULL), 4000);
+	CU_ASSERT_EQUAL(number_of(profile, "not_traced_ns"), 4000);
+	CU_ASSERT_EQUAL(ns_of(rows, "kind", "blocked", NULL), -1);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(json_object_get(profile, "not_traced"), 0)),
+			       "fault_exit: not on this kernel");
+	json_decref(profile);
+}
+
 static void callers_add_up_to_the_whole_time_of_a_function(void)
 {
 	json_t *profile = profile_of(made_of(stacks, NULL, 7), "--callers=g"),
@@ -173,7 +197,7 @@ static void the_tree_has_callers_before_what_they_call(void)
 	contains(text, " 2000   22.22  1000        f  ");
 	contains(text, " 1000   11.11  1000          g  ");
 	contains(text, " 1000   11.11     0    (stack incomplete)\n");
-	contains(text, " 1000   11.11  1000      (no name: no file is known to be mapped there)\n");
+	contains(text, " 1000   11.11  1000      (no name: in no file, and not in /tmp/perf-PID.map)\n");
 	free(text);
 	text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --comm=one --top=2");
 	contains(text, "ret_from_fork_asm");
@@ -222,7 +246,7 @@ static void folded_stacks_are_a_line_each(void)
 	char *text = report_of(made_of(stacks, NULL, 7), "--folded=on --comm=one");
 
 	contains(text, "one;ret_from_fork_asm_[k];f_[k];g_[k];f_[k];g_[k] 1000\n");
-	contains(text, "one;(stack incomplete);(no name: no file is known to be mapped there) 1000\n");
+	contains(text, "one;(stack incomplete);(no name: in no file, and not in /tmp/perf-PID.map) 1000\n");
 	CU_ASSERT_PTR_NULL(strstr(text, "blocked"));
 	free(text);
 	text = report_of(made_of(stacks, NULL, 7), "--folded=off --comm=one");
@@ -549,6 +573,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_function_that_calls_itself_counts_once),
+		CASE(time_that_no_event_tells_is_a_row),
 		CASE(callers_add_up_to_the_whole_time_of_a_function),
 		CASE(callees_and_the_function_itself_add_up_to_its_whole_time),
 		CASE(a_function_without_samples_has_no_callers),

@@ -142,6 +142,78 @@ static void the_one_screen_answer_has_the_functions_of_its_waits(void)
 	free(text);
 }
 
+/* ---- CPU time ---- */
+
+/*
+ * 6 ms of own code in flush_orders(), 2 ms in read_orders(), main() called both; 4 ms in a call of
+ * read_orders()
+ */
+static struct tb *busy(bool with_samples)
+{
+	struct lists of_call = {.user = {inside(read_orders), (uintptr_t)main + 4}, .nr_user = 2},
+		     of_code = {.user = {(uintptr_t)main + 4}, .nr_user = 1};
+	struct tb *tb = tb_new();
+
+	if (with_samples)
+		tb_string(tb, TRACE_STRING_KERNEL_CODE, 0, "ffffffff81000000 256 sys_getpid");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+	tb_thread(tb, 10, 10, 1, "worker", 0, false);
+	tb_own_code(tb, 10, (const void *)(uintptr_t)flush_orders);
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	for (uint64_t i = 0; with_samples && i < 4; i++)
+		add_sample(tb, 0, 3000 + i, 10, inside(i == 2 ? read_orders : flush_orders), &of_code);
+	tb_sys_enter(tb, 0, 2000 + 8 * MS, SYS_getpid);
+	if (with_samples)
+		add_sample(tb, 0, 3000 + 8 * MS, 10, 0xffffffff81000010ull, &of_call);
+	tb_sys_exit(tb, 0, 2000 + 12 * MS, 10);
+	tb_switch(tb, 0, 2000 + 12 * MS, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void json_tells_the_function_with_the_most_cpu_time(void)
+{
+	char *text = report_of(busy(true), "--json --comm=worker");
+	json_t *json = json_loads(text, 0, NULL), *process = json_array_get(json_object_get(json, "processes"), 0),
+	       *both[] = {process, json_array_get(json_object_get(process, "threads"), 0)};
+
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_PTR_NOT_NULL_FATAL(json_object_get(both[i], "cpu_where"));
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(both[i], "cpu_ns")), 12 * (long long)MS);
+		CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(both[i], "cpu_where")), "flush_orders");
+		CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(both[i], "cpu_where_file")),
+				       "test_report_where");
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(both[i], "cpu_where_ns")), 6 * (long long)MS);
+	}
+	json_decref(json);
+	free(text);
+	text = report_of(busy(false), "--json --comm=worker");
+	CU_ASSERT_PTR_NULL(strstr(text, "cpu_where"));
+	free(text);
+}
+
+static void the_cpu_times_of_a_process_have_functions(void)
+{
+	char *text = report_of(busy(true), "-a --ns --comm=worker");
+
+	contains(text, "(flush_orders 75 %), 4000000 ns in the kernel");
+	contains(text, "on a CPU, in its own code         flush_orders 75 %\n");
+	contains(text, "on a CPU, in system calls         read_orders\n");
+	free(text);
+	text = report_of(busy(false), "-a --ns --comm=worker");
+	CU_ASSERT_PTR_NULL(strstr(text, "mostly in"));
+	CU_ASSERT_PTR_NULL(strstr(text, "orders"));
+	free(text);
+}
+
+static void the_one_screen_answer_has_the_functions_of_the_busiest_programs(void)
+{
+	char *text = report_of(busy(true), "");
+
+	contains(text, ", mostly in its own code (flush_orders 75 %)");
+	contains(text, "  mostly in flush_orders 50 %\n");
+	free(text);
+}
+
 /* ---- lines ---- */
 
 /* Half of the own code is in flush_orders(), half at an address without code; main() called both */
@@ -196,6 +268,65 @@ static void the_source_stands_beside_its_times(void)
 	free(text);
 }
 
+static void an_instruction_has_the_time_of_its_samples(void)
+{
+	char *text = report_of(worker(), "--asm=flush_orders --all --ns --verify --comm=worker");
+
+	contains(text, "flush_orders in ");
+	contains(text, "/test_report_where: 4000 on a CPU in its instructions.\n");
+	contains(text, "  return n * 3 + ");
+	contains(text, " ret");
+	CU_ASSERT_PTR_NULL(strstr(text, "n * 5"));
+	contains(text, "verified: ");
+	free(text);
+	text = report_of(worker(), "--asm=main --ns --comm=worker");
+	contains(text, "main in ");
+	contains(text, "nothing on a CPU in its instructions.\n");
+	contains(text, "  8000  "); /* with calls */
+	free(text);
+}
+
+static void instructions_add_up_to_their_function(void)
+{
+	char *text = report_of(worker(), "--asm=flush_orders --json --comm=worker");
+	json_t *json = json_loads(text, 0, NULL), *row;
+	long long self = 0;
+	size_t i;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	json_array_foreach(json_object_get(json, "instructions"), i, row)
+		self += json_integer_value(json_object_get(row, "on_cpu_ns"));
+	CU_ASSERT_EQUAL(self, 4000);
+	CU_ASSERT_EQUAL(i, 1);
+	row = json_array_get(json_object_get(json, "instructions"), 0);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "address")) -
+				json_integer_value(json_object_get(json, "begin")),
+			1);
+	json_decref(json);
+	free(text);
+}
+
+/* The addresses with time are left, and a line says why there are no instructions. */
+static void without_the_code_its_addresses_are_left(void)
+{
+	char *path = strdup(getenv("PATH")), *text;
+	struct tb *tb = worker();
+
+	setenv("PATH", "/nowhere", 1);
+	text = report_of(worker(), "--asm=flush_orders --ns --comm=worker");
+	setenv("PATH", path, 1);
+	contains(text, "No instructions: there is no objdump on this machine: install the package binutils.\n");
+	contains(text, "  4000  ");
+	CU_ASSERT_PTR_NULL(strstr(text, " ret"));
+	free(text);
+	free(path);
+	tb_string(tb, TRACE_STRING_BUILD_ID, 0, "1 1 00ff00ff00ff00ff");
+	text = report_of(tb, "--asm=flush_orders --ns --comm=worker");
+	contains(text, "No instructions: the file was built again since: --symfs names a copy of the one that ran.\n");
+	contains(text, "  4000  ");
+	free(text);
+}
+
 static void a_source_without_samples_has_no_lines(void)
 {
 	char *text = refusal_of(worker(), "--lines=nothing.c");
@@ -214,8 +345,14 @@ int main(int argc, char **argv)
 		CASE(a_trace_without_stacks_has_no_such_keys),
 		CASE(the_waits_of_a_process_have_a_column_of_functions),
 		CASE(the_one_screen_answer_has_the_functions_of_its_waits),
+		CASE(json_tells_the_function_with_the_most_cpu_time),
+		CASE(the_cpu_times_of_a_process_have_functions),
+		CASE(the_one_screen_answer_has_the_functions_of_the_busiest_programs),
 		CASE(a_line_has_the_time_of_its_samples),
 		CASE(the_source_stands_beside_its_times),
+		CASE(an_instruction_has_the_time_of_its_samples),
+		CASE(instructions_add_up_to_their_function),
+		CASE(without_the_code_its_addresses_are_left),
 		CASE(a_source_without_samples_has_no_lines),
 		{NULL, NULL},
 	};

@@ -40,6 +40,8 @@ struct sample_context {
 };
 #define REGS_IP		   ip
 #define CONTEXT_BP(c)	   ((c)->regs[4])
+#define CONTEXT_BX(c)	   ((c)->regs[5])
+#define CONTEXT_DI(c)	   ((c)->regs[14])
 #define CONTEXT_IP(c)	   ((c)->regs[16])
 #define CONTEXT_CS(c)	   ((c)->regs[17])
 #define CONTEXT_SP(c)	   ((c)->regs[19])
@@ -218,12 +220,19 @@ int sample(struct sample_context *context)
 /* From the interrupted instruction, or from where the thread entered the kernel. */
 static __always_inline struct walk_state *begin_walk_of(struct sample_context *context, struct sample_scratch *scratch)
 {
+	struct walk_registers from;
 	struct pt_regs *regs;
 
-	if (scratch->sample.in_user)
-		return CONTEXT_CS(context) == USER_CODE ? begin_walk(scratch, WALK_OF_SAMPLE, CONTEXT_IP(context),
-								     CONTEXT_SP(context), CONTEXT_BP(context))
-							: NULL;
+	if (scratch->sample.in_user) {
+		if (CONTEXT_CS(context) != USER_CODE)
+			return NULL;
+		from.ip = CONTEXT_IP(context);
+		from.sp = CONTEXT_SP(context);
+		from.bp = CONTEXT_BP(context);
+		from.bx = CONTEXT_BX(context);
+		from.di = CONTEXT_DI(context);
+		return begin_walk(WALK_OF_SAMPLE, &from);
+	}
 	if (!current_task()->mm) {
 		/* the program has ended and its memory is gone: the stack in the kernel is all */
 		if (!(current_task()->flags & PF_KTHREAD))
@@ -231,9 +240,14 @@ static __always_inline struct walk_state *begin_walk_of(struct sample_context *c
 		return NULL;
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(current_task());
-	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(scratch, WALK_OF_SAMPLE, BPF_CORE_READ(regs, ip),
-								 BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, bp))
-						    : NULL;
+	if (BPF_CORE_READ(regs, cs) != USER_CODE)
+		return NULL;
+	from.ip = BPF_CORE_READ(regs, ip);
+	from.sp = BPF_CORE_READ(regs, sp);
+	from.bp = BPF_CORE_READ(regs, bp);
+	from.bx = BPF_CORE_READ(regs, bx);
+	from.di = BPF_CORE_READ(regs, di);
+	return begin_walk(WALK_OF_SAMPLE, &from);
 }
 
 /* In execve() the kernel has replaced the memory of the old program, and the new one has not begun.

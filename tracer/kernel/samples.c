@@ -110,6 +110,16 @@ static void note_mappings(const struct tracer_sampling *sampling)
 }
 #endif
 
+/* A flight recorder runs for days: the latest addresses of samples have names, not the first. */
+static void keep_latest(struct samples_bpf *skeleton)
+{
+	bpf_map__set_type(skeleton->maps.kernel_addresses, BPF_MAP_TYPE_LRU_HASH);
+#if defined(__x86_64__)
+	bpf_map__set_type(skeleton->maps.program_addresses, BPF_MAP_TYPE_LRU_HASH);
+	bpf_map__set_map_flags(skeleton->maps.program_addresses, 0);
+#endif
+}
+
 static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, const struct choice *choice)
 {
 	int result;
@@ -121,6 +131,8 @@ static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, 
 	bpf_program__set_autoload(sampling->skeleton->progs.wait_stack, choice->waits);
 	bpf_program__set_autoload(sampling->skeleton->progs.wait_exit, choice->waits && !choice->tables);
 	choose_walk(sampling->skeleton, choice);
+	if (tracer->options.overwrite)
+		keep_latest(sampling->skeleton);
 	memcpy((void *)&sampling->skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config,
 	       sizeof(sampling->skeleton->rodata->config));
 	result = tracer_share_maps(tracer, sampling->skeleton->obj);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include "unwind_table.h"
 
+#define REG_RBX	   3
+#define REG_RDI	   5
 #define REG_RBP	   6
 #define REG_RSP	   7
 #define REG_RIP	   16
@@ -279,7 +281,7 @@ void unwind_functions_free(struct unwind_functions *functions)
 
 /* ---- instructions ---- */
 
-enum return_rule { RETURN_AT_CFA, RETURN_UNDEFINED, RETURN_ELSEWHERE };
+enum return_rule { RETURN_AT_CFA, RETURN_UNDEFINED, RETURN_IN_RDI, RETURN_ELSEWHERE };
 enum rbp_rule { RBP_SAME, RBP_AT_CFA, RBP_AT_RBP, RBP_ELSEWHERE };
 
 /** struct state - @rule: of the CFA. @cfa: its number, in bytes. @rbp: its distance from the CFA */
@@ -341,6 +343,11 @@ static struct unwind_row row_of(const struct state *state)
 	if (state->cfa < 0 || state->cfa % 8 || state->cfa / 8 > UINT16_MAX)
 		return unsupported();
 	row.cfa = (unsigned short)(state->cfa / 8);
+	if (state->return_rule != RETURN_IN_RDI)
+		return row;
+	if (state->rule != UNWIND_RSP || row.rbp)
+		return unsupported();
+	row.rule = UNWIND_RDI;
 	return row;
 }
 
@@ -358,7 +365,10 @@ static void advance(struct run *run, uint64_t delta)
 
 static void set_register(struct state *state, uint64_t number)
 {
-	state->rule = number == REG_RSP ? UNWIND_RSP : number == REG_RBP ? UNWIND_RBP : UNWIND_UNSUPPORTED;
+	state->rule = number == REG_RSP	  ? UNWIND_RSP
+		      : number == REG_RBP ? UNWIND_RBP
+		      : number == REG_RBX ? UNWIND_RBX
+					  : UNWIND_UNSUPPORTED;
 }
 
 /* The register is at CFA + @offset. */
@@ -544,6 +554,10 @@ static bool run_register(struct run *run, struct cfi_reader *reader, unsigned in
 			state->rbp_rule = RBP_SAME;
 		return true;
 	case DW_CFA_register:
+		set_elsewhere(state, number);
+		if (take_uleb(reader) == REG_RDI && number == REG_RIP)
+			state->return_rule = RETURN_IN_RDI;
+		return true;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
 		take_uleb(reader);

@@ -158,6 +158,7 @@ int BPF_PROG(wait_exit_by_tables, struct pt_regs *regs, long result)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
 	struct sample_scratch *scratch;
+	struct walk_registers from;
 	struct walk_state *state;
 
 	walk_call(regs, result);
@@ -166,7 +167,8 @@ int BPF_PROG(wait_exit_by_tables, struct pt_regs *regs, long result)
 	scratch = scratch_of(tid, SOURCE_WAIT_EXIT);
 	if (!scratch)
 		return 0;
-	state = regs->cs == USER_CODE ? begin_walk(scratch, WALK_OF_WAIT, regs->ip, regs->sp, regs->bp) : NULL;
+	from = (struct walk_registers){regs->ip, regs->sp, regs->bp, regs->bx, regs->di};
+	state = regs->cs == USER_CODE ? begin_walk(WALK_OF_WAIT, &from) : NULL;
 	if (!state)
 		return exit_by_pointers(ctx, tid);
 	scratch->sample.ip = state->ip;

@@ -85,11 +85,13 @@ volatile unsigned long long file_inodes[WALK_MAX_FILES] SEC(".data.files");
 /** struct walk_state - @mapping: index of the one where the last frame was */
 struct walk_state {
 	u64 ip, sp, bp;
-	u32 first; /* word of the scratch area for the first caller */
+	u64 bx, di; /* of the interrupted instruction */
+	u32 first;  /* word of the scratch area for the first caller */
 	u32 nr;
 	u32 certain; /* callers found by tables, before the first one by a frame pointer */
 	u32 end;
 	u32 mapping;
+	bool is_first;	     /* no caller yet */
 	bool is_interrupted; /* ip is an instruction, not a return address */
 	bool by_pointer;
 	bool is_late; /* a table was not ready */
@@ -290,6 +292,17 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 			return WALK_UNREADABLE;
 		cfa += 8;
 		break;
+	case UNWIND_RBX:
+		if (!state->is_first)
+			return WALK_UNSUPPORTED;
+		cfa += state->bx;
+		break;
+	case UNWIND_RDI:
+		if (!state->is_first)
+			return WALK_UNSUPPORTED;
+		state->sp += cfa;
+		state->ip = state->di;
+		return 0;
 	default:
 		return WALK_UNSUPPORTED;
 	}
@@ -343,6 +356,7 @@ static long walk_step(u32 index, void *context)
 	if (!state || !process || !scratch)
 		return 1;
 	end = pop(process, state, walk->tgid);
+	state->is_first = false;
 	if (!end && !state->ip)
 		end = WALK_WHOLE; /* a frame pointer chain of Go, for example */
 	if (!end && state->nr >= MAX_CALLERS)
@@ -357,21 +371,29 @@ static long walk_step(u32 index, void *context)
 	return 0;
 }
 
+/** struct walk_registers - where a walk begins */
+struct walk_registers {
+	u64 ip, sp, bp, bx, di;
+};
+
 /* The state for a walk from these registers; NULL: nothing is known about the process. */
-static __always_inline struct walk_state *begin_walk(struct sample_scratch *scratch, u32 which, u64 ip, u64 sp, u64 bp)
+static __always_inline struct walk_state *begin_walk(u32 which, const struct walk_registers *registers)
 {
 	struct walk_state *state = bpf_map_lookup_elem(&walk_states, &which);
 
 	if (!state)
 		return NULL;
-	state->ip = ip;
-	state->sp = sp;
-	state->bp = bp;
+	state->ip = registers->ip;
+	state->sp = registers->sp;
+	state->bp = registers->bp;
+	state->bx = registers->bx;
+	state->di = registers->di;
 	state->first = 0;
 	state->nr = 0;
 	state->certain = 0;
 	state->end = WALK_TOO_LONG;
 	state->mapping = 0;
+	state->is_first = true;
 	state->is_interrupted = true;
 	state->by_pointer = false;
 	state->is_late = false;

@@ -23,7 +23,8 @@ function whereText({ where, where_ns, elapsed_ns }) {
 }
 
 function summary(profile) {
-	const { threads, elapsed_ns, on_cpu_ns, wait_cpu_ns, blocked_ns, rest_ns, samples, stacks, unplaced } = profile;
+	const { threads, elapsed_ns, on_cpu_ns, wait_cpu_ns, blocked_ns, rest_ns, samples, stacks, unplaced } = profile,
+		unknown = profile.not_traced_ns;
 
 	return el(
 		"p",
@@ -32,6 +33,7 @@ function summary(profile) {
 			`${countText(threads)} ${threads === 1 ? "thread" : "threads"}, elapsed ${durationText(elapsed_ns)}: `,
 			`${durationText(on_cpu_ns)} on a CPU, ${durationText(wait_cpu_ns)} waiting for one, ${durationText(blocked_ns)} blocked`,
 			rest_ns ? ` (of it ${durationText(rest_ns)} at rest)` : "",
+			unknown ? `; in ${durationText(unknown)} of that it is not known what they did: events were lost or left out` : "",
 			`. These times are exact; ${countText(samples)} ${samples === 1 ? "sample divides" : "samples divide"} those on a CPU among functions.`,
 			stacks.waits ? ` ${countText(stacks.waits)} stacks of waits tell where threads were blocked.` : "",
 			unplaced ? ` ${countText(unplaced)} samples are not used: events before them are missing.` : "",

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "symbol_roots.h"
+
+#include <dirent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define MAX_ROOTS 64
+
+struct root_list {
+	struct stat seen[MAX_ROOTS + 1]; /* the first one is our own */
+	size_t nr;
+};
+
+static bool is_new(struct root_list *list, const char *root)
+{
+	struct stat status;
+
+	if (list->nr > MAX_ROOTS || stat(root, &status) != 0)
+		return false;
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->seen[i].st_dev == status.st_dev && list->seen[i].st_ino == status.st_ino)
+			return false;
+	list->seen[list->nr++] = status;
+	return true;
+}
+
+bool symbol_roots_search(symbol_root_fn fn, void *context)
+{
+	struct root_list list = {.nr = 0};
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+
+	is_new(&list, "/");
+	while (processes && !found && (entry = readdir(processes))) {
+		char root[sizeof("/proc//root") + sizeof(entry->d_name)];
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(root, sizeof(root), "/proc/%s/root", entry->d_name);
+		found = is_new(&list, root) && fn(context, root);
+	}
+	if (processes)
+		closedir(processes);
+	return found;
+}

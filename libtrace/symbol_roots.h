@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBTRACE_SYMBOL_ROOTS_H
+#define LIBTRACE_SYMBOL_ROOTS_H
+/* symbol_roots.h - the root folders of containers: the programs in them have paths of their own. */
+#include <stdbool.h>
+
+/** symbol_root_fn - @root: "/proc/PID/root". Returns true to end the search */
+typedef bool (*symbol_root_fn)(void *context, const char *root);
+
+/**
+ * symbol_roots_search() - call @fn once for each root that a running process has and that is not
+ * the caller's own, at most 64
+ * Only root sees those of other users. Returns true if @fn did.
+ */
+bool symbol_roots_search(symbol_root_fn fn, void *context);
+
+#endif
