@@ -8,6 +8,7 @@
 #include <string.h>
 #include "unwind_table.h"
 
+#define REG_RDI	   5
 #define REG_RBP	   6
 #define REG_RSP	   7
 #define REG_RIP	   16
@@ -279,7 +280,7 @@ void unwind_functions_free(struct unwind_functions *functions)
 
 /* ---- instructions ---- */
 
-enum return_rule { RETURN_AT_CFA, RETURN_UNDEFINED, RETURN_ELSEWHERE };
+enum return_rule { RETURN_AT_CFA, RETURN_UNDEFINED, RETURN_IN_RDI, RETURN_ELSEWHERE };
 enum rbp_rule { RBP_SAME, RBP_AT_CFA, RBP_AT_RBP, RBP_ELSEWHERE };
 
 /** struct state - @rule: of the CFA. @cfa: its number, in bytes. @rbp: its distance from the CFA */
@@ -337,10 +338,15 @@ static struct unwind_row row_of(const struct state *state)
 		return unsupported();
 	row.cfa = (unsigned short)state->cfa;
 	if (state->rule == UNWIND_PLT)
-		return row;
+		return state->return_rule == RETURN_IN_RDI ? unsupported() : row;
 	if (state->cfa < 0 || state->cfa % 8 || state->cfa / 8 > UINT16_MAX)
 		return unsupported();
 	row.cfa = (unsigned short)(state->cfa / 8);
+	if (state->return_rule == RETURN_IN_RDI) {
+		if (state->rule != UNWIND_RSP || state->rbp_rule != RBP_SAME)
+			return unsupported();
+		row.rule = UNWIND_RDI;
+	}
 	return row;
 }
 
@@ -544,6 +550,10 @@ static bool run_register(struct run *run, struct cfi_reader *reader, unsigned in
 			state->rbp_rule = RBP_SAME;
 		return true;
 	case DW_CFA_register:
+		set_elsewhere(state, number);
+		if (take_uleb(reader) == REG_RDI && number == REG_RIP)
+			state->return_rule = RETURN_IN_RDI;
+		return true;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
 		take_uleb(reader);

@@ -33,6 +33,8 @@ enum unwind_rule {
 	UNWIND_SIGNAL,	    /* the return from a signal handler: the registers are in a struct of the kernel */
 	UNWIND_END,	    /* a thread begins here: no caller */
 	UNWIND_UNSUPPORTED, /* a description that has no row */
+	UNWIND_RDI,	    /* as UNWIND_RSP, but the return address is in RDI: vfork() */
+	UNWIND_CLONE,	    /* as UNWIND_RSP; if RAX is 0, a thread begins here: behind the system call */
 };
 
 /**

@@ -82,9 +82,17 @@ struct {
 volatile unsigned char asked_tables[WALK_MAX_FILES] SEC(".data.files");
 volatile unsigned long long file_inodes[WALK_MAX_FILES] SEC(".data.files");
 
-/** struct walk_state - @mapping: index of the one where the last frame was */
+/** struct walk_registers - @ax, @di: for code that the thread has not left yet */
+struct walk_registers {
+	u64 ip, sp, bp, ax, di;
+};
+
+/**
+ * struct walk_state - @ax, @di: of the first frame
+ * @mapping: index of the one where the last frame was
+ */
 struct walk_state {
-	u64 ip, sp, bp;
+	u64 ip, sp, bp, ax, di;
 	u32 first; /* word of the scratch area for the first caller */
 	u32 nr;
 	u32 certain; /* callers found by tables, before the first one by a frame pointer */
@@ -256,6 +264,18 @@ static __always_inline u32 pop_by_pointer(struct walk_state *state, u64 ip)
 	return 0;
 }
 
+/* The row is of an instruction at a system call, with the registers at it. */
+static __always_inline u32 pop_at_call(struct walk_state *state, u64 row, u64 cfa)
+{
+	if (state->nr)
+		return WALK_UNSUPPORTED;
+	if (row >> 56 == UNWIND_CLONE)
+		return state->ax ? pop_frame(state, state->sp + cfa, 0) : WALK_WHOLE;
+	state->sp += cfa;
+	state->ip = state->di;
+	return 0;
+}
+
 static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 {
 	u64 cfa = (row >> 32 & 0xffff) * 8;
@@ -290,6 +310,9 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 			return WALK_UNREADABLE;
 		cfa += 8;
 		break;
+	case UNWIND_RDI:
+	case UNWIND_CLONE:
+		return pop_at_call(state, row, cfa);
 	default:
 		return WALK_UNSUPPORTED;
 	}
@@ -357,16 +380,18 @@ static long walk_step(u32 index, void *context)
 	return 0;
 }
 
-/* The state for a walk from these registers; NULL: nothing is known about the process. */
-static __always_inline struct walk_state *begin_walk(struct sample_scratch *scratch, u32 which, u64 ip, u64 sp, u64 bp)
+/* The state for a walk from these registers; NULL: there is none. */
+static __always_inline struct walk_state *begin_walk(u32 which, const struct walk_registers *registers)
 {
 	struct walk_state *state = bpf_map_lookup_elem(&walk_states, &which);
 
 	if (!state)
 		return NULL;
-	state->ip = ip;
-	state->sp = sp;
-	state->bp = bp;
+	state->ip = registers->ip;
+	state->sp = registers->sp;
+	state->bp = registers->bp;
+	state->ax = registers->ax;
+	state->di = registers->di;
 	state->first = 0;
 	state->nr = 0;
 	state->certain = 0;
