@@ -215,8 +215,8 @@ static bool has_offcputime(void)
 	return session_run("command -v offcputime >/dev/null && command -v bpftool >/dev/null") == 0;
 }
 
-/* The offcputime of bpfcc-tools needs a kprobe, and that of libbpf-tools a tracepoint only. Its times
- * have the waits for a CPU, too. */
+/* The offcputime of bpfcc-tools needs a kprobe, and that of libbpf-tools a tracepoint only. Its
+ * times have the waits for a CPU, too. */
 static void waits_are_those_of_offcputime(void)
 {
 	long long ours[NR_KINDS] = {0}, theirs[NR_KINDS] = {0}, wait_cpu_ns = 0;
