@@ -4,10 +4,9 @@
  *
  * A program that was built again has other functions at the same addresses, so its path proves
  * nothing. The trace has the build id of the file that was mapped, and only a file with the same
- * one
- * is read: the path itself, the same path below the user's folder, or a separate debug file. A
- * file
- * without a build id must not have changed since it was mapped.
+ * one is read: the path itself, the same path below the user's folder or below the root of a
+ * process that mapped it, or a separate debug file. A file without a build id must not have changed
+ * since it was mapped.
  *
  * The process without rights that reads the tables reads the build id, too.
  */
@@ -179,6 +178,24 @@ static bool try_debuginfod(struct finding *finding)
 	return *path == '/' && try_path(finding, path, false);
 }
 
+/* The path where a process that mapped the file sees it: in a container, for example. Its number
+ * may be of another process now, but the build id tells, or else the inode. */
+static bool try_root(struct finding *finding)
+{
+	const struct symbol_origin *origin = finding->origin;
+	char path[PATH_MAX];
+	struct stat status;
+	int chars;
+
+	if (!origin->pid || *origin->path != '/')
+		return false;
+	chars = snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root%s", origin->pid, origin->path);
+	if ((size_t)chars >= sizeof(path) || stat(path, &status) ||
+	    (origin->identity != SYMBOL_WITH_ID && (!origin->ino || status.st_ino != origin->ino)))
+		return false;
+	return try_path(finding, path, false);
+}
+
 static bool find(struct finding *finding)
 {
 	const char *folder = finding->search->folder, *path = finding->origin->path, *refused;
@@ -193,6 +210,10 @@ static bool find(struct finding *finding)
 		return true;
 	if (finding->is_missing && *path == '/') /* not [vdso] */
 		finding->why = *refused ? refused : WHY_MISSING;
+	refused = finding->why;
+	if (try_root(finding))
+		return true;
+	finding->why = refused;
 	return false;
 }
 

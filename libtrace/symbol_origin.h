@@ -23,12 +23,13 @@ enum symbol_identity {
 
 /**
  * struct symbol_origin - the mapped file
- * @path: borrowed. @ino: 0: unknown
+ * @path: borrowed. @ino: 0: unknown. @pid: the last process that mapped it; 0: unknown
  * @mapped_ns: CLOCK_REALTIME of the mapping, for a file without a build id
  */
 struct symbol_origin {
 	const char *path;
 	uint64_t ino;
+	uint32_t pid;
 	uint64_t mapped_ns;
 	enum symbol_identity identity;
 	char id[SYMBOL_ID_BYTES];

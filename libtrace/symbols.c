@@ -173,6 +173,7 @@ static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *ori
 	origin->path = path;
 	for (size_t i = symbols->nr_objects; i-- > 0;)
 		if (is_same_file(&symbols->objects[i].origin, origin)) {
+			symbols->objects[i].origin.pid = origin->pid;
 			free(path);
 			return i;
 		}
@@ -192,7 +193,8 @@ static uint64_t realtime_of(const struct trace_symbols *symbols, uint64_t ts_ns)
 
 static size_t object_at_start(struct trace_symbols *symbols, const struct trace_start_map *map, const char *path)
 {
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, 0)};
+	struct symbol_origin origin = {
+		.path = path, .ino = map->ino, .pid = map->tgid, .mapped_ns = realtime_of(symbols, 0)};
 
 	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
@@ -315,18 +317,21 @@ static void collect_reported_map(struct trace_symbols *symbols, const struct tra
 static size_t object_mapped(struct trace_symbols *symbols, const struct trace_fs_map *map, const char *path,
 			    uint64_t ts_ns)
 {
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, ts_ns)};
+	struct symbol_origin origin = {
+		.path = path, .ino = map->ino, .pid = map->pid, .mapped_ns = realtime_of(symbols, ts_ns)};
 	uint64_t key = hash_u64(map->ino) ^ map->dev;
 	struct symbol_file_row *row = table_add(&symbols->files, sizeof(*row), key + !key);
-	const struct symbol_origin *last;
+	struct symbol_origin *last;
 
 	if (!row) {
 		symbols->failed = true;
 		return NO_OBJECT;
 	}
 	last = row->object ? &symbols->objects[row->object - 1].origin : NULL;
-	if (last && last->ino == map->ino && !strcmp(last->path, path))
+	if (last && last->ino == map->ino && !strcmp(last->path, path)) {
+		last->pid = map->pid;
 		return row->object - 1;
+	}
 	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
 	row->object = object_of(symbols, &origin, strlen(path)) + 1;
