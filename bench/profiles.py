@@ -93,12 +93,12 @@ class Profiles:
         without = os.path.join(self.bench.work, "without.trace")
         ours, perf = [], {"fp": [], "dwarf": []}
         for _ in range(self.bench.repetitions(3)):
-            self.record(self.compiler, "-esched", trace=without)
-            self.record(self.compiler, "-esched", "--sample=" + PERIOD)
+            self.record(self.compiler, "-eblock", trace=without)
+            self.record(self.compiler, "-eblock", "--sample=" + PERIOD)
             ours.append((os.path.getsize(self.trace) - os.path.getsize(without)) / max(self.nr_events(), 1))
             for kind, of in perf.items():
                 self.perf(self.compiler, "--call-graph", kind)
-                count = sum(int(n) for n in re.findall(r"SAMPLE events:\s+(\d+)", run("perf", "report", "--stats", "-i", self.perf_data)))
+                count = int(re.search(r"SAMPLE events:\s+(\d+)", run("perf", "report", "--stats", "-i", self.perf_data)).group(1))
                 of.append(os.path.getsize(self.perf_data) / count)
         mine = statistics.median(ours)
         for kind, bar in (("fp", 0.15), ("dwarf", 0.003)):
