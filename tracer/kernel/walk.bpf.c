@@ -10,13 +10,13 @@
 #include "unwind_row.h"
 #include "walk_files.h"
 
-#define MAX_CALLERS	126 /* with the innermost address 127: MAX_USER_BYTES */
-#define ROW_STEPS	10  /* halvings of up to UNWIND_BLOCK_WORDS rows */
-#define MAX_FRAME_BYTES (1u << 20)
-#define NO_TABLE	(~0ull) /* no row has this rule */
-#define WINDOW_WORDS	128	/* of a stack, read at once */
-#define MAX_RBP_SLOT	8	/* words below the CFA */
-#define USER_CODE	0x33	/* CS of a program of 64 bits */
+#define MAX_ADDRESSES_OF_STACK (MAX_KERNEL_BYTES / 8 + MAX_USER_BYTES / 8) /* of both lists together */
+#define ROW_STEPS	       10 /* halvings of up to UNWIND_BLOCK_WORDS rows */
+#define MAX_FRAME_BYTES	       (1u << 20)
+#define NO_TABLE	       (~0ull) /* no row has this rule */
+#define WINDOW_WORDS	       128     /* of a stack, read at once */
+#define MAX_RBP_SLOT	       8       /* words below the CFA */
+#define USER_CODE	       0x33    /* CS of a program of 64 bits */
 
 /* trace_sample.cut, from bit 3 on */
 enum walk_end {
@@ -116,6 +116,7 @@ struct walk_state {
 	u32 words_are;
 	u32 first; /* word of the scratch area for the first caller */
 	u32 nr;
+	u32 room;    /* for callers */
 	u32 certain; /* callers found by tables, before the first one by a frame pointer */
 	u32 end;
 	u32 mapping;
@@ -424,7 +425,7 @@ static long walk_step(u32 index, void *context)
 	end = pop(process, state, walk->tgid);
 	if (!end && !state->ip)
 		end = WALK_WHOLE; /* a frame pointer chain of Go, for example */
-	if (!end && state->nr >= MAX_CALLERS)
+	if (!end && state->nr >= state->room)
 		end = WALK_TOO_LONG;
 	if (end) {
 		state->end = end;
@@ -470,7 +471,9 @@ static __always_inline bool walk_user(struct sample_scratch *scratch, struct wal
 	walk.process = bpf_map_lookup_elem(&walk_processes, &tgid);
 	if (!walk.process)
 		return false;
-	bpf_loop(MAX_CALLERS + 1, walk_step, &walk, 0);
+	/* what the kernel's list does not need, without the innermost address of the program's */
+	state->room = MAX_ADDRESSES_OF_STACK - 1 - (state->first ? state->first - 1 : 0);
+	bpf_loop(MAX_ADDRESSES_OF_STACK, walk_step, &walk, 0);
 	if (!state->by_pointer)
 		state->certain = state->nr;
 	if (state->is_late && state->end != WALK_TOO_LONG && state->end != WALK_UNMAPPED)
