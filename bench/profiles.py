@@ -14,6 +14,24 @@ MANY_PERIOD, MANY_SECONDS = "20us", 14  # a million samples of two busy CPUs
 FUNCTIONS = 8  # of the C++ file: some seconds of a compiler
 SWITCHES = 1_000_000
 BURN_NS = 2_000_000_000
+DEPTHS = 10, 110
+DEEP = """#include <stdlib.h>
+static char many[16 << 20];
+__attribute__((noinline, noipa)) int dive(int depth, long times)
+{
+	volatile char frame[64];
+	int result = 0;
+
+	frame[depth % 64] = 1;
+	if (depth)
+		result = dive(depth - 1, times);
+	else
+		for (long i = 0; i < times; i++)
+			many[i * 4160 % sizeof(many)]++;
+	return result + frame[depth % 64];
+}
+int main(int argc, char **argv) { return dive(atoi(argv[1]), 300000000) < 0; }
+"""
 
 
 class Profiles:
@@ -75,12 +93,12 @@ class Profiles:
         without = os.path.join(self.bench.work, "without.trace")
         ours, perf = [], {"fp": [], "dwarf": []}
         for _ in range(self.bench.repetitions(3)):
-            self.record(self.compiler, "-esched", trace=without)
-            self.record(self.compiler, "-esched", "--sample=" + PERIOD)
+            self.record(self.compiler, "-eblock", trace=without)
+            self.record(self.compiler, "-eblock", "--sample=" + PERIOD)
             ours.append((os.path.getsize(self.trace) - os.path.getsize(without)) / max(self.nr_events(), 1))
             for kind, of in perf.items():
                 self.perf(self.compiler, "--call-graph", kind)
-                count = sum(int(n) for n in re.findall(r"SAMPLE events:\s+(\d+)", run("perf", "report", "--stats", "-i", self.perf_data)))
+                count = int(re.search(r"SAMPLE events:\s+(\d+)", run("perf", "report", "--stats", "-i", self.perf_data)).group(1))
                 of.append(os.path.getsize(self.perf_data) / count)
         mine = statistics.median(ours)
         for kind, bar in (("fp", 0.15), ("dwarf", 0.003)):
@@ -105,24 +123,35 @@ class Profiles:
         self.bench.add(Row(what, ours, "s", "perf script of --call-graph dwarf", theirs, ours / theirs, bar=0.02))
         self.bench.add(Row(what, ours, "s", bar=1))
 
-    def frames(self):
-        """ns of the BPF program for a sample, and for each of its frames, by the kernel's own count"""
+    def counted(self, command):
+        """ns of the BPF program for a sample, by the kernel's own count; runs; and the addresses of a sample"""
         switch, counts = "/proc/sys/kernel/bpf_stats_enabled", os.path.join(self.bench.work, "counts")
         with open(switch) as file:
             before = file.read()
         put(switch, "1")
         try:
-            self.record(["bash", "-c", f"{' '.join(self.compiler)}; bpftool -j prog show >{counts}"], "--sample=" + PERIOD)
+            self.record(["bash", "-c", f"{command}; bpftool -j prog show >{counts}"], "--sample=" + PERIOD)
         finally:
             put(switch, before)
         with open(counts) as file:
             runs, ns = next((program["run_cnt"], program["run_time_ns"]) for program in json.load(file) if program.get("name") == "sample_by_tables")
-        depth = all_ns = 0
-        for row in json.loads(run(f"{self.bench.bin}/tracevisualizer", "--folded=on", "--json", self.trace))["folded"]:
-            depth += row["ns"] * row["stack"].count(";")
-            all_ns += row["ns"]
-        self.bench.add(Row(f"a sample of a compiler, {depth / all_ns:.0f} frames with inlined ones, {runs:,} runs", ns / runs / 1e3, "us"))
-        self.bench.add(Row("the same, each frame", ns / runs / (depth / all_ns), "ns", bar=150))
+        addresses, samples = 0, 0
+        for line in run(f"{self.bench.bin}/tracevisualizer", "-d", "--json", "-tsample", self.trace).splitlines():
+            fields = json.loads(line)["fields"]
+            if not fields["source"]:
+                samples += 1
+                addresses += 1 + (len(fields["user"]) + len(fields["kernel"])) // 16
+        return ns / runs, runs, addresses / max(samples, 1)
+
+    def frames(self):
+        """ns of the BPF program for a sample of a compiler, and for each frame more in a program that leaves nothing in the caches"""
+        ns, runs, addresses = self.counted(" ".join(self.compiler))
+        self.bench.add(Row(f"a sample of a compiler, {addresses:.0f} frames, {runs:,} runs", ns / 1e3, "us"))
+        source, program = os.path.join(self.bench.work, "deep.c"), os.path.join(self.bench.work, "deep")
+        put(source, DEEP)
+        run("gcc", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o", program, source)
+        (few_ns, _, few), (many_ns, _, many) = (self.counted(" & ".join([f"{program} {depth}"] * os.cpu_count()) + "; wait") for depth in DEPTHS)
+        self.bench.add(Row(f"each frame more, from {few:.0f} to {many:.0f}, caches cold", (many_ns - few_ns) / (many - few), "ns", bar=150))
 
     def memory(self):
         """the memory of the profile of a million samples"""
@@ -135,13 +164,14 @@ class Profiles:
         self.bench.add(Row(f"memory of the profile of {samples / 1e6:.2f} M samples", usage.ru_maxrss / 1024, "MiB", bar=64))
 
     def truth(self):
-        """the CPU time of a program in its profile, beside getrusage()"""
+        """the CPU time of a program in its profile, beside what the kernel tells its parent when it has ended"""
+        loop = f"import os, time\npid = os.fork()\nwhile not pid and time.process_time_ns() < {BURN_NS}: pass\nif not pid: os._exit(0)\n" \
+               "usage = os.wait4(pid, 0)[2]\nprint(pid, usage.ru_utime + usage.ru_stime)"
         off = []
         for _ in range(self.bench.repetitions(5)):
-            loop = f"import os,time,resource\nwhile time.process_time_ns()<{BURN_NS}: pass\nu=resource.getrusage(resource.RUSAGE_SELF)\nprint(os.getpid(),u.ru_utime+u.ru_stime)"
             pid, cpu = self.record(["/usr/bin/python3", "-c", loop], "--sample=1ms").split()
             off.append(abs(self.profile("--pid=" + pid)["on_cpu_ns"] / 1e9 / float(cpu) - 1) * 100)
-        self.bench.add(Row("CPU time in the profile of 2 s, off from getrusage", statistics.median(off), "%", bar=0.1))
+        self.bench.add(Row("CPU time in the profile of 2 s, off from wait4()", statistics.median(off), "%", bar=0.1))
 
     def measure(self):
         for step in (self.recording, self.waits, self.sizes, self.names, self.frames, self.memory, self.truth):

@@ -357,6 +357,7 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	const struct trace_thread *last = NULL;
 	struct trace_profile_share share;
 	struct hash_table threads = {0}, processes = {0};
+	bool chosen = false;
 	int error;
 
 	for (size_t i = 0; of && i < of->nr; i++)
@@ -365,13 +366,15 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	if (!processes.used && !has_process_choice(&report->options->processes))
 		profile_names_look_up(&ret_rows->names);
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
-		if (!is_chosen(report, &processes, share.thread))
-			continue;
-		if (share.thread != last)
-			*(uint64_t *)memory_row(&threads, sizeof(uint64_t),
-						(uintptr_t)share.thread) = (uintptr_t)share.thread;
-		last = share.thread;
-		add_share(&making, &share);
+		if (share.thread !=
+		    last) { /* a thread has many shares, and the choice looks at all threads of a process */
+			last = share.thread;
+			chosen = is_chosen(report, &processes, last);
+			if (chosen)
+				*(uint64_t *)memory_row(&threads, sizeof(uint64_t), (uintptr_t)last) = (uintptr_t)last;
+		}
+		if (chosen)
+			add_share(&making, &share);
 	}
 	end_stratum(&making);
 	ret_rows->nr_threads = threads.used;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_e2e_generated.c - the stacks and the names of code that node generates, from its perf map
+ * test_e2e_generated.c - the stacks, the names and the times of code that programs generate, from
+ * their perf maps: node and java. And the times of Go, whose code has frame pointers and no
+ * description for the unwinder.
  *
- * Root only; skipped (77) without node, or where the kernel cannot be recorded.
+ * Root only; skipped (77) where the kernel cannot be recorded. A language that is not installed is
+ * left out, and a line says so.
  */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +45,10 @@ static void generated_code_has_the_names_that_its_program_wrote_down(void)
 	char map[64];
 	size_t i;
 
+	if (session_run("node --version >/dev/null 2>&1")) {
+		printf("node is not installed. ");
+		return;
+	}
 	session_begin(&s);
 	write_script(&s);
 	CU_ASSERT_EQUAL_FATAL(
@@ -73,16 +81,113 @@ static void generated_code_has_the_names_that_its_program_wrote_down(void)
 	session_end(&s);
 }
 
+/* ---- the times that functions measure of themselves ---- */
+
+/**
+ * struct language - @has: a command that succeeds where it is installed
+ * @build, @run: with the folder of the sources as $S, the folder of the session as $D
+ * @is_mapped: the functions are in a file /tmp/perf-PID.map, which the test deletes
+ */
+struct language {
+	const char *name;
+	const char *has;
+	const char *build;
+	const char *run;
+	bool is_mapped;
+};
+
+static const struct language languages[] = {
+	{"node", "node --version", "true", "node --perf-basic-prof $S/generated_times.js $D/truth", true},
+	{"java", "javac -version && java -version", "javac -d $D $S/GeneratedTimes.java",
+	 "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp $D GeneratedTimes "
+	 "$D/truth",
+	 true},
+	{"go", "go version",
+	 "env GOCACHE=" TRACE_BUILD "/tests/go-cache GOTOOLCHAIN=local go build -o $D/generated $S/generated_times.go",
+	 "$D/generated $D/truth", false},
+};
+
+static bool run_language(struct session *s, const struct language *language)
+{
+	if (session_run("{ %s; } >/dev/null 2>&1", language->has)) {
+		printf("%s is not installed. ", language->name);
+		return false;
+	}
+	CU_ASSERT_EQUAL_FATAL(
+		session_run("S=" TRACE_SOURCES " D=%s; %s >$D/stdout 2>$D/stderr", s->folder, language->build), 0);
+	CU_ASSERT_EQUAL_FATAL(session_run("S=" TRACE_SOURCES " D=%s; cd $D && " TRACE_BIN
+					  "/tracedaemon --sample=700us %s -- %s "
+					  ">$D/stdout 2>$D/stderr",
+					  s->folder, s->trace, language->run),
+			      0);
+	if (language->is_mapped) {
+		char map[64];
+
+		snprintf(map, sizeof(map), "/tmp/perf-%lld.map", session_truth(s, "pid"));
+		CU_ASSERT_EQUAL(unlink(map), 0); /* the names are in the trace */
+	}
+	return true;
+}
+
+/* A compiler of generated code makes several functions of one, and names have more in them. */
+static long long time_of(const json_t *profile, const char *function, const char *key)
+{
+	json_t *row;
+	long long sum = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(profile, "rows"), i, row)
+		if (strstr(json_text(row, "name"), function))
+			sum += json_number(row, key);
+	return sum;
+}
+
+/* The share that n samples tell may be off by five standard deviations, and by 2 points for what a
+ * function calls and for the time before it was compiled. */
+static void compare_times(const struct session *s, const struct language *language)
+{
+	double light = (double)session_truth(s, "light"), heavy = (double)session_truth(s, "heavy"), samples, found;
+	double truth = light / (light + heavy), deviation, times;
+	char options[64];
+	json_t *profile;
+
+	snprintf(options, sizeof(options), "--profile --pid=%lld", session_truth(s, "pid"));
+	profile = session_load(s, options);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	times = (double)(time_of(profile, "own_light", "on_cpu_ns") + time_of(profile, "own_heavy", "on_cpu_ns"));
+	samples = (double)(time_of(profile, "own_light", "samples") + time_of(profile, "own_heavy", "samples"));
+	CU_ASSERT_FATAL(times > 0 && samples > 500);
+	found = (double)time_of(profile, "own_light", "on_cpu_ns") / times;
+	deviation = sqrt(truth * (1 - truth) / samples);
+	printf("%s: own_light() %.2f %% by itself, %.2f %% in the profile, +- %.2f; %.0f of %.0f ms named\n",
+	       language->name, truth * 100, found * 100, deviation * 100, times / 1e6, (light + heavy) / 1e6);
+	CU_ASSERT(fabs(found - truth) <= 5 * deviation + 0.02);
+	CU_ASSERT(times >= (light + heavy) * 0.9);
+	json_decref(profile);
+}
+
+static void functions_have_the_times_that_they_know_of_themselves(void)
+{
+	for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+		struct session s;
+
+		session_begin(&s);
+		if (run_language(&s, &languages[i]))
+			compare_times(&s, &languages[i]);
+		session_end(&s);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(generated_code_has_the_names_that_its_program_wrote_down),
+		CASE(functions_have_the_times_that_they_know_of_themselves),
 		{NULL, NULL},
 	};
 
-	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0 ||
-	    system("node --version >/dev/null 2>&1")) {
-		fprintf(stderr, "test_e2e_generated: needs root, a kernel with BTF, and node\n");
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_generated: needs root and a kernel with BTF\n");
 		return 77;
 	}
 	return unit_main("e2e_generated", cases, argc, argv);

@@ -91,18 +91,15 @@ static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 }
 
 /* The return address is in RDI. */
-static struct unwind_row oracle_rdi(Dwarf_Frame *frame)
+static struct unwind_row oracle_call(Dwarf_Frame *frame)
 {
 	struct unwind_row row = {.rule = UNWIND_UNSUPPORTED};
-	Dwarf_Op memory[3], *ops;
+	Dwarf_Op *ops;
 	size_t nr;
 
-	if (dwarf_frame_cfa(frame, &ops, &nr) || nr == 0)
-		return row;
-	row = oracle_cfa(ops, nr);
-	if (row.rule != UNWIND_RSP || dwarf_frame_register(frame, 6, memory, &ops, &nr) || nr != 0)
-		return (struct unwind_row){.rule = UNWIND_UNSUPPORTED};
-	row.rule = UNWIND_RDI;
+	if (!dwarf_frame_cfa(frame, &ops, &nr) && nr)
+		row = oracle_cfa(ops, nr);
+	row.rule = row.rule == UNWIND_RSP ? UNWIND_RDI : UNWIND_UNSUPPORTED;
 	return row;
 }
 
@@ -119,7 +116,7 @@ static struct unwind_row oracle(Dwarf_Frame *frame)
 	if (nr == 0 && ops == memory)
 		return (struct unwind_row){.rule = UNWIND_END};
 	if (nr == 1 && (ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5)))
-		return oracle_rdi(frame);
+		return oracle_call(frame);
 	if (!is_saved(ops, nr, &offset) || offset != -8) {
 		/* the address is in the same struct as the others */
 		if (dwarf_frame_cfa(frame, &ops, &nr) == 0 && nr == 2 && oracle_cfa(ops, nr).rule == UNWIND_SIGNAL)
@@ -134,10 +131,11 @@ static struct unwind_row oracle(Dwarf_Frame *frame)
 
 /* ---- the comparison ---- */
 
+/** struct comparison - @known: code without a description whose rows test_unwind_steps.c checks */
 struct comparison {
 	const char *path;
 	const struct unwind_table *table;
-	unsigned long long rows, differences, unsupported;
+	unsigned long long rows, differences, unsupported, known;
 };
 
 static void compare(struct comparison *c, uint64_t offset, struct unwind_row expected)
@@ -148,6 +146,10 @@ static void compare(struct comparison *c, uint64_t offset, struct unwind_row exp
 	c->unsupported += expected.rule == UNWIND_UNSUPPORTED;
 	if (row.rule == expected.rule && row.cfa == expected.cfa && row.rbp == expected.rbp)
 		return;
+	if (expected.rule == UNWIND_NONE && ((row.rule == UNWIND_RSP && row.cfa <= 2) || row.rule == UNWIND_CLONE)) {
+		c->known++;
+		return;
+	}
 	if (c->differences++ < 5)
 		fprintf(stderr, "%s: offset %#llx: rule %u cfa %u rbp %d, libdw: rule %u cfa %u rbp %d\n", c->path,
 			(unsigned long long)offset, row.rule, row.cfa, row.rbp, expected.rule, expected.cfa,
@@ -219,8 +221,9 @@ static void compare_file(const char *path)
 			compare_segment(&c, cfi, &segment);
 	CU_ASSERT(c.rows > 0);
 	CU_ASSERT_EQUAL(c.differences, 0);
-	printf("%s: %u functions, %u rows, %u without a rule, %llu comparisons, %llu differences\n", path,
-	       table.nr_functions, table.nr_rows, table.nr_unsupported, c.rows, c.differences);
+	CU_ASSERT(c.known <= 2 * 256); /* the begin and the end of a file, and clone() */
+	printf("%s: %u functions, %u rows, %u without a rule, %llu comparisons, %llu differences, %llu of known code\n",
+	       path, table.nr_functions, table.nr_rows, table.nr_unsupported, c.rows, c.differences, c.known);
 	dwarf_cfi_end(cfi);
 	elf_end(elf);
 	close(fd);

@@ -19,9 +19,9 @@ static struct bpf_link *attach_iterator(const struct samples_bpf *skeleton)
 	return link ? link : bpf_program__attach_iter(skeleton->progs.walk_start, NULL);
 }
 
-static void iterate(const struct samples_bpf *skeleton)
+/* Destroys @link. */
+static void iterate(struct bpf_link *link)
 {
-	struct bpf_link *link = attach_iterator(skeleton);
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	char none[64];
 
@@ -45,8 +45,16 @@ void prepare_files(struct samples_bpf *skeleton, const int *fds, size_t nr, stru
 	skeleton->data_files->prepared_from = (uintptr_t)place;
 	skeleton->data_files->prepared_bytes = bytes;
 	skeleton->data_files->prepared_by = (unsigned int)getpid();
-	iterate(skeleton);
+	iterate(attach_iterator(skeleton));
 	ring_buffer__consume(wanted);
 	skeleton->data_files->prepared_by = 0;
 	munmap(place, bytes);
+}
+
+void prepare_running(struct samples_bpf *skeleton, struct ring_buffer *wanted)
+{
+	skeleton->data_files->prepares_running = 1;
+	iterate(bpf_program__attach_iter(skeleton->progs.walk_start, NULL));
+	skeleton->data_files->prepares_running = 0;
+	ring_buffer__consume(wanted);
 }

@@ -48,7 +48,7 @@
 #define BATCH		 64
 #define NICENESS	 (-10) /* of the drain: -15 */
 #define NR_PUBLISHERS	 3
-#define PREPARE_SECONDS	 2 /* then the recording begins without the tables of its command */
+#define PREPARE_SECONDS	 2 /* then the recording begins without the other tables */
 
 /**
  * struct sample_tables - @stop: an eventfd
@@ -385,7 +385,7 @@ static void make_vdso(struct sample_tables *tables)
 	close(fd);
 }
 
-/* The files of the command are the first that are wanted. */
+/* The files of the command, or else of all that runs, are the first that are wanted. */
 static void make_prepared(struct sample_tables *tables)
 {
 	if (tables->command) {
@@ -394,6 +394,8 @@ static void make_prepared(struct sample_tables *tables)
 		command_files_find(tables->command, &tables->reader, &files);
 		prepare_files(tables->skeleton, files.fds, files.nr, tables->wanted);
 		command_files_close(&files);
+	} else {
+		prepare_running(tables->skeleton, tables->wanted);
 	}
 	pthread_mutex_lock(&tables->lock);
 	tables->is_prepared = true;

@@ -41,6 +41,7 @@ struct sample_context {
 #define REGS_IP		   ip
 #define CONTEXT_BP(c)	   ((c)->regs[4])
 #define CONTEXT_BX(c)	   ((c)->regs[5])
+#define CONTEXT_AX(c)	   ((c)->regs[10])
 #define CONTEXT_DI(c)	   ((c)->regs[14])
 #define CONTEXT_IP(c)	   ((c)->regs[16])
 #define CONTEXT_CS(c)	   ((c)->regs[17])
@@ -217,47 +218,54 @@ int sample(struct sample_context *context)
 }
 
 #ifdef CAN_WALK
-/* From the interrupted instruction, or from where the thread entered the kernel. */
+static __always_inline struct walk_state *begin_walk_here(struct sample_context *context)
+{
+	struct walk_registers registers = {.ip = CONTEXT_IP(context),
+					   .sp = CONTEXT_SP(context),
+					   .bp = CONTEXT_BP(context),
+					   .bx = CONTEXT_BX(context),
+					   .ax = CONTEXT_AX(context),
+					   .di = CONTEXT_DI(context)};
+
+	return CONTEXT_CS(context) == USER_CODE ? begin_walk(WALK_OF_SAMPLE, &registers) : NULL;
+}
+
+/* From where the thread entered the kernel. */
+static __always_inline struct walk_state *begin_walk_below(void)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(current_task());
+	struct walk_registers registers = {.ip = BPF_CORE_READ(regs, ip),
+					   .sp = BPF_CORE_READ(regs, sp),
+					   .bp = BPF_CORE_READ(regs, bp),
+					   .bx = BPF_CORE_READ(regs, bx),
+					   .ax = BPF_CORE_READ(regs, ax),
+					   .di = BPF_CORE_READ(regs, di)};
+
+	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(WALK_OF_SAMPLE, &registers) : NULL;
+}
+
 static __always_inline struct walk_state *begin_walk_of(struct sample_context *context, struct sample_scratch *scratch)
 {
-	struct walk_registers from;
-	struct pt_regs *regs;
-
-	if (scratch->sample.in_user) {
-		if (CONTEXT_CS(context) != USER_CODE)
-			return NULL;
-		from.ip = CONTEXT_IP(context);
-		from.sp = CONTEXT_SP(context);
-		from.bp = CONTEXT_BP(context);
-		from.bx = CONTEXT_BX(context);
-		from.di = CONTEXT_DI(context);
-		return begin_walk(WALK_OF_SAMPLE, &from);
-	}
+	if (scratch->sample.in_user)
+		return begin_walk_here(context);
 	if (!current_task()->mm) {
 		/* the program has ended and its memory is gone: the stack in the kernel is all */
 		if (!(current_task()->flags & PF_KTHREAD))
 			scratch->sample.cut |= WALK_WHOLE << CUT_WALK_SHIFT;
 		return NULL;
 	}
-	regs = (struct pt_regs *)bpf_task_pt_regs(current_task());
-	if (BPF_CORE_READ(regs, cs) != USER_CODE)
-		return NULL;
-	from.ip = BPF_CORE_READ(regs, ip);
-	from.sp = BPF_CORE_READ(regs, sp);
-	from.bp = BPF_CORE_READ(regs, bp);
-	from.bx = BPF_CORE_READ(regs, bx);
-	from.di = BPF_CORE_READ(regs, di);
-	return begin_walk(WALK_OF_SAMPLE, &from);
+	return begin_walk_below();
 }
 
 /* In execve() the kernel has replaced the memory of the old program, and the new one has not begun.
- * The registers are the old one's, so there is no stack of a program. */
+ * The registers are the old one's, or lead to code that is not noted yet, so there is no stack of a
+ * program. */
 static __always_inline bool is_between_programs(const struct walk_state *state)
 {
 	struct task_struct___execve *task = (void *)current_task();
 
-	return state->end == WALK_UNREADABLE && bpf_core_field_exists(task->in_execve) &&
-	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
+	return (state->end == WALK_UNREADABLE || state->end == WALK_NO_CALLER || state->end == WALK_UNMAPPED) &&
+	       bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
 }
 
 SEC("perf_event")

@@ -42,7 +42,7 @@ static void choose_walk(struct samples_bpf *skeleton, const struct choice *choic
 					skeleton->maps.mapping_changes, skeleton->maps.program_addresses};
 	struct bpf_program *const programs[] = {skeleton->progs.sample_by_tables, skeleton->progs.wait_exit_by_tables,
 						skeleton->progs.walk_exec,	  skeleton->progs.walk_fork,
-						skeleton->progs.walk_exit,	  skeleton->progs.walk_start};
+						skeleton->progs.walk_free,	  skeleton->progs.walk_start};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		bpf_map__set_autocreate(maps[i], choice->tables);
@@ -63,7 +63,7 @@ static size_t list_programs(const struct tracer_sampling *sampling, struct bpf_p
 	if (sampling->has_tables) {
 		programs[nr++] = sampling->skeleton->progs.walk_fork;
 		programs[nr++] = sampling->skeleton->progs.walk_exec;
-		programs[nr++] = sampling->skeleton->progs.walk_exit;
+		programs[nr++] = sampling->skeleton->progs.walk_free;
 		programs[nr++] = sampling->skeleton->progs.wait_exit_by_tables;
 	} else if (sampling->has_waits) {
 		programs[nr++] = sampling->skeleton->progs.wait_exit;

@@ -339,15 +339,15 @@ static struct unwind_row row_of(const struct state *state)
 		return unsupported();
 	row.cfa = (unsigned short)state->cfa;
 	if (state->rule == UNWIND_PLT)
-		return row;
+		return state->return_rule == RETURN_IN_RDI ? unsupported() : row;
 	if (state->cfa < 0 || state->cfa % 8 || state->cfa / 8 > UINT16_MAX)
 		return unsupported();
 	row.cfa = (unsigned short)(state->cfa / 8);
-	if (state->return_rule != RETURN_IN_RDI)
-		return row;
-	if (state->rule != UNWIND_RSP || row.rbp)
-		return unsupported();
-	row.rule = UNWIND_RDI;
+	if (state->return_rule == RETURN_IN_RDI) {
+		if (state->rule != UNWIND_RSP || state->rbp_rule != RBP_SAME)
+			return unsupported();
+		row.rule = UNWIND_RDI;
+	}
 	return row;
 }
 

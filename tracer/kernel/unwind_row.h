@@ -34,8 +34,9 @@ enum unwind_rule {
 	UNWIND_END,	    /* a thread begins here: no caller */
 	UNWIND_UNSUPPORTED, /* a description that has no row */
 	/* only for the interrupted instruction: these registers are not followed to callers */
-	UNWIND_RBX, /* CFA = RBX + 8 * cfa: assembly that aligned its stack, _dl_runtime_resolve */
-	UNWIND_RDI, /* CFA = RSP + 8 * cfa, and the return address is in RDI: vfork */
+	UNWIND_RBX,   /* CFA = RBX + 8 * cfa: assembly that aligned its stack, _dl_runtime_resolve() */
+	UNWIND_RDI,   /* as UNWIND_RSP, but the return address is in RDI: vfork() */
+	UNWIND_CLONE, /* as UNWIND_RSP; if RAX is 0, a thread begins here: behind the system call */
 };
 
 /**

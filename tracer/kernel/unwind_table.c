@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unwind_table.c - writes the rows of all functions, in the order of their addresses.
+ * unwind_table.c - writes the rows of all functions, and of known code between them, in the order
+ * of their addresses.
  */
 #include "unwind_table.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 #include "unwind_cfi.h"
 #include "unwind_elf.h"
+#include "unwind_gaps.h"
+
+#define WINDOW_BYTES 16384
+_Static_assert(WINDOW_BYTES >= UNWIND_MAX_GAP, "a gap is in one window");
 
 /**
  * struct writing - a table being written
  * @row: the row that holds at the end of what is written
  * @page: of that row. @group: the rows of that page so far
- * @function_begin, @function_end: offsets of the function whose rows come
+ * @function_begin, @function_end: offsets of the function, or of the gap, whose rows come
+ * @window: the file from offset @window_begin on, @window_bytes of it
  */
 struct writing {
 	struct unwind_table *table;
+	int fd;
 	const struct unwind_segment *segment;
 	struct unwind_row row;
 	uint64_t page;
 	struct unwind_row group[UNWIND_PAGE_BYTES];
 	uint32_t nr_group;
 	uint64_t function_begin, function_end;
+	unsigned char window[WINDOW_BYTES];
+	uint64_t window_begin, window_bytes;
 	int failed;
 };
 
@@ -148,6 +158,53 @@ static void put_function(struct writing *writing, const struct unwind_elf *elf, 
 	writing->table->nr_functions++;
 }
 
+/* ---- gaps ---- */
+
+/* The code from offset @begin on; NULL: it cannot be read. */
+static const unsigned char *read_window(struct writing *writing, uint64_t begin, uint64_t bytes)
+{
+	ssize_t got;
+
+	if (begin >= writing->window_begin && begin + bytes <= writing->window_begin + writing->window_bytes)
+		return writing->window + (begin - writing->window_begin);
+	got = pread(writing->fd, writing->window, sizeof(writing->window), (off_t)begin);
+	writing->window_begin = begin;
+	writing->window_bytes = got < 0 ? 0 : (uint64_t)got;
+	return writing->window_bytes >= bytes ? writing->window : NULL;
+}
+
+/* Known code from the end of the last function to offset @end. */
+static void put_gap(struct writing *writing, const struct unwind_segment *segment, uint64_t end)
+{
+	uint64_t begin = writing->function_end > segment->offset ? writing->function_end : segment->offset, bytes;
+	const unsigned char *code;
+
+	if (segment->bytes > UNWIND_MAX_GAPS_CODE || begin >= end || end - begin < UNWIND_MIN_GAP)
+		return;
+	bytes = end - begin < UNWIND_MAX_GAP ? end - begin : UNWIND_MAX_GAP;
+	code = read_window(writing, begin, bytes);
+	if (!code)
+		return;
+	writing->segment = segment;
+	writing->function_begin = begin;
+	writing->function_end = begin + bytes;
+	unwind_gap_run(code, bytes, begin - segment->offset + segment->address, on_row, writing);
+	if (writing->row.rule != UNWIND_NONE)
+		put_row(writing, (struct unwind_row){.offset = (unsigned int)(begin + bytes), .rule = UNWIND_NONE});
+}
+
+/* The gap between the last function and @function; NULL: and the end of the code. */
+static void put_gaps_before(struct writing *writing, const struct unwind_elf *elf,
+			    const struct unwind_function *function)
+{
+	const struct unwind_segment *last = writing->segment, *next = function ? segment_of(elf, function) : NULL;
+
+	if (last && next != last && (next || !function))
+		put_gap(writing, last, last->offset + last->bytes);
+	if (next)
+		put_gap(writing, next, function->address - next->address + next->offset);
+}
+
 /* The entries of pages come first. Offsets have 32 bits. */
 static int reserve_pages(struct writing *writing, const struct unwind_elf *elf)
 {
@@ -172,16 +229,19 @@ static int reserve_pages(struct writing *writing, const struct unwind_elf *elf)
 	return 0;
 }
 
-static int write_table(const struct unwind_elf *elf, const struct unwind_functions *functions,
+static int write_table(int fd, const struct unwind_elf *elf, const struct unwind_functions *functions,
 		       struct unwind_table *table)
 {
-	struct writing writing = {.table = table};
+	struct writing writing = {.table = table, .fd = fd};
 	int result = reserve_pages(&writing, elf);
 
 	for (uint32_t i = 0; i < functions->nr && !result; i++) {
+		put_gaps_before(&writing, elf, &functions->list[i]);
 		put_function(&writing, elf, &functions->list[i]);
 		result = writing.failed;
 	}
+	if (!result)
+		put_gaps_before(&writing, elf, NULL);
 	if (!result)
 		write_group(&writing);
 	if (result || writing.failed)
@@ -201,7 +261,7 @@ int unwind_table_compile(int fd, struct unwind_table *table)
 	table->nr_pages = table->nr_words = table->nr_functions = table->nr_rows = table->nr_unsupported = 0;
 	result = unwind_cfi_list(&elf, &functions);
 	if (!result)
-		result = write_table(&elf, &functions, table);
+		result = write_table(fd, &elf, &functions, table);
 	unwind_functions_free(&functions);
 	unwind_elf_free(&elf);
 	return result;

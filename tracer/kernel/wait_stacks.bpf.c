@@ -152,13 +152,20 @@ int BPF_PROG(wait_exit, struct pt_regs *regs, long result)
 }
 
 #ifdef CAN_WALK
+static __always_inline struct walk_state *begin_walk_at(struct pt_regs *regs)
+{
+	struct walk_registers registers = {
+		.ip = regs->ip, .sp = regs->sp, .bp = regs->bp, .bx = regs->bx, .ax = regs->ax, .di = regs->di};
+
+	return begin_walk(WALK_OF_WAIT, &registers);
+}
+
 /* Also notes what the call mapped. */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(wait_exit_by_tables, struct pt_regs *regs, long result)
 {
 	u32 tid = (u32)bpf_get_current_pid_tgid();
 	struct sample_scratch *scratch;
-	struct walk_registers from;
 	struct walk_state *state;
 
 	walk_call(regs, result);
@@ -167,8 +174,7 @@ int BPF_PROG(wait_exit_by_tables, struct pt_regs *regs, long result)
 	scratch = scratch_of(tid, SOURCE_WAIT_EXIT);
 	if (!scratch)
 		return 0;
-	from = (struct walk_registers){regs->ip, regs->sp, regs->bp, regs->bx, regs->di};
-	state = regs->cs == USER_CODE ? begin_walk(WALK_OF_WAIT, &from) : NULL;
+	state = regs->cs == USER_CODE ? begin_walk_at(regs) : NULL;
 	if (!state)
 		return exit_by_pointers(ctx, tid);
 	scratch->sample.ip = state->ip;

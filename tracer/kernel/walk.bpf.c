@@ -10,10 +10,13 @@
 #include "unwind_row.h"
 #include "walk_files.h"
 
-#define MAX_CALLERS	126 /* with the innermost address 127: MAX_USER_BYTES */
-#define ROW_STEPS	10  /* halvings of up to UNWIND_BLOCK_WORDS rows */
-#define MAX_FRAME_BYTES (1u << 20)
-#define USER_CODE	0x33 /* CS of a program of 64 bits */
+#define MAX_ADDRESSES_OF_STACK (MAX_KERNEL_BYTES / 8 + MAX_USER_BYTES / 8) /* of both lists together */
+#define ROW_STEPS	       10 /* halvings of up to UNWIND_BLOCK_WORDS rows */
+#define MAX_FRAME_BYTES	       (1u << 20)
+#define NO_TABLE	       (~0ull) /* no row has this rule */
+#define WINDOW_WORDS	       128     /* of a stack, read at once */
+#define MAX_RBP_SLOT	       8       /* words below the CFA */
+#define USER_CODE	       0x33    /* CS of a program of 64 bits */
 
 /* trace_sample.cut, from bit 3 on */
 enum walk_end {
@@ -27,6 +30,9 @@ enum walk_end {
 	WALK_TOO_LONG,	  /* there are more than are recorded */
 };
 #define CUT_WALK_SHIFT 3
+
+/* At the end of a stack, words are read one by one. */
+enum walk_words { WORDS_NOT_READ, WORDS_READ, WORDS_AT_END };
 
 /* Sizes instead of types: clang does not describe the types of an inner map. */
 struct unwind_table_map {
@@ -82,16 +88,38 @@ struct {
 volatile unsigned char asked_tables[WALK_MAX_FILES] SEC(".data.files");
 volatile unsigned long long file_inodes[WALK_MAX_FILES] SEC(".data.files");
 
-/** struct walk_state - @mapping: index of the one where the last frame was */
+/** struct walk_registers - @bx, @ax, @di: for code that the thread has not left yet */
+struct walk_registers {
+	u64 ip, sp, bp, bx, ax, di;
+};
+
+/*
+ * Rows that were found lately, by file and offset. A search reads four cache lines, and guesses
+ * wrong in most of its steps; a row here is one load. An entry has bits 32 to 63 of the row, a bit
+ * that is set, and the file and the offset apart from those bits of it that the index has. So it is
+ * right or is not used, whichever CPU wrote it. A file has one table, which does not change.
+ */
+#define ROW_CACHE_BITS 14
+#define ROW_CACHE_USED (1u << 31)
+volatile unsigned long long row_cache[1u << ROW_CACHE_BITS];
+_Static_assert(WALK_MAX_FILES <= 1u << (31 - (32 - ROW_CACHE_BITS)), "a file, and the rest of an offset, in 31 bits");
+
+/**
+ * struct walk_state - @bx, @ax, @di: of the first frame
+ * @words: the program's stack from @words_begin on, if @words_are read
+ * @mapping: index of the one where the last frame was
+ */
 struct walk_state {
-	u64 ip, sp, bp;
-	u64 bx, di; /* of the interrupted instruction */
-	u32 first;  /* word of the scratch area for the first caller */
+	u64 ip, sp, bp, bx, ax, di;
+	u64 words[WINDOW_WORDS];
+	u64 words_begin;
+	u32 words_are;
+	u32 first; /* word of the scratch area for the first caller */
 	u32 nr;
+	u32 room;    /* for callers */
 	u32 certain; /* callers found by tables, before the first one by a frame pointer */
 	u32 end;
 	u32 mapping;
-	bool is_first;	     /* no caller yet */
 	bool is_interrupted; /* ip is an instruction, not a return address */
 	bool by_pointer;
 	bool is_late; /* a table was not ready */
@@ -152,7 +180,7 @@ static __always_inline u64 row_in_block(struct unwind_block *block, u64 entry, u
 	return block->words[low % UNWIND_BLOCK_WORDS];
 }
 
-static __always_inline u64 row_of(void *table, u32 number, u64 offset)
+static __always_inline u64 find_row(void *table, u32 number, u64 offset)
 {
 	u32 page = offset >> UNWIND_PAGE_SHIFT, key = page / UNWIND_BLOCK_WORDS;
 	u32 *pages = bpf_map_lookup_elem(&unwind_pages, &number);
@@ -170,6 +198,27 @@ static __always_inline u64 row_of(void *table, u32 number, u64 offset)
 	key = (u32)entry / UNWIND_BLOCK_WORDS;
 	block = bpf_map_lookup_elem(table, &key);
 	return block ? row_in_block(block, entry, (u32)offset) : 0;
+}
+
+/* The row for @offset of a file, without its own offset; NO_TABLE: the file has none yet. */
+static __always_inline u64 row_of(u32 number, u64 offset)
+{
+	u32 index = ((u32)offset ^ number * 0x9e5) & ((1u << ROW_CACHE_BITS) - 1);
+	u32 tag = ROW_CACHE_USED | number << (32 - ROW_CACHE_BITS) | (u32)offset >> ROW_CACHE_BITS;
+	u64 cached, row;
+	void *table;
+
+	if (number >= WALK_MAX_FILES || offset >> 32)
+		return number < WALK_MAX_FILES ? 0 : NO_TABLE;
+	cached = row_cache[index];
+	if ((u32)cached == tag)
+		return cached;
+	table = bpf_map_lookup_elem(&unwind_tables, &number);
+	if (!table)
+		return NO_TABLE;
+	row = (find_row(table, number, offset) & ~0xffffffffull) | tag;
+	row_cache[index] = row;
+	return row;
 }
 
 /* ---- frames ---- */
@@ -195,16 +244,32 @@ static __always_inline bool find_mapping(struct walk_process *process, struct wa
 	return false;
 }
 
-/* Read the return address and the caller's RBP below @cfa. Most functions save both together. */
+/* Have the words from MAX_RBP_SLOT below @cfa up to it; false: some cannot be read. */
+static __always_inline bool has_words(struct walk_state *state, u64 cfa)
+{
+	u64 begin = cfa - MAX_RBP_SLOT * 8;
+
+	if (state->words_are == WORDS_READ && begin >= state->words_begin &&
+	    cfa - state->words_begin <= sizeof(state->words))
+		return true;
+	if (state->words_are == WORDS_AT_END)
+		return false;
+	state->words_are = bpf_probe_read_user(state->words, sizeof(state->words), (void *)begin) ? WORDS_AT_END
+												  : WORDS_READ;
+	state->words_begin = begin;
+	return state->words_are == WORDS_READ;
+}
+
+/* Read the return address and the caller's RBP below @cfa. Most frames are small, so that several
+ * are in what is read at once. */
 static __always_inline u32 pop_frame(struct walk_state *state, u64 cfa, int rbp)
 {
-	u64 pair[2];
+	if (rbp >= -MAX_RBP_SLOT && has_words(state, cfa)) {
+		u32 word = (cfa - state->words_begin) / 8;
 
-	if (rbp == -2) {
-		if (bpf_probe_read_user(pair, sizeof(pair), (void *)(cfa - 16)))
-			return WALK_UNREADABLE;
-		state->bp = pair[0];
-		state->ip = pair[1];
+		state->ip = state->words[(word - 1) % WINDOW_WORDS];
+		if (rbp)
+			state->bp = state->words[(word + rbp) % WINDOW_WORDS];
 	} else {
 		if (rbp && bpf_probe_read_user(&state->bp, 8, (void *)(cfa + rbp * 8)))
 			return WALK_UNREADABLE;
@@ -258,6 +323,18 @@ static __always_inline u32 pop_by_pointer(struct walk_state *state, u64 ip)
 	return 0;
 }
 
+/* The row is of an instruction at a system call, with the registers at it. */
+static __always_inline u32 pop_at_call(struct walk_state *state, u64 row, u64 cfa)
+{
+	if (state->nr)
+		return WALK_UNSUPPORTED;
+	if (row >> 56 == UNWIND_CLONE)
+		return state->ax ? pop_frame(state, state->sp + cfa, 0) : WALK_WHOLE;
+	state->sp += cfa;
+	state->ip = state->di;
+	return 0;
+}
+
 static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 {
 	u64 cfa = (row >> 32 & 0xffff) * 8;
@@ -293,16 +370,13 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 		cfa += 8;
 		break;
 	case UNWIND_RBX:
-		if (!state->is_first)
+		if (state->nr)
 			return WALK_UNSUPPORTED;
 		cfa += state->bx;
 		break;
 	case UNWIND_RDI:
-		if (!state->is_first)
-			return WALK_UNSUPPORTED;
-		state->sp += cfa;
-		state->ip = state->di;
-		return 0;
+	case UNWIND_CLONE:
+		return pop_at_call(state, row, cfa);
 	default:
 		return WALK_UNSUPPORTED;
 	}
@@ -324,8 +398,7 @@ static __always_inline u32 pop(struct walk_process *process, struct walk_state *
 	/* a return address may be behind the end of its function */
 	u64 ip = state->ip - !state->is_interrupted;
 	struct walk_mapping *mapping;
-	void *table;
-	u32 number;
+	u64 row;
 
 	state->is_interrupted = false;
 	if (!find_mapping(process, state, ip)) {
@@ -335,14 +408,13 @@ static __always_inline u32 pop(struct walk_process *process, struct walk_state *
 		return pop_by_pointer(state, ip);
 	}
 	mapping = &process->mappings[state->mapping % WALK_MAX_MAPPINGS];
-	number = mapping->file;
-	table = bpf_map_lookup_elem(&unwind_tables, &number);
-	if (!table) {
+	row = row_of(mapping->file, ip - mapping->base);
+	if (row == NO_TABLE) {
 		ask_for_table(mapping, tgid);
 		state->is_late = true;
-		return number == WALK_NO_FILE ? WALK_UNMAPPED : pop_by_pointer(state, ip);
+		return mapping->file == WALK_NO_FILE ? WALK_UNMAPPED : pop_by_pointer(state, ip);
 	}
-	return pop_by_row(state, row_of(table, number, ip - mapping->base), ip);
+	return pop_by_row(state, row, ip);
 }
 
 static long walk_step(u32 index, void *context)
@@ -356,10 +428,9 @@ static long walk_step(u32 index, void *context)
 	if (!state || !process || !scratch)
 		return 1;
 	end = pop(process, state, walk->tgid);
-	state->is_first = false;
 	if (!end && !state->ip)
 		end = WALK_WHOLE; /* a frame pointer chain of Go, for example */
-	if (!end && state->nr >= MAX_CALLERS)
+	if (!end && state->nr >= state->room)
 		end = WALK_TOO_LONG;
 	if (end) {
 		state->end = end;
@@ -371,12 +442,7 @@ static long walk_step(u32 index, void *context)
 	return 0;
 }
 
-/** struct walk_registers - where a walk begins */
-struct walk_registers {
-	u64 ip, sp, bp, bx, di;
-};
-
-/* The state for a walk from these registers; NULL: nothing is known about the process. */
+/* The state for a walk from these registers; NULL: there is none. */
 static __always_inline struct walk_state *begin_walk(u32 which, const struct walk_registers *registers)
 {
 	struct walk_state *state = bpf_map_lookup_elem(&walk_states, &which);
@@ -387,13 +453,14 @@ static __always_inline struct walk_state *begin_walk(u32 which, const struct wal
 	state->sp = registers->sp;
 	state->bp = registers->bp;
 	state->bx = registers->bx;
+	state->ax = registers->ax;
 	state->di = registers->di;
+	state->words_are = WORDS_NOT_READ;
 	state->first = 0;
 	state->nr = 0;
 	state->certain = 0;
 	state->end = WALK_TOO_LONG;
 	state->mapping = 0;
-	state->is_first = true;
 	state->is_interrupted = true;
 	state->by_pointer = false;
 	state->is_late = false;
@@ -410,7 +477,9 @@ static __always_inline bool walk_user(struct sample_scratch *scratch, struct wal
 	walk.process = bpf_map_lookup_elem(&walk_processes, &tgid);
 	if (!walk.process)
 		return false;
-	bpf_loop(MAX_CALLERS + 1, walk_step, &walk, 0);
+	/* what the kernel's list does not need, without the innermost address of the program's */
+	state->room = MAX_ADDRESSES_OF_STACK - 1 - (state->first ? state->first - 1 : 0);
+	bpf_loop(MAX_ADDRESSES_OF_STACK, walk_step, &walk, 0);
 	if (!state->by_pointer)
 		state->certain = state->nr;
 	if (state->is_late && state->end != WALK_TOO_LONG && state->end != WALK_UNMAPPED)

@@ -32,6 +32,9 @@ struct mm_struct___x86 {
 };
 #pragma clang attribute pop
 
+/* The iterator only asks for the tables of what runs, and notes nothing. */
+volatile unsigned int prepares_running SEC(".data.files");
+
 /* Where the daemon maps the files whose tables are wanted before a program runs; 0 bytes: none */
 volatile unsigned int prepared_by SEC(".data.files");
 volatile unsigned long long prepared_from SEC(".data.files");
@@ -266,12 +269,13 @@ int BPF_PROG(walk_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(walk_exit, struct task_struct *task)
+/* Not when it exits: its memory is there for a while after that, and has stacks. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(walk_free, struct task_struct *task)
 {
 	u32 tgid = task->tgid;
 
-	if (!BPF_CORE_READ(task, signal, live.counter))
+	if (tgid == (u32)task->pid)
 		bpf_map_delete_elem(&walk_processes, &tgid);
 	return 0;
 }
@@ -300,12 +304,16 @@ static __always_inline bool is_prepared(struct task_struct *task, struct vm_area
 	return (u32)task->tgid == prepared_by && vma->vm_start - prepared_from < prepared_bytes && vma->vm_file;
 }
 
-/* A file that the daemon has mapped for its table only. */
+/* Ask for the table of a file that is mapped, and note nothing. */
 static __always_inline void prepare_vma(struct task_struct *task, struct vm_area_struct *vma)
 {
-	struct walk_mapping mapping = {.start = vma->vm_start, .pages = 1};
+	u64 start = vma->vm_start, end = vma->vm_end;
+	struct walk_mapping mapping = {.start = start, .pages = (end - start) >> 12};
+	struct file *file = vma->vm_file;
 
-	mapping.file = number_of_file(vma->vm_file);
+	if (!file)
+		return;
+	mapping.file = number_of_file(file);
 	ask_for_table(&mapping, task->tgid);
 }
 
@@ -325,6 +333,11 @@ int walk_start(struct bpf_iter__task_vma *ctx)
 	}
 	if (!(vma->vm_flags & VM_EXEC))
 		return 0;
+	if (prepares_running) {
+		if (!config.filtering || task_matches(task))
+			prepare_vma(task, vma);
+		return 0;
+	}
 	mm = (void *)task->mm;
 	change = copy_list(task->tgid, CHANGE_OF_ITERATOR);
 	if (!change)
