@@ -319,7 +319,8 @@ static bool keep(struct trace_analysis *a, struct trace_thread *thread, const st
 {
 	const char *path = frame->has_path ? thread->path : "";
 	size_t bytes = strlen(path) + 1;
-	struct interrupted_call *call = calloc(1, bytes_of(FIRST_ROOM, bytes));
+	struct thread_rare *rare = thread_rare(a, thread);
+	struct interrupted_call *call = rare ? calloc(1, bytes_of(FIRST_ROOM, bytes)) : NULL;
 
 	if (!call) {
 		a->failed = -ENOMEM;
@@ -330,7 +331,7 @@ static bool keep(struct trace_analysis *a, struct trace_thread *thread, const st
 	memcpy(path_of(call), path, bytes);
 	thread->interrupted = call;
 	thread->is_interrupted = true;
-	thread->interrupted_ns = frame->begin.ns;
+	rare->interrupted_ns = frame->begin.ns;
 	a->nr_interrupted++;
 	return true;
 }

@@ -541,7 +541,7 @@ static void add_tracing(const struct trace_analysis *a, const struct trace_threa
 
 	if (!a->window)
 		probe_figures(a, thread, figures);
-	if (!thread->own_events.events)
+	if (!thread->rare || !thread->rare->own_events.events)
 		return;
 	acct = acct_of(a, thread, &scratch);
 	if (acct)

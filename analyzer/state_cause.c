@@ -49,16 +49,20 @@ static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread
 }
 
 /* A call on a path breaks the lease of another process: the kernel sends that process a signal. */
-static void learn_lease(const struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_thread *holder)
+static void learn_lease(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_thread *holder)
 {
 	struct trace_thread *thread = cpu->current;
 	const struct frame *frame = is_thread(cpu, thread) && !cpu->nested && holder ? frame_syscall(thread) : NULL;
 	enum call_class class = frame ? frame_class(a, frame) : CALL_OTHER;
+	struct thread_rare *rare;
 
 	if (class != CALL_OPEN && class != CALL_PATH)
 		return;
-	thread->path_signal = holder->process->idx;
-	thread->path_signal_ns = ns;
+	rare = thread_rare(a, thread);
+	if (!rare)
+		return;
+	rare->path_signal = holder->process->idx;
+	rare->path_signal_ns = ns;
 }
 
 /*

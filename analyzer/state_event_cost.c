@@ -61,10 +61,14 @@ static void count(struct event_counts *counts, const struct trace_event *event)
 void event_cost_hit(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
 	struct event_use_row *row;
+	struct thread_rare *rare;
 
 	if (a->is_before_window || a->is_past_window)
 		return;
-	count(&thread->own_events, event);
+	rare = thread_rare(a, thread);
+	if (!rare)
+		return;
+	count(&rare->own_events, event);
 	row = acct_row(a, &a->probes.events.uses, sizeof(*row), (uint64_t)thread->process->idx << 32 | event->id);
 	count(&row->counts, event);
 }
@@ -101,7 +105,7 @@ void event_figures(const struct trace_analysis *a, const struct trace_thread *th
 		   struct trace_figures *figures)
 {
 	const struct event_sums *sums = &a->probes.events;
-	const struct event_counts *counts = &thread->own_events;
+	const struct event_counts *counts = &thread->rare->own_events;
 
 	figures->event_records += counts->events;
 	figures->event_ns += least_of(cost_ns(sums, counts), user_ns);

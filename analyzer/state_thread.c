@@ -116,6 +116,7 @@ void process_release(struct trace_process *process)
 		free(thread->path);
 		free(thread->signals);
 		free(thread->ready);
+		free(thread->rare);
 		free(thread->interrupted);
 		free(thread->kept_waits);
 		free(thread->requests.rests);
@@ -148,6 +149,15 @@ struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
 		}
 	}
 	return &(*page)[tid % TID_PAGE];
+}
+
+struct thread_rare *thread_rare(struct trace_analysis *a, struct trace_thread *thread)
+{
+	if (!thread->rare)
+		thread->rare = calloc(1, sizeof(*thread->rare));
+	if (!thread->rare)
+		a->failed = -ENOMEM;
+	return thread->rare;
 }
 
 struct trace_thread *thread_find(const struct thread_table *table, uint32_t tid)

@@ -166,6 +166,20 @@ struct rq_episode {
 	bool is_long; /* one wait was too long to name all processes that held the CPU */
 };
 
+/**
+ * struct thread_rare - what few threads have
+ * @own_events: that it recorded, if their cost is known
+ * @path_signal, @path_signal_ns: index of the process to which it sent its last signal in a call on
+ *	a path, and when; 0: none
+ * @interrupted_ns: of a thread with is_interrupted: when that call began first
+ */
+struct thread_rare {
+	struct event_counts own_events;
+	uint32_t path_signal;
+	uint64_t path_signal_ns;
+	uint64_t interrupted_ns;
+};
+
 #define MAX_READY_FILES 4
 /** struct ready_files - of the last poll, select or epoll_wait, and when it returned; 0: none */
 struct ready_files {
@@ -241,7 +255,6 @@ struct trace_thread {
 	struct interrupted_call *interrupted; /* owned; NULL: none. interrupted.c */
 	struct kept_waits *kept_waits;	      /* owned; NULL: none */
 	uint64_t fault_end_ns;		      /* of its last page fault in user mode */
-	uint64_t interrupted_ns;	      /* if @is_interrupted: when that call began first */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
 	struct directories *directories; /* counted reference; NULL: not known */
@@ -263,10 +276,7 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
-	/* index of the process to which it sent a signal in a call on a path, and when; 0: none */
-	uint32_t path_signal;
-	uint64_t path_signal_ns;
-	struct event_counts own_events; /* that it recorded, if their cost is known */
+	struct thread_rare *rare; /* owned; NULL: none yet. thread_rare() */
 	struct thread_requests requests;
 };
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct trace_thread, slab) == CACHE_LINE &&
@@ -329,6 +339,8 @@ struct thread_table {
 	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
 };
 
+/** thread_rare() - @thread->rare, made now if there is none; NULL: no memory, the analysis has failed */
+struct thread_rare *thread_rare(struct trace_analysis *a, struct trace_thread *thread);
 struct trace_thread *thread_find(const struct thread_table *table, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process,
 				uint64_t start_ns);

@@ -76,12 +76,14 @@ static struct wait_cause by_holder(const struct wait_context *ctx, string_id pat
 static struct wait_cause by_lease(const struct wait_context *ctx, string_id path)
 {
 	const struct trace_thread *thread = ctx->thread;
-	uint64_t begin = thread->is_interrupted ? thread->interrupted_ns : ctx->frame->begin.ns;
+	uint64_t begin = thread->is_interrupted ? thread->rare->interrupted_ns : ctx->frame->begin.ns;
 
-	if (!thread->path_signal || thread->path_signal_ns < begin || ctx->pending->cut || ctx->waker->thread ||
-	    ctx->waker->cause != CAUSE_TIMER || !(ctx->pending->task_state & TRACE_TASK_INTERRUPTIBLE))
+	if (!thread->rare || !thread->rare->path_signal || thread->rare->path_signal_ns < begin || ctx->pending->cut ||
+	    ctx->waker->thread || ctx->waker->cause != CAUSE_TIMER ||
+	    !(ctx->pending->task_state & TRACE_TASK_INTERRUPTIBLE))
 		return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
-	return wait_cause_with_path(ctx->a, wait_cause_of(TRACE_WAIT_PROCESS, VIA_LOCK, thread->path_signal), path);
+	return wait_cause_with_path(ctx->a, wait_cause_of(TRACE_WAIT_PROCESS, VIA_LOCK, thread->rare->path_signal),
+				    path);
 }
 
 /*

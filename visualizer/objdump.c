@@ -21,7 +21,7 @@
 static void run_child(int fd, int out, uint64_t from)
 {
 	char start[64];
-	int null = open("/dev/null", O_WRONLY);
+	int null = open("/dev/null", O_WRONLY | O_NOCTTY);
 
 	snprintf(start, sizeof(start), "--start-address=0x%" PRIx64, from);
 	if (dup2(fd, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || (null >= 0 && dup2(null, STDERR_FILENO) < 0))
