@@ -339,7 +339,7 @@ struct thread_table {
 	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
 };
 
-/** thread_rare() - @thread->rare, made now if there is none; NULL: no memory, the analysis has failed */
+/** thread_rare() - what @thread has, made now if it has none; NULL: no memory, @a has failed */
 struct thread_rare *thread_rare(struct trace_analysis *a, struct trace_thread *thread);
 struct trace_thread *thread_find(const struct thread_table *table, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process,
