@@ -14,6 +14,11 @@
  *   preempts another one at its wakeup, the kernel counts from the wakeup on, at most until it
  *   reads the clock at a timer tick. And it leaves out what a virtual machine's host took, or too
  *   little of it: hence a whole tick.
+ * - A host that stops the machine between the kernel's look at the clock and our event gives the
+ *   time of the stop to one thread there and to another one here. A thread runs and its CPU has no
+ *   event for more than a tick before the switch: that shows such a stop. Example: both CPUs had no
+ *   event for 19 ms before a new thread ran for the first time; the kernel counted 26 ms, and 7 ms
+ *   are behind our event.
  *
  * Most kernels count user and system time in ticks. At each tick the kernel looks whether it
  * interrupted user mode. The function of the tick's timer is the one that expired once for each
@@ -76,6 +81,7 @@ struct timer_count {
 };
 
 struct run_time_cpu {
+	uint64_t last_ns;     /* the latest event; 0: none */
 	unsigned int nesting; /* interrupts in progress */
 	uint64_t begin_ns;    /* of the outermost one */
 	bool has_tick;	      /* a timer that may be the tick expired in it */
@@ -149,6 +155,14 @@ static void close_ticks(struct run_time_row *row)
 		row->timers[i].is_open = false;
 }
 
+/* How long the machine may have stood still before the switch. */
+static uint64_t stop_before(const struct run_time_cpu *cpu, const struct trace_sched_switch *sw, uint64_t ns)
+{
+	uint64_t silence_ns = cpu->last_ns && sw->prev_tid ? ns - cpu->last_ns : 0;
+
+	return silence_ns > SLACK_NS ? silence_ns : 0;
+}
+
 static void on_switch(struct run_time *r, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
@@ -157,6 +171,7 @@ static void on_switch(struct run_time *r, struct trace_analysis *analysis, const
 	uint64_t either = row->woken_ns ? event->ts_ns - row->woken_ns : 0;
 
 	either = either < MAX_TICK_NS ? either : MAX_TICK_NS;
+	either += stop_before(cpu, sw, event->ts_ns);
 	row->either_ns += either;
 	row->woken_ns = 0;
 	row = row_of(r, sw->prev_tid);
@@ -379,6 +394,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		on_edge(cpu_of(r, analysis, event->cpu), row_of(r, trace_thread_tid(thread)), event->ts_ns);
 		close_ticks(row_of(r, trace_thread_tid(thread)));
 	}
+	cpu_of(r, analysis, event->cpu)->last_ns = event->ts_ns;
 }
 
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *i)
