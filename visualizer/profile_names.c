@@ -101,13 +101,15 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 	return nr + !nr;
 }
 
-void profile_names_look_up(struct profile_names *names)
+void profile_names_look_up(struct profile_names *names, const struct hash_table *wanted)
 {
 	struct trace_symbol_place *places = NULL;
 	struct trace_profile_frame frame;
 	size_t nr = 0, room = 0;
 
 	for (uint32_t number = 0; get_frame(names, number, &frame); number++) {
+		if (wanted && !table_find(wanted, sizeof(uint64_t), number + 1ull))
+			continue;
 		places = memory_grow(places, nr, &room, sizeof(*places));
 		places[nr++] = place_of(&frame);
 	}

@@ -59,8 +59,11 @@ const char *profile_names_keep(struct profile_names *names, const char *text);
 uint32_t profile_functions_of(struct profile_names *names, uint32_t frame, size_t *ret_nr);
 /** profile_name_of() - the function with this number; valid until the next call of the former */
 const struct frame_name *profile_name_of(const struct profile_names *names, uint32_t function);
-/** profile_names_look_up() - the names of all frames at once, which reads each file once */
-void profile_names_look_up(struct profile_names *names);
+/**
+ * profile_names_look_up() - the names of many frames at once, which reads each file once
+ * @wanted: rows are keys, numbers of frames + 1; NULL: all frames
+ */
+void profile_names_look_up(struct profile_names *names, const struct hash_table *wanted);
 void profile_names_clear(struct profile_names *names);
 
 /**

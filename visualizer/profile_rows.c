@@ -350,31 +350,58 @@ static bool is_chosen(const struct report *report, const struct hash_table *of, 
 	       thread_is_chosen(report, thread);
 }
 
+/** struct last_choice - the choice of a thread, which has many shares, looks at all threads of its process */
+struct last_choice {
+	const struct trace_thread *thread;
+	bool is_chosen;
+};
+
+static bool choose(const struct report *report, const struct hash_table *of, struct last_choice *last,
+		   const struct trace_thread *thread)
+{
+	if (thread != last->thread)
+		*last = (struct last_choice){.thread = thread, .is_chosen = is_chosen(report, of, thread)};
+	return last->is_chosen;
+}
+
+/* Of the frames of chosen threads: a machine has many more. */
+static void look_up_names(const struct report *report, const struct hash_table *of, struct profile_names *names)
+{
+	struct hash_table frames = {0};
+	struct last_choice last = {0};
+	struct trace_profile_share share;
+	struct trace_profile_frame frame;
+
+	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
+		if (!choose(report, of, &last, share.thread))
+			continue;
+		for (uint32_t number = share.frame; !table_find(&frames, sizeof(uint64_t), number + 1ull) &&
+						    trace_profile_get_frame(report->profile, number, &frame);
+		     number = frame.caller)
+			memory_row(&frames, sizeof(uint64_t), number + 1ull);
+	}
+	profile_names_look_up(names, &frames);
+	table_clear(&frames);
+}
+
 int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
 		      struct trace_error *ret_error)
 {
 	struct profile_making making = {.report = report, .rows = ret_rows};
-	const struct trace_thread *last = NULL;
+	struct last_choice last = {0};
 	struct trace_profile_share share;
 	struct hash_table threads = {0}, processes = {0};
-	bool chosen = false;
 	int error;
 
 	for (size_t i = 0; of && i < of->nr; i++)
 		memory_row(&processes, sizeof(uint64_t), (uintptr_t)of->at[i]);
 	profile_names_begin(&ret_rows->names, report);
-	if (!processes.used && !has_process_choice(&report->options->processes))
-		profile_names_look_up(&ret_rows->names);
+	look_up_names(report, &processes, &ret_rows->names);
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
-		if (share.thread !=
-		    last) { /* a thread has many shares, and the choice looks at all threads of a process */
-			last = share.thread;
-			chosen = is_chosen(report, &processes, last);
-			if (chosen)
-				*(uint64_t *)memory_row(&threads, sizeof(uint64_t), (uintptr_t)last) = (uintptr_t)last;
-		}
-		if (chosen)
-			add_share(&making, &share);
+		if (!choose(report, &processes, &last, share.thread))
+			continue;
+		memory_row(&threads, sizeof(uint64_t), (uintptr_t)share.thread);
+		add_share(&making, &share);
 	}
 	end_stratum(&making);
 	ret_rows->nr_threads = threads.used;
