@@ -350,7 +350,7 @@ static bool is_chosen(const struct report *report, const struct hash_table *of, 
 	       thread_is_chosen(report, thread);
 }
 
-/** struct last_choice - the choice of a thread, which has many shares, looks at all threads of its process */
+/** struct last_choice - of a thread, which has many shares: a choice looks at its whole process */
 struct last_choice {
 	const struct trace_thread *thread;
 	bool is_chosen;
@@ -364,7 +364,7 @@ static bool choose(const struct report *report, const struct hash_table *of, str
 	return last->is_chosen;
 }
 
-/* Of the frames of chosen threads: a machine has many more. */
+/* The names of the frames of chosen threads: a machine has many more. */
 static void look_up_names(const struct report *report, const struct hash_table *of, struct profile_names *names)
 {
 	struct hash_table frames = {0};

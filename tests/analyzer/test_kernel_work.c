@@ -515,7 +515,7 @@ static void lost_events_explain_own_code_after_an_exit(void)
 	expect_violation(&c, "");
 }
 
-/* A child lives from 2,000 ns to 30,002,000 ns. Before it begins to run, its CPU has no event for a time. */
+/* A child lives from 2,000 ns to 30,002,000 ns, and runs after @silence_ns without events. */
 static struct analysis_case lived_behind(uint64_t silence_ns, uint64_t run_ns)
 {
 	struct analysis_case c = begin();

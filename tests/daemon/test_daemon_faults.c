@@ -393,9 +393,9 @@ static bool fail_write(unsigned int when, struct failed_writes *sum)
 }
 
 /*
- * The block being written is lost and counted; the other blocks are in the file. On a busy machine a
- * recording makes few writes, and one that ends the trace may be among those that fail: then others
- * are tried until both kinds were seen.
+ * The block being written is lost and counted; the other blocks are in the file. A recording makes
+ * few writes on a busy machine, and the write that ends the trace may be among those that fail:
+ * then others are tried until both kinds were seen.
  */
 static void a_failed_write_loses_its_block_and_is_reported_once(void)
 {
