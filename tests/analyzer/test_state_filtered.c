@@ -104,30 +104,8 @@ static void a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_re
 	case_free(&c);
 }
 
-/* The child's exit was not recorded, or its last switch was, to the parent that it woke. */
-static void the_result_of_a_wait_names_the_child_that_a_filter_excludes(void)
-{
-	for (int is_dead = 0; is_dead < 2; is_dead++) {
-		struct analysis_case c = case_new();
-
-		tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
-		tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
-		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-		tb_thread(c.tb, 20, 20, 10, "two", 1, false);
-		tb_thread(c.tb, 30, 30, 10, "three", 1, false);
-		tb_sys_enter(c.tb, 0, 1500, SYS_wait4, -1ull, 0, 0);
-		tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-		tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
-		tb_switch(c.tb, 0, 3100, is_dead ? 20 : 0, 10, is_dead ? TRACE_TASK_DEAD : TRACE_TASK_RUNNING);
-		tb_sys_exit(c.tb, 0, 3200, 20);
-		case_run(&c);
-		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "waitpid"), 1000);
-		case_free(&c);
-	}
-}
-
-/* The call that lasts until the end is for the child that no earlier call returned. */
-static void a_child_that_was_returned_is_not_waited_for_again(void)
+/* A filter has chosen process 10. It waits for one of its children from 2,000 to 3,000 ns. */
+static struct analysis_case parent_that_waits(void)
 {
 	struct analysis_case c = case_new();
 
@@ -139,6 +117,28 @@ static void a_child_that_was_returned_is_not_waited_for_again(void)
 	tb_sys_enter(c.tb, 0, 1500, SYS_wait4, -1ull, 0, 0);
 	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
+	return c;
+}
+
+/* The child's exit was not recorded, or its last switch was, to the parent that it woke. */
+static void the_result_of_a_wait_names_the_child_that_a_filter_excludes(void)
+{
+	for (int is_dead = 0; is_dead < 2; is_dead++) {
+		struct analysis_case c = parent_that_waits();
+
+		tb_switch(c.tb, 0, 3100, is_dead ? 20 : 0, 10, is_dead ? TRACE_TASK_DEAD : TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 3200, 20);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "waitpid"), 1000);
+		case_free(&c);
+	}
+}
+
+/* The call that lasts until the end is for the child that no earlier call returned. */
+static void a_child_that_was_returned_is_not_waited_for_again(void)
+{
+	struct analysis_case c = parent_that_waits();
+
 	tb_switch(c.tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 0, 3200, 20);
 	tb_sys_enter(c.tb, 0, 3300, SYS_wait4, -1ull, 0, 0);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "as_it_is.h"
 #include "e2e_session.h"
 #include "unit.h"
 
@@ -43,13 +44,6 @@ static long long clock_ns(clockid_t clock)
 }
 
 static volatile unsigned long sink;
-
-/* The function keeps its name and its code: gcc would make one of two that are alike. */
-#if defined(__has_attribute) && __has_attribute(noipa)
-#define AS_IT_IS __attribute__((noinline, noipa))
-#else
-#define AS_IT_IS __attribute__((noinline))
-#endif
 
 /* Busy for @ns; returns the CPU time that it took. The clock is read rarely: its time is not the
  * function's own. */

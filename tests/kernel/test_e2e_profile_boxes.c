@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "as_it_is.h"
 #include "e2e_session.h"
 #include "unit.h"
 
@@ -36,13 +37,6 @@ static long long cpu_ns(void)
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
-
-/* The function keeps its name and its code. */
-#if defined(__has_attribute) && __has_attribute(noipa)
-#define AS_IT_IS __attribute__((noinline, noipa))
-#else
-#define AS_IT_IS __attribute__((noinline))
-#endif
 
 static AS_IT_IS unsigned long busy_in_box(void)
 {

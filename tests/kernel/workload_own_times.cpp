@@ -23,18 +23,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "as_it_is.h"
+
 #define NR_ROUNDS  30
 #define NR_THREADS 3
 #define NR_WAITS   10
 #define WAIT_NS	   20000000l
 #define DEPTH	   40
-
-/* The function keeps its name, its code and its place in the chain. */
-#if defined(__has_attribute) && __has_attribute(noipa)
-#define AS_IT_IS __attribute__((noinline, noipa))
-#else
-#define AS_IT_IS __attribute__((noinline))
-#endif
 
 static volatile unsigned long sink;
 

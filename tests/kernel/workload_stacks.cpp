@@ -17,18 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "as_it_is.h"
+
 #define PHASE_NS 250000000ll
 #define WARM_NS	 500000000ll
 #define SHORT_NS 5000000ll
 #define NR_SHORT 40
 #define DEPTH	 30
-
-/* The function keeps its name, its code and its place in the chain. */
-#if defined(__has_attribute) && __has_attribute(noipa)
-#define AS_IT_IS __attribute__((noinline, noipa))
-#else
-#define AS_IT_IS __attribute__((noinline))
-#endif
 
 static volatile unsigned long sink;
 
