@@ -365,7 +365,7 @@ static void put_own_code(const struct report *report, const struct path_tree *tr
 	const struct path_link *link = &tree->links[0];
 	uint64_t most_ns = 0;
 	struct wait_place place;
-	struct string s = {0};
+	struct string s = {0}, where = {0};
 	char name[TEXT_BYTES];
 
 	for (size_t i = 0; i < tree->nr_links; i++) {
@@ -379,18 +379,19 @@ static void put_own_code(const struct report *report, const struct path_tree *tr
 	if (percent(most_ns, tree->ns) < CODE_MATTERS)
 		return;
 	place = cpu_place_of_process(report->places, link->process, CPU_OWN_CODE);
-	if (report->profile && !place.function)
+	cpu_place_text(&place, &where);
+	if (report->profile && !where.len)
 		return;
 	string_addf(&s, "The own code of %s (%" PRIu32 ")",
 		    text_name(trace_process_title(link->process), name, sizeof(name)),
 		    trace_process_pid(link->process));
 	if (report->profile) {
-		string_add(&s, " was mostly in ");
-		wait_place_text(&place, &s);
-		string_add(&s, "; --profile shows all functions.");
+		string_addf(&s, " was mostly in %s; --profile shows all functions.",
+			    text_name(string_text(&where), name, sizeof(name)));
 	} else {
 		string_add(&s, ": tracedaemon --sample records in which functions.");
 	}
+	string_free(&where);
 	put_text(&report->output, &s, 2);
 }
 
