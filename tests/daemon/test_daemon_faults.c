@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <trace/reader.h>
+#include "shell.h"
 #include "unit.h"
 
 #define MOST_CPUS   256
@@ -68,15 +69,13 @@ struct outcome {
 
 static int run(const char *format, ...)
 {
-	char command[2048];
 	va_list arguments;
 	int status;
 
 	va_start(arguments, format);
-	vsnprintf(command, sizeof(command), format, arguments);
+	status = shell_run_va(format, arguments);
 	va_end(arguments);
-	status = system(command);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return status;
 }
 
 /* ---- what is left ---- */

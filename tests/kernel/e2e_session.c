@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "e2e_session.h"
+#include "shell.h"
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -50,26 +51,25 @@ void session_end(struct session *s)
 
 int session_run(const char *format, ...)
 {
-	char command[1024];
 	va_list arguments;
 	int status;
 
 	va_start(arguments, format);
-	vsnprintf(command, sizeof(command), format, arguments);
+	status = shell_run_va(format, arguments);
 	va_end(arguments);
-	status = system(command);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return status;
 }
 
 json_t *session_load(const struct session *s, const char *options)
 {
 	json_error_t error = {0};
 	json_t *report = NULL;
-	char command[512];
-	FILE *pipe;
+	char *command = NULL;
+	FILE *pipe = NULL;
 
-	snprintf(command, sizeof(command), "%s/tracevisualizer --json %s %s", TRACE_BIN, options, s->trace);
-	pipe = popen(command, "r");
+	if (asprintf(&command, "%s/tracevisualizer --json %s %s", TRACE_BIN, options, s->trace) >= 0)
+		pipe = popen(command, "r");
+	free(command);
 	if (pipe) {
 		report = json_loadf(pipe, 0, &error);
 		pclose(pipe);

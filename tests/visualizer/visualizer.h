@@ -13,14 +13,15 @@
 /* Its stderr follows its stdout. Returns the exit status; the caller frees the text. */
 static inline int visualizer_run(const char *arguments, char **ret_text)
 {
-	char command[1024];
 	size_t used = 0, room = 1 << 16;
-	char *text = malloc(room);
+	char *text = malloc(room), *command = NULL;
 	FILE *pipe;
 	int status;
 
-	snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer %s 2>&1", arguments);
+	if (asprintf(&command, TRACE_BIN "/tracevisualizer %s 2>&1", arguments) < 0)
+		abort();
 	pipe = popen(command, "r");
+	free(command);
 	while (!feof(pipe) && used + 1 < room)
 		used += fread(text + used, 1, room - used - 1, pipe);
 	text[used] = 0;
