@@ -41,16 +41,20 @@ static bool is_tried(size_t idx)
 /* All places in one recording. */
 static void the_programs_run(void)
 {
-	char commands[2048] = TRACE_TESTS "/workload_boxes time 1000";
 	struct trace_error error = {0};
+	char path[128];
+	FILE *commands;
 
 	session_begin(&session);
+	snprintf(path, sizeof(path), "%s/commands", session.folder);
+	commands = fopen(path, "we");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(commands);
+	fprintf(commands, "%s/workload_boxes time %d\n", TRACE_TESTS, NR);
 	for (size_t i = 0; i < NR_PLACES; i++)
 		if (is_tried(i))
-			snprintf(commands + strlen(commands), sizeof(commands) - strlen(commands),
-				 "; %s/workload_boxes%s %s %d", TRACE_TESTS, places[i].is_static ? "_static" : "",
-				 places[i].place, NR);
-	session_run("echo '%s' >%s/commands", commands, session.folder);
+			fprintf(commands, "%s/workload_boxes%s %s %d\n", TRACE_TESTS,
+				places[i].is_static ? "_static" : "", places[i].place, NR);
+	fclose(commands);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -euser %s -- sh %s/commands >%s/out 2>&1 </dev/null",
 				    TRACE_BIN, session.trace, session.folder, session.folder),
 			0);
