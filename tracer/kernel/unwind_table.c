@@ -209,6 +209,7 @@ static void put_gaps_before(struct writing *writing, const struct unwind_elf *el
 static int reserve_pages(struct writing *writing, const struct unwind_elf *elf)
 {
 	uint64_t end = 0;
+	uint32_t nr_pages;
 
 	for (uint32_t i = 0; i < elf->nr_code; i++) {
 		const struct unwind_segment *segment = &elf->code[i];
@@ -221,10 +222,10 @@ static int reserve_pages(struct writing *writing, const struct unwind_elf *elf)
 	if (end > UINT32_MAX - UNWIND_PAGE_BYTES)
 		return -E2BIG;
 	/* a function that ends with the last page has a row behind it */
-	writing->table->nr_pages = (uint32_t)(end >> UNWIND_PAGE_SHIFT) + 1;
-	if (writing->table->nr_pages > writing->table->room)
+	nr_pages = (uint32_t)(end >> UNWIND_PAGE_SHIFT) + 1;
+	if (nr_pages > writing->table->room)
 		return -E2BIG;
-	writing->table->nr_words = writing->table->nr_pages;
+	writing->table->nr_words = writing->table->nr_pages = nr_pages;
 	begin_group(writing, 0);
 	return 0;
 }
