@@ -344,14 +344,17 @@ static bool is_woken_to_die(const struct trace_analysis *a, const struct trace_t
 }
 
 /*
- * In a call that goes on: a signal woke the thread, but what it waited for was there before the
- * thread ran. So the call returned that, and the signal is not what ended it either.
+ * A signal woke the thread, but what it waited for was there before the thread ran. So the call
+ * returned that, and the sender of the signal is not the process that it waited for. The child that
+ * wait4() returns is known (wait_call.c).
  */
 static bool came_with_signal(const struct trace_analysis *a, const struct trace_thread *thread,
 			     const struct frame *frame, const struct pending *last)
 {
-	return thread->is_interrupted && thread->interrupted->goes_on && last->waker.by_signal &&
-	       frame_class(a, frame) != CALL_PAUSE && !ends_by_signal(a, frame) &&
+	bool goes_on = thread->is_interrupted && thread->interrupted->goes_on;
+
+	return last->waker.by_signal && frame_class(a, frame) != CALL_PAUSE && !ends_by_signal(a, frame) &&
+	       (goes_on || frame_class(a, frame) != CALL_WAIT) &&
 	       file_via(a, frame->file) != VIA_SIGNAL; /* a signalfd: it waits for signals */
 }
 

@@ -65,10 +65,21 @@ static void learn_lease(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	rare->path_signal_ns = ns;
 }
 
+/* If the task on @cpu woke @woken in its present call, and by no known channel, a signal did. */
+static void signal_woke(const struct cpu *cpu, struct trace_thread *woken)
+{
+	struct waker *waker = woken->nr_pending ? &woken->pending[woken->nr_pending - 1].waker : NULL;
+	const struct frame *frame = waker && is_thread(cpu, cpu->current) ? frame_outermost(cpu->current) : NULL;
+
+	if (waker && waker->thread == cpu->current && !waker->file && !waker->via &&
+	    (!frame || waker->ns >= frame->begin.ns))
+		waker->by_signal = cpu->signal;
+}
+
 /*
  * The kernel reports a signal after it has woken the target for it. More wakeups for the same
  * reason may follow in the same context (the death of a child ends its parent's wait). A wakeup
- * with a known channel was not for the signal.
+ * with a known channel was not for the signal. A fatal signal wakes all threads of the target.
  */
 void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -76,7 +87,6 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	struct trace_thread *target = thread_find(&a->threads, signal->tid);
 	struct trace_thread *woken = cpu->woken;
 	struct waker *waker;
-	bool by_timer;
 
 	learn_lease(a, cpu, ns, target);
 	if (signal->result != SIGNAL_DELIVERED)
@@ -91,9 +101,12 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	    !futex_is_foreign(a, woken, cpu->current))
 		return; /* the death of the child ended the wait */
 	waker = &woken->pending[woken->nr_pending - 1].waker;
-	by_timer = !waker->thread && waker->context != TRACE_CONTEXT_TASK && cpu->nested;
-	if (by_timer || (waker->thread == cpu->current && !waker->file && !waker->via))
+	if (!waker->thread && waker->context != TRACE_CONTEXT_TASK && cpu->nested) /* a timer's */
 		waker->by_signal = cpu->signal;
+	if (!cpu->woke_several)
+		signal_woke(cpu, woken);
+	for (woken = target->process->first; woken && cpu->woke_several; woken = woken->next)
+		signal_woke(cpu, woken);
 }
 
 /* The cause of a softirq without an event that gives more detail. include/linux/interrupt.h */

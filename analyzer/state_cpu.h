@@ -48,6 +48,7 @@ struct cpu {
 	uint32_t signalled;	    /* target tid of the last signal_generate in this context, 0: none */
 	uint8_t signal;		    /* its number */
 	struct trace_thread *woken; /* the last thread woken in this context, NULL: none */
+	bool woke_several;	    /* it is not the first one */
 	bool loopback;		    /* the current packet came over the loopback device */
 	uint8_t packet_depth;	    /* of the softirq that receives @packet */
 	struct own_packet packet;   /* of this machine, being received; its id is 0: none */

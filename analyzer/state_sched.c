@@ -346,6 +346,7 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	note_waker(a, cpu, ns, waking, thread, &waker);
 	if (waker.thread)
 		lock_released(a, thread, &waker);
+	cpu->woke_several = cpu->woken != NULL;
 	cpu->woken = thread;
 	if (thread->sched_state == SCHED_ON_CPU) {
 		thread->early = waker;

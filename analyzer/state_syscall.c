@@ -440,7 +440,9 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	if (thread->nr_pending) {
 		thread->flags |= THREAD_RETURNS;
 		thread->ret = exit->ret;
-		if (frame && (exit->ret < 0 || thread->is_interrupted || frame_class(a, frame) == CALL_URING_ENTER))
+		if (frame && (exit->ret < 0 || thread->is_interrupted ||
+			      thread->pending[thread->nr_pending - 1].waker.by_signal ||
+			      frame_class(a, frame) == CALL_URING_ENTER))
 			interrupted_return(a, thread, frame, exit->ret);
 	}
 	frames_pop(a, thread, ns, 0, exit->ret);

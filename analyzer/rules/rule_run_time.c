@@ -50,7 +50,9 @@
  * tick has expired more often than was counted, and another timer may have expired just as often: a
  * sleep of other programs, on a busy CPU. So every timer fits that expired as often as was counted,
  * or more often by no more than the time that the host took; if several fit, none is the tick. Nor
- * is one that did not fit most of the threads so far.
+ * is one that did not fit most of the threads so far. Example: a thread sent packets for 35 ms. The
+ * timer that paces them expired ten times, the tick only nine times, and the kernel counted nine
+ * ticks: both fit.
  */
 #include "rule_run_time.h"
 
@@ -255,22 +257,32 @@ static struct timer_fit *fit_of(struct run_time *r, uint64_t function)
 	return NULL;
 }
 
+/* May the timer have expired once for each counted tick? */
+static bool fits(const struct run_time *r, const struct timer_count *t, uint64_t counted_ns, uint64_t stolen_ns)
+{
+	uint64_t ns = (t->user + t->system) * r->tick_ns;
+
+	return ns + r->tick_ns >= counted_ns && ns <= counted_ns + r->tick_ns + stolen_ns;
+}
+
 /* The function of the tick's timer; NULL: none fits, several do, or the ticks are too few. */
 static const struct timer_count *tick_of(struct run_time *r, const struct run_time_row *row, uint64_t counted_ns)
 {
 	uint64_t stolen = r->stolen_ns - row->stolen_ns;
 	const struct timer_count *tick = NULL;
-	bool several = false;
+	bool several = false, others = false;
 
 	for (int i = 0; i < NR_TIMERS; i++) {
 		const struct timer_count *t = &row->timers[i];
-		uint64_t ns = (t->user + t->system) * r->tick_ns;
-		struct timer_fit *fit = t->user + t->system < MIN_TICKS ? NULL : fit_of(r, t->function);
+		bool is_short = t->user + t->system < MIN_TICKS;
+		struct timer_fit *fit = is_short ? NULL : fit_of(r, t->function);
 		bool is_known = fit && fit->misfits <= fit->fits;
 
+		if (is_short)
+			others |= t->function && fits(r, t, counted_ns, stolen);
 		if (!fit)
 			continue;
-		if (ns + r->tick_ns < counted_ns || ns > counted_ns + r->tick_ns + stolen) {
+		if (!fits(r, t, counted_ns, stolen)) {
 			fit->misfits++;
 			continue;
 		}
@@ -278,7 +290,7 @@ static const struct timer_count *tick_of(struct run_time *r, const struct run_ti
 		several |= tick != NULL;
 		tick = is_known ? t : tick;
 	}
-	return several ? NULL : tick;
+	return several || others ? NULL : tick;
 }
 
 static void compare_ticks(struct run_time *r, const struct trace_thread *thread, const struct run_time_row *row,

@@ -84,7 +84,7 @@ static void a_death_ends_no_futex_of_other_memory(void)
 		wake(&c, TRACE_CONTEXT_TASK);
 		signal_to(&c, 6050, 10, SIGCHLD, 0);
 		finish(&c);
-		expect(&c, TRACE_WAIT_PROCESS, "child", 40, shares ? "futex" : "signal");
+		expect(&c, TRACE_WAIT_PROCESS, shares ? "child" : "one", shares ? 40 : 10, "futex");
 	}
 }
 
