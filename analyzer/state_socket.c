@@ -320,6 +320,18 @@ void on_sock_names(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
  * A process that sends or receives on a socket becomes its owner. A descriptor that was passed to
  * the process (SCM_RIGHTS) gets its socket here.
  */
+/*
+ * Is @file another socket than the one with @ino, which the kernel named? A program may have closed
+ * and opened descriptors in a loss.
+ */
+static bool is_outdated(const struct trace_analysis *a, file_idx file, uint64_t ino)
+{
+	const struct traced_file *known = &a->files.list[file];
+
+	return LINUX_S_ISSOCK(known->mode) && known->ino != ino &&
+	       gap_log_first_loss(&a->gaps, a->start_ns, a->now) != UINT64_MAX;
+}
+
 struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread *thread, uint64_t ino)
 {
 	struct socket_state *sock = sock_of_inode(a, ino);
@@ -327,7 +339,7 @@ struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread
 
 	if (sock)
 		sock->owner = thread->process->idx;
-	if (!frame || frame->file || !frame->nr_args || !ino)
+	if (!frame || !frame->nr_args || !ino || (frame->file && !is_outdated(a, frame->file, ino)))
 		return sock;
 	if (!(a->calls[frame->call].flags & CALL_HAS_FD) && frame_class(a, frame) != CALL_SOCKETCALL)
 		return sock;

@@ -210,7 +210,8 @@ void rule_file_bytes_touch(void *data, const struct trace_process *process, cons
 
 /*
  * The kernel names the socket by its inode. Connections of a file system are of no descriptor. A
- * descriptor may have had another file before the recorder read it.
+ * descriptor may have had another file before the recorder read it, and another one since the first
+ * loss.
  */
 static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
 {
@@ -222,8 +223,7 @@ static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const st
 	if (!mover || mover->most == 3 || mover->most == 4 || !transfer->ino || transfer->ret <= 0 ||
 	    event->ts_ns < f->start_read_ns ||
 	    !trace_thread_file_id(a, thread, (int)trace_thread_syscall_arg(thread, 0), &id) ||
-	    (id.mode & 0170000) != 0140000 || id.ino == transfer->ino ||
-	    !rules_are_sure(f->rules, event->ts_ns, event->ts_ns))
+	    (id.mode & 0170000) != 0140000 || id.ino == transfer->ino || !rules_are_sure(f->rules, 0, event->ts_ns))
 		return;
 	rules_broken(f->rules, event->ts_ns, thread,
 		     "moved data of socket %" PRIu64 " in a call on descriptor %d, which is socket %" PRIu64,

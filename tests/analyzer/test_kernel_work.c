@@ -611,11 +611,11 @@ static void the_ticks_of_steps_may_be_the_kernels(void)
 }
 
 /*
- * A child that lives from @from_ns on. The tick expires 22 times in its calls, and the end of
+ * A child that lives from @from_ns on. The tick expires @ticks times in its calls, and the end of
  * another program's sleep interrupts its own code @sleeps times. The kernel counts @counted ticks.
  */
-static void child_of_two_timers(struct analysis_case *c, uint32_t tid, uint64_t from_ns, uint64_t sleeps,
-				uint64_t counted)
+static void child_of_two_timers(struct analysis_case *c, uint32_t tid, uint64_t from_ns, uint64_t ticks,
+				uint64_t sleeps, uint64_t counted)
 {
 	tb_sys_enter(c->tb, 0, from_ns, SYS_clone, 0);
 	tb_fork(c->tb, 0, from_ns + 1000, 10, tid, tid, "child");
@@ -627,7 +627,8 @@ static void child_of_two_timers(struct analysis_case *c, uint32_t tid, uint64_t 
 
 		tb_sys_enter(c->tb, 0, ns - 1000000, SYS_getppid, 0);
 		tb_vector(c->tb, 0, ns, TRACE_VECTOR_LOCAL_TIMER);
-		tb_add(c->tb, 0, ns, hrtimer_expire, NULL, .func = 0x1234);
+		if (i <= ticks)
+			tb_add(c->tb, 0, ns, hrtimer_expire, NULL, .func = 0x1234);
 		tb_vector_exit(c->tb, 0, ns + 1000, TRACE_VECTOR_LOCAL_TIMER);
 		tb_sys_exit(c->tb, 0, ns + 2000, 1);
 		if (i > sleeps)
@@ -653,7 +654,7 @@ static void a_timer_that_expires_as_often_is_not_the_tick(void)
 
 	tb_window(c.tb, 1000, 100000000);
 	tb_add(c.tb, 1, 12000000, cpu_stolen, NULL, .ns = 8000000);
-	child_of_two_timers(&c, 30, 2000, 20, 20);
+	child_of_two_timers(&c, 30, 2000, 22, 20, 20);
 	expect_violation(&c, "");
 }
 
@@ -666,8 +667,18 @@ static void a_timer_that_is_not_the_tick_of_one_thread_is_not_that_of_another(vo
 	struct analysis_case c = begin();
 
 	tb_window(c.tb, 1000, 200000000);
-	child_of_two_timers(&c, 30, 2000, 12, 22);
-	child_of_two_timers(&c, 31, 100000000, 20, 20);
+	child_of_two_timers(&c, 30, 2000, 22, 12, 22);
+	child_of_two_timers(&c, 31, 100000000, 22, 20, 20);
+	expect_violation(&c, "");
+}
+
+/* The tick has too few expiries for a comparison, but as many as were counted. */
+static void a_timer_beside_a_rarer_one_that_fits_is_not_the_tick(void)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 100000000);
+	child_of_two_timers(&c, 30, 2000, 9, 10, 9);
 	expect_violation(&c, "");
 }
 
@@ -779,6 +790,7 @@ int main(int argc, char **argv)
 		CASE(a_tick_at_the_edge_of_user_mode_is_doubtful),
 		CASE(another_timer_is_not_the_tick),
 		CASE(a_timer_that_expires_as_often_is_not_the_tick),
+		CASE(a_timer_beside_a_rarer_one_that_fits_is_not_the_tick),
 		CASE(a_timer_that_is_not_the_tick_of_one_thread_is_not_that_of_another),
 		{NULL, NULL},
 	};

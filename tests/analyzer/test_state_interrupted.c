@@ -593,6 +593,35 @@ static void a_killed_reader_waited_for_the_writer(void)
 	case_free(&c);
 }
 
+/* 30 kills the process of 10 and 11 at @ns: the kernel wakes both, and reports the signal. */
+static void two_are_killed(struct analysis_case *c, uint64_t ns)
+{
+	tb_sys_enter(c->tb, 2, ns - 20, SYS_kill, 10, SIGTERM, 0);
+	tb_waking(c->tb, 2, ns, 10, TRACE_CONTEXT_TASK);
+	tb_waking(c->tb, 2, ns + 10, 11, TRACE_CONTEXT_TASK);
+	tb_add(c->tb, 2, ns + 11, signal_generate, NULL, .tid = 10, .signal = SIGTERM, .group = 1);
+	tb_sys_exit(c->tb, 2, ns + 20, 0);
+}
+
+/* The signal woke 10. Its byte came before it ran, so read() returns it: 30 has not written it. */
+static void what_comes_before_a_killed_thread_runs_is_not_the_senders(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_thread(c.tb, 11, 10, 1, "second", 0, false);
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	two_are_killed(&c, 3100);
+	run_from(&c, 3200);
+	tb_sys_exit(c.tb, 0, 3210, 1);
+	tb_exit(c.tb, 0, 3220, 10, 10, true);
+	sleep_from(&c, 3230, TRACE_TASK_DEAD);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 1000);
+	expect_interruption(&c, "read", SIGTERM, 30, "signal", 1000, 1);
+	case_free(&c);
+}
+
 /* More pieces than are kept: the oldest are decided by the call alone. */
 static void any_number_of_interruptions_adds_up(void)
 {
@@ -667,6 +696,7 @@ int main(int argc, char **argv)
 		CASE(an_interrupted_wait_for_a_ring_goes_on),
 		CASE(an_interrupted_wait_for_several_futexes_is_for_the_waker),
 		CASE(a_killed_reader_waited_for_the_writer),
+		CASE(what_comes_before_a_killed_thread_runs_is_not_the_senders),
 		CASE(any_number_of_interruptions_adds_up),
 		CASE(a_traced_thread_is_stopped_by_its_tracer),
 		CASE(a_stop_that_lasts_is_by_the_process_that_stopped),

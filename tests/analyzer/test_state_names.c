@@ -443,6 +443,27 @@ static void a_call_moves_no_more_than_it_asked_for(void)
 		error.message, "at 0.000001700 s thread 10 (one) moved 500 bytes by read(), which asked for 10"));
 }
 
+/* In a loss the program may have closed the descriptor, and opened it again. */
+static void a_transfer_shows_the_socket_of_a_descriptor_after_a_loss(void)
+{
+	struct trace_sock_recv received = {.ino = 91, .ret = 5, .family = AF_INET, .protocol = 17};
+	struct analysis_case c = begin_named();
+	struct trace_file_id id = {0};
+
+	tb_fd(c.tb, 10, 3, 9, 90, S_IFSOCK | 0777, "socket:[90]");
+	tb_sys_enter(c.tb, 0, 2300, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2310, 10);
+	tb_lost(c.tb, 0, 5);
+	tb_switch(c.tb, 0, 2500, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 2600, SYS_recvfrom, 3, TRACE_ARG_ADDRESS, 10, 0, 0, 0);
+	tb_event(c.tb, 0, 2650, TRACE_EV_sock_recv, &received, sizeof(received), NULL);
+	tb_sys_exit(c.tb, 0, 2700, 5);
+	case_run(&c);
+	CU_ASSERT(trace_thread_file_id(c.analysis, trace_find_thread(c.analysis, 10), 3, &id));
+	CU_ASSERT_EQUAL(id.ino, 91);
+	case_free(&c);
+}
+
 static void a_call_on_a_socket_moves_data_of_that_socket(void)
 {
 	struct trace_sock_recv received = {.ino = 91, .ret = 5, .family = AF_INET, .protocol = 17};
@@ -807,6 +828,7 @@ int main(int argc, char **argv)
 		CASE(bytes_of_calls_are_verified),
 		CASE(a_call_moves_no_more_than_it_asked_for),
 		CASE(a_call_on_a_socket_moves_data_of_that_socket),
+		CASE(a_transfer_shows_the_socket_of_a_descriptor_after_a_loss),
 		CASE(a_socket_waits_for_the_address_to_which_it_sent),
 		CASE(a_protocol_without_ports_has_only_an_address),
 		CASE(a_socket_that_sends_to_several_has_only_its_port),
