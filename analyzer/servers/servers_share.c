@@ -240,15 +240,16 @@ static uint32_t most_of(uint64_t ns)
 	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
-/* @thread, with an empty queue or with stretches until before @from_ns. */
+/* @thread, with an empty queue or with stretches until before @from_ns. The time of a damaged trace
+ * may need more entries than the limit. */
 static void add_stretches(struct servers_shares *shares, struct share_thread *thread, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t gap_ns = from_ns - thread->last_ns, ns = to_ns - from_ns;
 
-	for (; gap_ns > UINT32_MAX; gap_ns -= UINT32_MAX)
+	for (; gap_ns > UINT32_MAX && !shares->failed; gap_ns -= UINT32_MAX)
 		add_stretch(shares, thread, UINT32_MAX, 0);
 	add_stretch(shares, thread, (uint32_t)gap_ns, most_of(ns));
-	for (ns -= most_of(ns); ns; ns -= most_of(ns))
+	for (ns -= most_of(ns); ns && !shares->failed; ns -= most_of(ns))
 		add_stretch(shares, thread, 0, most_of(ns));
 }
 

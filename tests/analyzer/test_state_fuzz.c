@@ -159,13 +159,13 @@ static void check(uint64_t seed, struct mood mood)
 
 static void noise_never_breaks_the_balance(void)
 {
-	for (uint64_t seed = 1; seed <= NR_TRACES; seed++)
+	for (uint64_t seed = 1; seed <= NR_TRACES; seed += (uint64_t)unit_step(5))
 		check(seed, (struct mood){.noise = 100, .nr_tids = 12, .losses = seed & 1});
 }
 
 static void plausible_traces_with_noise_balance(void)
 {
-	for (uint64_t seed = 100; seed < 100 + NR_TRACES; seed++)
+	for (uint64_t seed = 100; seed < 100 + NR_TRACES; seed += (uint64_t)unit_step(5))
 		check(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15),
 					  .nr_tids = 12,
 					  .switches = 25,
@@ -175,7 +175,7 @@ static void plausible_traces_with_noise_balance(void)
 
 static void crowded_machines_balance(void)
 {
-	for (uint64_t seed = 200; seed < 200 + 2 * NR_TRACES; seed++)
+	for (uint64_t seed = 200; seed < 200 + 2 * NR_TRACES; seed += (uint64_t)unit_step(5))
 		check(seed, (struct mood){.noise = (uint32_t)(seed / 2 % 3),
 					  .nr_tids = seed & 1 ? 40 : 300,
 					  .switches = 80,
@@ -291,7 +291,7 @@ static void late_damage_that_once_changed_results_is_a_gap_like_others(void)
 
 static void damage_that_is_found_late_is_a_gap_like_others(void)
 {
-	for (uint64_t seed = 300; seed < 300 + NR_TRACES; seed++) {
+	for (uint64_t seed = 300; seed < 300 + NR_TRACES; seed += (uint64_t)unit_step(5)) {
 		check_found_seed(seed, false);
 		check_found_seed(seed, true);
 	}

@@ -335,7 +335,7 @@ static void check_next_recording(void)
 
 static void a_kill_at_any_system_call_leaves_a_readable_file(void)
 {
-	CU_ASSERT(kill_at_points(NULL, KILL_STEP, LONG_STEP) >= 5);
+	CU_ASSERT(kill_at_points(NULL, KILL_STEP, LONG_STEP) >= LEAST_STRUCK);
 	check_next_recording();
 }
 
@@ -540,7 +540,7 @@ static void a_signal_at_any_system_call_ends_the_recording_cleanly(void)
 		CU_FAIL("the file is not whole");
 	}
 	fprintf(stderr, "\n    a signal at %u of %zu points\n", struck, seen);
-	CU_ASSERT(struck >= 5);
+	CU_ASSERT(struck >= LEAST_STRUCK);
 	check_next_recording();
 }
 
@@ -600,7 +600,7 @@ static void without_memory_the_daemon_reports_its_losses(void)
 			struck++;
 		fprintf(stderr, "\n    no memory for %u of %u allocations%s\n", struck, at,
 			once ? "" : " and for all after it");
-		CU_ASSERT(struck >= 5);
+		CU_ASSERT(struck >= LEAST_STRUCK);
 	}
 	check_next_recording();
 }

@@ -27,7 +27,7 @@ enum {
 	USER_FIRST_STREAM = 0x10000,
 	MEMORY_MORE_KIB = 72 << 10 /* a full queue of the writer */,
 	PATIENCE_S = 60,
-	LEAD_US = 800000,
+	LEAD_US = 400000,
 	LONG_LEAD_US = 1500000 /* TRACE_TEST_LONG */
 };
 

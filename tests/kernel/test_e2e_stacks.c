@@ -122,7 +122,7 @@ static void stacks_of_installed_programs_are_whole(void)
 	static const char *const programs[] = {"gzip", "python3"};
 	struct session s;
 
-	record(&s, "sleep 3 | python3 -c \"import sys; sys.stdin.read()\"; sleep 3 | gzip; for i in 1 2 3; do "
+	record(&s, "sleep 3 | python3 -c \"import sys; sys.stdin.read()\" & sleep 3 | gzip & wait; for i in 1 2 3; do "
 		   "python3 -c \"sum(len(str(i)) for i in range(400000))\"; "
 		   "head -c 4000000 " TRACE_BIN "/tracevisualizer | gzip -9 >/dev/null; done");
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {

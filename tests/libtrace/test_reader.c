@@ -118,7 +118,7 @@ static void random_events_come_back(void)
 
 	srandom(3);
 	for (size_t i = 0; i < sizeof(varieties) / sizeof(varieties[0]); i++)
-		round_trip(30000 / (size_t)unit_step(3), varieties[i]);
+		round_trip(30000 / (size_t)unit_step(6), varieties[i]);
 }
 
 static void columns_of_any_length_come_back(void)

@@ -403,7 +403,7 @@ static void damaged_files_end_in_a_name_or_one_sentence(void)
 	const char *file = in_folder("damaged");
 	uint64_t random = 42;
 	struct stat status;
-	int step = unit_step(7);
+	int step = unit_step(17);
 
 	CU_ASSERT_EQUAL_FATAL(stat(PROBE_TARGET, &status), 0);
 	for (int i = 0; i < 400; i += step) {

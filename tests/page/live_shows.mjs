@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // live_shows.mjs - the page of a trace that grows, in a browser: of a file that gets its second half, PAGE_OTHER, and of a
-// recording in progress, PAGE_RECORDING.
+// recording in progress, PAGE_RECORDING: the process PAGE_RECORDER makes it, until the page has followed it.
 import assert from "node:assert";
 import fs from "node:fs";
 import { after, before, test } from "node:test";
@@ -95,6 +95,7 @@ test("a recording goes on in the page, at the same place, until it ends", { skip
 	assert.ok(now.duration > place.duration);
 	assert.deepStrictEqual([now.from, now.to, now.pid, now.t], [0, place.to, place.pid, 0]);
 	await page.press("Escape", "Escape", "f");
+	process.kill(Number(process.env.PAGE_RECORDER), "SIGINT");
 	await isShown(page, "The recording has ended: \\d+ s more than at");
 	await page.ready();
 	assert.equal(await page.view("view.to"), await page.view("view.duration"));

@@ -312,7 +312,7 @@ static size_t check_trace(const struct trace *trace, uint64_t seed, unsigned int
 
 static void an_index_answers_as_the_pass_did(void)
 {
-	for (uint64_t seed = 1; seed <= 25; seed++) {
+	for (uint64_t seed = 1; seed <= 25; seed += (uint64_t)unit_step(3)) {
 		struct trace *trace = story(seed);
 
 		check_trace(trace, seed, 3);
@@ -465,7 +465,7 @@ static void check_coarse(struct trace *trace, uint64_t seed, size_t max_interval
 
 static void an_index_of_a_coarse_view_answers_as_the_view_did(void)
 {
-	for (uint64_t seed = 60; seed < 66; seed++) {
+	for (uint64_t seed = 60; seed < 66; seed += (uint64_t)unit_step(3)) {
 		const struct mood mood = {.nr_tids = 12, .switches = 10, .sleeps = 50};
 		struct tb *tb = random_story(seed, &mood);
 		struct trace *trace = tb_open_trace(tb);
@@ -549,7 +549,7 @@ static void a_damaged_index_is_refused(void)
 	index = index_read();
 	CU_ASSERT(index_opens(trace));
 	CU_ASSERT(!index_opens(other));
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 200 / unit_step(3); i++) {
 		struct index damaged = {malloc(index.size), index.size};
 		size_t at = below(&dice, index.size);
 
@@ -603,7 +603,7 @@ static struct index index_changed(const struct index *index, struct dice *dice)
  */
 static void a_hostile_index_does_no_harm(void)
 {
-	unsigned int nr = getenv("TRACE_TEST_LONG") ? 20000 : 300, nr_open = 0;
+	unsigned int nr = getenv("TRACE_TEST_LONG") ? 20000 : 300 / (unsigned int)unit_step(3), nr_open = 0;
 
 	for (uint64_t seed = 5; seed < 8; seed++) {
 		static struct view_session session;
