@@ -27,9 +27,10 @@ enum path_place {
 /**
  * struct path_link - a program on the path
  * @parent: index of the link that waited for it; the root is its own
- * @process: one process; @thread: one of its threads, which is another thread of the process of
- *   @parent if @is_thread
- * @several: there are more processes (or threads) of that name
+ * @process: the one with most of the time; @thread: one of its threads, which is another thread of
+ *   the process of @parent if @is_thread
+ * @nr: number of processes (or threads) of that name; @most_ns: time of @process (or @thread), with
+ *   that of the links below it
  * @longest_from_ns, @longest_to_ns: the longest segment of @thread in this link; empty: none
  * @ns: its time, with that of the links below it
  */
@@ -37,8 +38,9 @@ struct path_link {
 	size_t parent;
 	const struct trace_process *process;
 	const struct trace_thread *thread;
-	bool is_thread, several;
-	uint64_t ns, places[NR_PLACES];
+	bool is_thread;
+	size_t nr;
+	uint64_t ns, most_ns, places[NR_PLACES];
 	uint64_t longest_from_ns, longest_to_ns;
 };
 
