@@ -128,7 +128,7 @@ static void answer(struct tb *tb, uint64_t *ns, uint32_t pid, uint32_t waiter)
 	tb_sys_exit(tb, 0, *ns += STEP_NS, 100);
 }
 
-/* load waits for sh 30 and sh 31, each of them for sort 50, which computes for the second longer. */
+/* load waits for sh 30 and sh 31, each of them for sort 50, which computes longer for sh 31. */
 static void the_time_of_a_process_has_that_of_the_links_below_it(void)
 {
 	struct tb *tb = tb_new();
