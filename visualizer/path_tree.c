@@ -55,11 +55,11 @@ struct at_depth {
 };
 
 /*
- * struct member - a process of a link; of a link of threads, one of them
+ * struct link_member - a process of a link; of a link of threads, one of them
  * @thread: the one that was read first; @from_ns, @to_ns: its longest segment in this link
  * @ns: with the time of the links below it
  */
-struct member {
+struct link_member {
 	size_t link;
 	const struct trace_thread *thread;
 	uint64_t ns, from_ns, to_ns;
@@ -85,7 +85,7 @@ struct builder {
 	struct hash_table links, waits, seen_links, seen_waits, member_rows;
 	struct at_depth *latest;
 	size_t room;
-	struct member *members; /* [0]: the root */
+	struct link_member *members; /* [0]: the root */
 	size_t nr_members, member_room;
 	struct on_path *stack; /* by depth; [0]: the root */
 	size_t top, stack_room;
@@ -136,7 +136,7 @@ static size_t link_named(struct builder *b, size_t parent, const struct trace_th
 static size_t add_member(struct builder *b, size_t link, const struct trace_thread *thread)
 {
 	b->members = memory_grow(b->members, b->nr_members, &b->member_room, sizeof(*b->members));
-	b->members[b->nr_members] = (struct member){.link = link, .thread = thread};
+	b->members[b->nr_members] = (struct link_member){.link = link, .thread = thread};
 	b->tree.links[link].nr++;
 	return b->nr_members++;
 }
@@ -344,7 +344,7 @@ static void list_waits(struct builder *b)
 	memory_sort(tree->waits, tree->nr_waits, sizeof(*tree->waits), longest_first, NULL);
 }
 
-static void note_longest(struct member *member, const struct trace_path_segment *s)
+static void note_longest(struct link_member *member, const struct trace_path_segment *s)
 {
 	if (s->thread != member->thread || s->to_ns - s->from_ns < member->to_ns - member->from_ns)
 		return;
@@ -359,7 +359,7 @@ static void choose_members(struct builder *b)
 		leave_member(b);
 	leave_member(b);
 	for (size_t i = 0; i < b->nr_members; i++) {
-		const struct member *member = &b->members[i];
+		const struct link_member *member = &b->members[i];
 		struct path_link *link = &b->tree.links[member->link];
 
 		if (link->most_ns && member->ns <= link->most_ns)
