@@ -611,7 +611,7 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 
 /*
  * The usual interval: on a CPU, next to the last one of its thread and of its CPU, in a state that
- * was seen lately. Returns false, and changes nothing, for all others.
+ * was seen lately, with room for it. Returns false, and changes nothing, for all others.
  */
 static bool put_next(struct trace_history *history, const struct trace_interval *interval)
 {
@@ -629,12 +629,16 @@ static bool put_next(struct trace_history *history, const struct trace_interval 
 	slices = &history->cpus[cpu];
 	if (!is_on_cpu((uint8_t)interval->state) || interval->state == TRACE_STATE_RUNNING ||
 	    !memo_is(memo, interval->state, name, -1) || interval->from_ns != series->end || !series->nr ||
-	    series->nr >= series->max || interval->from_ns != slices->end || !slices->nr ||
-	    slices->value[slices->nr - 1] != holder)
+	    series->nr >= series->max || interval->from_ns != slices->end || !slices->nr || slices->nr >= slices->max)
 		return false;
 	if (series->value[series->nr - 1] != memo->value) {
 		series->from[series->nr] = interval->from_ns;
 		series->value[series->nr++] = memo->value;
+		history->nr_intervals++;
+	}
+	if (slices->value[slices->nr - 1] != holder) {
+		slices->from[slices->nr] = interval->from_ns;
+		slices->value[slices->nr++] = holder;
 		history->nr_intervals++;
 	}
 	series->end = slices->end = interval->to_ns;

@@ -140,7 +140,7 @@ static struct cpu_taker *busiest_programs(const struct process_row *rows, size_t
 	return list;
 }
 
-/* Does @said, the verdict with the ends of the bars, tell that most of the time was in @function? */
+/* Does @said, the verdict and the ends of the bars, say that most time was in @function? */
 static bool is_told(const char *said, const char *function)
 {
 	static const char *const before[] = {"own code (", "\nmostly in "};
