@@ -377,8 +377,8 @@ static bool had_no_work(const struct trace_critical_path *path, const struct his
 }
 
 /*
- * The entry @idx of the visited thread, which begins at @from, and those before it as long as it was
- * on a CPU: they are next to each other, so none is searched. Returns where the last one begins.
+ * The entry @idx of the visited thread, which begins at @from, and those before it while it was on
+ * a CPU: they are next to each other, so none is searched. Returns where the last one begins.
  */
 static uint64_t step_add_running(struct trace_critical_path *path, const struct visit *visit, uint32_t idx,
 				 uint64_t from)

@@ -38,6 +38,15 @@ struct seen_link {
 struct seen_wait {
 	uint64_t key;  /* the link, and the number of the like + 1 */
 	uint64_t wait; /* key of its row; 0: the row is new */
+	uint64_t ns;   /* of these segments */
+};
+
+/* struct wait_part - the time of a wait that belongs to one process: it waited, or had the CPU */
+struct wait_part {
+	uint64_t key;
+	const struct trace_process *process; /* NULL: the row is new */
+	uint64_t wait, ns;
+	bool is_holder;
 };
 
 /* struct like - segments that are the same but for their times and depths */
@@ -46,6 +55,7 @@ struct like {
 	enum path_place place;
 	size_t link;   /* of its last wait */
 	uint64_t wait; /* key of the row of that; 0: none */
+	uint64_t ns;   /* of segments since then: not yet in the row of seen_wait */
 };
 
 /* struct at_depth - the link of a depth that was read last, its thread, and the link above it */
@@ -302,11 +312,25 @@ static uint64_t wait_named(struct builder *b, size_t link, enum path_place place
 }
 
 /* There are fewer links, and likes, than 2^32. */
+static struct seen_wait *seen_wait_of(struct builder *b, size_t link, uint32_t number)
+{
+	return memory_row(&b->seen_waits, sizeof(struct seen_wait), (uint64_t)link << 32 | (number + 1u));
+}
+
+/* Adds what the likes of the last link have to its row. */
+static void flush_like(struct builder *b, uint32_t number, struct like *like)
+{
+	if (like->ns)
+		seen_wait_of(b, like->link, number)->ns += like->ns;
+	like->ns = 0;
+}
+
 static void find_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
 {
-	uint64_t key = (uint64_t)link << 32 | (number + 1u);
-	struct seen_wait *seen = memory_row(&b->seen_waits, sizeof(*seen), key);
+	struct seen_wait *seen;
 
+	flush_like(b, number, like);
+	seen = seen_wait_of(b, link, number);
 	if (!seen->wait)
 		seen->wait = wait_named(b, link, like->place, &like->segment);
 	like->link = link;
@@ -322,6 +346,52 @@ static void add_wait(struct builder *b, size_t link, uint32_t number, struct lik
 	row = table_find(&b->waits, sizeof(*row), like->wait);
 	row->ns += like->segment.to_ns - like->segment.from_ns;
 	row->count++;
+	like->ns += like->segment.to_ns - like->segment.from_ns;
+}
+
+static uint64_t add_part(struct hash_table *parts, uint64_t wait, const struct trace_thread *thread, bool is_holder,
+			 uint64_t ns)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+	struct wait_part *part;
+
+	for (uint64_t key = hash_u64((uintptr_t)process) ^ hash_u64(wait + is_holder);; key++) {
+		part = memory_row(parts, sizeof(*part), key ? key : 1);
+		if (!part->process || (part->process == process && part->wait == wait && part->is_holder == is_holder))
+			break;
+	}
+	part->process = process;
+	part->wait = wait;
+	part->is_holder = is_holder;
+	return part->ns += ns;
+}
+
+/* Of the processes of a wait, and of those that had its CPU, the ones with most of the time. */
+static void choose_waiters(struct builder *b, size_t nr_likes)
+{
+	struct hash_table parts = {0};
+	const struct seen_wait *seen = NULL;
+
+	for (uint32_t i = 0; i < nr_likes; i++)
+		flush_like(b, i, &b->likes[i]);
+	while ((seen = table_next(&b->seen_waits, sizeof(*seen), seen))) {
+		const struct trace_path_segment *s = &b->likes[(uint32_t)seen->key - 1].segment;
+		struct path_wait *wait = table_find(&b->waits, sizeof(*wait), seen->wait);
+		uint64_t ns = wait->several_processes ? add_part(&parts, wait->key, s->thread, false, seen->ns) : 0;
+
+		if (ns > wait->most_ns) {
+			wait->most_ns = ns;
+			wait->first.thread = s->thread;
+		}
+		ns = wait->several_holder_processes && s->holder
+			     ? add_part(&parts, wait->key, s->holder, true, seen->ns)
+			     : 0;
+		if (ns > wait->holder_ns) {
+			wait->holder_ns = ns;
+			wait->first.holder = s->holder;
+		}
+	}
+	table_clear(&parts);
 }
 
 static int longest_first(const void *left, const void *right, void *data)
@@ -449,6 +519,7 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 		add_step(&b, &step);
 	}
 	choose_members(&b);
+	choose_waiters(&b, trace_critical_path_nr_likes(path));
 	add_up(&b.tree);
 	b.tree.ns = b.tree.links[0].ns;
 	list_waits(&b);

@@ -50,7 +50,9 @@ struct path_link {
  * @place: PLACE_WAIT_CPU or above
  * @first: one of its segments, with the names of the thread and of what it waited for
  *   Files of one path are one thing, as the journals that a database makes and removes.
- * @several_threads, @several_processes: there are more than that of @first
+ * @several_threads, @several_processes: there are more than that of @first, which has the process
+ *   with most of the time; @most_ns: the time of that; @holder_ns: of the process that had the CPU
+ *   for most of it, which @first has, too
  * @several_holders, @several_holder_processes: for a CPU: other threads, or threads of other
  *   processes of the holder's name had it, too; @origin: of the processes
  */
@@ -61,7 +63,7 @@ struct path_wait {
 	bool several_threads, several_processes, several_holders, several_holder_processes;
 	struct process_origin origin;
 	struct trace_path_segment first;
-	uint64_t ns, count;
+	uint64_t ns, count, most_ns, holder_ns;
 };
 
 /** struct path_tree - @links[0] is the root: the chosen thread. @waits: longest first */

@@ -115,17 +115,26 @@ static void add_threads(struct string *s, const struct trace_thread *thread)
 	add_name(s, name);
 }
 
+/* One of several processes has so much of @ns that the words are about it alone. */
+static bool is_nearly_all(uint64_t most_ns, uint64_t ns)
+{
+	return percent(most_ns, ns) >= NAMED_ALONE;
+}
+
 void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread *root, struct string *s)
 {
 	const struct trace_process *process = trace_thread_process(wait->first.thread);
 	const char *comm = trace_process_comm(process), *own = trace_thread_comm(wait->first.thread);
+	bool several_processes = wait->several_processes && !is_nearly_all(wait->most_ns, wait->ns);
 
-	if (wait->first.thread != root && process == trace_thread_process(root) && !wait->several_processes) {
+	if (wait->several_processes && !several_processes) {
+		add_process(s, process);
+	} else if (wait->first.thread != root && process == trace_thread_process(root) && !several_processes) {
 		if (wait->several_threads)
 			add_threads(s, wait->first.thread);
 		else
 			add_thread(s, wait->first.thread);
-	} else if (wait->several_processes) {
+	} else if (several_processes) {
 		add_name(s, *comm ? process_program(process) : own);
 		string_add(s, " processes");
 	} else if (wait->several_threads) {
@@ -143,7 +152,7 @@ void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread
 /* One process (or thread) has so much of the time of @link that the sentence is about it alone. */
 static bool is_one(const struct path_link *link)
 {
-	return link->nr == 1 || percent(link->most_ns, link->ns) >= NAMED_ALONE;
+	return link->nr == 1 || is_nearly_all(link->most_ns, link->ns);
 }
 
 /* It has most of the time, so it is named before the others. */
@@ -289,6 +298,10 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 			add_threads(s, holder);
 		else
 			add_thread(s, holder);
+		return;
+	}
+	if (holder && wait->several_holder_processes && is_nearly_all(wait->holder_ns, wait->ns)) {
+		add_process(s, trace_thread_process(holder));
 		return;
 	}
 	if (holder && wait->several_holder_processes) {

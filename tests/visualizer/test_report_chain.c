@@ -112,6 +112,55 @@ static void the_limit_is_ninety_percent(void)
 	free(text);
 }
 
+/* The rows of the waits, too: sh 30 sleeps for 90 % of what all of them sleep, and for less. */
+static void the_waits_name_the_process_that_waited_most(void)
+{
+	const uint64_t big[] = {90000, 4000, 4000}, less[] = {60000, 20000, 20000};
+	char *text = verdict_of(big, 3, "sh");
+
+	contains(text, "  sh 30  ");
+	CU_ASSERT_PTR_NULL(strstr(text, "  sh processes  timeout"));
+	free(text);
+	text = verdict_of(less, 3, "sh");
+	contains(text, "  sh processes  timeout in nanosleep");
+	free(text);
+}
+
+/* one waits for its CPU, which hog @i has for @times[i] ns. */
+static char *taken(const uint64_t *times, uint32_t nr)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = BEGIN_NS + STEP_NS;
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	for (uint32_t i = 0; i < nr; i++)
+		tb_thread(tb, 30 + i, 30 + i, 1, "hog", 0, false);
+	for (uint32_t i = 0; i < nr; i++) {
+		tb_switch(tb, 0, ns, i ? 29 + i : 10, 30 + i, TRACE_TASK_RUNNING);
+		ns += times[i];
+	}
+	tb_switch(tb, 0, ns, 29 + nr, 10, TRACE_TASK_RUNNING);
+	tb_window(tb, BEGIN_NS, ns + STEP_NS);
+	text = report_of(tb, "--comm=one");
+	join_lines(text);
+	return text;
+}
+
+static void a_cpu_was_taken_by_the_process_that_had_it_most(void)
+{
+	const uint64_t big[] = {1000, 90000, 2000}, less[] = {30000, 50000, 10000};
+	char *text = taken(big, 3);
+
+	contains(text, " for a CPU, taken mostly by hog 31.");
+	contains(text, "  a CPU, taken by hog 31 ");
+	free(text);
+	text = taken(less, 3);
+	contains(text, " for a CPU, taken mostly by hog processes.");
+	contains(text, "  a CPU, taken by hog processes ");
+	free(text);
+}
+
 /* A step of a program below another one: it reads from @fd, and CPU 0 goes on with @next. */
 static void ask(struct tb *tb, uint64_t *ns, uint32_t pid, uint64_t fd, uint32_t next)
 {
@@ -168,6 +217,8 @@ int main(int argc, char **argv)
 		CASE(processes_of_which_none_has_most_have_their_name),
 		CASE(the_limit_is_ninety_percent),
 		CASE(the_time_of_a_process_has_that_of_the_links_below_it),
+		CASE(the_waits_name_the_process_that_waited_most),
+		CASE(a_cpu_was_taken_by_the_process_that_had_it_most),
 		{NULL, NULL},
 	};
 
