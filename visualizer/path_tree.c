@@ -41,8 +41,8 @@ struct seen_wait {
 	uint64_t ns;   /* of these segments */
 };
 
-/* struct wait_part - the time of a wait that belongs to one process: it waited, or had the CPU */
-struct wait_part {
+/* struct path_wait_part - time of a wait that is of one process, which waited, or had the CPU */
+struct path_wait_part {
 	uint64_t key;
 	const struct trace_process *process; /* NULL: the row is new */
 	uint64_t wait, ns;
@@ -353,7 +353,7 @@ static uint64_t add_part(struct hash_table *parts, uint64_t wait, const struct t
 			 uint64_t ns)
 {
 	const struct trace_process *process = trace_thread_process(thread);
-	struct wait_part *part;
+	struct path_wait_part *part;
 
 	for (uint64_t key = hash_u64((uintptr_t)process) ^ hash_u64(wait + is_holder);; key++) {
 		part = memory_row(parts, sizeof(*part), key ? key : 1);
@@ -366,7 +366,7 @@ static uint64_t add_part(struct hash_table *parts, uint64_t wait, const struct t
 	return part->ns += ns;
 }
 
-/* Of the processes of a wait, and of those that had its CPU, the ones with most of the time. */
+/* Chooses those with most of the time: of the processes of a wait, and of those with its CPU. */
 static void choose_waiters(struct builder *b, size_t nr_likes)
 {
 	struct hash_table parts = {0};

@@ -214,7 +214,7 @@ static void the_one_screen_answer_has_the_functions_of_the_busiest_programs(void
 	free(text);
 }
 
-/* The verdict has it, so neither the bar of the program nor the line about its code say it again. */
+/* The verdict has it: neither the bar of the program nor the line about its code say it again. */
 static void the_one_screen_answer_names_a_function_once(void)
 {
 	static const char *const options[] = {"", "--comm=worker"};
