@@ -114,8 +114,11 @@ static uint32_t like_of(struct trace_critical_path *path, const struct path_like
 {
 	uint64_t key = hash_u64(hash_u64((uint64_t)like->timeline << 32 | like->activity) ^
 				((uint64_t)like->waiter << 32 | like->wait));
+	uint32_t *memo = &path->like_memos[key % LIKE_MEMOS]; /* successive segments are of few likes */
 	struct like_row *row;
 
+	if (*memo && is_like(&path->likes[*memo - 1], like))
+		return *memo - 1;
 	key = hash_u64(key ^ like->holder);
 	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
 		row = table_find(&path->like_by_hash, sizeof(*row), key); /* nearly always */
@@ -128,8 +131,10 @@ static uint32_t like_of(struct trace_critical_path *path, const struct path_like
 			row->idx = like_new(path, like) + 1;
 			return row->idx - 1;
 		}
-		if (is_like(&path->likes[row->idx - 1], like))
+		if (is_like(&path->likes[row->idx - 1], like)) {
+			*memo = row->idx;
 			return row->idx - 1;
+		}
 	}
 }
 
@@ -371,7 +376,32 @@ static bool had_no_work(const struct trace_critical_path *path, const struct his
 	       trace_thread_is_kernel(path->history->timelines[visit->timeline].thread);
 }
 
-/* Go one step back from @at. Returns where the step ended. */
+/*
+ * The entry @idx of the visited thread, which begins at @from, and those before it while it was on
+ * a CPU: they are next to each other, so none is searched. Returns where the last one begins.
+ */
+static uint64_t step_add_running(struct trace_critical_path *path, const struct visit *visit, uint32_t idx,
+				 uint64_t from)
+{
+	const struct trace_history *history = path->history;
+	struct series *series = &history->timelines[visit->timeline].series;
+	uint32_t value = history_activity_of(history, series->value[idx]);
+
+	for (;;) {
+		step_add(path, visit, from, value, NO_THREAD);
+		if (!idx || from <= visit->bound || path->failed)
+			break;
+		value = history_activity_of(history, series->value[idx - 1]);
+		if (value == HOLE || !is_on_cpu((enum trace_state)history->activities[value].state))
+			break;
+		idx--;
+		from = series->from[idx] > visit->bound ? series->from[idx] : visit->bound;
+	}
+	series->recent = idx;
+	return from;
+}
+
+/* Go back from @at, by one step, or to the begin of a time on a CPU. Returns where that ended. */
 static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 {
 	struct trace_history *history = path->history;
@@ -404,6 +434,8 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 	}
 	if (activity->state == TRACE_STATE_WAIT_CPU)
 		step_add_queued(path, &visit, from, at, value);
+	else if (is_on_cpu((enum trace_state)activity->state))
+		return step_add_running(path, &visit, idx, from);
 	else
 		step_add(path, &visit, from, value, NO_THREAD);
 	return from;

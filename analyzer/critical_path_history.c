@@ -21,7 +21,6 @@
 #include <string.h>
 
 #define MAX_INTERVALS (16u << 20)
-#define NR_RECENT     8u /* entries in a cache line */
 
 struct history_idx_row {
 	uint64_t key;
@@ -43,101 +42,12 @@ static void fail(struct trace_history *history, int error)
 
 /* ---- series ---- */
 
-uint32_t series_before(const struct series *series, uint64_t ns)
-{
-	if (!series->nr || ns <= series->from[0] || ns > series->end)
-		return UINT32_MAX;
-	return series_search(series, ns, 0, series->nr);
-}
-
-uint32_t series_search(const struct series *series, uint64_t ns, uint32_t low, uint32_t high)
-{
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (series->from[middle] < ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-uint32_t series_before_near(struct series *series, uint64_t ns)
-{
-	uint32_t low = series->recent, high = low + 1, step = 1;
-
-	if (low < series->nr)
-		__builtin_prefetch(series->value + low);
-	if (low >= series->nr || ns > series->end) {
-		low = series_before(series, ns);
-		series->recent = low == UINT32_MAX ? series->recent : low;
-		return low;
-	}
-	while (low && series->from[low] >= ns) {
-		high = low;
-		low = low > step ? low - step : 0;
-		step *= 2;
-	}
-	while (high < series->nr && series->from[high] < ns) {
-		low = high;
-		high = series->nr - high > step ? high + step : series->nr;
-		step *= 2;
-	}
-	if (series->from[low] >= ns)
-		return UINT32_MAX;
-	low = series->recent = series_search(series, ns, low, high);
-	__builtin_prefetch(series->from + (low > NR_RECENT ? low - NR_RECENT : 0));
-	__builtin_prefetch(series->value + (low > NR_RECENT ? low - NR_RECENT : 0));
-	return low;
-}
-
-static bool series_has_room(struct series *series, uint32_t nr)
-{
-	uint32_t max = series->max + series->max / 2 + 8;
-	uint64_t *from;
-	uint32_t *value;
-
-	if (series->nr + nr <= series->max)
-		return true;
-	from = reallocarray(series->from, max, sizeof(*from));
-	if (from)
-		series->from = from;
-	value = reallocarray(series->value, max, sizeof(*value));
-	if (value)
-		series->value = value;
-	if (!from || !value)
-		return false;
-	series->max = max;
-	return true;
-}
-
 static bool series_room(struct trace_history *history, struct series *series, uint32_t nr)
 {
 	if (series_has_room(series, nr))
 		return true;
 	fail(history, -ENOMEM);
 	return false;
-}
-
-int series_append(struct series *series, uint64_t from, uint64_t to, uint32_t value, uint32_t hole, bool joins)
-{
-	uint32_t before = series->nr;
-
-	if (joins && series->nr && from == series->end && series->value[series->nr - 1] == value) {
-		series->end = to;
-		return 0;
-	}
-	if (!series_has_room(series, 2))
-		return -ENOMEM;
-	if (series->nr && from > series->end) {
-		series->from[series->nr] = series->end;
-		series->value[series->nr++] = hole;
-	}
-	series->from[series->nr] = from;
-	series->value[series->nr++] = value;
-	series->end = to;
-	return (int)(series->nr - before);
 }
 
 static void append(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
@@ -218,14 +128,6 @@ static void series_put(struct trace_history *history, struct series *series, uin
 	}
 	if (from < to && !history->failed)
 		append(history, series, from, to, value);
-}
-
-void series_free(struct series *series)
-{
-	if (!series->max)
-		return;
-	free(series->from);
-	free(series->value);
 }
 
 /* ---- activities ---- */
@@ -318,16 +220,28 @@ uint32_t history_activity_get(struct trace_history *history, struct history_acti
 	}
 }
 
+static struct history_memo *memo_of(struct trace_history *history, enum trace_state state, const char *name,
+				    int32_t cpu)
+{
+	uint64_t key = (uintptr_t)name ^ (uint64_t)(uint32_t)cpu << 8 ^ state;
+
+	return &history->memos[hash_u64(key) % HISTORY_MEMOS];
+}
+
+static bool memo_is(const struct history_memo *memo, enum trace_state state, const char *name, int32_t cpu)
+{
+	return memo->name == name && memo->cpu == cpu && memo->state == state;
+}
+
 /*
  * The activity of an interval on a CPU, or of a wait for @cpu. Most intervals are such, and differ
  * in few names: the last ones are remembered.
  */
 static uint32_t activity_by_name(struct trace_history *history, enum trace_state state, const char *name, int32_t cpu)
 {
-	uint64_t key = (uintptr_t)name ^ (uint64_t)(uint32_t)cpu << 8 ^ state;
-	struct history_memo *memo = &history->memos[hash_u64(key) % HISTORY_MEMOS];
+	struct history_memo *memo = memo_of(history, state, name, cpu);
 
-	if (memo->name != name || memo->cpu != cpu || memo->state != state) {
+	if (!memo_is(memo, state, name, cpu)) {
 		struct history_activity activity = activity_of(state);
 
 		activity.name = name;
@@ -695,6 +609,43 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 				state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
 }
 
+/*
+ * The usual interval: on a CPU, next to the last one of its thread and of its CPU, in a state that
+ * was seen lately, with room for it. Returns false, and changes nothing, for all others.
+ */
+static bool put_next(struct trace_history *history, const struct trace_interval *interval)
+{
+	uint32_t idx = history_timeline(history, interval->thread), cpu = (uint32_t)interval->cpu;
+	uint32_t holder = interval->state == TRACE_STATE_INTERRUPTED ? INTERRUPTS : idx;
+	const char *name = text_of(interval->name);
+	const struct history_memo *memo = memo_of(history, interval->state, name, -1);
+	struct series *series, *slices;
+
+	if (idx == NO_THREAD || cpu >= history->nr_cpus || history->coarse ||
+	    history->nr_intervals >= history->max_intervals || interval->from_ns < history->from_ns ||
+	    interval->to_ns > history->to_ns)
+		return false;
+	series = &history->timelines[idx].series;
+	slices = &history->cpus[cpu];
+	if (!is_on_cpu((uint8_t)interval->state) || interval->state == TRACE_STATE_RUNNING ||
+	    !memo_is(memo, interval->state, name, -1) || interval->from_ns != series->end || !series->nr ||
+	    series->nr >= series->max || interval->from_ns != slices->end || !slices->nr || slices->nr >= slices->max)
+		return false;
+	if (series->value[series->nr - 1] != memo->value) {
+		series->from[series->nr] = interval->from_ns;
+		series->value[series->nr++] = memo->value;
+		history->nr_intervals++;
+	}
+	if (slices->value[slices->nr - 1] != holder) {
+		slices->from[slices->nr] = interval->from_ns;
+		slices->value[slices->nr++] = holder;
+		history->nr_intervals++;
+	}
+	series->end = slices->end = interval->to_ns;
+	history->timelines[idx].asked.other_ns += interval->to_ns - interval->from_ns;
+	return true;
+}
+
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_history *history = data;
@@ -702,7 +653,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	uint32_t timeline;
 
-	if (history->failed)
+	if (history->failed || put_next(history, interval))
 		return;
 	/*
 	 * Also for an interval outside the window: the thread's parent is known now, and perhaps

@@ -17,6 +17,7 @@
 
 #define NO_THREAD  UINT32_MAX	    /* no thread */
 #define INTERRUPTS (UINT32_MAX - 1) /* instead of a timeline, in the series of a CPU */
+#define NR_RECENT  8u		    /* entries in a cache line */
 #define HOLE	   0u		    /* an activity: state unknown */
 #define PIECE	   (1u << 31)	    /* or an index into the thread's pieces, once coarse */
 
@@ -140,6 +141,8 @@ void history_prefetch(const struct trace_history *history, const struct trace_th
 void series_trim(struct series *series, uint32_t more);
 /** timeline_trim() - give back the memory of intervals and pieces that do not come any more */
 void timeline_trim(struct thread_timeline *timeline);
+/** series_has_room() - make room for @nr more entries; false: no memory */
+bool series_has_room(struct series *series, uint32_t nr);
 /** series_free() - release its arrays */
 void series_free(struct series *series);
 /**

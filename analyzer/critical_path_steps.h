@@ -46,6 +46,8 @@ struct path_lock {
 	uint64_t ns;
 };
 
+#define LIKE_MEMOS 256u
+
 struct trace_critical_path {
 	struct trace_history *history; /* borrowed */
 	const struct trace_thread *thread;
@@ -55,7 +57,8 @@ struct trace_critical_path {
 	struct path_like *likes; /* owned */
 	size_t nr_likes, max_likes;
 	struct hash_table like_by_hash;
-	struct visit *visits; /* owned */
+	uint32_t like_memos[LIKE_MEMOS]; /* the last ones, as index + 1; 0: none */
+	struct visit *visits;		 /* owned */
 	size_t nr_visits, max_visits;
 	struct path_lock *held; /* owned */
 	size_t nr_held, max_held;

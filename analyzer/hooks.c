@@ -5,6 +5,8 @@
 #include "hooks.h"
 #include "state.h"
 
+_Static_assert(TRACE_STATE_RUNNING < NR_HOOKED_STATES, "each state has its hooks");
+
 static int hook_add(struct trace_analysis *a, const struct hook *hook)
 {
 	struct hook *bigger;
@@ -101,14 +103,34 @@ void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
 	a->hooks.nr = kept;
 }
 
+static int index_by_state(struct hook_list *hooks)
+{
+	uint32_t nr = 0;
+
+	hooks->by_state = calloc(hooks->nr * NR_HOOKED_STATES + 1, sizeof(*hooks->by_state));
+	if (!hooks->by_state)
+		return -ENOMEM;
+	for (uint32_t state = 0; state < NR_HOOKED_STATES; state++) {
+		hooks->first_of_state[state] = nr;
+		for (size_t i = 0; i < hooks->nr; i++)
+			if (hooks->list[i].interval && (hooks->list[i].states >> state & 1))
+				hooks->by_state[nr++] = (struct interval_hook){.interval = hooks->list[i].interval,
+									       .data = hooks->list[i].data};
+	}
+	hooks->first_of_state[NR_HOOKED_STATES] = nr;
+	return 0;
+}
+
 /*
- * Index the hooks by event. Most events have at most one hook, so a search of all hooks for each
- * event would be wasted.
+ * Index the hooks by event and by state. Most events have at most one hook, and so have most
+ * intervals, so a search of all hooks for each of them would be wasted.
  */
 int hooks_prepare(struct trace_analysis *a)
 {
 	uint32_t nr = 0;
 
+	if (index_by_state(&a->hooks) < 0)
+		return -ENOMEM;
 	a->hooks.by_event = calloc(a->hooks.nr * TRACE_EV_MAX + 1, sizeof(*a->hooks.by_event));
 	if (!a->hooks.by_event)
 		return -ENOMEM;
@@ -127,9 +149,9 @@ void interval_emit(struct trace_analysis *a, const struct trace_interval *interv
 {
 	if (interval->to_ns <= interval->from_ns)
 		return;
-	for (size_t i = 0; i < a->hooks.nr; i++)
-		if (a->hooks.list[i].states >> interval->state & 1)
-			a->hooks.list[i].interval(a->hooks.list[i].data, a, interval);
+	for (uint32_t i = a->hooks.first_of_state[interval->state]; i < a->hooks.first_of_state[interval->state + 1];
+	     i++)
+		a->hooks.by_state[i].interval(a->hooks.by_state[i].data, a, interval);
 }
 
 /*
@@ -170,4 +192,5 @@ void hook_list_clear(struct hook_list *hooks)
 {
 	free(hooks->list);
 	free(hooks->by_event);
+	free(hooks->by_state);
 }

@@ -40,6 +40,13 @@ struct event_hook {
 	void *data;
 };
 
+/* a struct hook's interval function, sorted by state */
+struct interval_hook {
+	trace_interval_fn interval;
+	void *data;
+};
+#define NR_HOOKED_STATES 8u
+
 struct hook_list {
 	struct hook *list; /* owned */
 	size_t nr;
@@ -49,6 +56,8 @@ struct hook_list {
 	 */
 	struct event_hook *by_event;
 	uint32_t first[TRACE_EV_MAX + 1];
+	struct interval_hook *by_state; /* owned; the same for the intervals of a state */
+	uint32_t first_of_state[NR_HOOKED_STATES + 1];
 	/*
 	 * wait_key() of the blocked interval that hooks are called for; 0: unknown time, or not
 	 * blocked

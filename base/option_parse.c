@@ -16,6 +16,8 @@
 #include "option_elsewhere.h"
 #include "similar.h"
 
+#define COMMANDS_BYTES 256
+
 /**
  * struct option_line - the command line while it is read
  * @next, @end: the words that are not read yet
@@ -158,6 +160,20 @@ static int unknown_letter(const struct option_program *program, char letter, con
 	return error_set(ret_error, -EINVAL, "unknown option -%c; see %s --help", letter, program->name);
 }
 
+/* With all commands: there are few, and none is like @word. */
+static int refuse_command(const struct option_program *program, const char *word, struct trace_error *ret_error)
+{
+	char list[COMMANDS_BYTES];
+	size_t used = 0;
+
+	*list = '\0';
+	for (size_t i = 0; i < program->nr_verbs && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 program->verbs[i].name);
+	return error_set(ret_error, -EINVAL, "unknown command %s; the commands are %s: see %s --help", word, list,
+			 program->name);
+}
+
 /* An unknown word after a verb was probably meant as its argument. */
 static int unknown_verb(const struct option_line *line, const char *word, struct trace_error *ret_error)
 {
@@ -181,7 +197,7 @@ static int unknown_verb(const struct option_line *line, const char *word, struct
 	if (best.name)
 		return error_set(ret_error, -EINVAL, "unknown command %s; did you mean %s? See %s --help", word,
 				 best.name, program->name);
-	return error_set(ret_error, -EINVAL, "unknown command %s; see %s --help", word, program->name);
+	return refuse_command(program, word, ret_error);
 }
 
 /* ---- options ---- */

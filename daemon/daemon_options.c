@@ -678,35 +678,8 @@ static const struct option_spec option_table[] = {
 
 /* clang-format on */
 
-#define FREQUENCY_ADVICE "every event is recorded, without a frequency; --sample=1ms adds samples of the code"
-
 static const struct option_habit habits[] = {
-	{"record", "--record", NULL},
-	{"stat", NULL, "tracevisualizer -s TRACE has the numbers of events; tracedaemon -- stat records a command"},
-	{"top", NULL,
-	 "tracevisualizer -a --sort=cpu TRACE has the busiest processes; tracedaemon -- top records a command"},
-	{"run", NULL, "tracedaemon TRACE -- COMMAND records while a command runs"},
-	{"attach", NULL, "tracedaemon -P PID records one process, by its number or name"},
-	{"--duration", "--time", NULL},
-	{"--group", "--gid", NULL},
-	{"help", "--help", NULL},
-	{"version", "--version", NULL},
-	{"list", "--list", NULL},
-	{"report", NULL, "tracevisualizer -a TRACE shows where the time went; tracedaemon records"},
-	{"script", NULL, "tracevisualizer -d TRACE lists the events; tracedaemon records"},
-	{"status", NULL, "tracectl status asks the running daemon; tracedaemon records"},
-	{"start", NULL, "tracedaemon TRACE records, tracedaemon --background TRACE in the background"},
-	{"stop", NULL, "tracectl stop ends the recording; tracedaemon records"},
-	{"halt", NULL, "tracectl halt pauses the recording; tracedaemon records"},
-	{"snapshot", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
-	{"dump", NULL, "tracedaemon -j TRACE, or tracectl dump TRACE, saves the flight recorder"},
-	{"-a", NULL, "the whole machine is recorded unless -P, -u, -g or -G chooses processes: leave it out"},
-	{"-F", NULL, FREQUENCY_ADVICE},
-	{"--freq", NULL, FREQUENCY_ADVICE},
-	{"--call-graph", NULL, "--sample records the code with its callers, for tracevisualizer --profile"},
-	{"--verbose", NULL, "tracectl status prints the state of the running daemon; --quiet prints less"},
-	{"--tid", NULL, "-P PID records a process with all its threads; tracevisualizer -d --pid=TID chooses one"},
-	{"--comm", NULL, "-P NAME records a process by its name; tracevisualizer --comm=NAME chooses in a trace"},
+#include "daemon_habits.def"
 };
 
 const struct option_spec *options_table(size_t *ret_nr)

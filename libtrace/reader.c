@@ -89,7 +89,10 @@ int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, s
 
 	*ret_good = false;
 	if (trace->bytes < sizeof(header))
-		return error_set(ret_error, -EINVAL, "%s: is too short to be a trace", trace->path);
+		return error_set(ret_error, -EINVAL,
+				 "%s: has %zu bytes, and a trace at least %zu: its recording was cut at the begin, or "
+				 "it is no trace",
+				 trace->path, (size_t)trace->bytes, sizeof(header));
 	memcpy(&header, trace->data, sizeof(header));
 	if (memcmp(header.magic, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES) != 0 || header.header_bytes < sizeof(header) ||
 	    header.header_bytes > trace->bytes)
@@ -252,7 +255,9 @@ static int trace_load(struct trace *trace, struct trace_error *ret_error)
 	trace->info.file = trace->path;
 	trace->info.file_bytes = trace->bytes;
 	if (!trace->bytes)
-		return error_set(ret_error, -EINVAL, "%s: is empty, not a trace", trace->path);
+		return error_set(ret_error, -EINVAL,
+				 "%s: is empty, not a trace: nothing was recorded into it, or it was not copied",
+				 trace->path);
 	error = file_header_read(trace, &first, &header_is_good, ret_error);
 	if (error)
 		return error;

@@ -2,12 +2,17 @@
 /*
  * path_tree.c - add up the segments of a critical path by program.
  *
- * A segment names its thread, and the thread that waited for it, but not who waited for that one.
+ * A segment names its thread, and the thread that waited for it, but not which waited for that one.
  * So the segments are read from the last one back: a thread that waited goes on after its wait, and
  * its segment there, of depth d - 1, is read before those of depth d that it waited for. In the
  * order of time, the sleep at the end of a chain comes before anything that its waiters did. A
  * waiter that did nothing itself has no segment: then it gets a link below the latest link of depth
  * d - 2.
+ *
+ * A link may have several processes of one name. The time of a segment belongs to one of them in
+ * each link from the root to its own. It is added to the last one, and what an entry of the stack
+ * has is added to the entry below when the path returns there, so a segment costs the same however
+ * deep it is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +33,20 @@ struct seen_link {
 	uint64_t key;
 	size_t parent;
 	const struct trace_thread *thread; /* NULL: the row is new */
-	size_t link;
+	size_t link, member;
 };
 struct seen_wait {
 	uint64_t key;  /* the link, and the number of the like + 1 */
 	uint64_t wait; /* key of its row; 0: the row is new */
+	uint64_t ns;   /* of these segments */
+};
+
+/* struct path_wait_part - time of a wait that is of one process, which waited, or had the CPU */
+struct path_wait_part {
+	uint64_t key;
+	const struct trace_process *process; /* NULL: the row is new */
+	uint64_t wait, ns;
+	bool is_holder;
 };
 
 /* struct like - segments that are the same but for their times and depths */
@@ -41,21 +55,50 @@ struct like {
 	enum path_place place;
 	size_t link;   /* of its last wait */
 	uint64_t wait; /* key of the row of that; 0: none */
+	uint64_t ns;   /* of segments since then: not yet in the row of seen_wait */
 };
 
 /* struct at_depth - the link of a depth that was read last, its thread, and the link above it */
 struct at_depth {
 	const struct trace_thread *thread;
-	size_t parent, link;
+	size_t parent, link, member;
+};
+
+/*
+ * struct link_member - a process of a link; of a link of threads, one of them
+ * @thread: the one that was read first; @from_ns, @to_ns: its longest segment in this link
+ * @ns: with the time of the links below it
+ */
+struct link_member {
+	size_t link;
+	const struct trace_thread *thread;
+	uint64_t ns, from_ns, to_ns;
+};
+
+/* struct member_row - finds the member of a link; @of: its process or thread, NULL: a new row */
+struct member_row {
+	uint64_t key;
+	const void *of;
+	size_t link, member;
+};
+
+/* struct on_path - a member above the segment that was read last; @ns is not yet added */
+struct on_path {
+	size_t member;
+	uint64_t ns;
 };
 
 struct builder {
 	struct path_tree tree;
 	struct strings names;
 	struct string key; /* the one that is looked up */
-	struct hash_table links, waits, seen_links, seen_waits;
+	struct hash_table links, waits, seen_links, seen_waits, member_rows;
 	struct at_depth *latest;
 	size_t room;
+	struct link_member *members; /* [0]: the root */
+	size_t nr_members, member_room;
+	struct on_path *stack; /* by depth; [0]: the root */
+	size_t top, stack_room;
 	struct like *likes; /* by number */
 };
 
@@ -87,7 +130,6 @@ static size_t link_named(struct builder *b, size_t parent, const struct trace_th
 {
 	const struct trace_process *process = trace_thread_process(thread);
 	bool is_thread = b->tree.links[parent].process == process;
-	struct path_link *link;
 	struct link_row *row;
 
 	b->key.len = 0;
@@ -98,12 +140,36 @@ static size_t link_named(struct builder *b, size_t parent, const struct trace_th
 		row->link = add_link(b, parent, thread);
 		row->found = true;
 	}
-	link = &b->tree.links[row->link];
-	link->several |= is_thread ? link->thread != thread : link->process != process;
 	return row->link;
 }
 
-static size_t link_below(struct builder *b, size_t parent, const struct trace_thread *thread)
+static size_t add_member(struct builder *b, size_t link, const struct trace_thread *thread)
+{
+	b->members = memory_grow(b->members, b->nr_members, &b->member_room, sizeof(*b->members));
+	b->members[b->nr_members] = (struct link_member){.link = link, .thread = thread};
+	b->tree.links[link].nr++;
+	return b->nr_members++;
+}
+
+static size_t member_of(struct builder *b, size_t link, const struct trace_thread *thread)
+{
+	const void *of = thread;
+	struct member_row *row;
+
+	if (!b->tree.links[link].is_thread)
+		of = trace_thread_process(thread);
+	for (uint64_t key = hash_u64((uintptr_t)of) ^ hash_u64(link + 1);; key++) {
+		row = memory_row(&b->member_rows, sizeof(*row), key ? key : 1);
+		if (!row->of || (row->of == of && row->link == link))
+			break;
+	}
+	if (!row->of)
+		*row = (struct member_row){
+			.key = row->key, .of = of, .link = link, .member = add_member(b, link, thread)};
+	return row->member;
+}
+
+static const struct seen_link *link_below(struct builder *b, size_t parent, const struct trace_thread *thread)
 {
 	struct seen_link *seen;
 
@@ -116,8 +182,9 @@ static size_t link_below(struct builder *b, size_t parent, const struct trace_th
 		seen->thread = thread;
 		seen->parent = parent;
 		seen->link = link_named(b, parent, thread);
+		seen->member = member_of(b, seen->link, thread);
 	}
-	return seen->link;
+	return seen;
 }
 
 static void reach_depth(struct builder *b, uint32_t depth)
@@ -134,13 +201,16 @@ static void read_link(struct builder *b, uint32_t depth, const struct trace_thre
 {
 	struct at_depth *latest = &b->latest[depth];
 	size_t parent = depth > 1 ? b->latest[depth - 1].link : 0;
+	const struct seen_link *seen;
 
 	if (latest->thread == thread && latest->parent == parent)
 		return;
-	*latest = (struct at_depth){.thread = thread, .parent = parent, .link = link_below(b, parent, thread)};
+	seen = link_below(b, parent, thread);
+	*latest = (struct at_depth){.thread = thread, .parent = parent, .link = seen->link, .member = seen->member};
 }
 
-static size_t link_of(struct builder *b, const struct trace_path_segment *s)
+/* The depth of the link of @s; the link, and the one above it, are the latest of their depths. */
+static uint32_t read_depth(struct builder *b, const struct trace_path_segment *s)
 {
 	uint32_t depth = s->depth;
 
@@ -150,7 +220,41 @@ static size_t link_of(struct builder *b, const struct trace_path_segment *s)
 	if (depth > 1 && b->latest[depth - 1].thread != s->waiter)
 		read_link(b, depth - 1, s->waiter);
 	read_link(b, depth, s->thread);
-	return b->latest[depth].link;
+	return depth;
+}
+
+/* Removes the top of the stack: its time is time of the member below, too. */
+static void leave_member(struct builder *b)
+{
+	const struct on_path *top = &b->stack[b->top];
+
+	b->members[top->member].ns += top->ns;
+	if (b->top)
+		b->stack[--b->top].ns += top->ns;
+}
+
+/* How much of the stack leads to @depth: read_depth() may have changed the last two. */
+static size_t same_depth(const struct builder *b, uint32_t depth)
+{
+	size_t same = b->top < depth ? b->top : depth;
+
+	for (size_t i = same; i && i + 1 >= depth; i--)
+		if (b->stack[i].member != b->latest[i].member)
+			same = i - 1;
+	return same;
+}
+
+static void enter_depth(struct builder *b, uint32_t depth)
+{
+	size_t same = same_depth(b, depth);
+
+	while (b->top > same)
+		leave_member(b);
+	while (b->top < depth) {
+		b->top++;
+		b->stack = memory_grow(b->stack, b->top, &b->stack_room, sizeof(*b->stack));
+		b->stack[b->top] = (struct on_path){.member = b->latest[b->top].member};
+	}
 }
 
 bool path_own_holder(const struct trace_path_segment *segment)
@@ -208,11 +312,25 @@ static uint64_t wait_named(struct builder *b, size_t link, enum path_place place
 }
 
 /* There are fewer links, and likes, than 2^32. */
+static struct seen_wait *seen_wait_of(struct builder *b, size_t link, uint32_t number)
+{
+	return memory_row(&b->seen_waits, sizeof(struct seen_wait), (uint64_t)link << 32 | (number + 1u));
+}
+
+/* Adds what the likes of the last link have to its row. */
+static void flush_like(struct builder *b, uint32_t number, struct like *like)
+{
+	if (like->ns)
+		seen_wait_of(b, like->link, number)->ns += like->ns;
+	like->ns = 0;
+}
+
 static void find_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
 {
-	uint64_t key = (uint64_t)link << 32 | (number + 1u);
-	struct seen_wait *seen = memory_row(&b->seen_waits, sizeof(*seen), key);
+	struct seen_wait *seen;
 
+	flush_like(b, number, like);
+	seen = seen_wait_of(b, link, number);
 	if (!seen->wait)
 		seen->wait = wait_named(b, link, like->place, &like->segment);
 	like->link = link;
@@ -228,6 +346,52 @@ static void add_wait(struct builder *b, size_t link, uint32_t number, struct lik
 	row = table_find(&b->waits, sizeof(*row), like->wait);
 	row->ns += like->segment.to_ns - like->segment.from_ns;
 	row->count++;
+	like->ns += like->segment.to_ns - like->segment.from_ns;
+}
+
+static uint64_t add_part(struct hash_table *parts, uint64_t wait, const struct trace_thread *thread, bool is_holder,
+			 uint64_t ns)
+{
+	const struct trace_process *process = trace_thread_process(thread);
+	struct path_wait_part *part;
+
+	for (uint64_t key = hash_u64((uintptr_t)process) ^ hash_u64(wait + is_holder);; key++) {
+		part = memory_row(parts, sizeof(*part), key ? key : 1);
+		if (!part->process || (part->process == process && part->wait == wait && part->is_holder == is_holder))
+			break;
+	}
+	part->process = process;
+	part->wait = wait;
+	part->is_holder = is_holder;
+	return part->ns += ns;
+}
+
+/* Chooses those with most of the time: of the processes of a wait, and of those with its CPU. */
+static void choose_waiters(struct builder *b, size_t nr_likes)
+{
+	struct hash_table parts = {0};
+	const struct seen_wait *seen = NULL;
+
+	for (uint32_t i = 0; i < nr_likes; i++)
+		flush_like(b, i, &b->likes[i]);
+	while ((seen = table_next(&b->seen_waits, sizeof(*seen), seen))) {
+		const struct trace_path_segment *s = &b->likes[(uint32_t)seen->key - 1].segment;
+		struct path_wait *wait = table_find(&b->waits, sizeof(*wait), seen->wait);
+		uint64_t ns = wait->several_processes ? add_part(&parts, wait->key, s->thread, false, seen->ns) : 0;
+
+		if (ns > wait->most_ns) {
+			wait->most_ns = ns;
+			wait->first.thread = s->thread;
+		}
+		ns = wait->several_holder_processes && s->holder
+			     ? add_part(&parts, wait->key, s->holder, true, seen->ns)
+			     : 0;
+		if (ns > wait->holder_ns) {
+			wait->holder_ns = ns;
+			wait->first.holder = s->holder;
+		}
+	}
+	table_clear(&parts);
 }
 
 static int longest_first(const void *left, const void *right, void *data)
@@ -250,12 +414,32 @@ static void list_waits(struct builder *b)
 	memory_sort(tree->waits, tree->nr_waits, sizeof(*tree->waits), longest_first, NULL);
 }
 
-static void note_longest(struct path_link *link, const struct trace_path_segment *s)
+static void note_longest(struct link_member *member, const struct trace_path_segment *s)
 {
-	if (s->thread != link->thread || s->to_ns - s->from_ns < link->longest_to_ns - link->longest_from_ns)
+	if (s->thread != member->thread || s->to_ns - s->from_ns < member->to_ns - member->from_ns)
 		return;
-	link->longest_from_ns = s->from_ns; /* the first one of this length: the last segment comes first */
-	link->longest_to_ns = s->to_ns;
+	member->from_ns = s->from_ns; /* the first one of this length: the last segment comes first */
+	member->to_ns = s->to_ns;
+}
+
+/* The process, or thread, with most of the time of each link; of equal ones the one read first. */
+static void choose_members(struct builder *b)
+{
+	while (b->top)
+		leave_member(b);
+	leave_member(b);
+	for (size_t i = 0; i < b->nr_members; i++) {
+		const struct link_member *member = &b->members[i];
+		struct path_link *link = &b->tree.links[member->link];
+
+		if (link->most_ns && member->ns <= link->most_ns)
+			continue;
+		link->thread = member->thread;
+		link->process = trace_thread_process(member->thread);
+		link->most_ns = member->ns;
+		link->longest_from_ns = member->from_ns;
+		link->longest_to_ns = member->to_ns;
+	}
 }
 
 /* A link comes after the one above it. */
@@ -282,41 +466,64 @@ static void add_step(struct builder *b, const struct trace_path_step *step)
 	struct like *like = &b->likes[step->like];
 	struct trace_path_segment *s = &like->segment;
 	struct path_link *row;
+	uint32_t depth;
 	size_t link;
 
 	s->from_ns = step->from_ns;
 	s->to_ns = step->to_ns;
 	s->depth = step->depth;
-	link = link_of(b, s);
+	depth = read_depth(b, s);
+	enter_depth(b, depth);
+	b->stack[depth].ns += s->to_ns - s->from_ns;
+	link = depth ? b->latest[depth].link : 0;
 	row = &b->tree.links[link];
 	row->places[like->place] += s->to_ns - s->from_ns;
 	row->ns += s->to_ns - s->from_ns;
-	note_longest(row, s);
+	note_longest(&b->members[b->stack[depth].member], s);
 	if (like->place >= PLACE_WAIT_CPU)
 		add_wait(b, link, step->like, like);
 }
 
+static void begin(struct builder *b, const struct trace_critical_path *path)
+{
+	b->likes = likes_of(path);
+	add_link(b, 0, trace_critical_path_thread(path));
+	add_member(b, 0, trace_critical_path_thread(path));
+	b->stack = memory_grow(b->stack, 0, &b->stack_room, sizeof(*b->stack));
+	b->stack[0] = (struct on_path){0};
+}
+
+static void release(struct builder *b)
+{
+	table_clear(&b->links);
+	table_clear(&b->waits);
+	table_clear(&b->seen_links);
+	table_clear(&b->seen_waits);
+	table_clear(&b->member_rows);
+	strings_clear(&b->names);
+	string_free(&b->key);
+	free(b->latest);
+	free(b->members);
+	free(b->stack);
+	free(b->likes);
+}
+
 struct path_tree path_tree_new(const struct trace_critical_path *path)
 {
-	struct builder b = {.likes = likes_of(path)};
+	struct builder b = {0};
 	struct trace_path_step step;
 
-	add_link(&b, 0, trace_critical_path_thread(path));
+	begin(&b, path);
 	for (size_t i = trace_critical_path_nr_segments(path); i-- > 0;) {
 		trace_critical_path_step(path, i, &step);
 		add_step(&b, &step);
 	}
+	choose_members(&b);
+	choose_waiters(&b, trace_critical_path_nr_likes(path));
 	add_up(&b.tree);
 	b.tree.ns = b.tree.links[0].ns;
 	list_waits(&b);
-	table_clear(&b.links);
-	table_clear(&b.waits);
-	table_clear(&b.seen_links);
-	table_clear(&b.seen_waits);
-	strings_clear(&b.names);
-	string_free(&b.key);
-	free(b.latest);
-	free(b.likes);
+	release(&b);
 	return b.tree;
 }
 

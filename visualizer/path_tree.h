@@ -27,9 +27,10 @@ enum path_place {
 /**
  * struct path_link - a program on the path
  * @parent: index of the link that waited for it; the root is its own
- * @process: one process; @thread: one of its threads, which is another thread of the process of
- *   @parent if @is_thread
- * @several: there are more processes (or threads) of that name
+ * @process: the one with most of the time; @thread: one of its threads, which is another thread of
+ *   the process of @parent if @is_thread
+ * @nr: number of processes (or threads) of that name; @most_ns: time of @process (or @thread), with
+ *   that of the links below it
  * @longest_from_ns, @longest_to_ns: the longest segment of @thread in this link; empty: none
  * @ns: its time, with that of the links below it
  */
@@ -37,8 +38,9 @@ struct path_link {
 	size_t parent;
 	const struct trace_process *process;
 	const struct trace_thread *thread;
-	bool is_thread, several;
-	uint64_t ns, places[NR_PLACES];
+	bool is_thread;
+	size_t nr;
+	uint64_t ns, most_ns, places[NR_PLACES];
 	uint64_t longest_from_ns, longest_to_ns;
 };
 
@@ -48,7 +50,9 @@ struct path_link {
  * @place: PLACE_WAIT_CPU or above
  * @first: one of its segments, with the names of the thread and of what it waited for
  *   Files of one path are one thing, as the journals that a database makes and removes.
- * @several_threads, @several_processes: there are more than that of @first
+ * @several_threads, @several_processes: there are more than that of @first, which has the process
+ *   with most of the time; @most_ns: the time of that; @holder_ns: of the process that had the CPU
+ *   for most of it, which @first has, too
  * @several_holders, @several_holder_processes: for a CPU: other threads, or threads of other
  *   processes of the holder's name had it, too; @origin: of the processes
  */
@@ -59,7 +63,7 @@ struct path_wait {
 	bool several_threads, several_processes, several_holders, several_holder_processes;
 	struct process_origin origin;
 	struct trace_path_segment first;
-	uint64_t ns, count;
+	uint64_t ns, count, most_ns, holder_ns;
 };
 
 /** struct path_tree - @links[0] is the root: the chosen thread. @waits: longest first */

@@ -140,8 +140,32 @@ static struct cpu_taker *busiest_programs(const struct process_row *rows, size_t
 	return list;
 }
 
-/* "mostly in sort_rows 64 %"; "" if that is not known */
-static void busy_text(const struct report *report, const struct cpu_taker *taker, char *text, size_t size)
+/* Does @said, the verdict and the ends of the bars, say that most time was in @function? */
+static bool is_told(const char *said, const char *function)
+{
+	static const char *const before[] = {"own code (", "\nmostly in "};
+	size_t bytes = strlen(function);
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		for (const char *at = said; (at = strstr(at, before[i]));) {
+			at += strlen(before[i]);
+			if (strncmp(at, function, bytes) == 0 && strchr(" )\n" UNBROKEN_BLANK, at[bytes]))
+				return true;
+		}
+	return false;
+}
+
+static bool is_on_path(const struct path_tree *tree, const struct trace_process *process)
+{
+	for (size_t i = 0; i < tree->nr_links; i++)
+		if (process && tree->links[i].process == process)
+			return true;
+	return false;
+}
+
+/* "mostly in sort_rows 64 %"; "" if that is not known, or if the verdict has told it */
+static void busy_text(const struct report *report, const struct cpu_taker *taker, bool is_in_verdict,
+		      const char *verdict, char *text, size_t size)
 {
 	struct wait_place place = taker->nr == 1 && taker->first.process
 					  ? cpu_place_of_process(report->places, taker->first.process, CPU_ALL)
@@ -151,13 +175,14 @@ static void busy_text(const struct report *report, const struct cpu_taker *taker
 
 	cpu_place_text(&place, &where);
 	*text = '\0';
-	if (*string_text(&where))
+	if (*string_text(&where) && !(is_in_verdict && is_told(verdict, place.function)))
 		snprintf(text, size, "mostly in %s", text_name(string_text(&where), name, sizeof(name)));
 	string_free(&where);
 }
 
-/* The CPU time of the machine: the busiest programs. */
-static void program_bars(const struct report *report, const struct process_row *rows, size_t nr)
+/* The CPU time of the machine: the busiest programs. @said gets the functions. */
+static void program_bars(const struct report *report, const struct process_row *rows, size_t nr,
+			 const struct path_tree *tree, const char *verdict, struct string *said)
 {
 	struct cpu_total cpus = cpu_total(report->analysis);
 	struct cpu_taker *list = busiest_programs(rows, nr, &nr);
@@ -173,7 +198,10 @@ static void program_bars(const struct report *report, const struct process_row *
 			string_add(&label, " processes");
 		bars[i].ns = list[i].ns;
 		snprintf(bars[i].label, sizeof(bars[i].label), "%s", string_text(&label));
-		busy_text(report, &list[i], bars[i].behind, sizeof(bars[i].behind));
+		busy_text(report, &list[i], list[i].nr == 1 && is_on_path(tree, list[i].first.process), verdict,
+			  bars[i].behind, sizeof(bars[i].behind));
+		if (i < BARS - 1 || nr == BARS)
+			string_addf(said, "\n%s\n", bars[i].behind);
 		string_free(&label);
 	}
 	snprintf(title, sizeof(title), "CPU time of the busiest programs (%% of the %s of %zu CPU%s):",
@@ -357,10 +385,10 @@ static uint64_t own_code_ns(const struct path_tree *tree, const struct trace_pro
 }
 
 /*
- * The function in which the program of the path with most of its own code was; in a recording
- * without samples, how to see it.
+ * The function in which the program of the path with most of its own code was, unless @said has it;
+ * in a recording without samples, how to see it.
  */
-static void put_own_code(const struct report *report, const struct path_tree *tree)
+static void put_own_code(const struct report *report, const struct path_tree *tree, const char *said)
 {
 	const struct path_link *link = &tree->links[0];
 	uint64_t most_ns = 0;
@@ -382,9 +410,15 @@ static void put_own_code(const struct report *report, const struct path_tree *tr
 	cpu_place_text(&place, &where);
 	if (report->profile && !where.len)
 		return;
-	string_addf(&s, "The own code of %s (%" PRIu32 ")",
-		    text_name(trace_process_title(link->process), name, sizeof(name)),
-		    trace_process_pid(link->process));
+	text_name(trace_process_title(link->process), name, sizeof(name));
+	if (report->profile && is_told(said, place.function)) {
+		string_addf(&s, "--profile shows all functions of %s (%" PRIu32 ").", name,
+			    trace_process_pid(link->process));
+		string_free(&where);
+		put_text(&report->output, &s, 2);
+		return;
+	}
+	string_addf(&s, "The own code of %s (%" PRIu32 ")", name, trace_process_pid(link->process));
 	if (report->profile) {
 		string_addf(&s, " was mostly in %s; --profile shows all functions.",
 			    text_name(string_text(&where), name, sizeof(name)));
@@ -472,19 +506,23 @@ static void about_path(const struct report *report, const struct process_row *ro
 		       const struct trace_critical_path *path, bool of_machine)
 {
 	struct path_tree tree = path_tree_new(path);
-	struct string s = {0};
+	struct string s = {0}, said = {0}, functions = {0};
 
 	verdict_add(&s, report, &tree);
+	string_add(&said, string_text(&s));
 	put_text(&report->output, &s, VERDICT_LINES);
 	if (of_machine)
-		program_bars(report, rows, nr);
+		program_bars(report, rows, nr, &tree, string_text(&said), &functions);
 	else
 		path_bars(report, &tree);
 	put_waits(report, &tree);
 	put_disk(report, &tree);
-	put_own_code(report, &tree);
+	string_add(&said, string_text(&functions));
+	put_own_code(report, &tree, string_text(&said));
 	put_goroutines(report, &tree);
 	path_tree_clear(&tree);
+	string_free(&said);
+	string_free(&functions);
 }
 
 void report_answer(const struct report *report)

@@ -15,6 +15,7 @@
 #include "cpu_takers.h"
 #include "losses.h"
 #include "number_text.h"
+#include "overview_waits.h"
 #include "process_choice.h"
 #include "process_sum.h"
 #include "recorded.h"
@@ -27,39 +28,9 @@
 #include "wait_places.h"
 
 #define NAME_BYTES   256
-#define NAMED	     2 /* waits that a sentence names */
 #define WORTH_NAMING 1 /* percent */
 
-/* ---- words ---- */
-
-static void add_percent(struct string *s, uint64_t part, uint64_t whole)
-{
-	double share = percent(part, whole);
-
-	if (share >= 9.95 || part == 0)
-		string_addf(s, "%.0f" UNBROKEN_BLANK "%%", share);
-	else if (share >= 0.095)
-		string_addf(s, "%.1f" UNBROKEN_BLANK "%%", share);
-	else
-		string_add(s, "under" UNBROKEN_BLANK "0.1" UNBROKEN_BLANK "%");
-}
-
-static void add_ns(struct string *s, const struct text_output *output, uint64_t ns)
-{
-	struct value_text t;
-
-	text_ns(output, ns, &t);
-	string_add(s, ns ? g_strdelimit(t.bytes, " ", *UNBROKEN_BLANK) : "0");
-	if (output->exact)
-		string_add(s, UNBROKEN_BLANK "ns");
-}
-
-static void add_name(struct string *s, const char *name)
-{
-	char buffer[NAME_BYTES];
-
-	string_add(s, text_name(name, buffer, sizeof(buffer)));
-}
+/* ---- sentences ---- */
 
 static void add_process(struct string *s, const char *comm, uint32_t pid)
 {
@@ -68,66 +39,7 @@ static void add_process(struct string *s, const char *comm, uint32_t pid)
 	string_add(s, text_process(comm, pid, buffer, sizeof(buffer)));
 }
 
-/* Groups of processes that cannot be told apart have pid 0, too. */
-static bool is_unidentified(const char *comm)
-{
-	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
-}
-
-static void add_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait,
-		     uint32_t own_pid)
-{
-	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
-		[TRACE_WAIT_FILE] = "the file ",
-		[TRACE_WAIT_PROCESS] = "process ",
-		[TRACE_WAIT_NETWORK] = "the network, ",
-		[TRACE_WAIT_TIMEOUT] = "a timer",
-		[TRACE_WAIT_DEVICE] = "the device ",
-		[TRACE_WAIT_MEMORY] = "memory",
-		[TRACE_WAIT_STOPPED] = "being continued after a stop",
-		[TRACE_WAIT_OTHER] = "the system call ",
-		[TRACE_WAIT_UNKNOWN] = "something unknown",
-		[TRACE_WAIT_KERNEL] = "the kernel: ",
-		[TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
-	};
-	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
-
-	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
-		char own[NAME_BYTES + 32];
-
-		string_add(s,
-			   wait->thread ? text_own_thread(wait->thread, own, sizeof(own)) : "another of its threads");
-	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && is_unidentified(wait->target)) {
-		string_addf(s, "%s processes", wait->target);
-	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
-		string_add(s, "processes named ");
-		add_name(s, wait->target);
-	} else if (wait_is_for_disk(analysis, wait)) {
-		string_add(s, "the disk ");
-		add_name(s, wait->target);
-	} else {
-		string_add(s, plain[wait->kind]);
-		if (wait->kind == TRACE_WAIT_STOPPED && *wait->target)
-			string_add(s, " by process ");
-		if (wait->kind == TRACE_WAIT_PROCESS || (wait->kind == TRACE_WAIT_STOPPED && wait->pid))
-			string_addf(s, *wait->target ? "%u" UNBROKEN_BLANK : "%u", wait->pid);
-		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
-			string_add(s, ", ");
-		add_name(s, wait->target);
-	}
-	if (*wait_via(wait))
-		string_addf(s, " via %s", wait_via(wait));
-	if (wait->path && *wait->path) {
-		string_add(s, " on ");
-		add_name(s, wait->path);
-	}
-	if (wait->idle)
-		string_add(s, ", idle between requests");
-}
-
-/* ---- sentences ---- */
-
-/* True if @part is at reference_ns half of @whole and may be called "mostly". */
+/* True if @part is at least half of @whole and may be called "mostly". */
 static bool is_most(uint64_t part, uint64_t whole)
 {
 	return part >= whole - part;
@@ -146,7 +58,7 @@ static void add_holders(struct string *s, const struct process_sum *sum, uint32_
 		if (is_most(first->ns, sum->wait_cpu_ns)) {
 			string_add(s, idle ? "mostly " : "taken mostly ");
 		} else {
-			add_percent(s, first->ns, sum->wait_cpu_ns);
+			overview_percent(s, first->ns, sum->wait_cpu_ns);
 			string_add(s, idle ? " of that " : " of that taken ");
 		}
 		string_add(s, idle ? "while an idle CPU woke up" : "by ");
@@ -156,60 +68,6 @@ static void add_holders(struct string *s, const struct process_sum *sum, uint32_
 			cpu_taker_text(s, first, NULL);
 	}
 	free(takers);
-}
-
-/*
- * The longest waits. Waits below WORTH_NAMING percent of @reference_ns are left out. If @whole_ns
- * is not 0, the sentence has percentages of it instead of times.
- */
-static void add_waits(struct string *s, const struct report *report, const struct process_sum *sum,
-		      uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
-{
-	bool is_largest_part;
-	size_t named = 0;
-
-	for (size_t i = 0; i < sum->nr_waits && named < NAMED; i++) {
-		const struct trace_wait *wait = &sum->waits[i];
-
-		if (percent(wait->ns, reference_ns) < WORTH_NAMING)
-			continue; /* idle waits follow, which may be longer */
-		is_largest_part = is_most(wait->ns, sum->blocked_ns - sum->among_ns);
-		if (whole_ns) {
-			string_add(s, named ? ", " : " (");
-			add_percent(s, wait->ns, whole_ns);
-		} else {
-			string_add(s, named ? ", then " : is_largest_part ? ", mostly " : ", ");
-			add_ns(s, &report->output, wait->ns);
-		}
-		string_add(s, named++ || is_largest_part || whole_ns ? " for " : " of it for ");
-		add_wait(s, report->analysis, wait, own_pid);
-	}
-	if (whole_ns && named)
-		string_add(s, ")");
-}
-
-/* The one wait with over 99 % of the time, else NULL. */
-static const struct trace_wait *only_wait(const struct process_sum *sum)
-{
-	for (size_t i = 0; i < sum->nr_waits; i++)
-		if (percent(sum->waits[i].ns, sum->blocked_ns - sum->among_ns) > 100 - WORTH_NAMING)
-			return &sum->waits[i];
-	return NULL;
-}
-
-/* @others: words for several targets together; @reference_ns and @whole_ns as in add_waits() */
-static void add_only_or_waits(struct string *s, const struct report *report, const struct process_sum *sum,
-			      const char *others, uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
-{
-	const struct trace_wait *only = only_wait(sum);
-
-	string_add(s, " for ");
-	if (only) {
-		add_wait(s, report->analysis, only, own_pid);
-		return;
-	}
-	string_add(s, others);
-	add_waits(s, report, sum, reference_ns, whole_ns, own_pid);
 }
 
 /* " (flush_orders 64 %)": the function with most of its own code; nothing without samples */
@@ -235,46 +93,47 @@ static void about_one(struct string *s, const struct report *report, const struc
 	chosen_threads_text(s, report, process);
 	if (!has_scheduling(report->analysis)) {
 		string_add(s, " existed for ");
-		add_ns(s, &report->output, sum->elapsed_ns);
+		overview_ns(s, &report->output, sum->elapsed_ns);
 		string_add(s, "; what it did is unknown: no scheduling changes were recorded.");
 		return;
 	}
 	string_add(s, " waited ");
-	add_percent(s, sum->blocked_ns ? sum->blocked_ns : sum->wait_cpu_ns, sum->elapsed_ns);
+	overview_percent(s, sum->blocked_ns ? sum->blocked_ns : sum->wait_cpu_ns, sum->elapsed_ns);
 	string_add(s, " of its ");
-	add_ns(s, &report->output, sum->elapsed_ns);
+	overview_ns(s, &report->output, sum->elapsed_ns);
 	if (sum->threads > 1)
 		string_addf(s, " (%zu threads, added up)", sum->threads);
 	if (sum->blocked_ns) {
-		add_only_or_waits(s, report, sum, "something", sum->elapsed_ns, sum->elapsed_ns,
-				  trace_process_pid(process));
+		overview_waits(s, report, sum,
+			       &(struct overview_scale){.reference_ns = sum->elapsed_ns,
+							.own_pid = trace_process_pid(process)});
 		string_add(s, "; it waited ");
-		add_percent(s, sum->wait_cpu_ns, sum->elapsed_ns);
+		overview_percent(s, sum->wait_cpu_ns, sum->elapsed_ns);
 	}
 	string_add(s, " for a CPU");
 	if (percent(sum->wait_cpu_ns, sum->elapsed_ns) >= WORTH_NAMING)
 		add_holders(s, sum, trace_process_pid(process));
 	string_add(s, ", and used ");
-	add_percent(s, sum->user_ns + sum->system_ns, sum->elapsed_ns);
+	overview_percent(s, sum->user_ns + sum->system_ns, sum->elapsed_ns);
 	string_add(s, " CPU");
 	if (!trace_analysis_sees_calls(report->analysis)) {
 		string_add(s, ".");
 		return;
 	}
 	string_add(s, " (");
-	add_ns(s, &report->output, sum->user_ns - (tells_events ? sum->event_ns : 0));
+	overview_ns(s, &report->output, sum->user_ns - (tells_events ? sum->event_ns : 0));
 	string_add(s, " in its own code");
 	add_function(s, report, process);
 	string_add(s, ", ");
 	if (tells_events) {
-		add_ns(s, &report->output, sum->event_ns);
+		overview_ns(s, &report->output, sum->event_ns);
 		string_addf(s, " recording %s events of its own, ", number_count(sum->event_records).s);
 	}
-	add_ns(s, &report->output, sum->system_ns);
+	overview_ns(s, &report->output, sum->system_ns);
 	string_add(s, " in the kernel");
 	if (sum->probe_hits) {
 		string_add(s, ", of which ");
-		add_ns(s, &report->output, sum->probe_ns);
+		overview_ns(s, &report->output, sum->probe_ns);
 		string_addf(s, " for %s hits of probes", number_count(sum->probe_hits).s);
 	}
 	string_add(s, ").");
@@ -326,7 +185,7 @@ static void about_several(struct string *s, const struct report *report, const s
 	const struct trace_process *busy = busiest(report->analysis, processes, &busy_ns, &nr);
 
 	string_add(s, " used ");
-	add_ns(s, &report->output, sum->user_ns + sum->system_ns);
+	overview_ns(s, &report->output, sum->user_ns + sum->system_ns);
 	string_addf(s, " of CPU, %.2f CPUs on average",
 		    span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
 	if (busy) {
@@ -336,18 +195,18 @@ static void about_several(struct string *s, const struct report *report, const s
 			string_addf(s, " (%u" UNBROKEN_BLANK "processes)", nr);
 		if (busy_ns < sum->user_ns + sum->system_ns) {
 			string_add(s, " with ");
-			add_ns(s, &report->output, busy_ns);
+			overview_ns(s, &report->output, busy_ns);
 		}
 	}
 	string_add(s, "; they waited ");
-	add_ns(s, &report->output, sum->wait_cpu_ns);
+	overview_ns(s, &report->output, sum->wait_cpu_ns);
 	string_add(s, " for a CPU");
 	if (sum->wait_cpu_ns)
 		add_holders(s, sum, 0);
 	if (others) {
 		string_add(s, ", and ");
-		add_ns(s, &report->output, others);
-		add_only_or_waits(s, report, sum, "something other than one another", whole, 0, 0);
+		overview_ns(s, &report->output, others);
+		overview_waits(s, report, sum, &(struct overview_scale){.reference_ns = whole, .is_family = true});
 	}
 	string_add(s, ".");
 }
@@ -363,7 +222,7 @@ static void about_command(struct string *s, const struct report *report, const s
 	own = process_sum_new(report, &alone);
 	/* capital letter: a sentence begins */
 	string_addf(s, "T%s %s for ", command_words(&report->command) + 1, ended ? "ran" : "had run");
-	add_ns(s, &report->output, span);
+	overview_ns(s, &report->output, span);
 	if (!ended)
 		string_addf(s, " when the recording ended, and %s", command_not_ended(&report->command));
 	string_add(s, ": ");
@@ -446,16 +305,16 @@ static void add_modes(struct string *s, const struct trace_analysis *analysis, c
 	}
 	string_add(s, ": ");
 	if (calls) {
-		add_percent(s, sum->user_ns, all);
+		overview_percent(s, sum->user_ns, all);
 		string_add(s, " in programs, ");
-		add_percent(s, sum->system_ns, all);
+		overview_percent(s, sum->system_ns, all);
 		string_add(s, " in the kernel, ");
 	} else {
-		add_percent(s, sum->user_ns + sum->system_ns, all);
+		overview_percent(s, sum->user_ns + sum->system_ns, all);
 		string_add(s, " in programs or the kernel, ");
 	}
 	if (interrupts) {
-		add_percent(s, sum->interrupts_ns, all);
+		overview_percent(s, sum->interrupts_ns, all);
 		string_add(s, trace_analysis_sees_interrupts(analysis) ? " in interrupts"
 								       : " in interrupts (not all were recorded)");
 	} else {
@@ -477,31 +336,31 @@ static void about_cpus(struct string *s, const struct report *report)
 	}
 	if (!all) {
 		string_add(s, "In ");
-		add_ns(s, &report->output, end - start);
+		overview_ns(s, &report->output, end - start);
 		string_add(s, " no activity of the CPUs was recorded.");
 		return;
 	}
 	if (sum.unknown_ns == all) {
 		string_add(s, "The activity of the CPUs in ");
-		add_ns(s, &report->output, end - start);
+		overview_ns(s, &report->output, end - start);
 		string_add(s, " is unknown.");
 		return;
 	}
 	string_add(s, "In ");
-	add_ns(s, &report->output, end - start);
+	overview_ns(s, &report->output, end - start);
 	string_addf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
-	add_name(s, *info->host ? info->host : "the machine");
+	overview_name(s, *info->host ? info->host : "the machine");
 	/* CPUs without chosen threads do not appear */
 	if (trace_analysis_is_filtered(report->analysis))
 		string_add(s, nr == 1 ? " that was recorded" : " that were recorded");
 	string_add(s, nr == 1 ? " was " : " were ");
-	add_percent(s, sum.user_ns + sum.system_ns + sum.interrupts_ns, all);
+	overview_percent(s, sum.user_ns + sum.system_ns + sum.interrupts_ns, all);
 	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with processes that the filter selects"
 								   : " busy");
 	add_modes(s, report->analysis, &sum, all);
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
 		string_add(s, ", and ");
-		add_percent(s, sum.unknown_ns, all);
+		overview_percent(s, sum.unknown_ns, all);
 		string_add(s, " is unknown");
 	}
 	string_add(s, ".");
@@ -517,9 +376,9 @@ static void about_host(struct string *s, const struct text_output *output, const
 	if (percent(system->stolen_ns, cpu_ns) < WORTH_NAMING)
 		return;
 	string_add(s, " The host of this virtual machine took ");
-	add_ns(s, output, system->stolen_ns);
+	overview_ns(s, output, system->stolen_ns);
 	string_add(s, " (");
-	add_percent(s, system->stolen_ns, cpu_ns);
+	overview_percent(s, system->stolen_ns, cpu_ns);
 	string_add(s, ") of their CPU time for others.");
 }
 
@@ -534,23 +393,23 @@ static void about_machine(struct string *s, const struct report *report, const s
 		string_add(s, " The busiest process was ");
 		add_process(s, trace_process_title(busiest->process), trace_process_pid(busiest->process));
 		string_add(s, " with ");
-		add_ns(s, &report->output, busiest->user_ns + busiest->system_ns);
+		overview_ns(s, &report->output, busiest->user_ns + busiest->system_ns);
 		string_add(s, " of CPU.");
 	}
 	if (waiting) {
 		string_add(s, " Threads waited ");
-		add_ns(s, &report->output, system->wait_cpu_ns);
+		overview_ns(s, &report->output, system->wait_cpu_ns);
 		string_add(s, " for a CPU, those of ");
 		add_process(s, trace_process_title(waiting->process), trace_process_pid(waiting->process));
 		string_add(s, " the longest, ");
-		add_ns(s, &report->output, waiting->wait_cpu_ns);
+		overview_ns(s, &report->output, waiting->wait_cpu_ns);
 		string_add(s, ".");
 	}
 	if (wait) {
 		string_add(s, " The longest wait for input, output or memory: ");
-		add_ns(s, &report->output, wait->ns);
+		overview_ns(s, &report->output, wait->ns);
 		string_add(s, " for ");
-		add_wait(s, report->analysis, wait, 0);
+		overview_wait(s, report->analysis, wait, 0);
 		string_add(s, ".");
 	}
 }

@@ -19,6 +19,7 @@
 #define NS_PER_SECOND 1000000000u
 #define TARGET_WIDTH  40 /* columns of a path or address */
 #define NEARLY_ALL    95 /* percent: needs no share of its own */
+#define NAMED_ALONE   90 /* percent: the others of a name are not told */
 #define SECOND_MATTER 10 /* percent: the second part of the chosen thread is named, too */
 #define MAX_LINKS     6	 /* in the sentence */
 
@@ -87,32 +88,53 @@ void verdict_thread_text(const struct trace_thread *thread, struct string *s)
 	string_addf(s, "%s%u", *own && strcmp(comm, own) != 0 ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
 }
 
-/* "its thread cruncher 813"; @several: "its threads cruncher" */
-static void add_thread(struct string *s, const struct trace_thread *thread, bool several)
+/* The name that a thread does not have from its process: the threads of most programs have that. */
+static const char *own_name(const struct trace_thread *thread)
 {
 	const char *name = trace_thread_comm(thread);
 
-	/* the threads of most programs have the name of their process */
-	if (strcmp(name, trace_process_comm(trace_thread_process(thread))) == 0)
-		name = "";
-	if (several && !*name) {
-		string_add(s, "its other threads");
-		return;
-	}
-	string_add(s, several ? "its threads " : "its thread ");
+	return strcmp(name, trace_process_comm(trace_thread_process(thread))) == 0 ? "" : name;
+}
+
+/* "its thread cruncher 813" */
+static void add_thread(struct string *s, const struct trace_thread *thread)
+{
+	const char *name = own_name(thread);
+
+	string_add(s, "its thread ");
 	add_name(s, name);
-	if (!several)
-		string_addf(s, "%s%u", *name ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
+	string_addf(s, "%s%u", *name ? UNBROKEN_BLANK : "", trace_thread_tid(thread));
+}
+
+/* "its threads cruncher" */
+static void add_threads(struct string *s, const struct trace_thread *thread)
+{
+	const char *name = own_name(thread);
+
+	string_add(s, *name ? "its threads " : "its other threads");
+	add_name(s, name);
+}
+
+/* One of several processes has so much of @ns that the words are about it alone. */
+static bool is_nearly_all(uint64_t most_ns, uint64_t ns)
+{
+	return percent(most_ns, ns) >= NAMED_ALONE;
 }
 
 void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread *root, struct string *s)
 {
 	const struct trace_process *process = trace_thread_process(wait->first.thread);
 	const char *comm = trace_process_comm(process), *own = trace_thread_comm(wait->first.thread);
+	bool several_processes = wait->several_processes && !is_nearly_all(wait->most_ns, wait->ns);
 
-	if (wait->first.thread != root && process == trace_thread_process(root) && !wait->several_processes) {
-		add_thread(s, wait->first.thread, wait->several_threads);
-	} else if (wait->several_processes) {
+	if (wait->several_processes && !several_processes) {
+		add_process(s, process);
+	} else if (wait->first.thread != root && process == trace_thread_process(root) && !several_processes) {
+		if (wait->several_threads)
+			add_threads(s, wait->first.thread);
+		else
+			add_thread(s, wait->first.thread);
+	} else if (several_processes) {
 		add_name(s, *comm ? process_program(process) : own);
 		string_add(s, " processes");
 	} else if (wait->several_threads) {
@@ -127,12 +149,31 @@ void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread
 	}
 }
 
-/* @root: a server waits for its client, which waits for the server itself, for another thread. */
+/* One process (or thread) has so much of the time of @link that the sentence is about it alone. */
+static bool is_one(const struct path_link *link)
+{
+	return link->nr == 1 || is_nearly_all(link->most_ns, link->ns);
+}
+
+/* It has most of the time, so it is named before the others. */
+static bool has_first(const struct path_link *link)
+{
+	return link->most_ns > link->ns - link->most_ns;
+}
+
+/*
+ * "postgres 13786", "postgres 13786 and 2 others", "postgres processes"
+ * @root: a server waits for its client, which waits for the server itself, for another thread.
+ */
 static void add_link(struct string *s, const struct path_link *link, const struct path_link *root)
 {
-	if (link->is_thread) {
-		add_thread(s, link->thread, link->several);
-	} else if (!link->several) {
+	bool is_named = is_one(link) || has_first(link);
+
+	if (link->is_thread && is_named) {
+		add_thread(s, link->thread);
+	} else if (link->is_thread) {
+		add_threads(s, link->thread);
+	} else if (is_named) {
 		add_process(s, link->process);
 		if (link->process == root->process)
 			string_add(s, " itself");
@@ -142,6 +183,8 @@ static void add_link(struct string *s, const struct path_link *link, const struc
 	} else {
 		string_add(s, "processes");
 	}
+	if (is_named && !is_one(link))
+		string_addf(s, " and %zu other%s", link->nr - 1, link->nr == 2 ? "" : "s");
 }
 
 /* The one client of a server, if it is not the program that waited for it. */
@@ -149,7 +192,7 @@ static void add_client(struct string *s, const struct report *report, const stru
 {
 	struct only_client client;
 
-	if (tree->links[link].several || !only_client_of(report, tree->links[link].process, &client) ||
+	if (!is_one(&tree->links[link]) || !only_client_of(report, tree->links[link].process, &client) ||
 	    client.process == tree->links[tree->links[link].parent].process)
 		return;
 	string_add(s, " (its only client: ");
@@ -251,7 +294,14 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 	const struct trace_thread *holder = wait->first.holder;
 
 	if (holder && path_own_holder(&wait->first)) {
-		add_thread(s, holder, wait->several_holders);
+		if (wait->several_holders)
+			add_threads(s, holder);
+		else
+			add_thread(s, holder);
+		return;
+	}
+	if (holder && wait->several_holder_processes && is_nearly_all(wait->holder_ns, wait->ns)) {
+		add_process(s, trace_thread_process(holder));
 		return;
 	}
 	if (holder && wait->several_holder_processes) {
@@ -404,7 +454,7 @@ static void add_function(struct string *s, const struct report *report, const st
 	struct string where = {0};
 	char name[NAME_BYTES];
 
-	if (!link->several)
+	if (is_one(link))
 		cpu_place_text(&place, &where);
 	if (*string_text(&where))
 		string_addf(s, " (%s)", text_name(string_text(&where), name, sizeof(name)));
@@ -416,7 +466,7 @@ static void add_on_cpu(struct string *s, const struct report *report, const stru
 	uint64_t own = link->places[PLACE_OWN_CODE], kernel = link->places[PLACE_KERNEL];
 
 	if (own >= ns - own) {
-		string_addf(s, ", mostly in %s own code", link->several ? "their" : "its");
+		string_addf(s, ", mostly in %s own code", is_one(link) ? "its" : "their");
 		add_function(s, report, link);
 	} else if (kernel >= ns - kernel)
 		string_add(s, ", mostly in the kernel");

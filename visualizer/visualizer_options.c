@@ -590,33 +590,7 @@ static const struct option_spec option_table[] = {
 /* clang-format on */
 
 static const struct option_habit habits[] = {
-	{"report", "--analyze", NULL},
-	{"script", "--dump", NULL},
-	{"list", "--dump", NULL},
-	{"dump", "--dump", NULL},
-	{"diff", "--diff", NULL},
-	{"profile", "--profile", NULL},
-	{"summary", "--summary", NULL},
-	{"timeline", "--timeline", NULL},
-	{"view", "--view", NULL},
-	{"verify", "--verify", NULL},
-	{"help", "--help", NULL},
-	{"version", "--version", NULL},
-	{"record", NULL, "tracedaemon TRACE records, tracedaemon TRACE -- COMMAND while a command runs"},
-	{"stat", NULL, "tracevisualizer -s TRACE has the numbers of events, -a TRACE also where the time went"},
-	{"top", NULL, "tracevisualizer -a --sort=cpu TRACE has the busiest processes first"},
-	{"--limit", "--top", NULL},
-	{"-n", "--top", NULL},
-	{"-v", NULL, "-V prints the version, and --all prints every row"},
-	{"--verbose", NULL, "--all prints every row, and --ns exact times"},
-	{"-i", NULL, "the trace is an argument: tracevisualizer -a TRACE"},
-	{"-P", "--pid", NULL},
-	{"-T", "--tid", NULL},
-	{"--csv", NULL, "--json has every figure of the report"},
-	{"slowest", "--slowest", NULL},
-	{"--worst", "--slowest", NULL},
-	{"--color", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
-	{"--colour", NULL, "colours are for terminals only, and not if NO_COLOR is set"},
+#include "visualizer_habits.def"
 };
 
 static int take_word(void *into, char **words, struct trace_error *ret_error)

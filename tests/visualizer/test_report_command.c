@@ -133,7 +133,7 @@ static void a_command_itself_waits_for_the_disk_of_its_program(void)
 	struct tb *tb = make_cold();
 	int fd = mkstemp(path);
 
-	contains(text, "The command ran for 40000 ns: sleep (40) waited 51 % of its 40000 ns for");
+	contains(text, "The command ran for 40000 ns: sleep (40) waited 51 % of its 40000 ns: ");
 	free(text);
 	text = report_of(make_held_of(false), "--json");
 	contains(text, "\"command_has_ended\":false,\"command_ran_ns\":40000,");

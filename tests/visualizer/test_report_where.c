@@ -210,8 +210,22 @@ static void the_one_screen_answer_has_the_functions_of_the_busiest_programs(void
 	char *text = report_of(busy(true), "");
 
 	contains(text, ", mostly in its own code (flush_orders 75 %)");
-	contains(text, "  mostly in flush_orders 50 %\n");
+	contains(text, "\n--profile shows all functions of worker (10).\n");
 	free(text);
+}
+
+/* The verdict has it: neither the bar of the program nor the line about its code say it again. */
+static void the_one_screen_answer_names_a_function_once(void)
+{
+	static const char *const options[] = {"", "--comm=worker"};
+
+	for (int i = 0; i < 2; i++) {
+		char *text = report_of(busy(true), options[i]), *first = strstr(text, "flush_orders");
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+		CU_ASSERT_PTR_NULL(strstr(first + 1, "flush_orders"));
+		free(text);
+	}
 }
 
 /* ---- lines ---- */
@@ -348,6 +362,7 @@ int main(int argc, char **argv)
 		CASE(json_tells_the_function_with_the_most_cpu_time),
 		CASE(the_cpu_times_of_a_process_have_functions),
 		CASE(the_one_screen_answer_has_the_functions_of_the_busiest_programs),
+		CASE(the_one_screen_answer_names_a_function_once),
 		CASE(a_line_has_the_time_of_its_samples),
 		CASE(the_source_stands_beside_its_times),
 		CASE(an_instruction_has_the_time_of_its_samples),

@@ -330,7 +330,7 @@ static void less_than_half_is_not_called_most(void)
 	char *text = report_of(make_thirds(), "-a --pid=10");
 
 	join_lines(text);
-	contains(text, "one (10) waited 64 % of its 110.00 us for something (27 % for a timer, 18 % for ");
+	contains(text, "one (10) waited 64 % of its 110.00 us: 27 % for a timer, 18 % for ");
 	contains(text, "; it waited 27 % for a CPU, 33 % of that taken by ");
 	free(text);
 	text = report_of(make_thirds(), "--critical-path=10 --from=0.00008");
@@ -400,7 +400,7 @@ static void own_threads_are_no_processes_of_the_same_name(void)
 	text = report_of(tb, "-a --pid=10");
 	join_lines(text);
 	contains(text, " for its thread one (11) via futex, ");
-	contains(text, " for process 20 one via futex); ");
+	contains(text, " for process 20 one via futex; ");
 	CU_ASSERT_PTR_NULL(strstr(text, "processes named one"));
 	free(text);
 }

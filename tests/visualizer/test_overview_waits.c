@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_overview_waits.c - the words for waits: each cause, and several */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "builder.h"
+#include "overview_waits.h"
+#include "unit.h"
+
+#define ELAPSED_NS 1000000u
+
+/* struct case_of - waits of a process that existed for ELAPSED_NS, or of several, and the words */
+struct case_of {
+	struct trace_wait waits[4];
+	uint64_t blocked_ns;
+	uint32_t own_pid;
+	bool is_family;
+	const char *words;
+};
+
+static struct report make_report(struct trace **ret_trace)
+{
+	struct tb *tb = tb_new();
+	struct trace_error error = {0};
+	struct report report = {0};
+
+	tb_window(tb, 1000, 2000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	*ret_trace = tb_open_trace(tb);
+	tb_free(tb);
+	report.analysis = trace_analysis_new(*ret_trace, NULL, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(report.analysis);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(report.analysis, &error), 0);
+	return report;
+}
+
+static void check(const struct case_of *cases, size_t nr)
+{
+	struct trace *trace;
+	struct report report = make_report(&trace);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct process_sum sum = {.blocked_ns = cases[i].blocked_ns,
+					  .waits = (struct trace_wait *)cases[i].waits};
+		struct string s = {0};
+
+		while (sum.nr_waits < 4 && sum.waits[sum.nr_waits].ns)
+			sum.nr_waits++;
+		overview_waits(&s, &report, &sum,
+			       &(struct overview_scale){.reference_ns = ELAPSED_NS,
+							.own_pid = cases[i].own_pid,
+							.is_family = cases[i].is_family});
+		for (char *at = string_text(&s); (at = strchr(at, *UNBROKEN_BLANK));)
+			*at = ' ';
+		if (strcmp(string_text(&s), cases[i].words) != 0)
+			printf("case %zu: \"%s\", not \"%s\"\n", i, string_text(&s), cases[i].words);
+		CU_ASSERT_STRING_EQUAL(string_text(&s), cases[i].words);
+		string_free(&s);
+	}
+	trace_analysis_free(report.analysis);
+	trace_close(trace);
+}
+
+#define WAIT(kind_, pid_, target_, via_, ns_)                                                                   \
+	{                                                                                                       \
+		.kind = TRACE_WAIT_##kind_, .pid = pid_, .target = target_, .comm = "", .via = via_, .ns = ns_, \
+		.count = 1                                                                                      \
+	}
+
+static void one_wait_is_named_behind_its_time(void)
+{
+	static const struct case_of cases[] = {
+		{{WAIT(FILE, 0, "/x", "", 340000)}, 340000, 10, false, " for the file /x"},
+		{{WAIT(PROCESS, 12, "sh -c", "", 340000)}, 340000, 10, false, " for process 12 sh -c"},
+		{{WAIT(PROCESS, 12, "", "pipe", 340000)}, 340000, 10, false, " for process 12 via pipe"},
+		{{WAIT(PROCESS, 10, "one", "futex", 340000)},
+		 340000,
+		 10,
+		 false,
+		 " for another of its threads via futex"},
+		{{WAIT(PROCESS, 0, "several", "pipe", 340000)}, 340000, 10, false, " for several processes via pipe"},
+		{{WAIT(PROCESS, 0, "unknown", "", 340000)}, 340000, 10, false, " for unknown processes"},
+		{{WAIT(PROCESS, 0, "postgres", "tcp", 340000)},
+		 340000,
+		 10,
+		 false,
+		 " for processes named postgres via tcp"},
+		{{WAIT(NETWORK, 0, "10.0.0.1:80", "tcp", 340000)},
+		 340000,
+		 10,
+		 false,
+		 " for the network, 10.0.0.1:80 via tcp"},
+		{{WAIT(TIMEOUT, 0, "", "", 340000)}, 340000, 10, false, " for a timer"},
+		{{WAIT(DEVICE, 0, "tty", "", 340000)}, 340000, 10, false, " for the device tty"},
+		{{WAIT(MEMORY, 0, "", "", 340000)}, 340000, 10, false, " for memory"},
+		{{WAIT(STOPPED, 0, "", "", 340000)}, 340000, 10, false, " for being continued after a stop"},
+		{{WAIT(STOPPED, 7, "gdb", "", 340000)},
+		 340000,
+		 10,
+		 false,
+		 " for being continued after a stop by process 7 gdb"},
+		{{WAIT(OTHER, 0, "futex", "futex", 340000)}, 340000, 10, false, " for the system call futex"},
+		{{WAIT(UNKNOWN, 0, "", "", 340000)}, 340000, 10, false, " for something unknown"},
+		{{WAIT(UNKNOWN, 0, "hidden", "", 340000)}, 340000, 10, false, " for something unknown, hidden"},
+		{{WAIT(KERNEL, 0, "next job", "", 340000)}, 340000, 10, false, " for the kernel: next job"},
+		{{WAIT(QUOTA, 0, "", "", 340000)}, 340000, 10, false, " for the CPU quota of its control group"},
+	};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its case");
+
+	check(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* 333333 and 6000 ns of 1 ms are both "34 %": a share of its own would say the same twice. */
+static void a_wait_that_reads_like_all_is_the_only_one(void)
+{
+	static const struct case_of cases[] = {
+		{{WAIT(PROCESS, 12, "sh -c", "", 336000), WAIT(TIMEOUT, 0, "", "", 5000)},
+		 341000,
+		 10,
+		 false,
+		 " for process 12 sh -c"},
+		{{WAIT(PROCESS, 12, "sh -c", "", 330000), WAIT(TIMEOUT, 0, "", "", 11000)},
+		 341000,
+		 10,
+		 false,
+		 ": 33 % for process 12 sh -c, 1.1 % for a timer"},
+		{{WAIT(TIMEOUT, 0, "", "", 500)}, 500, 10, false, " for a timer"},
+	};
+
+	check(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void several_waits_add_up_with_others(void)
+{
+	static const struct case_of cases[] = {
+		{{WAIT(PROCESS, 12, "sh", "", 290000), WAIT(TIMEOUT, 0, "", "", 280000),
+		  WAIT(MEMORY, 0, "", "", 200000), WAIT(FILE, 0, "/x", "", 110000)},
+		 880000,
+		 10,
+		 false,
+		 ": 29 % for process 12 sh, 28 % for a timer, 31 % for others"},
+		{{WAIT(PROCESS, 12, "sh", "", 290000), WAIT(TIMEOUT, 0, "", "", 280000), WAIT(MEMORY, 0, "", "", 9000)},
+		 579000,
+		 10,
+		 false,
+		 ": 29 % for process 12 sh, 28 % for a timer"},
+		{{WAIT(PROCESS, 12, "sh", "", 20000), WAIT(TIMEOUT, 0, "", "", 9000), WAIT(MEMORY, 0, "", "", 9000)},
+		 38000,
+		 10,
+		 false,
+		 ": 2.0 % for process 12 sh, 1.8 % for others"},
+		{{WAIT(TIMEOUT, 0, "", "", 5000), WAIT(MEMORY, 0, "", "", 4000)}, 9000, 10, false, " in short waits"},
+	};
+
+	check(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* Idle waits come last, and may be longer. */
+static void an_idle_wait_is_told_as_idle(void)
+{
+	static const struct case_of cases[] = {
+		{{WAIT(FILE, 0, "/x", "", 20000),
+		  {.kind = TRACE_WAIT_PROCESS,
+		   .pid = 12,
+		   .target = "sh",
+		   .comm = "",
+		   .via = "tcp",
+		   .idle = true,
+		   .ns = 500000,
+		   .count = 1}},
+		 520000,
+		 10,
+		 false,
+		 ": 2.0 % for the file /x, 50 % for process 12 sh via tcp (idle between requests)"},
+	};
+
+	check(cases, 1);
+}
+
+static void waits_of_a_family_have_times(void)
+{
+	static const struct case_of cases[] = {
+		{{WAIT(FILE, 0, "/x", "", 340000)}, 340000, 0, true, " for the file /x"},
+		{{WAIT(FILE, 0, "/x", "", 300000), WAIT(TIMEOUT, 0, "", "", 20000), WAIT(MEMORY, 0, "", "", 20000)},
+		 340000,
+		 0,
+		 true,
+		 " not for one another: 300.00 us for the file /x, 20.00 us for a timer, 20.00 us for others"},
+		{{WAIT(TIMEOUT, 0, "", "", 5000), WAIT(MEMORY, 0, "", "", 4000)},
+		 9000,
+		 0,
+		 true,
+		 " not for one another, in short waits"},
+	};
+
+	check(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(one_wait_is_named_behind_its_time), CASE(a_wait_that_reads_like_all_is_the_only_one),
+		CASE(several_waits_add_up_with_others),	 CASE(an_idle_wait_is_told_as_idle),
+		CASE(waits_of_a_family_have_times),	 {NULL, NULL},
+	};
+
+	return unit_main("overview_waits", cases, argc, argv);
+}

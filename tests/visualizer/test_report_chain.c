@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_report_chain.c - which of several processes of one name a link of the verdict names */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "builder.h"
+#include "report_case.h"
+#include "unit.h"
+#include "visualizer.h"
+
+#define BEGIN_NS 1000000
+#define STEP_NS	 100
+
+/*
+ * load reads an answer of each sh in turn, each from its own pipe, and each sh sleeps first. The
+ * path is in sh number i from its wake-up, or its begin, until it has answered: @sleeps[i] ns and
+ * 4 steps.
+ */
+static struct tb *turns(const uint64_t *sleeps, uint32_t nr, const char *comm)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = BEGIN_NS;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_thread(tb, 10, 10, 1, "load", 0, true);
+	for (uint32_t i = 0; i < nr; i++) {
+		tb_thread(tb, 30 + i, 30 + i, 1, comm, 0, false);
+		tb_fd(tb, 10, 3 + (int)i, 1, 200 + i, S_IFIFO | 0600, "pipe");
+		tb_fd(tb, 30 + i, 1, 1, 200 + i, S_IFIFO | 0600, "pipe");
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		tb_sys_enter(tb, 0, ns += STEP_NS, SYS_read, 3 + i, 0x10000, 100);
+		tb_switch(tb, 0, ns += STEP_NS, 10, 30 + i, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(tb, 0, ns += STEP_NS, SYS_nanosleep, 0, 0);
+		tb_switch(tb, 0, ns += STEP_NS, 30 + i, 0, TRACE_TASK_INTERRUPTIBLE);
+		ns += sleeps[i];
+		tb_waking(tb, 0, ns, 30 + i, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, ns, 0, 30 + i, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns += STEP_NS, 0);
+		tb_sys_enter(tb, 0, ns += STEP_NS, SYS_write, 1, 0x20000, 100);
+		tb_waking(tb, 0, ns, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(tb, 0, ns, 100);
+		tb_switch(tb, 0, ns, 30 + i, 10, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_exit(tb, 0, ns += STEP_NS, 100);
+	}
+	tb_window(tb, BEGIN_NS, ns + STEP_NS);
+	return tb;
+}
+
+static char *verdict_of(const uint64_t *sleeps, uint32_t nr, const char *comm)
+{
+	char *text = report_of(turns(sleeps, nr, comm), "");
+
+	join_lines(text);
+	return text;
+}
+
+static void a_process_with_nearly_all_of_the_time_is_named(void)
+{
+	const uint64_t big_first[] = {90000, 500, 400}, big_last[] = {500, 400, 90000};
+	char *text = verdict_of(big_first, 3, "sh");
+
+	contains(text, " for sh 30, which waited ");
+	free(text);
+	text = verdict_of(big_last, 3, "sh");
+	contains(text, " for sh 32, which waited ");
+	free(text);
+}
+
+static void a_process_with_most_of_the_time_is_named_before_the_others(void)
+{
+	const uint64_t three[] = {9000, 60000, 9000}, two[] = {60000, 15000};
+	char *text = verdict_of(three, 3, "sh");
+
+	contains(text, " for sh 31 and 2 others, which waited ");
+	free(text);
+	text = verdict_of(two, 2, "sh");
+	contains(text, " for sh 30 and 1 other, which waited ");
+	free(text);
+}
+
+static void processes_of_which_none_has_most_have_their_name(void)
+{
+	const uint64_t equal[] = {20000, 20000, 20000}, halves[] = {30000, 30000}, larger[] = {30000, 24000, 20000};
+	char *text = verdict_of(equal, 3, "sh");
+
+	contains(text, " for sh processes, which waited ");
+	free(text);
+	text = verdict_of(halves, 2, "sh");
+	contains(text, " for sh processes, which waited ");
+	free(text);
+	text = verdict_of(larger, 3, "sh");
+	contains(text, " for sh processes, which waited ");
+	free(text);
+}
+
+/* 89600 and 4 steps are 90 % of 100000 ns, which the other one completes. */
+static void the_limit_is_ninety_percent(void)
+{
+	const uint64_t at[] = {89600, 9600}, below[] = {89500, 9700};
+	char *text = verdict_of(at, 2, "sh");
+
+	contains(text, " for sh 30, which waited ");
+	free(text);
+	text = verdict_of(below, 2, "sh");
+	contains(text, " for sh 30 and 1 other, which waited ");
+	free(text);
+}
+
+/* The rows of the waits, too: sh 30 sleeps for 90 % of what all of them sleep, and for less. */
+static void the_waits_name_the_process_that_waited_most(void)
+{
+	const uint64_t big[] = {90000, 4000, 4000}, less[] = {60000, 20000, 20000};
+	char *text = verdict_of(big, 3, "sh");
+
+	contains(text, "  sh 30  ");
+	CU_ASSERT_PTR_NULL(strstr(text, "  sh processes  timeout"));
+	free(text);
+	text = verdict_of(less, 3, "sh");
+	contains(text, "  sh processes  timeout in nanosleep");
+	free(text);
+}
+
+/* one waits for its CPU, which hog @i has for @times[i] ns. */
+static char *taken(const uint64_t *times, uint32_t nr)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = BEGIN_NS + STEP_NS;
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	for (uint32_t i = 0; i < nr; i++)
+		tb_thread(tb, 30 + i, 30 + i, 1, "hog", 0, false);
+	for (uint32_t i = 0; i < nr; i++) {
+		tb_switch(tb, 0, ns, i ? 29 + i : 10, 30 + i, TRACE_TASK_RUNNING);
+		ns += times[i];
+	}
+	tb_switch(tb, 0, ns, 29 + nr, 10, TRACE_TASK_RUNNING);
+	tb_window(tb, BEGIN_NS, ns + STEP_NS);
+	text = report_of(tb, "--comm=one");
+	join_lines(text);
+	return text;
+}
+
+static void a_cpu_was_taken_by_the_process_that_had_it_most(void)
+{
+	const uint64_t big[] = {1000, 90000, 2000}, less[] = {30000, 50000, 10000};
+	char *text = taken(big, 3);
+
+	contains(text, " for a CPU, taken mostly by hog 31.");
+	contains(text, "  a CPU, taken by hog 31 ");
+	free(text);
+	text = taken(less, 3);
+	contains(text, " for a CPU, taken mostly by hog processes.");
+	contains(text, "  a CPU, taken by hog processes ");
+	free(text);
+}
+
+/* A step of a program below another one: it reads from @fd, and CPU 0 goes on with @next. */
+static void ask(struct tb *tb, uint64_t *ns, uint32_t pid, uint64_t fd, uint32_t next)
+{
+	tb_sys_enter(tb, 0, *ns += STEP_NS, SYS_read, fd, 0x10000, 100);
+	tb_switch(tb, 0, *ns += STEP_NS, pid, next, TRACE_TASK_INTERRUPTIBLE);
+}
+
+static void answer(struct tb *tb, uint64_t *ns, uint32_t pid, uint32_t waiter)
+{
+	tb_sys_enter(tb, 0, *ns += STEP_NS, SYS_write, 1, 0x20000, 100);
+	tb_waking(tb, 0, *ns, waiter, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, *ns, 100);
+	tb_switch(tb, 0, *ns, pid, waiter, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(tb, 0, *ns += STEP_NS, 100);
+}
+
+/* load waits for sh 30 and sh 31, each of them for sort 50, which computes longer for sh 31. */
+static void the_time_of_a_process_has_that_of_the_links_below_it(void)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = BEGIN_NS;
+	char *text;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_thread(tb, 10, 10, 1, "load", 0, true);
+	tb_thread(tb, 50, 50, 1, "sort", 0, false);
+	for (uint32_t i = 0; i < 2; i++) {
+		tb_thread(tb, 30 + i, 30 + i, 1, "sh", 0, false);
+		tb_fd(tb, 10, 3 + (int)i, 1, 200 + i, S_IFIFO | 0600, "pipe");
+		tb_fd(tb, 30 + i, 1, 1, 200 + i, S_IFIFO | 0600, "pipe");
+		tb_fd(tb, 30 + i, 0, 1, 210, S_IFIFO | 0600, "pipe");
+	}
+	tb_fd(tb, 50, 1, 1, 210, S_IFIFO | 0600, "pipe");
+	for (uint32_t i = 0; i < 2; i++) {
+		ask(tb, &ns, 10, 3 + i, 30 + i);
+		ask(tb, &ns, 30 + i, 0, 50);
+		ns += i ? 90000 : 1000;
+		answer(tb, &ns, 50, 30 + i);
+		answer(tb, &ns, 30 + i, 10);
+	}
+	tb_window(tb, BEGIN_NS, ns + STEP_NS);
+	text = report_of(tb, "");
+	join_lines(text);
+	contains(text, " for sh 31, which waited for sort 50, which ran on a CPU");
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_process_with_nearly_all_of_the_time_is_named),
+		CASE(a_process_with_most_of_the_time_is_named_before_the_others),
+		CASE(processes_of_which_none_has_most_have_their_name),
+		CASE(the_limit_is_ninety_percent),
+		CASE(the_time_of_a_process_has_that_of_the_links_below_it),
+		CASE(the_waits_name_the_process_that_waited_most),
+		CASE(a_cpu_was_taken_by_the_process_that_had_it_most),
+		{NULL, NULL},
+	};
+
+	return report_main("report_chain", cases, argc, argv);
+}
