@@ -31,12 +31,12 @@ struct seen_link {
 	size_t link;
 };
 struct seen_wait {
-	uint64_t key;  /* the link, and the number of the like + 1 */
+	uint64_t key;  /* the link, and the number of the pattern + 1 */
 	uint64_t wait; /* key of its row; 0: the row is new */
 };
 
-/* struct like - segments that are the same but for their times and depths */
-struct like {
+/* struct pattern - segments that are the same but for their times and depths */
+struct pattern {
 	struct trace_path_segment segment; /* that was read last */
 	enum path_place place;
 	size_t link;   /* of its last wait */
@@ -56,7 +56,7 @@ struct builder {
 	struct hash_table links, waits, seen_links, seen_waits;
 	struct at_depth *latest;
 	size_t room;
-	struct like *likes; /* by number */
+	struct pattern *patterns; /* by number */
 };
 
 static enum path_place place_of(const struct trace_path_segment *s)
@@ -207,26 +207,26 @@ static uint64_t wait_named(struct builder *b, size_t link, enum path_place place
 	return row->key;
 }
 
-/* There are fewer links, and likes, than 2^32. */
-static void find_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
+/* There are fewer links, and patterns, than 2^32. */
+static void find_wait(struct builder *b, size_t link, uint32_t number, struct pattern *pattern)
 {
 	uint64_t key = (uint64_t)link << 32 | (number + 1u);
 	struct seen_wait *seen = memory_row(&b->seen_waits, sizeof(*seen), key);
 
 	if (!seen->wait)
-		seen->wait = wait_named(b, link, like->place, &like->segment);
-	like->link = link;
-	like->wait = seen->wait;
+		seen->wait = wait_named(b, link, pattern->place, &pattern->segment);
+	pattern->link = link;
+	pattern->wait = seen->wait;
 }
 
-static void add_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
+static void add_wait(struct builder *b, size_t link, uint32_t number, struct pattern *pattern)
 {
 	struct path_wait *row;
 
-	if (!like->wait || like->link != link)
-		find_wait(b, link, number, like);
-	row = table_find(&b->waits, sizeof(*row), like->wait);
-	row->ns += like->segment.to_ns - like->segment.from_ns;
+	if (!pattern->wait || pattern->link != link)
+		find_wait(b, link, number, pattern);
+	row = table_find(&b->waits, sizeof(*row), pattern->wait);
+	row->ns += pattern->segment.to_ns - pattern->segment.from_ns;
 	row->count++;
 }
 
@@ -265,22 +265,22 @@ static void add_up(struct path_tree *tree)
 		tree->links[tree->links[i].parent].ns += tree->links[i].ns;
 }
 
-static struct like *likes_of(const struct trace_critical_path *path)
+static struct pattern *patterns_of(const struct trace_critical_path *path)
 {
-	size_t nr = trace_critical_path_nr_likes(path);
-	struct like *likes = memory_take(nr, sizeof(*likes));
+	size_t nr = trace_critical_path_nr_patterns(path);
+	struct pattern *patterns = memory_take(nr, sizeof(*patterns));
 
 	for (uint32_t i = 0; i < nr; i++) {
-		trace_critical_path_like(path, i, &likes[i].segment);
-		likes[i].place = place_of(&likes[i].segment);
+		trace_critical_path_pattern(path, i, &patterns[i].segment);
+		patterns[i].place = place_of(&patterns[i].segment);
 	}
-	return likes;
+	return patterns;
 }
 
 static void add_step(struct builder *b, const struct trace_path_step *step)
 {
-	struct like *like = &b->likes[step->like];
-	struct trace_path_segment *s = &like->segment;
+	struct pattern *pattern = &b->patterns[step->pattern];
+	struct trace_path_segment *s = &pattern->segment;
 	struct path_link *row;
 	size_t link;
 
@@ -289,16 +289,16 @@ static void add_step(struct builder *b, const struct trace_path_step *step)
 	s->depth = step->depth;
 	link = link_of(b, s);
 	row = &b->tree.links[link];
-	row->places[like->place] += s->to_ns - s->from_ns;
+	row->places[pattern->place] += s->to_ns - s->from_ns;
 	row->ns += s->to_ns - s->from_ns;
 	note_longest(row, s);
-	if (like->place >= PLACE_WAIT_CPU)
-		add_wait(b, link, step->like, like);
+	if (pattern->place >= PLACE_WAIT_CPU)
+		add_wait(b, link, step->pattern, pattern);
 }
 
 struct path_tree path_tree_new(const struct trace_critical_path *path)
 {
-	struct builder b = {.likes = likes_of(path)};
+	struct builder b = {.patterns = patterns_of(path)};
 	struct trace_path_step step;
 
 	add_link(&b, 0, trace_critical_path_thread(path));
@@ -316,7 +316,7 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 	strings_clear(&b.names);
 	string_free(&b.key);
 	free(b.latest);
-	free(b.likes);
+	free(b.patterns);
 	return b.tree;
 }
 
