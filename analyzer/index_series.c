@@ -39,8 +39,8 @@ struct block_out {
 
 /*
  * The first three bits of a duration are in its symbol, because durations of one kind are similar;
- * those below 8 have no others. Example: 37 = 0b100101 has the symbol 4 * 3 + 0b100 = 16, and 3 bits
- * follow: 101.
+ * those below 8 have no others. Example: 37 = 0b100101 has the symbol 4 * 3 + 0b100 = 16; its 3
+ * other bits, 101, follow.
  */
 static void put_duration(struct block_out *block, unsigned int kind, uint64_t ns)
 {
