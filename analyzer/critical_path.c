@@ -86,52 +86,52 @@ static bool is_on_cpu(enum trace_state state)
 static bool step_joins(const struct trace_critical_path *path, const struct visit *visit, uint32_t activity)
 {
 	const struct path_step *last = path->nr_steps ? &path->steps[path->nr_steps - 1] : NULL;
-	const struct path_like *like = last ? &path->likes[last->like] : NULL;
+	const struct path_pattern *pattern = last ? &path->patterns[last->pattern] : NULL;
 
-	return last && like->timeline == visit->timeline && like->activity == activity &&
-	       like->waiter == visit->waiter && last->depth == path->nr_visits - 1 &&
+	return last && pattern->timeline == visit->timeline && pattern->activity == activity &&
+	       pattern->waiter == visit->waiter && last->depth == path->nr_visits - 1 &&
 	       is_on_cpu((enum trace_state)path->history->activities[activity].state);
 }
 
-static bool is_like(const struct path_like *a, const struct path_like *b)
+static bool is_same_pattern(const struct path_pattern *a, const struct path_pattern *b)
 {
 	return a->timeline == b->timeline && a->activity == b->activity && a->holder == b->holder &&
 	       a->waiter == b->waiter && a->wait == b->wait;
 }
 
-static uint32_t like_new(struct trace_critical_path *path, const struct path_like *like)
+static uint32_t pattern_new(struct trace_critical_path *path, const struct path_pattern *pattern)
 {
-	if (path->nr_likes >= path->max_likes)
-		path->likes = grown(path, path->likes, &path->max_likes, sizeof(*path->likes));
+	if (path->nr_patterns >= path->max_patterns)
+		path->patterns = grown(path, path->patterns, &path->max_patterns, sizeof(*path->patterns));
 	if (path->failed)
 		return 0;
-	path->likes[path->nr_likes] = *like;
-	return (uint32_t)path->nr_likes++;
+	path->patterns[path->nr_patterns] = *pattern;
+	return (uint32_t)path->nr_patterns++;
 }
 
-/* The number of this like; 0 and path.failed: no memory. */
-static uint32_t like_of(struct trace_critical_path *path, const struct path_like *like)
+/* The number of this pattern; 0 and path.failed: no memory. */
+static uint32_t pattern_of(struct trace_critical_path *path, const struct path_pattern *pattern)
 {
-	uint64_t key = hash_u64(hash_u64((uint64_t)like->timeline << 32 | like->activity) ^
-				((uint64_t)like->waiter << 32 | like->wait));
-	uint32_t *memo = &path->like_memos[key % LIKE_MEMOS]; /* successive segments are of few likes */
-	struct like_row *row;
+	uint64_t key = hash_u64(hash_u64((uint64_t)pattern->timeline << 32 | pattern->activity) ^
+				((uint64_t)pattern->waiter << 32 | pattern->wait));
+	uint32_t *memo = &path->pattern_memos[key % PATTERN_MEMOS]; /* successive segments are of few patterns */
+	struct pattern_row *row;
 
-	if (*memo && is_like(&path->likes[*memo - 1], like))
+	if (*memo && is_same_pattern(&path->patterns[*memo - 1], pattern))
 		return *memo - 1;
-	key = hash_u64(key ^ like->holder);
+	key = hash_u64(key ^ pattern->holder);
 	for (key = key ? key : 1;; key = key + 1 ? key + 1 : 1) {
-		row = table_find(&path->like_by_hash, sizeof(*row), key); /* nearly always */
-		row = row ? row : table_add(&path->like_by_hash, sizeof(*row), key);
+		row = table_find(&path->pattern_by_hash, sizeof(*row), key); /* nearly always */
+		row = row ? row : table_add(&path->pattern_by_hash, sizeof(*row), key);
 		if (!row) {
 			path->failed = -ENOMEM;
 			return 0;
 		}
 		if (!row->idx) {
-			row->idx = like_new(path, like) + 1;
+			row->idx = pattern_new(path, pattern) + 1;
 			return row->idx - 1;
 		}
-		if (is_like(&path->likes[row->idx - 1], like)) {
+		if (is_same_pattern(&path->patterns[row->idx - 1], pattern)) {
 			*memo = row->idx;
 			return row->idx - 1;
 		}
@@ -141,7 +141,7 @@ static uint32_t like_of(struct trace_critical_path *path, const struct path_like
 static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t activity,
 		     uint32_t holder)
 {
-	struct path_like like = {visit->timeline, activity, holder, visit->waiter, visit->wait};
+	struct path_pattern pattern = {visit->timeline, activity, holder, visit->waiter, visit->wait};
 	struct path_step step = {.from = from, .depth = (uint32_t)path->nr_visits - 1};
 
 	if (step_joins(path, visit, activity)) {
@@ -150,7 +150,7 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 	}
 	if (path->nr_steps >= path->max_steps)
 		path->steps = grown(path, path->steps, &path->max_steps, sizeof(*path->steps));
-	step.like = path->failed ? 0 : like_of(path, &like);
+	step.pattern = path->failed ? 0 : pattern_of(path, &pattern);
 	if (!path->failed)
 		path->steps[path->nr_steps++] = step;
 }
@@ -468,12 +468,13 @@ uint64_t path_step_to(const struct trace_critical_path *path, size_t idx)
 }
 
 /* A segment without its time and depth. */
-struct trace_path_segment path_segment_like(const struct trace_critical_path *path, const struct path_like *like)
+struct trace_path_segment path_segment_of_pattern(const struct trace_critical_path *path,
+						  const struct path_pattern *pattern)
 {
 	const struct trace_history *history = path->history;
-	const struct history_activity *activity = &history->activities[like->activity];
+	const struct history_activity *activity = &history->activities[pattern->activity];
 	struct trace_path_segment s = {
-		.thread = history->timelines[like->timeline].thread,
+		.thread = history->timelines[pattern->timeline].thread,
 		.name = activity->name,
 		.state = (enum trace_state)activity->state,
 		.kind = (enum trace_wait_kind)activity->kind,
@@ -490,17 +491,17 @@ struct trace_path_segment path_segment_like(const struct trace_critical_path *pa
 		s.name = "";
 	}
 	if (s.state == TRACE_STATE_WAIT_CPU) {
-		s.holder = like->holder < history->nr_timelines ? history->timelines[like->holder].thread : NULL;
+		s.holder = pattern->holder < history->nr_timelines ? history->timelines[pattern->holder].thread : NULL;
 		s.holder_name = s.holder					? trace_thread_comm(s.holder)
-				: like->holder == INTERRUPTS			? "interrupts"
+				: pattern->holder == INTERRUPTS			? "interrupts"
 				: trace_analysis_is_filtered(history->analysis) ? "unknown"
 										: "idle CPU";
 	}
-	if (like->waiter != NO_THREAD) {
-		s.waiter = history->timelines[like->waiter].thread;
-		s.waited_via = path_waited_via(&history->activities[like->wait]);
-		s.waited_path = history->activities[like->wait].path;
-		s.waited_address = history->activities[like->wait].address;
+	if (pattern->waiter != NO_THREAD) {
+		s.waiter = history->timelines[pattern->waiter].thread;
+		s.waited_via = path_waited_via(&history->activities[pattern->wait]);
+		s.waited_path = history->activities[pattern->wait].path;
+		s.waited_address = history->activities[pattern->wait].address;
 	}
 	return s;
 }
@@ -566,8 +567,8 @@ struct trace_critical_path *trace_critical_path_free(struct trace_critical_path 
 	if (!path)
 		return NULL;
 	free(path->steps);
-	free(path->likes);
-	table_clear(&path->like_by_hash);
+	free(path->patterns);
+	table_clear(&path->pattern_by_hash);
 	free(path->visits);
 	free(path->held);
 	free(path->contributors);
@@ -596,7 +597,7 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 {
 	const struct path_step *step = &path->steps[idx];
 
-	*ret_segment = path_segment_like(path, &path->likes[step->like]);
+	*ret_segment = path_segment_of_pattern(path, &path->patterns[step->pattern]);
 	ret_segment->from_ns = step->from;
 	ret_segment->to_ns = path_step_to(path, idx);
 	ret_segment->depth = step->depth;
@@ -606,16 +607,16 @@ void trace_critical_path_step(const struct trace_critical_path *path, size_t idx
 {
 	const struct path_step *step = &path->steps[idx];
 
-	*ret_step = (struct trace_path_step){step->from, path_step_to(path, idx), step->depth, step->like};
+	*ret_step = (struct trace_path_step){step->from, path_step_to(path, idx), step->depth, step->pattern};
 }
 
-size_t trace_critical_path_nr_likes(const struct trace_critical_path *path)
+size_t trace_critical_path_nr_patterns(const struct trace_critical_path *path)
 {
-	return path->nr_likes;
+	return path->nr_patterns;
 }
 
-void trace_critical_path_like(const struct trace_critical_path *path, uint32_t like,
-			      struct trace_path_segment *ret_segment)
+void trace_critical_path_pattern(const struct trace_critical_path *path, uint32_t pattern,
+				 struct trace_path_segment *ret_segment)
 {
-	*ret_segment = path_segment_like(path, &path->likes[like]);
+	*ret_segment = path_segment_of_pattern(path, &path->patterns[pattern]);
 }

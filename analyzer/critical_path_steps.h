@@ -8,24 +8,23 @@
 
 /*
  * struct path_step - a segment; it ends where the next one begins
- * A path may have millions of steps, but few different ones: @like is what it has in common with
- * others.
+ * A path may have millions of steps, of few patterns: threads do the same again and again.
  */
 struct path_step {
 	uint64_t from;
-	uint32_t like; /* index into path.likes */
+	uint32_t pattern; /* index into path.patterns */
 	uint32_t depth;
 };
 
-/* struct path_like - what some steps have in common: all but their time and depth */
-struct path_like {
+/* struct path_pattern - a segment without its times and depth */
+struct path_pattern {
 	uint32_t timeline;
 	uint32_t activity;
 	uint32_t holder; /* WAIT_CPU */
 	uint32_t waiter; /* a timeline; none for the chosen thread */
 	uint32_t wait;	 /* the waiter's activity; HOLE: the waiter did not exist yet */
 };
-struct like_row {
+struct pattern_row {
 	uint64_t key;
 	uint32_t idx; /* + 1; 0: the row is new */
 };
@@ -46,7 +45,7 @@ struct path_lock {
 	uint64_t ns;
 };
 
-#define LIKE_MEMOS 256u
+#define PATTERN_MEMOS 256u
 
 struct trace_critical_path {
 	struct trace_history *history; /* borrowed */
@@ -54,11 +53,11 @@ struct trace_critical_path {
 	uint64_t from_ns, to_ns;
 	struct path_step *steps; /* owned; while walking, latest first */
 	size_t nr_steps, max_steps;
-	struct path_like *likes; /* owned */
-	size_t nr_likes, max_likes;
-	struct hash_table like_by_hash;
-	uint32_t like_memos[LIKE_MEMOS]; /* the last ones, as index + 1; 0: none */
-	struct visit *visits;		 /* owned */
+	struct path_pattern *patterns; /* owned */
+	size_t nr_patterns, max_patterns;
+	struct hash_table pattern_by_hash;
+	uint32_t pattern_memos[PATTERN_MEMOS]; /* the last ones, as index + 1; 0: none */
+	struct visit *visits;		       /* owned */
 	size_t nr_visits, max_visits;
 	struct path_lock *held; /* owned */
 	size_t nr_held, max_held;
@@ -71,8 +70,9 @@ struct trace_critical_path {
 
 /** path_step_to() - the end of a step */
 uint64_t path_step_to(const struct trace_critical_path *path, size_t idx);
-/** path_segment_like() - a segment without its time and depth */
-struct trace_path_segment path_segment_like(const struct trace_critical_path *path, const struct path_like *like);
+/** path_segment_of_pattern() - a segment without its time and depth */
+struct trace_path_segment path_segment_of_pattern(const struct trace_critical_path *path,
+						  const struct path_pattern *pattern);
 /** path_waited_via() - by which means a wait was followed */
 const char *path_waited_via(const struct history_activity *wait);
 /** path_is_lock() - does a wait by this means end when another thread unlocks something? */

@@ -2,7 +2,7 @@
 /*
  * critical_path_sums.c - the contributors of a critical path, and its verification
  *
- * A path may have millions of steps, but few different ones: they are added up by their likes
+ * A path may have millions of steps, but few different ones: they are added up by their patterns
  * before any name is compared.
  */
 #include <errno.h>
@@ -25,8 +25,8 @@ struct sum_row {
 	uint64_t key;
 	struct trace_contributor sum;
 };
-/* of the steps that are like each other */
-struct like_sum {
+/* of the steps of one pattern */
+struct pattern_sum {
 	uint64_t ns;
 	uint64_t count;
 };
@@ -178,13 +178,13 @@ static int compare(const void *left, const void *right)
 	return strcmp(l->comm, r->comm) ? strcmp(l->comm, r->comm) : strcmp(l->target, r->target);
 }
 
-/* Returns the sums of each like, to be freed; NULL: no memory. */
-static struct like_sum *like_sums(const struct trace_critical_path *path)
+/* Returns the sums of each pattern, to be freed; NULL: no memory. */
+static struct pattern_sum *pattern_sums(const struct trace_critical_path *path)
 {
-	struct like_sum *sums = calloc(path->nr_likes + 1, sizeof(*sums));
+	struct pattern_sum *sums = calloc(path->nr_patterns + 1, sizeof(*sums));
 
 	for (size_t i = 0; sums && i < path->nr_steps; i++) {
-		struct like_sum *sum = &sums[path->steps[i].like];
+		struct pattern_sum *sum = &sums[path->steps[i].pattern];
 
 		sum->ns += path_step_to(path, i) - path->steps[i].from;
 		sum->count++;
@@ -240,18 +240,18 @@ static void sum_held(struct path_sums *sums)
 static void sum_up(struct trace_critical_path *path)
 {
 	struct path_sums sums = {.path = path, .own = trace_process_pid(trace_thread_process(path->thread))};
-	struct like_sum *likes = like_sums(path);
+	struct pattern_sum *patterns = pattern_sums(path);
 	struct trace_path_segment segment;
 	struct sum_row *row = NULL;
 
-	if (!likes)
+	if (!patterns)
 		path->failed = -ENOMEM;
-	for (size_t i = 0; i < path->nr_likes && !path->failed; i++) {
-		segment = path_segment_like(path, &path->likes[i]);
-		if (likes[i].count) /* not, if its step was merged */
-			sum_segments(&sums, &segment, likes[i].ns, likes[i].count);
+	for (size_t i = 0; i < path->nr_patterns && !path->failed; i++) {
+		segment = path_segment_of_pattern(path, &path->patterns[i]);
+		if (patterns[i].count) /* not, if its step was merged */
+			sum_segments(&sums, &segment, patterns[i].ns, patterns[i].count);
 	}
-	free(likes);
+	free(patterns);
 	if (!path->failed)
 		sum_held(&sums);
 	path->contributors = calloc(sums.rows.used + 1, sizeof(*path->contributors));

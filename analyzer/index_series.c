@@ -13,6 +13,7 @@
 #define BLOCK_ENTRIES (1u << 18)
 #define MAX_COLUMNS   (1u << 30) /* bytes of the columns of a block */
 #define LEVEL	      3		 /* of the compression */
+#define MAX_SYMBOL    247u	 /* of a duration of 63 bits */
 #define IS_PIECE      0u	 /* a value of a thread: the next piece; others are activities + 1 */
 #define NR_SPECIAL    9u	 /* the highest values of a CPU's series become the lowest */
 _Static_assert(RUN_ALONE + NR_SPECIAL == 0, "the values that are no timelines become 0 to 8");
@@ -30,19 +31,26 @@ enum duration_kind {
 
 struct block_out {
 	struct bytes_out values;
-	struct bytes_out lengths[NR_DURATIONS];
+	struct bytes_out symbols[NR_DURATIONS];
 	struct bits_out bits;
 	uint32_t nr_series, nr_entries;
 	bool failed;
 };
 
+/*
+ * The first three bits of a duration are in its symbol, because durations of one kind are similar;
+ * those below 8 have no others. Example: 37 = 0b100101 has the symbol 4 * 3 + 0b100 = 16; its 3
+ * other bits, 101, follow.
+ */
 static void put_duration(struct block_out *block, unsigned int kind, uint64_t ns)
 {
-	uint8_t length = ns ? (uint8_t)(64 - __builtin_clzll(ns)) : 0;
+	unsigned int more = ns < 8 ? 0 : 61u - (unsigned int)__builtin_clzll(ns);
+	uint8_t symbol = (uint8_t)(4 * more + (ns >> more));
 
-	bytes_put(&block->lengths[kind], &length, 1);
-	if (length > 1)
-		bits_put(&block->bits, ns, length - 1u);
+	block->failed |= ns > INT64_MAX;
+	bytes_put(&block->symbols[kind], &symbol, 1);
+	if (more)
+		bits_put(&block->bits, ns, more);
 }
 
 /* The first state is the rest of the duration. */
@@ -99,14 +107,14 @@ static void put_columns(struct block_out *block, struct bytes_out *out)
 	uint8_t *columns, *at, *frame = NULL;
 
 	for (int i = 0; i < NR_DURATIONS; i++)
-		bytes += block->lengths[i].nr;
+		bytes += block->symbols[i].nr;
 	room = ZSTD_compressBound(bytes);
 	columns = at = malloc(bytes + 1);
 	if (columns)
 		frame = malloc(room);
 	out->failed |= !frame || bytes > MAX_COLUMNS;
 	for (int i = -1; frame && i < NR_DURATIONS; i++) {
-		const struct bytes_out *column = i < 0 ? &block->values : &block->lengths[i];
+		const struct bytes_out *column = i < 0 ? &block->values : &block->symbols[i];
 
 		bytes_put_number(out, column->nr);
 		if (column->nr)
@@ -127,7 +135,7 @@ static void put_block(struct block_out *block, struct bytes_out *out)
 	bits_end(&block->bits);
 	out->failed |= block->failed || block->values.failed || block->bits.bytes.failed;
 	for (int i = 0; i < NR_DURATIONS; i++)
-		out->failed |= block->lengths[i].failed;
+		out->failed |= block->symbols[i].failed;
 	if (!out->failed) {
 		bytes_put_number(out, block->nr_series);
 		put_columns(block, out);
@@ -137,7 +145,7 @@ static void put_block(struct block_out *block, struct bytes_out *out)
 	bytes_free(&block->values);
 	bytes_free(&block->bits.bytes);
 	for (int i = 0; i < NR_DURATIONS; i++)
-		bytes_free(&block->lengths[i]);
+		bytes_free(&block->symbols[i]);
 	*block = (struct block_out){0};
 }
 
@@ -163,7 +171,7 @@ void series_save(const struct trace_history *history, const struct stored_series
 
 struct block_in {
 	struct bytes_in values;
-	struct bytes_in lengths[NR_DURATIONS];
+	struct bytes_in symbols[NR_DURATIONS];
 	struct bits_in bits;
 	uint8_t *columns; /* owned */
 	uint32_t nr_series;
@@ -172,15 +180,16 @@ struct block_in {
 
 static inline uint64_t take_duration(struct block_in *block, unsigned int kind)
 {
-	struct bytes_in *lengths = &block->lengths[kind];
-	unsigned int length = lengths->at < lengths->end ? *lengths->at : 65;
+	struct bytes_in *symbols = &block->symbols[kind];
+	unsigned int symbol = symbols->at < symbols->end ? *symbols->at : UINT8_MAX, more;
 
-	if (length > 64) {
+	if (symbol > MAX_SYMBOL) {
 		block->failed = true;
 		return 0;
 	}
-	lengths->at++;
-	return length > 1 ? 1ull << (length - 1) | bits_take(&block->bits, length - 1) : length;
+	symbols->at++;
+	more = symbol < 8 ? 0 : symbol / 4 - 1;
+	return (uint64_t)(symbol - 4 * more) << more | bits_take(&block->bits, more);
 }
 
 static inline uint64_t take_value(struct block_in *block)
@@ -274,7 +283,7 @@ static int take_columns(struct block_in *block, struct bytes_in *in)
 	block->values = (struct bytes_in){.at = at, .end = at + sizes[0]};
 	at += sizes[0];
 	for (int i = 0; i < NR_DURATIONS; i++) {
-		block->lengths[i] = (struct bytes_in){.at = at, .end = at + sizes[i + 1]};
+		block->symbols[i] = (struct bytes_in){.at = at, .end = at + sizes[i + 1]};
 		at += sizes[i + 1];
 	}
 	return 0;
@@ -284,7 +293,7 @@ static int take_columns(struct block_in *block, struct bytes_in *in)
 static bool is_read(const struct block_in *block)
 {
 	for (int i = 0; i < NR_DURATIONS; i++)
-		if (block->lengths[i].at != block->lengths[i].end)
+		if (block->symbols[i].at != block->symbols[i].end)
 			return false;
 	return block->values.at == block->values.end && bits_are_read(&block->bits);
 }

@@ -5,10 +5,10 @@
  * index_series.h - the entries of series as columns, for the index of a view.
  *
  * An entry is a value and a duration; the next entry begins where it ends. The values are a column
- * of numbers. A column has the number of bits of each duration; the bits themselves, without the
- * first, which is a 1, are in a stream of bits. Durations of one kind, such as those in own
- * code or those of waits for files, have a column of their own, because their numbers of bits are
- * similar. The columns are compressed; the bits are not, because they are random.
+ * of numbers. A duration is a symbol, the number of its bits with the first three of them, and the
+ * bits that follow. Durations of one kind, such as those in own code or those of waits for files,
+ * have a column of symbols of their own, because they are similar. The columns are compressed; the
+ * bits that follow are a stream that is not, because they are random.
  *
  * Series are stored in blocks of about BLOCK_ENTRIES entries, so that each block can be read alone.
  */

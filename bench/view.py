@@ -20,7 +20,10 @@ class Server:
     def __init__(self, visualizer, trace):
         self.begin = time.monotonic()
         self.child = subprocess.Popen([visualizer, "--view", "--no-browser", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        found = re.match(r"http://127\.0\.0\.1:(\d+)/(\w+)/", self.child.stdout.readline())
+        said = self.child.stdout.readline()
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/(\w+)/", said)
+        if not found:
+            raise RuntimeError(f"tracevisualizer --view gave no address, but {said!r}; it ended with {self.child.wait()}")
         self.port, self.token = int(found.group(1)), found.group(2)
 
     def ask(self, question):
@@ -71,6 +74,7 @@ def figures(visualizer, trace):
         result["path, a tenth"] = server.milliseconds(f"path?row={rows[-1]}&{middle}")
         result["path, whole"] = server.milliseconds(f"path?row={rows[-1]}&from=0&to={whole}")
         result["segments"] = json.loads(server.ask(f"path?row={rows[-1]}&from=0&to={whole}"))["nr_segments"]
+        result["books, whole"] = server.milliseconds("books")
         result["books, a hundredth"] = server.milliseconds(f"books?from={whole * 40 // 100}&to={whole * 41 // 100}", 1)
         result["memory"] = server.memory()
         has_index = about["events"] >= INDEX_EVENTS and index_comes(trace)
@@ -126,10 +130,37 @@ def beside(visualizer, trace):
     return ours, other_page(visualizer, trace) if ours["events"] <= LARGEST_TIMELINE else (None, 0)
 
 
-def page_bytes(visualizer, trace):
-    """the size of the page that holds the whole trace"""
+def write_page(visualizer, trace, *options):
+    """(bytes of the page that --html writes, 0: none; seconds until it is there, or refused)"""
     page = trace + ".html"
-    subprocess.run([visualizer, f"--html={page}", "--max-size=1G", trace], check=True, stderr=subprocess.DEVNULL)
-    size = os.path.getsize(page)
-    os.unlink(page)
-    return size
+    begin = time.monotonic()
+    subprocess.run([visualizer, f"--html={page}", *options, trace], check=False, stderr=subprocess.DEVNULL)
+    took = time.monotonic() - begin
+    return (os.path.getsize(page) if os.path.exists(page) else 0), took
+
+
+def page_figures(visualizer, trace):
+    """the sizes of pages with the whole trace, with names and without, in bytes; seconds of a refusal; bytes written all the same"""
+    page = trace + ".html"
+    try:
+        refused, took = write_page(visualizer, trace, "--max-size=700K")
+        return {"whole": write_page(visualizer, trace, "--max-size=1G")[0], "refused": took, "written": refused,
+                "anonymous": write_page(visualizer, trace, "--max-size=1G", "--anonymous")[0]}
+    finally:
+        if os.path.exists(page):
+            os.unlink(page)
+
+
+def page_opens(visualizer, trace):
+    """{first, whole: seconds; bytes} of a browser that opens the page of the trace; {missing: why not}"""
+    page = trace + ".html"
+    size, _ = write_page(visualizer, trace, "--max-size=1G")
+    try:
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page_opens.mjs")
+        result = subprocess.run(["node", program, page], capture_output=True, text=True, timeout=300, check=True)
+        return dict(json.loads(result.stdout), bytes=size)
+    except (FileNotFoundError, subprocess.SubprocessError) as error:
+        return {"missing": str(error).splitlines()[0], "bytes": size}
+    finally:
+        if os.path.exists(page):
+            os.unlink(page)

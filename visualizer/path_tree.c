@@ -36,7 +36,7 @@ struct seen_link {
 	size_t link, member;
 };
 struct seen_wait {
-	uint64_t key;  /* the link, and the number of the like + 1 */
+	uint64_t key;  /* the link, and the number of the pattern + 1 */
 	uint64_t wait; /* key of its row; 0: the row is new */
 	uint64_t ns;   /* of these segments */
 };
@@ -49,8 +49,8 @@ struct path_wait_part {
 	bool is_holder;
 };
 
-/* struct like - segments that are the same but for their times and depths */
-struct like {
+/* struct pattern - segments that are the same but for their times and depths */
+struct pattern {
 	struct trace_path_segment segment; /* that was read last */
 	enum path_place place;
 	size_t link;   /* of its last wait */
@@ -99,7 +99,7 @@ struct builder {
 	size_t nr_members, member_room;
 	struct on_path *stack; /* by depth; [0]: the root */
 	size_t top, stack_room;
-	struct like *likes; /* by number */
+	struct pattern *patterns; /* by number */
 };
 
 static enum path_place place_of(const struct trace_path_segment *s)
@@ -311,42 +311,42 @@ static uint64_t wait_named(struct builder *b, size_t link, enum path_place place
 	return row->key;
 }
 
-/* There are fewer links, and likes, than 2^32. */
+/* There are fewer links, and patterns, than 2^32. */
 static struct seen_wait *seen_wait_of(struct builder *b, size_t link, uint32_t number)
 {
 	return memory_row(&b->seen_waits, sizeof(struct seen_wait), (uint64_t)link << 32 | (number + 1u));
 }
 
-/* Adds what the likes of the last link have to its row. */
-static void flush_like(struct builder *b, uint32_t number, struct like *like)
+/* Adds what the patterns of the last link have to its row. */
+static void flush_pattern(struct builder *b, uint32_t number, struct pattern *pattern)
 {
-	if (like->ns)
-		seen_wait_of(b, like->link, number)->ns += like->ns;
-	like->ns = 0;
+	if (pattern->ns)
+		seen_wait_of(b, pattern->link, number)->ns += pattern->ns;
+	pattern->ns = 0;
 }
 
-static void find_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
+static void find_wait(struct builder *b, size_t link, uint32_t number, struct pattern *pattern)
 {
 	struct seen_wait *seen;
 
-	flush_like(b, number, like);
+	flush_pattern(b, number, pattern);
 	seen = seen_wait_of(b, link, number);
 	if (!seen->wait)
-		seen->wait = wait_named(b, link, like->place, &like->segment);
-	like->link = link;
-	like->wait = seen->wait;
+		seen->wait = wait_named(b, link, pattern->place, &pattern->segment);
+	pattern->link = link;
+	pattern->wait = seen->wait;
 }
 
-static void add_wait(struct builder *b, size_t link, uint32_t number, struct like *like)
+static void add_wait(struct builder *b, size_t link, uint32_t number, struct pattern *pattern)
 {
 	struct path_wait *row;
 
-	if (!like->wait || like->link != link)
-		find_wait(b, link, number, like);
-	row = table_find(&b->waits, sizeof(*row), like->wait);
-	row->ns += like->segment.to_ns - like->segment.from_ns;
+	if (!pattern->wait || pattern->link != link)
+		find_wait(b, link, number, pattern);
+	row = table_find(&b->waits, sizeof(*row), pattern->wait);
+	row->ns += pattern->segment.to_ns - pattern->segment.from_ns;
 	row->count++;
-	like->ns += like->segment.to_ns - like->segment.from_ns;
+	pattern->ns += pattern->segment.to_ns - pattern->segment.from_ns;
 }
 
 static uint64_t add_part(struct hash_table *parts, uint64_t wait, const struct trace_thread *thread, bool is_holder,
@@ -367,15 +367,15 @@ static uint64_t add_part(struct hash_table *parts, uint64_t wait, const struct t
 }
 
 /* Chooses those with most of the time: of the processes of a wait, and of those with its CPU. */
-static void choose_waiters(struct builder *b, size_t nr_likes)
+static void choose_waiters(struct builder *b, size_t nr_patterns)
 {
 	struct hash_table parts = {0};
 	const struct seen_wait *seen = NULL;
 
-	for (uint32_t i = 0; i < nr_likes; i++)
-		flush_like(b, i, &b->likes[i]);
+	for (uint32_t i = 0; i < nr_patterns; i++)
+		flush_pattern(b, i, &b->patterns[i]);
 	while ((seen = table_next(&b->seen_waits, sizeof(*seen), seen))) {
-		const struct trace_path_segment *s = &b->likes[(uint32_t)seen->key - 1].segment;
+		const struct trace_path_segment *s = &b->patterns[(uint32_t)seen->key - 1].segment;
 		struct path_wait *wait = table_find(&b->waits, sizeof(*wait), seen->wait);
 		uint64_t ns = wait->several_processes ? add_part(&parts, wait->key, s->thread, false, seen->ns) : 0;
 
@@ -449,22 +449,22 @@ static void add_up(struct path_tree *tree)
 		tree->links[tree->links[i].parent].ns += tree->links[i].ns;
 }
 
-static struct like *likes_of(const struct trace_critical_path *path)
+static struct pattern *patterns_of(const struct trace_critical_path *path)
 {
-	size_t nr = trace_critical_path_nr_likes(path);
-	struct like *likes = memory_take(nr, sizeof(*likes));
+	size_t nr = trace_critical_path_nr_patterns(path);
+	struct pattern *patterns = memory_take(nr, sizeof(*patterns));
 
 	for (uint32_t i = 0; i < nr; i++) {
-		trace_critical_path_like(path, i, &likes[i].segment);
-		likes[i].place = place_of(&likes[i].segment);
+		trace_critical_path_pattern(path, i, &patterns[i].segment);
+		patterns[i].place = place_of(&patterns[i].segment);
 	}
-	return likes;
+	return patterns;
 }
 
 static void add_step(struct builder *b, const struct trace_path_step *step)
 {
-	struct like *like = &b->likes[step->like];
-	struct trace_path_segment *s = &like->segment;
+	struct pattern *pattern = &b->patterns[step->pattern];
+	struct trace_path_segment *s = &pattern->segment;
 	struct path_link *row;
 	uint32_t depth;
 	size_t link;
@@ -477,16 +477,16 @@ static void add_step(struct builder *b, const struct trace_path_step *step)
 	b->stack[depth].ns += s->to_ns - s->from_ns;
 	link = depth ? b->latest[depth].link : 0;
 	row = &b->tree.links[link];
-	row->places[like->place] += s->to_ns - s->from_ns;
+	row->places[pattern->place] += s->to_ns - s->from_ns;
 	row->ns += s->to_ns - s->from_ns;
 	note_longest(&b->members[b->stack[depth].member], s);
-	if (like->place >= PLACE_WAIT_CPU)
-		add_wait(b, link, step->like, like);
+	if (pattern->place >= PLACE_WAIT_CPU)
+		add_wait(b, link, step->pattern, pattern);
 }
 
 static void begin(struct builder *b, const struct trace_critical_path *path)
 {
-	b->likes = likes_of(path);
+	b->patterns = patterns_of(path);
 	add_link(b, 0, trace_critical_path_thread(path));
 	add_member(b, 0, trace_critical_path_thread(path));
 	b->stack = memory_grow(b->stack, 0, &b->stack_room, sizeof(*b->stack));
@@ -505,7 +505,7 @@ static void release(struct builder *b)
 	free(b->latest);
 	free(b->members);
 	free(b->stack);
-	free(b->likes);
+	free(b->patterns);
 }
 
 struct path_tree path_tree_new(const struct trace_critical_path *path)
@@ -519,7 +519,7 @@ struct path_tree path_tree_new(const struct trace_critical_path *path)
 		add_step(&b, &step);
 	}
 	choose_members(&b);
-	choose_waiters(&b, trace_critical_path_nr_likes(path));
+	choose_waiters(&b, trace_critical_path_nr_patterns(path));
 	add_up(&b.tree);
 	b.tree.ns = b.tree.links[0].ns;
 	list_waits(&b);

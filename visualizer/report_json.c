@@ -61,6 +61,7 @@ static uint64_t readable_events(const struct report *report)
 	return events;
 }
 
+/* The head is open: report_json_head(). */
 static void put_trace(struct json *json, const struct report *report)
 {
 	size_t gaps;
@@ -69,8 +70,6 @@ static void put_trace(struct json *json, const struct report *report)
 	uint64_t start, end;
 
 	trace_analysis_window(report->analysis, &start, &end);
-	json_open(json, "trace", "{");
-	json_text(json, "file", info->file);
 	json_text(json, "host", info->host);
 	json_text(json, "kernel", info->kernel);
 	json_text(json, "recorder", recorder ? recorder : "");
@@ -629,16 +628,25 @@ static void put_takers(struct json *json, const struct trace_analysis *analysis)
 	trace_figures_free(system);
 }
 
+struct json report_json_head(FILE *out, const struct trace *trace)
+{
+	struct json json = {.out = out, .first = true};
+
+	json_open(&json, NULL, "{");
+	json_text(&json, "schema", "trace-summary/1");
+	json_open(&json, "trace", "{");
+	json_text(&json, "file", trace_get_info(trace)->file);
+	return json;
+}
+
 void report_json(const struct report *report)
 {
-	struct json json = {.out = report->output.out, .first = true};
+	struct json json = report_json_head(report->output.out, report->trace);
 	size_t nr, limit;
 	struct process_row *rows = process_rows(report, &nr);
 
 	limit = report->options->rows.top && (size_t)report->options->rows.top < nr ? (size_t)report->options->rows.top
 										    : nr;
-	json_open(&json, NULL, "{");
-	json_text(&json, "schema", "trace-summary/1");
 	put_trace(&json, report);
 	put_cpus(&json, report->analysis);
 	json_open(&json, "processes", "[");

@@ -2,8 +2,14 @@
 #ifndef VISUALIZER_REPORT_JSON_H
 #define VISUALIZER_REPORT_JSON_H
 /* report_json.h - the summary as JSON. */
+#include "json.h"
 #include "report.h"
 
 /** report_json() - JSON of schema trace-summary/1 */
 void report_json(const struct report *report);
+/**
+ * report_json_head() - the begin of that, up to the name of the file: all that follows is the same
+ * for a trace of another name
+ */
+struct json report_json_head(FILE *out, const struct trace *trace);
 #endif

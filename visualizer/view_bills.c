@@ -5,6 +5,7 @@
 #include "complain.h"
 #include "only_client.h"
 #include "view_bills.h"
+#include "view_books.h"
 #include "view_counters.h"
 #include "view_scopes.h"
 
@@ -19,14 +20,17 @@ struct bills_pair {
 
 /*
  * struct view_bill_pass - @pairs: processes of the bills, and threads of both, after the pass
+ * @report: of the whole trace, until the end of the pass; its trace is NULL if it is not made
  */
 struct view_bill_pass {
 	struct trace_analysis *analysis; /* owned */
 	struct trace_servers *servers;	 /* owned */
 	struct hash_table pairs;
+	struct report report;
 	bool is_complete;
 };
 
+/* A view that is full answers no question about intervals of clients, so it keeps none. */
 static int bills_begin(struct view_session *session)
 {
 	const struct trace *trace = session->report.trace;
@@ -38,14 +42,26 @@ static int bills_begin(struct view_session *session)
 		bills->servers = trace_servers_new(trace, bills->analysis, &error);
 	if (!bills->servers)
 		return complain_of_error(&error);
-	if (trace_servers_keep_shares(bills->servers, MAX_SHARES) < 0 ||
-	    trace_servers_keep_requests(bills->servers, MAX_REQUESTS) < 0)
+	if (!trace_view_error(session->view) && (trace_servers_keep_shares(bills->servers, MAX_SHARES) < 0 ||
+						 trace_servers_keep_requests(bills->servers, MAX_REQUESTS) < 0))
 		memory_end();
+	if (view_books_can_keep(session)) {
+		bills->report = (struct report){.trace = trace, .analysis = bills->analysis, .servers = bills->servers};
+		if (!view_books_begin(&bills->report, &error))
+			return complain_of_error(&error);
+	}
 	if (session->is_of_index) {
 		view_scopes_begin(session, bills->analysis);
 		view_counters_begin(session, bills->analysis);
 	}
 	return 0;
+}
+
+static void report_end(struct view_bill_pass *bills)
+{
+	if (bills->report.trace)
+		view_books_end(&bills->report);
+	bills->report = (struct report){0};
 }
 
 void view_bills_free(struct view_session *session)
@@ -54,6 +70,7 @@ void view_bills_free(struct view_session *session)
 
 	if (!bills)
 		return;
+	report_end(bills);
 	trace_servers_free(bills->servers);
 	trace_analysis_free(bills->analysis);
 	table_clear(&bills->pairs);
@@ -154,6 +171,9 @@ static void bills_end(struct view_session *session)
 	bills->is_complete = is_same && trace_nr_servers(bills->servers);
 	if (is_same)
 		take_only_clients(session);
+	if (is_same && bills->report.trace)
+		view_books_keep(session, &bills->report);
+	report_end(bills);
 	if (session->is_of_index && is_same)
 		view_scopes_pair(session, view_bills_shown_thread);
 	if (session->is_of_index && !(is_same && view_scopes_exist(session)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* view_books.c - the reports of a span, by a pass of their own. */
+/* view_books.c - the reports of a span: view_books.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "event_list.h"
@@ -11,6 +11,7 @@
 #include "wait_places.h"
 
 #define MAX_EVENTS 10000u
+#define MAX_BOOKS  (16u << 20) /* bytes that a view keeps */
 
 void view_books_window(struct view_session *session, struct view_question *question, struct report *report)
 {
@@ -22,6 +23,30 @@ void view_books_window(struct view_session *session, struct view_question *quest
 	report->is_windowed = report->window.has_from || report->window.has_to;
 }
 
+bool view_books_begin(struct report *report, struct trace_error *ret_error)
+{
+	if (!report->servers && !report->is_windowed)
+		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
+	if (report->servers || report->is_windowed)
+		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);
+	if (!report->user)
+		return false;
+	report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
+	command_begin(&report->command, report->trace, report->analysis);
+	if (trace_string(report->trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
+		report->profile = trace_profile_new(report->analysis, ret_error);
+	return true;
+}
+
+void view_books_end(struct report *report)
+{
+	trace_user_events_free(report->user);
+	disk_figures_free(report->disks);
+	wait_places_free(report->places);
+	trace_profile_free(report->profile);
+	command_end(&report->command);
+}
+
 static bool analyze(struct report *report, struct trace_error *ret_error)
 {
 	struct trace_analysis_options asked = {.size = sizeof(asked)};
@@ -31,20 +56,49 @@ static bool analyze(struct report *report, struct trace_error *ret_error)
 		asked.to_ns = report->window.has_to ? report->window.to_ns : 0;
 	}
 	report->analysis = trace_analysis_new(report->trace, &asked, ret_error);
-	if (report->analysis && !report->is_windowed)
-		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
-	if (report->servers || (report->analysis && report->is_windowed))
-		report->user = trace_user_events_new(report->trace, report->analysis, ret_error);
-	if (!report->user)
-		return false;
-	report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
-	command_begin(&report->command, report->trace, report->analysis);
-	if (trace_string(report->trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
-		report->profile = trace_profile_new(report->analysis, ret_error);
-	if (trace_analysis_run(report->analysis, ret_error) != 0)
+	if (!report->analysis || !view_books_begin(report, ret_error) ||
+	    trace_analysis_run(report->analysis, ret_error) != 0)
 		return false;
 	report->places = wait_places_new(report);
 	return true;
+}
+
+/* ---- of the whole trace ---- */
+
+bool view_books_can_keep(const struct view_session *session)
+{
+	return !session->is_of_index && !session->window.has_from && !session->window.has_to &&
+	       !trace_string(session->report.trace, TRACE_STRING_KERNEL_CODE, 0);
+}
+
+void view_books_keep(struct view_session *session, struct report *report)
+{
+	struct visualizer_options options = session->options;
+	char *text = NULL;
+	size_t size = 0, head;
+
+	options.reports = (struct report_choice){.json = true};
+	report->options = &options;
+	report->places = wait_places_new(report);
+	report->output.out = open_memstream(&text, &size);
+	if (!report->output.out)
+		memory_end();
+	report_json_head(report->output.out, report->trace);
+	head = (size_t)ftell(report->output.out);
+	rewind(report->output.out);
+	report_json(report);
+	if (fclose(report->output.out) != 0)
+		memory_end();
+	if (size - head <= MAX_BOOKS)
+		session->books = (struct view_whole_books){text + head, size - head, text};
+	else
+		free(text);
+}
+
+static void put_kept(const struct view_session *session, FILE *out)
+{
+	report_json_head(out, session->report.trace);
+	fwrite(session->books.text, 1, session->books.bytes, out);
 }
 
 void view_books(struct view_session *session, struct view_question *question, FILE *out)
@@ -55,20 +109,22 @@ void view_books(struct view_session *session, struct view_question *question, FI
 
 	options.reports = (struct report_choice){.json = true};
 	view_books_window(session, question, &report);
-	if (!*question->error) {
-		if (analyze(&report, &error))
-			report_json(&report);
-		else
-			snprintf(question->error, sizeof(question->error), "%.100s", error.message);
+	if (*question->error)
+		return;
+	if (!report.is_windowed && session->books.text) {
+		put_kept(session, out);
+		return;
 	}
+	if (analyze(&report, &error))
+		report_json(&report);
+	else
+		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
+	view_books_end(&report);
 	trace_servers_free(report.servers);
-	trace_user_events_free(report.user);
-	disk_figures_free(report.disks);
-	wait_places_free(report.places);
-	trace_profile_free(report.profile);
-	command_end(&report.command);
 	trace_analysis_free(report.analysis);
 }
+
+/* ---- events ---- */
 
 /*
  * The time after the first @max events from @from on, but after all of one time; @to: none is left.

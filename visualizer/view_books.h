@@ -4,7 +4,9 @@
 /*
  * view_books.h - the reports of a span: what --json and -d --json write with --from and --to
  *
- * Both make a pass of their own, so they use nothing of the session but its trace.
+ * Both make a pass of their own, so they use nothing of the session but its trace. But the report
+ * of the whole trace is made in the pass of the bills, and an index has it: session.books. That of
+ * a trace with samples is not, because it has names from the programs of this machine.
  */
 #include <stdio.h>
 #include "view_question.h"
@@ -12,6 +14,17 @@
 
 /** view_books() - answer "books": schema trace-summary/1; without a span that of the whole trace */
 void view_books(struct view_session *session, struct view_question *question, FILE *out);
+/** view_books_can_keep() - true if the pass of the bills is to make the whole trace's report */
+bool view_books_can_keep(const struct view_session *session);
+/**
+ * view_books_begin() - prepare all that report_json() needs but the places of waits; before the
+ *	pass of @report->analysis. false: @ret_error tells why
+ * view_books_keep() - make the report of the whole trace, after that pass
+ * view_books_end() - release what view_books_begin() made, but for the servers; also if it failed
+ */
+bool view_books_begin(struct report *report, struct trace_error *ret_error);
+void view_books_keep(struct view_session *session, struct report *report);
+void view_books_end(struct report *report);
 /** view_books_window() - the window of @question in @report; without one that of the session */
 void view_books_window(struct view_session *session, struct view_question *question, struct report *report);
 /**

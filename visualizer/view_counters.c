@@ -187,6 +187,18 @@ void view_counters_begin(struct view_session *session, struct trace_analysis *an
 		memory_end();
 }
 
+void view_counters_stop(struct view_session *session)
+{
+	struct view_counter_list *list = session->counters;
+
+	for (size_t i = 0; list && i < list->nr; i++) {
+		drop(&list->items[i]);
+		list->items[i].is_cut = true;
+	}
+	if (list)
+		list->nr_values = 0;
+}
+
 void view_counters_free(struct view_session *session)
 {
 	struct view_counter_list *list = session->counters;

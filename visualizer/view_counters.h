@@ -44,6 +44,8 @@ struct view_counter_list;
 
 /** view_counters_begin() - collect them in the pass of @analysis; once, before it */
 void view_counters_begin(struct view_session *session, struct trace_analysis *analysis);
+/** view_counters_stop() - forget all of them, and collect no more */
+void view_counters_stop(struct view_session *session);
 void view_counters_free(struct view_session *session);
 /**
  * view_counter_at() - NULL past the last. Before the end of the pass there are only those of SHARE

@@ -261,15 +261,15 @@ static void put_part(struct json *json, struct view_session *session, const stru
 	json_close(json, "}");
 }
 
-/* The threads of the segments, by the number of their like. */
-static const struct trace_thread **threads_of_likes(const struct trace_critical_path *path)
+/* The threads of the segments, by the number of their pattern. */
+static const struct trace_thread **threads_of_patterns(const struct trace_critical_path *path)
 {
-	size_t nr = trace_critical_path_nr_likes(path);
+	size_t nr = trace_critical_path_nr_patterns(path);
 	const struct trace_thread **threads = memory_take(nr, sizeof(struct trace_thread *));
 	struct trace_path_segment segment;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		trace_critical_path_like(path, i, &segment);
+		trace_critical_path_pattern(path, i, &segment);
 		threads[i] = segment.thread;
 	}
 	return threads;
@@ -282,7 +282,7 @@ static const struct trace_thread **threads_of_likes(const struct trace_critical_
 static void put_long_path(struct json *json, struct view_session *session, const struct trace_critical_path *path,
 			  uint64_t column)
 {
-	const struct trace_thread **threads = threads_of_likes(path);
+	const struct trace_thread **threads = threads_of_patterns(path);
 	struct path_parts parts = {.gap = column};
 	struct trace_path_segment segment;
 	struct trace_path_step s;
@@ -291,7 +291,7 @@ static void put_long_path(struct json *json, struct view_session *session, const
 	json_open(json, "segments", "[");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
 		trace_critical_path_step(path, i, &s);
-		join_part(&parts, &(struct path_part){threads[s.like], s.from_ns, s.to_ns, s.to_ns - s.from_ns, 1});
+		join_part(&parts, &(struct path_part){threads[s.pattern], s.from_ns, s.to_ns, s.to_ns - s.from_ns, 1});
 		if (parts.nr >= most) {
 			thin_parts(&parts);
 			most = 2 * parts.nr > MANY_PARTS ? 2 * parts.nr : MANY_PARTS;

@@ -222,10 +222,10 @@ static int read_trace(struct server *server, const sigset_t *ends, enum turn *re
 	return result < 0 ? -1 : 0;
 }
 
-/* A trace that has grown is read again. Two traces under each other stay as they are. */
-static enum turn follow_growth(struct server *server, const sigset_t *ends)
+/* A trace that has grown is read again. */
+static enum turn follow_growth_of(struct view_shared *shared, const sigset_t *ends)
 {
-	struct view_growth *growth = server->other ? NULL : view_growth_begin(&server->shared);
+	struct view_growth *growth = view_growth_begin(shared);
 	enum turn turn = GOES_ON;
 	int result = 0;
 
@@ -237,6 +237,13 @@ static enum turn follow_growth(struct server *server, const sigset_t *ends)
 	}
 	view_growth_end(growth, result > 0);
 	return turn;
+}
+
+static enum turn follow_growth(struct server *server, const sigset_t *ends)
+{
+	enum turn turn = follow_growth_of(&server->shared, ends);
+
+	return turn == GOES_ON && server->other ? follow_growth_of(&server->other->shared, ends) : turn;
 }
 
 static enum turn wait_for_turn(struct server *server, const sigset_t *ends)

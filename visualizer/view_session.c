@@ -91,7 +91,9 @@ static int step_of_states(struct view_session *session, uint64_t until_ns)
 
 	if (result < 0)
 		return -complain_of_error(&error);
-	set_span(session); /* the first event may be before what the header says */
+	if (trace_view_error(session->view))
+		view_counters_stop(session); /* no question about them is answered any more */
+	set_span(session);		     /* the first event may be before what the header says */
 	session->is_complete = result > 0;
 	return 0;
 }
@@ -134,6 +136,7 @@ void view_session_end(struct view_session *session)
 	free(session->request_items);
 	view_counters_free(session);
 	view_samples_free(session);
+	free(session->books.owned);
 	view_bills_free(session);
 	trace_view_free(session->view);
 	command_end(&report->command);

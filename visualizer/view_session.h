@@ -27,6 +27,17 @@ struct view_choice {
 };
 
 /**
+ * struct view_whole_books - the report of the whole trace, as the pass of the bills or the index
+ * has it; but for its head, report_json_head()
+ * @text: not terminated; NULL: not known. @owned: NULL, or the memory of @text
+ */
+struct view_whole_books {
+	const char *text;
+	size_t bytes;
+	char *owned;
+};
+
+/**
  * struct view_session - one thread at a time
  * @report: of the whole trace; its history is that of @view. It has no servers: view_bills.h
  * @window: of --from and --to
@@ -55,6 +66,7 @@ struct view_session {
 	void *request_items;		      /* owned; its items */
 	struct view_counter_list *counters;   /* owned; view_counters.c */
 	struct view_sample_list *samples;     /* owned; view_samples.c */
+	struct view_whole_books books;
 };
 
 /**

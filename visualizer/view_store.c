@@ -75,6 +75,11 @@ char *view_store_notes(struct view_session *session)
 	note_clients(&notes, report);
 	if (view_bills(session) || view_scopes_exist(session))
 		string_addf(&notes, "beside 1\n");
+	if (session->books.text) {
+		string_addf(&notes, "books %zu:", session->books.bytes);
+		string_add_bytes(&notes, session->books.text, session->books.bytes);
+		string_add(&notes, "\n");
+	}
 	return string_take(&notes);
 }
 
@@ -147,6 +152,18 @@ static void read_command(struct report_command *command, struct reading *notes)
 	command->is_sure = number(notes, '\n');
 }
 
+/* The notes live as long as the view. */
+static void read_books(struct view_session *session, struct reading *notes)
+{
+	uint64_t bytes = number(notes, ':');
+
+	notes->is_bad |= bytes >= (uint64_t)(notes->end - notes->at) || notes->at[bytes] != '\n';
+	if (notes->is_bad)
+		return;
+	session->books = (struct view_whole_books){.text = notes->at, .bytes = (size_t)bytes};
+	notes->at += bytes + 1;
+}
+
 static bool read_notes(struct view_session *session)
 {
 	size_t nr;
@@ -162,6 +179,8 @@ static bool read_notes(struct view_session *session)
 			read_command(&session->report.command, &notes);
 		else if (begins(&notes, "client "))
 			read_client(session, &notes);
+		else if (begins(&notes, "books "))
+			read_books(session, &notes);
 		else if (begins(&notes, "beside 1\n"))
 			session->is_billed = false; /* there are bills or scopes, for which a pass is made */
 		else

@@ -204,23 +204,23 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 
 /**
  * struct trace_path_step - a segment in few bytes
- * @like: what it has in common with others: trace_critical_path_like()
+ * @pattern: the number of its pattern: all of a segment but its times and depth
  */
 struct trace_path_step {
 	uint64_t from_ns, to_ns;
 	uint32_t depth;
-	uint32_t like;
+	uint32_t pattern;
 };
 /**
  * trace_critical_path_step() - segment @idx, for callers that read millions of them
- * trace_critical_path_nr_likes() - the number of different segments. Those with one number @like
- *	are the same but for their times and depths
- * trace_critical_path_like() - such a segment, with its times and depth 0
+ * trace_critical_path_nr_patterns() - how many patterns the segments have: a few thousand where
+ *	there are millions of segments, because threads do the same again and again
+ * trace_critical_path_pattern() - a segment of the pattern number @pattern, with times and depth 0
  */
 void trace_critical_path_step(const struct trace_critical_path *path, size_t idx, struct trace_path_step *ret_step);
-size_t trace_critical_path_nr_likes(const struct trace_critical_path *path);
-void trace_critical_path_like(const struct trace_critical_path *path, uint32_t like,
-			      struct trace_path_segment *ret_segment);
+size_t trace_critical_path_nr_patterns(const struct trace_critical_path *path);
+void trace_critical_path_pattern(const struct trace_critical_path *path, uint32_t pattern,
+				 struct trace_path_segment *ret_segment);
 
 /** trace_critical_path_contributor() - by sort, then greatest first; borrowed from @path */
 size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path);

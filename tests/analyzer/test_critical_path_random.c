@@ -129,25 +129,27 @@ static void paths_through_gaps_add_up_to_the_window(void)
 }
 
 /* The step of a segment, and what it has in common with others, make up the segment. */
-static void compare_likes(const struct trace_critical_path *path)
+static void compare_patterns(const struct trace_critical_path *path)
 {
-	struct trace_path_segment whole, like;
+	struct trace_path_segment whole, pattern;
 	struct trace_path_step step;
 
-	CU_ASSERT(trace_critical_path_nr_likes(path) <= trace_critical_path_nr_segments(path));
+	CU_ASSERT(trace_critical_path_nr_patterns(path) <= trace_critical_path_nr_segments(path));
 	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
 		trace_critical_path_segment(path, i, &whole);
 		trace_critical_path_step(path, i, &step);
-		CU_ASSERT_FATAL(step.like < trace_critical_path_nr_likes(path));
-		trace_critical_path_like(path, step.like, &like);
-		like.from_ns = step.from_ns;
-		like.to_ns = step.to_ns;
-		like.depth = step.depth;
-		CU_ASSERT(whole.thread == like.thread && whole.waiter == like.waiter && whole.holder == like.holder);
-		CU_ASSERT(whole.from_ns == like.from_ns && whole.to_ns == like.to_ns && whole.depth == like.depth);
-		CU_ASSERT(whole.state == like.state && whole.kind == like.kind && whole.idle == like.idle);
-		CU_ASSERT(whole.target == like.target && whole.via == like.via && whole.name == like.name);
-		CU_ASSERT(whole.waited_via == like.waited_via && whole.waited_path == like.waited_path);
+		CU_ASSERT_FATAL(step.pattern < trace_critical_path_nr_patterns(path));
+		trace_critical_path_pattern(path, step.pattern, &pattern);
+		pattern.from_ns = step.from_ns;
+		pattern.to_ns = step.to_ns;
+		pattern.depth = step.depth;
+		CU_ASSERT(whole.thread == pattern.thread && whole.waiter == pattern.waiter &&
+			  whole.holder == pattern.holder);
+		CU_ASSERT(whole.from_ns == pattern.from_ns && whole.to_ns == pattern.to_ns &&
+			  whole.depth == pattern.depth);
+		CU_ASSERT(whole.state == pattern.state && whole.kind == pattern.kind && whole.idle == pattern.idle);
+		CU_ASSERT(whole.target == pattern.target && whole.via == pattern.via && whole.name == pattern.name);
+		CU_ASSERT(whole.waited_via == pattern.waited_via && whole.waited_path == pattern.waited_path);
 	}
 }
 
@@ -179,8 +181,8 @@ static void compare_paths(const struct trace_critical_path *fine, const struct t
 	struct trace_path_segment one, two;
 	size_t at[2] = {0};
 
-	compare_likes(fine);
-	compare_likes(coarse);
+	compare_patterns(fine);
+	compare_patterns(coarse);
 	while (next_stretch(fine, &at[0], &one)) {
 		CU_ASSERT_FATAL(next_stretch(coarse, &at[1], &two));
 		CU_ASSERT_PTR_EQUAL(one.thread, two.thread);

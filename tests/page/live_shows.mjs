@@ -71,6 +71,45 @@ test("a trace that gets its second half is shown whole, by itself", { skip: !STO
 	await server.end();
 });
 
+test("one of two traces under each other gets its second half, and both show the longer span", { skip: !STORY }, async () => {
+	const bytes = fs.readFileSync(STORY),
+		file = `${STORY}.second`,
+		middle = Math.floor(bytes.length / 2);
+
+	fs.writeFileSync(file, bytes.subarray(0, middle));
+	const server = await startServer(process.env.PAGE_STORY, file),
+		page = await openPage(browser, server.url, { bypassCSP: true });
+	const views = expression =>
+		page.evaluate(
+			text =>
+				[...document.querySelectorAll("iframe")].map(frame =>
+					new Function("view", `return ${text}`)(frame.contentWindow.traceView.view)
+				),
+			expression
+		);
+	const [, few] = await views("view.about.events");
+
+	assert.deepStrictEqual(...(await views("[view.from, view.to]")));
+	fs.appendFileSync(file, bytes.subarray(middle));
+	await page.waitForFunction(
+		nr => document.querySelectorAll("iframe")[1].contentWindow.traceView.view.about.events > nr,
+		few
+	);
+	const longest = Math.max(...(await views("view.about.duration_ns")));
+
+	await page.waitForFunction(
+		to => [...document.querySelectorAll("iframe")].every(frame => frame.contentWindow.traceView.view.to === to),
+		longest
+	);
+	assert.deepStrictEqual(await views("[view.from, view.to, view.least, view.most]"), [
+		[0, longest, 0, longest],
+		[0, longest, 0, longest]
+	]);
+	assert.deepStrictEqual(page.said, []);
+	await page.context().close();
+	await server.end();
+});
+
 test("a recording goes on in the page, at the same place, until it ends", { skip: !RECORDING }, async () => {
 	const server = await startServer(RECORDING),
 		page = await openPage(browser, server.url);

@@ -9,7 +9,7 @@ import { pageModule } from "./modules.mjs";
 
 const LONG = Boolean(process.env.TRACE_TEST_LONG),
 	HOSTILE = "<img src=x a=1>",
-	TABS = ["processes", "threads", "waits", "calls", "files", "locks", "servers", "scopes", "lanes", "clients", "events", "spans"],
+	TABS = ["processes", "threads", "waits", "calls", "files", "locks", "servers", "scopes", "costs", "lanes", "clients", "events", "spans"],
 	MS = 1e6,
 	STORY = process.env.PAGE_STORY;
 const { CLASSES, UNKNOWN, USER, makePixels, PROCESS, THEMES } = await pageModule("classes");

@@ -12,6 +12,7 @@ const { bytesText, countText, durationText, numberText, partText, percentText, p
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
 const { clockDistance, commandDistance, comparison, limitsOf } = await pageModule("pair");
+const { costsOf } = await pageModule("books");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
@@ -748,4 +749,19 @@ test("a view of the whole trace stays one when the trace grows, and another span
 	assert.deepStrictEqual([part.from, part.to, part.most], [20, 100, 150]);
 	assert.match(growthText({ duration_ns: 12.4e9, clean_end: false }, { ns: 0, time: "10:03:04" }), /being recorded.*: 12 s more than at 10:03:04\.$/);
 	assert.match(growthText({ duration_ns: 12e9, clean_end: true }, { ns: 2e9, time: "10:03:04" }), /has ended: 10 s more/);
+});
+
+test("costs are those of probes, by their hits, and those of programs' own events", () => {
+	const probe = { name: "libc:read", pid: 7, comm: "shop", hits: 20, hit_ns: 300, hit_least_ns: 250, hit_most_ns: 400 },
+		use = { name: "shop:paid", pid: 8, comm: "till", events: 5, cost_ns: 400 },
+		costs = costsOf({ probes: [probe], event_costs: { event_ps: 80000, uses: [use] } });
+
+	assert.deepEqual(
+		costs.map(({ name, kind, pid, comm, count, ns }) => [name, kind, pid, comm, count, ns]),
+		[
+			["libc:read", "probe", 7, "shop", 20, 6000],
+			["shop:paid", "tracepoint", 8, "till", 5, 400]
+		]
+	);
+	assert.deepEqual(costsOf({ probes: [], event_costs: { uses: [] } }), []);
 });

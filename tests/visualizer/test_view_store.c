@@ -427,6 +427,39 @@ static void bills_come_after_the_states_and_change_none(void)
 	trace_close(trace);
 }
 
+/* The same as a pass of their own gives, which a session without kept ones makes. */
+static void check_books(struct view_session *session)
+{
+	struct view_session other = *session;
+	struct asker asker = {.session = session, .other = &other};
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session->books.text);
+	other.books = (struct view_whole_books){0};
+	ask(&asker, "books");
+	CU_ASSERT(answer_has(session, "books?from=0", "\"window\":true"));
+}
+
+static void books_of_the_whole_trace_are_kept_and_in_the_index(void)
+{
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		static struct view_session session, of_index;
+		struct trace *trace = seed ? story(seed) : server_trace();
+
+		CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+		CU_ASSERT_EQUAL(view_session_step(&session, 1, 1), 0);
+		CU_ASSERT_PTR_NULL(session.books.text);
+		CU_ASSERT_EQUAL(view_session_step(&session, 1, 1), 1);
+		check_books(&session);
+		write_index(&session);
+		CU_ASSERT_FATAL(view_store_begin(&of_index, trace, &options, path));
+		CU_ASSERT_PTR_NULL(of_index.books.owned);
+		check_books(&of_index);
+		view_session_end(&of_index);
+		view_session_end(&session);
+		trace_close(trace);
+	}
+}
+
 static void an_index_of_a_recording_answers_as_the_pass_did(void)
 {
 	const char *file = getenv("TRACE_TEST_VIEW");
@@ -708,6 +741,7 @@ int main(int argc, char **argv)
 		CASE(an_index_knows_the_only_client_of_a_server),
 		CASE(an_index_knows_that_a_program_has_scopes),
 		CASE(bills_come_after_the_states_and_change_none),
+		CASE(books_of_the_whole_trace_are_kept_and_in_the_index),
 		CASE(an_index_of_a_recording_answers_as_the_pass_did),
 		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
 		CASE(a_damaged_index_is_refused),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// books.js - the tables that come from the report of a span: calls, files, servers, locks, scopes.
+// books.js - the tables that come from the report of a span: calls, files, servers, locks, scopes, costs.
 
 import { ask, question } from "./ask.js";
 import { el, linkButton } from "./dom.js";
@@ -211,11 +211,37 @@ async function scopesTable(walk, span) {
 	);
 }
 
+/** What recording cost the programs, by probe and by event that a program records itself: rows of a table. */
+export function costsOf({ probes, event_costs }) {
+	return [
+		...probes.map(({ hits, hit_ns, ...probe }) => ({ ...probe, kind: "probe", count: hits, ns: hits * hit_ns })),
+		...event_costs.uses.map(({ events, cost_ns, ...use }) => ({ ...use, kind: "tracepoint", count: events, ns: cost_ns }))
+	];
+}
+
+async function costsTable(walk, span) {
+	const isWanted = wantedPids(walk);
+
+	return makeTable(
+		"What recording cost programs: estimates, from the cost of one that was measured when the recording began",
+		[
+			{ title: "Name", text: cost => clean(cost.name) },
+			{ title: "Kind", text: cost => cost.kind },
+			{ title: "Process", name: cost => cost.comm, cell: cost => processCell(walk, cost.pid, cost.comm) },
+			count("Count", cost => cost.count),
+			time("Of one", cost => cost.ns / cost.count),
+			{ ...time("Cost", cost => cost.ns), first: true }
+		],
+		costsOf(await askBooks(walk, span)).filter(cost => isWanted(cost.pid))
+	);
+}
+
 /** As the tables of tables.js. */
 export const BOOKS = [
 	{ id: "calls", title: "Calls", hasRow: true, load: callsTable },
 	{ id: "files", title: "Files", hasRow: true, load: filesTable },
 	{ id: "locks", title: "Locks", load: locksTable },
 	{ id: "servers", title: "Servers", load: serversTable },
-	{ id: "scopes", title: "Scopes", load: scopesTable }
+	{ id: "scopes", title: "Scopes", load: scopesTable },
+	{ id: "costs", title: "Costs", load: costsTable }
 ];

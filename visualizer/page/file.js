@@ -38,7 +38,7 @@ export async function readAgain(fail) {
 	if (byId("file").hidden) return;
 	try {
 		await ask("again");
-		location.reload();
+		globalThis.parent.location.reload(); // two traces have one page
 	} catch (error) {
 		fail(error.message);
 	}

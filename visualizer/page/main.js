@@ -173,7 +173,7 @@ async function refresh(walk, picture) {
 
 /**
  * Asks what has become of the file. The server ends when no page has asked for some minutes. When it has read a trace
- * that has grown, the page shows that at the same place; one of two traces under each other stays as it is.
+ * that has grown, the page shows that at the same place.
  */
 async function stayAlive(walk, picture) {
 	const { view } = walk,
@@ -185,7 +185,7 @@ async function stayAlive(walk, picture) {
 		const progress = await ask("progress").catch(() => ({})),
 			isKnown = view.about.billing && progress.billing === false; // what the index did not have
 
-		if ((isKnown || (progress.version !== undefined && progress.version !== version)) && isAlone()) {
+		if (isKnown || (progress.version !== undefined && progress.version !== version)) {
 			version = progress.version;
 			await takeGrowth(walk, picture).catch(error => fail(error.message));
 			if (view.duration !== first.ns) growth = growthText(view.about, first);
@@ -197,8 +197,6 @@ async function stayAlive(walk, picture) {
 	}
 }
 
-const isAlone = () => globalThis.parent === globalThis;
-
 /** Shows the trace as the engine has read it again. */
 async function takeGrowth(walk, picture) {
 	const { view } = walk,
@@ -206,12 +204,13 @@ async function takeGrowth(walk, picture) {
 		{ row, span } = view;
 
 	if (about.start_ns !== view.about.start_ns || !about.complete || about.billing) {
-		location.reload(); // another trace, or other times
+		globalThis.parent.location.reload(); // another trace, or other times; two traces have one page
 		return;
 	}
 	Object.assign(view.about, about);
 	showTitle(about);
 	takeDuration(view, about.duration_ns);
+	view.emit("duration");
 	await refresh(walk, picture);
 	if (span && view.row !== null) await selectSpan(walk, view.row, span.from, view.chain, true);
 	else if (row !== view.row) view.emit("selection");
@@ -255,7 +254,7 @@ async function followReading(walk, picture) {
 async function waitForEvents(about) {
 	for (let now = about; now.version === about.version; now = await ask("progress").catch(() => about))
 		await new Promise(resolve => setTimeout(resolve, ALIVE_MS));
-	location.reload();
+	globalThis.parent.location.reload(); // two traces have one page
 }
 
 function makeParts(view) {

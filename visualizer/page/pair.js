@@ -130,8 +130,18 @@ function link(pages) {
 		follow(pages[0], pages[1], -1)();
 	};
 
+	/* A trace that has grown: its view has limits of its own, and the other one still those of both. */
+	const grow = other => () => {
+		const isWhole = other.from === other.least && other.to === other.most;
+
+		limitsOf(a, b, pair.distance).forEach((limits, i) => Object.assign(pages[i].view, limits));
+		if (isWhole) pages[0].window.traceView.showSpan(a, a.least, a.most);
+	};
+
 	a.on("span", follow(pages[0], pages[1], -1));
 	b.on("span", follow(pages[1], pages[0], 1));
+	a.on("duration", grow(b));
+	b.on("duration", grow(a));
 	return align;
 }
 
