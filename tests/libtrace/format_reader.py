@@ -638,4 +638,5 @@ def main():
 		trace.check()
 
 
-main()
+if __name__ == "__main__":
+	main()
