@@ -171,7 +171,7 @@ static void a_thread_that_has_ended_changed_it(void)
 	case_free(&c);
 }
 
-/* Thread 31 of process 30 closes descriptors of its own all the time, and exits before the recorder reads threads. */
+/* Thread 31 of process 30 closes its own descriptors, and exits before the recorder reads them. */
 static void many_changes_of_others_change_nothing(void)
 {
 	struct analysis_case c = begin();
