@@ -330,7 +330,9 @@ static void put_not_traced(const struct report *report)
 	string_addf(&s, "Not traced: %s%s", text_name(first, name, 4 * strlen(first) + 1),
 		    trace_not_traced(report->trace, 1) ? "; more: -s" : "");
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES))
-		string_add(&s, ". A recording of all processes shows what they did while others waited for them.");
+		string_add(&s, ". A recording of all processes, such as tracedaemon -t 10s TRACE, shows what they did "
+			       "while others "
+			       "waited for them.");
 	put_text(&report->output, &s, 2);
 	free(name);
 }

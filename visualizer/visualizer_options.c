@@ -609,6 +609,7 @@ static const struct option_habit habits[] = {
 	{"-n", "--top", NULL},
 	{"-v", NULL, "-V prints the version, and --all prints every row"},
 	{"--verbose", NULL, "--all prints every row, and --ns exact times"},
+	{"-g", NULL, "--profile=tree, --callers=FUNCTION and --flame=FILE show stacks"},
 	{"-i", NULL, "the trace is an argument: tracevisualizer -a TRACE"},
 	{"-P", "--pid", NULL},
 	{"-T", "--tid", NULL},
