@@ -548,7 +548,7 @@ static struct trace_critical_path *without_wrapper(const struct report *report, 
 }
 
 /* The trigger that saved the trace; NULL: none did, or the answer is about something else. */
-static const struct saved_for *shown_trigger(const struct report *report, struct saved_for *room)
+static struct saved_for *shown_trigger(const struct report *report, struct saved_for *room)
 {
 	if (report->is_windowed || has_process_choice(&report->options->processes) ||
 	    !saved_for_get(report->trace, room))
@@ -557,19 +557,23 @@ static const struct saved_for *shown_trigger(const struct report *report, struct
 	return room;
 }
 
-/* The path of the trigger's thread, for the time that it counted. */
+/* The path of the trigger's thread, from the begin of what it counted until the thread went on. */
 static struct trace_critical_path *saved_path(const struct report *report, const struct process_row *rows, size_t nr,
-					      const struct saved_for *saved)
+					      struct saved_for *saved)
 {
-	uint64_t start = trace_get_info(report->trace)->start_ns;
-	bool has_length;
+	const struct trace_thread *thread = saved && report->history ? saved_for_thread(saved, rows, nr) : NULL;
+	uint64_t start = trace_get_info(report->trace)->start_ns, from;
+	struct trace_critical_path *path;
 
-	if (!saved || !report->history)
+	if (!thread)
 		return NULL;
-	has_length = saved->begin_ns < saved->end_ns;
-	return answer_path_of(report, saved_for_thread(saved, rows, nr),
-			      has_length && saved->begin_ns > start ? saved->begin_ns : 0,
-			      has_length ? saved->end_ns : UINT64_MAX);
+	from = saved->begin_ns == saved->end_ns || saved->begin_ns < start ? 0 : saved->begin_ns;
+	path = answer_path_of(report, thread, from, UINT64_MAX);
+	if (!path || saved->begin_ns == saved->end_ns)
+		return path;
+	saved->end_ns = saved_for_gone_on_ns(path, saved->end_ns);
+	trace_critical_path_free(path);
+	return answer_path_of(report, thread, from, saved->end_ns);
 }
 
 void report_answer(const struct report *report)
@@ -577,7 +581,7 @@ void report_answer(const struct report *report)
 	struct trace_critical_path *path;
 	struct process_row *rows;
 	struct saved_for room;
-	const struct saved_for *saved = shown_trigger(report, &room);
+	struct saved_for *saved = shown_trigger(report, &room);
 	bool of_command = false, of_saved;
 	size_t nr;
 

@@ -46,3 +46,17 @@ const struct trace_thread *saved_for_thread(const struct saved_for *saved, const
 				found = thread;
 	return found;
 }
+
+uint64_t saved_for_gone_on_ns(const struct trace_critical_path *path, uint64_t ns)
+{
+	struct trace_path_segment segment;
+	uint64_t from, to;
+
+	trace_critical_path_window(path, &from, &to);
+	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
+		trace_critical_path_segment(path, i, &segment);
+		if (segment.depth == 0 && segment.to_ns > ns && segment.state != TRACE_STATE_BLOCKED)
+			return segment.from_ns > ns ? segment.from_ns : ns;
+	}
+	return to;
+}

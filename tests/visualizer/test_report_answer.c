@@ -127,16 +127,16 @@ static void without_a_command_the_busiest_thread_is_explained(void)
 	free(text);
 }
 
-/* The trigger was for the sleep of postgres, from 7 to 77 us; "load" has more work. */
+/* The trigger was for the sleep of postgres, from 7 to 77 us, and counted at 60 us. */
 static void a_saved_trace_is_about_what_the_trigger_was_for(void)
 {
 	struct tb *tb = chain(false);
 	char *text;
 
 	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_SAVED_FOR,
-		  "30 1007000 1077000 postgres (30) waited 0.000 s (wait:postgres>50us)");
+		  "30 1007000 1060000 postgres (30) has been waiting for 0.000 s (wait:postgres>50us)");
 	text = report_of(tb, "");
-	contains(text, "Saved by a trigger: postgres (30) waited 0.000 s (wait:postgres>50us)");
+	contains(text, "Saved by a trigger: postgres (30) has been waiting for 0.000 s (wait:postgres>50us)");
 	contains(text, "postgres 30 waited 100 % of its 70.00 us for a timer (it slept).");
 	contains(text, "Where the 70.00 us of postgres 30 went");
 	contains(text, "\nThis time alone: tracevisualizer -a --from=0.000007000s --to=0.000077000s --pid=30 /tmp/");
