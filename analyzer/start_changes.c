@@ -44,13 +44,13 @@ struct change {
 	bool is_closed;
 };
 
-/* A change by a thread that is not in the start state; its exit names its process. */
+/* A change by the thread of a CPU that no event has named yet. */
 struct orphan {
-	uint32_t tid;
+	uint32_t tid; /* CPU_TID() */
 	struct change change;
 };
 
-/* A thread that begins in the pass, and that the start state may not have. */
+/* The process of a thread that the start state may not have: one that begins, or that exits. */
 struct tgid_row {
 	uint64_t key; /* tid */
 	uint64_t tgid;
@@ -62,7 +62,9 @@ struct change_pass {
 	struct first_thread *firsts; /* of each CPU */
 	/* on each CPU; 0: not known; CPU_TID(): no event has named it yet */
 	uint32_t *tids;
-	struct hash_table tgids; /* tgid_row */
+	struct hash_table tgids; /* tgid_row: threads that have begun */
+	struct hash_table exits; /* tgid_row: of the first thread of that number that exits */
+	bool has_exits;		 /* they are read */
 	struct start_parents parents;
 	struct orphan *orphans; /* owned */
 	size_t nr_orphans, max_orphans;
@@ -107,11 +109,58 @@ static void thread_changes(struct change_pass *ahead, const struct trace_thread 
 		read_fds_change(ahead->reads, thread->fds, change->first, change->last, change->ns, change->is_closed);
 }
 
+static void exit_comes(struct change_pass *ahead, const struct trace_event *event)
+{
+	const struct trace_sched_exit *exit = event->payload;
+	struct tgid_row *row;
+
+	if (table_find(&ahead->exits, sizeof(*row), exit->tid))
+		return;
+	row = acct_row(ahead->a, &ahead->exits, sizeof(*row), exit->tid);
+	row->tgid = exit->tgid;
+}
+
+/* A pass over the exits alone, which is short: few chunks have them. */
+static void read_exits(struct change_pass *ahead)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {[TRACE_EV_sched_exit / 64] = 1ull << TRACE_EV_sched_exit % 64};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .mask = mask, .from_ns = ahead->a->start_ns, .to_ns = ahead->reads->last_ns};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+
+	ahead->has_exits = true;
+	if (!ahead->a->handlers[TRACE_EV_sched_exit]) /* its type in this trace is too short */
+		return;
+	cursor = trace_cursor_new(ahead->a->trace, &options, NULL);
+	if (!cursor) {
+		ahead->a->failed = -ENOMEM;
+		return;
+	}
+	while ((event = trace_cursor_next(cursor)))
+		if (event->id == TRACE_EV_sched_exit)
+			exit_comes(ahead, event);
+	if (pass_end(cursor))
+		ahead->a->failed = -ENOMEM;
+}
+
+/* The process of a thread that is not in the start state; NULL: nothing tells it. */
+static const struct tgid_row *tgid_find(struct change_pass *ahead, uint32_t tid)
+{
+	const struct tgid_row *row = table_find(&ahead->tgids, sizeof(*row), tid);
+
+	if (row || !tid || tid >= CPU_TID(0))
+		return row;
+	if (!ahead->has_exits)
+		read_exits(ahead);
+	return table_find(&ahead->exits, sizeof(*row), tid);
+}
+
 /* A change counts for what the thread has, and for what its process has. */
 static void note(struct change_pass *ahead, uint32_t tid, const struct change *change)
 {
 	const struct trace_thread *thread = thread_find(&ahead->a->threads, tid);
-	const struct tgid_row *row = thread ? NULL : table_find(&ahead->tgids, sizeof(*row), tid);
+	const struct tgid_row *row = thread ? NULL : tgid_find(ahead, tid);
 	const struct trace_process *process = thread ? thread->process
 					      : row  ? process_find(&ahead->a->threads, (uint32_t)row->tgid)
 						     : NULL;
@@ -119,23 +168,8 @@ static void note(struct change_pass *ahead, uint32_t tid, const struct change *c
 	thread_changes(ahead, thread, change);
 	if (owner_of(ahead, process) != thread)
 		thread_changes(ahead, owner_of(ahead, process), change);
-	if (tid && !thread && !row)
+	if (tid >= CPU_TID(0))
 		orphan_keep(ahead, tid, change);
-}
-
-static void orphans_found(struct change_pass *ahead, const struct trace_sched_exit *exit)
-{
-	const struct trace_thread *owner = ahead->nr_orphans
-						   ? owner_of(ahead, process_find(&ahead->a->threads, exit->tgid))
-						   : NULL;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < ahead->nr_orphans; i++)
-		if (ahead->orphans[i].tid == exit->tid)
-			thread_changes(ahead, owner, &ahead->orphans[i].change);
-		else
-			ahead->orphans[nr++] = ahead->orphans[i];
-	ahead->nr_orphans = nr;
 }
 
 /* The thread that has had @cpu until now. */
@@ -192,7 +226,7 @@ static void directories_change(struct change_pass *ahead, uint32_t pid, uint64_t
 static void process_moves(struct change_pass *ahead, uint32_t tid, uint64_t ns)
 {
 	const struct trace_thread *thread = thread_find(&ahead->a->threads, tid);
-	const struct tgid_row *row = thread ? NULL : table_find(&ahead->tgids, sizeof(*row), tid);
+	const struct tgid_row *row = thread ? NULL : tgid_find(ahead, tid);
 
 	if (thread || row)
 		directories_change(ahead, thread ? thread->process->pid : (uint32_t)row->tgid, ns);
@@ -379,9 +413,6 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 					    ((const struct trace_sock_endpoints *)event->payload)->ino),
 				 event->ts_ns, false);
 		break;
-	case TRACE_EV_sched_exit:
-		orphans_found(ahead, event->payload);
-		break;
 	case TRACE_EV_sched_exec:
 		program_begins(ahead, event);
 		break;
@@ -413,10 +444,9 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 }
 
 static const uint32_t pass_ids[] = {
-	TRACE_EV_sched_switch, TRACE_EV_sys_enter3,	TRACE_EV_sys_enter6,	TRACE_EV_fs_open,
-	TRACE_EV_uring_close,  TRACE_EV_sock_endpoints, TRACE_EV_sched_exit,	TRACE_EV_sched_exec,
-	TRACE_EV_sched_fork,   TRACE_EV_sched_ids,	TRACE_EV_cgroup_attach, TRACE_EV_sched_comm,
-	TRACE_EV_sched_args,   TRACE_EV_trace_lost,	TRACE_EV_fs_dir,	TRACE_EV_sched_adopt,
+	TRACE_EV_sched_switch,	 TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_fs_open,   TRACE_EV_uring_close,
+	TRACE_EV_sock_endpoints, TRACE_EV_sched_exec, TRACE_EV_sched_fork, TRACE_EV_sched_ids, TRACE_EV_cgroup_attach,
+	TRACE_EV_sched_comm,	 TRACE_EV_sched_args, TRACE_EV_trace_lost, TRACE_EV_fs_dir,    TRACE_EV_sched_adopt,
 };
 
 /* ---- what is not true from the start on ---- */
@@ -588,6 +618,7 @@ int start_changes_find(struct trace_analysis *a, struct first_thread *firsts, st
 	free(ahead.tids);
 	free(ahead.orphans);
 	table_clear(&ahead.tgids);
+	table_clear(&ahead.exits);
 	start_parents_clear(&ahead.parents);
 	if (error || a->failed || !a->reads->nr_changed)
 		return error;

@@ -23,7 +23,7 @@
  * struct auto_save - @hit: the trigger that the next file is for. @hit_realtime_ns: its time of day
  * @last_ns: of the last trigger that was taken; 0: none was
  * @nr_skipped: triggers since then. @nr_skipped_ever: in all
- * @path, @output: of the file that is being written
+ * @path, @output: of the file that is being written. @reason: see auto_save_reason()
  */
 struct auto_save {
 	const struct auto_options *options; /* borrowed */
@@ -36,6 +36,7 @@ struct auto_save {
 	uint64_t nr_skipped;
 	uint64_t nr_skipped_ever;
 	char path[PATH_MAX];
+	char reason[TRIGGER_TEXT_BYTES + 256];
 	struct output_target output;
 };
 
@@ -149,6 +150,16 @@ int auto_save_open(struct auto_save *saves, struct trace_error *ret_error)
 		return error_set(ret_error, err, "the name of the trace is too long");
 	err = output_open(&saves->output, saves->path, OUTPUT_TRACE, ret_error);
 	return err ? err : saves->output.fd;
+}
+
+const char *auto_save_reason(struct auto_save *saves)
+{
+	const struct trigger_hit *hit = &saves->hit;
+
+	snprintf(saves->reason, sizeof(saves->reason), "%u %llu %llu %s (%s)", hit->tid,
+		 (unsigned long long)(hit->begin_ns ? hit->begin_ns : hit->ns), (unsigned long long)hit->ns, hit->text,
+		 hit->on->text);
+	return saves->reason;
 }
 
 /* "23:16:41.123" */

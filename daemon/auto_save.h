@@ -56,6 +56,10 @@ void auto_save_wait(struct auto_save *saves);
  */
 int auto_save_open(struct auto_save *saves, struct trace_error *ret_error);
 /**
+ * auto_save_reason() - what the file is for, as TRACE_INFO_SAVED_FOR; borrowed until the next call
+ */
+const char *auto_save_reason(struct auto_save *saves);
+/**
  * auto_save_close() - report the file. @error: why it could not be written; NULL: it is complete
  */
 void auto_save_close(struct auto_save *saves, const struct keep_saved *saved, const struct trace_error *error);

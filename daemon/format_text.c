@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#define NAMES_MAX 100 /* files of one second */
 
 struct text text_seconds(uint64_t time_ns)
 {
@@ -24,11 +27,15 @@ struct text text_seconds(uint64_t time_ns)
 
 struct text text_trace_name(void)
 {
-	struct text out;
 	time_t now = time(NULL);
+	char when[sizeof("2026-11-21-120000")];
+	struct text out;
 	struct tm local;
 
-	strftime(out.s, sizeof(out.s), "trace-%Y-%m-%d-%H%M%S.trace", localtime_r(&now, &local));
+	strftime(when, sizeof(when), "%Y-%m-%d-%H%M%S", localtime_r(&now, &local));
+	snprintf(out.s, sizeof(out.s), "trace-%s.trace", when);
+	for (int number = 2; access(out.s, F_OK) == 0 && number <= NAMES_MAX; number++)
+		snprintf(out.s, sizeof(out.s), "trace-%s-%d.trace", when, number);
 	return out;
 }
 

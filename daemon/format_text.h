@@ -22,7 +22,10 @@ static inline struct text text_bytes(uint64_t bytes)
 }
 struct text text_seconds(uint64_t time_ns); /* "60.000 s", "2 min 05 s" */
 
-/** text_trace_name() - a default name for a trace: trace-2026-11-21-120000.trace */
+/**
+ * text_trace_name() - a default name for a trace: trace-2026-11-21-120000.trace, or
+ * trace-2026-11-21-120000-2.trace if the working directory has that file
+ */
 struct text text_trace_name(void);
 
 /**

@@ -157,6 +157,8 @@ static int begin_file(struct keep_save *save, const struct keep_source *source, 
 	err = tracefile_describe(source->tracer, save->writer, NULL, source->filter, ret_error);
 	if (err)
 		return err;
+	if (source->saved_for)
+		trace_writer_string(save->writer, TRACE_STRING_INFO, TRACE_INFO_SAVED_FOR, source->saved_for);
 	save->thread = writer_thread_new(save->writer, fd, SAVE_QUEUE_BYTES, ret_error);
 	if (!save->thread)
 		return ret_error->code;

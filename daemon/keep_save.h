@@ -18,7 +18,10 @@
 
 struct keep_save;
 
-/** struct keep_source - what to save; all borrowed. @tracer, @clients, @filter: NULL is fine */
+/**
+ * struct keep_source - what to save; all borrowed. @tracer, @clients, @filter: NULL is fine
+ * @saved_for: TRACE_INFO_SAVED_FOR of the trace; NULL: a user asked for it
+ */
 struct keep_source {
 	struct keep *keep;
 	struct recording *recording;
@@ -26,6 +29,7 @@ struct keep_source {
 	struct clients *clients;
 	const struct tracer_options *filter;
 	int level;
+	const char *saved_for;
 };
 
 /** keep_save_begin() - @fd: borrowed until keep_save_end(). NULL: the save failed */

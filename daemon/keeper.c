@@ -183,10 +183,14 @@ static void save_what_is_due(struct keeper *keeper)
 		return;
 	}
 	fd = auto_save_open(keeper->saves, &error);
-	if (fd < 0)
+	if (fd < 0) {
 		message_warning("%s", error.message);
-	else if (begin_save(keeper, fd, &error))
+		return;
+	}
+	keeper->source.saved_for = auto_save_reason(keeper->saves);
+	if (begin_save(keeper, fd, &error))
 		auto_save_close(keeper->saves, &saved, &error);
+	keeper->source.saved_for = NULL;
 }
 
 void keeper_finish(struct keeper *keeper)

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -364,6 +365,21 @@ static void report_owner(const struct session *session)
 		message_note("%s runs as root; --user %s runs it as that user", options->command[0], user.name);
 }
 
+/* With -u of another user, no event of the command passes. */
+static void report_other_user(const struct session *session)
+{
+	const struct session_options *options = &session->options->session;
+	int64_t uid = session->options->tracer.filter_uid;
+	const struct passwd *user;
+
+	if (!options->command || options->command_user || uid < 0 || uid == (int64_t)geteuid())
+		return;
+	user = getpwuid((uid_t)uid);
+	if (user)
+		message_note("-u: only processes of %s are recorded, and %s is none; --user %s runs it as that user",
+			     user->pw_name, options->command[0], user->pw_name);
+}
+
 static void report_begun(struct session *session)
 {
 	const struct daemon_options *options = session->options;
@@ -384,6 +400,7 @@ static void report_begun(struct session *session)
 	else if (options->output.is_bare_word)
 		message_note("recording into the file %s%s", options->output.path, end);
 	report_owner(session);
+	report_other_user(session);
 	if (*option && !options->session.background && !options->session.control_path)
 		message_note("another daemon runs; tracectl%s controls this one", option);
 }

@@ -168,9 +168,9 @@ static void take_fork(struct triggers *triggers, const struct trigger_mark *mark
 	set_name(triggers, mark->tid, parent ? parent->called : 0);
 }
 
-static void hit(struct triggers *triggers, size_t rule, uint32_t tid, uint64_t ns, const char *what)
+static void hit(struct triggers *triggers, size_t rule, uint32_t tid, uint64_t begin_ns, uint64_t ns, const char *what)
 {
-	struct trigger_hit fulfilled = {.on = &triggers->rules[rule], .ns = ns};
+	struct trigger_hit fulfilled = {.on = &triggers->rules[rule], .ns = ns, .tid = tid, .begin_ns = begin_ns};
 	char name[PROCESS_NAME_BYTES] = "a thread";
 
 	if ((fulfilled.on->kind == SAVE_WAIT || fulfilled.on->kind == SAVE_SIGNAL) && *fulfilled.on->name)
@@ -215,7 +215,7 @@ static void look_at_wait(struct triggers *triggers, struct lasting *wait, uint64
 		wait->reported |= 1u << i;
 		snprintf(what, sizeof(what), "%s %s", has_ended ? "waited" : "has been waiting for",
 			 text_seconds(waited_ns).s);
-		hit(triggers, i, wait->tid, now_ns, what);
+		hit(triggers, i, wait->tid, wait->begin_ns[0], now_ns, what);
 	}
 }
 
@@ -259,7 +259,7 @@ static void look_at_scope(struct triggers *triggers, struct lasting *scope, uint
 		scope->reported |= 1u << i;
 		snprintf(what, sizeof(what), "%s in %s for %s", has_ended ? "was" : "has been", triggers->rules[i].name,
 			 text_seconds(took_ns).s);
-		hit(triggers, i, scope->thread, now_ns, what);
+		hit(triggers, i, scope->thread, begin_ns, now_ns, what);
 	}
 }
 
@@ -340,7 +340,7 @@ static void take_event(struct triggers *triggers, const struct trigger_mark *mar
 		if (!(mark->rules >> i & 1))
 			continue;
 		snprintf(what, sizeof(what), "recorded %s", triggers->rules[i].name);
-		hit(triggers, i, thread ? thread : mark->tid, mark->ns, what);
+		hit(triggers, i, thread ? thread : mark->tid, mark->ns, mark->ns, what);
 	}
 }
 
@@ -356,7 +356,7 @@ static void take_signal(struct triggers *triggers, const struct trigger_mark *ma
 		    (*on->name && !is_called(triggers, mark->tid, i)))
 			continue;
 		snprintf(what, sizeof(what), "got SIG%s", word ? word : "?");
-		hit(triggers, i, mark->tid, mark->ns, what);
+		hit(triggers, i, mark->tid, mark->ns, mark->ns, what);
 	}
 }
 

@@ -21,10 +21,15 @@
 
 #define TRIGGER_TEXT_BYTES 200
 
-/** struct trigger_hit - @text: what happened: "postgres (13786) waited 429 ms". @ns: when */
+/**
+ * struct trigger_hit - @text: what happened: "postgres (13786) waited 429 ms". @ns: when
+ * @tid: the thread; 0: none. @begin_ns: of what it did for so long; @ns if it has no length
+ */
 struct trigger_hit {
 	const struct save_on *on;
 	uint64_t ns;
+	uint32_t tid;
+	uint64_t begin_ns;
 	char text[TRIGGER_TEXT_BYTES];
 };
 

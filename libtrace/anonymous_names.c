@@ -60,7 +60,7 @@ static void put_info(struct pseudonyms *names, uint64_t key, const char *text, s
 	case TRACE_INFO_PART:
 		put(names, text, bytes, out);
 		break;
-	default: /* the number of the boot, and what a newer recorder has */
+	default: /* the number of the boot, a trigger, which has names, and what a newer recorder has */
 		break;
 	}
 }

@@ -3,8 +3,9 @@
  * report_answer.c - tracevisualizer without options: a verdict, bars, the five waits that matter,
  * and what to type next.
  *
- * The answer is about one thread: the command's; without a command the thread of the chosen or of
- * all processes with the most work (busiest.h). The critical path of that thread has the verdict,
+ * The answer is about one thread: the command's; in a trace that a trigger saved the thread that it
+ * was for, and the time; else the thread of the chosen or of all processes with the most work
+ * (busiest.h). The critical path of that thread has the verdict,
  * the bars and the waits, so their times are parts of the same whole. For a machine the bars are
  * those of the busiest programs instead.
  *
@@ -16,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "answer_path.h"
+#include "answer_wrapper.h"
 #include "bars.h"
+#include "busiest.h"
 #include "checked_figures.h"
 #include "cpu_takers.h"
 #include "go_program.h"
@@ -35,6 +38,8 @@
 #include "report_overview.h"
 #include "report_user.h"
 #include "same_name.h"
+#include "saved_for.h"
+#include "time_point.h"
 #include "verdict.h"
 #include "wait_places.h"
 
@@ -353,7 +358,9 @@ static void put_not_traced(const struct report *report)
 	string_addf(&s, "Not traced: %s%s", text_name(first, name, 4 * strlen(first) + 1),
 		    trace_not_traced(report->trace, 1) ? "; more: -s" : "");
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES))
-		string_add(&s, ". A recording of all processes shows what they did while others waited for them.");
+		string_add(&s, ". A recording of all processes, such as tracedaemon -t 10s TRACE, shows what they did "
+			       "while others "
+			       "waited for them.");
 	put_text(&report->output, &s, 2);
 	free(name);
 }
@@ -485,6 +492,38 @@ static void put_goroutines(const struct report *report, const struct path_tree *
 	string_free(&s);
 }
 
+/* The trigger that saved the trace, and when what it was for began and counted. */
+static void put_saved_for(const struct report *report, const struct saved_for *saved)
+{
+	struct wall_text times;
+	struct string s = {0};
+	char name[TEXT_BYTES];
+
+	string_addf(&s, "Saved by a trigger: %s", text_name(saved->text, name, sizeof(name)));
+	if (*wall_range_text(report->trace, saved->begin_ns, saved->end_ns, &times))
+		string_addf(&s, ", %s", wall_range_text(report->trace, saved->begin_ns, saved->end_ns, &times));
+	string_add(&s, ".");
+	put_text(&report->output, &s, 3);
+}
+
+/* The command for the books of what the trigger was for. */
+static void put_saved_window(const struct report *report, const struct saved_for *saved,
+			     const struct trace_thread *thread)
+{
+	uint64_t start = trace_get_info(report->trace)->complete_from_ns, from = saved->begin_ns - start,
+		 to = saved->end_ns - start;
+	struct string s = {0};
+
+	if (saved->begin_ns < start || from == to)
+		return;
+	string_addf(&s, "tracevisualizer -a --from=%" PRIu64 ".%09" PRIu64 "s --to=%" PRIu64 ".%09" PRIu64 "s ",
+		    from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
+	string_addf(&s, "--pid=%" PRIu32 " ", trace_process_pid(trace_thread_process(thread)));
+	add_trace(&s, report->options->trace);
+	output_line(&report->output, "", "This time alone: %s", string_text(&s));
+	string_free(&s);
+}
+
 static void put_end(const struct report *report)
 {
 	struct string s = {0};
@@ -525,11 +564,63 @@ static void about_path(const struct report *report, const struct process_row *ro
 	string_free(&functions);
 }
 
+/* Instead of a wrapper's path that of the command that it ran; takes over @path. */
+static struct trace_critical_path *without_wrapper(const struct report *report, const struct process_row *rows,
+						   size_t nr, struct trace_critical_path *path)
+{
+	const struct trace_process *wrapper = trace_thread_process(trace_critical_path_thread(path));
+	const struct process_row *row = wrapped_row(rows, nr, path);
+	struct trace_critical_path *wrapped =
+		row ? answer_path_of(report, busiest_thread(report, row, 1), 0, UINT64_MAX) : NULL;
+	char name[TEXT_BYTES], of[TEXT_BYTES];
+	struct string s = {0};
+
+	if (!wrapped)
+		return path;
+	string_addf(&s, "%s %" PRIu32 " waited for %s %" PRIu32 " until its time was over.",
+		    text_name(trace_process_title(wrapper), name, sizeof(name)), trace_process_pid(wrapper),
+		    text_name(trace_process_title(row->process), of, sizeof(of)), trace_process_pid(row->process));
+	put_text(&report->output, &s, 2);
+	trace_critical_path_free(path);
+	return wrapped;
+}
+
+/* The trigger that saved the trace; NULL: none did, or the answer is about something else. */
+static struct saved_for *shown_trigger(const struct report *report, struct saved_for *room)
+{
+	if (report->is_windowed || has_process_choice(&report->options->processes) ||
+	    !saved_for_get(report->trace, room))
+		return NULL;
+	put_saved_for(report, room);
+	return room;
+}
+
+/* The path of the trigger's thread, from the begin of what it counted until the thread went on. */
+static struct trace_critical_path *saved_path(const struct report *report, const struct process_row *rows, size_t nr,
+					      struct saved_for *saved)
+{
+	const struct trace_thread *thread = saved && report->history ? saved_for_thread(saved, rows, nr) : NULL;
+	uint64_t start = trace_get_info(report->trace)->start_ns, from;
+	struct trace_critical_path *path;
+
+	if (!thread)
+		return NULL;
+	from = saved->begin_ns == saved->end_ns || saved->begin_ns < start ? 0 : saved->begin_ns;
+	path = answer_path_of(report, thread, from, UINT64_MAX);
+	if (!path || saved->begin_ns == saved->end_ns)
+		return path;
+	saved->end_ns = saved_for_gone_on_ns(path, saved->end_ns);
+	trace_critical_path_free(path);
+	return answer_path_of(report, thread, from, saved->end_ns);
+}
+
 void report_answer(const struct report *report)
 {
 	struct trace_critical_path *path;
 	struct process_row *rows;
-	bool of_command;
+	struct saved_for room;
+	struct saved_for *saved = shown_trigger(report, &room);
+	bool of_command = false, of_saved;
 	size_t nr;
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
@@ -538,10 +629,15 @@ void report_answer(const struct report *report)
 		return;
 	}
 	rows = process_rows(report, &nr);
-	path = has_scheduling(report->analysis) ? answer_path(report, rows, nr, 0, UINT64_MAX, &of_command) : NULL;
+	path = has_scheduling(report->analysis) ? saved_path(report, rows, nr, saved) : NULL;
+	of_saved = path;
+	if (!path && has_scheduling(report->analysis))
+		path = answer_path(report, rows, nr, 0, UINT64_MAX, &of_command);
+	if (path && of_command)
+		path = without_wrapper(report, rows, nr, path);
 	if (path) {
 		about_path(report, rows, nr, path,
-			   !of_command && !has_process_choice(&report->options->processes) &&
+			   !of_saved && !of_command && !has_process_choice(&report->options->processes) &&
 				   !chosen_pid(report->trace));
 	} else {
 		struct trace_figures *system = checked_figures(trace_system_figures(report->analysis));
@@ -551,6 +647,8 @@ void report_answer(const struct report *report)
 	}
 	put_group(report, rows, nr);
 	put_same_name(report, path);
+	if (of_saved)
+		put_saved_window(report, saved, trace_critical_path_thread(path));
 	put_end(report);
 	trace_critical_path_free(path);
 	free(rows);

@@ -313,7 +313,7 @@ static void add_run(struct string *s, const struct report *side, char letter)
 	char name[256];
 	struct value_text t;
 
-	string_add(s, text_comm(trace_process_comm(side->command.process), name, sizeof(name)));
+	string_add(s, text_name(trace_process_title(side->command.process), name, sizeof(name)));
 	text_ns(&side->output, command_ran_ns(&side->command), &t);
 	if (command_has_ended(&side->command))
 		string_addf(s, " ran for %s in %c", t.bytes, letter);
@@ -338,7 +338,7 @@ static void put_runs(const struct diff *diff)
 	add_run(&s, a, 'A');
 	if (command_has_ended(&a->command) && command_has_ended(&b->command)) {
 		string_addf(&s, ", %s%s%s for %s in B: %.2f times as long.", also, *also ? " " : "",
-			    text_comm(trace_process_comm(b->command.process), name, sizeof(name)),
+			    text_name(trace_process_title(b->command.process), name, sizeof(name)),
 			    text_ns(&b->output, spans[1], &t), (double)spans[1] / (double)spans[0]);
 	} else {
 		string_addf(&s, "; %s%s", also, *also ? " " : "");

@@ -479,6 +479,9 @@ enum trace_info_key {
 	/* "EVENTS CONTRADICTIONS" of the whole trace, in decimal, in a part that
 	 * trace_write_part() wrote; NULL: the trace is whole */
 	TRACE_INFO_PART = 11,
+	/* "TID BEGIN_NS END_NS TEXT" of the trigger that saved the trace by itself: the thread (0:
+	 * none), when what it did began and when it counted, and both in words; NULL: none did */
+	TRACE_INFO_SAVED_FOR = 12,
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */

@@ -171,6 +171,25 @@ static void a_thread_that_has_ended_changed_it(void)
 	case_free(&c);
 }
 
+/* Thread 31 of process 30 closes its own descriptors, and exits before the recorder reads them. */
+static void many_changes_of_others_change_nothing(void)
+{
+	struct analysis_case c = begin();
+
+	fd_read_at(&c, 5000, 10, 3, 0, "/kept");
+	tb_switch(c.tb, 1, 1500, 20, 31, TRACE_TASK_RUNNING);
+	for (uint64_t i = 0; i < 10000; i++) {
+		tb_sys_enter(c.tb, 1, 1600 + i / 8, SYS_close, 3, 0, 0);
+		tb_sys_exit(c.tb, 1, 1600 + i / 8, 0);
+	}
+	tb_exit(c.tb, 1, 3200, 31, 30, true);
+	tb_switch(c.tb, 1, 3300, 31, 20, TRACE_TASK_DEAD);
+	reads_four_times(&c, 0, 3);
+	finish(&c);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/kept"), 1111);
+	case_free(&c);
+}
+
 static void a_thread_shares_the_descriptors_of_its_process(void)
 {
 	struct analysis_case c = case_new();
@@ -300,6 +319,7 @@ int main(int argc, char **argv)
 		CASE(a_range_that_was_closed_had_other_files),
 		CASE(a_close_in_progress_leaves_no_file_behind),
 		CASE(a_thread_that_has_ended_changed_it),
+		CASE(many_changes_of_others_change_nothing),
 		CASE(a_thread_shares_the_descriptors_of_its_process),
 		CASE(exec_closed_what_had_the_flag),
 		CASE(a_child_begins_with_the_descriptors_of_its_parent),

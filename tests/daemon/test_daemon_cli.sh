@@ -442,6 +442,9 @@ sleep 0.3
 expect 0 "older ones were overwritten" run -j flight.trace
 check "snapshot" test -s flight.trace
 expect 0 "saved.trace: .* events" ask snapshot saved.trace
+for _ in 1 2 3; do expect 0 "trace-.*: .* events" ask snapshot; done
+check "snapshots of one second have names of their own" test "$(ls trace-*.trace | wc -l)" -ge 3
+rm -f trace-*.trace
 expect 0 "" letters -r
 expect 0 "flight2.trace: .* events" letters -p flight2.trace -r
 expect 0 "stdout: .* events" letters -p -

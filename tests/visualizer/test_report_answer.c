@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_report_answer.c - tracevisualizer without options: the answer on one screen */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -123,6 +124,67 @@ static void without_a_command_the_busiest_thread_is_explained(void)
 	free(text);
 	text = refusal_of(chain(false), "--comm=nothing");
 	contains(text, "no process of this trace is called nothing");
+	free(text);
+}
+
+/* The trigger was for the sleep of postgres, from 7 to 77 us, and counted at 60 us. */
+static void a_saved_trace_is_about_what_the_trigger_was_for(void)
+{
+	struct tb *tb = chain(false);
+	char *text;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_SAVED_FOR,
+		  "30 1007000 1060000 postgres (30) has been waiting for 0.000 s (wait:postgres>50us)");
+	text = report_of(tb, "");
+	contains(text, "Saved by a trigger: postgres (30) has been waiting for 0.000 s (wait:postgres>50us)");
+	contains(text, "postgres 30 waited 100 % of its 70.00 us for a timer (it slept).");
+	contains(text, "Where the 70.00 us of postgres 30 went");
+	contains(text, "\nThis time alone: tracevisualizer -a --from=0.000007000s --to=0.000077000s --pid=30 /tmp/");
+	CU_ASSERT(lines_of(text) <= LINES);
+	free(text);
+	tb = chain(false);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_SAVED_FOR, "0 1077000 1077000 10 events lost (loss)");
+	text = report_of(tb, "");
+	contains(text, "Saved by a trigger: 10 events lost (loss)");
+	contains(text, "load 10 waited ");
+	free(text);
+}
+
+/*
+ * A wrapper waits for the signal that its child has ended, until its time is over.
+ */
+static void a_wrapper_whose_time_is_over_gives_way_to_its_command(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_rt_sigsuspend, "rt_sigsuspend");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/bin/timeout 3 load");
+	tb_thread(tb, 9, 9, 1, "tracedaemon", 1, false);
+	tb_thread(tb, 10, 10, 9, "tracedaemon", 0, true);
+	tb_comm(tb, 0, 1000000, 10, "timeout");
+	tb_exec(tb, 0, 1000000, 10, "/bin/timeout");
+	tb_fork(tb, 0, 1001000, 10, 20, 20, "timeout");
+	tb_sys_enter(tb, 0, 1002000, SYS_rt_sigsuspend, 0, 0);
+	tb_switch(tb, 0, 1003000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_comm(tb, 0, 1003500, 20, "load");
+	tb_exec(tb, 0, 1004000, 20, "/bin/load");
+	tb_sys_enter(tb, 0, 1060000, SYS_nanosleep, 0, 0);
+	tb_switch(tb, 0, 1061000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_vector(tb, 0, 1097900, TRACE_VECTOR_LOCAL_TIMER);
+	tb_add(tb, 0, 1097950, hrtimer_expire, NULL, .timer = 1);
+	tb_waking(tb, 0, 1098000, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_add(tb, 0, 1098001, signal_generate, NULL, .tid = 10, .signal = SIGALRM, .group = 1);
+	tb_vector_exit(tb, 0, 1098050, TRACE_VECTOR_LOCAL_TIMER);
+	tb_switch(tb, 0, 1098100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 1098200, -514);
+	tb_exit(tb, 0, 1099000, 10, 10, true);
+	text = report_of(tb, "");
+	contains(text, "timeout 10 waited for load 20 until its time was over.");
+	contains(text, "\nload 20 ran on a CPU for ");
+	contains(text, " of load 20 went, itself or what it waited for:");
 	free(text);
 }
 
@@ -639,6 +701,8 @@ int main(int argc, char **argv)
 		CASE(the_verdict_follows_the_chain_to_its_end),
 		CASE(the_bars_add_up_to_the_window),
 		CASE(without_a_command_the_busiest_thread_is_explained),
+		CASE(a_saved_trace_is_about_what_the_trigger_was_for),
+		CASE(a_wrapper_whose_time_is_over_gives_way_to_its_command),
 		CASE(a_chain_that_begins_with_its_end_has_all_its_links),
 		CASE(of_a_machine_a_long_wait_comes_before_the_cpus),
 		CASE(a_recorder_is_no_answer_and_short_programs_are_a_sum),
