@@ -22,6 +22,7 @@
  * @stratum_ns: its time so far
  * @stack: of the share that is being added
  * @named: the rows of functions; owned
+ * @program: the title of the process of @stratum: those of equal titles are the same pointer
  */
 struct profile_making {
 	const struct report *report;
@@ -31,6 +32,7 @@ struct profile_making {
 	uint64_t stratum_ns;
 	struct profile_stack stack;
 	struct hash_table named;
+	const char *program;
 };
 
 struct row_slot {
@@ -195,7 +197,7 @@ static void name_share(struct profile_making *making, const struct trace_profile
 		       struct profile_row *wanted, char *text, size_t size)
 {
 	wanted->name = text;
-	wanted->program = trace_process_title(trace_thread_process(share->thread));
+	wanted->program = making->program;
 	if (share->state == TRACE_STATE_WAIT_CPU) {
 		wanted->kind = PROFILE_WAIT_CPU;
 	} else if (share->state == TRACE_STATE_BLOCKED && share->idle) {
@@ -283,7 +285,7 @@ static struct profile_node *below(struct profile_making *making, struct profile_
 static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
 			const struct profile_time *time)
 {
-	const char *program = trace_process_title(trace_thread_process(share->thread));
+	const char *program = making->program;
 	struct profile_node *node = below(making, profile_tree_root(&making->rows->tree), PROFILE_PROGRAM, program, "");
 	size_t nr = 0;
 
@@ -319,6 +321,9 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 
 	if (!is_same_stratum(share, &making->stratum))
 		end_stratum(making);
+	if (share->thread != making->stratum.thread)
+		making->program = profile_names_keep(&making->rows->names,
+						     trace_process_title(trace_thread_process(share->thread)));
 	making->stratum = *share;
 	name_share(making, share, &wanted, text, sizeof(text));
 	row = row_of(making, &wanted);
