@@ -237,7 +237,7 @@ static bool find_number(const struct number_index *index, const uint32_t *list, 
 static void entries_are_found_by_their_content(void)
 {
 	struct number_index index = {0};
-	uint32_t list[KEYS], number;
+	uint32_t list[KEYS] = {0}, number;
 
 	CU_ASSERT_FALSE(find_number(&index, list, 1, &number));
 	for (uint32_t i = 0; i < KEYS; i++) {
