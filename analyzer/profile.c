@@ -531,6 +531,7 @@ static void divide(struct trace_profile *profile)
 		return;
 	profile->is_divided = true;
 	end_waits(profile);
+	frame_tree_end(&profile->frames);
 	if (strata_split(&profile->strata))
 		profile->failed = -ENOMEM;
 	profile->group = profile->strata.nr ? profile->strata.list[0].first : NO_GROUP;

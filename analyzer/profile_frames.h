@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <trace/profile.h>
-#include "hash_table.h"
+#include "number_index.h"
 
 #define NO_FRAME TRACE_PROFILE_NO_FRAME
 
@@ -37,7 +37,7 @@ struct frame_tree {
 	uint32_t nr, room;
 	struct frame_owner *owners; /* owned */
 	uint32_t nr_owners, owners_room;
-	struct hash_table by_content;
+	struct number_index by_content;
 	int failed;
 };
 
@@ -47,5 +47,7 @@ uint32_t frame_owner_add(struct frame_tree *tree, uint32_t tid, uint64_t ts_ns);
  * frame_add() - the frame with this content, which is added if it is missing; NO_FRAME: no memory
  */
 uint32_t frame_add(struct frame_tree *tree, const struct stack_frame *frame);
+/** frame_tree_end() - no frame is added any more: releases what only frame_add() needs */
+void frame_tree_end(struct frame_tree *tree);
 void frame_tree_clear(struct frame_tree *tree);
 #endif

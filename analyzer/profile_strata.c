@@ -9,10 +9,6 @@ struct stratum_row {
 	uint64_t key; /* hash of the content; if it is in use, the next free number */
 	uint32_t number;
 };
-struct group_row {
-	uint64_t key; /* stratum and frame */
-	uint32_t number;
-};
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -71,30 +67,50 @@ struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted)
 	return NULL;
 }
 
+static uint64_t group_hash(uint32_t stratum, uint32_t frame)
+{
+	return hash_u64((uint64_t)stratum << 32 | frame);
+}
+
+static uint64_t hash_of_group(const void *strata, uint32_t number)
+{
+	const struct sample_group *group = &((const struct strata *)strata)->groups[number];
+
+	return group_hash(group->stratum, group->frame);
+}
+
+/* A new group at the end of those of @stratum; NULL: no memory. */
+static struct sample_group *add_group(struct strata *strata, struct stratum *stratum, uint32_t frame)
+{
+	uint32_t number = (uint32_t)(stratum - strata->list);
+
+	if (!make_room(strata, (void **)&strata->groups, strata->nr_groups, &strata->groups_room,
+		       sizeof(*strata->groups)))
+		return NULL;
+	strata->groups[strata->nr_groups] = (struct sample_group){.stratum = number, .frame = frame, .next = NO_GROUP};
+	number_index_add(&strata->by_frame, group_hash(number, frame), strata->nr_groups);
+	if (stratum->last == NO_GROUP)
+		stratum->first = strata->nr_groups;
+	else
+		strata->groups[stratum->last].next = strata->nr_groups;
+	stratum->last = strata->nr_groups;
+	return &strata->groups[strata->nr_groups++];
+}
+
 /* The group of @frame, which is added if it is missing; NULL: no memory. */
 static struct sample_group *group_of(struct strata *strata, struct stratum *stratum, uint32_t frame)
 {
-	uint32_t number = (uint32_t)(stratum - strata->list);
-	struct group_row *row = table_add(&strata->by_frame, sizeof(*row), ((uint64_t)number << 32 | frame) + 1);
+	uint32_t stratum_number = (uint32_t)(stratum - strata->list), number;
+	uint64_t hash = group_hash(stratum_number, frame);
 
-	if (!row) {
+	if (!number_index_room(&strata->by_frame, hash_of_group, strata)) {
 		strata->failed = -ENOMEM;
 		return NULL;
 	}
-	if (!row->number) {
-		if (!make_room(strata, (void **)&strata->groups, strata->nr_groups, &strata->groups_room,
-			       sizeof(*strata->groups)))
-			return NULL;
-		strata->groups[strata->nr_groups] =
-			(struct sample_group){.stratum = number, .frame = frame, .next = NO_GROUP};
-		if (stratum->last == NO_GROUP)
-			stratum->first = strata->nr_groups;
-		else
-			strata->groups[stratum->last].next = strata->nr_groups;
-		stratum->last = strata->nr_groups;
-		row->number = ++strata->nr_groups;
-	}
-	return &strata->groups[row->number - 1];
+	for (uint32_t step = 0; number_index_has(&strata->by_frame, hash, step, &number); step++)
+		if (strata->groups[number].stratum == stratum_number && strata->groups[number].frame == frame)
+			return &strata->groups[number];
+	return add_group(strata, stratum, frame);
 }
 
 void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples)
@@ -220,17 +236,33 @@ static int split_stratum(struct strata *strata, const struct stratum *stratum, u
 	return 0;
 }
 
+static size_t nr_groups_of(const struct strata *strata, const struct stratum *stratum)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = stratum->first; i != NO_GROUP; i = strata->groups[i].next)
+		nr++;
+	return nr;
+}
+
 int strata_split(struct strata *strata)
 {
+	size_t most = 1;
 	uint64_t *parts;
 	int result;
 
-	for (uint32_t i = 0; i < strata->nr; i++)
+	for (uint32_t i = 0; i < strata->nr; i++) {
+		size_t nr;
+
 		add_unsampled(strata, &strata->list[i]);
-	parts = calloc(2 * (size_t)strata->nr_groups + 1, sizeof(*parts));
+		nr = nr_groups_of(strata, &strata->list[i]);
+		most = nr > most ? nr : most;
+	}
+	number_index_clear(&strata->by_frame);
+	parts = calloc(2 * most, sizeof(*parts));
 	result = parts ? strata->failed : -ENOMEM;
 	for (uint32_t i = 0; i < strata->nr && !result; i++)
-		result = split_stratum(strata, &strata->list[i], parts, parts + strata->nr_groups);
+		result = split_stratum(strata, &strata->list[i], parts, parts + most);
 	free(parts);
 	return result;
 }
@@ -240,6 +272,6 @@ void strata_clear(struct strata *strata)
 	free(strata->list);
 	free(strata->groups);
 	table_clear(&strata->by_content);
-	table_clear(&strata->by_frame);
+	number_index_clear(&strata->by_frame);
 	*strata = (struct strata){0};
 }

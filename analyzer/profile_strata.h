@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <trace/profile.h>
 #include "hash_table.h"
+#include "number_index.h"
 
 #define NO_GROUP UINT32_MAX
 
@@ -35,9 +36,10 @@ struct stratum {
 };
 
 /**
- * struct sample_group - @ns: its part of the stratum, by strata_split()
+ * struct sample_group - the samples of a stratum with the same innermost frame
  * @exact_ns: of waits; this much of the stratum is the group's
  * @weight: what it counts when the rest is divided; for time on a CPU the number of samples
+ * @ns: its part of the stratum; strata_split() writes it over the weight
  */
 struct sample_group {
 	uint32_t stratum;
@@ -45,8 +47,10 @@ struct sample_group {
 	uint32_t next;
 	uint64_t samples;
 	uint64_t exact_ns;
-	uint64_t weight;
-	uint64_t ns;
+	union {
+		uint64_t weight;
+		uint64_t ns;
+	};
 };
 
 /** struct strata - zeroed: empty. @failed: -ENOMEM */
@@ -55,7 +59,8 @@ struct strata {
 	uint32_t nr, room;
 	struct sample_group *groups; /* owned */
 	uint32_t nr_groups, groups_room;
-	struct hash_table by_content, by_frame;
+	struct hash_table by_content;
+	struct number_index by_frame; /* groups */
 	int failed;
 };
 

@@ -49,6 +49,15 @@ void *memory_grow(void *array, size_t nr, size_t *room, size_t bytes)
 	return array;
 }
 
+void *memory_resize(void *array, size_t nr, size_t more, size_t bytes)
+{
+	array = reallocarray(array, more, bytes);
+	if (!array)
+		memory_end();
+	memset((char *)array + nr * bytes, 0, (more - nr) * bytes);
+	return array;
+}
+
 char *memory_copy(const char *text, size_t bytes)
 {
 	char *copy = memory_take(bytes + 1, 1);

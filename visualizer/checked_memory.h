@@ -33,6 +33,9 @@ void *memory_take(size_t nr, size_t bytes) __attribute__((returns_nonnull, warn_
  */
 void *memory_grow(void *array, size_t nr, size_t *room, size_t bytes)
 	__attribute__((returns_nonnull, warn_unused_result));
+/** memory_resize() - @array of @nr elements of @bytes each has @more now: the new ones are 0 */
+void *memory_resize(void *array, size_t nr, size_t more, size_t bytes)
+	__attribute__((returns_nonnull, warn_unused_result));
 /** memory_copy() - a copy of the first @bytes of @text, with a NUL; the caller frees it */
 char *memory_copy(const char *text, size_t bytes) __attribute__((returns_nonnull, warn_unused_result));
 /** memory_sort() - like sort_stable() */

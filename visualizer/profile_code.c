@@ -97,7 +97,7 @@ static const char *container_of_inlined(const struct profile_rows *rows, const c
 
 	for (size_t i = 0; i < rows->names.nr; i++)
 		if (list[i].is_inlined && !strcmp(list[i].name, function))
-			for (size_t k = i + 1; k < rows->names.nr && list[k].frame == list[i].frame; k++)
+			for (size_t k = i + 1; k < rows->names.nr; k++)
 				if (!list[k].is_inlined)
 					return list[k].name;
 	return NULL;

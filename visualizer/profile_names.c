@@ -64,9 +64,65 @@ static struct trace_symbol_place place_of(const struct trace_profile_frame *fram
 					   .hits = 1};
 }
 
-/* The functions of frame @frame, at the end of the list */
-static size_t add_names(struct profile_names *names, uint32_t number)
+/** struct functions_row - functions in the list; those with the same hash have neighbouring keys */
+struct functions_row {
+	uint64_t key;
+	uint32_t first; /* + 1 */
+};
+
+static uint64_t name_hash(uint64_t hash, const struct frame_name *name)
 {
+	const uint64_t parts[] = {(uintptr_t)name->name,
+				  (uintptr_t)name->path,
+				  (uintptr_t)name->why,
+				  (uintptr_t)name->source,
+				  name->begin,
+				  name->address,
+				  (uint64_t)name->line << 1 | name->is_inlined};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		hash = hash_u64(hash ^ parts[i]);
+	return hash;
+}
+
+/* Their texts belong to profile_names: equal ones are the same pointer. */
+static bool is_same(const struct frame_name *a, const struct frame_name *b)
+{
+	return a->name == b->name && a->path == b->path && a->why == b->why && a->source == b->source &&
+	       a->begin == b->begin && a->address == b->address && a->line == b->line && a->is_inlined == b->is_inlined;
+}
+
+/* The functions from @first to the end of the list are in it before, or stay. */
+static uint32_t keep_once(struct profile_names *names, uint32_t first)
+{
+	size_t nr = names->nr - first;
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		key = name_hash(key, &names->list[first + i]);
+	for (;; key++) {
+		struct functions_row *row;
+		size_t i = 0;
+
+		key += !key;
+		row = memory_row(&names->by_content, sizeof(*row), key);
+		if (!row->first) {
+			row->first = first + 1;
+			return first;
+		}
+		while (i < nr && is_same(&names->list[row->first - 1 + i], &names->list[first + i]))
+			i++;
+		if (i < nr)
+			continue;
+		names->nr = first;
+		return row->first - 1;
+	}
+}
+
+/* The number of the first of the functions of frame @number. The last of them is not inlined. */
+static uint32_t add_names(struct profile_names *names, uint32_t number)
+{
+	uint32_t first = (uint32_t)names->nr;
 	struct trace_profile_frame frame = {0};
 	const struct trace_symbol_level *levels, unknown = {.function = "", .source = ""};
 	struct trace_symbol symbol = {.file = "", .why = ""};
@@ -83,7 +139,7 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 					     : "in no file, and not in /tmp/perf-PID.map";
 	}
 	for (size_t i = 0; i < nr + !nr; i++) {
-		struct frame_name name = {.frame = number, .line = levels[i].line, .is_inlined = i + 1 < nr};
+		struct frame_name name = {.line = levels[i].line, .is_inlined = i + 1 < nr};
 
 		name.name = profile_names_keep(names, levels[i].function);
 		name.source = profile_names_keep(names, levels[i].source);
@@ -98,41 +154,80 @@ static size_t add_names(struct profile_names *names, uint32_t number)
 		names->list = memory_grow(names->list, names->nr, &names->room, sizeof(*names->list));
 		names->list[names->nr++] = name;
 	}
-	return nr + !nr;
+	return keep_once(names, first);
 }
 
-void profile_names_look_up(struct profile_names *names, const struct hash_table *wanted)
+bool frame_set_add(struct frame_set *set, uint32_t frame)
 {
-	struct trace_symbol_place *places = NULL;
+	size_t word = frame / 64, nr = set->nr_words;
+	uint64_t bit = 1ull << frame % 64;
+
+	if (word >= nr) {
+		set->nr_words = word + nr / 2 + 64;
+		set->words = memory_resize(set->words, nr, set->nr_words, sizeof(*set->words));
+	}
+	if (set->words[word] & bit)
+		return false;
+	set->words[word] |= bit;
+	return true;
+}
+
+static bool has_frame(const struct frame_set *set, uint32_t frame)
+{
+	return frame / 64 < set->nr_words && set->words[frame / 64] >> frame % 64 & 1;
+}
+
+/* An address is at many places of the tree of stacks. Two with one key cost time only. */
+static bool is_new_place(struct hash_table *seen, const struct trace_symbol_place *place)
+{
+	uint64_t key = hash_u64(hash_u64(place->address) ^ place->ts_ns) ^ place->tid, before = seen->used;
+
+	memory_row(seen, sizeof(uint64_t), key + !key);
+	return seen->used > before;
+}
+
+void profile_names_look_up(struct profile_names *names, const struct frame_set *wanted)
+{
+	struct trace_symbol_place *places = NULL, place;
 	struct trace_profile_frame frame;
+	struct hash_table seen = {0};
 	size_t nr = 0, room = 0;
 
 	for (uint32_t number = 0; get_frame(names, number, &frame); number++) {
-		if (wanted && !table_find(wanted, sizeof(uint64_t), number + 1ull))
+		place = place_of(&frame);
+		if ((wanted && !has_frame(wanted, number)) || frame.in_kernel || !is_new_place(&seen, &place))
 			continue;
 		places = memory_grow(places, nr, &room, sizeof(*places));
-		places[nr++] = place_of(&frame);
+		places[nr++] = place;
 	}
+	table_clear(&seen);
 	if (nr)
 		(void)trace_symbols_look_up(names->symbols, places, nr, UINT64_MAX);
 	free(places);
 }
 
-struct frame_functions {
-	uint64_t key; /* number of the frame + 1 */
-	uint32_t first, nr;
-};
-
 uint32_t profile_functions_of(struct profile_names *names, uint32_t frame, size_t *ret_nr)
 {
-	struct frame_functions *row = memory_row(&names->by_frame, sizeof(*row), (uint64_t)frame + 1);
+	size_t nr = names->nr_first;
+	uint32_t first, last;
 
-	if (!row->nr) {
-		row->first = (uint32_t)names->nr;
-		row->nr = (uint32_t)add_names(names, frame);
+	if (frame >= nr) {
+		names->nr_first = frame + nr / 2 + 64;
+		names->first = memory_resize(names->first, nr, names->nr_first, sizeof(*names->first));
 	}
-	*ret_nr = row->nr;
-	return row->first;
+	if (!names->first[frame])
+		names->first[frame] = add_names(names, frame) + 1;
+	first = last = names->first[frame] - 1;
+	while (names->list[last].is_inlined)
+		last++;
+	*ret_nr = last - first + 1;
+	return first;
+}
+
+void profile_names_forget(struct profile_names *names)
+{
+	for (size_t i = 0; i < names->nr_first; i++)
+		names->first[i] = 0;
 }
 
 const struct frame_name *profile_name_of(const struct profile_names *names, uint32_t function)
@@ -143,7 +238,8 @@ const struct frame_name *profile_name_of(const struct profile_names *names, uint
 void profile_names_clear(struct profile_names *names)
 {
 	names->symbols = trace_symbols_free(names->symbols);
-	table_clear(&names->by_frame);
+	table_clear(&names->by_content);
+	free(names->first);
 	free(names->list);
 	strings_clear(&names->texts);
 }

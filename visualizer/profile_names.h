@@ -12,8 +12,7 @@
  * @why: why the function has no name; "" if it has one
  * @source, @line: of the address in it, or of its call of the inlined function; "", 0: not known
  * @path: of the file. @begin, @address: of the containing function and of the code, in the file
- * @is_inlined: the compiler built it into the next one
- * @frame: the frame
+ * @is_inlined: the compiler built it into the next one, which follows in the list
  */
 struct frame_name {
 	const char *name;
@@ -24,24 +23,37 @@ struct frame_name {
 	uint64_t begin, address;
 	uint32_t line;
 	bool is_inlined;
-	uint32_t frame;
 };
 
 /**
  * struct profile_names - @profile: borrowed; @symbols: owned
  * @frames, @nr_frames: borrowed; instead of those of the profile, if @profile is NULL
- * @list: owned; the functions of each frame in sequence, the innermost first
+ * @list: owned; the functions of an address in sequence, the innermost first. All frames at this
+ *     address have the same ones: a stack is many frames, and a profile has many stacks
+ * @by_content: their first numbers, by all that they have
+ * @first: owned; for each of the first @nr_first frames the number of its innermost function + 1;
+ *     0: not known yet
  */
 struct profile_names {
 	const struct trace_profile *profile;
 	const struct trace_profile_frame *frames;
 	size_t nr_frames;
 	struct trace_symbols *symbols;
-	struct hash_table by_frame;
+	struct hash_table by_content;
+	uint32_t *first;
+	size_t nr_first;
 	struct frame_name *list;
 	size_t nr, room;
 	struct strings texts;
 };
+
+/** struct frame_set - a bit for each frame; zeroed: empty. @words: owned */
+struct frame_set {
+	uint64_t *words;
+	size_t nr_words;
+};
+/** frame_set_add() - returns false if @frame is in it already */
+bool frame_set_add(struct frame_set *set, uint32_t frame);
 
 /** enum profile_owner - the code in a file: of the kernel, of libc and its loader, of a program */
 enum profile_owner { OWNER_KERNEL, OWNER_LIBC, OWNER_PROGRAM };
@@ -61,9 +73,11 @@ uint32_t profile_functions_of(struct profile_names *names, uint32_t frame, size_
 const struct frame_name *profile_name_of(const struct profile_names *names, uint32_t function);
 /**
  * profile_names_look_up() - the names of many frames at once, which reads each file once
- * @wanted: rows are keys, numbers of frames + 1; NULL: all frames
+ * @wanted: a bit for each frame. NULL: all frames
  */
-void profile_names_look_up(struct profile_names *names, const struct hash_table *wanted);
+void profile_names_look_up(struct profile_names *names, const struct frame_set *wanted);
+/** profile_names_forget() - @names->frames is another list: frames have other numbers now */
+void profile_names_forget(struct profile_names *names);
 void profile_names_clear(struct profile_names *names);
 
 /**

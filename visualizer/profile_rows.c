@@ -21,7 +21,8 @@
  * @functions: the rows of its samples, with their numbers in profile_row.pending; owned
  * @stratum_ns: its time so far
  * @stack: of the share that is being added
- * @places: the nodes of contexts, by the node of the caller and the function; owned
+ * @named: the rows of functions; owned
+ * @program: the title of the process of @stratum: those of equal titles are the same pointer
  */
 struct profile_making {
 	const struct report *report;
@@ -30,7 +31,8 @@ struct profile_making {
 	struct pointers functions;
 	uint64_t stratum_ns;
 	struct profile_stack stack;
-	struct hash_table places;
+	struct hash_table named;
+	const char *program;
 };
 
 struct row_slot {
@@ -195,7 +197,7 @@ static void name_share(struct profile_making *making, const struct trace_profile
 		       struct profile_row *wanted, char *text, size_t size)
 {
 	wanted->name = text;
-	wanted->program = trace_process_title(trace_thread_process(share->thread));
+	wanted->program = making->program;
 	if (share->state == TRACE_STATE_WAIT_CPU) {
 		wanted->kind = PROFILE_WAIT_CPU;
 	} else if (share->state == TRACE_STATE_BLOCKED && share->idle) {
@@ -243,24 +245,32 @@ static void end_stratum(struct profile_making *making)
 
 /* ---- contexts ---- */
 
-struct place_slot {
-	uint64_t key; /* node and function */
-	struct profile_node *node;
+/** struct named_slot - the row of a function in a program, whose texts are compared only once */
+struct named_slot {
+	uint64_t key;
+	const char *program;
+	struct profile_row *row;
+	uint32_t function;
 };
 
-/* The node of a function below @caller: its row is looked for only the first time. */
-static struct profile_node *node_of_function(struct profile_making *making, struct profile_node *caller,
-					     uint32_t function, const char *program)
+static struct profile_row *row_of_function(struct profile_making *making, uint32_t function, const char *program)
 {
-	struct place_slot *slot = memory_row(&making->places, sizeof(*slot),
-					     ((uint64_t)caller->number << 32 | function) + 1);
+	uint64_t key = hash_u64((uintptr_t)program) ^ function;
 	struct profile_row wanted = {.program = program};
+	struct named_slot *slot;
 
-	if (slot->node)
-		return slot->node;
+	for (;; key++) {
+		key += !key;
+		slot = memory_row(&making->named, sizeof(*slot), key);
+		if (!slot->row)
+			break;
+		if (slot->function == function && slot->program == program)
+			return slot->row;
+	}
 	name_function(making, function, &wanted);
-	slot->node = profile_tree_below(&making->rows->tree, caller, row_of(making, &wanted));
-	return slot->node;
+	*slot = (struct named_slot){
+		.key = key, .program = program, .function = function, .row = row_of(making, &wanted)};
+	return slot->row;
 }
 
 static struct profile_node *below(struct profile_making *making, struct profile_node *caller,
@@ -275,7 +285,7 @@ static struct profile_node *below(struct profile_making *making, struct profile_
 static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
 			const struct profile_time *time)
 {
-	const char *program = trace_process_title(trace_thread_process(share->thread));
+	const char *program = making->program;
 	struct profile_node *node = below(making, profile_tree_root(&making->rows->tree), PROFILE_PROGRAM, program, "");
 	size_t nr = 0;
 
@@ -296,7 +306,8 @@ static void add_context(struct profile_making *making, const struct trace_profil
 	}
 	/* the innermost one is the row */
 	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
-		node = node_of_function(making, node, making->stack.functions[i - 1], program);
+		node = profile_tree_below(&making->rows->tree, node,
+					  row_of_function(making, making->stack.functions[i - 1], program));
 	if (share->state == TRACE_STATE_BLOCKED)
 		profile_where_add(making->rows, row, profile_where(node), share->ns);
 	profile_time_add(&profile_tree_below(&making->rows->tree, node, row)->self, time);
@@ -310,6 +321,9 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 
 	if (!is_same_stratum(share, &making->stratum))
 		end_stratum(making);
+	if (share->thread != making->stratum.thread)
+		making->program = profile_names_keep(&making->rows->names,
+						     trace_process_title(trace_thread_process(share->thread)));
 	making->stratum = *share;
 	name_share(making, share, &wanted, text, sizeof(text));
 	row = row_of(making, &wanted);
@@ -367,7 +381,7 @@ static bool choose(const struct report *report, const struct hash_table *of, str
 /* The names of the frames of chosen threads: a machine has many more. */
 static void look_up_names(const struct report *report, const struct hash_table *of, struct profile_names *names)
 {
-	struct hash_table frames = {0};
+	struct frame_set frames = {0};
 	struct last_choice last = {0};
 	struct trace_profile_share share;
 	struct trace_profile_frame frame;
@@ -375,13 +389,13 @@ static void look_up_names(const struct report *report, const struct hash_table *
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
 		if (!choose(report, of, &last, share.thread))
 			continue;
-		for (uint32_t number = share.frame; !table_find(&frames, sizeof(uint64_t), number + 1ull) &&
-						    trace_profile_get_frame(report->profile, number, &frame);
+		for (uint32_t number = share.frame;
+		     trace_profile_get_frame(report->profile, number, &frame) && frame_set_add(&frames, number);
 		     number = frame.caller)
-			memory_row(&frames, sizeof(uint64_t), number + 1ull);
+			;
 	}
 	profile_names_look_up(names, &frames);
-	table_clear(&frames);
+	free(frames.words);
 }
 
 int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
@@ -411,7 +425,7 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	error = trace_symbols_error(ret_rows->names.symbols, ret_error);
 	table_clear(&threads);
 	table_clear(&processes);
-	table_clear(&making.places);
+	table_clear(&making.named);
 	pointers_free(&making.functions);
 	free(making.stack.functions);
 	return error;

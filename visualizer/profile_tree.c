@@ -6,11 +6,6 @@
 #include "error_set.h"
 #include "profile_rows.h"
 
-struct node_slot {
-	uint64_t key; /* parent and row */
-	struct profile_node *node;
-};
-
 static struct profile_node *add_node(struct profile_tree *tree)
 {
 	struct profile_node *node = memory_take(1, sizeof(*node));
@@ -25,19 +20,38 @@ struct profile_node *profile_tree_root(struct profile_tree *tree)
 	return tree->nodes.nr ? tree->nodes.at[0] : add_node(tree);
 }
 
+static uint64_t node_hash(const struct profile_node *parent, const struct profile_row *row)
+{
+	return hash_u64((uint64_t)parent->number << 32 | row->number);
+}
+
+static uint64_t hash_of_node(const void *tree, uint32_t number)
+{
+	const struct profile_node *node = ((const struct profile_tree *)tree)->nodes.at[number];
+
+	return node_hash(node->parent, node->row);
+}
+
 struct profile_node *profile_tree_below(struct profile_tree *tree, struct profile_node *parent, struct profile_row *row)
 {
-	struct node_slot *slot = memory_row(&tree->by_row, sizeof(*slot),
-					    ((uint64_t)parent->number << 32 | row->number) + 1);
+	uint64_t hash = node_hash(parent, row);
+	struct profile_node *node;
+	uint32_t number;
 
-	if (slot->node)
-		return slot->node;
-	slot->node = add_node(tree);
-	slot->node->row = row;
-	slot->node->parent = parent;
-	slot->node->next = parent->child;
-	parent->child = slot->node;
-	return slot->node;
+	if (!number_index_room(&tree->by_row, hash_of_node, tree))
+		memory_end();
+	for (uint32_t step = 0; number_index_has(&tree->by_row, hash, step, &number); step++) {
+		node = tree->nodes.at[number];
+		if (node->parent == parent && node->row == row)
+			return node;
+	}
+	node = add_node(tree);
+	node->row = row;
+	node->parent = parent;
+	node->next = parent->child;
+	parent->child = node;
+	number_index_add(&tree->by_row, hash, node->number);
+	return node;
 }
 
 /* ---- sums ---- */
@@ -79,6 +93,7 @@ void profile_tree_end(struct profile_tree *tree)
 {
 	struct pointers list = {0};
 
+	number_index_clear(&tree->by_row);
 	for (size_t i = tree->nodes.nr; i-- > 0;) {
 		struct profile_node *node = tree->nodes.at[i];
 
@@ -148,5 +163,5 @@ int profile_tree_verify(const struct profile_tree *tree, const struct profile_ti
 void profile_tree_free(struct profile_tree *tree)
 {
 	pointers_free_all(&tree->nodes);
-	table_clear(&tree->by_row);
+	number_index_clear(&tree->by_row);
 }

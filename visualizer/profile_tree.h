@@ -7,6 +7,7 @@
  */
 #include <trace/error.h>
 #include "checked_memory.h"
+#include "number_index.h"
 #include "profile_time.h"
 
 struct profile_row;
@@ -26,7 +27,7 @@ struct profile_node {
 /** struct profile_tree - @nodes: owned; callers before what they call */
 struct profile_tree {
 	struct pointers nodes;
-	struct hash_table by_row;
+	struct number_index by_row; /* by parent and row */
 };
 
 /** profile_tree_root() - it is added if it is missing */

@@ -281,7 +281,7 @@ static void put_functions(struct json *json, const struct profile_names *names, 
 	json_close(json, "]");
 }
 
-/* Frames have numbers in their stack, so the functions of the last one are forgotten. */
+/* Frames have numbers in their stack, so those of the last one are forgotten. */
 static void put_stack(struct view_session *session, struct json *json, const struct trace_profile_frame *frames,
 		      size_t nr)
 {
@@ -294,8 +294,7 @@ static void put_stack(struct view_session *session, struct json *json, const str
 	if (!list->has_names)
 		profile_names_begin(&list->names, &session->report);
 	list->has_names = true;
-	table_clear(&list->names.by_frame);
-	list->names.nr = 0;
+	profile_names_forget(&list->names);
 	list->names.frames = frames;
 	list->names.nr_frames = nr;
 	end = profile_stack_of(&list->names, (uint32_t)nr - 1, &stack);

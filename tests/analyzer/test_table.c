@@ -5,6 +5,7 @@
 #include <string.h>
 #include "arena.h"
 #include "hash_table.h"
+#include "number_index.h"
 #include "unit.h"
 
 struct row {
@@ -219,6 +220,40 @@ static void a_string_that_is_taken_is_kept_once(void)
 	strings_clear(&strings);
 }
 
+/* All entries have one of four hashes, so that the search for most of them passes others. */
+static uint64_t bad_hash(const void *context, uint32_t number)
+{
+	return ((const uint32_t *)context)[number] % 4;
+}
+
+static bool find_number(const struct number_index *index, const uint32_t *list, uint32_t wanted, uint32_t *ret_number)
+{
+	for (uint32_t step = 0; number_index_has(index, wanted % 4, step, ret_number); step++)
+		if (list[*ret_number] == wanted)
+			return true;
+	return false;
+}
+
+static void entries_are_found_by_their_content(void)
+{
+	struct number_index index = {0};
+	uint32_t list[KEYS] = {0}, number;
+
+	CU_ASSERT_FALSE(find_number(&index, list, 1, &number));
+	for (uint32_t i = 0; i < KEYS; i++) {
+		list[i] = 7 * i;
+		CU_ASSERT_FATAL(number_index_room(&index, bad_hash, list));
+		CU_ASSERT_FALSE(find_number(&index, list, list[i], &number));
+		number_index_add(&index, list[i] % 4, i);
+		for (uint32_t k = 0; k <= i; k++) /* also right after the index has grown */
+			if (!find_number(&index, list, list[k], &number) || number != k)
+				CU_FAIL_FATAL("an entry is not found");
+	}
+	CU_ASSERT_FALSE(find_number(&index, list, 3, &number));
+	CU_ASSERT_EQUAL(index.used, KEYS);
+	number_index_clear(&index);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -229,6 +264,7 @@ int main(int argc, char **argv)
 		CASE(arena_memory_is_zeroed_and_on_cache_lines_of_its_own),
 		CASE(returned_rows_are_used_again),
 		CASE(a_table_moves_to_lent_rows),
+		CASE(entries_are_found_by_their_content),
 		CASE(a_string_is_kept_once),
 		CASE(a_string_that_is_taken_is_kept_once),
 		{NULL, NULL},
