@@ -165,6 +165,8 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	if (!frame)
 		return;
 	frame->has_path = path_keep(a, thread, trace_event_string(event));
+	if (a->failed)
+		return;
 	frame->path_late = ((const struct trace_sys_path *)event->payload)->late;
 	if (!frame->has_path) /* AT_EMPTY_PATH: the descriptor's own file */
 		frame->file = call_directory(a, thread, frame);
