@@ -79,12 +79,14 @@ static void signal_woke(const struct cpu *cpu, struct trace_thread *woken)
 /*
  * The kernel reports a signal after it has woken the target for it. More wakeups for the same
  * reason may follow in the same context (the death of a child ends its parent's wait). A wakeup
- * with a known channel was not for the signal. A fatal signal wakes all threads of the target.
+ * with a known channel was not for the signal. A fatal signal wakes all threads of the target; the
+ * other wakeups of a thread that exits are not for the signal to its parent.
  */
 void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_signal_generate *signal = event->payload;
 	struct trace_thread *target = thread_find(&a->threads, signal->tid);
+	bool is_exit = cpu->current && (cpu->current->flags & THREAD_EXITING);
 	struct trace_thread *woken = cpu->woken;
 	struct waker *waker;
 
@@ -97,15 +99,15 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 		target->process->stopped_by = cpu->current->process->idx;
 	if (!woken || !target || woken->process != target->process || !woken->nr_pending)
 		return;
-	if (cpu->current && (cpu->current->flags & THREAD_EXITING) && !waits_for_signal(a, woken) &&
-	    !futex_is_foreign(a, woken, cpu->current))
+	if (is_exit && !waits_for_signal(a, woken) && !futex_is_foreign(a, woken, cpu->current))
 		return; /* the death of the child ended the wait */
 	waker = &woken->pending[woken->nr_pending - 1].waker;
 	if (!waker->thread && waker->context != TRACE_CONTEXT_TASK && cpu->nested) /* a timer's */
 		waker->by_signal = cpu->signal;
-	if (!cpu->woke_several)
-		signal_woke(cpu, woken);
-	for (woken = target->process->first; woken && cpu->woke_several; woken = woken->next)
+	signal_woke(cpu, woken);
+	if (!cpu->woke_several || is_exit)
+		return;
+	for (woken = target->process->first; woken; woken = woken->next)
 		signal_woke(cpu, woken);
 }
 

@@ -317,10 +317,6 @@ void on_sock_names(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 }
 
 /*
- * A process that sends or receives on a socket becomes its owner. A descriptor that was passed to
- * the process (SCM_RIGHTS) gets its socket here.
- */
-/*
  * Is @file another socket than the one with @ino, which the kernel named? A program may have closed
  * and opened descriptors in a loss.
  */
@@ -332,6 +328,10 @@ static bool is_outdated(const struct trace_analysis *a, file_idx file, uint64_t 
 	       gap_log_first_loss(&a->gaps, a->start_ns, a->now) != UINT64_MAX;
 }
 
+/*
+ * A process that sends or receives on a socket becomes its owner. A descriptor that was passed to
+ * the process (SCM_RIGHTS), or that is outdated, gets its socket here.
+ */
 struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread *thread, uint64_t ino)
 {
 	struct socket_state *sock = sock_of_inode(a, ino);

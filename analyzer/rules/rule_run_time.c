@@ -270,7 +270,7 @@ static const struct timer_count *tick_of(struct run_time *r, const struct run_ti
 {
 	uint64_t stolen = r->stolen_ns - row->stolen_ns;
 	const struct timer_count *tick = NULL;
-	bool several = false, others = false;
+	bool several = false;
 
 	for (int i = 0; i < NR_TIMERS; i++) {
 		const struct timer_count *t = &row->timers[i];
@@ -278,8 +278,7 @@ static const struct timer_count *tick_of(struct run_time *r, const struct run_ti
 		struct timer_fit *fit = is_short ? NULL : fit_of(r, t->function);
 		bool is_known = fit && fit->misfits <= fit->fits;
 
-		if (is_short)
-			others |= t->function && fits(r, t, counted_ns, stolen);
+		several |= is_short && t->function && fits(r, t, counted_ns, stolen);
 		if (!fit)
 			continue;
 		if (!fits(r, t, counted_ns, stolen)) {
@@ -290,7 +289,7 @@ static const struct timer_count *tick_of(struct run_time *r, const struct run_ti
 		several |= tick != NULL;
 		tick = is_known ? t : tick;
 	}
-	return several || others ? NULL : tick;
+	return several ? NULL : tick;
 }
 
 static void compare_ticks(struct run_time *r, const struct trace_thread *thread, const struct run_time_row *row,
