@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #define ELAPSED_NS 1000000u
+#define OWN_PID	   10
 
 /* struct case_of - waits of a process that existed for ELAPSED_NS, or of several, and the words */
 struct case_of {
@@ -69,45 +70,36 @@ static void check(const struct case_of *cases, size_t nr)
 
 static void one_wait_is_named_behind_its_time(void)
 {
-	static const struct case_of cases[] = {
-		{{WAIT(FILE, 0, "/x", "", 340000)}, 340000, 10, false, " for the file /x"},
-		{{WAIT(PROCESS, 12, "sh -c", "", 340000)}, 340000, 10, false, " for process 12 sh -c"},
-		{{WAIT(PROCESS, 12, "", "pipe", 340000)}, 340000, 10, false, " for process 12 via pipe"},
-		{{WAIT(PROCESS, 10, "one", "futex", 340000)},
-		 340000,
-		 10,
-		 false,
-		 " for another of its threads via futex"},
-		{{WAIT(PROCESS, 0, "several", "pipe", 340000)}, 340000, 10, false, " for several processes via pipe"},
-		{{WAIT(PROCESS, 0, "unknown", "", 340000)}, 340000, 10, false, " for unknown processes"},
-		{{WAIT(PROCESS, 0, "postgres", "tcp", 340000)},
-		 340000,
-		 10,
-		 false,
-		 " for processes named postgres via tcp"},
-		{{WAIT(NETWORK, 0, "10.0.0.1:80", "tcp", 340000)},
-		 340000,
-		 10,
-		 false,
-		 " for the network, 10.0.0.1:80 via tcp"},
-		{{WAIT(TIMEOUT, 0, "", "", 340000)}, 340000, 10, false, " for a timer"},
-		{{WAIT(DEVICE, 0, "tty", "", 340000)}, 340000, 10, false, " for the device tty"},
-		{{WAIT(MEMORY, 0, "", "", 340000)}, 340000, 10, false, " for memory"},
-		{{WAIT(STOPPED, 0, "", "", 340000)}, 340000, 10, false, " for being continued after a stop"},
-		{{WAIT(STOPPED, 7, "gdb", "", 340000)},
-		 340000,
-		 10,
-		 false,
-		 " for being continued after a stop by process 7 gdb"},
-		{{WAIT(OTHER, 0, "futex", "futex", 340000)}, 340000, 10, false, " for the system call futex"},
-		{{WAIT(UNKNOWN, 0, "", "", 340000)}, 340000, 10, false, " for something unknown"},
-		{{WAIT(UNKNOWN, 0, "hidden", "", 340000)}, 340000, 10, false, " for something unknown, hidden"},
-		{{WAIT(KERNEL, 0, "next job", "", 340000)}, 340000, 10, false, " for the kernel: next job"},
-		{{WAIT(QUOTA, 0, "", "", 340000)}, 340000, 10, false, " for the CPU quota of its control group"},
+	static const struct {
+		struct trace_wait wait;
+		const char *words;
+	} waits[] = {
+		{WAIT(FILE, 0, "/x", "", 340000), " for the file /x"},
+		{WAIT(PROCESS, 12, "sh -c", "", 340000), " for process 12 sh -c"},
+		{WAIT(PROCESS, 12, "", "pipe", 340000), " for process 12 via pipe"},
+		{WAIT(PROCESS, 10, "one", "futex", 340000), " for another of its threads via futex"},
+		{WAIT(PROCESS, 0, "several", "pipe", 340000), " for several processes via pipe"},
+		{WAIT(PROCESS, 0, "unknown", "", 340000), " for unknown processes"},
+		{WAIT(PROCESS, 0, "postgres", "tcp", 340000), " for processes named postgres via tcp"},
+		{WAIT(NETWORK, 0, "10.0.0.1:80", "tcp", 340000), " for the network, 10.0.0.1:80 via tcp"},
+		{WAIT(TIMEOUT, 0, "", "", 340000), " for a timer"},
+		{WAIT(DEVICE, 0, "tty", "", 340000), " for the device tty"},
+		{WAIT(MEMORY, 0, "", "", 340000), " for memory"},
+		{WAIT(STOPPED, 0, "", "", 340000), " for being continued after a stop"},
+		{WAIT(STOPPED, 7, "gdb", "", 340000), " for being continued after a stop by process 7 gdb"},
+		{WAIT(OTHER, 0, "futex", "futex", 340000), " for the system call futex"},
+		{WAIT(UNKNOWN, 0, "", "", 340000), " for something unknown"},
+		{WAIT(UNKNOWN, 0, "hidden", "", 340000), " for something unknown, hidden"},
+		{WAIT(KERNEL, 0, "next job", "", 340000), " for the kernel: next job"},
+		{WAIT(QUOTA, 0, "", "", 340000), " for the CPU quota of its control group"},
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its case");
 
-	check(cases, sizeof(cases) / sizeof(cases[0]));
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		struct case_of one = {{waits[i].wait}, waits[i].wait.ns, OWN_PID, false, waits[i].words};
+
+		check(&one, 1);
+	}
 }
 
 /* 333333 and 6000 ns of 1 ms are both "34 %": a share of its own would say the same twice. */

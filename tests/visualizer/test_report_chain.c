@@ -60,56 +60,46 @@ static char *verdict_of(const uint64_t *sleeps, uint32_t nr, const char *comm)
 	return text;
 }
 
+static void verdict_has(const uint64_t *sleeps, uint32_t nr, const char *words)
+{
+	char *text = verdict_of(sleeps, nr, "sh");
+
+	contains(text, words);
+	free(text);
+}
+
 static void a_process_with_nearly_all_of_the_time_is_named(void)
 {
 	const uint64_t big_first[] = {90000, 500, 400}, big_last[] = {500, 400, 90000};
-	char *text = verdict_of(big_first, 3, "sh");
 
-	contains(text, " for sh 30, which waited ");
-	free(text);
-	text = verdict_of(big_last, 3, "sh");
-	contains(text, " for sh 32, which waited ");
-	free(text);
+	verdict_has(big_first, 3, " for sh 30, which waited ");
+	verdict_has(big_last, 3, " for sh 32, which waited ");
 }
 
 static void a_process_with_most_of_the_time_is_named_before_the_others(void)
 {
 	const uint64_t three[] = {9000, 60000, 9000}, two[] = {60000, 15000};
-	char *text = verdict_of(three, 3, "sh");
 
-	contains(text, " for sh 31 and 2 others, which waited ");
-	free(text);
-	text = verdict_of(two, 2, "sh");
-	contains(text, " for sh 30 and 1 other, which waited ");
-	free(text);
+	verdict_has(three, 3, " for sh 31 and 2 others, which waited ");
+	verdict_has(two, 2, " for sh 30 and 1 other, which waited ");
 }
 
 static void processes_of_which_none_has_most_have_their_name(void)
 {
 	const uint64_t equal[] = {20000, 20000, 20000}, halves[] = {30000, 30000}, larger[] = {30000, 24000, 20000};
-	char *text = verdict_of(equal, 3, "sh");
 
-	contains(text, " for sh processes, which waited ");
-	free(text);
-	text = verdict_of(halves, 2, "sh");
-	contains(text, " for sh processes, which waited ");
-	free(text);
-	text = verdict_of(larger, 3, "sh");
-	contains(text, " for sh processes, which waited ");
-	free(text);
+	verdict_has(equal, 3, " for sh processes, which waited ");
+	verdict_has(halves, 2, " for sh processes, which waited ");
+	verdict_has(larger, 3, " for sh processes, which waited ");
 }
 
 /* 89600 and 4 steps are 90 % of 100000 ns, which the other one completes. */
 static void the_limit_is_ninety_percent(void)
 {
 	const uint64_t at[] = {89600, 9600}, below[] = {89500, 9700};
-	char *text = verdict_of(at, 2, "sh");
 
-	contains(text, " for sh 30, which waited ");
-	free(text);
-	text = verdict_of(below, 2, "sh");
-	contains(text, " for sh 30 and 1 other, which waited ");
-	free(text);
+	verdict_has(at, 2, " for sh 30, which waited ");
+	verdict_has(below, 2, " for sh 30 and 1 other, which waited ");
 }
 
 /* The rows of the waits, too: sh 30 sleeps for 90 % of what all of them sleep, and for less. */
@@ -121,9 +111,7 @@ static void the_waits_name_the_process_that_waited_most(void)
 	contains(text, "  sh 30  ");
 	CU_ASSERT_PTR_NULL(strstr(text, "  sh processes  timeout"));
 	free(text);
-	text = verdict_of(less, 3, "sh");
-	contains(text, "  sh processes  timeout in nanosleep");
-	free(text);
+	verdict_has(less, 3, "  sh processes  timeout in nanosleep");
 }
 
 /* one waits for its CPU, which hog @i has for @times[i] ns. */
