@@ -217,7 +217,7 @@ static struct wait_cause alone(struct trace_analysis *a, struct trace_thread *th
 		wait.cut = wait.interrupted = true;
 	}
 	v = wait_decide(a, thread, &wait);
-	is_vague = v.kind != TRACE_WAIT_PROCESS || v.target == PROCESS_SEVERAL;
+	is_vague = v.kind != TRACE_WAIT_PROCESS || v.target == PROCESS_SEVERAL || v.target == PROCESS_UNKNOWN;
 	return is_vague && wait.interrupted && call->first.kind == TRACE_WAIT_PROCESS ? call->first : v;
 }
 

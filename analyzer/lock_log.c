@@ -93,17 +93,13 @@ static uint64_t futex_key(const struct trace_thread *thread, uint64_t address, b
 	return file ? lock_key(DOMAIN_SHARED, file, offset) : lock_key(DOMAIN_MEMORY, memory, address);
 }
 
-#define SETLKW	   7  /* F_SETLKW */
-#define SETLKW64   14 /* F_SETLKW64 of 32-bit programs */
-#define OFD_SETLKW 38 /* F_OFD_SETLKW */
-
 static uint64_t file_key(const struct trace_analysis *a, const struct frame *frame)
 {
 	const struct traced_file *file = frame->file ? &a->files.list[frame->file] : NULL;
 	uint64_t command = frame->nr_args > 1 ? (uint32_t)frame->args[1] : 0;
 
-	if (!frame->file ||
-	    (frame_class(a, frame) == CALL_FCNTL && command != SETLKW && command != SETLKW64 && command != OFD_SETLKW))
+	if (!frame->file || (frame_class(a, frame) == CALL_FCNTL && command != LINUX_F_SETLKW &&
+			     command != LINUX_F_SETLKW64 && command != LINUX_F_OFD_SETLKW))
 		return 0;
 	return lock_key(DOMAIN_FILE, file->ino, file->dev);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * potential_wakers.c - the potential wakers of a wait without a recorded end: the children of a
- * process, the holders of the other end of a pipe or socket, the sharers of memory: of a mapped
- * file, or of the whole address space. It also lists the files on which a process has io_uring
- * requests in progress.
+ * process, the holders of the other end of a pipe or socket, the processes with an open file, the
+ * sharers of memory: of a mapped file, or of the whole address space. It also lists the files on
+ * which a process has io_uring requests in progress.
  *
  * To find them, the code has to look at all living processes and at everything that they have open.
  * A process that has ended leaves their list at the next query: a program that is interrupted a
@@ -28,11 +28,11 @@
 
 struct potential_waker {
 	/*
-	 * search key. CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: inode; SPACES: the
+	 * search key. CHILDREN: pid of the parent; OTHER_ENDS, OPENERS, SHARERS: inode; SPACES: the
 	 * process_memory; REQUESTS: process_idx
 	 */
 	uint64_t key;
-	/* CHILDREN: a pid of the child, or 0; OTHER_ENDS: which_end(); SHARERS: device */
+	/* CHILDREN: a pid of the child, or 0; OTHER_ENDS: which_end(); OPENERS, SHARERS: device */
 	uint64_t more;
 	uint32_t waker; /* process_idx of the potential waker; REQUESTS: file_idx */
 };
@@ -94,16 +94,23 @@ static uint64_t which_end(const struct traced_file *file, bool other)
 	return LINUX_S_ISFIFO(file->mode) ? (uint64_t)file->dev << 2 | (writes != other) << 1 | 1 : 0;
 }
 
-static void collect_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
+/*
+ * A thread with the descriptors of @process; NULL: none is known. The first one found is enough:
+ * apart from very few programs, all threads share one table.
+ */
+static const struct trace_thread *with_descriptors(const struct trace_process *process)
 {
 	const struct trace_thread *thread = process->first;
 
 	while (thread && (thread->sched_state == SCHED_DEAD || !thread->fds))
-		/*
-		 * The first table found is enough: apart from very few programs, all threads share
-		 * one.
-		 */
 		thread = thread->next;
+	return thread;
+}
+
+static void collect_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
+{
+	const struct trace_thread *thread = with_descriptors(process);
+
 	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
@@ -119,6 +126,19 @@ static struct potential_waker sharer_of(const struct trace_analysis *a, file_idx
 	const struct traced_file *mapped = &a->files.list[file];
 
 	return (struct potential_waker){mapped->ino, mapped->dev, process};
+}
+
+static void collect_openers(struct trace_analysis *a, struct potential_wakers *wakers,
+			    const struct trace_process *process)
+{
+	const struct trace_thread *thread = with_descriptors(process);
+
+	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
+		file_idx file = fd_file(thread, i);
+
+		if (file && LINUX_S_ISREG(a->files.list[file].mode))
+			add_if_wanted(a, wakers, sharer_of(a, file, process->idx));
+	}
 }
 
 static void collect_sharers(struct trace_analysis *a, struct potential_wakers *wakers,
@@ -228,6 +248,7 @@ static void collect(struct trace_analysis *a, enum waker_kind kind, struct poten
 	static void (*const collectors[])(struct trace_analysis *, struct potential_wakers *,
 					  const struct trace_process *) = {[WAKERS_CHILDREN] = collect_children,
 									   [WAKERS_OTHER_ENDS] = collect_ends,
+									   [WAKERS_OPENERS] = collect_openers,
 									   [WAKERS_SHARERS] = collect_sharers,
 									   [WAKERS_SPACES] = collect_spaces};
 
@@ -307,6 +328,14 @@ uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *sel
 		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true), to_ns);
 	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0, to_ns)
 				      : (uint32_t)PROCESS_UNKNOWN;
+}
+
+uint32_t wakers_opener(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns)
+{
+	const struct potential_waker opened = sharer_of(a, file, 0);
+
+	return file && opened.key ? waker_for(a, WAKERS_OPENERS, self, opened.key, opened.more, to_ns)
+				  : (uint32_t)PROCESS_UNKNOWN;
 }
 
 uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns)

@@ -18,7 +18,15 @@ struct trace_process;
 struct process_memory;
 
 /* The potential wakers of one kind: potential_wakers.c. */
-enum waker_kind { WAKERS_CHILDREN, WAKERS_OTHER_ENDS, WAKERS_SHARERS, WAKERS_SPACES, WAKERS_REQUESTS, NR_WAKER_KINDS };
+enum waker_kind {
+	WAKERS_CHILDREN,
+	WAKERS_OTHER_ENDS,
+	WAKERS_OPENERS,
+	WAKERS_SHARERS,
+	WAKERS_SPACES,
+	WAKERS_REQUESTS,
+	NR_WAKER_KINDS
+};
 struct potential_waker;
 struct potential_wakers {
 	struct potential_waker *list; /* owned; sorted, without duplicates */
@@ -44,6 +52,8 @@ void wakers_revive(struct trace_analysis *a, struct trace_process *process);
 uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named, uint64_t to_ns);
 /** wakers_holder() - the process that has the other end of @file open now */
 uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns);
+/** wakers_opener() - the process that has the regular file @file open now */
+uint32_t wakers_opener(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns);
 /** wakers_sharer() - the process that has @file mapped */
 uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns);
 /** wakers_of_space() - the process with the same address space @memory (CLONE_VM) */

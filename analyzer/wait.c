@@ -59,11 +59,12 @@
  * - the thread's own process, for a futex that no other process can wake; the other process with
  *   the same address space, if the thread is the only one of its own;
  * - the holder of the lock, or what the descriptors of a poll are. The recorder read both at the
- *   end of the recording (state_end.c).
+ *   end of the recording (state_end.c);
+ * - the other process that has the locked file open.
  *
- * The target is "several" if several processes are possible. It is also "several" if only a
- * process can end the wait but the analysis cannot tell which: a signal, a semaphore, a pipe with
- * an unknown other end. In all other cases the cause is `other`, by system call.
+ * The target is "several" if several processes are possible. It is "unknown" if only a process can
+ * end the wait but the analysis cannot tell which: a signal, a semaphore, a pipe with an unknown
+ * other end. In all other cases the cause is `other`, by system call.
  *
  * Kernel threads that wait: `kernel`. The target is "next job" (idle) if a signal or work may end
  * the wait, and "work" otherwise.

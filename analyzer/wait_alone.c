@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wait_alone.c - the cause of a wait without a waker: see wait_alone.h */
 #include <string.h>
+#include "kernel_numbers.h"
 #include "potential_wakers.h"
 #include "state_end.h"
 #include "wait_alone.h"
@@ -93,6 +94,33 @@ static uint32_t futex_holder(const struct wait_context *ctx)
 }
 
 /*
+ * Locks of flock(2) and of open file descriptions belong to a descriptor: another one of the same
+ * process may have the lock. Those of F_SETLKW belong to a process.
+ */
+static bool may_have_it_itself(const struct wait_context *ctx)
+{
+	bool is_fcntl = frame_class(ctx->a, ctx->frame) == CALL_FCNTL && ctx->frame->nr_args > 1;
+	uint32_t command = is_fcntl ? (uint32_t)ctx->frame->args[1] : 0, nr = 0;
+
+	if (command == LINUX_F_SETLKW || command == LINUX_F_SETLKW64)
+		return false;
+	for (uint32_t i = 0; ctx->thread->fds && i < ctx->thread->fds->nr; i++)
+		nr += fd_file(ctx->thread, i) == ctx->frame->file;
+	return nr > 1;
+}
+
+/*
+ * A file's lock ends with the last descriptor of its holder. In a sleep that signals do not end the
+ * thread waits for a lock of the kernel: call_on_file().
+ */
+static uint32_t only_opener(const struct wait_context *ctx)
+{
+	if ((ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE) || may_have_it_itself(ctx))
+		return PROCESS_UNKNOWN;
+	return wakers_opener(ctx->a, ctx->thread->process, ctx->frame->file, ctx->pending->to);
+}
+
+/*
  * The lock's holder, as the kernel reported it at the end of the recording. The holder may have
  * exited since and left the lock to its children.
  */
@@ -101,7 +129,7 @@ static uint32_t lock_holder(const struct wait_context *ctx)
 	const struct end_wait *end = lasts_until_end(ctx) ? end_wait_of(ctx->a, ctx->thread, ctx->frame) : NULL;
 	const struct trace_process *holder = end && end->holder ? process_find(&ctx->a->threads, end->holder) : NULL;
 
-	return holder && holder->nr_living ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
+	return holder && holder->nr_living ? holder->idx : only_opener(ctx);
 }
 
 static uint32_t process_by_call(const struct wait_context *ctx, enum via via)
@@ -148,8 +176,6 @@ struct wait_cause wait_by_call_alone(const struct wait_context *ctx, enum via vi
 {
 	uint32_t process = process_by_call(ctx, via);
 
-	if (process == PROCESS_UNKNOWN && only_processes_end(via))
-		process = PROCESS_SEVERAL;
-	return process == PROCESS_UNKNOWN ? cause_other_call(ctx, via)
-					  : wait_cause_of(TRACE_WAIT_PROCESS, via, process);
+	return process == PROCESS_UNKNOWN && !only_processes_end(via) ? cause_other_call(ctx, via)
+								      : wait_cause_of(TRACE_WAIT_PROCESS, via, process);
 }

@@ -7,7 +7,8 @@
 struct wait_context;
 
 /**
- * wait_by_call_alone() - the process that can end the wait, "several", or the name of the call
+ * wait_by_call_alone() - the process that can end the wait, "several", "unknown" if only a
+ * process can end it and none is known, or the name of the call
  * @via: the means that the wait would have had with a waker
  */
 struct wait_cause wait_by_call_alone(const struct wait_context *ctx, enum via via);

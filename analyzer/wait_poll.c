@@ -39,7 +39,7 @@ static struct wait_cause cause_if_ended_by(const struct wait_context *ctx, file_
 	frame.file = file;
 	variant.frame = &frame;
 	v = wait_by_file(&variant, file);
-	if (v.kind == TRACE_WAIT_PROCESS && v.target == PROCESS_SEVERAL && v.via == VIA_EVENTFD)
+	if (v.kind == TRACE_WAIT_PROCESS && v.target == PROCESS_UNKNOWN && v.via == VIA_EVENTFD)
 		/* another process is rare, and an eventfd has no name by which to find it */
 		v.target = ctx->thread->process->idx;
 	if (v.kind == TRACE_WAIT_OTHER)

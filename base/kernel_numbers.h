@@ -115,6 +115,12 @@
 #define LINUX_SIGWINCH 28
 #define LINUX_SIGSYS   31
 
+/* ---- fcntl(2): commands that wait for a lock ---- */
+
+#define LINUX_F_SETLKW	   7
+#define LINUX_F_SETLKW64   14 /* of 32-bit programs */
+#define LINUX_F_OFD_SETLKW 38
+
 /* ---- futex(2) ---- */
 
 #define LINUX_FUTEX_WAIT	    0

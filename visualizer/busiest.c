@@ -53,7 +53,7 @@ static bool is_work(const struct busiest *busiest, const struct trace_wait *wait
 	if (wait->idle)
 		return false;
 	if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
-		return false; /* for any of several processes: it waits for something to do */
+		return false; /* for one of several, or an unknown one: it waits for something to do */
 	if (wait->kind == TRACE_WAIT_PROCESS)
 		return wait->pid != own_pid && strcmp(wait->via, "waitpid") != 0 &&
 		       !is_descendant(busiest, wait->pid, own_pid);

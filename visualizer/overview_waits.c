@@ -48,12 +48,6 @@ void overview_name(struct string *s, const char *name)
 	string_add(s, text_name(name, buffer, sizeof(buffer)));
 }
 
-/* Groups of processes that cannot be told apart have pid 0, too. */
-static bool is_unidentified(const char *comm)
-{
-	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
-}
-
 void overview_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait,
 		   uint32_t own_pid)
 {
@@ -77,8 +71,8 @@ void overview_wait(struct string *s, const struct trace_analysis *analysis, cons
 
 		string_add(s,
 			   wait->thread ? text_own_thread(wait->thread, own, sizeof(own)) : "another of its threads");
-	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && is_unidentified(wait->target)) {
-		string_addf(s, "%s processes", wait->target);
+	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && text_unidentified(wait->target)) {
+		string_add(s, text_unidentified(wait->target));
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
 		string_add(s, "processes named ");
 		overview_name(s, wait->target);

@@ -104,6 +104,13 @@ const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t si
 	return buffer;
 }
 
+const char *text_unidentified(const char *comm)
+{
+	return strcmp(comm, "several") == 0   ? "several processes"
+	       : strcmp(comm, "unknown") == 0 ? "an unknown process"
+					      : NULL;
+}
+
 double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;

@@ -31,5 +31,11 @@ const char *text_name(const char *name, char *buffer, size_t size);
 const char *text_comm(const char *comm, char *buffer, size_t size);
 /** text_process() - "make (4711)"; "process 4711" without a name; the name alone if the pid is 0 */
 const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size);
+/**
+ * text_unidentified() - words for the target of a wait for processes that is none: "several
+ * processes", "an unknown process"
+ * NULL: @comm is a name. A process of that name has a pid, so ask only if there is none.
+ */
+const char *text_unidentified(const char *comm);
 double percent(uint64_t part, uint64_t whole);
 #endif

@@ -332,11 +332,12 @@ static void add_target(struct string *s, const struct trace_path_segment *segmen
 	string_free(&target);
 }
 
-/* A wait that more than one process could have ended: "several" is no name. */
-static bool is_several(const struct trace_path_segment *s)
+/* Words for the target of a wait that is no name of a process; NULL: it is one, or another kind */
+static const char *unidentified(const struct trace_path_segment *s)
 {
-	return s->kind == TRACE_WAIT_PROCESS && (!s->other || !trace_process_pid(s->other)) &&
-	       strcmp(s->target, "several") == 0;
+	return s->kind == TRACE_WAIT_PROCESS && (!s->other || !trace_process_pid(s->other))
+		       ? text_unidentified(s->target)
+		       : NULL;
 }
 
 /* A wait for another thread of the process, which is not known: the path ends there. */
@@ -366,8 +367,8 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 			add_holder(s, wait);
 		return;
 	}
-	if (is_several(first)) {
-		string_add(s, "several processes");
+	if (unidentified(first)) {
+		string_add(s, unidentified(first));
 	} else if (is_own_process(first)) {
 		string_add(s, "another of its threads");
 	} else {
@@ -375,7 +376,7 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 		if (first->other)
 			string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(first->other));
 	}
-	if (*first->target && !is_several(first) && !is_own_process(first)) {
+	if (*first->target && !unidentified(first) && !is_own_process(first)) {
 		string_add(s, " ");
 		add_target(s, first);
 	}
@@ -430,8 +431,8 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 	}
 	if (!is_most && kind == TRACE_WAIT_FILE) {
 		string_add(s, "for files");
-	} else if (wait && is_several(&wait->first)) {
-		string_add(s, "for several processes");
+	} else if (wait && unidentified(&wait->first)) {
+		string_addf(s, "for %s", unidentified(&wait->first));
 		add_via(s, &wait->first);
 	} else {
 		string_add(s, for_what[kind]);

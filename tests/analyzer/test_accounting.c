@@ -234,7 +234,7 @@ static void a_read_that_a_signal_ends_was_for_the_other_end(void)
 	tb_sys_enter(c.tb, 1, 5900, SYS_kill, 10, 15);
 	tb_event(c.tb, 1, 5950, TRACE_EV_signal_generate, &signal, sizeof(signal), NULL);
 	end(&c, 1, TRACE_CONTEXT_TASK, -4);
-	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "pipe");
+	expect(&c, TRACE_WAIT_PROCESS, "unknown", 0, "pipe");
 }
 
 static void a_lock_on_a_file_waits_for_its_holder(void)
@@ -472,7 +472,7 @@ static void a_kernel_thread_waits_for_the_kernel(void)
 	expect(&c, TRACE_WAIT_KERNEL, "next job", 0, "");
 }
 
-static void a_wait_without_end_that_a_process_will_end_is_for_several(void)
+static void a_wait_without_end_that_a_process_will_end_is_for_an_unknown_one(void)
 {
 	struct analysis_case c = begin();
 
@@ -481,7 +481,7 @@ static void a_wait_without_end_that_a_process_will_end_is_for_several(void)
 	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_call(c.one, "read")->wait_ns, BLOCKED_NS);
-	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "pipe");
+	expect(&c, TRACE_WAIT_PROCESS, "unknown", 0, "pipe");
 }
 
 static void a_call_that_blocks_many_times_keeps_every_nanosecond(void)
@@ -618,7 +618,7 @@ int main(int argc, char **argv)
 		CASE(a_kernel_thread_as_waker_is_the_kernel),
 		CASE(a_grace_period_is_no_wait_for_the_file),
 		CASE(a_kernel_thread_waits_for_the_kernel),
-		CASE(a_wait_without_end_that_a_process_will_end_is_for_several),
+		CASE(a_wait_without_end_that_a_process_will_end_is_for_an_unknown_one),
 		CASE(a_call_that_blocks_many_times_keeps_every_nanosecond),
 		CASE(hooks_see_the_state_and_the_intervals),
 		CASE(a_hook_may_want_waits_for_a_cpu_only),

@@ -157,7 +157,7 @@ static void a_poll_of_nothing_is_a_sleep(void)
 /* The call's record only says that the program wants its events somewhere; the end state has the
  * address. */
 /* Only processes can end such a wait, but which one is not known. */
-static void a_wait_that_only_processes_end_is_for_several(void)
+static void a_wait_that_only_processes_end_is_for_an_unknown_one(void)
 {
 	static const struct {
 		uint32_t nr;
@@ -181,7 +181,7 @@ static void a_wait_that_only_processes_end_is_for_several(void)
 		tb_fd(c.tb, 10, 3, 14, 7, 0, waits[i].path);
 		tb_sys_enter(c.tb, 0, 2000, waits[i].nr, 3, 0, 0);
 		until_the_end(&c);
-		expect(&c, TRACE_WAIT_PROCESS, "several", 0, waits[i].via);
+		expect(&c, TRACE_WAIT_PROCESS, "unknown", 0, waits[i].via);
 	}
 }
 
@@ -194,7 +194,7 @@ static void the_holder_of_the_other_end_of_a_socket_may_be_unknown(void)
 	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
 	until_the_end(&c);
-	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "unix");
+	expect(&c, TRACE_WAIT_PROCESS, "unknown", 0, "unix");
 
 	c = begin();
 	tb_fd(c.tb, 10, 3, 14, 7, 0, "socket:[7]");
@@ -278,7 +278,7 @@ static void a_dead_holder_is_not_waited_for(void)
 	tb_switch(c.tb, 1, 1700, 40, 20, TRACE_TASK_DEAD);
 	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2);
 	until_the_end(&c);
-	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "lock");
+	expect(&c, TRACE_WAIT_PROCESS, "unknown", 0, "lock");
 }
 
 static void an_unrecorded_call_may_be_in_the_end_state(void)
@@ -326,7 +326,7 @@ int main(int argc, char **argv)
 		CASE(unknown_descriptors_do_not_make_a_poll_for_several),
 		CASE(a_poll_of_unknown_descriptors_only_is_other),
 		CASE(a_poll_of_nothing_is_a_sleep),
-		CASE(a_wait_that_only_processes_end_is_for_several),
+		CASE(a_wait_that_only_processes_end_is_for_an_unknown_one),
 		CASE(the_holder_of_the_other_end_of_a_socket_may_be_unknown),
 		CASE(a_poll_of_things_that_agree_is_for_one),
 		CASE(a_wait_until_the_end_across_a_gap_is_unknown),

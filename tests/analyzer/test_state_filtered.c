@@ -69,7 +69,7 @@ static void the_call_tells_what_a_thread_with_a_filtered_waker_waited_for(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_OTHER, "poll (woken by: not recorded)", 0, "poll"), 1000);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 700);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "semaphore"), 800);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "unknown", 0, "semaphore"), 800);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, "interrupt", 0, "poll"), 0);
 	case_free(&c);
 }

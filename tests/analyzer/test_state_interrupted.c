@@ -203,7 +203,7 @@ static void a_process_that_began_after_the_wait_is_not_what_it_waited_for(void)
 		tb_sys_exit(c.tb, 0, 3910, 0);
 		case_run(&c);
 		if (later)
-			expect_ns(&c, TRACE_WAIT_PROCESS, "several", 0, "pipe", 1000);
+			expect_ns(&c, TRACE_WAIT_PROCESS, "unknown", 0, "pipe", 1000);
 		else
 			expect_ns(&c, TRACE_WAIT_PROCESS, "child", 40, "pipe", 1000);
 		case_free(&c);
@@ -458,10 +458,10 @@ static void an_interrupted_call_names_no_interrupter(void)
 		const char *target, *via;
 		uint32_t pid;
 	} calls[] = {
-		{SYS_flock, {9, 2, 0}, TRACE_WAIT_PROCESS, "several", "lock", 0},
-		{SYS_fcntl, {9, F_SETLKW, 1}, TRACE_WAIT_PROCESS, "several", "lock", 0},
+		{SYS_flock, {9, 2, 0}, TRACE_WAIT_PROCESS, "unknown", "lock", 0},
+		{SYS_fcntl, {9, F_SETLKW, 1}, TRACE_WAIT_PROCESS, "unknown", "lock", 0},
 		{SYS_futex, {0x1000, 128, 0}, TRACE_WAIT_PROCESS, "one", "futex", 10},
-		{SYS_semop, {9, 1, 1}, TRACE_WAIT_PROCESS, "several", "semaphore", 0},
+		{SYS_semop, {9, 1, 1}, TRACE_WAIT_PROCESS, "unknown", "semaphore", 0},
 		{SYS_wait4, {-1ull, 0, 0}, TRACE_WAIT_OTHER, "wait4", "waitpid", 0},
 		{SYS_nanosleep, {1, 1, 0}, TRACE_WAIT_TIMEOUT, "", "", 0},
 	};
@@ -478,6 +478,49 @@ static void an_interrupted_call_names_no_interrupter(void)
 		tb_sys_exit(c.tb, 0, 3310, 10);
 		case_run(&c);
 		expect_ns(&c, calls[i].kind, calls[i].target, calls[i].pid, calls[i].via, 1000);
+		case_free(&c);
+	}
+}
+
+/* A file's lock is of a process that has the file open. */
+static void an_interrupted_wait_for_a_lock_is_for_the_only_other_opener(void)
+{
+	static const struct {
+		uint32_t call;
+		uint64_t command;
+		uint32_t task_state;
+		bool three_has_it, one_has_it_twice;
+		const char *target;
+		uint32_t pid;
+	} waits[] = {
+		{SYS_fcntl, F_SETLKW, TRACE_TASK_INTERRUPTIBLE, false, false, "two", 20},
+		{SYS_fcntl, F_SETLKW, TRACE_TASK_INTERRUPTIBLE, false, true, "two", 20},
+		{SYS_fcntl, F_SETLKW, TRACE_TASK_INTERRUPTIBLE, true, false, "several", 0},
+		{SYS_fcntl, F_SETLKW, TRACE_TASK_UNINTERRUPTIBLE, false, false, "unknown", 0},
+		{SYS_fcntl, 38 /* F_OFD_SETLKW */, TRACE_TASK_INTERRUPTIBLE, false, false, "two", 20},
+		{SYS_fcntl, 38, TRACE_TASK_INTERRUPTIBLE, false, true, "unknown", 0},
+		{SYS_flock, LOCK_EX, TRACE_TASK_INTERRUPTIBLE, false, false, "two", 20},
+		{SYS_flock, LOCK_EX, TRACE_TASK_INTERRUPTIBLE, false, true, "unknown", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		struct analysis_case c = begin_with_three();
+
+		tb_fd(c.tb, 10, 9, 1, 100, S_IFREG | 0600, "/tmp/lock");
+		tb_fd(c.tb, 20, 5, 1, 100, S_IFREG | 0600, "/tmp/lock");
+		if (waits[i].three_has_it)
+			tb_fd(c.tb, 30, 6, 1, 100, S_IFREG | 0600, "/tmp/lock");
+		if (waits[i].one_has_it_twice)
+			tb_fd(c.tb, 10, 11, 1, 100, S_IFREG | 0600, "/tmp/lock");
+		tb_sys_enter(c.tb, 0, 2000, waits[i].call, 9, waits[i].command, 1);
+		sleep_from(&c, 2100, waits[i].task_state);
+		signal_at(&c, 3100, SIGUSR1);
+		tb_sys_exit(c.tb, 0, 3110, -EINTR);
+		handle(&c, 3120, SIGUSR1);
+		tb_sys_enter(c.tb, 0, 3300, SYS_getpid);
+		tb_sys_exit(c.tb, 0, 3310, 10);
+		case_run(&c);
+		expect_ns(&c, TRACE_WAIT_PROCESS, waits[i].target, waits[i].pid, "lock", 1000);
 		case_free(&c);
 	}
 }
@@ -687,6 +730,7 @@ int main(int argc, char **argv)
 		CASE(a_read_that_ends_with_an_error_is_for_the_other_end),
 		CASE(an_interrupted_call_names_no_interrupter),
 		CASE(a_pause_is_for_the_sender_of_the_signal_that_is_handled),
+		CASE(an_interrupted_wait_for_a_lock_is_for_the_only_other_opener),
 		CASE(the_delivery_tells_which_signal_interrupted),
 		CASE(a_sigtimedwait_is_for_the_sender_of_its_own_signals),
 		CASE(a_poll_that_a_handler_interrupts_goes_on),

@@ -79,7 +79,7 @@ static void one_wait_is_named_behind_its_time(void)
 		{WAIT(PROCESS, 12, "", "pipe", 340000), " for process 12 via pipe"},
 		{WAIT(PROCESS, 10, "one", "futex", 340000), " for another of its threads via futex"},
 		{WAIT(PROCESS, 0, "several", "pipe", 340000), " for several processes via pipe"},
-		{WAIT(PROCESS, 0, "unknown", "", 340000), " for unknown processes"},
+		{WAIT(PROCESS, 0, "unknown", "", 340000), " for an unknown process"},
 		{WAIT(PROCESS, 0, "postgres", "tcp", 340000), " for processes named postgres via tcp"},
 		{WAIT(NETWORK, 0, "10.0.0.1:80", "tcp", 340000), " for the network, 10.0.0.1:80 via tcp"},
 		{WAIT(TIMEOUT, 0, "", "", 340000), " for a timer"},

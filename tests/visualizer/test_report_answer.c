@@ -435,13 +435,13 @@ static void the_busiest_thread_is_no_supervisor(void)
 	text = report_of(supervisor(40, false), ""); /* the other end is no child */
 	contains(text, "make 10 waited ");
 	free(text);
-	text = report_of(supervisor(30, true), ""); /* the server waits for any of several processes */
+	text = report_of(supervisor(30, true), ""); /* the server waits for a process that is not known */
 	contains(text, "sh 30 ran on a CPU for ");
 	free(text);
 	text = report_of(supervisor(30, true), "--comm=server");
 	contains(text, "server 20 waited ");
-	contains(text, "for several processes via pipe");
-	contains(text, "  several processes via pipe in read\n");
+	contains(text, "for an unknown process via pipe");
+	contains(text, "  an unknown process via pipe in read\n");
 	free(text);
 }
 
