@@ -28,14 +28,24 @@ struct arena_piece {
 };
 
 /*
- * The first piece is small. Each further piece doubles the size of the arena, up to
- * LAST_PIECE_BYTES at a time.
+ * The size of a piece with @room free bytes. The first piece is small. Each further piece doubles
+ * the size of the arena, up to LAST_PIECE_BYTES at a time; a piece for more than that is as large
+ * as it has to be.
  */
-static bool piece_new(struct arena *arena)
+static size_t piece_bytes(const struct arena *arena, size_t room)
 {
 	size_t bytes = arena->bytes < FIRST_PIECE_BYTES	 ? FIRST_PIECE_BYTES
 		       : arena->bytes < LAST_PIECE_BYTES ? arena->bytes
 							 : LAST_PIECE_BYTES;
+
+	while (bytes < room + CACHE_LINE && bytes < LAST_PIECE_BYTES)
+		bytes *= 2;
+	return bytes < room + CACHE_LINE ? (room + CACHE_LINE + PAGES_LARGE - 1) & ~(size_t)(PAGES_LARGE - 1) : bytes;
+}
+
+static bool piece_new(struct arena *arena, size_t room)
+{
+	size_t bytes = piece_bytes(arena, room);
 	struct arena_piece *piece = aligned_alloc(bytes < PAGES_LARGE ? CACHE_LINE : PAGES_LARGE, bytes);
 
 	if (!piece)
@@ -55,9 +65,8 @@ void *arena_take(struct arena *arena, size_t bytes)
 	size_t room = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 	void *memory;
 
-	while (room > arena->left)
-		if (!piece_new(arena))
-			return NULL;
+	if (bytes > SIZE_MAX / 2 || (room > arena->left && !piece_new(arena, room)))
+		return NULL;
 	memory = arena->at;
 	arena->at += room;
 	arena->left -= room;

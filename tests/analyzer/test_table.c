@@ -139,6 +139,41 @@ static void arena_memory_is_zeroed_and_on_cache_lines_of_its_own(void)
 	CU_ASSERT_PTR_NULL(arena.pieces);
 }
 
+/* The facts of an index with thousands of processes are larger than a piece. */
+static void arena_memory_may_be_larger_than_a_piece(void)
+{
+	static const size_t sizes[] = {100 << 10, 1 << 20, (4 << 20) - CACHE_LINE, (4 << 20) - CACHE_LINE + 1, 4 << 20,
+				       5 << 20,	  64 << 20};
+
+	for (size_t before = 0; before < 3; before++)
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+			struct arena arena = {0};
+			unsigned char *small = before ? arena_take(&arena, before * 1000) : NULL, *large, *next;
+
+			large = arena_take(&arena, sizes[i]);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(large);
+			CU_ASSERT_EQUAL((uintptr_t)large % CACHE_LINE, 0);
+			CU_ASSERT(large[0] == 0 && memcmp(large, large + 1, sizes[i] - 1) == 0);
+			memset(large, 0xff, sizes[i]);
+			next = arena_take(&arena, 3000);
+			CU_ASSERT(next[0] == 0 && next[2999] == 0 && large[sizes[i] - 1] == 0xff);
+			CU_ASSERT(!small || small[0] == 0);
+			CU_ASSERT(arena.bytes < sizes[i] * 2 + (4u << 20));
+			arena_free(&arena);
+		}
+}
+
+static void an_arena_has_no_memory_for_too_much(void)
+{
+	struct arena arena = {0};
+
+	CU_ASSERT_PTR_NULL(arena_take(&arena, SIZE_MAX));
+	CU_ASSERT_PTR_NULL(arena_take(&arena, SIZE_MAX - CACHE_LINE));
+	CU_ASSERT_PTR_NULL(arena_take(&arena, SIZE_MAX / 2));
+	CU_ASSERT_PTR_NOT_NULL(arena_take(&arena, 1));
+	arena_free(&arena);
+}
+
 /* A table that grows in it, as those of the accounting do: for each size, returned rows are used
  * again. */
 static void returned_rows_are_used_again(void)
@@ -262,6 +297,8 @@ int main(int argc, char **argv)
 		CASE(removing_a_missing_row_changes_nothing),
 		CASE(lent_rows_are_used_and_not_freed),
 		CASE(arena_memory_is_zeroed_and_on_cache_lines_of_its_own),
+		CASE(arena_memory_may_be_larger_than_a_piece),
+		CASE(an_arena_has_no_memory_for_too_much),
 		CASE(returned_rows_are_used_again),
 		CASE(a_table_moves_to_lent_rows),
 		CASE(entries_are_found_by_their_content),
