@@ -53,7 +53,7 @@ static struct unwind_row oracle_rbp(Dwarf_Frame *frame, struct unwind_row row)
 		row.rbp = (signed char)(offset / 8);
 		return row;
 	}
-	/* libdw puts the CFA, which an expression finds on the stack, before the rule's own operations */
+	/* libdw puts the CFA, which an expression finds on the stack, first */
 	if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa)
 		ops++;
 	if (row.rule == UNWIND_RBP_POINTER && ops[0].atom == DW_OP_breg6 && ops[0].number == 0) {
