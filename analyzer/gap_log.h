@@ -2,6 +2,7 @@
 #ifndef ANALYZER_GAP_LOG_H
 #define ANALYZER_GAP_LOG_H
 /* gap_log.h - the gaps that have begun, and the begins of all losses */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,8 @@ struct gap {
 struct cpu_gap {
 	uint64_t start;
 	uint64_t end;
-	uint32_t cpu;
+	uint32_t cpu;  /* UINT32_MAX: not known, if @is_minor */
+	bool is_minor; /* makes no time unknown, but names: state_doubt.h */
 };
 
 struct gap_log {

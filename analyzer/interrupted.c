@@ -436,7 +436,7 @@ void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, st
 
 		again.begin = frame->begin;
 		*frame = again;
-		frame->fd_seen = false;
+		frame->fd_seen = frame->file_seen = false;
 		call->goes_on = true;
 	} else if (goes_on_with(a, call, frame)) {
 		memcpy(call->frame.args, frame->args, frame->nr_args * sizeof(frame->args[0]));

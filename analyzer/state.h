@@ -57,6 +57,7 @@
 #include "potential_wakers.h"
 #include "recorded_masks.h"
 #include "state_cpu.h"
+#include "state_doubt.h"
 #include "state_end.h"
 #include "state_event_cost.h"
 #include "state_file.h"
@@ -144,6 +145,7 @@ struct trace_analysis {
 	struct recorded_masks masks;
 	struct process_filter filter;
 	struct gap_log gaps;
+	struct doubt doubt;
 	struct hidden_log hidden;
 	struct restart restart;
 	struct start_reads *reads; /* owned; NULL: the start state is loaded */

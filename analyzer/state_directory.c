@@ -30,7 +30,7 @@ struct directories *directories_new(struct trace_analysis *a)
 	if (!directories)
 		a->failed = -ENOMEM;
 	else
-		directories->refs = 1;
+		*directories = (struct directories){.refs = 1, .doubts = a->doubt.nr};
 	return directories;
 }
 
@@ -55,6 +55,7 @@ struct directories *directories_copy(struct trace_analysis *a, const struct dire
 	if (copy) {
 		copy->working = directories->working;
 		copy->root = directories->root;
+		copy->doubts = directories->doubts;
 	}
 	return copy;
 }
@@ -76,10 +77,13 @@ void directory_put(struct trace_analysis *a, struct trace_thread *thread, int32_
 		thread->directories = directories_new(a);
 	if (!thread->directories)
 		return;
-	if (fd == TRACE_FD_WORKING_DIRECTORY)
-		thread->directories->working = file;
-	else if (fd == TRACE_FD_ROOT_DIRECTORY)
+	if (fd == TRACE_FD_WORKING_DIRECTORY) {
+		/* a thread that is not seen may change it at any time */
+		thread->directories->working = a->doubt.is_open && thread->directories->refs > 1 ? 0 : file;
+		thread->directories->doubts = a->doubt.nr;
+	} else if (fd == TRACE_FD_ROOT_DIRECTORY) {
 		thread->directories->root = file;
+	}
 }
 
 /*
@@ -127,9 +131,9 @@ static const char *base_of(const struct trace_analysis *a, const struct trace_th
 		return "";
 	if (!absolute && at >= 0 && at < frame->nr_args && (int32_t)frame->args[at] != LINUX_AT_FDCWD)
 		return directory_text(a, fd_file(thread, (int32_t)frame->args[at]));
-	return !thread->directories
-		       ? ""
-		       : directory_text(a, absolute ? thread->directories->root : thread->directories->working);
+	if (!thread->directories || (!absolute && thread->directories->doubts != a->doubt.nr))
+		return "";
+	return directory_text(a, absolute ? thread->directories->root : thread->directories->working);
 }
 
 /* Remove the last component of the @bytes of @base. Nothing is above the root. */

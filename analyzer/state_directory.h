@@ -16,6 +16,7 @@ struct directories {
 	file_idx working;
 	file_idx root; /* only if it is not that of the mount tree */
 	uint32_t refs;
+	uint64_t doubts; /* @working is not known if it is not that of struct doubt */
 };
 
 struct directories *directories_new(struct trace_analysis *a);

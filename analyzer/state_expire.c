@@ -173,16 +173,3 @@ void expire_unused(struct trace_analysis *a)
 	if (a->sweep.remaining < SWEEP_MIN)
 		a->sweep.remaining = SWEEP_MIN;
 }
-
-void drop_opened(struct trace_analysis *a)
-{
-	for (uint32_t page = 0; page < MAX_TID / TID_PAGE; page++)
-		for (uint32_t i = 0; a->threads.pages[page] && i < TID_PAGE; i++) {
-			struct trace_thread *thread = a->threads.pages[page][i];
-
-			if (thread && thread->fds)
-				thread->fds->nr = 0;
-			if (thread && thread->memory)
-				thread->memory->nr = 0;
-		}
-}

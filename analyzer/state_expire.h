@@ -14,11 +14,4 @@ struct sweep {
 
 /** expire_unused() - release files and sockets that no process has and no caller used lately */
 void expire_unused(struct trace_analysis *a);
-
-/**
- * drop_opened() - drop the files of all descriptors and mappings
- *
- * They may have been closed and opened again without an event.
- */
-void drop_opened(struct trace_analysis *a);
 #endif

@@ -242,6 +242,7 @@ struct fd_table *fds_ref(struct fd_table *fds)
 struct fd_table *fds_unref(struct fd_table *fds)
 {
 	if (fds && --fds->refs == 0) {
+		doubt_drop_fds(fds);
 		free(fds->files);
 		free(fds);
 	}
@@ -254,6 +255,7 @@ struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
 
 	if (copy && fds && fds->nr) {
 		*copy = *fds;
+		copy->from = NULL;
 		copy->files = malloc(fds->nr * sizeof(*fds->files));
 		if (copy->files)
 			memcpy(copy->files, fds->files, fds->nr * sizeof(*fds->files));
@@ -262,6 +264,8 @@ struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
 	}
 	if (!copy || (fds && copy->nr != fds->nr))
 		a->failed = -ENOMEM;
+	if (copy && copy->nr)
+		doubt_note_fds(a, copy);
 	if (copy) {
 		copy->refs = 1;
 		copy->changes++;
@@ -296,7 +300,7 @@ file_idx fd_file(const struct trace_thread *thread, int64_t fd)
 	return fds_file(thread->fds, fd);
 }
 
-static bool fds_reach(struct fd_table *fds, int64_t fd)
+static bool fds_reach(struct trace_analysis *a, struct fd_table *fds, int64_t fd)
 {
 	uint32_t nr = fds->nr ? fds->nr : 16;
 	uint32_t *bigger;
@@ -310,6 +314,8 @@ static bool fds_reach(struct fd_table *fds, int64_t fd)
 		return false;
 	memset(bigger + fds->nr, 0, (nr - fds->nr) * sizeof(*bigger));
 	fds->files = bigger;
+	if (!fds->nr)
+		doubt_note_fds(a, fds);
 	fds->nr = nr;
 	return true;
 }
@@ -320,13 +326,15 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		return;
 	if (!thread->fds)
 		thread->fds = fds_copy(a, NULL);
-	if (!thread->fds || !fds_reach(thread->fds, fd)) {
+	if (!thread->fds || !fds_reach(a, thread->fds, fd)) {
 		a->failed = -ENOMEM;
 		return;
 	}
-	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
 	if (a->rules)
 		rules_had_file(a, thread, file);
+	if (a->doubt.is_open && thread->fds->refs > 1)
+		file = 0; /* a thread that is not seen may change it at any time */
+	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
 	thread->fds->changes++;
 	if (file && LINUX_S_ISSOCK(a->files.list[file].mode))
 		thread->fds->has_sockets = true;

@@ -83,12 +83,14 @@ struct fd_table {
 	uint32_t *files; /* owned: file_idx | FD_CLOEXEC_BIT */
 	uint32_t nr;
 	uint32_t refs;
-	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
-	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
-	uint32_t changes;      /* of @files so far */
-	uint32_t number;       /* no other table of the trace has it */
-	bool is_known;	       /* all of its descriptors are known: for the rules only */
-	bool has_sockets;      /* it has, or had, a socket */
+	uint32_t nr_listening;	       /* sockets on which listen() was called; never decremented */
+	uint32_t sweeps;	       /* number of the last sweep that looked through it: state_expire.c */
+	uint32_t changes;	       /* of @files so far */
+	uint32_t number;	       /* no other table of the trace has it */
+	bool is_known;		       /* all of its descriptors are known: for the rules only */
+	bool has_sockets;	       /* it has, or had, a socket */
+	bool is_seen;		       /* while state_doubt.c looks for those that no loss concerns */
+	struct fd_table *next, **from; /* of the tables that have entries, if @nr: state_doubt.h */
 	/* state_request.c: has it a server's socket, as of these numbers of changes? */
 	bool serves;
 	uint32_t seen_changes;

@@ -118,6 +118,8 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 						    : directories_copy(a, parent->directories);
 	if (a->rules)
 		rules_inherited(a, child, parent);
+	if (a->doubt.is_open && (flags & (LINUX_CLONE_FILES | LINUX_CLONE_VM | LINUX_CLONE_FS)))
+		doubt_thread(a, parent); /* the child may run where events are lost */
 }
 
 /* A child begins inside its parent's system call, and returns from it. */

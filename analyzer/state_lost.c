@@ -37,9 +37,12 @@
  *
  * Minor gaps make no time unknown. They only explain inconsistencies:
  * - Lost structural events (fork, exec, open ..., which have a ring of their own) do not move any
- *   thread's time. A descriptor may have no name afterwards.
+ *   thread's time.
  * - Events that a BPF program missed now and then (cause MISSED) are single events somewhere in a
  *   long time. It would help no reader of the results if all of that time were unknown.
+ *
+ * After any gap but those of missed events, names that it may have changed are unknown:
+ * state_doubt.c.
  *
  * Two kinds of losses do not concern the state: those of user-space streams, and what a flight
  * recorder overwrote before the window began.
@@ -52,7 +55,6 @@
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
-#include "state_expire.h"
 #include "state_identity.h"
 #include "state_lost.h"
 #include "window.h"
@@ -63,6 +65,12 @@
 static bool is_structural(uint32_t stream, uint32_t cpu)
 {
 	return stream == 2 * cpu + 1;
+}
+
+/* It makes no time unknown. */
+static bool is_minor(const struct trace_analysis *a, const struct trace_gap *gap)
+{
+	return gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus;
 }
 
 static bool is_user(const struct trace_analysis *a, uint32_t stream)
@@ -94,7 +102,7 @@ static int by_time(const void *left, const void *right)
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	if (a->masks.any && !a->masks.sees_opens && has_opens(event))
-		drop_opened(a);
+		doubt_all(a);
 	mask_apply(&a->masks, event);
 }
 
@@ -171,6 +179,8 @@ void gaps_next_prepare(struct trace_analysis *a)
 	a->gaps.next_ns = gap < edge ? gap : edge;
 	if (later_next(&a->later) < a->gaps.next_ns)
 		a->gaps.next_ns = later_next(&a->later);
+	if (a->doubt.is_open && a->doubt.until_ns < a->gaps.next_ns)
+		a->gaps.next_ns = a->doubt.until_ns;
 	if (a->step_ns < a->gaps.next_ns)
 		a->gaps.next_ns = a->step_ns;
 }
@@ -196,10 +206,10 @@ int lost_prepare(struct trace_analysis *a)
 		if (is_user(a, gap->stream) || trace_gap_is_older(a->trace, gap))
 			continue;
 		a->gaps.losses[a->gaps.nr_losses++] = gap->start_ns;
-		if (gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
+		if (gap->cause == TRACE_GAP_MISSED)
 			continue;
-		a->gaps.of_cpus[a->gaps.nr_of_cpus++] =
-			(struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
+		a->gaps.of_cpus[a->gaps.nr_of_cpus++] = (struct cpu_gap){
+			.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu, .is_minor = is_minor(a, gap)};
 	}
 	if (!sort_rows(a->gaps.of_cpus, a->gaps.nr_of_cpus, sizeof(*a->gaps.of_cpus), by_start))
 		return -ENOMEM;
@@ -235,13 +245,18 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 
 static void gaps_begin(struct trace_analysis *a, uint64_t ns)
 {
+	doubt_pass(a, ns);
 	while (a->gaps.next < a->gaps.nr_of_cpus && a->gaps.of_cpus[a->gaps.next].start <= ns) {
 		const struct cpu_gap *gap = &a->gaps.of_cpus[a->gaps.next++];
 		uint64_t start = gap->start > a->start_ns ? gap->start : a->start_ns;
 
-		gap_log_add(&a->gaps, gap->start, gap->end);
-		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
+		if (!gap->is_minor) {
+			gap_log_add(&a->gaps, gap->start, gap->end);
+			lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
+		}
+		doubt_begin(a, gap->cpu, gap->end);
 	}
+	doubt_pass(a, ns);
 	gaps_next_prepare(a);
 }
 
@@ -298,7 +313,9 @@ static void late_gap_begin(struct trace_analysis *a, const struct trace_gap *gap
 	if (is_user(a, gap->stream))
 		return;
 	a->gaps.late_losses[a->gaps.nr_late_losses++] = gap->start_ns;
-	if (is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
+	doubt_begin(a, gap->cpu, gap->end_ns);
+	gaps_next_prepare(a);
+	if (is_minor(a, gap))
 		return;
 	gap_log_add(&a->gaps, gap->start_ns, gap->end_ns);
 	lost_cpu(a, &a->cpus[gap->cpu], gap->start_ns > a->start_ns ? gap->start_ns : a->start_ns, gap->end_ns);

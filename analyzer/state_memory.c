@@ -33,6 +33,7 @@ struct process_memory *memory_ref(struct process_memory *memory)
 struct process_memory *memory_unref(struct process_memory *memory)
 {
 	if (memory && --memory->refs == 0) {
+		doubt_drop_memory(memory);
 		free(memory->maps);
 		free(memory);
 	}
@@ -54,6 +55,7 @@ struct process_memory *process_memory_copy(struct trace_analysis *a, const struc
 	}
 	memcpy(copy->maps, memory->maps, memory->nr * sizeof(*memory->maps));
 	copy->nr = copy->capacity = memory->nr;
+	doubt_note_memory(a, copy);
 	return copy;
 }
 
@@ -122,6 +124,8 @@ void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_
 	uint32_t first = map_after(memory, start), last = first, nr = 0;
 	struct mapping with[3];
 
+	if (a->doubt.is_open && memory->refs > 1)
+		file = 0; /* a thread that is not seen may change it at any time */
 	if (end <= start || memory->nr + 2 > MAX_MAPPINGS)
 		return;
 	if (!maps_reserve(memory, memory->nr + 2)) {
@@ -136,7 +140,11 @@ void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_
 		with[nr++] = (struct mapping){start, end, file};
 	if (first < last && memory->maps[last - 1].end > end)
 		with[nr++] = (struct mapping){end, memory->maps[last - 1].end, memory->maps[last - 1].file};
+	if (!memory->nr && nr)
+		doubt_note_memory(a, memory);
 	maps_replace(memory, first, last, with, nr);
+	if (!memory->nr)
+		doubt_drop_memory(memory);
 }
 
 void on_reclaim_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

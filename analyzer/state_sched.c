@@ -256,6 +256,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		next->flags &= ~THREAD_FROM_START;
 		if (!sw->prev_tid && next->sched_state == SCHED_RUNNABLE && ns > next->since)
 			cpu->slice_woken = ns - next->since;
+		if (__builtin_expect(a->doubt.is_open, 0))
+			doubt_thread(a, next);
 		switch_in(a, cpu, next, ns);
 		hidden_enter(a, cpu, next, ns);
 	} else {

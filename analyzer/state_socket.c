@@ -267,6 +267,8 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (!thread || thread == &cpu->idle)
 		return;
 	frame = frame_syscall(thread);
+	if (a->doubt.nr && frame && !call_accepts(a, frame) && !fd_file(thread, ends->fd))
+		fd_put(a, thread, ends->fd, socket_file(a, ends->ino), true);
 	seen.owner = thread->process->idx;
 	seen.role = role_by_call(a, frame);
 	thread->requests.accepts |= seen.role == ROLE_SERVER;
@@ -339,14 +341,19 @@ struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread
 
 	if (sock)
 		sock->owner = thread->process->idx;
-	if (!frame || !frame->nr_args || !ino || (frame->file && !is_outdated(a, frame->file, ino)))
+	if (!frame || !frame->nr_args || !ino)
 		return sock;
+	if (frame->file && !is_outdated(a, frame->file, ino)) {
+		frame->file_seen |= a->files.list[frame->file].ino == ino;
+		return sock;
+	}
 	if (!(a->calls[frame->call].flags & CALL_HAS_FD) && frame_class(a, frame) != CALL_SOCKETCALL)
 		return sock;
 	frame->file = socket_file(a, ino);
+	frame->file_seen = true;
 	/* the descriptor of socketcall() is in the program's memory */
 	if (a->calls[frame->call].flags & CALL_HAS_FD)
-		fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
+		fd_put(a, thread, (int32_t)frame->args[0], frame->file, a->doubt.nr);
 	return sock;
 }
 

@@ -408,7 +408,8 @@ static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct tr
 	[CALL_UNSHARE] = effect_unshare,
 };
 
-static void syscall_effect(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame, int64_t ret)
+static void syscall_effect(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			   int64_t ret)
 {
 	const struct call *call = &a->calls[frame->call];
 	uint64_t bytes = call->flags & CALL_MESSAGES ? 0 : (uint64_t)ret;
@@ -421,6 +422,17 @@ static void syscall_effect(struct trace_analysis *a, struct trace_thread *thread
 		file_count_read(a, thread, own_file(frame), bytes);
 	if (call->flags & CALL_COUNTS_WRITTEN)
 		file_count_written(a, thread, own_file(frame), bytes);
+}
+
+/* After a loss the result may be that of another call. */
+static void effect_in_doubt(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			    int64_t ret)
+{
+	struct frame sure = *frame;
+
+	if (doubt_hides(a, thread, frame))
+		sure.file = sure.own_file = 0;
+	syscall_effect(a, thread, &sure, ret);
 }
 
 void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -437,7 +449,9 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	if (thread->read_ns)
 		start_call_ended(thread, ns);
 	frame = frame_syscall(thread);
-	if (frame)
+	if (frame && __builtin_expect(a->doubt.nr != 0, 0))
+		effect_in_doubt(a, thread, frame, exit->ret);
+	else if (frame)
 		syscall_effect(a, thread, frame, exit->ret);
 	if (thread->nr_pending) {
 		thread->flags |= THREAD_RETURNS;

@@ -78,7 +78,8 @@ struct frame {
 	uint8_t kind;
 	bool has_path; /* trace_thread.path is the path of this call */
 	uint8_t nr_args;
-	bool fd_seen; /* an fs_open event gave the result */
+	bool fd_seen;	/* an fs_open event gave the result */
+	bool file_seen; /* a transfer on a socket gave @file */
 	bool major;
 	bool path_late;	  /* the path was read at the exit, maybe after another thread changed it */
 	uint64_t args[6]; /* args[0] is in the same cache line as the fields above */

@@ -254,6 +254,12 @@ void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr)
 	ring_lost(tb, cpu, nr);
 }
 
+void tb_structural_lost(struct tb *tb, uint32_t cpu, uint64_t nr)
+{
+	tb->has_structural = true;
+	ring_lost(tb, STRUCTURAL_RINGS + cpu, nr);
+}
+
 void tb_overwritten(struct tb *tb, uint32_t cpu, uint64_t nr)
 {
 	tb->overwrites = true;

@@ -85,6 +85,10 @@ void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, s
  */
 void tb_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
 /**
+ * tb_structural_lost() - tb_lost() for the CPU's structural stream
+ */
+void tb_structural_lost(struct tb *tb, uint32_t cpu, uint64_t nr);
+/**
  * tb_overwritten() - tb_lost() in a flight recorder: the loss is an overwrite, in all streams
  */
 void tb_overwritten(struct tb *tb, uint32_t cpu, uint64_t nr);
