@@ -38,21 +38,27 @@
 static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from,
 			uint64_t to, enum trace_state state)
 {
-	struct trace_interval interval = {.thread = thread,
-					  .from_ns = from,
-					  .to_ns = to,
-					  .state = state,
-					  .cpu = (int32_t)cpu->cpu,
-					  .target = "",
-					  .via = ""};
 	const struct frame *call = frame_outermost(thread);
-	const char *type;
+	const char *name = NULL, *type;
 
 	if (state == TRACE_STATE_INTERRUPTED)
-		interval.name = strings_text(&a->strings, nest_name(a, nest_key(&cpu->nest[cpu->nested - 1]), &type));
+		name = strings_text(&a->strings, nest_name(a, nest_key(&cpu->nest[cpu->nested - 1]), &type));
 	else if (call && state != TRACE_STATE_USER)
-		interval.name = strings_text(&a->strings, a->calls[call->call].name);
-	interval_emit(a, &interval);
+		name = strings_text(&a->strings, a->calls[call->call].name);
+	if (a->hooks.on_cpu)
+		a->hooks.on_cpu(a->hooks.on_cpu_data, a, thread, cpu->cpu, from, to, state, name);
+	if (a->hooks.first_of_state[state] != a->hooks.first_of_state[state + 1]) {
+		struct trace_interval interval = {.thread = thread,
+						  .from_ns = from,
+						  .to_ns = to,
+						  .state = state,
+						  .cpu = (int32_t)cpu->cpu,
+						  .name = name,
+						  .target = "",
+						  .via = ""};
+
+		interval_emit(a, &interval);
+	}
 }
 
 /* ---- on a CPU ---- */

@@ -172,6 +172,8 @@ void acct_latency(struct trace_analysis *a, struct trace_thread *thread, bool tr
 {
 	if (!thread->slab && thread->sched_state != SCHED_DEAD)
 		acct_slab_get(a, thread);
+	if (a->no_call_times)
+		return;
 	if (!thread->slab || key > UINT32_MAX >> 1) {
 		latency_count(a, latencies_of(thread, trap), key);
 		return;

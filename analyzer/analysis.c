@@ -156,6 +156,14 @@ static bool options_verify(const struct trace_analysis_options *options)
 	       options->verify;
 }
 
+static bool options_no_call_times(const struct trace_analysis_options *options)
+{
+	return options &&
+	       options->size >=
+		       offsetof(struct trace_analysis_options, no_call_times) + sizeof(options->no_call_times) &&
+	       options->no_call_times;
+}
+
 /* False: the accounts are of the whole trace. */
 static bool options_window(const struct trace_analysis_options *options, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
 {
@@ -199,6 +207,7 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		if (strncmp(trace_not_traced(trace, i), "fault_exit", 10) == 0)
 			a->masks.no_fault_exit = true;
+	a->no_call_times = options_no_call_times(options);
 	handlers_prepare(a);
 	a->dirty.is_on = a->handlers[TRACE_EV_fs_writeback];
 	calls_prepare(a);

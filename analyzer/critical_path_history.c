@@ -609,43 +609,6 @@ static void put_interval(struct trace_history *history, struct trace_analysis *a
 				state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
 }
 
-/*
- * The usual interval: on a CPU, next to the last one of its thread and of its CPU, in a state that
- * was seen lately, with room for it. Returns false, and changes nothing, for all others.
- */
-static bool put_next(struct trace_history *history, const struct trace_interval *interval)
-{
-	uint32_t idx = history_timeline(history, interval->thread), cpu = (uint32_t)interval->cpu;
-	uint32_t holder = interval->state == TRACE_STATE_INTERRUPTED ? INTERRUPTS : idx;
-	const char *name = text_of(interval->name);
-	const struct history_memo *memo = memo_of(history, interval->state, name, -1);
-	struct series *series, *slices;
-
-	if (idx == NO_THREAD || cpu >= history->nr_cpus || history->coarse ||
-	    history->nr_intervals >= history->max_intervals || interval->from_ns < history->from_ns ||
-	    interval->to_ns > history->to_ns)
-		return false;
-	series = &history->timelines[idx].series;
-	slices = &history->cpus[cpu];
-	if (!is_on_cpu((uint8_t)interval->state) || interval->state == TRACE_STATE_RUNNING ||
-	    !memo_is(memo, interval->state, name, -1) || interval->from_ns != series->end || !series->nr ||
-	    series->nr >= series->max || interval->from_ns != slices->end || !slices->nr || slices->nr >= slices->max)
-		return false;
-	if (series->value[series->nr - 1] != memo->value) {
-		series->from[series->nr] = interval->from_ns;
-		series->value[series->nr++] = memo->value;
-		history->nr_intervals++;
-	}
-	if (slices->value[slices->nr - 1] != holder) {
-		slices->from[slices->nr] = interval->from_ns;
-		slices->value[slices->nr++] = holder;
-		history->nr_intervals++;
-	}
-	series->end = slices->end = interval->to_ns;
-	history->timelines[idx].asked.other_ns += interval->to_ns - interval->from_ns;
-	return true;
-}
-
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_history *history = data;
@@ -653,7 +616,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	uint32_t timeline;
 
-	if (history->failed || put_next(history, interval))
+	if (history->failed)
 		return;
 	/*
 	 * Also for an interval outside the window: the thread's parent is known now, and perhaps
@@ -662,6 +625,68 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	timeline = timeline_get(history, interval->thread);
 	if (from < to && timeline != NO_THREAD)
 		put_interval(history, analysis, timeline, interval, from, to);
+}
+
+/* True if an entry fits in behind the last one of @series, which ends at @ns: it has one. */
+static inline bool goes_on(const struct series *series, uint64_t ns)
+{
+	return series->end == ns && series->nr - 1 < series->max - 1;
+}
+
+static inline size_t extend(struct series *series, uint64_t from, uint64_t to, uint32_t value)
+{
+	bool is_new = series->value[series->nr - 1] != value;
+
+	if (is_new) {
+		series->from[series->nr] = from;
+		series->value[series->nr++] = value;
+	}
+	series->end = to;
+	return is_new;
+}
+
+/*
+ * The usual interval: next to the last one of its thread and of its CPU, in a state that was seen
+ * lately, with room for it. Returns false, and changes nothing, for all others.
+ */
+static inline bool put_next(struct trace_history *history, const struct trace_thread *thread, uint32_t cpu,
+			    uint64_t from, uint64_t to, enum trace_state state, const char *name)
+{
+	uint32_t idx = history_timeline(history, thread);
+	const struct history_memo *memo = memo_of(history, state, name, -1);
+	struct thread_timeline *timeline;
+
+	if (idx == NO_THREAD || cpu >= history->nr_cpus || to > history->to_ns || history->coarse || history->failed ||
+	    history->nr_intervals >= history->max_intervals)
+		return false;
+	timeline = &history->timelines[idx];
+	if (!goes_on(&timeline->series, from) || !goes_on(&history->cpus[cpu], from) ||
+	    !memo_is(memo, state, name, -1) || state == TRACE_STATE_RUNNING)
+		return false;
+	history->nr_intervals += extend(&timeline->series, from, to, memo->value);
+	history->nr_intervals += extend(&history->cpus[cpu], from, to,
+					state == TRACE_STATE_INTERRUPTED ? INTERRUPTS : idx);
+	timeline->asked.other_ns += to - from;
+	return true;
+}
+
+static void on_cpu(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, uint32_t cpu,
+		   uint64_t from_ns, uint64_t to_ns, enum trace_state state, const char *name)
+{
+	struct trace_interval interval;
+
+	name = text_of(name);
+	if (put_next(data, thread, cpu, from_ns, to_ns, state, name))
+		return;
+	interval = (struct trace_interval){.thread = thread,
+					   .from_ns = from_ns,
+					   .to_ns = to_ns,
+					   .state = state,
+					   .cpu = (int32_t)cpu,
+					   .name = name,
+					   .target = "",
+					   .via = ""};
+	on_interval(data, analysis, &interval);
 }
 
 static void piece_known(struct history_piece *piece, uint8_t state)
@@ -754,6 +779,15 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 /* ---- begin, end ---- */
 
+/* A second history of an analysis has no hook of its own for intervals on a CPU. */
+static int hook_intervals(struct trace_history *history)
+{
+	bool is_first = hooks_on_cpu(history->analysis, on_cpu, history) == 0;
+
+	return trace_analysis_on_interval_of(history->analysis, is_first ? ~STATES_ON_CPU : UINT32_MAX, on_interval,
+					     history);
+}
+
 struct trace_history *trace_history_new(struct trace_analysis *analysis, const struct trace_history_options *options,
 					struct trace_error *ret_error)
 {
@@ -786,7 +820,7 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 		goto fail;
 	error = trace_analysis_on_event(analysis, mask, on_event, history);
 	if (!error)
-		error = trace_analysis_on_interval(analysis, on_interval, history);
+		error = hook_intervals(history);
 	if (!error)
 		error = hooks_on_mode(analysis, on_mode, history);
 	if (!error)

@@ -84,6 +84,16 @@ int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data)
 	return hook_add(a, &hook);
 }
 
+int hooks_on_cpu(struct trace_analysis *a, on_cpu_fn fn, void *data)
+{
+	if (a->began || a->hooks.on_cpu)
+		return -EBUSY;
+	a->hooks.on_cpu = fn;
+	a->hooks.on_cpu_data = data;
+	a->hooks.states |= STATES_ON_CPU;
+	return 0;
+}
+
 void hooks_mode(struct trace_analysis *a, const struct trace_thread *thread, bool in_syscall)
 {
 	for (size_t i = 0; i < a->hooks.nr; i++)
@@ -101,6 +111,8 @@ void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
 		if (a->hooks.list[i].data != data)
 			a->hooks.list[kept++] = a->hooks.list[i];
 	a->hooks.nr = kept;
+	if (a->hooks.on_cpu_data == data)
+		a->hooks.on_cpu = NULL;
 }
 
 static int index_by_state(struct hook_list *hooks)

@@ -17,6 +17,16 @@ enum cpu_alone { CPU_IDLE, CPU_INTERRUPTED, CPU_UNKNOWN };
 typedef void (*cpu_time_fn)(void *data, uint32_t cpu, uint64_t from, uint64_t to, enum cpu_alone what);
 
 /*
+ * on_cpu_fn - @thread had CPU @cpu from @from_ns to @to_ns, in @state and in the call or interrupt
+ * @name, NULL: none. It gets what an interval hook gets, without a struct trace_interval
+ */
+typedef void (*on_cpu_fn)(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, uint32_t cpu,
+			  uint64_t from_ns, uint64_t to_ns, enum trace_state state, const char *name);
+
+/* states of intervals on a CPU, as bits */
+#define STATES_ON_CPU (~(1u << TRACE_STATE_WAIT_CPU | 1u << TRACE_STATE_BLOCKED))
+
+/*
  * soon_fn - prefetch what the next intervals of @thread change: it gets a CPU a few events later
  * @is_next: two events later; a call some events earlier had fetched what @data has of the thread
  */
@@ -63,7 +73,10 @@ struct hook_list {
 	 * blocked
 	 */
 	uint64_t wait_key;
-	uint32_t states;      /* states that any interval hook wants: bit 1 << enum trace_state */
+	uint32_t states; /* states that any interval hook wants: bit 1 << enum trace_state */
+	/* before the interval hooks, most intervals are on a CPU; NULL: none */
+	on_cpu_fn on_cpu;
+	void *on_cpu_data;
 	bool has_transfer;    /* a hook wants the bytes of files */
 	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
 	soon_fn soon;	      /* NULL: none */
@@ -84,6 +97,12 @@ int hooks_prepare(struct trace_analysis *a);
 
 /** hooks_on_mode() - as trace_analysis_on_event() */
 int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data) TRACE_NODISCARD;
+/**
+ * hooks_on_cpu() - call @fn for intervals on a CPU, before interval hooks
+ * An analysis has one such function.
+ * Returns 0; -EBUSY: there is one, or the pass began.
+ */
+int hooks_on_cpu(struct trace_analysis *a, on_cpu_fn fn, void *data) TRACE_NODISCARD;
 /** hooks_mode() - call them */
 void hooks_mode(struct trace_analysis *a, const struct trace_thread *thread, bool in_syscall);
 /** hooks_transfer() - call those that want the bytes of files */

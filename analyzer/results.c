@@ -382,8 +382,8 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.wait_cpu_ns = row->wait_cpu,
 			.wait_ns = row->wait,
 			.min_ns = row->calls ? ~row->shortest : 0,
-			.p50_ns = quantile(times->list, times->nr, row, 50),
-			.p99_ns = quantile(times->list, times->nr, row, 99),
+			.p50_ns = a->no_call_times ? 0 : quantile(times->list, times->nr, row, 50),
+			.p99_ns = a->no_call_times ? 0 : quantile(times->list, times->nr, row, 99),
 			.max_ns = row->longest,
 			.row = row->key << 1 | (which == ROWS_TRAPS),
 		};
@@ -681,7 +681,7 @@ static uint64_t sum_column(const struct hash_table *table, size_t row_bytes, siz
 static int verify_calls(const struct trace_thread *thread, const struct hash_table *rows,
 			const struct hash_table *times, struct trace_error *ret_error)
 {
-	if (sum_column(rows, sizeof(struct call_row), 1) != histogram_total(times))
+	if (times && sum_column(rows, sizeof(struct call_row), 1) != histogram_total(times))
 		return error_set(ret_error, -EBADMSG, "thread %u (%s): its histograms do not contain all of its calls",
 				 thread->tid, thread->comm);
 	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));)
@@ -694,7 +694,8 @@ static int verify_calls(const struct trace_thread *thread, const struct hash_tab
 	return 0;
 }
 
-static int verify_times(const struct trace_thread *thread, const struct acct *b, struct trace_error *ret_error)
+static int verify_times(const struct trace_analysis *a, const struct trace_thread *thread, const struct acct *b,
+			struct trace_error *ret_error)
 {
 	struct {
 		const char *what;
@@ -714,8 +715,10 @@ static int verify_times(const struct trace_thread *thread, const struct acct *b,
 					 "thread %u (%s): %s is %" PRIu64 " ns, its parts are %" PRId64 " ns off",
 					 thread->tid, thread->comm, sums[i].what, sums[i].whole,
 					 (int64_t)(sums[i].parts - sums[i].whole));
-	error = verify_calls(thread, &b->calls, &b->call_times, ret_error);
-	return error ? error : verify_calls(thread, &b->traps, &b->trap_times, ret_error);
+	error = verify_calls(thread, &b->calls, a->no_call_times ? NULL : &b->call_times, ret_error);
+	if (error)
+		return error;
+	return verify_calls(thread, &b->traps, a->no_call_times ? NULL : &b->trap_times, ret_error);
 }
 
 static int verify_thread(const struct trace_analysis *a, const struct trace_thread *thread,
@@ -726,7 +729,7 @@ static int verify_thread(const struct trace_analysis *a, const struct trace_thre
 	int error;
 
 	if (acct)
-		error = verify_times(thread, acct, ret_error);
+		error = verify_times(a, thread, acct, ret_error);
 	else /* not a violation: without memory, balance cannot be verified */
 		error = error_set(ret_error, -ENOMEM,
 				  "out of memory to verify the times of the threads; stop other programs or analyze on "

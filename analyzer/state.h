@@ -94,6 +94,7 @@ struct trace_analysis {
 	uint32_t nr_interrupted; /* threads with interrupted waits */
 	uint32_t nr_kept;	 /* threads with kept waits: kept_rests.c */
 	bool began, ended, done;
+	bool no_call_times;		 /* of the options */
 	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
 	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */
 	struct trace_error start_damage; /* the last damage of the start state; code 0: no damage */
@@ -133,6 +134,7 @@ struct trace_analysis {
 	struct use_store uses;
 	struct hash_table locks; /* lock_row */
 	struct lock_logs lock_logs;
+	struct nest_memo nest_memos[NEST_MEMOS];
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
 	struct wait_objects wait_objects;
 	struct hash_table interruptions; /* interruption_row: interrupted.c */

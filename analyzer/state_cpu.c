@@ -50,16 +50,25 @@ static const struct {
 	[NEST_VECTOR] = {"vector", TRACE_STRING_VECTOR},
 };
 
-string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type)
+static string_id name_of(struct trace_analysis *a, unsigned int type, uint64_t number)
 {
-	unsigned int type = (unsigned int)(key >> 56);
-	uint64_t number = (key & ((1ull << 56) - 1)) - 1;
 	const char *name = trace_string(a->trace, nest_types[type].space, number);
 	char text[32];
 
-	*ret_type = nest_types[type].name;
 	if (name)
 		return strings_intern(&a->strings, name);
 	snprintf(text, sizeof(text), "%s %llu", nest_types[type].name, (unsigned long long)number);
 	return strings_intern(&a->strings, text);
+}
+
+string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type)
+{
+	unsigned int type = (unsigned int)(key >> 56);
+	uint64_t number = (key & ((1ull << 56) - 1)) - 1;
+	struct nest_memo *memo = &a->nest_memos[(number ^ type << 4) % NEST_MEMOS];
+
+	*ret_type = nest_types[type].name;
+	if (memo->key != key)
+		*memo = (struct nest_memo){key, name_of(a, type, number)};
+	return memo->name;
 }

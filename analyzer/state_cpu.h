@@ -90,6 +90,12 @@ static inline uint64_t nest_key(const struct nest *nest)
 {
 	return (uint64_t)nest->type << 56 | ((nest->number + 1) & ((1ull << 56) - 1));
 }
+/* The names of the last interrupts, each at the place that its key chooses */
+#define NEST_MEMOS 64u
+struct nest_memo {
+	uint64_t key; /* nest_key(); 0: none yet */
+	string_id name;
+};
 /** nest_name() - the name of the interrupt of @key, a nest_key(), and of its type */
 string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type);
 /** interrupted() - does an interrupt run on @cpu, and interrupt the thread there? */

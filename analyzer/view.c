@@ -7,8 +7,6 @@
 #include "state.h"
 #include "view_rows.h"
 
-#define STATES_ON_CPU (~(1u << TRACE_STATE_WAIT_CPU | 1u << TRACE_STATE_BLOCKED))
-
 struct view_process_row {
 	uint64_t key; /* address of the process */
 	uint32_t idx;

@@ -348,6 +348,8 @@ void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 	row->errors += frame_is_error(frame, ret);
 	row->longest = whole > row->longest ? whole : row->longest;
 	row->shortest = ~whole > row->shortest ? ~whole : row->shortest;
+	if (a->no_call_times)
+		return;
 	key = latency_key(row->key, whole);
 	if (!histogram_add(trap ? &t->acct.trap_times : &t->acct.call_times, histogram_row_key(key),
 			   histogram_cell(key), 1))

@@ -2,7 +2,6 @@
 #include "answer_wrapper.h"
 
 #include <string.h>
-#include "path_tree.h"
 
 #define NEARLY_ALL 90 /* percent of the path */
 
@@ -30,16 +29,14 @@ static uint64_t life_ns(const struct trace_process *process)
 	return trace_process_end_ns(process) - trace_process_start_ns(process);
 }
 
-const struct process_row *wrapped_row(const struct process_row *rows, size_t nr, const struct trace_critical_path *path)
+const struct process_row *wrapped_row(const struct process_row *rows, size_t nr, const struct path_tree *tree)
 {
-	const struct trace_process *wrapper = trace_thread_process(trace_critical_path_thread(path));
+	const struct trace_process *wrapper = tree->links[0].process;
 	const struct process_row *longest = NULL;
-	struct path_tree tree = path_tree_new(path);
 
-	for (size_t i = 0; ran_out_of_time(&tree) && i < nr; i++)
+	for (size_t i = 0; ran_out_of_time(tree) && i < nr; i++)
 		if (trace_process_starter(rows[i].process) == wrapper &&
 		    (!longest || life_ns(rows[i].process) > life_ns(longest->process)))
 			longest = &rows[i];
-	path_tree_clear(&tree);
 	return longest;
 }

@@ -7,15 +7,13 @@
  * Example: "timeout 3 ./load". When the time is over, a signal of the timer ends the wait of
  * timeout, so its critical path is that timer, and has nothing of load, which the user asks about.
  */
-#include <trace/critical_path.h>
+#include "path_tree.h"
 #include "process_rows.h"
-#include "report.h"
 
 /**
  * wrapped_row() - the child that a wrapper waited for until its time was over
- * @path: of the wrapper. Returns NULL if its thread did not wait for a signal or a child for nearly
- * all of the time, with the timer as the end, or if it had no child
+ * @tree: of the wrapper's path. Returns NULL if its thread did not wait for a signal or a child for
+ * nearly all of the time, with the timer as the end, or if it had no child
  */
-const struct process_row *wrapped_row(const struct process_row *rows, size_t nr,
-				      const struct trace_critical_path *path);
+const struct process_row *wrapped_row(const struct process_row *rows, size_t nr, const struct path_tree *tree);
 #endif

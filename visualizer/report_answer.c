@@ -358,9 +358,7 @@ static void put_not_traced(const struct report *report)
 	string_addf(&s, "Not traced: %s%s", text_name(first, name, 4 * strlen(first) + 1),
 		    trace_not_traced(report->trace, 1) ? "; more: -s" : "");
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES))
-		string_add(&s, ". A recording of all processes, such as tracedaemon -t 10s TRACE, shows what they did "
-			       "while others "
-			       "waited for them.");
+		string_add(&s, "; a recording of all, such as tracedaemon -t 10s TRACE, shows them, too.");
 	put_text(&report->output, &s, 2);
 	free(name);
 }
@@ -542,34 +540,32 @@ static void put_end(const struct report *report)
 /* ---- the screen ---- */
 
 static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
-		       const struct trace_critical_path *path, bool of_machine)
+		       const struct path_tree *tree, bool of_machine)
 {
-	struct path_tree tree = path_tree_new(path);
 	struct string s = {0}, said = {0}, functions = {0};
 
-	verdict_add(&s, report, &tree);
+	verdict_add(&s, report, tree);
 	string_add(&said, string_text(&s));
 	put_text(&report->output, &s, VERDICT_LINES);
 	if (of_machine)
-		program_bars(report, rows, nr, &tree, string_text(&said), &functions);
+		program_bars(report, rows, nr, tree, string_text(&said), &functions);
 	else
-		path_bars(report, &tree);
-	put_waits(report, &tree);
-	put_disk(report, &tree);
+		path_bars(report, tree);
+	put_waits(report, tree);
+	put_disk(report, tree);
 	string_add(&said, string_text(&functions));
-	put_own_code(report, &tree, string_text(&said));
-	put_goroutines(report, &tree);
-	path_tree_clear(&tree);
+	put_own_code(report, tree, string_text(&said));
+	put_goroutines(report, tree);
 	string_free(&said);
 	string_free(&functions);
 }
 
-/* Instead of a wrapper's path that of the command that it ran; takes over @path. */
+/* Instead of a wrapper's path that of the command that it ran; takes over @path, changes @tree. */
 static struct trace_critical_path *without_wrapper(const struct report *report, const struct process_row *rows,
-						   size_t nr, struct trace_critical_path *path)
+						   size_t nr, struct trace_critical_path *path, struct path_tree *tree)
 {
 	const struct trace_process *wrapper = trace_thread_process(trace_critical_path_thread(path));
-	const struct process_row *row = wrapped_row(rows, nr, path);
+	const struct process_row *row = wrapped_row(rows, nr, tree);
 	struct trace_critical_path *wrapped =
 		row ? answer_path_of(report, busiest_thread(report, row, 1), 0, UINT64_MAX) : NULL;
 	char name[TEXT_BYTES], of[TEXT_BYTES];
@@ -582,6 +578,8 @@ static struct trace_critical_path *without_wrapper(const struct report *report, 
 		    text_name(trace_process_title(row->process), of, sizeof(of)), trace_process_pid(row->process));
 	put_text(&report->output, &s, 2);
 	trace_critical_path_free(path);
+	path_tree_clear(tree);
+	*tree = path_tree_new(wrapped);
 	return wrapped;
 }
 
@@ -618,6 +616,7 @@ void report_answer(const struct report *report)
 {
 	struct trace_critical_path *path;
 	struct process_row *rows;
+	struct path_tree tree = {0};
 	struct saved_for room;
 	struct saved_for *saved = shown_trigger(report, &room);
 	bool of_command = false, of_saved;
@@ -633,10 +632,12 @@ void report_answer(const struct report *report)
 	of_saved = path;
 	if (!path && has_scheduling(report->analysis))
 		path = answer_path(report, rows, nr, 0, UINT64_MAX, &of_command);
+	if (path)
+		tree = path_tree_new(path);
 	if (path && of_command)
-		path = without_wrapper(report, rows, nr, path);
+		path = without_wrapper(report, rows, nr, path, &tree);
 	if (path) {
-		about_path(report, rows, nr, path,
+		about_path(report, rows, nr, &tree,
 			   !of_saved && !of_command && !has_process_choice(&report->options->processes) &&
 				   !chosen_pid(report->trace));
 	} else {
@@ -650,6 +651,7 @@ void report_answer(const struct report *report)
 	if (of_saved)
 		put_saved_window(report, saved, trace_critical_path_thread(path));
 	put_end(report);
+	path_tree_clear(&tree);
 	trace_critical_path_free(path);
 	free(rows);
 }

@@ -221,6 +221,12 @@ static bool has_figures(const struct report_choice *reports)
 	return reports->json && !reports->critical_path && !reports->slowest && !reports->profile;
 }
 
+/* True if the first screen is all: it has neither times of calls nor waits for servers. */
+static bool is_first_screen(const struct report_choice *reports)
+{
+	return reports->answer && !reports->analyze && !reports->json && !reports->verify;
+}
+
 /* The other analyses of the whole trace that the chosen reports show. */
 static int analyze_more(struct report *report, struct trace_error *ret_error)
 {
@@ -231,6 +237,8 @@ static int analyze_more(struct report *report, struct trace_error *ret_error)
 
 	if (with_servers)
 		report->servers = trace_servers_new(report->trace, report->analysis, ret_error);
+	if (report->servers && is_first_screen(reports) && trace_servers_without_waits(report->servers) < 0)
+		memory_end();
 	if (report->servers && reports->verify &&
 	    (trace_servers_keep_shares(report->servers, MAX_SHARES) < 0 ||
 	     trace_servers_keep_requests(report->servers, MAX_REQUESTS) < 0))
@@ -253,7 +261,9 @@ static bool has_places(const struct report_choice *reports)
 static int analyze(struct report *report, double *since)
 {
 	const struct visualizer_options *options = report->options;
-	struct trace_analysis_options asked = {.size = sizeof(asked), .verify = options->reports.verify};
+	struct trace_analysis_options asked = {.size = sizeof(asked),
+					       .verify = options->reports.verify,
+					       .no_call_times = is_first_screen(&options->reports)};
 	struct trace_error error = {0};
 	int failed = 0;
 

@@ -125,11 +125,28 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		s->handlers[event->id](s, event);
 }
 
+static int hooks_add(struct trace_servers *s)
+{
+	uint64_t mask[TRACE_MASK_WORDS];
+	int error;
+
+	memcpy(mask, s->wanted, sizeof(mask));
+	/* the reader makes this event: it is in no mask of the recording */
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
+	error = trace_analysis_on_event(s->analysis, mask, on_event, s);
+	if (!error && !s->without_waits)
+		error = trace_analysis_on_interval_of(s->analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);
+	if (!error)
+		error = trace_analysis_on_late_gap(s->analysis, on_damage, s);
+	if (!error)
+		error = trace_analysis_on_release(s->analysis, endpoint_released, s);
+	return error;
+}
+
 struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis,
 					struct trace_error *ret_error)
 {
 	struct trace_servers *s = calloc(1, sizeof(*s));
-	uint64_t mask[TRACE_MASK_WORDS];
 	int error = -ENOMEM;
 
 	if (!s)
@@ -137,9 +154,6 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	s->trace = trace;
 	s->analysis = analysis;
 	handlers_prepare(s);
-	memcpy(mask, s->wanted, sizeof(mask));
-	/* the reader makes this event: it is in no mask of the recording */
-	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
 	s->handlers[TRACE_EV_trace_lost] = gaps_lost;
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		s->no_transfers |= strncmp(trace_not_traced(trace, i), "sock_send", 9) == 0 ||
@@ -148,13 +162,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	if (origins_prepare(s) < 0 || packets_prepare(s) < 0)
 		goto fail;
 	gaps_prepare(s);
-	error = trace_analysis_on_event(analysis, mask, on_event, s);
-	if (!error)
-		error = trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);
-	if (!error)
-		error = trace_analysis_on_late_gap(analysis, on_damage, s);
-	if (!error)
-		error = trace_analysis_on_release(analysis, endpoint_released, s);
+	error = hooks_add(s);
 	if (!error)
 		return s;
 fail:
@@ -164,6 +172,15 @@ fail:
 	if (s)
 		trace_analysis_remove_hooks(analysis, s);
 	return trace_servers_free(s);
+}
+
+int trace_servers_without_waits(struct trace_servers *s)
+{
+	if (s->started)
+		return -EBUSY;
+	s->without_waits = true;
+	trace_analysis_remove_hooks(s->analysis, s);
+	return hooks_add(s);
 }
 
 int trace_servers_keep_shares(struct trace_servers *s, size_t max)

@@ -90,6 +90,8 @@ void log_put(struct trace_servers *s, struct servers_thread *thread, uint64_t ns
 	struct log_entry *entry;
 
 	if (!thread->log) {
+		if (s->without_waits)
+			return;
 		if (!process_is_server(thread->process) && !thread->process->listens && !thread->set)
 			return;
 		if (!log_new(s, thread))
@@ -119,6 +121,8 @@ void log_set(struct trace_servers *s, struct servers_thread *thread)
 {
 	uint64_t last = thread->log && thread->log->nr ? log_at(thread, thread->log->nr - 1)->ns : 0;
 
+	if (s->without_waits)
+		return;
 	if (thread->charged.cpu == thread->call.enter.cpu && last <= thread->call.enter_ns)
 		log_put(s, thread, thread->call.enter_ns, thread->call.enter.cpu, LOG_SAME);
 	else

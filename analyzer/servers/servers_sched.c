@@ -146,8 +146,8 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	struct thread_birth *birth;
 	bool inherits;
 
-	inherits = known &&
-		   (known->set || known->held.nr || known->ring.used || known->call.role == CALL_MAKE || known->log);
+	inherits = known && (known->set || known->held.nr || known->ring.used || known->call.role == CALL_MAKE ||
+			     known->log || s->without_waits);
 	birth = inherits ? table_add(&s->threads.births, sizeof(*birth), fork->tid + 1ull)
 			 : table_find(&s->threads.births, sizeof(*birth), fork->tid + 1ull);
 	if (!birth) {

@@ -94,6 +94,7 @@ struct trace_servers {
 	int failed;			 /* 0 or a negative errno, but see also servers_failed() */
 	bool started;			 /* servers_start_load() was called */
 	bool no_transfers;		 /* the kernel does not record what is sent, or what is received */
+	bool without_waits;		 /* hence no logs */
 	uint64_t start_ns;
 	uint64_t wanted[TRACE_MASK_WORDS]; /* event types that the requests depend on */
 	servers_handler_fn handlers[TRACE_EV_MAX];

@@ -265,9 +265,9 @@ void wait_answered(struct trace_servers *s, struct servers_thread *thread, struc
 	if (!server || !wait.to || wait.to <= wait.from || server->process == thread->process)
 		return;
 	wait.next = server->late;
-	if (server->turn || server->ring.answered) /* more answers may follow, and share the time */
+	if (!s->without_waits && (server->turn || server->ring.answered)) /* more answers may follow, and share it */
 		postpone(s, &wait, server);
-	else
+	else if (!s->without_waits)
 		split(s, wait.client, server, wait.asked, wait.from, wait.to);
 	thread->sleep.to_ns = 0;
 }

@@ -104,6 +104,13 @@ size_t trace_nr_servers(struct trace_servers *servers);
 const struct trace_server *trace_get_server(struct trace_servers *servers, size_t idx);
 
 /**
+ * trace_servers_without_waits() - leave out the waits for servers; before the pass
+ * Bills are the same, and the pass is cheaper.
+ * Returns 0, -EBUSY (the pass began) or -ENOMEM.
+ */
+int trace_servers_without_waits(struct trace_servers *servers) TRACE_NODISCARD;
+
+/**
  * trace_servers_keep_shares() - also keep where in time the billed time is; before the pass
  * @max: entries of 24 to 32 bytes that may be kept: about two for each request, and one for each
  *     time that a thread of an ordinary process has had a CPU since it was billed last

@@ -53,6 +53,37 @@ static inline void finish(struct case_of_servers *k)
 		tb_switch(k->c.tb, i, 8999, processes[i], processes[i], TRACE_TASK_RUNNING);
 }
 
+static inline bool is_same_client(const struct trace_server_client *a, const struct trace_server_client *b)
+{
+	return a->pid == b->pid && strcmp(a->address, b->address) == 0 && a->cpu_ns == b->cpu_ns &&
+	       a->exact_ns == b->exact_ns && a->requests == b->requests && a->interrupted_ns == b->interrupted_ns &&
+	       a->softirq_ns == b->softirq_ns;
+}
+
+/* Without waits, the servers and their bills are the same. */
+static inline void compare_without_waits(struct case_of_servers *k)
+{
+	struct trace_analysis *analysis = trace_analysis_new(k->c.trace, NULL, NULL);
+	struct trace_servers *only = trace_servers_new(k->c.trace, analysis, NULL);
+
+	CU_ASSERT_EQUAL_FATAL(trace_servers_without_waits(only), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_servers_verify(only, NULL), 0);
+	CU_ASSERT_EQUAL(trace_servers_without_waits(only), -EBUSY);
+	CU_ASSERT_EQUAL(trace_nr_server_waits(only), 0);
+	CU_ASSERT_EQUAL(trace_nr_receivers(only), trace_nr_receivers(k->servers));
+	CU_ASSERT_EQUAL_FATAL(trace_nr_servers(only), trace_nr_servers(k->servers));
+	for (size_t i = 0; i < trace_nr_servers(only); i++) {
+		const struct trace_server *a = trace_get_server(only, i), *b = trace_get_server(k->servers, i);
+
+		CU_ASSERT_TRUE_FATAL(a->pid == b->pid && a->nr_clients == b->nr_clients);
+		for (size_t j = 0; j < a->nr_clients; j++)
+			CU_ASSERT_TRUE(is_same_client(&a->clients[j], &b->clients[j]));
+	}
+	trace_servers_free(only);
+	trace_analysis_free(analysis);
+}
+
 static inline void run_of(struct case_of_servers *k, struct trace *trace)
 {
 	struct trace_error error = {0};
@@ -68,6 +99,7 @@ static inline void run_of(struct case_of_servers *k, struct trace *trace)
 	CU_ASSERT_EQUAL(trace_servers_verify(k->servers, &error), 0);
 	if (error.code)
 		printf("%s\n", error.message);
+	compare_without_waits(k);
 }
 
 static inline void run(struct case_of_servers *k)

@@ -270,6 +270,35 @@ static void latencies_of_calls_are_known_at_any_time(void)
 	case_free(&c);
 }
 
+/* As above: calls of 30 ns and of 10 ns. All other figures are the same, and close. */
+static void times_of_calls_can_be_left_out(void)
+{
+	for (uint64_t from_ns = 0; from_ns <= 1000; from_ns += 1000) {
+		struct trace_analysis_options options = {
+			.size = sizeof(options), .verify = true, .from_ns = from_ns, .no_call_times = true};
+		struct trace_time_range ranges[TRACE_TIME_RANGES];
+		struct analysis_case c = case_new();
+		const struct trace_call *call;
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		for (uint64_t i = 0; i < 130; i++) {
+			tb_sys_enter(c.tb, 0, 2001 + 50 * i, SYS_getpid);
+			tb_sys_exit(c.tb, 0, 2001 + 50 * i + (i < 40 ? 30 : 10), 10);
+		}
+		tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+		c.trace = tb_open_trace(c.tb);
+		c.analysis = trace_analysis_new(c.trace, &options, NULL);
+		CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, NULL), 0);
+		CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0);
+		c.one = trace_process_figures(c.analysis, case_process(&c, 10));
+		call = case_call(c.one, "getpid");
+		CU_ASSERT_TRUE(call->calls == 130 && call->elapsed_ns == 2100 && call->min_ns == 10 &&
+			       call->max_ns == 30);
+		CU_ASSERT_TRUE(call->p50_ns == 0 && call->p99_ns == 0 && trace_call_times(c.one, call, ranges) == 0);
+		case_free(&c);
+	}
+}
+
 static void a_call_without_a_name_has_its_number(void)
 {
 	struct analysis_case c = case_new();
@@ -766,6 +795,7 @@ int main(int argc, char **argv)
 		CASE(a_wakeup_by_a_cpu_coming_online_has_no_waker),
 		CASE(a_thread_without_quota_waits_for_quota_then_for_a_cpu),
 		CASE(latencies_of_calls_are_known_at_any_time),
+		CASE(times_of_calls_can_be_left_out),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),
 		CASE(a_fault_right_behind_another_one_begins_before_its_event),
