@@ -248,6 +248,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	arena_free(&a->arena);
 	file_table_clear(&a->files);
 	socket_table_clear(&a->sockets);
+	listeners_clear(&a->listeners);
 	hook_list_clear(&a->hooks);
 	gap_log_clear(&a->gaps);
 	end_state_clear(&a->end);

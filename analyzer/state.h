@@ -53,6 +53,7 @@
 #include "handler.h"
 #include "hash_table.h"
 #include "hooks.h"
+#include "listeners.h"
 #include "lock_log.h"
 #include "potential_wakers.h"
 #include "recorded_masks.h"
@@ -106,6 +107,7 @@ struct trace_analysis {
 	struct trace_thread *ran; /* list of threads that ran since ran_take(), or run now: state_ran.h */
 	struct file_table files;
 	struct socket_table sockets;
+	struct listeners listeners;
 	struct sweep sweep; /* of files and sockets */
 	uint32_t nr_tables; /* of descriptors, and address spaces, so far */
 	struct call calls[NR_CALL_ROWS];

@@ -191,8 +191,10 @@ static void sock_learn(struct trace_analysis *a, const struct socket_state *seen
 	} else {
 		free(old.datagrams);
 	}
-	if (sock->state == TCP_LISTEN && sock->family != LINUX_AF_UNIX)
+	if (sock->state == TCP_LISTEN && sock->family != LINUX_AF_UNIX) {
 		a->sockets.listening[sock->ends.local_port / 64] |= 1ull << sock->ends.local_port % 64;
+		listener_add(a, sock);
+	}
 	a->sockets.nr_roles += sock->state == TCP_LISTEN || sock->role != old.role;
 	sock->sweeps = a->sweep.nr;
 	if (sock->family != LINUX_AF_UNIX && sock->ends.remote_port &&

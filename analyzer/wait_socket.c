@@ -24,6 +24,14 @@ static bool waker_delivers_packets(const struct wait_context *ctx)
 	return ctx->waker->file && LINUX_S_ISCHR(ctx->a->files.list[ctx->waker->file].mode);
 }
 
+static struct wait_cause wait_for_network(struct trace_analysis *a, const struct socket_state *sock)
+{
+	string_id address = sock_address(a, sock);
+
+	listener_note(a, sock, address);
+	return wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, address);
+}
+
 struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock)
 {
 	const struct socket_state *peer = sock_peer(ctx->a, sock),
@@ -54,7 +62,7 @@ struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct so
 		return cause_is_waker(ctx, via);
 	if (via == VIA_UNIX)
 		return wait_by_waker_alone(ctx, via);
-	return wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, sock));
+	return wait_for_network(ctx->a, sock);
 }
 
 struct wait_cause wait_by_waker(const struct wait_context *ctx, enum via via)

@@ -252,7 +252,7 @@ static void add_line(const struct report *report, struct hash_table *lines, stru
 	struct wait_line *line;
 
 	verdict_waiter_text(wait, root, &thread);
-	verdict_wait_text(wait, &what);
+	verdict_wait_text(report, wait, &what);
 	string_addf(&key, "%s\n%s", string_text(&thread), string_text(&what));
 	line = memory_row(lines, sizeof(*line), memory_key(names, string_text(&key)));
 	line->ns += wait->ns;

@@ -61,7 +61,7 @@ static void add_cpu(struct string *s, const struct report *report, const struct 
 		if (tree.waits[i].link == 0 && tree.waits[i].place == PLACE_WAIT_CPU)
 			longest = &tree.waits[i];
 	if (longest)
-		verdict_wait_text(longest, s);
+		verdict_wait_text(report, longest, s);
 	else
 		string_add(s, "a CPU");
 	if (longest && longest->ns < parts->wait_cpu_ns - longest->ns)

@@ -14,6 +14,7 @@
 #include "value_text.h"
 #include "wait_places.h"
 #include "verdict.h"
+#include "wait_text.h"
 
 #define NAME_BYTES    256
 #define NS_PER_SECOND 1000000000u
@@ -323,12 +324,14 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 		add_name(s, wait->first.holder_name);
 }
 
-static void add_target(struct string *s, const struct trace_path_segment *segment)
+static void add_target(struct string *s, const struct report *report, const struct trace_path_segment *segment)
 {
 	struct string target = {0};
 
 	string_addf(&target, "%.*s", path_target_bytes(segment), segment->target);
 	add_name(s, string_text(&target));
+	if (segment->kind == TRACE_WAIT_NETWORK)
+		listener_text(s, report->analysis, segment->target);
 	string_free(&target);
 }
 
@@ -355,7 +358,7 @@ static void add_limit(struct string *s, const struct path_wait *wait)
 		string_addf(s, " of %.3g CPU%s", (double)limit_ns / 1e9, limit_ns == NS_PER_SECOND ? "" : "s");
 }
 
-void verdict_wait_text(const struct path_wait *wait, struct string *s)
+void verdict_wait_text(const struct report *report, const struct path_wait *wait, struct string *s)
 {
 	const struct trace_path_segment *first = &wait->first;
 
@@ -378,7 +381,7 @@ void verdict_wait_text(const struct path_wait *wait, struct string *s)
 	}
 	if (*first->target && !unidentified(first) && !is_own_process(first)) {
 		string_add(s, " ");
-		add_target(s, first);
+		add_target(s, report, first);
 	}
 	if (first->kind == TRACE_WAIT_QUOTA)
 		add_limit(s, wait);
@@ -401,7 +404,8 @@ static void add_timeout(struct string *s, const struct path_wait *wait, bool is_
 }
 
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
-static void add_place(struct string *s, const struct path_tree *tree, size_t link, enum path_place place)
+static void add_place(struct string *s, const struct report *report, const struct path_tree *tree, size_t link,
+		      enum path_place place)
 {
 	static const char *const for_what[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "for the file ",
 								  [TRACE_WAIT_PROCESS] = "for process ",
@@ -438,7 +442,7 @@ static void add_place(struct string *s, const struct path_tree *tree, size_t lin
 		string_add(s, for_what[kind]);
 		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
 		    kind != TRACE_WAIT_UNKNOWN && kind != TRACE_WAIT_QUOTA && wait)
-			add_target(s, &wait->first);
+			add_target(s, report, &wait->first);
 		if (kind == TRACE_WAIT_QUOTA && wait)
 			add_limit(s, wait);
 		if (kind == TRACE_WAIT_TIMEOUT)
@@ -499,7 +503,7 @@ static void add_chain(struct string *s, const struct report *report, const struc
 		}
 		string_add(s, part.below ? " for " : " ");
 		if (!part.below)
-			add_place(s, tree, link, part.place);
+			add_place(s, report, tree, link, part.place);
 		link = part.below;
 	}
 }
@@ -514,7 +518,7 @@ static void add_part(struct string *s, const struct report *report, const struct
 		add_on_cpu(s, report, &tree->links[0], part->ns);
 	} else {
 		string_add(s, " ");
-		add_place(s, tree, 0, part->place);
+		add_place(s, report, tree, 0, part->place);
 	}
 }
 

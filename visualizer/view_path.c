@@ -413,7 +413,7 @@ static void put_waits(struct json *json, struct view_session *session, const str
 		json_u64(json, "ns", wait->ns);
 		json_u64(json, "count", wait->count);
 		json_u64(json, "class", class_of_place(wait->place));
-		verdict_wait_text(wait, &text);
+		verdict_wait_text(&session->report, wait, &text);
 		put_text(json, string_text(&text), text.len);
 		string_free(&text);
 		json_thread(json, session, "thread", wait->first.thread);

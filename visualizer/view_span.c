@@ -128,7 +128,7 @@ static void add_time(struct string *s, const struct view_session *session, const
 }
 
 /* The object of a wait, as the verdict names it. */
-static void add_object(struct string *s, const struct trace_view_span *span)
+static void add_object(struct string *s, const struct view_session *session, const struct trace_view_span *span)
 {
 	struct path_wait wait = {.place = (enum path_place)(PLACE_BLOCKED + span->kind),
 				 .first = {.thread = span->thread,
@@ -145,7 +145,7 @@ static void add_object(struct string *s, const struct trace_view_span *span)
 					   .waited_via = "",
 					   .waited_path = ""}};
 
-	verdict_wait_text(&wait, s);
+	verdict_wait_text(&session->report, &wait, s);
 }
 
 static void add_sentence(struct string *s, const struct view_session *session, const struct trace_view_span *span)
@@ -155,7 +155,7 @@ static void add_sentence(struct string *s, const struct view_session *session, c
 		string_add(s, span->idle ? "rested " : "waited ");
 		add_time(s, session, span);
 		string_add(s, span->idle ? ", until there was work; it waited for " : " for ");
-		add_object(s, span);
+		add_object(s, session, span);
 		break;
 	case TRACE_STATE_WAIT_CPU:
 		string_add(s, "waited ");

@@ -57,6 +57,15 @@ const char *text_own_thread(const struct trace_thread *thread, char *buffer, siz
 	return buffer;
 }
 
+void listener_text(struct string *s, const struct trace_analysis *analysis, const char *target)
+{
+	const struct trace_process *process = analysis ? trace_target_listener(analysis, target) : NULL;
+	char name[256];
+
+	if (process)
+		string_addf(s, " (%s listens)", text_comm(trace_process_comm(process), name, sizeof(name)));
+}
+
 const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid,
 		      char *buffer, size_t size)
 {
@@ -65,7 +74,10 @@ const char *text_wait(const struct trace_analysis *analysis, const struct trace_
 	char name[256], path_name[256];
 
 	char own[256 + 32] = "another of its threads";
+	struct string listener = {0};
 
+	if (wait->kind == TRACE_WAIT_NETWORK)
+		listener_text(&listener, analysis, wait->target);
 	if (wait->thread)
 		text_own_thread(wait->thread, own, sizeof(own));
 	text_name(wait->target, name, sizeof(name));
@@ -87,8 +99,11 @@ const char *text_wait(const struct trace_analysis *analysis, const struct trace_
 		snprintf(buffer, size, "kernel: %s%s%s%s", name, via, means, idle);
 	else if (wait->kind == TRACE_WAIT_OTHER)
 		snprintf(buffer, size, "system call %s%s%s%s", name, via, means, idle);
+	else if (wait->kind == TRACE_WAIT_NETWORK)
+		snprintf(buffer, size, "network %s%s%s%s%s", name, string_text(&listener), via, means, idle);
 	else
 		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via,
 			 means, idle);
+	string_free(&listener);
 	return buffer;
 }

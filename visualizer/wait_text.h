@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <trace/analysis.h>
+#include "checked_memory.h"
 
 /** is_idle() - true if the thread waited for an idle CPU to wake up */
 static inline bool is_idle(const struct trace_cpu_wait *wait)
@@ -22,6 +23,8 @@ bool wait_is_for_disk(const struct trace_analysis *analysis, const struct trace_
 const char *wait_via(const struct trace_wait *wait);
 /** text_own_thread() - "its thread http-worker-0 (4712)" */
 const char *text_own_thread(const struct trace_thread *thread, char *buffer, size_t size);
+/** listener_text() - append " (postgres listens)" if that is known of a wait's @target */
+void listener_text(struct string *s, const struct trace_analysis *analysis, const char *target);
 /**
  * text_wait() - the target of a wait: "file /etc/passwd", "process 4711 cc1 via waitpid", "timeout"
  * @own_pid: the process that waited; 0: several

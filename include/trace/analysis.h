@@ -840,6 +840,15 @@ struct trace_interruption *trace_interruptions(const struct trace_analysis *anal
 const char *trace_file_device(const struct trace_analysis *analysis, const char *path);
 
 /**
+ * trace_target_listener() - the process that listens at the port of a wait for the network
+ * @target: of a wait of kind network, from this analysis
+ * A recording of one process has no events of a server of this machine, so the wait is for the
+ * network, and not for the process. The start state tells which process listens there.
+ * Returns NULL if that is not known, or on another machine.
+ */
+const struct trace_process *trace_target_listener(const struct trace_analysis *analysis, const char *target);
+
+/**
  * trace_analysis_window() - first and last instant of the accounting, ns: the trace's
  * window; no event is outside
  * For a flight recorder's trace it begins when all CPUs' events are complete,

@@ -240,6 +240,65 @@ static void a_packet_received_by_a_kernel_thread_is_the_networks(void)
 	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
 }
 
+#define LISTENS 10 /* TCP_LISTEN */
+
+static struct trace_start_socket tcp_socket(uint32_t tgid, uint64_t ino, uint16_t local, uint16_t remote,
+					    uint64_t address)
+{
+	return (struct trace_start_socket){.tgid = tgid,
+					   .fd = 3,
+					   .ino = ino,
+					   .family = AF_INET,
+					   .type = SOCK_STREAM,
+					   .protocol = 6,
+					   .state = remote ? 1 : LISTENS,
+					   .local_port = local,
+					   .remote_port = remote,
+					   .local_lo = remote ? 0x0100007fffff0000ull : 0,
+					   .remote_lo = remote ? address : 0};
+}
+
+/* The other end of the connection is in no event, as in a recording of "one" alone. */
+static void a_wait_for_a_local_port_has_its_listener(void)
+{
+	static const struct {
+		uint64_t address;
+		uint32_t netns;
+		uint16_t port;
+		bool has_listener;
+	} cases[] = {
+		{0x0100007fffff0000ull, 0, 4000, true},	 /* 127.0.0.1 */
+		{0x0202090affff0000ull, 0, 4000, false}, /* 10.9.2.2: another machine */
+		{0x0100007fffff0000ull, 7, 4000, false}, /* the listener is in another container */
+		{0x0100007fffff0000ull, 0, 4001, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct trace_start_socket own = tcp_socket(10, 500, 5000, 4000, cases[i].address),
+					  other = tcp_socket(20, 600, cases[i].port, 0, 0);
+		struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 6};
+		struct trace_net_rx packet = {.ifindex = 2};
+		struct analysis_case c = begin();
+		const struct trace_process *listener;
+
+		other.netns = cases[i].netns;
+		tb_fd(c.tb, 10, 3, 8, 500, S_IFSOCK | 0777, "socket:[500]");
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &own, sizeof(own), NULL);
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &other, sizeof(other), NULL);
+		tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+		block(&c);
+		tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+		tb_event(c.tb, 1, 5600, TRACE_EV_net_rx, &packet, sizeof(packet), NULL);
+		tb_event(c.tb, 1, 5700, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+		wake(&c, TRACE_CONTEXT_SOFTIRQ);
+		finish(&c);
+		CU_ASSERT_EQUAL_FATAL(c.one->waits[0].kind, TRACE_WAIT_NETWORK);
+		listener = trace_target_listener(c.analysis, c.one->waits[0].target);
+		CU_ASSERT_PTR_EQUAL(listener, cases[i].has_listener ? case_process(&c, 20) : NULL);
+		case_free(&c);
+	}
+}
+
 static void a_failed_connection_names_the_address(void)
 {
 	struct trace_start_socket sock = {
@@ -269,6 +328,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_packet_on_loopback_names_its_sender),
 		CASE(a_packet_on_loopback_may_interrupt_another_thread),
+		CASE(a_wait_for_a_local_port_has_its_listener),
 		CASE(a_local_connection_names_its_latest_user),
 		CASE(connections_belong_to_their_network_namespace),
 		CASE(shutting_a_connection_down_ends_the_wait_for_it),
