@@ -213,6 +213,13 @@ void auto_save_close(struct auto_save *saves, const struct keep_saved *saved, co
 			     saves->options->max_files == 1 ? "file is" : "files are");
 }
 
+void auto_save_count(const struct auto_save *saves, uint64_t *ret_files, uint64_t *ret_max, uint64_t *ret_left_out)
+{
+	*ret_files = saves->nr_files;
+	*ret_max = saves->options->max_files;
+	*ret_left_out = saves->nr_skipped_ever;
+}
+
 size_t auto_save_print(const struct auto_save *saves, char *text, size_t size)
 {
 	size_t used = (size_t)snprintf(text, size, "Saves by itself on:");

@@ -64,6 +64,8 @@ const char *auto_save_reason(struct auto_save *saves);
  */
 void auto_save_close(struct auto_save *saves, const struct keep_saved *saved, const struct trace_error *error);
 
+/** auto_save_count() - files so far, at most, and triggers that were left out */
+void auto_save_count(const struct auto_save *saves, uint64_t *ret_files, uint64_t *ret_max, uint64_t *ret_left_out);
 /** auto_save_print() - files and triggers so far, for a status; as snprintf() */
 size_t auto_save_print(const struct auto_save *saves, char *text, size_t size);
 #endif

@@ -18,6 +18,7 @@
 #include "priority.h"
 #include "session_probes.h"
 #include "session.h"
+#include "status_json.h"
 #include "format_text.h"
 #include "tracefile.h"
 
@@ -337,6 +338,13 @@ static void do_status(struct session *session, const struct control_request *req
 	char *text = answer->text;
 	size_t size = sizeof(answer->text), used;
 
+	if (!strcmp(request->argument, "json")) {
+		int err = status_json(session, text, size);
+
+		if (err)
+			answer_set(answer, err, "the daemon has no memory for the status; try again");
+		return;
+	}
 	used = (size_t)snprintf(
 		text, size,
 		"Trace status (%zu CPU%s): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n",

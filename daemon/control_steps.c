@@ -71,6 +71,19 @@ static int show_state(const char *control_path)
 	return 0;
 }
 
+/* --json: the status, and nothing else. */
+static int run_json(const struct control_steps *steps)
+{
+	static const struct control_step status = {.verb = "status", .argument = "json"};
+
+	for (size_t i = 0; i < steps->nr_steps; i++)
+		if (strcmp(steps->steps[i].verb, status.verb)) {
+			message_error("--json is for status; the answer of %s is text", steps->steps[i].verb);
+			return 2;
+		}
+	return perform(steps->control_path, &status);
+}
+
 static int run(const struct option_program *program, const struct control_steps *steps)
 {
 	int status = 0;
@@ -79,6 +92,8 @@ static int run(const struct option_program *program, const struct control_steps 
 		option_help(stdout, program, true);
 	else if (steps->version)
 		printf("%s %s\n", program->name, program_version());
+	else if (steps->json)
+		status = run_json(steps);
 	else if (!steps->nr_steps)
 		status = show_state(steps->control_path);
 	else

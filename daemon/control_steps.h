@@ -28,10 +28,11 @@ struct control_step {
 
 /**
  * struct control_steps - the command line of tracectl or kgmon
- * @control_path: NULL: the default
+ * @control_path: NULL: the default. @json: the status is JSON
  */
 struct control_steps {
 	const char *control_path;
+	bool json;
 	bool help;
 	bool version;
 	struct control_step steps[CONTROL_MAX_STEPS];

@@ -387,6 +387,16 @@ void keeper_get_cpu(struct keeper *keeper, uint32_t cpu, struct keep_status *ret
 	keep_get_cpu_status(keeper->keep, cpu, ret_status);
 }
 
+void keeper_get_status(struct keeper *keeper, struct keeper_status *ret_status)
+{
+	*ret_status = (struct keeper_status){.keep_ns = keeper->options.keep_ns,
+					     .max_bytes = keeper->options.max_bytes,
+					     .saves = keeper->saves};
+	keep_get_status(keeper->keep, &ret_status->kept);
+	if (keeper->saves)
+		auto_save_count(keeper->saves, &ret_status->nr_files, &ret_status->max_files, &ret_status->nr_left_out);
+}
+
 size_t keeper_print(struct keeper *keeper, char *text, size_t size)
 {
 	struct keep_status status;

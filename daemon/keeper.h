@@ -73,6 +73,17 @@ void keeper_reset(struct keeper *keeper);
 
 /** keeper_get_cpu() - what is kept of a CPU */
 void keeper_get_cpu(struct keeper *keeper, uint32_t cpu, struct keep_status *ret_status);
+/**
+ * struct keeper_status - what is kept of all CPUs, and what was asked for
+ * @saves: it saves by itself, @nr_files of at most @max_files so far, without @nr_left_out triggers
+ */
+struct keeper_status {
+	struct keep_status kept;
+	uint64_t keep_ns, max_bytes;
+	bool saves;
+	uint64_t nr_files, max_files, nr_left_out;
+};
+void keeper_get_status(struct keeper *keeper, struct keeper_status *ret_status);
 /** keeper_print() - what is kept, for a status. Returns the number of bytes, as snprintf() */
 size_t keeper_print(struct keeper *keeper, char *text, size_t size);
 #endif

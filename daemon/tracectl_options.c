@@ -32,6 +32,14 @@ static int set_version(void *into, const char *value, struct trace_error *ret_er
 	return 0;
 }
 
+static int set_json(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct control_steps *steps = into;
+
+	steps->json = true;
+	return 0;
+}
+
 static int take_verb(void *into, const struct option_verb *verb, char **words, size_t nr_words,
 		     struct trace_error *ret_error)
 {
@@ -46,7 +54,7 @@ static int take_verb(void *into, const struct option_verb *verb, char **words, s
 }
 
 static const struct option_verb verbs[] = {
-	{"status", VERB_ALONE, NULL, COMPLETE_NOTHING, "what it records, since when, how much, and what was lost"},
+	{"status", VERB_ALONE, NULL, COMPLETE_NOTHING, "what it records, since when, and what was lost"},
 	{"halt", VERB_ALONE, NULL, COMPLETE_NOTHING, "record nothing until begin; the daemon stays"},
 	{"begin", VERB_ALONE, NULL, COMPLETE_NOTHING, "go on recording after halt"},
 	{"dump", VERB_OPTIONAL, "TRACE", COMPLETE_FILE,
@@ -66,6 +74,7 @@ static const struct option_spec specs[] = {
 	 .completes = COMPLETE_FILE,
 	 .apply = set_control,
 	 .help = "the daemon's socket (" CONTROL_ROOT_PATH ", without root $XDG_RUNTIME_DIR/tracedaemon/control)"},
+	{.name = "json", .apply = set_json, .help = "status as JSON: docs/JSON.md, trace-status/1"},
 	{.letter = 'h', .name = "help", .apply = set_help, .help = "this text"},
 	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
 };
@@ -107,13 +116,12 @@ static const struct option_habit habits[] = {
 	{"restart", NULL, "tracectl stop, then tracedaemon; tracectl halt and begin pause and go on"},
 	{"reload", NULL, "tracectl stop, then tracedaemon with its new options; tracectl mask changes the events"},
 	{"attach", NULL, "tracedaemon -P PID records one process, by its number or name"},
-	{"-j", NULL, "the answers are text; tracevisualizer --json TRACE prints the figures of a trace"},
-	{"--format", NULL, "the answers are text; tracevisualizer --json TRACE prints the figures of a trace"},
+	{"-j", NULL, "tracectl status --json; tracevisualizer --json TRACE prints the figures of a trace"},
+	{"--format", NULL, "tracectl status --json; tracevisualizer --json TRACE prints the figures of a trace"},
 	{"-v", "--version", NULL},
 	{"-b", NULL, "recording goes on by the word: tracectl begin (kgmon -b)"},
 	{"-p", NULL, "a flight recorder is saved by the word: tracectl dump TRACE (kgmon -p TRACE)"},
 	{"-r", NULL, "a flight recorder is reset by the word: tracectl reset (kgmon -r)"},
-	{"--json", NULL, "the answers are text; tracevisualizer --json TRACE prints the figures of a trace"},
 };
 
 const struct option_program tracectl_program = {

@@ -8,7 +8,7 @@ function __tracectl_events
 end
 
 complete -c tracectl -f
-complete -c tracectl -n __fish_use_subcommand -a status -d 'what it records, since when, how much, and what was lost'
+complete -c tracectl -n __fish_use_subcommand -a status -d 'what it records, since when, and what was lost'
 complete -c tracectl -n __fish_use_subcommand -a halt -d 'record nothing until begin; the daemon stays'
 complete -c tracectl -n __fish_use_subcommand -a begin -d 'go on recording after halt'
 complete -c tracectl -n __fish_use_subcommand -a dump -d 'save the flight recorder to TRACE; else: write all events so far to the disk'
@@ -19,5 +19,6 @@ complete -c tracectl -n '__fish_seen_subcommand_from mask' -a '(__tracectl_event
 complete -c tracectl -n __fish_use_subcommand -a mark -d 'put a note into the trace'
 complete -c tracectl -n __fish_use_subcommand -a stop -d 'end the recording and the daemon'
 complete -c tracectl -l control -rF -d 'the daemon\'s socket (/run/tracedaemon/control, without root $XDG_RUNTIME_DIR/tracedaemon/control)'
+complete -c tracectl -l json -d 'status as JSON: docs/JSON.md, trace-status/1'
 complete -c tracectl -s h -l help -d 'this text'
 complete -c tracectl -s V -l version -d 'the version'

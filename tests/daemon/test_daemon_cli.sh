@@ -409,7 +409,9 @@ expect 2 "dump takes TRACE only: b.trace is one word too many" ask dump a.trace 
 expect 2 "unknown option -x" ask halt -x
 expect 2 "TEXT is missing" ask halt mark
 expect 2 "unknown command stauts; did you mean status?" ask stauts
-expect 2 "^tracectl: --json: the answers are text; tracevisualizer --json TRACE" ask status --json
+expect 0 "" ask status --json
+check "the status as JSON" grep -q '^{"schema":"trace-status/1",.*"mode":"file",.*}$' out
+expect 2 "^tracectl: --json is for status; the answer of halt is text" ask halt --json
 expect 2 "^tracectl: record: tracedaemon TRACE records" "$control" record t.trace
 expect 2 "^kgmon: status is no letter of kgmon" letters status
 expect 2 "saved by the word: tracectl dump TRACE" "$control" -p

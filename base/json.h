@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef VISUALIZER_JSON_H
-#define VISUALIZER_JSON_H
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
 /*
  * json.h - write JSON incrementally: the caller closes what it opens; commas are added
  * automatically.
