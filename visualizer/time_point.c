@@ -242,6 +242,9 @@ const char *wall_range_text(const struct trace *trace, uint64_t from_ns, uint64_
 	if (strncmp(from_text.bytes, end, strlen("2026-11-26 ")) == 0)
 		end += strlen("2026-11-26 ");
 	strftime(zone, sizeof(zone), "%Z", &to);
-	snprintf(text->bytes, sizeof(text->bytes), "%.30s to %.30s %s", from_text.bytes, end, zone);
+	if (from_ns == to_ns)
+		snprintf(text->bytes, sizeof(text->bytes), "%.30s %s", from_text.bytes, zone);
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%.30s to %.30s %s", from_text.bytes, end, zone);
 	return text->bytes;
 }

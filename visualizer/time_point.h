@@ -52,7 +52,7 @@ struct wall_text {
 const char *wall_text(const struct trace *trace, uint64_t ns, struct wall_text *text);
 /**
  * wall_range_text() - "2026-11-26 23:06:41.123456 to 23:06:46.000000 CET"; the second date is there
- * if it is another one. "" if the trace has no wall clock
+ * if it is another one. One time if both are equal. "" if the trace has no wall clock
  */
 const char *wall_range_text(const struct trace *trace, uint64_t from_ns, uint64_t to_ns, struct wall_text *text);
 #endif

@@ -688,11 +688,25 @@ static int check_together(const struct visualizer_options *options)
 	return 0;
 }
 
+/* The habit that was typed and means @option, such as --limit for --top; NULL: none was. */
+static const char *typed_instead(const char *option, char **argv)
+{
+	for (char **word = argv + 1; *word && strcmp(*word, "--") != 0; word++)
+		for (size_t i = 0; i < OPTION_COUNT_OF(habits); i++) {
+			size_t chars = strlen(habits[i].typed);
+
+			if (habits[i].instead && strcmp(habits[i].instead, option) == 0 &&
+			    strncmp(*word, habits[i].typed, chars) == 0 && (!(*word)[chars] || (*word)[chars] == '='))
+				return habits[i].typed;
+		}
+	return NULL;
+}
+
 /*
  * Warns of options without effect on the chosen reports. A user would misread the report in the
  * belief that the option worked.
  */
-static void warn_without_effect(const struct visualizer_options *o)
+static void warn_without_effect(const struct visualizer_options *o, char **argv)
 {
 	bool listed = o->reports.list && !o->reports.summary,
 	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path &&
@@ -740,10 +754,14 @@ static void warn_without_effect(const struct visualizer_options *o)
 		 "it chooses processes for -a, --json, --diff, --slowest, --profile and --timeline"},
 	};
 
-	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		const char *typed = typed_instead(choices[i].option, argv);
+
 		if (choices[i].given && !choices[i].used)
-			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: %s\n", choices[i].option,
-				choices[i].what);
+			fprintf(stderr, "tracevisualizer: warning: %s%s%s%s has no effect here: %s\n",
+				typed ? typed : choices[i].option, typed ? " (" : "", typed ? choices[i].option : "",
+				typed ? ")" : "", choices[i].what);
+	}
 }
 
 /* The option that has a trace as its value, which the user forgot to give; NULL: none. */
@@ -859,7 +877,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 		options->reports.list_json = true;
 	}
 	if (!error)
-		warn_without_effect(options);
+		warn_without_effect(options, argv);
 	return error;
 }
 

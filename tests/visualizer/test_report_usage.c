@@ -132,6 +132,8 @@ static void options_without_effect_are_reported(void)
 		{"--json --comm=one", NULL},
 		{"-d --sort=pid", "warning: --sort has no effect here: "},
 		{"-d --top=2", "warning: --top has no effect here: "},
+		{"-d --limit=2", "warning: --limit (--top) has no effect here: "},
+		{"-d --limit 2", "warning: --limit (--top) has no effect here: "},
 		{"-a --json --top=1 --sort=name", NULL},
 		{"-d -tsched -tSYS_ENTRY -osyscall -oSCHED -fc -ft", NULL},
 		{"-a -d", NULL},
