@@ -7,6 +7,7 @@
 #include "verdict.h"
 #include "view_books.h"
 #include "view_clients.h"
+#include "view_count.h"
 #include "view_counters.h"
 #include "view_path.h"
 #include "view_profile.h"
@@ -241,7 +242,8 @@ static const struct {
 	{"samples", .put = view_samples, .of_view = TOLD, .reads_trace = true},
 	{"sample", .put = view_sample, .of_view = TOLD, .reads_trace = true},
 	{"functions", .write = view_functions, .of_view = TOLD, .reads_trace = true},
-	{"books", .write = view_books, .reads_trace = true},
+	{"books", .write = view_counted_books, .reads_trace = true},
+	{"count", .put = view_count, .reads_trace = true},
 	{"events", .write = view_events, .reads_trace = true},
 };
 

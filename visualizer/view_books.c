@@ -47,7 +47,24 @@ void view_books_end(struct report *report)
 	command_end(&report->command);
 }
 
-static bool analyze(struct report *report, struct trace_error *ret_error)
+/* struct view_books_pass - @report: of the span, which uses @options */
+struct view_books_pass {
+	struct visualizer_options options;
+	struct report report;
+};
+
+struct view_books_pass *view_books_pass_free(struct view_books_pass *pass)
+{
+	if (!pass)
+		return NULL;
+	view_books_end(&pass->report);
+	trace_servers_free(pass->report.servers);
+	trace_analysis_free(pass->report.analysis);
+	free(pass);
+	return NULL;
+}
+
+static bool pass_begin(struct report *report, struct trace_error *ret_error)
 {
 	struct trace_analysis_options asked = {.size = sizeof(asked)};
 
@@ -56,11 +73,38 @@ static bool analyze(struct report *report, struct trace_error *ret_error)
 		asked.to_ns = report->window.has_to ? report->window.to_ns : 0;
 	}
 	report->analysis = trace_analysis_new(report->trace, &asked, ret_error);
-	if (!report->analysis || !view_books_begin(report, ret_error) ||
-	    trace_analysis_run(report->analysis, ret_error) != 0)
-		return false;
-	report->places = wait_places_new(report);
-	return true;
+	return report->analysis && view_books_begin(report, ret_error);
+}
+
+struct view_books_pass *view_books_pass_new(struct view_session *session, struct view_question *question)
+{
+	struct view_books_pass *pass = memory_take(1, sizeof(*pass));
+	struct trace_error error = {0};
+
+	pass->options = session->options;
+	pass->options.reports = (struct report_choice){.json = true};
+	pass->report = (struct report){.options = &pass->options, .trace = session->report.trace};
+	view_books_window(session, question, &pass->report);
+	if (!*question->error && !pass_begin(&pass->report, &error))
+		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
+	return *question->error ? view_books_pass_free(pass) : pass;
+}
+
+const struct trace_analysis *view_books_pass_analysis(const struct view_books_pass *pass)
+{
+	return pass->report.analysis;
+}
+
+int view_books_pass_step(struct view_books_pass *pass, uint64_t until_ns, struct trace_error *ret_error)
+{
+	return trace_analysis_step(pass->report.analysis, until_ns, ret_error);
+}
+
+void view_books_pass_write(struct view_books_pass *pass, FILE *out)
+{
+	pass->report.output.out = out;
+	pass->report.places = wait_places_new(&pass->report);
+	report_json(&pass->report);
 }
 
 /* ---- of the whole trace ---- */
@@ -101,27 +145,39 @@ static void put_kept(const struct view_session *session, FILE *out)
 	fwrite(session->books.text, 1, session->books.bytes, out);
 }
 
+bool view_books_are_kept(const struct view_session *session)
+{
+	return session->books.text;
+}
+
+/* True if @question is about the whole trace, and its report is kept. */
+static bool is_of_kept(struct view_session *session, struct view_question *question)
+{
+	struct report report = {0};
+
+	if (!view_books_are_kept(session))
+		return false;
+	view_books_window(session, question, &report);
+	return !report.is_windowed && !*question->error;
+}
+
 void view_books(struct view_session *session, struct view_question *question, FILE *out)
 {
-	struct visualizer_options options = session->options;
-	struct report report = {.options = &options, .trace = session->report.trace, .output.out = out};
 	struct trace_error error = {0};
+	struct view_books_pass *pass;
 
-	options.reports = (struct report_choice){.json = true};
-	view_books_window(session, question, &report);
-	if (*question->error)
-		return;
-	if (!report.is_windowed && session->books.text) {
+	if (is_of_kept(session, question)) {
 		put_kept(session, out);
 		return;
 	}
-	if (analyze(&report, &error))
-		report_json(&report);
+	pass = *question->error ? NULL : view_books_pass_new(session, question);
+	if (!pass)
+		return;
+	if (view_books_pass_step(pass, UINT64_MAX, &error) > 0)
+		view_books_pass_write(pass, out);
 	else
 		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
-	view_books_end(&report);
-	trace_servers_free(report.servers);
-	trace_analysis_free(report.analysis);
+	view_books_pass_free(pass);
 }
 
 /* ---- events ---- */

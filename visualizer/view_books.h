@@ -14,6 +14,23 @@
 
 /** view_books() - answer "books": schema trace-summary/1; without a span that of the whole trace */
 void view_books(struct view_session *session, struct view_question *question, FILE *out);
+/** view_books_are_kept() - true if the report of the whole trace is known, without a pass */
+bool view_books_are_kept(const struct view_session *session);
+
+struct view_books_pass;
+/**
+ * view_books_pass_new() - the pass that "books" needs for the span of @question; NULL, with an
+ *	error of the question, if there is none
+ * view_books_pass_step() - as trace_analysis_step()
+ * view_books_pass_write() - the answer, once the pass has come to its end
+ */
+struct view_books_pass *view_books_pass_new(struct view_session *session, struct view_question *question);
+struct view_books_pass *view_books_pass_free(struct view_books_pass *pass); /* NULL is fine; returns NULL */
+int view_books_pass_step(struct view_books_pass *pass, uint64_t until_ns, struct trace_error *ret_error);
+void view_books_pass_write(struct view_books_pass *pass, FILE *out);
+/** view_books_pass_analysis() - that of the pass, borrowed */
+const struct trace_analysis *view_books_pass_analysis(const struct view_books_pass *pass);
+
 /** view_books_can_keep() - true if the pass of the bills is to make the whole trace's report */
 bool view_books_can_keep(const struct view_session *session);
 /**

@@ -8,6 +8,7 @@
 #include "report_disks.h"
 #include "view_bills.h"
 #include "view_clients.h"
+#include "view_count.h"
 #include "view_counters.h"
 #include "view_samples.h"
 #include "view_scopes.h"
@@ -32,6 +33,7 @@ static void session_clear(struct view_session *session, const struct trace *trac
 	charset_for_page();
 	*session = (struct view_session){.options = *options};
 	session->report = (struct report){.options = &session->options, .trace = trace};
+	session->count = view_count_new();
 }
 
 int view_session_begin(struct view_session *session, const struct trace *trace,
@@ -137,6 +139,7 @@ void view_session_end(struct view_session *session)
 	view_counters_free(session);
 	view_samples_free(session);
 	free(session->books.owned);
+	view_count_free(session->count);
 	view_bills_free(session);
 	trace_view_free(session->view);
 	command_end(&report->command);

@@ -135,7 +135,8 @@ static struct view_answer read_again(struct view_shared *shared)
 
 static bool has_own_pass(const char *question)
 {
-	return strncmp(question, "books", 5) == 0 || strncmp(question, "events", 6) == 0;
+	return strncmp(question, "books", 5) == 0 || strncmp(question, "count?", 6) == 0 ||
+	       strcmp(question, "count") == 0 || strncmp(question, "events", 6) == 0;
 }
 
 /* Such a question needs the trace and the window of a session only, so it gets a copy. */

@@ -12,7 +12,7 @@ const { bytesText, countText, durationText, numberText, partText, percentText, p
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
 const { clockDistance, commandDistance, comparison, limitsOf } = await pageModule("pair");
-const { costsOf } = await pageModule("books");
+const { costsOf, countUntilDone } = await pageModule("books");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
 const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
@@ -764,4 +764,44 @@ test("costs are those of probes, by their hits, and those of programs' own event
 		]
 	);
 	assert.deepEqual(costsOf({ probes: [], event_costs: { uses: [] } }), []);
+});
+
+/** An engine that is at 0, 40 and 40 % and then has the report. Returns the questions and the texts of a wait for it. */
+async function countWith(isOver) {
+	const questions = [],
+		texts = [],
+		events = [0, 400, 400, 1000],
+		before = globalThis.traceWorker;
+	const worker = {
+		postMessage({ id, question: asked }) {
+			const nr = questions.push(asked) - 1,
+				answered = { done: nr === events.length - 1, events: events[nr], of: 1000 };
+
+			setTimeout(() => worker.onmessage({ data: { id, bytes: new TextEncoder().encode(JSON.stringify(answered)) } }));
+		}
+	};
+
+	globalThis.traceWorker = worker;
+	const isDone = await countUntilDone({ from: 3, to: 9 }, { isOver: () => isOver(questions.length), tell: text => texts.push(text) });
+
+	globalThis.traceWorker = before;
+	return { isDone, questions, texts };
+}
+
+test("a table asks until its report is counted, and says how far it is", async () => {
+	const { isDone, questions, texts } = await countWith(() => false);
+
+	assert.equal(isDone, true);
+	assert.equal(questions.length, 4);
+	assert.match(questions[0], /^count\?from=3&to=9&page=\d+$/);
+	assert.deepEqual(new Set(questions).size, 1);
+	assert.deepEqual(texts, [0, 40, 40].map(percent => `Counting the events of this span: ${percent} %`));
+});
+
+test("a table that is about something else now asks no more", async () => {
+	const { isDone, questions, texts } = await countWith(nr => nr === 2);
+
+	assert.equal(isDone, false);
+	assert.equal(questions.length, 2);
+	assert.equal(texts.length, 1);
 });

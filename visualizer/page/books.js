@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // books.js - the tables that come from the report of a span: calls, files, servers, locks, scopes, costs.
+//
+// Such a report needs a pass over all events. The engine makes it in steps, one for each question, so that the picture
+// and all other tables are answered meanwhile; a page that asks for another span ends it.
 
 import { ask, question } from "./ask.js";
 import { el, linkButton } from "./dom.js";
@@ -10,15 +13,47 @@ import { bytesText, durationText } from "./time.js";
 import { goTo } from "./walk.js";
 import { clean, processText } from "./words.js";
 
+const WAIT_FOR_OTHER_PAGE = 100, // ms
+	page = Math.floor(Math.random() * 2 ** 32); // tells the engine which page counts
+
 let last = { key: "", books: null };
 
-/** The report of a span. That of the whole trace is asked without a span, because only it has servers. */
-async function askBooks({ view }, span) {
-	const isWhole = span.from === 0 && span.to === view.duration,
-		key = question("books", isWhole ? {} : span);
+/** The engine counts until it has the report, or until the table is about something else. False: it is. */
+export async function countUntilDone(span, progress) {
+	for (let before = -1; ; ) {
+		const { done, events, of } = await ask(question("count", { ...span, page }));
 
-	if (last.key !== key + view.about.done_ns) last = { key: key + view.about.done_ns, books: await ask(key) };
+		if (progress.isOver()) return false;
+		if (done) return true;
+		progress.tell(`Counting the events of this span: ${Math.floor((100 * events) / of)} %`);
+		if (events === before) await new Promise(resolve => setTimeout(resolve, WAIT_FOR_OTHER_PAGE));
+		before = events;
+	}
+}
+
+/**
+ * The report of a span; null: the table is about something else now. That of the whole trace is asked without a span,
+ * because only it has servers.
+ */
+async function askBooks({ view }, span, progress) {
+	const isWhole = span.from === 0 && span.to === view.duration,
+		asked = isWhole ? {} : { from: span.from, to: span.to },
+		key = question("books", asked) + view.about.done_ns;
+
+	if (last.key !== key) {
+		if (!(await countUntilDone(asked, progress))) return null;
+		last = { key, books: await ask(question("books", asked)) };
+	}
 	return last.books;
+}
+
+/** A table of the report, which @make makes. null: it is about something else now. */
+function tableOf(make) {
+	return async (walk, span, row, progress) => {
+		const books = await askBooks(walk, span, progress);
+
+		return books && make(walk, books, span, row);
+	};
 }
 
 /** Sums the items of all processes that have the same name. @keys are added; the longest and the most keep the greatest. */
@@ -46,16 +81,15 @@ function wantedPids({ view }) {
 	return pid => !pids || pids.has(pid);
 }
 
-async function chosenProcesses(walk, span, row) {
-	const { processes } = await askBooks(walk, span),
-		pid = row === undefined ? null : walk.view.rows.get(row)?.pid,
+function chosenProcesses(walk, { processes }, row) {
+	const pid = row === undefined ? null : walk.view.rows.get(row)?.pid,
 		isWanted = wantedPids(walk);
 
 	return processes.filter(process => (pid ? process.pid === pid : isWanted(process.pid)));
 }
 
-async function callsTable(walk, span, row) {
-	const calls = sumBy(await chosenProcesses(walk, span, row), "syscalls", "name", [
+function callsTable(walk, books, span, row) {
+	const calls = sumBy(chosenProcesses(walk, books, row), "syscalls", "name", [
 		"calls",
 		"errors",
 		"elapsed_ns",
@@ -87,8 +121,8 @@ async function callsTable(walk, span, row) {
 	);
 }
 
-async function filesTable(walk, span, row) {
-	const files = sumBy(await chosenProcesses(walk, span, row), "files", "path", [
+function filesTable(walk, books, span, row) {
+	const files = sumBy(chosenProcesses(walk, books, row), "files", "path", [
 		"read_bytes",
 		"written_bytes",
 		"reads",
@@ -119,7 +153,7 @@ function processCell(walk, pid, name) {
 	return row ? linkButton(text, () => goTo(walk, row.id)) : text;
 }
 
-async function serversTable(walk, span) {
+async function serversTable(walk, span, row, progress) {
 	if (walk.view.about.part || span.from !== 0 || span.to !== walk.view.duration)
 		return [
 			el(
@@ -128,7 +162,10 @@ async function serversTable(walk, span) {
 				`Servers are charged to their clients for the whole trace only${walk.view.about.part ? ", and this is a part of one" : ": f shows it"}.`
 			)
 		];
-	const { servers } = await askBooks(walk, span);
+	return clientsOfServers(walk, span, row, progress);
+}
+
+const clientsOfServers = tableOf((walk, { servers }) => {
 	const isWanted = wantedPids(walk);
 	const pairs = servers
 		.flatMap(server => server.clients.map(client => ({ server, client })))
@@ -157,15 +194,14 @@ async function serversTable(walk, span) {
 		],
 		pairs
 	);
-}
+});
 
 function addressText(address) {
 	return Number.isInteger(address) ? `0x${address.toString(16)}` : clean(address);
 }
 
-async function locksTable(walk, span) {
-	const { locks } = await askBooks(walk, span),
-		isWanted = wantedPids(walk);
+function locksTable(walk, { locks }) {
+	const isWanted = wantedPids(walk);
 
 	return makeTable(
 		"Waits for locks",
@@ -188,9 +224,8 @@ async function locksTable(walk, span) {
 	);
 }
 
-async function scopesTable(walk, span) {
-	const { spans } = await askBooks(walk, span),
-		isWanted = wantedPids(walk);
+function scopesTable(walk, { spans }) {
+	const isWanted = wantedPids(walk);
 
 	return makeTable(
 		"Scopes and requests of programs",
@@ -219,7 +254,7 @@ export function costsOf({ probes, event_costs }) {
 	];
 }
 
-async function costsTable(walk, span) {
+function costsTable(walk, books) {
 	const isWanted = wantedPids(walk);
 
 	return makeTable(
@@ -232,16 +267,16 @@ async function costsTable(walk, span) {
 			time("Of one", cost => cost.ns / cost.count),
 			{ ...time("Cost", cost => cost.ns), first: true }
 		],
-		costsOf(await askBooks(walk, span)).filter(cost => isWanted(cost.pid))
+		costsOf(books).filter(cost => isWanted(cost.pid))
 	);
 }
 
 /** As the tables of tables.js. */
 export const BOOKS = [
-	{ id: "calls", title: "Calls", hasRow: true, load: callsTable },
-	{ id: "files", title: "Files", hasRow: true, load: filesTable },
-	{ id: "locks", title: "Locks", load: locksTable },
+	{ id: "calls", title: "Calls", hasRow: true, load: tableOf(callsTable) },
+	{ id: "files", title: "Files", hasRow: true, load: tableOf(filesTable) },
+	{ id: "locks", title: "Locks", load: tableOf(locksTable) },
 	{ id: "servers", title: "Servers", load: serversTable },
-	{ id: "scopes", title: "Scopes", load: scopesTable },
-	{ id: "costs", title: "Costs", load: costsTable }
+	{ id: "scopes", title: "Scopes", load: tableOf(scopesTable) },
+	{ id: "costs", title: "Costs", load: tableOf(costsTable) }
 ];

@@ -35,6 +35,16 @@ function onTabKey(panel, event) {
 	byId(`tab-${next.id}`).focus();
 }
 
+/** What a load that takes long needs: whether a newer one waits for it to end, and where it says how far it is. */
+function progressOf(panel) {
+	const { nr } = panel;
+
+	return {
+		isOver: () => panel.nr !== nr || byId("panel").hidden,
+		tell: text => byId("tables").replaceChildren(el("p", { class: "dim", role: "status" }, text))
+	};
+}
+
 async function load(panel) {
 	const { walk, tab } = panel,
 		{ view } = walk,
@@ -48,8 +58,9 @@ async function load(panel) {
 	byId("only-row-name").textContent = view.row === null ? "" : rowText(view, view.row);
 	if (panel.key === key || byId("panel").hidden) return;
 	try {
-		const content = await tab.load(walk, span, row);
+		const content = await tab.load(walk, span, row, progressOf(panel));
 
+		if (!content) return; // a newer load follows
 		box.replaceChildren(...content.filter(Boolean));
 		box.scrollTop = 0;
 		panel.key = key;
@@ -65,6 +76,7 @@ export function updatePanel(panel) {
 	panel.timer = setTimeout(() => {
 		// after the moves of a gesture
 		panel.timer = 0;
+		panel.nr++;
 		panel.load();
 		panel.walk.view.busy(-1);
 	}, 60);
@@ -72,7 +84,7 @@ export function updatePanel(panel) {
 
 export function makePanel(walk) {
 	const { view } = walk,
-		panel = { walk, tab: TABS[0], timer: 0, key: "" };
+		panel = { walk, tab: TABS[0], timer: 0, key: "", nr: 0 };
 
 	panel.load = newest(
 		() => load(panel),

@@ -184,7 +184,10 @@ async function eventsTable(walk, span) {
 	return [box, again];
 }
 
-/** {id, title, hasRow: the table can be about the selected row only, load(walk, span, row): its elements} */
+/**
+ * {id, title, hasRow: the table can be about the selected row only,
+ * load(walk, span, row, progress): its elements; null: progress.isOver()}
+ */
 export const TABLES = [
 	{ id: "processes", title: "Processes", load: (walk, span) => sumsTable(walk, "process", span) },
 	{ id: "threads", title: "Threads", load: (walk, span) => sumsTable(walk, "thread", span) },
