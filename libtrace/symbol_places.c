@@ -15,8 +15,8 @@
 
 /**
  * struct placed - a place in a file
- * @is_last: nothing hit it; @file_hits: of all places in the file; @place: its number in the list of
- * the caller
+ * @is_last: nothing hit it; @file_hits: of all places in the file
+ * @place: its number in the list of the caller
  */
 struct placed {
 	bool is_last;

@@ -117,8 +117,9 @@ struct trace_symbol_place {
  * trace_symbols_look_up() - look up many places as trace_symbols_find_levels() does, file by file,
  * for at most @limit_ns; UINT64_MAX: no limit
  * A file that is looked up among others is read several times, once if its places come together.
- * The files with the most hits come first, and places without hits last. Later queries for these places are answered at
- * once. Returns how many places had to be left out; 0: all are known now.
+ * The files with the most hits come first, and places without hits last. Later queries for these
+ * places are answered at once.
+ * Returns how many places had to be left out; 0: all are known now.
  */
 uint64_t trace_symbols_look_up(struct trace_symbols *symbols, const struct trace_symbol_place *places, size_t nr,
 			       uint64_t limit_ns);

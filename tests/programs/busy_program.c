@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * busy_program MS [generated|named|wrong] - on a CPU for MS ms, in stay_busy(), or in code that it
- * generated itself and that is in no file. named: its name is in /tmp/perf-PID.map. wrong: RBP leads
- * to numbers that are no callers, other ones after each 200,000 turns of its loop.
+ * generated itself and that is in no file. named: its name is in /tmp/perf-PID.map. wrong: RBP
+ * leads to numbers that are no callers, other ones after each 200,000 turns of its loop.
  */
 #include <stdbool.h>
 #include <stdio.h>
