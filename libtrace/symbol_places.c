@@ -15,9 +15,11 @@
 
 /**
  * struct placed - a place in a file
- * @file_hits: of all places in the file; @place: its number in the list of the caller
+ * @is_last: nothing hit it; @file_hits: of all places in the file
+ * @place: its number in the list of the caller
  */
 struct placed {
+	bool is_last;
 	uint64_t file_hits;
 	size_t file;
 	uint64_t offset;
@@ -36,6 +38,8 @@ static int by_file(const void *left, const void *right)
 {
 	const struct placed *l = left, *r = right;
 
+	if (l->is_last != r->is_last)
+		return l->is_last ? 1 : -1;
 	if (l->file_hits != r->file_hits)
 		return l->file_hits > r->file_hits ? -1 : 1;
 	if (l->file != r->file)
@@ -56,6 +60,7 @@ static struct placed *in_order(const struct trace_symbols *symbols, const struct
 
 		placed->file = symbols_file_of(symbols, &places[i], &placed->offset);
 		placed->place = i;
+		placed->is_last = !places[i].hits;
 		hits[placed->file] += places[i].hits;
 		nr_placed += placed->file < nr_files;
 	}

@@ -32,8 +32,9 @@ struct sample_search {
 
 /* ---- collecting ---- */
 
+/* @hits: 0 for an address that may be no code: it is looked up behind all others */
 static void add_address(struct sample_search *search, const struct trace_event *event, uint64_t program,
-			uint64_t address)
+			uint64_t address, uint32_t hits)
 {
 	uint64_t key = hash_u64(address) ^ program;
 	struct sampled_code *code;
@@ -45,7 +46,8 @@ static void add_address(struct sample_search *search, const struct trace_event *
 		search->no_memory = true;
 		return;
 	}
-	if (!code->place.hits++) {
+	code->place.hits += hits;
+	if (!code->place.address) {
 		code->place.address = address;
 		code->place.ts_ns = event->ts_ns;
 		code->place.tid = ((const struct trace_sample *)event->payload)->tid;
@@ -59,7 +61,8 @@ static uint64_t program_of(const struct sample_search *search, uint32_t tid)
 	return hash_u64((uint64_t)tid << 32 | (thread ? thread->nr_programs : 0));
 }
 
-/* An address behind a call belongs to the function of the call, as in a profile. */
+/* An address behind a call belongs to the function of the call, as in a profile. A frame pointer
+ * leads to any number in a program that was built without. */
 static void add_sample(struct sample_search *search, const struct trace_event *event)
 {
 	const struct trace_sample *sample = event->payload;
@@ -67,14 +70,15 @@ static void add_sample(struct sample_search *search, const struct trace_event *e
 	size_t bytes;
 	const unsigned char *user = trace_event_bytes(event, trace_type_field(event->type, "user"), &bytes);
 
-	add_address(search, event, program, sample->ip); /* one of the kernel is left out there */
+	add_address(search, event, program, sample->ip, 1); /* one of the kernel is left out there */
 	for (size_t i = 0; user && i < bytes / sizeof(uint64_t); i++) {
+		uint32_t hits = i < (size_t)sample->certain + !sample->in_user;
 		uint64_t address;
 
 		memcpy(&address, user + i * sizeof(address), sizeof(address));
-		add_address(search, event, program, address - 1);
+		add_address(search, event, program, address - 1, hits);
 		if (!i) /* of a system call it is the instruction itself */
-			add_address(search, event, program, address);
+			add_address(search, event, program, address, hits);
 	}
 }
 

@@ -105,7 +105,7 @@ size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, ui
 
 /**
  * struct trace_symbol_place - an address in the process of thread @tid at a time
- * @hits: how often it is used; files with more are looked up first
+ * @hits: how often it is used; files with more are looked up first, and places with 0 last
  */
 struct trace_symbol_place {
 	uint64_t address;
@@ -117,7 +117,8 @@ struct trace_symbol_place {
  * trace_symbols_look_up() - look up many places as trace_symbols_find_levels() does, file by file,
  * for at most @limit_ns; UINT64_MAX: no limit
  * A file that is looked up among others is read several times, once if its places come together.
- * The files with the most hits come first. Later queries for these places are answered at once.
+ * The files with the most hits come first, and places without hits last. Later queries for these
+ * places are answered at once.
  * Returns how many places had to be left out; 0: all are known now.
  */
 uint64_t trace_symbols_look_up(struct trace_symbols *symbols, const struct trace_symbol_place *places, size_t nr,

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * busy_program MS [generated] - on a CPU for MS ms, in stay_busy(), or in code that it generated
- * itself and that is in no file.
+ * busy_program MS [generated|named|wrong] - on a CPU for MS ms, in stay_busy(), or in code that it
+ * generated itself and that is in no file. named: its name is in /tmp/perf-PID.map. wrong: RBP
+ * leads to numbers that are no callers, other ones after each 200,000 turns of its loop.
  */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+#define WRONG_CALLERS 60
 
 static long long cpu_ns(void)
 {
@@ -27,21 +33,55 @@ __attribute__((noinline)) void stay_busy(long long until_ns)
 }
 
 #if defined(__x86_64__)
-/* mov $200000, %ecx; dec %ecx; jnz -4; ret */
-static const unsigned char loop[] = {0xb9, 0x40, 0x0d, 0x03, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+/* push %rbp; mov %rdi, %rbp; mov $200000, %ecx; dec %ecx; jnz -4; pop %rbp; ret */
+static const unsigned char loop[] = {0x55, 0x48, 0x89, 0xfd, 0xb9, 0x40, 0x0d, 0x03,
+				     0x00, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3};
 
-static void run_generated(long long until_ns)
+/** struct claimed_frame - what RBP points to in a program with frame pointers */
+struct claimed_frame {
+	struct claimed_frame *next;
+	unsigned long caller;
+};
+
+static void write_map(const void *code)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "w");
+	if (!file)
+		exit(1);
+	fprintf(file, "%lx %zx named_code\n", (unsigned long)code, sizeof(loop));
+	fclose(file);
+}
+
+static void make_wrong(struct claimed_frame frames[WRONG_CALLERS])
+{
+	static unsigned long number = 0x500000000000;
+
+	for (int i = 0; i < WRONG_CALLERS; i++)
+		frames[i] = (struct claimed_frame){i + 1 < WRONG_CALLERS ? &frames[i + 1] : NULL, number += 4099};
+}
+
+static void run_generated(long long until_ns, const char *kind)
 {
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct claimed_frame frames[WRONG_CALLERS];
+	bool is_wrong = !strcmp(kind, "wrong");
 
 	if (code == MAP_FAILED)
 		exit(1);
 	memcpy(code, loop, sizeof(loop));
-	while (cpu_ns() < until_ns)
-		((void (*)(void))code)();
+	if (!strcmp(kind, "named"))
+		write_map(code);
+	while (cpu_ns() < until_ns) {
+		make_wrong(frames);
+		((void (*)(struct claimed_frame *))code)(is_wrong ? frames : NULL);
+	}
 }
 #else
-static void run_generated(long long until_ns)
+static void run_generated(long long until_ns, const char *kind)
 {
 	exit(77);
 }
@@ -51,8 +91,8 @@ int main(int argc, char **argv)
 {
 	long long until_ns = cpu_ns() + (argc > 1 ? atoll(argv[1]) : 0) * 1000000;
 
-	if (argc > 2 && !strcmp(argv[2], "generated"))
-		run_generated(until_ns);
+	if (argc > 2)
+		run_generated(until_ns, argv[2]);
 	else
 		stay_busy(until_ns);
 	return 0;

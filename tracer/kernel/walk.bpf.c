@@ -383,12 +383,29 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 	return pop_frame(state, cfa, rbp);
 }
 
-static __always_inline void note_program_address(u32 tgid, u64 ip)
+/* Whether a call ends at @end: E8 and four bytes, or FF /2 with an operand of up to five bytes. */
+static __always_inline bool is_behind_call(u64 end)
+{
+	unsigned char code[7];
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(end - sizeof(code))))
+		return false;
+	if (code[2] == 0xe8)
+		return true;
+	for (u32 i = 0; i < sizeof(code) - 1; i++)
+		if (code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/* A frame pointer of a program without them leads to any number. Those that are no callers are not
+ * noted, because they would take the room of other programs. @is_caller: @ip is in a call */
+static __always_inline void note_program_address(u32 tgid, u64 ip, bool is_caller)
 {
 	struct walk_address key = {.address = ip, .tgid = tgid};
 	u8 one = 1;
 
-	if (!bpf_map_lookup_elem(&program_addresses, &key))
+	if (!bpf_map_lookup_elem(&program_addresses, &key) && (!is_caller || is_behind_call(ip + 1)))
 		bpf_map_update_elem(&program_addresses, &key, &one, BPF_ANY);
 }
 
@@ -396,7 +413,8 @@ static __always_inline void note_program_address(u32 tgid, u64 ip)
 static __always_inline u32 pop(struct walk_process *process, struct walk_state *state, u32 tgid)
 {
 	/* a return address may be behind the end of its function */
-	u64 ip = state->ip - !state->is_interrupted;
+	bool is_caller = !state->is_interrupted;
+	u64 ip = state->ip - is_caller;
 	struct walk_mapping *mapping;
 	u64 row;
 
@@ -404,7 +422,7 @@ static __always_inline u32 pop(struct walk_process *process, struct walk_state *
 	if (!find_mapping(process, state, ip)) {
 		if (process->lost)
 			return WALK_UNMAPPED;
-		note_program_address(tgid, ip);
+		note_program_address(tgid, ip, is_caller);
 		return pop_by_pointer(state, ip);
 	}
 	mapping = &process->mappings[state->mapping % WALK_MAX_MAPPINGS];
