@@ -20,6 +20,7 @@ static const uint16_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_FD_META] = CALL_HAS_FD,
 	[CALL_FUTEX] = CALL_HAS_EFFECT,
 	[CALL_GETDENTS] = CALL_HAS_FD,
+	[CALL_INODE] = CALL_CHANGES_INODE,
 	[CALL_IOCTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_MMAP] = CALL_HAS_EFFECT,
 	[CALL_MREMAP] = CALL_HAS_EFFECT,
@@ -57,19 +58,6 @@ static int8_t directory_of(const char *arguments)
 	return (int8_t)syscall_argument(arguments, 'd', 0);
 }
 
-/* Calls that lock the file itself. All others with a path lock directories, for its names. */
-static bool changes_inode(const char *name)
-{
-	static const char *const names[] = {"chmod",	   "fchmodat",	   "chown",	  "lchown",   "fchownat",
-					    "truncate",	   "utime",	   "futimesat",	  "setxattr", "lsetxattr",
-					    "removexattr", "lremovexattr", "file_setattr"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
 static void call_describe(struct call *call, const struct syscall_row *row)
 {
 	call->class = row->class;
@@ -84,8 +72,6 @@ static void call_describe(struct call *call, const struct syscall_row *row)
 	call->flags_arg = (int8_t)syscall_argument(row->arguments, 'x', 0);
 	if (call->directory >= 0)
 		call->flags |= CALL_HAS_DIRECTORY;
-	if (row->class == CALL_PATH && changes_inode(row->name))
-		call->flags |= CALL_CHANGES_INODE;
 	if (strcmp(row->name, "flock") == 0)
 		call->flags |= CALL_IS_LOCK;
 	if (strncmp(row->name, "recvmmsg", 8) == 0 || strcmp(row->name, "sendmmsg") == 0)

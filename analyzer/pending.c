@@ -136,7 +136,7 @@ static bool lacks_path(const struct trace_analysis *a, struct trace_thread *thre
 	enum call_class class = frame ? frame_class(a, frame) : CALL_OTHER;
 
 	return thread->pending[0].depth == 1 && frame && frame->kind == FRAME_SYSCALL && !frame->has_path &&
-	       (class == CALL_PATH || class == CALL_OPEN || class == CALL_EXEC);
+	       (class == CALL_PATH || class == CALL_INODE || class == CALL_OPEN || class == CALL_EXEC);
 }
 
 /* Keep the oldest pending wait; false: there are too many, or memory is out. */

@@ -56,7 +56,7 @@ static void learn_lease(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	enum call_class class = frame ? frame_class(a, frame) : CALL_OTHER;
 	struct thread_rare *rare;
 
-	if (class != CALL_OPEN && class != CALL_PATH)
+	if (class != CALL_OPEN && class != CALL_PATH && class != CALL_INODE)
 		return;
 	rare = thread_rare(a, thread);
 	if (!rare)

@@ -104,8 +104,8 @@ static bool locks_directory(const struct trace_analysis *a, const struct waker *
 {
 	enum call_class class = (enum call_class)a->calls[waker->call].class;
 
-	return class == CALL_PATH || class == CALL_OPEN || class == CALL_EXEC || class == CALL_GETDENTS ||
-	       class == CALL_BIND;
+	return class == CALL_PATH || class == CALL_INODE || class == CALL_OPEN || class == CALL_EXEC ||
+	       class == CALL_GETDENTS || class == CALL_BIND;
 }
 
 /* The length of the directory part of @path, without the '/' at its end; of "/file" 1. */

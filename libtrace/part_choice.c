@@ -52,6 +52,7 @@ static bool is_passing_class(uint8_t class)
 	case CALL_FD_META:
 	case CALL_FUTEX:
 	case CALL_GETDENTS:
+	case CALL_INODE:
 	case CALL_MEMORY:
 	case CALL_MSYNC:
 	case CALL_PATH:

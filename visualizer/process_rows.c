@@ -103,6 +103,9 @@ static void find_worst(const struct trace_figures *f, struct process_row *row)
 	row->worst = f->waits[0];
 	row->only_own = true;
 	for (size_t i = 0; i < f->nr_waits; i++) {
+		/* a part of the first one may have been subtracted */
+		if (f->waits[i].idle == row->worst.idle && f->waits[i].ns > row->worst.ns)
+			row->worst = f->waits[i];
 		*(f->waits[i].idle ? &row->idle_ns : &ns[f->waits[i].kind]) += f->waits[i].ns;
 		row->only_own &= f->waits[i].kind != TRACE_WAIT_PROCESS ||
 				 f->waits[i].pid == trace_process_pid(row->process);
@@ -120,6 +123,9 @@ static void fill(const struct report *report, const struct trace_process *proces
 	struct trace_figures *f = chosen_figures(report, process);
 	uint64_t start, end;
 
+	/* in text; JSON has it among the waits, so that the sums of threads agree */
+	if (process == report->command.process && !report->options->reports.json)
+		command_subtract_recorder_wait(&report->command, f);
 	*row = (struct process_row){
 		.process = process,
 		.elapsed_ns = f->elapsed_ns,

@@ -347,6 +347,17 @@ static void container_lines(const struct text_output *output, const struct trace
 	}
 }
 
+/* The figures of the page have the wait for the recorder, as those of its threads have. */
+static void held_line(const struct report *report, const struct trace_figures *f, const struct process_row *row)
+{
+	struct value_text held, ran;
+
+	if (row->elapsed_ns < f->elapsed_ns)
+		output_line(&report->output, "\t\t", "Held by the recorder for %s before it ran, for %s",
+			    text_ns(&report->output, f->elapsed_ns - row->elapsed_ns, &held),
+			    text_ns(&report->output, row->elapsed_ns, &ran));
+}
+
 static void process_page(const struct report *report, const struct process_row *row, uint64_t trace_ns)
 {
 	struct trace_figures *f = chosen_figures(report, row->process);
@@ -361,6 +372,7 @@ static void process_page(const struct report *report, const struct process_row *
 	string_free(&threads);
 	output_title(&report->output, "\t", title);
 	container_lines(&report->output, row->process);
+	held_line(report, f, row);
 	report_identities(report, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, row->process, f);

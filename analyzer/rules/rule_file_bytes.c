@@ -210,9 +210,19 @@ void rule_file_bytes_touch(void *data, const struct trace_process *process, cons
 
 /*
  * The kernel names the socket by its inode. Connections of a file system are of no descriptor. A
- * descriptor may have had another file before the recorder read it, and another one since the first
- * loss.
+ * descriptor may have had another file before the recorder read it. After a loss the state knows no
+ * descriptor that may be another one; a BPF program may have missed any single event.
  */
+static bool knows_descriptors(const struct file_bytes *f, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct trace *trace = rules_trace(f->rules);
+
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
+		if (trace_get_gap(trace, i)->cause == TRACE_GAP_MISSED && trace_get_gap(trace, i)->start_ns <= to_ns)
+			return false;
+	return rules_are_sure(f->rules, from_ns, to_ns);
+}
+
 static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
@@ -223,7 +233,8 @@ static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const st
 	if (!mover || mover->most == 3 || mover->most == 4 || !transfer->ino || transfer->ret <= 0 ||
 	    event->ts_ns < f->start_read_ns ||
 	    !trace_thread_file_id(a, thread, (int)trace_thread_syscall_arg(thread, 0), &id) ||
-	    (id.mode & 0170000) != 0140000 || id.ino == transfer->ino || !rules_are_sure(f->rules, 0, event->ts_ns))
+	    (id.mode & 0170000) != 0140000 || id.ino == transfer->ino ||
+	    !knows_descriptors(f, call_of(f, thread)->enter_ns, event->ts_ns))
 		return;
 	rules_broken(f->rules, event->ts_ns, thread,
 		     "moved data of socket %" PRIu64 " in a call on descriptor %d, which is socket %" PRIu64,

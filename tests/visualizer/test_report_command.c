@@ -241,6 +241,19 @@ static void the_path_is_as_long_as_the_command_ran(void)
 	free(text);
 }
 
+/* As the verdict says; the page of the process has all of its time, and says so. */
+static void the_table_has_the_time_from_the_release_on(void)
+{
+	char *text = report_of(make_held(), "-a");
+
+	contains(text, "\n   40      39   40.00 us  50.00  19.00 us");
+	contains(text, "\t\tHeld by the recorder for 60.00 us before it ran, for 40.00 us\n");
+	free(text);
+	text = report_of(make_named(true), "-a");
+	CU_ASSERT_PTR_NULL(strstr(text, "Held by the recorder"));
+	free(text);
+}
+
 /* Selecting the process gives the same. Its page has all of its time. */
 static void a_selected_command_did_not_run_before_its_release(void)
 {
@@ -365,6 +378,7 @@ int main(int argc, char **argv)
 		CASE(the_path_of_a_command_begins_at_its_release),
 		CASE(the_path_of_a_command_continues_with_the_thread_that_calls_exec),
 		CASE(the_path_is_as_long_as_the_command_ran),
+		CASE(the_table_has_the_time_from_the_release_on),
 		CASE(a_selected_command_did_not_run_before_its_release),
 		CASE(a_command_did_not_run_before_it_got_a_cpu),
 		CASE(a_command_did_not_run_before_an_unrecorded_release),
