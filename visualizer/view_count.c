@@ -212,6 +212,16 @@ static void count_more(struct view_session *session, struct view_question *quest
 	snprintf(question->error, sizeof(question->error), "%.100s", error.message);
 }
 
+bool view_count_goes_on(struct view_count *count)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&count->lock);
+	goes_on = count->pass;
+	pthread_mutex_unlock(&count->lock);
+	return goes_on;
+}
+
 static bool is_counted(const struct view_session *session, const struct count_span *span)
 {
 	return kept_of(session->count, span) ||

@@ -22,6 +22,8 @@ struct view_count;
 
 struct view_count *view_count_new(void);
 struct view_count *view_count_free(struct view_count *count); /* NULL is fine; returns NULL */
+/** view_count_goes_on() - true if a pass is not at its end */
+bool view_count_goes_on(struct view_count *count);
 /** view_count() - answer "count": continue the pass for a span */
 void view_count(struct view_session *session, struct view_question *question, struct json *json);
 /** view_counted_books() - answer "books": a report that was counted, or view_books() */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "json.h"
+#include "view_count.h"
 #include "view_shared.h"
 #include "view_store.h"
 
@@ -150,6 +151,8 @@ static struct view_answer answer_by_own_pass(struct view_shared *shared, const c
 	copy = *shared->session;
 	view_shared_unlock(shared);
 	answer = view_answer(&copy, question);
+	if (*question != 'e' && !view_count_goes_on(copy.count))
+		malloc_trim(0); /* of the pass, in the memory of this thread */
 	pthread_rwlock_unlock(&shared->in_use);
 	return answer;
 }
