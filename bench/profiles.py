@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shutil
+import signal
 import statistics
 import subprocess
 import time
@@ -75,16 +77,51 @@ class Profiles:
             part.why = samples.why
             self.bench.add(part.by_the_fastest().row(what, "sampled", "recorded", "ms", "recorded without samples", noise="again", bar=bar))
 
+    def beside_offcputime(self, command):
+        """seconds of perf bench while bcc's offcputime takes a stack of each wait"""
+        program = shutil.which("offcputime") or shutil.which("offcputime-bpfcc")
+        if not program:
+            raise RuntimeError("offcputime is missing")
+        peer = subprocess.Popen([program, "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(3)
+            if peer.poll() is not None:
+                raise RuntimeError("offcputime does not run here")
+            return float(run(*command).split()[-1])
+        finally:
+            peer.send_signal(signal.SIGINT)
+            peer.wait()
+
     def waits(self):
-        """a million switches between threads, with stacks of waits and without"""
+        """a million switches between threads, with stacks of waits and without, and beside offcputime"""
         command = ["perf", "bench", "-f", "simple", "sched", "pipe", "-l", str(SWITCHES // 2)]
 
         def way(*options):
             return lambda: float(self.record(command, *options).split()[-1])
 
-        samples = self.bench.alternate("wait_stacks", {"sampled": way("--sample=" + PERIOD), "recorded": way(), "again": way()}, self.bench.repetitions(8))
-        self.bench.add(samples.by_the_fastest().row("a million switches, with samples and stacks of waits", "sampled", "recorded", "s", "recorded without samples",
-                                                    noise="again", bar=1.05))
+        ways = {"sampled": way("--sample=" + PERIOD), "recorded": way(), "again": way(), "untraced": lambda: float(run(*command).split()[-1]),
+                "offcputime": lambda: self.beside_offcputime(command)}
+        samples = self.bench.alternate("wait_stacks", ways, self.bench.repetitions(8)).by_the_fastest()
+        self.bench.add(samples.row("a million switches, with samples and stacks of waits", "sampled", "recorded", "s", "recorded without samples", noise="again", bar=1.05))
+        what = "what stacks of waits add to a switch"
+        if "offcputime" not in samples:
+            self.bench.add(Row(what, None, "us", "offcputime", note=samples.lacks("offcputime")))
+            return
+        ours = (samples.median("sampled") - samples.median("recorded")) / SWITCHES * 1e6
+        theirs = (samples.median("offcputime") - samples.median("untraced")) / SWITCHES * 1e6
+        self.bench.add(Row(what, ours, "us", "offcputime, to an untraced one", theirs, ours / theirs))
+
+    def interrupts(self):
+        """what a sample takes from a program with much code and data, beside a sample of perf that has an address and no stack"""
+        loop = ["taskset", "-c", str(os.cpu_count() - 1), f"{self.bench.helpers}/interrupted_loop", "3", "20"]
+
+        def more(output):
+            return float(output.split()[2])
+
+        ways = {"sampled": lambda: more(self.record(loop, "--sample=" + PERIOD)),
+                "perf": lambda: more(self.record(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-c", "997000", "-o", "/dev/null", "--", *loop]))}
+        samples = self.bench.alternate("interrupts", ways, self.bench.repetitions(8))
+        self.bench.add(samples.row("what a sample takes from a program with much code", "sampled", "perf", "us", "perf record without stacks, recorded", bar=1.2))
 
     def nr_events(self):
         return run(f"{self.bench.bin}/tracevisualizer", "-d", "-tsample", self.trace).count("SAMPLE :")
@@ -184,7 +221,7 @@ class Profiles:
         self.bench.add(Row("CPU time in the profile of 2 s, off from wait4()", statistics.median(off), "%", bar=0.1))
 
     def measure(self):
-        for step in (self.recording, self.waits, self.sizes, self.names, self.frames, self.memory, self.truth):
+        for step in (self.recording, self.interrupts, self.waits, self.sizes, self.names, self.frames, self.memory, self.truth):
             try:
                 step()
             except (RuntimeError, OSError, subprocess.SubprocessError, LookupError, ValueError) as error:
