@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -41,13 +42,28 @@ static void left_early(int signal)
 	_exit(0);
 }
 
+/*
+ * Without the program of @command the report would be lost, so then cat writes it. Commands with
+ * quotes, assignments or pipes are left as they are.
+ */
+static void run_command(const char *command)
+{
+	char guarded[1024];
+	int bytes = snprintf(guarded, sizeof(guarded), "command -v %.*s >/dev/null 2>&1 || exec cat; exec %s",
+			     (int)strcspn(command, " \t"), command, command);
+
+	if (!strpbrk(command, "=;&|<>()'\"\\$`\n") && bytes < (int)sizeof(guarded))
+		command = guarded;
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+}
+
 static void run_pager(const char *command, const int pipe_fds[2])
 {
 	dup2(pipe_fds[0], STDIN_FILENO);
 	close(pipe_fds[0]);
 	close(pipe_fds[1]);
 	setenv("LESS", "FRX", 0);
-	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	run_command(command);
 	_exit(127);
 }
 

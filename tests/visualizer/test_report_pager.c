@@ -51,6 +51,7 @@ static void a_report_on_a_terminal_goes_through_the_pager(void)
 		{"sed s/^/paged:/", "", false}, /* one screen */
 		{"", "-a", false},
 		{"cat", "-a", false},
+		{"no-such-pager -R", "-a", false}, /* the report is not lost */
 	};
 	char arguments[256], *text;
 
