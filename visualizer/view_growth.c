@@ -4,13 +4,16 @@
 #include <string.h>
 #include <time.h>
 #include "checked_memory.h"
+#include "view_bills.h"
 #include "view_growth.h"
 
-#define REST 9 /* times the CPU time of a reading pass until the next one */
+#define REST	    9 /* times the CPU time of a reading pass until the next one */
+#define MAX_REST_NS 10000000000u
 
 /*
  * struct view_growth - @version: of the session that is shown. @begun_ns: CPU time of this thread
  * @failed: after a message; no other reading is begun
+ * @has_servers: what is shown has clients, which bills give: it stays until the bills are known
  */
 struct view_growth {
 	struct view_shared *shared; /* borrowed */
@@ -18,6 +21,7 @@ struct view_growth {
 	unsigned int version;
 	uint64_t begun_ns;
 	bool failed;
+	bool has_servers;
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -28,8 +32,13 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t view_growth_rest(uint64_t cpu_ns)
+{
+	return cpu_ns < MAX_REST_NS / REST ? REST * cpu_ns : MAX_REST_NS;
+}
+
 /* The name of the file if it has grown since it was read; NULL: no. */
-static char *grown_file(struct view_shared *shared, unsigned int *ret_version)
+static char *grown_file(struct view_shared *shared, unsigned int *ret_version, bool *ret_has_servers)
 {
 	const struct view_session *session;
 	char *file = NULL;
@@ -41,6 +50,7 @@ static char *grown_file(struct view_shared *shared, unsigned int *ret_version)
 
 		file = memory_copy(name, strlen(name));
 		*ret_version = session->version;
+		*ret_has_servers = view_bills(session);
 	}
 	view_shared_unlock(shared);
 	return file;
@@ -50,14 +60,16 @@ struct view_growth *view_growth_begin(struct view_shared *shared)
 {
 	struct view_growth *growth;
 	unsigned int version;
-	char *file = clock_ns(CLOCK_MONOTONIC) < shared->next_growth_ns ? NULL : grown_file(shared, &version);
+	bool has_servers, is_due = clock_ns(CLOCK_MONOTONIC) >= shared->next_growth_ns;
+	char *file = is_due ? grown_file(shared, &version, &has_servers) : NULL;
 
 	if (!file)
 		return NULL;
 	growth = memory_take(1, sizeof(*growth));
 	*growth = (struct view_growth){.shared = shared,
 				       .version = version,
-				       .begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+				       .begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+				       .has_servers = has_servers};
 	if (view_reading_begin(&growth->reading, file, shared->options, NULL) < 0) {
 		free(growth);
 		growth = NULL;
@@ -72,7 +84,7 @@ int view_growth_step(struct view_growth *growth, unsigned int nr, unsigned int o
 	int result = view_session_step(growth->reading.session, nr, of);
 
 	growth->failed = result < 0;
-	return result;
+	return result == 0 && growth->reading.session->is_complete && !growth->has_servers ? 1 : result;
 }
 
 static void take_reading(struct view_growth *growth)
@@ -99,9 +111,9 @@ void view_growth_end(struct view_growth *growth, bool take)
 	if (take)
 		take_reading(growth);
 	growth->shared->next_growth_ns =
-		growth->failed
-			? UINT64_MAX
-			: clock_ns(CLOCK_MONOTONIC) + REST * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - growth->begun_ns);
+		growth->failed ? UINT64_MAX
+			       : clock_ns(CLOCK_MONOTONIC) +
+					 view_growth_rest(clock_ns(CLOCK_THREAD_CPUTIME_ID) - growth->begun_ns);
 	view_reading_end(&growth->reading);
 	free(growth);
 }

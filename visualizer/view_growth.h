@@ -3,13 +3,17 @@
 #define VISUALIZER_VIEW_GROWTH_H
 /*
  * view_growth.h - a trace that grows while it is shown: the thread of the pass reads the file again
- * beside the session that is shown, and replaces that session when it has all states and bills.
+ * beside the session that is shown, and replaces that session when it has all states. The bills
+ * come after that, as in the first reading; a session with servers waits for them, so that clients
+ * do not disappear meanwhile.
  *
  * The pass cannot go on where it ended: it looks ahead in the file, for example for the next event
  * of a process or the end of a gap, so that its last seconds change when more of the file is there.
  *
  * Example: a recording of 10 s is read in 0.2 s of CPU time. The next reading begins at least 1.8 s
- * later, so that all readings together take a tenth of a CPU.
+ * later, so that all readings together take a tenth of a CPU. A recording that grows nearly as fast
+ * as it is read would then be read after 10 s, 100 s and 1,000 s, so the pause is never longer than
+ * 10 s: one of 60 s that is read in 20 s is read again after 10 s.
  */
 #include "view_shared.h"
 
@@ -21,12 +25,17 @@ struct view_growth;
  * reading was too recent, or if the file cannot be read; nothing is printed.
  */
 struct view_growth *view_growth_begin(struct view_shared *shared);
-/** view_growth_step() - as view_session_step(); the session that is shown is not used */
+/**
+ * view_growth_step() - as view_session_step(); the session that is shown is not used
+ * Returns 1 when what was read can be shown; view_shared_step() reads the bills then.
+ */
 int view_growth_step(struct view_growth *growth, unsigned int nr, unsigned int of);
 /**
  * view_growth_end() - release @growth; NULL is fine
- * @take: all steps are done: show what they have read, unless the question "again" has replaced the
- *     session meanwhile
+ * @take: view_growth_step() has returned 1: show what was read, unless the question "again" has
+ *     replaced the session meanwhile
  */
 void view_growth_end(struct view_growth *growth, bool take);
+/** view_growth_rest() - ns until the next reading, after one that took @cpu_ns of CPU time */
+uint64_t view_growth_rest(uint64_t cpu_ns);
 #endif

@@ -202,13 +202,14 @@ bool view_shared_has_work(struct view_shared *shared)
 int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int of)
 {
 	struct view_session *session;
-	bool was_billed, was_complete;
+	bool was_billed, was_complete, is_of_moment;
 	int result;
 
 	view_shared_lock(shared);
 	session = shared->session;
 	was_billed = session->is_billed;
 	was_complete = session->is_complete;
+	is_of_moment = session->version && !trace_get_info(session->report.trace)->clean_end;
 	if (!was_billed && trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
 		view_shared_unlock(shared); /* what was read by now stays, and the page says why */
 		return 1;
@@ -218,7 +219,8 @@ int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int o
 		malloc_trim(0); /* the view has no room for more intervals any more */
 	view_shared_unlock(shared);
 	if (result > 0 && !was_billed) {
-		view_shared_write_index(shared);
+		if (!is_of_moment) /* the file is longer already */
+			view_shared_write_index(shared);
 		malloc_trim(0); /* of the bills, if there is no server */
 	}
 	return result;

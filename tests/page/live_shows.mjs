@@ -47,6 +47,8 @@ async function isLikeANewOne(page, trace) {
 
 	await other.waitForFunction(() => !globalThis.traceView.view.about.billing);
 	await other.ready();
+	await page.waitForFunction(() => !globalThis.traceView.view.about.billing);
+	await page.ready();
 	assert.deepStrictEqual(await contentOf(page), await contentOf(other));
 	await other.context().close();
 	await server.end();

@@ -203,7 +203,7 @@ async function takeGrowth(walk, picture) {
 		about = await ask("about"),
 		{ row, span } = view;
 
-	if (about.start_ns !== view.about.start_ns || !about.complete || about.billing) {
+	if (about.start_ns !== view.about.start_ns || !about.complete) {
 		globalThis.parent.location.reload(); // another trace, or other times; two traces have one page
 		return;
 	}
