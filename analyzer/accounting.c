@@ -157,7 +157,7 @@ static void acct_running(struct trace_analysis *a, struct cpu *cpu, struct trace
 		thread->acct.syscall += ns;
 		cpu->figures.system_ns += ns;
 	}
-	if (WATCHED(a, state))
+	if (WATCHED_ON_CPU(a, state, from, to))
 		emit_on_cpu(a, cpu, thread, from, to, state);
 }
 
@@ -184,7 +184,7 @@ static void acct_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t
 	thread->acct.interrupted += to - from;
 	row = acct_row(a, &thread->acct.interrupts, sizeof(*row), nest_key(top));
 	row->ns += to - from;
-	if (WATCHED(a, TRACE_STATE_INTERRUPTED))
+	if (WATCHED_ON_CPU(a, TRACE_STATE_INTERRUPTED, from, to))
 		emit_on_cpu(a, cpu, thread, from, to, TRACE_STATE_INTERRUPTED);
 }
 

@@ -600,6 +600,8 @@ static int pass_begin(struct trace_analysis *a, struct trace_error *ret_error)
 	if (!cursor)
 		return -ENOMEM;
 	error = hooks_prepare(a);
+	if (a->window)
+		window_limit_hooks(a);
 	if (!error)
 		error = window_begin(a, cursor);
 	if (!error)

@@ -115,6 +115,16 @@ void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
 		a->hooks.on_cpu = NULL;
 }
 
+bool hooks_want_on_cpu(const struct trace_analysis *a, const void *data)
+{
+	const uint32_t off_cpu = 1u << TRACE_STATE_WAIT_CPU | 1u << TRACE_STATE_BLOCKED;
+
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].interval && a->hooks.list[i].data != data && (a->hooks.list[i].states & ~off_cpu))
+			return true;
+	return false;
+}
+
 static int index_by_state(struct hook_list *hooks)
 {
 	uint32_t nr = 0;
@@ -141,6 +151,8 @@ int hooks_prepare(struct trace_analysis *a)
 {
 	uint32_t nr = 0;
 
+	a->hooks.on_cpu_from_ns = 0;
+	a->hooks.on_cpu_to_ns = UINT64_MAX;
 	if (index_by_state(&a->hooks) < 0)
 		return -ENOMEM;
 	a->hooks.by_event = calloc(a->hooks.nr * TRACE_EV_MAX + 1, sizeof(*a->hooks.by_event));

@@ -77,6 +77,8 @@ struct hook_list {
 	/* before the interval hooks, most intervals are on a CPU; NULL: none */
 	on_cpu_fn on_cpu;
 	void *on_cpu_data;
+	/* no hook wants an interval on a CPU that is wholly before or after these, ns */
+	uint64_t on_cpu_from_ns, on_cpu_to_ns;
 	bool has_transfer;    /* a hook wants the bytes of files */
 	cpu_time_fn cpu_time; /* for the time of CPUs without a thread; NULL: none */
 	soon_fn soon;	      /* NULL: none */
@@ -90,10 +92,15 @@ struct hook_list {
 
 /* Does a hook want intervals of @state? */
 #define WATCHED(a, state) ((a)->hooks.states >> (state)&1)
+/* Does a hook want an interval on a CPU of @state from @from to @to? */
+#define WATCHED_ON_CPU(a, state, from, to) \
+	(WATCHED(a, state) && (to) > (a)->hooks.on_cpu_from_ns && (from) < (a)->hooks.on_cpu_to_ns)
 
 void hook_list_clear(struct hook_list *hooks);
 /** hooks_prepare() - index the hooks by event; no hook can be added from now on */
 int hooks_prepare(struct trace_analysis *a);
+/** hooks_want_on_cpu() - true if a hook with other data than @data wants intervals on a CPU */
+bool hooks_want_on_cpu(const struct trace_analysis *a, const void *data);
 
 /** hooks_on_mode() - as trace_analysis_on_event() */
 int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data) TRACE_NODISCARD;

@@ -564,6 +564,14 @@ struct window *window_new(struct trace_analysis *a, uint64_t from_ns, uint64_t t
 	return w;
 }
 
+void window_limit_hooks(struct trace_analysis *a)
+{
+	if (hooks_want_on_cpu(a, a->window))
+		return;
+	a->hooks.on_cpu_from_ns = a->window->ns[EDGE_FROM];
+	a->hooks.on_cpu_to_ns = a->window->ns[EDGE_TO];
+}
+
 struct window *window_free(struct window *w)
 {
 	if (!w)

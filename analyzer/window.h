@@ -20,6 +20,8 @@ void window_clamp(struct trace_analysis *a, bool at_end);
 uint64_t window_next(const struct window *window);
 /** window_to() - its end; UINT64_MAX: no window, or the end of the trace */
 uint64_t window_to(const struct window *window);
+/** window_limit_hooks() - spare intervals outside of the window; after hooks_prepare() */
+void window_limit_hooks(struct trace_analysis *a);
 /** window_edge() - the pass is at window_next(): all before it was handled, and nothing after it */
 void window_edge(struct trace_analysis *a);
 /** window_mode() - the mode of @thread's running intervals is known now: acct_mode() */
