@@ -312,6 +312,12 @@ static unsigned int nested_below(const struct cpu *cpu)
 	return nested && cpu->nest[nested - 1].type != NEST_SOFTIRQ ? nested - 1 : nested;
 }
 
+/* When the sampled code ran. The timer's interrupt began behind it, and until then is accounted. */
+static uint64_t code_ns(const struct cpu *cpu, uint64_t ts_ns)
+{
+	return nested_below(cpu) < cpu->nested && cpu->accounted_ns ? cpu->accounted_ns - 1 : ts_ns;
+}
+
 static void add_sample(struct trace_profile *profile, const struct trace_event *event)
 {
 	struct trace_analysis *a = profile->analysis;
@@ -320,8 +326,8 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	struct stratum wanted = {.thread = thread}, *stratum;
 	const char *name;
 
-	if (profile->spans.is_set &&
-	    (!thread || !profile_spans_have(&profile->spans, trace_thread_index(thread), event->ts_ns)))
+	if (profile->spans.is_set && (!thread || !profile_spans_have(&profile->spans, trace_thread_index(thread),
+								     code_ns(&a->cpus[event->cpu], event->ts_ns))))
 		return;
 	profile->numbers.samples++;
 	profile->numbers.cut += (sample->cut & (CUT_IN_KERNEL | CUT_IN_PROGRAM)) != 0;

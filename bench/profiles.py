@@ -109,7 +109,7 @@ class Profiles:
             return
         ours = (samples.median("sampled") - samples.median("recorded")) / SWITCHES * 1e6
         theirs = (samples.median("offcputime") - samples.median("untraced")) / SWITCHES * 1e6
-        self.bench.add(Row(what, ours, "us", "offcputime, to an untraced one", theirs, ours / theirs))
+        self.bench.add(Row(what, ours, "us", "offcputime, to an untraced one", theirs, ours / theirs if ours > 0 and theirs > 0 else None))
 
     def interrupts(self):
         """what a sample takes from a program with much code and data, beside a sample of perf that has an address and no stack"""

@@ -447,6 +447,37 @@ static void a_window_has_its_own_samples_and_times(void)
 	profile_case_free(&p);
 }
 
+static struct profile_case three_timers(void)
+{
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	add_timer(p.c.tb, 0, 2500, 10, F2);
+	add_timer(p.c.tb, 0, 3000, 10, F1);
+	add_timer(p.c.tb, 0, 3500, 10, F2);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	return p;
+}
+
+/* The spans of a client are what servers did for it: the interrupt of a timer is not in them. */
+static void a_sample_is_in_the_span_that_its_timer_interrupted(void)
+{
+	struct profile_case first = three_timers(), p = three_timers();
+	struct trace_profile_span spans[] = {{.from_ns = 2510, .to_ns = 3000, .ns = 490},
+					     {.from_ns = 3010, .to_ns = 3200, .ns = 190}};
+
+	profile_case_run(&first);
+	spans[0].thread = spans[1].thread = trace_thread_index(trace_find_thread(first.c.analysis, 10));
+	case_open(&p.c);
+	p.profile = trace_profile_new_within(p.c.analysis, spans, 2, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p.profile);
+	case_run(&p.c);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 680);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).of, 1);
+	profile_case_free(&first);
+	profile_case_free(&p);
+}
+
 static void a_profile_comes_before_the_pass(void)
 {
 	struct profile_case p = profile_case_new();
@@ -528,6 +559,7 @@ int main(int argc, char **argv)
 		CASE(a_cut_stack_says_where_frames_are_missing),
 		CASE(an_exec_gives_addresses_another_meaning),
 		CASE(a_window_has_its_own_samples_and_times),
+		CASE(a_sample_is_in_the_span_that_its_timer_interrupted),
 		CASE(a_profile_comes_before_the_pass),
 		CASE(profiles_of_any_trace_add_up),
 		{NULL, NULL},
