@@ -79,13 +79,11 @@ def steps_of(take, head, times, types, ids):
 	"""The steps of each event: read_times() of the reader, without the clock."""
 	take.bytes(2 * times.nr_corrections)
 	lengths = reader.Take(take.bytes(times.code_bytes))
-	own = [i for i, type_ in enumerate(types) if type_.events >= 128][:31]
-	code_of = {i: reader.read_code(lengths) for i in own}
-	others = reader.read_code(lengths) if len(own) < len(types) else None
+	codes = reader.codes_by_context(lengths, ids) if times.coding else reader.codes_by_type(lengths, types, ids)
 	steps, e = [], (head.events + 3) // 4
 	for s in range(4):
 		size = int.from_bytes(times.bit_bytes[4 * s:4 * s + 4], "little")
-		steps += reader.read_steps(take.bytes(size), [code_of.get(i, others) for i in ids[e * s:e * (s + 1)]])
+		steps += reader.read_steps(take.bytes(size), codes[e * s:e * (s + 1)])
 	return steps
 
 

@@ -217,7 +217,7 @@ static int decode_times(struct block_decoder *decoder)
 	struct times_block block = {
 		.type_idxs = decoder->block->type_idxs, .events = events, .n = nr, .nr_types = decoder->head.nr_types};
 
-	if (!scratch_grow(decoder->tables, TIMES_DECODE_BYTES))
+	if (!scratch_grow(decoder->tables, times_decode_room(nr)))
 		return -ENOMEM;
 	block.scratch = decoder->tables->memory;
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++)

@@ -196,6 +196,7 @@ static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 	unsigned char *times_at, *codes_at, *end;
 	struct trace_columns_times times;
 	uint32_t events[MAX_TYPES];
+	uint16_t ids[MAX_TYPES];
 
 	if (!packed)
 		return NULL;
@@ -203,11 +204,13 @@ static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 		uint32_t id = packer->types[i].slot < TRACE_EV_USER ? packer->types[i].slot : TRACE_EV_USER;
 
 		events[i] = packer->types[i].count;
+		ids[i] = (uint16_t)packer->types[i].type->id;
 		packed->header.ids[id / 64] |= 1ULL << (id % 64);
 	}
 	times_at = put_columns(packed->raw, packer);
 	times_block.events = events;
-	end = times_encode(times_at, &times_block, &packer->packing->clock, &times, &codes_at);
+	times_block.ids = ids;
+	end = times_encode(times_at, &times_block, &packer->packing->clock, &packer->packing->times, &times, &codes_at);
 	memcpy(mempcpy(packed->raw, &head, sizeof(head)), &times, sizeof(times));
 	packed->bytes = (size_t)(end - packed->raw);
 	packed->header.raw_bytes = (uint32_t)packed->bytes;
@@ -325,6 +328,7 @@ void packing_init(struct packing *packing)
 	syscall_args_init(&packing->args);
 	pthread_mutex_init(&packing->lock, NULL);
 	pthread_mutex_init(&packing->clock.lock, NULL);
+	pthread_mutex_init(&packing->times.lock, NULL);
 }
 
 static void packer_free(struct packer *packer)
@@ -346,6 +350,7 @@ void packing_release(struct packing *packing)
 	free(packing->ready);
 	pthread_mutex_destroy(&packing->lock);
 	pthread_mutex_destroy(&packing->clock.lock);
+	pthread_mutex_destroy(&packing->times.lock);
 }
 
 static struct packer *packer_take(struct packing *packing)
@@ -371,11 +376,13 @@ static void packer_give_back(struct packing *packing, struct packer *packer)
 /* A record has at least 8 bytes, so a block of n bytes has at most n / 8 records. */
 static bool packer_reserve(struct packer *packer)
 {
-	size_t max_records = packer->source->bytes / 8 + 1;
+	size_t max_records = packer->source->bytes / 8 + 1, scratch_bytes = max_records * 8;
 
+	if (scratch_bytes < times_encode_room(max_records))
+		scratch_bytes = times_encode_room(max_records);
 	packer->times = packer_memory(packer, MEMORY_EVENTS, max_records * (4 + 1));
 	packer->type_idxs = (unsigned char *)(packer->times + max_records);
-	packer->scratch = packer_memory(packer, MEMORY_SCRATCH, max_records * 8);
+	packer->scratch = packer_memory(packer, MEMORY_SCRATCH, scratch_bytes);
 	return lists_reserve(packer, max_records) && packer->times && packer->scratch;
 }
 

@@ -42,6 +42,7 @@ enum {
  */
 struct packing {
 	struct clock_model clock;
+	struct times_learned times;
 	struct syscall_args args;
 	pthread_mutex_t lock;	     /* guards the fields below */
 	struct trace_packed *spares; /* owned */

@@ -75,7 +75,7 @@ struct chunk_type {
  * @lists: pieces of LIST_ENTRIES: the number of the next piece, then the word offsets of a type's
  *         payloads
  * @list_ends: by type index, where the next offset is stored; never beyond the end of a piece
- * @scratch: room for 8 bytes per record
+ * @scratch: room for 8 bytes per record, and for times_encode()
  * @nr_moves: moves that were needed to put late records in order
  * @unsorted: there were too many moves; packer_sort() has to sort
  * @types: by type index

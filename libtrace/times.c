@@ -4,8 +4,7 @@
  *
  * Terms. A *step* is the period of the clock, in ns times 2^32. The *phase* is the time of the
  * clock at step 0. A *correction* is the difference between an event's time and the computed one. A
- * *symbol* stands for a range of step counts. A *context* is a prefix code that one or several
- * event types share.
+ * *symbol* stands for a range of step counts.
  *
  * The clock. After K steps the clock is at
  *
@@ -20,13 +19,12 @@
  * Example: step 10.02 ns, odd 0, first event at 0 ns (phase 0.5 ns). An event 3 steps later is at
  * 0.5 + 30.06 ns, so at 30 ns. If its time is 31 ns, a correction of +1 moves the phase to 0.94 ns.
  *
- * The code. The number of steps since the previous event becomes a symbol and some bits. The symbol
- * holds the magnitude and the two bits after the leading one; the other bits are stored as they
- * are. Intervals depend on what happens, so each event type has its own prefix code for symbols
- * (prefix.h). The codes are stored without further compression. Bytes per event, measured on a
- * recording with few events: 1.74 as ns in planes, 1.23 with symbols of three bits in one code made
- * by zstd, 1.09 with this code. With many events the last two are 0.71 and 0.65. Codes for pairs of
- * types, or by the size of the previous interval, gain 2 % more and need many more tables.
+ * The code. The number of steps since the previous event becomes the code of a range, and the bits
+ * that tell which number of the range it is (times_ranges.h). Intervals depend on what happens, so
+ * the code depends on the type of the event, and on the types of the events before it where that
+ * pays (times_contexts.h). The codes are stored without further compression. In format 2.4 each
+ * type had one code, with fixed ranges of a quarter of an octave: redis-benchmark took 0.72 bytes
+ * per event for times, and takes 0.61.
  *
  * The step. It is searched for once, in the first large block (step.h), and refined at the
  * beginning of each block: the ns of all short intervals are divided by their steps. A wrong step
@@ -39,8 +37,10 @@
 #include "times.h"
 
 #include "clones.h"
-#include "prefix.h"
 #include "step.h"
+#include "times_contexts.h"
+#include "times_learn.h"
+#include "times_ranges.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,11 +55,12 @@ enum {
 	ODD_MIN = 5000,	      /* 0.08 ns, times 2^16; less may be chance */
 	PARITY_EVENTS = 64,   /* events after a pause that show whether odd and even have swapped */
 	PARITY_MIN_EVENTS = 16,
-	CONTEXT_MIN_EVENTS = 128,
-	NR_SYMBOLS = 124, /* 4 for each bit of a number below 2^32, from the value 4 on */
+	CODE_MIN_EVENTS = 48, /* with fewer, its description takes more bits than it saves */
+	CODING_LENGTHS = 0,   /* of format 2.4 and before */
+	CODING_RANGES = 1,
+	LENGTHS_CODES = 32, /* of CODING_LENGTHS, at most */
+	LENGTHS_MIN_EVENTS = 128,
 };
-
-_Static_assert((int)NR_SYMBOLS <= (int)PREFIX_SYMBOLS, "a code has room for all symbols");
 
 /* ---- the model ---- */
 
@@ -281,56 +282,6 @@ static __attribute__((noinline)) bool corrections_add(struct corrections *correc
 	return true;
 }
 
-/* ---- symbols ---- */
-
-/*
- * The symbol of @count: a number below 8 is its own symbol; a larger one has the exponent and the
- * first two fraction bits of its float representation. There is no branch, so the compiler can
- * vectorise it. The number is halved because the conversion to float is signed, and the bits that
- * the conversion would round up are cleared.
- */
-static inline uint32_t symbol_of(uint32_t count)
-{
-	union {
-		float number;
-		int32_t bits;
-	} half = {.number = (float)(int32_t)(count >> 1 & ~(count >> 9))};
-	int32_t large = (half.bits >> 21) - 4 * 127, small = (int32_t)(count < 8 ? count : 8);
-
-	return (uint32_t)(large > small ? large : small);
-}
-
-static inline unsigned int symbol_bits(unsigned int symbol)
-{
-	return symbol / 4 - (symbol >= 4);
-}
-
-/** struct contexts - the code of each event type; @nr: number of codes */
-struct contexts {
-	uint8_t of_type[256];
-	unsigned int nr;
-};
-
-/*
- * Give types with many events a code of their own while there are any left; the other types share
- * the last one.
- */
-static void contexts_assign(struct contexts *contexts, const uint32_t *events, uint32_t nr_types)
-{
-	unsigned int nr = 0, nr_others = 0;
-
-	for (uint32_t i = 0; i < nr_types; i++) {
-		bool own = events[i] >= CONTEXT_MIN_EVENTS && nr < TIMES_CONTEXTS - 1;
-
-		contexts->of_type[i] = own ? (uint8_t)nr++ : TIMES_CONTEXTS;
-		nr_others += !own;
-	}
-	for (uint32_t i = 0; i < nr_types; i++)
-		if (contexts->of_type[i] == TIMES_CONTEXTS)
-			contexts->of_type[i] = (uint8_t)nr;
-	contexts->nr = nr + (nr_others > 0);
-}
-
 /* Index of the first event of bit stream @stream. */
 static inline size_t stream_begin(size_t n, unsigned int stream)
 {
@@ -344,10 +295,11 @@ static inline size_t stream_begin(size_t n, unsigned int stream)
 /**
  * struct encoder - state of a block that is being encoded
  * @counts: for each event, the steps since the previous event
- * @symbols: for each event, its symbol plus the symbols of all contexts before its own
- * @counted: occurrences of each symbol among every other event; @counted_other: among the rest. Two
- *         arrays, because two increments of one counter in a row have to wait for each other
- * @codes: for each symbol, how to write it
+ * @code_of: for each event, the code of its context
+ * @symbols: for each event, its symbol plus the symbols of all codes before its own
+ * @max: a number that is at least as large as all @counts, and has no more bits than they have
+ * @counted: occurrences of each symbol
+ * @words: for each symbol, how to write it
  */
 struct encoder {
 	const struct times_block *block;
@@ -355,10 +307,13 @@ struct encoder {
 	struct corrections corrections;
 	uint32_t *counts;
 	uint16_t *symbols;
-	uint32_t counted[TIMES_CONTEXTS * PREFIX_SYMBOLS];
-	uint32_t counted_other[TIMES_CONTEXTS * PREFIX_SYMBOLS];
-	uint64_t codes[TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint8_t *code_of;
+	uint32_t max;
+	uint32_t counted[CONTEXT_CODES][RANGE_SYMBOLS];
+	uint64_t words[CONTEXT_CODES * RANGE_SYMBOLS];
 };
+
+_Static_assert(CONTEXT_CODES *RANGE_SYMBOLS <= UINT16_MAX + 1, "the symbols of all codes have numbers of 16 bits");
 
 enum {
 	TILE = 512, /* events that are processed in several passes while they are in the cache */
@@ -440,26 +395,20 @@ static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end,
 	return true;
 }
 
-static inline void symbols_tile(struct encoder *encoder, size_t begin, size_t end, const uint16_t *firsts)
+static inline void symbols_tile(struct encoder *encoder, size_t begin, size_t end)
 {
-	const unsigned char *type_idxs = encoder->block->type_idxs;
-	uint32_t *counted = encoder->counted, *counted_other = encoder->counted_other;
 	const uint32_t *counts = encoder->counts;
+	const uint8_t *code_of = encoder->code_of;
+	uint32_t *counted = encoder->counted[0], max = encoder->max;
 	uint16_t *symbols = encoder->symbols;
 
-	for (size_t i = begin; i < end; i++)
-		symbols[i] = (uint16_t)symbol_of(counts[i]);
-	for (; begin + 1 < end; begin += 2) {
-		uint32_t symbol = symbols[begin] + firsts[type_idxs[begin]],
-			 next = symbols[begin + 1] + firsts[type_idxs[begin + 1]];
-
-		symbols[begin] = (uint16_t)symbol;
-		symbols[begin + 1] = (uint16_t)next;
-		counted[symbol]++;
-		counted_other[next]++;
+	for (size_t i = begin; i < end; i++) {
+		symbols[i] = (uint16_t)(range_symbol(counts[i]) + code_of[i] * (unsigned int)RANGE_SYMBOLS);
+		max |= counts[i];
 	}
-	if (begin < end)
-		counted[symbols[begin] += firsts[type_idxs[begin]]]++;
+	for (size_t i = begin; i < end; i++)
+		counted[symbols[i]]++;
+	encoder->max = max;
 }
 
 /*
@@ -472,13 +421,10 @@ TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace
 	const struct scale scale = scale_of(code->step);
 	uint32_t pause = code->odd ? scale_count(&scale, PAUSE_NS) : UINT32_MAX;
 	struct clock clock = {.phases = {first.phase, first.phase + first.odd}};
-	uint16_t firsts[256];
-	size_t n = encoder->block->n, nr_symbols = encoder->contexts.nr * PREFIX_SYMBOLS;
+	size_t n = encoder->block->n;
 
-	for (uint32_t i = 0; i < encoder->block->nr_types; i++)
-		firsts[i] = (uint16_t)(encoder->contexts.of_type[i] * PREFIX_SYMBOLS);
-	memset(encoder->counted, 0, nr_symbols * sizeof(encoder->counted[0]));
-	memset(encoder->counted_other, 0, nr_symbols * sizeof(encoder->counted[0]));
+	memset(encoder->counted, 0, encoder->contexts.nr * sizeof(encoder->counted[0]));
+	encoder->max = 0;
 	encoder->counts[0] = code->odd ? parity_is_wrong(encoder->block->times, 0, n, &scale, 0, code->odd) : 0;
 	for (size_t at = 0; at < n; at += TILE) {
 		size_t end = n - at < TILE ? n : at + TILE;
@@ -486,60 +432,87 @@ TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace
 		count_tile(encoder->block->times, at ? at : 1, end, &scale, encoder->counts);
 		if (!check_tile(encoder, at, end, code, &scale, pause, &clock))
 			return false;
-		symbols_tile(encoder, at, end, firsts);
+		symbols_tile(encoder, at, end);
 	}
-	for (size_t i = 0; i < nr_symbols; i++)
-		encoder->counted[i] += encoder->counted_other[i];
 	return true;
 }
 
 /*
- * Write the first and last symbol of a context, then the code lengths between them, two per byte.
- */
-static unsigned char *put_lengths(unsigned char *out, const uint8_t *lengths, const uint32_t *counts)
-{
-	unsigned int first = 0, last = NR_SYMBOLS - 1;
-
-	while (!counts[first])
-		first++;
-	while (!counts[last])
-		last--;
-	*out++ = (unsigned char)first;
-	*out++ = (unsigned char)last;
-	for (unsigned int i = first; first < last && i <= last; i += 2)
-		*out++ = (unsigned char)(lengths[i] | (i < last ? lengths[i + 1] << 4 : 0));
-	return out;
-}
-
-/*
- * How to write events of one symbol, in one word. The code and the bits after it together are
+ * How to write events of one range, in one word. The code and the bits after it together are
  *
- *     (count << length) + code - (smallest count of the symbol << length)
+ *     (count << length) + code - (smallest count of the range << length)
  *
- * and all but the first term are the same for all events of the symbol. Bits 16-63: these constant
+ * and all but the first term are the same for all events of the range. Bits 16-63: these constant
  * terms. Bits 0-7: the length of the code. Bits 8-15: the length of code and bits together.
  */
-static inline uint64_t code_word(unsigned int symbol, uint32_t code, unsigned int length)
+static inline uint64_t code_word(const struct times_range *range, uint32_t code)
 {
-	unsigned int more = symbol_bits(symbol);
-	uint64_t smallest = (uint64_t)(symbol - 4 * more) << more;
+	unsigned int length = range->length, more = range->more;
+	uint64_t smallest = (uint64_t)range->base << more;
 
 	return (code - (smallest << length)) << 16 | (length + more) << 8 | length;
 }
 
+static uint32_t events_with(const struct encoder *encoder, unsigned int code, unsigned int nr_symbols)
+{
+	uint32_t events = 0;
+
+	for (unsigned int i = 0; i < nr_symbols; i++)
+		events += encoder->counted[code][i];
+	return events;
+}
+
+/*
+ * Codes with few events are left out: their events have the next code with their context. Children
+ * are after their parents. @ret_used: the codes that are written. @ret_as: the code that each has.
+ */
+static void leave_out(struct encoder *encoder, unsigned int nr_symbols, bool *ret_used, uint8_t *ret_as)
+{
+	for (unsigned int code = encoder->contexts.nr; code-- > 0;) {
+		uint32_t events = events_with(encoder, code, nr_symbols);
+		int parent = events < CODE_MIN_EVENTS ? context_parent(&encoder->contexts, code) : -1;
+
+		ret_used[code] = parent < 0 && events;
+		ret_as[code] = (uint8_t)(parent < 0 ? code : (unsigned int)parent);
+		for (unsigned int i = 0; parent >= 0 && events && i < nr_symbols; i++)
+			encoder->counted[parent][i] += encoder->counted[code][i];
+	}
+	for (unsigned int code = 0; code < encoder->contexts.nr; code++)
+		ret_as[code] = ret_as[ret_as[code]];
+}
+
+static void fill_words(uint64_t *words, const struct ranges *ranges)
+{
+	uint16_t codes[RANGES_MAX];
+
+	ranges_codes(ranges, codes);
+	for (unsigned int i = 0; i < ranges->nr; i++) {
+		const struct times_range *range = &ranges->range[i];
+		uint64_t word = code_word(range, codes[i]);
+
+		for (unsigned int symbol = 0; symbol < range->nr_symbols; symbol++)
+			words[range->symbol + symbol] = word;
+	}
+}
+
 static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
 {
-	uint8_t lengths[PREFIX_SYMBOLS];
-	uint16_t codes[PREFIX_SYMBOLS];
+	unsigned int nr_octaves = ranges_octaves(encoder->max), nr_symbols = octaves_symbols(nr_octaves);
+	bool used[CONTEXT_CODES];
+	uint8_t as[CONTEXT_CODES];
+	struct ranges ranges;
 
-	for (unsigned int i = 0; i < encoder->contexts.nr; i++) {
-		const uint32_t *counted = &encoder->counted[i * PREFIX_SYMBOLS];
+	leave_out(encoder, nr_symbols, used, as);
+	out = contexts_put(out, &encoder->contexts, used);
+	for (unsigned int code = 0; code < encoder->contexts.nr; code++) {
+		uint64_t *words = &encoder->words[code * RANGE_SYMBOLS];
 
-		prefix_lengths(counted, NR_SYMBOLS, lengths);
-		prefix_codes(lengths, NR_SYMBOLS, codes);
-		for (unsigned int symbol = 0; symbol < NR_SYMBOLS; symbol++)
-			encoder->codes[i * PREFIX_SYMBOLS + symbol] = code_word(symbol, codes[symbol], lengths[symbol]);
-		out = put_lengths(out, lengths, counted);
+		if (used[code]) {
+			out = ranges_put(out, encoder->counted[code], nr_octaves, &ranges);
+			fill_words(words, &ranges);
+		} else {
+			memcpy(words, &encoder->words[as[code] * RANGE_SYMBOLS], nr_symbols * sizeof(*words));
+		}
 	}
 	return out;
 }
@@ -579,7 +552,7 @@ TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct e
 	size_t i = 0;
 
 	for (; i + 1 < n; i += 2) {
-		uint64_t code = encoder->codes[symbols[i]], next = encoder->codes[symbols[i + 1]];
+		uint64_t code = encoder->words[symbols[i]], next = encoder->words[symbols[i + 1]];
 		uint64_t first = code_bits(code, counts[i]), second = code_bits(next, counts[i + 1]);
 		unsigned int nr = (uint8_t)(code >> 8), nr_next = (uint8_t)(next >> 8);
 
@@ -591,42 +564,67 @@ TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct e
 		}
 	}
 	if (i < n)
-		bits_put(&bits, code_bits(encoder->codes[symbols[i]], counts[i]),
-			 (uint8_t)(encoder->codes[symbols[i]] >> 8));
+		bits_put(&bits, code_bits(encoder->words[symbols[i]], counts[i]),
+			 (uint8_t)(encoder->words[symbols[i]] >> 8));
 	*bits.out = (unsigned char)bits.bits;
 	return bits.out + (bits.nr ? 1 : 0);
 }
 
+size_t times_bound(size_t n)
+{
+	size_t nr_codes = 1 + n / CODE_MIN_EVENTS;
+
+	nr_codes = nr_codes < CONTEXT_CODES ? nr_codes : CONTEXT_CODES;
+	return n / 2 + CONTEXT_LIST_BYTES + nr_codes * RANGES_BYTES + 6 * n + TIMES_STREAMS * 8 + TIMES_PADDING;
+}
+
+size_t times_encode_room(size_t n)
+{
+	return sizeof(struct encoder) + n * (sizeof(uint32_t) + sizeof(uint16_t) + 1);
+}
+
+static struct encoder *encoder_new(unsigned char *out, const struct times_block *block, struct times_learned *learned)
+{
+	struct encoder *encoder = block->scratch;
+
+	encoder->block = block;
+	encoder->counts = (uint32_t *)(encoder + 1);
+	encoder->symbols = (uint16_t *)(encoder->counts + block->n);
+	encoder->code_of = (uint8_t *)(encoder->symbols + block->n);
+	encoder->corrections =
+		(struct corrections){.skips = out, .amounts = (signed char *)out + block->n / 4, .max = block->n / 4};
+	if (learned)
+		times_learn(learned, block);
+	times_choose(&encoder->contexts, block, learned);
+	contexts_apply(&encoder->contexts, block->type_idxs, block->n, encoder->code_of);
+	return encoder;
+}
+
 unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model,
-			    struct trace_columns_times *ret_times, unsigned char **ret_codes)
+			    struct times_learned *learned, struct trace_columns_times *ret_times,
+			    unsigned char **ret_codes)
 {
 	struct trace_columns_times code = model_code(model, block->times, block->n);
-	struct encoder encoder; /* large; only a part of it is used */
+	struct encoder *encoder = encoder_new(out, block, learned);
+	bool fits = count_steps(encoder, &code);
 	unsigned char *begin;
-	bool fits;
 
-	encoder.block = block;
-	encoder.counts = block->scratch;
-	encoder.symbols = (uint16_t *)(encoder.counts + block->n);
-	encoder.corrections =
-		(struct corrections){.skips = out, .amounts = (signed char *)out + block->n / 4, .max = block->n / 4};
-	contexts_assign(&encoder.contexts, block->events, block->nr_types);
-	fits = count_steps(&encoder, &code);
 	if (code.step != TIMES_NS && block->n >= STEP_MIN_EVENTS)
 		model_count_misfits(model, fits);
 	if (!fits) {
 		code = (struct trace_columns_times){.step = TIMES_NS};
-		encoder.corrections.nr = 0;
-		count_steps(&encoder, &code);
+		encoder->corrections.nr = 0;
+		count_steps(encoder, &code);
 	}
-	memmove(out + encoder.corrections.nr, encoder.corrections.amounts, encoder.corrections.nr);
-	code.nr_corrections = (uint32_t)encoder.corrections.nr;
-	*ret_codes = out + 2 * encoder.corrections.nr;
-	out = put_codes(&encoder, *ret_codes);
+	code.coding = CODING_RANGES;
+	memmove(out + encoder->corrections.nr, encoder->corrections.amounts, encoder->corrections.nr);
+	code.nr_corrections = (uint32_t)encoder->corrections.nr;
+	*ret_codes = out + 2 * encoder->corrections.nr;
+	out = put_codes(encoder, *ret_codes);
 	code.code_bytes = (uint32_t)(out - *ret_codes);
 	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
 		begin = out;
-		out = put_events(out, &encoder, stream_begin(block->n, i),
+		out = put_events(out, encoder, stream_begin(block->n, i),
 				 stream_begin(block->n, i + 1) - stream_begin(block->n, i));
 		code.bit_bytes[i] = (uint32_t)(out - begin);
 	}
@@ -650,8 +648,6 @@ struct times_code {
 	uint8_t bits;
 };
 
-_Static_assert(sizeof(struct times_code) == (size_t)TIMES_CODE_BYTES, "room for the tables is reckoned with that");
-
 /** struct code_table - @codes, indexed by the next bits of the stream under @mask */
 struct code_table {
 	const struct times_code *codes;
@@ -669,98 +665,109 @@ struct times_stream {
 
 struct times_decoder {
 	const struct times_block *block;
-	struct contexts contexts;
-	struct code_table tables[256]; /* by type index */
+	struct code_table tables[CONTEXT_CODES];
 	struct times_stream streams[TIMES_STREAMS];
+	struct contexts contexts;
+	struct times_code codes[CONTEXT_CODES << PREFIX_MAX_BITS];
+	uint8_t code_of[]; /* of each event */
 };
-
-static struct times_code code_of(unsigned int symbol, unsigned int length)
-{
-	unsigned int more = symbol_bits(symbol);
-
-	return (struct times_code){.base = (uint8_t)(symbol - 4 * more),
-				   .more = (uint8_t)more,
-				   .length = (uint8_t)length,
-				   .bits = (uint8_t)(length + more)};
-}
-
-/* Read the code lengths of a context. Returns their end; NULL: they are invalid. */
-static const unsigned char *take_lengths(const unsigned char *in, const unsigned char *end, uint8_t *ret_lengths,
-					 unsigned int *ret_first)
-{
-	unsigned int first, last;
-
-	if (end - in < 2)
-		return NULL;
-	first = in[0];
-	last = in[1];
-	in += 2;
-	memset(ret_lengths, 0, NR_SYMBOLS);
-	*ret_first = first;
-	if (first == last && last < NR_SYMBOLS)
-		return in;
-	if (first > last || last >= NR_SYMBOLS || (size_t)(end - in) < (last - first + 2) / 2)
-		return NULL;
-	for (unsigned int i = first; i <= last; i += 2, in++) {
-		ret_lengths[i] = *in & 15;
-		if (i < last)
-			ret_lengths[i + 1] = *in >> 4;
-	}
-	return prefix_is_complete(ret_lengths, NR_SYMBOLS) ? in : NULL;
-}
 
 /*
  * Fill the table. Every entry is written, because the code is complete. Returns the number of
  * entries.
  */
-static unsigned int table_fill(struct times_code *table, const uint8_t *lengths, unsigned int first)
+static unsigned int table_fill(struct times_code *table, const struct ranges *ranges)
 {
-	uint16_t codes[PREFIX_SYMBOLS];
+	uint16_t codes[RANGES_MAX];
 	unsigned int longest = 0;
 
-	for (unsigned int symbol = first; symbol < NR_SYMBOLS; symbol++)
-		longest = longest > lengths[symbol] ? longest : lengths[symbol];
-	if (!longest)
-		table[0] = code_of(first, 0); /* the only symbol needs no bits */
-	else
-		prefix_codes(lengths, NR_SYMBOLS, codes);
-	for (unsigned int symbol = first; longest && symbol < NR_SYMBOLS; symbol++)
-		for (unsigned int i = codes[symbol]; lengths[symbol] && i < 1u << longest; i += 1u << lengths[symbol])
-			table[i] = code_of(symbol, lengths[symbol]);
+	for (unsigned int i = 0; i < ranges->nr; i++)
+		longest = longest > ranges->range[i].length ? longest : ranges->range[i].length;
+	ranges_codes(ranges, codes);
+	for (unsigned int i = 0; i < ranges->nr; i++) {
+		const struct times_range *range = &ranges->range[i];
+		struct times_code code = {.base = range->base,
+					  .more = range->more,
+					  .length = range->length,
+					  .bits = (uint8_t)(range->length + range->more)};
+
+		for (unsigned int at = codes[i]; at < 1u << longest; at += 1u << range->length)
+			table[at] = code;
+	}
 	return 1u << longest;
 }
 
-static bool take_codes(struct times_decoder *decoder, const unsigned char *in, const unsigned char *end,
-		       struct times_code *table)
+/*
+ * The contexts of format 2.4 and before: the first types with many events have a code each, the
+ * others share the last one.
+ */
+static void contexts_by_type(struct contexts *contexts, const uint32_t *events, uint32_t nr_types)
 {
-	const struct times_block *block = decoder->block;
-	struct code_table tables[TIMES_CONTEXTS];
+	unsigned int nr = 0, nr_others = 0;
 
-	contexts_assign(&decoder->contexts, block->events, block->nr_types);
-	for (unsigned int i = 0; i < decoder->contexts.nr; i++) {
-		uint8_t lengths[PREFIX_SYMBOLS];
-		unsigned int first, nr;
+	contexts_init(contexts);
+	for (uint32_t i = 0; i < nr_types; i++) {
+		bool own = events[i] >= LENGTHS_MIN_EVENTS && nr < LENGTHS_CODES - 1;
 
-		in = take_lengths(in, end, lengths, &first);
+		contexts->map[i] = own ? (uint8_t)nr++ : CONTEXT_NO_CODE;
+		nr_others += !own;
+	}
+	for (uint32_t i = 0; i < nr_types; i++)
+		if (contexts->map[i] == CONTEXT_NO_CODE)
+			contexts->map[i] = (uint8_t)nr;
+	contexts->nr = nr + (nr_others > 0);
+}
+
+static const unsigned char *take_contexts(struct times_decoder *decoder, uint32_t coding, const unsigned char *in,
+					  const unsigned char *end)
+{
+	if (coding == CODING_LENGTHS) {
+		contexts_by_type(&decoder->contexts, decoder->block->events, decoder->block->nr_types);
+		return in;
+	}
+	contexts_init(&decoder->contexts);
+	return contexts_take(&decoder->contexts, in, end);
+}
+
+/* Has each event one of the codes? Without a branch in the loop, so that it is vectorised. */
+TRACE_CLONES static bool all_have_codes(const uint8_t *code_of, size_t n, unsigned int nr)
+{
+	uint8_t highest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		highest = highest > code_of[i] ? highest : code_of[i];
+	return highest < nr;
+}
+
+static bool take_codes(struct times_decoder *decoder, uint32_t coding, const unsigned char *in,
+		       const unsigned char *end)
+{
+	struct times_code *table = decoder->codes;
+	struct ranges ranges;
+
+	in = take_contexts(decoder, coding, in, end);
+	for (unsigned int i = 0; in && i < decoder->contexts.nr; i++) {
+		in = coding == CODING_LENGTHS ? ranges_take_lengths(in, end, &ranges) : ranges_take(in, end, &ranges);
 		if (!in)
 			return false;
-		nr = table_fill(table, lengths, first);
-		tables[i] = (struct code_table){table, nr - 1};
-		table += nr;
+		decoder->tables[i].codes = table;
+		table += table_fill(table, &ranges);
+		decoder->tables[i].mask = (uint64_t)(table - decoder->tables[i].codes) - 1;
 	}
-	for (uint32_t i = 0; i < block->nr_types; i++)
-		decoder->tables[i] = tables[decoder->contexts.of_type[i]];
-	return in == end;
+	if (in != end)
+		return false;
+	contexts_apply(&decoder->contexts, decoder->block->type_idxs, decoder->block->n, decoder->code_of);
+	return all_have_codes(decoder->code_of, decoder->block->n, decoder->contexts.nr);
 }
 
 /*
  * Decode the step count of the stream's next event. Reads at most 8 bytes beyond the last one,
  * which are in the padding.
  */
-static inline bool take_count(const struct code_table *tables, const unsigned char *type_idxs,
-			      struct times_stream *stream, uint64_t *ret_ns)
+static inline bool take_count(const struct code_table *tables, const uint8_t *code_of, struct times_stream *stream,
+			      uint64_t *ret_ns)
 {
-	const struct code_table *table = &tables[type_idxs[stream->event]];
+	const struct code_table *table = &tables[code_of[stream->event]];
 	struct times_code code;
 	uint64_t bits;
 
@@ -778,22 +785,22 @@ static inline bool take_count(const struct code_table *tables, const unsigned ch
 /* Decode all counts into @ret_ns. All streams except the last have the same number of events. */
 TRACE_CLONES static bool take_counts(struct times_decoder *decoder, uint64_t *ret_ns)
 {
-	const unsigned char *type_idxs = decoder->block->type_idxs;
+	const uint8_t *code_of = decoder->code_of;
 	struct times_stream a = decoder->streams[0], b = decoder->streams[1], c = decoder->streams[2],
 			    d = decoder->streams[3];
 	bool good = true;
 
 	while (good && d.event < d.last)
-		good = take_count(decoder->tables, type_idxs, &a, ret_ns) &&
-		       take_count(decoder->tables, type_idxs, &b, ret_ns) &&
-		       take_count(decoder->tables, type_idxs, &c, ret_ns) &&
-		       take_count(decoder->tables, type_idxs, &d, ret_ns);
+		good = take_count(decoder->tables, code_of, &a, ret_ns) &&
+		       take_count(decoder->tables, code_of, &b, ret_ns) &&
+		       take_count(decoder->tables, code_of, &c, ret_ns) &&
+		       take_count(decoder->tables, code_of, &d, ret_ns);
 	while (good && a.event < a.last)
-		good = take_count(decoder->tables, type_idxs, &a, ret_ns);
+		good = take_count(decoder->tables, code_of, &a, ret_ns);
 	while (good && b.event < b.last)
-		good = take_count(decoder->tables, type_idxs, &b, ret_ns);
+		good = take_count(decoder->tables, code_of, &b, ret_ns);
 	while (good && c.event < c.last)
-		good = take_count(decoder->tables, type_idxs, &c, ret_ns);
+		good = take_count(decoder->tables, code_of, &c, ret_ns);
 	return good && (a.at + 7) / 8 * 8 == a.end && (b.at + 7) / 8 * 8 == b.end && (c.at + 7) / 8 * 8 == c.end &&
 	       (d.at + 7) / 8 * 8 == d.end;
 }
@@ -855,22 +862,28 @@ uint64_t times_bytes(const struct trace_columns_times *times)
 	return bytes;
 }
 
+size_t times_decode_room(size_t n)
+{
+	return sizeof(struct times_decoder) + n;
+}
+
 bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times,
 		  const struct times_block *block, uint64_t first_ns, uint64_t *ret_ns)
 {
 	const unsigned char *codes = in + 2 * (size_t)times->nr_corrections, *bits = codes + times->code_bytes;
-	struct times_decoder decoder = {.block = block};
+	struct times_decoder *decoder = block->scratch;
 
-	if (times_bytes(times) != (uint64_t)(end - in) ||
-	    !take_codes(&decoder, codes, bits, (struct times_code *)block->scratch))
+	decoder->block = block;
+	if (times_bytes(times) != (uint64_t)(end - in) || times->coding > CODING_RANGES ||
+	    !take_codes(decoder, times->coding, codes, bits))
 		return false;
 	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
-		decoder.streams[i] = (struct times_stream){.data = bits,
-							   .end = 8 * (size_t)times->bit_bytes[i],
-							   .event = stream_begin(block->n, i),
-							   .last = stream_begin(block->n, i + 1)};
+		decoder->streams[i] = (struct times_stream){.data = bits,
+							    .end = 8 * (size_t)times->bit_bytes[i],
+							    .event = stream_begin(block->n, i),
+							    .last = stream_begin(block->n, i + 1)};
 		bits += times->bit_bytes[i];
 	}
-	return take_counts(&decoder, ret_ns) && decode_positions(times, in, first_ns, block->n, ret_ns) &&
+	return take_counts(decoder, ret_ns) && decode_positions(times, in, first_ns, block->n, ret_ns) &&
 	       ret_ns[0] == first_ns && never_back(ret_ns, block->n);
 }

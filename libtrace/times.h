@@ -38,11 +38,31 @@ struct clock_model {
 };
 
 enum {
-	TIMES_CONTEXTS = 32, /* codes per block, maximum */
 	TIMES_STREAMS = TRACE_TIMES_STREAMS,
 	TIMES_PADDING = 8, /* bytes after the bits */
-	TIMES_CODE_BYTES = 4,
-	TIMES_DECODE_BYTES = TIMES_CONTEXTS * (1 << 10) * TIMES_CODE_BYTES,
+	TIMES_KNOWN = 48,
+};
+
+/**
+ * struct times_known - a context of which it is known that it pays: events of type @ids[0] after
+ * those of the types @ids[1] to @ids[@depth], the latest first
+ */
+struct times_known {
+	uint16_t ids[4];
+	uint8_t depth;
+};
+
+/**
+ * struct times_learned - the contexts that the blocks so far have taught
+ * @blocks: large blocks so far; @next: the number of the one that is searched next
+ * Initialise like struct clock_model.
+ */
+struct times_learned {
+	pthread_mutex_t lock;
+	uint32_t blocks;
+	uint32_t next;
+	unsigned int nr;
+	struct times_known known[TIMES_KNOWN];
 };
 
 /**
@@ -50,12 +70,13 @@ enum {
  * @times: ns since any instant, ascending; for encoding only
  * @type_idxs: the type of each event, below @nr_types, which is at most 255
  * @n: number of events, at least 1
- * @events: number of events of each type
- * @scratch: room for a uint64_t per event when encoding, for TIMES_DECODE_BYTES when decoding
+ * @ids, @events: id of each type, for encoding only, and its number of events
+ * @scratch: times_encode_room() or times_decode_room() bytes
  */
 struct times_block {
 	const uint32_t *times;
 	const unsigned char *type_idxs;
+	const uint16_t *ids;
 	const uint32_t *events;
 	size_t n;
 	uint32_t nr_types;
@@ -63,20 +84,25 @@ struct times_block {
 };
 
 /** times_bound() - maximum number of bytes that times_encode() writes for @n times */
-static inline size_t times_bound(size_t n)
-{
-	return n / 2 + TIMES_CONTEXTS * 64 + 5 * n + TIMES_STREAMS * 8 + TIMES_PADDING;
-}
+size_t times_bound(size_t n);
+
+/** times_encode_room() - bytes of scratch memory to encode @n times */
+size_t times_encode_room(size_t n);
+
+/** times_decode_room() - bytes of scratch memory to decode @n times */
+size_t times_decode_room(size_t n);
 
 /**
  * times_encode() - append the times of a block
  * @model: is used and updated; NULL: steps of 1 ns
+ * @learned: the same; NULL: no codes that depend on the events before
  * @ret_times: the fields for the head of the block
  * @ret_codes: start of the coded part, which compression cannot shrink
  * Returns the end of what it wrote.
  */
 unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model,
-			    struct trace_columns_times *ret_times, unsigned char **ret_codes);
+			    struct times_learned *learned, struct trace_columns_times *ret_times,
+			    unsigned char **ret_codes);
 
 /** times_bytes() - the encoded size of the times, from the head of the block */
 uint64_t times_bytes(const struct trace_columns_times *times);

@@ -21,8 +21,9 @@ extern "C" {
 #endif
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
-/* additions that older readers skip: 1 the table, 2 flags of chunks, 3 the promise of heartbeats */
-#define TRACE_FORMAT_MINOR 4
+/* additions: 1 the table, 2 flags of chunks, 3 the promise of heartbeats, 4 columns of steps,
+ * 5 times with codes by context */
+#define TRACE_FORMAT_MINOR 5
 
 /* clang-format off */
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
@@ -161,7 +162,7 @@ struct trace_columns_times {
 	uint32_t nr_corrections;
 	uint32_t code_bytes;
 	uint32_t bit_bytes[TRACE_TIMES_STREAMS];
-	uint32_t reserved;
+	uint32_t coding; /* of the codes: 0 by type, 1 by context */
 };
 
 enum trace_columns_flag {

@@ -267,22 +267,105 @@ def add_steps(steps, keys):
 	return words
 
 
-def read_code(take):
-	"""A prefix code: {its bits, as a text: symbol}."""
+def read_lengths(take):
+	"""A code of coding 0: ranges of steps as (bits of the code, base, more), in ascending order."""
 	first, last = take.byte(), take.byte()
-	if first == last:
-		return {"": first}
-	nibbles = [half for byte in take.bytes((last - first + 2) // 2) for half in (byte & 15, byte >> 4)]
-	if len(nibbles) > last - first + 1 and nibbles.pop() or last >= 124 or max(nibbles) > 10:
-		raise ValueError("no such code")
+	nibbles = [0]
+	if first < last:
+		nibbles = [half for byte in take.bytes((last - first + 2) // 2) for half in (byte & 15, byte >> 4)]
+		if len(nibbles) > last - first + 1 and nibbles.pop() or max(nibbles) > 10:
+			raise ValueError("no such code")
+	if last >= 124:
+		raise ValueError("no such symbol")
+	ranges = []
+	for symbol, bits in enumerate(nibbles, first):
+		m = symbol // 4 - 1 if symbol >= 8 else 0
+		if bits or first == last:
+			ranges.append((bits, symbol - 4 * m, m))
+	return ranges
+
+
+def read_ranges(take):
+	"""The same of coding 1."""
+	first, last = take.byte(), take.byte()
+	halves, ranges = [], []
+
+	def node(base, more, splits):
+		if not halves:
+			byte = take.byte()
+			halves.extend((byte & 15, byte >> 4))
+		kind = halves.pop(0)
+		if kind == 15:
+			if not splits:
+				raise ValueError("a range that is too narrow")
+			node(2 * base, more - 1, splits - 1)
+			node(2 * base + 1, more - 1, splits - 1)
+		elif kind:
+			ranges.append((0 if kind == 14 else kind, base, more))
+
+	for octave in range(first, last + 1):
+		node(min(octave, 1), max(octave - 1, 0), min(max(octave - 1, 0), 5))
+	if last > 32 or any(halves):
+		raise ValueError("no such octave")
+	return ranges
+
+
+def read_code(take, coding):
+	"""A prefix code: {its bits, as a text: (base, more)}."""
+	ranges = read_ranges(take) if coding else read_lengths(take)
+	if len(ranges) == 1 and not ranges[0][0]:
+		return {"": ranges[0][1:]}
 	code, size, value = {}, 0, -1
-	for bits, symbol in sorted((bits, first + i) for i, bits in enumerate(nibbles) if bits):
+	for bits, nr in sorted((bits, nr) for nr, (bits, _, _) in enumerate(ranges)):
+		if not 1 <= bits <= 10:
+			raise ValueError("no such length")
 		value = value + 1 << bits - size
 		size = bits
-		code[f"{value:0{bits}b}"] = symbol
+		code[f"{value:0{bits}b}"] = ranges[nr][1:]
 	if value + 1 != 1 << size:
 		raise ValueError("some bits are no code")
 	return code
+
+
+def read_contexts(take):
+	"""The classes of types, and the contexts of the codes: (type, classes of the types before it)."""
+	nr_classes, nr_codes = take.byte(), take.byte()
+	classes = {type_: i + 1 for i, type_ in enumerate(take.bytes(nr_classes))}
+	if nr_classes > 15 or len(classes) < nr_classes or nr_codes > 64:
+		raise ValueError("no such classes")
+	contexts = []
+	for _ in range(nr_codes):
+		type_, past = take.byte(), int.from_bytes(take.bytes(2), "little")
+		depth = past & 15
+		if depth > 3 or past >> 4 & (1 << 4 * (3 - depth)) - 1:
+			raise ValueError("no such context")
+		contexts.append((type_, [past >> 4 * (3 - i) & 15 for i in range(depth)]))
+	return classes, contexts
+
+
+def codes_by_context(take, ids):
+	"""The code of each event."""
+	classes, contexts = read_contexts(take)
+	codes = [read_code(take, 1) for _ in contexts]
+	found, past, result = {}, [0, 0, 0], []
+	for id_ in ids:
+		key = (id_, *past)
+		if key not in found:
+			found[key] = max(i for i, (type_, before) in enumerate(contexts)
+				if type_ in (id_, 255) and before == past[:len(before)])
+		result.append(codes[found[key]])
+		past = [classes.get(id_, 0)] + past[:2]
+	return result
+
+
+def codes_by_type(take, types, ids):
+	"""The same of coding 0."""
+	own = [i for i, type_ in enumerate(types) if type_.events >= 128][:31]
+	code_of = {i: read_code(take, 0) for i in own}
+	if len(own) < len(types):
+		others = read_code(take, 0)
+		code_of.update((i, others) for i in range(len(types)) if i not in code_of)
+	return [code_of[i] for i in ids]
 
 
 def read_steps(stream, codes):
@@ -295,12 +378,9 @@ def read_steps(stream, codes):
 			end += 1
 			if end - at > 10:
 				raise ValueError("no such code")
-		symbol = code[bits[at:end]]
-		m = symbol // 4 - 1 if symbol >= 8 else 0
-		at = end + m
-		if symbol >= 124:
-			raise ValueError("no such symbol")
-		yield (symbol - 4 * m << m) + int(bits[end:at][::-1], 2) if m else symbol
+		base, more = code[bits[at:end]]
+		at = end + more
+		yield (base << more) + (int(bits[end:at][::-1], 2) if more else 0)
 	if len(bits) - at > 7 or "1" in bits[at:]:
 		raise ValueError("a stream has bits left over")
 
@@ -308,16 +388,14 @@ def read_steps(stream, codes):
 def read_times(take, head, times, types, ids):
 	skips, amounts = take.bytes(times.nr_corrections), take.bytes(times.nr_corrections)
 	lengths = Take(take.bytes(times.code_bytes))
-	own = [i for i, type_ in enumerate(types) if type_.events >= 128][:31]
-	code_of = {i: read_code(lengths) for i in own}
-	if len(own) < len(types):
-		others = read_code(lengths)
-		code_of.update((i, others) for i in range(len(types)) if i not in code_of)
+	if times.coding > 1:
+		raise ValueError("no such coding of times")
+	codes = codes_by_context(lengths, ids) if times.coding else codes_by_type(lengths, types, ids)
 	e = (head.events + 3) // 4
 	steps = []
 	for s in range(4):
 		size = int.from_bytes(times.bit_bytes[4 * s:4 * s + 4], "little")
-		steps += read_steps(take.bytes(size), [code_of[i] for i in ids[e * s:e * (s + 1)]])
+		steps += read_steps(take.bytes(size), codes[e * s:e * (s + 1)])
 	if any(take.bytes(8)) or lengths.at != len(lengths.data):
 		raise ValueError("times do not end in 0")
 
@@ -363,7 +441,7 @@ def read_events(layouts, chunk, schema):
 	counts = [0] * len(types)
 	for i in ids:
 		counts[i] += 1
-	if head.events != chunk.events or head.first_ns != chunk.first_ns or head.reserved or times.reserved or not 1 <= len(types) <= 255:
+	if head.events != chunk.events or head.first_ns != chunk.first_ns or head.reserved or not 1 <= len(types) <= 255:
 		raise ValueError("the columns are of another chunk")
 	if sum(map(len, (string for type_ in types for string in type_.strings))) != head.string_bytes or counts != [type_.events for type_ in types]:
 		raise ValueError("the types do not come out even")

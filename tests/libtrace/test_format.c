@@ -55,7 +55,7 @@ static struct field fields[] = {
 
 	FIELD(trace_columns_times, step), FIELD(trace_columns_times, odd), FIELD(trace_columns_times, nr_corrections),
 	FIELD(trace_columns_times, code_bytes), FIELD(trace_columns_times, bit_bytes),
-	FIELD(trace_columns_times, reserved), FIELDS_END(trace_columns_times),
+	FIELD(trace_columns_times, coding), FIELDS_END(trace_columns_times),
 
 	FIELD(trace_columns_type, id), FIELD(trace_columns_type, words), FIELD(trace_columns_type, flags),
 	FIELD(trace_columns_type, events), FIELD(trace_columns_type, payloads), FIELDS_END(trace_columns_type),

@@ -117,11 +117,14 @@ static struct tb *golden_trace(void)
 	return tb;
 }
 
-/* The kept file. */
-static struct image golden_image(void)
+#define GOLDEN	   TRACE_SOURCE_DIR "/tests/libtrace/golden.hex"
+#define GOLDEN_2_4 TRACE_SOURCE_DIR "/tests/libtrace/golden_2_4.hex"
+
+/* A kept file. */
+static struct image golden_image(const char *path)
 {
 	unsigned char *data = malloc(MOST_BYTES);
-	FILE *file = fopen(TRACE_SOURCE_DIR "/tests/libtrace/golden.hex", "re");
+	FILE *file = fopen(path, "re");
 	struct image image;
 	unsigned int byte;
 	size_t bytes = 0;
@@ -172,9 +175,9 @@ static void check_events(struct trace *kept, struct trace *made, bool start_stat
 	seen_free(&b);
 }
 
-static void the_kept_file_is_read_as_it_was(void)
+static void check_read(const char *path)
 {
-	struct image image = golden_image();
+	struct image image = golden_image(path);
 	struct tb *tb = golden_trace();
 	struct trace *made = tb_open_trace(tb), *kept = trace_open(image.path, NULL);
 
@@ -187,6 +190,17 @@ static void the_kept_file_is_read_as_it_was(void)
 	trace_close(made);
 	tb_free(tb);
 	image_free(&image);
+}
+
+static void the_kept_file_is_read_as_it_was(void)
+{
+	check_read(GOLDEN);
+}
+
+/* Its times have codes by type. */
+static void a_file_of_format_2_4_is_read_as_it_was(void)
+{
+	check_read(GOLDEN_2_4);
 }
 
 /* ---- the writer ---- */
@@ -230,7 +244,7 @@ static bool kept_chunk(const struct image *image, size_t nr, struct trace_chunk_
 static void the_writer_writes_the_kept_bytes(void)
 {
 	struct tb *tb = golden_trace();
-	struct image kept = golden_image(), made = image_new(tb, true);
+	struct image kept = golden_image(GOLDEN), made = image_new(tb, true);
 	unsigned char *kept_payload = malloc(MOST_BYTES), *made_payload = malloc(MOST_BYTES);
 	struct trace_chunk_header kept_header, made_header;
 	size_t nr = 0;
@@ -257,7 +271,7 @@ static void the_writer_writes_the_kept_bytes(void)
  * above test them. */
 static void the_corrections_have_the_intended_distances(void)
 {
-	struct image image = golden_image();
+	struct image image = golden_image(GOLDEN);
 	unsigned char *payload = malloc(MOST_BYTES);
 	struct trace_chunk_header header;
 	unsigned int most = 0;
@@ -297,6 +311,7 @@ static int write_hex(void)
 
 static const struct unit_case cases[] = {
 	{"the_kept_file_is_read_as_it_was", the_kept_file_is_read_as_it_was},
+	{"a_file_of_format_2_4_is_read_as_it_was", a_file_of_format_2_4_is_read_as_it_was},
 	{"the_writer_writes_the_kept_bytes", the_writer_writes_the_kept_bytes},
 	{"the_corrections_have_the_intended_distances", the_corrections_have_the_intended_distances},
 	{NULL, NULL},

@@ -74,6 +74,7 @@ struct coded {
 	struct trace_columns_times head;
 	unsigned char *type_idxs; /* owned */
 	uint32_t events[NR_TYPES];
+	uint16_t ids[NR_TYPES];
 	size_t n;
 	unsigned char *data; /* owned; of exactly the size that is needed */
 	size_t bytes;
@@ -84,6 +85,8 @@ struct coded {
 static void coded_types(struct coded *coded, size_t n)
 {
 	*coded = (struct coded){.type_idxs = malloc(n), .n = n};
+	for (uint16_t i = 0; i < NR_TYPES; i++)
+		coded->ids[i] = (uint16_t)(1000 + i);
 	for (size_t i = 0; i < n; i++) {
 		coded->type_idxs[i] = i < NR_TYPES ? (unsigned char)i
 						   : (unsigned char)((unsigned int)__builtin_ctz((unsigned int)i |
@@ -102,22 +105,25 @@ static struct times_block block_of(const struct coded *coded, const uint32_t *ti
 {
 	return (struct times_block){.times = times,
 				    .type_idxs = coded->type_idxs,
+				    .ids = coded->ids,
 				    .events = coded->events,
 				    .n = coded->n,
 				    .nr_types = coded->n < NR_TYPES ? (uint32_t)coded->n : NR_TYPES,
 				    .scratch = scratch};
 }
 
-static struct coded code(const uint32_t *times, size_t n, struct clock_model *model)
+/* Encodes the times of events with the types in @ret_coded. */
+static void code_as(struct coded *ret_coded, const uint32_t *times, struct clock_model *model,
+		    struct times_learned *learned)
 {
+	size_t n = ret_coded->n;
 	unsigned char *room = malloc(times_bound(n)), *codes;
-	uint64_t *scratch = malloc(n * sizeof(*scratch));
+	void *scratch = malloc(times_encode_room(n));
 	struct times_block block;
-	struct coded coded;
+	struct coded coded = *ret_coded;
 
-	coded_types(&coded, n);
 	block = block_of(&coded, times, scratch);
-	coded.bytes = (size_t)(times_encode(room, &block, model, &coded.head, &codes) - room);
+	coded.bytes = (size_t)(times_encode(room, &block, model, learned, &coded.head, &codes) - room);
 	CU_ASSERT_EQUAL(times_bytes(&coded.head), coded.bytes);
 	CU_ASSERT_EQUAL((size_t)(codes - room), 2 * (size_t)coded.head.nr_corrections);
 	CU_ASSERT_TRUE(coded.bytes <= times_bound(n));
@@ -125,12 +131,22 @@ static struct coded code(const uint32_t *times, size_t n, struct clock_model *mo
 	memcpy(coded.data, room, coded.bytes);
 	free(room);
 	free(scratch);
+	*ret_coded = coded;
+}
+
+static struct coded code(const uint32_t *times, size_t n, struct clock_model *model)
+{
+	struct times_learned learned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct coded coded;
+
+	coded_types(&coded, n);
+	code_as(&coded, times, model, &learned);
 	return coded;
 }
 
 static bool decode(const struct coded *coded, size_t bytes, uint64_t *ns)
 {
-	void *scratch = malloc(TIMES_DECODE_BYTES);
+	void *scratch = malloc(times_decode_room(coded->n));
 	struct times_block block = block_of(coded, NULL, scratch);
 	bool good = times_decode(coded->data, coded->data + bytes, &coded->head, &block, 5000, ns);
 
@@ -313,6 +329,56 @@ static void types_have_codes_of_their_own(void)
 	free(times);
 }
 
+/* How long an event takes depends on the types of the two events before it. */
+static void times_depend_on_the_events_before(void)
+{
+	struct times_learned learned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	uint32_t *times = malloc(NR * sizeof(*times));
+	uint64_t *ns = malloc(NR * sizeof(*ns));
+	struct coded without = {.n = NR, .ids = {7, 300, 5}}, with;
+
+	srandom(7);
+	without.type_idxs = malloc(NR);
+	for (size_t i = 0; i < NR; i++) {
+		without.type_idxs[i] = (unsigned char)(random() % 3);
+		without.events[without.type_idxs[i]]++;
+		times[i] = i < 2 ? 0
+				 : times[i - 1] + (without.type_idxs[i - 1] == 1 ? 40u : 20u) +
+					   (without.type_idxs[i - 2] == 2 ? 8u : 0u);
+	}
+	with = without;
+	code_as(&without, times, NULL, NULL);
+	code_as(&with, times, NULL, &learned);
+	/* four intervals at random: two bits; known from the events before: 22 codes to describe */
+	CU_ASSERT_TRUE(without.bytes > NR / 8 && with.bytes < 600);
+	CU_ASSERT_TRUE(decode(&with, with.bytes, ns));
+	for (size_t i = 0; i < NR; i++)
+		if (ns[i] != 5000 + (uint64_t)times[i])
+			CU_FAIL("a time is wrong");
+	free(without.data);
+	coded_free(&with);
+	free(times);
+	free(ns);
+}
+
+/* Two of many durations are frequent: they have ranges of one number. */
+static void frequent_times_have_short_codes(void)
+{
+	uint32_t *times = malloc(NR * sizeof(*times));
+	struct coded coded;
+
+	srandom(8);
+	times[0] = 0;
+	for (size_t i = 1; i < NR; i++)
+		times[i] = times[i - 1] +
+			   (random() % 16 ? 300u + 8u * (uint32_t)(random() % 2) : (uint32_t)(random() % 60000));
+	coded = code(times, NR, NULL);
+	/* with ranges of a quarter of an octave, 300 and 308 would have 6 bits after the code */
+	CU_ASSERT_TRUE(coded.bytes < NR / 8 * 7 && coded.head.step == TIMES_NS);
+	coded_free(&coded);
+	free(times);
+}
+
 /* Fibonacci numbers as counts make the deepest trees: codes must not become longer than the
  * decoder's lookup. */
 static void codes_are_complete_and_short(void)
@@ -418,6 +484,8 @@ static const struct unit_case cases[] = {
 	{"a_clock_without_steps_is_left_alone", a_clock_without_steps_is_left_alone},
 	{"a_wrong_step_costs_no_ns_and_is_dropped", a_wrong_step_costs_no_ns_and_is_dropped},
 	{"types_have_codes_of_their_own", types_have_codes_of_their_own},
+	{"times_depend_on_the_events_before", times_depend_on_the_events_before},
+	{"frequent_times_have_short_codes", frequent_times_have_short_codes},
 	{"codes_are_complete_and_short", codes_are_complete_and_short},
 	{"times_that_end_too_early_or_late_are_refused", times_that_end_too_early_or_late_are_refused},
 	{"false_times_are_refused_or_ascend", false_times_are_refused_or_ascend},
