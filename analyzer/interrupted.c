@@ -396,10 +396,12 @@ static bool misses(const struct pending *wait, int64_t ret)
 
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	const struct pending *last = &thread->pending[thread->nr_pending - 1];
+	struct pending *last = &thread->pending[thread->nr_pending - 1];
 	struct interrupted_call *call;
 	bool is_over = !(is_interruption(ret) || is_interrupted_ring(a, frame, last, ret));
 
+	if (is_over && last->waker.closes)
+		last->waker.by_signal = 0; /* the kernel closes files before it sends SIGCHLD */
 	if ((is_over && !came_with_signal(a, thread, frame, last)) || last->depth != 1 || misses(last, ret) ||
 	    frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
 	    (last->task_state & TASK_STATE_QUOTA))

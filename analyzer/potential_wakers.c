@@ -411,6 +411,25 @@ file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead
 	return found;
 }
 
+bool wakers_has_other_end(const struct trace_analysis *a, const struct trace_thread *thread, file_idx idx)
+{
+	const struct socket_state *sock = sock_of_file(a, idx);
+	const struct traced_file *file = &a->files.list[idx];
+	uint64_t ino = LINUX_S_ISFIFO(file->mode) ? file->ino
+		       : sock			  ? sock->peer_ino
+						  : 0,
+		 which = which_end(file, true);
+	bool has = false;
+
+	for (uint32_t i = 0; ino && i < thread->fds->nr && !has; i++) {
+		const struct traced_file *own = &a->files.list[fd_file(thread, i)];
+
+		has = (LINUX_S_ISFIFO(own->mode) || LINUX_S_ISSOCK(own->mode)) && own->ino == ino &&
+		      which_end(own, false) == which;
+	}
+	return has;
+}
+
 void wakers_free(struct trace_analysis *a)
 {
 	for (size_t i = 0; i < NR_WAKER_KINDS; i++) {

@@ -69,5 +69,7 @@ file_idx wakers_request(struct trace_analysis *a, const struct trace_process *pr
  * Returns the end that @dead closes; 0: none.
  */
 file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller);
+/** wakers_has_other_end() - has @thread the other end of the pipe or socket @file open? */
+bool wakers_has_other_end(const struct trace_analysis *a, const struct trace_thread *thread, file_idx file);
 void wakers_free(struct trace_analysis *a);
 #endif

@@ -292,6 +292,16 @@ static void note_exit(struct trace_analysis *a, const struct trace_thread *dead,
 			waker->via = VIA_PIDFD;
 }
 
+/* The parent of a thread that exits may read its pipe: the end of the pipe wakes it, or SIGCHLD. */
+static void note_closed(struct trace_analysis *a, const struct trace_thread *dead, struct trace_thread *reader,
+			struct waker *waker)
+{
+	const struct frame *frame = frame_syscall(reader);
+
+	if (frame && frame->file && frame_class(a, frame) == CALL_READ && dead->fds)
+		waker->closes = wakers_has_other_end(a, dead, frame->file);
+}
+
 static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_sched_waking *waking,
 		       struct trace_thread *woken, struct waker *waker)
 {
@@ -324,6 +334,8 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	}
 	if ((cpu->current->flags & THREAD_EXITING) && waits_for_many(a, woken))
 		note_exit(a, cpu->current, woken, waker);
+	else if (cpu->current->flags & THREAD_EXITING)
+		note_closed(a, cpu->current, woken, waker);
 	if (waker->file)
 		return;
 	frame = frame_outermost(cpu->current);

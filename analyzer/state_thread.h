@@ -119,6 +119,7 @@ struct waker {
 	uint8_t by_signal; /* the signal that the waker had just sent; 0: none */
 	bool by_timer;	   /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
 	bool is_bare;	   /* no interrupt was known to be in progress */
+	bool closes;	   /* it exits, and closes the other end of the file that is read */
 	uint32_t lock;	   /* the wakeup released this lock: index of its log, 0: none */
 	/*
 	 * 1 + the file of the io_uring request that ended the wait: state_uring.c; 0: not known

@@ -158,6 +158,32 @@ static void two_ends_and_leaves_a_child(struct analysis_case *c, uint64_t ns)
 	tb_switch(c->tb, 1, ns + 30, 20, 40, TRACE_TASK_DEAD);
 }
 
+/* A child closes the pipe at its exit, and sends SIGCHLD before its parent runs. */
+static void a_read_that_the_exit_of_the_writer_ends_is_for_the_writer(void)
+{
+	for (int is_end = 0; is_end < 2; is_end++) {
+		struct analysis_case c = begin_with_three();
+
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+		sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+		tb_exit(c.tb, 1, 3000, 20, 20, true);
+		tb_waking(c.tb, 1, 3100, 10, TRACE_CONTEXT_TASK);
+		tb_add(c.tb, 1, 3120, signal_generate, NULL, .tid = 10, .signal = SIGCHLD, .group = 1);
+		tb_switch(c.tb, 1, 3130, 20, 0, TRACE_TASK_DEAD);
+		run_from(&c, 3140);
+		tb_sys_exit(c.tb, 0, 3150, is_end ? 0 : RESTART_SYS);
+		handle(&c, 3160, SIGCHLD);
+		tb_sys_enter(c.tb, 0, 3300, SYS_close, 3);
+		tb_sys_exit(c.tb, 0, 3310, 0);
+		case_run(&c);
+		if (is_end)
+			expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 1000);
+		else
+			expect_interruption(&c, "read", SIGCHLD, 20, "signal", 1000, 1);
+		case_free(&c);
+	}
+}
+
 /* The pieces of an interrupted wait are one wait: its process may have begun after some of them. */
 static void a_process_that_began_after_an_interruption_ends_the_whole_wait(void)
 {
@@ -730,6 +756,7 @@ int main(int argc, char **argv)
 		CASE(a_read_that_ends_with_an_error_is_for_the_other_end),
 		CASE(an_interrupted_call_names_no_interrupter),
 		CASE(a_pause_is_for_the_sender_of_the_signal_that_is_handled),
+		CASE(a_read_that_the_exit_of_the_writer_ends_is_for_the_writer),
 		CASE(an_interrupted_wait_for_a_lock_is_for_the_only_other_opener),
 		CASE(the_delivery_tells_which_signal_interrupted),
 		CASE(a_sigtimedwait_is_for_the_sender_of_its_own_signals),
