@@ -78,8 +78,8 @@ static void record(struct session *s, const char *options)
 }
 
 /*
- * Returns the number of callers of getppid() from @begin to @end, exclusive. The caller comes right
- * behind the entry of its call, on the same CPU.
+ * Returns the number of callers of getppid() from @begin to @end, exclusive. The caller comes behind
+ * the entry of its call, on the same CPU; only an interrupt may be between them.
  */
 static unsigned int callers_between(const struct session *s, uint64_t begin, uint64_t end)
 {
@@ -98,7 +98,8 @@ static unsigned int callers_between(const struct session *s, uint64_t begin, uin
 			continue;
 		nr += event->id == TRACE_EV_sys_caller && is_ours[event->cpu] && caller->address >= begin &&
 		      caller->address < end;
-		is_ours[event->cpu] = event->id == TRACE_EV_sys_enter && enter->nr == SYS_getppid;
+		if (event->id == TRACE_EV_sys_enter || event->id == TRACE_EV_sys_caller)
+			is_ours[event->cpu] = event->id == TRACE_EV_sys_enter && enter->nr == SYS_getppid;
 	}
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
