@@ -340,20 +340,29 @@ static const struct trace_thread *first_thread(const struct trace_row *row)
 	return row->thread ? row->thread : row->process ? trace_next_thread(row->process, NULL) : NULL;
 }
 
+/* The path of the answer's thread begins where the answer does: its recorder held it until then. */
+static uint64_t path_begin(struct view_session *session, const struct trace_thread *thread, uint64_t from)
+{
+	view_session_choose(session);
+	return thread == session->answer.thread && session->answer.from_ns > from ? session->answer.from_ns : from;
+}
+
 void view_path(struct view_session *session, struct view_question *question, struct json *json)
 {
 	struct view_window window = view_window_asked(session, question);
 	struct trace_critical_path *path = NULL;
 	struct trace_error error = {.message = "the path of a CPU is that of no thread"};
+	const struct trace_thread *thread;
 	struct path_tree tree;
 	struct string sentence = {0};
 	struct trace_row row;
 
 	if (!view_row_asked(session, question, &row) || *question->error)
 		return;
-	if (first_thread(&row))
-		path = trace_critical_path_new(session->report.history, first_thread(&row), window.from, window.to,
-					       &error);
+	thread = first_thread(&row);
+	if (thread)
+		path = trace_critical_path_new(session->report.history, thread,
+					       path_begin(session, thread, window.from), window.to, &error);
 	if (!path) {
 		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
 		return;

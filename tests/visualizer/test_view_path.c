@@ -130,6 +130,38 @@ static void a_short_path_has_all_segments(void)
 	trace_close(trace);
 }
 
+static uint64_t path_begin(struct view_session *session, uint32_t thread)
+{
+	struct trace_row_id id = {.kind = TRACE_ROW_THREAD, .index = thread};
+	char question[64];
+	struct view_answer answer;
+	uint64_t from;
+
+	snprintf(question, sizeof(question), "path?row=%u", view_row_number(id));
+	answer = view_answer(session, question);
+	from = number_of(answer.bytes, "\"from\":");
+	free(answer.bytes);
+	return from;
+}
+
+/* The recorder held a command until it let it run: the answer begins there, and so does the path. */
+static void the_path_of_the_answer_begins_with_it(void)
+{
+	static struct view_session session;
+	uint64_t end, one, other;
+	struct trace *trace = ping_pong(200, &end);
+
+	session_of(&session, trace);
+	view_session_choose(&session);
+	session.answer.from_ns = session.start + 50000;
+	one = path_begin(&session, 0);
+	other = path_begin(&session, 1);
+	CU_ASSERT(one != other && (one == 50000 || other == 50000));
+	CU_ASSERT(one < 50000 || other < 50000);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
 static void a_long_path_has_parts_with_all_of_its_time(void)
 {
 	static struct view_session session;
@@ -155,6 +187,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_short_path_has_all_segments),
+		CASE(the_path_of_the_answer_begins_with_it),
 		CASE(a_long_path_has_parts_with_all_of_its_time),
 		{NULL, NULL},
 	};
