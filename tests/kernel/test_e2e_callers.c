@@ -78,8 +78,8 @@ static void record(struct session *s, const char *options)
 }
 
 /*
- * Returns the number of callers of getppid() from @begin to @end, exclusive. The caller comes behind
- * the entry of its call, on the same CPU; only an interrupt may be between them.
+ * Returns the number of callers of getppid() from @begin to @end, exclusive. The caller comes after
+ * the entry of its call, on the same CPU. Only an interrupt may be between them.
  */
 static unsigned int callers_between(const struct session *s, uint64_t begin, uint64_t end)
 {

@@ -144,7 +144,7 @@ static uint64_t path_begin(struct view_session *session, uint32_t thread)
 	return from;
 }
 
-/* The recorder held a command until it let it run: the answer begins there, and so does the path. */
+/* The recorder held the command at first: the answer begins behind that, and so does the path. */
 static void the_path_of_the_answer_begins_with_it(void)
 {
 	static struct view_session session;
