@@ -117,10 +117,9 @@ void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
 
 bool hooks_want_on_cpu(const struct trace_analysis *a, const void *data)
 {
-	const uint32_t off_cpu = 1u << TRACE_STATE_WAIT_CPU | 1u << TRACE_STATE_BLOCKED;
-
 	for (size_t i = 0; i < a->hooks.nr; i++)
-		if (a->hooks.list[i].interval && a->hooks.list[i].data != data && (a->hooks.list[i].states & ~off_cpu))
+		if (a->hooks.list[i].interval && a->hooks.list[i].data != data &&
+		    (a->hooks.list[i].states & STATES_ON_CPU))
 			return true;
 	return false;
 }

@@ -107,6 +107,20 @@ static const struct trace_thread *with_descriptors(const struct trace_process *p
 	return thread;
 }
 
+static bool is_end(const struct traced_file *file)
+{
+	return LINUX_S_ISFIFO(file->mode) || LINUX_S_ISSOCK(file->mode);
+}
+
+/* The inode of the other end of the pipe or socket @idx; 0: there is none, or it is not known. */
+static uint64_t other_end_ino(const struct trace_analysis *a, file_idx idx)
+{
+	const struct traced_file *file = &a->files.list[idx];
+	const struct socket_state *sock = LINUX_S_ISFIFO(file->mode) ? NULL : sock_of_file(a, idx);
+
+	return LINUX_S_ISFIFO(file->mode) ? file->ino : sock ? sock->peer_ino : 0;
+}
+
 static void collect_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
 {
 	const struct trace_thread *thread = with_descriptors(process);
@@ -114,7 +128,7 @@ static void collect_ends(struct trace_analysis *a, struct potential_wakers *wake
 	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
-		if (LINUX_S_ISFIFO(file->mode) || LINUX_S_ISSOCK(file->mode))
+		if (is_end(file))
 			add_if_wanted(a, wakers,
 				      (struct potential_waker){file->ino, which_end(file, false), process->idx});
 	}
@@ -319,15 +333,12 @@ uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self
 	return waker_for(a, WAKERS_CHILDREN, self, self->pid, named, to_ns);
 }
 
-uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx, uint64_t to_ns)
+uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns)
 {
-	const struct socket_state *sock = sock_of_file(a, idx);
-	const struct traced_file *file = &a->files.list[idx];
+	uint64_t ino = other_end_ino(a, file);
 
-	if (idx && LINUX_S_ISFIFO(file->mode))
-		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true), to_ns);
-	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0, to_ns)
-				      : (uint32_t)PROCESS_UNKNOWN;
+	return ino ? waker_for(a, WAKERS_OTHER_ENDS, self, ino, which_end(&a->files.list[file], true), to_ns)
+		   : (uint32_t)PROCESS_UNKNOWN;
 }
 
 uint32_t wakers_opener(struct trace_analysis *a, const struct trace_process *self, file_idx file, uint64_t to_ns)
@@ -371,7 +382,7 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 	for (uint32_t i = 0; i < thread->fds->nr; i++) {
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
-		if (LINUX_S_ISFIFO(file->mode) || LINUX_S_ISSOCK(file->mode))
+		if (is_end(file))
 			add(a, ret_ends, (struct potential_waker){file->ino, which_end(file, false), i});
 	}
 	sort(ret_ends);
@@ -381,14 +392,10 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 static size_t other_end(const struct trace_analysis *a, const struct potential_wakers *ends, file_idx idx)
 {
 	const struct traced_file *file = &a->files.list[idx];
-	const struct socket_state *sock = LINUX_S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
-	uint64_t ino = LINUX_S_ISFIFO(file->mode) ? file->ino
-		       : sock			  ? sock->peer_ino
-						  : 0,
-		 which = which_end(file, true);
+	uint64_t ino = is_end(file) ? other_end_ino(a, idx) : 0, which = which_end(file, true);
 	size_t at = first_of(ends, ino, which);
 
-	return idx && (LINUX_S_ISFIFO(file->mode) || ino) && answers(ends, at, ino, which) ? at : ends->nr;
+	return ino && answers(ends, at, ino, which) ? at : ends->nr;
 }
 
 file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller)
@@ -411,21 +418,15 @@ file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead
 	return found;
 }
 
-bool wakers_has_other_end(const struct trace_analysis *a, const struct trace_thread *thread, file_idx idx)
+bool wakers_has_other_end(const struct trace_analysis *a, const struct trace_thread *thread, file_idx file)
 {
-	const struct socket_state *sock = sock_of_file(a, idx);
-	const struct traced_file *file = &a->files.list[idx];
-	uint64_t ino = LINUX_S_ISFIFO(file->mode) ? file->ino
-		       : sock			  ? sock->peer_ino
-						  : 0,
-		 which = which_end(file, true);
+	uint64_t ino = other_end_ino(a, file), which = which_end(&a->files.list[file], true);
 	bool has = false;
 
 	for (uint32_t i = 0; ino && i < thread->fds->nr && !has; i++) {
 		const struct traced_file *own = &a->files.list[fd_file(thread, i)];
 
-		has = (LINUX_S_ISFIFO(own->mode) || LINUX_S_ISSOCK(own->mode)) && own->ino == ino &&
-		      which_end(own, false) == which;
+		has = is_end(own) && own->ino == ino && which_end(own, false) == which;
 	}
 	return has;
 }
