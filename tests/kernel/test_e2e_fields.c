@@ -721,7 +721,7 @@ static void files_without_a_name_are_not_the_root(void)
 		CU_ASSERT_STRING_EQUAL(trace_event_string(event), "[nsfs]");
 		nr++;
 	}
-	trace_cursor_free(search.cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(search.cursor, NULL), 0);
 	CU_ASSERT(nr >= 1);
 }
 
