@@ -123,15 +123,46 @@ static bool came_with_signal(const struct wait_context *ctx)
 	       ctx->waker->by_signal != LINUX_SIGCHLD && ctx->waker->thread->process->ppid != ctx->thread->process->pid;
 }
 
-static struct wait_cause call_wait(const struct wait_context *ctx)
+/*
+ * The end of a child that is traced is told to its tracer first. The parent is woken when the tracer
+ * has waited for it, too.
+ */
+static bool came_after_tracer(const struct wait_context *ctx)
+{
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->a->calls[ctx->waker->call].class == CALL_WAIT &&
+	       ctx->waker->thread->process->ppid != ctx->thread->process->pid;
+}
+
+/* For the child that the call returned; waitid() does not return it. */
+static struct wait_context with_returned_child(const struct wait_context *ctx)
 {
 	struct wait_context returned = *ctx;
 
-	if (came_with_signal(ctx)) {
-		returned.result = ctx->thread->flags & THREAD_RETURNS && is_last_wait(ctx) ? ctx->thread->ret : 0;
-		/* waitid() does not return the child */
+	returned.result = ctx->thread->flags & THREAD_RETURNS && is_last_wait(ctx) ? ctx->thread->ret : 0;
+	return returned;
+}
+
+/* A child that had ended before the thread slept: the tracer had not waited for it yet. */
+static bool had_ended(const struct wait_context *ctx, const struct wait_cause *cause)
+{
+	const struct trace_process *child = cause->kind == TRACE_WAIT_PROCESS ? ctx->a->threads.processes[cause->target]
+									      : NULL;
+
+	return child && child->first && !child->nr_living && trace_process_end_ns(child) < ctx->pending->from;
+}
+
+static struct wait_cause call_wait(const struct wait_context *ctx)
+{
+	struct wait_context returned = with_returned_child(ctx);
+	struct wait_cause v;
+
+	if (came_with_signal(ctx))
 		return returned.result ? wait_by_call_alone(&returned, VIA_WAITPID)
 				       : cause_other_call(ctx, VIA_WAITPID);
+	if (came_after_tracer(ctx)) {
+		v = wait_by_call_alone(&returned, VIA_WAITPID);
+		if (!had_ended(ctx, &v))
+			return v;
 	}
 	return wait_by_waker(ctx, VIA_WAITPID);
 }

@@ -2,6 +2,7 @@
 #include "rule_parents.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/events.h>
@@ -24,7 +25,23 @@ struct relative {
 	bool is_freed;	   /* its parent has got its status */
 	bool first_exits;  /* its first thread has begun to exit */
 	bool is_gone;	   /* it had begun to exit before the recording, so that only its last switch is in it */
+	bool traces;	   /* it waits for processes that are not its children */
 };
+
+/*
+ * A wait for a process that was never a child: wrong unless one of them is a tracer. The parent of a
+ * traced process waits until the tracer knows that it has ended.
+ */
+struct suspect {
+	const struct trace_thread *thread;
+	uint64_t ns;
+	uint32_t relative; /* its process */
+	uint32_t other;	   /* for which it waited */
+	char comm[16];
+};
+
+enum family_call { CALL_NOT_LOOKED_UP, CALL_OTHER, CALL_PTRACE, CALL_WAITPID, CALL_WAITID };
+#define NR_CACHED_CALLS 512
 
 struct relative_row {
 	uint64_t key; /* pid + 1 */
@@ -38,7 +55,9 @@ struct parents {
 	uint32_t nr_first;	/* so many are of the start of the trace */
 	struct hash_table pids; /* the latest process of each pid */
 	bool began, failed;
-	bool traces; /* a tracer waits for processes that are not its children */
+	struct suspect *suspects; /* owned */
+	uint32_t nr_suspects, room_suspects;
+	uint8_t calls[2][NR_CACHED_CALLS]; /* enum family_call, by ABI and number */
 };
 
 static bool relative_reserve(struct parents *p)
@@ -201,6 +220,48 @@ static void on_last(struct parents *p, const struct trace_event *event)
 	p->list[relative].is_freed |= event->id == TRACE_EV_sched_free;
 }
 
+static enum family_call family_call(struct parents *p, const struct trace_sys_enter *enter)
+{
+	static const struct {
+		const char *name;
+		enum family_call call;
+	} names[] = {
+		{"ptrace", CALL_PTRACE}, {"wait4", CALL_WAITPID}, {"waitpid", CALL_WAITPID}, {"waitid", CALL_WAITID}};
+	uint32_t nr = enter->nr & 0x3fffffff; /* __X32_SYSCALL_BIT */
+	uint8_t *cached = nr < NR_CACHED_CALLS ? &p->calls[enter->abi == TRACE_ABI_32][nr] : NULL;
+	const char *name;
+
+	if (!cached)
+		return CALL_OTHER;
+	if (*cached == CALL_NOT_LOOKED_UP) {
+		*cached = CALL_OTHER;
+		name = rules_entered_call(p->rules, enter);
+		for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+			if (strcmp(names[i].name, name) == 0)
+				*cached = (uint8_t)names[i].call;
+	}
+	return *cached;
+}
+
+/*
+ * A tracer calls ptrace(). It may have attached itself before the recording, and only wait in it:
+ * then it says that it waits for any kind of child. That is ignored for real children.
+ */
+static void on_enter(struct parents *p, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms have its first fields */
+	enum family_call call = family_call(p, event->payload);
+	const struct trace_thread *thread = call == CALL_OTHER ? NULL : trace_thread_on_cpu(analysis, event->cpu);
+	uint32_t relative = thread ? relative_of(p, trace_process_pid(trace_thread_process(thread))) : NOT_KNOWN;
+	bool has_3 = event->id == TRACE_EV_sys_enter3 || event->id == TRACE_EV_sys_enter6;
+
+	if (relative == NOT_KNOWN)
+		return;
+	if (call == CALL_PTRACE || (call == CALL_WAITPID && has_3 && enter->arg2 & LINUX_WALL) ||
+	    (call == CALL_WAITID && event->id == TRACE_EV_sys_enter6 && enter->arg3 & LINUX_WALL))
+		p->list[relative].traces = true;
+}
+
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	struct parents *p = data;
@@ -220,6 +281,11 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_exit_times:
 	case TRACE_EV_sched_free:
 		on_last(p, event);
+		break;
+	case TRACE_EV_sys_enter:
+	case TRACE_EV_sys_enter3:
+	case TRACE_EV_sys_enter6:
+		on_enter(p, analysis, event);
 		break;
 	default:
 		break;
@@ -246,23 +312,41 @@ static bool leaves_children(const struct parents *p, uint32_t parent_pid, uint32
 	       p->list[parent].adopt_ns >= wait->from_ns && p->list[parent].adopt_ns <= wait->to_ns;
 }
 
+static void suspect_add(struct parents *p, const struct trace_interval *wait, uint32_t relative, uint32_t other)
+{
+	uint32_t room = p->room_suspects ? p->room_suspects * 2 : 16;
+	struct suspect *bigger = p->suspects;
+
+	if (p->nr_suspects == p->room_suspects) {
+		bigger = reallocarray(p->suspects, room, sizeof(*bigger));
+		if (!bigger) {
+			p->failed = true;
+			return;
+		}
+		p->suspects = bigger;
+		p->room_suspects = room;
+	}
+	bigger += p->nr_suspects++;
+	*bigger = (struct suspect){.thread = wait->thread, .ns = wait->to_ns, .relative = relative, .other = other};
+	snprintf(bigger->comm, sizeof(bigger->comm), "%s", trace_process_comm(wait->other));
+}
+
 static void on_wait(void *data, struct trace_analysis *analysis, const struct trace_interval *wait)
 {
 	uint32_t pid = trace_process_pid(trace_thread_process(wait->thread));
 	struct parents *p = data;
+	uint32_t relative, other;
 
-	if (wait->name && strcmp(wait->name, "ptrace") == 0)
-		p->traces = true;
-	if (wait->state != TRACE_STATE_BLOCKED || wait->kind != TRACE_WAIT_PROCESS || !wait->other || !wait->via ||
-	    strcmp(wait->via, "waitpid") != 0 || p->traces || !trace_process_pid(wait->other) ||
-	    trace_process_ever_was(wait->other, is_child_of, &pid) ||
+	if (wait->kind != TRACE_WAIT_PROCESS || !wait->other || !wait->via || strcmp(wait->via, "waitpid") != 0 ||
+	    !trace_process_pid(wait->other) || trace_process_ever_was(wait->other, is_child_of, &pid) ||
 	    leaves_children(p, trace_process_pid(wait->other), pid, wait))
 		return;
-	if (trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) == TRACE_RECORDED_ALWAYS &&
+	relative = relative_of(p, pid);
+	other = relative_of(p, trace_process_pid(wait->other));
+	if (relative != NOT_KNOWN && other != NOT_KNOWN &&
+	    trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) == TRACE_RECORDED_ALWAYS &&
 	    rules_are_sure(p->rules, trace_get_info(rules_trace(p->rules))->start_ns, wait->to_ns))
-		rules_broken(p->rules, wait->to_ns, wait->thread,
-			     "waited for process %u (%s) via waitpid, which was never its child",
-			     trace_process_pid(wait->other), trace_process_comm(wait->other));
+		suspect_add(p, wait, relative, other);
 }
 
 /* ---- at the end ---- */
@@ -295,12 +379,23 @@ static void check_process(struct parents *p, const struct trace_process *process
 			     child->pid, trace_process_ppid(process), its->pid);
 }
 
+static void check_suspects(struct parents *p)
+{
+	for (uint32_t i = 0; i < p->nr_suspects; i++)
+		if (!p->list[p->suspects[i].relative].traces && !p->list[p->suspects[i].other].traces)
+			rules_broken(p->rules, p->suspects[i].ns, p->suspects[i].thread,
+				     "waited for process %u (%s) via waitpid, which was never its child",
+				     p->list[p->suspects[i].other].pid, p->suspects[i].comm);
+}
+
 void rule_parents_check(void *data)
 {
 	struct parents *p = data;
 	struct trace_analysis *analysis = rules_analysis(p->rules);
 	const struct trace_info *info = trace_get_info(rules_trace(p->rules));
 
+	if (!p->failed)
+		check_suspects(p);
 	if (p->failed || !state_has_events(analysis, TRACE_EV_sched_adopt) ||
 	    trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) != TRACE_RECORDED_ALWAYS ||
 	    !rules_are_sure(p->rules, info->start_ns, info->end_ns))
@@ -312,15 +407,15 @@ void rule_parents_check(void *data)
 void *rule_parents_begin(struct rules *rules)
 {
 	static const uint32_t ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exit, TRACE_EV_sched_adopt,
-				       TRACE_EV_exit_times, TRACE_EV_sched_free};
+				       TRACE_EV_exit_times, TRACE_EV_sched_free, TRACE_EV_sys_enter,
+				       TRACE_EV_sys_enter3, TRACE_EV_sys_enter6};
 	struct parents *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->rules = rules;
 	if (!rules_on_events(rules, ids, sizeof(ids) / sizeof(ids[0]), on_event, p) ||
-	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED | 1u << TRACE_STATE_SYSCALL,
-					  on_wait, p) < 0) {
+	    trace_analysis_on_interval_of(rules_analysis(rules), 1u << TRACE_STATE_BLOCKED, on_wait, p) < 0) {
 		rule_parents_end(p);
 		return NULL;
 	}
@@ -332,6 +427,7 @@ void rule_parents_end(void *data)
 	struct parents *p = data;
 
 	table_clear(&p->pids);
+	free(p->suspects);
 	free(p->list);
 	free(p);
 }

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "linux_names.h"
 #include "kernel_numbers.h"
@@ -41,6 +42,7 @@ static const struct {
 	SAME(O_WRONLY),
 	SAME(O_CLOEXEC),
 	SAME(FD_CLOEXEC),
+	{"__WALL", LINUX_WALL, __WALL},
 	SAME(F_DUPFD),
 	SAME(F_SETFD),
 	SAME(F_DUPFD_CLOEXEC),

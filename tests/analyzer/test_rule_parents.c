@@ -116,6 +116,61 @@ static void a_process_that_leaves_an_ended_child_may_be_waited_for(void)
 }
 
 /*
+ * A tracer waits for processes that were never its children. It may have attached itself before the
+ * recording, and say so by a call after the wait, or only by how it waits.
+ */
+static void a_tracer_may_wait_for_any_process(void)
+{
+	static const char *const later[] = {"ptrace", "wait4"};
+
+	for (int i = 0; i < 2; i++) {
+		struct analysis_case c = grandchild_wakes(false);
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_ptrace, "ptrace");
+		if (strcmp(later[i], "ptrace") == 0)
+			tb_sys_enter(c.tb, 0, 6300, SYS_ptrace, 24, 20, 0, 0);
+		else
+			tb_sys_enter(c.tb, 0, 6300, SYS_wait4, -1, 0, 0x40000000 /* __WALL */, 0);
+		tb_sys_exit(c.tb, 0, 6310, 0);
+		verify(&c, NULL);
+	}
+}
+
+/*
+ * 30 traces 20, the child of 10, and waits for it first: it ends at 4000, and 30 wakes 10 at 6000.
+ * If 10 waits only from 5000 on, it waits for its tracer.
+ */
+static void the_parent_of_a_traced_child_waits_for_the_child(void)
+{
+	for (int is_late = 0; is_late < 2; is_late++) {
+		struct analysis_case c = begin_family(10);
+
+		tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+		tb_thread(c.tb, 40, 40, 10, "four", 3, false);
+		tb_sys_enter(c.tb, 2, 1000, SYS_wait4, 20, 0, 0x40000000 /* __WALL */, 0);
+		tb_switch(c.tb, 2, 1100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0, 0);
+		if (!is_late)
+			block(&c);
+		tb_exit(c.tb, 1, 4000, 20, 20, true);
+		tb_waking(c.tb, 1, 4010, 30, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 1, 4020, 20, 0, TRACE_TASK_DEAD);
+		if (is_late)
+			tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(c.tb, 2, 5900, 0, 30, TRACE_TASK_RUNNING);
+		tb_waking(c.tb, 2, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 2, 6010, 20);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, 20);
+		case_run(&c);
+		CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "waitpid"), is_late ? 0 : 3000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "three", 30, "waitpid"), is_late ? 1000 : 0);
+		case_free(&c);
+	}
+}
+
+/*
  * A signal of 30 wakes 10, and its child ends before 10 runs: the call returns the child. The
  * sender was never a child.
  */
@@ -176,6 +231,8 @@ static void init_of_a_namespace_adopts_children_in_its_exit(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(a_tracer_may_wait_for_any_process),
+		CASE(the_parent_of_a_traced_child_waits_for_the_child),
 		CASE(a_signal_that_comes_before_the_child_is_no_child),
 		CASE(a_child_needs_a_parent),
 		CASE(init_of_a_namespace_adopts_children_in_its_exit),

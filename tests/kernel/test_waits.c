@@ -634,136 +634,138 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	{                                                   \
 		check_row(#scenario, "stopped", via, NULL); \
 	}
-#define CLAIMS                                                                                                    \
-	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                                                       \
-	PROCESS(a_unix_stream_names_its_peer, unix_stream, "unix")                                                \
-	PROCESS(a_unix_datagram_names_its_sender, unix_dgram, "unix")                                             \
-	PROCESS(a_unix_seqpacket_names_its_sender, unix_seqpacket, "unix")                                        \
-	PROCESS(local_tcp_names_its_peer, tcp, "tcp")                                                             \
-	PROCESS(local_udp_names_its_peer, udp, "udp")                                                             \
-	PROCESS(unconnected_udp_names_its_sender, udp_unconnected, "udp")                                         \
-	PROCESS(udp_from_another_namespace_names_its_sender, veth_udp, "udp")                                     \
-	PROCESS(poll_names_the_sender_in_another_namespace, veth_udp_poll, "udp")                                 \
-	PROCESS(tcp_from_another_namespace_names_its_peer, veth_tcp, "tcp")                                       \
-	PROCESS(what_a_timer_sends_is_for_the_peer, delayed_acknowledgement, "tcp_timer")                         \
-	PROCESS(an_eventfd_names_its_writer, read_eventfd, "eventfd")                                             \
-	PROCESS(poll_names_the_pipes_writer, poll_pipe, "pipe")                                                   \
-	PROCESS(poll_names_the_unix_peer, poll_unix, "unix")                                                      \
-	PROCESS(poll_names_the_tcp_peer, poll_tcp, "tcp")                                                         \
-	PROCESS(poll_names_the_eventfds_writer, poll_eventfd, "eventfd")                                          \
-	PROCESS(poll_of_many_names_the_one, poll_many_eventfd, "eventfd")                                         \
-	PROCESS(poll_of_many_names_the_pipe, poll_many_pipe, "pipe")                                              \
-	PROCESS(select_names_the_pipes_writer, select_pipe, "pipe")                                               \
-	PROCESS(epoll_names_the_pipes_writer, epoll_pipe, "pipe")                                                 \
-	PROCESS(epoll_names_the_unix_peer, epoll_unix, "unix")                                                    \
-	PROCESS(epoll_names_the_tcp_peer, epoll_tcp, "tcp")                                                       \
-	PROCESS(epoll_names_the_eventfds_writer, epoll_eventfd, "eventfd")                                        \
-	PROCESS(epoll_in_epoll_names_the_pipes_writer, epoll_in_epoll, "pipe")                                    \
-	PROCESS(a_full_pipe_names_its_reader, full_pipe, "pipe")                                                  \
-	PROCESS(a_full_unix_socket_names_its_reader, full_unix, "unix")                                           \
-	PROCESS(a_full_tcp_connection_names_its_reader, full_tcp, "tcp")                                          \
-	PROCESS(accept_names_who_connected, accept_tcp, "tcp")                                                    \
-	PROCESS(poll_of_a_listener_names_who_connected, poll_accept, "tcp")                                       \
-	PROCESS(accept_names_who_connected_by_unix, accept_unix, "unix")                                          \
-	PROCESS(connect_names_who_accepted, connect_full, "unix")                                                 \
-	PROCESS(a_condition_variable_names_who_signalled, condvar, "futex")                                       \
-	PROCESS(a_join_names_the_process_of_the_thread, join, "join")                                             \
-	PROCESS(a_posix_semaphore_names_who_posted, posix_semaphore, "futex")                                     \
-	PROCESS(a_sysv_semaphore_names_who_posted, sysv_semaphore, "semaphore")                                   \
-	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")                                   \
-	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")                                 \
-	PROCESS(flock_names_the_holder, file_lock, "lock")                                                        \
-	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")                                              \
-	PROCESS(a_leased_file_names_who_has_it, leased_file, "lock")                                              \
-	PROCESS(a_watched_file_names_who_lets_it_be_opened, watched_file, "inotify")                              \
-	PROCESS(waitpid_names_the_child_that_exits, waitpid_any, "waitpid")                                       \
-	PROCESS(vfork_names_the_child, vfork_waits, "vfork")                                                      \
-	PROCESS(a_polled_pidfd_names_the_child, pidfd, "pidfd")                                                   \
-	PROCESS(pause_names_who_signalled, pause_for_signal, "signal")                                            \
-	PROCESS(sigwait_names_who_signalled, sigwait_for_signal, "signal")                                        \
-	PROCESS(a_signalfd_names_who_signalled, signalfd_read, "signal")                                          \
-	PROCESS(a_polled_signalfd_names_who_signalled, poll_signalfd, "signal")                                   \
-	PROCESS(inotify_names_who_changed_the_folder, inotify, "inotify")                                         \
-	PROCESS(opening_a_fifo_names_who_opened_the_other_end, fifo, "pipe")                                      \
-	PROCESS(a_pseudo_terminal_names_who_typed, terminal_read, "tty")                                          \
-	PROCESS(a_passed_descriptor_is_known, passed_descriptor, "pipe")                                          \
-	PROCESS(a_duplicated_descriptor_is_known, duplicated_descriptor, "pipe")                                  \
-	PROCESS(a_ring_names_the_pipes_writer, uring_pipe, "io_uring")                                            \
-	PROCESS(a_ring_names_the_unix_peer, uring_unix, "io_uring")                                               \
-	PROCESS(a_rings_worker_waits_for_its_submitter, uring_worker, "io_uring")                                 \
-	PROCESS(a_chain_of_a_ring_waits_for_its_parts, uring_chain, "io_uring")                                   \
-	PROCESS(accept_by_a_ring_names_who_connected, uring_accept, "io_uring")                                   \
-	PROCESS(what_a_ring_accepted_is_known, uring_accepted, "tcp")                                             \
-	PROCESS(what_a_ring_accepted_into_a_slot_is_known, uring_accepted_direct, "io_uring")                     \
-	PROCESS(what_a_ring_connected_is_known, uring_socket, "tcp")                                              \
-	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")                                  \
-	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")                                      \
-	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)                                        \
-	FILE_VIA(a_32_bit_read_names_the_file, file_by_32_bit_calls, "", "file_by_32_bit_calls-data")             \
-	PROCESS(a_pipe_of_32_bit_calls_names_its_writer, pipe_by_32_bit_calls, "pipe")                            \
-	PROCESS(a_32_bit_poll_names_the_peer, poll_by_32_bit_call, "unix")                                        \
-	PROCESS(a_32_bit_wait_names_the_child, waitpid_by_32_bit_call, "waitpid")                                 \
-	KIND(a_32_bit_futex_that_times_out_is_a_timeout, futex_by_32_bit_call, "timeout", NULL)                   \
-	PROCESS(a_32_bit_receive_names_the_peer, receive_by_socketcall, "unix")                                   \
-	PROCESS(sockets_of_a_32_bit_call_are_known, socketpair_by_socketcall, "unix")                             \
-	PROCESS(a_32_bit_accept_names_who_connected, accept_by_socketcall, "tcp")                                 \
-	PROCESS(what_a_32_bit_call_accepted_is_known, accepted_by_socketcall, "tcp")                              \
-	PROCESS(a_32_bit_semaphore_names_who_posted, semaphore_by_ipc, "semaphore")                               \
-	PROCESS(a_descriptor_passed_to_a_32_bit_call_is_known, passed_to_32_bit, "pipe")                          \
-	PROCESS(a_descriptor_taken_from_a_process_is_known, taken_descriptor, "pipe")                             \
-	PROCESS(threads_share_descriptors, shared_table, "pipe")                                                  \
-	PROCESS(a_thread_may_have_descriptors_of_its_own, unshared_table, "pipe")                                 \
-	PROCESS(two_processes_may_share_descriptors, table_of_two_processes, "pipe")                              \
-	PROCESS(a_number_that_is_used_again_is_the_new_file, number_used_again, "pipe")                           \
-	PROCESS(an_end_that_a_ring_received_has_its_writer, end_by_ring, "pipe")                                  \
-	PROCESS(an_end_in_a_message_is_closed_with_that, end_in_message, "pipe")                                  \
-	PROCESS(an_end_of_a_shared_table_has_its_writer, end_of_shared_table, "pipe")                             \
-	PROCESS(waiting_by_pidfd_names_the_child, pidfd_wait, "waitpid")                                          \
-	PROCESS(a_pidfd_in_epoll_names_the_child, epoll_pidfd, "pidfd")                                           \
-	PROCESS(a_signal_by_pidfd_names_its_sender, pidfd_signal, "signal")                                       \
-	KIND(a_timer_of_a_ring_is_a_timeout, uring_timeout, "timeout", NULL)                                      \
-	KIND(select_may_time_out, select_timeout, "timeout", NULL)                                                \
-	KIND(epoll_may_time_out, epoll_timeout, "timeout", NULL)                                                  \
-	KIND(sigwait_may_time_out, sigwait_timeout, "timeout", NULL)                                              \
-	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)                                        \
-	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)                                        \
-	STOPPED(a_frozen_process_is_stopped, frozen, "freezer")                                                   \
-	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)                                        \
-	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data")                     \
-	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data")             \
-	KIND(a_deleted_file_has_the_name_it_was_opened_by, deleted_file, "file", "deleted_file-data")             \
-	KIND(a_renamed_file_has_its_new_name, renamed_file, "file", "renamed_file-new")                           \
-	KIND(an_inode_that_is_used_again_is_the_new_file, inode_used_again, "file", "inode_used_again-data")      \
-	KIND(a_file_in_another_root_has_its_whole_path, chroot_file, "file", "chroot_file-root/data")             \
-	KIND(a_file_of_a_mount_namespace_is_known, mounted_file, "file", "mounted_file-mount/data")               \
-	KIND(looking_for_a_cold_file_names_it, stat_cold, "file", "/cold")                                        \
-	KIND(opening_a_cold_file_names_it, open_cold, "file", "/cold")                                            \
-	KIND(deleting_a_cold_file_names_it, unlink_cold, "file", "/cold")                                         \
-	KIND(listing_a_cold_folder_names_it, list_cold, "file", "/big")                                           \
-	KIND(a_device_is_named, device_read, "device", "/dev/hwrng")                                              \
-	KIND(a_datagram_from_another_host_names_it, datagram_from_afar, "network", "10.9.9.2:4000")               \
-	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000")                               \
-	KIND(a_socket_names_the_host_to_which_it_sent, sent_afar, "network", "10.9.9.2:4000")                     \
-	KIND(several_destinations_leave_only_the_port, sent_to_several, "network", "local port 4003")             \
-	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000")                              \
-	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000")         \
-	KIND(a_connection_that_is_not_answered_names_the_other_host, unanswered_afar, "network", "10.9.9.2:4000") \
-	STOPPED(a_stopped_process_is_stopped, stopped, "signal")                                                  \
-	STOPPED(a_traced_process_is_stopped, traced, "ptrace")                                                    \
-	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                                               \
-	KIND(a_polled_timerfd_is_a_timeout, poll_timerfd, "timeout", NULL)                                        \
-	KIND(a_timerfd_in_epoll_is_a_timeout, epoll_timerfd, "timeout", NULL)                                     \
-	KIND(a_futex_that_times_out_is_a_timeout, condvar_timeout, "timeout", NULL)                               \
-	KIND(a_receive_that_times_out_is_a_timeout, receive_timeout, "timeout", NULL)                             \
-	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)                                  \
-	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")                                     \
-	KIND(a_file_whose_pages_a_call_brings_in_is_named, populated_file, "file", "populated_file-data")         \
-	KIND(so_is_one_that_is_mapped_with_its_pages, file_mapped_with_its_pages, "file",                         \
-	     "file_mapped_with_its_pages-data")                                                                   \
-	KIND(a_mapped_file_of_an_overlay_has_the_path_that_was_mapped, overlay_mapped, "file", "merged/data")     \
-	KIND(a_file_of_an_overlay_has_the_path_that_was_opened, overlay_read, "file", "merged/data")              \
-	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")                                         \
-	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data")                                \
+#define CLAIMS                                                                                                     \
+	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                                                        \
+	PROCESS(a_unix_stream_names_its_peer, unix_stream, "unix")                                                 \
+	PROCESS(a_unix_datagram_names_its_sender, unix_dgram, "unix")                                              \
+	PROCESS(a_unix_seqpacket_names_its_sender, unix_seqpacket, "unix")                                         \
+	PROCESS(local_tcp_names_its_peer, tcp, "tcp")                                                              \
+	PROCESS(local_udp_names_its_peer, udp, "udp")                                                              \
+	PROCESS(unconnected_udp_names_its_sender, udp_unconnected, "udp")                                          \
+	PROCESS(udp_from_another_namespace_names_its_sender, veth_udp, "udp")                                      \
+	PROCESS(poll_names_the_sender_in_another_namespace, veth_udp_poll, "udp")                                  \
+	PROCESS(tcp_from_another_namespace_names_its_peer, veth_tcp, "tcp")                                        \
+	PROCESS(what_a_timer_sends_is_for_the_peer, delayed_acknowledgement, "tcp_timer")                          \
+	PROCESS(an_eventfd_names_its_writer, read_eventfd, "eventfd")                                              \
+	PROCESS(poll_names_the_pipes_writer, poll_pipe, "pipe")                                                    \
+	PROCESS(poll_names_the_unix_peer, poll_unix, "unix")                                                       \
+	PROCESS(poll_names_the_tcp_peer, poll_tcp, "tcp")                                                          \
+	PROCESS(poll_names_the_eventfds_writer, poll_eventfd, "eventfd")                                           \
+	PROCESS(poll_of_many_names_the_one, poll_many_eventfd, "eventfd")                                          \
+	PROCESS(poll_of_many_names_the_pipe, poll_many_pipe, "pipe")                                               \
+	PROCESS(select_names_the_pipes_writer, select_pipe, "pipe")                                                \
+	PROCESS(epoll_names_the_pipes_writer, epoll_pipe, "pipe")                                                  \
+	PROCESS(epoll_names_the_unix_peer, epoll_unix, "unix")                                                     \
+	PROCESS(epoll_names_the_tcp_peer, epoll_tcp, "tcp")                                                        \
+	PROCESS(epoll_names_the_eventfds_writer, epoll_eventfd, "eventfd")                                         \
+	PROCESS(epoll_in_epoll_names_the_pipes_writer, epoll_in_epoll, "pipe")                                     \
+	PROCESS(a_full_pipe_names_its_reader, full_pipe, "pipe")                                                   \
+	PROCESS(a_full_unix_socket_names_its_reader, full_unix, "unix")                                            \
+	PROCESS(a_full_tcp_connection_names_its_reader, full_tcp, "tcp")                                           \
+	PROCESS(accept_names_who_connected, accept_tcp, "tcp")                                                     \
+	PROCESS(poll_of_a_listener_names_who_connected, poll_accept, "tcp")                                        \
+	PROCESS(accept_names_who_connected_by_unix, accept_unix, "unix")                                           \
+	PROCESS(connect_names_who_accepted, connect_full, "unix")                                                  \
+	PROCESS(a_condition_variable_names_who_signalled, condvar, "futex")                                        \
+	PROCESS(a_join_names_the_process_of_the_thread, join, "join")                                              \
+	PROCESS(a_posix_semaphore_names_who_posted, posix_semaphore, "futex")                                      \
+	PROCESS(a_sysv_semaphore_names_who_posted, sysv_semaphore, "semaphore")                                    \
+	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")                                    \
+	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")                                  \
+	PROCESS(flock_names_the_holder, file_lock, "lock")                                                         \
+	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")                                               \
+	PROCESS(a_leased_file_names_who_has_it, leased_file, "lock")                                               \
+	PROCESS(a_watched_file_names_who_lets_it_be_opened, watched_file, "inotify")                               \
+	PROCESS(waitpid_names_the_child_that_exits, waitpid_any, "waitpid")                                        \
+	PROCESS(vfork_names_the_child, vfork_waits, "vfork")                                                       \
+	PROCESS(a_polled_pidfd_names_the_child, pidfd, "pidfd")                                                    \
+	PROCESS(pause_names_who_signalled, pause_for_signal, "signal")                                             \
+	PROCESS(sigwait_names_who_signalled, sigwait_for_signal, "signal")                                         \
+	PROCESS(a_signalfd_names_who_signalled, signalfd_read, "signal")                                           \
+	PROCESS(a_polled_signalfd_names_who_signalled, poll_signalfd, "signal")                                    \
+	PROCESS(inotify_names_who_changed_the_folder, inotify, "inotify")                                          \
+	PROCESS(opening_a_fifo_names_who_opened_the_other_end, fifo, "pipe")                                       \
+	PROCESS(a_pseudo_terminal_names_who_typed, terminal_read, "tty")                                           \
+	PROCESS(a_passed_descriptor_is_known, passed_descriptor, "pipe")                                           \
+	PROCESS(a_duplicated_descriptor_is_known, duplicated_descriptor, "pipe")                                   \
+	PROCESS(a_ring_names_the_pipes_writer, uring_pipe, "io_uring")                                             \
+	PROCESS(a_ring_names_the_unix_peer, uring_unix, "io_uring")                                                \
+	PROCESS(a_rings_worker_waits_for_its_submitter, uring_worker, "io_uring")                                  \
+	PROCESS(a_chain_of_a_ring_waits_for_its_parts, uring_chain, "io_uring")                                    \
+	PROCESS(accept_by_a_ring_names_who_connected, uring_accept, "io_uring")                                    \
+	PROCESS(what_a_ring_accepted_is_known, uring_accepted, "tcp")                                              \
+	PROCESS(what_a_ring_accepted_into_a_slot_is_known, uring_accepted_direct, "io_uring")                      \
+	PROCESS(what_a_ring_connected_is_known, uring_socket, "tcp")                                               \
+	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")                                   \
+	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")                                       \
+	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)                                         \
+	FILE_VIA(a_32_bit_read_names_the_file, file_by_32_bit_calls, "", "file_by_32_bit_calls-data")              \
+	PROCESS(a_pipe_of_32_bit_calls_names_its_writer, pipe_by_32_bit_calls, "pipe")                             \
+	PROCESS(a_32_bit_poll_names_the_peer, poll_by_32_bit_call, "unix")                                         \
+	PROCESS(a_32_bit_wait_names_the_child, waitpid_by_32_bit_call, "waitpid")                                  \
+	KIND(a_32_bit_futex_that_times_out_is_a_timeout, futex_by_32_bit_call, "timeout", NULL)                    \
+	PROCESS(a_32_bit_receive_names_the_peer, receive_by_socketcall, "unix")                                    \
+	PROCESS(sockets_of_a_32_bit_call_are_known, socketpair_by_socketcall, "unix")                              \
+	PROCESS(a_32_bit_accept_names_who_connected, accept_by_socketcall, "tcp")                                  \
+	PROCESS(what_a_32_bit_call_accepted_is_known, accepted_by_socketcall, "tcp")                               \
+	PROCESS(a_32_bit_semaphore_names_who_posted, semaphore_by_ipc, "semaphore")                                \
+	PROCESS(a_descriptor_passed_to_a_32_bit_call_is_known, passed_to_32_bit, "pipe")                           \
+	PROCESS(a_descriptor_taken_from_a_process_is_known, taken_descriptor, "pipe")                              \
+	PROCESS(threads_share_descriptors, shared_table, "pipe")                                                   \
+	PROCESS(a_thread_may_have_descriptors_of_its_own, unshared_table, "pipe")                                  \
+	PROCESS(two_processes_may_share_descriptors, table_of_two_processes, "pipe")                               \
+	PROCESS(a_number_that_is_used_again_is_the_new_file, number_used_again, "pipe")                            \
+	PROCESS(an_end_that_a_ring_received_has_its_writer, end_by_ring, "pipe")                                   \
+	PROCESS(an_end_in_a_message_is_closed_with_that, end_in_message, "pipe")                                   \
+	PROCESS(an_end_of_a_shared_table_has_its_writer, end_of_shared_table, "pipe")                              \
+	PROCESS(the_parent_of_a_traced_child_waits_for_it, waitpid_traced, "waitpid")                              \
+	PROCESS(by_id_the_parent_waits_for_it_too, waitid_traced, "waitpid")                                       \
+	PROCESS(waiting_by_pidfd_names_the_child, pidfd_wait, "waitpid")                                           \
+	PROCESS(a_pidfd_in_epoll_names_the_child, epoll_pidfd, "pidfd")                                            \
+	PROCESS(a_signal_by_pidfd_names_its_sender, pidfd_signal, "signal")                                        \
+	KIND(a_timer_of_a_ring_is_a_timeout, uring_timeout, "timeout", NULL)                                       \
+	KIND(select_may_time_out, select_timeout, "timeout", NULL)                                                 \
+	KIND(epoll_may_time_out, epoll_timeout, "timeout", NULL)                                                   \
+	KIND(sigwait_may_time_out, sigwait_timeout, "timeout", NULL)                                               \
+	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)                                         \
+	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)                                         \
+	STOPPED(a_frozen_process_is_stopped, frozen, "freezer")                                                    \
+	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)                                         \
+	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data")                      \
+	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data")              \
+	KIND(a_deleted_file_has_the_name_it_was_opened_by, deleted_file, "file", "deleted_file-data")              \
+	KIND(a_renamed_file_has_its_new_name, renamed_file, "file", "renamed_file-new")                            \
+	KIND(an_inode_that_is_used_again_is_the_new_file, inode_used_again, "file", "inode_used_again-data")       \
+	KIND(a_file_in_another_root_has_its_whole_path, chroot_file, "file", "chroot_file-root/data")              \
+	KIND(a_file_of_a_mount_namespace_is_known, mounted_file, "file", "mounted_file-mount/data")                \
+	KIND(looking_for_a_cold_file_names_it, stat_cold, "file", "/cold")                                         \
+	KIND(opening_a_cold_file_names_it, open_cold, "file", "/cold")                                             \
+	KIND(deleting_a_cold_file_names_it, unlink_cold, "file", "/cold")                                          \
+	KIND(listing_a_cold_folder_names_it, list_cold, "file", "/big")                                            \
+	KIND(a_device_is_named, device_read, "device", "/dev/hwrng")                                               \
+	KIND(a_datagram_from_another_host_names_it, datagram_from_afar, "network", "10.9.9.2:4000")                \
+	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000")                                \
+	KIND(a_socket_names_the_host_to_which_it_sent, sent_afar, "network", "10.9.9.2:4000")                      \
+	KIND(several_destinations_leave_only_the_port, sent_to_several, "network", "local port 4003")              \
+	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000")                               \
+	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000")          \
+	KIND(a_connection_that_is_not_answered_names_the_other_host, unanswered_afar, "network", "10.9.9.2:4000")  \
+	STOPPED(a_stopped_process_is_stopped, stopped, "signal")                                                   \
+	STOPPED(a_traced_process_is_stopped, traced, "ptrace")                                                     \
+	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                                                \
+	KIND(a_polled_timerfd_is_a_timeout, poll_timerfd, "timeout", NULL)                                         \
+	KIND(a_timerfd_in_epoll_is_a_timeout, epoll_timerfd, "timeout", NULL)                                      \
+	KIND(a_futex_that_times_out_is_a_timeout, condvar_timeout, "timeout", NULL)                                \
+	KIND(a_receive_that_times_out_is_a_timeout, receive_timeout, "timeout", NULL)                              \
+	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)                                   \
+	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")                                      \
+	KIND(a_file_whose_pages_a_call_brings_in_is_named, populated_file, "file", "populated_file-data")          \
+	KIND(so_is_one_that_is_mapped_with_its_pages, file_mapped_with_its_pages, "file",                          \
+	     "file_mapped_with_its_pages-data")                                                                    \
+	KIND(a_mapped_file_of_an_overlay_has_the_path_that_was_mapped, overlay_mapped, "file", "merged/data")      \
+	KIND(a_file_of_an_overlay_has_the_path_that_was_opened, overlay_read, "file", "merged/data")               \
+	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")                                          \
+	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data")                                 \
 	FILE_VIA(what_a_ring_opened_into_a_slot_is_known, uring_direct, "io_uring", "uring_direct-data")
 CLAIMS
 

@@ -119,6 +119,55 @@ static void traced(void)
 	waitpid(child, NULL, 0);
 }
 
+static pid_t traced_child;
+
+/* It knows the end of the other child before the parent does. */
+static void trace_child(void)
+{
+	char byte = 'x';
+
+	require(!ptrace(PTRACE_SEIZE, traced_child, 0, 0) && write(ready[1], &byte, 1) == 1);
+	require(waitpid(traced_child, NULL, 0) == traced_child);
+}
+
+static void wait_traced(void *context)
+{
+	require(waitpid(traced_child, NULL, 0) == traced_child);
+}
+
+static void wait_traced_by_id(void *context)
+{
+	siginfo_t info;
+
+	require(!waitid(P_PID, (id_t)traced_child, &info, WEXITED));
+}
+
+static void for_traced_child(void (*wait_for)(void *))
+{
+	pid_t tracer;
+	char byte;
+
+	traced_child = child_that(exit_code, NULL);
+	tracer = fork();
+	if (tracer == 0) {
+		trace_child();
+		_exit(0);
+	}
+	require(read(ready[0], &byte, 1) == 1);
+	measure(wait_for, NULL);
+	waitpid(tracer, NULL, 0);
+}
+
+static void waitpid_traced(void)
+{
+	for_traced_child(wait_traced);
+}
+
+static void waitid_traced(void)
+{
+	for_traced_child(wait_traced_by_id);
+}
+
 /* ---- signals ---- */
 
 static void on_signal(int number)
@@ -441,6 +490,8 @@ const struct scenario process_scenarios[] = {
 	SCENARIO(pidfd),
 	SCENARIO(stopped),
 	SCENARIO(traced),
+	SCENARIO(waitpid_traced),
+	SCENARIO(waitid_traced),
 	SCENARIO(pause_for_signal),
 	SCENARIO(sigwait_for_signal),
 	SCENARIO(signalfd_read),
