@@ -4,6 +4,7 @@
  * receivers of the network's softirq work.
  */
 #include <inttypes.h>
+#include "checked_figures.h"
 #include "checked_memory.h"
 #include "grid.h"
 #include "process_choice.h"
@@ -66,6 +67,22 @@ static void client_table(const struct report *report, const struct trace_server 
 	grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
 }
 
+static void server_line(const struct report *report, const struct trace_server *server)
+{
+	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, server->process));
+	char name[NAME_BYTES], host[64] = "";
+	struct value_text t;
+
+	if (percent(f->stolen_ns, server->cpu_ns) >= 1)
+		snprintf(host, sizeof(host), "; the virtual machine's host had %s of it",
+			 text_ns(&report->output, f->stolen_ns, &t));
+	output_line(&report->output, "\t", "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background%s",
+		    text_process(trace_process_title(server->process), server->pid, name, sizeof(name)),
+		    text_ns(&report->output, server->cpu_ns, &t), percent(server->exact_ns, server->cpu_ns),
+		    percent(server->shared_ns, server->cpu_ns), percent(server->background_ns, server->cpu_ns), host);
+	trace_figures_free(f);
+}
+
 /*
  * The attribution of each server's CPU time. The greater the exact share, the more reliable the
  * bill.
@@ -73,7 +90,6 @@ static void client_table(const struct report *report, const struct trace_server 
 static void server_table(const struct report *report)
 {
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
-	char name[NAME_BYTES];
 	uint64_t greatest = trace_nr_servers(report->servers) ? trace_get_server(report->servers, 0)->cpu_ns : 0;
 	bool any = false;
 	struct value_text t;
@@ -94,11 +110,7 @@ static void server_table(const struct report *report)
 		any = true;
 		if (!row_limit_shows(&limit, server->cpu_ns, greatest))
 			continue;
-		output_line(&report->output, "\t",
-			    "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background",
-			    text_process(trace_process_title(server->process), server->pid, name, sizeof(name)),
-			    text_ns(&report->output, server->cpu_ns, &t), percent(server->exact_ns, server->cpu_ns),
-			    percent(server->shared_ns, server->cpu_ns), percent(server->background_ns, server->cpu_ns));
+		server_line(report, server);
 		client_table(report, server);
 	}
 	if (limit.left)
