@@ -51,15 +51,15 @@ static bool is_inside(const struct session *s, const struct truth *t, bool in_tu
 }
 
 /*
- * No bill has the work of a server while events were lost: no bound holds for it. A gap may have an
- * unknown number of events, as 0.
+ * No bill has the work of a server while events were lost, or after the recording ended: no bound
+ * holds for it. A gap may have an unknown number of events, as 0.
  */
 static bool is_complete(const struct session *s)
 {
 	const json_t *about = s->report ? json_object_get(s->report, "trace") : NULL;
 
-	return about && json_number(about, "lost") == 0 && json_number(about, "halted_ns") == 0 &&
-	       json_array_size(json_object_get(about, "gaps")) == 0;
+	return about && json_is_true(json_object_get(about, "command_has_ended")) && json_number(about, "lost") == 0 &&
+	       json_number(about, "halted_ns") == 0 && json_array_size(json_object_get(about, "gaps")) == 0;
 }
 
 /*
