@@ -69,6 +69,7 @@ static const struct {
 	HANDLER(vector_exit, on_vector_exit),
 	HANDLER(sched_switch, on_sched_switch),
 	HANDLER(sched_quota, on_sched_quota),
+	HANDLER(sched_limit, on_sched_limit),
 	HANDLER(cpu_stolen, on_cpu_stolen),
 	HANDLER(cpu_hotplug, on_cpu_hotplug),
 	HANDLER(sched_waking, on_sched_waking),

@@ -41,6 +41,7 @@ struct cpu {
 	uint64_t accounted_ns;	      /* the CPU's time is accounted until then */
 	struct trace_thread *current; /* NULL: not known; the idle thread is &cpu->idle */
 	uint32_t quota_tid;	      /* this thread is about to leave since its quota is used up; 0: none */
+	uint32_t quota_state;	      /* its TASK_STATE_QUOTA, or that of a limit */
 	struct trace_thread idle;
 	uint8_t nested;
 	uint8_t cause; /* the last cause of wakeups in the current context */

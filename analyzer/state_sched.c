@@ -76,7 +76,7 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	if (state & (TRACE_TASK_STOPPED | TRACE_TASK_TRACED))
 		stop_begins(a, thread, ns);
 	/* the wait may end in the kernel or on the way back to user mode */
-	if (state != TASK_STATE_QUOTA)
+	if (!(state & TASK_STATE_QUOTA))
 		acct_mode(a, thread, true);
 	thread->sched_state = SCHED_BLOCKED;
 }
@@ -164,7 +164,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		acct_queued(a, thread, ns, cpu);
 		break;
 	case SCHED_BLOCKED:
-		if (thread->task_state == TASK_STATE_QUOTA)
+		if (thread->task_state & TASK_STATE_QUOTA)
 			pending_wait(a, thread, ns, NULL);
 		else if (!thread->has_early && a->masks.no_wakings)
 			acct_unknown(a, thread, ns);
@@ -245,7 +245,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
 		switch_out(a, cpu, prev, ns,
-			   sw->prev_tid == cpu->quota_tid && sw->prev_state == TRACE_TASK_RUNNING ? TASK_STATE_QUOTA
+			   sw->prev_tid == cpu->quota_tid && sw->prev_state == TRACE_TASK_RUNNING ? cpu->quota_state
 												  : sw->prev_state);
 	}
 	cpu->quota_tid = 0;
@@ -434,10 +434,11 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		return;
 	if (!quota->over) {
 		cpu->quota_tid = quota->tid;
+		cpu->quota_state = TASK_STATE_QUOTA;
 		thread->process->cpu_limit_ns = quota->ns;
 		return;
 	}
-	if (thread->sched_state != SCHED_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)
+	if (thread->sched_state != SCHED_BLOCKED || !(thread->task_state & TASK_STATE_QUOTA) || ns <= thread->since)
 		return;
 	until = quota->ns < ns - thread->since ? thread->since + quota->ns : ns;
 	pending_wait(a, thread, until, NULL);
@@ -446,6 +447,22 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	acct_queued(a, thread, ns, NULL);
 	thread->sched_state = SCHED_RUNNABLE; /* until the switch, about 10 ns later */
 	slice_log_queue(cpu, thread, ns, cpu_irq_time(cpu, ns));
+}
+
+/*
+ * sched_limit comes right before the switch, too. The thread has the CPU again as soon as the kernel
+ * allows it, since its class goes before others.
+ */
+void on_sched_limit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_limit *limit = event->payload;
+
+	(void)a;
+	if (ns < cpu->gap_until)
+		return;
+	cpu->quota_tid = limit->tid;
+	cpu->quota_state = TASK_STATE_QUOTA |
+			   (limit->prio < 0 ? TASK_STATE_LIMIT_DEADLINE : TASK_STATE_LIMIT_REAL_TIME);
 }
 
 /*

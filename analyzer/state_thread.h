@@ -26,6 +26,9 @@ struct trace_analysis;
 #define TASK_STATE_NEW	  0x800 /* TASK_NEW of Linux: forked, not woken yet */
 /* not a state of Linux: runnable, but its CPU quota is used up */
 #define TASK_STATE_QUOTA (1u << 31)
+/* with TASK_STATE_QUOTA: it is the CPU time that the kernel allows the deadline or real-time class */
+#define TASK_STATE_LIMIT_DEADLINE  (1u << 30)
+#define TASK_STATE_LIMIT_REAL_TIME (1u << 29)
 
 /* scheduling state of a thread; ON_CPU: struct cpu accounts the time */
 enum sched_state {

@@ -220,6 +220,17 @@ static string_id group_below_root(const struct trace_analysis *a, const struct t
 	return strcmp(strings_text(&a->strings, process->cgroup_path), "/") == 0 ? 0 : process->cgroup_path;
 }
 
+/* A limit of a class of the scheduler has a name, a quota has a control group. */
+static struct wait_cause by_quota(struct trace_analysis *a, const struct trace_process *process, uint32_t state)
+{
+	const char *limit = state & TASK_STATE_LIMIT_DEADLINE	 ? "runtime of SCHED_DEADLINE"
+			    : state & TASK_STATE_LIMIT_REAL_TIME ? "limit of real-time threads"
+								 : NULL;
+
+	return limit ? wait_cause_of(TRACE_WAIT_KERNEL, VIA_NONE, strings_intern(&a->strings, limit))
+		     : wait_cause_of(TRACE_WAIT_QUOTA, VIA_NONE, group_below_root(a, process));
+}
+
 static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	static const struct frame none = {.call = CALL_UNKNOWN};
@@ -238,8 +249,8 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		return wait_hidden_cause(a, thread);
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&ctx);
-	if (pending->task_state == TASK_STATE_QUOTA)
-		return wait_cause_of(TRACE_WAIT_QUOTA, VIA_NONE, group_below_root(a, thread->process));
+	if (pending->task_state & TASK_STATE_QUOTA)
+		return by_quota(a, thread->process, pending->task_state);
 	if (thread->flags & THREAD_KERNEL)
 		return kernel_thread(&ctx);
 	if (pending->task_state & STOPPED_STATES)

@@ -158,6 +158,36 @@ static void the_end_of_a_quota_wait_counts_once(void)
 	case_free(&c);
 }
 
+/*
+ * "one", of the deadline class, had its runtime by 3000, and then, as a real-time thread, what that
+ * class may have by 8000. A thread of the normal class that has the CPU meanwhile took nothing.
+ */
+static void a_limit_of_a_class_is_the_kernels(void)
+{
+	struct trace_sched_limit limit = {.tid = 10, .prio = -1};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, false);
+	tb_event(c.tb, 0, 3000, TRACE_EV_sched_limit, &limit, sizeof(limit), NULL);
+	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
+	quota(c.tb, 7000, 10, true, UINT64_MAX);
+	tb_switch(c.tb, 0, 7000, 20, 10, TRACE_TASK_RUNNING);
+	limit.prio = 49;
+	tb_event(c.tb, 0, 8000, TRACE_EV_sched_limit, &limit, sizeof(limit), NULL);
+	tb_switch(c.tb, 0, 8000, 10, 0, TRACE_TASK_RUNNING);
+	quota(c.tb, 8500, 10, true, UINT64_MAX);
+	tb_switch(c.tb, 0, 8500, 0, 10, TRACE_TASK_RUNNING);
+	quota(c.tb, 8600, 10, false, 0);
+	tb_switch(c.tb, 0, 8600, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, "runtime of SCHED_DEADLINE", 0, ""), 4000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, "limit of real-time threads", 0, ""), 500);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_QUOTA, "", 0, ""), 400);
+	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
+	case_free(&c);
+}
+
 static void hotplug(struct tb *tb, uint64_t ts_ns, uint32_t gone, bool online)
 {
 	struct trace_cpu_hotplug event = {.cpu = gone, .online = online};
@@ -815,6 +845,7 @@ int main(int argc, char **argv)
 		CASE(a_wakeup_before_the_sleep_ends_it),
 		CASE(a_sleeping_thread_does_not_wait_for_quota),
 		CASE(the_end_of_a_quota_wait_counts_once),
+		CASE(a_limit_of_a_class_is_the_kernels),
 		CASE(softirqs_interrupt_other_kernel_threads),
 		CASE(a_wakeup_before_a_long_sleep_ends_it),
 		CASE(the_times_of_a_thread_are_known_at_any_time),

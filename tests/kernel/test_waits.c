@@ -731,6 +731,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)                                         \
 	STOPPED(a_frozen_process_is_stopped, frozen, "freezer")                                                    \
 	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)                                         \
+	KIND(a_thread_at_its_deadline_limit_waits_for_the_kernel, deadline, "kernel", "runtime of SCHED_DEADLINE") \
 	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data")                      \
 	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data")              \
 	KIND(a_deleted_file_has_the_name_it_was_opened_by, deleted_file, "file", "deleted_file-data")              \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_processes.c - children, stops, signals, time. */
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <signal.h>
@@ -484,6 +485,26 @@ static void quota(void)
 	rmdir(group);
 }
 
+/* struct sched_attr of Linux 3.14 */
+struct deadline {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+/* As above, by its class. */
+static void deadline(void)
+{
+	const uint64_t period_ns = 300 * MS;
+	struct deadline may = {sizeof(may), SCHED_DEADLINE, 0, 0, 0, 10 * MS, period_ns, period_ns};
+
+	if (syscall(SYS_sched_setattr, 0, &may, 0))
+		skip();
+	be_held_up();
+}
+
 const struct scenario process_scenarios[] = {
 	SCENARIO(waitpid_any),
 	SCENARIO(vfork_waits),
@@ -510,5 +531,6 @@ const struct scenario process_scenarios[] = {
 	SCENARIO(epoll_pidfd),
 	SCENARIO(frozen),
 	SCENARIO(quota),
+	SCENARIO(deadline),
 	{NULL, NULL},
 };

@@ -74,7 +74,8 @@ static __always_inline void record_steal_time(struct subbuf_control *control, st
 }
 
 /* Threads that were taken off their CPU because a quota is used up: their queue, and for how long
- * it had been throttled in total by then. Most often there are none. */
+ * it had been throttled in total by then; NULL: by the limit of their class. Most often there are
+ * none. */
 struct quota_wait {
 	struct cfs_rq *queue;
 	u64 before;
@@ -101,6 +102,8 @@ __noinline int record_quota(u32 tid, u32 over, u64 ns)
 	return 0;
 }
 
+#define MAX_RT_PRIO 100 /* threads of the real-time and the deadline class are below */
+
 /* Before 6.18 a group's queue is throttled as a whole, with the thread that runs from it. */
 static __always_inline bool quota_is_used_up(struct task_struct *prev, unsigned int prev_state)
 {
@@ -108,7 +111,7 @@ static __always_inline bool quota_is_used_up(struct task_struct *prev, unsigned 
 		return prev->throttled;
 	if (!bpf_core_field_exists(struct cfs_rq, throttle_count))
 		return false;
-	return !prev_state && prev->prio >= 100 && prev->se.cfs_rq->throttle_count > 0; /* 100: MAX_RT_PRIO */
+	return !prev_state && prev->prio >= MAX_RT_PRIO && prev->se.cfs_rq->throttle_count > 0;
 }
 
 #define MAX_GROUPS 16 /* from a group to the root */
@@ -149,6 +152,22 @@ static __noinline void quota_wait_begins(struct task_struct *prev)
 	record_quota(tid, 0, quota_limit(prev));
 }
 
+static __noinline void limit_wait_begins(struct task_struct *prev)
+{
+	struct quota_wait wait = {.queue = NULL};
+	u32 tid = prev->pid;
+
+	if (!event_wanted(TRACE_EV_sched_limit))
+		return;
+	if (!bpf_map_update_elem(&quota_waits, &tid, &wait, BPF_ANY))
+		__sync_fetch_and_add(&nr_quota_waits, 1);
+	RECORD(sched_limit) {
+		record->tid = tid;
+		record->prio = prev->prio;
+		COMMIT(sched_limit);
+	}
+}
+
 static __noinline void quota_wait_ends(u32 tid)
 {
 	struct quota_wait *wait = bpf_map_lookup_elem(&quota_waits, &tid);
@@ -157,7 +176,7 @@ static __noinline void quota_wait_ends(u32 tid)
 
 	if (!wait)
 		return;
-	if (bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time)) {
+	if (wait->queue && bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time)) {
 		queue = wait->queue;
 		ns = FIELD(queue, throttled_clock_self_time) - wait->before;
 		ns = (s64)ns < 0 ? 0 : ns;
@@ -212,6 +231,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	if (quota_is_used_up(prev, preempt ? 0 : prev_state))
 		quota_wait_begins(prev);
+	else if ((preempt || !prev_state) && prev->prio < MAX_RT_PRIO && next->prio >= MAX_RT_PRIO)
+		limit_wait_begins(prev);
 	if (nr_quota_waits)
 		quota_wait_ends(next->pid);
 	check_task_work();
