@@ -28,13 +28,13 @@ struct unit_case {
  * unit_step() - the distance between two tested points of a search
  * @thin: the distance if TRACE_TEST_THIN is set, as it is in all builds but one
  *   (tests/CMakeLists.txt). A prime meets every phase of a period.
- * Return: 1 with TRACE_TEST_LONG; in the one build 3 for searches that are long
+ * Return: 1 with TRACE_TEST_LONG; in the one build 5 for searches that are long
  */
 static inline int unit_step(int thin)
 {
 	if (getenv("TRACE_TEST_LONG"))
 		return 1;
-	return getenv("TRACE_TEST_THIN") ? thin : thin >= 7 ? 3 : 1;
+	return getenv("TRACE_TEST_THIN") ? thin : thin >= 7 ? 5 : 1;
 }
 
 static inline int unit_wanted(const char *name, int argc, char **argv)
