@@ -12,6 +12,7 @@
  * in the environment.
  */
 #include <CUnit/Basic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,12 +46,28 @@ static inline int unit_wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
+/* Returns whether each argument is the name of a case; a misspelled one would run nothing, and pass. */
+static inline int unit_names_cases(const struct unit_case *cases, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const struct unit_case *at = cases;
+
+		while (at->name && strcmp(at->name, argv[i]) != 0)
+			at++;
+		if (!at->name) {
+			fprintf(stderr, "there is no case %s\n", argv[i]);
+			return 0;
+		}
+	}
+	return 1;
+}
+
 static inline int unit_main(const char *suite_name, const struct unit_case *cases, int argc, char **argv)
 {
 	CU_pSuite suite;
 	unsigned int failures;
 
-	if (CU_initialize_registry() != CUE_SUCCESS)
+	if (!unit_names_cases(cases, argc, argv) || CU_initialize_registry() != CUE_SUCCESS)
 		return 1;
 	suite = CU_add_suite(suite_name, NULL, NULL);
 	for (; suite && cases->name; cases++)
