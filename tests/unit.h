@@ -46,7 +46,7 @@ static inline int unit_wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
-/* Returns whether each argument is the name of a case; a misspelled one would run nothing, and pass. */
+/* Returns whether each argument names a case: a misspelled one would run nothing, and pass. */
 static inline int unit_names_cases(const struct unit_case *cases, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
