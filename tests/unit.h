@@ -12,6 +12,7 @@
  * in the environment.
  */
 #include <CUnit/Basic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,13 +29,13 @@ struct unit_case {
  * unit_step() - the distance between two tested points of a search
  * @thin: the distance if TRACE_TEST_THIN is set, as it is in all builds but one
  *   (tests/CMakeLists.txt). A prime meets every phase of a period.
- * Return: 1 with TRACE_TEST_LONG; in the one build 3 for searches that are long
+ * Return: 1 with TRACE_TEST_LONG; in the one build 5 for searches that are long
  */
 static inline int unit_step(int thin)
 {
 	if (getenv("TRACE_TEST_LONG"))
 		return 1;
-	return getenv("TRACE_TEST_THIN") ? thin : thin >= 7 ? 3 : 1;
+	return getenv("TRACE_TEST_THIN") ? thin : thin >= 7 ? 5 : 1;
 }
 
 static inline int unit_wanted(const char *name, int argc, char **argv)
@@ -45,12 +46,28 @@ static inline int unit_wanted(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
+/* Returns whether each argument names a case: a misspelled one would run nothing, and pass. */
+static inline int unit_names_cases(const struct unit_case *cases, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const struct unit_case *at = cases;
+
+		while (at->name && strcmp(at->name, argv[i]) != 0)
+			at++;
+		if (!at->name) {
+			fprintf(stderr, "there is no case %s\n", argv[i]);
+			return 0;
+		}
+	}
+	return 1;
+}
+
 static inline int unit_main(const char *suite_name, const struct unit_case *cases, int argc, char **argv)
 {
 	CU_pSuite suite;
 	unsigned int failures;
 
-	if (CU_initialize_registry() != CUE_SUCCESS)
+	if (!unit_names_cases(cases, argc, argv) || CU_initialize_registry() != CUE_SUCCESS)
 		return 1;
 	suite = CU_add_suite(suite_name, NULL, NULL);
 	for (; suite && cases->name; cases++)

@@ -9,8 +9,7 @@ visualizer=$TRACE_BUILD/bin/tracevisualizer
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export TRACE_FAKE_EVENTS=1000000000 TRACE_FAKE_PAUSE_US=500
-[ -z "${TRACE_TEST_THIN:-}" ] || TRACE_FAKE_PAUSE_US=5000 # a tenth is enough work for a sanitizer
+export TRACE_FAKE_EVENTS=1000000000 TRACE_FAKE_PAUSE_US=5000
 failures=0
 
 # expect STATUS PATTERN COMMAND...: the exit status, and a pattern in what it says on stderr ("" = nothing at all)

@@ -3,7 +3,7 @@
  * test_steps_pairs.c - the cost of an event does not grow with the number of things or of earlier
  * events.
  *
- * Each story makes N things, and then N events happen, for every third pair of a thing and a
+ * Each story makes N things, and then N events happen, for every fifth pair of a thing and a
  * happening, and with TRACE_TEST_LONG for each. A walk over all things for each event takes four
  * times the steps in a story twice as long. THING=name and HAPPENING=name in the environment choose
  * a pair, NR=number the length.
