@@ -73,6 +73,7 @@ static const struct {
 	HANDLER(cpu_stolen, on_cpu_stolen),
 	HANDLER(cpu_hotplug, on_cpu_hotplug),
 	HANDLER(sched_waking, on_sched_waking),
+	HANDLER(sched_waker, on_sched_waker),
 	HANDLER(sched_wakeup_new, on_sched_wakeup_new),
 	HANDLER(sched_migrate, on_sched_migrate),
 	HANDLER(sched_fork, on_sched_fork),

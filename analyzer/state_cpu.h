@@ -49,6 +49,7 @@ struct cpu {
 	uint32_t signalled;	    /* target tid of the last signal_generate in this context, 0: none */
 	uint8_t signal;		    /* its number */
 	struct trace_thread *woken; /* the last thread woken in this context, NULL: none */
+	uint32_t filtered_waker;    /* index of the process that makes the next wakeup: sched_waker; 0: none */
 	bool woke_several;	    /* it is not the first one */
 	bool loopback;		    /* the current packet came over the loopback device */
 	uint8_t packet_depth;	    /* of the softirq that receives @packet */

@@ -347,17 +347,39 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	}
 }
 
+/* The process may be newer than the start state: then no other event has its name. */
+void on_sched_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_waker *waker = event->payload;
+	const struct trace_process *process = process_find(&a->threads, waker->tgid);
+	struct trace_thread *leader;
+
+	cpu->filtered_waker = 0;
+	if (!a->filter.is_on)
+		return;
+	leader = process && process->nr_living ? thread_find(&a->threads, waker->tgid) : thread_living(a, waker->tgid);
+	process = leader ? leader->process : process;
+	if (!process || process->idx < NR_PSEUDO_PROCESSES)
+		return;
+	if (leader && !process->comm[0])
+		process_set_comm(a, leader, trace_event_string(event));
+	cpu->filtered_waker = process->idx;
+}
+
 void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_waking *waking = event->payload;
 	struct trace_thread *thread = thread_get(a, waking->tid);
+	uint32_t filtered = cpu->filtered_waker;
 	struct waker waker;
 
+	cpu->filtered_waker = 0;
 	if (!thread || thread->sched_state == SCHED_DEAD || thread->sched_state == SCHED_RUNNABLE ||
 	    thread->sched_state == SCHED_UNKNOWN)
 		return;
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
+	waker.filtered = filtered;
 	if (waker.thread)
 		lock_released(a, thread, &waker);
 	cpu->woke_several = cpu->woken != NULL;

@@ -128,6 +128,7 @@ struct waker {
 	 * 1 + the file of the io_uring request that ended the wait: state_uring.c; 0: not known
 	 */
 	uint32_t ring_file;
+	uint32_t filtered; /* index of the waker's process, whose events a filter excludes; 0: none */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */

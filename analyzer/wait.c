@@ -278,10 +278,27 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 	return top->kind == FRAME_TRAP ? by_fault(&ctx, top) : wait_by_call(&ctx);
 }
 
+/*
+ * A process that a filter excludes made the wakeup. Only its name is recorded, so it is the cause
+ * where the call tells no more than that it was another process; and at the end of a unix
+ * connection, which may belong to a child of the process that the start state saw there.
+ */
+static void name_filtered_waker(const struct pending *pending, struct wait_cause *v)
+{
+	bool is_process = v->kind == TRACE_WAIT_PROCESS && !v->has_path;
+
+	if (!pending->waker.filtered || pending->waker.thread || pending->cut)
+		return;
+	if ((is_process && (v->target < NR_PSEUDO_PROCESSES || v->via == VIA_UNIX)) || v->kind == TRACE_WAIT_OTHER)
+		*v = (struct wait_cause){
+			.kind = TRACE_WAIT_PROCESS, .via = v->via, .idle = v->idle, .target = pending->waker.filtered};
+}
+
 struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	struct wait_cause v = decide(a, thread, pending);
 
+	name_filtered_waker(pending, &v);
 	if (v.kind == TRACE_WAIT_FILE && pending->waker.cause == CAUSE_BLOCK && !pending->waker.thread)
 		device_learn(a, v.target, (uint32_t)pending->waker.detail, true);
 	thread->last_wait = wait_key(&v);

@@ -104,6 +104,63 @@ static void a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_re
 	case_free(&c);
 }
 
+static void wakes(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t tgid, const char *comm, uint32_t woken)
+{
+	struct trace_sched_waker waker = {.tid = tid, .tgid = tgid};
+
+	tb_event(c->tb, 0, ns, TRACE_EV_sched_waker, &waker, sizeof(waker), comm);
+	tb_waking(c->tb, 0, ns, woken, TRACE_CONTEXT_TASK);
+}
+
+/*
+ * The start state saw the other end of the unix connection in process 20, the parent of the server
+ * 41, which is newer. No event tells which process has the semaphore. A file is a file,
+ * whichever process wakes.
+ */
+static void a_waker_that_a_filter_excludes_is_known_by_its_name(void)
+{
+	struct trace_start_socket ends[2] = {
+		{.tgid = 10, .fd = 7, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
+		{.tgid = 20, .fd = 5, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM}};
+	struct analysis_case c = case_new();
+	static const struct {
+		uint64_t call, arg;
+		uint32_t tid, tgid;
+	} waits[] = {{SYS_read, 7, 42, 41}, {SYS_semop, 1, 20, 20}, {SYS_read, 9, 20, 20}};
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	for (size_t i = 0; i < 2; i++) {
+		tb_fd(c.tb, ends[i].tgid, ends[i].fd, 9, ends[i].ino, S_IFSOCK | 0777, "socket:");
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &ends[i], sizeof(ends[i]), NULL);
+	}
+	tb_fd(c.tb, 10, 9, 1, 600, 0100644, "/data");
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		uint64_t ns = 2000 + 1000 * i;
+
+		tb_sys_enter(c.tb, 0, ns, waits[i].call, waits[i].arg, 0, 0);
+		tb_switch(c.tb, 0, ns + 100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		wakes(&c, ns + 400 + 10 * i, waits[i].tid, waits[i].tgid, "server", 10);
+		tb_switch(c.tb, 0, ns + 450, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, ns + 500, 1);
+	}
+	/* the name is that of the next wakeup only */
+	tb_sys_enter(c.tb, 0, 6000, SYS_semop, 1, 0, 0);
+	tb_switch(c.tb, 0, 6100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 0, 6500, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6600, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6700, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "server", 41, "unix"), 300);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "semaphore"), 310);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/data", 0, ""), 320);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "unknown", 0, "semaphore"), 400);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
+	case_free(&c);
+}
+
 /* A filter has chosen process 10. It waits for one of its children from 2,000 to 3,000 ns. */
 static struct analysis_case parent_that_waits(void)
 {
@@ -436,6 +493,7 @@ int main(int argc, char **argv)
 		CASE(threads_excluded_by_a_filter_are_unknown),
 		CASE(the_call_tells_what_a_thread_with_a_filtered_waker_waited_for),
 		CASE(a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_ready),
+		CASE(a_waker_that_a_filter_excludes_is_known_by_its_name),
 		CASE(the_result_of_a_wait_names_the_child_that_a_filter_excludes),
 		CASE(a_child_that_was_returned_is_not_waited_for_again),
 		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),

@@ -270,6 +270,23 @@ int BPF_PROG(cpu_hotplug, unsigned int cpu, int state, int step, int result)
 	return 0;
 }
 
+/* The name of a thread that the filters exclude and that wakes one of theirs. Threads of the kernel
+ * act for others. The result has no meaning. */
+__noinline int record_waker(void)
+{
+	struct task_struct *waker = current_task();
+
+	if (!waker->pid || (waker->flags & PF_KTHREAD) || task_matches(waker) || !event_wanted(TRACE_EV_sched_waker))
+		return 0;
+	RECORD_IN(sched_waker, false, 16) {
+		record->tid = waker->pid;
+		record->tgid = waker->tgid;
+		bpf_core_read((char *)(record + 1), 16, &waker->comm);
+		COMMIT(sched_waker);
+	}
+	return 0;
+}
+
 SEC("event/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
@@ -279,6 +296,8 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	if (!control || !either_passes(task))
 		return 0;
 	context = waker_context(control);
+	if (config.filtering && context == TRACE_CONTEXT_TASK)
+		record_waker();
 	RECORD_ON(control, cpu, sched_waking) {
 		record->tid = task->pid;
 		record->target_cpu = task->thread_info.cpu;
