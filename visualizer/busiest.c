@@ -91,11 +91,19 @@ static uint64_t work_ns(const struct busiest *busiest, const struct trace_figure
 	return ns + waits_ns(busiest, f, own_pid, false) + f->wait_cpu_ns;
 }
 
-static const struct trace_thread *thread_of(const struct busiest *busiest, const struct trace_process *process)
-{
-	const struct trace_thread *best = NULL;
-	uint64_t most = 0;
+/* struct worker - a thread and its work */
+struct worker {
+	const struct trace_thread *thread;
+	uint64_t ns;
+	bool is_busy; /* most of its time is work */
+};
 
+static struct worker *workers_of(const struct busiest *busiest, const struct trace_process *process, size_t *ret_nr)
+{
+	struct worker *list = NULL;
+	size_t room = 0;
+
+	*ret_nr = 0;
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
 		struct trace_figures *f;
 		uint64_t ns;
@@ -104,13 +112,60 @@ static const struct trace_thread *thread_of(const struct busiest *busiest, const
 			continue;
 		f = checked_figures(trace_thread_figures(busiest->report->analysis, thread));
 		ns = work_ns(busiest, f, trace_process_pid(process));
-		if (!best || ns > most) {
-			best = thread;
-			most = ns;
-		}
+		list = memory_grow(list, *ret_nr, &room, sizeof(*list));
+		list[(*ret_nr)++] = (struct worker){.thread = thread, .ns = ns, .is_busy = ns > f->elapsed_ns / 2};
 		trace_figures_free(f);
 	}
-	return best;
+	return list;
+}
+
+static int most_work_first(const void *left, const void *right, void *data)
+{
+	const struct worker *l = left, *r = right;
+
+	return l->ns > r->ns ? -1 : l->ns < r->ns;
+}
+
+static bool is_named_like(const struct trace_thread *thread, const struct trace_thread *other)
+{
+	return strcmp(trace_thread_comm(thread), trace_thread_comm(other)) == 0;
+}
+
+/*
+ * A server that begins a thread for each request has its work in many, none of which tells much. A
+ * group is the busy threads with the name of the busiest of them, if together they have more than
+ * twice the work of any thread. Returns how many threads it put into @threads, at most @max.
+ */
+static size_t take_group(const struct worker *list, size_t nr, const struct trace_thread **threads, size_t max)
+{
+	const struct trace_thread *busiest = NULL;
+	uint64_t ns = 0;
+	size_t found = 0;
+
+	for (size_t i = 0; i < nr && found < max; i++) {
+		if (!list[i].is_busy || (busiest && !is_named_like(list[i].thread, busiest)))
+			continue;
+		busiest = busiest ? busiest : list[i].thread;
+		threads[found++] = list[i].thread;
+		ns += list[i].ns;
+	}
+	return found > 1 && ns / 2 > list[0].ns ? found : 0;
+}
+
+static size_t threads_of(const struct busiest *busiest, const struct trace_process *process,
+			 const struct trace_thread **threads, size_t max)
+{
+	size_t nr, found;
+	struct worker *list = workers_of(busiest, process, &nr);
+
+	memory_sort(list, nr, sizeof(*list), most_work_first, NULL);
+	found = max > 1 ? take_group(list, nr, threads, max) : 0;
+	if (!found && nr) {
+		threads[0] = list[0].thread;
+		found = 1;
+	}
+	free(list);
+	return found;
 }
 
 /* True for the process of tracedaemon -P. */
@@ -169,15 +224,24 @@ static const struct trace_process *process_of(const struct busiest *busiest, con
 	return best;
 }
 
-const struct trace_thread *busiest_thread(const struct report *report, const struct process_row *rows, size_t nr)
+size_t busiest_threads(const struct report *report, const struct process_row *rows, size_t nr,
+		       const struct trace_thread **threads, size_t max)
 {
 	struct busiest busiest = {.report = report};
 	const struct trace_process *process;
-	const struct trace_thread *thread;
+	size_t found;
 
 	take_family(&busiest);
 	process = process_of(&busiest, rows, nr);
-	thread = process ? thread_of(&busiest, process) : NULL;
+	found = process ? threads_of(&busiest, process, threads, max) : 0;
 	table_clear(&busiest.family);
+	return found;
+}
+
+const struct trace_thread *busiest_thread(const struct report *report, const struct process_row *rows, size_t nr)
+{
+	const struct trace_thread *thread = NULL;
+
+	busiest_threads(report, rows, nr, &thread, 1);
 	return thread;
 }

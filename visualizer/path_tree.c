@@ -99,7 +99,8 @@ struct builder {
 	size_t nr_members, member_room;
 	struct on_path *stack; /* by depth; [0]: the root */
 	size_t top, stack_room;
-	struct pattern *patterns; /* by number */
+	struct pattern *patterns; /* by number; those of each path follow those of the one before */
+	size_t nr_patterns, pattern_room, first_pattern; /* first: of the path that is read */
 };
 
 static enum path_place place_of(const struct trace_path_segment *s)
@@ -285,14 +286,21 @@ int path_target_bytes(const struct trace_path_segment *segment)
 	return (int)all;
 }
 
+const char *path_other_name(const struct trace_path_segment *segment)
+{
+	if (!segment->other || !trace_process_pid(segment->other))
+		return "";
+	return segment->other == trace_thread_process(segment->thread) ? "(own)" : process_program(segment->other);
+}
+
 /* A wait that has a row of its texts gets no new one, and changes no more than the sums of it. */
 static uint64_t wait_named(struct builder *b, size_t link, enum path_place place, const struct trace_path_segment *s)
 {
 	struct path_wait *row;
 
 	b->key.len = 0;
-	string_addf(&b->key, "w%zu:%s:%d:%u:%s:%.*s:%d:%s:%s", link, trace_thread_comm(s->thread), (int)place,
-		    s->other ? trace_process_pid(s->other) : 0, s->via, path_target_bytes(s), s->target,
+	string_addf(&b->key, "w%zu:%s:%d:%s:%s:%.*s:%d:%s:%s", link, trace_thread_comm(s->thread), (int)place,
+		    path_other_name(s), s->via, *path_other_name(s) ? 0 : path_target_bytes(s), s->target,
 		    path_own_holder(s), place == PLACE_WAIT_CPU ? holder_name(s) : "",
 		    place == PLACE_WAIT_CPU ? "" : s->name);
 	row = memory_row(&b->waits, sizeof(*row), memory_key(&b->names, string_text(&b->key)));
@@ -303,6 +311,7 @@ static uint64_t wait_named(struct builder *b, size_t link, enum path_place place
 	}
 	row->several_threads |= s->thread != row->first.thread;
 	row->several_processes |= trace_thread_process(s->thread) != trace_thread_process(row->first.thread);
+	row->several_others |= s->other != row->first.other;
 	row->several_holders |= s->holder != row->first.holder;
 	row->several_holder_processes |= s->holder && row->first.holder &&
 					 trace_thread_process(s->holder) != trace_thread_process(row->first.holder);
@@ -425,9 +434,6 @@ static void note_longest(struct link_member *member, const struct trace_path_seg
 /* The process, or thread, with most of the time of each link; of equal ones the one read first. */
 static void choose_members(struct builder *b)
 {
-	while (b->top)
-		leave_member(b);
-	leave_member(b);
 	for (size_t i = 0; i < b->nr_members; i++) {
 		const struct link_member *member = &b->members[i];
 		struct path_link *link = &b->tree.links[member->link];
@@ -449,21 +455,26 @@ static void add_up(struct path_tree *tree)
 		tree->links[tree->links[i].parent].ns += tree->links[i].ns;
 }
 
-static struct pattern *patterns_of(const struct trace_critical_path *path)
+static void add_patterns(struct builder *b, const struct trace_critical_path *path)
 {
 	size_t nr = trace_critical_path_nr_patterns(path);
-	struct pattern *patterns = memory_take(nr, sizeof(*patterns));
 
+	b->first_pattern = b->nr_patterns;
 	for (uint32_t i = 0; i < nr; i++) {
-		trace_critical_path_pattern(path, i, &patterns[i].segment);
-		patterns[i].place = place_of(&patterns[i].segment);
+		struct pattern *pattern;
+
+		b->patterns = memory_grow(b->patterns, b->nr_patterns, &b->pattern_room, sizeof(*b->patterns));
+		pattern = &b->patterns[b->nr_patterns++];
+		*pattern = (struct pattern){0};
+		trace_critical_path_pattern(path, i, &pattern->segment);
+		pattern->place = place_of(&pattern->segment);
 	}
-	return patterns;
 }
 
 static void add_step(struct builder *b, const struct trace_path_step *step)
 {
-	struct pattern *pattern = &b->patterns[step->pattern];
+	size_t number = b->first_pattern + step->pattern;
+	struct pattern *pattern = &b->patterns[number];
 	struct trace_path_segment *s = &pattern->segment;
 	struct path_link *row;
 	uint32_t depth;
@@ -481,16 +492,26 @@ static void add_step(struct builder *b, const struct trace_path_step *step)
 	row->ns += s->to_ns - s->from_ns;
 	note_longest(&b->members[b->stack[depth].member], s);
 	if (pattern->place >= PLACE_WAIT_CPU)
-		add_wait(b, link, step->pattern, pattern);
+		add_wait(b, link, (uint32_t)number, pattern);
 }
 
+/* The thread of each path is a member of the root. */
 static void begin(struct builder *b, const struct trace_critical_path *path)
 {
-	b->patterns = patterns_of(path);
-	add_link(b, 0, trace_critical_path_thread(path));
-	add_member(b, 0, trace_critical_path_thread(path));
+	add_patterns(b, path);
+	if (!b->tree.nr_links)
+		add_link(b, 0, trace_critical_path_thread(path));
 	b->stack = memory_grow(b->stack, 0, &b->stack_room, sizeof(*b->stack));
-	b->stack[0] = (struct on_path){0};
+	b->stack[0] = (struct on_path){.member = add_member(b, 0, trace_critical_path_thread(path))};
+	if (b->room)
+		memset(b->latest, 0, b->room * sizeof(*b->latest));
+}
+
+static void end(struct builder *b)
+{
+	while (b->top)
+		leave_member(b);
+	leave_member(b);
 }
 
 static void release(struct builder *b)
@@ -508,23 +529,33 @@ static void release(struct builder *b)
 	free(b->patterns);
 }
 
-struct path_tree path_tree_new(const struct trace_critical_path *path)
+struct path_tree path_tree_of(struct trace_critical_path *const *paths, size_t nr)
 {
 	struct builder b = {0};
 	struct trace_path_step step;
 
-	begin(&b, path);
-	for (size_t i = trace_critical_path_nr_segments(path); i-- > 0;) {
-		trace_critical_path_step(path, i, &step);
-		add_step(&b, &step);
+	for (size_t i = 0; i < nr; i++) {
+		begin(&b, paths[i]);
+		for (size_t at = trace_critical_path_nr_segments(paths[i]); at-- > 0;) {
+			trace_critical_path_step(paths[i], at, &step);
+			add_step(&b, &step);
+		}
+		end(&b);
 	}
 	choose_members(&b);
-	choose_waiters(&b, trace_critical_path_nr_patterns(path));
+	choose_waiters(&b, b.nr_patterns);
 	add_up(&b.tree);
 	b.tree.ns = b.tree.links[0].ns;
 	list_waits(&b);
 	release(&b);
 	return b.tree;
+}
+
+struct path_tree path_tree_new(const struct trace_critical_path *path)
+{
+	struct trace_critical_path *one = (struct trace_critical_path *)path;
+
+	return path_tree_of(&one, 1);
 }
 
 void path_tree_clear(struct path_tree *tree)

@@ -53,6 +53,7 @@ struct path_link {
  * @several_threads, @several_processes: there are more than that of @first, which has the process
  *   with most of the time; @most_ns: the time of that; @holder_ns: of the process that had the CPU
  *   for most of it, which @first has, too
+ * @several_others: it was for other processes of that program, too
  * @several_holders, @several_holder_processes: for a CPU: other threads, or threads of other
  *   processes of the holder's name had it, too; @origin: of the processes
  */
@@ -60,13 +61,13 @@ struct path_wait {
 	uint64_t key;
 	size_t link;
 	enum path_place place;
-	bool several_threads, several_processes, several_holders, several_holder_processes;
+	bool several_threads, several_processes, several_others, several_holders, several_holder_processes;
 	struct process_origin origin;
 	struct trace_path_segment first;
 	uint64_t ns, count, most_ns, holder_ns;
 };
 
-/** struct path_tree - @links[0] is the root: the chosen thread. @waits: longest first */
+/** struct path_tree - @links[0] is the root: the chosen thread or threads. @waits: longest first */
 struct path_tree {
 	struct path_link *links;
 	struct path_wait *waits;
@@ -79,9 +80,19 @@ struct path_tree {
  * file_names.c adds to a path that several files had in turn
  */
 int path_target_bytes(const struct trace_path_segment *segment);
+/**
+ * path_other_name() - of the process that @segment waits for, the same for all processes of one
+ * program; "(own)": another thread of its own process; "": none
+ */
+const char *path_other_name(const struct trace_path_segment *segment);
 /** path_own_holder() - true for a CPU that another thread of the waiting process had */
 bool path_own_holder(const struct trace_path_segment *segment);
-/** path_tree_new() - the tree of @path; path_tree_clear() releases it */
+/**
+ * path_tree_new() - the tree of @path; path_tree_of() - the one tree of @nr paths, at least one, of
+ * threads of one process: the times add up, and the root has @nr threads. path_tree_clear()
+ * releases it
+ */
+struct path_tree path_tree_of(struct trace_critical_path *const *paths, size_t nr);
 struct path_tree path_tree_new(const struct trace_critical_path *path);
 void path_tree_clear(struct path_tree *tree);
 /** path_tree_place_ns() - the time of all links in @place */

@@ -51,6 +51,7 @@
 #define LINK_MATTERS  2	 /* percent of the path: own code of a link, so that few links are summed */
 #define GO_MATTERS    50 /* percent of the path: a Go program, with what it waited for */
 #define TEXT_BYTES    256
+#define GROUP	      64  /* threads that may be shown as one */
 #define LINE_WIDTH    100 /* where the output has no width, as in paragraphs */
 #define WORD_WIDTH    16  /* what a wrapped line may leave unused */
 
@@ -108,8 +109,9 @@ static void path_bars(const struct report *report, const struct path_tree *tree)
 	size_t nr = 0;
 
 	string_addf(&title, "Where the %s of ", text_ns(&report->output, tree->ns, &time));
-	verdict_thread_text(tree->links[0].thread, &title);
-	string_add(&title, " went, itself or what it waited for:");
+	verdict_root_text(tree, &title);
+	string_add(&title, tree->links[0].nr == 1 ? " went, itself or what it waited for:"
+						  : " went, themselves or what they waited for:");
 	for (char *at = string_text(&title); (at = strchr(at, *UNBROKEN_BLANK));)
 		*at = ' ';
 	output_title(&report->output, "", string_text(&title));
@@ -504,6 +506,22 @@ static void put_saved_for(const struct report *report, const struct saved_for *s
 	put_text(&report->output, &s, 3);
 }
 
+/* The command's exec is lost or unreadable: the answer is about another process. */
+static void put_no_command(const struct report *report)
+{
+	const char *words = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	struct string s = {0};
+	char name[TEXT_BYTES];
+
+	if (!words || !*words || report->command.process || report->is_windowed ||
+	    has_process_choice(&report->options->processes) || is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
+		return;
+	string_addf(&s, "The command, %s, is not known here: no event of its begin could be read. ",
+		    text_name(words, name, sizeof(name)));
+	string_add(&s, "This is about the process with the most work.");
+	put_text(&report->output, &s, 3);
+}
+
 /* The command for the books of what the trigger was for. */
 static void put_saved_window(const struct report *report, const struct saved_for *saved,
 			     const struct trace_thread *thread)
@@ -612,6 +630,28 @@ static struct trace_critical_path *saved_path(const struct report *report, const
 	return answer_path_of(report, thread, from, saved->end_ns);
 }
 
+/*
+ * The threads that have the work of a process in parts: the tree is that of the paths of them all.
+ * Changes nothing if one thread has it.
+ */
+static void take_group(const struct report *report, const struct process_row *rows, size_t nr, struct path_tree *tree)
+{
+	const struct trace_thread *threads[GROUP];
+	struct trace_critical_path *paths[GROUP];
+	size_t nr_threads = report->history ? busiest_threads(report, rows, nr, threads, GROUP) : 0, nr_paths = 0;
+
+	for (size_t i = 0; nr_threads > 1 && i < nr_threads; i++) {
+		paths[nr_paths] = answer_path_of(report, threads[i], 0, UINT64_MAX);
+		nr_paths += paths[nr_paths] != NULL;
+	}
+	if (nr_paths > 1) {
+		path_tree_clear(tree);
+		*tree = path_tree_of(paths, nr_paths);
+	}
+	for (size_t i = 0; i < nr_paths; i++)
+		trace_critical_path_free(paths[i]);
+}
+
 void report_answer(const struct report *report)
 {
 	struct trace_critical_path *path;
@@ -634,6 +674,10 @@ void report_answer(const struct report *report)
 		path = answer_path(report, rows, nr, 0, UINT64_MAX, &of_command);
 	if (path)
 		tree = path_tree_new(path);
+	if (path && !of_saved && !of_command)
+		put_no_command(report);
+	if (path && !of_saved && !of_command)
+		take_group(report, rows, nr, &tree);
 	if (path && of_command)
 		path = without_wrapper(report, rows, nr, path, &tree);
 	if (path) {

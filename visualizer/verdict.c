@@ -122,13 +122,27 @@ static bool is_nearly_all(uint64_t most_ns, uint64_t ns)
 	return percent(most_ns, ns) >= NAMED_ALONE;
 }
 
+void verdict_root_text(const struct path_tree *tree, struct string *s)
+{
+	const struct path_link *root = &tree->links[0];
+
+	if (root->nr == 1) {
+		verdict_thread_text(root->thread, s);
+		return;
+	}
+	string_addf(s, "%zu threads of ", root->nr);
+	add_process(s, root->process);
+}
+
 void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread *root, struct string *s)
 {
 	const struct trace_process *process = trace_thread_process(wait->first.thread);
 	const char *comm = trace_process_comm(process), *own = trace_thread_comm(wait->first.thread);
 	bool several_processes = wait->several_processes && !is_nearly_all(wait->most_ns, wait->ns);
 
-	if (wait->several_processes && !several_processes) {
+	if (wait->link == 0 && wait->several_threads) {
+		string_add(s, "these threads");
+	} else if (wait->several_processes && !several_processes) {
 		add_process(s, process);
 	} else if (wait->first.thread != root && process == trace_thread_process(root) && !several_processes) {
 		if (wait->several_threads)
@@ -249,10 +263,12 @@ static uint64_t in_all_calls_ns(const struct path_tree *tree, const struct path_
 	for (size_t i = 0; i < tree->nr_waits; i++) {
 		const struct path_wait *other = &tree->waits[i];
 
-		if (other->link == wait->link && other->place == wait->place && other->first.other == first->other &&
+		if (other->link == wait->link && other->place == wait->place &&
+		    strcmp(path_other_name(&other->first), path_other_name(first)) == 0 &&
 		    strcmp(other->first.via, first->via) == 0 &&
-		    path_target_bytes(&other->first) == path_target_bytes(first) &&
-		    strncmp(other->first.target, first->target, (size_t)path_target_bytes(first)) == 0)
+		    (*path_other_name(first) ||
+		     (path_target_bytes(&other->first) == path_target_bytes(first) &&
+		      strncmp(other->first.target, first->target, (size_t)path_target_bytes(first)) == 0)))
 			ns += other->ns;
 	}
 	return ns;
@@ -374,12 +390,16 @@ void verdict_wait_text(const struct report *report, const struct path_wait *wait
 		string_add(s, unidentified(first));
 	} else if (is_own_process(first)) {
 		string_add(s, "another of its threads");
+	} else if (first->kind == TRACE_WAIT_PROCESS && wait->several_others) {
+		string_add(s, "processes ");
+		add_name(s, path_other_name(first));
 	} else {
 		string_add(s, first->kind == TRACE_WAIT_OTHER ? "system call" : trace_wait_kind_name(first->kind));
-		if (first->other)
+		if (first->other && !wait->several_others)
 			string_addf(s, UNBROKEN_BLANK "%u", trace_process_pid(first->other));
 	}
-	if (*first->target && !unidentified(first) && !is_own_process(first)) {
+	if (*first->target && !unidentified(first) && !is_own_process(first) &&
+	    !(first->kind == TRACE_WAIT_PROCESS && wait->several_others)) {
 		string_add(s, " ");
 		add_target(s, report, first);
 	}
@@ -401,6 +421,22 @@ static void add_timeout(struct string *s, const struct path_wait *wait, bool is_
 		string_add(s, " (it slept)");
 	else
 		string_addf(s, " (%s timed out)", wait->first.name);
+}
+
+/* The process of a wait that no chain goes on with: its work was not recorded, or is not known. */
+static void add_other(struct string *s, const struct path_wait *wait, bool is_most)
+{
+	string_add(s, is_most ? "for " : "for processes such as ");
+	if (is_own_process(&wait->first)) {
+		string_add(s, "another of its threads");
+	} else if (wait->several_others) {
+		add_name(s, path_other_name(&wait->first));
+		string_add(s, " processes");
+	} else {
+		add_process(s, wait->first.other);
+	}
+	if (is_most)
+		add_via(s, &wait->first);
 }
 
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
@@ -435,6 +471,8 @@ static void add_place(struct string *s, const struct report *report, const struc
 	}
 	if (!is_most && kind == TRACE_WAIT_FILE) {
 		string_add(s, "for files");
+	} else if (kind == TRACE_WAIT_PROCESS && wait && wait->first.other && trace_process_pid(wait->first.other)) {
+		add_other(s, wait, is_most);
 	} else if (wait && unidentified(&wait->first)) {
 		string_addf(s, "for %s", unidentified(&wait->first));
 		add_via(s, &wait->first);
@@ -527,13 +565,15 @@ void verdict_add(struct string *s, const struct report *report, const struct pat
 	struct part first = greatest_part(tree, 0, NULL), second = greatest_part(tree, 0, &first);
 	struct value_text time;
 
-	verdict_thread_text(tree->links[0].thread, s);
+	verdict_root_text(tree, s);
 	string_add(s, first.on_cpu ? " ran on a CPU for " : " waited ");
 	add_percent(s, first.ns, tree->ns);
-	string_addf(s, " of its %s", text_ns(&report->output, tree->ns, &time));
+	string_addf(s, " of %s %s", tree->links[0].nr == 1 ? "its" : "their",
+		    text_ns(&report->output, tree->ns, &time));
 	add_part(s, report, tree, &first);
 	if (percent(second.ns, tree->ns) >= SECOND_MATTER) {
-		string_add(s, second.on_cpu ? "; it ran on a CPU for " : "; it waited ");
+		string_addf(s, "; %s %s ", tree->links[0].nr == 1 ? "it" : "they",
+			    second.on_cpu ? "ran on a CPU for" : "waited");
 		add_percent(s, second.ns, tree->ns);
 		add_part(s, report, tree, &second);
 	}

@@ -14,6 +14,8 @@ void verdict_add(struct string *s, const struct report *report, const struct pat
 const char *verdict_place(enum path_place place);
 /** verdict_wait_text() - the object of @wait: "a CPU, taken by cc1", "file /etc/passwd" */
 void verdict_wait_text(const struct report *report, const struct path_wait *wait, struct string *s);
+/** verdict_root_text() - the thread that @tree is about, or "20 threads of app.py 2146" */
+void verdict_root_text(const struct path_tree *tree, struct string *s);
 /** verdict_thread_text() - "postgres 13786", with its name if the thread has one of its own */
 void verdict_thread_text(const struct trace_thread *thread, struct string *s);
 /**

@@ -109,6 +109,25 @@ static void the_bars_add_up_to_the_window(void)
 	free(text);
 }
 
+/* As where the chunk with the exec is damaged. */
+static void an_answer_about_another_process_than_the_command_says_so(void)
+{
+	struct tb *tb = chain(false);
+	char *text;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "sh nightly.sh");
+	text = report_of(tb, "");
+	join_lines(text);
+	contains(text,
+		 "The command, sh nightly.sh, is not known here: no event of its begin could be read. This is about "
+		 "the process with the most work.");
+	contains(text, "load 10 waited ");
+	free(text);
+	text = report_of(chain(true), "");
+	CU_ASSERT_PTR_NULL(strstr(text, "is not known here"));
+	free(text);
+}
+
 /* Without a command, the answer is about the thread with the most work, and the chosen one. */
 static void without_a_command_the_busiest_thread_is_explained(void)
 {
@@ -700,6 +719,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(the_verdict_follows_the_chain_to_its_end),
 		CASE(the_bars_add_up_to_the_window),
+		CASE(an_answer_about_another_process_than_the_command_says_so),
 		CASE(without_a_command_the_busiest_thread_is_explained),
 		CASE(a_saved_trace_is_about_what_the_trigger_was_for),
 		CASE(a_wrapper_whose_time_is_over_gives_way_to_its_command),

@@ -197,6 +197,72 @@ static void the_time_of_a_process_has_that_of_the_links_below_it(void)
 	free(text);
 }
 
+/*
+ * A recording of process 10. Its threads 11 to 13 wait for postgres 20 for 60 us each, or each for
+ * a process of its own that is newer than the start state, and then sleep for 10 us. The first
+ * thread waits for work all the time.
+ */
+static struct tb *threads_for_requests(bool of_one)
+{
+	struct trace_sched_waker waker = {.tid = 20, .tgid = 20};
+	struct tb *tb = tb_new();
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_semop, "semop");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_accept, "accept");
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_window(tb, BEGIN_NS, BEGIN_NS + 72000);
+	tb_thread_in(tb, 10, 10, 1, "app.py", 0, false, SYS_accept);
+	tb_thread(tb, 20, 20, 1, "postgres", 1, false);
+	for (uint32_t tid = 11; tid <= 13; tid++)
+		tb_thread_in(tb, tid, 10, 1, "app.py", 0, false, SYS_semop);
+	for (uint32_t tid = 11; tid <= 13; tid++) {
+		uint64_t ns = BEGIN_NS + 60000 + 300 * (tid - 11);
+
+		waker.tgid = of_one ? 20 : 10 + tid;
+		tb_event(tb, 0, ns, TRACE_EV_sched_waker, &waker, sizeof(waker), "postgres");
+		tb_waking(tb, 0, ns, tid, TRACE_CONTEXT_TASK);
+		tb_switch(tb, 0, ns, 0, tid, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns + 100, 0);
+		tb_sys_enter(tb, 0, ns + 200, SYS_nanosleep, 0, 0);
+		tb_switch(tb, 0, ns + 300, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	for (uint32_t tid = 11; tid <= 13; tid++) {
+		uint64_t ns = BEGIN_NS + 71000 + 300 * (tid - 11);
+
+		tb_waking(tb, 0, ns, tid, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, ns, 0, tid, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns + 100, 0);
+		tb_switch(tb, 0, ns + 300, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	return tb;
+}
+
+static void a_server_with_a_thread_for_each_request_is_one_answer(void)
+{
+	char *text;
+
+	setenv("COLUMNS", "120", 1);
+	text = report_of(threads_for_requests(true), "");
+	join_lines(text);
+	contains(text,
+		 "3 threads of app.py 10 waited 84 % of their 216.00 us for postgres 20 via semaphore; they waited ");
+	contains(text, "of 3 threads of app.py 10 went, themselves or what they waited for:");
+	contains(text, "these threads  process 20 postgres via semaphore in semop");
+	free(text);
+	text = report_of(threads_for_requests(true), "--tid=12");
+	join_lines(text);
+	contains(text, "app.py 10 thread 12 waited 84 % of its 72.00 us for postgres 20 via semaphore");
+	free(text);
+	text = report_of(threads_for_requests(false), "");
+	join_lines(text);
+	contains(text, "waited 84 % of their 216.00 us for postgres processes via semaphore; they waited ");
+	contains(text, "these threads  processes postgres via semaphore in semop");
+	free(text);
+	unsetenv("COLUMNS");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -207,6 +273,7 @@ int main(int argc, char **argv)
 		CASE(the_time_of_a_process_has_that_of_the_links_below_it),
 		CASE(the_waits_name_the_process_that_waited_most),
 		CASE(a_cpu_was_taken_by_the_process_that_had_it_most),
+		CASE(a_server_with_a_thread_for_each_request_is_one_answer),
 		{NULL, NULL},
 	};
 
