@@ -40,9 +40,11 @@
 #include "slice_log.h"
 #include "start_records.h"
 #include "state.h"
+#include "state_args.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_directory.h"
+#include "state_family.h"
 #include "state_frame.h"
 #include "state_life.h"
 #include "state_packet.h"
@@ -347,7 +349,21 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	}
 }
 
-/* The process may be newer than the start state: then no other event has its name. */
+/* No other event names a process that is newer than the start state. */
+static void waker_begins(struct trace_analysis *a, struct trace_thread *leader, const struct trace_sched_waker *waker,
+			 const char *comm)
+{
+	const struct trace_process *parent = process_find(&a->threads, waker->ppid);
+
+	process_set_comm(a, leader, comm);
+	leader->process->ppid = waker->ppid;
+	family_join(a, leader->process);
+	if (waker->copy && parent) {
+		leader->process->exe = parent->exe;
+		args_inherit(leader->process, parent);
+	}
+}
+
 void on_sched_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_waker *waker = event->payload;
@@ -362,7 +378,7 @@ void on_sched_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	if (!process || process->idx < NR_PSEUDO_PROCESSES)
 		return;
 	if (leader && !process->comm[0])
-		process_set_comm(a, leader, trace_event_string(event));
+		waker_begins(a, leader, waker, trace_event_string(event));
 	cpu->filtered_waker = process->idx;
 }
 

@@ -106,7 +106,7 @@ static void a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_re
 
 static void wakes(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t tgid, const char *comm, uint32_t woken)
 {
-	struct trace_sched_waker waker = {.tid = tid, .tgid = tgid};
+	struct trace_sched_waker waker = {.tid = tid, .tgid = tgid, .ppid = 20, .copy = 1};
 
 	tb_event(c->tb, 0, ns, TRACE_EV_sched_waker, &waker, sizeof(waker), comm);
 	tb_waking(c->tb, 0, ns, woken, TRACE_CONTEXT_TASK);
@@ -119,6 +119,7 @@ static void wakes(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t t
  */
 static void a_waker_that_a_filter_excludes_is_known_by_its_name(void)
 {
+	struct trace_start_args args = {.tgid = 20, .bytes = strlen("python3?server.py")};
 	struct trace_start_socket ends[2] = {
 		{.tgid = 10, .fd = 7, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
 		{.tgid = 20, .fd = 5, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM}};
@@ -132,6 +133,7 @@ static void a_waker_that_a_filter_excludes_is_known_by_its_name(void)
 	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+	tb_start(c.tb, 1000, TRACE_EV_start_args, &args, sizeof(args), "python3\x1fserver.py");
 	for (size_t i = 0; i < 2; i++) {
 		tb_fd(c.tb, ends[i].tgid, ends[i].fd, 9, ends[i].ino, S_IFSOCK | 0777, "socket:");
 		tb_start(c.tb, 1000, TRACE_EV_start_socket, &ends[i], sizeof(ends[i]), NULL);
@@ -153,8 +155,11 @@ static void a_waker_that_a_filter_excludes_is_known_by_its_name(void)
 	tb_switch(c.tb, 0, 6600, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 0, 6700, 0);
 	case_run(&c);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "server", 41, "unix"), 300);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "semaphore"), 310);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "python3 server.py", 41, "unix"), 300);
+	CU_ASSERT_STRING_EQUAL(trace_process_title(trace_thread_process(trace_find_thread(c.analysis, 41))),
+			       "python3 server.py");
+	CU_ASSERT_EQUAL(trace_process_ppid(trace_thread_process(trace_find_thread(c.analysis, 41))), 20);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "python3 server.py", 20, "semaphore"), 310);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/data", 0, ""), 320);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "unknown", 0, "semaphore"), 400);
 	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);

@@ -270,6 +270,8 @@ int BPF_PROG(cpu_hotplug, unsigned int cpu, int state, int step, int result)
 	return 0;
 }
 
+#define PF_FORKNOEXEC 0x40 /* include/linux/sched.h: forked, and made no exec */
+
 /* The name of a thread that the filters exclude and that wakes one of theirs. Threads of the kernel
  * act for others. The result has no meaning. */
 __noinline int record_waker(void)
@@ -281,6 +283,8 @@ __noinline int record_waker(void)
 	RECORD_IN(sched_waker, false, 16) {
 		record->tid = waker->pid;
 		record->tgid = waker->tgid;
+		record->ppid = BPF_CORE_READ(waker, group_leader, real_parent, tgid);
+		record->copy = (BPF_CORE_READ(waker, group_leader, flags) & PF_FORKNOEXEC) != 0;
 		bpf_core_read((char *)(record + 1), 16, &waker->comm);
 		COMMIT(sched_waker);
 	}
