@@ -264,6 +264,7 @@ void keeper_pressure(struct keeper *keeper, int fd)
 	if (!on)
 		return;
 	hit.on = on;
+	hit.begin_ns = hit.ns > on->window_ns ? hit.ns - on->window_ns : 0; /* the kernel counted since then */
 	snprintf(hit.text, sizeof(hit.text), "%s tasks waited for %.16s for more than %s of %s",
 		 on->all ? "all" : "some", on->name, text_seconds(on->over_ns).s, text_seconds(on->window_ns).s);
 	auto_save_hit(keeper->saves, &hit);

@@ -39,6 +39,7 @@
 #include "report_user.h"
 #include "same_name.h"
 #include "saved_for.h"
+#include "saved_pressure.h"
 #include "time_point.h"
 #include "verdict.h"
 #include "wait_places.h"
@@ -620,7 +621,7 @@ static struct trace_critical_path *saved_path(const struct report *report, const
 	struct trace_critical_path *path;
 
 	if (!thread)
-		return NULL;
+		return saved && report->history ? saved_pressure_path(report, rows, nr, saved) : NULL;
 	from = saved->begin_ns == saved->end_ns || saved->begin_ns < start ? 0 : saved->begin_ns;
 	path = answer_path_of(report, thread, from, UINT64_MAX);
 	if (!path || saved->begin_ns == saved->end_ns)

@@ -202,12 +202,16 @@ static void add_link(struct string *s, const struct path_link *link, const struc
 		string_addf(s, " and %zu other%s", link->nr - 1, link->nr == 2 ? "" : "s");
 }
 
-/* The one client of a server, if it is not the program that waited for it. */
+/*
+ * The one client of a server, if it is not the program that waited for it. It is told before the
+ * threads of the server.
+ */
 static void add_client(struct string *s, const struct report *report, const struct path_tree *tree, size_t link)
 {
 	struct only_client client;
 
-	if (!is_one(&tree->links[link]) || !only_client_of(report, tree->links[link].process, &client) ||
+	if (tree->links[link].is_thread || !is_one(&tree->links[link]) ||
+	    !only_client_of(report, tree->links[link].process, &client) ||
 	    client.process == tree->links[tree->links[link].parent].process)
 		return;
 	string_add(s, " (its only client: ");

@@ -146,6 +146,30 @@ static void without_a_command_the_busiest_thread_is_explained(void)
 	free(text);
 }
 
+/* The kernel counted from 2 to 80 us, in which app.py waited for a disk. */
+static void a_trace_saved_by_pressure_is_about_the_thread_that_waited(void)
+{
+	struct tb *tb = chain(false);
+	char *text;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_fsync, "fsync");
+	tb_thread(tb, 40, 40, 1, "log.py", 1, true);
+	tb_fd(tb, 40, 3, 8 << 20, 300, S_IFREG | 0600, "/var/log/app");
+	tb_sys_enter(tb, 1, 1001000, SYS_fsync, 3, 0, 0);
+	tb_switch(tb, 1, 1002000, 40, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_waking(tb, 1, 1062000, 40, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 1, 1062000, 0, 40, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 1, 1063000, 0);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_SAVED_FOR,
+		  "0 1002000 1080000 some tasks waited for io for more than 0.000 s of 0.000 s (psi:io>10us)");
+	text = report_of(tb, "");
+	contains(text, "Saved by a trigger: some tasks waited for io for more than 0.000 s of 0.000 s (psi:io>10us)");
+	contains(text, "log.py 40 waited 77 % of its 78.00 us for the file /var/log/app");
+	contains(text, "Where the 78.00 us of log.py 40 went");
+	CU_ASSERT(lines_of(text) <= LINES);
+	free(text);
+}
+
 /* The trigger was for the sleep of postgres, from 7 to 77 us, and counted at 60 us. */
 static void a_saved_trace_is_about_what_the_trigger_was_for(void)
 {
@@ -721,6 +745,7 @@ int main(int argc, char **argv)
 		CASE(the_bars_add_up_to_the_window),
 		CASE(an_answer_about_another_process_than_the_command_says_so),
 		CASE(without_a_command_the_busiest_thread_is_explained),
+		CASE(a_trace_saved_by_pressure_is_about_the_thread_that_waited),
 		CASE(a_saved_trace_is_about_what_the_trigger_was_for),
 		CASE(a_wrapper_whose_time_is_over_gives_way_to_its_command),
 		CASE(a_chain_that_begins_with_its_end_has_all_its_links),
