@@ -612,6 +612,17 @@ static struct saved_for *shown_trigger(const struct report *report, struct saved
 	return room;
 }
 
+static struct trace_critical_path *pressure_path(const struct report *report, const struct process_row *rows, size_t nr,
+						 const struct saved_for *saved)
+{
+	struct string s = {0};
+	struct trace_critical_path *path = saved_pressure_path(report, rows, nr, saved, &s);
+
+	if (path)
+		put_text(&report->output, &s, 2);
+	return path;
+}
+
 /* The path of the trigger's thread, from the begin of what it counted until the thread went on. */
 static struct trace_critical_path *saved_path(const struct report *report, const struct process_row *rows, size_t nr,
 					      struct saved_for *saved)
@@ -621,7 +632,7 @@ static struct trace_critical_path *saved_path(const struct report *report, const
 	struct trace_critical_path *path;
 
 	if (!thread)
-		return saved && report->history ? saved_pressure_path(report, rows, nr, saved) : NULL;
+		return saved && report->history ? pressure_path(report, rows, nr, saved) : NULL;
 	from = saved->begin_ns == saved->end_ns || saved->begin_ns < start ? 0 : saved->begin_ns;
 	path = answer_path_of(report, thread, from, UINT64_MAX);
 	if (!path || saved->begin_ns == saved->end_ns)

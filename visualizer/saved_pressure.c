@@ -12,6 +12,8 @@
 #include "checked_figures.h"
 #include "path_tree.h"
 #include "saved_pressure.h"
+#include "value_text.h"
+#include "verdict.h"
 
 #define CANDIDATES 8
 
@@ -21,21 +23,22 @@ struct candidate {
 	uint64_t ns;
 };
 
-static bool resource_of(const char *text, enum path_place *ret_place)
+/* struct resource - @key: in the words of the trigger; @name: in the sentence */
+struct resource {
+	const char *key, *name;
+	enum path_place place;
+};
+
+static const struct resource *resource_of(const char *text)
 {
-	static const struct {
-		const char *name;
-		enum path_place place;
-	} resources[] = {{"(psi:io", PLACE_BLOCKED + TRACE_WAIT_FILE},
-			 {"(psi:memory", PLACE_BLOCKED + TRACE_WAIT_MEMORY},
-			 {"(psi:cpu", PLACE_WAIT_CPU}};
+	static const struct resource resources[] = {{"(psi:io", "files", PLACE_BLOCKED + TRACE_WAIT_FILE},
+						    {"(psi:memory", "memory", PLACE_BLOCKED + TRACE_WAIT_MEMORY},
+						    {"(psi:cpu", "a CPU", PLACE_WAIT_CPU}};
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
-		if (strstr(text, resources[i].name)) {
-			*ret_place = resources[i].place;
-			return true;
-		}
-	return false;
+		if (strstr(text, resources[i].key))
+			return &resources[i];
+	return NULL;
 }
 
 static uint64_t waited_ns(const struct report *report, const struct trace_thread *thread, enum path_place place)
@@ -85,21 +88,30 @@ static uint64_t on_path_ns(const struct trace_critical_path *path, enum path_pla
 	return ns;
 }
 
-struct trace_critical_path *saved_pressure_path(const struct report *report, const struct process_row *rows, size_t nr,
-						const struct saved_for *saved)
+static void add_sentence(struct string *s, const struct report *report, const struct trace_thread *thread,
+			 const struct resource *resource, uint64_t ns)
 {
+	struct value_text time;
+
+	verdict_thread_text(thread, s);
+	string_addf(s, " waited longest for %s then: %s.", resource->name, text_ns(&report->output, ns, &time));
+}
+
+struct trace_critical_path *saved_pressure_path(const struct report *report, const struct process_row *rows, size_t nr,
+						const struct saved_for *saved, struct string *s)
+{
+	const struct resource *resource = resource_of(saved->text);
 	struct candidate list[CANDIDATES] = {0};
 	struct trace_critical_path *best = NULL;
-	enum path_place place;
 	uint64_t most_ns = 0;
 
-	if (!resource_of(saved->text, &place))
+	if (!resource)
 		return NULL;
-	find(report, rows, nr, place, list);
+	find(report, rows, nr, resource->place, list);
 	for (size_t i = 0; i < CANDIDATES && list[i].thread; i++) {
 		uint64_t from = saved->begin_ns == saved->end_ns ? 0 : saved->begin_ns;
 		struct trace_critical_path *path = answer_path_of(report, list[i].thread, from, saved->end_ns);
-		uint64_t ns = path ? on_path_ns(path, place) : 0;
+		uint64_t ns = path ? on_path_ns(path, resource->place) : 0;
 
 		if (ns > most_ns) {
 			trace_critical_path_free(best);
@@ -109,5 +121,7 @@ struct trace_critical_path *saved_pressure_path(const struct report *report, con
 			trace_critical_path_free(path);
 		}
 	}
+	if (best)
+		add_sentence(s, report, trace_critical_path_thread(best), resource, most_ns);
 	return best;
 }

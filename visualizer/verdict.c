@@ -528,7 +528,7 @@ static void add_chain(struct string *s, const struct report *report, const struc
 		bool is_all = percent(part.ns, whole) >= NEARLY_ALL;
 
 		if (nr == MAX_LINKS) {
-			string_add(s, ", and so on");
+			string_add(s, "others, and so on");
 			return;
 		}
 		add_link(s, &tree->links[link], &tree->links[0]);

@@ -164,6 +164,7 @@ static void a_trace_saved_by_pressure_is_about_the_thread_that_waited(void)
 		  "0 1002000 1080000 some tasks waited for io for more than 0.000 s of 0.000 s (psi:io>10us)");
 	text = report_of(tb, "");
 	contains(text, "Saved by a trigger: some tasks waited for io for more than 0.000 s of 0.000 s (psi:io>10us)");
+	contains(text, "log.py 40 waited longest for files then: 60.00 us.");
 	contains(text, "log.py 40 waited 77 % of its 78.00 us for the file /var/log/app");
 	contains(text, "Where the 78.00 us of log.py 40 went");
 	CU_ASSERT(lines_of(text) <= LINES);

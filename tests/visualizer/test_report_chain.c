@@ -197,6 +197,52 @@ static void the_time_of_a_process_has_that_of_the_links_below_it(void)
 	free(text);
 }
 
+/* Each program waits for the next one by a pipe, and the last one sleeps. */
+static struct tb *long_chain(uint32_t nr)
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = BEGIN_NS;
+	char comm[8];
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	for (uint32_t i = 0; i < nr; i++) {
+		snprintf(comm, sizeof(comm), "link%u", i);
+		tb_thread(tb, 10 + i, 10 + i, 1, comm, 0, i == 0);
+		tb_fd(tb, 10 + i, 0, 1, 200 + i, S_IFIFO | 0600, "pipe");
+		tb_fd(tb, 10 + i, 1, 1, 199 + i, S_IFIFO | 0600, "pipe");
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		tb_sys_enter(tb, 0, ns += STEP_NS, i + 1 < nr ? SYS_read : SYS_nanosleep, 0, 0x10000, 100);
+		tb_switch(tb, 0, ns += STEP_NS, 10 + i, i + 1 < nr ? 11 + i : 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	tb_waking(tb, 0, ns += 90000, 9 + nr, TRACE_CONTEXT_HARDIRQ);
+	tb_switch(tb, 0, ns, 0, 9 + nr, TRACE_TASK_RUNNING);
+	for (uint32_t i = nr - 1; i > 0; i--) {
+		tb_sys_exit(tb, 0, ns += STEP_NS, 0);
+		tb_sys_enter(tb, 0, ns += STEP_NS, SYS_write, 1, 0x20000, 100);
+		tb_waking(tb, 0, ns, 9 + i, TRACE_CONTEXT_TASK);
+		tb_sys_exit(tb, 0, ns, 100);
+		tb_switch(tb, 0, ns, 10 + i, 9 + i, TRACE_TASK_INTERRUPTIBLE);
+	}
+	tb_window(tb, BEGIN_NS, ns + STEP_NS);
+	return tb;
+}
+
+static void a_long_chain_is_cut_in_a_sentence_that_is_whole(void)
+{
+	char *text = report_of(long_chain(9), "");
+
+	join_lines(text);
+	contains(text, "for link5 15, which waited for link6 16, which waited for others, and so on.");
+	free(text);
+	text = report_of(long_chain(7), "");
+	join_lines(text);
+	contains(text, "for link5 15, which waited for link6 16, which waited for a timer (it slept).");
+	free(text);
+}
+
 /*
  * A recording of process 10. Its threads 11 to 13 wait for postgres 20 for 60 us each, or each for
  * a process of its own that is newer than the start state, and then sleep for 10 us. The first
@@ -274,6 +320,7 @@ int main(int argc, char **argv)
 		CASE(the_waits_name_the_process_that_waited_most),
 		CASE(a_cpu_was_taken_by_the_process_that_had_it_most),
 		CASE(a_server_with_a_thread_for_each_request_is_one_answer),
+		CASE(a_long_chain_is_cut_in_a_sentence_that_is_whole),
 		{NULL, NULL},
 	};
 
