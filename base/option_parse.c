@@ -258,12 +258,21 @@ static int apply_with_value(struct option_line *line, const struct option_spec *
 	return apply(line, spec, word, value, ret_error);
 }
 
+/* A mistake in the value is told with the spelling that was typed, too. */
 static int follow_habit(struct option_line *line, const struct option_habit *habit, const char *word, const char *value,
 			struct trace_error *ret_error)
 {
+	struct trace_error error = {0};
+	int err;
+
 	if (!habit->instead)
 		return error_set(ret_error, -EINVAL, "%s: %s", habit->typed, habit->advice);
-	return apply_with_value(line, find_instead(line->program, habit->instead), word, value, ret_error);
+	err = apply_with_value(line, find_instead(line->program, habit->instead), word, value, &error);
+	if (err && !strstr(error.message, habit->typed))
+		return error_set(ret_error, err, "%s stands for %s: %s", habit->typed, habit->instead, error.message);
+	if (err && ret_error)
+		*ret_error = error;
+	return err;
 }
 
 static int parse_long(struct option_line *line, const char *word, struct trace_error *ret_error)

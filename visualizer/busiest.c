@@ -152,20 +152,18 @@ static size_t take_group(const struct worker *list, size_t nr, const struct trac
 	return found > 1 && ns / 2 > list[0].ns ? found : 0;
 }
 
-static size_t threads_of(const struct busiest *busiest, const struct trace_process *process,
-			 const struct trace_thread **threads, size_t max)
+static const struct trace_thread *thread_of(const struct busiest *busiest, const struct trace_process *process)
 {
-	size_t nr, found;
+	size_t nr, best = 0;
 	struct worker *list = workers_of(busiest, process, &nr);
+	const struct trace_thread *thread;
 
-	memory_sort(list, nr, sizeof(*list), most_work_first, NULL);
-	found = max > 1 ? take_group(list, nr, threads, max) : 0;
-	if (!found && nr) {
-		threads[0] = list[0].thread;
-		found = 1;
-	}
+	for (size_t i = 1; i < nr; i++)
+		if (list[i].ns > list[best].ns)
+			best = i;
+	thread = nr ? list[best].thread : NULL;
 	free(list);
-	return found;
+	return thread;
 }
 
 /* True for the process of tracedaemon -P. */
@@ -224,24 +222,33 @@ static const struct trace_process *process_of(const struct busiest *busiest, con
 	return best;
 }
 
-size_t busiest_threads(const struct report *report, const struct process_row *rows, size_t nr,
-		       const struct trace_thread **threads, size_t max)
+const struct trace_thread *busiest_thread(const struct report *report, const struct process_row *rows, size_t nr)
 {
 	struct busiest busiest = {.report = report};
 	const struct trace_process *process;
-	size_t found;
+	const struct trace_thread *thread;
 
 	take_family(&busiest);
 	process = process_of(&busiest, rows, nr);
-	found = process ? threads_of(&busiest, process, threads, max) : 0;
+	thread = process ? thread_of(&busiest, process) : NULL;
 	table_clear(&busiest.family);
-	return found;
+	return thread;
 }
 
-const struct trace_thread *busiest_thread(const struct report *report, const struct process_row *rows, size_t nr)
+size_t busiest_group(const struct report *report, const struct trace_process *process,
+		     const struct trace_thread **threads, size_t max)
 {
-	const struct trace_thread *thread = NULL;
+	struct busiest busiest = {.report = report};
+	struct worker *list;
+	size_t nr, found;
 
-	busiest_threads(report, rows, nr, &thread, 1);
-	return thread;
+	if (trace_nr_threads(process) <= 2) /* of two, one has half of the work */
+		return 0;
+	take_family(&busiest);
+	list = workers_of(&busiest, process, &nr);
+	memory_sort(list, nr, sizeof(*list), most_work_first, NULL);
+	found = take_group(list, nr, threads, max);
+	free(list);
+	table_clear(&busiest.family);
+	return found;
 }

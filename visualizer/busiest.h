@@ -21,10 +21,10 @@
 /** busiest_thread() - of the processes in @rows, the one of tracedaemon -P first; NULL: none */
 const struct trace_thread *busiest_thread(const struct report *report, const struct process_row *rows, size_t nr);
 /**
- * busiest_threads() - the same; or the threads that have its work in parts, those of a server that
- * begins one for each request: at most @max into @threads, those with most work. Returns their
- * number.
+ * busiest_group() - the threads that have the work of @process in parts, those of a server that
+ * begins one for each request: at most @max into @threads, those with most work
+ * Returns their number; 0: one thread has half of the work, or more.
  */
-size_t busiest_threads(const struct report *report, const struct process_row *rows, size_t nr,
-		       const struct trace_thread **threads, size_t max);
+size_t busiest_group(const struct report *report, const struct trace_process *process,
+		     const struct trace_thread **threads, size_t max);
 #endif

@@ -646,13 +646,13 @@ static struct trace_critical_path *saved_path(const struct report *report, const
  * The threads that have the work of a process in parts: the tree is that of the paths of them all.
  * Changes nothing if one thread has it.
  */
-static void take_group(const struct report *report, const struct process_row *rows, size_t nr, struct path_tree *tree)
+static void take_group(const struct report *report, const struct trace_process *process, struct path_tree *tree)
 {
 	const struct trace_thread *threads[GROUP];
 	struct trace_critical_path *paths[GROUP];
-	size_t nr_threads = report->history ? busiest_threads(report, rows, nr, threads, GROUP) : 0, nr_paths = 0;
+	size_t nr_threads = busiest_group(report, process, threads, GROUP), nr_paths = 0;
 
-	for (size_t i = 0; nr_threads > 1 && i < nr_threads; i++) {
+	for (size_t i = 0; i < nr_threads; i++) {
 		paths[nr_paths] = answer_path_of(report, threads[i], 0, UINT64_MAX);
 		nr_paths += paths[nr_paths] != NULL;
 	}
@@ -689,7 +689,7 @@ void report_answer(const struct report *report)
 	if (path && !of_saved && !of_command)
 		put_no_command(report);
 	if (path && !of_saved && !of_command)
-		take_group(report, rows, nr, &tree);
+		take_group(report, trace_thread_process(trace_critical_path_thread(path)), &tree);
 	if (path && of_command)
 		path = without_wrapper(report, rows, nr, path, &tree);
 	if (path) {
