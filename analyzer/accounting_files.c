@@ -234,8 +234,11 @@ void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file
 {
 	if (!file)
 		return;
-	if (__builtin_expect(a->hooks.has_transfer, 0))
+	if (__builtin_expect(a->hooks.has_transfer, 0)) {
 		hooks_transfer(a, thread, bytes, 0);
+		if (a->hooks.tables)
+			a->hooks.tables->transfer(a->hooks.tables_data, thread, file, true, bytes);
+	}
 	acct_use(a, thread, file, USE_READ, bytes);
 }
 
@@ -243,8 +246,11 @@ void file_count_written(struct trace_analysis *a, struct trace_thread *thread, f
 {
 	if (!file)
 		return;
-	if (__builtin_expect(a->hooks.has_transfer, 0))
+	if (__builtin_expect(a->hooks.has_transfer, 0)) {
 		hooks_transfer(a, thread, 0, bytes);
+		if (a->hooks.tables)
+			a->hooks.tables->transfer(a->hooks.tables_data, thread, file, false, bytes);
+	}
 	acct_use(a, thread, file, USE_WROTE, bytes);
 	dirty_note(a, &a->dirty, thread->process_idx, file);
 }

@@ -3,9 +3,11 @@
 #define ANALYZER_ACCOUNTING_PACKED_H
 /* accounting_packed.h - the sums of dead threads, compressed; the complete sums of a thread */
 #include <stdbool.h>
+#include <stdint.h>
 
 struct acct;
 struct trace_analysis;
+struct trace_figures;
 struct trace_thread;
 
 /**
@@ -25,4 +27,7 @@ const struct acct *acct_of(const struct trace_analysis *a, const struct trace_th
 bool acct_add(struct acct *sum, const struct acct *acct);
 
 void acct_clear(struct acct *acct);
+
+/** figures_of() - sorted rows with names of @acct, of a thread or several; NULL: out of memory */
+struct trace_figures *figures_of(const struct trace_analysis *a, const struct acct *acct, uint64_t elapsed);
 #endif

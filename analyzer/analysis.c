@@ -627,6 +627,8 @@ static int pass_close(struct trace_analysis *a, int error, struct trace_error *r
 	a->done = true;
 	if (a->hooks.done)
 		a->hooks.done(a->hooks.cpu_time_data);
+	if (a->hooks.tables)
+		a->hooks.tables->done(a->hooks.tables_data);
 	return failed(a) ? out_of_memory(ret_error) : 0;
 }
 

@@ -45,6 +45,8 @@ void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 		thread->depth--;
 		if (__builtin_expect(a->window != NULL, 0))
 			window_call(a, thread, ns, &thread->frames[thread->depth], ret);
+		if (__builtin_expect(a->hooks.tables != NULL, 0))
+			a->hooks.tables->call(a->hooks.tables_data, thread, ns, &thread->frames[thread->depth], ret);
 		frame_account(a, thread, ns, &thread->frames[thread->depth], ret);
 	}
 }

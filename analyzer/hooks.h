@@ -32,6 +32,18 @@ typedef void (*on_cpu_fn)(void *data, struct trace_analysis *analysis, const str
  */
 typedef void (*soon_fn)(void *data, const struct trace_thread *thread, bool is_next);
 
+struct frame;
+struct lock_row;
+/* struct table_hooks - what <trace/tables.h> gets beside intervals: stretches.h */
+struct table_hooks {
+	void (*call)(void *data, const struct trace_thread *thread, uint64_t ns, const struct frame *frame,
+		     int64_t ret);
+	void (*major)(void *data, const struct trace_thread *thread, uint64_t ns);
+	void (*transfer)(void *data, const struct trace_thread *thread, uint32_t file, bool is_read, uint64_t bytes);
+	void (*lock)(void *data, const struct lock_row *lock, uint64_t from_ns, uint64_t to_ns);
+	void (*done)(void *data); /* the pass has ended */
+};
+
 struct hook {
 	uint64_t mask[TRACE_MASK_WORDS];
 	trace_event_fn event;
@@ -88,6 +100,8 @@ struct hook_list {
 	/* a thread is known from now on; NULL: none */
 	void (*new_thread)(void *data, const struct trace_thread *thread);
 	void *new_thread_data;
+	const struct table_hooks *tables; /* NULL: none */
+	void *tables_data;
 };
 
 /* Does a hook want intervals of @state? */

@@ -82,6 +82,8 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 	}
 	row->ns += ns;
 	row->count += count;
+	if (a->hooks.tables)
+		a->hooks.tables->lock(a->hooks.tables_data, row, wait->from, wait->to);
 }
 
 static uint32_t tid_or_0(const struct trace_thread *thread)
@@ -105,11 +107,11 @@ static int order(const void *left, const void *right)
 	return tid_or_0(l->holder_thread) < tid_or_0(r->holder_thread) ? -1 : 1;
 }
 
-struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t *ret_nr)
+struct trace_lock_wait *lock_list(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
 {
-	struct trace_lock_wait *list = calloc(a->locks.used + 1, sizeof(*list)), *at = list;
+	struct trace_lock_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
-	for (const struct lock_row *row = NULL; list && (row = table_next(&a->locks, sizeof(*row), row)); at++)
+	for (const struct lock_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++)
 		*at = (struct trace_lock_wait){
 			.waiter = row->waiter->process,
 			.holder = a->threads.processes[row->holder],
@@ -125,4 +127,9 @@ struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t 
 		return list;
 	free(list);
 	return NULL;
+}
+
+struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t *ret_nr)
+{
+	return lock_list(a, &a->locks, ret_nr);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "wait_cause.h"
 
+struct hash_table;
 struct pending;
 struct trace_analysis;
 struct trace_thread;
@@ -28,4 +29,6 @@ struct lock_row {
  */
 void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v,
 		 const struct pending *wait);
+/** lock_list() - trace_lock_waits() of the struct lock_row of @rows */
+struct trace_lock_wait *lock_list(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr);
 #endif

@@ -458,7 +458,7 @@ static struct trace_file_use *figures_files(const struct trace_analysis *a, cons
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_files);
 }
 
-static struct trace_figures *figures_of(const struct trace_analysis *a, const struct acct *acct, uint64_t elapsed)
+struct trace_figures *figures_of(const struct trace_analysis *a, const struct acct *acct, uint64_t elapsed)
 {
 	struct trace_figures *f = calloc(1, sizeof(*f));
 

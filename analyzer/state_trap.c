@@ -100,6 +100,8 @@ static void count_major(struct trace_analysis *a, struct trace_thread *thread, u
 	row->errors++;
 	if (a->window)
 		window_major(a, thread, ns);
+	if (a->hooks.tables)
+		a->hooks.tables->major(a->hooks.tables_data, thread, ns);
 }
 
 void on_fault_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -44,6 +44,9 @@ struct share_row {
 struct window_thread {
 	struct acct acct;
 	struct thread_snapshot at[NR_EDGES]; /* its sums at the edges; ns 0: none */
+	uint64_t off_since[NR_EDGES];	     /* it was off the CPUs at the edge; UINT64_MAX: it was not */
+	bool is_queued[NR_EDGES];	     /* it was taken to wait for a CPU then */
+	uint8_t frames_at[NR_EDGES];	     /* it had so many; UINT8_MAX: not known yet */
 	struct hash_table running;	     /* share_row: user mode, or in a system call */
 	uint64_t stolen;		     /* at the first edge */
 };
@@ -212,12 +215,34 @@ static void add_on_cpu(struct trace_analysis *a, struct window_thread *t, const 
 	}
 }
 
+/*
+ * The cause of a wait at an edge may be told later: the thread was off the CPUs since the start, or
+ * its group had used up its quota.
+ */
+static void correct_edges(const struct window *w, struct window_thread *t, const struct trace_interval *interval)
+{
+	bool is_queued = interval->state == TRACE_STATE_WAIT_CPU;
+
+	for (enum edge edge = EDGE_FROM; edge < NR_EDGES && edge < w->next; edge++) {
+		uint64_t from = interval->from_ns > t->off_since[edge] ? interval->from_ns : t->off_since[edge],
+			 to = interval->to_ns < w->ns[edge] ? interval->to_ns : w->ns[edge];
+
+		if (!t->at[edge].ns || from >= to || t->is_queued[edge] == is_queued)
+			continue;
+		*(is_queued ? &t->at[edge].wait : &t->at[edge].wait_cpu) -= to - from;
+		*(is_queued ? &t->at[edge].wait_cpu : &t->at[edge].wait) += to - from;
+	}
+}
+
 static void on_interval(void *data, struct trace_analysis *a, const struct trace_interval *interval)
 {
 	const struct window *w = data;
 	struct trace_interval cut = *interval;
 	struct window_thread *t;
 
+	t = (struct window_thread *)thread_at(w, cut.thread);
+	if (t && (cut.state == TRACE_STATE_WAIT_CPU || cut.state == TRACE_STATE_BLOCKED))
+		correct_edges(w, t, interval);
 	if (cut.from_ns < w->ns[EDGE_FROM])
 		cut.from_ns = w->ns[EDGE_FROM];
 	if (cut.to_ns > w->ns[EDGE_TO])
@@ -283,16 +308,24 @@ bool window_wait(const struct trace_analysis *a, const struct pending *wait, uin
 
 /*
  * The sums of @thread at an edge within its frame. A thread that was not known at the edge had been
- * off the CPUs since @begin, and @end tells which kind of wait that was.
+ * off the CPUs since @begin, and @end tells which kind of wait that was. A page fault begins before
+ * its first event, on the CPU: at an edge in between, its frame was not there yet.
  */
 static struct thread_snapshot call_edge(const struct window *w, const struct window_thread *t, enum edge edge,
-					const struct thread_snapshot *begin, const struct thread_snapshot *end)
+					unsigned int frame, const struct thread_snapshot *begin,
+					const struct thread_snapshot *end)
 {
 	struct thread_snapshot at = t->at[edge];
 	uint64_t off_ns = w->ns[edge] - begin->ns;
 
-	if (at.ns)
+	if (at.ns && frame < t->frames_at[edge])
 		return at;
+	if (at.ns) {
+		at = *begin;
+		at.ns = w->ns[edge];
+		at.cpu += off_ns;
+		return at;
+	}
 	at = *begin;
 	at.ns = w->ns[edge];
 	*(end->wait - begin->wait >= off_ns ? &at.wait : &at.wait_cpu) += off_ns;
@@ -337,9 +370,9 @@ void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 		return;
 	thread_snapshot(thread, ns, &to);
 	if (!begins)
-		from = call_edge(w, t, EDGE_FROM, &frame->begin, &to);
+		from = call_edge(w, t, EDGE_FROM, thread->depth, &frame->begin, &to);
 	if (ns > w->ns[EDGE_TO])
-		to = call_edge(w, t, EDGE_TO, &frame->begin, &to);
+		to = call_edge(w, t, EDGE_TO, thread->depth, &frame->begin, &to);
 	row = acct_row(a, trap ? &t->acct.traps : &t->acct.calls, sizeof(*row), key);
 	add_parts(row, &from, &to);
 	if (!begins)
@@ -444,8 +477,7 @@ static void cpus_at_edge(struct trace_analysis *a, enum edge edge)
 
 /* ---- edges ---- */
 
-/* The sums of @thread at the edge, with the time since its last accounting. */
-static void thread_at_edge(struct trace_analysis *a, const struct trace_thread *thread, struct thread_snapshot *at)
+void window_snapshot(const struct trace_analysis *a, const struct trace_thread *thread, struct thread_snapshot *at)
 {
 	struct trace_times times;
 
@@ -519,7 +551,12 @@ static void threads_at_edge(struct trace_analysis *a, enum edge edge)
 			else
 				thread_end_counts(a, thread, t);
 			if (!died)
-				thread_at_edge(a, thread, &t->at[edge]);
+				window_snapshot(a, thread, &t->at[edge]);
+			t->off_since[edge] = thread->sched_state == SCHED_ON_CPU ? UINT64_MAX : thread->since;
+			t->is_queued[edge] = thread->sched_state == SCHED_RUNNABLE;
+			t->frames_at[edge] = thread->flags & THREAD_MODE_UNKNOWN || thread->sched_state != SCHED_ON_CPU
+						     ? UINT8_MAX
+						     : thread->depth;
 		}
 }
 

@@ -241,7 +241,7 @@ static const struct {
 	{"sampled", .put = view_sampled, .of_view = TOLD, .reads_trace = true},
 	{"samples", .put = view_samples, .of_view = TOLD, .reads_trace = true},
 	{"sample", .put = view_sample, .of_view = TOLD, .reads_trace = true},
-	{"functions", .write = view_functions, .of_view = TOLD, .reads_trace = true},
+	{"functions", .write = view_functions, .reads_trace = true},
 	{"books", .write = view_counted_books, .reads_trace = true},
 	{"count", .put = view_count, .reads_trace = true},
 	{"events", .write = view_events, .reads_trace = true},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "view_profile.h"
 
+#include <string.h>
 #include "profile_json.h"
 #include "profile_rows.h"
 #include "view_books.h"
@@ -11,8 +12,11 @@ static bool choose_row(struct view_session *session, struct view_question *quest
 {
 	struct trace_row row;
 
-	if (!question_text(question, "row", NULL))
-		return true;
+	if (!question_text(question, "row", NULL)) {
+		choice->tid = question_text(question, "tid", NULL) ? (int64_t)question_number(question, "tid", 0) : -1;
+		choice->pid = question_text(question, "pid", NULL) ? (int64_t)question_number(question, "pid", 0) : -1;
+		return !*question->error;
+	}
 	if (!view_row_asked(session, question, &row))
 		return false;
 	if (!row.process) {
@@ -25,6 +29,28 @@ static bool choose_row(struct view_session *session, struct view_question *quest
 	else
 		choice->pid = (int64_t)trace_process_pid(row.process);
 	return true;
+}
+
+char *view_functions_chosen(struct view_session *session, const char *text)
+{
+	struct process_choice choice = {.pid = -1, .tid = -1};
+	struct view_question question;
+	struct string chosen = {0};
+
+	if (question_parse(&question, text) && choose_row(session, &question, &choice)) {
+		string_addf(&chosen, "%s?", question.name);
+		for (size_t i = 0; i < question.nr; i++)
+			if (strcmp(question.parameters[i].key, "from") == 0 ||
+			    strcmp(question.parameters[i].key, "to") == 0)
+				string_addf(&chosen, "%s=%s&", question.parameters[i].key,
+					    question.parameters[i].value);
+		if (choice.tid >= 0)
+			string_addf(&chosen, "tid=%lld", (long long)choice.tid);
+		else if (choice.pid >= 0)
+			string_addf(&chosen, "pid=%lld", (long long)choice.pid);
+	}
+	question_free(&question);
+	return string_text(&chosen)[0] ? string_take(&chosen) : NULL;
 }
 
 static bool run_pass(struct report *report, struct trace_error *ret_error)

@@ -8,7 +8,14 @@
 
 /**
  * view_functions() - answer "functions": schema trace-profile/1, by a pass of its own
- * A row of a process or thread chooses as --pid and --tid.
+ * A row of a process or thread chooses as --pid and --tid, and so do the parameters pid and tid.
+ * Without a row it uses nothing of the session but its trace and its window.
  */
 void view_functions(struct view_session *session, struct view_question *question, FILE *out);
+/**
+ * view_functions_chosen() - the question @text with the number of its process or thread instead of
+ *	its row, so that a copy of the session can answer it; to be freed
+ * Returns NULL if the question is wrong: view_answer() says how, without a pass.
+ */
+char *view_functions_chosen(struct view_session *session, const char *text);
 #endif

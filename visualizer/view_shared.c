@@ -6,8 +6,11 @@
 #include <string.h>
 #include "json.h"
 #include "view_count.h"
+#include "view_profile.h"
 #include "view_shared.h"
 #include "view_store.h"
+
+#define FUNCTIONS "functions"
 
 /* ---- locks ---- */
 
@@ -137,20 +140,30 @@ static struct view_answer read_again(struct view_shared *shared)
 static bool has_own_pass(const char *question)
 {
 	return strncmp(question, "books", 5) == 0 || strncmp(question, "count?", 6) == 0 ||
-	       strcmp(question, "count") == 0 || strncmp(question, "events", 6) == 0;
+	       strcmp(question, "count") == 0 || strncmp(question, "events", 6) == 0 ||
+	       strncmp(question, FUNCTIONS, strlen(FUNCTIONS)) == 0;
 }
 
-/* Such a question needs the trace and the window of a session only, so it gets a copy. */
+/*
+ * Such a question needs the trace and the window of a session only, so it gets a copy. Its row, if
+ * it has one, is found in the session before. A wrong question has its answer at once.
+ */
 static struct view_answer answer_by_own_pass(struct view_shared *shared, const char *question)
 {
-	struct view_answer answer;
+	bool is_functions = strncmp(question, FUNCTIONS, strlen(FUNCTIONS)) == 0;
+	struct view_answer answer = {0};
 	struct view_session copy;
+	char *chosen = NULL;
 
 	pthread_rwlock_rdlock(&shared->in_use);
 	view_shared_lock(shared);
 	copy = *shared->session;
+	if (is_functions && !(chosen = view_functions_chosen(shared->session, question)))
+		answer = view_answer(shared->session, question);
 	view_shared_unlock(shared);
-	answer = view_answer(&copy, question);
+	if (!answer.bytes)
+		answer = view_answer(&copy, chosen ? chosen : question);
+	free(chosen);
 	if (*question != 'e' && !view_count_goes_on(copy.count))
 		malloc_trim(0); /* of the pass, in the memory of this thread */
 	pthread_rwlock_unlock(&shared->in_use);

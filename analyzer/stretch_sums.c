@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stretch_sums.c - add, pack and unpack the sums of tables: stretch_sums.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "histogram.h"
+#include "stretch_sums.h"
+
+_Static_assert(HISTOGRAM_BUCKETS <= 32, "the bits of a row's counts");
+
+struct stretch_row *stretch_sums_row(struct stretch_sums *sums, uint32_t group)
+{
+	static struct stretch_row sink;
+	uint32_t max = group + group / 2 + 64;
+	struct stretch_row *bigger;
+
+	if (group < sums->nr)
+		return &sums->rows[group];
+	if (group >= sums->max) {
+		bigger = reallocarray(sums->rows, max, sizeof(*bigger));
+		if (!bigger) {
+			sums->failed = true;
+			return &sink;
+		}
+		sums->rows = bigger;
+		sums->max = max;
+	}
+	memset(sums->rows + sums->nr, 0, (group + 1 - sums->nr) * sizeof(*sums->rows));
+	sums->nr = group + 1;
+	return &sums->rows[group];
+}
+
+void stretch_sums_call(struct stretch_sums *sums, uint32_t group, uint64_t ns, bool is_error)
+{
+	uint64_t *n = stretch_sums_row(sums, group)->n, key = latency_key(group + 1ull, ns);
+	struct histogram_row *times;
+
+	n[SUM_CALLS]++;
+	n[SUM_ERRORS] += is_error;
+	n[SUM_LONGEST] = ns > n[SUM_LONGEST] ? ns : n[SUM_LONGEST];
+	n[SUM_SHORTEST] = ~ns > n[SUM_SHORTEST] ? ~ns : n[SUM_SHORTEST];
+	times = table_find(&sums->times, sizeof(*times), histogram_row_key(key));
+	if (times && times->counts[histogram_cell(key)] < UINT8_MAX)
+		times->counts[histogram_cell(key)]++;
+	else
+		sums->failed |= !histogram_add(&sums->times, histogram_row_key(key), histogram_cell(key), 1);
+}
+
+/* ---- pack ---- */
+
+static uint8_t *put(uint8_t *at, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*at++ = (uint8_t)(number | 0x80);
+	*at++ = (uint8_t)number;
+	return at;
+}
+
+static bool is_empty(const struct stretch_row *row)
+{
+	uint64_t any = 0;
+
+	for (int i = 0; i < NR_SUMS; i++)
+		any |= row->n[i];
+	return !any;
+}
+
+static void pack_row(uint32_t skipped, const struct stretch_row *row, struct bytes_out *out)
+{
+	uint8_t *begin = bytes_room(out, 10 * (NR_SUMS + 1)), *at = begin;
+
+	if (!begin)
+		return;
+	at = put(at, skipped);
+	for (int i = 0; i < NR_SUMS; i++)
+		at = put(at, i == SUM_SHORTEST && row->n[i] ? ~row->n[i] + 1 : row->n[i]);
+	out->nr -= 10 * (NR_SUMS + 1) - (size_t)(at - begin);
+}
+
+static void pack_times(const struct histogram_row *row, struct bytes_out *out)
+{
+	uint8_t *begin = bytes_room(out, 10 + sizeof(uint32_t) + HISTOGRAM_BUCKETS), *at = begin;
+	uint32_t used = 0;
+
+	if (!begin)
+		return;
+	at = put(at, row->key);
+	for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
+		used |= (uint32_t)(row->counts[cell] != 0) << cell;
+	memcpy(at, &used, sizeof(used));
+	at += sizeof(used);
+	for (; used; used &= used - 1)
+		*at++ = row->counts[__builtin_ctz(used)];
+	out->nr -= 10 + sizeof(uint32_t) + HISTOGRAM_BUCKETS - (size_t)(at - begin);
+}
+
+void stretch_sums_pack(const struct stretch_sums *sums, struct bytes_out *out)
+{
+	uint32_t nr = 0, next = 0;
+
+	for (uint32_t i = 0; i < sums->nr; i++)
+		nr += !is_empty(&sums->rows[i]);
+	bytes_put_number(out, nr);
+	for (uint32_t i = 0; i < sums->nr; i++) {
+		if (is_empty(&sums->rows[i]))
+			continue;
+		pack_row(i - next, &sums->rows[i], out);
+		next = i + 1;
+	}
+	bytes_put_number(out, sums->times.used);
+	for (const struct histogram_row *row = NULL; (row = table_next(&sums->times, sizeof(*row), row));)
+		pack_times(row, out);
+}
+
+/* ---- add ---- */
+
+/* As bytes_number(); most numbers have few bytes. */
+static inline uint64_t get(struct bytes_in *in)
+{
+	if (in->end - in->at >= 2 && in->at[0] < 0x80)
+		return *in->at++;
+	return bytes_number(in);
+}
+
+static void add_row(struct stretch_row *row, struct bytes_in *in)
+{
+	uint64_t more[NR_SUMS];
+
+	for (int i = 0; i < NR_SUMS; i++)
+		more[i] = get(in);
+	if (more[SUM_SHORTEST])
+		more[SUM_SHORTEST] = ~(more[SUM_SHORTEST] - 1);
+	for (int i = 0; i < SUM_LONGEST; i++)
+		row->n[i] += more[i];
+	for (int i = SUM_LONGEST; i < NR_SUMS; i++)
+		row->n[i] = more[i] > row->n[i] ? more[i] : row->n[i];
+}
+
+static void add_times(struct stretch_sums *sums, struct bytes_in *in)
+{
+	uint64_t key = get(in);
+	const uint8_t *bits = bytes_take(in, sizeof(uint32_t));
+	struct histogram_row *row = bits ? table_find(&sums->times, sizeof(*row), key) : NULL;
+	uint32_t used = 0;
+
+	if (bits && !row)
+		row = table_add(&sums->times, sizeof(*row), key + !key);
+	sums->failed |= bits && !row;
+	if (!row)
+		return;
+	for (memcpy(&used, bits, sizeof(used)); used && in->at < in->end; used &= used - 1) {
+		uint32_t cell = (uint32_t)__builtin_ctz(used), count;
+
+		in->failed |= cell >= HISTOGRAM_BUCKETS;
+		if (in->failed)
+			return;
+		count = row->counts[cell] + (uint32_t)*in->at++;
+		row->counts[cell] = (uint8_t)count;
+		if (count < 256)
+			continue;
+		sums->failed |= !histogram_add(&sums->times, key + 1, cell, 1);
+		row = table_find(&sums->times, sizeof(*row), key); /* it may have moved */
+		if (!row)
+			return;
+	}
+}
+
+void stretch_sums_add(struct stretch_sums *sums, struct bytes_in *in)
+{
+	uint64_t group = 0;
+
+	for (uint32_t nr = bytes_count(in, NR_SUMS + 1); nr && !in->failed; nr--) {
+		group += get(in);
+		if (group >= UINT32_MAX / 2)
+			in->failed = true;
+		else
+			add_row(stretch_sums_row(sums, (uint32_t)group++), in);
+	}
+	for (uint32_t nr = bytes_count(in, 1 + sizeof(uint32_t)); nr && !in->failed && !sums->failed; nr--)
+		add_times(sums, in);
+}
+
+void stretch_sums_reset(struct stretch_sums *sums)
+{
+	uint32_t rows;
+
+	if (sums->nr)
+		memset(sums->rows, 0, sums->nr * sizeof(*sums->rows));
+	sums->nr = 0;
+	rows = sums->times.used;
+	table_clear(&sums->times);
+	table_reserve(&sums->times, sizeof(struct histogram_row), rows);
+}
+
+void stretch_sums_clear(struct stretch_sums *sums)
+{
+	free(sums->rows);
+	table_clear(&sums->times);
+	*sums = (struct stretch_sums){0};
+}

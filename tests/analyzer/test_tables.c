@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_tables.c - the tables of a span equal those of a pass with that window
+ *
+ * The oracle is an analysis with a window, for each of many random spans. Its rows have all
+ * figures that tables have, so they are compared one by one, as --json writes them.
+ *
+ * 	test_tables                random machines
+ * 	TRACE_TEST_TABLES=FILE test_tables      also 50 spans of a recording
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <trace/analysis.h>
+#include <trace/tables.h>
+#include <unistd.h>
+#include "builder.h"
+#include "unit.h"
+
+#define NR_SPANS       30
+#define NR_SEEDS       24
+#define NR_STEPS       3000
+#define NR_CPUS	       2
+#define NR_TIDS	       9
+#define FIRST_TID      100
+#define MANY_STRETCHES 7 /* entries of a stretch */
+
+/* struct collected - a trace, its pass with tables, and how many rows were compared */
+struct collected {
+	struct trace *trace;
+	struct trace_analysis *analysis;
+	struct trace_tables *tables;
+	uint64_t start, end;
+	size_t nr_calls, nr_files, nr_locks;
+};
+
+static struct collected collect(struct trace *trace, const struct trace_tables_options *options)
+{
+	struct collected c = {.trace = trace, .analysis = trace_analysis_new(trace, NULL, NULL)};
+
+	c.tables = trace_tables_new(c.analysis, options, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c.tables);
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c.analysis, NULL), 0);
+	trace_analysis_window(c.analysis, &c.start, &c.end);
+	return c;
+}
+
+static void collected_free(struct collected *c)
+{
+	trace_tables_free(c->tables);
+	trace_analysis_free(c->analysis);
+}
+
+/* ---- rows as text ---- */
+
+static void put_calls(FILE *out, const struct trace_figures *f, const char *what, const struct trace_call *calls,
+		      size_t nr)
+{
+	struct trace_time_range ranges[TRACE_TIME_RANGES];
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_call *c = &calls[i];
+		size_t nr_ranges = trace_call_times(f, c, ranges);
+
+		fprintf(out, "%s %s: %lu %lu, %lu = %lu %lu %lu %lu, %lu %lu %lu %lu;", what, c->name, c->calls,
+			c->errors, c->elapsed_ns, c->cpu_ns, c->interrupted_ns, c->wait_cpu_ns, c->wait_ns, c->min_ns,
+			c->p50_ns, c->p99_ns, c->max_ns);
+		for (size_t r = 0; r < nr_ranges; r++)
+			fprintf(out, " %lu %lu", ranges[r].from_ns, ranges[r].count);
+		fputc('\n', out);
+	}
+}
+
+static void put_figures(FILE *out, const struct trace_figures *f)
+{
+	put_calls(out, f, "call", f->syscalls, f->nr_syscalls_rows);
+	put_calls(out, f, "work", f->kernel_work, f->nr_kernel_work);
+	put_calls(out, f, "trap", f->traps, f->nr_traps_rows);
+	for (size_t i = 0; i < f->nr_files; i++)
+		fprintf(out, "file %s: %lu %lu, %lu %lu, %lu\n", f->files[i].path, f->files[i].reads,
+			f->files[i].read_bytes, f->files[i].writes, f->files[i].written_bytes, f->files[i].wait_ns);
+}
+
+static void put_locks(FILE *out, const struct trace_lock_wait *locks, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		fprintf(out, "lock %u %u %s %s %lx: %lu %lu\n", trace_thread_tid(locks[i].waiter_thread),
+			locks[i].holder_thread ? trace_thread_tid(locks[i].holder_thread) : 0, locks[i].via,
+			locks[i].path, locks[i].address, locks[i].ns, locks[i].count);
+}
+
+static char *text_of_pass(struct collected *c, uint64_t from, uint64_t to)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = from, .to_ns = to};
+	struct trace_analysis *window = trace_analysis_new(c->trace, &options, NULL);
+	struct trace_lock_wait *locks;
+	char *text = NULL;
+	size_t bytes, nr;
+	FILE *out = open_memstream(&text, &bytes);
+
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(window, NULL), 0);
+	for (size_t i = 0; i < trace_nr_processes(window); i++) {
+		struct trace_figures *f = trace_process_figures(window, trace_get_process(window, i));
+
+		fprintf(out, "process %zu\n", i);
+		put_figures(out, f);
+		c->nr_calls += f->nr_syscalls_rows;
+		c->nr_files += f->nr_files;
+		trace_figures_free(f);
+	}
+	locks = trace_lock_waits(window, &nr);
+	put_locks(out, locks, nr);
+	c->nr_locks += nr;
+	free(locks);
+	trace_analysis_free(window);
+	fclose(out);
+	return text;
+}
+
+static char *text_of_tables(const struct collected *c, uint64_t from, uint64_t to)
+{
+	struct trace_span_tables *span = NULL;
+	struct trace_error error = {0};
+	struct trace_lock_wait *locks;
+	char *text = NULL;
+	size_t bytes, nr;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (trace_tables_of_span(c->tables, from, to, &span, &error) < 0)
+		fprintf(out, "%s\n", error.message);
+	for (size_t i = 0; span && i < trace_nr_processes(c->analysis); i++) {
+		struct trace_figures *f = trace_span_tables_figures(span, trace_get_process(c->analysis, i));
+
+		fprintf(out, "process %zu\n", i);
+		put_figures(out, f);
+		trace_figures_free(f);
+	}
+	locks = span ? trace_span_tables_locks(span, &nr) : NULL;
+	if (locks)
+		put_locks(out, locks, nr);
+	free(locks);
+	trace_span_tables_free(span);
+	fclose(out);
+	return text;
+}
+
+static void check_span(struct collected *c, uint64_t from, uint64_t to, uint64_t seed)
+{
+	char *expected = text_of_pass(c, from, to), *found = text_of_tables(c, from, to);
+
+	CU_ASSERT_STRING_EQUAL(expected, found);
+	if (strcmp(expected, found) != 0) {
+		size_t i = 0;
+
+		while (expected[i] == found[i])
+			i++;
+		while (i && expected[i - 1] != '\n')
+			i--;
+		printf("seed %lu, %lu to %lu of %lu to %lu:\n-%.*s\n+%.*s\n", seed, from, to, c->start, c->end,
+		       (int)strcspn(expected + i, "\n"), expected + i, (int)strcspn(found + i, "\n"), found + i);
+	}
+	free(expected);
+	free(found);
+}
+
+static void check_spans(struct collected *c, unsigned int nr, uint64_t seed)
+{
+	uint64_t whole = c->end - c->start;
+
+	for (unsigned int i = 0; i < nr && whole > 2; i++) {
+		uint64_t from = c->start + tb_random() % (whole - 1), width = 1 + tb_random() % (c->end - from);
+
+		check_span(c, from, i % 8 == 7 ? 0 : from + (i % 2 ? width : 1 + width / 50), seed);
+	}
+	check_span(c, c->start, c->end, seed);
+	check_span(c, c->start, 0, seed);
+}
+
+/* ---- stories ---- */
+
+/* struct machine - a plausible one: each thread sleeps, waits for a CPU, or has one */
+struct machine {
+	struct tb *tb;
+	uint64_t ns;
+	uint32_t on_cpu[NR_CPUS];
+	enum { ASLEEP, QUEUED, RUNS } state[NR_TIDS];
+	unsigned int depth[NR_TIDS]; /* 1: in a call; 2: in a fault in it */
+};
+
+static const struct {
+	uint32_t nr;
+	const char *name;
+} calls_made[] = {{SYS_read, "read"},
+		  {SYS_write, "write"},
+		  {SYS_futex, "futex"},
+		  {SYS_getpid, "getpid"},
+		  {SYS_nanosleep, "nanosleep"}};
+
+static uint64_t tick(struct machine *m)
+{
+	return m->ns += 1 + tb_random() % 90;
+}
+
+static void step(struct machine *m, uint32_t cpu)
+{
+	uint32_t thread = m->on_cpu[cpu], other = 1 + (uint32_t)(tb_random() % (NR_TIDS - 1)),
+		 call = calls_made[tb_random() % (sizeof(calls_made) / sizeof(*calls_made))].nr;
+
+	if (m->state[other] == ASLEEP && tb_random() % 2) {
+		tb_waking(m->tb, cpu, tick(m), FIRST_TID + other, TRACE_CONTEXT_TASK);
+		m->state[other] = QUEUED;
+	} else if (!thread || tb_random() % 3 == 0) {
+		bool sleeps = thread && m->depth[thread] && tb_random() % 3;
+
+		other = m->state[other] == QUEUED ? other : 0;
+		if (thread == other)
+			return;
+		tb_switch(m->tb, cpu, tick(m), thread ? FIRST_TID + thread : 0, other ? FIRST_TID + other : 0,
+			  sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+		m->state[thread] = sleeps ? ASLEEP : QUEUED;
+		m->state[other] = RUNS;
+		m->on_cpu[cpu] = other;
+	} else if (!m->depth[thread]) {
+		tb_sys_enter(m->tb, cpu, tick(m), call, call == SYS_futex ? 0x1000 + 64 * (thread % 3) : 3 + thread % 2,
+			     call == SYS_futex ? tb_random() % 2 : 0, 1);
+		m->depth[thread] = 1;
+	} else if (tb_random() % 7 == 0) {
+		tb_fault(m->tb, cpu, tick(m), 0x7000 + m->ns, false);
+		tb_fault_end(m->tb, cpu, tick(m), tb_random() % 2);
+	} else if (tb_random() % 5 == 0) {
+		tb_add(m->tb, cpu, tick(m), irq_entry, NULL, .irq = 7);
+		tb_add(m->tb, cpu, tick(m), irq_exit, NULL, .irq = 7);
+	} else {
+		tb_sys_exit(m->tb, cpu, tick(m), tb_random() % 4 ? (int64_t)(tb_random() % 5000) : -11);
+		m->depth[thread] = 0;
+	}
+}
+
+static struct trace *machine_trace(uint64_t seed, uint64_t lost)
+{
+	struct machine m = {.tb = tb_new(), .ns = 1000};
+	struct trace *trace;
+
+	srandom((unsigned int)seed);
+	for (size_t i = 0; i < sizeof(calls_made) / sizeof(*calls_made); i++)
+		tb_string(m.tb, TRACE_STRING_SYSCALL, calls_made[i].nr, calls_made[i].name);
+	for (uint32_t thread = 1; thread < NR_TIDS; thread++) {
+		tb_thread(m.tb, FIRST_TID + thread, FIRST_TID + (thread < 5 ? 1u : 5u), 1, "worker", 0, false);
+		m.state[thread] = ASLEEP;
+		tb_fd(m.tb, FIRST_TID + (thread < 5 ? 1u : 5u), 3, 8, 30, S_IFREG | 0644, "/data/three");
+		tb_fd(m.tb, FIRST_TID + (thread < 5 ? 1u : 5u), 4, 8, 40, S_IFREG | 0644, "/data/four");
+	}
+	for (unsigned int i = 0; i < NR_STEPS; i++) {
+		step(&m, (uint32_t)(tb_random() % NR_CPUS));
+		if (i == NR_STEPS / 2 && lost)
+			tb_lost(m.tb, 0, lost);
+	}
+	trace = tb_open_trace(m.tb);
+	tb_free(m.tb);
+	return trace;
+}
+
+static void spans_of_machines_equal_a_pass(void)
+{
+	size_t nr_calls = 0, nr_files = 0, nr_locks = 0;
+
+	for (uint64_t seed = 1; seed <= NR_SEEDS; seed++) {
+		struct trace_tables_options options = {.size = sizeof(options),
+						       .nr_entries = seed % 4 ? MANY_STRETCHES : 0};
+		struct trace *trace = machine_trace(seed, 0);
+		struct collected c = collect(trace, &options);
+
+		check_spans(&c, NR_SPANS, seed);
+		nr_calls += c.nr_calls;
+		nr_files += c.nr_files;
+		nr_locks += c.nr_locks;
+		collected_free(&c);
+		trace_close(trace);
+	}
+	CU_ASSERT(nr_calls > 5000);
+	CU_ASSERT(nr_files > 1000);
+	CU_ASSERT(nr_locks > 100);
+}
+
+/* In a file of the caller the tables are the same. */
+static void a_file_keeps_what_memory_would(void)
+{
+	char path[] = "/tmp/test_tables.XXXXXX";
+	struct trace_tables_options options = {
+		.size = sizeof(options), .nr_entries = MANY_STRETCHES, .has_file = true, .fd = mkstemp(path)};
+	struct trace *trace = machine_trace(99, 0);
+	struct collected c = collect(trace, &options);
+	struct trace_span_tables *span = NULL;
+
+	unlink(path);
+	check_spans(&c, 10, 99);
+	CU_ASSERT(lseek(options.fd, 0, SEEK_END) > 0);
+	CU_ASSERT_EQUAL(ftruncate(options.fd, 100), 0);
+	CU_ASSERT_EQUAL(trace_tables_of_span(c.tables, c.start, c.end, &span, NULL), -EIO);
+	collected_free(&c);
+	trace_close(trace);
+	close(options.fd);
+}
+
+static void missing_events_have_no_tables(void)
+{
+	struct trace *trace = machine_trace(5, 10);
+	struct collected c = collect(trace, NULL);
+	struct trace_span_tables *span = NULL;
+
+	CU_ASSERT_EQUAL(trace_tables_of_span(c.tables, c.start, c.end, &span, NULL), -ENODATA);
+	CU_ASSERT_PTR_NULL(span);
+	collected_free(&c);
+	trace_close(trace);
+}
+
+static void tables_need_a_pass_of_their_own(void)
+{
+	struct trace_analysis_options window = {.size = sizeof(window), .from_ns = 2000};
+	struct trace *trace = machine_trace(6, 0);
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL),
+			      *part = trace_analysis_new(trace, &window, NULL);
+	struct trace_tables *tables = trace_tables_new(analysis, NULL, NULL);
+	struct trace_span_tables *span = NULL;
+	struct trace_error error;
+
+	CU_ASSERT_PTR_NULL(trace_tables_new(analysis, NULL, &error));
+	CU_ASSERT_EQUAL(error.code, -EBUSY);
+	CU_ASSERT_PTR_NULL(trace_tables_new(part, NULL, &error));
+	CU_ASSERT_EQUAL(error.code, -EBUSY);
+	CU_ASSERT_EQUAL(trace_tables_of_span(tables, 1000, 2000, &span, NULL), -EAGAIN);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_tables_of_span(tables, 2000, 2000, &span, NULL), -EINVAL);
+	CU_ASSERT_PTR_NULL(trace_tables_free(NULL));
+	CU_ASSERT_PTR_NULL(trace_span_tables_free(NULL));
+	trace_tables_free(tables);
+	trace_analysis_free(analysis);
+	trace_analysis_free(part);
+	trace_close(trace);
+}
+
+static void spans_of_a_recording_equal_a_pass(void)
+{
+	const char *path = getenv("TRACE_TEST_TABLES");
+	struct trace *trace = path ? trace_open(path, NULL) : NULL;
+	struct trace_tables_options options = {.size = sizeof(options), .nr_entries = 5000};
+	struct collected c;
+
+	if (!trace)
+		return;
+	c = collect(trace, &options);
+	check_spans(&c, 50, 0);
+	collected_free(&c);
+	trace_close(trace);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(spans_of_machines_equal_a_pass),	 CASE(a_file_keeps_what_memory_would),
+		CASE(missing_events_have_no_tables),	 CASE(tables_need_a_pass_of_their_own),
+		CASE(spans_of_a_recording_equal_a_pass), {NULL, NULL},
+	};
+
+	return unit_main("tables", cases, argc, argv);
+}
