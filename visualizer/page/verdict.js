@@ -4,7 +4,7 @@
 import { ask, question } from "./ask.js";
 import { byId, el, linkButton } from "./dom.js";
 import { stackedBar, swatch } from "./swatch.js";
-import { countText, durationText, percentText } from "./time.js";
+import { countText, durationText, partText, percentText } from "./time.js";
 import { nameRows, openSubject } from "./view.js";
 import { goTo, selectSpan } from "./walk.js";
 import { classLabel, clean, processText } from "./words.js";
@@ -92,6 +92,7 @@ export function missingSentences(about) {
 			'The trace is long: of 64 states on a CPU only the sums are kept, and boxes say "on a CPU". ' +
 				"tracevisualizer --view --from --to shows a part of it in full."
 		);
+	if (about.part) found.unshift(`This is ${partText(about)}.`);
 	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
 }
 
