@@ -323,8 +323,15 @@ static void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 		return;
 	memory_prefetch(thread, offsetof(struct trace_thread, acct.traps));
 	memory_prefetch(thread->frames, sizeof(thread->frames[0]));
-	if (a->hooks.soon)
-		a->hooks.soon(a->hooks.cpu_time_data, thread, false);
+}
+
+/* Let the hook prefetch: the memory of the thread has been prefetched one such event before. */
+static void hook_prefetch(const struct trace_analysis *a, uint32_t tid, bool is_next)
+{
+	const struct trace_thread *thread = thread_find(&a->threads, tid);
+
+	if (thread)
+		a->hooks.soon(a->hooks.cpu_time_data, thread, is_next);
 }
 
 /**
@@ -348,8 +355,6 @@ static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
 	if (thread->slab)
 		line_prefetch(&thread->slab->latencies[thread->nr_latencies]);
 	line_prefetch(thread->process);
-	if (a->hooks.soon)
-		a->hooks.soon(a->hooks.cpu_time_data, thread, true);
 }
 
 /**
@@ -376,6 +381,10 @@ static void prefetch_next_threads(const struct trace_analysis *a, const struct t
 	thread_prefetch(a, tid_of(trace_cursor_peek(cursor, is_switch ? 4 : 2), is_switch));
 	if (is_switch)
 		thread_prefetch_rows(a, tid_of(trace_cursor_peek(cursor, 2), true));
+	if (a->hooks.soon)
+		hook_prefetch(a, tid_of(trace_cursor_peek(cursor, is_switch ? 3 : 1), is_switch), false);
+	if (a->hooks.soon && is_switch)
+		hook_prefetch(a, tid_of(trace_cursor_peek(cursor, 1), true), true);
 }
 
 static inline void prefetch_next_descriptor(const struct trace_analysis *a, const struct trace_thread *thread,

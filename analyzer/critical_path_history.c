@@ -15,6 +15,7 @@
 #include "critical_path_history.h"
 #include "command_name.h"
 #include "error_set.h"
+#include "history_pieces.h"
 #include "hooks.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ struct birth_row {
 	uint32_t parent;
 };
 
-static void fail(struct trace_history *history, int error)
+void history_fail(struct trace_history *history, int error)
 {
 	if (history->failed)
 		return;
@@ -46,7 +47,7 @@ static bool series_room(struct trace_history *history, struct series *series, ui
 {
 	if (series_has_room(series, nr))
 		return true;
-	fail(history, -ENOMEM);
+	history_fail(history, -ENOMEM);
 	return false;
 }
 
@@ -57,7 +58,7 @@ static void append(struct trace_history *history, struct series *series, uint64_
 	int nr = series_append(series, from, to, value, HOLE, joins);
 
 	if (nr < 0)
-		fail(history, nr);
+		history_fail(history, nr);
 	else
 		history->nr_intervals += (size_t)nr;
 }
@@ -191,7 +192,7 @@ static uint32_t activity_new(struct trace_history *history, const struct history
 		if (classes)
 			history->classes = classes;
 		if (!bigger || !classes) {
-			fail(history, -ENOMEM);
+			history_fail(history, -ENOMEM);
 			return HOLE;
 		}
 		history->max_activities = max;
@@ -210,7 +211,7 @@ uint32_t history_activity_get(struct trace_history *history, struct history_acti
 	for (activity->hash = activity_hash(activity);; activity->hash += activity->hash == UINT64_MAX ? 2 : 1) {
 		row = table_add(&history->activity_by_hash, sizeof(*row), activity->hash);
 		if (!row) {
-			fail(history, -ENOMEM);
+			history_fail(history, -ENOMEM);
 			return HOLE;
 		}
 		if (!row->idx)
@@ -323,7 +324,7 @@ static uint32_t timeline_new(struct trace_history *history, const struct trace_t
 	history->timelines[idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
 	return history->nr_timelines++;
 fail:
-	fail(history, -ENOMEM);
+	history_fail(history, -ENOMEM);
 	return NO_THREAD;
 }
 
@@ -335,74 +336,6 @@ static uint32_t timeline_get(struct trace_history *history, const struct trace_t
 }
 
 /* ---- limit on the number of intervals ---- */
-
-static bool is_on_cpu(uint8_t state)
-{
-	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
-}
-
-/* A new piece; HOLE: no memory. */
-static uint32_t piece_new(struct trace_history *history, struct thread_timeline *timeline)
-{
-	uint32_t max = timeline->max_pieces + timeline->max_pieces / 2 + 8;
-
-	if (timeline->nr_pieces >= timeline->max_pieces) {
-		struct history_piece *bigger = reallocarray(timeline->pieces, max, sizeof(*bigger));
-
-		if (!bigger) {
-			fail(history, -ENOMEM);
-			return HOLE;
-		}
-		timeline->pieces = bigger;
-		timeline->max_pieces = max;
-	}
-	timeline->pieces[timeline->nr_pieces] = (struct history_piece){0};
-	timeline->in_piece = 0;
-	return PIECE | timeline->nr_pieces++;
-}
-
-static void piece_add_ns(struct thread_timeline *timeline, uint8_t state, uint64_t ns)
-{
-	struct history_piece *piece = &timeline->pieces[timeline->nr_pieces - 1];
-
-	piece->ns[state == TRACE_STATE_RUNNING ? PIECE_STATES - 1 : state] += (uint32_t)ns;
-	timeline->in_piece++;
-}
-
-/* Can an interval that ends at @to be part of the entry @last, which begins at @begin? */
-static bool piece_has_room(const struct thread_timeline *timeline, uint32_t last, uint64_t begin, uint64_t to)
-{
-	return timeline->nr_pieces && last == (PIECE | (timeline->nr_pieces - 1)) &&
-	       timeline->in_piece < PIECE_INTERVALS && to - begin <= UINT32_MAX;
-}
-
-/* Entries on a CPU become pieces, in place: there are not more pieces than entries. */
-static void timeline_to_pieces(struct trace_history *history, struct thread_timeline *timeline)
-{
-	struct series *series = &timeline->series;
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < series->nr && !history->failed; i++) {
-		uint64_t from = series->from[i], to = series_to(series, i);
-		uint32_t value = series->value[i];
-		uint8_t state = history->activities[value].state;
-
-		if (value == HOLE || !is_on_cpu(state) || to - from > UINT32_MAX) {
-			series->from[nr] = from;
-			series->value[nr++] = value;
-			continue;
-		}
-		if (!nr || !piece_has_room(timeline, series->value[nr - 1], series->from[nr - 1], to)) {
-			series->from[nr] = from;
-			series->value[nr++] = piece_new(history, timeline);
-		}
-		if (!history->failed)
-			piece_add_ns(timeline, state, to - from);
-	}
-	history->nr_intervals -= series->nr - nr;
-	series->nr = nr;
-	series->changes++;
-}
 
 /* Once coarse: the next interval on a CPU of @timeline. */
 static void put_on_cpu(struct trace_history *history, struct thread_timeline *timeline, uint64_t from, uint64_t to,
@@ -483,7 +416,7 @@ static void coarsen(struct trace_history *history)
 		history->coarse = true;
 		for (uint32_t i = 0; i < history->nr_timelines; i++)
 			if (history->with_pieces)
-				timeline_to_pieces(history, &history->timelines[i]);
+				pieces_of_timeline(history, &history->timelines[i]);
 			else
 				timeline_coarsen(history, &history->timelines[i].series);
 		for (uint32_t i = 0; i < history->nr_timelines; i++)
@@ -494,7 +427,7 @@ static void coarsen(struct trace_history *history)
 			cpu_coarsen(history, &history->cpus[i]);
 	}
 	if (history->nr_intervals >= history->max_intervals)
-		fail(history, -E2BIG);
+		history_fail(history, -E2BIG);
 }
 
 /* ---- from the hooks ---- */
@@ -507,7 +440,7 @@ static struct series *cpu_series(struct trace_history *history, uint32_t cpu)
 		return &history->cpus[cpu];
 	bigger = reallocarray(history->cpus, cpu + 1, sizeof(*bigger));
 	if (!bigger) {
-		fail(history, -ENOMEM);
+		history_fail(history, -ENOMEM);
 		return NULL;
 	}
 	memset(bigger + history->nr_cpus, 0, (cpu + 1 - history->nr_cpus) * sizeof(*bigger));
@@ -623,8 +556,11 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	 * not later.
 	 */
 	timeline = timeline_get(history, interval->thread);
-	if (from < to && timeline != NO_THREAD)
+	if (from < to && timeline != NO_THREAD) {
 		put_interval(history, analysis, timeline, interval, from, to);
+		if (history->on_run && is_on_cpu((uint8_t)interval->state) && interval->cpu >= 0)
+			history->on_run(history->view, (uint32_t)interval->cpu, from, to, timeline);
+	}
 }
 
 /* True if an entry fits in behind the last one of @series, which ends at @ns: it has one. */
@@ -667,17 +603,50 @@ static inline bool put_next(struct trace_history *history, const struct trace_th
 	history->nr_intervals += extend(&history->cpus[cpu], from, to,
 					state == TRACE_STATE_INTERRUPTED ? INTERRUPTS : idx);
 	timeline->asked.other_ns += to - from;
+	if (history->on_run)
+		history->on_run(history->view, cpu, from, to, idx);
+	return true;
+}
+
+/*
+ * The same for the history of a view, once coarse: the interval fits into the last piece of its
+ * thread.
+ */
+static inline bool put_in_piece(struct trace_history *history, const struct trace_thread *thread, uint32_t cpu,
+				uint64_t from, uint64_t to, enum trace_state state)
+{
+	uint32_t idx = history_timeline(history, thread);
+	struct thread_timeline *timeline;
+	struct series *series;
+
+	if (idx == NO_THREAD || to > history->to_ns || history->failed || state == TRACE_STATE_RUNNING ||
+	    history->nr_intervals >= history->max_intervals)
+		return false;
+	timeline = &history->timelines[idx];
+	series = &timeline->series;
+	if (!series->nr || series->end != from ||
+	    !piece_has_room(timeline, series->value[series->nr - 1], series->from[series->nr - 1], to))
+		return false;
+	series->end = to;
+	piece_add_ns(timeline, (uint8_t)state, to - from);
+	timeline->asked.other_ns += to - from;
+	history->on_run(history->view, cpu, from, to, idx);
 	return true;
 }
 
 static void on_cpu(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, uint32_t cpu,
 		   uint64_t from_ns, uint64_t to_ns, enum trace_state state, const char *name)
 {
+	struct trace_history *history = data;
 	struct trace_interval interval;
 
 	name = text_of(name);
-	if (put_next(data, thread, cpu, from_ns, to_ns, state, name))
+	if (history->coarse && history->on_run) {
+		if (put_in_piece(history, thread, cpu, from_ns, to_ns, state))
+			return;
+	} else if (put_next(history, thread, cpu, from_ns, to_ns, state, name)) {
 		return;
+	}
 	interval = (struct trace_interval){.thread = thread,
 					   .from_ns = from_ns,
 					   .to_ns = to_ns,
@@ -686,13 +655,7 @@ static void on_cpu(void *data, struct trace_analysis *analysis, const struct tra
 					   .name = name,
 					   .target = "",
 					   .via = ""};
-	on_interval(data, analysis, &interval);
-}
-
-static void piece_known(struct history_piece *piece, uint8_t state)
-{
-	piece->ns[state] += piece->ns[PIECE_STATES - 1];
-	piece->ns[PIECE_STATES - 1] = 0;
+	on_interval(history, analysis, &interval);
 }
 
 /* The mode of @thread is known now: what was RUNNING so far gets its state. */
@@ -770,7 +733,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	parent = trace_find_thread(analysis, fork->parent_tid);
 	birth = table_add(&history->births, sizeof(*birth), fork->tid + 1ull);
 	if (!birth) {
-		fail(history, -ENOMEM);
+		history_fail(history, -ENOMEM);
 		return;
 	}
 	birth->ns = event->ts_ns;

@@ -115,7 +115,9 @@ struct trace_history {
 	struct series *cpus;
 	uint32_t nr_cpus;
 	struct series *(*runs)(void *view, uint32_t cpu); /* NULL: no view, or no such CPU */
-	void *view;					  /* borrowed: it owns this history */
+	/* each interval on a CPU, of a timeline; NULL: no view */
+	void (*on_run)(void *view, uint32_t cpu, uint64_t from, uint64_t to, uint32_t timeline);
+	void *view; /* borrowed: it owns this history */
 	const struct trace_thread *command;
 	uint64_t command_ns;
 	int command_rank;
@@ -133,6 +135,8 @@ void history_thread(struct trace_history *history, const struct trace_thread *th
 uint32_t history_activity_get(struct trace_history *history, struct history_activity *activity);
 /** history_is_followed() - true if a path follows such a wait to the thread that ended it */
 bool history_is_followed(const struct history_activity *activity);
+/** history_fail() - @error, -ENOMEM or -E2BIG: from now on nothing is added */
+void history_fail(struct trace_history *history, int error);
 /** history_set_timeline() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
 int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
 /** history_prefetch() - a soon_fn, as hooks.h explains it */

@@ -117,6 +117,8 @@ void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
 
 bool hooks_want_on_cpu(const struct trace_analysis *a, const void *data)
 {
+	if (a->hooks.cpu_time) /* a view: its history has the hook of its own */
+		return true;
 	for (size_t i = 0; i < a->hooks.nr; i++)
 		if (a->hooks.list[i].interval && a->hooks.list[i].data != data &&
 		    (a->hooks.list[i].states & STATES_ON_CPU))

@@ -28,7 +28,8 @@ typedef void (*on_cpu_fn)(void *data, struct trace_analysis *analysis, const str
 
 /*
  * soon_fn - prefetch what the next intervals of @thread change: it gets a CPU a few events later
- * @is_next: two events later; a call some events earlier had fetched what @data has of the thread
+ * @is_next: some events later; a call some events earlier had fetched what @data has of the thread.
+ * Needs the fields of @thread that every event needs, prefetched some events before
  */
 typedef void (*soon_fn)(void *data, const struct trace_thread *thread, bool is_next);
 

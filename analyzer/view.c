@@ -49,14 +49,10 @@ static void on_cpu_time(void *data, uint32_t cpu, uint64_t from, uint64_t to, en
 	note_run(data, cpu, from, to, RUN_ALONE + what);
 }
 
-/* The history has the interval already: its hook comes first. */
-static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+/* The history has the interval already. */
+static void on_run(void *view, uint32_t cpu, uint64_t from, uint64_t to, uint32_t timeline)
 {
-	struct trace_view *view = data;
-	uint32_t timeline = history_timeline(view->history, interval->thread);
-
-	if (interval->cpu >= 0 && timeline != NO_THREAD)
-		note_run(view, (uint32_t)interval->cpu, interval->from_ns, interval->to_ns, timeline);
+	note_run(view, cpu, from, to, timeline);
 }
 
 static void on_soon(void *data, const struct trace_thread *thread, bool is_next)
@@ -263,13 +259,9 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 	view->history = trace_history_new(analysis, &history, ret_error);
 	if (!view->history)
 		return trace_view_free(view);
-	if (trace_analysis_on_interval_of(analysis, STATES_ON_CPU, on_interval, view) < 0) {
-		error_set(ret_error, -ENOMEM, "out of memory");
-		trace_analysis_remove_hooks(analysis, view->history);
-		return trace_view_free(view);
-	}
 	view->history->with_pieces = true;
 	view->history->runs = view_runs;
+	view->history->on_run = on_run;
 	view->history->view = view;
 	analysis->hooks.cpu_time = on_cpu_time;
 	analysis->hooks.soon = on_soon;

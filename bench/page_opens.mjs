@@ -1,8 +1,46 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// page_opens.mjs PAGE - how long a browser takes to open a page of --html: seconds until the first picture, and until the
-// states of the whole trace are shown. Prints {first, whole}, or {missing: what is not installed}.
+// page_opens.mjs PAGE - how long a browser without a GPU takes to open a page of --html: seconds until the first picture,
+// and until the states of the whole trace are shown; and ms from frame to frame while each frame zooms or moves in time.
+// Prints {first, whole, median, slow: the 99th percentile}, or {missing: what is not installed}.
 import path from "node:path";
 import { missing, openPage, startBrowser } from "../tests/page/browser.mjs";
+
+const FRAMES = 300,
+	SIZE = { width: 1600, height: 960 };
+
+/** In the page: zooms in, moves, and zooms out again, a step for each frame. Returns ms from frame to frame, sorted. */
+function animate(frames) {
+	const canvas = document.getElementById("canvas"),
+		box = canvas.getBoundingClientRect(),
+		times = [];
+	const wheel = (deltaX, deltaY) =>
+		canvas.dispatchEvent(
+			new WheelEvent("wheel", {
+				deltaX,
+				deltaY,
+				clientX: box.left + box.width * 0.6,
+				clientY: box.top + 60,
+				bubbles: true,
+				cancelable: true
+			})
+		);
+
+	return new Promise(resolve => {
+		const step = now => {
+			const third = Math.floor((times.length * 3) / frames);
+
+			times.push(now);
+			if (times.length > frames)
+				resolve(times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b));
+			else {
+				wheel(third === 1 ? 12 : 0, third === 1 ? 0 : third ? 12 : -12);
+				requestAnimationFrame(step);
+			}
+		};
+
+		requestAnimationFrame(step);
+	});
+}
 
 async function measure(file) {
 	const browser = await startBrowser(),
@@ -10,11 +48,16 @@ async function measure(file) {
 		seconds = () => (performance.now() - begin) / 1e3;
 
 	try {
-		const page = await openPage(browser, `file://${path.resolve(file)}`, { offline: true }),
+		const page = await openPage(browser, `file://${path.resolve(file)}`, { offline: true, viewport: SIZE }),
 			first = seconds();
 
 		await page.waitForFunction(() => globalThis.traceView?.view.about.complete, undefined, { polling: 50 });
-		return { first, whole: seconds() };
+		const whole = seconds();
+
+		await page.ready();
+		const times = await page.evaluate(animate, FRAMES);
+
+		return { first, whole, median: times[FRAMES >> 1], slow: times[Math.floor(FRAMES * 0.99)] };
 	} finally {
 		await browser.close();
 	}

@@ -152,7 +152,7 @@ def page_figures(visualizer, trace):
 
 
 def page_opens(visualizer, trace):
-    """{first, whole: seconds; bytes} of a browser that opens the page of the trace; {missing: why not}"""
+    """{first, whole: seconds; median, slow: ms of a frame; bytes} of a browser that opens the page of the trace; {missing: why not}"""
     page = trace + ".html"
     size, _ = write_page(visualizer, trace, "--max-size=1G")
     try:

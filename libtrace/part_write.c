@@ -300,7 +300,7 @@ static bool has_own_layout(const struct schema *schema)
 	return true;
 }
 
-static bool is_possible(const struct trace *trace)
+bool trace_has_parts(const struct trace *trace)
 {
 	const struct trace_info *info = &trace->info;
 
@@ -308,8 +308,9 @@ static bool is_possible(const struct trace *trace)
 		if (trace->gaps[i].cause != TRACE_GAP_DISCARDED && trace->gaps[i].cause != TRACE_GAP_OVERWRITTEN &&
 		    trace->gaps[i].cause != TRACE_GAP_MISSED)
 			return false;
-	return info->clean_end && !info->index_rebuilt && !trace->nr_damages && trace->statistics &&
-	       has_own_layout(&trace->schema) && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_PART);
+	return trace_is_complete(trace) && info->clean_end && !info->index_rebuilt && !trace->nr_damages &&
+	       trace->statistics && has_own_layout(&trace->schema) &&
+	       !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_PART);
 }
 
 static int begin(struct part_copy *copy, int fd)
@@ -378,7 +379,7 @@ int trace_write_part(const struct trace *trace, const struct trace_part *part, i
 	struct part_copy copy = {.trace = trace, .nr_cpus = trace->info.nr_cpus, .error = &error};
 
 	memcpy(&asked, part, part->size < sizeof(asked) ? part->size : sizeof(asked));
-	if (!trace_is_complete(trace) || !is_possible(trace))
+	if (!trace_has_parts(trace))
 		return error_set(ret_error, -ENOTSUP, "%s: parts of it cannot be copied", trace->path);
 	copy.failed = part_choose(trace, &asked, &copy.choice, &error);
 	if (!copy.failed)

@@ -64,6 +64,12 @@ static int make_file(const char *address)
 	return fclose(out);
 }
 
+/* No browser can be started here; view_server.c says how a remote one gets to the address. */
+static void say_by_hand(const char *reason)
+{
+	fprintf(stderr, "tracevisualizer: %s: open the address above in one\n", reason);
+}
+
 void browser_open(const char *address)
 {
 	char *arguments[] = {browser(), file, NULL};
@@ -71,10 +77,14 @@ void browser_open(const char *address)
 	pid_t child;
 	int error;
 
-	if (!arguments[0])
+	if (!arguments[0]) {
+		say_by_hand(has_display() && geteuid() == 0 ? "as root no browser is started"
+							    : "no browser is started without a display");
 		return;
+	}
 	if (make_file(address) != 0) {
 		*file = 0;
+		say_by_hand("no browser is started without a home folder that can be written");
 		return;
 	}
 	posix_spawn_file_actions_init(&actions);

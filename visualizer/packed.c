@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 #include "checked_memory.h"
+#include "progress_line.h"
 
 #define PIECE_BYTES (48u << 10)
 
@@ -11,6 +12,7 @@ bool packed_make(const void *raw, size_t bytes, size_t most, struct packed *ret_
 {
 	const unsigned char *begin = raw;
 	z_stream stream = {.next_in = (unsigned char *)begin};
+	struct work_progress progress = work_progress_begin("tracevisualizer: page");
 	struct packed packed = {0};
 	int result = Z_OK;
 	size_t bound;
@@ -24,6 +26,7 @@ bool packed_make(const void *raw, size_t bytes, size_t most, struct packed *ret_
 	while (result == Z_OK && packed.size < most) {
 		size_t left = bytes - (size_t)(stream.next_in - begin), room = most - packed.size;
 
+		work_progress_at(&progress, bytes - left, bytes);
 		stream.avail_in = left < PIECE_BYTES ? (unsigned int)left : PIECE_BYTES;
 		stream.avail_out = room < PIECE_BYTES ? (unsigned int)room : PIECE_BYTES;
 		stream.next_out = packed.bytes + packed.size;
@@ -31,6 +34,7 @@ bool packed_make(const void *raw, size_t bytes, size_t most, struct packed *ret_
 		result = deflate(&stream, left > PIECE_BYTES ? Z_NO_FLUSH : Z_FINISH);
 		packed.size += room - stream.avail_out;
 	}
+	progress_line_erase();
 	deflateEnd(&stream);
 	if (result != Z_STREAM_END)
 		free(packed.bytes);

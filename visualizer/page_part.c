@@ -11,6 +11,7 @@
 #include "checked_memory.h"
 #include "complain.h"
 #include "page_part.h"
+#include "pass_progress.h"
 #include "view_row.h"
 #include "view_session.h"
 
@@ -114,12 +115,19 @@ static bool answers_agree(const struct comparison *comparison, struct view_sessi
 
 /* ---- sessions ---- */
 
+static void watch_pass(struct trace_analysis *analysis)
+{
+	pass_progress_watch(analysis, "tracevisualizer: page of a part");
+}
+
 static int session_of(struct view_session *session, const struct trace *trace, const struct visualizer_options *options)
 {
 	int result = view_session_begin(session, trace, options);
 
 	if (result)
 		return result;
+	session->watch = watch_pass;
+	watch_pass(session->report.analysis);
 	do
 		result = view_session_step(session, 1, 1);
 	while (!result);
@@ -210,7 +218,7 @@ int page_part_new(const struct trace *trace, const struct time_window *window, c
 	int result = 0;
 
 	*ret_part = (struct page_part){0};
-	if (!window->has_from && !window->has_to)
+	if ((!window->has_from && !window->has_to) || !trace_has_parts(trace))
 		return 0;
 	asked.reports = (struct report_choice){.view = true};
 	asked.html = NULL;

@@ -7,6 +7,7 @@
  * part is short enough for the events beside it, too.
  */
 #include <stdio.h>
+#include <trace/writer.h>
 #include "complain.h"
 #include "number_text.h"
 #include "page_engine.h"
@@ -15,7 +16,10 @@
 #define BYTES_OF_BYTE 1.3
 #define LEAST_OF_BYTE 0.8 /* no trace that was compressed while it was recorded has needed less than 1.1 */
 #define SURE_OF_PART  0.4 /* of the room */
+#define SURE_OF_WHOLE 1.2
 #define LEAST_NS      1000000.0
+#define MIB	      1048576.0
+#define NO_PARTS      "no part of it can be copied, as it is not finished, damaged or of another version; "
 
 /** struct size_estimate - @fixed: bytes of any page of the traces; @per_ns: more for each ns */
 struct size_estimate {
@@ -54,7 +58,7 @@ static void part_that_fits(const struct trace *trace, const struct time_window *
 				: 0;
 
 	*text = 0;
-	if (ns < LEAST_NS)
+	if (ns < LEAST_NS || !trace_has_parts(trace))
 		return;
 	if (from)
 		snprintf(text, room, "--from=%.6fs --to=%.6fs", (double)from / 1e9, ((double)from + ns) / 1e9);
@@ -62,11 +66,19 @@ static void part_that_fits(const struct trace *trace, const struct time_window *
 		snprintf(text, room, "--to=%.6fs", ns / 1e9);
 }
 
+/* Is the page about all of the trace, or can it have no less? */
+static bool is_whole(const struct trace *trace, const struct time_window *window)
+{
+	return (!window->has_from && !window->has_to) || !trace_has_parts(trace);
+}
+
+/* Of the part that the page has, ns. */
 static double width_of(const struct trace *trace, const struct time_window *window)
 {
 	const struct trace_info *info = trace_get_info(trace);
-	uint64_t from = window->has_from ? window->from_ns : info->start_ns,
-		 to = window->has_to && window->to_ns < info->end_ns ? window->to_ns : info->end_ns;
+	bool whole = is_whole(trace, window);
+	uint64_t from = !whole && window->has_from ? window->from_ns : info->start_ns,
+		 to = !whole && window->has_to && window->to_ns < info->end_ns ? window->to_ns : info->end_ns;
 
 	return (double)(to - from);
 }
@@ -76,7 +88,7 @@ int page_too_large(const struct trace *const *traces, const struct time_window *
 {
 	struct size_estimate size = {.fixed = fixed_bytes()};
 	double bytes = 0, room;
-	char part[96];
+	char part[96], about[64] = "";
 
 	for (size_t i = 0; i < nr; i++) {
 		double before = size.per_ns;
@@ -87,13 +99,18 @@ int page_too_large(const struct trace *const *traces, const struct time_window *
 	bytes += size.fixed;
 	room = (double)options->max_size - size.fixed;
 	part_that_fits(traces[0], windows, size.per_ns > 0 ? room * SURE_OF_PART / size.per_ns : 0, part, sizeof(part));
-	if (bytes < (double)options->max_size)
+	if (bytes > (double)options->max_size)
+		snprintf(about, sizeof(about), "about %s, ", number_bytes((uint64_t)bytes).s);
+	else
 		bytes = (double)options->max_size;
 	return complain(1,
-			"the page would have about %s, more than the %s of --max-size, and nothing was written: "
-			"%s%sa larger --max-size allows it, and tracevisualizer --view shows the trace without a page",
-			number_bytes((uint64_t)bytes).s, number_bytes(options->max_size).s, part,
-			*part ? " makes a page that fits, " : "");
+			"the page would have %smore than the %s of --max-size, and nothing was written: %s%s"
+			"--max-size=%.0fM allows it, and tracevisualizer --view shows the trace without a page",
+			about, number_bytes(options->max_size).s, part,
+			*part			     ? " makes a page that fits, "
+			: trace_has_parts(traces[0]) ? ""
+						     : NO_PARTS,
+			bytes * SURE_OF_WHOLE / MIB + 1);
 }
 
 /* Bytes of the page that the chunks of a whole trace need at least. */
@@ -113,7 +130,7 @@ bool page_is_too_large(const struct trace *const *traces, const struct time_wind
 	double bytes = fixed_bytes();
 
 	for (size_t i = 0; i < nr; i++)
-		if (!windows[i].has_from && !windows[i].has_to)
+		if (is_whole(traces[i], &windows[i]))
 			bytes += least_bytes(traces[i]);
 	return bytes > (double)options->max_size;
 }

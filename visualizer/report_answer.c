@@ -563,7 +563,7 @@ static void about_path(const struct report *report, const struct process_row *ro
 {
 	struct string s = {0}, said = {0}, functions = {0};
 
-	verdict_add(&s, report, tree);
+	verdict_add(&s, report, tree, NULL);
 	string_add(&said, string_text(&s));
 	put_text(&report->output, &s, VERDICT_LINES);
 	if (of_machine)

@@ -42,7 +42,7 @@ void slowest_verdict_add(struct string *s, const struct report *report, const st
 	if (!path)
 		return;
 	tree = path_tree_new(path);
-	verdict_add(s, report, &tree);
+	verdict_add(s, report, &tree, NULL);
 	path_tree_clear(&tree);
 	trace_critical_path_free(path);
 }

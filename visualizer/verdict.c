@@ -292,6 +292,31 @@ static bool begins_with(const char *text, const char *word)
 
 /* ---- the sentence ---- */
 
+/* struct sentence - @clauses: NULL: not wanted */
+struct sentence {
+	struct string *text;
+	const struct report *report;
+	const struct path_tree *tree;
+	struct verdict_clauses *clauses;
+};
+
+/* What was appended since @begin is about @thread, or about its @wait. */
+static void add_clause(const struct sentence *sentence, size_t begin, const struct trace_thread *thread,
+		       const struct path_wait *wait)
+{
+	struct verdict_clauses *clauses = sentence->clauses;
+
+	if (clauses && clauses->nr < VERDICT_CLAUSES)
+		clauses->list[clauses->nr++] = (struct verdict_clause){begin, sentence->text->len, thread, wait};
+}
+
+/* The same, for a wait that may not be known: NULL. */
+static void add_wait_clause(const struct sentence *sentence, size_t begin, const struct path_wait *wait)
+{
+	if (wait)
+		add_clause(sentence, begin, wait->first.thread, wait);
+}
+
 /* A call that is its own means is named once: "poll", not "poll via poll". */
 static void add_via(struct string *s, const struct trace_path_segment *segment)
 {
@@ -443,9 +468,20 @@ static void add_other(struct string *s, const struct path_wait *wait, bool is_mo
 		add_via(s, &wait->first);
 }
 
+static void add_cpu(const struct sentence *sentence, const struct path_wait *wait, bool is_most)
+{
+	size_t begin = sentence->text->len;
+
+	string_add(sentence->text, "for a CPU");
+	add_wait_clause(sentence, begin, wait);
+	if (is_most && wait->first.holder) {
+		string_add(sentence->text, ", taken mostly by ");
+		add_holder(sentence->text, wait);
+	}
+}
+
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
-static void add_place(struct string *s, const struct report *report, const struct path_tree *tree, size_t link,
-		      enum path_place place)
+static void add_place(const struct sentence *sentence, size_t link, enum path_place place)
 {
 	static const char *const for_what[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "for the file ",
 								  [TRACE_WAIT_PROCESS] = "for process ",
@@ -459,18 +495,17 @@ static void add_place(struct string *s, const struct report *report, const struc
 								  [TRACE_WAIT_KERNEL] = "for the kernel: ",
 								  [TRACE_WAIT_QUOTA] = "for its CPU quota"};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
+	const struct path_tree *tree = sentence->tree;
 	const struct path_wait *wait = longest(tree, link, place);
+	struct string *s = sentence->text;
+	size_t begin = s->len;
 	uint64_t whole = tree->links[link].places[place];
 	uint64_t ns = wait ? in_all_calls_ns(tree, wait) : 0;
 	bool is_most = wait && ns >= whole - ns;
 	enum trace_wait_kind kind = (enum trace_wait_kind)(place - PLACE_BLOCKED);
 
 	if (place == PLACE_WAIT_CPU) {
-		string_add(s, "for a CPU");
-		if (is_most && wait->first.holder) {
-			string_add(s, ", taken mostly by ");
-			add_holder(s, wait);
-		}
+		add_cpu(sentence, wait, is_most);
 		return;
 	}
 	if (!is_most && kind == TRACE_WAIT_FILE) {
@@ -484,7 +519,7 @@ static void add_place(struct string *s, const struct report *report, const struc
 		string_add(s, for_what[kind]);
 		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
 		    kind != TRACE_WAIT_UNKNOWN && kind != TRACE_WAIT_QUOTA && wait)
-			add_target(s, report, &wait->first);
+			add_target(s, sentence->report, &wait->first);
 		if (kind == TRACE_WAIT_QUOTA && wait)
 			add_limit(s, wait);
 		if (kind == TRACE_WAIT_TIMEOUT)
@@ -492,6 +527,7 @@ static void add_place(struct string *s, const struct report *report, const struc
 		else if (is_most)
 			add_via(s, &wait->first);
 	}
+	add_wait_clause(sentence, begin, wait);
 }
 
 /* " (flush_orders 64 %)": of the thread's own code; nothing without samples */
@@ -508,31 +544,37 @@ static void add_function(struct string *s, const struct report *report, const st
 	string_free(&where);
 }
 
-static void add_on_cpu(struct string *s, const struct report *report, const struct path_link *link, uint64_t ns)
+static void add_on_cpu(const struct sentence *sentence, const struct path_link *link, uint64_t ns)
 {
+	struct string *s = sentence->text;
 	uint64_t own = link->places[PLACE_OWN_CODE], kernel = link->places[PLACE_KERNEL];
 
 	if (own >= ns - own) {
 		string_addf(s, ", mostly in %s own code", is_one(link) ? "its" : "their");
-		add_function(s, report, link);
+		add_function(s, sentence->report, link);
 	} else if (kernel >= ns - kernel)
 		string_add(s, ", mostly in the kernel");
 }
 
 /* The links below @link: ", which waited for postgres 13786, which slept". */
-static void add_chain(struct string *s, const struct report *report, const struct path_tree *tree, size_t link)
+static void add_chain(const struct sentence *sentence, size_t link)
 {
+	const struct path_tree *tree = sentence->tree;
+	struct string *s = sentence->text;
+
 	for (int nr = 0; link; nr++) {
 		struct part part = greatest_part(tree, link, NULL);
 		uint64_t whole = tree->links[link].ns;
 		bool is_all = percent(part.ns, whole) >= NEARLY_ALL;
+		size_t begin = s->len;
 
 		if (nr == MAX_LINKS) {
 			string_add(s, "others, and so on");
 			return;
 		}
 		add_link(s, &tree->links[link], &tree->links[0]);
-		add_client(s, report, tree, link);
+		add_clause(sentence, begin, tree->links[link].thread, NULL);
+		add_client(s, sentence->report, tree, link);
 		string_add(s, part.on_cpu ? ", which ran on a CPU" : ", which waited");
 		if (!is_all) {
 			string_add(s, part.on_cpu ? " for " : " ");
@@ -540,46 +582,51 @@ static void add_chain(struct string *s, const struct report *report, const struc
 			string_add(s, " of that");
 		}
 		if (part.on_cpu) {
-			add_on_cpu(s, report, &tree->links[link], part.ns);
+			add_on_cpu(sentence, &tree->links[link], part.ns);
 			return;
 		}
 		string_add(s, part.below ? " for " : " ");
 		if (!part.below)
-			add_place(s, report, tree, link, part.place);
+			add_place(sentence, link, part.place);
 		link = part.below;
 	}
 }
 
-static void add_part(struct string *s, const struct report *report, const struct path_tree *tree,
-		     const struct part *part)
+static void add_part(const struct sentence *sentence, const struct part *part)
 {
 	if (part->below) {
-		string_add(s, " for ");
-		add_chain(s, report, tree, part->below);
+		string_add(sentence->text, " for ");
+		add_chain(sentence, part->below);
 	} else if (part->on_cpu) {
-		add_on_cpu(s, report, &tree->links[0], part->ns);
+		add_on_cpu(sentence, &sentence->tree->links[0], part->ns);
 	} else {
-		string_add(s, " ");
-		add_place(s, report, tree, 0, part->place);
+		string_add(sentence->text, " ");
+		add_place(sentence, 0, part->place);
 	}
 }
 
-void verdict_add(struct string *s, const struct report *report, const struct path_tree *tree)
+void verdict_add(struct string *s, const struct report *report, const struct path_tree *tree,
+		 struct verdict_clauses *clauses)
 {
+	const struct sentence sentence = {s, report, tree, clauses};
+	size_t begin = s->len;
 	struct part first = greatest_part(tree, 0, NULL), second = greatest_part(tree, 0, &first);
 	struct value_text time;
 
+	if (clauses)
+		clauses->nr = 0;
 	verdict_root_text(tree, s);
+	add_clause(&sentence, begin, tree->links[0].thread, NULL);
 	string_add(s, first.on_cpu ? " ran on a CPU for " : " waited ");
 	add_percent(s, first.ns, tree->ns);
 	string_addf(s, " of %s %s", tree->links[0].nr == 1 ? "its" : "their",
 		    text_ns(&report->output, tree->ns, &time));
-	add_part(s, report, tree, &first);
+	add_part(&sentence, &first);
 	if (percent(second.ns, tree->ns) >= SECOND_MATTER) {
 		string_addf(s, "; %s %s ", tree->links[0].nr == 1 ? "it" : "they",
 			    second.on_cpu ? "ran on a CPU for" : "waited");
 		add_percent(s, second.ns, tree->ns);
-		add_part(s, report, tree, &second);
+		add_part(&sentence, &second);
 	}
 	string_add(s, ".");
 }

@@ -8,8 +8,25 @@
 #include "path_tree.h"
 #include "report.h"
 
-/** verdict_add() - append the sentence */
-void verdict_add(struct string *s, const struct report *report, const struct path_tree *tree);
+/**
+ * struct verdict_clause - what the bytes from @begin to @end of a sentence are about
+ * @wait: of the tree; NULL: not about a wait, but about all of @thread
+ */
+struct verdict_clause {
+	size_t begin, end;
+	const struct trace_thread *thread;
+	const struct path_wait *wait;
+};
+#define VERDICT_CLAUSES 20
+/** struct verdict_clauses - in order, none within another one */
+struct verdict_clauses {
+	struct verdict_clause list[VERDICT_CLAUSES];
+	size_t nr;
+};
+
+/** verdict_add() - append the sentence; @clauses: emptied and filled, or NULL */
+void verdict_add(struct string *s, const struct report *report, const struct path_tree *tree,
+		 struct verdict_clauses *clauses);
 /** verdict_place() - "own code", "waiting for a CPU", "waiting for files" ...; static */
 const char *verdict_place(enum path_place place);
 /** verdict_wait_text() - the object of @wait: "a CPU, taken by cc1", "file /etc/passwd" */

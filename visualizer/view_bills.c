@@ -54,6 +54,8 @@ static int bills_begin(struct view_session *session)
 		view_scopes_begin(session, bills->analysis);
 		view_counters_begin(session, bills->analysis);
 	}
+	if (session->watch)
+		session->watch(bills->analysis);
 	return 0;
 }
 

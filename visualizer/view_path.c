@@ -93,22 +93,27 @@ static const char *name_of(const struct trace_thread *thread, const char *begin,
 	return at;
 }
 
+static void put_link(struct json *json, struct view_session *session, const char *text, size_t bytes,
+		     const struct trace_thread *thread, const struct view_window *window)
+{
+	json_open(json, NULL, "{");
+	put_text(json, text, bytes);
+	put_place(json, session, thread, window);
+}
+
 /*
  * A name in the verdict is joined to its number by an unbroken blank: "for prices 29924, which".
- * Such a pair, if it is a link of the tree, is a link of the page.
+ * Such a pair between @begin and @stop, if it is a link of the tree, is a link of the page.
  */
-static void put_sentence(struct json *json, struct view_session *session, const char *text,
-			 const struct path_tree *tree)
+static void put_names(struct json *json, struct view_session *session, const char *begin, const char *stop,
+		      const struct path_tree *tree)
 {
-	const char *begin = text;
-
-	json_open(json, "sentence", "[");
-	for (const char *at = text; (at = strchr(at, *UNBROKEN_BLANK));) {
+	for (const char *at = begin; (at = memchr(at, *UNBROKEN_BLANK, (size_t)(stop - at)));) {
 		const char *name = at, *end = at + 1;
 		const struct trace_thread *thread;
 		struct view_window window;
 
-		while (isdigit((unsigned char)*end))
+		while (end < stop && isdigit((unsigned char)*end))
 			end++;
 		thread = end > at + 1 ? thread_numbered(tree, strtoul(at + 1, NULL, 10)) : NULL;
 		at++;
@@ -117,14 +122,40 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 		name = name_of(thread, begin, name);
 		window = longest_of(tree, thread);
 		put_words(json, begin, (size_t)(name - begin));
-		json_open(json, NULL, "{");
-		put_text(json, name, (size_t)(end - name));
-		put_place(json, session, thread, &window);
+		put_link(json, session, name, (size_t)(end - name), thread, &window);
 		json_close(json, "}");
 		begin = at = end;
 	}
-	put_words(json, begin, strlen(begin));
+	put_words(json, begin, (size_t)(stop - begin));
+}
+
+/* The sentence of the verdict about @tree: its clauses are links of the page. */
+static void put_sentence(struct json *json, struct view_session *session, const struct path_tree *tree)
+{
+	struct verdict_clauses clauses;
+	struct string sentence = {0};
+	const char *text;
+	size_t at = 0;
+
+	verdict_add(&sentence, &session->report, tree, &clauses);
+	text = string_text(&sentence);
+	json_open(json, "sentence", "[");
+	for (size_t i = 0; i < clauses.nr; i++) {
+		const struct verdict_clause *clause = &clauses.list[i];
+		struct view_window window = longest_of(tree, clause->thread);
+
+		if (clause->wait)
+			window = (struct view_window){clause->wait->first.from_ns, clause->wait->first.to_ns};
+		put_names(json, session, text + at, text + clause->begin, tree);
+		put_link(json, session, text + clause->begin, clause->end - clause->begin, clause->thread, &window);
+		if (clause->wait)
+			json_bool(json, "is_wait", true);
+		json_close(json, "}");
+		at = clause->end;
+	}
+	put_names(json, session, text + at, text + sentence.len, tree);
 	json_close(json, "]");
+	string_free(&sentence);
 }
 
 /* ---- path ---- */
@@ -354,7 +385,6 @@ void view_path(struct view_session *session, struct view_question *question, str
 	struct trace_error error = {.message = "the path of a CPU is that of no thread"};
 	const struct trace_thread *thread;
 	struct path_tree tree;
-	struct string sentence = {0};
 	struct trace_row row;
 
 	if (!view_row_asked(session, question, &row) || *question->error)
@@ -373,9 +403,7 @@ void view_path(struct view_session *session, struct view_question *question, str
 	json_time(json, session, "to", window.to);
 	put_segments(json, session, path, &window);
 	tree = path_tree_new(path);
-	verdict_add(&sentence, &session->report, &tree);
-	put_sentence(json, session, string_text(&sentence), &tree);
-	string_free(&sentence);
+	put_sentence(json, session, &tree);
 	path_tree_clear(&tree);
 	trace_critical_path_free(path);
 }
@@ -435,12 +463,9 @@ static void put_waits(struct json *json, struct view_session *session, const str
 static void put_path(struct json *json, struct view_session *session, const struct trace_critical_path *path)
 {
 	struct path_tree tree = path_tree_new(path);
-	struct string sentence = {0};
 	struct trace_row_id id;
 
-	verdict_add(&sentence, &session->report, &tree);
-	put_sentence(json, session, string_text(&sentence), &tree);
-	string_free(&sentence);
+	put_sentence(json, session, &tree);
 	if (trace_view_row_of(session->view, trace_critical_path_thread(path), &id))
 		json_u64(json, "row", view_row_number(id));
 	json_u64(json, "ns", tree.ns);

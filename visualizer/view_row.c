@@ -297,23 +297,31 @@ struct targets {
 	size_t nr;
 };
 
-static bool put_target(void *data, const struct trace_view_span *span)
+/* The @object of @span, if it has the text, and is new: equal texts have the same address. */
+static void put_object(struct targets *targets, const struct trace_view_span *span, const char *object)
 {
-	struct targets *targets = data;
 	const size_t bytes = sizeof(struct view_pointer_row);
 
-	/* equal texts have the same address */
-	if (!*span->target || table_find(&targets->seen, bytes, (uintptr_t)span->target))
-		return true;
-	memory_row(&targets->seen, bytes, (uintptr_t)span->target);
-	if (!contains(span->target, targets->text))
-		return true;
+	if (!*object || table_find(&targets->seen, bytes, (uintptr_t)object))
+		return;
+	memory_row(&targets->seen, bytes, (uintptr_t)object);
+	if (!contains(object, targets->text))
+		return;
 	json_open(targets->json, NULL, "\n{");
-	json_text(targets->json, "path", span->target);
+	json_text(targets->json, "path", object);
 	json_u64(targets->json, "row", view_row_number(targets->row));
 	json_time(targets->json, targets->session, "t", span->from_ns);
 	json_close(targets->json, "}");
-	return ++targets->nr < MAX_MATCHES;
+	targets->nr++;
+}
+
+static bool put_target(void *data, const struct trace_view_span *span)
+{
+	struct targets *targets = data;
+
+	put_object(targets, span, span->target);
+	put_object(targets, span, span->path);
+	return targets->nr < MAX_MATCHES;
 }
 
 void view_search(struct view_session *session, struct view_question *question, struct json *json)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_span.c - the states of a row as JSON: all of a span, or the one at an instant. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include "text_output.h"
 #include "value_text.h"
 #include "verdict.h"
 #include "view_clients.h"
 #include "view_row.h"
 #include "view_span.h"
 
-#define MAX_SPANS 200000u
+#define MAX_SPANS  200000u
+#define LOCK_WIDTH 60 /* columns of a path */
 
 /* ---- a span ---- */
 
@@ -148,6 +151,15 @@ static void add_object(struct string *s, const struct view_session *session, con
 	verdict_wait_text(&session->report, &wait, s);
 }
 
+/* The file whose lock it was. */
+static void add_lock(struct string *s, const char *path)
+{
+	char *cut = text_cut(path, LOCK_WIDTH);
+
+	string_addf(s, " of %s", cut);
+	free(cut);
+}
+
 static void add_sentence(struct string *s, const struct view_session *session, const struct trace_view_span *span)
 {
 	switch (span->state) {
@@ -156,6 +168,8 @@ static void add_sentence(struct string *s, const struct view_session *session, c
 		add_time(s, session, span);
 		string_add(s, span->idle ? ", until there was work; it waited for " : " for ");
 		add_object(s, session, span);
+		if (*span->path)
+			add_lock(s, span->path);
 		break;
 	case TRACE_STATE_WAIT_CPU:
 		string_add(s, "waited ");

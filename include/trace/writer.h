@@ -265,6 +265,11 @@ struct trace_part {
 	uint64_t contradictions;
 };
 /**
+ * trace_has_parts() - can a part of @trace be copied? False: it is not finished, is damaged, of
+ *     another version, a part itself, or has losses that a copy cannot declare
+ */
+bool trace_has_parts(const struct trace *trace) TRACE_NODISCARD;
+/**
  * trace_write_part() - write a smaller trace, in which an analysis of a window inside of @part
  *     finds nearly always what it finds in @trace
  * @fd: an empty file, open for writing
@@ -273,8 +278,7 @@ struct trace_part {
  * two ends. In between it has switches of its own where others are left out, so that each event
  * still belongs to its thread. That is a proposal: a caller compares the figures, and takes another
  * detail or a longer part where they differ. The same part of the same trace makes the same bytes.
- * Returns 0; -ENOTSUP: the trace is not finished, is damaged, of another version or has losses that
- * a copy cannot declare; -ENOMEM; or the negative errno of the write.
+ * Returns 0; -ENOTSUP: not trace_has_parts(); -ENOMEM; or the negative errno of the write.
  */
 int trace_write_part(const struct trace *trace, const struct trace_part *part, int fd,
 		     struct trace_error *ret_error) TRACE_NODISCARD;

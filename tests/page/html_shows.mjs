@@ -58,7 +58,7 @@ test("the page of a part says which part it is, and its tables are about that pa
 	const page = await openPage(browser, `file://${FOLDER}/part.html`, { offline: true });
 
 	await page.waitForFunction(() => document.getElementById("tables").textContent.includes("postgres 30"));
-	assert.match(await page.text("#facts"), /the part from 20\.0 ms to 60\.0 ms of 100\.00 ms/);
+	assert.match(await page.text("#missing"), /This is the part from 20\.0 ms to 60\.0 ms of 100\.00 ms/);
 	assert.match(await page.text("#span-title"), /^The whole part, 40\.00 ms$/);
 	assert.equal(await page.view("view.duration"), 40 * 1e6);
 	// postgres has the CPU 50..60 ms of it

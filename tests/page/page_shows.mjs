@@ -294,6 +294,19 @@ test("search selects, filter chooses, Space opens", async () => {
 	assert.deepStrictEqual(await labels(), ["load"]);
 	await page.press("Escape", "Escape");
 	assert.ok((await labels()).length > 3);
+	await page.press("/");
+	await page.locator("#search").fill("no such name");
+	await page.waitForFunction(() => /^No process/.test(document.getElementById("results").innerText));
+	assert.ok((await page.locator("#results").boundingBox()).x >= 0, "the results are in the window");
+	await page.press("Escape");
+});
+
+test("a wait that the answer names is selected by its clause", async () => {
+	await fresh();
+	await page.locator("#sentence a", { hasText: "for the file" }).click();
+	await page.ready();
+	assert.match(await page.text("#selection h2"), /^postgres 30 waited 30\.00 ms for file/);
+	await page.press("Escape", "Escape", "f");
 });
 
 test("a measured span is what the tables are about, and their times are those of the books", async () => {

@@ -148,7 +148,7 @@ function filesTable(walk, books, span, row) {
 
 function processCell(walk, pid, name) {
 	const row = [...walk.view.rows.values()].find(found => found.kind === "process" && found.pid === pid),
-		text = processText({ name, pid });
+		text = processText({ name: row?.title || name, pid });
 
 	return row ? linkButton(text, () => goTo(walk, row.id)) : text;
 }

@@ -134,6 +134,7 @@ export function listenToKeys(walk, actions) {
 
 		if (!action) return;
 		event.preventDefault();
+		byId("hover").hidden = true; // what is below the pointer may change
 		action();
 	});
 }

@@ -21,12 +21,12 @@ import { completeSamples, showSamples, toggleSamples } from "./samples.js";
 import { listenToSearch } from "./search.js";
 import { showSelection } from "./selection.js";
 import { takeTheme } from "./swatch.js";
-import { durationText, numberText, partText, setZero } from "./time.js";
+import { setZero } from "./time.js";
 import { makeTimeline, resizeTimeline } from "./timeline.js";
 import { showMissing, updateVerdict } from "./verdict.js";
 import { makeView, showSpan, updateRows } from "./view.js";
 import { makeWalk, selectRow, selectSpan, togglePath } from "./walk.js";
-import { clean, takeLabels } from "./words.js";
+import { clean, takeLabels, traceFacts } from "./words.js";
 
 const PROGRESS_MS = 300,
 	ALIVE_MS = 5000,
@@ -44,15 +44,8 @@ function showTitle(about) {
 
 	document.title = `${name} - tracevisualizer`;
 	byId("trace").textContent = name;
-	byId("facts").textContent = [
-		about.command && `command: ${clean(about.command, 120)}`,
-		clean(about.host),
-		about.kernel && `Linux ${clean(about.kernel)}`,
-		about.nr_cpus > 0 && numberText(about.nr_cpus, "CPU"),
-		about.part ? partText(about) : about.duration_ns > 0 && durationText(about.duration_ns),
-		`${numberText(about.events, "event")}${about.part ? " in the whole trace" : ""}`
-	]
-		.filter(Boolean)
+	byId("facts").textContent = traceFacts(about)
+		.map(([name, text]) => (name === "Command" ? `command: ${text}` : text))
 		.join(", ");
 }
 

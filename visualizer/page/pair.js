@@ -48,8 +48,9 @@ export function comparison(reports) {
 
 /** Both frames when their pages are ready; a page of an empty trace has no view. */
 async function pagesOf(frames) {
+	// the document of a frame may have no element yet
 	const isReady = frame =>
-		/ready|failed/.test(frame.contentDocument?.documentElement.dataset.state) &&
+		/ready|failed/.test(frame.contentDocument?.documentElement?.dataset.state) &&
 		(frame.contentWindow.traceView || frame.contentWindow.document.getElementById("sentence").textContent);
 
 	while (!frames.every(isReady)) await new Promise(resolve => setTimeout(resolve, 50));

@@ -7,7 +7,8 @@ import { revealTime, updateRows } from "./view.js";
 import { goTo, rowText, selectSpan } from "./walk.js";
 import { clean } from "./words.js";
 
-const MOST_RESULTS = 12;
+const MOST_RESULTS = 12,
+	NOTHING = "No process, no thread, and nothing that was waited for has this text.";
 
 function resultsOf(walk, answer) {
 	const rows = answer.rows
@@ -52,9 +53,10 @@ function showResults(input, list, results) {
 						`and ${results.length - MOST_RESULTS} more`
 					)
 				]
-			: [])
+			: []),
+		...(results.length ? [] : [el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, NOTHING)])
 	);
-	list.hidden = results.length === 0;
+	list.hidden = false;
 	input.setAttribute("aria-expanded", !list.hidden);
 	choose(input, list, 0);
 	announce(results.length ? `${results.length} found` : "Nothing found");

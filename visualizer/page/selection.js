@@ -19,7 +19,7 @@ import {
 	togglePath,
 	zoomToSelection
 } from "./walk.js";
-import { boxText, clean, processText, stateText } from "./words.js";
+import { boxText, clean, processText, stateText, traceFacts } from "./words.js";
 
 const MOST_HOLDERS = 6,
 	MOST_PARTS = 12;
@@ -33,24 +33,23 @@ function button(text, key, action, enabled = true) {
 	);
 }
 
+function definitions(pairs) {
+	return el("dl", {}, ...pairs.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, nameElement(text))]));
+}
+
 function facts(span) {
 	const distance = Math.max(1, (span.to - span.from) / 1000);
 	const pairs = [
 		["State", stateText(span)],
 		["Call", clean(span.name)],
+		["Lock", clean(span.path)],
 		["Length", durationText(span.to - span.from)],
 		["Begins", pointText(span.from, distance)],
 		["CPU", span.cpu === undefined || span.cpu === null ? "" : String(span.cpu)],
 		["Ended by", span.waker ? processText(span.waker) : ""]
 	];
 
-	return el(
-		"dl",
-		{},
-		...pairs
-			.filter(([, text]) => text)
-			.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, nameElement(text))])
-	);
+	return definitions(pairs.filter(([, text]) => text));
 }
 
 function chainList(walk) {
@@ -206,14 +205,15 @@ function rowContent(walk) {
 	];
 }
 
-function nothingContent() {
+function nothingContent({ about }) {
 	return [
 		el("h2", {}, "Nothing is selected"),
 		el(
 			"p",
 			{ class: "dim" },
 			"Click a span to see what it is, and follow a wait to the thread that ended it. Drag on the time axis to measure a span. ? shows all keys."
-		)
+		),
+		definitions(about ? traceFacts(about) : [])
 	];
 }
 
@@ -228,7 +228,7 @@ export function showSelection(walk) {
 					? spanContent(walk)
 					: view.row !== null
 						? rowContent(walk)
-						: nothingContent();
+						: nothingContent(view);
 
 		byId("selection").replaceChildren(...content.flat().filter(Boolean));
 	};

@@ -4,7 +4,7 @@
 import { ask, question } from "./ask.js";
 import { byId, el, linkButton } from "./dom.js";
 import { stackedBar, swatch } from "./swatch.js";
-import { countText, durationText, percentText } from "./time.js";
+import { countText, durationText, partText, percentText } from "./time.js";
 import { nameRows, openSubject } from "./view.js";
 import { goTo, selectSpan } from "./walk.js";
 import { classLabel, clean, processText } from "./words.js";
@@ -12,12 +12,20 @@ import { classLabel, clean, processText } from "./words.js";
 const MOST_SENTENCES = 4,
 	MOST_WAITS = 3;
 
-/** The clauses of a sentence; those that have a place are links to it. */
+/** Goes to a wait, and selects it. */
+function goToWait(walk, { row, from, to }) {
+	goTo(walk, row, from, to);
+	selectSpan(walk, row, from);
+}
+
+/** The clauses of a sentence; those that have a place are links to it, and waits are selected. */
 export function clauses(sentence, walk) {
-	return sentence.map(({ text, row, from, to }) =>
+	return sentence.map(({ text, row, from, to, is_wait: isWait }) =>
 		row === undefined && from === undefined
 			? clean(text, 2000)
-			: linkButton(clean(text, 2000), () => goTo(walk, row, from, to))
+			: linkButton(clean(text, 2000), () =>
+					isWait ? goToWait(walk, { row, from, to }) : goTo(walk, row, from, to)
+				)
 	);
 }
 
@@ -38,15 +46,13 @@ function legend(bars, sum) {
 
 /** The waits that made up most of the answer, each a link to the first of its kind. */
 function topWaits(walk, waits) {
-	const go = ({ row, from, to }) => {
-		goTo(walk, row, from, to);
-		selectSpan(walk, row, from);
-	};
 	const links = waits
 		.filter(wait => Number.isInteger(wait.row))
 		.slice(0, MOST_WAITS)
 		.map(wait => [
-			linkButton(`${wait.thread ? `${processText(wait.thread)} for ` : ""}${clean(wait.text)}`, () => go(wait)),
+			linkButton(`${wait.thread ? `${processText(wait.thread)} for ` : ""}${clean(wait.text)}`, () =>
+				goToWait(walk, wait)
+			),
 			` ${durationText(wait.ns)}`,
 			wait.count > 1 ? ` (${countText(wait.count)} times)` : ""
 		]);
@@ -86,6 +92,7 @@ export function missingSentences(about) {
 			'The trace is long: of 64 states on a CPU only the sums are kept, and boxes say "on a CPU". ' +
 				"tracevisualizer --view --from --to shows a part of it in full."
 		);
+	if (about.part) found.unshift(`This is ${partText(about)}.`);
 	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
 }
 

@@ -2,7 +2,7 @@
 // words.js - names, spans and waits as text. Names come from traced programs and may have any content.
 
 import { ABSENT, CLASSES, CLIENT, IDLE, NO_CLIENT, REST, UNKNOWN, UNREAD, USER, WAIT_CPU } from "./classes.js";
-import { durationText } from "./time.js";
+import { durationText, numberText, partText } from "./time.js";
 
 let labels = CLASSES.map(c => c.name);
 
@@ -38,6 +38,26 @@ export function clean(name, most = 300) {
 	if (text.length > most)
 		text = text.slice(0, Math.ceil(most / 2)) + "\u2026" + text.slice(text.length - Math.floor(most / 2));
 	return text.replace(UNPRINTABLE, c => "\\x" + c.charCodeAt(0).toString(16).padStart(2, "0"));
+}
+
+/** What is known of a trace, as [name, text], from the answer of `about`. */
+export function traceFacts(about) {
+	const joined = (...texts) => texts.filter(Boolean).join(", "),
+		length = about.part ? partText(about) : about.duration_ns > 0 && durationText(about.duration_ns),
+		events = numberText(about.events, "event");
+
+	return [
+		["Command", clean(about.command, 120)],
+		[
+			"Machine",
+			joined(
+				clean(about.host),
+				about.kernel && `Linux ${clean(about.kernel)}`,
+				about.nr_cpus > 0 && numberText(about.nr_cpus, "CPU")
+			)
+		],
+		["Trace", joined(length, about.part ? `${events} in the whole trace` : events)]
+	].filter(([, text]) => text);
 }
 
 /** "postgres 137"; the name alone if there is no pid. */
