@@ -24,8 +24,8 @@ struct samples {
 
 /**
  * samples_default_ns() - the mean period if the user gives none
- * An interrupt of a timer takes some 39 us from a program with much code in a virtual machine, 3.9 %
- * at a period of 1 ms, and a few us without.
+ * An interrupt of a timer takes some 39 us from a program with much code in a virtual machine,
+ * 3.9 % at a period of 1 ms, and a few us without.
  */
 uint64_t samples_default_ns(void);
 

@@ -146,6 +146,7 @@ static int decode_stacks(struct rewriting *rewriting, uint32_t nr, void *memory,
 
 		if (!stacks_next(&stacks, words[i], lists, rewriting->stack_bytes, others, &bytes))
 			return -EBADMSG;
+		words[i] = stacks_unfold_first(words[i], others[0]);
 		words[nr + i] = others[0];
 		words[2 * (size_t)nr + i] = others[1];
 		lengths[i] = bytes;

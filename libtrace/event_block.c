@@ -308,6 +308,7 @@ static int decode_stack(struct block_decoder *decoder, struct stacks_reader *sta
 	if (!stacks_next(stacks, first, out + 8 + sizeof(words), decoder->stack_bytes, &words[1], &bytes))
 		return malformed(decoder, "it has a stack that is none");
 	decoder->stack_bytes -= bytes;
+	words[0] = stacks_unfold_first(first, words[1]);
 	size = sizeof(words) + bytes + 1;
 	memcpy(mempcpy(out, &size, 8), words, sizeof(words));
 	memset(out + 8 + sizeof(words) + bytes, 0, 8);

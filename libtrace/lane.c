@@ -445,11 +445,11 @@ static unsigned char *put_indexes(unsigned char *out, const struct lane *lane)
 	return out;
 }
 
-static unsigned char *put_words(const struct lane *lane, unsigned char *out, uint64_t *scratch, size_t nr)
+static unsigned char *put_words(const struct lane *lane, unsigned char *out, uint64_t *scratch)
 {
 	size_t nr_rows = lane->nr_rows, nr_words = lane->nr_words;
 
-	for (size_t word = 0; word < nr; word++) {
+	for (size_t word = 0; word < nr_words; word++) {
 		const uint64_t *rows = lane->rows + word;
 
 		for (size_t row = 0; nr_words > 1 && row < nr_rows; row++)
@@ -463,11 +463,14 @@ static unsigned char *put_words(const struct lane *lane, unsigned char *out, uin
 unsigned char *lane_put(const struct lane *lane, unsigned char *out, uint64_t *scratch)
 {
 	if (lane->stacks) {
-		out = put_words(lane, out, scratch, 1);
+		for (size_t row = 0; row < lane->nr_rows; row++)
+			scratch[row] = stacks_fold_first(lane->rows[row * STACKS_WORDS],
+							 lane->rows[row * STACKS_WORDS + 1]);
+		out = column_encode(out, scratch, lane->nr_rows);
 		out = mempcpy(out, lane->stacks->counts, lane->stacks->nr_counts);
 		out = mempcpy(out, lane->stacks->symbols, lane->stacks->nr_symbols);
 	} else {
-		out = put_words(lane, out, scratch, lane->nr_words);
+		out = put_words(lane, out, scratch);
 		if (lane->has_string)
 			out = column_encode(out, lane->lengths, lane->nr_rows);
 	}

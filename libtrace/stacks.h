@@ -65,6 +65,20 @@ size_t stacks_encode_room(const struct stacks_rows *rows);
  */
 bool stacks_encode(const struct stacks_rows *rows, void *memory, struct stacks_coded *ret_coded);
 
+/*
+ * The first word as it is written: without the number of the program's addresses in the upper byte,
+ * which mostly has the same number (trace_sample.certain). @second: the word behind it
+ */
+static inline uint64_t stacks_fold_first(uint64_t first, uint64_t second)
+{
+	return first - (second >> 51 << 56);
+}
+
+static inline uint64_t stacks_unfold_first(uint64_t folded, uint64_t second)
+{
+	return folded + (second >> 51 << 56);
+}
+
 struct stacks_state;
 
 /** struct stacks_reader - where the decoder is */
@@ -90,8 +104,8 @@ bool stacks_open(struct stacks_reader *reader, const unsigned char **columns, co
 
 /**
  * stacks_next() - the next stack, at most @nr of stacks_open() times
- * @first: first word of the payload. @list: room for @room bytes of addresses; must stay unchanged
- * until the last call
+ * @first: first word of the payload, as it is written
+ * @list: room for @room bytes of addresses; must stay unchanged until the last call
  * @ret_words: the other two words of the payload. @ret_bytes: of the list
  * Returns false if it is malformed or does not fit.
  */

@@ -319,6 +319,7 @@ class Stacks:
 			stack.append(self.frame(stack[-1] if stack else 0))
 		self.latest[slot] = stack
 		kernel, user = 8 * self.kernel[i], 8 * (len(stack) - 1 - self.kernel[i])
+		first = first + (user // 8 << 56) & LOW_64
 		fixed = b"".join(n.to_bytes(size, "little") for n, size in ((first, 8), (24, 2), (kernel, 2), (24 + kernel, 2), (user, 2), (stack[-1], 8)))
 		return fixed, b"".join(address.to_bytes(8, "little") for address in stack[-2::-1])
 
