@@ -96,12 +96,16 @@ def add_types(tally, take, types, names, schema):
 	"""The columns of all types; returns the bytes of their texts."""
 	for type_ in types:
 		name, keys = names.get(type_.id, str(type_.id)), None
-		for word in range(type_.words):
+		for word in range(1 if type_.flags & 4 else type_.words):
 			start = take.at
 			keys = reader.read_column(take, type_.payloads, keys)
 			tally.add(f"{name}: {fields_in(schema.get(type_.id), word)}", take.data[start:take.at])
 		start = take.at
-		if type_.flags & 1:
+		if type_.flags & 4:
+			stacks = reader.Stacks(take, type_.payloads)
+			tally.add(f"{name}: symbols of frames", stacks.symbols)
+			tally.add(f"{name}: numbers of frames", take.data[start:start + 3 * type_.payloads])
+		elif type_.flags & 1:
 			reader.read_column(take, type_.payloads)
 			tally.add(f"{name}: lengths", take.data[start:take.at])
 		if type_.flags & 2:

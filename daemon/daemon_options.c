@@ -333,7 +333,7 @@ static int apply_preload(void *into, const char *value, struct trace_error *ret_
 static int apply_sample(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
-	uint64_t ns = SAMPLES_DEFAULT_NS;
+	uint64_t ns = samples_default_ns();
 
 	if (value && (!value[strspn(value, "0123456789.")] || text_parse_time(value, &ns) || ns < SAMPLES_MIN_NS ||
 		      ns > SAMPLES_MAX_NS))
@@ -604,7 +604,7 @@ static const struct option_spec option_table[] = {
 	{.letter = 's', .other_letter = 'S', .value_name = "d|u|lVALUE", .value = OPTION_VALUE, .apply = apply_caller,
 	 .help = "callers of system calls: at a depth, within bounds"},
 	{.name = "sample", .value_name = "PERIOD", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
-	 .words = "250us 997us 4ms", .apply = apply_sample,
+	 .words = "250us 1ms 4ms", .apply = apply_sample,
 	 .help = "samples of the code, for tracevisualizer --profile"},
 	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
 	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},

@@ -3,6 +3,30 @@
 
 #include "select.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+#define LEAF_FEATURES  1
+#define IN_GUEST_SHIFT 31 /* of ECX: all hypervisors set it, and no processor */
+
+static bool is_guest(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid(LEAF_FEATURES, &eax, &ebx, &ecx, &edx) && ecx >> IN_GUEST_SHIFT;
+}
+#else
+static bool is_guest(void)
+{
+	return false;
+}
+#endif
+
+uint64_t samples_default_ns(void)
+{
+	return is_guest() ? SAMPLES_GUEST_NS : SAMPLES_DEFAULT_NS;
+}
+
 struct samples samples_init(uint64_t period_ns, uint32_t nr_cpus, uint64_t seed)
 {
 	return (struct samples){.period_ns = period_ns, .nr_cpus = nr_cpus, .state = seed | 1};

@@ -10,6 +10,7 @@
 #include "anonymous_names.h"
 #include "columns.h"
 #include "lane.h"
+#include "stacks.h"
 #include "writer_chunk.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 
 /**
  * struct rewriting - a chunk of events. @at, @end: the columns that are left; @texts: its strings
+ * @stack_bytes: of the strings of stacks that are left
  */
 struct rewriting {
 	struct anonymous *anonymous;
@@ -26,6 +28,7 @@ struct rewriting {
 	const unsigned char *end;
 	const unsigned char *texts;
 	const unsigned char *texts_end;
+	size_t stack_bytes;
 	struct writer_buffer texts_out; /* owned */
 };
 
@@ -69,28 +72,44 @@ static int copy_columns(struct rewriting *rewriting, const struct trace_columns_
 	return add(rewriting->anonymous, begin, (size_t)(rewriting->at - begin));
 }
 
-/* The payload at @words, @stride words apart, and its string. */
+/* The payload at @words, @stride words apart, and its string at @text. */
 static int rewrite_payload(struct rewriting *rewriting, const struct trace_event_type *type, uint64_t *words,
-			   size_t stride, uint64_t *length)
+			   size_t stride, const unsigned char *text, uint64_t *length)
 {
 	struct anonymous *anonymous = rewriting->anonymous;
 	uint64_t payload[256];
 	size_t nr = type->fixed_bytes / 8;
 
-	if (length && *length > (size_t)(rewriting->texts_end - rewriting->texts))
-		return -EBADMSG;
 	for (size_t i = 0; i < nr; i++)
 		payload[i] = words[i * stride];
 	anonymous->text.bytes = 0;
-	anonymous_event(&anonymous->names, type, (unsigned char *)payload, (const char *)rewriting->texts,
-			length ? *length : 0, &anonymous->text);
+	anonymous_event(&anonymous->names, type, (unsigned char *)payload, (const char *)text, length ? *length : 0,
+			&anonymous->text);
 	for (size_t i = 0; i < nr; i++)
 		words[i * stride] = payload[i];
 	if (!length)
 		return 0;
-	rewriting->texts += *length;
 	*length = anonymous->text.bytes;
 	return add_to(&rewriting->texts_out, anonymous->text.data, anonymous->text.bytes);
+}
+
+/* @nr payloads, whose strings are from *@texts on; @lengths: NULL if the type has none. */
+static int rewrite_payloads(struct rewriting *rewriting, const struct trace_event_type *type, size_t nr,
+			    uint64_t *words, uint64_t *lengths, const unsigned char **texts)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < nr; i++) {
+		uint64_t length = lengths ? lengths[i] : 0;
+
+		if (length > (size_t)(rewriting->texts_end - *texts) && texts == &rewriting->texts)
+			return -EBADMSG;
+		error = rewrite_payload(rewriting, type, words + i, nr, *texts, lengths ? lengths + i : NULL);
+		*texts += length;
+	}
+	for (unsigned int i = 0; !error && i < type->fixed_bytes / 8u; i++)
+		error = put_column(rewriting->anonymous, words + i * nr, nr);
+	return !error && lengths ? put_column(rewriting->anonymous, lengths, nr) : error;
 }
 
 static int rewrite_columns(struct rewriting *rewriting, const struct trace_columns_type *disk,
@@ -100,7 +119,6 @@ static int rewrite_columns(struct rewriting *rewriting, const struct trace_colum
 	size_t nr = disk->payloads;
 	uint64_t *words = room_for(&rewriting->anonymous->words, disk->words * nr),
 		 *lengths = room_for(&rewriting->anonymous->lengths, nr);
-	int error = 0;
 
 	if (!words || !lengths)
 		return -ENOMEM;
@@ -110,16 +128,67 @@ static int rewrite_columns(struct rewriting *rewriting, const struct trace_colum
 			return -EBADMSG;
 	if (has_string && !column_decode(&rewriting->at, rewriting->end, lengths, NULL, 1, nr))
 		return -EBADMSG;
-	for (size_t i = 0; !error && i < nr; i++)
-		error = rewrite_payload(rewriting, type, words + i, nr, has_string ? lengths + i : NULL);
-	for (unsigned int i = 0; !error && i < disk->words; i++)
-		error = put_column(rewriting->anonymous, words + i * nr, nr);
-	if (!error && has_string)
-		error = put_column(rewriting->anonymous, lengths, nr);
+	return rewrite_payloads(rewriting, type, nr, words, has_string ? lengths : NULL, &rewriting->texts);
+}
+
+/* The words and strings of @nr stacks. */
+static int decode_stacks(struct rewriting *rewriting, uint32_t nr, void *memory, uint64_t *words, uint64_t *lengths,
+			 unsigned char *lists)
+{
+	struct stacks_reader stacks;
+
+	if (!column_decode(&rewriting->at, rewriting->end, words, NULL, 1, nr) ||
+	    !stacks_open(&stacks, &rewriting->at, rewriting->end, &rewriting->texts, rewriting->texts_end, nr, memory))
+		return -EBADMSG;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t others[2];
+		size_t bytes;
+
+		if (!stacks_next(&stacks, words[i], lists, rewriting->stack_bytes, others, &bytes))
+			return -EBADMSG;
+		words[i] = stacks_unfold_first(words[i], others[0]);
+		words[nr + i] = others[0];
+		words[2 * (size_t)nr + i] = others[1];
+		lengths[i] = bytes;
+		lists += bytes;
+		rewriting->stack_bytes -= bytes;
+	}
+	return 0;
+}
+
+/* Stacks become words and strings; the flag of their type is cleared. */
+static int rewrite_stacks(struct rewriting *rewriting, const struct trace_columns_type *disk,
+			  const struct trace_event_type *type, uint32_t number)
+{
+	size_t flags_at = sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times) +
+			  number * sizeof(*disk) + offsetof(struct trace_columns_type, flags);
+	uint64_t *words = room_for(&rewriting->anonymous->words, STACKS_WORDS * (size_t)disk->payloads),
+		 *lengths = room_for(&rewriting->anonymous->lengths, disk->payloads);
+	void *memory = malloc(stacks_decode_room((size_t)(rewriting->texts_end - rewriting->texts)));
+	unsigned char *lists = malloc(rewriting->stack_bytes + 1);
+	const unsigned char *texts = lists;
+	int error = words && lengths && memory && lists ? 0 : -ENOMEM;
+
+	if (!error)
+		error = decode_stacks(rewriting, disk->payloads, memory, words, lengths, lists);
+	if (!error)
+		error = rewrite_payloads(rewriting, type, disk->payloads, words, lengths, &texts);
+	free(memory);
+	free(lists);
+	rewriting->anonymous->out.data[flags_at] &= (unsigned char)~TRACE_COLUMNS_STACKS;
 	return error;
 }
 
-static int rewrite_type(struct rewriting *rewriting, const struct trace_columns_type *disk)
+static int rewrite_fields(struct rewriting *rewriting, const struct trace_columns_type *disk,
+			  const struct trace_event_type *type, uint32_t number)
+{
+	if (disk->flags & TRACE_COLUMNS_STACKS)
+		return type->has_string && disk->words == STACKS_WORDS ? rewrite_stacks(rewriting, disk, type, number)
+								       : -EBADMSG;
+	return anonymous_has_names(type) ? rewrite_columns(rewriting, disk, type) : copy_columns(rewriting, disk);
+}
+
+static int rewrite_type(struct rewriting *rewriting, const struct trace_columns_type *disk, uint32_t number)
 {
 	const struct trace_event_type *type = schema_type(rewriting->schema, disk->id);
 	size_t numbers = disk->flags & TRACE_COLUMNS_INDEXES ? (size_t)lane_index_planes(disk->payloads) * disk->events
@@ -130,7 +199,7 @@ static int rewrite_type(struct rewriting *rewriting, const struct trace_columns_
 	    type->has_string != (disk->flags & TRACE_COLUMNS_STRING) || !disk->payloads ||
 	    (uint64_t)disk->payloads * disk->words * 8 > TRACE_RAW_MAX || disk->payloads > TRACE_CHUNK_EVENTS_MAX)
 		return -EBADMSG;
-	error = anonymous_has_names(type) ? rewrite_columns(rewriting, disk, type) : copy_columns(rewriting, disk);
+	error = rewrite_fields(rewriting, disk, type, number);
 	if (error)
 		return error;
 	if (numbers > (size_t)(rewriting->end - rewriting->at))
@@ -154,7 +223,7 @@ static int rewrite_types(struct rewriting *rewriting, const struct trace_columns
 		struct trace_columns_type type;
 
 		memcpy(&type, types + i * sizeof(type), sizeof(type));
-		error = rewrite_type(rewriting, &type);
+		error = rewrite_type(rewriting, &type, i);
 	}
 	return error;
 }
@@ -182,12 +251,15 @@ static int events_payload(struct anonymous *anonymous, const struct schema *sche
 	memcpy(&head, raw, sizeof(head));
 	memcpy(&times, raw + sizeof(head), sizeof(times));
 	tail = bytes_of_times(&times);
-	if (tail + head.string_bytes > header->raw_bytes - sizeof(head) - sizeof(times))
+	if (tail + head.string_bytes > header->raw_bytes - sizeof(head) - sizeof(times) ||
+	    head.stack_bytes > TRACE_RAW_MAX)
 		return -EBADMSG;
+	rewriting.stack_bytes = head.stack_bytes;
 	rewriting.texts_end = raw + header->raw_bytes - tail;
 	rewriting.texts = rewriting.end = rewriting.texts_end - head.string_bytes;
 	error = rewrite_types(&rewriting, &head, raw);
-	if (!error && (rewriting.at != rewriting.end || rewriting.texts != rewriting.texts_end))
+	if (!error &&
+	    (rewriting.at != rewriting.end || rewriting.texts != rewriting.texts_end || rewriting.stack_bytes))
 		error = -EBADMSG;
 	if (!error)
 		error = add(anonymous, rewriting.texts_out.data, rewriting.texts_out.bytes);
@@ -195,6 +267,7 @@ static int events_payload(struct anonymous *anonymous, const struct schema *sche
 		error = add(anonymous, rewriting.texts_end, tail);
 	if (!error) {
 		head.string_bytes = (uint32_t)rewriting.texts_out.bytes;
+		head.stack_bytes = 0;
 		memcpy(anonymous->out.data, &head, sizeof(head));
 	}
 	free(rewriting.texts_out.data);

@@ -12,6 +12,7 @@
 #include "clones.h"
 #include "columns.h"
 #include "lane.h"
+#include "stacks.h"
 #include "times.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
  * struct block_decoder - one payload that is being decoded
  * @at, @end: the columns that are left
  * @texts, @times: the strings, then the times; both follow the columns
+ * @stack_bytes: of the strings of stacks that are not decoded yet
  */
 struct block_decoder {
 	struct block *block;
@@ -36,6 +38,7 @@ struct block_decoder {
 	const unsigned char *texts;
 	const unsigned char *times;
 	const unsigned char *times_end;
+	size_t stack_bytes;
 	unsigned char *memory;
 	const char *reason;
 };
@@ -62,6 +65,8 @@ static int head_type_check(struct block_decoder *decoder, const struct trace_col
 		return malformed(decoder, "it has an event that the schema does not define");
 	if (disk->words * 8u != type->fixed_bytes || (disk->flags & TRACE_COLUMNS_STRING) != type->has_string)
 		return malformed(decoder, "the size of an event differs from the schema's");
+	if (disk->flags & TRACE_COLUMNS_STACKS && (!type->has_string || disk->words != STACKS_WORDS))
+		return malformed(decoder, "it has stacks of an event that has none");
 	if (disk->events == 0)
 		return malformed(decoder, "it lists an event type that does not occur in it");
 	if (disk->payloads == 0 ||
@@ -116,8 +121,9 @@ static int head_check(struct block_decoder *decoder)
 	}
 	if (events != decoder->head.events)
 		return malformed(decoder, "its events do not add up");
-	if (decoded_bytes + decoder->head.string_bytes > TRACE_RAW_MAX)
+	if (decoded_bytes + decoder->head.string_bytes + decoder->head.stack_bytes > TRACE_RAW_MAX)
 		return malformed(decoder, "its events are larger than the format allows");
+	decoder->stack_bytes = decoder->head.stack_bytes;
 	return tail_check(decoder);
 }
 
@@ -165,7 +171,7 @@ static size_t memory_needed(const struct block_decoder *decoder)
 		if (disk->flags & TRACE_COLUMNS_STRING)
 			bytes += payload_bytes + nr * (8 + 8 + 8);
 	}
-	return bytes + round_up_8(decoder->head.string_bytes);
+	return bytes + round_up_8(decoder->head.string_bytes) + round_up_8(decoder->head.stack_bytes);
 }
 
 static void *take(struct block_decoder *decoder, size_t bytes)
@@ -293,6 +299,46 @@ static int decode_strings(struct block_decoder *decoder, const struct trace_colu
 	return 0;
 }
 
+/* The words and the list of the next stack, at @out. */
+static int decode_stack(struct block_decoder *decoder, struct stacks_reader *stacks, uint64_t first, unsigned char *out)
+{
+	uint64_t words[STACKS_WORDS] = {first}, size;
+	size_t bytes;
+
+	if (!stacks_next(stacks, first, out + 8 + sizeof(words), decoder->stack_bytes, &words[1], &bytes))
+		return malformed(decoder, "it has a stack that is none");
+	decoder->stack_bytes -= bytes;
+	words[0] = stacks_unfold_first(first, words[1]);
+	size = sizeof(words) + bytes + 1;
+	memcpy(mempcpy(out, &size, 8), words, sizeof(words));
+	memset(out + 8 + sizeof(words) + bytes, 0, 8);
+	return 0;
+}
+
+/* The same for payloads that are stacks: the words but the first, and the strings, are coded. */
+static int decode_stacks(struct block_decoder *decoder, const struct trace_columns_type *disk, void *memory,
+			 uint32_t *ret_positions)
+{
+	uint64_t *first = take(decoder, (size_t)disk->payloads * 8), size;
+	struct stacks_reader stacks;
+	unsigned char *out;
+
+	if (!column_decode(&decoder->at, decoder->end, first, NULL, 1, disk->payloads))
+		return malformed(decoder, "it ends within the fields");
+	if (!stacks_open(&stacks, &decoder->at, decoder->end, &decoder->texts, decoder->times, disk->payloads, memory))
+		return malformed(decoder, "it ends within the stacks");
+	out = decoder->memory;
+	for (uint32_t i = 0; i < disk->payloads; i++) {
+		if (decode_stack(decoder, &stacks, first[i], out) < 0)
+			return -EBADMSG;
+		ret_positions[i] = position_of(decoder, out + 8);
+		memcpy(&size, out, 8);
+		out += 8 + round_up_8(size);
+	}
+	decoder->memory = out;
+	return 0;
+}
+
 /*
  * Joins the byte planes of the events' payload numbers. A type with one payload has no planes.
  * Returns the highest number.
@@ -327,16 +373,30 @@ static int decode_indexes(struct block_decoder *decoder, const struct trace_colu
 	return 0;
 }
 
+/* Scratch memory: positions of payloads that events have the numbers of, then what stacks need. */
+static bool type_reserve(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t **positions,
+			 void **ret_stacks)
+{
+	size_t bytes = disk->flags & TRACE_COLUMNS_INDEXES ? round_up_8(4 * (size_t)disk->payloads) : 0, all = bytes;
+
+	if (disk->flags & TRACE_COLUMNS_STACKS)
+		all += stacks_decode_room((size_t)(decoder->times - decoder->texts));
+	if (all && !scratch_grow(decoder->tables, all))
+		return false;
+	if (bytes)
+		*positions = (uint32_t *)decoder->tables->memory;
+	*ret_stacks = all ? decoder->tables->memory + bytes : NULL;
+	return true;
+}
+
 static int decode_type(struct block_decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
 {
 	uint32_t *of_events = take(decoder, 4 * (size_t)disk->events), *positions = of_events;
+	void *memory;
 	int error;
 
-	if (disk->flags & TRACE_COLUMNS_INDEXES) {
-		if (!scratch_grow(decoder->tables, 4 * (size_t)disk->payloads))
-			return -ENOMEM;
-		positions = (uint32_t *)decoder->tables->memory;
-	}
+	if (!type_reserve(decoder, disk, &positions, &memory))
+		return -ENOMEM;
 	*type = (struct block_type){.next = of_events,
 				    .end = of_events + disk->events,
 				    .memory = decoder->block->memory,
@@ -347,7 +407,8 @@ static int decode_type(struct block_decoder *decoder, const struct trace_columns
 	if (disk->flags & TRACE_COLUMNS_STRING) {
 		type->sizes = decoder->block->memory;
 		type->sizes_mask = SIZE_MAX;
-		error = decode_strings(decoder, disk, positions);
+		error = disk->flags & TRACE_COLUMNS_STACKS ? decode_stacks(decoder, disk, memory, positions)
+							   : decode_strings(decoder, disk, positions);
 	} else {
 		error = decode_plain(decoder, disk, positions);
 	}
@@ -390,7 +451,7 @@ int block_decode(struct block *block, struct unpack_scratch *tables, const struc
 		error = decode_times(&decoder);
 	if (!error)
 		error = decode_types(&decoder);
-	if (!error && (decoder.at != decoder.end || decoder.texts != decoder.times))
+	if (!error && (decoder.at != decoder.end || decoder.texts != decoder.times || decoder.stack_bytes))
 		error = malformed(&decoder, "it has bytes after its last column");
 	if (error)
 		*ret_reason = decoder.reason;

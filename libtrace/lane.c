@@ -8,6 +8,7 @@
 
 #include "clones.h"
 #include "columns.h"
+#include "stacks.h"
 #include "syscall_args.h"
 
 #include <string.h>
@@ -410,10 +411,25 @@ void lane_add_string(struct lane *lane, const unsigned char *payload, size_t len
 
 /* ---- columns ---- */
 
+size_t lane_text_bytes(const struct lane *lane)
+{
+	if (lane->stacks)
+		return lane->stacks->nr_literals;
+	return lane->has_string ? (size_t)(lane->next_text - lane->texts) : 0;
+}
+
+unsigned char *lane_put_texts(const struct lane *lane, unsigned char *out)
+{
+	return mempcpy(out, lane->stacks ? lane->stacks->literals : lane->texts, lane_text_bytes(lane));
+}
+
 size_t lane_bound(const struct lane *lane)
 {
-	return (lane->nr_words + 1u) * column_bound(lane->nr_rows) +
-	       (size_t)lane_index_planes(lane->nr_rows) * lane->nr_events;
+	size_t indexes = (size_t)lane_index_planes(lane->nr_rows) * lane->nr_events;
+
+	if (lane->stacks)
+		return column_bound(lane->nr_rows) + lane->stacks->nr_counts + lane->stacks->nr_symbols + indexes;
+	return (lane->nr_words + 1u) * column_bound(lane->nr_rows) + indexes;
 }
 
 static void put_plane(unsigned char *restrict out, const uint32_t *restrict rows_of, size_t nr, unsigned int shift)
@@ -429,7 +445,7 @@ static unsigned char *put_indexes(unsigned char *out, const struct lane *lane)
 	return out;
 }
 
-unsigned char *lane_put(const struct lane *lane, unsigned char *out, uint64_t *scratch)
+static unsigned char *put_words(const struct lane *lane, unsigned char *out, uint64_t *scratch)
 {
 	size_t nr_rows = lane->nr_rows, nr_words = lane->nr_words;
 
@@ -441,7 +457,22 @@ unsigned char *lane_put(const struct lane *lane, unsigned char *out, uint64_t *s
 		out = word ? column_encode_behind(out, scratch, rows - 1, nr_words, nr_rows)
 			   : column_encode(out, nr_words > 1 ? scratch : rows, nr_rows);
 	}
-	if (lane->has_string)
-		out = column_encode(out, lane->lengths, lane->nr_rows);
+	return out;
+}
+
+unsigned char *lane_put(const struct lane *lane, unsigned char *out, uint64_t *scratch)
+{
+	if (lane->stacks) {
+		for (size_t row = 0; row < lane->nr_rows; row++)
+			scratch[row] = stacks_fold_first(lane->rows[row * STACKS_WORDS],
+							 lane->rows[row * STACKS_WORDS + 1]);
+		out = column_encode(out, scratch, lane->nr_rows);
+		out = mempcpy(out, lane->stacks->counts, lane->stacks->nr_counts);
+		out = mempcpy(out, lane->stacks->symbols, lane->stacks->nr_symbols);
+	} else {
+		out = put_words(lane, out, scratch);
+		if (lane->has_string)
+			out = column_encode(out, lane->lengths, lane->nr_rows);
+	}
 	return lane->nr_rows < lane->nr_events ? put_indexes(out, lane) : out;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stacks_coded;
 struct syscall_args;
 
 /**
@@ -24,6 +25,7 @@ struct syscall_args;
  * @lengths, @starts, @hashes: by row: its string in @texts, and the upper half of the hash of
  *	payload and string
  * @next_text: the string that is being added
+ * @stacks: in place of the strings, and of all words except the first; borrowed; NULL: none
  */
 struct lane {
 	uint64_t *rows;
@@ -43,6 +45,7 @@ struct lane {
 	uint8_t nr_words;
 	bool has_string;
 	bool has_calls;
+	const struct stacks_coded *stacks;
 };
 
 /**
@@ -82,6 +85,12 @@ void lane_add_calls(struct lane *lane, const unsigned char *records, const uint3
  * string.
  */
 void lane_add_string(struct lane *lane, const unsigned char *payload, size_t length, uint64_t hash);
+
+/** lane_text_bytes() - number of bytes that the lane has among the texts */
+size_t lane_text_bytes(const struct lane *lane);
+
+/** lane_put_texts() - append these texts to @out. Returns the end of what it wrote */
+unsigned char *lane_put_texts(const struct lane *lane, unsigned char *out);
 
 /** lane_bound() - maximum number of bytes that lane_put() writes */
 size_t lane_bound(const struct lane *lane);

@@ -81,12 +81,43 @@ static bool lists_reserve(struct packer *packer, size_t max_records)
 
 /* ---- columns ---- */
 
+/*
+ * Codes the lists of addresses of samples. Without memory, or for lists that are none, they are
+ * texts.
+ */
+static void code_stacks(struct packer *packer)
+{
+	struct lane *lane = &packer->lanes[TRACE_EV_sample];
+	struct stacks_rows rows = {.rows = lane->rows,
+				   .lengths = lane->lengths,
+				   .starts = lane->starts,
+				   .texts = lane->texts,
+				   .nr = lane->nr_rows};
+	void *memory;
+
+	if (packer->idx_by_slot[TRACE_EV_sample] == NO_TYPE)
+		return;
+	rows.text_bytes = (size_t)(lane->next_text - lane->texts);
+	memory = packer_memory(packer, MEMORY_STACKS, stacks_encode_room(&rows));
+	if (memory && stacks_encode(&rows, memory, &packer->stacks))
+		lane->stacks = &packer->stacks;
+}
+
+/* The bytes of strings that are not among the texts. */
+static size_t stack_bytes(const struct packer *packer)
+{
+	const struct lane *lane = &packer->lanes[TRACE_EV_sample];
+
+	return packer->idx_by_slot[TRACE_EV_sample] != NO_TYPE && lane->stacks ? (size_t)(lane->next_text - lane->texts)
+									       : 0;
+}
+
 static size_t texts_bytes(const struct packer *packer)
 {
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < packer->nr_types; i++)
-		bytes += (size_t)(lane_at(packer, i)->next_text - lane_at(packer, i)->texts);
+		bytes += lane_text_bytes(lane_at(packer, i));
 	return bytes;
 }
 
@@ -108,7 +139,8 @@ static unsigned char *put_types(unsigned char *at, const struct packer *packer)
 		struct trace_columns_type type = {.id = packer->types[i].type->id,
 						  .words = lane->nr_words,
 						  .flags = (lane->has_string ? TRACE_COLUMNS_STRING : 0) |
-							   (repeats ? TRACE_COLUMNS_INDEXES : 0),
+							   (repeats ? TRACE_COLUMNS_INDEXES : 0) |
+							   (lane->stacks ? TRACE_COLUMNS_STACKS : 0),
 						  .events = lane->nr_events,
 						  .payloads = lane->nr_rows};
 
@@ -119,12 +151,8 @@ static unsigned char *put_types(unsigned char *at, const struct packer *packer)
 
 static unsigned char *put_texts(unsigned char *at, const struct packer *packer)
 {
-	for (uint32_t i = 0; i < packer->nr_types; i++) {
-		const struct lane *lane = lane_at(packer, i);
-
-		if (lane->has_string)
-			at = mempcpy(at, lane->texts, (size_t)(lane->next_text - lane->texts));
-	}
+	for (uint32_t i = 0; i < packer->nr_types; i++)
+		at = lane_put_texts(lane_at(packer, i), at);
 	return at;
 }
 
@@ -186,7 +214,8 @@ static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 	struct trace_columns_header head = {.events = (uint32_t)packer->nr,
 					    .nr_types = packer->nr_types,
 					    .first_ns = first_ns,
-					    .string_bytes = (uint32_t)texts_bytes(packer)};
+					    .string_bytes = (uint32_t)texts_bytes(packer),
+					    .stack_bytes = (uint32_t)stack_bytes(packer)};
 	struct times_block times_block = {.times = packer->times,
 					  .type_idxs = packer->type_idxs,
 					  .n = packer->nr,
@@ -247,6 +276,7 @@ static struct trace_packed *pack_columns(struct packer *packer)
 
 	if (!packer_deal(packer))
 		return NULL;
+	code_stacks(packer);
 	packed = block_put(packer, first_ns);
 	if (!packed)
 		return NULL;

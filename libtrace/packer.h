@@ -11,6 +11,7 @@
 
 #include "lane.h"
 #include "schema.h"
+#include "stacks.h"
 
 enum {
 	NR_SLOTS = 512,
@@ -49,6 +50,7 @@ enum {
 	MEMORY_KEYS,
 	MEMORY_SCRATCH,
 	MEMORY_LANES,
+	MEMORY_STACKS,
 	NR_MEMORIES,
 };
 
@@ -113,6 +115,7 @@ struct packer {
 	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];
 	struct user_slot sample; /* of the event sample; its type is NULL before the first one */
 	struct lane lanes[NR_SLOTS];
+	struct stacks_coded stacks; /* of the event sample */
 };
 
 static inline struct lane *lane_at(const struct packer *packer, uint32_t type_idx)

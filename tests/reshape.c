@@ -97,15 +97,40 @@ static size_t number_planes(size_t payloads)
 	return payloads <= 1 ? 0 : payloads <= 256 ? 1 : payloads <= 65536 ? 2 : 3;
 }
 
+/* The counts and symbols are kept as they are. As the format says, a symbol from 17 on has 1 to 8
+ * bytes among the texts, and 16 has 2. */
+static void take_stacks(struct reader *in, struct reshape_events *events)
+{
+	size_t nr = events->head.payloads, nr_symbols = 0;
+	const unsigned char *counts = take(in, 3 * nr), *symbols;
+
+	for (size_t i = 0; counts && i < nr; i++)
+		nr_symbols += counts[2 * nr + i];
+	symbols = counts ? take(in, nr_symbols) : NULL;
+	for (size_t i = 0; symbols && i < nr_symbols; i++)
+		events->text_bytes += symbols[i] > 16 ? (symbols[i] - 17) % 8 + 1u : symbols[i] == 16 ? 2 : 0;
+	events->stacks_bytes = symbols ? 3 * nr + nr_symbols : 0;
+	events->stacks = malloc(events->stacks_bytes + 1);
+	if (symbols)
+		memcpy(events->stacks, counts, events->stacks_bytes);
+}
+
+static size_t nr_columns(const struct trace_columns_type *head)
+{
+	return head->flags & TRACE_COLUMNS_STACKS ? 1 : head->words;
+}
+
 static void take_events(struct reader *in, struct reshape_events *events)
 {
 	const struct trace_columns_type *head = &events->head;
 	const unsigned char *numbers;
 
 	events->words = calloc((size_t)head->payloads * head->words + 1, 8);
-	for (size_t word = 0; word < head->words; word++)
+	for (size_t word = 0; word < nr_columns(head); word++)
 		take_column(in, events->words + word, head->words, head->payloads);
-	if (head->flags & TRACE_COLUMNS_STRING) {
+	if (head->flags & TRACE_COLUMNS_STACKS) {
+		take_stacks(in, events);
+	} else if (head->flags & TRACE_COLUMNS_STRING) {
 		events->lengths = calloc(head->payloads + 1ul, 8);
 		take_column(in, events->lengths, 1, head->payloads);
 	}
@@ -135,6 +160,7 @@ static void events_free(struct reshape_chunk *chunk)
 	for (uint32_t i = 0; chunk->events && i < chunk->head.nr_types; i++) {
 		free(chunk->events[i].words);
 		free(chunk->events[i].lengths);
+		free(chunk->events[i].stacks);
 		free(chunk->events[i].texts);
 		free(chunk->events[i].numbers);
 	}
@@ -261,9 +287,10 @@ static void put_events(struct bytes *out, const struct reshape_events *events)
 {
 	const struct trace_columns_type *head = &events->head;
 
-	for (size_t word = 0; word < head->words; word++)
+	for (size_t word = 0; word < nr_columns(head); word++)
 		put_column(out, events->words + word, head->words, head->payloads);
-	if (head->flags & TRACE_COLUMNS_STRING)
+	put(out, events->stacks, events->stacks_bytes);
+	if (events->lengths)
 		put_column(out, events->lengths, 1, head->payloads);
 	put(out, events->numbers, events->number_bytes);
 }

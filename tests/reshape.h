@@ -27,6 +27,8 @@ struct reshape_events {
 	size_t text_bytes;
 	unsigned char *numbers; /* owned; planes of the payloads' numbers */
 	size_t number_bytes;
+	unsigned char *stacks; /* owned; in place of all words but the first, and of the lengths */
+	size_t stacks_bytes;
 };
 
 /**

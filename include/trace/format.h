@@ -22,8 +22,8 @@ extern "C" {
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
 /* additions: 1 the table, 2 flags of chunks, 3 the promise of heartbeats, 4 columns of steps,
- * 5 times with codes by context */
-#define TRACE_FORMAT_MINOR 5
+ * 5 times with codes by context, 6 stacks */
+#define TRACE_FORMAT_MINOR 6
 
 /* clang-format off */
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
@@ -147,7 +147,7 @@ struct trace_columns_header {
 	uint32_t nr_types; /* 1..255 */
 	uint64_t first_ns;
 	uint32_t string_bytes;
-	uint32_t reserved;
+	uint32_t stack_bytes; /* of the strings of types with TRACE_COLUMNS_STACKS; they are not among the texts */
 };
 
 #define TRACE_TIMES_STREAMS 4 /* number of parts of the times, so that a reader can decode them in parallel */
@@ -168,6 +168,7 @@ struct trace_columns_times {
 enum trace_columns_flag {
 	TRACE_COLUMNS_STRING = 1,  /* its payloads end with a string */
 	TRACE_COLUMNS_INDEXES = 2, /* each different payload is stored once; each event has the number of its payload */
+	TRACE_COLUMNS_STACKS = 4,  /* the payloads are stacks of samples, coded by the one before */
 };
 
 /**

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_sample_period.c - the period of samples changes at random, and keeps its mean. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sample_period.h"
 #include "unit.h"
 
@@ -52,6 +54,20 @@ static void the_shortest_period_changes_too(void)
 	for (int i = 0; i < 100; i++)
 		others += samples_next_period(&samples) != first;
 	CU_ASSERT(others > 90);
+}
+
+/* As the kernel tells. */
+static void a_virtual_machine_has_fewer_samples(void)
+{
+	char line[8192];
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	bool is_guest = false;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	while (!is_guest && fgets(line, sizeof(line), file))
+		is_guest = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
+	fclose(file);
+	CU_ASSERT_EQUAL(samples_default_ns(), is_guest ? SAMPLES_GUEST_NS : SAMPLES_DEFAULT_NS);
 }
 
 /* ---- a program in step ---- */
@@ -126,6 +142,7 @@ int main(int argc, char **argv)
 		CASE(periods_are_spread_evenly_around_the_mean),
 		CASE(a_period_says_nothing_of_the_next_one),
 		CASE(the_shortest_period_changes_too),
+		CASE(a_virtual_machine_has_fewer_samples),
 		CASE(functions_that_take_turns_in_step_with_the_mean_are_seen_alike),
 		CASE(only_the_option_puts_samples_into_a_mask),
 		{NULL, NULL},

@@ -267,6 +267,63 @@ def add_steps(steps, keys):
 	return words
 
 
+class Stacks:
+	"""The stacks of samples in a chunk."""
+
+	def __init__(self, take, payloads):
+		self.kernel, self.dropped, self.added = (take.bytes(payloads) for _ in range(3))
+		self.symbols = take.bytes(sum(self.added))
+		self.addresses, self.regions, self.callees, self.latest, self.at = [], [0] * 4, {}, {}, 0
+		if self.symbols and max(self.symbols) >= 65:
+			raise ValueError("no such symbol")
+
+	def read_literals(self, take):
+		sizes = [(symbol - 17) % 8 + 1 for symbol in self.symbols if symbol > 16]
+		new, known = [0] * len(sizes), self.symbols.count(16)
+		for plane in range(8):
+			for i, size in enumerate(sizes):
+				if size > plane:
+					new[i] |= take.byte() << 8 * plane
+		low, high = take.bytes(known), take.bytes(known)
+		self.new, self.known = iter(new), iter([a | b << 8 for a, b in zip(low, high)])
+
+	def frame(self, caller):
+		symbol = self.symbols[self.at]
+		self.at += 1
+		callees = self.callees.setdefault((caller * 0x9e3779b97f4a7c15 & LOW_64) >> 52, [])
+		if symbol < 16:
+			number = callees.pop(symbol)
+		elif symbol == 16:
+			number = len(self.addresses) - 1 - next(self.known)
+			if number < 0:
+				raise ValueError("no such address")
+		else:
+			base, folded, number = (symbol - 17) // 8, next(self.new), len(self.addresses)
+			address = [self.addresses[callees[0]] if callees else 0, caller, *self.regions][base]
+			address = address + (folded >> 1 ^ -(folded & 1)) & LOW_64
+			same = next((i for i in range(3) if self.regions[i] >> 24 == address >> 24), 3)
+			self.regions = [address] + self.regions[:same] + self.regions[same + 1:]
+			self.addresses.append(address)
+		callees.insert(0, number)
+		del callees[16:]
+		return self.addresses[number]
+
+	def payload(self, i, first):
+		"""The fixed part and the string of payload i, whose first word is known."""
+		slot = ((first & LOW_32) * 0x9e3779b97f4a7c15 & LOW_64) >> 56
+		before = self.latest.get(slot, [])
+		stack = before[:len(before) - self.dropped[i]]
+		if self.dropped[i] > len(before) or not self.kernel[i] < len(stack) + self.added[i] <= 255:
+			raise ValueError("no such stack")
+		for _ in range(self.added[i]):
+			stack.append(self.frame(stack[-1] if stack else 0))
+		self.latest[slot] = stack
+		kernel, user = 8 * self.kernel[i], 8 * (len(stack) - 1 - self.kernel[i])
+		first = first + (user // 8 << 56) & LOW_64
+		fixed = b"".join(n.to_bytes(size, "little") for n, size in ((first, 8), (24, 2), (kernel, 2), (24 + kernel, 2), (user, 2), (stack[-1], 8)))
+		return fixed, b"".join(address.to_bytes(8, "little") for address in stack[-2::-1])
+
+
 def read_lengths(take):
 	"""A code of coding 0: ranges of steps as (bits of the code, base, more), in ascending order."""
 	first, last = take.byte(), take.byte()
@@ -426,28 +483,36 @@ def read_events(layouts, chunk, schema):
 	types = [layouts.read("trace_columns_type", take.bytes(size)) for _ in range(head.nr_types)]
 	ids = take.bytes(head.events)
 	for type_ in types:
-		words = []
-		for _ in range(type_.words):
+		words, type_.stacks = [], None
+		for _ in range(1 if type_.flags & 4 else type_.words):
 			words.append(read_column(take, type_.payloads, words[-1] if words else None))
 		type_.fixed = [b"".join(word.to_bytes(8, "little") for word in payload) for payload in zip(*words)] if words else [b""] * type_.payloads
-		type_.lengths = read_column(take, type_.payloads) if type_.flags & 1 else None
+		type_.stacks = Stacks(take, type_.payloads) if type_.flags & 4 else None
+		type_.lengths = read_column(take, type_.payloads) if type_.flags & 5 == 1 else None
 		type_.numbers = range(type_.events)
 		if type_.flags & 2:
 			planes = sum(type_.payloads > limit for limit in (1, 256, 65536))
 			type_.numbers = read_planes(take, type_.events, 0, range(planes))
+	texts_at, stack_bytes = take.at, 0
 	for type_ in types:
 		type_.strings = [take.bytes(n) for n in type_.lengths] if type_.lengths else [b""] * type_.payloads
+		if type_.stacks:
+			type_.stacks.read_literals(take)
+			stacks = [type_.stacks.payload(i, int.from_bytes(first, "little")) for i, first in enumerate(type_.fixed)]
+			type_.fixed, type_.strings = zip(*stacks)
+			stack_bytes += sum(map(len, type_.strings))
 		type_.next = zip(type_.numbers)
+	texts_end = take.at
 	counts = [0] * len(types)
 	for i in ids:
 		counts[i] += 1
-	if head.events != chunk.events or head.first_ns != chunk.first_ns or head.reserved or not 1 <= len(types) <= 255:
+	if head.events != chunk.events or head.first_ns != chunk.first_ns or head.stack_bytes != stack_bytes or not 1 <= len(types) <= 255:
 		raise ValueError("the columns are of another chunk")
-	if sum(map(len, (string for type_ in types for string in type_.strings))) != head.string_bytes or counts != [type_.events for type_ in types]:
+	if texts_end - texts_at != head.string_bytes or counts != [type_.events for type_ in types]:
 		raise ValueError("the types do not come out even")
 	for type_ in types:
 		known, repeats = schema[type_.id], type_.payloads < type_.events
-		if type_.words * 8 != known.fixed_bytes or type_.flags != known.has_string + 2 * repeats or type_.payloads > type_.events:
+		if type_.words * 8 != known.fixed_bytes or type_.flags & 3 != known.has_string + 2 * repeats or type_.flags & 4 and type_.words != 3 or type_.payloads > type_.events:
 			raise ValueError("a type is not that of the schema")
 	if int.from_bytes(chunk.ids, "little") != sum(1 << i for i in {min(type_.id, 255) for type_ in types}):
 		raise ValueError("the header lists other events")

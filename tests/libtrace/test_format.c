@@ -50,7 +50,7 @@ static struct field fields[] = {
 
 	FIELD(trace_columns_header, events), FIELD(trace_columns_header, nr_types),
 	FIELD(trace_columns_header, first_ns),
-	FIELD(trace_columns_header, string_bytes), FIELD(trace_columns_header, reserved),
+	FIELD(trace_columns_header, string_bytes), FIELD(trace_columns_header, stack_bytes),
 	FIELDS_END(trace_columns_header),
 
 	FIELD(trace_columns_times, step), FIELD(trace_columns_times, odd), FIELD(trace_columns_times, nr_corrections),
@@ -231,6 +231,8 @@ static void the_document_has_the_numbers(void)
 	CU_ASSERT_TRUE(document_says(text));
 	snprintf(text, sizeof(text), "%d: it has a string; %d: payloads that occur again", TRACE_COLUMNS_STRING,
 		 TRACE_COLUMNS_INDEXES);
+	CU_ASSERT_TRUE(document_says(text));
+	snprintf(text, sizeof(text), "%d: its payloads are stacks", TRACE_COLUMNS_STACKS);
 	CU_ASSERT_TRUE(document_says(text));
 }
 

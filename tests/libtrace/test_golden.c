@@ -8,6 +8,7 @@
  * under another name, the reader continues to be tested with it, and a new one is made:
  *
  *	test_golden --write >tests/libtrace/golden.hex
+ *	test_golden --write-stacks >tests/libtrace/golden_stacks.hex
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "image.h"
 #include "unit.h"
 
-enum { STEP_NS = 25, CLOCK_EVENTS = 1600, MOST_BYTES = 1 << 20 };
+enum { STEP_NS = 25, CLOCK_EVENTS = 1600, MOST_BYTES = 1 << 20, NR_STACKS = 200 };
 
 /* The same in every run, and with every C library. */
 static uint32_t below(uint32_t n)
@@ -48,9 +49,36 @@ static bool is_late(size_t i)
 	return false;
 }
 
+/* Stacks of two threads with the kernel's part or without, which have frames in common. */
+static void golden_stacks(struct tb *tb)
+{
+	uint64_t frames[3][16];
+	uint32_t nr[3] = {0};
+
+	for (uint32_t i = 0; i < NR_STACKS; i++) {
+		uint32_t thread = below(3), kernel;
+		struct {
+			struct trace_sample sample;
+			uint64_t list[16];
+		} payload = {.sample = {.tid = 42 + thread, .cut = 8, .in_user = true}};
+
+		nr[thread] -= below(nr[thread] + 1);
+		do
+			frames[thread][nr[thread]++] = 0x401000 + (uint64_t)below(20) * below(1 << 12);
+		while (nr[thread] < 15 && below(3));
+		kernel = below(nr[thread]);
+		for (uint32_t k = 0; k < nr[thread] - 1; k++)
+			payload.list[k] = frames[thread][nr[thread] - 2 - k];
+		payload.sample.ip = frames[thread][nr[thread] - 1];
+		payload.sample.kernel = 24 | (8 * kernel) << 16;
+		payload.sample.user = (24 + 8 * kernel) | (8 * (nr[thread] - 1 - kernel)) << 16;
+		tb_event(tb, 1, 2500000 + i * 997000ull, TRACE_EV_sample, &payload, 24 + 8 * (nr[thread] - 1), NULL);
+	}
+}
+
 /* Two CPUs: one with columns of every encoding and a clock of steps, and one with few events, a
  * loss and a second chunk. Programs, strings, a start state. */
-static struct tb *golden_trace(void)
+static struct tb *golden_trace(bool has_stacks)
 {
 	static const struct trace_field field = {"number", 0, 8, false, TRACE_KIND_DEC};
 	const struct trace_event_type type = {.name = "shop:paid",
@@ -114,11 +142,15 @@ static struct tb *golden_trace(void)
 	id = tb_user_type(tb, &type);
 	for (number = 0; number < 20; number++)
 		tb_user_event(tb, 1, 2000000 + number * number * 999, id, &number, sizeof(number));
+	if (has_stacks)
+		golden_stacks(tb);
 	return tb;
 }
 
 #define GOLDEN	   TRACE_SOURCE_DIR "/tests/libtrace/golden.hex"
 #define GOLDEN_2_4 TRACE_SOURCE_DIR "/tests/libtrace/golden_2_4.hex"
+#define STACKS	   TRACE_SOURCE_DIR "/tests/libtrace/golden_stacks.hex"
+#define STACKS_2_5 TRACE_SOURCE_DIR "/tests/libtrace/golden_stacks_2_5.hex"
 
 /* A kept file. */
 static struct image golden_image(const char *path)
@@ -175,10 +207,10 @@ static void check_events(struct trace *kept, struct trace *made, bool start_stat
 	seen_free(&b);
 }
 
-static void check_read(const char *path)
+static void check_read(const char *path, bool has_stacks)
 {
 	struct image image = golden_image(path);
-	struct tb *tb = golden_trace();
+	struct tb *tb = golden_trace(has_stacks);
 	struct trace *made = tb_open_trace(tb), *kept = trace_open(image.path, NULL);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
@@ -194,13 +226,24 @@ static void check_read(const char *path)
 
 static void the_kept_file_is_read_as_it_was(void)
 {
-	check_read(GOLDEN);
+	check_read(GOLDEN, false);
 }
 
 /* Its times have codes by type. */
 static void a_file_of_format_2_4_is_read_as_it_was(void)
 {
-	check_read(GOLDEN_2_4);
+	check_read(GOLDEN_2_4, false);
+}
+
+/* Its stacks are texts. */
+static void a_file_of_format_2_5_is_read_as_it_was(void)
+{
+	check_read(STACKS_2_5, true);
+}
+
+static void kept_stacks_are_read_as_they_were(void)
+{
+	check_read(STACKS, true);
 }
 
 /* ---- the writer ---- */
@@ -241,10 +284,10 @@ static bool kept_chunk(const struct image *image, size_t nr, struct trace_chunk_
 	return false;
 }
 
-static void the_writer_writes_the_kept_bytes(void)
+static void check_written(const char *path, bool has_stacks)
 {
-	struct tb *tb = golden_trace();
-	struct image kept = golden_image(GOLDEN), made = image_new(tb, true);
+	struct tb *tb = golden_trace(has_stacks);
+	struct image kept = golden_image(path), made = image_new(tb, true);
 	unsigned char *kept_payload = malloc(MOST_BYTES), *made_payload = malloc(MOST_BYTES);
 	struct trace_chunk_header kept_header, made_header;
 	size_t nr = 0;
@@ -265,6 +308,16 @@ static void the_writer_writes_the_kept_bytes(void)
 	image_free(&kept);
 	image_free(&made);
 	tb_free(tb);
+}
+
+static void the_writer_writes_the_kept_bytes(void)
+{
+	check_written(GOLDEN, false);
+}
+
+static void the_writer_writes_the_kept_stacks(void)
+{
+	check_written(STACKS, true);
 }
 
 /* The trace has the distances between corrections that its clock was made for, so the comparisons
@@ -297,9 +350,9 @@ static void the_corrections_have_the_intended_distances(void)
 	image_free(&image);
 }
 
-static int write_hex(void)
+static int write_hex(bool has_stacks)
 {
-	struct tb *tb = golden_trace();
+	struct tb *tb = golden_trace(has_stacks);
 	struct image image = image_new(tb, true);
 
 	for (size_t i = 0; i < image.bytes; i++)
@@ -312,7 +365,10 @@ static int write_hex(void)
 static const struct unit_case cases[] = {
 	{"the_kept_file_is_read_as_it_was", the_kept_file_is_read_as_it_was},
 	{"a_file_of_format_2_4_is_read_as_it_was", a_file_of_format_2_4_is_read_as_it_was},
+	{"a_file_of_format_2_5_is_read_as_it_was", a_file_of_format_2_5_is_read_as_it_was},
+	{"kept_stacks_are_read_as_they_were", kept_stacks_are_read_as_they_were},
 	{"the_writer_writes_the_kept_bytes", the_writer_writes_the_kept_bytes},
+	{"the_writer_writes_the_kept_stacks", the_writer_writes_the_kept_stacks},
 	{"the_corrections_have_the_intended_distances", the_corrections_have_the_intended_distances},
 	{NULL, NULL},
 };
@@ -320,6 +376,8 @@ static const struct unit_case cases[] = {
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "--write") == 0)
-		return write_hex();
+		return write_hex(false);
+	if (argc == 2 && strcmp(argv[1], "--write-stacks") == 0)
+		return write_hex(true);
 	return unit_main("golden", cases, argc, argv);
 }
