@@ -62,9 +62,9 @@ struct mapped {
 	struct unwind_table table; /* owned */
 };
 
-/** struct call - @at: where its return address is, and @to: the address */
+/** struct call - @at: where its return address is, and @to: the address. @rbx: of the caller */
 struct call {
-	uint64_t at, to;
+	uint64_t at, to, rbx;
 };
 
 /** struct steps - @counts: of steps, by the rule of the row. @wrong: of those that differ */
@@ -74,7 +74,7 @@ struct steps {
 	size_t nr_files;
 	struct call calls[MAX_CALLS + 1];
 	size_t nr_calls;
-	unsigned long long nr, counts[UNWIND_CLONE + 1], wrong;
+	unsigned long long nr, counts[UNWIND_CLONE + 1], wrong, rbx_saved;
 };
 
 static void add_file(struct steps *steps, const char *line)
@@ -145,7 +145,7 @@ static void follow(struct steps *steps, const struct user_regs_struct *before, c
 		uint64_t to = peek(steps, now->rsp);
 
 		if (to - before->rip <= CALL && to > before->rip && now->rip - before->rip > CALL)
-			steps->calls[steps->nr_calls++] = (struct call){.at = now->rsp, .to = to};
+			steps->calls[steps->nr_calls++] = (struct call){.at = now->rsp, .to = to, .rbx = now->rbx};
 	}
 }
 
@@ -183,6 +183,19 @@ static bool is_right(const struct steps *steps, struct unwind_row row, const str
 	return cfa_of(steps, row, now) == call->at + 8;
 }
 
+/* The caller's RBX, which is not changed by what it calls. */
+static bool is_right_rbx(struct steps *steps, struct unwind_row row, const struct user_regs_struct *now)
+{
+	const struct call *call = &steps->calls[steps->nr_calls - 1];
+
+	if (row.rbx == UNWIND_RBX_LOST || row.rule == UNWIND_RDI)
+		return true;
+	if (row.rbx == UNWIND_RBX_SAME)
+		return now->rbx == call->rbx;
+	steps->rbx_saved++;
+	return peek(steps, cfa_of(steps, row, now) - 8 - row.rbx * 8ul) == call->rbx;
+}
+
 /* The program's own first steps, before any call, have no truth. */
 static void check_step(struct steps *steps, const struct user_regs_struct *now)
 {
@@ -199,9 +212,9 @@ static void check_step(struct steps *steps, const struct user_regs_struct *now)
 	if (row.rule == UNWIND_NONE || row.rule == UNWIND_UNSUPPORTED || row.rule == UNWIND_END)
 		return;
 	steps->counts[row.rule]++;
-	if (!is_right(steps, row, now) && steps->wrong++ < 10)
-		fprintf(stderr, "%s+%#llx: rule %u, CFA %#llx instead of %#llx\n", file->path,
-			(unsigned long long)(now->rip - file->base), row.rule,
+	if ((!is_right(steps, row, now) || !is_right_rbx(steps, row, now)) && steps->wrong++ < 10)
+		fprintf(stderr, "%s+%#llx: rule %u, RBX %u, CFA %#llx instead of %#llx\n", file->path,
+			(unsigned long long)(now->rip - file->base), row.rule, row.rbx,
 			(unsigned long long)cfa_of(steps, row, now),
 			(unsigned long long)steps->calls[steps->nr_calls - 1].at + 8);
 }
@@ -236,18 +249,20 @@ static void the_return_address_is_where_each_row_says(void)
 	steps->pid = fork();
 	if (steps->pid == 0) {
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		setenv("LD_BIND_NOW", "1", 1);
 		execl("/proc/self/exe", self, "run", NULL);
 		_exit(1);
 	}
 	CU_ASSERT_FATAL(waitpid(steps->pid, &status, 0) == steps->pid && WIFSTOPPED(status));
 	run_steps(steps);
-	printf("%llu steps; by rule: RSP %llu, RBP %llu, PLT %llu, RDI %llu, clone %llu; %llu wrong\n", steps->nr,
-	       steps->counts[UNWIND_RSP], steps->counts[UNWIND_RBP], steps->counts[UNWIND_PLT],
-	       steps->counts[UNWIND_RDI], steps->counts[UNWIND_CLONE], steps->wrong);
+	printf("%llu steps; by rule: RSP %llu, RBP %llu, PLT %llu, RDI %llu, clone %llu, RBX %llu; %llu with RBX "
+	       "saved; %llu wrong\n",
+	       steps->nr, steps->counts[UNWIND_RSP], steps->counts[UNWIND_RBP], steps->counts[UNWIND_PLT],
+	       steps->counts[UNWIND_RDI], steps->counts[UNWIND_CLONE], steps->counts[UNWIND_RBX], steps->rbx_saved,
+	       steps->wrong);
 	CU_ASSERT(steps->nr > 10000 && steps->nr < MAX_STEPS);
 	CU_ASSERT_EQUAL(steps->wrong, 0);
-	CU_ASSERT(steps->counts[UNWIND_RDI] > 0 && steps->counts[UNWIND_CLONE] > 0);
+	CU_ASSERT(steps->counts[UNWIND_RDI] > 0 && steps->counts[UNWIND_CLONE] > 0 && steps->counts[UNWIND_RBX] > 0);
+	CU_ASSERT(steps->rbx_saved > 10000);
 	forget_files(steps);
 	free(steps);
 }

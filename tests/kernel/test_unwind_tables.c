@@ -63,6 +63,23 @@ static struct unwind_row oracle_rbp(Dwarf_Frame *frame, struct unwind_row row)
 	return none;
 }
 
+static struct unwind_row oracle_rbx(Dwarf_Frame *frame, struct unwind_row row)
+{
+	Dwarf_Op memory[3], *ops;
+	long long offset;
+	size_t nr;
+
+	row.rbx = UNWIND_RBX_LOST;
+	if (dwarf_frame_register(frame, 3, memory, &ops, &nr))
+		return row;
+	if (nr == 0)
+		row.rbx = UNWIND_RBX_SAME;
+	else if (is_saved(ops, nr, &offset) && row.rule != UNWIND_RBP_POINTER && offset <= -16 &&
+		 offset >= -8 - 8 * UNWIND_RBX_MAX && offset % 8 == 0)
+		row.rbx = (unsigned char)(-offset / 8 - 1) & 15;
+	return row;
+}
+
 static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 {
 	struct unwind_row row = {.rule = UNWIND_UNSUPPORTED};
@@ -129,7 +146,10 @@ static struct unwind_row oracle(Dwarf_Frame *frame)
 	if (dwarf_frame_cfa(frame, &ops, &nr) || nr == 0)
 		return none;
 	row = oracle_cfa(ops, nr);
-	return row.rule == UNWIND_UNSUPPORTED || row.rule == UNWIND_SIGNAL ? row : oracle_rbp(frame, row);
+	if (row.rule == UNWIND_UNSUPPORTED || row.rule == UNWIND_SIGNAL)
+		return row;
+	row = oracle_rbp(frame, row);
+	return row.rule == UNWIND_UNSUPPORTED ? row : oracle_rbx(frame, row);
 }
 
 /* ---- the comparison ---- */
@@ -147,16 +167,17 @@ static void compare(struct comparison *c, uint64_t offset, struct unwind_row exp
 
 	c->rows++;
 	c->unsupported += expected.rule == UNWIND_UNSUPPORTED;
-	if (row.rule == expected.rule && row.cfa == expected.cfa && row.rbp == expected.rbp)
+	if (row.rule == expected.rule && row.cfa == expected.cfa && row.rbp == expected.rbp && row.rbx == expected.rbx)
 		return;
-	if (expected.rule == UNWIND_NONE && ((row.rule == UNWIND_RSP && row.cfa <= 2) || row.rule == UNWIND_CLONE)) {
+	if (expected.rule == UNWIND_NONE &&
+	    ((row.rule == UNWIND_RSP && row.cfa <= 2) || row.rule == UNWIND_CLONE || row.rule == UNWIND_END)) {
 		c->known++;
 		return;
 	}
 	if (c->differences++ < 5)
-		fprintf(stderr, "%s: offset %#llx: rule %u cfa %u rbp %d, libdw: rule %u cfa %u rbp %d\n", c->path,
-			(unsigned long long)offset, row.rule, row.cfa, row.rbp, expected.rule, expected.cfa,
-			expected.rbp);
+		fprintf(stderr, "%s: offset %#llx: rule %u cfa %u rbp %d rbx %u, libdw: rule %u cfa %u rbp %d rbx %u\n",
+			c->path, (unsigned long long)offset, row.rule, row.cfa, row.rbp, row.rbx, expected.rule,
+			expected.cfa, expected.rbp, expected.rbx);
 }
 
 static void compare_segment(struct comparison *c, Dwarf_CFI *cfi, const GElf_Phdr *segment)

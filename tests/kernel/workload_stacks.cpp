@@ -13,8 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "as_it_is.h"
@@ -24,6 +26,7 @@
 #define SHORT_NS 5000000ll
 #define NR_SHORT 40
 #define DEPTH	 30
+#define STACK	 65536
 
 static volatile unsigned long sink;
 
@@ -52,9 +55,9 @@ LEAF(leaf_deep)
 LEAF(leaf_compared)
 LEAF(leaf_signal)
 LEAF(leaf_caught)
-LEAF(leaf_thread)
-LEAF(leaf_child)
-LEAF(leaf_short)
+LEAF(leaf_alternate)
+LEAF(leaf_context)
+__attribute__((visibility("default"))) LEAF(leaf_bound) LEAF(leaf_thread) LEAF(leaf_child) LEAF(leaf_short)
 
 /* Calls its leaf until @ns have passed. */
 #define BUSY(name, leaf)                          \
@@ -67,13 +70,10 @@ LEAF(leaf_short)
 			sum += leaf(sum);         \
 		return sum + 1;                   \
 	}
-BUSY(busy_warm, leaf_warm)
-BUSY(busy_flat, leaf_flat)
-BUSY(busy_thread, leaf_thread)
-BUSY(busy_child, leaf_child)
-BUSY(busy_short, leaf_short)
+	BUSY(busy_warm, leaf_warm) BUSY(busy_flat, leaf_flat) BUSY(busy_thread, leaf_thread)
+		BUSY(busy_child, leaf_child) BUSY(busy_short, leaf_short)
 
-AS_IT_IS unsigned long dive(int depth, unsigned long seed)
+			AS_IT_IS unsigned long dive(int depth, unsigned long seed)
 {
 	volatile unsigned char frame[64];
 	unsigned long result;
@@ -126,6 +126,81 @@ AS_IT_IS unsigned long busy_signals(long long ns)
 	while (cpu_ns() < end)
 		raise(SIGUSR1);
 	return sink + 1;
+}
+
+AS_IT_IS void on_alternate(int number)
+{
+	for (int i = 0; i < 10; i++)
+		sink = sink + leaf_alternate(static_cast<unsigned long>(number));
+}
+
+/* The handler has a stack of its own. */
+AS_IT_IS unsigned long busy_alternate(long long ns)
+{
+	static char stack[STACK];
+	stack_t alternate = {};
+	struct sigaction action = {};
+	long long end = cpu_ns() + ns;
+
+	alternate.ss_sp = stack;
+	alternate.ss_size = sizeof(stack);
+	action.sa_handler = on_alternate;
+	action.sa_flags = SA_ONSTACK;
+	sigaltstack(&alternate, nullptr);
+	sigaction(SIGUSR2, &action, nullptr);
+	while (cpu_ns() < end)
+		raise(SIGUSR2);
+	return sink + 1;
+}
+
+static ucontext_t outside, inside;
+
+AS_IT_IS void in_context()
+{
+	for (;;) {
+		sink = sink + leaf_context(sink);
+		swapcontext(&inside, &outside);
+	}
+}
+
+/* A function that is not called: its stack begins with it. */
+AS_IT_IS unsigned long busy_context(long long ns)
+{
+	static char stack[STACK];
+	long long end = cpu_ns() + ns;
+
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = stack;
+	inside.uc_stack.ss_size = sizeof(stack);
+	inside.uc_link = &outside;
+	makecontext(&inside, in_context, 0);
+	while (cpu_ns() < end)
+		swapcontext(&outside, &inside);
+	return sink + 1;
+}
+
+AS_IT_IS unsigned long bind_once()
+{
+	void *library = dlopen(TRACE_STACKS_PLUGIN, RTLD_LAZY | RTLD_LOCAL);
+	unsigned long (*call_bound)(unsigned long) = nullptr;
+
+	if (library)
+		*reinterpret_cast<void **>(&call_bound) = dlsym(library, "call_bound");
+	sink = sink + (call_bound ? call_bound(sink) : 0);
+	if (library)
+		dlclose(library);
+	return sink + 1;
+}
+
+/* The function that the linker asks which one to bind. */
+AS_IT_IS unsigned long busy_binding(long long ns)
+{
+	long long end = cpu_ns() + ns;
+	unsigned long sum = 0;
+
+	while (cpu_ns() < end)
+		sum += bind_once();
+	return sum + 1;
 }
 
 AS_IT_IS void throw_below(int depth)
@@ -200,6 +275,9 @@ int main(int argc, char **argv)
 	sink = sink + busy_sorting(ns);
 	sink = sink + busy_signals(ns);
 	sink = sink + busy_exceptions(ns);
+	sink = sink + busy_alternate(ns);
+	sink = sink + busy_context(ns);
+	sink = sink + busy_binding(ns);
 	if (pthread_create(&thread, nullptr, in_thread, &ns))
 		return 1;
 	pthread_join(thread, nullptr);

@@ -283,13 +283,18 @@ void unwind_functions_free(struct unwind_functions *functions)
 
 enum return_rule { RETURN_AT_CFA, RETURN_UNDEFINED, RETURN_IN_RDI, RETURN_ELSEWHERE };
 enum rbp_rule { RBP_SAME, RBP_AT_CFA, RBP_AT_RBP, RBP_ELSEWHERE };
+enum rbx_rule { RBX_SAME, RBX_AT_CFA, RBX_ELSEWHERE };
 
-/** struct state - @rule: of the CFA. @cfa: its number, in bytes. @rbp: its distance from the CFA */
+/**
+ * struct state - @rule: of the CFA. @cfa: its number, in bytes
+ * @rbp, @rbx: distances from the CFA
+ */
 struct state {
 	enum unwind_rule rule;
 	int64_t cfa;
-	int64_t rbp;
+	int64_t rbp, rbx;
 	enum rbp_rule rbp_rule;
+	enum rbx_rule rbx_rule;
 	enum return_rule return_rule;
 };
 
@@ -326,14 +331,24 @@ static bool rbp_of(const struct state *state, signed char *ret_rbp)
 	}
 }
 
+static unsigned char rbx_of(const struct state *state)
+{
+	if (state->rbx_rule == RBX_SAME)
+		return UNWIND_RBX_SAME;
+	if (state->rbx_rule == RBX_AT_CFA && state->rbx % 8 == 0 && state->rbx / 8 <= -2 &&
+	    state->rbx / 8 >= -1 - UNWIND_RBX_MAX)
+		return (unsigned char)(-state->rbx / 8 - 1);
+	return UNWIND_RBX_LOST;
+}
+
 static struct unwind_row row_of(const struct state *state)
 {
-	struct unwind_row row = {.rule = (unsigned char)state->rule};
+	struct unwind_row row = {.rule = (unsigned char)(state->rule & 15), .rbx = rbx_of(state) & 15};
 
 	if (state->return_rule == RETURN_UNDEFINED)
 		return (struct unwind_row){.rule = UNWIND_END};
 	if (state->rule == UNWIND_SIGNAL)
-		return row;
+		return (struct unwind_row){.rule = UNWIND_SIGNAL};
 	if (state->return_rule == RETURN_ELSEWHERE || state->rule == UNWIND_UNSUPPORTED || !rbp_of(state, &row.rbp) ||
 	    (state->rule == UNWIND_RBP_POINTER && state->rbp_rule == RBP_AT_CFA))
 		return unsupported();
@@ -377,6 +392,9 @@ static void set_saved(struct state *state, uint64_t number, int64_t offset)
 	if (number == REG_RBP) {
 		state->rbp_rule = RBP_AT_CFA;
 		state->rbp = offset;
+	} else if (number == REG_RBX) {
+		state->rbx_rule = RBX_AT_CFA;
+		state->rbx = offset;
 	} else if (number == REG_RIP) {
 		state->return_rule = offset == -8 ? RETURN_AT_CFA : RETURN_ELSEWHERE;
 	}
@@ -387,6 +405,9 @@ static void restore(struct run *run, uint64_t number)
 	if (number == REG_RBP) {
 		run->state.rbp_rule = run->initial.rbp_rule;
 		run->state.rbp = run->initial.rbp;
+	} else if (number == REG_RBX) {
+		run->state.rbx_rule = run->initial.rbx_rule;
+		run->state.rbx = run->initial.rbx;
 	} else if (number == REG_RIP) {
 		run->state.return_rule = run->initial.return_rule;
 	}
@@ -396,6 +417,8 @@ static void set_elsewhere(struct state *state, uint64_t number)
 {
 	if (number == REG_RBP)
 		state->rbp_rule = RBP_ELSEWHERE;
+	else if (number == REG_RBX)
+		state->rbx_rule = RBX_ELSEWHERE;
 	else if (number == REG_RIP)
 		state->return_rule = RETURN_ELSEWHERE;
 }
@@ -552,6 +575,8 @@ static bool run_register(struct run *run, struct cfi_reader *reader, unsigned in
 		set_elsewhere(state, number);
 		if (number == REG_RBP)
 			state->rbp_rule = RBP_SAME;
+		else if (number == REG_RBX)
+			state->rbx_rule = RBX_SAME;
 		return true;
 	case DW_CFA_register:
 		set_elsewhere(state, number);

@@ -41,6 +41,11 @@ static const struct known_code pieces[] = {
 	  0xc0, 0x74, 0x02, 0xff, 0xd0, 0x48, 0x83, 0xc4,  0x08, 0xc3},
 	 23,
 	 {{0, RSP(1)}, {4, RSP(2)}, {22, RSP(1)}}},
+	/* the same, with a call that the file puts there: libcrypto */
+	{{0x48, 0x83, 0xec, 0x08, 0x48, 0x8b,  0x05, ANY_4, 0x48, 0x85, 0xc0,
+	  0x74, 0x02, 0xff, 0xd0, 0xe8, ANY_4, 0x48, 0x83,  0xc4, 0x08, 0xc3},
+	 28,
+	 {{0, RSP(1)}, {4, RSP(2)}, {27, RSP(1)}}},
 	/* _fini of crti.S: sub $8,%rsp; add $8,%rsp; ret */
 	{{0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3}, 9, {{0, RSP(1)}, {4, RSP(2)}, {8, RSP(1)}}},
 	/* deregister_tm_clones of gcc: lea, lea, cmp, je, mov, test, je, jmp *%rax; ret */
@@ -68,6 +73,16 @@ static const struct known_code pieces[] = {
 	{{0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ANY, 0x74, ANY, 0xc3},
 	 10,
 	 {{0, RSP(1)}, {2, {.cfa = 1, .rule = UNWIND_CLONE}}}},
+	/* the end of what is before __start_context of glibc, to which the function of a context
+	 * returns: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je; call setcontext */
+	{{ANY, 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, ANY, 0xe8},
+	 14,
+	 {{0, {.rule = UNWIND_END}}}},
+	/* _nettle_cpuid: push %rbx; mov; xor; cpuid; four mov; pop %rbx; ret */
+	{{0x53, 0x89, 0xf8, 0x31, 0xc9, 0x0f, 0xa2, 0x89, 0x06, 0x89,
+	  0x5e, 0x04, 0x89, 0x4e, 0x08, 0x89, 0x56, 0x0c, 0x5b, 0xc3},
+	 20,
+	 {{0, RSP(1)}, {1, {.cfa = 2, .rbx = 1, .rule = UNWIND_RSP}}, {19, RSP(1)}}},
 };
 
 /* Most functions begin with it where the processor checks jumps. */
@@ -107,10 +122,11 @@ static void put_piece(const struct known_code *piece, uint64_t address, unwind_r
 	fn(context, address + piece->bytes, (struct unwind_row){.rule = UNWIND_NONE});
 }
 
-void unwind_gap_run(const unsigned char *code, uint64_t bytes, uint64_t address, unwind_row_fn fn, void *context)
+void unwind_gap_run(const unsigned char *code, uint64_t bytes, uint64_t ahead, uint64_t address, unwind_row_fn fn,
+		    void *context)
 {
 	for (uint64_t at = 0; at < bytes;) {
-		const struct known_code *piece = find_piece(code + at, bytes - at);
+		const struct known_code *piece = find_piece(code + at, bytes + ahead - at);
 
 		if (piece)
 			put_piece(piece, address + at, fn, context);

@@ -9,14 +9,15 @@
 #include <stdint.h>
 #include "unwind_cfi.h"
 
-#define UNWIND_MIN_GAP	     9		/* bytes of the shortest piece */
 #define UNWIND_MAX_GAP	     4096	/* bytes that are searched */
+#define UNWIND_AHEAD	     16		/* bytes behind them that tell what a piece is */
 #define UNWIND_MAX_GAPS_CODE (4u << 20) /* bytes of a segment of code that is searched */
 
 /**
- * unwind_gap_run() - call @fn for each row of the pieces in @bytes of @code, which is at @address.
- * A row of rule UNWIND_NONE ends each piece.
+ * unwind_gap_run() - call @fn for each row of the pieces that begin in @bytes of @code, which is at
+ * @address; @ahead more can be read. A row of rule UNWIND_NONE ends each piece.
  */
-void unwind_gap_run(const unsigned char *code, uint64_t bytes, uint64_t address, unwind_row_fn fn, void *context);
+void unwind_gap_run(const unsigned char *code, uint64_t bytes, uint64_t ahead, uint64_t address, unwind_row_fn fn,
+		    void *context);
 
 #endif

@@ -33,21 +33,26 @@ enum unwind_rule {
 	UNWIND_SIGNAL,	    /* the return from a signal handler: the registers are in a struct of the kernel */
 	UNWIND_END,	    /* a thread begins here: no caller */
 	UNWIND_UNSUPPORTED, /* a description that has no row */
+	UNWIND_RBX,	    /* CFA = RBX + 8 * cfa: assembly that aligned its stack, _dl_runtime_resolve() */
 	/* only for the interrupted instruction: these registers are not followed to callers */
-	UNWIND_RBX,   /* CFA = RBX + 8 * cfa: assembly that aligned its stack, _dl_runtime_resolve() */
 	UNWIND_RDI,   /* as UNWIND_RSP, but the return address is in RDI: vfork() */
 	UNWIND_CLONE, /* as UNWIND_RSP; if RAX is 0, a thread begins here: behind the system call */
 };
 
+/* The caller's RBX: in RBX, or at CFA - 8 * (1 + rbx), or not known. Most functions that save it do
+ * so within UNWIND_RBX_MAX words. */
+enum unwind_rbx { UNWIND_RBX_SAME, UNWIND_RBX_MAX = 7, UNWIND_RBX_LOST = 15 };
+
 /**
  * struct unwind_row - @offset: in the file. @rbp: the caller's RBP is at CFA + 8 * rbp; 0: in RBP
- * @rule: enum unwind_rule
+ * @rule: enum unwind_rule. @rbx: enum unwind_rbx
  */
 struct unwind_row {
 	unsigned int offset;
 	unsigned short cfa;
 	signed char rbp;
-	unsigned char rule;
+	unsigned char rule : 4;
+	unsigned char rbx : 4;
 };
 
 /** struct unwind_page - the entry of a page */
@@ -69,6 +74,7 @@ _Static_assert(sizeof(struct unwind_row) == 8 && sizeof(struct unwind_page) == 8
 
 /* uc_mcontext in struct rt_sigframe of the kernel, behind the popped address of its restorer */
 #define UNWIND_SIGNAL_RBP 120
+#define UNWIND_SIGNAL_RBX 128
 #define UNWIND_SIGNAL_RSP 160
 #define UNWIND_SIGNAL_RIP 168
 

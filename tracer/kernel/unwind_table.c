@@ -14,7 +14,7 @@
 #include "unwind_gaps.h"
 
 #define WINDOW_BYTES 16384
-_Static_assert(WINDOW_BYTES >= UNWIND_MAX_GAP, "a gap is in one window");
+_Static_assert(WINDOW_BYTES >= UNWIND_MAX_GAP + UNWIND_AHEAD, "a gap is in one window");
 
 /**
  * struct writing - a table being written
@@ -41,7 +41,7 @@ struct writing {
 
 static bool is_same_rule(struct unwind_row a, struct unwind_row b)
 {
-	return a.rule == b.rule && a.cfa == b.cfa && a.rbp == b.rbp;
+	return a.rule == b.rule && a.cfa == b.cfa && a.rbp == b.rbp && a.rbx == b.rbx;
 }
 
 /* Its rows are in one block. */
@@ -160,12 +160,13 @@ static void put_function(struct writing *writing, const struct unwind_elf *elf, 
 
 /* ---- gaps ---- */
 
-/* The code from offset @begin on; NULL: it cannot be read. */
+/* The code from offset @begin on, and bytes ahead if the file has them; NULL: it cannot be read. */
 static const unsigned char *read_window(struct writing *writing, uint64_t begin, uint64_t bytes)
 {
 	ssize_t got;
 
-	if (begin >= writing->window_begin && begin + bytes <= writing->window_begin + writing->window_bytes)
+	if (begin >= writing->window_begin &&
+	    begin + bytes + UNWIND_AHEAD <= writing->window_begin + writing->window_bytes)
 		return writing->window + (begin - writing->window_begin);
 	got = pread(writing->fd, writing->window, sizeof(writing->window), (off_t)begin);
 	writing->window_begin = begin;
@@ -176,10 +177,11 @@ static const unsigned char *read_window(struct writing *writing, uint64_t begin,
 /* Known code from the end of the last function to offset @end. */
 static void put_gap(struct writing *writing, const struct unwind_segment *segment, uint64_t end)
 {
-	uint64_t begin = writing->function_end > segment->offset ? writing->function_end : segment->offset, bytes;
+	uint64_t begin = writing->function_end > segment->offset ? writing->function_end : segment->offset, bytes,
+		 ahead;
 	const unsigned char *code;
 
-	if (segment->bytes > UNWIND_MAX_GAPS_CODE || begin >= end || end - begin < UNWIND_MIN_GAP)
+	if (segment->bytes > UNWIND_MAX_GAPS_CODE || begin >= end)
 		return;
 	bytes = end - begin < UNWIND_MAX_GAP ? end - begin : UNWIND_MAX_GAP;
 	code = read_window(writing, begin, bytes);
@@ -188,17 +190,22 @@ static void put_gap(struct writing *writing, const struct unwind_segment *segmen
 	writing->segment = segment;
 	writing->function_begin = begin;
 	writing->function_end = begin + bytes;
-	unwind_gap_run(code, bytes, begin - segment->offset + segment->address, on_row, writing);
+	ahead = writing->window_begin + writing->window_bytes - begin - bytes;
+	unwind_gap_run(code, bytes, ahead < UNWIND_AHEAD ? ahead : UNWIND_AHEAD,
+		       begin - segment->offset + segment->address, on_row, writing);
 	if (writing->row.rule != UNWIND_NONE)
 		put_row(writing, (struct unwind_row){.offset = (unsigned int)(begin + bytes), .rule = UNWIND_NONE});
 }
 
-/* The gap between the last function and @function; NULL: and the end of the code. */
+/* The gap between the last function and @function; NULL: and the end of the code. A file of data has
+ * code without any function. */
 static void put_gaps_before(struct writing *writing, const struct unwind_elf *elf,
 			    const struct unwind_function *function)
 {
 	const struct unwind_segment *last = writing->segment, *next = function ? segment_of(elf, function) : NULL;
 
+	if (!last && !function && elf->nr_code == 1)
+		last = &elf->code[0];
 	if (last && next != last && (next || !function))
 		put_gap(writing, last, last->offset + last->bytes);
 	if (next)

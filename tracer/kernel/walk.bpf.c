@@ -88,7 +88,7 @@ struct {
 volatile unsigned char asked_tables[WALK_MAX_FILES] SEC(".data.files");
 volatile unsigned long long file_inodes[WALK_MAX_FILES] SEC(".data.files");
 
-/** struct walk_registers - @bx, @ax, @di: for code that the thread has not left yet */
+/** struct walk_registers - @ax, @di: for code that the thread has not left yet */
 struct walk_registers {
 	u64 ip, sp, bp, bx, ax, di;
 };
@@ -105,7 +105,7 @@ volatile unsigned long long row_cache[1u << ROW_CACHE_BITS];
 _Static_assert(WALK_MAX_FILES <= 1u << (31 - (32 - ROW_CACHE_BITS)), "a file, and the rest of an offset, in 31 bits");
 
 /**
- * struct walk_state - @bx, @ax, @di: of the first frame
+ * struct walk_state - @ax, @di: of the first frame. @bx: 0 if it is not known
  * @words: the program's stack from @words_begin on, if @words_are read
  * @mapping: index of the one where the last frame was
  */
@@ -260,9 +260,19 @@ static __always_inline bool has_words(struct walk_state *state, u64 cfa)
 	return state->words_are == WORDS_READ;
 }
 
-/* Read the return address and the caller's RBP below @cfa. Most frames are small, so that several
- * are in what is read at once. */
-static __always_inline u32 pop_frame(struct walk_state *state, u64 cfa, int rbp)
+/* Without a register that the thread has left: @rbx is not in the window. */
+static __always_inline void pop_rbx(struct walk_state *state, u64 cfa, u32 rbx)
+{
+	u64 value = 0;
+
+	if (rbx != UNWIND_RBX_LOST && bpf_probe_read_user(&value, 8, (void *)(cfa - 8 - rbx * 8)))
+		value = 0;
+	state->bx = value;
+}
+
+/* Read the return address and the caller's RBP and RBX below @cfa. Most frames are small, so that
+ * several are in what is read at once. */
+static __always_inline u32 pop_frame(struct walk_state *state, u64 cfa, int rbp, u32 rbx)
 {
 	if (rbp >= -MAX_RBP_SLOT && has_words(state, cfa)) {
 		u32 word = (cfa - state->words_begin) / 8;
@@ -270,11 +280,15 @@ static __always_inline u32 pop_frame(struct walk_state *state, u64 cfa, int rbp)
 		state->ip = state->words[(word - 1) % WINDOW_WORDS];
 		if (rbp)
 			state->bp = state->words[(word + rbp) % WINDOW_WORDS];
+		if (rbx)
+			state->bx = rbx <= UNWIND_RBX_MAX ? state->words[(word - 1 - rbx) % WINDOW_WORDS] : 0;
 	} else {
 		if (rbp && bpf_probe_read_user(&state->bp, 8, (void *)(cfa + rbp * 8)))
 			return WALK_UNREADABLE;
 		if (bpf_probe_read_user(&state->ip, 8, (void *)(cfa - 8)))
 			return WALK_UNREADABLE;
+		if (rbx)
+			pop_rbx(state, cfa, rbx);
 	}
 	state->sp = cfa;
 	return 0;
@@ -288,6 +302,7 @@ static __always_inline u32 pop_signal(struct walk_state *state)
 	if (bpf_probe_read_user(registers, sizeof(registers), (void *)(state->sp + UNWIND_SIGNAL_RBP)))
 		return WALK_UNREADABLE;
 	state->bp = registers[0];
+	state->bx = registers[(UNWIND_SIGNAL_RBX - UNWIND_SIGNAL_RBP) / 8];
 	state->sp = registers[(UNWIND_SIGNAL_RSP - UNWIND_SIGNAL_RBP) / 8];
 	state->ip = registers[(UNWIND_SIGNAL_RIP - UNWIND_SIGNAL_RBP) / 8];
 	state->is_interrupted = true;
@@ -318,6 +333,7 @@ static __always_inline u32 pop_by_pointer(struct walk_state *state, u64 ip)
 	    bpf_probe_read_user(pair, sizeof(pair), (void *)state->bp))
 		return WALK_NO_CALLER;
 	state->sp = state->bp + 16;
+	state->bx = 0;
 	state->bp = pair[0];
 	state->ip = pair[1];
 	return 0;
@@ -328,8 +344,8 @@ static __always_inline u32 pop_at_call(struct walk_state *state, u64 row, u64 cf
 {
 	if (state->nr)
 		return WALK_UNSUPPORTED;
-	if (row >> 56 == UNWIND_CLONE)
-		return state->ax ? pop_frame(state, state->sp + cfa, 0) : WALK_WHOLE;
+	if ((row >> 56 & 15) == UNWIND_CLONE)
+		return state->ax ? pop_frame(state, state->sp + cfa, 0, 0) : WALK_WHOLE;
 	state->sp += cfa;
 	state->ip = state->di;
 	return 0;
@@ -339,8 +355,9 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 {
 	u64 cfa = (row >> 32 & 0xffff) * 8;
 	int rbp = (signed char)(row >> 48);
+	u32 rbx = row >> 60;
 
-	switch (row >> 56) {
+	switch (row >> 56 & 15) {
 	case UNWIND_NONE:
 		/* RBP = 0 marks the first frame of a thread (System V ABI): _start of the linker */
 		return state->bp ? pop_by_pointer(state, ip) : WALK_WHOLE;
@@ -370,9 +387,9 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 		cfa += 8;
 		break;
 	case UNWIND_RBX:
-		if (state->nr)
-			return WALK_UNSUPPORTED;
 		cfa += state->bx;
+		if (cfa - state->sp > MAX_FRAME_BYTES) /* also if RBX is not known */
+			return WALK_UNSUPPORTED;
 		break;
 	case UNWIND_RDI:
 	case UNWIND_CLONE:
@@ -380,7 +397,7 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 	default:
 		return WALK_UNSUPPORTED;
 	}
-	return pop_frame(state, cfa, rbp);
+	return pop_frame(state, cfa, rbp, rbx);
 }
 
 /* Whether a call ends at @end: E8 and four bytes, or FF /2 with an operand of up to five bytes. */
