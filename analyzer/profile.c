@@ -17,6 +17,7 @@
 #include "error_set.h"
 #include "hooks.h"
 #include "profile_frames.h"
+#include "profile_parts.h"
 #include "profile_pending.h"
 #include "profile_spans.h"
 #include "profile_strata.h"
@@ -41,6 +42,7 @@ struct trace_profile {
 	struct frame_tree frames;
 	struct hash_table owners;
 	struct hash_table pending; /* stacks of waits: profile_pending.h */
+	struct hash_table parts;   /* of long stacks: profile_parts.h */
 	struct waits waits;
 	struct trace_profile_numbers numbers;
 	struct profile_spans spans;
@@ -153,10 +155,12 @@ static void forget_owner(struct trace_profile *profile, uint32_t tid)
  * struct stack - of a sample being added; @caller: the last frame, from the outermost inwards
  * @end: enum trace_profile_end
  * @list: of trace_profile_stack_of(), with @room frames; NULL: frames go into the tree of @profile
+ * @parts: the callers that are not in @event; NULL: none
  */
 struct stack {
 	struct trace_profile *profile;
 	const struct trace_event *event;
+	const struct stack_parts *parts;
 	uint32_t owner;
 	uint32_t caller;
 	uint32_t end;
@@ -251,15 +255,39 @@ enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT };		   /* trace_sample.source
 enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3 }; /* trace_sample.cut */
 enum { CALLERS_IN_PROGRAM = FRAME_IS_CALLER | FRAME_IS_CLAIMED };
 
+static bool is_cut_in_program(const struct trace_sample *sample, const struct stack_parts *parts)
+{
+	return parts ? (parts->end >> CUT_END_SHIFT & 7) == TRACE_PROFILE_END_TOO_LONG : sample->cut & CUT_IN_PROGRAM;
+}
+
+/* The callers of the program's that are in records of their own; returns whether the list of the
+ * sample itself is the end of what is known. */
+static bool push_parts(struct stack *stack, const struct trace_sample *sample)
+{
+	const struct stack_parts *parts = stack->parts;
+	bool is_cut = is_cut_in_program(sample, parts);
+
+	stack->end = (parts ? parts->end : sample->cut) >> CUT_END_SHIFT & 7;
+	if (!parts)
+		return is_cut;
+	push_addresses(stack, parts->callers, parts->nr,
+		       &(struct address_list){.flags = CALLERS_IN_PROGRAM,
+					      .first = CALLERS_IN_PROGRAM,
+					      .certain = parts->certain,
+					      .is_cut = is_cut});
+	return false;
+}
+
 static void push_sample(struct stack *stack, const struct trace_sample *sample)
 {
-	stack->end = sample->cut >> CUT_END_SHIFT & 7;
+	bool is_cut = push_parts(stack, sample);
+
 	/* the first address of a sample in the kernel is where the thread left user mode */
 	push_list(stack, &(struct address_list){.field = "user",
 						.flags = CALLERS_IN_PROGRAM,
 						.first = sample->in_user ? CALLERS_IN_PROGRAM : 0,
 						.certain = sample->certain + !sample->in_user,
-						.is_cut = sample->cut & CUT_IN_PROGRAM});
+						.is_cut = is_cut});
 	push_list(stack, &(struct address_list){.field = "kernel",
 						.flags = FRAME_IN_KERNEL,
 						.first = FRAME_IN_KERNEL,
@@ -268,12 +296,12 @@ static void push_sample(struct stack *stack, const struct trace_sample *sample)
 }
 
 static uint32_t stack_of(struct trace_profile *profile, const struct trace_event *event,
-			 const struct trace_thread *thread, const struct trace_sample *sample)
+			 const struct trace_thread *thread, const struct stack_parts *parts)
 {
-	struct stack stack = {.profile = profile, .event = event, .caller = NO_FRAME};
+	struct stack stack = {.profile = profile, .event = event, .parts = parts, .caller = NO_FRAME};
 
 	stack.owner = owner_of(profile, thread, event->ts_ns);
-	push_sample(&stack, sample);
+	push_sample(&stack, event->payload);
 	return stack.caller;
 }
 
@@ -323,6 +351,7 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	struct trace_analysis *a = profile->analysis;
 	const struct trace_sample *sample = event->payload;
 	const struct trace_thread *thread = thread_of(profile, event->cpu, sample);
+	const struct stack_parts *parts = stack_parts_take(&profile->parts, event);
 	struct stratum wanted = {.thread = thread}, *stratum;
 	const char *name;
 
@@ -330,7 +359,7 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 								     code_ns(&a->cpus[event->cpu], event->ts_ns))))
 		return;
 	profile->numbers.samples++;
-	profile->numbers.cut += (sample->cut & (CUT_IN_KERNEL | CUT_IN_PROGRAM)) != 0;
+	profile->numbers.cut += (sample->cut & CUT_IN_KERNEL) || is_cut_in_program(sample, parts);
 	if (!thread) {
 		profile->numbers.unplaced++;
 		return;
@@ -340,26 +369,30 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	wanted.target = wanted.via = wanted.path = one_text(NULL);
 	stratum = stratum_of(&profile->strata, &wanted);
 	if (stratum)
-		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, thread, sample), 1);
+		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, thread, parts), 1);
 }
 
 /* ---- stacks of waits ---- */
 
 /* @exit: the sample with the program's part; NULL: there is none */
 static void add_wait_stack(struct trace_profile *profile, const struct trace_thread *thread,
-			   const struct pending_stack *pending, const struct trace_event *exit)
+			   const struct pending_stack *pending, const struct trace_event *exit,
+			   const struct stack_parts *parts)
 {
 	struct stack stack = {.profile = profile, .event = exit, .caller = NO_FRAME};
 	const struct trace_sample *sample = exit ? exit->payload : NULL;
 
 	stack.owner = owner_of(profile, thread, pending->ts_ns);
 	if (sample && sample->ip == pending->user_ip) {
-		stack.end = sample->cut >> CUT_END_SHIFT & 7;
+		bool is_cut;
+
+		stack.parts = parts;
+		is_cut = push_parts(&stack, sample);
 		push_list(&stack, &(struct address_list){.field = "user",
 							 .flags = CALLERS_IN_PROGRAM,
 							 .first = CALLERS_IN_PROGRAM,
 							 .certain = sample->certain,
-							 .is_cut = sample->cut & CUT_IN_PROGRAM});
+							 .is_cut = is_cut});
 	}
 	if (pending->user_ip)
 		push(&stack, pending->user_ip, 0);
@@ -375,8 +408,10 @@ static void add_wait_stack(struct trace_profile *profile, const struct trace_thr
 static void end_pending(struct trace_profile *profile, const struct trace_thread *thread,
 			const struct trace_event *exit)
 {
+	const struct stack_parts *parts = exit ? stack_parts_take(&profile->parts, exit) : NULL;
+
 	for (const struct pending_stack *at = pending_first(&profile->pending, thread); at; at = at->next)
-		add_wait_stack(profile, thread, at, exit);
+		add_wait_stack(profile, thread, at, exit, parts);
 	pending_drop(&profile->pending, thread);
 }
 
@@ -437,7 +472,9 @@ static void on_sample(struct trace_profile *profile, const struct trace_event *e
 {
 	const struct trace_sample *sample = event->payload;
 
-	if (sample->source != SOURCE_TIMER)
+	if (stack_parts_is_part(event))
+		profile->failed = stack_parts_add(&profile->parts, event) ? profile->failed : -ENOMEM;
+	else if (sample->source != SOURCE_TIMER)
 		add_wait(profile, event);
 	else
 		add_sample(profile, event);
@@ -487,6 +524,7 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	frame_tree_clear(&profile->frames);
 	table_clear(&profile->owners);
 	pending_clear(&profile->pending);
+	stack_parts_clear(&profile->parts);
 	waits_clear(&profile->waits);
 	profile_spans_clear(&profile->spans);
 	free(profile);

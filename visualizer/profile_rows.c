@@ -281,6 +281,20 @@ static struct profile_node *below(struct profile_making *making, struct profile_
 	return profile_tree_below(&making->rows->tree, caller, row_of(making, &wanted));
 }
 
+/* Where a stack that is not whole ends. */
+static const char *why_incomplete(enum stack_end end, enum trace_profile_end walk)
+{
+	static const char *const whys[TRACE_PROFILE_NR_ENDS] = {
+		[TRACE_PROFILE_END_NOT_READY] = "unwind table not ready",
+		[TRACE_PROFILE_END_NO_CALLER] = "code without a description",
+		[TRACE_PROFILE_END_UNSUPPORTED] = "unusual description",
+		[TRACE_PROFILE_END_UNREADABLE] = "memory not present",
+		[TRACE_PROFILE_END_UNMAPPED] = "unknown mapping",
+	};
+
+	return end == STACK_CUT ? "longer than what is recorded" : whys[walk] ? whys[walk] : "";
+}
+
 /* The time belongs to @row, and to all that called it. */
 static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
 			const struct profile_time *time)
@@ -296,7 +310,7 @@ static void add_context(struct profile_making *making, const struct trace_profil
 		if (end == STACK_LOST)
 			making->rows->lost[making->stack.end] += share->samples;
 		if (end != STACK_WHOLE)
-			node = below(making, node, PROFILE_INCOMPLETE, "", program);
+			node = below(making, node, PROFILE_INCOMPLETE, why_incomplete(end, making->stack.end), program);
 		nr = making->stack.nr;
 		if (making->report->options->profile.form == PROFILE_LINES)
 			profile_lines_add(making->rows, &making->stack, row->kind == PROFILE_FUNCTION, time);

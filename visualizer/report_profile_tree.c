@@ -22,6 +22,15 @@ static int by_total(const void *left, const void *right, void *data)
 	return (l < r) - (l > r);
 }
 
+/* A function that only calls itself is one line with the number of its calls. */
+static bool is_repeated(const struct profile_node *node)
+{
+	const struct profile_node *caller = node->parent;
+
+	return caller && caller->row == node->row && caller->child == node && !node->next &&
+	       !profile_elapsed(&caller->self);
+}
+
 /* The least time of a node that is shown. A caller has at least the time of what it called, so the
  * nodes with the most time are a tree. */
 static uint64_t least_shown(const struct report *report, const struct profile_rows *rows)
@@ -31,7 +40,8 @@ static uint64_t least_shown(const struct report *report, const struct profile_ro
 	uint64_t ns = 1;
 
 	for (size_t i = 1; i < rows->tree.nodes.nr; i++)
-		pointers_add(&nodes, rows->tree.nodes.at[i]);
+		if (!is_repeated(rows->tree.nodes.at[i]))
+			pointers_add(&nodes, rows->tree.nodes.at[i]);
 	memory_sort(nodes.at, nodes.nr, sizeof(*nodes.at), by_total, NULL);
 	if (max && nodes.nr > max)
 		ns = profile_elapsed(&((struct profile_node *)nodes.at[max - 1])->total);
@@ -41,14 +51,21 @@ static uint64_t least_shown(const struct report *report, const struct profile_ro
 
 static void put_node(struct grid *grid, const struct profile_node *node, uint64_t whole)
 {
+	const struct profile_node *last = node;
 	struct string text = {0};
+	size_t times = 1;
 
-	for (size_t i = profile_node_depth(node); i > 0; i--)
-		string_add(&text, "  ");
+	for (const struct profile_node *at = node; at->parent->parent; at = at->parent)
+		if (!is_repeated(at))
+			string_add(&text, "  ");
 	profile_row_text(node->row, &text);
+	for (; last->child && is_repeated(last->child); last = last->child)
+		times++;
+	if (times > 1)
+		string_addf(&text, " (%s times)", number_count(times).s);
 	grid_ns(grid, profile_elapsed(&node->total));
 	grid_percent(grid, profile_elapsed(&node->total), whole);
-	grid_ns(grid, profile_elapsed(&node->self));
+	grid_ns(grid, profile_elapsed(&last->self));
 	grid_name(grid, string_text(&text));
 	grid_name(grid, node->row->kind == PROFILE_FUNCTION ? node->row->file : "");
 	string_free(&text);
@@ -69,6 +86,8 @@ void profile_tree_put(const struct report *report, const struct profile_rows *ro
 	char rest[96] = "";
 
 	for (node = node->child; node; node = profile_node_next(node)) {
+		if (is_repeated(node))
+			continue;
 		if (profile_elapsed(&node->total) >= least_ns) {
 			put_node(grid, node, whole);
 			continue;

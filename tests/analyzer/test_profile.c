@@ -404,6 +404,95 @@ static void a_cut_stack_says_where_frames_are_missing(void)
 }
 
 /* The same address in two programs of a process is two frames. */
+#define TOO_LONG  (2 | TRACE_PROFILE_END_TOO_LONG << 3 | 64) /* and the parts are in the trace */
+#define PART(n)	  (16 + (n))
+#define EXIT_PART 128
+
+/* A stack of four callers in three records; @lost: the record that is not in the trace, or -1 */
+static void add_long_stack(struct tb *tb, uint64_t ts_ns, int lost)
+{
+	static const struct lists records[] = {{.source = PART(0),
+						.user = {CALLER},
+						.nr_user = 1,
+						.certain = 1,
+						.cut = TRACE_PROFILE_END_TOO_LONG << 3},
+					       {.source = PART(1),
+						.user = {CALLER + 1, CALLER + 2},
+						.nr_user = 2,
+						.certain = 1,
+						.cut = TRACE_PROFILE_END_WHOLE << 3},
+					       {.user = {F2}, .nr_user = 1, .certain = 1, .cut = TOO_LONG}};
+	static const struct lists exit = {.source = EXIT_PART, .user = {F2}, .nr_user = 1};
+
+	for (int i = 0; i < 3; i++) {
+		if (i == 2) /* of another stack, which has no sample */
+			add_sample(tb, 0, ts_ns + 2, 10, F1, &exit);
+		if (i != lost)
+			add_sample(tb, 0, ts_ns + (uint64_t)i + (i == 2), 10, F1, &records[i]);
+	}
+}
+
+/* The callers of the only sample of thread 10, innermost first */
+static size_t callers_of(struct profile_case *p, struct trace_profile_frame callers[8])
+{
+	uint32_t number = share_of(p, 10, TRACE_STATE_USER, "", F1).frame;
+	struct trace_profile_frame frame;
+	size_t nr = 0;
+
+	for (; nr < 8 && trace_profile_get_frame(p->profile, number, &frame); number = frame.caller)
+		callers[nr++] = frame;
+	return nr;
+}
+
+static struct profile_case long_stack_case(int lost)
+{
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	add_long_stack(p.c.tb, 2500, lost);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	return p;
+}
+
+static void a_stack_in_several_records_is_one_stack(void)
+{
+	static const uint64_t expected[] = {F1, F2, CALLER, CALLER + 1, CALLER + 2};
+	struct profile_case p = long_stack_case(-1);
+	struct trace_profile_frame callers[8];
+	struct trace_profile_numbers numbers;
+
+	CU_ASSERT_EQUAL_FATAL(callers_of(&p, callers), 5);
+	for (size_t i = 0; i < 5; i++) {
+		CU_ASSERT_EQUAL(callers[i].address, expected[i]);
+		CU_ASSERT_EQUAL(callers[i].is_claimed, i == 4);
+		CU_ASSERT_FALSE(callers[i].is_cut);
+	}
+	CU_ASSERT_EQUAL(callers[4].end, TRACE_PROFILE_END_WHOLE);
+	trace_profile_get_numbers(p.profile, &numbers);
+	CU_ASSERT_EQUAL(numbers.samples, 1);
+	CU_ASSERT_EQUAL(numbers.cut, 0);
+	profile_case_free(&p);
+}
+
+/* Never the callers of another part in its place. */
+static void a_stack_whose_part_was_lost_is_cut_there(void)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct profile_case p = long_stack_case(lost);
+		struct trace_profile_frame callers[8];
+		struct trace_profile_numbers numbers;
+		size_t nr = callers_of(&p, callers);
+
+		/* the last part cannot be missed: its record is before the sample of the same writer */
+		CU_ASSERT_EQUAL(nr, lost ? 3 : 2);
+		CU_ASSERT(callers[nr - 1].is_cut);
+		trace_profile_get_numbers(p.profile, &numbers);
+		CU_ASSERT_EQUAL(numbers.cut, 1);
+		profile_case_free(&p);
+	}
+}
+
 static void an_exec_gives_addresses_another_meaning(void)
 {
 	struct profile_case p = profile_case_new();
@@ -499,10 +588,13 @@ static void check_story(uint64_t seed, const struct mood *mood)
 	struct trace_profile *profile;
 	struct trace *trace;
 
+	static const uint8_t sources[] = {0, 0, 0, 1, 2, PART(0), PART(1), EXIT_PART};
+
 	for (int i = 0; i < 300; i++) {
 		struct lists lists = {.nr_kernel = below(&dice, 3),
 				      .nr_user = below(&dice, 4),
-				      .source = (uint16_t)(below(&dice, 2) * below(&dice, 3)),
+				      .source = sources[below(&dice, sizeof(sources))],
+				      .cut = (uint8_t)(64 * below(&dice, 2)),
 				      .user = {F1}};
 
 		add_sample(tb, (uint32_t)below(&dice, 2), 1000 + below(&dice, 100000), 1 + (uint32_t)below(&dice, 40),
@@ -557,6 +649,8 @@ int main(int argc, char **argv)
 		CASE(a_stack_is_a_way_through_the_frames),
 		CASE(callers_by_tables_are_certain_up_to_the_first_frame_pointer),
 		CASE(a_cut_stack_says_where_frames_are_missing),
+		CASE(a_stack_in_several_records_is_one_stack),
+		CASE(a_stack_whose_part_was_lost_is_cut_there),
 		CASE(an_exec_gives_addresses_another_meaning),
 		CASE(a_window_has_its_own_samples_and_times),
 		CASE(a_sample_is_in_the_span_that_its_timer_interrupted),

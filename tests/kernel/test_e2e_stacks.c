@@ -25,25 +25,29 @@
 /**
  * struct chain - whole stacks with @leaf contain @callers
  * @direct: and this, behind functions of a library; NULL: it is all in @callers
+ * @function, @times: and this one so often
  */
 struct chain {
 	const char *leaf;
 	const char *callers;
 	const char *direct;
+	const char *function;
+	int times;
 };
 
 static const struct chain chains[] = {
-	{"leaf_flat", ";main;busy_flat;leaf_flat", NULL},
-	{"leaf_deep", ";main;busy_deep;" DIVES "leaf_deep", NULL},
-	{"leaf_compared", ";main;busy_sorting;", ";compare;leaf_compared"},
-	{"leaf_signal", ";main;busy_signals;", ";on_signal;leaf_signal"},
-	{"leaf_caught", ";main;busy_exceptions;leaf_caught", NULL},
-	{"leaf_alternate", ";main;busy_alternate;", ";on_alternate;leaf_alternate"},
-	{"leaf_context", ";in_context;leaf_context", NULL},
-	{"leaf_bound", ";main;busy_binding;bind_once;call_bound;", ";choose_bound;leaf_bound"},
-	{"leaf_thread", ";in_thread;busy_thread;leaf_thread", NULL},
-	{"leaf_child", ";main;in_child;busy_child;leaf_child", NULL},
-	{"leaf_short", ";main;busy_short;leaf_short", NULL},
+	{"leaf_flat", ";main;busy_flat;leaf_flat", NULL, NULL, 0},
+	{"leaf_deep", ";main;busy_deep;" DIVES "leaf_deep", NULL, NULL, 0},
+	{"leaf_deeper", ";main;busy_deeper;dive_on;", ";dive_on;leaf_deeper", ";dive_on", 1000},
+	{"leaf_compared", ";main;busy_sorting;", ";compare;leaf_compared", NULL, 0},
+	{"leaf_signal", ";main;busy_signals;", ";on_signal;leaf_signal", NULL, 0},
+	{"leaf_caught", ";main;busy_exceptions;leaf_caught", NULL, NULL, 0},
+	{"leaf_alternate", ";main;busy_alternate;", ";on_alternate;leaf_alternate", NULL, 0},
+	{"leaf_context", ";in_context;leaf_context", NULL, NULL, 0},
+	{"leaf_bound", ";main;busy_binding;bind_once;call_bound;", ";choose_bound;leaf_bound", NULL, 0},
+	{"leaf_thread", ";in_thread;busy_thread;leaf_thread", NULL, NULL, 0},
+	{"leaf_child", ";main;in_child;busy_child;leaf_child", NULL, NULL, 0},
+	{"leaf_short", ";main;busy_short;leaf_short", NULL, NULL, 0},
 };
 
 /** struct found - the time in stacks with a leaf */
@@ -62,6 +66,16 @@ static bool has_function(const char *stack, const char *function)
 	return false;
 }
 
+static bool is_chain(const char *stack, const struct chain *chain)
+{
+	int times = 0;
+
+	for (const char *at = stack; chain->function && (at = strstr(at, chain->function)); at++)
+		times++;
+	return strstr(stack, chain->callers) && (!chain->direct || strstr(stack, chain->direct)) &&
+	       times == chain->times;
+}
+
 /* The time in stacks with the leaf of @chain. */
 static struct found find_chain(const json_t *profile, const struct chain *chain)
 {
@@ -77,7 +91,7 @@ static struct found find_chain(const json_t *profile, const struct chain *chain)
 			continue;
 		if (strstr(stack, INCOMPLETE)) {
 			found.incomplete += ns;
-		} else if (strstr(stack, chain->callers) && (!chain->direct || strstr(stack, chain->direct))) {
+		} else if (is_chain(stack, chain)) {
 			found.whole += ns;
 		} else {
 			found.wrong += ns;

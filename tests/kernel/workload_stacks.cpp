@@ -26,6 +26,7 @@
 #define SHORT_NS 5000000ll
 #define NR_SHORT 40
 #define DEPTH	 30
+#define DEEPER	 1000
 #define STACK	 65536
 
 static volatile unsigned long sink;
@@ -57,6 +58,7 @@ LEAF(leaf_signal)
 LEAF(leaf_caught)
 LEAF(leaf_alternate)
 LEAF(leaf_context)
+LEAF(leaf_deeper)
 __attribute__((visibility("default"))) LEAF(leaf_bound) LEAF(leaf_thread) LEAF(leaf_child) LEAF(leaf_short)
 
 /* Calls its leaf until @ns have passed. */
@@ -90,6 +92,30 @@ AS_IT_IS unsigned long busy_deep(long long ns)
 
 	while (cpu_ns() < end)
 		sum += dive(DEPTH - 1, sum);
+	return sum + 1;
+}
+
+AS_IT_IS unsigned long dive_on(int depth, unsigned long seed)
+{
+	volatile unsigned char frame[24];
+	unsigned long result = 0;
+
+	frame[seed % 24] = 1;
+	for (int i = 0; i < 10 && !depth; i++)
+		result += leaf_deeper(seed);
+	if (depth)
+		result = dive_on(depth - 1, seed + 1);
+	return result + frame[seed % 24];
+}
+
+/* More callers than a record has room for. */
+AS_IT_IS unsigned long busy_deeper(long long ns)
+{
+	long long end = cpu_ns() + ns;
+	unsigned long sum = 0;
+
+	while (cpu_ns() < end)
+		sum += dive_on(DEEPER - 1, sum);
 	return sum + 1;
 }
 
@@ -272,6 +298,7 @@ int main(int argc, char **argv)
 	sink = sink + busy_warm(WARM_NS);
 	sink = sink + busy_flat(ns);
 	sink = sink + busy_deep(ns);
+	sink = sink + busy_deeper(ns);
 	sink = sink + busy_sorting(ns);
 	sink = sink + busy_signals(ns);
 	sink = sink + busy_exceptions(ns);

@@ -213,8 +213,8 @@ static void a_stack_that_was_cut_begins_with_what_is_known(void)
 	static const uint8_t cuts[2] = {1, 0};
 	char *text = report_of(made_of(cut_stacks, cuts, 2), "--folded=on --comm=one");
 
-	CU_ASSERT_STRING_EQUAL(text,
-			       "one;ret_from_fork_asm_[k];f_[k] 3500\none;(stack incomplete);f_[k];f_[k];g_[k] 3500\n");
+	CU_ASSERT_STRING_EQUAL(text, "one;ret_from_fork_asm_[k];f_[k] 3500\none;(stack incomplete) longer than what is "
+				     "recorded;f_[k];f_[k];g_[k] 3500\n");
 	free(text);
 }
 
@@ -232,6 +232,8 @@ static void a_walk_by_tables_tells_whether_the_stack_is_whole(void)
 	contains(text,
 		 " Stacks: 50.0 % are whole, 25.0 % end at a file before its unwind table was ready, 25.0 % end at "
 		 "code in an unknown mapping.");
+	contains(text, "(stack incomplete) unwind table not ready ");
+	contains(text, "(stack incomplete) unknown mapping ");
 	free(text);
 	CU_ASSERT_EQUAL(number_of(ends, "whole"), 2);
 	CU_ASSERT_EQUAL(number_of(ends, "incomplete"), 2);
@@ -239,6 +241,18 @@ static void a_walk_by_tables_tells_whether_the_stack_is_whole(void)
 	CU_ASSERT_EQUAL(number_of(ends, "unmapped"), 1);
 	CU_ASSERT_EQUAL(number_of(ends, "by_pointers"), 0);
 	json_decref(profile);
+}
+
+/* f() is in itself five times, and then in g(). */
+static void a_function_that_only_calls_itself_is_one_line_of_the_tree(void)
+{
+	static const uint64_t recursive[2][MAX_LIST] = {{G, F, F, F, F, F}, {G, F, F, F, F, F}};
+	static const uint8_t cuts[2] = {TRACE_PROFILE_END_WHOLE << 3, TRACE_PROFILE_END_WHOLE << 3};
+	char *text = report_of(made_of(recursive, cuts, 2), "--profile=tree --ns --verify --comm=one");
+
+	contains(text, "    0    f (5 times) ");
+	contains(text, " 7000      g ");
+	free(text);
 }
 
 static void folded_stacks_are_a_line_each(void)
@@ -580,6 +594,7 @@ int main(int argc, char **argv)
 		CASE(the_tree_has_callers_before_what_they_call),
 		CASE(a_stack_that_was_cut_begins_with_what_is_known),
 		CASE(a_walk_by_tables_tells_whether_the_stack_is_whole),
+		CASE(a_function_that_only_calls_itself_is_one_line_of_the_tree),
 		CASE(folded_stacks_are_a_line_each),
 		CASE(forms_of_the_profile_exclude_each_other),
 		CASE(a_difference_has_each_function_of_both_sides),

@@ -26,6 +26,15 @@
 #define CUT_KERNEL	   1
 #define CUT_USER	   2
 #define USER_IS_UNREADABLE 4
+#define CUT_HAS_PARTS	   64
+
+enum sample_source {
+	SOURCE_TIMER,
+	SOURCE_WAIT,
+	SOURCE_WAIT_EXIT,
+	SOURCE_PART = 16, /* of the stack of a sample of the timer, and each further one is 1 more */
+	SOURCE_PART_OF_EXIT = 128,
+};
 
 _Static_assert(sizeof(struct trace_sample) == __builtin_offsetof(struct trace_sample, ip) + 8, "ip is the last field");
 _Static_assert(sizeof(struct trace_record) + sizeof(struct trace_sample) + MAX_KERNEL_BYTES + MAX_USER_BYTES <=
@@ -127,6 +136,25 @@ static __always_inline u32 put_user_below(struct sample_context *context, struct
 	return 0;
 }
 
+/* Returns false if the record was lost. */
+static __always_inline bool try_record(struct sample_scratch *scratch, u32 bytes)
+{
+	barrier_var(bytes);
+	bytes &= 2040;
+	RECORD_IN(sample, false, bytes) {
+		bpf_probe_read_kernel(record, sizeof(struct trace_sample) + bytes, scratch);
+		COMMIT(sample);
+		return true;
+	}
+	return false;
+}
+
+static __always_inline int put_record(struct sample_scratch *scratch, u32 bytes)
+{
+	try_record(scratch, bytes);
+	return 0;
+}
+
 static __always_inline u32 put_user(struct sample_context *context, struct sample_scratch *scratch)
 {
 	long bytes = bpf_get_stack(context, &scratch->sample.ip, MAX_USER_BYTES, BPF_F_USER_STACK);
@@ -143,6 +171,9 @@ static __always_inline u32 put_user(struct sample_context *context, struct sampl
 
 #if defined(__TARGET_ARCH_x86)
 #define CAN_WALK
+
+enum { WALK_OF_SAMPLE, WALK_OF_WAIT };
+
 #include "walk.bpf.c"
 #include "walk_mappings.bpf.c"
 
@@ -154,19 +185,7 @@ struct task_struct___execve {
 
 #define PF_KTHREAD 0x00200000
 
-enum { WALK_OF_SAMPLE, WALK_OF_WAIT };
 #endif
-
-static __always_inline int put_record(struct sample_scratch *scratch, u32 bytes)
-{
-	barrier_var(bytes);
-	bytes &= 2040;
-	RECORD_IN(sample, false, bytes) {
-		bpf_probe_read_kernel(record, sizeof(struct trace_sample) + bytes, scratch);
-		COMMIT(sample);
-	}
-	return 0;
-}
 
 static __always_inline struct sample_scratch *begin_sample(struct sample_context *context)
 {

@@ -197,8 +197,8 @@ static void put_gap(struct writing *writing, const struct unwind_segment *segmen
 		put_row(writing, (struct unwind_row){.offset = (unsigned int)(begin + bytes), .rule = UNWIND_NONE});
 }
 
-/* The gap between the last function and @function; NULL: and the end of the code. A file of data has
- * code without any function. */
+/* The gap between the last function and @function; NULL: and the end of the code. A file of data
+ * has code without any function. */
 static void put_gaps_before(struct writing *writing, const struct unwind_elf *elf,
 			    const struct unwind_function *function)
 {

@@ -15,8 +15,6 @@
 #define NR_WANTED    1024 /* a power of two */
 #define TASK_IS_DEAD 0x80
 
-enum sample_source { SOURCE_TIMER = 0, SOURCE_WAIT = 1, SOURCE_WAIT_EXIT = 2 };
-
 /** struct wait_note - @since: a thread is off the CPUs since then, and not by preemption; 0: no */
 struct wait_note {
 	u64 since;

@@ -6,6 +6,10 @@
  * file (unwind_row.h), and reads the return address from the stack. Code in no file, or without a
  * description, keeps frame pointers or has no caller here; the walk goes on by tables in the next
  * file. trace_sample.cut says where the walk ended.
+ *
+ * A record has room for 223 callers. Those behind them are in records of their own, the parts of
+ * the stack, which come before the sample: so a reader that has the sample has all of it, and a
+ * part that was lost only cuts the stack. A record of 223 callers is whole for itself, too.
  */
 #include "unwind_row.h"
 #include "walk_files.h"
@@ -17,6 +21,8 @@
 #define WINDOW_WORDS	       128     /* of a stack, read at once */
 #define MAX_RBP_SLOT	       8       /* words below the CFA */
 #define USER_CODE	       0x33    /* CS of a program of 64 bits */
+#define MAX_DEEP	       4096    /* callers that are followed */
+#define MAX_PARTS	       24
 
 /* trace_sample.cut, from bit 3 on */
 enum walk_end {
@@ -120,9 +126,11 @@ struct walk_state {
 	u32 certain; /* callers found by tables, before the first one by a frame pointer */
 	u32 end;
 	u32 mapping;
+	u32 deep;	     /* callers in records so far */
 	bool is_interrupted; /* ip is an instruction, not a return address */
 	bool by_pointer;
 	bool is_late; /* a table was not ready */
+	bool is_lost; /* a part */
 };
 
 struct {
@@ -132,7 +140,14 @@ struct {
 	__type(value, struct walk_state);
 } walk_states SEC(".maps");
 
-/** struct walk - what the steps of bpf_loop() need */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, struct sample_scratch);
+} part_scratches SEC(".maps");
+
+/** struct walk - what the steps of bpf_loop() need. @scratch: where callers go */
 struct walk {
 	struct walk_process *process;
 	struct walk_state *state;
@@ -499,7 +514,63 @@ static __always_inline struct walk_state *begin_walk(u32 which, const struct wal
 	state->is_interrupted = true;
 	state->by_pointer = false;
 	state->is_late = false;
+	state->is_lost = false;
+	state->deep = 0;
 	return state;
+}
+
+/* The ends that a table that was not ready may have caused. */
+static __always_inline u32 end_of(const struct walk_state *state)
+{
+	return state->is_late && state->end != WALK_TOO_LONG && state->end != WALK_UNMAPPED ? WALK_NOT_READY
+											    : state->end;
+}
+
+/* The caller that the record before had no room for, and those behind it. */
+static long part_step(u32 index, void *context)
+{
+	struct walk *walk = context;
+	struct walk_state *state = walk->state;
+	struct sample_scratch *part = walk->scratch;
+
+	if (!state || !part)
+		return 1;
+	part->room[0] = state->ip + state->is_interrupted;
+	state->nr = 1;
+	state->certain = 0;
+	state->end = WALK_TOO_LONG;
+	bpf_loop(MAX_ADDRESSES_OF_STACK, walk_step, walk, 0);
+	state->deep += state->nr;
+	part->sample.source++;
+	part->sample.certain = state->by_pointer ? state->certain : state->nr;
+	part->sample.cut = end_of(state) << CUT_WALK_SHIFT;
+	part->sample.kernel = reference(sizeof(part->sample), 0);
+	part->sample.user = reference(sizeof(part->sample), state->nr * 8);
+	state->is_lost = !try_record(part, state->nr * 8);
+	return state->is_lost || state->end != WALK_TOO_LONG || state->deep >= MAX_DEEP;
+}
+
+/* Follow the callers for which the sample has no room; returns CUT_HAS_PARTS, or 0: they are lost. */
+static __always_inline u32 walk_on(struct walk *walk, const struct sample_scratch *scratch)
+{
+	struct walk_state *state = walk->state;
+	u32 which = scratch->sample.source ? WALK_OF_WAIT : WALK_OF_SAMPLE, nr = state->nr, first = state->first;
+	u32 certain = state->certain;
+
+	walk->scratch = bpf_map_lookup_elem(&part_scratches, &which);
+	if (!walk->scratch)
+		return 0;
+	walk->scratch->sample = scratch->sample;
+	walk->scratch->sample.source = (which == WALK_OF_WAIT ? SOURCE_PART_OF_EXIT : SOURCE_PART) - 1;
+	state->first = 0;
+	state->deep = nr;
+	state->room = MAX_ADDRESSES_OF_STACK - 1;
+	bpf_loop(MAX_PARTS, part_step, walk, 0);
+	state->nr = nr;
+	state->first = first;
+	state->certain = certain;
+	state->end = WALK_TOO_LONG;
+	return state->is_lost ? 0 : CUT_HAS_PARTS;
 }
 
 /* Put the callers into the scratch area from word @state->first on; false: nothing is known about
@@ -517,11 +588,10 @@ static __always_inline bool walk_user(struct sample_scratch *scratch, struct wal
 	bpf_loop(MAX_ADDRESSES_OF_STACK, walk_step, &walk, 0);
 	if (!state->by_pointer)
 		state->certain = state->nr;
-	if (state->is_late && state->end != WALK_TOO_LONG && state->end != WALK_UNMAPPED)
-		state->end = WALK_NOT_READY;
+	state->end = end_of(state);
 	scratch->sample.certain = state->certain;
 	scratch->sample.cut |= state->end << CUT_WALK_SHIFT;
 	if (state->end == WALK_TOO_LONG)
-		scratch->sample.cut |= CUT_USER;
+		scratch->sample.cut |= CUT_USER | walk_on(&walk, scratch);
 	return true;
 }
