@@ -484,7 +484,7 @@ static void a_stack_whose_part_was_lost_is_cut_there(void)
 		struct trace_profile_numbers numbers;
 		size_t nr = callers_of(&p, callers);
 
-		/* the last part cannot be missed: its record is before the sample of the same writer */
+		/* a writer that loses the last part writes no mark of parts */
 		CU_ASSERT_EQUAL(nr, lost ? 3 : 2);
 		CU_ASSERT(callers[nr - 1].is_cut);
 		trace_profile_get_numbers(p.profile, &numbers);

@@ -133,6 +133,23 @@ static void stacks_without_frame_pointers_are_the_chains_of_calls(void)
 	session_end(&s);
 }
 
+static void code_in_three_parts_of_a_program_is_known(void)
+{
+	static const struct chain chain = {"leaf_parts", ";main;high;low;leaf_parts", NULL, NULL, 0};
+	struct session s;
+	struct found found;
+	json_t *profile;
+
+	record(&s, "exec " TRACE_PARTS);
+	profile = session_load(&s, "--folded=on --comm=workload_parts");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	found = find_chain(profile, &chain);
+	printf("%lld us whole, %lld us incomplete\n", found.whole / 1000, found.incomplete / 1000);
+	CU_ASSERT(found.whole > 0 && found.incomplete == 0 && found.wrong == 0);
+	json_decref(profile);
+	session_end(&s);
+}
+
 /* Those without names of functions, too: the walk itself knows the begin of a thread. */
 static void stacks_of_installed_programs_are_whole(void)
 {
@@ -239,6 +256,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(stacks_without_frame_pointers_are_the_chains_of_calls),
+		CASE(code_in_three_parts_of_a_program_is_known),
 		CASE(stacks_of_installed_programs_are_whole),
 		CASE(the_tables_of_a_command_are_ready_when_it_begins),
 		CASE(without_the_walker_frame_pointers_are_followed_and_the_report_says_so),

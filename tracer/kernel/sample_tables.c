@@ -7,6 +7,7 @@
  * is walked by frame pointers. If the process that maps the file has ended already, the next
  * process or sample asks again.
  *
+ * Small tables are ready when they are written (early_tables.h). The others have maps of their own.
  * The kernel waits for a grace period of RCU when a map is put into another one. So other threads
  * do that, with all tables that are complete by then; while one waits, another puts the next ones.
  *
@@ -36,6 +37,7 @@
 #include <unistd.h>
 #include <trace/events.h>
 #include "command_files.h"
+#include "early_tables.h"
 #include "prepare_files.h"
 #include "sample_skeleton.h"
 #include "unwind_cache.h"
@@ -61,6 +63,7 @@ struct sample_tables {
 	struct ring_buffer *wanted;   /* owned */
 	struct unwind_reader reader;
 	struct unwind_cache cache;
+	struct early_tables early;
 	struct unwind_cache_key *keys; /* owned; written by the maker */
 	const char *command;
 	int stop;
@@ -254,6 +257,24 @@ static void give_map(struct sample_tables *tables, uint32_t number, uint32_t nr_
 		give_to_publisher(tables, number, map);
 }
 
+static void give_early(struct sample_tables *tables, uint32_t number, uint32_t nr_pages, uint32_t nr_words)
+{
+	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.unwind_pages), &number, &nr_pages, BPF_ANY);
+	early_tables_give(&tables->early, number, nr_words);
+}
+
+static void give_table(struct sample_tables *tables, uint32_t number, const struct unwind_table *table)
+{
+	uint64_t *room = early_tables_room(&tables->early, table->nr_words);
+
+	if (!room) {
+		give_map(tables, number, table->nr_pages, make_map(table));
+		return;
+	}
+	memcpy(room, table->words, table->nr_words * sizeof(*room));
+	give_early(tables, number, table->nr_pages, table->nr_words);
+}
+
 /* ---- tables on disk ---- */
 
 static int read_cached(struct sample_tables *tables, const struct unwind_cache_key *key, struct unwind_cached *cached)
@@ -273,14 +294,30 @@ static int read_cached(struct sample_tables *tables, const struct unwind_cache_k
 	return result ? result : map;
 }
 
+/* The same for a small one. */
+static bool take_cached_early(struct sample_tables *tables, uint32_t number, const struct unwind_cache_key *key,
+			      struct unwind_cached *cached, uint64_t *room)
+{
+	uint32_t nr_words = cached->nr_words;
+
+	if (unwind_cache_take(&tables->cache, key, cached, room) || !fits(tables, nr_words))
+		return false;
+	give_early(tables, number, cached->nr_pages, nr_words);
+	return true;
+}
+
 /* Returns true if the file has its table now. */
 static bool take_cached(struct sample_tables *tables, uint32_t number, const struct unwind_cache_key *key)
 {
 	struct unwind_cached cached;
+	uint64_t *room;
 	int map;
 
 	if (unwind_cache_find(&tables->cache, key, &cached))
 		return false;
+	room = early_tables_room(&tables->early, cached.nr_words);
+	if (room)
+		return take_cached_early(tables, number, key, &cached, room);
 	map = read_cached(tables, key, &cached);
 	if (map < 0)
 		return false;
@@ -310,20 +347,33 @@ static int open_published(const struct sample_tables *tables, uint32_t number, u
 	return fd;
 }
 
-static void keep_table(struct sample_tables *tables, uint32_t number)
+static void keep_words(struct sample_tables *tables, uint32_t number, uint64_t *words, uint32_t nr_words)
 {
-	struct unwind_table table = {0};
-	int map = open_published(tables, number, &table.nr_words);
+	struct unwind_table table = {.words = words, .nr_words = nr_words};
 
-	if (map < 0)
-		return;
-	table.words = map_words(map, table.nr_words, PROT_READ);
-	close(map);
-	if (table.words == MAP_FAILED)
-		return;
 	bpf_map_lookup_elem(bpf_map__fd(tables->skeleton->maps.unwind_pages), &number, &table.nr_pages);
 	unwind_cache_put(&tables->cache, &tables->keys[number], &table);
-	munmap(table.words, table.nr_words * sizeof(table.words[0]));
+}
+
+static void keep_table(struct sample_tables *tables, uint32_t number)
+{
+	uint32_t nr_words;
+	uint64_t *words = (uint64_t *)early_tables_find(&tables->early, number, &nr_words);
+	int map;
+
+	if (words) {
+		keep_words(tables, number, words, nr_words);
+		return;
+	}
+	map = open_published(tables, number, &nr_words);
+	if (map < 0)
+		return;
+	words = map_words(map, nr_words, PROT_READ);
+	close(map);
+	if (words == MAP_FAILED)
+		return;
+	keep_words(tables, number, words, nr_words);
+	munmap(words, nr_words * sizeof(*words));
 }
 
 static void keep_tables(struct sample_tables *tables)
@@ -352,7 +402,7 @@ static void make_table(struct sample_tables *tables, uint32_t number, int fd)
 		table = empty;
 	else if (has_key && tables->keys && !unwind_cache_key(fd, &after) && !memcmp(&key, &after, sizeof(key)))
 		tables->keys[number] = key;
-	give_map(tables, number, table.nr_pages, make_map(&table));
+	give_table(tables, number, &table);
 }
 
 static int on_wanted(void *context, void *record, size_t bytes)
@@ -480,6 +530,7 @@ int sample_tables_start(struct samples_bpf *skeleton, const char *command, struc
 	tables->skeleton = skeleton;
 	tables->command = command;
 	tables->cache = unwind_cache_open();
+	early_tables_open(&tables->early, skeleton);
 	tables->keys = calloc(WALK_MAX_FILES, sizeof(*tables->keys));
 	tables->stop = -1;
 	pthread_mutex_init(&tables->lock, NULL);
@@ -523,6 +574,7 @@ void sample_tables_stop(struct sample_tables *tables)
 	}
 	end_publishers(tables);
 	keep_tables(tables);
+	early_tables_close(&tables->early);
 	ring_buffer__free(tables->wanted);
 	if (tables->stop >= 0)
 		close(tables->stop);

@@ -57,6 +57,15 @@ struct {
 	__array(values, struct unwind_table_map);
 } unwind_tables SEC(".maps");
 
+/* Small tables, which need no map of their own (early_tables.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WALK_EARLY_BLOCKS);
+	__type(key, u32);
+	__type(value, struct unwind_block);
+} early_tables SEC(".maps");
+
 /* The number of entries of pages in each table; the daemon writes it before the table. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -93,6 +102,9 @@ struct {
  * the inode of each file. */
 volatile unsigned char asked_tables[WALK_MAX_FILES] SEC(".data.files");
 volatile unsigned long long file_inodes[WALK_MAX_FILES] SEC(".data.files");
+
+/* Where the table of a file begins in the early ones: the block + 1; the daemon writes it last. */
+volatile unsigned int early_begins[WALK_MAX_FILES] SEC(".data.files");
 
 /** struct walk_registers - @ax, @di: for code that the thread has not left yet */
 struct walk_registers {
@@ -195,7 +207,8 @@ static __always_inline u64 row_in_block(struct unwind_block *block, u64 entry, u
 	return block->words[low % UNWIND_BLOCK_WORDS];
 }
 
-static __always_inline u64 find_row(void *table, u32 number, u64 offset)
+/* @begin: the first block of the table */
+static __always_inline u64 find_row(void *table, u32 begin, u32 number, u64 offset)
 {
 	u32 page = offset >> UNWIND_PAGE_SHIFT, key = page / UNWIND_BLOCK_WORDS;
 	u32 *pages = bpf_map_lookup_elem(&unwind_pages, &number);
@@ -204,13 +217,14 @@ static __always_inline u64 find_row(void *table, u32 number, u64 offset)
 
 	if (!pages || offset >> 32 || page >= *pages)
 		return 0;
+	key += begin;
 	block = bpf_map_lookup_elem(table, &key);
 	if (!block)
 		return 0;
 	entry = block->words[page % UNWIND_BLOCK_WORDS];
 	if (!entry)
 		return 0;
-	key = (u32)entry / UNWIND_BLOCK_WORDS;
+	key = begin + (u32)entry / UNWIND_BLOCK_WORDS;
 	block = bpf_map_lookup_elem(table, &key);
 	return block ? row_in_block(block, entry, (u32)offset) : 0;
 }
@@ -222,16 +236,23 @@ static __always_inline u64 row_of(u32 number, u64 offset)
 	u32 tag = ROW_CACHE_USED | number << (32 - ROW_CACHE_BITS) | (u32)offset >> ROW_CACHE_BITS;
 	u64 cached, row;
 	void *table;
+	u32 begin;
 
 	if (number >= WALK_MAX_FILES || offset >> 32)
 		return number < WALK_MAX_FILES ? 0 : NO_TABLE;
 	cached = row_cache[index];
 	if ((u32)cached == tag)
 		return cached;
-	table = bpf_map_lookup_elem(&unwind_tables, &number);
-	if (!table)
-		return NO_TABLE;
-	row = (find_row(table, number, offset) & ~0xffffffffull) | tag;
+	begin = early_begins[number];
+	if (begin) {
+		row = find_row(&early_tables, begin - 1, number, offset);
+	} else {
+		table = bpf_map_lookup_elem(&unwind_tables, &number);
+		if (!table)
+			return NO_TABLE;
+		row = find_row(table, 0, number, offset);
+	}
+	row = (row & ~0xffffffffull) | tag;
 	row_cache[index] = row;
 	return row;
 }
@@ -550,7 +571,7 @@ static long part_step(u32 index, void *context)
 	return state->is_lost || state->end != WALK_TOO_LONG || state->deep >= MAX_DEEP;
 }
 
-/* Follow the callers for which the sample has no room; returns CUT_HAS_PARTS, or 0: they are lost. */
+/* Follow the callers for which the sample has no room; returns CUT_HAS_PARTS; 0: they are lost */
 static __always_inline u32 walk_on(struct walk *walk, const struct sample_scratch *scratch)
 {
 	struct walk_state *state = walk->state;

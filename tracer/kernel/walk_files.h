@@ -11,6 +11,9 @@
 #define WALK_MAX_PROCESSES 8192
 #define WALK_MAX_MAPPINGS  128
 
+#define WALK_EARLY_BLOCKS	2048 /* of 4096 bytes, for small tables */
+#define WALK_EARLY_TABLE_BLOCKS 128  /* of the largest one of them */
+
 /**
  * struct walk_file - identifies what is in a file: a file that is written again, or has the inode
  * number of a deleted one, is another

@@ -8,11 +8,14 @@
  * in the list until another one is in its place. Each change replaces the list of a process as a
  * whole, because a timer may read it on another CPU.
  */
-#define VM_EXEC	     4
-#define PROT_EXEC    4
-#define NR_MMAP	     9
-#define NR_MPROTECT  10
-#define FILE_IS_NONE 0xfffffffeu
+#define VM_EXEC	       4
+#define PROT_EXEC      4
+#define NR_MMAP	       9
+#define NR_MPROTECT    10
+#define FILE_IS_NONE   0xfffffffeu
+#define MAX_CODE_STEPS 32 /* to the parts of a program with code */
+#define NR_AUXILIARY   24 /* values that the kernel gives to a program, and their keys */
+#define AT_ENTRY       9
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct inode___identity {
@@ -29,6 +32,7 @@ struct mm_context___x86 {
 };
 struct mm_struct___x86 {
 	struct mm_context___x86 context;
+	unsigned long saved_auxv[2 * NR_AUXILIARY];
 };
 #pragma clang attribute pop
 
@@ -55,6 +59,7 @@ struct mapping_change {
 	struct walk_mapping mapping;
 	u32 tgid;
 	u32 free;
+	u64 end; /* of the last one that was taken */
 	bool is_found;
 	bool is_changed;
 	bool is_asked; /* its table is wanted now */
@@ -179,6 +184,7 @@ static __always_inline void take_vma(struct mapping_change *change, struct vm_ar
 	struct file *file = vma->vm_file;
 
 	change->mapping.start = start;
+	change->end = end;
 	change->mapping.pages = (end - start) >> 12;
 	change->mapping.base = start - (vma->vm_pgoff << 12);
 	if (file) {
@@ -236,18 +242,50 @@ static __always_inline void put_list(struct mapping_change *change)
 
 /* ---- processes ---- */
 
+static __always_inline u64 entry_of(struct mm_struct___x86 *mm)
+{
+	for (int i = 0; i < NR_AUXILIARY; i++)
+		if (BPF_CORE_READ(mm, saved_auxv[2 * i]) == AT_ENTRY)
+			return BPF_CORE_READ(mm, saved_auxv[2 * i + 1]);
+	return 0;
+}
+
+/** struct code_search - @at: the next address; the code ends at @end */
+struct code_search {
+	struct task_struct *task;
+	struct mapping_change *change;
+	u64 at, end;
+};
+
+static long code_step(u32 index, void *context)
+{
+	struct code_search *search = context;
+	struct mapping_change *change = search->change;
+
+	if (!change || search->at >= search->end)
+		return 1;
+	change->end = 0;
+	bpf_find_vma(search->task, search->at, on_vma, &search->change, 0);
+	search->at = change->end > search->at ? change->end : search->at + 4096;
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(walk_exec, struct task_struct *task)
 {
 	struct mapping_change *change = new_change(task->tgid, CHANGE_OF_PROGRAM);
 	struct mm_struct *mm = task->mm;
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct code_search search = {.task = task, .change = change, .end = BPF_CORE_READ(mm, end_code)};
 
 	if (!change)
 		return 0;
 	change->is_changed = true;
-	/* the program may have several parts with code; the first instruction is the linker's */
-	bpf_find_vma(task, BPF_CORE_READ(mm, start_code), on_vma, &change, 0);
+	/* the program may have several parts with code, often next to each other, and mostly in that
+	 * with its first instruction; what runs first is the linker */
+	search.at = BPF_CORE_READ(mm, start_code);
+	bpf_loop(MAX_CODE_STEPS, code_step, &search, 0);
+	bpf_find_vma(task, entry_of((void *)mm), on_vma, &change, 0);
 	bpf_find_vma(task, BPF_CORE_READ(mm, end_code) - 1, on_vma, &change, 0);
 	bpf_find_vma(task, BPF_CORE_READ(regs, ip), on_vma, &change, 0);
 	bpf_find_vma(task, (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso), on_vma, &change, 0);
