@@ -281,8 +281,8 @@ int BPF_PROG(walk_exec, struct task_struct *task)
 	if (!change)
 		return 0;
 	change->is_changed = true;
-	/* the program may have several parts with code, often next to each other, and mostly in that
-	 * with its first instruction; what runs first is the linker */
+	/* a program may have several parts with code, often next to each other, and most of it is
+	 * where its first instruction is; what runs first is the linker */
 	search.at = BPF_CORE_READ(mm, start_code);
 	bpf_loop(MAX_CODE_STEPS, code_step, &search, 0);
 	bpf_find_vma(task, entry_of((void *)mm), on_vma, &change, 0);
