@@ -35,9 +35,9 @@ silent() { run --quiet -b4194304 "$@"; } # with room: a loss is reported, quiet 
 start() { # in the background of this script, until it answers
 	"$daemon" --control "$work/control" "$@" 2>daemon.err & # no function here: $! has to be the daemon itself
 	pid=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 400); do
 		"$control" --control "$work/control" status >/dev/null 2>&1 && return
-		sleep 0.05
+		sleep 0.1
 	done
 	echo "FAILED: $* does not answer"; cat daemon.err; failures=$((failures + 1))
 }
@@ -59,7 +59,7 @@ user_control() {
 	done
 	(cd "$work/theirs" && XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$daemon" --no-user -ts120 second.trace 2>"$work/second.err") &
 	local second=$!
-	for _ in $(seq 100); do [ -S "$work/run/tracedaemon/control-$second" ] && break; sleep 0.05; done
+	for _ in $(seq 400); do [ -S "$work/run/tracedaemon/control-$second" ] && break; sleep 0.05; done
 	check "a user's daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" stop
 	wait $pid
 	expect 1 "another one is: --control $work/run/tracedaemon/control-$second\$" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" status
@@ -84,7 +84,7 @@ user_control() {
 		check "the first goes on beside $begin" mine tracectl status >/dev/null
 	done
 	mine tracedaemon -q >/dev/null
-	for _ in $(seq 100); do [ -e run/tracedaemon/control ] || break; sleep 0.05; done
+	for _ in $(seq 400); do [ -e run/tracedaemon/control ] || break; sleep 0.05; done
 }
 user_control
 export TRACER_SOCKET=$work/programs # a folder of its own, so that no other daemon and no other program uses it
@@ -205,10 +205,10 @@ expect 0 "" "$daemon" --control "$work/second" --quiet -j snapshot.trace
 check "that programs could not join is in a snapshot" grep -q "$barred" out
 "$daemon" --control "$work/second" --quiet second.trace 2>second.err &
 second=$!
-for _ in $(seq 100); do grep -q "cannot join" second.err && break; sleep 0.05; done
+for _ in $(seq 400); do grep -q "cannot join" second.err && break; sleep 0.05; done
 expect 0 "" "$control" --control "$work/control" stop
 wait $pid
-for _ in $(seq 100); do [ -S programs ] && break; sleep 0.05; done
+for _ in $(seq 400); do [ -S programs ] && break; sleep 0.05; done
 "$control" --control "$work/second" stop >/dev/null
 wait $second
 check "the time in which programs could not join is reported" grep -q "not traced: events of programs in the first [0-9.]* s: they could not join, another daemon recorded them" second.err
@@ -326,7 +326,7 @@ check "a file size limit is reported" grep -q "File too large" err
 # a trace that is removed or moved during its recording
 start removed.trace
 rm removed.trace
-for _ in $(seq 200); do grep -q "removed.trace was removed" daemon.err && break; sleep 0.05; done
+for _ in $(seq 400); do grep -q "removed.trace was removed" daemon.err && break; sleep 0.05; done
 saves=$(sed -n 's/.*"cp \([^ ]*\) NAME" saves it$/\1/p' daemon.err)
 check "the message says how to save the trace" cp "$saves" saved.trace
 check "what was saved is right" "$visualizer" --verify saved.trace >/dev/null 2>&1
@@ -451,7 +451,7 @@ expect 0 "flight2.trace: .* events" letters -p flight2.trace -r
 expect 0 "stdout: .* events" letters -p -
 check "snapshot to stdout" cmp -s -n 8 out t.trace
 expect 0 "" run -q
-gone() { for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done; check "gone" test "$(ask)" = "tracedaemon: not running"; }
+gone() { for _ in $(seq 400); do ask >/dev/null || break; sleep 0.05; done; check "gone" test "$(ask)" = "tracedaemon: not running"; }
 gone
 
 # a snapshot that the disk refuses; the message names the file of the client that asked
@@ -521,7 +521,7 @@ check "without streams it goes to the background" timeout 20 "$daemon" --control
 pid=$(ask status | sed -n 's/.*, process \([0-9]*\),.*/\1/p')
 check "without streams it answers requests" test -n "$pid"
 kill -TERM "$pid"
-for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
+for _ in $(seq 400); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
 check "without streams it handles signals" test "$(ask)" = "tracedaemon: not running"
 check "without streams the trace is whole" "$visualizer" --verify closed.trace >/dev/null 2>err
 check "without stdout there is no trace" test "$(run -tu100000 - 2>&1 >&-)" = "tracedaemon: stdout is not open for writing"

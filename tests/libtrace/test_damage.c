@@ -71,7 +71,7 @@ static void flip_every_bit(bool finish)
 {
 	struct fixture fixture = fixture_new(finish);
 	struct tally tally = {0};
-	size_t step = (size_t)unit_step(13);
+	size_t step = (size_t)unit_step(29);
 
 	for (size_t at = 0; at < fixture.image.bytes; at += step) {
 		bool one = (step > 1 || is_schema_payload(&fixture.image, at)) && !getenv("TRACE_TEST_LONG");
@@ -132,7 +132,7 @@ static void every_truncation_keeps_all_whole_chunks(void)
 	struct fixture fixture = fixture_new(true);
 	struct image cut = image_of(fixture.image.data, fixture.image.bytes);
 	size_t nr_inexact = 0, nr_too_few = 0, nr_clean = 0, first_event_chunk, nr_closed = 0,
-	       step = (size_t)unit_step(17);
+	       step = (size_t)unit_step(37);
 	struct trace_chunk_header header;
 
 	first_event_chunk = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 0, &header);

@@ -365,7 +365,7 @@ static void migrations_and_signals_lose_nothing_uncounted(void)
 static void a_kill_in_a_storm_loses_only_records_in_flight(void)
 {
 	unsigned long long most = 0, events = 0;
-	int kills = getenv("TRACE_TEST_LONG") ? 1000 : 40 / unit_step(4);
+	int kills = getenv("TRACE_TEST_LONG") ? 1000 : 20 / unit_step(2); /* each number of drains once */
 
 	for (int round = 0; round < kills; round++) {
 		pid_t child = start_program(USER_PROGRAM, "storm", NULL, NULL);

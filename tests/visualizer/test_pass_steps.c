@@ -209,7 +209,7 @@ static struct image story_image(uint64_t seed, bool spoil)
 
 static void any_division_gives_the_same(void)
 {
-	uint64_t nr = getenv("TRACE_TEST_LONG") ? 200 : 4;
+	uint64_t nr = getenv("TRACE_TEST_LONG") ? 200 : 4 / (uint64_t)unit_step(2);
 
 	for (uint64_t seed = 1; seed <= nr; seed++) {
 		struct image image = story_image(seed, false);
@@ -221,7 +221,7 @@ static void any_division_gives_the_same(void)
 
 static void any_division_gives_the_same_for_a_damaged_trace(void)
 {
-	uint64_t nr = getenv("TRACE_TEST_LONG") ? 200 : 4;
+	uint64_t nr = getenv("TRACE_TEST_LONG") ? 200 : 4 / (uint64_t)unit_step(2);
 
 	for (uint64_t seed = 1001; seed <= 1000 + nr; seed++) {
 		struct image image = story_image(seed, true);
