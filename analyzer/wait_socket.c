@@ -32,6 +32,19 @@ static struct wait_cause wait_for_network(struct trace_analysis *a, const struct
 	return wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, address);
 }
 
+/*
+ * The process that used the other end last. If it had ended before the thread slept, another one had
+ * that end, too, or the kernel still sent what was written.
+ */
+static bool owner_lived(const struct wait_context *ctx, const struct socket_state *peer)
+{
+	const struct trace_process *owner = peer && peer->owner >= NR_PSEUDO_PROCESSES
+						    ? ctx->a->threads.processes[peer->owner]
+						    : NULL;
+
+	return owner && (owner->nr_living || !owner->first || trace_process_end_ns(owner) >= ctx->pending->from);
+}
+
 struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock)
 {
 	const struct socket_state *peer = sock_peer(ctx->a, sock),
@@ -48,7 +61,7 @@ struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct so
 		return wait_by_waker_alone(ctx, via);
 	if (ctx->gap)
 		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
-	if (ctx->waker->by_timer && via == VIA_TCP && peer && peer->owner >= NR_PSEUDO_PROCESSES)
+	if (ctx->waker->by_timer && via == VIA_TCP && owner_lived(ctx, peer))
 		return wait_cause_of(TRACE_WAIT_PROCESS, VIA_TCP_TIMER, peer->owner);
 	if (used && (used == sock || used == peer))
 		/*
@@ -56,7 +69,7 @@ struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct so
 		 * may be a parent that used it earlier.
 		 */
 		return cause_is_waker(ctx, via);
-	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
+	if (owner_lived(ctx, peer))
 		return wait_cause_of(TRACE_WAIT_PROCESS, via, peer->owner);
 	if (woken_by_task(ctx) && !waker_delivers_packets(ctx))
 		return cause_is_waker(ctx, via);

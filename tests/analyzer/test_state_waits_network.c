@@ -165,6 +165,35 @@ static void shutting_a_connection_down_ends_the_wait_for_it(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
+/*
+ * "three" wrote data and ended, and the kernel held the data back. The exit of "two", which has that
+ * end, too, sends them.
+ */
+static void a_process_that_had_ended_is_not_waited_for(void)
+{
+	for (int is_late = 0; is_late < 2; is_late++) {
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_exit_group, "exit_group");
+		tb_thread(c.tb, 30, 30, 20, "three", 2, true);
+		tcp_end(&c, 10, 3, 500);
+		tcp_end(&c, 30, 4, 501);
+		tb_fd(c.tb, 20, 4, 9, 501, S_IFSOCK, "socket:");
+		tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+		tb_sys_enter(c.tb, 2, 2100, SYS_sendto, 4, 0, 0);
+		tb_sys_exit(c.tb, 2, 2200, 8);
+		block(&c);
+		tb_exit(c.tb, 2, is_late ? 4000 : 2500, 30, 30, true);
+		tb_switch(c.tb, 2, is_late ? 4100 : 2600, 30, 0, TRACE_TASK_DEAD);
+		tb_sys_enter(c.tb, 1, 5000, SYS_exit_group, 0, 0, 0);
+		loopback_brings(&c);
+		if (is_late)
+			expect(&c, TRACE_WAIT_PROCESS, "three", 30, "tcp");
+		else
+			expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
+	}
+}
+
 /* Neither of the two is a disk. */
 static void a_splice_waits_for_the_end_that_the_waker_used(void)
 {
@@ -332,6 +361,7 @@ int main(int argc, char **argv)
 		CASE(a_local_connection_names_its_latest_user),
 		CASE(connections_belong_to_their_network_namespace),
 		CASE(shutting_a_connection_down_ends_the_wait_for_it),
+		CASE(a_process_that_had_ended_is_not_waited_for),
 		CASE(a_splice_waits_for_the_end_that_the_waker_used),
 		CASE(a_packet_from_another_host_does_not_name_the_interrupted_thread),
 		CASE(a_packet_for_an_unknown_socket_is_the_networks),
