@@ -202,7 +202,7 @@ static struct tb *long_chain(uint32_t nr)
 {
 	struct tb *tb = tb_new();
 	uint64_t ns = BEGIN_NS;
-	char comm[8];
+	char comm[16];
 
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_write, "write");
