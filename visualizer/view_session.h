@@ -67,7 +67,8 @@ struct view_session {
 	struct view_counter_list *counters;   /* owned; view_counters.c */
 	struct view_sample_list *samples;     /* owned; view_samples.c */
 	struct view_whole_books books;
-	struct view_count *count; /* owned; view_count.c */
+	struct view_count *count;	/* owned; view_count.c */
+	struct view_table_pass *tables; /* owned; view_tables.c */
 };
 
 /**
