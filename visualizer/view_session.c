@@ -107,8 +107,10 @@ int view_session_step(struct view_session *session, unsigned int nr, unsigned in
 
 	if (!session->is_complete)
 		return step_of_states(session, view_session_time(session, nr, of));
+	if (session->is_billed && !view_tables_are_wanted(session))
+		return 1;
 	if (session->is_billed)
-		return view_tables_step(session, of);
+		return view_tables_step(session, view_session_time(session, ++session->nr_table_steps, of));
 	result = view_bills_step(session, ++session->nr_bill_steps, of);
 	session->is_billed = result > 0;
 	return result;

@@ -18,7 +18,6 @@ struct view_table_pass {
 	struct trace_analysis *analysis; /* owned */
 	struct trace_tables *tables;	 /* owned */
 	int fd;
-	unsigned int nr_steps;
 };
 
 /* ---- the pass ---- */
@@ -65,7 +64,7 @@ bool view_tables_are_wanted(const struct view_session *session)
 	return session->tables && session->tables->state <= TABLES_COUNTED;
 }
 
-int view_tables_step(struct view_session *session, unsigned int of)
+int view_tables_step(struct view_session *session, uint64_t until_ns)
 {
 	struct view_table_pass *pass = session->tables;
 	int result = -1;
@@ -73,7 +72,7 @@ int view_tables_step(struct view_session *session, unsigned int of)
 	if (!view_tables_are_wanted(session))
 		return 1;
 	if (pass->state == TABLES_COUNTED || pass_begin(session, pass))
-		result = trace_analysis_step(pass->analysis, view_session_time(session, ++pass->nr_steps, of), NULL);
+		result = trace_analysis_step(pass->analysis, until_ns, NULL);
 	if (result < 0)
 		pass_end(pass, TABLES_NEVER);
 	else if (result > 0)

@@ -16,9 +16,9 @@ void view_tables(struct view_session *session, struct view_question *question, F
 /** view_tables_are_wanted() - a question has asked for the pass, which has not ended */
 bool view_tables_are_wanted(const struct view_session *session);
 /**
- * view_tables_step() - the next step of that pass, of @of steps in all
+ * view_tables_step() - the next step of that pass, until @until_ns
  * Returns 1 at its end, 0 if events are left. A pass that fails leaves no tables.
  */
-int view_tables_step(struct view_session *session, unsigned int of);
+int view_tables_step(struct view_session *session, uint64_t until_ns);
 void view_tables_free(struct view_session *session);
 #endif

@@ -71,7 +71,7 @@ static char *ask(struct view_session *session, const char *question, uint64_t fr
 	return view_answer(session, text).bytes; /* it ends with a 0 that is not counted */
 }
 
-/* The part of @text from @begin to before @end is in @whole. Returns what follows; NULL: no part. */
+/* The part of @text from @begin to @end is in @whole. Returns what follows; NULL: no part. */
 static const char *is_part(const char *text, const char *begin, const char *end, const char *whole)
 {
 	const char *from = strstr(text, begin), *to = from ? strstr(from, end) : NULL;

@@ -17,7 +17,7 @@ bool view_tables_are_wanted(const struct view_session *session)
 	return false;
 }
 
-int view_tables_step(struct view_session *session, unsigned int of)
+int view_tables_step(struct view_session *session, uint64_t until_ns)
 {
 	return 1;
 }
