@@ -24,10 +24,11 @@ struct edge_thread {
 };
 
 /*
- * struct span - @stretch: that of the edge. @at: the sums of threads at its begin, @nr_at of them
+ * struct stretch_span - @stretch: that of the edge
+ * @at: the sums of threads at the begin of that stretch, @nr_at of them
  * @calls: that an edge cuts. @waits: of all threads, near the edges
  */
-struct span {
+struct stretch_span {
 	const struct trace_tables *tables;
 	struct stretch_sums *sums;
 	uint64_t ns[NR_SPAN_EDGES];
@@ -57,7 +58,7 @@ struct process_number {
 
 /* ---- entries ---- */
 
-static uint32_t thread_of(const struct span *span, const struct stretch_entry *entry)
+static uint32_t thread_of(const struct stretch_span *span, const struct stretch_entry *entry)
 {
 	if (entry->kind == STRETCH_BLOCKED || entry->kind == STRETCH_WAIT_CPU || entry->kind == STRETCH_INTERRUPTED)
 		return entry->id;
@@ -65,7 +66,7 @@ static uint32_t thread_of(const struct span *span, const struct stretch_entry *e
 }
 
 /* The array @list with room for one more; NULL, with the error of the span: no memory. */
-static void *grown(struct span *span, void *list, uint32_t nr, uint32_t *max, size_t bytes)
+static void *grown(struct stretch_span *span, void *list, uint32_t nr, uint32_t *max, size_t bytes)
 {
 	uint32_t more = nr + nr / 2 + 1024;
 	void *bigger = nr < *max ? list : reallocarray(list, more, bytes);
@@ -77,7 +78,7 @@ static void *grown(struct span *span, void *list, uint32_t nr, uint32_t *max, si
 	return bigger;
 }
 
-static void keep_call(struct span *span, const struct stretch_entry *entry)
+static void keep_call(struct stretch_span *span, const struct stretch_entry *entry)
 {
 	struct stretch_entry *list = grown(span, span->calls, span->nr_calls, &span->max_calls, sizeof(*list));
 
@@ -88,7 +89,7 @@ static void keep_call(struct span *span, const struct stretch_entry *entry)
 }
 
 /* True if the parts of a call until an edge need the wait. */
-static bool is_near_edge(const struct span *span, const struct stretch_entry *entry)
+static bool is_near_edge(const struct stretch_span *span, const struct stretch_entry *entry)
 {
 	for (enum span_edge edge = SPAN_FROM; edge < NR_SPAN_EDGES; edge++)
 		if (entry->from_ns < span->ns[edge] && entry->to_ns > span->tables->list[span->stretch[edge]].from_ns)
@@ -96,7 +97,7 @@ static bool is_near_edge(const struct span *span, const struct stretch_entry *en
 	return false;
 }
 
-static void keep_wait(struct span *span, const struct stretch_entry *entry)
+static void keep_wait(struct stretch_span *span, const struct stretch_entry *entry)
 {
 	struct edge_wait *list;
 
@@ -112,7 +113,7 @@ static void keep_wait(struct span *span, const struct stretch_entry *entry)
 							   .to_ns = entry->to_ns};
 }
 
-static void take_call(struct span *span, const struct stretch_entry *entry)
+static void take_call(struct stretch_span *span, const struct stretch_entry *entry)
 {
 	bool begins = entry->from_ns >= span->ns[SPAN_FROM];
 
@@ -125,7 +126,7 @@ static void take_call(struct span *span, const struct stretch_entry *entry)
 }
 
 /* A wait is counted if it begins in the span. */
-static void take_wait(struct span *span, const struct stretch_entry *entry)
+static void take_wait(struct stretch_span *span, const struct stretch_entry *entry)
 {
 	bool begins = entry->from_ns >= span->ns[SPAN_FROM];
 	struct stretch_entry cut = *entry;
@@ -143,7 +144,7 @@ static void take_wait(struct span *span, const struct stretch_entry *entry)
 		stretch_sums_row(span->sums, span->tables->uses[cut.id].group)->n[SUM_LOCK_COUNT]--;
 }
 
-static void take_entry(struct span *span, const struct stretch_entry *entry)
+static void take_entry(struct stretch_span *span, const struct stretch_entry *entry)
 {
 	switch (entry->kind) {
 	case STRETCH_CALL:
@@ -162,7 +163,7 @@ static void take_entry(struct span *span, const struct stretch_entry *entry)
 
 /* ---- the parts of a call until an edge ---- */
 
-static const struct stretch_edge *sums_at(const struct span *span, enum span_edge edge, uint32_t thread)
+static const struct stretch_edge *sums_at(const struct stretch_span *span, enum span_edge edge, uint32_t thread)
 {
 	size_t low = 0, high = span->nr_at[edge];
 
@@ -181,7 +182,7 @@ static const struct stretch_edge *sums_at(const struct span *span, enum span_edg
  * The parts of @call until the begin @ns of the stretch. A thread that was not known then had been
  * off the CPUs, and the whole call tells which kind of wait that was: as window.c has it.
  */
-static struct thread_snapshot parts_before(const struct span *span, enum span_edge edge,
+static struct thread_snapshot parts_before(const struct stretch_span *span, enum span_edge edge,
 					   const struct stretch_entry *call, uint64_t ns)
 {
 	const struct stretch_edge *sums = sums_at(span, edge, thread_of(span, call));
@@ -198,7 +199,7 @@ static struct thread_snapshot parts_before(const struct span *span, enum span_ed
 	return parts;
 }
 
-static struct thread_snapshot parts_until(const struct span *span, enum span_edge edge,
+static struct thread_snapshot parts_until(const struct stretch_span *span, enum span_edge edge,
 					  const struct stretch_entry *call)
 {
 	uint64_t begin = span->tables->list[span->stretch[edge]].from_ns, ns = span->ns[edge], known = 0;
@@ -233,7 +234,7 @@ static uint64_t part_of(uint64_t *rest, uint64_t ns)
 }
 
 /* As window_call() does it. */
-static void cut_call(struct span *span, const struct stretch_entry *call)
+static void cut_call(struct stretch_span *span, const struct stretch_entry *call)
 {
 	uint64_t elapsed = call->to_ns - call->from_ns, rest, *n;
 	uint32_t group = span->tables->uses[call->id].group;
@@ -259,7 +260,7 @@ static void cut_call(struct span *span, const struct stretch_entry *call)
 }
 
 /* Calls that an edge cuts are few, so only the waits of their threads are linked. */
-static void cut_calls(struct span *span)
+static void cut_calls(struct stretch_span *span)
 {
 	for (uint32_t i = 0; i < span->nr_calls && !span->failed; i++)
 		if (!table_add(&span->threads, sizeof(struct edge_thread), thread_of(span, &span->calls[i]) + 1ull))
@@ -278,7 +279,7 @@ static void cut_calls(struct span *span)
 
 /* ---- logs and nodes ---- */
 
-static void read_log(struct span *span, const struct stretch_place *place, uint64_t begin_ns)
+static void read_log(struct stretch_span *span, const struct stretch_place *place, uint64_t begin_ns)
 {
 	uint8_t *bytes = place->bytes ? stretch_store_get(&span->tables->store, place) : NULL;
 	struct stretch_reader *reader = malloc(sizeof(*reader));
@@ -297,7 +298,7 @@ static void read_log(struct span *span, const struct stretch_place *place, uint6
 	free(bytes);
 }
 
-static void read_node(struct span *span, unsigned int level, uint32_t node)
+static void read_node(struct stretch_span *span, unsigned int level, uint32_t node)
 {
 	const struct stretch_place *place = &span->tables->levels[level].nodes[node];
 	uint8_t *bytes = stretch_store_get(&span->tables->store, place);
@@ -311,7 +312,7 @@ static void read_node(struct span *span, unsigned int level, uint32_t node)
 }
 
 /* The stretches from @first to before @end, by as few nodes as there are. */
-static void read_nodes(struct span *span, uint32_t first, uint32_t end)
+static void read_nodes(struct stretch_span *span, uint32_t first, uint32_t end)
 {
 	for (unsigned int level = 0; first < end && !span->failed; level++) {
 		bool is_top = level == STRETCH_LEVELS - 1;
@@ -325,10 +326,10 @@ static void read_nodes(struct span *span, uint32_t first, uint32_t end)
 	}
 }
 
-static void read_all(struct span *span)
+static void read_all(struct stretch_span *span)
 {
 	uint32_t first = span->stretch[SPAN_FROM], last = span->stretch[SPAN_TO];
-	const struct stretch *list = span->tables->list;
+	const struct table_stretch *list = span->tables->list;
 
 	read_log(span, &list[first].log, list[first].from_ns);
 	if (last != first && !span->failed)
@@ -475,7 +476,7 @@ static uint32_t stretch_at(const struct trace_tables *tables, uint64_t ns)
 	return low;
 }
 
-static uint8_t *read_edge(struct span *span, enum span_edge edge)
+static uint8_t *read_edge(struct stretch_span *span, enum span_edge edge)
 {
 	const struct stretch_place *place = &span->tables->list[span->stretch[edge]].edges;
 	uint8_t *bytes = stretch_store_get(&span->tables->store, place);
@@ -487,7 +488,7 @@ static uint8_t *read_edge(struct span *span, enum span_edge edge)
 	return bytes;
 }
 
-static int span_sums(struct span *span)
+static int span_sums(struct stretch_span *span)
 {
 	uint8_t *edges[NR_SPAN_EDGES] = {0};
 
@@ -529,7 +530,7 @@ int trace_tables_of_span(const struct trace_tables *tables, uint64_t from_ns, ui
 			 struct trace_span_tables **ret_span, struct trace_error *ret_error)
 {
 	struct stretch_sums sums = {0};
-	struct span span = {.tables = tables, .sums = &sums, .ns = {from_ns, to_ns ? to_ns : UINT64_MAX}};
+	struct stretch_span span = {.tables = tables, .sums = &sums, .ns = {from_ns, to_ns ? to_ns : UINT64_MAX}};
 	struct trace_span_tables *result;
 	int error = check(tables, span.ns[SPAN_FROM], span.ns[SPAN_TO], ret_error);
 

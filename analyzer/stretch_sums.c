@@ -5,6 +5,8 @@
 #include "histogram.h"
 #include "stretch_sums.h"
 
+#define TIMES_HEAD (sizeof(uint64_t) + sizeof(uint32_t)) /* a row's key, and which counts follow */
+
 _Static_assert(HISTOGRAM_BUCKETS <= 32, "the bits of a row's counts");
 
 struct stretch_row *stretch_sums_row(struct stretch_sums *sums, uint32_t group)
@@ -78,19 +80,20 @@ static void pack_row(uint32_t skipped, const struct stretch_row *row, struct byt
 
 static void pack_times(const struct histogram_row *row, struct bytes_out *out)
 {
-	uint8_t *begin = bytes_room(out, 10 + sizeof(uint32_t) + HISTOGRAM_BUCKETS), *at = begin;
+	uint8_t *begin = bytes_room(out, TIMES_HEAD + HISTOGRAM_BUCKETS), *at = begin;
 	uint32_t used = 0;
 
 	if (!begin)
 		return;
-	at = put(at, row->key);
+	memcpy(at, &row->key, sizeof(row->key));
+	at += sizeof(row->key);
 	for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
 		used |= (uint32_t)(row->counts[cell] != 0) << cell;
 	memcpy(at, &used, sizeof(used));
 	at += sizeof(used);
 	for (; used; used &= used - 1)
 		*at++ = row->counts[__builtin_ctz(used)];
-	out->nr -= 10 + sizeof(uint32_t) + HISTOGRAM_BUCKETS - (size_t)(at - begin);
+	out->nr -= TIMES_HEAD + HISTOGRAM_BUCKETS - (size_t)(at - begin);
 }
 
 void stretch_sums_pack(const struct stretch_sums *sums, struct bytes_out *out)
@@ -116,8 +119,16 @@ void stretch_sums_pack(const struct stretch_sums *sums, struct bytes_out *out)
 /* As bytes_number(); most numbers have few bytes. */
 static inline uint64_t get(struct bytes_in *in)
 {
-	if (in->end - in->at >= 2 && in->at[0] < 0x80)
+	if (in->end - in->at >= 3 && in->at[0] < 0x80)
 		return *in->at++;
+	if (in->end - in->at >= 3 && in->at[1] < 0x80) {
+		in->at += 2;
+		return (in->at[-2] & 0x7fu) | (uint64_t)in->at[-1] << 7;
+	}
+	if (in->end - in->at >= 3 && in->at[2] < 0x80) {
+		in->at += 3;
+		return (in->at[-3] & 0x7fu) | (in->at[-2] & 0x7fu) << 7 | (uint64_t)in->at[-1] << 14;
+	}
 	return bytes_number(in);
 }
 
@@ -137,17 +148,21 @@ static void add_row(struct stretch_row *row, struct bytes_in *in)
 
 static void add_times(struct stretch_sums *sums, struct bytes_in *in)
 {
-	uint64_t key = get(in);
-	const uint8_t *bits = bytes_take(in, sizeof(uint32_t));
-	struct histogram_row *row = bits ? table_find(&sums->times, sizeof(*row), key) : NULL;
-	uint32_t used = 0;
+	const uint8_t *head = bytes_take(in, TIMES_HEAD);
+	struct histogram_row *row;
+	uint32_t used;
+	uint64_t key;
 
-	if (bits && !row)
+	if (!head)
+		return;
+	memcpy(&key, head, sizeof(key));
+	row = table_find(&sums->times, sizeof(*row), key);
+	if (!row)
 		row = table_add(&sums->times, sizeof(*row), key + !key);
-	sums->failed |= bits && !row;
+	sums->failed |= !row;
 	if (!row)
 		return;
-	for (memcpy(&used, bits, sizeof(used)); used && in->at < in->end; used &= used - 1) {
+	for (memcpy(&used, head + sizeof(key), sizeof(used)); used && in->at < in->end; used &= used - 1) {
 		uint32_t cell = (uint32_t)__builtin_ctz(used), count;
 
 		in->failed |= cell >= HISTOGRAM_BUCKETS;
@@ -175,7 +190,7 @@ void stretch_sums_add(struct stretch_sums *sums, struct bytes_in *in)
 		else
 			add_row(stretch_sums_row(sums, (uint32_t)group++), in);
 	}
-	for (uint32_t nr = bytes_count(in, 1 + sizeof(uint32_t)); nr && !in->failed && !sums->failed; nr--)
+	for (uint32_t nr = bytes_count(in, TIMES_HEAD); nr && !in->failed && !sums->failed; nr--)
 		add_times(sums, in);
 }
 

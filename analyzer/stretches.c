@@ -212,7 +212,7 @@ static struct stretch_place put_log(struct trace_tables *tables, const struct st
 
 static void stretch_close(struct trace_tables *tables)
 {
-	struct stretch *last = &tables->list[tables->nr - 1];
+	struct table_stretch *last = &tables->list[tables->nr - 1];
 
 	last->log = put_log(tables, &tables->log);
 	last->crossers = put_log(tables, &tables->crossers);
@@ -258,13 +258,13 @@ static struct stretch_place put_edges(struct trace_tables *tables)
 
 static void stretch_open(struct trace_tables *tables, uint64_t ns)
 {
-	struct stretch *list = grown(tables, tables->list, tables->nr, &tables->max, sizeof(*list));
+	struct table_stretch *list = grown(tables, tables->list, tables->nr, &tables->max, sizeof(*list));
 
 	if (!list)
 		return;
 	tables->list = list;
 	tables->list[tables->nr++] =
-		(struct stretch){.from_ns = ns, .crossers_from_ns = UINT64_MAX, .edges = put_edges(tables)};
+		(struct table_stretch){.from_ns = ns, .crossers_from_ns = UINT64_MAX, .edges = put_edges(tables)};
 	stretch_writer_begin(&tables->log, ns);
 	stretch_writer_begin(&tables->crossers, ns);
 }
@@ -289,7 +289,7 @@ static void stretch_next(struct trace_tables *tables)
 
 static void entry_put(struct trace_tables *tables, const struct stretch_entry *entry)
 {
-	struct stretch *last;
+	struct table_stretch *last;
 
 	if (tables->failed || !tables->nr)
 		return;

@@ -57,7 +57,7 @@ struct stretch_edge {
 	struct thread_snapshot at;
 };
 
-struct stretch {
+struct table_stretch {
 	uint64_t from_ns;
 	uint64_t crossers_from_ns; /* the first one began then; UINT64_MAX: there is none */
 	struct stretch_place log, crossers, edges;
@@ -82,7 +82,7 @@ struct trace_tables {
 	uint32_t nr_groups, max_groups;
 	struct lock_row *locks; /* owned; without sums */
 	uint32_t nr_locks, max_locks;
-	struct stretch *list; /* owned; the last one has not ended before the pass */
+	struct table_stretch *list; /* owned; the last one has not ended before the pass */
 	uint32_t nr, max;
 	struct stretch_level levels[STRETCH_LEVELS]; /* 0: of the stretches */
 	struct stretch_writer log, crossers;

@@ -286,6 +286,20 @@ static void put_files(struct json *json, const struct trace_analysis *analysis, 
 	json_close(json, "]");
 }
 
+void report_json_calls(struct json *json, const struct report *report, const struct trace_figures *f)
+{
+	put_calls(json, report->analysis, "syscalls", f, f->syscalls,
+		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
+		  false);
+	put_calls(json, report->analysis, "kernel_work", f, f->kernel_work, f->nr_kernel_work, false);
+	put_calls(json, report->analysis, "traps", f, f->traps, f->nr_traps_rows, true);
+}
+
+void report_json_files(struct json *json, const struct report *report, const struct trace_figures *f)
+{
+	put_files(json, report->analysis, f);
+}
+
 static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f,
 			const struct figures_owner *owner)
 {
@@ -316,11 +330,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_own_waits(json, report, f, owner);
-	put_calls(json, report->analysis, "syscalls", f, f->syscalls,
-		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
-		  false);
-	put_calls(json, report->analysis, "kernel_work", f, f->kernel_work, f->nr_kernel_work, false);
-	put_calls(json, report->analysis, "traps", f, f->traps, f->nr_traps_rows, true);
+	report_json_calls(json, report, f);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report->analysis, f);
 }
@@ -479,14 +489,8 @@ static const char *name_or_empty(const struct trace_thread *thread)
 	return thread ? trace_thread_comm(thread) : "";
 }
 
-static void put_locks(struct json *json, const struct trace_analysis *analysis)
+void report_json_locks(struct json *json, const struct trace_lock_wait *locks, size_t nr)
 {
-	struct trace_lock_wait *locks;
-	size_t nr = 0;
-
-	locks = trace_lock_waits(analysis, &nr);
-	if (!locks)
-		memory_end();
 	json_open(json, "locks", "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");
@@ -506,6 +510,16 @@ static void put_locks(struct json *json, const struct trace_analysis *analysis)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
+}
+
+static void put_locks(struct json *json, const struct trace_analysis *analysis)
+{
+	size_t nr = 0;
+	struct trace_lock_wait *locks = trace_lock_waits(analysis, &nr);
+
+	if (!locks)
+		memory_end();
+	report_json_locks(json, locks, nr);
 	free(locks);
 }
 

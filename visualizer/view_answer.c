@@ -17,6 +17,7 @@
 #include "view_scopes.h"
 #include "view_shares.h"
 #include "view_span.h"
+#include "view_tables.h"
 #include "whole_trace.h"
 
 #define MAX_GAPS 2000u
@@ -208,9 +209,9 @@ enum of_view { NOTHING, TOLD, ALL };
 
 static bool is_beyond_view(const struct view_session *session, enum of_view of_view)
 {
-	int error = trace_view_error(session->view);
+	int error = of_view == NOTHING ? 0 : trace_view_error(session->view);
 
-	return error && of_view != NOTHING && (error != -E2BIG || of_view == ALL);
+	return error && (error != -E2BIG || of_view == ALL);
 }
 
 static const struct {
@@ -243,6 +244,7 @@ static const struct {
 	{"sample", .put = view_sample, .of_view = TOLD, .reads_trace = true},
 	{"functions", .write = view_functions, .reads_trace = true},
 	{"books", .write = view_counted_books, .reads_trace = true},
+	{"tables", .write = view_tables, .reads_trace = true},
 	{"count", .put = view_count, .reads_trace = true},
 	{"events", .write = view_events, .reads_trace = true},
 };

@@ -13,6 +13,7 @@
 #include "view_samples.h"
 #include "view_scopes.h"
 #include "view_session.h"
+#include "view_tables.h"
 
 #define MAX_INTERVALS (8u << 20) /* 12 to 18 bytes each */
 
@@ -106,8 +107,10 @@ int view_session_step(struct view_session *session, unsigned int nr, unsigned in
 
 	if (!session->is_complete)
 		return step_of_states(session, view_session_time(session, nr, of));
-	if (session->is_billed)
+	if (session->is_billed && !view_tables_are_wanted(session))
 		return 1;
+	if (session->is_billed)
+		return view_tables_step(session, view_session_time(session, ++session->nr_table_steps, of));
 	result = view_bills_step(session, ++session->nr_bill_steps, of);
 	session->is_billed = result > 0;
 	return result;
@@ -140,6 +143,7 @@ void view_session_end(struct view_session *session)
 	view_samples_free(session);
 	free(session->books.owned);
 	view_count_free(session->count);
+	view_tables_free(session);
 	view_bills_free(session);
 	trace_view_free(session->view);
 	command_end(&report->command);

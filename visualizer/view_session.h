@@ -58,7 +58,7 @@ struct view_session {
 	size_t clients_room;
 	uint64_t start, end;
 	bool is_complete, is_billed, is_of_index;
-	unsigned int nr_bill_steps, version;
+	unsigned int nr_bill_steps, nr_table_steps, version;
 	struct view_bill_pass *bills;	      /* owned; view_bills.c */
 	struct view_client_list *client_list; /* owned; view_clients.c */
 	struct view_scope_list *scopes;	      /* owned; view_scopes.c */
@@ -68,6 +68,7 @@ struct view_session {
 	struct view_sample_list *samples;     /* owned; view_samples.c */
 	struct view_whole_books books;
 	struct view_count *count;			/* owned; view_count.c */
+	struct view_table_pass *tables;			/* owned; view_tables.c */
 	void (*watch)(struct trace_analysis *analysis); /* before the pass of the bills; or NULL */
 };
 

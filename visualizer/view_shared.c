@@ -9,6 +9,7 @@
 #include "view_profile.h"
 #include "view_shared.h"
 #include "view_store.h"
+#include "view_tables.h"
 
 #define FUNCTIONS "functions"
 
@@ -207,7 +208,8 @@ bool view_shared_has_work(struct view_shared *shared)
 	bool has_work;
 
 	view_shared_lock(shared);
-	has_work = !shared->session->is_billed && trace_file_state(shared->session->report.trace) != TRACE_FILE_CHANGED;
+	has_work = (!shared->session->is_billed || view_tables_are_wanted(shared->session)) &&
+		   trace_file_state(shared->session->report.trace) != TRACE_FILE_CHANGED;
 	view_shared_unlock(shared);
 	return has_work;
 }
@@ -223,7 +225,8 @@ int view_shared_step(struct view_shared *shared, unsigned int nr, unsigned int o
 	was_billed = session->is_billed;
 	was_complete = session->is_complete;
 	is_of_moment = session->version && !trace_get_info(session->report.trace)->clean_end;
-	if (!was_billed && trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
+	if ((!was_billed || view_tables_are_wanted(session)) &&
+	    trace_file_state(session->report.trace) == TRACE_FILE_CHANGED) {
 		view_shared_unlock(shared); /* what was read by now stays, and the page says why */
 		return 1;
 	}

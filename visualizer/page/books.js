@@ -47,6 +47,31 @@ async function askBooks({ view }, span, progress) {
 	return last.books;
 }
 
+/**
+ * The calls, files and locks of a span, which are known without a pass for it; null: not yet, or never. The first
+ * question makes them in the background.
+ */
+async function askTables({ view }, span) {
+	const isWhole = span.from === 0 && span.to === view.duration,
+		key = question("tables", { from: span.from, to: span.to }) + view.about.done_ns;
+	let tables;
+
+	if (isWhole || last.key === key) return isWhole ? null : last.books;
+	tables = await ask(question("tables", { from: span.from, to: span.to }));
+	if (!tables.ready) return null;
+	last = { key, books: tables };
+	return tables;
+}
+
+/** As tableOf(), of what askTables() has. */
+function quickTableOf(make) {
+	return async (walk, span, row, progress) => {
+		const books = (await askTables(walk, span)) ?? (await askBooks(walk, span, progress));
+
+		return books && make(walk, books, span, row);
+	};
+}
+
 /** A table of the report, which @make makes. null: it is about something else now. */
 function tableOf(make) {
 	return async (walk, span, row, progress) => {
@@ -273,9 +298,9 @@ function costsTable(walk, books) {
 
 /** As the tables of tables.js. */
 export const BOOKS = [
-	{ id: "calls", title: "Calls", hasRow: true, load: tableOf(callsTable) },
-	{ id: "files", title: "Files", hasRow: true, load: tableOf(filesTable) },
-	{ id: "locks", title: "Locks", load: tableOf(locksTable) },
+	{ id: "calls", title: "Calls", hasRow: true, load: quickTableOf(callsTable) },
+	{ id: "files", title: "Files", hasRow: true, load: quickTableOf(filesTable) },
+	{ id: "locks", title: "Locks", load: quickTableOf(locksTable) },
 	{ id: "servers", title: "Servers", load: serversTable },
 	{ id: "scopes", title: "Scopes", load: tableOf(scopesTable) },
 	{ id: "costs", title: "Costs", load: tableOf(costsTable) }

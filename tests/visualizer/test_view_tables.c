@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_view_tables.c - the tables of a span that a page asks for are those of the report of the
+ * span, byte for byte, and need no pass of their own
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "builder.h"
+#include "unit.h"
+#include "view_profile.h"
+#include "view_session.h"
+#include "view_tables.h"
+
+#define NR_STEPS  20
+#define NR_SPANS  60
+#define NR_ROUNDS 400
+
+static const struct visualizer_options options = {
+	.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+
+/* A program reads a file and asks another one for the time; both wait. */
+static struct trace *story(uint64_t lost)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	uint64_t ns = 1000;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 10, 10, 1, "reader", 0, true);
+	tb_thread(tb, 20, 20, 1, "helper", 1, true);
+	tb_fd(tb, 10, 3, 8, 30, S_IFREG | 0644, "/data/three");
+	for (unsigned int i = 0; i < NR_ROUNDS; i++, ns += 1000 + 7 * (i % 13)) {
+		tb_sys_enter(tb, 0, ns, SYS_read, 3, 0, 100);
+		tb_fault(tb, 0, ns + 20, 0x7000 + i, false);
+		tb_fault_end(tb, 0, ns + 50 + i % 5, false);
+		tb_sys_exit(tb, 0, ns + 100 + i % 40, (int64_t)i);
+		tb_sys_enter(tb, 0, ns + 200, SYS_futex, 0x1000, 0);
+		tb_switch(tb, 0, ns + 220, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(tb, 1, ns + 300, SYS_futex, 0x1000, 1);
+		tb_waking(tb, 1, ns + 310, 10, TRACE_CONTEXT_TASK);
+		tb_switch(tb, 0, ns + 350 + i % 90, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 1, ns + 450, 1);
+		tb_sys_exit(tb, 0, ns + 500, 0);
+		if (i == NR_ROUNDS / 2 && lost)
+			tb_lost(tb, 0, lost);
+	}
+	trace = tb_open_trace(tb);
+	tb_free(tb);
+	return trace;
+}
+
+static void read_all(struct view_session *session)
+{
+	int result = 0;
+
+	for (unsigned int i = 1; result == 0; i++)
+		result = view_session_step(session, i, NR_STEPS);
+	CU_ASSERT_EQUAL_FATAL(result, 1);
+}
+
+static char *ask(struct view_session *session, const char *question, uint64_t from, uint64_t to)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "%s?from=%lu&to=%lu", question, from, to);
+	return view_answer(session, text).bytes; /* it ends with a 0 that is not counted */
+}
+
+/* The part of @text from @begin to @end is in @whole. Returns what follows; NULL: no part. */
+static const char *is_part(const char *text, const char *begin, const char *end, const char *whole)
+{
+	const char *from = strstr(text, begin), *to = from ? strstr(from, end) : NULL;
+	char *part;
+
+	if (!to)
+		return NULL;
+	part = strndup(from, (size_t)(to - from));
+	CU_ASSERT_PTR_NOT_NULL(strstr(whole, part));
+	free(part);
+	return to;
+}
+
+static void check_span(struct view_session *session, uint64_t from, uint64_t to, size_t *nr_rows)
+{
+	char *tables = ask(session, "tables", from, to), *books = ask(session, "books", from, to);
+	const char *at = tables;
+
+	CU_ASSERT_PTR_NOT_NULL(strstr(tables, "\"ready\":true"));
+	while ((at = is_part(at, "\"syscalls\":", ",\"files\":", books))) {
+		at = is_part(at, "\"files\":", "]", books);
+		(*nr_rows)++;
+	}
+	CU_ASSERT_PTR_NOT_NULL(is_part(tables, "\"locks\":", "]}", books));
+	free(tables);
+	free(books);
+}
+
+static void tables_of_spans_are_those_of_their_reports(void)
+{
+	struct trace *trace = story(0);
+	struct view_session session;
+	uint64_t whole;
+	size_t nr_rows = 0;
+	char *answer;
+
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	read_all(&session);
+	CU_ASSERT(!view_tables_are_wanted(&session));
+	answer = ask(&session, "tables", 0, 1000);
+	CU_ASSERT_STRING_EQUAL(answer, "{\"ready\":false}\n");
+	free(answer);
+	CU_ASSERT(view_tables_are_wanted(&session));
+	read_all(&session);
+	CU_ASSERT(!view_tables_are_wanted(&session));
+	whole = session.end - session.start;
+	for (unsigned int i = 0; i < NR_SPANS; i++) {
+		uint64_t from = tb_random() % (whole - 1);
+
+		check_span(&session, from, from + 1 + tb_random() % (whole - from), &nr_rows);
+	}
+	check_span(&session, 0, whole, &nr_rows);
+	CU_ASSERT(nr_rows > NR_SPANS);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
+static void a_trace_with_losses_has_a_report_only(void)
+{
+	struct trace *trace = story(3);
+	struct view_session session;
+	char *answer;
+
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	read_all(&session);
+	for (int i = 0; i < 2; i++) {
+		answer = ask(&session, "tables", 0, 5000);
+		CU_ASSERT_STRING_EQUAL(answer, "{\"ready\":false}\n");
+		free(answer);
+		read_all(&session);
+	}
+	CU_ASSERT(!view_tables_are_wanted(&session));
+	view_session_end(&session);
+	trace_close(trace);
+}
+
+/* The pass of the functions has a copy of the session, which need not have a view. */
+static void functions_of_a_row_need_no_view(void)
+{
+	struct trace *trace = story(0);
+	struct view_session session, copy;
+	struct view_answer of_row, of_copy;
+	char question[100], *chosen;
+
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	read_all(&session);
+	snprintf(question, sizeof(question), "functions?row=%u&from=1000&to=90000", 1u << 29);
+	of_row = view_answer(&session, question);
+	chosen = view_functions_chosen(&session, question);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(chosen);
+	CU_ASSERT_STRING_EQUAL(chosen, "functions?from=1000&to=90000&tid=10");
+	copy = session;
+	copy.view = NULL;
+	of_copy = view_answer(&copy, chosen);
+	CU_ASSERT(!of_row.is_wrong);
+	CU_ASSERT_EQUAL_FATAL(of_row.size, of_copy.size);
+	CU_ASSERT_EQUAL(memcmp(of_row.bytes, of_copy.bytes, of_row.size), 0);
+	CU_ASSERT_PTR_NULL(view_functions_chosen(&session, "functions?row=0"));
+	CU_ASSERT_PTR_NULL(view_functions_chosen(&session, "functions?row=x"));
+	free(chosen);
+	free(of_row.bytes);
+	free(of_copy.bytes);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(tables_of_spans_are_those_of_their_reports),
+		CASE(a_trace_with_losses_has_a_report_only),
+		CASE(functions_of_a_row_need_no_view),
+		{NULL, NULL},
+	};
+
+	return unit_main("view tables", cases, argc, argv);
+}
