@@ -39,6 +39,7 @@ void history_fail(struct trace_history *history, int error)
 		return;
 	history->failed = error;
 	history->full_ns = trace_analysis_now(history->analysis);
+	hooks_end_on_cpu(history->analysis, history, history->full_ns);
 }
 
 /* ---- series ---- */
@@ -640,6 +641,8 @@ static void on_cpu(void *data, struct trace_analysis *analysis, const struct tra
 	struct trace_history *history = data;
 	struct trace_interval interval;
 
+	if (history->failed)
+		return;
 	name = text_of(name);
 	if (history->coarse && history->on_run) {
 		if (put_in_piece(history, thread, cpu, from_ns, to_ns, state))
