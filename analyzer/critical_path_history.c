@@ -33,12 +33,13 @@ struct birth_row {
 	uint32_t parent;
 };
 
-void history_fail(struct trace_history *history, int error)
+static void fail(struct trace_history *history, int error)
 {
 	if (history->failed)
 		return;
 	history->failed = error;
 	history->full_ns = trace_analysis_now(history->analysis);
+	hooks_end_on_cpu(history->analysis, history, history->full_ns);
 }
 
 /* ---- series ---- */
@@ -47,7 +48,7 @@ static bool series_room(struct trace_history *history, struct series *series, ui
 {
 	if (series_has_room(series, nr))
 		return true;
-	history_fail(history, -ENOMEM);
+	fail(history, -ENOMEM);
 	return false;
 }
 
@@ -58,7 +59,7 @@ static void append(struct trace_history *history, struct series *series, uint64_
 	int nr = series_append(series, from, to, value, HOLE, joins);
 
 	if (nr < 0)
-		history_fail(history, nr);
+		fail(history, nr);
 	else
 		history->nr_intervals += (size_t)nr;
 }
@@ -192,7 +193,7 @@ static uint32_t activity_new(struct trace_history *history, const struct history
 		if (classes)
 			history->classes = classes;
 		if (!bigger || !classes) {
-			history_fail(history, -ENOMEM);
+			fail(history, -ENOMEM);
 			return HOLE;
 		}
 		history->max_activities = max;
@@ -211,7 +212,7 @@ uint32_t history_activity_get(struct trace_history *history, struct history_acti
 	for (activity->hash = activity_hash(activity);; activity->hash += activity->hash == UINT64_MAX ? 2 : 1) {
 		row = table_add(&history->activity_by_hash, sizeof(*row), activity->hash);
 		if (!row) {
-			history_fail(history, -ENOMEM);
+			fail(history, -ENOMEM);
 			return HOLE;
 		}
 		if (!row->idx)
@@ -324,7 +325,7 @@ static uint32_t timeline_new(struct trace_history *history, const struct trace_t
 	history->timelines[idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
 	return history->nr_timelines++;
 fail:
-	history_fail(history, -ENOMEM);
+	fail(history, -ENOMEM);
 	return NO_THREAD;
 }
 
@@ -349,13 +350,15 @@ static void put_on_cpu(struct trace_history *history, struct thread_timeline *ti
 	}
 	while (from < to && !history->failed) {
 		uint64_t end = to - from > UINT32_MAX ? from + UINT32_MAX : to;
-		uint32_t last = series->nr ? series->value[series->nr - 1] : HOLE;
+		uint32_t last = series->nr ? series->value[series->nr - 1] : HOLE, piece;
 
 		if (series->nr && from == series->end &&
 		    piece_has_room(timeline, last, series->from[series->nr - 1], end))
 			series->end = end;
+		else if ((piece = piece_new(timeline)) != HOLE)
+			append(history, series, from, end, piece);
 		else
-			append(history, series, from, end, piece_new(history, timeline));
+			fail(history, -ENOMEM);
 		if (!history->failed)
 			piece_add_ns(timeline, state, end - from);
 		from = end;
@@ -415,10 +418,10 @@ static void coarsen(struct trace_history *history)
 		history->running = history_activity_get(history, &running);
 		history->coarse = true;
 		for (uint32_t i = 0; i < history->nr_timelines; i++)
-			if (history->with_pieces)
-				pieces_of_timeline(history, &history->timelines[i]);
-			else
+			if (!history->with_pieces)
 				timeline_coarsen(history, &history->timelines[i].series);
+			else if (pieces_of_timeline(history, &history->timelines[i]) < 0)
+				fail(history, -ENOMEM);
 		for (uint32_t i = 0; i < history->nr_timelines; i++)
 			series_trim(&history->timelines[i].series, history->timelines[i].series.nr / 2 + 8);
 		if (history->runs)
@@ -427,7 +430,7 @@ static void coarsen(struct trace_history *history)
 			cpu_coarsen(history, &history->cpus[i]);
 	}
 	if (history->nr_intervals >= history->max_intervals)
-		history_fail(history, -E2BIG);
+		fail(history, -E2BIG);
 }
 
 /* ---- from the hooks ---- */
@@ -440,7 +443,7 @@ static struct series *cpu_series(struct trace_history *history, uint32_t cpu)
 		return &history->cpus[cpu];
 	bigger = reallocarray(history->cpus, cpu + 1, sizeof(*bigger));
 	if (!bigger) {
-		history_fail(history, -ENOMEM);
+		fail(history, -ENOMEM);
 		return NULL;
 	}
 	memset(bigger + history->nr_cpus, 0, (cpu + 1 - history->nr_cpus) * sizeof(*bigger));
@@ -640,6 +643,8 @@ static void on_cpu(void *data, struct trace_analysis *analysis, const struct tra
 	struct trace_history *history = data;
 	struct trace_interval interval;
 
+	if (history->failed)
+		return;
 	name = text_of(name);
 	if (history->coarse && history->on_run) {
 		if (put_in_piece(history, thread, cpu, from_ns, to_ns, state))
@@ -733,7 +738,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	parent = trace_find_thread(analysis, fork->parent_tid);
 	birth = table_add(&history->births, sizeof(*birth), fork->tid + 1ull);
 	if (!birth) {
-		history_fail(history, -ENOMEM);
+		fail(history, -ENOMEM);
 		return;
 	}
 	birth->ns = event->ts_ns;

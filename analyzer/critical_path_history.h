@@ -135,8 +135,6 @@ void history_thread(struct trace_history *history, const struct trace_thread *th
 uint32_t history_activity_get(struct trace_history *history, struct history_activity *activity);
 /** history_is_followed() - true if a path follows such a wait to the thread that ended it */
 bool history_is_followed(const struct history_activity *activity);
-/** history_fail() - @error, -ENOMEM or -E2BIG: from now on nothing is added */
-void history_fail(struct trace_history *history, int error);
 /** history_set_timeline() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
 int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
 /** history_prefetch() - a soon_fn, as hooks.h explains it */

@@ -4,17 +4,15 @@
 #include <stdlib.h>
 #include "history_pieces.h"
 
-uint32_t piece_new(struct trace_history *history, struct thread_timeline *timeline)
+uint32_t piece_new(struct thread_timeline *timeline)
 {
 	uint32_t max = timeline->max_pieces + timeline->max_pieces / 2 + 8;
 
 	if (timeline->nr_pieces >= timeline->max_pieces) {
 		struct history_piece *bigger = reallocarray(timeline->pieces, max, sizeof(*bigger));
 
-		if (!bigger) {
-			history_fail(history, -ENOMEM);
+		if (!bigger)
 			return HOLE;
-		}
 		timeline->pieces = bigger;
 		timeline->max_pieces = max;
 	}
@@ -24,13 +22,14 @@ uint32_t piece_new(struct trace_history *history, struct thread_timeline *timeli
 }
 
 /* There are not more pieces than entries. */
-void pieces_of_timeline(struct trace_history *history, struct thread_timeline *timeline)
+int pieces_of_timeline(struct trace_history *history, struct thread_timeline *timeline)
 {
 	struct series *series = &timeline->series;
 	uint32_t nr = 0;
+	int error = 0;
 
-	for (uint32_t i = 0; i < series->nr && !history->failed; i++) {
-		uint64_t from = series->from[i], to = series_to(series, i);
+	for (uint32_t i = 0; i < series->nr && !error; i++) {
+		uint64_t from = series->from[i], to = i + 1 < series->nr ? series->from[i + 1] : series->end;
 		uint32_t value = series->value[i];
 		uint8_t state = history->activities[value].state;
 
@@ -41,12 +40,14 @@ void pieces_of_timeline(struct trace_history *history, struct thread_timeline *t
 		}
 		if (!nr || !piece_has_room(timeline, series->value[nr - 1], series->from[nr - 1], to)) {
 			series->from[nr] = from;
-			series->value[nr++] = piece_new(history, timeline);
+			series->value[nr] = piece_new(timeline);
+			error = series->value[nr++] == HOLE ? -ENOMEM : 0;
 		}
-		if (!history->failed)
+		if (!error)
 			piece_add_ns(timeline, state, to - from);
 	}
 	history->nr_intervals -= series->nr - nr;
 	series->nr = nr;
 	series->changes++;
+	return error;
 }

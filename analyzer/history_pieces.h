@@ -14,9 +14,9 @@ static inline bool is_on_cpu(uint8_t state)
 }
 
 /** piece_new() - a new piece of @timeline, as the value of an entry; HOLE: no memory */
-uint32_t piece_new(struct trace_history *history, struct thread_timeline *timeline);
-/** pieces_of_timeline() - entries on a CPU become pieces, in place */
-void pieces_of_timeline(struct trace_history *history, struct thread_timeline *timeline);
+uint32_t piece_new(struct thread_timeline *timeline);
+/** pieces_of_timeline() - entries on a CPU become pieces, in place; returns 0 or -ENOMEM */
+int pieces_of_timeline(struct trace_history *history, struct thread_timeline *timeline);
 
 /** piece_add_ns() - the last piece of @timeline has one more interval */
 static inline void piece_add_ns(struct thread_timeline *timeline, uint8_t state, uint64_t ns)

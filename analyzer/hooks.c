@@ -115,15 +115,27 @@ void trace_analysis_remove_hooks(struct trace_analysis *a, const void *data)
 		a->hooks.on_cpu = NULL;
 }
 
-bool hooks_want_on_cpu(const struct trace_analysis *a, const void *data)
+/* Does an interval hook with other data than @data want intervals on a CPU? */
+static bool others_want_on_cpu(const struct trace_analysis *a, const void *data)
 {
-	if (a->hooks.cpu_time) /* a view: its history has the hook of its own */
-		return true;
 	for (size_t i = 0; i < a->hooks.nr; i++)
 		if (a->hooks.list[i].interval && a->hooks.list[i].data != data &&
 		    (a->hooks.list[i].states & STATES_ON_CPU))
 			return true;
 	return false;
+}
+
+bool hooks_want_on_cpu(const struct trace_analysis *a, const void *data)
+{
+	/* the history of a view has the hook of its own */
+	return a->hooks.cpu_time || others_want_on_cpu(a, data);
+}
+
+void hooks_end_on_cpu(struct trace_analysis *a, const void *data, uint64_t ns)
+{
+	if (a->hooks.on_cpu && a->hooks.on_cpu_data == data && !others_want_on_cpu(a, data) &&
+	    ns < a->hooks.on_cpu_to_ns)
+		a->hooks.on_cpu_to_ns = ns;
 }
 
 static int index_by_state(struct hook_list *hooks)

@@ -117,6 +117,9 @@ int hooks_prepare(struct trace_analysis *a);
 /** hooks_want_on_cpu() - true if a hook with other data than @data wants intervals on a CPU */
 bool hooks_want_on_cpu(const struct trace_analysis *a, const void *data);
 
+/** hooks_end_on_cpu() - the function with @data of hooks_on_cpu() wants no interval from @ns on */
+void hooks_end_on_cpu(struct trace_analysis *a, const void *data, uint64_t ns);
+
 /** hooks_on_mode() - as trace_analysis_on_event() */
 int hooks_on_mode(struct trace_analysis *a, mode_fn fn, void *data) TRACE_NODISCARD;
 /**

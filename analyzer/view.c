@@ -59,7 +59,8 @@ static void on_soon(void *data, const struct trace_thread *thread, bool is_next)
 {
 	const struct trace_view *view = data;
 
-	history_prefetch(view->history, thread, is_next);
+	if (!view->history->failed)
+		history_prefetch(view->history, thread, is_next);
 }
 
 struct series *view_runs(void *view, uint32_t cpu)

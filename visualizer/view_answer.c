@@ -142,6 +142,9 @@ static void put_missing(struct json *json, const struct view_session *session)
 		json_string(json, not_traced);
 	}
 	json_close(json, "]");
+	json_bool(json, "sees_calls", trace_analysis_sees_calls(session->report.analysis));
+	json_bool(json, "sees_traps", trace_analysis_sees_traps(session->report.analysis));
+	json_bool(json, "sees_interrupts", trace_analysis_sees_interrupts(session->report.analysis));
 }
 
 /* A session with a window: where it begins, and how long the whole trace is. */

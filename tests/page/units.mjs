@@ -11,6 +11,7 @@ const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } 
 const { bytesText, countText, durationText, numberText, partText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
+const { missingSentences } = await pageModule("verdict");
 const { clockDistance, commandDistance, comparison, limitsOf } = await pageModule("pair");
 const { costsOf, countUntilDone } = await pageModule("books");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
@@ -804,4 +805,14 @@ test("a table that is about something else now asks no more", async () => {
 	assert.equal(isDone, false);
 	assert.equal(questions.length, 2);
 	assert.equal(texts.length, 1);
+});
+
+test("what was not recorded is told once all of the trace is known", () => {
+	const about = { sees_calls: false, sees_traps: true, sees_interrupts: false };
+
+	assert.deepStrictEqual(missingSentences({ ...about, complete: true }), [
+		"Not recorded: system calls, interrupts; their time is a part of the states that are shown."
+	]);
+	assert.deepStrictEqual(missingSentences({ ...about, complete: false }), []);
+	assert.deepStrictEqual(missingSentences({ complete: true }), []);
 });

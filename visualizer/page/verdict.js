@@ -74,6 +74,19 @@ export function showVerdict(walk, { sentence, bars = [], waits = [] }) {
 	byId("parts").replaceChildren(sum ? stackedBar(ns, 1200, 20) : "", el("ul", {}, ...legend(bars, sum)));
 }
 
+/** What was not recorded of the states that rows show, once all of the trace is known. */
+function unseenSentence({ complete, sees_calls: calls, sees_traps: traps, sees_interrupts: interrupts }) {
+	const unseen = [
+		calls === false && "system calls",
+		traps === false && "page faults",
+		interrupts === false && "interrupts"
+	].filter(Boolean);
+
+	return complete && unseen.length
+		? `Not recorded: ${unseen.join(", ")}; their time is a part of the states that are shown.`
+		: "";
+}
+
 /** The sentences about what the trace does not have. */
 export function missingSentences(about) {
 	const found = [];
@@ -93,6 +106,7 @@ export function missingSentences(about) {
 				"tracevisualizer --view --from --to shows a part of it in full."
 		);
 	if (about.part) found.unshift(`This is ${partText(about)}.`);
+	if (unseenSentence(about)) found.push(unseenSentence(about));
 	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
 }
 
