@@ -53,7 +53,7 @@ enum {
 	 */
 	FAST_HASH_LOG = 11,
 	/*
-	 * of many strings: names of code, when a recording ends. Of 1 MB of them, of 15,417 places in
+	 * of many strings: names of code, when a recording ends. Of 1 MB of them, 15,417 places in
 	 * a compiler, the file has 284 KB instead of 430
 	 */
 	STRINGS_MIN_BYTES = 128 << 10,
