@@ -2,6 +2,7 @@
 """profiles.py - what samples cost: recording with them, their bytes, and the way to a named profile, beside perf."""
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -11,7 +12,7 @@ import time
 
 from comparison import Row, Samples, put, run
 
-PERIOD = "997us"
+PERIOD = "997us"  # as perf record -F 1000
 MANY_PERIOD, MANY_SECONDS = "20us", 14  # a million samples of two busy CPUs
 FUNCTIONS = 8  # of the C++ file: some seconds of a compiler
 SWITCHES = 1_000_000
@@ -35,6 +36,22 @@ __attribute__((noinline, noipa)) int dive(int depth, long times)
 }
 int main(int argc, char **argv) { return dive(atoi(argv[1]), 300000000) < 0; }
 """
+CALLS, CALLS_SECONDS, TIMES = 400, 3, 3  # functions; the programs run so often in the longer recording
+
+
+def calls_at_random():
+    """a C program of functions that call each other some 18 deep, at random but always the same"""
+    chance = random.Random(4)
+    lines = ["#include <stdlib.h>", "#include <time.h>", "static volatile unsigned long sink;", *(f"unsigned long f{i}(unsigned long x, int d);" for i in range(CALLS))]
+    for i in range(CALLS):
+        a, b, c = (chance.randrange(CALLS) for _ in range(3))
+        work = "".join(f"x = x * {chance.randrange(3, 99)}u + {chance.randrange(99)}u; " for _ in range(chance.randrange(1, 30)))
+        lines.append(f"__attribute__((noinline, noclone)) unsigned long f{i}(unsigned long x, int d) {{ unsigned long r; {work}"
+                     f"if (d <= 0) {{ for (int k = 0; k < {chance.randrange(50, 400)}; k++) sink += x ^ k; return sink; }} "
+                     f"switch (x >> 60 & 3) {{ case 0: r = f{a}(x, d - 1); break; case 1: r = f{b}(x, d - 1); break; default: r = f{c}(x, d - 1 - (int)(x >> 50 & 1)); }} "
+                     f"return r + f{b}(x + r, d - 3 - (int)(x >> 40 & 3)) + 1; }}")
+    return "\n".join([*lines, "int main(int argc, char **argv) { unsigned long x = 1; while (clock() < atof(argv[1]) * CLOCKS_PER_SEC) "
+                      "x += f0(x * 6364136223846793005u + 1, 18); return !x; }", ""])
 
 
 class Profiles:
@@ -69,13 +86,15 @@ class Profiles:
         def way(*options):
             return lambda: [float(figure) * 1e3 for figure in self.record(script, *options).split()]
 
-        samples = self.bench.alternate("make_samples", {"sampled": way("--sample=" + PERIOD), "recorded": way(), "again": way()}, self.bench.repetitions(24))
-        for what, figure, bar in (("make -j2 of 12 C files, with samples", lambda sample: sample[0], 1.02),
-                                  ("the same, CPU time of its processes", lambda sample: sample[1] + sample[2], None)):
+        ways = {"sampled": way("--sample"), "often": way("--sample=" + PERIOD), "recorded": way(), "again": way()}
+        samples = self.bench.alternate("make_samples", ways, self.bench.repetitions(24))
+        for what, label, figure, bar in (("make -j2 of 12 C files, with samples", "sampled", lambda sample: sample[0], 1.02),
+                                         ("the same, CPU time of its processes", "sampled", lambda sample: sample[1] + sample[2], None),
+                                         (f"the same, a sample each {PERIOD}", "often", lambda sample: sample[0], None)):
             part = Samples(what, {}, 0)
             part.of = {label: [figure(sample) if sample else None for sample in of] for label, of in samples.of.items()}
             part.why = samples.why
-            self.bench.add(part.by_the_fastest().row(what, "sampled", "recorded", "ms", "recorded without samples", noise="again", bar=bar))
+            self.bench.add(part.by_the_fastest().row(what, label, "recorded", "ms", "recorded without samples", noise="again", bar=bar))
 
     def beside_offcputime(self, command):
         """seconds of perf bench while bcc's offcputime takes a stack of each wait"""
@@ -99,7 +118,7 @@ class Profiles:
         def way(*options):
             return lambda: float(self.record(command, *options).split()[-1])
 
-        ways = {"sampled": way("--sample=" + PERIOD), "recorded": way(), "again": way(), "untraced": lambda: float(run(*command).split()[-1]),
+        ways = {"sampled": way("--sample"), "recorded": way(), "again": way(), "untraced": lambda: float(run(*command).split()[-1]),
                 "offcputime": lambda: self.beside_offcputime(command)}
         samples = self.bench.alternate("wait_stacks", ways, self.bench.repetitions(8)).by_the_fastest()
         self.bench.add(samples.row("a million switches, with samples and stacks of waits", "sampled", "recorded", "s", "recorded without samples", noise="again", bar=1.05))
@@ -126,23 +145,33 @@ class Profiles:
     def nr_events(self):
         return run(f"{self.bench.bin}/tracevisualizer", "-d", "-tsample", self.trace).count("SAMPLE :")
 
+    def size_of(self, command, times):
+        """bytes and samples of a recording of the command alone, as perf record makes"""
+        self.record(["bash", "-c", "; ".join([" ".join(command)] * times)], "--follow", "-eblock", "--sample=" + PERIOD)
+        return os.path.getsize(self.trace), self.nr_events()
+
+    def bytes_of_sample(self, command):
+        """what a sample more takes: the names of the code are once in a trace, and a longer recording has the same ones"""
+        (bytes_once, once), (bytes_often, often) = (self.size_of(command, times) for times in (1, TIMES))
+        return (bytes_often - bytes_once) / max(often - once, 1)
+
+    def perf_bytes_of_sample(self, command, kind):
+        self.perf(command, "--call-graph", kind)
+        header = run("perf", "report", "--header-only", "-i", self.perf_data)  # the file has the programs of BPF, too
+        count = int(re.search(r"SAMPLE events:\s+(\d+)", run("perf", "report", "--stats", "-i", self.perf_data)).group(1))
+        return int(re.search(r"data size *: *(\d+)", header).group(1)) / count
+
     def sizes(self):
-        """bytes of a sample on disk, in a compiler: what a trace has more than one without samples"""
-        without = os.path.join(self.bench.work, "without.trace")
-        ours, perf = [], {"fp": [], "dwarf": []}
-        for _ in range(self.bench.repetitions(3)):
-            self.record(self.compiler, "-eblock", trace=without)
-            self.record(self.compiler, "-eblock", "--sample=" + PERIOD)
-            ours.append((os.path.getsize(self.trace) - os.path.getsize(without)) / max(self.nr_events(), 1))
-            for kind, of in perf.items():
-                self.perf(self.compiler, "--call-graph", kind)
-                count = int(re.search(r"SAMPLE events:\s+(\d+)", run("perf", "report", "--stats", "-i", self.perf_data)).group(1))
-                of.append(os.path.getsize(self.perf_data) / count)
-        mine = statistics.median(ours)
-        for kind, bar in (("fp", 0.15), ("dwarf", 0.003)):
-            theirs = statistics.median(perf[kind])
-            self.bench.add(Row("bytes of a sample with its stack, g++", mine, "B", f"perf record --call-graph {kind}", theirs, mine / theirs, bar=bar))
-        self.bench.add(Row("bytes of a sample with its stack, g++", mine, "B", bar=20))
+        """bytes of a sample on disk, in a program with frame pointers and in a compiler without"""
+        source, program = os.path.join(self.bench.work, "calls.c"), os.path.join(self.bench.work, "calls")
+        put(source, calls_at_random())
+        run("gcc", "-O2", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls", "-o", program, source)
+        for name, command, peers in (("with frame pointers", [program, str(CALLS_SECONDS)], (("fp", 0.15),)), ("g++", self.compiler, (("fp", 0.15), ("dwarf", 0.003)))):
+            mine = statistics.median(self.bytes_of_sample(command) for _ in range(self.bench.repetitions(3)))
+            for kind, bar in peers:
+                theirs = statistics.median(self.perf_bytes_of_sample(command, kind) for _ in range(self.bench.repetitions(3)))
+                self.bench.add(Row(f"bytes of a sample with its stack, {name}", mine, "B", f"perf record --call-graph {kind}", theirs, mine / theirs, bar=bar))
+            self.bench.add(Row(f"bytes of a sample with its stack, {name}", mine, "B", bar=20))
 
     def names(self):
         """from the end of a recording to the named profile; and how complete its stacks are"""

@@ -111,6 +111,12 @@ void anonymous_event(struct pseudonyms *names, const struct trace_event_type *ty
 {
 	bool has_references = false;
 
+	if (type->id == TRACE_EV_sample && type->fixed_bytes == sizeof(struct trace_sample)) {
+		/* addresses of code, which name nothing */
+		if (bytes && !writer_buffer_add(out, text, bytes))
+			names->failed = true;
+		return;
+	}
 	for (size_t i = 0; i < type->nr_fields; i++) {
 		const struct trace_field *field = &type->fields[i];
 

@@ -420,7 +420,9 @@ size_t lane_text_bytes(const struct lane *lane)
 
 unsigned char *lane_put_texts(const struct lane *lane, unsigned char *out)
 {
-	return mempcpy(out, lane->stacks ? lane->stacks->literals : lane->texts, lane_text_bytes(lane));
+	size_t bytes = lane_text_bytes(lane);
+
+	return bytes ? mempcpy(out, lane->stacks ? lane->stacks->literals : lane->texts, bytes) : out;
 }
 
 size_t lane_bound(const struct lane *lane)

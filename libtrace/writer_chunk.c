@@ -52,7 +52,19 @@ enum {
 	 * of the time
 	 */
 	FAST_HASH_LOG = 11,
+	/*
+	 * of many strings: names of code, when a recording ends. Of 1 MB of them, 15,417 places in
+	 * a compiler, the file has 284 KB instead of 430
+	 */
+	STRINGS_MIN_BYTES = 128 << 10,
+	STRINGS_LEVEL = 3,
 };
+
+static void level_set(ZSTD_CCtx *zstd, int level)
+{
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, level == 1 ? FAST_HASH_LOG : 0); /* 0: the level's default */
+}
 
 /* Append a compressed frame to writer->packed, which has room for it. */
 static bool frame_put(struct trace_writer *writer, ZSTD_CCtx *zstd, const unsigned char *data, size_t bytes)
@@ -98,6 +110,18 @@ static bool stored_frame_put(struct trace_writer *writer, const unsigned char *d
 	return true;
 }
 
+static bool strings_put(struct trace_writer *writer, const struct raw_payload *raw, uint32_t bytes)
+{
+	bool put;
+
+	if (bytes < STRINGS_MIN_BYTES || writer->level > STRINGS_LEVEL)
+		return frame_put(writer, writer->zstd, raw->data, bytes);
+	level_set(writer->zstd, STRINGS_LEVEL);
+	put = frame_put(writer, writer->zstd, raw->data, bytes);
+	level_set(writer->zstd, writer->level);
+	return put;
+}
+
 static bool frames_put(struct trace_writer *writer, const struct raw_payload *raw, uint32_t bytes)
 {
 	uint32_t codes_at = !raw->codes_at || bytes < PARTS_MIN_BYTES ? bytes : raw->codes_at;
@@ -121,7 +145,9 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	if (header->kind >= TRACE_CHUNK_INDEX || header->raw_bytes < 64 || header->flags & TRACE_CHUNK_FLAG_MORE ||
 	    !writer_buffer_reserve(&writer->packed, 3 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
 		return raw->data;
-	if (!frames_put(writer, raw, header->raw_bytes) || writer->packed.bytes >= header->raw_bytes)
+	if (!(header->kind == TRACE_CHUNK_STRINGS ? strings_put(writer, raw, header->raw_bytes)
+						  : frames_put(writer, raw, header->raw_bytes)) ||
+	    writer->packed.bytes >= header->raw_bytes)
 		return raw->data;
 	header->compression = TRACE_COMPRESSION_ZSTD;
 	header->packed_bytes = (uint32_t)writer->packed.bytes;
@@ -198,18 +224,12 @@ int writer_chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind 
 
 /* ---- the compressor ---- */
 
-static void level_set(ZSTD_CCtx *zstd, int level)
-{
-	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
-	ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, level == 1 ? FAST_HASH_LOG : 0); /* 0: the level's default */
-}
-
 bool writer_compressor_begin(struct trace_writer *writer, int level)
 {
 	writer->zstd = ZSTD_createCCtx();
 	if (!writer->zstd)
 		return false;
-	level_set(writer->zstd, level);
+	trace_writer_set_level(writer, level);
 	return true;
 }
 
@@ -235,5 +255,6 @@ end:
 
 void trace_writer_set_level(struct trace_writer *writer, int level)
 {
+	writer->level = level;
 	level_set(writer->zstd, level);
 }

@@ -65,6 +65,7 @@ struct trace_writer {
 		    const void *payload); /* NULL: a file */
 	void *take_context;
 	ZSTD_CCtx *zstd; /* owned */
+	int level;	 /* of it */
 	struct packing packing;
 	uint32_t trace_id;
 	struct writer_buffer packed;  /* compressed payload of the current chunk */

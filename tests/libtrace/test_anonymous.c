@@ -254,6 +254,49 @@ static void all_numbers_stay(void)
 	tb_free(tb);
 }
 
+/* Stacks are stored as differences, and read as they were: addresses name nothing. */
+static void stacks_stay(void)
+{
+	enum { NR = 300, CALLERS = 6 };
+	struct tb *tb = tb_new();
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	struct trace *trace;
+	struct copy copy;
+	uint64_t nr = 0;
+
+	for (uint64_t i = 0; i < NR; i++) {
+		struct {
+			struct trace_sample sample;
+			uint64_t callers[CALLERS];
+		} payload = {.sample = {.tid = 7, .certain = 4, .ip = 0x401000 + i % 13}};
+
+		payload.sample.kernel = sizeof(payload.sample) | 16 << 16;
+		payload.sample.user = (sizeof(payload.sample) + 16) | 32 << 16;
+		for (uint64_t k = 0; k < CALLERS; k++)
+			payload.callers[k] = 0x400000 * (k + 1) + i / (k + 2);
+		tb_event(tb, 0, 1000 * (i + 1), TRACE_EV_sample, &payload, sizeof(payload), NULL);
+	}
+	trace = tb_open_trace(tb);
+	copy = copy_of(trace);
+	cursor = trace_cursor_new(copy.trace, NULL, NULL);
+	for (; (event = trace_cursor_next(cursor)); nr++) {
+		const struct trace_sample *sample = event->payload;
+		uint64_t callers[CALLERS];
+
+		CU_ASSERT_EQUAL_FATAL(event->id, TRACE_EV_sample);
+		memcpy(callers, sample + 1, sizeof(callers));
+		CU_ASSERT(sample->tid == 7 && sample->certain == 4 && sample->ip == 0x401000 + nr % 13);
+		for (uint64_t k = 0; k < CALLERS; k++)
+			CU_ASSERT_EQUAL(callers[k], 0x400000 * (k + 1) + nr / (k + 2));
+	}
+	CU_ASSERT_EQUAL(nr, NR);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
+	copy_free(&copy);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 /* ---- pseudonyms ---- */
 
 /* The texts and numbers of the last event of each kind in the copy. */
@@ -419,6 +462,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_copy_has_no_recorded_name),
 		CASE(all_numbers_stay),
+		CASE(stacks_stay),
 		CASE(a_name_has_one_pseudonym),
 		CASE(a_damaged_trace_gives_no_name_away),
 		CASE(bytes_that_are_not_understood_are_zeros),

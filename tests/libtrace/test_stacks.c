@@ -229,6 +229,51 @@ static void other_lists_are_not_coded(void)
 	story_free(s);
 }
 
+/* Is one stack read, of counts, symbols and literals, into @room bytes? */
+static bool is_read(const unsigned char *bytes, size_t columns, size_t literals, size_t room)
+{
+	const unsigned char *at = bytes, *texts = bytes + columns;
+	void *memory = malloc(stacks_decode_room(literals));
+	unsigned char *list = malloc(room + 1);
+	struct stacks_reader reader;
+	uint64_t words[2];
+	size_t list_bytes;
+	bool is_good = stacks_open(&reader, &at, texts, &texts, texts + literals, 1, memory) &&
+		       stacks_next(&reader, 7, list, room, words, &list_bytes);
+
+	free(list);
+	free(memory);
+	return is_good;
+}
+
+/* Two new frames, 0x10 and 0x20; then a guard fails for each part of it. */
+static void impossible_stacks_are_refused(void)
+{
+	unsigned char good[] = {0, 0, 2, 17, 25, 0x20, 0x20}, known[] = {0, 0, 2, 17, 16, 0x20, 0, 0};
+
+	CU_ASSERT_TRUE(is_read(good, 5, 2, 8));
+	CU_ASSERT_FALSE(is_read(good, 5, 2, 7)); /* no room for the list */
+	CU_ASSERT_FALSE(is_read(good, 5, 1, 8));
+	good[0] = 2; /* more addresses of the kernel than callers */
+	CU_ASSERT_FALSE(is_read(good, 5, 2, 8));
+	good[0] = 0;
+	good[1] = 1; /* drops what is not there */
+	CU_ASSERT_FALSE(is_read(good, 5, 2, 8));
+	good[1] = 0;
+	good[4] = 0; /* the first callee of a caller that has none */
+	CU_ASSERT_FALSE(is_read(good, 5, 2, 8));
+	good[4] = 65; /* no symbol */
+	CU_ASSERT_FALSE(is_read(good, 5, 2, 8));
+	good[2] = 0; /* a stack without a frame */
+	CU_ASSERT_FALSE(is_read(good, 3, 0, 8));
+	CU_ASSERT_TRUE(is_read(known, 5, 3, 8));
+	known[6] = 1; /* an address before the first one */
+	CU_ASSERT_FALSE(is_read(known, 5, 3, 8));
+	known[6] = 0;
+	known[7] = 1;
+	CU_ASSERT_FALSE(is_read(known, 5, 3, 8));
+}
+
 /* Whatever the bytes are, the decoder stays within them and within its room, and ends. */
 static void damaged_stacks_are_refused_or_harmless(void)
 {
@@ -258,9 +303,13 @@ static void damaged_stacks_are_refused_or_harmless(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(stacks_are_decoded_to_what_was_encoded), CASE(a_stack_is_the_difference_to_the_one_before),
-		CASE(known_frames_have_no_address),	      CASE(other_lists_are_not_coded),
-		CASE(damaged_stacks_are_refused_or_harmless), {NULL, NULL},
+		CASE(stacks_are_decoded_to_what_was_encoded),
+		CASE(a_stack_is_the_difference_to_the_one_before),
+		CASE(known_frames_have_no_address),
+		CASE(other_lists_are_not_coded),
+		CASE(impossible_stacks_are_refused),
+		CASE(damaged_stacks_are_refused_or_harmless),
+		{NULL, NULL},
 	};
 
 	return unit_main("stacks", cases, argc, argv);
