@@ -15,10 +15,10 @@
 #include "value_text.h"
 #include "verdict.h"
 
-#define CANDIDATES 8
+#define VICTIMS 8
 
-/* struct candidate - a thread, and how long it waited for the resource */
-struct candidate {
+/* struct victim - a thread, and how long it waited for the resource */
+struct victim {
 	const struct trace_thread *thread;
 	uint64_t ns;
 };
@@ -54,20 +54,20 @@ static uint64_t waited_ns(const struct report *report, const struct trace_thread
 }
 
 /* Keeps the longest first. */
-static void take(struct candidate *list, struct candidate candidate)
+static void take(struct victim *list, struct victim victim)
 {
-	for (size_t i = 0; i < CANDIDATES && candidate.ns; i++)
-		if (candidate.ns > list[i].ns) {
-			struct candidate next = list[i];
+	for (size_t i = 0; i < VICTIMS && victim.ns; i++)
+		if (victim.ns > list[i].ns) {
+			struct victim next = list[i];
 
-			list[i] = candidate;
-			candidate = next;
+			list[i] = victim;
+			victim = next;
 		}
 }
 
 /* The recorder and the threads of the kernel wait because of the others. */
 static void find(const struct report *report, const struct process_row *rows, size_t nr, enum path_place place,
-		 struct candidate *list)
+		 struct victim *list)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_process *process = rows[i].process;
@@ -75,7 +75,7 @@ static void find(const struct report *report, const struct process_row *rows, si
 		if (trace_process_is_kernel(process) || strcmp(trace_process_comm(process), "tracedaemon") == 0)
 			continue;
 		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
-			take(list, (struct candidate){thread, waited_ns(report, thread, place)});
+			take(list, (struct victim){thread, waited_ns(report, thread, place)});
 	}
 }
 
@@ -101,14 +101,14 @@ struct trace_critical_path *saved_pressure_path(const struct report *report, con
 						const struct saved_for *saved, struct string *s)
 {
 	const struct resource *resource = resource_of(saved->text);
-	struct candidate list[CANDIDATES] = {0};
+	struct victim list[VICTIMS] = {0};
 	struct trace_critical_path *best = NULL;
 	uint64_t most_ns = 0;
 
 	if (!resource)
 		return NULL;
 	find(report, rows, nr, resource->place, list);
-	for (size_t i = 0; i < CANDIDATES && list[i].thread; i++) {
+	for (size_t i = 0; i < VICTIMS && list[i].thread; i++) {
 		uint64_t from = saved->begin_ns == saved->end_ns ? 0 : saved->begin_ns;
 		struct trace_critical_path *path = answer_path_of(report, list[i].thread, from, saved->end_ns);
 		uint64_t ns = path ? on_path_ns(path, resource->place) : 0;
