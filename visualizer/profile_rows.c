@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "process_choice.h"
+#include "process_origin.h"
 #include "profile_code.h"
 #include "profile_lines.h"
 #include "profile_where.h"
@@ -337,7 +338,7 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 		end_stratum(making);
 	if (share->thread != making->stratum.thread)
 		making->program = profile_names_keep(&making->rows->names,
-						     trace_process_title(trace_thread_process(share->thread)));
+						     process_program(trace_thread_process(share->thread)));
 	making->stratum = *share;
 	name_share(making, share, &wanted, text, sizeof(text));
 	row = row_of(making, &wanted);

@@ -27,7 +27,7 @@ const char *profile_kind_word(enum profile_row_kind kind);
 /**
  * struct profile_row - the time in something, and below it
  * @name: the function; "" if it has none. For other kinds what the time was spent in, or waited for
- * @file: of the function; "" if not known. @program: the title of the process; "" for rests
+ * @file: of the function; "" if not known. @program: process_program(); "" for rests
  * @is_late: samples of code that ran with interrupts off are in this function of the kernel, which
  *     switches them on again
  * @wait: of the kinds PROFILE_BLOCKED and PROFILE_NOT_TRACED

@@ -27,6 +27,14 @@
 
 /* ---- text ---- */
 
+/* One of 5,000 is not 0.0 %, and all but one are not 100.0 %. */
+static void put_share(struct string *line, uint64_t samples, uint64_t all)
+{
+	double share = percent(samples, all);
+
+	string_addf(line, "%.*f %%", samples && samples < all && (share < 0.05 || share >= 99.95) ? 2 : 1, share);
+}
+
 /* "Stacks: 99.7 % are whole, 0.2 % end at a file before its unwind table was ready." */
 static void put_completeness(const struct profile_rows *rows, struct string *line)
 {
@@ -42,12 +50,21 @@ static void put_completeness(const struct profile_rows *rows, struct string *lin
 
 	if (!all)
 		return;
-	string_addf(line, " Stacks: %.1f %% are whole", percent(rows->ends[STACK_WHOLE], all));
-	if (rows->ends[STACK_CUT])
-		string_addf(line, ", %.1f %% are longer than what is recorded", percent(rows->ends[STACK_CUT], all));
-	for (int i = 0; i < TRACE_PROFILE_NR_ENDS; i++)
-		if (rows->lost[i] && whys[i])
-			string_addf(line, ", %.1f %% %s", percent(rows->lost[i], all), whys[i]);
+	string_add(line, " Stacks: ");
+	put_share(line, rows->ends[STACK_WHOLE], all);
+	string_add(line, " are whole");
+	if (rows->ends[STACK_CUT]) {
+		string_add(line, ", ");
+		put_share(line, rows->ends[STACK_CUT], all);
+		string_add(line, " are longer than what is recorded");
+	}
+	for (int i = 0; i < TRACE_PROFILE_NR_ENDS; i++) {
+		if (!rows->lost[i] || !whys[i])
+			continue;
+		string_add(line, ", ");
+		put_share(line, rows->lost[i], all);
+		string_addf(line, " %s", whys[i]);
+	}
 	string_addf(line, ".");
 }
 
@@ -80,10 +97,14 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	struct string line = {0};
 
 	trace_profile_get_numbers(report->profile, &numbers);
-	string_addf(&line, "%s thread%s, elapsed %s: %s on a CPU, %s waiting for one, %s blocked",
-		    number_count(rows->nr_threads).s, rows->nr_threads == 1 ? "" : "s",
-		    text_ns(output, profile_elapsed(&rows->sum), &elapsed), text_ns(output, rows->sum.on_cpu_ns, &cpu),
-		    text_ns(output, rows->sum.wait_cpu_ns, &wait), text_ns(output, rows->sum.blocked_ns, &blocked));
+	string_addf(&line, "%s thread%s, elapsed %s", number_count(rows->nr_threads).s,
+		    rows->nr_threads == 1 ? "" : "s", text_ns(output, profile_elapsed(&rows->sum), &elapsed));
+	if (rows->sum.wait_cpu_ns || rows->sum.blocked_ns)
+		string_addf(&line, ": %s on a CPU, %s waiting for one, %s blocked",
+			    text_ns(output, rows->sum.on_cpu_ns, &cpu), text_ns(output, rows->sum.wait_cpu_ns, &wait),
+			    text_ns(output, rows->sum.blocked_ns, &blocked));
+	else
+		string_add(&line, ", all of it on a CPU");
 	if (rows->rest_ns)
 		string_addf(&line, " (of it %s at rest)", text_ns(output, rows->rest_ns, &rest));
 	if (rows->not_traced_ns)
