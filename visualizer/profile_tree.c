@@ -126,9 +126,24 @@ size_t profile_node_depth(const struct profile_node *node)
 {
 	size_t depth = 0;
 
-	for (node = node->parent; node && node->parent; node = node->parent)
-		depth++;
+	for (; node->parent && node->parent->parent; node = node->parent)
+		depth += !profile_node_is_repeated(node);
 	return depth;
+}
+
+bool profile_node_is_repeated(const struct profile_node *node)
+{
+	const struct profile_node *caller = node->parent;
+
+	return caller && caller->row == node->row && caller->child == node && !node->next &&
+	       !profile_elapsed(&caller->self);
+}
+
+const struct profile_node *profile_node_last(const struct profile_node *node, size_t *ret_times)
+{
+	for (*ret_times = 1; node->child && profile_node_is_repeated(node->child); ++*ret_times)
+		node = node->child;
+	return node;
 }
 
 /* ---- verification ---- */

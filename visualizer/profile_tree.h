@@ -42,8 +42,15 @@ struct profile_node *profile_tree_below(struct profile_tree *tree, struct profil
 void profile_tree_end(struct profile_tree *tree);
 /** profile_node_next() - the node after @node if children come before siblings; NULL at the end */
 const struct profile_node *profile_node_next(const struct profile_node *node);
-/** profile_node_depth() - the number of its callers, the root not counted */
+/** profile_node_depth() - the number of its callers that are not repeated, the root not counted */
 size_t profile_node_depth(const struct profile_node *node);
+/**
+ * profile_node_is_repeated() - is it a function that its caller, the same function, only called?
+ * Reports show such a chain as one function that is there several times.
+ */
+bool profile_node_is_repeated(const struct profile_node *node);
+/** profile_node_last() - the end of the chain that begins with @node; @ret_times: its length */
+const struct profile_node *profile_node_last(const struct profile_node *node, size_t *ret_times);
 /**
  * profile_tree_verify() - do the times of the nodes add up to @whole, and each total to its parts?
  * Returns 0, or -EBADMSG with the first difference

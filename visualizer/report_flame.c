@@ -130,18 +130,25 @@ static void put_texts(struct json *json, const struct profile_rows *rows, bool f
 	free(by_number);
 }
 
+/* A function that only calls itself is one box. */
 static void put_nodes(struct json *json, const struct profile_rows *rows)
 {
 	const struct profile_node *root = rows->tree.nodes.at[0], *node = root;
 
 	json_open(json, "nodes", "[");
 	for (; node; node = profile_node_next(node)) {
+		size_t times;
+		const struct profile_node *last = profile_node_last(node, &times);
+
+		if (profile_node_is_repeated(node))
+			continue;
 		put_number(json, node == root ? 0 : profile_node_depth(node) + 1);
 		put_number(json, node == root ? rows->rows.nr + rows->programs.nr : node->row->number);
 		put_number(json, (uint64_t)hue_of(node->row));
-		put_number(json, node->self.on_cpu_ns);
-		put_number(json, node->self.wait_cpu_ns);
-		put_number(json, node->self.blocked_ns);
+		put_number(json, last->self.on_cpu_ns);
+		put_number(json, last->self.wait_cpu_ns);
+		put_number(json, last->self.blocked_ns);
+		put_number(json, times);
 	}
 	json_close(json, "]");
 }

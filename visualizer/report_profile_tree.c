@@ -22,15 +22,6 @@ static int by_total(const void *left, const void *right, void *data)
 	return (l < r) - (l > r);
 }
 
-/* A function that only calls itself is one line with the number of its calls. */
-static bool is_repeated(const struct profile_node *node)
-{
-	const struct profile_node *caller = node->parent;
-
-	return caller && caller->row == node->row && caller->child == node && !node->next &&
-	       !profile_elapsed(&caller->self);
-}
-
 /* The least time of a node that is shown. A caller has at least the time of what it called, so the
  * nodes with the most time are a tree. */
 static uint64_t least_shown(const struct report *report, const struct profile_rows *rows)
@@ -40,7 +31,7 @@ static uint64_t least_shown(const struct report *report, const struct profile_ro
 	uint64_t ns = 1;
 
 	for (size_t i = 1; i < rows->tree.nodes.nr; i++)
-		if (!is_repeated(rows->tree.nodes.at[i]))
+		if (!profile_node_is_repeated(rows->tree.nodes.at[i]))
 			pointers_add(&nodes, rows->tree.nodes.at[i]);
 	memory_sort(nodes.at, nodes.nr, sizeof(*nodes.at), by_total, NULL);
 	if (max && nodes.nr > max)
@@ -51,16 +42,13 @@ static uint64_t least_shown(const struct report *report, const struct profile_ro
 
 static void put_node(struct grid *grid, const struct profile_node *node, uint64_t whole)
 {
-	const struct profile_node *last = node;
+	size_t times;
+	const struct profile_node *last = profile_node_last(node, &times);
 	struct string text = {0};
-	size_t times = 1;
 
-	for (const struct profile_node *at = node; at->parent->parent; at = at->parent)
-		if (!is_repeated(at))
-			string_add(&text, "  ");
+	for (size_t i = profile_node_depth(node); i > 0; i--)
+		string_add(&text, "  ");
 	profile_row_text(node->row, &text);
-	for (; last->child && is_repeated(last->child); last = last->child)
-		times++;
 	if (times > 1)
 		string_addf(&text, " (%s times)", number_count(times).s);
 	grid_ns(grid, profile_elapsed(&node->total));
@@ -86,7 +74,7 @@ void profile_tree_put(const struct report *report, const struct profile_rows *ro
 	char rest[96] = "";
 
 	for (node = node->child; node; node = profile_node_next(node)) {
-		if (is_repeated(node))
+		if (profile_node_is_repeated(node))
 			continue;
 		if (profile_elapsed(&node->total) >= least_ns) {
 			put_node(grid, node, whole);

@@ -7,7 +7,9 @@
 
 const ROW = 19,
 	GAP = 1,
-	LEAST = 0.4; // pixels: narrower boxes are not drawn
+	LEAST = 0.4, // pixels: narrower boxes are not drawn
+	MAX_ROWS = 700, // browsers draw no canvas of 32,768 pixels; on some screens a row has 40
+	CALLERS = 20; // of a zoomed function that is deeper
 const profile = JSON.parse(document.getElementById("profile").textContent);
 const $ = id => document.getElementById(id);
 const canvas = $("flame"),
@@ -19,14 +21,14 @@ function addOff(node, hue, ns) {
 	if (ns) node.off.set(hue, (node.off.get(hue) ?? 0) + ns);
 }
 
-/** Six numbers a node: depth, name, hue, and ns on a CPU, waiting for one, blocked. */
+/** Seven numbers a node: depth, name, hue, ns on a CPU, waiting for one, blocked, and how often it calls itself. */
 function readNodes(numbers) {
 	const nodes = [],
 		way = [];
 
-	for (let i = 0; i < numbers.length; i += 6) {
-		const [depth, name, hue, cpu, wait, blocked] = numbers.slice(i, i + 6);
-		const node = { depth, name, hue, own: [cpu, wait, blocked], ns: [0, 0, 0], off: new Map(), children: [], found: false };
+	for (let i = 0; i < numbers.length; i += 7) {
+		const [depth, name, hue, cpu, wait, blocked, times] = numbers.slice(i, i + 7);
+		const node = { depth, name, hue, times, own: [cpu, wait, blocked], ns: [0, 0, 0], off: new Map(), children: [], found: false };
 
 		node.number = nodes.length;
 		node.parent = depth ? way[depth - 1] : null;
@@ -55,7 +57,7 @@ let part = "all",
 
 const timeIn = times => (part === "off" ? 0 : times[0]) + (part === "on" ? 0 : times[1] + times[2]);
 const time = node => timeIn(node.ns);
-const nameOf = node => profile.names[node.name];
+const nameOf = node => profile.names[node.name] + (node.times > 1 ? ` (${node.times} times)` : "");
 
 function nsText(ns) {
 	if (ns < 1000) return `${ns} ns`;
@@ -89,12 +91,16 @@ function hueOf(node) {
 
 const colourOf = hue => profile.hues[hue][isDark() ? "dark" : "light"];
 
+/** Below a deep function that is zoomed there is room for more: most of its callers are left out. */
+const rowOf = node => node.depth - (zoomed.depth > MAX_ROWS / 2 ? zoomed.depth - CALLERS : 0);
+
 /** The boxes of a node and of all below it; the callers of the zoomed node have the whole width. */
 function place(node, x, width) {
 	const whole = time(node);
 	let at = x;
 
-	boxes.push({ node, x, width, y: node.depth * (ROW + GAP) });
+	if (rowOf(node) >= MAX_ROWS) return;
+	boxes.push({ node, x, width, y: rowOf(node) * (ROW + GAP) });
 	for (const child of [...node.children].sort((a, b) => time(b) - time(a))) {
 		const wide = whole ? (width * time(child)) / whole : 0;
 
@@ -107,10 +113,10 @@ function layOut() {
 	const width = canvas.clientWidth;
 
 	boxes = [];
-	for (let node = zoomed.parent; node; node = node.parent)
-		boxes.push({ node, x: 0, width, y: node.depth * (ROW + GAP), isCaller: true });
+	for (let node = zoomed.parent; node && rowOf(node) >= 0; node = node.parent)
+		boxes.push({ node, x: 0, width, y: rowOf(node) * (ROW + GAP), isCaller: true });
 	if (time(zoomed)) place(zoomed, 0, width);
-	return (Math.max(0, ...boxes.map(box => box.node.depth)) + 1) * (ROW + GAP);
+	return Math.max(0, ...boxes.map(box => box.y)) + ROW + GAP;
 }
 
 /** What the time of a function is, as a strip: on a CPU, waiting for one, blocked. */
