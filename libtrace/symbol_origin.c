@@ -30,8 +30,8 @@
 
 extern char **environ;
 
-#define WHY_REBUILT "built again since: its build id is another"
-#define WHY_CHANGED "changed since, and it has no build id"
+#define WHY_REBUILT "built again since; see --symfs"
+#define WHY_CHANGED "changed since, and has no build id; see --symfs"
 #define WHY_MISSING "not on this machine; see --symfs"
 
 /* ---- one candidate ---- */
