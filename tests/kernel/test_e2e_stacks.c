@@ -151,6 +151,29 @@ static void code_in_three_parts_of_a_program_is_known(void)
 	session_end(&s);
 }
 
+/* The probe has another return address on the stack. */
+static void a_function_with_a_probed_return_has_its_callers(void)
+{
+	static const struct chain chain = {"leaf_flat", ";main;busy_flat;leaf_flat", NULL, NULL, 0};
+	struct session s;
+	struct found found;
+	json_t *profile;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample=500us --probe '" TRACE_STACKS
+					  ":busy_flat%%return' %s -- " TRACE_STACKS " >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s.trace, s.folder, s.folder),
+			      0);
+	profile = session_load(&s, "--folded=on --comm=workload_stacks");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	found = find_chain(profile, &chain);
+	printf("%lld us whole, %lld us incomplete\n", found.whole / 1000, found.incomplete / 1000);
+	CU_ASSERT_EQUAL(found.wrong, 0);
+	CU_ASSERT(found.whole > 0 && found.whole >= 4 * found.incomplete);
+	json_decref(profile);
+	session_end(&s);
+}
+
 /* Those without names of functions, too: the walk itself knows the begin of a thread. */
 static void stacks_of_installed_programs_are_whole(void)
 {
@@ -258,6 +281,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(stacks_without_frame_pointers_are_the_chains_of_calls),
 		CASE(code_in_three_parts_of_a_program_is_known),
+		CASE(a_function_with_a_probed_return_has_its_callers),
 		CASE(stacks_of_installed_programs_are_whole),
 		CASE(the_tables_of_a_command_are_ready_when_it_begins),
 		CASE(without_the_walker_frame_pointers_are_followed_and_the_report_says_so),

@@ -21,6 +21,7 @@
 #define WINDOW_WORDS	       128     /* of a stack, read at once */
 #define MAX_RBP_SLOT	       8       /* words below the CFA */
 #define USER_CODE	       0x33    /* CS of a program of 64 bits */
+#define MAX_RETURNS	       32      /* functions with a probed return, one in another */
 #define MAX_DEEP	       4096    /* callers that are followed */
 #define MAX_PARTS	       24
 
@@ -73,6 +74,20 @@ struct {
 	__type(key, u32);
 	__type(value, u32);
 } unwind_pages SEC(".maps");
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+struct task_struct___probed {
+	struct uprobe_task *utask;
+};
+#pragma clang attribute pop
 
 /* By tgid. */
 struct {
@@ -462,6 +477,47 @@ static __always_inline void note_program_address(u32 tgid, u64 ip, bool is_calle
 		bpf_map_update_elem(&program_addresses, &key, &one, BPF_ANY);
 }
 
+/**
+ * struct return_search - @at: where the return address is. @found: what the function returns to; 0:
+ * it is not probed
+ */
+struct return_search {
+	struct return_instance *instance;
+	u64 at, found;
+};
+
+static long return_step(u32 index, void *context)
+{
+	struct return_search *search = context;
+	struct return_instance *instance = search->instance;
+
+	if (!instance)
+		return 1;
+	if (BPF_CORE_READ(instance, stack) == search->at) {
+		search->found = BPF_CORE_READ(instance, orig_ret_vaddr);
+		return 1;
+	}
+	search->instance = BPF_CORE_READ(instance, next);
+	return 0;
+}
+
+/* A probe at the return of a function replaces the return address; the kernel keeps the original
+ * one. */
+static __always_inline void take_original_return(struct walk_state *state)
+{
+	struct task_struct___probed *task = (void *)current_task();
+	struct return_search search = {.at = state->sp - 8};
+
+	if (!bpf_core_field_exists(task->utask))
+		return;
+	search.instance = BPF_CORE_READ(task, utask, return_instances);
+	if (!search.instance)
+		return;
+	bpf_loop(MAX_RETURNS, return_step, &search, 0);
+	if (search.found)
+		state->ip = search.found;
+}
+
 /* From the frame in @state to its caller; returns 0, or where the walk ends. */
 static __always_inline u32 pop(struct walk_process *process, struct walk_state *state, u32 tgid)
 {
@@ -501,6 +557,8 @@ static long walk_step(u32 index, void *context)
 	end = pop(process, state, walk->tgid);
 	if (!end && !state->ip)
 		end = WALK_WHOLE; /* a frame pointer chain of Go, for example */
+	if (!end && !state->is_interrupted && !find_mapping(process, state, state->ip - 1))
+		take_original_return(state);
 	if (!end && state->nr >= state->room)
 		end = WALK_TOO_LONG;
 	if (end) {
