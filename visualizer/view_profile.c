@@ -36,21 +36,21 @@ char *view_functions_chosen(struct view_session *session, const char *text)
 	struct process_choice choice = {.pid = -1, .tid = -1};
 	struct view_question question;
 	struct string chosen = {0};
+	bool is_good = question_parse(&question, text) && choose_row(session, &question, &choice);
 
-	if (question_parse(&question, text) && choose_row(session, &question, &choice)) {
-		string_addf(&chosen, "%s?", question.name);
-		for (size_t i = 0; i < question.nr; i++)
-			if (strcmp(question.parameters[i].key, "from") == 0 ||
-			    strcmp(question.parameters[i].key, "to") == 0)
-				string_addf(&chosen, "%s=%s&", question.parameters[i].key,
-					    question.parameters[i].value);
-		if (choice.tid >= 0)
-			string_addf(&chosen, "tid=%lld", (long long)choice.tid);
-		else if (choice.pid >= 0)
-			string_addf(&chosen, "pid=%lld", (long long)choice.pid);
-	}
+	string_addf(&chosen, "%s?", question.name);
+	for (size_t i = 0; i < question.nr; i++)
+		if (strcmp(question.parameters[i].key, "from") == 0 || strcmp(question.parameters[i].key, "to") == 0)
+			string_addf(&chosen, "%s=%s&", question.parameters[i].key, question.parameters[i].value);
+	if (choice.tid >= 0)
+		string_addf(&chosen, "tid=%lld", (long long)choice.tid);
+	else if (choice.pid >= 0)
+		string_addf(&chosen, "pid=%lld", (long long)choice.pid);
 	question_free(&question);
-	return string_text(&chosen)[0] ? string_take(&chosen) : NULL;
+	if (is_good)
+		return string_take(&chosen);
+	string_free(&chosen);
+	return NULL;
 }
 
 static bool run_pass(struct report *report, struct trace_error *ret_error)
