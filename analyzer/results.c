@@ -118,12 +118,7 @@ const struct trace_process *trace_get_process(const struct trace_analysis *a, si
 
 uint64_t trace_process_end_ns(const struct trace_process *process)
 {
-	uint64_t end = 0;
-
-	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->end_ns > end)
-			end = thread->end_ns;
-	return end;
+	return process_end_ns(process);
 }
 
 size_t trace_nr_threads(const struct trace_process *process)

@@ -388,15 +388,6 @@ void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 
 /* ---- results ---- */
 
-static uint64_t process_end_ns(const struct trace_process *process)
-{
-	uint64_t end = 0;
-
-	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		end = thread->end_ns > end ? thread->end_ns : end;
-	return end;
-}
-
 static struct trace_identity public_row(const struct trace_process *process, const struct identity_row *row)
 {
 	struct trace_identity identity = {.uid = row->is.uid,

@@ -395,7 +395,7 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
-	waker.filtered = filtered;
+	waker.filtered = filtered < 1u << FILTERED_BITS ? filtered : 0;
 	if (waker.thread)
 		lock_released(a, thread, &waker);
 	cpu->woke_several = cpu->woken != NULL;
@@ -488,8 +488,8 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 }
 
 /*
- * sched_limit comes right before the switch, too. The thread has the CPU again as soon as the kernel
- * allows it, since its class goes before others.
+ * sched_limit comes right before the switch, too. The thread has the CPU again as soon as the
+ * kernel allows it, since its class goes before others.
  */
 void on_sched_limit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {

@@ -62,6 +62,16 @@ void process_renumber(struct trace_analysis *a, struct trace_process *process, u
 		thread->process_idx = idx;
 }
 
+uint64_t process_end_ns(const struct trace_process *process)
+{
+	uint64_t end = 0;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->end_ns > end)
+			end = thread->end_ns;
+	return end;
+}
+
 struct trace_process *process_find(const struct thread_table *table, uint32_t pid)
 {
 	const struct process_idx_row *row = table_find(&table->process_by_pid, sizeof(*row), pid + 1ull);

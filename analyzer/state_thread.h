@@ -26,7 +26,7 @@ struct trace_analysis;
 #define TASK_STATE_NEW	  0x800 /* TASK_NEW of Linux: forked, not woken yet */
 /* not a state of Linux: runnable, but its CPU quota is used up */
 #define TASK_STATE_QUOTA (1u << 31)
-/* with TASK_STATE_QUOTA: it is the CPU time that the kernel allows the deadline or real-time class */
+/* with TASK_STATE_QUOTA: it is the CPU time that the kernel allows its class of the scheduler */
 #define TASK_STATE_LIMIT_DEADLINE  (1u << 30)
 #define TASK_STATE_LIMIT_REAL_TIME (1u << 29)
 
@@ -104,6 +104,7 @@ enum cause {
 	CAUSE_RCU,
 	CAUSE_UNSEEN
 };
+#define FILTERED_BITS 24
 struct waker {
 	uint64_t ns;		     /* 0: no waker was recorded */
 	struct trace_thread *thread; /* TASK context only */
@@ -118,17 +119,17 @@ struct waker {
 	file_idx file; /* the file that @call acts on */
 	uint8_t context;
 	uint8_t cause;
-	uint8_t via;	   /* enum via: the means of the wakeup; NONE: not known */
-	uint8_t by_signal; /* the signal that the waker had just sent; 0: none */
-	bool by_timer;	   /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
-	bool is_bare;	   /* no interrupt was known to be in progress */
-	bool closes;	   /* it exits, and closes the other end of the file that is read */
-	uint32_t lock;	   /* the wakeup released this lock: index of its log, 0: none */
+	uint8_t via;	       /* enum via: the means of the wakeup; NONE: not known */
+	uint8_t by_signal;     /* the signal that the waker had just sent; 0: none */
+	uint32_t by_timer : 1; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
+	uint32_t is_bare : 1;  /* no interrupt was known to be in progress */
+	uint32_t closes : 1;   /* it exits, and closes the other end of the file that is read */
+	uint32_t filtered : FILTERED_BITS; /* index of its process, whose events a filter excludes; 0: none */
+	uint32_t lock;			   /* the wakeup released this lock: index of its log, 0: none */
 	/*
 	 * 1 + the file of the io_uring request that ended the wait: state_uring.c; 0: not known
 	 */
 	uint32_t ring_file;
-	uint32_t filtered; /* index of the waker's process, whose events a filter excludes; 0: none */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
@@ -369,6 +370,8 @@ void thread_table_clear(struct thread_table *table);
  * other structure keeps the old index.
  */
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx);
+/** process_end_ns() - when its last thread ended that has ended; 0: none has */
+uint64_t process_end_ns(const struct trace_process *process);
 struct trace_process *process_find(const struct thread_table *table, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
 void process_set_comm(struct trace_analysis *a, struct trace_thread *thread, const char *comm);

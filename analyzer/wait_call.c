@@ -124,8 +124,8 @@ static bool came_with_signal(const struct wait_context *ctx)
 }
 
 /*
- * The end of a child that is traced is told to its tracer first. The parent is woken when the tracer
- * has waited for it, too.
+ * The end of a child that is traced is told to its tracer first. The parent is woken when the
+ * tracer has waited for it, too.
  */
 static bool came_after_tracer(const struct wait_context *ctx)
 {
@@ -148,7 +148,7 @@ static bool had_ended(const struct wait_context *ctx, const struct wait_cause *c
 	const struct trace_process *child = cause->kind == TRACE_WAIT_PROCESS ? ctx->a->threads.processes[cause->target]
 									      : NULL;
 
-	return child && child->first && !child->nr_living && trace_process_end_ns(child) < ctx->pending->from;
+	return child && child->first && !child->nr_living && process_end_ns(child) < ctx->pending->from;
 }
 
 static struct wait_cause call_wait(const struct wait_context *ctx)

@@ -33,8 +33,8 @@ static struct wait_cause wait_for_network(struct trace_analysis *a, const struct
 }
 
 /*
- * The process that used the other end last. If it had ended before the thread slept, another one had
- * that end, too, or the kernel still sent what was written.
+ * The process that used the other end last. If it had ended before the thread slept, another one
+ * had that end, too, or the kernel still sent what was written.
  */
 static bool owner_lived(const struct wait_context *ctx, const struct socket_state *peer)
 {
@@ -42,7 +42,7 @@ static bool owner_lived(const struct wait_context *ctx, const struct socket_stat
 						    ? ctx->a->threads.processes[peer->owner]
 						    : NULL;
 
-	return owner && (owner->nr_living || !owner->first || trace_process_end_ns(owner) >= ctx->pending->from);
+	return owner && (owner->nr_living || !owner->first || process_end_ns(owner) >= ctx->pending->from);
 }
 
 struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock)

@@ -29,8 +29,8 @@ struct relative {
 };
 
 /*
- * A wait for a process that was never a child: wrong unless one of them is a tracer. The parent of a
- * traced process waits until the tracer knows that it has ended.
+ * A wait for a process that was never a child: wrong unless one of them is a tracer. The parent of
+ * a traced process waits until the tracer knows that it has ended.
  */
 struct suspect {
 	const struct trace_thread *thread;

@@ -166,8 +166,8 @@ static void shutting_a_connection_down_ends_the_wait_for_it(void)
 }
 
 /*
- * "three" wrote data and ended, and the kernel held the data back. The exit of "two", which has that
- * end, too, sends them.
+ * "three" wrote data and ended, and the kernel held the data back. The exit of "two", which has
+ * that end, too, sends them.
  */
 static void a_process_that_had_ended_is_not_waited_for(void)
 {

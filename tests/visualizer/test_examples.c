@@ -279,6 +279,13 @@ static void a_thread_has_a_line_of_columns(void)
 	says("picture_of", "one", "     10 uuuuuuuuussssppppppppppppuuuttttttttuuuuuuuuuuuuuuuuuuuuuuuu\n");
 }
 
+static void each_half_has_its_calls(void)
+{
+	says("calls_of_span", "one",
+	     "first half:\n     10 read 5002000 ns\n     10 nanosleep 501000 ns\n"
+	     "second half:\n     10 nanosleep 2001000 ns\n");
+}
+
 static void servers_have_their_clients(void)
 {
 	says_of(write_server_trace, "server_bills", "",
@@ -302,6 +309,7 @@ static void a_wrong_trace_is_told(void)
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/fault_functions /dev/null 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/path_of /dev/null one 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/picture_of /dev/null one 2>/dev/null"), 0);
+	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/calls_of_span /dev/null one 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/profile_of /dev/null one 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/server_bills /dev/null 2>/dev/null"), 0);
 	CU_ASSERT_NOT_EQUAL(system(TRACE_EXAMPLES "/scope_times 2>/dev/null"), 0);
@@ -383,6 +391,7 @@ static const struct unit_case cases[] = {
 	{"a_log_becomes_a_trace", a_log_becomes_a_trace},
 	{"the_threads_of_a_path_are_listed", the_threads_of_a_path_are_listed},
 	{"a_thread_has_a_line_of_columns", a_thread_has_a_line_of_columns},
+	{"each_half_has_its_calls", each_half_has_its_calls},
 	{"servers_have_their_clients", servers_have_their_clients},
 	{"scopes_have_their_times", scopes_have_their_times},
 	{"a_wrong_trace_is_told", a_wrong_trace_is_told},
