@@ -483,17 +483,22 @@ static void add_cpu(const struct sentence *sentence, const struct path_wait *wai
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
 static void add_place(const struct sentence *sentence, size_t link, enum path_place place)
 {
-	static const char *const for_what[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "for the file ",
-								  [TRACE_WAIT_PROCESS] = "for process ",
-								  [TRACE_WAIT_NETWORK] = "for the network, ",
-								  [TRACE_WAIT_TIMEOUT] = "for a timer",
-								  [TRACE_WAIT_DEVICE] = "for the device ",
-								  [TRACE_WAIT_MEMORY] = "for memory",
-								  [TRACE_WAIT_STOPPED] = "while stopped",
-								  [TRACE_WAIT_OTHER] = "in the system call ",
-								  [TRACE_WAIT_UNKNOWN] = "for something unknown",
-								  [TRACE_WAIT_KERNEL] = "for the kernel: ",
-								  [TRACE_WAIT_QUOTA] = "for its CPU quota"};
+	/* before the name of the one, or of one of several */
+	static const struct {
+		const char *one, *several;
+	} for_what[TRACE_NR_WAIT_KINDS] = {
+		[TRACE_WAIT_FILE] = {"for the file ", "for files such as "},
+		[TRACE_WAIT_PROCESS] = {"for process ", "for processes such as "},
+		[TRACE_WAIT_NETWORK] = {"for the network, ", "for the network, such as "},
+		[TRACE_WAIT_TIMEOUT] = {"for a timer", "for a timer"},
+		[TRACE_WAIT_DEVICE] = {"for the device ", "for devices such as "},
+		[TRACE_WAIT_MEMORY] = {"for memory", "for memory"},
+		[TRACE_WAIT_STOPPED] = {"while stopped", "while stopped"},
+		[TRACE_WAIT_OTHER] = {"in the system call ", "in system calls such as "},
+		[TRACE_WAIT_UNKNOWN] = {"for something unknown", "for something unknown"},
+		[TRACE_WAIT_KERNEL] = {"for the kernel: ", "for the kernel, such as: "},
+		[TRACE_WAIT_QUOTA] = {"for its CPU quota", "for its CPU quota"},
+	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	const struct path_tree *tree = sentence->tree;
 	const struct path_wait *wait = longest(tree, link, place);
@@ -508,15 +513,15 @@ static void add_place(const struct sentence *sentence, size_t link, enum path_pl
 		add_cpu(sentence, wait, is_most);
 		return;
 	}
-	if (!is_most && kind == TRACE_WAIT_FILE) {
-		string_add(s, "for files");
-	} else if (kind == TRACE_WAIT_PROCESS && wait && wait->first.other && trace_process_pid(wait->first.other)) {
+	if (is_most && !is_nearly_all(ns, whole))
+		string_add(s, "mostly ");
+	if (kind == TRACE_WAIT_PROCESS && wait && wait->first.other && trace_process_pid(wait->first.other)) {
 		add_other(s, wait, is_most);
 	} else if (wait && unidentified(&wait->first)) {
 		string_addf(s, "for %s", unidentified(&wait->first));
 		add_via(s, &wait->first);
 	} else {
-		string_add(s, for_what[kind]);
+		string_add(s, is_most ? for_what[kind].one : for_what[kind].several);
 		if (kind != TRACE_WAIT_TIMEOUT && kind != TRACE_WAIT_MEMORY && kind != TRACE_WAIT_STOPPED &&
 		    kind != TRACE_WAIT_UNKNOWN && kind != TRACE_WAIT_QUOTA && wait)
 			add_target(s, sentence->report, &wait->first);

@@ -414,6 +414,49 @@ static void files_of_one_path_are_one_row_of_a_call(void)
 	free(text);
 }
 
+/* 60 % are waits for files, 20 us each: @names are the files. */
+static char *answer_of_files(const char *const names[3])
+{
+	struct tb *tb = tb_new();
+	uint64_t ns = 1001000;
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
+	tb_thread(tb, 10, 10, 1, "db", 0, true);
+	for (int i = 0; i < 3; i++)
+		tb_fd(tb, 10, 3 + i, 8, (uint64_t)names[i][1], S_IFREG | 0600, names[i]);
+	for (int i = 0; i < 3; i++, ns += 30000) {
+		tb_sys_enter(tb, 0, ns + 100, SYS_read, (uint64_t)(3 + i), 0, 100);
+		tb_switch(tb, 0, ns + 1000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_waking(tb, 0, ns + 21000, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(tb, 0, ns + 21000, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns + 22000, 0);
+	}
+	text = report_of(tb, "--comm=db");
+	join_lines(text);
+	return text;
+}
+
+/* The share is of all its files. It is not told of one that has a part of it. */
+static void a_share_is_not_that_of_one_of_several(void)
+{
+	static const struct {
+		const char *names[3], *answer;
+	} stories[] = {
+		{{"/a", "/a", "/a"}, "db 10 waited 60 % of its 100.00 us for the file /a;"},
+		{{"/a", "/b", "/b"}, "db 10 waited 60 % of its 100.00 us mostly for the file /b;"},
+		{{"/a", "/b", "/c"}, "db 10 waited 60 % of its 100.00 us for files such as /"},
+	};
+
+	for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++) {
+		char *text = answer_of_files(stories[i].names);
+
+		contains(text, stories[i].answer);
+		free(text);
+	}
+}
+
 /* The first thread of app waits for load, and load for the second one, which computes. */
 static void a_server_that_waits_for_its_client_comes_to_itself(void)
 {
@@ -753,6 +796,7 @@ int main(int argc, char **argv)
 		CASE(of_a_machine_a_long_wait_comes_before_the_cpus),
 		CASE(a_recorder_is_no_answer_and_short_programs_are_a_sum),
 		CASE(files_of_one_path_are_one_row_of_a_call),
+		CASE(a_share_is_not_that_of_one_of_several),
 		CASE(a_server_that_waits_for_its_client_comes_to_itself),
 		CASE(a_quota_has_its_limit),
 		CASE(the_busiest_thread_is_no_supervisor),
