@@ -97,6 +97,7 @@ struct trace_analysis {
 	bool began, ended, done;
 	bool no_call_times;		 /* of the options */
 	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
+	bool has_limits;		 /* sched_limit: a class of the scheduler was limited */
 	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */
 	struct trace_error start_damage; /* the last damage of the start state; code 0: no damage */
 

@@ -495,7 +495,7 @@ void on_sched_limit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 {
 	const struct trace_sched_limit *limit = event->payload;
 
-	(void)a;
+	a->has_limits = true;
 	if (ns < cpu->gap_until)
 		return;
 	cpu->quota_tid = limit->tid;

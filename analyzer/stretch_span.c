@@ -518,7 +518,7 @@ static int check(const struct trace_tables *tables, uint64_t from_ns, uint64_t t
 {
 	if (!tables->a->done)
 		return error_set(ret_error, -EAGAIN, "the pass of the tables has not ended");
-	if (tables->has_quota || !has_all_events(tables->a))
+	if (tables->has_quota || tables->a->has_limits || !has_all_events(tables->a))
 		return error_set(ret_error, -ENODATA,
 				 "events are missing, so the tables of a span need a pass of their own");
 	if (from_ns >= to_ns)
