@@ -129,8 +129,7 @@ static bool came_with_signal(const struct wait_context *ctx)
  */
 static bool came_after_tracer(const struct wait_context *ctx)
 {
-	return woken_by_task(ctx) && !ctx->pending->cut && ctx->a->calls[ctx->waker->call].class == CALL_WAIT &&
-	       ctx->waker->thread->process->ppid != ctx->thread->process->pid;
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->a->calls[ctx->waker->call].class == CALL_WAIT;
 }
 
 /* For the child that the call returned; waitid() does not return it. */
@@ -145,21 +144,23 @@ static struct wait_context with_returned_child(const struct wait_context *ctx)
 /* A child that had ended before the thread slept: the tracer had not waited for it yet. */
 static bool had_ended(const struct wait_context *ctx, const struct wait_cause *cause)
 {
-	const struct trace_process *child = cause->kind == TRACE_WAIT_PROCESS ? ctx->a->threads.processes[cause->target]
-									      : NULL;
+	const struct trace_process *child = wait_process(ctx->a, cause);
 
 	return child && child->first && !child->nr_living && process_end_ns(child) < ctx->pending->from;
 }
 
 static struct wait_cause call_wait(const struct wait_context *ctx)
 {
-	struct wait_context returned = with_returned_child(ctx);
+	struct wait_context returned;
 	struct wait_cause v;
 
-	if (came_with_signal(ctx))
+	if (came_with_signal(ctx)) {
+		returned = with_returned_child(ctx);
 		return returned.result ? wait_by_call_alone(&returned, VIA_WAITPID)
 				       : cause_other_call(ctx, VIA_WAITPID);
+	}
 	if (came_after_tracer(ctx)) {
+		returned = with_returned_child(ctx);
 		v = wait_by_call_alone(&returned, VIA_WAITPID);
 		if (!had_ended(ctx, &v))
 			return v;

@@ -48,7 +48,7 @@ static inline bool lasts_until_end(const struct wait_context *ctx)
 /** is_last_wait() - true for the latest of the thread's waits: a result is its result */
 static inline bool is_last_wait(const struct wait_context *ctx)
 {
-	return ctx->pending == &ctx->thread->pending[ctx->thread->nr_pending - 1];
+	return ctx->thread->nr_pending && ctx->pending == &ctx->thread->pending[ctx->thread->nr_pending - 1];
 }
 
 /** cause_other_call() - kind `other`: only the name of the call is known */

@@ -138,14 +138,15 @@ static void a_tracer_may_wait_for_any_process(void)
 
 /*
  * 30 traces 20, the child of 10, and waits for it first: it ends at 4000, and 30 wakes 10 at 6000.
- * If 10 waits only from 5000 on, it waits for its tracer.
+ * If 10 waits only from 5000 on, it waits for its tracer. 30 may be a child of 10, too.
  */
 static void the_parent_of_a_traced_child_waits_for_the_child(void)
 {
-	for (int is_late = 0; is_late < 2; is_late++) {
+	for (int story = 0; story < 4; story++) {
+		bool is_late = story & 1;
 		struct analysis_case c = begin_family(10);
 
-		tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+		tb_thread(c.tb, 30, 30, story & 2 ? 10 : 1, "three", 2, true);
 		tb_thread(c.tb, 40, 40, 10, "four", 3, false);
 		tb_sys_enter(c.tb, 2, 1000, SYS_wait4, 20, 0, 0x40000000 /* __WALL */, 0);
 		tb_switch(c.tb, 2, 1100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
