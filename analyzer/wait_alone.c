@@ -13,6 +13,18 @@ static bool is_returned(const struct trace_process *child, int64_t number)
 	return child->pid == (uint64_t)number || child->ns_pid == (uint64_t)number;
 }
 
+static struct trace_process *own_child(const struct wait_context *ctx, int64_t number)
+{
+	struct trace_process *child = process_find(&ctx->a->threads, (uint32_t)number);
+
+	if (child && child->ppid == ctx->thread->process->pid)
+		return child;
+	for (child = ctx->thread->process->children; child; child = child->next_sibling)
+		if (is_returned(child, number))
+			return child;
+	return NULL;
+}
+
 #define WAIT_STOPPED   2 /* WUNTRACED of the kernel's linux/wait.h */
 #define WAIT_CONTINUED 8
 
@@ -36,26 +48,40 @@ static uint32_t returned_child(const struct wait_context *ctx)
 	if (!(ctx->a->filter.is_on || ctx->result) || !(ctx->thread->flags & THREAD_RETURNS) || number <= 0 ||
 	    !is_last_wait(ctx))
 		return PROCESS_UNKNOWN;
-	child = process_find(&ctx->a->threads, (uint32_t)number);
-	if (child && child->ppid == ctx->thread->process->pid)
-		return reap(ctx, child);
-	for (child = ctx->thread->process->children; child; child = child->next_sibling)
-		if (is_returned(child, number))
-			return reap(ctx, child);
-	return PROCESS_UNKNOWN;
+	child = own_child(ctx, number);
+	return child ? reap(ctx, child) : (uint32_t)PROCESS_UNKNOWN;
+}
+
+/* The pid of the child that a wait4() returned, or for which the call waits; 0: any child */
+static uint32_t named_child(const struct wait_context *ctx)
+{
+	bool is_waitid = strcmp(strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name), "waitid") == 0;
+	int32_t named = is_waitid	      ? 0
+			: ctx->result > 0     ? (int32_t)ctx->result
+			: ctx->frame->nr_args ? (int32_t)ctx->frame->args[0]
+					      : 0;
+
+	if (is_waitid && ctx->frame->nr_args > 1 && ctx->frame->args[0] == LINUX_P_PID)
+		named = (int32_t)ctx->frame->args[1];
+	return named > 0 ? (uint32_t)named : 0;
 }
 
 /* wait4(), waitpid(), waitid(): the child that the caller named, or its only child. */
 static uint32_t awaited_child(const struct wait_context *ctx)
 {
 	uint32_t child = returned_child(ctx);
-	bool is_waitid = strcmp(strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name), "waitid") == 0;
-	int32_t named = ctx->result > 0 ? (int32_t)ctx->result : ctx->frame->nr_args ? (int32_t)ctx->frame->args[0] : 0;
 
 	if (child != PROCESS_UNKNOWN)
 		return child;
-	return wakers_child(ctx->a, ctx->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0,
-			    ctx->pending->to);
+	return wakers_child(ctx->a, ctx->thread->process, named_child(ctx), ctx->pending->to);
+}
+
+uint32_t wait_child_of_call(const struct wait_context *ctx)
+{
+	uint32_t named = named_child(ctx);
+	const struct trace_process *child = named ? own_child(ctx, named) : NULL;
+
+	return child ? child->idx : (uint32_t)PROCESS_UNKNOWN;
 }
 
 #define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */

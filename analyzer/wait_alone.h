@@ -12,4 +12,9 @@ struct wait_context;
  * @via: the means that the wait would have had with a waker
  */
 struct wait_cause wait_by_call_alone(const struct wait_context *ctx, enum via via);
+/**
+ * wait_child_of_call() - the child, living or not, that a wait4() returned (@ctx->result), or else
+ * the one for which it or waitid() waited; PROCESS_UNKNOWN: any
+ */
+uint32_t wait_child_of_call(const struct wait_context *ctx);
 #endif

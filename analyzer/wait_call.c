@@ -132,7 +132,7 @@ static bool came_after_tracer(const struct wait_context *ctx)
 	return woken_by_task(ctx) && !ctx->pending->cut && ctx->a->calls[ctx->waker->call].class == CALL_WAIT;
 }
 
-/* For the child that the call returned; waitid() does not return it. */
+/* With the child that the call returned; waitid() does not return it. */
 static struct wait_context with_returned_child(const struct wait_context *ctx)
 {
 	struct wait_context returned = *ctx;
@@ -153,6 +153,7 @@ static struct wait_cause call_wait(const struct wait_context *ctx)
 {
 	struct wait_context returned;
 	struct wait_cause v;
+	uint32_t child;
 
 	if (came_with_signal(ctx)) {
 		returned = with_returned_child(ctx);
@@ -161,7 +162,9 @@ static struct wait_cause call_wait(const struct wait_context *ctx)
 	}
 	if (came_after_tracer(ctx)) {
 		returned = with_returned_child(ctx);
-		v = wait_by_call_alone(&returned, VIA_WAITPID);
+		child = wait_child_of_call(&returned);
+		v = child == PROCESS_UNKNOWN ? cause_other_call(ctx, VIA_WAITPID)
+					     : wait_cause_of(TRACE_WAIT_PROCESS, VIA_WAITPID, child);
 		if (!had_ended(ctx, &v))
 			return v;
 	}

@@ -49,6 +49,7 @@
 #define LINUX_O_WRONLY	      01
 #define LINUX_O_CLOEXEC	      02000000
 #define LINUX_FD_CLOEXEC      1
+#define LINUX_P_PID	      1
 #define LINUX_WALL	      0x40000000 /* __WALL, include/uapi/linux/wait.h */
 #define LINUX_F_DUPFD	      0
 #define LINUX_F_SETFD	      2

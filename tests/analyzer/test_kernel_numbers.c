@@ -43,6 +43,7 @@ static const struct {
 	SAME(O_CLOEXEC),
 	SAME(FD_CLOEXEC),
 	{"__WALL", LINUX_WALL, __WALL},
+	SAME(P_PID),
 	SAME(F_DUPFD),
 	SAME(F_SETFD),
 	SAME(F_DUPFD_CLOEXEC),

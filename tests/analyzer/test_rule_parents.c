@@ -142,15 +142,19 @@ static void a_tracer_may_wait_for_any_process(void)
  */
 static void the_parent_of_a_traced_child_waits_for_the_child(void)
 {
-	for (int story = 0; story < 4; story++) {
-		bool is_late = story & 1;
+	for (int story = 0; story < 8; story++) {
+		bool is_late = story & 1, is_waitid = story & 4;
 		struct analysis_case c = begin_family(10);
 
 		tb_thread(c.tb, 30, 30, story & 2 ? 10 : 1, "three", 2, true);
 		tb_thread(c.tb, 40, 40, 10, "four", 3, false);
 		tb_sys_enter(c.tb, 2, 1000, SYS_wait4, 20, 0, 0x40000000 /* __WALL */, 0);
 		tb_switch(c.tb, 2, 1100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
-		tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0, 0);
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_waitid, "waitid");
+		if (is_waitid)
+			tb_sys_enter(c.tb, 0, 2000, SYS_waitid, 1 /* P_PID */, 20, 0, 4);
+		else
+			tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0, 0);
 		if (!is_late)
 			block(&c);
 		tb_exit(c.tb, 1, 4000, 20, 20, true);
@@ -162,7 +166,7 @@ static void the_parent_of_a_traced_child_waits_for_the_child(void)
 		tb_waking(c.tb, 2, 6000, 10, TRACE_CONTEXT_TASK);
 		tb_sys_exit(c.tb, 2, 6010, 20);
 		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
-		tb_sys_exit(c.tb, 0, 6200, 20);
+		tb_sys_exit(c.tb, 0, 6200, is_waitid ? 0 : 20);
 		case_run(&c);
 		CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0);
 		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "waitpid"), is_late ? 0 : 3000);
