@@ -141,14 +141,6 @@ static struct wait_context with_returned_child(const struct wait_context *ctx)
 	return returned;
 }
 
-/* A child that had ended before the thread slept: the tracer had not waited for it yet. */
-static bool had_ended(const struct wait_context *ctx, const struct wait_cause *cause)
-{
-	const struct trace_process *child = wait_process(ctx->a, cause);
-
-	return child && child->first && !child->nr_living && process_end_ns(child) < ctx->pending->from;
-}
-
 static struct wait_cause call_wait(const struct wait_context *ctx)
 {
 	struct wait_context returned;
@@ -165,7 +157,8 @@ static struct wait_cause call_wait(const struct wait_context *ctx)
 		child = wait_child_of_call(&returned);
 		v = child == PROCESS_UNKNOWN ? cause_other_call(ctx, VIA_WAITPID)
 					     : wait_cause_of(TRACE_WAIT_PROCESS, VIA_WAITPID, child);
-		if (!had_ended(ctx, &v))
+		/* a child that had ended: the tracer had not waited for it yet */
+		if (!ended_before(ctx, wait_process(ctx->a, &v)))
 			return v;
 	}
 	return wait_by_waker(ctx, VIA_WAITPID);

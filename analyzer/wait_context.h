@@ -51,6 +51,12 @@ static inline bool is_last_wait(const struct wait_context *ctx)
 	return ctx->thread->nr_pending && ctx->pending == &ctx->thread->pending[ctx->thread->nr_pending - 1];
 }
 
+/** ended_before() - true if @process had ended before the thread slept; false for NULL */
+static inline bool ended_before(const struct wait_context *ctx, const struct trace_process *process)
+{
+	return process && process->first && !process->nr_living && process_end_ns(process) < ctx->pending->from;
+}
+
 /** cause_other_call() - kind `other`: only the name of the call is known */
 struct wait_cause cause_other_call(const struct wait_context *ctx, enum via via);
 /** path_argument() - the path that was passed to the call; 0: none */

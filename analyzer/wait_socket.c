@@ -42,7 +42,7 @@ static bool owner_lived(const struct wait_context *ctx, const struct socket_stat
 						    ? ctx->a->threads.processes[peer->owner]
 						    : NULL;
 
-	return owner && (owner->nr_living || !owner->first || process_end_ns(owner) >= ctx->pending->from);
+	return owner && !ended_before(ctx, owner);
 }
 
 struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock)
