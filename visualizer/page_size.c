@@ -72,7 +72,7 @@ static bool is_whole(const struct trace *trace, const struct time_window *window
 	return (!window->has_from && !window->has_to) || !trace_has_parts(trace);
 }
 
-/* Of the part that the page has, ns. */
+/* Returns the length, in ns, of the part that the page has. */
 static double width_of(const struct trace *trace, const struct time_window *window)
 {
 	const struct trace_info *info = trace_get_info(trace);

@@ -300,7 +300,7 @@ struct sentence {
 	struct verdict_clauses *clauses;
 };
 
-/* What was appended since @begin is about @thread, or about its @wait. */
+/* The text since @begin is about @thread, or about its @wait. */
 static void add_clause(const struct sentence *sentence, size_t begin, const struct trace_thread *thread,
 		       const struct path_wait *wait)
 {
