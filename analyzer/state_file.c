@@ -405,6 +405,10 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 	if (!frame)
 		return;
 	frame->fd_seen = true;
+	if (frame_class(a, frame) == CALL_RECV && LINUX_S_ISSOCK(open->mode) && thread->fds) {
+		thread->fds->passed = open->ino;
+		thread->fds->passed_by = a->files.list[frame->file].ino;
+	}
 	/*
 	 * A call that makes a descriptor waited for the file that it opened; accept() waited for
 	 * the connection.

@@ -87,6 +87,9 @@ struct fd_table {
 	uint32_t sweeps;	       /* number of the last sweep that looked through it: state_expire.c */
 	uint32_t changes;	       /* of @files so far */
 	uint32_t number;	       /* no other table of the trace has it */
+	uint64_t passed;	       /* inode of the latest socket that came in a message; 0: none */
+	uint64_t passed_by;	       /* inode of the socket of that message */
+	uint64_t connections_by;       /* inode of the socket by which it gets accepted connections; 0: none */
 	bool is_known;		       /* all of its descriptors are known: for the rules only */
 	bool has_sockets;	       /* it has, or had, a socket */
 	bool is_seen;		       /* while state_doubt.c looks for those that no loss concerns */

@@ -23,6 +23,9 @@
  * place. Its waits there are rests, its waits elsewhere are parts of a job. A thread that never
  * got a job rests at any condition.
  *
+ * A turn to accept. Processes of one server may have a lock for accept(). A wait for it is a rest,
+ * too: the thread that releases it has accepted a connection meanwhile, and done nothing with it.
+ *
  * Example: thread R reads requests from clients and wakes W, which waits at condition C. W waits
  * for a file, then at condition D, answers, and waits at C again. The waits at C are idle, and
  * those of R in epoll_wait() from the second request on. The wait at D is not.
@@ -114,9 +117,27 @@ static bool fds_serve(const struct trace_analysis *a, struct fd_table *fds)
 	return fds->serves;
 }
 
+/* Did accepted connections come in messages? Learns from the latest message. */
+static bool gets_connections(const struct trace_analysis *a, struct fd_table *fds)
+{
+	const struct socket_state *sock = fds->passed ? sock_peek(a, fds->passed) : NULL;
+
+	if (sock && sock->role == ROLE_SERVER)
+		fds->connections_by = fds->passed_by;
+	fds->passed = 0;
+	return fds->connections_by;
+}
+
+bool socket_brings_connections(const struct trace_analysis *a, const struct trace_thread *thread,
+			       const struct socket_state *sock)
+{
+	return thread->fds && gets_connections(a, thread->fds) && thread->fds->connections_by == sock->ino;
+}
+
 bool thread_serves(struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return thread->fds && thread->fds->has_sockets && fds_serve(a, thread->fds);
+	return thread->fds && thread->fds->has_sockets &&
+	       (gets_connections(a, thread->fds) || fds_serve(a, thread->fds));
 }
 
 /* ---- requests ---- */
@@ -195,6 +216,7 @@ void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 		sock->role = (uint8_t)first_role(a, thread, sock, comes);
 		a->sockets.nr_roles++;
 	}
+	thread->requests.has_accepted = false;
 	if (comes)
 		received(a, thread, sock, bytes->ret);
 	else
@@ -224,6 +246,7 @@ static void forget_after_loss(struct trace_analysis *a, struct trace_thread *thr
 	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place,
 						    .nr_relays = thread->requests.nr_relays,
 						    .accepts = thread->requests.accepts,
+						    .accept_lock = thread->requests.accept_lock,
 						    .part_ns = thread->requests.part_ns,
 						    .rests = thread->requests.rests};
 	requests_changed(thread);
@@ -260,6 +283,29 @@ static bool brings_job(const struct trace_thread *thread, const struct waker *wa
 {
 	return !thread->requests.accepts && waker->thread && waker->thread->process == thread->process &&
 	       (waker->thread->requests.nr_read || waker->thread->requests.has_job);
+}
+
+/* Does the first thread of @process wait for a connection? Asked at the end of the recording. */
+static bool is_in_accept(struct trace_analysis *a, const struct trace_process *process)
+{
+	struct trace_thread *thread = process ? process_owner(&a->threads, process) : NULL;
+	const struct frame *call = thread ? frame_syscall(thread) : NULL;
+
+	return call && call_accepts(a, call);
+}
+
+bool accept_lock_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+		       uint64_t lock, const struct trace_process *holder)
+{
+	const struct waker *waker = &pending->waker;
+	struct thread_requests *requests = &thread->requests;
+	uint64_t accepted_ns = waker->thread ? waker->thread->requests.accepted_ns : 0;
+
+	if (wait_is_asked(a, thread, pending) || requests->nr_first || !thread_serves(a, thread))
+		return false;
+	if (!pending->cut && waker->has_accepted && accepted_ns >= pending->from && accepted_ns <= pending->to)
+		requests->accept_lock = lock;
+	return requests->accept_lock == lock || (pending->cut && is_in_accept(a, holder));
 }
 
 bool pool_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, uint64_t place)

@@ -328,6 +328,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (!is_thread(cpu, cpu->current))
 		return;
 	waker->thread = cpu->current;
+	waker->has_accepted = cpu->current->requests.has_accepted;
 	if ((cpu->current->flags & THREAD_KERNEL) && cpu->current->work_for && cpu->current->work_for != woken &&
 	    cpu->current->work_for->sched_state != SCHED_DEAD) {
 		waker->worker = cpu->current;

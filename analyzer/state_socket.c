@@ -258,6 +258,12 @@ static uint8_t role_by_call(const struct trace_analysis *a, const struct frame *
 	return frame_class(a, frame) == CALL_SOCKETPAIR || socketcall == SOCKETCALL_PAIR ? ROLE_NONE : ROLE_UNKNOWN;
 }
 
+/* Many sockets may be connected to one that receives datagrams, such as that of a log. */
+static bool has_one_peer(const struct socket_state *sock)
+{
+	return sock->type != LINUX_SOCK_DGRAM || sock->role == ROLE_NONE;
+}
+
 void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_endpoints *ends = event->payload;
@@ -273,10 +279,11 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		fd_put(a, thread, ends->fd, socket_file(a, ends->ino), true);
 	seen.owner = thread->process->idx;
 	seen.role = role_by_call(a, frame);
-	thread->requests.accepts |= seen.role == ROLE_SERVER;
+	if (seen.role == ROLE_SERVER)
+		request_accepted(thread, ns);
 	sock_learn(a, &seen, seen.role == ROLE_SERVER || seen.role == ROLE_NONE || (frame && makes_socket(a, frame)));
 	peer = seen.family == LINUX_AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
-	if (peer && !peer->peer_ino) /* the end that was made first did not know this one yet */
+	if (peer && !peer->peer_ino && has_one_peer(&seen)) /* the end made first did not know this one yet */
 		sock_of_inode(a, seen.peer_ino)->peer_ino = seen.ino;
 	if (seen.state == TCP_LISTEN && thread->fds)
 		thread->fds->nr_listening++;

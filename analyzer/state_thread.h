@@ -119,11 +119,12 @@ struct waker {
 	file_idx file; /* the file that @call acts on */
 	uint8_t context;
 	uint8_t cause;
-	uint8_t via;	       /* enum via: the means of the wakeup; NONE: not known */
-	uint8_t by_signal;     /* the signal that the waker had just sent; 0: none */
-	uint32_t by_timer : 1; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
-	uint32_t is_bare : 1;  /* no interrupt was known to be in progress */
-	uint32_t closes : 1;   /* it exits, and closes the other end of the file that is read */
+	uint8_t via;		   /* enum via: the means of the wakeup; NONE: not known */
+	uint8_t by_signal;	   /* the signal that the waker had just sent; 0: none */
+	uint32_t by_timer : 1;	   /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
+	uint32_t is_bare : 1;	   /* no interrupt was known to be in progress */
+	uint32_t closes : 1;	   /* it exits, and closes the other end of the file that is read */
+	uint32_t has_accepted : 1; /* it has received and sent nothing since it accepted a connection */
 	uint32_t filtered : FILTERED_BITS; /* index of its process, whose events a filter excludes; 0: none */
 	uint32_t lock;			   /* the wakeup released this lock: index of its log, 0: none */
 	/*

@@ -13,8 +13,27 @@
 #include "wait_poll.h"
 #include "wait_socket.h"
 
-/* An eventfd as the place of a wait: no address of a futex. */
+/* Places of a wait that are no address of a futex: a file, a semaphore or message queue */
 #define PLACE_OF_FILE(file) (1ull << 63 | (uint64_t)(file) << 8)
+#define PLACE_OF_IPC(id)    (1ull << 62 | ((uint64_t)(id)&UINT32_MAX) << 8)
+
+static bool waits_for_turn(const struct wait_context *ctx, const struct wait_cause *v, uint64_t place)
+{
+	bool is_one = v->kind == TRACE_WAIT_PROCESS && v->target >= NR_PSEUDO_PROCESSES;
+
+	return v->kind == TRACE_WAIT_PROCESS && accept_lock_rests(ctx->a, ctx->thread, ctx->pending, place,
+								  is_one ? ctx->a->threads.processes[v->target] : NULL);
+}
+
+/* A thread of the pool's own process brings the jobs, or did so before. */
+static bool waits_for_job(const struct wait_context *ctx, const struct wait_cause *v, uint64_t place)
+{
+	const struct trace_process *own = ctx->thread->process;
+	bool by_own = !ctx->pending->cut && woken_by_task(ctx) && ctx->waker->thread->process == own;
+
+	return v->kind == TRACE_WAIT_PROCESS && (v->target == own->idx || by_own) &&
+	       pool_rests(ctx->a, ctx->thread, ctx->pending, place);
+}
 
 static struct wait_cause call_other(const struct wait_context *ctx)
 {
@@ -29,8 +48,10 @@ static struct wait_cause call_other(const struct wait_context *ctx)
 static struct wait_cause by_file_lock(const struct wait_context *ctx)
 {
 	bool is_of_kernel = ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE;
+	struct wait_cause v = wait_by_waker(ctx, VIA_LOCK);
 
-	return wait_cause_with_path(ctx->a, wait_by_waker(ctx, VIA_LOCK),
+	v.idle = !is_of_kernel && waits_for_turn(ctx, &v, PLACE_OF_FILE(ctx->frame->file));
+	return wait_cause_with_path(ctx->a, v,
 				    is_of_kernel ? strings_intern(&ctx->a->strings, "[lock of the kernel]")
 						 : file_path(ctx->a, ctx->frame->file));
 }
@@ -107,8 +128,10 @@ static struct wait_cause call_futex(const struct wait_context *ctx)
 
 	if (v.kind == TRACE_WAIT_PROCESS && v.via == VIA_FUTEX && is_join(ctx))
 		v.via = VIA_JOIN;
-	else if (v.kind != TRACE_WAIT_UNKNOWN && ctx->frame->nr_args && !futex_is_lock(ctx->a, ctx->thread, ctx->frame))
-		v.idle = pool_rests(ctx->a, ctx->thread, ctx->pending, ctx->frame->args[0]);
+	else if (v.kind != TRACE_WAIT_UNKNOWN && ctx->frame->nr_args)
+		v.idle = futex_is_lock(ctx->a, ctx->thread, ctx->frame)
+				 ? waits_for_turn(ctx, &v, ctx->frame->args[0])
+				 : pool_rests(ctx->a, ctx->thread, ctx->pending, ctx->frame->args[0]);
 	return v;
 }
 
@@ -182,17 +205,25 @@ static struct wait_cause call_ptrace(const struct wait_context *ctx)
 	return wait_by_waker(ctx, VIA_PTRACE);
 }
 
-/* SEMTIMEDOP of <linux/ipc.h>: operations up to it are on semaphores, the next ones on messages */
+/* <linux/ipc.h>: operations up to SEMTIMEDOP are on semaphores, the next ones on messages */
 #define IPC_SEMTIMEDOP 4
+#define IPC_MSGRCV     12
 
 static struct wait_cause call_ipc(const struct wait_context *ctx)
 {
 	const char *name = strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name);
-	bool semaphore = strncmp(name, "sem", 3) == 0;
+	bool semaphore = strncmp(name, "sem", 3) == 0, is_ipc = strcmp(name, "ipc") == 0,
+	     receives = strcmp(name, "msgrcv") == 0 || strncmp(name, "mq_timedreceive", 15) == 0;
+	uint64_t place = PLACE_OF_IPC(ctx->frame->args[is_ipc]);
+	struct wait_cause v;
 
-	if (strcmp(name, "ipc") == 0)
+	if (is_ipc) {
 		semaphore = (ctx->frame->args[0] & 0xffff) <= IPC_SEMTIMEDOP;
-	return wait_by_waker(ctx, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
+		receives = (ctx->frame->args[0] & 0xffff) == IPC_MSGRCV;
+	}
+	v = wait_by_waker(ctx, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
+	v.idle = semaphore ? waits_for_turn(ctx, &v, place) : receives && waits_for_job(ctx, &v, place);
+	return v;
 }
 
 static struct wait_cause call_exec(const struct wait_context *ctx)
@@ -247,8 +278,8 @@ static struct wait_cause call_accept(const struct wait_context *ctx)
 }
 
 /*
- * read(), recv(): of a client's next request, or of an eventfd by which a pool's thread gets
- * jobs.
+ * read(), recv(): of a client's next request, of an eventfd or a pipe by which a pool's thread gets
+ * jobs, or of a socket by which a process gets accepted connections.
  */
 static struct wait_cause call_receive(const struct wait_context *ctx)
 {
@@ -258,7 +289,11 @@ static struct wait_cause call_receive(const struct wait_context *ctx)
 	if (v.kind == TRACE_WAIT_UNKNOWN || v.via == VIA_SIGNAL)
 		return v;
 	if (sock)
-		v.idle = socket_serves(ctx->a, ctx->thread, sock) && !wait_is_asked(ctx->a, ctx->thread, ctx->pending);
+		v.idle = (socket_serves(ctx->a, ctx->thread, sock) ||
+			  socket_brings_connections(ctx->a, ctx->thread, sock)) &&
+			 !wait_is_asked(ctx->a, ctx->thread, ctx->pending);
+	else if (v.via == VIA_PIPE)
+		v.idle = waits_for_job(ctx, &v, PLACE_OF_FILE(ctx->frame->file));
 	else if (file_via(ctx->a, ctx->frame->file) == VIA_EVENTFD)
 		v.idle = pool_rests(ctx->a, ctx->thread, ctx->pending, PLACE_OF_FILE(ctx->frame->file));
 	return v;

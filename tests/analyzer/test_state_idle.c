@@ -345,6 +345,156 @@ static void a_mutex_is_never_a_rest(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
 }
 
+/* ---- other ways to get work ---- */
+
+/* Thread 11 waits in @call from 1610 to 2610; a thread on @waker_cpu wakes it: 10, or "two" (2). */
+static void waits_in(struct analysis_case *c, uint32_t call, uint64_t arg0, uint64_t arg1, uint32_t waker_cpu)
+{
+	tb_sys_enter(c->tb, 1, 1600, call, arg0, arg1, 1);
+	tb_switch(c->tb, 1, 1610, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c->tb, waker_cpu, 2610, 11, TRACE_CONTEXT_TASK); /* 1000 */
+	tb_switch(c->tb, 1, 2620, 0, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 1, 2630, 1);
+	tb_switch(c->tb, 1, 6000, 11, 20, TRACE_TASK_RUNNING);
+}
+
+static struct analysis_case server_with_worker(void)
+{
+	struct analysis_case c = server();
+
+	tb_thread(c.tb, 11, 10, 1, "worker", 1, false);
+	tb_switch(c.tb, 1, 1050, 20, 11, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 2, 1060, 0, 20, TRACE_TASK_RUNNING);
+	return c;
+}
+
+/* A pool may get its jobs by a pipe or a message queue. Data of another process are none. */
+static void a_pool_may_rest_at_a_pipe_or_a_queue(void)
+{
+	static const struct {
+		uint32_t call;
+		uint64_t fd;
+		bool rests;
+	} cases[] = {
+		{SYS_read, 12, true},
+		{SYS_msgrcv, 3, true},
+		{SYS_mq_timedreceive, 3, true},
+		{SYS_msgsnd, 3, false}, /* it waits for room */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (uint32_t other = 0; other < 2; other++) {
+			struct analysis_case c = server_with_worker();
+
+			tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_msgrcv, "msgrcv");
+			tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_mq_timedreceive, "mq_timedreceive");
+			pipe_fd(&c, 10, 12, 777, O_RDONLY);
+			pipe_fd(&c, 10, 13, 777, O_WRONLY);
+			pipe_fd(&c, 20, 13, 777, O_WRONLY);
+			tb_sys_enter(c.tb, other ? 2 : 0, 2600, SYS_write, 13, 0, 1);
+			waits_in(&c, cases[i].call, cases[i].fd, 0, other ? 2 : 0);
+			case_run(&c);
+			CU_ASSERT_EQUAL(idle_ns(&c, true), cases[i].rests && !other ? 1000 : 0);
+			CU_ASSERT_EQUAL(idle_ns(&c, false), cases[i].rests && !other ? 0 : 1000);
+			case_free(&c);
+		}
+}
+
+/*
+ * Thread 11 waits for a lock that thread 10 has while it accepts a connection. It does not rest if
+ * thread 10 had accepted before the wait, or has begun to work on the connection.
+ */
+static void the_turn_to_accept_is_a_rest(void)
+{
+	static const struct {
+		uint32_t call;
+		uint64_t args[2];
+	} locks[] = {{SYS_futex, {CONDITION, FUTEX_WAIT_PRIVATE}}, {SYS_semop, {3, 0}}, {SYS_flock, {9, 2}}};
+	static const struct {
+		uint64_t accepts_ns;
+		bool works, rests;
+	} cases[] = {{2000, false, true}, {1550, false, false}, {2000, true, false}};
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t l = 0; l < 3; l++) {
+			struct analysis_case c = server_with_worker();
+
+			socket_event(&c, 0, cases[i].accepts_ns, SYS_accept, 8, 1);
+			if (cases[i].works)
+				transfer(&c, 0, 2300, 8, true);
+			tb_sys_enter(c.tb, 1, 1600, locks[l].call, locks[l].args[0], locks[l].args[1], 2);
+			tb_switch(c.tb, 1, 1610, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+			tb_waking(c.tb, 0, 2610, 11, TRACE_CONTEXT_TASK); /* 1000 */
+			tb_switch(c.tb, 1, 2620, 0, 11, TRACE_TASK_RUNNING);
+			tb_sys_exit(c.tb, 1, 2630, 0);
+			tb_switch(c.tb, 1, 6000, 11, 20, TRACE_TASK_RUNNING);
+			case_run(&c);
+			CU_ASSERT_EQUAL(idle_ns(&c, true), cases[i].rests ? 1000 : 0);
+			CU_ASSERT_EQUAL(idle_ns(&c, false), cases[i].rests ? 0 : 1000);
+			case_free(&c);
+		}
+}
+
+/* Thread 11 gets an accepted connection by a message, or another file. */
+static void a_process_may_get_its_connections_by_messages(void)
+{
+	for (int gets = 0; gets < 2; gets++) {
+		struct trace_sock_endpoints pair = {
+			.fd = 14, .ino = 714, .peer_ino = 715, .family = AF_UNIX, .type = SOCK_SEQPACKET};
+		struct analysis_case c = server_with_worker();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_recvmsg, "recvmsg");
+		do_steps(&c, "l"); /* no listener is left */
+		tb_sys_enter(c.tb, 0, 1400, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET, 0);
+		tb_event(c.tb, 0, 1405, TRACE_EV_sock_endpoints, &pair, sizeof(pair), NULL);
+		tb_open(c.tb, 0, 1406, 14, 9, 714, S_IFSOCK, "socket:");
+		tb_sys_exit(c.tb, 0, 1410, 0);
+		tb_sys_enter(c.tb, 1, 1600, SYS_recvmsg, 14, 0, 0);
+		tb_switch(c.tb, 1, 1610, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(c.tb, 2, 2610, 11, TRACE_CONTEXT_TASK); /* 1000 */
+		tb_switch(c.tb, 1, 2620, 0, 11, TRACE_TASK_RUNNING);
+		tb_open(c.tb, 1, 2625, 5, 9, gets ? INO(FROM_CLIENT) : INO(TO_SERVER), S_IFSOCK, "socket:");
+		tb_sys_exit(c.tb, 1, 2630, 1);
+		tb_switch(c.tb, 1, 6000, 11, 20, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(idle_ns(&c, true), gets ? 1000 : 0);
+		CU_ASSERT_EQUAL(idle_ns(&c, false), gets ? 0 : 1000);
+		case_free(&c);
+	}
+}
+
+/* A log receives datagrams of clients that are connected to it. It never answers. */
+static void a_log_rests_between_its_datagrams(void)
+{
+	struct trace_sock_endpoints log = {.fd = 14, .ino = 714, .family = AF_UNIX, .type = SOCK_DGRAM},
+				    client = {.fd = 15,
+					      .ino = 715,
+					      .peer_ino = 714,
+					      .family = AF_UNIX,
+					      .type = SOCK_DGRAM};
+	struct trace_sock_send bytes = {.ino = 714, .ret = 1, .family = AF_UNIX};
+	struct analysis_case c = server_with_worker();
+
+	do_steps(&c, "lcq");
+	tb_sys_enter(c.tb, 1, 1400, SYS_socket, AF_UNIX, SOCK_DGRAM, 0);
+	tb_event(c.tb, 1, 1402, TRACE_EV_sock_endpoints, &log, sizeof(log), NULL);
+	tb_open(c.tb, 1, 1404, 14, 9, 714, S_IFSOCK, "socket:");
+	tb_sys_exit(c.tb, 1, 1406, 14);
+	tb_sys_enter(c.tb, 2, 1410, SYS_connect, 15, 0, 0);
+	tb_event(c.tb, 2, 1412, TRACE_EV_sock_endpoints, &client, sizeof(client), NULL);
+	tb_sys_exit(c.tb, 2, 1414, 0);
+	for (uint64_t ns = 1420; ns < 1480; ns += 20) {
+		tb_sys_enter(c.tb, 1, ns, SYS_recvfrom, 14, 0, 1);
+		tb_event(c.tb, 1, ns + 2, TRACE_EV_sock_recv, &bytes, sizeof(bytes), NULL);
+		tb_sys_exit(c.tb, 1, ns + 4, 1);
+	}
+	waits_in(&c, SYS_recvfrom, 14, 0, 2);
+	case_run(&c);
+	CU_ASSERT_EQUAL(idle_ns(&c, true), 1000);
+	CU_ASSERT_EQUAL(idle_ns(&c, false), 0);
+	case_free(&c);
+}
+
 /* Without the events that open and close requests, nothing shows that none is open. */
 static void without_transfers_a_poll_is_not_called_idle(void)
 {
@@ -376,6 +526,10 @@ int main(int argc, char **argv)
 		CASE(a_thread_that_hands_its_requests_over_rests),
 		CASE(an_acceptor_gets_no_jobs_at_conditions),
 		CASE(a_mutex_is_never_a_rest),
+		CASE(a_pool_may_rest_at_a_pipe_or_a_queue),
+		CASE(the_turn_to_accept_is_a_rest),
+		CASE(a_process_may_get_its_connections_by_messages),
+		CASE(a_log_rests_between_its_datagrams),
 		CASE(without_transfers_a_poll_is_not_called_idle),
 		{NULL, NULL},
 	};
