@@ -387,6 +387,13 @@ static bool is_pidfd(const struct trace_analysis *a, const struct frame *frame)
 	       strcmp(strings_text(&a->strings, a->calls[frame->call].name), "pidfd_open") == 0;
 }
 
+/* Does the call receive messages? The descriptor of socketcall() is known from the socket's event. */
+static bool may_bring_sockets(const struct trace_analysis *a, const struct frame *frame)
+{
+	return frame_class(a, frame) == CALL_RECV ||
+	       (frame_class(a, frame) == CALL_SOCKETCALL && frame->file && !call_accepts(a, frame));
+}
+
 void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_fs_open *open = event->payload;
@@ -405,7 +412,7 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 	if (!frame)
 		return;
 	frame->fd_seen = true;
-	if (frame_class(a, frame) == CALL_RECV && LINUX_S_ISSOCK(open->mode) && thread->fds) {
+	if (may_bring_sockets(a, frame) && LINUX_S_ISSOCK(open->mode) && thread->fds) {
 		thread->fds->passed = open->ino;
 		thread->fds->passed_by = a->files.list[frame->file].ino;
 	}

@@ -480,6 +480,30 @@ static void add_cpu(const struct sentence *sentence, const struct path_wait *wai
 	}
 }
 
+/*
+ * Behind the process that has most of the time in @place: its share, and that of processes which
+ * nothing identifies, such as one that had not answered when the recording ended.
+ */
+static void add_unidentified(const struct sentence *sentence, size_t link, enum path_place place, uint64_t most_ns)
+{
+	const struct path_tree *tree = sentence->tree;
+	uint64_t whole = tree->links[link].ns, ns = 0;
+
+	for (size_t i = 0; i < tree->nr_waits; i++) {
+		const struct path_wait *wait = &tree->waits[i];
+
+		if (wait->link == link && wait->place == place && unidentified(&wait->first))
+			ns += wait->ns;
+	}
+	if (!ns || is_nearly_all(most_ns, most_ns + ns))
+		return;
+	string_add(sentence->text, " (");
+	add_percent(sentence->text, most_ns, whole);
+	string_add(sentence->text, "; ");
+	add_percent(sentence->text, ns, whole);
+	string_add(sentence->text, " for unknown processes)");
+}
+
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
 static void add_place(const struct sentence *sentence, size_t link, enum path_place place)
 {
@@ -517,6 +541,7 @@ static void add_place(const struct sentence *sentence, size_t link, enum path_pl
 		string_add(s, "mostly ");
 	if (kind == TRACE_WAIT_PROCESS && wait && wait->first.other && trace_process_pid(wait->first.other)) {
 		add_other(s, wait, is_most);
+		add_unidentified(sentence, link, place, ns);
 	} else if (wait && unidentified(&wait->first)) {
 		string_addf(s, "for %s", unidentified(&wait->first));
 		add_via(s, &wait->first);

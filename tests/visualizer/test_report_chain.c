@@ -285,6 +285,36 @@ static struct tb *threads_for_requests(bool of_one)
 	return tb;
 }
 
+/*
+ * A recording of process 10, which waits for postgres 20 for 60 us. Nothing tells for which process
+ * it waits from then on, until the end.
+ */
+static void a_wait_that_nothing_ended_is_told_apart(void)
+{
+	struct trace_sched_waker waker = {.tid = 20, .tgid = 20};
+	struct tb *tb = tb_new();
+	char *text;
+
+	setenv("COLUMNS", "120", 1);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_semop, "semop");
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_window(tb, BEGIN_NS, BEGIN_NS + 100000);
+	tb_thread_in(tb, 10, 10, 1, "app.py", 0, false, SYS_semop);
+	tb_thread(tb, 20, 20, 1, "postgres", 1, false);
+	tb_event(tb, 0, BEGIN_NS + 60000, TRACE_EV_sched_waker, &waker, sizeof(waker), "postgres");
+	tb_waking(tb, 0, BEGIN_NS + 60000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, BEGIN_NS + 60000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, BEGIN_NS + 61000, 0);
+	tb_sys_enter(tb, 0, BEGIN_NS + 79000, SYS_semop, 1, 0);
+	tb_switch(tb, 0, BEGIN_NS + 80000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "");
+	join_lines(text);
+	contains(text, "app.py 10 waited 80 % of its 100.00 us mostly for postgres 20 via semaphore "
+		       "(60 %; 20 % for unknown processes);");
+	free(text);
+}
+
 static void a_server_with_a_thread_for_each_request_is_one_answer(void)
 {
 	char *text;
@@ -319,6 +349,7 @@ int main(int argc, char **argv)
 		CASE(the_time_of_a_process_has_that_of_the_links_below_it),
 		CASE(the_waits_name_the_process_that_waited_most),
 		CASE(a_cpu_was_taken_by_the_process_that_had_it_most),
+		CASE(a_wait_that_nothing_ended_is_told_apart),
 		CASE(a_server_with_a_thread_for_each_request_is_one_answer),
 		CASE(a_long_chain_is_cut_in_a_sentence_that_is_whole),
 		{NULL, NULL},
