@@ -387,7 +387,7 @@ static bool is_pidfd(const struct trace_analysis *a, const struct frame *frame)
 	       strcmp(strings_text(&a->strings, a->calls[frame->call].name), "pidfd_open") == 0;
 }
 
-/* Does the call receive messages? The descriptor of socketcall() is known from the socket's event. */
+/* Does the call receive messages? A socket event tells the descriptor of socketcall(). */
 static bool may_bring_sockets(const struct trace_analysis *a, const struct frame *frame)
 {
 	return frame_class(a, frame) == CALL_RECV ||

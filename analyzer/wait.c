@@ -162,6 +162,16 @@ static struct wait_cause by_file_server(const struct wait_context *ctx, const st
 				    file ? file_path(ctx->a, file) : path_argument(ctx));
 }
 
+/*
+ * A call may need a page of another process (process_vm_readv, ptrace, /proc/PID/mem), or pin one
+ * of its own (O_DIRECT): without a page fault of the thread, and the page's provider wakes it.
+ */
+static bool got_page(const struct wait_context *ctx, const struct frame *top)
+{
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->a->calls[ctx->waker->call].class == CALL_IOCTL &&
+	       provides_pages(ctx->a, ctx->waker->file) && !provides_pages(ctx->a, top->file);
+}
+
 /* True if the call waits for signals, too; its class decides. */
 static bool waits_for_signals(const struct wait_context *ctx)
 {
@@ -275,6 +285,8 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		return wait_by_waker(&ctx, VIA_NONE);
 	if (woken_by_task(&ctx) && !pending->cut && serves_files(a, pending->waker.file) && !serves_files(a, top->file))
 		return by_file_server(&ctx, top);
+	if (top->kind != FRAME_TRAP && got_page(&ctx, top))
+		return cause_is_waker(&ctx, VIA_MEMORY);
 	return top->kind == FRAME_TRAP ? by_fault(&ctx, top) : wait_by_call(&ctx);
 }
 

@@ -299,9 +299,16 @@ static struct wait_cause call_receive(const struct wait_context *ctx)
 	return v;
 }
 
+/* recv, recvfrom, recvmsg and recvmmsg among the operations of <linux/net.h> */
+#define SOCKETCALLS_THAT_RECEIVE (1u << 10 | 1u << 12 | 1u << 17 | 1u << 19)
+
 static struct wait_cause call_socketcall(const struct wait_context *ctx)
 {
-	return call_accepts(ctx->a, ctx->frame) ? call_accept(ctx) : call_receive(ctx);
+	uint64_t operation = ctx->frame->nr_args ? ctx->frame->args[0] : 0;
+
+	if (call_accepts(ctx->a, ctx->frame))
+		return call_accept(ctx);
+	return operation < 32 && (SOCKETCALLS_THAT_RECEIVE >> operation & 1) ? call_receive(ctx) : call_on_file(ctx);
 }
 
 static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_context *) = {

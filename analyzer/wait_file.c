@@ -93,7 +93,11 @@ static struct wait_cause by_lease(const struct wait_context *ctx, string_id path
 static struct wait_cause by_pipe(const struct wait_context *ctx, file_idx idx)
 {
 	enum call_class own = frame_class(ctx->a, ctx->frame);
+	bool by_timer = !ctx->pending->cut && !ctx->waker->thread && ctx->waker->cause == CAUSE_TIMER;
 
+	/* a pipe has no timeout: a timer's signal woke the thread, and the other end came then */
+	if (by_timer && (own == CALL_READ || own == CALL_WRITE || own == CALL_OPEN))
+		return wait_by_call_alone(ctx, VIA_PIPE);
 	if (!waker_used_file(ctx, idx) || (own != CALL_READ && own != CALL_WRITE) ||
 	    ctx->a->calls[ctx->waker->call].class != own)
 		return wait_by_waker(ctx, VIA_PIPE);

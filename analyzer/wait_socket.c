@@ -6,13 +6,25 @@
 #include "wait_socket.h"
 #include "wait_waker.h"
 
+static bool is_inet(const struct socket_state *sock)
+{
+	return sock->family == LINUX_AF_INET || sock->family == LINUX_AF_INET6;
+}
+
+static bool is_icmp(const struct socket_state *sock)
+{
+	return sock->ends.protocol == LINUX_IPPROTO_ICMP || sock->ends.protocol == LINUX_IPPROTO_ICMPV6;
+}
+
 enum via via_of_socket(const struct socket_state *sock)
 {
 	if (sock->family == LINUX_AF_UNIX)
 		return VIA_UNIX;
-	if (sock->family != LINUX_AF_INET && sock->family != LINUX_AF_INET6)
+	if (!is_inet(sock))
 		return VIA_SOCKET;
-	return sock->type == LINUX_SOCK_STREAM ? VIA_TCP : VIA_UDP;
+	if (sock->type == LINUX_SOCK_STREAM)
+		return VIA_TCP;
+	return sock->type == LINUX_SOCK_RAW || is_icmp(sock) ? VIA_SOCKET : VIA_UDP;
 }
 
 /*
@@ -57,7 +69,7 @@ struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct so
 		 * not answer.
 		 */
 		return cause_timeout();
-	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(ctx)))
+	if ((via == VIA_SOCKET && !is_inet(sock)) || (via == VIA_UNIX && woken_by_task(ctx)))
 		return wait_by_waker_alone(ctx, via);
 	if (ctx->gap)
 		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);

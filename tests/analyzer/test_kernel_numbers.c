@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -65,6 +66,9 @@ static const struct {
 	SAME(AF_XDP),
 	SAME(SOCK_STREAM),
 	SAME(SOCK_DGRAM),
+	SAME(SOCK_RAW),
+	SAME(IPPROTO_ICMP),
+	SAME(IPPROTO_ICMPV6),
 	SAME(SOCK_SEQPACKET),
 	SAME(MSG_PEEK),
 	SAME(MSG_DONTWAIT),

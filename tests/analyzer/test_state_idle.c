@@ -495,6 +495,37 @@ static void a_log_rests_between_its_datagrams(void)
 	case_free(&c);
 }
 
+/* A 32-bit program sends and receives by one call. A server that sends waits for its client. */
+static void only_receiving_rests_in_socketcall(void)
+{
+	static const struct {
+		uint64_t number;
+		bool rests;
+	} calls[] = {{9 /* send */, false}, {10 /* recv */, true}, {16 /* sendmsg */, false}, {17 /* recvmsg */, true}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct trace_sys_enter3 enter = {.nr = 102, .abi = TRACE_ABI_32, .arg0 = calls[i].number, .arg1 = 1};
+		struct trace_sock_endpoints ends = {.fd = FROM_CLIENT,
+						    .ino = INO(FROM_CLIENT),
+						    .family = AF_INET,
+						    .type = SOCK_STREAM,
+						    .state = 1,
+						    .local_port = PORT,
+						    .remote_port = 1000 + FROM_CLIENT};
+		struct analysis_case c = server();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL_32, 102, "socketcall");
+		do_steps(&c, "rs");
+		tb_event(c.tb, 0, 2000, TRACE_EV_sys_enter3, &enter, sizeof(enter), NULL);
+		tb_event(c.tb, 0, 2010, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+		block(&c);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		CU_ASSERT_EQUAL(c.one->waits[0].idle, calls[i].rests);
+		case_free(&c);
+	}
+}
+
 /* Without the events that open and close requests, nothing shows that none is open. */
 static void without_transfers_a_poll_is_not_called_idle(void)
 {
@@ -530,6 +561,7 @@ int main(int argc, char **argv)
 		CASE(the_turn_to_accept_is_a_rest),
 		CASE(a_process_may_get_its_connections_by_messages),
 		CASE(a_log_rests_between_its_datagrams),
+		CASE(only_receiving_rests_in_socketcall),
 		CASE(without_transfers_a_poll_is_not_called_idle),
 		{NULL, NULL},
 	};

@@ -123,6 +123,27 @@ static void a_read_that_a_timers_signal_interrupts_is_for_the_writer(void)
 	case_free(&c);
 }
 
+/*
+ * A timer wakes the thread for a signal, whose event is missing, and the writer has written before
+ * the thread runs.
+ */
+static void a_read_of_a_pipe_never_waits_for_a_timer(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	tb_vector(c.tb, 2, 3080, TRACE_VECTOR_LOCAL_TIMER);
+	tb_add(c.tb, 2, 3090, hrtimer_expire, NULL, .timer = 1);
+	tb_waking(c.tb, 2, 3100, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_vector_exit(c.tb, 2, 3110, TRACE_VECTOR_LOCAL_TIMER);
+	run_from(&c, 3120);
+	tb_sys_exit(c.tb, 0, 3200, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 1000);
+	case_free(&c);
+}
+
 /* The kernel hides the thread on the CPU when the timer expires: no wakeup, no switch to 10 */
 static void a_signal_while_a_hidden_thread_runs_interrupts_as_well(void)
 {
@@ -745,6 +766,7 @@ static void a_stop_that_lasts_is_by_the_process_that_stopped(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(a_read_of_a_pipe_never_waits_for_a_timer),
 		CASE(a_read_that_a_timers_signal_interrupts_is_for_the_writer),
 		CASE(a_signal_while_a_hidden_thread_runs_interrupts_as_well),
 		CASE(a_process_that_began_after_an_interruption_ends_the_whole_wait),

@@ -641,6 +641,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(a_unix_seqpacket_names_its_sender, unix_seqpacket, "unix")                                         \
 	PROCESS(local_tcp_names_its_peer, tcp, "tcp")                                                              \
 	PROCESS(local_udp_names_its_peer, udp, "udp")                                                              \
+	PROCESS(a_raw_socket_names_its_sender, raw, "socket")                                                      \
 	PROCESS(unconnected_udp_names_its_sender, udp_unconnected, "udp")                                          \
 	PROCESS(udp_from_another_namespace_names_its_sender, veth_udp, "udp")                                      \
 	PROCESS(poll_names_the_sender_in_another_namespace, veth_udp_poll, "udp")                                  \
@@ -698,6 +699,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(what_a_ring_connected_is_known, uring_socket, "tcp")                                               \
 	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")                                   \
 	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")                                       \
+	PROCESS(a_call_that_needs_a_served_page_names_its_server, userfault_in_call, "memory")                     \
 	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)                                         \
 	FILE_VIA(a_32_bit_read_names_the_file, file_by_32_bit_calls, "", "file_by_32_bit_calls-data")              \
 	PROCESS(a_pipe_of_32_bit_calls_names_its_writer, pipe_by_32_bit_calls, "pipe")                             \

@@ -69,6 +69,16 @@ static void make_udp(int fds[2])
 	require(!connect(fds[1], (struct sockaddr *)&address, sizeof(address)));
 }
 
+/* of a protocol for experiments */
+static void make_raw(int fds[2])
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	for (int i = 0; i < 2; i++)
+		require((fds[i] = socket(AF_INET, SOCK_RAW, 253)) >= 0);
+	require(!connect(fds[1], (struct sockaddr *)&address, sizeof(address)));
+}
+
 #define CHANNEL(name, make, wait_for)                   \
 	static void name(void)                          \
 	{                                               \
@@ -83,6 +93,7 @@ CHANNEL(unix_dgram, make_unix_dgram, read_8)
 CHANNEL(unix_seqpacket, make_unix_seqpacket, read_8)
 CHANNEL(tcp, make_tcp, read_8)
 CHANNEL(udp, make_udp, read_8)
+CHANNEL(raw, make_raw, read_8)
 CHANNEL(read_eventfd, make_eventfd, read_8)
 CHANNEL(poll_pipe, make_pipe, poll_one)
 CHANNEL(poll_unix, make_unix, poll_one)
@@ -243,6 +254,7 @@ const struct scenario channel_scenarios[] = {
 	SCENARIO(unix_seqpacket),
 	SCENARIO(tcp),
 	SCENARIO(udp),
+	SCENARIO(raw),
 	SCENARIO(read_eventfd),
 	SCENARIO(poll_pipe),
 	SCENARIO(poll_unix),

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/userfaultfd.h>
@@ -33,7 +34,16 @@ static void serve_fault(void *context)
 	require(!ioctl(fds[0], UFFDIO_COPY, &copy));
 }
 
-static void userfault(void)
+/* By a call that finds the page itself, as it does for the memory of another process. */
+static void read_memory(void *page)
+{
+	char byte;
+	struct iovec to = {&byte, 1}, from = {page, 1};
+
+	require(process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1);
+}
+
+static void measure_page(void (*use)(void *))
 {
 	int fds[1] = {(int)syscall(SYS_userfaultfd, O_CLOEXEC)};
 	struct uffdio_api api = {.api = UFFD_API};
@@ -45,7 +55,17 @@ static void userfault(void)
 	range.range.start = (uint64_t)(uintptr_t)page;
 	require(page != MAP_FAILED && !ioctl(fds[0], UFFDIO_REGISTER, &range));
 	child_that(serve_fault, fds);
-	measure(touch_page, page);
+	measure(use, page);
+}
+
+static void userfault(void)
+{
+	measure_page(touch_page);
+}
+
+static void userfault_in_call(void)
+{
+	measure_page(read_memory);
 }
 
 /* ---- a group with full memory: its pages go to a disk and return ---- */
@@ -139,6 +159,7 @@ static void swap(void)
 
 const struct scenario memory_scenarios[] = {
 	SCENARIO(userfault),
+	SCENARIO(userfault_in_call),
 	SCENARIO(swap),
 	{NULL, NULL},
 };
