@@ -27,7 +27,7 @@ async function selectWait({ name, length }) {
 
 async function takeView(browser, trace) {
 	const server = await startServer(trace),
-		page = await openPage(browser, server.url, { viewport: { width: 1280, height: 640 } });
+		page = await openPage(browser, server.url, { viewport: { width: 1280, height: 548 } });
 
 	await page.waitForFunction(() => globalThis.traceView.view.about.complete && !globalThis.traceView.view.about.billing);
 	await page.evaluate(selectWait, { name: COMMAND, length: 120 * MS });
@@ -47,7 +47,8 @@ async function takePair(browser, before, after) {
 		page = await openPage(browser, server.url, { viewport: { width: 1280, height: 720 }, bypassCSP: true }),
 		frames = page.frames().filter(frame => frame !== page.mainFrame());
 
-	for (const frame of frames) {
+	for (const frame of [...frames].reverse()) {
+		// the last one that is used has its tables
 		await frame.waitForFunction(() => document.documentElement.dataset.state === "ready");
 		await frame.fill("#filter", COMMAND);
 		await frame.press("#filter", "Enter");
