@@ -93,7 +93,10 @@ void json_process(struct json *json, struct view_session *session, const char *k
 
 /* ---- rows by interest ---- */
 
-/* struct listed - @active_ns: the part of @busy_ns on a CPU, waiting for one, or unknown; 0: it only waited */
+/*
+ * struct listed - @active_ns: the part of @busy_ns on a CPU, waiting for one, or unknown; 0: it
+ * only waited
+ */
 struct listed {
 	struct trace_row row;
 	uint64_t busy_ns, active_ns;
