@@ -50,6 +50,20 @@ class Server:
         self.child.wait()
 
 
+def table_figures(server, whole):
+    """{tables, ready: s until any span has its tables of calls, files and locks; tables, a tenth: ms}; {}: only a pass for each span tells them"""
+    begin = time.monotonic()
+    answer = {"comes": True}
+    while answer["comes"]:
+        answer = json.loads(server.ask(f"tables?from=0&to={whole // 2}"))
+        time.sleep(0.05)
+    if not answer["ready"]:
+        return {}
+    return {"tables, ready": time.monotonic() - begin,
+            "tables, a tenth": server.milliseconds(f"tables?from={whole * 4 // 10}&to={whole * 5 // 10}"),
+            "tables, a hundredth": server.milliseconds(f"tables?from={whole * 40 // 100}&to={whole * 41 // 100}")}
+
+
 def figures(visualizer, trace):
     """the figures of one trace, by name; times of questions in ms"""
     server = Server(visualizer, trace)
@@ -77,6 +91,8 @@ def figures(visualizer, trace):
         result["books, whole"] = server.milliseconds("books")
         result["books, a hundredth"] = server.milliseconds(f"books?from={whole * 40 // 100}&to={whole * 41 // 100}", 1)
         result["memory"] = server.memory()
+        result |= table_figures(server, whole)
+        result["memory, tables"] = server.memory()
         has_index = about["events"] >= INDEX_EVENTS and index_comes(trace)
     finally:
         server.end()

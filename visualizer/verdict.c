@@ -67,6 +67,17 @@ static void add_name(struct string *s, const char *name)
 	free(cut);
 }
 
+/* Several processes of one name: "postgres processes" */
+static void add_processes(struct string *s, const char *name)
+{
+	if (*name) {
+		add_name(s, name);
+		string_add(s, " processes");
+	} else {
+		string_add(s, "processes without a name");
+	}
+}
+
 static void add_process(struct string *s, const struct trace_process *process)
 {
 	if (*trace_process_comm(process))
@@ -150,8 +161,7 @@ void verdict_waiter_text(const struct path_wait *wait, const struct trace_thread
 		else
 			add_thread(s, wait->first.thread);
 	} else if (several_processes) {
-		add_name(s, *comm ? process_program(process) : own);
-		string_add(s, " processes");
+		add_processes(s, *comm ? process_program(process) : own);
 	} else if (wait->several_threads) {
 		add_process(s, process);
 		string_add(s, " threads");
@@ -192,11 +202,8 @@ static void add_link(struct string *s, const struct path_link *link, const struc
 		add_process(s, link->process);
 		if (link->process == root->process)
 			string_add(s, " itself");
-	} else if (*trace_process_comm(link->process)) {
-		add_name(s, process_program(link->process));
-		string_add(s, " processes");
 	} else {
-		string_add(s, "processes");
+		add_processes(s, process_program(link->process));
 	}
 	if (is_named && !is_one(link))
 		string_addf(s, " and %zu other%s", link->nr - 1, link->nr == 2 ? "" : "s");
@@ -351,8 +358,7 @@ static void add_holder(struct string *s, const struct path_wait *wait)
 		return;
 	}
 	if (holder && wait->several_holder_processes) {
-		add_name(s, process_program(trace_thread_process(holder)));
-		string_add(s, " processes");
+		add_processes(s, process_program(trace_thread_process(holder)));
 		add_origin(s, &wait->origin);
 		return;
 	}
@@ -420,7 +426,7 @@ void verdict_wait_text(const struct report *report, const struct path_wait *wait
 	} else if (is_own_process(first)) {
 		string_add(s, "another of its threads");
 	} else if (first->kind == TRACE_WAIT_PROCESS && wait->several_others) {
-		string_add(s, "processes ");
+		string_add(s, *path_other_name(first) ? "processes " : "processes without a name");
 		add_name(s, path_other_name(first));
 	} else {
 		string_add(s, first->kind == TRACE_WAIT_OTHER ? "system call" : trace_wait_kind_name(first->kind));
@@ -459,8 +465,7 @@ static void add_other(struct string *s, const struct path_wait *wait, bool is_mo
 	if (is_own_process(&wait->first)) {
 		string_add(s, "another of its threads");
 	} else if (wait->several_others) {
-		add_name(s, path_other_name(&wait->first));
-		string_add(s, " processes");
+		add_processes(s, path_other_name(&wait->first));
 	} else {
 		add_process(s, wait->first.other);
 	}

@@ -93,9 +93,13 @@ void json_process(struct json *json, struct view_session *session, const char *k
 
 /* ---- rows by interest ---- */
 
+/*
+ * struct listed - @active_ns: the part of @busy_ns on a CPU, waiting for one, or unknown; 0: it
+ * only waited
+ */
 struct listed {
 	struct trace_row row;
-	uint64_t busy_ns;
+	uint64_t busy_ns, active_ns;
 	bool of_command, is_kernel;
 };
 
@@ -107,21 +111,31 @@ static int by_interest(const void *left, const void *right, void *data)
 		return l->is_kernel ? 1 : -1;
 	if (l->of_command != r->of_command)
 		return l->of_command ? -1 : 1;
+	if (!l->active_ns != !r->active_ns)
+		return l->active_ns ? -1 : 1;
 	if (l->busy_ns != r->busy_ns)
 		return l->busy_ns > r->busy_ns ? -1 : 1;
 	return l->row.id.index < r->row.id.index ? -1 : l->row.id.index > r->row.id.index;
 }
 
-static uint64_t busy(struct view_session *session, struct trace_row_id id)
+static void add_times(struct view_session *session, struct listed *row)
 {
-	uint64_t ns[TRACE_NR_CLASSES], sum = 0;
+	static const enum trace_class active[] = {TRACE_CLASS_USER,
+						  TRACE_CLASS_SYSCALL,
+						  TRACE_CLASS_TRAP,
+						  TRACE_CLASS_RUNNING,
+						  TRACE_CLASS_INTERRUPTED,
+						  TRACE_CLASS_WAIT_CPU,
+						  TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN};
+	uint64_t ns[TRACE_NR_CLASSES];
 
 	if (session->end <= session->start ||
-	    trace_view_columns(session->view, id, session->start, session->end, 1, ns) < 0)
-		return 0;
+	    trace_view_columns(session->view, row->row.id, session->start, session->end, 1, ns) < 0)
+		return;
 	for (int class = 0; class < TRACE_CLASS_ABSENT; class ++)
-		sum += class == TRACE_CLASS_REST || class == TRACE_CLASS_IDLE ? 0 : ns[class];
-	return sum;
+		row->busy_ns += class == TRACE_CLASS_REST || class == TRACE_CLASS_IDLE ? 0 : ns[class];
+	for (size_t i = 0; i < sizeof(active) / sizeof(active[0]); i++)
+		row->active_ns += ns[active[i]];
 }
 
 struct view_pointer_row {
@@ -151,7 +165,7 @@ static struct listed *list_rows(struct view_session *session, enum trace_row_kin
 
 		if (!trace_view_get_row(session->view, (struct trace_row_id){kind, i}, &row->row))
 			continue;
-		row->busy_ns = busy(session, row->row.id);
+		add_times(session, row);
 		if (kind == TRACE_ROW_CPU)
 			continue;
 		row->of_command = table_find(&family, sizeof(struct view_pointer_row), (uintptr_t)row->row.process);
@@ -189,6 +203,7 @@ static void put_row(struct json *json, struct view_session *session, const struc
 	json_time(json, session, "from", row->from_ns);
 	json_time(json, session, "to", row->to_ns);
 	json_u64(json, "busy_ns", listed->busy_ns);
+	json_u64(json, "active_ns", listed->active_ns);
 	json_close(json, "}");
 }
 

@@ -154,6 +154,7 @@ void view_tables(struct view_session *session, struct view_question *question, F
 		pass_end(pass, TABLES_NEVER);
 	json_open(&json, NULL, "{");
 	json_bool(&json, "ready", span);
+	json_bool(&json, "comes", pass->state <= TABLES_COUNTED);
 	if (span)
 		put_span(&json, session, span);
 	json_close(&json, "}\n");

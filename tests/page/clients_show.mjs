@@ -70,6 +70,10 @@ test("the table of any span has what the engine answers", async () => {
 			pairs = answer.servers.flatMap(found => found.clients.map(client => `${found.process.name} ${found.process.pid} ${"ABC"[client.client]} ${client.process.name}`));
 
 		for (const pair of pairs) assert.ok(text.replace(/\s+/g, " ").includes(pair), `${pair} in ${text}`);
+		if (from === 0) continue;
+		await page.click("#tab-servers");
+		await page.ready();
+		assert.equal(await page.text("#tables"), text, "the tab Servers has the same of a span");
 	}
 });
 

@@ -170,6 +170,15 @@ test("the box at the pointer says the state and who had the CPU", async () => {
 	await page.mouse.move(x, y);
 	await page.ready();
 	assert.match(await page.text("#hover"), /load 10[^]*69\.90 ms/);
+	await clickRow(page, "postgres");
+	await page.press(" ");
+	const waiting = await page.view("view.shown.findIndex(node => node.number === 30 && node.leaf !== null)"),
+		other = await placeOf(page, "postgres", 5 * MS);
+
+	await page.mouse.move(other.x, other.y + 20 * (waiting - (await page.view("view.shown.findIndex(node => node.label === 'postgres')"))));
+	await page.waitForFunction(() => /The CPU was used by/.test(document.getElementById("hover").textContent));
+	await page.ready();
+	assert.match(await page.text("#hover"), /The CPU was used by\s*load 10 10\.00 ms/);
 	await page.mouse.move(60, 10);
 });
 
@@ -221,6 +230,52 @@ test("keys, wheel and drag zoom and move; the address keeps the place", async ()
 	assert.equal(await page.text("#selection h2"), selected);
 	await page.press("p", "f");
 	assert.deepStrictEqual(await page.view("[view.from, view.to]"), [0, 100 * MS]);
+});
+
+/** A wheel event as a touchpad makes it: many small steps. */
+function touch(x, y, delta, times = 10) {
+	return page.evaluate(
+		([clientX, clientY, change, n]) => {
+			const canvas = document.getElementById("canvas");
+
+			for (let i = 0; i < n; i++)
+				canvas.dispatchEvent(new WheelEvent("wheel", { clientX, clientY, bubbles: true, cancelable: true, ...change }));
+		},
+		[x, y, delta, times]
+	);
+}
+
+test("on a touchpad two fingers move in time, a pinch zooms at the pointer, and the names scroll", async () => {
+	await fresh();
+	const { x, y } = await placeOf(page, "load", 50 * MS),
+		span = () => page.view("[view.from, view.to]");
+
+	await touch(x, y, { deltaY: -8, ctrlKey: true }); // a pinch
+	await page.ready();
+	const [from, to] = await span();
+
+	assert.ok(to - from > 35 * MS && to - from < 55 * MS && Math.abs((from + to) / 2 - 50 * MS) < MS, `${from} ${to}`);
+	await touch(x, y, { deltaX: 6, deltaY: 1 });
+	await page.ready();
+	const [right, end] = await span(),
+		nsOfPixels = ((to - from) * 60) / (await page.view("view.width"));
+
+	assert.ok(Math.abs(right - from - nsOfPixels) < 10 && Math.abs(end - right - (to - from)) < 10);
+	await touch(x, y, { deltaX: -6 });
+	await page.ready();
+	assert.ok(Math.abs((await span())[0] - from) < 10);
+	assert.equal(await page.evaluate(() => visualViewport.scale), 1); // the page itself is not zoomed
+	await touch(x, y, { deltaY: 8, ctrlKey: true }, 40);
+	await page.ready();
+	assert.deepStrictEqual(await span(), [0, 100 * MS]);
+	await page.evaluate(() => Object.assign(globalThis.traceView.view, { height: 80 })); // two rows
+	await touch(60, y, { deltaY: 4 });
+	assert.equal(await page.view("view.scroll"), 40);
+	assert.deepStrictEqual(await span(), [0, 100 * MS]);
+	await page.setViewportSize({ width: 1281, height: 800 });
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await page.view("view.scroll = 0");
+	await page.ready();
 });
 
 test("an address that leads nowhere is harmless", async () => {

@@ -297,6 +297,17 @@ test("rows are CPUs, processes, and what rests and the kernel's threads folded",
 	assert.equal(tree.byRow.get(3).leaf, null);
 });
 
+test("processes that never ran and only wait are folded, unless they are of the command or the answer names them", () => {
+	const shell = { kind: "process", parent: null, name: "sh", busy_ns: 9, active_ns: 0 },
+		rows = [...ROWS, { ...shell, id: 10, pid: 50 }, { ...shell, id: 11, pid: 51 }, { ...shell, id: 12, pid: 52, active_ns: 1 }],
+		shown = (list, named) => labels(shownNodes(makeTree(list, named), choice()));
+
+	assert.deepStrictEqual(shown(rows), ["CPU 0", "load", "postgres: walwriter", "sh", "2 processes only waiting", "1 process at rest", "1 kernel thread"]);
+	assert.deepStrictEqual(shown(rows, [11]).slice(0, 6), ["CPU 0", "sh", "load", "postgres: walwriter", "sh", "1 process only waiting"]);
+	assert.ok(!shown(rows.map(row => ({ ...row, command: true }))).some(label => /waiting/.test(label)));
+	assert.deepStrictEqual(labels(shownNodes(makeTree(rows), choice({ open: new Set(["waiting"]) }))).slice(4, 7), ["2 processes only waiting", "sh", "sh"]);
+});
+
 test("processes that the answer names come first, in its order", () => {
 	const order = named => labels(shownNodes(makeTree(ROWS, named), choice()));
 	const rest = ["1 process at rest", "1 kernel thread"];

@@ -114,8 +114,8 @@ static void the_waits_name_the_process_that_waited_most(void)
 	verdict_has(less, 3, "  sh processes  timeout in nanosleep");
 }
 
-/* one waits for its CPU, which hog @i has for @times[i] ns. */
-static char *taken(const uint64_t *times, uint32_t nr)
+/* one waits for its CPU, which the process @name @i has for @times[i] ns. */
+static char *taken(const char *name, const uint64_t *times, uint32_t nr)
 {
 	struct tb *tb = tb_new();
 	uint64_t ns = BEGIN_NS + STEP_NS;
@@ -123,7 +123,7 @@ static char *taken(const uint64_t *times, uint32_t nr)
 
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
 	for (uint32_t i = 0; i < nr; i++)
-		tb_thread(tb, 30 + i, 30 + i, 1, "hog", 0, false);
+		tb_thread(tb, 30 + i, 30 + i, 1, name, 0, false);
 	for (uint32_t i = 0; i < nr; i++) {
 		tb_switch(tb, 0, ns, i ? 29 + i : 10, 30 + i, TRACE_TASK_RUNNING);
 		ns += times[i];
@@ -138,14 +138,18 @@ static char *taken(const uint64_t *times, uint32_t nr)
 static void a_cpu_was_taken_by_the_process_that_had_it_most(void)
 {
 	const uint64_t big[] = {1000, 90000, 2000}, less[] = {30000, 50000, 10000};
-	char *text = taken(big, 3);
+	char *text = taken("hog", big, 3);
 
 	contains(text, " for a CPU, taken mostly by hog 31.");
 	contains(text, "  a CPU, taken by hog 31 ");
 	free(text);
-	text = taken(less, 3);
+	text = taken("hog", less, 3);
 	contains(text, " for a CPU, taken mostly by hog processes.");
 	contains(text, "  a CPU, taken by hog processes ");
+	free(text);
+	text = taken("", less, 3);
+	contains(text, " for a CPU, taken mostly by processes without a name.");
+	contains(text, "  a CPU, taken by processes without a name ");
 	free(text);
 }
 

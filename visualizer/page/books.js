@@ -5,6 +5,7 @@
 // and all other tables are answered meanwhile; a page that asks for another span ends it.
 
 import { ask, question } from "./ask.js";
+import { clientsTable } from "./clients.js";
 import { el, linkButton } from "./dom.js";
 import { addTimes, histogram, rangeOf } from "./histogram.js";
 import { wantedRows } from "./rows.js";
@@ -178,16 +179,13 @@ function processCell(walk, pid, name) {
 	return row ? linkButton(text, () => goTo(walk, row.id)) : text;
 }
 
+/** The bills are about the whole trace; those of a span come from the intervals for which clients are charged. */
 async function serversTable(walk, span, row, progress) {
-	if (walk.view.about.part || span.from !== 0 || span.to !== walk.view.duration)
-		return [
-			el(
-				"p",
-				{ class: "dim" },
-				`Servers are charged to their clients for the whole trace only${walk.view.about.part ? ", and this is a part of one" : ": f shows it"}.`
-			)
-		];
-	return clientsOfServers(walk, span, row, progress);
+	const isWhole = span.from === 0 && span.to === walk.view.duration;
+
+	if (walk.view.about.part)
+		return [el("p", { class: "dim" }, "Servers are charged to their clients for the whole trace only, and this is a part of one.")];
+	return isWhole ? clientsOfServers(walk, span, row, progress) : clientsTable(walk, span);
 }
 
 const clientsOfServers = tableOf((walk, { servers }) => {

@@ -197,6 +197,7 @@ export async function clientsTable(walk, span, row) {
 			time("CPU", pair => pair.ns),
 			{
 				title: "Of the server's CPU",
+				value: ({ server, ns }) => (server.cpu_ns ? ns / server.cpu_ns : 0),
 				text: ({ server, ns }) => (server.cpu_ns ? percentText(ns, server.cpu_ns) : "-")
 			},
 			time("Exact", ({ client }) => client?.exact_ns ?? 0),

@@ -189,7 +189,15 @@ export async function countersTable({ view }, span) {
 	const { counters } = await ask(question("counters", span)),
 		ns = span.to - span.from,
 		column = counter => counter.list[0] ?? [0, 0, 0, 0, 0];
-	const text = (counter, n) => (counter.list.length ? numberOf(counter.name, counter.kind, n) : "-");
+	const number = (title, value) => ({
+		title,
+		value: counter => (counter.list.length ? (value(counter) ?? 0) : 0),
+		text: counter => {
+			if (counter.cut) return "too many values";
+			return counter.list.length && value(counter) !== null ? numberOf(counter.name, counter.kind, value(counter)) : "-";
+		}
+	});
+	const extreme = index => counter => (counter.kind === "amount" ? null : column(counter)[index]);
 	const choose = counter =>
 		el(
 			"input",
@@ -212,13 +220,9 @@ export async function countersTable({ view }, span) {
 		[
 			{ title: "Row", cell: choose },
 			{ title: "Number", text: counter => clean(counter.name, 200) },
-			{
-				title: "Mean",
-				name: counter => counter.name,
-				text: counter => (counter.cut ? "too many values" : text(counter, meanOf(counter.kind, column(counter), ns)))
-			},
-			{ title: "Least", text: counter => (counter.kind === "amount" ? "-" : text(counter, column(counter)[3])) },
-			{ title: "Greatest", text: counter => (counter.kind === "amount" ? "-" : text(counter, column(counter)[4])) },
+			number("Mean", counter => meanOf(counter.kind, column(counter), ns)),
+			number("Least", extreme(3)),
+			number("Greatest", extreme(4)),
 			count("Values", counter => (["value", "amount"].includes(counter.kind) ? column(counter)[1] : 0))
 		],
 		counters

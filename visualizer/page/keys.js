@@ -82,7 +82,7 @@ const NEEDED = [
 ];
 const POINTER = [
 	["Wheel, pinch", "Zoom at the pointer; over the names: scroll the rows"],
-	["Shift + wheel, drag", "Move in time; drag up and down: scroll the rows"],
+	["Shift + wheel, two fingers sideways, drag", "Move in time; drag up and down: scroll the rows"],
 	["Click", "Select the span below the pointer; on a name: the row"],
 	["Double click", "Zoom to the span below the pointer"],
 	["Shift + drag, drag on the axis", "Measure a span: the tables are about it"]

@@ -14,7 +14,7 @@ function number(text) {
 }
 
 function keys(text) {
-	return (text ?? "").split(",").filter(key => /^(\d{1,10}|resting|kernel)$/.test(key));
+	return (text ?? "").split(",").filter(key => /^(\d{1,10}|waiting|resting|kernel)$/.test(key));
 }
 
 /** @place: {visible, range: {from, to} or null, row, t: numbers or null, open, pinned: [keys], filter, all, byClient, counters: [names], samples} */

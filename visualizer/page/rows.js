@@ -3,8 +3,10 @@
 //
 // A node is {key, id, leaf, name, label, number, row, depth, kids, text}: @id is the row whose shares are
 // drawn, @leaf the row that has spans (null: several threads). A process with one thread is one
-// node. The thread of several has a title, too: its name where the node of its process is not above it. Processes that only rest, and kernel threads, are folded into a node each, without shares.
+// node. The thread of several has a title, too: its name where the node of its process is not above it. Processes that only rest, those that never
+// ran and only wait, and kernel threads are folded into a node each, without shares.
 
+import { numberText } from "./time.js";
 import { clean } from "./words.js";
 
 function leafNode(row, label, number, depth) {
@@ -64,6 +66,14 @@ function namedFirst(nodes, named) {
 		.map(({ node }) => node);
 }
 
+/** Where a process is. A parent that waits for its child, and runs no more, says little; the answer may name it. */
+function folderOf(row, named, { busy, waiting, resting, kernel }) {
+	if (row.kernel) return kernel;
+	if (row.command) return busy;
+	if (row.busy_ns === 0) return resting;
+	return row.active_ns === 0 && !named.includes(row.id) ? waiting : busy;
+}
+
 /**
  * {nodes: the roots in order, byRow: Map from the id of a row to its node, parents: Map from key to node}
  * @named: the ids of the processes that the answer names, which come first.
@@ -72,6 +82,7 @@ export function makeTree(rows, named = []) {
 	const threads = new Map(),
 		cpus = [],
 		busy = [],
+		waiting = [],
 		resting = [],
 		kernel = [];
 
@@ -81,16 +92,15 @@ export function makeTree(rows, named = []) {
 		if (row.kind === "cpu")
 			cpus.push({ ...leafNode(row, row.title || row.name || `CPU ${row.cpu}`, null, 0), text: `cpu ${row.cpu}` });
 		if (row.kind !== "process") continue;
-		const rests = row.busy_ns === 0 && !row.command;
-		const node = processNode(row, threads.get(row.id) ?? [], row.kernel || rests ? 1 : 0);
+		const folder = folderOf(row, named, { busy, waiting, resting, kernel });
 
-		(row.kernel ? kernel : rests ? resting : busy).push(node);
+		folder.push(processNode(row, threads.get(row.id) ?? [], folder === busy ? 0 : 1));
 	}
 	const nodes = [...cpus, ...namedFirst(busy, named)];
+	if (waiting.length)
+		nodes.push(groupNode("waiting", `${numberText(waiting.length, "process", "processes")} only waiting`, waiting));
 	if (resting.length)
-		nodes.push(
-			groupNode("resting", `${resting.length} ${resting.length === 1 ? "process" : "processes"} at rest`, resting)
-		);
+		nodes.push(groupNode("resting", `${numberText(resting.length, "process", "processes")} at rest`, resting));
 	if (kernel.length)
 		nodes.push(
 			groupNode("kernel", `${kernel.length} kernel ${kernel.length === 1 ? "thread" : "threads"}`, kernel)

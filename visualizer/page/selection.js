@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // selection.js - the panel of the selected row, span, chain or critical path.
 
+import { FILE, INTERRUPTED, NETWORK, PROCESS, REST, SYSCALL, TIMEOUT, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
 import { byId, el, linkButton, nameElement } from "./dom.js";
 import { holderLines } from "./hover.js";
 import { swatch } from "./swatch.js";
@@ -19,7 +20,7 @@ import {
 	togglePath,
 	zoomToSelection
 } from "./walk.js";
-import { boxText, clean, processText, stateText, traceFacts } from "./words.js";
+import { boxText, classLabel, clean, processText, stateText, traceFacts } from "./words.js";
 
 const MOST_HOLDERS = 6,
 	MOST_PARTS = 12;
@@ -205,6 +206,17 @@ function rowContent(walk) {
 	];
 }
 
+/** The colours that most traces have; the help has all. */
+function usualColours() {
+	return el(
+		"ul",
+		{ class: "colours", "aria-label": "Colours of the rows" },
+		...[USER, SYSCALL, TRAP, INTERRUPTED, WAIT_CPU, FILE, PROCESS, NETWORK, TIMEOUT, REST, UNKNOWN].map(number =>
+			el("li", {}, swatch(number), ` ${classLabel(number)}`)
+		)
+	);
+}
+
 function nothingContent({ about }) {
 	return [
 		el("h2", {}, "Nothing is selected"),
@@ -213,6 +225,7 @@ function nothingContent({ about }) {
 			{ class: "dim" },
 			"Click a span to see what it is, and follow a wait to the thread that ended it. Drag on the time axis to measure a span. ? shows all keys."
 		),
+		usualColours(),
 		definitions(about ? traceFacts(about) : [])
 	];
 }

@@ -165,7 +165,7 @@ async function eventsTable(walk, span) {
 								revealTime(view, event.t);
 							})
 					},
-					{ title: "CPU", text: event => String(event.cpu) },
+					{ title: "CPU", value: event => event.cpu, text: event => String(event.cpu) },
 					{ title: "Thread", text: event => processText({ name: event.comm, pid: event.tid }) },
 					{ title: "Event", text: event => clean(event.event) },
 					{ title: "Fields", text: event => fieldsText(event.fields) }

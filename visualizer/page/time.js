@@ -33,8 +33,8 @@ export function countText(n) {
 }
 
 /** "1 event", "27,550 events" */
-export function numberText(n, noun) {
-	return `${countText(n)} ${noun}${n === 1 ? "" : "s"}`;
+export function numberText(n, noun, nouns = `${noun}s`) {
+	return `${countText(n)} ${n === 1 ? noun : nouns}`;
 }
 
 export function bytesText(n) {
