@@ -51,6 +51,7 @@ struct sample_context {
 #define CONTEXT_BP(c)	   ((c)->regs[4])
 #define CONTEXT_BX(c)	   ((c)->regs[5])
 #define CONTEXT_AX(c)	   ((c)->regs[10])
+#define CONTEXT_CX(c)	   ((c)->regs[11])
 #define CONTEXT_DI(c)	   ((c)->regs[14])
 #define CONTEXT_IP(c)	   ((c)->regs[16])
 #define CONTEXT_CS(c)	   ((c)->regs[17])
@@ -244,6 +245,7 @@ static __always_inline struct walk_state *begin_walk_here(struct sample_context 
 					   .bp = CONTEXT_BP(context),
 					   .bx = CONTEXT_BX(context),
 					   .ax = CONTEXT_AX(context),
+					   .cx = CONTEXT_CX(context),
 					   .di = CONTEXT_DI(context)};
 
 	return CONTEXT_CS(context) == USER_CODE ? begin_walk(WALK_OF_SAMPLE, &registers) : NULL;
@@ -258,6 +260,7 @@ static __always_inline struct walk_state *begin_walk_below(void)
 					   .bp = BPF_CORE_READ(regs, bp),
 					   .bx = BPF_CORE_READ(regs, bx),
 					   .ax = BPF_CORE_READ(regs, ax),
+					   .cx = BPF_CORE_READ(regs, cx),
 					   .di = BPF_CORE_READ(regs, di)};
 
 	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(WALK_OF_SAMPLE, &registers) : NULL;
