@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * symbol_server.c - runs debuginfod-find(1). A server may be slow, or silent: the client is killed
- * when its time is over. What it has fetched stays in its cache, so another report goes on there.
+ * when its time is over. Fetched files stay in its cache, so another report goes on there.
  */
 #include "symbol_server.h"
 
