@@ -145,6 +145,9 @@ static void code_in_three_parts_of_a_program_is_known(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	found = find_chain(profile, &chain);
 	printf("%lld us whole, %lld us incomplete\n", found.whole / 1000, found.incomplete / 1000);
+	if (!found.whole) /* seen twice, and not understood yet */
+		session_run("%s/tracevisualizer --folded=on --comm=workload_parts %s | head -20 >&2", TRACE_BIN,
+			    s.trace);
 	CU_ASSERT_EQUAL(found.wrong, 0);
 	CU_ASSERT(found.whole > 0 && found.whole >= 4 * found.incomplete); /* the table may be late */
 	json_decref(profile);
