@@ -7,7 +7,8 @@
  * in the stratum of the interval in which it falls, although that interval is not closed yet.
  *
  * The timer that takes a sample is an interrupt itself. The sample belongs to what the interrupt
- * interrupted: an outer interrupt or softirq, or else the thread.
+ * interrupted: an outer interrupt or softirq, or else the thread. One that an event of the
+ * processor took belongs to what ran, an interrupt too.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -251,8 +252,8 @@ static void push_list(struct stack *stack, const struct address_list *list)
 	push_addresses(stack, addresses, nr, list);
 }
 
-enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT };		   /* trace_sample.source */
-enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3 }; /* trace_sample.cut */
+enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT };				       /* trace_sample.source */
+enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3, CUT_BY_EVENT = 128 }; /* trace_sample.cut */
 enum { CALLERS_IN_PROGRAM = FRAME_IS_CALLER | FRAME_IS_CLAIMED };
 
 static bool is_cut_in_program(const struct trace_sample *sample, const struct stack_parts *parts)
@@ -332,18 +333,21 @@ static const struct trace_thread *thread_of(const struct trace_profile *profile,
 	return thread && trace_thread_tid(thread) == sample->tid ? thread : NULL;
 }
 
-/* The timer interrupts with interrupts off, so the innermost one of the hardware is its own. */
-static unsigned int nested_below(const struct cpu *cpu)
+/* The timer interrupts with interrupts off, so the innermost one of the hardware is its own. An
+ * event has none that is recorded. */
+static unsigned int nested_below(const struct cpu *cpu, const struct trace_sample *sample)
 {
 	unsigned int nested = cpu->nested;
 
-	return nested && cpu->nest[nested - 1].type != NEST_SOFTIRQ ? nested - 1 : nested;
+	return nested && cpu->nest[nested - 1].type != NEST_SOFTIRQ && !(sample->cut & CUT_BY_EVENT) ? nested - 1
+												     : nested;
 }
 
 /* When the sampled code ran. The timer's interrupt began behind it, and until then is accounted. */
-static uint64_t code_ns(const struct cpu *cpu, uint64_t ts_ns)
+static uint64_t code_ns(const struct cpu *cpu, const struct trace_event *event)
 {
-	return nested_below(cpu) < cpu->nested && cpu->accounted_ns ? cpu->accounted_ns - 1 : ts_ns;
+	return nested_below(cpu, event->payload) < cpu->nested && cpu->accounted_ns ? cpu->accounted_ns - 1
+										    : event->ts_ns;
 }
 
 static void add_sample(struct trace_profile *profile, const struct trace_event *event)
@@ -356,7 +360,7 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	const char *name;
 
 	if (profile->spans.is_set && (!thread || !profile_spans_have(&profile->spans, trace_thread_index(thread),
-								     code_ns(&a->cpus[event->cpu], event->ts_ns))))
+								     code_ns(&a->cpus[event->cpu], event))))
 		return;
 	profile->numbers.samples++;
 	profile->numbers.cut += (sample->cut & CUT_IN_KERNEL) || is_cut_in_program(sample, parts);
@@ -364,7 +368,7 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 		profile->numbers.unplaced++;
 		return;
 	}
-	wanted.state = acct_state_now(a, &a->cpus[event->cpu], nested_below(&a->cpus[event->cpu]), &name);
+	wanted.state = acct_state_now(a, &a->cpus[event->cpu], nested_below(&a->cpus[event->cpu], sample), &name);
 	wanted.name = one_text(name);
 	wanted.target = wanted.via = wanted.path = one_text(NULL);
 	stratum = stratum_of(&profile->strata, &wanted);

@@ -23,6 +23,7 @@
 #include "options_check.h"
 #include "preload.h"
 #include "process_name.h"
+#include "sample_event.h"
 #include "sample_period.h"
 #include "format_text.h"
 
@@ -335,12 +336,15 @@ static int apply_sample(void *into, const char *value, struct trace_error *ret_e
 	struct daemon_options *options = into;
 	uint64_t ns = samples_default_ns();
 
+	if (value && strchr(value, ':'))
+		return sample_event_take(value, &options->tracer, ret_error);
 	if (value && (!value[strspn(value, "0123456789.")] || text_parse_time(value, &ns) || ns < SAMPLES_MIN_NS ||
 		      ns > SAMPLES_MAX_NS))
 		return error_set(ret_error, -EINVAL,
 				 "--sample: \"%s\" is not a time between two samples of a CPU, from 20us to 1s: give "
 				 "--sample, --sample=4ms or --sample=250us",
 				 value);
+	options->tracer.sample_event = NULL;
 	options->tracer.sample_ns = ns;
 	return 0;
 }
@@ -604,7 +608,7 @@ static const struct option_spec option_table[] = {
 	{.letter = 's', .other_letter = 'S', .value_name = "d|u|lVALUE", .value = OPTION_VALUE, .apply = apply_caller,
 	 .help = "callers of system calls: at a depth, within bounds"},
 	{.name = "sample", .value_name = "PERIOD", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
-	 .words = "250us 1ms 4ms", .apply = apply_sample,
+	 .words = "250us 1ms 4ms cycles:1000000", .apply = apply_sample,
 	 .help = "samples of the code, for tracevisualizer --profile"},
 	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
 	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},

@@ -131,6 +131,8 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	add_cpus(writer, tracer);
 	add_boot_id(writer);
 	add_command(writer, command, filter && filter->no_args);
+	if (tracer && filter && filter->sample_event)
+		add_info(writer, TRACE_INFO_SAMPLED_BY, filter->sample_event);
 	if (!tracer) {
 		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0,

@@ -58,6 +58,7 @@ static void put_info(struct pseudonyms *names, uint64_t key, const char *text, s
 	case TRACE_INFO_DISTRUSTED:
 	case TRACE_INFO_RECORDER:
 	case TRACE_INFO_PART:
+	case TRACE_INFO_SAMPLED_BY:
 		put(names, text, bytes, out);
 		break;
 	default: /* the number of the boot, a trigger, which has names, and what a newer recorder has */

@@ -16,36 +16,33 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "regular.h"
 #include "symbol_roots.h"
-
-extern char **environ;
+#include "symbol_server.h"
 
 #define WHY_REBUILT "built again since; see --symfs"
 #define WHY_CHANGED "changed since, and has no build id; see --symfs"
 #define WHY_MISSING "not on this machine; see --symfs"
+#define WHY_LATE    "debuginfod took too long; see DEBUGINFOD_MAXTIME"
 
 /* ---- one candidate ---- */
 
 /**
  * struct finding - @why: why the last candidate was refused. @is_missing: there is no such file
+ * @is_late: debuginfod had no time to answer
  */
 struct finding {
 	const struct symbol_origin *origin;
-	const struct symbol_search *search;
+	struct symbol_search *search;
 	struct symbol_reader *reader;
 	int fd;
 	const char *why;
-	bool no_memory, is_missing;
+	bool no_memory, is_missing, is_late;
 };
 
 static bool is_unchanged(const struct symbol_origin *origin, const struct stat *status)
@@ -151,33 +148,15 @@ static bool try_debug_files(struct finding *finding, const char *folder)
 /* Ask debuginfod, as the user wanted: its client fetches the file and prints its path. */
 static bool try_debuginfod(struct finding *finding)
 {
-	char program[] = "debuginfod-find", what[] = "debuginfo", id[SYMBOL_ID_BYTES];
-	char *const arguments[] = {program, what, id, NULL};
-	posix_spawn_file_actions_t actions;
-	char path[PATH_MAX] = "";
-	ssize_t got = 0;
-	size_t used = 0;
-	int ends[2];
-	pid_t child;
+	char path[PATH_MAX];
+	int result;
 
-	if (!finding->search->debuginfod || finding->origin->identity != SYMBOL_WITH_ID || pipe(ends) < 0)
+	if (!finding->search->debuginfod || finding->origin->identity != SYMBOL_WITH_ID)
 		return false;
-	snprintf(id, sizeof(id), "%s", finding->origin->id);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-	posix_spawn_file_actions_addclose(&actions, ends[0]);
-	if (posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ))
-		child = -1;
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	while (child > 0 && used < sizeof(path) - 1 && (got = read(ends[0], path + used, sizeof(path) - 1 - used)) > 0)
-		used += (size_t)got;
-	close(ends[0]);
-	if (child > 0)
-		waitpid(child, NULL, 0);
-	path[used] = '\0';
-	path[strcspn(path, "\n")] = '\0';
-	return *path == '/' && try_path(finding, path, false);
+	result = symbol_server_find(finding->origin->id, &finding->search->debuginfod_ns, path);
+	finding->no_memory |= result == -ENOMEM;
+	finding->is_late = result == -ETIMEDOUT;
+	return !result && try_path(finding, path, false);
 }
 
 /*
@@ -218,13 +197,13 @@ static bool find(struct finding *finding)
 	return false;
 }
 
-int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
-		       struct symbol_reader *reader, int *ret_fd, const char **ret_why)
+int symbol_origin_open(const struct symbol_origin *origin, struct symbol_search *search, struct symbol_reader *reader,
+		       int *ret_fd, const char **ret_why)
 {
 	struct finding finding = {.origin = origin, .search = search, .reader = reader, .fd = -1, .why = ""};
 	bool found = find(&finding);
 
 	*ret_fd = found ? finding.fd : -1;
-	*ret_why = found ? "" : finding.why;
+	*ret_why = finding.is_late ? WHY_LATE : found ? "" : finding.why;
 	return !found && finding.no_memory ? -ENOMEM : 0;
 }

@@ -37,9 +37,11 @@ struct symbol_origin {
 /**
  * struct symbol_search - where the user wants files to be looked for
  * @folder: borrowed; "" or the folder that replaces "/"
+ * @debuginfod_ns: how long debuginfod has been asked
  */
 struct symbol_search {
 	const char *folder;
+	uint64_t debuginfod_ns;
 	bool debuginfod;
 };
 
@@ -47,10 +49,11 @@ struct symbol_search {
  * symbol_origin_open() - open the file with the names
  * @reader: reads the build ids of candidates; afterwards it belongs to the opened file, or does
  * not run
- * @ret_fd: -1 if there is none, with the reason in @ret_why; "" if the file cannot be opened
+ * @ret_fd: -1 if there is none, with the reason in @ret_why; "" if the file cannot be opened.
+ * A reason with a file: it may have no symbols because debuginfod had no time to answer
  * Returns 0 or -ENOMEM.
  */
-int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
-		       struct symbol_reader *reader, int *ret_fd, const char **ret_why);
+int symbol_origin_open(const struct symbol_origin *origin, struct symbol_search *search, struct symbol_reader *reader,
+		       int *ret_fd, const char **ret_why);
 
 #endif

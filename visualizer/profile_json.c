@@ -125,6 +125,7 @@ static void open_profile(struct json *json, const struct report *report, const s
 	} lost[] = {{"by_pointers", TRACE_PROFILE_END_POINTERS},  {"not_ready", TRACE_PROFILE_END_NOT_READY},
 		    {"no_caller", TRACE_PROFILE_END_NO_CALLER},	  {"unsupported", TRACE_PROFILE_END_UNSUPPORTED},
 		    {"unreadable", TRACE_PROFILE_END_UNREADABLE}, {"unmapped", TRACE_PROFILE_END_UNMAPPED}};
+	const char *sampled_by = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_SAMPLED_BY);
 	struct trace_profile_numbers numbers;
 	uint64_t from_ns, to_ns;
 
@@ -143,6 +144,7 @@ static void open_profile(struct json *json, const struct report *report, const s
 		json_u64(json, "ns", report->within->ns);
 		json_close(json, "}");
 	}
+	json_text(json, "sampled_by", sampled_by ? sampled_by : "");
 	json_u64(json, "threads", rows->nr_threads);
 	json_times(json, &rows->sum);
 	json_u64(json, "rest_ns", rows->rest_ns);

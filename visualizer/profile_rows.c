@@ -348,6 +348,7 @@ static void add_share(struct profile_making *making, const struct trace_profile_
 	making->rows->rest_ns += wanted.kind == PROFILE_REST ? share->ns : 0;
 	making->rows->not_traced_ns += wanted.kind == PROFILE_NOT_TRACED ? share->ns : 0;
 	making->rows->unnamed_ns += *wanted.why ? share->ns : 0;
+	making->rows->generated_ns += *wanted.why && !*wanted.file ? share->ns : 0;
 	making->stratum_ns += share->ns;
 	if (share->samples && !row->pending)
 		pointers_add(&making->functions, row);

@@ -77,7 +77,8 @@ struct profile_rows {
 	uint64_t rest_ns;
 	uint64_t not_traced_ns;
 	uint64_t nr_threads;
-	uint64_t unnamed_ns; /* of functions without a name */
+	uint64_t unnamed_ns;   /* of functions without a name */
+	uint64_t generated_ns; /* of it, in no file */
 };
 
 /** profile_deviation() - the standard deviation of the time in a row by sampling, ns */

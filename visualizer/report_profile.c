@@ -93,8 +93,10 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 {
 	const struct text_output *output = &report->output;
 	struct trace_profile_numbers numbers;
-	struct value_text elapsed, cpu, wait, blocked, rest, unnamed, untraced;
+	struct value_text elapsed, cpu, wait, blocked, rest, unnamed, generated, untraced;
+	const char *sampled_by = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_SAMPLED_BY);
 	struct string line = {0};
+	char name[NAME_BYTES];
 
 	trace_profile_get_numbers(report->profile, &numbers);
 	string_addf(&line, "%s thread%s, elapsed %s", number_count(rows->nr_threads).s,
@@ -113,6 +115,9 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	string_addf(&line, ". These times are exact; %s sample%s divide%s those on a CPU among functions.",
 		    number_count(rows->sum.samples).s, rows->sum.samples == 1 ? "" : "s",
 		    rows->sum.samples == 1 ? "s" : "");
+	if (sampled_by)
+		string_addf(&line, " They were taken by the event %s, so a function has time as it has events.",
+			    text_name(sampled_by, name, sizeof(name)));
 	if (rows->wait_stacks)
 		string_addf(&line, " %s stacks of waits tell where threads were blocked.",
 			    number_count(rows->wait_stacks).s);
@@ -123,6 +128,12 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	if (rows->unnamed_ns)
 		string_addf(&line, " %s are in code without a name: the rows say why.",
 			    text_ns(output, rows->unnamed_ns, &unnamed));
+	if (rows->generated_ns)
+		string_addf(&line,
+			    " %s of that are in no file: if programs generated that code, node --perf-basic-prof, "
+			    "jcmd PID Compiler.perfmap of java and python3 -X perf write its names where the recorder "
+			    "finds them.",
+			    text_ns(output, rows->generated_ns, &generated));
 	output_paragraph(output, string_text(&line));
 	string_free(&line);
 }

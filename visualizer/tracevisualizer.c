@@ -626,6 +626,13 @@ static void occupy_streams(void)
 			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
 }
 
+/* A server may have some hundred MiB for us: debuginfod-find says how far it is. */
+static void show_downloads(const struct visualizer_options *options)
+{
+	if (options->symbols.debuginfod && isatty(STDERR_FILENO))
+		setenv("DEBUGINFOD_PROGRESS", "1", 0);
+}
+
 int main(int argc, char **argv)
 {
 	struct visualizer_options options;
@@ -635,6 +642,8 @@ int main(int argc, char **argv)
 	/* writes above a file size limit fail like those to a full disk */
 	signal(SIGXFSZ, SIG_IGN);
 	result = visualizer_options_parse(&options, argc, argv);
+	if (!result)
+		show_downloads(&options);
 	if (!result && (options.reports.short_help || options.reports.help))
 		option_help(stdout, &visualizer_program, options.reports.help);
 	else if (!result && options.reports.version)

@@ -32,7 +32,7 @@ complete -c tracedaemon -s g -l gid -x -a '(__fish_complete_groups)' -d 'only pr
 complete -c tracedaemon -s G -l pgrp -x -a '(__fish_complete_pids)' -d 'only this process group'
 complete -c tracedaemon -l preload -x -a 'malloc pthread pthread:all functions' -d 'trace what COMMAND does: malloc, pthread, functions'
 complete -c tracedaemon -s s -x -d 'callers of system calls: at a depth, within bounds'
-complete -c tracedaemon -l sample -a '250us 1ms 4ms' -d 'samples of the code, for tracevisualizer --profile'
+complete -c tracedaemon -l sample -a '250us 1ms 4ms cycles:1000000' -d 'samples of the code, for tracevisualizer --profile'
 complete -c tracedaemon -l user -x -a '(__fish_complete_users)' -d 'run COMMAND as this user; only root may'
 complete -c tracedaemon -l no-args -d 'no arguments of programs: they may have secrets'
 complete -c tracedaemon -l no-user -d 'no events of programs (-e chooses some: \'shop:*\')'

@@ -482,6 +482,8 @@ enum trace_info_key {
 	/* "TID BEGIN_NS END_NS TEXT" of the trigger that saved the trace by itself: the thread (0:
 	 * none), when what it did began and when it counted, and both in words; NULL: none did */
 	TRACE_INFO_SAVED_FOR = 12,
+	/* "EVENT:COUNT" by which samples were taken; NULL: by a timer, or none */
+	TRACE_INFO_SAMPLED_BY = 13,
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */

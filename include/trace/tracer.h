@@ -50,6 +50,9 @@ struct tracer;
  *     program's own code, or the first between @caller_lower and @caller_upper, exclusive
  * @sample_ns: take a sample of each CPU about every so many ns: the events sample and fs_map. 0:
  *     the program of samples is not even loaded. -ENOTSUP in any but the first pid namespace
+ * @sample_event: with @sample_ns: samples are taken about every so many events, not ns, of this
+ *     name; @sample_type and @sample_config are those of struct perf_event_attr. -ENOENT or another
+ *     error if the machine has no such event. NULL: by a timer; borrowed
  * @sample_command: with @sample_ns: a program that will run soon, as execvp() would find it. The
  *     unwind tables of its files are made before tracer_new() returns, unless that takes 2 s. NULL:
  *     none; borrowed until tracer_new() returns
@@ -79,6 +82,9 @@ struct tracer_options {
 	bool no_args;
 	uint64_t sample_ns;
 	const char *sample_command;
+	const char *sample_event;
+	uint64_t sample_config;
+	uint32_t sample_type;
 };
 
 /**

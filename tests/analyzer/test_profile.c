@@ -124,6 +124,24 @@ static void a_sample_in_a_softirq_is_not_of_the_thread(void)
 	profile_case_free(&p);
 }
 
+/* The event of a processor may be in an interrupt, which is not its own. */
+static void a_sample_by_an_event_is_of_what_it_interrupted(void)
+{
+	static const struct lists by_event = {.cut = 128};
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
+	add_sample(p.c.tb, 0, 2500, 10, F1, &by_event);
+	tb_vector(p.c.tb, 0, 3000, TIMER);
+	add_sample(p.c.tb, 0, 3100, 10, IN_ENTRY, &by_event);
+	tb_vector_exit(p.c.tb, 0, 3500, TIMER);
+	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
+	profile_case_run(&p);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_USER, "", F1).ns, 1500);
+	CU_ASSERT_EQUAL(share_of(&p, 10, TRACE_STATE_INTERRUPTED, "local_timer", IN_ENTRY).ns, 500);
+	profile_case_free(&p);
+}
+
 static void without_interrupts_in_the_trace_a_sample_is_of_the_thread(void)
 {
 	struct profile_case p = profile_case_new();
@@ -639,6 +657,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(samples_divide_the_exact_time_of_their_state),
 		CASE(a_sample_in_a_softirq_is_not_of_the_thread),
+		CASE(a_sample_by_an_event_is_of_what_it_interrupted),
 		CASE(without_interrupts_in_the_trace_a_sample_is_of_the_thread),
 		CASE(a_sample_of_another_thread_than_the_events_show_is_counted_and_not_used),
 		CASE(waits_have_what_they_were_for),

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_sample_period.c - the period of samples changes at random, and keeps its mean. */
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sample_event.h"
 #include "sample_period.h"
 #include "unit.h"
 
@@ -136,6 +139,35 @@ static void only_the_option_puts_samples_into_a_mask(void)
 	CU_ASSERT_TRUE(has(all, TRACE_EV_sched_switch));
 }
 
+static void an_event_is_taken_with_its_count(void)
+{
+	static const char *const wrong[] = {"cycle:1000",
+					    "cycles:",
+					    "cycles:0",
+					    "cycles:-1",
+					    "cycles:1k",
+					    "rxyz:1000",
+					    "r:1000",
+					    ":1000",
+					    "cycles:99999999999999",
+					    "r11223344556677889:1"};
+	struct tracer_options options = {.sample_ns = 5};
+	struct trace_error error;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		CU_ASSERT_EQUAL(sample_event_take(wrong[i], &options, &error), -EINVAL);
+		CU_ASSERT_TRUE(strlen(error.message) > 0);
+	}
+	CU_ASSERT_TRUE(options.sample_ns == 5 && !options.sample_event);
+	CU_ASSERT_EQUAL(sample_event_take("cache-misses:10000", &options, &error), 0);
+	CU_ASSERT_TRUE(options.sample_ns == 10000 && options.sample_type == PERF_TYPE_HARDWARE &&
+		       options.sample_config == PERF_COUNT_HW_CACHE_MISSES);
+	CU_ASSERT_STRING_EQUAL(options.sample_event, "cache-misses:10000");
+	CU_ASSERT_EQUAL(sample_event_take("r01Cd:7", &options, &error), 0);
+	CU_ASSERT_TRUE(options.sample_ns == 7 && options.sample_type == PERF_TYPE_RAW &&
+		       options.sample_config == 0x1cd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -145,6 +177,7 @@ int main(int argc, char **argv)
 		CASE(a_virtual_machine_has_fewer_samples),
 		CASE(functions_that_take_turns_in_step_with_the_mean_are_seen_alike),
 		CASE(only_the_option_puts_samples_into_a_mask),
+		CASE(an_event_is_taken_with_its_count),
 		{NULL, NULL},
 	};
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,6 +32,8 @@
 #define MS	    1000000ll
 #define NR_RUNS	    20
 #define NR_CHILDREN 40
+#define NR_PAGES    5000
+#define PAGE_BYTES  4096ul
 #define CHILD_NS    3000000ll
 
 /* ---- the program ---- */
@@ -119,6 +122,27 @@ static int do_work(const char *path)
 		(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll +
 			(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
 	return fclose(truth);
+}
+
+/* Each touches pages that the process has not used yet: 1 and 3 parts of all. */
+#define TOUCH(name)                                           \
+	static AS_IT_IS int name(volatile char *from, int nr) \
+	{                                                     \
+		for (int i = 0; i < nr; i++)                  \
+			from[(long)i * PAGE_BYTES] = 1;       \
+		return from[0];                               \
+	}
+TOUCH(touch_few)
+TOUCH(touch_many)
+
+static int do_touch(void)
+{
+	size_t bytes = 4ul * NR_PAGES * PAGE_BYTES;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || madvise(memory, bytes, MADV_NOHUGEPAGE))
+		return 1;
+	return touch_few(memory, NR_PAGES) + touch_many(memory + NR_PAGES * PAGE_BYTES, 3 * NR_PAGES) != 2;
 }
 
 /*
@@ -342,6 +366,40 @@ static void a_wait_in_vfork_has_its_caller(void)
 	session_end(&s);
 }
 
+/* A machine may have no event of the processor, but each kernel has those of its own. */
+static void samples_by_an_event_are_as_many_as_there_are_events(void)
+{
+	long long few, many;
+	struct session s;
+	json_t *profile;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample=page-faults:20 %s -- %s touch 2>%s/stderr",
+					  TRACE_BIN, s.trace, self, s.folder),
+			      0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s 2>/dev/null | grep -q "
+				    "page-faults:20",
+				    TRACE_BIN, s.trace),
+			0);
+	profile = session_load(&s, "--profile --comm=test_e2e_profile");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	check_sums(profile);
+	CU_ASSERT_STRING_EQUAL(json_text(profile, "sampled_by"), "page-faults:20");
+	few = json_number(json_row(profile, "rows", "name", "touch_few"), "samples");
+	many = json_number(json_row(profile, "rows", "name", "touch_many"), "samples");
+	printf("%lld and %lld samples of %d and %d faults\n", few, many, NR_PAGES, 3 * NR_PAGES);
+	/* the period is begun anew ten times a second, and changes by a quarter */
+	CU_ASSERT(is_near(few, NR_PAGES / 20, NR_PAGES / 20 / 3));
+	CU_ASSERT(is_near(many, 3 * NR_PAGES / 20, NR_PAGES / 20));
+	json_decref(profile);
+	/* without such an event, one sentence */
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --sample=rffffffff:1000 %s -- true 2>%s/stderr", TRACE_BIN, s.trace,
+				    s.folder),
+			1);
+	CU_ASSERT_EQUAL(session_run("grep -q 'no samples by the event rffffffff' %s/stderr", s.folder), 0);
+	session_end(&s);
+}
+
 static void without_samples_the_report_says_how_to_record_some(void)
 {
 	struct session s;
@@ -363,6 +421,7 @@ int main(int argc, char **argv)
 		CASE(a_profile_has_what_functions_know_of_themselves),
 		CASE(in_twenty_runs_a_program_in_step_has_the_shares_that_it_knows),
 		CASE(a_wait_in_vfork_has_its_caller),
+		CASE(samples_by_an_event_are_as_many_as_there_are_events),
 		CASE(without_samples_the_report_says_how_to_record_some),
 		{NULL, NULL},
 	};
@@ -371,6 +430,8 @@ int main(int argc, char **argv)
 		return do_work(argv[2]);
 	if (argc > 1 && strcmp(argv[1], "vfork") == 0)
 		return do_vfork();
+	if (argc > 1 && strcmp(argv[1], "touch") == 0)
+		return do_touch();
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "test_e2e_profile: needs root and a kernel with BTF\n");
 		return 77;

@@ -211,6 +211,8 @@ static void check_step(struct steps *steps, const struct user_regs_struct *now)
 	row = unwind_table_find(&file->table, now->rip - file->base);
 	if (row.rule == UNWIND_NONE || row.rule == UNWIND_UNSUPPORTED || row.rule == UNWIND_END)
 		return;
+	if (row.rule == UNWIND_RCX || row.rule == UNWIND_TO_RCX)
+		return; /* goes on in a handler, with no call in the list */
 	steps->counts[row.rule]++;
 	if ((!is_right(steps, row, now) || !is_right_rbx(steps, row, now)) && steps->wrong++ < 10)
 		fprintf(stderr, "%s+%#llx: rule %u, RBX %u, CFA %#llx instead of %#llx\n", file->path,

@@ -95,6 +95,10 @@ static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 					   .cfa = (unsigned short)(ops[0].number2 / 8)};
 	if (nr == 1 && ops[0].atom == DW_OP_breg3 && offset >= 0 && offset % 8 == 0)
 		return (struct unwind_row){.rule = UNWIND_RBX, .cfa = (unsigned short)(offset / 8)};
+	if (nr == 1 && ops[0].atom == DW_OP_breg2 && offset >= 0 && offset % 8 == 0)
+		return (struct unwind_row){.rule = UNWIND_RCX, .cfa = (unsigned short)(offset / 8)};
+	if (nr == 1 && ops[0].atom == DW_OP_bregx && ops[0].number == 2 && ops[0].number2 % 8 == 0)
+		return (struct unwind_row){.rule = UNWIND_RCX, .cfa = (unsigned short)(ops[0].number2 / 8)};
 	if (nr == 1 && ops[0].atom == DW_OP_bregx && ops[0].number == 3 && ops[0].number2 % 8 == 0)
 		return (struct unwind_row){.rule = UNWIND_RBX, .cfa = (unsigned short)(ops[0].number2 / 8)};
 	if (nr == 2 && ops[1].atom == DW_OP_deref && ops[0].atom == DW_OP_breg6 && offset <= 0 && offset % 8 == 0)
@@ -110,8 +114,8 @@ static struct unwind_row oracle_cfa(const Dwarf_Op *ops, size_t nr)
 	return row;
 }
 
-/* The return address is in RDI. */
-static struct unwind_row oracle_call(Dwarf_Frame *frame)
+/* The return address is in a register. */
+static struct unwind_row oracle_call(Dwarf_Frame *frame, enum unwind_rule rule)
 {
 	struct unwind_row row = {.rule = UNWIND_UNSUPPORTED};
 	Dwarf_Op *ops;
@@ -119,8 +123,16 @@ static struct unwind_row oracle_call(Dwarf_Frame *frame)
 
 	if (!dwarf_frame_cfa(frame, &ops, &nr) && nr)
 		row = oracle_cfa(ops, nr);
-	row.rule = row.rule == UNWIND_RSP ? UNWIND_RDI : UNWIND_UNSUPPORTED;
-	return row;
+	if (row.rule != UNWIND_RSP)
+		return (struct unwind_row){.rule = UNWIND_UNSUPPORTED};
+	row.rule = (unsigned char)rule & 15;
+	return oracle_rbx(frame, row);
+}
+
+static bool is_in_register(const Dwarf_Op *ops, size_t nr, unsigned int number)
+{
+	return nr == 1 &&
+	       (ops[0].atom == DW_OP_reg0 + number || (ops[0].atom == DW_OP_regx && ops[0].number == number));
 }
 
 static struct unwind_row oracle(Dwarf_Frame *frame)
@@ -135,8 +147,10 @@ static struct unwind_row oracle(Dwarf_Frame *frame)
 		return none;
 	if (nr == 0 && ops == memory)
 		return (struct unwind_row){.rule = UNWIND_END};
-	if (nr == 1 && (ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5)))
-		return oracle_call(frame);
+	if (is_in_register(ops, nr, 5))
+		return oracle_call(frame, UNWIND_RDI);
+	if (is_in_register(ops, nr, 2))
+		return oracle_call(frame, UNWIND_TO_RCX);
 	if (!is_saved(ops, nr, &offset) || offset != -8) {
 		/* the address is in the same struct as the others */
 		if (dwarf_frame_cfa(frame, &ops, &nr) == 0 && nr == 2 && oracle_cfa(ops, nr).rule == UNWIND_SIGNAL)
@@ -259,6 +273,7 @@ static void compare_file(const char *path)
 static void each_row_of_libc_and_bash_is_that_of_libdw(void)
 {
 	compare_file("/usr/lib/x86_64-linux-gnu/libc.so.6");
+	compare_file("/usr/lib/x86_64-linux-gnu/libgcc_s.so.1");
 	compare_file("/bin/bash");
 	compare_file("/proc/self/exe");
 }

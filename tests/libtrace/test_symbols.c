@@ -528,6 +528,41 @@ static void a_server_on_request_has_the_names_of_a_program_that_was_built_again(
 	forget_program(&rebuilt);
 }
 
+/* A client that the test puts in place of debuginfod-find. */
+static void be_asked_by(const struct rebuilt *rebuilt, const char *script)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/bin:/usr/bin:/bin", rebuilt->folder);
+	shell("mkdir -p %s/bin && printf '#!/bin/sh\\n%s\\n' > %s/bin/debuginfod-find && chmod 755 "
+	      "%s/bin/debuginfod-find",
+	      rebuilt->folder, script, rebuilt->folder, rebuilt->folder);
+	setenv("PATH", path, 1);
+}
+
+static void a_silent_server_is_asked_for_a_limited_time(void)
+{
+	char id[129], *path = strdup(getenv("PATH"));
+	struct rebuilt rebuilt;
+
+	id_of_file(PROBE_TARGET, id);
+	if (*id) {
+		record_program(&rebuilt, id);
+		shell("cp %s %s", PROBE_TARGET_CXX, rebuilt.path);
+		setenv("DEBUGINFOD_MAXTIME", "1", 1);
+		be_asked_by(&rebuilt, "exec sleep 600");
+		expect_served(&rebuilt, true, "", "debuginfod took too long");
+		unsetenv("DEBUGINFOD_MAXTIME");
+		/* a client of ours has the limits of the library */
+		be_asked_by(&rebuilt, "[ $DEBUGINFOD_MAXTIME = 60 ] && [ $DEBUGINFOD_MAXSIZE = 1073741824 ] && "
+				      "echo " PROBE_TARGET);
+		expect_served(&rebuilt, true, "pay", "");
+		setenv("PATH", path, 1);
+		forget_program(&rebuilt);
+	}
+	free(path);
+}
+
 static void a_file_without_a_build_id_must_not_have_changed(void)
 {
 	struct rebuilt rebuilt;
@@ -783,6 +818,7 @@ static const struct unit_case cases[] = {
 	{"a_program_that_was_built_again_never_lends_its_names", a_program_that_was_built_again_never_lends_its_names},
 	{"a_server_on_request_has_the_names_of_a_program_that_was_built_again",
 	 a_server_on_request_has_the_names_of_a_program_that_was_built_again},
+	{"a_silent_server_is_asked_for_a_limited_time", a_silent_server_is_asked_for_a_limited_time},
 	{"a_file_without_a_build_id_must_not_have_changed", a_file_without_a_build_id_must_not_have_changed},
 	{NULL, NULL},
 };

@@ -189,6 +189,8 @@ static void the_tree_has_callers_before_what_they_call(void)
 	join_lines(text);
 	contains(text, "7 samples divide those on a CPU among functions. Stacks: 85.7 % are whole, 14.3 % have frame "
 		       "pointers that lead nowhere.");
+	contains(text, "1000 are in code without a name: the rows say why. 1000 of that are in no file: if programs "
+		       "generated that code, node --perf-basic-prof,");
 	free(text);
 	text = report_of(made_of(stacks, NULL, 7), "--profile=tree --ns --comm=one");
 	contains(text, " 9000  100.00     0  one\n");

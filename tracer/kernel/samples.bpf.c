@@ -27,6 +27,7 @@
 #define CUT_USER	   2
 #define USER_IS_UNREADABLE 4
 #define CUT_HAS_PARTS	   64
+#define CUT_BY_EVENT	   128
 
 enum sample_source {
 	SOURCE_TIMER,
@@ -51,6 +52,7 @@ struct sample_context {
 #define CONTEXT_BP(c)	   ((c)->regs[4])
 #define CONTEXT_BX(c)	   ((c)->regs[5])
 #define CONTEXT_AX(c)	   ((c)->regs[10])
+#define CONTEXT_CX(c)	   ((c)->regs[11])
 #define CONTEXT_DI(c)	   ((c)->regs[14])
 #define CONTEXT_IP(c)	   ((c)->regs[16])
 #define CONTEXT_CS(c)	   ((c)->regs[17])
@@ -64,6 +66,9 @@ struct sample_context {
 #define CONTEXT_IP(c)	   ((c)->regs[32])
 #define CONTEXT_IN_USER(c) (((c)->regs[33] & 15) == 0)
 #endif
+
+/* Samples are not in the interrupt of a timer. */
+const volatile unsigned int by_event;
 
 /* The addresses in the kernel of all samples so far: the loader gives the trace their functions'
  * names at the end. */
@@ -200,7 +205,7 @@ static __always_inline struct sample_scratch *begin_sample(struct sample_context
 		return NULL;
 	scratch->sample.tid = task->pid;
 	scratch->sample.in_user = CONTEXT_IN_USER(context);
-	scratch->sample.cut = 0;
+	scratch->sample.cut = by_event ? CUT_BY_EVENT : 0;
 	scratch->sample.source = 0;
 	scratch->sample.certain = 0;
 	return scratch;
@@ -244,6 +249,7 @@ static __always_inline struct walk_state *begin_walk_here(struct sample_context 
 					   .bp = CONTEXT_BP(context),
 					   .bx = CONTEXT_BX(context),
 					   .ax = CONTEXT_AX(context),
+					   .cx = CONTEXT_CX(context),
 					   .di = CONTEXT_DI(context)};
 
 	return CONTEXT_CS(context) == USER_CODE ? begin_walk(WALK_OF_SAMPLE, &registers) : NULL;
@@ -258,6 +264,7 @@ static __always_inline struct walk_state *begin_walk_below(void)
 					   .bp = BPF_CORE_READ(regs, bp),
 					   .bx = BPF_CORE_READ(regs, bx),
 					   .ax = BPF_CORE_READ(regs, ax),
+					   .cx = BPF_CORE_READ(regs, cx),
 					   .di = BPF_CORE_READ(regs, di)};
 
 	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(WALK_OF_SAMPLE, &registers) : NULL;
@@ -314,7 +321,8 @@ int sample_by_tables(struct sample_context *context)
 		return end_by_pointers(context, scratch, words * 8);
 	if (is_between_programs(state)) {
 		scratch->sample.certain = 0;
-		scratch->sample.cut = (scratch->sample.cut & CUT_KERNEL) | WALK_WHOLE << CUT_WALK_SHIFT;
+		scratch->sample.cut &= CUT_KERNEL | CUT_BY_EVENT;
+		scratch->sample.cut |= WALK_WHOLE << CUT_WALK_SHIFT;
 		return end_sample(scratch, words * 8, 0);
 	}
 	return end_sample(scratch, words * 8, (state->first - words + state->nr) * 8);

@@ -7,6 +7,10 @@
  * turns each millisecond, samples of a fixed 1 ms found 100 % and 0 %. So the caller changes the
  * period some times a second, with tracer_set_sample_period(). The kernel has no frequency to keep:
  * only shares count, because the times are exact without samples.
+ *
+ * Instead of the timer, an event of the processor or of the kernel may run the program, each so
+ * many times. A processor interrupts with an NMI, which may be in any of our programs: the rings
+ * are made for that.
  */
 #include "samples.h"
 
@@ -135,6 +139,7 @@ static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, 
 		keep_latest(sampling->skeleton);
 	memcpy((void *)&sampling->skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config,
 	       sizeof(sampling->skeleton->rodata->config));
+	sampling->skeleton->rodata->by_event = tracer->options.sample_event != NULL;
 	result = tracer_share_maps(tracer, sampling->skeleton->obj);
 	if (!result)
 		result = samples_bpf__load(sampling->skeleton);
@@ -199,13 +204,13 @@ static int load_programs(struct tracer *tracer, struct tracer_sampling *sampling
 }
 
 /* The timer of an idle CPU is not recorded. */
-static int open_clock(uint32_t cpu, uint64_t period_ns)
+static int open_clock(const struct tracer_options *options, uint32_t cpu)
 {
 	struct perf_event_attr attributes = {
 		.size = sizeof(attributes),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = period_ns,
+		.type = options->sample_event ? options->sample_type : PERF_TYPE_SOFTWARE,
+		.config = options->sample_event ? options->sample_config : PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = options->sample_ns,
 		.disabled = 1,
 		.exclude_idle = 1,
 	};
@@ -216,7 +221,7 @@ static int open_clock(uint32_t cpu, uint64_t period_ns)
 static int open_clocks(struct tracer *tracer, struct tracer_sampling *sampling)
 {
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++) {
-		int fd = open_clock(cpu, tracer->options.sample_ns), result;
+		int fd = open_clock(&tracer->options, cpu), result;
 
 		sampling->clocks[cpu] = -1;
 		if (fd < 0 && errno == ENODEV)
@@ -255,6 +260,12 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error)
 	result = load_programs(tracer, sampling);
 	if (!result)
 		result = open_clocks(tracer, sampling);
+	if (result && tracer->options.sample_event)
+		return error_set(
+			ret_error, result,
+			"this machine takes no samples by the event %s: %s; record with --sample alone, or with "
+			"another event (perf list has those that are there; a virtual machine often has none)",
+			tracer->options.sample_event, strerror(-result));
 	if (result)
 		return error_set(ret_error, result,
 				 "the kernel refuses samples (a BPF program on cpu-clock): %s; record without --sample",

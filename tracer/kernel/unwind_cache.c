@@ -20,7 +20,7 @@
 #define SETTLED_NS 2000000000ull /* file systems have times of up to 10 ms; of FAT: 2 s */
 #define OLD_NS	   (24 * 3600 * 1000000000ull)
 
-static const char magic[8] = "TTunwin3";
+static const char magic[8] = "TTunwin4";
 
 /** struct head - the begin of a file; the words of the table follow */
 struct head {

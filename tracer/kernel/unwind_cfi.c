@@ -8,6 +8,7 @@
 #include <string.h>
 #include "unwind_table.h"
 
+#define REG_RCX	   2
 #define REG_RBX	   3
 #define REG_RDI	   5
 #define REG_RBP	   6
@@ -281,7 +282,7 @@ void unwind_functions_free(struct unwind_functions *functions)
 
 /* ---- instructions ---- */
 
-enum return_rule { RETURN_AT_CFA, RETURN_UNDEFINED, RETURN_IN_RDI, RETURN_ELSEWHERE };
+enum return_rule { RETURN_AT_CFA, RETURN_UNDEFINED, RETURN_IN_RDI, RETURN_IN_RCX, RETURN_ELSEWHERE };
 enum rbp_rule { RBP_SAME, RBP_AT_CFA, RBP_AT_RBP, RBP_ELSEWHERE };
 enum rbx_rule { RBX_SAME, RBX_AT_CFA, RBX_ELSEWHERE };
 
@@ -341,6 +342,11 @@ static unsigned char rbx_of(const struct state *state)
 	return UNWIND_RBX_LOST;
 }
 
+static bool is_in_register(const struct state *state)
+{
+	return state->return_rule == RETURN_IN_RDI || state->return_rule == RETURN_IN_RCX;
+}
+
 static struct unwind_row row_of(const struct state *state)
 {
 	struct unwind_row row = {.rule = (unsigned char)(state->rule & 15), .rbx = rbx_of(state) & 15};
@@ -354,14 +360,14 @@ static struct unwind_row row_of(const struct state *state)
 		return unsupported();
 	row.cfa = (unsigned short)state->cfa;
 	if (state->rule == UNWIND_PLT)
-		return state->return_rule == RETURN_IN_RDI ? unsupported() : row;
+		return is_in_register(state) ? unsupported() : row;
 	if (state->cfa < 0 || state->cfa % 8 || state->cfa / 8 > UINT16_MAX)
 		return unsupported();
 	row.cfa = (unsigned short)(state->cfa / 8);
-	if (state->return_rule == RETURN_IN_RDI) {
+	if (is_in_register(state)) {
 		if (state->rule != UNWIND_RSP || state->rbp_rule != RBP_SAME)
 			return unsupported();
-		row.rule = UNWIND_RDI;
+		row.rule = state->return_rule == RETURN_IN_RDI ? UNWIND_RDI : UNWIND_TO_RCX;
 	}
 	return row;
 }
@@ -383,6 +389,7 @@ static void set_register(struct state *state, uint64_t number)
 	state->rule = number == REG_RSP	  ? UNWIND_RSP
 		      : number == REG_RBP ? UNWIND_RBP
 		      : number == REG_RBX ? UNWIND_RBX
+		      : number == REG_RCX ? UNWIND_RCX
 					  : UNWIND_UNSUPPORTED;
 }
 
@@ -553,7 +560,7 @@ static bool run_register(struct run *run, struct cfi_reader *reader, unsigned in
 {
 	struct state *state = &run->state;
 	const unsigned char *code;
-	uint64_t number = 0, bytes;
+	uint64_t number = 0, other, bytes;
 
 	if (op != DW_CFA_nop && op != DW_CFA_GNU_window_save && op != DW_CFA_GNU_args_size)
 		number = take_uleb(reader);
@@ -580,8 +587,9 @@ static bool run_register(struct run *run, struct cfi_reader *reader, unsigned in
 		return true;
 	case DW_CFA_register:
 		set_elsewhere(state, number);
-		if (take_uleb(reader) == REG_RDI && number == REG_RIP)
-			state->return_rule = RETURN_IN_RDI;
+		other = take_uleb(reader);
+		if (number == REG_RIP && (other == REG_RDI || other == REG_RCX))
+			state->return_rule = other == REG_RDI ? RETURN_IN_RDI : RETURN_IN_RCX;
 		return true;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:

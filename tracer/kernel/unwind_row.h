@@ -37,6 +37,9 @@ enum unwind_rule {
 	/* only for the interrupted instruction: these registers are not followed to callers */
 	UNWIND_RDI,   /* as UNWIND_RSP, but the return address is in RDI: vfork() */
 	UNWIND_CLONE, /* as UNWIND_RSP; if RAX is 0, a thread begins here: behind the system call */
+	/* _Unwind_Resume() goes on in the handler of an exception, whose stack is at RCX */
+	UNWIND_RCX,    /* CFA = RCX + 8 * cfa */
+	UNWIND_TO_RCX, /* as UNWIND_RSP, but the return address is in RCX */
 };
 
 /* The caller's RBX: in RBX, or at CFA - 8 * (1 + rbx), or not known. Most functions that save it do

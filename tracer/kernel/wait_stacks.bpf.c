@@ -152,8 +152,13 @@ int BPF_PROG(wait_exit, struct pt_regs *regs, long result)
 #ifdef CAN_WALK
 static __always_inline struct walk_state *begin_walk_at(struct pt_regs *regs)
 {
-	struct walk_registers registers = {
-		.ip = regs->ip, .sp = regs->sp, .bp = regs->bp, .bx = regs->bx, .ax = regs->ax, .di = regs->di};
+	struct walk_registers registers = {.ip = regs->ip,
+					   .sp = regs->sp,
+					   .bp = regs->bp,
+					   .bx = regs->bx,
+					   .ax = regs->ax,
+					   .cx = regs->cx,
+					   .di = regs->di};
 
 	return begin_walk(WALK_OF_WAIT, &registers);
 }

@@ -121,9 +121,9 @@ volatile unsigned long long file_inodes[WALK_MAX_FILES] SEC(".data.files");
 /* Where the table of a file begins in the early ones: the block + 1; the daemon writes it last. */
 volatile unsigned int early_begins[WALK_MAX_FILES] SEC(".data.files");
 
-/** struct walk_registers - @ax, @di: for code that the thread has not left yet */
+/** struct walk_registers - @ax, @cx, @di: for code that the thread has not left yet */
 struct walk_registers {
-	u64 ip, sp, bp, bx, ax, di;
+	u64 ip, sp, bp, bx, ax, cx, di;
 };
 
 /*
@@ -138,12 +138,12 @@ volatile unsigned long long row_cache[1u << ROW_CACHE_BITS];
 _Static_assert(WALK_MAX_FILES <= 1u << (31 - (32 - ROW_CACHE_BITS)), "a file, and the rest of an offset, in 31 bits");
 
 /**
- * struct walk_state - @ax, @di: of the first frame. @bx: 0 if it is not known
+ * struct walk_state - @ax, @cx, @di: of the first frame. @bx: 0 if it is not known
  * @words: the program's stack from @words_begin on, if @words_are read
  * @mapping: index of the one where the last frame was
  */
 struct walk_state {
-	u64 ip, sp, bp, bx, ax, di;
+	u64 ip, sp, bp, bx, ax, cx, di;
 	u64 words[WINDOW_WORDS];
 	u64 words_begin;
 	u32 words_are;
@@ -390,15 +390,19 @@ static __always_inline u32 pop_by_pointer(struct walk_state *state, u64 ip)
 	return 0;
 }
 
-/* The row is of an instruction at a system call, with the registers at it. */
-static __always_inline u32 pop_at_call(struct walk_state *state, u64 row, u64 cfa)
+/* The row is of the interrupted instruction, with the registers at it. */
+static __always_inline u32 pop_at_first(struct walk_state *state, u64 row, u64 cfa)
 {
+	u32 rule = row >> 56 & 15;
+
 	if (state->nr)
 		return WALK_UNSUPPORTED;
-	if ((row >> 56 & 15) == UNWIND_CLONE)
+	if (rule == UNWIND_CLONE)
 		return state->ax ? pop_frame(state, state->sp + cfa, 0, 0) : WALK_WHOLE;
+	if (rule == UNWIND_RCX)
+		return pop_frame(state, state->cx + cfa, 0, 0); /* RBX is the handler's already */
 	state->sp += cfa;
-	state->ip = state->di;
+	state->ip = rule == UNWIND_RDI ? state->di : state->cx;
 	return 0;
 }
 
@@ -444,7 +448,9 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 		break;
 	case UNWIND_RDI:
 	case UNWIND_CLONE:
-		return pop_at_call(state, row, cfa);
+	case UNWIND_RCX:
+	case UNWIND_TO_RCX:
+		return pop_at_first(state, row, cfa);
 	default:
 		return WALK_UNSUPPORTED;
 	}
@@ -583,6 +589,7 @@ static __always_inline struct walk_state *begin_walk(u32 which, const struct wal
 	state->bp = registers->bp;
 	state->bx = registers->bx;
 	state->ax = registers->ax;
+	state->cx = registers->cx;
 	state->di = registers->di;
 	state->words_are = WORDS_NOT_READ;
 	state->first = 0;

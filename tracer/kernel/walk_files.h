@@ -16,11 +16,12 @@
 
 /**
  * struct walk_file - identifies what is in a file: a file that is written again, or has the inode
- * number of a deleted one, is another
+ * number of a deleted one, is another. A program can set the mtime of a file, but not its ctime.
  */
 struct walk_file {
 	unsigned long long ino;
 	unsigned long long mtime_ns;
+	unsigned long long ctime_ns;
 	unsigned int dev;
 	unsigned int generation;
 };

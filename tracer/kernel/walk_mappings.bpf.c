@@ -16,16 +16,18 @@
 #define MAX_CODE_STEPS 32 /* to the parts of a program with code */
 #define NR_AUXILIARY   24 /* values that the kernel gives to a program, and their keys */
 #define AT_ENTRY       9
+#define NSEC_BITS      0x3fffffff /* the others of i_ctime_nsec are flags, since 6.13 */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct inode___identity {
 	u32 i_generation;
-	s64 i_mtime_sec; /* since 6.11 */
-	u32 i_mtime_nsec;
+	s64 i_mtime_sec, i_ctime_sec; /* since 6.11 */
+	u32 i_mtime_nsec, i_ctime_nsec;
 	struct timespec64 __i_mtime; /* since 6.7 */
+	struct timespec64 __i_ctime; /* since 6.6 */
 };
-struct inode___6_6 {
-	struct timespec64 i_mtime;
+struct inode___6_5 {
+	struct timespec64 i_mtime, i_ctime;
 };
 struct mm_context___x86 {
 	void *vdso;
@@ -78,7 +80,7 @@ enum { CHANGE_OF_PROGRAM, CHANGE_OF_ITERATOR };
 static __always_inline u64 mtime_of(struct inode *inode)
 {
 	struct inode___identity *now = (void *)inode;
-	struct inode___6_6 *before = (void *)inode;
+	struct inode___6_5 *before = (void *)inode;
 
 	if (bpf_core_field_exists(now->i_mtime_sec))
 		return BPF_CORE_READ(now, i_mtime_sec) * 1000000000ull + BPF_CORE_READ(now, i_mtime_nsec);
@@ -87,11 +89,24 @@ static __always_inline u64 mtime_of(struct inode *inode)
 	return BPF_CORE_READ(before, i_mtime.tv_sec) * 1000000000ull + BPF_CORE_READ(before, i_mtime.tv_nsec);
 }
 
+static __always_inline u64 ctime_of(struct inode *inode)
+{
+	struct inode___identity *now = (void *)inode;
+	struct inode___6_5 *before = (void *)inode;
+
+	if (bpf_core_field_exists(now->i_ctime_sec))
+		return BPF_CORE_READ(now, i_ctime_sec) * 1000000000ull + (BPF_CORE_READ(now, i_ctime_nsec) & NSEC_BITS);
+	if (bpf_core_field_exists(now->__i_ctime))
+		return BPF_CORE_READ(now, __i_ctime.tv_sec) * 1000000000ull + BPF_CORE_READ(now, __i_ctime.tv_nsec);
+	return BPF_CORE_READ(before, i_ctime.tv_sec) * 1000000000ull + BPF_CORE_READ(before, i_ctime.tv_nsec);
+}
+
 static __always_inline u32 number_of_file(struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	struct walk_file key = {.ino = BPF_CORE_READ(inode, i_ino),
 				.mtime_ns = mtime_of(inode),
+				.ctime_ns = ctime_of(inode),
 				.dev = BPF_CORE_READ(inode, i_sb, s_dev),
 				.generation = BPF_CORE_READ((struct inode___identity *)inode, i_generation)};
 	u32 *known = bpf_map_lookup_elem(&walk_files, &key), number;

@@ -8,8 +8,8 @@
 #include "symbol_origin.h"
 #include "symbol_reader.h"
 
-int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
-		       struct symbol_reader *reader, int *ret_fd, const char **ret_why)
+int symbol_origin_open(const struct symbol_origin *origin, struct symbol_search *search, struct symbol_reader *reader,
+		       int *ret_fd, const char **ret_why)
 {
 	*ret_fd = -1;
 	*ret_why = "the trace does not have its name, and a page reads no files";
