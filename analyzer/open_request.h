@@ -29,8 +29,6 @@ struct thread_requests {
 	bool hands_over;	  /* another thread answered the latest request that it had read */
 	bool accepts;		  /* it accepted a connection: it gets its work there */
 	bool has_accepted;	  /* it has received and sent nothing since it accepted one */
-	uint64_t accepted_ns;	  /* when it accepted the latest connection */
-	uint64_t accept_lock;	  /* the lock that it has while it accepts; 0: not known */
 	uint32_t nr_relays;	  /* connections with an answer that it relays: relay.c */
 	uint64_t part_ns;	  /* when it received a part of an answer */
 	struct kept_rests *rests; /* owned; NULL: none */
@@ -49,7 +47,7 @@ void request_close(const struct trace_analysis *a, const struct trace_thread *th
 /** request_forget() - no thread has a request at @sock any more */
 void request_forget(struct socket_state *sock);
 /** request_accepted() - @thread accepted a connection */
-void request_accepted(struct trace_thread *thread, uint64_t ns);
+void request_accepted(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** requests_were_read() - true if a request that the thread read is open at it */
 bool requests_were_read(const struct thread_requests *requests);
 /** requests_changed() - the requests of @thread were changed directly */

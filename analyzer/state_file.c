@@ -243,10 +243,22 @@ struct fd_table *fds_unref(struct fd_table *fds)
 {
 	if (fds && --fds->refs == 0) {
 		doubt_drop_fds(fds);
+		free(fds->passed);
 		free(fds->files);
 		free(fds);
 	}
 	return NULL;
+}
+
+static struct passed_sockets *copy_passed(struct trace_analysis *a, const struct passed_sockets *passed)
+{
+	struct passed_sockets *copy = passed ? malloc(sizeof(*copy)) : NULL;
+
+	if (copy)
+		*copy = *passed;
+	else if (passed)
+		a->failed = -ENOMEM;
+	return copy;
 }
 
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
@@ -256,6 +268,7 @@ struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
 	if (copy && fds && fds->nr) {
 		*copy = *fds;
 		copy->from = NULL;
+		copy->passed = copy_passed(a, fds->passed);
 		copy->files = malloc(fds->nr * sizeof(*fds->files));
 		if (copy->files)
 			memcpy(copy->files, fds->files, fds->nr * sizeof(*fds->files));
@@ -394,6 +407,18 @@ static bool may_bring_sockets(const struct trace_analysis *a, const struct frame
 	       (frame_class(a, frame) == CALL_SOCKETCALL && frame->file && !call_accepts(a, frame));
 }
 
+static void note_passed(struct trace_analysis *a, struct fd_table *fds, uint64_t ino, uint64_t by)
+{
+	if (!fds->passed)
+		fds->passed = calloc(1, sizeof(*fds->passed));
+	if (!fds->passed) {
+		a->failed = -ENOMEM;
+		return;
+	}
+	fds->passed->latest = ino;
+	fds->passed->by = by;
+}
+
 void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_fs_open *open = event->payload;
@@ -412,10 +437,8 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 	if (!frame)
 		return;
 	frame->fd_seen = true;
-	if (may_bring_sockets(a, frame) && LINUX_S_ISSOCK(open->mode) && thread->fds) {
-		thread->fds->passed = open->ino;
-		thread->fds->passed_by = a->files.list[frame->file].ino;
-	}
+	if (may_bring_sockets(a, frame) && LINUX_S_ISSOCK(open->mode) && thread->fds)
+		note_passed(a, thread->fds, open->ino, a->files.list[frame->file].ino);
 	/*
 	 * A call that makes a descriptor waited for the file that it opened; accept() waited for
 	 * the connection.

@@ -78,25 +78,33 @@ uint32_t file_mode(uint32_t mode, uint32_t flags);
 
 #define FD_CLOEXEC_BIT 0x80000000u
 #define MAX_FD	       (1 << 20)
+/**
+ * struct passed_sockets - inodes of sockets that came in messages (SCM_RIGHTS)
+ * @latest: the latest; 0: none since state_request.c looked. @by: the socket of its message
+ * @connections_by: the socket by which accepted connections come; 0: none
+ */
+struct passed_sockets {
+	uint64_t latest;
+	uint64_t by;
+	uint64_t connections_by;
+};
+
 /* shared by CLONE_FILES */
 struct fd_table {
 	uint32_t *files; /* owned: file_idx | FD_CLOEXEC_BIT */
 	uint32_t nr;
 	uint32_t refs;
-	uint32_t nr_listening;	       /* sockets on which listen() was called; never decremented */
-	uint32_t sweeps;	       /* number of the last sweep that looked through it: state_expire.c */
-	uint32_t changes;	       /* of @files so far */
-	uint32_t number;	       /* no other table of the trace has it */
-	uint64_t passed;	       /* inode of the latest socket that came in a message; 0: none */
-	uint64_t passed_by;	       /* inode of the socket of that message */
-	uint64_t connections_by;       /* inode of the socket by which it gets accepted connections; 0: none */
-	bool is_known;		       /* all of its descriptors are known: for the rules only */
-	bool has_sockets;	       /* it has, or had, a socket */
-	bool is_seen;		       /* while state_doubt.c looks for those that no loss concerns */
-	struct fd_table *next, **from; /* of the tables that have entries, if @nr: state_doubt.h */
-	/* state_request.c: has it a server's socket, as of these numbers of changes? */
-	bool serves;
+	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
+	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
+	uint32_t changes;      /* of @files so far */
+	uint32_t number;       /* no other table of the trace has it */
+	bool is_known;	       /* all of its descriptors are known: for the rules only */
+	bool has_sockets;      /* it has, or had, a socket */
+	bool is_seen;	       /* while state_doubt.c looks for those that no loss concerns */
+	bool serves;	       /* state_request.c: it has a server's socket, as of these numbers of changes */
 	uint32_t seen_changes;
+	struct passed_sockets *passed; /* owned; NULL: no socket came in a message */
+	struct fd_table *next, **from; /* of the tables that have entries, if @nr: state_doubt.h */
 	uint64_t seen_roles;
 };
 

@@ -120,18 +120,22 @@ static bool fds_serve(const struct trace_analysis *a, struct fd_table *fds)
 /* Did accepted connections come in messages? Learns from the latest message. */
 static bool gets_connections(const struct trace_analysis *a, struct fd_table *fds)
 {
-	const struct socket_state *sock = fds->passed ? sock_peek(a, fds->passed) : NULL;
+	struct passed_sockets *passed = fds->passed;
+	const struct socket_state *sock;
 
+	if (!passed)
+		return false;
+	sock = passed->latest ? sock_peek(a, passed->latest) : NULL;
 	if (sock && sock->role == ROLE_SERVER)
-		fds->connections_by = fds->passed_by;
-	fds->passed = 0;
-	return fds->connections_by;
+		passed->connections_by = passed->by;
+	passed->latest = 0;
+	return passed->connections_by;
 }
 
 bool socket_brings_connections(const struct trace_analysis *a, const struct trace_thread *thread,
 			       const struct socket_state *sock)
 {
-	return thread->fds && gets_connections(a, thread->fds) && thread->fds->connections_by == sock->ino;
+	return thread->fds && gets_connections(a, thread->fds) && thread->fds->passed->connections_by == sock->ino;
 }
 
 bool thread_serves(struct trace_analysis *a, const struct trace_thread *thread)
@@ -246,7 +250,6 @@ static void forget_after_loss(struct trace_analysis *a, struct trace_thread *thr
 	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place,
 						    .nr_relays = thread->requests.nr_relays,
 						    .accepts = thread->requests.accepts,
-						    .accept_lock = thread->requests.accept_lock,
 						    .part_ns = thread->requests.part_ns,
 						    .rests = thread->requests.rests};
 	requests_changed(thread);
@@ -298,14 +301,17 @@ bool accept_lock_rests(struct trace_analysis *a, struct trace_thread *thread, co
 		       uint64_t lock, const struct trace_process *holder)
 {
 	const struct waker *waker = &pending->waker;
-	struct thread_requests *requests = &thread->requests;
-	uint64_t accepted_ns = waker->thread ? waker->thread->requests.accepted_ns : 0;
+	uint64_t accepted_ns = waker->thread && waker->thread->rare ? waker->thread->rare->accepted_ns : 0;
+	struct thread_rare *rare;
 
-	if (wait_is_asked(a, thread, pending) || requests->nr_first || !thread_serves(a, thread))
+	if (wait_is_asked(a, thread, pending) || thread->requests.nr_first || !thread_serves(a, thread))
 		return false;
-	if (!pending->cut && waker->has_accepted && accepted_ns >= pending->from && accepted_ns <= pending->to)
-		requests->accept_lock = lock;
-	return requests->accept_lock == lock || (pending->cut && is_in_accept(a, holder));
+	if (!pending->cut && waker->has_accepted && accepted_ns >= pending->from && accepted_ns <= pending->to) {
+		rare = thread_rare(a, thread);
+		if (rare)
+			rare->accept_lock = lock;
+	}
+	return (thread->rare && thread->rare->accept_lock == lock) || (pending->cut && is_in_accept(a, holder));
 }
 
 bool pool_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, uint64_t place)
