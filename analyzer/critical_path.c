@@ -235,10 +235,17 @@ static uint32_t latest_of(const struct trace_history *history, const struct trac
 	return best;
 }
 
+/* A timer of TCP sent the packet. Whatever the threads of the other end did then, they had sent. */
+static bool is_of_tcp_timer(const struct history_activity *activity)
+{
+	return activity->kind == TRACE_WAIT_PROCESS && strcmp(activity->via, "tcp_timer") == 0;
+}
+
 bool history_is_followed(const struct history_activity *activity)
 {
-	return activity->kind != TRACE_WAIT_TIMEOUT && activity->kind != TRACE_WAIT_STOPPED &&
-	       activity->kind != TRACE_WAIT_UNKNOWN && activity->kind != TRACE_WAIT_QUOTA;
+	return !is_of_tcp_timer(activity) && activity->kind != TRACE_WAIT_TIMEOUT &&
+	       activity->kind != TRACE_WAIT_STOPPED && activity->kind != TRACE_WAIT_UNKNOWN &&
+	       activity->kind != TRACE_WAIT_QUOTA;
 }
 
 /*

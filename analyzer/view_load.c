@@ -148,6 +148,7 @@ static uint64_t get_process(struct loader *l, uint32_t nr_processes)
 	process->uid = get_u32(l);
 	process->gid = get_u32(l);
 	process->kernel = get_below(l, 2);
+	process->cpu_limit_ns = get(l);
 	starter = get_below(l, nr_processes + 1ull);
 	get_comm(l, process->comm);
 	title = get_copy(l);

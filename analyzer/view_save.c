@@ -66,6 +66,7 @@ static void put_process(struct saver *s, const struct trace_process *process)
 	put(s, process->uid);
 	put(s, process->gid);
 	put(s, process->kernel);
+	put(s, process->cpu_limit_ns);
 	put(s, process->starter ? process->starter->idx + 1ull : 0);
 	bytes_put(facts, process->comm, sizeof(process->comm));
 	bytes_put_text(facts, process->title ? strings_text(process->strings, process->title) : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* answer_path.c - choose the thread whose critical path is the answer. */
+/* answer_path.c - the thread of a command, or the one with the most work, and its path. */
 #include <errno.h>
 #include "answer_path.h"
 #include "busiest.h"
@@ -30,17 +30,4 @@ struct trace_critical_path *answer_path_of(const struct report *report, const st
 	if (!path && error.code == -ENOMEM)
 		memory_end();
 	return path;
-}
-
-struct trace_critical_path *answer_path(const struct report *report, const struct process_row *rows, size_t nr,
-					uint64_t from_ns, uint64_t to_ns, bool *ret_of_command)
-{
-	const struct trace_thread *thread;
-	uint64_t begun;
-
-	*ret_of_command = false;
-	if (!report->history)
-		return NULL;
-	thread = answer_thread(report, rows, nr, &begun, ret_of_command);
-	return answer_path_of(report, thread, begun > from_ns ? begun : from_ns, to_ns);
 }

@@ -3,11 +3,9 @@
  * report_answer.c - tracevisualizer without options: a verdict, bars, the five waits that matter,
  * and what to type next.
  *
- * The answer is about one thread: the command's; in a trace that a trigger saved the thread that it
- * was for, and the time; else the thread of the chosen or of all processes with the most work
- * (busiest.h). The critical path of that thread has the verdict,
- * the bars and the waits, so their times are parts of the same whole. For a machine the bars are
- * those of the busiest programs instead.
+ * The critical path of the thread that answer_choice.h has, or of several, has the verdict, the
+ * bars and the waits, so their times are parts of the same whole. For a machine the bars are those
+ * of the busiest programs instead.
  *
  * A terminal of 24 lines shows all of it: each part has a maximum of lines.
  */
@@ -16,10 +14,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "answer_path.h"
-#include "answer_wrapper.h"
+#include "answer_choice.h"
+#include "answer_waits.h"
 #include "bars.h"
-#include "busiest.h"
 #include "checked_figures.h"
 #include "cpu_takers.h"
 #include "go_program.h"
@@ -38,8 +35,6 @@
 #include "report_overview.h"
 #include "report_user.h"
 #include "same_name.h"
-#include "saved_for.h"
-#include "saved_pressure.h"
 #include "time_point.h"
 #include "verdict.h"
 #include "wait_places.h"
@@ -52,7 +47,6 @@
 #define LINK_MATTERS  2	 /* percent of the path: own code of a link, so that few links are summed */
 #define GO_MATTERS    50 /* percent of the path: a Go program, with what it waited for */
 #define TEXT_BYTES    256
-#define GROUP	      64  /* threads that may be shown as one */
 #define LINE_WIDTH    100 /* where the output has no width, as in paragraphs */
 #define WORD_WIDTH    16  /* what a wrapped line may leave unused */
 
@@ -221,84 +215,6 @@ static void program_bars(const struct report *report, const struct process_row *
 	free(list);
 }
 
-/* struct wait_line - the waits of the path that have the same words */
-struct wait_line {
-	uint64_t key; /* string in the list's names */
-	char *thread, *what, *where;
-	uint64_t ns;
-};
-
-static char *words(struct string *s)
-{
-	char *text = memory_copy(string_text(s), strlen(string_text(s)));
-
-	for (char *at = text; (at = strchr(at, *UNBROKEN_BLANK));)
-		*at = ' ';
-	string_free(s);
-	return text;
-}
-
-/* The function with most of the time that the threads of that name waited so. */
-static char *where_text(const struct report *report, const struct path_wait *wait)
-{
-	struct wait_place place = wait_place_of_program(report->places, &wait->first);
-	struct string where = {0};
-
-	wait_place_text(&place, &where);
-	return words(&where);
-}
-
-static void add_line(const struct report *report, struct hash_table *lines, struct strings *names,
-		     const struct path_wait *wait, const struct trace_thread *root)
-{
-	struct string thread = {0}, what = {0}, key = {0};
-	struct wait_line *line;
-
-	verdict_waiter_text(wait, root, &thread);
-	verdict_wait_text(report, wait, &what);
-	string_addf(&key, "%s\n%s", string_text(&thread), string_text(&what));
-	line = memory_row(lines, sizeof(*line), memory_key(names, string_text(&key)));
-	line->ns += wait->ns;
-	if (!line->thread) {
-		line->thread = words(&thread);
-		line->what = words(&what);
-		line->where = where_text(report, wait);
-	}
-	string_free(&thread);
-	string_free(&what);
-	string_free(&key);
-}
-
-static int longest_line_first(const void *left, const void *right, void *data)
-{
-	const struct wait_line *l = left, *r = right;
-	int order;
-
-	if (l->ns != r->ns)
-		return l->ns > r->ns ? -1 : 1;
-	order = strcmp(l->thread, r->thread);
-	return order ? order : strcmp(l->what, r->what);
-}
-
-/* One program may be at several places of the path: its waits have one line. */
-static struct wait_line *wait_lines(const struct report *report, const struct path_tree *tree, size_t *ret_nr)
-{
-	struct hash_table lines = {0};
-	struct strings names = {0};
-	struct wait_line *list, *line = NULL;
-
-	for (size_t i = 0; i < tree->nr_waits; i++)
-		add_line(report, &lines, &names, &tree->waits[i], tree->links[0].thread);
-	list = memory_take(lines.used + 1, sizeof(*list));
-	*ret_nr = 0;
-	while ((line = table_next(&lines, sizeof(*line), line)))
-		list[(*ret_nr)++] = *line;
-	memory_sort(list, *ret_nr, sizeof(*list), longest_line_first, NULL);
-	table_clear(&lines);
-	strings_clear(&names);
-	return list;
-}
-
 static void put_waits(const struct report *report, const struct path_tree *tree)
 {
 	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
@@ -306,13 +222,13 @@ static void put_waits(const struct report *report, const struct path_tree *tree)
 						     {"thread", GRID_ELASTIC},
 						     {"for", GRID_ELASTIC},
 						     {"mostly in", GRID_EXTRA}};
-	struct wait_line *lines;
+	struct answer_wait *lines;
 	struct grid *grid;
 	size_t nr;
 
 	if (!tree->nr_waits)
 		return;
-	lines = wait_lines(report, tree, &nr);
+	lines = answer_waits(report, tree, &nr);
 	grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < nr && i < WAITS; i++) {
 		grid_ns(grid, lines[i].ns);
@@ -323,12 +239,7 @@ static void put_waits(const struct report *report, const struct path_tree *tree)
 	}
 	grid_end(grid, NULL);
 	fputs("\n", report->output.out);
-	for (size_t i = 0; i < nr; i++) {
-		free(lines[i].thread);
-		free(lines[i].what);
-		free(lines[i].where);
-	}
-	free(lines);
+	answer_waits_free(lines, nr);
 }
 
 /* The trace as a word for the shell. */
@@ -449,9 +360,8 @@ static void put_group(const struct report *report, const struct process_row *row
 }
 
 /* The other processes that the name chooses, too. */
-static void put_same_name(const struct report *report, const struct trace_critical_path *path)
+static void put_same_name(const struct report *report, const struct trace_process *shown)
 {
-	const struct trace_process *shown = path ? trace_thread_process(trace_critical_path_thread(path)) : NULL;
 	struct string s = {0}, list = {0};
 	char name[TEXT_BYTES];
 
@@ -498,28 +408,11 @@ static void put_saved_for(const struct report *report, const struct saved_for *s
 {
 	struct wall_text times;
 	struct string s = {0};
-	char name[TEXT_BYTES];
 
-	string_addf(&s, "Saved by a trigger: %s", text_name(saved->text, name, sizeof(name)));
+	saved_for_add(&s, saved);
 	if (*wall_range_text(report->trace, saved->begin_ns, saved->end_ns, &times))
 		string_addf(&s, ", %s", wall_range_text(report->trace, saved->begin_ns, saved->end_ns, &times));
 	string_add(&s, ".");
-	put_text(&report->output, &s, 3);
-}
-
-/* The command's exec is lost or unreadable: the answer is about another process. */
-static void put_no_command(const struct report *report)
-{
-	const char *words = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
-	struct string s = {0};
-	char name[TEXT_BYTES];
-
-	if (!words || !*words || report->command.process || report->is_windowed ||
-	    has_process_choice(&report->options->processes) || is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return;
-	string_addf(&s, "The command, %s, is not known here: no event of its begin could be read. ",
-		    text_name(words, name, sizeof(name)));
-	string_add(&s, "This is about the process with the most work.");
 	put_text(&report->output, &s, 3);
 }
 
@@ -579,135 +472,38 @@ static void about_path(const struct report *report, const struct process_row *ro
 	string_free(&functions);
 }
 
-/* Instead of a wrapper's path that of the command that it ran; takes over @path, changes @tree. */
-static struct trace_critical_path *without_wrapper(const struct report *report, const struct process_row *rows,
-						   size_t nr, struct trace_critical_path *path, struct path_tree *tree)
-{
-	const struct trace_process *wrapper = trace_thread_process(trace_critical_path_thread(path));
-	const struct process_row *row = wrapped_row(rows, nr, tree);
-	struct trace_critical_path *wrapped =
-		row ? answer_path_of(report, busiest_thread(report, row, 1), 0, UINT64_MAX) : NULL;
-	char name[TEXT_BYTES], of[TEXT_BYTES];
-	struct string s = {0};
-
-	if (!wrapped)
-		return path;
-	string_addf(&s, "%s %" PRIu32 " waited for %s %" PRIu32 " until its time was over.",
-		    text_name(trace_process_title(wrapper), name, sizeof(name)), trace_process_pid(wrapper),
-		    text_name(trace_process_title(row->process), of, sizeof(of)), trace_process_pid(row->process));
-	put_text(&report->output, &s, 2);
-	trace_critical_path_free(path);
-	path_tree_clear(tree);
-	*tree = path_tree_new(wrapped);
-	return wrapped;
-}
-
-/* The trigger that saved the trace; NULL: none did, or the answer is about something else. */
-static struct saved_for *shown_trigger(const struct report *report, struct saved_for *room)
-{
-	if (report->is_windowed || has_process_choice(&report->options->processes) ||
-	    !saved_for_get(report->trace, room))
-		return NULL;
-	put_saved_for(report, room);
-	return room;
-}
-
-static struct trace_critical_path *pressure_path(const struct report *report, const struct process_row *rows, size_t nr,
-						 const struct saved_for *saved)
-{
-	struct string s = {0};
-	struct trace_critical_path *path = saved_pressure_path(report, rows, nr, saved, &s);
-
-	if (path)
-		put_text(&report->output, &s, 2);
-	return path;
-}
-
-/* The path of the trigger's thread, from the begin of what it counted until the thread went on. */
-static struct trace_critical_path *saved_path(const struct report *report, const struct process_row *rows, size_t nr,
-					      struct saved_for *saved)
-{
-	const struct trace_thread *thread = saved && report->history ? saved_for_thread(saved, rows, nr) : NULL;
-	uint64_t start = trace_get_info(report->trace)->start_ns, from;
-	struct trace_critical_path *path;
-
-	if (!thread)
-		return saved && report->history ? pressure_path(report, rows, nr, saved) : NULL;
-	from = saved->begin_ns == saved->end_ns || saved->begin_ns < start ? 0 : saved->begin_ns;
-	path = answer_path_of(report, thread, from, UINT64_MAX);
-	if (!path || saved->begin_ns == saved->end_ns)
-		return path;
-	saved->end_ns = saved_for_gone_on_ns(path, saved->end_ns);
-	trace_critical_path_free(path);
-	return answer_path_of(report, thread, from, saved->end_ns);
-}
-
-/*
- * The threads that have the work of a process in parts: the tree is that of the paths of them all.
- * Changes nothing if one thread has it.
- */
-static void take_group(const struct report *report, const struct trace_process *process, struct path_tree *tree)
-{
-	const struct trace_thread *threads[GROUP];
-	struct trace_critical_path *paths[GROUP];
-	size_t nr_threads = busiest_group(report, process, threads, GROUP), nr_paths = 0;
-
-	for (size_t i = 0; i < nr_threads; i++) {
-		paths[nr_paths] = answer_path_of(report, threads[i], 0, UINT64_MAX);
-		nr_paths += paths[nr_paths] != NULL;
-	}
-	if (nr_paths > 1) {
-		path_tree_clear(tree);
-		*tree = path_tree_of(paths, nr_paths);
-	}
-	for (size_t i = 0; i < nr_paths; i++)
-		trace_critical_path_free(paths[i]);
-}
-
 void report_answer(const struct report *report)
 {
-	struct trace_critical_path *path;
+	bool of_machine = !has_process_choice(&report->options->processes) && !chosen_pid(report->trace);
+	struct answer_choice choice;
 	struct process_row *rows;
-	struct path_tree tree = {0};
-	struct saved_for room;
-	struct saved_for *saved = shown_trigger(report, &room);
-	bool of_command = false, of_saved;
+	struct path_tree tree;
 	size_t nr;
 
+	rows = process_rows(report, &nr);
+	answer_choose(report, rows, nr, &choice, &tree);
+	if (choice.saved.text)
+		put_saved_for(report, &choice.saved);
+	if (choice.before.len)
+		put_text(&report->output, &choice.before, 3);
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
 		report_overview_of_programs(report, report_user_has_any(report));
-		put_end(report);
-		return;
-	}
-	rows = process_rows(report, &nr);
-	path = has_scheduling(report->analysis) ? saved_path(report, rows, nr, saved) : NULL;
-	of_saved = path;
-	if (!path && has_scheduling(report->analysis))
-		path = answer_path(report, rows, nr, 0, UINT64_MAX, &of_command);
-	if (path)
-		tree = path_tree_new(path);
-	if (path && !of_saved && !of_command)
-		put_no_command(report);
-	if (path && !of_saved && !of_command)
-		take_group(report, trace_thread_process(trace_critical_path_thread(path)), &tree);
-	if (path && of_command)
-		path = without_wrapper(report, rows, nr, path, &tree);
-	if (path) {
-		about_path(report, rows, nr, &tree,
-			   !of_saved && !of_command && !has_process_choice(&report->options->processes) &&
-				   !chosen_pid(report->trace));
+	} else if (tree.nr_links) {
+		about_path(report, rows, nr, &tree, of_machine && !choice.of_saved && !choice.of_command);
 	} else {
 		struct trace_figures *system = checked_figures(trace_system_figures(report->analysis));
 
 		report_overview(report, rows, nr, system);
 		trace_figures_free(system);
 	}
-	put_group(report, rows, nr);
-	put_same_name(report, path);
-	if (of_saved)
-		put_saved_window(report, saved, trace_critical_path_thread(path));
+	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
+		put_group(report, rows, nr);
+		put_same_name(report, choice.nr ? trace_thread_process(choice.threads[0]) : NULL);
+	}
+	if (choice.of_saved)
+		put_saved_window(report, &choice.saved, choice.threads[0]);
 	put_end(report);
 	path_tree_clear(&tree);
-	trace_critical_path_free(path);
+	answer_choice_clear(&choice);
 	free(rows);
 }

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "value_text.h"
+
+#define TEXT_BYTES 256
+
 /* One of the numbers in front of the text. */
 static bool take_number(const char **at, uint64_t *ret_number)
 {
@@ -33,6 +37,13 @@ bool saved_for_get(const struct trace *trace, struct saved_for *ret_saved)
 	saved.text = at;
 	*ret_saved = saved;
 	return true;
+}
+
+void saved_for_add(struct string *s, const struct saved_for *saved)
+{
+	char text[TEXT_BYTES];
+
+	string_addf(s, "Saved by a trigger: %s", text_name(saved->text, text, sizeof(text)));
 }
 
 const struct trace_thread *saved_for_thread(const struct saved_for *saved, const struct process_row *rows, size_t nr)

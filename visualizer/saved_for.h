@@ -23,6 +23,8 @@ bool saved_for_get(const struct trace *trace, struct saved_for *ret_saved);
  * A trigger counts while the thread still waits, and only the end of the wait tells its cause.
  */
 uint64_t saved_for_gone_on_ns(const struct trace_critical_path *path, uint64_t ns);
+/** saved_for_add() - append "Saved by a trigger: " and the text, without the time of it */
+void saved_for_add(struct string *s, const struct saved_for *saved);
 /** saved_for_thread() - the thread of @saved in @rows; NULL: none */
 const struct trace_thread *saved_for_thread(const struct saved_for *saved, const struct process_row *rows, size_t nr);
 #endif

@@ -471,6 +471,8 @@ static void add_other(struct string *s, const struct path_wait *wait, bool is_mo
 	}
 	if (is_most)
 		add_via(s, &wait->first);
+	if (is_most && strcmp(wait->first.via, "tcp_timer") == 0)
+		string_add(s, " (a delayed acknowledgement, or data that Nagle's algorithm kept back)");
 }
 
 static void add_cpu(const struct sentence *sentence, const struct path_wait *wait, bool is_most)

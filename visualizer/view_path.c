@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "answer_path.h"
+#include "answer_waits.h"
 #include "recorded.h"
 #include "verdict.h"
 #include "view_path.h"
@@ -130,7 +130,7 @@ static void put_names(struct json *json, struct view_session *session, const cha
 }
 
 /* The sentence of the verdict about @tree: its clauses are links of the page. */
-static void put_sentence(struct json *json, struct view_session *session, const struct path_tree *tree)
+static void put_clauses(struct json *json, struct view_session *session, const struct path_tree *tree)
 {
 	struct verdict_clauses clauses;
 	struct string sentence = {0};
@@ -139,7 +139,6 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 
 	verdict_add(&sentence, &session->report, tree, &clauses);
 	text = string_text(&sentence);
-	json_open(json, "sentence", "[");
 	for (size_t i = 0; i < clauses.nr; i++) {
 		const struct verdict_clause *clause = &clauses.list[i];
 		struct view_window window = longest_of(tree, clause->thread);
@@ -154,7 +153,6 @@ static void put_sentence(struct json *json, struct view_session *session, const 
 		at = clause->end;
 	}
 	put_names(json, session, text + at, text + sentence.len, tree);
-	json_close(json, "]");
 	string_free(&sentence);
 }
 
@@ -371,11 +369,13 @@ static const struct trace_thread *first_thread(const struct trace_row *row)
 	return row->thread ? row->thread : row->process ? trace_next_thread(row->process, NULL) : NULL;
 }
 
-/* The path of the answer's thread begins where the answer does: its recorder held it until then. */
+/* The path of the command begins where the answer does: its recorder held it until then. */
 static uint64_t path_begin(struct view_session *session, const struct trace_thread *thread, uint64_t from)
 {
+	const struct answer_choice *answer = &session->answer.is;
+
 	view_session_choose(session);
-	return thread == session->answer.thread && session->answer.from_ns > from ? session->answer.from_ns : from;
+	return answer->of_command && thread == answer->threads[0] && answer->from_ns > from ? answer->from_ns : from;
 }
 
 void view_path(struct view_session *session, struct view_question *question, struct json *json)
@@ -403,7 +403,9 @@ void view_path(struct view_session *session, struct view_question *question, str
 	json_time(json, session, "to", window.to);
 	put_segments(json, session, path, &window);
 	tree = path_tree_new(path);
-	put_sentence(json, session, &tree);
+	json_open(json, "sentence", "[");
+	put_clauses(json, session, &tree);
+	json_close(json, "]");
 	path_tree_clear(&tree);
 	trace_critical_path_free(path);
 }
@@ -440,65 +442,94 @@ static void put_bars(struct json *json, const struct path_tree *tree)
 
 static void put_waits(struct json *json, struct view_session *session, const struct path_tree *tree)
 {
+	struct answer_wait *waits;
+	size_t nr;
+
+	waits = answer_waits(&session->report, tree, &nr);
 	json_open(json, "waits", "[");
-	for (size_t i = 0; i < tree->nr_waits && i < WAITS; i++) {
-		const struct path_wait *wait = &tree->waits[i];
-		const struct view_window window = {wait->first.from_ns, wait->first.to_ns};
-		struct string text = {0};
+	for (size_t i = 0; i < nr && i < WAITS; i++) {
+		const struct trace_path_segment *first = &waits[i].longest->first;
+		const struct view_window window = {first->from_ns, first->to_ns};
 
 		json_open(json, NULL, "{");
-		json_u64(json, "ns", wait->ns);
-		json_u64(json, "count", wait->count);
-		json_u64(json, "class", class_of_place(wait->place));
-		verdict_wait_text(&session->report, wait, &text);
-		put_text(json, string_text(&text), text.len);
-		string_free(&text);
-		json_thread(json, session, "thread", wait->first.thread);
-		put_place(json, session, wait->first.thread, &window);
+		json_u64(json, "ns", waits[i].ns);
+		json_u64(json, "count", waits[i].count);
+		json_u64(json, "class", class_of_place(waits[i].longest->place));
+		json_text(json, "waiter", waits[i].thread);
+		json_text(json, "text", waits[i].what);
+		json_thread(json, session, "thread", first->thread);
+		put_place(json, session, first->thread, &window);
 		json_close(json, "}");
 	}
 	json_close(json, "]");
+	answer_waits_free(waits, nr);
 }
 
-static void put_path(struct json *json, struct view_session *session, const struct trace_critical_path *path)
+/* What the screen says before the verdict: the trigger, which is a link to its time, and why. */
+static void put_before(struct json *json, struct view_session *session, struct answer_choice *answer)
 {
-	struct path_tree tree = path_tree_new(path);
+	const struct saved_for *saved = &answer->saved;
+	struct string text = {0};
+
+	if (saved->text) {
+		saved_for_add(&text, saved);
+		string_add(&text, ".");
+		json_open(json, NULL, "{");
+		json_text(json, "text", string_text(&text));
+		if (saved->end_ns > saved->begin_ns && saved->begin_ns >= session->start) {
+			json_time(json, session, "from", saved->begin_ns);
+			/* the thread went on later than the trigger counted */
+			json_time(json, session, "to", answer->to_ns == UINT64_MAX ? saved->end_ns : answer->to_ns);
+		}
+		json_close(json, "}");
+		put_words(json, " ", 1);
+	}
+	string_free(&text);
+	if (session->is_complete && answer->before.len) {
+		string_addf(&text, "%s ", string_text(&answer->before));
+		put_words(json, string_text(&text), text.len);
+	}
+	string_free(&text);
+}
+
+static void put_tree(struct json *json, struct view_session *session, const struct path_tree *tree)
+{
 	struct trace_row_id id;
 
-	put_sentence(json, session, &tree);
-	if (trace_view_row_of(session->view, trace_critical_path_thread(path), &id))
+	if (trace_view_row_of(session->view, tree->links[0].thread, &id))
 		json_u64(json, "row", view_row_number(id));
-	json_u64(json, "ns", tree.ns);
-	put_bars(json, &tree);
-	put_waits(json, session, &tree);
-	path_tree_clear(&tree);
+	json_u64(json, "ns", tree->ns);
+	json_u64(json, "threads", tree->links[0].nr);
+	put_bars(json, tree);
+	put_waits(json, session, tree);
+}
+
+static const char *why_no_verdict(const struct view_session *session)
+{
+	return !session->is_complete ? "The trace is being read."
+	       : has_scheduling(session->report.analysis)
+		       ? "No process worked in this span."
+		       : "The trace has no scheduling changes, so nothing is known of waits.";
 }
 
 void view_verdict(struct view_session *session, struct view_question *question, struct json *json)
 {
 	struct view_window window = view_window_asked(session, question);
-	struct trace_critical_path *path = NULL;
+	struct answer_choice *answer = &session->answer.is;
+	struct path_tree tree;
 
 	if (*question->error)
 		return;
-	if (has_scheduling(session->report.analysis)) {
-		view_session_choose(session);
-		path = answer_path_of(&session->report, session->answer.thread,
-				      session->answer.from_ns > window.from ? session->answer.from_ns : window.from,
-				      window.to);
-	}
-	if (path) {
-		put_path(json, session, path);
-		trace_critical_path_free(path);
-		return;
-	}
+	view_session_choose(session);
+	tree = answer_tree(&session->report, answer, window.from, window.to);
 	json_open(json, "sentence", "[");
-	json_open(json, NULL, "{");
-	json_text(json, "text",
-		  !session->is_complete ? "The trace is being read."
-		  : has_scheduling(session->report.analysis)
-			  ? "No process worked in this span."
-			  : "The trace has no scheduling changes, so nothing is known of waits.");
-	json_close(json, "}");
+	put_before(json, session, answer);
+	if (tree.nr_links)
+		put_clauses(json, session, &tree);
+	else
+		put_words(json, why_no_verdict(session), strlen(why_no_verdict(session)));
 	json_close(json, "]");
+	if (tree.nr_links)
+		put_tree(json, session, &tree);
+	path_tree_clear(&tree);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_session.c - the analysis of a trace that is shown, in steps. */
 #include <stdlib.h>
-#include "answer_path.h"
 #include "charset.h"
 #include "complain.h"
 #include "only_client.h"
@@ -47,6 +46,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	session_clear(session, trace, options);
 	if (time_window_of(trace, &options->window, &session->window))
 		return 2;
+	report->window = session->window;
 	if (session->window.has_from || session->window.has_to) {
 		asked.from_ns = session->window.from_ns;
 		asked.to_ns = session->window.has_to ? session->window.to_ns : 0;
@@ -120,14 +120,16 @@ void view_session_choose(struct view_session *session)
 {
 	struct view_choice *answer = &session->answer;
 	struct process_row *rows;
-	bool of_command;
+	struct path_tree tree;
 	size_t nr;
 
 	if (answer->is_made)
 		return;
 	rows = process_rows(&session->report, &nr);
-	answer->thread = answer_thread(&session->report, rows, nr, &answer->from_ns, &of_command);
+	answer_choice_clear(&answer->is);
+	answer_choose(&session->report, rows, nr, &answer->is, &tree);
 	answer->is_made = session->is_complete;
+	path_tree_clear(&tree);
 	free(rows);
 }
 
@@ -135,6 +137,7 @@ void view_session_end(struct view_session *session)
 {
 	struct report *report = &session->report;
 
+	answer_choice_clear(&session->answer.is);
 	view_clients_free(session);
 	view_scopes_free(session);
 	free(session->requests);

@@ -13,16 +13,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <trace/view.h>
+#include "answer_choice.h"
 #include "report.h"
 
 /**
- * struct view_choice - what the verdict is about; NULL: nothing. The path of @thread does not begin
- * before @from_ns
+ * struct view_choice - what the verdict is about
  * @is_made: at the end of the pass; it is the same for all spans
  */
 struct view_choice {
-	const struct trace_thread *thread;
-	uint64_t from_ns;
+	struct answer_choice is;
 	bool is_made;
 };
 
@@ -95,7 +94,7 @@ int view_session_step(struct view_session *session, unsigned int nr, unsigned in
 /** view_session_time() - the end of step @nr of @of, ns; UINT64_MAX: the end of the trace */
 uint64_t view_session_time(const struct view_session *session, unsigned int nr, unsigned int of);
 void view_session_end(struct view_session *session);
-/** view_session_choose() - the thread of the verdict, by what the pass knows until now */
+/** view_session_choose() - what the verdict is about, by what the pass knows until now */
 void view_session_choose(struct view_session *session);
 
 /** struct view_answer - @bytes: owned. @is_binary: otherwise JSON. @is_wrong: JSON with "error" */

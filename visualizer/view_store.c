@@ -59,16 +59,28 @@ static void note_clients(struct string *notes, const struct report *report)
 	}
 }
 
+static void note_answer(struct string *notes, struct view_session *session)
+{
+	struct answer_choice *answer = &session->answer.is;
+	struct trace_row_id id;
+
+	view_session_choose(session);
+	for (size_t i = 0; i < answer->nr; i++)
+		if (trace_view_row_of(session->view, answer->threads[i], &id))
+			string_addf(notes, "answer %u\n", id.index);
+	string_addf(notes, "time %llu %llu %d\n", (unsigned long long)answer->from_ns,
+		    (unsigned long long)answer->to_ns, answer->of_command);
+	if (answer->before.len)
+		string_addf(notes, "before %zu:%s\n", answer->before.len, string_text(&answer->before));
+}
+
 char *view_store_notes(struct view_session *session)
 {
 	const struct report *report = &session->report;
 	struct string notes = {0};
-	struct trace_row_id id;
 
 	string_addf(&notes, "program %s\n", program_version());
-	view_session_choose(session);
-	if (session->answer.thread && trace_view_row_of(session->view, session->answer.thread, &id))
-		string_addf(&notes, "answer %u %llu\n", id.index, (unsigned long long)session->answer.from_ns);
+	note_answer(&notes, session);
 	if (report->command.process)
 		string_addf(&notes, "command %zu %llu %d\n", number_of(report->analysis, report->command.process),
 			    (unsigned long long)report->command.exec_ns, report->command.is_sure);
@@ -114,13 +126,33 @@ static uint64_t number(struct reading *notes, char after)
 
 static void read_answer(struct view_session *session, struct reading *notes)
 {
-	uint64_t index = number(notes, ' ');
+	struct answer_choice *answer = &session->answer.is;
+	uint64_t index = number(notes, '\n');
 	struct trace_row row;
 
-	session->answer.from_ns = number(notes, '\n');
-	if (index <= UINT32_MAX &&
+	notes->is_bad |= answer->nr == ANSWER_THREADS || index > UINT32_MAX;
+	if (!notes->is_bad &&
 	    trace_view_get_row(session->view, (struct trace_row_id){TRACE_ROW_THREAD, (uint32_t)index}, &row))
-		session->answer.thread = row.thread;
+		answer->threads[answer->nr++] = row.thread;
+}
+
+static void read_time(struct view_session *session, struct reading *notes)
+{
+	session->answer.is.from_ns = number(notes, ' ');
+	session->answer.is.to_ns = number(notes, ' ');
+	session->answer.is.of_command = number(notes, '\n');
+}
+
+/* The sentence before the verdict. */
+static void read_before(struct view_session *session, struct reading *notes)
+{
+	uint64_t length = number(notes, ':');
+
+	notes->is_bad |= length >= (uint64_t)(notes->end - notes->at) || notes->at[length] != '\n';
+	if (notes->is_bad)
+		return;
+	string_add_bytes(&session->answer.is.before, notes->at, (size_t)length);
+	notes->at += length + 1;
 }
 
 static void read_client(struct view_session *session, struct reading *notes)
@@ -171,10 +203,16 @@ static bool read_notes(struct view_session *session)
 	struct reading notes = {.at = text, .end = text + nr};
 
 	session->answer.is_made = true;
+	if (!saved_for_get(session->report.trace, &session->answer.is.saved))
+		session->answer.is.saved.text = NULL;
 	notes.is_bad = !begins(&notes, "program ") || !begins(&notes, program_version()) || !begins(&notes, "\n");
 	while (notes.at < notes.end && !notes.is_bad) {
 		if (begins(&notes, "answer "))
 			read_answer(session, &notes);
+		else if (begins(&notes, "time "))
+			read_time(session, &notes);
+		else if (begins(&notes, "before "))
+			read_before(session, &notes);
 		else if (begins(&notes, "command "))
 			read_command(&session->report.command, &notes);
 		else if (begins(&notes, "client "))

@@ -11,9 +11,16 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/stat.h>
 #include "critical_path_case.h"
 #include "critical_path_text.h"
+#include "kernel_numbers.h"
 #include "unit.h"
+
+#define SOFTIRQ_TIMER  1
+#define SOFTIRQ_NET_RX 3
 
 static uint64_t contributed(const struct path_case *p, enum trace_contributor_by by, uint32_t pid,
 			    enum trace_state state, const char *target)
@@ -96,6 +103,61 @@ static void a_file_stays_a_file(void)
 		"9000\n");
 	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_TARGET, 0, TRACE_STATE_BLOCKED, "/data"), 4000);
 	CU_ASSERT_EQUAL(contributed(&p, TRACE_BY_COMPETITOR, 20, TRACE_STATE_WAIT_CPU, ""), 490);
+	path_free(&p);
+}
+
+static void tcp_end(struct tb *tb, uint32_t tgid, uint64_t ino)
+{
+	struct trace_start_socket sock = {.tgid = tgid,
+					  .fd = 3,
+					  .ino = ino,
+					  .family = AF_INET,
+					  .type = SOCK_STREAM,
+					  .protocol = 6,
+					  .netns = 7,
+					  .local_port = (uint16_t)(80 + ino % 2),
+					  .remote_port = (uint16_t)(81 - ino % 2),
+					  .local_lo = 1,
+					  .remote_lo = 1};
+
+	tb_fd(tb, tgid, 3, 9, ino, S_IFSOCK, "socket:");
+	tb_start(tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+}
+
+/*
+ * The other end had sent before, and Nagle's algorithm kept the data. A timer's softirq sends it,
+ * while a thread of the other end computes something else.
+ */
+static void a_timer_of_tcp_is_no_work_of_the_other_end(void)
+{
+	struct path_case p = path_new();
+
+	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+	tcp_end(p.c.tb, 10, 500);
+	tcp_end(p.c.tb, 20, 501);
+	tb_sys_enter(p.c.tb, 0, 1500, SYS_recvfrom, 3, 0, 0);
+	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_softirq(p.c.tb, 1, 5900, SOFTIRQ_TIMER);
+	tb_add(p.c.tb, 1, 5910, net_tx, NULL, .ifindex = 1, .bytes = 60, .protocol = 0x800, .packet = 77);
+	tb_softirq_exit(p.c.tb, 1, 5920, SOFTIRQ_TIMER);
+	tb_softirq(p.c.tb, 1, 5930, SOFTIRQ_NET_RX);
+	tb_add(p.c.tb, 1, 5940, net_rx, NULL, .ifindex = 1, .bytes = 60, .protocol = 0x800, .packet = 77);
+	tb_add(p.c.tb, 1, 5950, sock_ready, NULL, .ino = 500, .family = AF_INET, .protocol = 6);
+	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_SOFTIRQ);
+	tb_softirq_exit(p.c.tb, 1, 6050, SOFTIRQ_NET_RX);
+	tb_switch(p.c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(p.c.tb, 0, 7000, 60);
+	path_analyze(&p);
+	path_is(&p, 10,
+		"1000 10 user\n"
+		"1500 10 syscall recvfrom\n"
+		"2000 10 process two\n"
+		"6000 10 wait-cpu interrupts\n"
+		"6050 10 wait-cpu 20\n"
+		"6100 10 syscall recvfrom\n"
+		"7000 10 user\n"
+		"9000\n");
 	path_free(&p);
 }
 
@@ -682,6 +744,7 @@ static const struct unit_case cases[] = {
 	{"running_is_its_own_path", running_is_its_own_path},
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
 	{"a_file_stays_a_file", a_file_stays_a_file},
+	{"a_timer_of_tcp_is_no_work_of_the_other_end", a_timer_of_tcp_is_no_work_of_the_other_end},
 	{"a_kernel_thread_that_handled_a_file_is_not_followed", a_kernel_thread_that_handled_a_file_is_not_followed},
 	{"a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work",
 	 a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work},

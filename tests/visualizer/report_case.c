@@ -96,6 +96,8 @@ int run_on_trace(const char *options, char **ret_text)
 	return visualizer_run(arguments, ret_text);
 }
 
+void (*report_also)(const char *path, const char *screen);
+
 static char *end_of(struct tb *tb, const char *options, int status)
 {
 	char path[] = "/tmp/report_case_own_XXXXXX", arguments[256], *text;
@@ -106,6 +108,8 @@ static char *end_of(struct tb *tb, const char *options, int status)
 	tb_free(tb);
 	snprintf(arguments, sizeof(arguments), "%s %s", options, path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), status);
+	if (report_also && !*options && status == 0)
+		report_also(path, text);
 	unlink(path);
 	return text;
 }

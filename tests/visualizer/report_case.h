@@ -32,6 +32,10 @@ int run_on_trace(const char *options, char **ret_text);
  */
 char *report_of(struct tb *tb, const char *options);
 /**
+ * report_also - called by report_of() with the file of a trace and its first screen; NULL: not
+ */
+extern void (*report_also)(const char *path, const char *screen);
+/**
  * refusal_of() - report_of() for a report that exits with status 1
  */
 char *refusal_of(struct tb *tb, const char *options);

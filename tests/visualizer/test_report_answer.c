@@ -9,6 +9,7 @@
 #include "builder.h"
 #include "report_case.h"
 #include "unit.h"
+#include "view_says.h"
 #include "visualizer.h"
 
 #define LINES 23 /* of a terminal of 24, with the prompt */
@@ -812,5 +813,6 @@ int main(int argc, char **argv)
 		{NULL, NULL},
 	};
 
+	report_also = view_says_the_same;
 	return report_main("report_answer", cases, argc, argv);
 }

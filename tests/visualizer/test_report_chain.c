@@ -9,6 +9,7 @@
 #include "builder.h"
 #include "report_case.h"
 #include "unit.h"
+#include "view_says.h"
 #include "visualizer.h"
 
 #define BEGIN_NS 1000000
@@ -359,5 +360,6 @@ int main(int argc, char **argv)
 		{NULL, NULL},
 	};
 
+	report_also = view_says_the_same;
 	return report_main("report_chain", cases, argc, argv);
 }

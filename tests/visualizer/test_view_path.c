@@ -153,7 +153,8 @@ static void the_path_of_the_answer_begins_with_it(void)
 
 	session_of(&session, trace);
 	view_session_choose(&session);
-	session.answer.from_ns = session.start + 50000;
+	session.answer.is.of_command = true;
+	session.answer.is.from_ns = session.start + 50000;
 	one = path_begin(&session, 0);
 	other = path_begin(&session, 1);
 	CU_ASSERT(one != other && (one == 50000 || other == 50000));

@@ -7,7 +7,7 @@ import { stackedBar, swatch } from "./swatch.js";
 import { countText, durationText, partText, percentText } from "./time.js";
 import { nameRows, openSubject } from "./view.js";
 import { goTo, selectSpan } from "./walk.js";
-import { classLabel, clean, processText } from "./words.js";
+import { classLabel, clean } from "./words.js";
 
 const MOST_SENTENCES = 4,
 	MOST_WAITS = 3;
@@ -45,12 +45,12 @@ function legend(bars, sum) {
 }
 
 /** The waits that made up most of the answer, each a link to the first of its kind. */
-function topWaits(walk, waits) {
+function topWaits(walk, waits, threads) {
 	const links = waits
 		.filter(wait => Number.isInteger(wait.row))
 		.slice(0, MOST_WAITS)
 		.map(wait => [
-			linkButton(`${wait.thread ? `${processText(wait.thread)} for ` : ""}${clean(wait.text)}`, () =>
+			linkButton(`${clean(wait.waiter)} for ${clean(wait.text)}`, () =>
 				goToWait(walk, wait)
 			),
 			` ${durationText(wait.ns)}`,
@@ -58,17 +58,17 @@ function topWaits(walk, waits) {
 		]);
 
 	return links.length
-		? ["It waited the longest: ", ...links.flatMap((link, i) => (i ? [", ", ...link] : link)), "."]
+		? [`${threads > 1 ? "They" : "It"} waited the longest: `, ...links.flatMap((link, i) => (i ? [", ", ...link] : link)), "."]
 		: [];
 }
 
-export function showVerdict(walk, { sentence, bars = [], waits = [] }) {
+export function showVerdict(walk, { sentence, bars = [], waits = [], threads = 1 }) {
 	const ns = [],
 		sum = bars.reduce((s, bar) => s + bar.ns, 0);
 
 	for (const bar of bars) ns[bar.class] = (ns[bar.class] ?? 0) + bar.ns;
 	byId("sentence").replaceChildren(...clauses(sentence, walk));
-	byId("top-waits").replaceChildren(...topWaits(walk, waits));
+	byId("top-waits").replaceChildren(...topWaits(walk, waits, threads));
 	byId("top-waits").hidden = byId("top-waits").childNodes.length === 0;
 	bars.sort((a, b) => b.ns - a.ns);
 	byId("parts").replaceChildren(sum ? stackedBar(ns, 1200, 20) : "", el("ul", {}, ...legend(bars, sum)));
