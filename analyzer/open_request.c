@@ -107,13 +107,10 @@ void request_close(const struct trace_analysis *a, const struct trace_thread *th
 		relay_closed(a, thread, sock);
 }
 
-void request_accepted(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+void request_accepted(struct trace_thread *thread, uint64_t ns)
 {
-	struct thread_rare *rare = thread_rare(a, thread);
-
 	thread->requests.accepts = thread->requests.has_accepted = true;
-	if (rare)
-		rare->accepted_ns = ns;
+	thread->requests.accepted_at = accept_time(ns);
 }
 
 void request_forget(struct socket_state *sock)

@@ -30,6 +30,7 @@ struct thread_requests {
 	bool accepts;		  /* it accepted a connection: it gets its work there */
 	bool has_accepted;	  /* it has received and sent nothing since it accepted one */
 	uint32_t nr_relays;	  /* connections with an answer that it relays: relay.c */
+	uint32_t accepted_at;	  /* when it accepted the latest connection: accept_time() */
 	uint64_t part_ns;	  /* when it received a part of an answer */
 	struct kept_rests *rests; /* owned; NULL: none */
 };
@@ -47,7 +48,12 @@ void request_close(const struct trace_analysis *a, const struct trace_thread *th
 /** request_forget() - no thread has a request at @sock any more */
 void request_forget(struct socket_state *sock);
 /** request_accepted() - @thread accepted a connection */
-void request_accepted(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+void request_accepted(struct trace_thread *thread, uint64_t ns);
+/** accept_time() - low bits of @ns in units of 64 ns, which repeat after 4.6 minutes */
+static inline uint32_t accept_time(uint64_t ns)
+{
+	return (uint32_t)(ns >> 6);
+}
 /** requests_were_read() - true if a request that the thread read is open at it */
 bool requests_were_read(const struct thread_requests *requests);
 /** requests_changed() - the requests of @thread were changed directly */

@@ -297,16 +297,24 @@ static bool is_in_accept(struct trace_analysis *a, const struct trace_process *p
 	return call && call_accepts(a, call);
 }
 
+/* Did the waker of the wait accept a connection meanwhile, and do nothing with it? */
+static bool has_accepted_during(const struct waker *waker, const struct pending *pending)
+{
+	uint32_t since_accept = waker->thread ? accept_time(pending->to) - waker->thread->requests.accepted_at : 0;
+
+	return waker->thread && waker->has_accepted &&
+	       since_accept <= accept_time(pending->to) - accept_time(pending->from);
+}
+
 bool accept_lock_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 		       uint64_t lock, const struct trace_process *holder)
 {
 	const struct waker *waker = &pending->waker;
-	uint64_t accepted_ns = waker->thread && waker->thread->rare ? waker->thread->rare->accepted_ns : 0;
 	struct thread_rare *rare;
 
 	if (wait_is_asked(a, thread, pending) || thread->requests.nr_first || !thread_serves(a, thread))
 		return false;
-	if (!pending->cut && waker->has_accepted && accepted_ns >= pending->from && accepted_ns <= pending->to) {
+	if (!pending->cut && has_accepted_during(waker, pending)) {
 		rare = thread_rare(a, thread);
 		if (rare)
 			rare->accept_lock = lock;

@@ -280,7 +280,7 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	seen.owner = thread->process->idx;
 	seen.role = role_by_call(a, frame);
 	if (seen.role == ROLE_SERVER)
-		request_accepted(a, thread, ns);
+		request_accepted(thread, ns);
 	sock_learn(a, &seen, seen.role == ROLE_SERVER || seen.role == ROLE_NONE || (frame && makes_socket(a, frame)));
 	peer = seen.family == LINUX_AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
 	if (peer && !peer->peer_ino && has_one_peer(&seen)) /* the end made first did not know this one yet */

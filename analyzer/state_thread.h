@@ -180,15 +180,13 @@ struct rq_episode {
  * @path_signal, @path_signal_ns: index of the process to which it sent its last signal in a call on
  *	a path, and when; 0: none
  * @interrupted_ns: of a thread with is_interrupted: when that call began first
- * @accepted_ns: when it accepted the latest connection; @accept_lock: the lock that it has while it
- *	accepts; 0: not known
+ * @accept_lock: the lock that it has while it accepts a connection; 0: not known
  */
 struct thread_rare {
 	struct event_counts own_events;
 	uint32_t path_signal;
 	uint64_t path_signal_ns;
 	uint64_t interrupted_ns;
-	uint64_t accepted_ns;
 	uint64_t accept_lock;
 };
 
