@@ -57,14 +57,19 @@ void progress_line_erase(void)
 	line_is_shown = false;
 }
 
-struct work_progress work_progress_begin(const char *what)
+uint64_t progress_line_after_ns(void)
 {
 	const char *after = getenv("TRACE_PROGRESS_MS");
-	uint64_t ms = after && *after ? strtoul(after, NULL, 10) : AFTER_MS;
+
+	return (after && *after ? strtoul(after, NULL, 10) : AFTER_MS) * 1000000;
+}
+
+struct work_progress work_progress_begin(const char *what)
+{
 	struct work_progress progress = {.begin_ns = clock_monotonic_ns()};
 
 	progress.what = progress_line_is_possible() ? what : NULL;
-	progress.next_ns = progress.begin_ns + ms * 1000000;
+	progress.next_ns = progress.begin_ns + progress_line_after_ns();
 	return progress;
 }
 

@@ -20,6 +20,8 @@
 bool progress_line_is_possible(void);
 /** progress_line_show() - replace the line by @text, cut to the width of the terminal */
 void progress_line_show(const char *text);
+/** progress_line_after_ns() - how long work has no line: a second, or TRACE_PROGRESS_MS */
+uint64_t progress_line_after_ns(void);
 /** progress_line_erase() - remove the line, if there is one; allocates nothing */
 void progress_line_erase(void);
 

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "format_text.h"
 #include "message.h"
+#include "progress_line.h"
 #include "output_file.h"
 
 #define SUFFIX	  ".trace"
@@ -188,6 +189,7 @@ static void report(struct auto_save *saves, const struct keep_saved *saved)
 		message_note("%s", line);
 		return;
 	}
+	progress_line_erase();
 	printf("%s\n", line);
 	fflush(stdout);
 }

@@ -19,8 +19,12 @@
 static int ask(const char *control_path, const char *line, int file_fd, char *answer)
 {
 	struct trace_error error;
+	int err;
 
-	if (control_ask(control_path, line, file_fd, answer, &error)) {
+	message_waiting("waiting for the daemon");
+	err = control_ask(control_path, line, file_fd, answer, &error);
+	message_waiting_end();
+	if (err) {
 		message_error("%s", error.message);
 		return 1;
 	}
@@ -88,7 +92,9 @@ static int ask_for_snapshot(const char *control_path, const struct output_target
 	int memory, err;
 
 	if (fstat(output->fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		message_waiting("waiting for the daemon, which saves");
 		err = control_ask(control_path, "dump", output->fd, answer, &error);
+		message_waiting_end();
 		if (err)
 			message_error("%s: %s", output->path, error.message);
 		return err;

@@ -29,7 +29,7 @@ enum wake { WAKE_SAVE, WAKE_TICK, WAKE_DUE }; /* what wakes the keeper */
  * @file_fd, @client_fd: of a save for a client; owned; -1: the save is for a trigger
  * @saves, @marks, @triggers: owned; NULL: none are needed
  * @tick_fd: a timer, for triggers that the daemon has to look for; -1: none
- * @pressure_fds: owned; -1: the value is another one
+ * @pressure_fds: owned; -1: the value is another one. @pressure_us: the totals at the begin
  * @lost: events of the recording, so far
  */
 struct keeper {
@@ -46,6 +46,7 @@ struct keeper {
 	struct triggers *triggers;
 	int tick_fd;
 	int pressure_fds[SAVE_ON_MAX];
+	uint64_t pressure_us[SAVE_ON_MAX];
 	uint64_t lost;
 };
 
@@ -259,10 +260,10 @@ void keeper_pressure(struct keeper *keeper, int fd)
 	struct trigger_hit hit = {.ns = clock_now()};
 
 	for (size_t i = 0; i < keeper->on->nr_on; i++)
-		if (keeper->pressure_fds[i] == fd)
+		if (keeper->pressure_fds[i] == fd && pressure_has_grown(fd, &keeper->on->on[i], keeper->pressure_us[i]))
 			on = &keeper->on->on[i];
 	if (!on)
-		return;
+		return; /* the stalls were before the recording */
 	hit.on = on;
 	hit.begin_ns = hit.ns > on->window_ns ? hit.ns - on->window_ns : 0; /* the kernel counted since then */
 	snprintf(hit.text, sizeof(hit.text), "%s tasks waited for %.16s for more than %s of %s",
@@ -324,6 +325,7 @@ static int begin_pressures(struct keeper *keeper, struct trace_error *ret_error)
 			continue;
 		keeper->pressure_fds[i] = pressure_open(&keeper->on->on[i], ret_error);
 		err = keeper->pressure_fds[i] < 0 ? keeper->pressure_fds[i] : 0;
+		keeper->pressure_us[i] = err ? 0 : pressure_total_us(keeper->pressure_fds[i], keeper->on->on[i].all);
 	}
 	return err;
 }

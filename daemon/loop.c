@@ -215,8 +215,14 @@ static void on_flush(struct session *session, int fd)
 static void on_progress(struct session *session, int fd)
 {
 	struct recording_status status;
+	struct keeper_status kept;
 
 	read_timer(fd);
+	if (session->keeper) {
+		keeper_get_status(session->keeper, &kept);
+		progress_show_kept(&kept, session->start_ns);
+		return;
+	}
 	recording_get_status(session->recording, &status);
 	progress_show(&session->progress, &status);
 }
@@ -366,7 +372,9 @@ static bool wants_progress(const struct session *session)
 {
 	const struct session_options *options = &session->options->session;
 
-	return session->recording && !session->keeper && !options->quiet && !options->background && !options->command &&
+	bool is_shown = !session->keeper || session->options->saves.prints;
+
+	return session->recording && is_shown && !options->quiet && !options->background && !options->command &&
 	       progress_line_is_possible();
 }
 

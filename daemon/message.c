@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "progress_line.h"
+#include "waiting_line.h"
 
 static const char *message_program = "tracedaemon";
 static bool message_quiet;
@@ -38,9 +39,21 @@ static void message_print(const char *kind, const char *format, va_list argument
 		syslog(LOG_NOTICE, "%s%s", kind, text);
 		return;
 	}
+	waiting_line_end();
 	progress_line_erase();
 	/* One call, so one write: stderr may be shared with the command. */
 	fprintf(stderr, "%s: %s%s\n", message_program, kind, text);
+}
+
+void message_waiting(const char *what)
+{
+	if (!message_quiet && !message_logs)
+		waiting_line_begin(message_program, what);
+}
+
+void message_waiting_end(void)
+{
+	waiting_line_end();
 }
 
 void message_note(const char *format, ...)

@@ -18,6 +18,15 @@ void message_init(const char *program, bool quiet);
 /** message_to_log() - the terminal is gone: from now on messages go to syslog */
 void message_to_log(void);
 
+/**
+ * message_waiting() - the program is about to do @what, static text, for an unknown time: on a
+ * terminal a line says so; not with --quiet
+ * It ends at the next message, or at message_waiting_end(). Nothing else may write to the terminal
+ * meanwhile.
+ */
+void message_waiting(const char *what);
+void message_waiting_end(void);
+
 /** message_note() - useful information; not printed with --quiet */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** message_warning() - a problem that the user may not expect, mainly losses */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,4 +33,26 @@ int pressure_open(const struct save_on *on, struct trace_error *ret_error)
 			 on->window_ns % WINDOW_STEP_NS ? "; without the capability CAP_SYS_RESOURCE the time behind "
 							  "the / is 2s, 4s, 6s, 8s or 10s"
 							: "");
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=4711", and the same for "full" */
+uint64_t pressure_total_us(int fd, bool all)
+{
+	char text[256];
+	ssize_t bytes = pread(fd, text, sizeof(text) - 1, 0);
+	const char *line, *total;
+
+	if (bytes <= 0)
+		return 0;
+	text[bytes] = '\0';
+	line = strstr(text, all ? "full" : "some");
+	total = line ? strstr(line, "total=") : NULL;
+	return total ? strtoull(total + strlen("total="), NULL, 10) : 0;
+}
+
+bool pressure_has_grown(int fd, const struct save_on *on, uint64_t since_us)
+{
+	uint64_t total_us = pressure_total_us(fd, on->all);
+
+	return total_us < since_us || total_us == 0 || total_us - since_us >= on->over_ns / 1000;
 }

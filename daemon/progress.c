@@ -36,6 +36,17 @@ void progress_show(struct progress *progress, const struct recording_status *sta
 	progress_line_show(line);
 }
 
+void progress_show_kept(const struct keeper_status *status, uint64_t start_ns)
+{
+	uint64_t now_ns = clock_now(), since_ns = status->kept.since_ns;
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s  the last %s in %s of memory, %s file%s saved",
+		 text_seconds(now_ns - start_ns).s, text_seconds(now_ns > since_ns ? now_ns - since_ns : 0).s,
+		 text_bytes(status->kept.bytes).s, text_count(status->nr_files).s, status->nr_files == 1 ? "" : "s");
+	progress_line_show(line);
+}
+
 static void report_losses(const struct recording *recording, const struct recording_status *status, uint32_t nr_cpus)
 {
 	uint64_t lost, programs, others;

@@ -4,6 +4,7 @@
 /* progress.h - the status line of a running recording, and the summary at its end */
 #include <stdint.h>
 
+#include "keeper.h"
 #include "progress_line.h"
 #include "recording.h"
 
@@ -15,6 +16,9 @@ struct progress {
 
 /** progress_show() - replace the line on the terminal */
 void progress_show(struct progress *progress, const struct recording_status *status);
+
+/** progress_show_kept() - the same for a flight recorder with --watch, which began at @start_ns */
+void progress_show_kept(const struct keeper_status *status, uint64_t start_ns);
 
 #define PROGRESS_SUMMARY_BYTES 512
 

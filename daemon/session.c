@@ -162,6 +162,13 @@ static void allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Until the command runs, and after it has ended, nothing else writes to the terminal. */
+static void wait_on_terminal(const struct session *session, const char *what)
+{
+	if (!session->options->session.background)
+		message_waiting(what);
+}
+
 static int begin_tracer(struct session *session, struct trace_error *ret_error)
 {
 	struct tracer_options options = session->options->tracer;
@@ -176,7 +183,9 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	if (session->options->follow_command)
 		options.filter_pid = session->command.pid;
 	session->filter = options;
+	wait_on_terminal(session, "loading the programs into the kernel");
 	session->tracer = tracer_new(&options, ret_error);
+	message_waiting_end();
 	if (!session->tracer)
 		return continue_without_kernel(session, ret_error);
 	report_geometry(session);
@@ -246,7 +255,9 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 		if (!recording_options.proc)
 			return ret_error->code;
 	}
+	wait_on_terminal(session, "reading the state of all processes");
 	session->recording = recording_begin(session->tracer, session->output.fd, &recording_options, ret_error);
+	message_waiting_end();
 	if (close_proc(recording_options.proc, options->output.proc_path, &error)) {
 		message_warning("%s", error.message); /* the trace does not need that file */
 		session->proc_failed = true;
@@ -502,9 +513,13 @@ static int end_recording(struct session *session)
 	uint64_t elapsed_ns = clock_now() - session->start_ns;
 	struct recording_status status;
 	struct trace_error error;
-	int err = recording_end(session->recording, loop_interrupted, session, &error), removed;
+	int err, removed;
 	bool found;
 
+	if (!session->options->session.command || session->command.ended)
+		wait_on_terminal(session, "writing the rest of the trace");
+	err = recording_end(session->recording, loop_interrupted, session, &error);
+	message_waiting_end();
 	if (err)
 		session->end_error = error;
 	if (err && !session->write_error_reported)

@@ -5,12 +5,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <trace/events.h>
 #include <unistd.h>
 
 #include "own_records.h"
+#include "pressure.h"
 #include "triggers.h"
 
 /* ---- words ---- */
@@ -57,6 +60,38 @@ static void words_say_when_to_save(void)
 	CU_ASSERT_EQUAL(parsed("psi:io>100ms").window_ns, 2000000000);
 	CU_ASSERT(parsed("psi:memory:full>100ms/2s").all);
 	CU_ASSERT_EQUAL(parsed("loss").kind, SAVE_LOSS);
+}
+
+static void write_pressure(int fd, const char *some, const char *full)
+{
+	char text[256];
+	int bytes = snprintf(
+		text, sizeof(text),
+		"some avg10=1.00 avg60=0.42 avg300=1.03 total=%s\nfull avg10=0.00 avg60=0.25 avg300=0.44 total=%s\n",
+		some, full);
+
+	CU_ASSERT_EQUAL(ftruncate(fd, 0), 0);
+	CU_ASSERT_EQUAL(pwrite(fd, text, (size_t)bytes, 0), bytes);
+}
+
+/* The kernel's first report may be of stalls before its trigger was made. */
+static void a_stall_before_the_recording_is_none(void)
+{
+	struct save_on some = parsed("psi:cpu>200ms/2s"), all = parsed("psi:io:full>200ms/2s");
+	int fd = memfd_create("pressure", MFD_CLOEXEC);
+
+	write_pressure(fd, "46931058279", "1000");
+	CU_ASSERT_EQUAL(pressure_total_us(fd, false), 46931058279);
+	CU_ASSERT_EQUAL(pressure_total_us(fd, true), 1000);
+	write_pressure(fd, "46931088279", "200999");
+	CU_ASSERT_FALSE(pressure_has_grown(fd, &some, 46931058279));
+	CU_ASSERT_FALSE(pressure_has_grown(fd, &all, 1000));
+	write_pressure(fd, "46931258279", "201000");
+	CU_ASSERT(pressure_has_grown(fd, &some, 46931058279));
+	CU_ASSERT(pressure_has_grown(fd, &all, 1000));
+	CU_ASSERT_EQUAL(ftruncate(fd, 0), 0);
+	CU_ASSERT(pressure_has_grown(fd, &some, 46931058279));
+	close(fd);
 }
 
 static void wrong_words_are_refused(void)
@@ -509,6 +544,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(words_say_when_to_save),
 		CASE(wrong_words_are_refused),
+		CASE(a_stall_before_the_recording_is_none),
 		CASE(a_long_wait_for_a_disk_is_found),
 		CASE(a_wait_that_lasts_is_found_once),
 		CASE(the_order_of_draining_does_not_matter),
