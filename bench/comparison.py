@@ -78,8 +78,11 @@ class Row:
 
 
 def others_trace():
-    """does another tracer run on this kernel now? It would slow all ways, and the untraced one most"""
-    programs = json.loads(run("bpftool", "-j", "prog", "show"))
+    """does another tracer run on this kernel now? It would slow all ways, and the untraced one most. Not known without bpftool"""
+    try:
+        programs = json.loads(run("bpftool", "-j", "prog", "show"))
+    except FileNotFoundError:
+        return False
     return any(program.get("name") in ("sys_enter", "sched_switch", "clock_enter", "path_enter", "record_enter", "l_sys_enter") for program in programs)
 
 

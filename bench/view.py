@@ -126,7 +126,7 @@ def second_opening(visualizer, trace):
 
 
 def other_page(visualizer, trace):
-    """(seconds, bytes) that V8 needs to read the trace as --timeline writes it, before any page draws; None: no node, or too large for it"""
+    """(seconds, bytes) that V8 needs to read the trace as --timeline writes it, before any page draws; None: no node, which has no bytes either, or too large for it"""
     timeline = trace + ".json"
     program = "const begin = performance.now(); JSON.parse(require('fs').readFileSync(process.argv[1], 'utf8')); console.log(performance.now() - begin)"
     try:
@@ -135,7 +135,7 @@ def other_page(visualizer, trace):
         took = subprocess.run(["node", "--max-old-space-size=4096", "-e", program, timeline], capture_output=True, text=True, check=False)
         return (float(took.stdout) / 1e3 if took.returncode == 0 else None), os.path.getsize(timeline)
     except FileNotFoundError:
-        return None, 0
+        return None, None
     finally:
         os.unlink(timeline)
 
