@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /**
@@ -616,6 +618,24 @@ void tb_thread_in(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, con
 void tb_fd(struct tb *tb, uint32_t tgid, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path)
 {
 	START(tb, start_fd, path, .tgid = tgid, .fd = fd, .dev = dev, .mode = mode, .ino = ino);
+}
+
+void tb_tcp_end(struct tb *tb, uint32_t tgid, uint64_t ino)
+{
+	struct trace_start_socket sock = {.tgid = tgid,
+					  .fd = 3,
+					  .ino = ino,
+					  .family = AF_INET,
+					  .type = SOCK_STREAM,
+					  .protocol = 6,
+					  .netns = 7,
+					  .local_port = (uint16_t)(80 + ino % 2),
+					  .remote_port = (uint16_t)(81 - ino % 2),
+					  .local_lo = 1,
+					  .remote_lo = 1};
+
+	tb_fd(tb, tgid, 3, 9, ino, S_IFSOCK, "socket:");
+	tb_start(tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 }
 
 void tb_order_text(const struct trace *trace, char *text)

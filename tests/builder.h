@@ -181,5 +181,10 @@ void tb_thread(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const 
 void tb_thread_in(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const char *comm, uint32_t cpu,
 		  bool running, int nr);
 void tb_fd(struct tb *tb, uint32_t tgid, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path);
+/**
+ * tb_tcp_end() - a connection that is descriptor 3 of a process in the start state
+ * The inode of one end is even, and that of the other odd.
+ */
+void tb_tcp_end(struct tb *tb, uint32_t tgid, uint64_t ino);
 
 #endif

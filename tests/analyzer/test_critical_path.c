@@ -12,11 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/stat.h>
 #include "critical_path_case.h"
 #include "critical_path_text.h"
-#include "kernel_numbers.h"
 #include "unit.h"
 
 #define SOFTIRQ_TIMER  1
@@ -106,24 +103,6 @@ static void a_file_stays_a_file(void)
 	path_free(&p);
 }
 
-static void tcp_end(struct tb *tb, uint32_t tgid, uint64_t ino)
-{
-	struct trace_start_socket sock = {.tgid = tgid,
-					  .fd = 3,
-					  .ino = ino,
-					  .family = AF_INET,
-					  .type = SOCK_STREAM,
-					  .protocol = 6,
-					  .netns = 7,
-					  .local_port = (uint16_t)(80 + ino % 2),
-					  .remote_port = (uint16_t)(81 - ino % 2),
-					  .local_lo = 1,
-					  .remote_lo = 1};
-
-	tb_fd(tb, tgid, 3, 9, ino, S_IFSOCK, "socket:");
-	tb_start(tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-}
-
 /*
  * The other end had sent before, and Nagle's algorithm kept the data. A timer's softirq sends it,
  * while a thread of the other end computes something else.
@@ -134,8 +113,8 @@ static void a_timer_of_tcp_is_no_work_of_the_other_end(void)
 
 	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
-	tcp_end(p.c.tb, 10, 500);
-	tcp_end(p.c.tb, 20, 501);
+	tb_tcp_end(p.c.tb, 10, 500);
+	tb_tcp_end(p.c.tb, 20, 501);
 	tb_sys_enter(p.c.tb, 0, 1500, SYS_recvfrom, 3, 0, 0);
 	tb_switch(p.c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_softirq(p.c.tb, 1, 5900, SOFTIRQ_TIMER);

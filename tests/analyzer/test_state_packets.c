@@ -48,31 +48,13 @@ static struct analysis_case at_udp(void)
 	return c;
 }
 
-static void tcp_end(struct analysis_case *c, uint32_t tgid, uint64_t ino)
-{
-	struct trace_start_socket sock = {.tgid = tgid,
-					  .fd = 3,
-					  .ino = ino,
-					  .family = AF_INET,
-					  .type = SOCK_STREAM,
-					  .protocol = 6,
-					  .netns = 7,
-					  .local_port = (uint16_t)(80 + ino % 2),
-					  .remote_port = (uint16_t)(81 - ino % 2),
-					  .local_lo = 1,
-					  .remote_lo = 1};
-
-	tb_fd(c->tb, tgid, 3, 9, ino, S_IFSOCK, "socket:");
-	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-}
-
 static struct analysis_case at_tcp(void)
 {
 	struct analysis_case c = begin();
 
 	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
-	tcp_end(&c, 10, 500);
-	tcp_end(&c, 30, SOCK_IN);
+	tb_tcp_end(c.tb, 10, 500);
+	tb_tcp_end(c.tb, 30, SOCK_IN);
 	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
 	block(&c);
 	return c;
