@@ -300,10 +300,9 @@ static bool is_in_accept(struct trace_analysis *a, const struct trace_process *p
 /* Did the waker of the wait accept a connection meanwhile, and do nothing with it? */
 static bool has_accepted_during(const struct waker *waker, const struct pending *pending)
 {
-	uint32_t since_accept = waker->thread ? accept_time(pending->to) - waker->thread->requests.accepted_at : 0;
-
 	return waker->thread && waker->has_accepted &&
-	       since_accept <= accept_time(pending->to) - accept_time(pending->from);
+	       accept_time(pending->to) - waker->thread->requests.accepted_at <=
+		       accept_time(pending->to) - accept_time(pending->from);
 }
 
 bool accept_lock_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,

@@ -465,7 +465,7 @@ static void put_waits(struct json *json, struct view_session *session, const str
 	answer_waits_free(waits, nr);
 }
 
-/* What the screen says before the verdict: the trigger, which is a link to its time, and why. */
+/* The sentences before the verdict, as on the screen: the trigger, a link to its time, and why. */
 static void put_before(struct json *json, struct view_session *session, struct answer_choice *answer)
 {
 	const struct saved_for *saved = &answer->saved;
