@@ -266,7 +266,8 @@ static void decide_first(struct trace_analysis *a, struct trace_thread *thread)
 
 static void end(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *known)
 {
-	decide(a, thread, thread->interrupted->nr, known);
+	if (thread->interrupted->nr)
+		decide(a, thread, thread->interrupted->nr, known);
 	free(thread->interrupted);
 	thread->interrupted = NULL;
 	thread->is_interrupted = false;
@@ -426,6 +427,18 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 	thread->nr_pending--;
 	if (call->nr == 1)
 		decide_first(a, thread);
+}
+
+void interrupted_at_once(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if (ret != LAST_RESTART || frame->call == CALL_UNKNOWN)
+		return;
+	if (thread->is_interrupted && thread->interrupted->goes_on && is_same_call(a, thread->interrupted, frame))
+		return;
+	if (thread->is_interrupted)
+		interrupted_end(a, thread);
+	if (keep(a, thread, frame))
+		thread->interrupted->returned_ns = a->now;
 }
 
 void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame)

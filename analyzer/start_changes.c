@@ -25,6 +25,7 @@
 #include <string.h>
 #include "kernel_numbers.h"
 #include "start_later.h"
+#include "start_missing.h"
 #include "start_parents.h"
 #include "start_reads.h"
 #include "state.h"
@@ -66,6 +67,7 @@ struct change_pass {
 	struct hash_table exits; /* tgid_row: of the first thread of that number that exits */
 	bool has_exits;		 /* they are read */
 	struct start_parents parents;
+	struct start_missing *missing;
 	struct orphan *orphans; /* owned */
 	size_t nr_orphans, max_orphans;
 	uint64_t lost_ns; /* anything may have changed since then */
@@ -294,8 +296,8 @@ static void program_begins(struct change_pass *ahead, const struct trace_event *
 static void child_begins(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_sched_fork *fork = event->payload;
-	const struct trace_thread *child = thread_find(&ahead->a->threads, fork->tid),
-				  *parent = thread_find(&ahead->a->threads, fork->parent_tid);
+	struct trace_thread *child = thread_find(&ahead->a->threads, fork->tid);
+	const struct trace_thread *parent = thread_find(&ahead->a->threads, fork->parent_tid);
 	struct tgid_row *row;
 
 	if (!child) {
@@ -305,12 +307,37 @@ static void child_begins(struct change_pass *ahead, const struct trace_event *ev
 	}
 	if (event->ts_ns > child->read_ns)
 		return;
+	child->sched_state = SCHED_NEW; /* it is not there at the start: drop_unborn() */
 	if (!parent || parent->fds != child->fds)
 		read_fds_change(ahead->reads, child->fds, 0, MAX_FD, event->ts_ns, false);
 	if (child == owner_of(ahead, child->process))
 		directories_change(ahead, child->process->pid, event->ts_ns);
 	if (!parent || parent->memory != child->memory)
 		read_maps_change(ahead->reads, child->memory, 0, UINT64_MAX, event->ts_ns);
+}
+
+/*
+ * A thread ends, or its number does. If the start state has another one of that number, that one
+ * begins later: then drop_unborn() takes it away.
+ */
+static void number_ends(struct change_pass *ahead, uint32_t tid, uint32_t tgid, uint64_t ns)
+{
+	const struct trace_thread *thread = thread_find(&ahead->a->threads, tid);
+	const struct tgid_row *row;
+
+	if (ns >= ahead->lost_ns || table_find(&ahead->tgids, sizeof(*row), tid) ||
+	    (thread && thread->sched_state == SCHED_NEW))
+		return;
+	missing_end(ahead->a, ahead->missing, tid, tgid);
+}
+
+/* exec by a thread that is not the leader. */
+static void number_changes(struct change_pass *ahead, const struct trace_event *event)
+{
+	const struct trace_sched_exec *exec = event->payload;
+
+	if (exec->old_tid != exec->tid)
+		number_ends(ahead, exec->old_tid, exec->tid, event->ts_ns);
 }
 
 static void ids_change(struct change_pass *ahead, const struct trace_event *event)
@@ -414,7 +441,12 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 				 event->ts_ns, false);
 		break;
 	case TRACE_EV_sched_exec:
+		number_changes(ahead, event);
 		program_begins(ahead, event);
+		break;
+	case TRACE_EV_sched_exit:
+		number_ends(ahead, ((const struct trace_sched_exit *)event->payload)->tid,
+			    ((const struct trace_sched_exit *)event->payload)->tgid, event->ts_ns);
 		break;
 	case TRACE_EV_sched_fork:
 		start_parents_fork(ahead->a, &ahead->parents, event);
@@ -444,9 +476,10 @@ static void pass_event(struct change_pass *ahead, const struct trace_event *even
 }
 
 static const uint32_t pass_ids[] = {
-	TRACE_EV_sched_switch,	 TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_fs_open,   TRACE_EV_uring_close,
-	TRACE_EV_sock_endpoints, TRACE_EV_sched_exec, TRACE_EV_sched_fork, TRACE_EV_sched_ids, TRACE_EV_cgroup_attach,
-	TRACE_EV_sched_comm,	 TRACE_EV_sched_args, TRACE_EV_trace_lost, TRACE_EV_fs_dir,    TRACE_EV_sched_adopt,
+	TRACE_EV_sched_switch, TRACE_EV_sys_enter3,	TRACE_EV_sys_enter6,  TRACE_EV_fs_open,
+	TRACE_EV_uring_close,  TRACE_EV_sock_endpoints, TRACE_EV_sched_exec,  TRACE_EV_sched_fork,
+	TRACE_EV_sched_ids,    TRACE_EV_cgroup_attach,	TRACE_EV_sched_comm,  TRACE_EV_sched_args,
+	TRACE_EV_trace_lost,   TRACE_EV_fs_dir,		TRACE_EV_sched_adopt, TRACE_EV_sched_exit,
 };
 
 /* ---- what is not true from the start on ---- */
@@ -559,11 +592,24 @@ static uint64_t first_loss(const struct trace_analysis *a)
 	return ns;
 }
 
+/* A loss that the trace did not tell when it was opened. */
+static void damage_found(void *data, const struct trace_gap *gap)
+{
+	struct change_pass *ahead = data;
+
+	if (gap->stream < 2 * ahead->a->nr_cpus && gap->start_ns < ahead->lost_ns)
+		ahead->lost_ns = gap->start_ns;
+}
+
 static int look_ahead(struct change_pass *ahead, struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {
-		.size = sizeof(options), .mask = mask, .from_ns = ahead->a->start_ns, .to_ns = ahead->reads->last_ns};
+	struct trace_cursor_options options = {.size = sizeof(options),
+					       .mask = mask,
+					       .from_ns = ahead->a->start_ns,
+					       .to_ns = ahead->reads->last_ns,
+					       .damaged = damage_found,
+					       .damaged_data = ahead};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 
@@ -585,7 +631,8 @@ static void name_rest(struct change_pass *ahead)
 
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < threads->nr_processes; i++)
 		for (const struct trace_thread *t = threads->processes[i]->first; t; t = t->next)
-			if ((t->flags & THREAD_RAN_AT_START) && ahead->tids[t->cpu] == CPU_TID(t->cpu))
+			if ((t->flags & THREAD_RAN_AT_START) && t->sched_state != SCHED_NEW &&
+			    ahead->tids[t->cpu] == CPU_TID(t->cpu))
 				name_cpu(ahead, t->cpu, t->tid);
 }
 
@@ -606,9 +653,11 @@ static int changes_find(struct change_pass *ahead, struct trace_error *ret_error
 	return error;
 }
 
-int start_changes_find(struct trace_analysis *a, struct first_thread *firsts, struct trace_error *ret_error)
+int start_changes_find(struct trace_analysis *a, struct first_thread *firsts, struct start_missing *missing,
+		       struct trace_error *ret_error)
 {
-	struct change_pass ahead = {.a = a, .reads = a->reads, .firsts = firsts, .lost_ns = first_loss(a)};
+	struct change_pass ahead = {
+		.a = a, .reads = a->reads, .firsts = firsts, .missing = missing, .lost_ns = first_loss(a)};
 	int error;
 
 	if (!a->reads->last_ns)

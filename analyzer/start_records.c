@@ -18,6 +18,12 @@
 #include "state_touch.h"
 #include "state_trap.h"
 
+/* The pid may have been used again when the recorder read its other threads. */
+static bool describes_process(const struct trace_thread *thread)
+{
+	return thread->tid == thread->process->pid || thread == thread->process->first;
+}
+
 void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
 	const struct trace_start_thread *start = event->payload;
@@ -30,8 +36,8 @@ void start_describe(struct trace_analysis *a, struct trace_thread *thread, const
 		thread->flags |= THREAD_HIDDEN;
 	thread->uid = start->uid;
 	process->kernel = start->flags & TRACE_THREAD_KERNEL;
-	process->ppid = start->ppid;
-	if (thread->tid == process->pid || thread == process->first) {
+	if (describes_process(thread)) {
+		process->ppid = start->ppid;
 		process->uid = start->uid;
 		process->gid = start->gid;
 		process->cgroup = start->cgroup;
@@ -81,7 +87,8 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	start_describe(a, thread, event);
 	start_sched_state(thread, event, a->start_ns);
 	start_read_thread(a, event->ts_ns);
-	start_read_parent(a, process->pid, event->ts_ns); /* of the last one: so is the parent */
+	if (describes_process(thread))
+		start_read_parent(a, process->pid, event->ts_ns);
 }
 
 /*

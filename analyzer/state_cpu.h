@@ -70,7 +70,8 @@ struct cpu {
 	/* @current may have left unseen; then @successor came: state_hidden.c */
 	uint8_t hidden; /* enum hides */
 	uint32_t successor;
-	struct lookahead ahead; /* reads the next switches of this CPU */
+	uint32_t successor_renamed; /* the number that an exec gives it before it leaves; 0: none */
+	struct lookahead ahead;	    /* reads the next switches of this CPU */
 	struct nest nest[MAX_NESTED];
 	uint64_t irq_ns;		  /* time in irqs and softirqs, which waiting threads are charged for */
 	uint64_t softirq_ns[NR_SOFTIRQS]; /* by softirq, those in ksoftirqd included */

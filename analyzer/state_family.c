@@ -52,6 +52,21 @@ void family_join(struct trace_analysis *a, struct trace_process *process)
 		process->starter = process->parent;
 }
 
+/*
+ * The children that the recorder read before the end of @process have its pid as their parent's.
+ */
+void family_found(struct trace_analysis *a, struct trace_process *process)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; a->threads.nr_fatherless && i < a->threads.nr_processes; i++) {
+		struct trace_process *child = a->threads.processes[i];
+
+		if (child->ppid != process->pid || child->parent || child == process)
+			continue;
+		family_join(a, child);
+		a->threads.nr_fatherless--;
+	}
+}
+
 void family_forget(struct trace_process *process)
 {
 	unlink_child(process);

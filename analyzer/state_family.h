@@ -10,6 +10,8 @@ struct trace_process;
 
 /** family_join() - @process is a child of its ppid, if that process is known */
 void family_join(struct trace_analysis *a, struct trace_process *process);
+/** family_found() - @process, which the start state lacks, gets its children of the start state */
+void family_found(struct trace_analysis *a, struct trace_process *process);
 /** family_forget() - the parent of @process is unknown until family_adopted() */
 void family_forget(struct trace_process *process);
 /** family_adopted() - @process has had the parent @ppid since @ns */

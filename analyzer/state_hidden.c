@@ -62,6 +62,14 @@ static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *r
 
 #define NOT_KNOWN UINT32_MAX
 
+/* Maybe a thread with another number until an exec. peek_switch() does not see the exec. */
+static bool may_be_new_number(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *leader = thread_find(&a->threads, tid);
+
+	return leader && leader->process->pid == tid && leader->process->nr_threads > 1;
+}
+
 /*
  * The thread that is named next on the CPU. In a recording of some processes a thread may be named
  * before the next switch, and cease to pass then.
@@ -70,7 +78,9 @@ static bool next_name(struct trace_analysis *a, struct cpu *cpu, const struct tr
 		      uint32_t *ret_tid)
 {
 	cpu->ahead.by_name = a->filter.is_on;
-	if (thread && peek_switch(a, ns, ret_tid) && (!a->filter.is_on || *ret_tid == thread->tid))
+	cpu->ahead.renamed = 0;
+	if (thread && peek_switch(a, ns, ret_tid) && !may_be_new_number(a, *ret_tid) &&
+	    (!a->filter.is_on || *ret_tid == thread->tid))
 		return true;
 	if (lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, cpu->last_switch_ns, cpu->nr_switches, ret_tid))
 		return true;
@@ -97,7 +107,7 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		cpu->successor = NOT_KNOWN;
 		return;
 	}
-	if (named == thread->tid) {
+	if (named == thread->tid || cpu->ahead.renamed == thread->tid) {
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
@@ -105,6 +115,7 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		return;
 	cpu->hidden = HIDES_THREAD;
 	cpu->successor = a->filter.is_on ? NOT_KNOWN : named;
+	cpu->successor_renamed = cpu->ahead.renamed;
 	if (a->filter.is_on)
 		return;
 	a->hidden.any = true;
@@ -182,14 +193,27 @@ static void successor_take(struct trace_analysis *a, struct cpu *cpu, struct tra
 	next->has_early = false;
 }
 
+/*
+ * In an exec the thread gets its leader's number some time before the exec is recorded. Another
+ * event may have told that already (thread_note_exchange()): then its old number is the leader's,
+ * which has exited.
+ */
+static struct trace_thread *successor_of(struct trace_analysis *a, const struct cpu *cpu)
+{
+	const struct trace_thread *thread = cpu->successor_renamed ? thread_find(&a->threads, cpu->successor) : NULL;
+	bool is_old_leader = cpu->successor_renamed &&
+			     (!thread || thread->sched_state == SCHED_DEAD || (thread->flags & THREAD_EXITING));
+
+	return thread_living(a, is_old_leader ? cpu->successor_renamed : cpu->successor);
+}
+
 static void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_thread *hidden = cpu->current, *next = &cpu->idle;
 	uint64_t since = cpu->accounted_ns;
 
 	if (cpu->successor)
-		next = cpu->successor == NOT_KNOWN ? NULL : thread_living(a, cpu->successor);
-
+		next = cpu->successor == NOT_KNOWN ? NULL : successor_of(a, cpu);
 	cpu->hidden = HIDES_NOTHING;
 	a->hidden.slices[a->hidden.pos++ % HIDDEN_LOG] = (struct hidden_slice){since, ns};
 	acct_mode(a, hidden, false);

@@ -169,32 +169,6 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 }
 
 /*
- * The start state is read after the first events, so it may have a thread before its fork event
- * comes. Its state was read later: the process begins with its parent's.
- */
-static bool begins_at_this_fork(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns,
-				const struct trace_sched_fork *fork, const struct trace_thread *parent)
-{
-	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->sched_state != SCHED_OFF_AT_START)
-		return false;
-	thread->start_ns = thread->since = ns;
-	thread->read_ns = 0;
-	thread->flags &= ~(THREAD_FROM_START | THREAD_MODE_UNKNOWN);
-	thread->sched_state = SCHED_NEW;
-	thread->depth = 0;
-	thread->fds = fds_unref(thread->fds);
-	thread->memory = memory_unref(thread->memory);
-	thread->directories = directories_unref(thread->directories);
-	if (thread->tid == thread->process->pid && parent) {
-		thread->process->starter = NULL;
-		process_begins(a, thread->process, fork, parent);
-		thread->process->read_ns = 0;
-		thread->process->is_renamed = false;
-	}
-	return true;
-}
-
-/*
  * The number of @old was reused. The parent's wait releases the number of a dead thread at once,
  * maybe before the thread leaves its CPU for the last time. The kernel frees the thread some time
  * later.
@@ -227,14 +201,11 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (parent && parent->sched_state == SCHED_DEAD)
 		parent = NULL;
 	child = thread_find(&a->threads, fork->tid);
-	if (!child || !begins_at_this_fork(a, child, ns, fork, parent)) {
-		unfreed = child ? reuse_number(a, child, ns) : 0;
-		child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
-		if (child)
-			child->unfreed = unfreed;
-	}
+	unfreed = child ? reuse_number(a, child, ns) : 0;
+	child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
 	if (!child)
 		return;
+	child->unfreed = unfreed;
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
 	child->flags |= THREAD_VISIBLE;
@@ -333,6 +304,18 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 }
 
 /*
+ * Without losses a living thread exits before it is freed. So it was an earlier thread of its
+ * number that the kernel freed late: maybe one that ended before the recording.
+ */
+static bool is_of_earlier(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
+{
+	return thread->sched_state != SCHED_DEAD && !(thread->flags & (THREAD_EXITING | THREAD_FILTERED)) &&
+	       trace_analysis_recorded(a, TRACE_EV_sched_exit) == TRACE_RECORDED_ALWAYS &&
+	       trace_analysis_recorded(a, TRACE_EV_sched_switch) == TRACE_RECORDED_ALWAYS &&
+	       gap_log_first_loss(&a->gaps, thread->start_ns, ns + 1) == UINT64_MAX;
+}
+
+/*
  * The number may be reused from now on, if it is not reused already. If the state has the thread as
  * living, its death was not recorded.
  */
@@ -347,6 +330,8 @@ void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		thread->unfreed--;
 		return;
 	}
+	if (is_of_earlier(a, thread, ns))
+		return;
 	thread->unfreed = -1;
 	if (thread->sched_state == SCHED_DEAD)
 		return;

@@ -22,6 +22,7 @@
 #include "running_name.h"
 #include "slice_log.h"
 #include "start_changes.h"
+#include "start_missing.h"
 #include "start_reads.h"
 #include "start_records.h"
 #include "state.h"
@@ -50,6 +51,8 @@ static void share_with_threads(struct trace_analysis *a)
 
 		cgroup_put(a, a->threads.processes[i], a->threads.processes[i]->cgroup);
 		family_join(a, a->threads.processes[i]);
+		a->threads.nr_fatherless += a->threads.processes[i]->ppid && !a->threads.processes[i]->parent &&
+					    !a->filter.is_on;
 		if (owner && !owner->fds)
 			owner->fds = fds_copy(a, NULL);
 		if (owner && !owner->memory)
@@ -237,17 +240,20 @@ static void end_exited(struct trace_analysis *a, const struct first_thread *firs
 				thread_end(a, thread, a->start_ns);
 }
 
-static bool died_before_window(const struct trace_process *process)
+static bool died_before_window(const struct trace_thread *thread)
+{
+	return thread->sched_state == SCHED_DEAD && !(thread->flags & THREAD_FROM_START);
+}
+
+static bool all_died_before_window(const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->sched_state != SCHED_DEAD || (thread->flags & THREAD_FROM_START))
+		if (!died_before_window(thread))
 			return false;
 	return true;
 }
 
-/*
- * Drops processes that were dead before the window: a flight recorder may have thousands of them.
- */
+/* Drops processes that have no thread, or only threads that were dead before the window. */
 static void drop_dead_processes(struct trace_analysis *a)
 {
 	uint32_t nr = NR_PSEUDO_PROCESSES;
@@ -255,19 +261,39 @@ static void drop_dead_processes(struct trace_analysis *a)
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
 		struct trace_process *process = a->threads.processes[i];
 
-		if (!died_before_window(process)) {
+		if (!all_died_before_window(process)) {
 			process_renumber(a, process, nr);
 			a->threads.processes[nr++] = process;
 			continue;
 		}
-		for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-			if (thread_find(&a->threads, thread->tid) == thread)
-				*thread_slot(a, thread->tid) = NULL;
+		process_drop(a, process, died_before_window);
 		process_renumber(a, process, PROCESS_UNKNOWN);
 		family_leave(process);
 		process_release(process);
 	}
 	a->threads.nr_processes = nr;
+}
+
+static bool is_unborn(const struct trace_thread *thread)
+{
+	return thread->sched_state == SCHED_NEW;
+}
+
+/*
+ * Drops the threads of the start state that begin in the trace. The recorder read them after their
+ * forks, of which the last is theirs; and numbers may have had other threads before.
+ *
+ * Example: the trace begins at 0 ms. Process 70 is forked at 10 ms and ends at 20 ms. Another one is
+ * forked with the number 70 at 30 ms, and thread 71 of it at 40 ms. The recorder reads both at 50 ms.
+ */
+static void drop_unborn(struct trace_analysis *a)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		nr += process_drop(a, a->threads.processes[i], is_unborn);
+	if (nr)
+		drop_dead_processes(a);
 }
 
 /* The scheduling state of these threads and their work are not known when the window begins. */
@@ -380,6 +406,7 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 {
 	static const char *const pseudo[NR_PSEUDO_PROCESSES] = {"idle", "interrupts", "several", "unknown"};
+	struct start_missing missing = {0};
 	struct first_thread *firsts;
 	int error;
 
@@ -393,17 +420,21 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 	firsts = calloc(a->nr_cpus + 1, sizeof(*firsts));
 	if (!firsts)
 		return -ENOMEM;
+	a->threads.may_drop = true;
 	a->reads = start_reads_new();
 	error = a->reads ? load_start_state(a, ret_error) : -ENOMEM;
 	if (!error)
-		error = start_changes_find(a, firsts, ret_error);
+		error = start_changes_find(a, firsts, &missing, ret_error);
 	a->reads = start_reads_free(a->reads);
+	drop_unborn(a);
 	name_files_of_calls(a);
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
 		if (firsts[i].kind == FIRST_NOTHING)
 			error = look_ahead(a, i, &firsts[i], ret_error);
 	if (!error && a->start_ns > trace_get_info(a->trace)->start_ns)
 		error = load_all_older(a, firsts, ret_error);
+	missing_add(a, &missing);
+	threads_stay(a);
 	/*
 	 * CPUs with an event that names the thread come first: the start state may have seen the
 	 * same thread on another CPU a moment later.

@@ -107,31 +107,32 @@ void process_set_comm(struct trace_analysis *a, struct trace_thread *thread, con
 		thread->flags |= THREAD_IO_WORKER;
 }
 
+static void thread_release(struct trace_thread *thread)
+{
+	fds_unref(thread->fds);
+	memory_unref(thread->memory);
+	directories_unref(thread->directories);
+	acct_clear(&thread->acct);
+	table_clear(&thread->uses);
+	free(thread->packed);
+	free(thread->path);
+	free(thread->signals);
+	free(thread->ready);
+	free(thread->rare);
+	free(thread->interrupted);
+	free(thread->kept_waits);
+	free(thread->requests.rests);
+	free(thread->shares);
+}
+
 void process_release(struct trace_process *process)
 {
-	struct trace_thread *next;
-
 	if (process->identities)
 		free(process->identities->rows);
 	free(process->identities);
 	process->identities = NULL;
-	for (struct trace_thread *thread = process->first; thread; thread = next) {
-		next = thread->next;
-		fds_unref(thread->fds);
-		memory_unref(thread->memory);
-		directories_unref(thread->directories);
-		acct_clear(&thread->acct);
-		table_clear(&thread->uses);
-		free(thread->packed);
-		free(thread->path);
-		free(thread->signals);
-		free(thread->ready);
-		free(thread->rare);
-		free(thread->interrupted);
-		free(thread->kept_waits);
-		free(thread->requests.rests);
-		free(thread->shares);
-	}
+	for (struct trace_thread *thread = process->first; thread; thread = thread->next)
+		thread_release(thread);
 }
 
 struct trace_thread *process_owner(const struct thread_table *table, const struct trace_process *process)
@@ -206,9 +207,40 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	process->nr_living++;
 	if (process->has_left_living)
 		wakers_revive(a, process);
-	if (a->hooks.new_thread)
+	if (a->hooks.new_thread && !a->threads.may_drop)
 		a->hooks.new_thread(a->hooks.new_thread_data, thread);
 	return thread;
+}
+
+uint32_t process_drop(struct trace_analysis *a, struct trace_process *process, thread_choice *is_unwanted)
+{
+	struct trace_thread **at = &process->first, *thread;
+	uint32_t nr = 0;
+
+	process->last = NULL;
+	while ((thread = *at)) {
+		if (!is_unwanted(thread)) {
+			process->last = thread;
+			at = &thread->next;
+			continue;
+		}
+		if (thread_find(&a->threads, thread->tid) == thread)
+			*thread_slot(a, thread->tid) = NULL;
+		process->nr_threads--;
+		process->nr_living -= thread->sched_state != SCHED_DEAD;
+		*at = thread->next;
+		thread_release(thread);
+		nr++;
+	}
+	return nr;
+}
+
+void threads_stay(struct trace_analysis *a)
+{
+	a->threads.may_drop = false;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; a->hooks.new_thread && i < a->threads.nr_processes; i++)
+		for (const struct trace_thread *t = a->threads.processes[i]->first; t; t = t->next)
+			a->hooks.new_thread(a->hooks.new_thread_data, t);
 }
 
 void thread_snapshot(const struct trace_thread *thread, uint64_t ns, struct thread_snapshot *ret_snapshot)

@@ -346,6 +346,8 @@ struct thread_table {
 	uint32_t nr;					 /* of all threads, dead ones too */
 	struct trace_process **processes;		 /* owned, and each with its threads */
 	uint32_t nr_processes, max_processes;
+	uint32_t nr_fatherless;		  /* processes of the start state whose parent is not in it: state_family.c */
+	bool may_drop;			  /* the start is being loaded: hooks.new_thread waits for threads_stay() */
 	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
 };
 
@@ -362,6 +364,13 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid);
 void thread_mode_unknown(struct trace_thread *thread, uint64_t ns);
 struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
+
+typedef bool thread_choice(const struct trace_thread *thread);
+
+/** process_drop() - drop those threads of @process which @is_unwanted chooses; returns how many */
+uint32_t process_drop(struct trace_analysis *a, struct trace_process *process, thread_choice *is_unwanted);
+/** threads_stay() - the threads of the start are those that it has now */
+void threads_stay(struct trace_analysis *a);
 /** process_release() - release what its threads own; the arena owns the process and its threads */
 void process_release(struct trace_process *process);
 /** thread_table_clear() - release what the table and its threads own, before the arena is freed */

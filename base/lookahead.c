@@ -43,6 +43,7 @@ static bool begin(struct lookahead *ahead, const struct trace *trace, uint32_t c
 	if (ahead->by_name)
 		running_name_mask(mask);
 	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
+	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
 	if (!ahead->cursor)
 		ahead->cursor = trace_cursor_new(trace, &options, NULL);
@@ -57,7 +58,10 @@ static void take(struct lookahead *ahead, const struct trace_event *event)
 	if (ahead->lost)
 		return;
 	ahead->nr += event->id == TRACE_EV_sched_switch;
-	running_name(event, &ahead->prev);
+	if (running_name(event, &ahead->prev))
+		ahead->renamed = event->id == TRACE_EV_sched_exec
+					 ? ((const struct trace_sched_exec *)event->payload)->tid
+					 : 0;
 }
 
 bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr,

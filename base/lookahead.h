@@ -6,6 +6,7 @@
  *
  * No tracer sees a hidden thread itself. The thread that leaves the CPU at the next change is the
  * one that ran there before, so that change tells which hidden thread had come (state_hidden.c).
+ * An exec counts as a change, because it may give the thread another number: it tells the old one.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
  * @by_name: any event that names the thread counts as a change (running_name.h), for recordings of
  *     some processes: a thread that ceases to pass leaves its CPU unrecorded. Set once
  * @prev: the thread that leaves at the change at @ns, number @nr with that time
+ * @renamed: its number after that change, which is an exec; 0: the change is none
  * @lost: a loss precedes that change
  */
 struct lookahead {
@@ -23,6 +25,7 @@ struct lookahead {
 	uint64_t ns;
 	uint32_t nr;
 	uint32_t prev;
+	uint32_t renamed;
 	uint32_t seeks;
 	bool by_name;
 	bool lost;

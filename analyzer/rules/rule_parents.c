@@ -355,21 +355,17 @@ static void check_process(struct parents *p, const struct trace_process *process
 {
 	uint32_t relative = relative_of(p, trace_process_pid(process)), parent;
 	const struct relative *child, *its;
-	uint64_t since = 0;
+	uint64_t since = 0, end_ns = trace_process_end_ns(process);
 
 	if (relative == NOT_KNOWN || p->list[relative].birth_ns != trace_process_start_ns(process))
 		return;
 	child = &p->list[relative];
 	parent = parent_of(p, child, &since);
-	if (parent == NOT_KNOWN)
+	/* it had begun to exit before the recording, and has no sched_exit: a dead process keeps its last parent */
+	if (parent == NOT_KNOWN || (!child->end_ns && end_ns && end_ns <= since))
 		return;
 	its = &p->list[parent];
-	/*
-	 * a process that had ended when the recording began has no events: it waits for its
-	 * parent's wait
-	 */
-	if (!child->end_ns && !child->is_gone && its->end_ns &&
-	    trace_process_end_ns(process) != trace_process_start_ns(process))
+	if (!child->end_ns && !child->is_gone && its->end_ns)
 		rules_broken(p->rules, its->end_ns, NULL,
 			     "process %u ends (sched_exit), and no process has adopted its child %u", its->pid,
 			     child->pid);

@@ -36,6 +36,10 @@
  *
  *	user ticks - doubtful ticks - slack <= utime / tick <= user ticks + slack
  *
+ * The kernel notices what the host took at a later tick, and then the switch after it tells it. So
+ * too much CPU time, or too many ticks, are judged two switches of the CPU later. Example: the host
+ * took 5.4 ms in the exit of a thread; the thread that came next had the CPU at the tick.
+ *
  * The length of a tick is the greatest common divisor of all counted times so far: another timer
  * may have expired as often as a shorter tick would have. (A kernel that takes the time of
  * interrupts or of the host out of each tick has no such divisor: then there is no evidence.)
@@ -57,6 +61,7 @@
 #include "rule_run_time.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/events.h>
@@ -82,6 +87,16 @@ struct timer_count {
 	bool is_open;	   /* the latest one in its own code may become doubtful */
 };
 
+/* A thread with more time than the kernel counted: the host may have taken it. */
+struct late_check {
+	const struct trace_thread *thread; /* NULL: none */
+	uint64_t ns;			   /* of its exit_times */
+	uint64_t excess_ns;
+	uint64_t stolen_ns; /* of the machine, at its exit_times */
+	unsigned int switches;
+	char text[160];
+};
+
 struct run_time_cpu {
 	uint64_t last_ns;     /* the latest event; 0: none */
 	unsigned int nesting; /* interrupts in progress */
@@ -89,6 +104,7 @@ struct run_time_cpu {
 	bool has_tick;	      /* a timer that may be the tick expired in it */
 	uint64_t tick_end_ns; /* the end of the latest one with such a timer */
 	uint64_t edge_ns;     /* the latest edge of user mode */
+	struct late_check late;
 };
 
 struct run_time_row {
@@ -292,24 +308,49 @@ static const struct timer_count *tick_of(struct run_time *r, const struct run_ti
 	return several ? NULL : tick;
 }
 
-static void compare_ticks(struct run_time *r, const struct trace_thread *thread, const struct run_time_row *row,
-			  const struct trace_event *event)
+/* @text is broken if @ns are more than @most, and the host has not taken the rest. */
+static void too_much(struct run_time *r, struct trace_analysis *analysis, const struct trace_thread *thread,
+		     const struct trace_event *event, uint64_t ns, uint64_t most, const char *text)
+{
+	struct late_check *late = &cpu_of(r, analysis, event->cpu)->late;
+
+	if (ns <= most || late->thread)
+		return;
+	*late = (struct late_check){
+		.thread = thread, .ns = event->ts_ns, .excess_ns = ns - most, .stolen_ns = r->stolen_ns};
+	snprintf(late->text, sizeof(late->text), "%s", text);
+}
+
+/* The first switch is the thread's own. */
+static void judge_late(struct run_time *r, struct late_check *late)
+{
+	if (!late->thread || ++late->switches < 2)
+		return;
+	if (r->stolen_ns - late->stolen_ns < late->excess_ns)
+		rules_broken(r->rules, late->ns, late->thread, "%s", late->text);
+	late->thread = NULL;
+}
+
+static void compare_ticks(struct run_time *r, struct trace_analysis *analysis, const struct trace_thread *thread,
+			  const struct run_time_row *row, const struct trace_event *event)
 {
 	const struct trace_exit_times *times = event->payload;
 	const struct timer_count *tick;
 	uint64_t tick_ns = r->tick_ns, slack;
+	char text[160];
 
 	tick = tick_ns >= MIN_TICK_NS && tick_ns <= MAX_TICK_NS ? tick_of(r, row, times->utime_ns + times->stime_ns)
 								: NULL;
 	if (!tick)
 		return;
 	slack = (SLACK_TICKS + tick->user / LATE_TICKS) * tick_ns + r->stolen_ns - row->stolen_ns;
-	if ((tick->user - tick->doubtful) * tick_ns > times->utime_ns + slack ||
-	    tick->user * tick_ns + slack < times->utime_ns)
-		rules_broken(r->rules, event->ts_ns, thread,
-			     "was in its own code at %" PRIu64 " timer ticks, %" PRIu64
-			     " of them doubtful, the kernel counted %" PRIu64 " (exit_times)",
-			     tick->user, tick->doubtful, times->utime_ns / tick_ns);
+	snprintf(text, sizeof(text),
+		 "was in its own code at %" PRIu64 " timer ticks, %" PRIu64
+		 " of them doubtful, the kernel counted %" PRIu64 " (exit_times)",
+		 tick->user, tick->doubtful, times->utime_ns / tick_ns);
+	too_much(r, analysis, thread, event, (tick->user - tick->doubtful) * tick_ns, times->utime_ns + slack, text);
+	if (tick->user * tick_ns + slack < times->utime_ns)
+		rules_broken(r->rules, event->ts_ns, thread, "%s", text);
 }
 
 static void compare_run_time(struct run_time *r, struct trace_analysis *analysis, const struct trace_thread *thread,
@@ -318,16 +359,19 @@ static void compare_run_time(struct run_time *r, struct trace_analysis *analysis
 	const struct trace_exit_times *times = event->payload;
 	struct trace_times own;
 	uint64_t cpu_ns, slack;
+	char text[160];
 
 	trace_thread_times(analysis, thread, &own);
 	cpu_ns = own.user_ns + own.syscall_ns + own.trap_ns;
 	slack = SLACK_NS + times->switches * SLACK_PER_SWITCH_NS + cpu_ns / SLACK_SHARE + row->either_ns +
 		r->stolen_ns - row->stolen_ns;
-	if (times->run_ns + slack < cpu_ns || times->run_ns > cpu_ns + own.interrupted_ns + row->unknown_ns + slack)
-		rules_broken(r->rules, event->ts_ns, thread,
-			     "has %" PRIu64 " ns of CPU time and was interrupted for %" PRIu64
-			     " ns, the kernel counted %" PRIu64 " ns (exit_times)",
-			     cpu_ns, own.interrupted_ns, times->run_ns);
+	snprintf(text, sizeof(text),
+		 "has %" PRIu64 " ns of CPU time and was interrupted for %" PRIu64 " ns, the kernel counted %" PRIu64
+		 " ns (exit_times)",
+		 cpu_ns, own.interrupted_ns, times->run_ns);
+	too_much(r, analysis, thread, event, cpu_ns, times->run_ns + slack, text);
+	if (times->run_ns > cpu_ns + own.interrupted_ns + row->unknown_ns + slack)
+		rules_broken(r->rules, event->ts_ns, thread, "%s", text);
 }
 
 static void on_exit_times(struct run_time *r, struct trace_analysis *analysis, const struct trace_event *event)
@@ -341,7 +385,7 @@ static void on_exit_times(struct run_time *r, struct trace_analysis *analysis, c
 	    trace_thread_is_kernel(thread) || !is_sure(r, row->fork_ns, event->ts_ns))
 		return;
 	compare_run_time(r, analysis, thread, row, event);
-	compare_ticks(r, thread, row, event);
+	compare_ticks(r, analysis, thread, row, event);
 }
 
 /* ---- hooks ---- */
@@ -378,6 +422,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		break;
 	case TRACE_EV_sched_switch:
 		on_switch(r, analysis, event);
+		judge_late(r, &cpu_of(r, analysis, event->cpu)->late);
 		break;
 	case TRACE_EV_cpu_stolen:
 		r->stolen_ns += ((const struct trace_cpu_stolen *)event->payload)->ns;

@@ -515,8 +515,11 @@ static void lost_events_explain_own_code_after_an_exit(void)
 	expect_violation(&c, "");
 }
 
-/* A child lives from 2,000 ns to 30,002,000 ns, and runs after @silence_ns without events. */
-static struct analysis_case lived_behind(uint64_t silence_ns, uint64_t run_ns)
+/*
+ * A child lives from 2,000 ns to 30,002,000 ns, and runs after @silence_ns without events.
+ * @stolen_ns: what the host took of the CPU, told at the switch after that of the child
+ */
+static struct analysis_case lived_behind(uint64_t silence_ns, uint64_t run_ns, uint64_t stolen_ns)
 {
 	struct analysis_case c = begin();
 
@@ -528,12 +531,15 @@ static struct analysis_case lived_behind(uint64_t silence_ns, uint64_t run_ns)
 	tb_sys_enter(c.tb, 0, 30001000, SYS_exit_group, 0);
 	tb_add(c.tb, 0, 30002000, exit_times, NULL, .tid = 30, .run_ns = run_ns, .switches = 1);
 	tb_switch(c.tb, 0, 30002000, 30, 10, TRACE_TASK_DEAD);
+	if (stolen_ns)
+		tb_add(c.tb, 0, 30003000, cpu_stolen, NULL, .ns = stolen_ns);
+	tb_switch(c.tb, 0, 30003000, 10, 0, TRACE_TASK_RUNNING);
 	return c;
 }
 
 static struct analysis_case lived(uint64_t run_ns)
 {
-	return lived_behind(0, run_ns);
+	return lived_behind(0, run_ns, 0);
 }
 
 static void the_kernels_run_time_and_ours_agree(void)
@@ -549,13 +555,22 @@ static void the_kernels_run_time_and_ours_agree(void)
 	expect_violation(&c, "the kernel counted 35000000 ns (exit_times)");
 }
 
+static void what_the_host_took_may_be_told_by_the_next_thread(void)
+{
+	struct analysis_case c = lived_behind(0, 22000000, 8000000);
+
+	expect_violation(&c, "");
+	c = lived_behind(0, 22000000, 3000000);
+	expect_violation(&c, "the kernel counted 22000000 ns (exit_times)");
+}
+
 /* Between the kernel's look at its clock and our event. A tick without events shows no stop. */
 static void a_machine_that_stood_still_at_a_switch_is_excused(void)
 {
-	struct analysis_case c = lived_behind(20000000, 30000000);
+	struct analysis_case c = lived_behind(20000000, 30000000, 0);
 
 	expect_violation(&c, "");
-	c = lived_behind(3000000, 38000000);
+	c = lived_behind(3000000, 38000000, 0);
 	expect_violation(&c, "the kernel counted 38000000 ns (exit_times)");
 }
 
@@ -584,6 +599,7 @@ static struct analysis_case ticked(uint64_t user_ms, uint64_t system_ms, uint64_
 	tb_add(c.tb, 0, 82002000, exit_times, NULL, .tid = 30, .run_ns = 82000000, .switches = 1,
 	       .utime_ns = user_ms * 1000000, .stime_ns = system_ms * 1000000);
 	tb_switch(c.tb, 0, 82002000, 30, 10, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 82003000, 10, 0, TRACE_TASK_RUNNING);
 	return c;
 }
 
@@ -739,6 +755,7 @@ static struct analysis_case ticked_at(size_t place, uint64_t user_ms)
 	tb_add(c.tb, 0, 82002000, exit_times, NULL, .tid = 30, .run_ns = 82000000, .switches = 1,
 	       .utime_ns = user_ms * 1000000, .stime_ns = (80 - user_ms) * 1000000);
 	tb_switch(c.tb, 0, 82002000, 30, 10, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 82003000, 10, 0, TRACE_TASK_RUNNING);
 	return c;
 }
 
@@ -784,6 +801,7 @@ int main(int argc, char **argv)
 		CASE(own_code_after_an_exit_is_a_violation),
 		CASE(lost_events_explain_own_code_after_an_exit),
 		CASE(the_kernels_run_time_and_ours_agree),
+		CASE(what_the_host_took_may_be_told_by_the_next_thread),
 		CASE(a_machine_that_stood_still_at_a_switch_is_excused),
 		CASE(the_kernels_ticks_and_ours_agree),
 		CASE(the_ticks_of_steps_may_be_the_kernels),

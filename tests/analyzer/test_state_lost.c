@@ -98,6 +98,8 @@ static void accounting_of_a_flight_recorder_begins_when_all_cpus_are_known(void)
 	fork.tid = fork.tgid = 40;
 	tb_structural_event(c.tb, 0, 2100, TRACE_EV_sched_fork, &fork, sizeof(fork), "four");
 	tb_structural_event(c.tb, 0, 2200, TRACE_EV_sched_exit, &exit, sizeof(exit), NULL);
+	exit.tid = exit.tgid = 30;
+	tb_structural_event(c.tb, 0, 2300, TRACE_EV_sched_exit, &exit, sizeof(exit), NULL);
 	tb_structural_event(c.tb, 0, 2500, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
 	gone.tid = fork.tid = fork.tgid = 10;
 	fork.parent_tid = 1;
@@ -109,7 +111,8 @@ static void accounting_of_a_flight_recorder_begins_when_all_cpus_are_known(void)
 	tb_switch(c.tb, 1, 4500, 0, 10, TRACE_TASK_RUNNING);
 	tb_switch(c.tb, 1, 4700, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(c.tb, 1, 7000, 0, 10, TRACE_TASK_RUNNING);
-	gone.tid = 20;
+	exit.tid = exit.tgid = gone.tid = 20;
+	tb_structural_event(c.tb, 1, 8000, TRACE_EV_sched_exit, &exit, sizeof(exit), NULL);
 	tb_structural_event(c.tb, 1, 8000, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
 	gone.tid = 40;
 	tb_structural_event(c.tb, 1, 8500, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);

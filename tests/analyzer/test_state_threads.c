@@ -133,6 +133,8 @@ static void a_freed_number_may_already_belong_to_another_thread(void)
 	tb_free_thread(c.tb, 0, 6100, 20);
 	tb_fork(c.tb, 0, 7000, 10, 20, 20, "fourth");
 	tb_switch(c.tb, 1, 7100, 0, 20, TRACE_TASK_RUNNING);
+	tb_free_thread(c.tb, 0, 7500, 20); /* an earlier one: nothing is lost, and it has not exited */
+	tb_lost(c.tb, 0, 3);
 	tb_free_thread(c.tb, 0, 8000, 20); /* itself: its end was not recorded */
 	case_run(&c);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 5);
@@ -185,6 +187,7 @@ static void a_number_freed_in_a_gap_may_be_reused_at_once(void)
 	tb_switch(c.tb, 0, 3100, 10, 0, TRACE_TASK_RUNNING);
 	tb_lost(c.tb, 0, 3);
 	tb_fork(c.tb, 0, 4000, 10, 20, 20, "second");
+	tb_exit(c.tb, 0, 4500, 20, 20, true);
 	tb_free_thread(c.tb, 0, 5000, 20);
 	case_run(&c);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 3);
