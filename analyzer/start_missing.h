@@ -7,12 +7,16 @@
 
 struct trace_analysis;
 
-/** struct start_missing - the ends of threads that may be missing in the start state; zeroed, it is empty */
+/** struct start_missing - ends of threads that may have no record; zeroed, it is empty */
 struct start_missing {
 	struct hash_table ends; /* end_row */
 };
 
-/** missing_end() - the thread @tid of the process @tgid, for which the pass met no fork, ends or changes its number */
+/**
+ * missing_end() - the thread @tid of the process @tgid ends, or its number does
+ *
+ * The pass has met no fork of it.
+ */
 void missing_end(struct trace_analysis *a, struct start_missing *missing, uint32_t tid, uint32_t tgid);
 
 /**

@@ -283,8 +283,9 @@ static bool is_unborn(const struct trace_thread *thread)
  * Drops the threads of the start state that begin in the trace. The recorder read them after their
  * forks, of which the last is theirs; and numbers may have had other threads before.
  *
- * Example: the trace begins at 0 ms. Process 70 is forked at 10 ms and ends at 20 ms. Another one is
- * forked with the number 70 at 30 ms, and thread 71 of it at 40 ms. The recorder reads both at 50 ms.
+ * Example: the trace begins at 0 ms. Process 70 is forked at 10 ms and ends at 20 ms. Another one
+ * is forked with the number 70 at 30 ms, and its thread 71 at 40 ms. The recorder reads both at
+ * 50 ms.
  */
 static void drop_unborn(struct trace_analysis *a)
 {

@@ -361,7 +361,7 @@ static void check_process(struct parents *p, const struct trace_process *process
 		return;
 	child = &p->list[relative];
 	parent = parent_of(p, child, &since);
-	/* it had begun to exit before the recording, and has no sched_exit: a dead process keeps its last parent */
+	/* it had begun to exit before the recording, and keeps the parent that it had then */
 	if (parent == NOT_KNOWN || (!child->end_ns && end_ns && end_ns <= since))
 		return;
 	its = &p->list[parent];
