@@ -50,6 +50,7 @@ void request_forget(struct socket_state *sock);
 /** request_accepted() - @thread accepted a connection */
 void request_accepted(struct trace_thread *thread, uint64_t ns);
 /** accept_time() - low bits of @ns in units of 64 ns, which repeat after 4.6 minutes */
+#define ACCEPT_PERIOD_NS (64ull << 32)
 static inline uint32_t accept_time(uint64_t ns)
 {
 	return (uint32_t)(ns >> 6);

@@ -300,7 +300,9 @@ static bool is_in_accept(struct trace_analysis *a, const struct trace_process *p
 /* Did the waker of the wait accept a connection meanwhile, and do nothing with it? */
 static bool has_accepted_during(const struct waker *waker, const struct pending *pending)
 {
-	return waker->thread && waker->has_accepted &&
+	if (!waker->thread || !waker->has_accepted)
+		return false;
+	return pending->to - pending->from >= ACCEPT_PERIOD_NS ||
 	       accept_time(pending->to) - waker->thread->requests.accepted_at <=
 		       accept_time(pending->to) - accept_time(pending->from);
 }

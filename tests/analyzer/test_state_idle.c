@@ -400,6 +400,24 @@ static void a_pool_may_rest_at_a_pipe_or_a_queue(void)
 		}
 }
 
+/* The wait for the turn may be longer than the low bits of the time of an accept tell. */
+static void a_long_wait_for_the_turn_to_accept_is_a_rest(void)
+{
+	uint64_t end_ns = 300 * 1000000000ull;
+	struct analysis_case c = server_with_worker();
+
+	tb_sys_enter(c.tb, 1, 1600, SYS_semop, 3, 0, 2);
+	tb_switch(c.tb, 1, 1610, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	socket_event(&c, 0, end_ns / 6, SYS_accept, 8, 1);
+	tb_waking(c.tb, 0, end_ns + 1610, 11, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, end_ns + 1620, 0, 11, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, end_ns + 1630, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(idle_ns(&c, true), end_ns);
+	CU_ASSERT_EQUAL(idle_ns(&c, false), 0);
+	case_free(&c);
+}
+
 /*
  * Thread 11 waits for a lock that thread 10 has while it accepts a connection. It does not rest if
  * thread 10 had accepted before the wait, or has begun to work on the connection.
@@ -559,6 +577,7 @@ int main(int argc, char **argv)
 		CASE(a_mutex_is_never_a_rest),
 		CASE(a_pool_may_rest_at_a_pipe_or_a_queue),
 		CASE(the_turn_to_accept_is_a_rest),
+		CASE(a_long_wait_for_the_turn_to_accept_is_a_rest),
 		CASE(a_process_may_get_its_connections_by_messages),
 		CASE(a_log_rests_between_its_datagrams),
 		CASE(only_receiving_rests_in_socketcall),
