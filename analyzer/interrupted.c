@@ -221,6 +221,23 @@ static struct wait_cause alone(struct trace_analysis *a, struct trace_thread *th
 	return is_vague && wait.interrupted && call->first.kind == TRACE_WAIT_PROCESS ? call->first : v;
 }
 
+/*
+ * A wait for the lock that the call got. Who released it in a wait that came before says nothing of
+ * this one: the thread did not get the lock then.
+ */
+static void account_lock(struct trace_analysis *a, struct trace_thread *thread, const struct pending *wait,
+			 const struct wait_cause *cause)
+{
+	struct waker release = thread->interrupted->release;
+	uint64_t release_ns = thread->interrupted->release_ns;
+
+	if (release_ns < wait->to) {
+		release.thread = NULL;
+		release_ns = wait->to;
+	}
+	pending_split(a, thread, wait, cause, &release, release_ns);
+}
+
 /* Account the first @nr kept waits, in the frame of their call. @known: their cause; NULL: none */
 static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32_t nr, const struct wait_cause *known)
 {
@@ -239,7 +256,7 @@ static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32
 		if (!ended || i + 1 < call->nr)
 			interruption_add(a, thread, call->frame.call, &call->waits[i]);
 		if (known && call->release.lock) {
-			pending_split(a, thread, &call->waits[i], &cause, &call->release, call->release_ns);
+			account_lock(a, thread, &call->waits[i], &cause);
 			continue;
 		}
 		memset(&call->waits[i].waker, 0, sizeof(call->waits[i].waker));

@@ -129,6 +129,12 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 #define FIRST_EARLY 4
 #define MAX_EARLY   256
 
+/* The recorder read the call after the oldest wait: it may have been in another one. */
+static bool lacks_call(const struct trace_thread *thread)
+{
+	return thread->read_ns > thread->pending[0].to;
+}
+
 /* The path of the call may still come, with the end of the call. */
 static bool lacks_path(const struct trace_analysis *a, struct trace_thread *thread)
 {
@@ -200,7 +206,7 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		return;
 	}
 	if (thread->nr_pending == MAX_PENDING) { /* The call blocks often: decide the oldest wait now. */
-		if (!lacks_path(a, thread) || !keep_oldest(a, thread))
+		if (!(lacks_path(a, thread) || lacks_call(thread)) || !keep_oldest(a, thread))
 			wait_account(a, thread, &thread->pending[0]);
 		memmove(&thread->pending[0], &thread->pending[1], sizeof(pending) * (MAX_PENDING - 1));
 		thread->nr_pending--;

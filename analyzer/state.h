@@ -107,6 +107,7 @@ struct trace_analysis {
 	struct thread_table threads;
 	struct trace_thread *ran; /* list of threads that ran since ran_take(), or run now: state_ran.h */
 	struct file_table files;
+	struct fd_changes fd_changes;
 	struct socket_table sockets;
 	struct listeners listeners;
 	struct sweep sweep; /* of files and sockets */

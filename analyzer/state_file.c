@@ -333,6 +333,36 @@ static bool fds_reach(struct trace_analysis *a, struct fd_table *fds, int64_t fd
 	return true;
 }
 
+static void note_change(struct trace_analysis *a, const struct fd_table *fds, uint64_t first, uint64_t last)
+{
+	struct fd_changes *changes = &a->fd_changes;
+	uint64_t i = changes->nr % NR_FD_CHANGES;
+
+	if (fds->refs <= 1)
+		return;
+	changes->list[i].ns = a->now;
+	changes->list[i].first = first;
+	changes->list[i].last = last;
+	changes->list[i].table = fds->number;
+	changes->nr++;
+}
+
+void fds_doubt(struct trace_analysis *a, struct fd_table *copy, uint32_t number, uint64_t since_ns)
+{
+	const struct fd_changes *changes = &a->fd_changes;
+	uint64_t oldest = changes->nr > NR_FD_CHANGES ? changes->nr - NR_FD_CHANGES : 0;
+
+	for (uint64_t i = changes->nr; copy && i > oldest && changes->list[(i - 1) % NR_FD_CHANGES].ns >= since_ns;
+	     i--) {
+		uint64_t at = (i - 1) % NR_FD_CHANGES;
+
+		for (uint64_t fd = changes->list[at].first;
+		     changes->list[at].table == number && fd < copy->nr && fd <= changes->list[at].last; fd++)
+			copy->files[fd] = 0;
+		copy->is_known &= changes->list[at].table != number;
+	}
+}
+
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec)
 {
 	if (fd < 0 || fd >= MAX_FD || (!file && (!thread->fds || fd >= thread->fds->nr)))
@@ -349,6 +379,7 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		file = 0; /* a thread that is not seen may change it at any time */
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
 	thread->fds->changes++;
+	note_change(a, thread->fds, (uint64_t)fd, (uint64_t)fd);
 	if (file && LINUX_S_ISSOCK(a->files.list[file].mode))
 		thread->fds->has_sockets = true;
 }
@@ -361,12 +392,14 @@ void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)
 		thread->fds->files[fd] = file | (cloexec ? FD_CLOEXEC_BIT : 0);
 }
 
-void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last)
+void fd_close_range(struct trace_analysis *a, struct trace_thread *thread, uint64_t first, uint64_t last)
 {
 	for (uint64_t fd = first; thread->fds && fd < thread->fds->nr && fd <= last; fd++)
 		thread->fds->files[fd] = 0;
-	if (thread->fds)
-		thread->fds->changes++;
+	if (!thread->fds)
+		return;
+	thread->fds->changes++;
+	note_change(a, thread->fds, first, last);
 }
 
 void fd_cloexec_range(struct trace_thread *thread, uint64_t first, uint64_t last)

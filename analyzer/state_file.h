@@ -108,6 +108,29 @@ struct fd_table {
 	uint64_t seen_roles;
 };
 
+#define NR_FD_CHANGES 64 /* a power of two */
+
+/**
+ * struct fd_changes - the latest changes of tables that several threads use, in a ring
+ *
+ * The kernel copies the descriptors of a process some time before its fork is recorded, up to a
+ * millisecond. What another thread changes meanwhile is in the copy or not.
+ */
+struct fd_changes {
+	struct {
+		uint64_t ns;
+		uint64_t first, last; /* descriptors */
+		uint32_t table;	      /* its number */
+	} list[NR_FD_CHANGES];
+	uint64_t nr; /* so far */
+};
+
+/**
+ * fds_doubt() - descriptors that changed in the table @number since @since_ns are unknown in its
+ * copy @copy
+ */
+void fds_doubt(struct trace_analysis *a, struct fd_table *copy, uint32_t number, uint64_t since_ns);
+
 /** fds_file() - the file of descriptor @fd in a table, which may be NULL; 0: none */
 static inline file_idx fds_file(const struct fd_table *fds, int64_t fd)
 {
@@ -117,7 +140,7 @@ file_idx fd_file(const struct trace_thread *thread, int64_t fd);
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
 void fd_cloexec_range(struct trace_thread *thread, uint64_t first, uint64_t last);
-void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last);
+void fd_close_range(struct trace_analysis *a, struct trace_thread *thread, uint64_t first, uint64_t last);
 struct fd_table *fds_ref(struct fd_table *fds);
 struct fd_table *fds_unref(struct fd_table *fds);
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);

@@ -111,6 +111,8 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 	if ((flags & LINUX_CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
 		parent->memory = memory_new(a); /* to be shared, although no mapping is known */
 	child->fds = flags & LINUX_CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
+	if (!(flags & LINUX_CLONE_FILES) && parent->fds && parent->fds->refs > 1 && frame_syscall(parent))
+		fds_doubt(a, child->fds, parent->fds->number, frame_syscall(parent)->begin.ns);
 	child->memory = flags & LINUX_CLONE_VM ? memory_ref(parent->memory) : process_memory_copy(a, parent->memory);
 	if ((flags & LINUX_CLONE_FS) && !parent->directories)
 		parent->directories = directories_new(a);

@@ -83,7 +83,7 @@ static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *
 		if (frame->args[2] & RANGE_UNSHARE)
 			fds_own(a, thread);
 		if (!(frame->args[2] & RANGE_CLOEXEC))
-			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
+			fd_close_range(a, thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
 		break;
 	case CALL_EXIT:
 		thread->is_dying = true;

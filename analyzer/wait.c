@@ -306,11 +306,26 @@ static void name_filtered_waker(const struct pending *pending, struct wait_cause
 			.kind = TRACE_WAIT_PROCESS, .via = v->via, .idle = v->idle, .target = pending->waker.filtered};
 }
 
+/*
+ * The end of a connection may belong to a child that was forked after the wait, and its parent has
+ * closed it. The parent had it during the wait.
+ */
+static uint32_t living_at(const struct trace_analysis *a, uint32_t target, const struct pending *pending)
+{
+	const struct trace_process *process = a->threads.processes[target];
+
+	while (process && trace_process_start_ns(process) > pending->to)
+		process = process->starter;
+	return process ? process->idx : (uint32_t)PROCESS_UNKNOWN;
+}
+
 struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	struct wait_cause v = decide(a, thread, pending);
 
 	name_filtered_waker(pending, &v);
+	if (v.kind == TRACE_WAIT_PROCESS && v.target >= NR_PSEUDO_PROCESSES)
+		v.target = living_at(a, v.target, pending);
 	if (v.kind == TRACE_WAIT_FILE && pending->waker.cause == CAUSE_BLOCK && !pending->waker.thread)
 		device_learn(a, v.target, (uint32_t)pending->waker.detail, true);
 	thread->last_wait = wait_key(&v);

@@ -34,8 +34,9 @@ static const struct mover {
 struct moving {
 	const struct mover *mover; /* NULL: it moves no bytes */
 	uint64_t enter_ns;
-	uint64_t from, to; /* rows of the files; 0: not known */
-	uint64_t most;	   /* bytes; 0: not recorded */
+	uint64_t socket_ino; /* of the descriptor when the call began; 0: it was no socket */
+	uint64_t from, to;   /* rows of the files; 0: not known */
+	uint64_t most;	     /* bytes; 0: not recorded */
 };
 
 /* the bytes that the calls of a process moved from and to the files of one path */
@@ -114,6 +115,18 @@ static uint64_t file_key(const struct trace_analysis *a, const struct trace_thre
 
 /* ---- events ---- */
 
+#define MODE_KIND   0170000
+#define MODE_SOCKET 0140000
+
+/* The inode of the socket at @fd; 0: it is none, or not known. */
+static uint64_t socket_at(struct trace_analysis *a, const struct trace_thread *thread, int fd)
+{
+	struct trace_file_id id = {0};
+	bool is_socket = trace_thread_file_id(a, thread, fd, &id) && (id.mode & MODE_KIND) == MODE_SOCKET;
+
+	return is_socket ? id.ino : 0;
+}
+
 static void on_enter(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms have its first fields */
@@ -130,6 +143,7 @@ static void on_enter(struct file_bytes *f, struct trace_analysis *a, const struc
 	if (!call->mover || call->mover->from >= nr || call->mover->to >= nr)
 		return;
 	call->enter_ns = event->ts_ns;
+	call->socket_ino = socket_at(a, thread, (int)enter->arg0);
 	if (call->mover->most != NONE && call->mover->most < nr)
 		call->most = (&enter->arg0)[call->mover->most];
 	call->from = file_key(a, thread, &enter->arg0, call->mover->from);
@@ -209,7 +223,8 @@ void rule_file_bytes_touch(void *data, const struct trace_process *process, cons
 }
 
 /*
- * The kernel names the socket by its inode. Connections of a file system are of no descriptor. A
+ * The kernel names the socket by its inode. While a call waits, another thread may put another file
+ * at the descriptor: the call goes on with the file that it had. Connections of a file system are of no descriptor. A
  * descriptor may have had another file before the recorder read it. After a loss the state knows no
  * descriptor that may be another one; a BPF program may have missed any single event.
  */
@@ -228,17 +243,18 @@ static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const st
 	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
 	const struct trace_thread *thread = trace_event_thread(a, event);
 	const struct mover *mover = thread ? mover_of(f, trace_thread_syscall(a, thread)) : NULL;
-	struct trace_file_id id = {0};
+	uint64_t ino;
 
 	if (!mover || mover->most == 3 || mover->most == 4 || !transfer->ino || transfer->ret <= 0 ||
-	    event->ts_ns < f->start_read_ns ||
-	    !trace_thread_file_id(a, thread, (int)trace_thread_syscall_arg(thread, 0), &id) ||
-	    (id.mode & 0170000) != 0140000 || id.ino == transfer->ino ||
+	    event->ts_ns < f->start_read_ns)
+		return;
+	ino = socket_at(a, thread, (int)trace_thread_syscall_arg(thread, 0));
+	if (!ino || ino == transfer->ino || call_of(f, thread)->socket_ino == transfer->ino ||
 	    !knows_descriptors(f, call_of(f, thread)->enter_ns, event->ts_ns))
 		return;
 	rules_broken(f->rules, event->ts_ns, thread,
 		     "moved data of socket %" PRIu64 " in a call on descriptor %d, which is socket %" PRIu64,
-		     transfer->ino, (int)trace_thread_syscall_arg(thread, 0), id.ino);
+		     transfer->ino, (int)trace_thread_syscall_arg(thread, 0), ino);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)

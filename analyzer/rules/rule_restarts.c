@@ -15,6 +15,7 @@ struct restart_row {
 	uint64_t key;	   /* trace_thread_index() + 1 */
 	uint64_t since_ns; /* it is in restart_syscall(); 0: no, or what that continues is not known */
 	bool interrupted;  /* its last call goes on with restart_syscall() */
+	bool has_entered;  /* a call in the trace: the start state may have a later one */
 };
 
 struct restarts {
@@ -35,13 +36,14 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		return;
 	if (event->id == TRACE_EV_sys_exit) {
 		name = trace_thread_syscall(analysis, thread);
-		row->interrupted = exit->ret == -ERESTART_RESTARTBLOCK && name && strcmp(name, RESTART) != 0 &&
-				   strcmp(name, TRACE_CALL_NOT_SEEN) != 0;
+		row->interrupted = row->has_entered && exit->ret == -ERESTART_RESTARTBLOCK && name &&
+				   strcmp(name, RESTART) != 0 && strcmp(name, TRACE_CALL_NOT_SEEN) != 0;
 		return;
 	}
 	name = rules_entered_call(r->rules, event->payload);
 	row->since_ns = row->interrupted && name && strcmp(name, RESTART) == 0 ? event->ts_ns : 0;
 	row->interrupted = false;
+	row->has_entered = true;
 }
 
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *i)
