@@ -337,12 +337,13 @@ static void put_own_code(const struct report *report, const struct path_tree *tr
 		put_text(&report->output, &s, 2);
 		return;
 	}
-	string_addf(&s, "The own code of %s (%" PRIu32 ")", name, trace_process_pid(link->process));
 	if (report->profile) {
+		string_addf(&s, "The own code of %s (%" PRIu32 ")", name, trace_process_pid(link->process));
 		string_addf(&s, " was mostly in %s; --profile shows all functions.",
 			    text_name(string_text(&where), name, sizeof(name)));
 	} else {
-		string_add(&s, ": tracedaemon --sample records in which functions.");
+		string_addf(&s, "tracedaemon --sample records in which functions %s (%" PRIu32 ") ran.", name,
+			    trace_process_pid(link->process));
 	}
 	string_free(&where);
 	put_text(&report->output, &s, 2);

@@ -215,6 +215,14 @@ static void the_one_screen_answer_has_the_functions_of_the_busiest_programs(void
 	free(text);
 }
 
+static void the_one_screen_answer_says_how_to_record_functions(void)
+{
+	char *text = report_of(busy(false), "");
+
+	contains(text, "\ntracedaemon --sample records in which functions worker (10) ran.\n");
+	free(text);
+}
+
 /* What the functions of a part are is not known: they are those of all of the time. */
 static void ask_about_a_part(const char *path, const char *screen)
 {
@@ -382,6 +390,7 @@ int main(int argc, char **argv)
 		CASE(the_cpu_times_of_a_process_have_functions),
 		CASE(the_one_screen_answer_has_the_functions_of_the_busiest_programs),
 		CASE(the_one_screen_answer_names_a_function_once),
+		CASE(the_one_screen_answer_says_how_to_record_functions),
 		CASE(the_view_has_no_function_of_a_part_of_the_time),
 		CASE(a_line_has_the_time_of_its_samples),
 		CASE(the_source_stands_beside_its_times),
