@@ -18,7 +18,7 @@ void view_functions_find(struct view_session *session, const struct path_tree *t
 void view_functions_free(struct view_session *session);
 /** view_functions_note() - add a line to @notes for each: "function ROW NS OF_NS BYTES:NAME" */
 void view_functions_note(const struct view_session *session, struct string *notes);
-/** view_functions_add() - what such a line has; @name is copied */
+/** view_functions_add() - what such a line has; the name in @place is copied */
 void view_functions_add(struct view_session *session, const struct trace_thread *thread,
 			const struct wait_place *place);
 #endif
