@@ -49,8 +49,10 @@
  * The walk does not enter a kernel thread for a wait for a file, a device or memory: if a writeback
  * thread ended a wait for a file, the segment is the wait for the file and names it. A kernel
  * thread may have got its work from an unknown thread. The time before it got the work is then a
- * segment of the wait itself. A wait that continues beyond the instant at which the walk arrives
- * was not over, so no thread ended it. A wait for a CPU is split by the threads that had the CPU.
+ * segment of the wait itself. A wait that goes on after the end of the window is followed to the
+ * thread that ended it later. Elsewhere, a wait that goes on after the instant at which the walk
+ * arrives was not over, so no thread ended it. A wait for a CPU is split by the threads that had
+ * the CPU.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -408,6 +410,12 @@ static uint64_t step_add_running(struct trace_critical_path *path, const struct 
 	return from;
 }
 
+/* True if the thread that ended the wait @idx explains the time before @at. */
+static bool ends_at(const struct trace_critical_path *path, const struct series *series, uint32_t idx, uint64_t at)
+{
+	return series_to(series, idx) == at || at == path->to_ns;
+}
+
 /* Go back from @at, by one step, or to the begin of a time on a CPU. Returns where that ended. */
 static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 {
@@ -430,7 +438,7 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 		return step_unseen(path, &visit, from, at);
 	value = history_activity_of(history, series->value[idx]);
 	activity = &history->activities[value];
-	if (activity->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
+	if (activity->state == TRACE_STATE_BLOCKED && ends_at(path, series, idx, at) &&
 	    enter(path, history_thread_that_ended(history, visit.timeline, activity, from, at), at, from,
 		  visit.timeline, value))
 		return at;

@@ -64,6 +64,7 @@ struct recording {
 	bool has_samples;
 	bool keeps;		/* the chunks go to memory */
 	uint64_t lost_maps;	/* mappings of code that the kernel could not tell */
+	uint64_t maps_until_ns; /* later ones do not belong to the recording; 0: it goes on */
 	uint64_t marked_blocks; /* of metadata events, at recording_mark_end() */
 	bool blocked;		/* the drain waits for room in the queue */
 	bool ended;		/* the writer thread has ended; the writer belongs to the main thread again */
@@ -393,6 +394,8 @@ static void add_code_map(void *context, const struct tracer_code_map *map)
 {
 	struct recording *recording = context;
 
+	if (recording->maps_until_ns && map->ts_ns > recording->maps_until_ns)
+		return; /* it would be the end of the trace */
 	metadata_code_map(&recording->metadata, map, recording->writer, recording->thread);
 	build_ids_note_code(recording->build_ids, map);
 }
@@ -705,6 +708,7 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	}
 	drain_run(recording->drain); /* makes room for the records until the end is reached on each CPU */
 	drain_end(recording->drain);
+	recording->maps_until_ns = clock_now();
 	if (recording->tracer)
 		stop_tracer(recording, end_ns);
 	if (recording->tracer)

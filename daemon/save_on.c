@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <trace/tracer.h>
 
 #include "format_text.h"
@@ -95,13 +96,16 @@ static int parse_event(struct save_on *on, const char *rest, struct trace_error 
 	return select_split(rest + 1, on->name, sizeof(on->name), on->condition, sizeof(on->condition), ret_error);
 }
 
+/* As kill(1): SIGTERM, TERM, term. */
 static int signal_of(const char *name)
 {
 	const char *word;
 
-	for (int number = 1; !strncmp(name, "SIG", 3) && number < NSIG; number++) {
+	if (!strncasecmp(name, "SIG", 3))
+		name += 3;
+	for (int number = 1; number < NSIG; number++) {
 		word = sigabbrev_np(number);
-		if (word && !strcmp(word, name + 3))
+		if (word && !strcasecmp(word, name))
 			return number;
 	}
 	return 0;
@@ -124,17 +128,17 @@ static int parse_signal(struct save_on *on, const char *rest, struct trace_error
 static int parse_pressure(struct save_on *on, const char *rest, struct trace_error *ret_error)
 {
 	const char *than = strchr(rest, '>'), *slash = strchr(rest, '/');
-	size_t chars = than ? (size_t)(than - rest) : 0;
+	size_t chars = than ? (size_t)(than - rest) : strlen(rest);
 
 	on->window_ns = 2000000000; /* without a capability the kernel takes multiples of it */
-	if (chars > strlen(":full") && !strncmp(than - strlen(":full"), ":full", strlen(":full"))) {
+	if (chars > strlen(":full") && !strncmp(rest + chars - strlen(":full"), ":full", strlen(":full"))) {
 		on->all = true;
 		chars -= strlen(":full");
 	}
 	if (chars < 2 || *rest != ':' || copy_name(on, rest + 1, chars - 1) ||
 	    (strcmp(on->name, "io") != 0 && strcmp(on->name, "cpu") != 0 && strcmp(on->name, "memory") != 0))
 		return wrong(on->text, "names none of io, cpu, memory", ret_error);
-	if (parse_time(than + 1, slash ? (size_t)(slash - than - 1) : strlen(than + 1), &on->over_ns) ||
+	if (!than || parse_time(than + 1, slash ? (size_t)(slash - than - 1) : strlen(than + 1), &on->over_ns) ||
 	    (slash && parse_time(slash + 1, strlen(slash + 1), &on->window_ns)))
 		return wrong(on->text, "has no time behind a >", ret_error);
 	if (on->window_ns < WINDOW_MIN_NS || on->window_ns > WINDOW_MAX_NS || on->over_ns > on->window_ns)

@@ -39,7 +39,8 @@
 #include "verdict.h"
 #include "wait_places.h"
 
-#define VERDICT_LINES 5
+#define VERDICT_LINES 5 /* beside all waits */
+#define CHAIN_LINES   7 /* a longer verdict has instead of waits */
 #define BARS	      5
 #define WAITS	      5
 #define DISK_MATTERS  5	 /* percent of the path */
@@ -63,11 +64,18 @@ void answer_begin(struct report *report)
 
 /* ---- parts ---- */
 
+/* Characters that a wrapped line has at least. */
+static size_t least_of_line(const struct text_output *output)
+{
+	size_t width = output->width && output->width < LINE_WIDTH ? output->width : LINE_WIDTH;
+
+	return width > 2 * WORD_WIDTH ? width - WORD_WIDTH : width;
+}
+
 /* At most @lines lines: the end of a longer text is cut. */
 static void put_text(const struct text_output *output, struct string *s, size_t lines)
 {
-	size_t width = output->width && output->width < LINE_WIDTH ? output->width : LINE_WIDTH;
-	char *cut = text_cut(string_text(s), lines * (width > 2 * WORD_WIDTH ? width - WORD_WIDTH : width));
+	char *cut = text_cut(string_text(s), lines * least_of_line(output));
 
 	output_paragraph(output, cut);
 	free(cut);
@@ -215,7 +223,7 @@ static void program_bars(const struct report *report, const struct process_row *
 	free(list);
 }
 
-static void put_waits(const struct report *report, const struct path_tree *tree)
+static void put_waits(const struct report *report, const struct path_tree *tree, size_t most)
 {
 	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
 						     {"%", GRID_RIGHT},
@@ -230,7 +238,7 @@ static void put_waits(const struct report *report, const struct path_tree *tree)
 		return;
 	lines = answer_waits(report, tree, &nr);
 	grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < nr && i < WAITS; i++) {
+	for (size_t i = 0; i < nr && i < most; i++) {
 		grid_ns(grid, lines[i].ns);
 		grid_percent(grid, lines[i].ns, tree->ns);
 		grid_text(grid, lines[i].thread);
@@ -337,12 +345,13 @@ static void put_own_code(const struct report *report, const struct path_tree *tr
 		put_text(&report->output, &s, 2);
 		return;
 	}
-	string_addf(&s, "The own code of %s (%" PRIu32 ")", name, trace_process_pid(link->process));
 	if (report->profile) {
+		string_addf(&s, "The own code of %s (%" PRIu32 ")", name, trace_process_pid(link->process));
 		string_addf(&s, " was mostly in %s; --profile shows all functions.",
 			    text_name(string_text(&where), name, sizeof(name)));
 	} else {
-		string_add(&s, ": tracedaemon --sample records in which functions.");
+		string_addf(&s, "tracedaemon --sample records in which functions %s (%" PRIu32 ") ran.", name,
+			    trace_process_pid(link->process));
 	}
 	string_free(&where);
 	put_text(&report->output, &s, 2);
@@ -451,19 +460,29 @@ static void put_end(const struct report *report)
 
 /* ---- the screen ---- */
 
+/* The lines of the verdict @s: the end of its chain is worth more than the shortest waits. */
+static size_t verdict_lines(const struct text_output *output, const struct string *s)
+{
+	size_t lines = (s->len + least_of_line(output) - 1) / least_of_line(output);
+
+	return lines < VERDICT_LINES ? VERDICT_LINES : lines < CHAIN_LINES ? lines : CHAIN_LINES;
+}
+
 static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
 		       const struct path_tree *tree, bool of_machine)
 {
 	struct string s = {0}, said = {0}, functions = {0};
+	size_t lines;
 
 	verdict_add(&s, report, tree, NULL);
 	string_add(&said, string_text(&s));
-	put_text(&report->output, &s, VERDICT_LINES);
+	lines = verdict_lines(&report->output, &s);
+	put_text(&report->output, &s, lines);
 	if (of_machine)
 		program_bars(report, rows, nr, tree, string_text(&said), &functions);
 	else
 		path_bars(report, tree);
-	put_waits(report, tree);
+	put_waits(report, tree, WAITS + VERDICT_LINES - lines);
 	put_disk(report, tree);
 	string_add(&said, string_text(&functions));
 	put_own_code(report, tree, string_text(&said));

@@ -89,7 +89,20 @@ static int match(const struct trace_thread *thread, const char *task, uint32_t t
 	return comm_is(trace_thread_comm(thread), task);
 }
 
-/* The longest-lived of several matching threads: ids and names are reused. */
+static bool is_of_command(const struct report *report, const struct trace_thread *thread)
+{
+	return report->command.process && trace_thread_process(thread) == report->command.process;
+}
+
+/* Of two that match as well: the recorded command, else the longer-lived: ids are reused. */
+static bool is_better(const struct report *report, const struct trace_thread *thread, const struct trace_thread *best)
+{
+	if (is_of_command(report, thread) != is_of_command(report, best))
+		return is_of_command(report, thread);
+	return overlap(report, thread) > overlap(report, best);
+}
+
+/* The best of @ret_nr matching threads: names are reused, too. */
 static const struct trace_thread *find(const struct report *report, const char *task, bool in_args, size_t *ret_nr)
 {
 	const struct trace_thread *best = NULL;
@@ -108,7 +121,7 @@ static const struct trace_thread *find(const struct report *report, const char *
 			if (!matched || matched < best_match || !overlap(report, thread))
 				continue;
 			*ret_nr = matched > best_match ? 1 : *ret_nr + 1;
-			if (matched > best_match || overlap(report, thread) > overlap(report, best))
+			if (matched > best_match || is_better(report, thread, best))
 				best = thread;
 			best_match = matched;
 		}
@@ -161,9 +174,10 @@ static void note_choice(const struct report *report, const struct trace_thread *
 	if (!same_name_list(&list, report, task, in_args, NULL))
 		string_add(&list, "their names are equal");
 	fprintf(stderr,
-		"tracevisualizer: %zu threads match %s: %s; using %u, the longest-lived; choose another with "
+		"tracevisualizer: %zu threads match %s: %s; using %u, the %s; choose another with "
 		"--critical-path=PID\n",
-		nr, text_name(task, name, sizeof(name)), string_text(&list), trace_thread_tid(thread));
+		nr, text_name(task, name, sizeof(name)), string_text(&list), trace_thread_tid(thread),
+		is_of_command(report, thread) ? "recorded command" : "longest-lived");
 	string_free(&list);
 }
 

@@ -129,15 +129,21 @@ static void put_names(struct json *json, struct view_session *session, const cha
 	put_words(json, begin, (size_t)(stop - begin));
 }
 
-/* The sentence of the verdict about @tree: its clauses are links of the page. */
-static void put_clauses(struct json *json, struct view_session *session, const struct path_tree *tree)
+/*
+ * The sentence of the verdict about @tree: its clauses are links of the page.
+ * @is_whole: the tree is of all of the time, and so are the functions of the report
+ */
+static void put_clauses(struct json *json, struct view_session *session, const struct path_tree *tree, bool is_whole)
 {
+	struct report report = session->report;
 	struct verdict_clauses clauses;
 	struct string sentence = {0};
 	const char *text;
 	size_t at = 0;
 
-	verdict_add(&sentence, &session->report, tree, &clauses);
+	if (!is_whole)
+		report.places = NULL;
+	verdict_add(&sentence, &report, tree, &clauses);
 	text = string_text(&sentence);
 	for (size_t i = 0; i < clauses.nr; i++) {
 		const struct verdict_clause *clause = &clauses.list[i];
@@ -404,7 +410,7 @@ void view_path(struct view_session *session, struct view_question *question, str
 	put_segments(json, session, path, &window);
 	tree = path_tree_new(path);
 	json_open(json, "sentence", "[");
-	put_clauses(json, session, &tree);
+	put_clauses(json, session, &tree, false);
 	json_close(json, "]");
 	path_tree_clear(&tree);
 	trace_critical_path_free(path);
@@ -525,7 +531,7 @@ void view_verdict(struct view_session *session, struct view_question *question, 
 	json_open(json, "sentence", "[");
 	put_before(json, session, answer);
 	if (tree.nr_links)
-		put_clauses(json, session, &tree);
+		put_clauses(json, session, &tree, window.from == session->start && window.to == session->end);
 	else
 		put_words(json, why_no_verdict(session), strlen(why_no_verdict(session)));
 	json_close(json, "]");

@@ -9,6 +9,7 @@
 #include "view_clients.h"
 #include "view_count.h"
 #include "view_counters.h"
+#include "view_functions.h"
 #include "view_samples.h"
 #include "view_scopes.h"
 #include "view_session.h"
@@ -55,7 +56,7 @@ int view_session_begin(struct view_session *session, const struct trace *trace,
 	report->analysis = trace_analysis_new(trace, NULL, &error);
 	if (report->analysis)
 		session->view = trace_view_new(report->analysis, &asked, &error);
-	if (!session->view)
+	if (!session->view || view_functions_begin(session, &error) < 0)
 		return complain_of_error(&error);
 	view_scopes_begin(session, report->analysis);
 	view_counters_begin(session, report->analysis);
@@ -87,6 +88,16 @@ uint64_t view_session_time(const struct view_session *session, unsigned int nr, 
 	return nr < of ? session->start + (uint64_t)((double)width * nr / of) : UINT64_MAX;
 }
 
+static void find_functions(struct view_session *session)
+{
+	struct path_tree tree;
+
+	view_session_choose(session);
+	tree = answer_tree(&session->report, &session->answer.is, session->start, session->end);
+	view_functions_find(session, &tree);
+	path_tree_clear(&tree);
+}
+
 static int step_of_states(struct view_session *session, uint64_t until_ns)
 {
 	struct trace_error error = {0};
@@ -98,6 +109,8 @@ static int step_of_states(struct view_session *session, uint64_t until_ns)
 		view_counters_stop(session); /* no question about them is answered any more */
 	set_span(session);		     /* the first event may be before what the header says */
 	session->is_complete = result > 0;
+	if (session->is_complete && session->functions)
+		find_functions(session);
 	return 0;
 }
 
@@ -144,6 +157,7 @@ void view_session_end(struct view_session *session)
 	free(session->request_items);
 	view_counters_free(session);
 	view_samples_free(session);
+	view_functions_free(session);
 	free(session->books.owned);
 	view_count_free(session->count);
 	view_tables_free(session);

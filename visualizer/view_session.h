@@ -65,6 +65,7 @@ struct view_session {
 	void *request_items;		      /* owned; its items */
 	struct view_counter_list *counters;   /* owned; view_counters.c */
 	struct view_sample_list *samples;     /* owned; view_samples.c */
+	struct view_function_list *functions; /* owned; view_functions.c */
 	struct view_whole_books books;
 	struct view_count *count;			/* owned; view_count.c */
 	struct view_table_pass *tables;			/* owned; view_tables.c */

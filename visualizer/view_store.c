@@ -8,6 +8,7 @@
 #include "only_client.h"
 #include "version.h"
 #include "view_bills.h"
+#include "view_functions.h"
 #include "view_row.h"
 #include "view_scopes.h"
 #include "view_store.h"
@@ -81,6 +82,7 @@ char *view_store_notes(struct view_session *session)
 
 	string_addf(&notes, "program %s\n", program_version());
 	note_answer(&notes, session);
+	view_functions_note(session, &notes);
 	if (report->command.process)
 		string_addf(&notes, "command %zu %llu %d\n", number_of(report->analysis, report->command.process),
 			    (unsigned long long)report->command.exec_ns, report->command.is_sure);
@@ -155,6 +157,27 @@ static void read_before(struct view_session *session, struct reading *notes)
 	notes->at += length + 1;
 }
 
+/* Where a thread of the answer used the CPUs. */
+static void read_function(struct view_session *session, struct reading *notes)
+{
+	uint64_t index = number(notes, ' '), bytes;
+	struct wait_place place = {.ns = number(notes, ' ')};
+	struct trace_row row = {0};
+	char *name;
+
+	place.of_ns = number(notes, ' ');
+	bytes = number(notes, ':');
+	notes->is_bad |= index > UINT32_MAX || bytes >= (uint64_t)(notes->end - notes->at) || notes->at[bytes] != '\n';
+	if (notes->is_bad ||
+	    !trace_view_get_row(session->view, (struct trace_row_id){TRACE_ROW_THREAD, (uint32_t)index}, &row))
+		return;
+	name = memory_copy(notes->at, bytes);
+	place.function = name;
+	view_functions_add(session, row.thread, &place);
+	free(name);
+	notes->at += bytes + 1;
+}
+
 static void read_client(struct view_session *session, struct reading *notes)
 {
 	struct report *report = &session->report;
@@ -213,6 +236,8 @@ static bool read_notes(struct view_session *session)
 			read_time(session, &notes);
 		else if (begins(&notes, "before "))
 			read_before(session, &notes);
+		else if (begins(&notes, "function "))
+			read_function(session, &notes);
 		else if (begins(&notes, "command "))
 			read_command(&session->report.command, &notes);
 		else if (begins(&notes, "client "))

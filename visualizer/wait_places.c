@@ -150,6 +150,26 @@ struct wait_places *wait_places_new(const struct report *report)
 	return places;
 }
 
+struct wait_places *wait_places_told(void)
+{
+	struct wait_places *places = memory_take(1, sizeof(*places));
+
+	places->has_cpu = true;
+	return places;
+}
+
+struct wait_place wait_places_tell(struct wait_places *places, const struct trace_thread *thread,
+				   const struct wait_place *place)
+{
+	struct place_row *row = memory_row(&places->cpu, sizeof(*row), cpu_key(thread, CPU_OWN_CODE));
+
+	row->place = *place;
+	row->place.function = strings_text(&places->keys, strings_intern(&places->keys, place->function));
+	row->place.file = "";
+	row->is_known = true;
+	return row->place;
+}
+
 struct wait_places *wait_places_free(struct wait_places *places)
 {
 	struct place_row *row = NULL;
@@ -311,10 +331,14 @@ static struct wait_place place_of_sum(struct wait_places *places, struct place_r
 
 static struct wait_place cpu_place_of(struct wait_places *places, const void *owner, enum cpu_part part)
 {
+	const struct place_row *told;
 	struct place_row sum = {0};
 
 	if (!wait_places_know(places, true))
 		return (struct wait_place){.file = ""};
+	told = table_find(&places->cpu, sizeof(*told), cpu_key(owner, part));
+	if (told && told->is_known)
+		return told->place;
 	add_parts(places, &sum, owner, part);
 	return place_of_sum(places, &sum);
 }

@@ -29,6 +29,14 @@ struct wait_place {
 /** wait_places_new() - after the pass; NULL: the trace has neither stacks of waits nor samples */
 struct wait_places *wait_places_new(const struct report *report);
 struct wait_places *wait_places_free(struct wait_places *places); /* NULL is fine; returns NULL */
+/**
+ * wait_places_told() - none but those that wait_places_tell() adds: the function in which a thread
+ * used the CPUs most in its own code
+ * It returns @place with a copy of its name, which @places owns.
+ */
+struct wait_places *wait_places_told(void);
+struct wait_place wait_places_tell(struct wait_places *places, const struct trace_thread *thread,
+				   const struct wait_place *place);
 /** wait_places_know() - there are stacks of waits, or with @of_cpu samples; NULL is fine */
 bool wait_places_know(const struct wait_places *places, bool of_cpu);
 /**

@@ -674,24 +674,35 @@ static void processes_of_one_name_are_one_command(void)
 	path_free(&p);
 }
 
-/* The window ends before the wakeup: the wait has no waker yet. */
-static void an_unfinished_wait_stays_a_wait(void)
+/*
+ * The window ends before the wakeup: until then the wait was for the thread that ended it later,
+ * in a history of the whole trace and in one of the window.
+ */
+static void a_wait_that_goes_on_after_the_window_is_followed(void)
 {
-	struct path_case p = path_new();
+	const struct trace_history_options options[] = {{.size = sizeof(options[0])},
+							{.size = sizeof(options[0]), .from_ns = 1960, .to_ns = 5000}};
 
-	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
-	tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
-	tb_fd(p.c.tb, 10, 0, 0, 99, 0010600, "pipe:[99]");
-	pipe_wait(p.c.tb, 0, 2000, 10, 0);
-	tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
-	tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
-	tb_sys_exit(p.c.tb, 0, 6100, 1);
-	path_analyze(&p);
-	path_find(&p, thread_of(&p, 10, 0), 1960, 5000);
-	CU_ASSERT_STRING_EQUAL(path_text(&p), "1960 10 syscall read\n2000 10 process two\n5000\n");
-	path_find(&p, thread_of(&p, 10, 0), 3000, 6050);
-	CU_ASSERT_STRING_EQUAL(path_text(&p), "3000 20 user <pipe\n6000 10 wait-cpu 20\n6010 10 syscall read\n6050\n");
-	path_free(&p);
+	for (int i = 0; i < 2; i++) {
+		struct path_case p = path_new();
+
+		tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(p.c.tb, 20, 20, 1, "two", 1, true);
+		tb_fd(p.c.tb, 10, 0, 0, 99, 0010600, "pipe:[99]");
+		pipe_wait(p.c.tb, 0, 2000, 10, 0);
+		tb_waking(p.c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_switch(p.c.tb, 0, 6010, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(p.c.tb, 0, 6100, 1);
+		path_analyze_with(&p, &options[i]);
+		path_find(&p, thread_of(&p, 10, 0), 1960, 5000);
+		CU_ASSERT_STRING_EQUAL(path_text(&p), "1960 10 syscall read\n2000 20 user <pipe\n5000\n");
+		if (i == 0) {
+			path_find(&p, thread_of(&p, 10, 0), 3000, 6050);
+			CU_ASSERT_STRING_EQUAL(path_text(&p),
+					       "3000 20 user <pipe\n6000 10 wait-cpu 20\n6010 10 syscall read\n6050\n");
+		}
+		path_free(&p);
+	}
 }
 
 /* Two threads each claim to have ended the other's wait at the same time: the wait stays a wait,
@@ -739,7 +750,7 @@ static const struct unit_case cases[] = {
 	{"a_lock_on_a_file_is_identified_by_its_path", a_lock_on_a_file_is_identified_by_its_path},
 	{"processes_of_one_name_are_one_command", processes_of_one_name_are_one_command},
 	{"a_local_tcp_peer_is_followed", a_local_tcp_peer_is_followed},
-	{"an_unfinished_wait_stays_a_wait", an_unfinished_wait_stays_a_wait},
+	{"a_wait_that_goes_on_after_the_window_is_followed", a_wait_that_goes_on_after_the_window_is_followed},
 	{"a_circle_of_waits_ends", a_circle_of_waits_ends},
 	{NULL, NULL},
 };

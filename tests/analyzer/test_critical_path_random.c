@@ -231,6 +231,42 @@ static void a_coarse_path_is_the_same_path(void)
 	}
 }
 
+/* The window may end within waits. */
+static void a_window_of_the_trace_has_the_path_of_a_history_of_the_window(void)
+{
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct trace_history_options window = {.size = sizeof(window),
+						       .from_ns = 1000 * seed,
+						       .to_ns = 20000 + 2001 * seed};
+		struct path_case p = {.c = {.tb = tb_new()}};
+		struct trace_history *of_window;
+
+		dice = seed;
+		random_trace(p.c.tb, 0, false);
+		p.c.trace = tb_open_trace(p.c.tb);
+		p.c.analysis = trace_analysis_new(p.c.trace, NULL, NULL);
+		p.history = trace_history_new(p.c.analysis, NULL, NULL);
+		of_window = trace_history_new(p.c.analysis, &window, NULL);
+		CU_ASSERT_EQUAL(trace_analysis_run(p.c.analysis, NULL), 0);
+		for (size_t i = 0; i < trace_nr_processes(p.c.analysis); i++)
+			for (const struct trace_thread *t = NULL;
+			     (t = trace_next_thread(trace_get_process(p.c.analysis, i), t));) {
+				struct trace_critical_path *one = trace_critical_path_new(p.history, t, window.from_ns,
+											  window.to_ns, NULL);
+				struct trace_critical_path *two = trace_critical_path_new(of_window, t, 0, UINT64_MAX,
+											  NULL);
+
+				CU_ASSERT_EQUAL(one != NULL, two != NULL);
+				if (one && two)
+					compare_paths(one, two);
+				trace_critical_path_free(one);
+				trace_critical_path_free(two);
+			}
+		trace_history_free(of_window);
+		path_free(&p);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -238,6 +274,7 @@ int main(int argc, char **argv)
 		CASE(impossible_paths_add_up_to_the_window),
 		CASE(paths_through_gaps_add_up_to_the_window),
 		CASE(a_coarse_path_is_the_same_path),
+		CASE(a_window_of_the_trace_has_the_path_of_a_history_of_the_window),
 		{NULL, NULL},
 	};
 

@@ -58,6 +58,7 @@ struct found {
 	uint64_t execs;
 	uint64_t marks;
 	uint64_t masks;
+	uint64_t code_maps;
 	uint64_t again[2]; /* events that begin and end a repeated start state */
 	uint64_t threads;  /* in the start state */
 	uint64_t selects;
@@ -101,6 +102,7 @@ static inline struct found read_back(const char *path)
 		if (event->id == TRACE_EV_trace_mark)
 			found.last_mark_ns = event->ts_ns;
 		found.masks += event->id == TRACE_EV_trace_mask;
+		found.code_maps += event->id == TRACE_EV_fs_map;
 		found.threads += event->id == TRACE_EV_start_thread;
 		if (event->id == TRACE_EV_start_again)
 			found.again[((const struct trace_start_again *)event->payload)->done]++;

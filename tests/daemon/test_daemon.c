@@ -451,6 +451,21 @@ static void marks_and_masks_are_in_the_trace(void)
 	bench_free(&bench);
 }
 
+/* It would lengthen the trace by a time in which no event was recorded. */
+static void code_that_is_mapped_after_the_end_is_not_in_the_trace(void)
+{
+	struct bench bench = bench_new(false);
+	struct recording *recording = bench_record(&bench);
+	struct found found;
+
+	fake_code_map(bench.tracer);
+	recording_end(recording, never_interrupted, NULL, &bench.error);
+	recording_free(recording);
+	found = read_back(bench.path);
+	CU_ASSERT_EQUAL(found.code_maps, 1);
+	bench_free(&bench);
+}
+
 static void after_a_pause_the_state_is_read_again(void)
 {
 	struct bench bench = bench_new(false);
@@ -678,6 +693,8 @@ static const struct unit_case cases[] = {
 	{"without_memory_a_flush_request_fails", without_memory_a_flush_request_fails},
 	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},
 	{"marks_and_masks_are_in_the_trace", marks_and_masks_are_in_the_trace},
+	{"code_that_is_mapped_after_the_end_is_not_in_the_trace",
+	 code_that_is_mapped_after_the_end_is_not_in_the_trace},
 	{"after_a_pause_the_state_is_read_again", after_a_pause_the_state_is_read_again},
 	{"a_full_disk_is_reported_and_counted", a_full_disk_is_reported_and_counted},
 	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},

@@ -30,6 +30,8 @@ struct tracer {
 	uint64_t mask[TRACE_MASK_WORDS];
 	int wake_fd;
 	bool running; /* atomic */
+	bool maps_code, has_stopped;
+	uint64_t code_map_ns; /* not yet taken; 0: none */
 	pthread_t threads[FAKE_CPUS];
 	uint32_t nr_threads;
 	uint64_t thread_events;
@@ -254,6 +256,7 @@ void tracer_stop(struct tracer *tracer)
 	__atomic_store_n(&tracer->running, false, __ATOMIC_RELEASE);
 	while (tracer->nr_threads)
 		pthread_join(tracer->threads[--tracer->nr_threads], NULL);
+	tracer->has_stopped = true;
 }
 
 int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
@@ -461,11 +464,27 @@ void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t peri
 	(void)period_ns;
 }
 
+void fake_code_map(struct tracer *tracer)
+{
+	tracer->maps_code = true;
+	tracer->code_map_ns = writer_now(SUBBUF_CLOCK_MONOTONIC);
+}
+
 uint64_t tracer_take_code_maps(struct tracer *tracer, tracer_code_map_fn fn, void *context)
 {
-	(void)tracer;
-	(void)fn;
-	(void)context;
+	static struct tracer_code_map map;
+
+	if (tracer->code_map_ns) {
+		map = (struct tracer_code_map){.ts_ns = tracer->code_map_ns, .map.pid = 1, .path = "/lib/early.so"};
+		fn(context, &map);
+	}
+	tracer->code_map_ns = 0;
+	if (tracer->maps_code && tracer->has_stopped) {
+		map = (struct tracer_code_map){.ts_ns = writer_now(SUBBUF_CLOCK_MONOTONIC),
+					       .map.pid = 1,
+					       .path = "/lib/late.so"};
+		fn(context, &map);
+	}
 	return 0;
 }
 

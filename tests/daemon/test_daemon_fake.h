@@ -61,6 +61,10 @@ void fake_start_records(struct tracer *tracer, uint32_t nr);
  */
 void fake_bell(const struct tracer_bell *bell);
 /**
+ * fake_code_map() - a process maps code now; once more when the daemon asks after tracer_stop()
+ */
+void fake_code_map(struct tracer *tracer);
+/**
  * fake_not_traced() - set the text about events that could not be attached since the start
  * @text: static
  */

@@ -56,6 +56,9 @@ static void words_say_when_to_save(void)
 	CU_ASSERT_EQUAL(parsed("signal:SIGSEGV").signal, SIGSEGV);
 	CU_ASSERT_STRING_EQUAL(parsed("signal:nginx:SIGUSR1").name, "nginx");
 	CU_ASSERT_FALSE(parsed("signal:nginx:SIGUSR1").to_daemon);
+	CU_ASSERT(parsed("signal:USR1").to_daemon);
+	CU_ASSERT_EQUAL(parsed("signal:TERM").signal, SIGTERM);
+	CU_ASSERT_EQUAL(parsed("signal:nginx:hup").signal, SIGHUP);
 	CU_ASSERT_EQUAL(parsed("psi:io>100ms/1s").window_ns, 1000000000);
 	CU_ASSERT_EQUAL(parsed("psi:io>100ms").window_ns, 2000000000);
 	CU_ASSERT(parsed("psi:memory:full>100ms/2s").all);
@@ -94,6 +97,18 @@ static void a_stall_before_the_recording_is_none(void)
 	close(fd);
 }
 
+static void pressure_without_a_time_is_told_what_is_missing(void)
+{
+	static const char *const texts[] = {"psi:cpu", "psi:io:full", "psi:io>", "psi:memory/1s"};
+	struct save_on on;
+	struct trace_error error = {0};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		CU_ASSERT_EQUAL(save_on_parse(texts[i], &on, &error), -EINVAL);
+		CU_ASSERT_EQUAL(strstr(error.message, "has no time behind a >") != NULL, i != 3);
+	}
+}
+
 static void wrong_words_are_refused(void)
 {
 	static const char *const texts[] = {
@@ -116,11 +131,13 @@ static void wrong_words_are_refused(void)
 		"signal",
 		"signal:",
 		"signal:SIGNOT",
-		"signal:USR1",
+		"signal:nginx",
+		"signal:SIG",
 		"signal::SIGUSR1",
 		"psi",
 		"psi:disk>1s",
 		"psi:io",
+		"psi:io:full",
 		"psi:io>3s/2s",
 		"psi:io>1ms/1h",
 		"psi:io>1ms/1ms",
@@ -543,6 +560,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(words_say_when_to_save),
+		CASE(pressure_without_a_time_is_told_what_is_missing),
 		CASE(wrong_words_are_refused),
 		CASE(a_stall_before_the_recording_is_none),
 		CASE(a_long_wait_for_a_disk_is_found),

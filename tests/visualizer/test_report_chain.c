@@ -248,6 +248,19 @@ static void a_long_chain_is_cut_in_a_sentence_that_is_whole(void)
 	free(text);
 }
 
+/* On a narrow terminal the chain has lines of the shortest waits. */
+static void a_narrow_screen_has_the_end_of_the_chain(void)
+{
+	char *text;
+
+	setenv("COLUMNS", "56", 1);
+	text = report_of(long_chain(7), "");
+	unsetenv("COLUMNS");
+	join_lines(text);
+	contains(text, "for link5 15, which waited for link6 16, which waited for a timer (it slept).");
+	free(text);
+}
+
 /*
  * A recording of process 10. Its threads 11 to 13 wait for postgres 20 for 60 us each, or each for
  * a process of its own that is newer than the start state, and then sleep for 10 us. The first
@@ -357,6 +370,7 @@ int main(int argc, char **argv)
 		CASE(a_wait_that_nothing_ended_is_told_apart),
 		CASE(a_server_with_a_thread_for_each_request_is_one_answer),
 		CASE(a_long_chain_is_cut_in_a_sentence_that_is_whole),
+		CASE(a_narrow_screen_has_the_end_of_the_chain),
 		{NULL, NULL},
 	};
 

@@ -39,6 +39,27 @@ static void the_answer_is_about_the_command_and_its_descendants(void)
 	free(text);
 }
 
+/* A build may run beside a longer one of the same name. */
+static void a_name_of_several_is_that_of_the_command(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
+	tb_thread(tb, 40, 40, 39, "tracedaemon", 0, true);
+	tb_thread(tb, 50, 50, 1, "make", 1, true);
+	tb_comm(tb, 0, 1001000, 40, "make");
+	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	tb_exit(tb, 0, 1090000, 40, 40, true);
+	tb_switch(tb, 0, 1090000, 40, 0, TRACE_TASK_DEAD);
+	text = report_of(tb, "--critical-path=make");
+	contains(text, "2 threads match make: ");
+	contains(text, "; using 40, the recorded command; ");
+	free(text);
+}
+
 static void check_order(const char *text, const char *first, const char *then)
 {
 	const char *at = strstr(text, first), *behind = strstr(text, then);
@@ -372,6 +393,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(the_answer_is_about_the_command_and_its_descendants),
+		CASE(a_name_of_several_is_that_of_the_command),
 		CASE(the_command_and_its_descendants_come_first),
 		CASE(a_command_itself_waits_for_the_disk_of_its_program),
 		CASE(a_command_that_had_not_ended_is_reported_as_such),

@@ -11,6 +11,7 @@
 #include "own_code.h"
 #include "report_case.h"
 #include "sample_case.h"
+#include "view_says.h"
 #include "visualizer.h"
 
 #define MS    1000000ull
@@ -214,6 +215,32 @@ static void the_one_screen_answer_has_the_functions_of_the_busiest_programs(void
 	free(text);
 }
 
+static void the_one_screen_answer_says_how_to_record_functions(void)
+{
+	char *text = report_of(busy(false), "");
+
+	contains(text, "\ntracedaemon --sample records in which functions worker (10) ran.\n");
+	free(text);
+}
+
+/* What the functions of a part are is not known: they are those of all of the time. */
+static void ask_about_a_part(const char *path, const char *screen)
+{
+	char *whole = view_answer_of(path, "verdict"), *part = view_answer_of(path, "verdict?from=0&to=6000000");
+
+	contains(whole, "mostly in its own code (flush_orders 75 %)");
+	contains(part, "mostly in its own code.");
+	free(whole);
+	free(part);
+}
+
+static void the_view_has_no_function_of_a_part_of_the_time(void)
+{
+	report_also = ask_about_a_part;
+	free(report_of(busy(true), ""));
+	report_also = view_says_the_same;
+}
+
 /* The verdict has it: neither the bar of the program nor the line about its code say it again. */
 static void the_one_screen_answer_names_a_function_once(void)
 {
@@ -363,6 +390,8 @@ int main(int argc, char **argv)
 		CASE(the_cpu_times_of_a_process_have_functions),
 		CASE(the_one_screen_answer_has_the_functions_of_the_busiest_programs),
 		CASE(the_one_screen_answer_names_a_function_once),
+		CASE(the_one_screen_answer_says_how_to_record_functions),
+		CASE(the_view_has_no_function_of_a_part_of_the_time),
 		CASE(a_line_has_the_time_of_its_samples),
 		CASE(the_source_stands_beside_its_times),
 		CASE(an_instruction_has_the_time_of_its_samples),
@@ -372,5 +401,6 @@ int main(int argc, char **argv)
 		{NULL, NULL},
 	};
 
+	report_also = view_says_the_same;
 	return report_main("report_where", cases, argc, argv);
 }

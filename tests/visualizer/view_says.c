@@ -104,30 +104,56 @@ static void is_stored(struct view_session *session, const struct trace *trace, c
 	free(notes);
 }
 
-void view_says_the_same(const char *path, const char *text)
+/* A session whose pass has ended. */
+static struct view_session *shown(const char *path)
 {
 	static struct view_session session;
 	struct trace_error error;
 	struct trace *trace = trace_open(path, &error);
-	struct view_answer answer;
-	char *screen = plain(text);
-	json_t *verdict;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
 	while (view_session_step(&session, 1, 1) == 0)
 		;
-	answer = view_answer(&session, "verdict");
+	return &session;
+}
+
+static void shown_end(struct view_session *session)
+{
+	const struct trace *trace = session->report.trace;
+
+	view_session_end(session);
+	trace_close((struct trace *)trace);
+}
+
+char *view_answer_of(const char *path, const char *question)
+{
+	struct view_session *session = shown(path);
+	struct view_answer answer = view_answer(session, question);
+	char *text = strndup(answer.bytes, answer.size);
+
+	free(answer.bytes);
+	shown_end(session);
+	return text;
+}
+
+void view_says_the_same(const char *path, const char *text)
+{
+	struct view_session *session = shown(path);
+	struct view_answer answer;
+	char *screen = plain(text);
+	json_t *verdict;
+
+	answer = view_answer(session, "verdict");
 	verdict = json_loadb(answer.bytes, answer.size, 0, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(verdict);
 	if (json_object_get(verdict, "ns")) { /* else neither has a critical path */
 		has_sentence(screen, verdict);
 		has_waits(screen, verdict);
 	}
-	is_stored(&session, trace, &answer);
+	is_stored(session, session->report.trace, &answer);
 	json_decref(verdict);
 	free(answer.bytes);
 	free(screen);
-	view_session_end(&session);
-	trace_close(trace);
+	shown_end(session);
 }

@@ -8,4 +8,6 @@
  * the sentences of the view, and the waits; for report_also
  */
 void view_says_the_same(const char *path, const char *screen);
+/** view_answer_of() - what the view of the trace answers to @question; the caller frees it */
+char *view_answer_of(const char *path, const char *question);
 #endif
