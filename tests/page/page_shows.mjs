@@ -346,6 +346,19 @@ test("the panel is about the critical path while it is shown, also if a wait was
 	await page.press("Escape");
 });
 
+test("the waits of the threads that the answer names are the first", async () => {
+	await fresh();
+	await page.click("#tab-waits");
+	await page.ready();
+	const threads = await page.evaluate(() => [...document.querySelectorAll("#tables tbody tr")].map(row => row.cells[4].textContent.trim())),
+		other = threads.indexOf("tracedaemon 9");
+
+	assert.ok(other > 0, threads.join());
+	assert.ok(threads.slice(other).every(text => text === "tracedaemon 9"), threads.join());
+	await page.click("#tab-processes");
+	await page.ready();
+});
+
 test("without a selection the critical path is that of the process of the answer", async () => {
 	await fresh();
 	await page.press("c");
