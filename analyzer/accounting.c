@@ -330,15 +330,23 @@ void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_
 
 /* ---- reading ---- */
 
-/* The sum to which the time of @thread since the last accounting belongs. */
-static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *cpu, const struct trace_thread *thread,
-			     struct trace_times *times)
+enum trace_state acct_open_state(const struct trace_analysis *a, const struct trace_thread *thread)
 {
 	if (thread->sched_state != SCHED_ON_CPU)
-		return thread->sched_state == SCHED_RUNNABLE ? &times->wait_cpu_ns : &times->blocked_ns;
-	if (interrupted(cpu))
+		return thread->sched_state == SCHED_RUNNABLE ? TRACE_STATE_WAIT_CPU : TRACE_STATE_BLOCKED;
+	return interrupted(&a->cpus[thread->cpu < a->nr_cpus ? thread->cpu : 0]) ? TRACE_STATE_INTERRUPTED
+										 : running_state(a, thread);
+}
+
+static uint64_t *column_of(struct trace_times *times, enum trace_state state)
+{
+	switch (state) {
+	case TRACE_STATE_WAIT_CPU:
+		return &times->wait_cpu_ns;
+	case TRACE_STATE_BLOCKED:
+		return &times->blocked_ns;
+	case TRACE_STATE_INTERRUPTED:
 		return &times->interrupted_ns;
-	switch (running_state(a, thread)) {
 	case TRACE_STATE_TRAP:
 		return &times->trap_ns;
 	case TRACE_STATE_SYSCALL:
@@ -360,5 +368,5 @@ void trace_thread_times(const struct trace_analysis *a, const struct trace_threa
 	for (uint32_t i = 0; i < thread->nr_shares; i++)
 		ret_times->user_ns += thread->shares[i].ns;
 	if (thread->sched_state != SCHED_DEAD && !a->done && a->now > since)
-		*open_column(a, cpu, thread, ret_times) += a->now - since;
+		*column_of(ret_times, acct_open_state(a, thread)) += a->now - since;
 }

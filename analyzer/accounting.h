@@ -124,6 +124,8 @@ void acct_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_
  */
 void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *cause, file_idx file,
 		uint64_t ns);
+/** acct_open_state() - the state to which the time of @thread since its last accounting belongs */
+enum trace_state acct_open_state(const struct trace_analysis *a, const struct trace_thread *thread);
 /** acct_unknown() - account off-CPU time until @ns as unknown */
 void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** acct_mode() - set the mode of a thread, in a system call or user, that was unknown so far */

@@ -37,6 +37,7 @@ struct gap_log {
 	size_t nr_of_cpus, next;
 	uint64_t next_ns;     /* of the next gap, edge of a window or end of a step; UINT64_MAX: none */
 	uint64_t pieces_left; /* how many more pieces gaps may divide intervals into: hooks.c */
+	bool is_coarse;	      /* there were more, so intervals have more unknown time than sums */
 	uint64_t halted_ns;   /* time without scheduling changes, by the masks in the trace */
 };
 

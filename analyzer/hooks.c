@@ -218,6 +218,7 @@ void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 		a->hooks.wait_key = 0;
 		interval_emit(a, &lost);
 		a->hooks.wait_key = key;
+		a->gaps.is_coarse |= !a->gaps.pieces_left;
 		a->gaps.pieces_left -= a->gaps.pieces_left > 0;
 	}
 	piece.from_ns = at;

@@ -24,7 +24,7 @@ struct edge_thread {
 };
 
 /*
- * struct stretch_span - @stretch: that of the edge
+ * struct stretch_span - @stretch: that of the edge. @reading: that of the log
  * @at: the sums of threads at the begin of that stretch, @nr_at of them
  * @calls: that an edge cuts. @waits: of all threads, near the edges
  */
@@ -32,7 +32,7 @@ struct stretch_span {
 	const struct trace_tables *tables;
 	struct stretch_sums *sums;
 	uint64_t ns[NR_SPAN_EDGES];
-	uint32_t stretch[NR_SPAN_EDGES];
+	uint32_t stretch[NR_SPAN_EDGES], reading;
 	const struct stretch_edge *at[NR_SPAN_EDGES];
 	size_t nr_at[NR_SPAN_EDGES];
 	struct stretch_entry *calls;
@@ -88,20 +88,43 @@ static void keep_call(struct stretch_span *span, const struct stretch_entry *ent
 	span->calls[span->nr_calls++] = *entry;
 }
 
-/* True if the parts of a call until an edge need the wait. */
-static bool is_near_edge(const struct stretch_span *span, const struct stretch_entry *entry)
+static const struct stretch_edge *sums_at(const struct stretch_span *span, enum span_edge edge, uint32_t thread)
 {
-	for (enum span_edge edge = SPAN_FROM; edge < NR_SPAN_EDGES; edge++)
-		if (entry->from_ns < span->ns[edge] && entry->to_ns > span->tables->list[span->stretch[edge]].from_ns)
-			return true;
-	return false;
+	size_t low = 0, high = span->nr_at[edge];
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (span->at[edge][middle].thread < thread)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < span->nr_at[edge] && span->at[edge][low].thread == thread ? &span->at[edge][low] : NULL;
+}
+
+/*
+ * True if the parts of a call until @edge need the wait. One that ended before the stretch is in
+ * the sums of its thread at the begin, unless it became known later: the thread was off the CPUs
+ * then.
+ */
+static bool is_near(const struct stretch_span *span, const struct stretch_entry *entry, enum span_edge edge)
+{
+	const struct stretch_edge *sums;
+
+	if (entry->from_ns >= span->ns[edge] || span->reading < span->stretch[edge])
+		return false;
+	if (entry->to_ns > span->tables->list[span->stretch[edge]].from_ns)
+		return true;
+	sums = sums_at(span, edge, thread_of(span, entry));
+	return !sums || entry->to_ns > sums->at.ns;
 }
 
 static void keep_wait(struct stretch_span *span, const struct stretch_entry *entry)
 {
 	struct edge_wait *list;
 
-	if (!is_near_edge(span, entry))
+	if (!is_near(span, entry, SPAN_FROM) && !is_near(span, entry, SPAN_TO))
 		return;
 	list = grown(span, span->waits, span->nr_waits, &span->max_waits, sizeof(*list));
 	if (!list)
@@ -163,53 +186,27 @@ static void take_entry(struct stretch_span *span, const struct stretch_entry *en
 
 /* ---- the parts of a call until an edge ---- */
 
-static const struct stretch_edge *sums_at(const struct stretch_span *span, enum span_edge edge, uint32_t thread)
-{
-	size_t low = 0, high = span->nr_at[edge];
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (span->at[edge][middle].thread < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < span->nr_at[edge] && span->at[edge][low].thread == thread ? &span->at[edge][low] : NULL;
-}
-
 /*
- * The parts of @call until the begin @ns of the stretch. A thread that was not known then had been
- * off the CPUs, and the whole call tells which kind of wait that was: as window.c has it.
+ * The parts of @call until an edge: those in the sums of its thread at the begin of the stretch,
+ * and those of later intervals. A thread that has no sums was not known then, or not in the call.
  */
-static struct thread_snapshot parts_before(const struct stretch_span *span, enum span_edge edge,
-					   const struct stretch_entry *call, uint64_t ns)
-{
-	const struct stretch_edge *sums = sums_at(span, edge, thread_of(span, call));
-	struct thread_snapshot parts = {0};
-
-	if (!sums) {
-		*(call->wait >= ns - call->from_ns ? &parts.wait : &parts.wait_cpu) = ns - call->from_ns;
-		return parts;
-	}
-	parts.cpu = sums->at.cpu - call->begin.cpu;
-	parts.interrupted = sums->at.interrupted - call->begin.interrupted;
-	parts.wait_cpu = sums->at.wait_cpu - call->begin.wait_cpu;
-	parts.wait = sums->at.wait - call->begin.wait;
-	return parts;
-}
-
 static struct thread_snapshot parts_until(const struct stretch_span *span, enum span_edge edge,
 					  const struct stretch_entry *call)
 {
-	uint64_t begin = span->tables->list[span->stretch[edge]].from_ns, ns = span->ns[edge], known = 0;
 	const struct edge_thread *thread = table_find(&span->threads, sizeof(*thread), thread_of(span, call) + 1ull);
+	uint64_t begin = call->from_ns, ns = span->ns[edge], known = 0;
+	const struct stretch_edge *sums = NULL;
 	struct thread_snapshot parts = {0};
 
-	if (call->from_ns < begin)
-		parts = parts_before(span, edge, call, begin);
-	else
-		begin = call->from_ns;
+	if (call->from_ns < span->tables->list[span->stretch[edge]].from_ns)
+		sums = sums_at(span, edge, thread_of(span, call));
+	if (sums && sums->at.ns >= call->from_ns) {
+		begin = sums->at.ns;
+		parts = (struct thread_snapshot){.cpu = sums->at.cpu - call->begin.cpu,
+						 .interrupted = sums->at.interrupted - call->begin.interrupted,
+						 .wait_cpu = sums->at.wait_cpu - call->begin.wait_cpu,
+						 .wait = sums->at.wait - call->begin.wait};
+	}
 	for (uint64_t i = thread ? thread->wait : 0; i; i = span->waits[i - 1].next) {
 		const struct edge_wait *wait = &span->waits[i - 1];
 		uint64_t from = wait->from_ns > begin ? wait->from_ns : begin, to = wait->to_ns < ns ? wait->to_ns : ns;
@@ -279,7 +276,7 @@ static void cut_calls(struct stretch_span *span)
 
 /* ---- logs and nodes ---- */
 
-static void read_log(struct stretch_span *span, const struct stretch_place *place, uint64_t begin_ns)
+static void read_log(struct stretch_span *span, uint32_t stretch, const struct stretch_place *place)
 {
 	uint8_t *bytes = place->bytes ? stretch_store_get(&span->tables->store, place) : NULL;
 	struct stretch_reader *reader = malloc(sizeof(*reader));
@@ -288,7 +285,8 @@ static void read_log(struct stretch_span *span, const struct stretch_place *plac
 	if (place->bytes && (!bytes || !reader)) {
 		span->failed = reader ? -EIO : -ENOMEM;
 	} else if (bytes) {
-		stretch_reader_begin(reader, bytes, place->bytes, begin_ns);
+		span->reading = stretch;
+		stretch_reader_begin(reader, bytes, place->bytes, span->tables->list[stretch].from_ns);
 		while (!span->failed && stretch_get(reader, &entry))
 			take_entry(span, &entry);
 		if (reader->failed || span->sums->failed)
@@ -331,12 +329,12 @@ static void read_all(struct stretch_span *span)
 	uint32_t first = span->stretch[SPAN_FROM], last = span->stretch[SPAN_TO];
 	const struct table_stretch *list = span->tables->list;
 
-	read_log(span, &list[first].log, list[first].from_ns);
+	read_log(span, first, &list[first].log);
 	if (last != first && !span->failed)
-		read_log(span, &list[last].log, list[last].from_ns);
+		read_log(span, last, &list[last].log);
 	for (uint32_t i = first; i < span->tables->nr && !span->failed; i++)
 		if (list[i].crossers_from_ns < span->ns[SPAN_TO])
-			read_log(span, &list[i].crossers, list[i].from_ns);
+			read_log(span, i, &list[i].crossers);
 	read_nodes(span, first + 1, last);
 }
 
@@ -508,19 +506,14 @@ static int span_sums(struct stretch_span *span)
 	return span->failed ? span->failed : span->sums->failed ? -ENOMEM : 0;
 }
 
-/* Where events are missing, what was at an edge is known later, and not always. */
-static bool has_all_events(const struct trace_analysis *a)
-{
-	return !a->gaps.nr && !a->gaps.nr_of_cpus && !a->gaps.nr_losses && !a->gaps.nr_late && !a->inconsistencies;
-}
-
 static int check(const struct trace_tables *tables, uint64_t from_ns, uint64_t to_ns, struct trace_error *ret_error)
 {
 	if (!tables->a->done)
 		return error_set(ret_error, -EAGAIN, "the pass of the tables has not ended");
-	if (tables->has_quota || tables->a->has_limits || !has_all_events(tables->a))
-		return error_set(ret_error, -ENODATA,
-				 "events are missing, so the tables of a span need a pass of their own");
+	if (tables->a->gaps.is_coarse)
+		return error_set(
+			ret_error, -ENODATA,
+			"events are missing in too many places, so the tables of a span need a pass of their own");
 	if (from_ns >= to_ns)
 		return error_set(ret_error, -EINVAL, "the span is empty");
 	return 0;

@@ -6,7 +6,6 @@
 #include "error_set.h"
 #include "state_frame.h"
 #include "stretches.h"
-#include "window.h"
 
 struct stretch_number_row {
 	uint64_t key;
@@ -155,7 +154,7 @@ void stretch_sum_of(const struct trace_tables *tables, struct stretch_sums *sums
 	if (entry->kind == STRETCH_MAJOR)
 		n[SUM_ERRORS]++;
 	if (entry->kind == STRETCH_LOCK) {
-		n[SUM_LOCK_NS] += ns;
+		n[SUM_LOCK_NS] += ns - gap_log_overlap(&tables->a->gaps, entry->from_ns, entry->to_ns);
 		n[SUM_LOCK_COUNT]++;
 	}
 }
@@ -233,6 +232,20 @@ static int by_thread(const void *left, const void *right)
 	return l->thread < r->thread ? -1 : l->thread > r->thread;
 }
 
+/*
+ * The sums of @thread until its last accounting. The time since then has no state yet: the
+ * intervals that come later tell it.
+ */
+static void edge_snapshot(const struct trace_analysis *a, const struct trace_thread *thread,
+			  struct thread_snapshot *ret_sums)
+{
+	uint64_t since = thread->sched_state == SCHED_ON_CPU ? a->cpus[thread->cpu].accounted_ns : thread->since;
+
+	thread_snapshot(thread, since, ret_sums);
+	for (uint32_t i = 0; thread->flags & THREAD_MODE_UNKNOWN && i < thread->nr_shares; i++)
+		ret_sums->cpu += thread->shares[i].ns; /* if it was in a call, all of it was */
+}
+
 static struct stretch_place put_edges(struct trace_tables *tables)
 {
 	const struct trace_analysis *a = tables->a;
@@ -246,7 +259,7 @@ static struct stretch_place put_edges(struct trace_tables *tables)
 
 			if (!is_in_call(thread) || thread->sched_state == SCHED_DEAD)
 				continue;
-			window_snapshot(a, thread, &edge.at);
+			edge_snapshot(a, thread, &edge.at);
 			bytes_put(&out, &edge, sizeof(edge));
 		}
 	if (out.nr)
@@ -389,7 +402,6 @@ static void on_interval(void *data, struct trace_analysis *a, const struct trace
 				      .from_ns = interval->from_ns,
 				      .to_ns = interval->to_ns};
 
-	tables->has_quota |= entry.kind == STRETCH_BLOCKED && interval->kind == TRACE_WAIT_QUOTA;
 	if (entry.kind != STRETCH_BLOCKED && !is_in_call(interval->thread))
 		return; /* no call needs it */
 	stretch_next(tables);

@@ -23,9 +23,11 @@
  *
  * A call that an edge cuts needs the parts that it had until then. They are the difference of two
  * sums of its thread: at its begin, and at the begin of the stretch; and what its log has since.
+ * The state of a thread at the begin of a stretch may become known later: its group had used up its
+ * CPU quota, or events are missing. So the sums of an edge end at the last accounting of the
+ * thread, and the entries of all states since then are in the logs.
  *
- * All of this is exact if the pass has seen all events. In a gap the cause of a state is known
- * later, so a trace with gaps has no such tables: trace_tables_of_span().
+ * A trace in which gaps divide intervals into more pieces than a pass keeps has no such tables.
  */
 #include "locks.h"
 #include "state.h"
@@ -88,7 +90,6 @@ struct trace_tables {
 	struct stretch_writer log, crossers;
 	uint32_t nr_entries; /* of the last stretch */
 	uint64_t last_ns;    /* the pass was there at the last entry */
-	bool has_quota;	     /* a wait was for the quota of a group, as was told later: not exact */
 	int failed;	     /* 0 or -ENOMEM */
 };
 

@@ -49,10 +49,17 @@ static void on_cpu_time(void *data, uint32_t cpu, uint64_t from, uint64_t to, en
 	note_run(data, cpu, from, to, RUN_ALONE + what);
 }
 
-/* The history has the interval already. */
-static void on_run(void *view, uint32_t cpu, uint64_t from, uint64_t to, uint32_t timeline)
+/* The history has the interval already. Most continue the run of their thread. */
+static void on_run(void *data, uint32_t cpu, uint64_t from, uint64_t to, uint32_t timeline)
 {
-	note_run(view, cpu, from, to, timeline);
+	struct trace_view *view = data;
+	struct series *runs = cpu < view->nr_cpus ? &view->cpus[cpu].runs : NULL;
+
+	if (runs && runs->nr && runs->end == from && runs->value[runs->nr - 1] == timeline && from < to &&
+	    to <= view->history->to_ns && !view->history->failed)
+		runs->end = to;
+	else
+		note_run(view, cpu, from, to, timeline);
 }
 
 static void on_soon(void *data, const struct trace_thread *thread, bool is_next)

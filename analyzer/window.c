@@ -43,9 +43,9 @@ struct share_row {
 /* The accounts of a thread in the window. */
 struct window_thread {
 	struct acct acct;
-	struct thread_snapshot at[NR_EDGES]; /* its sums at the edges; ns 0: none */
-	uint64_t off_since[NR_EDGES];	     /* it was off the CPUs at the edge; UINT64_MAX: it was not */
-	bool is_queued[NR_EDGES];	     /* it was taken to wait for a CPU then */
+	struct thread_snapshot at[NR_EDGES]; /* its sums at the edges; ns 0: since its begin */
+	uint64_t since[NR_EDGES];	     /* its state between then and the edge was not sure yet */
+	enum trace_state open[NR_EDGES];     /* it was taken to be in this one */
 	uint8_t frames_at[NR_EDGES];	     /* it had so many; UINT8_MAX: not known yet */
 	struct hash_table running;	     /* share_row: user mode, or in a system call */
 	uint64_t stolen;		     /* at the first edge */
@@ -215,22 +215,42 @@ static void add_on_cpu(struct trace_analysis *a, struct window_thread *t, const 
 	}
 }
 
+/* The sum of a call to which time in @state belongs. NULL: none */
+static uint64_t *part_at(struct thread_snapshot *at, enum trace_state state)
+{
+	switch (state) {
+	case TRACE_STATE_USER:
+		return NULL;
+	case TRACE_STATE_WAIT_CPU:
+		return &at->wait_cpu;
+	case TRACE_STATE_BLOCKED:
+		return &at->wait;
+	case TRACE_STATE_INTERRUPTED:
+		return &at->interrupted;
+	default:
+		return &at->cpu;
+	}
+}
+
 /*
- * The cause of a wait at an edge may be told later: the thread was off the CPUs since the start, or
- * its group had used up its quota.
+ * The state at an edge may be told later: the thread was off the CPUs since the start, its group
+ * had used up its quota, or the end of an interrupt is missing.
  */
 static void correct_edges(const struct window *w, struct window_thread *t, const struct trace_interval *interval)
 {
-	bool is_queued = interval->state == TRACE_STATE_WAIT_CPU;
-
 	for (enum edge edge = EDGE_FROM; edge < NR_EDGES && edge < w->next; edge++) {
-		uint64_t from = interval->from_ns > t->off_since[edge] ? interval->from_ns : t->off_since[edge],
+		uint64_t from = interval->from_ns > t->since[edge] ? interval->from_ns : t->since[edge],
 			 to = interval->to_ns < w->ns[edge] ? interval->to_ns : w->ns[edge];
+		uint64_t *part, *taken;
 
-		if (!t->at[edge].ns || from >= to || t->is_queued[edge] == is_queued)
+		if (from >= to)
 			continue;
-		*(is_queued ? &t->at[edge].wait : &t->at[edge].wait_cpu) -= to - from;
-		*(is_queued ? &t->at[edge].wait_cpu : &t->at[edge].wait) += to - from;
+		part = part_at(&t->at[edge], interval->state);
+		taken = t->at[edge].ns ? part_at(&t->at[edge], t->open[edge]) : NULL;
+		if (taken)
+			*taken -= to - from;
+		if (part)
+			*part += to - from;
 	}
 }
 
@@ -241,7 +261,9 @@ static void on_interval(void *data, struct trace_analysis *a, const struct trace
 	struct window_thread *t;
 
 	t = (struct window_thread *)thread_at(w, cut.thread);
-	if (t && (cut.state == TRACE_STATE_WAIT_CPU || cut.state == TRACE_STATE_BLOCKED))
+	if (!t && w->next && cut.from_ns < w->ns[w->next - 1])
+		t = thread_get(a, cut.thread);
+	if (t)
 		correct_edges(w, t, interval);
 	if (cut.from_ns < w->ns[EDGE_FROM])
 		cut.from_ns = w->ns[EDGE_FROM];
@@ -307,29 +329,22 @@ bool window_wait(const struct trace_analysis *a, const struct pending *wait, uin
 /* ---- calls ---- */
 
 /*
- * The sums of @thread at an edge within its frame. A thread that was not known at the edge had been
- * off the CPUs since @begin, and @end tells which kind of wait that was. A page fault begins before
- * its first event, on the CPU: at an edge in between, its frame was not there yet.
+ * The sums of a thread at an edge within its frame. Those of a thread that was not known at the
+ * edge come from the intervals that it had until then, and it was in one call. A page fault begins
+ * before its first event, on the CPU: at an edge in between, its frame was not there yet.
  */
 static struct thread_snapshot call_edge(const struct window *w, const struct window_thread *t, enum edge edge,
-					unsigned int frame, const struct thread_snapshot *begin,
-					const struct thread_snapshot *end)
+					unsigned int frame, const struct thread_snapshot *begin)
 {
-	struct thread_snapshot at = t->at[edge];
-	uint64_t off_ns = w->ns[edge] - begin->ns;
+	struct thread_snapshot at = t->at[edge], sums = *begin;
 
 	if (at.ns && frame < t->frames_at[edge])
 		return at;
-	if (at.ns) {
-		at = *begin;
-		at.ns = w->ns[edge];
-		at.cpu += off_ns;
-		return at;
-	}
-	at = *begin;
-	at.ns = w->ns[edge];
-	*(end->wait - begin->wait >= off_ns ? &at.wait : &at.wait_cpu) += off_ns;
-	return at;
+	sums.ns = w->ns[edge];
+	sums.wait += at.ns ? 0 : at.wait;
+	sums.wait_cpu += at.ns ? 0 : at.wait_cpu;
+	sums.cpu += w->ns[edge] - begin->ns - (at.ns ? 0 : at.wait + at.wait_cpu);
+	return sums;
 }
 
 static uint64_t part_of(uint64_t *rest, uint64_t ns)
@@ -370,9 +385,9 @@ void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 		return;
 	thread_snapshot(thread, ns, &to);
 	if (!begins)
-		from = call_edge(w, t, EDGE_FROM, thread->depth, &frame->begin, &to);
+		from = call_edge(w, t, EDGE_FROM, thread->depth, &frame->begin);
 	if (ns > w->ns[EDGE_TO])
-		to = call_edge(w, t, EDGE_TO, thread->depth, &frame->begin, &to);
+		to = call_edge(w, t, EDGE_TO, thread->depth, &frame->begin);
 	row = acct_row(a, trap ? &t->acct.traps : &t->acct.calls, sizeof(*row), key);
 	add_parts(row, &from, &to);
 	if (!begins)
@@ -477,7 +492,9 @@ static void cpus_at_edge(struct trace_analysis *a, enum edge edge)
 
 /* ---- edges ---- */
 
-void window_snapshot(const struct trace_analysis *a, const struct trace_thread *thread, struct thread_snapshot *at)
+/* The sums of @thread now, with the time since its last accounting */
+static void window_snapshot(const struct trace_analysis *a, const struct trace_thread *thread,
+			    struct thread_snapshot *at)
 {
 	struct trace_times times;
 
@@ -552,8 +569,9 @@ static void threads_at_edge(struct trace_analysis *a, enum edge edge)
 				thread_end_counts(a, thread, t);
 			if (!died)
 				window_snapshot(a, thread, &t->at[edge]);
-			t->off_since[edge] = thread->sched_state == SCHED_ON_CPU ? UINT64_MAX : thread->since;
-			t->is_queued[edge] = thread->sched_state == SCHED_RUNNABLE;
+			t->since[edge] = thread->sched_state == SCHED_ON_CPU ? a->cpus[thread->cpu].accounted_ns
+									     : thread->since;
+			t->open[edge] = acct_open_state(a, thread);
 			t->frames_at[edge] = thread->flags & THREAD_MODE_UNKNOWN || thread->sched_state != SCHED_ON_CPU
 						     ? UINT8_MAX
 						     : thread->depth;
@@ -575,6 +593,7 @@ void window_edge(struct trace_analysis *a)
 	cpus_at_edge(a, edge);
 	threads_at_edge(a, edge);
 	a->is_before_window = false;
+	a->hooks.on_cpu_from_ns = 0; /* what comes from now on may correct the edge */
 	a->is_past_window = edge == EDGE_TO;
 	memcpy(a->window->counts[edge], a->counts, sizeof(a->counts));
 	a->now = now;

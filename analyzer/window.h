@@ -7,7 +7,6 @@
 
 struct frame;
 struct pending;
-struct thread_snapshot;
 struct trace_analysis;
 struct trace_thread;
 struct window;
@@ -30,9 +29,6 @@ void window_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_
 /** window_call() - @frame of @thread ended at @ns with the result @ret */
 void window_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
 		 int64_t ret);
-/** window_snapshot() - the sums of @thread now, with the time since its last accounting */
-void window_snapshot(const struct trace_analysis *a, const struct trace_thread *thread,
-		     struct thread_snapshot *ret_sums);
 /** window_major() - a fault of @thread is known to be major, after it ended at @ns */
 void window_major(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** window_cut() - cut a time to the window; false: nothing is left. @window NULL: it stays */

@@ -110,7 +110,8 @@ static void put_numbers(const struct report *report, const struct profile_rows *
 	if (rows->rest_ns)
 		string_addf(&line, " (of it %s at rest)", text_ns(output, rows->rest_ns, &rest));
 	if (rows->not_traced_ns)
-		string_addf(&line, "; in %s of that it is not known what they did: events were lost or left out",
+		string_addf(&line,
+			    "; in %s of that it is not known what they did: events were lost, left out or hidden",
 			    text_ns(output, rows->not_traced_ns, &untraced));
 	string_addf(&line, ". These times are exact; %s sample%s divide%s those on a CPU among functions.",
 		    number_count(rows->sum.samples).s, rows->sum.samples == 1 ? "" : "s",

@@ -5,7 +5,7 @@
  * view_tables.h - the tables of calls, files and locks of a span, without a pass for each span
  *
  * The first question makes a pass in the background, which collects <trace/tables.h>. Until its
- * end, and for a trace of which they cannot be exact, a page asks "count" and "books".
+ * end, and for a trace with too many gaps, a page asks "count" and "books".
  */
 #include <stdio.h>
 #include "view_question.h"

@@ -63,9 +63,9 @@ struct trace_tables *trace_tables_free(struct trace_tables *tables); /* NULL is 
 /**
  * trace_tables_of_span() - the tables from @from_ns to @to_ns, in the clock of the trace
  * @to_ns: 0: to the end of the trace
- * Returns 0; -EAGAIN: the pass has not ended; -ENODATA: events are missing in the trace, so that
- *     only a pass with a window tells; -EINVAL: the span is empty; -EIO: the file cannot be read or
- *     written; -ENOMEM.
+ * Returns 0; -EAGAIN: the pass has not ended; -ENODATA: gaps divide the waits of the trace into
+ *     more than a million pieces, so that only a pass with a window tells; -EINVAL: the span is
+ *     empty; -EIO: the file cannot be read or written; -ENOMEM.
  */
 int trace_tables_of_span(const struct trace_tables *tables, uint64_t from_ns, uint64_t to_ns,
 			 struct trace_span_tables **ret_span, struct trace_error *ret_error) TRACE_NODISCARD;

@@ -18,6 +18,8 @@
 #include <trace/tables.h>
 #include <unistd.h>
 #include "builder.h"
+#include "image.h"
+#include "random_story.h"
 #include "unit.h"
 
 #define NR_SPANS       30
@@ -181,13 +183,23 @@ static void check_spans(struct collected *c, unsigned int nr, uint64_t seed)
 
 /* ---- stories ---- */
 
+/* what goes wrong on a machine, as bits */
+enum {
+	LOSES = 1,	 /* events of a CPU, with a loss in the trace */
+	CONTRADICTS = 2, /* single events are missing, and no loss says so */
+	LIMITS = 4,	 /* control groups use up their CPU quota, and classes of the scheduler their time */
+};
+
 /* struct machine - a plausible one: each thread sleeps, waits for a CPU, or has one */
 struct machine {
 	struct tb *tb;
+	unsigned int faults;
 	uint64_t ns;
 	uint32_t on_cpu[NR_CPUS];
 	enum { ASLEEP, QUEUED, RUNS } state[NR_TIDS];
 	unsigned int depth[NR_TIDS]; /* 1: in a call; 2: in a fault in it */
+	bool is_limited[NR_TIDS];
+	uint32_t nr_lost[NR_CPUS]; /* so many of the next events */
 };
 
 static const struct {
@@ -204,44 +216,99 @@ static uint64_t tick(struct machine *m)
 	return m->ns += 1 + tb_random() % 90;
 }
 
+/* True if the next event of @cpu is in the trace. */
+static bool is_seen(struct machine *m, uint32_t cpu)
+{
+	if (m->nr_lost[cpu]) {
+		m->nr_lost[cpu]--;
+		return false;
+	}
+	if (m->faults & LOSES && tb_random() % 150 == 0) {
+		m->nr_lost[cpu] = 1 + (uint32_t)tb_random() % 20;
+		tb_lost(m->tb, cpu, m->nr_lost[cpu] + 1);
+		return false;
+	}
+	return !(m->faults & CONTRADICTS) || tb_random() % 100;
+}
+
+/* @thread is runnable and leaves its CPU: its quota, or the time of its class, is used up. */
+static void limit(struct machine *m, uint32_t cpu, uint32_t thread)
+{
+	bool is_class = tb_random() % 3 == 0;
+
+	m->is_limited[thread] = true;
+	if (!is_seen(m, cpu))
+		return;
+	if (is_class)
+		tb_add(m->tb, cpu, tick(m), sched_limit, NULL, .tid = FIRST_TID + thread,
+		       .prio = tb_random() % 2 ? -1 : 50);
+	else
+		tb_add(m->tb, cpu, tick(m), sched_quota, NULL, .tid = FIRST_TID + thread, .ns = 1000);
+}
+
+static void unlimit(struct machine *m, uint32_t cpu, uint32_t thread)
+{
+	uint64_t ns = tb_random() % 3 ? tb_random() % 2000 : UINT64_MAX;
+
+	if (m->is_limited[thread] && is_seen(m, cpu))
+		tb_add(m->tb, cpu, tick(m), sched_quota, NULL, .tid = FIRST_TID + thread, .ns = ns, .over = 1);
+	m->is_limited[thread] = false;
+}
+
+static void change(struct machine *m, uint32_t cpu, uint32_t thread, uint32_t next)
+{
+	bool sleeps = thread && m->depth[thread] && tb_random() % 3;
+
+	unlimit(m, cpu, next);
+	if (m->faults & LIMITS && thread && !sleeps && tb_random() % 3 == 0)
+		limit(m, cpu, thread);
+	if (is_seen(m, cpu))
+		tb_switch(m->tb, cpu, tick(m), thread ? FIRST_TID + thread : 0, next ? FIRST_TID + next : 0,
+			  sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+	m->state[thread] = sleeps ? ASLEEP : QUEUED;
+	m->state[next] = RUNS;
+	m->on_cpu[cpu] = next;
+}
+
 static void step(struct machine *m, uint32_t cpu)
 {
 	uint32_t thread = m->on_cpu[cpu], other = 1 + (uint32_t)(tb_random() % (NR_TIDS - 1)),
 		 call = calls_made[tb_random() % (sizeof(calls_made) / sizeof(*calls_made))].nr;
 
 	if (m->state[other] == ASLEEP && tb_random() % 2) {
-		tb_waking(m->tb, cpu, tick(m), FIRST_TID + other, TRACE_CONTEXT_TASK);
+		if (is_seen(m, cpu))
+			tb_waking(m->tb, cpu, tick(m), FIRST_TID + other, TRACE_CONTEXT_TASK);
 		m->state[other] = QUEUED;
 	} else if (!thread || tb_random() % 3 == 0) {
-		bool sleeps = thread && m->depth[thread] && tb_random() % 3;
-
 		other = m->state[other] == QUEUED ? other : 0;
-		if (thread == other)
-			return;
-		tb_switch(m->tb, cpu, tick(m), thread ? FIRST_TID + thread : 0, other ? FIRST_TID + other : 0,
-			  sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
-		m->state[thread] = sleeps ? ASLEEP : QUEUED;
-		m->state[other] = RUNS;
-		m->on_cpu[cpu] = other;
+		if (thread != other)
+			change(m, cpu, thread, other);
 	} else if (!m->depth[thread]) {
-		tb_sys_enter(m->tb, cpu, tick(m), call, call == SYS_futex ? 0x1000 + 64 * (thread % 3) : 3 + thread % 2,
-			     call == SYS_futex ? tb_random() % 2 : 0, 1);
+		if (is_seen(m, cpu))
+			tb_sys_enter(m->tb, cpu, tick(m), call,
+				     call == SYS_futex ? 0x1000 + 64 * (thread % 3) : 3 + thread % 2,
+				     call == SYS_futex ? tb_random() % 2 : 0, 1);
 		m->depth[thread] = 1;
 	} else if (tb_random() % 7 == 0) {
-		tb_fault(m->tb, cpu, tick(m), 0x7000 + m->ns, false);
-		tb_fault_end(m->tb, cpu, tick(m), tb_random() % 2);
+		if (is_seen(m, cpu))
+			tb_fault(m->tb, cpu, tick(m), 0x7000 + m->ns, false);
+		if (is_seen(m, cpu))
+			tb_fault_end(m->tb, cpu, tick(m), tb_random() % 2);
 	} else if (tb_random() % 5 == 0) {
-		tb_add(m->tb, cpu, tick(m), irq_entry, NULL, .irq = 7);
-		tb_add(m->tb, cpu, tick(m), irq_exit, NULL, .irq = 7);
+		if (is_seen(m, cpu))
+			tb_add(m->tb, cpu, tick(m), irq_entry, NULL, .irq = 7);
+		if (is_seen(m, cpu))
+			tb_add(m->tb, cpu, tick(m), irq_exit, NULL, .irq = 7);
 	} else {
-		tb_sys_exit(m->tb, cpu, tick(m), tb_random() % 4 ? (int64_t)(tb_random() % 5000) : -11);
+		if (is_seen(m, cpu))
+			tb_sys_exit(m->tb, cpu, tick(m), tb_random() % 4 ? (int64_t)(tb_random() % 5000) : -11);
 		m->depth[thread] = 0;
 	}
 }
 
-static struct trace *machine_trace(uint64_t seed, uint64_t lost)
+static struct trace *machine_trace(uint64_t seed, unsigned int faults)
 {
-	struct machine m = {.tb = tb_new(), .ns = 1000};
+	struct machine m = {.tb = tb_new(), .faults = faults, .ns = 1000};
 	struct trace *trace;
 
 	srandom((unsigned int)seed);
@@ -253,36 +320,121 @@ static struct trace *machine_trace(uint64_t seed, uint64_t lost)
 		tb_fd(m.tb, FIRST_TID + (thread < 5 ? 1u : 5u), 3, 8, 30, S_IFREG | 0644, "/data/three");
 		tb_fd(m.tb, FIRST_TID + (thread < 5 ? 1u : 5u), 4, 8, 40, S_IFREG | 0644, "/data/four");
 	}
-	for (unsigned int i = 0; i < NR_STEPS; i++) {
+	for (unsigned int i = 0; i < NR_STEPS; i++)
 		step(&m, (uint32_t)(tb_random() % NR_CPUS));
-		if (i == NR_STEPS / 2 && lost)
-			tb_lost(m.tb, 0, lost);
-	}
 	trace = tb_open_trace(m.tb);
 	tb_free(m.tb);
 	return trace;
 }
 
-static void spans_of_machines_equal_a_pass(void)
+static void check_machines(unsigned int faults, struct collected *sums)
 {
-	size_t nr_calls = 0, nr_files = 0, nr_locks = 0;
-
-	for (uint64_t seed = 1; seed <= NR_SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= (faults ? NR_SEEDS / 3 : NR_SEEDS); seed++) {
 		struct trace_tables_options options = {.size = sizeof(options),
 						       .nr_entries = seed % 4 ? MANY_STRETCHES : 0};
-		struct trace *trace = machine_trace(seed, 0);
+		struct trace *trace = machine_trace(seed, faults);
 		struct collected c = collect(trace, &options);
 
 		check_spans(&c, NR_SPANS, seed);
-		nr_calls += c.nr_calls;
-		nr_files += c.nr_files;
-		nr_locks += c.nr_locks;
+		sums->nr_calls += c.nr_calls;
+		sums->nr_files += c.nr_files;
+		sums->nr_locks += c.nr_locks;
 		collected_free(&c);
 		trace_close(trace);
 	}
-	CU_ASSERT(nr_calls > 5000);
-	CU_ASSERT(nr_files > 1000);
-	CU_ASSERT(nr_locks > 100);
+}
+
+static void spans_of_machines_equal_a_pass(void)
+{
+	struct collected sums = {0};
+
+	check_machines(0, &sums);
+	CU_ASSERT(sums.nr_calls > 5000);
+	CU_ASSERT(sums.nr_files > 1000);
+	CU_ASSERT(sums.nr_locks > 100);
+}
+
+static void spans_with_limits_equal_a_pass(void)
+{
+	struct collected sums = {0};
+
+	check_machines(LIMITS, &sums);
+	CU_ASSERT(sums.nr_calls > 2000);
+}
+
+static void spans_with_contradictions_equal_a_pass(void)
+{
+	struct collected sums = {0};
+
+	check_machines(CONTRADICTS, &sums);
+	CU_ASSERT(sums.nr_calls > 2000);
+}
+
+static void spans_with_gaps_equal_a_pass(void)
+{
+	struct collected sums = {0};
+
+	check_machines(LOSES, &sums);
+	check_machines(LOSES | LIMITS | CONTRADICTS, &sums);
+	CU_ASSERT(sums.nr_calls > 2000);
+}
+
+/* The switch tells that the interrupt has ended, when the edge has passed. */
+static void an_interrupt_without_end_is_a_part_of_no_call(void)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+	struct collected c;
+
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_thread(tb, 10, 10, 1, "worker", 0, true);
+	tb_sys_enter(tb, 0, 2000, SYS_nanosleep, 0);
+	tb_add(tb, 0, 2010, irq_entry, NULL, .irq = 7);
+	tb_switch(tb, 0, 2100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(tb, 0, 3000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 3100, 0);
+	trace = tb_open_trace(tb);
+	c = collect(trace, NULL);
+	check_span(&c, 2100, 2500, 0);
+	check_span(&c, 2050, 2500, 0);
+	check_span(&c, 1000, 2050, 0);
+	collected_free(&c);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+/* Threads die twice and return from calls that they never made; chunks are damaged */
+static void spans_of_hostile_traces_equal_a_pass(void)
+{
+	struct trace_tables_options options = {.size = sizeof(options), .nr_entries = MANY_STRETCHES};
+
+	for (uint64_t seed = 1; seed <= NR_SEEDS; seed++) {
+		struct mood mood = {.noise = (uint32_t)(seed % 3 * 10),
+				    .nr_tids = 12,
+				    .switches = 25,
+				    .sleeps = 50,
+				    .losses = seed & 1,
+				    .cuts = 1,
+				    .nr_events = 600,
+				    .streams = seed % 3 == 0,
+				    .masks = seed % 5 == 1,
+				    .moves = seed & 2,
+				    .programs = seed & 1};
+		struct tb *tb = random_story(seed, &mood);
+		struct image image = image_new(tb, true);
+		struct trace *trace;
+		struct collected c;
+
+		for (size_t i = 1; seed % 4 > 1 && image_spoil(&image, TRACE_CHUNK_EVENTS, i); i += 3)
+			;
+		trace = trace_open(image.path, NULL);
+		c = collect(trace, &options);
+		check_spans(&c, NR_SPANS, seed);
+		collected_free(&c);
+		trace_close(trace);
+		image_free(&image);
+		tb_free(tb);
+	}
 }
 
 /* In a file of the caller the tables are the same. */
@@ -305,16 +457,32 @@ static void a_file_keeps_what_memory_would(void)
 	close(options.fd);
 }
 
-static void missing_events_have_no_tables(void)
+/* The intervals of a pass are coarse then, so what a span has of a wait is not known. */
+static void too_many_gaps_have_no_tables(void)
 {
-	struct trace *trace = machine_trace(5, 10);
-	struct collected c = collect(trace, NULL);
+	enum { NR_SLEEPERS = 2000, NR_GAPS = 700 };
+	struct tb *tb = tb_new();
 	struct trace_span_tables *span = NULL;
+	struct trace_error error = {0};
+	struct trace *trace;
+	struct collected c;
 
-	CU_ASSERT_EQUAL(trace_tables_of_span(c.tables, c.start, c.end, &span, NULL), -ENODATA);
+	for (uint32_t i = 1; i <= NR_SLEEPERS; i++)
+		tb_thread(tb, FIRST_TID + i, FIRST_TID + i, 1, "sleeper", 0, false);
+	for (uint32_t i = 0; i < NR_GAPS; i++) {
+		tb_add(tb, 0, 2000 + 100 * i, irq_entry, NULL, .irq = 7);
+		tb_add(tb, 0, 2010 + 100 * i, irq_exit, NULL, .irq = 7);
+		tb_lost(tb, 0, 1);
+	}
+	trace = tb_open_trace(tb);
+	c = collect(trace, NULL);
+	CU_ASSERT_EQUAL(trace_tables_of_span(c.tables, c.start, c.end, &span, &error), -ENODATA);
 	CU_ASSERT_PTR_NULL(span);
+	CU_ASSERT_STRING_EQUAL(error.message, "events are missing in too many places, so the tables of a span need a "
+					      "pass of their own");
 	collected_free(&c);
 	trace_close(trace);
+	tb_free(tb);
 }
 
 static void tables_need_a_pass_of_their_own(void)
@@ -360,9 +528,17 @@ static void spans_of_a_recording_equal_a_pass(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(spans_of_machines_equal_a_pass),	 CASE(a_file_keeps_what_memory_would),
-		CASE(missing_events_have_no_tables),	 CASE(tables_need_a_pass_of_their_own),
-		CASE(spans_of_a_recording_equal_a_pass), {NULL, NULL},
+		CASE(spans_of_machines_equal_a_pass),
+		CASE(spans_with_limits_equal_a_pass),
+		CASE(spans_with_contradictions_equal_a_pass),
+		CASE(spans_with_gaps_equal_a_pass),
+		CASE(spans_of_hostile_traces_equal_a_pass),
+		CASE(an_interrupt_without_end_is_a_part_of_no_call),
+		CASE(a_file_keeps_what_memory_would),
+		CASE(too_many_gaps_have_no_tables),
+		CASE(tables_need_a_pass_of_their_own),
+		CASE(spans_of_a_recording_equal_a_pass),
+		{NULL, NULL},
 	};
 
 	return unit_main("tables", cases, argc, argv);

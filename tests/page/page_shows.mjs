@@ -326,6 +326,39 @@ test("the critical path shows its rows only, and Escape leaves it", async () => 
 	assert.deepStrictEqual(await labels(), all);
 });
 
+test("the panel is about the critical path while it is shown, also if a wait was selected", async () => {
+	await fresh();
+	await clickRow(page, "load");
+	await page.evaluate(async () => {
+		const { view, ask, question } = globalThis.traceView,
+			row = [...view.rows.values()].find(found => found.kind === "thread" && found.tid === 10),
+			{ spans } = await ask(question("spans", { row: row.id, from: 0, to: view.duration, max: 5000 })),
+			wait = spans.find(span => span.kind);
+
+		location.hash = `#v=0-${view.duration}&r=${row.id}&t=${Math.floor(wait.from)}`;
+	});
+	await page.waitForFunction(() => globalThis.traceView.view.span);
+	await page.ready();
+	await page.press("c");
+	assert.match(await page.text("#selection h2"), /Critical path of load 10/);
+	await page.press("Escape");
+	assert.match(await page.text("#selection h2"), /load 10 waited/);
+	await page.press("Escape");
+});
+
+test("the waits of the threads that the answer names are the first", async () => {
+	await fresh();
+	await page.click("#tab-waits");
+	await page.ready();
+	const threads = await page.evaluate(() => [...document.querySelectorAll("#tables tbody tr")].map(row => row.cells[4].textContent.trim())),
+		other = threads.indexOf("tracedaemon 9");
+
+	assert.ok(other > 0, threads.join());
+	assert.ok(threads.slice(other).every(text => text === "tracedaemon 9"), threads.join());
+	await page.click("#tab-processes");
+	await page.ready();
+});
+
 test("without a selection the critical path is that of the process of the answer", async () => {
 	await fresh();
 	await page.press("c");

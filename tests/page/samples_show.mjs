@@ -61,6 +61,7 @@ async function checkTable(wanted) {
 		ns = value => (value ? durationText(value) : "-");
 	const rows = wanted.rows.map(row => [
 		functionText(row),
+		[...new Set([row.file || (row.where_ns >= 0.995 * row.elapsed_ns ? row.where : ""), row.program])].filter(Boolean).join(", "),
 		ns(row.elapsed_ns),
 		ns(row.total.elapsed_ns),
 		ns(row.on_cpu_ns),
@@ -68,15 +69,27 @@ async function checkTable(wanted) {
 		ns(row.wait_cpu_ns),
 		ns(row.blocked_ns),
 		ns(row.total.blocked_ns),
-		row.samples ? String(row.samples) : "-",
-		row.samples && row.deviation_ns ? durationText(row.deviation_ns) : "-",
-		row.file || (row.where_ns >= 0.995 * row.elapsed_ns ? row.where : ""),
-		row.program
+		row.samples ? `${row.samples}${row.deviation_ns ? ` +- ${durationText(row.deviation_ns)}` : ""}` : "-"
 	]);
 
 	assert.ok(rows.length > 1);
 	assert.deepStrictEqual(found.map(String).sort(), rows.map(String).sort());
+	assert.ok(found.findLastIndex(([name]) => name !== "(at rest)") < found.length - found.filter(([name]) => name === "(at rest)").length);
 }
+
+test("at 1280 pixels the table has no column outside of the screen", async () => {
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await page.click("#tab-functions");
+	await page.ready();
+	assert.deepStrictEqual(
+		await page.evaluate(() => {
+			const tables = document.querySelector("#tables");
+
+			return [tables.scrollWidth > tables.clientWidth, document.querySelectorAll("#tables th").length];
+		}),
+		[false, 10]
+	);
+});
 
 async function select(row) {
 	await page.evaluate(id => {

@@ -22,6 +22,19 @@ function whereText({ where, where_ns, elapsed_ns }) {
 	return `${clean(where, 120)}${where_ns < 0.995 * elapsed_ns ? ` ${percentText(where_ns, elapsed_ns)}` : ""}`;
 }
 
+/** The file that has the function, or the function that waited; and the program, if the file does not say it */
+function placeText(found) {
+	const file = clean(found.file, 80) || whereText(found),
+		program = clean(found.program, 80);
+
+	return !file || file === program ? program : program ? `${file}, ${program}` : file;
+}
+
+function samplesText({ samples, deviation_ns }) {
+	if (!samples) return "-";
+	return `${countText(samples)}${deviation_ns ? ` +- ${durationText(deviation_ns)}` : ""}`;
+}
+
 function summary(profile) {
 	const { threads, elapsed_ns, on_cpu_ns, wait_cpu_ns, blocked_ns, rest_ns, samples, stacks, unplaced } = profile,
 		unknown = profile.not_traced_ns;
@@ -33,7 +46,7 @@ function summary(profile) {
 			`${countText(threads)} ${threads === 1 ? "thread" : "threads"}, elapsed ${durationText(elapsed_ns)}: `,
 			`${durationText(on_cpu_ns)} on a CPU, ${durationText(wait_cpu_ns)} waiting for one, ${durationText(blocked_ns)} blocked`,
 			rest_ns ? ` (of it ${durationText(rest_ns)} at rest)` : "",
-			unknown ? `; in ${durationText(unknown)} of that it is not known what they did: events were lost or left out` : "",
+			unknown ? `; in ${durationText(unknown)} of that it is not known what they did: events were lost, left out or hidden` : "",
 			`. These times are exact; ${countText(samples)} ${samples === 1 ? "sample divides" : "samples divide"} those on a CPU among functions.`,
 			stacks.waits ? ` ${countText(stacks.waits)} stacks of waits tell where threads were blocked.` : "",
 			unplaced ? ` ${countText(unplaced)} samples are not used: events before them are missing.` : "",
@@ -57,19 +70,18 @@ export async function functionsTable({ view }, span, row) {
 			"Functions, and what threads waited for: the times add up to the elapsed time",
 			[
 				{ title: "Function or wait", text: functionText },
+				{ title: "Where", text: placeText },
 				{ ...time("Elapsed", found => found.elapsed_ns), first: true },
-				time("With calls", found => found.total.elapsed_ns),
+				time("Elapsed with calls", found => found.total.elapsed_ns),
 				time("On a CPU", found => found.on_cpu_ns),
-				time("With calls", found => found.total.on_cpu_ns),
+				time("On a CPU with calls", found => found.total.on_cpu_ns),
 				time("CPU wait", found => found.wait_cpu_ns),
 				time("Blocked", found => found.blocked_ns),
-				time("With calls", found => found.total.blocked_ns),
-				count("Samples", found => found.samples),
-				time("+-", found => (found.samples ? found.deviation_ns : 0)),
-				{ title: "In", text: found => clean(found.file, 80) || whereText(found) },
-				{ title: "Program", text: found => clean(found.program, 80) }
+				time("Blocked with calls", found => found.total.blocked_ns),
+				{ ...count("Samples", found => found.samples), text: samplesText }
 			],
-			rows
+			rows,
+			found => found.kind === "at rest"
 		)
 	];
 }

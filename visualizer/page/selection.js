@@ -235,7 +235,7 @@ export function showSelection(walk) {
 	const { view } = walk;
 	const update = () => {
 		const content =
-			view.path && !view.span
+			view.path && (!view.span || view.span === view.path.before)
 				? pathContent(walk)
 				: view.span
 					? spanContent(walk)

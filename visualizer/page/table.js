@@ -55,15 +55,18 @@ function head(columns, sorted, sort) {
 /**
  * A table of @rows. @columns: {title, text(row) or cell(row), value(row): a number, name(row): a text to sort cells by}.
  * The rows are in the order of the first column with `first`, or as they are. The first hundred are shown. A click on a
- * title sorts by it, numbers the greatest first; another one turns the order around.
+ * title sorts by it, numbers the greatest first; another one turns the order around. @isLast(row): it is below all others
+ * in any order.
  */
-export function makeTable(caption, columns, rows) {
-	const table = el("table", {}),
+export function makeTable(caption, columns, rows, isLast = () => false) {
+	const table = el("table", { class: columns.length > 9 ? "wide" : null }),
 		more = el("p", {});
 	let shown = ROWS_AT_ONCE;
 	const show = sorted => {
 		const order = sorted
-			? rows.slice().sort((a, b) => (sorted.up ? 1 : -1) * compare(sorted.column, a, b))
+			? rows
+					.slice()
+					.sort((a, b) => isLast(a) - isLast(b) || (sorted.up ? 1 : -1) * compare(sorted.column, a, b))
 			: rows;
 		const sort = column => {
 			show({ column, up: column === sorted?.column ? !sorted.up : !column.value });

@@ -86,12 +86,13 @@ async function waitsTable(walk, span, row) {
 		other.kind === wait.kind &&
 		(other.target ?? "") === (wait.target ?? "") &&
 		(other.via ?? "") === (wait.via ?? "");
-	const place = wait => wait.thread ?? null,
+	const isNamed = wait => walk.view.named.includes(walk.view.rows.get(wait.thread?.row)?.parent),
+		place = wait => wait.thread ?? null,
 		filter = wantedRows(walk.view.tree, walk.view.filter);
 
 	return [
 		...makeTable(
-			"Waits, the longest first, those at rest last",
+			"Waits, the longest first, those of the answer before others, those at rest last",
 			[
 				time("Time", wait => wait.ns),
 				count("Count", wait => wait.count),
@@ -116,7 +117,7 @@ async function waitsTable(walk, span, row) {
 			],
 			waits
 				.filter(wait => filter?.has(wait.thread?.row) ?? true)
-				.sort((a, b) => Boolean(a.idle) - Boolean(b.idle))
+				.sort((a, b) => Boolean(a.idle) - Boolean(b.idle) || isNamed(b) - isNamed(a))
 		),
 		rest_ns
 			? el(

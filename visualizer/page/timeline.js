@@ -199,6 +199,17 @@ function drawLength(context, view, colours) {
 	context.fillText(text, x + 4, 31);
 }
 
+/** The texts of a point of the axis. One that the edge would cut is left out. */
+function drawPoint(context, view, colours, x, text, wall) {
+	const width = Math.max(context.measureText(text).width, context.measureText(wall).width);
+
+	if (x + 4 + width > view.labelWidth + view.width) return;
+	context.fillStyle = colours.text;
+	context.fillText(text, x + 4, 15);
+	context.fillStyle = colours.dim;
+	context.fillText(wall, x + 4, 31);
+}
+
 function drawAxis(timeline) {
 	const { context, view, theme } = timeline,
 		colours = THEMES[theme];
@@ -219,10 +230,7 @@ function drawAxis(timeline) {
 
 		context.fillStyle = colours.line;
 		context.fillRect(Math.round(x), 0, 1, AXIS_HEIGHT);
-		context.fillStyle = colours.text;
-		context.fillText(pointText(t, distance), x + 4, 15);
-		context.fillStyle = colours.dim;
-		if (start) context.fillText(wallText(t, start, wallDigits(distance)), x + 4, 31);
+		drawPoint(context, view, colours, x, pointText(t, distance), start ? wallText(t, start, wallDigits(distance)) : "");
 	}
 	if (view.range) drawLength(context, view, colours);
 	context.fillStyle = colours.line;

@@ -319,7 +319,7 @@ export async function togglePath(walk) {
 		const path = await walk.path(leaf, from, to);
 
 		if (!path) return;
-		view.path = { ...path, parts: partsOf(path) };
+		view.path = { ...path, parts: partsOf(path), before: view.span };
 		view.only = [leaf, ...new Set(view.path.parts.map(part => part.row))];
 		view.scroll = 0;
 		updateRows(view);
