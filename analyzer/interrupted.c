@@ -450,7 +450,8 @@ void interrupted_at_once(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	if (ret != LAST_RESTART || frame->call == CALL_UNKNOWN)
 		return;
-	if (thread->is_interrupted && thread->interrupted->goes_on && is_same_call(a, thread->interrupted, frame))
+	if (thread->is_interrupted && (thread->interrupted->returned_ns == a->now ||
+				       (thread->interrupted->goes_on && is_same_call(a, thread->interrupted, frame))))
 		return;
 	if (thread->is_interrupted)
 		interrupted_end(a, thread);

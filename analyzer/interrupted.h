@@ -28,7 +28,8 @@ struct interruption_row {
  */
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret);
 /**
- * interrupted_at_once() - the same for a call that did not wait: restart_syscall() may continue it
+ * interrupted_at_once() - the same for a call that has no wait to keep: restart_syscall() may
+ * continue it
  */
 void interrupted_at_once(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret);
 /** interrupted_enter() - @thread, which has interrupted waits, enters the call @frame */

@@ -460,9 +460,9 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 			      thread->pending[thread->nr_pending - 1].waker.by_signal ||
 			      frame_class(a, frame) == CALL_URING_ENTER))
 			interrupted_return(a, thread, frame, exit->ret);
-	} else if (frame && exit->ret < 0) {
-		interrupted_at_once(a, thread, frame, exit->ret);
 	}
+	if (frame && exit->ret < 0)
+		interrupted_at_once(a, thread, frame, exit->ret);
 	frames_pop(a, thread, ns, 0, exit->ret);
 	thread->flags &= ~THREAD_RETURNS;
 	if (thread->is_interrupted)
