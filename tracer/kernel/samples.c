@@ -210,7 +210,7 @@ static int open_clock(const struct tracer_options *options, uint32_t cpu)
 		.size = sizeof(attributes),
 		.type = options->sample_event ? options->sample_type : PERF_TYPE_SOFTWARE,
 		.config = options->sample_event ? options->sample_config : PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = options->sample_ns,
+		.sample_period = options->sample_period,
 		.disabled = 1,
 		.exclude_idle = 1,
 	};
@@ -322,10 +322,10 @@ void tracer_switch_samples(struct tracer *tracer, bool on)
 	sampling->is_on = on;
 }
 
-void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period_ns)
+void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period)
 {
 	struct tracer_sampling *sampling = tracer->sampling;
 
 	if (sampling && sampling->is_on && cpu < sampling->nr_cpus && sampling->clocks[cpu] >= 0)
-		ioctl(sampling->clocks[cpu], PERF_EVENT_IOC_PERIOD, &period_ns);
+		ioctl(sampling->clocks[cpu], PERF_EVENT_IOC_PERIOD, &period);
 }

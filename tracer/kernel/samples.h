@@ -40,7 +40,7 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error);
 void tracer_free_samples(struct tracer *tracer);
 
 /**
- * tracer_switch_samples() - take samples from now on, or no more; nothing without options.sample_ns
+ * tracer_switch_samples() - take samples from now on, or no more; nothing without options.sample_period
  */
 void tracer_switch_samples(struct tracer *tracer, bool on);
 #endif
