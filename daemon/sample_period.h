@@ -15,8 +15,10 @@
 #define SAMPLES_MAX_NS	   1000000000ull
 #define SAMPLES_TICK_NS	   100000000ull
 
-/** struct samples - @period: the mean, in ns or events (struct tracer_options); @state: of the random numbers, any but
- * 0 */
+/**
+ * struct samples - @period: the mean, in ns or events (struct tracer_options); @state: of the
+ * random numbers, any but 0
+ */
 struct samples {
 	uint64_t period;
 	uint64_t state;

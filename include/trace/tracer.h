@@ -54,9 +54,9 @@ struct tracer;
  * @sample_event: the unit of @sample_period: events of this name; @sample_type and @sample_config
  *     are those of struct perf_event_attr. -ENOENT or another error if the machine has no such
  *     event. NULL: ns of a timer; borrowed
- * @sample_command: with @sample_period: a program that will run soon, as execvp() would find it. The
- *     unwind tables of its files are made before tracer_new() returns, unless that takes 2 s. NULL:
- *     none; borrowed until tracer_new() returns
+ * @sample_command: with @sample_period: a program that will run soon, as execvp() would find it.
+ *     The unwind tables of its files are made before tracer_new() returns, unless that takes 2 s.
+ *     NULL: none; borrowed until tracer_new() returns
  * @no_args: neither start_args nor sched_args is recorded, whatever the mask says
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
@@ -216,8 +216,9 @@ uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
 
 /**
  * tracer_set_sample_period() - @period until the next samples of @cpu, from now on; it begins anew
- * Its unit is that of the option sample_period. Nothing happens while no samples are taken, or if
- * @cpu is not present.
+ * Its unit is that of the option sample_period. Nothing happens while no samples are taken, if @cpu
+ * is not present, or before 32 periods have passed since the last change: the kernel begins the
+ * period anew, so more frequent changes would leave no samples of a long one.
  */
 void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period);
 /**
