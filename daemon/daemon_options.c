@@ -345,7 +345,7 @@ static int apply_sample(void *into, const char *value, struct trace_error *ret_e
 				 "--sample, --sample=4ms or --sample=250us",
 				 value);
 	options->tracer.sample_event = NULL;
-	options->tracer.sample_ns = ns;
+	options->tracer.sample_period = ns;
 	return 0;
 }
 

@@ -695,7 +695,7 @@ static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_er
 
 static bool has_samples(const struct flight *flight)
 {
-	return flight->tracer && flight->filter && flight->filter->sample_ns;
+	return flight->tracer && flight->filter && flight->filter->sample_period;
 }
 
 void flight_take_code_maps(struct flight *flight)

@@ -400,7 +400,7 @@ static int watch_all(struct session *session)
 	if (!err && session->end_ns)
 		err = watch_timer(session, SOURCE_END, session->end_ns > now_ns ? session->end_ns - now_ns : 1, 0,
 				  NULL);
-	if (!err && session->samples.period_ns)
+	if (!err && session->samples.period)
 		err = watch_timer(session, SOURCE_SAMPLES, SAMPLES_TICK_NS, SAMPLES_TICK_NS, NULL);
 	if (!err && wants_progress(session))
 		err = watch_timer(session, SOURCE_PROGRESS, LOOP_PROGRESS_NS, LOOP_PROGRESS_NS, NULL);

@@ -136,7 +136,7 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	drain_connect(recording->drain, recording->writer, recording->thread);
 	recording->keeps = options->keep;
 	recording->fd = fd;
-	recording->has_samples = recording->tracer && options->filter && options->filter->sample_ns;
+	recording->has_samples = recording->tracer && options->filter && options->filter->sample_period;
 	if (recording->keeps)
 		drain_announce_always(recording->drain);
 	return 0;

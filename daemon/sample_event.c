@@ -76,7 +76,7 @@ int sample_event_take(const char *text, struct tracer_options *options, struct t
 		return error_set(ret_error, -EINVAL,
 				 "--sample: a sample is taken each so many events, from 1 to a million million: "
 				 "--sample=cycles:1000000");
-	options->sample_ns = count;
+	options->sample_period = count;
 	options->sample_event = text;
 	options->sample_type = event.type;
 	options->sample_config = event.config;

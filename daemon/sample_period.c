@@ -27,9 +27,9 @@ uint64_t samples_default_ns(void)
 	return is_guest() ? SAMPLES_GUEST_NS : SAMPLES_DEFAULT_NS;
 }
 
-struct samples samples_init(uint64_t period_ns, uint32_t nr_cpus, uint64_t seed)
+struct samples samples_init(uint64_t period, uint32_t nr_cpus, uint64_t seed)
 {
-	return (struct samples){.period_ns = period_ns, .nr_cpus = nr_cpus, .state = seed | 1};
+	return (struct samples){.period = period, .nr_cpus = nr_cpus, .state = seed | 1};
 }
 
 /* xorshift64 of Marsaglia, "Xorshift RNGs", 2003, with the shifts 13, 7, 17 */
@@ -43,9 +43,9 @@ static uint64_t next_random(struct samples *samples)
 
 uint64_t samples_next_period(struct samples *samples)
 {
-	uint64_t quarter = samples->period_ns / 4;
+	uint64_t quarter = samples->period / 4;
 
-	return samples->period_ns - quarter + (next_random(samples) >> 16) % (2 * quarter + 1);
+	return samples->period - quarter + (next_random(samples) >> 16) % (2 * quarter + 1);
 }
 
 static void choose(uint64_t mask[TRACE_MASK_WORDS], uint32_t event, bool is_possible, bool wanted)
@@ -58,8 +58,8 @@ static void choose(uint64_t mask[TRACE_MASK_WORDS], uint32_t event, bool is_poss
 
 void samples_choose(uint64_t mask[TRACE_MASK_WORDS], const struct tracer_options *options, bool wanted)
 {
-	choose(mask, TRACE_EV_sample, options->sample_ns, wanted);
-	choose(mask, TRACE_EV_fs_map, options->sample_ns || options->caller != TRACER_CALLER_NONE, wanted);
+	choose(mask, TRACE_EV_sample, options->sample_period, wanted);
+	choose(mask, TRACE_EV_fs_map, options->sample_period || options->caller != TRACER_CALLER_NONE, wanted);
 }
 
 void samples_tick(struct samples *samples, struct tracer *tracer)

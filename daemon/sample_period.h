@@ -15,9 +15,12 @@
 #define SAMPLES_MAX_NS	   1000000000ull
 #define SAMPLES_TICK_NS	   100000000ull
 
-/** struct samples - @period_ns: the mean; @state: of the random numbers, any but 0 */
+/**
+ * struct samples - @period: the mean, in ns or events (struct tracer_options); @state: of the
+ * random numbers, any but 0
+ */
 struct samples {
-	uint64_t period_ns;
+	uint64_t period;
 	uint64_t state;
 	uint32_t nr_cpus;
 };
@@ -30,7 +33,7 @@ struct samples {
 uint64_t samples_default_ns(void);
 
 /** samples_init() - @seed: any number */
-struct samples samples_init(uint64_t period_ns, uint32_t nr_cpus, uint64_t seed);
+struct samples samples_init(uint64_t period, uint32_t nr_cpus, uint64_t seed);
 
 /** samples_next_period() - a period between 0.75 and 1.25 of the mean, all equally likely */
 uint64_t samples_next_period(struct samples *samples);

@@ -470,8 +470,8 @@ static int begin(struct session *session, struct trace_error *ret_error)
 		err = begin_events(session, ret_error);
 	if (err)
 		return err;
-	if (session->tracer && session->filter.sample_ns)
-		session->samples = samples_init(session->filter.sample_ns, nr_cpus(session->tracer), clock_now());
+	if (session->tracer && session->filter.sample_period)
+		session->samples = samples_init(session->filter.sample_period, nr_cpus(session->tracer), clock_now());
 	session->flush = flush_init(session->options->session.flush_ns);
 	session->start_ns = session->recording ? recording_start_ns(session->recording) : clock_now();
 	if (session->options->session.duration_ns &&
@@ -540,7 +540,7 @@ static int end_recording(struct session *session)
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	if (found)
-		report_next_step(session->output.path, session->samples.period_ns);
+		report_next_step(session->output.path, session->samples.period);
 	if (!err && !removed && recording_nr_unmatched(session->recording))
 		return -ENOENT;
 	return err ? err : removed;

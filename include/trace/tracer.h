@@ -48,14 +48,15 @@ struct tracer;
  *     know (number, name, user, state), and no path, no address, no call
  * @caller: which address sys_caller records: none, that with the index @caller_depth among the
  *     program's own code, or the first between @caller_lower and @caller_upper, exclusive
- * @sample_ns: take a sample of each CPU about every so many ns: the events sample and fs_map. 0:
- *     the program of samples is not even loaded. -ENOTSUP in any but the first pid namespace
- * @sample_event: with @sample_ns: samples are taken about every so many events, not ns, of this
- *     name; @sample_type and @sample_config are those of struct perf_event_attr. -ENOENT or another
- *     error if the machine has no such event. NULL: by a timer; borrowed
- * @sample_command: with @sample_ns: a program that will run soon, as execvp() would find it. The
- *     unwind tables of its files are made before tracer_new() returns, unless that takes 2 s. NULL:
- *     none; borrowed until tracer_new() returns
+ * @sample_period: take a sample of each CPU about every so many units: the events sample and
+ *     fs_map. 0: the program of samples is not even loaded. -ENOTSUP in any but the first pid
+ *     namespace
+ * @sample_event: the unit of @sample_period: events of this name; @sample_type and @sample_config
+ *     are those of struct perf_event_attr. -ENOENT or another error if the machine has no such
+ *     event. NULL: ns of a timer; borrowed
+ * @sample_command: with @sample_period: a program that will run soon, as execvp() would find it.
+ *     The unwind tables of its files are made before tracer_new() returns, unless that takes 2 s.
+ *     NULL: none; borrowed until tracer_new() returns
  * @no_args: neither start_args nor sched_args is recorded, whatever the mask says
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
@@ -80,7 +81,7 @@ struct tracer_options {
 	uint64_t caller_lower;
 	uint64_t caller_upper;
 	bool no_args;
-	uint64_t sample_ns;
+	uint64_t sample_period;
 	const char *sample_command;
 	const char *sample_event;
 	uint64_t sample_config;
@@ -214,10 +215,12 @@ const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t id
 uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
 
 /**
- * tracer_set_sample_period() - the time until the next samples of @cpu, from now on; it begins anew
- * Nothing happens while no samples are taken, or if @cpu is not present.
+ * tracer_set_sample_period() - @period until the next samples of @cpu, from now on; it begins anew
+ * Its unit is that of the option sample_period. Nothing happens while no samples are taken, if @cpu
+ * is not present, or before 32 periods have passed since the last change: the kernel begins the
+ * period anew, so more frequent changes would leave no samples of a long one.
  */
-void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period_ns);
+void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period);
 /**
  * struct tracer_code_map - a process mapped code, or began a new program: the event fs_map at
  * @ts_ns

@@ -124,8 +124,8 @@ static bool has(const uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
 
 static void only_the_option_puts_samples_into_a_mask(void)
 {
-	static const struct tracer_options sampling = {.sample_ns = 1000000}, calling = {.caller = TRACER_CALLER_DEPTH},
-					   neither = {0};
+	static const struct tracer_options sampling = {.sample_period = 1000000},
+					   calling = {.caller = TRACER_CALLER_DEPTH}, neither = {0};
 	uint64_t none[TRACE_MASK_WORDS] = {0}, all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, callers[4] = {0};
 
 	samples_choose(none, &sampling, false); /* the user changed the mask, and left them out */
@@ -151,20 +151,20 @@ static void an_event_is_taken_with_its_count(void)
 					    ":1000",
 					    "cycles:99999999999999",
 					    "r11223344556677889:1"};
-	struct tracer_options options = {.sample_ns = 5};
+	struct tracer_options options = {.sample_period = 5};
 	struct trace_error error;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		CU_ASSERT_EQUAL(sample_event_take(wrong[i], &options, &error), -EINVAL);
 		CU_ASSERT_TRUE(strlen(error.message) > 0);
 	}
-	CU_ASSERT_TRUE(options.sample_ns == 5 && !options.sample_event);
+	CU_ASSERT_TRUE(options.sample_period == 5 && !options.sample_event);
 	CU_ASSERT_EQUAL(sample_event_take("cache-misses:10000", &options, &error), 0);
-	CU_ASSERT_TRUE(options.sample_ns == 10000 && options.sample_type == PERF_TYPE_HARDWARE &&
+	CU_ASSERT_TRUE(options.sample_period == 10000 && options.sample_type == PERF_TYPE_HARDWARE &&
 		       options.sample_config == PERF_COUNT_HW_CACHE_MISSES);
 	CU_ASSERT_STRING_EQUAL(options.sample_event, "cache-misses:10000");
 	CU_ASSERT_EQUAL(sample_event_take("r01Cd:7", &options, &error), 0);
-	CU_ASSERT_TRUE(options.sample_ns == 7 && options.sample_type == PERF_TYPE_RAW &&
+	CU_ASSERT_TRUE(options.sample_period == 7 && options.sample_type == PERF_TYPE_RAW &&
 		       options.sample_config == 0x1cd);
 }
 

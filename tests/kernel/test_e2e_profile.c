@@ -400,6 +400,24 @@ static void samples_by_an_event_are_as_many_as_there_are_events(void)
 	session_end(&s);
 }
 
+/* Changes of the period that begin it anew would come before its end. */
+static void a_period_longer_than_its_changes_are_apart_has_samples(void)
+{
+	struct session s;
+	json_t *profile;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample=300ms %s -- timeout 3 sh -c 'while :; do :; done' "
+					  "2>%s/stderr",
+					  TRACE_BIN, s.trace, s.folder),
+			      124);
+	profile = session_load(&s, "--profile");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	CU_ASSERT(json_number(profile, "samples") > 0);
+	json_decref(profile);
+	session_end(&s);
+}
+
 static void without_samples_the_report_says_how_to_record_some(void)
 {
 	struct session s;
@@ -422,6 +440,7 @@ int main(int argc, char **argv)
 		CASE(in_twenty_runs_a_program_in_step_has_the_shares_that_it_knows),
 		CASE(a_wait_in_vfork_has_its_caller),
 		CASE(samples_by_an_event_are_as_many_as_there_are_events),
+		CASE(a_period_longer_than_its_changes_are_apart_has_samples),
 		CASE(without_samples_the_report_says_how_to_record_some),
 		{NULL, NULL},
 	};

@@ -260,7 +260,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	tracer_list_programs(tracer);
 	if (tracer_load_programs(tracer, ret_error) || make_rings(tracer, ret_error) || follow_first(tracer, ret_error))
 		goto fail;
-	if (tracer->options.sample_ns && tracer_load_samples(tracer, ret_error))
+	if (tracer->options.sample_period && tracer_load_samples(tracer, ret_error))
 		goto fail;
 	if (tracer_open_code_maps(tracer, ret_error))
 		goto fail;

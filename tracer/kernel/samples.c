@@ -29,6 +29,8 @@
 #include "sample_skeleton.h"
 #include "shared_maps.h"
 
+#define PERIODS_OF_A_CHANGE 32
+
 /**
  * struct choice - programs of the object. @waits: for the stacks of waits. @tables: walk by unwind
  * tables, which needs the former
@@ -210,7 +212,7 @@ static int open_clock(const struct tracer_options *options, uint32_t cpu)
 		.size = sizeof(attributes),
 		.type = options->sample_event ? options->sample_type : PERF_TYPE_SOFTWARE,
 		.config = options->sample_event ? options->sample_config : PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = options->sample_ns,
+		.sample_period = options->sample_period,
 		.disabled = 1,
 		.exclude_idle = 1,
 	};
@@ -254,7 +256,8 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error)
 				 "--sample does not work inside a PID namespace: record from outside of it");
 	sampling->links = calloc(tracer->nr_cpus, sizeof(*sampling->links));
 	sampling->clocks = calloc(tracer->nr_cpus, sizeof(*sampling->clocks));
-	if (!sampling->links || !sampling->clocks)
+	sampling->changed = calloc(tracer->nr_cpus, sizeof(*sampling->changed));
+	if (!sampling->links || !sampling->clocks || !sampling->changed)
 		return error_set(ret_error, -ENOMEM, "no memory for the samples of %u CPUs", tracer->nr_cpus);
 	sampling->nr_cpus = tracer->nr_cpus;
 	result = load_programs(tracer, sampling);
@@ -299,6 +302,7 @@ void tracer_free_samples(struct tracer *tracer)
 	samples_bpf__destroy(sampling->skeleton);
 	free(sampling->links);
 	free(sampling->clocks);
+	free(sampling->changed);
 	free(sampling);
 	tracer->sampling = NULL;
 }
@@ -322,10 +326,23 @@ void tracer_switch_samples(struct tracer *tracer, bool on)
 	sampling->is_on = on;
 }
 
-void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period_ns)
+/* A change ends the period that runs: a timer loses its sample, a software event has one. */
+static bool is_change_due(struct tracer_sampling *sampling, uint32_t cpu, uint64_t mean)
+{
+	uint64_t counted; /* ns, or events */
+
+	if (read(sampling->clocks[cpu], &counted, sizeof(counted)) != sizeof(counted) ||
+	    (counted - sampling->changed[cpu]) / PERIODS_OF_A_CHANGE < mean)
+		return false;
+	sampling->changed[cpu] = counted;
+	return true;
+}
+
+void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period)
 {
 	struct tracer_sampling *sampling = tracer->sampling;
 
-	if (sampling && sampling->is_on && cpu < sampling->nr_cpus && sampling->clocks[cpu] >= 0)
-		ioctl(sampling->clocks[cpu], PERF_EVENT_IOC_PERIOD, &period_ns);
+	if (sampling && sampling->is_on && cpu < sampling->nr_cpus && sampling->clocks[cpu] >= 0 &&
+	    is_change_due(sampling, cpu, tracer->options.sample_period))
+		ioctl(sampling->clocks[cpu], PERF_EVENT_IOC_PERIOD, &period);
 }

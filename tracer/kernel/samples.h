@@ -24,6 +24,7 @@ struct tracer_sampling {
 	struct samples_bpf *skeleton; /* owned */
 	struct bpf_link **links;      /* owned; NULL for a CPU that is not present */
 	int *clocks;		      /* borrowed from the links */
+	uint64_t *changed;	      /* of each CPU: what its clock counted at the last change of the period */
 	uint32_t nr_cpus;
 	struct bpf_link *program_links[MAX_SAMPLE_PROGRAMS];
 	struct sample_tables *tables;
@@ -40,7 +41,8 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error);
 void tracer_free_samples(struct tracer *tracer);
 
 /**
- * tracer_switch_samples() - take samples from now on, or no more; nothing without options.sample_ns
+ * tracer_switch_samples() - take samples from now on, or no more; nothing without
+ * options.sample_period
  */
 void tracer_switch_samples(struct tracer *tracer, bool on);
 #endif

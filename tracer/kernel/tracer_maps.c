@@ -21,10 +21,10 @@ int tracer_open_code_maps(struct tracer *tracer, struct trace_error *ret_error)
 {
 	int result;
 
-	if (!tracer->options.sample_ns && !wants_callers(tracer))
+	if (!tracer->options.sample_period && !wants_callers(tracer))
 		return 0;
 	result = code_maps_open(&tracer->code_maps, tracer->nr_cpus, ret_error);
-	if (!result || tracer->options.sample_ns)
+	if (!result || tracer->options.sample_period)
 		return result;
 	code_maps_close(&tracer->code_maps); /* without them callers of later programs have no names */
 	return 0;
