@@ -27,7 +27,7 @@ static struct analysis_case begin(void)
 	return c;
 }
 
-/* CPU 0 changes from 10 to @tid at @ns; @tid exits 1000 later. It is the last one of its process. */
+/* CPU 0 changes from 10 to @tid at @ns. @tid exits 1000 later, as the last one of its process. */
 static void runs_and_ends(struct analysis_case *c, uint64_t ns, uint32_t tid)
 {
 	tb_switch(c->tb, 0, ns, 10, tid, TRACE_TASK_RUNNING);
