@@ -365,7 +365,7 @@ static void check_process(struct parents *p, const struct trace_process *process
 	if (parent == NOT_KNOWN || (!child->end_ns && end_ns && end_ns <= since))
 		return;
 	its = &p->list[parent];
-	if (!child->end_ns && !child->is_gone && its->end_ns)
+	if (!child->end_ns && !child->is_gone && !can_adopt(its))
 		rules_broken(p->rules, its->end_ns, NULL,
 			     "process %u ends (sched_exit), and no process has adopted its child %u", its->pid,
 			     child->pid);

@@ -64,6 +64,38 @@ static void a_child_that_had_begun_to_exit_needs_no_other_parent(void)
 	verify(&c, NULL);
 }
 
+/*
+ * 20 had begun to exit before the recording. It is dead when 10 ends, and process 1 gets the other
+ * children.
+ */
+static void a_dead_child_keeps_its_last_parent(void)
+{
+	struct analysis_case c = begin_family(10);
+
+	tb_thread(c.tb, 1, 1, 0, "init", 0, false);
+	ends(&c, 1, 2000, 20, 0, false);
+	tb_add(c.tb, 0, 3000, sched_adopt, NULL, .parent = 10, .reaper = 1);
+	ends(&c, 0, 3000, 10, 0, true);
+	verify(&c, NULL);
+}
+
+/* It waits in its exit for its child 20, which it has killed, when the recording ends. */
+static void init_of_a_namespace_keeps_its_children_in_its_exit(void)
+{
+	for (uint32_t ns_tgid = 1; ns_tgid < 3; ns_tgid++) {
+		struct trace_start_thread init = {
+			.tid = 30, .tgid = 30, .ns_tid = ns_tgid, .ns_tgid = ns_tgid, .ppid = 1, .nr = -1, .cpu = 0};
+		struct analysis_case c = begin_family(30);
+
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &init, sizeof(init), "init");
+		tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
+		tb_exit(c.tb, 0, 3000, 30, 30, true);
+		tb_switch(c.tb, 0, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+		verify(&c,
+		       ns_tgid == 1 ? NULL : "process 30 ends (sched_exit), and no process has adopted its child 20");
+	}
+}
+
 /* Its first thread, or another one, ends, and the process goes on. */
 static void the_end_of_one_thread_is_not_that_of_its_process(void)
 {
@@ -242,6 +274,8 @@ int main(int argc, char **argv)
 		CASE(a_child_needs_a_parent),
 		CASE(init_of_a_namespace_adopts_children_in_its_exit),
 		CASE(a_child_that_had_begun_to_exit_needs_no_other_parent),
+		CASE(a_dead_child_keeps_its_last_parent),
+		CASE(init_of_a_namespace_keeps_its_children_in_its_exit),
 		CASE(the_end_of_one_thread_is_not_that_of_its_process),
 		CASE(a_process_that_leaves_an_ended_child_may_be_waited_for),
 		{NULL, NULL},

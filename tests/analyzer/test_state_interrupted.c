@@ -280,6 +280,26 @@ static void a_poll_that_was_stopped_is_for_the_process_that_ended_it(void)
 	case_free(&c);
 }
 
+/* The signal had come before the call. */
+static void a_call_that_a_signal_ends_at_once_goes_on(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 1, 1, 60000);
+	tb_sys_exit(c.tb, 0, 2010, RESTART_BLOCK);
+	sleep_from(&c, 2020, TRACE_TASK_STOPPED);
+	signal_at(&c, 3020, SIGCONT);
+	tb_sys_enter(c.tb, 0, 3030, SYS_restart_syscall);
+	sleep_from(&c, 3040, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 5040, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 5050, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 2000);
+	CU_ASSERT_EQUAL(case_call(c.one, "poll")->calls, 2);
+	CU_ASSERT_EQUAL(case_call(c.one, "restart_syscall")->calls, 0);
+	case_free(&c);
+}
+
 /* It goes on until the recording ends. */
 static void a_sleep_that_was_stopped_is_a_timeout(void)
 {
@@ -772,6 +792,7 @@ int main(int argc, char **argv)
 		CASE(a_process_that_began_after_an_interruption_ends_the_whole_wait),
 		CASE(a_process_that_began_after_the_wait_is_not_what_it_waited_for),
 		CASE(a_poll_that_was_stopped_is_for_the_process_that_ended_it),
+		CASE(a_call_that_a_signal_ends_at_once_goes_on),
 		CASE(a_sleep_that_was_stopped_is_a_timeout),
 		CASE(a_frozen_wait_goes_on_after_the_thaw),
 		CASE(a_program_that_calls_again_goes_on),

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_start_lives.c - each thread of the start has its own life: threads that ended before the
+ * recorder read them were there, and threads that began in the trace were not.
+ *
+ * Traces begin at 1000 and end at 9000. Thread 10 ("one") runs on CPU 0, thread 20 ("two") on CPU
+ * 1. All times are ns.
+ */
+#include <trace/view.h>
+#include "analysis_case.h"
+#include "unit.h"
+
+static void thread_read_at(struct analysis_case *c, uint64_t read_ns, uint32_t tid, uint32_t tgid, uint32_t ppid)
+{
+	struct trace_start_thread start = {
+		.tid = tid, .tgid = tgid, .ppid = ppid, .state = TRACE_TASK_INTERRUPTIBLE, .nr = -1, .cpu = 1};
+
+	tb_start(c->tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), "other");
+}
+
+static struct analysis_case begin(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	return c;
+}
+
+/* CPU 0 changes from 10 to @tid at @ns. @tid exits 1000 later, as the last one of its process. */
+static void runs_and_ends(struct analysis_case *c, uint64_t ns, uint32_t tid)
+{
+	tb_switch(c->tb, 0, ns, 10, tid, TRACE_TASK_RUNNING);
+	tb_exit(c->tb, 0, ns + 1000, tid, tid, true);
+	tb_switch(c->tb, 0, ns + 1010, tid, 10, TRACE_TASK_DEAD);
+	tb_free_thread(c->tb, 0, ns + 1020, tid);
+}
+
+/* Processes of number @pid in the order of their lives. */
+static size_t processes_of(const struct analysis_case *c, uint32_t pid, const struct trace_process **ret_list,
+			   size_t room)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < trace_nr_processes(c->analysis); i++)
+		if (trace_process_pid(trace_get_process(c->analysis, i)) == pid && nr++ < room)
+			ret_list[nr - 1] = trace_get_process(c->analysis, i);
+	return nr;
+}
+
+/* 30 ends at 4000. The recorder reads its child 40 before that. */
+static void a_process_that_ends_before_it_is_read_lives_from_the_start_on(void)
+{
+	struct analysis_case c = begin();
+
+	thread_read_at(&c, 2000, 40, 40, 30);
+	runs_and_ends(&c, 3000, 30);
+	tb_add(c.tb, 0, 4000, sched_adopt, NULL, .parent = 30, .reaper = 1);
+	thread_read_at(&c, 8999, 60, 60, 1); /* the last one */
+	case_run(&c);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(case_process(&c, 30));
+	CU_ASSERT_EQUAL(trace_process_start_ns(case_process(&c, 30)), 1000);
+	CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 30)), 4010);
+	CU_ASSERT_PTR_EQUAL(trace_process_starter(case_process(&c, 40)), case_process(&c, 30));
+	case_free(&c);
+}
+
+/* Thread 31 of process 30 calls exec at 4000, so that its own number is gone. */
+static void a_thread_that_takes_the_number_of_its_leader_lives_from_the_start_on(void)
+{
+	struct analysis_case c = begin();
+
+	tb_switch(c.tb, 0, 3000, 10, 31, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 1, 3500, 30, 30, false);
+	tb_add(c.tb, 0, 4000, sched_exec, "/bin/program", .tid = 30, .old_tid = 31);
+	tb_switch(c.tb, 0, 4100, 30, 10, TRACE_TASK_INTERRUPTIBLE);
+	thread_read_at(&c, 5000, 30, 30, 1);
+	thread_read_at(&c, 8999, 60, 60, 1); /* the last one */
+	case_run(&c);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(case_process(&c, 30));
+	CU_ASSERT_EQUAL(trace_process_start_ns(case_process(&c, 30)), 1000);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 30)), 2);
+	case_free(&c);
+}
+
+/* 70 is forked at 1500 and at 3000. The second one forks its thread 71; both are read at 5000. */
+static struct analysis_case number_is_used_twice(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fork(c.tb, 1, 1500, 20, 70, 70, "two");
+	runs_and_ends(&c, 1600, 70);
+	tb_fork(c.tb, 1, 3000, 20, 70, 70, "two");
+	tb_switch(c.tb, 0, 3100, 10, 70, TRACE_TASK_RUNNING);
+	tb_fork(c.tb, 0, 3500, 70, 71, 70, "two");
+	tb_switch(c.tb, 0, 3600, 70, 10, TRACE_TASK_INTERRUPTIBLE);
+	thread_read_at(&c, 5000, 70, 70, 20);
+	thread_read_at(&c, 5000, 71, 70, 20);
+	return c;
+}
+
+static void a_number_that_is_used_twice_before_it_is_read_is_two_processes(void)
+{
+	struct analysis_case c = number_is_used_twice();
+	const struct trace_process *lives[2] = {NULL};
+
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(processes_of(&c, 70, lives, 2), 2);
+	CU_ASSERT_EQUAL(trace_process_start_ns(lives[0]), 1500);
+	CU_ASSERT_EQUAL(trace_process_end_ns(lives[0]), 2610);
+	CU_ASSERT_EQUAL(trace_nr_threads(lives[0]), 1);
+	CU_ASSERT_EQUAL(trace_process_start_ns(lives[1]), 3000);
+	CU_ASSERT_EQUAL(trace_nr_threads(lives[1]), 2);
+	case_free(&c);
+}
+
+static void a_view_has_rows_only_of_threads_that_stay(void)
+{
+	struct trace_view_options options = {.size = sizeof(options)};
+	struct analysis_case c = number_is_used_twice();
+	struct trace_view *view;
+	size_t nr_threads = 0;
+
+	case_open(&c);
+	view = trace_view_new(c.analysis, &options, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(view);
+	case_run(&c);
+	for (size_t i = 0; i < trace_view_nr_rows(view, TRACE_ROW_THREAD); i++) {
+		struct trace_row row;
+
+		CU_ASSERT(trace_view_get_row(view, (struct trace_row_id){TRACE_ROW_THREAD, i}, &row));
+		nr_threads += trace_process_pid(trace_thread_process(row.thread)) == 70;
+	}
+	CU_ASSERT_EQUAL(nr_threads, 3);
+	trace_view_free(view);
+	case_free(&c);
+}
+
+/* The number 30 was used again when the recorder read thread 31. */
+static void the_parent_of_a_process_is_that_of_its_leader(void)
+{
+	struct analysis_case c = begin();
+
+	thread_read_at(&c, 2000, 30, 30, 20);
+	thread_read_at(&c, 4000, 31, 30, 10);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 30)), 20);
+	case_free(&c);
+}
+
+/* The kernel hides 70. Thread 21 follows it at some time, and has its leader's number at 4000. */
+static void an_exec_behind_a_hidden_thread_tells_the_old_number(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 21, 20, 1, "two", 0, false);
+	tb_switch(c.tb, 0, 3000, 10, 70, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 3500, SYS_execve, 1, 1, 1);
+	tb_exit(c.tb, 1, 3600, 20, 20, false);
+	tb_switch(c.tb, 1, 3700, 20, 0, TRACE_TASK_DEAD);
+	tb_add(c.tb, 0, 4000, sched_exec, "/bin/program", .tid = 20, .old_tid = 21);
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	tb_switch(c.tb, 0, 5000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 70)), "(hidden)");
+	CU_ASSERT_EQUAL(case_call(c.two, "execve")->calls, 1);
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_process_that_ends_before_it_is_read_lives_from_the_start_on),
+		CASE(a_thread_that_takes_the_number_of_its_leader_lives_from_the_start_on),
+		CASE(a_number_that_is_used_twice_before_it_is_read_is_two_processes),
+		CASE(a_view_has_rows_only_of_threads_that_stay),
+		CASE(the_parent_of_a_process_is_that_of_its_leader),
+		CASE(an_exec_behind_a_hidden_thread_tells_the_old_number),
+		{NULL, NULL},
+	};
+
+	return unit_main("the lives of threads of the start", cases, argc, argv);
+}
