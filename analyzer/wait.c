@@ -314,7 +314,7 @@ static uint32_t living_at(const struct trace_analysis *a, uint32_t target, const
 {
 	const struct trace_process *process = a->threads.processes[target];
 
-	while (process && trace_process_start_ns(process) > pending->to)
+	while (process && process->first && process->first->start_ns > pending->to)
 		process = process->starter;
 	return process ? process->idx : (uint32_t)PROCESS_UNKNOWN;
 }
