@@ -324,7 +324,7 @@ struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thr
 	struct wait_cause v = decide(a, thread, pending);
 
 	name_filtered_waker(pending, &v);
-	if (v.kind == TRACE_WAIT_PROCESS && v.target >= NR_PSEUDO_PROCESSES)
+	if (v.kind == TRACE_WAIT_PROCESS && !v.has_path && v.target >= NR_PSEUDO_PROCESSES)
 		v.target = living_at(a, v.target, pending);
 	if (v.kind == TRACE_WAIT_FILE && pending->waker.cause == CAUSE_BLOCK && !pending->waker.thread)
 		device_learn(a, v.target, (uint32_t)pending->waker.detail, true);
