@@ -224,10 +224,10 @@ void rule_file_bytes_touch(void *data, const struct trace_process *process, cons
 
 /*
  * The kernel names the socket by its inode. While a call waits, another thread may put another file
- * at the descriptor: the call goes on with the file that it had. Connections of a file system are of
- * no descriptor. A descriptor may have had another file before the recorder read it. After a loss
- * the state knows no descriptor that may be another one; a BPF program may have missed any single
- * event.
+ * at the descriptor: the call goes on with the file that it had. Connections of a file system are
+ * of no descriptor. A descriptor may have had another file before the recorder read it. After a
+ * loss the state knows no descriptor that may be another one; a BPF program may have missed any
+ * single event.
  */
 static bool knows_descriptors(const struct file_bytes *f, uint64_t from_ns, uint64_t to_ns)
 {
