@@ -118,7 +118,8 @@ int BPF_PROG(wait_stack, bool preempt, struct task_struct *prev, struct task_str
 	note->since = 0;
 	if (note->choice == IS_LEFT_OUT)
 		return 0;
-	if ((note->choice == NOT_WOKEN && !is_chosen(now - since)) || (config.filtering && !task_matches(next)) || own_event(next))
+	if ((note->choice == NOT_WOKEN && !is_chosen(now - since)) || (config.filtering && !task_matches(next)) ||
+	    own_event(next))
 		return 0;
 	return put_wait(next, note->choice == IS_CHOSEN);
 }
