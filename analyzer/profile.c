@@ -24,6 +24,7 @@
 #include "profile_strata.h"
 #include "profile_verify.h"
 #include "profile_waits.h"
+#include "profile_wakers.h"
 #include "state.h"
 #include "wait_object.h"
 #include "window.h"
@@ -45,6 +46,7 @@ struct trace_profile {
 	struct hash_table pending; /* stacks of waits: profile_pending.h */
 	struct hash_table parts;   /* of long stacks: profile_parts.h */
 	struct waits waits;
+	struct wakers wakers;
 	struct trace_profile_numbers numbers;
 	struct profile_spans spans;
 	bool is_divided;
@@ -213,12 +215,12 @@ static void push(struct stack *stack, uint64_t address, uint32_t flags)
 /**
  * struct address_list - a field of a sample: return addresses, innermost first
  * @flags: FRAME_* of all of them. @first: of the first one. @is_cut: there were more
- * @certain: the first ones that no frame pointer led to
+ * @certain: the first ones that no frame pointer led to. @nr_others: words behind the addresses
  */
 struct address_list {
 	const char *field;
 	uint32_t flags, first;
-	size_t certain;
+	size_t certain, nr_others;
 	bool is_cut;
 };
 
@@ -249,10 +251,11 @@ static void push_list(struct stack *stack, const struct address_list *list)
 	size_t nr;
 	const unsigned char *addresses = addresses_of(stack->event, list->field, &nr);
 
-	push_addresses(stack, addresses, nr, list);
+	push_addresses(stack, addresses, nr > list->nr_others ? nr - list->nr_others : 0, list);
 }
 
-enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT };				       /* trace_sample.source */
+/* trace_sample.source */
+enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT, SOURCE_WAKER, SOURCE_WAKER_SOFTIRQ, SOURCE_WAKER_INTERRUPT };
 enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3, CUT_BY_EVENT = 128 }; /* trace_sample.cut */
 enum { CALLERS_IN_PROGRAM = FRAME_IS_CALLER | FRAME_IS_CLAIMED };
 
@@ -292,6 +295,7 @@ static void push_sample(struct stack *stack, const struct trace_sample *sample)
 	push_list(stack, &(struct address_list){.field = "kernel",
 						.flags = FRAME_IN_KERNEL,
 						.first = FRAME_IN_KERNEL,
+						.nr_others = sample->source >= SOURCE_WAKER,
 						.is_cut = sample->cut & CUT_IN_KERNEL});
 	push(stack, sample->ip, sample->in_user ? 0 : FRAME_IN_KERNEL);
 }
@@ -405,7 +409,11 @@ static void add_wait_stack(struct trace_profile *profile, const struct trace_thr
 		&(struct address_list){.flags = FRAME_IN_KERNEL, .first = FRAME_IN_KERNEL, .is_cut = pending->is_cut});
 	if (stack.caller != NO_FRAME)
 		waits_add_stack(&profile->waits, &profile->strata, thread, pending->since_ns,
-				&(struct wait_record){.ts_ns = pending->ts_ns, .frame = stack.caller});
+				&(struct wait_record){.ts_ns = pending->ts_ns,
+						      .woken_ns = pending->woken_ns,
+						      .is_woken = pending->is_woken,
+						      .waker = pending->waker,
+						      .frame = stack.caller});
 }
 
 /* The stacks of all waits in the call that @thread leaves. */
@@ -442,6 +450,9 @@ static void keep_wait(struct trace_profile *profile, const struct trace_thread *
 	pending->ts_ns = event->ts_ns;
 	pending->user_ip = user_ip;
 	pending->is_cut = sample->cut & CUT_IN_KERNEL;
+	pending->is_woken = sample->certain;
+	if (pending->is_woken)
+		pending->waker = wakers_take(&profile->wakers, thread, pending->since_ns, &pending->woken_ns);
 	pending->kernel[0] = sample->ip;
 	if (nr_kernel)
 		memcpy(pending->kernel + 1, kernel, nr_kernel * sizeof(uint64_t));
@@ -463,6 +474,41 @@ static void add_wait(struct trace_profile *profile, const struct trace_event *ev
 		end_pending(profile, thread, event);
 }
 
+/* ---- what woke ---- */
+
+/* The list of the kernel's addresses ends with the tid of the woken thread. */
+static const struct trace_thread *woken_by(const struct trace_profile *profile, const struct trace_event *event)
+{
+	size_t nr;
+	const unsigned char *kernel = addresses_of(event, "kernel", &nr);
+	uint64_t tid;
+
+	if (!nr)
+		return NULL;
+	memcpy(&tid, kernel + (nr - 1) * sizeof(tid), sizeof(tid));
+	return trace_find_thread(profile->analysis, (uint32_t)tid);
+}
+
+static void add_waker(struct trace_profile *profile, const struct trace_event *event)
+{
+	const struct trace_sample *sample = event->payload;
+	const struct trace_thread *woken = woken_by(profile, event), *thread = NULL;
+	const struct stack_parts *parts = stack_parts_take(&profile->parts, event);
+	struct profile_waker waker = {.kind = TRACE_PROFILE_WAKER_INTERRUPT};
+
+	profile->numbers.waker_stacks++;
+	if (sample->source == SOURCE_WAKER)
+		thread = trace_find_thread(profile->analysis, sample->tid);
+	if (!woken || (sample->source == SOURCE_WAKER && !thread))
+		return;
+	if (sample->source != SOURCE_WAKER_INTERRUPT)
+		waker.kind = thread ? TRACE_PROFILE_WAKER_THREAD : TRACE_PROFILE_WAKER_SOFTIRQ;
+	waker.thread = thread;
+	waker.frame = stack_of(profile, event, thread ? thread : woken, parts);
+	if (waker.frame != NO_FRAME)
+		wakers_add(&profile->wakers, woken, event->ts_ns, &waker);
+}
+
 static void end_waits(struct trace_profile *profile)
 {
 	const struct trace_thread *thread;
@@ -478,6 +524,8 @@ static void on_sample(struct trace_profile *profile, const struct trace_event *e
 
 	if (stack_parts_is_part(event))
 		profile->failed = stack_parts_add(&profile->parts, event) ? profile->failed : -ENOMEM;
+	else if (sample->source >= SOURCE_WAKER)
+		add_waker(profile, event);
 	else if (sample->source != SOURCE_TIMER)
 		add_wait(profile, event);
 	else
@@ -530,6 +578,7 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	pending_clear(&profile->pending);
 	stack_parts_clear(&profile->parts);
 	waits_clear(&profile->waits);
+	wakers_clear(&profile->wakers);
 	profile_spans_clear(&profile->spans);
 	free(profile);
 	return NULL;
@@ -554,6 +603,7 @@ int trace_profile_error(const struct trace_profile *profile)
 	return profile->failed		? profile->failed
 	       : profile->strata.failed ? profile->strata.failed
 	       : profile->waits.failed	? profile->waits.failed
+	       : profile->wakers.failed ? profile->wakers.failed
 					: profile->frames.failed;
 }
 
@@ -625,6 +675,7 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 {
 	const struct stratum *stratum;
 	const struct sample_group *group;
+	struct profile_waker waker = {.frame = TRACE_PROFILE_NO_FRAME};
 	bool is_wait;
 
 	divide(profile);
@@ -639,6 +690,8 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 	stratum = &profile->strata.list[profile->stratum];
 	group = stratum->samples ? &profile->strata.groups[profile->group] : NULL;
 	is_wait = stratum->state == TRACE_STATE_BLOCKED;
+	if (group && group->place.waker)
+		waker = profile->wakers.list[group->place.waker - 1];
 	*ret_share = (struct trace_profile_share){.thread = stratum->thread,
 						  .state = stratum->state,
 						  .kind = stratum->kind,
@@ -649,12 +702,15 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 						  .path = stratum->path,
 						  .other = stratum->other,
 						  .other_thread = stratum->other_thread,
-						  .frame = group ? group->frame : TRACE_PROFILE_NO_FRAME,
+						  .frame = group ? group->place.frame : TRACE_PROFILE_NO_FRAME,
 						  .samples = group && !is_wait ? group->samples : 0,
 						  .of = is_wait ? 0 : stratum->samples,
 						  .stacks = group && is_wait ? group->samples : 0,
 						  .intervals = stratum->intervals,
-						  .ns = group ? group->ns : stratum->ns};
+						  .ns = group ? group->ns : stratum->ns,
+						  .waker_kind = waker.kind,
+						  .waker = waker.thread,
+						  .waker_frame = waker.frame};
 	return true;
 }
 

@@ -6,9 +6,13 @@
 #include <trace/events.h>
 #include "array_room.h"
 
-enum { FIRST_PART = 16, FIRST_PART_OF_EXIT = 128 }; /* trace_sample.source; the next parts have 1 more each */
-enum { HAS_PARTS = 64 };			    /* trace_sample.cut */
-enum { MAX_CALLERS = 1 << 16 };			    /* more than any recorder writes */
+enum {
+	FIRST_PART = 16,
+	FIRST_PART_OF_WAKER = 64,
+	FIRST_PART_OF_EXIT = 128
+};				/* trace_sample.source; the next parts have 1 more each */
+enum { HAS_PARTS = 64 };	/* trace_sample.cut */
+enum { MAX_CALLERS = 1 << 16 }; /* more than any recorder writes */
 
 struct parts_row {
 	uint64_t key;
@@ -20,15 +24,25 @@ bool stack_parts_is_part(const struct trace_event *event)
 	return ((const struct trace_sample *)event->payload)->source >= FIRST_PART;
 }
 
-/* A timer may interrupt the exit of a call, so a thread has two of them. */
-static uint64_t key_of(const struct trace_sample *sample, bool is_exit)
+/* The source of the first part of a stack to which the sample or part of @source belongs. */
+static uint32_t first_part(uint32_t source)
 {
-	return ((uint64_t)sample->tid << 1 | is_exit) + 1;
+	if (source < FIRST_PART)
+		return source == 0 ? FIRST_PART : source == 3 ? FIRST_PART_OF_WAKER : FIRST_PART_OF_EXIT;
+	return source < FIRST_PART_OF_WAKER  ? FIRST_PART
+	       : source < FIRST_PART_OF_EXIT ? FIRST_PART_OF_WAKER
+					     : FIRST_PART_OF_EXIT;
+}
+
+/* A timer or a wakeup may interrupt the exit of a call, so a thread has several of them. */
+static uint64_t key_of(const struct trace_sample *sample)
+{
+	return ((uint64_t)sample->tid << 8 | first_part(sample->source)) + 1;
 }
 
 static struct stack_parts *parts_of(struct hash_table *rows, const struct trace_sample *sample)
 {
-	struct parts_row *row = table_add(rows, sizeof(*row), key_of(sample, sample->source >= FIRST_PART_OF_EXIT));
+	struct parts_row *row = table_add(rows, sizeof(*row), key_of(sample));
 
 	if (row && !row->parts)
 		row->parts = calloc(1, sizeof(*row->parts));
@@ -54,7 +68,7 @@ bool stack_parts_add(struct hash_table *rows, const struct trace_event *event)
 {
 	const struct trace_sample *sample = event->payload;
 	struct stack_parts *parts = parts_of(rows, sample);
-	uint32_t number = sample->source - (sample->source >= FIRST_PART_OF_EXIT ? FIRST_PART_OF_EXIT : FIRST_PART);
+	uint32_t number = sample->source - first_part(sample->source);
 	size_t bytes;
 	const unsigned char *callers = trace_event_bytes(event, trace_type_field(event->type, "user"), &bytes);
 
@@ -72,7 +86,7 @@ bool stack_parts_add(struct hash_table *rows, const struct trace_event *event)
 const struct stack_parts *stack_parts_take(const struct hash_table *rows, const struct trace_event *event)
 {
 	const struct trace_sample *sample = event->payload;
-	struct parts_row *row = table_find(rows, sizeof(*row), key_of(sample, sample->source != 0));
+	struct parts_row *row = table_find(rows, sizeof(*row), key_of(sample));
 	bool is_whole = row && row->parts && row->parts->next;
 
 	if (is_whole)

@@ -13,13 +13,15 @@
 
 /**
  * struct pending_stack - @user_ip: where the thread entered the kernel; 0: a thread of the kernel
+ * @is_woken: the wait was chosen at the wakeup, at @woken_ns, by number @waker; 0: not known
  * @kernel: the innermost first
  */
 struct pending_stack {
 	struct pending_stack *next;
-	uint64_t since_ns, ts_ns;
+	uint64_t since_ns, ts_ns, woken_ns;
 	uint64_t user_ip;
-	bool is_cut;
+	uint32_t waker;
+	bool is_cut, is_woken;
 	size_t nr_kernel;
 	uint64_t kernel[];
 };

@@ -67,28 +67,28 @@ struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted)
 	return NULL;
 }
 
-static uint64_t group_hash(uint32_t stratum, uint32_t frame)
+static uint64_t group_hash(uint32_t stratum, const struct group_place *place)
 {
-	return hash_u64((uint64_t)stratum << 32 | frame);
+	return hash_u64(((uint64_t)stratum << 32 | place->frame) ^ hash_u64(place->waker));
 }
 
 static uint64_t hash_of_group(const void *strata, uint32_t number)
 {
 	const struct sample_group *group = &((const struct strata *)strata)->groups[number];
 
-	return group_hash(group->stratum, group->frame);
+	return group_hash(group->stratum, &group->place);
 }
 
 /* A new group at the end of those of @stratum; NULL: no memory. */
-static struct sample_group *add_group(struct strata *strata, struct stratum *stratum, uint32_t frame)
+static struct sample_group *add_group(struct strata *strata, struct stratum *stratum, const struct group_place *place)
 {
 	uint32_t number = (uint32_t)(stratum - strata->list);
 
 	if (!make_room(strata, (void **)&strata->groups, strata->nr_groups, &strata->groups_room,
 		       sizeof(*strata->groups)))
 		return NULL;
-	strata->groups[strata->nr_groups] = (struct sample_group){.stratum = number, .frame = frame, .next = NO_GROUP};
-	number_index_add(&strata->by_frame, group_hash(number, frame), strata->nr_groups);
+	strata->groups[strata->nr_groups] = (struct sample_group){.stratum = number, .place = *place, .next = NO_GROUP};
+	number_index_add(&strata->by_frame, group_hash(number, place), strata->nr_groups);
 	if (stratum->last == NO_GROUP)
 		stratum->first = strata->nr_groups;
 	else
@@ -97,25 +97,27 @@ static struct sample_group *add_group(struct strata *strata, struct stratum *str
 	return &strata->groups[strata->nr_groups++];
 }
 
-/* The group of @frame, which is added if it is missing; NULL: no memory. */
-static struct sample_group *group_of(struct strata *strata, struct stratum *stratum, uint32_t frame)
+/* The group of @place, which is added if it is missing; NULL: no memory. */
+static struct sample_group *group_of(struct strata *strata, struct stratum *stratum, const struct group_place *place)
 {
 	uint32_t stratum_number = (uint32_t)(stratum - strata->list), number;
-	uint64_t hash = group_hash(stratum_number, frame);
+	uint64_t hash = group_hash(stratum_number, place);
 
 	if (!number_index_room(&strata->by_frame, hash_of_group, strata)) {
 		strata->failed = -ENOMEM;
 		return NULL;
 	}
 	for (uint32_t step = 0; number_index_has(&strata->by_frame, hash, step, &number); step++)
-		if (strata->groups[number].stratum == stratum_number && strata->groups[number].frame == frame)
+		if (strata->groups[number].stratum == stratum_number &&
+		    strata->groups[number].place.frame == place->frame &&
+		    strata->groups[number].place.waker == place->waker)
 			return &strata->groups[number];
-	return add_group(strata, stratum, frame);
+	return add_group(strata, stratum, place);
 }
 
 void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples)
 {
-	struct sample_group *group = group_of(strata, stratum, frame);
+	struct sample_group *group = group_of(strata, stratum, &(struct group_place){.frame = frame});
 
 	if (!group)
 		return;
@@ -124,10 +126,10 @@ void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_
 	stratum->samples += samples;
 }
 
-void stratum_add_wait(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t exact_ns,
-		      uint64_t weight)
+void stratum_add_wait(struct strata *strata, struct stratum *stratum, const struct group_place *place,
+		      uint64_t exact_ns, uint64_t weight)
 {
-	struct sample_group *group = group_of(strata, stratum, frame);
+	struct sample_group *group = group_of(strata, stratum, place);
 
 	if (!group)
 		return;
@@ -146,7 +148,7 @@ void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *fr
 
 		strata->groups[i].samples = strata->groups[i].weight = 0;
 		if (samples)
-			stratum_add_samples(strata, to, strata->groups[i].frame, samples);
+			stratum_add_samples(strata, to, strata->groups[i].place.frame, samples);
 	}
 	from->ns = from->intervals = from->samples = 0;
 }
@@ -214,7 +216,7 @@ static void add_unsampled(struct strata *strata, struct stratum *stratum)
 		stratum->unsampled_ns = stratum->ns - sums.exact_ns;
 	if (!stratum->unsampled_ns)
 		return;
-	group = group_of(strata, stratum, UINT32_MAX);
+	group = group_of(strata, stratum, &(struct group_place){.frame = UINT32_MAX});
 	if (group)
 		group->exact_ns = stratum->unsampled_ns;
 }

@@ -35,15 +35,20 @@ struct stratum {
 	uint64_t unsampled_ns;
 };
 
+/** struct group_place - @waker: of a wait, a number of profile_wakers.h; 0: none */
+struct group_place {
+	uint32_t frame, waker;
+};
+
 /**
- * struct sample_group - the samples of a stratum with the same innermost frame
+ * struct sample_group - the samples of a stratum with the same innermost frame and waker
  * @exact_ns: of waits; this much of the stratum is the group's
  * @weight: what it counts when the rest is divided; for time on a CPU the number of samples
  * @ns: its part of the stratum; strata_split() writes it over the weight
  */
 struct sample_group {
 	uint32_t stratum;
-	uint32_t frame;
+	struct group_place place;
 	uint32_t next;
 	uint64_t samples;
 	uint64_t exact_ns;
@@ -71,9 +76,9 @@ struct strata {
 struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted);
 /** stratum_add_samples() - @samples more with the innermost @frame */
 void stratum_add_samples(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t samples);
-/** stratum_add_wait() - the stack @frame of a wait: @exact_ns is its time, or @weight counts */
-void stratum_add_wait(struct strata *strata, struct stratum *stratum, uint32_t frame, uint64_t exact_ns,
-		      uint64_t weight);
+/** stratum_add_wait() - the stack of a wait: @exact_ns is its time, or @weight counts */
+void stratum_add_wait(struct strata *strata, struct stratum *stratum, const struct group_place *place,
+		      uint64_t exact_ns, uint64_t weight);
 /** stratum_merge() - the time and the samples of @from are those of @to from now on */
 void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *from);
 /** strata_split() - divide the time of each stratum among its groups. Returns 0 or -ENOMEM */

@@ -3,6 +3,7 @@
  * profile_waits.c - matches stacks with waits.
  *
  * A thread blocks from `since` until it is woken, and gets a CPU again at the time of the record.
+ * The wakeup chose the wait by its length until then, or else the switch to the thread did.
  * The blocked intervals between are those of the stack. The analysis tells an interval when it
  * knows the cause, which can be later than the record. So each thread keeps its last intervals and
  * its last stacks, and either one meets the other.
@@ -27,8 +28,8 @@ struct kept_wait {
 	bool is_used;
 };
 struct kept_stack {
-	uint64_t since_ns, ts_ns;
-	uint32_t frame;
+	uint64_t since_ns;
+	struct wait_record record;
 };
 
 /** struct thread_waits - @left_ns: when the thread was last on a CPU */
@@ -62,22 +63,32 @@ static bool is_of(const struct kept_stack *stack, const struct kept_wait *wait)
 {
 	uint64_t middle = wait->from_ns + (wait->to_ns - wait->from_ns) / 2;
 
-	return middle >= stack->since_ns && middle <= stack->ts_ns;
+	return middle >= stack->since_ns && middle <= stack->record.ts_ns;
+}
+
+/* The end of the time that was the length of the wait when it was chosen. */
+static uint64_t end_of(const struct kept_stack *stack, const struct kept_wait *wait)
+{
+	const struct wait_record *record = &stack->record;
+
+	return !record->is_woken ? record->ts_ns : record->woken_ns ? record->woken_ns : wait->to_ns;
 }
 
 static void match(struct strata *strata, const struct kept_stack *stack, struct kept_wait *wait)
 {
-	uint64_t since_ns = stack->since_ns ? stack->since_ns : wait->from_ns, length_ns;
+	uint64_t since_ns = stack->since_ns ? stack->since_ns : wait->from_ns, length_ns, end_ns;
 	struct stratum *stratum = &strata->list[wait->stratum];
+	const struct group_place place = {.frame = stack->record.frame, .waker = stack->record.waker};
 
 	if (wait->is_used || !is_of(stack, wait))
 		return;
 	wait->is_used = true;
-	length_ns = stack->ts_ns > since_ns ? stack->ts_ns - since_ns : 1;
+	end_ns = end_of(stack, wait);
+	length_ns = end_ns > since_ns ? end_ns - since_ns : 1;
 	if (length_ns >= WAIT_ALWAYS_NS)
-		stratum_add_wait(strata, stratum, stack->frame, wait->ns, 0);
+		stratum_add_wait(strata, stratum, &place, wait->ns, 0);
 	else
-		stratum_add_wait(strata, stratum, stack->frame, 0, (wait->ns << WEIGHT_SHIFT) / length_ns);
+		stratum_add_wait(strata, stratum, &place, 0, (wait->ns << WEIGHT_SHIFT) / length_ns);
 }
 
 /* The stack of a long wait is missing: its time is not that of other waits. */
@@ -129,7 +140,7 @@ void waits_add_stack(struct waits *waits, struct strata *strata, const struct tr
 	if (!own)
 		return;
 	stack = &own->stacks[own->nr_stacks++ % NR_KEPT];
-	*stack = (struct kept_stack){.since_ns = since_ns, .ts_ns = record->ts_ns, .frame = record->frame};
+	*stack = (struct kept_stack){.since_ns = since_ns, .record = *record};
 	for (uint32_t i = 0; i < NR_KEPT && i < own->nr_waits; i++)
 		match(strata, stack, &own->waits[i]);
 }

@@ -22,10 +22,13 @@ struct waited {
 
 /**
  * struct wait_record - @ts_ns: of the end of the wait. @frame: its stack, NO_FRAME: no memory
+ * @is_woken: its length until the wakeup was what counted, at @woken_ns. @waker: number of
+ *     profile_wakers.h. 0: not known
  */
 struct wait_record {
-	uint64_t ts_ns;
-	uint32_t frame;
+	uint64_t ts_ns, woken_ns;
+	uint32_t frame, waker;
+	bool is_woken;
 };
 
 /** struct waits - zeroed: empty. @failed: -ENOMEM */

@@ -10,6 +10,8 @@ uint64_t profile_folded_ns(const struct profile_node *node, enum profile_part pa
 {
 	uint64_t off_ns = node->self.wait_cpu_ns + node->self.blocked_ns;
 
+	if (part == PROFILE_WAKERS)
+		return node->self.blocked_ns;
 	return (part == PROFILE_OFF_CPU ? 0 : node->self.on_cpu_ns) + (part == PROFILE_ON_CPU ? 0 : off_ns);
 }
 

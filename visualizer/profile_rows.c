@@ -296,6 +296,35 @@ static const char *why_incomplete(enum stack_end end, enum trace_profile_end wal
 	return end == STACK_CUT ? "longer than what is recorded" : whys[walk] ? whys[walk] : "";
 }
 
+/*
+ * Behind a wait: what ended it. The innermost function of the waker comes first, as if it went on
+ * where the waiter stopped, and its program last.
+ */
+static struct profile_node *add_waker(struct profile_making *making, const struct trace_profile_share *share,
+				      struct profile_node *node)
+{
+	static const char *const words[] = {"(waker not sampled)", "", "(softirq)", "(interrupt)"};
+	const char *program = share->waker ? process_program(trace_thread_process(share->waker)) : "";
+
+	program = profile_names_keep(&making->rows->names, program);
+	node = below(making, node, PROFILE_PROGRAM, "--", "");
+	if (share->waker_frame != TRACE_PROFILE_NO_FRAME) {
+		enum stack_end end = profile_stack_of(&making->rows->names, share->waker_frame, &making->stack);
+
+		for (size_t i = 0; i < making->stack.nr; i++)
+			node = profile_tree_below(&making->rows->tree, node,
+						  row_of_function(making, making->stack.functions[i], program));
+		if (share->waker && end != STACK_WHOLE)
+			node = below(making, node, PROFILE_INCOMPLETE, why_incomplete(end, making->stack.end), program);
+	}
+	return below(making, node, PROFILE_PROGRAM, share->waker ? program : words[share->waker_kind], "");
+}
+
+static bool has_wakers(const struct report *report)
+{
+	return report->options->profile.form == PROFILE_FOLDED && report->options->profile.part == PROFILE_WAKERS;
+}
+
 /* The time belongs to @row, and to all that called it. */
 static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
 			const struct profile_time *time)
@@ -325,7 +354,10 @@ static void add_context(struct profile_making *making, const struct trace_profil
 					  row_of_function(making, making->stack.functions[i - 1], program));
 	if (share->state == TRACE_STATE_BLOCKED)
 		profile_where_add(making->rows, row, profile_where(node), share->ns);
-	profile_time_add(&profile_tree_below(&making->rows->tree, node, row)->self, time);
+	node = profile_tree_below(&making->rows->tree, node, row);
+	if (share->state == TRACE_STATE_BLOCKED && has_wakers(making->report))
+		node = add_waker(making, share, node);
+	profile_time_add(&node->self, time);
 }
 
 static void add_share(struct profile_making *making, const struct trace_profile_share *share)
@@ -394,21 +426,28 @@ static bool choose(const struct report *report, const struct hash_table *of, str
 	return last->is_chosen;
 }
 
+static void add_way(const struct report *report, struct frame_set *frames, uint32_t number)
+{
+	struct trace_profile_frame frame;
+
+	for (; trace_profile_get_frame(report->profile, number, &frame) && frame_set_add(frames, number);
+	     number = frame.caller)
+		;
+}
+
 /* The names of the frames of chosen threads: a machine has many more. */
 static void look_up_names(const struct report *report, const struct hash_table *of, struct profile_names *names)
 {
 	struct frame_set frames = {0};
 	struct last_choice last = {0};
 	struct trace_profile_share share;
-	struct trace_profile_frame frame;
 
 	for (size_t i = 0; trace_profile_get_share(report->profile, i, &share); i++) {
 		if (!choose(report, of, &last, share.thread))
 			continue;
-		for (uint32_t number = share.frame;
-		     trace_profile_get_frame(report->profile, number, &frame) && frame_set_add(&frames, number);
-		     number = frame.caller)
-			;
+		add_way(report, &frames, share.frame);
+		if (has_wakers(report))
+			add_way(report, &frames, share.waker_frame);
 	}
 	profile_names_look_up(names, &frames);
 	free(frames.words);

@@ -55,8 +55,8 @@ enum profile_form {
 #define PROFILE_FORMS "flat tree lines"
 
 /** enum profile_part - the time in folded stacks, in the order of the words of --folded */
-enum profile_part { PROFILE_ON_CPU, PROFILE_OFF_CPU, PROFILE_ALL };
-#define PROFILE_PARTS "on off all"
+enum profile_part { PROFILE_ON_CPU, PROFILE_OFF_CPU, PROFILE_ALL, PROFILE_WAKERS };
+#define PROFILE_PARTS "on off all wakers"
 
 /**
  * struct profile_choice - @form: unless @has_form, the flat one

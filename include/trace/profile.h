@@ -124,6 +124,17 @@ size_t trace_profile_stack_of(const struct trace_event *event,
 /* ---- shares ---- */
 
 /**
+ * enum trace_profile_waker - what ended a wait: a thread, or an interrupt or softirq that ran above
+ * any thread
+ */
+enum trace_profile_waker {
+	TRACE_PROFILE_WAKER_NONE, /* not known */
+	TRACE_PROFILE_WAKER_THREAD,
+	TRACE_PROFILE_WAKER_SOFTIRQ,
+	TRACE_PROFILE_WAKER_INTERRUPT,
+};
+
+/**
  * struct trace_profile_share - a part of a thread's time in one stratum; after the pass
  * The shares of a thread add up to its elapsed time. Those of one stratum are in sequence.
  * @thread, @state, @name, @kind, @idle, @target, @via, @path, @other: the stratum, as in struct
@@ -137,6 +148,9 @@ size_t trace_profile_stack_of(const struct trace_event *event,
  * @intervals: of the stratum
  * @ns: the part. An integer: the time of the stratum times @samples / @of, rounded so that the sum
  *     is exact (largest remainders)
+ * @waker_kind: of waits with that stack, what woke the thread. @waker: the thread that did, or NULL
+ * @waker_frame: its innermost one; TRACE_PROFILE_NO_FRAME: not known. Of an interrupt, the way ends
+ *     where it begins
  */
 struct trace_profile_share {
 	const struct trace_thread *thread;
@@ -155,6 +169,9 @@ struct trace_profile_share {
 	uint64_t stacks;
 	uint64_t intervals;
 	uint64_t ns;
+	enum trace_profile_waker waker_kind;
+	const struct trace_thread *waker;
+	uint32_t waker_frame;
 };
 /** trace_profile_get_share() - false past the last; after the pass */
 bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct trace_profile_share *ret_share);
@@ -164,13 +181,14 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
  * @samples: all. @unplaced: those of a thread that the other events do not show on that CPU at that
  *     time, because some are missing; they are in no share
  * @cut: samples whose stack was longer than what is recorded
- * @wait_stacks: stacks of waits; they are in no other number
+ * @wait_stacks: stacks of waits; they are in no other number. @waker_stacks: of what woke threads
  */
 struct trace_profile_numbers {
 	uint64_t samples;
 	uint64_t unplaced;
 	uint64_t cut;
 	uint64_t wait_stacks;
+	uint64_t waker_stacks;
 };
 void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers);
 

@@ -284,6 +284,52 @@ static void a_short_wait_stands_for_as_many_as_had_no_stack(void)
 	profile_case_free(&p);
 }
 
+/* The wakeup chose the wait of 0.5 ms, long before the thread had a CPU; thread 20 did it at F2. */
+static void a_wait_has_the_stack_of_its_waker(void)
+{
+	static const enum trace_profile_waker kinds[] = {TRACE_PROFILE_WAKER_THREAD, TRACE_PROFILE_WAKER_SOFTIRQ,
+							 TRACE_PROFILE_WAKER_INTERRUPT};
+
+	for (uint8_t i = 0; i < 3; i++) {
+		const struct lists wait = {.source = 1, .certain = 1, .user = {F1}, .nr_user = 1},
+				   exit = {.source = 2},
+				   waker = {.source = (uint8_t)(3 + i),
+					    .kernel = {IN_ENTRY, 10},
+					    .nr_kernel = 2,
+					    .user = {F2},
+					    .nr_user = !i};
+		struct profile_case p = profile_case_new();
+		struct trace_profile_numbers numbers;
+		struct trace_profile_share share;
+		struct trace_profile_frame frame;
+
+		tb_thread(p.c.tb, 20, 20, 1, "two", 0, false);
+		tb_switch(p.c.tb, 0, MS, 0, 10, 0);
+		tb_sys_enter(p.c.tb, 0, 2 * MS, SYS_nanosleep, 1, 0);
+		tb_switch(p.c.tb, 0, 2 * MS + 1000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(p.c.tb, 0, 2 * MS + 501000, 10, i ? TRACE_CONTEXT_SOFTIRQ : TRACE_CONTEXT_TASK);
+		add_sample(p.c.tb, 0, 2 * MS + 501001, i ? 0 : 20, IN_READ, &waker);
+		tb_switch(p.c.tb, 0, 5 * MS, 20, 10, 0);
+		add_sample(p.c.tb, 0, 5 * MS + 1, 10, IN_READ, &wait);
+		add_sample(p.c.tb, 0, 5 * MS + 2, 10, F1, &exit);
+		tb_sys_exit(p.c.tb, 0, 5 * MS + 3, 0);
+		profile_case_run(&p);
+		share = wait_of(&p, F1);
+		CU_ASSERT_EQUAL(share.ns, MS / 2);
+		CU_ASSERT_EQUAL(share.waker_kind, kinds[i]);
+		CU_ASSERT_EQUAL(share.waker && trace_thread_tid(share.waker) == 20, !i);
+		CU_ASSERT_FATAL(trace_profile_get_frame(p.profile, share.waker_frame, &frame));
+		CU_ASSERT_EQUAL(frame.address, IN_READ);
+		CU_ASSERT_FATAL(trace_profile_get_frame(p.profile, frame.caller, &frame));
+		CU_ASSERT_EQUAL(frame.address, IN_ENTRY); /* and not the tid behind it */
+		CU_ASSERT_EQUAL(trace_profile_get_frame(p.profile, frame.caller, &frame), !i);
+		trace_profile_get_numbers(p.profile, &numbers);
+		CU_ASSERT_EQUAL(numbers.waker_stacks, 1);
+		CU_ASSERT_EQUAL(numbers.wait_stacks, 1);
+		profile_case_free(&p);
+	}
+}
+
 /* The thread leaves another call: those callers are not the ones of the wait. */
 static void callers_of_another_call_are_not_those_of_a_wait(void)
 {
@@ -663,6 +709,7 @@ int main(int argc, char **argv)
 		CASE(waits_have_what_they_were_for),
 		CASE(long_waits_have_their_times_and_short_ones_divide_the_rest),
 		CASE(a_short_wait_stands_for_as_many_as_had_no_stack),
+		CASE(a_wait_has_the_stack_of_its_waker),
 		CASE(callers_of_another_call_are_not_those_of_a_wait),
 		CASE(time_before_the_first_event_of_a_thread_gets_its_mode_later),
 		CASE(a_stack_is_a_way_through_the_frames),

@@ -18,6 +18,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
+#include "waker.bpf.h"
 
 #define MAX_KERNEL_BYTES   (96 * 8)
 #define MAX_USER_BYTES	   (127 * 8) /* the kernel's limit, kernel.perf_event_max_stack */
@@ -33,7 +34,11 @@ enum sample_source {
 	SOURCE_TIMER,
 	SOURCE_WAIT,
 	SOURCE_WAIT_EXIT,
+	SOURCE_WAKER, /* a thread */
+	SOURCE_WAKER_SOFTIRQ,
+	SOURCE_WAKER_INTERRUPT,
 	SOURCE_PART = 16, /* of the stack of a sample of the timer, and each further one is 1 more */
+	SOURCE_PART_OF_WAKER = 64,
 	SOURCE_PART_OF_EXIT = 128,
 };
 
@@ -177,7 +182,7 @@ static __always_inline u32 put_user(struct sample_context *context, struct sampl
 #if defined(__TARGET_ARCH_x86)
 #define CAN_WALK
 
-enum { WALK_OF_SAMPLE, WALK_OF_WAIT };
+enum { WALK_OF_SAMPLE, WALK_OF_WAIT, WALK_OF_WAKER, NR_WALKS };
 
 #include "walk.bpf.c"
 #include "walk_mappings.bpf.c"
@@ -256,7 +261,7 @@ static __always_inline struct walk_state *begin_walk_here(struct sample_context 
 }
 
 /* From where the thread entered the kernel. */
-static __always_inline struct walk_state *begin_walk_below(void)
+static __always_inline struct walk_state *begin_walk_below(u32 which)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(current_task());
 	struct walk_registers registers = {.ip = BPF_CORE_READ(regs, ip),
@@ -267,7 +272,7 @@ static __always_inline struct walk_state *begin_walk_below(void)
 					   .cx = BPF_CORE_READ(regs, cx),
 					   .di = BPF_CORE_READ(regs, di)};
 
-	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(WALK_OF_SAMPLE, &registers) : NULL;
+	return BPF_CORE_READ(regs, cs) == USER_CODE ? begin_walk(which, &registers) : NULL;
 }
 
 static __always_inline struct walk_state *begin_walk_of(struct sample_context *context, struct sample_scratch *scratch)
@@ -280,7 +285,7 @@ static __always_inline struct walk_state *begin_walk_of(struct sample_context *c
 			scratch->sample.cut |= WALK_WHOLE << CUT_WALK_SHIFT;
 		return NULL;
 	}
-	return begin_walk_below();
+	return begin_walk_below(WALK_OF_SAMPLE);
 }
 
 /* In execve() the kernel has replaced the memory of the old program, and the new one has not begun.
@@ -330,5 +335,6 @@ int sample_by_tables(struct sample_context *context)
 #endif
 
 #include "wait_stacks.bpf.c"
+#include "waker_stacks.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -46,9 +46,13 @@ static void choose_walk(struct samples_bpf *skeleton, const struct choice *choic
 					skeleton->maps.walk_processes,	skeleton->maps.wanted_tables,
 					skeleton->maps.walk_states,	skeleton->maps.walk_files,
 					skeleton->maps.mapping_changes, skeleton->maps.program_addresses};
-	struct bpf_program *const programs[] = {skeleton->progs.sample_by_tables, skeleton->progs.wait_exit_by_tables,
-						skeleton->progs.walk_exec,	  skeleton->progs.walk_fork,
-						skeleton->progs.walk_free,	  skeleton->progs.walk_start};
+	struct bpf_program *const programs[] = {skeleton->progs.sample_by_tables,
+						skeleton->progs.wait_exit_by_tables,
+						skeleton->progs.waker_stack_by_tables,
+						skeleton->progs.walk_exec,
+						skeleton->progs.walk_fork,
+						skeleton->progs.walk_free,
+						skeleton->progs.walk_start};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		bpf_map__set_autocreate(maps[i], choice->tables);
@@ -71,8 +75,10 @@ static size_t list_programs(const struct tracer_sampling *sampling, struct bpf_p
 		programs[nr++] = sampling->skeleton->progs.walk_exec;
 		programs[nr++] = sampling->skeleton->progs.walk_free;
 		programs[nr++] = sampling->skeleton->progs.wait_exit_by_tables;
+		programs[nr++] = sampling->skeleton->progs.waker_stack_by_tables;
 	} else if (sampling->has_waits) {
 		programs[nr++] = sampling->skeleton->progs.wait_exit;
+		programs[nr++] = sampling->skeleton->progs.waker_stack;
 	}
 	if (sampling->has_waits)
 		programs[nr++] = sampling->skeleton->progs.wait_stack;
@@ -107,8 +113,9 @@ static size_t list_programs(const struct tracer_sampling *sampling, struct bpf_p
 	if (!sampling->has_waits)
 		return 0;
 	programs[0] = sampling->skeleton->progs.wait_exit;
-	programs[1] = sampling->skeleton->progs.wait_stack;
-	return 2;
+	programs[1] = sampling->skeleton->progs.waker_stack;
+	programs[2] = sampling->skeleton->progs.wait_stack;
+	return 3;
 }
 
 static void note_mappings(const struct tracer_sampling *sampling)
@@ -136,6 +143,7 @@ static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, 
 	bpf_program__set_autoload(sampling->skeleton->progs.sample, !choice->tables);
 	bpf_program__set_autoload(sampling->skeleton->progs.wait_stack, choice->waits);
 	bpf_program__set_autoload(sampling->skeleton->progs.wait_exit, choice->waits && !choice->tables);
+	bpf_program__set_autoload(sampling->skeleton->progs.waker_stack, choice->waits && !choice->tables);
 	choose_walk(sampling->skeleton, choice);
 	if (tracer->options.overwrite)
 		keep_latest(sampling->skeleton);

@@ -12,7 +12,7 @@
 
 struct samples_bpf;
 
-#define MAX_SAMPLE_PROGRAMS 5
+#define MAX_SAMPLE_PROGRAMS 6
 
 /**
  * struct tracer_sampling - @clocks: one descriptor for each CPU; -1: that CPU is not present

@@ -14,6 +14,7 @@
 #include "record.bpf.h"
 #include "object.bpf.h"
 #include "arch.bpf.h"
+#include "waker.bpf.h"
 
 #include "directory.bpf.c"
 #include "destination.bpf.c"

@@ -4,7 +4,8 @@
  *
  * A stack costs more than most waits are worth. So it is taken at the end of a wait, when its
  * length is known: always from 1 ms on, else with the probability length / 1 ms. A stack of a short
- * wait then tells for 1 ms of waits like it, so that sums have no bias.
+ * wait then tells for 1 ms of waits like it, so that sums have no bias. The wakeup chooses
+ * (waker_stacks.bpf.c), for the stacks of both threads; the switch does if no wakeup was seen.
  *
  * The switch to the thread has the stack in the kernel: another thread is still the current one,
  * and the memory of the program cannot be read. The exit of the system call in which the thread
@@ -15,9 +16,15 @@
 #define NR_WANTED    1024 /* a power of two */
 #define TASK_IS_DEAD 0x80
 
-/** struct wait_note - @since: a thread is off the CPUs since then, and not by preemption; 0: no */
+enum wait_choice { NOT_WOKEN, IS_LEFT_OUT, IS_CHOSEN };
+
+/**
+ * struct wait_note - @since: a thread is off the CPUs since then, and not by preemption; 0: no
+ * @choice: enum wait_choice of the wakeup
+ */
 struct wait_note {
 	u64 since;
+	u32 choice;
 };
 
 struct {
@@ -60,7 +67,7 @@ static __always_inline struct sample_scratch *scratch_of(u32 tid, enum sample_so
 }
 
 /* The stack in the kernel of @task, which is not running, and where it entered the kernel. */
-static __always_inline int put_wait(struct task_struct *task)
+static __always_inline int put_wait(struct task_struct *task, bool by_wakeup)
 {
 	struct sample_scratch *scratch = scratch_of(task->pid, SOURCE_WAIT);
 	u32 at = sizeof(struct trace_sample), user = 0, kernel;
@@ -68,6 +75,7 @@ static __always_inline int put_wait(struct task_struct *task)
 
 	if (!scratch)
 		return 0;
+	scratch->sample.certain = by_wakeup;
 	bytes = bpf_get_task_stack(task, &scratch->sample.ip, MAX_KERNEL_BYTES, 0);
 	if (bytes < 8)
 		return 0;
@@ -91,24 +99,29 @@ static __always_inline int put_wait(struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(wait_stack, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
-	u64 now = bpf_ktime_get_ns(), waited;
+	u64 now = bpf_ktime_get_ns(), since;
 	struct wait_note *note;
 
 	if (!preempt && prev_state && !(prev_state & TASK_IS_DEAD) && prev->pid) {
 		note = bpf_task_storage_get(&wait_notes, prev, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (note)
+		if (note) {
 			note->since = now;
+			note->choice = NOT_WOKEN;
+		}
 	}
 	if (!next->pid)
 		return 0;
 	note = bpf_task_storage_get(&wait_notes, next, NULL, 0);
 	if (!note || !note->since)
 		return 0;
-	waited = now - note->since;
+	since = note->since;
 	note->since = 0;
-	if (!is_chosen(waited) || (config.filtering && !task_matches(next)) || own_event(next))
+	if (note->choice == IS_LEFT_OUT)
 		return 0;
-	return put_wait(next);
+	if ((note->choice == NOT_WOKEN && !is_chosen(now - since)) || (config.filtering && !task_matches(next)) ||
+	    own_event(next))
+		return 0;
+	return put_wait(next, note->choice == IS_CHOSEN);
 }
 
 static __always_inline bool leaves_wait(u32 tid)

@@ -162,14 +162,14 @@ struct walk_state {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2); /* a timer may interrupt a walk at the exit of a call */
+	__uint(max_entries, NR_WALKS); /* a timer may interrupt the others, and a wakeup the exit of a call */
 	__type(key, u32);
 	__type(value, struct walk_state);
 } walk_states SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, NR_WALKS);
 	__type(key, u32);
 	__type(value, struct sample_scratch);
 } part_scratches SEC(".maps");
@@ -636,18 +636,30 @@ static long part_step(u32 index, void *context)
 	return state->is_lost || state->end != WALK_TOO_LONG || state->deep >= MAX_DEEP;
 }
 
+static __always_inline u32 walk_of(u32 source)
+{
+	return source == SOURCE_TIMER ? WALK_OF_SAMPLE : source == SOURCE_WAKER ? WALK_OF_WAKER : WALK_OF_WAIT;
+}
+
+static __always_inline u32 first_part_of(u32 which)
+{
+	return which == WALK_OF_WAIT	? SOURCE_PART_OF_EXIT
+	       : which == WALK_OF_WAKER ? SOURCE_PART_OF_WAKER
+					: SOURCE_PART;
+}
+
 /* Follow the callers for which the sample has no room; returns CUT_HAS_PARTS; 0: they are lost */
 static __always_inline u32 walk_on(struct walk *walk, const struct sample_scratch *scratch)
 {
 	struct walk_state *state = walk->state;
-	u32 which = scratch->sample.source ? WALK_OF_WAIT : WALK_OF_SAMPLE, nr = state->nr, first = state->first;
+	u32 which = walk_of(scratch->sample.source), nr = state->nr, first = state->first;
 	u32 certain = state->certain;
 
 	walk->scratch = bpf_map_lookup_elem(&part_scratches, &which);
 	if (!walk->scratch)
 		return 0;
 	walk->scratch->sample = scratch->sample;
-	walk->scratch->sample.source = (which == WALK_OF_WAIT ? SOURCE_PART_OF_EXIT : SOURCE_PART) - 1;
+	walk->scratch->sample.source = first_part_of(which) - 1;
 	state->first = 0;
 	state->deep = nr;
 	state->room = MAX_ADDRESSES_OF_STACK - 1;
