@@ -291,8 +291,7 @@ static void a_wait_has_the_stack_of_its_waker(void)
 							 TRACE_PROFILE_WAKER_INTERRUPT};
 
 	for (uint8_t i = 0; i < 3; i++) {
-		const struct lists wait = {.source = 1, .certain = 1, .user = {F1}, .nr_user = 1},
-				   exit = {.source = 2},
+		const struct lists wait = {.source = 1, .certain = 1, .user = {F1}, .nr_user = 1}, exit = {.source = 2},
 				   waker = {.source = (uint8_t)(3 + i),
 					    .kernel = {IN_ENTRY, 10},
 					    .nr_kernel = 2,
