@@ -450,13 +450,14 @@ void interrupted_at_once(struct trace_analysis *a, struct trace_thread *thread, 
 {
 	if (ret != LAST_RESTART || frame->call == CALL_UNKNOWN)
 		return;
-	if (thread->is_interrupted && (thread->interrupted->returned_ns == a->now ||
-				       (thread->interrupted->goes_on && is_same_call(a, thread->interrupted, frame))))
-		return;
-	if (thread->is_interrupted)
+	if (thread->is_interrupted && thread->interrupted->returned_ns == a->now)
+		return; /* its last wait was kept */
+	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(a, thread->interrupted, frame)))
 		interrupted_end(a, thread);
-	if (keep(a, thread, frame))
-		thread->interrupted->returned_ns = a->now;
+	if (!thread->is_interrupted && !keep(a, thread, frame))
+		return;
+	thread->interrupted->returned_ns = a->now;
+	thread->interrupted->goes_on = thread->interrupted->had_handler = false;
 }
 
 void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame)

@@ -347,20 +347,27 @@ static void note_change(struct trace_analysis *a, const struct fd_table *fds, ui
 	changes->nr++;
 }
 
+/* @first to @last of @copy may be as before or after a change. */
+static void forget_range(struct fd_table *copy, uint64_t first, uint64_t last)
+{
+	for (uint64_t fd = first; fd < copy->nr && fd <= last; fd++)
+		copy->files[fd] = 0;
+	copy->is_known = false;
+}
+
 void fds_doubt(struct trace_analysis *a, struct fd_table *copy, uint32_t number, uint64_t since_ns)
 {
 	const struct fd_changes *changes = &a->fd_changes;
-	uint64_t oldest = changes->nr > NR_FD_CHANGES ? changes->nr - NR_FD_CHANGES : 0;
+	uint64_t oldest = changes->nr > NR_FD_CHANGES ? changes->nr - NR_FD_CHANGES : 0, i = changes->nr;
 
-	for (uint64_t i = changes->nr; copy && i > oldest && changes->list[(i - 1) % NR_FD_CHANGES].ns >= since_ns;
-	     i--) {
+	for (; copy && i > oldest && changes->list[(i - 1) % NR_FD_CHANGES].ns >= since_ns; i--) {
 		uint64_t at = (i - 1) % NR_FD_CHANGES;
 
-		for (uint64_t fd = changes->list[at].first;
-		     changes->list[at].table == number && fd < copy->nr && fd <= changes->list[at].last; fd++)
-			copy->files[fd] = 0;
-		copy->is_known &= changes->list[at].table != number;
+		if (changes->list[at].table == number)
+			forget_range(copy, changes->list[at].first, changes->list[at].last);
 	}
+	if (copy && oldest && i == oldest) /* there were more changes */
+		forget_range(copy, 0, UINT64_MAX);
 }
 
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec)

@@ -108,13 +108,14 @@ struct fd_table {
 	uint64_t seen_roles;
 };
 
-#define NR_FD_CHANGES 64 /* a power of two */
+#define NR_FD_CHANGES 512 /* a power of two */
 
 /**
  * struct fd_changes - the latest changes of tables that several threads use, in a ring
  *
- * The kernel copies the descriptors of a process some time before its fork is recorded, up to a
- * millisecond. What another thread changes meanwhile is in the copy or not.
+ * The kernel copies the descriptors of a process some time before its fork is recorded: in most
+ * cases less than a millisecond, but the thread may lose its CPU meanwhile. What another thread
+ * changes until then is in the copy or not.
  */
 struct fd_changes {
 	struct {

@@ -300,6 +300,54 @@ static void a_call_that_a_signal_ends_at_once_goes_on(void)
 	case_free(&c);
 }
 
+/* The second signal comes before the call that continues the first one waits. */
+static void a_call_that_signals_end_twice_goes_on(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 1, 1, 60000);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 2600, SIGCONT);
+	tb_sys_exit(c.tb, 0, 2610, RESTART_BLOCK);
+	tb_sys_enter(c.tb, 0, 2620, SYS_restart_syscall);
+	tb_sys_exit(c.tb, 0, 2630, RESTART_BLOCK);
+	tb_sys_enter(c.tb, 0, 2720, SYS_restart_syscall);
+	sleep_from(&c, 2730, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 4730, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 4740, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 2500);
+	CU_ASSERT_EQUAL(case_call(c.one, "poll")->calls, 3);
+	case_free(&c);
+}
+
+/*
+ * 20 releases the lock at 3000 and has it again before 10 runs. A signal ends the next wait, and
+ * then 10 gets the lock: the second wait is for a lock, too, but nothing tells its owner.
+ */
+static void a_wait_behind_the_release_of_its_lock_is_counted(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_fd(c.tb, 10, 9, 1, 100, S_IFREG | 0600, "/tmp/lock");
+	tb_fd(c.tb, 20, 9, 1, 100, S_IFREG | 0600, "/tmp/lock");
+	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 9, LOCK_EX, 0);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 2950, SYS_flock, 9, LOCK_UN, 0);
+	tb_waking(c.tb, 1, 3000, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(c.tb, 1, 3010, 0);
+	run_from(&c, 3050);
+	sleep_from(&c, 3100, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(&c, 4100);
+	tb_sys_exit(c.tb, 0, 4200, 0);
+	handle(&c, 4210, SIGALRM);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "lock", 900);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "unknown", 0, "lock", 1000);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0);
+	case_free(&c);
+}
+
 /* It goes on until the recording ends. */
 static void a_sleep_that_was_stopped_is_a_timeout(void)
 {
@@ -793,6 +841,8 @@ int main(int argc, char **argv)
 		CASE(a_process_that_began_after_the_wait_is_not_what_it_waited_for),
 		CASE(a_poll_that_was_stopped_is_for_the_process_that_ended_it),
 		CASE(a_call_that_a_signal_ends_at_once_goes_on),
+		CASE(a_call_that_signals_end_twice_goes_on),
+		CASE(a_wait_behind_the_release_of_its_lock_is_counted),
 		CASE(a_sleep_that_was_stopped_is_a_timeout),
 		CASE(a_frozen_wait_goes_on_after_the_thaw),
 		CASE(a_program_that_calls_again_goes_on),
