@@ -517,7 +517,7 @@ static const struct option_spec option_table[] = {
 	 .help = "the time in and under a function, by what it called"},
 	{.name = "folded", .value_name = "PART", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
 	 .words = PROFILE_PARTS, .apply = set_folded,
-	 .help = "a line for each stack: on or off a CPU, all, or waits with what ended them"},
+	 .help = "a line for each stack: on, off, all, or wakers"},
 	{.name = "flame", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_flame,
 	 .help = "the profile as a flame graph, a page of its own"},
 	{.name = "pprof", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_pprof,

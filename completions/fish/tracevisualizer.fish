@@ -27,7 +27,7 @@ complete -c tracevisualizer -l lines -rF -d 'a source file with the time of each
 complete -c tracevisualizer -l asm -x -d 'the instructions of a function with the time of each'
 complete -c tracevisualizer -l callers -x -d 'the time in and under a function, by what called it'
 complete -c tracevisualizer -l callees -x -d 'the time in and under a function, by what it called'
-complete -c tracevisualizer -l folded -a 'on off all wakers' -d 'a line for each stack: on or off a CPU, all, or waits with what ended them'
+complete -c tracevisualizer -l folded -a 'on off all wakers' -d 'a line for each stack: on, off, all, or wakers'
 complete -c tracevisualizer -l flame -rF -d 'the profile as a flame graph, a page of its own'
 complete -c tracevisualizer -l pprof -rF -d 'the profile as a file for pprof'
 complete -c tracevisualizer -l scope -x -d 'the profile of a scope or request of programs'
