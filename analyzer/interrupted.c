@@ -222,8 +222,8 @@ static struct wait_cause alone(struct trace_analysis *a, struct trace_thread *th
 }
 
 /*
- * A wait for the lock that the call got. Who released it in a wait that came before says nothing of
- * this one: the thread did not get the lock then.
+ * A wait for the lock that the call got. A release in an earlier wait tells no owner of this one:
+ * the thread did not get the lock then.
  */
 static void account_lock(struct trace_analysis *a, struct trace_thread *thread, const struct pending *wait,
 			 const struct wait_cause *cause)

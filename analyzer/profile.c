@@ -254,8 +254,6 @@ static void push_list(struct stack *stack, const struct address_list *list)
 	push_addresses(stack, addresses, nr > list->nr_others ? nr - list->nr_others : 0, list);
 }
 
-/* trace_sample.source */
-enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT, SOURCE_WAKER, SOURCE_WAKER_SOFTIRQ, SOURCE_WAKER_INTERRUPT };
 enum { CUT_IN_KERNEL = 1, CUT_IN_PROGRAM = 2, CUT_END_SHIFT = 3, CUT_BY_EVENT = 128 }; /* trace_sample.cut */
 enum { CALLERS_IN_PROGRAM = FRAME_IS_CALLER | FRAME_IS_CLAIMED };
 

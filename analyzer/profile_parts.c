@@ -28,7 +28,9 @@ bool stack_parts_is_part(const struct trace_event *event)
 static uint32_t first_part(uint32_t source)
 {
 	if (source < FIRST_PART)
-		return source == 0 ? FIRST_PART : source == 3 ? FIRST_PART_OF_WAKER : FIRST_PART_OF_EXIT;
+		return source == SOURCE_TIMER	? FIRST_PART
+		       : source == SOURCE_WAKER ? FIRST_PART_OF_WAKER
+						: FIRST_PART_OF_EXIT;
 	return source < FIRST_PART_OF_WAKER  ? FIRST_PART
 	       : source < FIRST_PART_OF_EXIT ? FIRST_PART_OF_WAKER
 					     : FIRST_PART_OF_EXIT;

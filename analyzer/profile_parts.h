@@ -14,6 +14,9 @@
 #include <trace/reader.h>
 #include "hash_table.h"
 
+/* trace_sample.source of whole samples */
+enum { SOURCE_TIMER, SOURCE_WAIT, SOURCE_WAIT_EXIT, SOURCE_WAKER, SOURCE_WAKER_SOFTIRQ, SOURCE_WAKER_INTERRUPT };
+
 /**
  * struct stack_parts - the callers behind those of a sample, the innermost first
  * @certain: so many of them were found by tables alone. @end: trace_sample.cut of the last part

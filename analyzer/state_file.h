@@ -114,8 +114,8 @@ struct fd_table {
  * struct fd_changes - the latest changes of tables that several threads use, in a ring
  *
  * The kernel copies the descriptors of a process some time before its fork is recorded: in most
- * cases less than a millisecond, but the thread may lose its CPU meanwhile. What another thread
- * changes until then is in the copy or not.
+ * cases less than a millisecond, but the thread may lose its CPU meanwhile. The changes of another
+ * thread until then are in the copy or not.
  */
 struct fd_changes {
 	struct {

@@ -149,7 +149,7 @@ enum trace_profile_waker {
  * @ns: the part. An integer: the time of the stratum times @samples / @of, rounded so that the sum
  *     is exact (largest remainders)
  * @waker_kind: of waits with that stack, what woke the thread. @waker: the thread that did, or NULL
- * @waker_frame: its innermost one; TRACE_PROFILE_NO_FRAME: not known. Of an interrupt, the way ends
+ * @waker_frame: its innermost one; TRACE_PROFILE_NO_FRAME: not known. The way of an interrupt ends
  *     where it begins
  */
 struct trace_profile_share {

@@ -223,7 +223,7 @@ static void the_one_screen_answer_says_how_to_record_functions(void)
 	free(text);
 }
 
-/* What the functions of a part are is not known: they are those of all of the time. */
+/* The view does not know the functions of a part: it has those of all of the time. */
 static void ask_about_a_part(const char *path, const char *screen)
 {
 	char *whole = view_answer_of(path, "verdict"), *part = view_answer_of(path, "verdict?from=0&to=6000000");
