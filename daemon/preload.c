@@ -19,7 +19,7 @@
 #define PRELOAD_LIBDIR "lib"
 #endif
 
-static const char *const preload_names[] = {"malloc", "pthread", "functions"};
+static const char *const preload_names[] = {"malloc", "pthread", "functions", "profil"};
 #define NR_NAMES (sizeof(preload_names) / sizeof(preload_names[0]))
 
 /* ld.so splits LD_PRELOAD at spaces and colons. */
@@ -83,7 +83,7 @@ static int unknown_library(const char *name, size_t chars, struct trace_error *r
 		similar_offer(&best, preload_names[i]);
 	return error_set(
 		ret_error, -EINVAL,
-		"--preload: \"%s\" is none of malloc, pthread, pthread:all, functions (separated by commas)%s%s%s",
+		"--preload: \"%s\" is none of malloc, pthread, pthread:all, functions, profil (separated by commas)%s%s%s",
 		wanted, best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
 }
 
