@@ -87,9 +87,9 @@ static void print_verbs(FILE *out, const struct option_program *program)
 		char left[96];
 
 		snprintf(left, sizeof(left),
-			 verb->argument == VERB_ALONE  ? "%s"
-			 : verb->argument == VERB_TEXT ? "%s %s"
-						       : "%s [%s]",
+			 verb->argument == VERB_ALONE ? "%s"
+			 : verb_needs_argument(verb)  ? "%s %s"
+						      : "%s [%s]",
 			 verb->name, verb->argument_name);
 		print_row(out, left, verb->help);
 	}

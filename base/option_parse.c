@@ -340,15 +340,23 @@ static int parse_letters(struct option_line *line, const char *word, struct trac
 
 /* ---- words ---- */
 
+/* The word at @at is there, and is no option. */
+static bool is_plain(const struct option_line *line, char **at)
+{
+	return at < line->end && (**at != '-' || !(*at)[1]);
+}
+
 static size_t words_of_verb(const struct option_line *line, const struct option_verb *verb)
 {
-	const char *next = line->next < line->end ? *line->next : NULL;
-
-	if (!next || verb->argument == VERB_ALONE)
+	if (line->next >= line->end || verb->argument == VERB_ALONE)
 		return 0;
 	if (verb->argument == VERB_TEXT)
 		return (size_t)(line->end - line->next);
-	return verb->argument == VERB_SIGNED || *next != '-' || !next[1];
+	if (verb->argument == VERB_SIGNED)
+		return 1;
+	if (!is_plain(line, line->next))
+		return 0;
+	return verb->argument == VERB_PAIR && is_plain(line, line->next + 1) ? 2 : 1;
 }
 
 static int parse_verb(struct option_line *line, const struct option_verb *verb, struct trace_error *ret_error)
@@ -360,7 +368,7 @@ static int parse_verb(struct option_line *line, const struct option_verb *verb, 
 	if (nr_words && !**words)
 		return error_set(ret_error, -EINVAL, "%s: %s is empty; see %s --help", verb->name, verb->argument_name,
 				 line->program->name);
-	if (!nr_words && verb->argument == VERB_TEXT)
+	if (!nr_words && verb_needs_argument(verb))
 		return error_set(ret_error, -EINVAL, "%s: %s is missing; see %s --help", verb->name,
 				 verb->argument_name, line->program->name);
 	line->next += nr_words;

@@ -78,6 +78,7 @@ enum verb_argument {
 	VERB_OPTIONAL, /* the next word, unless it begins with a dash; - is one */
 	VERB_SIGNED,   /* the next word, whatever it begins with: -irq */
 	VERB_TEXT,     /* all words that follow, at least one */
+	VERB_PAIR,     /* the next word, and another one unless it begins with a dash */
 };
 
 /** struct option_verb - a command of a program such as "tracectl halt" */
@@ -128,6 +129,12 @@ struct option_program {
 			 struct trace_error *ret_error);
 	void (*note_ignored)(const char *word, const char *why);
 };
+
+/** verb_needs_argument() - true if the verb is an error without a word after it */
+static inline bool verb_needs_argument(const struct option_verb *verb)
+{
+	return verb->argument == VERB_TEXT || verb->argument == VERB_PAIR;
+}
 
 #define OPTION_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

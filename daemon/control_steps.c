@@ -8,6 +8,7 @@
 #include "control.h"
 #include "control_client.h"
 #include "error_set.h"
+#include "gcov.h"
 #include "message.h"
 #include "option_help.h"
 #include "option_parse.h"
@@ -33,6 +34,12 @@ int control_steps_add(struct control_steps *steps, struct control_step step, str
 		return error_set(ret_error, -EINVAL, "%s: at most %d commands at once", step.verb, CONTROL_MAX_STEPS);
 	steps->steps[steps->nr_steps++] = step;
 	return 0;
+}
+
+/* It asks no daemon. */
+static int perform_gcov(const struct control_step *step, const char *since)
+{
+	return gcov_dump(step->argument, step->nr_more ? step->more[0] : NULL, since);
 }
 
 static int perform(const char *control_path, const struct control_step *step)
@@ -84,6 +91,28 @@ static int run_json(const struct control_steps *steps)
 	return perform(steps->control_path, &status);
 }
 
+static bool has_step(const struct control_steps *steps, const char *verb)
+{
+	for (size_t i = 0; i < steps->nr_steps; i++)
+		if (!strcmp(steps->steps[i].verb, verb))
+			return true;
+	return false;
+}
+
+static int run_steps(const struct control_steps *steps)
+{
+	int status = 0;
+
+	if (steps->since && !has_step(steps, "gcov")) {
+		message_error("--since is for gcov: tracectl gcov PID DIR --since EARLIER");
+		return 2;
+	}
+	for (size_t i = 0; i < steps->nr_steps && !status; i++)
+		status = strcmp(steps->steps[i].verb, "gcov") ? perform(steps->control_path, &steps->steps[i])
+							      : perform_gcov(&steps->steps[i], steps->since);
+	return status;
+}
+
 static int run(const struct option_program *program, const struct control_steps *steps)
 {
 	int status = 0;
@@ -94,11 +123,10 @@ static int run(const struct option_program *program, const struct control_steps 
 		printf("%s %s\n", program->name, program_version());
 	else if (steps->json)
 		status = run_json(steps);
-	else if (!steps->nr_steps)
+	else if (!steps->nr_steps && !steps->since)
 		status = show_state(steps->control_path);
 	else
-		for (size_t i = 0; i < steps->nr_steps && !status; i++)
-			status = perform(steps->control_path, &steps->steps[i]);
+		status = run_steps(steps);
 	return message_end(status);
 }
 

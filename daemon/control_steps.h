@@ -28,10 +28,11 @@ struct control_step {
 
 /**
  * struct control_steps - the command line of tracectl or kgmon
- * @control_path: NULL: the default. @json: the status is JSON
+ * @control_path: NULL: the default. @json: the status is JSON. @since: of gcov, NULL: not given
  */
 struct control_steps {
 	const char *control_path;
+	const char *since;
 	bool json;
 	bool help;
 	bool version;

@@ -32,6 +32,16 @@ static int set_version(void *into, const char *value, struct trace_error *ret_er
 	return 0;
 }
 
+static int set_since(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct control_steps *steps = into;
+
+	if (!*value)
+		return error_set(ret_error, -EINVAL, "--since: a folder is missing; see tracectl --help");
+	steps->since = value;
+	return 0;
+}
+
 static int set_json(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct control_steps *steps = into;
@@ -64,6 +74,8 @@ static const struct option_verb verbs[] = {
 	 "print, or change, the recorded events: sched,fs or +block,-irq"},
 	{"mark", VERB_TEXT, "TEXT", COMPLETE_NOTHING, "put a note into the trace"},
 	{"stop", VERB_ALONE, NULL, COMPLETE_NOTHING, "end the recording and the daemon"},
+	{"gcov", VERB_PAIR, "PID [DIR]", COMPLETE_PID,
+	 "write the execution counts of a program built with --coverage, which runs on; no daemon is needed"},
 };
 
 static const struct option_spec specs[] = {
@@ -74,6 +86,12 @@ static const struct option_spec specs[] = {
 	 .completes = COMPLETE_FILE,
 	 .apply = set_control,
 	 .help = "the daemon's socket (" CONTROL_ROOT_PATH ", without root $XDG_RUNTIME_DIR/tracedaemon/control)"},
+	{.name = "since",
+	 .value_name = "DIR",
+	 .value = OPTION_VALUE,
+	 .completes = COMPLETE_FOLDER,
+	 .apply = set_since,
+	 .help = "with gcov: only the counts since the dump in DIR"},
 	{.name = "json", .apply = set_json, .help = "status as JSON: docs/JSON.md, trace-status/1"},
 	{.letter = 'h', .name = "help", .apply = set_help, .help = "this text"},
 	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},

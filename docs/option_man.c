@@ -138,9 +138,9 @@ static void print_command(struct man_page *page, const char *name)
 		puts(".TP");
 		print_font('B', verb->name);
 		if (verb->argument != VERB_ALONE) {
-			fputs(verb->argument == VERB_TEXT ? " " : " [", stdout);
+			fputs(verb_needs_argument(verb) ? " " : " [", stdout);
 			print_font('I', verb->argument_name);
-			fputs(verb->argument == VERB_TEXT ? "" : "]", stdout);
+			fputs(verb_needs_argument(verb) ? "" : "]", stdout);
 		}
 		putchar('\n');
 		note_shown(page, verb);

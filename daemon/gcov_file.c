@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gcov_file.c - .gcda files
+ *
+ *   "gcda", version, stamp, checksum of the .gcno
+ *   TAG_PROGRAM, 8 bytes: number of runs, the highest count
+ *   for each function: TAG_FUNCTION, 12 bytes: ident and two checksums; 0 bytes: it is elsewhere
+ *                      TAG_ARCS, n bytes: counts of 64 bits; -n: all n bytes are 0 and left out
+ *   0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "gcov_file.h"
+
+#define MAGIC	       0x67636461u
+#define TAG_PROGRAM    0xa1000000u
+#define TAG_FUNCTION   0x01000000u
+#define TAG_ARCS       0x01a10000u
+#define MAX_FILE_BYTES (256 << 20)
+
+#define FUNCTION_BYTES 12
+#define PROGRAM_BYTES  8
+
+/* ---- names ---- */
+
+/* Parts of the path that are "", "." or ".." are left out. */
+void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size)
+{
+	size_t used = 0;
+
+	*ret_name = '\0';
+	for (const char *at = unit->path; *at;) {
+		size_t chars = strcspn(at, "/");
+
+		if (chars && !(chars == 1 && !strncmp(at, ".", 1)) && !(chars == 2 && !strncmp(at, "..", 2)) &&
+		    used + chars + 2 < size)
+			used += (size_t)snprintf(ret_name + used, size - used, "%s%.*s", used ? "/" : "", (int)chars,
+						 at);
+		at += chars + (at[chars] == '/');
+	}
+}
+
+/* Opens the folder that @name is in, and makes those that are missing. @ret_base: the rest of @name */
+static int open_folder_of(int folder, const char *name, const char **ret_base)
+{
+	int at = dup(folder);
+
+	*ret_base = name;
+	for (const char *slash = strchr(name, '/'); at >= 0 && slash; slash = strchr(name, '/')) {
+		char part[NAME_MAX + 1];
+		int next;
+
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - name), name);
+		if (mkdirat(at, part, 0777) < 0 && errno != EEXIST) {
+			int err = -errno;
+
+			close(at);
+			return err;
+		}
+		next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(at);
+		at = next;
+		name = slash + 1;
+	}
+	*ret_base = name;
+	return at < 0 ? -errno : at;
+}
+
+/* ---- writing ---- */
+
+static void put(FILE *file, uint32_t word)
+{
+	fwrite(&word, sizeof(word), 1, file);
+}
+
+static bool is_zero(const struct gcov_function *function)
+{
+	for (uint32_t i = 0; i < function->nr; i++)
+		if (function->counts[i])
+			return false;
+	return true;
+}
+
+static void put_function(FILE *file, const struct gcov_function *function)
+{
+	uint32_t bytes = function->nr * (uint32_t)sizeof(*function->counts);
+
+	put(file, TAG_FUNCTION);
+	if (!function->counts) {
+		put(file, 0);
+		return;
+	}
+	put(file, FUNCTION_BYTES);
+	put(file, function->ident);
+	put(file, function->line_checksum);
+	put(file, function->graph_checksum);
+	if (!function->nr)
+		return;
+	put(file, TAG_ARCS);
+	if (is_zero(function)) {
+		put(file, -bytes);
+		return;
+	}
+	put(file, bytes);
+	fwrite(function->counts, sizeof(*function->counts), function->nr, file);
+}
+
+static uint32_t highest(const struct gcov_unit *unit)
+{
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < unit->nr; i++)
+		for (uint32_t k = 0; k < unit->functions[i].nr; k++)
+			if (unit->functions[i].counts[k] > highest)
+				highest = unit->functions[i].counts[k];
+	return highest > UINT32_MAX ? UINT32_MAX : (uint32_t)highest;
+}
+
+static void put_unit(FILE *file, const struct gcov_unit *unit)
+{
+	put(file, MAGIC);
+	put(file, unit->version);
+	put(file, unit->stamp);
+	put(file, unit->checksum);
+	put(file, TAG_PROGRAM);
+	put(file, PROGRAM_BYTES);
+	put(file, 1);
+	put(file, highest(unit));
+	for (uint32_t i = 0; i < unit->nr; i++)
+		put_function(file, &unit->functions[i]);
+	put(file, 0);
+}
+
+/* Under another name first, so that a reader never finds a part of it. */
+static int write_whole(int folder, const char *base, const struct gcov_unit *unit)
+{
+	char part[NAME_MAX + 8];
+	int fd, err = 0;
+	FILE *file;
+
+	snprintf(part, sizeof(part), ".%.*s.part", NAME_MAX - 8, base);
+	unlinkat(folder, part, 0);
+	fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	file = fdopen(fd, "w");
+	if (!file) {
+		err = -errno;
+		close(fd);
+	} else {
+		put_unit(file, unit);
+		if (ferror(file))
+			err = -EIO;
+		if (fclose(file) && !err)
+			err = -errno;
+	}
+	if (!err && renameat(folder, part, folder, base) < 0)
+		err = -errno;
+	if (err)
+		unlinkat(folder, part, 0);
+	return err;
+}
+
+/* Beside the file, unless there is something of that name; gcov says what it misses. */
+static void link_notes(int folder, const char *base, const char *path)
+{
+	size_t chars = strlen(path), base_chars = strlen(base);
+	char notes[PATH_MAX], name[NAME_MAX + 1];
+
+	if (*path != '/' || chars < 5 || strcmp(path + chars - 5, ".gcda") != 0 || chars >= sizeof(notes) ||
+	    base_chars >= sizeof(name))
+		return;
+	snprintf(notes, sizeof(notes), "%.*s.gcno", (int)chars - 5, path);
+	snprintf(name, sizeof(name), "%.*s.gcno", (int)base_chars - 5, base);
+	if (access(notes, R_OK) == 0 && symlinkat(notes, folder, name) < 0)
+		return;
+}
+
+int gcov_file_write(int folder, const struct gcov_unit *unit)
+{
+	char name[PATH_MAX];
+	const char *base;
+	int at, err;
+
+	gcov_file_name(unit, name, sizeof(name));
+	if (!*name)
+		return -EINVAL;
+	at = open_folder_of(folder, name, &base);
+	if (at < 0)
+		return at;
+	err = write_whole(at, base, unit);
+	if (!err)
+		link_notes(at, base, unit->path);
+	close(at);
+	return err;
+}
+
+/* ---- reading ---- */
+
+/** struct gcov_words - what is left of a file */
+struct gcov_words {
+	const uint32_t *at;
+	size_t nr;
+};
+
+static bool take(struct gcov_words *words, uint32_t *ret_word)
+{
+	if (!words->nr)
+		return false;
+	*ret_word = *words->at++;
+	words->nr--;
+	return true;
+}
+
+static int take_counts(struct gcov_words *words, struct gcov_function *function)
+{
+	uint32_t length, bytes;
+
+	if (!take(words, &length))
+		return -EBADMSG;
+	bytes = (int32_t)length < 0 ? -length : length;
+	function->nr = bytes / (uint32_t)sizeof(*function->counts);
+	if (bytes % sizeof(*function->counts) || bytes > MAX_FILE_BYTES ||
+	    (bytes == length && bytes / sizeof(*words->at) > words->nr))
+		return -EBADMSG;
+	free(function->counts);
+	function->counts = calloc(function->nr + 1u, sizeof(*function->counts));
+	if (!function->counts)
+		return -ENOMEM;
+	if (bytes == length) {
+		memcpy(function->counts, words->at, bytes);
+		words->at += bytes / sizeof(*words->at);
+		words->nr -= bytes / sizeof(*words->at);
+	}
+	return 0;
+}
+
+static int take_function(struct gcov_words *words, struct gcov_unit *unit)
+{
+	struct gcov_function *bigger = reallocarray(unit->functions, unit->nr + 1u, sizeof(*bigger)), *function;
+	uint32_t bytes;
+
+	if (!bigger)
+		return -ENOMEM;
+	unit->functions = bigger;
+	function = &bigger[unit->nr++];
+	*function = (struct gcov_function){0};
+	if (!take(words, &bytes) || (bytes && bytes != FUNCTION_BYTES))
+		return -EBADMSG;
+	if (!bytes)
+		return 0;
+	if (!take(words, &function->ident) || !take(words, &function->line_checksum) ||
+	    !take(words, &function->graph_checksum))
+		return -EBADMSG;
+	function->counts = calloc(1, sizeof(*function->counts));
+	return function->counts ? 0 : -ENOMEM;
+}
+
+static int skip(struct gcov_words *words)
+{
+	uint32_t bytes;
+
+	if (!take(words, &bytes))
+		return -EBADMSG;
+	bytes = (int32_t)bytes < 0 ? 0 : bytes / (uint32_t)sizeof(*words->at);
+	if (bytes > words->nr)
+		return -EBADMSG;
+	words->at += bytes;
+	words->nr -= bytes;
+	return 0;
+}
+
+static int parse(struct gcov_words *words, struct gcov_unit *unit)
+{
+	uint32_t magic, tag;
+	int err = 0;
+
+	if (!take(words, &magic) || magic != MAGIC || !take(words, &unit->version) || !take(words, &unit->stamp) ||
+	    !take(words, &unit->checksum))
+		return -EBADMSG;
+	while (!err && take(words, &tag) && tag) {
+		if (tag == TAG_FUNCTION)
+			err = take_function(words, unit);
+		else if (tag == TAG_ARCS && unit->nr && unit->functions[unit->nr - 1].counts)
+			err = take_counts(words, &unit->functions[unit->nr - 1]);
+		else
+			err = skip(words);
+	}
+	return err;
+}
+
+static int read_whole(int fd, void **ret_data, size_t *ret_bytes)
+{
+	struct stat status;
+	ssize_t got;
+	void *data;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode) || status.st_size > MAX_FILE_BYTES)
+		return -EBADMSG;
+	data = malloc((size_t)status.st_size + 1);
+	if (!data)
+		return -ENOMEM;
+	got = pread(fd, data, (size_t)status.st_size, 0);
+	if (got < 0) {
+		free(data);
+		return -errno;
+	}
+	*ret_data = data;
+	*ret_bytes = (size_t)got;
+	return 0;
+}
+
+int gcov_file_read(int folder, const char *name, struct gcov_unit *ret_unit)
+{
+	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
+	struct gcov_unit unit = {0};
+	struct gcov_words words;
+	void *data = NULL;
+	size_t bytes = 0;
+
+	if (fd < 0)
+		return -errno;
+	err = read_whole(fd, &data, &bytes);
+	close(fd);
+	if (err)
+		return err;
+	words = (struct gcov_words){data, bytes / sizeof(uint32_t)};
+	err = parse(&words, &unit);
+	free(data);
+	if (err)
+		gcov_unit_free(&unit);
+	else
+		*ret_unit = unit;
+	return err;
+}

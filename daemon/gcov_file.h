@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_GCOV_FILE_H
+#define DAEMON_GCOV_FILE_H
+/* gcov_file.h - .gcda files: gcc's documentation of them is gcc/gcov-io.h. */
+#include <stddef.h>
+#include "gcov_counters.h"
+
+/** gcov_file_name() - the file of a unit below a folder: the unit's path without "..", and ".gcda" */
+void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size);
+/**
+ * gcov_file_write() - write @unit below @folder, which is a descriptor, where gcov_file_name() says
+ * An earlier file of that name is replaced by a whole one. A link to the unit's .gcno, if there is
+ * one, is put beside it, as gcov and lcov expect.
+ * Returns 0 or a negative errno.
+ */
+int gcov_file_write(int folder, const struct gcov_unit *unit);
+/**
+ * gcov_file_read() - the unit in @name below @folder; @ret_unit has no path
+ * Returns 0; -ENOENT; -EBADMSG: it is no such file; -ENOMEM
+ */
+int gcov_file_read(int folder, const char *name, struct gcov_unit *ret_unit);
+#endif

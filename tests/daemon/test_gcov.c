@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Lists of counters that are wrong, in the memory of this process, and .gcda files that are damaged. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "gcov_counters.h"
+#include "gcov_file.h"
+
+#define GCC_12 0x4232322au /* "B22*" */
+
+/* As libgcov has them: gcov_counters.c */
+struct list_function {
+	const void *info;
+	uint32_t ident, line_checksum, graph_checksum;
+	struct {
+		uint32_t nr;
+		const int64_t *counts;
+	} kinds[1];
+};
+
+struct list_info {
+	uint32_t version;
+	const void *next;
+	uint32_t stamp, checksum;
+	const char *path;
+	const void *merge[8];
+	uint32_t nr_functions;
+	const struct list_function *const *functions;
+};
+
+static const int64_t arcs[] = {7, 0, 1ll << 40};
+static struct list_info info;
+static const struct list_function function = {&info, 11, 12, 13, {{3, arcs}}};
+static const struct list_function other = {&arcs, 21, 22, 23, {{3, arcs}}}; /* of another object file */
+static const struct list_function *const functions[] = {&function, &other, NULL};
+static const void *root;
+static struct trace_error error;
+
+static void make_list(void)
+{
+	info = (struct list_info){.version = GCC_12,
+				  .stamp = 100,
+				  .checksum = 200,
+				  .path = "/build/shop.gcda",
+				  .merge = {arcs},
+				  .nr_functions = 3,
+				  .functions = functions};
+	root = &info;
+	error = (struct trace_error){0};
+}
+
+static int read_list(struct gcov_units *units)
+{
+	*units = (struct gcov_units){0};
+	return gcov_units_read(units, getpid(), "shop", (uint64_t)(uintptr_t)&root, &error);
+}
+
+static void lists_are_read(void)
+{
+	struct gcov_units units;
+
+	make_list();
+	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
+	CU_ASSERT_EQUAL_FATAL(units.nr, 1);
+	CU_ASSERT_STRING_EQUAL(units.units[0].path, "/build/shop.gcda");
+	CU_ASSERT_EQUAL_FATAL(units.units[0].nr, 3);
+	CU_ASSERT_EQUAL(units.units[0].functions[0].ident, 11);
+	CU_ASSERT_EQUAL(units.units[0].functions[0].counts[2], 1ull << 40);
+	CU_ASSERT_PTR_NULL(units.units[0].functions[1].counts);
+	CU_ASSERT_PTR_NULL(units.units[0].functions[2].counts);
+	CU_ASSERT_EQUAL(gcov_unit_counts(&units.units[0]), 3);
+	gcov_units_free(&units);
+}
+
+static void expect_error(int code, const char *text)
+{
+	struct gcov_units units;
+
+	CU_ASSERT_EQUAL(read_list(&units), code);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, text));
+	gcov_units_free(&units);
+}
+
+static void other_versions_of_gcc_are_refused(void)
+{
+	static const struct {
+		uint32_t version;
+		int code;
+		const char *text;
+	} rows[] = {
+		{0x4139332a, -ENOTSUP, "gcc 9, whose"},	 /* A93* */
+		{0x4231312a, -ENOTSUP, "gcc 11, whose"}, /* B11* */
+		{0x4234312a, -ENOTSUP, "gcc 14, whose"}, {0x5a39392a, -EBADMSG, "damaged"}, {0, -EBADMSG, "damaged"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		make_list();
+		info.version = rows[i].version;
+		expect_error(rows[i].code, rows[i].text);
+	}
+	make_list();
+	info.version = 0x4233312a; /* gcc 13 */
+	struct gcov_units units;
+	CU_ASSERT_EQUAL(read_list(&units), 0);
+	gcov_units_free(&units);
+}
+
+static void wild_lists_are_told(void)
+{
+	struct list_function huge = function;
+	const struct list_function *const huge_functions[] = {&huge};
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	make_list();
+	info.next = (const void *)16;
+	expect_error(-EBADMSG, "damaged");
+	make_list();
+	info.next = &info; /* for ever */
+	info.nr_functions = 0;
+	expect_error(-EBADMSG, "damaged");
+	make_list();
+	info.nr_functions = UINT32_MAX;
+	expect_error(-EBADMSG, "damaged");
+	make_list();
+	huge.kinds[0].nr = UINT32_MAX;
+	info.nr_functions = 1;
+	info.functions = huge_functions;
+	expect_error(-EBADMSG, "damaged");
+	make_list();
+	munmap(page + 4096, 4096);
+	memset(page, 'x', 4096); /* a path without an end, before a hole */
+	info.path = page + 4000;
+	expect_error(-EBADMSG, "damaged");
+	make_list();
+	memcpy(page + 4085, "/a/b.gcda", 10); /* one that ends at the hole */
+	info.path = page + 4085;
+	struct gcov_units units;
+	CU_ASSERT_EQUAL(read_list(&units), 0);
+	CU_ASSERT_STRING_EQUAL(units.units[0].path, "/a/b.gcda");
+	gcov_units_free(&units);
+	munmap(page, 4096);
+}
+
+static void names_stay_below_the_folder(void)
+{
+	static const char *const rows[][2] = {
+		{"/build/a.gcda", "build/a.gcda"},
+		{"a.gcda", "a.gcda"},
+		{"../../etc/a.gcda", "etc/a.gcda"},
+		{"/a/./b/../c.gcda", "a/b/c.gcda"},
+		{"//x//..//y.gcda", "x/y.gcda"},
+		{"..", ""},
+		{"/", ""},
+		{"...", "..."},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct gcov_unit unit = {.path = (char *)rows[i][0]};
+		char name[64];
+
+		gcov_file_name(&unit, name, sizeof(name));
+		CU_ASSERT_STRING_EQUAL(name, rows[i][1]);
+	}
+}
+
+static int folder;
+static char folder_path[] = "/tmp/test_gcov.XXXXXX";
+
+static void files_have_the_counts(void)
+{
+	struct gcov_units units;
+	struct gcov_unit again = {0};
+
+	make_list();
+	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
+	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), 0);
+	CU_ASSERT_EQUAL_FATAL(gcov_file_read(folder, "build/shop.gcda", &again), 0);
+	CU_ASSERT_EQUAL(again.version, GCC_12);
+	CU_ASSERT_EQUAL(again.stamp, 100);
+	CU_ASSERT_EQUAL_FATAL(again.nr, 3);
+	CU_ASSERT_EQUAL(again.functions[0].counts[0], 7);
+	CU_ASSERT_EQUAL(again.functions[0].counts[2], 1ull << 40);
+	CU_ASSERT_PTR_NULL(again.functions[1].counts);
+	CU_ASSERT_EQUAL(gcov_unit_subtract(&units.units[0], &again), 0);
+	CU_ASSERT_EQUAL(units.units[0].functions[0].counts[2], 0);
+	CU_ASSERT_EQUAL(gcov_unit_subtract(&units.units[0], &again), -ERANGE);
+	again.stamp++;
+	CU_ASSERT_EQUAL(gcov_unit_subtract(&units.units[0], &again), -ESTALE);
+	/* counts that are all 0 are left out of the file */
+	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), 0);
+	gcov_unit_free(&again);
+	CU_ASSERT_EQUAL_FATAL(gcov_file_read(folder, "build/shop.gcda", &again), 0);
+	CU_ASSERT_EQUAL(again.functions[0].nr, 3);
+	CU_ASSERT_EQUAL(again.functions[0].counts[0], 0);
+	gcov_unit_free(&again);
+	gcov_units_free(&units);
+}
+
+static void files_do_not_follow_links(void)
+{
+	struct gcov_units units;
+
+	make_list();
+	info.path = "link/shop.gcda";
+	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
+	CU_ASSERT_EQUAL(symlinkat("/tmp", folder, "link"), 0);
+	CU_ASSERT(gcov_file_write(folder, &units.units[0]) < 0);
+	unlinkat(folder, "link", 0);
+	gcov_units_free(&units);
+}
+
+/* Each length of a good file, and each byte of it changed: read or refused, and no more. */
+static void damaged_files_are_harmless(void)
+{
+	struct gcov_units units;
+	unsigned char good[512], bad[512];
+	ssize_t bytes;
+	int fd;
+
+	make_list();
+	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
+	CU_ASSERT_EQUAL_FATAL(gcov_file_write(folder, &units.units[0]), 0);
+	gcov_units_free(&units);
+	fd = openat(folder, "build/shop.gcda", O_RDWR);
+	bytes = pread(fd, good, sizeof(good), 0);
+	CU_ASSERT(bytes > 60 && bytes < (ssize_t)sizeof(good));
+	for (ssize_t length = 0; length <= bytes; length++)
+		for (ssize_t at = 0; at < (length < bytes ? 1 : bytes); at++) {
+			struct gcov_unit unit = {0};
+			int err;
+
+			memcpy(bad, good, sizeof(bad));
+			if (length == bytes)
+				bad[at] ^= 0xff;
+			CU_ASSERT_EQUAL_FATAL(ftruncate(fd, 0), 0);
+			CU_ASSERT_EQUAL_FATAL(pwrite(fd, bad, (size_t)length, 0), length);
+			err = gcov_file_read(folder, "build/shop.gcda", &unit);
+			CU_ASSERT(err == 0 || err == -EBADMSG);
+			CU_ASSERT(length >= 16 || err == -EBADMSG);
+			gcov_unit_free(&unit);
+		}
+	close(fd);
+}
+
+static const struct unit_case cases[] = {
+	CASE(lists_are_read),
+	CASE(other_versions_of_gcc_are_refused),
+	CASE(wild_lists_are_told),
+	CASE(names_stay_below_the_folder),
+	CASE(files_have_the_counts),
+	CASE(files_do_not_follow_links),
+	CASE(damaged_files_are_harmless),
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	int result;
+
+	if (!mkdtemp(folder_path))
+		return 1;
+	folder = open(folder_path, O_RDONLY | O_DIRECTORY);
+	result = unit_main("gcov", cases, argc, argv);
+	unlinkat(folder, "build/shop.gcda", 0);
+	unlinkat(folder, "build", AT_REMOVEDIR);
+	rmdir(folder_path);
+	return result;
+}
