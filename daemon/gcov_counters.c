@@ -102,7 +102,9 @@ static int get_text(const struct gcov_memory *memory, uint64_t address, char **r
 
 /* ---- functions ---- */
 
-/* The arcs are the first kind of counters that a function has, if the unit uses that kind at all. */
+/*
+ * The arcs are the first kind of counters that a function has, if the unit uses that kind at all.
+ */
 static int get_function(const struct gcov_memory *memory, uint64_t address, uint64_t info, bool has_arcs,
 			struct gcov_function *function)
 {
@@ -233,7 +235,10 @@ void gcov_units_free(struct gcov_units *units)
 	memset(units, 0, sizeof(*units));
 }
 
-/* Functions are in the compiler's order in both, and those of other object files are missing in both. */
+/*
+ * Functions are in the compiler's order in both, and those of other object files are missing in
+ * both.
+ */
 int gcov_unit_subtract(struct gcov_unit *unit, const struct gcov_unit *earlier)
 {
 	if (unit->stamp != earlier->stamp || unit->checksum != earlier->checksum || unit->nr != earlier->nr)

@@ -46,7 +46,10 @@ void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size)
 	}
 }
 
-/* Opens the folder that @name is in, and makes those that are missing. @ret_base: the rest of @name */
+/*
+ * Opens the folder that @name is in, and makes those that are missing. @ret_base: the rest of
+ * @name
+ */
 static int open_folder_of(int folder, const char *name, const char **ret_base)
 {
 	int at = dup(folder);
@@ -146,7 +149,7 @@ static int write_whole(int folder, const char *base, const struct gcov_unit *uni
 
 	snprintf(part, sizeof(part), ".%.*s.part", NAME_MAX - 8, base);
 	unlinkat(folder, part, 0);
-	fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
 	file = fdopen(fd, "w");

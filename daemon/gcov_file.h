@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include "gcov_counters.h"
 
-/** gcov_file_name() - the file of a unit below a folder: the unit's path without "..", and ".gcda" */
+/**
+ * gcov_file_name() - the file of a unit below a folder: the unit's path without "..", and ".gcda"
+ */
 void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size);
 /**
  * gcov_file_write() - write @unit below @folder, which is a descriptor, where gcov_file_name() says

@@ -23,8 +23,8 @@
 #define MAX_SYMBOLS  (16u << 20)
 #define SYMBOL_BLOCK 4096
 
-/** struct mapped - the first mapping of a file */
-struct mapped {
+/** struct gcov_mapped - the first mapping of a file */
+struct gcov_mapped {
 	uint64_t begin, end, offset, inode;
 	unsigned int major, minor;
 	char path[4096];
@@ -112,7 +112,7 @@ static bool find_root(const struct gcov_elf *elf, uint64_t *ret_address, bool *r
 }
 
 /* The difference between addresses in the process and in the file */
-static bool find_bias(const struct gcov_elf *elf, const struct mapped *mapped, uint64_t *ret_bias)
+static bool find_bias(const struct gcov_elf *elf, const struct gcov_mapped *mapped, uint64_t *ret_bias)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
 
@@ -129,7 +129,7 @@ static bool find_bias(const struct gcov_elf *elf, const struct mapped *mapped, u
 
 /* ---- mappings ---- */
 
-static bool parse_mapping(const char *line, struct mapped *ret)
+static bool parse_mapping(const char *line, struct gcov_mapped *ret)
 {
 	int path_at = -1;
 
@@ -142,8 +142,11 @@ static bool parse_mapping(const char *line, struct mapped *ret)
 	return true;
 }
 
-/* The very file that is mapped: by the kernel's link to it, or by its path if that has not changed. */
-static int open_mapped(pid_t pid, const struct mapped *mapped)
+/*
+ * The very file that is mapped: by the kernel's link to it, or by its path if that has not
+ * changed.
+ */
+static int open_mapped(pid_t pid, const struct gcov_mapped *mapped)
 {
 	char path[sizeof(mapped->path) + 64];
 	struct stat status;
@@ -180,7 +183,7 @@ static int add_object(struct gcov_search *search, const char *path, uint64_t roo
 	return bigger[search->nr].path ? (search->nr++, 0) : -ENOMEM;
 }
 
-static int look_at(pid_t pid, const struct mapped *mapped, struct gcov_search *search)
+static int look_at(pid_t pid, const struct gcov_mapped *mapped, struct gcov_search *search)
 {
 	int fd = open_mapped(pid, mapped), err = 0;
 	uint64_t address, bias;
@@ -202,7 +205,7 @@ static int look_at(pid_t pid, const struct mapped *mapped, struct gcov_search *s
 /* The mappings of a file follow each other; its first one is looked at. */
 static int look_at_all(pid_t pid, FILE *maps, struct gcov_search *search)
 {
-	struct mapped mapped, last = {0};
+	struct gcov_mapped mapped, last = {0};
 	char *line = NULL;
 	size_t room = 0;
 	int err = 0;

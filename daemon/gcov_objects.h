@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_GCOV_OBJECTS_H
 #define DAEMON_GCOV_OBJECTS_H
-/* gcov_objects.h - the program and the libraries of a running process that were built with --coverage. */
+/*
+ * gcov_objects.h - the program and the libraries of a running process that were built with
+ * --coverage.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -81,10 +81,10 @@ static int unknown_library(const char *name, size_t chars, struct trace_error *r
 	snprintf(wanted, sizeof(wanted), "%.*s", (int)chars, name);
 	for (size_t i = 0; i < NR_NAMES; i++)
 		similar_offer(&best, preload_names[i]);
-	return error_set(
-		ret_error, -EINVAL,
-		"--preload: \"%s\" is none of malloc, pthread, pthread:all, functions, profil (separated by commas)%s%s%s",
-		wanted, best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
+	return error_set(ret_error, -EINVAL,
+			 "--preload: \"%s\" is none of malloc, pthread, pthread:all, functions, profil (separated by "
+			 "commas)%s%s%s",
+			 wanted, best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
 }
 
 static int each_library(const char *names, char *list, size_t size, bool *all, struct trace_error *ret_error)

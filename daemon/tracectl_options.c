@@ -67,15 +67,12 @@ static const struct option_verb verbs[] = {
 	{"status", VERB_ALONE, NULL, COMPLETE_NOTHING, "what it records, since when, and what was lost"},
 	{"halt", VERB_ALONE, NULL, COMPLETE_NOTHING, "record nothing until begin; the daemon stays"},
 	{"begin", VERB_ALONE, NULL, COMPLETE_NOTHING, "go on recording after halt"},
-	{"dump", VERB_OPTIONAL, "TRACE", COMPLETE_FILE,
-	 "save the flight recorder to TRACE; else: write all events so far to the disk"},
+	{"dump", VERB_OPTIONAL, "TRACE", COMPLETE_FILE, "save the flight recorder, or write all events to disk"},
 	{"reset", VERB_ALONE, NULL, COMPLETE_NOTHING, "flight recorder: drop what is in memory"},
-	{"mask", VERB_SIGNED, "EVENTS", COMPLETE_EVENTS,
-	 "print, or change, the recorded events: sched,fs or +block,-irq"},
+	{"mask", VERB_SIGNED, "EVENTS", COMPLETE_EVENTS, "print or change the events: sched,fs or +block,-irq"},
 	{"mark", VERB_TEXT, "TEXT", COMPLETE_NOTHING, "put a note into the trace"},
 	{"stop", VERB_ALONE, NULL, COMPLETE_NOTHING, "end the recording and the daemon"},
-	{"gcov", VERB_PAIR, "PID [DIR]", COMPLETE_PID,
-	 "write the execution counts of a program built with --coverage, which runs on; no daemon is needed"},
+	{"gcov", VERB_PAIR, "PID [DIR]", COMPLETE_PID, "the counts of a running program, for gcov and lcov"},
 };
 
 static const struct option_spec specs[] = {

@@ -101,8 +101,9 @@ int trace_profil_set_period(uint64_t period_ns);
  * struct trace_profil_status - of the profile that is on, or of the last one
  * @ticks: in cells. @outside: at an address that has no cell. @full: not added, because the cell is
  *     at its maximum. @lost: not read in time. All four together are what was counted
- * @cpu_ns: CPU time of the process meanwhile, without libtracer's own thread. What is missing from
- *     it in ticks was used by threads before they were known, or after their last piece of a period
+ * @cpu_ns: CPU time of the process meanwhile, without libtracer's own thread. Ticks can be fewer
+ *     than this, as threads use CPU time before they are known, and after their last piece of a
+ *     period
  * @user_only: system time is not counted. @by_timers: perf events are not allowed
  * @faulted: cells could not be written any more; their region counts no further ticks
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists of counters that are wrong, in the memory of this process, and .gcda files that are damaged. */
+/*
+ * Lists of counters that are wrong, in the memory of this process, and .gcda files that are
+ * damaged.
+ */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* trace_profil() and trace_sprofil(), against the process's own clocks and the C library's profil(). */
+/*
+ * trace_profil() and trace_sprofil(), against the process's own clocks and the C library's
+ * profil().
+ */
 #include "unit.h"
 
 #include <errno.h>

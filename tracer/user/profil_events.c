@@ -31,7 +31,9 @@
 #define IP_REGISTER PERF_REG_ARM64_PC
 #endif
 
-/** struct profil_event - of the thread @tid; @id: in each of its ticks, and in those of its heirs */
+/**
+ * struct profil_event - of the thread @tid; @id: in each of its ticks, and in those of its heirs
+ */
 struct profil_event {
 	uint64_t id;
 	pid_t tid;

@@ -21,7 +21,9 @@ static struct profil_root *slot_of(const struct profil_roots *roots, uint32_t ti
 	return &roots->slots[at];
 }
 
-/* Moves all threads that live, or ended at @from or later, to a table with room for as many more. */
+/*
+ * Moves all threads that live, or ended at @from or later, to a table with room for as many more.
+ */
 static bool rebuild(struct profil_roots *roots, uint64_t from)
 {
 	struct profil_roots bigger = {.nr_slots = MIN_SLOTS};

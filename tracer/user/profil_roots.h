@@ -36,7 +36,9 @@ struct profil_roots {
 bool profil_roots_count(struct profil_roots *roots, uint32_t tid, uint32_t root, uint64_t time);
 /** profil_roots_end() - thread @tid ended: its number may be another thread's later */
 void profil_roots_end(struct profil_roots *roots, uint32_t tid, uint64_t time);
-/** profil_roots_purge() - forget threads that ended before @time: all older records have been read */
+/**
+ * profil_roots_purge() - forget threads that ended before @time: all older records have been read
+ */
 void profil_roots_purge(struct profil_roots *roots, uint64_t time);
 void profil_roots_clear(struct profil_roots *roots);
 #endif
