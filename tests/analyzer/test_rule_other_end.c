@@ -80,6 +80,24 @@ static void an_end_that_was_closed_counts(void)
 	verify(&c, NULL);
 }
 
+/* 30 is the child of 20. Thread 21 closes the end while the kernel copies the descriptors. */
+static void an_end_that_another_thread_closes_during_a_fork_may_be_the_childs(void)
+{
+	struct analysis_case c = begin_known();
+
+	tb_thread(c.tb, 21, 20, 1, "two", 2, true);
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	pipe_fd(&c, 20, 4, 70, O_WRONLY);
+	tb_sys_enter(c.tb, 1, 1600, SYS_fork);
+	tb_sys_enter(c.tb, 2, 1650, SYS_close_range, 4, 4, 0);
+	tb_sys_exit(c.tb, 2, 1660, 0);
+	tb_fork(c.tb, 1, 1700, 20, 30, 30, "three");
+	tb_switch(c.tb, 1, 1800, 20, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 1810, 0);
+	wait_for_two(&c, SYS_read, 3, 1);
+	verify(&c, NULL);
+}
+
 /* An execve() before the trace closed the file; it is released on the way to user mode. */
 static void a_waker_in_a_call_from_before_may_have_had_it(void)
 {
@@ -429,6 +447,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_waker_without_the_pipe_is_a_violation),
 		CASE(an_end_that_was_closed_counts),
+		CASE(an_end_that_another_thread_closes_during_a_fork_may_be_the_childs),
 		CASE(a_waker_in_a_call_from_before_may_have_had_it),
 		CASE(a_waker_without_the_socket_is_a_violation),
 		CASE(a_waker_without_the_memory_is_a_violation),
