@@ -62,7 +62,10 @@ static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *r
 
 #define NOT_KNOWN UINT32_MAX
 
-/* Maybe a thread with another number until an exec. peek_switch() does not see the exec. */
+/*
+ * Maybe a thread with another number until an exec. peek_switch() does not see the exec, and the
+ * lookahead has to decode the chunk again.
+ */
 static bool may_be_new_number(const struct trace_analysis *a, uint32_t tid)
 {
 	const struct trace_thread *leader = thread_find(&a->threads, tid);
@@ -79,8 +82,8 @@ static bool next_name(struct trace_analysis *a, struct cpu *cpu, const struct tr
 {
 	cpu->ahead.by_name = a->filter.is_on;
 	cpu->ahead.renamed = 0;
-	if (thread && peek_switch(a, ns, ret_tid) && !may_be_new_number(a, *ret_tid) &&
-	    (!a->filter.is_on || *ret_tid == thread->tid))
+	if (thread && peek_switch(a, ns, ret_tid) &&
+	    (*ret_tid == thread->tid || (!a->filter.is_on && !may_be_new_number(a, *ret_tid))))
 		return true;
 	if (lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, cpu->last_switch_ns, cpu->nr_switches, ret_tid))
 		return true;
