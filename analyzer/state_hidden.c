@@ -91,7 +91,10 @@ static bool next_name(struct trace_analysis *a, struct cpu *cpu, const struct tr
 	return false;
 }
 
-/* The numbers of two threads of a process may change places at an exec. */
+/*
+ * The numbers of two threads of a process may change places at an exec. A process is hidden with
+ * all its threads.
+ */
 static bool is_same_process(struct trace_analysis *a, const struct trace_thread *thread, uint32_t tid)
 {
 	const struct trace_thread *named = thread_find(&a->threads, tid);
@@ -110,12 +113,10 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		cpu->successor = NOT_KNOWN;
 		return;
 	}
-	if (named == thread->tid || cpu->ahead.renamed == thread->tid) {
+	if (named == thread->tid || cpu->ahead.renamed == thread->tid || is_same_process(a, thread, named)) {
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
-	if (a->filter.is_on && is_same_process(a, thread, named))
-		return;
 	cpu->hidden = HIDES_THREAD;
 	cpu->successor = a->filter.is_on ? NOT_KNOWN : named;
 	cpu->successor_renamed = cpu->ahead.renamed;
