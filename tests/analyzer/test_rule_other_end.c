@@ -272,6 +272,31 @@ static void a_descriptor_may_be_another_one_before_it_is_read(void)
 	}
 }
 
+/* Thread 11 puts socket 501 at descriptor 3 during the call of 10, or before it. */
+static void a_call_keeps_the_socket_that_it_began_with(void)
+{
+	for (int before = 0; before < 2; before++) {
+		struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
+		struct trace_error error = {0};
+		struct analysis_case c = begin();
+
+		tb_thread(c.tb, 11, 10, 1, "one", 2, true);
+		tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+		tb_fd(c.tb, 10, 4, 9, 501, S_IFSOCK | 0777, "socket:[501]");
+		tb_sys_enter(c.tb, 2, before ? 1500 : 2500, SYS_dup2, 4, 3);
+		tb_sys_exit(c.tb, 2, before ? 1510 : 2510, 3);
+		tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 10);
+		tb_add(c.tb, 0, 3000, sock_recv, NULL, .ino = 500, .ret = 5);
+		tb_sys_exit(c.tb, 0, 3010, 5);
+		c.trace = tb_open_trace(c.tb);
+		c.analysis = trace_analysis_new(c.trace, &options, &error);
+		CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+		CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), before ? -EBADMSG : 0);
+		CU_ASSERT(!before || strstr(error.message, "moved data of socket 500 in a call on descriptor 3"));
+		case_free(&c);
+	}
+}
+
 /* ---- waits that are reported later ---- */
 
 enum { CLIENT = 5, BACKEND = 7, OTHER = 11 };
@@ -462,6 +487,7 @@ int main(int argc, char **argv)
 		CASE(a_file_in_a_message_may_be_closed_with_it),
 		CASE(a_loss_excuses),
 		CASE(a_descriptor_may_be_another_one_before_it_is_read),
+		CASE(a_call_keeps_the_socket_that_it_began_with),
 		{NULL, NULL},
 	};
 

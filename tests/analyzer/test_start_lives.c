@@ -221,7 +221,7 @@ static void waits_for_disk(struct analysis_case *c, uint64_t ns)
 	tb_switch(c->tb, 0, ns + 120, 10, 21, TRACE_TASK_RUNNING);
 }
 
-/* Thread 21 of "two" reads a descriptor, removes a file of the working directory, and has a fault. */
+/* Thread 21 of "two" reads a file, removes one of the working directory, and has a page fault. */
 static void a_thread_that_ends_before_it_is_read_has_what_its_process_has(void)
 {
 	struct trace_fs_dir dir = {
@@ -319,7 +319,7 @@ static void a_thread_with_a_new_number_is_not_hidden(void)
 	case_free(&c);
 }
 
-/* Thread 21 leaves CPU 0 with its leader's number, then the kernel hides 70, and the exec follows. */
+/* Thread 21 leaves CPU 0 with its leader's number. The kernel hides 70, and the exec follows. */
 static void the_old_number_behind_a_hidden_thread_may_be_the_leaders(void)
 {
 	struct analysis_case c = begin();
