@@ -34,7 +34,7 @@ void missing_end(struct trace_analysis *a, struct start_missing *missing, uint32
 				      ? acct_row(a, &missing->ends, sizeof(*row), tid + 1ull)
 				      : NULL;
 
-	if (row && !row->tgid) /* a second one of that number has a fork */
+	if (row) /* a second one of that number has a fork, and does not come here */
 		row->tgid = tgid;
 }
 

@@ -62,7 +62,10 @@ static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *r
 
 #define NOT_KNOWN UINT32_MAX
 
-/* Maybe a thread with another number until an exec. peek_switch() does not see the exec. */
+/*
+ * Maybe a thread with another number until an exec. peek_switch() does not see the exec, and the
+ * lookahead has to decode the chunk again.
+ */
 static bool may_be_new_number(const struct trace_analysis *a, uint32_t tid)
 {
 	const struct trace_thread *leader = thread_find(&a->threads, tid);
@@ -79,8 +82,8 @@ static bool next_name(struct trace_analysis *a, struct cpu *cpu, const struct tr
 {
 	cpu->ahead.by_name = a->filter.is_on;
 	cpu->ahead.renamed = 0;
-	if (thread && peek_switch(a, ns, ret_tid) && !may_be_new_number(a, *ret_tid) &&
-	    (!a->filter.is_on || *ret_tid == thread->tid))
+	if (thread && peek_switch(a, ns, ret_tid) &&
+	    (*ret_tid == thread->tid || (!a->filter.is_on && !may_be_new_number(a, *ret_tid))))
 		return true;
 	if (lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, cpu->last_switch_ns, cpu->nr_switches, ret_tid))
 		return true;
@@ -88,7 +91,10 @@ static bool next_name(struct trace_analysis *a, struct cpu *cpu, const struct tr
 	return false;
 }
 
-/* The numbers of two threads of a process may change places at an exec. */
+/*
+ * The numbers of two threads of a process may change places at an exec. A process is hidden with
+ * all its threads.
+ */
 static bool is_same_process(struct trace_analysis *a, const struct trace_thread *thread, uint32_t tid)
 {
 	const struct trace_thread *named = thread_find(&a->threads, tid);
@@ -107,12 +113,10 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		cpu->successor = NOT_KNOWN;
 		return;
 	}
-	if (named == thread->tid || cpu->ahead.renamed == thread->tid) {
+	if (named == thread->tid || cpu->ahead.renamed == thread->tid || is_same_process(a, thread, named)) {
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
-	if (a->filter.is_on && is_same_process(a, thread, named))
-		return;
 	cpu->hidden = HIDES_THREAD;
 	cpu->successor = a->filter.is_on ? NOT_KNOWN : named;
 	cpu->successor_renamed = cpu->ahead.renamed;

@@ -80,6 +80,24 @@ static void an_end_that_was_closed_counts(void)
 	verify(&c, NULL);
 }
 
+/* 30 is the child of 20. Thread 21 closes the end while the kernel copies the descriptors. */
+static void an_end_that_another_thread_closes_during_a_fork_may_be_the_childs(void)
+{
+	struct analysis_case c = begin_known();
+
+	tb_thread(c.tb, 21, 20, 1, "two", 2, true);
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	pipe_fd(&c, 20, 4, 70, O_WRONLY);
+	tb_sys_enter(c.tb, 1, 1600, SYS_fork);
+	tb_sys_enter(c.tb, 2, 1650, SYS_close_range, 4, 4, 0);
+	tb_sys_exit(c.tb, 2, 1660, 0);
+	tb_fork(c.tb, 1, 1700, 20, 30, 30, "three");
+	tb_switch(c.tb, 1, 1800, 20, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 1810, 0);
+	wait_for_two(&c, SYS_read, 3, 1);
+	verify(&c, NULL);
+}
+
 /* An execve() before the trace closed the file; it is released on the way to user mode. */
 static void a_waker_in_a_call_from_before_may_have_had_it(void)
 {
@@ -250,6 +268,31 @@ static void a_descriptor_may_be_another_one_before_it_is_read(void)
 		CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
 		CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), before ? 0 : -EBADMSG);
 		CU_ASSERT(before || strstr(error.message, "moved data of socket 500 in a call on descriptor 3"));
+		case_free(&c);
+	}
+}
+
+/* Thread 11 puts socket 501 at descriptor 3 during the call of 10, or before it. */
+static void a_call_keeps_the_socket_that_it_began_with(void)
+{
+	for (int before = 0; before < 2; before++) {
+		struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
+		struct trace_error error = {0};
+		struct analysis_case c = begin();
+
+		tb_thread(c.tb, 11, 10, 1, "one", 2, true);
+		tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+		tb_fd(c.tb, 10, 4, 9, 501, S_IFSOCK | 0777, "socket:[501]");
+		tb_sys_enter(c.tb, 2, before ? 1500 : 2500, SYS_dup2, 4, 3);
+		tb_sys_exit(c.tb, 2, before ? 1510 : 2510, 3);
+		tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 10);
+		tb_add(c.tb, 0, 3000, sock_recv, NULL, .ino = 500, .ret = 5);
+		tb_sys_exit(c.tb, 0, 3010, 5);
+		c.trace = tb_open_trace(c.tb);
+		c.analysis = trace_analysis_new(c.trace, &options, &error);
+		CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+		CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), before ? -EBADMSG : 0);
+		CU_ASSERT(!before || strstr(error.message, "moved data of socket 500 in a call on descriptor 3"));
 		case_free(&c);
 	}
 }
@@ -429,6 +472,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_waker_without_the_pipe_is_a_violation),
 		CASE(an_end_that_was_closed_counts),
+		CASE(an_end_that_another_thread_closes_during_a_fork_may_be_the_childs),
 		CASE(a_waker_in_a_call_from_before_may_have_had_it),
 		CASE(a_waker_without_the_socket_is_a_violation),
 		CASE(a_waker_without_the_memory_is_a_violation),
@@ -443,6 +487,7 @@ int main(int argc, char **argv)
 		CASE(a_file_in_a_message_may_be_closed_with_it),
 		CASE(a_loss_excuses),
 		CASE(a_descriptor_may_be_another_one_before_it_is_read),
+		CASE(a_call_keeps_the_socket_that_it_began_with),
 		{NULL, NULL},
 	};
 

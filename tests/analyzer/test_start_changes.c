@@ -310,6 +310,34 @@ static void a_mapping_is_unknown_before_it_was_made(void)
 	}
 }
 
+/*
+ * 10 waits three times in a call that began before the trace, and 20 ends each wait. The recorder
+ * reads 10 at 8000, in the sleep that follows.
+ */
+static void a_wait_before_the_call_that_the_recorder_read_is_not_in_that_call(void)
+{
+	struct trace_start_thread start = {
+		.tid = 10, .tgid = 10, .ppid = 1, .state = TRACE_TASK_INTERRUPTIBLE, .nr = SYS_nanosleep};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 8000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	for (uint64_t ns = 1500; ns < 5000; ns += 1000) {
+		tb_waking(c.tb, 1, ns, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, ns + 10, 0, 10, TRACE_TASK_RUNNING);
+		if (ns < 4500)
+			tb_switch(c.tb, 0, ns + 100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	tb_sys_exit(c.tb, 0, 5000, 0);
+	tb_sys_enter(c.tb, 0, 5100, SYS_nanosleep, 0, 0);
+	tb_switch(c.tb, 0, 5200, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), 500 + 3 * 900);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 3800);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -325,6 +353,7 @@ int main(int argc, char **argv)
 		CASE(a_child_begins_with_the_descriptors_of_its_parent),
 		CASE(after_a_loss_only_what_was_read_is_known),
 		CASE(a_mapping_is_unknown_before_it_was_made),
+		CASE(a_wait_before_the_call_that_the_recorder_read_is_not_in_that_call),
 		{NULL, NULL},
 	};
 

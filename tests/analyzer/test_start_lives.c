@@ -6,6 +6,7 @@
  * Traces begin at 1000 and end at 9000. Thread 10 ("one") runs on CPU 0, thread 20 ("two") on CPU
  * 1. All times are ns.
  */
+#include <sys/stat.h>
 #include <trace/view.h>
 #include "analysis_case.h"
 #include "unit.h"
@@ -168,6 +169,179 @@ static void an_exec_behind_a_hidden_thread_tells_the_old_number(void)
 	case_free(&c);
 }
 
+/* ---- threads that end before they are read ---- */
+
+/* Without events a thread that sleeps has slept since the start, in an unknown call. */
+static void a_process_that_ends_before_it_is_read_slept_in_a_call(void)
+{
+	struct analysis_case c = begin();
+	struct trace_figures *f;
+
+	tb_waking(c.tb, 1, 2500, 30, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 3000, 10, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3200, 0);
+	tb_exit(c.tb, 0, 4000, 30, 30, true);
+	tb_switch(c.tb, 0, 4010, 30, 10, TRACE_TASK_DEAD);
+	thread_read_at(&c, 8999, 60, 60, 1); /* the last one */
+	case_run(&c);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(case_process(&c, 30));
+	f = trace_process_figures(c.analysis, case_process(&c, 30));
+	CU_ASSERT_EQUAL(f->blocked_ns, 1500);
+	CU_ASSERT_EQUAL(f->wait_cpu_ns, 500);
+	CU_ASSERT_EQUAL(f->user_ns, 800);
+	CU_ASSERT_EQUAL(f->syscall_ns, 210);
+	trace_figures_free(f);
+	case_free(&c);
+}
+
+/* The recorder reads 30 after its end, which its parent has not seen yet. */
+static void a_process_that_is_read_after_its_end_lives_from_the_start_on(void)
+{
+	struct trace_start_thread ended = {
+		.tid = 30, .tgid = 30, .ppid = 1, .state = TRACE_TASK_EXIT_ZOMBIE, .nr = -1, .cpu = 1};
+	struct analysis_case c = begin();
+
+	runs_and_ends(&c, 3000, 30);
+	tb_start(c.tb, 5000, TRACE_EV_start_thread, &ended, sizeof(ended), "other");
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_start_ns(case_process(&c, 30)), 1000);
+	CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 30)), 4010);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 30)), 1);
+	case_free(&c);
+}
+
+/* A disk ends a wait of thread 21 from @ns on. */
+static void waits_for_disk(struct analysis_case *c, uint64_t ns)
+{
+	tb_switch(c->tb, 0, ns, 21, 10, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(c->tb, 1, ns + 10, 7);
+	tb_add(c->tb, 1, ns + 20, block_complete, NULL, .dev = 8, .bytes = 4096);
+	tb_waking(c->tb, 1, ns + 100, 21, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(c->tb, 1, ns + 110, 7);
+	tb_switch(c->tb, 0, ns + 120, 10, 21, TRACE_TASK_RUNNING);
+}
+
+/* Thread 21 of "two" reads a file, removes one of the working directory, and has a page fault. */
+static void a_thread_that_ends_before_it_is_read_has_what_its_process_has(void)
+{
+	struct trace_fs_dir dir = {
+		.ino = 70, .dev = 9, .mode = S_IFDIR | 0700, .tid = 20, .fd = TRACE_FD_WORKING_DIRECTORY};
+	struct trace_start_map map = {.tgid = 20, .start = 0x7000, .end = 0x9000, .dev = 1, .ino = 101};
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_unlink, "unlink");
+	tb_fd(c.tb, 20, 3, 1, 100, S_IFREG | 0600, "/data");
+	tb_start(c.tb, 1000, TRACE_EV_fs_dir, &dir, sizeof(dir), "/home");
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/mapped");
+	tb_switch(c.tb, 0, 3000, 10, 21, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3010, 0);
+	tb_sys_enter(c.tb, 0, 3100, SYS_read, 3, 0, 100);
+	waits_for_disk(&c, 3110);
+	tb_sys_exit(c.tb, 0, 3290, 7);
+	tb_sys_enter(c.tb, 0, 3300, SYS_unlink, TRACE_ARG_ADDRESS);
+	tb_sys_path(c.tb, 0, 3301, SYS_unlink, "name");
+	waits_for_disk(&c, 3310);
+	tb_sys_exit(c.tb, 0, 3490, 0);
+	tb_fault(c.tb, 0, 3500, 0x7100, true);
+	waits_for_disk(&c, 3510);
+	tb_fault_end(c.tb, 0, 3690, true);
+	tb_exit(c.tb, 0, 4000, 21, 20, false);
+	tb_switch(c.tb, 0, 4010, 21, 10, TRACE_TASK_DEAD);
+	thread_read_at(&c, 8999, 60, 60, 1); /* the last one */
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 20)), 2);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/data", 0, ""), 100);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/home/name", 0, ""), 100);
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_FILE, "/mapped", 0, ""), 100);
+	case_free(&c);
+}
+
+/* A loss may have had the fork of 30. */
+static void a_process_that_ends_after_a_loss_may_have_begun_in_it(void)
+{
+	struct analysis_case c = begin();
+	const struct trace_process *lives[2];
+
+	tb_add(c.tb, 1, 2000, trace_heartbeat, NULL, .realtime_ns = 0);
+	tb_lost(c.tb, 1, 5);
+	tb_add(c.tb, 1, 2500, trace_heartbeat, NULL, .realtime_ns = 0);
+	runs_and_ends(&c, 3000, 30);
+	thread_read_at(&c, 8999, 60, 60, 1); /* the last one */
+	case_run(&c);
+	CU_ASSERT_EQUAL_FATAL(processes_of(&c, 30, lives, 2), 1);
+	CU_ASSERT(trace_process_start_ns(lives[0]) >= 2000);
+	case_free(&c);
+}
+
+/* ---- threads that are read after their fork ---- */
+
+/* Thread 31 is forked at 2000 and read at 3000. Its process ends before the parent 20 does. */
+static void a_thread_that_is_read_after_its_fork_is_counted_once(void)
+{
+	struct analysis_case c = begin();
+
+	thread_read_at(&c, 1500, 30, 30, 20);
+	tb_switch(c.tb, 0, 1800, 10, 30, TRACE_TASK_RUNNING);
+	tb_fork(c.tb, 0, 2000, 30, 31, 30, "other");
+	thread_read_at(&c, 3000, 31, 30, 20);
+	tb_exit(c.tb, 0, 4000, 30, 30, false);
+	tb_switch(c.tb, 0, 4010, 30, 31, TRACE_TASK_DEAD);
+	tb_exit(c.tb, 0, 5000, 31, 30, true);
+	tb_switch(c.tb, 0, 5010, 31, 10, TRACE_TASK_DEAD);
+	tb_exit(c.tb, 1, 6000, 20, 20, true);
+	tb_switch(c.tb, 1, 6010, 20, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 30)), 2);
+	CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 30)), 5010);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 30)), 20);
+	case_free(&c);
+}
+
+/* ---- exec ---- */
+
+/* Thread 21 has its leader's number when it gets CPU 0. The exec comes in the next chunk. */
+static void a_thread_with_a_new_number_is_not_hidden(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 21, 20, 1, "two", 0, false);
+	tb_exit(c.tb, 1, 2600, 20, 20, false);
+	tb_switch(c.tb, 1, 2700, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
+	tb_cut(c.tb, 0);
+	tb_add(c.tb, 0, 4000, sched_exec, "/bin/program", .tid = 20, .old_tid = 21);
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	tb_switch(c.tb, 0, 5000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
+	CU_ASSERT_STRING_NOT_EQUAL(trace_process_comm(case_process(&c, 20)), "(hidden)");
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 0);
+	case_free(&c);
+}
+
+/* Thread 21 leaves CPU 0 with its leader's number. The kernel hides 70, and the exec follows. */
+static void the_old_number_behind_a_hidden_thread_may_be_the_leaders(void)
+{
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 21, 20, 1, "two", 0, false);
+	tb_switch(c.tb, 0, 1500, 10, 21, TRACE_TASK_RUNNING);
+	tb_sys_enter(c.tb, 0, 2000, SYS_execve, 1, 1, 1);
+	tb_exit(c.tb, 1, 2600, 20, 20, false);
+	tb_switch(c.tb, 1, 2700, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 3000, 20, 70, TRACE_TASK_RUNNING);
+	tb_add(c.tb, 0, 4000, sched_exec, "/bin/program", .tid = 20, .old_tid = 21);
+	tb_sys_exit(c.tb, 0, 4100, 0);
+	tb_switch(c.tb, 0, 5000, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 20)), 2);
+	CU_ASSERT_EQUAL(case_call(c.two, "execve")->calls, 1);
+	CU_ASSERT_STRING_EQUAL(trace_process_exe(case_process(&c, 20)), "/bin/program");
+	CU_ASSERT_PTR_NULL(case_process(&c, 21));
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -177,6 +351,13 @@ int main(int argc, char **argv)
 		CASE(a_view_has_rows_only_of_threads_that_stay),
 		CASE(the_parent_of_a_process_is_that_of_its_leader),
 		CASE(an_exec_behind_a_hidden_thread_tells_the_old_number),
+		CASE(a_process_that_ends_before_it_is_read_slept_in_a_call),
+		CASE(a_process_that_is_read_after_its_end_lives_from_the_start_on),
+		CASE(a_thread_that_ends_before_it_is_read_has_what_its_process_has),
+		CASE(a_process_that_ends_after_a_loss_may_have_begun_in_it),
+		CASE(a_thread_that_is_read_after_its_fork_is_counted_once),
+		CASE(a_thread_with_a_new_number_is_not_hidden),
+		CASE(the_old_number_behind_a_hidden_thread_may_be_the_leaders),
 		{NULL, NULL},
 	};
 

@@ -87,6 +87,17 @@ static void a_parent_that_was_read_before_the_adoption_is_its_parent_from_the_st
 	expect_known_since(&c, 1000);
 }
 
+/* A later thread of the process tells no parent. */
+static void the_parent_is_read_with_the_first_thread(void)
+{
+	struct trace_start_thread other = {.tid = 21, .tgid = 20, .ppid = 5, .nr = -1, .state = 1};
+	struct analysis_case c = begin(2000);
+
+	tb_start(c.tb, 5000, TRACE_EV_start_thread, &other, sizeof(other), "other");
+	adopt(&c, 3000, 40, 5);
+	expect_known_since(&c, 1000);
+}
+
 static void a_parent_is_unknown_until_the_last_of_two_adoptions(void)
 {
 	struct analysis_case c = begin(5000);
@@ -193,6 +204,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_parent_that_was_read_after_an_adoption_is_unknown_before_it),
 		CASE(a_parent_that_was_read_before_the_adoption_is_its_parent_from_the_start_on),
+		CASE(the_parent_is_read_with_the_first_thread),
 		CASE(a_parent_is_unknown_until_the_last_of_two_adoptions),
 		CASE(the_adoption_by_another_reaper_changes_nothing),
 		CASE(a_subreaper_that_ends_passes_on_what_it_has_adopted),

@@ -831,6 +831,54 @@ static void a_stop_that_lasts_is_by_the_process_that_stopped(void)
 	case_free(&c);
 }
 
+/* Events are missing in its wait, so that the wait is told without the call. */
+static void a_call_goes_on_after_a_wait_with_missing_events(void)
+{
+	struct trace_trace_heartbeat heartbeat = {0};
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 1, 1, 60000);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	tb_event(c.tb, 2, 2200, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+	tb_lost(c.tb, 2, 5);
+	tb_event(c.tb, 2, 2300, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+	signal_at(&c, 2600, SIGCONT);
+	tb_sys_exit(c.tb, 0, 2700, RESTART_BLOCK);
+	tb_sys_enter(c.tb, 0, 2720, SYS_restart_syscall);
+	sleep_from(&c, 2730, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 4730, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 4740, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_call(c.one, "poll")->calls, 2);
+	CU_ASSERT_EQUAL(case_call(c.one, "restart_syscall")->calls, 0);
+	case_free(&c);
+}
+
+/* restart_syscall() continues a call from before the trace. The recorder reads a later one. */
+static void a_call_from_before_the_trace_may_go_on_in_restart_syscall(void)
+{
+	struct trace_start_thread start = {
+		.tid = 10, .tgid = 10, .ppid = 1, .state = TRACE_TASK_INTERRUPTIBLE, .nr = SYS_poll};
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_restart_syscall, "restart_syscall");
+	tb_start(c.tb, 8000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_waking(c.tb, 1, 1500, 10, TRACE_CONTEXT_TASK);
+	run_from(&c, 1510);
+	tb_sys_exit(c.tb, 0, 2000, RESTART_BLOCK);
+	tb_sys_enter(c.tb, 0, 2100, SYS_restart_syscall);
+	sleep_from(&c, 2200, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 3000, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 3100, 0);
+	tb_sys_enter(c.tb, 0, 5000, SYS_poll, 1, 1, 60000);
+	sleep_from(&c, 5100, TRACE_TASK_INTERRUPTIBLE);
+	tb_switch(c.tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_call(c.one, "restart_syscall")->calls, 1);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -864,6 +912,8 @@ int main(int argc, char **argv)
 		CASE(any_number_of_interruptions_adds_up),
 		CASE(a_traced_thread_is_stopped_by_its_tracer),
 		CASE(a_stop_that_lasts_is_by_the_process_that_stopped),
+		CASE(a_call_goes_on_after_a_wait_with_missing_events),
+		CASE(a_call_from_before_the_trace_may_go_on_in_restart_syscall),
 		{NULL, NULL},
 	};
 

@@ -6,6 +6,7 @@
  * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
  * ("two") runs on CPU 1.
  */
+#include <sys/file.h>
 #include "state_waits_ends.h"
 #include "unit.h"
 
@@ -200,6 +201,42 @@ static void a_wait_outside_calls_is_for_its_waker(void)
 	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
 }
 
+/*
+ * 10 waits for the locks of eight files. When the last wait is over, 20 begins so many processes
+ * that one of them has the number of that lock's row.
+ */
+static void a_lock_is_of_its_owner_whatever_begins_after_the_wait(void)
+{
+	enum { LOCKS = 8 };
+	struct analysis_case c = begin();
+	char path[16];
+
+	for (uint64_t i = 0; i < LOCKS; i++) {
+		snprintf(path, sizeof(path), "/lock%d", (int)i);
+		tb_fd(c.tb, 10, 3 + (int)i, 1, 100 + i, S_IFREG | 0600, path);
+		tb_fd(c.tb, 20, 3 + (int)i, 1, 100 + i, S_IFREG | 0600, path);
+	}
+	for (uint64_t i = 0, ns = 2000; i < LOCKS; i++, ns += 500) {
+		tb_sys_enter(c.tb, 0, ns, SYS_flock, 3 + i, LOCK_EX, 0);
+		tb_switch(c.tb, 0, ns + 10, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, ns + 100, SYS_flock, 3 + i, LOCK_UN, 0);
+		tb_waking(c.tb, 1, ns + 110, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 1, ns + 120, 0);
+		tb_switch(c.tb, 0, ns + 150, 0, 10, TRACE_TASK_RUNNING);
+		for (uint32_t k = 0; i == LOCKS - 1 && k < 2 * LOCKS; k++)
+			tb_fork(c.tb, 1, ns + 160 + k, 20, 30 + k, 30 + k, "three");
+		tb_sys_exit(c.tb, 0, ns + 200, 0);
+	}
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->nr_waits, LOCKS);
+	for (size_t i = 0; i < c.one->nr_waits; i++) {
+		CU_ASSERT_EQUAL(c.one->waits[i].pid, 20);
+		CU_ASSERT_EQUAL(c.one->waits[i].ns, 100);
+		CU_ASSERT_EQUAL(c.one->waits[i].count, 1);
+	}
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -210,6 +247,7 @@ int main(int argc, char **argv)
 		CASE(a_wait_outside_calls_is_for_its_waker),
 		CASE(calls_on_memory_wait_for_the_releasing_thread),
 		CASE(fcntl_waits_for_a_lock),
+		CASE(a_lock_is_of_its_owner_whatever_begins_after_the_wait),
 		{NULL, NULL},
 	};
 

@@ -194,6 +194,34 @@ static void a_process_that_had_ended_is_not_waited_for(void)
 	}
 }
 
+/* 30 is born when the wait is over, inherits the other end, and writes to it. */
+static void a_process_that_is_born_after_the_wait_is_not_waited_for(void)
+{
+	for (uint32_t generations = 1; generations < 3; generations++) {
+		struct analysis_case c = begin();
+
+		tcp_end(&c, 10, 3, 500);
+		tcp_end(&c, 20, 4, 501);
+		tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 3, 0, 0);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
+		tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
+		tb_add(c.tb, 1, 5600, net_rx, NULL, .ifindex = 1);
+		tb_add(c.tb, 1, 5700, sock_ready, NULL, .ino = 500, .family = AF_INET, .protocol = 6);
+		wake(&c, TRACE_CONTEXT_SOFTIRQ);
+		tb_softirq_exit(c.tb, 1, 6010, SOFTIRQ_NET_RX);
+		tb_sys_exit(c.tb, 1, 6020, 1);
+		for (uint32_t i = 0; i < generations; i++) {
+			tb_fork(c.tb, 1, 6120 + 10 * i, i ? 30 : 20, 30 + i, 30 + i, "three");
+			tb_switch(c.tb, 1, 6125 + 10 * i, i ? 30 : 20, 30 + i, TRACE_TASK_RUNNING);
+		}
+		tb_sys_enter(c.tb, 1, 6150, SYS_sendto, 4, 0, 0);
+		tb_add(c.tb, 1, 6160, sock_send, NULL, .ino = 501, .ret = 8);
+		finish(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
+	}
+}
+
 /* Neither of the two is a disk. */
 static void a_splice_waits_for_the_end_that_the_waker_used(void)
 {
@@ -362,6 +390,7 @@ int main(int argc, char **argv)
 		CASE(connections_belong_to_their_network_namespace),
 		CASE(shutting_a_connection_down_ends_the_wait_for_it),
 		CASE(a_process_that_had_ended_is_not_waited_for),
+		CASE(a_process_that_is_born_after_the_wait_is_not_waited_for),
 		CASE(a_splice_waits_for_the_end_that_the_waker_used),
 		CASE(a_packet_from_another_host_does_not_name_the_interrupted_thread),
 		CASE(a_packet_for_an_unknown_socket_is_the_networks),
