@@ -276,6 +276,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->hidden.readings);
 	table_clear(&a->filter.passing);
 	table_clear(&a->filter.hidden);
+	table_clear(&a->filter.woken);
 	table_clear(&a->user.streams);
 	table_clear(&a->user.programs);
 	strings_clear(&a->strings);

@@ -110,7 +110,7 @@ void request_close(const struct trace_analysis *a, const struct trace_thread *th
 void request_accepted(struct trace_thread *thread, uint64_t ns)
 {
 	thread->requests.accepts = thread->requests.has_accepted = true;
-	thread->requests.accepted_at = accept_time(ns);
+	thread->requests.accepted_ns = ns;
 }
 
 void request_forget(struct socket_state *sock)

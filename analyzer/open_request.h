@@ -20,19 +20,19 @@ enum socket_role {
 
 /** struct thread_requests - what a thread owes to others, and waits for from others */
 struct thread_requests {
-	uint64_t since_ns;	  /* when the latest of them began */
-	uint64_t rest_place;	  /* where it waits for jobs from threads with a request; 0: not known */
-	uint32_t nr_read;	  /* requests that it read and that are not answered */
-	uint32_t nr_asked;	  /* requests of its own, on connections that have answered */
-	uint32_t nr_first;	  /* requests of its own, on connections that have not */
-	bool has_job;		  /* a thread with a request woke it from @rest_place */
-	bool hands_over;	  /* another thread answered the latest request that it had read */
-	bool accepts;		  /* it accepted a connection: it gets its work there */
-	bool has_accepted;	  /* it has received and sent nothing since it accepted one */
-	uint32_t nr_relays;	  /* connections with an answer that it relays: relay.c */
-	uint32_t accepted_at;	  /* when it accepted the latest connection: accept_time() */
-	uint64_t part_ns;	  /* when it received a part of an answer */
-	struct kept_rests *rests; /* owned; NULL: none */
+	uint64_t since_ns;	   /* when the latest of them began */
+	uint64_t rest_place;	   /* where it waits for jobs from threads with a request; 0: not known */
+	uint32_t nr_read;	   /* requests that it read and that are not answered */
+	uint32_t nr_asked;	   /* requests of its own, on connections that have answered */
+	uint32_t nr_first;	   /* requests of its own, on connections that have not */
+	uint32_t nr_relays : 28;   /* connections with an answer that it relays: relay.c */
+	uint32_t has_job : 1;	   /* a thread with a request woke it from @rest_place */
+	uint32_t hands_over : 1;   /* another thread answered the latest request that it had read */
+	uint32_t accepts : 1;	   /* it accepted a connection: it gets its work there */
+	uint32_t has_accepted : 1; /* it has received and sent nothing since it accepted one */
+	uint64_t accepted_ns;	   /* when it accepted the latest connection */
+	uint64_t part_ns;	   /* when it received a part of an answer */
+	struct kept_rests *rests;  /* owned; NULL: none */
 };
 
 /** request_read() - @thread read from @sock, a server's end; request_answered() - it sent */
@@ -49,12 +49,6 @@ void request_close(const struct trace_analysis *a, const struct trace_thread *th
 void request_forget(struct socket_state *sock);
 /** request_accepted() - @thread accepted a connection */
 void request_accepted(struct trace_thread *thread, uint64_t ns);
-/** accept_time() - low bits of @ns in units of 64 ns, which repeat after 4.6 minutes */
-#define ACCEPT_PERIOD_NS (64ull << 32)
-static inline uint32_t accept_time(uint64_t ns)
-{
-	return (uint32_t)(ns >> 6);
-}
 /** requests_were_read() - true if a request that the thread read is open at it */
 bool requests_were_read(const struct thread_requests *requests);
 /** requests_changed() - the requests of @thread were changed directly */

@@ -79,6 +79,8 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 
 	if (!start->tid || start->tid >= MAX_TID || thread_find(&a->threads, start->tid))
 		return;
+	if (start->start_ns > a->end_ns) /* a flight recorder may read it behind the end of the trace */
+		return;
 	process = process_get(a, start->tgid);
 	thread = process ? thread_new(a, start->tid, process, a->start_ns) : NULL;
 	if (!thread)

@@ -8,9 +8,11 @@
  */
 #include <string.h>
 #include "interrupted.h"
+#include "kernel_numbers.h"
 #include "lock_log.h"
 #include "state.h"
 #include "state_cause.h"
+#include "state_family.h"
 #include "state_frame.h"
 
 static void caused(struct cpu *cpu, enum cause cause, uint64_t detail)
@@ -91,6 +93,8 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	struct waker *waker;
 
 	learn_lease(a, cpu, ns, target);
+	if (is_exit && target && signal->signal == LINUX_SIGCHLD && signal->code > 0)
+		family_signalled(a, cpu->current, target->process, ns);
 	if (signal->result != SIGNAL_DELIVERED)
 		return;
 	cpu->signalled = signal->tid;

@@ -78,6 +78,7 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 	if (thread->sched_state == SCHED_DEAD)
 		return;
 	thread_close(a, thread, ns);
+	family_thread_ends(a, thread, ns);
 	thread->sched_state = SCHED_DEAD;
 	thread->process->nr_living--;
 	thread->end_ns = ns;

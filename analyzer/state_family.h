@@ -7,6 +7,7 @@
 
 struct trace_analysis;
 struct trace_process;
+struct trace_thread;
 
 /** family_join() - @process is a child of its ppid, if that process is known */
 void family_join(struct trace_analysis *a, struct trace_process *process);
@@ -19,6 +20,14 @@ void family_adopted(struct trace_analysis *a, struct trace_process *process, uin
 /** family_leave() - @process is not anyone's child any more, and has no children */
 void family_leave(struct trace_process *process);
 
+/**
+ * family_thread_ends() - @thread has ended: if no thread of its process lives, its children get
+ * another parent
+ */
+void family_thread_ends(struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns);
+/** family_signalled() - @thread, which exits, has sent SIGCHLD to the process @to */
+void family_signalled(struct trace_analysis *a, const struct trace_thread *thread, const struct trace_process *to,
+		      uint64_t ns);
 /**
  * family_end() - the last thread of @process has ended: the parent of children that no event has
  * given to another process is not known

@@ -53,6 +53,11 @@ bool filtered_hides(const struct process_filter *filter, const struct trace_proc
 	return (hidden && hidden->pid) || !table_find(&filter->passing, sizeof(struct pid_row), process->pid + 1ull);
 }
 
+bool filtered_slept(const struct process_filter *filter, uint32_t tid)
+{
+	return filter->is_on && table_find(&filter->woken, sizeof(struct pid_row), tid + 1ull);
+}
+
 /* ---- threads that pass ---- */
 
 #define NO_THREAD UINT32_MAX
@@ -68,6 +73,7 @@ struct filter_scan {
 	struct trace_analysis *a;
 	struct hash_table pids;	  /* tid + 1 -> pid_row */
 	struct scanned_cpu *cpus; /* owned */
+	struct hash_table named;  /* tid + 1 -> pid_row: an event has named the thread on its CPU */
 	bool misses_switches;	  /* the trace shows that switches were not recorded */
 };
 
@@ -135,6 +141,15 @@ static void scan_halt(struct filter_scan *scan)
 		scan->cpus[i] = NOT_SCANNED;
 }
 
+/* A thread that is woken before any event names it on a CPU did not run when the trace began. */
+static void scan_waking(struct filter_scan *scan, const struct trace_sched_waking *waking)
+{
+	uint64_t key = waking->tid + 1ull;
+
+	if (!table_find(&scan->named, sizeof(struct pid_row), key))
+		acct_row(scan->a, &scan->a->filter.woken, sizeof(struct pid_row), key);
+}
+
 static void scan_event(struct filter_scan *scan, const struct trace_event *event)
 {
 	struct scanned_cpu *cpu = event->cpu < scan->a->nr_cpus ? &scan->cpus[event->cpu] : NULL;
@@ -146,9 +161,12 @@ static void scan_event(struct filter_scan *scan, const struct trace_event *event
 		return;
 	if (is_loss_of_switches(event, scan->a->nr_cpus))
 		*cpu = NOT_SCANNED;
+	if (event->id == TRACE_EV_sched_waking)
+		scan_waking(scan, event->payload);
 	cpu->has_own |= is_own_event(event);
 	if (!running_name(event, &tid))
 		return;
+	acct_row(scan->a, &scan->named, sizeof(struct pid_row), tid + 1ull);
 	if (event->id == TRACE_EV_sched_fork)
 		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid,
 			((const struct trace_sched_fork *)event->payload)->tgid);
@@ -215,6 +233,7 @@ static void scan_free(struct filter_scan *scan)
 {
 	free(scan->cpus);
 	table_clear(&scan->pids);
+	table_clear(&scan->named);
 }
 
 int filtered_prepare(struct trace_analysis *a)

@@ -284,10 +284,12 @@ void identity_of_thread(struct trace_analysis *a, struct trace_thread *thread, u
 void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *comm)
 {
 	struct identity now = identity_of(thread->process);
+	bool has_name = now.comm[0] || thread->process->is_renamed;
 
-	if (!is_leading(a, thread))
+	/* a process keeps the name of its leader when that has ended */
+	if (has_name ? thread->tid != thread->process->pid : !is_leading(a, thread))
 		return;
-	if (!now.comm[0] && !thread->process->is_renamed) { /* the name was not known until now */
+	if (!has_name) { /* the name was not known until now */
 		for (uint32_t i = 0; thread->process->identities && i < thread->process->identities->nr; i++)
 			strncpy(thread->process->identities->rows[i].is.comm, comm, sizeof(now.comm) - 1);
 		return;

@@ -147,6 +147,7 @@ static void process_begins(struct trace_analysis *a, struct trace_process *proce
 	process->kernel = fork->kthread;
 	if (parent) {
 		process->ppid = fork->clone_flags & LINUX_CLONE_PARENT ? parent->process->ppid : parent->process->pid;
+		process->forked_by = fork->clone_flags & LINUX_CLONE_PARENT ? parent->process->forked_by : parent->tid;
 		process->gid = parent->process->gid;
 		family_join(a, process);
 		process->exe = parent->process->exe;

@@ -300,11 +300,8 @@ static bool is_in_accept(struct trace_analysis *a, const struct trace_process *p
 /* Did the waker of the wait accept a connection meanwhile, and do nothing with it? */
 static bool has_accepted_during(const struct waker *waker, const struct pending *pending)
 {
-	if (!waker->thread || !waker->has_accepted)
-		return false;
-	return pending->to - pending->from >= ACCEPT_PERIOD_NS ||
-	       accept_time(pending->to) - waker->thread->requests.accepted_at <=
-		       accept_time(pending->to) - accept_time(pending->from);
+	return waker->thread && waker->has_accepted && waker->thread->requests.accepted_ns >= pending->from &&
+	       waker->thread->requests.accepted_ns <= pending->to;
 }
 
 bool accept_lock_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,

@@ -159,7 +159,9 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 {
 	if (first->kind != FIRST_LOST && !a->filter.is_on)
 		cpu->current = &cpu->idle;
-	if (first->kind == FIRST_NAMED)
+	if (first->kind == FIRST_NAMED && filtered_slept(&a->filter, first->tid))
+		cpu->current = NULL; /* the switch to it is missing */
+	else if (first->kind == FIRST_NAMED)
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
 	else
 		put_on_cpu(a, cpu, first->running);

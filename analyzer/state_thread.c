@@ -99,7 +99,7 @@ static bool is_worker_by_name(const struct trace_analysis *a, const struct trace
 void process_set_comm(struct trace_analysis *a, struct trace_thread *thread, const char *comm)
 {
 	strncpy(thread->comm, comm, sizeof(thread->comm) - 1);
-	if (thread->tid == thread->process->pid || !thread->process->comm[0])
+	if (thread->tid == thread->process->pid || (!thread->process->comm[0] && !thread->process->is_renamed))
 		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
 	if ((thread->flags & THREAD_KERNEL) && strncmp(comm, "ksoftirqd/", 10) == 0)
 		thread->flags |= THREAD_SOFTIRQ_DAEMON;

@@ -310,6 +310,7 @@ struct trace_process {
 	bool is_adopted; /* the same of its parent: start_parents.c */
 	bool is_orphan;	 /* its parent has ended, and the event of its adoption was lost */
 	uint32_t ns_pid; /* its pid in its own pid namespace */
+	uint32_t heir;	 /* pid of the process that gets its children when its threads end; 0: they stay */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;
 	uint64_t cpu_limit_ns;	/* trace_process_cpu_limit() */
@@ -320,6 +321,7 @@ struct trace_process {
 	uint32_t nr_async;
 	file_idx async_file;
 	uint32_t stopped_by; /* index of the process that last stopped or continued it; 0: none */
+	uint32_t forked_by;  /* the thread of its parent that has it as a child; 0: any */
 	char comm[16];
 	struct strings *strings; /* borrowed */
 	uint64_t read_ns;	 /* when the start state read the values above; 0: it did not */

@@ -71,19 +71,23 @@ static struct wait_cause by_holder(const struct wait_context *ctx, string_id pat
 
 /*
  * The kernel looks at a lease every few ms if its holder need not give all of it up: a timer ends
- * these sleeps. The call has sent the holder a signal. Kind `unknown`: no sign of that.
+ * these sleeps. The call has sent the holder a signal. If it began before the recording, so did the
+ * signal, and the holder is not known.
  */
-static struct wait_cause by_lease(const struct wait_context *ctx, string_id path)
+static struct wait_cause for_data_or_lease(const struct wait_context *ctx, string_id path, enum via via)
 {
 	const struct trace_thread *thread = ctx->thread;
 	uint64_t begin = thread->is_interrupted ? thread->rare->interrupted_ns : ctx->frame->begin.ns;
+	bool by_timer = !ctx->pending->cut && !ctx->waker->thread && ctx->waker->cause == CAUSE_TIMER &&
+			(ctx->pending->task_state & TRACE_TASK_INTERRUPTIBLE);
 
-	if (!thread->rare || !thread->rare->path_signal || thread->rare->path_signal_ns < begin || ctx->pending->cut ||
-	    ctx->waker->thread || ctx->waker->cause != CAUSE_TIMER ||
-	    !(ctx->pending->task_state & TRACE_TASK_INTERRUPTIBLE))
+	if (by_timer && thread->rare && thread->rare->path_signal && thread->rare->path_signal_ns >= begin)
+		return wait_cause_with_path(ctx->a,
+					    wait_cause_of(TRACE_WAIT_PROCESS, VIA_LOCK, thread->rare->path_signal),
+					    path);
+	if (by_timer && begin <= ctx->a->start_ns)
 		return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
-	return wait_cause_with_path(ctx->a, wait_cause_of(TRACE_WAIT_PROCESS, VIA_LOCK, thread->rare->path_signal),
-				    path);
+	return wait_cause_of(TRACE_WAIT_FILE, via, path);
 }
 
 /*
@@ -115,11 +119,13 @@ static struct wait_cause by_inode(const struct wait_context *ctx, file_idx idx)
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), file_path(ctx->a, idx));
 	if (waker_had_to_permit(ctx))
 		return cause_is_waker(ctx, VIA_INOTIFY);
-	v = woken_by_task(ctx) ? by_holder(ctx, file_path(ctx->a, idx)) : by_lease(ctx, file_path(ctx->a, idx));
-	return v.kind != TRACE_WAIT_UNKNOWN
-		       ? v
-		       : wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE,
-				       file_path(ctx->a, idx));
+	v.kind = TRACE_WAIT_UNKNOWN;
+	if (woken_by_task(ctx))
+		v = by_holder(ctx, file_path(ctx->a, idx));
+	if (v.kind != TRACE_WAIT_UNKNOWN)
+		return v;
+	return for_data_or_lease(ctx, file_path(ctx->a, idx),
+				 ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE);
 }
 
 /* The device by which a program serves a file system: it waits for the next request. */
@@ -176,9 +182,7 @@ struct wait_cause wait_by_path(const struct wait_context *ctx)
 	if (ctx->frame->has_path && !ctx->gap && !wait_ended_by_rcu(ctx)) {
 		struct wait_cause v = by_holder(ctx, path_argument(ctx));
 
-		if (v.kind == TRACE_WAIT_UNKNOWN)
-			v = by_lease(ctx, path_argument(ctx));
-		return v.kind != TRACE_WAIT_UNKNOWN ? v : wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, path_argument(ctx));
+		return v.kind != TRACE_WAIT_UNKNOWN ? v : for_data_or_lease(ctx, path_argument(ctx), VIA_NONE);
 	}
 	return wait_by_waker(ctx, VIA_NONE);
 }

@@ -659,32 +659,28 @@ static int snapshot_begin(struct flight_snapshot *snapshot, int fd, int level, s
 		       : 0;
 }
 
-/* Writes the state of the machine now: what exists, and what threads wait for. */
-static int push_state(struct flight_snapshot *snapshot, struct trace_error *ret_error)
-{
-	const struct start_state_sink sink = {.writer = snapshot->writer,
-					      .thread = snapshot->thread,
-					      .build_ids = snapshot->build_ids};
-	struct tracer *tracer = snapshot->flight->tracer;
-	uint64_t blocks;
-	int err = !tracer ? 0 : start_state_push(tracer, &sink, NULL, &blocks, ret_error);
-
-	return err || !tracer ? err : end_state_push(tracer, &sink, snapshot->end_ns, blocks, ret_error);
-}
-
 /*
- * Programs come first, so that none of their events is later than the end. Then the rings are
+ * The state of the machine comes first, so that the trace has all that changes behind the reading.
+ * Programs come next, so that none of their events is later than the end. Then the rings are
  * closed, and what threads wait for is read at once, because it belongs to that moment. The rings
  * come next, before anything else, because writers overwrite them meanwhile.
  */
 static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_error)
 {
-	int err = push_clients(snapshot);
+	const struct start_state_sink sink = {.writer = snapshot->writer,
+					      .thread = snapshot->thread,
+					      .build_ids = snapshot->build_ids};
+	struct tracer *tracer = snapshot->flight->tracer;
+	uint64_t blocks = 0;
+	int err;
 
+	if (tracer && start_state_push(tracer, &sink, NULL, &blocks, ret_error))
+		return ret_error->code;
+	err = push_clients(snapshot);
 	if (!err) {
 		close_rings(snapshot);
 		flight_take_code_maps(snapshot->flight);
-		if (push_state(snapshot, ret_error))
+		if (tracer && end_state_push(tracer, &sink, snapshot->end_ns, blocks, ret_error))
 			return ret_error->code;
 		err = push_rings(snapshot);
 	}

@@ -172,18 +172,22 @@ static void drain_meanwhile(void *context)
 	recording_drain(context);
 }
 
-/* The state of the machine now, and what threads wait for at the end. */
+/*
+ * The state of the machine, and then the end of the trace, with what threads wait for. In this
+ * order the trace has all that changes behind the reading: a process that is read, and forked in
+ * the trace, or that gets another name.
+ */
 static int push_state(struct keep_save *save, const struct keep_source *source, struct trace_error *ret_error)
 {
 	const struct start_state_sink sink = {save->writer, save->thread, drain_meanwhile, source->recording,
 					      save->build_ids};
-	uint64_t blocks;
-	int err;
+	uint64_t blocks = 0;
+	int err = source->tracer ? start_state_push(source->tracer, &sink, NULL, &blocks, ret_error) : 0;
 
-	if (!source->tracer)
-		return 0;
-	err = start_state_push(source->tracer, &sink, NULL, &blocks, ret_error);
-	return err ? err : end_state_push(source->tracer, &sink, save->end_ns, blocks, ret_error);
+	if (err)
+		return err;
+	recording_mark_end(source->recording, &save->end_ns);
+	return source->tracer ? end_state_push(source->tracer, &sink, save->end_ns, blocks, ret_error) : 0;
 }
 
 static int take_streams(struct keep_save *save, const struct keep_source *source, struct trace_error *ret_error)
@@ -232,10 +236,8 @@ struct keep_save *keep_save_begin(const struct keep_source *source, int fd, stru
 	}
 	keep_hold_back(source->keep, true);
 	err = begin_file(save, source, fd, ret_error);
-	if (!err) {
-		recording_mark_end(source->recording, &save->end_ns);
+	if (!err)
 		err = collect(save, source, ret_error);
-	}
 	keep_hold_back(source->keep, false);
 	if (err) {
 		release(save);

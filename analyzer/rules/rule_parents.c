@@ -21,6 +21,7 @@ struct relative {
 	uint64_t birth_ns;
 	uint64_t end_ns;   /* 0: it lives */
 	uint64_t adopt_ns; /* 0: its children stay with it */
+	uint64_t last_ns;  /* of the latest event of its first thread's end; 0: none yet */
 	bool is_init;	   /* of a pid namespace, or not known */
 	bool is_freed;	   /* its parent has got its status */
 	bool first_exits;  /* its first thread has begun to exit */
@@ -119,9 +120,20 @@ static void add_first(struct parents *p, const struct trace_analysis *analysis)
 }
 
 /*
- * The parent of @child by the events; @ret_since_ns: since when.
- *
- * NOT_KNOWN also if an adoption came when @child had begun to exit: it may have been too late.
+ * A process has passed its children on some time between the sched_adopt of its exit and its last
+ * event. Was that before its reaper ended, and while @child lived?
+ */
+static bool has_passed(const struct parents *p, const struct relative *parent, const struct relative *child)
+{
+	uint64_t end_ns = parent->reaper != NOT_KNOWN ? p->list[parent->reaper].end_ns : 0;
+
+	return parent->last_ns >= parent->adopt_ns && (!child->end_ns || child->end_ns > parent->last_ns) &&
+	       (!end_ns || end_ns > parent->last_ns || end_ns < parent->adopt_ns);
+}
+
+/*
+ * The parent of @child by the events; @ret_since_ns: since when. NOT_KNOWN also if an adoption may
+ * have been too late for @child.
  */
 static uint32_t parent_of(const struct parents *p, const struct relative *child, uint64_t *ret_since_ns)
 {
@@ -130,7 +142,7 @@ static uint32_t parent_of(const struct parents *p, const struct relative *child,
 
 	while (parent != NOT_KNOWN && p->list[parent].adopt_ns && p->list[parent].adopt_ns >= since) {
 		since = p->list[parent].adopt_ns;
-		if (child->end_ns && child->end_ns <= since)
+		if (!has_passed(p, &p->list[parent], child))
 			return NOT_KNOWN;
 		if (p->list[parent].reaper == parent)
 			break;
@@ -218,6 +230,7 @@ static void on_last(struct parents *p, const struct trace_event *event)
 		return;
 	p->list[relative].is_gone |= !p->list[relative].first_exits;
 	p->list[relative].is_freed |= event->id == TRACE_EV_sched_free;
+	p->list[relative].last_ns = event->ts_ns;
 }
 
 static enum family_call family_call(struct parents *p, const struct trace_sys_enter *enter)
@@ -309,7 +322,8 @@ static bool leaves_children(const struct parents *p, uint32_t parent_pid, uint32
 	uint32_t parent = relative_of(p, parent_pid), reaper = relative_of(p, reaper_pid);
 
 	return parent != NOT_KNOWN && reaper != NOT_KNOWN && p->list[parent].reaper == reaper &&
-	       p->list[parent].adopt_ns >= wait->from_ns && p->list[parent].adopt_ns <= wait->to_ns;
+	       p->list[parent].adopt_ns <= wait->to_ns &&
+	       (!p->list[parent].last_ns || p->list[parent].last_ns >= wait->from_ns);
 }
 
 static void suspect_add(struct parents *p, const struct trace_interval *wait, uint32_t relative, uint32_t other)

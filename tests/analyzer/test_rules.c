@@ -226,7 +226,7 @@ static void a_rule_is_silent_where_events_are_missing(void)
 	case_free(&c);
 }
 
-/* The rules see @event only, if it is not NULL, and judge the results. */
+/* The rules see @event and the one behind it only, if it is not NULL, and judge the results. */
 static int judge_results(const struct analysis_case *c, const struct trace_event *event, struct trace_error *ret_error)
 {
 	struct rules *rules;
@@ -235,9 +235,12 @@ static int judge_results(const struct analysis_case *c, const struct trace_event
 	nr_kept = nr_kept_events = 0;
 	rules = rules_new(c->analysis, c->trace);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
-	for (size_t i = 0; event && i < nr_kept_events; i++)
-		if (kept_events[i].mask[event->id / 64] >> event->id % 64 & 1)
-			kept_events[i].fn(kept_events[i].data, c->analysis, event);
+	for (size_t i = 0; event && i < 2 * nr_kept_events; i++) {
+		const struct trace_event *one = event + i / nr_kept_events;
+
+		if (kept_events[i % nr_kept_events].mask[one->id / 64] >> one->id % 64 & 1)
+			kept_events[i % nr_kept_events].fn(kept_events[i % nr_kept_events].data, c->analysis, one);
+	}
 	result = rules_verify(rules, ret_error);
 	rules_free(rules);
 	return result;
@@ -246,15 +249,17 @@ static int judge_results(const struct analysis_case *c, const struct trace_event
 static void a_process_has_the_parent_that_the_events_give_it(void)
 {
 	struct trace_sched_adopt adopt = {.parent = 10, .reaper = 5};
-	struct trace_event event = {.id = TRACE_EV_sched_adopt, .ts_ns = 4000, .payload = &adopt};
+	struct trace_exit_times last = {.tid = 10};
+	struct trace_event events[] = {{.id = TRACE_EV_sched_adopt, .ts_ns = 4000, .payload = &adopt},
+				       {.id = TRACE_EV_exit_times, .ts_ns = 4100, .payload = &last}};
 	struct analysis_case c = two_ends(false);
 	struct trace_error error = {0};
 
 	CU_ASSERT_EQUAL(judge_results(&c, NULL, &error), 0);
-	CU_ASSERT_EQUAL(judge_results(&c, &event, &error), 0); /* 5 is not known */
+	CU_ASSERT_EQUAL(judge_results(&c, events, &error), 0); /* 5 is not known */
 	adopt.reaper = 20;
 	adopt.parent = 1; /* of 10, and not known */
-	CU_ASSERT_EQUAL(judge_results(&c, &event, &error), 0);
+	CU_ASSERT_EQUAL(judge_results(&c, events, &error), 0);
 	case_free(&c);
 	c = case_new();
 	tb_thread(c.tb, 5, 5, 1, "five", 1, false);
@@ -262,9 +267,11 @@ static void a_process_has_the_parent_that_the_events_give_it(void)
 	tb_thread(c.tb, 20, 20, 10, "two", 1, true);
 	case_run(&c);
 	adopt = (struct trace_sched_adopt){.parent = 10, .reaper = 5};
-	CU_ASSERT_EQUAL(judge_results(&c, &event, &error), -EBADMSG);
+	CU_ASSERT_EQUAL(judge_results(&c, events, &error), -EBADMSG);
 	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000003000 s: process 20 has process 10 as parent in the results, "
 					      "but process 5 by its events");
+	last.tid = 11; /* it has not passed its children on yet */
+	CU_ASSERT_EQUAL(judge_results(&c, events, &error), 0);
 	case_free(&c);
 }
 

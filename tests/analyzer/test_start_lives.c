@@ -11,12 +11,23 @@
 #include "analysis_case.h"
 #include "unit.h"
 
-static void thread_read_at(struct analysis_case *c, uint64_t read_ns, uint32_t tid, uint32_t tgid, uint32_t ppid)
+static void thread_born_at(struct analysis_case *c, uint64_t born_ns, uint64_t read_ns, uint32_t tid, uint32_t tgid,
+			   uint32_t ppid)
 {
-	struct trace_start_thread start = {
-		.tid = tid, .tgid = tgid, .ppid = ppid, .state = TRACE_TASK_INTERRUPTIBLE, .nr = -1, .cpu = 1};
+	struct trace_start_thread start = {.tid = tid,
+					   .tgid = tgid,
+					   .ppid = ppid,
+					   .state = TRACE_TASK_INTERRUPTIBLE,
+					   .nr = -1,
+					   .cpu = 1,
+					   .start_ns = born_ns};
 
 	tb_start(c->tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), "other");
+}
+
+static void thread_read_at(struct analysis_case *c, uint64_t read_ns, uint32_t tid, uint32_t tgid, uint32_t ppid)
+{
+	thread_born_at(c, 0, read_ns, tid, tgid, ppid);
 }
 
 static struct analysis_case begin(void)
@@ -47,6 +58,21 @@ static size_t processes_of(const struct analysis_case *c, uint32_t pid, const st
 		if (trace_process_pid(trace_get_process(c->analysis, i)) == pid && nr++ < room)
 			ret_list[nr - 1] = trace_get_process(c->analysis, i);
 	return nr;
+}
+
+/* A flight recorder of an older version reads the start state behind the end of the trace. */
+static void a_thread_that_was_born_behind_the_end_is_not_in_the_trace(void)
+{
+	struct analysis_case c = begin();
+
+	thread_born_at(&c, 500, 9500, 30, 30, 10);
+	thread_born_at(&c, 9400, 9500, 40, 40, 30);
+	thread_born_at(&c, 9400, 9500, 31, 30, 10);
+	case_run(&c);
+	CU_ASSERT_PTR_NOT_NULL(case_process(&c, 30));
+	CU_ASSERT_PTR_NULL(case_process(&c, 40));
+	CU_ASSERT_PTR_NULL(trace_find_thread(c.analysis, 31));
+	case_free(&c);
 }
 
 /* 30 ends at 4000. The recorder reads its child 40 before that. */
@@ -345,6 +371,7 @@ static void the_old_number_behind_a_hidden_thread_may_be_the_leaders(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
+		CASE(a_thread_that_was_born_behind_the_end_is_not_in_the_trace),
 		CASE(a_process_that_ends_before_it_is_read_lives_from_the_start_on),
 		CASE(a_thread_that_takes_the_number_of_its_leader_lives_from_the_start_on),
 		CASE(a_number_that_is_used_twice_before_it_is_read_is_two_processes),

@@ -164,14 +164,16 @@ static void a_child_of_the_trace_has_the_parent_of_its_fork(void)
 		tb_fork(c.tb, 0, 1300, 10, 40, 40, "shell");
 		tb_fork(c.tb, 0, 1500, parent, 20, 20, "two");
 		tb_switch(c.tb, 1, 1600, 0, 20, TRACE_TASK_RUNNING);
+		if (parent == 40)
+			tb_switch(c.tb, 0, 2500, 10, 40, TRACE_TASK_RUNNING);
 		adopt(&c, 3000, parent, 5);
-		tb_exit(c.tb, 0, 3000, parent, parent, true);
+		ends(&c, 3000, parent);
 		tb_switch(c.tb, 1, 9000, 20, 0, TRACE_TASK_RUNNING);
 		case_run(&c);
 		list = trace_process_identities(c.analysis, case_process(&c, 20), &nr);
 		CU_ASSERT_EQUAL_FATAL(nr, 2);
 		CU_ASSERT_EQUAL(list[0].ppid, parent);
-		CU_ASSERT_EQUAL(list[0].last_ns, 3000);
+		CU_ASSERT_EQUAL(list[0].last_ns, 3010);
 		CU_ASSERT_EQUAL(list[1].ppid, 5);
 		CU_ASSERT_PTR_EQUAL(trace_process_starter(case_process(&c, 20)), case_process(&c, parent));
 		free(list);

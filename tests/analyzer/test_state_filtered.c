@@ -43,6 +43,27 @@ static void threads_excluded_by_a_filter_are_unknown(void)
 	case_free(&c);
 }
 
+/*
+ * The switch to 10 is missing, because it came from a thread that the kernel hides. The first event
+ * that names 10 on the CPU is its switch away; but it was woken before.
+ */
+static void a_thread_that_is_woken_first_did_not_run_when_the_trace_began(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread_in(c.tb, 10, 10, 1, "one", 0, false, SYS_pause);
+	tb_waking(c.tb, 1, 5000, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(c.tb, 0, 6000, 0);
+	tb_sys_enter(c.tb, 0, 6500, SYS_pause);
+	tb_switch(c.tb, 0, 7000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_TRUE(c.one->user_ns + c.one->syscall_ns <= 1000);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 8000 - c.one->user_ns - c.one->syscall_ns);
+	case_free(&c);
+}
+
 /* The wakeup is recorded, and no event of the interrupt or task that made it. */
 static void the_call_tells_what_a_thread_with_a_filtered_waker_waited_for(void)
 {
@@ -496,6 +517,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(threads_excluded_by_a_filter_are_unknown),
+		CASE(a_thread_that_is_woken_first_did_not_run_when_the_trace_began),
 		CASE(the_call_tells_what_a_thread_with_a_filtered_waker_waited_for),
 		CASE(a_poll_with_a_filtered_waker_waited_for_the_descriptors_that_were_ready),
 		CASE(a_waker_that_a_filter_excludes_is_known_by_its_name),

@@ -4,6 +4,7 @@
  *
  * Traces begin at 1000 and end at 9000; thread 10 is "one", 20 is "two". All times are ns.
  */
+#include <signal.h>
 #include "analysis_case.h"
 #include "unit.h"
 
@@ -497,6 +498,142 @@ static void the_exit_of_a_thread_that_is_not_the_last_adopts_nothing(void)
 	case_free(&c);
 }
 
+/* The last thread of process @pid, which runs on CPU @cpu, exits from @ns to @end_ns. */
+static void last_exits(struct tb *tb, uint32_t cpu, uint64_t ns, uint32_t pid, uint64_t end_ns)
+{
+	tb_exit(tb, cpu, ns, pid, pid, true);
+	tb_switch(tb, cpu, end_ns, pid, 0, TRACE_TASK_DEAD);
+}
+
+static void expect_parent_until(const struct analysis_case *c, uint32_t pid, uint64_t ns)
+{
+	size_t nr = 0;
+	struct trace_identity *list = identities(c, pid, &nr);
+
+	CU_ASSERT_EQUAL_FATAL(nr, 2);
+	CU_ASSERT_EQUAL(list[0].ppid, 10);
+	CU_ASSERT_EQUAL(list[0].last_ns, ns);
+	CU_ASSERT_EQUAL(list[1].ppid, 5);
+	free(list);
+}
+
+/*
+ * 10 exits from 3000 to 7000. It tells its parent at 6000; without that event its last switch
+ * counts. Its child 20 ends at 5000, and 30 lives.
+ */
+static void a_process_that_exits_has_its_children_until_the_end_of_the_exit(void)
+{
+	for (int tells = 0; tells < 2; tells++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 4, 4, 1, "four", 1, false);
+		tb_thread(c.tb, 5, 5, 1, "five", 1, false);
+		tb_thread(c.tb, 10, 10, 4, "one", 0, true);
+		tb_thread(c.tb, 20, 20, 10, "two", 1, true);
+		tb_thread(c.tb, 30, 30, 10, "three", 1, false);
+		adopt(c.tb, 3000, 10, 5);
+		tb_exit(c.tb, 0, 3000, 10, 10, true);
+		last_exits(c.tb, 1, 4900, 20, 5000);
+		tb_switch(c.tb, 1, 5100, 0, 30, TRACE_TASK_RUNNING);
+		if (tells)
+			tb_add(c.tb, 0, 6000, signal_generate, NULL, .tid = 4, .signal = SIGCHLD, .code = CLD_EXITED);
+		tb_switch(c.tb, 0, 7000, 10, 0, TRACE_TASK_DEAD);
+		case_run(&c);
+		CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 10);
+		expect_parent_until(&c, 30, tells ? 6000 : 7000);
+		case_free(&c);
+	}
+}
+
+/* Threads 10 and 11 exit together, from 3000 and 3100 on. 10 has forked 20, and 11 30. */
+static struct analysis_case two_threads_exit(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 4, 4, 1, "four", 1, false);
+	tb_thread(c.tb, 5, 5, 1, "five", 1, false);
+	tb_thread(c.tb, 10, 10, 4, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 4, "one", 1, true);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "two");
+	tb_fork(c.tb, 1, 2000, 11, 30, 30, "three");
+	tb_switch(c.tb, 0, 2100, 10, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 2100, 11, 30, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 2200, 20, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 2200, 30, 11, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 0, 3000, 10, 10, false);
+	adopt(c.tb, 3100, 10, 5);
+	tb_exit(c.tb, 1, 3100, 11, 10, true);
+	return c;
+}
+
+/* Thread 10 is preempted in its exit. The signal of 11 shows that it had passed its child on. */
+static void the_signal_to_the_parent_comes_when_all_threads_have_passed_their_children_on(void)
+{
+	struct analysis_case c = two_threads_exit();
+
+	tb_switch(c.tb, 0, 3200, 10, 20, TRACE_TASK_RUNNING);
+	tb_add(c.tb, 1, 4000, signal_generate, NULL, .tid = 4, .signal = SIGCHLD, .code = CLD_EXITED);
+	tb_switch(c.tb, 1, 6000, 11, 30, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 8000, 20, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 8000, 30, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	expect_parent_until(&c, 20, 4000);
+	expect_parent_until(&c, 30, 4000);
+	case_free(&c);
+}
+
+/* 20 exits before the trace shows that it has another parent. */
+static void a_child_that_exits_signals_its_parent(void)
+{
+	struct analysis_case c = two_threads_exit();
+
+	tb_switch(c.tb, 0, 3200, 10, 20, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 0, 3300, 20, 20, true);
+	tb_add(c.tb, 0, 3400, signal_generate, NULL, .tid = 5, .signal = SIGCHLD, .code = CLD_EXITED);
+	tb_switch(c.tb, 0, 3500, 20, 10, TRACE_TASK_DEAD);
+	case_run(&c);
+	expect_parent_until(&c, 20, 3400);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 30)), 10);
+	case_free(&c);
+}
+
+/* Each passes the children on that it has forked. */
+static void a_thread_that_exits_passes_on_its_own_children(void)
+{
+	struct analysis_case c = two_threads_exit();
+
+	tb_switch(c.tb, 0, 4000, 10, 20, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 1, 6000, 11, 30, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 8000, 20, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 8000, 30, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	expect_parent_until(&c, 20, 4000);
+	expect_parent_until(&c, 30, 6000);
+	case_free(&c);
+}
+
+/* 10 had ended when the reaper of its children, 5, was chosen: then 5 ends before 10 does. */
+static void a_reaper_that_has_ended_adopts_no_children(void)
+{
+	for (int leaves = 0; leaves < 2; leaves++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 4, 4, 1, "four", 0, false);
+		tb_thread(c.tb, 5, 5, 4, "five", 1, true);
+		tb_thread(c.tb, 10, 10, 5, "one", 0, true);
+		tb_thread(c.tb, 20, 20, 10, "two", 0, false);
+		adopt(c.tb, 3000, 10, 5);
+		tb_exit(c.tb, 0, 3000, 10, 10, true);
+		if (leaves)
+			adopt(c.tb, 4000, 5, 4);
+		last_exits(c.tb, 1, 4000, 5, 4100);
+		tb_switch(c.tb, 0, 7000, 10, 0, TRACE_TASK_DEAD);
+		case_run(&c);
+		CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), leaves ? 4 : 0);
+		case_free(&c);
+	}
+}
+
 static void an_adopted_process_is_adopted_again(void)
 {
 	struct analysis_case c = case_new();
@@ -507,9 +644,11 @@ static void an_adopted_process_is_adopted_again(void)
 	tb_thread(c.tb, 20, 20, 10, "two", 0, false);
 	tb_thread(c.tb, 30, 30, 10, "three", 0, false);
 	adopt(c.tb, 3000, 10, 5);
+	last_exits(c.tb, 0, 3000, 10, 3100);
 	adopt(c.tb, 4000, 5, 4);
+	last_exits(c.tb, 1, 4000, 5, 4100);
 	case_run(&c);
-	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 10)), 4);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 10)), 5); /* it had ended before */
 	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 4);
 	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 30)), 4);
 	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 5)), 1);
@@ -571,6 +710,24 @@ static void a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not(void)
 	case_free(&c);
 }
 
+/* The kernel, too, goes on with the name of the first thread. A worker sets its own name. */
+static void a_process_keeps_the_name_of_a_leader_that_has_ended(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 5, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
+	tb_exit(c.tb, 0, 3000, 10, 10, false);
+	tb_switch(c.tb, 0, 3100, 10, 11, TRACE_TASK_DEAD);
+	tb_sys_enter(c.tb, 0, 5000, SYS_getpid); /* in place of prctl */
+	tb_comm(c.tb, 0, 5100, 11, "worker");
+	tb_sys_exit(c.tb, 0, 5200, 0);
+	case_run(&c);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 10)), "one");
+	CU_ASSERT_STRING_EQUAL(trace_thread_comm(trace_find_thread(c.analysis, 11)), "worker");
+	case_free(&c);
+}
+
 /* A child drops its privileges and then executes its program, as su does. */
 static void the_time_of_a_program_has_its_name(void)
 {
@@ -614,9 +771,15 @@ int main(int argc, char **argv)
 		CASE(an_orphan_tells_its_parent_later),
 		CASE(the_reaper_is_the_parent_of_an_orphan_and_waits_for_it),
 		CASE(the_exit_of_a_thread_that_is_not_the_last_adopts_nothing),
+		CASE(a_process_that_exits_has_its_children_until_the_end_of_the_exit),
+		CASE(a_thread_that_exits_passes_on_its_own_children),
+		CASE(the_signal_to_the_parent_comes_when_all_threads_have_passed_their_children_on),
+		CASE(a_child_that_exits_signals_its_parent),
+		CASE(a_reaper_that_has_ended_adopts_no_children),
 		CASE(an_adopted_process_is_adopted_again),
 		CASE(verify_reports_a_child_of_a_dead_parent),
 		CASE(a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not),
+		CASE(a_process_keeps_the_name_of_a_leader_that_has_ended),
 		CASE(the_time_of_a_program_has_its_name),
 		{NULL, NULL},
 	};

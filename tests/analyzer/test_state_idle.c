@@ -400,22 +400,36 @@ static void a_pool_may_rest_at_a_pipe_or_a_queue(void)
 		}
 }
 
-/* The wait for the turn may be longer than the low bits of the time of an accept tell. */
-static void a_long_wait_for_the_turn_to_accept_is_a_rest(void)
+/* Thread 11 waits for the turn in @wait_ns from 1610 + @begin_ns on; 10 accepts at @accepts_ns. */
+static void waits_for_the_turn(uint64_t begin_ns, uint64_t wait_ns, uint64_t accepts_ns, bool rests)
 {
-	uint64_t end_ns = 300 * 1000000000ull;
+	uint64_t end_ns = begin_ns + wait_ns;
 	struct analysis_case c = server_with_worker();
 
-	tb_sys_enter(c.tb, 1, 1600, SYS_semop, 3, 0, 2);
-	tb_switch(c.tb, 1, 1610, 11, 0, TRACE_TASK_INTERRUPTIBLE);
-	socket_event(&c, 0, end_ns / 6, SYS_accept, 8, 1);
+	if (accepts_ns < begin_ns)
+		socket_event(&c, 0, accepts_ns, SYS_accept, 8, 1);
+	tb_sys_enter(c.tb, 1, begin_ns + 1600, SYS_semop, 3, 0, 2);
+	tb_switch(c.tb, 1, begin_ns + 1610, 11, 0, TRACE_TASK_INTERRUPTIBLE);
+	if (accepts_ns >= begin_ns)
+		socket_event(&c, 0, accepts_ns, SYS_accept, 8, 1);
 	tb_waking(c.tb, 0, end_ns + 1610, 11, TRACE_CONTEXT_TASK);
 	tb_switch(c.tb, 1, end_ns + 1620, 0, 11, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 1, end_ns + 1630, 0);
 	case_run(&c);
-	CU_ASSERT_EQUAL(idle_ns(&c, true), end_ns);
-	CU_ASSERT_EQUAL(idle_ns(&c, false), 0);
+	CU_ASSERT_EQUAL(idle_ns(&c, true), rests ? wait_ns : 0);
+	CU_ASSERT_EQUAL(idle_ns(&c, false), rests ? 0 : wait_ns);
 	case_free(&c);
+}
+
+/* The accept may be minutes from the wait: a time of 32 bits would be as one in it. */
+static void only_an_accept_during_the_wait_for_the_turn_makes_it_a_rest(void)
+{
+	uint64_t minutes = 64ull << 32;
+
+	waits_for_the_turn(0, 300 * 1000000000ull, 50 * 1000000000ull, true);
+	waits_for_the_turn(0, 1000, 2000, true);
+	waits_for_the_turn(minutes, 1000, 2000, false);
+	waits_for_the_turn(8 * minutes, 1000, 2000, false);
 }
 
 /*
@@ -577,7 +591,7 @@ int main(int argc, char **argv)
 		CASE(a_mutex_is_never_a_rest),
 		CASE(a_pool_may_rest_at_a_pipe_or_a_queue),
 		CASE(the_turn_to_accept_is_a_rest),
-		CASE(a_long_wait_for_the_turn_to_accept_is_a_rest),
+		CASE(only_an_accept_during_the_wait_for_the_turn_makes_it_a_rest),
 		CASE(a_process_may_get_its_connections_by_messages),
 		CASE(a_log_rests_between_its_datagrams),
 		CASE(only_receiving_rests_in_socketcall),

@@ -127,6 +127,34 @@ static void an_open_waits_for_the_watcher_that_must_permit_it(void)
 	}
 }
 
+/* Thread 10 sleeps for 900 ns, until a timer ends that. */
+static void look_at_a_lease(struct analysis_case *c, uint64_t ns)
+{
+	tb_switch(c->tb, 0, ns, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_vector(c->tb, 1, ns + 890, TRACE_VECTOR_LOCAL_TIMER);
+	tb_add(c->tb, 1, ns + 895, hrtimer_expire, NULL, .timer = 1);
+	tb_waking(c->tb, 1, ns + 900, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_vector_exit(c->tb, 1, ns + 905, TRACE_VECTOR_LOCAL_TIMER);
+	tb_switch(c->tb, 0, ns + 910, 0, 10, TRACE_TASK_RUNNING);
+}
+
+/* The signal to the holder came before the recording. */
+static void the_holder_of_a_lease_that_breaks_already_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread_in(c.tb, 10, 10, 1, "one", 0, true, SYS_open);
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	look_at_a_lease(&c, 2100);
+	look_at_a_lease(&c, 3100);
+	tb_open(c.tb, 0, 6100, 4, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_exit(c.tb, 0, 6200, 4);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 1800);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/data", 0, ""), 0);
+	case_free(&c);
+}
+
 /*
  * An open to read breaks the lease of a writer: the kernel signals the holder, and looks at the
  * lease at each tick of a timer.
@@ -142,14 +170,8 @@ static void an_open_waits_for_the_holder_of_a_lease(void)
 		tb_sys_path(c.tb, 0, 2010, SYS_open, "/data");
 		if (breaks[i])
 			tb_add(c.tb, 0, 2020, signal_generate, NULL, .tid = 20, .signal = SIGIO, .result = 1);
-		for (uint64_t ns = 2100; ns < 6100; ns += 1000) {
-			tb_switch(c.tb, 0, ns, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-			tb_vector(c.tb, 1, ns + 890, TRACE_VECTOR_LOCAL_TIMER);
-			tb_add(c.tb, 1, ns + 895, hrtimer_expire, NULL, .timer = 1);
-			tb_waking(c.tb, 1, ns + 900, 10, TRACE_CONTEXT_HARDIRQ);
-			tb_vector_exit(c.tb, 1, ns + 905, TRACE_VECTOR_LOCAL_TIMER);
-			tb_switch(c.tb, 0, ns + 910, 0, 10, TRACE_TASK_RUNNING);
-		}
+		for (uint64_t ns = 2100; ns < 6100; ns += 1000)
+			look_at_a_lease(&c, ns);
 		tb_sys_exit(c.tb, 0, 6200, 4);
 		case_run(&c);
 		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "lock"), breaks[i] ? 3600 : 0);
@@ -390,6 +412,7 @@ int main(int argc, char **argv)
 		CASE(a_wait_for_pages_under_writeback_is_for_their_file),
 		CASE(an_open_waits_for_the_watcher_that_must_permit_it),
 		CASE(an_open_waits_for_the_holder_of_a_lease),
+		CASE(the_holder_of_a_lease_that_breaks_already_is_unknown),
 		CASE(a_reader_of_a_timerfd_waits_for_the_time),
 		CASE(a_file_may_be_known_only_by_its_path),
 		CASE(the_waker_decides_between_two_files),

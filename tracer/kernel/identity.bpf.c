@@ -141,24 +141,22 @@ __noinline int record_adoption(void)
 	return 0;
 }
 
-#define SIGNAL_GROUP_EXIT 0x4
-
 /*
  * A thread exits. Its children get another thread of its process as parent, if one lives: that
- * changes no parent process. Threads of a process that is killed or calls exit_group() exit at the
- * same time, so each of them records the same new parent. Threads may also end one by one: the last
- * one has no child yet when another is about to pass its children on, so it records the new parent
- * in any case.
+ * changes no parent process. So the last one records the new parent. That one may have no child:
+ * if threads exit at the same time, each passes its children on itself, now or in a moment, and
+ * some of them may be gone already. Then the kernel has added their run times up.
  */
 static __always_inline void note_adoption(struct task_struct *task, bool group_dead)
 {
 	u64 children = (u64)task + bpf_core_field_offset(struct task_struct, children);
 	u64 first = (u64)BPF_CORE_READ(task, children.next);
-	bool others_exit = group_dead && BPF_CORE_READ(task, signal, nr_threads) > 1, passes;
 	struct task_struct *child;
+	bool passes;
 
-	if ((first == children && !others_exit) || !event_wanted(TRACE_EV_sched_adopt) ||
-	    !(group_dead || BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT))
+	if (!group_dead || !event_wanted(TRACE_EV_sched_adopt) ||
+	    (first == children && BPF_CORE_READ(task, signal, nr_threads) <= 1 &&
+	     !BPF_CORE_READ(task, signal, sum_sched_runtime)))
 		return;
 	passes = !config.filtering || task_matches(task);
 	if (!passes && first != children) {

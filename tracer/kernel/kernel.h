@@ -106,7 +106,7 @@ typedef struct {
 struct signal_struct {
 	atomic_t live;
 	int nr_threads;
-	unsigned int flags;
+	unsigned long long sum_sched_runtime;
 	unsigned int is_child_subreaper : 1, has_child_subreaper : 1;
 	struct pid *pids[4];
 };
