@@ -212,18 +212,24 @@ static void add_link(struct string *s, const struct path_link *link, const struc
 /*
  * The one client of a server, if it is not the program that waited for it. It is told before the
  * threads of the server.
+ * @next: the link that is told next; 0: none. If that is the client, it is not named twice: returns
+ * true.
  */
-static void add_client(struct string *s, const struct report *report, const struct path_tree *tree, size_t link)
+static bool add_client(struct string *s, const struct report *report, const struct path_tree *tree, size_t link,
+		       size_t next)
 {
 	struct only_client client;
 
 	if (tree->links[link].is_thread || !is_one(&tree->links[link]) ||
 	    !only_client_of(report, tree->links[link].process, &client) ||
 	    client.process == tree->links[tree->links[link].parent].process)
-		return;
+		return false;
+	if (next && client.process && client.process == tree->links[next].process && is_one(&tree->links[next]))
+		return true;
 	string_add(s, " (its only client: ");
 	add_name(s, client.name);
 	string_addf(s, client.pid ? UNBROKEN_BLANK "%u)" : ")", client.pid);
+	return false;
 }
 
 /* ---- parts ---- */
@@ -598,6 +604,7 @@ static void add_chain(const struct sentence *sentence, size_t link)
 {
 	const struct path_tree *tree = sentence->tree;
 	struct string *s = sentence->text;
+	bool is_client = false;
 
 	for (int nr = 0; link; nr++) {
 		struct part part = greatest_part(tree, link, NULL);
@@ -611,7 +618,8 @@ static void add_chain(const struct sentence *sentence, size_t link)
 		}
 		add_link(s, &tree->links[link], &tree->links[0]);
 		add_clause(sentence, begin, tree->links[link].thread, NULL);
-		add_client(s, sentence->report, tree, link);
+		string_add(s, is_client ? " (its only client)" : "");
+		is_client = add_client(s, sentence->report, tree, link, nr + 1 < MAX_LINKS ? part.below : 0);
 		string_add(s, part.on_cpu ? ", which ran on a CPU" : ", which waited");
 		if (!is_all) {
 			string_add(s, part.on_cpu ? " for " : " ");

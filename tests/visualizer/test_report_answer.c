@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_report_answer.c - tracevisualizer without options: the answer on one screen */
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "builder.h"
+#include "only_client.h"
 #include "report_case.h"
 #include "unit.h"
 #include "view_says.h"
+#include "view_session.h"
 #include "visualizer.h"
 
 #define LINES 23 /* of a terminal of 24, with the prompt */
@@ -89,6 +92,60 @@ static void the_verdict_follows_the_chain_to_its_end(void)
 		       "which waited 93 % of that for a timer (it slept)");
 	free(text);
 	unsetenv("COLUMNS");
+}
+
+static const struct trace_process *process_of(const struct view_session *session, uint32_t pid)
+{
+	for (size_t i = 0; i < trace_nr_processes(session->report.analysis); i++)
+		if (trace_process_pid(trace_get_process(session->report.analysis, i)) == pid)
+			return trace_get_process(session->report.analysis, i);
+	return NULL;
+}
+
+/* app has one client: postgres, for which it waits; or sh. */
+static void a_client_that_a_server_waits_for_is_named_once(void)
+{
+	static const struct visualizer_options options = {
+		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+	static const struct {
+		uint32_t pid;
+		const char *name, *says;
+	} clients[] = {
+		{30, "postgres", "20, which waited 90 % of that for postgres 30 (its only client), which waited 93 %"},
+		{1, "sh", "20 (its only client: sh 1), which waited 90 % of that for postgres 30, which waited 93 %"},
+	};
+	static struct view_session session;
+	struct tb *tb = chain(true);
+	struct trace *trace = tb_open_trace(tb);
+
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	while (view_session_step(&session, 1, 1) == 0)
+		;
+	for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++) {
+		const struct only_client client = {.server = process_of(&session, 20),
+						   .process = process_of(&session, clients[i].pid),
+						   .pid = clients[i].pid,
+						   .name = clients[i].name};
+		struct string sentence = {0};
+		struct view_answer answer;
+		json_t *json, *part;
+		size_t at;
+
+		session.report.only_clients = &client;
+		session.report.nr_only_clients = 1;
+		answer = view_answer(&session, "verdict");
+		json = json_loadb(answer.bytes, answer.size, 0, NULL);
+		json_array_foreach(json_object_get(json, "sentence"), at, part)
+			string_add(&sentence, json_string_value(json_object_get(part, "text")));
+		contains(string_text(&sentence), clients[i].says);
+		string_free(&sentence);
+		json_decref(json);
+		free(answer.bytes);
+	}
+	session.report.nr_only_clients = 0;
+	view_session_end(&session);
+	trace_close(trace);
+	tb_free(tb);
 }
 
 /* The times of the path are parts of one whole. */
@@ -787,6 +844,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(the_verdict_follows_the_chain_to_its_end),
+		CASE(a_client_that_a_server_waits_for_is_named_once),
 		CASE(the_bars_add_up_to_the_window),
 		CASE(an_answer_about_another_process_than_the_command_says_so),
 		CASE(without_a_command_the_busiest_thread_is_explained),
