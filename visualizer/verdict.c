@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "losses.h"
 #include "only_client.h"
 #include "text_output.h"
 #include "value_text.h"
@@ -517,6 +518,33 @@ static void add_unidentified(const struct sentence *sentence, size_t link, enum 
 	string_add(sentence->text, " for unknown processes)");
 }
 
+static bool gap_is_within(const struct trace_gap *gap, const struct trace_path_segment *segment)
+{
+	return gap->start_ns < segment->to_ns && gap->end_ns > segment->from_ns;
+}
+
+static bool is_of_loss(const struct report *report, const struct trace_path_segment *segment)
+{
+	for (size_t i = 0; i < trace_nr_gaps(report->trace); i++)
+		if (gap_is_within(trace_get_gap(report->trace, i), segment))
+			return true;
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(report->analysis); i++)
+		if (gap_is_within(trace_analysis_get_late_gap(report->analysis, i), segment))
+			return true;
+	return false;
+}
+
+/* ", because 17 events were lost": nothing is known of a time without events. */
+static void add_loss(struct string *s, const struct report *report, const struct path_wait *wait)
+{
+	struct value_text text;
+	size_t gaps;
+
+	if (wait && is_of_loss(report, &wait->first))
+		string_addf(s, ", because %s %s lost", losses_text(report->trace, report->analysis, &text),
+			    losses_lost(report->trace, report->analysis, &gaps) == 1 ? "was" : "were");
+}
+
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
 static void add_place(const struct sentence *sentence, size_t link, enum path_place place)
 {
@@ -565,6 +593,8 @@ static void add_place(const struct sentence *sentence, size_t link, enum path_pl
 			add_target(s, sentence->report, &wait->first);
 		if (kind == TRACE_WAIT_QUOTA && wait)
 			add_limit(s, wait);
+		if (kind == TRACE_WAIT_UNKNOWN)
+			add_loss(s, sentence->report, wait);
 		if (kind == TRACE_WAIT_TIMEOUT)
 			add_timeout(s, wait, is_most);
 		else if (is_most)

@@ -157,7 +157,7 @@ static void read_before(struct view_session *session, struct reading *notes)
 	notes->at += length + 1;
 }
 
-/* A text after its number of bytes, and the end of the line; the caller frees it. NULL: it is none. */
+/* A text after its number of bytes, and the end of the line; owned by the caller, or NULL. */
 static char *counted_text(struct reading *notes)
 {
 	uint64_t bytes = number(notes, ':');

@@ -51,7 +51,7 @@ struct wait_place wait_place_of_thread(struct wait_places *places, const struct 
 				       const struct trace_wait *wait);
 /** wait_place_of_program() - of all threads with the name of @segment's that waited as it did */
 struct wait_place wait_place_of_program(struct wait_places *places, const struct trace_path_segment *segment);
-/** wait_place_key() - add the words by which wait_place_of_program() finds a wait: any bytes but NUL */
+/** wait_place_key() - add the words by which wait_place_of_program() finds a wait; no NUL */
 void wait_place_key(const struct trace_path_segment *segment, struct string *key);
 /**
  * wait_place_text() - "flush_orders", "read_all 64 %", "(not known)"

@@ -840,6 +840,24 @@ static void losses_and_hidden_events_are_told(void)
 	free(text);
 }
 
+/* one waits for what a CPU did whose events were lost. */
+static void a_verdict_about_unknown_time_says_that_events_were_lost(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_switch(tb, 0, 1010000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_lost(tb, 0, 17);
+	tb_switch(tb, 0, 1090000, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 1099000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "--comm=one");
+	join_lines(text);
+	contains(text, " for something unknown, because 17 events were lost");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -868,6 +886,7 @@ int main(int argc, char **argv)
 		CASE(sections_are_chosen_by_name),
 		CASE(goroutines_are_told_of_go_programs_only),
 		CASE(losses_and_hidden_events_are_told),
+		CASE(a_verdict_about_unknown_time_says_that_events_were_lost),
 		{NULL, NULL},
 	};
 
