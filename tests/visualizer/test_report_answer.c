@@ -828,6 +828,42 @@ static void goroutines_are_told_of_go_programs_only(void)
 	}
 }
 
+/* Two threads of app: one waits for 70 of 100 us in futex for the other, which computes. */
+static struct tb *two_threads(const char *exe)
+{
+	const struct trace_start_exe start = {.tgid = 20};
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 20, 20, 1, "app", 0, true);
+	tb_thread(tb, 21, 20, 1, "app", 0, false);
+	tb_start(tb, 0, TRACE_EV_start_exe, &start, sizeof(start), exe);
+	tb_sys_enter(tb, 0, 1009000, SYS_futex, 0x5000, 128);
+	tb_switch(tb, 0, 1010000, 20, 21, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 0, 1079000, SYS_futex, 0x5000, 129);
+	tb_waking(tb, 0, 1080000, 20, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 1081000, 1);
+	tb_switch(tb, 0, 1082000, 21, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(tb, 0, 1083000, 0);
+	tb_switch(tb, 0, 1099000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void the_lock_of_an_interpreter_is_told_of_python_only(void)
+{
+	static const char *const exes[] = {"/usr/bin/python3.11", "/usr/bin/ruby"};
+
+	for (int i = 0; i < 2; i++) {
+		char *text = report_of(two_threads(exes[i]), "--tid=20");
+
+		join_lines(text);
+		contains(text, "app 20 waited 70 % of its 100.00 us for its thread 21");
+		CU_ASSERT_EQUAL(!strstr(text, "app (20) is a Python program: only one of its threads"), i);
+		free(text);
+	}
+}
+
 static void losses_and_hidden_events_are_told(void)
 {
 	struct tb *tb = chain(true);
@@ -885,6 +921,7 @@ int main(int argc, char **argv)
 		CASE(the_page_of_a_process_has_its_threads_by_name),
 		CASE(sections_are_chosen_by_name),
 		CASE(goroutines_are_told_of_go_programs_only),
+		CASE(the_lock_of_an_interpreter_is_told_of_python_only),
 		CASE(losses_and_hidden_events_are_told),
 		CASE(a_verdict_about_unknown_time_says_that_events_were_lost),
 		{NULL, NULL},
