@@ -438,25 +438,29 @@ static uint64_t futex_ns(const struct path_tree *tree, const struct trace_proces
 	return ns;
 }
 
-/* The kernel sees a lock of the interpreter as a futex, and a thread that wants it as a timeout. */
-static void put_interpreter_lock(const struct report *report, const struct path_tree *tree)
+/* The Python program whose threads waited for one another on the path; NULL: none. */
+static const struct trace_process *python_process(const struct path_tree *tree)
 {
-	const struct trace_process *shown = NULL;
+	for (size_t i = 0; i < tree->nr_links; i++) {
+		const struct trace_process *process = tree->links[i].process;
+
+		if (is_python(process) && percent(futex_ns(tree, process), tree->ns) >= PYTHON_MATTERS)
+			return process;
+	}
+	return NULL;
+}
+
+/* The kernel sees a lock of the interpreter as a futex, and a thread that wants it as a timeout. */
+static void put_interpreter_lock(const struct report *report, const struct trace_process *shown)
+{
 	struct string s = {0};
 	char name[TEXT_BYTES];
 
-	for (size_t i = 0; i < tree->nr_links && !shown; i++)
-		if (is_python(tree->links[i].process) &&
-		    percent(futex_ns(tree, tree->links[i].process), tree->ns) >= PYTHON_MATTERS)
-			shown = tree->links[i].process;
 	if (!shown)
 		return;
-	string_addf(
-		&s,
-		"%s is a Python program: only one of its threads runs Python code at a time (the GIL), so they wait "
-		"for one another in futex. -a --section=locks has these waits.",
-		text_process(trace_process_title(shown), trace_process_pid(shown), name, sizeof(name)));
-	put_text(&report->output, &s, 3);
+	string_addf(&s, "%s runs one thread at a time: it is Python, with the GIL. Their waits: -a --section=locks.",
+		    text_process(trace_process_title(shown), trace_process_pid(shown), name, sizeof(name)));
+	put_text(&report->output, &s, 2);
 }
 
 /* The trigger that saved the trace, and when what it was for began and counted. */
@@ -518,6 +522,7 @@ static size_t verdict_lines(const struct text_output *output, const struct strin
 static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
 		       const struct path_tree *tree, bool of_machine)
 {
+	const struct trace_process *python = python_process(tree);
 	struct string s = {0}, said = {0}, functions = {0};
 	size_t lines;
 
@@ -532,9 +537,10 @@ static void about_path(const struct report *report, const struct process_row *ro
 	put_waits(report, tree, WAITS + VERDICT_LINES - lines);
 	put_disk(report, tree);
 	string_add(&said, string_text(&functions));
-	put_own_code(report, tree, string_text(&said));
+	if (!python || report->profile) /* its samples would be of the interpreter */
+		put_own_code(report, tree, string_text(&said));
 	put_goroutines(report, tree);
-	put_interpreter_lock(report, tree);
+	put_interpreter_lock(report, python);
 	string_free(&said);
 	string_free(&functions);
 }
