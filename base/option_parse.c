@@ -106,19 +106,33 @@ static const struct option_spec *find_abbreviated(const struct option_program *p
 
 /* ---- errors ---- */
 
-/* Habits of words that are options are offered as what they mean. */
-static void offer_habits(const struct option_program *program, struct similar *best)
+/* The habit of an option that is nearer than the name that was found so far; NULL: none is. */
+static const struct option_habit *nearest_habit(const struct option_program *program, struct similar *best)
 {
+	const struct option_habit *nearest = NULL;
+
 	for (size_t i = 0; i < program->nr_habits; i++) {
 		const struct option_habit *habit = &program->habits[i];
 		const char *before = best->name;
 
-		if (strncmp(habit->typed, "--", 2) || !habit->instead || !find_instead(program, habit->instead))
+		if (strncmp(habit->typed, "--", 2) || (!habit->advice && !find_instead(program, habit->instead)))
 			continue;
 		similar_offer(best, habit->typed + 2);
 		if (best->name != before)
-			best->name = find_instead(program, habit->instead)->name;
+			nearest = habit;
 	}
+	return nearest;
+}
+
+/* A habit is told with what it is here. */
+static int offer_habit(const struct option_program *program, const char *wanted, const struct option_habit *habit,
+		       struct trace_error *ret_error)
+{
+	if (habit->advice)
+		return error_set(ret_error, -EINVAL, "unknown option --%s; if it is %s: %s", wanted, habit->typed,
+				 habit->advice);
+	return error_set(ret_error, -EINVAL, "unknown option --%s; did you mean %s, which is --%s here? See %s --help",
+			 wanted, habit->typed, find_instead(program, habit->instead)->name, program->name);
 }
 
 static int unknown_long(const struct option_program *program, const char *word, size_t chars,
@@ -127,6 +141,7 @@ static int unknown_long(const struct option_program *program, const char *word, 
 	const struct option_elsewhere *other = option_elsewhere_name(program, word, chars);
 	char wanted[64];
 	struct similar best = {.wanted = wanted};
+	const struct option_habit *habit;
 
 	snprintf(wanted, sizeof(wanted), "%.*s", (int)chars, word);
 	if (other && *other->typed == '-')
@@ -138,7 +153,9 @@ static int unknown_long(const struct option_program *program, const char *word, 
 		if (program->specs[i].help && program->specs[i].other_name)
 			similar_offer(&best, program->specs[i].other_name);
 	}
-	offer_habits(program, &best);
+	habit = nearest_habit(program, &best);
+	if (habit)
+		return offer_habit(program, wanted, habit, ret_error);
 	if (best.name)
 		return error_set(ret_error, -EINVAL, "unknown option --%s; did you mean --%s? See %s --help", wanted,
 				 best.name, program->name);

@@ -525,6 +525,14 @@ static int set_action(struct daemon_options *options, enum action action, struct
 	}
 ACTION_OPTION(apply_set_mask, ACTION_SET_MASK)
 ACTION_OPTION(apply_status, ACTION_STATUS)
+
+/* The letter of old scripts; elsewhere it is the version. */
+static int apply_old_status(void *into, const char *value, struct trace_error *ret_error)
+{
+	((struct daemon_options *)into)->tells_version = true;
+	return apply_status(into, value, ret_error);
+}
+
 ACTION_OPTION(apply_snapshot, ACTION_SNAPSHOT)
 ACTION_OPTION(apply_stop, ACTION_STOP)
 
@@ -640,13 +648,14 @@ static const struct option_spec option_table[] = {
 	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .names_next = true, .apply = apply_snapshot,
 	 .help = "save the flight recorder's events to TRACE"},
 	{.letter = 'q', .other_letter = 'Q', .name = "stop", .apply = apply_stop,
-	 .help = "stop the flight recorder, or a recording in the background"},
+	 .help = "stop the flight recorder, or background recording"},
 	{.letter = 'm', .other_letter = 'M', .name = "set-mask", .apply = apply_set_mask,
 	 .help = "change the events of the running daemon to the -e list"},
 	{.letter = 'p', .name = "print-mask", .value = OPTION_NUMBER_VALUE, .completes = COMPLETE_PID,
 	 .apply = apply_print_mask, .help = "print the events of the running daemon"},
-	{.letter = 'v', .other_letter = 'V', .name = "status", .apply = apply_status,
+	{.letter = 'v', .name = "status", .apply = apply_status,
 	 .help = "print the state of the running daemon"},
+	{.letter = 'V', .apply = apply_old_status, .help = "as -v, and the version: --version prints only that"},
 	{.name = "control", .value_name = "PATH", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
 	 .apply = apply_control, .help = "control socket (/run/tracedaemon/control)"},
 

@@ -96,6 +96,7 @@ struct daemon_options {
 	bool flight;		  /* the latest events stay in memory */
 	bool follow_command;
 	bool typed_record;
+	bool tells_version; /* beside the state: -V */
 	const char *words[OPTIONS_MAX_WORDS];
 	size_t nr_words;
 	struct text default_name;

@@ -8,18 +8,25 @@
 #include <trace/events.h>
 
 #include "clock.h"
+#include "keep_shrink.h"
 #include "own_records.h"
 #include "user_recording.h"
 
-/** struct kept_stream - the chunks of one ring, oldest first */
+/**
+ * struct kept_stream - the chunks of one ring, oldest first
+ * @fresh: the first one that was not given to keep_shrink_give(), and all after it; NULL: none
+ */
 struct kept_stream {
 	uint32_t number;
 	uint32_t cpu;
 	struct kept_chunk *first; /* used by the list, as all of it */
 	struct kept_chunk *last;
+	struct kept_chunk *fresh;
 	size_t bytes;
 	uint64_t events;
 };
+
+#define SHRINK_MIN_BYTES 1024 /* of a payload; for less, the allocation is not worth it */
 
 /** enum pin - what of the daemon's own stream stays after its time */
 enum pin { PIN_MASK, PIN_SELECT, NR_PINS };
@@ -35,6 +42,7 @@ enum pin { PIN_MASK, PIN_SELECT, NR_PINS };
  * @bytes: of everything. @history_bytes: the part of the structural streams
  * @has_dropped: events of CPUs or programs, since the begin
  * @held_back: drop nothing
+ * @shrink: owned; NULL: chunks stay as they came
  * @is_short: see struct keep_status; until the kept time is again as long as asked
  */
 struct keep {
@@ -54,6 +62,7 @@ struct keep {
 	bool has_dropped;
 	bool held_back;
 	bool is_short;
+	struct keep_shrink *shrink;
 };
 
 /* ---- streams ---- */
@@ -85,14 +94,21 @@ struct kept_chunk *kept_chunk_release(struct kept_chunk *chunk)
 	return NULL;
 }
 
+static struct kept_stream *stream_find(const struct keep *keep, uint32_t number)
+{
+	for (size_t i = 0; i < keep->nr_streams; i++)
+		if (keep->streams[i].number == number)
+			return &keep->streams[i];
+	return NULL;
+}
+
 static struct kept_stream *stream_of(struct keep *keep, const struct trace_chunk_header *header)
 {
 	size_t room = keep->room ? 2 * keep->room : 64;
-	struct kept_stream *streams;
+	struct kept_stream *streams, *found = stream_find(keep, header->stream);
 
-	for (size_t i = 0; i < keep->nr_streams; i++)
-		if (keep->streams[i].number == header->stream)
-			return &keep->streams[i];
+	if (found)
+		return found;
 	if (keep->nr_streams == keep->room) {
 		streams = realloc(keep->streams, room * sizeof(*streams));
 		if (!streams)
@@ -131,6 +147,8 @@ static void drop_first(struct keep *keep, struct kept_stream *stream)
 	stream->first = chunk->next;
 	if (!stream->first)
 		stream->last = NULL;
+	if (stream->fresh == chunk)
+		stream->fresh = chunk->next;
 	stream->bytes -= bytes;
 	stream->events -= chunk->header.events;
 	keep->history_bytes -= is_structural(stream->number) ? bytes : 0;
@@ -261,6 +279,65 @@ static void drop(struct keep *keep)
 		keep->is_short = false;
 }
 
+/* ---- compressing once more ---- */
+
+/* Put a chunk into the place of another one, unless that was dropped meanwhile. */
+static void replace(struct keep *keep, struct kept_stream *stream, struct kept_chunk *chunk, struct kept_chunk *shorter)
+{
+	struct kept_chunk **at = &stream->first;
+	size_t saved = chunk_bytes(chunk) - chunk_bytes(shorter);
+
+	while (*at && *at != chunk)
+		at = &(*at)->next;
+	if (!*at) {
+		kept_chunk_release(shorter);
+		return;
+	}
+	shorter->next = chunk->next;
+	*at = shorter;
+	if (stream->last == chunk)
+		stream->last = shorter;
+	stream->bytes -= saved;
+	keep->bytes -= saved;
+	keep->history_bytes -= is_structural(stream->number) ? saved : 0;
+	kept_chunk_release(chunk);
+}
+
+static void take_shorter(struct keep *keep)
+{
+	struct kept_chunk *chunk, *shorter;
+
+	while (keep_shrink_take(keep->shrink, &chunk, &shorter)) {
+		struct kept_stream *stream = shorter ? stream_find(keep, chunk->header.stream) : NULL;
+
+		if (stream)
+			replace(keep, stream, chunk, shorter);
+		else
+			kept_chunk_release(shorter);
+		kept_chunk_release(chunk);
+	}
+}
+
+static void give_fresh(struct keep *keep)
+{
+	for (size_t i = 0; i < keep->nr_streams; i++) {
+		struct kept_stream *stream = &keep->streams[i];
+
+		for (; stream->fresh; stream->fresh = stream->fresh->next)
+			if (stream->fresh->header.packed_bytes >= SHRINK_MIN_BYTES &&
+			    !keep_shrink_give(keep->shrink, stream->fresh))
+				return;
+	}
+}
+
+static void shrink(struct keep *keep)
+{
+	if (!keep->shrink)
+		return;
+	take_shorter(keep);
+	give_fresh(keep);
+}
+
 /* ---- taking ---- */
 
 static struct kept_chunk *copy_of(const struct trace_chunk_header *header, const void *payload)
@@ -288,6 +365,8 @@ static int append(struct keep *keep, struct kept_chunk *chunk)
 	else
 		stream->first = chunk;
 	stream->last = chunk;
+	if (!stream->fresh)
+		stream->fresh = chunk;
 	stream->bytes += bytes;
 	stream->events += chunk->header.events;
 	keep->bytes += bytes;
@@ -331,6 +410,7 @@ int keep_take(void *context, const struct trace_chunk_header *header, const void
 		append_type(keep, chunk);
 	else
 		err = append(keep, chunk);
+	shrink(keep);
 	pthread_mutex_unlock(&keep->mutex);
 	if (err)
 		kept_chunk_release(chunk);
@@ -458,6 +538,8 @@ void keep_begin(struct keep *keep, uint64_t begin_ns)
 {
 	pthread_mutex_lock(&keep->mutex);
 	keep->begin_ns = begin_ns;
+	if (keep->options.shrinks && !keep->shrink)
+		keep->shrink = keep_shrink_new();
 	pthread_mutex_unlock(&keep->mutex);
 }
 
@@ -489,6 +571,7 @@ struct keep *keep_free(struct keep *keep)
 {
 	if (!keep)
 		return NULL;
+	keep->shrink = keep_shrink_free(keep->shrink);
 	keep_reset(keep, 0);
 	while (keep->types) {
 		struct kept_chunk *chunk = keep->types;

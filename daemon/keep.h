@@ -17,7 +17,8 @@
  *
  * The writer thread calls keep_take(), the main thread all other functions; a mutex protects the
  * lists. A chunk does not change any more, and has a count of its users: a save writes it while it
- * is dropped.
+ * is dropped. A chunk that was compressed once more (keep_shrink.h) takes the place of its first
+ * form.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,11 +38,13 @@ struct kept_chunk {
 struct kept_chunk *kept_chunk_release(struct kept_chunk *chunk); /* returns NULL */
 
 /**
- * struct keep_options - @keep_ns: how long events are kept. @max_bytes: of memory, for all chunks
+ * struct keep_options - @keep_ns: how long events are kept. @max_bytes: of memory, for all chunks.
+ *     @shrinks: chunks are compressed once more, see keep_shrink.h
  */
 struct keep_options {
 	uint64_t keep_ns;
 	size_t max_bytes;
+	bool shrinks;
 };
 
 struct keep;

@@ -273,7 +273,9 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 static int begin_keeper(struct session *session, struct trace_error *ret_error)
 {
 	const struct keep_choice *keep = &session->options->keep;
-	struct keep_options options = {.keep_ns = keep->keep_ns, .max_bytes = keep->max_bytes};
+	struct keep_options options = {.keep_ns = keep->keep_ns,
+				       .max_bytes = keep->max_bytes,
+				       .shrinks = !session->options->session.level};
 	struct keep_source source = {.tracer = session->tracer,
 				     .clients = session->clients,
 				     .filter = &session->filter,

@@ -27,6 +27,9 @@ static int run(struct daemon_options *options)
 	case ACTION_LIST:
 		return list_run(options->list_target);
 	default:
+		if (options->tells_version)
+			message_note("-V is -v, the state of the daemon, as ever; this is version %s (--version)",
+				     program_version());
 		return control_client_run(options);
 	}
 }

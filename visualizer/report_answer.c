@@ -39,17 +39,18 @@
 #include "verdict.h"
 #include "wait_places.h"
 
-#define VERDICT_LINES 5 /* beside all waits */
-#define CHAIN_LINES   7 /* a longer verdict has instead of waits */
-#define BARS	      5
-#define WAITS	      5
-#define DISK_MATTERS  5	 /* percent of the path */
-#define CODE_MATTERS  40 /* percent of the path: own code of one program */
-#define LINK_MATTERS  2	 /* percent of the path: own code of a link, so that few links are summed */
-#define GO_MATTERS    50 /* percent of the path: a Go program, with what it waited for */
-#define TEXT_BYTES    256
-#define LINE_WIDTH    100 /* where the output has no width, as in paragraphs */
-#define WORD_WIDTH    16  /* what a wrapped line may leave unused */
+#define VERDICT_LINES  5 /* beside all waits */
+#define CHAIN_LINES    7 /* a longer verdict has instead of waits */
+#define BARS	       5
+#define WAITS	       5
+#define DISK_MATTERS   5  /* percent of the path */
+#define CODE_MATTERS   40 /* percent of the path: own code of one program */
+#define LINK_MATTERS   2  /* percent of the path: own code of a link, so that few links are summed */
+#define GO_MATTERS     50 /* percent of the path: a Go program, with what it waited for */
+#define PYTHON_MATTERS 10 /* percent of the path: threads of a Python program that wait for one another */
+#define TEXT_BYTES     256
+#define LINE_WIDTH     100 /* where the output has no width, as in paragraphs */
+#define WORD_WIDTH     16  /* what a wrapped line may leave unused */
 
 void answer_begin(struct report *report)
 {
@@ -412,6 +413,56 @@ static void put_goroutines(const struct report *report, const struct path_tree *
 	string_free(&s);
 }
 
+static bool is_python(const struct trace_process *process)
+{
+	const char *exe = trace_process_exe(process), *name = strrchr(exe, '/');
+
+	name = name ? name + 1 : *exe ? exe : trace_process_comm(process);
+	return strncmp(name, "python", strlen("python")) == 0;
+}
+
+/* The time of the path in which threads of @process waited for one another, or in futex. */
+static uint64_t futex_ns(const struct path_tree *tree, const struct trace_process *process)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 1; i < tree->nr_links; i++)
+		ns += tree->links[i].is_thread && tree->links[i].process == process ? tree->links[i].ns : 0;
+	for (size_t i = 0; i < tree->nr_waits; i++) {
+		const struct path_wait *wait = &tree->waits[i];
+
+		if (tree->links[wait->link].process == process && !tree->links[wait->link].is_thread &&
+		    wait->place != PLACE_WAIT_CPU && strcmp(wait->first.via, "futex") == 0)
+			ns += wait->ns;
+	}
+	return ns;
+}
+
+/* The Python program whose threads waited for one another on the path; NULL: none. */
+static const struct trace_process *python_process(const struct path_tree *tree)
+{
+	for (size_t i = 0; i < tree->nr_links; i++) {
+		const struct trace_process *process = tree->links[i].process;
+
+		if (is_python(process) && percent(futex_ns(tree, process), tree->ns) >= PYTHON_MATTERS)
+			return process;
+	}
+	return NULL;
+}
+
+/* The kernel sees a lock of the interpreter as a futex, and a thread that wants it as a timeout. */
+static void put_interpreter_lock(const struct report *report, const struct trace_process *shown)
+{
+	struct string s = {0};
+	char name[TEXT_BYTES];
+
+	if (!shown)
+		return;
+	string_addf(&s, "%s runs one thread at a time: it is Python, with the GIL. Their waits: -a --section=locks.",
+		    text_process(trace_process_title(shown), trace_process_pid(shown), name, sizeof(name)));
+	put_text(&report->output, &s, 2);
+}
+
 /* The trigger that saved the trace, and when what it was for began and counted. */
 static void put_saved_for(const struct report *report, const struct saved_for *saved)
 {
@@ -471,6 +522,7 @@ static size_t verdict_lines(const struct text_output *output, const struct strin
 static void about_path(const struct report *report, const struct process_row *rows, size_t nr,
 		       const struct path_tree *tree, bool of_machine)
 {
+	const struct trace_process *python = python_process(tree);
 	struct string s = {0}, said = {0}, functions = {0};
 	size_t lines;
 
@@ -485,8 +537,10 @@ static void about_path(const struct report *report, const struct process_row *ro
 	put_waits(report, tree, WAITS + VERDICT_LINES - lines);
 	put_disk(report, tree);
 	string_add(&said, string_text(&functions));
-	put_own_code(report, tree, string_text(&said));
+	if (!python || report->profile) /* its samples would be of the interpreter */
+		put_own_code(report, tree, string_text(&said));
 	put_goroutines(report, tree);
+	put_interpreter_lock(report, python);
 	string_free(&said);
 	string_free(&functions);
 }

@@ -61,8 +61,8 @@ static void call_table(const struct report *report, const char *title, const str
 					      {"CPU wait", figure},
 					      {"blocked", figure},
 					      {"shortest", GRID_OPTIONAL},
-					      {"median", GRID_OPTIONAL},
-					      {"99th %", GRID_OPTIONAL},
+					      {"~median", GRID_OPTIONAL},
+					      {"~99th %", GRID_OPTIONAL},
 					      {"longest", GRID_OPTIONAL},
 					      {"name", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);

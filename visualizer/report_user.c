@@ -90,7 +90,7 @@ static void put_median(struct grid *grid, const struct trace_latency *latency)
 static void by_event(const struct report *report)
 {
 	static const struct grid_column columns[] = {{"count", GRID_RIGHT},	    {"per s", GRID_RIGHT},
-						     {"median gap", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL},
+						     {"~median gap", GRID_OPTIONAL}, {"~99th %", GRID_OPTIONAL},
 						     {"event", GRID_ELASTIC},	    {"process", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
@@ -298,8 +298,8 @@ static struct grid *span_grid(const struct report *report, enum trace_span_kind 
 	enum grid_kind interrupts = has_interrupts(report->analysis) ? GRID_RARE : GRID_HIDDEN;
 	const struct grid_column columns[] = {{"count", GRID_RIGHT},
 					      {"time", GRID_RIGHT},
-					      {"median", GRID_OPTIONAL},
-					      {"99th %", GRID_OPTIONAL},
+					      {"~median", GRID_OPTIONAL},
+					      {"~99th %", GRID_OPTIONAL},
 					      {"CPU", figure},
 					      {"interrupted", interrupts},
 					      {"CPU wait", figure},

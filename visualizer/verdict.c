@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "losses.h"
 #include "only_client.h"
 #include "text_output.h"
 #include "value_text.h"
@@ -212,18 +213,24 @@ static void add_link(struct string *s, const struct path_link *link, const struc
 /*
  * The one client of a server, if it is not the program that waited for it. It is told before the
  * threads of the server.
+ * @next: the link that is told next; 0: none. If that is the client, it is not named twice: returns
+ * true.
  */
-static void add_client(struct string *s, const struct report *report, const struct path_tree *tree, size_t link)
+static bool add_client(struct string *s, const struct report *report, const struct path_tree *tree, size_t link,
+		       size_t next)
 {
 	struct only_client client;
 
 	if (tree->links[link].is_thread || !is_one(&tree->links[link]) ||
 	    !only_client_of(report, tree->links[link].process, &client) ||
 	    client.process == tree->links[tree->links[link].parent].process)
-		return;
+		return false;
+	if (next && client.process && client.process == tree->links[next].process && is_one(&tree->links[next]))
+		return true;
 	string_add(s, " (its only client: ");
 	add_name(s, client.name);
 	string_addf(s, client.pid ? UNBROKEN_BLANK "%u)" : ")", client.pid);
+	return false;
 }
 
 /* ---- parts ---- */
@@ -511,6 +518,33 @@ static void add_unidentified(const struct sentence *sentence, size_t link, enum 
 	string_add(sentence->text, " for unknown processes)");
 }
 
+static bool gap_is_within(const struct trace_gap *gap, const struct trace_path_segment *segment)
+{
+	return gap->start_ns < segment->to_ns && gap->end_ns > segment->from_ns;
+}
+
+static bool is_of_loss(const struct report *report, const struct trace_path_segment *segment)
+{
+	for (size_t i = 0; i < trace_nr_gaps(report->trace); i++)
+		if (gap_is_within(trace_get_gap(report->trace, i), segment))
+			return true;
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(report->analysis); i++)
+		if (gap_is_within(trace_analysis_get_late_gap(report->analysis, i), segment))
+			return true;
+	return false;
+}
+
+/* ", because 17 events were lost": nothing is known of a time without events. */
+static void add_loss(struct string *s, const struct report *report, const struct path_wait *wait)
+{
+	struct value_text text;
+	size_t gaps;
+
+	if (wait && is_of_loss(report, &wait->first))
+		string_addf(s, ", because %s %s lost", losses_text(report->trace, report->analysis, &text),
+			    losses_lost(report->trace, report->analysis, &gaps) == 1 ? "was" : "were");
+}
+
 /* "waited" for a place that is not on a CPU, without the share: "for the file /x", "in a sleep" */
 static void add_place(const struct sentence *sentence, size_t link, enum path_place place)
 {
@@ -559,6 +593,8 @@ static void add_place(const struct sentence *sentence, size_t link, enum path_pl
 			add_target(s, sentence->report, &wait->first);
 		if (kind == TRACE_WAIT_QUOTA && wait)
 			add_limit(s, wait);
+		if (kind == TRACE_WAIT_UNKNOWN)
+			add_loss(s, sentence->report, wait);
 		if (kind == TRACE_WAIT_TIMEOUT)
 			add_timeout(s, wait, is_most);
 		else if (is_most)
@@ -598,6 +634,7 @@ static void add_chain(const struct sentence *sentence, size_t link)
 {
 	const struct path_tree *tree = sentence->tree;
 	struct string *s = sentence->text;
+	bool is_client = false;
 
 	for (int nr = 0; link; nr++) {
 		struct part part = greatest_part(tree, link, NULL);
@@ -611,7 +648,8 @@ static void add_chain(const struct sentence *sentence, size_t link)
 		}
 		add_link(s, &tree->links[link], &tree->links[0]);
 		add_clause(sentence, begin, tree->links[link].thread, NULL);
-		add_client(s, sentence->report, tree, link);
+		string_add(s, is_client ? " (its only client)" : "");
+		is_client = add_client(s, sentence->report, tree, link, nr + 1 < MAX_LINKS ? part.below : 0);
 		string_add(s, part.on_cpu ? ", which ran on a CPU" : ", which waited");
 		if (!is_all) {
 			string_add(s, part.on_cpu ? " for " : " ");

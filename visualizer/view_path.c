@@ -129,20 +129,25 @@ static void put_names(struct json *json, struct view_session *session, const cha
 	put_words(json, begin, (size_t)(stop - begin));
 }
 
-/*
- * The sentence of the verdict about @tree: its clauses are links of the page.
- * @is_whole: the tree is of all of the time, and so are the functions of the report
- */
-static void put_clauses(struct json *json, struct view_session *session, const struct path_tree *tree, bool is_whole)
+/* The functions of the report are of all of the time: without @is_whole, the tree is not. */
+static struct report report_of(const struct view_session *session, bool is_whole)
 {
 	struct report report = session->report;
+
+	if (!is_whole)
+		report.places = NULL;
+	return report;
+}
+
+/* The sentence of the verdict about @tree: its clauses are links of the page. */
+static void put_clauses(struct json *json, struct view_session *session, const struct path_tree *tree, bool is_whole)
+{
+	struct report report = report_of(session, is_whole);
 	struct verdict_clauses clauses;
 	struct string sentence = {0};
 	const char *text;
 	size_t at = 0;
 
-	if (!is_whole)
-		report.places = NULL;
 	verdict_add(&sentence, &report, tree, &clauses);
 	text = string_text(&sentence);
 	for (size_t i = 0; i < clauses.nr; i++) {
@@ -446,12 +451,13 @@ static void put_bars(struct json *json, const struct path_tree *tree)
 	json_close(json, "]");
 }
 
-static void put_waits(struct json *json, struct view_session *session, const struct path_tree *tree)
+static void put_waits(struct json *json, struct view_session *session, const struct path_tree *tree, bool is_whole)
 {
+	struct report report = report_of(session, is_whole);
 	struct answer_wait *waits;
 	size_t nr;
 
-	waits = answer_waits(&session->report, tree, &nr);
+	waits = answer_waits(&report, tree, &nr);
 	json_open(json, "waits", "[");
 	for (size_t i = 0; i < nr && i < WAITS; i++) {
 		const struct trace_path_segment *first = &waits[i].longest->first;
@@ -463,6 +469,8 @@ static void put_waits(struct json *json, struct view_session *session, const str
 		json_u64(json, "class", class_of_place(waits[i].longest->place));
 		json_text(json, "waiter", waits[i].thread);
 		json_text(json, "text", waits[i].what);
+		if (*waits[i].where)
+			json_text(json, "where", waits[i].where);
 		json_thread(json, session, "thread", first->thread);
 		put_place(json, session, first->thread, &window);
 		json_close(json, "}");
@@ -498,7 +506,7 @@ static void put_before(struct json *json, struct view_session *session, struct a
 	string_free(&text);
 }
 
-static void put_tree(struct json *json, struct view_session *session, const struct path_tree *tree)
+static void put_tree(struct json *json, struct view_session *session, const struct path_tree *tree, bool is_whole)
 {
 	struct trace_row_id id;
 
@@ -507,7 +515,7 @@ static void put_tree(struct json *json, struct view_session *session, const stru
 	json_u64(json, "ns", tree->ns);
 	json_u64(json, "threads", tree->links[0].nr);
 	put_bars(json, tree);
-	put_waits(json, session, tree);
+	put_waits(json, session, tree, is_whole);
 }
 
 static const char *why_no_verdict(const struct view_session *session)
@@ -522,6 +530,7 @@ void view_verdict(struct view_session *session, struct view_question *question, 
 {
 	struct view_window window = view_window_asked(session, question);
 	struct answer_choice *answer = &session->answer.is;
+	bool is_whole = window.from == session->start && window.to == session->end;
 	struct path_tree tree;
 
 	if (*question->error)
@@ -531,11 +540,11 @@ void view_verdict(struct view_session *session, struct view_question *question, 
 	json_open(json, "sentence", "[");
 	put_before(json, session, answer);
 	if (tree.nr_links)
-		put_clauses(json, session, &tree, window.from == session->start && window.to == session->end);
+		put_clauses(json, session, &tree, is_whole);
 	else
 		put_words(json, why_no_verdict(session), strlen(why_no_verdict(session)));
 	json_close(json, "]");
 	if (tree.nr_links)
-		put_tree(json, session, &tree);
+		put_tree(json, session, &tree, is_whole);
 	path_tree_clear(&tree);
 }

@@ -157,25 +157,40 @@ static void read_before(struct view_session *session, struct reading *notes)
 	notes->at += length + 1;
 }
 
-/* Where a thread of the answer used the CPUs. */
-static void read_function(struct view_session *session, struct reading *notes)
+/* A text after its number of bytes, and the end of the line; owned by the caller, or NULL. */
+static char *counted_text(struct reading *notes)
 {
-	uint64_t index = number(notes, ' '), bytes;
+	uint64_t bytes = number(notes, ':');
+	char *text;
+
+	notes->is_bad |= bytes >= (uint64_t)(notes->end - notes->at) || notes->at[bytes] != '\n';
+	if (notes->is_bad)
+		return NULL;
+	text = memory_copy(notes->at, bytes);
+	notes->at += bytes + 1;
+	return text;
+}
+
+/* Where a thread of the answer used the CPUs, or with @of_wait where it waited. */
+static void read_function(struct view_session *session, struct reading *notes, bool of_wait)
+{
+	char *key = of_wait ? counted_text(notes) : NULL;
+	uint64_t index = of_wait ? 0 : number(notes, '\n');
 	struct wait_place place = {.ns = number(notes, ' ')};
 	struct trace_row row = {0};
 	char *name;
 
 	place.of_ns = number(notes, ' ');
-	bytes = number(notes, ':');
-	notes->is_bad |= index > UINT32_MAX || bytes >= (uint64_t)(notes->end - notes->at) || notes->at[bytes] != '\n';
-	if (notes->is_bad ||
-	    !trace_view_get_row(session->view, (struct trace_row_id){TRACE_ROW_THREAD, (uint32_t)index}, &row))
-		return;
-	name = memory_copy(notes->at, bytes);
+	name = counted_text(notes);
 	place.function = name;
-	view_functions_add(session, row.thread, &place);
+	notes->is_bad |= index > UINT32_MAX;
+	if (!notes->is_bad && of_wait)
+		view_functions_add_wait(session, key, &place);
+	else if (!notes->is_bad &&
+		 trace_view_get_row(session->view, (struct trace_row_id){TRACE_ROW_THREAD, (uint32_t)index}, &row))
+		view_functions_add(session, row.thread, &place);
+	free(key);
 	free(name);
-	notes->at += bytes + 1;
 }
 
 static void read_client(struct view_session *session, struct reading *notes)
@@ -237,7 +252,9 @@ static bool read_notes(struct view_session *session)
 		else if (begins(&notes, "before "))
 			read_before(session, &notes);
 		else if (begins(&notes, "function "))
-			read_function(session, &notes);
+			read_function(session, &notes, false);
+		else if (begins(&notes, "wait "))
+			read_function(session, &notes, true);
 		else if (begins(&notes, "command "))
 			read_command(&session->report.command, &notes);
 		else if (begins(&notes, "client "))

@@ -787,6 +787,16 @@ static const char *swallowed_by(const struct visualizer_options *o)
 	return NULL;
 }
 
+/* A word beside the trace that is no file: of an event, a process or a call, before or after it. */
+static int complain_of_name(const char *name, const char *trace, bool may_be_output)
+{
+	return complain(2,
+			"'%s' is not a file; to list its events: -d -t %s %s; a process: -p %s; a call or scope: "
+			"--slowest=%s%s%s",
+			name, name, trace, name, name, may_be_output ? "; to write the report there: --output " : "",
+			may_be_output ? name : "");
+}
+
 /*
  * The words are TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as
  * the output: reject it rather than guess.
@@ -834,6 +844,10 @@ static int take_positionals(struct visualizer_options *options)
 	if (options->proc && options->reports.critical_path && !options->reports.critical_task &&
 	    access(words[0], F_OK) != 0)
 		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0], words[0]);
+	if (options->proc && access(words[0], F_OK) != 0 && options_is_trace(options->proc))
+		return complain_of_name(words[0], words[1], false);
+	if (nr == 2 && access(words[0], F_OK) == 0 && access(words[1], F_OK) != 0 && !strpbrk(words[1], "./"))
+		return complain_of_name(words[1], words[0], true);
 	if (options->proc && options_is_trace(options->proc))
 		return complain(2,
 				"'%s' is another trace; one at a time, or --diff %s %s, or --view or --html with both",

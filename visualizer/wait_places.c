@@ -63,13 +63,18 @@ static struct place_row *row_of_owner(struct wait_places *places, const void *ow
 	return row_of(places, &key);
 }
 
+static void add_program_key(struct string *key, const struct trace_thread *thread, const struct trace_wait *wait)
+{
+	string_addf(key, "%s\x01%d %u %s\x01%s", trace_thread_comm(thread), (int)wait->kind, wait->pid,
+		    wait->target ? wait->target : "", wait->via ? wait->via : "");
+}
+
 static struct place_row *row_of_program(struct wait_places *places, const struct trace_thread *thread,
 					const struct trace_wait *wait)
 {
 	struct string key = {0};
 
-	string_addf(&key, "%s\x01%d %u %s\x01%s", trace_thread_comm(thread), (int)wait->kind, wait->pid,
-		    wait->target ? wait->target : "", wait->via ? wait->via : "");
+	add_program_key(&key, thread, wait);
 	return row_of(places, &key);
 }
 
@@ -158,16 +163,27 @@ struct wait_places *wait_places_told(void)
 	return places;
 }
 
-struct wait_place wait_places_tell(struct wait_places *places, const struct trace_thread *thread,
-				   const struct wait_place *place)
+static struct wait_place row_tell(struct wait_places *places, struct place_row *row, const struct wait_place *place)
 {
-	struct place_row *row = memory_row(&places->cpu, sizeof(*row), cpu_key(thread, CPU_OWN_CODE));
-
 	row->place = *place;
 	row->place.function = strings_text(&places->keys, strings_intern(&places->keys, place->function));
 	row->place.file = "";
 	row->is_known = true;
 	return row->place;
+}
+
+struct wait_place wait_places_tell(struct wait_places *places, const struct trace_thread *thread,
+				   const struct wait_place *place)
+{
+	return row_tell(places, memory_row(&places->cpu, sizeof(struct place_row), cpu_key(thread, CPU_OWN_CODE)),
+			place);
+}
+
+struct wait_place wait_places_tell_wait(struct wait_places *places, const char *key, const struct wait_place *place)
+{
+	places->has_waits = true;
+	return row_tell(places, memory_row(&places->rows, sizeof(struct place_row), memory_key(&places->keys, key)),
+			place);
 }
 
 struct wait_places *wait_places_free(struct wait_places *places)
@@ -244,7 +260,8 @@ static struct wait_place longest_of(struct wait_places *places, struct place_row
 			longest = place;
 	}
 	table_clear(&functions);
-	if (trace_symbols_error(places->names.symbols, &error) == -ENOMEM)
+	/* without stacks there may be no symbols: wait_places_told() */
+	if (row->nr && trace_symbols_error(places->names.symbols, &error) == -ENOMEM)
 		memory_end();
 	return longest;
 }
@@ -273,12 +290,24 @@ struct wait_place wait_place_of_thread(struct wait_places *places, const struct 
 	return place_of(places, row_of_owner(places, thread, wait));
 }
 
+static struct trace_wait wait_of(const struct trace_path_segment *segment)
+{
+	return (struct trace_wait){.kind = segment->kind,
+				   .target = segment->target,
+				   .pid = segment->other ? trace_process_pid(segment->other) : 0,
+				   .via = segment->via};
+}
+
+void wait_place_key(const struct trace_path_segment *segment, struct string *key)
+{
+	const struct trace_wait wait = wait_of(segment);
+
+	add_program_key(key, segment->thread, &wait);
+}
+
 struct wait_place wait_place_of_program(struct wait_places *places, const struct trace_path_segment *segment)
 {
-	const struct trace_wait wait = {.kind = segment->kind,
-					.target = segment->target,
-					.pid = segment->other ? trace_process_pid(segment->other) : 0,
-					.via = segment->via};
+	const struct trace_wait wait = wait_of(segment);
 
 	if (!wait_places_know(places, false) || segment->state != TRACE_STATE_BLOCKED)
 		return (struct wait_place){.file = ""};

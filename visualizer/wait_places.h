@@ -37,6 +37,8 @@ struct wait_places *wait_places_free(struct wait_places *places); /* NULL is fin
 struct wait_places *wait_places_told(void);
 struct wait_place wait_places_tell(struct wait_places *places, const struct trace_thread *thread,
 				   const struct wait_place *place);
+/** wait_places_tell_wait() - the same of the wait that wait_place_key() gave @key */
+struct wait_place wait_places_tell_wait(struct wait_places *places, const char *key, const struct wait_place *place);
 /** wait_places_know() - there are stacks of waits, or with @of_cpu samples; NULL is fine */
 bool wait_places_know(const struct wait_places *places, bool of_cpu);
 /**
@@ -49,6 +51,8 @@ struct wait_place wait_place_of_thread(struct wait_places *places, const struct 
 				       const struct trace_wait *wait);
 /** wait_place_of_program() - of all threads with the name of @segment's that waited as it did */
 struct wait_place wait_place_of_program(struct wait_places *places, const struct trace_path_segment *segment);
+/** wait_place_key() - add the words by which wait_place_of_program() finds a wait; no NUL */
+void wait_place_key(const struct trace_path_segment *segment, struct string *key);
 /**
  * wait_place_text() - "flush_orders", "read_all 64 %", "(not known)"
  * It adds nothing if the trace has no stacks of waits.

@@ -148,6 +148,23 @@ int trace_writer_chunk(struct trace_writer *writer, const struct trace_chunk_hea
 		       struct trace_error *ret_error);
 
 /**
+ * trace_shrinker_new() - what trace_shrink_chunk() works with: some MiB of memory, for one thread
+ * NULL: no memory. trace_shrinker_free(): NULL is fine; returns NULL.
+ */
+struct trace_shrinker;
+struct trace_shrinker *trace_shrinker_new(void);
+struct trace_shrinker *trace_shrinker_free(struct trace_shrinker *shrinker);
+/**
+ * trace_shrink_chunk() - compress a chunk that @take got once more, at a higher zstd level
+ * @ret_payload: has room for header->packed_bytes bytes. A reader finds the same events in it.
+ * Returns its bytes, which the caller puts into packed_bytes of the header for
+ * trace_writer_chunk(), where the checksums are made. If they are packed_bytes already, nothing was
+ * gained, and @ret_payload is undefined.
+ */
+size_t trace_shrink_chunk(struct trace_shrinker *shrinker, const struct trace_chunk_header *header, const void *payload,
+			  int level, void *ret_payload);
+
+/**
  * trace_writer_string() - store a name for a number; written with the next
  * trace_writer_flush_strings() or at the end
  * The name of a system call also determines which of its arguments are kept (syscalls.def) in

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include "clock.h"
 #include "keep_case.h"
+#include "keep_shrink.h"
 #include "own_records.h"
 #include "unit.h"
 
@@ -203,6 +204,167 @@ static void saves_while_producers_run_are_whole(void)
 	keeping_free(&keeping);
 }
 
+/* ---- compressing once more ---- */
+
+enum { BLOCK_EVENTS = 20000, BLOCKS = 4 };
+
+/** struct feed - a writer that gives its chunks to a keep */
+struct feed {
+	struct keep *keep;
+	struct trace_writer *writer;
+	uint64_t seq;
+};
+
+static struct feed feed_new(const struct keep_options *options)
+{
+	struct feed feed = {.keep = keep_new(options)};
+	struct trace_writer_options of = {.size = sizeof(of), .take = keep_take, .take_context = feed.keep};
+
+	feed.writer = trace_writer_new(-1, &of, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(feed.writer);
+	keep_begin(feed.keep, 0);
+	return feed;
+}
+
+/* Results of calls that repeat, but not exactly. */
+static void feed_block(struct feed *feed, uint32_t stream, uint32_t nr)
+{
+	uint64_t *words = malloc(nr * sizeof(*words) * 2), now_ns = clock_now();
+	struct trace_source source = {.records = words,
+				      .bytes = nr * sizeof(*words) * 2,
+				      .base_ns = now_ns - now_ns % 1000 + 50 * feed->seq,
+				      .seq = ++feed->seq,
+				      .stream = stream,
+				      .cpu = stream / 2,
+				      .nr_records = nr,
+				      .kind = TRACE_CHUNK_EVENTS};
+	uint32_t random = 1;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct trace_record record = {.time = (uint32_t)source.base_ns + i,
+					      .id = TRACE_EV_sys_exit,
+					      .words = 2};
+
+		random = random * 1664525 + 1013904223;
+		memcpy(&words[2 * i], &record, sizeof(*words));
+		words[2 * i + 1] = (random >> 8) % 50 * (1 + i / 1000);
+	}
+	CU_ASSERT_EQUAL(trace_writer_write(feed->writer, trace_writer_pack(feed->writer, &source, NULL), NULL), 0);
+	free(words);
+}
+
+/** struct kept_sum - of a stream's chunks. @bytes: their payloads, up to chunk BLOCKS */
+struct kept_sum {
+	size_t nr, bytes, all_bytes;
+	uint64_t events;
+	bool in_order;
+};
+
+static struct kept_sum sum_of(struct keep *keep, uint32_t stream)
+{
+	size_t nr;
+	struct kept_chunk **list = keep_list(keep, &nr);
+	struct kept_sum sum = {.in_order = true};
+	uint64_t seq = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_chunk_header *header = &list[i]->header;
+
+		if (header->stream == stream && header->kind == TRACE_CHUNK_EVENTS) {
+			sum.nr++;
+			sum.events += header->events;
+			sum.bytes += header->seq <= BLOCKS ? header->packed_bytes : 0;
+			sum.all_bytes += sizeof(struct kept_chunk) + header->packed_bytes;
+			sum.in_order &= header->seq > seq;
+			seq = header->seq;
+		}
+		kept_chunk_release(list[i]);
+	}
+	free(list);
+	return sum;
+}
+
+static void feed_free(struct feed *feed)
+{
+	trace_writer_free(feed->writer);
+	keep_free(feed->keep);
+}
+
+/* The thread has an idle priority, so the test waits for it as long as it takes. */
+static void what_is_kept_gets_shorter_and_stays_the_same(void)
+{
+	struct feed feed = feed_new(&(struct keep_options){.keep_ns = LONG_NS, .max_bytes = MANY, .shrinks = true}),
+		    other = feed_new(&(struct keep_options){.keep_ns = LONG_NS, .max_bytes = MANY});
+	struct keep_status status;
+	struct kept_sum sum, whole;
+	uint64_t more = 0;
+
+	for (int i = 0; i < BLOCKS; i++) {
+		feed_block(&feed, 0, BLOCK_EVENTS);
+		feed_block(&other, 0, BLOCK_EVENTS);
+	}
+	whole = sum_of(other.keep, 0);
+	for (sum = whole; sum.bytes > whole.bytes - whole.bytes / 50 && more < 20000; more++) {
+		feed_block(&feed, 0, 1); /* what is done is taken with the next chunk */
+		usleep(3000);
+		sum = sum_of(feed.keep, 0);
+	}
+	CU_ASSERT(sum.bytes < whole.bytes);
+	CU_ASSERT_EQUAL(sum.nr, BLOCKS + more);
+	CU_ASSERT_EQUAL(sum.events, BLOCKS * BLOCK_EVENTS + more);
+	CU_ASSERT(sum.in_order);
+	keep_get_status(feed.keep, &status);
+	CU_ASSERT_EQUAL(status.bytes, sum.all_bytes);
+	feed_free(&feed);
+	feed_free(&other);
+}
+
+/* A chunk is dropped while the thread has it, and the ring has no room for all of them. */
+static void a_dropped_chunk_may_be_in_the_hands_of_the_thread(void)
+{
+	struct feed feed = feed_new(&(struct keep_options){.keep_ns = 1, .max_bytes = MANY, .shrinks = true});
+	struct keep_status status;
+	struct kept_sum sums[2];
+
+	for (int round = 0; round < 60; round++) {
+		feed_block(&feed, 2 * (round % 2), 2000);
+		usleep(round % 3 * 1000);
+		if (round % 20 == 19)
+			keep_reset(feed.keep, clock_now());
+	}
+	feed_block(&feed, 0, 2000);
+	feed_block(&feed, 2, 2000);
+	sums[0] = sum_of(feed.keep, 0);
+	sums[1] = sum_of(feed.keep, 2);
+	CU_ASSERT(sums[0].in_order && sums[1].in_order);
+	keep_get_status(feed.keep, &status);
+	CU_ASSERT_EQUAL(status.bytes, sums[0].all_bytes + sums[1].all_bytes);
+	feed_free(&feed);
+}
+
+static void a_ring_without_a_free_slot_takes_nothing(void)
+{
+	struct kept_chunk *chunk = calloc(1, sizeof(*chunk) + 64), *given, *shorter;
+	struct keep_shrink *shrink = keep_shrink_new();
+	int nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(shrink);
+	chunk->users = 1;
+	chunk->header.packed_bytes = 64; /* not compressed, so it stays as it is */
+	while (nr < 100 && keep_shrink_give(shrink, chunk))
+		nr++;
+	CU_ASSERT_EQUAL(nr, 8);
+	while (!keep_shrink_take(shrink, &given, &shorter))
+		usleep(1000);
+	CU_ASSERT_PTR_EQUAL(given, chunk);
+	CU_ASSERT_PTR_NULL(shorter);
+	kept_chunk_release(given);
+	CU_ASSERT(keep_shrink_give(shrink, chunk));
+	keep_shrink_free(shrink);
+	CU_ASSERT_EQUAL(chunk->users, 1);
+	kept_chunk_release(chunk);
+}
+
 /* ---- the chunks by themselves ---- */
 
 /* Puts a chunk with one event, and the ages of its first and last one. */
@@ -289,6 +451,9 @@ int main(int argc, char **argv)
 		CASE(a_save_ends_before_the_state_is_read),
 		CASE(a_reset_drops_what_is_kept),
 		CASE(saves_while_producers_run_are_whole),
+		CASE(what_is_kept_gets_shorter_and_stays_the_same),
+		CASE(a_dropped_chunk_may_be_in_the_hands_of_the_thread),
+		CASE(a_ring_without_a_free_slot_takes_nothing),
 		CASE(a_chunk_goes_when_the_next_one_is_old_enough),
 		CASE(programs_keep_what_all_cpus_have),
 		{NULL, NULL},

@@ -133,6 +133,9 @@ static void classic_spellings_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("t").tracer.filter_gid, -1);
 	CU_ASSERT_EQUAL(parsed("-p").action, ACTION_PRINT_MASK);
 	CU_ASSERT_EQUAL(parsed("-v").action, ACTION_STATUS);
+	CU_ASSERT_EQUAL(parsed("-V").action, ACTION_STATUS); /* of old scripts */
+	CU_ASSERT(parsed("-V").tells_version);
+	CU_ASSERT_FALSE(parsed("-v").tells_version);
 	CU_ASSERT_EQUAL(parsed("-m -eSCHED").action, ACTION_SET_MASK);
 	CU_ASSERT_EQUAL(parsed("-j t").action, ACTION_SNAPSHOT);
 	CU_ASSERT_EQUAL(parsed("-q").action, ACTION_STOP);
@@ -243,7 +246,8 @@ static void what_is_not_understood_is_answered_with_the_right_words(void)
 	advises("t -- ''", "the command after -- is an empty word");
 	advises("-e swich t", "similar names: sched_switch");
 	advises("--flght t", "unknown option --flght; did you mean --flight-recorder?");
-	advises("--duraton 5 t", "unknown option --duraton; did you mean --time?");
+	advises("--duraton 5 t", "unknown option --duraton; did you mean --duration, which is --time here?");
+	advises("--call-grpah", "unknown option --call-grpah; if it is --call-graph: --sample records the code");
 	advises("--profile t", "unknown option --profile; tracevisualizer has it: see tracevisualizer --help");
 	advises("-y t", "unknown option -y; tracevisualizer has it, --paths: see tracevisualizer --help");
 	advises("-u no_such_user t", "\"no_such_user\" is no user of this machine");

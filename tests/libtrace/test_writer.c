@@ -64,6 +64,122 @@ static void blocks_that_wait_keep_their_content(void)
 	trace_close(trace);
 }
 
+/* ---- a chunk that is compressed once more ---- */
+
+/** struct shrunk - two traces of the same chunks: as they came, and shorter */
+struct shrunk {
+	struct rawfile *files[2];
+	struct trace_shrinker *shrinker;
+	uint64_t nr, nr_shorter, bytes, shorter_bytes, nr_longer;
+};
+
+static int take_chunk(void *context, const struct trace_chunk_header *header, const void *payload)
+{
+	struct shrunk *shrunk = context;
+	struct trace_chunk_header shorter = *header;
+	unsigned char *copy = malloc(header->packed_bytes);
+
+	if (header->kind == TRACE_CHUNK_EVENTS) {
+		shorter.packed_bytes = (uint32_t)trace_shrink_chunk(shrunk->shrinker, header, payload, 15, copy);
+		shrunk->nr++;
+		shrunk->nr_shorter += shorter.packed_bytes < header->packed_bytes;
+		shrunk->nr_longer += shorter.packed_bytes > header->packed_bytes;
+		shrunk->bytes += header->packed_bytes;
+		shrunk->shorter_bytes += shorter.packed_bytes;
+		CU_ASSERT_EQUAL(trace_writer_chunk(shrunk->files[0]->writer, header, payload, NULL), 0);
+		CU_ASSERT_EQUAL(trace_writer_chunk(shrunk->files[1]->writer, &shorter,
+						   shorter.packed_bytes < header->packed_bytes ? copy : payload, NULL),
+				0);
+	}
+	free(copy);
+	return 0;
+}
+
+/* Results of calls and names of programs that repeat, but not exactly. */
+static void write_repeating(struct trace_writer *writer, uint64_t seq, uint32_t nr_records)
+{
+	uint64_t *words = calloc(nr_records, 48), nr_words = 0;
+	struct trace_source source = {
+		.records = words, .seq = seq, .nr_records = nr_records, .kind = TRACE_CHUNK_EVENTS};
+	uint32_t random = 1;
+
+	for (uint32_t i = 0; i < nr_records; i++) {
+		random = random * 1664525 + 1013904223;
+		struct trace_record record = {.time = 50 * i + random % 40, .id = TRACE_EV_sys_exit, .words = 2};
+
+		if (i % 7 == 3) {
+			record.id = TRACE_EV_trace_mark;
+			record.words = 5;
+			snprintf((char *)&words[nr_words + 1], 32, "request %u of %u", random >> 22, i / 64);
+		} else {
+			words[nr_words + 1] = (random >> 8) % 50 * (1 + i / 1000);
+		}
+		memcpy(&words[nr_words], &record, 8);
+		nr_words += record.words;
+	}
+	source.bytes = nr_words * 8;
+	CU_ASSERT_EQUAL(trace_writer_write(writer, trace_writer_pack(writer, &source, NULL), NULL), 0);
+	free(words);
+}
+
+static void a_chunk_that_is_compressed_once_more_has_the_same_events(void)
+{
+	struct shrunk shrunk = {.files = {rawfile_new(), rawfile_new()}, .shrinker = trace_shrinker_new()};
+	struct trace_writer_options options = {.size = sizeof(options), .take = take_chunk, .take_context = &shrunk};
+	struct trace_writer *writer = trace_writer_new(-1, &options, NULL);
+	struct trace *traces[2];
+	struct trace_cursor *cursors[2];
+	const struct trace_event *events[2];
+	uint64_t nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(shrunk.shrinker);
+	write_repeating(writer, 1, 20000);
+	write_repeating(writer, 2, 1);
+	trace_writer_free(writer);
+	CU_ASSERT_EQUAL(shrunk.nr, 2);
+	CU_ASSERT(shrunk.nr_shorter >= 1);
+	CU_ASSERT_EQUAL(shrunk.nr_longer, 0);
+	CU_ASSERT(shrunk.shorter_bytes < shrunk.bytes - shrunk.bytes / 50);
+	for (int i = 0; i < 2; i++) {
+		struct trace_cursor_options all = {.size = sizeof(all)};
+
+		traces[i] = rawfile_open(shrunk.files[i], NULL);
+		cursors[i] = trace_cursor_new(traces[i], &all, NULL);
+	}
+	do {
+		for (int i = 0; i < 2; i++)
+			events[i] = trace_cursor_next(cursors[i]);
+		if (!events[0] || !events[1])
+			break;
+		CU_ASSERT(events[0]->ts_ns == events[1]->ts_ns && events[0]->id == events[1]->id);
+		CU_ASSERT(events[0]->payload_bytes == events[1]->payload_bytes &&
+			  !memcmp(events[0]->payload, events[1]->payload, events[0]->payload_bytes));
+	} while (++nr);
+	CU_ASSERT_EQUAL(nr, 20001);
+	CU_ASSERT_PTR_NULL(events[0]);
+	CU_ASSERT_PTR_NULL(events[1]);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(trace_verify(traces[i], NULL), 0);
+		CU_ASSERT_EQUAL(trace_cursor_end(cursors[i], NULL), 0);
+		trace_close(traces[i]);
+	}
+	trace_shrinker_free(shrunk.shrinker);
+}
+
+/* The caller says what the payload is; what it cannot be stays as it is. */
+static void a_payload_that_cannot_be_compressed_once_more_stays(void)
+{
+	struct trace_chunk_header header = {.compression = TRACE_COMPRESSION_ZSTD, .packed_bytes = 64, .raw_bytes = 99};
+	struct trace_shrinker *shrinker = trace_shrinker_new();
+	unsigned char payload[64] = "no frame of zstd", copy[64];
+
+	CU_ASSERT_EQUAL(trace_shrink_chunk(shrinker, &header, payload, 15, copy), 64);
+	header.compression = TRACE_COMPRESSION_NONE;
+	CU_ASSERT_EQUAL(trace_shrink_chunk(shrinker, &header, payload, 15, copy), 64);
+	trace_shrinker_free(shrinker);
+	CU_ASSERT_PTR_NULL(trace_shrinker_free(NULL));
+}
+
 /* Page faults of the thread so far. */
 static long page_faults(void)
 {
@@ -856,6 +972,9 @@ static void the_largest_block_fits(void)
 
 static const struct unit_case cases[] = {
 	{"blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content},
+	{"a_chunk_that_is_compressed_once_more_has_the_same_events",
+	 a_chunk_that_is_compressed_once_more_has_the_same_events},
+	{"a_payload_that_cannot_be_compressed_once_more_stays", a_payload_that_cannot_be_compressed_once_more_stays},
 	{"a_prepared_block_causes_no_page_faults", a_prepared_block_causes_no_page_faults},
 	{"times_larger_than_one_stored_piece_are_read_back", times_larger_than_one_stored_piece_are_read_back},
 	{"repeated_calls_are_stored_once_however_many_there_are",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_report_answer.c - tracevisualizer without options: the answer on one screen */
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "builder.h"
+#include "only_client.h"
 #include "report_case.h"
 #include "unit.h"
 #include "view_says.h"
+#include "view_session.h"
 #include "visualizer.h"
 
 #define LINES 23 /* of a terminal of 24, with the prompt */
@@ -89,6 +92,60 @@ static void the_verdict_follows_the_chain_to_its_end(void)
 		       "which waited 93 % of that for a timer (it slept)");
 	free(text);
 	unsetenv("COLUMNS");
+}
+
+static const struct trace_process *process_of(const struct view_session *session, uint32_t pid)
+{
+	for (size_t i = 0; i < trace_nr_processes(session->report.analysis); i++)
+		if (trace_process_pid(trace_get_process(session->report.analysis, i)) == pid)
+			return trace_get_process(session->report.analysis, i);
+	return NULL;
+}
+
+/* app has one client: postgres, for which it waits; or sh. */
+static void a_client_that_a_server_waits_for_is_named_once(void)
+{
+	static const struct visualizer_options options = {
+		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+	static const struct {
+		uint32_t pid;
+		const char *name, *says;
+	} clients[] = {
+		{30, "postgres", "20, which waited 90 % of that for postgres 30 (its only client), which waited 93 %"},
+		{1, "sh", "20 (its only client: sh 1), which waited 90 % of that for postgres 30, which waited 93 %"},
+	};
+	static struct view_session session;
+	struct tb *tb = chain(true);
+	struct trace *trace = tb_open_trace(tb);
+
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	while (view_session_step(&session, 1, 1) == 0)
+		;
+	for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++) {
+		const struct only_client client = {.server = process_of(&session, 20),
+						   .process = process_of(&session, clients[i].pid),
+						   .pid = clients[i].pid,
+						   .name = clients[i].name};
+		struct string sentence = {0};
+		struct view_answer answer;
+		json_t *json, *part;
+		size_t at;
+
+		session.report.only_clients = &client;
+		session.report.nr_only_clients = 1;
+		answer = view_answer(&session, "verdict");
+		json = json_loadb(answer.bytes, answer.size, 0, NULL);
+		json_array_foreach(json_object_get(json, "sentence"), at, part)
+			string_add(&sentence, json_string_value(json_object_get(part, "text")));
+		contains(string_text(&sentence), clients[i].says);
+		string_free(&sentence);
+		json_decref(json);
+		free(answer.bytes);
+	}
+	session.report.nr_only_clients = 0;
+	view_session_end(&session);
+	trace_close(trace);
+	tb_free(tb);
 }
 
 /* The times of the path are parts of one whole. */
@@ -771,6 +828,44 @@ static void goroutines_are_told_of_go_programs_only(void)
 	}
 }
 
+/* Two threads of app: one waits for 70 of 100 us in futex for the other, which computes. */
+static struct tb *two_threads(const char *exe)
+{
+	const struct trace_start_exe start = {.tgid = 20};
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 20, 20, 1, "app", 0, true);
+	tb_thread(tb, 21, 20, 1, "app", 0, false);
+	tb_start(tb, 0, TRACE_EV_start_exe, &start, sizeof(start), exe);
+	tb_sys_enter(tb, 0, 1009000, SYS_futex, 0x5000, 128);
+	tb_switch(tb, 0, 1010000, 20, 21, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(tb, 0, 1079000, SYS_futex, 0x5000, 129);
+	tb_waking(tb, 0, 1080000, 20, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 0, 1081000, 1);
+	tb_switch(tb, 0, 1082000, 21, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(tb, 0, 1083000, 0);
+	tb_switch(tb, 0, 1099000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void the_lock_of_an_interpreter_is_told_of_python_only(void)
+{
+	static const char *const exes[] = {"/usr/bin/python3.11", "/usr/bin/ruby"};
+
+	for (int i = 0; i < 2; i++) {
+		char *text = report_of(two_threads(exes[i]), "--tid=20");
+
+		join_lines(text);
+		contains(text, "app 20 waited 70 % of its 100.00 us for its thread 21");
+		CU_ASSERT_EQUAL(!strstr(text, "app (20) runs one thread at a time: it is Python, with the GIL. Their "
+					      "waits: -a --section=locks."),
+				i);
+		free(text);
+	}
+}
+
 static void losses_and_hidden_events_are_told(void)
 {
 	struct tb *tb = chain(true);
@@ -783,10 +878,29 @@ static void losses_and_hidden_events_are_told(void)
 	free(text);
 }
 
+/* one waits for what a CPU did whose events were lost. */
+static void a_verdict_about_unknown_time_says_that_events_were_lost(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_switch(tb, 0, 1010000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_lost(tb, 0, 17);
+	tb_switch(tb, 0, 1090000, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, 1099000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "--comm=one");
+	join_lines(text);
+	contains(text, " for something unknown, because 17 events were lost");
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(the_verdict_follows_the_chain_to_its_end),
+		CASE(a_client_that_a_server_waits_for_is_named_once),
 		CASE(the_bars_add_up_to_the_window),
 		CASE(an_answer_about_another_process_than_the_command_says_so),
 		CASE(without_a_command_the_busiest_thread_is_explained),
@@ -809,7 +923,9 @@ int main(int argc, char **argv)
 		CASE(the_page_of_a_process_has_its_threads_by_name),
 		CASE(sections_are_chosen_by_name),
 		CASE(goroutines_are_told_of_go_programs_only),
+		CASE(the_lock_of_an_interpreter_is_told_of_python_only),
 		CASE(losses_and_hidden_events_are_told),
+		CASE(a_verdict_about_unknown_time_says_that_events_were_lost),
 		{NULL, NULL},
 	};
 

@@ -34,7 +34,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--criticl t", "unknown option --criticl; did you mean --critical-path?"},
 		{"--fial=10% t", "unknown option --fial; did you mean --fail-above?"},
 		{"--browser t", "unknown option --browser; did you mean --no-browser?"},
-		{"--limt=5 t", "unknown option --limt; did you mean --top?"},
+		{"--limt=5 t", "unknown option --limt; did you mean --limit, which is --top here?"},
 		{"--sample t", "unknown option --sample; tracedaemon has it: see tracedaemon --help"},
 		{"-e t", "-e: -t EVENTS chooses events of a list"},
 		{"--zzzzz t", "unknown option --zzzzz; see tracevisualizer --help"},
@@ -380,6 +380,22 @@ static void failures_name_the_cause_and_status_is_1(void)
 	free(text);
 }
 
+/* A name of an event, a process or a call, beside the trace */
+static void a_name_beside_the_trace_is_no_file(void)
+{
+	char arguments[256], *text;
+
+	snprintf(arguments, sizeof(arguments), "sched_switch %s", trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 2);
+	contains(text, "'sched_switch' is not a file; to list its events: -d -t sched_switch /tmp/");
+	contains(text, "; a process: -p sched_switch; a call or scope: --slowest=sched_switch\n");
+	free(text);
+	snprintf(arguments, sizeof(arguments), "%s fsync", trace_path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 2);
+	contains(text, "; a call or scope: --slowest=fsync; to write the report there: --output fsync\n");
+	free(text);
+}
+
 /* "tracevisualizer -a *.trace" names two or three traces, and the third word would be the output
  * file. */
 static void a_trace_is_never_written_over(void)
@@ -419,6 +435,7 @@ int main(int argc, char **argv)
 		CASE(a_selection_that_matches_no_process_fails),
 		CASE(closed_standard_streams_are_not_reused_for_files),
 		CASE(failures_name_the_cause_and_status_is_1),
+		CASE(a_name_beside_the_trace_is_no_file),
 		CASE(a_trace_is_never_written_over),
 		CASE(a_command_that_fails_leaves_the_old_file),
 		CASE(a_size_limit_is_reported_like_a_full_disk),

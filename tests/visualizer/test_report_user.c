@@ -53,24 +53,24 @@ static struct tb *shop(void)
 
 static const char golden[] =
 	"Scopes of programs (the time between begin and end, and where it went):\n"
-	"  count  time  median  99th %   CPU  CPU wait  blocked  name           process\n"
-	"      1  5500    5500    5500  2400       100     3000  shop:checkout  shop (10)\n"
+	"  count  time  ~median  ~99th %   CPU  CPU wait  blocked  name           process\n"
+	"      1  5500     5500     5500  2400       100     3000  shop:checkout  shop (10)\n"
 	"\n"
 	"  1 had not ended at the end of the trace.\n"
 	"\n"
 	"  shop:checkout waited 3000 for file /orders.db\n"
 	"\n"
 	"Requests of programs (the time between begin and end, on any thread; queued: no thread worked on it):\n"
-	"  count  time  median  99th %   CPU  CPU wait  blocked  queued  name        process\n"
-	"      1  4900    4900    4900  1800       100     3000       0  shop:order  shop (10)\n"
+	"  count  time  ~median  ~99th %   CPU  CPU wait  blocked  queued  name        process\n"
+	"      1  4900     4900     4900  1800       100     3000       0  shop:order  shop (10)\n"
 	"\n"
 	"  shop:order waited 3000 for file /orders.db\n"
 	"\n";
 
 static const char golden_between[] =
 	"Time between consecutive events of programs (of one thread and provider):\n"
-	"  count  time  median  99th %   CPU  CPU wait  blocked  name               process\n"
-	"      1  6000    6000    6000  2900       100     3000  shop:paid .. paid  shop (10)\n";
+	"  count  time  ~median  ~99th %   CPU  CPU wait  blocked  name               process\n"
+	"      1  6000     6000     6000  2900       100     3000  shop:paid .. paid  shop (10)\n";
 
 /* Process 20 takes the CPU of 11, and waits within a scope of the same name. */
 static void waits_in_scopes_of_one_name_show_their_process(void)
@@ -98,7 +98,7 @@ static void waits_in_scopes_of_one_name_show_their_process(void)
 	text = report(s.tb, "-a --ns");
 	contains(text, "\n  shop:checkout of shop (10) waited 3000 for file /orders.db\n");
 	contains(text, "\n  shop:checkout of till (20) waited 3000 for process 10 shop\n");
-	contains(text, "\n      1  52632           -       -  shop:paid  shop (10)\n"); /* no time in between */
+	contains(text, "\n      1  52632            -        -  shop:paid  shop (10)\n"); /* no time in between */
 	free(text);
 	tb_free(s.tb);
 }
@@ -155,8 +155,8 @@ static void interruptions_are_distinguished_from_waiting_for_a_cpu(void)
 	emit(s.tb, 0, 7000, close, 10, 0);
 	text = report(s.tb, "-a --ns");
 	contains(text,
-		 "  count  time  median  99th %   CPU  interrupted  CPU wait  blocked  name           process\n"
-		 "      1  5500    5500    5500  2330           70       100     3000  shop:checkout  shop (10)\n");
+		 "  count  time  ~median  ~99th %   CPU  interrupted  CPU wait  blocked  name           process\n"
+		 "      1  5500     5500     5500  2330           70       100     3000  shop:checkout  shop (10)\n");
 	free(text);
 	tb_free(s.tb);
 }
@@ -176,10 +176,10 @@ static void the_report_shows_unrecorded_time_of_a_scope(void)
 	emit(tb, 0, 6600, done, 10, 5);
 	emit(tb, 0, 7000, close, 10, 0);
 	text = report(tb, "-a --ns");
-	contains(text, "  count  time  median  99th %  CPU  CPU wait  blocked  unknown  name    process\n"
-		       "      1  5500    5500    5500    0         0        0     5500  shop:a  shop (10)\n");
-	contains(text, "  count  time  median  99th %  CPU  CPU wait  blocked  queued  unknown  name    process\n"
-		       "      1  5000    5000    5000    0         0        0       0     5000  shop:b  shop (10)\n");
+	contains(text, "  count  time  ~median  ~99th %  CPU  CPU wait  blocked  unknown  name    process\n"
+		       "      1  5500     5500     5500    0         0        0     5500  shop:a  shop (10)\n");
+	contains(text, "  count  time  ~median  ~99th %  CPU  CPU wait  blocked  queued  unknown  name    process\n"
+		       "      1  5000     5000     5000    0         0        0       0     5000  shop:b  shop (10)\n");
 	free(text);
 	text = report(tb, "--json");
 	contains(text, "\"name\":\"shop:a\",\"from\":\"\",\"pid\":10,\"comm\":\"shop\"");
@@ -205,8 +205,8 @@ static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 		text = report(tb, theirs[i]);
 		CU_ASSERT_PTR_EQUAL(strstr(text, "The kernel was not recorded, only events of programs: "),
 				    answer_of(text));
-		contains(text, "  count  time  median  99th %  name    process\n"
-			       "      1  5500    5500    5500  shop:a  shop (10)\n");
+		contains(text, "  count  time  ~median  ~99th %  name    process\n"
+			       "      1  5500     5500     5500  shop:a  shop (10)\n");
 		contains(text, "Scheduling changes: not recorded\n");
 		CU_ASSERT_PTR_NULL(strstr(text, "No process"));
 		CU_ASSERT_PTR_NULL(strstr(text, "% busy"));

@@ -241,6 +241,26 @@ static void the_view_has_no_function_of_a_part_of_the_time(void)
 	report_also = view_says_the_same;
 }
 
+/* The index of the view has it as well: report_also compares each view with that of its index. */
+static void ask_about_waits(const char *path, const char *screen)
+{
+	char *whole = view_answer_of(path, "verdict"), *part = view_answer_of(path, "verdict?from=0&to=5000000");
+
+	view_says_the_same(path, screen);
+	contains(whole, "\"where\":\"flush_orders 75 %\"");
+	contains(part, "timeout in nanosleep");
+	CU_ASSERT_PTR_NULL(strstr(part, "\"where\""));
+	free(whole);
+	free(part);
+}
+
+static void the_waits_of_the_view_have_the_functions_of_the_screen(void)
+{
+	report_also = ask_about_waits;
+	free(report_of(sleeper(true), ""));
+	report_also = view_says_the_same;
+}
+
 /* The verdict has it: neither the bar of the program nor the line about its code say it again. */
 static void the_one_screen_answer_names_a_function_once(void)
 {
@@ -392,6 +412,7 @@ int main(int argc, char **argv)
 		CASE(the_one_screen_answer_names_a_function_once),
 		CASE(the_one_screen_answer_says_how_to_record_functions),
 		CASE(the_view_has_no_function_of_a_part_of_the_time),
+		CASE(the_waits_of_the_view_have_the_functions_of_the_screen),
 		CASE(a_line_has_the_time_of_its_samples),
 		CASE(the_source_stands_beside_its_times),
 		CASE(an_instruction_has_the_time_of_its_samples),

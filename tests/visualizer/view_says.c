@@ -81,9 +81,13 @@ static void has_waits(const char *screen, const json_t *verdict)
 	json_t *wait;
 	size_t i;
 
-	json_array_foreach(json_object_get(verdict, "waits"), i, wait)
-		if (i < SHOWN_WAITS)
+	json_array_foreach(json_object_get(verdict, "waits"), i, wait) {
+		if (i < SHOWN_WAITS) {
 			has(screen, json_string_value(json_object_get(wait, "waiter")));
+			if (json_object_get(wait, "where"))
+				has(screen, json_string_value(json_object_get(wait, "where")));
+		}
+	}
 }
 
 /* The index of the view has the answer, too. */

@@ -54,7 +54,8 @@ function topWaits(walk, waits, threads) {
 				goToWait(walk, wait)
 			),
 			` ${durationText(wait.ns)}`,
-			wait.count > 1 ? ` (${countText(wait.count)} times)` : ""
+			wait.count > 1 ? ` (${countText(wait.count)} times)` : "",
+			wait.where ? `, mostly in ${clean(wait.where)}` : ""
 		]);
 
 	return links.length
