@@ -7,6 +7,7 @@
 #include "index_bits.h"
 #include "index_series.h"
 #include "index_threads.h"
+#include "index_times.h"
 #include "pages.h"
 #include "view_rows.h"
 
@@ -26,16 +27,52 @@ enum duration_kind {
 	OF_STATE, /* + the state of a piece that is not the first */
 	NR_DURATIONS = OF_STATE + PIECE_STATES,
 };
+#define NR_COLUMNS (NR_DURATIONS + 2) /* after those of values and exceptions */
 
 /* ---- write ---- */
 
 struct block_out {
-	struct bytes_out values;
+	struct bytes_out values, exceptions;
 	struct bytes_out symbols[NR_DURATIONS];
 	struct bits_out bits;
 	uint32_t nr_series, nr_entries;
+	uint32_t next; /* entry that would be an exception with the number 1 */
 	bool failed;
 };
+
+/*
+ * Of an index that has the times of events: which entries end by an event, unless they are
+ * exceptions. The last one ends with its thread, or with the trace.
+ */
+static inline bool ends_by_event(uint8_t class_of_time, bool is_last)
+{
+	bool is_on_cpu = class_of_time <= TRACE_CLASS_INTERRUPTED || class_of_time == TRACE_CLASS_RUNNING;
+
+	return !is_last && (is_on_cpu || class_of_time == TRACE_CLASS_WAIT_CPU);
+}
+
+/*
+ * Does entry @idx of series @nr end by an event? Notes it if that is an exception: each has the
+ * number of entries since the one before it, and 0 ends them.
+ */
+static bool put_end(struct block_out *block, const struct index_times *times, size_t nr, uint32_t idx, bool usual)
+{
+	bool by_event = times && times_is_by_event(times, nr, idx);
+
+	if (times && by_event != usual) {
+		bytes_put_number(&block->exceptions, idx + 1ull - block->next);
+		block->next = idx + 1;
+	}
+	return by_event;
+}
+
+static void end_series(struct block_out *block, const struct index_times *times)
+{
+	if (times)
+		bytes_put_number(&block->exceptions, 0);
+	block->next = 0;
+	block->nr_series++;
+}
 
 /*
  * The first three bits of a duration are in its symbol, because durations of one kind are similar;
@@ -66,8 +103,9 @@ static void put_piece(struct block_out *block, const struct history_piece *piece
 	block->failed |= sum != ns;
 }
 
+/* @nr: number of the series */
 static void put_thread_series(struct block_out *block, const struct trace_history *history,
-			      const struct thread_timeline *timeline)
+			      const struct thread_timeline *timeline, const struct index_times *times, size_t nr)
 {
 	const struct series *series = &timeline->series;
 	uint32_t nr_pieces = 0;
@@ -78,10 +116,11 @@ static void put_thread_series(struct block_out *block, const struct trace_histor
 
 		if (!(value & PIECE)) {
 			bytes_put_number(&block->values, value + 1ull);
-			put_duration(block, history->classes[value], ns);
+			if (!put_end(block, times, nr, i, ends_by_event(history->classes[value], i + 1 == series->nr)))
+				put_duration(block, history->classes[value], ns);
 			continue;
 		}
-		block->failed |= value != (PIECE | nr_pieces);
+		block->failed |= value != (PIECE | nr_pieces) || times;
 		bytes_put_number(&block->values, IS_PIECE);
 		put_duration(block, OF_PIECE, ns);
 		if (nr_pieces < timeline->nr_pieces)
@@ -90,31 +129,38 @@ static void put_thread_series(struct block_out *block, const struct trace_histor
 	block->failed |= nr_pieces != timeline->nr_pieces;
 }
 
-static void put_cpu_series(struct block_out *block, const struct series *series)
+static void put_cpu_series(struct block_out *block, const struct series *series, const struct index_times *times,
+			   size_t nr)
 {
 	for (uint32_t i = 0; i < series->nr; i++) {
 		uint32_t code = series->value[i] + NR_SPECIAL; /* wraps around */
 
 		bytes_put_number(&block->values, code);
-		put_duration(block, code < NR_SPECIAL ? OF_CPU_ALONE : OF_THREAD_ON_CPU,
-			     series_to(series, i) - series->from[i]);
+		if (!put_end(block, times, nr, i, i + 1 < series->nr))
+			put_duration(block, code < NR_SPECIAL ? OF_CPU_ALONE : OF_THREAD_ON_CPU,
+				     series_to(series, i) - series->from[i]);
 	}
+}
+
+static const struct bytes_out *column_out(const struct block_out *block, int i)
+{
+	return i == 0 ? &block->values : i == 1 ? &block->exceptions : &block->symbols[i - 2];
 }
 
 static void put_columns(struct block_out *block, struct bytes_out *out)
 {
-	size_t bytes = block->values.nr, room, packed;
+	size_t bytes = 0, room, packed;
 	uint8_t *columns, *at, *frame = NULL;
 
-	for (int i = 0; i < NR_DURATIONS; i++)
-		bytes += block->symbols[i].nr;
+	for (int i = 0; i < NR_COLUMNS; i++)
+		bytes += column_out(block, i)->nr;
 	room = ZSTD_compressBound(bytes);
 	columns = at = malloc(bytes + 1);
 	if (columns)
 		frame = malloc(room);
 	out->failed |= !frame || bytes > MAX_COLUMNS;
-	for (int i = -1; frame && i < NR_DURATIONS; i++) {
-		const struct bytes_out *column = i < 0 ? &block->values : &block->symbols[i];
+	for (int i = 0; frame && i < NR_COLUMNS; i++) {
+		const struct bytes_out *column = column_out(block, i);
 
 		bytes_put_number(out, column->nr);
 		if (column->nr)
@@ -133,9 +179,9 @@ static void put_columns(struct block_out *block, struct bytes_out *out)
 static void put_block(struct block_out *block, struct bytes_out *out)
 {
 	bits_end(&block->bits);
-	out->failed |= block->failed || block->values.failed || block->bits.bytes.failed;
-	for (int i = 0; i < NR_DURATIONS; i++)
-		out->failed |= block->symbols[i].failed;
+	out->failed |= block->failed || block->bits.bytes.failed;
+	for (int i = 0; i < NR_COLUMNS; i++)
+		out->failed |= column_out(block, i)->failed;
 	if (!out->failed) {
 		bytes_put_number(out, block->nr_series);
 		put_columns(block, out);
@@ -143,6 +189,7 @@ static void put_block(struct block_out *block, struct bytes_out *out)
 		bytes_put(out, block->bits.bytes.at, block->bits.bytes.nr);
 	}
 	bytes_free(&block->values);
+	bytes_free(&block->exceptions);
 	bytes_free(&block->bits.bytes);
 	for (int i = 0; i < NR_DURATIONS; i++)
 		bytes_free(&block->symbols[i]);
@@ -150,16 +197,16 @@ static void put_block(struct block_out *block, struct bytes_out *out)
 }
 
 void series_save(const struct trace_history *history, const struct stored_series *list, size_t nr,
-		 struct bytes_out *out)
+		 const struct index_times *times, struct bytes_out *out)
 {
 	struct block_out block = {0};
 
 	for (size_t i = 0; i < nr && !out->failed; i++) {
 		if (list[i].timeline)
-			put_thread_series(&block, history, list[i].timeline);
+			put_thread_series(&block, history, list[i].timeline, times, i);
 		else
-			put_cpu_series(&block, list[i].series);
-		block.nr_series++;
+			put_cpu_series(&block, list[i].series, times, i);
+		end_series(&block, times);
 		block.nr_entries += list[i].series->nr;
 		if (block.nr_entries >= BLOCK_ENTRIES || i + 1 == nr)
 			put_block(&block, out);
@@ -170,13 +217,35 @@ void series_save(const struct trace_history *history, const struct stored_series
 /* ---- read ---- */
 
 struct block_in {
-	struct bytes_in values;
+	struct bytes_in values, exceptions;
 	struct bytes_in symbols[NR_DURATIONS];
 	struct bits_in bits;
 	uint8_t *columns; /* owned */
 	uint32_t nr_series;
+	uint64_t exception; /* the next one; UINT64_MAX: none */
+	bool has_times;	    /* entries end by events */
 	bool failed;
 };
+
+/* The next exception is at least at @from. */
+static inline void take_exception(struct block_in *block, uint64_t from)
+{
+	uint64_t more = block->has_times ? bytes_number(&block->exceptions) : 0;
+
+	block->exception = more ? from + more - 1 : UINT64_MAX;
+	block->failed |= block->exceptions.failed || (more && more - 1 > UINT32_MAX);
+}
+
+/* Does the entry end by an event? */
+static inline bool take_end(struct block_in *block, uint32_t idx, bool usual)
+{
+	if (!block->has_times)
+		return false;
+	if (idx != block->exception)
+		return usual;
+	take_exception(block, idx + 1ull);
+	return !usual;
+}
 
 static inline uint64_t take_duration(struct block_in *block, unsigned int kind)
 {
@@ -199,13 +268,20 @@ static inline uint64_t take_value(struct block_in *block)
 	return bytes_number(&block->values);
 }
 
-/* The next entry of @series begins at its end. */
+/* The next entry of @series begins at its end; or it gets its duration: times_fill() */
 static inline void take_entry(struct block_in *block, struct series *series, uint32_t idx, uint32_t value, uint64_t ns)
 {
-	series->from[idx] = series->end;
+	series->from[idx] = block->has_times ? ns : series->end;
 	series->value[idx] = value;
 	block->failed |= !ns || ns > INT64_MAX || series->end > INT64_MAX;
-	series->end += ns;
+	series->end += block->has_times ? 0 : ns;
+}
+
+/* An entry that ends by an event. */
+static inline void take_open_entry(struct series *series, uint32_t idx, uint32_t value)
+{
+	series->from[idx] = 0;
+	series->value[idx] = value;
 }
 
 static void take_piece(struct block_in *block, struct history_piece *piece, uint64_t ns)
@@ -222,6 +298,17 @@ static void take_piece(struct block_in *block, struct history_piece *piece, uint
 	piece->ns[0] = (uint32_t)(ns - sum);
 }
 
+static void take_thread_entry(struct block_in *block, const struct trace_history *history, struct series *series,
+			      uint32_t idx, uint32_t value)
+{
+	uint8_t class_of_time = history->classes[value];
+
+	if (take_end(block, idx, ends_by_event(class_of_time, idx + 1 == series->nr)))
+		take_open_entry(series, idx, value);
+	else
+		take_entry(block, series, idx, value, take_duration(block, class_of_time));
+}
+
 static void take_thread_series(struct block_in *block, const struct trace_history *history,
 			       struct thread_timeline *timeline)
 {
@@ -233,14 +320,13 @@ static void take_thread_series(struct block_in *block, const struct trace_histor
 
 		if (code == IS_PIECE) {
 			ns = take_duration(block, OF_PIECE);
-			block->failed |= nr_pieces >= timeline->nr_pieces;
+			block->failed |= nr_pieces >= timeline->nr_pieces || block->has_times;
 			if (!block->failed) {
 				take_piece(block, &timeline->pieces[nr_pieces], ns);
 				take_entry(block, series, i, PIECE | nr_pieces++, ns);
 			}
 		} else if (code <= history->nr_activities) {
-			ns = take_duration(block, history->classes[code - 1]);
-			take_entry(block, series, i, (uint32_t)code - 1, ns);
+			take_thread_entry(block, history, series, i, (uint32_t)code - 1);
 		} else {
 			block->failed = true;
 		}
@@ -252,20 +338,29 @@ static void take_cpu_series(struct block_in *block, const struct trace_history *
 {
 	for (uint32_t i = 0; i < series->nr && !block->failed; i++) {
 		uint64_t code = take_value(block);
+		uint32_t value = (uint32_t)code - NR_SPECIAL;
 
 		block->failed |= code >= history->nr_timelines + (uint64_t)NR_SPECIAL;
-		take_entry(block, series, i, (uint32_t)code - NR_SPECIAL,
-			   take_duration(block, code < NR_SPECIAL ? OF_CPU_ALONE : OF_THREAD_ON_CPU));
+		if (take_end(block, i, i + 1 < series->nr))
+			take_open_entry(series, i, value);
+		else
+			take_entry(block, series, i, value,
+				   take_duration(block, code < NR_SPECIAL ? OF_CPU_ALONE : OF_THREAD_ON_CPU));
 	}
+}
+
+static struct bytes_in *column_in(struct block_in *block, int i)
+{
+	return i == 0 ? &block->values : i == 1 ? &block->exceptions : &block->symbols[i - 2];
 }
 
 /* Returns 0 or -ENOMEM. */
 static int take_columns(struct block_in *block, struct bytes_in *in)
 {
-	size_t sizes[NR_DURATIONS + 1], bytes = 0, packed;
+	size_t sizes[NR_COLUMNS], bytes = 0, packed;
 	const uint8_t *frame, *at;
 
-	for (int i = 0; i <= NR_DURATIONS; i++) {
+	for (int i = 0; i < NR_COLUMNS; i++) {
 		sizes[i] = (size_t)bytes_below(in, MAX_COLUMNS);
 		bytes += sizes[i];
 	}
@@ -280,22 +375,18 @@ static int take_columns(struct block_in *block, struct bytes_in *in)
 		return -ENOMEM;
 	in->failed |= ZSTD_decompress(block->columns, bytes, frame, packed) != bytes;
 	at = block->columns;
-	block->values = (struct bytes_in){.at = at, .end = at + sizes[0]};
-	at += sizes[0];
-	for (int i = 0; i < NR_DURATIONS; i++) {
-		block->symbols[i] = (struct bytes_in){.at = at, .end = at + sizes[i + 1]};
-		at += sizes[i + 1];
-	}
+	for (int i = 0; i < NR_COLUMNS; at += sizes[i++])
+		*column_in(block, i) = (struct bytes_in){.at = at, .end = at + sizes[i]};
 	return 0;
 }
 
 /* Is nothing left that was not read? */
-static bool is_read(const struct block_in *block)
+static bool is_read(struct block_in *block)
 {
-	for (int i = 0; i < NR_DURATIONS; i++)
-		if (block->symbols[i].at != block->symbols[i].end)
+	for (int i = 0; i < NR_COLUMNS; i++)
+		if (column_in(block, i)->at != column_in(block, i)->end)
 			return false;
-	return block->values.at == block->values.end && bits_are_read(&block->bits);
+	return bits_are_read(&block->bits);
 }
 
 /* The bytes of the arrays of a series, each at a multiple of 8. */
@@ -345,10 +436,10 @@ static int take_memory(const struct stored_series *list, size_t nr, void **ret_m
 	return 0;
 }
 
-static int take_block(const struct trace_history *history, const struct stored_series *list, size_t nr,
+static int take_block(const struct trace_history *history, const struct stored_series *list, size_t nr, bool has_times,
 		      struct bytes_in *in, size_t *ret_nr, void **ret_memory)
 {
-	struct block_in block = {0};
+	struct block_in block = {.has_times = has_times};
 	int error;
 
 	*ret_nr = (size_t)bytes_below(in, nr + 1);
@@ -359,11 +450,12 @@ static int take_block(const struct trace_history *history, const struct stored_s
 	if (!in->failed && !error)
 		error = take_memory(list, *ret_nr, ret_memory);
 	for (size_t i = 0; i < *ret_nr && !in->failed && !error; i++) {
+		take_exception(&block, 0);
 		if (list[i].timeline)
 			take_thread_series(&block, history, list[i].timeline);
 		else
 			take_cpu_series(&block, history, list[i].series);
-		in->failed |= block.failed || block.values.failed;
+		in->failed |= block.failed || block.values.failed || block.exception != UINT64_MAX;
 	}
 	in->failed |= !error && !in->failed && !is_read(&block);
 	free(block.columns);
@@ -383,6 +475,7 @@ struct load {
 	struct block_at *blocks; /* owned */
 	void **memory;		 /* of the history; of each block */
 	size_t nr_blocks;
+	bool has_times;
 	int error;
 	bool failed;
 };
@@ -392,7 +485,7 @@ static size_t skip_block(struct bytes_in *in, size_t nr)
 {
 	size_t taken = (size_t)bytes_below(in, nr + 1);
 
-	for (int i = 0; i <= NR_DURATIONS; i++)
+	for (int i = 0; i < NR_COLUMNS; i++)
 		bytes_number(in);
 	bytes_take(in, bytes_number(in));
 	bytes_take(in, bytes_number(in));
@@ -417,7 +510,7 @@ static void load_block(void *data, size_t i)
 	struct load *load = data;
 	size_t idx = load->nr_blocks - 1 - i, taken;
 	struct block_at *block = &load->blocks[idx];
-	int error = take_block(load->history, load->list + block->first, block->nr, &block->in, &taken,
+	int error = take_block(load->history, load->list + block->first, block->nr, load->has_times, &block->in, &taken,
 			       &load->memory[idx]);
 
 	if (error)
@@ -426,9 +519,13 @@ static void load_block(void *data, size_t i)
 		__atomic_store_n(&load->failed, true, __ATOMIC_RELAXED);
 }
 
-int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, struct bytes_in *in)
+int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, bool has_times,
+		struct bytes_in *in)
 {
-	struct load load = {.history = history, .list = list, .blocks = calloc(nr + 1, sizeof(*load.blocks))};
+	struct load load = {.history = history,
+			    .list = list,
+			    .blocks = calloc(nr + 1, sizeof(*load.blocks)),
+			    .has_times = has_times};
 
 	if (!load.blocks)
 		return -ENOMEM;

@@ -10,6 +10,9 @@
  * have a column of symbols of their own, because they are similar. The columns are compressed; the
  * bits that follow are a stream that is not, because they are random.
  *
+ * Entries that end by an event of the trace have no duration: index_times.h. Which entries those
+ * are follows from their values. A column has the exceptions.
+ *
  * Series are stored in blocks of about BLOCK_ENTRIES entries, so that each block can be read alone.
  */
 #include "critical_path_history.h"
@@ -25,17 +28,21 @@ struct stored_series {
 	struct thread_timeline *timeline;
 };
 
+struct index_times;
 /**
  * series_save() - append all entries of @list to @out
+ * @times: which entries have no duration (index_times.h); NULL: all have one
  * Sets @out->failed if an entry is not as the history makes it.
  */
 void series_save(const struct trace_history *history, const struct stored_series *list, size_t nr,
-		 struct bytes_out *out);
+		 const struct index_times *times, struct bytes_out *out);
 /**
  * series_load() - the entries of @list, of which the number of entries and of pieces is known
  * @list: each series has its begin in series.end, and no arrays yet. They become parts of
  *	history.memory
+ * @has_times: times_fill() makes times of what series.from has then
  * Sets @in->failed if anything cannot be. Returns 0 or -ENOMEM.
  */
-int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, struct bytes_in *in);
+int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, bool has_times,
+		struct bytes_in *in);
 #endif

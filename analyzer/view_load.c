@@ -14,6 +14,7 @@
 #include "state.h"
 #include "build_stamp.h"
 #include "index_threads.h"
+#include "index_times.h"
 #include "view_index.h"
 #include "view_rows.h"
 
@@ -29,6 +30,7 @@ struct loader {
 	struct trace_thread **threads;
 	uint32_t nr_threads;
 	bool has_no_memory;
+	bool has_times; /* entries end by events: index_times.h */
 };
 
 static uint64_t get(struct loader *l)
@@ -293,6 +295,7 @@ static void get_history(struct loader *l, struct trace_history *history)
 	history->nr_intervals = (size_t)get(l);
 	history->max_intervals = (size_t)get(l);
 	history->coarse = get_below(l, 2);
+	l->has_times = get_below(l, 2);
 	history->with_pieces = true;
 	history->runs = view_runs;
 	history->view = l->view;
@@ -343,8 +346,17 @@ static bool are_runs(const struct trace_view *view)
 
 /* ---- the whole ---- */
 
+static void load_times(struct loader *l, const struct stored_series *list, size_t nr, struct times_in *times)
+{
+	int error = is_bad(l) ? 0 : times_fill(l->view, list, nr, times);
+
+	l->has_no_memory |= error == -ENOMEM;
+	l->in.failed |= error == -EBADMSG;
+}
+
 static void load_series(struct loader *l, struct bytes_in *in)
 {
+	struct times_in times = {0};
 	size_t nr;
 	struct stored_series *list = index_series(l->view, &nr);
 
@@ -352,11 +364,16 @@ static void load_series(struct loader *l, struct bytes_in *in)
 	if (!list)
 		return;
 	get_sizes(l, list, nr);
-	if (!is_bad(l))
-		l->has_no_memory |= series_load(l->view->history, list, nr, in) < 0;
+	if (!is_bad(l) && l->has_times)
+		l->has_no_memory |= times_load(l->a->trace, in, &times) < 0;
+	if (!is_bad(l) && !in->failed)
+		l->has_no_memory |= series_load(l->view->history, list, nr, l->has_times, in) < 0;
 	l->in.failed |= in->failed || in->at != in->end;
+	if (l->has_times)
+		load_times(l, list, nr, &times);
 	if (!is_bad(l))
 		l->in.failed |= !are_runs(l->view);
+	free(times.memory);
 	free(list);
 }
 

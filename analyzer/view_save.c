@@ -10,6 +10,7 @@
 #include "error_set.h"
 #include "state.h"
 #include "build_stamp.h"
+#include "index_times.h"
 #include "view_index.h"
 #include "view_rows.h"
 
@@ -180,13 +181,14 @@ static void put_series(struct saver *s, const struct stored_series *stored)
 		put(s, stored->timeline->nr_pieces);
 }
 
-static void put_history(struct saver *s, const struct trace_history *history)
+static void put_history(struct saver *s, const struct trace_history *history, bool has_times)
 {
 	put(s, history->from_ns);
 	put(s, history->to_ns);
 	put(s, history->nr_intervals);
 	put(s, history->max_intervals);
 	put(s, history->coarse);
+	put(s, has_times);
 	put(s, history->running);
 	put(s, history->nr_timelines);
 	put(s, history->nr_activities);
@@ -239,15 +241,31 @@ static size_t entries_of(const struct stored_series *list, size_t nr)
 	return sum;
 }
 
+static void save_series(struct saver *s, const struct stored_series *list, size_t nr, struct bytes_out *out)
+{
+	struct index_times times = {0};
+
+	if (!times_are_kept(s->view)) {
+		series_save(s->view->history, list, nr, NULL, out);
+		return;
+	}
+	out->failed |= times_find(s->view, list, nr, &times) < 0;
+	if (!out->failed) {
+		times_save(&times, out);
+		series_save(s->view->history, list, nr, &times, out);
+	}
+	times_free(&times);
+}
+
 static void save(struct saver *s, const struct stored_series *list, size_t nr, const void *notes, size_t nr_notes,
 		 struct bytes_out *out)
 {
 	put_analysis(s, s->view->analysis);
-	put_history(s, s->view->history);
+	put_history(s, s->view->history, times_are_kept(s->view));
 	for (size_t i = 0; i < nr; i++)
 		put_series(s, &list[i]);
 	put_facts(s, notes, nr_notes, out);
-	series_save(s->view->history, list, nr, out);
+	save_series(s, list, nr, out);
 	if (!out->failed) {
 		uint64_t checksum = index_checksum(out->at, out->nr);
 

@@ -509,6 +509,76 @@ static void an_index_of_a_coarse_view_answers_as_the_view_did(void)
 	}
 }
 
+/* ---- its size ---- */
+
+#define NR_SMALL      60000u
+#define FAULT_WAY_NS  430
+#define MOST_PERCENT  60 /* bytes, of the number of events */
+#define CHUNK_OF_CALL 4000u
+
+static uint64_t soon(struct dice *dice)
+{
+	return 100 + below(dice, 900);
+}
+
+/* Two threads on two CPUs; each is switched away after some calls. */
+static void add_calls(struct tb *tb, struct dice *dice)
+{
+	uint64_t ns = 2000;
+
+	for (uint32_t i = 0; i < NR_SMALL / 2; i++) {
+		uint32_t cpu = i / 8 % 2, tid = 10 + cpu;
+
+		if (i % CHUNK_OF_CALL == 0)
+			tb_cut(tb, 0), tb_cut(tb, 1);
+		if (i % 160 == 151) {
+			tb_switch(tb, cpu, ns += soon(dice), tid, 0, TRACE_TASK_INTERRUPTIBLE);
+			tb_waking(tb, cpu, ns += soon(dice), tid, TRACE_CONTEXT_HARDIRQ);
+			tb_switch(tb, cpu, ns += soon(dice), 0, tid, TRACE_TASK_RUNNING);
+		}
+		tb_sys_enter(tb, cpu, ns += soon(dice), SYS_getpid);
+		tb_sys_exit(tb, cpu, ns += soon(dice), 10);
+	}
+}
+
+/* A thread that touches one new page after another: its faults begin before their events. */
+static void add_faults(struct tb *tb, struct dice *dice)
+{
+	struct trace_fault_cost cost = {.ns = FAULT_WAY_NS};
+	uint64_t ns = 2000;
+
+	tb_start(tb, 1100, TRACE_EV_fault_cost, &cost, sizeof(cost), NULL);
+	for (uint32_t i = 0; i < NR_SMALL / 2; i++) {
+		if (i % CHUNK_OF_CALL == 0)
+			tb_cut(tb, 0);
+		tb_fault(tb, 0, ns += FAULT_WAY_NS + soon(dice), 0x1000 + i * 4096ull, true);
+		tb_fault_end(tb, 0, ns += soon(dice), false);
+	}
+}
+
+/* The trace has the times of events already; as durations they would take more than a byte each. */
+static void an_index_has_no_times_that_the_trace_has(void)
+{
+	static void (*const adds[])(struct tb * tb, struct dice * dice) = {add_calls, add_faults};
+
+	for (size_t i = 0; i < sizeof(adds) / sizeof(adds[0]); i++) {
+		struct tb *tb = tb_new();
+		struct dice dice = {i, NULL};
+		struct trace *trace;
+		struct stat info;
+
+		tb_thread(tb, 10, 10, 1, "one", 0, true);
+		tb_thread(tb, 11, 11, 1, "other", 1, true);
+		adds[i](tb, &dice);
+		trace = tb_open_trace(tb);
+		check_trace(trace, 1, 5);
+		CU_ASSERT_EQUAL_FATAL(stat(path, &info), 0);
+		CU_ASSERT((uint64_t)info.st_size * 100 < trace_get_info(trace)->events * MOST_PERCENT);
+		trace_close(trace);
+		tb_free(tb);
+	}
+}
+
 /* ---- what may go wrong ---- */
 
 struct index {
@@ -601,31 +671,89 @@ static void a_damaged_index_is_refused(void)
 	trace_close(other);
 }
 
-/* The index with a change in its facts, which are compressed, or in what follows them. */
+static void change_bytes(unsigned char *bytes, size_t size, struct dice *dice)
+{
+	for (uint64_t i = 0; size && i <= below(dice, 3); i++) {
+		size_t at = below(dice, size);
+
+		bytes[at] = below(dice, 2) ? (unsigned char)roll(dice)
+					   : (unsigned char)(bytes[at] + below(dice, 3) - 1);
+	}
+}
+
+static uint64_t number_at(const unsigned char *bytes, size_t *at)
+{
+	uint64_t number = 0;
+
+	for (unsigned int shift = 0;; shift += 7) {
+		number |= (uint64_t)(bytes[*at] & 0x7f) << shift;
+		if (bytes[(*at)++] < 0x80)
+			return number;
+	}
+}
+
+/* Compressed bytes of an index: @packed at @at, and @unpacked */
+struct packed_part {
+	size_t at, packed, unpacked;
+};
+
+/* The marks and edges: index_times.c. Their sizes, and that of the frame, are before it. */
+static struct packed_part times_of(const struct index *index)
+{
+	struct packed_part section = {.at = HEADER + field(index, 24)};
+
+	for (int i = 0; i < 257; i++)
+		section.unpacked += number_at(index->bytes, &section.at);
+	section.packed = number_at(index->bytes, &section.at);
+	return section;
+}
+
+/* The size of a frame is written as in the index, with as many bytes as it had. */
+static void put_size(struct index *index, size_t at, size_t nr, uint64_t size)
+{
+	for (size_t i = 0; i < nr; i++, size >>= 7)
+		index->bytes[at + i] = (unsigned char)((size & 0x7f) | (i + 1 < nr ? 0x80 : 0));
+	CU_ASSERT_EQUAL(size, 0);
+}
+
+/* The index with a change in a compressed section. */
+static struct index section_changed(const struct index *index, struct packed_part section, struct dice *dice)
+{
+	size_t room = ZSTD_compressBound(section.unpacked), end = section.at + section.packed, packed;
+	unsigned char *bytes = malloc(section.unpacked + 1);
+	struct index changed = {malloc(index->size + room), 0};
+
+	memcpy(changed.bytes, index->bytes, section.at);
+	CU_ASSERT_EQUAL(ZSTD_decompress(bytes, section.unpacked, index->bytes + section.at, section.packed),
+			section.unpacked);
+	change_bytes(bytes, section.unpacked, dice);
+	packed = ZSTD_compress(changed.bytes + section.at, room, bytes, section.unpacked, 1);
+	memcpy(changed.bytes + section.at + packed, index->bytes + end, index->size - end);
+	changed.size = index->size - section.packed + packed;
+	free(bytes);
+	return changed;
+}
+
+/* The index with a change in its facts, in its marks, or anywhere. */
 static struct index index_changed(const struct index *index, struct dice *dice)
 {
-	size_t packed = field(index, 24), size = field(index, 32), room = ZSTD_compressBound(size), at;
-	unsigned char *facts = malloc(size + 1);
-	struct index changed = {malloc(index->size + room), index->size};
+	struct packed_part facts = {HEADER, field(index, 24), field(index, 32)}, times = times_of(index);
+	struct index changed;
 
-	memcpy(changed.bytes, index->bytes, index->size);
-	if (below(dice, 3)) {
-		CU_ASSERT_EQUAL(ZSTD_decompress(facts, size, index->bytes + HEADER, packed), size);
-		for (uint64_t i = 0; i <= below(dice, 3); i++) {
-			at = below(dice, size);
-			facts[at] = below(dice, 2) ? (unsigned char)roll(dice)
-						   : (unsigned char)(facts[at] + below(dice, 3) - 1);
-		}
-		changed.size = ZSTD_compress(changed.bytes + HEADER, room, facts, size, 1);
-		memcpy(changed.bytes + 24, &(uint64_t){changed.size}, 8);
-		memcpy(changed.bytes + HEADER + changed.size, index->bytes + HEADER + packed,
-		       index->size - HEADER - packed);
-		changed.size += index->size - packed;
-	} else {
-		at = below(dice, index->size);
-		changed.bytes[at] ^= (unsigned char)(1 + below(dice, 255));
+	switch (below(dice, 4)) {
+	case 0:
+		changed = (struct index){malloc(index->size), index->size};
+		memcpy(changed.bytes, index->bytes, index->size);
+		changed.bytes[below(dice, index->size)] ^= (unsigned char)(1 + below(dice, 255));
+		break;
+	case 1:
+		changed = section_changed(index, times, dice);
+		put_size(&changed, times.at - 2, 2, times.packed + changed.size - index->size);
+		break;
+	default:
+		changed = section_changed(index, facts, dice);
+		memcpy(changed.bytes + 24, &(uint64_t){facts.packed + changed.size - index->size}, 8);
 	}
-	free(facts);
 	index_sign(&changed);
 	return changed;
 }
@@ -744,6 +872,7 @@ int main(int argc, char **argv)
 		CASE(books_of_the_whole_trace_are_kept_and_in_the_index),
 		CASE(an_index_of_a_recording_answers_as_the_pass_did),
 		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
+		CASE(an_index_has_no_times_that_the_trace_has),
 		CASE(a_damaged_index_is_refused),
 		CASE(a_hostile_index_does_no_harm),
 		CASE(an_index_that_cannot_be_written_is_not_missed),
