@@ -244,6 +244,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	}
 	free(a->cpus);
 	trace_cursor_free(a->restart.ahead);
+	trace_cursor_free(a->hidden.execs);
 	start_reads_free(a->reads); /* of a load that did not come to its end */
 	later_clear(&a->later);
 	trace_cursor_free(a->cursor); /* of a pass that did not come to its end */

@@ -33,6 +33,7 @@
  *
  * If the kernel omits such a thread from its own lists, too, the recorder says so: hidden_runs.c.
  */
+#include <errno.h>
 #include <string.h>
 #include "frame_end.h"
 #include "pending.h"
@@ -49,7 +50,7 @@
  *
  * Returns false if the chunk does not have it, or if any event before it may be lost.
  */
-static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_prev)
+static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_prev, uint64_t *ret_ns)
 {
 	const struct trace_sched_switch *next = a->cursor ? trace_cursor_peek(a->cursor, 1) : NULL;
 	uint64_t next_ns = next ? trace_cursor_peek_ns(a->cursor) : 0;
@@ -57,20 +58,49 @@ static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *r
 	if (!next_ns || next_ns < ns || gap_log_first_loss(&a->gaps, ns, next_ns + 1) != UINT64_MAX)
 		return false;
 	*ret_prev = next->prev_tid;
+	*ret_ns = next_ns;
 	return true;
 }
 
 #define NOT_KNOWN UINT32_MAX
 
 /*
- * Maybe a thread with another number until an exec. peek_switch() does not see the exec, and the
- * lookahead has to decode the chunk again.
+ * Reads the execs until @until ahead. Returns the time of the last one that gave a thread its
+ * leader's number, maybe one after @until; 0: none.
  */
-static bool may_be_new_number(const struct trace_analysis *a, uint32_t tid)
+static uint64_t read_execs(struct trace_analysis *a, uint64_t ns, uint64_t until)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {[TRACE_EV_sched_exec / 64] = 1ull << TRACE_EV_sched_exec % 64};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .from_ns = ns};
+	const struct trace_event *event;
+	const struct trace_sched_exec *exec;
+
+	if (!a->hidden.execs)
+		a->hidden.execs = trace_cursor_new(a->trace, &options, NULL);
+	if (!a->hidden.execs)
+		a->failed = -ENOMEM;
+	while (a->hidden.execs && a->hidden.execs_ns <= until) {
+		event = trace_cursor_next(a->hidden.execs);
+		exec = event ? event->payload : NULL;
+		a->hidden.execs_ns = event ? event->ts_ns : UINT64_MAX;
+		if (exec && exec->old_tid != exec->tid)
+			a->hidden.renamed_ns = event->ts_ns;
+	}
+	if (a->hidden.execs && trace_cursor_error(a->hidden.execs, NULL) == -ENOMEM)
+		a->failed = -ENOMEM; /* the pass meets a damaged chunk, too */
+	return a->hidden.renamed_ns;
+}
+
+/*
+ * Maybe a thread that has another number from @ns to an exec before @until. peek_switch() does not
+ * see the exec. A cursor for the execs alone decodes few chunks.
+ */
+static bool may_be_new_number(struct trace_analysis *a, uint32_t tid, uint64_t ns, uint64_t until)
 {
 	const struct trace_thread *leader = thread_find(&a->threads, tid);
 
-	return leader && leader->process->pid == tid && leader->process->nr_threads > 1;
+	return leader && leader->process->pid == tid && leader->process->nr_threads > 1 &&
+	       read_execs(a, ns, until) >= ns;
 }
 
 /*
@@ -80,10 +110,12 @@ static bool may_be_new_number(const struct trace_analysis *a, uint32_t tid)
 static bool next_name(struct trace_analysis *a, struct cpu *cpu, const struct trace_thread *thread, uint64_t ns,
 		      uint32_t *ret_tid)
 {
+	uint64_t next_ns;
+
 	cpu->ahead.by_name = a->filter.is_on;
 	cpu->ahead.renamed = 0;
-	if (thread && peek_switch(a, ns, ret_tid) &&
-	    (*ret_tid == thread->tid || (!a->filter.is_on && !may_be_new_number(a, *ret_tid))))
+	if (thread && peek_switch(a, ns, ret_tid, &next_ns) &&
+	    (*ret_tid == thread->tid || (!a->filter.is_on && !may_be_new_number(a, *ret_tid, ns, next_ns))))
 		return true;
 	if (lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, cpu->last_switch_ns, cpu->nr_switches, ret_tid))
 		return true;

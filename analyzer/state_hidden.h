@@ -23,6 +23,9 @@ struct hidden_log {
 	struct hidden_slice slices[HIDDEN_LOG]; /* a ring, by the end of the slices */
 	uint64_t pos;				/* number of entries ever added to @slices */
 	struct hash_table readings;		/* of threads that the kernel does not list: hidden_runs.c */
+	struct trace_cursor *execs;		/* owned: reads the execs ahead; NULL: not needed yet */
+	uint64_t execs_ns;			/* it has read those until then */
+	uint64_t renamed_ns;			/* the last of them that gave a thread its leader's number */
 };
 
 /* Which switches of a CPU are not recorded, if its current thread left it? */

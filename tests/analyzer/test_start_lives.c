@@ -143,11 +143,13 @@ static void a_number_that_is_used_twice_before_it_is_read_is_two_processes(void)
 
 static void a_view_has_rows_only_of_threads_that_stay(void)
 {
+	struct trace_start_thread dead = {.tid = 80, .tgid = 80, .ppid = 1, .state = TRACE_TASK_EXIT_ZOMBIE, .nr = -1};
 	struct trace_view_options options = {.size = sizeof(options)};
 	struct analysis_case c = number_is_used_twice();
 	struct trace_view *view;
-	size_t nr_threads = 0;
+	size_t nr_threads = 0, nr_dead = 0;
 
+	tb_start(c.tb, 5000, TRACE_EV_start_thread, &dead, sizeof(dead), "dead");
 	case_open(&c);
 	view = trace_view_new(c.analysis, &options, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(view);
@@ -157,8 +159,10 @@ static void a_view_has_rows_only_of_threads_that_stay(void)
 
 		CU_ASSERT(trace_view_get_row(view, (struct trace_row_id){TRACE_ROW_THREAD, i}, &row));
 		nr_threads += trace_process_pid(trace_thread_process(row.thread)) == 70;
+		nr_dead += trace_thread_tid(row.thread) == 80;
 	}
 	CU_ASSERT_EQUAL(nr_threads, 3);
+	CU_ASSERT_EQUAL(nr_dead, 1);
 	trace_view_free(view);
 	case_free(&c);
 }
@@ -180,6 +184,8 @@ static void an_exec_behind_a_hidden_thread_tells_the_old_number(void)
 {
 	struct analysis_case c = begin();
 
+	tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+	tb_exec(c.tb, 2, 3300, 30, "/bin/other");
 	tb_thread(c.tb, 21, 20, 1, "two", 0, false);
 	tb_switch(c.tb, 0, 3000, 10, 70, TRACE_TASK_RUNNING);
 	tb_sys_enter(c.tb, 0, 3500, SYS_execve, 1, 1, 1);
