@@ -139,6 +139,7 @@ static struct wait_cause by_stop(const struct wait_context *ctx)
 	struct trace_process *own = ctx->thread->process;
 	bool is_traced = ctx->pending->task_state & TRACE_TASK_TRACED;
 	enum via via = is_traced ? VIA_PTRACE : VIA_SIGNAL;
+	struct wait_cause v;
 
 	if (woken_by_task(ctx) && wakes_frozen(ctx->a, ctx->waker))
 		via = VIA_FREEZER;
@@ -146,9 +147,11 @@ static struct wait_cause by_stop(const struct wait_context *ctx)
 		via = VIA_NONE;
 	if (woken_by_task(ctx) && !ctx->pending->cut && !(is_traced && ctx->waker->by_signal))
 		own->stopped_by = ctx->waker->thread->process->idx;
-	if (ctx->gap || !own->stopped_by || via == VIA_NONE)
+	v = wait_cause_of(TRACE_WAIT_STOPPED, via, own->stopped_by);
+	/* a tracer that has ended leaves the thread stopped by an older signal */
+	if (ctx->gap || !own->stopped_by || via == VIA_NONE || ended_before(ctx, wait_process(ctx->a, &v)))
 		return wait_cause_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
-	return wait_cause_of(TRACE_WAIT_STOPPED, via, own->stopped_by);
+	return v;
 }
 
 /* The server of a file system, whatever the call waited for on it. */

@@ -93,12 +93,23 @@ static struct wait_cause by_filtered_waker(const struct wait_context *ctx, enum 
 	return v;
 }
 
+/*
+ * A process is no child of its own: then the call had ended before the recording, and the thread
+ * waits in its exit, as for the core dump of another one.
+ */
+static struct wait_cause by_task(const struct wait_context *ctx, enum via via)
+{
+	if (via == VIA_WAITPID && ctx->waker->thread->process == ctx->thread->process)
+		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	return cause_is_waker(ctx, via);
+}
+
 struct wait_cause wait_by_waker_alone(const struct wait_context *ctx, enum via via)
 {
 	if (ctx->pending->cut)
 		return ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : wait_by_call_alone(ctx, via);
 	if (woken_by_task(ctx))
-		return cause_is_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : waits_for_dump(ctx) ? VIA_COREDUMP : via);
+		return by_task(ctx, woken_to_die(ctx) ? VIA_EXIT : waits_for_dump(ctx) ? VIA_COREDUMP : via);
 	if (wait_waker_is_filtered(ctx))
 		return by_filtered_waker(ctx, via);
 	switch (ctx->waker->cause) {

@@ -565,6 +565,40 @@ static void each_of_many_waits_until_the_end_has_a_cause(void)
 	}
 }
 
+/* The tracer ends, and leaves the thread to the stop signal from before. It is stopped at the end. */
+static void a_tracer_that_has_ended_does_not_stop_the_thread_again(void)
+{
+	struct analysis_case c = begin();
+
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_TRACED);
+	tb_exit(c.tb, 1, 4000, 20, 20, true);
+	tb_waking(c.tb, 1, 4000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 1, 4100, 20, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 4200, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_STOPPED);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_STOPPED, "two", 20, "ptrace"), 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_STOPPED, "", 0, ""), 4000);
+	case_free(&c);
+}
+
+/* Thread 11 was killed in wait4 by a core dump of its process, before the recording. */
+static void a_process_is_no_child_of_its_own(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_wait4, "wait4");
+	tb_thread_in(c.tb, 11, 10, 1, "one", 2, false, SYS_wait4);
+	tb_waking(c.tb, 0, 6000, 11, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 2, 6100, 0, 11, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 2, 6200, 11, 10, false);
+	tb_switch(c.tb, 2, 6300, 11, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "one", 10, "waitpid"), 0);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -602,6 +636,8 @@ int main(int argc, char **argv)
 		CASE(idle_time_before_a_sleep_says_nothing_about_it),
 		CASE(shared_memory_may_be_moved),
 		CASE(a_ring_wait_with_an_unrecorded_end_has_no_known_cause),
+		CASE(a_tracer_that_has_ended_does_not_stop_the_thread_again),
+		CASE(a_process_is_no_child_of_its_own),
 		{NULL, NULL},
 	};
 
