@@ -878,7 +878,7 @@ static void losses_and_hidden_events_are_told(void)
 	free(text);
 }
 
-/* one waits for what a CPU did whose events were lost. */
+/* The events of the CPU for which one waits were lost. */
 static void a_verdict_about_unknown_time_says_that_events_were_lost(void)
 {
 	struct tb *tb = tb_new();
