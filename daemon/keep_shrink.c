@@ -23,8 +23,8 @@ enum {
 };
 
 /**
- * struct shrink_slot - a chunk, and room for its copy; both are owned by keep_take()'s thread, which
- * allocates and frees them
+ * struct shrink_slot - a chunk, and room for its copy; keep_take()'s thread owns, allocates and
+ * frees both
  * @bytes: of the new payload; as many as the old one has: nothing was gained
  */
 struct shrink_slot {
