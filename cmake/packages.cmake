@@ -6,8 +6,8 @@
 #   trace-toolkit-dev  headers, manual and examples of both, and the bindings of other languages
 #   python3-tracetoolkit  the binding of Python, where every program finds it
 #
-# The same sources give the same packages, byte for byte, if the build is configured with -DTRACE_REPRODUCIBLE=ON: then
-# no file contains the name of a folder. Times are that of the last commit, or SOURCE_DATE_EPOCH.
+# The same sources give the same packages, byte for byte, in every folder: TRACE_REPRODUCIBLE, which is on in optimized
+# builds, leaves the folder out of all files. Times are that of the last commit, or SOURCE_DATE_EPOCH.
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(NOT DPKG_SHLIBDEPS)
 	return()

@@ -23,11 +23,11 @@ enum {
 };
 
 /**
- * struct slot - a chunk, and room for its copy; both are owned by keep_take()'s thread, which
- * allocates and frees them
+ * struct shrink_slot - a chunk, and room for its copy; keep_take()'s thread owns, allocates and
+ * frees both
  * @bytes: of the new payload; as many as the old one has: nothing was gained
  */
-struct slot {
+struct shrink_slot {
 	struct kept_chunk *chunk;
 	struct kept_chunk *shorter;
 	size_t bytes;
@@ -40,7 +40,7 @@ struct slot {
  * @work: one count for each given slot, and one for the end. @end: posted for the end
  */
 struct keep_shrink {
-	struct slot slots[NR_SLOTS];
+	struct shrink_slot slots[NR_SLOTS];
 	uint32_t given;
 	uint32_t done;
 	uint32_t taken;
@@ -66,7 +66,7 @@ static bool pause_for(struct keep_shrink *shrink, uint64_t used_ns)
 	return sem_clockwait(&shrink->end, CLOCK_MONOTONIC, &until) < 0;
 }
 
-static void slot_do(struct keep_shrink *shrink, struct slot *slot, int level)
+static void slot_do(struct keep_shrink *shrink, struct shrink_slot *slot, int level)
 {
 	slot->bytes = trace_shrink_chunk(shrink->shrinker, &slot->chunk->header, slot->chunk->payload, level,
 					 slot->shorter->payload);
@@ -98,7 +98,7 @@ static void *shrink_main(void *context)
 
 bool keep_shrink_give(struct keep_shrink *shrink, struct kept_chunk *chunk)
 {
-	struct slot *slot = &shrink->slots[shrink->given % NR_SLOTS];
+	struct shrink_slot *slot = &shrink->slots[shrink->given % NR_SLOTS];
 
 	if (shrink->given - shrink->taken == NR_SLOTS)
 		return false;
@@ -113,7 +113,7 @@ bool keep_shrink_give(struct keep_shrink *shrink, struct kept_chunk *chunk)
 }
 
 /* The copy as a chunk, without the room that it did not need; NULL: nothing was gained. */
-static struct kept_chunk *shorter_of(const struct slot *slot)
+static struct kept_chunk *shorter_of(const struct shrink_slot *slot)
 {
 	struct kept_chunk *shorter = slot->shorter, *trimmed;
 
@@ -132,7 +132,7 @@ static struct kept_chunk *shorter_of(const struct slot *slot)
 
 bool keep_shrink_take(struct keep_shrink *shrink, struct kept_chunk **ret_chunk, struct kept_chunk **ret_shorter)
 {
-	const struct slot *slot = &shrink->slots[shrink->taken % NR_SLOTS];
+	const struct shrink_slot *slot = &shrink->slots[shrink->taken % NR_SLOTS];
 
 	if (__atomic_load_n(&shrink->done, __ATOMIC_ACQUIRE) == shrink->taken) /* [S4] pairs with S3 */
 		return false;

@@ -10,22 +10,27 @@
 
 #define INDENT	    2
 #define LABEL_MAX   42 /* columns */
+#define LABEL_MIN   8  /* columns, on a terminal that is too narrow */
 #define TIME_WIDTH  11
 #define SHARE_WIDTH 8
 #define BAR_MAX	    40	/* columns of 100 % */
 #define BAR_BEFORE  20	/* the same, with a text behind it */
 #define NO_TERMINAL 100 /* columns where the output has no width */
 
-static size_t label_width(const struct bar *bars, size_t nr)
+/* @line: columns of it */
+static size_t label_width(const struct bar *bars, size_t nr, size_t line)
 {
-	size_t width = 0;
+	size_t width = 0,
+	       most = line > INDENT + TIME_WIDTH + SHARE_WIDTH ? line - INDENT - TIME_WIDTH - SHARE_WIDTH : 0;
+
+	most = most < LABEL_MIN ? LABEL_MIN : most < LABEL_MAX ? most : LABEL_MAX;
 
 	for (size_t i = 0; i < nr; i++) {
 		size_t own = text_width(bars[i].label);
 
 		width = own > width ? own : width;
 	}
-	return width < LABEL_MAX ? width : LABEL_MAX;
+	return width < most ? width : most;
 }
 
 /* @room: columns from the begin of the bar on; @drawn: of the bar */
@@ -63,7 +68,7 @@ static void put_bar(const struct text_output *output, const struct bar *bar, uin
 void bars_put(const struct text_output *output, const struct bar *bars, size_t nr, uint64_t whole_ns)
 {
 	const char *block = charset_is_utf8() ? "\xe2\x96\x88" : "#";
-	size_t label = label_width(bars, nr), width = output->width ? output->width : NO_TERMINAL,
+	size_t width = output->width ? output->width : NO_TERMINAL, label = label_width(bars, nr, width),
 	       used = INDENT + label + TIME_WIDTH + SHARE_WIDTH + 2;
 	int room = width > used + 1 ? (int)(width - used - 1) : 0, most = BAR_MAX, max;
 

@@ -87,6 +87,8 @@ void overview_wait(struct string *s, const struct trace_analysis *analysis, cons
 			string_addf(s, *wait->target ? "%u" UNBROKEN_BLANK : "%u", wait->pid);
 		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
 			string_add(s, ", ");
+		if (wait->kind == TRACE_WAIT_QUOTA && *wait->target)
+			string_add(s, " ");
 		overview_name(s, wait->target);
 	}
 	if (*wait_via(wait))

@@ -89,9 +89,9 @@ static void put_median(struct grid *grid, const struct trace_latency *latency)
 
 static void by_event(const struct report *report)
 {
-	static const struct grid_column columns[] = {{"count", GRID_RIGHT},	    {"per s", GRID_RIGHT},
+	static const struct grid_column columns[] = {{"count", GRID_RIGHT},	     {"per s", GRID_RIGHT},
 						     {"~median gap", GRID_OPTIONAL}, {"~99th %", GRID_OPTIONAL},
-						     {"event", GRID_ELASTIC},	    {"process", GRID_ELASTIC}};
+						     {"event", GRID_ELASTIC},	     {"process", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
 	uint64_t start, finish;

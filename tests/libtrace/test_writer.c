@@ -166,7 +166,7 @@ static void a_chunk_that_is_compressed_once_more_has_the_same_events(void)
 	trace_shrinker_free(shrunk.shrinker);
 }
 
-/* The caller says what the payload is; what it cannot be stays as it is. */
+/* A header that says more than its payload has */
 static void a_payload_that_cannot_be_compressed_once_more_stays(void)
 {
 	struct trace_chunk_header header = {.compression = TRACE_COMPRESSION_ZSTD, .packed_bytes = 64, .raw_bytes = 99};

@@ -92,6 +92,7 @@ static void one_wait_is_named_behind_its_time(void)
 		{WAIT(UNKNOWN, 0, "hidden", "", 340000), " for something unknown, hidden"},
 		{WAIT(KERNEL, 0, "next job", "", 340000), " for the kernel: next job"},
 		{WAIT(QUOTA, 0, "", "", 340000), " for the CPU quota of its control group"},
+		{WAIT(QUOTA, 0, "/shop", "", 340000), " for the CPU quota of its control group /shop"},
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its case");
 

@@ -850,6 +850,19 @@ static struct tb *two_threads(const char *exe)
 	return tb;
 }
 
+/* "waiting for a CPU" and the figures behind it would need 38 columns. */
+static void a_narrow_terminal_cuts_the_labels_of_the_bars(void)
+{
+	char *text;
+
+	setenv("COLUMNS", "36", 1);
+	text = report_of(two_threads("/usr/bin/ruby"), "--tid=20");
+	unsetenv("COLUMNS");
+	contains(text, "\n  waiting for a ");
+	CU_ASSERT(widest_line(text) <= 36);
+	free(text);
+}
+
 static void the_lock_of_an_interpreter_is_told_of_python_only(void)
 {
 	static const char *const exes[] = {"/usr/bin/python3.11", "/usr/bin/ruby"};
@@ -878,7 +891,7 @@ static void losses_and_hidden_events_are_told(void)
 	free(text);
 }
 
-/* one waits for what a CPU did whose events were lost. */
+/* The events of the CPU for which one waits were lost. */
 static void a_verdict_about_unknown_time_says_that_events_were_lost(void)
 {
 	struct tb *tb = tb_new();
@@ -923,6 +936,7 @@ int main(int argc, char **argv)
 		CASE(the_page_of_a_process_has_its_threads_by_name),
 		CASE(sections_are_chosen_by_name),
 		CASE(goroutines_are_told_of_go_programs_only),
+		CASE(a_narrow_terminal_cuts_the_labels_of_the_bars),
 		CASE(the_lock_of_an_interpreter_is_told_of_python_only),
 		CASE(losses_and_hidden_events_are_told),
 		CASE(a_verdict_about_unknown_time_says_that_events_were_lost),
