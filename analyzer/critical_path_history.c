@@ -39,7 +39,8 @@ static void fail(struct trace_history *history, int error)
 		return;
 	history->failed = error;
 	history->full_ns = trace_analysis_now(history->analysis);
-	hooks_end_on_cpu(history->analysis, history, history->full_ns);
+	if (error != -E2BIG || !history->beyond)
+		hooks_end_on_cpu(history->analysis, history, history->full_ns);
 }
 
 /* ---- series ---- */
@@ -474,9 +475,29 @@ static void note_cpu_holder(struct trace_history *history, uint32_t cpu, uint64_
 	}
 	series->end = to;
 }
+static bool tells_beyond(const struct trace_history *history)
+{
+	return history->failed == -E2BIG && history->beyond;
+}
+
+/* The part of an interval that is in the window, once the history is full. */
+static void tell_beyond(struct trace_history *history, const struct trace_thread *thread, int32_t cpu, uint64_t from,
+			uint64_t to, enum trace_class class_of_time)
+{
+	uint32_t timeline;
+
+	from = from > history->from_ns ? from : history->from_ns;
+	to = to < history->to_ns ? to : history->to_ns;
+	if (!tells_beyond(history) || from >= to)
+		return;
+	timeline = timeline_get(history, thread);
+	if (timeline != NO_THREAD)
+		history->beyond(history->view, timeline, cpu, from, to, class_of_time);
+}
+
 void history_thread(struct trace_history *history, const struct trace_thread *thread)
 {
-	if (!history->failed)
+	if (!history->failed || tells_beyond(history))
 		timeline_get(history, thread);
 }
 
@@ -552,8 +573,12 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	uint32_t timeline;
 
-	if (history->failed)
+	if (history->failed) {
+		tell_beyond(history, interval->thread, is_on_cpu((uint8_t)interval->state) ? interval->cpu : -1,
+			    interval->from_ns, interval->to_ns,
+			    trace_class_of(interval->state, interval->kind, interval->idle));
 		return;
+	}
 	/*
 	 * Also for an interval outside the window: the thread's parent is known now, and perhaps
 	 * not later.
@@ -643,8 +668,11 @@ static void on_cpu(void *data, struct trace_analysis *analysis, const struct tra
 	struct trace_history *history = data;
 	struct trace_interval interval;
 
-	if (history->failed)
+	if (history->failed) {
+		tell_beyond(history, thread, (int32_t)cpu, from_ns, to_ns,
+			    trace_class_of(state, TRACE_WAIT_UNKNOWN, false));
 		return;
+	}
 	name = text_of(name);
 	if (history->coarse && history->on_run) {
 		if (put_in_piece(history, thread, cpu, from_ns, to_ns, state))

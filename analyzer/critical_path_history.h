@@ -117,6 +117,9 @@ struct trace_history {
 	struct series *(*runs)(void *view, uint32_t cpu); /* NULL: no view, or no such CPU */
 	/* each interval on a CPU, of a timeline; NULL: no view */
 	void (*on_run)(void *view, uint32_t cpu, uint64_t from, uint64_t to, uint32_t timeline);
+	/* once it is full: what it is told, and does not add; NULL: nothing is told */
+	void (*beyond)(void *view, uint32_t timeline, int32_t cpu, uint64_t from, uint64_t to,
+		       enum trace_class class_of_time);
 	void *view; /* borrowed: it owns this history */
 	const struct trace_thread *command;
 	uint64_t command_ns;

@@ -31,6 +31,67 @@ static struct view_cpu *cpu_get(struct trace_view *view, uint32_t cpu)
 	return &view->cpus[cpu];
 }
 
+/* The arrays have room for half as many entries again: give it back. */
+static void trim(struct trace_view *view)
+{
+	for (uint32_t i = 0; i < view->history->nr_timelines; i++)
+		timeline_trim(&view->history->timelines[i]);
+	for (uint32_t i = 0; i < view->history->nr_cpus; i++)
+		series_trim(&view->history->cpus[i], 0);
+	for (uint32_t i = 0; i < view->nr_cpus; i++)
+		series_trim(&view->cpus[i].runs, 0);
+}
+
+/* ---- beyond the limit of intervals ---- */
+
+static void note_beyond(struct trace_view *view, struct beyond_row *row, const struct series *series,
+			enum trace_class class_of_time, uint64_t from, uint64_t to)
+{
+	if (row && !row->is_known) {
+		row->begin = series->nr ? series->end : 0;
+		row->is_known = true;
+	}
+	if (!row || beyond_add(&view->beyond, row, class_of_time, from, to) < 0)
+		view->failed = -ENOMEM;
+}
+
+static void note_cpu_beyond(struct trace_view *view, uint32_t cpu, enum trace_class class_of_time, uint64_t from,
+			    uint64_t to)
+{
+	const struct view_cpu *row = cpu_get(view, cpu);
+
+	if (row)
+		note_beyond(view, beyond_row_of(&view->beyond.cpus, &view->beyond.nr_cpus, cpu), &row->runs,
+			    class_of_time, from, to);
+}
+
+/* No series gets more entries: they need no room. */
+static void begin_beyond(struct trace_view *view)
+{
+	if (view->beyond.nr)
+		return;
+	beyond_begin(&view->beyond, view->analysis->start_ns, view->analysis->end_ns);
+	trim(view);
+}
+
+static void on_beyond(void *data, uint32_t timeline, int32_t cpu, uint64_t from, uint64_t to,
+		      enum trace_class class_of_time)
+{
+	struct trace_view *view = data;
+
+	begin_beyond(view);
+	note_beyond(view, beyond_row_of(&view->beyond.threads, &view->beyond.nr_threads, timeline),
+		    &view->history->timelines[timeline].series, class_of_time, from, to);
+	if (cpu >= 0)
+		note_cpu_beyond(view, (uint32_t)cpu, class_of_time, from, to);
+}
+
+static const enum trace_class alone_classes[] = {[CPU_IDLE] = TRACE_CLASS_IDLE,
+						 [CPU_INTERRUPTED] = TRACE_CLASS_INTERRUPTED,
+						 [CPU_UNKNOWN] = TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN};
+
+/* ---- runs ---- */
+
 /* These calls come in order; what begins before the end of the last run is ignored. */
 static void note_run(struct trace_view *view, uint32_t cpu, uint64_t from, uint64_t to, uint32_t run)
 {
@@ -46,7 +107,18 @@ static void note_run(struct trace_view *view, uint32_t cpu, uint64_t from, uint6
 
 static void on_cpu_time(void *data, uint32_t cpu, uint64_t from, uint64_t to, enum cpu_alone what)
 {
-	note_run(data, cpu, from, to, RUN_ALONE + what);
+	struct trace_view *view = data;
+	const struct trace_history *history = view->history;
+
+	if (history->failed != -E2BIG) {
+		note_run(view, cpu, from, to, RUN_ALONE + what);
+		return;
+	}
+	begin_beyond(view);
+	from = from > history->from_ns ? from : history->from_ns;
+	to = to < history->to_ns ? to : history->to_ns;
+	if (from < to)
+		note_cpu_beyond(view, cpu, alone_classes[what], from, to);
 }
 
 /* The history has the interval already. Most continue the run of their thread. */
@@ -65,9 +137,15 @@ static void on_run(void *data, uint32_t cpu, uint64_t from, uint64_t to, uint32_
 static void on_soon(void *data, const struct trace_thread *thread, bool is_next)
 {
 	const struct trace_view *view = data;
+	uint32_t timeline;
 
-	if (!view->history->failed)
+	if (!view->history->failed) {
 		history_prefetch(view->history, thread, is_next);
+	} else if (is_next && view->beyond.nr) {
+		timeline = history_timeline(view->history, thread);
+		if (timeline < view->beyond.nr_threads)
+			memory_prefetch(&view->beyond.threads[timeline], 64);
+	}
 }
 
 struct series *view_runs(void *view, uint32_t cpu)
@@ -77,17 +155,17 @@ struct series *view_runs(void *view, uint32_t cpu)
 	return cpu < self->nr_cpus ? &self->cpus[cpu].runs : NULL;
 }
 
-/* The arrays have room for half as many entries again: give it back. */
 static void on_done(void *data)
 {
 	struct trace_view *view = data;
 
-	for (uint32_t i = 0; i < view->history->nr_timelines; i++)
-		timeline_trim(&view->history->timelines[i]);
-	for (uint32_t i = 0; i < view->history->nr_cpus; i++)
-		series_trim(&view->history->cpus[i], 0);
-	for (uint32_t i = 0; i < view->nr_cpus; i++)
-		series_trim(&view->cpus[i].runs, 0);
+	trim(view);
+	for (uint32_t i = 0; i < view->beyond.nr_threads; i++)
+		if (beyond_settle(&view->beyond, &view->beyond.threads[i]) < 0)
+			view->failed = -ENOMEM;
+	for (uint32_t i = 0; i < view->beyond.nr_cpus; i++)
+		if (beyond_settle(&view->beyond, &view->beyond.cpus[i]) < 0)
+			view->failed = -ENOMEM;
 }
 
 /* ---- threads and processes ---- */
@@ -270,6 +348,7 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 	view->history->with_pieces = true;
 	view->history->runs = view_runs;
 	view->history->on_run = on_run;
+	view->history->beyond = on_beyond;
 	view->history->view = view;
 	analysis->hooks.cpu_time = on_cpu_time;
 	analysis->hooks.soon = on_soon;
@@ -297,6 +376,7 @@ struct trace_view *trace_view_free(struct trace_view *view)
 		series_free(&view->cpus[i].runs);
 		free(view->cpus[i].sums.sums);
 	}
+	beyond_clear(&view->beyond);
 	table_clear(&view->process_by_pointer);
 	free(view->threads);
 	free(view->processes);

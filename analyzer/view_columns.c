@@ -29,13 +29,12 @@ static uint64_t overlap(uint64_t from, uint64_t to, uint64_t begin, uint64_t end
 
 /*
  * The rest of a column that has no interval: before the birth and after the end the row is absent.
- * In between, the pass has not told it yet; after the pass, it is unknown. A view that became full
- * never tells it.
+ * In between, the pass has not told it yet; after the pass, it is unknown.
  */
 static void add_rest(const struct trace_view *view, uint64_t *ns, uint64_t from, uint64_t to, uint64_t told,
 		     const struct trace_row *life)
 {
-	bool is_read = view->analysis->done && !trace_view_full_ns(view);
+	bool is_read = view->analysis->done;
 	uint64_t lives = overlap(from, to, life->from_ns, is_read || life->to_ns < view_end(view) ? life->to_ns : to);
 
 	if (lives < told)
@@ -47,22 +46,50 @@ static void add_rest(const struct trace_view *view, uint64_t *ns, uint64_t from,
 typedef void (*until_fn)(const struct trace_view *view, uint32_t idx, uint64_t ns, struct view_edge *edge,
 			 struct class_times *ret_times);
 
-/* Add the columns of a thread or a CPU. @hints: struct view_edge */
-static void add_row(const struct trace_view *view, const struct columns *c, uint32_t idx, until_fn until,
+/* struct beyond_of_row - what a full view has of a row; @life: from the end of its intervals on */
+struct beyond_of_row {
+	const struct view_beyond *all;
+	const struct beyond_row *row; /* NULL: nothing */
+	struct beyond_life life;
+	struct beyond_edge edge;
+};
+
+static struct beyond_of_row beyond_of(struct trace_view *view, const struct trace_row *life, uint32_t idx, bool is_cpu)
+{
+	struct view_beyond *all = &view->beyond;
+	uint32_t nr = is_cpu ? all->nr_cpus : all->nr_threads;
+	struct beyond_row *row = idx < nr ? (is_cpu ? all->cpus : all->threads) + idx : NULL;
+	uint64_t begin = row ? row->begin : 0;
+
+	if (row && beyond_settle(all, row) < 0)
+		view->failed = -ENOMEM;
+	return (struct beyond_of_row){.all = all,
+				      .row = row,
+				      .life = {.from_ns = begin > life->from_ns ? begin : life->from_ns,
+					       .to_ns = life->to_ns}};
+}
+
+/* Add the columns of a thread or a CPU. @hints: struct view_edge; NULL: a thread */
+static void add_row(struct trace_view *view, const struct columns *c, uint32_t idx, until_fn until,
 		    const struct trace_row *life, uint32_t *hints)
 {
 	struct view_edge last = VIEW_NO_EDGE;
+	struct beyond_of_row beyond = beyond_of(view, life, idx, hints);
 	struct class_times sums[2];
 	uint64_t from = c->from;
 
 	last.hints = hints;
 	until(view, idx, from, &last, &sums[0]);
+	if (beyond.row)
+		beyond_until(beyond.all, beyond.row, beyond.life, from, &beyond.edge, sums[0].ns);
 	for (uint32_t i = 0; i < c->nr; i++) {
 		uint64_t to = edge(c, i + 1), told = 0, *ns = c->ns + (size_t)i * TRACE_NR_CLASSES;
 		const struct class_times *before = &sums[i & 1];
 		struct class_times *now = &sums[!(i & 1)];
 
 		until(view, idx, to, &last, now);
+		if (beyond.row)
+			beyond_until(beyond.all, beyond.row, beyond.life, to, &beyond.edge, now->ns);
 		for (int class = 0; class < TRACE_NR_CLASSES; class ++) {
 			ns[class] += now->ns[class] - before->ns[class];
 			told += now->ns[class] - before->ns[class];

@@ -314,6 +314,70 @@ static void get_history(struct loader *l, struct trace_history *history)
 	l->view->nr_cpus = l->view->cpus ? l->view->nr_cpus : 0;
 }
 
+/* ---- what a full view was told ---- */
+
+static void get_beyond_class(struct loader *l, const struct view_beyond *beyond, struct beyond_row *row,
+			     unsigned int class_of_time)
+{
+	uint64_t *sum = row->ns[TRACE_NR_CLASSES], *ns = row->ns[class_of_time] = take(l, beyond->nr, sizeof(*ns));
+
+	for (uint32_t part = 0; ns && part < beyond->nr && !is_bad(l); part++) {
+		ns[part] = get_below(l, beyond->width_ns - sum[part] + 1);
+		sum[part] += ns[part];
+	}
+}
+
+static void get_beyond_row(struct loader *l, struct view_beyond *beyond, struct beyond_row *row)
+{
+	uint64_t mask = get_below(l, 1ull << TRACE_NR_CLASSES);
+
+	beyond->bytes += (size_t)(__builtin_popcountll(mask) + !!mask) * beyond->nr * sizeof(uint64_t);
+	l->in.failed |= beyond->bytes > BEYOND_MAX_BYTES;
+	if (!mask || is_bad(l))
+		return;
+	row->ns[TRACE_NR_CLASSES] = take(l, beyond->nr, sizeof(uint64_t));
+	for (unsigned int k = 0; k < TRACE_NR_CLASSES && !is_bad(l); k++)
+		if (mask >> k & 1)
+			get_beyond_class(l, beyond, row, k);
+}
+
+static void get_beyond_rows(struct loader *l, struct view_beyond *beyond, struct beyond_row **ret_rows,
+			    uint32_t *ret_nr, uint32_t limit)
+{
+	uint32_t nr = (uint32_t)get_below(l, limit + 1ull);
+
+	*ret_rows = take(l, nr, sizeof(**ret_rows));
+	*ret_nr = *ret_rows ? nr : 0;
+	for (uint32_t i = 0; i < *ret_nr && !is_bad(l); i++) {
+		(*ret_rows)[i].begin = get_below(l, INT64_MAX);
+		get_beyond_row(l, beyond, &(*ret_rows)[i]);
+	}
+}
+
+static void get_beyond(struct loader *l, struct trace_history *history)
+{
+	struct view_beyond *beyond = &l->view->beyond;
+	uint64_t nr, from, to;
+
+	if (!get_below(l, 2))
+		return;
+	history->failed = -E2BIG;
+	history->full_ns = get_below(l, INT64_MAX);
+	nr = get_below(l, BEYOND_PARTS + 1);
+	if (!nr)
+		return;
+	from = get_below(l, INT64_MAX);
+	to = get_below(l, INT64_MAX);
+	beyond_begin(beyond, from, to);
+	for (; beyond->nr > nr; beyond->nr /= 2)
+		beyond->width_ns *= 2;
+	l->in.failed |= beyond->nr != nr;
+	if (!is_bad(l))
+		get_beyond_rows(l, beyond, &beyond->threads, &beyond->nr_threads, history->nr_timelines);
+	if (!is_bad(l))
+		get_beyond_rows(l, beyond, &beyond->cpus, &beyond->nr_cpus, l->view->nr_cpus);
+}
+
 /* Numbers of entries and pieces, and begins. */
 static void get_sizes(struct loader *l, const struct stored_series *list, size_t nr)
 {
@@ -402,6 +466,8 @@ static void load(struct loader *l, const struct index_header *header, struct byt
 		get_analysis(l);
 	if (!is_bad(l))
 		get_history(l, l->view->history);
+	if (!is_bad(l))
+		get_beyond(l, l->view->history);
 	if (!is_bad(l))
 		load_series(l, in);
 	l->in.failed |= l->in.at != l->in.end;

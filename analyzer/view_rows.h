@@ -14,6 +14,7 @@
  */
 #include <trace/view.h>
 #include "critical_path_history.h"
+#include "view_beyond.h"
 
 struct class_times {
 	uint64_t ns[TRACE_NR_CLASSES];
@@ -67,6 +68,7 @@ struct trace_view {
 	struct hash_table process_by_pointer;
 	struct view_cpu *cpus; /* owned */
 	uint32_t nr_cpus;
+	struct view_beyond beyond; /* once the history is full */
 	int failed;
 	const void *notes; /* of the caller of trace_view_save(); borrowed from the analysis; or NULL */
 	size_t nr_notes;

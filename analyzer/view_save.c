@@ -202,6 +202,50 @@ static void put_history(struct saver *s, const struct trace_history *history, bo
 	put(s, s->view->nr_cpus);
 }
 
+/* ---- what a full view was told ---- */
+
+/* The sum of a row's classes is not stored. */
+static void put_beyond_rows(struct saver *s, const struct beyond_row *rows, uint32_t nr)
+{
+	const struct view_beyond *beyond = &s->view->beyond;
+
+	put(s, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t mask = 0;
+
+		for (unsigned int k = 0; k < TRACE_NR_CLASSES; k++)
+			mask |= rows[i].ns[k] ? 1ull << k : 0;
+		put(s, rows[i].begin);
+		put(s, mask);
+		for (unsigned int k = 0; k < TRACE_NR_CLASSES; k++)
+			for (uint32_t part = 0; rows[i].ns[k] && part < beyond->nr; part++)
+				put(s, rows[i].ns[k][part]);
+	}
+}
+
+static uint32_t nr_of(uint32_t nr_rows, uint32_t nr)
+{
+	return nr < nr_rows ? nr : nr_rows; /* there is room for more rows */
+}
+
+static void put_beyond(struct saver *s)
+{
+	const struct trace_view *view = s->view;
+	const struct view_beyond *beyond = &view->beyond;
+
+	put(s, view->history->failed == -E2BIG);
+	if (view->history->failed != -E2BIG)
+		return;
+	put(s, view->history->full_ns);
+	put(s, beyond->nr);
+	if (!beyond->nr)
+		return;
+	put(s, beyond->from_ns);
+	put(s, beyond->to_ns);
+	put_beyond_rows(s, beyond->threads, nr_of(beyond->nr_threads, view->history->nr_timelines));
+	put_beyond_rows(s, beyond->cpus, nr_of(beyond->nr_cpus, view->nr_cpus));
+}
+
 /* ---- the whole ---- */
 
 /* The header, and the facts: texts, then what refers to them, then the notes. */
@@ -262,6 +306,7 @@ static void save(struct saver *s, const struct stored_series *list, size_t nr, c
 {
 	put_analysis(s, s->view->analysis);
 	put_history(s, s->view->history, times_are_kept(s->view));
+	put_beyond(s);
 	for (size_t i = 0; i < nr; i++)
 		put_series(s, &list[i]);
 	put_facts(s, notes, nr_notes, out);
@@ -285,7 +330,7 @@ int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_
 	struct stored_series *list;
 	size_t nr;
 
-	if (!view->analysis->done || trace_view_error(view))
+	if (!view->analysis->done || (trace_view_error(view) && trace_view_error(view) != -E2BIG))
 		return error_set(ret_error, -EAGAIN, "the view is not complete");
 	if (!trace_file_digest(view->analysis->trace))
 		return error_set(ret_error, -ESTALE, "the trace has changed since it was opened");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_shared.c - a session that several threads use: view_shared.h. */
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -194,7 +195,7 @@ void view_shared_write_index(struct view_shared *shared)
 
 	pthread_rwlock_rdlock(&shared->in_use);
 	view_shared_lock(shared);
-	if (shared->index && shared->session->is_billed && !trace_view_error(shared->session->view))
+	if (shared->index && shared->session->is_billed && trace_view_error(shared->session->view) != -ENOMEM)
 		notes = view_store_notes(shared->session);
 	view_shared_unlock(shared);
 	if (notes)

@@ -247,6 +247,13 @@ static void put_thread_at(struct view_session *session, struct json *json, struc
 	put_next(session, json, id, ns);
 }
 
+static bool is_beyond(const struct view_session *session, uint64_t ns)
+{
+	uint64_t full_ns = trace_view_full_ns(session->view);
+
+	return full_ns && ns >= full_ns;
+}
+
 void view_at(struct view_session *session, struct view_question *question, struct json *json)
 {
 	uint64_t t = question_number(question, "t", 0), ns = session->start + t;
@@ -258,7 +265,10 @@ void view_at(struct view_session *session, struct view_question *question, struc
 	if (t > session->end - session->start ||
 	    trace_view_spans(session->view, row.id, ns, ns + 1, take_first, &found) < 0 || !found.is_found ||
 	    found.span.from_ns > ns || found.span.to_ns <= ns) {
-		snprintf(question->error, sizeof(question->error), "nothing is known of this row at that time");
+		snprintf(question->error, sizeof(question->error), "%s",
+			 is_beyond(session, ns)
+				 ? "only sums are kept of this time: --view --from --to shows a part of it in full"
+				 : "nothing is known of this row at that time");
 		return;
 	}
 	json_u64(json, "row", view_row_number(row.id));

@@ -93,12 +93,14 @@ struct trace_view *trace_view_new(struct trace_analysis *analysis, const struct 
 struct trace_view *trace_view_free(struct trace_view *view); /* NULL is fine; returns NULL */
 /**
  * trace_view_error() - 0; -E2BIG: there were too many intervals even for a coarse view: it is full,
- * and all later time is of class UNREAD; -ENOMEM: what the view tells is wrong
+ * and has sums only of all later time; -ENOMEM: what the view tells is wrong
  */
 int trace_view_error(const struct trace_view *view);
 /**
- * trace_view_full_ns() - 0; of a view that is full, the time from which on nothing was added
- * A wait that was not told then is UNREAD or unknown, and there are no critical paths.
+ * trace_view_full_ns() - 0; of a view that is full, the time from which on no interval was added
+ * Later time has no spans and no critical paths. Its columns have the time of each class in up to
+ * 1,024 equal parts of the trace: exact for whole parts, and shares of the mixture within one. A
+ * wait between earlier intervals that was not told then is unknown.
  */
 uint64_t trace_view_full_ns(const struct trace_view *view);
 /** trace_view_history() - its intervals, for critical paths; borrowed from @view */
@@ -219,7 +221,7 @@ int trace_view_holders(struct trace_view *view, uint32_t cpu, uint64_t from_ns, 
  * Call it after the pass. Other threads may use the view meanwhile, one at a time.
  * @notes: @nr_notes bytes of the caller, which trace_view_notes() returns
  * @ret_bytes: @ret_size bytes, to be released with free()
- * Returns 0; -EAGAIN (the pass has not ended, or the view has an error), -ESTALE (the trace was
+ * Returns 0; -EAGAIN (the pass has not ended, or memory was missing in it), -ESTALE (the trace was
  * changed meanwhile), -E2BIG (more than 24 Mi intervals), -ENOMEM.
  */
 int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_notes, void **ret_bytes,

@@ -7,6 +7,7 @@
  * 	TRACE_TEST_VIEW=FILE test_view_store  also a recording
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -472,7 +473,7 @@ static void an_index_of_a_recording_answers_as_the_pass_did(void)
 }
 
 /* The view alone, because a session becomes coarse at 8 million intervals only. */
-static void check_coarse(struct trace *trace, uint64_t seed, size_t max_intervals)
+static void check_coarse(struct trace *trace, uint64_t seed, size_t max_intervals, bool is_full)
 {
 	struct trace_view_options asked = {.size = sizeof(asked), .max_intervals = max_intervals};
 	static struct view_session of_pass, of_index;
@@ -483,6 +484,7 @@ static void check_coarse(struct trace *trace, uint64_t seed, size_t max_interval
 
 	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, NULL), 0);
 	CU_ASSERT(trace_history_is_coarse(trace_view_history(view)));
+	CU_ASSERT_EQUAL(trace_view_error(view), is_full ? -E2BIG : 0);
 	CU_ASSERT_EQUAL_FATAL(trace_view_save(view, "abc", 3, &bytes, &size, NULL), 0);
 	opened = trace_view_open(trace, bytes, size, &other, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(opened);
@@ -504,7 +506,20 @@ static void an_index_of_a_coarse_view_answers_as_the_view_did(void)
 		struct trace *trace = tb_open_trace(tb);
 
 		tb_free(tb);
-		check_coarse(trace, seed, 1400 + 50 * (seed - 60));
+		check_coarse(trace, seed, 1400 + 50 * (seed - 60), false);
+		trace_close(trace);
+	}
+}
+
+static void an_index_of_a_full_view_answers_as_the_view_did(void)
+{
+	for (uint64_t seed = 60; seed < 66; seed += (uint64_t)unit_step(3)) {
+		const struct mood mood = {.nr_tids = 12, .switches = 25, .sleeps = 50, .losses = seed & 1};
+		struct tb *tb = random_story(seed, &mood);
+		struct trace *trace = tb_open_trace(tb);
+
+		tb_free(tb);
+		check_coarse(trace, seed, 100 * (seed - 58), true);
 		trace_close(trace);
 	}
 }
@@ -872,6 +887,7 @@ int main(int argc, char **argv)
 		CASE(books_of_the_whole_trace_are_kept_and_in_the_index),
 		CASE(an_index_of_a_recording_answers_as_the_pass_did),
 		CASE(an_index_of_a_coarse_view_answers_as_the_view_did),
+		CASE(an_index_of_a_full_view_answers_as_the_view_did),
 		CASE(an_index_has_no_times_that_the_trace_has),
 		CASE(a_damaged_index_is_refused),
 		CASE(a_hostile_index_does_no_harm),

@@ -98,8 +98,8 @@ export function missingSentences(about) {
 		);
 	if (about.full_from !== undefined)
 		found.push(
-			`The trace has more intervals than the view can hold: what is after ${durationText(about.full_from)} is dotted, and in no table of waits. ` +
-				"tracevisualizer --view --from --to shows a part of it."
+			`The trace has more intervals than the view can hold: what is after ${durationText(about.full_from)} has sums only, no boxes and no waits. ` +
+				"tracevisualizer --view --from --to shows a part of it in full."
 		);
 	if (about.coarse)
 		found.push(
