@@ -12,6 +12,7 @@ const { bytesText, countText, durationText, numberText, partText, percentText, p
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
 const { missingSentences, namedIn } = await pageModule("verdict");
+const { rowsOfPath } = await pageModule("walk");
 const { clockDistance, commandDistance, comparison, limitsOf } = await pageModule("pair");
 const { costsOf, countUntilDone } = await pageModule("books");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
@@ -842,5 +843,14 @@ test("the unknown time of a CPU has its reason", () => {
 	assert.match(
 		spanSentence({ ...span, hidden: { name: "init", tid: 75 } }, "CPU 0"),
 		/^CPU 0 switched to init 75, which is hidden.*until its next event, 4\.00 ms later, is unknown/
+	);
+});
+
+test("the rows of a path are those that matter, and then the short ones, in the order of time", () => {
+	const part = (row, ns) => ({ row, ns });
+
+	assert.deepStrictEqual(
+		rowsOfPath([part(4, 1), part(5, 1), part(2, 300), part(4, 1), part(7, 690), part(9, 7), part(2, 1)], 1),
+		[1, 2, 7, 4, 5, 9]
 	);
 });
