@@ -160,7 +160,7 @@ static void add_lock(struct string *s, const char *path)
 	free(cut);
 }
 
-/* A thread of which nothing is recorded: what it did from one switch to it to the next is unknown. */
+/* Nothing is recorded of the thread, so its state is unknown after a switch to it. */
 static bool is_hidden(const struct trace_view_span *span)
 {
 	return span->state == TRACE_STATE_BLOCKED && span->kind == TRACE_WAIT_UNKNOWN &&
