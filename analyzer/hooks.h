@@ -33,6 +33,7 @@ typedef void (*on_cpu_fn)(void *data, struct trace_analysis *analysis, const str
  */
 typedef void (*soon_fn)(void *data, const struct trace_thread *thread, bool is_next);
 
+struct event_counts;
 struct frame;
 struct lock_row;
 /* struct table_hooks - what <trace/tables.h> gets beside intervals: stretches.h */
@@ -42,6 +43,8 @@ struct table_hooks {
 	void (*major)(void *data, const struct trace_thread *thread, uint64_t ns);
 	void (*transfer)(void *data, const struct trace_thread *thread, uint32_t file, bool is_read, uint64_t bytes);
 	void (*lock)(void *data, const struct lock_row *lock, uint64_t from_ns, uint64_t to_ns);
+	void (*hit)(void *data, const struct trace_thread *thread, uint32_t event);
+	void (*event)(void *data, const struct trace_thread *thread, uint32_t event, const struct event_counts *one);
 	void (*done)(void *data); /* the pass has ended */
 };
 

@@ -25,11 +25,6 @@
 
 #define LONG_BYTES 24 /* of the payload that the recorder measured: a number of a thread and 20 bytes */
 
-struct event_use_row {
-	uint64_t key; /* process_idx << 32 | event id */
-	struct event_counts counts;
-};
-
 void event_cost_learn(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_event_cost *cost = event->payload;
@@ -63,6 +58,12 @@ void event_cost_hit(struct trace_analysis *a, struct trace_thread *thread, const
 	struct event_use_row *row;
 	struct thread_rare *rare;
 
+	if (a->hooks.tables) {
+		struct event_counts one = {0};
+
+		count(&one, event);
+		a->hooks.tables->event(a->hooks.tables_data, thread, event->id, &one);
+	}
 	if (a->is_before_window || a->is_past_window)
 		return;
 	rare = thread_rare(a, thread);
@@ -126,23 +127,27 @@ static int order(const void *left, const void *right)
 	return strcmp(l->name, r->name);
 }
 
-struct trace_event_use *trace_event_uses(const struct trace_analysis *a, size_t *ret_nr)
+struct trace_event_use *event_use_list(const struct trace_analysis *a, const struct hash_table *uses, size_t *ret_nr)
 {
-	const struct event_sums *sums = &a->probes.events;
-	struct trace_event_use *list = calloc(sums->uses.used + 1, sizeof(*list)), *at = list;
+	struct trace_event_use *list = calloc(uses->used + 1, sizeof(*list)), *at = list;
 
-	for (const struct event_use_row *row = NULL; list && (row = table_next(&sums->uses, sizeof(*row), row));) {
+	for (const struct event_use_row *row = NULL; list && (row = table_next(uses, sizeof(*row), row));) {
 		const struct trace_event_type *type = trace_type_by_id(a->trace, (uint32_t)row->key);
 
 		*at++ = (struct trace_event_use){.process = a->threads.processes[row->key >> 32],
 						 .name = type ? type->name : "",
 						 .events = row->counts.events,
-						 .cost_ns = cost_ns(sums, &row->counts)};
+						 .cost_ns = cost_ns(&a->probes.events, &row->counts)};
 	}
 	if (list && sort_rows(list, *ret_nr = (size_t)(at - list), sizeof(*list), order))
 		return list;
 	free(list);
 	return NULL;
+}
+
+struct trace_event_use *trace_event_uses(const struct trace_analysis *a, size_t *ret_nr)
+{
+	return event_use_list(a, &a->probes.events.uses, ret_nr);
 }
 
 uint32_t trace_event_cost_ps(const struct trace_analysis *a, uint32_t *ret_least_ps, uint32_t *ret_most_ps)

@@ -7,6 +7,7 @@
 
 struct trace_analysis;
 struct trace_event;
+struct trace_event_use;
 struct trace_figures;
 struct trace_thread;
 
@@ -24,6 +25,11 @@ struct event_counts {
 	uint64_t more_bytes; /* of the long ones, beyond LONG_BYTES each */
 };
 
+struct event_use_row {
+	uint64_t key; /* process_idx << 32 | event id */
+	struct event_counts counts;
+};
+
 struct event_sums {
 	struct recording_cost cost, long_cost; /* long_cost: of LONG_BYTES; not known in older traces */
 	uint32_t ps_per_64_bytes;	       /* for the rest of a long event */
@@ -36,6 +42,8 @@ void event_cost_learn(struct trace_analysis *a, const struct trace_event *event)
 void long_cost_learn(struct trace_analysis *a, const struct trace_event *event);
 /** event_cost_hit() - @thread recorded @event itself; the cost is known */
 void event_cost_hit(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event);
+/** event_use_list() - the rows of trace_event_uses() from @uses, struct event_use_row */
+struct trace_event_use *event_use_list(const struct trace_analysis *a, const struct hash_table *uses, size_t *ret_nr);
 /**
  * event_figures() - add the cost of the events of @thread, which has @user_ns of user time, to
  * @figures

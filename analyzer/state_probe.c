@@ -19,11 +19,6 @@
 #include "state.h"
 #include "state_probe.h"
 
-struct probe_use_row {
-	uint64_t key; /* process_idx << 32 | event id */
-	uint64_t hits;
-};
-
 struct probe_thread_row {
 	uint64_t key;	/* trace_thread_index() + 1 */
 	uint64_t hits;	/* of probes with a known cost */
@@ -109,6 +104,8 @@ void probe_hit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const str
 		((struct probe_use_row *)acct_row(a, &a->probes.uses, sizeof(struct probe_use_row),
 						  (uint64_t)thread->process->idx << 32 | event->id))
 			->hits++;
+	if (a->hooks.tables)
+		a->hooks.tables->hit(a->hooks.tables_data, thread, event->id);
 	row = acct_row(a, &a->probes.threads, sizeof(*row), thread->idx + 1ull);
 	row->hits++;
 	row->least += cost.least;
@@ -145,11 +142,11 @@ static int order(const void *left, const void *right)
 	return strcmp(l->name, r->name);
 }
 
-struct trace_probe_use *trace_probe_uses(const struct trace_analysis *a, size_t *ret_nr)
+struct trace_probe_use *probe_use_list(const struct trace_analysis *a, const struct hash_table *uses, size_t *ret_nr)
 {
-	struct trace_probe_use *list = calloc(a->probes.uses.used + 1, sizeof(*list)), *at = list;
+	struct trace_probe_use *list = calloc(uses->used + 1, sizeof(*list)), *at = list;
 
-	for (const struct probe_use_row *row = NULL; list && (row = table_next(&a->probes.uses, sizeof(*row), row));) {
+	for (const struct probe_use_row *row = NULL; list && (row = table_next(uses, sizeof(*row), row));) {
 		const struct trace_event_type *type = trace_type_by_id(a->trace, (uint32_t)row->key);
 		struct hit_cost cost = cost_of(a, (uint32_t)row->key);
 
@@ -164,6 +161,11 @@ struct trace_probe_use *trace_probe_uses(const struct trace_analysis *a, size_t 
 		return list;
 	free(list);
 	return NULL;
+}
+
+struct trace_probe_use *trace_probe_uses(const struct trace_analysis *a, size_t *ret_nr)
+{
+	return probe_use_list(a, &a->probes.uses, ret_nr);
 }
 
 const char **trace_probes_without_hits(const struct trace_analysis *a, size_t *ret_nr)

@@ -10,6 +10,7 @@
 #include "state_event_cost.h"
 
 struct trace_figures;
+struct trace_probe_use;
 struct trace_thread;
 
 /**
@@ -22,6 +23,11 @@ struct hit_cost {
 	uint32_t least;
 	uint32_t most;
 	bool was_hit;
+};
+
+struct probe_use_row {
+	uint64_t key; /* process_idx << 32 | event id */
+	uint64_t hits;
 };
 
 struct probe_sums {
@@ -41,6 +47,8 @@ void probe_cost_learn(struct trace_analysis *a, const struct trace_event *event)
 void probe_hit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 /** probe_figures() - add the hits of @thread to @figures */
 void probe_figures(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_figures *figures);
+/** probe_use_list() - the rows of trace_probe_uses() from @uses, struct probe_use_row */
+struct trace_probe_use *probe_use_list(const struct trace_analysis *a, const struct hash_table *uses, size_t *ret_nr);
 /** probe_uses_forget() - count the hits from now on: the window begins */
 void probe_uses_forget(struct trace_analysis *a);
 void probe_sums_clear(struct probe_sums *sums);

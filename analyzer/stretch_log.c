@@ -37,9 +37,14 @@ static uint64_t from_zigzag(uint64_t number)
 	return number >> 1 ^ (0 - (number & 1));
 }
 
+static bool has_bytes(enum stretch_kind kind)
+{
+	return kind == STRETCH_READ || kind == STRETCH_WRITE || kind == STRETCH_EVENT;
+}
+
 static bool has_span(enum stretch_kind kind)
 {
-	return kind != STRETCH_READ && kind != STRETCH_WRITE && kind != STRETCH_MAJOR;
+	return !has_bytes(kind) && kind != STRETCH_MAJOR && kind != STRETCH_UNMATCHED && kind != STRETCH_HIT;
 }
 
 /* ---- write ---- */
@@ -86,6 +91,17 @@ static bool has_room(struct stretch_writer *writer)
 	return true;
 }
 
+static void put_times(struct stretch_writer *writer, const struct stretch_entry *entry)
+{
+	put(writer, COLUMN_MORE, entry->times.user_ns);
+	put(writer, COLUMN_MORE, entry->times.syscall_ns);
+	put(writer, COLUMN_MORE, entry->times.trap_ns);
+	put(writer, COLUMN_MORE, entry->times.interrupted_ns);
+	put(writer, COLUMN_MORE, entry->times.wait_cpu_ns);
+	put(writer, COLUMN_MORE, entry->times.blocked_ns);
+	put(writer, COLUMN_MORE, entry->queued);
+}
+
 void stretch_put(struct stretch_writer *writer, const struct stretch_entry *entry)
 {
 	bool has_parts = entry->kind == STRETCH_CALL && (entry->interrupted || entry->wait_cpu || entry->wait),
@@ -102,7 +118,7 @@ void stretch_put(struct stretch_writer *writer, const struct stretch_entry *entr
 	put_time(writer, COLUMN_END, zigzag(entry->to_ns - writer->stream.last_ns));
 	if (has_span(entry->kind))
 		put_time(writer, COLUMN_LENGTH, entry->to_ns - entry->from_ns);
-	else if (entry->kind != STRETCH_MAJOR)
+	else if (has_bytes(entry->kind))
 		put(writer, COLUMN_MORE, entry->bytes);
 	if (has_parts) {
 		put(writer, COLUMN_MORE, entry->interrupted);
@@ -115,6 +131,8 @@ void stretch_put(struct stretch_writer *writer, const struct stretch_entry *entr
 		put(writer, COLUMN_MORE, entry->begin.wait_cpu);
 		put(writer, COLUMN_MORE, entry->begin.wait);
 	}
+	if (entry->kind == STRETCH_SPAN)
+		put_times(writer, entry);
 	note(&writer->stream, entry);
 	writer->nr++;
 }
@@ -191,6 +209,17 @@ static void get_parts(struct stretch_reader *reader, uint8_t flags, struct stret
 	}
 }
 
+static void get_times(struct stretch_reader *reader, struct stretch_entry *entry)
+{
+	entry->times.user_ns = get(reader, COLUMN_MORE);
+	entry->times.syscall_ns = get(reader, COLUMN_MORE);
+	entry->times.trap_ns = get(reader, COLUMN_MORE);
+	entry->times.interrupted_ns = get(reader, COLUMN_MORE);
+	entry->times.wait_cpu_ns = get(reader, COLUMN_MORE);
+	entry->times.blocked_ns = get(reader, COLUMN_MORE);
+	entry->queued = get(reader, COLUMN_MORE);
+}
+
 bool stretch_get(struct stretch_reader *reader, struct stretch_entry *ret_entry)
 {
 	struct bytes_in *tags = &reader->columns[COLUMN_TAG];
@@ -211,10 +240,12 @@ bool stretch_get(struct stretch_reader *reader, struct stretch_entry *ret_entry)
 	ret_entry->from_ns = ret_entry->to_ns;
 	if (has_span(kind))
 		ret_entry->from_ns -= get_time(reader, COLUMN_LENGTH);
-	else if (kind != STRETCH_MAJOR)
+	else if (has_bytes(kind))
 		ret_entry->bytes = get(reader, COLUMN_MORE);
 	if (flags & (HAS_PARTS | HAS_BEGIN))
 		get_parts(reader, flags, ret_entry);
+	if (kind == STRETCH_SPAN)
+		get_times(reader, ret_entry);
 	note(&reader->stream, ret_entry);
 	return !reader->failed;
 }

@@ -9,6 +9,7 @@
  * calls of a program repeat themselves.
  */
 #include <stdbool.h>
+#include <trace/analysis.h>
 #include "index_bytes.h"
 #include "state_thread.h"
 
@@ -16,6 +17,9 @@
  * BLOCKED, WAIT_CPU, INTERRUPTED: the thread @id was in that state; calls that an edge cuts need it
  * FILE_WAIT: as BLOCKED, but @id is the use of a file
  * MAJOR: the trap @id was a major one. LOCK: a thread waited for the lock @id
+ * SPAN: a scope or request of a program ended. OPEN: one was left open. CROSSED: one that began
+ *     before this stretch ended or was left open. UNMATCHED: an end without a begin
+ * HIT: of a probe. EVENT: a program recorded one; @bytes: 0, or 1 more than those of a long one
  */
 enum stretch_kind {
 	STRETCH_CALL,
@@ -27,14 +31,21 @@ enum stretch_kind {
 	STRETCH_WRITE,
 	STRETCH_MAJOR,
 	STRETCH_LOCK,
+	STRETCH_SPAN,
+	STRETCH_OPEN,
+	STRETCH_CROSSED,
+	STRETCH_UNMATCHED,
+	STRETCH_HIT,
+	STRETCH_EVENT,
 	NR_STRETCH_KINDS,
 };
 
 /*
  * struct stretch_entry - @id: of a row, but for the first three states: of a thread
- * @from_ns, @to_ns: READ, WRITE and MAJOR have one time, @to_ns
+ * @from_ns, @to_ns: READ, WRITE, MAJOR, UNMATCHED, HIT and EVENT have one time, @to_ns
  * @interrupted, @wait_cpu, @wait: parts of a CALL; the rest is CPU time
- * @bytes: READ, WRITE
+ * @bytes: READ, WRITE, EVENT
+ * @times, @queued: of a SPAN
  * @begin: if @has_begin, a CALL that crosses a stretch: the sums of its thread when it began
  */
 struct stretch_entry {
@@ -45,6 +56,8 @@ struct stretch_entry {
 	uint64_t interrupted, wait_cpu, wait;
 	uint64_t bytes;
 	struct thread_snapshot begin;
+	struct trace_times times;
+	uint64_t queued;
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "error_set.h"
 #include "histogram.h"
 #include "stretches.h"
+#include "user_sums.h"
 
 enum span_edge { SPAN_FROM, SPAN_TO, NR_SPAN_EDGES };
 
@@ -49,6 +50,10 @@ struct trace_span_tables {
 	uint32_t nr_accts;
 	struct hash_table by_process; /* struct process_number */
 	struct hash_table locks;      /* struct lock_row */
+	struct hash_table probes;     /* struct probe_use_row */
+	struct hash_table events;     /* struct event_use_row */
+	struct trace_span *spans;     /* owned */
+	size_t nr_spans;
 };
 
 struct process_number {
@@ -167,6 +172,26 @@ static void take_wait(struct stretch_span *span, const struct stretch_entry *ent
 		stretch_sums_row(span->sums, span->tables->uses[cut.id].group)->n[SUM_LOCK_COUNT]--;
 }
 
+/*
+ * A scope or request of a program that ends in the span counts in it. One that began before the end
+ * of the span and ended later is open there; if it began before the stretch of its end, too, its
+ * crosser tells that.
+ */
+static void take_span(struct stretch_span *span, const struct stretch_entry *entry)
+{
+	struct stretch_entry open = *entry;
+	uint64_t end_ns = span->tables->a->end_ns, before_ns = span->ns[SPAN_TO] < end_ns ? span->ns[SPAN_TO] : end_ns;
+	bool is_crosser = entry->from_ns < span->tables->list[span->reading].from_ns && entry->kind != STRETCH_CROSSED;
+
+	open.kind = STRETCH_OPEN;
+	if (entry->to_ns < span->ns[SPAN_TO]) {
+		if (entry->to_ns >= span->ns[SPAN_FROM])
+			stretch_sum_of(span->tables, span->sums, entry);
+	} else if (entry->from_ns < before_ns && !is_crosser && stretch_may_be_open(span->tables, entry)) {
+		stretch_sum_of(span->tables, span->sums, &open);
+	}
+}
+
 static void take_entry(struct stretch_span *span, const struct stretch_entry *entry)
 {
 	switch (entry->kind) {
@@ -176,8 +201,16 @@ static void take_entry(struct stretch_span *span, const struct stretch_entry *en
 	case STRETCH_READ:
 	case STRETCH_WRITE:
 	case STRETCH_MAJOR:
+	case STRETCH_UNMATCHED:
+	case STRETCH_HIT:
+	case STRETCH_EVENT:
 		if (entry->to_ns >= span->ns[SPAN_FROM] && entry->to_ns < span->ns[SPAN_TO])
 			stretch_sum_of(span->tables, span->sums, entry);
+		break;
+	case STRETCH_SPAN:
+	case STRETCH_OPEN:
+	case STRETCH_CROSSED:
+		take_span(span, entry);
 		break;
 	default:
 		take_wait(span, entry);
@@ -404,12 +437,45 @@ static bool take_lock_row(struct hash_table *table, const struct lock_row *lock,
 	return true;
 }
 
+static bool take_probe_row(struct hash_table *table, const struct stretch_group *group, const uint64_t *n)
+{
+	uint64_t key = (uint64_t)group->process << 32 | group->key;
+	struct probe_use_row *row = table_add(table, sizeof(*row), key);
+
+	if (row)
+		row->hits = n[SUM_EVENTS];
+	return row;
+}
+
+static bool take_event_row(struct hash_table *table, const struct stretch_group *group, const uint64_t *n)
+{
+	uint64_t key = (uint64_t)group->process << 32 | group->key;
+	struct event_use_row *row = table_add(table, sizeof(*row), key);
+
+	if (row)
+		row->counts = (struct event_counts){.events = n[SUM_EVENTS],
+						    .longs = n[SUM_LONGS],
+						    .more_bytes = n[SUM_MORE_BYTES]};
+	return row;
+}
+
 static bool take_group(struct trace_span_tables *result, const struct stretch_group *group, const uint64_t *n)
 {
 	struct acct *acct;
 
-	if (group->form == FORM_OF_LOCK)
+	switch (group->form) {
+	case FORM_OF_SPAN:
+	case FORM_OF_MORE:
+		return true; /* stretch_span_rows() takes them */
+	case FORM_OF_PROBE:
+		return take_probe_row(&result->probes, group, n);
+	case FORM_OF_EVENT:
+		return take_event_row(&result->events, group, n);
+	case FORM_OF_LOCK:
 		return take_lock_row(&result->locks, &result->tables->locks[group->key], n);
+	default:
+		break;
+	}
 	acct = acct_of_process(result, group->process);
 	if (!acct)
 		return false;
@@ -424,7 +490,8 @@ static bool take_times(struct trace_span_tables *result, const struct histogram_
 {
 	const unsigned int bits = HISTOGRAM_GROUP_BITS + HISTOGRAM_BYTE_BITS;
 	const struct stretch_group *group = &result->tables->groups[(times->key >> bits) - 1];
-	struct acct *acct = acct_of_process(result, group->process);
+	bool is_span = group->form == FORM_OF_SPAN;
+	struct acct *acct = is_span ? NULL : acct_of_process(result, group->process);
 	bool is_trap = group->form == FORM_OF_TRAP;
 	uint64_t key = (is_trap ? 1 : group->key + 1ull) << bits | (times->key & ((1u << bits) - 1));
 	struct histogram_row *row = acct ? table_add(is_trap ? &acct->trap_times : &acct->call_times, sizeof(*row), key)
@@ -432,7 +499,7 @@ static bool take_times(struct trace_span_tables *result, const struct histogram_
 
 	if (row)
 		memcpy(row->counts, times->counts, sizeof(row->counts));
-	return row;
+	return row || is_span;
 }
 
 static bool has_any(const uint64_t *n)
@@ -453,7 +520,8 @@ static bool take_rows(struct trace_span_tables *result, const struct stretch_sum
 	for (const struct histogram_row *row = NULL; (row = table_next(&sums->times, sizeof(*row), row));)
 		if (!take_times(result, row))
 			return false;
-	return true;
+	result->spans = stretch_span_rows(tables, sums, &result->nr_spans);
+	return result->spans;
 }
 
 /* ---- spans ---- */
@@ -514,6 +582,10 @@ static int check(const struct trace_tables *tables, uint64_t from_ns, uint64_t t
 		return error_set(
 			ret_error, -ENODATA,
 			"events are missing in too many places, so the tables of a span need a pass of their own");
+	if (tables->user && user_spans_are_full(tables->user))
+		return error_set(ret_error, -ENODATA,
+				 "the programs have too many names of scopes, so the tables of a span need a pass of "
+				 "their own");
 	if (from_ns >= to_ns)
 		return error_set(ret_error, -EINVAL, "the span is empty");
 	return 0;
@@ -531,7 +603,11 @@ int trace_tables_of_span(const struct trace_tables *tables, uint64_t from_ns, ui
 		return error;
 	if (span.ns[SPAN_FROM] < tables->a->start_ns)
 		span.ns[SPAN_FROM] = tables->a->start_ns;
+	if (span.ns[SPAN_TO] > tables->a->end_ns)
+		span.ns[SPAN_TO] = tables->a->end_ns + 1; /* the last event is at the end */
 	error = tables->failed ? tables->failed : tables->store.error;
+	if (tables->user && tables->user->failed)
+		error = tables->user->failed;
 	result = calloc(1, sizeof(*result));
 	if (!result)
 		error = -ENOMEM;
@@ -560,6 +636,9 @@ struct trace_span_tables *trace_span_tables_free(struct trace_span_tables *span)
 		acct_clear(&span->accts[i]);
 	free(span->accts);
 	table_clear(&span->by_process);
+	table_clear(&span->probes);
+	table_clear(&span->events);
+	free(span->spans);
 	table_clear(&span->locks);
 	free(span);
 	return NULL;
@@ -577,4 +656,20 @@ struct trace_figures *trace_span_tables_figures(const struct trace_span_tables *
 struct trace_lock_wait *trace_span_tables_locks(const struct trace_span_tables *span, size_t *ret_nr)
 {
 	return lock_list(span->tables->a, &span->locks, ret_nr);
+}
+
+const struct trace_span *trace_span_tables_scopes(const struct trace_span_tables *span, size_t *ret_nr)
+{
+	*ret_nr = span->nr_spans;
+	return span->spans;
+}
+
+struct trace_probe_use *trace_span_tables_probes(const struct trace_span_tables *span, size_t *ret_nr)
+{
+	return probe_use_list(span->tables->a, &span->probes, ret_nr);
+}
+
+struct trace_event_use *trace_span_tables_events(const struct trace_span_tables *span, size_t *ret_nr)
+{
+	return event_use_list(span->tables->a, &span->events, ret_nr);
 }

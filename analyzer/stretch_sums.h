@@ -32,6 +32,16 @@ enum stretch_number {
 	/* of a LOCK */
 	SUM_LOCK_NS = 0,
 	SUM_LOCK_COUNT,
+	/* of a SPAN: as of a call; ERRORS are unmatched ones. Of the group after it, MORE: */
+	SUM_SYSCALL = 0,
+	SUM_TRAP,
+	SUM_QUEUED,
+	SUM_UNSEEN,
+	SUM_OPEN,
+	/* of a PROBE, and of an EVENT: struct event_counts */
+	SUM_EVENTS = 0,
+	SUM_LONGS,
+	SUM_MORE_BYTES,
 };
 
 struct stretch_row {

@@ -6,6 +6,7 @@
 #include "error_set.h"
 #include "state_frame.h"
 #include "stretches.h"
+#include "user_accounting.h"
 
 struct stretch_number_row {
 	uint64_t key;
@@ -32,7 +33,7 @@ static void *grown(struct trace_tables *tables, void *list, uint32_t nr, uint32_
 
 static uint64_t key_of(uint32_t owner, enum stretch_form form, uint32_t key)
 {
-	return (uint64_t)(owner + 1u) << 34 | (uint64_t)key << 2 | (uint64_t)form;
+	return (uint64_t)(owner + 1u) << 35 | (uint64_t)key << 3 | (uint64_t)form;
 }
 
 /* Sets @is_new if @key has the number @next now. NULL: no memory. */
@@ -118,6 +119,23 @@ static uint32_t lock_get(struct trace_tables *tables, const struct lock_row *loc
 	return use_new(tables, lock->waiter->idx, &group);
 }
 
+/* The id of scopes or requests of one name. */
+static uint32_t span_get(struct trace_tables *tables, const struct span_sum *span)
+{
+	struct stretch_group group = {.form = FORM_OF_SPAN, .key = span->number},
+			     more = {.form = FORM_OF_MORE, .key = span->number};
+	bool is_new;
+	const struct stretch_number_row *row =
+		number_of(tables, &tables->use_by_key, key_of(0, FORM_OF_SPAN, span->number), tables->nr_uses, &is_new);
+	uint32_t id;
+
+	if (!row || !is_new)
+		return row ? (uint32_t)row->number : 0;
+	id = use_new(tables, 0, &group);
+	group_get(tables, &more); /* it is the next one */
+	return id;
+}
+
 /* ---- sums ---- */
 
 static void sum_call(struct stretch_sums *sums, uint32_t group, const struct stretch_entry *entry)
@@ -132,17 +150,72 @@ static void sum_call(struct stretch_sums *sums, uint32_t group, const struct str
 	n[SUM_WAIT] += entry->wait;
 }
 
+static void sum_span(struct stretch_sums *sums, uint32_t group, const struct stretch_entry *entry)
+{
+	const struct trace_times *times = &entry->times;
+	uint64_t ns = entry->to_ns - entry->from_ns, *n;
+
+	stretch_sums_call(sums, group, ns, false);
+	n = stretch_sums_row(sums, group)->n;
+	n[SUM_ELAPSED] += ns;
+	n[SUM_INTERRUPTED] += times->interrupted_ns;
+	n[SUM_WAIT_CPU] += times->wait_cpu_ns;
+	n[SUM_WAIT] += times->blocked_ns;
+	n = stretch_sums_row(sums, group + 1)->n;
+	n[SUM_SYSCALL] += times->syscall_ns;
+	n[SUM_TRAP] += times->trap_ns;
+	n[SUM_QUEUED] += entry->queued;
+	n[SUM_UNSEEN] += ns - entry->queued - times->user_ns - times->syscall_ns - times->trap_ns -
+			 times->interrupted_ns - times->wait_cpu_ns - times->blocked_ns;
+}
+
+/* Those of programs, which have no part that an edge cuts. */
+static void sum_user(struct stretch_sums *sums, uint32_t group, const struct stretch_entry *entry)
+{
+	uint64_t *n;
+
+	if (entry->kind == STRETCH_SPAN) {
+		sum_span(sums, group, entry);
+		return;
+	}
+	n = stretch_sums_row(sums, entry->kind == STRETCH_OPEN ? group + 1 : group)->n;
+	if (entry->kind == STRETCH_OPEN)
+		n[SUM_OPEN]++;
+	else if (entry->kind == STRETCH_UNMATCHED)
+		n[SUM_ERRORS]++;
+	else
+		n[SUM_EVENTS]++;
+	if (entry->kind != STRETCH_EVENT || !entry->bytes)
+		return;
+	n[SUM_LONGS]++;
+	n[SUM_MORE_BYTES] += entry->bytes - 1;
+}
+
+bool stretch_may_be_open(const struct trace_tables *tables, const struct stretch_entry *entry)
+{
+	const struct stretch_group *group;
+
+	if (!tables->user || entry->id >= tables->nr_uses)
+		return false;
+	group = &tables->groups[tables->uses[entry->id].group];
+	return tables->user->spans[group->key]->kind != TRACE_SPAN_BETWEEN;
+}
+
 void stretch_sum_of(const struct trace_tables *tables, struct stretch_sums *sums, const struct stretch_entry *entry)
 {
 	uint64_t ns = entry->to_ns - entry->from_ns, *n;
 	uint32_t group;
 
 	if (entry->kind == STRETCH_BLOCKED || entry->kind == STRETCH_WAIT_CPU || entry->kind == STRETCH_INTERRUPTED ||
-	    entry->id >= tables->nr_uses)
+	    entry->kind == STRETCH_CROSSED || entry->id >= tables->nr_uses)
 		return;
 	group = tables->uses[entry->id].group;
 	if (entry->kind == STRETCH_CALL) {
 		sum_call(sums, group, entry);
+		return;
+	}
+	if (entry->kind >= STRETCH_SPAN) {
+		sum_user(sums, group, entry);
 		return;
 	}
 	n = stretch_sums_row(sums, group)->n;
@@ -300,18 +373,27 @@ static void stretch_next(struct trace_tables *tables)
 	tables->nr_entries++;
 }
 
+static void crosser_put(struct trace_tables *tables, const struct stretch_entry *entry)
+{
+	struct table_stretch *last = &tables->list[tables->nr - 1];
+
+	stretch_put(&tables->crossers, entry);
+	last->crossers_from_ns = entry->from_ns < last->crossers_from_ns ? entry->from_ns : last->crossers_from_ns;
+}
+
 static void entry_put(struct trace_tables *tables, const struct stretch_entry *entry)
 {
-	struct table_stretch *last;
+	bool counts_at_end = entry->kind == STRETCH_SPAN || entry->kind == STRETCH_OPEN;
+	struct stretch_entry crossed = *entry;
 
 	if (tables->failed || !tables->nr)
 		return;
-	last = &tables->list[tables->nr - 1];
-	if (entry->from_ns < last->from_ns) {
-		stretch_put(&tables->crossers, entry);
-		last->crossers_from_ns = entry->from_ns < last->crossers_from_ns ? entry->from_ns
-										 : last->crossers_from_ns;
-		return;
+	if (entry->from_ns < tables->list[tables->nr - 1].from_ns) {
+		crossed.kind = counts_at_end ? STRETCH_CROSSED : entry->kind;
+		if (!counts_at_end || stretch_may_be_open(tables, entry))
+			crosser_put(tables, &crossed);
+		if (!counts_at_end)
+			return;
 	}
 	stretch_put(&tables->log, entry);
 	stretch_sum_of(tables, &tables->levels[0].sums, entry);
@@ -412,12 +494,91 @@ static void on_interval(void *data, struct trace_analysis *a, const struct trace
 	entry_put(tables, &entry);
 }
 
-static void on_done(void *data)
+/* An entry of one time: what a thread did now with a probe or an event of its program. */
+static void put_point(struct trace_tables *tables, const struct trace_thread *thread, enum stretch_kind kind,
+		      uint32_t event, uint64_t bytes)
 {
-	stretches_end(data);
+	uint64_t now = tables->a->now;
+	struct stretch_entry entry = {.kind = kind, .from_ns = now, .to_ns = now, .bytes = bytes};
+
+	stretch_next(tables);
+	entry.id = use_get(tables, thread, kind == STRETCH_HIT ? FORM_OF_PROBE : FORM_OF_EVENT, event);
+	entry_put(tables, &entry);
 }
 
-static const struct table_hooks table_hooks = {on_call, on_major, on_transfer, on_lock, on_done};
+static void on_hit(void *data, const struct trace_thread *thread, uint32_t event)
+{
+	put_point(data, thread, STRETCH_HIT, event, 0);
+}
+
+static void on_event(void *data, const struct trace_thread *thread, uint32_t event, const struct event_counts *one)
+{
+	put_point(data, thread, STRETCH_EVENT, event, one->longs ? 1 + one->more_bytes : 0);
+}
+
+static void on_done(void *data)
+{
+	struct trace_tables *tables = data;
+
+	if (tables->user)
+		user_events_close(tables->user);
+	stretches_end(tables);
+}
+
+static const struct table_hooks table_hooks = {on_call, on_major, on_transfer, on_lock, on_hit, on_event, on_done};
+
+/* ---- scopes and requests of programs ---- */
+
+static void put_span(struct trace_tables *tables, const struct span_sum *span, struct stretch_entry *entry)
+{
+	stretch_next(tables);
+	entry->id = span_get(tables, span);
+	entry_put(tables, entry);
+}
+
+static void on_span(void *data, const struct span_sum *span, uint64_t from_ns, const struct trace_times *times,
+		    uint64_t queued)
+{
+	struct trace_tables *tables = data;
+	struct stretch_entry entry = {
+		.kind = STRETCH_SPAN, .from_ns = from_ns, .to_ns = tables->a->now, .times = *times, .queued = queued};
+
+	put_span(tables, span, &entry);
+}
+
+static void on_open(void *data, const struct span_sum *span, uint64_t from_ns)
+{
+	struct trace_tables *tables = data;
+	uint64_t now = tables->a->ended ? tables->a->end_ns + 1 : tables->a->now; /* after all events */
+	struct stretch_entry entry = {.kind = STRETCH_OPEN, .from_ns = from_ns, .to_ns = now};
+
+	put_span(tables, span, &entry);
+}
+
+static void on_unmatched(void *data, const struct span_sum *span)
+{
+	struct trace_tables *tables = data;
+	uint64_t now = tables->a->now;
+	struct stretch_entry entry = {.kind = STRETCH_UNMATCHED, .from_ns = now, .to_ns = now};
+
+	put_span(tables, span, &entry);
+}
+
+static const struct user_hooks user_hooks = {on_span, on_open, on_unmatched};
+
+int trace_tables_add_user(struct trace_tables *tables, struct trace_user_events *user, struct trace_error *ret_error)
+{
+	if (tables->user || user->hooks || user->analysis != tables->a || tables->a->began)
+		return error_set(ret_error, -EBUSY,
+				 "the tables have the events of programs already, or those are of another analysis, "
+				 "or its pass began");
+	tables->user = user;
+	user->hooks = &user_hooks;
+	user->hooks_data = tables;
+	return 0;
+}
+
+/* ---- begin, end ---- */
 
 struct trace_tables *trace_tables_new(struct trace_analysis *a, const struct trace_tables_options *options,
 				      struct trace_error *ret_error)
@@ -450,6 +611,8 @@ struct trace_tables *trace_tables_free(struct trace_tables *tables)
 		return NULL;
 	if (tables->a->hooks.tables_data == tables)
 		tables->a->hooks.tables = NULL;
+	if (tables->user)
+		tables->user->hooks = NULL;
 	for (unsigned int i = 0; i < STRETCH_LEVELS; i++)
 		stretch_sums_clear(&tables->levels[i].sums);
 	stretch_writer_clear(&tables->log);

@@ -27,6 +27,10 @@
  * CPU quota, or events are missing. So the sums of an edge end at the last accounting of the
  * thread, and the entries of all states since then are in the logs.
  *
+ * A scope or request of a program is an entry of its end, with its whole time: reports of a window
+ * have it then. The one that is open at the end of the span is found by its end, in a later
+ * stretch: there it is a crosser, too.
+ *
  * A trace in which gaps divide intervals into more pieces than a pass keeps has no such tables.
  */
 #include "locks.h"
@@ -39,9 +43,22 @@
 #define STRETCH_LEVELS	8u
 #define STRETCH_ENTRIES (1u << 18) /* by default */
 
-enum stretch_form { FORM_OF_CALL, FORM_OF_TRAP, FORM_OF_FILE, FORM_OF_LOCK };
+/* SPAN: a scope or request of programs, whose numbers continue in the next group, MORE */
+enum stretch_form {
+	FORM_OF_CALL,
+	FORM_OF_TRAP,
+	FORM_OF_FILE,
+	FORM_OF_LOCK,
+	FORM_OF_SPAN,
+	FORM_OF_MORE,
+	FORM_OF_PROBE,
+	FORM_OF_EVENT,
+};
 
-/* struct stretch_group - a row of a table of a process. @key: of a call, a path; index of a lock */
+/*
+ * struct stretch_group - a row of a table of a process
+ * @key: of a call, a path; index of a lock; number of a span; id of an event
+ */
 struct stretch_group {
 	enum stretch_form form;
 	uint32_t process;
@@ -82,7 +99,8 @@ struct trace_tables {
 	uint32_t nr_uses, max_uses;
 	struct stretch_group *groups; /* owned */
 	uint32_t nr_groups, max_groups;
-	struct lock_row *locks; /* owned; without sums */
+	struct trace_user_events *user; /* borrowed; NULL: none */
+	struct lock_row *locks;		/* owned; without sums */
 	uint32_t nr_locks, max_locks;
 	struct table_stretch *list; /* owned; the last one has not ended before the pass */
 	uint32_t nr, max;
@@ -95,4 +113,12 @@ struct trace_tables {
 
 /** stretch_sum_of() - add the entry to the sums of its group; not a CALL that an edge cuts */
 void stretch_sum_of(const struct trace_tables *tables, struct stretch_sums *sums, const struct stretch_entry *entry);
+/** stretch_may_be_open() - a scope or request, and not the time between events of programs */
+bool stretch_may_be_open(const struct trace_tables *tables, const struct stretch_entry *entry);
+/**
+ * stretch_span_rows() - the scopes and requests of programs in @sums, to be released with free()
+ * Returns NULL when out of memory.
+ */
+struct trace_span *stretch_span_rows(const struct trace_tables *tables, const struct stretch_sums *sums,
+				     size_t *ret_nr);
 #endif

@@ -56,6 +56,7 @@ struct event_sum {
 
 struct span_sum {
 	struct owner owner;
+	uint32_t number; /* its index in the list of all */
 	enum trace_span_kind kind;
 	string_id name;
 	string_id from;
@@ -171,6 +172,17 @@ struct user_request {
 	bool is_followed; /* the span gets its waits as they arrive */
 };
 
+/**
+ * struct user_hooks - what the tables of spans get (stretches.h), at the time of the pass
+ * span: one has ended. open: one ends without a result. unmatched: as span_sum.unmatched
+ */
+struct user_hooks {
+	void (*span)(void *data, const struct span_sum *span, uint64_t from_ns, const struct trace_times *times,
+		     uint64_t queued);
+	void (*open)(void *data, const struct span_sum *span, uint64_t from_ns);
+	void (*unmatched)(void *data, const struct span_sum *span);
+};
+
 /*
  * With a window of the analysis, events count that are in it, and spans that end in it, with their
  * whole time. A span gets the waits of a request when it ends, and not as they arrive.
@@ -202,6 +214,8 @@ struct trace_user_events {
 	struct stretch *spare; /* owned, linked by older: free ones */
 	trace_span_fn on_span; /* user_instances.h; NULL: none */
 	void *on_span_data;
+	const struct user_hooks *hooks; /* NULL: none */
+	void *hooks_data;
 	uint64_t dropped_ns;	      /* when the loss or the end came that ends open spans; 0: now */
 	uint64_t steps;		      /* budget of steps; user_waits.c */
 	struct user_results *results; /* owned; NULL until the first query */

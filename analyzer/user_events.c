@@ -113,7 +113,7 @@ static void scopes_drop(struct trace_user_events *u, struct actor *actor, uint32
 	while (actor->depth > depth) {
 		struct segment *scope = &actor->scopes[--actor->depth];
 
-		scope->span->open += user_left_open(u, scope->from_ns);
+		span_left_open(u, scope->span, scope->from_ns);
 		scope_tell(u, actor, scope, false);
 		segment_drop(u, actor, scope);
 	}
@@ -254,7 +254,7 @@ static void scope_begin(struct trace_user_events *u, struct actor *actor, string
 		return;
 	if (!scope_room(u, actor)) {
 		actor->too_deep++;
-		span->unmatched += user_counts(u);
+		span_unmatched(u, span);
 		return;
 	}
 	segment_begin(u, actor, &actor->scopes[actor->depth++], span, true);
@@ -266,7 +266,7 @@ static void scope_close(struct trace_user_events *u, struct actor *actor, struct
 		segment_end(u, actor, scope);
 		return;
 	}
-	scope->span->open += user_left_open(u, scope->from_ns);
+	span_left_open(u, scope->span, scope->from_ns);
 	segment_drop(u, actor, scope);
 }
 
@@ -285,7 +285,7 @@ static void scope_end(struct trace_user_events *u, struct actor *actor, string_i
 	if (!i) {
 		span = span_sum(u, &actor->owner, TRACE_SPAN_SCOPE, name, 0);
 		if (span) {
-			span->unmatched += user_counts(u);
+			span_unmatched(u, span);
 			span_tell_end(u, actor, span);
 		}
 		return;

@@ -42,7 +42,7 @@ static struct user_request **request_find(struct trace_user_events *u, const str
 static void request_leave(struct trace_user_events *u, struct user_request *request, bool ends)
 {
 	struct actor *actor = request->actor;
-	uint64_t known = u->analysis->window ? request_collect(u, request) : request_unfollow(u, request, ends);
+	uint64_t known = user_counts_ends(u) ? request_collect(u, request) : request_unfollow(u, request, ends);
 	struct trace_times times = segment_times(u, &request->segment, known);
 
 	request_piece(u, request);
@@ -134,7 +134,7 @@ static void request_add(struct trace_user_events *u, const struct user_request *
 		 request->queued);
 	if (request->span->is_folded)
 		return;
-	if (u->analysis->window)
+	if (user_counts_ends(u))
 		waits_merge(u, &request->span->waits, &request->waits);
 	if (request->nr_unknown)
 		wait_add(u, &request->span->waits, &wait_unknown, request->unknown_ns, request->nr_unknown);
@@ -149,7 +149,7 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 	if (!request) {
 		span = span_sum(u, &actor->owner, TRACE_SPAN_REQUEST, name, 0);
 		if (span) {
-			span->unmatched += user_counts(u);
+			span_unmatched(u, span);
 			span_tell_end(u, actor, span);
 		}
 		return;
@@ -161,7 +161,7 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 	if (user_counts(u))
 		request_add(u, request);
 	else
-		request->span->open += user_left_open(u, request->begin_ns);
+		span_left_open(u, request->span, request->begin_ns);
 	request_tell(u, request, true);
 	request_remove(u, request);
 }
@@ -190,7 +190,7 @@ void requests_drop(struct trace_user_events *u, struct program *program)
 		request_take_back(u, request);
 		if (request->actor)
 			request_leave(u, request, true);
-		request->span->open += user_left_open(u, request->begin_ns);
+		span_left_open(u, request->span, request->begin_ns);
 		request_tell(u, request, false);
 		request_remove(u, request);
 	}

@@ -121,9 +121,9 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 	return sort_rows(waits, nr, sizeof(*waits), order_waits);
 }
 
-static bool span_result(const struct trace_user_events *u, const struct span_sum *sum, struct trace_span *span)
+bool span_row(const struct trace_user_events *u, const struct span_sum *sum, struct trace_span *ret_span)
 {
-	*span = (struct trace_span){
+	*ret_span = (struct trace_span){
 		.process = sum->owner.process,
 		.pid = sum->owner.pid,
 		.kind = sum->kind,
@@ -139,7 +139,12 @@ static bool span_result(const struct trace_user_events *u, const struct span_sum
 		.queued_ns = sum->queued,
 		.unseen_ns = sum->unseen,
 	};
-	return latency_result(&sum->elapsed, &span->elapsed) && waits_result(sum, span);
+	return latency_result(&sum->elapsed, &ret_span->elapsed);
+}
+
+static bool span_result(const struct trace_user_events *u, const struct span_sum *sum, struct trace_span *span)
+{
+	return span_row(u, sum, span) && waits_result(sum, span);
 }
 
 static bool event_result(const struct trace_user_events *u, const struct event_sum *sum, struct trace_user_event *event)
@@ -187,6 +192,11 @@ static int order_spans(const void *left, const void *right)
 	return l->pid < r->pid ? -1 : l->pid > r->pid;
 }
 
+bool span_rows_sort(struct trace_span *spans, size_t nr)
+{
+	return sort_rows(spans, nr, sizeof(*spans), order_spans);
+}
+
 struct user_results *user_results_free(struct user_results *results)
 {
 	if (!results)
@@ -227,7 +237,7 @@ static const struct user_results *results_of(struct trace_user_events *u)
 	if (ok)
 		ok = !u->strings.failed &&
 		     sort_rows(results->events, results->nr_events, sizeof(*results->events), order_events) &&
-		     sort_rows(results->spans, results->nr_spans, sizeof(*results->spans), order_spans);
+		     span_rows_sort(results->spans, results->nr_spans);
 	if (!ok) {
 		u->failed = -ENOMEM;
 		user_results_free(results);

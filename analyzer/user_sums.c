@@ -22,9 +22,33 @@ bool user_counts(const struct trace_user_events *u)
 	return !u->analysis->is_before_window && !u->analysis->is_past_window;
 }
 
-bool user_left_open(const struct trace_user_events *u, uint64_t from_ns)
+bool user_spans_are_full(const struct trace_user_events *u)
+{
+	return u->nr_spans == MAX_SPANS;
+}
+
+bool user_counts_ends(const struct trace_user_events *u)
+{
+	return u->analysis->window || u->hooks;
+}
+
+static bool counts_as_open(const struct trace_user_events *u, uint64_t from_ns)
 {
 	return u->analysis->is_past_window ? from_ns < window_to(u->analysis->window) : !u->analysis->is_before_window;
+}
+
+void span_left_open(const struct trace_user_events *u, struct span_sum *span, uint64_t from_ns)
+{
+	span->open += counts_as_open(u, from_ns);
+	if (u->hooks)
+		u->hooks->open(u->hooks_data, span, from_ns);
+}
+
+void span_unmatched(const struct trace_user_events *u, struct span_sum *span)
+{
+	span->unmatched += user_counts(u);
+	if (u->hooks)
+		u->hooks->unmatched(u->hooks_data, span);
 }
 
 void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t ns)
@@ -261,6 +285,7 @@ struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner
 		return user_fail(u);
 	}
 	sum->owner = *owner;
+	sum->number = (uint32_t)u->nr_spans;
 	sum->kind = kind;
 	sum->name = name;
 	sum->from = from;
@@ -274,4 +299,6 @@ void span_add(struct trace_user_events *u, struct span_sum *span, uint64_t elaps
 	times_add(&span->times, times);
 	span->queued += queued;
 	span->unseen += elapsed - queued - times_sum(times);
+	if (u->hooks)
+		u->hooks->span(u->hooks_data, span, trace_analysis_now(u->analysis) - elapsed, times, queued);
 }

@@ -8,8 +8,14 @@
 void *user_fail(struct trace_user_events *user);
 /** user_counts() - the pass is in the window of the analysis, or there is none */
 bool user_counts(const struct trace_user_events *user);
-/** user_left_open() - does a span that began at @from_ns and has no result count as open? */
-bool user_left_open(const struct trace_user_events *user, uint64_t from_ns);
+/** user_spans_are_full() - further kinds of spans are left out, which depends on the window */
+bool user_spans_are_full(const struct trace_user_events *user);
+/** user_counts_ends() - a request counts as a whole when it ends, and not piece by piece */
+bool user_counts_ends(const struct trace_user_events *user);
+/** span_left_open() - one of @span that began at @from_ns has no result: it may count as open */
+void span_left_open(const struct trace_user_events *user, struct span_sum *span, uint64_t from_ns);
+/** span_unmatched() - an end of @span has no begin, or a begin was not followed */
+void span_unmatched(const struct trace_user_events *user, struct span_sum *span);
 void latency_add(struct trace_user_events *user, struct latency *latency, uint64_t ns);
 /** event_sum() - the sum of @name in the process of @owner; made if missing; NULL: out of memory */
 struct event_sum *event_sum(struct trace_user_events *user, const struct owner *owner, string_id name);

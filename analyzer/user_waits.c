@@ -233,10 +233,10 @@ void request_follow(struct trace_user_events *u, struct user_request *request)
 	struct actor *actor = request->actor;
 	struct following *following = NULL;
 
-	if (actor->thread && request->program == actor->program && !request->span->is_folded && !u->analysis->window)
+	if (actor->thread && request->program == actor->program && !request->span->is_folded && !user_counts_ends(u))
 		following = following_of(actor, request->span) ?: following_new(u, actor, request->span);
 	segment_begin(u, actor, &request->segment, request->span,
-		      following || (u->analysis->window && request->program == actor->program));
+		      following || (user_counts_ends(u) && request->program == actor->program));
 	if (!following)
 		return;
 	following->nr++;
@@ -335,7 +335,7 @@ void requests_take_back(struct trace_user_events *u, struct actor *actor)
 
 void request_take_back(struct trace_user_events *u, struct user_request *request)
 {
-	if (u->analysis->window) /* the span did not get them */
+	if (user_counts_ends(u)) /* the span did not get them */
 		return;
 	take_back(u, request->span, &request->waits, 1);
 }

@@ -109,11 +109,8 @@ static void json_unhit(struct json *json, const struct report *report)
 	free(names);
 }
 
-void json_probes(struct json *json, const struct report *report)
+void json_probe_uses(struct json *json, const struct trace_probe_use *uses, size_t nr)
 {
-	size_t nr;
-	struct trace_probe_use *uses = probe_uses(report, &nr);
-
 	json_open(json, "probes", "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");
@@ -127,6 +124,14 @@ void json_probes(struct json *json, const struct report *report)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
+}
+
+void json_probes(struct json *json, const struct report *report)
+{
+	size_t nr;
+	struct trace_probe_use *uses = probe_uses(report, &nr);
+
+	json_probe_uses(json, uses, nr);
 	free(uses);
 	json_unhit(json, report);
 }
@@ -213,12 +218,11 @@ void report_event_costs(const struct report *report)
 	free(uses);
 }
 
-void json_event_costs(struct json *json, const struct report *report)
+void json_event_uses(struct json *json, const struct trace_analysis *analysis, const struct trace_event_use *uses,
+		     size_t nr)
 {
-	uint32_t least_ps, most_ps, ps_per_64, ps = trace_event_cost_ps(report->analysis, &least_ps, &most_ps),
-					       long_ps = trace_event_long_cost_ps(report->analysis, &ps_per_64);
-	size_t nr;
-	struct trace_event_use *uses = event_uses(report, &nr);
+	uint32_t least_ps, most_ps, ps_per_64, ps = trace_event_cost_ps(analysis, &least_ps, &most_ps),
+					       long_ps = trace_event_long_cost_ps(analysis, &ps_per_64);
 
 	json_open(json, "event_costs", "{");
 	json_u64(json, "event_ps", ps);
@@ -238,5 +242,13 @@ void json_event_costs(struct json *json, const struct report *report)
 	}
 	json_close(json, "]");
 	json_close(json, "}");
+}
+
+void json_event_costs(struct json *json, const struct report *report)
+{
+	size_t nr;
+	struct trace_event_use *uses = event_uses(report, &nr);
+
+	json_event_uses(json, report->analysis, uses, nr);
 	free(uses);
 }

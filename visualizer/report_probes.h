@@ -11,6 +11,12 @@
 void report_probes(const struct report *report);
 /** report_unhit() - a line for each probe without a hit in the trace; nothing if there is none */
 void report_unhit(const struct report *report);
+struct trace_event_use;
+struct trace_probe_use;
+/** json_probe_uses(), json_event_uses() - the keys probes and event_costs of these rows */
+void json_probe_uses(struct json *json, const struct trace_probe_use *uses, size_t nr);
+void json_event_uses(struct json *json, const struct trace_analysis *analysis, const struct trace_event_use *uses,
+		     size_t nr);
 /** json_probes() - the keys probes and probes_without_hits */
 void json_probes(struct json *json, const struct report *report);
 /** event_cost_matters() - recording its own events is more than 0.1 % of @cpu_ns of a program */

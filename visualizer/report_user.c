@@ -403,9 +403,8 @@ static void json_event(struct json *json, const struct trace_analysis *analysis,
 	json_close(json, "}");
 }
 
-static void json_span(struct json *json, const struct trace_analysis *analysis, const struct trace_span *span)
+static void json_span_figures(struct json *json, const struct trace_analysis *analysis, const struct trace_span *span)
 {
-	json_open(json, NULL, "{");
 	json_text(json, "kind", trace_span_kind_name(span->kind));
 	json_text(json, "name", span->name);
 	json_text(json, "from", span->from);
@@ -421,6 +420,12 @@ static void json_span(struct json *json, const struct trace_analysis *analysis, 
 	json_u64(json, "blocked_ns", span->blocked_ns);
 	json_u64(json, "queued_ns", span->queued_ns);
 	json_u64(json, "unseen_ns", span->unseen_ns);
+}
+
+static void json_span(struct json *json, const struct trace_analysis *analysis, const struct trace_span *span)
+{
+	json_open(json, NULL, "{");
+	json_span_figures(json, analysis, span);
 	json_open(json, "waits", "[");
 	for (size_t i = 0; i < span->nr_waits; i++)
 		json_wait(json, &span->waits[i]);
@@ -437,5 +442,17 @@ void report_user_json(struct json *json, const struct report *report)
 	json_open(json, "spans", "[");
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
 		json_span(json, report->analysis, trace_get_span(report->user, i));
+	json_close(json, "]");
+}
+
+void report_user_json_spans(struct json *json, const struct trace_analysis *analysis, const struct trace_span *spans,
+			    size_t nr)
+{
+	json_open(json, "spans", "[");
+	for (size_t i = 0; i < nr; i++) {
+		json_open(json, NULL, "{");
+		json_span_figures(json, analysis, &spans[i]);
+		json_close(json, "}");
+	}
 	json_close(json, "]");
 }

@@ -14,4 +14,8 @@ void report_user(const struct report *report);
 bool report_user_has_any(const struct report *report);
 /** report_user_json() - keys user_events and spans */
 void report_user_json(struct json *json, const struct report *report);
+struct trace_span;
+/** report_user_json_spans() - the key spans of these rows, without their waits */
+void report_user_json_spans(struct json *json, const struct trace_analysis *analysis, const struct trace_span *spans,
+			    size_t nr);
 #endif

@@ -158,8 +158,10 @@ static void put_clauses(struct json *json, struct view_session *session, const s
 			window = (struct view_window){clause->wait->first.from_ns, clause->wait->first.to_ns};
 		put_names(json, session, text + at, text + clause->begin, tree);
 		put_link(json, session, text + clause->begin, clause->end - clause->begin, clause->thread, &window);
-		if (clause->wait)
+		if (clause->wait) {
 			json_bool(json, "is_wait", true);
+			json_process(json, session, "other", clause->wait->first.other);
+		}
 		json_close(json, "}");
 		at = clause->end;
 	}
@@ -472,6 +474,7 @@ static void put_waits(struct json *json, struct view_session *session, const str
 		if (*waits[i].where)
 			json_text(json, "where", waits[i].where);
 		json_thread(json, session, "thread", first->thread);
+		json_process(json, session, "other", first->other);
 		put_place(json, session, first->thread, &window);
 		json_close(json, "}");
 	}

@@ -155,13 +155,26 @@ static bool is_asked(const struct view_request *request, const struct trace_proc
 	       told->to_ns - told->from_ns >= least;
 }
 
+static int longest_first(const void *left, const void *right, void *data)
+{
+	const struct view_request *l = *(const struct view_request *const *)left,
+				  *r = *(const struct view_request *const *)right;
+	uint64_t l_ns = l->told.to_ns - l->told.from_ns, r_ns = r->told.to_ns - r->told.from_ns;
+
+	(void)data;
+	if (l_ns != r_ns)
+		return l_ns > r_ns ? -1 : 1;
+	return l < r ? -1 : l > r; /* as in the list */
+}
+
 void view_requests(struct view_session *session, struct view_question *question, struct json *json)
 {
 	struct view_window window = view_window_asked(session, question);
 	const struct view_request_list *list = requests_of(session);
-	uint64_t left = question_number(question, "max", MAX_LISTED), least = question_number(question, "least", 0);
+	uint64_t max = question_number(question, "max", MAX_LISTED), least = question_number(question, "least", 0);
+	const struct view_request **asked;
 	struct trace_row row = {0};
-	bool is_cut = false;
+	size_t nr = 0;
 
 	if ((*question_text(question, "row", "") && !view_row_asked(session, question, &row)) || *question->error)
 		return;
@@ -169,16 +182,17 @@ void view_requests(struct view_session *session, struct view_question *question,
 		snprintf(question->error, sizeof(question->error), "a CPU has no requests");
 		return;
 	}
-	left = left < MAX_LISTED ? left : MAX_LISTED;
+	asked = memory_take(list ? list->nr : 0, sizeof(struct view_request *));
+	for (size_t i = 0; list && i < list->nr; i++)
+		if (is_asked(&list->items[i], row.process, &window, least))
+			asked[nr++] = &list->items[i];
+	if (question_number(question, "longest", 0))
+		memory_sort(asked, nr, sizeof(*asked), longest_first, NULL);
+	max = max < MAX_LISTED ? max : MAX_LISTED;
 	json_open(json, "requests", "[");
-	for (size_t i = 0; list && i < list->nr && !is_cut; i++) {
-		if (!is_asked(&list->items[i], row.process, &window, least))
-			continue;
-		is_cut = !left;
-		left -= !is_cut;
-		if (!is_cut)
-			put_request(json, session, &list->items[i]);
-	}
+	for (size_t i = 0; i < nr && i < max; i++)
+		put_request(json, session, asked[i]);
 	json_close(json, "]");
-	json_bool(json, "cut", is_cut);
+	json_bool(json, "cut", nr > max);
+	free(asked);
 }

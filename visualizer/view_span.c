@@ -160,8 +160,21 @@ static void add_lock(struct string *s, const char *path)
 	free(cut);
 }
 
+/* Nothing is recorded of the thread, so its state is unknown after a switch to it. */
+static bool is_hidden(const struct trace_view_span *span)
+{
+	return span->state == TRACE_STATE_BLOCKED && span->kind == TRACE_WAIT_UNKNOWN &&
+	       strcmp(span->target, "hidden") == 0;
+}
+
 static void add_sentence(struct string *s, const struct view_session *session, const struct trace_view_span *span)
 {
+	if (is_hidden(span)) {
+		string_add(s, "is hidden from the recorder: what it did in these ");
+		add_time(s, session, span);
+		string_add(s, " is unknown");
+		return;
+	}
 	switch (span->state) {
 	case TRACE_STATE_BLOCKED:
 		string_add(s, span->idle ? "rested " : "waited ");
@@ -254,6 +267,45 @@ static bool is_beyond(const struct view_session *session, uint64_t ns)
 	return full_ns && ns >= full_ns;
 }
 
+/* ---- why the state of a CPU is unknown ---- */
+
+/* The hidden thread that got a CPU at @from_ns; NULL: none. */
+static const struct trace_thread *hidden_since(struct view_session *session, uint64_t from_ns)
+{
+	for (uint32_t i = 0; i < trace_view_nr_rows(session->view, TRACE_ROW_THREAD); i++) {
+		struct trace_row_id id = {TRACE_ROW_THREAD, i};
+		struct found_span found = {0};
+
+		if (trace_view_spans(session->view, id, from_ns, from_ns + 1, take_first, &found) == 0 &&
+		    found.is_found && found.span.from_ns == from_ns && is_hidden(&found.span))
+			return found.span.thread;
+	}
+	return NULL;
+}
+
+static bool is_in_gap(const struct view_session *session, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct trace_analysis *analysis = session->report.analysis;
+	size_t nr = trace_nr_gaps(session->report.trace),
+	       nr_late = analysis ? trace_analysis_nr_late_gaps(analysis) : 0;
+
+	for (size_t i = 0; i < nr + nr_late; i++) {
+		const struct trace_gap *gap = i < nr ? trace_get_gap(session->report.trace, i)
+						     : trace_analysis_get_late_gap(analysis, i - nr);
+
+		if (gap->cpu == cpu && gap->start_ns < to_ns && gap->end_ns > from_ns)
+			return true;
+	}
+	return false;
+}
+
+static void put_unknown(struct view_session *session, struct json *json, uint32_t cpu,
+			const struct trace_view_span *span)
+{
+	json_thread(json, session, "hidden", hidden_since(session, span->from_ns));
+	json_bool(json, "lost", is_in_gap(session, cpu, span->from_ns, span->to_ns));
+}
+
 void view_at(struct view_session *session, struct view_question *question, struct json *json)
 {
 	uint64_t t = question_number(question, "t", 0), ns = session->start + t;
@@ -275,4 +327,6 @@ void view_at(struct view_session *session, struct view_question *question, struc
 	put_span(json, session, &found.span, row.id.kind == TRACE_ROW_CPU);
 	if (row.id.kind == TRACE_ROW_THREAD)
 		put_thread_at(session, json, row.id, ns, &found.span);
+	else if (found.span.class_of_time == trace_class_of(TRACE_STATE_BLOCKED, TRACE_WAIT_UNKNOWN, false))
+		put_unknown(session, json, row.id.index, &found.span);
 }

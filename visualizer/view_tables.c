@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include "checked_figures.h"
 #include "report_json.h"
+#include "report_probes.h"
+#include "report_user.h"
 #include "view_row.h"
 #include "view_tables.h"
 
@@ -17,6 +19,7 @@ struct view_table_pass {
 	enum tables_state state;
 	struct trace_analysis *analysis; /* owned */
 	struct trace_tables *tables;	 /* owned */
+	struct trace_user_events *user;	 /* owned */
 	int fd;
 };
 
@@ -38,6 +41,7 @@ static int open_nameless(const char *trace)
 static void pass_end(struct view_table_pass *pass, enum tables_state state)
 {
 	pass->tables = trace_tables_free(pass->tables);
+	pass->user = trace_user_events_free(pass->user);
 	pass->analysis = trace_analysis_free(pass->analysis);
 	if (pass->fd >= 0)
 		close(pass->fd);
@@ -56,7 +60,8 @@ static bool pass_begin(struct view_session *session, struct view_table_pass *pas
 	options.fd = pass->fd;
 	pass->analysis = trace_analysis_new(trace, NULL, NULL);
 	pass->tables = pass->analysis ? trace_tables_new(pass->analysis, &options, NULL) : NULL;
-	return pass->tables;
+	pass->user = pass->tables ? trace_user_events_new(trace, pass->analysis, NULL) : NULL;
+	return pass->user && trace_tables_add_user(pass->tables, pass->user, NULL) == 0;
 }
 
 bool view_tables_are_wanted(const struct view_session *session)
@@ -115,11 +120,26 @@ static void put_process(struct json *json, const struct report *report, const st
 	trace_figures_free(figures);
 }
 
+static void put_costs(struct json *json, const struct report *report, const struct trace_span_tables *span)
+{
+	size_t nr_probes, nr_events;
+	struct trace_probe_use *probes = trace_span_tables_probes(span, &nr_probes);
+	struct trace_event_use *events = trace_span_tables_events(span, &nr_events);
+
+	if (!probes || !events)
+		memory_end();
+	json_probe_uses(json, probes, nr_probes);
+	json_event_uses(json, report->analysis, events, nr_events);
+	free(probes);
+	free(events);
+}
+
 static void put_span(struct json *json, const struct view_session *session, const struct trace_span_tables *span)
 {
 	struct report report = {.options = &session->options,
 				.trace = session->report.trace,
 				.analysis = session->tables->analysis};
+	const struct trace_span *scopes;
 	struct trace_lock_wait *locks;
 	size_t nr;
 
@@ -132,6 +152,9 @@ static void put_span(struct json *json, const struct view_session *session, cons
 		memory_end();
 	report_json_locks(json, locks, nr);
 	free(locks);
+	scopes = trace_span_tables_scopes(span, &nr);
+	report_user_json_spans(json, report.analysis, scopes, nr);
+	put_costs(json, &report, span);
 }
 
 void view_tables(struct view_session *session, struct view_question *question, FILE *out)

@@ -2,7 +2,8 @@
 #ifndef VISUALIZER_VIEW_TABLES_H
 #define VISUALIZER_VIEW_TABLES_H
 /*
- * view_tables.h - the tables of calls, files and locks of a span, without a pass for each span
+ * view_tables.h - the tables of calls, files, locks, scopes and costs of a span, without a pass for
+ * each span
  *
  * The first question makes a pass in the background, which collects <trace/tables.h>. Until its
  * end, and for a trace with too many gaps, a page asks "count" and "books".

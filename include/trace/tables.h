@@ -2,8 +2,8 @@
 #ifndef TRACE_TABLES_H
 #define TRACE_TABLES_H
 /*
- * tables.h - the calls, page faults, files and locks of any span of a trace, without a pass for
- * each span
+ * tables.h - the calls, page faults, files, locks, scopes and costs of any span of a trace, without
+ * a pass for each span
  *
  * The figures of a span need the state at its begin, so an analysis with a window
  * (trace_analysis_options.from_ns) passes over the whole trace. Tables are collected in one pass,
@@ -28,6 +28,7 @@
  * own, as long as none of them uses the analysis otherwise.
  */
 #include <trace/analysis.h>
+#include <trace/user_events.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,11 +62,19 @@ struct trace_tables *trace_tables_new(struct trace_analysis *analysis, const str
 				      struct trace_error *ret_error);
 struct trace_tables *trace_tables_free(struct trace_tables *tables); /* NULL is fine; returns NULL */
 /**
+ * trace_tables_add_user() - collect the scopes and requests of programs, too; before the pass
+ * @user: of the same analysis; borrowed until trace_tables_free(). It has no other use then
+ * Returns 0; -EBUSY: the pass began, or there are some.
+ */
+int trace_tables_add_user(struct trace_tables *tables, struct trace_user_events *user,
+			  struct trace_error *ret_error) TRACE_NODISCARD;
+/**
  * trace_tables_of_span() - the tables from @from_ns to @to_ns, in the clock of the trace
  * @to_ns: 0: to the end of the trace
  * Returns 0; -EAGAIN: the pass has not ended; -ENODATA: gaps divide the waits of the trace into
- *     more than a million pieces, so that only a pass with a window tells; -EINVAL: the span is
- *     empty; -EIO: the file cannot be read or written; -ENOMEM.
+ *     more than a million pieces, or programs have 65,536 names of scopes, so that only a pass
+ *     with a window tells; -EINVAL: the span is empty; -EIO: the file cannot be read or written;
+ *     -ENOMEM.
  */
 int trace_tables_of_span(const struct trace_tables *tables, uint64_t from_ns, uint64_t to_ns,
 			 struct trace_span_tables **ret_span, struct trace_error *ret_error) TRACE_NODISCARD;
@@ -83,6 +92,15 @@ struct trace_figures *trace_span_tables_figures(const struct trace_span_tables *
  * NULL: out of memory
  */
 struct trace_lock_wait *trace_span_tables_locks(const struct trace_span_tables *span, size_t *ret_nr);
+/**
+ * trace_span_tables_scopes() - the scopes, requests and times between events of programs
+ * They are those of trace_get_span() of an analysis with that window, but without their waits.
+ * Borrowed from @span; none without trace_tables_add_user()
+ */
+const struct trace_span *trace_span_tables_scopes(const struct trace_span_tables *span, size_t *ret_nr);
+/** trace_span_tables_probes(), _events() - as trace_probe_uses() and trace_event_uses() */
+struct trace_probe_use *trace_span_tables_probes(const struct trace_span_tables *span, size_t *ret_nr);
+struct trace_event_use *trace_span_tables_events(const struct trace_span_tables *span, size_t *ret_nr);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

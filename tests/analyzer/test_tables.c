@@ -15,12 +15,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <trace/analysis.h>
+#include <trace/probes.h>
 #include <trace/tables.h>
 #include <unistd.h>
 #include "builder.h"
 #include "image.h"
 #include "random_story.h"
 #include "unit.h"
+#include "user_events_case.h"
 
 #define NR_SPANS       30
 #define NR_SEEDS       24
@@ -35,8 +37,9 @@ struct collected {
 	struct trace *trace;
 	struct trace_analysis *analysis;
 	struct trace_tables *tables;
+	struct trace_user_events *user;
 	uint64_t start, end;
-	size_t nr_calls, nr_files, nr_locks;
+	size_t nr_calls, nr_files, nr_locks, nr_scopes, nr_open, nr_unmatched, nr_hits, nr_events;
 };
 
 static struct collected collect(struct trace *trace, const struct trace_tables_options *options)
@@ -45,6 +48,8 @@ static struct collected collect(struct trace *trace, const struct trace_tables_o
 
 	c.tables = trace_tables_new(c.analysis, options, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c.tables);
+	c.user = trace_user_events_new(trace, c.analysis, NULL);
+	CU_ASSERT_EQUAL_FATAL(trace_tables_add_user(c.tables, c.user, NULL), 0);
 	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c.analysis, NULL), 0);
 	trace_analysis_window(c.analysis, &c.start, &c.end);
 	return c;
@@ -53,6 +58,7 @@ static struct collected collect(struct trace *trace, const struct trace_tables_o
 static void collected_free(struct collected *c)
 {
 	trace_tables_free(c->tables);
+	trace_user_events_free(c->user);
 	trace_analysis_free(c->analysis);
 }
 
@@ -94,10 +100,71 @@ static void put_locks(FILE *out, const struct trace_lock_wait *locks, size_t nr)
 			locks[i].path, locks[i].address, locks[i].ns, locks[i].count);
 }
 
+static void put_latency(FILE *out, const struct trace_latency *times)
+{
+	fprintf(out, "%lu %lu, %lu %lu %lu %lu, ", times->count, times->sum_ns, times->min_ns, times->p50_ns,
+		times->p99_ns, times->max_ns);
+}
+
+static void put_scope(FILE *out, const struct trace_span *s)
+{
+	fprintf(out, "%s %s %s of %u: ", trace_span_kind_name(s->kind), s->name, s->from,
+		s->process ? trace_process_pid(s->process) : s->pid);
+	put_latency(out, &s->elapsed);
+	fprintf(out, "%lu open, %lu unmatched, %lu %lu %lu %lu %lu %lu %lu\n", s->open, s->unmatched, s->user_ns,
+		s->system_ns, s->interrupted_ns, s->wait_cpu_ns, s->blocked_ns, s->queued_ns, s->unseen_ns);
+}
+
+static void put_costs(FILE *out, struct trace_probe_use *hits, size_t nr_hits, struct trace_event_use *events,
+		      size_t nr_events)
+{
+	for (size_t i = 0; i < nr_hits; i++)
+		fprintf(out, "probe %s of %u: %lu, %lu %lu %lu\n", hits[i].name, trace_process_pid(hits[i].process),
+			hits[i].hits, hits[i].hit_ns, hits[i].hit_least_ns, hits[i].hit_most_ns);
+	for (size_t i = 0; i < nr_events; i++)
+		fprintf(out, "event %s of %u: %lu, %lu\n", events[i].name, trace_process_pid(events[i].process),
+			events[i].events, events[i].cost_ns);
+	free(hits);
+	free(events);
+}
+
+static void put_user_of_pass(FILE *out, struct collected *c, struct trace_analysis *window,
+			     struct trace_user_events *user)
+{
+	size_t nr_hits, nr_events;
+	struct trace_probe_use *hits = trace_probe_uses(window, &nr_hits);
+	struct trace_event_use *events = trace_event_uses(window, &nr_events);
+
+	for (size_t i = 0; i < trace_nr_spans(user); i++) {
+		const struct trace_span *scope = trace_get_span(user, i);
+
+		put_scope(out, scope);
+		c->nr_scopes++;
+		c->nr_open += scope->open;
+		c->nr_unmatched += scope->unmatched;
+	}
+	c->nr_hits += nr_hits;
+	c->nr_events += nr_events;
+	put_costs(out, hits, nr_hits, events, nr_events);
+}
+
+static void put_user_of_tables(FILE *out, const struct trace_span_tables *span)
+{
+	size_t nr, nr_hits, nr_events;
+	const struct trace_span *scopes = trace_span_tables_scopes(span, &nr);
+	struct trace_probe_use *hits = trace_span_tables_probes(span, &nr_hits);
+	struct trace_event_use *events = trace_span_tables_events(span, &nr_events);
+
+	for (size_t i = 0; i < nr; i++)
+		put_scope(out, &scopes[i]);
+	put_costs(out, hits, nr_hits, events, nr_events);
+}
+
 static char *text_of_pass(struct collected *c, uint64_t from, uint64_t to)
 {
 	struct trace_analysis_options options = {.size = sizeof(options), .from_ns = from, .to_ns = to};
 	struct trace_analysis *window = trace_analysis_new(c->trace, &options, NULL);
+	struct trace_user_events *user = trace_user_events_new(c->trace, window, NULL);
 	struct trace_lock_wait *locks;
 	char *text = NULL;
 	size_t bytes, nr;
@@ -117,6 +184,8 @@ static char *text_of_pass(struct collected *c, uint64_t from, uint64_t to)
 	put_locks(out, locks, nr);
 	c->nr_locks += nr;
 	free(locks);
+	put_user_of_pass(out, c, window, user);
+	trace_user_events_free(user);
 	trace_analysis_free(window);
 	fclose(out);
 	return text;
@@ -144,6 +213,8 @@ static char *text_of_tables(const struct collected *c, uint64_t from, uint64_t t
 	if (locks)
 		put_locks(out, locks, nr);
 	free(locks);
+	if (span)
+		put_user_of_tables(out, span);
 	trace_span_tables_free(span);
 	fclose(out);
 	return text;
@@ -190,6 +261,8 @@ enum {
 	LIMITS = 4,	 /* control groups use up their CPU quota, and classes of the scheduler their time */
 };
 
+enum { TOLD_BEGIN, TOLD_END, TOLD_REQUEST, TOLD_ANSWER, TOLD_HANDOFF, TOLD_MARK, TOLD_OTHER, NR_TOLD };
+
 /* struct machine - a plausible one: each thread sleeps, waits for a CPU, or has one */
 struct machine {
 	struct tb *tb;
@@ -200,6 +273,8 @@ struct machine {
 	unsigned int depth[NR_TIDS]; /* 1: in a call; 2: in a fault in it */
 	bool is_limited[NR_TIDS];
 	uint32_t nr_lost[NR_CPUS]; /* so many of the next events */
+	uint16_t told[NR_TOLD];	   /* types of events of the programs */
+	uint16_t hit;		   /* of a probe */
 };
 
 static const struct {
@@ -270,12 +345,64 @@ static void change(struct machine *m, uint32_t cpu, uint32_t thread, uint32_t ne
 	m->on_cpu[cpu] = next;
 }
 
+/* The thread on the CPU records an event of its program, or hits a probe. */
+static void tell(struct machine *m, uint32_t cpu, uint32_t thread)
+{
+	uint64_t zero = 0;
+
+	if (m->faults & LOSES && tb_random() % 60 == 0)
+		tb_user_lost(m->tb, cpu, 2);
+	if (!m->depth[thread] && !(m->faults & (LOSES | CONTRADICTS)) && tb_random() % 2) {
+		if (is_seen(m, cpu))
+			tb_event(m->tb, cpu, tick(m), m->hit, &zero, sizeof(zero), NULL);
+		return;
+	}
+	emit(m->tb, cpu, tick(m), m->told[tb_random() % NR_TOLD], FIRST_TID + thread, (int64_t)(tb_random() % 3));
+}
+
+static void learn_types(struct machine *m)
+{
+	static const struct {
+		const char *name;
+		enum trace_event_role role;
+	} kinds[NR_TOLD] = {{"shop:step.begin", TRACE_ROLE_BEGIN},
+			    {"shop:step.end", TRACE_ROLE_END},
+			    {"shop:order.begin", TRACE_ROLE_REQUEST_BEGIN},
+			    {"shop:order.end", TRACE_ROLE_REQUEST_END},
+			    {"shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF},
+			    {"shop:met", TRACE_ROLE_EVENT},
+			    {"shop:left", TRACE_ROLE_EVENT}};
+	static const struct trace_field value = {.name = "value", .bytes = 8, .kind = TRACE_KIND_DEC};
+	struct trace_event_type probe = {.name = "prog:hit",
+					 .classic = "NONE",
+					 .text = "",
+					 .doc = "",
+					 .program = "NONE",
+					 .fields = &value,
+					 .nr_fields = 1,
+					 .fixed_bytes = 8,
+					 .category = TRACE_CATEGORY_USER,
+					 .flags = TRACE_EVENT_ON};
+	struct trace_event_cost cost = {.ps = 2000, .least_ps = 1000, .most_ps = 3000};
+	struct trace_probe_cost hit = {.ns = 7, .least_ns = 5, .most_ns = 9};
+
+	for (int i = 0; i < NR_TOLD; i++)
+		m->told[i] = event_type(m->tb, kinds[i].name, kinds[i].role);
+	hit.event = m->hit = tb_user_type(m->tb, &probe);
+	tb_start(m->tb, 1000, TRACE_EV_event_cost, &cost, sizeof(cost), NULL);
+	tb_start(m->tb, 1000, TRACE_EV_probe_cost, &hit, sizeof(hit), NULL);
+	for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
+		stream(m->tb, cpu, FIRST_TID + 1 + 4 * cpu);
+}
+
 static void step(struct machine *m, uint32_t cpu)
 {
 	uint32_t thread = m->on_cpu[cpu], other = 1 + (uint32_t)(tb_random() % (NR_TIDS - 1)),
 		 call = calls_made[tb_random() % (sizeof(calls_made) / sizeof(*calls_made))].nr;
 
-	if (m->state[other] == ASLEEP && tb_random() % 2) {
+	if (thread && tb_random() % 5 == 0) {
+		tell(m, cpu, thread);
+	} else if (m->state[other] == ASLEEP && tb_random() % 2) {
 		if (is_seen(m, cpu))
 			tb_waking(m->tb, cpu, tick(m), FIRST_TID + other, TRACE_CONTEXT_TASK);
 		m->state[other] = QUEUED;
@@ -320,6 +447,7 @@ static struct trace *machine_trace(uint64_t seed, unsigned int faults)
 		tb_fd(m.tb, FIRST_TID + (thread < 5 ? 1u : 5u), 3, 8, 30, S_IFREG | 0644, "/data/three");
 		tb_fd(m.tb, FIRST_TID + (thread < 5 ? 1u : 5u), 4, 8, 40, S_IFREG | 0644, "/data/four");
 	}
+	learn_types(&m);
 	for (unsigned int i = 0; i < NR_STEPS; i++)
 		step(&m, (uint32_t)(tb_random() % NR_CPUS));
 	trace = tb_open_trace(m.tb);
@@ -339,6 +467,11 @@ static void check_machines(unsigned int faults, struct collected *sums)
 		sums->nr_calls += c.nr_calls;
 		sums->nr_files += c.nr_files;
 		sums->nr_locks += c.nr_locks;
+		sums->nr_scopes += c.nr_scopes;
+		sums->nr_open += c.nr_open;
+		sums->nr_unmatched += c.nr_unmatched;
+		sums->nr_hits += c.nr_hits;
+		sums->nr_events += c.nr_events;
 		collected_free(&c);
 		trace_close(trace);
 	}
@@ -352,6 +485,11 @@ static void spans_of_machines_equal_a_pass(void)
 	CU_ASSERT(sums.nr_calls > 5000);
 	CU_ASSERT(sums.nr_files > 1000);
 	CU_ASSERT(sums.nr_locks > 100);
+	CU_ASSERT(sums.nr_scopes > 2000);
+	CU_ASSERT(sums.nr_open > 500);
+	CU_ASSERT(sums.nr_unmatched > 500);
+	CU_ASSERT(sums.nr_hits > 500);
+	CU_ASSERT(sums.nr_events > 500);
 }
 
 static void spans_with_limits_equal_a_pass(void)
@@ -492,6 +630,8 @@ static void tables_need_a_pass_of_their_own(void)
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL),
 			      *part = trace_analysis_new(trace, &window, NULL);
 	struct trace_tables *tables = trace_tables_new(analysis, NULL, NULL);
+	struct trace_user_events *user = trace_user_events_new(trace, analysis, NULL),
+				 *other = trace_user_events_new(trace, part, NULL);
 	struct trace_span_tables *span = NULL;
 	struct trace_error error;
 
@@ -500,11 +640,16 @@ static void tables_need_a_pass_of_their_own(void)
 	CU_ASSERT_PTR_NULL(trace_tables_new(part, NULL, &error));
 	CU_ASSERT_EQUAL(error.code, -EBUSY);
 	CU_ASSERT_EQUAL(trace_tables_of_span(tables, 1000, 2000, &span, NULL), -EAGAIN);
+	CU_ASSERT_EQUAL(trace_tables_add_user(tables, other, &error), -EBUSY);
+	CU_ASSERT_EQUAL(trace_tables_add_user(tables, user, NULL), 0);
+	CU_ASSERT_EQUAL(trace_tables_add_user(tables, user, &error), -EBUSY);
 	CU_ASSERT_EQUAL(trace_analysis_run(analysis, NULL), 0);
 	CU_ASSERT_EQUAL(trace_tables_of_span(tables, 2000, 2000, &span, NULL), -EINVAL);
 	CU_ASSERT_PTR_NULL(trace_tables_free(NULL));
 	CU_ASSERT_PTR_NULL(trace_span_tables_free(NULL));
 	trace_tables_free(tables);
+	trace_user_events_free(user);
+	trace_user_events_free(other);
 	trace_analysis_free(analysis);
 	trace_analysis_free(part);
 	trace_close(trace);

@@ -397,6 +397,25 @@ test("a wait that the answer names is selected by its clause", async () => {
 	await page.press("Escape", "Escape", "f");
 });
 
+test("Enter follows the wait that a click on a link has selected", async () => {
+	await fresh();
+	await page.locator("#sentence a").nth(1).click(); // a name leads to what its thread did on the path
+	await page.ready();
+	assert.match(await page.text("#selection h2"), / 20 ran 20\.00 ms in its own code/);
+	await page.click("#tab-waits");
+	await page.ready();
+	await page.locator("#tables tr", { hasText: "load 10" }).locator("td:nth-child(3) a").first().click();
+	await page.ready();
+	assert.match(await page.text("#selection h2"), /^load 10 waited /);
+	await page.press("Enter");
+	assert.equal(await page.view("view.chain.length"), 1);
+	await page.locator("#sentence a").first().click(); // it leads to the row of the program, and to no single wait
+	await page.ready();
+	assert.match(await page.text("#selection h2"), /^load 10$/);
+	await page.click("#tab-processes");
+	await page.press("Escape", "Escape", "f");
+});
+
 test("a measured span is what the tables are about, and their times are those of the books", async () => {
 	await fresh();
 	const a = await placeOf(page, "load", 20 * MS),

@@ -11,7 +11,8 @@ const { columnShares, decodeShares, divideColumn, layRow, sumShares, wideRuns } 
 const { bytesText, countText, durationText, numberText, partText, percentText, pointText, tickDistance, wallDigits, wallText } =
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
-const { missingSentences } = await pageModule("verdict");
+const { missingSentences, namedIn } = await pageModule("verdict");
+const { rowsOfPath } = await pageModule("walk");
 const { clockDistance, commandDistance, comparison, limitsOf } = await pageModule("pair");
 const { costsOf, countUntilDone } = await pageModule("books");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
@@ -826,4 +827,30 @@ test("what was not recorded is told once all of the trace is known", () => {
 	]);
 	assert.deepStrictEqual(missingSentences({ ...about, complete: false }), []);
 	assert.deepStrictEqual(missingSentences({ complete: true }), []);
+});
+
+test("the answer names whom a wait was for", () => {
+	const sentence = [{ text: "shop 7", row: 3 }, { text: " waited " }, { text: "for db 9", row: 3, other: { name: "db", pid: 9, row: 8 } }];
+
+	assert.deepStrictEqual(namedIn({ sentence, waits: [{ row: 4, other: { row: 8 } }, { row: 5 }] }), [3, 3, 8, 4, 8, 5]);
+});
+
+test("the unknown time of a CPU has its reason", () => {
+	const span = { class: UNKNOWN, from: 0, to: 4e6, cpu: 0 };
+
+	assert.match(spanSentence(span, "CPU 0"), /does not tell the state of CPU 0 for 4\.00 ms/);
+	assert.match(spanSentence({ ...span, lost: true }, "CPU 0"), /^Events were lost here: the state of CPU 0 is unknown for 4\.00 ms/);
+	assert.match(
+		spanSentence({ ...span, hidden: { name: "init", tid: 75 } }, "CPU 0"),
+		/^CPU 0 switched to init 75, which is hidden.*until its next event, 4\.00 ms later, is unknown/
+	);
+});
+
+test("the rows of a path are those that matter, and then the short ones, in the order of time", () => {
+	const part = (row, ns) => ({ row, ns });
+
+	assert.deepStrictEqual(
+		rowsOfPath([part(4, 1), part(5, 1), part(2, 300), part(4, 1), part(7, 690), part(9, 7), part(2, 1)], 1),
+		[1, 2, 7, 4, 5, 9]
+	);
 });

@@ -22,23 +22,47 @@
 static const struct visualizer_options options = {
 	.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
 
-/* A program reads a file and asks another one for the time; both wait. */
+static uint16_t type_of(struct tb *tb, const char *name, enum trace_event_role role)
+{
+	struct trace_event_type type = {.name = name,
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.source = "",
+					.fixed_bytes = 8,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = role};
+
+	return tb_user_type(tb, &type);
+}
+
+/* A program reads a file in a scope, and asks another one for the time; both wait. */
 static struct trace *story(uint64_t lost)
 {
 	struct tb *tb = tb_new();
+	uint16_t begin = type_of(tb, "shop:look.begin", TRACE_ROLE_BEGIN),
+		 end = type_of(tb, "shop:look.end", TRACE_ROLE_END);
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM, .pid = 10};
+	struct trace_event_cost cost = {.ps = 2000, .least_ps = 1000, .most_ps = 3000};
 	struct trace *trace;
-	uint64_t ns = 1000;
+	uint64_t ns = 1000, reader = 10;
 
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_read, "read");
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
 	tb_thread(tb, 10, 10, 1, "reader", 0, true);
 	tb_thread(tb, 20, 20, 1, "helper", 1, true);
 	tb_fd(tb, 10, 3, 8, 30, S_IFREG | 0644, "/data/three");
+	tb_start(tb, 1000, TRACE_EV_event_cost, &cost, sizeof(cost), NULL);
+	tb_event(tb, 0, 1000, TRACE_EV_user_stream, &stream, sizeof(stream), "/bin/shop");
 	for (unsigned int i = 0; i < NR_ROUNDS; i++, ns += 1000 + 7 * (i % 13)) {
+		tb_user_event(tb, 0, ns - 1, begin, &reader, sizeof(reader));
 		tb_sys_enter(tb, 0, ns, SYS_read, 3, 0, 100);
 		tb_fault(tb, 0, ns + 20, 0x7000 + i, false);
 		tb_fault_end(tb, 0, ns + 50 + i % 5, false);
 		tb_sys_exit(tb, 0, ns + 100 + i % 40, (int64_t)i);
+		tb_user_event(tb, 0, ns + 150 + i % 9, end, &reader, sizeof(reader));
 		tb_sys_enter(tb, 0, ns + 200, SYS_futex, 0x1000, 0);
 		tb_switch(tb, 0, ns + 220, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 		tb_sys_enter(tb, 1, ns + 300, SYS_futex, 0x1000, 1);
@@ -95,7 +119,11 @@ static void check_span(struct view_session *session, uint64_t from, uint64_t to,
 		at = is_part(at, "\"files\":", "]", books);
 		(*nr_rows)++;
 	}
-	CU_ASSERT_PTR_NOT_NULL(is_part(tables, "\"locks\":", "]}", books));
+	CU_ASSERT_PTR_NOT_NULL(is_part(tables, "\"locks\":", ",\"spans\":", books));
+	for (at = strstr(tables, "\"spans\":"); (at = is_part(at, "{\"kind\":", "}", books));)
+		(*nr_rows)++;
+	CU_ASSERT_PTR_NOT_NULL(is_part(tables, "\"probes\":", "]", books));
+	CU_ASSERT_PTR_NOT_NULL(is_part(tables, "\"event_costs\":", "}]", books));
 	free(tables);
 	free(books);
 }
@@ -124,6 +152,10 @@ static void check_story(uint64_t lost)
 		check_span(&session, from, from + 1 + tb_random() % (whole - from), &nr_rows);
 	}
 	check_span(&session, 0, whole, &nr_rows);
+	answer = ask(&session, "tables", 0, whole);
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\"spans\":[{\"kind\":\"scope\",\"name\":\"shop:look\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\"uses\":[{\"name\":\"shop:look."));
+	free(answer);
 	CU_ASSERT(nr_rows > NR_SPANS);
 	view_session_end(&session);
 	trace_close(trace);

@@ -49,7 +49,7 @@ async function askBooks({ view }, span, progress) {
 }
 
 /**
- * The calls, files and locks of a span, which are known without a pass for it; null: not yet, or never. The first
+ * The calls, files, locks, scopes and costs of a span, which are known without a pass for it; null: not yet, or never. The first
  * question makes them in the background.
  */
 async function askTables({ view }, span) {
@@ -300,6 +300,6 @@ export const BOOKS = [
 	{ id: "files", title: "Files", hasRow: true, load: quickTableOf(filesTable) },
 	{ id: "locks", title: "Locks", load: quickTableOf(locksTable) },
 	{ id: "servers", title: "Servers", load: serversTable },
-	{ id: "scopes", title: "Scopes", load: tableOf(scopesTable) },
-	{ id: "costs", title: "Costs", load: tableOf(costsTable) }
+	{ id: "scopes", title: "Scopes", load: quickTableOf(scopesTable) },
+	{ id: "costs", title: "Costs", load: quickTableOf(costsTable) }
 ];

@@ -71,13 +71,13 @@ export async function functionsTable({ view }, span, row) {
 			[
 				{ title: "Function or wait", text: functionText },
 				{ title: "Where", text: placeText },
-				{ ...time("Elapsed", found => found.elapsed_ns), first: true },
-				time("Elapsed with calls", found => found.total.elapsed_ns),
-				time("On a CPU", found => found.on_cpu_ns),
-				time("On a CPU with calls", found => found.total.on_cpu_ns),
+				time("Elapsed", found => found.elapsed_ns),
+				time("Elapsed + calls", found => found.total.elapsed_ns),
+				{ ...time("On a CPU", found => found.on_cpu_ns), first: true },
+				time("CPU + calls", found => found.total.on_cpu_ns),
 				time("CPU wait", found => found.wait_cpu_ns),
 				time("Blocked", found => found.blocked_ns),
-				time("Blocked with calls", found => found.total.blocked_ns),
+				time("Blocked + calls", found => found.total.blocked_ns),
 				{ ...count("Samples", found => found.samples), text: samplesText }
 			],
 			rows,

@@ -116,6 +116,12 @@ export function listenToKeys(walk, actions) {
 	const table = makeTable(walk, actions),
 		byKey = new Map(table.flatMap(([keys, , action]) => keys.map(key => [key, action])));
 
+	// A button or link that was clicked with a pointer does not keep the focus: Enter follows what it has selected.
+	window.addEventListener(
+		"click",
+		({ detail, target }) => detail > 0 && target.closest?.("a[role=button], header button, #selection button")?.blur(),
+		true
+	);
 	byId("help-table").replaceChildren(helpTable(table));
 	byId("legend").replaceChildren(
 		...CLASSES.map((c, number) =>

@@ -63,10 +63,12 @@ function drawRange(context, view, colours) {
 	context.fillRect(end - 1, AXIS_HEIGHT, 2, view.height);
 }
 
-const GAP_HEIGHT = 5; // leaves the text of a box readable
+const GAP_HEIGHT = 5;
 
-/** Where events of a CPU were lost, the lower edge of its row is hatched. */
-function drawGaps(context, view, colours, topOf) {
+/** Where events of a CPU were lost, the lower edge of its row is hatched. The texts of boxes are drawn over it. */
+export function drawGaps(context, view, colours) {
+	const topOf = makeTops(view);
+
 	for (const node of view.about.gaps?.length ? view.shown : []) {
 		if (node.row?.kind !== "cpu") continue;
 		const y = topOf(node.id);
@@ -179,7 +181,6 @@ export function drawOverlay(context, view, colours) {
 	const topOf = makeTops(view);
 
 	drawRange(context, view, colours);
-	drawGaps(context, view, colours, topOf);
 	drawPath(context, view, colours, topOf);
 	drawSelection(context, view, colours, topOf);
 	drawChain(context, view, colours, topOf);

@@ -136,7 +136,7 @@ export function completeRequests(view) {
 	asking();
 }
 
-/** The requests of the span in words: those of the selected server, or of all. */
+/** The requests of the span in words, the longest first: those of the selected server, or of all. */
 export async function requestsTable(walk, { from, to }) {
 	const { view } = walk,
 		node = view.row === null ? null : view.tree.byRow.get(view.row),
@@ -153,7 +153,8 @@ export async function requestsTable(walk, { from, to }) {
 					: "No server of this trace has read a request."
 			)
 		];
-	const { requests, cut } = await ask(question("requests", { row, from, to, max: MOST_LISTED }));
+	const { requests, cut } = await ask(question("requests", { row, from, to, max: MOST_LISTED, longest: 1 })),
+		isNamed = ({ server }) => view.named.includes(server.row);
 	const thread = (title, key) => ({
 		title,
 		text: request => (request[key] ? processText({ name: request[key].name, pid: request[key].tid }) : "-")
@@ -161,10 +162,13 @@ export async function requestsTable(walk, { from, to }) {
 
 	return [
 		...makeTable(
-			row === undefined ? "Requests of servers" : `Requests of ${processText(view.servers.get(row).process)}`,
+			row === undefined
+				? "Requests of servers, the longest first, those of the answer before others"
+				: `The longest requests of ${processText(view.servers.get(row).process)}`,
 			[
 				{
 					title: "Begins",
+					isShort: true,
 					name: request => String(request.from).padStart(20, "0"),
 					cell: request => linkButton(pointText(request.from, 1), () => walkRequest(walk, request))
 				},
@@ -184,10 +188,10 @@ export async function requestsTable(walk, { from, to }) {
 				...(row === undefined ? [{ title: "Server", text: request => processText(request.server) }] : []),
 				thread("Read by", "thread"),
 				thread("Answered by", "answerer"),
-				{ title: "End", text: request => ENDS[request.end] }
+				{ title: "End", isShort: true, text: request => ENDS[request.end] }
 			],
-			requests
+			requests.sort((a, b) => isNamed(b) - isNamed(a))
 		),
-		cut ? el("p", { class: "dim" }, `The first ${MOST_LISTED}; zoom in for the others.`) : null
+		cut ? el("p", { class: "dim" }, `The longest ${MOST_LISTED}; zoom in for the others.`) : null
 	];
 }

@@ -17,6 +17,7 @@ import {
 	nextOf,
 	rowText,
 	selectSpan,
+	timesOnPath,
 	togglePath,
 	zoomToSelection
 } from "./walk.js";
@@ -111,10 +112,14 @@ function followText(view) {
 
 /** The rows of a path with their time on it, the longest first. */
 function pathRows(path) {
-	const sums = new Map();
+	return [...timesOnPath(path.parts)].sort((a, b) => b[1] - a[1]);
+}
 
-	for (const { row, ns } of path.parts) sums.set(row, (sums.get(row) ?? 0) + ns);
-	return [...sums].sort((a, b) => b[1] - a[1]);
+/** Selects what the thread of a row did at the begin of its longest part of the path. */
+function goToPart(walk, { parts }, row) {
+	const longest = parts.filter(part => part.row === row).reduce((best, part) => (part.ns > best.ns ? part : best));
+
+	selectSpan(walk, row, longest.from);
 }
 
 function pathContent(walk) {
@@ -142,7 +147,12 @@ function pathContent(walk) {
 			...rows
 				.slice(0, MOST_PARTS)
 				.map(([row, ns]) =>
-					el("li", {}, nameElement(rowText(view, row)), ` ${durationText(ns)} (${percentText(ns, whole)})`)
+					el(
+						"li",
+						{},
+						linkButton(rowText(view, row), () => goToPart(walk, path, row)),
+						` ${durationText(ns)} (${percentText(ns, whole)})`
+					)
 				)
 		),
 		rows.length > MOST_PARTS ? el("p", { class: "dim" }, `and ${rows.length - MOST_PARTS} more threads`) : null,

@@ -53,7 +53,8 @@ function head(columns, sorted, sort) {
 }
 
 /**
- * A table of @rows. @columns: {title, text(row) or cell(row), value(row): a number, name(row): a text to sort cells by}.
+ * A table of @rows. @columns: {title, text(row) or cell(row), value(row): a number, name(row): a text to sort cells by,
+ * isShort: it has one line}.
  * The rows are in the order of the first column with `first`, or as they are. The first hundred are shown. A click on a
  * title sorts by it, numbers the greatest first; another one turns the order around. @isLast(row): it is below all others
  * in any order.
@@ -88,7 +89,7 @@ export function makeTable(caption, columns, rows, isLast = () => false) {
 							...columns.map(column =>
 								el(
 									"td",
-									{ class: column.value ? "number" : null },
+									{ class: column.value ? "number" : column.isShort ? "short" : null },
 									column.cell ? column.cell(row) : nameElement(column.text(row))
 								)
 							)

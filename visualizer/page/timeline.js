@@ -5,7 +5,7 @@ import { LEAST_LETTER } from "./boxes.js";
 import { CLASSES, CLIENT, CLIENT_CLASSES, ON_CPU, THEMES, inkOn, makePixels, pixelOf } from "./classes.js";
 import { paintCounter, topText } from "./counters.js";
 import { scopesOf } from "./lanes.js";
-import { drawOverlay } from "./overlay.js";
+import { drawGaps, drawOverlay } from "./overlay.js";
 import { clientParts, paintPicture } from "./picture.js";
 import { requestText, requestsOf } from "./requests.js";
 import { paintSamples } from "./samples.js";
@@ -369,6 +369,7 @@ function draw(timeline) {
 	context.beginPath();
 	context.rect(view.labelWidth, AXIS_HEIGHT, view.width, view.height);
 	context.clip();
+	drawGaps(context, view, THEMES[timeline.theme]);
 	drawBoxes(timeline, rows);
 	drawLanes(timeline, rows);
 	drawRequestTexts(timeline, rows);

@@ -18,13 +18,18 @@ function goToWait(walk, { row, from, to }) {
 	selectSpan(walk, row, from);
 }
 
-/** The clauses of a sentence; those that have a place are links to it, and waits are selected. */
+/**
+ * The clauses of a sentence. Those that have a place are links to it, and select what was there. The first name is that of
+ * all of the sentence: it leads to its row.
+ */
 export function clauses(sentence, walk) {
-	return sentence.map(({ text, row, from, to, is_wait: isWait }) =>
-		row === undefined && from === undefined
-			? clean(text, 2000)
-			: linkButton(clean(text, 2000), () =>
-					isWait ? goToWait(walk, { row, from, to }) : goTo(walk, row, from, to)
+	const subject = sentence.find(({ row }) => row !== undefined);
+
+	return sentence.map(clause =>
+		clause.row === undefined && clause.from === undefined
+			? clean(clause.text, 2000)
+			: linkButton(clean(clause.text, 2000), () =>
+					clause === subject && !clause.is_wait ? goTo(walk, clause.row) : goToWait(walk, clause)
 				)
 	);
 }
@@ -136,9 +141,9 @@ export function showMissing(about) {
 	box.hidden = box.childNodes.length === 0 || (sentences.length === 0 && about.complete);
 }
 
-/** The ids of the rows that the answer names, the first of the sentence first. */
-function namedIn({ sentence, waits = [] }) {
-	return [...sentence, ...waits].map(({ row }) => row).filter(Number.isInteger);
+/** The ids of the rows that the answer names, the first of the sentence first; of a wait, also whom it was for. */
+export function namedIn({ sentence, waits = [] }) {
+	return [...sentence, ...waits].flatMap(({ row, other }) => [row, other?.row]).filter(Number.isInteger);
 }
 
 /** Asks for the verdict about the whole trace, and shows it. */

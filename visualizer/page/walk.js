@@ -290,6 +290,28 @@ function partsOf({ segments, parts: told }) {
 	return parts;
 }
 
+/** The time of each row on a path, in the order in which the path came to them: Map from the row to ns. */
+export function timesOnPath(parts) {
+	const sums = new Map();
+
+	for (const { row, ns } of parts) sums.set(row, (sums.get(row) ?? 0) + ns);
+	return sums;
+}
+
+const LEAST_ON_PATH = 0.01;
+
+/**
+ * The rows of a path: that of @leaf, those with at least a hundredth of it, and the others; each in the order in which the
+ * path came to them. A build has hundreds of short ones, which would hide the rest.
+ */
+export function rowsOfPath(parts, leaf) {
+	const sums = timesOnPath(parts),
+		least = LEAST_ON_PATH * [...sums.values()].reduce((sum, ns) => sum + ns, 0),
+		rows = [...sums.keys()];
+
+	return [...new Set([leaf, ...rows.filter(row => sums.get(row) >= least), ...rows])];
+}
+
 /** The row of a thread: of the node's own, or of the main thread of its process; undefined: it has none. */
 function threadOf(view, row) {
 	const node = nodeOf(view, row);
@@ -320,7 +342,7 @@ export async function togglePath(walk) {
 
 		if (!path) return;
 		view.path = { ...path, parts: partsOf(path), before: view.span };
-		view.only = [leaf, ...new Set(view.path.parts.map(part => part.row))];
+		view.only = rowsOfPath(view.path.parts, leaf);
 		view.scroll = 0;
 		updateRows(view);
 		view.emit("selection");

@@ -100,6 +100,17 @@ export function stateText(span) {
 	return classLabel(span.class);
 }
 
+/** Why the state of a row is not known, as far as the trace tells. */
+function unknownSentence(span, rowText, length) {
+	if (span.lost) return `Events were lost here: the state of ${rowText} is unknown for ${length}.`;
+	if (span.hidden)
+		return (
+			`${rowText} switched to ${processText(span.hidden)}, which is hidden from the recorder: no event tells when it left. ` +
+			`What the CPU did until its next event, ${length} later, is unknown.`
+		);
+	return `The trace does not tell the state of ${rowText} for ${length}.`;
+}
+
 /** A sentence about a span: that of the engine, which begins with what the row did, or one of ours. */
 export function spanSentence(span, rowText) {
 	const length = durationText(span.to - span.from);
@@ -107,7 +118,7 @@ export function spanSentence(span, rowText) {
 	if (span.sentence) return `${rowText} ${clean(span.sentence, 800)}.`;
 	if (span.class === ABSENT) return `${rowText} does not exist here.`;
 	if (span.class === UNREAD) return "This part of the trace is not read yet.";
-	if (span.class === UNKNOWN) return `The trace does not tell the state of ${rowText} for ${length}.`;
+	if (span.class === UNKNOWN) return unknownSentence(span, rowText, length);
 	if (span.class === IDLE) return `${rowText} is idle for ${length}.`;
 	if (span.thread) return `${processText(span.thread)} runs on ${rowText} for ${length}.`;
 	if (span.kind) return `${rowText} waits ${length} for ${objectText(span)}.`;
