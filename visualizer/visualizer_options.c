@@ -370,6 +370,8 @@ static int set_output(void *into, const char *value, struct trace_error *ret_err
 	return take_text("--output", value, "is not a file name", &options->output, ret_error);
 }
 
+#define LINES_OF "lines=" /* --profile=lines=SOURCE */
+
 /* One form of the profile; @value: its word */
 static int set_form(void *into, const char *option, enum profile_form form, struct trace_error *ret_error)
 {
@@ -385,23 +387,26 @@ static int set_form(void *into, const char *option, enum profile_form form, stru
 	return 0;
 }
 
-static int set_profile(void *into, const char *value, struct trace_error *ret_error)
-{
-	struct visualizer_options *options = into;
-	int form = option_word_index(PROFILE_FORMS, value ? value : "flat");
-
-	if (form < 0)
-		return option_wrong_word("--profile", PROFILE_FORMS, value, ret_error);
-	options->reports.profile = options->profile.is_flat = true;
-	return value ? set_form(into, "--profile", (enum profile_form)form, ret_error) : 0;
-}
-
 static int set_lines(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 	int error = take_text("--lines", value, "is not a source file", &options->profile.source, ret_error);
 
 	return error ? error : set_form(into, "--lines", PROFILE_LINES, ret_error);
+}
+
+static int set_profile(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	int form;
+
+	if (value && !strncmp(value, LINES_OF, strlen(LINES_OF)))
+		return set_lines(into, value + strlen(LINES_OF), ret_error);
+	form = option_word_index(PROFILE_FORMS, value ? value : "flat");
+	if (form < 0)
+		return option_wrong_word("--profile", PROFILE_FORMS, value, ret_error);
+	options->reports.profile = options->profile.is_flat = true;
+	return value ? set_form(into, "--profile", (enum profile_form)form, ret_error) : 0;
 }
 
 static int set_asm(void *into, const char *value, struct trace_error *ret_error)
@@ -797,6 +802,37 @@ static int complain_of_name(const char *name, const char *trace, bool may_be_out
 			may_be_output ? name : "");
 }
 
+/* --profile FORM TRACE: the value of an option that needs none is a word of its own. */
+static void take_form(struct visualizer_options *options, const char ***words, size_t *nr)
+{
+	int form = *nr > 1 && (*words)[0] ? option_word_index(PROFILE_FORMS, (*words)[0]) : -1;
+
+	if (form < 0 || !options->profile.is_flat || options->profile.has_form || access((*words)[0], F_OK) == 0)
+		return;
+	options->profile.has_form = true;
+	options->profile.form = (enum profile_form)form;
+	++*words;
+	--*nr;
+}
+
+/* --profile=lines SOURCE TRACE, or TRACE SOURCE; false: there is only one word */
+static bool take_source(struct visualizer_options *options, const char ***words, size_t *nr)
+{
+	const char **first = *words;
+
+	if (*nr < 2)
+		return false;
+	if (first[0] && first[1] && options_is_trace(first[0]) && !options_is_trace(first[1])) {
+		options->profile.source = first[1];
+		first[1] = first[0];
+	} else {
+		options->profile.source = first[0];
+	}
+	++*words;
+	--*nr;
+	return true;
+}
+
 /*
  * The words are TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as
  * the output: reject it rather than guess.
@@ -811,14 +847,9 @@ static int take_positionals(struct visualizer_options *options)
 	if (!nr && swallowed_by(options))
 		return complain(2, "no trace given: %s took it as its value; give the value first",
 				swallowed_by(options));
-	/* --profile=lines SOURCE TRACE */
-	if (options->profile.form == PROFILE_LINES && !options->profile.source) {
-		if (nr < 2)
-			return complain(2,
-					"--profile=lines needs a source: tracevisualizer --profile=lines SOURCE TRACE");
-		options->profile.source = *words++;
-		nr--;
-	}
+	take_form(options, &words, &nr);
+	if (options->profile.form == PROFILE_LINES && !options->profile.source && !take_source(options, &words, &nr))
+		return complain(2, "--profile=lines needs a source: tracevisualizer --profile=lines SOURCE TRACE");
 	if (!nr)
 		return complain(2, "no trace given; tracevisualizer t.trace shows where the time went, "
 				   "tracevisualizer --help lists all options");

@@ -178,11 +178,53 @@ static void functions_have_the_times_that_they_know_of_themselves(void)
 	}
 }
 
+/* Go runs the collector and other parts on stacks of threads. What a goroutine called there has the
+ * callers of the goroutine; what no goroutine waits for begins at the begin of that stack. */
+static void stacks_of_go_go_on_in_the_goroutine(void)
+{
+	static const struct language go = {
+		"go", "go version",
+		"env GOCACHE=" TRACE_BUILD
+		"/tests/go-cache GOTOOLCHAIN=local go build -o $D/goroutines $S/goroutines.go",
+		"$D/goroutines", false};
+	long long samples, whole, called = 0, begins = 0;
+	json_t *profile, *row;
+	struct session s;
+	size_t i;
+
+	session_begin(&s);
+	if (!run_language(&s, &go)) {
+		session_end(&s);
+		return;
+	}
+	profile = session_load(&s, "--profile --comm=goroutines");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	samples = json_number(profile, "samples");
+	whole = json_number(json_object_get(profile, "stacks"), "whole");
+	json_decref(profile);
+	profile = session_load(&s, "--folded=all --comm=goroutines");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	json_array_foreach(json_object_get(profile, "folded"), i, row) {
+		const char *stack = json_text(row, "stack"), *allocate = strstr(stack, ";main.allocate;");
+
+		called += allocate && strstr(allocate, ";runtime.systemstack");
+		begins += strstr(stack, "goroutines;runtime.mcall;") != NULL;
+	}
+	printf("%lld of %lld samples whole; %lld stacks of the collector below allocate(), %lld begin a stack\n", whole,
+	       samples, called, begins);
+	CU_ASSERT(samples > 500 && whole >= samples - samples / 50);
+	CU_ASSERT(called > 0);
+	CU_ASSERT(begins > 0);
+	json_decref(profile);
+	session_end(&s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(generated_code_has_the_names_that_its_program_wrote_down),
 		CASE(functions_have_the_times_that_they_know_of_themselves),
+		CASE(stacks_of_go_go_on_in_the_goroutine),
 		{NULL, NULL},
 	};
 

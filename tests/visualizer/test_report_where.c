@@ -329,6 +329,32 @@ static void the_source_stands_beside_its_times(void)
 	free(text);
 }
 
+/* The source is the value of lines, or a word before or behind the trace. */
+static void a_source_may_be_given_in_four_ways(void)
+{
+	static const char *const ways[] = {"--profile=lines=test_report_where.c", "--profile=lines test_report_where.c",
+					   "--profile lines test_report_where.c"};
+	char path[] = "/tmp/report_where_XXXXXX", arguments[256], *text;
+	struct tb *trace;
+	int fd;
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		text = report_of(worker(), ways[i]);
+		contains(text, "/test_report_where.c: 4.00 us on a CPU in its lines.\n");
+		free(text);
+	}
+	fd = mkstemp(path);
+	trace = worker();
+	tb_write(trace, fd, true);
+	close(fd);
+	tb_free(trace);
+	snprintf(arguments, sizeof(arguments), "--profile=lines %s test_report_where.c", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "/test_report_where.c: 4.00 us on a CPU in its lines.\n");
+	free(text);
+	unlink(path);
+}
+
 static void an_instruction_has_the_time_of_its_samples(void)
 {
 	char *text = report_of(worker(), "--asm=flush_orders --all --ns --verify --comm=worker");
@@ -415,6 +441,7 @@ int main(int argc, char **argv)
 		CASE(the_waits_of_the_view_have_the_functions_of_the_screen),
 		CASE(a_line_has_the_time_of_its_samples),
 		CASE(the_source_stands_beside_its_times),
+		CASE(a_source_may_be_given_in_four_ways),
 		CASE(an_instruction_has_the_time_of_its_samples),
 		CASE(instructions_add_up_to_their_function),
 		CASE(without_the_code_its_addresses_are_left),

@@ -24,6 +24,7 @@
 #define MAX_RETURNS	       32      /* functions with a probed return, one in another */
 #define MAX_DEEP	       4096    /* callers that are followed */
 #define MAX_PARTS	       24
+#define MAX_STACKS	       8 /* changes from one to another */
 
 /* trace_sample.cut, from bit 3 on */
 enum walk_end {
@@ -154,6 +155,7 @@ struct walk_state {
 	u32 end;
 	u32 mapping;
 	u32 deep;	     /* callers in records so far */
+	u32 nr_stacks;	     /* changes from one to another by a frame pointer */
 	bool is_interrupted; /* ip is an instruction, not a return address */
 	bool by_pointer;
 	bool is_late; /* a table was not ready */
@@ -360,29 +362,76 @@ static __always_inline u32 pop_signal(struct walk_state *state)
 	return 0;
 }
 
-/* mov $15, %rax; syscall: rt_sigreturn(), in a libc that does not describe it */
-static __always_inline bool is_signal_return(u64 ip)
-{
-	unsigned char code[9];
+/** union walk_code - instructions; @first: eight of the bytes */
+union walk_code {
+	unsigned char bytes[9];
+	u64 first;
+};
 
-	return !bpf_probe_read_user(code, sizeof(code), (void *)ip) && *(u64 *)code == 0x0f0000000fc0c748ull &&
-	       code[8] == 0x05;
+/* rt_sigreturn(), in a libc that does not describe it */
+static __always_inline bool is_signal_return(const union walk_code *code)
+{
+	return code->first == 0x0f0000000fc0c748ull && code->bytes[8] == 0x05;
 }
 
-static __always_inline u32 pop_by_pointer(struct walk_state *state, u64 ip)
+/* Whether a call that returns to @code is in a function without a caller: in Go a stack begins in
+ * runtime.mstart (ret, then padding), mcall (pop %rax; jmp or lea) and morestack (call abort; ret). */
+static __always_inline bool begins_stack(const union walk_code *code)
 {
-	u64 pair[2];
+	const unsigned char *bytes = code->bytes;
 
-	if (is_signal_return(ip))
+	return (bytes[0] == 0xc3 && bytes[1] == 0xcc) || (bytes[0] == 0x58 && (bytes[1] == 0xe9 || bytes[1] == 0x48)) ||
+	       (bytes[0] == 0xe8 && bytes[5] == 0xc3);
+}
+
+/* Whether a call ends at @end: E8 and four bytes, or FF /2 with an operand of up to five bytes. */
+static __always_inline bool is_behind_call(u64 end)
+{
+	unsigned char code[7];
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(end - sizeof(code))))
+		return false;
+	if (code[2] == 0xe8)
+		return true;
+	for (u32 i = 0; i < sizeof(code) - 1; i++)
+		if (code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/* RBP is in another stack: Go runs parts of its runtime on a stack of the thread, and RBP still
+ * leads to the function of the goroutine. Any number may be in RBP, so the caller must be code
+ * behind a call, or the begin of a goroutine, which no call precedes. Returns 0, or where the walk
+ * ends. */
+static __always_inline u32 change_stack(struct walk_process *process, struct walk_state *state, const u64 *pair)
+{
+	if (state->nr_stacks++ >= MAX_STACKS || !find_mapping(process, state, pair[1] - 1))
+		return WALK_NO_CALLER;
+	return !pair[0] || is_behind_call(pair[1]) ? 0 : WALK_NO_CALLER;
+}
+
+/* @is_described: the description of the file is known, and has no function at @ip */
+static __always_inline u32 pop_by_pointer(struct walk_process *process, struct walk_state *state, u64 ip,
+					  bool is_described)
+{
+	union walk_code code = {.first = 0};
+	u64 pair[2];
+	u32 end;
+
+	if (!bpf_probe_read_user(&code, sizeof(code.bytes), (void *)state->ip) && is_signal_return(&code))
 		return pop_signal(state);
 	if (!state->by_pointer)
 		state->certain = state->nr;
 	state->by_pointer = true;
-	if (!state->bp)
+	if (is_described && ip != state->ip && begins_stack(&code))
+		return WALK_WHOLE;
+	if (!state->bp || state->bp % 8 || bpf_probe_read_user(pair, sizeof(pair), (void *)state->bp))
 		return WALK_NO_CALLER;
-	if (state->bp % 8 || state->bp < state->sp || state->bp - state->sp > MAX_FRAME_BYTES ||
-	    bpf_probe_read_user(pair, sizeof(pair), (void *)state->bp))
-		return WALK_NO_CALLER;
+	if (state->bp < state->sp || state->bp - state->sp > MAX_FRAME_BYTES) {
+		end = is_described ? change_stack(process, state, pair) : WALK_NO_CALLER;
+		if (end)
+			return end;
+	}
 	state->sp = state->bp + 16;
 	state->bx = 0;
 	state->bp = pair[0];
@@ -406,7 +455,7 @@ static __always_inline u32 pop_at_first(struct walk_state *state, u64 row, u64 c
 	return 0;
 }
 
-static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
+static __always_inline u32 pop_by_row(struct walk_process *process, struct walk_state *state, u64 row, u64 ip)
 {
 	u64 cfa = (row >> 32 & 0xffff) * 8;
 	int rbp = (signed char)(row >> 48);
@@ -415,7 +464,7 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 	switch (row >> 56 & 15) {
 	case UNWIND_NONE:
 		/* RBP = 0 marks the first frame of a thread (System V ABI): _start of the linker */
-		return state->bp ? pop_by_pointer(state, ip) : WALK_WHOLE;
+		return state->bp ? pop_by_pointer(process, state, ip, true) : WALK_WHOLE;
 	case UNWIND_END:
 		return WALK_WHOLE;
 	case UNWIND_SIGNAL:
@@ -455,21 +504,6 @@ static __always_inline u32 pop_by_row(struct walk_state *state, u64 row, u64 ip)
 		return WALK_UNSUPPORTED;
 	}
 	return pop_frame(state, cfa, rbp, rbx);
-}
-
-/* Whether a call ends at @end: E8 and four bytes, or FF /2 with an operand of up to five bytes. */
-static __always_inline bool is_behind_call(u64 end)
-{
-	unsigned char code[7];
-
-	if (bpf_probe_read_user(code, sizeof(code), (void *)(end - sizeof(code))))
-		return false;
-	if (code[2] == 0xe8)
-		return true;
-	for (u32 i = 0; i < sizeof(code) - 1; i++)
-		if (code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
-			return true;
-	return false;
 }
 
 /* A frame pointer of a program without them leads to any number. Those that are no callers are not
@@ -538,16 +572,16 @@ static __always_inline u32 pop(struct walk_process *process, struct walk_state *
 		if (process->lost)
 			return WALK_UNMAPPED;
 		note_program_address(tgid, ip, is_caller);
-		return pop_by_pointer(state, ip);
+		return pop_by_pointer(process, state, ip, false);
 	}
 	mapping = &process->mappings[state->mapping % WALK_MAX_MAPPINGS];
 	row = row_of(mapping->file, ip - mapping->base);
 	if (row == NO_TABLE) {
 		ask_for_table(mapping, tgid);
 		state->is_late = true;
-		return mapping->file == WALK_NO_FILE ? WALK_UNMAPPED : pop_by_pointer(state, ip);
+		return mapping->file == WALK_NO_FILE ? WALK_UNMAPPED : pop_by_pointer(process, state, ip, false);
 	}
-	return pop_by_row(state, row, ip);
+	return pop_by_row(process, state, row, ip);
 }
 
 static long walk_step(u32 index, void *context)
@@ -601,6 +635,7 @@ static __always_inline struct walk_state *begin_walk(u32 which, const struct wal
 	state->by_pointer = false;
 	state->is_late = false;
 	state->is_lost = false;
+	state->nr_stacks = 0;
 	state->deep = 0;
 	return state;
 }
