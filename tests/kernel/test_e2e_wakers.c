@@ -113,7 +113,8 @@ static void short_waits_have_their_wakers_by_chance(void)
 #define NR_WAITERS     8
 #define SOURCE_OF_WAIT 1
 
-/* struct length - waits shorter than @below_ns: how many there were, should have a stack, and have */
+/* struct length - waits shorter than @below_ns: how many there were, should have a stack, and
+ * have */
 struct length {
 	uint64_t below_ns;
 	double nr, expected, variance, found;
@@ -357,6 +358,65 @@ static void without_system_calls_waits_have_their_functions(void)
 	session_end(&s);
 }
 
+/* ---- what is no thread's doing ---- */
+
+/* The time of the waits in @waiter that @wanted ended, and that of the others. */
+static long long ns_woken(const json_t *profile, const char *waiter, const char *wanted, long long *ret_others)
+{
+	long long ns = 0;
+	size_t i;
+	json_t *row;
+
+	*ret_others = 0;
+	json_array_foreach(json_object_get(profile, "folded"), i, row) {
+		const char *stack = json_string_value(json_object_get(row, "stack")), *behind = strstr(stack, ";--;"),
+			   *at = strstr(stack, waiter);
+
+		if (!behind || !at || at > behind)
+			continue;
+		if (strstr(behind, wanted))
+			ns += json_number(row, "ns");
+		else
+			*ret_others += json_number(row, "ns");
+		CU_ASSERT_PTR_NULL(strstr(behind, ";innocent;"));
+	}
+	return ns;
+}
+
+/* Waits of 3 ms that a timer, a known function by a signal, or a softirq ends, while a thread that
+ * has nothing to do with them has a CPU. */
+static void no_interrupt_has_the_functions_of_a_thread(void)
+{
+	static const struct {
+		const char *waiter, *wanted;
+	} waits[] = {{";wait_for_sleep;", ";(timer)"},
+		     {";wait_for_timerfd;", ";(timer)"},
+		     {";wait_for_alarm;", ";(timer)"},
+		     {";wait_for_signal;", ";send_signal;"},
+		     {";wait_for_packet;", ";(softirq)"}};
+	struct session s;
+	json_t *profile;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- " TRACE_WAKE_KINDS
+					  " 20 >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s.trace, s.folder, s.folder),
+			      0);
+	profile = session_load(&s, "--folded=wakers --comm=workload_wake_k --verify");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		long long others, ns = ns_woken(profile, waits[i].waiter, waits[i].wanted, &others);
+
+		/* the thread does other things too, for a short time: its request to the child */
+		CU_ASSERT(ns >= 20 * 2500000ll && others <= ns / 10);
+		if (ns < 20 * 2500000ll || others > ns / 10)
+			fprintf(stderr, "%s: %lld ns%s, %lld ns others\n", waits[i].waiter, ns, waits[i].wanted,
+				others);
+	}
+	json_decref(profile);
+	session_end(&s);
+}
+
 /* With two programs on a tracepoint the kernel calls them in a function of its own. */
 static void a_second_recorder_changes_no_stack(void)
 {
@@ -391,6 +451,7 @@ int main(int argc, char **argv)
 		CASE(waits_are_chosen_by_their_length),
 		CASE(threads_with_the_same_slot_have_their_stacks),
 		CASE(without_system_calls_waits_have_their_functions),
+		CASE(no_interrupt_has_the_functions_of_a_thread),
 		CASE(a_second_recorder_changes_no_stack),
 		{NULL, NULL},
 	};

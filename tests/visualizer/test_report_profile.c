@@ -11,6 +11,7 @@
 #include <trace/profile.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "file_case.h"
 #include "random_story.h"
 #include "report_case.h"
 #include "sample_case.h"
@@ -372,37 +373,6 @@ static void recordings_of_other_lengths_are_scaled(void)
 }
 
 /* ---- files ---- */
-
-/** struct file_case - a file that a report wrote, and its text */
-struct file_case {
-	char path[64];
-	char *text;
-	size_t size;
-};
-
-/* The report writes nothing else. */
-static struct file_case file_of(struct tb *tb, const char *option)
-{
-	struct file_case file = {.path = "/tmp/test_report_profile_XXXXXX"};
-	char options[128], *text;
-	gzFile in;
-	int fd = mkstemp(file.path), nr;
-
-	close(fd);
-	snprintf(options, sizeof(options), "%s=%s", option, file.path);
-	text = report_of(tb, options);
-	CU_ASSERT_STRING_EQUAL(text, "");
-	free(text);
-	file.text = malloc(1 << 20);
-	in = gzopen(file.path, "rb"); /* reads a plain file as it is */
-	nr = gzread(in, file.text, (1 << 20) - 1);
-	CU_ASSERT_FATAL(nr > 0);
-	gzclose(in);
-	file.size = (size_t)nr;
-	file.text[nr] = 0;
-	unlink(file.path);
-	return file;
-}
 
 static void a_flame_graph_is_a_page_that_needs_nothing_else(void)
 {
