@@ -414,36 +414,6 @@ static void a_name_cannot_end_the_data_of_the_page(void)
 	free(file.text);
 }
 
-static uint64_t varint(const unsigned char **at)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0;; shift += 7) {
-		value |= (uint64_t)(**at & 127) << shift;
-		if (!(*(*at)++ & 128))
-			return value;
-	}
-}
-
-/* A sample of profile.proto: its locations, and its first value */
-static uint64_t sample_elapsed(const unsigned char *at, const unsigned char *end, size_t *ret_locations)
-{
-	uint64_t elapsed = 0;
-
-	while (at < end) {
-		uint64_t field = varint(&at), bytes = varint(&at);
-		const unsigned char *stop = at + bytes, *value = at;
-
-		CU_ASSERT_EQUAL(field & 7, 2);
-		if (field >> 3 == 2)
-			elapsed = varint(&value);
-		for (; field >> 3 == 1 && value < stop; (*ret_locations)++)
-			varint(&value);
-		at = stop;
-	}
-	return elapsed;
-}
-
 static void a_file_for_pprof_has_each_stack_with_its_times(void)
 {
 	struct file_case file = file_of(made_of(stacks, NULL, 7), "--pprof");

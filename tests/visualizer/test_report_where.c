@@ -309,9 +309,16 @@ static void a_file_for_pprof_has_the_functions_that_ended_waits(void)
 {
 	static const char *const texts[] = {"woken in", "read_orders", "(timer)"};
 	struct file_case file = file_of(waiter(), "--comm=waiter --pprof");
+	char *text = report_of(waiter(), "--comm=waiter --profile --json");
+	json_t *json = json_loads(text, 0, NULL);
+	size_t nr_samples = 0, nr_locations = 0;
 
 	for (int i = 0; i < 3; i++)
 		CU_ASSERT_PTR_NOT_NULL(memmem(file.text, file.size, texts[i], strlen(texts[i])));
+	CU_ASSERT_EQUAL(pprof_elapsed(&file, &nr_samples, &nr_locations),
+			(uint64_t)json_integer_value(json_object_get(json, "elapsed_ns")));
+	json_decref(json);
+	free(text);
 	free(file.text);
 }
 
