@@ -154,13 +154,13 @@ static void the_one_screen_answer_has_the_functions_of_its_waits(void)
 
 /* ---- wakers ---- */
 
-/* Thread 10 waits in flush_orders() for @ns, until thread 20 ends that in @function. */
-static void wait_until(struct tb *tb, uint64_t at_ns, uint64_t ns, int (*function)(int))
+/* Thread 10 waits in flush_orders() for @ns, until thread 20 ends that at @address. */
+static void wait_until(struct tb *tb, uint64_t at_ns, uint64_t ns, uint64_t address)
 {
 	const struct lists waker = {.source = 3,
 				    .kernel = {10}, /* the woken one */
 				    .nr_kernel = 1,
-				    .user = {inside(function), (uintptr_t)main + 4},
+				    .user = {address, (uintptr_t)main + 4},
 				    .nr_user = 2},
 			   wait = {.source = 1, .certain = 1, .user = {inside(flush_orders)}, .nr_user = 1},
 			   left = {.source = 2, .user = {(uintptr_t)main + 4}, .nr_user = 1};
@@ -194,7 +194,8 @@ static void wait_for_timer(struct tb *tb, uint64_t at_ns, uint64_t ns)
 	tb_sys_exit(tb, 0, end_ns + 100, 0);
 }
 
-/* 3 ms until read_orders(), 1 ms until flush_orders() of thread 20; 2 ms for a timer */
+/* 3 ms until read_orders(), at two places, 1 ms until flush_orders() of thread 20; 2 ms for a
+ * timer */
 static struct tb *waiter(void)
 {
 	struct tb *tb = tb_new();
@@ -208,8 +209,9 @@ static struct tb *waiter(void)
 	tb_own_code(tb, 10, (const void *)(uintptr_t)flush_orders);
 	tb_own_code(tb, 20, (const void *)(uintptr_t)flush_orders);
 	tb_switch(tb, 0, 2000, 0, 10, 0);
-	wait_until(tb, MS, 3 * MS, read_orders);
-	wait_until(tb, 5 * MS, MS, flush_orders);
+	wait_until(tb, MS, 2 * MS, inside(read_orders));
+	wait_until(tb, 3 * MS + MS / 2, MS, inside(read_orders) + 1);
+	wait_until(tb, 5 * MS, MS, inside(flush_orders));
 	wait_for_timer(tb, 7 * MS, 2 * MS);
 	tb_switch(tb, 0, 10 * MS, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	return tb;
