@@ -26,6 +26,7 @@
 #include "profile_waits.h"
 #include "profile_wakers.h"
 #include "state.h"
+#include "state_cause.h"
 #include "wait_object.h"
 #include "window.h"
 
@@ -487,20 +488,31 @@ static const struct trace_thread *woken_by(const struct trace_profile *profile, 
 	return trace_find_thread(profile->analysis, (uint32_t)tid);
 }
 
+static enum trace_profile_waker kind_of_interrupt(const struct trace_profile *profile, const struct trace_event *event)
+{
+	bool in_softirq = ((const struct trace_sample *)event->payload)->source == SOURCE_WAKER_SOFTIRQ;
+	struct waker waker = {0};
+
+	irq_waker(profile->analysis, &profile->analysis->cpus[event->cpu],
+		  in_softirq ? TRACE_CONTEXT_SOFTIRQ : TRACE_CONTEXT_HARDIRQ, &waker);
+	if (waker.cause == CAUSE_TIMER)
+		return TRACE_PROFILE_WAKER_TIMER;
+	return in_softirq ? TRACE_PROFILE_WAKER_SOFTIRQ : TRACE_PROFILE_WAKER_INTERRUPT;
+}
+
 static void add_waker(struct trace_profile *profile, const struct trace_event *event)
 {
 	const struct trace_sample *sample = event->payload;
 	const struct trace_thread *woken = woken_by(profile, event), *thread = NULL;
 	const struct stack_parts *parts = stack_parts_take(&profile->parts, event);
-	struct profile_waker waker = {.kind = TRACE_PROFILE_WAKER_INTERRUPT};
+	struct profile_waker waker = {0};
 
 	profile->numbers.waker_stacks++;
 	if (sample->source == SOURCE_WAKER)
 		thread = trace_find_thread(profile->analysis, sample->tid);
 	if (!woken || (sample->source == SOURCE_WAKER && !thread))
 		return;
-	if (sample->source != SOURCE_WAKER_INTERRUPT)
-		waker.kind = thread ? TRACE_PROFILE_WAKER_THREAD : TRACE_PROFILE_WAKER_SOFTIRQ;
+	waker.kind = thread ? TRACE_PROFILE_WAKER_THREAD : kind_of_interrupt(profile, event);
 	waker.thread = thread;
 	waker.frame = stack_of(profile, event, thread ? thread : woken, parts);
 	if (waker.frame != NO_FRAME)
@@ -720,6 +732,15 @@ const struct profile_spans *profile_spans(const struct trace_profile *profile)
 const struct trace_analysis *profile_analysis(const struct trace_profile *profile)
 {
 	return profile->analysis;
+}
+
+const char *trace_profile_waker_word(enum trace_profile_waker kind)
+{
+	static const char *const words[TRACE_PROFILE_NR_WAKERS] = {[TRACE_PROFILE_WAKER_SOFTIRQ] = "(softirq)",
+								   [TRACE_PROFILE_WAKER_INTERRUPT] = "(interrupt)",
+								   [TRACE_PROFILE_WAKER_TIMER] = "(timer)"};
+
+	return kind < TRACE_PROFILE_NR_WAKERS && words[kind] ? words[kind] : "";
 }
 
 void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers)

@@ -19,14 +19,16 @@ static char *words(struct string *s)
 	return text;
 }
 
-/* The function with most of the time that the threads of that name waited so. */
-static char *where_text(const struct report *report, const struct path_wait *wait)
+/* The functions with most of the time that the threads of that name waited so. */
+static void put_places(const struct report *report, const struct path_wait *wait, struct answer_wait *line)
 {
 	struct wait_place place = wait_place_of_program(report->places, &wait->first);
-	struct string where = {0};
+	struct string where = {0}, woken = {0};
 
 	wait_place_text(&place, &where);
-	return words(&where);
+	wait_place_waker_text(&place, &woken);
+	line->where = words(&where);
+	line->woken = words(&woken);
 }
 
 /* Waits are added longest first. */
@@ -45,7 +47,7 @@ static void add_wait(const struct report *report, struct hash_table *lines, stru
 	if (!line->thread) {
 		line->thread = words(&thread);
 		line->what = words(&what);
-		line->where = where_text(report, wait);
+		put_places(report, wait, line);
 		line->longest = wait;
 	}
 	string_free(&thread);
@@ -88,6 +90,7 @@ void answer_waits_free(struct answer_wait *list, size_t nr)
 		free(list[i].thread);
 		free(list[i].what);
 		free(list[i].where);
+		free(list[i].woken);
 	}
 	free(list);
 }

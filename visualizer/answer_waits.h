@@ -8,13 +8,14 @@
 /**
  * struct answer_wait - the waits of the path that have the same words
  * @key: private
- * @thread: which thread waited; @what: for what; @where: in which function; owned
+ * @thread: which thread waited; @what: for what; @where: in which function; @woken: in
+ *     which function of the waker they ended; owned
  * @ns, @count: of all these waits
  * @longest: the one of them with the most time; of the tree
  */
 struct answer_wait {
 	uint64_t key;
-	char *thread, *what, *where;
+	char *thread, *what, *where, *woken;
 	uint64_t ns, count;
 	const struct path_wait *longest;
 };

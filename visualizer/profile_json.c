@@ -38,6 +38,18 @@ static void open_row(struct json *json)
 	json_open(json, NULL, "{");
 }
 
+static void json_woken(struct json *json, const struct woken_in *list)
+{
+	json_open(json, "woken", "[");
+	for (; list; list = list->next) {
+		json_open(json, NULL, "{");
+		json_text(json, "in", list->name);
+		json_u64(json, "ns", list->ns);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+}
+
 static void json_rows(struct json *json, const struct profile_rows *rows)
 {
 	json_open(json, "rows", "[");
@@ -50,6 +62,7 @@ static void json_rows(struct json *json, const struct profile_rows *rows)
 		json_u64(json, "deviation_ns", profile_deviation(row));
 		json_text(json, "where", row->where ? row->where->name : "");
 		json_u64(json, "where_ns", row->where_ns);
+		json_woken(json, row->woken);
 		json_total(json, "total", &row->total);
 		json_close(json, "}");
 	}
@@ -68,6 +81,7 @@ static void json_nodes(struct json *json, const struct profile_rows *rows)
 		json_u64(json, "parent", node->parent->number);
 		json_texts(json, node->row);
 		json_times(json, &node->self);
+		json_woken(json, node->woken);
 		json_total(json, "total", &node->total);
 		json_close(json, "}");
 	}

@@ -313,3 +313,19 @@ enum stack_end profile_stack_of(struct profile_names *names, uint32_t number, st
 	stack->nr = nr_certain;
 	return STACK_LOST;
 }
+
+const struct frame_name *profile_place_in(const struct profile_names *names, const struct profile_stack *stack)
+{
+	const struct frame_name *found = NULL;
+
+	for (size_t i = 0; i < stack->nr; i++) {
+		const struct frame_name *name = profile_name_of(names, stack->functions[i]);
+		enum profile_owner owner = profile_owner_of(name->file);
+
+		if (owner == OWNER_PROGRAM)
+			return name;
+		if (owner == OWNER_LIBC && !found)
+			found = name;
+	}
+	return found;
+}

@@ -98,4 +98,9 @@ struct profile_stack {
 };
 /** profile_stack_of() - the stack whose innermost frame is @number */
 enum stack_end profile_stack_of(struct profile_names *names, uint32_t number, struct profile_stack *stack);
+/**
+ * profile_place_in() - the innermost function of the program in @stack: of libc only if there is no
+ * other. NULL: the stack is in the kernel
+ */
+const struct frame_name *profile_place_in(const struct profile_names *names, const struct profile_stack *stack);
 #endif

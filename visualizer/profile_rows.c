@@ -303,8 +303,8 @@ static const char *why_incomplete(enum stack_end end, enum trace_profile_end wal
 static struct profile_node *add_waker(struct profile_making *making, const struct trace_profile_share *share,
 				      struct profile_node *node)
 {
-	static const char *const words[] = {"(waker not sampled)", "", "(softirq)", "(interrupt)"};
-	const char *program = share->waker ? process_program(trace_thread_process(share->waker)) : "";
+	const char *program = share->waker ? process_program(trace_thread_process(share->waker)) : "",
+		   *word = trace_profile_waker_word(share->waker_kind);
 
 	program = profile_names_keep(&making->rows->names, program);
 	node = below(making, node, PROFILE_PROGRAM, "--", "");
@@ -317,7 +317,16 @@ static struct profile_node *add_waker(struct profile_making *making, const struc
 		if (share->waker && end != STACK_WHOLE)
 			node = below(making, node, PROFILE_INCOMPLETE, why_incomplete(end, making->stack.end), program);
 	}
-	return below(making, node, PROFILE_PROGRAM, share->waker ? program : words[share->waker_kind], "");
+	return below(making, node, PROFILE_PROGRAM, share->waker ? program : *word ? word : "(waker not sampled)", "");
+}
+
+static void add_woken(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
+		      struct profile_node *node)
+{
+	const char *name = profile_waker_name(&making->rows->names, share, &making->stack);
+
+	woken_in_add(&row->woken, name, share->ns, &making->rows->wokens);
+	woken_in_add(&node->woken, name, share->ns, &making->rows->wokens);
 }
 
 static bool has_wakers(const struct report *report)
@@ -355,6 +364,8 @@ static void add_context(struct profile_making *making, const struct trace_profil
 	if (share->state == TRACE_STATE_BLOCKED)
 		profile_where_add(making->rows, row, profile_where(node), share->ns);
 	node = profile_tree_below(&making->rows->tree, node, row);
+	if (share->state == TRACE_STATE_BLOCKED)
+		add_woken(making, share, row, node);
 	if (share->state == TRACE_STATE_BLOCKED && has_wakers(making->report))
 		node = add_waker(making, share, node);
 	profile_time_add(&node->self, time);
@@ -446,8 +457,7 @@ static void look_up_names(const struct report *report, const struct hash_table *
 		if (!choose(report, of, &last, share.thread))
 			continue;
 		add_way(report, &frames, share.frame);
-		if (has_wakers(report))
-			add_way(report, &frames, share.waker_frame);
+		add_way(report, &frames, share.waker_frame);
 	}
 	profile_names_look_up(names, &frames);
 	free(frames.words);
@@ -490,6 +500,7 @@ void profile_rows_free(struct profile_rows *rows)
 {
 	pointers_free_all(&rows->rows);
 	pointers_free_all(&rows->programs);
+	pointers_free_all(&rows->wokens);
 	profile_tree_free(&rows->tree);
 	profile_names_clear(&rows->names);
 	table_clear(&rows->index);

@@ -9,6 +9,7 @@
 #include "profile_names.h"
 #include "profile_time.h"
 #include "profile_tree.h"
+#include "profile_waker.h"
 #include "report.h"
 
 /** enum profile_row_kind - in the order of the words of profile_kind_word() */
@@ -33,7 +34,7 @@ const char *profile_kind_word(enum profile_row_kind kind);
  * @wait: of the kinds PROFILE_BLOCKED and PROFILE_NOT_TRACED
  * @why: why a function has no name; "" if it has one
  * @where: of a wait, the function of the program in which most of it was; NULL: not known
- * @where_ns: the part of it that was there
+ * @where_ns: the part of it that was there. @woken: where its waits ended, as far as it is known
  * @self: the time in it. @total: in it and in what it called
  * @variance: of the time in it, ns^2
  */
@@ -48,6 +49,7 @@ struct profile_row {
 	uint32_t number;
 	const struct profile_row *where;
 	uint64_t where_ns;
+	struct woken_in *woken;
 	struct profile_time self, total;
 	uint64_t pending; /* while rows are made */
 	double variance;
@@ -64,6 +66,7 @@ struct profile_rows {
 	struct pointers rows;	  /* owned */
 	struct pointers programs; /* owned; the rows of kind PROFILE_PROGRAM */
 	struct profile_tree tree;
+	struct pointers wokens;	    /* owned; all struct woken_in */
 	struct profile_names names; /* has the texts of the rows */
 	struct hash_table index;
 	struct hash_table wheres; /* profile_where.h */

@@ -11,15 +11,18 @@
 #include "profile_time.h"
 
 struct profile_row;
+struct woken_in;
 
 /**
  * struct profile_node - @row: what is there; NULL: the root
  * @parent: NULL for the root. @child, @next: its first child, its next sibling
  * @self: the time in it. @total: in it and below it; of profile_tree_end()
+ * @woken: where the waits of a node ended, as far as it is known
  */
 struct profile_node {
 	struct profile_row *row;
 	struct profile_node *parent, *child, *next;
+	struct woken_in *woken;
 	struct profile_time self, total;
 	uint32_t number;
 };

@@ -226,11 +226,9 @@ static void program_bars(const struct report *report, const struct process_row *
 
 static void put_waits(const struct report *report, const struct path_tree *tree, size_t most)
 {
-	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
-						     {"%", GRID_RIGHT},
-						     {"thread", GRID_ELASTIC},
-						     {"for", GRID_ELASTIC},
-						     {"mostly in", GRID_EXTRA}};
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},	{"%", GRID_RIGHT},
+						     {"thread", GRID_ELASTIC},	{"for", GRID_ELASTIC},
+						     {"mostly in", GRID_EXTRA}, {"woken in", GRID_EXTRA}};
 	struct answer_wait *lines;
 	struct grid *grid;
 	size_t nr;
@@ -245,6 +243,7 @@ static void put_waits(const struct report *report, const struct path_tree *tree,
 		grid_text(grid, lines[i].thread);
 		grid_text(grid, lines[i].what);
 		grid_name(grid, lines[i].where);
+		grid_name(grid, lines[i].woken);
 	}
 	grid_end(grid, NULL);
 	fputs("\n", report->output.out);

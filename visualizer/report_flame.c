@@ -153,6 +153,30 @@ static void put_nodes(struct json *json, const struct profile_rows *rows)
 	json_close(json, "]");
 }
 
+/* The boxes of waits, by number, each with the functions in which they ended. */
+static void put_woken(struct json *json, const struct profile_rows *rows)
+{
+	const struct profile_node *node = rows->tree.nodes.at[0];
+
+	json_open(json, "woken", "{");
+	for (unsigned int number = 0; node; node = profile_node_next(node)) {
+		char key[16];
+
+		if (profile_node_is_repeated(node))
+			continue;
+		snprintf(key, sizeof(key), "%u", number++);
+		if (!node->woken)
+			continue;
+		json_open(json, key, "[");
+		for (const struct woken_in *woken = node->woken; woken; woken = woken->next) {
+			put_text(json, woken->name);
+			put_number(json, woken->ns);
+		}
+		json_close(json, "]");
+	}
+	json_close(json, "}");
+}
+
 static void put_profile(FILE *out, const struct report *report, const struct profile_rows *rows)
 {
 	const char *name = trace_get_info(report->trace)->file, *slash = strrchr(name, '/');
@@ -169,6 +193,7 @@ static void put_profile(FILE *out, const struct report *report, const struct pro
 	put_texts(&json, rows, false);
 	put_texts(&json, rows, true);
 	put_nodes(&json, rows);
+	put_woken(&json, rows);
 	json_close(&json, "}");
 }
 

@@ -181,6 +181,8 @@ static void put_own_waits(struct json *json, const struct report *report, const 
 			json_text(json, "where", place.function ? place.function : "");
 			json_text(json, "where_file", place.file);
 			json_u64(json, "where_ns", place.ns);
+			json_text(json, "woken_in", place.woken_in ? place.woken_in : "");
+			json_u64(json, "woken_in_ns", place.woken_in_ns);
 		}
 		json_close(json, "}");
 	}

@@ -261,11 +261,9 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 
 static void wait_table(const struct report *report, const struct trace_figures *f, const struct trace_process *process)
 {
-	static const struct grid_column columns[] = {{"time", GRID_RIGHT},
-						     {"%", GRID_RIGHT},
-						     {"count", GRID_RIGHT},
-						     {"", GRID_ELASTIC},
-						     {"mostly in", GRID_EXTRA}};
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT},	{"%", GRID_RIGHT},
+						     {"count", GRID_RIGHT},	{"", GRID_ELASTIC},
+						     {"mostly in", GRID_EXTRA}, {"woken in", GRID_EXTRA}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid;
 
@@ -276,16 +274,19 @@ static void wait_table(const struct report *report, const struct trace_figures *
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		char text[2 * NAME_BYTES];
 		struct wait_place place;
-		struct string where = {0};
+		struct string where = {0}, woken = {0};
 
 		if (!row_limit_shows(&limit, f->waits[i].ns, f->elapsed_ns))
 			continue;
 		place = wait_place_of_process(report->places, process, &f->waits[i]);
 		wait_place_text(&place, &where);
+		wait_place_waker_text(&place, &woken);
 		time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count,
 			  text_wait(report->analysis, &f->waits[i], trace_process_pid(process), text, sizeof(text)));
 		grid_name(grid, string_text(&where));
+		grid_name(grid, string_text(&woken));
 		string_free(&where);
+		string_free(&woken);
 	}
 	end_time_grid(grid, &report->output, &limit);
 }

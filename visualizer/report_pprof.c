@@ -147,9 +147,17 @@ static void put_row(struct pprof *pprof, const struct profile_row *row)
 	put_message(&pprof->out, PROFILE_LOCATION, &pprof->message);
 }
 
-static void put_sample(struct pprof *pprof, const struct profile_node *node)
+static void put_label(struct pprof *pprof, const char *key, const char *text)
 {
-	const struct profile_time *time = &node->self;
+	put_number(&pprof->part, LABEL_KEY, text_number(pprof, key));
+	put_number(&pprof->part, LABEL_TEXT, text_number(pprof, text));
+	put_message(&pprof->message, SAMPLE_LABEL, &pprof->part);
+}
+
+/* @woken_in: where waits ended; NULL: not known, or no waits */
+static void put_sample(struct pprof *pprof, const struct profile_node *node, const struct profile_time *time,
+		       const char *woken_in)
+{
 	const uint64_t values[] = {profile_elapsed(time), time->on_cpu_ns, time->wait_cpu_ns, time->blocked_ns,
 				   time->samples};
 	const struct profile_node *at = node, *program = node;
@@ -162,10 +170,23 @@ static void put_sample(struct pprof *pprof, const struct profile_node *node)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		put_varint(&pprof->part, values[i]);
 	put_message(&pprof->message, SAMPLE_VALUES, &pprof->part);
-	put_number(&pprof->part, LABEL_KEY, text_number(pprof, "program"));
-	put_number(&pprof->part, LABEL_TEXT, text_number(pprof, program->row->name));
-	put_message(&pprof->message, SAMPLE_LABEL, &pprof->part);
+	put_label(pprof, "program", program->row->name);
+	if (woken_in)
+		put_label(pprof, "woken in", woken_in);
 	put_message(&pprof->out, PROFILE_SAMPLE, &pprof->message);
+}
+
+/* A sample for each function in which waits of the node ended, and one for the rest. */
+static void put_samples(struct pprof *pprof, const struct profile_node *node)
+{
+	struct profile_time rest = node->self;
+
+	for (const struct woken_in *woken = node->woken; woken; woken = woken->next) {
+		put_sample(pprof, node, &(struct profile_time){.blocked_ns = woken->ns}, woken->name);
+		rest.blocked_ns -= woken->ns;
+	}
+	if (profile_elapsed(&rest) + rest.samples)
+		put_sample(pprof, node, &rest, NULL);
 }
 
 static void put_profile(struct pprof *pprof, const struct report *report, const struct profile_rows *rows)
@@ -182,7 +203,7 @@ static void put_profile(struct pprof *pprof, const struct report *report, const 
 		const struct profile_node *node = rows->tree.nodes.at[i];
 
 		if (node->row && profile_elapsed(&node->self) + node->self.samples)
-			put_sample(pprof, node);
+			put_samples(pprof, node);
 	}
 	put_number(&pprof->out, PROFILE_DURATION_NS, to_ns - from_ns);
 	put_bytes(&pprof->out, PROFILE_STRING, "", 0);

@@ -182,6 +182,16 @@ static void put_where(struct grid *grid, const struct profile_row *row, bool has
 	string_free(&text);
 }
 
+/* "release_order", "(timer) 64 %": where the most of a wait ended */
+static void put_woken(struct grid *grid, const struct profile_row *row)
+{
+	struct string text = {0};
+
+	woken_in_text(row->woken, profile_elapsed(&row->self), &text);
+	grid_name(grid, string_text(&text));
+	string_free(&text);
+}
+
 static void put_row(struct grid *grid, const struct profile_row *row, uint64_t whole, bool on_cpu, bool has_stacks)
 {
 	grid_ns(grid, profile_elapsed(&row->self));
@@ -192,10 +202,12 @@ static void put_row(struct grid *grid, const struct profile_row *row, uint64_t w
 		put_deviation(grid, row);
 	}
 	put_name(grid, row);
-	if (on_cpu)
+	if (on_cpu) {
 		grid_name(grid, row->file);
-	else
+	} else {
 		put_where(grid, row, has_stacks);
+		put_woken(grid, row);
+	}
 	grid_name(grid, row->program);
 }
 
@@ -205,11 +217,9 @@ static void put_table(const struct report *report, const struct profile_rows *ro
 						       {"total", GRID_RIGHT}, {"samples", GRID_OPTIONAL},
 						       {"+-", GRID_RIGHT},    {"function", GRID_ELASTIC},
 						       {"in", GRID_ELASTIC},  {"program", GRID_ELASTIC}},
-					waits[] = {{"time", GRID_RIGHT},
-						   {"%", GRID_RIGHT},
-						   {"waits", GRID_ELASTIC},
-						   {"mostly in", GRID_EXTRA},
-						   {"program", GRID_ELASTIC}};
+					waits[] = {{"time", GRID_RIGHT},     {"%", GRID_RIGHT},
+						   {"waits", GRID_ELASTIC},  {"mostly in", GRID_EXTRA},
+						   {"woken in", GRID_EXTRA}, {"program", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	uint64_t whole = on_cpu ? rows->sum.on_cpu_ns : rows->sum.wait_cpu_ns + rows->sum.blocked_ns;
 	struct value_text rest;

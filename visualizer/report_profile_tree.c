@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "grid.h"
 #include "number_text.h"
+#include "profile_waker.h"
 #include "row_limit.h"
 #include "value_text.h"
 
@@ -51,6 +52,10 @@ static void put_node(struct grid *grid, const struct profile_node *node, uint64_
 	profile_row_text(node->row, &text);
 	if (times > 1)
 		string_addf(&text, " (%s times)", number_count(times).s);
+	if (node->woken) {
+		string_add(&text, ", woken in ");
+		woken_in_text(node->woken, profile_elapsed(&node->self), &text);
+	}
 	grid_ns(grid, profile_elapsed(&node->total));
 	grid_percent(grid, profile_elapsed(&node->total), whole);
 	grid_ns(grid, profile_elapsed(&last->self));

@@ -13,16 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "profile_names.h"
+#include "profile_waker.h"
 #include "thread_choice.h"
 #include "value_text.h"
 
 #define ALL_OF_IT 99.5 /* percent: less is printed */
 #define MOSTLY	  25   /* percent of CPU time: less is not printed */
 
-/** struct stack_time - a stack by its innermost frame, and the time of waits with it */
+/** struct stack_time - a stack by its innermost frame, and the time of waits with it and a waker */
 struct stack_time {
 	uint32_t frame;
 	uint64_t ns;
+	enum trace_profile_waker waker_kind;
+	uint32_t waker_frame;
 };
 
 struct place_row {
@@ -84,7 +87,10 @@ static void add_stack(struct place_row *row, const struct trace_profile_share *s
 	if (share->frame == TRACE_PROFILE_NO_FRAME)
 		return;
 	row->stacks = memory_grow(row->stacks, row->nr, &row->room, sizeof(*row->stacks));
-	row->stacks[row->nr++] = (struct stack_time){.frame = share->frame, .ns = share->ns};
+	row->stacks[row->nr++] = (struct stack_time){.frame = share->frame,
+						     .ns = share->ns,
+						     .waker_kind = share->waker_kind,
+						     .waker_frame = share->waker_frame};
 }
 
 static enum cpu_part part_of(enum trace_state state)
@@ -215,21 +221,13 @@ bool wait_places_know(const struct wait_places *places, bool of_cpu)
 /* The innermost function of the program: of libc only if there is no other. */
 static bool find_function(struct wait_places *places, uint32_t frame, struct wait_place *ret_place)
 {
-	bool is_found = false;
+	const struct frame_name *name;
 
 	profile_stack_of(&places->names, frame, &places->stack);
-	for (size_t i = 0; i < places->stack.nr; i++) {
-		const struct frame_name *name = profile_name_of(&places->names, places->stack.functions[i]);
-		enum profile_owner owner = profile_owner_of(name->file);
-
-		if (owner == OWNER_KERNEL || (is_found && owner == OWNER_LIBC))
-			continue;
+	name = profile_place_in(&places->names, &places->stack);
+	if (name)
 		*ret_place = (struct wait_place){.function = name->name, .file = name->file};
-		is_found = true;
-		if (owner == OWNER_PROGRAM)
-			break;
-	}
-	return is_found;
+	return name != NULL;
 }
 
 struct function_time {
@@ -266,10 +264,32 @@ static struct wait_place longest_of(struct wait_places *places, struct place_row
 	return longest;
 }
 
+/* The function in which most of the waits of @row were ended. */
+static void find_waker(struct wait_places *places, const struct place_row *row, struct wait_place *place)
+{
+	struct pointers owner = {0};
+	struct woken_in *list = NULL;
+	const struct woken_in *most;
+
+	for (size_t i = 0; i < row->nr; i++) {
+		const struct trace_profile_share share = {.waker_kind = row->stacks[i].waker_kind,
+							  .waker_frame = row->stacks[i].waker_frame};
+
+		woken_in_add(&list, profile_waker_name(&places->names, &share, &places->stack), row->stacks[i].ns,
+			     &owner);
+	}
+	most = woken_in_most(list);
+	place->woken_in = most ? most->name : "";
+	place->woken_in_ns = most ? most->ns : 0;
+	pointers_free_all(&owner);
+}
+
 static struct wait_place place_of(struct wait_places *places, struct place_row *row)
 {
-	if (!row->is_known)
-		row->place = longest_of(places, row);
+	if (row->is_known)
+		return row->place;
+	row->place = longest_of(places, row);
+	find_waker(places, row, &row->place);
 	row->is_known = true;
 	return row->place;
 }
@@ -325,6 +345,13 @@ void wait_place_text(const struct wait_place *place, struct string *text)
 	string_add(text, *place->function ? place->function : "(no name)");
 	if (part < ALL_OF_IT)
 		string_addf(text, " %.0f %%", part);
+}
+
+void wait_place_waker_text(const struct wait_place *place, struct string *text)
+{
+	const struct woken_in one = {.name = place->woken_in, .ns = place->woken_in_ns};
+
+	woken_in_text(place->woken_in_ns ? &one : NULL, place->of_ns, text);
 }
 
 /* ---- CPU time ---- */

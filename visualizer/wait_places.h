@@ -19,11 +19,15 @@ struct wait_places;
  * struct wait_place - the function of the program with the most time of a wait, or of CPU time
  * @function: "" if it has no name; NULL: not known where. @file: of it
  * @ns: of that time, there. @of_ns: of that time
+ * @woken_in: of a wait, where most of it was ended: profile_waker_name(); "" or NULL if that is not
+ *     known. @woken_in_ns: so much of it
  */
 struct wait_place {
 	const char *function;
 	const char *file;
 	uint64_t ns, of_ns;
+	const char *woken_in;
+	uint64_t woken_in_ns;
 };
 
 /** wait_places_new() - after the pass; NULL: the trace has neither stacks of waits nor samples */
@@ -58,6 +62,8 @@ void wait_place_key(const struct trace_path_segment *segment, struct string *key
  * It adds nothing if the trace has no stacks of waits.
  */
 void wait_place_text(const struct wait_place *place, struct string *text);
+/** wait_place_waker_text() - "release_order", "(timer) 64 %"; nothing if it is not known */
+void wait_place_waker_text(const struct wait_place *place, struct string *text);
 
 /** enum cpu_part - CPU time in own code; in calls and other work of the kernel; in traps */
 enum cpu_part { CPU_ALL, CPU_OWN_CODE, CPU_KERNEL, CPU_TRAPS, NR_CPU_PARTS };

@@ -125,14 +125,21 @@ size_t trace_profile_stack_of(const struct trace_event *event,
 
 /**
  * enum trace_profile_waker - what ended a wait: a thread, or an interrupt or softirq that ran above
- * any thread
+ * any thread. TIMER: one of both in which a timer expired
  */
 enum trace_profile_waker {
 	TRACE_PROFILE_WAKER_NONE, /* not known */
 	TRACE_PROFILE_WAKER_THREAD,
 	TRACE_PROFILE_WAKER_SOFTIRQ,
 	TRACE_PROFILE_WAKER_INTERRUPT,
+	TRACE_PROFILE_WAKER_TIMER,
+	TRACE_PROFILE_NR_WAKERS,
 };
+/**
+ * trace_profile_waker_word() - "(timer)", "(softirq)", "(interrupt)": what reports say in the place
+ * of a function; "" for NONE and THREAD
+ */
+const char *trace_profile_waker_word(enum trace_profile_waker kind);
 
 /**
  * struct trace_profile_share - a part of a thread's time in one stratum; after the pass
@@ -148,7 +155,8 @@ enum trace_profile_waker {
  * @intervals: of the stratum
  * @ns: the part. An integer: the time of the stratum times @samples / @of, rounded so that the sum
  *     is exact (largest remainders)
- * @waker_kind: of waits with that stack, what woke the thread. @waker: the thread that did, or NULL
+ * @waker_kind: of waits with that stack, what woke the thread. @waker: the thread that did, or
+ *     NULL. With @via "signal" it sent one
  * @waker_frame: its innermost one; TRACE_PROFILE_NO_FRAME: not known. The way of an interrupt ends
  *     where it begins
  */

@@ -288,11 +288,14 @@ static void a_short_wait_stands_for_as_many_as_had_no_stack(void)
 static void a_wait_has_the_stack_of_its_waker(void)
 {
 	static const enum trace_profile_waker kinds[] = {TRACE_PROFILE_WAKER_THREAD, TRACE_PROFILE_WAKER_SOFTIRQ,
-							 TRACE_PROFILE_WAKER_INTERRUPT};
+							 TRACE_PROFILE_WAKER_INTERRUPT, TRACE_PROFILE_WAKER_TIMER,
+							 TRACE_PROFILE_WAKER_TIMER};
 
-	for (uint8_t i = 0; i < 3; i++) {
+	for (uint8_t i = 0; i < 5; i++) { /* a vector of the timer, and its softirq */
 		const struct lists wait = {.source = 1, .certain = 1, .user = {F1}, .nr_user = 1}, exit = {.source = 2},
-				   waker = {.source = (uint8_t)(3 + i),
+				   waker = {.source = (uint8_t)(i == 3	 ? 5
+								: i == 4 ? 4
+									 : 3 + i),
 					    .kernel = {IN_ENTRY, 10},
 					    .nr_kernel = 2,
 					    .user = {F2},
@@ -306,8 +309,16 @@ static void a_wait_has_the_stack_of_its_waker(void)
 		tb_switch(p.c.tb, 0, MS, 0, 10, 0);
 		tb_sys_enter(p.c.tb, 0, 2 * MS, SYS_nanosleep, 1, 0);
 		tb_switch(p.c.tb, 0, 2 * MS + 1000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+		if (i == 3)
+			tb_vector(p.c.tb, 0, 2 * MS + 500000, TRACE_VECTOR_LOCAL_TIMER);
+		if (i == 4)
+			tb_softirq(p.c.tb, 0, 2 * MS + 500000, 8);
 		tb_waking(p.c.tb, 0, 2 * MS + 501000, 10, i ? TRACE_CONTEXT_SOFTIRQ : TRACE_CONTEXT_TASK);
 		add_sample(p.c.tb, 0, 2 * MS + 501001, i ? 0 : 20, IN_READ, &waker);
+		if (i == 3)
+			tb_vector_exit(p.c.tb, 0, 2 * MS + 502000, TRACE_VECTOR_LOCAL_TIMER);
+		if (i == 4)
+			tb_softirq_exit(p.c.tb, 0, 2 * MS + 502000, 8);
 		tb_switch(p.c.tb, 0, 5 * MS, 20, 10, 0);
 		add_sample(p.c.tb, 0, 5 * MS + 1, 10, IN_READ, &wait);
 		add_sample(p.c.tb, 0, 5 * MS + 2, 10, F1, &exit);
@@ -316,6 +327,7 @@ static void a_wait_has_the_stack_of_its_waker(void)
 		share = wait_of(&p, F1);
 		CU_ASSERT_EQUAL(share.ns, MS / 2);
 		CU_ASSERT_EQUAL(share.waker_kind, kinds[i]);
+		CU_ASSERT_EQUAL(*trace_profile_waker_word(share.waker_kind) == '(', i > 0);
 		CU_ASSERT_EQUAL(share.waker && trace_thread_tid(share.waker) == 20, !i);
 		CU_ASSERT_FATAL(trace_profile_get_frame(p.profile, share.waker_frame, &frame));
 		CU_ASSERT_EQUAL(frame.address, IN_READ);

@@ -179,6 +179,23 @@ static void no_program_loads_values_that_the_loader_knows(void)
 	tracer_free(tracer);
 }
 
+#define CALL(helper, kind)                                                     \
+	{                                                                      \
+		.code = BPF_JMP | BPF_CALL, .src_reg = (kind), .imm = (helper) \
+	}
+
+static void no_call_but_a_tail_call_is_dropped(void)
+{
+	struct bpf_insn before[] = {CALL(BPF_FUNC_ktime_get_ns, 0), CALL(BPF_FUNC_tail_call, 0),
+				    CALL(BPF_FUNC_tail_call, BPF_PSEUDO_CALL), MOVE(2, BPF_FUNC_tail_call), EXIT};
+	static const struct bpf_insn after[] = {CALL(BPF_FUNC_ktime_get_ns, 0), MOVE_64(0, 0),
+						CALL(BPF_FUNC_tail_call, BPF_PSEUDO_CALL), MOVE(2, BPF_FUNC_tail_call),
+						EXIT};
+
+	tracer_drop_tail_calls(before, sizeof(before) / sizeof(before[0]));
+	CU_ASSERT(memcmp(before, after, sizeof(before)) == 0);
+}
+
 static const struct unit_case cases[] = {
 	{"a_load_becomes_a_move_of_the_loaded_value", a_load_becomes_a_move_of_the_loaded_value},
 	{"the_address_stays_for_other_instructions", the_address_stays_for_other_instructions},
@@ -190,6 +207,7 @@ static const struct unit_case cases[] = {
 	{"an_atomic_addition_may_leave_something_else_there", an_atomic_addition_may_leave_something_else_there},
 	{"a_load_acquire_replaces_the_address", a_load_acquire_replaces_the_address},
 	{"no_program_loads_values_that_the_loader_knows", no_program_loads_values_that_the_loader_knows},
+	{"no_call_but_a_tail_call_is_dropped", no_call_but_a_tail_call_is_dropped},
 	{NULL, NULL},
 };
 

@@ -4,9 +4,19 @@
  *
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+#include <linux/sched.h>
+#include <trace/analysis.h>
+#include <trace/events.h>
 
 #include "e2e_session.h"
 #include "unit.h"
@@ -97,14 +107,357 @@ static void short_waits_have_their_wakers_by_chance(void)
 	session_end(&s);
 }
 
+/* ---- the choice of waits ---- */
+
+#define NR_LENGTHS     5
+#define NR_WAITERS     8
+#define SOURCE_OF_WAIT 1
+
+/* struct length - waits shorter than @below_ns: how many there were, should have a stack, and
+ * have */
+struct length {
+	uint64_t below_ns;
+	double nr, expected, variance, found;
+};
+
+struct waiter {
+	uint32_t tid;
+	uint64_t since_ns, woken_ns;
+	struct length *last; /* of its last wait */
+};
+
+struct choices {
+	struct length lengths[NR_LENGTHS];
+	struct waiter waiters[NR_WAITERS];
+};
+
+static struct waiter *waiter_of(struct choices *choices, const struct trace_analysis *analysis, uint32_t tid)
+{
+	const struct trace_thread *thread = trace_find_thread(analysis, tid);
+	struct waiter *at = choices->waiters;
+
+	if (!thread || strncmp(trace_thread_comm(thread), "workload_wakers", 15) != 0)
+		return NULL;
+	while (at->tid && at->tid != tid && at < &choices->waiters[NR_WAITERS - 1])
+		at++;
+	at->tid = tid;
+	return at;
+}
+
+/* The recorder chooses by the time until the wakeup, or until the switch if it saw none. */
+static void end_wait(struct choices *choices, struct waiter *waiter, uint64_t ns)
+{
+	uint64_t length_ns = (waiter->woken_ns ? waiter->woken_ns : ns) - waiter->since_ns;
+	double chance = length_ns < 1000000 ? (double)length_ns / 1e6 : 1;
+
+	waiter->last = choices->lengths;
+	while (length_ns >= waiter->last->below_ns)
+		waiter->last++;
+	waiter->last->nr++;
+	waiter->last->expected += chance;
+	waiter->last->variance += chance * (1 - chance);
+	waiter->since_ns = 0;
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct choices *choices = data;
+	struct waiter *waiter;
+
+	if (event->id == TRACE_EV_sched_switch) {
+		const struct trace_sched_switch *payload = event->payload;
+
+		waiter = waiter_of(choices, analysis, payload->next_tid);
+		if (waiter && waiter->since_ns)
+			end_wait(choices, waiter, event->ts_ns);
+		waiter = payload->prev_state && !(payload->prev_state & 0x80)
+				 ? waiter_of(choices, analysis, payload->prev_tid)
+				 : NULL;
+		if (waiter)
+			*waiter = (struct waiter){.tid = payload->prev_tid, .since_ns = event->ts_ns};
+	} else if (event->id == TRACE_EV_sched_waking) {
+		waiter = waiter_of(choices, analysis, ((const struct trace_sched_waking *)event->payload)->tid);
+		if (waiter && waiter->since_ns && !waiter->woken_ns)
+			waiter->woken_ns = event->ts_ns;
+	} else {
+		const struct trace_sample *sample = event->payload;
+
+		waiter = sample->source == SOURCE_OF_WAIT ? waiter_of(choices, analysis, sample->tid) : NULL;
+		if (waiter && waiter->last)
+			waiter->last->found++;
+	}
+}
+
+static void count_choices(const char *path, struct choices *choices)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	const uint32_t ids[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sample};
+	struct trace_error error;
+	struct trace *trace = trace_open(path, &error);
+	struct trace_analysis *analysis = trace ? trace_analysis_new(trace, NULL, &error) : NULL;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(analysis);
+	for (int i = 0; i < 3; i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	CU_ASSERT_EQUAL(trace_analysis_on_event(analysis, mask, on_event, choices), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
+	trace_analysis_free(analysis);
+	trace_close(trace);
+}
+
+/* Waits of 60 us to 0.3 ms, some longer because the machine is busy: of each length as many have
+ * stacks as its probability says, as far as chance allows (5 standard deviations). */
+static void waits_are_chosen_by_their_length(void)
+{
+	struct choices choices = {.lengths = {{.below_ns = 100000},
+					      {.below_ns = 200000},
+					      {.below_ns = 400000},
+					      {.below_ns = 1000000},
+					      {.below_ns = UINT64_MAX}}};
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- " TRACE_WAKERS
+					  " 60000 3000 >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s.trace, s.folder, s.folder),
+			      0);
+	count_choices(s.trace, &choices);
+	for (int i = 0; i < NR_LENGTHS; i++) {
+		const struct length *length = &choices.lengths[i];
+		double off = length->found - length->expected;
+
+		CU_ASSERT(fabs(off) <= 5 * sqrt(length->variance));
+		if (fabs(off) > 5 * sqrt(length->variance))
+			fprintf(stderr, "below %llu ns: %.0f of %.0f waits have stacks, expected %.1f +- %.1f\n",
+				(unsigned long long)length->below_ns, length->found, length->nr, length->expected,
+				sqrt(length->variance));
+	}
+	CU_ASSERT(choices.lengths[0].nr + choices.lengths[1].nr + choices.lengths[2].nr > 3000);
+	session_end(&s);
+}
+
+/* ---- threads with the same slot ---- */
+
+#define SLOTS 65536
+
+/* A process with the number @pid that sleeps for 300 ms three times; -1: it is not free. */
+static pid_t sleeper(pid_t pid)
+{
+	struct clone_args arguments = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1};
+	pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+
+	for (int i = 0; child == 0 && i < 3; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+	if (child == 0)
+		_exit(0);
+	return child;
+}
+
+static int write_number(const char *path, long number)
+{
+	FILE *file = fopen(path, "w");
+	int result = file ? fprintf(file, "%ld\n", number) : -1;
+
+	return file && fclose(file) == 0 && result > 0 ? 0 : -1;
+}
+
+/* The time that @pid waited for timers with a stack, ms. */
+static long long sampled_ms(const struct session *s, pid_t pid)
+{
+	char options[64];
+	long long ns = 0;
+	json_t *profile, *row;
+	size_t i;
+
+	snprintf(options, sizeof(options), "--folded=off --pid=%d", pid);
+	profile = session_load(s, options);
+	json_array_foreach(json_object_get(profile, "folded"), i, row)
+		if (strstr(json_string_value(json_object_get(row, "stack")), "nanosleep"))
+			ns += json_number(row, "ns");
+	json_decref(profile);
+	return ns / 1000000;
+}
+
+static long read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long number = -1;
+
+	if (file && fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* This program as the one that is recorded: two sleepers whose numbers have the same low bits. */
+static int run_sleepers(void)
+{
+	pid_t first = -1, second = -1;
+
+	for (pid_t pid = 20000; pid < 20100 && second < 0; pid++) {
+		if (first > 0) {
+			kill(first, SIGKILL);
+			waitpid(first, NULL, 0);
+		}
+		first = sleeper(pid);
+		second = first > 0 ? sleeper(pid + SLOTS) : -1;
+	}
+	if (first < 0 || second < 0)
+		return 1;
+	waitpid(first, NULL, 0);
+	waitpid(second, NULL, 0);
+	return printf("%d %d\n", first, second) < 0;
+}
+
+static void threads_with_the_same_slot_have_their_stacks(void)
+{
+	static const char limit[] = "/proc/sys/kernel/pid_max";
+	long before = read_number(limit);
+	int first, second, result;
+	char path[160];
+	struct session s;
+	FILE *out;
+
+	session_begin(&s);
+	CU_ASSERT_FATAL(before > 0 && write_number(limit, 4194304) == 0);
+	result = session_run("%s/tracedaemon --sample %s -- /proc/%d/exe --sleepers >%s/stdout 2>%s/stderr", TRACE_BIN,
+			     s.trace, (int)getpid(), s.folder, s.folder);
+	write_number(limit, before);
+	CU_ASSERT_EQUAL_FATAL(result, 0);
+	snprintf(path, sizeof(path), "%s/stdout", s.folder);
+	out = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+	CU_ASSERT_EQUAL_FATAL(fscanf(out, "%d %d", &first, &second), 2);
+	fclose(out);
+	CU_ASSERT_EQUAL(second - first, SLOTS);
+	CU_ASSERT(sampled_ms(&s, first) >= 850);
+	CU_ASSERT(sampled_ms(&s, second) >= 850);
+	session_end(&s);
+}
+
+/* The program of the event sys_exit is not there to continue with that of the stack. */
+static void without_system_calls_waits_have_their_functions(void)
+{
+	json_t *profile, *row;
+	long long ns = 0;
+	struct session s;
+	size_t i;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample -e sched %s -- " TRACE_WAKERS
+					  " 2000000 10 >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s.trace, s.folder, s.folder),
+			      0);
+	profile = session_load(&s, "--folded=off --comm=workload_wakers");
+	json_array_foreach(json_object_get(profile, "folded"), i, row)
+		if (strstr(json_string_value(json_object_get(row, "stack")), ";wait_for_pipe;"))
+			ns += json_number(row, "ns");
+	CU_ASSERT(ns >= 10 * 2000000);
+	json_decref(profile);
+	session_end(&s);
+}
+
+/* ---- what is no thread's doing ---- */
+
+/* The time of the waits in @waiter that @wanted ended, and that of the others. */
+static long long ns_woken(const json_t *profile, const char *waiter, const char *wanted, long long *ret_others)
+{
+	long long ns = 0;
+	size_t i;
+	json_t *row;
+
+	*ret_others = 0;
+	json_array_foreach(json_object_get(profile, "folded"), i, row) {
+		const char *stack = json_string_value(json_object_get(row, "stack")), *behind = strstr(stack, ";--;"),
+			   *at = strstr(stack, waiter);
+
+		if (!behind || !at || at > behind)
+			continue;
+		if (strstr(behind, wanted))
+			ns += json_number(row, "ns");
+		else
+			*ret_others += json_number(row, "ns");
+		CU_ASSERT_PTR_NULL(strstr(behind, ";innocent;"));
+	}
+	return ns;
+}
+
+/* Waits of 3 ms that a timer, a known function by a signal, or a softirq ends, while a thread that
+ * has nothing to do with them has a CPU. */
+static void no_interrupt_has_the_functions_of_a_thread(void)
+{
+	static const struct {
+		const char *waiter, *wanted;
+	} waits[] = {{";wait_for_sleep;", ";(timer)"},
+		     {";wait_for_timerfd;", ";(timer)"},
+		     {";wait_for_alarm;", ";(timer)"},
+		     {";wait_for_signal;", ";send_signal;"},
+		     {";wait_for_packet;", ";(softirq)"}};
+	struct session s;
+	json_t *profile;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- " TRACE_WAKE_KINDS
+					  " 20 >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s.trace, s.folder, s.folder),
+			      0);
+	profile = session_load(&s, "--folded=wakers --comm=workload_wake_k --verify");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		long long others, ns = ns_woken(profile, waits[i].waiter, waits[i].wanted, &others);
+
+		/* the thread does other things too, for a short time: its request to the child */
+		CU_ASSERT(ns >= 20 * 2500000ll && others <= ns / 10);
+		if (ns < 20 * 2500000ll || others > ns / 10)
+			fprintf(stderr, "%s: %lld ns%s, %lld ns others\n", waits[i].waiter, ns, waits[i].wanted,
+				others);
+	}
+	json_decref(profile);
+	session_end(&s);
+}
+
+/* With two programs on a tracepoint the kernel calls them in a function of its own. */
+static void a_second_recorder_changes_no_stack(void)
+{
+	struct session s;
+	json_t *profile, *row;
+	size_t i, nr = 0;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- %s/tracedaemon %s/other.trace -- " TRACE_WAKERS
+					  " 2000000 10 >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s.trace, TRACE_BIN, s.folder, s.folder, s.folder),
+			      0);
+	profile = session_load(&s, "--folded=wakers --comm=workload_wakers");
+	json_array_foreach(json_object_get(profile, "folded"), i, row) {
+		const char *stack = json_string_value(json_object_get(row, "stack")), *waker = strstr(stack, ";--;");
+
+		if (!waker || !strstr(stack, ";waiter;") || strstr(waker, "(waker not sampled)"))
+			continue;
+		nr++;
+		CU_ASSERT_EQUAL(strncmp(waker, ";--;try_to_wake_up", 18), 0);
+	}
+	CU_ASSERT(nr >= NR);
+	json_decref(profile);
+	session_end(&s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(each_long_wait_has_its_waker),
 		CASE(short_waits_have_their_wakers_by_chance),
+		CASE(waits_are_chosen_by_their_length),
+		CASE(threads_with_the_same_slot_have_their_stacks),
+		CASE(without_system_calls_waits_have_their_functions),
+		CASE(no_interrupt_has_the_functions_of_a_thread),
+		CASE(a_second_recorder_changes_no_stack),
 		{NULL, NULL},
 	};
 
+	if (argc == 2 && strcmp(argv[1], "--sleepers") == 0)
+		return run_sleepers();
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "test_e2e_wakers: needs root and a kernel with BTF\n");
 		return 77;

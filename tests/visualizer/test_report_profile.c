@@ -11,6 +11,7 @@
 #include <trace/profile.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "file_case.h"
 #include "random_story.h"
 #include "report_case.h"
 #include "sample_case.h"
@@ -373,37 +374,6 @@ static void recordings_of_other_lengths_are_scaled(void)
 
 /* ---- files ---- */
 
-/** struct file_case - a file that a report wrote, and its text */
-struct file_case {
-	char path[64];
-	char *text;
-	size_t size;
-};
-
-/* The report writes nothing else. */
-static struct file_case file_of(struct tb *tb, const char *option)
-{
-	struct file_case file = {.path = "/tmp/test_report_profile_XXXXXX"};
-	char options[128], *text;
-	gzFile in;
-	int fd = mkstemp(file.path), nr;
-
-	close(fd);
-	snprintf(options, sizeof(options), "%s=%s", option, file.path);
-	text = report_of(tb, options);
-	CU_ASSERT_STRING_EQUAL(text, "");
-	free(text);
-	file.text = malloc(1 << 20);
-	in = gzopen(file.path, "rb"); /* reads a plain file as it is */
-	nr = gzread(in, file.text, (1 << 20) - 1);
-	CU_ASSERT_FATAL(nr > 0);
-	gzclose(in);
-	file.size = (size_t)nr;
-	file.text[nr] = 0;
-	unlink(file.path);
-	return file;
-}
-
 static void a_flame_graph_is_a_page_that_needs_nothing_else(void)
 {
 	static const char begin[] = "<script type=\"application/json\" id=\"profile\">";
@@ -442,36 +412,6 @@ static void a_name_cannot_end_the_data_of_the_page(void)
 	contains(file.text, "\"\\u003c/script>\\u003cb>\"");
 	CU_ASSERT_PTR_NULL(strstr(file.text, "</script><b>"));
 	free(file.text);
-}
-
-static uint64_t varint(const unsigned char **at)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0;; shift += 7) {
-		value |= (uint64_t)(**at & 127) << shift;
-		if (!(*(*at)++ & 128))
-			return value;
-	}
-}
-
-/* A sample of profile.proto: its locations, and its first value */
-static uint64_t sample_elapsed(const unsigned char *at, const unsigned char *end, size_t *ret_locations)
-{
-	uint64_t elapsed = 0;
-
-	while (at < end) {
-		uint64_t field = varint(&at), bytes = varint(&at);
-		const unsigned char *stop = at + bytes, *value = at;
-
-		CU_ASSERT_EQUAL(field & 7, 2);
-		if (field >> 3 == 2)
-			elapsed = varint(&value);
-		for (; field >> 3 == 1 && value < stop; (*ret_locations)++)
-			varint(&value);
-		at = stop;
-	}
-	return elapsed;
 }
 
 static void a_file_for_pprof_has_each_stack_with_its_times(void)

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include "file_case.h"
 #include "own_code.h"
 #include "report_case.h"
 #include "sample_case.h"
@@ -88,14 +89,22 @@ static json_t *wait_of(const json_t *process)
 	return NULL;
 }
 
-static json_t *json_of(struct tb *tb)
+static json_t *json_of_comm(struct tb *tb, const char *comm)
 {
-	char *text = report_of(tb, "--json --comm=sleeper");
-	json_t *json = json_loads(text, 0, NULL);
+	char options[64], *text;
+	json_t *json;
 
+	snprintf(options, sizeof(options), "--json --comm=%s", comm);
+	text = report_of(tb, options);
+	json = json_loads(text, 0, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
 	free(text);
 	return json;
+}
+
+static json_t *json_of(struct tb *tb)
+{
+	return json_of_comm(tb, "sleeper");
 }
 
 static void json_tells_the_function_with_the_most_of_each_wait(void)
@@ -141,6 +150,178 @@ static void the_one_screen_answer_has_the_functions_of_its_waits(void)
 
 	contains(text, "timeout in nanosleep    flush_orders 75 %\n");
 	free(text);
+}
+
+/* ---- wakers ---- */
+
+/* Thread 10 waits in flush_orders() for @ns, until thread 20 ends that at @address. */
+static void wait_until(struct tb *tb, uint64_t at_ns, uint64_t ns, uint64_t address)
+{
+	const struct lists waker = {.source = 3,
+				    .kernel = {10}, /* the woken one */
+				    .nr_kernel = 1,
+				    .user = {address, (uintptr_t)main + 4},
+				    .nr_user = 2},
+			   wait = {.source = 1, .certain = 1, .user = {inside(flush_orders)}, .nr_user = 1},
+			   left = {.source = 2, .user = {(uintptr_t)main + 4}, .nr_user = 1};
+	uint64_t end_ns = at_ns + 100 + ns;
+
+	tb_sys_enter(tb, 0, at_ns, SYS_futex, 2, 0x7000, 0);
+	tb_switch(tb, 0, at_ns + 100, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(tb, 0, end_ns, 10, TRACE_CONTEXT_TASK);
+	add_sample(tb, 0, end_ns + 1, 20, 0xffffffff81000020ull, &waker);
+	tb_switch(tb, 0, end_ns + 50, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	add_sample(tb, 0, end_ns + 51, 10, 0xffffffff81000010ull, &wait);
+	add_sample(tb, 0, end_ns + 90, 10, inside(flush_orders), &left);
+	tb_sys_exit(tb, 0, end_ns + 100, 0);
+}
+
+/* The same for a timer of the futex, which interrupts thread 20. */
+static void wait_for_timer(struct tb *tb, uint64_t at_ns, uint64_t ns)
+{
+	const struct lists waker = {.source = 5, .kernel = {10}, .nr_kernel = 1},
+			   wait = {.source = 1, .certain = 1, .user = {inside(flush_orders)}, .nr_user = 1};
+	uint64_t end_ns = at_ns + 100 + ns;
+
+	tb_sys_enter(tb, 0, at_ns, SYS_nanosleep, 1, 0);
+	tb_switch(tb, 0, at_ns + 100, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+	tb_vector(tb, 0, end_ns - 5, TIMER);
+	tb_waking(tb, 0, end_ns, 10, TRACE_CONTEXT_HARDIRQ);
+	add_sample(tb, 0, end_ns + 1, 0, 0xffffffff81000020ull, &waker);
+	tb_vector_exit(tb, 0, end_ns + 5, TIMER);
+	tb_switch(tb, 0, end_ns + 50, 20, 10, TRACE_TASK_INTERRUPTIBLE);
+	add_sample(tb, 0, end_ns + 51, 10, 0xffffffff81000010ull, &wait);
+	tb_sys_exit(tb, 0, end_ns + 100, 0);
+}
+
+/* 3 ms until read_orders(), at two places, 1 ms until flush_orders() of thread 20; 2 ms for a
+ * timer */
+static struct tb *waiter(void)
+{
+	struct tb *tb = tb_new();
+
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 0, "ffffffff81000000 256 schedule");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_nanosleep, "nanosleep");
+	tb_string(tb, TRACE_STRING_VECTOR, TIMER, "local_timer");
+	tb_thread(tb, 10, 10, 1, "waiter", 0, false);
+	tb_thread(tb, 20, 20, 1, "worker", 0, false);
+	tb_own_code(tb, 10, (const void *)(uintptr_t)flush_orders);
+	tb_own_code(tb, 20, (const void *)(uintptr_t)flush_orders);
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	wait_until(tb, MS, 2 * MS, inside(read_orders));
+	wait_until(tb, 3 * MS + MS / 2, MS, inside(read_orders) + 1);
+	wait_until(tb, 5 * MS, MS, inside(flush_orders));
+	wait_for_timer(tb, 7 * MS, 2 * MS);
+	tb_switch(tb, 0, 10 * MS, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+/* Of the list "woken" */
+static long long ns_woken_in(const json_t *row, const char *name)
+{
+	long long ns = 0;
+	json_t *woken;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "woken"), i, woken)
+		if (!strcmp(json_string_value(json_object_get(woken, "in")), name))
+			ns += json_integer_value(json_object_get(woken, "ns"));
+	return ns;
+}
+
+static void a_profile_has_the_functions_that_ended_waits(void)
+{
+	char *text = report_of(waiter(), "--profile --ns --comm=waiter");
+
+	contains(text, "woken in");
+	contains(text, "  flush_orders  read_orders 75 %");
+	contains(text, "  flush_orders  (timer)");
+	free(text);
+	text = report_of(waiter(), "--profile=tree --ns --comm=waiter");
+	contains(text, ", woken in read_orders 75 %");
+	contains(text, ", woken in (timer)");
+	free(text);
+	text = report_of(sleeper(true), "--profile --comm=sleeper");
+	CU_ASSERT_PTR_NULL(strstr(text, "woken in"));
+	free(text);
+}
+
+static void a_profile_as_json_has_all_functions_that_ended_waits(void)
+{
+	static const char *const forms[] = {"--profile --json --comm=waiter", "--profile=tree --json --comm=waiter"};
+
+	for (int i = 0; i < 2; i++) {
+		char *text = report_of(waiter(), forms[i]);
+		json_t *json = json_loads(text, 0, NULL), *row;
+		long long ns[3] = {0};
+		size_t at;
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+		json_array_foreach(json_object_get(json, i ? "nodes" : "rows"), at, row) {
+			ns[0] += ns_woken_in(row, "read_orders");
+			ns[1] += ns_woken_in(row, "flush_orders");
+			ns[2] += ns_woken_in(row, "(timer)");
+		}
+		CU_ASSERT_EQUAL(ns[0], 3 * (long long)MS);
+		CU_ASSERT_EQUAL(ns[1], (long long)MS);
+		CU_ASSERT_EQUAL(ns[2], 2 * (long long)MS);
+		json_decref(json);
+		free(text);
+	}
+}
+
+static void the_waits_of_a_process_have_the_functions_that_ended_them(void)
+{
+	char *text = report_of(waiter(), "-a --ns --comm=waiter");
+	json_t *json, *process, *wait;
+
+	contains(text, "woken in");
+	contains(text, "  flush_orders  read_orders 75 %\n");
+	contains(text, "  flush_orders  (timer)\n");
+	free(text);
+	json = json_of_comm(waiter(), "waiter");
+	process = json_array_get(json_object_get(json, "processes"), 0);
+	wait = wait_of(process);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(wait, "woken_in")), "(timer)");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(wait, "woken_in_ns")), 2 * (long long)MS);
+	json_decref(json);
+}
+
+static void the_one_screen_answer_has_the_functions_that_ended_its_waits(void)
+{
+	char *text = report_of(waiter(), "--comm=waiter");
+
+	contains(text, "timeout in nanosleep        flush_orders  (timer)\n");
+	free(text);
+}
+
+static void a_flame_graph_has_the_functions_that_ended_waits(void)
+{
+	struct file_case file = file_of(waiter(), "--comm=waiter --flame");
+
+	contains(file.text, "\"woken\":{");
+	contains(file.text, "[\"flush_orders\",1000000,\"read_orders\",3000000]");
+	contains(file.text, "[\"(timer)\",2000000]");
+	free(file.text);
+}
+
+/* The labels are texts of the file; the samples still add up to all time. */
+static void a_file_for_pprof_has_the_functions_that_ended_waits(void)
+{
+	static const char *const texts[] = {"woken in", "read_orders", "(timer)"};
+	struct file_case file = file_of(waiter(), "--comm=waiter --pprof");
+	char *text = report_of(waiter(), "--comm=waiter --profile --json");
+	json_t *json = json_loads(text, 0, NULL);
+	size_t nr_samples = 0, nr_locations = 0;
+
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT_PTR_NOT_NULL(memmem(file.text, file.size, texts[i], strlen(texts[i])));
+	CU_ASSERT_EQUAL(pprof_elapsed(&file, &nr_samples, &nr_locations),
+			(uint64_t)json_integer_value(json_object_get(json, "elapsed_ns")));
+	json_decref(json);
+	free(text);
+	free(file.text);
 }
 
 /* ---- CPU time ---- */
@@ -432,6 +613,12 @@ int main(int argc, char **argv)
 		CASE(a_trace_without_stacks_has_no_such_keys),
 		CASE(the_waits_of_a_process_have_a_column_of_functions),
 		CASE(the_one_screen_answer_has_the_functions_of_its_waits),
+		CASE(a_profile_has_the_functions_that_ended_waits),
+		CASE(a_profile_as_json_has_all_functions_that_ended_waits),
+		CASE(the_waits_of_a_process_have_the_functions_that_ended_them),
+		CASE(the_one_screen_answer_has_the_functions_that_ended_its_waits),
+		CASE(a_flame_graph_has_the_functions_that_ended_waits),
+		CASE(a_file_for_pprof_has_the_functions_that_ended_waits),
 		CASE(json_tells_the_function_with_the_most_cpu_time),
 		CASE(the_cpu_times_of_a_process_have_functions),
 		CASE(the_one_screen_answer_has_the_functions_of_the_busiest_programs),

@@ -66,7 +66,7 @@ static __always_inline u64 user_ip(struct pt_regs *regs)
 	return regs->pc;
 }
 
-#define SYSCALL_ARG(regs, abi, n) ((n) == 0 ? (regs)->orig_x0 : (regs)->regs[n])
+#define SYSCALL_ARG(regs, abi, n) ((void)(abi), (n) == 0 ? (regs)->orig_x0 : (regs)->regs[n])
 #endif
 
 /* Identifies the call of a thread by its address and number; an interrupt or fault that came from

@@ -37,12 +37,17 @@ struct tracer_config {
 	unsigned int caller_depth;
 	unsigned long long caller_lower;
 	unsigned long long caller_upper;
+	unsigned int samples_waits;	  /* some waits have stacks, wait_choice.bpf.h */
+	unsigned int wait_slots_mask;	  /* number of slots for waiting threads - 1 */
 	unsigned int can_cast;		  /* the kernel has bpf_rdonly_cast() */
 	long long preempt_count_distance; /* distance from a CPU's run queue to its preempt_count; 0 = unknown */
 	/* The same, to the pointer to its current thread; 0 also = programs
 	 * cannot load from any address. */
 	long long current_task_distance;
 };
+
+/* Of the map wait_programs: the wakeup chose the wait; no wakeup was seen. */
+enum { WAIT_IS_WOKEN, WAIT_IS_NOT_WOKEN, NR_WAIT_PROGRAMS };
 
 /* An entry of syscall_actions[abi][nr]. */
 enum {

@@ -129,6 +129,13 @@ int tracer_fold_constants(struct bpf_insn *insns, size_t nr, int map, const void
 	return 0;
 }
 
+void tracer_drop_tail_calls(struct bpf_insn *insns, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg && insns[i].imm == BPF_FUNC_tail_call)
+			insns[i] = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0};
+}
+
 static int fold_program(struct bpf_program *program, const struct tracer_bpf *skeleton)
 {
 	size_t nr = bpf_program__insn_cnt(program);
@@ -140,6 +147,8 @@ static int fold_program(struct bpf_program *program, const struct tracer_bpf *sk
 	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
 	result = tracer_fold_constants(insns, nr, bpf_map__fd(skeleton->maps.rodata), (const void *)skeleton->rodata,
 				       sizeof(*skeleton->rodata));
+	if (!skeleton->rodata->config.samples_waits)
+		tracer_drop_tail_calls(insns, nr);
 	if (!result)
 		result = bpf_program__set_insns(program, insns, nr);
 	free(insns);
@@ -181,8 +190,22 @@ struct tracer_bpf *tracer_open_programs(void)
 	return tracer_bpf__open();
 }
 
+/* Without stacks of waits the programs never reach these maps. */
+static void choose_wait_maps(struct tracer_bpf *skeleton)
+{
+	struct bpf_map *const maps[] = {skeleton->maps.wait_notes,    skeleton->maps.crowded_waits,
+					skeleton->maps.wait_programs, skeleton->maps.waker_programs,
+					skeleton->maps.exit_programs, skeleton->maps.wanted_exits};
+	const struct tracer_config *config = (const struct tracer_config *)&skeleton->rodata->config;
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		bpf_map__set_autocreate(maps[i], config->samples_waits);
+	bpf_map__set_max_entries(skeleton->maps.wait_notes, config->wait_slots_mask + 1);
+}
+
 int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel)
 {
+	choose_wait_maps(skeleton);
 	loading.skeleton = skeleton;
 	loading.kernel = kernel;
 	loading.last = NULL;

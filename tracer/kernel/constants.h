@@ -14,5 +14,10 @@ int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel);
 const struct bpf_program *tracer_program_loaded_last(void);
 /* @map: the map's descriptor in the instructions */
 int tracer_fold_constants(struct bpf_insn *insns, size_t nr, int map, const void *constants, size_t nr_bytes);
+/**
+ * tracer_drop_tail_calls() - replace them by a move
+ * For branches that are dead: the kernel prepares a program for its tail calls all the same.
+ */
+void tracer_drop_tail_calls(struct bpf_insn *insns, size_t nr);
 
 #endif

@@ -27,6 +27,7 @@
 #define CAP_BIT_SYS_ADMIN 21
 #define CAP_BIT_PERFMON	  38
 #define CAP_BIT_BPF	  39
+#define NR_WAIT_SLOTS	  65536u /* of 16 bytes; a power of two */
 
 /* By default libbpf prints to stderr; its messages are for developers, not for users. */
 int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -136,6 +137,8 @@ static void configure_constants(struct tracer *tracer)
 	config->caller_lower = options->caller_lower;
 	config->caller_upper = options->caller_upper;
 	config->filtering = config->filter_pid || config->filter_pgrp || config->filter_by_uid || config->filter_by_gid;
+	config->samples_waits = options->sample_period != 0;
+	config->wait_slots_mask = NR_WAIT_SLOTS - 1;
 	config->preempt_count_distance = tracer_percpu_distance(tracer->types, "__preempt_count", "preempt_count");
 	config->can_cast = btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0; /* since 6.2 */
 	if (config->can_cast)

@@ -321,6 +321,14 @@ static __always_inline void record_end(struct open_record *r, u32 id)
 	record_end_as(r, id, 1);
 }
 
+/* The time of a record that is open, whole: the sub-buffer's base has the high bits. */
+static __always_inline u64 record_time(const struct open_record *r)
+{
+	u64 base = SUBBUF_LOAD(&r->header->base);
+
+	return base + (u32)(r->time - (u32)base);
+}
+
 #define SHORT_TEXT 64
 
 /*

@@ -19,6 +19,7 @@
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
 #include "waker.bpf.h"
+#include "wanted_exits.bpf.h"
 
 #define MAX_KERNEL_BYTES   (96 * 8)
 #define MAX_USER_BYTES	   (127 * 8) /* the kernel's limit, kernel.perf_event_max_stack */

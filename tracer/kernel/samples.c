@@ -65,24 +65,27 @@ static struct bpf_program *sample_program(const struct tracer_sampling *sampling
 	return sampling->has_tables ? sampling->skeleton->progs.sample_by_tables : sampling->skeleton->progs.sample;
 }
 
-/* The programs that are attached while samples are taken; those that note mappings come first. */
+/* The programs that are attached while samples are taken: those that note mappings. */
 static size_t list_programs(const struct tracer_sampling *sampling, struct bpf_program **programs)
 {
-	size_t nr = 0;
+	if (!sampling->has_tables)
+		return 0;
+	programs[0] = sampling->skeleton->progs.walk_fork;
+	programs[1] = sampling->skeleton->progs.walk_exec;
+	programs[2] = sampling->skeleton->progs.walk_free;
+	return 3;
+}
 
-	if (sampling->has_tables) {
-		programs[nr++] = sampling->skeleton->progs.walk_fork;
-		programs[nr++] = sampling->skeleton->progs.walk_exec;
-		programs[nr++] = sampling->skeleton->progs.walk_free;
-		programs[nr++] = sampling->skeleton->progs.wait_exit_by_tables;
-		programs[nr++] = sampling->skeleton->progs.waker_stack_by_tables;
-	} else if (sampling->has_waits) {
-		programs[nr++] = sampling->skeleton->progs.wait_exit;
-		programs[nr++] = sampling->skeleton->progs.waker_stack;
-	}
-	if (sampling->has_waits)
-		programs[nr++] = sampling->skeleton->progs.wait_stack;
-	return nr;
+static struct bpf_program *waker_program(const struct tracer_sampling *sampling)
+{
+	return sampling->has_tables ? sampling->skeleton->progs.waker_stack_by_tables
+				    : sampling->skeleton->progs.waker_stack;
+}
+
+static struct bpf_program *exit_program(const struct tracer_sampling *sampling)
+{
+	return sampling->has_tables ? sampling->skeleton->progs.wait_exit_by_tables
+				    : sampling->skeleton->progs.wait_exit;
 }
 
 /* The mappings of the processes that run already: the iterator writes nothing. */
@@ -110,12 +113,17 @@ static struct bpf_program *sample_program(const struct tracer_sampling *sampling
 
 static size_t list_programs(const struct tracer_sampling *sampling, struct bpf_program **programs)
 {
-	if (!sampling->has_waits)
-		return 0;
-	programs[0] = sampling->skeleton->progs.wait_exit;
-	programs[1] = sampling->skeleton->progs.waker_stack;
-	programs[2] = sampling->skeleton->progs.wait_stack;
-	return 3;
+	return 0;
+}
+
+static struct bpf_program *waker_program(const struct tracer_sampling *sampling)
+{
+	return sampling->skeleton->progs.waker_stack;
+}
+
+static struct bpf_program *exit_program(const struct tracer_sampling *sampling)
+{
+	return sampling->skeleton->progs.wait_exit;
 }
 
 static void note_mappings(const struct tracer_sampling *sampling)
@@ -142,6 +150,7 @@ static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, 
 		return -errno;
 	bpf_program__set_autoload(sampling->skeleton->progs.sample, !choice->tables);
 	bpf_program__set_autoload(sampling->skeleton->progs.wait_stack, choice->waits);
+	bpf_program__set_autoload(sampling->skeleton->progs.wait_stack_not_woken, choice->waits);
 	bpf_program__set_autoload(sampling->skeleton->progs.wait_exit, choice->waits && !choice->tables);
 	bpf_program__set_autoload(sampling->skeleton->progs.waker_stack, choice->waits && !choice->tables);
 	choose_walk(sampling->skeleton, choice);
@@ -151,6 +160,9 @@ static int load_choice(struct tracer *tracer, struct tracer_sampling *sampling, 
 	       sizeof(sampling->skeleton->rodata->config));
 	sampling->skeleton->rodata->by_event = tracer->options.sample_event != NULL;
 	result = tracer_share_maps(tracer, sampling->skeleton->obj);
+	if (!result)
+		result = bpf_map__reuse_fd(sampling->skeleton->maps.wanted_exits,
+					   bpf_map__fd(tracer->skeleton->maps.wanted_exits));
 	if (!result)
 		result = samples_bpf__load(sampling->skeleton);
 	if (!result && choice->tables)
@@ -284,15 +296,65 @@ int tracer_load_samples(struct tracer *tracer, struct trace_error *ret_error)
 	return 0;
 }
 
-static void switch_programs(struct tracer_sampling *sampling, bool on)
+static void switch_link(struct bpf_link **link, struct bpf_program *program, bool on)
 {
+	if (!on)
+		bpf_link__destroy(*link);
+	if (!on || !*link)
+		*link = on ? bpf_program__attach(program) : NULL;
+}
+
+static int put_program(const struct bpf_map *map, uint32_t index, const struct bpf_program *program, bool on)
+{
+	int fd = bpf_program__fd(program);
+
+	return on ? bpf_map_update_elem(bpf_map__fd(map), &index, &fd, BPF_ANY)
+		  : bpf_map_delete_elem(bpf_map__fd(map), &index);
+}
+
+/* The programs of the events continue with these. */
+static void switch_waits(struct tracer *tracer, bool on)
+{
+	const struct tracer_sampling *sampling = tracer->sampling;
+	const struct tracer_bpf *events = tracer->skeleton;
+	int failed;
+
+	failed = put_program(events->maps.wait_programs, WAIT_IS_WOKEN, sampling->skeleton->progs.wait_stack, on);
+	failed |= put_program(events->maps.wait_programs, WAIT_IS_NOT_WOKEN,
+			      sampling->skeleton->progs.wait_stack_not_woken, on);
+	failed |= put_program(events->maps.waker_programs, 0, waker_program(sampling), on);
+	failed |= put_program(events->maps.exit_programs, 0, exit_program(sampling), on);
+	if (failed && on)
+		tracer_note(tracer, "sample: the stacks of waits (the kernel does not let BPF programs continue with "
+				    "others)");
+}
+
+static bool is_attached(const struct tracer *tracer, uint32_t event)
+{
+	for (size_t i = 0; i < tracer->nr_programs; i++)
+		if (tracer->programs[i].event == event && tracer->programs[i].attached)
+			return true;
+	return false;
+}
+
+/* Without the program of the event sys_exit, that of the stacks is attached itself. */
+static void switch_exit(const struct tracer *tracer, bool on)
+{
+	struct tracer_sampling *sampling = tracer->sampling;
+
+	switch_link(&sampling->exit_link, exit_program(sampling), on && !is_attached(tracer, TRACE_EV_sys_exit));
+}
+
+static void switch_programs(struct tracer *tracer, bool on)
+{
+	struct tracer_sampling *sampling = tracer->sampling;
 	struct bpf_program *programs[MAX_SAMPLE_PROGRAMS] = {NULL};
 	size_t nr = list_programs(sampling, programs);
 
-	for (size_t i = 0; i < nr; i++) {
-		bpf_link__destroy(sampling->program_links[i]);
-		sampling->program_links[i] = on ? bpf_program__attach(programs[i]) : NULL;
-	}
+	for (size_t i = 0; i < nr; i++)
+		switch_link(&sampling->program_links[i], programs[i], on);
+	if (sampling->has_waits)
+		switch_waits(tracer, on);
 	if (on && sampling->has_tables)
 		note_mappings(sampling);
 }
@@ -305,7 +367,8 @@ void tracer_free_samples(struct tracer *tracer)
 		return;
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++)
 		bpf_link__destroy(sampling->links[cpu]);
-	switch_programs(sampling, false);
+	if (sampling->is_on)
+		switch_programs(tracer, false);
 	sample_tables_stop(sampling->tables);
 	samples_bpf__destroy(sampling->skeleton);
 	free(sampling->links);
@@ -320,15 +383,17 @@ void tracer_switch_samples(struct tracer *tracer, bool on)
 {
 	struct tracer_sampling *sampling = tracer->sampling;
 
+	if (sampling && sampling->has_waits)
+		switch_exit(tracer, on);
 	if (!sampling || sampling->is_on == on)
 		return;
 	if (on)
-		switch_programs(sampling, true);
+		switch_programs(tracer, true);
 	for (uint32_t cpu = 0; cpu < sampling->nr_cpus; cpu++)
 		if (sampling->clocks[cpu] >= 0)
 			ioctl(sampling->clocks[cpu], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	if (!on)
-		switch_programs(sampling, false);
+		switch_programs(tracer, false);
 	if (!on && sampling->tables)
 		note_limit(tracer, sampling->tables);
 	sampling->is_on = on;

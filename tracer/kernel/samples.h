@@ -12,13 +12,13 @@
 
 struct samples_bpf;
 
-#define MAX_SAMPLE_PROGRAMS 6
+#define MAX_SAMPLE_PROGRAMS 3
 
 /**
  * struct tracer_sampling - @clocks: one descriptor for each CPU; -1: that CPU is not present
  * @has_waits: the kernel took the programs for the stacks of waits. @has_tables: also those that
  * walk by unwind tables, which @tables makes; owned
- * @program_links: of the programs that are on besides the clocks; owned; NULL: off
+ * @program_links: of the programs that note mappings; owned; NULL: off
  */
 struct tracer_sampling {
 	struct samples_bpf *skeleton; /* owned */
@@ -27,6 +27,7 @@ struct tracer_sampling {
 	uint64_t *changed;	      /* of each CPU: what its clock counted at the last change of the period */
 	uint32_t nr_cpus;
 	struct bpf_link *program_links[MAX_SAMPLE_PROGRAMS];
+	struct bpf_link *exit_link; /* owned; only if the event sys_exit is not recorded */
 	struct sample_tables *tables;
 	bool has_waits;
 	bool has_tables;

@@ -184,8 +184,9 @@ static __noinline int record_rare(struct task_struct *prev, unsigned int prev_st
 SEC("event/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
-	u32 cpu = bpf_get_smp_processor_id();
+	u32 cpu = bpf_get_smp_processor_id(), choice;
 	struct subbuf_control *control = control_of_cpu(false, cpu);
+	u64 now = 0;
 
 	if (!control)
 		return 0;
@@ -207,8 +208,18 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		record->prev_state = preempt ? 0 : prev_state;
 		record->next_prio = next->prio;
 		record->preempt = preempt;
+		if (config.samples_waits)
+			now = record_time(&recording);
 		COMMIT(sched_switch);
 	}
+	if (!config.samples_waits)
+		return 0;
+	now = now ? now : bpf_ktime_get_ns();
+	if (!preempt && prev_state && !(prev_state & TASK_DEAD) && prev->pid)
+		wait_begins(prev->pid, now);
+	choice = next->pid ? wait_ends(next->pid, now) : NR_WAIT_PROGRAMS;
+	if (choice < NR_WAIT_PROGRAMS)
+		bpf_tail_call(ctx, &wait_programs, choice);
 	return 0;
 }
 
@@ -259,6 +270,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	u32 cpu = bpf_get_smp_processor_id(), context;
 	struct subbuf_control *control = control_of_cpu(false, cpu);
+	u64 now = 0;
 
 	if (!control || !either_passes(task))
 		return 0;
@@ -269,8 +281,12 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		record->tid = task->pid;
 		record->target_cpu = task->thread_info.cpu;
 		record->context = context;
+		if (config.samples_waits)
+			now = record_time(&recording);
 		COMMIT(sched_waking);
 	}
+	if (config.samples_waits && wakeup_has_stack(task->pid, now ? now : bpf_ktime_get_ns()))
+		bpf_tail_call(ctx, &waker_programs, 0);
 	return 0;
 }
 

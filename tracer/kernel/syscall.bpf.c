@@ -792,17 +792,12 @@ static __noinline int record_exit(struct subbuf_control *control, u32 cpu, long 
 	return 0;
 }
 
-SEC("event/sys_exit")
-int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+/* The address of its saved registers identifies the thread, so that nothing has to be loaded. A
+ * deferred entry has passed the filters. The result has no meaning. */
+static __always_inline int end_call(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, long ret)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct subbuf_control *control = control_of_cpu(false, cpu);
 	enum exit_kind kind;
 
-	/* The address of its saved registers identifies the thread, so that nothing has to be
-	 * loaded. A deferred entry has passed the filters. */
-	if (!control)
-		return 0;
 	if (!deferred_is_plain(control) || !deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)) {
 		kind = record_rest(control, cpu, regs, ret);
 		if (kind == EXIT_NOT_RECORDED)
@@ -811,4 +806,24 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 			record_exit(control, cpu, ret);
 	}
 	return event_wanted(TRACE_EV_task_work) && has_task_work(control) ? task_work_begins() : 0;
+}
+
+/* The program of the exit notes the mappings of code, too. */
+static __always_inline bool exit_has_stack(struct subbuf_control *control, struct pt_regs *regs)
+{
+	return exit_is_wanted(current_by_loads(control)->pid) || may_map_code(regs);
+}
+
+SEC("event/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct subbuf_control *control = control_of_cpu(false, cpu);
+
+	if (!control)
+		return 0;
+	end_call(control, cpu, regs, ret);
+	if (config.samples_waits && exit_has_stack(control, regs))
+		bpf_tail_call(ctx, &exit_programs, 0);
+	return 0;
 }

@@ -15,6 +15,8 @@
 #include "object.bpf.h"
 #include "arch.bpf.h"
 #include "waker.bpf.h"
+#include "wait_choice.bpf.h"
+#include "wanted_exits.bpf.h"
 
 #include "directory.bpf.c"
 #include "destination.bpf.c"

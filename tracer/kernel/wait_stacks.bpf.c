@@ -4,35 +4,13 @@
  *
  * A stack costs more than most waits are worth. So it is taken at the end of a wait, when its
  * length is known: always from 1 ms on, else with the probability length / 1 ms. A stack of a short
- * wait then tells for 1 ms of waits like it, so that sums have no bias. The wakeup chooses
- * (waker_stacks.bpf.c), for the stacks of both threads; the switch does if no wakeup was seen.
+ * wait then tells for 1 ms of waits like it, so that sums have no bias. The programs of the events
+ * choose the waits (wait_choice.bpf.h), and continue here.
  *
  * The switch to the thread has the stack in the kernel: another thread is still the current one,
  * and the memory of the program cannot be read. The exit of the system call in which the thread
  * waited has the stack of the program, which is the same as at the wait.
  */
-
-#define ALWAYS_NS    1000000
-#define NR_WANTED    1024 /* a power of two */
-#define TASK_IS_DEAD 0x80
-
-enum wait_choice { NOT_WOKEN, IS_LEFT_OUT, IS_CHOSEN };
-
-/**
- * struct wait_note - @since: a thread is off the CPUs since then, and not by preemption; 0: no
- * @choice: enum wait_choice of the wakeup
- */
-struct wait_note {
-	u64 since;
-	u32 choice;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct wait_note);
-} wait_notes SEC(".maps");
 
 /* Not that of the timer, which may interrupt the exit of a system call. */
 struct {
@@ -41,15 +19,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct sample_scratch);
 } wait_scratches SEC(".maps");
-
-/* Threads with a stack in the kernel that have not left it yet. One that another takes the slot of
- * has no stack of the program. */
-volatile unsigned int wanted_exits[NR_WANTED];
-
-static __always_inline bool is_chosen(u64 waited_ns)
-{
-	return waited_ns >= ALWAYS_NS || bpf_get_prandom_u32() < (u32)(waited_ns * ((1ull << 32) / ALWAYS_NS));
-}
 
 static __always_inline struct sample_scratch *scratch_of(u32 tid, enum sample_source source)
 {
@@ -64,6 +33,14 @@ static __always_inline struct sample_scratch *scratch_of(u32 tid, enum sample_so
 		scratch->sample.certain = 0;
 	}
 	return scratch;
+}
+
+static __always_inline void want_exit(u32 tid)
+{
+	volatile u32 *wanted = wanted_exit(tid);
+
+	if (wanted)
+		*wanted = tid;
 }
 
 /* The stack in the kernel of @task, which is not running, and where it entered the kernel. */
@@ -89,46 +66,37 @@ static __always_inline int put_wait(struct task_struct *task, bool by_wakeup)
 		barrier_var(kernel);
 		*(u64 *)((void *)scratch->room + (kernel & 1016)) = BPF_CORE_READ(regs, REGS_IP);
 		user = 8;
-		wanted_exits[task->pid & (NR_WANTED - 1)] = task->pid;
+		want_exit(task->pid);
 	}
 	scratch->sample.kernel = reference(at, kernel);
 	scratch->sample.user = reference(at + kernel, user);
 	return put_record(scratch, kernel + user);
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(wait_stack, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
+static __always_inline int wait_of(struct task_struct *task, bool by_wakeup)
 {
-	u64 now = bpf_ktime_get_ns(), since;
-	struct wait_note *note;
+	return (config.filtering && !task_matches(task)) || own_event(task) ? 0 : put_wait(task, by_wakeup);
+}
 
-	if (!preempt && prev_state && !(prev_state & TASK_IS_DEAD) && prev->pid) {
-		note = bpf_task_storage_get(&wait_notes, prev, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (note) {
-			note->since = now;
-			note->choice = NOT_WOKEN;
-		}
-	}
-	if (!next->pid)
-		return 0;
-	note = bpf_task_storage_get(&wait_notes, next, NULL, 0);
-	if (!note || !note->since)
-		return 0;
-	since = note->since;
-	note->since = 0;
-	if (note->choice == IS_LEFT_OUT)
-		return 0;
-	if ((note->choice == NOT_WOKEN && !is_chosen(now - since)) || (config.filtering && !task_matches(next)) ||
-	    own_event(next))
-		return 0;
-	return put_wait(next, note->choice == IS_CHOSEN);
+SEC("tp_btf/sched_switch")
+int BPF_PROG(wait_stack, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return wait_of(next, true);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(wait_stack_not_woken, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return wait_of(next, false);
 }
 
 static __always_inline bool leaves_wait(u32 tid)
 {
-	if (wanted_exits[tid & (NR_WANTED - 1)] != tid)
+	volatile u32 *wanted = wanted_exit(tid);
+
+	if (!wanted || *wanted != tid)
 		return false;
-	wanted_exits[tid & (NR_WANTED - 1)] = 0;
+	*wanted = 0;
 	return true;
 }
 

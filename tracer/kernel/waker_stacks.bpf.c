@@ -2,23 +2,25 @@
 /*
  * waker_stacks.bpf.c - the stacks of what wakes threads, a part of the object of samples
  *
- * At the wakeup the length of the wait is known, and the waker is the current thread: so here the
- * wait is chosen, by the rule of wait_stacks.bpf.c, and the thread's own stack follows for the same
- * waits. In an interrupt the current thread has nothing to do with it: only the kernel's functions
- * from the interrupt on are recorded.
+ * At the wakeup the length of the wait is known, and the waker is the current thread: so there the
+ * wait is chosen (wait_choice.bpf.h), and the thread's own stack follows for the same waits. In an
+ * interrupt the current thread has nothing to do with it: only the kernel's functions from the
+ * interrupt on are recorded.
  *
  * The list of the kernel's addresses ends with the tid of the woken thread. The runqueue is not
  * locked, but the woken thread is, and interrupts are off: nothing here may sleep or wake.
  */
 
-#define TRACEPOINT_FRAMES 3   /* the program and the tracepoint */
+#define TRACEPOINT_FRAMES 2   /* the program and what runs it */
 #define MAX_SOFTIRQ_BYTES 768 /* of the function that runs softirqs */
+#define MAX_CALLER_BYTES  512 /* of the function that calls several programs */
 
 extern const void __irqentry_text_start __ksym __weak;
 extern const void __irqentry_text_end __ksym __weak;
 extern const void __softirqentry_text_start __ksym __weak;
 extern const void __softirqentry_text_end __ksym __weak;
 extern const void handle_softirqs __ksym __weak;
+extern const void __traceiter_sched_waking __ksym __weak;
 
 /* A wakeup may interrupt the exit of a system call. Interrupts are off during one. */
 struct {
@@ -27,21 +29,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct sample_scratch);
 } waker_scratches SEC(".maps");
-
-/* Whether the wait of @task has stacks; noted for the switch to it. */
-static __always_inline bool choose_wait(struct task_struct *task)
-{
-	struct wait_note *note = bpf_task_storage_get(&wait_notes, task, NULL, 0);
-
-	if (!note || !note->since)
-		return false;
-	if (!is_chosen(bpf_ktime_get_ns() - note->since)) {
-		note->choice = IS_LEFT_OUT;
-		return false;
-	}
-	note->choice = IS_CHOSEN;
-	return (!config.filtering || task_matches(task)) && !own_event(task);
-}
 
 /* On a kernel that does not tell the context, the waker is an interrupt: no innocent thread is
  * named. */
@@ -85,6 +72,21 @@ static __always_inline u32 up_to_entry(const u64 *addresses, u32 bytes)
 	return bytes;
 }
 
+/* If there are several programs on the tracepoint, the kernel calls them in a function that is not
+ * there else. It is removed from the list of @bytes; returns the bytes of the rest. A global
+ * function, which the verifier checks once. */
+__noinline int without_caller(struct sample_scratch *scratch, u32 bytes)
+{
+	u32 rest = bytes - 8;
+
+	if (!scratch || bytes < 16 || !&__traceiter_sched_waking ||
+	    scratch->sample.ip - (u64)&__traceiter_sched_waking >= MAX_CALLER_BYTES)
+		return bytes;
+	barrier_var(rest);
+	bpf_probe_read_kernel(&scratch->sample.ip, rest & 1016, scratch->room);
+	return rest;
+}
+
 /* Returns the words of the kernel's list with @woken behind it; 0: the stack cannot be read. */
 static __always_inline u32 put_waker_kernel(void *context, struct sample_scratch *scratch, u32 woken)
 {
@@ -94,7 +96,7 @@ static __always_inline u32 put_waker_kernel(void *context, struct sample_scratch
 
 	if (got < 8)
 		return 0;
-	bytes = (u32)got;
+	bytes = without_caller(scratch, (u32)got);
 	if (scratch->sample.source != SOURCE_WAKER)
 		bytes = up_to_entry(&scratch->sample.ip, bytes);
 	else if (bytes >= MAX_KERNEL_BYTES)
@@ -112,7 +114,7 @@ static __always_inline struct sample_scratch *begin_waker(struct task_struct *ta
 	u32 zero = 0;
 	struct sample_scratch *scratch;
 
-	if (!choose_wait(task))
+	if ((config.filtering && !task_matches(task)) || own_event(task))
 		return NULL;
 	scratch = bpf_map_lookup_elem(&waker_scratches, &zero);
 	if (!scratch)

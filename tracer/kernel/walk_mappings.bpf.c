@@ -10,8 +10,6 @@
  */
 #define VM_EXEC	       4
 #define PROT_EXEC      4
-#define NR_MMAP	       9
-#define NR_MPROTECT    10
 #define FILE_IS_NONE   0xfffffffeu
 #define MAX_CODE_STEPS 32 /* to the parts of a program with code */
 #define NR_AUXILIARY   24 /* values that the kernel gives to a program, and their keys */
@@ -336,14 +334,13 @@ int BPF_PROG(walk_free, struct task_struct *task)
 /* At the exit of a call of 64 bits that may have mapped code. */
 static __always_inline void walk_call(struct pt_regs *regs, long result)
 {
-	u64 nr = regs->orig_ax, address;
+	u64 address;
 	struct task_struct *task = current_task();
 	struct mapping_change *change;
 
-	if ((nr != NR_MMAP && nr != NR_MPROTECT) || !(regs->dx & PROT_EXEC) || (result < 0 && result > -4096) ||
-	    regs->cs != USER_CODE)
+	if (!may_map_code(regs) || !(regs->dx & PROT_EXEC) || (result < 0 && result > -4096) || regs->cs != USER_CODE)
 		return;
-	address = nr == NR_MMAP ? (u64)result : regs->di;
+	address = regs->orig_ax == NR_MMAP ? (u64)result : regs->di;
 	change = copy_list(task->tgid, CHANGE_OF_PROGRAM);
 	if (!change)
 		return;

@@ -183,6 +183,22 @@ function draw() {
 
 // ---- words ----
 
+/** Names and times, the longest first. */
+function wokenIn(node) {
+	const list = profile.woken[node.number] ?? [],
+		pairs = [];
+
+	for (let i = 0; i < list.length; i += 2) pairs.push([list[i], list[i + 1]]);
+	return pairs.sort((a, b) => b[1] - a[1]);
+}
+
+/** "Woken in release_order 3.20 ms, (timer) 1.00 ms.": where the waits of a box ended. */
+function wokenText(node) {
+	const woken = wokenIn(node);
+
+	return woken.length ? ` Woken in ${woken.map(([name, ns]) => `${name} ${nsText(ns)}`).join(", ")}.` : "";
+}
+
 function describe(node) {
 	const whole = time(root),
 		way = [];
@@ -198,7 +214,8 @@ function describe(node) {
 			`${nsText(time(node))}, ${percent(time(node), whole)} of all` +
 			(zoomed === root ? "" : `, ${percent(time(node), time(zoomed))} of what is shown`) +
 			`; ${nsText(timeIn(node.own))} in it itself; ` +
-			`${nsText(node.ns[0])} on a CPU, ${nsText(node.ns[1])} waiting for one, ${nsText(node.ns[2])} blocked.`,
+			`${nsText(node.ns[0])} on a CPU, ${nsText(node.ns[1])} waiting for one, ${nsText(node.ns[2])} blocked.` +
+			wokenText(node),
 		document.createElement("br"),
 		way.join(" > ")
 	);
@@ -213,7 +230,9 @@ function foundTime(node) {
 function search(text) {
 	pattern = text.toLowerCase();
 	for (const node of nodes) {
-		const words = `${nameOf(node)} ${profile.files[node.name]}`.toLowerCase();
+		const words = [nameOf(node), profile.files[node.name], ...wokenIn(node).map(([name]) => name)]
+			.join(" ")
+			.toLowerCase();
 
 		node.found = pattern !== "" && node !== root && words.includes(pattern);
 	}
