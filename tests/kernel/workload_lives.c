@@ -4,8 +4,8 @@
  *
  *	workload_lives MS SEED RECORDS FOLDER
  *
- * Each process and thread has a record in the file RECORDS (lives.h). lives_calls.c has what they do
- * meanwhile. The program adopts all that it leaves behind, and ends it.
+ * Each process and thread has a record in the file RECORDS (lives.h). Their calls are in
+ * lives_calls.c. The program adopts all that it leaves behind, and ends it.
  */
 #include "workload_lives.h"
 #include <errno.h>
