@@ -565,7 +565,7 @@ static void each_of_many_waits_until_the_end_has_a_cause(void)
 	}
 }
 
-/* The tracer ends, and leaves the thread to the stop signal from before. It is stopped at the end. */
+/* The tracer ends, and leaves the thread to the stop signal from before. */
 static void a_tracer_that_has_ended_does_not_stop_the_thread_again(void)
 {
 	struct analysis_case c = begin();
