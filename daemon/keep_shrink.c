@@ -78,7 +78,8 @@ static void *shrink_main(void *context)
 	struct keep_shrink *shrink = context;
 	uint32_t done = 0;
 
-	pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+	if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &none))
+		return NULL; /* chunks stay as they are: with the daemon's priority it would disturb programs */
 	while (sem_wait(&shrink->work) == 0 && !__atomic_load_n(&shrink->is_ended, __ATOMIC_RELAXED)) {
 		/* [S2] Sees the slot that was given. Pairs with S1 in keep_shrink_give(). */
 		uint32_t given = __atomic_load_n(&shrink->given, __ATOMIC_ACQUIRE);
