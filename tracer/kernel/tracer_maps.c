@@ -38,7 +38,7 @@ void tracer_switch_code_maps(struct tracer *tracer, const uint64_t mask[TRACE_MA
 	code_maps_switch(&tracer->code_maps, on);
 }
 
-/** struct maps_of_followed - @last: a process of which @passes is known; most records are one after another */
+/** struct maps_of_followed - @passes: of process @last; most records of one process are together */
 struct maps_of_followed {
 	const struct tracer *tracer;
 	tracer_code_map_fn fn;
