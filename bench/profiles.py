@@ -14,6 +14,7 @@ from comparison import Row, Samples, put, run
 
 PERIOD = "997us"  # as perf record -F 1000
 MANY_PERIOD, MANY_SECONDS = "20us", 14  # a million samples of two busy CPUs
+PARTS = "recording", "interrupts", "waits", "sizes", "names", "frames", "memory", "truth"  # methods of Profiles
 FUNCTIONS = 8  # of the C++ file: some seconds of a compiler
 SWITCHES = 1_000_000
 BURN_NS = 2_000_000_000
@@ -249,8 +250,8 @@ class Profiles:
             off.append(abs(self.profile("--pid=" + pid)["on_cpu_ns"] / 1e9 / float(cpu) - 1) * 100)
         self.bench.add(Row("CPU time in the profile of 2 s, off from wait4()", statistics.median(off), "%", bar=0.1))
 
-    def measure(self):
-        for step in (self.recording, self.interrupts, self.waits, self.sizes, self.names, self.frames, self.memory, self.truth):
+    def measure(self, parts):
+        for step in (getattr(self, part) for part in parts):
             try:
                 step()
             except (RuntimeError, OSError, subprocess.SubprocessError, LookupError, ValueError) as error:

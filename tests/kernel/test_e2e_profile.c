@@ -418,6 +418,46 @@ static void a_period_longer_than_its_changes_are_apart_has_samples(void)
 	session_end(&s);
 }
 
+/* The same by an event: a period that begins anew has a sample at once. */
+static void a_period_of_more_events_than_there_are_has_no_sample_for_each_change(void)
+{
+	struct session s;
+	json_t *profile;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(
+		session_run("%s/tracedaemon --sample=page-faults:200000 %s -- sh -c 'for i in 1 2 3 4 5 6 7 8 "
+			    "9 10; do %s touch; sleep 0.2; done' 2>%s/stderr",
+			    TRACE_BIN, s.trace, self, s.folder),
+		0);
+	profile = session_load(&s, "--profile --comm=test_e2e_profile");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+	printf("%lld samples of %d faults\n", json_number(profile, "samples"), 10 * 4 * NR_PAGES);
+	CU_ASSERT(json_number(profile, "samples") <= 4);
+	json_decref(profile);
+	session_end(&s);
+}
+
+/* Each process has a mapping "begins a new program"; there are six. */
+static void a_followed_command_has_no_mappings_of_other_programs(void)
+{
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(
+		session_run("(for i in $(seq 300); do env true; done) & %s/tracedaemon --follow --sample %s "
+			    "-- sh -c 'for i in 1 2 3 4 5; do env echo; done' >%s/stdout 2>%s/stderr; "
+			    "result=$?; wait; exit $result",
+			    TRACE_BIN, s.trace, s.folder, s.folder),
+		0);
+	CU_ASSERT_EQUAL_FATAL(
+		session_run("%s/tracevisualizer -d --json -tfs_map %s >%s/maps", TRACE_BIN, s.trace, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("test $(grep -c 'echo\"' %s/maps) -ge 5", s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("test $(grep -c '\"exec\":true' %s/maps) -ge 6", s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("grep -q '/true\"' %s/maps", s.folder), 1);
+	session_end(&s);
+}
+
 static void without_samples_the_report_says_how_to_record_some(void)
 {
 	struct session s;
@@ -441,6 +481,8 @@ int main(int argc, char **argv)
 		CASE(a_wait_in_vfork_has_its_caller),
 		CASE(samples_by_an_event_are_as_many_as_there_are_events),
 		CASE(a_period_longer_than_its_changes_are_apart_has_samples),
+		CASE(a_period_of_more_events_than_there_are_has_no_sample_for_each_change),
+		CASE(a_followed_command_has_no_mappings_of_other_programs),
 		CASE(without_samples_the_report_says_how_to_record_some),
 		{NULL, NULL},
 	};

@@ -165,12 +165,21 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 	return result ? error_set(ret_error, result, "cannot follow process %d: %s", pid, strerror(-result)) : 0;
 }
 
-static bool is_followed(struct tracer *tracer, uint32_t number)
+static bool is_in(const struct bpf_map *map, uint32_t number)
 {
 	uint8_t value;
 
-	return bpf_map__lookup_elem(tracer->skeleton->maps.followed, &number, sizeof(number), &value, sizeof(value),
-				    0) == 0;
+	return bpf_map__lookup_elem(map, &number, sizeof(number), &value, sizeof(value), 0) == 0;
+}
+
+static bool is_followed(const struct tracer *tracer, uint32_t number)
+{
+	return is_in(tracer->skeleton->maps.followed, number);
+}
+
+bool tracer_followed(const struct tracer *tracer, uint32_t number)
+{
+	return is_followed(tracer, number) || is_in(tracer->skeleton->maps.followed_before, number);
 }
 
 static void count_unfollowed(struct tracer *tracer)

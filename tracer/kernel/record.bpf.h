@@ -52,6 +52,14 @@ struct {
 	__type(value, u8);
 } followed SEC(".maps"); /* process ids that the filter lets pass */
 
+/* Those that have ended: the daemon reads what they mapped some time later. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u32);
+	__type(value, u8);
+} followed_before SEC(".maps");
+
 /* ---- the producer's side of the rings ---- */
 
 struct subbuf_writer {

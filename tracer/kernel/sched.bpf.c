@@ -335,6 +335,14 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int to_cpu)
 volatile trace_u64 unfollowed;
 volatile trace_u64 unfollowed_ns;
 
+static __always_inline void stop_following(u32 tgid)
+{
+	u8 one = 1;
+
+	if (!bpf_map_delete_elem(&followed, &tgid))
+		bpf_map_update_elem(&followed_before, &tgid, &one, BPF_ANY);
+}
+
 /* Children of a followed process are followed from the start. A child of another process may get
  * the pid of a followed process that has exited but is not freed yet. */
 static __always_inline void follow_child(struct task_struct *parent, struct task_struct *child)
@@ -345,7 +353,7 @@ static __always_inline void follow_child(struct task_struct *parent, struct task
 	if (!config.filter_pid || tgid == child_tgid)
 		return;
 	if (!config.follow || !bpf_map_lookup_elem(&followed, &tgid)) {
-		bpf_map_delete_elem(&followed, &child_tgid);
+		stop_following(child_tgid);
 		return;
 	}
 	if (bpf_map_update_elem(&followed, &child_tgid, &one, BPF_ANY) && !__sync_fetch_and_add(&unfollowed, 1))
@@ -627,7 +635,7 @@ int BPF_PROG(sched_free, struct task_struct *task)
 	bool passes = either_passes(task);
 
 	if (config.filter_pid && pid == (u32)task->tgid && !pid_is_in_use(pid))
-		bpf_map_delete_elem(&followed, &pid);
+		stop_following(pid);
 	if (!passes)
 		return 0;
 	RECORD_STRUCTURAL(sched_free, 0) {

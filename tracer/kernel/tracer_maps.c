@@ -38,7 +38,33 @@ void tracer_switch_code_maps(struct tracer *tracer, const uint64_t mask[TRACE_MA
 	code_maps_switch(&tracer->code_maps, on);
 }
 
+/** struct maps_of_followed - @passes: of process @last; most records of one process are together */
+struct maps_of_followed {
+	const struct tracer *tracer;
+	tracer_code_map_fn fn;
+	void *context;
+	uint32_t last;
+	bool passes;
+};
+
+static void take_if_followed(void *context, const struct tracer_code_map *map)
+{
+	struct maps_of_followed *maps = context;
+
+	if (map->map.pid != maps->last) {
+		maps->passes = tracer_followed(maps->tracer, map->map.pid);
+		maps->last = map->map.pid;
+	}
+	if (maps->passes)
+		maps->fn(maps->context, map);
+}
+
+/* Addresses of code are of processes that a filter by process passes. */
 uint64_t tracer_take_code_maps(struct tracer *tracer, tracer_code_map_fn fn, void *context)
 {
+	struct maps_of_followed maps = {.tracer = tracer, .fn = fn, .context = context};
+
+	if (tracer->skeleton->rodata->config.filter_pid && tracer_in_first_namespace())
+		return code_maps_take(&tracer->code_maps, take_if_followed, &maps);
 	return code_maps_take(&tracer->code_maps, fn, context);
 }

@@ -375,7 +375,7 @@ static __always_inline bool is_signal_return(const union walk_code *code)
 }
 
 /* Whether a call that returns to @code is in a function without a caller: in Go a stack begins in
- * runtime.mstart (ret, then padding), mcall (pop %rax; jmp or lea) and morestack (call abort; ret). */
+ * runtime.mstart (ret, padding), mcall (pop %rax; jmp or lea), morestack (call abort; ret). */
 static __always_inline bool begins_stack(const union walk_code *code)
 {
 	const unsigned char *bytes = code->bytes;
