@@ -72,7 +72,7 @@ static void wakers_are_equal_if_all_of_them_is(void)
 	wakers_clear(&wakers);
 }
 
-/* The inverse of hash_u64(): its shift undoes itself, and so does a factor with that which gives 1. */
+/* The inverse of hash_u64(): its shift undoes itself, and the factor has an inverse. */
 static uint64_t unhash(uint64_t hash)
 {
 	const uint64_t factor = 0x9e3779b97f4a7c15ULL;
