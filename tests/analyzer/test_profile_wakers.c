@@ -72,7 +72,7 @@ static void wakers_are_equal_if_all_of_them_is(void)
 	wakers_clear(&wakers);
 }
 
-/* The inverse of hash_u64(): its shift undoes itself, and so does a factor with that which gives 1. */
+/* The inverse of hash_u64(): its shift undoes itself, and the factor has an inverse. */
 static uint64_t unhash(uint64_t hash)
 {
 	const uint64_t factor = 0x9e3779b97f4a7c15ULL;
@@ -83,7 +83,7 @@ static uint64_t unhash(uint64_t hash)
 	return (hash ^ hash >> 32) * inverse;
 }
 
-/* A waker whose place is @key: its thread is at the address that gives it. */
+/* A waker at the place @key: its thread is at the address that gives it. */
 static struct profile_waker waker_at(uint64_t key, enum trace_profile_waker kind, uint32_t frame)
 {
 	uint64_t address = unhash(key) ^ hash_u64((uint64_t)kind << 32 | frame);

@@ -290,7 +290,7 @@ static long read_number(const char *path)
 	return number;
 }
 
-/* This program as the one that is recorded: two sleepers whose numbers have the same low bits. */
+/* This program, recorded: two sleepers with the same low bits in their numbers. */
 static int run_sleepers(void)
 {
 	pid_t first = -1, second = -1;

@@ -26,7 +26,8 @@ struct wait_note {
 };
 
 /* By the low bits of the tid. A program writes that of a thread that stops or begins to run on its
- * CPU, and the wakeup that of a thread between the two. */
+ * CPU, and the wakeup that of a thread between the two. A wakeup on another CPU can come before the
+ * switch away, and finds no note: then the switch to the thread chooses. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* a power of two; set by the loader */
