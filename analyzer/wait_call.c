@@ -139,15 +139,11 @@ static struct wait_cause call_futex(const struct wait_context *ctx)
  * A signal woke the thread, and a child ended before the thread ran: the call returned that child.
  * The sender of another signal than SIGCHLD is not what the call waited for, unless it is a child
  * whose end sends that signal (clone()).
- * A thread of the same process is no child. It wakes another one for a signal that it has blocked
- * itself.
  */
 static bool came_with_signal(const struct wait_context *ctx)
 {
-	return woken_by_task(ctx) && !ctx->pending->cut &&
-	       (ctx->waker->thread->process == ctx->thread->process ||
-		(ctx->waker->by_signal && ctx->waker->by_signal != LINUX_SIGCHLD &&
-		 ctx->waker->thread->process->ppid != ctx->thread->process->pid));
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->by_signal &&
+	       ctx->waker->by_signal != LINUX_SIGCHLD && ctx->waker->thread->process->ppid != ctx->thread->process->pid;
 }
 
 /*
