@@ -441,6 +441,19 @@ static void load_series(struct loader *l, struct bytes_in *in)
 	free(list);
 }
 
+/* A copy: nothing else of the facts is needed later. */
+static void keep_notes(struct loader *l, const void *notes, size_t nr)
+{
+	void *copy = arena_take(&l->a->arena, nr + 1);
+
+	l->has_no_memory |= !copy;
+	if (!copy)
+		return;
+	memcpy(copy, notes, nr);
+	l->view->notes = copy;
+	l->view->nr_notes = nr;
+}
+
 static void load(struct loader *l, const struct index_header *header, struct bytes_in *in)
 {
 	size_t packed = (size_t)header->facts, bytes = (size_t)header->unpacked;
@@ -452,16 +465,14 @@ static void load(struct loader *l, const struct index_header *header, struct byt
 		l->in.failed = true;
 		return;
 	}
-	facts = arena_take(&l->a->arena, bytes + 1);
-	if (!facts) {
-		l->has_no_memory = true;
+	facts = take(l, bytes, 1);
+	if (!facts)
 		return;
-	}
 	l->in = (struct bytes_in){.at = facts, .end = facts + bytes - header->notes};
 	l->in.failed = ZSTD_decompress(facts, bytes, frame, packed) != bytes;
-	l->view->notes = facts + bytes - header->notes;
-	l->view->nr_notes = (size_t)header->notes;
-	get_texts(l);
+	keep_notes(l, l->in.end, (size_t)header->notes);
+	if (!is_bad(l))
+		get_texts(l);
 	if (!is_bad(l))
 		get_analysis(l);
 	if (!is_bad(l))
@@ -473,6 +484,7 @@ static void load(struct loader *l, const struct index_header *header, struct byt
 	l->in.failed |= l->in.at != l->in.end;
 	free(l->texts);
 	free(l->threads);
+	free(facts);
 }
 
 static void sum_thread(void *data, size_t i)

@@ -14,7 +14,8 @@
 #include "view_index.h"
 #include "view_rows.h"
 
-#define LEVEL 3 /* of the compression */
+#define LEVEL	    3 /* of the compression */
+#define FRAME_PIECE (64u << 10)
 
 struct ordinal_row {
 	uint64_t key; /* an address */
@@ -248,32 +249,63 @@ static void put_beyond(struct saver *s)
 
 /* ---- the whole ---- */
 
+/** struct facts_frame - the compression of parts that follow each other, without a copy of them */
+struct facts_frame {
+	ZSTD_CStream *stream; /* owned; NULL: no memory */
+	struct bytes_out *out;
+	size_t bytes; /* compressed until now */
+};
+
+static struct facts_frame frame_begin(uint64_t unpacked, struct bytes_out *out)
+{
+	struct facts_frame frame = {.stream = ZSTD_createCStream(), .out = out};
+
+	out->failed |= !frame.stream || ZSTD_isError(ZSTD_initCStream(frame.stream, LEVEL)) ||
+		       ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(frame.stream, unpacked));
+	return frame;
+}
+
+static void frame_put(struct facts_frame *frame, const void *bytes, size_t nr, ZSTD_EndDirective end)
+{
+	ZSTD_inBuffer in = {bytes, nr, 0};
+	size_t left = 1;
+
+	while (!frame->out->failed && (in.pos < in.size || (end == ZSTD_e_end && left))) {
+		ZSTD_outBuffer piece = {bytes_room(frame->out, FRAME_PIECE), FRAME_PIECE, 0};
+
+		if (!piece.dst)
+			return;
+		left = ZSTD_compressStream2(frame->stream, &piece, &in, end);
+		frame->out->failed |= ZSTD_isError(left);
+		frame->out->nr -= FRAME_PIECE - piece.pos;
+		frame->bytes += piece.pos;
+	}
+}
+
 /* The header, and the facts: texts, then what refers to them, then the notes. */
 static void put_facts(struct saver *s, const void *notes, size_t nr_notes, struct bytes_out *out)
 {
 	struct index_header header = {.magic = INDEX_MAGIC, .notes = nr_notes};
-	struct bytes_out all = {0};
-	size_t room;
-	void *frame;
+	struct bytes_out nr_texts = {0};
+	struct facts_frame frame;
 
-	bytes_put_number(&all, s->nr_texts);
-	bytes_put(&all, s->texts.at, s->texts.nr);
-	bytes_put(&all, s->facts.at, s->facts.nr);
-	bytes_put(&all, notes, nr_notes);
-	room = ZSTD_compressBound(all.nr);
-	header.unpacked = all.nr;
+	bytes_put_number(&nr_texts, s->nr_texts);
+	header.unpacked = nr_texts.nr + s->texts.nr + s->facts.nr + nr_notes;
 	bytes_put(out, &header, sizeof(header));
-	frame = bytes_room(out, room);
-	out->failed |= s->failed || s->texts.failed || s->facts.failed || all.failed || all.nr > INDEX_MAX_FACTS;
-	if (frame && !out->failed) {
-		header.facts = ZSTD_compress(frame, room, all.at, all.nr, LEVEL);
-		out->failed |= ZSTD_isError(header.facts);
-		out->nr -= room - (out->failed ? 0 : header.facts);
-		header.trace = trace_file_digest(s->view->analysis->trace);
-		header.program = build_stamp();
+	out->failed |= s->failed || s->texts.failed || s->facts.failed || nr_texts.failed ||
+		       header.unpacked > INDEX_MAX_FACTS;
+	frame = frame_begin(header.unpacked, out);
+	frame_put(&frame, nr_texts.at, nr_texts.nr, ZSTD_e_continue);
+	frame_put(&frame, s->texts.at, s->texts.nr, ZSTD_e_continue);
+	frame_put(&frame, s->facts.at, s->facts.nr, ZSTD_e_continue);
+	frame_put(&frame, notes, nr_notes, ZSTD_e_end);
+	ZSTD_freeCStream(frame.stream);
+	bytes_free(&nr_texts);
+	header.facts = frame.bytes;
+	header.trace = trace_file_digest(s->view->analysis->trace);
+	header.program = build_stamp();
+	if (!out->failed)
 		memcpy(out->at, &header, sizeof(header));
-	}
-	bytes_free(&all);
 }
 
 static size_t entries_of(const struct stored_series *list, size_t nr)
@@ -310,14 +342,14 @@ static void save(struct saver *s, const struct stored_series *list, size_t nr, c
 	for (size_t i = 0; i < nr; i++)
 		put_series(s, &list[i]);
 	put_facts(s, notes, nr_notes, out);
+	bytes_free(&s->texts);
+	bytes_free(&s->facts);
 	save_series(s, list, nr, out);
 	if (!out->failed) {
 		uint64_t checksum = index_checksum(out->at, out->nr);
 
 		memcpy(out->at + offsetof(struct index_header, checksum), &checksum, sizeof(checksum));
 	}
-	bytes_free(&s->texts);
-	bytes_free(&s->facts);
 	table_clear(&s->text_of);
 	table_clear(&s->thread_of);
 }
