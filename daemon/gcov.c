@@ -107,7 +107,7 @@ static void tell(const struct gcov_units *units, pid_t pid, const char *folder, 
 			nr_functions += units->units[i].functions[k].counts != NULL;
 	}
 	gcov_file_name(&units->units[0], name, sizeof(name));
-	printf("%s: %zu file%s, %llu function%s, %llu counts of process %d%s%s\n", folder, units->nr,
+	printf("%s: %u file%s, %llu function%s, %llu counts of process %d%s%s\n", folder, units->nr,
 	       units->nr == 1 ? "" : "s", (unsigned long long)nr_functions, nr_functions == 1 ? "" : "s",
 	       (unsigned long long)nr_counts, (int)pid, since ? ", since " : "", since ? since : "");
 	printf("next: gcov %s/%s\n", folder, name);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include "array_room.h"
 #include "error_set.h"
 #include "gcov_counters.h"
 
@@ -173,14 +174,12 @@ static int check_version(const struct gcov_memory *memory, uint32_t version)
 
 static int add_unit(const struct gcov_memory *memory, struct gcov_units *units, uint64_t info, uint64_t *ret_next)
 {
-	struct gcov_unit *bigger = reallocarray(units->units, units->nr + 1, sizeof(*bigger));
 	struct gcov_info_image image;
 	struct gcov_unit *unit;
 	int err;
 
-	if (!bigger)
+	if (!array_room((void **)&units->units, units->nr, &units->room, sizeof(*units->units)))
 		return -ENOMEM;
-	units->units = bigger;
 	err = get(memory, &image, info, sizeof(image));
 	if (!err)
 		err = check_version(memory, image.version);

@@ -31,13 +31,13 @@ struct gcov_unit {
 	char *path;
 	uint32_t version, stamp, checksum;
 	struct gcov_function *functions;
-	uint32_t nr;
+	uint32_t nr, room;
 };
 
 /** struct gcov_units - zeroed: empty */
 struct gcov_units {
 	struct gcov_unit *units; /* owned */
-	size_t nr;
+	uint32_t nr, room;
 };
 
 /**

