@@ -239,15 +239,15 @@ static void after_fork_in_child(void)
 {
 	const struct profil_source *source = profile.source;
 
-	pthread_mutex_init(&cells_lock, NULL);
-	pthread_mutex_init(&lock, NULL);
-	if (!source)
-		return;
-	source->forget();
-	profile.source = NULL;
-	profile.cells.ticks = profile.cells.nowhere = profile.cells.full = 0;
-	if (profile_continue())
-		profil_cells_clear(&profile.cells);
+	pthread_mutex_unlock(&cells_lock);
+	if (source) {
+		source->forget();
+		profile.source = NULL;
+		profile.cells.ticks = profile.cells.nowhere = profile.cells.full = 0;
+		if (profile_continue())
+			profil_cells_clear(&profile.cells);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 static void watch_forks(void)
