@@ -72,9 +72,16 @@ static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
 	       (peer && woken_by_task(ctx) && !ctx->pending->cut && sock_of_file(ctx->a, ctx->waker->file) == peer);
 }
 
+/* True if the wakeup came by a socket, and the file @idx is none: then it came by the other file. */
+static bool came_by_other_file(const struct wait_context *ctx, file_idx idx)
+{
+	return (ctx->waker->cause == CAUSE_SOCKET || ctx->waker->cause == CAUSE_NETWORK) && !ctx->pending->cut &&
+	       !sock_of_file(ctx->a, idx);
+}
+
 /*
- * For calls that copy from one file to another. With one regular file: a disk's completion is for
- * the regular file, any other wakeup is for the other one. With no regular file: the file that the
+ * For calls that copy from one file to another, of which one may not be known. With one regular file: a disk's
+ * completion is for the regular file, any other wakeup is for the other one. With no regular file: the file that the
  * waker used, or else the first.
  */
 static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx one, file_idx two)
@@ -83,7 +90,7 @@ static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx o
 	bool disk = ctx->waker->cause == CAUSE_BLOCK;
 
 	if (!one || !two)
-		return wait_by_file(ctx, one ? one : two);
+		return wait_by_file(ctx, came_by_other_file(ctx, one ? one : two) ? 0 : one ? one : two);
 	if (!one_is_disk && !LINUX_S_ISREG(ctx->a->files.list[two].mode))
 		return wait_by_file(ctx, used_by_waker(ctx, two) ? two : one);
 	return wait_by_file(ctx, one_is_disk == disk ? one : two);

@@ -249,6 +249,25 @@ static void one_of_two_files_may_be_unknown(void)
 	}
 }
 
+/* From a descriptor that is not known to a pipe. "two" may write to a socket, which becomes ready. */
+static void data_of_a_socket_does_not_come_by_a_pipe(void)
+{
+	for (int by_socket = 0; by_socket < 2; by_socket++) {
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+		pipe_fd(&c, 10, 4, 90, O_WRONLY);
+		tb_sys_enter(c.tb, 0, 2000, SYS_splice, 3, 0, 4, 0, 100, 0);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
+		if (by_socket)
+			tb_add(c.tb, 1, 5950, sock_ready, NULL, .ino = 500, .family = AF_UNIX);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, by_socket ? "" : "pipe");
+	}
+}
+
 static void data_sent_from_a_file_counts_as_read(void)
 {
 	struct analysis_case c = begin();
@@ -417,6 +436,7 @@ int main(int argc, char **argv)
 		CASE(a_file_may_be_known_only_by_its_path),
 		CASE(the_waker_decides_between_two_files),
 		CASE(one_of_two_files_may_be_unknown),
+		CASE(data_of_a_socket_does_not_come_by_a_pipe),
 		CASE(data_sent_from_a_file_counts_as_read),
 		CASE(a_sync_of_everything_waits_for_all_files),
 		CASE(a_mapping_that_is_synced_is_its_file),
