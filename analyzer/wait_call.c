@@ -72,7 +72,9 @@ static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
 	       (peer && woken_by_task(ctx) && !ctx->pending->cut && sock_of_file(ctx->a, ctx->waker->file) == peer);
 }
 
-/* True if the wakeup came by a socket, and the file @idx is none: then it came by the other file. */
+/*
+ * True if the wakeup came by a socket, and the file @idx is none: then it came by the other file.
+ */
 static bool came_by_other_file(const struct wait_context *ctx, file_idx idx)
 {
 	return (ctx->waker->cause == CAUSE_SOCKET || ctx->waker->cause == CAUSE_NETWORK) && !ctx->pending->cut &&
@@ -80,9 +82,9 @@ static bool came_by_other_file(const struct wait_context *ctx, file_idx idx)
 }
 
 /*
- * For calls that copy from one file to another, of which one may not be known. With one regular file: a disk's
- * completion is for the regular file, any other wakeup is for the other one. With no regular file: the file that the
- * waker used, or else the first.
+ * For calls that copy from one file to another, of which one may not be known. With one regular
+ * file: a disk's completion is for the regular file, any other wakeup is for the other one. With no
+ * regular file: the file that the waker used, or else the first.
  */
 static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx one, file_idx two)
 {

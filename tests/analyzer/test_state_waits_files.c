@@ -249,7 +249,9 @@ static void one_of_two_files_may_be_unknown(void)
 	}
 }
 
-/* From a descriptor that is not known to a pipe. "two" may write to a socket, which becomes ready. */
+/*
+ * From a descriptor that is not known to a pipe. "two" may write to a socket, which becomes ready.
+ */
 static void data_of_a_socket_does_not_come_by_a_pipe(void)
 {
 	for (int by_socket = 0; by_socket < 2; by_socket++) {
