@@ -41,7 +41,7 @@ struct block_out {
 };
 
 /*
- * Of an index that has the times of events: which entries end by an event, unless they are
+ * In an index that has the times of events: which entries end by an event, unless they are
  * exceptions. The last one ends with its thread, or with the trace.
  */
 static inline bool ends_by_event(uint8_t class_of_time, bool is_last)

@@ -150,7 +150,7 @@ int beyond_add_slowly(struct view_beyond *beyond, struct beyond_row *row, enum t
 
 /* ---- columns ---- */
 
-/* What part @part of CUT_PARTS has of each state, and of none; returns the sum. */
+/* The ns of each state, and of none, in part @part of CUT_PARTS; returns the sum. */
 static uint64_t cut_until(const uint64_t *states, uint64_t cut, uint64_t *ret_ns)
 {
 	uint64_t sum = 0;

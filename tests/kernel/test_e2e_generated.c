@@ -178,8 +178,8 @@ static void functions_have_the_times_that_they_know_of_themselves(void)
 	}
 }
 
-/* Go runs the collector and other parts on stacks of threads. What a goroutine called there has the
- * callers of the goroutine; what no goroutine waits for begins at the begin of that stack. */
+/* Go runs the collector and other parts on stacks of threads. A function of the collector has
+ * the callers of the goroutine; one of the scheduler begins at the begin of that stack. */
 static void stacks_of_go_go_on_in_the_goroutine(void)
 {
 	static const struct language go = {

@@ -217,7 +217,7 @@ static struct tb *waiter(void)
 	return tb;
 }
 
-/* Of the list "woken" */
+/* The entries of the list "woken" */
 static long long ns_woken_in(const json_t *row, const char *name)
 {
 	long long ns = 0;

@@ -46,7 +46,7 @@ struct tracer_config {
 	long long current_task_distance;
 };
 
-/* Of the map wait_programs: the wakeup chose the wait; no wakeup was seen. */
+/* Indexes of the map wait_programs: the wakeup chose the wait; no wakeup was seen. */
 enum { WAIT_IS_WOKEN, WAIT_IS_NOT_WOKEN, NR_WAIT_PROGRAMS };
 
 /* An entry of syscall_actions[abi][nr]. */

@@ -6,7 +6,7 @@
  * Most waits are short and have none, so a choice must cost next to nothing. The switch away from a
  * thread draws a length below 1 ms, and notes the time at which the wait will be longer than that.
  * The wakeup, or the switch to the thread, compares two numbers. For example, 0.3 ms are drawn: a
- * wait of 0.2 ms has no stack, one of 0.4 ms has. Of waits of 0.4 ms, 40 % draw less than that.
+ * wait of 0.2 ms has no stack, one of 0.4 ms has. 40 % of the waits of 0.4 ms draw less.
  *
  * The programs of sched_switch, sched_waking and sys_exit choose, with the times of their records.
  * Only then they continue with a program of the samples' object (wait_stacks.bpf.c).
