@@ -2,12 +2,12 @@
 #ifndef DAEMON_KEEP_SHRINK_H
 #define DAEMON_KEEP_SHRINK_H
 /*
- * keep_shrink.h - compress what is kept once more, with CPU time that nobody needs
+ * keep_shrink.h - compress kept chunks once more, with idle CPU time
  *
  *	keep --give--> slots --thread--> slots --take--> keep
  *
  * The thread has the policy SCHED_IDLE, and takes at most a twentieth of one CPU. So it may stand
- * still for seconds at any instruction, and nobody may wait for it: it takes no mutex, and frees
+ * still for seconds at any instruction, and no thread may wait for it: it takes no mutex, and frees
  * no memory that another thread allocated. Its partner is the thread that calls keep_take(): both
  * share a ring of slots, with one writer for each count.
  */

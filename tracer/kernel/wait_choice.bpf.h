@@ -45,7 +45,7 @@ struct {
 } crowded_waits SEC(".maps");
 volatile trace_u64 nr_crowded_waits;
 
-/* What takes the stacks: the loader puts the programs of samples.bpf.c. */
+/* The programs that take the stacks: the loader puts those of samples.bpf.c here. */
 #define WAIT_PROGRAMS(name, nr)                        \
 	struct {                                       \
 		__uint(type, BPF_MAP_TYPE_PROG_ARRAY); \
