@@ -38,6 +38,18 @@ static inline int unit_step(int thin)
 	return getenv("TRACE_TEST_THIN") ? thin : thin >= 7 ? 5 : 1;
 }
 
+/**
+ * unit_first() - the first point of a search that takes only each @step-th one
+ * The day of TRACE_TEST_DAY chooses it, so that a search has met all points after @step days.
+ * ./check sets the day and prints it; without it the first point is 0.
+ */
+static inline int unit_first(int step)
+{
+	const char *day = getenv("TRACE_TEST_DAY");
+
+	return day ? (int)(strtoul(day, NULL, 10) % (unsigned long)step) : 0;
+}
+
 static inline int unit_wanted(const char *name, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

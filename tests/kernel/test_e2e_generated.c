@@ -25,16 +25,100 @@
 	"while(process.cpuUsage().user<begin+1000000)t+=trace_outer(20000);\n"                  \
 	"require(\"fs\").writeFileSync(process.argv[2],\"pid \"+process.pid+\"\\ncpu \"+1e6+\"\\n\");\n"
 
-static void write_script(const struct session *s)
+/**
+ * struct program - @has: a command that succeeds where its language is installed
+ * @build, @run: with the folder of the sources as $S, a folder of its own as $D
+ * @is_mapped: the functions are in a file /tmp/perf-PID.map, which the test deletes
+ */
+struct program {
+	const char *name;
+	const char *has;
+	const char *build;
+	const char *run;
+	bool is_mapped;
+};
+
+#define GO_BUILD "env GOCACHE=" TRACE_BUILD "/tests/go-cache GOTOOLCHAIN=local go build -o $D/"
+
+enum { SCRIPT_OF_NODE, NODE, JAVA, GO, GOROUTINES, NR_PROGRAMS };
+
+static const struct program programs[NR_PROGRAMS] = {
+	[SCRIPT_OF_NODE] = {"script", "node --version", "true", "node --perf-basic-prof script.js $D/truth", true},
+	[NODE] = {"node", "node --version", "true", "node --perf-basic-prof $S/generated_times.js $D/truth", true},
+	[JAVA] = {"java", "javac -version && java -version", "javac -d $D $S/GeneratedTimes.java",
+		  "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp $D "
+		  "GeneratedTimes "
+		  "$D/truth",
+		  true},
+	[GO] = {"go", "go version", GO_BUILD "generated $S/generated_times.go", "$D/generated $D/truth", false},
+	[GOROUTINES] = {"goroutines", "go version", GO_BUILD "goroutines $S/goroutines.go", "$D/goroutines", false},
+};
+
+static struct session all;
+
+/* Create the file @path in the folder of the recording. */
+static FILE *new_file(const char *path)
 {
-	char path[512];
+	char whole[128];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/script.js", s->folder);
-	file = fopen(path, "w");
+	snprintf(whole, sizeof(whole), "%s/%s", all.folder, path);
+	file = fopen(whole, "w");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-	fputs(SCRIPT, file);
-	fclose(file);
+	return file;
+}
+
+/* Build @program; it is one more line of @script. */
+static void add_program(FILE *script, const struct program *program)
+{
+	if (session_run("{ %s; } >/dev/null 2>&1", program->has))
+		return;
+	CU_ASSERT_EQUAL_FATAL(session_run("S=" TRACE_SOURCES " D=%s/%s; mkdir $D && %s >$D/stdout 2>$D/stderr",
+					  all.folder, program->name, program->build),
+			      0);
+	fprintf(script, "S=" TRACE_SOURCES " D=%s/%s; cd $D && %s >$D/stdout 2>$D/stderr || exit 1\n", all.folder,
+		program->name, program->run);
+	if (program == &programs[SCRIPT_OF_NODE]) {
+		FILE *file = new_file("script/script.js");
+
+		fputs(SCRIPT, file);
+		fclose(file);
+	}
+}
+
+/* One recording of all programs, one after the other. */
+static void record_all(void)
+{
+	FILE *script;
+
+	session_begin(&all);
+	script = new_file("run");
+	for (int i = 0; i < NR_PROGRAMS; i++)
+		add_program(script, &programs[i]);
+	fclose(script);
+	CU_ASSERT_EQUAL_FATAL(session_run(TRACE_BIN "/tracedaemon --sample=500us %s -- sh %s/run 2>%s/stderr",
+					  all.trace, all.folder, all.folder),
+			      0);
+}
+
+/* Returns whether the program was recorded. *ret_s: the recording, with its truth */
+static bool has_recorded(const struct program *program, struct session *ret_s)
+{
+	char map[64];
+
+	if (!all.trace[0])
+		record_all();
+	*ret_s = all;
+	snprintf(ret_s->truth, sizeof(ret_s->truth), "%s/%s/truth", all.folder, program->name);
+	if (session_run("test -d %s/%s", all.folder, program->name)) {
+		printf("%s is not installed. ", program->name);
+		return false;
+	}
+	if (program->is_mapped) {
+		snprintf(map, sizeof(map), "/tmp/perf-%lld.map", session_truth(ret_s, "pid"));
+		CU_ASSERT_EQUAL(unlink(map), 0); /* the names are in the trace */
+	}
+	return true;
 }
 
 static void generated_code_has_the_names_that_its_program_wrote_down(void)
@@ -42,26 +126,16 @@ static void generated_code_has_the_names_that_its_program_wrote_down(void)
 	struct session s;
 	json_t *profile, *row, *stacks;
 	long long named = 0, whole = 0, samples;
-	char map[64];
+	char options[64];
 	size_t i;
 
-	if (session_run("node --version >/dev/null 2>&1")) {
-		printf("node is not installed. ");
+	if (!has_recorded(&programs[SCRIPT_OF_NODE], &s))
 		return;
-	}
-	session_begin(&s);
-	write_script(&s);
-	CU_ASSERT_EQUAL_FATAL(
-		session_run("cd %s && %s/tracedaemon --sample=500us %s -- node --perf-basic-prof %s/script.js %s "
-			    ">%s/stdout 2>%s/stderr",
-			    s.folder, TRACE_BIN, s.trace, s.folder, s.truth, s.folder, s.folder),
-		0);
-	snprintf(map, sizeof(map), "/tmp/perf-%lld.map", session_truth(&s, "pid"));
-	CU_ASSERT_EQUAL(unlink(map), 0); /* the names are in the trace */
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s.trace,
 				    s.folder),
 			0);
-	profile = session_load(&s, "--folded=on");
+	snprintf(options, sizeof(options), "--folded=on --pid=%lld", session_truth(&s, "pid"));
+	profile = session_load(&s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	json_array_foreach(json_object_get(profile, "folded"), i, row) {
 		const char *stack = json_text(row, "stack");
@@ -78,56 +152,9 @@ static void generated_code_has_the_names_that_its_program_wrote_down(void)
 	CU_ASSERT(named >= 800000000);
 	CU_ASSERT(whole >= named / 100 * 99);
 	json_decref(profile);
-	session_end(&s);
 }
 
 /* ---- the times that functions measure of themselves ---- */
-
-/**
- * struct language - @has: a command that succeeds where it is installed
- * @build, @run: with the folder of the sources as $S, the folder of the session as $D
- * @is_mapped: the functions are in a file /tmp/perf-PID.map, which the test deletes
- */
-struct language {
-	const char *name;
-	const char *has;
-	const char *build;
-	const char *run;
-	bool is_mapped;
-};
-
-static const struct language languages[] = {
-	{"node", "node --version", "true", "node --perf-basic-prof $S/generated_times.js $D/truth", true},
-	{"java", "javac -version && java -version", "javac -d $D $S/GeneratedTimes.java",
-	 "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp $D GeneratedTimes "
-	 "$D/truth",
-	 true},
-	{"go", "go version",
-	 "env GOCACHE=" TRACE_BUILD "/tests/go-cache GOTOOLCHAIN=local go build -o $D/generated $S/generated_times.go",
-	 "$D/generated $D/truth", false},
-};
-
-static bool run_language(struct session *s, const struct language *language)
-{
-	if (session_run("{ %s; } >/dev/null 2>&1", language->has)) {
-		printf("%s is not installed. ", language->name);
-		return false;
-	}
-	CU_ASSERT_EQUAL_FATAL(
-		session_run("S=" TRACE_SOURCES " D=%s; %s >$D/stdout 2>$D/stderr", s->folder, language->build), 0);
-	CU_ASSERT_EQUAL_FATAL(session_run("S=" TRACE_SOURCES " D=%s; cd $D && " TRACE_BIN
-					  "/tracedaemon --sample=700us %s -- %s "
-					  ">$D/stdout 2>$D/stderr",
-					  s->folder, s->trace, language->run),
-			      0);
-	if (language->is_mapped) {
-		char map[64];
-
-		snprintf(map, sizeof(map), "/tmp/perf-%lld.map", session_truth(s, "pid"));
-		CU_ASSERT_EQUAL(unlink(map), 0); /* the names are in the trace */
-	}
-	return true;
-}
 
 /* A compiler of generated code makes several functions of one, and names have more in them. */
 static long long time_of(const json_t *profile, const char *function, const char *key)
@@ -144,7 +171,7 @@ static long long time_of(const json_t *profile, const char *function, const char
 
 /* The share that n samples tell may be off by five standard deviations, and by 2 points for what a
  * function calls and for the time before it was compiled. */
-static void compare_times(const struct session *s, const struct language *language)
+static void compare_times(const struct session *s, const struct program *program)
 {
 	double light = (double)session_truth(s, "light"), heavy = (double)session_truth(s, "heavy"), samples, found;
 	double truth = light / (light + heavy), deviation, times;
@@ -160,7 +187,7 @@ static void compare_times(const struct session *s, const struct language *langua
 	found = (double)time_of(profile, "own_light", "on_cpu_ns") / times;
 	deviation = sqrt(truth * (1 - truth) / samples);
 	printf("%s: own_light() %.2f %% by itself, %.2f %% in the profile, +- %.2f; %.0f of %.0f ms named\n",
-	       language->name, truth * 100, found * 100, deviation * 100, times / 1e6, (light + heavy) / 1e6);
+	       program->name, truth * 100, found * 100, deviation * 100, times / 1e6, (light + heavy) / 1e6);
 	CU_ASSERT(fabs(found - truth) <= 5 * deviation + 0.02);
 	CU_ASSERT(times >= (light + heavy) * 0.9);
 	json_decref(profile);
@@ -168,13 +195,11 @@ static void compare_times(const struct session *s, const struct language *langua
 
 static void functions_have_the_times_that_they_know_of_themselves(void)
 {
-	for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+	for (int i = NODE; i <= GO; i++) {
 		struct session s;
 
-		session_begin(&s);
-		if (run_language(&s, &languages[i]))
-			compare_times(&s, &languages[i]);
-		session_end(&s);
+		if (has_recorded(&programs[i], &s))
+			compare_times(&s, &programs[i]);
 	}
 }
 
@@ -182,21 +207,13 @@ static void functions_have_the_times_that_they_know_of_themselves(void)
  * the callers of the goroutine; one of the scheduler begins at the begin of that stack. */
 static void stacks_of_go_go_on_in_the_goroutine(void)
 {
-	static const struct language go = {
-		"go", "go version",
-		"env GOCACHE=" TRACE_BUILD
-		"/tests/go-cache GOTOOLCHAIN=local go build -o $D/goroutines $S/goroutines.go",
-		"$D/goroutines", false};
 	long long samples, whole, called = 0, begins = 0;
 	json_t *profile, *row;
 	struct session s;
 	size_t i;
 
-	session_begin(&s);
-	if (!run_language(&s, &go)) {
-		session_end(&s);
+	if (!has_recorded(&programs[GOROUTINES], &s))
 		return;
-	}
 	profile = session_load(&s, "--profile --comm=goroutines");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	samples = json_number(profile, "samples");
@@ -216,7 +233,6 @@ static void stacks_of_go_go_on_in_the_goroutine(void)
 	CU_ASSERT(called > 0);
 	CU_ASSERT(begins > 0);
 	json_decref(profile);
-	session_end(&s);
 }
 
 int main(int argc, char **argv)
@@ -227,10 +243,14 @@ int main(int argc, char **argv)
 		CASE(stacks_of_go_go_on_in_the_goroutine),
 		{NULL, NULL},
 	};
+	int result;
 
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "test_e2e_generated: needs root and a kernel with BTF\n");
 		return 77;
 	}
-	return unit_main("e2e_generated", cases, argc, argv);
+	result = unit_main("e2e_generated", cases, argc, argv);
+	if (all.trace[0])
+		session_end(&all);
+	return result;
 }

@@ -254,25 +254,39 @@ static void check_waits(const struct session *s, const json_t *profile)
 	CU_ASSERT(is_near(slept + paused, all, all / 10));
 }
 
+static struct session both;
+
+/* One recording of the rounds, and then of the calls of vfork(). The period is in step with the
+ * rounds, without chance. */
+static const struct session *recorded(void)
+{
+	if (both.trace[0])
+		return &both;
+	session_begin(&both);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample=1ms %s -- sh -c '%s do %s && %s vfork' 2>%s/stderr",
+					  TRACE_BIN, both.trace, self, both.truth, self, both.folder),
+			      0);
+	return &both;
+}
+
 static void a_profile_has_what_functions_know_of_themselves(void)
 {
-	struct session s;
+	const struct session *s = recorded();
+	char options[64];
 	json_t *profile;
 
-	session_begin(&s);
-	record(&s, "--sample=1ms"); /* in step with the rounds, without chance */
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s.trace,
-				    s.folder),
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s->trace,
+				    s->folder),
 			0);
-	profile = session_load(&s, "--profile --comm=test_e2e_profile");
+	snprintf(options, sizeof(options), "--profile --pid=%lld", session_truth(s, "pid"));
+	profile = session_load(s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	CU_ASSERT_STRING_EQUAL(json_text(profile, "schema"), "trace-profile/1");
 	check_sums(profile);
-	check_functions(&s, profile);
-	check_times(&s, profile);
-	check_waits(&s, profile);
+	check_functions(s, profile);
+	check_times(s, profile);
+	check_waits(s, profile);
 	json_decref(profile);
-	session_end(&s);
 }
 
 /* Shares in thousandths. Both functions are in the report, or one has all. */
@@ -349,21 +363,14 @@ static void in_twenty_runs_a_program_in_step_has_the_shares_that_it_knows(void)
 
 static void a_wait_in_vfork_has_its_caller(void)
 {
-	struct session s;
-	json_t *profile, *total;
+	json_t *profile = session_load(recorded(), "--profile --comm=test_e2e_profile"), *total;
 
-	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- %s vfork 2>%s/stderr", TRACE_BIN, s.trace,
-					  self, s.folder),
-			      0);
-	profile = session_load(&s, "--profile --comm=test_e2e_profile");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	total = json_object_get(json_row(profile, "rows", "name", "wait_in_vfork"), "total");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(total);
 	/* of the parent; the children sleep in the same function for as long again */
 	CU_ASSERT(json_number(total, "blocked_ns") >= 2 * NR_CHILDREN * CHILD_NS * 9 / 10);
 	json_decref(profile);
-	session_end(&s);
 }
 
 /* A machine may have no event of the processor, but each kernel has those of its own. */
@@ -486,6 +493,7 @@ int main(int argc, char **argv)
 		CASE(without_samples_the_report_says_how_to_record_some),
 		{NULL, NULL},
 	};
+	int result;
 
 	if (argc > 2 && strcmp(argv[1], "do") == 0)
 		return do_work(argv[2]);
@@ -498,5 +506,8 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	self = argv[0];
-	return unit_main("e2e_profile", cases, argc, argv);
+	result = unit_main("e2e_profile", cases, argc, argv);
+	if (both.trace[0])
+		session_end(&both);
+	return result;
 }

@@ -47,27 +47,73 @@ static long long ns_of(const json_t *profile, const char *waiter, const char *wa
 	return ns;
 }
 
-/* @tolerance: of the share of a waker, percent of all waits of the waiter */
-static void compare(const struct session *s, const char *arguments, double tolerance)
+/* ---- one recording of all programs ---- */
+
+static struct session all;
+
+static int write_number(const char *path, long number)
 {
-	long long truth[NR], found[NR], all = 0, all_found = 0;
-	char line[128], name[64];
+	FILE *file = fopen(path, "w");
+	int result = file ? fprintf(file, "%ld\n", number) : -1;
+
+	return file && fclose(file) == 0 && result > 0 ? 0 : -1;
+}
+
+static long read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long number = -1;
+
+	if (file && fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* The programs run one after the other, and each has the name of what it does. */
+static const struct session *recorded(void)
+{
+	static const char limit[] = "/proc/sys/kernel/pid_max";
+	static const char programs[] =
+		"cd %s && ln -s " TRACE_WAKERS " long_waits && ln -s " TRACE_WAKERS
+		" short_waits && ln -s " TRACE_WAKERS " second_recorder && %s/tracedaemon --sample %s "
+		"-- sh -c './long_waits 2000000 20 >long_waits.truth && ./short_waits 60000 3000 >short_waits.truth && "
+		"/proc/%d/exe --sleepers >sleepers && " TRACE_WAKE_KINDS " 20 >kinds && "
+		"%s/tracedaemon other.trace -- ./second_recorder 2000000 10 >second' 2>stderr";
+	long before = read_number(limit);
+	int result;
+
+	if (all.trace[0])
+		return &all;
+	session_begin(&all);
+	CU_ASSERT_FATAL(before > 0 && write_number(limit, 4194304) == 0); /* for the sleepers */
+	result = session_run(programs, all.folder, TRACE_BIN, all.trace, (int)getpid(), TRACE_BIN);
+	write_number(limit, before);
+	CU_ASSERT_EQUAL_FATAL(result, 0);
+	return &all;
+}
+
+/* @tolerance: of the share of a waker, percent of all waits of the waiter */
+static void compare(const char *program, double tolerance)
+{
+	const struct session *s = recorded();
+	long long truth[NR], found[NR], all_truth = 0, all_found = 0;
+	char line[128], name[64], options[64];
 	json_t *profile;
 	FILE *out;
 
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- " TRACE_WAKERS " %s >%s/stdout 2>%s/stderr",
-					  TRACE_BIN, s->trace, arguments, s->folder, s->folder),
-			      0);
-	snprintf(line, sizeof(line), "%s/stdout", s->folder);
+	snprintf(line, sizeof(line), "%s/%s.truth", s->folder, program);
 	out = fopen(line, "r");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	for (int i = 0; i < NR; i++) {
 		CU_ASSERT_PTR_NOT_NULL_FATAL(fgets(line, sizeof(line), out));
 		CU_ASSERT_EQUAL_FATAL(sscanf(line, "%63s %lld", name, &truth[i]), 2);
-		all += truth[i];
+		all_truth += truth[i];
 	}
 	fclose(out);
-	profile = session_load(s, "--folded=wakers --comm=workload_wakers --verify");
+	snprintf(options, sizeof(options), "--folded=wakers --comm=%s --verify", program);
+	profile = session_load(s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	for (int i = 0; i < NR; i++) {
 		found[i] = ns_of(profile, pairs[i].waiter, pairs[i].waker);
@@ -75,12 +121,12 @@ static void compare(const struct session *s, const char *arguments, double toler
 	}
 	for (int i = 0; i < NR; i++) {
 		double off = 100.0 * ((double)found[i] / (double)(all_found + !all_found) -
-				      (double)truth[i] / (double)(all + !all));
+				      (double)truth[i] / (double)(all_truth + !all_truth));
 
 		CU_ASSERT(off < tolerance && off > -tolerance);
 		if (off >= tolerance || off <= -tolerance)
 			fprintf(stderr, "%s: %lld of %lld ns, expected %lld of %lld\n", pairs[i].waker, found[i],
-				all_found, truth[i], all);
+				all_found, truth[i], all_truth);
 		for (int j = 0; j < NR; j++) /* no waker has the waits of another function */
 			if (strcmp(pairs[i].waiter, pairs[j].waiter) != 0)
 				CU_ASSERT_EQUAL(ns_of(profile, pairs[i].waiter, pairs[j].waker), 0);
@@ -90,21 +136,13 @@ static void compare(const struct session *s, const char *arguments, double toler
 
 static void each_long_wait_has_its_waker(void)
 {
-	struct session s;
-
-	session_begin(&s);
-	compare(&s, "2000000 20", 4);
-	session_end(&s);
+	compare("long_waits", 4);
 }
 
 /* Of 60 us and its multiples: the longest have 4 times the chance of a stack. */
 static void short_waits_have_their_wakers_by_chance(void)
 {
-	struct session s;
-
-	session_begin(&s);
-	compare(&s, "60000 3000", 8);
-	session_end(&s);
+	compare("short_waits", 8);
 }
 
 /* ---- the choice of waits ---- */
@@ -136,7 +174,7 @@ static struct waiter *waiter_of(struct choices *choices, const struct trace_anal
 	const struct trace_thread *thread = trace_find_thread(analysis, tid);
 	struct waiter *at = choices->waiters;
 
-	if (!thread || strncmp(trace_thread_comm(thread), "workload_wakers", 15) != 0)
+	if (!thread || strcmp(trace_thread_comm(thread), "short_waits") != 0)
 		return NULL;
 	while (at->tid && at->tid != tid && at < &choices->waiters[NR_WAITERS - 1])
 		at++;
@@ -214,14 +252,8 @@ static void waits_are_chosen_by_their_length(void)
 					      {.below_ns = 400000},
 					      {.below_ns = 1000000},
 					      {.below_ns = UINT64_MAX}}};
-	struct session s;
 
-	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- " TRACE_WAKERS
-					  " 60000 3000 >%s/stdout 2>%s/stderr",
-					  TRACE_BIN, s.trace, s.folder, s.folder),
-			      0);
-	count_choices(s.trace, &choices);
+	count_choices(recorded()->trace, &choices);
 	for (int i = 0; i < NR_LENGTHS; i++) {
 		const struct length *length = &choices.lengths[i];
 		double off = length->found - length->expected;
@@ -233,7 +265,6 @@ static void waits_are_chosen_by_their_length(void)
 				sqrt(length->variance));
 	}
 	CU_ASSERT(choices.lengths[0].nr + choices.lengths[1].nr + choices.lengths[2].nr > 3000);
-	session_end(&s);
 }
 
 /* ---- threads with the same slot ---- */
@@ -253,14 +284,6 @@ static pid_t sleeper(pid_t pid)
 	return child;
 }
 
-static int write_number(const char *path, long number)
-{
-	FILE *file = fopen(path, "w");
-	int result = file ? fprintf(file, "%ld\n", number) : -1;
-
-	return file && fclose(file) == 0 && result > 0 ? 0 : -1;
-}
-
 /* The time that @pid waited for timers with a stack, ms. */
 static long long sampled_ms(const struct session *s, pid_t pid)
 {
@@ -276,18 +299,6 @@ static long long sampled_ms(const struct session *s, pid_t pid)
 			ns += json_number(row, "ns");
 	json_decref(profile);
 	return ns / 1000000;
-}
-
-static long read_number(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	long number = -1;
-
-	if (file && fscanf(file, "%ld", &number) != 1)
-		number = -1;
-	if (file)
-		fclose(file);
-	return number;
 }
 
 /* This program, recorded: two sleepers with the same low bits in their numbers. */
@@ -312,28 +323,19 @@ static int run_sleepers(void)
 
 static void threads_with_the_same_slot_have_their_stacks(void)
 {
-	static const char limit[] = "/proc/sys/kernel/pid_max";
-	long before = read_number(limit);
-	int first, second, result;
+	const struct session *s = recorded();
+	int first, second;
 	char path[160];
-	struct session s;
 	FILE *out;
 
-	session_begin(&s);
-	CU_ASSERT_FATAL(before > 0 && write_number(limit, 4194304) == 0);
-	result = session_run("%s/tracedaemon --sample %s -- /proc/%d/exe --sleepers >%s/stdout 2>%s/stderr", TRACE_BIN,
-			     s.trace, (int)getpid(), s.folder, s.folder);
-	write_number(limit, before);
-	CU_ASSERT_EQUAL_FATAL(result, 0);
-	snprintf(path, sizeof(path), "%s/stdout", s.folder);
+	snprintf(path, sizeof(path), "%s/sleepers", s->folder);
 	out = fopen(path, "r");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	CU_ASSERT_EQUAL_FATAL(fscanf(out, "%d %d", &first, &second), 2);
 	fclose(out);
 	CU_ASSERT_EQUAL(second - first, SLOTS);
-	CU_ASSERT(sampled_ms(&s, first) >= 850);
-	CU_ASSERT(sampled_ms(&s, second) >= 850);
-	session_end(&s);
+	CU_ASSERT(sampled_ms(s, first) >= 850);
+	CU_ASSERT(sampled_ms(s, second) >= 850);
 }
 
 /* The program of the event sys_exit is not there to continue with that of the stack. */
@@ -394,15 +396,8 @@ static void no_interrupt_has_the_functions_of_a_thread(void)
 		     {";wait_for_alarm;", ";(timer)"},
 		     {";wait_for_signal;", ";send_signal;"},
 		     {";wait_for_packet;", ";(softirq)"}};
-	struct session s;
-	json_t *profile;
+	json_t *profile = session_load(recorded(), "--folded=wakers --comm=workload_wake_k --verify");
 
-	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- " TRACE_WAKE_KINDS
-					  " 20 >%s/stdout 2>%s/stderr",
-					  TRACE_BIN, s.trace, s.folder, s.folder),
-			      0);
-	profile = session_load(&s, "--folded=wakers --comm=workload_wake_k --verify");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		long long others, ns = ns_woken(profile, waits[i].waiter, waits[i].wanted, &others);
@@ -414,22 +409,15 @@ static void no_interrupt_has_the_functions_of_a_thread(void)
 				others);
 	}
 	json_decref(profile);
-	session_end(&s);
 }
 
 /* With two programs on a tracepoint the kernel calls them in a function of its own. */
 static void a_second_recorder_changes_no_stack(void)
 {
-	struct session s;
-	json_t *profile, *row;
+	json_t *profile = session_load(recorded(), "--folded=wakers --comm=second_recorder"), *row;
 	size_t i, nr = 0;
 
-	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample %s -- %s/tracedaemon %s/other.trace -- " TRACE_WAKERS
-					  " 2000000 10 >%s/stdout 2>%s/stderr",
-					  TRACE_BIN, s.trace, TRACE_BIN, s.folder, s.folder, s.folder),
-			      0);
-	profile = session_load(&s, "--folded=wakers --comm=workload_wakers");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	json_array_foreach(json_object_get(profile, "folded"), i, row) {
 		const char *stack = json_string_value(json_object_get(row, "stack")), *waker = strstr(stack, ";--;");
 
@@ -440,7 +428,6 @@ static void a_second_recorder_changes_no_stack(void)
 	}
 	CU_ASSERT(nr >= NR);
 	json_decref(profile);
-	session_end(&s);
 }
 
 int main(int argc, char **argv)
@@ -455,6 +442,7 @@ int main(int argc, char **argv)
 		CASE(a_second_recorder_changes_no_stack),
 		{NULL, NULL},
 	};
+	int result;
 
 	if (argc == 2 && strcmp(argv[1], "--sleepers") == 0)
 		return run_sleepers();
@@ -462,5 +450,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "test_e2e_wakers: needs root and a kernel with BTF\n");
 		return 77;
 	}
-	return unit_main("e2e_wakers", cases, argc, argv);
+	result = unit_main("e2e_wakers", cases, argc, argv);
+	if (all.trace[0])
+		session_end(&all);
+	return result;
 }

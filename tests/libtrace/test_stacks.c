@@ -205,6 +205,7 @@ static void other_lists_are_not_coded(void)
 {
 	static uint64_t frames[STACKS_MAX_FRAMES + 1];
 	struct sampled *s = story_new();
+	uint32_t step = (uint32_t)unit_step(5), first = (uint32_t)unit_first((int)step);
 
 	for (uint32_t i = 0; i <= STACKS_MAX_FRAMES; i++)
 		frames[i] = 0x1000 + 8 * i;
@@ -224,7 +225,8 @@ static void other_lists_are_not_coded(void)
 		for (uint32_t i = 0; i < 100; i++)
 			frames[i] = 0x1000 + 8 * (address + i);
 		add(s, 7, frames, 100, 0);
-		CU_ASSERT_EQUAL(encode(s), address + 100 <= 65536);
+		if (s->nr % step == first || address > 65000)
+			CU_ASSERT_EQUAL(encode(s), address + 100 <= 65536);
 	}
 	story_free(s);
 }
@@ -280,6 +282,7 @@ static void damaged_stacks_are_refused_or_harmless(void)
 	struct sampled *s = story_new();
 	size_t columns, all;
 	unsigned char *bytes;
+	int step = unit_step(5), first = unit_first(step);
 
 	wander(s, 3, 300, 20);
 	CU_ASSERT_TRUE(encode(s));
@@ -292,6 +295,8 @@ static void damaged_stacks_are_refused_or_harmless(void)
 		size_t at = below(all);
 		unsigned char flip = (unsigned char)(1u << below(8));
 
+		if (i % step != first)
+			continue;
 		bytes[at] ^= flip;
 		CU_ASSERT_TRUE(decode(s, bytes, columns, s->coded.nr_literals) <= s->nr);
 		bytes[at] ^= flip;

@@ -114,7 +114,8 @@ static struct {
 static int depth, recorded;
 static unsigned long long schedules;
 
-#define DEEP_LIMIT_S 60 /* of CPU time for a search; twice that with its sample */
+#define DEEP_LIMIT_S 60	  /* of CPU time for a search; twice that with its sample */
+#define LIMIT_S	     0.25 /* in ./check */
 
 #define NR_RINGS 2 /* the second one only in the plans of programs */
 static struct ledger ledgers[NR_RINGS];
@@ -657,10 +658,10 @@ static void add_actor(enum role role)
 /*
  * A search that takes longer than its time goes on as a sample: from then on, after every 4,096
  * schedules, it skips the rest of those that share a beginning, of random length, with the last
- * one. So what it still searches is from all over the tree, and it ends soon. The searches with the
- * bound of ./check have no limit and are complete.
+ * one. So what it still searches is from all over the tree, and it ends soon. The day chooses the
+ * lengths. In ./check --long the searches with the bound of ./check have no limit and are complete.
  */
-static int limit_s; /* 0: none */
+static double limit_s; /* 0: none */
 static double begin_s;
 static bool has_skipped;
 
@@ -671,7 +672,7 @@ static double cpu_s(void)
 
 static bool has_time(void)
 {
-	double spent_s = limit_s && schedules % 4096 == 0 ? cpu_s() - begin_s : 0;
+	double spent_s = limit_s > 0 && schedules % 4096 == 0 ? cpu_s() - begin_s : 0;
 
 	if (spent_s <= limit_s)
 		return true;
@@ -709,13 +710,17 @@ static void explore(const struct plan *with)
 	CU_ASSERT_PTR_NULL(fault());
 }
 
-static int deeper; /* TRACE_TEST_LONG: one more preemption */
+static int deeper; /* TRACE_TEST_LONG: then with one more preemption, too */
 static int fewer;  /* else: one preemption less in the plans of many seconds */
 
 static void explore_plan(struct plan with)
 {
-	with.bound += deeper;
+	limit_s = deeper || getenv("TRACE_TEST_WHOLE") ? 0 : LIMIT_S;
 	explore(&with);
+	with.bound++;
+	limit_s = DEEP_LIMIT_S;
+	if (deeper)
+		explore(&with);
 }
 
 static void writers_and_consumer(void)
@@ -896,7 +901,7 @@ static const struct unit_case cases[] = {
 int main(int argc, char **argv)
 {
 	deeper = getenv("TRACE_TEST_LONG") != NULL;
-	limit_s = deeper ? DEEP_LIMIT_S : 0;
 	fewer = !deeper;
+	srandom(1 + (unsigned int)unit_first(1 << 30));
 	return unit_main("interleave", cases, argc, argv);
 }
