@@ -325,6 +325,39 @@ size_t trace_profile_stack_of(const struct trace_event *event,
 	return stack.nr;
 }
 
+/* The list of the kernel's addresses ends with the tid of the woken thread; 0: there is none. */
+static uint32_t woken_tid(const struct trace_event *event)
+{
+	size_t nr;
+	const unsigned char *kernel = addresses_of(event, "kernel", &nr);
+	uint64_t tid = 0;
+
+	if (nr)
+		memcpy(&tid, kernel + (nr - 1) * sizeof(tid), sizeof(tid));
+	return (uint32_t)tid;
+}
+
+size_t trace_profile_waker_stack_of(const struct trace_event *event, uint32_t *ret_woken,
+				    enum trace_profile_waker *ret_kind,
+				    struct trace_profile_frame ret_frames[TRACE_PROFILE_MAX_FRAMES])
+{
+	static const enum trace_profile_waker kinds[] = {
+		[SOURCE_WAKER] = TRACE_PROFILE_WAKER_THREAD,
+		[SOURCE_WAKER_SOFTIRQ] = TRACE_PROFILE_WAKER_SOFTIRQ,
+		[SOURCE_WAKER_INTERRUPT] = TRACE_PROFILE_WAKER_INTERRUPT,
+	};
+	struct stack stack = {.event = event, .caller = NO_FRAME, .list = ret_frames, .room = TRACE_PROFILE_MAX_FRAMES};
+	const struct trace_sample *sample = event->payload;
+
+	if (!is_sample(event) || sample->source < SOURCE_WAKER || sample->source > SOURCE_WAKER_INTERRUPT ||
+	    !woken_tid(event))
+		return 0;
+	*ret_woken = woken_tid(event);
+	*ret_kind = kinds[sample->source];
+	push_sample(&stack, sample);
+	return stack.nr;
+}
+
 /* ---- samples ---- */
 
 /* The thread that had the CPU, or NULL: not known, or the events before contradict the sample. */
@@ -475,19 +508,6 @@ static void add_wait(struct trace_profile *profile, const struct trace_event *ev
 
 /* ---- what woke ---- */
 
-/* The list of the kernel's addresses ends with the tid of the woken thread. */
-static const struct trace_thread *woken_by(const struct trace_profile *profile, const struct trace_event *event)
-{
-	size_t nr;
-	const unsigned char *kernel = addresses_of(event, "kernel", &nr);
-	uint64_t tid;
-
-	if (!nr)
-		return NULL;
-	memcpy(&tid, kernel + (nr - 1) * sizeof(tid), sizeof(tid));
-	return trace_find_thread(profile->analysis, (uint32_t)tid);
-}
-
 static enum trace_profile_waker kind_of_interrupt(const struct trace_profile *profile, const struct trace_event *event)
 {
 	bool in_softirq = ((const struct trace_sample *)event->payload)->source == SOURCE_WAKER_SOFTIRQ;
@@ -503,7 +523,7 @@ static enum trace_profile_waker kind_of_interrupt(const struct trace_profile *pr
 static void add_waker(struct trace_profile *profile, const struct trace_event *event)
 {
 	const struct trace_sample *sample = event->payload;
-	const struct trace_thread *woken = woken_by(profile, event), *thread = NULL;
+	const struct trace_thread *woken = trace_find_thread(profile->analysis, woken_tid(event)), *thread = NULL;
 	const struct stack_parts *parts = stack_parts_take(&profile->parts, event);
 	struct profile_waker waker = {0};
 

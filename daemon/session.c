@@ -179,7 +179,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	memcpy(options.mask, session->mask, sizeof(options.mask));
 	options.exclude_pid = getpid();
 	if (session->options->session.command)
-		options.sample_command = session->options->session.command[0];
+		options.sample_command = session->options->session.command;
 	if (session->options->follow_command)
 		options.filter_pid = session->command.pid;
 	session->filter = options;

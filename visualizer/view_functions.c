@@ -162,5 +162,8 @@ void view_functions_note(const struct view_session *session, struct string *note
 			continue;
 		string_addf(notes, "%llu %llu %zu:%s\n", (unsigned long long)place->ns,
 			    (unsigned long long)place->of_ns, strlen(place->function), place->function);
+		if (item->key)
+			string_addf(notes, "%llu %zu:%s\n", (unsigned long long)place->woken_in_ns,
+				    strlen(place->woken_in), place->woken_in);
 	}
 }

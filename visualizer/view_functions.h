@@ -18,8 +18,8 @@ int view_functions_begin(struct view_session *session, struct trace_error *ret_e
 void view_functions_find(struct view_session *session, const struct path_tree *tree);
 void view_functions_free(struct view_session *session);
 /**
- * view_functions_note() - add two lines to @notes for each: "function ROW" or "wait BYTES:KEY", and
- * "NS OF_NS BYTES:NAME"
+ * view_functions_note() - add lines to @notes for each: "function ROW" or "wait BYTES:KEY", and
+ * "NS OF_NS BYTES:NAME"; for a wait a third, "NS BYTES:NAME", of where it was ended
  */
 void view_functions_note(const struct view_session *session, struct string *notes);
 /** view_functions_add() - what such a line has; the name in @place is copied */

@@ -473,6 +473,8 @@ static void put_waits(struct json *json, struct view_session *session, const str
 		json_text(json, "text", waits[i].what);
 		if (*waits[i].where)
 			json_text(json, "where", waits[i].where);
+		if (*waits[i].woken)
+			json_text(json, "woken", waits[i].woken);
 		json_thread(json, session, "thread", first->thread);
 		json_process(json, session, "other", first->other);
 		put_place(json, session, first->thread, &window);

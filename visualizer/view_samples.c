@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * view_samples.c - the samples of a thread.
+ * view_samples.c - the samples of a thread, and what woke it.
  *
  * The list has 16 bytes for each sample, sorted by thread and time. It is made by a cursor of its
  * own, so a view of an index has samples, too. A stack is read again when it is asked for.
@@ -23,11 +23,15 @@ struct sample_time {
 	uint32_t cpu;
 };
 
-/** struct view_sample_list - @events: of the trace when the list was made. @names: of stacks */
+/**
+ * struct view_sample_list - @events: of the trace when the list was made. @names: of stacks
+ * @has_times: they were read
+ */
 struct view_sample_list {
 	struct sample_time *times; /* owned */
 	size_t nr, room;
 	uint64_t events;
+	bool has_times;
 	bool is_cut;
 	struct profile_names names;
 	bool has_names;
@@ -96,8 +100,8 @@ void view_samples_free(struct view_session *session)
 	session->samples = NULL;
 }
 
-/* The list; made again when the trace has grown. */
-static struct view_sample_list *list_of(struct view_session *session)
+/* The list, perhaps without its times; another one when the trace has grown. */
+static struct view_sample_list *list_with_names(struct view_session *session)
 {
 	uint64_t events = trace_get_info(session->report.trace)->events;
 
@@ -106,9 +110,18 @@ static struct view_sample_list *list_of(struct view_session *session)
 	if (!session->samples) {
 		session->samples = memory_take(1, sizeof(*session->samples));
 		session->samples->events = events;
-		read_times(session->samples, session->report.trace);
 	}
 	return session->samples;
+}
+
+static struct view_sample_list *list_of(struct view_session *session)
+{
+	struct view_sample_list *list = list_with_names(session);
+
+	if (!list->has_times)
+		read_times(list, session->report.trace);
+	list->has_times = true;
+	return list;
 }
 
 /* The first sample of thread @tid at or after @ns, or the first one of a later thread */
@@ -281,14 +294,14 @@ static void put_functions(struct json *json, const struct profile_names *names, 
 	json_close(json, "]");
 }
 
-/* Frames have numbers in their stack, so those of the last one are forgotten. */
+/* Frames have numbers in their stack, so those of the last one are forgotten. The functions of
+ * @ret_stack belong to the caller. */
 static void put_stack(struct view_session *session, struct json *json, const struct trace_profile_frame *frames,
-		      size_t nr)
+		      size_t nr, struct profile_stack *ret_stack)
 {
 	static const char *const ends[NR_STACK_ENDS] = {
 		[STACK_WHOLE] = "whole", [STACK_CUT] = "cut", [STACK_LOST] = "incomplete"};
 	struct view_sample_list *list = session->samples;
-	struct profile_stack stack = {0};
 	enum stack_end end;
 
 	if (!list->has_names)
@@ -297,10 +310,9 @@ static void put_stack(struct view_session *session, struct json *json, const str
 	profile_names_forget(&list->names);
 	list->names.frames = frames;
 	list->names.nr_frames = nr;
-	end = profile_stack_of(&list->names, (uint32_t)nr - 1, &stack);
-	put_functions(json, &list->names, &stack);
+	end = profile_stack_of(&list->names, (uint32_t)nr - 1, ret_stack);
+	put_functions(json, &list->names, ret_stack);
 	json_text(json, "end", ends[end]);
-	free(stack.functions);
 }
 
 static void put_sample(struct view_session *session, struct json *json, const struct sample_time *wanted)
@@ -308,6 +320,7 @@ static void put_sample(struct view_session *session, struct json *json, const st
 	struct trace_profile_frame frames[TRACE_PROFILE_MAX_FRAMES];
 	struct trace_cursor *cursor = sample_cursor(session->report.trace, wanted->ts_ns, wanted->ts_ns + 1);
 	const struct trace_event *event;
+	struct profile_stack stack = {0};
 	size_t nr = 0;
 
 	json_time(json, session, "t", wanted->ts_ns);
@@ -321,7 +334,8 @@ static void put_sample(struct view_session *session, struct json *json, const st
 	if (cursor)
 		pass_end(cursor, true);
 	if (nr)
-		put_stack(session, json, frames, nr);
+		put_stack(session, json, frames, nr, &stack);
+	free(stack.functions);
 }
 
 void view_sample(struct view_session *session, struct view_question *question, struct json *json)
@@ -337,4 +351,56 @@ void view_sample(struct view_session *session, struct view_question *question, s
 	json_bool(json, "found", found != NULL);
 	if (found)
 		put_sample(session, json, found);
+}
+
+/* ---- what ended a wait ---- */
+
+#define MOST_WAKEUP_NS 10000000u /* from a wakeup to its sample, which the same tracepoint takes */
+
+static const char *waker_function(const struct view_sample_list *list, const struct profile_stack *stack)
+{
+	const struct frame_name *name = profile_place_in(&list->names, stack);
+
+	return !name ? "(kernel)" : *name->name ? name->name : "(no name)";
+}
+
+static void put_woken(struct view_session *session, struct json *json, const struct trace_profile_frame *frames,
+		      size_t nr, enum trace_profile_waker kind)
+{
+	struct profile_stack stack = {0};
+
+	json_open(json, "woken", "{");
+	put_stack(session, json, frames, nr, &stack);
+	json_text(json, "in",
+		  kind == TRACE_PROFILE_WAKER_THREAD ? waker_function(session->samples, &stack)
+						     : trace_profile_waker_word(kind));
+	json_close(json, "}");
+	free(stack.functions);
+}
+
+void view_samples_woken(struct view_session *session, struct json *json, const struct trace_view_span *wait,
+			uint64_t runs_ns)
+{
+	struct trace_profile_frame frames[TRACE_PROFILE_MAX_FRAMES];
+	uint64_t until_ns = runs_ns - wait->to_ns > MOST_WAKEUP_NS ? wait->to_ns + MOST_WAKEUP_NS : runs_ns;
+	const struct trace_event *event;
+	enum trace_profile_waker kind;
+	struct trace_cursor *cursor;
+	uint32_t woken = 0;
+	size_t nr = 0;
+
+	if (!trace_string(session->report.trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
+		return;
+	list_with_names(session);
+	cursor = sample_cursor(session->report.trace, wait->to_ns, until_ns + 1);
+	while (cursor && !nr && (event = trace_cursor_next(cursor))) {
+		nr = trace_profile_waker_stack_of(event, &woken, &kind, frames);
+		nr = woken == trace_thread_tid(wait->thread) ? nr : 0;
+	}
+	if (cursor)
+		pass_end(cursor, true);
+	if (nr && kind != TRACE_PROFILE_WAKER_THREAD && wait->kind == TRACE_WAIT_TIMEOUT)
+		kind = TRACE_PROFILE_WAKER_TIMER;
+	if (nr)
+		put_woken(session, json, frames, nr, kind);
 }

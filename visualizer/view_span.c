@@ -8,6 +8,7 @@
 #include "verdict.h"
 #include "view_clients.h"
 #include "view_row.h"
+#include "view_samples.h"
 #include "view_span.h"
 
 #define MAX_SPANS  200000u
@@ -232,6 +233,17 @@ static void put_next(struct view_session *session, struct json *json, struct tra
 	json_close(json, "}");
 }
 
+/* A thread waits for a CPU between the wakeup and the time when it runs. */
+static void put_woken(struct view_session *session, struct json *json, struct trace_row_id id,
+		      const struct trace_view_span *wait)
+{
+	struct found_span next = {0};
+	bool waits = trace_view_spans(session->view, id, wait->to_ns, wait->to_ns + 1, take_first, &next) == 0 &&
+		     next.is_found && next.span.state == TRACE_STATE_WAIT_CPU;
+
+	view_samples_woken(session, json, wait, waits ? next.span.to_ns : wait->to_ns);
+}
+
 static void put_thread_at(struct view_session *session, struct json *json, struct trace_row_id id, uint64_t ns,
 			  const struct trace_view_span *span)
 {
@@ -257,6 +269,8 @@ static void put_thread_at(struct view_session *session, struct json *json, struc
 		json_u64(json, "cpu", (uint64_t)cpu);
 	if (cpu >= 0)
 		json_billed(json, session, span->thread, ns);
+	if (span->state == TRACE_STATE_BLOCKED)
+		put_woken(session, json, id, span);
 	put_next(session, json, id, ns);
 }
 

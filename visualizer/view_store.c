@@ -178,11 +178,14 @@ static void read_function(struct view_session *session, struct reading *notes, b
 	uint64_t index = of_wait ? 0 : number(notes, '\n');
 	struct wait_place place = {.ns = number(notes, ' ')};
 	struct trace_row row = {0};
-	char *name;
+	char *name, *woken_in;
 
 	place.of_ns = number(notes, ' ');
 	name = counted_text(notes);
 	place.function = name;
+	place.woken_in_ns = of_wait ? number(notes, ' ') : 0;
+	woken_in = of_wait ? counted_text(notes) : NULL;
+	place.woken_in = woken_in;
 	notes->is_bad |= index > UINT32_MAX;
 	if (!notes->is_bad && of_wait)
 		view_functions_add_wait(session, key, &place);
@@ -191,6 +194,7 @@ static void read_function(struct view_session *session, struct reading *notes, b
 		view_functions_add(session, row.thread, &place);
 	free(key);
 	free(name);
+	free(woken_in);
 }
 
 static void read_client(struct view_session *session, struct reading *notes)

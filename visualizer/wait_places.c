@@ -174,6 +174,8 @@ static struct wait_place row_tell(struct wait_places *places, struct place_row *
 	row->place = *place;
 	row->place.function = strings_text(&places->keys, strings_intern(&places->keys, place->function));
 	row->place.file = "";
+	row->place.woken_in = strings_text(&places->keys,
+					   strings_intern(&places->keys, place->woken_in ? place->woken_in : ""));
 	row->is_known = true;
 	return row->place;
 }

@@ -142,6 +142,17 @@ enum trace_profile_waker {
 const char *trace_profile_waker_word(enum trace_profile_waker kind);
 
 /**
+ * trace_profile_waker_stack_of() - the stack of what woke a thread, of one event `sample`, without
+ * an analysis
+ * @ret_woken: the number of the woken thread. @ret_kind: never TIMER: other events tell that
+ * @ret_frames: as of trace_profile_stack_of()
+ * Returns the number of frames; 0: another event, and nothing is written
+ */
+size_t trace_profile_waker_stack_of(const struct trace_event *event, uint32_t *ret_woken,
+				    enum trace_profile_waker *ret_kind,
+				    struct trace_profile_frame ret_frames[TRACE_PROFILE_MAX_FRAMES]);
+
+/**
  * struct trace_profile_share - a part of a thread's time in one stratum; after the pass
  * The shares of a thread add up to its elapsed time. Those of one stratum are in sequence.
  * @thread, @state, @name, @kind, @idle, @target, @via, @path, @other: the stratum, as in struct

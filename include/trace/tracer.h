@@ -54,9 +54,10 @@ struct tracer;
  * @sample_event: the unit of @sample_period: events of this name; @sample_type and @sample_config
  *     are those of struct perf_event_attr. -ENOENT or another error if the machine has no such
  *     event. NULL: ns of a timer; borrowed
- * @sample_command: with @sample_period: a program that will run soon, as execvp() would find it.
- *     The unwind tables of its files are made before tracer_new() returns, unless that takes 2 s.
- *     NULL: none; borrowed until tracer_new() returns
+ * @sample_command: with @sample_period: the arguments of a program that will run soon, as
+ *     execvp() would find it. The unwind tables of its files, and of those of programs that its
+ *     arguments name, are made before tracer_new() returns, unless that takes 2 s. NULL: none;
+ *     borrowed by the tracer
  * @no_args: neither start_args nor sched_args is recorded, whatever the mask says
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
@@ -82,7 +83,7 @@ struct tracer_options {
 	uint64_t caller_upper;
 	bool no_args;
 	uint64_t sample_period;
-	const char *sample_command;
+	char *const *sample_command;
 	const char *sample_event;
 	uint64_t sample_config;
 	uint32_t sample_type;

@@ -341,6 +341,40 @@ static void a_wait_has_the_stack_of_its_waker(void)
 	}
 }
 
+/* One event is enough. The list of the kernel ends with the number of the woken thread. */
+static void the_stack_of_a_waker_is_known_without_an_analysis(void)
+{
+	for (uint8_t source = 0; source < 6; source++) {
+		const struct lists lists = {
+			.source = source, .kernel = {IN_ENTRY, 10}, .nr_kernel = 2, .user = {F2}, .nr_user = 1};
+		struct trace_profile_frame frames[TRACE_PROFILE_MAX_FRAMES];
+		enum trace_profile_waker kind = TRACE_PROFILE_WAKER_NONE;
+		struct profile_case p = profile_case_new();
+		const struct trace_event *event;
+		struct trace_cursor *cursor;
+		uint32_t woken = 0;
+		size_t nr = 0;
+
+		add_sample(p.c.tb, 0, 2 * MS, 20, IN_READ, &lists);
+		profile_case_run(&p);
+		cursor = trace_cursor_new(p.c.trace, NULL, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(cursor);
+		while (!nr && (event = trace_cursor_next(cursor)))
+			nr = trace_profile_waker_stack_of(event, &woken, &kind, frames);
+		CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
+		CU_ASSERT_EQUAL(nr, source < 3 ? 0 : 3);
+		CU_ASSERT_EQUAL(woken, source < 3 ? 0 : 10);
+		CU_ASSERT_EQUAL(kind, source < 3    ? TRACE_PROFILE_WAKER_NONE
+				      : source == 3 ? TRACE_PROFILE_WAKER_THREAD
+				      : source == 4 ? TRACE_PROFILE_WAKER_SOFTIRQ
+						    : TRACE_PROFILE_WAKER_INTERRUPT);
+		if (nr == 3)
+			CU_ASSERT(frames[0].address == F2 && frames[1].address == IN_ENTRY &&
+				  frames[2].address == IN_READ && frames[2].in_kernel);
+		profile_case_free(&p);
+	}
+}
+
 /* The thread leaves another call: those callers are not the ones of the wait. */
 static void callers_of_another_call_are_not_those_of_a_wait(void)
 {
@@ -721,6 +755,7 @@ int main(int argc, char **argv)
 		CASE(long_waits_have_their_times_and_short_ones_divide_the_rest),
 		CASE(a_short_wait_stands_for_as_many_as_had_no_stack),
 		CASE(a_wait_has_the_stack_of_its_waker),
+		CASE(the_stack_of_a_waker_is_known_without_an_analysis),
 		CASE(callers_of_another_call_are_not_those_of_a_wait),
 		CASE(time_before_the_first_event_of_a_thread_gets_its_mode_later),
 		CASE(a_stack_is_a_way_through_the_frames),

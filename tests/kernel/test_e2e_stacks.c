@@ -262,6 +262,46 @@ static void the_tables_of_a_command_are_ready_when_it_begins(void)
 	session_end(&s);
 }
 
+/* Without any table on disk: a shell starts programs of some ms that its arguments, or a script,
+ * name. A table that is made when its program begins is late by several samples of it. */
+static void the_tables_of_programs_that_a_shell_starts_are_ready(void)
+{
+	static const char *const commands[] = {"sh -c 'head -c 300000 %s/tracevisualizer | sort | md5sum'",
+					       "sh %s/script"};
+	static const char *const programs[] = {"head", "sort", "md5sum"};
+	struct session s;
+
+	session_begin(&s);
+	CU_ASSERT_EQUAL_FATAL(session_run("echo 'head -c 300000 %s/tracevisualizer | sort | md5sum' >%s/script",
+					  TRACE_BIN, s.folder),
+			      0);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char command[512];
+		long long late = 0, samples = 0;
+
+		snprintf(command, sizeof(command), commands[i], i ? s.folder : TRACE_BIN);
+		CU_ASSERT_EQUAL_FATAL(session_run("XDG_CACHE_HOME=%s/%zu %s/tracedaemon --sample=100us --follow %s -- "
+						  "%s >/dev/null 2>%s/stderr",
+						  s.folder, i, TRACE_BIN, s.trace, command, s.folder),
+				      0);
+		for (size_t n = 0; n < sizeof(programs) / sizeof(programs[0]); n++) {
+			char options[64];
+			json_t *profile;
+
+			snprintf(options, sizeof(options), "--profile --comm=%s", programs[n]);
+			profile = session_load(&s, options);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
+			late += json_number(json_object_get(profile, "stacks"), "not_ready");
+			samples += json_number(profile, "samples");
+			json_decref(profile);
+		}
+		printf("%lld of %lld samples before the table was ready\n", late, samples);
+		CU_ASSERT(samples > 20);
+		CU_ASSERT(late <= 3); /* another program wants the CPU, too */
+	}
+	session_end(&s);
+}
+
 #define REFUSED "sample: the callers in programs without frame pointers (the kernel refuses"
 
 static int nr_refused(const json_t *summary)
@@ -312,6 +352,7 @@ int main(int argc, char **argv)
 		CASE(a_function_with_a_probed_return_has_its_callers),
 		CASE(stacks_of_installed_programs_are_whole),
 		CASE(the_tables_of_a_command_are_ready_when_it_begins),
+		CASE(the_tables_of_programs_that_a_shell_starts_are_ready),
 		CASE(without_the_walker_frame_pointers_are_followed_and_the_report_says_so),
 		{NULL, NULL},
 	};

@@ -86,7 +86,7 @@ test("each box is where its time says, with its time and its callers in words", 
 		const text = await what();
 
 		assert.ok(text.includes(node.way.join(" > ")), `${node.way.join(" > ")}: ${text}`);
-		assert.ok(text.includes(`${(node.ns / 1000).toFixed(2)} us, `), `${node.ns}: ${text}`);
+		assert.ok(text.includes(` ${node.ns < 1000 ? `${node.ns} ns` : `${(node.ns / 1000).toFixed(2)} us`}, `), `${node.ns}: ${text}`);
 	}
 });
 

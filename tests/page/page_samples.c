@@ -4,8 +4,9 @@
  * tests of the functions and lanes of the page
  *
  * Thread 10 runs from 1 to 8 us: 7 samples have 1000 ns each, in f, f below f, g below f twice, h,
- * h below g, and in code without a name. Then it waits 2 us, and runs for 9 us without samples.
- * Thread 11 runs from 1 to 19 us, with 4 samples in g.
+ * h below g, and in code without a name. Then it waits 1.5 us, until thread 11 wakes it in h
+ * below g, and 0.5 us for a CPU, and runs for 9 us without samples. A wakeup before that one, and
+ * that of thread 11 itself, have other stacks. Thread 11 runs from 1 to 19 us, with 4 samples in g.
  */
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
@@ -44,12 +45,21 @@ static void add_samples(struct tb *tb, uint32_t cpu, uint32_t tid, const uint64_
 	}
 }
 
+/* What wakes thread @woken at @ts_ns: thread 11 */
+static void add_waker(struct tb *tb, uint64_t ts_ns, uint32_t woken, uint64_t ip, uint64_t caller)
+{
+	const struct lists lists = {.source = 3, .kernel = {caller, START, woken}, .nr_kernel = 3};
+
+	add_sample(tb, 1, ts_ns, 11, ip, &lists);
+}
+
 int main(int argc, char **argv)
 {
 	static const uint64_t one[7][MAX_LIST] = {
 		{F, START}, {F, F, START}, {G, F, F, START}, {G, F, G, F, START}, {H, START}, {H, G, START}, {NOWHERE},
 	};
 	static const uint64_t two[4][MAX_LIST] = {{G, START}, {G, START}, {G, START}, {G, START}};
+	const struct lists wait = {.source = 1, .certain = 1, .kernel = {START}, .nr_kernel = 1};
 	struct tb *tb = tb_new();
 	int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
 
@@ -65,8 +75,12 @@ int main(int argc, char **argv)
 	add_samples(tb, 0, 10, one, 7);
 	add_samples(tb, 1, 11, two, 4);
 	tb_switch(tb, 0, 9000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-	tb_waking(tb, 0, 11000, 10, TRACE_CONTEXT_HARDIRQ);
+	add_waker(tb, 10400, 10, F, F);
+	tb_waking(tb, 1, 10500, 10, TRACE_CONTEXT_TASK);
+	add_waker(tb, 10501, 11, F, G);
+	add_waker(tb, 10502, 10, H, G);
 	tb_switch(tb, 0, 11000, 0, 10, 0);
+	add_sample(tb, 0, 11001, 10, F, &wait);
 	tb_switch(tb, 1, 20000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(tb, 0, 20000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_write(tb, fd, true);

@@ -12,7 +12,7 @@ import { pageModule } from "./modules.mjs";
 const { THEMES, pixelOf } = await pageModule("classes"),
 	{ functionText } = await pageModule("functions"),
 	{ markHeight } = await pageModule("samples"),
-	{ durationText } = await pageModule("time");
+	{ durationText, percentText } = await pageModule("time");
 const TRACE = process.env.PAGE_SAMPLES;
 let browser, server, page;
 
@@ -59,9 +59,14 @@ async function tableRows() {
 async function checkTable(wanted) {
 	const found = await tableRows(),
 		ns = value => (value ? durationText(value) : "-");
+	const woken = row => row.woken.map(({ in: name, ns: part }) => `woken in ${name}${part < 0.995 * row.elapsed_ns ? ` ${percentText(part, row.elapsed_ns)}` : ""}`);
 	const rows = wanted.rows.map(row => [
 		functionText(row),
-		[...new Set([row.file || (row.where_ns >= 0.995 * row.elapsed_ns ? row.where : ""), row.program])].filter(Boolean).join(", "),
+		[
+			...new Set([row.file || (row.where_ns >= 0.995 * row.elapsed_ns ? row.where : ""), ...woken(row), row.program])
+		]
+			.filter(Boolean)
+			.join(", "),
 		ns(row.elapsed_ns),
 		ns(row.total.elapsed_ns),
 		ns(row.on_cpu_ns),
@@ -137,6 +142,40 @@ test("the answer is the output of the program, byte by byte", async () => {
 			encoding: "utf8"
 		})
 	);
+});
+
+test("the detail of a wait has the functions of what woke the thread", async () => {
+	const row = await rowOf(10),
+		at = async t => (await page.request.get(`${server.url}ask/at?row=${row}&t=${t}`)).json();
+	const wait = await at(7500);
+
+	assert.deepStrictEqual(
+		wait.woken.stack.map(found => found.function),
+		["h", "g", "ret_from_fork_asm"]
+	);
+	assert.equal(wait.woken.in, "(kernel)");
+	for (const t of [wait.from - 1, wait.to]) assert.equal((await at(t)).woken, undefined);
+	const place = await page.evaluate(
+		([id, t]) => {
+			const { view } = globalThis.traceView,
+				index = view.shown.findIndex(node => node.leaf === id && !node.samples);
+
+			return { x: view.labelWidth + ((t - view.from) * view.width) / (view.to - view.from), y: 38 + index * 20 - view.scroll + 10 };
+		},
+		[row, (wait.from + wait.to) / 2]
+	);
+	const box = await page.locator("#canvas").boundingBox();
+
+	await page.mouse.click(box.x + place.x, box.y + place.y);
+	await page.ready();
+	const text = (await page.text("#selection")).replace(/\s+/g, " ");
+
+	assert.match(text, /Ended by ?worker.* Woken in ?\(kernel\)/);
+	assert.match(text, /What woke it h \[kernel\] g \[kernel\] ret_from_fork_asm \[kernel\]/);
+	assert.match((await page.text("#hover")).replace(/\s+/g, " "), /Woken in \(kernel\)/);
+	await page.press("Escape");
+	await page.mouse.move(0, 0);
+	await page.ready();
 });
 
 function lanes() {

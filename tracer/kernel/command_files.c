@@ -13,13 +13,21 @@
 
 #define MAX_SCRIPTS 4 /* the interpreter of a script may be a script; the kernel has the same limit */
 #define HEAD_BYTES  256
+#define TEXT_BYTES  16384 /* of a script that are read */
+#define MAX_WORDS   512	  /* of all texts, each a search in all folders of PATH */
+#define MAX_WORD    64
+#define WORD_CHARS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+/-"
 
-/** struct command_search - @paths: of the files; owned; the search goes on with the first @done */
+/**
+ * struct command_search - @paths: of the files; owned; the search goes on with the first @done
+ * @nr_words: looked up so far
+ */
 struct command_search {
 	struct command_files *files;
 	struct unwind_reader *reader;
 	char *paths[COMMAND_MAX_FILES];
 	size_t done;
+	uint32_t nr_words;
 };
 
 static bool is_known(const struct command_files *files, const struct stat *status)
@@ -108,6 +116,65 @@ static void add_program(struct command_search *search, const char *name)
 	}
 }
 
+/* ---- programs that a shell starts ---- */
+
+static void add_words(struct command_search *search, const char *text)
+{
+	char word[MAX_WORD], path[PATH_MAX];
+
+	for (size_t chars; *text && search->nr_words < MAX_WORDS; text += chars + !chars) {
+		chars = strspn(text, WORD_CHARS);
+		if (!chars || chars >= sizeof(word) || *text == '-')
+			continue;
+		snprintf(word, sizeof(word), "%.*s", (int)chars, text);
+		search->nr_words++;
+		if (search_program(word, path) && access(path, X_OK) == 0)
+			add_program(search, word);
+	}
+}
+
+/* dash, bash, zsh ... */
+static bool is_shell(const char *name)
+{
+	size_t chars = strlen(name);
+
+	return chars >= 2 && !strcmp(name + chars - 2, "sh");
+}
+
+static void add_script(struct command_search *search, const char *path)
+{
+	int fd = regular_open(path);
+	char *text = fd < 0 ? NULL : malloc(TEXT_BYTES);
+	ssize_t got = text ? read(fd, text, TEXT_BYTES - 1) : -1;
+
+	if (got > 0) {
+		text[got] = 0;
+		add_words(search, text);
+	}
+	free(text);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The command is a shell with a script, a script of a shell, or has a command in its arguments. */
+static void add_started(struct command_search *search, char *const *argv)
+{
+	char path[PATH_MAX], interpreter[HEAD_BYTES];
+
+	for (size_t i = 1; argv[i]; i++)
+		add_words(search, argv[i]);
+	if (!search_program(argv[0], path))
+		return;
+	if (read_script(path, interpreter)) {
+		if (is_shell(interpreter))
+			add_script(search, path);
+		return;
+	}
+	for (size_t i = 1; is_shell(argv[0]) && argv[i]; i++)
+		if (argv[i][0] != '-' && access(argv[i], R_OK) == 0)
+			add_script(search, argv[i]);
+}
+
 /* ---- its libraries ---- */
 
 /* In one folder of DT_RUNPATH; $ORIGIN is the folder of the file that has it. */
@@ -163,12 +230,15 @@ static void add_needed(struct command_search *search)
 		add_library(search, &needed, needed.names[n], search->paths[i]);
 }
 
-void command_files_find(const char *name, struct unwind_reader *reader, struct command_files *ret_files)
+void command_files_find(char *const *argv, struct unwind_reader *reader, struct command_files *ret_files)
 {
 	struct command_search search = {.files = ret_files, .reader = reader};
 
 	ret_files->nr = 0;
-	add_program(&search, name);
+	add_program(&search, argv[0]);
+	while (search.done < ret_files->nr)
+		add_needed(&search);
+	add_started(&search, argv); /* behind all that the command itself needs */
 	while (search.done < ret_files->nr)
 		add_needed(&search);
 	for (size_t i = 0; i < ret_files->nr; i++)

@@ -5,6 +5,9 @@
  * command_files.h - the files with code that a command will run: its program, or the interpreter of
  * a script, with the linker and all libraries. Files that the program loads later are missing.
  *
+ * A shell starts programs that run for some ms, less than a table takes. So the words of all
+ * arguments that name programs count, too, and those of a script that a shell reads.
+ *
  * A guess: it only decides which tables are made early.
  */
 #include <stddef.h>
@@ -21,8 +24,8 @@ struct command_files {
 	size_t nr;
 };
 
-/** command_files_find() - @name: the command's first word. Files that are not found are missing */
-void command_files_find(const char *name, struct unwind_reader *reader, struct command_files *ret_files);
+/** command_files_find() - @argv: as of execvp(). Files that are not found are missing */
+void command_files_find(char *const *argv, struct unwind_reader *reader, struct command_files *ret_files);
 void command_files_close(struct command_files *files);
 
 #endif

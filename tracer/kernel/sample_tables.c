@@ -54,7 +54,7 @@
 
 /**
  * struct sample_tables - @stop: an eventfd
- * @command: a program; its files get their tables first; borrowed until they have; may be NULL
+ * @command: arguments of a program; its files get their tables first; borrowed; may be NULL
  * @keys: of the tables that are not on disk, by number of the file; build 0: none; may be NULL
  * @lock: of what follows. @ready: the tables that are not in the map yet
  */
@@ -65,7 +65,7 @@ struct sample_tables {
 	struct unwind_cache cache;
 	struct early_tables early;
 	struct unwind_cache_key *keys; /* owned; written by the maker */
-	const char *command;
+	char *const *command;
 	int stop;
 	pthread_t maker, publishers[NR_PUBLISHERS];
 	bool has_maker;
@@ -520,7 +520,7 @@ static void wait_for_command(struct sample_tables *tables)
 	pthread_mutex_unlock(&tables->lock);
 }
 
-int sample_tables_start(struct samples_bpf *skeleton, const char *command, struct sample_tables **ret_tables)
+int sample_tables_start(struct samples_bpf *skeleton, char *const *command, struct sample_tables **ret_tables)
 {
 	struct sample_tables *tables = calloc(1, sizeof(*tables));
 	int result;

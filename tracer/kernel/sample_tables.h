@@ -19,11 +19,12 @@ struct sample_table_counts {
 
 /**
  * sample_tables_start() - make tables from now on, for the loaded @skeleton
- * @command: the program whose tables, and those of its libraries, are ready when the function
- *     returns, unless that takes more than 2 s; NULL: none
+ * @command: arguments of a program; the tables of its files and of those that its arguments name
+ *     (command_files.h) are ready when the function returns, unless that takes more than 2 s; NULL:
+ *     none. Borrowed until sample_tables_stop()
  * Returns 0 or a negative errno
  */
-int sample_tables_start(struct samples_bpf *skeleton, const char *command, struct sample_tables **ret_tables);
+int sample_tables_start(struct samples_bpf *skeleton, char *const *command, struct sample_tables **ret_tables);
 void sample_tables_get_counts(const struct sample_tables *tables, struct sample_table_counts *ret_counts);
 /** sample_tables_stop() - end the threads, and keep the new tables on disk; NULL is fine */
 void sample_tables_stop(struct sample_tables *tables);

@@ -22,9 +22,16 @@ function whereText({ where, where_ns, elapsed_ns }) {
 	return `${clean(where, 120)}${where_ns < 0.995 * elapsed_ns ? ` ${percentText(where_ns, elapsed_ns)}` : ""}`;
 }
 
-/** The file that has the function, or the function that waited; and the program, if the file does not say it */
-function placeText(found) {
-	const file = clean(found.file, 80) || whereText(found),
+/** The function in which most of a wait was ended */
+function wokenText({ woken = [], elapsed_ns }) {
+	const most = woken.reduce((best, one) => (one.ns > best.ns || (one.ns === best.ns && one.in < best.in) ? one : best), { ns: 0 });
+
+	return most.ns ? `woken in ${whereText({ where: most.in, where_ns: most.ns, elapsed_ns })}` : "";
+}
+
+/** The file that has the function, or the functions that waited and ended the wait; and the program, if the file does not say it */
+export function placeText(found) {
+	const file = clean(found.file, 80) || [whereText(found), wokenText(found)].filter(Boolean).join(", "),
 		program = clean(found.program, 80);
 
 	return !file || file === program ? program : program ? `${file}, ${program}` : file;

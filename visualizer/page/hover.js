@@ -60,6 +60,7 @@ function fill(box, view, node, t, shares, span) {
 			el("p", {}, el("strong", {}, nameElement(rowText(view, node.id)))),
 			span ? el("p", {}, swatch(span.class), " ", nameElement(spanSentence(span, rowText(view, node.id)))) : null,
 			span?.waker ? el("p", {}, "Ended by ", nameElement(processText(span.waker))) : null,
+			span?.woken ? el("p", {}, "Woken in ", nameElement(clean(span.woken.in, 120))) : null,
 			span?.billed ? el("p", {}, nameElement(billedText(span.billed))) : null,
 			...(span ? holderLines(span, MOST_HOLDERS) : []),
 			...(shares ? sharesLines(shares) : [])

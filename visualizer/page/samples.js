@@ -115,7 +115,7 @@ export function samplesShown({ row }) {
 	return [...(known.get(row)?.at.values() ?? [])].reduce((sum, nr) => sum + nr, 0);
 }
 
-function functionLine(found, isInnermost) {
+export function functionLine(found, isInnermost) {
 	const name = found.function ? clean(found.function, 120) : `(no name: ${clean(found.why, 80)})`,
 		place = found.source ? `${clean(found.source.replace(/.*\//, ""), 60)}:${found.line}` : clean(found.file, 60);
 

@@ -4,6 +4,7 @@
 import { FILE, INTERRUPTED, NETWORK, PROCESS, REST, SYSCALL, TIMEOUT, TRAP, UNKNOWN, USER, WAIT_CPU } from "./classes.js";
 import { byId, el, linkButton, nameElement } from "./dom.js";
 import { holderLines } from "./hover.js";
+import { functionLine } from "./samples.js";
 import { swatch } from "./swatch.js";
 import { durationText, numberText, percentText, pointText } from "./time.js";
 import { clauses } from "./verdict.js";
@@ -23,7 +24,8 @@ import {
 } from "./walk.js";
 import { boxText, classLabel, clean, processText, stateText, traceFacts } from "./words.js";
 
-const MOST_HOLDERS = 6,
+const MOST_FUNCTIONS = 14,
+	MOST_HOLDERS = 6,
 	MOST_PARTS = 12;
 
 function button(text, key, action, enabled = true) {
@@ -48,10 +50,24 @@ function facts(span) {
 		["Length", durationText(span.to - span.from)],
 		["Begins", pointText(span.from, distance)],
 		["CPU", span.cpu === undefined || span.cpu === null ? "" : String(span.cpu)],
-		["Ended by", span.waker ? processText(span.waker) : ""]
+		["Ended by", span.waker ? processText(span.waker) : ""],
+		["Woken in", span.woken ? clean(span.woken.in, 120) : ""]
 	];
 
 	return definitions(pairs.filter(([, text]) => text));
+}
+
+/** The functions of what ended a wait, the innermost first. */
+function wokenList({ woken }) {
+	const functions = woken?.stack ?? [];
+
+	return [
+		functions.length ? el("h3", {}, "What woke it") : null,
+		...functions.slice(0, MOST_FUNCTIONS).map((found, i) => functionLine(found, i === 0)),
+		functions.length > MOST_FUNCTIONS
+			? el("p", { class: "dim" }, `and ${functions.length - MOST_FUNCTIONS} more callers`)
+			: null
+	];
 }
 
 function chainList(walk) {
@@ -96,6 +112,7 @@ function spanContent(walk) {
 		),
 		chainList(walk),
 		facts(span),
+		...wokenList(span),
 		...holderLines(span, MOST_HOLDERS)
 	];
 }

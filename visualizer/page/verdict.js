@@ -60,7 +60,8 @@ function topWaits(walk, waits, threads) {
 			),
 			` ${durationText(wait.ns)}`,
 			wait.count > 1 ? ` (${countText(wait.count)} times)` : "",
-			wait.where ? `, mostly in ${clean(wait.where)}` : ""
+			wait.where ? `, mostly in ${clean(wait.where)}` : "",
+			wait.woken ? `, woken in ${clean(wait.woken)}` : ""
 		]);
 
 	return links.length
