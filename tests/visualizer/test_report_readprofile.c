@@ -193,7 +193,8 @@ static void the_real_one_reads_the_file(void)
 	     "     6 *unknown*\n");
 }
 
-/* As a kernel with another order of bytes writes it, with steps of 16 bytes. */
+/* As a kernel with another order of bytes writes it, with steps of 16 bytes, in one of which a
+ * function begins. */
 static void a_copy_of_proc_profile_is_read(void)
 {
 	static const unsigned char step[4] = {0, 0, 0, 16}, three[4] = {0, 0, 0, 3}, none[4];
@@ -201,15 +202,16 @@ static void a_copy_of_proc_profile_is_read(void)
 
 	fwrite(step, 4, 1, file);
 	for (unsigned int i = 0; i < 16; i++)
-		fwrite(i == 4 || i == 15 ? three : none, 4, 1, file);
+		fwrite(i == 2 || i == 4 || i == 15 ? three : none, 4, 1, file);
 	fclose(file);
-	fputs("ffffffff81000000 T _stext\nffffffff81000020 t one\nffffffff81000040 t two\nffffffff81000080 t three\n"
+	fputs("ffffffff81000000 T _stext\nffffffff81000028 t one\nffffffff81000040 t two\nffffffff81000080 t three\n"
 	      "ffffffff81000100 T _etext\n",
 	      map);
 	fclose(map);
 	says(RUN "-p swapped.bin -m small.map", 0,
+	     "     3 one                                        0.1250\n"
 	     "     3 two                                        0.0469\n     3 *unknown*\n"
-	     "     3 total                                      0.0117\n");
+	     "     6 total                                      0.0234\n");
 	says(RUN "-i -p swapped.bin -m small.map", 0, "Sampling_step: 16\n");
 	refuses(RUN "-n -p swapped.bin -m small.map", 1, "no copy of /proc/profile");
 	refuses("head -c 40 swapped.bin >short.bin; " RUN "-p short.bin -m small.map", 1, "of another kernel");
