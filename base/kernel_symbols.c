@@ -10,6 +10,7 @@
 
 #define NAME_BYTES	   256
 #define MAX_FUNCTION_BYTES (1u << 20) /* what is further away is behind the end of a section */
+#define MAX_PROGRAM_BYTES  (1u << 16) /* behind a BPF program there may be others that have ended */
 
 static int compare(const void *left, const void *right)
 {
@@ -165,11 +166,14 @@ size_t kernel_symbols_find(const struct kernel_symbols *list, uint64_t address)
 uint64_t kernel_symbols_end(const struct kernel_symbols *list, size_t idx)
 {
 	uint64_t begin = list->symbols[idx].address;
+	bool is_program = strstr(kernel_symbols_name(list, idx), " [bpf]");
+	uint64_t max = is_program ? MAX_PROGRAM_BYTES : MAX_FUNCTION_BYTES;
 
 	for (size_t next = idx + 1; next < list->nr; next++)
 		if (list->symbols[next].address > begin)
-			return list->symbols[next].address - begin < MAX_FUNCTION_BYTES ? list->symbols[next].address
-											: begin;
+			return list->symbols[next].address - begin < max ? list->symbols[next].address
+			       : is_program				 ? begin + max
+									 : begin;
 	return begin;
 }
 

@@ -17,10 +17,9 @@
 #include "sample_skeleton.h"
 #include "samples.h"
 
-#define NAME_BYTES    512
-#define OWN_CODE      "[bpf:tracedaemon]"
-#define MAX_PARTS     64 /* functions of one BPF program */
-#define MAX_BPF_BYTES 65536
+#define NAME_BYTES 512
+#define OWN_CODE   "[bpf:tracedaemon]"
+#define MAX_PARTS  64 /* functions of one BPF program */
 
 static int compare_numbers(const void *left, const void *right)
 {
@@ -138,8 +137,6 @@ static struct code_name name_of(const struct kernel_symbols *list, size_t idx, c
 	named.own = find_own(own, named.begin);
 	if (named.own && named.own->bytes < named.bytes)
 		named.bytes = named.own->bytes;
-	else if (strstr(named.name, " [bpf]") && named.bytes > MAX_BPF_BYTES)
-		named.bytes = MAX_BPF_BYTES;
 	return named;
 }
 
