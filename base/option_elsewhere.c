@@ -19,12 +19,20 @@ static bool is_other(const struct option_elsewhere *at, const struct option_prog
 	return strcmp(at->program, self->name) != 0 && strcmp(at->program, "kgmon") != 0;
 }
 
+/* An option comes before a command of the same name. */
 const struct option_elsewhere *option_elsewhere_name(const struct option_program *self, const char *name, size_t chars)
 {
-	for (size_t i = 0; i < OPTION_COUNT_OF(names); i++)
-		if (is_other(&names[i], self) && strlen(names[i].name) == chars && !strncmp(names[i].name, name, chars))
+	const struct option_elsewhere *command = NULL;
+
+	for (size_t i = 0; i < OPTION_COUNT_OF(names); i++) {
+		if (!is_other(&names[i], self) || strlen(names[i].name) != chars ||
+		    strncmp(names[i].name, name, chars) != 0)
+			continue;
+		if (*names[i].typed == '-')
 			return &names[i];
-	return NULL;
+		command = command ? command : &names[i];
+	}
+	return command;
 }
 
 const struct option_elsewhere *option_elsewhere_letter(const struct option_program *self, char letter)

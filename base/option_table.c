@@ -50,3 +50,13 @@ int option_wrong_word(const char *option, const char *words, const char *value, 
 				 option, value, nearest, words);
 	return error_set(ret_error, -EINVAL, "%s: \"%s\" is none of its words (%s)", option, value, words);
 }
+
+const struct option_program *option_personality_of(const struct option_program *program, char **argv)
+{
+	const struct option_personality *personality = program->personality;
+
+	for (; personality && *argv && strcmp(*argv, "--") != 0; argv++)
+		if (!strcmp(*argv, personality->option))
+			return personality->program;
+	return program;
+}

@@ -104,6 +104,15 @@ struct option_habit {
 };
 
 /**
+ * struct option_personality - an option that gives all others the meaning of another program
+ * @option: as typed: "--profile=readprofile"
+ */
+struct option_personality {
+	const char *option;
+	const struct option_program *program;
+};
+
+/**
  * struct option_program - the command line of one program
  * @synopsis: its forms, without its name, a line each, as in --help and the manual page
  * @usage: the lines of --help after them; @notes: its last lines
@@ -111,6 +120,7 @@ struct option_habit {
  * @take_rest: the words after "--"; NULL: they are arguments
  * @take_verb: a verb and its @nr_words arguments
  * @note_ignored: print that an option is ignored; NULL: nothing is ignored
+ * @personality: whose option_personality_of() the caller asks before it parses; NULL: none
  */
 struct option_program {
 	const char *name;
@@ -128,7 +138,11 @@ struct option_program {
 	int (*take_verb)(void *into, const struct option_verb *verb, char **words, size_t nr_words,
 			 struct trace_error *ret_error);
 	void (*note_ignored)(const char *word, const char *why);
+	const struct option_personality *personality;
 };
+
+/** option_personality_of() - the program whose options are on this command line */
+const struct option_program *option_personality_of(const struct option_program *program, char **argv);
 
 /** verb_needs_argument() - true if the verb is an error without a word after it */
 static inline bool verb_needs_argument(const struct option_verb *verb)

@@ -11,9 +11,9 @@ endforeach()
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 install(TARGETS tracer-static EXPORT trace-toolkitTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# Not tracer.h and probes.h, because the loader is not a library yet.
+# Not counts.h, tracer.h and probes.h, because the loader is not a library yet.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/trace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-	PATTERN tracer.h EXCLUDE PATTERN probes.h EXCLUDE)
+	PATTERN counts.h EXCLUDE PATTERN tracer.h EXCLUDE PATTERN probes.h EXCLUDE)
 install(EXPORT trace-toolkitTargets NAMESPACE trace:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trace-toolkit)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/trace-toolkitConfig.cmake.in trace-toolkitConfig.cmake
 	INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/trace-toolkit)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <trace/saturate.h>
@@ -93,8 +94,107 @@ static void switch_programs(struct session *session)
 	session_probes_switch(session->tracer, session->probes, session->halted ? NULL : &session->selection);
 }
 
+/* ---- counts in the kernel ---- */
+
+static bool has_profile(const struct session *session, struct answer *answer)
+{
+	if (!session->tracer || !session->profile.period)
+		answer_set(
+			answer, -ENOTSUP,
+			"this daemon takes no samples: tracedaemon --sample TRACE does (tracectl dump saves events)");
+	return session->tracer && session->profile.period;
+}
+
+/* Take so many times as many samples as --sample says. */
+static void multiply_samples(struct session *session, unsigned int multiplier)
+{
+	bool by_event = session->options->tracer.sample_event != NULL;
+	uint64_t mean = profile_counts_multiply(&session->profile, multiplier, by_event ? 1 : SAMPLES_MIN_NS);
+
+	session->samples.period = mean;
+	tracer_set_sample_mean(session->tracer, mean);
+}
+
+static bool reset_profile(struct session *session, struct answer *answer)
+{
+	int err = profile_counts_reset(&session->profile, session->tracer, clock_now());
+
+	if (err)
+		answer_set(answer, err, "the counts cannot be read: %s", strerror(-err));
+	else if (session->flight)
+		flight_mark(session->flight, PROFILE_RESET_MARK);
+	else
+		recording_mark(session->recording, PROFILE_RESET_MARK);
+	return !err;
+}
+
+/* The first sentence of an answer: what was counted. */
+static void print_profile(struct session *session, int fd, struct answer *answer)
+{
+	bool by_event = session->options->tracer.sample_event != NULL;
+	struct profile_sums sums;
+	int err = profile_counts_write(&session->profile, session->tracer, by_event, fd, &sums);
+	char period[64];
+
+	if (err) {
+		answer_set(answer, err, "the counts cannot be written: %s", strerror(-err));
+		return;
+	}
+	if (by_event)
+		snprintf(period, sizeof(period), "%s events", text_count(session->samples.period).s);
+	else
+		snprintf(period, sizeof(period), "%.1f us", (double)session->samples.period / 1e3);
+	answer_set(answer, 0,
+		   "in %s: %s samples at %s addresses of the kernel, one about every %s of a CPU; %s runs of calls, "
+		   "interrupts, timers and work\n",
+		   text_seconds(clock_now() - session->profile.since_ns).s, text_count(sums.samples).s,
+		   text_count(sums.addresses).s, period, text_count(sums.runs).s);
+}
+
+static void dump_profile(struct session *session, int file_fd, struct answer *answer)
+{
+	struct stat status;
+
+	if (file_fd < 0 || fstat(file_fd, &status) < 0 || !S_ISREG(status.st_mode))
+		answer_set(answer, -EINVAL, "the counts are written to a file: kgmon -p");
+	else
+		print_profile(session, file_fd, answer);
+}
+
+static void do_profile(struct session *session, const struct control_request *request, struct answer *answer)
+{
+	char *end;
+	unsigned long multiplier = strtoul(request->argument, &end, 10);
+
+	if (!has_profile(session, answer))
+		return;
+	if (!*request->argument) {
+		print_profile(session, -1, answer);
+	} else if (!strcmp(request->argument, "dump")) {
+		dump_profile(session, request->file_fd, answer);
+	} else if (!strcmp(request->argument, "reset")) {
+		if (reset_profile(session, answer))
+			answer_set(answer, 0, "tracedaemon: the kernel's profile was reset\n");
+	} else if (*end || !multiplier || multiplier > PROFILE_MAX_MULTIPLIER) {
+		answer_set(answer, -EINVAL,
+			   "profile: \"%.40s\" is neither reset nor a number from 1 to %d: so many times as "
+			   "many samples as --sample says",
+			   request->argument, PROFILE_MAX_MULTIPLIER);
+	} else {
+		multiply_samples(session, (unsigned int)multiplier);
+		print_profile(session, -1, answer);
+	}
+}
+
+/* "begin fine": also take more samples */
 static void do_begin(struct session *session, const struct control_request *request, struct answer *answer)
 {
+	bool is_fine = !strcmp(request->argument, "fine");
+
+	if (is_fine && !has_profile(session, answer))
+		return;
+	if (session->profile.period)
+		multiply_samples(session, is_fine ? PROFILE_FINE : 1);
 	if (session->halted && set_mask(session, session->mask, answer))
 		return;
 	if (session->halted) {
@@ -436,6 +536,12 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 
 static void do_reset(struct session *session, const struct control_request *request, struct answer *answer)
 {
+	if (!session_is_flight(session) && session->profile.period) {
+		if (reset_profile(session, answer))
+			answer_set(answer, 0,
+				   "tracedaemon: the kernel's profile was reset; the events in the file remain\n");
+		return;
+	}
 	if (!session_is_flight(session)) {
 		answer_set(
 			answer, -ENOTSUP,
@@ -446,6 +552,8 @@ static void do_reset(struct session *session, const struct control_request *requ
 		flight_reset(session->flight);
 	else
 		keeper_reset(session->keeper);
+	if (session->profile.period && !reset_profile(session, answer))
+		return;
 	answer_set(answer, 0, "tracedaemon: the flight recorder was reset\n");
 }
 
@@ -486,7 +594,7 @@ static const struct {
 	void (*run)(struct session *session, const struct control_request *request, struct answer *answer);
 } requests[] = {
 	{"status", do_status}, {"mode", do_mode},   {"begin", do_begin}, {"halt", do_halt},
-	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},
+	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},	 {"profile", do_profile},
 };
 
 static void perform(struct session *session, const struct control_request *request, int client_fd,

@@ -9,6 +9,7 @@
 #include "control_client.h"
 #include "error_set.h"
 #include "gcov.h"
+#include "gmon.h"
 #include "message.h"
 #include "option_help.h"
 #include "option_parse.h"
@@ -47,6 +48,8 @@ static int perform(const char *control_path, const struct control_step *step)
 	char line[CONTROL_REQUEST_BYTES];
 	size_t used;
 
+	if (!strcmp(step->verb, "gmon"))
+		return gmon_dump(control_path);
 	if (!strcmp(step->verb, "dump"))
 		return control_client_dump(control_path, step->argument);
 	used = (size_t)snprintf(line, sizeof(line), "%s%s%s", step->verb, step->argument ? " " : "",

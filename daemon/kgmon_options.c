@@ -10,6 +10,11 @@ static int add_begin(void *into, const char *value, struct trace_error *ret_erro
 	return control_steps_add(into, (struct control_step){.verb = "begin"}, ret_error);
 }
 
+static int add_fine(void *into, const char *value, struct trace_error *ret_error)
+{
+	return control_steps_add(into, (struct control_step){.verb = "begin", .argument = "fine"}, ret_error);
+}
+
 static int add_halt(void *into, const char *value, struct trace_error *ret_error)
 {
 	return control_steps_add(into, (struct control_step){.verb = "halt"}, ret_error);
@@ -24,7 +29,8 @@ static int add_dump(void *into, const char *value, struct trace_error *ret_error
 {
 	if (value && !*value)
 		return error_set(ret_error, -EINVAL, "-p: TRACE is empty; see kgmon --help");
-	return control_steps_add(into, (struct control_step){.verb = "dump", .argument = value}, ret_error);
+	return control_steps_add(into, (struct control_step){.verb = value ? "dump" : "gmon", .argument = value},
+				 ret_error);
 }
 
 static int set_control(void *into, const char *value, struct trace_error *ret_error)
@@ -54,14 +60,17 @@ static int set_version(void *into, const char *value, struct trace_error *ret_er
 static const struct option_spec specs[] = {
 	{.heading = "Letters and options"},
 	{.letter = 'b', .apply = add_begin, .help = "go on recording after -h (tracectl begin)"},
-	{.letter = 'h', .apply = add_halt, .help = "record nothing until -b; the daemon stays (tracectl halt)"},
+	{.letter = 'B', .apply = add_fine, .help = "the same, with 10 times as many samples"},
+	{.letter = 'h', .apply = add_halt, .help = "record nothing until -b (tracectl halt)"},
 	{.letter = 'p',
 	 .value_name = "TRACE",
 	 .value = OPTION_SEPARATE_VALUE,
 	 .completes = COMPLETE_FILE,
 	 .apply = add_dump,
-	 .help = "save the flight recorder to TRACE; else: write all events so far to the disk (tracectl dump)"},
-	{.letter = 'r', .apply = add_reset, .help = "flight recorder: drop what is in memory (tracectl reset)"},
+	 .help = "write what was counted in the kernel to gmon.out, for gprof; with TRACE: save the flight recorder "
+		 "there "
+		 "(tracectl dump)"},
+	{.letter = 'r', .apply = add_reset, .help = "count from now on; empty a flight recorder"},
 	{.name = "control",
 	 .value_name = "PATH",
 	 .value = OPTION_VALUE,
@@ -87,7 +96,7 @@ static int take_word(void *into, char **words, struct trace_error *ret_error)
 
 const struct option_program kgmon_program = {
 	.name = "kgmon",
-	.synopsis = "[-bhr] [-p [TRACE]] [--control PATH]",
+	.synopsis = "[-bBhr] [-p [TRACE]] [--control PATH]",
 	.usage = "The letters of the BSD command, for a running tracedaemon. They can be\n"
 		 "combined (-pr), and act in their order. Without one: is it recording?\n",
 	.notes = "-h halts the recording, as it always did; help is --help.\n"

@@ -474,6 +474,9 @@ static int begin(struct session *session, struct trace_error *ret_error)
 		return err;
 	if (session->tracer && session->filter.sample_period)
 		session->samples = samples_init(session->filter.sample_period, nr_cpus(session->tracer), clock_now());
+	session->profile = profile_counts_init(session->samples.period, clock_now());
+	if (session->samples.period) /* the programs have counted since they were attached */
+		profile_counts_reset(&session->profile, session->tracer, clock_now());
 	session->flush = flush_init(session->options->session.flush_ns);
 	session->start_ns = session->recording ? recording_start_ns(session->recording) : clock_now();
 	if (session->options->session.duration_ns &&
@@ -585,6 +588,7 @@ static int end(struct session *session)
 
 static void release(struct session *session)
 {
+	profile_counts_release(&session->profile);
 	loop_free(session);
 	control_close(session->control);
 	recording_free(session->recording);

@@ -18,6 +18,7 @@
 #include "keeper.h"
 #include "daemon_options.h"
 #include "output_file.h"
+#include "profile_counts.h"
 #include "progress.h"
 #include "recording.h"
 #include "sample_period.h"
@@ -58,6 +59,7 @@ struct session {
 	struct command command;
 	struct control *control; /* owned; NULL: no control socket */
 	struct samples samples;	 /* period_ns 0: none are taken */
+	struct profile_counts profile;
 	struct flush flush;
 	struct progress progress;
 	uint64_t mask[TRACE_MASK_WORDS];

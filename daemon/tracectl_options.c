@@ -72,6 +72,7 @@ static const struct option_verb verbs[] = {
 	{"mask", VERB_SIGNED, "EVENTS", COMPLETE_EVENTS, "print or change the events: sched,fs or +block,-irq"},
 	{"mark", VERB_TEXT, "TEXT", COMPLETE_NOTHING, "put a note into the trace"},
 	{"stop", VERB_ALONE, NULL, COMPLETE_NOTHING, "end the recording and the daemon"},
+	{"profile", VERB_OPTIONAL, "HOW", COMPLETE_NOTHING, "counts of the kernel; reset; N times as many samples"},
 	{"gcov", VERB_PAIR, "PID [DIR]", COMPLETE_PID, "the counts of a running program, for gcov and lcov"},
 };
 
@@ -82,7 +83,7 @@ static const struct option_spec specs[] = {
 	 .value = OPTION_VALUE,
 	 .completes = COMPLETE_FILE,
 	 .apply = set_control,
-	 .help = "the daemon's socket (" CONTROL_ROOT_PATH ", without root $XDG_RUNTIME_DIR/tracedaemon/control)"},
+	 .help = "the daemon's socket; " CONTROL_ROOT_PATH},
 	{.name = "since",
 	 .value_name = "DIR",
 	 .value = OPTION_VALUE,

@@ -94,6 +94,18 @@ static const char rest_is_command[] =
 	"		fi\n"
 	"	done\n";
 
+static const char personality_words[] = "		case $word in\n"
+					"		-*=*) @_files \"${word#*=}\" ;;\n"
+					"		-*)\n"
+					"			COMPREPLY=($(compgen -W \"";
+static const char personality_end[] = "\" -- \"$word\"))\n"
+				      "			[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
+				      "			;;\n"
+				      "		*) @_files \"$word\" ;;\n"
+				      "		esac\n"
+				      "		return\n"
+				      "	fi\n";
+
 static const char values_first[] = "	# readline splits the word at =, and replaces only the part after it.\n"
 				   "	if [[ $word == --*=* ]]; then\n"
 				   "		@_value \"${word%%=*}=\" \"${word#*=}\"\n"
@@ -224,9 +236,9 @@ static void print_glued(const struct option_program *program)
 		       letters, program->name);
 }
 
-static void print_options(const struct option_program *program)
+/* All spellings of all options. */
+static void print_spellings(const struct option_program *program)
 {
-	fputs("	-*)\n		COMPREPLY=($(compgen -W \"", stdout);
 	for (size_t i = 0; i < program->nr_specs; i++) {
 		const struct option_spec *spec = &program->specs[i];
 		const char *equals = spec->value == OPTION_VALUE ? "=" : "";
@@ -241,6 +253,21 @@ static void print_options(const struct option_program *program)
 	for (size_t i = 0; i < program->nr_specs; i++)
 		if (option_is_shown(&program->specs[i]) && program->specs[i].letter)
 			printf("-%c ", program->specs[i].letter);
+}
+
+/* Behind the option of a personality only its options count; files may be values of any. */
+static void print_personality(const struct option_program *program)
+{
+	printf("	if [[ \" $line\" == *\" %s \"* ]]; then\n", program->personality->option);
+	print_template(program, personality_words);
+	print_spellings(program->personality->program);
+	print_template(program, personality_end);
+}
+
+static void print_options(const struct option_program *program)
+{
+	fputs("	-*)\n		COMPREPLY=($(compgen -W \"", stdout);
+	print_spellings(program);
 	fputs("--\" -- \"$word\"))\n		[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n		;;\n",
 	      stdout);
 }
@@ -255,6 +282,8 @@ void option_bash(const struct option_program *program)
 	print_template(program, begin);
 	if (program->take_rest)
 		print_template(program, rest_is_command);
+	if (program->personality)
+		print_personality(program);
 	print_template(program, values_first);
 	fputs("	case $word in\n", stdout);
 	print_glued(program);

@@ -87,12 +87,15 @@ static void print_value(const struct option_program *program, enum option_comple
 	}
 }
 
-static void print_spec(const struct option_program *program, const struct option_spec *spec)
+/* @condition: "", or an option that must be on the line */
+static void print_spec(const struct option_program *program, const struct option_spec *spec, const char *condition)
 {
 	bool needs = spec->value == OPTION_VALUE || spec->value == OPTION_OPTIONAL_VALUE ||
 		     spec->value == OPTION_SEPARATE_VALUE;
 
 	printf("complete -c %s", program->name);
+	if (*condition)
+		printf(" -n 'contains -- %s (commandline -op)'", condition);
 	if (spec->letter)
 		printf(" -s %c", spec->letter);
 	if (spec->name)
@@ -138,5 +141,8 @@ void option_fish(const struct option_program *program)
 		print_verbs(program);
 	for (size_t i = 0; i < program->nr_specs; i++)
 		if (option_is_shown(&program->specs[i]))
-			print_spec(program, &program->specs[i]);
+			print_spec(program, &program->specs[i], "");
+	for (size_t i = 0; program->personality && i < program->personality->program->nr_specs; i++)
+		if (option_is_shown(&program->personality->program->specs[i]))
+			print_spec(program, &program->personality->program->specs[i], program->personality->option);
 }

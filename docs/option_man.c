@@ -152,11 +152,17 @@ static void print_command(struct man_page *page, const char *name)
 /* One form: commands and options are bold, names of values italic. */
 static void print_form(const char *text, size_t chars)
 {
-	static const char names[] = "abcdefghijklmnopqrstuvwxyz-/", values[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char names[] = "abcdefghijklmnopqrstuvwxyz-/",
+			  letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-",
+			  values[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char word[64];
 
 	while (chars) {
-		size_t name = strspn(text, names), value = strspn(text, values), step = name ? name : value ? value : 1;
+		size_t name = *text == '-' ? strspn(text, letters) : strspn(text, names),
+		       value = name ? 0 : strspn(text, values),
+		       step = name    ? name
+			      : value ? value
+				      : 1;
 
 		snprintf(word, sizeof(word), "%.*s", (int)step, text);
 		if (name || value)

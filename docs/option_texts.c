@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct option_program daemon_program, tracectl_program, kgmon_program, visualizer_program;
+extern const struct option_program daemon_program, tracectl_program, kgmon_program, visualizer_program,
+	readprofile_program;
 
 static const struct option_program *const programs[] = {
 	&daemon_program,
@@ -19,8 +20,14 @@ static const struct option_program *const programs[] = {
 	&visualizer_program,
 };
 
+/* They have manual pages; their options are in the completions of the programs that have them. */
+static const struct option_program *const personalities[] = {&readprofile_program};
+
 static const struct option_program *find_program(const char *name)
 {
+	for (size_t i = 0; i < OPTION_COUNT_OF(personalities); i++)
+		if (!strcmp(personalities[i]->name, name))
+			return personalities[i];
 	for (size_t i = 0; i < OPTION_COUNT_OF(programs); i++)
 		if (!strcmp(programs[i]->name, name))
 			return programs[i];

@@ -183,6 +183,10 @@ void option_zsh(const struct option_program *program)
 		print_verbs(program);
 	fputs("local -a options\noptions=(\n", stdout);
 	print_specs(program);
+	if (program->personality) {
+		printf(")\n(( ${words[(I)%s]} )) && options=(\n", program->personality->option);
+		print_specs(program->personality->program);
+	}
 	fputs(")\n_arguments -s $options ", stdout);
 	if (program->take_rest)
 		fputs("'(-)--[the command to run]:*:: :_normal' ", stdout);

@@ -645,9 +645,11 @@ int main(int argc, char **argv)
 	if (!result)
 		show_downloads(&options);
 	if (!result && (options.reports.short_help || options.reports.help))
-		option_help(stdout, &visualizer_program, options.reports.help);
+		option_help(stdout, option_personality_of(&visualizer_program, argv), options.reports.help);
 	else if (!result && options.reports.version)
 		printf("tracevisualizer %s\n", program_version());
+	else if (!result && options.readprofile.is_chosen)
+		result = readprofile(&options);
 	else if (!result && options.reports.complete)
 		result = completion_print(options.trace, options.reports.completion);
 	else if (!result)

@@ -403,6 +403,8 @@ static int set_profile(void *into, const char *value, struct trace_error *ret_er
 	if (value && !strncmp(value, LINES_OF, strlen(LINES_OF)))
 		return set_lines(into, value + strlen(LINES_OF), ret_error);
 	form = option_word_index(PROFILE_FORMS, value ? value : "flat");
+	if (value && !strcmp(value, "readprofile")) /* in an abbreviated option */
+		return error_set(ret_error, -EINVAL, "write --profile=readprofile: the other options then are its own");
 	if (form < 0)
 		return option_wrong_word("--profile", PROFILE_FORMS, value, ret_error);
 	options->reports.profile = options->profile.is_flat = true;
@@ -510,8 +512,8 @@ static const struct option_spec option_table[] = {
 	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.name = "profile", .value_name = "FORM", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
-	 .words = PROFILE_FORMS, .apply = set_profile,
-	 .help = "the time by function, of a recording with --sample"},
+	 .words = PROFILE_FORMS " readprofile", .apply = set_profile,
+	 .help = "the time by function, of a recording with --sample; readprofile: its options and columns"},
 	{.name = "lines", .value_name = "SOURCE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_lines,
 	 .help = "a source file with the time of each line"},
 	{.name = "asm", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_asm,
@@ -611,6 +613,9 @@ static int take_word(void *into, char **words, struct trace_error *ret_error)
 	return 0;
 }
 
+static const struct option_personality personality = {.option = "--profile=readprofile",
+						      .program = &readprofile_program};
+
 const struct option_program visualizer_program = {
 	.name = "tracevisualizer",
 	.synopsis = "[OPTION...] TRACE [PROC] [OUT]\n"
@@ -625,6 +630,7 @@ const struct option_program visualizer_program = {
 	.habits = habits,
 	.nr_habits = OPTION_COUNT_OF(habits),
 	.take_word = take_word,
+	.personality = &personality,
 };
 
 /* @word: the option or argument that is wrong */
@@ -897,6 +903,17 @@ static bool opens_view(const struct visualizer_options *o)
 	return !chooses && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && browser_can_open();
 }
 
+static int parse_readprofile(struct visualizer_options *options, int argc, char **argv)
+{
+	struct trace_error error = {0};
+
+	options->readprofile.is_chosen = true;
+	if (option_parse(&readprofile_program, options, argc, argv, &error) ||
+	    readprofile_options_check(options, &error))
+		return complain(2, "%s", error.message);
+	return 0;
+}
+
 int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	struct trace_error wrong_word = {0};
@@ -904,6 +921,8 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 
 	*options = (struct visualizer_options){
 		.events.cpu = -1, .processes.pid = -1, .processes.tid = -1, .max_size = 20u << 20};
+	if (option_personality_of(&visualizer_program, argv) == &readprofile_program)
+		return parse_readprofile(options, argc, argv);
 	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
 			? complain(2, "%s", wrong_word.message)
 			: take_positionals(options);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "completion.h"
 #include "option_table.h"
+#include "readprofile.h"
 #include "time_choice.h"
 
 #define OPTIONS_MAX_WORDS 4
@@ -151,6 +152,7 @@ struct visualizer_options {
 	struct process_choice processes;
 	struct symbol_choice symbols;
 	struct profile_choice profile;
+	struct readprofile_choice readprofile;
 	struct event_choice events;
 	struct time_choice window;
 	struct row_choice rows;

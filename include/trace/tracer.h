@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <trace/counts.h>
 #include <trace/error.h>
 #include <trace/events.h>
 #include <trace/subbuf.h>
@@ -222,6 +223,33 @@ uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
  * period anew, so more frequent changes would leave no samples of a long one.
  */
 void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period);
+/**
+ * tracer_set_sample_mean() - from now on the mean of the periods that the caller sets is @period
+ * The next change is due at once.
+ */
+void tracer_set_sample_mean(struct tracer *tracer, uint64_t period);
+
+/**
+ * struct tracer_count - how often something ran in the kernel
+ * @kind: enum tracer_count_kind, which says what @key is
+ * @sum: of samples, the sum of their periods
+ */
+struct tracer_count {
+	uint32_t kind;
+	uint64_t key;
+	uint64_t count;
+	uint64_t sum;
+};
+/**
+ * tracer_read_counts() - what was counted since the start, with samples: those in the kernel, and
+ * what its recorded events tell
+ * Sorted by kind and key; nothing is stopped. Counts are exact, also where records were lost.
+ * @ret_counts: the caller frees them
+ * @ret_not_counted: so many had no room, because there were too many addresses
+ * Returns 0; -ENOTSUP without samples; -ENOMEM or another error of the kernel.
+ */
+int tracer_read_counts(const struct tracer *tracer, struct tracer_count **ret_counts, size_t *ret_nr,
+		       uint64_t *ret_not_counted);
 /**
  * struct tracer_code_map - a process mapped code, or began a new program: the event fs_map at
  * @ts_ns

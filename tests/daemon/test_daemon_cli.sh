@@ -393,6 +393,8 @@ done
 expect 0 "" ask dump
 check "dump reports success" grep -q "on disk" out
 expect 1 "writes to a file" letters -r
+expect 1 "takes no samples: tracedaemon --sample TRACE does" letters -p
+expect 1 "takes no samples" letters -B
 expect 0 "" run -p
 check "-p" grep -q "Current event mask 0x" out
 expect 0 "" run -v
@@ -435,6 +437,29 @@ expect 1 "not all events are on disk: .*File too large" ask dump
 expect 1 "not all events are on disk: .*File too large" ask stop
 wait $pid
 check "a recording that could not be written" test $? -eq 1
+
+# counts in the kernel: the tracer in memory has some
+start --sample=1ms t.trace
+expect 0 "" ask profile
+check "what was counted" grep -q "^in .* s: 70,005 samples at 3 addresses of the kernel, one about every 1000.0 us of a CPU; 5,000,000,009 runs of calls" out
+expect 1 "\"often\" is neither reset nor a number from 1 to 100" ask profile often
+expect 0 "" letters -B
+expect 0 "" ask profile
+check "-B takes more samples" grep -q "one about every 100.0 us" out
+expect 0 "" ask profile 60
+check "no more than one each 20 us" grep -q "one about every 20.0 us" out
+expect 0 "" letters -b
+expect 0 "" ask profile
+check "-b takes as many as before" grep -q "one about every 1000.0 us" out
+expect 0 "" letters -r
+check "a reset of a file leaves its events" grep -q "the events in the file remain" out
+expect 0 "" ask profile
+check "nothing was counted since" grep -q ": 0 samples at 0 addresses" out
+expect 1 "nothing was counted yet" letters -p
+check "a refused dump leaves no file" test ! -e gmon.out
+expect 0 "" ask stop
+wait $pid
+check "the reset is in the trace" test "$("$visualizer" -d -ttrace_mark t.trace | grep -c 'MARK : profile reset')" -eq 1
 
 # flight recorder
 expect 0 "flight recorder runs" run -k

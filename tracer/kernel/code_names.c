@@ -3,8 +3,7 @@
  * code_names.c - the functions of the kernel that samples hit, from /proc/kallsyms, and those that
  * programs generated (perf_maps.h).
  *
- * The BPF program keeps the addresses in a map. The list of the kernel is in no order and has
- * functions of modules and BPF programs, too. A function ends where the next one begins.
+ * The BPF program keeps the addresses in a map.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -13,124 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/reader.h>
+#include "kernel_symbols.h"
 #include "perf_maps.h"
 #include "sample_skeleton.h"
 #include "samples.h"
 
-#define NAME_BYTES	   256
-#define MAX_FUNCTION_BYTES (1u << 20) /* what is further away is behind the end of a section */
-
-/** struct code_name - a function of the kernel. @line: its line of the list */
-struct code_name {
-	uint64_t address;
-	uint32_t line;
-};
-
-struct code_names {
-	struct code_name *names; /* owned */
-	size_t nr, room;
-	char *text; /* owned: name and module of each line, with its NUL */
-	size_t bytes, text_room;
-};
-
-static int compare_names(const void *left, const void *right)
-{
-	const struct code_name *l = left, *r = right;
-
-	return l->address != r->address ? (l->address < r->address ? -1 : 1)
-					: (l->line > r->line) - (l->line < r->line);
-}
+#define NAME_BYTES 512
+#define OWN_CODE   "[bpf:tracedaemon]"
+#define MAX_PARTS  64 /* functions of one BPF program */
 
 static int compare_numbers(const void *left, const void *right)
 {
 	uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
 
 	return l < r ? -1 : l > r;
-}
-
-static bool make_room(void **array, size_t needed, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 65536;
-	void *bigger;
-
-	if (needed <= *room)
-		return true;
-	bigger = reallocarray(*array, more, size);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*room = more;
-	return true;
-}
-
-static bool add_name(struct code_names *list, uint64_t address, const char *name)
-{
-	size_t bytes = strlen(name) + 1;
-
-	if (!make_room((void **)&list->names, list->nr + 1, &list->room, sizeof(*list->names)) ||
-	    !make_room((void **)&list->text, list->bytes + bytes, &list->text_room, 1))
-		return false;
-	memcpy(list->text + list->bytes, name, bytes);
-	list->names[list->nr++] = (struct code_name){.address = address, .line = (uint32_t)list->bytes};
-	list->bytes += bytes;
-	return true;
-}
-
-/* "ffffffff81000000 T name" or "ffffffffc0000000 t name\t[module]". Addresses that are hidden from
- * us are 0. */
-static int read_names(struct code_names *list)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[NAME_BYTES + 64], *name;
-	int result = 0;
-
-	while (file && !result && fgets(line, sizeof(line), file)) {
-		uint64_t address = strtoull(line, &name, 16);
-
-		if (!address || *name != ' ' || !strchr("tTwW", name[1]) || name[2] != ' ')
-			continue;
-		name += 3;
-		name[strcspn(name, "\n")] = '\0';
-		if (strchr(name, '\t'))
-			*strchr(name, '\t') = ' ';
-		if (!add_name(list, address, name))
-			result = -ENOMEM;
-	}
-	if (file)
-		fclose(file);
-	qsort(list->names, list->nr, sizeof(*list->names), compare_names);
-	return result;
-}
-
-/* The last function that begins at or before @address; list->nr: none. */
-static size_t function_of(const struct code_names *list, uint64_t address)
-{
-	size_t from = 0, to = list->nr;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (list->names[middle].address <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (!from)
-		return list->nr;
-	for (from--; from && list->names[from - 1].address == list->names[from].address; from--)
-		;
-	return from;
-}
-
-static uint64_t end_of(const struct code_names *list, size_t idx)
-{
-	uint64_t begin = list->names[idx].address;
-
-	for (size_t next = idx + 1; next < list->nr; next++)
-		if (list->names[next].address > begin)
-			return list->names[next].address - begin < MAX_FUNCTION_BYTES ? list->names[next].address
-										      : begin;
-	return begin;
 }
 
 static size_t read_addresses(const struct tracer *tracer, uint64_t **ret_addresses)
@@ -147,26 +42,149 @@ static size_t read_addresses(const struct tracer *tracer, uint64_t **ret_address
 	return nr;
 }
 
-static int emit_names(const struct code_names *list, const uint64_t *addresses, size_t nr, tracer_string_fn emit,
-		      void *context)
+/* ---- BPF programs of this recording ---- */
+
+/** struct own_function - a function of our BPF programs */
+struct own_function {
+	uint64_t begin;
+	uint32_t bytes;
+};
+
+struct own_programs {
+	struct own_function *functions; /* owned; sorted */
+	size_t nr, room;
+};
+
+static bool add_functions(struct own_programs *own, const uint64_t *begins, const uint32_t *bytes, size_t nr)
+{
+	if (own->nr + nr > own->room) {
+		size_t more = 2 * own->room + nr;
+		struct own_function *bigger = reallocarray(own->functions, more, sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		own->functions = bigger;
+		own->room = more;
+	}
+	for (size_t i = 0; i < nr; i++)
+		own->functions[own->nr++] = (struct own_function){begins[i], bytes[i]};
+	return true;
+}
+
+/* A program that is interpreted has no such addresses. Returns false without memory. */
+static bool add_object(struct own_programs *own, struct bpf_object *object)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object) {
+		uint64_t begins[MAX_PARTS];
+		uint32_t lengths[MAX_PARTS], bytes = sizeof(struct bpf_prog_info), nr;
+		struct bpf_prog_info info = {.nr_jited_ksyms = MAX_PARTS,
+					     .jited_ksyms = (uintptr_t)begins,
+					     .nr_jited_func_lens = MAX_PARTS,
+					     .jited_func_lens = (uintptr_t)lengths};
+		int fd = bpf_program__fd(program);
+
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &bytes) < 0)
+			continue;
+		nr = info.nr_jited_ksyms == info.nr_jited_func_lens ? info.nr_jited_ksyms : 0;
+		if (!add_functions(own, begins, lengths, nr < MAX_PARTS ? nr : MAX_PARTS))
+			return false;
+	}
+	return true;
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+	return compare_numbers(&((const struct own_function *)left)->begin,
+			       &((const struct own_function *)right)->begin);
+}
+
+static int read_own_code(const struct tracer *tracer, struct own_programs *own)
+{
+	if (!add_object(own, tracer->skeleton->obj) || !add_object(own, tracer->sampling->skeleton->obj))
+		return -ENOMEM;
+	if (own->nr)
+		qsort(own->functions, own->nr, sizeof(*own->functions), compare_functions);
+	return 0;
+}
+
+static const struct own_function *find_own(const struct own_programs *own, uint64_t begin)
+{
+	const struct own_function wanted = {.begin = begin};
+
+	return own->nr ? bsearch(&wanted, own->functions, own->nr, sizeof(wanted), compare_functions) : NULL;
+}
+
+/* ---- names ---- */
+
+/** struct code_name - a function of the list. @own: of our BPF programs, else NULL */
+struct code_name {
+	const char *name;
+	uint64_t begin, bytes;
+	const struct own_function *own;
+};
+
+/*
+ * Behind a BPF program there may be one that has ended since, and has no name any more: it must not
+ * get the name of the other.
+ */
+static struct code_name name_of(const struct kernel_symbols *list, size_t idx, const struct own_programs *own)
+{
+	struct code_name named = {.name = kernel_symbols_name(list, idx), .begin = list->symbols[idx].address};
+
+	named.bytes = kernel_symbols_end(list, idx) - named.begin;
+	named.own = find_own(own, named.begin);
+	if (named.own && named.own->bytes < named.bytes)
+		named.bytes = named.own->bytes;
+	return named;
+}
+
+/* "ADDRESS BYTES NAME"; a BPF program of this recording says so. */
+static void print_name(const struct code_name *named, char *text, size_t size)
+{
+	int chars = (int)(named->own ? strcspn(named->name, " ") : strlen(named->name));
+
+	snprintf(text, size, "%" PRIx64 " %" PRIu64 " %.*s%s", named->begin, named->bytes, chars, named->name,
+		 named->own ? " " OWN_CODE : "");
+}
+
+/* Where the kernel's own code begins and ends: functions of no bytes, behind all others. */
+static int emit_ends(const struct kernel_symbols *list, uint64_t number, tracer_string_fn emit, void *context)
+{
+	char text[NAME_BYTES];
+	int result;
+
+	if (!list->begin || list->end <= list->begin)
+		return 0;
+	snprintf(text, sizeof(text), "%" PRIx64 " 0 _stext", list->begin);
+	result = emit(context, TRACE_STRING_KERNEL_CODE, number, text);
+	snprintf(text, sizeof(text), "%" PRIx64 " 0 _etext", list->end);
+	return result ? result : emit(context, TRACE_STRING_KERNEL_CODE, number + 1, text);
+}
+
+static int emit_names(const struct kernel_symbols *list, const struct own_programs *own, const uint64_t *addresses,
+		      size_t nr, tracer_string_fn emit, void *context)
 {
 	size_t before = list->nr;
 	uint64_t number = 0;
-	char text[NAME_BYTES + 96];
+	char text[NAME_BYTES];
+	struct code_name named;
 	int result = 0;
 
 	for (size_t i = 0; i < nr && !result; i++) {
-		size_t idx = function_of(list, addresses[i]);
-		uint64_t begin = idx == list->nr ? 0 : list->names[idx].address;
+		size_t idx = kernel_symbols_find(list, addresses[i]);
 
-		if (idx == list->nr || idx == before || addresses[i] >= end_of(list, idx))
+		if (idx == list->nr || idx == before)
+			continue;
+		named = name_of(list, idx, own);
+		if (addresses[i] - named.begin >= named.bytes)
 			continue;
 		before = idx;
-		snprintf(text, sizeof(text), "%" PRIx64 " %" PRIu64 " %s", begin, end_of(list, idx) - begin,
-			 list->text + list->names[idx].line);
+		print_name(&named, text, sizeof(text));
 		result = emit(context, TRACE_STRING_KERNEL_CODE, number++, text);
 	}
-	return result;
+	return result || !number ? result : emit_ends(list, number, emit, context);
 }
 
 /* ---- code that programs generated ---- */
@@ -203,18 +221,29 @@ static int emit_program_code(const struct tracer_sampling *sampling, tracer_stri
 }
 #endif
 
+/* A kernel that hides its addresses from us gives no names, and that is no error. */
+static int emit_kernel_code(const struct tracer *tracer, tracer_string_fn emit, void *context)
+{
+	struct kernel_symbols list = {0};
+	struct own_programs own = {0};
+	uint64_t *addresses = NULL;
+	size_t nr = read_addresses(tracer, &addresses);
+	int result = nr && kernel_symbols_read(&list, KERNEL_SYMBOLS_RUNNING, NULL) == -ENOMEM ? -ENOMEM : 0;
+
+	if (!result && nr)
+		result = read_own_code(tracer, &own);
+	if (!result && nr)
+		result = emit_names(&list, &own, addresses, nr, emit, context);
+	free(addresses);
+	free(own.functions);
+	kernel_symbols_clear(&list);
+	return result;
+}
+
 int tracer_code_names(const struct tracer *tracer, tracer_string_fn emit, void *context)
 {
-	struct code_names list = {0};
-	uint64_t *addresses = NULL;
-	size_t nr = tracer->sampling ? read_addresses(tracer, &addresses) : 0;
-	int result = nr ? read_names(&list) : 0;
+	int result = tracer->sampling ? emit_kernel_code(tracer, emit, context) : 0;
 
-	if (!result)
-		result = emit_names(&list, addresses, nr, emit, context);
-	free(addresses);
-	free(list.names);
-	free(list.text);
 	if (!result && tracer->sampling && tracer->sampling->has_tables)
 		result = emit_program_code(tracer->sampling, emit, context);
 	return result;

@@ -2,11 +2,25 @@
 #ifndef TRACER_CONFIG_H
 #define TRACER_CONFIG_H
 /* config.h - parameters from the loader for the BPF programs; the same structs on both sides. */
+#include <trace/counts.h>
 
 #define TRACER_NR_SYSCALLS 512	/* calls with higher numbers are recorded with six arguments */
 #define TRACER_READY_PAGES 128	/* of 4096 bytes, that one run of make_ready loads */
 #define TRACER_ARGS_BYTES  256	/* of the arguments of a program, NUL included; a power of two */
 #define TRACER_PATH_BYTES  1920 /* longest recorded path, NUL included: a record has at most 2040 bytes */
+
+#define TRACER_NR_HITS	  32768 /* addresses of the kernel at which samples are counted */
+#define TRACER_NR_COUNTED 8192	/* functions whose runs are counted */
+
+/* Keys of counted functions: the kind in the highest byte, which is 0xff in all addresses of the
+ * kernel. */
+#define TRACER_COUNT_KEY(kind, function) (((function) & ~(0xffull << 56)) | (unsigned long long)(kind) << 56)
+
+/* struct tracer_hits - samples at an address. @periods: their periods, in the unit of the period */
+struct tracer_hits {
+	unsigned long long samples;
+	unsigned long long periods;
+};
 
 /* struct tracer_geometry - the geometry of a ring, with all values that programs would
  * otherwise compute for each event. */
@@ -38,6 +52,7 @@ struct tracer_config {
 	unsigned long long caller_lower;
 	unsigned long long caller_upper;
 	unsigned int samples_waits;	  /* some waits have stacks, wait_choice.bpf.h */
+	unsigned int counts;		  /* count what the events tell, counts.bpf.h */
 	unsigned int wait_slots_mask;	  /* number of slots for waiting threads - 1 */
 	unsigned int can_cast;		  /* the kernel has bpf_rdonly_cast() */
 	long long preempt_count_distance; /* distance from a CPU's run queue to its preempt_count; 0 = unknown */

@@ -190,8 +190,8 @@ struct tracer_bpf *tracer_open_programs(void)
 	return tracer_bpf__open();
 }
 
-/* Without stacks of waits the programs never reach these maps. */
-static void choose_wait_maps(struct tracer_bpf *skeleton)
+/* Without stacks of waits, and without counts, the programs never reach these maps. */
+static void choose_maps(struct tracer_bpf *skeleton)
 {
 	struct bpf_map *const maps[] = {skeleton->maps.wait_notes,    skeleton->maps.crowded_waits,
 					skeleton->maps.wait_programs, skeleton->maps.waker_programs,
@@ -200,12 +200,14 @@ static void choose_wait_maps(struct tracer_bpf *skeleton)
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		bpf_map__set_autocreate(maps[i], config->samples_waits);
+	bpf_map__set_autocreate(skeleton->maps.call_counts, config->counts);
+	bpf_map__set_autocreate(skeleton->maps.function_counts, config->counts);
 	bpf_map__set_max_entries(skeleton->maps.wait_notes, config->wait_slots_mask + 1);
 }
 
 int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel)
 {
-	choose_wait_maps(skeleton);
+	choose_maps(skeleton);
 	loading.skeleton = skeleton;
 	loading.kernel = kernel;
 	loading.last = NULL;

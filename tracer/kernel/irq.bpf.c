@@ -6,6 +6,7 @@ int BPF_PROG(irq_entry, int irq, struct irqaction *action)
 {
 	if (!current_passes())
 		return 0;
+	count_function(TRACER_COUNT_IRQ, (u64)action->handler);
 	check_task_work();
 	RECORD(irq_entry) {
 		record->irq = irq;
@@ -28,35 +29,39 @@ int BPF_PROG(irq_exit, int irq, struct irqaction *action, int ret)
 	return 0;
 }
 
-#define SOFTIRQ_PROGRAM(event)                \
-	SEC("event/" #event)                  \
-	int BPF_PROG(event, unsigned int vec) \
-	{                                     \
-		if (!current_passes())        \
-			return 0;             \
-		check_task_work();            \
-		RECORD(event) {               \
-			record->vec = vec;    \
-			record->pad = 0;      \
-			COMMIT(event);        \
-		}                             \
-		return 0;                     \
+#define SOFTIRQ_PROGRAM(event)                                     \
+	SEC("event/" #event)                                       \
+	int BPF_PROG(event, unsigned int vec)                      \
+	{                                                          \
+		if (!current_passes())                             \
+			return 0;                                  \
+		if (TRACE_EV_##event == TRACE_EV_softirq_entry)    \
+			count_function(TRACER_COUNT_SOFTIRQ, vec); \
+		check_task_work();                                 \
+		RECORD(event) {                                    \
+			record->vec = vec;                         \
+			record->pad = 0;                           \
+			COMMIT(event);                             \
+		}                                                  \
+		return 0;                                          \
 	}
 SOFTIRQ_PROGRAM(softirq_raise)
 SOFTIRQ_PROGRAM(softirq_entry)
 SOFTIRQ_PROGRAM(softirq_exit)
 
-#define TASKLET_PROGRAM(event)                                          \
-	SEC("event/" #event)                                            \
-	int BPF_PROG(event, struct tasklet_struct *tasklet, void *func) \
-	{                                                               \
-		if (!current_passes())                                  \
-			return 0;                                       \
-		RECORD(event) {                                         \
-			record->func = (u64)func;                       \
-			COMMIT(event);                                  \
-		}                                                       \
-		return 0;                                               \
+#define TASKLET_PROGRAM(event)                                           \
+	SEC("event/" #event)                                             \
+	int BPF_PROG(event, struct tasklet_struct *tasklet, void *func)  \
+	{                                                                \
+		if (!current_passes())                                   \
+			return 0;                                        \
+		if (TRACE_EV_##event == TRACE_EV_tasklet_entry)          \
+			count_function(TRACER_COUNT_TASKLET, (u64)func); \
+		RECORD(event) {                                          \
+			record->func = (u64)func;                        \
+			COMMIT(event);                                   \
+		}                                                        \
+		return 0;                                                \
 	}
 TASKLET_PROGRAM(tasklet_entry)
 TASKLET_PROGRAM(tasklet_exit)
@@ -76,19 +81,21 @@ int BPF_PROG(ipi_send, unsigned int cpu, unsigned long callsite, void *callback)
 }
 
 #if defined(__TARGET_ARCH_x86)
-#define VECTOR_PROGRAM(event, tracepoint, number)       \
-	SEC("event/" #tracepoint)                       \
-	int BPF_PROG(event##__##tracepoint, int vector) \
-	{                                               \
-		if (!current_passes())                  \
-			return 0;                       \
-		check_task_work();                      \
-		RECORD(event) {                         \
-			record->vector = number;        \
-			record->pad = 0;                \
-			COMMIT(event);                  \
-		}                                       \
-		return 0;                               \
+#define VECTOR_PROGRAM(event, tracepoint, number)                    \
+	SEC("event/" #tracepoint)                                    \
+	int BPF_PROG(event##__##tracepoint, int vector)              \
+	{                                                            \
+		if (!current_passes())                               \
+			return 0;                                    \
+		if (TRACE_EV_##event == TRACE_EV_vector_entry)       \
+			count_function(TRACER_COUNT_VECTOR, number); \
+		check_task_work();                                   \
+		RECORD(event) {                                      \
+			record->vector = number;                     \
+			record->pad = 0;                             \
+			COMMIT(event);                               \
+		}                                                    \
+		return 0;                                            \
 	}
 #define VECTOR_PROGRAMS(name, number)                      \
 	VECTOR_PROGRAM(vector_entry, name##_entry, number) \

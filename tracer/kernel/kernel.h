@@ -294,6 +294,7 @@ struct linux_binprm {
 	const char *filename;
 };
 struct irqaction {
+	void *handler;
 	int irq;
 };
 struct tasklet_struct {

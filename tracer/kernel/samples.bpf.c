@@ -53,6 +53,7 @@ _Static_assert(sizeof(struct trace_record) + sizeof(struct trace_sample) + MAX_K
 #if defined(__TARGET_ARCH_x86)
 struct sample_context {
 	u64 regs[21];
+	u64 period;
 };
 #define REGS_IP		   ip
 #define CONTEXT_BP(c)	   ((c)->regs[4])
@@ -67,6 +68,7 @@ struct sample_context {
 #elif defined(__TARGET_ARCH_arm64)
 struct sample_context {
 	u64 regs[34];
+	u64 period;
 };
 #define REGS_IP		   pc
 #define CONTEXT_IP(c)	   ((c)->regs[32])
@@ -84,6 +86,16 @@ struct {
 	__type(key, u64);
 	__type(value, u8);
 } kernel_addresses SEC(".maps");
+
+/* The samples that kgmon shows: also those that a flight recorder no longer has. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TRACER_NR_HITS);
+	__type(key, u64);
+	__type(value, struct tracer_hits);
+} kernel_hits SEC(".maps");
+
+volatile trace_u64 nr_hits_left_out; /* kernel_hits is full */
 
 /* @room: the verifier allows any offset below 1024 and any length up to 1024 behind it */
 struct sample_scratch {
@@ -198,6 +210,24 @@ struct task_struct___execve {
 
 #endif
 
+static __always_inline void count_hit(struct sample_context *context)
+{
+	struct tracer_hits first = {.samples = 1, .periods = context->period}, *hits;
+	u64 address = CONTEXT_IP(context);
+
+	hits = bpf_map_lookup_elem(&kernel_hits, &address);
+	if (!hits && !bpf_map_update_elem(&kernel_hits, &address, &first, BPF_NOEXIST))
+		return;
+	if (!hits) /* another CPU was faster, or there is no room */
+		hits = bpf_map_lookup_elem(&kernel_hits, &address);
+	if (!hits) {
+		__sync_fetch_and_add(&nr_hits_left_out, 1);
+		return;
+	}
+	__sync_fetch_and_add(&hits->samples, 1);
+	__sync_fetch_and_add(&hits->periods, first.periods);
+}
+
 static __always_inline struct sample_scratch *begin_sample(struct sample_context *context)
 {
 	struct task_struct *task = current_task();
@@ -206,6 +236,8 @@ static __always_inline struct sample_scratch *begin_sample(struct sample_context
 
 	if (!current_passes() || own_event(task))
 		return NULL;
+	if (!CONTEXT_IN_USER(context))
+		count_hit(context);
 	scratch = bpf_map_lookup_elem(&scratches, &zero);
 	if (!scratch)
 		return NULL;

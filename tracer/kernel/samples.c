@@ -411,6 +411,13 @@ static bool is_change_due(struct tracer_sampling *sampling, uint32_t cpu, uint64
 	return true;
 }
 
+void tracer_set_sample_mean(struct tracer *tracer, uint64_t period)
+{
+	tracer->options.sample_period = period;
+	for (uint32_t cpu = 0; tracer->sampling && cpu < tracer->sampling->nr_cpus; cpu++)
+		tracer->sampling->changed[cpu] = 0;
+}
+
 void tracer_set_sample_period(struct tracer *tracer, uint32_t cpu, uint64_t period)
 {
 	struct tracer_sampling *sampling = tracer->sampling;

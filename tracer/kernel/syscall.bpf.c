@@ -326,6 +326,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		return 0;
 	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
+	if (config.counts)
+		count_call(abi, nr);
 	if (defers && !(action & SYSCALL_NOT_DEFERRED) && may_defer(control, cpu)) {
 		if (PATH_ARGUMENT(action))
 			path_bytes = defer_path(control, task, regs, abi, action);

@@ -6,6 +6,7 @@ int BPF_PROG(hrtimer_expire, struct hrtimer *timer, s64 *now)
 {
 	if (!current_passes())
 		return 0;
+	count_function(TRACER_COUNT_HRTIMER, (u64)timer->function);
 	RECORD(hrtimer_expire) {
 		record->timer = (u64)timer;
 		record->func = (u64)timer->function;
@@ -45,6 +46,7 @@ int BPF_PROG(timer_expire, struct timer_list *timer)
 {
 	if (!current_passes())
 		return 0;
+	count_function(TRACER_COUNT_TIMER, (u64)timer->function);
 	RECORD(timer_expire) {
 		record->timer = (u64)timer;
 		record->func = (u64)timer->function;

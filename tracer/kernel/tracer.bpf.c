@@ -14,6 +14,7 @@
 #include "record.bpf.h"
 #include "object.bpf.h"
 #include "arch.bpf.h"
+#include "counts.bpf.h"
 #include "waker.bpf.h"
 #include "wait_choice.bpf.h"
 #include "wanted_exits.bpf.h"

@@ -36,6 +36,7 @@ int BPF_PROG(work_start, struct work_struct *work)
 	if (!current_passes())
 		return 0;
 	note_function((u64)work->func);
+	count_function(TRACER_COUNT_WORK, (u64)work->func);
 	RECORD(work_start) {
 		record->work = (u64)work;
 		record->func = (u64)work->func;

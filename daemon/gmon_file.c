@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gmon_file.c - writes gmon.out as gprof of binutils reads it: a head, then
+ * histograms and arcs
+ *
+ *	"gmon", version 1, 12 bytes of 0
+ *	0: a histogram: from, to, number of bins, samples a second, unit, then bins of 16 bits
+ *	1: an arc: from, self, count of 32 bits
+ *
+ * Each function with samples is a histogram of its own: gprof refuses a function that is in two. A
+ * bin is for 2 bytes, the least that gprof can divide. A count that is too large for a bin
+ * continues in another histogram of the same function, and likewise for arcs: gprof adds them.
+ */
+#include "gmon_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG_HISTOGRAM 0
+#define TAG_ARC	      1
+#define MAX_BIN	      UINT16_MAX
+#define MAX_ARC	      UINT32_MAX
+#define BIN_BYTES     2u
+#define NS_A_SECOND   1000000000ull
+
+struct gmon_head {
+	char cookie[4];
+	uint32_t version;
+	char spare[12];
+} __attribute__((packed));
+
+struct gmon_histogram {
+	uint64_t from, to;
+	uint32_t nr_bins;
+	uint32_t rate; /* units of a bin in one of @unit */
+	char unit[15];
+	char unit_letter;
+} __attribute__((packed));
+
+struct gmon_call {
+	uint64_t from, self;
+	uint32_t count;
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct gmon_head) == 20 && sizeof(struct gmon_histogram) == 40 && sizeof(struct gmon_call) == 20,
+	       "the forms that gprof expects of addresses of 64 bits");
+
+/* ---- histograms ---- */
+
+/** struct gmon_span - the samples of a function: counts[first] to before counts[first + nr] */
+struct gmon_span {
+	uint64_t from, to;
+	size_t first, nr;
+};
+
+/*
+ * While the period stayed the same, samples are counted, as gprof always had it. A sample of
+ * another period counts as much more as its period is longer than the shortest.
+ */
+static uint64_t units_of(const struct gmon_counts *counts, const struct gmon_count *count)
+{
+	return counts->is_mixed ? (count->sum + counts->period / 2) / counts->period : count->count;
+}
+
+static struct gmon_histogram head_of(const struct gmon_counts *counts, const struct gmon_span *span)
+{
+	struct gmon_histogram head = {.from = span->from,
+				      .to = span->to,
+				      .nr_bins = (uint32_t)((span->to - span->from) / BIN_BYTES),
+				      .rate = 1,
+				      .unit = "samples",
+				      .unit_letter = 'n'};
+
+	if (counts->by_event)
+		return head;
+	memcpy(head.unit, "seconds", sizeof("seconds"));
+	head.unit_letter = 's';
+	head.rate = (uint32_t)((NS_A_SECOND + counts->period / 2) / counts->period);
+	head.rate = head.rate ? head.rate : 1;
+	return head;
+}
+
+/* Writes what remains in @units, at most MAX_BIN of each bin. Returns whether more remains. */
+static bool put_histogram(FILE *file, const struct gmon_histogram *head, const struct gmon_counts *counts,
+			  const struct gmon_span *span, uint64_t *units)
+{
+	uint16_t *bins = calloc(head->nr_bins, sizeof(*bins));
+	bool remains = false;
+
+	if (!bins)
+		return false;
+	for (size_t i = 0; i < span->nr; i++) {
+		uint64_t bin = (counts->counts[span->first + i].key - span->from) / BIN_BYTES;
+		uint16_t *into = &bins[bin < head->nr_bins ? bin : head->nr_bins - 1];
+		uint64_t room = MAX_BIN - *into, put = units[i] < room ? units[i] : room;
+
+		*into = (uint16_t)(*into + put);
+		units[i] -= put;
+		remains |= units[i] != 0;
+	}
+	fputc(TAG_HISTOGRAM, file);
+	fwrite(head, sizeof(*head), 1, file);
+	fwrite(bins, sizeof(*bins), head->nr_bins, file);
+	free(bins);
+	return remains;
+}
+
+static void put_function(FILE *file, const struct gmon_counts *counts, const struct gmon_span *span)
+{
+	struct gmon_histogram head = head_of(counts, span);
+	uint64_t *units = calloc(span->nr, sizeof(*units));
+
+	for (size_t i = 0; units && i < span->nr; i++)
+		units[i] = units_of(counts, &counts->counts[span->first + i]);
+	while (units && put_histogram(file, &head, counts, span, units))
+		;
+	free(units);
+}
+
+/* The samples are sorted by their addresses. A bin in which one function ends and another begins is
+ * the other's. False: they are in code without a name. */
+static bool next_span(const struct gmon_counts *counts, const struct kernel_symbols *symbols, size_t at,
+		      struct gmon_span *ret_span)
+{
+	uint64_t address = counts->counts[at].key, end = 0;
+	size_t idx = kernel_symbols_find(symbols, address);
+	struct gmon_span span = {.first = at};
+
+	if (idx < symbols->nr) {
+		end = kernel_symbols_end(symbols, idx);
+		span.from = symbols->symbols[idx].address & ~(uint64_t)(BIN_BYTES - 1);
+		span.to = end & ~(uint64_t)(BIN_BYTES - 1);
+	}
+	if (address >= end || span.to <= span.from) {
+		*ret_span = (struct gmon_span){.first = at, .nr = 1};
+		return false;
+	}
+	while (at < counts->nr && counts->counts[at].kind == TRACER_COUNT_SAMPLE && counts->counts[at].key < end)
+		at++;
+	span.nr = at - span.first;
+	*ret_span = span;
+	return true;
+}
+
+/* ---- the list of functions ---- */
+
+/** struct gmon_marks - the functions that are in the file; @is_in: by number */
+struct gmon_marks {
+	bool *is_in; /* owned */
+	const struct kernel_symbols *symbols;
+};
+
+static void mark(struct gmon_marks *marks, uint64_t address)
+{
+	size_t idx = kernel_symbols_find(marks->symbols, address);
+
+	if (idx < marks->symbols->nr)
+		marks->is_in[idx] = true;
+}
+
+/* A function may have several names: that of a system call counts, because arcs have it. */
+static const char *best_name(const struct kernel_symbols *symbols, size_t idx)
+{
+	for (size_t i = idx; i < symbols->nr && symbols->symbols[i].address == symbols->symbols[idx].address; i++)
+		if (!strncmp(kernel_symbols_name(symbols, i), "__x64_sys_", strlen("__x64_sys_")))
+			return kernel_symbols_name(symbols, i);
+	return kernel_symbols_name(symbols, idx);
+}
+
+/* gprof reads a name up to its first blank. The end of a function is one of no function. */
+static void put_list(FILE *list, const struct gmon_marks *marks, struct gmon_numbers *numbers)
+{
+	const struct kernel_symbols *symbols = marks->symbols;
+
+	for (size_t i = 0; i < symbols->nr; i++) {
+		const char *name;
+		uint64_t end;
+		size_t next = i + 1;
+
+		if (!marks->is_in[i])
+			continue;
+		name = best_name(symbols, i);
+		end = kernel_symbols_end(symbols, i);
+		fprintf(list, "%016" PRIx64 " T %.*s%s\n", symbols->symbols[i].address, (int)strcspn(name, " "), name,
+			strchr(name, ' ') ? strchr(name, ' ') + 1 : "");
+		numbers->functions++;
+		while (next < symbols->nr && symbols->symbols[next].address < end)
+			next++;
+		if (next >= symbols->nr || !marks->is_in[next] || symbols->symbols[next].address != end)
+			fprintf(list, "%016" PRIx64 " T (others)\n", end);
+	}
+}
+
+/* ---- the file ---- */
+
+static void put_arc(FILE *file, const struct gmon_arc *arc)
+{
+	for (uint64_t rest = arc->count; rest;) {
+		struct gmon_call call = {.from = arc->from,
+					 .self = arc->self,
+					 .count = (uint32_t)(rest < MAX_ARC ? rest : MAX_ARC)};
+
+		fputc(TAG_ARC, file);
+		fwrite(&call, sizeof(call), 1, file);
+		rest -= call.count;
+	}
+}
+
+static void put_samples(FILE *file, const struct gmon_counts *counts, struct gmon_marks *marks,
+			struct gmon_numbers *numbers)
+{
+	struct gmon_span span;
+
+	for (size_t i = 0; i < counts->nr && counts->counts[i].kind == TRACER_COUNT_SAMPLE; i += span.nr) {
+		bool is_named = next_span(counts, marks->symbols, i, &span);
+
+		for (size_t k = span.first; k < span.first + span.nr; k++)
+			*(is_named ? &numbers->samples : &numbers->nameless) += counts->counts[k].count;
+		if (!is_named)
+			continue;
+		put_function(file, counts, &span);
+		mark(marks, counts->counts[span.first].key);
+	}
+}
+
+void gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, const struct gmon_arcs *arcs,
+		     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers)
+{
+	const struct gmon_head head = {.cookie = {'g', 'm', 'o', 'n'}, .version = 1};
+	struct gmon_marks marks = {.is_in = calloc(symbols->nr + 1, 1), .symbols = symbols};
+
+	*ret_numbers = (struct gmon_numbers){0};
+	if (!marks.is_in)
+		return;
+	fwrite(&head, sizeof(head), 1, file);
+	put_samples(file, counts, &marks, ret_numbers);
+	for (size_t i = 0; i < arcs->nr; i++) {
+		put_arc(file, &arcs->arcs[i]);
+		mark(&marks, arcs->arcs[i].from);
+		mark(&marks, arcs->arcs[i].self);
+	}
+	put_list(list, &marks, ret_numbers);
+	free(marks.is_in);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_GMON_FILE_H
+#define DAEMON_GMON_FILE_H
+/*
+ * gmon_file.h - gmon.out, the file that gprof reads, of the kernel, and a list of its functions for
+ * gprof -S
+ */
+#include <stdio.h>
+#include "gmon_arcs.h"
+#include "gmon_counts.h"
+#include "kernel_symbols.h"
+
+/** struct gmon_numbers - what was written. @nameless: samples in code without a name */
+struct gmon_numbers {
+	uint64_t samples, nameless;
+	size_t functions;
+};
+
+/**
+ * gmon_file_write() - write @file, and the functions of it to @list
+ * Counts above what a record holds are in several records, which gprof adds.
+ */
+void gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, const struct gmon_arcs *arcs,
+		     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers);
+#endif
