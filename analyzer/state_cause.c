@@ -78,6 +78,18 @@ static void signal_woke(const struct cpu *cpu, struct trace_thread *woken)
 		waker->by_signal = cpu->signal;
 }
 
+#define LAST_CODE_OF_CHILD 6 /* CLD_CONTINUED of <signal.h>; the first one is 1 */
+
+/*
+ * Does a thread that exits tell a parent of an end? It may send other signals, too: those that its
+ * children asked for (PR_SET_PDEATHSIG), and SIGKILL to all processes of a pid namespace.
+ */
+static bool tells_parent(const struct cpu *cpu, const struct trace_signal_generate *signal)
+{
+	return cpu->current && (cpu->current->flags & THREAD_EXITING) && signal->code > 0 &&
+	       signal->code <= LAST_CODE_OF_CHILD;
+}
+
 /*
  * The kernel reports a signal after it has woken the target for it. More wakeups for the same
  * reason may follow in the same context (the death of a child ends its parent's wait). A wakeup
@@ -88,12 +100,12 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 {
 	const struct trace_signal_generate *signal = event->payload;
 	struct trace_thread *target = thread_find(&a->threads, signal->tid);
-	bool is_exit = cpu->current && (cpu->current->flags & THREAD_EXITING);
+	bool is_exit = tells_parent(cpu, signal);
 	struct trace_thread *woken = cpu->woken;
 	struct waker *waker;
 
 	learn_lease(a, cpu, ns, target);
-	if (is_exit && target && signal->signal == LINUX_SIGCHLD && signal->code > 0)
+	if (is_exit && target && signal->signal == LINUX_SIGCHLD)
 		family_signalled(a, cpu->current, target->process, ns);
 	if (signal->result != SIGNAL_DELIVERED)
 		return;

@@ -216,15 +216,7 @@ static bool succeeded(const struct wait_context *ctx)
 /* Does the call return from its last wait, this one? */
 static bool returns_from(const struct wait_context *ctx)
 {
-	return (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last_wait(ctx) &&
-	       ctx->frame->kind == FRAME_SYSCALL;
-}
-
-/* True if no event is missing: otherwise the result could be that of another call. */
-static bool result_decides(const struct wait_context *ctx)
-{
-	return ctx->gap && returns_from(ctx) &&
-	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
+	return returns_from_wait(ctx) && ctx->frame->kind == FRAME_SYSCALL;
 }
 
 /* The path of the group of @process; 0: not known, or the root, which has no quota */
@@ -270,7 +262,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		return by_stop(&ctx);
 	if (pending->flags & THREAD_RECLAIM)
 		return wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
-	if (result_decides(&ctx)) {
+	if (ctx.gap && returns_from(&ctx)) {
 		if (timed_out(&ctx))
 			return cause_timeout();
 		ctx.gap = !succeeded(&ctx);

@@ -45,8 +45,7 @@ static uint32_t returned_child(const struct wait_context *ctx)
 	struct trace_process *child;
 	int64_t number = ctx->thread->ret;
 
-	if (!(ctx->a->filter.is_on || ctx->result) || !(ctx->thread->flags & THREAD_RETURNS) || number <= 0 ||
-	    !is_last_wait(ctx))
+	if (!(ctx->a->filter.is_on || ctx->result) || number <= 0 || !returns_from_wait(ctx))
 		return PROCESS_UNKNOWN;
 	child = own_child(ctx, number);
 	return child ? reap(ctx, child) : (uint32_t)PROCESS_UNKNOWN;

@@ -169,7 +169,7 @@ static struct wait_context with_returned_child(const struct wait_context *ctx)
 {
 	struct wait_context returned = *ctx;
 
-	returned.result = ctx->thread->flags & THREAD_RETURNS && is_last_wait(ctx) ? ctx->thread->ret : 0;
+	returned.result = returns_from_wait(ctx) ? ctx->thread->ret : 0;
 	return returned;
 }
 

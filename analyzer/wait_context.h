@@ -51,6 +51,16 @@ static inline bool is_last_wait(const struct wait_context *ctx)
 	return ctx->thread->nr_pending && ctx->pending == &ctx->thread->pending[ctx->thread->nr_pending - 1];
 }
 
+/**
+ * returns_from_wait() - true if the current event is the return of the call from this wait. If an
+ * event is missing since the wait began, it may be the return of another call.
+ */
+static inline bool returns_from_wait(const struct wait_context *ctx)
+{
+	return (ctx->thread->flags & THREAD_RETURNS) && is_last_wait(ctx) &&
+	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
+}
+
 /** ended_before() - true if @process had ended before the thread slept; false for NULL */
 static inline bool ended_before(const struct wait_context *ctx, const struct trace_process *process)
 {

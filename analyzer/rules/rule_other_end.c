@@ -89,7 +89,8 @@ static uint64_t ends_key(const struct trace_sock_endpoints *ends, bool of_peer)
 {
 	uint64_t local = hash_u64(hash_u64(ends->local_hi) ^ ends->local_lo) ^ ends->local_port,
 		 remote = hash_u64(hash_u64(ends->remote_hi) ^ ends->remote_lo) ^ ends->remote_port,
-		 key = hash_u64((of_peer ? hash_u64(remote) ^ local : hash_u64(local) ^ remote) ^ ends->netns);
+		 both = of_peer ? hash_u64(remote) ^ local : hash_u64(local) ^ remote,
+		 key = hash_u64(hash_u64(both) ^ ends->netns); /* ports of two namespaces may differ as their numbers */
 
 	return key ? key : 1;
 }

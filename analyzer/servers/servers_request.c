@@ -52,8 +52,10 @@ static inline __attribute__((always_inline)) void count_request(struct trace_ser
 	if (__builtin_expect(s->kept != NULL, 0))
 		kept_counted(s, process, request);
 	request->counted = true;
-	if (bill)
-		bill->requests++;
+	if (!bill)
+		return;
+	bill->requests++;
+	request->reader = process;
 }
 
 static void endpoint_enter(struct endpoint *endpoint, struct server_request *request)
@@ -378,14 +380,18 @@ static void attribute_to_answer(struct trace_servers *s, struct servers_thread *
 
 /*
  * Find a message that came in, is not answered, and may really have been sent by another process or
- * socket.
+ * socket. The thread may have requests that another process has read: it was forked, or a message
+ * carried them. Their order is not in doubt here.
  */
-static struct server_request *find_mistaken(const struct set *set, const struct endpoint *endpoint, uint64_t other_ino)
+static struct server_request *find_mistaken(const struct servers_thread *thread, const struct endpoint *endpoint,
+					    uint64_t other_ino)
 {
+	const struct set *set = thread->set;
+
 	for (uint32_t i = 0; set && i < set->nr; i++) {
 		struct server_request *request = set->items[i];
 
-		if (request->replied || !request->sender || !request->peer_ino)
+		if (request->replied || !request->sender || !request->peer_ino || request->reader != thread->process)
 			continue;
 		if (endpoint->kind == ENDPOINT_PIPE
 			    ? request->endpoint->kind == ENDPOINT_PIPE && request->sender != endpoint->owner
@@ -405,7 +411,7 @@ static struct server_request *find_mistaken(const struct set *set, const struct 
 static struct server_request *correct_order(struct trace_servers *s, struct servers_thread *thread,
 					    struct endpoint *answered)
 {
-	struct server_request *mistaken = find_mistaken(thread->set, answered, thread->destination);
+	struct server_request *mistaken = find_mistaken(thread, answered, thread->destination);
 	struct endpoint *endpoint = mistaken ? mistaken->endpoint : NULL; /* the queue */
 	struct range *queued = !mistaken ? NULL
 			       : answered->kind == ENDPOINT_PIPE
@@ -426,7 +432,8 @@ static struct server_request *correct_order(struct trace_servers *s, struct serv
 		set_put(&s->sets, &queued->set, mistaken->parent);
 	bill = bill_of(s, thread->process, mistaken->origin);
 	if (bill)
-		bill->requests -= mistaken->counted;
+		bill->requests--;
+	mistaken->reader = NULL; /* other threads may have it, too, and find it again */
 	kept_mistaken(s, mistaken);
 	pair_sent(s, received.sender, thread->process, endpoint);
 	open_all(s, thread, endpoint, received.sender, received.set, received.from_ino, true);

@@ -64,6 +64,7 @@ struct server_request {
 	uint32_t refs;
 	uint32_t origin;
 	struct servers_process *sender;	     /* NULL: another host */
+	struct servers_process *reader;	     /* whose bill.requests has it; NULL: none has */
 	struct server_request *parent;	     /* the request that the sender worked on; holds a reference */
 	struct endpoint *endpoint;	     /* where it came in */
 	struct server_request *next, **link; /* in endpoint.requests */

@@ -365,6 +365,54 @@ static void a_wait_that_is_reported_later_is_judged_by_its_own_call(void)
 	}
 }
 
+/*
+ * "one" has a connection over a pair of devices: the other end, of "two", is in network namespace
+ * 72, its own end in 64. Process 30 had an end in 64, too, with a port that differs from the other
+ * one as the namespaces do. It is no end of this connection.
+ */
+static void connections_of_two_namespaces_are_two(void)
+{
+	static const struct {
+		uint32_t cpu, netns;
+		int fd;
+		uint64_t ino;
+		uint16_t local_port, remote_port;
+	} sockets[] = {{0, 64, 5, 505, 60001, 7777}, {2, 72, 5, 605, 7777, 60001 ^ 8}, {1, 72, 4, 704, 7777, 60001}};
+	struct trace_sock_ready ready = {.ino = 505, .family = AF_INET};
+	struct analysis_case c = begin_known();
+
+	tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+	for (size_t i = 0; i < 3; i++) {
+		bool is_client = sockets[i].remote_port == 7777;
+		struct trace_sock_endpoints ends = {.fd = sockets[i].fd,
+						    .ino = sockets[i].ino,
+						    .family = AF_INET,
+						    .type = SOCK_STREAM,
+						    .state = 1,
+						    .protocol = 6,
+						    .netns = sockets[i].netns,
+						    .local_lo = is_client ? 1 : 2,
+						    .remote_lo = is_client ? 2 : 1,
+						    .local_port = sockets[i].local_port,
+						    .remote_port = sockets[i].remote_port};
+		uint64_t ns = 1600 + 20 * i;
+
+		tb_fd(c.tb, (uint32_t[]){10, 30, 20}[i], ends.fd, 9, ends.ino, S_IFSOCK | 0777, "socket:");
+		tb_sys_enter(c.tb, sockets[i].cpu, ns, is_client ? SYS_connect : SYS_accept, ends.fd, 0, 0);
+		tb_event(c.tb, sockets[i].cpu, ns + 5, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
+		tb_sys_exit(c.tb, sockets[i].cpu, ns + 10, ends.fd);
+	}
+	tb_sys_enter(c.tb, 0, 2000, SYS_recvfrom, 5, 0, 9, 0, 0, 0);
+	block(&c);
+	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 1, 0, 0, 0);
+	tb_event(c.tb, 1, 5990, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_sys_exit(c.tb, 1, 6050, 1);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 1);
+	verify(&c, NULL);
+}
+
 /* ---- files that no event told ---- */
 
 #define NOTIF_ADDFD 0x40182103 /* SECCOMP_IOCTL_NOTIF_ADDFD */
@@ -482,6 +530,7 @@ int main(int argc, char **argv)
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
 		CASE(a_child_that_shared_the_memory_may_have_ended),
 		CASE(a_wait_that_is_reported_later_is_judged_by_its_own_call),
+		CASE(connections_of_two_namespaces_are_two),
 		CASE(a_file_that_no_event_told_excuses),
 		CASE(another_process_with_the_table_may_have_got_it),
 		CASE(a_file_in_a_message_may_be_closed_with_it),

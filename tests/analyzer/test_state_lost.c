@@ -3,6 +3,7 @@
  * that an unrecorded event may have changed. Times and threads as in test_state.c. */
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include "analysis_case.h"
 #include "unit.h"
@@ -639,6 +640,37 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 	case_free(&c);
 }
 
+/*
+ * A signal of its own process wakes thread 10 in wait4(). Its return is lost, and a fork(), too: the
+ * next event is the return from that, with a child that did not exist in the wait.
+ */
+static void a_return_after_a_loss_may_be_of_another_call(void)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct trace_signal_generate signal = {.tid = 10, .signal = SIGUSR1, .group = 1};
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 11, 10, 1, "one", 1, true);
+		tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+		tb_sys_enter(c.tb, 0, 2000, SYS_wait4, (uint64_t)-1, 0, 0);
+		tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, 5000, SYS_kill, 10, SIGUSR1);
+		tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_event(c.tb, 1, 6010, TRACE_EV_signal_generate, &signal, sizeof(signal), NULL);
+		tb_fork(c.tb, 0, 6500, 10, 50, 50, "late");
+		if (lost)
+			tb_lost(c.tb, 0, 5);
+		tb_switch(c.tb, 0, 6700, 0, 30, TRACE_TASK_RUNNING);
+		tb_switch(c.tb, 1, 6800, 11, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 1, 6900, lost ? 50 : 40);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "child", 40, "waitpid"), lost ? 0 : 3000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_OTHER, "wait4", 0, "waitpid"), lost ? 3000 : 0);
+		case_free(&c);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -668,6 +700,7 @@ int main(int argc, char **argv)
 		CASE(a_sleep_counts_until_the_gap_in_which_it_may_have_ended),
 		CASE(quota_reported_before_a_gap_is_over),
 		CASE(two_gaps_are_two),
+		CASE(a_return_after_a_loss_may_be_of_another_call),
 		{NULL, NULL},
 	};
 

@@ -52,13 +52,14 @@ static void an_ignored_signal_ended_nothing(void)
 
 static void a_death_ends_a_lock_by_the_lock(void)
 {
+	struct trace_signal_generate end = {.tid = 10, .signal = SIGCHLD, .code = CLD_EXITED, .group = 1};
 	struct analysis_case c = begin();
 
 	tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2, 0);
 	block(&c);
 	tb_exit(c.tb, 1, 5000, 20, 20, true);
 	wake(&c, TRACE_CONTEXT_TASK);
-	signal_to(&c, 6050, 10, SIGCHLD, 0); /* there is a handler */
+	tb_event(c.tb, 1, 6050, TRACE_EV_signal_generate, &end, sizeof(end), NULL); /* there is a handler */
 	finish(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
@@ -120,6 +121,39 @@ static void a_signal_of_a_child_ends_the_wait_for_it(void)
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "waitpid");
+}
+
+/*
+ * "two" exits, and its child "one" asked for SIGKILL then (PR_SET_PDEATHSIG): it wakes both threads
+ * of "one". Thread 10 waits for process 40, which ends before that thread runs.
+ */
+static void a_signal_of_a_parent_that_exits_is_no_end_of_a_child(void)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct trace_signal_generate end = {.tid = 10, .signal = SIGCHLD, .code = CLD_EXITED, .group = 1};
+		struct trace_sched_adopt adopt = {.parent = 20, .reaper = 1};
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 20, "one", 0, true);
+		tb_thread(c.tb, 11, 10, 20, "one", 0, false);
+		tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+		tb_thread(c.tb, 40, 40, 10, "child", 1, false);
+		tb_sys_enter(c.tb, 0, 2000, SYS_wait4, 40, 0, 0);
+		block(&c);
+		tb_event(c.tb, 1, 4900, TRACE_EV_sched_adopt, &adopt, sizeof(adopt), NULL);
+		tb_exit(c.tb, 1, 5000, 20, 20, true);
+		tb_waking(c.tb, 1, 6000, 10 + i, TRACE_CONTEXT_TASK);
+		tb_waking(c.tb, 1, 6000, 11 - i, TRACE_CONTEXT_TASK);
+		signal_to(&c, 6010, 10, SIGKILL, 0);
+		tb_switch(c.tb, 1, 6020, 20, 40, TRACE_TASK_DEAD);
+		tb_exit(c.tb, 1, 6030, 40, 40, true);
+		tb_event(c.tb, 1, 6040, TRACE_EV_signal_generate, &end, sizeof(end), NULL);
+		tb_switch(c.tb, 1, 6050, 40, 0, TRACE_TASK_DEAD);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, 40);
+		case_run(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "child", 40, "waitpid");
+	}
 }
 
 /* alarm(): "two", which the timer interrupts, has nothing to do with it. */
@@ -739,6 +773,7 @@ int main(int argc, char **argv)
 		CASE(a_poll_that_a_death_ends_names_the_socket_it_closed),
 		CASE(a_named_pipe_is_a_pipe_in_a_poll),
 		CASE(a_signal_of_a_child_ends_the_wait_for_it),
+		CASE(a_signal_of_a_parent_that_exits_is_no_end_of_a_child),
 		CASE(a_thread_frozen_by_its_control_group_is_stopped),
 		{NULL, NULL},
 	};

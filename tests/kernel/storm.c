@@ -176,6 +176,7 @@ int storm_main(const struct storm *storm, int argc, char **argv)
 		storm->prepare();
 	group = start(storm, seed, &signals);
 	signal(SIGUSR1, SIG_IGN); /* from orphans that signal their parent */
+	signal(SIGUSR2, SIG_IGN);
 	signal(SIGALRM, SIG_IGN);
 	sigtimedwait(&signals, NULL, &(struct timespec){.tv_sec = atoi(argv[1])});
 	is_gone = group > 0 && end_group(group);
