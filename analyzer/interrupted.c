@@ -17,6 +17,11 @@
  * io_uring_enter() that has submitted requests returns their number instead of an error when it is
  * interrupted. It goes on with the next io_uring_enter() of the same ring.
  *
+ * The completion of a request of io_uring interrupts its submitter, too, which completes the request
+ * before the call goes on. If the call waits for a ring, an eventfd or several files, and ends then
+ * without another wait, the request ended it: the waits are for the file of the request, as those
+ * of io_uring_enter() are.
+ *
  * A signal with a handler ends some calls as a matter of course. pause() does not go on then: the
  * signal is what ended it. The same holds for poll(), select(), epoll_wait() and io_uring_enter(),
  * with one exception: the program makes the call again at once, for the same files, and neither the
@@ -60,6 +65,7 @@ struct interrupted_call {
 	uint32_t nr_others; /* calls of theirs */
 	bool goes_on;	    /* the thread is in the call again */
 	bool had_handler;
+	bool by_request;      /* a request of io_uring ended it */
 	uint64_t returned_ns; /* when it returned after the last wait */
 	struct waker release; /* the wakeup by which the call got the lock; lock 0: it waits for none */
 	uint64_t release_ns;
@@ -211,7 +217,8 @@ static struct wait_cause alone(struct trace_analysis *a, struct trace_thread *th
 	struct wait_cause v;
 	bool is_vague;
 
-	if (!signal_ended(a, call)) {
+	wait.by_request = call->by_request;
+	if (!call->by_request && !signal_ended(a, call)) {
 		memset(&wait.waker, 0, sizeof(wait.waker));
 		wait.waker.call = CALL_UNKNOWN;
 		wait.cut = wait.interrupted = true;
@@ -245,7 +252,7 @@ static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32
 	struct frame frame = thread->frames[0];
 	uint8_t depth = thread->depth;
 	char *path = thread->path;
-	bool ended = !known && signal_ended(a, call);
+	bool ended = !known && (call->by_request || signal_ended(a, call));
 	struct wait_cause cause;
 
 	thread->frames[0] = call->frame;
@@ -482,6 +489,20 @@ void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, st
 	}
 }
 
+/* Does the end of @call show that the latest request that @thread completed had a result for it? */
+static bool ended_by_request(const struct trace_analysis *a, const struct trace_thread *thread,
+			     const struct interrupted_call *call)
+{
+	const struct trace_process *process = thread->process;
+	enum call_class class = frame_class(a, &call->frame);
+	enum via via = file_via(a, call->frame.file);
+	bool has_results = via == VIA_URING || via == VIA_EVENTFD || class == CALL_POLL || class == CALL_SELECT ||
+			   class == CALL_EPOLL_WAIT;
+
+	return has_results && call->nr && via_of(a, &call->waits[call->nr - 1].waker) == VIA_NONE &&
+	       process->uring_by == thread->tid && process->uring_ns >= call->returned_ns;
+}
+
 void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, uint64_t from)
 {
 	struct interrupted_call *call = thread->interrupted;
@@ -495,6 +516,8 @@ void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, con
 		memcpy(call->frame.args, frame->args, frame->nr_args * sizeof(frame->args[0]));
 	else if (call->had_handler) /* the program polled again, but did not wait */
 		call->goes_on = false;
+	else
+		call->by_request = ended_by_request(a, thread, call);
 	end(a, thread, decides ? &last : NULL);
 }
 

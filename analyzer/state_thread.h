@@ -146,6 +146,7 @@ struct pending {
 	bool is_asked : 1; /* the thread worked on a request, or asked, when the wait ended */
 	/* @cut, because the waker interrupted the call: interrupted.c */
 	bool interrupted : 1;
+	bool by_request : 1; /* the file of a request of io_uring ended it: interrupted.c */
 };
 
 /* The waits before trace_thread.pending in a call whose path is not known yet: pending.c */
@@ -317,6 +318,7 @@ struct trace_process {
 	file_idx exec_files[2]; /* the program and its interpreter: nothing else keeps their names */
 	file_idx uring_file;	/* file of the io_uring request that completed last */
 	uint64_t uring_ns;	/* when that request completed */
+	uint32_t uring_by;	/* the thread that completed it; 0: an interrupt */
 	/* requests of it that are in the hands of workers, and their file, if all have the same */
 	uint32_t nr_async;
 	file_idx async_file;

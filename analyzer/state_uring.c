@@ -203,6 +203,7 @@ void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		return;
 	row->thread->process->uring_file = row->file;
 	row->thread->process->uring_ns = ns;
+	row->thread->process->uring_by = cpu->current && !cpu->nested ? cpu->current->tid : 0;
 	note_for_waiter(a, cpu, row, ns);
 	if (complete->res >= 0 && (operation(row->opcode) & READS))
 		file_count_read(a, row->thread, row->file, (uint64_t)complete->res);

@@ -343,5 +343,5 @@ static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_co
 
 struct wait_cause wait_by_call(const struct wait_context *ctx)
 {
-	return by_class[frame_class(ctx->a, ctx->frame)](ctx);
+	return ctx->pending->by_request ? wait_by_uring(ctx) : by_class[frame_class(ctx->a, ctx->frame)](ctx);
 }

@@ -524,6 +524,74 @@ static void an_interrupted_wait_for_a_ring_goes_on(void)
 	}
 }
 
+static void completes(struct analysis_case *c, uint32_t cpu, uint64_t ns)
+{
+	struct trace_uring_complete complete = {.req = 0x100, .res = 1};
+
+	tb_event(c->tb, cpu, ns, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
+}
+
+/*
+ * 10 has a request of its ring for the pipe of 20, and waits for the result: a poll() of the ring,
+ * or a read of the ring's eventfd. The write interrupts the call, and 10 completes the request.
+ */
+static struct analysis_case waits_for_a_request(bool polls, bool by_timer)
+{
+	struct trace_uring_submit submit = {.req = 0x100, .opcode = 6, .fd = 3};
+	struct analysis_case c = begin_with_three();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_io_uring_enter, "io_uring_enter");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_poll, "poll");
+	tb_fd(c.tb, 10, 6, 10, 600, 0600, "anon_inode:[eventfd]");
+	tb_sys_enter(c.tb, 0, 1500, SYS_io_uring_enter, 5, 1, 0, 0);
+	tb_event(c.tb, 0, 1510, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	tb_sys_exit(c.tb, 0, 1520, 1);
+	tb_sys_enter(c.tb, 0, 2000, polls ? SYS_poll : SYS_read, polls ? 0x7000 : 6, 1, 8);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	if (by_timer)
+		timer_at(&c, 3100);
+	else
+		two_acts(&c, 3100, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 3150, polls ? RESTART_BLOCK : RESTART_SYS);
+	return c;
+}
+
+static void ends_at_once(struct analysis_case *c, bool polls)
+{
+	tb_sys_enter(c->tb, 0, 3200, polls ? SYS_restart_syscall : SYS_read, polls ? 0 : 6, 1, 8);
+	tb_sys_exit(c->tb, 0, 3210, 1);
+	case_run(c);
+}
+
+static void a_request_that_interrupts_its_submitter_ends_the_wait(void)
+{
+	for (int polls = 0; polls < 2; polls++) {
+		struct analysis_case c = waits_for_a_request(polls, false);
+		size_t nr;
+
+		completes(&c, 0, 3160);
+		ends_at_once(&c, polls);
+		expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring", 1000);
+		free(trace_interruptions(c.analysis, &nr));
+		CU_ASSERT_EQUAL(nr, 0);
+		case_free(&c);
+	}
+}
+
+/* Another thread completes it, it was complete before, or a signal interrupted the call. */
+static void only_a_request_of_that_moment_ends_the_wait(void)
+{
+	for (int way = 0; way < 3; way++) {
+		struct analysis_case c = waits_for_a_request(true, way == 2);
+
+		completes(&c, way == 0 ? 1 : 0, way == 1 ? 1515 : 3160);
+		ends_at_once(&c, true);
+		expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring", 0);
+		expect_ns(&c, TRACE_WAIT_TIMEOUT, "", 0, "io_uring", 0);
+		case_free(&c);
+	}
+}
+
 /* A read of a signalfd waits for a signal: its sender did not interrupt the read. */
 static void an_interrupted_read_of_a_signalfd_is_for_the_sender(void)
 {
@@ -906,6 +974,8 @@ int main(int argc, char **argv)
 		CASE(a_second_poll_without_a_wait_does_not_go_on),
 		CASE(an_interrupted_read_of_a_signalfd_is_for_the_sender),
 		CASE(an_interrupted_wait_for_a_ring_goes_on),
+		CASE(a_request_that_interrupts_its_submitter_ends_the_wait),
+		CASE(only_a_request_of_that_moment_ends_the_wait),
 		CASE(an_interrupted_wait_for_several_futexes_is_for_the_waker),
 		CASE(a_killed_reader_waited_for_the_writer),
 		CASE(what_comes_before_a_killed_thread_runs_is_not_the_senders),
