@@ -32,6 +32,7 @@
 
 #define BLOCK_ENTRIES (1u << 15) /* by default */
 #define NO_CONTENT    UINT32_MAX
+#define PAYLOAD_BYTES 8u /* a payload begins at a multiple of it, as in a cursor */
 
 enum entry_kind { ENTRY_INTERVAL, ENTRY_SAMPLE, ENTRY_MODE, ENTRY_EXEC, NR_ENTRY_KINDS };
 
@@ -176,6 +177,8 @@ static void put_sample(struct trace_profile_log *log, const struct trace_event *
 	bytes_put_number(&log->entries, event->stream);
 	put_facts(log, &facts);
 	bytes_put_number(&log->entries, event->payload_bytes);
+	while (log->entries.nr % PAYLOAD_BYTES && !log->entries.failed)
+		bytes_put(&log->entries, "", 1);
 	bytes_put(&log->entries, event->payload, event->payload_bytes);
 }
 
@@ -247,6 +250,7 @@ static void get_sample(struct log_reading *r)
 	facts.waker = (enum trace_profile_waker)bytes_below(&r->at, TRACE_PROFILE_NR_WAKERS);
 	facts.since_ns = r->begin_ns + get_signed(&r->at);
 	event.payload_bytes = (uint32_t)bytes_number(&r->at);
+	(void)bytes_take(&r->at, (0 - (uintptr_t)r->at.at) % PAYLOAD_BYTES);
 	event.payload = bytes_take(&r->at, event.payload_bytes);
 	if (!content || !event.payload || now_ns < r->from_ns || now_ns >= r->to_ns)
 		return;
