@@ -3,7 +3,7 @@
 #define ANALYZER_PROFILE_TAKE_H
 /*
  * profile_take.h - what a profile is made of: intervals, samples, and what the analysis knew at
- * the time of a sample. They come from hooks of a pass, or from a log of one (profile_log.h).
+ * the time of a sample. They come from hooks of a pass, or from a log of one (profile_log.c).
  */
 #include <trace/profile.h>
 #include <trace/reader.h>
