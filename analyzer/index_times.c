@@ -55,7 +55,8 @@ struct times_walk {
 
 bool times_are_kept(const struct trace_view *view)
 {
-	return !view->history->coarse && trace_get_info(view->analysis->trace)->events <= TIMES_MAX_EVENTS;
+	return !view->history->coarse &&
+	       times_are_worth(view->history->nr_intervals, trace_get_info(view->analysis->trace)->events);
 }
 
 /* ---- write: which entries end at @ns ---- */

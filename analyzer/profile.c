@@ -22,6 +22,7 @@
 #include "profile_pending.h"
 #include "profile_spans.h"
 #include "profile_strata.h"
+#include "profile_take.h"
 #include "profile_verify.h"
 #include "profile_waits.h"
 #include "profile_wakers.h"
@@ -50,6 +51,8 @@ struct trace_profile {
 	struct wakers wakers;
 	struct trace_profile_numbers numbers;
 	struct profile_spans spans;
+	uint64_t from_ns, to_ns; /* if it is of a log: its time */
+	bool is_of_log;
 	bool is_divided;
 	int failed;
 	/* where trace_profile_get_share() is: the share @at is group @group of stratum @stratum */
@@ -60,66 +63,80 @@ struct trace_profile {
 /* ---- strata ---- */
 
 /* Texts of the analysis are equal if their addresses are; but "" has one in each file. */
-static const char *one_text(const char *text)
+const char *profile_text(const char *text)
 {
 	static const char none[] = "";
 
 	return text && *text ? text : none;
 }
 
-static bool is_on_cpu(enum trace_state state)
+struct stratum profile_content(const struct trace_analysis *analysis, const struct trace_interval *interval)
 {
-	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
+	bool blocked = interval->state == TRACE_STATE_BLOCKED;
+
+	return (struct stratum){.thread = interval->thread,
+				.state = interval->state,
+				.kind = blocked ? interval->kind : TRACE_WAIT_FILE,
+				.idle = blocked && interval->idle,
+				.name = profile_text(interval->name),
+				.target = profile_text(blocked ? interval->target : NULL),
+				.via = profile_text(blocked ? interval->via : NULL),
+				.path = profile_text(blocked ? interval->path : NULL),
+				.other = blocked ? interval->other : NULL,
+				.other_thread = blocked ? wait_thread_now(analysis) : NULL};
+}
+
+/* False: nothing of it is in the time of the profile. */
+static bool cut(const struct trace_profile *profile, uint64_t *from_ns, uint64_t *to_ns)
+{
+	if (!profile->is_of_log)
+		return window_cut(profile->analysis->window, from_ns, to_ns);
+	*from_ns = *from_ns > profile->from_ns ? *from_ns : profile->from_ns;
+	*to_ns = *to_ns < profile->to_ns ? *to_ns : profile->to_ns;
+	return *from_ns < *to_ns;
+}
+
+void profile_take_interval(struct trace_profile *profile, const struct stratum *content, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	struct waited waited = {.thread = content->thread, .from_ns = from_ns, .to_ns = to_ns};
+	struct stratum *stratum;
+
+	if (!cut(profile, &from_ns, &to_ns))
+		return;
+	waited.ns = profile->spans.is_set
+			    ? profile_spans_ns(&profile->spans, trace_thread_index(content->thread), from_ns, to_ns)
+			    : to_ns - from_ns;
+	stratum = waited.ns ? stratum_of(&profile->strata, content) : NULL;
+	if (!stratum)
+		return;
+	stratum->ns += waited.ns;
+	stratum->intervals++;
+	waited.stratum = (uint32_t)(stratum - profile->strata.list);
+	if (content->state == TRACE_STATE_BLOCKED)
+		waits_add(&profile->waits, &profile->strata, &waited);
 }
 
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
+	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns;
 	struct trace_profile *profile = data;
-	bool blocked = interval->state == TRACE_STATE_BLOCKED;
-	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns, ns;
-	struct stratum *stratum;
+	struct stratum content;
 
-	if (is_on_cpu(interval->state))
+	if (waits_is_on_cpu(interval->state))
 		waits_ran(&profile->waits, interval->thread, interval->to_ns);
-	if (!window_cut(analysis->window, &from_ns, &to_ns))
+	if (!cut(profile, &from_ns, &to_ns))
 		return;
-	ns = profile->spans.is_set
-		     ? profile_spans_ns(&profile->spans, trace_thread_index(interval->thread), from_ns, to_ns)
-		     : to_ns - from_ns;
-	if (!ns)
-		return;
-	stratum = stratum_of(&profile->strata,
-			     &(struct stratum){.thread = interval->thread,
-					       .state = interval->state,
-					       .kind = blocked ? interval->kind : TRACE_WAIT_FILE,
-					       .idle = blocked && interval->idle,
-					       .name = one_text(interval->name),
-					       .target = one_text(blocked ? interval->target : NULL),
-					       .via = one_text(blocked ? interval->via : NULL),
-					       .path = one_text(blocked ? interval->path : NULL),
-					       .other = blocked ? interval->other : NULL,
-					       .other_thread = blocked ? wait_thread_now(analysis) : NULL});
-
-	if (!stratum)
-		return;
-	stratum->ns += ns;
-	stratum->intervals++;
-	if (blocked)
-		waits_add(&profile->waits, &profile->strata,
-			  &(struct waited){.thread = interval->thread,
-					   .from_ns = interval->from_ns,
-					   .to_ns = interval->to_ns,
-					   .ns = ns,
-					   .stratum = (uint32_t)(stratum - profile->strata.list)});
+	content = profile_content(analysis, interval);
+	profile_take_interval(profile, &content, interval->from_ns, interval->to_ns);
 }
 
 /* A thread ran before its first event: now it is known in which mode. */
-static void on_mode(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, bool in_syscall)
+void profile_take_mode(struct trace_profile *profile, const struct trace_thread *thread, bool in_syscall)
 {
-	struct trace_profile *profile = data;
 	struct stratum running = {.thread = thread, .state = TRACE_STATE_RUNNING}, known = running;
 
-	running.name = running.target = running.via = running.path = one_text(NULL);
+	running.name = running.target = running.via = running.path = profile_text(NULL);
 	known = running;
 	known.state = in_syscall ? TRACE_STATE_SYSCALL : TRACE_STATE_USER;
 	if (!stratum_of(&profile->strata, &running) || !stratum_of(&profile->strata, &known))
@@ -128,10 +145,17 @@ static void on_mode(void *data, struct trace_analysis *analysis, const struct tr
 	stratum_merge(&profile->strata, stratum_of(&profile->strata, &known), stratum_of(&profile->strata, &running));
 }
 
+static void on_mode(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, bool in_syscall)
+{
+	profile_take_mode(data, thread, in_syscall);
+}
+
 /* ---- stacks ---- */
 
-static uint32_t owner_of(struct trace_profile *profile, const struct trace_thread *thread, uint64_t ts_ns)
+/* That of the thread of @facts, or of the one that an interrupt woke. */
+static uint32_t owner_of(struct trace_profile *profile, const struct sample_facts *facts, uint64_t ts_ns)
 {
+	const struct trace_thread *thread = facts->thread ? facts->thread : facts->woken;
 	struct frame_owner_row *row = table_add(&profile->owners, sizeof(*row),
 						(uintptr_t)trace_thread_process(thread));
 
@@ -140,16 +164,15 @@ static uint32_t owner_of(struct trace_profile *profile, const struct trace_threa
 		return 0;
 	}
 	if (!row->owner)
-		row->owner = 1 + frame_owner_add(&profile->frames, trace_thread_tid(thread), ts_ns);
+		row->owner = 1 + frame_owner_add(&profile->frames, facts->tid, ts_ns);
 	return row->owner - 1;
 }
 
 /* The process runs another program from now on. */
-static void forget_owner(struct trace_profile *profile, uint32_t tid)
+void profile_take_exec(struct trace_profile *profile, const struct trace_thread *thread)
 {
-	const struct trace_thread *thread = trace_find_thread(profile->analysis, tid);
-	struct frame_owner_row *row =
-		thread ? table_find(&profile->owners, sizeof(*row), (uintptr_t)trace_thread_process(thread)) : NULL;
+	struct frame_owner_row *row = table_find(&profile->owners, sizeof(*row),
+						 (uintptr_t)trace_thread_process(thread));
 
 	if (row)
 		row->owner = 0;
@@ -300,16 +323,16 @@ static void push_sample(struct stack *stack, const struct trace_sample *sample)
 }
 
 static uint32_t stack_of(struct trace_profile *profile, const struct trace_event *event,
-			 const struct trace_thread *thread, const struct stack_parts *parts)
+			 const struct sample_facts *facts, const struct stack_parts *parts)
 {
 	struct stack stack = {.profile = profile, .event = event, .parts = parts, .caller = NO_FRAME};
 
-	stack.owner = owner_of(profile, thread, event->ts_ns);
+	stack.owner = owner_of(profile, facts, event->ts_ns);
 	push_sample(&stack, event->payload);
 	return stack.caller;
 }
 
-static bool is_sample(const struct trace_event *event)
+bool profile_is_sample(const struct trace_event *event)
 {
 	return event->id == TRACE_EV_sample && event->type->fixed_bytes >= sizeof(struct trace_sample);
 }
@@ -320,7 +343,7 @@ size_t trace_profile_stack_of(const struct trace_event *event,
 	struct stack stack = {.event = event, .caller = NO_FRAME, .list = ret_frames, .room = TRACE_PROFILE_MAX_FRAMES};
 	const struct trace_sample *sample = event->payload;
 
-	if (is_sample(event) && sample->source == SOURCE_TIMER)
+	if (profile_is_sample(event) && sample->source == SOURCE_TIMER)
 		push_sample(&stack, sample);
 	return stack.nr;
 }
@@ -361,10 +384,10 @@ size_t trace_profile_waker_stack_of(const struct trace_event *event, uint32_t *r
 /* ---- samples ---- */
 
 /* The thread that had the CPU, or NULL: not known, or the events before contradict the sample. */
-static const struct trace_thread *thread_of(const struct trace_profile *profile, uint32_t cpu,
+static const struct trace_thread *thread_of(const struct trace_analysis *a, uint32_t cpu,
 					    const struct trace_sample *sample)
 {
-	const struct trace_thread *thread = trace_thread_on_cpu(profile->analysis, cpu);
+	const struct trace_thread *thread = trace_thread_on_cpu(a, cpu);
 
 	return thread && trace_thread_tid(thread) == sample->tid ? thread : NULL;
 }
@@ -386,17 +409,27 @@ static uint64_t code_ns(const struct cpu *cpu, const struct trace_event *event)
 										    : event->ts_ns;
 }
 
-static void add_sample(struct trace_profile *profile, const struct trace_event *event)
+static void facts_of_timer(struct trace_analysis *a, const struct trace_event *event, struct sample_facts *facts)
 {
-	struct trace_analysis *a = profile->analysis;
-	const struct trace_sample *sample = event->payload;
-	const struct trace_thread *thread = thread_of(profile, event->cpu, sample);
-	const struct stack_parts *parts = stack_parts_take(&profile->parts, event);
-	struct stratum wanted = {.thread = thread}, *stratum;
-	const char *name;
+	struct cpu *cpu = &a->cpus[event->cpu];
 
-	if (profile->spans.is_set && (!thread || !profile_spans_have(&profile->spans, trace_thread_index(thread),
-								     code_ns(&a->cpus[event->cpu], event))))
+	facts->thread = thread_of(a, event->cpu, event->payload);
+	if (!facts->thread)
+		return;
+	facts->code_ns = code_ns(cpu, event);
+	facts->state = acct_state_now(a, cpu, nested_below(cpu, event->payload), &facts->name);
+	facts->name = profile_text(facts->name);
+}
+
+static void add_sample(struct trace_profile *profile, const struct trace_event *event, const struct sample_facts *facts)
+{
+	const struct trace_sample *sample = event->payload;
+	const struct stack_parts *parts = stack_parts_take(&profile->parts, event);
+	const struct trace_thread *thread = facts->thread;
+	struct stratum wanted = {.thread = thread, .state = facts->state, .name = facts->name}, *stratum;
+
+	if (profile->spans.is_set &&
+	    (!thread || !profile_spans_have(&profile->spans, trace_thread_index(thread), facts->code_ns)))
 		return;
 	profile->numbers.samples++;
 	profile->numbers.cut += (sample->cut & CUT_IN_KERNEL) || is_cut_in_program(sample, parts);
@@ -404,25 +437,23 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 		profile->numbers.unplaced++;
 		return;
 	}
-	wanted.state = acct_state_now(a, &a->cpus[event->cpu], nested_below(&a->cpus[event->cpu], sample), &name);
-	wanted.name = one_text(name);
-	wanted.target = wanted.via = wanted.path = one_text(NULL);
+	wanted.target = wanted.via = wanted.path = profile_text(NULL);
 	stratum = stratum_of(&profile->strata, &wanted);
 	if (stratum)
-		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, thread, parts), 1);
+		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, facts, parts), 1);
 }
 
 /* ---- stacks of waits ---- */
 
 /* @exit: the sample with the program's part; NULL: there is none */
-static void add_wait_stack(struct trace_profile *profile, const struct trace_thread *thread,
+static void add_wait_stack(struct trace_profile *profile, const struct sample_facts *facts,
 			   const struct pending_stack *pending, const struct trace_event *exit,
 			   const struct stack_parts *parts)
 {
 	struct stack stack = {.profile = profile, .event = exit, .caller = NO_FRAME};
 	const struct trace_sample *sample = exit ? exit->payload : NULL;
 
-	stack.owner = owner_of(profile, thread, pending->ts_ns);
+	stack.owner = owner_of(profile, facts, pending->ts_ns);
 	if (sample && sample->ip == pending->user_ip) {
 		bool is_cut;
 
@@ -440,7 +471,7 @@ static void add_wait_stack(struct trace_profile *profile, const struct trace_thr
 		&stack, pending->kernel, pending->nr_kernel,
 		&(struct address_list){.flags = FRAME_IN_KERNEL, .first = FRAME_IN_KERNEL, .is_cut = pending->is_cut});
 	if (stack.caller != NO_FRAME)
-		waits_add_stack(&profile->waits, &profile->strata, thread, pending->since_ns,
+		waits_add_stack(&profile->waits, &profile->strata, facts->thread, pending->since_ns,
 				&(struct wait_record){.ts_ns = pending->ts_ns,
 						      .woken_ns = pending->woken_ns,
 						      .is_woken = pending->is_woken,
@@ -448,19 +479,19 @@ static void add_wait_stack(struct trace_profile *profile, const struct trace_thr
 						      .frame = stack.caller});
 }
 
-/* The stacks of all waits in the call that @thread leaves. */
-static void end_pending(struct trace_profile *profile, const struct trace_thread *thread,
-			const struct trace_event *exit)
+/* The stacks of all waits in the call that the thread of @facts leaves. */
+static void end_pending(struct trace_profile *profile, const struct sample_facts *facts, const struct trace_event *exit)
 {
 	const struct stack_parts *parts = exit ? stack_parts_take(&profile->parts, exit) : NULL;
 
-	for (const struct pending_stack *at = pending_first(&profile->pending, thread); at; at = at->next)
-		add_wait_stack(profile, thread, at, exit, parts);
-	pending_drop(&profile->pending, thread);
+	for (const struct pending_stack *at = pending_first(&profile->pending, facts->thread); at; at = at->next)
+		add_wait_stack(profile, facts, at, exit, parts);
+	pending_drop(&profile->pending, facts->thread);
 }
 
-static void keep_wait(struct trace_profile *profile, const struct trace_thread *thread, const struct trace_event *event)
+static void keep_wait(struct trace_profile *profile, const struct trace_event *event, const struct sample_facts *facts)
 {
+	const struct trace_thread *thread = facts->thread;
 	const struct trace_sample *sample = event->payload;
 	size_t nr_kernel, nr_user;
 	const unsigned char *kernel = addresses_of(event, "kernel", &nr_kernel),
@@ -472,13 +503,13 @@ static void keep_wait(struct trace_profile *profile, const struct trace_thread *
 	if (nr_user)
 		memcpy(&user_ip, user, sizeof(user_ip));
 	if (before && before->user_ip != user_ip)
-		end_pending(profile, thread, NULL); /* the exit of that call is not recorded */
+		end_pending(profile, facts, NULL); /* the exit of that call is not recorded */
 	pending = pending_add(&profile->pending, thread, nr_kernel + 1);
 	if (!pending) {
 		profile->failed = -ENOMEM;
 		return;
 	}
-	pending->since_ns = waits_since(&profile->waits, thread);
+	pending->since_ns = facts->since_ns;
 	pending->ts_ns = event->ts_ns;
 	pending->user_ip = user_ip;
 	pending->is_cut = sample->cut & CUT_IN_KERNEL;
@@ -489,87 +520,129 @@ static void keep_wait(struct trace_profile *profile, const struct trace_thread *
 	if (nr_kernel)
 		memcpy(pending->kernel + 1, kernel, nr_kernel * sizeof(uint64_t));
 	if (!user_ip)
-		end_pending(profile, thread, NULL);
+		end_pending(profile, facts, NULL);
 }
 
-static void add_wait(struct trace_profile *profile, const struct trace_event *event)
+static void add_wait(struct trace_profile *profile, const struct trace_event *event, const struct sample_facts *facts)
 {
 	const struct trace_sample *sample = event->payload;
-	const struct trace_thread *thread = trace_find_thread(profile->analysis, sample->tid);
 
 	profile->numbers.wait_stacks += sample->source == SOURCE_WAIT;
-	if (!thread)
+	if (!facts->thread)
 		return;
 	if (sample->source == SOURCE_WAIT)
-		keep_wait(profile, thread, event);
+		keep_wait(profile, event, facts);
 	else if (sample->source == SOURCE_WAIT_EXIT)
-		end_pending(profile, thread, event);
+		end_pending(profile, facts, event);
 }
 
 /* ---- what woke ---- */
 
-static enum trace_profile_waker kind_of_interrupt(const struct trace_profile *profile, const struct trace_event *event)
+static enum trace_profile_waker kind_of_interrupt(struct trace_analysis *a, const struct trace_event *event)
 {
 	bool in_softirq = ((const struct trace_sample *)event->payload)->source == SOURCE_WAKER_SOFTIRQ;
 	struct waker waker = {0};
 
-	irq_waker(profile->analysis, &profile->analysis->cpus[event->cpu],
-		  in_softirq ? TRACE_CONTEXT_SOFTIRQ : TRACE_CONTEXT_HARDIRQ, &waker);
+	irq_waker(a, &a->cpus[event->cpu], in_softirq ? TRACE_CONTEXT_SOFTIRQ : TRACE_CONTEXT_HARDIRQ, &waker);
 	if (waker.cause == CAUSE_TIMER)
 		return TRACE_PROFILE_WAKER_TIMER;
 	return in_softirq ? TRACE_PROFILE_WAKER_SOFTIRQ : TRACE_PROFILE_WAKER_INTERRUPT;
 }
 
-static void add_waker(struct trace_profile *profile, const struct trace_event *event)
+static void facts_of_waker(struct trace_analysis *a, const struct trace_event *event, struct sample_facts *facts)
 {
 	const struct trace_sample *sample = event->payload;
-	const struct trace_thread *woken = trace_find_thread(profile->analysis, woken_tid(event)), *thread = NULL;
+
+	facts->woken = woken_tid(event) ? trace_find_thread(a, woken_tid(event)) : NULL;
+	if (sample->source == SOURCE_WAKER) {
+		facts->thread = trace_find_thread(a, sample->tid);
+		facts->waker = TRACE_PROFILE_WAKER_THREAD;
+	} else if (facts->woken) {
+		facts->waker = kind_of_interrupt(a, event);
+	}
+}
+
+static void add_waker(struct trace_profile *profile, const struct trace_event *event, const struct sample_facts *facts)
+{
 	const struct stack_parts *parts = stack_parts_take(&profile->parts, event);
-	struct profile_waker waker = {0};
+	struct profile_waker waker = {.kind = facts->waker, .thread = facts->thread};
 
 	profile->numbers.waker_stacks++;
-	if (sample->source == SOURCE_WAKER)
-		thread = trace_find_thread(profile->analysis, sample->tid);
-	if (!woken || (sample->source == SOURCE_WAKER && !thread))
+	if (!facts->woken || (facts->waker == TRACE_PROFILE_WAKER_THREAD && !facts->thread))
 		return;
-	waker.kind = thread ? TRACE_PROFILE_WAKER_THREAD : kind_of_interrupt(profile, event);
-	waker.thread = thread;
-	waker.frame = stack_of(profile, event, thread ? thread : woken, parts);
+	waker.frame = stack_of(profile, event, facts, parts);
 	if (waker.frame != NO_FRAME)
-		wakers_add(&profile->wakers, woken, event->ts_ns, &waker);
+		wakers_add(&profile->wakers, facts->woken, event->ts_ns, &waker);
 }
 
 static void end_waits(struct trace_profile *profile)
 {
-	const struct trace_thread *thread;
+	size_t nr;
+	const struct trace_thread **threads = pending_threads(&profile->pending, &nr);
 
-	while ((thread = pending_any(&profile->pending)))
-		end_pending(profile, thread, NULL);
+	if (!threads)
+		profile->failed = -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		end_pending(profile, &(struct sample_facts){.thread = threads[i], .tid = trace_thread_tid(threads[i])},
+			    NULL);
+	free(threads);
 	waits_end(&profile->waits, &profile->strata);
 }
 
-static void on_sample(struct trace_profile *profile, const struct trace_event *event)
+struct sample_facts profile_facts(struct trace_analysis *analysis, struct waits *waits, const struct trace_event *event)
+{
+	const struct trace_sample *sample = event->payload;
+	struct sample_facts facts = {.name = profile_text(NULL)};
+
+	if (stack_parts_is_part(event))
+		return facts;
+	if (sample->source == SOURCE_TIMER)
+		facts_of_timer(analysis, event, &facts);
+	else if (sample->source >= SOURCE_WAKER)
+		facts_of_waker(analysis, event, &facts);
+	else
+		facts.thread = trace_find_thread(analysis, sample->tid);
+	if (sample->source == SOURCE_WAIT && facts.thread)
+		facts.since_ns = waits_since(waits, facts.thread);
+	if (facts.thread || facts.woken)
+		facts.tid = trace_thread_tid(facts.thread ? facts.thread : facts.woken);
+	return facts;
+}
+
+const struct trace_thread *profile_exec_of(const struct trace_analysis *analysis, const struct trace_event *event)
+{
+	return event->id == TRACE_EV_sched_exec && event->type->fixed_bytes >= sizeof(struct trace_sched_exec)
+		       ? trace_find_thread(analysis, ((const struct trace_sched_exec *)event->payload)->tid)
+		       : NULL;
+}
+
+void profile_take_sample(struct trace_profile *profile, const struct trace_event *event,
+			 const struct sample_facts *facts)
 {
 	const struct trace_sample *sample = event->payload;
 
 	if (stack_parts_is_part(event))
 		profile->failed = stack_parts_add(&profile->parts, event) ? profile->failed : -ENOMEM;
 	else if (sample->source >= SOURCE_WAKER)
-		add_waker(profile, event);
+		add_waker(profile, event, facts);
 	else if (sample->source != SOURCE_TIMER)
-		add_wait(profile, event);
+		add_wait(profile, event, facts);
 	else
-		add_sample(profile, event);
+		add_sample(profile, event, facts);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
+	const struct trace_thread *thread = profile_exec_of(analysis, event);
 	struct trace_profile *profile = data;
+	struct sample_facts facts;
 
-	if (event->id == TRACE_EV_sched_exec && event->type->fixed_bytes >= sizeof(struct trace_sched_exec))
-		forget_owner(profile, ((const struct trace_sched_exec *)event->payload)->tid);
-	if (is_sample(event) && !analysis->is_before_window && !analysis->is_past_window)
-		on_sample(profile, event);
+	if (thread)
+		profile_take_exec(profile, thread);
+	if (!profile_is_sample(event) || analysis->is_before_window || analysis->is_past_window)
+		return;
+	facts = profile_facts(analysis, &profile->waits, event);
+	profile_take_sample(profile, event, &facts);
 }
 
 /* ---- begin, end ---- */
@@ -596,6 +669,16 @@ struct trace_profile *trace_profile_new(struct trace_analysis *analysis, struct 
 	if (profile)
 		trace_analysis_remove_hooks(analysis, profile);
 	return trace_profile_free(profile);
+}
+
+struct trace_profile *profile_take_new(struct trace_analysis *analysis, uint64_t from_ns, uint64_t to_ns)
+{
+	struct trace_profile *profile = calloc(1, sizeof(*profile));
+
+	if (profile)
+		*profile = (struct trace_profile){
+			.analysis = analysis, .is_of_log = true, .from_ns = from_ns, .to_ns = to_ns};
+	return profile;
 }
 
 struct trace_profile *trace_profile_free(struct trace_profile *profile)
@@ -761,6 +844,15 @@ const char *trace_profile_waker_word(enum trace_profile_waker kind)
 								   [TRACE_PROFILE_WAKER_TIMER] = "(timer)"};
 
 	return kind < TRACE_PROFILE_NR_WAKERS && words[kind] ? words[kind] : "";
+}
+
+void trace_profile_window(const struct trace_profile *profile, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+	trace_analysis_window(profile->analysis, ret_from_ns, ret_to_ns);
+	if (!profile->is_of_log)
+		return;
+	*ret_from_ns = profile->from_ns;
+	*ret_to_ns = profile->to_ns;
 }
 
 void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers)

@@ -46,11 +46,26 @@ void pending_drop(struct hash_table *pending, const struct trace_thread *thread)
 	table_remove(pending, sizeof(struct pending_row), (uintptr_t)thread);
 }
 
-const struct trace_thread *pending_any(const struct hash_table *pending)
+static int by_number(const void *left, const void *right)
 {
-	const struct pending_row *row = table_next(pending, sizeof(*row), NULL);
+	uint32_t l = trace_thread_index(*(const struct trace_thread *const *)left),
+		 r = trace_thread_index(*(const struct trace_thread *const *)right);
 
-	return row ? (const struct trace_thread *)(uintptr_t)row->key : NULL;
+	return (l > r) - (l < r);
+}
+
+const struct trace_thread **pending_threads(const struct hash_table *pending, size_t *ret_nr)
+{
+	const struct trace_thread **threads = calloc(pending->used + 1, sizeof(*threads));
+	const struct pending_row *row = NULL;
+	size_t nr = 0;
+
+	while (threads && (row = table_next(pending, sizeof(*row), row)))
+		threads[nr++] = (const struct trace_thread *)(uintptr_t)row->key;
+	if (threads)
+		qsort(threads, nr, sizeof(*threads), by_number);
+	*ret_nr = nr;
+	return threads;
 }
 
 void pending_clear(struct hash_table *pending)

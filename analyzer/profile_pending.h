@@ -32,7 +32,10 @@ struct pending_stack *pending_add(struct hash_table *pending, const struct trace
 struct pending_stack *pending_first(const struct hash_table *pending, const struct trace_thread *thread);
 /** pending_drop() - @thread has none any more */
 void pending_drop(struct hash_table *pending, const struct trace_thread *thread);
-/** pending_any() - a thread that has some; NULL: none */
-const struct trace_thread *pending_any(const struct hash_table *pending);
+/**
+ * pending_threads() - the threads that have some, in the order of their numbers: the same in each
+ * pass; to be freed. NULL: no memory
+ */
+const struct trace_thread **pending_threads(const struct hash_table *pending, size_t *ret_nr);
 void pending_clear(struct hash_table *pending);
 #endif

@@ -37,6 +37,11 @@ struct waits {
 	int failed;
 };
 
+/** waits_is_on_cpu() - is a thread in @state on a CPU? */
+static inline bool waits_is_on_cpu(enum trace_state state)
+{
+	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
+}
 /** waits_ran() - @thread was on a CPU until @to_ns */
 void waits_ran(struct waits *waits, const struct trace_thread *thread, uint64_t to_ns);
 /** waits_add() - a blocked interval */

@@ -144,7 +144,7 @@ static void open_profile(struct json *json, const struct report *report, const s
 	uint64_t from_ns, to_ns;
 
 	trace_profile_get_numbers(report->profile, &numbers);
-	trace_analysis_window(report->analysis, &from_ns, &to_ns);
+	trace_profile_window(report->profile, &from_ns, &to_ns);
 	json_open(json, NULL, "{");
 	json_text(json, "schema", "trace-profile/1");
 	json_text(json, "file", trace_get_info(report->trace)->file);

@@ -5,6 +5,7 @@
 #include "profile_json.h"
 #include "profile_rows.h"
 #include "view_books.h"
+#include "view_profile_log.h"
 #include "view_row.h"
 
 /* Returns false, with an error of the question, if it names a row that has no profile. */
@@ -73,13 +74,15 @@ void view_functions(struct view_session *session, struct view_question *question
 	struct report report = {.options = &options, .trace = session->report.trace, .output.out = out};
 	struct profile_rows rows = {0};
 	struct trace_error error = {0};
+	bool of_log;
 
 	options.reports = (struct report_choice){.profile = true, .json = true};
 	options.profile = (struct profile_choice){.is_flat = true};
 	view_books_window(session, question, &report);
 	if (*question->error || !choose_row(session, question, &options.processes))
 		return;
-	if (run_pass(&report, &error)) {
+	of_log = view_profile_log_of(session, &report);
+	if (of_log || run_pass(&report, &error)) {
 		profile_rows_make(&report, NULL, &rows, &error); /* rows without names are answers, too */
 		profile_json(&report, &rows, NULL);
 		profile_rows_free(&rows);
@@ -87,5 +90,6 @@ void view_functions(struct view_session *session, struct view_question *question
 		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
 	}
 	trace_profile_free(report.profile);
-	trace_analysis_free(report.analysis);
+	if (!of_log)
+		trace_analysis_free(report.analysis);
 }

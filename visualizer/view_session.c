@@ -10,6 +10,7 @@
 #include "view_count.h"
 #include "view_counters.h"
 #include "view_functions.h"
+#include "view_profile_log.h"
 #include "view_samples.h"
 #include "view_scopes.h"
 #include "view_session.h"
@@ -35,6 +36,7 @@ static void session_clear(struct view_session *session, const struct trace *trac
 	*session = (struct view_session){.options = *options};
 	session->report = (struct report){.options = &session->options, .trace = trace};
 	session->count = view_count_new();
+	session->profile_log = view_profile_log_new();
 }
 
 int view_session_begin(struct view_session *session, const struct trace *trace,
@@ -160,6 +162,7 @@ void view_session_end(struct view_session *session)
 	view_functions_free(session);
 	free(session->books.owned);
 	view_count_free(session->count);
+	view_profile_log_free(session->profile_log);
 	view_tables_free(session);
 	view_bills_free(session);
 	trace_view_free(session->view);

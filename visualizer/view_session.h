@@ -69,6 +69,7 @@ struct view_session {
 	struct view_whole_books books;
 	struct view_count *count;			/* owned; view_count.c */
 	struct view_table_pass *tables;			/* owned; view_tables.c */
+	struct view_profile_log *profile_log;		/* owned; view_profile_log.c */
 	void (*watch)(struct trace_analysis *analysis); /* before the pass of the bills; or NULL */
 };
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_tables.c - the tables of a span from one pass for all spans: view_tables.h. */
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <trace/tables.h>
 #include <unistd.h>
 #include "checked_figures.h"
+#include "nameless_file.h"
 #include "report_json.h"
 #include "report_probes.h"
 #include "report_user.h"
@@ -25,19 +24,6 @@ struct view_table_pass {
 
 /* ---- the pass ---- */
 
-/* A file without a name, in the folder of the trace or in that for temporary files. */
-static int open_nameless(const char *trace)
-{
-	const char *slash = strrchr(trace, '/'), *temporary = getenv("TMPDIR");
-	char *folder = slash ? memory_copy(trace, (size_t)(slash - trace) + 1) : memory_copy(".", 1);
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	free(folder);
-	if (fd < 0)
-		fd = open(temporary ? temporary : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return fd;
-}
-
 static void pass_end(struct view_table_pass *pass, enum tables_state state)
 {
 	pass->tables = trace_tables_free(pass->tables);
@@ -55,7 +41,7 @@ static bool pass_begin(struct view_session *session, struct view_table_pass *pas
 	struct trace_tables_options options = {.size = sizeof(options)};
 
 	pass->state = TABLES_COUNTED;
-	pass->fd = open_nameless(trace_get_info(trace)->file);
+	pass->fd = nameless_file_open(trace_get_info(trace)->file);
 	options.has_file = pass->fd >= 0;
 	options.fd = pass->fd;
 	pass->analysis = trace_analysis_new(trace, NULL, NULL);

@@ -211,12 +211,57 @@ struct trace_profile_numbers {
 };
 void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers);
 
+/** trace_profile_window() - the time that it is of */
+void trace_profile_window(const struct trace_profile *profile, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
+
 /**
  * trace_profile_verify() - after the pass: the shares of each thread add up to its figures, to the
  * nanosecond, and the samples in them to the number of samples
  * Returns 0; -EBADMSG with the first difference in @ret_error; -ENOMEM.
  */
 int trace_profile_verify(struct trace_profile *profile, struct trace_error *ret_error) TRACE_NODISCARD;
+
+/* ---- profiles of many spans ---- */
+
+struct trace_profile_log;
+
+/**
+ * struct trace_profile_log_options - zeroed = the defaults
+ * @size: sizeof of the caller's struct: later versions add fields at the end
+ * @has_file, @fd: write to this file, which is empty and has no other user, instead of into memory;
+ *     borrowed until trace_profile_log_free()
+ * @nr_entries: intervals and samples that are read at once; 0: 32,768. A span reads two times as
+ *     many that are outside of it
+ */
+struct trace_profile_log_options {
+	size_t size;
+	bool has_file;
+	int fd;
+	uint32_t nr_entries;
+};
+/**
+ * trace_profile_log_new() - keep what profiles of @analysis need; before its pass
+ * It takes some bytes for each interval, and samples as they are. The analysis has no window, and
+ * outlives the log.
+ * Returns NULL with -ENOMEM, or -EBUSY (the pass began, or there is a window).
+ */
+struct trace_profile_log *trace_profile_log_new(struct trace_analysis *analysis,
+						const struct trace_profile_log_options *options,
+						struct trace_error *ret_error) TRACE_NODISCARD;
+/**
+ * trace_profile_log_end() - after the pass; profiles can be asked for from now on
+ * Returns 0; -EAGAIN: the pass has not ended; -ENOMEM, or the error of a write.
+ */
+int trace_profile_log_end(struct trace_profile_log *log, struct trace_error *ret_error) TRACE_NODISCARD;
+struct trace_profile_log *trace_profile_log_free(struct trace_profile_log *log); /* NULL is fine; returns NULL */
+/**
+ * trace_profile_of_span() - the profile from @from_ns to @to_ns, as that of a pass with this window
+ * @to_ns: 0: to the end of the trace. Several threads may ask. trace_profile_verify() is not for it
+ * Returns NULL with -EAGAIN, -ENOMEM, or -ENODATA: the file does not have the log any more. The
+ * caller frees the profile with trace_profile_free(), before the log.
+ */
+struct trace_profile *trace_profile_of_span(const struct trace_profile_log *log, uint64_t from_ns, uint64_t to_ns,
+					    struct trace_error *ret_error) TRACE_NODISCARD;
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -201,12 +201,39 @@ static void functions_of_a_row_need_no_view(void)
 	trace_close(trace);
 }
 
+/* One pass has the functions of all spans. A session without its log makes a pass for each. */
+static void functions_of_spans_are_those_of_a_pass(void)
+{
+	struct trace *trace = story(3);
+	struct view_session session, copy;
+	uint64_t whole;
+
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	read_all(&session);
+	copy = session;
+	copy.profile_log = NULL;
+	whole = session.end - session.start;
+	for (unsigned int i = 0; i < NR_SPANS; i++) {
+		uint64_t from = i ? tb_random() % (whole - 1) : 0,
+			 to = i ? from + 1 + tb_random() % (whole - from) : whole;
+		char *of_log = ask(&session, "functions", from, to), *of_pass = ask(&copy, "functions", from, to);
+
+		CU_ASSERT_PTR_NOT_NULL(strstr(of_log, "\"rows\":[\n{"));
+		CU_ASSERT_STRING_EQUAL(of_log, of_pass);
+		free(of_log);
+		free(of_pass);
+	}
+	view_session_end(&session);
+	trace_close(trace);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(tables_of_spans_are_those_of_their_reports),
 		CASE(a_trace_with_losses_has_tables),
 		CASE(functions_of_a_row_need_no_view),
+		CASE(functions_of_spans_are_those_of_a_pass),
 		{NULL, NULL},
 	};
 
