@@ -15,9 +15,14 @@
 
 #define MAX_FILES 65536u
 
-/** struct stored_row - an answer. @text: borrowed from the trace, behind the number of the file */
+/**
+ * struct stored_row - an answer. @at: the byte
+ * @text: borrowed from the trace, behind the number of the file: of this byte, or of the first one
+ * of several with one name
+ */
 struct stored_row {
 	uint64_t key; /* of file and byte */
+	uint64_t at;
 	const char *text;
 };
 
@@ -69,10 +74,22 @@ static int read_files(struct symbol_store *store, const struct trace *trace)
 	return 0;
 }
 
-/* "FILE BYTE ADDRESS OFFSET\n", then the functions and, after an empty line, the sources. */
-static int read_answer(struct symbol_store *store, const char *text)
+static int add_row(struct symbol_store *store, uint64_t file, uint64_t at, const char *text)
 {
-	struct stored_row *row;
+	struct stored_row *row = table_add(&store->answers, sizeof(*row), key_of((size_t)file, at));
+
+	if (!row)
+		return -ENOMEM;
+	row->at = at;
+	row->text = text;
+	return 0;
+}
+
+/* "FILE BYTE ADDRESS OFFSET\n", then the functions and, after an empty line, the sources. @steps:
+ * to further bytes; NULL: none */
+static int read_answer(struct symbol_store *store, const char *text, const char *steps)
+{
+	int error;
 	char *rest;
 	uint64_t file = strtoull(text, &rest, 10), at;
 
@@ -82,11 +99,15 @@ static int read_answer(struct symbol_store *store, const char *text)
 	at = strtoull(text, &rest, 16);
 	if (*rest != ' ')
 		return 0;
-	row = table_add(&store->answers, sizeof(*row), key_of((size_t)file, at));
-	if (!row)
-		return -ENOMEM;
-	row->text = text;
-	return 0;
+	error = add_row(store, file, at, text);
+	while (!error && steps && *steps) {
+		at += strtoull(steps, &rest, 16);
+		if (rest == steps)
+			break;
+		error = add_row(store, file, at, text);
+		steps = rest;
+	}
+	return error;
 }
 
 int symbol_store_read(struct symbol_store *store, const struct trace *trace)
@@ -95,7 +116,7 @@ int symbol_store_read(struct symbol_store *store, const struct trace *trace)
 	int error = read_files(store, trace);
 
 	for (uint64_t i = 0; !error && store->nr_files && (text = trace_string(trace, TRACE_STRING_CODE, i)); i++)
-		error = read_answer(store, text);
+		error = read_answer(store, text, trace_string(trace, TRACE_STRING_CODE_STEPS, i));
 	return error;
 }
 
@@ -133,14 +154,18 @@ size_t symbol_store_file(const struct symbol_store *store, const struct symbol_o
 bool symbol_store_find(const struct symbol_store *store, size_t file, uint64_t offset, struct stored_code *ret_code)
 {
 	const struct stored_row *row = table_find(&store->answers, sizeof(*row), key_of(file, offset));
+	uint64_t distance;
 	char *rest;
 
-	if (!row || strtoull(row->text, &rest, 16) != offset)
+	if (!row || row->at != offset)
 		return false;
-	ret_code->address = strtoull(rest, &rest, 16);
+	distance = offset - strtoull(row->text, &rest, 16);
+	ret_code->address = strtoull(rest, &rest, 16) + distance;
 	ret_code->offset = strtoull(rest, &rest, 10);
 	if (*rest != '\n')
 		return false;
+	if (rest[1] != '\n') /* the function has a name, and a begin */
+		ret_code->offset += distance;
 	snprintf(ret_code->texts, sizeof(ret_code->texts), "%s", rest + 1);
 	ret_code->functions = ret_code->texts;
 	ret_code->sources = strstr(ret_code->texts, "\n\n");

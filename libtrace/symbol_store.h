@@ -3,7 +3,7 @@
 #define LIBTRACE_SYMBOL_STORE_H
 /*
  * symbol_store.h - the names of sampled code that a trace has itself, for other machines:
- * TRACE_STRING_CODE_FILE and TRACE_STRING_CODE
+ * TRACE_STRING_CODE_FILE, TRACE_STRING_CODE and TRACE_STRING_CODE_STEPS
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -27,6 +27,8 @@
 
 #define MAX_READERS 16		 /* processes at a time */
 #define MAX_OFFSET  (1ull << 61) /* no file is that long */
+#define STEP_BYTES  18		 /* of one between bytes, in hexadecimal, with a blank */
+#define MAX_ALIKE   3000	 /* so that a text is short enough for a trace */
 
 #define CLONE_THREAD 0x00010000
 #define NO_OBJECT    SIZE_MAX
@@ -830,26 +832,106 @@ static int export_file(const struct symbol_object *object, uint64_t number, trac
 	return error;
 }
 
-/* @file: the number of the file; @nr: that of the next answer */
+static uint64_t byte_of(const struct symbol_kept *kept)
+{
+	return (kept->key - 1) >> 2;
+}
+
+static int by_byte(const void *left, const void *right)
+{
+	uint64_t l = byte_of(*(const struct symbol_kept *const *)left),
+		 r = byte_of(*(const struct symbol_kept *const *)right);
+
+	return (l > r) - (l < r);
+}
+
+/* Whether the names of @kept are those of @first, and its numbers follow from the bytes. */
+static bool is_named_as(const struct trace_symbols *symbols, const struct symbol_kept *first,
+			const struct symbol_kept *kept)
+{
+	uint64_t distance = byte_of(kept) - byte_of(first);
+	bool has_function = *strings_text(&symbols->strings, first->function);
+
+	return kept->function == first->function && kept->source == first->source &&
+	       kept->address - first->address == distance &&
+	       kept->offset - first->offset == (has_function ? distance : 0);
+}
+
+/* The answers with all levels, by byte; NULL: no memory. Released with free() */
+static const struct symbol_kept **sorted_answers(const struct symbol_object *object, size_t *ret_nr)
+{
+	const struct symbol_kept **list = calloc(object->answers.used + 1, sizeof(*list)), *kept = NULL;
+	size_t nr = 0;
+
+	while (list && (kept = table_next(&object->answers, sizeof(*kept), kept)))
+		if (((kept->key - 1) & 3) == SYMBOL_LEVELS)
+			list[nr++] = kept;
+	if (nr)
+		qsort(list, nr, sizeof(*list), by_byte);
+	*ret_nr = nr;
+	return list;
+}
+
+/* The steps from list[0] to the others; @nr > 1 */
+static int export_steps(const struct symbol_kept *const *list, size_t nr, uint64_t number, trace_symbols_emit_fn emit,
+			void *context)
+{
+	char *text = malloc(nr * STEP_BYTES);
+	size_t bytes = 0;
+	int error;
+
+	if (!text)
+		return -ENOMEM;
+	for (size_t i = 1; i < nr; i++)
+		bytes += (size_t)sprintf(text + bytes, "%s%" PRIx64, i > 1 ? " " : "",
+					 byte_of(list[i]) - byte_of(list[i - 1]));
+	error = emit(context, TRACE_STRING_CODE_STEPS, number, text);
+	free(text);
+	return error;
+}
+
+/* The first of @list, and the steps to those that are named as it is. @number: of the answer, which
+ * counts up; returns how many were exported, or a negative errno */
+static ssize_t export_alike(const struct trace_symbols *symbols, const struct symbol_kept *const *list, size_t nr,
+			    size_t file, uint64_t *number, trace_symbols_emit_fn emit, void *context)
+{
+	const struct symbol_kept *first = list[0];
+	char *text = symbol_store_code_text(file, byte_of(first), first->address, first->offset,
+					    strings_text(&symbols->strings, first->function),
+					    strings_text(&symbols->strings, first->source));
+	size_t alike = 1;
+	int error;
+
+	if (!text)
+		return 1; /* a text that is too long is left out */
+	while (alike < nr && alike < MAX_ALIKE && is_named_as(symbols, first, list[alike]))
+		alike++;
+	error = emit(context, TRACE_STRING_CODE, *number, text);
+	free(text);
+	if (!error && alike > 1)
+		error = export_steps(list, alike, *number, emit, context);
+	(*number)++;
+	return error ? error : (ssize_t)alike;
+}
+
+/*
+ * @file: the number of the file; @nr: that of the next answer
+ * Neighbours often have one name, or none: those are steps of two or three characters each. In the
+ * order of the table, with a text each, names were half of a trace of a compiler.
+ */
 static int export_answers(const struct trace_symbols *symbols, const struct symbol_object *object, size_t file,
 			  uint64_t *nr, trace_symbols_emit_fn emit, void *context)
 {
-	const struct symbol_kept *kept = NULL;
-	int error = 0;
+	size_t nr_answers, i = 0;
+	const struct symbol_kept **list = sorted_answers(object, &nr_answers);
+	ssize_t exported = list ? 0 : -ENOMEM;
 
-	while (!error && (kept = table_next(&object->answers, sizeof(*kept), kept))) {
-		char *text;
-
-		if (((kept->key - 1) & 3) != SYMBOL_LEVELS)
-			continue;
-		text = symbol_store_code_text(file, (kept->key - 1) >> 2, kept->address, kept->offset,
-					      strings_text(&symbols->strings, kept->function),
-					      strings_text(&symbols->strings, kept->source));
-		if (text) /* a text that is too long is left out */
-			error = emit(context, TRACE_STRING_CODE, (*nr)++, text);
-		free(text);
+	while (exported >= 0 && i < nr_answers) {
+		exported = export_alike(symbols, list + i, nr_answers - i, file, nr, emit, context);
+		i += exported > 0 ? (size_t)exported : 0;
 	}
-	return error;
+	free(list);
+	return exported < 0 ? (int)exported : 0;
 }
 
 int trace_symbols_export(const struct trace_symbols *symbols, trace_symbols_emit_fn emit, void *context)

@@ -453,6 +453,8 @@ enum trace_string_space {
 	 * and that samples hit: the process and the bytes in decimal, the address in hexadecimal
 	 */
 	TRACE_STRING_PROGRAM_CODE = 15,
+	/* key: of a TRACE_STRING_CODE; value: the steps to further bytes of the same function */
+	TRACE_STRING_CODE_STEPS = 16,
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,

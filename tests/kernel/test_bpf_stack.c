@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_bpf_stack.c - no program needs more stack than older kernels give: 512 bytes for the program
- * and all functions on a call path, each rounded up to 32.
+ * and all functions on a call path, each rounded up to 32. And the verifier reads few instructions
+ * of the programs of samples, for which a person waits.
  *
  * Newer kernels give functions stacks of their own and would not complain. Root only; skipped (77)
  * where the kernel cannot be recorded.
  */
+#include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../../tracer/kernel/loader.h"
+#include "../../tracer/kernel/sample_skeleton.h"
+#include "../../tracer/kernel/samples.h"
 #include "unit.h"
 
-#define MAX_STACK_BYTES 512
+#define MAX_STACK_BYTES	     512
+#define MAX_READ_BY_VERIFIER 150000 /* instructions; 2 million take 7 s */
 
 static const struct bpf_insn *insns;
 static size_t nr_insns;
@@ -95,8 +100,63 @@ static void every_program_fits_the_stack_of_older_kernels(void)
 	tracer_free(tracer);
 }
 
+static struct tracer *sampling_tracer(void)
+{
+	struct tracer_options options = {.size = sizeof(options), .sample_period = 1000000};
+	struct trace_error error;
+	struct tracer *tracer = tracer_new(&options, &error);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tracer);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tracer->sampling);
+	CU_ASSERT(tracer->sampling->has_waits);
+	return tracer;
+}
+
+static void every_program_of_samples_fits_it_too(void)
+{
+	struct tracer *tracer = sampling_tracer();
+	struct bpf_program *program;
+	size_t nr = 0;
+
+	bpf_object__for_each_program(program, tracer->sampling->skeleton->obj)
+		if (bpf_program__fd(program) >= 0) {
+			look_at(program);
+			nr++;
+		}
+	CU_ASSERT(nr > 4);
+	tracer_free(tracer);
+}
+
+/* What the verifier of this kernel read; 0: it does not tell (before 5.16). */
+static unsigned int read_by_verifier(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	unsigned int size = sizeof(info);
+
+	CU_ASSERT_EQUAL_FATAL(bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size), 0);
+	return info.verified_insns;
+}
+
+static void the_verifier_reads_few_instructions_of_the_programs_of_samples(void)
+{
+	struct tracer *tracer = sampling_tracer();
+	struct bpf_program *program;
+	unsigned int read = 0;
+
+	bpf_object__for_each_program(program, tracer->sampling->skeleton->obj)
+		if (bpf_program__fd(program) >= 0)
+			read += read_by_verifier(program);
+	if (read > MAX_READ_BY_VERIFIER)
+		printf("%u ", read);
+	CU_ASSERT(read <= MAX_READ_BY_VERIFIER);
+	tracer_free(tracer);
+}
+
 static const struct unit_case cases[] = {
 	{"every_program_fits_the_stack_of_older_kernels", every_program_fits_the_stack_of_older_kernels},
+	{"every_program_of_samples_fits_it_too", every_program_of_samples_fits_it_too},
+	{"the_verifier_reads_few_instructions_of_the_programs_of_samples",
+	 the_verifier_reads_few_instructions_of_the_programs_of_samples},
 	{NULL, NULL},
 };
 

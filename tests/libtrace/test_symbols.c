@@ -736,6 +736,56 @@ static void a_trace_with_names_needs_no_file(void)
 	close(fd);
 }
 
+/* What is at @at of the file of process 100, which is not there. */
+static void stored_name(struct trace_symbols *symbols, uint64_t at, char *ret_name, size_t room)
+{
+	struct trace_symbol symbol;
+	const struct trace_symbol_level *levels;
+	size_t nr = trace_symbols_find_levels(symbols, 100, 1000, at + MAPPED, &symbol, &levels);
+
+	CU_ASSERT_FATAL(nr > 0);
+	snprintf(ret_name, room, "%s %llu %llx", symbol.function, (unsigned long long)symbol.offset,
+		 (unsigned long long)symbol.file_address);
+}
+
+static void bytes_of_one_function_are_steps(void)
+{
+	static const char gone[] = "/nowhere/program";
+	struct kept_names kept = {.tb = tb_new()};
+	struct tb *tb = tb_new();
+	struct trace_symbols *symbols;
+	struct trace *trace;
+	char file[64], name[512];
+
+	start_file(tb, 100, gone);
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	snprintf(file, sizeof(file), "0 ? %s", gone);
+	tb_string(tb, TRACE_STRING_CODE_FILE, 0, file);
+	tb_string(tb, TRACE_STRING_CODE, 0, "0 100 4100 8\nf\n\n");
+	tb_string(tb, TRACE_STRING_CODE, 1, "0 200 4200 0\n\n");
+	tb_string(tb, TRACE_STRING_CODE_STEPS, 0, "2 10");
+	tb_string(tb, TRACE_STRING_CODE_STEPS, 1, "1 x");
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	stored_name(symbols, 0x100, name, sizeof(name));
+	CU_ASSERT_STRING_EQUAL(name, "f 8 4100");
+	stored_name(symbols, 0x102, name, sizeof(name));
+	CU_ASSERT_STRING_EQUAL(name, "f 10 4102");
+	stored_name(symbols, 0x112, name, sizeof(name));
+	CU_ASSERT_STRING_EQUAL(name, "f 26 4112");
+	stored_name(symbols, 0x201, name, sizeof(name));
+	CU_ASSERT_STRING_EQUAL(name, " 0 4201");
+	stored_name(symbols, 0x200, name, sizeof(name));
+	CU_ASSERT_STRING_EQUAL(name, " 0 4200");
+	/* as they came: one text for each function, and its steps */
+	CU_ASSERT_EQUAL(trace_symbols_export(symbols, keep_name, &kept), 0);
+	CU_ASSERT_EQUAL(kept.nr, 5);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+	tb_free(kept.tb);
+}
+
 static void names_that_are_no_names_are_harmless(void)
 {
 	static const char *const files[] = {"", "1", "1 - ", "1 - relative", "x - /a", "1  /a"},
@@ -803,6 +853,7 @@ static void readers_of_two_files_may_need_the_demangler(void)
 static const struct unit_case cases[] = {
 	{"readers_of_two_files_may_need_the_demangler", readers_of_two_files_may_need_the_demangler},
 	{"a_trace_with_names_needs_no_file", a_trace_with_names_needs_no_file},
+	{"bytes_of_one_function_are_steps", bytes_of_one_function_are_steps},
 	{"names_that_are_no_names_are_harmless", names_that_are_no_names_are_harmless},
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_their_parents_mappings_until_they_execute",

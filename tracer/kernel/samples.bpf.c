@@ -110,16 +110,23 @@ struct {
 	__type(value, struct sample_scratch);
 } scratches SEC(".maps");
 
-static __always_inline void note_addresses(const u64 *addresses, u32 bytes)
+/* Note the @bytes of addresses from the innermost one on. */
+__noinline int note_addresses(struct sample_scratch *scratch, u32 bytes)
 {
+	u64 address;
 	u8 one = 1;
 
+	if (!scratch)
+		return 0;
+	address = scratch->sample.ip;
 	for (u32 i = 0; i < MAX_KERNEL_BYTES / 8; i++) {
 		if (i * 8 >= bytes)
 			break;
-		if (!bpf_map_lookup_elem(&kernel_addresses, &addresses[i]))
-			bpf_map_update_elem(&kernel_addresses, &addresses[i], &one, BPF_ANY);
+		if (!bpf_map_lookup_elem(&kernel_addresses, &address))
+			bpf_map_update_elem(&kernel_addresses, &address, &one, BPF_ANY);
+		address = scratch->room[i];
 	}
+	return 0;
 }
 
 /* struct user_reference: offset and bytes */
@@ -139,7 +146,7 @@ static __always_inline u32 put_kernel(struct sample_context *context, struct sam
 	}
 	if (bytes >= MAX_KERNEL_BYTES)
 		scratch->sample.cut |= CUT_KERNEL;
-	note_addresses(&scratch->sample.ip, (u32)bytes);
+	note_addresses(scratch, (u32)bytes);
 	return (u32)bytes - 8;
 }
 
@@ -160,8 +167,10 @@ static __always_inline u32 put_user_below(struct sample_context *context, struct
 }
 
 /* Returns false if the record was lost. */
-static __always_inline bool try_record(struct sample_scratch *scratch, u32 bytes)
+__noinline int try_record(struct sample_scratch *scratch, u32 bytes)
 {
+	if (!scratch)
+		return false;
 	barrier_var(bytes);
 	bytes &= 2040;
 	RECORD_IN(sample, false, bytes) {

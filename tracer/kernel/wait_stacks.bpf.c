@@ -58,7 +58,7 @@ static __always_inline int put_wait(struct task_struct *task, bool by_wakeup)
 		return 0;
 	if (bytes >= MAX_KERNEL_BYTES)
 		scratch->sample.cut |= CUT_KERNEL;
-	note_addresses(&scratch->sample.ip, (u32)bytes);
+	note_addresses(scratch, (u32)bytes);
 	kernel = (u32)bytes - 8;
 	if (task->mm) {
 		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

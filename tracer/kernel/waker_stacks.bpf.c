@@ -61,20 +61,25 @@ static __always_inline bool is_interrupt_entry(u64 ip)
 }
 
 /* The bytes of the list from its begin to the entry of the interrupt. */
-static __always_inline u32 up_to_entry(const u64 *addresses, u32 bytes)
+__noinline int up_to_entry(struct sample_scratch *scratch, u32 bytes)
 {
+	u64 address;
+
+	if (!scratch)
+		return bytes;
+	address = scratch->sample.ip;
 	for (u32 i = 0; i < MAX_KERNEL_BYTES / 8; i++) {
 		if (i * 8 >= bytes)
 			break;
-		if (is_interrupt_entry(addresses[i]))
+		if (is_interrupt_entry(address))
 			return (i + 1) * 8;
+		address = scratch->room[i];
 	}
 	return bytes;
 }
 
 /* If there are several programs on the tracepoint, the kernel calls them in a function that is not
- * there else. It is removed from the list of @bytes; returns the bytes of the rest. A global
- * function, which the verifier checks once. */
+ * there else. It is removed from the list of @bytes; returns the bytes of the rest. */
 __noinline int without_caller(struct sample_scratch *scratch, u32 bytes)
 {
 	u32 rest = bytes - 8;
@@ -98,10 +103,10 @@ static __always_inline u32 put_waker_kernel(void *context, struct sample_scratch
 		return 0;
 	bytes = without_caller(scratch, (u32)got);
 	if (scratch->sample.source != SOURCE_WAKER)
-		bytes = up_to_entry(&scratch->sample.ip, bytes);
+		bytes = up_to_entry(scratch, bytes);
 	else if (bytes >= MAX_KERNEL_BYTES)
 		scratch->sample.cut |= CUT_KERNEL;
-	note_addresses(&scratch->sample.ip, bytes);
+	note_addresses(scratch, bytes);
 	*memory = bytes / 8 - 1;
 	words = *memory & 127;
 	barrier_var(words);
