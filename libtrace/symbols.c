@@ -917,7 +917,7 @@ static ssize_t export_alike(const struct trace_symbols *symbols, const struct sy
 /*
  * @file: the number of the file; @nr: that of the next answer
  * Neighbours often have one name, or none: those are steps of two or three characters each. In the
- * order of the table, with a text each, names were half of a trace of a compiler.
+ * order of the table, with a text each, names were 42 % of a trace of a compiler.
  */
 static int export_answers(const struct trace_symbols *symbols, const struct symbol_object *object, size_t file,
 			  uint64_t *nr, trace_symbols_emit_fn emit, void *context)
