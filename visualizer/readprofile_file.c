@@ -192,7 +192,7 @@ int profile_file_write(const char *path, const struct kernel_rows *rows, const s
 				 path);
 	while (bytes / step * sizeof(step) > MAX_FILE_BYTES)
 		step *= 2;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return error_set(ret_error, -errno, "%s cannot be written: %s", path, strerror(errno));
 	errno = 0;

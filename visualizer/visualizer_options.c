@@ -560,7 +560,7 @@ static const struct option_spec option_table[] = {
 	 .apply = set_sort, .help = SORT_KEYS},
 	{.name = "section", .value_name = "NAME,...", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
 	 .words = SECTIONS, .apply = set_sections, .help = "only these sections of -a: files,locks"},
-	{.name = "classic", .apply = set_classic, .help = "only the pages of -a for each process: --section=details"},
+	{.name = "classic", .apply = set_classic, .help = "only the pages of -a for each process"},
 	{.name = "ns", .apply = set_exact, .help = "exact times, in ns"},
 	{.name = "output", .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE,
 	 .apply = set_output, .help = "write the report to FILE"},

@@ -48,7 +48,7 @@ complete -c tracevisualizer -l cgroup -x -a '(__tracevisualizer_trace cgroup)' -
 complete -c tracevisualizer -l top -x -d 'N rows of each table'
 complete -c tracevisualizer -l sort -x -a 'elapsed cpu user system wait wait-cpu pid name' -d 'elapsed cpu user system wait wait-cpu pid name'
 complete -c tracevisualizer -l section -x -a 'cpus processes groups servers programs probes kinds takers files locks interrupted pairs interrupts devices disks work events details' -d 'only these sections of -a: files,locks'
-complete -c tracevisualizer -l classic -d 'only the pages of -a for each process: --section=details'
+complete -c tracevisualizer -l classic -d 'only the pages of -a for each process'
 complete -c tracevisualizer -l ns -d 'exact times, in ns'
 complete -c tracevisualizer -l output -rF -d 'write the report to FILE'
 complete -c tracevisualizer -l no-pager -d 'no $TRACE_PAGER, $PAGER or less on a terminal'
