@@ -139,6 +139,8 @@ void option_help(FILE *out, const struct option_program *program, bool all)
 	fputs(program->usage, out);
 	print_verbs(out, program);
 	print_options(out, program, all);
+	if (all && program->personality)
+		print_options(out, program->personality, all);
 	if (all)
 		print_old_letters(out, program);
 	fprintf(out, "\n%s", program->notes);

@@ -111,6 +111,8 @@ struct option_habit {
  * @take_rest: the words after "--"; NULL: they are arguments
  * @take_verb: a verb and its @nr_words arguments
  * @note_ignored: print that an option is ignored; NULL: nothing is ignored
+ * @personality: after the option --@personality_name, wherever it is among the words, this table's
+ *   letters and names come before those of @specs. It has only a name and options. NULL: none
  */
 struct option_program {
 	const char *name;
@@ -128,6 +130,8 @@ struct option_program {
 	int (*take_verb)(void *into, const struct option_verb *verb, char **words, size_t nr_words,
 			 struct trace_error *ret_error);
 	void (*note_ignored)(const char *word, const char *why);
+	const char *personality_name;
+	const struct option_program *personality;
 };
 
 /** verb_needs_argument() - true if the verb is an error without a word after it */

@@ -176,10 +176,11 @@ static void print_patterns(const struct option_spec *spec)
 		printf("%s--%s=", separator, spec->name);
 }
 
-static void print_values(const struct option_program *program)
+/* True in bash if the line has the option of the personality */
+#define LINE_HAS "[[ \" ${COMP_WORDS[*]} \" == *\" --%s \"* ]]"
+
+static void print_specs(const struct option_program *program)
 {
-	printf("# Offers the values of OPTION; 1: it takes none.\n_%s_value() # OPTION WORD\n{\n	case $1 in\n",
-	       program->name);
 	for (size_t i = 0; i < program->nr_specs; i++) {
 		const struct option_spec *spec = &program->specs[i];
 
@@ -191,6 +192,27 @@ static void print_values(const struct option_program *program)
 		print_value(program, spec->completes, spec->words);
 		fputs(" ;;\n", stdout);
 	}
+}
+
+static void print_values(const struct option_program *program)
+{
+	const struct option_program personality = {.name = program->name,
+						   .specs = program->personality ? program->personality->specs : NULL,
+						   .nr_specs = program->personality ? program->personality->nr_specs
+										    : 0};
+
+	if (program->personality) {
+		printf("# The same after --%s.\n_%s_%s_value() # OPTION WORD\n{\n	case $1 in\n",
+		       program->personality_name, program->name, program->personality_name);
+		print_specs(&personality);
+		fputs("	*) return 1 ;;\n	esac\n	return 0\n}\n\n", stdout);
+	}
+	printf("# Offers the values of OPTION; 1: it takes none.\n_%s_value() # OPTION WORD\n{\n", program->name);
+	if (program->personality)
+		printf("	" LINE_HAS " && _%s_%s_value \"$@\" && return\n", program->personality_name,
+		       program->name, program->personality_name);
+	fputs("	case $1 in\n", stdout);
+	print_specs(program);
 	for (size_t i = 0; i < program->nr_verbs; i++)
 		if (program->verbs[i].argument != VERB_ALONE) {
 			printf("	%s) ", program->verbs[i].name);
@@ -224,9 +246,8 @@ static void print_glued(const struct option_program *program)
 		       letters, program->name);
 }
 
-static void print_options(const struct option_program *program)
+static void print_names(const struct option_program *program)
 {
-	fputs("	-*)\n		COMPREPLY=($(compgen -W \"", stdout);
 	for (size_t i = 0; i < program->nr_specs; i++) {
 		const struct option_spec *spec = &program->specs[i];
 		const char *equals = spec->value == OPTION_VALUE ? "=" : "";
@@ -241,8 +262,19 @@ static void print_options(const struct option_program *program)
 	for (size_t i = 0; i < program->nr_specs; i++)
 		if (option_is_shown(&program->specs[i]) && program->specs[i].letter)
 			printf("-%c ", program->specs[i].letter);
-	fputs("--\" -- \"$word\"))\n		[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n		;;\n",
-	      stdout);
+}
+
+static void print_options(const struct option_program *program)
+{
+	fputs("	-*)\n		COMPREPLY=($(compgen -W \"", stdout);
+	print_names(program);
+	fputs("--\" -- \"$word\"))\n", stdout);
+	if (program->personality) {
+		printf("		" LINE_HAS " && COMPREPLY+=($(compgen -W \"", program->personality_name);
+		print_names(program->personality);
+		fputs("\" -- \"$word\"))\n", stdout);
+	}
+	fputs("		[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n		;;\n", stdout);
 }
 
 void option_bash(const struct option_program *program)

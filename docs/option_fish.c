@@ -87,12 +87,15 @@ static void print_value(const struct option_program *program, enum option_comple
 	}
 }
 
-static void print_spec(const struct option_program *program, const struct option_spec *spec)
+/* @personality: NULL, or the option that the line must have */
+static void print_spec(const struct option_program *program, const char *personality, const struct option_spec *spec)
 {
 	bool needs = spec->value == OPTION_VALUE || spec->value == OPTION_OPTIONAL_VALUE ||
 		     spec->value == OPTION_SEPARATE_VALUE;
 
 	printf("complete -c %s", program->name);
+	if (personality)
+		printf(" -n '__fish_contains_opt %s'", personality);
 	if (spec->letter)
 		printf(" -s %c", spec->letter);
 	if (spec->name)
@@ -138,5 +141,8 @@ void option_fish(const struct option_program *program)
 		print_verbs(program);
 	for (size_t i = 0; i < program->nr_specs; i++)
 		if (option_is_shown(&program->specs[i]))
-			print_spec(program, &program->specs[i]);
+			print_spec(program, NULL, &program->specs[i]);
+	for (size_t i = 0; program->personality && i < program->personality->nr_specs; i++)
+		if (option_is_shown(&program->personality->specs[i]))
+			print_spec(program, program->personality_name, &program->personality->specs[i]);
 }

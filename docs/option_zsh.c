@@ -126,16 +126,17 @@ static void print_spelling(const struct option_program *program, const struct op
 	fputs("'\n", stdout);
 }
 
-static void print_specs(const struct option_program *program)
+/* @from: the options of @program, or of its personality */
+static void print_specs(const struct option_program *program, const struct option_program *from, bool letters)
 {
-	for (size_t i = 0; i < program->nr_specs; i++) {
-		const struct option_spec *spec = &program->specs[i];
+	for (size_t i = 0; i < from->nr_specs; i++) {
+		const struct option_spec *spec = &from->specs[i];
 		char spelling[64];
 
 		if (!option_is_shown(spec))
 			continue;
 		snprintf(spelling, sizeof(spelling), "-%c", spec->letter);
-		if (spec->letter)
+		if (spec->letter && letters)
 			print_spelling(program, spec, spelling);
 		snprintf(spelling, sizeof(spelling), "--%s", spec->name ? spec->name : "");
 		if (spec->name)
@@ -182,7 +183,12 @@ void option_zsh(const struct option_program *program)
 	if (program->nr_verbs)
 		print_verbs(program);
 	fputs("local -a options\noptions=(\n", stdout);
-	print_specs(program);
+	print_specs(program, program, true);
+	if (program->personality) {
+		printf(")\n(( ${words[(I)--%s]} )) && options=(\n", program->personality_name);
+		print_specs(program, program->personality, true);
+		print_specs(program, program, false);
+	}
 	fputs(")\n_arguments -s $options ", stdout);
 	if (program->take_rest)
 		fputs("'(-)--[the command to run]:*:: :_normal' ", stdout);
