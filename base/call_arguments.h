@@ -55,11 +55,13 @@ enum call_kind {
 	T(int_list, 4)     \
 	T(gid, 4)          \
 	T(gid_one, 4)      \
-	T(fds, 4)          \
+	T(fds, 8)          \
 	T(wstatus, 4)      \
 	T(sigset, 8)       \
 	T(timespec, 16)    \
 	T(timeval, 16)     \
+	T(timespecs, 32)   \
+	T(timevals, 32)    \
 	T(itimerval, 32)   \
 	T(itimerspec, 32)  \
 	T(sigaction, 32)   \

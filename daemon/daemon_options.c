@@ -138,6 +138,21 @@ static int apply_no_args(void *into, const char *value, struct trace_error *ret_
 	return 0;
 }
 
+#define DATA_BYTES     256 /* of --args */
+#define MAX_DATA_BYTES 1024
+
+static int apply_args(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	uint64_t bytes = DATA_BYTES;
+
+	if (value && (number_parse(value, MAX_DATA_BYTES, &bytes) || !bytes))
+		return error_set(ret_error, -EINVAL, "--args=%s: give a number of bytes from 1 to %d", value,
+				 MAX_DATA_BYTES);
+	options->tracer.data_bytes = (uint32_t)bytes;
+	return 0;
+}
+
 static int apply_pgrp(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
@@ -620,6 +635,8 @@ static const struct option_spec option_table[] = {
 	 .help = "samples of the code, for tracevisualizer --profile"},
 	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
 	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},
+	{.name = "args", .value_name = "BYTES", .value = OPTION_EQUALS_VALUE, .apply = apply_args,
+	 .help = "what arguments of system calls point to, for tracevisualizer --strace; 256"},
 	{.name = "no-args", .apply = apply_no_args, .help = "no arguments of programs: they may have secrets"},
 	{.name = "no-user", .apply = apply_no_user, .help = "no events of programs (-e chooses some: 'shop:*')"},
 	{.letter = 'D', .name = "details", .value_name = "NAME", .value = OPTION_VALUE,

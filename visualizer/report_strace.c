@@ -627,6 +627,28 @@ static void note_path(struct strace_thread *t, const struct trace_event *event)
 	t->call.path = memory_copy(trace_event_string(event), strlen(trace_event_string(event)));
 }
 
+/* The content of an argument; the latest counts. */
+static void note_data(struct strace_thread *t, const struct trace_event *event)
+{
+	const struct trace_sys_data *data = event->payload;
+	const struct trace_field *field = trace_type_field(event->type, "content");
+	struct call_memory *memory;
+	const void *bytes;
+	size_t nr;
+
+	if (!t->in_call || event->type->fixed_bytes < sizeof(*data) || data->argument >= CALL_MAX_ARGUMENTS)
+		return;
+	bytes = trace_event_bytes(event, field, &nr);
+	if (!bytes)
+		return;
+	memory = data->written ? &t->call.written[data->argument] : &t->call.read[data->argument];
+	free(memory->bytes);
+	memory->bytes = memory_take(nr + 1, 1); /* a NUL behind it */
+	memcpy(memory->bytes, bytes, nr);
+	memory->nr_bytes = (uint32_t)nr;
+	memory->whole_bytes = data->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)data->bytes;
+}
+
 static void note_fork(struct strace_thread *t, const struct trace_event *event)
 {
 	const struct trace_sched_fork *fork = event->payload;
@@ -865,6 +887,9 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_sys_path:
 		note_path(t, event);
 		break;
+	case TRACE_EV_sys_data:
+		note_data(t, event);
+		break;
 	case TRACE_EV_sys_caller:
 		note_caller(t, event);
 		break;
@@ -908,10 +933,10 @@ static int know_calls(struct strace *strace)
 
 static void add_hooks(struct strace *strace, struct trace_analysis *analysis)
 {
-	static const uint8_t ids[] = {TRACE_EV_sys_enter,      TRACE_EV_sys_enter3,  TRACE_EV_sys_enter6,
-				      TRACE_EV_sys_exit,       TRACE_EV_sys_path,    TRACE_EV_sys_caller,
-				      TRACE_EV_sched_fork,     TRACE_EV_sched_exit,  TRACE_EV_signal_generate,
-				      TRACE_EV_signal_deliver, TRACE_EV_sched_switch};
+	static const uint8_t ids[] = {TRACE_EV_sys_enter,      TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,
+				      TRACE_EV_sys_exit,       TRACE_EV_sys_path,   TRACE_EV_sys_caller,
+				      TRACE_EV_sched_fork,     TRACE_EV_sched_exit, TRACE_EV_signal_generate,
+				      TRACE_EV_signal_deliver, TRACE_EV_sys_data,   TRACE_EV_sched_switch};
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
 	for (size_t i = 0; i < sizeof(ids); i++)

@@ -276,8 +276,7 @@ static void put_epoll_event(struct string *s, const struct call_memory *memory, 
 
 static void put_iovec(struct string *s, const struct call_memory *memory, size_t offset)
 {
-	string_add(s, "{iov_base=");
-	put_pointer(s, long_at(memory, offset));
+	string_add(s, "{iov_base=...");
 	string_addf(s, ", iov_len=%" PRIu64 "}", long_at(memory, offset + 8));
 }
 
@@ -343,8 +342,7 @@ static void put_siginfo(struct string *s, const struct call_memory *memory)
 {
 	string_add(s, "{si_signo=");
 	strace_put_signal(s, (uint64_t)int_at(memory, 0));
-	string_addf(s, ", si_code=%d, si_pid=%d, si_uid=%d, ...}", int_at(memory, 8), int_at(memory, 12),
-		    int_at(memory, 16));
+	string_add(s, ", ...}");
 }
 
 static void put_cpuset(struct string *s, const struct call_memory *memory)
@@ -443,16 +441,16 @@ static void put_content(struct string *s, const struct strace_names *names, cons
 		put_signal_set(s, long_at(memory, 0));
 		break;
 	case TYPE_timespec:
-		if (memory->nr_bytes > 16)
-			put_list(s, memory, 16, put_timespec);
-		else
-			put_timespec(s, memory, 0);
+		put_timespec(s, memory, 0);
 		break;
 	case TYPE_timeval:
-		if (memory->nr_bytes > 16)
-			put_list(s, memory, 16, put_timeval);
-		else
-			put_timeval(s, memory, 0);
+		put_timeval(s, memory, 0);
+		break;
+	case TYPE_timespecs:
+		put_list(s, memory, 16, put_timespec);
+		break;
+	case TYPE_timevals:
+		put_list(s, memory, 16, put_timeval);
 		break;
 	case TYPE_itimerval:
 		put_interval(s, memory, put_timeval);
@@ -510,6 +508,17 @@ static void put_content(struct string *s, const struct strace_names *names, cons
 	}
 }
 
+/* The values of most options of sockets are one int; others are structs. */
+static bool is_other_option(const struct strace_call *call, unsigned int idx)
+{
+	if (call->row->arguments[2].kind != KIND_SOCKOPT || idx != 3)
+		return false;
+	return call->row->arguments[4].kind == KIND_MEMORY
+		       ? int_at(&call->read[4], 0) < 4 || call->written[3].whole_bytes != 4 ||
+				 int_at(&call->written[4], 0) != 4
+		       : call->args[4] != 4;
+}
+
 /* A struct that was recorded in part would be shown with zeros. */
 static bool is_whole(const struct call_argument *kind, const struct call_memory *memory)
 {
@@ -535,7 +544,7 @@ void strace_put_memory(struct string *s, const struct strace_names *names, const
 		string_add(s, "NULL");
 	else if (kind->type == TYPE_bytes && shown->bytes && !shown->nr_bytes)
 		string_add(s, "\"\"");
-	else if ((call->is_32 && is_64_bit_only(kind->type)) || !is_whole(kind, shown)) {
+	else if ((call->is_32 && is_64_bit_only(kind->type)) || !is_whole(kind, shown) || is_other_option(call, idx)) {
 		if (!put_clone_by_fork(s, call, kind->type))
 			value == TRACE_ARG_ADDRESS ? string_add(s, "...") : put_pointer(s, value);
 	} else if (kind->type == TYPE_int && kind->is_read && kind->is_written && written->nr_bytes == 4 &&

@@ -176,7 +176,7 @@ void strace_put_text(struct string *s, const void *bytes, size_t nr, size_t limi
 
 	string_add(s, "\"");
 	for (size_t i = 0; i < shown; i++)
-		put_character(s, at[i], i + 1 < shown && at[i + 1] >= '0' && at[i + 1] <= '9');
+		put_character(s, at[i], i + 1 < shown && at[i + 1] >= '0' && at[i + 1] <= '7');
 	string_add(s, shown < nr || is_cut ? "\"..." : "\"");
 }
 

@@ -34,6 +34,7 @@ complete -c tracedaemon -l preload -x -a 'malloc pthread pthread:all functions p
 complete -c tracedaemon -s s -x -d 'callers of system calls: at a depth, within bounds'
 complete -c tracedaemon -l sample -a '250us 1ms 4ms cycles:1000000' -d 'samples of the code, for tracevisualizer --profile'
 complete -c tracedaemon -l user -x -a '(__fish_complete_users)' -d 'run COMMAND as this user; only root may'
+complete -c tracedaemon -l args -d 'what arguments of system calls point to, for tracevisualizer --strace; 256'
 complete -c tracedaemon -l no-args -d 'no arguments of programs: they may have secrets'
 complete -c tracedaemon -l no-user -d 'no events of programs (-e chooses some: \'shop:*\')'
 complete -c tracedaemon -s D -l details -x -a '(__tracedaemon_events)' -d 'as -e; details are always recorded'
