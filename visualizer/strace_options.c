@@ -43,7 +43,7 @@ SETTER(wall, choice->wall = true)
 SETTER(stacks, choice->stacks = true)
 SETTER(numbers, choice->numbers = true)
 SETTER(quiet, choice->quiet = true)
-SETTER(verbose, choice->verbose = true)
+SETTER(nothing, (void)choice)
 SETTER(successful, choice->statuses = STATUS_SUCCESSFUL)
 SETTER(failed, choice->statuses = STATUS_FAILED)
 
@@ -299,7 +299,7 @@ static const struct option_spec table[] = {
 	 .help = "results in column N; 40"},
 	{.letter = 's', .name = "string-limit", .value_name = "BYTES", .value = OPTION_VALUE, .apply = set_string,
 	 .help = "at most so much of a text; 32"},
-	{.letter = 'v', .name = "no-abbrev", .apply = set_verbose, .help = "all members of structs"},
+	{.letter = 'v', .name = "no-abbrev", .apply = set_nothing, .help = "no effect: structs are in their short form"},
 	{.letter = 'q', .name = "quiet", .apply = set_quiet, .help = "no lines of exits"},
 	{.letter = 'o', .value_name = "FILE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_output,
 	 .help = "write to FILE: --output FILE"},

@@ -62,7 +62,6 @@ struct strace_choice {
 	bool stacks;
 	bool numbers;
 	bool quiet;
-	bool verbose;
 	uint8_t statuses;
 	uint8_t columns;
 	uint8_t summary_columns[NR_SUMMARY_COLUMNS];

@@ -106,6 +106,6 @@ complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s S -l 
 complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s U -l summary-columns -x -a 'time-percent total-time min-time max-time avg-time calls errors name cpu-time wait-time runnable-time nothing' -d 'its columns'
 complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s a -l columns -x -d 'results in column N; 40'
 complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s s -l string-limit -x -d 'at most so much of a text; 32'
-complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s v -l no-abbrev -d 'all members of structs'
+complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s v -l no-abbrev -d 'no effect: structs are in their short form'
 complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s q -l quiet -d 'no lines of exits'
 complete -c tracevisualizer -n 'contains -- --strace (commandline -op)' -s o -rF -d 'write to FILE: --output FILE'
