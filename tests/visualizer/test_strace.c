@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_strace.c - system calls as strace(1) shows them: tracevisualizer --strace */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include "builder.h"
 #include "call_arguments.h"
 #include "report_case.h"
@@ -113,6 +116,155 @@ static void a_set_chooses_calls_and_an_end_does(void)
 	}
 }
 
+/*
+ * Process 10 reads a file in 2 us, cannot open another one in 3 us, writes in 1 us and again in
+ * 1 us, and exits; its thread 11 reads a descriptor that it does not have.
+ */
+static struct tb *make_letters(void)
+{
+	struct tb *tb = make_two_threads();
+	struct {
+		struct trace_sys_data data;
+		char content[16];
+	} payload = {{.argument = 1, .content = sizeof(payload.data) | 8 << 16, .bytes = 8}, "password"};
+
+	tb_window(tb, 1000000, 9000000);
+	tb_fd(tb, 10, 3, 1, 100, S_IFREG | 0644, "/etc/hosts");
+	tb_sys_enter(tb, 0, 1500000, SYS_read, 3, 1, 100);
+	tb_add(tb, 0, 1500000, sys_caller, NULL, .address = 0x401234);
+	tb_sys_exit(tb, 0, 1502000, 100);
+	tb_sys_enter(tb, 0, 2500000, SYS_openat, AT_FDCWD, 1, O_WRONLY);
+	tb_sys_path(tb, 0, 2500000, SYS_openat, "/tmp/new");
+	tb_sys_exit(tb, 0, 2503000, -2);
+	for (uint64_t at = 3000000; at <= 3100000; at += 100000) {
+		tb_sys_enter(tb, 0, at, SYS_write, 1, 1, 8);
+		tb_event(tb, 0, at, TRACE_EV_sys_data, &payload, sizeof(payload), NULL);
+		tb_sys_exit(tb, 0, at + 1000, 8);
+	}
+	tb_sys_enter(tb, 1, 4000000, SYS_read, 4, 1, 200);
+	tb_sys_exit(tb, 1, 4001000, -9);
+	tb_add(tb, 0, 5000000, sched_exit, NULL, .tid = 10, .tgid = 10, .code = 3 << 8);
+	return tb;
+}
+
+/*
+ * Each option makes a difference: the lines without it lack the text that it adds, or have the one
+ * that it leaves out.
+ */
+static void each_letter_has_its_meaning(void)
+{
+	static const struct {
+		const char *options, *has, *lacks;
+	} cases[] = {{"-P /etc/hosts", "read(3, ", "openat("},
+		     {"-P /etc/hosts", "read(3, ", "write("},
+		     {"-P /tmp/new", "openat(", "read("},
+		     {"-P /tmp/new -P /etc/hosts", "read(3, ", "write("},
+		     {"--trace-path=/tmp/new", "openat(", "read("},
+		     {"-y", "read(3</etc/hosts>, ..., 100)", NULL},
+		     {"-yy", "read(3</etc/hosts>, ..., 100)", NULL},
+		     {"--decode-fds", "read(3</etc/hosts>, ", NULL},
+		     {"-t", "\n22:13:20 openat(", NULL},
+		     {"-tt", "\n22:13:20.001500 openat(", NULL},
+		     {"-t -t", "\n22:13:20.001500 openat(", NULL},
+		     {"-ttt", "\n1700000000.001500 openat(", NULL},
+		     {"-r", "\n     0.001000 openat(", NULL},
+		     {"-rt", "\n     0.001000 22:13:20 openat(", NULL},
+		     {"-z", "read(3, ", "openat("},
+		     {"-Z", "openat(", "write("},
+		     {"--status=failed", "openat(", "write("},
+		     {"-e 'status=!failed'", "read(3, ", "openat("},
+		     {"-T", "= 100 <0.000002>\n", NULL},
+		     {"-n", "\n[ 257] openat(", NULL},
+		     {"-q", "openat(", "+++"},
+		     {"-p 11", "read(4, ..., 200)", "read(3"},
+		     {"-p 10,11", "read(4, ..., 200)", NULL},
+		     {"-fp10 -Y", "[pid    11<worker>] read(4, ", NULL},
+		     {"-k", "\n > 0x401234\nopenat(", NULL},
+		     {"-a1", "read(3, ..., 100) = 100\n", NULL},
+		     {"-s4", "write(1, \"pass\"..., 8)", "password"},
+		     {"--add-columns=on,cpu", "= 100 {cpu 0.000002, on CPU 0}\n", NULL},
+		     {"-C", "exited with 3 +++\n% time ", NULL},
+		     {"-c", "% time ", "read(3"},
+		     {"-cw -S calls", "2           write\n 28.57    0.000002           2         1           read\n",
+		      NULL},
+		     {"-cw -S name", "1 openat\n", "write\n 42.86"},
+		     {"-cw -U name,max-time", "\nopenat    0.000003\n", "% time"}};
+	char *plain = report_of(make_letters(), "--strace -p10");
+
+	contains(plain, "write(1, \"password\", 8)                 = 8\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *has = cases[i].has, *lacks = cases[i].lacks;
+		bool chooses = strstr(cases[i].options, "p 1") || strstr(cases[i].options, "p1");
+		char options[96], *text;
+
+		snprintf(options, sizeof(options), "--strace %s%s", chooses ? "" : "-p10 ", cases[i].options);
+		text = report_of(make_letters(), options);
+		contains(text, has);
+		if (!strstr(text, has) || (lacks && strstr(text, lacks)))
+			fprintf(stderr, "%s:\n%s", options, text);
+		CU_ASSERT(!lacks || !strstr(text, lacks));
+		CU_ASSERT(!strstr(plain, has) || (lacks && strstr(plain, lacks)));
+		free(text);
+	}
+	free(plain);
+	plain = report_of(make_letters(), "--strace -p10 -P /tmp/ne");
+	CU_ASSERT_STRING_EQUAL(plain, "+++ exited with 3 +++\n");
+	free(plain);
+}
+
+/* Reads and removes the file @path, or if @tid is not 0 the one of that thread. */
+static void file_has(const char *path, unsigned int tid, const char *has, const char *lacks)
+{
+	char name[64], text[4096] = "";
+	FILE *file;
+
+	snprintf(name, sizeof(name), tid ? "%s.%u" : "%s", path, tid);
+	file = fopen(name, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	unlink(name);
+	contains(text, has);
+	CU_ASSERT_PTR_NULL(strstr(text, lacks));
+}
+
+static void the_output_is_one_file_or_one_for_each_thread(void)
+{
+	static const char *const separate[] = {"-ff", "--output-separately"};
+	char path[] = "/tmp/strace_out_XXXXXX", options[96];
+	int fd = mkstemp(path);
+
+	close(fd);
+	snprintf(options, sizeof(options), "--strace -p10 -f -o %s", path);
+	free(report_of(make_letters(), options));
+	file_has(path, 0, "\n11    read(4, ", "[pid");
+	for (size_t i = 0; i < sizeof(separate) / sizeof(separate[0]); i++) {
+		snprintf(options, sizeof(options), "--strace -p10 %s -o %s", separate[i], path);
+		free(report_of(make_letters(), options));
+		file_has(path, 10, "read(3, ", "read(4, ");
+		file_has(path, 11, "read(4, ", "read(3, ");
+		unlink(path);
+	}
+}
+
+/* Old scripts have these options; structs are always in their short form. */
+static void options_without_effect_are_accepted(void)
+{
+	static const char *const cases[] = {"-v",	"--no-abbrev",	  "-e abbrev=none",
+					    "-e a=all", "-e verbose=all", "-e v=none"};
+	char *plain = report_of(make_letters(), "--strace -p10");
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char options[96], *text;
+
+		snprintf(options, sizeof(options), "--strace -p10 %s", cases[i]);
+		text = report_of(make_letters(), options);
+		CU_ASSERT_STRING_EQUAL(text, plain);
+		free(text);
+	}
+	free(plain);
+}
+
 static void an_exit_has_its_status_and_the_table_its_calls(void)
 {
 	struct tb *tb = make_two_threads();
@@ -142,6 +294,7 @@ static void a_wrong_option_is_one_line(void)
 		     {"--strace -e signal=NONE", "'NONE' is no signal"},
 		     {"--strace -ff", "name it with -o FILE"},
 		     {"--strace -d", "--strace cannot be combined"},
+		     {"--strac", "write --strace in full"},
 		     {"--strace --add-columns=cpu,gpu", "\"gpu\" is none of its words"}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -162,6 +315,9 @@ int main(int argc, char **argv)
 		CASE(a_call_that_another_thread_interrupts_is_two_lines),
 		CASE(flags_have_names_and_other_values_stay_numbers),
 		CASE(a_set_chooses_calls_and_an_end_does),
+		CASE(each_letter_has_its_meaning),
+		CASE(the_output_is_one_file_or_one_for_each_thread),
+		CASE(options_without_effect_are_accepted),
 		CASE(an_exit_has_its_status_and_the_table_its_calls),
 		CASE(a_wrong_option_is_one_line),
 		{NULL, NULL},
