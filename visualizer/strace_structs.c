@@ -542,7 +542,7 @@ void strace_put_memory(struct string *s, const struct strace_names *names, const
 
 	if (!value)
 		string_add(s, "NULL");
-	else if (kind->type == TYPE_bytes && shown->bytes && !shown->nr_bytes)
+	else if (kind->type == TYPE_bytes && shown->bytes && !shown->whole_bytes)
 		string_add(s, "\"\"");
 	else if ((call->is_32 && is_64_bit_only(kind->type)) || !is_whole(kind, shown) || is_other_option(call, idx)) {
 		if (!put_clone_by_fork(s, call, kind->type))

@@ -212,6 +212,29 @@ static void each_letter_has_its_meaning(void)
 	free(plain);
 }
 
+/* The page was not in memory, or an anonymous copy lacks it: then only the size is known. */
+static void memory_without_content_is_not_empty(void)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *line;
+	} cases[] = {{0, "write(1, \"\", 0)                         = 0\n"},
+		     {8, "write(1, ..., 8)                        = 8\n"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tb *tb = make_two_threads();
+		char *text;
+
+		tb_sys_enter(tb, 0, 1000, SYS_write, 1, 1, cases[i].bytes);
+		tb_add(tb, 0, 1000, sys_data, NULL, .argument = 1, .content = sizeof(struct trace_sys_data),
+		       .bytes = cases[i].bytes);
+		tb_sys_exit(tb, 0, 2000, (int64_t)cases[i].bytes);
+		text = report_of(tb, "--strace -p10");
+		CU_ASSERT_STRING_EQUAL(text, cases[i].line);
+		free(text);
+	}
+}
+
 /* Reads and removes the file @path, or if @tid is not 0 the one of that thread. */
 static void file_has(const char *path, unsigned int tid, const char *has, const char *lacks)
 {
@@ -282,6 +305,80 @@ static void an_exit_has_its_status_and_the_table_its_calls(void)
 	free(text);
 }
 
+/* Memory of any content and of a length up to 1024 bytes */
+static void add_any_memory(struct tb *tb, uint64_t ts_ns, uint8_t argument, bool written)
+{
+	static const uint32_t lengths[] = {0, 1, 4, 7, 8, 12, 16, 24, 64, 144, 300, 1024};
+	uint32_t bytes = lengths[tb_random() % (sizeof(lengths) / sizeof(lengths[0]))];
+	struct {
+		struct trace_sys_data data;
+		unsigned char content[1024];
+	} payload = {
+		.data = {.argument = argument, .written = written, .bytes = tb_random() % 2 ? bytes : tb_random()}};
+
+	payload.data.content = sizeof(payload.data) | bytes << 16;
+	for (uint32_t i = 0; i < bytes; i++)
+		payload.content[i] = tb_random() % 3 ? (unsigned char)tb_random() : 0;
+	tb_event(tb, 0, ts_ns, TRACE_EV_sys_data, &payload, sizeof(payload.data) + (bytes + 7) / 8 * 8, NULL);
+}
+
+static void add_any_call(struct tb *tb, uint64_t ts_ns, uint32_t nr)
+{
+	struct trace_sys_enter6 enter = {.nr = nr, .abi = tb_random() % 8 ? TRACE_ABI_NATIVE : TRACE_ABI_32};
+	uint64_t *args = &enter.arg0;
+
+	for (int i = 0; i < 6; i++)
+		args[i] = tb_random() % 4 ? tb_random() % 70 : tb_random();
+	tb_event(tb, 0, ts_ns, TRACE_EV_sys_enter6, &enter, sizeof(enter), NULL);
+	for (uint8_t i = 0; i < 8; i++)
+		add_any_memory(tb, ts_ns, i, false);
+	for (uint8_t i = 0; i < 8; i++)
+		add_any_memory(tb, ts_ns, i, true);
+	tb_sys_exit(tb, 0, ts_ns + 1, tb_random() % 2 ? (int64_t)(tb_random() % 70) : (int64_t)tb_random());
+}
+
+/* Returns the number of lines of the file, which is removed. */
+static size_t count_printable_lines(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	size_t lines = 0, others = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	for (int c; (c = getc(file)) != EOF;) {
+		lines += c == '\n';
+		others += c != '\n' && (c < ' ' || c > '~');
+	}
+	CU_ASSERT_EQUAL(others, 0);
+	fclose(file);
+	unlink(path);
+	return lines;
+}
+
+static void any_memory_is_shown_in_one_printable_line(void)
+{
+	static const char *const choices[] = {"-yyY -s 2000", "-v -a 100 --add-columns=for,on"};
+
+	for (size_t n = 0; n < sizeof(choices) / sizeof(choices[0]); n++) {
+		char path[] = "/tmp/strace_out_XXXXXX", options[128];
+		struct tb *tb = tb_new();
+		uint64_t at_ns = 1000;
+		size_t nr = 0;
+
+		close(mkstemp(path));
+		for (; call_meaning_name(nr); nr++) {
+			tb_string(tb, TRACE_STRING_SYSCALL, nr, call_meaning_name(nr));
+			tb_string(tb, TRACE_STRING_SYSCALL_32, nr, call_meaning_name(nr));
+		}
+		tb_thread(tb, 10, 10, 1, "shop", 0, true);
+		for (int round = 0; round < 3; round++)
+			for (uint32_t i = 0; i < nr; i++, at_ns += 10)
+				add_any_call(tb, at_ns, i);
+		snprintf(options, sizeof(options), "--strace %s -o %s", choices[n], path);
+		free(report_of(tb, options));
+		CU_ASSERT_EQUAL(count_printable_lines(path), 3 * nr);
+	}
+}
+
 static void a_wrong_option_is_one_line(void)
 {
 	static const struct {
@@ -316,9 +413,11 @@ int main(int argc, char **argv)
 		CASE(flags_have_names_and_other_values_stay_numbers),
 		CASE(a_set_chooses_calls_and_an_end_does),
 		CASE(each_letter_has_its_meaning),
+		CASE(memory_without_content_is_not_empty),
 		CASE(the_output_is_one_file_or_one_for_each_thread),
 		CASE(options_without_effect_are_accepted),
 		CASE(an_exit_has_its_status_and_the_table_its_calls),
+		CASE(any_memory_is_shown_in_one_printable_line),
 		CASE(a_wrong_option_is_one_line),
 		{NULL, NULL},
 	};
