@@ -23,6 +23,7 @@
  * @next, @end: the words that are not read yet
  * @before: the last verb
  * @has_word: a word was no option and no value, or an option says that the next one is a name
+ * @personality: its options come first; NULL: none
  */
 struct option_line {
 	const struct option_program *program;
@@ -31,6 +32,7 @@ struct option_line {
 	char **end;
 	const struct option_verb *before;
 	bool has_word;
+	const struct option_program *personality;
 };
 
 /* ---- finding ---- */
@@ -54,6 +56,20 @@ static const struct option_spec *find_name(const struct option_program *program,
 		if (is_name(program->specs[i].name, word, chars) || is_name(program->specs[i].other_name, word, chars))
 			return &program->specs[i];
 	return NULL;
+}
+
+static const struct option_spec *letter_of(const struct option_line *line, char letter)
+{
+	const struct option_spec *spec = line->personality ? find_letter(line->personality, letter) : NULL;
+
+	return spec ? spec : find_letter(line->program, letter);
+}
+
+static const struct option_spec *name_of(const struct option_line *line, const char *word, size_t chars)
+{
+	const struct option_spec *spec = line->personality ? find_name(line->personality, word, chars) : NULL;
+
+	return spec ? spec : find_name(line->program, word, chars);
 }
 
 static const struct option_habit *find_habit(const struct option_program *program, const char *typed, size_t chars)
@@ -297,7 +313,7 @@ static int parse_long(struct option_line *line, const char *word, struct trace_e
 	const struct option_program *program = line->program;
 	const char *name = word + 2, *equals = strchr(name, '='), *value = equals ? equals + 1 : NULL;
 	size_t chars = equals ? (size_t)(equals - name) : strlen(name);
-	const struct option_spec *spec = find_name(program, name, chars), *other;
+	const struct option_spec *spec = name_of(line, name, chars), *other;
 	const struct option_habit *habit = spec ? NULL : find_habit(program, word, chars + 2);
 	char shown[64];
 
@@ -334,7 +350,7 @@ static int parse_letters(struct option_line *line, const char *word, struct trac
 	int err = check_single_dash(program, word, ret_error);
 
 	for (const char *at = word + 1; *at && !err; at++) {
-		const struct option_spec *spec = find_letter(program, *at);
+		const struct option_spec *spec = letter_of(line, *at);
 		char shown[3] = {'-', *at, '\0'};
 		const struct option_habit *habit = spec ? NULL : find_habit(program, shown, 2);
 		bool glues;
@@ -430,10 +446,12 @@ static int parse_word(struct option_line *line, char *word, struct trace_error *
 
 int option_parse(const struct option_program *program, void *into, int argc, char **argv, struct trace_error *ret_error)
 {
-	struct option_line line = {program, into, argv + (argc > 0), argv + argc, NULL, false};
+	struct option_line line = {program, into, argv + (argc > 0), argv + argc, NULL, false, NULL};
+	const struct option_personality *personality = option_personality_of(program, line.next);
 	bool only_words = false;
 	int err = 0;
 
+	line.personality = personality && personality->adds ? personality->program : NULL;
 	while (!err && line.next < line.end) {
 		char *word = *line.next++;
 

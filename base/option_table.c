@@ -51,12 +51,18 @@ int option_wrong_word(const char *option, const char *words, const char *value, 
 	return error_set(ret_error, -EINVAL, "%s: \"%s\" is none of its words (%s)", option, value, words);
 }
 
-const struct option_program *option_personality_of(const struct option_program *program, char **argv)
+const struct option_personality *option_personality_of(const struct option_program *program, char **argv)
 {
-	const struct option_personality *personality = program->personality;
+	for (; program->nr_personalities && *argv && strcmp(*argv, "--") != 0; argv++)
+		for (size_t i = 0; i < program->nr_personalities; i++)
+			if (!strcmp(*argv, program->personalities[i].option))
+				return &program->personalities[i];
+	return NULL;
+}
 
-	for (; personality && *argv && strcmp(*argv, "--") != 0; argv++)
-		if (!strcmp(*argv, personality->option))
-			return personality->program;
-	return program;
+const struct option_program *option_program_of(const struct option_program *program, char **argv)
+{
+	const struct option_personality *personality = option_personality_of(program, argv);
+
+	return personality && !personality->adds ? personality->program : program;
 }

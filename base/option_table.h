@@ -104,12 +104,16 @@ struct option_habit {
 };
 
 /**
- * struct option_personality - an option that gives all others the meaning of another program
- * @option: as typed: "--profile=readprofile"
+ * struct option_personality - an option that gives the other options the meaning of another program
+ * @option: as typed, in full: "--profile=readprofile". It counts wherever it is before "--"
+ * @program: @adds: only a name and options
+ * @adds: its options come before those of the first program, which stay; false: they replace them,
+ *   and option_program_of() is whose command line it is
  */
 struct option_personality {
 	const char *option;
 	const struct option_program *program;
+	bool adds;
 };
 
 /**
@@ -120,7 +124,6 @@ struct option_personality {
  * @take_rest: the words after "--"; NULL: they are arguments
  * @take_verb: a verb and its @nr_words arguments
  * @note_ignored: print that an option is ignored; NULL: nothing is ignored
- * @personality: whose option_personality_of() the caller asks before it parses; NULL: none
  */
 struct option_program {
 	const char *name;
@@ -138,11 +141,15 @@ struct option_program {
 	int (*take_verb)(void *into, const struct option_verb *verb, char **words, size_t nr_words,
 			 struct trace_error *ret_error);
 	void (*note_ignored)(const char *word, const char *why);
-	const struct option_personality *personality;
+	const struct option_personality *personalities;
+	size_t nr_personalities;
 };
 
-/** option_personality_of() - the program whose options are on this command line */
-const struct option_program *option_personality_of(const struct option_program *program, char **argv);
+/** option_personality_of() - the first personality on this command line; NULL: none */
+const struct option_personality *option_personality_of(const struct option_program *program, char **argv);
+
+/** option_program_of() - @program, or the one whose options replace its own on this command line */
+const struct option_program *option_program_of(const struct option_program *program, char **argv);
 
 /** verb_needs_argument() - true if the verb is an error without a word after it */
 static inline bool verb_needs_argument(const struct option_verb *verb)

@@ -138,6 +138,21 @@ static int apply_no_args(void *into, const char *value, struct trace_error *ret_
 	return 0;
 }
 
+#define DATA_BYTES     256 /* of --args */
+#define MAX_DATA_BYTES 1024
+
+static int apply_args(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct daemon_options *options = into;
+	uint64_t bytes = DATA_BYTES;
+
+	if (value && (number_parse(value, MAX_DATA_BYTES, &bytes) || !bytes))
+		return error_set(ret_error, -EINVAL, "--args=%s: give a number of bytes from 1 to %d", value,
+				 MAX_DATA_BYTES);
+	options->tracer.data_bytes = (uint32_t)bytes;
+	return 0;
+}
+
 static int apply_pgrp(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct daemon_options *options = into;
@@ -620,6 +635,8 @@ static const struct option_spec option_table[] = {
 	 .help = "samples of the code, for tracevisualizer --profile"},
 	{.name = "user", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_USER,
 	 .apply = apply_user, .help = "run COMMAND as this user; only root may"},
+	{.name = "args", .value_name = "BYTES", .value = OPTION_EQUALS_VALUE, .apply = apply_args,
+	 .help = "what arguments of calls point to (256), for --strace"},
 	{.name = "no-args", .apply = apply_no_args, .help = "no arguments of programs: they may have secrets"},
 	{.name = "no-user", .apply = apply_no_user, .help = "no events of programs (-e chooses some: 'shop:*')"},
 	{.letter = 'D', .name = "details", .value_name = "NAME", .value = OPTION_VALUE,
@@ -642,7 +659,7 @@ static const struct option_spec option_table[] = {
 	{.name = "save-files", .value_name = "COUNT", .value = OPTION_VALUE, .apply = apply_save_files,
 	 .help = "save so many files by itself, and no more (10)"},
 	{.name = "watch", .apply = apply_watch,
-	 .help = "a flight recorder in the foreground; prints a line for each file"},
+	 .help = "-k in the foreground, with a line for each file"},
 	{.name = "foreground", .apply = apply_foreground,
 	 .help = "with -k: stay in the foreground, for service managers"},
 	{.letter = 'j', .other_letter = 'J', .name = "snapshot", .names_next = true, .apply = apply_snapshot,

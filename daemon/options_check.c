@@ -151,6 +151,8 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	    options->tracer.caller_upper <= options->tracer.caller_lower)
 		return error_set(ret_error, -EINVAL,
 				 "-su and -sl: the upper address must be greater than the lower one");
+	if (options->tracer.data_bytes && options->tracer.no_args)
+		return error_set(ret_error, -EINVAL, "--args records what --no-args leaves out: give only one");
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)

@@ -633,6 +633,15 @@ static void choose_caller(const struct tracer_options *options, uint64_t mask[TR
 		mask[TRACE_EV_sys_caller / 64] &= ~(1ull << TRACE_EV_sys_caller % 64);
 }
 
+/* The same of the memory of arguments, which takes --args. */
+static void choose_data(const struct tracer_options *options, uint64_t mask[TRACE_MASK_WORDS])
+{
+	if (options->data_bytes)
+		select_set(mask, TRACE_EV_sys_data);
+	else
+		mask[TRACE_EV_sys_data / 64] &= ~(1ull << TRACE_EV_sys_data % 64);
+}
+
 int session_run(const struct daemon_options *options)
 {
 	struct session session = {
@@ -642,6 +651,7 @@ int session_run(const struct daemon_options *options)
 
 	session.adds_required_events = select_finish(&options->selection, session.mask);
 	choose_caller(&options->tracer, session.mask);
+	choose_data(&options->tracer, session.mask);
 	samples_choose(session.mask, &options->tracer, true);
 	if (options->session.command) {
 		status = command_check(options->session.command[0], &error);

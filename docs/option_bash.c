@@ -99,7 +99,7 @@ static const char personality_words[] = "		case $word in\n"
 					"		-*)\n"
 					"			COMPREPLY=($(compgen -W \"";
 static const char personality_end[] = "\" -- \"$word\"))\n"
-				      "			[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
+				      "			[[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
 				      "			;;\n"
 				      "		*) @_files \"$word\" ;;\n"
 				      "		esac\n"
@@ -188,12 +188,14 @@ static void print_patterns(const struct option_spec *spec)
 		printf("%s--%s=", separator, spec->name);
 }
 
-static void print_values(const struct option_program *program)
+/* True in bash if the line has the option of a personality */
+#define LINE_HAS "[[ \" $line\" == *\" %s \"* ]]"
+
+/* @from: @program or one of its personalities */
+static void print_value_cases(const struct option_program *program, const struct option_program *from)
 {
-	printf("# Offers the values of OPTION; 1: it takes none.\n_%s_value() # OPTION WORD\n{\n	case $1 in\n",
-	       program->name);
-	for (size_t i = 0; i < program->nr_specs; i++) {
-		const struct option_spec *spec = &program->specs[i];
+	for (size_t i = 0; i < from->nr_specs; i++) {
+		const struct option_spec *spec = &from->specs[i];
 
 		if (!option_is_shown(spec) || spec->value == OPTION_NO_VALUE || spec->value == OPTION_NUMBER_VALUE)
 			continue;
@@ -203,6 +205,33 @@ static void print_values(const struct option_program *program)
 		print_value(program, spec->completes, spec->words);
 		fputs(" ;;\n", stdout);
 	}
+}
+
+/* The name of a personality's function: its option without the dashes */
+static const char *personality_name(const struct option_personality *personality)
+{
+	return personality->option + 2;
+}
+
+static void print_values_of_personality(const struct option_program *program,
+					const struct option_personality *personality)
+{
+	printf("# The same after %s.\n_%s_%s_value() # OPTION WORD\n{\n	case $1 in\n", personality->option,
+	       program->name, personality_name(personality));
+	print_value_cases(program, personality->program);
+	fputs("	*) return 1 ;;\n	esac\n	return 0\n}\n\n", stdout);
+}
+
+static void print_values(const struct option_program *program)
+{
+	printf("# Offers the values of OPTION; 1: it takes none.\n_%s_value() # OPTION WORD\n{\n", program->name);
+	for (size_t i = 0; i < program->nr_personalities; i++)
+		if (program->personalities[i].adds)
+			printf("	" LINE_HAS " && _%s_%s_value \"$@\" && return\n",
+			       program->personalities[i].option, program->name,
+			       personality_name(&program->personalities[i]));
+	fputs("	case $1 in\n", stdout);
+	print_value_cases(program, program);
 	for (size_t i = 0; i < program->nr_verbs; i++)
 		if (program->verbs[i].argument != VERB_ALONE) {
 			printf("	%s) ", program->verbs[i].name);
@@ -210,6 +239,9 @@ static void print_values(const struct option_program *program)
 			fputs(" ;;\n", stdout);
 		}
 	fputs("	*) return 1 ;;\n	esac\n	return 0\n}\n\n", stdout);
+	for (size_t i = 0; i < program->nr_personalities; i++)
+		if (program->personalities[i].adds)
+			print_values_of_personality(program, &program->personalities[i]);
 }
 
 /* -esched_sw: the value is attached to the letter. */
@@ -255,12 +287,12 @@ static void print_spellings(const struct option_program *program)
 			printf("-%c ", program->specs[i].letter);
 }
 
-/* Behind the option of a personality only its options count; files may be values of any. */
-static void print_personality(const struct option_program *program)
+/* Only the options of @personality count, which replaces all; files may be values of any. */
+static void print_replacing(const struct option_program *program, const struct option_personality *personality)
 {
-	printf("	if [[ \" $line\" == *\" %s \"* ]]; then\n", program->personality->option);
+	printf("	if " LINE_HAS "; then\n", personality->option);
 	print_template(program, personality_words);
-	print_spellings(program->personality->program);
+	print_spellings(personality->program);
 	print_template(program, personality_end);
 }
 
@@ -268,8 +300,15 @@ static void print_options(const struct option_program *program)
 {
 	fputs("	-*)\n		COMPREPLY=($(compgen -W \"", stdout);
 	print_spellings(program);
-	fputs("--\" -- \"$word\"))\n		[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n		;;\n",
-	      stdout);
+	fputs("--\" -- \"$word\"))\n", stdout);
+	for (size_t i = 0; i < program->nr_personalities; i++)
+		if (program->personalities[i].adds) {
+			printf("		" LINE_HAS " &&\n			COMPREPLY+=($(compgen -W \"",
+			       program->personalities[i].option);
+			print_spellings(program->personalities[i].program);
+			fputs("\" -- \"$word\"))\n", stdout);
+		}
+	fputs("		[[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n		;;\n", stdout);
 }
 
 void option_bash(const struct option_program *program)
@@ -282,8 +321,9 @@ void option_bash(const struct option_program *program)
 	print_template(program, begin);
 	if (program->take_rest)
 		print_template(program, rest_is_command);
-	if (program->personality)
-		print_personality(program);
+	for (size_t i = 0; i < program->nr_personalities; i++)
+		if (!program->personalities[i].adds)
+			print_replacing(program, &program->personalities[i]);
 	print_template(program, values_first);
 	fputs("	case $word in\n", stdout);
 	print_glued(program);

@@ -126,6 +126,15 @@ static void print_verbs(const struct option_program *program)
 	}
 }
 
+static void print_personality(const struct option_program *program, const struct option_personality *personality)
+{
+	const struct option_program *from = personality->program;
+
+	for (size_t i = 0; i < from->nr_specs; i++)
+		if (option_is_shown(&from->specs[i]))
+			print_spec(program, &from->specs[i], personality->option);
+}
+
 void option_fish(const struct option_program *program)
 {
 	printf("# SPDX-License-Identifier: LGPL-2.1-or-later\n"
@@ -142,7 +151,6 @@ void option_fish(const struct option_program *program)
 	for (size_t i = 0; i < program->nr_specs; i++)
 		if (option_is_shown(&program->specs[i]))
 			print_spec(program, &program->specs[i], "");
-	for (size_t i = 0; program->personality && i < program->personality->program->nr_specs; i++)
-		if (option_is_shown(&program->personality->program->specs[i]))
-			print_spec(program, &program->personality->program->specs[i], program->personality->option);
+	for (size_t i = 0; i < program->nr_personalities; i++)
+		print_personality(program, &program->personalities[i]);
 }

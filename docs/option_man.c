@@ -6,6 +6,7 @@
  *
  *	.\" generated synopsis
  *	.\" generated options pid comm		the tag of a paragraph: "--pid=N, --comm=NAME"
+ *	.\" generated letters f p		the same, of options that a personality adds
  *	.\" generated command halt
  *	.\" generated ignored			the options of old scripts, and why they are ignored
  *	.\" end
@@ -108,13 +109,26 @@ static void note_shown(struct man_page *page, const void *row)
 		page->shown[page->nr_shown++] = row;
 }
 
-static void print_options(struct man_page *page, char *names)
+/* An option that a personality of @program adds. */
+static const struct option_spec *find_letter(const struct option_program *program, const char *name)
+{
+	const struct option_spec *spec = NULL;
+
+	for (size_t i = 0; !spec && i < program->nr_personalities; i++)
+		if (program->personalities[i].adds)
+			spec = find_spec(program->personalities[i].program, name);
+	return spec;
+}
+
+static void print_options(struct man_page *page,
+			  const struct option_spec *(*find)(const struct option_program *program, const char *name),
+			  char *names)
 {
 	const char *separator = "";
 
 	puts(".TP");
 	for (char *name = strtok(names, " \n"); name; name = strtok(NULL, " \n")) {
-		const struct option_spec *spec = find_spec(page->program, name);
+		const struct option_spec *spec = find(page->program, name);
 
 		if (!spec) {
 			wrong(page, "there is no option", name);
@@ -212,7 +226,9 @@ static void print_part(struct man_page *page, char *what)
 {
 	what[strcspn(what, "\n")] = '\0';
 	if (!strncmp(what, "options ", 8))
-		print_options(page, what + 8);
+		print_options(page, find_spec, what + 8);
+	else if (!strncmp(what, "letters ", 8))
+		print_options(page, find_letter, what + 8);
 	else if (!strncmp(what, "command ", 8))
 		print_command(page, what + 8);
 	else if (!strcmp(what, "synopsis"))
@@ -231,9 +247,8 @@ static bool is_shown(const struct man_page *page, const void *row)
 	return false;
 }
 
-static void check_all_are_shown(struct man_page *page)
+static void check_specs_are_shown(struct man_page *page, const struct option_program *program)
 {
-	const struct option_program *program = page->program;
 	char letter[2] = "";
 
 	for (size_t i = 0; i < program->nr_specs; i++) {
@@ -241,6 +256,16 @@ static void check_all_are_shown(struct man_page *page)
 		if (option_is_shown(&program->specs[i]) && !is_shown(page, &program->specs[i]))
 			wrong(page, "it lacks the option", program->specs[i].name ? program->specs[i].name : letter);
 	}
+}
+
+static void check_all_are_shown(struct man_page *page)
+{
+	const struct option_program *program = page->program;
+
+	check_specs_are_shown(page, program);
+	for (size_t i = 0; i < program->nr_personalities; i++)
+		if (program->personalities[i].adds)
+			check_specs_are_shown(page, program->personalities[i].program);
 	for (size_t i = 0; i < program->nr_verbs; i++)
 		if (!is_shown(page, &program->verbs[i]))
 			wrong(page, "it lacks the command", program->verbs[i].name);

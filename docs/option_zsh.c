@@ -126,19 +126,37 @@ static void print_spelling(const struct option_program *program, const struct op
 	fputs("'\n", stdout);
 }
 
-static void print_specs(const struct option_program *program)
+static bool has_letter(const struct option_program *program, char letter)
 {
-	for (size_t i = 0; i < program->nr_specs; i++) {
-		const struct option_spec *spec = &program->specs[i];
+	for (size_t i = 0; program && i < program->nr_specs; i++)
+		if (program->specs[i].letter == letter)
+			return true;
+	return false;
+}
+
+static bool has_name(const struct option_program *program, const char *name)
+{
+	for (size_t i = 0; program && i < program->nr_specs; i++)
+		if (program->specs[i].name && !strcmp(program->specs[i].name, name))
+			return true;
+	return false;
+}
+
+/* @from: @program or one of its personalities. @before: its spellings are left out; NULL: none */
+static void print_specs(const struct option_program *program, const struct option_program *from,
+			const struct option_program *before)
+{
+	for (size_t i = 0; i < from->nr_specs; i++) {
+		const struct option_spec *spec = &from->specs[i];
 		char spelling[64];
 
 		if (!option_is_shown(spec))
 			continue;
 		snprintf(spelling, sizeof(spelling), "-%c", spec->letter);
-		if (spec->letter)
+		if (spec->letter && !has_letter(before, spec->letter))
 			print_spelling(program, spec, spelling);
 		snprintf(spelling, sizeof(spelling), "--%s", spec->name ? spec->name : "");
-		if (spec->name)
+		if (spec->name && !has_name(before, spec->name))
 			print_spelling(program, spec, spelling);
 		snprintf(spelling, sizeof(spelling), "--%s", spec->other_name ? spec->other_name : "");
 		if (spec->other_name)
@@ -182,10 +200,14 @@ void option_zsh(const struct option_program *program)
 	if (program->nr_verbs)
 		print_verbs(program);
 	fputs("local -a options\noptions=(\n", stdout);
-	print_specs(program);
-	if (program->personality) {
-		printf(")\n(( ${words[(I)%s]} )) && options=(\n", program->personality->option);
-		print_specs(program->personality->program);
+	print_specs(program, program, NULL);
+	for (size_t i = 0; i < program->nr_personalities; i++) {
+		const struct option_personality *personality = &program->personalities[i];
+
+		printf(")\n(( ${words[(I)%s]} )) && options=(\n", personality->option);
+		print_specs(program, personality->program, NULL);
+		if (personality->adds)
+			print_specs(program, program, personality->program);
 	}
 	fputs(")\n_arguments -s $options ", stdout);
 	if (program->take_rest)

@@ -53,7 +53,10 @@ static void rewrite_user(struct pseudonyms *names, const struct trace_field *fie
 	memcpy(payload + field->offset, &id, sizeof(id));
 }
 
-/* The bytes of a reference; a wrong one becomes empty. */
+/*
+ * The bytes of a reference; a wrong one becomes empty. So does the memory of an argument: equal
+ * contents would have equal pseudonyms.
+ */
 static void rewrite_reference(struct pseudonyms *names, const struct trace_event_type *type,
 			      const struct trace_field *field, unsigned char *payload, const char *text, size_t bytes,
 			      struct writer_buffer *out)
@@ -62,7 +65,8 @@ static void rewrite_reference(struct pseudonyms *names, const struct trace_event
 	struct user_reference reference;
 
 	memcpy(&reference, payload + field->offset, sizeof(reference));
-	if (reference.offset >= type->fixed_bytes && (size_t)reference.offset - type->fixed_bytes <= bytes &&
+	if (type->id != TRACE_EV_sys_data && reference.offset >= type->fixed_bytes &&
+	    (size_t)reference.offset - type->fixed_bytes <= bytes &&
 	    reference.bytes <= bytes - (reference.offset - type->fixed_bytes))
 		pseudonym_name(names, PSEUDONYM_TEXT, text + reference.offset - type->fixed_bytes, reference.bytes,
 			       out);

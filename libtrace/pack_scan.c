@@ -54,17 +54,19 @@ static uint32_t user_slot_find(struct packer *packer, uint32_t id)
 }
 
 /*
- * How to find the end of a payload with references; NULL: the type has none. One type of the
- * catalogue has some.
+ * How to find the end of a payload with references; NULL: the type has none. Two types of
+ * the catalogue have some.
  */
 static const struct user_slot *references_of(struct packer *packer, uint32_t slot)
 {
 	if (slot < TRACE_EV_MAX) {
-		if (slot != TRACE_EV_sample)
-			return NULL;
-		if (!packer->sample.type)
-			user_slot_init(&packer->sample, catalogue_types()[TRACE_EV_sample]);
-		return &packer->sample;
+		struct user_slot *own = slot == TRACE_EV_sample	    ? &packer->sample
+					: slot == TRACE_EV_sys_data ? &packer->data
+								    : NULL;
+
+		if (own && !own->type)
+			user_slot_init(own, catalogue_types()[slot]);
+		return own;
 	}
 	return packer->user[slot - TRACE_EV_MAX].nr_references ? &packer->user[slot - TRACE_EV_MAX] : NULL;
 }

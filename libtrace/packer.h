@@ -114,6 +114,7 @@ struct packer {
 	uint16_t table[SLOT_TABLE_SIZE];
 	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];
 	struct user_slot sample; /* of the event sample; its type is NULL before the first one */
+	struct user_slot data;	 /* the same for TRACE_EV_sys_data */
 	struct lane lanes[NR_SLOTS];
 	struct stacks_coded stacks; /* of the event sample */
 };

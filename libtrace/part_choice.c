@@ -102,7 +102,7 @@ static bool is_passing(const struct chooser *c, const struct trace_event *event)
 	case TRACE_EV_sys_enter ... TRACE_EV_sys_path:
 	case TRACE_EV_fault_entry:
 	case TRACE_EV_fault_exit:
-	case TRACE_EV_sys_caller ... TRACE_EV_task_work_end:
+	case TRACE_EV_sys_caller ... TRACE_EV_sys_data:
 	case TRACE_EV_irq_entry ... TRACE_EV_vector_exit:
 	case TRACE_EV_hrtimer_expire ... TRACE_EV_timer_done:
 	case TRACE_EV_hrtimer_start:

@@ -24,6 +24,7 @@
 struct disk_figures;
 struct only_client;
 struct slowest;
+struct strace;
 struct report_file;
 struct timeline_output;
 struct wait_places;
@@ -38,6 +39,7 @@ struct wait_places;
  * @disks: owned; for -a and --json, else NULL
  * @slowest: for --slowest, else NULL; borrowed
  * @timeline: owned; for --timeline, else NULL
+ * @strace: owned; for --strace, else NULL
  * @only_clients: without @servers: what only_client_of() tells; borrowed
  * @places: owned; where in the code threads waited; NULL: the trace does not tell, or no report
  *     asks
@@ -61,6 +63,7 @@ struct report {
 	struct disk_figures *disks;
 	struct slowest *slowest;
 	struct timeline_output *timeline;
+	struct strace *strace;
 	struct text_output output;
 	struct report_file *file;
 };

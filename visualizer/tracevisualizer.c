@@ -37,6 +37,7 @@
 #include "report_profile_diff.h"
 #include "wait_places.h"
 #include "report_slowest.h"
+#include "report_strace.h"
 #include "report_summary.h"
 #include "report_text.h"
 #include "report_timeline.h"
@@ -161,6 +162,8 @@ static int print(struct report *report)
 	report_check_memory(report);
 	if (options->reports.timeline)
 		timeline_end(report);
+	else if (options->reports.strace)
+		error = strace_end(report);
 	else if (options->reports.critical_path)
 		error = report_critical_path(report);
 	else if (options->reports.slowest)
@@ -203,7 +206,7 @@ static bool needs_analysis(const struct visualizer_options *options)
 
 	return (reports->list && (options->processes.comm || options->processes.thread)) || reports->analyze ||
 	       reports->json || reports->summary || reports->answer || reports->verify || reports->critical_path ||
-	       reports->timeline || reports->slowest || reports->profile;
+	       reports->timeline || reports->slowest || reports->profile || reports->strace;
 }
 
 /* True if the trace may have samples: a recorder then names the functions of the kernel there. */
@@ -289,6 +292,10 @@ static int analyze(struct report *report, double *since)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (options->reports.timeline)
 		timeline_begin(report);
+	if (options->reports.strace)
+		failed = strace_begin(report);
+	if (failed)
+		return failed;
 	if (options->reports.profile ||
 	    ((options->reports.verify || has_places(&options->reports)) && has_samples(report->trace))) {
 		report->profile = report->within ? trace_profile_new_within(report->analysis, report->within->spans,
@@ -299,7 +306,7 @@ static int analyze(struct report *report, double *since)
 	}
 	if (options->reports.slowest && slowest_begin(report->slowest, report) < 0)
 		memory_end();
-	if (!options->reports.timeline || /* it is written meanwhile */
+	if (!(options->reports.timeline || options->reports.strace) || /* they are written meanwhile */
 	    pass_progress_of_file(report->file ? report_file_fd(report->file) : STDOUT_FILENO, "").what)
 		pass_progress_watch(report->analysis, "tracevisualizer: analysis");
 	if (trace_analysis_run(report->analysis, &error) < 0)
@@ -433,7 +440,7 @@ static bool has_report(const struct visualizer_options *options)
 {
 	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary ||
 	       options->reports.answer || options->reports.critical_path || options->reports.timeline ||
-	       options->reports.slowest || options->reports.profile;
+	       options->reports.slowest || options->reports.profile || options->reports.strace;
 }
 
 /* The view of a trace, or of two, or the page of --html. */
@@ -521,7 +528,7 @@ static int run(struct visualizer_options *options)
 		result = timeline_check(&report);
 	if (!result && options->reports.timeline)
 		result = choose_timeline(options, &report);
-	if (!result && options->reports.timeline)
+	if (!result && (options->reports.timeline || options->reports.strace))
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
 		result = analyze(&report, &since);
@@ -530,7 +537,7 @@ static int run(struct visualizer_options *options)
 	if (!result && options->reports.slowest)
 		result = slowest_choose(&slowest);
 	is_empty = !result && is_of_processes(options) && report_finds_no_process(&report, 1);
-	if (!result && !options->reports.timeline)
+	if (!result && !options->reports.timeline && !options->reports.strace)
 		result = is_empty ? 1 : open_output(&report);
 	if (!result) {
 		result = print(&report);
@@ -645,7 +652,7 @@ int main(int argc, char **argv)
 	if (!result)
 		show_downloads(&options);
 	if (!result && (options.reports.short_help || options.reports.help))
-		option_help(stdout, option_personality_of(&visualizer_program, argv), options.reports.help);
+		option_help(stdout, option_program_of(&visualizer_program, argv), options.reports.help);
 	else if (!result && options.reports.version)
 		printf("tracevisualizer %s\n", program_version());
 	else if (!result && options.readprofile.is_chosen)

@@ -74,6 +74,7 @@ FLAG(help, reports.help)
 FLAG(version, reports.version)
 FLAG(all, rows.all)
 FLAG(diff, reports.diff)
+FLAG(strace, reports.strace)
 FLAG(timeline, reports.timeline)
 FLAG(view, reports.view)
 FLAG(no_browser, no_browser)
@@ -533,6 +534,7 @@ static const struct option_spec option_table[] = {
 	 .help = "the profile of a scope or request of programs"},
 	{.name = "client", .value_name = "NAME", .value = OPTION_VALUE, .apply = set_client,
 	 .help = "the profile of what servers did for a client"},
+	{.name = "strace", .apply = set_strace, .help = "the system calls as strace(1) shows them; its letters follow"},
 	{.letter = 's', .name = "summary", .apply = set_summary, .help = "times and numbers of events only"},
 	{.name = "timeline", .apply = set_timeline, .help = "states over time, for ui.perfetto.dev"},
 	{.name = "view", .apply = set_view, .help = "a page in the browser, of one trace or two"},
@@ -613,8 +615,10 @@ static int take_word(void *into, char **words, struct trace_error *ret_error)
 	return 0;
 }
 
-static const struct option_personality personality = {.option = "--profile=readprofile",
-						      .program = &readprofile_program};
+static const struct option_personality personalities[] = {
+	{.option = "--profile=readprofile", .program = &readprofile_program},
+	{.option = "--strace", .program = &strace_letters, .adds = true},
+};
 
 const struct option_program visualizer_program = {
 	.name = "tracevisualizer",
@@ -630,7 +634,8 @@ const struct option_program visualizer_program = {
 	.habits = habits,
 	.nr_habits = OPTION_COUNT_OF(habits),
 	.take_word = take_word,
-	.personality = &personality,
+	.personalities = personalities,
+	.nr_personalities = OPTION_COUNT_OF(personalities),
 };
 
 /* @word: the option or argument that is wrong */
@@ -677,6 +682,12 @@ static int check_together(const struct visualizer_options *options)
 	    (options->reports.list || options->reports.analyze || options->reports.summary ||
 	     options->reports.timeline || options->reports.slowest))
 		return complain_of_word("option", "--profile", "cannot be combined with another report");
+	if (options->reports.strace &&
+	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
+	     options->reports.critical_path || options->reports.diff || options->reports.timeline ||
+	     options->reports.slowest || options->reports.profile || options->reports.verify || options->reports.view ||
+	     options->html))
+		return complain_of_word("option", "--strace", "cannot be combined with another report");
 	if (options->reports.diff && (options->profile.has_form || options->profile.flame || options->profile.pprof))
 		return complain_of_word("option", "--diff",
 					"compares profiles by function: --profile --diff A B, without another form");
@@ -722,7 +733,7 @@ static void warn_without_effect(const struct visualizer_options *o, char **argv)
 	bool listed = o->reports.list && !o->reports.summary,
 	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path &&
 					     !o->reports.slowest && !o->reports.profile);
-	bool text = listed && !o->reports.list_json, names = text || o->reports.profile;
+	bool text = listed && !o->reports.list_json, names = text || o->reports.profile || o->reports.strace;
 	bool choosable = processes || o->reports.answer || o->reports.timeline || o->reports.slowest ||
 			 o->reports.profile;
 	const struct {
@@ -921,11 +932,14 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 
 	*options = (struct visualizer_options){
 		.events.cpu = -1, .processes.pid = -1, .processes.tid = -1, .max_size = 20u << 20};
-	if (option_personality_of(&visualizer_program, argv) == &readprofile_program)
+	strace_choice_init(&options->strace);
+	if (option_program_of(&visualizer_program, argv) == &readprofile_program)
 		return parse_readprofile(options, argc, argv);
 	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
 			? complain(2, "%s", wrong_word.message)
 			: take_positionals(options);
+	if (!error && options->reports.strace && !option_personality_of(&visualizer_program, argv))
+		error = complain(2, "write --strace in full: it gives other options their meaning of strace");
 	/* --profile --critical-path is the profile of the path */
 	options->profile.along_path = options->reports.profile && options->reports.critical_path;
 	options->reports.critical_path = options->reports.critical_path && !options->profile.along_path;
@@ -934,7 +948,7 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
 	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline &&
 	    !options->reports.summary && !options->reports.slowest && !options->reports.profile &&
-	    !options->reports.view && !options->html)
+	    !options->reports.strace && !options->reports.view && !options->html)
 		*(opens_view(options) ? &options->reports.view : &options->reports.answer) = true;
 	if (options->reports.json && options->reports.list && !options->reports.summary) {
 		options->reports.json = false;
@@ -949,4 +963,5 @@ void visualizer_options_release(struct visualizer_options *options)
 {
 	free(options->events.traced);
 	free(options->events.omitted);
+	strace_choice_release(&options->strace);
 }

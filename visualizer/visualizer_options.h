@@ -8,6 +8,7 @@
 #include "completion.h"
 #include "option_table.h"
 #include "readprofile.h"
+#include "strace_options.h"
 #include "time_choice.h"
 
 #define OPTIONS_MAX_WORDS 4
@@ -32,6 +33,7 @@ struct report_choice {
 	const char *critical_task; /* PID, TID or name; NULL: the recorded command */
 	const char *slowest;	   /* NAME, scope:NAME, call:NAME or command:NAME; NULL: not given */
 	bool profile;
+	bool strace;
 	bool diff;
 	bool timeline;
 	bool view;
@@ -157,6 +159,7 @@ struct visualizer_options {
 	struct time_choice window;
 	struct row_choice rows;
 	struct fail_choice fail;
+	struct strace_choice strace;
 	uint32_t sections;  /* bit n: enum section n; 0: all */
 	bool exact;	    /* --ns */
 	bool no_pager;	    /* --no-pager */

@@ -60,6 +60,8 @@ struct tracer;
  *     arguments name, are made before tracer_new() returns, unless that takes 2 s. NULL: none;
  *     borrowed by the tracer
  * @no_args: neither start_args nor sched_args is recorded, whatever the mask says
+ * @data_bytes: copy at most so much of the memory of each argument of a system call, in sys_data
+ *     events, if the mask has them; 0: nothing; at most 1024
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
  */
@@ -83,6 +85,7 @@ struct tracer_options {
 	uint64_t caller_lower;
 	uint64_t caller_upper;
 	bool no_args;
+	uint32_t data_bytes;
 	uint64_t sample_period;
 	char *const *sample_command;
 	const char *sample_event;

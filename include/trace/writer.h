@@ -249,7 +249,8 @@ int trace_write_unpacked(const struct trace *trace, int fd, uint64_t most_bytes,
  *     so that it can be given to others
  * Names of programs, threads, files, control groups, hosts, disks, interfaces and tracepoints,
  * arguments, texts, addresses and users have pseudonyms, one for each name. Names that all systems
- * have stay: /usr/lib, kworker/0:1, 127.0.0.1, user 0; docs/VIEW.md has the rule. Numbers stay:
+ * have stay: /usr/lib, kworker/0:1, 127.0.0.1, user 0; docs/VIEW.md has the rule. The memory of
+ * arguments (tracedaemon --args) is left out. Numbers stay:
  * times, process ids, sizes, ports, results of system calls, integers in events of programs. So
  * figures are the same. Bytes that cannot be read become zeros. The same trace makes the same
  * bytes.

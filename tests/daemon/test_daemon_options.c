@@ -409,6 +409,11 @@ static void actions_that_exclude_each_other_are_refused(void)
 		"--background -v",
 		"--background --list",
 		"-v -- ls",
+		"--args --no-args t",
+		"--no-args --args=64 t",
+		"--args=0 t",
+		"--args=4097 t",
+		"--args=64x t",
 		NULL,
 	};
 

@@ -119,6 +119,18 @@ static void check_out(struct tb *tb, uint64_t ns, uint16_t id)
 	tb_user_event(tb, 0, ns, id, &event, offsetof(struct checkout, text) + 20);
 }
 
+/* The memory of an argument, of which the event has the first 22 of 4000 bytes. */
+static void copy_memory(struct tb *tb, uint64_t ns)
+{
+	struct {
+		struct trace_sys_data data;
+		char content[24];
+	} payload = {{.argument = 1, .bytes = 4000}, "password=Zq7secret\0Zq7"};
+
+	payload.data.content = sizeof(payload.data) | 22u << 16;
+	tb_event(tb, 0, ns, TRACE_EV_sys_data, &payload, sizeof(payload), NULL);
+}
+
 static struct tb *named_trace(void)
 {
 	struct tb *tb = tb_new();
@@ -137,6 +149,7 @@ static struct tb *named_trace(void)
 		tb_cut(tb, 0);
 		tb_switch(tb, 0, ns, 0, 42, 0);
 		tb_sys_enter(tb, 0, ns + 10, SYS_read, 3, 0x7ffe0000, 4096);
+		copy_memory(tb, ns + 15);
 		tb_sys_path(tb, 0, ns + 20, SYS_openat, "../Zq7relative/Zq7file.xlsx");
 		tb_sys_exit(tb, 0, ns + 30, 55);
 		tb_open(tb, 0, ns + 40, 7, 1, 70, 0100644, "/home/Zq7user/Zq7relative/Zq7file.xlsx");
@@ -291,6 +304,34 @@ static void stacks_stay(void)
 			CU_ASSERT_EQUAL(callers[k], 0x400000 * (k + 1) + nr / (k + 2));
 	}
 	CU_ASSERT_EQUAL(nr, NR);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
+	copy_free(&copy);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+/* Not even the pseudonyms of equal contents are there; the number of bytes is. */
+static void the_memory_of_arguments_is_left_out(void)
+{
+	struct tb *tb = named_trace();
+	struct trace *trace = tb_open_trace(tb);
+	struct copy copy = copy_of(trace);
+	struct trace_cursor *cursor = trace_cursor_new(copy.trace, NULL, NULL);
+	const struct trace_event *event;
+	size_t nr = 0, bytes;
+
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_sys_data *data = event->payload;
+
+		if (event->id != TRACE_EV_sys_data)
+			continue;
+		CU_ASSERT_PTR_NOT_NULL(trace_event_bytes(event, trace_type_field(event->type, "content"), &bytes));
+		CU_ASSERT_EQUAL(bytes, 0);
+		CU_ASSERT_EQUAL(data->argument, 1);
+		CU_ASSERT_EQUAL(data->bytes, 4000);
+		nr++;
+	}
+	CU_ASSERT_EQUAL(nr, 3);
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	copy_free(&copy);
 	trace_close(trace);
@@ -463,6 +504,7 @@ int main(int argc, char **argv)
 		CASE(a_copy_has_no_recorded_name),
 		CASE(all_numbers_stay),
 		CASE(stacks_stay),
+		CASE(the_memory_of_arguments_is_left_out),
 		CASE(a_name_has_one_pseudonym),
 		CASE(a_damaged_trace_gives_no_name_away),
 		CASE(bytes_that_are_not_understood_are_zeros),

@@ -228,6 +228,8 @@ static const char *const reports[][6] = {
 	{"-d", "-tsched", "--from=0.000001", "--to=0.00001"},
 	{"-d", "-osched_switch"},
 	{"-a", "--cgroup=/"},
+	{"--strace", "-fyYT", "-rttt", "--add-columns=cpu,runnable,wait,for,on"},
+	{"--strace", "-C", "-w", "-p10,11"},
 	{"--diff"},
 	{"--diff", "--json"},
 	{"--diff", "--all", "--ns"},

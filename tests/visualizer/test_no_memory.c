@@ -415,6 +415,16 @@ static void a_timeline_without_memory_is_whole_or_refused(void)
 	fails_in_modes(modes, random_path);
 }
 
+static void a_list_of_calls_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"--strace", "-fyYT", "--add-columns=for,cpu", "TRACE"},
+				     {"--strace", "-c", "TRACE"},
+				     {NULL}};
+
+	fails_in_modes(modes, story_path);
+	fails_in_modes(modes, random_path);
+}
+
 static void a_comparison_without_memory_is_whole_or_refused(void)
 {
 	mode_words modes[] = {{"--diff", "TRACE", random_path},
@@ -442,11 +452,10 @@ static void every_other_report_without_memory_is_whole_or_refused(void)
 
 static void a_file_written_without_memory_is_whole_or_not_there(void)
 {
-	mode_words modes[] = {{"-a", "--output", output_path, "TRACE"},
-			      {"--json", "--output", output_path, "TRACE"},
-			      {"-d", "--output", output_path, "TRACE"},
-			      {"--timeline", "--output", output_path, "TRACE"},
-			      {NULL}};
+	mode_words modes[] = {
+		{"-a", "--output", output_path, "TRACE"},	{"--json", "--output", output_path, "TRACE"},
+		{"-d", "--output", output_path, "TRACE"},	{"--timeline", "--output", output_path, "TRACE"},
+		{"--strace", "-f", "-o", output_path, "TRACE"}, {NULL}};
 
 	for (mode_words *mode = modes; **mode; mode++) {
 		fails_at_any(*mode, story_path, false, true);
@@ -464,6 +473,7 @@ int main(int argc, char **argv)
 		CASE(a_list_without_memory_is_whole_or_refused),
 		CASE(a_critical_path_without_memory_is_whole_or_refused),
 		CASE(a_timeline_without_memory_is_whole_or_refused),
+		CASE(a_list_of_calls_without_memory_is_whole_or_refused),
 		CASE(a_comparison_without_memory_is_whole_or_refused),
 		CASE(verification_without_memory_is_whole_or_refused),
 		CASE(every_other_report_without_memory_is_whole_or_refused),

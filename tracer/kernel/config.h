@@ -7,6 +7,8 @@
 #define TRACER_NR_SYSCALLS 512	/* calls with higher numbers are recorded with six arguments */
 #define TRACER_READY_PAGES 128	/* of 4096 bytes, that one run of make_ready loads */
 #define TRACER_ARGS_BYTES  256	/* of the arguments of a program, NUL included; a power of two */
+#define TRACER_DATA_BYTES  1024 /* of the memory of an argument; a power of two */
+#define TRACER_NR_ARGS	   6
 #define TRACER_PATH_BYTES  1920 /* longest recorded path, NUL included: a record has at most 2040 bytes */
 
 #define TRACER_NR_HITS	  32768 /* addresses of the kernel at which samples are counted */
@@ -51,6 +53,7 @@ struct tracer_config {
 	unsigned int caller_depth;
 	unsigned long long caller_lower;
 	unsigned long long caller_upper;
+	unsigned int data_bytes;	  /* --args: of the memory of each argument; 0 = off */
 	unsigned int samples_waits;	  /* some waits have stacks, wait_choice.bpf.h */
 	unsigned int counts;		  /* count what the events tell, counts.bpf.h */
 	unsigned int wait_slots_mask;	  /* number of slots for waiting threads - 1 */
@@ -101,6 +104,19 @@ enum {
 	SYSCALL_POLLS = SYSCALL_POLL | SYSCALL_SELECT | SYSCALL_EPOLL,
 	/* The entry records more than numbers. */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
+};
+
+/* What sys_data copies of an argument. @when: 0 = nothing. The values of @shape and @count are in
+ * order of enum call_count, base/call_arguments.h. */
+enum { DATA_AT_ENTRY = 1, DATA_AT_EXIT = 2 };
+enum { DATA_BYTES, DATA_TEXT, DATA_TEXTS, DATA_BITS };
+enum { DATA_ONE, DATA_OF_ARGUMENT, DATA_BEHIND, DATA_OF_RESULT };
+struct tracer_data_rule {
+	unsigned char when;
+	unsigned char shape;
+	unsigned char count;
+	unsigned char idx;  /* of the argument that is the count, or points to it */
+	unsigned int bytes; /* of one element */
 };
 
 /* Written by list_processes. @number: of @tgid in the caller's pid namespace. @state: for

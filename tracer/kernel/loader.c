@@ -139,6 +139,8 @@ static void configure_constants(struct tracer *tracer)
 	config->filtering = config->filter_pid || config->filter_pgrp || config->filter_by_uid || config->filter_by_gid;
 	config->samples_waits = options->sample_period != 0;
 	config->counts = options->sample_period != 0;
+	config->data_bytes = options->data_bytes;
+	tracer_data_rules((struct tracer_data_rule(*)[TRACER_NR_ARGS])tracer->skeleton->rodata->data_rules);
 	config->wait_slots_mask = NR_WAIT_SLOTS - 1;
 	config->preempt_count_distance = tracer_percpu_distance(tracer->types, "__preempt_count", "preempt_count");
 	config->can_cast = btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0; /* since 6.2 */

@@ -203,6 +203,8 @@ void tracer_list_programs(struct tracer *tracer)
 			snprintf(p->unavailable, sizeof(p->unavailable), "tracepoint %s has other arguments here",
 				 tracepoint + 1);
 		}
+		if (same_stem(bpf_program__name(program), "sys_data") && !tracer->options.data_bytes)
+			snprintf(p->unavailable, sizeof(p->unavailable), "it takes tracedaemon --args");
 		if (strcmp(bpf_program__name(program), counted_faults) == 0)
 			list_counted_faults(tracer, p);
 		if (p->unavailable[0])

@@ -268,20 +268,6 @@ static __noinline long defer_path(struct subbuf_control *control, struct task_st
 	return bytes;
 }
 
-#define PUT_ARGUMENTS(args, regs, abi, kind)                           \
-	do {                                                           \
-		if ((kind) != SYSCALL_ARGS_0) {                        \
-			(args)[0] = SYSCALL_ARG(regs, abi, 0);         \
-			(args)[1] = SYSCALL_ARG(regs, abi, 1);         \
-			(args)[2] = SYSCALL_ARG(regs, abi, 2);         \
-			if ((kind) != SYSCALL_ARGS_3) {                \
-				(args)[3] = SYSCALL_ARG(regs, abi, 3); \
-				(args)[4] = SYSCALL_ARG(regs, abi, 4); \
-				(args)[5] = SYSCALL_ARG(regs, abi, 5); \
-			}                                              \
-		}                                                      \
-	} while (0)
-
 static __noinline void record_numbers(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, u64 call, u32 kind)
 {
 	u32 abi = call >> 32;

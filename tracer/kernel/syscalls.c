@@ -9,6 +9,7 @@
 #include "config.h"
 #include "syscall_names.h" /* generated: syscall_names[2][TRACER_NR_SYSCALLS] */
 #include "loader.h"
+#include "call_arguments.h"
 #include "syscall_table.h"
 
 /* The classes of calls that make descriptors, or change what a socket is connected to. */
@@ -87,6 +88,42 @@ void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS], bool is
 			if (!is_filtering)
 				actions[abi][nr] &= ~SYSCALL_POLLS;
 		}
+}
+
+_Static_assert((int)DATA_ONE == (int)COUNT_ONE && (int)DATA_OF_ARGUMENT == (int)COUNT_ARGUMENT &&
+		       (int)DATA_BEHIND == (int)COUNT_BEHIND && (int)DATA_OF_RESULT == (int)COUNT_RESULT,
+	       "the recorder counts as the table does");
+
+static struct tracer_data_rule data_rule(const struct call_argument *argument)
+{
+	struct tracer_data_rule rule = {0};
+
+	if (argument->kind != KIND_MEMORY)
+		return rule;
+	rule.when = (unsigned char)((argument->is_read ? DATA_AT_ENTRY : 0) |
+				    (argument->is_written ? DATA_AT_EXIT : 0));
+	rule.shape = argument->type == TYPE_str	    ? DATA_TEXT
+		     : argument->type == TYPE_strs  ? DATA_TEXTS
+		     : argument->type == TYPE_fdset ? DATA_BITS
+						    : DATA_BYTES;
+	rule.count = argument->count;
+	rule.idx = argument->idx;
+	rule.bytes = call_type_bytes(argument->type);
+	return rule;
+}
+
+void tracer_data_rules(struct tracer_data_rule rules[TRACER_NR_SYSCALLS][TRACER_NR_ARGS])
+{
+	struct call_meaning call;
+
+	for (unsigned int nr = 0; nr < TRACER_NR_SYSCALLS; nr++) {
+		const char *name = tracer_syscall_name(TRACE_ABI_NATIVE, nr);
+
+		if (!name || !call_meaning_make(name, false, &call))
+			continue;
+		for (unsigned int i = 0; i < call.nr_arguments; i++)
+			rules[nr][i] = data_rule(&call.arguments[i]);
+	}
 }
 
 const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr)

@@ -25,8 +25,10 @@
 #include "identity.bpf.c"
 #include "sched.bpf.c"
 #include "poll.bpf.c"
+#include "data.bpf.c" /* before the program of sys_exit: its records come first */
 #include "syscall.bpf.c"
 #include "caller.bpf.c"
+#include "data_entry.bpf.c"
 #include "trap.bpf.c"
 #include "irq.bpf.c"
 #include "fs.bpf.c"
