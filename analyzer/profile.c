@@ -372,7 +372,7 @@ size_t trace_profile_waker_stack_of(const struct trace_event *event, uint32_t *r
 	struct stack stack = {.event = event, .caller = NO_FRAME, .list = ret_frames, .room = TRACE_PROFILE_MAX_FRAMES};
 	const struct trace_sample *sample = event->payload;
 
-	if (!is_sample(event) || sample->source < SOURCE_WAKER || sample->source > SOURCE_WAKER_INTERRUPT ||
+	if (!profile_is_sample(event) || sample->source < SOURCE_WAKER || sample->source > SOURCE_WAKER_INTERRUPT ||
 	    !woken_tid(event))
 		return 0;
 	*ret_woken = woken_tid(event);
