@@ -329,12 +329,15 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 }
 
 /*
- * Without losses a living thread exits before it is freed. So it was an earlier thread of its
- * number that the kernel freed late: maybe one that ended before the recording.
+ * Without losses a living thread leaves its CPU for the last time before it is freed. So it was an
+ * earlier thread of its number that the kernel freed late: maybe one that ended before the
+ * recording. Exits from before the window of a flight recorder have no such switch: the state has
+ * not seen the thread on a CPU then.
  */
 static bool is_of_earlier(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
 {
-	return thread->sched_state != SCHED_DEAD && !(thread->flags & (THREAD_EXITING | THREAD_FILTERED)) &&
+	return thread->sched_state != SCHED_DEAD && !(thread->flags & THREAD_FILTERED) &&
+	       (!(thread->flags & THREAD_EXITING) || thread->is_dying) &&
 	       trace_analysis_recorded(a, TRACE_EV_sched_exit) == TRACE_RECORDED_ALWAYS &&
 	       trace_analysis_recorded(a, TRACE_EV_sched_switch) == TRACE_RECORDED_ALWAYS &&
 	       gap_log_first_loss(&a->gaps, thread->start_ns, ns + 1) == UINT64_MAX;
