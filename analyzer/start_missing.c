@@ -5,7 +5,8 @@
  * The recorder reads one thread after the other. A thread that ends before its turn has no record,
  * and its fork came before the recording. Its exit tells that it was there, and in which process.
  * So does the exec of a thread that is not the leader: it gets the leader's number, and its own
- * number is gone.
+ * number is gone. If it has that number from its first event on, sched_exec ends the thread that is
+ * added for the old one (state_life.c).
  *
  * Example: the trace begins at 0 ms. Process 70 sleeps, wakes at 3 ms, and exits at 4 ms. The
  * recorder reads process 80 at 2 ms and would read 70 at 5 ms. Process 70 has slept since 0 ms, and

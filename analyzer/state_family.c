@@ -14,6 +14,9 @@
  * the thread that forked the child. A child that exits tells its parent, too: it sends the signal
  * to that process.
  *
+ * That switch is late if the thread is preempted right after it has passed its children on: no
+ * event tells that moment, so the children keep the old parent until then.
+ *
  * Example: 10 begins to exit at 3 ms, and sched_adopt says that 5 is the reaper. 10 releases 2 GB
  * until 90 ms, when it sends SIGCHLD to its parent. Its child 20 has the parent 10 until 90 ms, and
  * 5 from then on. A child that ends at 50 ms was never one of 5.

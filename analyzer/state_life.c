@@ -250,6 +250,27 @@ static void take_leaders_number(struct trace_analysis *a, struct trace_thread *t
 	exchange_numbers(a, thread, tid);
 }
 
+/*
+ * exec has ended all other threads of its process. The old number of its thread may still be that
+ * of one: start_missing.c adds a thread for it, or the recorder read it at the start. If the kernel
+ * exchanged the numbers before the first event that names either of them, no event ends that one.
+ */
+static void end_old_number(struct trace_analysis *a, const struct trace_thread *thread, uint32_t old_tid, uint64_t ns)
+{
+	struct trace_thread *old = thread_find(&a->threads, old_tid);
+
+	if (!old || old == thread || old->process != thread->process || old->sched_state != SCHED_OFF_AT_START ||
+	    (old->flags & THREAD_EXITING))
+		return;
+	if (old->flags & THREAD_FROM_START) {
+		thread_end(a, old, ns);
+		return;
+	}
+	old->depth = 0;
+	old->flags &= ~THREAD_MODE_UNKNOWN;
+	thread_end(a, old, a->start_ns);
+}
+
 void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_exec *exec = event->payload;
@@ -263,6 +284,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		return;
 	if (thread->tid != exec->tid)
 		take_leaders_number(a, thread, exec->tid, ns);
+	end_old_number(a, thread, exec->old_tid, ns);
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
 	args_forget(thread->process);
 	thread->is_fresh = true;
@@ -307,12 +329,15 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 }
 
 /*
- * Without losses a living thread exits before it is freed. So it was an earlier thread of its
- * number that the kernel freed late: maybe one that ended before the recording.
+ * Without losses a living thread leaves its CPU for the last time before it is freed. So it was an
+ * earlier thread of its number that the kernel freed late: maybe one that ended before the
+ * recording. Exits from before the window of a flight recorder have no such switch: the state has
+ * not seen the thread on a CPU then.
  */
 static bool is_of_earlier(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
 {
-	return thread->sched_state != SCHED_DEAD && !(thread->flags & (THREAD_EXITING | THREAD_FILTERED)) &&
+	return thread->sched_state != SCHED_DEAD && !(thread->flags & THREAD_FILTERED) &&
+	       (!(thread->flags & THREAD_EXITING) || thread->is_dying) &&
 	       trace_analysis_recorded(a, TRACE_EV_sched_exit) == TRACE_RECORDED_ALWAYS &&
 	       trace_analysis_recorded(a, TRACE_EV_sched_switch) == TRACE_RECORDED_ALWAYS &&
 	       gap_log_first_loss(&a->gaps, thread->start_ns, ns + 1) == UINT64_MAX;

@@ -195,6 +195,8 @@ static uint32_t older_tid(const struct trace_event *event)
 		return ((const struct trace_sched_comm *)event->payload)->tid;
 	case TRACE_EV_sched_ids:
 		return ((const struct trace_sched_ids *)event->payload)->tid;
+	case TRACE_EV_sched_adopt:
+		return ((const struct trace_sched_adopt *)event->payload)->parent;
 	case TRACE_EV_cgroup_attach:
 		return ((const struct trace_cgroup_attach *)event->payload)->tid;
 	case TRACE_EV_sched_args:

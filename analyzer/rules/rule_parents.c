@@ -24,6 +24,7 @@ struct relative {
 	uint64_t last_ns;  /* of the latest event of its first thread's end; 0: none yet */
 	bool is_init;	   /* of a pid namespace, or not known */
 	bool is_freed;	   /* its parent has got its status */
+	bool has_left;	   /* its first thread has left its CPU for the last time */
 	bool first_exits;  /* its first thread has begun to exit */
 	bool is_gone;	   /* it had begun to exit before the recording, so that only its last switch is in it */
 	bool traces;	   /* it waits for processes that are not its children */
@@ -121,12 +122,15 @@ static void add_first(struct parents *p, const struct trace_analysis *analysis)
 
 /*
  * A process has passed its children on some time between the sched_adopt of its exit and its last
- * event. Was that before its reaper ended, and while @child lived?
+ * event. Was that before its reaper ended, and while @child lived? A child that had begun to exit
+ * before the recording may have ended before.
  */
 static bool has_passed(const struct parents *p, const struct relative *parent, const struct relative *child)
 {
 	uint64_t end_ns = parent->reaper != NOT_KNOWN ? p->list[parent->reaper].end_ns : 0;
 
+	if (child->is_gone && child->last_ns <= parent->last_ns)
+		return false;
 	return parent->last_ns >= parent->adopt_ns && (!child->end_ns || child->end_ns > parent->last_ns) &&
 	       (!end_ns || end_ns > parent->last_ns || end_ns < parent->adopt_ns);
 }
@@ -220,14 +224,20 @@ static void on_exit_of(struct parents *p, const struct trace_event *event)
 		p->list[relative].end_ns = event->ts_ns;
 }
 
-/* The last event of a thread. Both of its kinds begin with the thread's id. */
+/*
+ * The last event of a thread. Both of its kinds begin with the thread's id. The kernel frees a
+ * thread (sched_free) up to tens of ms after its pid is free, so a process that has the pid again
+ * may live by then.
+ */
 static void on_last(struct parents *p, const struct trace_event *event)
 {
 	const struct trace_exit_times *last = event->payload;
 	uint32_t relative = relative_of(p, last->tid);
 
-	if (relative == NOT_KNOWN)
+	if (relative == NOT_KNOWN ||
+	    (event->id == TRACE_EV_sched_free && relative >= p->nr_first && !p->list[relative].has_left))
 		return;
+	p->list[relative].has_left |= event->id == TRACE_EV_exit_times;
 	p->list[relative].is_gone |= !p->list[relative].first_exits;
 	p->list[relative].is_freed |= event->id == TRACE_EV_sched_free;
 	p->list[relative].last_ns = event->ts_ns;

@@ -79,6 +79,27 @@ static void a_dead_child_keeps_its_last_parent(void)
 	verify(&c, NULL);
 }
 
+/*
+ * 20 had begun to exit before the recording, and ends between the begin of the exit of its parent
+ * and the moment at which that passes its children on.
+ */
+static void a_child_that_ends_in_the_exit_of_its_parent_keeps_it(void)
+{
+	struct trace_signal_generate signal = {.tid = 10, .signal = SIGCHLD, .code = CLD_EXITED, .group = 1};
+	struct analysis_case c = begin_family(10);
+
+	tb_thread(c.tb, 1, 1, 0, "init", 0, false);
+	tb_add(c.tb, 0, 3000, sched_adopt, NULL, .parent = 10, .reaper = 1);
+	tb_exit(c.tb, 0, 3000, 10, 10, true);
+	tb_switch(c.tb, 0, 3100, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_event(c.tb, 1, 3500, TRACE_EV_signal_generate, &signal, sizeof(signal), NULL);
+	ends(&c, 1, 3500, 20, 0, false);
+	tb_switch(c.tb, 0, 4000, 0, 10, TRACE_TASK_RUNNING);
+	tb_add(c.tb, 0, 4010, exit_times, NULL, .tid = 10);
+	tb_switch(c.tb, 0, 4010, 10, 0, TRACE_TASK_DEAD);
+	verify(&c, NULL);
+}
+
 /* It waits in its exit for its child 20, which it has killed, when the recording ends. */
 static void init_of_a_namespace_keeps_its_children_in_its_exit(void)
 {
@@ -254,8 +275,10 @@ static void init_of_a_namespace_adopts_children_in_its_exit(void)
 			       .ns_tid = 7);
 			tb_exit(c.tb, 1, 2000, 20, 20, true);
 			tb_switch(c.tb, 1, 2100, 20, 30, TRACE_TASK_INTERRUPTIBLE);
-			if (is_freed)
+			if (is_freed) {
+				tb_add(c.tb, 0, 2850, exit_times, NULL, .tid = 20);
 				tb_add(c.tb, 0, 2900, sched_free, NULL, .tid = 20);
+			}
 			tb_add(c.tb, 1, 3000, sched_adopt, NULL, .parent = 30, .reaper = 20);
 			ends(&c, 1, 3000, 30, 0, true);
 			verify(&c, ns_tid == 1 && !is_freed
@@ -263,6 +286,34 @@ static void init_of_a_namespace_adopts_children_in_its_exit(void)
 					   : "process 20 adopts the children of process 30 (sched_adopt)");
 		}
 	}
+}
+
+/*
+ * The kernel frees an older process 20 while the present one exits. That one has not passed its
+ * child 30 on, which ends meanwhile. Its parent uses the pid again before its last switch.
+ */
+static void an_older_process_of_the_pid_may_be_freed_late(void)
+{
+	struct trace_signal_generate signal = {.tid = 20, .signal = SIGCHLD, .code = CLD_EXITED, .group = 1};
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 1, 1, 0, "init", 0, false);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_add(c.tb, 0, 1100, sched_fork, "two", .parent_tid = 10, .tid = 20, .tgid = 20, .ns_tid = 20);
+	tb_switch(c.tb, 1, 1200, 0, 20, TRACE_TASK_RUNNING);
+	tb_add(c.tb, 1, 1300, sched_fork, "three", .parent_tid = 20, .tid = 30, .tgid = 30, .ns_tid = 30);
+	tb_add(c.tb, 1, 2000, sched_adopt, NULL, .parent = 20, .reaper = 1);
+	tb_exit(c.tb, 1, 2000, 20, 20, true);
+	tb_switch(c.tb, 1, 2100, 20, 30, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_add(c.tb, 0, 2200, sched_free, NULL, .tid = 20);
+	tb_exit(c.tb, 1, 2500, 30, 30, true);
+	tb_event(c.tb, 1, 2505, TRACE_EV_signal_generate, &signal, sizeof(signal), NULL);
+	tb_add(c.tb, 1, 2510, exit_times, NULL, .tid = 30);
+	tb_switch(c.tb, 1, 2510, 30, 20, TRACE_TASK_DEAD);
+	tb_add(c.tb, 0, 2990, sched_fork, "two", .parent_tid = 10, .tid = 20, .tgid = 20, .ns_tid = 20);
+	tb_add(c.tb, 1, 3000, exit_times, NULL, .tid = 20);
+	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
+	verify(&c, NULL);
 }
 
 int main(int argc, char **argv)
@@ -275,6 +326,8 @@ int main(int argc, char **argv)
 		CASE(init_of_a_namespace_adopts_children_in_its_exit),
 		CASE(a_child_that_had_begun_to_exit_needs_no_other_parent),
 		CASE(a_dead_child_keeps_its_last_parent),
+		CASE(a_child_that_ends_in_the_exit_of_its_parent_keeps_it),
+		CASE(an_older_process_of_the_pid_may_be_freed_late),
 		CASE(init_of_a_namespace_keeps_its_children_in_its_exit),
 		CASE(the_end_of_one_thread_is_not_that_of_its_process),
 		CASE(a_process_that_leaves_an_ended_child_may_be_waited_for),

@@ -110,6 +110,36 @@ static void a_thread_that_takes_the_number_of_its_leader_lives_from_the_start_on
 	case_free(&c);
 }
 
+/*
+ * 31 had the number 30 before the first event that names it. The recorder read 31 before that, or
+ * not at all: only the exec tells its old number. The process ends with its one thread.
+ */
+static void a_number_that_was_gone_before_the_exec_is_of_no_living_thread(void)
+{
+	for (int is_read = 0; is_read < 2; is_read++) {
+		struct analysis_case c = begin();
+		const struct trace_thread *old = NULL;
+
+		if (is_read)
+			thread_read_at(&c, 1000, 31, 30, 1);
+		tb_switch(c.tb, 0, 3000, 10, 30, TRACE_TASK_RUNNING);
+		tb_add(c.tb, 0, 4000, sched_exec, "/bin/program", .tid = 30, .old_tid = 31);
+		tb_add(c.tb, 0, 4500, sched_adopt, NULL, .parent = 30, .reaper = 1);
+		tb_exit(c.tb, 0, 4500, 30, 30, true);
+		tb_switch(c.tb, 0, 4600, 30, 10, TRACE_TASK_DEAD);
+		thread_read_at(&c, 5000, 40, 40, 30);
+		thread_read_at(&c, 8999, 60, 60, 1); /* the last one */
+		case_run(&c);
+		CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 30)), 2);
+		while ((old = trace_next_thread(case_process(&c, 30), old)) && trace_thread_tid(old) != 31)
+			;
+		CU_ASSERT_PTR_NOT_NULL_FATAL(old);
+		CU_ASSERT_EQUAL(trace_thread_end_ns(old), is_read ? 4000 : 1000);
+		CU_ASSERT_EQUAL(trace_process_end_ns(case_process(&c, 30)), 4600);
+		case_free(&c);
+	}
+}
+
 /* 70 is forked at 1500 and at 3000. The second one forks its thread 71; both are read at 5000. */
 static struct analysis_case number_is_used_twice(void)
 {
@@ -380,6 +410,7 @@ int main(int argc, char **argv)
 		CASE(a_thread_that_was_born_behind_the_end_is_not_in_the_trace),
 		CASE(a_process_that_ends_before_it_is_read_lives_from_the_start_on),
 		CASE(a_thread_that_takes_the_number_of_its_leader_lives_from_the_start_on),
+		CASE(a_number_that_was_gone_before_the_exec_is_of_no_living_thread),
 		CASE(a_number_that_is_used_twice_before_it_is_read_is_two_processes),
 		CASE(a_view_has_rows_only_of_threads_that_stay),
 		CASE(the_parent_of_a_process_is_that_of_its_leader),

@@ -190,6 +190,32 @@ static void a_cpu_without_events_in_a_flight_recorder_is_unknown(void)
 	case_free(&c);
 }
 
+/*
+ * An older process 10 left its children to 30 before the window. The present one passes none on.
+ * Its child 20 first tells 30 the end of a child of its own, and then tells 10 its own end.
+ */
+static void an_adoption_from_before_the_window_is_that_of_an_older_process(void)
+{
+	struct trace_sched_adopt adopt = {.parent = 10, .reaper = 30};
+	struct analysis_case c = case_new();
+
+	tb_window(c.tb, 4000, 9000);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, false);
+	tb_thread(c.tb, 20, 20, 10, "two", 1, false);
+	tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+	tb_structural_event(c.tb, 0, 2000, TRACE_EV_sched_adopt, &adopt, sizeof(adopt), NULL);
+	tb_overwritten(c.tb, 0, 100);
+	tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 5000, 0, 20, TRACE_TASK_RUNNING);
+	tb_exit(c.tb, 1, 6000, 20, 20, true);
+	tb_add(c.tb, 1, 6100, signal_generate, NULL, .tid = 30, .signal = SIGCHLD, .code = CLD_EXITED);
+	tb_add(c.tb, 1, 6200, signal_generate, NULL, .tid = 10, .signal = SIGCHLD, .code = CLD_EXITED);
+	tb_switch(c.tb, 1, 6300, 20, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 10);
+	case_free(&c);
+}
+
 static void a_recording_without_scheduling_changes_knows_nothing(void)
 {
 	struct analysis_case c = case_new();
@@ -679,6 +705,7 @@ int main(int argc, char **argv)
 		CASE(accounting_of_a_flight_recorder_begins_when_all_cpus_are_known),
 		CASE(events_before_the_accounting_begins_do_not_count),
 		CASE(a_cpu_without_events_in_a_flight_recorder_is_unknown),
+		CASE(an_adoption_from_before_the_window_is_that_of_an_older_process),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
 		CASE(nothing_is_known_about_an_unrecorded_kernel),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),

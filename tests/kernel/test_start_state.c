@@ -6,10 +6,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <trace/reader.h>
 #include "../../tracer/kernel/start_state.h"
@@ -20,12 +24,13 @@
 #define LONG_NAME_BYTES 200
 
 /**
- * struct found - the start state of this process
+ * struct found - the start state of this process, and of one thread
  * @texts: of its descriptors
  */
 struct found {
 	uint32_t pid, tid;
 	char name[16];
+	int32_t nr; /* the call of thread @tid */
 	struct trace_start_fd fds[3];
 	char texts[3][2048];
 	int wanted[3];
@@ -39,8 +44,10 @@ static int collect(void *context, const struct trace_record *record, size_t byte
 
 	(void)bytes;
 	(void)ts_ns;
-	if (record->id == TRACE_EV_start_thread && thread->tid == found->tid)
+	if (record->id == TRACE_EV_start_thread && thread->tid == found->tid) {
 		snprintf(found->name, sizeof(found->name), "%s", (const char *)(thread + 1));
+		found->nr = thread->nr;
+	}
 	for (int i = 0; i < 3; i++)
 		if (record->id == TRACE_EV_start_fd && fd->tgid == found->pid && fd->fd == found->wanted[i]) {
 			found->fds[i] = *fd;
@@ -87,6 +94,67 @@ static void a_thread_is_recorded_whatever_its_name(void)
 	pthread_barrier_wait(&seen);
 	pthread_join(thread, NULL);
 	CU_ASSERT_STRING_EQUAL(found.name, NAME);
+}
+
+/* Process 1 of a new pid namespace waits for its child. Returns its pid. */
+static pid_t begin_namespace(void)
+{
+	pid_t init = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0), child;
+
+	if (init)
+		return init;
+	child = fork();
+	if (!child)
+		pause();
+	waitpid(child, NULL, 0);
+	_exit(0);
+}
+
+static pid_t child_of(pid_t parent)
+{
+	char path[64];
+	pid_t child = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	for (int i = 0; i < 1000 && !child; i++) {
+		usleep(5000);
+		file = fopen(path, "re");
+		if (file && fscanf(file, "%d", &child) != 1)
+			child = 0;
+		if (file)
+			fclose(file);
+	}
+	return child;
+}
+
+/*
+ * Process 1 of a pid namespace waits in its exit for its child. This program traces the child and
+ * stops it in its exit.
+ */
+static void a_thread_that_exits_is_in_no_call(void)
+{
+	struct found found = {.wanted = {-1, -1, -1}};
+	pid_t init = begin_namespace(), child;
+	int status = 0;
+
+	if (init < 0) {
+		puts("skipped: needs root");
+		return;
+	}
+	child = child_of(init);
+	CU_ASSERT_EQUAL(ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_TRACEEXIT), 0);
+	found.tid = (uint32_t)init;
+	read_state(&found);
+	CU_ASSERT_EQUAL(found.nr, SYS_wait4);
+	kill(init, SIGKILL);
+	CU_ASSERT_EQUAL(waitpid(child, &status, __WALL), child);
+	CU_ASSERT(WIFSTOPPED(status));
+	read_state(&found);
+	CU_ASSERT_EQUAL(found.nr, -1);
+	ptrace(PTRACE_CONT, child, 0, 0);
+	waitpid(child, &status, __WALL);
+	waitpid(init, &status, 0);
 }
 
 static void descriptors_have_their_flags(void)
@@ -160,6 +228,7 @@ static void calls_of_32_bit_programs_have_their_own_numbers(void)
 
 static const struct unit_case cases[] = {
 	{"a_thread_is_recorded_whatever_its_name", a_thread_is_recorded_whatever_its_name},
+	{"a_thread_that_exits_is_in_no_call", a_thread_that_exits_is_in_no_call},
 	{"descriptors_have_their_flags", descriptors_have_their_flags},
 	{"a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not},
 	{"calls_of_32_bit_programs_have_their_own_numbers", calls_of_32_bit_programs_have_their_own_numbers},

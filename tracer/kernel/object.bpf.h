@@ -12,6 +12,7 @@
 #define AF_INET	     2
 #define AF_INET6     10
 #define IPPROTO_TCP  6
+#define PF_EXITING   0x00000004
 #define PF_KTHREAD   0x00200000
 #define PF_IO_WORKER 0x00000010
 #define PF_WQ_WORKER 0x00000020

@@ -115,15 +115,16 @@ enum trace_abi tracer_abi_of_program(const char *path)
 }
 
 /* /proc/PID/syscall of a blocked thread: number and arguments; "running", or "-1
- * ..." outside of system calls. */
-static void fill_syscall(struct trace_start_thread *thread)
+ * ..." outside of system calls. A thread that @exits is in none: the file has the one in which a
+ * signal killed it. */
+static void fill_syscall(struct trace_start_thread *thread, bool exits)
 {
 	unsigned long args[4] = {0};
 	char line[256], exe[64];
 	long nr;
 
 	thread->nr = -1;
-	if (first_line(line, sizeof(line), "/proc/%u/task/%u/syscall", thread->tgid, thread->tid) &&
+	if (!exits && first_line(line, sizeof(line), "/proc/%u/task/%u/syscall", thread->tgid, thread->tid) &&
 	    sscanf(line, "%ld %lx %lx %lx %lx", &nr, &args[0], &args[1], &args[2], &args[3]) == 5) {
 		snprintf(exe, sizeof(exe), "/proc/%u/exe", thread->tgid);
 		thread->nr = (int32_t)nr;
@@ -171,6 +172,7 @@ int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, ui
 	return tracer_emit_record(c, TRACE_EV_thread_runs, ts_ns, &runs, sizeof(runs), NULL);
 }
 
+#define PF_EXITING	  0x00000004
 #define PF_KTHREAD	  0x00200000
 #define BORN_MEANWHILE_NS 20000000u /* /proc has birth times in ticks of 10 ms */
 
@@ -211,7 +213,7 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	thread.prio = (int16_t)(priority + 100);
 	thread.cpu = (uint32_t)cpu;
 	thread.start_ns = start_ticks * (1000000000ul / (unsigned long)sysconf(_SC_CLK_TCK));
-	fill_syscall(&thread);
+	fill_syscall(&thread, flags & PF_EXITING);
 	/* It existed when the iterators ran, and they did not show it. */
 	if (c->nr_cgroups && thread.start_ns + BORN_MEANWHILE_NS < c->begin_ns)
 		thread.flags |= TRACE_THREAD_HIDDEN;

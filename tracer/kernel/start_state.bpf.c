@@ -58,13 +58,16 @@ static __always_inline void iter_end(struct iter_buffer *b, void *seq, u32 id, u
 	struct trace_##event *record = iter_begin(&buffer); \
 	if (record)
 
+/*
+ * A thread that exits is in no call: its registers still have the one in which a signal killed it.
+ */
 static __always_inline void fill_syscall(struct trace_start_thread *record, struct task_struct *task)
 {
 	struct pt_regs *regs;
 	long nr;
 
 	record->nr = -1;
-	if ((task->flags & PF_KTHREAD) || task->on_cpu || task->exit_state)
+	if ((task->flags & (PF_KTHREAD | PF_EXITING)) || task->on_cpu || task->exit_state)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	nr = syscall_nr(regs);
