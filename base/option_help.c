@@ -139,9 +139,6 @@ void option_help(FILE *out, const struct option_program *program, bool all)
 	fputs(program->usage, out);
 	print_verbs(out, program);
 	print_options(out, program, all);
-	for (size_t i = 0; all && i < program->nr_personalities; i++)
-		if (program->personalities[i].adds)
-			print_options(out, program->personalities[i].program, all);
 	if (all)
 		print_old_letters(out, program);
 	fprintf(out, "\n%s", program->notes);

@@ -106,7 +106,7 @@ struct option_habit {
 /**
  * struct option_personality - an option that gives the other options the meaning of another program
  * @option: as typed, in full: "--profile=readprofile". It counts wherever it is before "--"
- * @program: @adds: only a name and options
+ * @program: @adds: for its own --help, and without words
  * @adds: its options come before those of the first program, which stay; false: they replace them,
  *   and option_program_of() is whose command line it is
  */

@@ -309,6 +309,9 @@ static const struct option_spec table[] = {
 
 const struct option_program strace_letters = {
 	.name = "tracevisualizer --strace",
+	.synopsis = "[OPTION...] TRACE",
+	.usage = "Show system calls as strace(1) does.\n",
+	.notes = "The options of tracevisualizer --help stay, but for these letters.\nMore: man tracevisualizer\n",
 	.specs = table,
 	.nr_specs = OPTION_COUNT_OF(table),
 };

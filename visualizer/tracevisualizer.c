@@ -640,6 +640,14 @@ static void show_downloads(const struct visualizer_options *options)
 		setenv("DEBUGINFOD_PROGRESS", "1", 0);
 }
 
+/* Each personality has a help of its own. */
+static const struct option_program *program_of_help(char **argv)
+{
+	const struct option_personality *personality = option_personality_of(&visualizer_program, argv);
+
+	return personality ? personality->program : &visualizer_program;
+}
+
 int main(int argc, char **argv)
 {
 	struct visualizer_options options;
@@ -652,7 +660,7 @@ int main(int argc, char **argv)
 	if (!result)
 		show_downloads(&options);
 	if (!result && (options.reports.short_help || options.reports.help))
-		option_help(stdout, option_program_of(&visualizer_program, argv), options.reports.help);
+		option_help(stdout, program_of_help(argv), options.reports.help);
 	else if (!result && options.reports.version)
 		printf("tracevisualizer %s\n", program_version());
 	else if (!result && options.readprofile.is_chosen)
