@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <trace/view.h>
 #include "analysis_case.h"
 #include "unit.h"
@@ -377,6 +378,46 @@ static void the_old_number_behind_a_hidden_thread_may_be_the_leaders(void)
 	case_free(&c);
 }
 
+/*
+ * 10 is in fork() when the trace begins. The recorder reads its call later: fcntl(0, F_DUPFD, 0).
+ * The child returns 0 from fork(). Or 10 is read in fork() still.
+ */
+static void a_child_does_not_begin_in_a_call_that_its_parent_made_later(void)
+{
+	for (int forks = 0; forks < 2; forks++) {
+		struct trace_start_thread start = {.tid = 10,
+						   .tgid = 10,
+						   .ppid = 1,
+						   .nr = forks ? SYS_fork : SYS_fcntl,
+						   .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_fd fd = {.tgid = 10, .dev = 8, .ino = 70, .mode = S_IFREG | 0600};
+		struct analysis_case c = case_new();
+		struct trace_figures *child;
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_fcntl, "fcntl");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_fork, "fork");
+		tb_start(c.tb, 4000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+		tb_start(c.tb, 4000, TRACE_EV_start_fd, &fd, sizeof(fd), "/in");
+		tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+		tb_waking(c.tb, 1, 1400, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 1500, 0, 10, TRACE_TASK_RUNNING);
+		tb_fault(c.tb, 0, 1600, 0x1000, false); /* in the kernel: it is in a call */
+		tb_fault_end(c.tb, 0, 1700, false);
+		tb_fork(c.tb, 0, 2000, 10, 30, 30, "child");
+		tb_sys_exit(c.tb, 0, 2100, 30);
+		tb_switch(c.tb, 0, 2200, 10, 30, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 2300, 0);
+		tb_sys_enter(c.tb, 0, 2400, SYS_getpid);
+		case_run(&c);
+		child = trace_process_figures(c.analysis, case_process(&c, 30));
+		CU_ASSERT_PTR_NOT_NULL(trace_thread_file(c.analysis, trace_find_thread(c.analysis, 30), 0));
+		CU_ASSERT_EQUAL(case_call(child, "fcntl")->calls, 0);
+		CU_ASSERT_EQUAL(case_call(child, "fork")->calls, forks);
+		trace_figures_free(child);
+		case_free(&c);
+	}
+}
+
 /* Descriptor @fd of @tgid: 127.0.0.1:@local -> 127.0.0.1:@remote; @remote 0: it listens */
 static void put_socket(struct analysis_case *c, uint64_t ns, uint32_t tgid, int fd, uint64_t ino, uint16_t local,
 		       uint16_t remote)
@@ -452,6 +493,7 @@ int main(int argc, char **argv)
 		CASE(a_thread_that_is_read_after_its_fork_is_counted_once),
 		CASE(a_thread_with_a_new_number_is_not_hidden),
 		CASE(the_old_number_behind_a_hidden_thread_may_be_the_leaders),
+		CASE(a_child_does_not_begin_in_a_call_that_its_parent_made_later),
 		CASE(the_ends_of_sockets_belong_to_processes_of_the_start),
 		{NULL, NULL},
 	};
