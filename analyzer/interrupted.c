@@ -17,10 +17,10 @@
  * io_uring_enter() that has submitted requests returns their number instead of an error when it is
  * interrupted. It goes on with the next io_uring_enter() of the same ring.
  *
- * The completion of a request of io_uring interrupts its submitter, too, which completes the request
- * before the call goes on. If the call waits for a ring, an eventfd or several files, and ends then
- * without another wait, the request ended it: the waits are for the file of the request, as those
- * of io_uring_enter() are.
+ * The completion of a request of io_uring interrupts its submitter, too, which completes the
+ * request before the call goes on. If the call waits for a ring, an eventfd or several files, and
+ * ends then without another wait, the request ended it: the waits are for the file of the request,
+ * as those of io_uring_enter() are.
  *
  * A signal with a handler ends some calls as a matter of course. pause() does not go on then: the
  * signal is what ended it. The same holds for poll(), select(), epoll_wait() and io_uring_enter(),

@@ -641,8 +641,8 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 }
 
 /*
- * A signal of its own process wakes thread 10 in wait4(). Its return is lost, and a fork(), too: the
- * next event is the return from that, with a child that did not exist in the wait.
+ * A signal of its own process wakes thread 10 in wait4(). Its return is lost, and a fork(), too:
+ * the next event is the return from that, with a child that did not exist in the wait.
  */
 static void a_return_after_a_loss_may_be_of_another_call(void)
 {
