@@ -384,7 +384,7 @@ static void the_old_number_behind_a_hidden_thread_may_be_the_leaders(void)
  */
 static void a_child_does_not_begin_in_a_call_that_its_parent_made_later(void)
 {
-	for (int forks = 0; forks < 2; forks++) {
+	for (uint32_t forks = 0; forks < 2; forks++) {
 		struct trace_start_thread start = {.tid = 10,
 						   .tgid = 10,
 						   .ppid = 1,
