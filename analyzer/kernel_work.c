@@ -19,7 +19,8 @@
  *
  * A signal is delivered on the way back to user mode. A page fault or call that still has a
  * frame is therefore over: its end was not recorded, or it has none, as a fault on a bad
- * address. If the signal has a handler, the program's own code runs next.
+ * address. If the signal has a handler, the program's own code runs next. A worker of io_uring has
+ * no way back to user mode: it takes a signal between two requests, so its page fault is over, too.
  *
  * Three rules say when task work and a stop are over:
  * 1. task_work_end with `exact`: it is over at that time.
@@ -50,12 +51,20 @@
 
 #define CORE_DUMPED 0x80 /* of a wait status: wait(2), WCOREDUMP() */
 
-/* The thread on @cpu, if it has a user mode. */
-static struct trace_thread *user_thread(const struct cpu *cpu)
+/* The thread on @cpu, if it is of a program: a worker of io_uring is, and has no user mode. */
+static struct trace_thread *program_thread(const struct cpu *cpu)
 {
 	struct trace_thread *thread = cpu->current;
 
-	return is_thread(cpu, thread) && !(thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER)) ? thread : NULL;
+	return is_thread(cpu, thread) && !(thread->flags & THREAD_KERNEL) ? thread : NULL;
+}
+
+/* The thread on @cpu, if it has a user mode. */
+static struct trace_thread *user_thread(const struct cpu *cpu)
+{
+	struct trace_thread *thread = program_thread(cpu);
+
+	return thread && !(thread->flags & THREAD_IO_WORKER) ? thread : NULL;
 }
 
 static void work_begins(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint32_t call)
@@ -218,8 +227,8 @@ static bool is_fatal(const struct trace_thread *thread, const struct trace_signa
 static void delivery_account(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
 			     bool is_forced)
 {
-	if (!thread || thread->depth || thread->is_dying || is_forced || (thread->flags & THREAD_MODE_UNKNOWN) ||
-	    !trace_analysis_sees_interrupts(a)) {
+	if (!thread || thread->depth || thread->is_dying || is_forced ||
+	    (thread->flags & (THREAD_MODE_UNKNOWN | THREAD_IO_WORKER)) || !trace_analysis_sees_interrupts(a)) {
 		account_before_user(a, cpu, ns);
 		return;
 	}
@@ -230,7 +239,7 @@ static void delivery_account(struct trace_analysis *a, struct cpu *cpu, struct t
 void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_signal_deliver *signal = event->payload;
-	struct trace_thread *thread = user_thread(cpu);
+	struct trace_thread *thread = program_thread(cpu);
 
 	delivery_account(a, cpu, thread, ns, is_forced(signal));
 	cpu->touched = true;
@@ -257,7 +266,7 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 {
 	struct frame *frame;
 
-	if (thread != user_thread(cpu))
+	if (thread != program_thread(cpu))
 		return;
 	acct_cpu(a, cpu, ns);
 	acct_mode(a, thread, frame_class(a, &thread->frames[0]) == CALL_EXIT); /* by the start state */

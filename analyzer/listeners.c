@@ -13,7 +13,7 @@
 
 struct listener_row {
 	uint64_t key;
-	uint32_t process;
+	uint32_t process; /* 0: it was none of this trace */
 };
 
 static struct listener_row *row_of(struct trace_analysis *a, struct hash_table *table, uint64_t key)
@@ -64,7 +64,8 @@ void listener_note(struct trace_analysis *a, const struct socket_state *sock, st
 	    (!is_loopback(remote) && memcmp(remote, sock->ends.local, sizeof(sock->ends.local)) != 0))
 		return;
 	row = table_find(&a->listeners.by_port, sizeof(*row), port_key(sock, port));
-	noted = row ? row_of(a, &a->listeners.by_target, target_key(strings_text(&a->strings, target))) : NULL;
+	noted = row && row->process ? row_of(a, &a->listeners.by_target, target_key(strings_text(&a->strings, target)))
+				    : NULL;
 	if (noted)
 		noted->process = row->process;
 }
@@ -74,6 +75,17 @@ const struct trace_process *trace_target_listener(const struct trace_analysis *a
 	const struct listener_row *row = table_find(&a->listeners.by_target, sizeof(*row), target_key(target));
 
 	return row ? a->threads.processes[row->process] : NULL;
+}
+
+void listeners_renumber(struct trace_analysis *a)
+{
+	struct listener_row *row = NULL;
+
+	while ((row = table_next(&a->listeners.by_port, sizeof(*row), row))) {
+		row->process = a->threads.processes[row->process]->idx;
+		if (row->process == PROCESS_UNKNOWN)
+			row->process = 0;
+	}
 }
 
 void listeners_clear(struct listeners *listeners)

@@ -23,5 +23,7 @@ struct listeners {
 void listener_add(struct trace_analysis *a, const struct socket_state *sock);
 /** listener_note() - the text of a wait for @sock is @target; its other end is not known */
 void listener_note(struct trace_analysis *a, const struct socket_state *sock, string_id target);
+/** listeners_renumber() - the processes have new indexes: process_renumber() */
+void listeners_renumber(struct trace_analysis *a);
 void listeners_clear(struct listeners *listeners);
 #endif

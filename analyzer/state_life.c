@@ -124,10 +124,26 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 		doubt_thread(a, parent); /* the child may run where events are lost */
 }
 
-/* A child begins inside its parent's system call, and returns from it. */
-static void begin_in_call(struct trace_thread *child, struct trace_thread *parent, uint64_t ns)
+/*
+ * The call of @parent, which makes a thread. If the recorder read another one, it read the call
+ * later: see start_call_ended(). Only io_uring makes threads in any call.
+ */
+static const struct frame *call_that_forks(const struct trace_analysis *a, struct trace_thread *parent, uint64_t ns,
+					   const struct trace_sched_fork *fork)
 {
-	const struct frame *call = frame_syscall(parent);
+	struct frame *call = frame_syscall(parent);
+
+	if (call && ns < parent->read_ns && !(fork->clone_flags & TRACE_CLONE_IO_WORKER) &&
+	    frame_class(a, call) != CALL_FORK)
+		frame_drop_call(call);
+	return call;
+}
+
+/* A child begins inside its parent's system call, and returns from it. */
+static void begin_in_call(struct trace_analysis *a, struct trace_thread *child, struct trace_thread *parent,
+			  uint64_t ns, const struct trace_sched_fork *fork)
+{
+	const struct frame *call = call_that_forks(a, parent, ns, fork);
 
 	thread_mode_unknown(child, ns);
 	child->flags &= ~THREAD_MODE_UNKNOWN;
@@ -218,7 +234,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (parent) {
 		acct_cpu(a, cpu, ns);
 		inherit(a, child, parent, fork->clone_flags);
-		begin_in_call(child, parent, ns);
+		begin_in_call(a, child, parent, ns, fork);
 		if (fork->clone_flags & LINUX_CLONE_VFORK)
 			parent->flags |= THREAD_VFORK;
 	} else {

@@ -221,6 +221,13 @@ void sock_start(struct trace_analysis *a, const struct trace_start_socket *start
 	sock_learn(a, &seen, false);
 }
 
+void sockets_renumber(struct trace_analysis *a)
+{
+	for (uint32_t i = 1; i < a->sockets.nr; i++)
+		if (a->sockets.list[i].sweeps != FILE_FREE)
+			a->sockets.list[i].owner = a->threads.processes[a->sockets.list[i].owner]->idx;
+}
+
 void sock_forget(struct trace_analysis *a, uint64_t ino)
 {
 	const struct socket_state *sock = sock_peek(a, ino);

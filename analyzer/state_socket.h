@@ -61,6 +61,8 @@ void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
 /** sock_forget() - the socket was another one, or had other ends, until its next event */
 void sock_forget(struct trace_analysis *a, uint64_t ino);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
+/** sockets_renumber() - the processes have new indexes: process_renumber() */
+void sockets_renumber(struct trace_analysis *a);
 
 /** sock_transfer() - @thread sends or receives on the socket; returns its state, or NULL */
 struct socket_state *sock_transfer(struct trace_analysis *a, struct trace_thread *thread, uint64_t ino);

@@ -19,6 +19,7 @@
 #include "call_file.h"
 #include "hidden_runs.h"
 #include "kernel_numbers.h"
+#include "listeners.h"
 #include "running_name.h"
 #include "slice_log.h"
 #include "start_changes.h"
@@ -31,6 +32,7 @@
 #include "state_container.h"
 #include "state_life.h"
 #include "state_lost.h"
+#include "state_socket.h"
 #include "state_start.h"
 
 static void load_event(struct trace_analysis *a, const struct trace_event *event)
@@ -260,18 +262,23 @@ static bool all_died_before_window(const struct trace_process *process)
 /* Drops processes that have no thread, or only threads that were dead before the window. */
 static void drop_dead_processes(struct trace_analysis *a)
 {
-	uint32_t nr = NR_PSEUDO_PROCESSES;
+	uint32_t nr = NR_PSEUDO_PROCESSES, nr_before = a->threads.nr_processes;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < nr_before; i++) {
 		struct trace_process *process = a->threads.processes[i];
 
-		if (!all_died_before_window(process)) {
-			process_renumber(a, process, nr);
-			a->threads.processes[nr++] = process;
+		process_renumber(a, process, all_died_before_window(process) ? (uint32_t)PROCESS_UNKNOWN : nr++);
+	}
+	sockets_renumber(a);
+	listeners_renumber(a);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < nr_before; i++) {
+		struct trace_process *process = a->threads.processes[i];
+
+		if (process->idx != PROCESS_UNKNOWN) {
+			a->threads.processes[process->idx] = process;
 			continue;
 		}
 		process_drop(a, process, died_before_window);
-		process_renumber(a, process, PROCESS_UNKNOWN);
 		family_leave(process);
 		process_release(process);
 	}

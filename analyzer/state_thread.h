@@ -382,8 +382,8 @@ void thread_table_clear(struct thread_table *table);
 /**
  * process_renumber() - set the index of @process; the caller moves the pointer
  *
- * With the index of a pseudo process, process_find() no longer finds it. Must be called before any
- * other structure keeps the old index.
+ * With the index of a pseudo process, process_find() no longer finds it. The caller also corrects
+ * the indexes that others keep (sockets, listeners), and no sums may have any yet.
  */
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx);
 /** process_end_ns() - when its last thread ended that has ended; 0: none has */

@@ -272,7 +272,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		return cause_timeout();
 	if (pending->waker.by_signal && woken_by_task(&ctx) && top && !waits_for_signals(&ctx))
 		return cause_is_waker(&ctx, VIA_SIGNAL);
-	if (thread->flags & THREAD_IO_WORKER)
+	if ((thread->flags & THREAD_IO_WORKER) && !thread->is_dying)
 		return wait_of_io_worker(&ctx);
 	if (!top && is_thawed(&ctx))
 		return by_stop(&ctx);

@@ -170,6 +170,21 @@ static bool asks_first(const struct wait_context *ctx, const struct socket_state
 	return thread_asks_first(ctx->thread) && (ctx->pending->cut || (ready && ready->asker == ctx->thread));
 }
 
+/*
+ * The means of a wakeup by neither pipe nor socket. A queue of messages has a path of any name, and
+ * the type of a regular file: the waker's call tells it. No other object of such calls has a
+ * descriptor.
+ */
+static enum via via_by_waker(const struct wait_context *ctx)
+{
+	const struct waker *waker = ctx->waker;
+	enum via via = waker->via ? (enum via)waker->via : file_via(ctx->a, waker->file);
+
+	if (!via && ctx->a->calls[waker->call].class == CALL_IPC)
+		return VIA_MQUEUE;
+	return via ? via : VIA_POLL;
+}
+
 struct wait_cause wait_by_poll(const struct wait_context *ctx)
 {
 	const struct socket_state *sock = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail)
@@ -193,11 +208,8 @@ struct wait_cause wait_by_poll(const struct wait_context *ctx)
 		v = wait_by_socket(ctx, sock);
 	else if (waker_socket)
 		v = wait_by_waker(ctx, via_of_socket(waker_socket));
-	else if (ctx->waker->via)
-		v = wait_by_waker(ctx, (enum via)ctx->waker->via);
 	else
-		v = wait_by_waker(ctx,
-				  file_via(ctx->a, ctx->waker->file) ? file_via(ctx->a, ctx->waker->file) : VIA_POLL);
+		v = wait_by_waker(ctx, via_by_waker(ctx));
 	v.idle = v.kind != TRACE_WAIT_UNKNOWN && has_descriptors(ctx) && wait_rests(ctx) &&
 		 !asks_first(ctx, sock || !waker_socket ? sock : sock_peer(ctx->a, waker_socket));
 	return v;

@@ -319,6 +319,58 @@ static void threads_wait_for_the_one_that_dumps_core(void)
 	case_free(&c);
 }
 
+/*
+ * A worker of io_uring, thread 10, copies to a page that another thread maps meanwhile. Process 20
+ * kills its process, so the copy fails: no event tells the end of that fault. The worker exits.
+ */
+static void a_killed_worker_of_a_ring_is_past_its_fault(void)
+{
+	for (int is_killed = 0; is_killed < 2; is_killed++) {
+		struct trace_start_thread worker = {
+			.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .flags = TRACE_THREAD_IO_WORKER};
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");
+		tb_fault(c.tb, 0, 2000, 0x1000, false);
+		tb_switch(c.tb, 0, 2100, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_waking(c.tb, 1, 2500, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 2600, 0, 10, TRACE_TASK_RUNNING);
+		if (is_killed)
+			tb_add(c.tb, 0, 3000, signal_deliver, NULL, .signal = SIGKILL);
+		exit_with(&c, 3500, SIGKILL);
+		tb_switch(c.tb, 0, 4000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		leave(&c, 7000);
+		case_run(&c);
+		CU_ASSERT_EQUAL(c.one->trap_ns, 100 + (is_killed ? 400 : 900));
+		CU_ASSERT_EQUAL(c.one->user_ns, 0);
+		CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, is_killed ? 4000 : 3500);
+		CU_ASSERT_EQUAL(work(&c, "exit")->wait_ns, 2000);
+		CU_ASSERT_EQUAL(work(&c, "signal")->calls, 0);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), 2000);
+		case_free(&c);
+	}
+}
+
+static void a_worker_without_a_fault_is_not_in_a_signal(void)
+{
+	struct trace_start_thread worker = {
+		.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .flags = TRACE_THREAD_IO_WORKER};
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");
+	deliver(&c, 3000, SIGKILL, 0, 0);
+	exit_with(&c, 3500, SIGKILL);
+	leave(&c, 7000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(work(&c, "signal")->calls, 0);
+	CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, 4000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 6000);
+	case_free(&c);
+}
+
 static void a_dump_waits_for_the_program_that_takes_it(void)
 {
 	struct analysis_case c = begin();
@@ -790,6 +842,8 @@ int main(int argc, char **argv)
 		CASE(the_first_process_of_a_namespace_survives_signals),
 		CASE(a_core_dump_is_told_as_one),
 		CASE(threads_wait_for_the_one_that_dumps_core),
+		CASE(a_killed_worker_of_a_ring_is_past_its_fault),
+		CASE(a_worker_without_a_fault_is_not_in_a_signal),
 		CASE(a_dump_waits_for_the_program_that_takes_it),
 		CASE(task_work_ends_when_the_kernel_says_so),
 		CASE(task_work_without_a_recorded_end_leaves_time_unknown),

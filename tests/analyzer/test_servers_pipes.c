@@ -489,6 +489,30 @@ static void an_answer_corrects_the_order_of_datagrams(void)
 	end(&k);
 }
 
+/* The child of a fork has the request that its parent read: the bill of the child never had it. */
+static void an_answer_of_a_child_corrects_no_order(void)
+{
+	struct case_of_servers k = begin();
+	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
+		   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
+		   s = {.cpu = 2, .fd = 3, .ino = 103, .type = SOCK_DGRAM};
+
+	make(&k, &a, 1010, SYS_socket, 0);
+	make(&k, &b, 1010, SYS_socket, 0);
+	make(&k, &s, 1010, SYS_socket, 0);
+	datagram(&k, &a, 103, 1100);
+	datagram(&k, &b, 103, 1101);
+	receives(&k, &s, 1300);
+	tb_fork(k.c.tb, 2, 1400, 30, 50, 50, "child");
+	tb_switch(k.c.tb, 2, 1450, 30, 50, TRACE_TASK_RUNNING);
+	datagram(&k, &s, 102, 1500);
+	receives(&k, &b, 1550);
+	polls(&k, 2, 2100);
+	run(&k);
+	REQUESTS(&k, 50, 10, 0);
+	end(&k);
+}
+
 /* ---- signals ---- */
 
 static void waits_at(struct case_of_servers *k, uint32_t cpu, uint32_t tid, uint64_t ns, uint64_t address)
@@ -753,6 +777,7 @@ static const struct unit_case cases[] = {
 	{"a_client_of_two_connections_is_one", a_client_of_two_connections_is_one},
 	{"peeking_takes_nothing_out_of_the_queue", peeking_takes_nothing_out_of_the_queue},
 	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
+	{"an_answer_of_a_child_corrects_no_order", an_answer_of_a_child_corrects_no_order},
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
 	{"a_busy_server_finds_requests_that_woke_no_thread", a_busy_server_finds_requests_that_woke_no_thread},
 	{"passing_on_a_lock_makes_no_server", passing_on_a_lock_makes_no_server},

@@ -6,7 +6,11 @@
  * Traces begin at 1000 and end at 9000. Thread 10 ("one") runs on CPU 0, thread 20 ("two") on CPU
  * 1. All times are ns.
  */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <trace/view.h>
 #include "analysis_case.h"
 #include "unit.h"
@@ -404,6 +408,104 @@ static void the_old_number_behind_a_hidden_thread_may_be_the_leaders(void)
 	case_free(&c);
 }
 
+/*
+ * 10 is in fork() when the trace begins. The recorder reads its call later: fcntl(0, F_DUPFD, 0).
+ * The child returns 0 from fork(). Or 10 is read in fork() still.
+ */
+static void a_child_does_not_begin_in_a_call_that_its_parent_made_later(void)
+{
+	for (uint32_t forks = 0; forks < 2; forks++) {
+		struct trace_start_thread start = {.tid = 10,
+						   .tgid = 10,
+						   .ppid = 1,
+						   .nr = forks ? SYS_fork : SYS_fcntl,
+						   .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_fd fd = {.tgid = 10, .dev = 8, .ino = 70, .mode = S_IFREG | 0600};
+		struct analysis_case c = case_new();
+		struct trace_figures *child;
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_fcntl, "fcntl");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_fork, "fork");
+		tb_start(c.tb, 4000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+		tb_start(c.tb, 4000, TRACE_EV_start_fd, &fd, sizeof(fd), "/in");
+		tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+		tb_waking(c.tb, 1, 1400, 10, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 1500, 0, 10, TRACE_TASK_RUNNING);
+		tb_fault(c.tb, 0, 1600, 0x1000, false); /* in the kernel: it is in a call */
+		tb_fault_end(c.tb, 0, 1700, false);
+		tb_fork(c.tb, 0, 2000, 10, 30, 30, "child");
+		tb_sys_exit(c.tb, 0, 2100, 30);
+		tb_switch(c.tb, 0, 2200, 10, 30, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 2300, 0);
+		tb_sys_enter(c.tb, 0, 2400, SYS_getpid);
+		case_run(&c);
+		child = trace_process_figures(c.analysis, case_process(&c, 30));
+		CU_ASSERT_PTR_NOT_NULL(trace_thread_file(c.analysis, trace_find_thread(c.analysis, 30), 0));
+		CU_ASSERT_EQUAL(case_call(child, "fcntl")->calls, 0);
+		CU_ASSERT_EQUAL(case_call(child, "fork")->calls, forks);
+		trace_figures_free(child);
+		case_free(&c);
+	}
+}
+
+/* Descriptor @fd of @tgid: 127.0.0.1:@local -> 127.0.0.1:@remote; @remote 0: it listens */
+static void put_socket(struct analysis_case *c, uint64_t ns, uint32_t tgid, int fd, uint64_t ino, uint16_t local,
+		       uint16_t remote)
+{
+	static const unsigned char localhost[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
+	struct trace_start_socket sock = {.tgid = tgid,
+					  .fd = fd,
+					  .ino = ino,
+					  .family = AF_INET,
+					  .type = SOCK_STREAM,
+					  .local_port = local,
+					  .remote_port = remote,
+					  .protocol = IPPROTO_TCP,
+					  .state = remote ? TCP_ESTABLISHED : TCP_LISTEN};
+
+	memcpy(&sock.local_hi, localhost, 16);
+	memcpy(&sock.remote_hi, localhost, 16);
+	tb_fd(c->tb, tgid, fd, 8, ino, S_IFSOCK | 0777, "socket:[1]");
+	tb_start(c->tb, ns, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+}
+
+/*
+ * 30 is read before 40 and 50, but it begins in the trace. Of the connections of 10, 40 has the
+ * other end of one; 40, or 30, listens at the port of the second.
+ */
+static void the_ends_of_sockets_belong_to_processes_of_the_start(void)
+{
+	for (int is_unborn = 0; is_unborn < 2; is_unborn++)
+		for (int has_end = 0; has_end < 2; has_end++) {
+			struct trace_sock_ready ready = {.ino = 500};
+			struct analysis_case c = begin();
+			const struct trace_process *listener;
+
+			thread_read_at(&c, 3000, 30, 30, 10);
+			thread_read_at(&c, 3100, 40, 40, 1);
+			thread_read_at(&c, 3200, 50, 50, 1);
+			put_socket(&c, 1000, 10, 3, 500, 40000, 80);
+			if (has_end)
+				put_socket(&c, 3100, 40, 3, 501, 80, 40000);
+			put_socket(&c, 3150, is_unborn ? 30 : 40, 4, 502, 80, 0);
+			tb_fork(c.tb, 1, 2000, 20, 30, 30, "late");
+			tb_sys_enter(c.tb, 0, 4000, SYS_recvfrom, 3, 0, 1, 0, 0, 0);
+			tb_switch(c.tb, 0, 4100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+			tb_softirq(c.tb, 0, 5000, 3);
+			tb_event(c.tb, 0, 5010, TRACE_EV_sock_ready, &ready, sizeof(ready), NULL);
+			tb_waking(c.tb, 0, 5020, 10, TRACE_CONTEXT_SOFTIRQ);
+			tb_softirq_exit(c.tb, 0, 5030, 3);
+			tb_switch(c.tb, 0, 5100, 0, 10, TRACE_TASK_RUNNING);
+			tb_sys_exit(c.tb, 0, 5200, 1);
+			case_run(&c);
+			if (has_end)
+				CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "other", 40, "tcp"), 920);
+			listener = trace_target_listener(c.analysis, c.one->waits[0].target);
+			CU_ASSERT_PTR_EQUAL(listener, has_end || is_unborn ? NULL : case_process(&c, 40));
+			case_free(&c);
+		}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -422,6 +524,8 @@ int main(int argc, char **argv)
 		CASE(a_thread_that_is_read_after_its_fork_is_counted_once),
 		CASE(a_thread_with_a_new_number_is_not_hidden),
 		CASE(the_old_number_behind_a_hidden_thread_may_be_the_leaders),
+		CASE(a_child_does_not_begin_in_a_call_that_its_parent_made_later),
+		CASE(the_ends_of_sockets_belong_to_processes_of_the_start),
 		{NULL, NULL},
 	};
 

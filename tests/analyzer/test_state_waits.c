@@ -110,6 +110,29 @@ static void a_signal_to_another_ended_nothing(void)
 	}
 }
 
+static void a_queue_of_messages_is_one_in_a_poll(void)
+{
+	static const struct {
+		uint32_t call, wait;
+		const char *name, *via;
+	} cases[] = {{SYS_mq_timedsend, SYS_poll, "mq_timedsend", "mqueue"},
+		     {SYS_mq_timedreceive, SYS_epoll_wait, "mq_timedreceive", "mqueue"},
+		     {SYS_fsync, SYS_poll, "fsync", "poll"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, cases[i].call, cases[i].name);
+		tb_fd(c.tb, 20, 5, 20, 80, S_IFREG | 0600, "/jobs");
+		tb_sys_enter(c.tb, 0, 2000, cases[i].wait, 0x700, 1, 1, 0);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 5000, cases[i].call, 5, 0, 1, 0, 0);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "two", 20, cases[i].via);
+	}
+}
+
 static void a_signal_of_a_child_ends_the_wait_for_it(void)
 {
 	struct analysis_case c = begin_family(10);
@@ -772,6 +795,7 @@ int main(int argc, char **argv)
 		CASE(a_signal_of_a_timer_is_of_no_process),
 		CASE(a_poll_that_a_death_ends_names_the_socket_it_closed),
 		CASE(a_named_pipe_is_a_pipe_in_a_poll),
+		CASE(a_queue_of_messages_is_one_in_a_poll),
 		CASE(a_signal_of_a_child_ends_the_wait_for_it),
 		CASE(a_signal_of_a_parent_that_exits_is_no_end_of_a_child),
 		CASE(a_thread_frozen_by_its_control_group_is_stopped),
