@@ -193,7 +193,7 @@ static void record_with_references(struct story *story, const struct style *styl
 	expect(story, ts_ns, id, words, bytes + 1);
 }
 
-/* The one event of the catalogue with references: two lists of addresses. */
+/* An event of the catalogue with references: two lists of addresses. */
 static void record_sample(struct story *story, const struct style *style, uint64_t ts_ns)
 {
 	struct user_reference references[2] = {
@@ -216,6 +216,23 @@ static void record_sample(struct story *story, const struct style *style, uint64
 	expect(story, ts_ns, TRACE_EV_sample, (const uint64_t *)&payload, sizeof(payload.sample) + 8 * nr + 1);
 }
 
+/* The other one: the memory of an argument. */
+static void record_data(struct story *story, const struct style *style, uint64_t ts_ns)
+{
+	struct {
+		struct trace_sys_data data;
+		uint64_t content[8];
+	} payload = {.data = {.argument = (uint8_t)below(story, 6), .bytes = random_word(story, style)}};
+	size_t nr = below(story, 8);
+
+	payload.data.content = (uint32_t)(sizeof(payload.data) | nr * 8 << 16);
+	for (size_t i = 0; i < nr; i++)
+		payload.content[i] = random_word(story, style);
+	record(story, ts_ns, TRACE_EV_sys_data, (const uint64_t *)&payload, sizeof(payload.data) / 8 + nr, 1);
+	payload.content[nr] = 0;
+	expect(story, ts_ns, TRACE_EV_sys_data, (const uint64_t *)&payload, sizeof(payload.data) + 8 * nr + 1);
+}
+
 static void record_event(struct story *story, const struct style *style, uint64_t ts_ns,
 			 const struct trace_event_type *type)
 {
@@ -224,6 +241,10 @@ static void record_event(struct story *story, const struct style *style, uint64_
 
 	if (type->id == TRACE_EV_sample) {
 		record_sample(story, style, ts_ns);
+		return;
+	}
+	if (type->id == TRACE_EV_sys_data) {
+		record_data(story, style, ts_ns);
 		return;
 	}
 	for (size_t i = 0; i < bytes / 8; i++)
