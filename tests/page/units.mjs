@@ -492,6 +492,28 @@ test("the threads of the process that the answer is about are shown, if they are
 	assert.equal(shownOf(3, undefined), 0);
 });
 
+test("the open process follows the answer until a person opens a row or selects one", () => {
+	const openAfter = change => {
+		const view = makeView({ duration_ns: 1000 }),
+			rows = [1, 11].flatMap(id => [
+				{ id, kind: "process", name: "p", pid: id, from: 0, to: 1000 },
+				...[1, 2].map(i => ({ id: id + i, kind: "thread", name: "t", tid: id + i, parent: id, from: 0, to: 1000 }))
+			]);
+
+		view.tree = makeTree(rows);
+		view.isFresh = true;
+		openSubject(view, 1);
+		change(view);
+		openSubject(view, 11);
+		return [...view.open];
+	};
+
+	assert.deepStrictEqual(openAfter(() => {}), ["11"]);
+	assert.deepStrictEqual(openAfter(view => view.open.add("kernel")), ["1", "kernel"]);
+	assert.deepStrictEqual(openAfter(view => view.open.clear()), []);
+	assert.deepStrictEqual(openAfter(view => (view.row = 2)), ["1"]);
+});
+
 test("an address keeps the place, and a bad one is harmless", () => {
 	const place = {
 		visible: { from: 5, to: 900 },

@@ -40,6 +40,7 @@ export function moveRows(view, moved) {
 	view.subject = idOf(view.subject);
 	view.named = view.named.map(idOf).filter(id => id !== null);
 	view.open = new Set(keysOf([...view.open]));
+	if (view.opened) view.opened = keysOf([view.opened])[0] ?? null;
 	view.pinned = keysOf(view.pinned);
 	view.hover = null;
 	for (const part of ["span", "path"]) if (view[part] && isAbout(view[part], moved)) view[part] = null;

@@ -33,6 +33,7 @@ export function makeView(about) {
 		shown: [],
 		open: new Set(),
 		isFresh: false, // the address named no place
+		opened: undefined, // the key that openSubject() opened; null: it opened none
 		subject: null, // the id of the row that the answer is about
 		named: [], // the ids of the processes that the answer names, in its order
 		pinned: [],
@@ -171,14 +172,26 @@ export function nameRows(view, ids) {
 	view.emit("paint");
 }
 
-/** Shows the threads of the process of the row @id if they are few, and if the address named no place of the page. */
+/** True while the open rows are those that openSubject() has opened, and nothing is selected. */
+function isAsOpened({ opened, open, row }) {
+	return row === null && opened !== undefined && [...open].join() === (opened ?? "");
+}
+
+/**
+ * Shows the threads of the process of the row @id if they are few, and if the address named no place of the page. When the
+ * trace grows and the answer is about another process, that one is opened instead, unless the person has opened rows.
+ */
 export function openSubject(view, id) {
 	const at = view.tree.byRow.get(id),
 		node = at && (at.kids.length ? at : view.tree.parents.get(at.key));
 
-	if (!view.isFresh || !node) return;
+	if (!node || !(view.isFresh || isAsOpened(view)) || view.opened === node.key) return;
+	if (!view.isFresh && view.open.delete(view.opened)) updateRows(view);
 	view.isFresh = false;
-	if (node.process && node.kids.length <= MOST_SUBJECT_THREADS && !view.open.has(node.key)) toggleNode(view, node);
+	view.opened = null;
+	if (!node.process || node.kids.length > MOST_SUBJECT_THREADS || view.open.has(node.key)) return;
+	toggleNode(view, node);
+	view.opened = node.key;
 }
 
 /** Brings the row @id into view: opens what folds it away, and scrolls. */
