@@ -49,8 +49,6 @@
 #include "state.h"
 #include "state_uring.h"
 
-#define CORE_DUMPED 0x80 /* of a wait status: wait(2), WCOREDUMP() */
-
 /* The thread on @cpu, if it is of a program: a worker of io_uring is, and has no user mode. */
 static struct trace_thread *program_thread(const struct cpu *cpu)
 {
@@ -277,7 +275,7 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 		frames_pop(a, thread, ns, 1, 0);
 		return;
 	}
-	if (frame && frame->call == CALL_SIGNAL && (code & CORE_DUMPED))
+	if (frame && frame->call == CALL_SIGNAL && (code & LINUX_CORE_DUMPED))
 		frame->call = CALL_CORE_DUMP;
 	work_begins(a, thread, ns, CALL_EXITING);
 }

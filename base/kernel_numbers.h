@@ -120,6 +120,10 @@
 #define LINUX_SIGWINCH 28
 #define LINUX_SIGSYS   31
 
+#define LINUX_SI_KERNEL	     0x80 /* of a signal: the code of one that the kernel sends */
+#define LINUX_SIGNAL_IGNORED 1	  /* TRACE_SIGNAL_IGNORED: the receiver ignores it */
+#define LINUX_CORE_DUMPED    0x80 /* of a wait status: wait(2), WCOREDUMP() */
+
 /* ---- fcntl(2): commands that wait for a lock ---- */
 
 #define LINUX_F_SETLKW	   7

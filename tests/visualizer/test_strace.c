@@ -180,6 +180,7 @@ static void each_letter_has_its_meaning(void)
 		     {"-p 10,11", "read(4, ..., 200)", NULL},
 		     {"-fp10 -Y", "[pid    11<worker>] read(4, ", NULL},
 		     {"-k", "\n > 0x401234\nopenat(", NULL},
+		     {"-k --add-columns=on", "{on CPU 0}\n > 0x401234\nopenat(", NULL},
 		     {"-a1", "read(3, ..., 100) = 100\n", NULL},
 		     {"-s4", "write(1, \"pass\"..., 8)", "password"},
 		     {"--add-columns=on,cpu", "= 100 {cpu 0.000002, on CPU 0}\n", NULL},
