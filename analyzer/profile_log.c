@@ -16,7 +16,7 @@
  *	        |---------|---------|---------|---------|
  *	span                  <--------->                 logs 1 and 2; late entries of 0 and 3
  *
- * What the analysis knew at the time of a sample is in its entry: struct sample_facts.
+ * The entry of a sample has the facts that the analysis knew at its time: struct sample_facts.
  */
 #include <errno.h>
 #include <stdlib.h>

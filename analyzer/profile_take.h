@@ -12,8 +12,8 @@
 
 /**
  * struct sample_facts - what the analysis knows when a sample comes
- * @thread: that had the CPU, or that the stack is of; NULL: not known. Of a program that begins:
- *     its thread
+ * @thread: that had the CPU, or that the stack is of; NULL: not known. If a program begins, it is
+ *     the program's thread
  * @woken: by that thread or interrupt
  * @tid: of @thread, or else of @woken, at that time: it changes when a thread begins a program
  * @state, @name: of a sample by the timer: its stratum

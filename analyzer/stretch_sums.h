@@ -32,7 +32,7 @@ enum stretch_number {
 	/* of a LOCK */
 	SUM_LOCK_NS = 0,
 	SUM_LOCK_COUNT,
-	/* of a SPAN: as of a call; ERRORS are unmatched ones. Of the group after it, MORE: */
+	/* of a SPAN: as of a call; ERRORS are unmatched ones. Its next group, MORE, has: */
 	SUM_SYSCALL = 0,
 	SUM_TRAP,
 	SUM_QUEUED,

@@ -470,8 +470,8 @@ static void put_socket(struct analysis_case *c, uint64_t ns, uint32_t tgid, int 
 }
 
 /*
- * 30 is read before 40 and 50, but it begins in the trace. Of the connections of 10, 40 has the
- * other end of one; 40, or 30, listens at the port of the second.
+ * The recorder reads process 30 before 40 and 50, but 30 begins in the trace. Process 10 has two
+ * connections: 40 has the other end of one; 40, or 30, listens at the port of the second.
  */
 static void the_ends_of_sockets_belong_to_processes_of_the_start(void)
 {

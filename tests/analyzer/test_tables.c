@@ -481,7 +481,7 @@ static size_t check_machines(unsigned int faults, struct collected *sums)
 	return (size_t)step;
 }
 
-/* What the sum of each @step-th seed exceeds, if that of all exceeds @nr: they differ. */
+/* The sum of each @step-th seed exceeds this if the sum of all exceeds @nr: seeds differ. */
 static size_t part(size_t nr, size_t step)
 {
 	return step > 1 ? nr / (2 * step) : nr;

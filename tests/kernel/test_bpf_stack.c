@@ -127,7 +127,7 @@ static void every_program_of_samples_fits_it_too(void)
 	tracer_free(tracer);
 }
 
-/* What the verifier of this kernel read; 0: it does not tell (before 5.16). */
+/* The instructions that the verifier read; 0: the kernel does not tell (before 5.16). */
 static unsigned int read_by_verifier(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {0};

@@ -343,7 +343,7 @@ static void the_time_before_and_after_setresuid_is_that_of_each_user(void)
 	CU_ASSERT_EQUAL(json_number(drops, "gid"), NOBODY);
 	near("as root", "drops_preemptions", cpu_as(drops, "uid", json_integer(0)),
 	     session_truth(&session, "drops_root_ns"));
-	near("as nobody", "drops_preemptions", cpu_as(drops, "uid", json_integer(NOBODY)),
+	near("the CPU time as nobody", "drops_preemptions", cpu_as(drops, "uid", json_integer(NOBODY)),
 	     difference("drops_all_ns", "drops_root_ns"));
 }
 
@@ -419,7 +419,8 @@ static void a_recording_of_one_user_has_only_the_time_of_that_user(void)
 	CU_ASSERT_EQUAL(record("-u65534"), 0);
 	session.report = session_load(&session, "");
 	drops = process("drops");
-	near("only as nobody", "drops_preemptions", json_number(drops, "cpu_ns") + json_number(drops, "interrupted_ns"),
+	near("the CPU time only as nobody", "drops_preemptions",
+	     json_number(drops, "cpu_ns") + json_number(drops, "interrupted_ns"),
 	     difference("drops_all_ns", "drops_root_ns"));
 	session_end(&session);
 	CU_ASSERT_EQUAL(record("-u0"), 0);

@@ -48,17 +48,14 @@
 
 #define CALL(name, ...) syscall(SYS_##name, ##__VA_ARGS__)
 
-static void files(void)
+static char content[4096];
+
+static void contents_of_file(long fd)
 {
 	static char text[] = "hello\n\tworld\x01\x7f\"quoted\"";
 	struct iovec parts[2] = {{text, 5}, {text + 5, 4}};
-	long fd = CALL(openat, AT_FDCWD, "file", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644), other;
-	static char buffer[4096];
-	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000000}};
-	loff_t from = 0;
+	long other;
 
-	CALL(openat, AT_FDCWD, "file", O_RDWR | O_CREAT | O_EXCL, 0600); /* EEXIST */
-	CALL(open, "nowhere/file", O_WRONLY | O_APPEND | O_TRUNC | O_DSYNC);
 	CALL(write, fd, text, sizeof(text) - 1);
 	CALL(pwrite64, fd, text, 6, 100);
 	CALL(writev, fd, parts, 2);
@@ -66,8 +63,8 @@ static void files(void)
 	CALL(lseek, fd, -3, SEEK_END);
 	CALL(lseek, fd, -1, SEEK_SET); /* EINVAL */
 	CALL(lseek, fd, 0, SEEK_HOLE);
-	CALL(read, fd, buffer, sizeof(buffer));
-	CALL(pread64, fd, buffer, 20, 2);
+	CALL(read, fd, content, sizeof(content));
+	CALL(pread64, fd, content, 20, 2);
 	CALL(readv, fd, parts, 2);
 	CALL(ftruncate, fd, 50);
 	CALL(truncate, "file", 40);
@@ -92,13 +89,19 @@ static void files(void)
 	CALL(close_range, 30, 31, 0);
 	CALL(close, other);
 	CALL(close, 99); /* EBADF */
-	CALL(stat, "file", buffer);
-	CALL(lstat, "missing", buffer);
-	CALL(fstat, fd, buffer);
-	CALL(newfstatat, AT_FDCWD, "file", buffer, AT_SYMLINK_NOFOLLOW);
-	CALL(newfstatat, fd, "", buffer, AT_EMPTY_PATH);
-	CALL(statx, AT_FDCWD, "file", AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_SIZE | STATX_MODE, buffer);
-	CALL(statx, AT_FDCWD, "file", 0, STATX_BASIC_STATS | STATX_BTIME, buffer);
+}
+
+static void names_of_files(long fd)
+{
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000000}};
+
+	CALL(stat, "file", content);
+	CALL(lstat, "missing", content);
+	CALL(fstat, fd, content);
+	CALL(newfstatat, AT_FDCWD, "file", content, AT_SYMLINK_NOFOLLOW);
+	CALL(newfstatat, fd, "", content, AT_EMPTY_PATH);
+	CALL(statx, AT_FDCWD, "file", AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_SIZE | STATX_MODE, content);
+	CALL(statx, AT_FDCWD, "file", 0, STATX_BASIC_STATS | STATX_BTIME, content);
 	CALL(access, "file", F_OK);
 	CALL(access, "file", R_OK | W_OK);
 	CALL(faccessat, AT_FDCWD, "file", R_OK | X_OK);
@@ -119,8 +122,8 @@ static void files(void)
 	CALL(linkat, AT_FDCWD, "file", AT_FDCWD, "hard2", AT_SYMLINK_FOLLOW);
 	CALL(symlink, "file", "soft");
 	CALL(symlinkat, "file", AT_FDCWD, "soft2");
-	CALL(readlink, "soft", buffer, 100);
-	CALL(readlinkat, AT_FDCWD, "soft2", buffer, 100);
+	CALL(readlink, "soft", content, 100);
+	CALL(readlinkat, AT_FDCWD, "soft2", content, 100);
 	CALL(rename, "hard", "hard3");
 	CALL(renameat2, AT_FDCWD, "hard3", AT_FDCWD, "hard2", RENAME_EXCHANGE);
 	CALL(renameat2, AT_FDCWD, "hard3", AT_FDCWD, "hard2", RENAME_NOREPLACE); /* EEXIST */
@@ -130,8 +133,19 @@ static void files(void)
 	CALL(mknodat, AT_FDCWD, "device", S_IFCHR | 0600, makedev(1, 3));
 	CALL(utimensat, AT_FDCWD, "file", times, AT_SYMLINK_NOFOLLOW);
 	CALL(setxattr, "file", "user.note", "text", 4, XATTR_CREATE);
-	CALL(getxattr, "file", "user.note", buffer, 100);
+	CALL(getxattr, "file", "user.note", content, 100);
 	CALL(removexattr, "file", "user.note");
+}
+
+static void files(void)
+{
+	long fd = CALL(openat, AT_FDCWD, "file", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644), other;
+	loff_t from = 0;
+
+	CALL(openat, AT_FDCWD, "file", O_RDWR | O_CREAT | O_EXCL, 0600); /* EEXIST */
+	CALL(open, "nowhere/file", O_WRONLY | O_APPEND | O_TRUNC | O_DSYNC);
+	contents_of_file(fd);
+	names_of_files(fd);
 	CALL(chdir, "folder");
 	CALL(chdir, "..");
 	other = CALL(openat, AT_FDCWD, "folder", O_RDONLY | O_DIRECTORY | O_NONBLOCK);
@@ -142,11 +156,11 @@ static void files(void)
 	CALL(creat, "created", 0640);
 	CALL(copy_file_range, fd, &from, other, NULL, 10, 0); /* EISDIR or EBADF */
 	CALL(sendfile, 1000, fd, NULL, 10);		      /* EBADF */
-	CALL(ioctl, fd, TCGETS, buffer);		      /* ENOTTY */
-	CALL(ioctl, fd, FIONREAD, buffer);
+	CALL(ioctl, fd, TCGETS, content);		      /* ENOTTY */
+	CALL(ioctl, fd, FIONREAD, content);
 	CALL(syncfs, fd);
 	CALL(readahead, fd, 0, 4096);
-	CALL(getcwd, buffer, sizeof(buffer));
+	CALL(getcwd, content, sizeof(content));
 }
 
 static void memory(void)

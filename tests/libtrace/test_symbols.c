@@ -736,7 +736,7 @@ static void a_trace_with_names_needs_no_file(void)
 	close(fd);
 }
 
-/* What is at @at of the file of process 100, which is not there. */
+/* The stored name of the code at @at in the file of process 100, which is not there. */
 static void stored_name(struct trace_symbols *symbols, uint64_t at, char *ret_name, size_t room)
 {
 	struct trace_symbol symbol;

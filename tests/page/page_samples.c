@@ -45,7 +45,7 @@ static void add_samples(struct tb *tb, uint32_t cpu, uint32_t tid, const uint64_
 	}
 }
 
-/* What wakes thread @woken at @ts_ns: thread 11 */
+/* Thread 11 wakes thread @woken at @ts_ns. */
 static void add_waker(struct tb *tb, uint64_t ts_ns, uint32_t woken, uint64_t ip, uint64_t caller)
 {
 	const struct lists lists = {.source = 3, .kernel = {caller, START, woken}, .nr_kernel = 3};
