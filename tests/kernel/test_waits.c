@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -239,10 +240,12 @@ static void check(const struct expected *e)
 
 /* ---- waits that begin before the recording and end after it ---- */
 
-/* Children that hold one end each of a pipe, or a lock, or wait for it; and one that waits for a
- * child of its own. */
+#define NR_LOCKERS 4 /* threads of one process: flock of two files, fcntl of two */
+
+/* Children that hold one end each of a pipe, or a lock, or wait for it; one that waits for a child
+ * of its own; and one with threads that wait for locks of different files, and of both kinds. */
 struct around {
-	pid_t reader, poller, selecter, epoller, writer, holder, locker, parent, child;
+	pid_t reader, poller, selecter, epoller, writer, holder, locker, parent, child, lockers, holders[NR_LOCKERS];
 };
 
 static void rest(void)
@@ -329,12 +332,70 @@ static void locks_begin(struct around *around)
 	close(locked[1]);
 }
 
+static void lock_whole(int fd, size_t nr)
+{
+	struct flock whole = {.l_type = F_WRLCK};
+
+	if (nr < NR_LOCKERS / 2 ? flock(fd, LOCK_EX) : fcntl(fd, F_SETLKW, &whole))
+		_exit(1);
+}
+
+static char lockers_paths[NR_LOCKERS][32];
+
+static void *locker_main(void *nr)
+{
+	lock_whole(open(lockers_paths[(size_t)nr], O_RDWR), (size_t)nr);
+	return NULL;
+}
+
+/* The last thread is the first to wait. */
+static void lockers_wait(void)
+{
+	pthread_t thread;
+
+	for (size_t nr = NR_LOCKERS; nr-- > 0; usleep(10000))
+		if (pthread_create(&thread, NULL, locker_main, (void *)nr))
+			_exit(1);
+}
+
+static void lockers_begin(struct around *around)
+{
+	int ready[2];
+	char byte;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
+	for (size_t nr = 0; nr < NR_LOCKERS; nr++) {
+		int fd;
+
+		strcpy(lockers_paths[nr], "/tmp/test-waits-XXXXXX");
+		fd = mkstemp(lockers_paths[nr]);
+		CU_ASSERT_FATAL(fd >= 0);
+		around->holders[nr] = fork();
+		if (around->holders[nr] == 0) {
+			lock_whole(fd = open(lockers_paths[nr], O_RDWR), nr);
+			if (write(ready[1], "", 1) == 1)
+				rest();
+			_exit(1);
+		}
+		close(fd);
+		CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+	}
+	close(ready[0]);
+	close(ready[1]);
+	around->lockers = fork();
+	if (around->lockers == 0) {
+		lockers_wait();
+		rest();
+	}
+}
+
 static struct around around_begin(void)
 {
 	struct around around = {0};
 	int fds[2], answer[2];
 
-	locks_begin(&around); /* first: children created later inherit the pipe */
+	lockers_begin(&around);
+	locks_begin(&around); /* before the pipes: children created later inherit them */
 	CU_ASSERT_FATAL(!pipe(fds) && !pipe(answer));
 	around.reader = child_with(fds[0], fds[1], read_it);
 	around.poller = child_with(fds[0], fds[1], poll_it);
@@ -363,10 +424,14 @@ static struct around around_begin(void)
 static void around_end(const struct around *around)
 {
 	const pid_t all[] = {around->child,   around->parent, around->reader, around->poller, around->selecter,
-			     around->epoller, around->writer, around->holder, around->locker};
+			     around->epoller, around->writer, around->holder, around->locker, around->lockers};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		kill(all[i], SIGKILL);
+	for (size_t nr = 0; nr < NR_LOCKERS; nr++) {
+		kill(around->holders[nr], SIGKILL);
+		unlink(lockers_paths[nr]);
+	}
 	while (wait(NULL) > 0)
 		;
 }
@@ -382,6 +447,24 @@ static void check_all_of_it(json_t *from, pid_t pid, const char *via, pid_t whom
 	CU_ASSERT_EQUAL(json_number(wait, "ns"), json_number(process, "elapsed_ns"));
 }
 
+/* Each thread waits for the holder of its own file's lock. */
+static void check_lockers(struct session *s, const struct around *around)
+{
+	json_t *process = json_process(s->report, around->lockers), *thread, *wait;
+	size_t i, nr, found = 0;
+
+	json_array_foreach(json_object_get(process, "threads"), i, thread) {
+		wait = json_array_get(json_object_get(thread, "waits"), 0);
+		for (nr = 0; nr < NR_LOCKERS; nr++)
+			if (ends_with(json_text(wait, "path"), lockers_paths[nr])) {
+				found++;
+				CU_ASSERT(is_text(wait, "kind", "process") && is_text(wait, "via", "lock"));
+				CU_ASSERT_EQUAL(json_number(wait, "pid"), around->holders[nr]);
+			}
+	}
+	CU_ASSERT_EQUAL(found, NR_LOCKERS);
+}
+
 static void check_around(struct session *s, const struct around *around)
 {
 	CU_ASSERT(verifies(s));
@@ -393,6 +476,7 @@ static void check_around(struct session *s, const struct around *around)
 	check_all_of_it(s->report, around->epoller, "pipe", around->writer);
 	check_all_of_it(s->report, around->locker, "lock", around->holder);
 	check_all_of_it(s->report, around->parent, "waitpid", around->child);
+	check_lockers(s, around);
 }
 
 static void a_wait_around_the_recording_is_known_from_its_call(void)

@@ -34,8 +34,11 @@
 #define MAX_FDS	   256 /* per thread */
 #define MAX_LOCKS  1024
 
+/* One wait for a lock of a file. */
 struct lock {
-	uint32_t waiter, holder; /* processes */
+	char kind[8];		 /* "FLOCK", "POSIX" or "OFDLCK" */
+	uint32_t waiter, holder; /* processes; 0: the kernel does not tell */
+	unsigned long inode;
 };
 
 struct end_reader {
@@ -160,30 +163,77 @@ static int fds_of(const struct blocked *b, int *fds)
 /* ---- locks ---- */
 
 /* /proc/locks, proc(5): a holder "7: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF", and after it its
- *                                           waiters: "7: -> FLOCK ...". */
+ * waiters: "7: -> FLOCK ...". Locks of open files have -1 as their process. */
 static void read_locks(struct end_reader *reader)
 {
 	FILE *file = fopen("/proc/locks", "re");
-	uint32_t holder = 0, pid;
 	char line[256];
+	int holder = 0, waiter;
 
 	while (file && fgets(line, sizeof(line), file) && reader->nr_locks < MAX_LOCKS) {
-		if (sscanf(line, "%*[^:]: -> %*s %*s %*s %u", &pid) == 1)
-			reader->locks[reader->nr_locks++] = (struct lock){.waiter = pid, .holder = holder};
-		else if (sscanf(line, "%*[^:]: %*s %*s %*s %u", &pid) == 1)
-			holder = pid;
+		struct lock *lock = &reader->locks[reader->nr_locks];
+
+		if (sscanf(line, "%*[^:]: -> %7s %*s %*s %d %*x:%*x:%lu", lock->kind, &waiter, &lock->inode) == 3) {
+			lock->waiter = waiter > 0 ? (uint32_t)waiter : 0;
+			lock->holder = holder > 0 ? (uint32_t)holder : 0;
+			reader->nr_locks++;
+		} else if (sscanf(line, "%*[^:]: %*s %*s %*s %d", &holder) != 1) {
+			holder = 0;
+		}
 	}
 	if (file)
 		fclose(file);
 }
 
+/* The kind of lock that it waits for; NULL: for none of a file. */
+static const char *lock_kind(const struct blocked *b)
+{
+	if (b->abi != TRACE_ABI_NATIVE)
+		return NULL;
+	if (b->nr == SYS_flock)
+		return "FLOCK";
+	if (b->nr == SYS_fcntl && b->args[1] == F_SETLKW)
+		return "POSIX";
+	return b->nr == SYS_fcntl && b->args[1] == F_OFD_SETLKW ? "OFDLCK" : NULL;
+}
+
+/* The inode of an open file, by the line "ino:" of /proc/PID/fdinfo/FD (Linux 5.14; 0 before): a
+ * stat() would ask the file system, which may not answer. */
+static unsigned long inode_of(const struct blocked *b)
+{
+	unsigned long inode = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/fdinfo/%d", b->tid, (int)b->args[0]);
+	file = fopen(path, "re");
+	while (file && !inode && fgets(line, sizeof(line), file))
+		sscanf(line, "ino: %lu", &inode);
+	if (file)
+		fclose(file);
+	return inode;
+}
+
+/*
+ * The holder of the lock that it waits for: threads of its process may wait for other files, so the
+ * wait is found by process and inode. 0: not known, also if two such waits have two holders.
+ */
 static uint32_t holder_of(const struct end_reader *reader, const struct blocked *b)
 {
-	for (size_t i = 0; i < reader->nr_locks; i++)
-		if (b->abi == TRACE_ABI_NATIVE && (b->nr == SYS_flock || b->nr == SYS_fcntl) &&
-		    reader->locks[i].waiter == b->tgid)
-			return reader->locks[i].holder;
-	return 0;
+	const char *kind = lock_kind(b);
+	unsigned long inode = kind ? inode_of(b) : 0;
+	uint32_t holder = 0;
+
+	for (size_t i = 0; inode && i < reader->nr_locks; i++) {
+		const struct lock *lock = &reader->locks[i];
+
+		if (strcmp(lock->kind, kind) != 0 || lock->waiter != b->tgid || lock->inode != inode)
+			continue;
+		if (holder && holder != lock->holder)
+			return 0;
+		holder = lock->holder;
+	}
+	return holder;
 }
 
 /* ---- threads ---- */
