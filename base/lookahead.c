@@ -50,25 +50,62 @@ static bool begin(struct lookahead *ahead, const struct trace *trace, uint32_t c
 	return ahead->cursor;
 }
 
-static void take(struct lookahead *ahead, const struct trace_event *event)
+static void set_change(struct lookahead *ahead, uint32_t prev, uint32_t renamed)
 {
+	ahead->prev = prev;
+	ahead->renamed = renamed;
+	ahead->exec.tid = 0;
+}
+
+/* The thread of an exec had its old number since the last switch, if it leaves at the next one. */
+static void note_exec(struct lookahead *ahead, const struct trace_sched_exec *exec)
+{
+	if (!ahead->exec.tid)
+		ahead->exec.old_tid = exec->old_tid;
+	if (!ahead->exec.tid || exec->old_tid == ahead->exec.tid)
+		ahead->exec.tid = exec->tid;
+}
+
+static void take(struct lookahead *ahead, const struct trace_event *event, uint32_t prev)
+{
+	const struct trace_sched_exec *exec = event->id == TRACE_EV_sched_exec ? event->payload : NULL;
+
+	if (exec && !ahead->by_name) {
+		note_exec(ahead, exec);
+		return;
+	}
 	if (event->ts_ns != ahead->ns)
 		ahead->nr = 0;
 	ahead->ns = event->ts_ns;
-	if (ahead->lost)
+	if (event->id == TRACE_EV_trace_lost) {
+		ahead->lost = !ahead->exec.tid;
+		if (ahead->exec.tid)
+			set_change(ahead, ahead->exec.old_tid, ahead->exec.tid);
 		return;
+	}
 	ahead->nr += event->id == TRACE_EV_sched_switch;
-	if (running_name(event, &ahead->prev))
-		ahead->renamed = event->id == TRACE_EV_sched_exec
-					 ? ((const struct trace_sched_exec *)event->payload)->tid
-					 : 0;
+	if (ahead->exec.tid && prev == ahead->exec.tid)
+		set_change(ahead, ahead->exec.old_tid, prev);
+	else
+		set_change(ahead, prev, exec ? exec->tid : 0);
+}
+
+/* The end of the trace ends the last exec's slice. */
+static bool take_end(struct lookahead *ahead)
+{
+	end_of(ahead);
+	if (ahead->error || !ahead->exec.tid)
+		return false;
+	set_change(ahead, ahead->exec.old_tid, ahead->exec.tid);
+	ahead->ns = UINT64_MAX;
+	return true;
 }
 
 bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr,
 		      uint32_t *ret_prev)
 {
 	const struct trace_event *event;
-	uint32_t prev;
+	uint32_t prev = 0;
 
 	if (!begin(ahead, trace, cpu))
 		return end_of(ahead);
@@ -77,14 +114,18 @@ bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32
 		if (trace_cursor_seek(ahead->cursor, ns) < 0)
 			return end_of(ahead);
 		ahead->nr = 0;
+		ahead->exec.tid = 0;
 	}
 	while (ahead->ns < ns || (ahead->ns == ns && ahead->nr <= nr)) {
 		event = trace_cursor_next(ahead->cursor);
-		if (!event)
-			return end_of(ahead);
+		if (!event) {
+			if (!take_end(ahead))
+				return false;
+			break;
+		}
 		ahead->lost = is_loss_of_switches(event, trace_get_info(trace)->nr_cpus);
 		if (ahead->lost || running_name(event, &prev))
-			take(ahead, event);
+			take(ahead, event, prev);
 	}
 	if (ahead->lost)
 		return false;

@@ -17,7 +17,9 @@
  * @by_name: any event that names the thread counts as a change (running_name.h), for recordings of
  *     some processes: a thread that ceases to pass leaves its CPU unrecorded. Set once
  * @prev: the thread that leaves at the change at @ns, number @nr with that time
- * @renamed: its number after that change, which is an exec; 0: the change is none
+ * @renamed: its number after an exec before that change; 0: there is none. An exec counts only if
+ *     its thread leaves at that change: others contradict the switches
+ * @exec: the exec before the next switch; zero: none yet
  * @lost: a loss precedes that change
  */
 struct lookahead {
@@ -26,6 +28,9 @@ struct lookahead {
 	uint32_t nr;
 	uint32_t prev;
 	uint32_t renamed;
+	struct {
+		uint32_t old_tid, tid;
+	} exec;
 	uint32_t seeks;
 	bool by_name;
 	bool lost;

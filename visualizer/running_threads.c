@@ -100,7 +100,8 @@ static void set_bit(uint8_t *bits, uint32_t tid)
 
 /*
  * Peek at the switch after a switch, which usually is in the same, already decoded chunk. Returns
- * false if it is not, or if anything was lost until then.
+ * false if it is not, if anything was lost until then, or if another thread leaves than came: in an
+ * exec the thread may have got another number, which the peek does not see.
  */
 static bool peek_switch(const struct running_threads *threads, const struct running_cpu *cpu, uint64_t *ret_ns,
 			uint32_t *ret_prev)
@@ -111,7 +112,7 @@ static bool peek_switch(const struct running_threads *threads, const struct runn
 	uint64_t next_ns = next ? trace_cursor_peek_ns(threads->cursor) : 0;
 
 	if (!next_ns || next_ns < threads->now_ns || next_ns >= threads->next_gap_ns ||
-	    cpu->lost_to_ns >= threads->now_ns)
+	    cpu->lost_to_ns >= threads->now_ns || next->prev_tid != cpu->running)
 		return false;
 	*ret_ns = next_ns;
 	*ret_prev = next->prev_tid;
