@@ -169,6 +169,16 @@ const struct turn *kernel_turns(struct trace_analysis *a, struct trace_thread *t
 	return log->turns;
 }
 
+void kernel_turns_mark(const struct kernel_turns *log, uint64_t *files)
+{
+	for (uint64_t i = oldest(log); i < log->nr; i++) {
+		const struct waker *by = &release_at(log, i)->by;
+
+		files[by->file / 64] |= 1ull << by->file % 64;
+		files[by->second_file / 64] |= 1ull << by->second_file % 64;
+	}
+}
+
 void kernel_turns_clear(struct kernel_turns *turns)
 {
 	free(turns->list);

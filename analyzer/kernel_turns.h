@@ -41,5 +41,8 @@ bool is_for_kernel_lock(const struct pending *pending, const struct wait_cause *
 const struct turn *kernel_turns(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 				const struct wait_cause *v, size_t *ret_nr);
 
+/** kernel_turns_mark() - set the bits of the files that the log has */
+void kernel_turns_mark(const struct kernel_turns *log, uint64_t *files);
+
 void kernel_turns_clear(struct kernel_turns *turns);
 #endif

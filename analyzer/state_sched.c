@@ -345,6 +345,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (frame) {
 		waker->call = frame->call;
 		waker->file = frame->file;
+		waker->second_file = call_second_file(a, cpu->current, frame);
 		if (frame->has_path && waker->cause == CAUSE_NONE)
 			waker->detail = path_whole(a, cpu->current, frame);
 	}

@@ -16,12 +16,17 @@ static bool is_terminal(const struct wait_context *ctx, file_idx file)
 	return file_via(ctx->a, file) == VIA_TTY;
 }
 
+static bool is_same_file(const struct trace_analysis *a, file_idx used, file_idx idx)
+{
+	const struct traced_file *one = &a->files.list[used], *other = &a->files.list[idx];
+
+	return used && one->ino == other->ino && one->dev == other->dev;
+}
+
 bool waker_used_file(const struct wait_context *ctx, file_idx idx)
 {
-	const struct traced_file *file = &ctx->a->files.list[idx], *waker_file = &ctx->a->files.list[ctx->waker->file];
-
-	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->file && file->ino == waker_file->ino &&
-	       file->dev == waker_file->dev;
+	return woken_by_task(ctx) && !ctx->pending->cut &&
+	       (is_same_file(ctx->a, ctx->waker->file, idx) || is_same_file(ctx->a, ctx->waker->second_file, idx));
 }
 
 /*

@@ -140,18 +140,17 @@ static const char *path_of_waker(const struct trace_analysis *a, const struct wa
 }
 
 /* The call acts on a descriptor of the regular file, such as a write or an fsync. */
-static bool used_descriptor(const struct trace_analysis *a, const struct waker *waker, const char *path)
+static bool used_descriptor(const struct trace_analysis *a, file_idx file, const char *path)
 {
-	return waker->file && LINUX_S_ISREG(a->files.list[waker->file].mode) &&
-	       strcmp(file_text(a, waker->file), path) == 0;
+	return file && LINUX_S_ISREG(a->files.list[file].mode) && strcmp(file_text(a, file), path) == 0;
 }
 
 bool held_file(const struct trace_analysis *a, const struct waker *waker, const char *path)
 {
 	if (waker->worker || *path != '/')
 		return false;
-	return used_descriptor(a, waker, path) || (a->calls[waker->call].flags & CALL_CHANGES_INODE &&
-						   strcmp(path_of_waker(a, waker), path) == 0);
+	return used_descriptor(a, waker->file, path) || used_descriptor(a, waker->second_file, path) ||
+	       (a->calls[waker->call].flags & CALL_CHANGES_INODE && strcmp(path_of_waker(a, waker), path) == 0);
 }
 
 string_id held_directory(struct trace_analysis *a, const struct waker *waker, const char *path)

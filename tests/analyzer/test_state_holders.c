@@ -361,6 +361,29 @@ static void a_splice_waits_for_the_lock_of_its_file(void)
 	expect_on(&c, 20, "lock", "/data/4");
 }
 
+/* 20 copies to the file that 10 wants to write. */
+static void a_copy_locks_the_file_that_it_writes(void)
+{
+	for (int by_path = 0; by_path < 2; by_path++) {
+		struct analysis_case c = begin_files();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendfile, "sendfile");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+		tb_fd(c.tb, 10, 3, 9, 74, DATA_MODE, "/data/4");
+		pipe_fd(&c, 20, 4, 70, O_RDONLY);
+		tb_fd(c.tb, 20, 5, 9, 74, DATA_MODE, "/data/4");
+		tb_sys_enter(c.tb, 0, 2000, by_path ? SYS_truncate : SYS_write, 3, 1, 100);
+		if (by_path)
+			tb_sys_path(c.tb, 0, 2001, SYS_truncate, "/data/4");
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, 5000, SYS_splice, 4, 0, 5, 0, 100, 0);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "lock", "/data/4");
+	}
+}
+
 /* From a file system of a program to another place, or the other way round. */
 static void a_copy_of_a_served_file_has_the_served_file(void)
 {
@@ -582,6 +605,7 @@ int main(int argc, char **argv)
 		CASE(a_file_is_locked_by_a_call_on_its_descriptor),
 		CASE(the_lock_of_either_file_of_a_copy_has_its_path),
 		CASE(a_splice_waits_for_the_lock_of_its_file),
+		CASE(a_copy_locks_the_file_that_it_writes),
 		CASE(a_copy_of_a_served_file_has_the_served_file),
 		CASE(a_lock_of_the_kernel_is_waited_for_in_turn),
 		CASE(a_turn_begins_in_the_call_that_ends_it),
