@@ -87,8 +87,8 @@ void kernel_released(struct trace_analysis *a, const struct trace_thread *woken,
 bool is_for_kernel_lock(const struct pending *pending, const struct wait_cause *v)
 {
 	return v->kind == TRACE_WAIT_PROCESS && !v->idle && (v->via == VIA_LOCK || v->via == VIA_MEMORY) &&
-	       (pending->task_state & TRACE_TASK_UNINTERRUPTIBLE) && !pending->cut && pending->depth && pending->waker.thread &&
-	       !pending->waker.worker;
+	       (pending->task_state & TRACE_TASK_UNINTERRUPTIBLE) && !pending->cut && pending->depth &&
+	       pending->waker.thread && !pending->waker.worker;
 }
 
 static bool is_same_lock(const struct trace_analysis *a, const struct wait_cause *v, const struct wait_cause *other)
@@ -111,7 +111,7 @@ static void turn_add(struct trace_analysis *a, size_t *nr, uint64_t from, uint64
 	}
 	if (*nr >= log->max_turns) {
 		uint32_t max = log->max_turns ? log->max_turns * 2 : 16;
-		struct turn *bigger = reallocarray(log->turns, max, sizeof(*bigger));
+		struct kernel_turn *bigger = reallocarray(log->turns, max, sizeof(*bigger));
 
 		if (!bigger) {
 			a->failed = -ENOMEM;
@@ -120,11 +120,11 @@ static void turn_add(struct trace_analysis *a, size_t *nr, uint64_t from, uint64
 		log->turns = bigger;
 		log->max_turns = max;
 	}
-	log->turns[(*nr)++] = (struct turn){from, to, by};
+	log->turns[(*nr)++] = (struct kernel_turn){from, to, by};
 }
 
-const struct turn *kernel_turns(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
-				const struct wait_cause *v, size_t *ret_nr)
+const struct kernel_turn *kernel_turns(struct trace_analysis *a, struct trace_thread *thread,
+				       const struct pending *pending, const struct wait_cause *v, size_t *ret_nr)
 {
 	struct kernel_turns *log = &a->kernel_turns;
 	const struct trace_thread *holder = thread;
@@ -160,7 +160,7 @@ const struct turn *kernel_turns(struct trace_analysis *a, struct trace_thread *t
 	}
 	turn_add(a, &nr, pending->from, to, by);
 	for (size_t j = 0; j < nr / 2; j++) {
-		struct turn turn = log->turns[j];
+		struct kernel_turn turn = log->turns[j];
 
 		log->turns[j] = log->turns[nr - 1 - j];
 		log->turns[nr - 1 - j] = turn;

@@ -11,8 +11,8 @@
  * recorder can read it only when the call ends. The waits of such a call are kept until then.
  *
  * A wait for a lock becomes one wait for each thread that owned the lock in turn (lock_log.h). The
- * rows of the waits, the report of the locks and the hooks get the same pieces. So does a wait for a
- * lock of the kernel (kernel_turns.h).
+ * rows of the waits, the report of the locks and the hooks get the same pieces. A wait for a lock
+ * of the kernel is split, too (kernel_turns.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static void split_turns(struct trace_analysis *a, struct trace_thread *thread, c
 {
 	string_id path = wait_path(a, v);
 	size_t nr;
-	const struct turn *turns = kernel_turns(a, thread, pending, v, &nr);
+	const struct kernel_turn *turns = kernel_turns(a, thread, pending, v, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
 		struct pending piece = *pending;

@@ -81,8 +81,7 @@ struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct so
 		 */
 		return cause_timeout();
 	if (waker_held_socket(ctx, used, sock))
-		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK),
-					    file_path(ctx->a, ctx->waker->file));
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), file_path(ctx->a, ctx->waker->file));
 	if ((via == VIA_SOCKET && !is_inet(sock)) || (via == VIA_UNIX && woken_by_task(ctx)))
 		return wait_by_waker_alone(ctx, via);
 	if (ctx->gap)

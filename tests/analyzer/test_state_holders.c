@@ -535,7 +535,10 @@ static void a_writer_that_passes_a_wakeup_on_is_not_the_reader(void)
 	}
 }
 
-/* Signals do not end the sleep, so it is none for data: the other end had the lock, as this one may. */
+/*
+ * Signals do not end the sleep, so it is none for data: the other end had the lock, as this end
+ * may.
+ */
 static void a_pipe_is_locked_at_either_end(void)
 {
 	static const uint32_t calls[] = {SYS_read, SYS_write, SYS_ioctl};
