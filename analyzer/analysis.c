@@ -265,6 +265,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->dirty.rows);
 	table_clear(&a->locks);
 	lock_logs_clear(&a->lock_logs);
+	kernel_turns_clear(&a->kernel_turns);
 	table_clear(&a->interrupts);
 	table_clear(&a->interruptions);
 	wait_objects_clear(&a->wait_objects);

@@ -310,8 +310,12 @@ void interrupted_mark(const struct trace_thread *thread, uint64_t *files)
 	if (!call)
 		return;
 	files[call->frame.file / 64] |= 1ull << call->frame.file % 64;
-	for (uint32_t i = 0; i < call->nr; i++)
-		files[call->waits[i].waker.file / 64] |= 1ull << call->waits[i].waker.file % 64;
+	for (uint32_t i = 0; i < call->nr; i++) {
+		const struct waker *waker = &call->waits[i].waker;
+
+		files[waker->file / 64] |= 1ull << waker->file % 64;
+		files[waker->second_file / 64] |= 1ull << waker->second_file % 64;
+	}
 }
 
 /* ---- the way of a call ---- */

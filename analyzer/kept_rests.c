@@ -89,5 +89,6 @@ void rests_mark(const struct trace_thread *thread, uint64_t *files)
 
 		files[kept->file / 64] |= 1ull << kept->file % 64;
 		files[kept->wait.waker.file / 64] |= 1ull << kept->wait.waker.file % 64;
+		files[kept->wait.waker.second_file / 64] |= 1ull << kept->wait.waker.second_file % 64;
 	}
 }

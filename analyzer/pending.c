@@ -11,13 +11,15 @@
  * recorder can read it only when the call ends. The waits of such a call are kept until then.
  *
  * A wait for a lock becomes one wait for each thread that owned the lock in turn (lock_log.h). The
- * rows of the waits, the report of the locks and the hooks get the same pieces.
+ * rows of the waits, the report of the locks and the hooks get the same pieces. A wait for a lock
+ * of the kernel is split, too (kernel_turns.h).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "interrupted.h"
 #include "kept_rests.h"
+#include "kernel_turns.h"
 #include "locks.h"
 #include "pending.h"
 #include "relay.h"
@@ -108,6 +110,29 @@ void pending_split(struct trace_analysis *a, struct trace_thread *thread, const 
 	}
 }
 
+/* Account @pending as waits for the threads that held a lock of the kernel in turn. */
+static void split_turns(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+			const struct wait_cause *v)
+{
+	string_id path = wait_path(a, v);
+	size_t nr;
+	const struct kernel_turn *turns = kernel_turns(a, thread, pending, v, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct pending piece = *pending;
+		struct wait_cause cause = *v;
+
+		piece.from = turns[i].from;
+		piece.to = turns[i].to;
+		piece.known_ns = piece.to - piece.from;
+		piece.waker = turns[i].by ? *turns[i].by : (struct waker){.ns = piece.to};
+		cause.has_path = false;
+		cause.target = turns[i].by ? turns[i].by->thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
+		cause = wait_cause_with_path(a, cause, path);
+		pending_account(a, thread, &piece, &cause);
+	}
+}
+
 /* Account @pending with its wait cause. */
 static void wait_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
@@ -117,6 +142,10 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 		rest_ended(thread, pending, &v);
 	if (v.idle && (thread->requests.nr_relays || thread->requests.rests) && rest_is_kept(a, thread, pending, &v))
 		return;
+	if (is_for_kernel_lock(pending, &v)) {
+		split_turns(a, thread, pending, &v);
+		return;
+	}
 	if (!pending->waker.lock || pending->cut || !is_for_lock(&v)) {
 		pending_account(a, thread, pending, &v);
 		return;

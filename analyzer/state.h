@@ -53,6 +53,7 @@
 #include "handler.h"
 #include "hash_table.h"
 #include "hooks.h"
+#include "kernel_turns.h"
 #include "listeners.h"
 #include "lock_log.h"
 #include "potential_wakers.h"
@@ -138,6 +139,7 @@ struct trace_analysis {
 	struct use_store uses;
 	struct hash_table locks; /* lock_row */
 	struct lock_logs lock_logs;
+	struct kernel_turns kernel_turns;
 	struct nest_memo nest_memos[NEST_MEMOS];
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
 	struct wait_objects wait_objects;

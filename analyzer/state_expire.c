@@ -63,6 +63,7 @@ static void mark_mappings(const struct trace_analysis *a, const struct marks *ma
 static void mark_wait(const struct marks *marks, const struct pending *wait)
 {
 	mark(marks->files, wait->waker.file);
+	mark(marks->files, wait->waker.second_file);
 	mark(marks->files, wait->waker.ring_file ? wait->waker.ring_file - 1 : 0);
 }
 
@@ -71,6 +72,7 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 	mark_descriptors(a, marks, thread->fds);
 	mark_mappings(a, marks, thread->memory);
 	mark(marks->files, thread->early.file);
+	mark(marks->files, thread->early.second_file);
 	mark(marks->files, thread->process->uring_file);
 	mark(marks->files, thread->process->exec_files[0]);
 	mark(marks->files, thread->process->exec_files[1]);
@@ -100,6 +102,7 @@ static void mark_files(const struct trace_analysis *a, const struct marks *marks
 	uring_mark(&a->requests, marks->files);
 	packets_mark(a, marks->files);
 	later_mark(&a->later, marks->files);
+	kernel_turns_mark(&a->kernel_turns, marks->files);
 }
 
 static void call_release_hooks(const struct trace_analysis *a, file_idx idx)

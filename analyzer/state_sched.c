@@ -345,6 +345,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (frame) {
 		waker->call = frame->call;
 		waker->file = frame->file;
+		waker->second_file = call_second_file(a, cpu->current, frame);
 		if (frame->has_path && waker->cause == CAUSE_NONE)
 			waker->detail = path_whole(a, cpu->current, frame);
 	}
@@ -397,8 +398,10 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
 	waker.filtered = filtered < 1u << FILTERED_BITS ? filtered : 0;
-	if (waker.thread)
+	if (waker.thread) {
 		lock_released(a, thread, &waker);
+		kernel_released(a, thread, &waker);
+	}
 	cpu->woke_several = cpu->woken != NULL;
 	cpu->woken = thread;
 	if (thread->sched_state == SCHED_ON_CPU) {

@@ -115,8 +115,9 @@ struct waker {
 	 * @call, a string_id
 	 */
 	uint64_t detail;
-	uint32_t call; /* the waker's system call, CALL_UNKNOWN if none */
-	file_idx file; /* the file that @call acts on */
+	uint32_t call;	      /* the waker's system call, CALL_UNKNOWN if none */
+	file_idx file;	      /* the file that @call acts on */
+	file_idx second_file; /* the other one, of a call that copies; 0: none */
 	uint8_t context;
 	uint8_t cause;
 	uint8_t via;		   /* enum via: the means of the wakeup; NONE: not known */

@@ -157,10 +157,10 @@ static struct wait_cause by_stop(const struct wait_context *ctx)
 /* The server of a file system, whatever the call waited for on it. */
 static struct wait_cause by_file_server(const struct wait_context *ctx, const struct frame *top)
 {
-	file_idx file = top->file		  ? top->file
-			: top->kind == FRAME_TRAP ? memory_find(ctx->thread->memory, top->args[0])
-						  : 0;
+	file_idx file = top->kind == FRAME_TRAP ? top->file : wait_served_file(ctx, top);
 
+	if (!file && top->kind == FRAME_TRAP)
+		file = memory_find(ctx->thread->memory, top->args[0]);
 	return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_FUSE),
 				    file ? file_path(ctx->a, file) : path_argument(ctx));
 }
@@ -312,6 +312,15 @@ static uint32_t living_at(const struct trace_analysis *a, uint32_t target, const
 	while (process && process->first && process->first->start_ns > pending->to)
 		process = process->starter;
 	return process ? process->idx : (uint32_t)PROCESS_UNKNOWN;
+}
+
+struct wait_cause wait_decide_by(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+				 const struct waker *waker)
+{
+	struct pending other = *pending;
+
+	other.waker = *waker;
+	return decide(a, thread, &other);
 }
 
 struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)

@@ -7,7 +7,12 @@
 struct pending;
 struct trace_analysis;
 struct trace_thread;
+struct waker;
 
 /** wait_decide() - decide the wait cause of @pending, a closed wait of @thread */
 struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
+
+/** wait_decide_by() - the cause that @pending would have if @waker had ended it */
+struct wait_cause wait_decide_by(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+				 const struct waker *waker);
 #endif

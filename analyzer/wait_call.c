@@ -81,26 +81,77 @@ static bool came_by_other_file(const struct wait_context *ctx, file_idx idx)
 	       !sock_of_file(ctx->a, idx);
 }
 
-/*
- * For calls that copy from one file to another, of which one may not be known. With one regular
- * file: a disk's completion is for the regular file, any other wakeup is for the other one. With no
- * regular file: the file that the waker used, or else the first.
- */
-static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx one, file_idx two)
-{
-	bool one_is_disk = one && LINUX_S_ISREG(ctx->a->files.list[one].mode);
-	bool disk = ctx->waker->cause == CAUSE_BLOCK;
+/* The files of a call that copies from one to another. Either may not be known. */
+struct copy {
+	file_idx in, out;
+};
 
-	if (!one || !two)
-		return wait_by_file(ctx, came_by_other_file(ctx, one ? one : two) ? 0 : one ? one : two);
-	if (!one_is_disk && !LINUX_S_ISREG(ctx->a->files.list[two].mode))
-		return wait_by_file(ctx, used_by_waker(ctx, two) ? two : one);
-	return wait_by_file(ctx, one_is_disk == disk ? one : two);
+static struct copy copy_of(const struct wait_context *ctx, const struct frame *frame)
+{
+	file_idx first = frame->file, second = call_second_file(ctx->a, ctx->thread, frame);
+
+	return frame_class(ctx->a, frame) == CALL_SENDFILE ? (struct copy){.in = second, .out = first}
+							   : (struct copy){.in = first, .out = second};
 }
 
+static bool is_regular(const struct wait_context *ctx, file_idx idx)
+{
+	return LINUX_S_ISREG(ctx->a->files.list[idx].mode);
+}
+
+static struct wait_cause by_two_files(const struct wait_context *ctx, struct copy copy)
+{
+	bool disk = ctx->waker->cause == CAUSE_BLOCK;
+	struct wait_cause v;
+
+	if (!copy.in || !copy.out) {
+		file_idx known = copy.in ? copy.in : copy.out;
+
+		return wait_by_file(ctx, came_by_other_file(ctx, known) ? 0 : known);
+	}
+	v = wait_by_file(ctx, copy.in);
+	if (v.via == VIA_LOCK)
+		return v;
+	v = wait_by_file(ctx, copy.out);
+	if (v.via == VIA_LOCK)
+		return v;
+	if (is_regular(ctx, copy.in) && is_regular(ctx, copy.out))
+		return wait_by_file(ctx, ctx->thread->flags & THREAD_THROTTLED ? copy.out : copy.in);
+	if (!is_regular(ctx, copy.in) && !is_regular(ctx, copy.out))
+		return wait_by_file(ctx, used_by_waker(ctx, copy.out) ? copy.out : copy.in);
+	return wait_by_file(ctx, is_regular(ctx, copy.in) == disk ? copy.in : copy.out);
+}
+
+/*
+ * Calls that copy from one file to another. A waker that held the lock of one of them shows which
+ * it was. With one regular file: a disk's completion is for the regular file, any other wakeup is
+ * for the other one. With two: the one that is read, as the pages that are written wait in memory.
+ * With none: the file that the waker used, or else the one that is read.
+ */
 static struct wait_cause call_copy(const struct wait_context *ctx)
 {
-	return by_two_files(ctx, ctx->frame->file, call_second_file(ctx->a, ctx->thread, ctx->frame));
+	return by_two_files(ctx, copy_of(ctx, ctx->frame));
+}
+
+#define MAJOR_BITS_BELOW 20 /* of a dev_t of the kernel */
+
+/* A file system without a disk has a device of major number 0. */
+static bool may_be_served(const struct wait_context *ctx, file_idx idx)
+{
+	const struct traced_file *file = &ctx->a->files.list[idx];
+
+	return idx && (is_regular(ctx, idx) || LINUX_S_ISDIR(file->mode)) && file->dev >> MAJOR_BITS_BELOW == 0;
+}
+
+file_idx wait_served_file(const struct wait_context *ctx, const struct frame *frame)
+{
+	enum call_class class = frame_class(ctx->a, frame);
+	struct copy copy;
+
+	if (class != CALL_SENDFILE && class != CALL_SPLICE)
+		return frame->file;
+	copy = copy_of(ctx, frame);
+	return may_be_served(ctx, copy.in) || !may_be_served(ctx, copy.out) ? copy.in : copy.out;
 }
 
 static struct wait_cause call_fcntl(const struct wait_context *ctx)
@@ -295,7 +346,7 @@ static struct wait_cause call_receive(const struct wait_context *ctx)
 	struct wait_cause v = call_on_file(ctx);
 	const struct socket_state *sock = sock_of_file(ctx->a, ctx->frame->file);
 
-	if (v.kind == TRACE_WAIT_UNKNOWN || v.via == VIA_SIGNAL)
+	if (v.kind == TRACE_WAIT_UNKNOWN || v.via == VIA_SIGNAL || v.via == VIA_LOCK)
 		return v;
 	if (sock)
 		v.idle = (socket_serves(ctx->a, ctx->thread, sock) ||

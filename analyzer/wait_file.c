@@ -16,12 +16,17 @@ static bool is_terminal(const struct wait_context *ctx, file_idx file)
 	return file_via(ctx->a, file) == VIA_TTY;
 }
 
+static bool is_same_file(const struct trace_analysis *a, file_idx used, file_idx idx)
+{
+	const struct traced_file *one = &a->files.list[used], *other = &a->files.list[idx];
+
+	return used && one->ino == other->ino && one->dev == other->dev;
+}
+
 bool waker_used_file(const struct wait_context *ctx, file_idx idx)
 {
-	const struct traced_file *file = &ctx->a->files.list[idx], *waker_file = &ctx->a->files.list[ctx->waker->file];
-
-	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->file && file->ino == waker_file->ino &&
-	       file->dev == waker_file->dev;
+	return woken_by_task(ctx) && !ctx->pending->cut &&
+	       (is_same_file(ctx->a, ctx->waker->file, idx) || is_same_file(ctx->a, ctx->waker->second_file, idx));
 }
 
 /*
@@ -91,8 +96,8 @@ static struct wait_cause for_data_or_lease(const struct wait_context *ctx, strin
 }
 
 /*
- * A thread at the same end of a pipe held the pipe's lock, or it passed on a wakeup that came from
- * the other end.
+ * The waker held the pipe's lock, or gave or took data. At the same end it passed on a wakeup that
+ * came from the other end.
  */
 static struct wait_cause by_pipe(const struct wait_context *ctx, file_idx idx)
 {
@@ -102,12 +107,13 @@ static struct wait_cause by_pipe(const struct wait_context *ctx, file_idx idx)
 	/* a pipe has no timeout: a timer's signal woke the thread, and the other end came then */
 	if (by_timer && (own == CALL_READ || own == CALL_WRITE || own == CALL_OPEN))
 		return wait_by_call_alone(ctx, VIA_PIPE);
-	if (!waker_used_file(ctx, idx) || (own != CALL_READ && own != CALL_WRITE) ||
-	    ctx->a->calls[ctx->waker->call].class != own)
+	if (!waker_used_file(ctx, idx))
 		return wait_by_waker(ctx, VIA_PIPE);
-	if (ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE)
+	if (ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE) /* for data the thread would sleep interruptibly */
 		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), file_path(ctx->a, idx));
-	return wait_by_call_alone(ctx, VIA_PIPE);
+	if ((own == CALL_READ || own == CALL_WRITE) && ctx->a->calls[ctx->waker->call].class == own)
+		return wait_by_call_alone(ctx, VIA_PIPE);
+	return wait_by_waker(ctx, VIA_PIPE);
 }
 
 /* A regular file or a directory. */

@@ -10,8 +10,9 @@
  *	it used a userfaultfd                        it provided the page
  *	it mapped, forked or exited, and shares      it held the lock of the address space
  *	the memory
- *	it changed the mode, owner, length ... of    it held the lock of that file
- *	the file by its path
+ *	it used a descriptor of the file, or         it held the lock of that file
+ *	changed its mode, owner, length ... by
+ *	its path
  *	it made, removed or listed names in a        it held the lock of that directory
  *	directory on the way to the file
  *
@@ -138,10 +139,18 @@ static const char *path_of_waker(const struct trace_analysis *a, const struct wa
 	return strings_text(&a->strings, is_late ? thread->late_path : path);
 }
 
+/* The call acts on a descriptor of the regular file, such as a write or an fsync. */
+static bool used_descriptor(const struct trace_analysis *a, file_idx file, const char *path)
+{
+	return file && LINUX_S_ISREG(a->files.list[file].mode) && strcmp(file_text(a, file), path) == 0;
+}
+
 bool held_file(const struct trace_analysis *a, const struct waker *waker, const char *path)
 {
-	return !waker->worker && a->calls[waker->call].flags & CALL_CHANGES_INODE && *path == '/' &&
-	       strcmp(path_of_waker(a, waker), path) == 0;
+	if (waker->worker || *path != '/')
+		return false;
+	return used_descriptor(a, waker->file, path) || used_descriptor(a, waker->second_file, path) ||
+	       (a->calls[waker->call].flags & CALL_CHANGES_INODE && strcmp(path_of_waker(a, waker), path) == 0);
 }
 
 string_id held_directory(struct trace_analysis *a, const struct waker *waker, const char *path)

@@ -28,7 +28,10 @@ bool held_memory(const struct trace_analysis *a, const struct trace_thread *thre
  * held_memory_of() - the same for the address space that @path of /proc describes
  */
 bool held_memory_of(const struct waker *waker, const char *path);
-/** held_file() - did @waker's call change the inode of the file @path, which takes its lock? */
+/**
+ * held_file() - did @waker's call take the lock of the file @path: did it use a descriptor of the
+ * file, or change its inode by its path?
+ */
 bool held_file(const struct trace_analysis *a, const struct waker *waker, const char *path);
 /**
  * held_directory() - the directory that @waker's call acted in, if the way to @path leads through

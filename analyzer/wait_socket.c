@@ -57,6 +57,17 @@ static bool owner_lived(const struct wait_context *ctx, const struct socket_stat
 	return owner && !ended_before(ctx, owner);
 }
 
+/*
+ * The waker was in a call on this end of the connection, and the thread did not sleep for data or
+ * room: signals end such a sleep. A call holds the lock of the socket while it copies.
+ */
+static bool waker_held_socket(const struct wait_context *ctx, const struct socket_state *used,
+			      const struct socket_state *sock)
+{
+	return used == sock && !ctx->pending->cut && !ctx->waker->worker &&
+	       (ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE);
+}
+
 struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct socket_state *sock)
 {
 	const struct socket_state *peer = sock_peer(ctx->a, sock),
@@ -69,6 +80,8 @@ struct wait_cause wait_by_socket(const struct wait_context *ctx, const struct so
 		 * not answer.
 		 */
 		return cause_timeout();
+	if (waker_held_socket(ctx, used, sock))
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), file_path(ctx->a, ctx->waker->file));
 	if ((via == VIA_SOCKET && !is_inet(sock)) || (via == VIA_UNIX && woken_by_task(ctx)))
 		return wait_by_waker_alone(ctx, via);
 	if (ctx->gap)

@@ -231,7 +231,8 @@ static void receive_flags(struct servers_thread *thread, const struct call_args 
 	uint64_t flags = argument(args, args->places->flags, 0);
 
 	/* the error queue contains the fate of the thread's own messages */
-	thread->call.peek = flags & (LINUX_MSG_PEEK | LINUX_MSG_ERRQUEUE);
+	thread->call.errors = flags & LINUX_MSG_ERRQUEUE;
+	thread->call.peek = flags & LINUX_MSG_PEEK;
 	thread->call.nonblock = flags & LINUX_MSG_DONTWAIT;
 	thread->call.bytes_asked = argument(args, args->places->bytes, 0);
 }
@@ -353,7 +354,7 @@ static void call_clear(struct servers_thread *thread)
 	thread->call.waker = NULL;
 	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
 	thread->call.sends = 0;
-	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock =
+	thread->call.slept = thread->call.peek = thread->call.errors = thread->call.nonblock = thread->call.lock =
 		thread->call.from_own_process = thread->call.own_data = thread->call.idle_read =
 			thread->call.signalled = thread->call.replies = false;
 }

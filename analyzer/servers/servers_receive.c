@@ -68,6 +68,30 @@ static void receive_until(struct trace_servers *s, struct endpoint *endpoint, st
 		channel->received = to;
 }
 
+void channel_peek(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
+		  struct servers_thread *thread, uint64_t amount, uint32_t position)
+{
+	uint64_t from = channel->absolute ? channel_unwrap(channel, position) : channel->received, at = from;
+
+	channel_check(&s->channels, channel);
+	if (!channel->in_step && !(channel->absolute && channel->has_position)) {
+		receive_unknown(s, thread, endpoint);
+		return;
+	}
+	for (uint32_t i = 0; i < channel->nr && at < from + amount; i++) {
+		struct range *range = channel_range(channel, i);
+
+		if (range->end <= from)
+			continue;
+		thread->call.sends += range->sends;
+		range->sends = 0;
+		request_receive(s, thread, endpoint, range);
+		at = range->end;
+	}
+	if (at < from + amount)
+		receive_unfinished(s, endpoint, channel, thread);
+}
+
 void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
 		     struct servers_thread *thread, uint64_t amount, uint32_t position)
 {

@@ -16,6 +16,12 @@ struct channel;
  */
 void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
 		     struct servers_thread *thread, uint64_t amount, uint32_t position);
+/**
+ * channel_peek() - the thread looked at the next @amount bytes, which stay in the channel
+ * @position: TCP: the sequence number before them
+ */
+void channel_peek(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
+		  struct servers_thread *thread, uint64_t amount, uint32_t position);
 /** receive_unknown() - data came in, but its sender is not known */
 void receive_unknown(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint);
 #endif

@@ -112,6 +112,23 @@ void socket_on_ready(struct trace_servers *s, const struct trace_event *event)
 	channel_send(s, &target->channel, thread, 1, 0);
 }
 
+/*
+ * recv() with MSG_PEEK: the request is known from now on. A message is one request, so it begins
+ * with the call that takes it.
+ */
+static void on_peek(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		    struct channel *channel, const struct trace_sock_recv *receive)
+{
+	if (receive->ret <= 0 || (endpoint->kind != ENDPOINT_STREAM && endpoint->kind != ENDPOINT_TCP))
+		return;
+	endpoint->owner = thread->process;
+	thread->call.endpoint = endpoint;
+	if (channel)
+		channel_peek(s, endpoint, channel, thread, (uint64_t)receive->ret, (uint32_t)receive->position);
+	else
+		receive_unknown(s, thread, endpoint);
+}
+
 /* Nothing was received: true for an empty datagram, false for the end of the data. */
 static bool is_empty_message(const struct endpoint *endpoint, const struct channel *channel, int32_t ret)
 {
@@ -129,8 +146,12 @@ void socket_on_receive(struct trace_servers *s, const struct trace_event *event)
 	struct channel *channel = endpoint ? channel_in(endpoint) : NULL;
 	bool messages = endpoint && (endpoint->kind == ENDPOINT_DATAGRAM || endpoint->kind == ENDPOINT_SEQPACKET);
 
-	if (!endpoint || thread->call.peek || endpoint->kind == ENDPOINT_OTHER)
+	if (!endpoint || thread->call.errors || endpoint->kind == ENDPOINT_OTHER)
 		return;
+	if (thread->call.peek) {
+		on_peek(s, thread, endpoint, channel, receive);
+		return;
+	}
 	if (receive->ret == -LINUX_EAGAIN && channel)
 		channel_drained(s, channel, trace_analysis_now(s->analysis));
 	if (receive->ret <= 0 && !is_empty_message(endpoint, channel, receive->ret))

@@ -63,7 +63,7 @@ struct thread_call {
 	/* it slept in a receive while all its requests were from other endpoints */
 	bool idle_read;
 	bool slept;
-	bool peek, nonblock, lock;
+	bool peek, errors, nonblock, lock;
 	uint32_t sends;	       /* number of calls that have sent what it received */
 	struct cpu_time enter; /* the thread's CPU time at the entry */
 	uint64_t enter_ns;

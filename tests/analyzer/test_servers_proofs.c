@@ -63,6 +63,64 @@ static void a_server_with_a_request_in_hand_may_ask_for_it(void)
 	end(&k);
 }
 
+/* ---- data that stays in the socket ---- */
+
+/* recvmsg() with MSG_PEEK. The bytes stay in the socket. */
+static void peeks(struct case_of_servers *k, const struct end *e, uint64_t ns)
+{
+	struct trace_sock_recv looked = {.ino = e->ino, .ret = 16, .family = e->family ? e->family : AF_UNIX};
+
+	tb_sys_enter(k->c.tb, e->cpu, ns, SYS_recvmsg, (uint64_t)e->fd, 0, MSG_PEEK);
+	tb_event(k->c.tb, e->cpu, ns + 5, TRACE_EV_sock_recv, &looked, sizeof(looked), NULL);
+	tb_sys_exit(k->c.tb, e->cpu, ns + 10, 16);
+}
+
+/* The server looks at the request at 1300, takes it at 1600, and may look a second time. */
+static void a_request_is_open_from_the_first_look_at_it(void)
+{
+	for (int looks = 1; looks <= 2; looks++) {
+		struct case_of_servers k = begin();
+
+		connects(&k, &one, &one_server, 1200);
+		sends(&k, &one, 1250);
+		peeks(&k, &one_server, 1300);
+		if (looks == 2)
+			peeks(&k, &one_server, 1400);
+		receives(&k, &one_server, 1600);
+		sends(&k, &one_server, 2000);
+		receives(&k, &one, 2100);
+		polls(&k, 2, 2200);
+		run(&k);
+		BILL(&k, 30, 10, 2200 - 1200); /* with the accept() */
+		EXACT(&k, 30, 10, 2010 - 1300);
+		CU_ASSERT_EQUAL(bill(&k, 30, 10).requests, 1);
+		end(&k);
+	}
+}
+
+/* It looks at the request of the other client, too, so nothing behind that is proven. */
+static void a_second_request_is_in_hand_from_the_first_look_at_it(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_server_client first;
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	sends(&k, &one, 1250);
+	sends(&k, &two, 1260);
+	receives(&k, &one_server, 1300);
+	peeks(&k, &two_server, 1400);
+	sends(&k, &one_server, 2000);
+	receives(&k, &two_server, 2050);
+	sends(&k, &two_server, 2500);
+	polls(&k, 2, 2600);
+	run(&k);
+	first = bill(&k, 30, 10);
+	CU_ASSERT_TRUE(first.exact_ns <= 1400 - 1300);
+	CU_ASSERT_TRUE(bill(&k, 30, 20).most_ns >= 2500 - 1400);
+	end(&k);
+}
+
 /* ---- programs that replace themselves ---- */
 
 static void message_for_server(struct case_of_servers *k)
@@ -478,6 +536,8 @@ static void a_child_has_read_what_its_parent_had_read(void)
 }
 
 static const struct unit_case cases[] = {
+	CASE(a_request_is_open_from_the_first_look_at_it),
+	CASE(a_second_request_is_in_hand_from_the_first_look_at_it),
 	{"a_new_program_has_no_messages_in_hand", a_new_program_has_no_messages_in_hand},
 	{"a_new_program_has_the_requests_of_its_connections", a_new_program_has_the_requests_of_its_connections},
 	{"a_child_has_no_messages_in_hand_when_it_is_another_program",

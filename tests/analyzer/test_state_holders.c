@@ -297,6 +297,182 @@ static void a_file_is_locked_by_a_call_on_its_path(void)
 	}
 }
 
+/* The wait has a path, the call of the waker a descriptor of that file. */
+static void a_file_is_locked_by_a_call_on_its_descriptor(void)
+{
+	for (int same = 0; same < 2; same++) {
+		struct analysis_case c = begin_files();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
+		tb_fd(c.tb, 20, 5, 9, 77, DATA_MODE, same ? "/data/f" : "/data/g");
+		tb_sys_enter(c.tb, 0, 2000, SYS_truncate, 1, 0, 0);
+		tb_sys_path(c.tb, 0, 2001, SYS_truncate, "/data/f");
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		two_calls(&c, SYS_write, 5, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		if (same)
+			expect_on(&c, 20, "lock", "/data/f");
+		else
+			expect(&c, TRACE_WAIT_FILE, "/data/f", 0, "");
+	}
+}
+
+/* ---- two files ---- */
+
+/* sendfile(out, in), copy_file_range(in, offset, out): 20 writes to the file that is written. */
+static void the_lock_of_either_file_of_a_copy_has_its_path(void)
+{
+	for (int i = 0; i < 4; i++) {
+		int locked = i & 1 ? 3 : 4;
+		struct analysis_case c = begin_files();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendfile, "sendfile");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_copy_file_range, "copy_file_range");
+		tb_fd(c.tb, 10, 3, 9, 73, DATA_MODE, "/data/3");
+		tb_fd(c.tb, 10, 4, 9, 74, DATA_MODE, "/data/4");
+		tb_fd(c.tb, 20, 5, 9, 70 + (uint64_t)locked, DATA_MODE, locked == 3 ? "/data/3" : "/data/4");
+		if (i & 2)
+			tb_sys_enter(c.tb, 0, 2000, SYS_sendfile, 3, 4, 0, 100);
+		else
+			tb_sys_enter(c.tb, 0, 2000, SYS_copy_file_range, 3, 0, 4, 0, 100, 0);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		two_calls(&c, SYS_write, 5, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "lock", locked == 3 ? "/data/3" : "/data/4");
+	}
+}
+
+/* The file of a splice() to a file is locked, and no process waits for the pipe. */
+static void a_splice_waits_for_the_lock_of_its_file(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	tb_fd(c.tb, 10, 4, 9, 74, DATA_MODE, "/data/4");
+	tb_fd(c.tb, 20, 5, 9, 74, DATA_MODE, "/data/4");
+	tb_sys_enter(c.tb, 0, 2000, SYS_splice, 3, 0, 4, 0, 100, 0);
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	two_calls(&c, SYS_write, 5, NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect_on(&c, 20, "lock", "/data/4");
+}
+
+/* 20 copies to the file that 10 wants to write. */
+static void a_copy_locks_the_file_that_it_writes(void)
+{
+	for (int by_path = 0; by_path < 2; by_path++) {
+		struct analysis_case c = begin_files();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendfile, "sendfile");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
+		tb_fd(c.tb, 10, 3, 9, 74, DATA_MODE, "/data/4");
+		pipe_fd(&c, 20, 4, 70, O_RDONLY);
+		tb_fd(c.tb, 20, 5, 9, 74, DATA_MODE, "/data/4");
+		tb_sys_enter(c.tb, 0, 2000, by_path ? SYS_truncate : SYS_write, 3, 1, 100);
+		if (by_path)
+			tb_sys_path(c.tb, 0, 2001, SYS_truncate, "/data/4");
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, 5000, SYS_splice, 4, 0, 5, 0, 100, 0);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "lock", "/data/4");
+	}
+}
+
+/* From a file system of a program to another place, or the other way round. */
+static void a_copy_of_a_served_file_has_the_served_file(void)
+{
+	static const struct {
+		uint32_t in_dev, out_mode, out_dev;
+		const char *path;
+	} copies[] = {{50, S_IFCHR | 0666, 5, "/mnt/in"},
+		      {50, S_IFREG | 0666, 8 << 20, "/mnt/in"},
+		      {8 << 20, S_IFREG | 0666, 50, "/out"}};
+
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		struct analysis_case c = begin_files();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendfile, "sendfile");
+		tb_fd(c.tb, 10, 3, copies[i].out_dev, 73, copies[i].out_mode, "/out");
+		tb_fd(c.tb, 10, 4, copies[i].in_dev, 74, DATA_MODE, "/mnt/in");
+		tb_fd(c.tb, 20, 7, 5, 88, FUSE_MODE, "/dev/fuse");
+		tb_sys_enter(c.tb, 0, 2000, SYS_sendfile, 3, 4, 0, 100);
+		block_on(&c, TRACE_TASK_INTERRUPTIBLE);
+		two_calls(&c, SYS_writev, 7, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "fuse", copies[i].path);
+	}
+}
+
+/* ---- turns ---- */
+
+/*
+ * 20 sleeps from 2600 on in a write to descriptor 5 of CPU 1. 30 runs on CPU 0 when 10 sleeps, and
+ * wakes 20 at 5900 in a write to descriptor 6.
+ */
+static void two_waits_for_three(struct analysis_case *c)
+{
+	tb_sys_enter(c->tb, 1, 2000, SYS_write, 5, 1, 16);
+	tb_switch(c->tb, 1, 2600, 20, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	block_on(c, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_switch(c->tb, 0, 3010, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_enter(c->tb, 0, 3020, SYS_write, 6, 1, 16);
+	tb_waking(c->tb, 0, 5900, 20, TRACE_CONTEXT_TASK);
+	tb_switch(c->tb, 1, 5920, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c->tb, 0, 5950, 30, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+static void a_lock_of_the_kernel_is_waited_for_in_turn(void)
+{
+	for (int own = 0; own < 2; own++) {
+		struct analysis_case c = begin_files();
+		struct trace_lock_wait *locks;
+		size_t nr = 0;
+
+		tb_fd(c.tb, 10, 3, 9, 77, DATA_MODE, "/data/f");
+		tb_fd(c.tb, 20, 5, 9, 77, DATA_MODE, "/data/f");
+		tb_thread(c.tb, 30, 30, 1, "three", 0, false);
+		tb_fd(c.tb, 30, 6, 9, own ? 78 : 77, DATA_MODE, own ? "/data/g" : "/data/f");
+		tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 1, 16);
+		two_waits_for_three(&c);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		/* what 20 waited for with another file is none of the turns */
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "three", 30, "lock"), own ? 0 : 2900);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "lock"), own ? 3000 : 100);
+		locks = trace_lock_waits(c.analysis, &nr);
+		CU_ASSERT_EQUAL(nr, own ? 1 : 3);
+		for (size_t i = 0; i < nr; i++)
+			CU_ASSERT_STRING_EQUAL(locks[i].path, "/data/f");
+		free(locks);
+		case_free(&c);
+	}
+}
+
+/* 20 waited for the same lock in an earlier call: it had it from before the wait on. */
+static void a_turn_begins_in_the_call_that_ends_it(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_fd(c.tb, 10, 3, 9, 77, DATA_MODE, "/data/f");
+	tb_fd(c.tb, 20, 5, 9, 77, DATA_MODE, "/data/f");
+	tb_thread(c.tb, 30, 30, 1, "three", 0, false);
+	tb_fd(c.tb, 30, 6, 9, 77, DATA_MODE, "/data/f");
+	tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 1, 16);
+	two_waits_for_three(&c);
+	tb_sys_exit(c.tb, 1, 5960, 16);
+	tb_sys_enter(c.tb, 1, 5970, SYS_write, 5, 1, 16);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect_on(&c, 20, "lock", "/data/f");
+}
+
 /* The rows of locks have the directory, too. */
 static void a_listed_directory_is_a_lock(void)
 {
@@ -359,6 +535,62 @@ static void a_writer_that_passes_a_wakeup_on_is_not_the_reader(void)
 	}
 }
 
+/*
+ * Signals do not end the sleep, so it is none for data: the other end had the lock, as this end
+ * may.
+ */
+static void a_pipe_is_locked_at_either_end(void)
+{
+	static const uint32_t calls[] = {SYS_read, SYS_write, SYS_ioctl};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin_files();
+
+		pipe_fd(&c, 10, 3, 70, calls[i] == SYS_write ? O_WRONLY : O_RDONLY);
+		pipe_fd(&c, 20, 4, 70, O_WRONLY);
+		tb_sys_enter(c.tb, 0, 2000, calls[i], 3, 1, 4096);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		two_calls(&c, SYS_write, 4, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "lock", "pipe:");
+	}
+}
+
+/* ---- sockets ---- */
+
+/* 20 holds the lock of the socket that it shares with 10, or is at the other end. */
+static void a_socket_is_locked_by_a_call_on_the_same_end(void)
+{
+	for (int i = 0; i < 8; i++) {
+		bool same = i & 1, unix_domain = i & 2, receives = i & 4;
+		uint16_t family = unix_domain ? AF_UNIX : AF_INET;
+		struct trace_start_socket socks[2] = {
+			{.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = family, .type = SOCK_STREAM},
+			{.tgid = 20, .fd = 4, .ino = 501, .peer_ino = 500, .family = family, .type = SOCK_STREAM}};
+		struct analysis_case c = begin_files();
+
+		if (same)
+			socks[1].ino = 500, socks[1].peer_ino = 501;
+		for (int j = 0; j < 2; j++) {
+			tb_fd(c.tb, socks[j].tgid, socks[j].fd, 9, socks[j].ino, S_IFSOCK | 0777, "socket:[500]");
+			tb_start(c.tb, 1000, TRACE_EV_start_socket, &socks[j], sizeof(socks[j]), NULL);
+		}
+		tb_sys_enter(c.tb, 0, 2000, receives ? SYS_read : SYS_write, 3, 1, 16);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		two_calls(&c, SYS_write, 4, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		CU_ASSERT_FALSE(c.one->waits[0].idle);
+		if (same)
+			expect_on(&c, 20, "lock", "socket:[500]");
+		else if (unix_domain)
+			expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
+		else
+			case_free(&c);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -373,9 +605,18 @@ int main(int argc, char **argv)
 		CASE(a_path_may_be_known_after_the_wakeup),
 		CASE(a_late_path_is_that_of_all_waits),
 		CASE(a_file_is_locked_by_a_call_on_its_path),
+		CASE(a_file_is_locked_by_a_call_on_its_descriptor),
+		CASE(the_lock_of_either_file_of_a_copy_has_its_path),
+		CASE(a_splice_waits_for_the_lock_of_its_file),
+		CASE(a_copy_locks_the_file_that_it_writes),
+		CASE(a_copy_of_a_served_file_has_the_served_file),
+		CASE(a_lock_of_the_kernel_is_waited_for_in_turn),
+		CASE(a_turn_begins_in_the_call_that_ends_it),
 		CASE(a_listed_directory_is_a_lock),
 		CASE(a_locked_file_has_its_path),
 		CASE(a_writer_that_passes_a_wakeup_on_is_not_the_reader),
+		CASE(a_pipe_is_locked_at_either_end),
+		CASE(a_socket_is_locked_by_a_call_on_the_same_end),
 		{NULL, NULL},
 	};
 
