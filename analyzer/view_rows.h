@@ -75,6 +75,7 @@ struct trace_view {
 	uint32_t nr_cpus;
 	struct view_beyond beyond; /* once the history is full */
 	int failed;
+	uint32_t block_entries; /* of its index; 0: INDEX_BLOCK. Tests have less */
 	const void *notes;	/* of the caller of trace_view_save(); borrowed from the analysis; or NULL */
 	size_t nr_notes;
 };
