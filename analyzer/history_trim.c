@@ -4,17 +4,22 @@
 #include <string.h>
 #include "critical_path_history.h"
 
+#define LARGE (1u << 20) /* bytes */
+
 /*
  * Returns a copy of @array that has room for @bytes, and frees @array; or @array, if there is no
  * memory. realloc() would shrink it where it is, and leave a hole behind each of thousands of
- * arrays that is too small for the next one.
+ * arrays that is too small for the next one. A large array is shrunk where it is: its copy would
+ * be the most memory that a view needs.
  */
 static void *moved(void *array, size_t bytes, size_t used)
 {
-	void *smaller = malloc(bytes);
+	void *smaller = bytes >= LARGE ? realloc(array, bytes) : malloc(bytes);
 
 	if (!smaller)
 		return array;
+	if (bytes >= LARGE)
+		return smaller;
 	memcpy(smaller, array, used);
 	free(array);
 	return smaller;

@@ -13,10 +13,14 @@
  * Entries that end by an event of the trace have no duration: index_times.h. Which entries those
  * are follows from their values. A column has the exceptions.
  *
- * Series are stored in blocks of about BLOCK_ENTRIES entries, so that each block can be read alone.
+ * Blocks have INDEX_BLOCK entries each, of series that follow each other, and may begin and end
+ * within a series. A block is a section of the index (index_file.h), so that each can be read
+ * alone, and neither the writer nor a reader has more than one in memory.
  */
 #include "critical_path_history.h"
-#include "index_bytes.h"
+#include "index_file.h"
+
+#define INDEX_BLOCK (1u << 18)
 
 /**
  * struct stored_series - a series of an index
@@ -30,19 +34,20 @@ struct stored_series {
 
 struct index_times;
 /**
- * series_save() - append all entries of @list to @out
+ * series_save() - write all entries of @list to @out, in blocks of @block_entries
  * @times: which entries have no duration (index_times.h); NULL: all have one
- * Sets @out->failed if an entry is not as the history makes it.
+ * Sets @out->error if an entry is not as the history makes it.
  */
 void series_save(const struct trace_history *history, const struct stored_series *list, size_t nr,
-		 const struct index_times *times, struct bytes_out *out);
+		 uint32_t block_entries, const struct index_times *times, struct index_out *out);
 /**
  * series_load() - the entries of @list, of which the number of entries and of pieces is known
  * @list: each series has its begin in series.end, and no arrays yet. They become parts of
  *	history.memory
  * @has_times: times_fill() makes times of what series.from has then
- * Sets @in->failed if anything cannot be. Returns 0 or -ENOMEM.
+ * @at: of the first block in @in; the last one ends with @in
+ * Returns 0; -EBADMSG if anything cannot be; -ENOMEM.
  */
-int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, bool has_times,
-		struct bytes_in *in);
+int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, uint32_t block_entries,
+		bool has_times, const struct index_in *in, uint64_t at);
 #endif

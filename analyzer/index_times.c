@@ -5,12 +5,12 @@
 #include <string.h>
 #include <trace/reader.h>
 #include <zstd.h>
+#include "index_frame.h"
 #include "index_threads.h"
 #include "index_times.h"
 #include "state.h"
 #include "view_rows.h"
 
-#define LEVEL	   3	       /* of the compression */
 #define MAX_EDGES  (64u << 20) /* bytes */
 #define NO_MARK	   UINT8_MAX
 #define NR_COLUMNS (TIMES_COLUMNS + 1) /* that of the edges is behind those of the marks */
@@ -291,41 +291,42 @@ int times_find(const struct trace_view *view, const struct stored_series *list, 
 	return walk.error;
 }
 
-static const struct bytes_out *column_out(const struct index_times *times, uint32_t i)
+static struct bytes_out *column_out(struct index_times *times, uint32_t i)
 {
 	return i < TIMES_COLUMNS ? &times->marks[i] : &times->edges;
 }
 
-void times_save(const struct index_times *times, struct bytes_out *out)
+static void put_columns(struct index_times *times, struct bytes_out *head, struct bytes_out *packed)
 {
-	size_t bytes = 0, room, packed;
-	uint8_t *columns, *at, *frame = NULL;
+	struct index_frame frame;
+	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < NR_COLUMNS; i++) {
-		const struct bytes_out *column = column_out(times, i);
+		bytes += column_out(times, i)->nr;
+		head->failed |= column_out(times, i)->failed;
+		bytes_put_number(head, column_out(times, i)->nr);
+	}
+	head->failed |= times->edges.nr > MAX_EDGES;
+	frame = index_frame_begin(bytes, packed);
+	for (uint32_t i = 0; i < NR_COLUMNS; i++) {
+		index_frame_put(&frame, column_out(times, i)->at, column_out(times, i)->nr);
+		bytes_free(column_out(times, i));
+	}
+	index_frame_end(&frame);
+}
 
-		bytes += column->nr;
-		out->failed |= column->failed;
-		bytes_put_number(out, column->nr);
-	}
-	room = ZSTD_compressBound(bytes);
-	columns = at = malloc(bytes + 1);
-	if (columns)
-		frame = malloc(room);
-	for (uint32_t i = 0; frame && i < NR_COLUMNS; i++) {
-		const struct bytes_out *column = column_out(times, i);
+void times_save(struct index_times *times, struct index_out *out)
+{
+	struct bytes_out head = {0}, packed = {0};
 
-		if (column->nr)
-			at = (uint8_t *)memcpy(at, column->at, column->nr) + column->nr;
-	}
-	packed = frame ? ZSTD_compress(frame, room, columns, bytes, LEVEL) : 0;
-	out->failed |= !frame || ZSTD_isError(packed) || times->edges.nr > MAX_EDGES;
-	if (!out->failed) {
-		bytes_put_number(out, packed);
-		bytes_put(out, frame, packed);
-	}
-	free(columns);
-	free(frame);
+	put_columns(times, &head, &packed);
+	if (!out->error && (head.failed || packed.failed))
+		out->error = -ENOMEM;
+	index_put_section(out, head.nr + packed.nr);
+	index_put(out, head.at, head.nr);
+	index_put(out, packed.at, packed.nr);
+	bytes_free(&head);
+	bytes_free(&packed);
 }
 
 void times_free(struct index_times *times)
@@ -339,34 +340,42 @@ void times_free(struct index_times *times)
 
 /* ---- the reader ---- */
 
-int times_load(const struct trace *trace, struct bytes_in *in, struct times_in *ret)
+/* Returns 0, -EBADMSG or -ENOMEM. */
+static int take_columns(struct bytes_in *in, uint64_t max_events, struct times_in *ret)
 {
 	size_t sizes[NR_COLUMNS], bytes = 0, packed;
-	uint64_t events = trace_get_info(trace)->events;
-	const uint8_t *frame, *at;
+	const uint8_t *at;
 
 	for (uint32_t i = 0; i < TIMES_COLUMNS; i++) {
 		sizes[i] = (size_t)bytes_below(in, TIMES_MAX_EVENTS + 1);
 		bytes += sizes[i];
 	}
-	in->failed |= bytes > events || bytes > TIMES_MAX_EVENTS;
+	in->failed |= bytes > max_events || bytes > TIMES_MAX_EVENTS;
 	sizes[TIMES_COLUMNS] = (size_t)bytes_below(in, MAX_EDGES + 1);
 	bytes += sizes[TIMES_COLUMNS];
-	packed = (size_t)bytes_number(in);
-	frame = bytes_take(in, packed);
-	if (!frame || ZSTD_getFrameContentSize(frame, packed) != bytes) {
-		in->failed = true;
-		return 0;
-	}
+	packed = (size_t)(in->end - in->at);
+	if (in->failed || ZSTD_getFrameContentSize(in->at, packed) != bytes)
+		return -EBADMSG;
 	ret->memory = malloc(bytes + 1);
 	if (!ret->memory)
 		return -ENOMEM;
-	in->failed |= ZSTD_decompress(ret->memory, bytes, frame, packed) != bytes;
 	at = ret->memory;
 	for (uint32_t i = 0; i < TIMES_COLUMNS; at += sizes[i++])
 		ret->marks[i] = (struct bytes_in){.at = at, .end = at + sizes[i]};
 	ret->edges = (struct bytes_in){.at = at, .end = at + sizes[TIMES_COLUMNS]};
-	return 0;
+	return ZSTD_decompress(ret->memory, bytes, in->at, packed) == bytes ? 0 : -EBADMSG;
+}
+
+int times_load(const struct trace *trace, const struct index_in *in, uint64_t *at, struct times_in *ret)
+{
+	struct index_piece piece;
+	int error = index_read_section(in, at, &piece);
+
+	if (error)
+		return error;
+	error = take_columns(&piece.bytes, trace_get_info(trace)->events, ret);
+	index_piece_end(&piece);
+	return error;
 }
 
 /*

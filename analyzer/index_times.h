@@ -64,8 +64,8 @@ bool times_are_kept(const struct trace_view *view);
  * Returns 0, or -ENOMEM.
  */
 int times_find(const struct trace_view *view, const struct stored_series *list, size_t nr, struct index_times *ret);
-/** times_save() - append marks and edges to @out */
-void times_save(const struct index_times *times, struct bytes_out *out);
+/** times_save() - write marks and edges to @out, and release them: series_save() needs the rest */
+void times_save(struct index_times *times, struct index_out *out);
 void times_free(struct index_times *times);
 /** times_is_by_event() - does entry @idx of series @nr end by an event? */
 static inline bool times_is_by_event(const struct index_times *times, size_t nr, uint32_t idx)
@@ -82,8 +82,11 @@ struct times_in {
 	uint8_t *memory;
 };
 
-/** times_load() - marks and edges from @in; sets @in->failed if they cannot be. 0 or -ENOMEM */
-int times_load(const struct trace *trace, struct bytes_in *in, struct times_in *ret);
+/**
+ * times_load() - marks and edges of the section at @at, which becomes the end of it
+ * Returns 0; -EBADMSG if they cannot be; -ENOMEM.
+ */
+int times_load(const struct trace *trace, const struct index_in *in, uint64_t *at, struct times_in *ret);
 /**
  * times_fill() - go through the events of the trace of @view: set the times of all entries
  * @list: series->from has the duration of each entry, 0 if it ends by an event, and series->end is

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_index.c - what the writer and the reader of an index share. */
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <xxhash.h>
 #include "view_index.h"
 #include "view_rows.h"
-
-uint64_t index_checksum(const void *index, size_t size)
-{
-	size_t fields = offsetof(struct index_header, checksum), begin = sizeof(struct index_header);
-
-	return XXH3_64bits_withSeed((const char *)index + begin, size - begin, XXH3_64bits(index, fields));
-}
 
 struct stored_series *index_series(const struct trace_view *view, size_t *ret_nr)
 {

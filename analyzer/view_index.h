@@ -8,6 +8,9 @@
  *	facts    compressed: texts, processes, threads, activities, and what else is not a series
  *	times    which entries of the series end at events of the trace: index_times.h; or nothing
  *	series   of the threads, of the CPUs of the history, of the CPUs of the view: index_series.h
+ *	and the checksum
+ *
+ * Facts and times are a section each, series are one or more: index_file.h.
  *
  * An index is of one trace and one program: both have a number in the header. There are no
  * versions: an index of another program, even of the same version, is made again.
@@ -23,14 +26,10 @@ struct index_header {
 	char magic[8];
 	uint64_t trace;	   /* trace_file_digest() */
 	uint64_t program;  /* build_stamp() */
-	uint64_t facts;	   /* bytes of the facts; after them come the times and the series */
 	uint64_t unpacked; /* bytes of the facts, uncompressed */
 	uint64_t notes;	   /* bytes of the caller's notes, at the end of the facts */
-	uint64_t checksum; /* XXH3-64 of all that follows, seeded with that of the fields above */
 };
 
-/** index_checksum() - of @size bytes of an index, for the field in its header */
-uint64_t index_checksum(const void *index, size_t size);
 /**
  * index_series() - the series of @view, in their order; to be freed. NULL: no memory
  */

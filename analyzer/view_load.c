@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 #include "error_set.h"
 #include "state.h"
@@ -312,6 +313,8 @@ static void get_history(struct loader *l, struct trace_history *history)
 	l->view->nr_cpus = bytes_count(&l->in, 2);
 	l->view->cpus = take(l, l->view->nr_cpus, sizeof(*l->view->cpus));
 	l->view->nr_cpus = l->view->cpus ? l->view->nr_cpus : 0;
+	l->view->block_entries = (uint32_t)get_below(l, INDEX_BLOCK + 1ull);
+	l->in.failed |= !l->view->block_entries;
 }
 
 /* ---- what a full view was told ---- */
@@ -410,35 +413,27 @@ static bool are_runs(const struct trace_view *view)
 
 /* ---- the whole ---- */
 
-static void load_times(struct loader *l, const struct stored_series *list, size_t nr, struct times_in *times)
+static void note_error(struct loader *l, int error)
 {
-	int error = is_bad(l) ? 0 : times_fill(l->view, list, nr, times);
-
 	l->has_no_memory |= error == -ENOMEM;
-	l->in.failed |= error == -EBADMSG;
+	l->in.failed |= error && error != -ENOMEM;
 }
 
-static void load_series(struct loader *l, struct bytes_in *in)
+/* @at: where the times or the series begin */
+static void load_series(struct loader *l, const struct index_in *in, uint64_t at, const struct stored_series *list,
+			size_t nr)
 {
 	struct times_in times = {0};
-	size_t nr;
-	struct stored_series *list = index_series(l->view, &nr);
 
-	l->has_no_memory |= !list;
-	if (!list)
-		return;
-	get_sizes(l, list, nr);
-	if (!is_bad(l) && l->has_times)
-		l->has_no_memory |= times_load(l->a->trace, in, &times) < 0;
-	if (!is_bad(l) && !in->failed)
-		l->has_no_memory |= series_load(l->view->history, list, nr, l->has_times, in) < 0;
-	l->in.failed |= in->failed || in->at != in->end;
 	if (l->has_times)
-		load_times(l, list, nr, &times);
+		note_error(l, times_load(l->a->trace, in, &at, &times));
+	if (!is_bad(l))
+		note_error(l, series_load(l->view->history, list, nr, l->view->block_entries, l->has_times, in, at));
+	if (l->has_times && !is_bad(l))
+		note_error(l, times_fill(l->view, list, nr, &times));
 	if (!is_bad(l))
 		l->in.failed |= !are_runs(l->view);
 	free(times.memory);
-	free(list);
 }
 
 /* A copy: nothing else of the facts is needed later. */
@@ -454,37 +449,64 @@ static void keep_notes(struct loader *l, const void *notes, size_t nr)
 	l->view->nr_notes = nr;
 }
 
-static void load(struct loader *l, const struct index_header *header, struct bytes_in *in)
+static void get_facts(struct loader *l)
 {
-	size_t packed = (size_t)header->facts, bytes = (size_t)header->unpacked;
-	const uint8_t *frame = bytes_take(in, header->facts);
-	uint8_t *facts;
-
-	if (!frame || header->unpacked > INDEX_MAX_FACTS || header->notes > header->unpacked ||
-	    ZSTD_getFrameContentSize(frame, packed) != bytes) {
-		l->in.failed = true;
-		return;
-	}
-	facts = take(l, bytes, 1);
-	if (!facts)
-		return;
-	l->in = (struct bytes_in){.at = facts, .end = facts + bytes - header->notes};
-	l->in.failed = ZSTD_decompress(facts, bytes, frame, packed) != bytes;
-	keep_notes(l, l->in.end, (size_t)header->notes);
-	if (!is_bad(l))
-		get_texts(l);
+	get_texts(l);
 	if (!is_bad(l))
 		get_analysis(l);
 	if (!is_bad(l))
 		get_history(l, l->view->history);
 	if (!is_bad(l))
 		get_beyond(l, l->view->history);
-	if (!is_bad(l))
-		load_series(l, in);
+}
+
+/* The facts, unpacked; owned by the caller. NULL: they cannot be, or no memory */
+static uint8_t *unpack(struct loader *l, const struct index_header *header, const struct index_in *in, uint64_t *at)
+{
+	size_t bytes = (size_t)header->unpacked, packed;
+	struct index_piece frame = {0};
+	uint8_t *facts = NULL;
+
+	note_error(l, index_read_section(in, at, &frame));
+	packed = (size_t)(frame.bytes.end - frame.bytes.at);
+	if (!is_bad(l) && header->unpacked <= INDEX_MAX_FACTS && header->notes <= header->unpacked &&
+	    ZSTD_getFrameContentSize(frame.bytes.at, packed) == bytes)
+		facts = take(l, bytes, 1);
+	if (facts)
+		l->in.failed = ZSTD_decompress(facts, bytes, frame.bytes.at, packed) != bytes;
+	else
+		l->in.failed |= !l->has_no_memory;
+	index_piece_end(&frame);
+	return facts;
+}
+
+/* All facts are released before the series are read. */
+static void load(struct loader *l, const struct index_header *header, const struct index_in *in)
+{
+	uint64_t at = sizeof(*header);
+	uint8_t *facts = unpack(l, header, in, &at);
+	struct stored_series *list = NULL;
+	size_t nr = 0;
+
+	if (facts && !is_bad(l)) {
+		l->in.at = facts;
+		l->in.end = facts + header->unpacked - header->notes;
+		keep_notes(l, l->in.end, (size_t)header->notes);
+		get_facts(l);
+	}
+	if (facts && !is_bad(l)) {
+		list = index_series(l->view, &nr);
+		l->has_no_memory |= !list;
+	}
+	if (list)
+		get_sizes(l, list, nr);
 	l->in.failed |= l->in.at != l->in.end;
 	free(l->texts);
 	free(l->threads);
 	free(facts);
+	if (list && !is_bad(l))
+		load_series(l, in, at, list, nr);
+	free(list);
 }
 
 static void sum_thread(void *data, size_t i)
@@ -506,29 +528,28 @@ static void make_sums(struct trace_view *view)
 	index_in_threads(sum_cpu, view, view->nr_cpus);
 }
 
-static bool is_of(const struct trace *trace, const void *bytes, size_t size, struct index_header *ret_header)
+static bool is_of(const struct trace *trace, const struct index_in *in, struct index_header *ret_header)
 {
+	struct index_piece piece;
 	uint64_t digest;
 
-	if (size < sizeof(*ret_header))
+	if (index_read(in, 0, sizeof(*ret_header), &piece))
 		return false;
-	memcpy(ret_header, bytes, sizeof(*ret_header));
+	memcpy(ret_header, piece.bytes.at, sizeof(*ret_header));
+	index_piece_end(&piece);
 	digest = trace_file_digest(trace);
 	return memcmp(ret_header->magic, INDEX_MAGIC, sizeof(ret_header->magic)) == 0 && digest &&
-	       ret_header->trace == digest && ret_header->program == build_stamp() &&
-	       ret_header->checksum == index_checksum(bytes, size);
+	       ret_header->trace == digest && ret_header->program == build_stamp() && index_is_whole(in);
 }
 
-struct trace_view *trace_view_open(const struct trace *trace, const void *bytes, size_t size,
-				   struct trace_analysis **ret_analysis, struct trace_error *ret_error)
+static struct trace_view *open_view(const struct trace *trace, const struct index_in *in,
+				    struct trace_analysis **ret_analysis, struct trace_error *ret_error)
 {
-	struct bytes_in in = {.at = (const uint8_t *)bytes + sizeof(struct index_header),
-			      .end = (const uint8_t *)bytes + size};
 	struct index_header header;
 	struct loader l = {0};
 
 	*ret_analysis = NULL;
-	if (!is_of(trace, bytes, size, &header)) {
+	if (!is_of(trace, in, &header)) {
 		error_set(ret_error, -ESTALE, "the index is of another trace or program, or it is damaged");
 		return NULL;
 	}
@@ -540,7 +561,7 @@ struct trace_view *trace_view_open(const struct trace *trace, const void *bytes,
 	}
 	l.has_no_memory = !l.view || !l.view->history;
 	if (!l.has_no_memory)
-		load(&l, &header, &in);
+		load(&l, &header, in);
 	if (!is_bad(&l) && !l.a->strings.failed) {
 		make_sums(l.view);
 		*ret_analysis = l.a;
@@ -552,4 +573,29 @@ struct trace_view *trace_view_open(const struct trace *trace, const void *bytes,
 	error_set(ret_error, l.in.failed ? -EBADMSG : -ENOMEM,
 		  l.in.failed ? "the index is damaged" : "out of memory for the view");
 	return NULL;
+}
+
+/* @size: with the checksum, which no section has */
+static uint64_t without_checksum(uint64_t size)
+{
+	return size > sizeof(uint64_t) ? size - sizeof(uint64_t) : 0;
+}
+
+struct trace_view *trace_view_open(const struct trace *trace, const void *bytes, size_t size,
+				   struct trace_analysis **ret_analysis, struct trace_error *ret_error)
+{
+	const struct index_in in = {.bytes = bytes, .fd = -1, .size = without_checksum(size)};
+
+	return open_view(trace, &in, ret_analysis, ret_error);
+}
+
+struct trace_view *trace_view_open_file(const struct trace *trace, int fd, struct trace_analysis **ret_analysis,
+					struct trace_error *ret_error)
+{
+	struct stat info = {0};
+	struct index_in in = {.fd = fd};
+
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+		in.size = without_checksum((uint64_t)info.st_size);
+	return open_view(trace, &in, ret_analysis, ret_error);
 }

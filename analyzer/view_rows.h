@@ -8,9 +8,10 @@
  * on. The classes of a thread's interval come from its activity; those of a run of a thread on a
  * CPU are what the thread did meanwhile.
  *
- * Sums are cumulative: sums[k] has the time in each class of the entries before entry k * BLOCK, so
- * the time in a span is the difference of two sums, and of less than a block of entries at each
- * edge. They are made when they are asked for, and made again when earlier entries have changed.
+ * Sums are cumulative: the sum of block k has the time in each class of the entries before entry
+ * k * BLOCK, so the time in a span is the difference of two sums, and of less than a block of
+ * entries at each edge. They are made when they are asked for, and made again when earlier entries
+ * have changed. A sum has only the classes in which the row has been: 5 of 21, for example.
  */
 #include <trace/view.h>
 #include "critical_path_history.h"
@@ -20,10 +21,14 @@ struct class_times {
 	uint64_t ns[TRACE_NR_CLASSES];
 };
 
-/* struct row_sums - see above; @nr blocks; made of @nr_entries after @changes of the series */
+/*
+ * struct row_sums - see above; @nr blocks; made of @nr_entries after @changes of the series
+ * @sums: the sum of a block has @nr_classes numbers, those of the classes in the mask @classes
+ */
 struct row_sums {
-	struct class_times *sums; /* owned */
+	uint64_t *sums; /* owned */
 	uint32_t nr, max;
+	uint32_t classes, nr_classes;
 	uint32_t nr_entries, changes;
 	bool is_final; /* made after the pass */
 };
@@ -70,7 +75,8 @@ struct trace_view {
 	uint32_t nr_cpus;
 	struct view_beyond beyond; /* once the history is full */
 	int failed;
-	const void *notes; /* of the caller of trace_view_save(); borrowed from the analysis; or NULL */
+	uint32_t block_entries; /* of its index; 0: INDEX_BLOCK. Tests have less */
+	const void *notes;	/* of the caller of trace_view_save(); borrowed from the analysis; or NULL */
 	size_t nr_notes;
 };
 

@@ -6,16 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 #include "error_set.h"
 #include "state.h"
 #include "build_stamp.h"
+#include "index_frame.h"
 #include "index_times.h"
 #include "view_index.h"
 #include "view_rows.h"
-
-#define LEVEL	    3 /* of the compression */
-#define FRAME_PIECE (64u << 10)
 
 struct ordinal_row {
 	uint64_t key; /* an address */
@@ -182,6 +179,11 @@ static void put_series(struct saver *s, const struct stored_series *stored)
 		put(s, stored->timeline->nr_pieces);
 }
 
+static uint32_t block_entries(const struct trace_view *view)
+{
+	return view->block_entries ? view->block_entries : INDEX_BLOCK;
+}
+
 static void put_history(struct saver *s, const struct trace_history *history, bool has_times)
 {
 	put(s, history->from_ns);
@@ -201,6 +203,7 @@ static void put_history(struct saver *s, const struct trace_history *history, bo
 	}
 	put(s, history->nr_cpus);
 	put(s, s->view->nr_cpus);
+	put(s, block_entries(s->view));
 }
 
 /* ---- what a full view was told ---- */
@@ -249,63 +252,44 @@ static void put_beyond(struct saver *s)
 
 /* ---- the whole ---- */
 
-/** struct facts_frame - the compression of parts that follow each other, without a copy of them */
-struct facts_frame {
-	ZSTD_CStream *stream; /* owned; NULL: no memory */
-	struct bytes_out *out;
-	size_t bytes; /* compressed until now */
-};
-
-static struct facts_frame frame_begin(uint64_t unpacked, struct bytes_out *out)
+/* Texts, then what refers to them, then the notes. Returns the number of their bytes. */
+static uint64_t pack_facts(struct saver *s, const void *notes, size_t nr_notes, struct bytes_out *packed)
 {
-	struct facts_frame frame = {.stream = ZSTD_createCStream(), .out = out};
-
-	out->failed |= !frame.stream || ZSTD_isError(ZSTD_initCStream(frame.stream, LEVEL)) ||
-		       ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(frame.stream, unpacked));
-	return frame;
-}
-
-static void frame_put(struct facts_frame *frame, const void *bytes, size_t nr, ZSTD_EndDirective end)
-{
-	ZSTD_inBuffer in = {bytes, nr, 0};
-	size_t left = 1;
-
-	while (!frame->out->failed && (in.pos < in.size || (end == ZSTD_e_end && left))) {
-		ZSTD_outBuffer piece = {bytes_room(frame->out, FRAME_PIECE), FRAME_PIECE, 0};
-
-		if (!piece.dst)
-			return;
-		left = ZSTD_compressStream2(frame->stream, &piece, &in, end);
-		frame->out->failed |= ZSTD_isError(left);
-		frame->out->nr -= FRAME_PIECE - piece.pos;
-		frame->bytes += piece.pos;
-	}
-}
-
-/* The header, and the facts: texts, then what refers to them, then the notes. */
-static void put_facts(struct saver *s, const void *notes, size_t nr_notes, struct bytes_out *out)
-{
-	struct index_header header = {.magic = INDEX_MAGIC, .notes = nr_notes};
 	struct bytes_out nr_texts = {0};
-	struct facts_frame frame;
+	struct index_frame frame;
+	uint64_t unpacked;
 
 	bytes_put_number(&nr_texts, s->nr_texts);
-	header.unpacked = nr_texts.nr + s->texts.nr + s->facts.nr + nr_notes;
-	bytes_put(out, &header, sizeof(header));
-	out->failed |= s->failed || s->texts.failed || s->facts.failed || nr_texts.failed ||
-		       header.unpacked > INDEX_MAX_FACTS;
-	frame = frame_begin(header.unpacked, out);
-	frame_put(&frame, nr_texts.at, nr_texts.nr, ZSTD_e_continue);
-	frame_put(&frame, s->texts.at, s->texts.nr, ZSTD_e_continue);
-	frame_put(&frame, s->facts.at, s->facts.nr, ZSTD_e_continue);
-	frame_put(&frame, notes, nr_notes, ZSTD_e_end);
-	ZSTD_freeCStream(frame.stream);
+	unpacked = nr_texts.nr + s->texts.nr + s->facts.nr + nr_notes;
+	packed->failed |= s->failed || s->texts.failed || s->facts.failed || nr_texts.failed ||
+			  unpacked > INDEX_MAX_FACTS;
+	frame = index_frame_begin(unpacked, packed);
+	index_frame_put(&frame, nr_texts.at, nr_texts.nr);
+	index_frame_put(&frame, s->texts.at, s->texts.nr);
+	index_frame_put(&frame, s->facts.at, s->facts.nr);
+	index_frame_put(&frame, notes, nr_notes);
+	index_frame_end(&frame);
 	bytes_free(&nr_texts);
-	header.facts = frame.bytes;
+	bytes_free(&s->texts);
+	bytes_free(&s->facts);
+	return unpacked;
+}
+
+/* The header, and the facts. */
+static void put_facts(struct saver *s, const void *notes, size_t nr_notes, struct index_out *out)
+{
+	struct index_header header = {.magic = INDEX_MAGIC, .notes = nr_notes};
+	struct bytes_out packed = {0};
+
+	header.unpacked = pack_facts(s, notes, nr_notes, &packed);
 	header.trace = trace_file_digest(s->view->analysis->trace);
 	header.program = build_stamp();
-	if (!out->failed)
-		memcpy(out->at, &header, sizeof(header));
+	if (!out->error && packed.failed)
+		out->error = -ENOMEM;
+	index_put(out, &header, sizeof(header));
+	index_put_section(out, packed.nr);
+	index_put(out, packed.at, packed.nr);
+	bytes_free(&packed);
 }
 
 static size_t entries_of(const struct stored_series *list, size_t nr)
@@ -317,24 +301,25 @@ static size_t entries_of(const struct stored_series *list, size_t nr)
 	return sum;
 }
 
-static void save_series(struct saver *s, const struct stored_series *list, size_t nr, struct bytes_out *out)
+static void save_series(struct saver *s, const struct stored_series *list, size_t nr, struct index_out *out)
 {
 	struct index_times times = {0};
 
 	if (!times_are_kept(s->view)) {
-		series_save(s->view->history, list, nr, NULL, out);
+		series_save(s->view->history, list, nr, block_entries(s->view), NULL, out);
 		return;
 	}
-	out->failed |= times_find(s->view, list, nr, &times) < 0;
-	if (!out->failed) {
+	if (!out->error)
+		out->error = times_find(s->view, list, nr, &times);
+	if (!out->error) {
 		times_save(&times, out);
-		series_save(s->view->history, list, nr, &times, out);
+		series_save(s->view->history, list, nr, block_entries(s->view), &times, out);
 	}
 	times_free(&times);
 }
 
 static void save(struct saver *s, const struct stored_series *list, size_t nr, const void *notes, size_t nr_notes,
-		 struct bytes_out *out)
+		 struct index_out *out)
 {
 	put_analysis(s, s->view->analysis);
 	put_history(s, s->view->history, times_are_kept(s->view));
@@ -342,24 +327,18 @@ static void save(struct saver *s, const struct stored_series *list, size_t nr, c
 	for (size_t i = 0; i < nr; i++)
 		put_series(s, &list[i]);
 	put_facts(s, notes, nr_notes, out);
-	bytes_free(&s->texts);
-	bytes_free(&s->facts);
-	save_series(s, list, nr, out);
-	if (!out->failed) {
-		uint64_t checksum = index_checksum(out->at, out->nr);
-
-		memcpy(out->at + offsetof(struct index_header, checksum), &checksum, sizeof(checksum));
-	}
 	table_clear(&s->text_of);
 	table_clear(&s->thread_of);
+	save_series(s, list, nr, out);
 }
 
-int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_notes, void **ret_bytes,
-		    size_t *ret_size, struct trace_error *ret_error)
+/* To @fd, or with -1 into memory. Returns 0 or a negative errno. */
+static int save_view(const struct trace_view *view, const void *notes, size_t nr_notes, int fd, struct bytes_out *ret,
+		     struct trace_error *ret_error)
 {
 	struct saver s = {.view = view};
-	struct bytes_out out = {0};
 	struct stored_series *list;
+	struct index_out out;
 	size_t nr;
 
 	if (!view->analysis->done || (trace_view_error(view) && trace_view_error(view) != -E2BIG))
@@ -373,13 +352,37 @@ int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_
 		free(list);
 		return error_set(ret_error, -E2BIG, "the view has too many intervals for an index");
 	}
+	out = index_out_begin(fd);
 	save(&s, list, nr, notes, nr_notes, &out);
+	index_out_end(&out);
 	free(list);
-	if (out.failed) {
-		bytes_free(&out);
-		return error_set(ret_error, -ENOMEM, "the index of the view cannot be made");
+	*ret = out.bytes;
+	return out.error ? error_set(ret_error, out.error, "the index of the view cannot be made: %s",
+				     strerror(-out.error))
+			 : 0;
+}
+
+int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_notes, void **ret_bytes,
+		    size_t *ret_size, struct trace_error *ret_error)
+{
+	struct bytes_out bytes = {0};
+	int error = save_view(view, notes, nr_notes, -1, &bytes, ret_error);
+
+	if (error) {
+		bytes_free(&bytes);
+		return error;
 	}
-	*ret_bytes = out.at;
-	*ret_size = out.nr;
+	*ret_bytes = bytes.at;
+	*ret_size = bytes.nr;
 	return 0;
+}
+
+int trace_view_save_file(const struct trace_view *view, const void *notes, size_t nr_notes, int fd,
+			 struct trace_error *ret_error)
+{
+	struct bytes_out none = {0};
+
+	if (fd < 0)
+		return error_set(ret_error, -EBADF, "the index has no file");
+	return save_view(view, notes, nr_notes, fd, &none, ret_error);
 }

@@ -119,18 +119,29 @@ static void add_entry(const struct trace_view *view, uint32_t idx, uint32_t entr
 	add_whole_entry(view->history, timeline, timeline->series.value[entry], ns - from, times);
 }
 
+/* The sum before block @idx. */
+static struct class_times sum_before(const struct row_sums *sums, uint32_t idx)
+{
+	const uint64_t *at = sums->sums + (size_t)idx * sums->nr_classes;
+	struct class_times times = {0};
+
+	for (uint32_t left = sums->classes; left; left &= left - 1)
+		times.ns[__builtin_ctz(left)] = *at++;
+	return times;
+}
+
 /*
  * Columns follow each other. So the sum goes on from the last edge, if that is not before the block
  * of @entry. Returns the first entry that is not in edge->before.
  */
-static uint32_t edge_begin(struct view_edge *edge, uint32_t entry, uint32_t block, const struct class_times *sums)
+static uint32_t edge_begin(struct view_edge *edge, uint32_t entry, uint32_t block, const struct row_sums *sums)
 {
 	uint32_t first = entry / block * block, last = edge->entry;
 
 	edge->entry = entry;
 	if (last >= first && last <= entry)
 		return last;
-	edge->before = sums[entry / block];
+	edge->before = sum_before(sums, entry / block);
 	return first;
 }
 
@@ -147,7 +158,7 @@ void view_thread_until(const struct trace_view *view, uint32_t idx, uint64_t ns,
 	if (ns > series->end)
 		ns = series->end;
 	entry = entry_before(series, ns, edge->entry);
-	for (uint32_t i = edge_begin(edge, entry, BLOCK, view->threads[idx].sums.sums); i < entry; i++)
+	for (uint32_t i = edge_begin(edge, entry, BLOCK, &view->threads[idx].sums); i < entry; i++)
 		add_whole_entry(view->history, timeline, series->value[i], series->from[i + 1] - series->from[i],
 				&edge->before);
 	*ret_times = edge->before;
@@ -253,7 +264,7 @@ void view_cpu_until(const struct trace_view *view, uint32_t cpu, uint64_t ns, st
 	if (ns > runs->end)
 		ns = runs->end;
 	entry = entry_before(runs, ns, edge->entry);
-	for (uint32_t i = edge_begin(edge, entry, CPU_BLOCK, view->cpus[cpu].sums.sums); i < entry; i++)
+	for (uint32_t i = edge_begin(edge, entry, CPU_BLOCK, &view->cpus[cpu].sums); i < entry; i++)
 		add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], edge->hints, &edge->before);
 	*ret_times = edge->before;
 	add_run(view, runs->value[entry], runs->from[entry], ns, edge->hints, ret_times);
@@ -267,47 +278,87 @@ static bool is_made(const struct trace_view *view, const struct row_sums *sums, 
 	       sums->is_final == view->analysis->done;
 }
 
+/* Room for @max sums of the classes @classes; those that are made keep their numbers. */
+static int sums_room(struct row_sums *sums, uint32_t max, uint32_t classes)
+{
+	uint32_t nr_classes = (uint32_t)__builtin_popcount(classes);
+	const uint64_t *from = sums->sums;
+	uint64_t *bigger = calloc((size_t)max * nr_classes + 1, sizeof(*bigger)), *to = bigger;
+
+	if (!bigger)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sums->nr; i++)
+		for (uint32_t left = classes; left; left &= left - 1, to++)
+			if (sums->classes & left & -left)
+				*to = *from++;
+	free(sums->sums);
+	sums->sums = bigger;
+	sums->max = max;
+	sums->classes = classes;
+	sums->nr_classes = nr_classes;
+	return 0;
+}
+
 /* Make room for the sums of @series. Blocks that have not changed since are kept. */
 static int sums_begin(const struct trace_view *view, struct row_sums *sums, const struct series *series, uint32_t block)
 {
 	uint32_t nr = series->nr ? (series->nr - 1) / block + 1 : 1;
 
-	if (nr > sums->max) {
-		uint32_t max = nr + nr / 2;
-		struct class_times *bigger = reallocarray(sums->sums, max, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		sums->sums = bigger;
-		sums->max = max;
-	}
 	if (!sums->nr || sums->changes != series->changes || sums->is_final != view->analysis->done) {
-		sums->nr = 1;
-		sums->sums[0] = (struct class_times){0};
+		free(sums->sums);
+		*sums = (struct row_sums){.nr = 1};
 	}
+	if (nr > sums->max && sums_room(sums, view->analysis->done ? nr : nr + nr / 2, sums->classes) < 0)
+		return -ENOMEM;
 	sums->nr_entries = series->nr;
 	sums->changes = series->changes;
 	sums->is_final = view->analysis->done;
 	return (int)nr;
 }
 
+/* @times: of all entries before the next block. Returns 0 or -ENOMEM. */
+static int sums_add(struct row_sums *sums, const struct class_times *times)
+{
+	uint32_t classes = 0;
+	uint64_t *to;
+
+	for (uint32_t i = 0; i < TRACE_NR_CLASSES; i++)
+		classes |= times->ns[i] ? 1u << i : 0;
+	if (classes & ~sums->classes && sums_room(sums, sums->max, sums->classes | classes) < 0)
+		return -ENOMEM;
+	to = sums->sums + (size_t)sums->nr++ * sums->nr_classes;
+	for (uint32_t left = sums->classes; left; left &= left - 1)
+		*to++ = times->ns[__builtin_ctz(left)];
+	return 0;
+}
+
+static int sums_fail(struct row_sums *sums)
+{
+	free(sums->sums);
+	*sums = (struct row_sums){0};
+	return -ENOMEM;
+}
+
 int view_sums_thread(struct trace_view *view, uint32_t idx)
 {
 	const struct series *series = &view->history->timelines[idx].series;
 	struct row_sums *sums = &view->threads[idx].sums;
+	struct class_times times;
 	int nr;
 
 	if (is_made(view, sums, series))
 		return 0;
 	nr = sums_begin(view, sums, series, BLOCK);
-	for (; nr > 0 && sums->nr < (uint32_t)nr; sums->nr++) {
-		struct class_times *times = &sums->sums[sums->nr];
-
-		*times = sums->sums[sums->nr - 1];
+	if (nr < 0)
+		return nr;
+	times = sum_before(sums, sums->nr - 1);
+	while (sums->nr < (uint32_t)nr) {
 		for (uint32_t i = (sums->nr - 1) * BLOCK; i < sums->nr * BLOCK; i++)
-			add_entry(view, idx, i, series->from[i + 1], times);
+			add_entry(view, idx, i, series->from[i + 1], &times);
+		if (sums_add(sums, &times) < 0)
+			return sums_fail(sums);
 	}
-	return nr < 0 ? nr : 0;
+	return 0;
 }
 
 static const struct thread_timeline *timeline_of_run(const struct trace_view *view, const struct series *runs,
@@ -347,6 +398,7 @@ int view_sums_cpu(struct trace_view *view, uint32_t cpu)
 {
 	const struct series *runs = &view->cpus[cpu].runs;
 	struct row_sums *sums = &view->cpus[cpu].sums;
+	struct class_times times;
 	uint32_t *hints;
 	int nr;
 
@@ -359,14 +411,15 @@ int view_sums_cpu(struct trace_view *view, uint32_t cpu)
 	if (!hints)
 		return -ENOMEM;
 	nr = sums_begin(view, sums, runs, CPU_BLOCK);
-	for (; nr > 0 && sums->nr < (uint32_t)nr; sums->nr++) {
-		struct class_times *times = &sums->sums[sums->nr];
-
-		*times = sums->sums[sums->nr - 1];
+	if (nr > 0)
+		times = sum_before(sums, sums->nr - 1);
+	while (nr > 0 && sums->nr < (uint32_t)nr) {
 		for (uint32_t i = (sums->nr - 1) * CPU_BLOCK; i < sums->nr * CPU_BLOCK; i++) {
 			prefetch_runs(view, runs, i, hints);
-			add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], hints, times);
+			add_run(view, runs->value[i], runs->from[i], runs->from[i + 1], hints, &times);
 		}
+		if (sums_add(sums, &times) < 0)
+			nr = sums_fail(sums);
 	}
 	free(hints);
 	return nr < 0 ? nr : 0;

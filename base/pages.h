@@ -66,18 +66,16 @@ static inline void *pages_large(size_t bytes)
 }
 
 /**
- * pages_whole() - the same, with all pages mapped, but no more than @bytes need: the last ones are
- * small pages
+ * pages_unmapped() - the same, but no more than @bytes need: the last ones are small pages. Each is
+ * mapped by its first use, or by pages_populate()
  */
-static inline void *pages_whole(size_t bytes)
+static inline void *pages_unmapped(size_t bytes)
 {
 	size_t whole = (bytes + PAGES_LARGE - 1) & ~(size_t)(PAGES_LARGE - 1);
 	void *memory = bytes < PAGES_LARGE ? malloc(bytes) : aligned_alloc(PAGES_LARGE, whole);
 
 	if (memory && bytes >= PAGES_LARGE)
 		madvise(memory, bytes & ~(size_t)(PAGES_LARGE - 1), MADV_HUGEPAGE);
-	if (memory)
-		pages_populate(memory, bytes);
 	return memory;
 }
 

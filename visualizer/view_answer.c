@@ -20,7 +20,8 @@
 #include "view_tables.h"
 #include "whole_trace.h"
 
-#define MAX_GAPS 2000u
+#define MAX_GAPS  2000u
+#define SECOND_NS 1000000000u
 
 /* ---- the trace as a whole ---- */
 
@@ -55,6 +56,14 @@ static void put_progress(struct view_session *session, struct view_question *que
 	json_u64(json, "version", session->version);
 	json_text(json, "trace_file", file_word(state));
 	json_bool(json, "growing", state == TRACE_FILE_GROWN);
+}
+
+/* Not in "about", whose answer is the same for the same file. */
+static void put_progress_and_rest(struct view_session *session, struct view_question *question, struct json *json)
+{
+	put_progress(session, question, json);
+	if (session->rest_ns >= SECOND_NS)
+		json_u64(json, "rest_s", session->rest_ns / SECOND_NS);
 }
 
 /* Times that need more than 53 bits are texts. */
@@ -225,7 +234,7 @@ static const struct {
 	bool is_binary, reads_trace;
 } questions[] = {
 	{"about", .put = put_about},
-	{"progress", .put = put_progress},
+	{"progress", .put = put_progress_and_rest},
 	{"rows", .put = view_rows, .of_view = TOLD},
 	{"sums", .put = view_sums, .of_view = TOLD},
 	{"search", .put = view_search, .of_view = TOLD},

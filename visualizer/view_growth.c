@@ -7,11 +7,12 @@
 #include "view_bills.h"
 #include "view_growth.h"
 
-#define REST	    9 /* times the CPU time of a reading pass until the next one */
-#define MAX_REST_NS 10000000000u
+#define REST	    9 /* times the CPU time of a reading until the next one */
+#define LEAST_REST  4 /* the same, of one that takes long */
+#define MAX_REST_NS UINT64_C(10000000000)
 
 /*
- * struct view_growth - @version: of the session that is shown. @begun_ns: CPU time of this thread
+ * struct view_growth - @version: of the session that is shown
  * @failed: after a message; no other reading is begun
  * @has_servers: what is shown has clients, which bills give: it stays until the bills are known
  */
@@ -19,7 +20,6 @@ struct view_growth {
 	struct view_shared *shared; /* borrowed */
 	struct view_reading reading;
 	unsigned int version;
-	uint64_t begun_ns;
 	bool failed;
 	bool has_servers;
 };
@@ -34,10 +34,37 @@ static uint64_t clock_ns(clockid_t clock)
 
 uint64_t view_growth_rest(uint64_t cpu_ns)
 {
+	uint64_t least = cpu_ns < UINT64_MAX / LEAST_REST ? LEAST_REST * cpu_ns : UINT64_MAX;
+
+	if (least >= MAX_REST_NS)
+		return least;
 	return cpu_ns < MAX_REST_NS / REST ? REST * cpu_ns : MAX_REST_NS;
 }
 
-/* The name of the file if it has grown since it was read; NULL: no. */
+/*
+ * The pause after a reading begins when the thread has made all passes over what it read: that of
+ * the bills comes after the states are shown.
+ */
+static void begin_rest(struct view_shared *shared)
+{
+	uint64_t rest = view_growth_rest(clock_ns(CLOCK_THREAD_CPUTIME_ID) - shared->reading_cpu_ns);
+
+	shared->next_growth_ns = clock_ns(CLOCK_MONOTONIC) + rest;
+	shared->session->rest_ns = rest;
+	shared->rests = true;
+}
+
+/* The caller has the lock. */
+static bool is_due(struct view_shared *shared)
+{
+	if (!shared->session->is_billed)
+		return false;
+	if (!shared->rests && shared->session->version)
+		begin_rest(shared);
+	return clock_ns(CLOCK_MONOTONIC) >= shared->next_growth_ns;
+}
+
+/* The name of the file if it has grown since it was read, and is to be read again; NULL: no. */
 static char *grown_file(struct view_shared *shared, unsigned int *ret_version, bool *ret_has_servers)
 {
 	const struct view_session *session;
@@ -45,7 +72,7 @@ static char *grown_file(struct view_shared *shared, unsigned int *ret_version, b
 
 	view_shared_lock(shared);
 	session = shared->session;
-	if (session->is_billed && trace_file_state(session->report.trace) == TRACE_FILE_GROWN) {
+	if (is_due(shared) && trace_file_state(session->report.trace) == TRACE_FILE_GROWN) {
 		const char *name = trace_get_info(session->report.trace)->file;
 
 		file = memory_copy(name, strlen(name));
@@ -60,16 +87,15 @@ struct view_growth *view_growth_begin(struct view_shared *shared)
 {
 	struct view_growth *growth;
 	unsigned int version;
-	bool has_servers, is_due = clock_ns(CLOCK_MONOTONIC) >= shared->next_growth_ns;
-	char *file = is_due ? grown_file(shared, &version, &has_servers) : NULL;
+	bool has_servers;
+	char *file = grown_file(shared, &version, &has_servers);
 
 	if (!file)
 		return NULL;
 	growth = memory_take(1, sizeof(*growth));
-	*growth = (struct view_growth){.shared = shared,
-				       .version = version,
-				       .begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
-				       .has_servers = has_servers};
+	*growth = (struct view_growth){.shared = shared, .version = version, .has_servers = has_servers};
+	shared->reading_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	shared->rests = false;
 	if (view_reading_begin(&growth->reading, file, shared->options, NULL) < 0) {
 		free(growth);
 		growth = NULL;
@@ -110,10 +136,8 @@ void view_growth_end(struct view_growth *growth, bool take)
 		return;
 	if (take)
 		take_reading(growth);
-	growth->shared->next_growth_ns =
-		growth->failed ? UINT64_MAX
-			       : clock_ns(CLOCK_MONOTONIC) +
-					 view_growth_rest(clock_ns(CLOCK_THREAD_CPUTIME_ID) - growth->begun_ns);
+	if (growth->failed)
+		growth->shared->next_growth_ns = UINT64_MAX;
 	view_reading_end(&growth->reading);
 	free(growth);
 }

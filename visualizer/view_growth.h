@@ -10,10 +10,13 @@
  * The pass cannot go on where it ended: it looks ahead in the file, for example for the next event
  * of a process or the end of a gap, so that its last seconds change when more of the file is there.
  *
- * Example: a recording of 10 s is read in 0.2 s of CPU time. The next reading begins at least 1.8 s
- * later, so that all readings together take a tenth of a CPU. A recording that grows nearly as fast
- * as it is read would then be read after 10 s, 100 s and 1,000 s, so the pause is never longer than
- * 10 s: one of 60 s that is read in 20 s is read again after 10 s.
+ * So a reading costs as much as the file is long, and the pause until the next one is longer after
+ * a long one. Example: a recording of 10 s is read in 0.2 s of CPU time, bills included. The next
+ * reading begins 1.8 s later, so that all readings together take a tenth of a CPU. A recording that
+ * grows nearly as fast as it is read would then be read after 10 s, 100 s and 1,000 s. So the pause
+ * is 10 s after a reading of more than 1.1 s, and four times as long as one of more than 2.5 s,
+ * which is a fifth of a CPU: a recording of 60 s that is read in 20 s is read again after 80 s. The
+ * page says so.
  */
 #include "view_shared.h"
 

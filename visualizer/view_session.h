@@ -46,6 +46,7 @@ struct view_whole_books {
  * @is_of_index: the states are from an index, which has neither bills nor scopes nor numbers over
  *     time: the pass of the bills collects all of them
  * @version: how many sessions were shown before this one: the page asks again when it changes
+ * @rest_ns: of a trace that grows: the pause until it is read again; 0: not known
  */
 struct view_session {
 	struct report report;
@@ -55,7 +56,7 @@ struct view_session {
 	struct view_choice answer;
 	struct only_client *clients; /* owned, with their names; or NULL */
 	size_t clients_room;
-	uint64_t start, end;
+	uint64_t start, end, rest_ns;
 	bool is_complete, is_billed, is_of_index;
 	unsigned int nr_bill_steps, nr_table_steps, version;
 	struct view_bill_pass *bills;	      /* owned; view_bills.c */

@@ -20,7 +20,12 @@ struct view_shared {
 	pthread_mutex_t next;			  /* held by the thread that gets @lock next */
 	pthread_rwlock_t in_use;		  /* the trace: read by passes of questions */
 	pthread_t reader;			  /* the thread that makes the pass: again sends it SHARED_AGAIN */
-	uint64_t next_growth_ns;		  /* of the thread of the pass: view_growth_begin() */
+	/*
+	 * of the thread of the pass, for view_growth_begin(): its CPU time when it last began to
+	 * read the grown file; when it begins the next time; whether that is known
+	 */
+	uint64_t reading_cpu_ns, next_growth_ns;
+	bool rests;
 };
 
 /** struct view_reading - a session that is not shown yet; owned, as in struct view_shared */

@@ -275,37 +275,17 @@ static bool read_notes(struct view_session *session)
 
 /* ---- the file ---- */
 
-static void *read_file(const char *path, size_t *ret_size)
-{
-	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	struct stat stat;
-	char *bytes = NULL;
-	size_t nr = 0;
-	ssize_t got = 1;
-
-	if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0)
-		bytes = malloc((size_t)stat.st_size);
-	while (bytes && got > 0 && nr < (size_t)stat.st_size) {
-		got = read(fd, bytes + nr, (size_t)stat.st_size - nr);
-		nr += got > 0 ? (size_t)got : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	*ret_size = nr;
-	return bytes;
-}
-
 bool view_store_begin(struct view_session *session, const struct trace *trace, const struct visualizer_options *options,
 		      const char *path)
 {
 	struct trace_analysis *analysis = NULL;
 	struct trace_view *view = NULL;
-	size_t size;
-	void *bytes = read_file(path, &size);
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 
-	if (bytes)
-		view = trace_view_open(trace, bytes, size, &analysis, NULL);
-	free(bytes);
+	if (fd >= 0) {
+		view = trace_view_open_file(trace, fd, &analysis, NULL);
+		close(fd);
+	}
 	if (!view)
 		return false;
 	view_session_of_index(session, trace, options, view, analysis);
@@ -324,19 +304,13 @@ static mode_t mode_of(const char *path)
 
 bool view_store_write(const struct view_session *session, const char *notes, const char *path)
 {
+	const char *trace = trace_get_info(session->report.trace)->file;
 	struct whole_file file;
-	size_t size;
-	void *bytes;
 	bool is_good;
 
-	if (trace_view_save(session->view, notes, strlen(notes), &bytes, &size, NULL) < 0)
+	if (whole_file_open(&file, path) < 0)
 		return false;
-	is_good = whole_file_open(&file, path) == 0;
-	if (is_good) {
-		is_good = fchmod(fileno(file.out), mode_of(trace_get_info(session->report.trace)->file)) == 0 &&
-			  fwrite(bytes, 1, size, file.out) == size;
-		is_good = whole_file_close(&file, is_good) == 0 && is_good;
-	}
-	free(bytes);
-	return is_good;
+	is_good = fchmod(fileno(file.out), mode_of(trace)) == 0 &&
+		  trace_view_save_file(session->view, notes, strlen(notes), fileno(file.out), NULL) == 0;
+	return whole_file_close(&file, is_good) == 0 && is_good;
 }

@@ -227,6 +227,13 @@ int trace_view_holders(struct trace_view *view, uint32_t cpu, uint64_t from_ns, 
 int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_notes, void **ret_bytes,
 		    size_t *ret_size, struct trace_error *ret_error) TRACE_NODISCARD;
 /**
+ * trace_view_save_file() - trace_view_save() that writes to @fd, in pieces, so that the index is
+ * never in memory as a whole
+ * Returns also another negative errno if @fd cannot be written; it has a part of the index then.
+ */
+int trace_view_save_file(const struct trace_view *view, const void *notes, size_t nr_notes, int fd,
+			 struct trace_error *ret_error) TRACE_NODISCARD;
+/**
  * trace_view_open() - the view of which @bytes are the index
  * Up to three threads help, and have ended when it returns.
  * @bytes: may be anything: an index of another trace or program, or a damaged one, is refused
@@ -237,6 +244,9 @@ int trace_view_save(const struct trace_view *view, const void *notes, size_t nr_
  */
 struct trace_view *trace_view_open(const struct trace *trace, const void *bytes, size_t size,
 				   struct trace_analysis **ret_analysis, struct trace_error *ret_error);
+/** trace_view_open_file() - trace_view_open() of the file @fd, read in pieces from its begin */
+struct trace_view *trace_view_open_file(const struct trace *trace, int fd, struct trace_analysis **ret_analysis,
+					struct trace_error *ret_error);
 /** trace_view_notes() - of the view of an index; otherwise NULL */
 const void *trace_view_notes(const struct trace_view *view, size_t *ret_nr);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_view_growth.c - a trace that grows while it is shown: its states are shown before its bills,
- * unless there are servers, and the pause between two readings has a limit
+ * unless there are servers, and readings take at most a fifth of a CPU
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <trace/events.h>
 #include <unistd.h>
 #include "builder.h"
@@ -124,13 +125,43 @@ static void clients_do_not_disappear_meanwhile(void)
 	growing_end(&growing);
 }
 
-static void a_pause_has_a_limit(void)
+static void readings_take_a_fifth_of_a_cpu_at_most(void)
 {
 	CU_ASSERT_EQUAL(view_growth_rest(0), 0);
 	CU_ASSERT_EQUAL(view_growth_rest(SECOND / 5), SECOND * 9 / 5);
 	CU_ASSERT_EQUAL(view_growth_rest(2 * SECOND), 10 * SECOND);
-	CU_ASSERT_EQUAL(view_growth_rest(1000 * SECOND), 10 * SECOND);
-	CU_ASSERT_EQUAL(view_growth_rest(UINT64_MAX), 10 * SECOND);
+	CU_ASSERT_EQUAL(view_growth_rest(1000 * SECOND), 4000 * SECOND);
+	CU_ASSERT_EQUAL(view_growth_rest(UINT64_MAX), UINT64_MAX);
+	for (uint64_t cpu_ns = SECOND / 100; cpu_ns < 100 * SECOND; cpu_ns += cpu_ns / 7)
+		CU_ASSERT(4 * cpu_ns <= view_growth_rest(cpu_ns));
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* The file grows again at once. The pause is that of all the CPU time since the reading began. */
+static void the_pause_counts_the_bills(void)
+{
+	static struct growing growing;
+	uint64_t begun, states;
+
+	growing_begin(&growing, write_plain_trace);
+	begun = cpu_ns();
+	growing_show(&growing);
+	states = cpu_ns() - begun;
+	CU_ASSERT_PTR_NULL(view_growth_begin(&growing.shared)); /* no bills yet */
+	CU_ASSERT_EQUAL(growing.shared.session->rest_ns, 0);
+	read_all(&growing.shared);
+	while (cpu_ns() - begun < 2 * states)
+		; /* as bills of a larger trace */
+	CU_ASSERT_PTR_NULL(view_growth_begin(&growing.shared));
+	CU_ASSERT(growing.shared.session->rest_ns >= view_growth_rest(2 * states) * 9 / 10);
+	growing_end(&growing);
 }
 
 int main(int argc, char **argv)
@@ -138,7 +169,8 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(states_are_shown_before_the_bills),
 		CASE(clients_do_not_disappear_meanwhile),
-		CASE(a_pause_has_a_limit),
+		CASE(readings_take_a_fifth_of_a_cpu_at_most),
+		CASE(the_pause_counts_the_bills),
 		{NULL, NULL},
 	};
 

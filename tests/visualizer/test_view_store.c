@@ -29,10 +29,10 @@
 #include "view_scopes.h"
 #include "view_store.h"
 
-#define MAX_ROWS   40u
-#define QUESTION   512
-#define CHECKSUMED 48 /* bytes before the checksum: analyzer/view_index.h */
-#define HEADER	   56
+#define MAX_ROWS 40u
+#define QUESTION 512
+#define HEADER	 40 /* bytes: analyzer/view_index.h */
+#define SIZE	 8  /* of a section, before it; and of the checksum */
 
 static const struct visualizer_options options = {
 	.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
@@ -625,10 +625,9 @@ static uint64_t field(const struct index *index, size_t at)
 
 static void index_sign(struct index *index)
 {
-	uint64_t checksum = XXH3_64bits_withSeed(index->bytes + HEADER, index->size - HEADER,
-						 XXH3_64bits(index->bytes, CHECKSUMED));
+	uint64_t checksum = XXH3_64bits(index->bytes, index->size - SIZE);
 
-	memcpy(index->bytes + CHECKSUMED, &checksum, sizeof(checksum));
+	memcpy(index->bytes + index->size - SIZE, &checksum, SIZE);
 }
 
 static void index_write(const struct index *index)
@@ -707,28 +706,27 @@ static uint64_t number_at(const unsigned char *bytes, size_t *at)
 	}
 }
 
-/* Compressed bytes of an index: @packed at @at, and @unpacked */
+/* Compressed bytes of an index: @packed at @at, and @unpacked. @size: where their section is */
 struct packed_part {
-	size_t at, packed, unpacked;
+	size_t size, at, packed, unpacked;
 };
 
-/* The marks and edges: index_times.c. Their sizes, and that of the frame, are before it. */
-static struct packed_part times_of(const struct index *index)
+static struct packed_part facts_of(const struct index *index)
 {
-	struct packed_part section = {.at = HEADER + field(index, 24)};
-
-	for (int i = 0; i < 257; i++)
-		section.unpacked += number_at(index->bytes, &section.at);
-	section.packed = number_at(index->bytes, &section.at);
-	return section;
+	return (struct packed_part){HEADER, HEADER + SIZE, field(index, HEADER), field(index, 24)};
 }
 
-/* The size of a frame is written as in the index, with as many bytes as it had. */
-static void put_size(struct index *index, size_t at, size_t nr, uint64_t size)
+/* The marks and edges: index_times.c. Their sizes are before them. */
+static struct packed_part times_of(const struct index *index)
 {
-	for (size_t i = 0; i < nr; i++, size >>= 7)
-		index->bytes[at + i] = (unsigned char)((size & 0x7f) | (i + 1 < nr ? 0x80 : 0));
-	CU_ASSERT_EQUAL(size, 0);
+	struct packed_part section = {.size = HEADER + SIZE + field(index, HEADER)};
+	size_t end = section.size + SIZE + field(index, section.size);
+
+	section.at = section.size + SIZE;
+	for (int i = 0; i < 257; i++)
+		section.unpacked += number_at(index->bytes, &section.at);
+	section.packed = end - section.at;
+	return section;
 }
 
 /* The index with a change in a compressed section. */
@@ -737,6 +735,7 @@ static struct index section_changed(const struct index *index, struct packed_par
 	size_t room = ZSTD_compressBound(section.unpacked), end = section.at + section.packed, packed;
 	unsigned char *bytes = malloc(section.unpacked + 1);
 	struct index changed = {malloc(index->size + room), 0};
+	uint64_t size;
 
 	memcpy(changed.bytes, index->bytes, section.at);
 	CU_ASSERT_EQUAL(ZSTD_decompress(bytes, section.unpacked, index->bytes + section.at, section.packed),
@@ -745,6 +744,8 @@ static struct index section_changed(const struct index *index, struct packed_par
 	packed = ZSTD_compress(changed.bytes + section.at, room, bytes, section.unpacked, 1);
 	memcpy(changed.bytes + section.at + packed, index->bytes + end, index->size - end);
 	changed.size = index->size - section.packed + packed;
+	size = field(index, section.size) - section.packed + packed;
+	memcpy(changed.bytes + section.size, &size, SIZE);
 	free(bytes);
 	return changed;
 }
@@ -752,7 +753,6 @@ static struct index section_changed(const struct index *index, struct packed_par
 /* The index with a change in its facts, in its marks, or anywhere. */
 static struct index index_changed(const struct index *index, struct dice *dice)
 {
-	struct packed_part facts = {HEADER, field(index, 24), field(index, 32)}, times = times_of(index);
 	struct index changed;
 
 	switch (below(dice, 4)) {
@@ -762,12 +762,10 @@ static struct index index_changed(const struct index *index, struct dice *dice)
 		changed.bytes[below(dice, index->size)] ^= (unsigned char)(1 + below(dice, 255));
 		break;
 	case 1:
-		changed = section_changed(index, times, dice);
-		put_size(&changed, times.at - 2, 2, times.packed + changed.size - index->size);
+		changed = section_changed(index, times_of(index), dice);
 		break;
 	default:
-		changed = section_changed(index, facts, dice);
-		memcpy(changed.bytes + 24, &(uint64_t){facts.packed + changed.size - index->size}, 8);
+		changed = section_changed(index, facts_of(index), dice);
 	}
 	index_sign(&changed);
 	return changed;

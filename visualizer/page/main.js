@@ -185,6 +185,7 @@ async function stayAlive(walk, picture) {
 		} else {
 			delete progress.duration_ns; // of what this page does not show
 			Object.assign(view.about, progress);
+			if (growth) growth = growthText({ ...view.about, duration_ns: view.duration }, first);
 		}
 		showFile(view.about, again, growth);
 	}
