@@ -168,7 +168,7 @@ static uint32_t owner_of(struct trace_profile *profile, const struct sample_fact
 	return row->owner - 1;
 }
 
-/* The process runs another program from now on. */
+/* The process runs other code from now on. */
 void profile_take_exec(struct trace_profile *profile, const struct trace_thread *thread)
 {
 	struct frame_owner_row *row = table_find(&profile->owners, sizeof(*row),
@@ -611,9 +611,11 @@ struct sample_facts profile_facts(struct trace_analysis *analysis, struct waits 
 
 const struct trace_thread *profile_exec_of(const struct trace_analysis *analysis, const struct trace_event *event)
 {
-	return event->id == TRACE_EV_sched_exec && event->type->fixed_bytes >= sizeof(struct trace_sched_exec)
-		       ? trace_find_thread(analysis, ((const struct trace_sched_exec *)event->payload)->tid)
-		       : NULL;
+	if (event->id == TRACE_EV_sched_exec && event->type->fixed_bytes >= sizeof(struct trace_sched_exec))
+		return trace_find_thread(analysis, ((const struct trace_sched_exec *)event->payload)->tid);
+	if (event->id == TRACE_EV_fs_map && event->type->fixed_bytes >= sizeof(struct trace_fs_map))
+		return trace_find_thread(analysis, ((const struct trace_fs_map *)event->payload)->pid);
+	return NULL;
 }
 
 void profile_take_sample(struct trace_profile *profile, const struct trace_event *event,
@@ -655,6 +657,7 @@ struct trace_profile *trace_profile_new(struct trace_analysis *analysis, struct 
 
 	mask[TRACE_EV_sample / 64] |= 1ull << TRACE_EV_sample % 64;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
+	mask[TRACE_EV_fs_map / 64] |= 1ull << TRACE_EV_fs_map % 64;
 	if (!error) {
 		profile->analysis = analysis;
 		error = trace_analysis_on_interval(analysis, on_interval, profile);

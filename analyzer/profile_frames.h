@@ -13,7 +13,7 @@
 
 #define NO_FRAME TRACE_PROFILE_NO_FRAME
 
-/** struct frame_owner - a process while it runs one program: its addresses mean the same */
+/** struct frame_owner - a process while it maps no other code: its addresses mean the same */
 struct frame_owner {
 	uint64_t ts_ns;
 	uint32_t tid;

@@ -371,6 +371,7 @@ static int add_hooks(struct trace_profile_log *log)
 
 	mask[TRACE_EV_sample / 64] |= 1ull << TRACE_EV_sample % 64;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
+	mask[TRACE_EV_fs_map / 64] |= 1ull << TRACE_EV_fs_map % 64;
 	error = trace_analysis_on_interval(log->a, on_interval, log);
 	if (!error)
 		error = hooks_on_mode(log->a, on_mode, log);

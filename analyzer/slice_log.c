@@ -480,7 +480,8 @@ void slice_log_free(struct cpu *cpu)
 
 /*
  * Charge the rest of the slice in which the first wait of an episode began. Returns the remaining
- * time of the wait.
+ * time of the wait. The slice before the first one with a link is no longer in a log that doubled
+ * since: "several" have had that rest.
  */
 static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread,
 			     uint64_t from, uint64_t left_ns)
@@ -488,7 +489,7 @@ static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, st
 	const struct cpu_log_entry *end = cpu_slice(cpu, thread->queued_slice);
 	uint64_t ns;
 
-	if (!thread->queued_slice || thread->queued_slice != thread->episode.first)
+	if (thread->queued_slice <= cpu->slices->from)
 		return left_ns;
 	ns = without(without(end->ns, from), without(end->irq_ns, thread->queued_irq));
 	ns = ns < left_ns ? ns : left_ns;

@@ -2,10 +2,17 @@
 /*
  * symbols.c - translate addresses to names: the mapped file, and the function in it.
  *
- * One pass over the trace collects all mappings before the first query, because a program may
- * report a mapping after its first use. A process without mappings of its own since its last exec
- * has those of its parent. A file is read at the first query about it, by a process without rights
- * (symbol_reader.c). Answers are kept, because the addresses of a trace repeat.
+ * One pass over the trace collects all mappings before the first query. An address has the latest
+ * mapping before its time, since a library may be mapped where another one was. A program may
+ * report a mapping (program:map) after its first use; the kernel's (fs_map) come before it. So an
+ * address without a mapping before its time has the first one that its program reported later.
+ *
+ * Example: a.so is mapped at 0x1000 at 1 ms, and b.so, after dlclose, at 0x1000 at 5 ms. A sample
+ * at 0x1010 is of a.so at 3 ms, of b.so at 6 ms, and has no name at 0.5 ms.
+ *
+ * A process without mappings of its own since its last exec has those of its parent. A file is read
+ * at the first query about it, by a process without rights (symbol_reader.c). Answers are kept,
+ * because the addresses of a trace repeat.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -68,6 +75,7 @@ struct symbol_object {
 
 /**
  * struct symbol_mapping - a mapping of a process; @since_ns: when it was reported
+ * @may_be_late: it may have been reported after its first use
  * @before: the one before it of the same process, or NONE_BEFORE
  */
 struct symbol_mapping {
@@ -78,6 +86,7 @@ struct symbol_mapping {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
+	bool may_be_late;
 };
 
 /**
@@ -306,6 +315,7 @@ static void collect_reported_map(struct trace_symbols *symbols, const struct tra
 	add_mapping(symbols, &(struct symbol_mapping){
 				     .pid = step ? step->pid : tid,
 				     .since_ns = event->ts_ns,
+				     .may_be_late = true,
 				     .object = object_reported(symbols, event, path, chars),
 				     .start = trace_event_u64(event, trace_type_field(type, "start")),
 				     .end = trace_event_u64(event, trace_type_field(type, "end")),
@@ -509,25 +519,43 @@ static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uin
 	return next_ns;
 }
 
+/* The mapping of process @pid that has @address at @ts_ns, of those from @from_ns on and before @to_ns. */
+static const struct symbol_mapping *own_mapping(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns,
+						uint64_t from_ns, uint64_t to_ns, uint64_t address)
+{
+	const struct symbol_mapping *late = NULL;
+
+	for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE; i = symbols->mappings[i].before) {
+		const struct symbol_mapping *mapping = &symbols->mappings[i];
+
+		if (mapping->since_ns < from_ns || mapping->since_ns >= to_ns || address < mapping->start ||
+		    address >= mapping->end)
+			continue;
+		if (mapping->since_ns <= ts_ns)
+			return mapping;
+		if (mapping->may_be_late)
+			late = mapping;
+	}
+	return late;
+}
+
 static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
 					       uint64_t address)
 {
 	for (int generation = 0; generation < 64; generation++) {
 		const struct symbol_step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
 		uint32_t pid = now ? now->pid : tid;
-		uint64_t from_ns, to_ns = next_exec(symbols, pid, ts_ns);
+		const struct symbol_mapping *mapping;
 
 		exec = latest_step(symbols, pid, ts_ns, true);
 		born = birth(symbols, pid, ts_ns);
-		from_ns = exec ? exec->ts_ns : born ? born->ts_ns : 0;
-		for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE;
-		     i = symbols->mappings[i].before) {
-			const struct symbol_mapping *mapping = &symbols->mappings[i];
-
-			if (mapping->since_ns >= from_ns && mapping->since_ns < to_ns && address >= mapping->start &&
-			    address < mapping->end)
-				return mapping;
-		}
+		mapping = own_mapping(symbols, pid, ts_ns,
+				      exec   ? exec->ts_ns
+				      : born ? born->ts_ns
+					     : 0,
+				      next_exec(symbols, pid, ts_ns), address);
+		if (mapping)
+			return mapping;
 		if ((exec && (!born || exec->ts_ns >= born->ts_ns)) || !born || !born->parent)
 			return NULL;
 		tid = born->parent; /* a forked child starts with a copy */

@@ -602,7 +602,8 @@ static void a_stack_whose_part_was_lost_is_cut_there(void)
 	}
 }
 
-static void an_exec_gives_addresses_another_meaning(void)
+/* By exec (@path is NULL), or the mapping of @path, which may be where another file was. */
+static void check_another_meaning(const char *path)
 {
 	struct profile_case p = profile_case_new();
 	struct trace_profile_share share;
@@ -610,8 +611,11 @@ static void an_exec_gives_addresses_another_meaning(void)
 
 	tb_switch(p.c.tb, 0, 2000, 0, 10, 0);
 	add_timer(p.c.tb, 0, 2500, 10, F1);
-	tb_sys_enter(p.c.tb, 0, 3000, SYS_execve, 1, 1, 1);
-	tb_exec(p.c.tb, 0, 3100, 10, "/bin/two");
+	tb_sys_enter(p.c.tb, 0, 3000, path ? SYS_mmap : SYS_execve, 1, 1, 1);
+	if (path)
+		tb_add(p.c.tb, 0, 3100, fs_map, path, .pid = 10, .start = F1, .end = F1 + 1);
+	else
+		tb_exec(p.c.tb, 0, 3100, 10, "/bin/two");
 	tb_sys_exit(p.c.tb, 0, 3200, 0);
 	add_timer(p.c.tb, 0, 3500, 10, F1);
 	tb_switch(p.c.tb, 0, 4000, 10, 0, TRACE_TASK_RUNNING);
@@ -620,6 +624,16 @@ static void an_exec_gives_addresses_another_meaning(void)
 		nr += share.samples != 0;
 	CU_ASSERT_EQUAL(nr, 2);
 	profile_case_free(&p);
+}
+
+static void an_exec_gives_addresses_another_meaning(void)
+{
+	check_another_meaning(NULL);
+}
+
+static void a_mapping_gives_addresses_another_meaning(void)
+{
+	check_another_meaning("/lib/other.so");
 }
 
 static void a_window_has_its_own_samples_and_times(void)
@@ -764,6 +778,7 @@ int main(int argc, char **argv)
 		CASE(a_stack_in_several_records_is_one_stack),
 		CASE(a_stack_whose_part_was_lost_is_cut_there),
 		CASE(an_exec_gives_addresses_another_meaning),
+		CASE(a_mapping_gives_addresses_another_meaning),
 		CASE(a_window_has_its_own_samples_and_times),
 		CASE(a_sample_is_in_the_span_that_its_timer_interrupted),
 		CASE(a_profile_comes_before_the_pass),

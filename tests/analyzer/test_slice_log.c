@@ -605,6 +605,56 @@ static void a_hidden_thread_may_come_last(void)
 	}
 }
 
+/*
+ * A log that doubles keeps the slices that it has, and the one before the first slice with a link is
+ * not among them. Two threads take turns while thread WOKEN begins to wait; then many compete, so
+ * that the log doubles, and WOKEN has its turn at last. The test tries all slices in which the wait
+ * may begin, and one of them is the one before the first.
+ */
+static void a_log_that_doubles_has_no_slice_from_before(void)
+{
+	enum { TURN_NS = 10, ALONE = 330, ALL = 390, WOKEN = 50, NR = 24, FIRST = 100, LAST = 200 };
+	struct trace_sched_waking waking = {.tid = WOKEN, .context = TRACE_CONTEXT_HARDIRQ};
+
+	for (uint32_t woken_at = FIRST; woken_at <= LAST; woken_at++) {
+		struct trace_start_thread start = {.ns_tid = 1, .ns_tgid = 1, .nr = -1, .prio = 120};
+		struct trace_error error = {0};
+		struct trace_analysis *analysis;
+		struct trace_figures *f;
+		struct tb *tb = tb_new();
+		struct trace *trace;
+		uint32_t prev = 0;
+
+		for (uint32_t i = 0; i <= NR; i++) {
+			start.tid = start.tgid = i == NR ? (uint32_t)WOKEN : 1 + i;
+			start.state = i == NR ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING;
+			tb_start(tb, START_NS, TRACE_EV_start_thread, &start, sizeof(start), "worker");
+		}
+		for (uint32_t turn = 0; turn <= ALL; turn++) {
+			uint32_t next = turn == ALL ? (uint32_t)WOKEN : 1 + turn % (turn < ALONE ? 2 : NR);
+
+			tb_switch(tb, 0, START_NS + TURN_NS * turn, prev, next, TRACE_TASK_RUNNING);
+			if (turn == woken_at)
+				tb_event(tb, 0, START_NS + TURN_NS * turn + TURN_NS / 2, TRACE_EV_sched_waking, &waking,
+					 sizeof(waking), NULL);
+			prev = next;
+		}
+		tb_window(tb, START_NS, START_NS + TURN_NS * (ALL + 1));
+		trace = tb_open_trace(tb);
+		analysis = trace_analysis_new(trace, NULL, &error);
+		CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, &error), 0);
+		CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
+		f = trace_thread_figures(analysis, trace_find_thread(analysis, WOKEN));
+		CU_ASSERT_EQUAL(f->wait_cpu_ns, TURN_NS * (ALL - woken_at) - TURN_NS / 2);
+		for (size_t i = 0; i < f->nr_wait_cpu_for; i++)
+			CU_ASSERT_TRUE(f->wait_cpu_for[i].pid || strcmp(f->wait_cpu_for[i].comm, "several") == 0);
+		trace_figures_free(f);
+		trace_analysis_free(analysis);
+		trace_close(trace);
+		tb_free(tb);
+	}
+}
+
 static const struct unit_case cases[] = {
 	{"the_thread_on_the_cpu_is_charged_to_the_nanosecond", the_thread_on_the_cpu_is_charged_to_the_nanosecond},
 	{"no_thread_is_charged_with_more_than_it_had", no_thread_is_charged_with_more_than_it_had},
@@ -615,6 +665,7 @@ static const struct unit_case cases[] = {
 	{"a_thread_migrated_before_it_waited_is_charged_on_both",
 	 a_thread_migrated_before_it_waited_is_charged_on_both},
 	{"a_hidden_thread_may_come_last", a_hidden_thread_may_come_last},
+	{"a_log_that_doubles_has_no_slice_from_before", a_log_that_doubles_has_no_slice_from_before},
 	{NULL, NULL},
 };
 

@@ -612,6 +612,36 @@ static void a_new_program_has_the_mappings_before_its_exec(void)
 	tb_free(tb);
 }
 
+/* A library is mapped where another one was; the kernel tells both before their first use. */
+static void an_address_has_the_mapping_of_its_time(void)
+{
+	char path[PATH_MAX];
+	const void *address = (const void *)known_function;
+	struct trace_start_map map = own_mapping(address, path);
+	struct trace_symbols *symbols;
+	struct trace_symbol symbol;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	tb_fork(tb, 0, 20, 1, 30, 30, "two");
+	tb_add(tb, 0, 40, fs_map, "", .pid = 30, .exec = 1);
+	tb_exec(tb, 0, 50, 30, "/bin/two");
+	tb_add(tb, 0, 60, fs_map, path, .pid = 30, .start = map.start, .end = map.end, .ino = map.ino,
+	       .offset = map.offset);
+	tb_add(tb, 0, 80, fs_map, "/lib/other.so", .pid = 30, .start = map.start, .end = map.end, .ino = 7);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	expect(symbols, 30, 55, address, NULL, 0);
+	expect(symbols, 30, 60, address, "known_function", 0);
+	expect(symbols, 30, 79, address, "known_function", 0);
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, 30, 80, (uintptr_t)address, &symbol));
+	CU_ASSERT_PTR_NOT_NULL(strstr(symbol.file, "other.so"));
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void code_that_a_program_generated_has_the_recorded_names(void)
 {
 	struct trace_symbol symbol;
@@ -859,6 +889,7 @@ static const struct unit_case cases[] = {
 	{"children_have_their_parents_mappings_until_they_execute",
 	 children_have_their_parents_mappings_until_they_execute},
 	{"a_new_program_has_the_mappings_before_its_exec", a_new_program_has_the_mappings_before_its_exec},
+	{"an_address_has_the_mapping_of_its_time", an_address_has_the_mapping_of_its_time},
 	{"code_that_a_program_generated_has_the_recorded_names", code_that_a_program_generated_has_the_recorded_names},
 	{"code_of_the_kernel_has_the_recorded_names", code_of_the_kernel_has_the_recorded_names},
 	{"only_regular_files_are_opened", only_regular_files_are_opened},
