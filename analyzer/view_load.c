@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 #include "error_set.h"
 #include "state.h"
@@ -592,10 +592,10 @@ struct trace_view *trace_view_open(const struct trace *trace, const void *bytes,
 struct trace_view *trace_view_open_file(const struct trace *trace, int fd, struct trace_analysis **ret_analysis,
 					struct trace_error *ret_error)
 {
-	struct stat info = {0};
+	off_t size = lseek(fd, 0, SEEK_END);
 	struct index_in in = {.fd = fd};
 
-	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
-		in.size = without_checksum((uint64_t)info.st_size);
+	if (size > 0)
+		in.size = without_checksum((uint64_t)size);
 	return open_view(trace, &in, ret_analysis, ret_error);
 }

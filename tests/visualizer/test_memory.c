@@ -615,8 +615,8 @@ static void closed_objects_are_forgotten(void)
 static void objects_in_reports_take_little_memory(void)
 {
 	CU_ASSERT(price_beyond(60000, "file that was read", file_is_read, false) < 330); /* the same */
-	CU_ASSERT(price_of("process", command_runs, false) < 2110);
-	CU_ASSERT(price_of("process", command_runs, true) < 3210);
+	CU_ASSERT(price_of("process", command_runs, false) < 2150);
+	CU_ASSERT(price_of("process", command_runs, true) < 3250);
 }
 
 static const struct unit_case cases[] = {
