@@ -101,20 +101,23 @@ static bool is_regular(const struct wait_context *ctx, file_idx idx)
 
 static struct wait_cause by_two_files(const struct wait_context *ctx, struct copy copy)
 {
+	bool may_be_lock = ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE;
 	bool disk = ctx->waker->cause == CAUSE_BLOCK;
-	struct wait_cause v;
 
 	if (!copy.in || !copy.out) {
 		file_idx known = copy.in ? copy.in : copy.out;
 
 		return wait_by_file(ctx, came_by_other_file(ctx, known) ? 0 : known);
 	}
-	v = wait_by_file(ctx, copy.in);
-	if (v.via == VIA_LOCK)
-		return v;
-	v = wait_by_file(ctx, copy.out);
-	if (v.via == VIA_LOCK)
-		return v;
+	if (may_be_lock) {
+		struct wait_cause v = wait_by_file(ctx, copy.in);
+
+		if (v.via == VIA_LOCK)
+			return v;
+		v = wait_by_file(ctx, copy.out);
+		if (v.via == VIA_LOCK)
+			return v;
+	}
 	if (is_regular(ctx, copy.in) && is_regular(ctx, copy.out))
 		return wait_by_file(ctx, ctx->thread->flags & THREAD_THROTTLED ? copy.out : copy.in);
 	if (!is_regular(ctx, copy.in) && !is_regular(ctx, copy.out))
