@@ -41,8 +41,8 @@ bool profile_is_sample(const struct trace_event *event);
 struct sample_facts profile_facts(struct trace_analysis *analysis, struct waits *waits,
 				  const struct trace_event *event);
 /**
- * profile_exec_of() - the thread that begins another program by @event, or maps a file as code, maybe
- * where another one was; NULL: another event
+ * profile_exec_of() - the thread that begins another program by @event, or maps a file as code,
+ * maybe where another one was; NULL: another event
  */
 const struct trace_thread *profile_exec_of(const struct trace_analysis *analysis, const struct trace_event *event);
 

@@ -519,7 +519,7 @@ static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uin
 	return next_ns;
 }
 
-/* The mapping of process @pid that has @address at @ts_ns, of those from @from_ns on and before @to_ns. */
+/* The mapping of process @pid with @address at @ts_ns; from @from_ns on, and before @to_ns. */
 static const struct symbol_mapping *own_mapping(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns,
 						uint64_t from_ns, uint64_t to_ns, uint64_t address)
 {

@@ -606,10 +606,10 @@ static void a_hidden_thread_may_come_last(void)
 }
 
 /*
- * A log that doubles keeps the slices that it has, and the one before the first slice with a link is
- * not among them. Two threads take turns while thread WOKEN begins to wait; then many compete, so
- * that the log doubles, and WOKEN has its turn at last. The test tries all slices in which the wait
- * may begin, and one of them is the one before the first.
+ * A log that doubles keeps the slices that it has, and the one before the first slice with a link
+ * is not among them. Two threads take turns while thread WOKEN begins to wait; then many compete,
+ * so that the log doubles, and WOKEN has its turn at last. The test tries all slices in which the
+ * wait may begin, and one of them is the one before the first.
  */
 static void a_log_that_doubles_has_no_slice_from_before(void)
 {
