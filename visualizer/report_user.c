@@ -283,10 +283,12 @@ static void put_unfinished(const struct report *report, const struct span_sums *
 	const struct text_output *output = &report->output;
 
 	if (sums->open)
-		output_line(output, INDENT, "%" PRIu64 " had not ended at the end of the %s.", sums->open,
+		output_line(output, INDENT, "%" PRIu64 " had no end in the %s.", sums->open,
 			    report->is_windowed ? "window" : "trace");
 	if (sums->unmatched)
-		output_line(output, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
+		output_line(output, INDENT,
+			    "%" PRIu64 " had no beginning in the trace, or were deeper than 64 open scopes.",
+			    sums->unmatched);
 	if (sums->open || sums->unmatched)
 		fputs("\n", output->out);
 }

@@ -56,7 +56,7 @@ static const char golden[] =
 	"  count  time  ~median  ~99th %   CPU  CPU wait  blocked  name           process\n"
 	"      1  5500     5500     5500  2400       100     3000  shop:checkout  shop (10)\n"
 	"\n"
-	"  1 had not ended at the end of the trace.\n"
+	"  1 had no end in the trace.\n"
 	"\n"
 	"  shop:checkout waited 3000 for file /orders.db\n"
 	"\n"
@@ -114,8 +114,8 @@ static void scopes_that_never_ended_are_shown(void)
 	emit(s.tb, 0, 1600, open, 10, 0);
 	text = report(s.tb, "-a");
 	contains(text, "\n\nScopes of programs (the time between begin and end, and where it went):\n"
-		       "  1 had not ended at the end of the trace.\n"
-		       "  1 ended without a beginning in the trace.\n\n");
+		       "  1 had no end in the trace.\n"
+		       "  1 had no beginning in the trace, or were deeper than 64 open scopes.\n\n");
 	free(text);
 	tb_free(s.tb);
 }
