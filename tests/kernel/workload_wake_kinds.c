@@ -21,7 +21,11 @@
 
 #define NS	 1000000000ull
 #define WAIT_NS	 3000000l
+#ifdef __clang__ /* it makes no clones */
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static volatile int sink, is_over;
 static int timer, udp[2], ready[2];

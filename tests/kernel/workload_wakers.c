@@ -16,7 +16,11 @@
 
 #define NS	 1000000000ull
 #define NR	 4 /* wakers */
+#ifdef __clang__ /* it makes no clones */
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static int data[2], event, orders[2], done[2];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
