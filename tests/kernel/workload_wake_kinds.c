@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS	 1000000000ull
-#define WAIT_NS	 3000000l
+#define NS	1000000000ull
+#define WAIT_NS 3000000l
 #ifdef __clang__ /* it makes no clones */
 #define NOINLINE __attribute__((noinline))
 #else

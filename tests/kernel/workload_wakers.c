@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS	 1000000000ull
-#define NR	 4 /* wakers */
+#define NS 1000000000ull
+#define NR 4	 /* wakers */
 #ifdef __clang__ /* it makes no clones */
 #define NOINLINE __attribute__((noinline))
 #else
