@@ -23,6 +23,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "array_room.h"
 #include "kernel_numbers.h"
 #include "kernel_turns.h"
 #include "state.h"
@@ -30,7 +31,6 @@
 #include "wait.h"
 #include "wait_object.h"
 
-#define MIN_RELEASES 16u
 #define MAX_RELEASES 4096u /* a power of two */
 
 struct kernel_release {
@@ -53,19 +53,11 @@ static uint64_t oldest(const struct kernel_turns *log)
 
 static bool log_has_room(struct trace_analysis *a, struct kernel_turns *log)
 {
-	uint32_t capacity = log->capacity ? log->capacity * 2 : MIN_RELEASES;
-	struct kernel_release *bigger;
-
-	if (log->nr < log->capacity || log->capacity >= MAX_RELEASES)
+	if (log->capacity >= MAX_RELEASES || /* until then none is overwritten */
+	    array_room((void **)&log->list, (uint32_t)log->nr, &log->capacity, sizeof(*log->list)))
 		return true;
-	bigger = reallocarray(log->list, capacity, sizeof(*bigger)); /* none was overwritten yet */
-	if (!bigger) {
-		a->failed = -ENOMEM;
-		return false;
-	}
-	log->list = bigger;
-	log->capacity = capacity;
-	return true;
+	a->failed = -ENOMEM;
+	return false;
 }
 
 void kernel_released(struct trace_analysis *a, const struct trace_thread *woken, const struct waker *waker)
@@ -109,16 +101,9 @@ static void turn_add(struct trace_analysis *a, size_t *nr, uint64_t from, uint64
 		to = born < to ? born : to;
 		by = NULL;
 	}
-	if (*nr >= log->max_turns) {
-		uint32_t max = log->max_turns ? log->max_turns * 2 : 16;
-		struct kernel_turn *bigger = reallocarray(log->turns, max, sizeof(*bigger));
-
-		if (!bigger) {
-			a->failed = -ENOMEM;
-			return;
-		}
-		log->turns = bigger;
-		log->max_turns = max;
+	if (!array_room((void **)&log->turns, (uint32_t)*nr, &log->max_turns, sizeof(*log->turns))) {
+		a->failed = -ENOMEM;
+		return;
 	}
 	log->turns[(*nr)++] = (struct kernel_turn){from, to, by};
 }

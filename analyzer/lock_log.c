@@ -37,6 +37,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "array_room.h"
 #include "lock_log.h"
 #include "kernel_numbers.h"
 #include "state.h"
@@ -397,16 +398,9 @@ static void piece_add(struct trace_analysis *a, size_t *nr, uint64_t from, uint6
 		logs->pieces[*nr - 1].from = from;
 		return;
 	}
-	if (*nr >= logs->max_pieces) {
-		uint32_t max = logs->max_pieces ? logs->max_pieces * 2 : 16;
-		struct lock_piece *bigger = reallocarray(logs->pieces, max, sizeof(*bigger));
-
-		if (!bigger) {
-			a->failed = -ENOMEM;
-			return;
-		}
-		logs->pieces = bigger;
-		logs->max_pieces = max;
+	if (!array_room((void **)&logs->pieces, (uint32_t)*nr, &logs->max_pieces, sizeof(*logs->pieces))) {
+		a->failed = -ENOMEM;
+		return;
 	}
 	logs->pieces[(*nr)++] = (struct lock_piece){from, to, owner};
 }
