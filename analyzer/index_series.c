@@ -531,7 +531,7 @@ static int take_memories(struct load *load, size_t nr)
 	return error;
 }
 
-/* Of a series that is not wholly in a block. */
+/* Map the pages of a series that is not wholly in a block. */
 static void map_part(const struct stored_series *stored, struct block_part part, uint32_t piece, uint32_t nr_pieces)
 {
 	const struct series *series = stored->series;
@@ -563,7 +563,7 @@ static void divide(struct load *load, size_t nr)
 			};
 }
 
-/* What the block before it has to end with. */
+/* Read where the block before it has to end: time and piece. */
 static int find_begin(const struct load *load, struct block_at *block)
 {
 	struct index_piece piece;

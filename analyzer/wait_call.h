@@ -11,7 +11,8 @@ struct wait_context;
 /**
  * wait_served_file() - the file of the call that a program's file system may have; 0: not known
  *
- * Of two files it is the one of a file system without a disk, or the one that the call reads.
+ * A call that copies has two files: the result is the one of a file system without a disk, or the
+ * one that the call reads.
  */
 file_idx wait_served_file(const struct wait_context *ctx, const struct frame *frame);
 

@@ -106,8 +106,8 @@ enum {
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
 };
 
-/* What sys_data copies of an argument. @when: 0 = nothing. The values of @shape and @count are in
- * order of enum call_count, base/call_arguments.h. */
+/* The part of an argument that sys_data copies. @when: 0 = nothing. The values of @shape and @count
+ * are in order of enum call_count, base/call_arguments.h. */
 enum { DATA_AT_ENTRY = 1, DATA_AT_EXIT = 2 };
 enum { DATA_BYTES, DATA_TEXT, DATA_TEXTS, DATA_BITS };
 enum { DATA_ONE, DATA_OF_ARGUMENT, DATA_BEHIND, DATA_OF_RESULT };

@@ -2,11 +2,11 @@
 /*
  * data.bpf.c - the memory that arguments of system calls point to: tracedaemon --args
  *
- * These programs are loaded only with that option. What a call reads is copied behind its entry,
- * what it wrote before its exit is recorded: so libbpf has to attach the program of the exit before
- * sys_exit, and that of the entry (data_entry.bpf.c) behind sys_enter. The order is that of the
- * files in tracer.bpf.c. Memory that is not present is not copied, because a program must not
- * wait for a page.
+ * These programs are loaded only with that option. The memory that a call reads is copied
+ * behind its entry, and the memory that it wrote before its exit is recorded. So libbpf has to
+ * attach the program of the exit before sys_exit, and that of the entry (data_entry.bpf.c) behind
+ * sys_enter. The order is that of the files in tracer.bpf.c. Memory that is not present is not
+ * copied, because a program must not wait for a page.
  */
 #define PUT_ARGUMENTS(args, regs, abi, kind)                           \
 	do {                                                           \
