@@ -192,6 +192,9 @@ ATTACK(connections, 1)
 ATTACK(mute, 2000)
 ATTACK(offers, 1)
 ATTACK(nonsense, 200)
+ATTACK(dense, 1024)
+ATTACK(bells, 3)
+ATTACK(brief, 2)
 
 #define COSTS(command)                                         \
 	{                                                      \
@@ -199,9 +202,10 @@ ATTACK(nonsense, 200)
 	}
 
 static const struct unit_case cases[] = {
-	COSTS(blocks),	    COSTS(mapped), COSTS(va),	    COSTS(fds),	  COSTS(kept),	 COSTS(sparse),
-	COSTS(sparse_dead), COSTS(ids),	   COSTS(stuck),    COSTS(spin),  COSTS(rescan), COSTS(connections),
-	COSTS(mute),	    COSTS(offers), COSTS(nonsense), {NULL, NULL},
+	COSTS(blocks), COSTS(mapped),	   COSTS(va),	 COSTS(fds),	COSTS(kept),
+	COSTS(sparse), COSTS(sparse_dead), COSTS(ids),	 COSTS(stuck),	COSTS(spin),
+	COSTS(rescan), COSTS(connections), COSTS(mute),	 COSTS(offers), COSTS(nonsense),
+	COSTS(dense),  COSTS(bells),	   COSTS(brief), {NULL, NULL},
 };
 
 int main(int argc, char **argv)
