@@ -25,6 +25,7 @@
 
 #define CLIENTS_EVENTS	    32
 #define CLIENTS_LAST_ROUNDS 1000 /* a bound, because programs may go on connecting for ever */
+#define CLIENTS_LAST_CALLS  16	 /* of these rounds also take calls: all that were made before, and more */
 #define CLIENTS_DEAD_BYTES  (256u << 20)
 #define CLIENTS_DEAD_MAX    2048
 
@@ -121,8 +122,8 @@ static void on_timer(struct clients *clients)
 		clients->period_ns = found ? CLIENTS_PERIOD_BEGIN_NS : 2 * clients->period_ns;
 }
 
-/* Returns the number of descriptors that were ready. */
-static int dispatch(struct clients *clients)
+/* Returns the number of descriptors that were ready. @hears: take calls, too */
+static int dispatch(struct clients *clients, bool hears)
 {
 	struct epoll_event events[CLIENTS_EVENTS];
 	int nr = epoll_wait(clients->watch.epoll_fd, events, CLIENTS_EVENTS, 0);
@@ -144,7 +145,8 @@ static int dispatch(struct clients *clients)
 			client_search_other_gone(clients);
 			break;
 		case WATCH_BELL:
-			client_bell_take(clients);
+			if (hears)
+				client_bell_take(clients);
 			break;
 		default:
 			client_reap_mark(clients, fd);
@@ -155,7 +157,7 @@ static int dispatch(struct clients *clients)
 
 void clients_dispatch(struct clients *clients)
 {
-	dispatch(clients);
+	dispatch(clients, true);
 }
 
 void clients_look(struct clients *clients)
@@ -192,7 +194,7 @@ const struct selection *clients_selection(const struct clients *clients)
 static void take_all(struct clients *clients)
 {
 	client_accept_resume(clients);
-	for (int round = 0; round < CLIENTS_LAST_ROUNDS && dispatch(clients) > 0; round++)
+	for (int round = 0; round < CLIENTS_LAST_ROUNDS && dispatch(clients, round < CLIENTS_LAST_CALLS) > 0; round++)
 		clients_drain_kernel(clients);
 	client_search_all(clients, true);
 	for (struct client *client = clients->table.list; client; client = client->next)
