@@ -404,6 +404,21 @@ static int open_mapped(pid_t pid, const struct mapped *mapped)
 	return fd >= 0 || missing_resource(errno) ? fd : open_file(pid, mapped->ino);
 }
 
+/*
+ * SECURITY: a process may run a set-user-id program after its memory was found, and then belongs to
+ * root, whose programs have no bounds. The memory belongs to the user that created it.
+ */
+static void find_owner(pid_t pid, int memory_fd, struct user_identity *identity)
+{
+	struct stat memory;
+
+	user_find_owner(pid, &identity->uid, &identity->gid);
+	if (identity->uid != 0 || fstat(memory_fd, &memory) < 0 || memory.st_uid == 0)
+		return;
+	identity->uid = memory.st_uid;
+	identity->gid = memory.st_gid;
+}
+
 static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *), void *context,
 		   uint32_t *ret_looked_at)
 {
@@ -423,7 +438,7 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 			continue;
 		}
 		identity = (struct user_identity){.pid = pid, .pid_fd = -1};
-		user_find_owner(pid, &identity.uid, &identity.gid);
+		find_owner(pid, fd, &identity);
 		user_find_identity(&identity);
 		found(context, fd, &identity);
 	}
