@@ -88,7 +88,7 @@ struct triggers *triggers_new(const struct save_on *rules, size_t nr_rules, stru
 
 static struct lasting **slot_of(struct triggers *triggers, uint32_t tid, int32_t producer, uint32_t scope)
 {
-	/* SECURITY: a program chooses @tid and the name; the seed keeps it from choosing the bucket */
+	/* SECURITY: a program chooses @tid and the name, and the seed keeps it from one bucket */
 	uint64_t hash = (((uint64_t)tid << 32 | scope) ^ (uint64_t)(uint32_t)producer << 20 ^ triggers->seed) *
 			0x9e3779b97f4a7c15ull;
 	struct lasting **at = &triggers->buckets[(hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull >> 50];
