@@ -85,10 +85,19 @@ void client_bell_end(struct clients *clients)
 
 /* ---- calls ---- */
 
-/* A program may call again while the daemon answers, and end before that call is read. */
-static bool is_known(const struct clients *clients, pid_t pid)
+/*
+ * A program may call again while the daemon answers, and end before that call is read. For the
+ * kernel, the end of a program with a memory that the daemon has locked is a call, too. A daemon in
+ * a pid namespace knows only the number of a process that has ended.
+ */
+static bool is_known(const struct clients *clients, const struct tracer_bell *bell)
 {
-	return user_index_next(&clients->table.by_pid, (uint64_t)pid, NULL) != NULL;
+	if (bell->pid)
+		return user_index_next(&clients->table.by_pid, (uint64_t)bell->pid, NULL) != NULL;
+	for (const struct client *client = clients->table.list; client; client = client->next)
+		if (user_program_identity(client->program)->number == bell->number)
+			return true;
+	return false;
 }
 
 static void lose(struct clients *clients, const struct tracer_bell *bell, const char *why)
@@ -163,7 +172,8 @@ static void on_call(void *context, const struct tracer_bell *bell)
 		return;
 	}
 	if (!bell->pid) { /* only for a daemon in a pid namespace */
-		lose(clients, bell, "it ended before the daemon could take its trace buffers");
+		if (!is_known(clients, bell))
+			lose(clients, bell, "it ended before the daemon could take its trace buffers");
 		return;
 	}
 	user_find_owner(bell->pid, &uid, &gid);
@@ -173,7 +183,7 @@ static void on_call(void *context, const struct tracer_bell *bell)
 	budget_spend(clients->budget, uid, BUDGET_MAPPINGS, looked_at);
 	if (err)
 		lose(clients, bell, user_find_error_text(err));
-	else if (!call.found && !is_known(clients, bell->pid))
+	else if (!call.found && !is_known(clients, bell))
 		lose(clients, bell, "it ended before the daemon could take its trace buffers");
 }
 

@@ -23,8 +23,14 @@
 #include "ring_reader.h"
 #include "user_snapshot.h"
 
-#define CLIENTS_EVENTS	    32
-#define CLIENTS_LAST_ROUNDS 1000 /* a bound, because programs may go on connecting for ever */
+#define CLIENTS_EVENTS 32
+/*
+ * Bounds, because programs may go on connecting for ever: so many rounds take all connections that
+ * the socket holds, and then there are more only for this time.
+ */
+#define CLIENTS_LAST_ROUNDS 64
+#define CLIENTS_LAST_NS	    500000000ull
+#define CLIENTS_LAST_CALLS  16 /* of these rounds also take calls: all that were made before, and more */
 #define CLIENTS_DEAD_BYTES  (256u << 20)
 #define CLIENTS_DEAD_MAX    2048
 
@@ -121,11 +127,11 @@ static void on_timer(struct clients *clients)
 		clients->period_ns = found ? CLIENTS_PERIOD_BEGIN_NS : 2 * clients->period_ns;
 }
 
-/* Returns the number of descriptors that were ready. */
-static int dispatch(struct clients *clients)
+/* Returns how many descriptors it has looked at. @hears: take calls, too */
+static int dispatch(struct clients *clients, bool hears)
 {
 	struct epoll_event events[CLIENTS_EVENTS];
-	int nr = epoll_wait(clients->watch.epoll_fd, events, CLIENTS_EVENTS, 0);
+	int nr = epoll_wait(clients->watch.epoll_fd, events, CLIENTS_EVENTS, 0), skipped = 0;
 
 	for (int i = 0; i < nr; i++) {
 		int fd = (int)(events[i].data.u64 >> 32);
@@ -144,18 +150,20 @@ static int dispatch(struct clients *clients)
 			client_search_other_gone(clients);
 			break;
 		case WATCH_BELL:
-			client_bell_take(clients);
+			if (hears)
+				client_bell_take(clients);
+			skipped += !hears;
 			break;
 		default:
 			client_reap_mark(clients, fd);
 		}
 	}
-	return nr;
+	return nr - skipped;
 }
 
 void clients_dispatch(struct clients *clients)
 {
-	dispatch(clients);
+	dispatch(clients, true);
 }
 
 void clients_look(struct clients *clients)
@@ -191,9 +199,16 @@ const struct selection *clients_selection(const struct clients *clients)
 /* Take every program that offered its memory before now, and those found in /proc. */
 static void take_all(struct clients *clients)
 {
+	uint64_t end_ns = clock_now() + CLIENTS_LAST_NS;
+
 	client_accept_resume(clients);
-	for (int round = 0; round < CLIENTS_LAST_ROUNDS && dispatch(clients) > 0; round++)
+	for (int round = 0; dispatch(clients, round < CLIENTS_LAST_CALLS) > 0; round++) {
 		clients_drain_kernel(clients);
+		if (round >= CLIENTS_LAST_ROUNDS && clock_now() > end_ns) {
+			clients->accept.backlog_overflowed = true; /* the kernel still has some */
+			break;
+		}
+	}
 	client_search_all(clients, true);
 	for (struct client *client = clients->table.list; client; client = client->next)
 		user_program_look(client->program);

@@ -48,7 +48,7 @@ void clients_describe_missing(const struct clients *clients, void (*describe)(vo
 	lost_programs_describe(&clients->lost, describe, context);
 	if (clients->bell.lost) {
 		snprintf(text, sizeof(text),
-			 "%s programs that called the daemon faster than it answered: some may be missing",
+			 "at least %s programs that called the daemon faster than it answered: some may be missing",
 			 text_count(clients->bell.lost).s);
 		describe(context, text);
 	}

@@ -7,21 +7,25 @@
 #include <trace/saturate.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "drain_ring.h"
 #include "error_set.h"
 
 /*
  * How much the daemon does for programs in one drain_run(), while signals and requests wait:
- * DRAIN_SLICE_BYTES bytes. Each sub-buffer counts as DRAIN_SUBBUF_BYTES more.
+ * DRAIN_SLICE_BYTES bytes, and whatever they cost, DRAIN_SLICE_NS. Each sub-buffer counts as
+ * DRAIN_SUBBUF_BYTES more.
  */
 #define DRAIN_SLICE_BYTES  (16u << 20)
 #define DRAIN_SUBBUF_BYTES 4096u
+#define DRAIN_SLICE_NS	   100000000ull
 
 /**
  * struct drain - all rings of a recording
  * @rings: the kernel's rings first, @nr_kernel of them
  * @next_program: the program's ring to look at first
  * @work: the work for programs in this drain_run(), of DRAIN_SLICE_BYTES
+ * @slice_end_ns: when drain_run() leaves the rest of that work to the next one
  * @announces_always: see drain_announce_always()
  * @has_more: that limit left sub-buffers of programs in their rings
  */
@@ -38,6 +42,7 @@ struct drain {
 	size_t rings_room;
 	size_t next_program;
 	size_t work;
+	uint64_t slice_end_ns;
 	bool announces_always;
 	bool has_more;
 	drain_watch_fn watch; /* NULL: none */
@@ -261,9 +266,20 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 		push(drain, ring, &source, suspect ? NULL : trace_writer_pack(drain->writer, &source, NULL), suspect);
 }
 
+/* The bytes of a sub-buffer with records, as its header states them now. */
+static size_t stated_bytes(const struct drain_ring *ring, uint64_t seq)
+{
+	struct subbuf_header header;
+
+	drain_ring_read(ring, seq, &header, sizeof(header));
+	if (header.end < sizeof(header))
+		return sizeof(header);
+	return header.end < ring->ring.subbuf_bytes ? header.end : ring->ring.subbuf_bytes;
+}
+
 static void take_untrusted(struct drain *drain, struct drain_ring *ring, uint64_t seq)
 {
-	size_t present_bytes = drain_ring_bytes_present(ring, seq);
+	size_t present_bytes = drain_ring_bytes_present(ring, seq, stated_bytes(ring, seq));
 	struct subbuf_header *copy = copy_subbuf(drain, ring, seq,
 						 present_bytes >= sizeof(*copy) ? present_bytes : sizeof(*copy),
 						 present_bytes >= sizeof(*copy));
@@ -306,7 +322,7 @@ static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_
 /* True if programs had their share of work until the next drain_run(). */
 static bool slice_is_used_up(const struct drain *drain)
 {
-	return drain->work >= DRAIN_SLICE_BYTES;
+	return drain->work >= DRAIN_SLICE_BYTES || (drain->work && clock_now() > drain->slice_end_ns);
 }
 
 bool drain_salvage(struct drain *drain, struct drain_ring *ring)
@@ -448,6 +464,7 @@ enum drain_result drain_run(struct drain *drain)
 	enum drain_result kernel, programs;
 
 	drain->work = 0;
+	drain->slice_end_ns = clock_now() + DRAIN_SLICE_NS;
 	drain->has_more = false;
 	kernel = take_kernel(drain);
 	if (kernel == DRAIN_BLOCKED)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "bytes_present.h"
 #include "ring_reader.h"
 
 /* ---- counters ---- */
@@ -67,14 +68,9 @@ bool drain_ring_has_page(const struct drain_ring *ring, uint64_t seq, uint32_t a
 	return at < ring->ring.subbuf_bytes && lseek(ring->fd, at_byte, SEEK_DATA) == at_byte;
 }
 
-/* The number of bytes from the beginning of sub-buffer @seq to its first hole. */
-size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq)
+size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq, size_t bytes)
 {
-	off_t at_byte = file_offset(ring, seq), hole = lseek(ring->fd, at_byte, SEEK_HOLE);
-
-	if (hole <= at_byte)
-		return 0;
-	return hole - at_byte < ring->ring.subbuf_bytes ? (size_t)(hole - at_byte) : ring->ring.subbuf_bytes;
+	return bytes_present(ring->fd, file_offset(ring, seq), bytes);
 }
 
 /* ---- flushes ---- */

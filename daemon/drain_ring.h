@@ -106,9 +106,9 @@ void drain_ring_read(const struct drain_ring *ring, uint64_t seq, void *to, size
 bool drain_ring_has_page(const struct drain_ring *ring, uint64_t seq, uint32_t at);
 /**
  * drain_ring_bytes_present() - number of bytes from the beginning of the sub-buffer to its first
- * hole
+ * hole, at most @bytes
  */
-size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq);
+size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq, size_t bytes);
 
 /* ---- flushes ---- */
 

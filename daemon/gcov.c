@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "error_set.h"
+#include "format_text.h"
 #include "gcov.h"
 #include "gcov_counters.h"
 #include "gcov_file.h"
@@ -77,15 +79,13 @@ static int subtract(struct gcov_units *units, const char *since, struct trace_er
 	return err;
 }
 
-static int write_files(const struct gcov_units *units, const char *folder, struct trace_error *ret_error)
+static int write_files(const struct gcov_units *units, const char *folder, bool is_chosen,
+		       struct trace_error *ret_error)
 {
-	int at, err = 0;
+	int at = gcov_folder_open(folder, is_chosen, ret_error), err = 0;
 
-	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-		return error_set(ret_error, -errno, "%s: %s", folder, strerror(errno));
-	at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
-		return error_set(ret_error, -errno, "%s: %s", folder, strerror(errno));
+		return at;
 	for (size_t i = 0; i < units->nr && !err; i++) {
 		err = gcov_file_write(at, &units->units[i]);
 		if (err)
@@ -99,7 +99,7 @@ static int write_files(const struct gcov_units *units, const char *folder, struc
 static void tell(const struct gcov_units *units, pid_t pid, const char *folder, const char *since)
 {
 	uint64_t nr_functions = 0, nr_counts = 0;
-	char name[PATH_MAX];
+	char name[PATH_MAX], path[2 * PATH_MAX], word[4 * sizeof(path)];
 
 	for (size_t i = 0; i < units->nr; i++) {
 		nr_counts += gcov_unit_counts(&units->units[i]);
@@ -110,10 +110,12 @@ static void tell(const struct gcov_units *units, pid_t pid, const char *folder, 
 	printf("%s: %u file%s, %llu function%s, %llu counts of process %d%s%s\n", folder, units->nr,
 	       units->nr == 1 ? "" : "s", (unsigned long long)nr_functions, nr_functions == 1 ? "" : "s",
 	       (unsigned long long)nr_counts, (int)pid, since ? ", since " : "", since ? since : "");
-	printf("next: gcov %s/%s\n", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (text_shell(path, word, sizeof(word)))
+		printf("next: gcov %s\n", word);
 }
 
-static int dump(pid_t pid, const char *folder, const char *since)
+static int dump(pid_t pid, const char *folder, bool is_chosen, const char *since)
 {
 	struct gcov_units units = {0};
 	struct trace_error error = {0};
@@ -122,7 +124,7 @@ static int dump(pid_t pid, const char *folder, const char *since)
 	if (!err && since)
 		err = subtract(&units, since, &error);
 	if (!err)
-		err = write_files(&units, folder, &error);
+		err = write_files(&units, folder, is_chosen, &error);
 	if (err)
 		message_error("%s", error.message);
 	else
@@ -144,5 +146,5 @@ int gcov_dump(const char *pid_text, const char *folder, const char *since)
 		return 2;
 	}
 	snprintf(default_folder, sizeof(default_folder), "gcov.%ld", pid);
-	return dump((pid_t)pid, folder ? folder : default_folder, since);
+	return dump((pid_t)pid, folder ? folder : default_folder, folder, since);
 }

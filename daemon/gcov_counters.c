@@ -29,6 +29,7 @@
 #define MAX_FUNCTIONS (1u << 20)
 #define MAX_COUNTS    (1u << 24)
 #define MAX_PATH      4096
+#define MAX_BYTES     (256ull << 20) /* of all functions and counts of a process */
 
 struct gcov_info_image {
 	uint32_t version;
@@ -48,9 +49,11 @@ struct gcov_function_image {
 	uint64_t counts;
 };
 
+/** struct gcov_memory - @units: what is read so far */
 struct gcov_memory {
 	pid_t pid;
 	const char *object;
+	struct gcov_units *units;
 	struct trace_error *error;
 };
 
@@ -75,6 +78,18 @@ static int get(const struct gcov_memory *memory, void *into, uint64_t address, s
 			 errno == ESRCH	  ? "it has ended"
 			 : errno == EPERM ? "its memory may be read by root, or by who may debug it"
 					  : strerror(errno));
+}
+
+/*
+ * SECURITY: lists of the process may have the same functions and counts again and again.
+ */
+static int take_bytes(const struct gcov_memory *memory, uint64_t nr, size_t bytes)
+{
+	memory->units->bytes += nr * bytes;
+	if (memory->units->bytes <= MAX_BYTES)
+		return 0;
+	return error_set(memory->error, -EFBIG, "%s in process %d: its lists of counters take more than %llu MiB",
+			 memory->object, (int)memory->pid, MAX_BYTES >> 20);
 }
 
 /* Page by page, as the memory behind the text may not be there. */
@@ -120,6 +135,9 @@ static int get_function(const struct gcov_memory *memory, uint64_t address, uint
 					   has_arcs ? image.nr : 0, NULL};
 	if (function->nr > MAX_COUNTS)
 		return damaged(memory);
+	err = take_bytes(memory, function->nr, sizeof(*function->counts));
+	if (err)
+		return err;
 	function->counts = calloc(function->nr ? function->nr : 1, sizeof(*function->counts));
 	if (!function->counts)
 		return -ENOMEM;
@@ -134,6 +152,9 @@ static int get_functions(const struct gcov_memory *memory, uint64_t info, const 
 
 	if (image->nr_functions > MAX_FUNCTIONS)
 		return damaged(memory);
+	err = take_bytes(memory, image->nr_functions, sizeof(*unit->functions));
+	if (err)
+		return err;
 	unit->functions = calloc(image->nr_functions + 1, sizeof(*unit->functions));
 	addresses = calloc(image->nr_functions + 1, sizeof(*addresses));
 	if (!unit->functions || !addresses) {
@@ -195,7 +216,7 @@ static int add_unit(const struct gcov_memory *memory, struct gcov_units *units, 
 int gcov_units_read(struct gcov_units *units, pid_t pid, const char *object, uint64_t root,
 		    struct trace_error *ret_error)
 {
-	struct gcov_memory memory = {pid, object, ret_error};
+	struct gcov_memory memory = {pid, object, units, ret_error};
 	uint64_t info = 0;
 	int err = get(&memory, &info, root, sizeof(info));
 

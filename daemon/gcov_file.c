@@ -8,6 +8,7 @@
  *                      TAG_ARCS, n bytes: counts of 64 bits; -n: all n bytes are 0 and left out
  *   0
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "array_room.h"
+#include "error_set.h"
 #include "gcov_file.h"
 
 #define MAGIC	       0x67636461u
@@ -30,7 +32,10 @@
 
 /* ---- names ---- */
 
-/* Parts of the path that are "", "." or ".." are left out. */
+/*
+ * Parts of the path that are "", "." or ".." are left out. SECURITY: the path is what the process
+ * has there, and the name is printed, also by other programs.
+ */
 void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size)
 {
 	size_t used = 0;
@@ -45,6 +50,8 @@ void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size)
 						 at);
 		at += chars + (at[chars] == '/');
 	}
+	for (char *c = ret_name; *c; c++)
+		*c = iscntrl((unsigned char)*c) ? '?' : *c;
 }
 
 /*
@@ -184,6 +191,23 @@ static void link_notes(int folder, const char *base, const char *path)
 	snprintf(name, sizeof(name), "%.*s.gcno", (int)base_chars - 5, base);
 	if (access(notes, R_OK) == 0 && symlinkat(notes, folder, name) < 0)
 		return;
+}
+
+int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_error)
+{
+	struct stat status;
+	int folder, err;
+
+	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
+	folder = open(path, O_RDONLY | O_DIRECTORY | (is_chosen ? 0 : O_NOFOLLOW) | O_CLOEXEC);
+	if (folder < 0)
+		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
+	if (is_chosen || (fstat(folder, &status) == 0 && status.st_uid == geteuid()))
+		return folder;
+	err = error_set(ret_error, -EPERM, "%s belongs to another user: name a folder", path);
+	close(folder);
+	return err;
 }
 
 int gcov_file_write(int folder, const struct gcov_unit *unit)

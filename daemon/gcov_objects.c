@@ -20,7 +20,7 @@
 #define ROOT_NAME    "__gcov_root"
 #define MAX_SECTIONS 4096
 #define MAX_SEGMENTS 64
-#define MAX_SYMBOLS  (16u << 20)
+#define MAX_SYMBOLS  (16u << 20) /* of all files, and sections */
 #define SYMBOL_BLOCK 4096
 
 /** struct gcov_mapped - the first mapping of a file */
@@ -36,6 +36,7 @@ struct gcov_elf {
 	Elf64_Ehdr head;
 	Elf64_Phdr segments[MAX_SEGMENTS];
 	size_t nr_segments;
+	uint64_t *nr_left; /* of MAX_SYMBOLS */
 };
 
 static bool read_at(int fd, void *into, size_t bytes, uint64_t offset)
@@ -43,11 +44,12 @@ static bool read_at(int fd, void *into, size_t bytes, uint64_t offset)
 	return offset <= INT64_MAX && pread(fd, into, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-static bool elf_open(struct gcov_elf *elf, int fd)
+static bool elf_open(struct gcov_elf *elf, int fd, uint64_t *nr_left)
 {
 	Elf64_Ehdr *head = &elf->head;
 
 	elf->fd = fd;
+	elf->nr_left = nr_left;
 	if (!read_at(fd, head, sizeof(*head), 0) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_phentsize != sizeof(Elf64_Phdr) ||
 	    head->e_phnum > MAX_SEGMENTS || head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shnum > MAX_SECTIONS)
@@ -67,6 +69,17 @@ static bool is_root(const struct gcov_elf *elf, const Elf64_Shdr *names, uint32_
 	       read_at(elf->fd, text, sizeof(text), names->sh_offset + name) && !memcmp(text, ROOT_NAME, sizeof(text));
 }
 
+/*
+ * SECURITY: a process may map many files, in turns, and a file may name one table many times.
+ */
+static bool take_symbols(const struct gcov_elf *elf, uint64_t nr)
+{
+	if (nr > *elf->nr_left)
+		return false;
+	*elf->nr_left -= nr;
+	return true;
+}
+
 static bool search_table(const struct gcov_elf *elf, const Elf64_Shdr *table, const Elf64_Shdr *names,
 			 uint64_t *ret_address)
 {
@@ -74,7 +87,7 @@ static bool search_table(const struct gcov_elf *elf, const Elf64_Shdr *table, co
 	Elf64_Sym symbols[SYMBOL_BLOCK / sizeof(Elf64_Sym)];
 	size_t block = sizeof(symbols) / sizeof(symbols[0]);
 
-	if (nr > MAX_SYMBOLS || table->sh_offset > INT64_MAX - table->sh_size)
+	if (table->sh_offset > INT64_MAX - table->sh_size || !take_symbols(elf, nr))
 		return false;
 	for (uint64_t first = 0; first < nr; first += block) {
 		size_t here = nr - first < block ? (size_t)(nr - first) : block;
@@ -100,8 +113,8 @@ static bool find_root(const struct gcov_elf *elf, uint64_t *ret_address, bool *r
 		uint64_t at = elf->head.e_shoff + i * sizeof(Elf64_Shdr);
 		Elf64_Shdr table, names;
 
-		if (!read_at(elf->fd, &table, sizeof(table), at) || table.sh_type != SHT_SYMTAB ||
-		    table.sh_link >= elf->head.e_shnum ||
+		if (!take_symbols(elf, 1) || !read_at(elf->fd, &table, sizeof(table), at) ||
+		    table.sh_type != SHT_SYMTAB || table.sh_link >= elf->head.e_shnum ||
 		    !read_at(elf->fd, &names, sizeof(names), elf->head.e_shoff + table.sh_link * sizeof(Elf64_Shdr)))
 			continue;
 		*ret_has_table = true;
@@ -166,10 +179,11 @@ static int open_mapped(pid_t pid, const struct gcov_mapped *mapped)
 	return fd;
 }
 
-/** struct search - what gcov_objects_find() has found so far */
+/** struct search - what gcov_objects_find() has found so far. @nr_left: of MAX_SYMBOLS */
 struct gcov_search {
 	struct gcov_object *objects;
 	size_t nr, stripped;
+	uint64_t nr_left;
 };
 
 static int add_object(struct gcov_search *search, const char *path, uint64_t root)
@@ -192,7 +206,7 @@ static int look_at(pid_t pid, const struct gcov_mapped *mapped, struct gcov_sear
 
 	if (fd < 0)
 		return 0;
-	if (elf_open(&elf, fd)) {
+	if (elf_open(&elf, fd, &search->nr_left)) {
 		if (!find_root(&elf, &address, &has_table))
 			search->stripped += !has_table;
 		else if (find_bias(&elf, mapped, &bias))
@@ -224,7 +238,7 @@ static int look_at_all(pid_t pid, FILE *maps, struct gcov_search *search)
 int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_nr, size_t *ret_stripped,
 		      struct trace_error *ret_error)
 {
-	struct gcov_search search = {0};
+	struct gcov_search search = {.nr_left = MAX_SYMBOLS};
 	char path[32];
 	FILE *maps;
 	int err;

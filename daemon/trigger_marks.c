@@ -73,6 +73,7 @@ struct trigger_marks {
 	uint64_t shortest_call_ns;	  /* of those rules */
 	unsigned char *uses;		  /* owned */
 	struct marked_type *types;	  /* owned */
+	struct marked_type **by_id;	  /* owned; a program chooses how many types match a rule */
 	struct trigger_mark *marks;	  /* owned */
 	size_t nr;
 	size_t room;
@@ -118,7 +119,8 @@ struct trigger_marks *trigger_marks_new(const struct save_on *rules, size_t nr_r
 		return NULL;
 	*marks = (struct trigger_marks){.rules = rules, .nr_rules = nr_rules, .writer = writer};
 	marks->uses = calloc(1, NR_IDS);
-	if (!marks->uses)
+	marks->by_id = calloc(NR_IDS, sizeof(*marks->by_id));
+	if (!marks->uses || !marks->by_id)
 		return trigger_marks_free(marks);
 	marks->uses[TRACE_EV_padding] = USE_NONE;
 	use_calls(marks);
@@ -136,6 +138,7 @@ struct trigger_marks *trigger_marks_free(struct trigger_marks *marks)
 		free(type);
 	}
 	free(marks->uses);
+	free(marks->by_id);
 	free(marks->streams);
 	free(marks->marks);
 	free(marks);
@@ -211,7 +214,7 @@ static enum type_use add_type(struct trigger_marks *marks, const struct trace_ev
 	added->has_tid = type->flags & TRACE_EVENT_TID;
 	added->stem = hash_of(type->name, trace_type_stem(type));
 	added->next = marks->types;
-	marks->types = added;
+	marks->types = marks->by_id[id] = added;
 	if (!is_scope)
 		return USE_EVENT;
 	return type->role == TRACE_ROLE_BEGIN ? USE_BEGIN : USE_END;
@@ -255,15 +258,6 @@ static enum type_use find_use(struct trigger_marks *marks, uint16_t id)
 	return found == USE_NONE ? use_for_names(marks, id) : found;
 }
 
-static const struct marked_type *type_of(const struct trigger_marks *marks, uint16_t id)
-{
-	const struct marked_type *type = marks->types;
-
-	while (type && type->id != id)
-		type = type->next;
-	return type;
-}
-
 /* ---- records ---- */
 
 static void add(struct trigger_marks *marks, struct trigger_mark mark)
@@ -300,7 +294,7 @@ static uint32_t fulfilled_rules(const struct trigger_marks *marks, const struct 
 static void read_named(struct trigger_marks *marks, struct trigger_mark mark, uint16_t id, const void *payload,
 		       size_t bytes, enum type_use use)
 {
-	const struct marked_type *type = type_of(marks, id);
+	const struct marked_type *type = marks->by_id[id];
 
 	mark.kind = use == USE_EVENT ? MARK_EVENT : use == USE_BEGIN ? MARK_BEGIN : MARK_END;
 	mark.rules = type ? fulfilled_rules(marks, type, payload, bytes) : 0;

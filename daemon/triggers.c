@@ -8,13 +8,18 @@
 #include <string.h>
 #include <trace/events.h>
 
+#include "clock.h"
 #include "format_text.h"
+#include "message.h"
 #include "process_name.h"
 
-#define NR_BUCKETS  1024	  /* a power of two */
-#define SCOPE_DEPTH 16		  /* begins of one scope of one thread, inside each other; more are not paired */
-#define NAME_AGE_NS 1000000000ull /* a thread may get another name */
-#define NR_CPUS	    8192
+#define NR_BUCKETS   16384	   /* a power of two */
+#define SCOPES_MAX   65536	   /* open scopes of all programs; more are not paired */
+#define SCOPES_EACH  4096	   /* of one program */
+#define SCOPE_DEPTH  16		   /* begins of one scope of one thread, inside each other; more are not paired */
+#define NAME_AGE_NS  1000000000ull /* a thread may get another name */
+#define NR_CPUS	     8192
+#define NR_PRODUCERS 4096
 
 /**
  * struct lasting - a wait, or the open scopes of one name of a thread
@@ -54,6 +59,10 @@ struct triggers {
 	void *context;
 	bool has_waits;
 	struct lasting *buckets[NR_BUCKETS];
+	uint32_t seed;
+	uint32_t nr_scopes;
+	uint16_t nr_scopes_of[NR_PRODUCERS]; /* by the last bits of the producer */
+	bool reported_scopes;
 	uint32_t current[NR_CPUS]; /* the thread on each CPU; 0: not known */
 };
 
@@ -69,6 +78,7 @@ struct triggers *triggers_new(const struct save_on *rules, size_t nr_rules, stru
 	triggers->tracer = tracer;
 	triggers->hit = hit;
 	triggers->context = context;
+	triggers->seed = (uint32_t)clock_now();
 	for (size_t i = 0; i < nr_rules; i++)
 		triggers->has_waits |= rules[i].kind == SAVE_WAIT;
 	return triggers;
@@ -78,31 +88,62 @@ struct triggers *triggers_new(const struct save_on *rules, size_t nr_rules, stru
 
 static struct lasting **slot_of(struct triggers *triggers, uint32_t tid, int32_t producer, uint32_t scope)
 {
-	struct lasting **at = &triggers->buckets[(tid * 31 + scope) & (NR_BUCKETS - 1)];
+	/* SECURITY: a program chooses @tid and the name, and the seed keeps it from one bucket */
+	uint64_t hash = (((uint64_t)tid << 32 | scope) ^ (uint64_t)(uint32_t)producer << 20 ^ triggers->seed) *
+			0x9e3779b97f4a7c15ull;
+	struct lasting **at = &triggers->buckets[(hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull >> 50];
 
 	while (*at && ((*at)->tid != tid || (*at)->producer != producer || (*at)->scope != scope))
 		at = &(*at)->next;
 	return at;
 }
 
+/*
+ * SECURITY: the threads of a program's scopes are what the program says, so their number has
+ * bounds.
+ */
+static bool has_room_for_scope(struct triggers *triggers, int32_t producer)
+{
+	if (producer < 0)
+		return true;
+	if (triggers->nr_scopes < SCOPES_MAX && triggers->nr_scopes_of[producer % NR_PRODUCERS] < SCOPES_EACH)
+		return true;
+	if (!triggers->reported_scopes)
+		message_warning("a program has more than %d open scopes: further ones do not save", SCOPES_EACH);
+	triggers->reported_scopes = true;
+	return false;
+}
+
+static void count_scope(struct triggers *triggers, int32_t producer, int nr)
+{
+	if (producer < 0)
+		return;
+	triggers->nr_scopes += (uint32_t)nr;
+	triggers->nr_scopes_of[producer % NR_PRODUCERS] += (uint16_t)nr;
+}
+
 static struct lasting *add(struct triggers *triggers, uint32_t tid, int32_t producer, uint32_t scope)
 {
 	struct lasting **at = slot_of(triggers, tid, producer, scope);
 
-	if (!*at)
+	if (*at)
+		return *at;
+	if (has_room_for_scope(triggers, producer))
 		*at = calloc(1, sizeof(**at));
 	if (*at) {
 		(*at)->tid = tid;
 		(*at)->producer = producer;
 		(*at)->scope = scope;
+		count_scope(triggers, producer, 1);
 	}
 	return *at;
 }
 
-static void drop(struct lasting **at)
+static void drop(struct triggers *triggers, struct lasting **at)
 {
 	struct lasting *gone = *at;
 
+	count_scope(triggers, gone->producer, -1);
 	*at = gone->next;
 	free(gone);
 }
@@ -111,7 +152,7 @@ static void forget_all(struct triggers *triggers)
 {
 	for (size_t i = 0; i < NR_BUCKETS; i++)
 		while (triggers->buckets[i])
-			drop(&triggers->buckets[i]);
+			drop(triggers, &triggers->buckets[i]);
 	memset(triggers->current, 0, sizeof(triggers->current));
 }
 
@@ -150,7 +191,7 @@ static void set_name(struct triggers *triggers, uint32_t tid, uint32_t rules)
 	if (name)
 		name->called = rules;
 	else if (!rules && *at)
-		drop(at);
+		drop(triggers, at);
 }
 
 /* The name of a program is one of the thread until it runs another program. */
@@ -226,7 +267,7 @@ static void end_wait(struct triggers *triggers, uint32_t tid, uint64_t ns)
 	if (!*at)
 		return;
 	look_at_wait(triggers, *at, ns, true);
-	drop(at);
+	drop(triggers, at);
 }
 
 static void begin_wait(struct triggers *triggers, const struct trigger_mark *mark)
@@ -295,7 +336,7 @@ static void end_scope(struct triggers *triggers, const struct trigger_mark *mark
 		look_at_scope(triggers, *at, (*at)->begin_ns[(*at)->depth], mark->ns, true);
 	(*at)->reported = 0;
 	if (!(*at)->depth)
-		drop(at);
+		drop(triggers, at);
 }
 
 /* ---- system calls ---- */
@@ -305,7 +346,7 @@ static void forget_call(struct triggers *triggers, uint32_t tid)
 	struct lasting **at = slot_of(triggers, tid, OF_CALL, 0);
 
 	if (*at)
-		drop(at);
+		drop(triggers, at);
 }
 
 /* A thread is in one call at a time. */

@@ -38,27 +38,42 @@ static bool is_program_memory(const char *target)
 	       strchr(" \n", target[prefix + strlen(name)]);
 }
 
-/* The number after @key in /proc/PID/status; the last one if there are several. */
-static pid_t status_number(pid_t pid, const char *key)
+/**
+ * struct status_key - a line of /proc/PID/status
+ * @number: the last number of the line; 0: there is no such line
+ */
+struct status_key {
+	const char *key;
+	pid_t number;
+};
+
+static void read_status(pid_t pid, struct status_key *keys, size_t nr)
 {
 	char path[64], line[256];
-	pid_t number = 0;
+	size_t missing = nr;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *last;
+	while (file && missing && fgets(line, sizeof(line), file))
+		for (size_t i = 0; i < nr; i++) {
+			const char *last = strrchr(line, '\t');
 
-		if (strncmp(line, key, strlen(key)) != 0)
-			continue;
-		last = strrchr(line, '\t');
-		number = last ? (pid_t)atoi(last + 1) : 0;
-		break;
-	}
+			if (strncmp(line, keys[i].key, strlen(keys[i].key)) != 0)
+				continue;
+			keys[i].number = last ? (pid_t)atoi(last + 1) : 0;
+			missing--;
+		}
 	if (file)
 		fclose(file);
-	return number;
+}
+
+static pid_t status_number(pid_t pid, const char *key)
+{
+	struct status_key line = {.key = key};
+
+	read_status(pid, &line, 1);
+	return line.number;
 }
 
 /*
@@ -67,13 +82,16 @@ static pid_t status_number(pid_t pid, const char *key)
  */
 static void owner_of(pid_t pid, const struct stat *status, uid_t *ret_uid, gid_t *ret_gid)
 {
+	struct status_key lines[] = {{.key = "Pid:"}, {.key = "Uid:"}, {.key = "Gid:"}};
+
 	*ret_uid = status->st_uid;
 	*ret_gid = status->st_gid;
 	if (status->st_uid != 0)
 		return;
-	*ret_uid = (uid_t)status_number(pid, "Uid:");
-	*ret_gid = (gid_t)status_number(pid, "Gid:");
-	if (status_number(pid, "Pid:") == 0) /* the process is dead, so st_uid says nothing about it */
+	read_status(pid, lines, sizeof(lines) / sizeof(lines[0]));
+	*ret_uid = (uid_t)lines[1].number;
+	*ret_gid = (gid_t)lines[2].number;
+	if (lines[0].number == 0) /* the process is dead, so st_uid says nothing about it */
 		*ret_uid = (uid_t)-1;
 }
 
@@ -386,6 +404,21 @@ static int open_mapped(pid_t pid, const struct mapped *mapped)
 	return fd >= 0 || missing_resource(errno) ? fd : open_file(pid, mapped->ino);
 }
 
+/*
+ * SECURITY: a process may run a set-user-id program after its memory was found, and then belongs to
+ * root, whose programs have no bounds. The memory belongs to the user that created it.
+ */
+static void find_owner(pid_t pid, int memory_fd, struct user_identity *identity)
+{
+	struct stat memory;
+
+	user_find_owner(pid, &identity->uid, &identity->gid);
+	if (identity->uid != 0 || fstat(memory_fd, &memory) < 0 || memory.st_uid == 0)
+		return;
+	identity->uid = memory.st_uid;
+	identity->gid = memory.st_gid;
+}
+
 static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *), void *context,
 		   uint32_t *ret_looked_at)
 {
@@ -405,7 +438,7 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 			continue;
 		}
 		identity = (struct user_identity){.pid = pid, .pid_fd = -1};
-		user_find_owner(pid, &identity.uid, &identity.gid);
+		find_owner(pid, fd, &identity);
 		user_find_identity(&identity);
 		found(context, fd, &identity);
 	}

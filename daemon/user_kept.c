@@ -7,6 +7,7 @@
 #include <trace/saturate.h>
 #include <unistd.h>
 
+#include "bytes_present.h"
 #include "clock.h"
 #include "untrusted.h"
 #include "overwrite_reader.h"
@@ -98,11 +99,9 @@ static size_t copy_present(const struct user_kept *kept, uint64_t seq, struct su
 	const struct subbuf_ring *ring = &kept->source.ring;
 	off_t offset = kept->source.offset + (off_t)SUBBUF_CONTROL_BYTES +
 		       (off_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes;
-	off_t hole = lseek(kept->source.fd, offset, SEEK_HOLE);
-	size_t present_bytes = hole > offset ? (size_t)(hole - offset) : 0;
-	ssize_t got = pread(kept->source.fd, copy, present_bytes < bytes ? present_bytes : bytes, offset);
+	ssize_t got = pread(kept->source.fd, copy, bytes_present(kept->source.fd, offset, bytes), offset);
+	size_t present_bytes = got > 0 ? (size_t)got : 0;
 
-	present_bytes = got > 0 ? (size_t)got : 0;
 	if (present_bytes < sizeof(*copy))
 		memset(copy, 0, sizeof(*copy));
 	return present_bytes;

@@ -183,9 +183,15 @@ typedef void (*tracer_bell_fn)(void *context, const struct tracer_bell *bell);
  * -ENOTSUP: the kernel cannot tell; or another errno.
  */
 int tracer_bell_begin(struct tracer *tracer);
-/** tracer_bell_take() - call @fn for each call so far */
+/**
+ * tracer_bell_take() - call @fn for the oldest calls so far, at most 64
+ * The descriptor stays readable while there are more.
+ */
 void tracer_bell_take(struct tracer *tracer, tracer_bell_fn fn, void *context);
-/** tracer_bells_lost() - number of calls so far that found no room; nothing is known about them */
+/**
+ * tracer_bells_lost() - number of calls so far that found no room; nothing is known about them
+ * If one user's programs call too fast, it counts one call for each 100 ms.
+ */
 uint64_t tracer_bells_lost(const struct tracer *tracer);
 void tracer_bell_end(struct tracer *tracer);
 

@@ -44,6 +44,8 @@ static const struct list_function other = {&arcs, 21, 22, 23, {{3, arcs}}}; /* o
 static const struct list_function *const functions[] = {&function, &other, NULL};
 static const void *root;
 static struct trace_error error;
+static int folder;
+static char folder_path[] = "/tmp/test_gcov.XXXXXX";
 
 static void make_list(void)
 {
@@ -150,6 +152,52 @@ static void wild_lists_are_told(void)
 	munmap(page, 4096);
 }
 
+/* The list is small, and what it says is not: one function again and again, with many counts. */
+static void lists_do_not_take_more_memory_than_there_is(void)
+{
+	enum { NR_FUNCTIONS = 1000, NR_COUNTS = 1 << 20 };
+	static const struct list_function *many[NR_FUNCTIONS];
+	struct list_function large = function;
+
+	make_list();
+	large.kinds[0].nr = NR_COUNTS;
+	large.kinds[0].counts = calloc(NR_COUNTS, sizeof(*large.kinds[0].counts));
+	for (size_t i = 0; i < NR_FUNCTIONS; i++)
+		many[i] = &large;
+	info.nr_functions = NR_FUNCTIONS;
+	info.functions = many;
+	expect_error(-EFBIG, "more than 256 MiB");
+	make_list();
+	info.next = &info;
+	info.nr_functions = NR_FUNCTIONS;
+	info.functions = many;
+	expect_error(-EFBIG, "more than 256 MiB");
+	free((void *)large.kinds[0].counts);
+}
+
+static void a_folder_that_another_user_prepared_is_refused(void)
+{
+	char link[64], own[64];
+	int chosen;
+
+	snprintf(link, sizeof(link), "%s/gcov.1", folder_path);
+	CU_ASSERT_EQUAL(symlink("/tmp", link), 0);
+	CU_ASSERT(gcov_folder_open(link, false, &error) < 0);
+	chosen = gcov_folder_open(link, true, &error);
+	CU_ASSERT(chosen >= 0);
+	close(chosen);
+	unlink(link);
+	snprintf(own, sizeof(own), "%s/gcov.2", folder_path);
+	chosen = gcov_folder_open(own, false, &error);
+	CU_ASSERT(chosen >= 0);
+	close(chosen);
+	if (geteuid() == 0) {
+		CU_ASSERT_EQUAL(chown(own, 65534, 65534), 0);
+		CU_ASSERT_EQUAL(gcov_folder_open(own, false, &error), -EPERM);
+	}
+	rmdir(own);
+}
+
 static void names_stay_below_the_folder(void)
 {
 	static const char *const rows[][2] = {
@@ -161,6 +209,7 @@ static void names_stay_below_the_folder(void)
 		{"..", ""},
 		{"/", ""},
 		{"...", "..."},
+		{"/x/\033]0;title\007a.gcda", "x/?]0;title?a.gcda"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -171,9 +220,6 @@ static void names_stay_below_the_folder(void)
 		CU_ASSERT_STRING_EQUAL(name, rows[i][1]);
 	}
 }
-
-static int folder;
-static char folder_path[] = "/tmp/test_gcov.XXXXXX";
 
 static void files_have_the_counts(void)
 {
@@ -255,6 +301,8 @@ static const struct unit_case cases[] = {
 	CASE(lists_are_read),
 	CASE(other_versions_of_gcc_are_refused),
 	CASE(wild_lists_are_told),
+	CASE(lists_do_not_take_more_memory_than_there_is),
+	CASE(a_folder_that_another_user_prepared_is_refused),
 	CASE(names_stay_below_the_folder),
 	CASE(files_have_the_counts),
 	CASE(files_do_not_follow_links),

@@ -225,6 +225,8 @@ static void waking(struct story *story, int cpu, uint64_t ms, uint32_t tid)
 	put(story, cpu, ms, TRACE_EV_sched_waking, &wake, sizeof(wake));
 }
 
+static int producer = -1; /* the kernel */
+
 /* The daemon drains both CPUs, @first before the other one. */
 static void drained(struct story *story, int first, uint64_t until_ms)
 {
@@ -235,7 +237,7 @@ static void drained(struct story *story, int first, uint64_t until_ms)
 
 		source.cpu = (uint32_t)cpu;
 		source.lost_total = story->lost[cpu];
-		trigger_marks_read(story->marks, &source, -1);
+		trigger_marks_read(story->marks, &source, producer);
 		own_records_clear(&story->records[cpu]);
 	}
 	triggers_run(story->triggers, story->marks, story->begin_ns + until_ms * MS);
@@ -412,6 +414,31 @@ static void a_long_scope_is_found(void)
 	story_free(story);
 }
 
+/*
+ * SECURITY: the thread of a scope is what the program says. It opens the scope in more threads than
+ * there can be; those of another program are found.
+ */
+static void scopes_of_a_program_are_bounded(void)
+{
+	struct story *story = story_new("scope:pay>50ms", NULL);
+	uint16_t begin = add_type(story, "shop:pay.begin", TRACE_ROLE_BEGIN),
+		 end = add_type(story, "shop:pay.end", TRACE_ROLE_END);
+
+	producer = 7;
+	for (uint32_t round = 1; round <= 2; round++) {
+		for (uint32_t tid = 1; tid <= 6000; tid++)
+			user(story, round * 1000, begin, tid, 0);
+		drained(story, 0, round * 1000 + 100);
+		CU_ASSERT_EQUAL(story->nr_hits, round * 4096);
+		for (uint32_t tid = 1; tid <= 6000; tid++)
+			user(story, round * 1000 + 200, end, tid, 0);
+		drained(story, 0, round * 1000 + 300);
+		CU_ASSERT_EQUAL(story->nr_hits, round * 4096);
+	}
+	producer = -1;
+	story_free(story);
+}
+
 /* ---- system calls ---- */
 
 static void entry(struct story *story, int cpu, uint64_t ms, uint32_t nr)
@@ -570,6 +597,7 @@ int main(int argc, char **argv)
 		CASE(a_loss_makes_no_wait_longer),
 		CASE(an_event_with_a_value_is_found),
 		CASE(a_long_scope_is_found),
+		CASE(scopes_of_a_program_are_bounded),
 		CASE(a_long_system_call_is_found),
 		CASE(a_system_call_that_lasts_is_found_once),
 		CASE(a_thread_that_ended_is_in_no_system_call),

@@ -59,12 +59,17 @@ static size_t nr_programs(const struct heard *heard)
 	return status.programs;
 }
 
-static void call(pid_t pid, uint64_t bytes, const char *name)
+static void call_as(pid_t pid, pid_t number, uint64_t bytes, const char *name)
 {
-	struct tracer_bell bell = {.pid = pid, .number = pid, .bytes = bytes, .comm = "boxed"};
+	struct tracer_bell bell = {.pid = pid, .number = number, .bytes = bytes, .comm = "boxed"};
 
 	snprintf(bell.name, sizeof(bell.name), "%s", name);
 	fake_bell(&bell);
+}
+
+static void call(pid_t pid, uint64_t bytes, const char *name)
+{
+	call_as(pid, pid, bytes, name);
 }
 
 static const char *memory_name(void)
@@ -112,8 +117,15 @@ static void a_program_that_calls_is_taken_and_answered(void)
 	call(child, program.memory->total_bytes, memory_name());
 	end(child);
 	client_bell_take(heard.clients);
+	call_as(0, child, program.memory->total_bytes,
+		memory_name()); /* as a daemon in a pid namespace hears its end */
+	client_bell_take(heard.clients);
 	clients_describe_missing(heard.clients, add_text, &heard);
 	CU_ASSERT_STRING_EQUAL(heard.texts, "");
+	call_as(0, child + 1, program.memory->total_bytes, memory_name());
+	client_bell_take(heard.clients);
+	clients_describe_missing(heard.clients, add_text, &heard);
+	CU_ASSERT_STRING_NOT_EQUAL(heard.texts, "");
 	heard_end(&heard);
 	fake_program_free(&program);
 }

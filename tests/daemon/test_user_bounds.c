@@ -10,9 +10,11 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <trace/reader.h>
+#include <unistd.h>
 
 #include "budget.h"
 #include "clients_missing.h"
@@ -422,6 +424,38 @@ static void a_program_that_is_fast_does_not_hold_up_the_daemon(void)
 	fake_program_free(&program);
 }
 
+static bool counts_searches;
+static unsigned int nr_searches;
+
+/* Counts searches for the end of data: SEEK_HOLE passes all data behind a sub-buffer. */
+off_t lseek(int fd, off_t offset, int whence)
+{
+	nr_searches += counts_searches && whence == SEEK_HOLE;
+	return (off_t)syscall(SYS_lseek, fd, offset, whence);
+}
+
+static void a_large_memory_makes_no_sub_buffer_slow(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct budget_limits limits = no_limits();
+	struct bench *bench = bench_with(&limits);
+	struct trace_counts counts;
+	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
+
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	counts_searches = true;
+	for (int i = 0; i < 1000; i++)
+		fake_program_number(&program, 0, id, i);
+	bench_drain(bench);
+	bench_end(bench, false);
+	counts_searches = false;
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 1000);
+	CU_ASSERT_EQUAL(nr_searches, 0);
+	bench_free_with(bench);
+	fake_program_free(&program);
+}
+
 static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS),
@@ -628,6 +662,7 @@ static const struct unit_case cases[] = {
 	CASE(visits_to_cpus_are_bounded),
 	CASE(waits_for_flushes_are_bounded),
 	CASE(a_program_that_is_fast_does_not_hold_up_the_daemon),
+	CASE(a_large_memory_makes_no_sub_buffer_slow),
 	CASE(event_types_of_a_user_are_bounded_and_their_events_lost),
 	CASE(event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest),
 	CASE(the_default_leaves_event_types_for_other_programs_of_the_user),

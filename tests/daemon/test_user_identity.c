@@ -201,11 +201,47 @@ static void another_user_s_process_with_the_number_is_not_taken_for_the_program(
 	finish(sock, &identity, child);
 }
 
+static void note_owner(void *context, int fd, struct user_identity *identity)
+{
+	*(uid_t *)context = identity->uid;
+	if (identity->pid_fd >= 0)
+		close(identity->pid_fd);
+	close(fd);
+}
+
+/*
+ * A process of a user maps a memory and runs a set-user-id program. Here it is a process of root
+ * that maps the memory of a user.
+ */
+static void the_memory_of_a_user_is_not_one_of_root(void)
+{
+	struct fake_program program;
+	uid_t owner = (uid_t)-1;
+	uint32_t looked_at;
+	pid_t child;
+
+	if (getuid() != 0)
+		return;
+	CU_ASSERT_EQUAL_FATAL(seteuid(65534), 0);
+	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	CU_ASSERT_EQUAL_FATAL(seteuid(0), 0);
+	child = fork();
+	if (!child)
+		for (;;)
+			pause();
+	CU_ASSERT_EQUAL(user_find_process(child, note_owner, &owner, &looked_at), 0);
+	CU_ASSERT_EQUAL(owner, 65534);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	fake_program_free(&program);
+}
+
 static const struct unit_case cases[] = {
 	CASE(a_program_that_runs_is_known_by_its_file),
 	CASE(the_user_is_the_one_who_connected),
 	CASE(another_process_with_the_number_is_not_taken_for_the_program),
 	CASE(another_user_s_process_with_the_number_is_not_taken_for_the_program),
+	CASE(the_memory_of_a_user_is_not_one_of_root),
 	{NULL, NULL},
 };
 

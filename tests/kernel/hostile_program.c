@@ -470,6 +470,76 @@ static void nonsense(unsigned long nr)
 		}
 }
 
+/*
+ * Full sub-buffers in a memory of @nr MiB without a hole: the end of its data is far behind each
+ * sub-buffer. The program fills them again.
+ */
+static void dense(unsigned long nr)
+{
+	const struct shape shape = {.nr_rings = 1,
+				    .subbuf_bytes = SUBBUF_MIN_BYTES,
+				    .nr_subbufs = 1u << (31 - __builtin_clz((unsigned int)nr | 1)),
+				    .max_events = 64,
+				    .registry_bytes = 4096,
+				    .total_bytes = (uint64_t)nr << 20};
+	struct memory memory = make(&shape);
+	struct subbuf_ring ring = ring_of(&memory, 0);
+
+	set_up(&memory, 0);
+	for (uint64_t at = memory.header->rings_offset + 4096; at < shape.total_bytes; at += 4096)
+		memory.data[at] = 0;
+	for (uint64_t seq = 1; seq < shape.nr_subbufs; seq++)
+		fake_full(&ring, seq);
+	ring.control->position = (uint64_t)(shape.nr_subbufs - 1) << SUBBUF_OFFSET_BITS | ring.subbuf_bytes;
+	offer(memory.fd);
+	for (uint64_t seq = shape.nr_subbufs;; seq++) {
+		while (seq > __atomic_load_n(&ring.control->consumed, __ATOMIC_ACQUIRE) + shape.nr_subbufs - 1)
+			nap(100);
+		fake_full(&ring, seq);
+		__atomic_store_n(&ring.control->position, seq << SUBBUF_OFFSET_BITS | ring.subbuf_bytes,
+				 __ATOMIC_RELEASE);
+	}
+}
+
+/* Calls the daemon through the kernel without a pause. */
+static void bells(unsigned long nr)
+{
+	struct memory memory = make(&small);
+
+	for (unsigned long i = 1; i < nr; i++)
+		if (fork() == 0)
+			break;
+	for (;;) {
+		flock(memory.fd, LOCK_SH | LOCK_NB);
+		flock(memory.fd, LOCK_UN);
+	}
+}
+
+/* Programs that offer a memory and end, one after the other. */
+static void brief(unsigned long nr)
+{
+	for (unsigned long i = 1; i < nr; i++)
+		if (fork() == 0)
+			break;
+	for (;;) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			struct memory memory = make(&small);
+
+			for (uint32_t idx = 0; idx < 2; idx++) {
+				struct subbuf_ring ring = ring_of(&memory, idx);
+
+				set_up(&memory, idx);
+				ring.control->position = 1ull << SUBBUF_OFFSET_BITS | 64;
+			}
+			offer(memory.fd);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
 /* ---- an honest program ---- */
 
 static void honest(unsigned long nr)
@@ -503,6 +573,9 @@ int main(int argc, char **argv)
 		{"mute", mute},
 		{"offers", offers},
 		{"nonsense", nonsense},
+		{"dense", dense},
+		{"bells", bells},
+		{"brief", brief},
 		{"honest", honest},
 	};
 	uid_t uid = argc > 2 ? (uid_t)atoi(argv[1]) : 0;

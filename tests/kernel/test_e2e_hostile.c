@@ -41,6 +41,8 @@ struct outcome {
 	uint64_t kernel_events;
 	uint64_t kernel_lost;
 	uint64_t honest_events;
+	uint64_t program_lost;
+	int honest_status;
 	int verified;
 };
 
@@ -113,8 +115,10 @@ static void read_trace(const char *path, struct outcome *outcome)
 	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
 		const struct trace_stream_stats *stats = trace_get_stream(trace, i);
 
-		if (stats->stream >= USER_FIRST_STREAM)
+		if (stats->stream >= USER_FIRST_STREAM) {
+			outcome->program_lost += stats->discarded;
 			continue;
+		}
 		outcome->kernel_events += stats->stored;
 		/* the daemon's own small stream counts losses that belong to no ring */
 		outcome->kernel_lost += stats->stored > 1000 ? stats->discarded : 0;
@@ -141,7 +145,7 @@ static struct outcome record(const struct session *s, const char *attack, unsign
 		evil = start_program(ATTACKER, attack, nr);
 	usleep(getenv("TRACE_TEST_LONG") ? LONG_LEAD_US : LEAD_US);
 	honest = start_program(HONEST, "honest", HONEST_EVENTS);
-	waitpid(honest, NULL, 0);
+	waitpid(honest, &outcome.honest_status, 0);
 	CU_ASSERT_TRUE(wait_for_end(daemon, &outcome));
 	if (evil)
 		stop_program(evil);
@@ -161,12 +165,16 @@ static void attack(const char *command, unsigned long nr)
 		quiet = record(&s, NULL, 0);
 	session_run("rm -f '%s'", s.trace);
 	outcome = record(&s, command, nr);
-	fprintf(stderr, "%s %lu: %llu kernel events, %llu lost, daemon %ld MiB (%ld without), honest %llu\n", command,
-		nr, (unsigned long long)outcome.kernel_events, (unsigned long long)outcome.kernel_lost,
-		outcome.rss_kib >> 10, quiet.rss_kib >> 10, (unsigned long long)outcome.honest_events);
+	fprintf(stderr,
+		"%s %lu: %llu kernel events, %llu lost, daemon %ld MiB (%ld without), honest %llu, of programs %llu "
+		"lost\n",
+		command, nr, (unsigned long long)outcome.kernel_events, (unsigned long long)outcome.kernel_lost,
+		outcome.rss_kib >> 10, quiet.rss_kib >> 10, (unsigned long long)outcome.honest_events,
+		(unsigned long long)outcome.program_lost);
 	CU_ASSERT_EQUAL(outcome.status, 0);
 	CU_ASSERT_EQUAL(outcome.verified, 0);
 	CU_ASSERT_EQUAL(outcome.kernel_lost, 0);
+	CU_ASSERT_EQUAL(outcome.honest_status, 0);
 	CU_ASSERT_EQUAL(outcome.honest_events, HONEST_EVENTS);
 	CU_ASSERT_TRUE(outcome.rss_kib <= quiet.rss_kib + MEMORY_MORE_KIB);
 	session_end(&s);
@@ -192,6 +200,9 @@ ATTACK(connections, 1)
 ATTACK(mute, 2000)
 ATTACK(offers, 1)
 ATTACK(nonsense, 200)
+ATTACK(dense, 1024)
+ATTACK(bells, 3)
+ATTACK(brief, 2)
 
 #define COSTS(command)                                         \
 	{                                                      \
@@ -199,9 +210,10 @@ ATTACK(nonsense, 200)
 	}
 
 static const struct unit_case cases[] = {
-	COSTS(blocks),	    COSTS(mapped), COSTS(va),	    COSTS(fds),	  COSTS(kept),	 COSTS(sparse),
-	COSTS(sparse_dead), COSTS(ids),	   COSTS(stuck),    COSTS(spin),  COSTS(rescan), COSTS(connections),
-	COSTS(mute),	    COSTS(offers), COSTS(nonsense), {NULL, NULL},
+	COSTS(blocks), COSTS(mapped),	   COSTS(va),	 COSTS(fds),	COSTS(kept),
+	COSTS(sparse), COSTS(sparse_dead), COSTS(ids),	 COSTS(stuck),	COSTS(spin),
+	COSTS(rescan), COSTS(connections), COSTS(mute),	 COSTS(offers), COSTS(nonsense),
+	COSTS(dense),  COSTS(bells),	   COSTS(brief), {NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -10,6 +10,9 @@
 #include "follow.h"
 #include "loader.h"
 
+#define BELLS_AT_ONCE 64 /* then the caller drains rings and looks at signals */
+
+/* An error ends ring_buffer__consume(), which otherwise goes on while programs call. */
 static int on_bell(void *context, void *data, size_t bytes)
 {
 	struct tracer *tracer = context;
@@ -25,7 +28,7 @@ static int on_bell(void *context, void *data, size_t bytes)
 	snprintf(bell.name, sizeof(bell.name), "%.*s", (int)sizeof(record->name),
 		 strncmp(record->name, "memfd:", 6) == 0 ? record->name + 6 : record->name);
 	tracer->on_bell(tracer->bell_context, &bell);
-	return 0;
+	return --tracer->bells_to_take ? 0 : -EAGAIN;
 }
 
 static struct bpf_link *attach(struct tracer *tracer, const struct bpf_program *program)
@@ -73,6 +76,7 @@ void tracer_bell_take(struct tracer *tracer, tracer_bell_fn fn, void *context)
 		return;
 	tracer->on_bell = fn;
 	tracer->bell_context = context;
+	tracer->bells_to_take = BELLS_AT_ONCE;
 	ring_buffer__consume(tracer->bells);
 	tracer->on_bell = NULL;
 }

@@ -47,6 +47,7 @@ struct tracer {
 	struct bpf_link *bell_links[2];	  /* owned */
 	tracer_bell_fn on_bell;		  /* during tracer_bell_take() */
 	void *bell_context;
+	unsigned int bells_to_take;
 	struct tracer_ring *rings; /* owned array */
 	size_t nr_rings;
 	void *maps[2]; /* owned mappings of the two ring maps */
