@@ -29,6 +29,7 @@
 #define MAX_FUNCTIONS (1u << 20)
 #define MAX_COUNTS    (1u << 24)
 #define MAX_PATH      4096
+#define MAX_BYTES     (1ull << 30) /* of all functions and counts of a process */
 
 struct gcov_info_image {
 	uint32_t version;
@@ -48,8 +49,10 @@ struct gcov_function_image {
 	uint64_t counts;
 };
 
+/* @bytes: that are taken of MAX_BYTES */
 struct gcov_memory {
 	pid_t pid;
+	uint64_t *bytes;
 	const char *object;
 	struct trace_error *error;
 };
@@ -58,6 +61,16 @@ static int damaged(const struct gcov_memory *memory)
 {
 	return error_set(memory->error, -EBADMSG, "%s in process %d: its lists of counters are damaged", memory->object,
 			 (int)memory->pid);
+}
+
+/* SECURITY: the process chooses the numbers, and may be of another user. */
+static int take_bytes(const struct gcov_memory *memory, uint64_t nr, size_t bytes)
+{
+	*memory->bytes += nr * bytes;
+	return *memory->bytes <= MAX_BYTES
+		       ? 0
+		       : error_set(memory->error, -E2BIG, "%s in process %d: its counters take more than %llu MiB",
+				   memory->object, (int)memory->pid, MAX_BYTES >> 20);
 }
 
 /* ---- the process's memory ---- */
@@ -120,6 +133,9 @@ static int get_function(const struct gcov_memory *memory, uint64_t address, uint
 					   has_arcs ? image.nr : 0, NULL};
 	if (function->nr > MAX_COUNTS)
 		return damaged(memory);
+	err = take_bytes(memory, function->nr, sizeof(*function->counts));
+	if (err)
+		return err;
 	function->counts = calloc(function->nr ? function->nr : 1, sizeof(*function->counts));
 	if (!function->counts)
 		return -ENOMEM;
@@ -134,6 +150,9 @@ static int get_functions(const struct gcov_memory *memory, uint64_t info, const 
 
 	if (image->nr_functions > MAX_FUNCTIONS)
 		return damaged(memory);
+	err = take_bytes(memory, image->nr_functions, sizeof(*unit->functions));
+	if (err)
+		return err;
 	unit->functions = calloc(image->nr_functions + 1, sizeof(*unit->functions));
 	addresses = calloc(image->nr_functions + 1, sizeof(*addresses));
 	if (!unit->functions || !addresses) {
@@ -195,7 +214,7 @@ static int add_unit(const struct gcov_memory *memory, struct gcov_units *units, 
 int gcov_units_read(struct gcov_units *units, pid_t pid, const char *object, uint64_t root,
 		    struct trace_error *ret_error)
 {
-	struct gcov_memory memory = {pid, object, ret_error};
+	struct gcov_memory memory = {pid, &units->bytes, object, ret_error};
 	uint64_t info = 0;
 	int err = get(&memory, &info, root, sizeof(info));
 

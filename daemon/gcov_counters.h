@@ -34,10 +34,11 @@ struct gcov_unit {
 	uint32_t nr, room;
 };
 
-/** struct gcov_units - zeroed: empty */
+/** struct gcov_units - zeroed: empty. @bytes: that the functions and their counts take */
 struct gcov_units {
 	struct gcov_unit *units; /* owned */
 	uint32_t nr, room;
+	uint64_t bytes;
 };
 
 /**
@@ -45,7 +46,7 @@ struct gcov_units {
  * @object: the file that has the list, for messages
  * The process runs on. Its memory may hold anything: all numbers are bounded.
  * Returns 0; -ESRCH: it has ended; -EPERM; -ENOTSUP: another version of gcc; -EBADMSG: no such list
- * there; -ENOMEM
+ * there; -E2BIG: more than 1 GiB of counts; -ENOMEM
  */
 int gcov_units_read(struct gcov_units *units, pid_t pid, const char *object, uint64_t root,
 		    struct trace_error *ret_error);

@@ -8,6 +8,7 @@
  *                      TAG_ARCS, n bytes: counts of 64 bits; -n: all n bytes are 0 and left out
  *   0
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,7 +31,10 @@
 
 /* ---- names ---- */
 
-/* Parts of the path that are "", "." or ".." are left out. */
+/*
+ * Parts of the path that are "", "." or ".." are left out. The path is of the process's memory, and
+ * the name is printed: control characters become '?'.
+ */
 void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size)
 {
 	size_t used = 0;
@@ -45,6 +49,8 @@ void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size)
 						 at);
 		at += chars + (at[chars] == '/');
 	}
+	for (char *c = ret_name; *c; c++)
+		*c = iscntrl((unsigned char)*c) ? '?' : *c;
 }
 
 /*

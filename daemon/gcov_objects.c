@@ -20,7 +20,7 @@
 #define ROOT_NAME    "__gcov_root"
 #define MAX_SECTIONS 4096
 #define MAX_SEGMENTS 64
-#define MAX_SYMBOLS  (16u << 20)
+#define MAX_SYMBOLS  (16u << 20) /* of all files of a process, whatever their headers say */
 #define SYMBOL_BLOCK 4096
 
 /** struct gcov_mapped - the first mapping of a file */
@@ -30,9 +30,10 @@ struct gcov_mapped {
 	char path[4096];
 };
 
-/** struct gcov_elf - an open ELF file of 64 bits */
+/** struct gcov_elf - an open ELF file of 64 bits. @nr_symbols: read until now, of all files */
 struct gcov_elf {
 	int fd;
+	uint64_t *nr_symbols;
 	Elf64_Ehdr head;
 	Elf64_Phdr segments[MAX_SEGMENTS];
 	size_t nr_segments;
@@ -74,8 +75,9 @@ static bool search_table(const struct gcov_elf *elf, const Elf64_Shdr *table, co
 	Elf64_Sym symbols[SYMBOL_BLOCK / sizeof(Elf64_Sym)];
 	size_t block = sizeof(symbols) / sizeof(symbols[0]);
 
-	if (nr > MAX_SYMBOLS || table->sh_offset > INT64_MAX - table->sh_size)
+	if (nr > MAX_SYMBOLS || *elf->nr_symbols > MAX_SYMBOLS - nr || table->sh_offset > INT64_MAX - table->sh_size)
 		return false;
+	*elf->nr_symbols += nr;
 	for (uint64_t first = 0; first < nr; first += block) {
 		size_t here = nr - first < block ? (size_t)(nr - first) : block;
 
@@ -170,6 +172,7 @@ static int open_mapped(pid_t pid, const struct gcov_mapped *mapped)
 struct gcov_search {
 	struct gcov_object *objects;
 	size_t nr, stripped;
+	uint64_t nr_symbols;
 };
 
 static int add_object(struct gcov_search *search, const char *path, uint64_t root)
@@ -187,7 +190,7 @@ static int look_at(pid_t pid, const struct gcov_mapped *mapped, struct gcov_sear
 {
 	int fd = open_mapped(pid, mapped), err = 0;
 	uint64_t address, bias;
-	struct gcov_elf elf;
+	struct gcov_elf elf = {.nr_symbols = &search->nr_symbols};
 	bool has_table;
 
 	if (fd < 0)

@@ -136,6 +136,11 @@ static void wild_lists_are_told(void)
 	info.functions = huge_functions;
 	expect_error(-EBADMSG, "damaged");
 	make_list();
+	struct gcov_units full = {.bytes = 1ull << 30};
+	CU_ASSERT_EQUAL(gcov_units_read(&full, getpid(), "shop", (uint64_t)(uintptr_t)&root, &error), -E2BIG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "its counters take more than 1024 MiB"));
+	gcov_units_free(&full);
+	make_list();
 	munmap(page + 4096, 4096);
 	memset(page, 'x', 4096); /* a path without an end, before a hole */
 	info.path = page + 4000;
@@ -161,6 +166,7 @@ static void names_stay_below_the_folder(void)
 		{"..", ""},
 		{"/", ""},
 		{"...", "..."},
+		{"/a\033[31m\n/b\177.gcda", "a?[31m?/b?.gcda"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
