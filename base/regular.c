@@ -19,7 +19,7 @@ static int check(const struct stat *status)
  * Opens the file of @path_fd, an O_PATH descriptor. The path itself may lead to another file by
  * now.
  */
-static int open_target(int path_fd, const char *path)
+static int open_target(int path_fd, int folder, const char *path)
 {
 	struct stat status, opened;
 	char link[40];
@@ -33,7 +33,7 @@ static int open_target(int path_fd, const char *path)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
 	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && errno == ENOENT) /* /proc is not mounted */
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	result = fstat(fd, &opened) < 0 ? -errno : check(&opened);
@@ -45,13 +45,23 @@ static int open_target(int path_fd, const char *path)
 	return result;
 }
 
-int regular_open(const char *path)
+static int open_regular(int folder, const char *path, int flags)
 {
-	int path_fd = open(path, O_PATH | O_CLOEXEC), fd;
+	int path_fd = openat(folder, path, O_PATH | O_CLOEXEC | flags), fd;
 
 	if (path_fd < 0)
 		return -errno;
-	fd = open_target(path_fd, path);
+	fd = open_target(path_fd, folder, path);
 	close(path_fd);
 	return fd;
+}
+
+int regular_open(const char *path)
+{
+	return open_regular(AT_FDCWD, path, 0);
+}
+
+int regular_open_at(int folder, const char *name)
+{
+	return open_regular(folder, name, O_NOFOLLOW);
 }

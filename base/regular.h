@@ -21,4 +21,10 @@
  */
 int regular_open(const char *path);
 
+/**
+ * regular_open_at() - the same for the file @name in the folder of the descriptor @folder; a
+ * symbolic link is refused
+ */
+int regular_open_at(int folder, const char *name);
+
 #endif

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <trace/user_memory.h>
 #include <unistd.h>
 
@@ -337,18 +338,20 @@ static dev_t memory_device(void)
 /*
  * SECURITY: the process may replace the file at any time: with a terminal, a FIFO, a device, or a
  * file of a file system that it serves itself. So O_PATH follows the link without opening the file,
- * the file is checked, and then exactly that file is opened.
+ * the file is checked by what the kernel knows, without a question to its file system, and then
+ * exactly that file is opened.
  */
 int user_find_open(const char *path, ino_t ino)
 {
 	int path_fd = open(path, O_PATH | O_CLOEXEC), fd = -1;
-	struct stat status;
+	struct statx status;
 	char again[64];
 
 	if (path_fd < 0)
 		return -1;
-	if (fstat(path_fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == ino &&
-	    status.st_dev == memory_device()) {
+	if (statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &status) == 0 &&
+	    S_ISREG(status.stx_mode) && status.stx_ino == ino &&
+	    makedev(status.stx_dev_major, status.stx_dev_minor) == memory_device()) {
 		snprintf(again, sizeof(again), "/proc/self/fd/%d", path_fd);
 		fd = open(again, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	} else {

@@ -276,6 +276,8 @@ static int visit_thread(struct end_reader *reader, uint32_t tgid, uint32_t tid)
 	if (!*line || sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &b.nr, &b.args[0], &b.args[1], &b.args[2], &b.args[3],
 			     &b.args[4], &b.args[5]) != 7)
 		return 0; /* running, exited, or a kernel thread */
+	if (b.nr & TRACER_X32_BIT)
+		b.abi = TRACE_ABI_NATIVE;
 	return emit_blocked(reader, &b);
 }
 
@@ -303,8 +305,7 @@ static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tg
 
 	if (result)
 		return result;
-	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
-	reader->abi = tracer_abi_of_program(path);
+	reader->abi = tracer_abi_of_process(tgid);
 	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
 	return each_number(reader, tgid, path, visit_thread);
 }

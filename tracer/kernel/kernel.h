@@ -95,9 +95,17 @@ struct thread_info {
 #error "this architecture's registers are not described yet: add pt_regs here and the accessors in arch.h"
 #endif
 
+struct user_namespace {
+	kuid_t owner;
+};
+struct kernel_caps {
+	u64 val; /* until 6.2: two words of 32 bits */
+};
 struct cred {
 	kuid_t uid, suid, euid;
 	kgid_t gid, sgid, egid;
+	struct kernel_caps cap_permitted;
+	struct user_namespace *user_ns;
 };
 typedef struct {
 	int counter;
@@ -547,6 +555,18 @@ struct kernfs_node___6_15 {
 } __attribute__((preserve_access_index));
 struct request___pre_5_17 {
 	struct gendisk *rq_disk;
+} __attribute__((preserve_access_index));
+struct mm_struct___pre_6_18 {
+	unsigned long flags;
+} __attribute__((preserve_access_index));
+struct mm_flags___6_18 {
+	unsigned long __mm_flags[1];
+} __attribute__((preserve_access_index));
+struct mm_struct___6_18 {
+	struct mm_flags___6_18 flags;
+} __attribute__((preserve_access_index));
+struct task_struct___6_18 {
+	unsigned int user_dumpable : 1;
 } __attribute__((preserve_access_index));
 struct io_file_table___6_1 {
 	void *files;

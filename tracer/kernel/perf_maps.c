@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <trace/reader.h>
+#include "regular.h"
 
 #define NAME_BYTES     256
 #define MAX_FILE_BYTES (256ll << 20)
@@ -55,16 +56,29 @@ static int open_in(const char *root, uint32_t number)
 	if (tmp < 0)
 		return -1;
 	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", number);
-	fd = openat(tmp, name, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	fd = regular_open_at(tmp, name);
 	close(tmp);
 	return fd;
+}
+
+/*
+ * SECURITY: in /tmp any user can make a file with the number of another's process. While the
+ * process runs, its user is known.
+ */
+static bool is_owned(int fd, uint32_t tgid)
+{
+	struct stat file, process;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, tgid);
+	return fstat(fd, &file) == 0 && file.st_size <= MAX_FILE_BYTES &&
+	       (!file.st_uid || stat(path, &process) < 0 || file.st_uid == process.st_uid);
 }
 
 /* The file of a process that has ended stays, unless it was in a container that is gone, too. */
 static FILE *open_map(uint32_t tgid)
 {
 	char root[32];
-	struct stat status;
 	FILE *file;
 	int fd;
 
@@ -74,8 +88,7 @@ static FILE *open_map(uint32_t tgid)
 		fd = open_in("/", tgid);
 	if (fd < 0)
 		return NULL;
-	file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= MAX_FILE_BYTES ? fdopen(fd, "r")
-												      : NULL;
+	file = is_owned(fd, tgid) ? fdopen(fd, "r") : NULL;
 	if (!file)
 		close(fd);
 	return file;

@@ -532,24 +532,58 @@ static __noinline void count_filtered(void)
 		__sync_fetch_and_add(&control->filtered, 1);
 }
 
-/*
- * If others are hidden, @task must belong wholly to the user. A task with another id among its own
- * is a program that changed its user: its memory and descriptors may hold what the user may not
- * see. ptrace(2) asks the same: kernel/ptrace.c, __ptrace_may_access().
- */
-static __always_inline bool is_shown(struct task_struct *task)
-{
-	const struct cred *cred;
-	u32 gid;
+#define DUMPABLE_MASK 3 /* MMF_DUMPABLE_MASK of include/linux/mm_types.h; sched/coredump.h until 6.17 */
+#define DUMPABLE_USER 1 /* SUID_DUMP_USER */
 
-	if (!config.others_hidden)
-		return true;
-	cred = BPF_CORE_READ(task, cred);
-	gid = BPF_CORE_READ(cred, gid.val);
+/*
+ * The kernel marks the memory of a process that got another user or group from its program's file,
+ * and keeps the mark when the process changes back. A thread whose memory is gone shows none of it;
+ * since 6.18 the kernel keeps the mark for it, too.
+ */
+static __always_inline bool is_dumpable(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u64 flags = 0;
+
+	if (!mm)
+		return !bpf_core_field_exists(struct task_struct___6_18, user_dumpable) ||
+		       BPF_CORE_READ_BITFIELD_PROBED((struct task_struct___6_18 *)task, user_dumpable);
+	if (bpf_core_field_exists(struct mm_struct___6_18, flags.__mm_flags))
+		flags = BPF_CORE_READ((struct mm_struct___6_18 *)mm, flags.__mm_flags[0]);
+	else if (bpf_core_field_exists(struct mm_struct___pre_6_18, flags))
+		flags = BPF_CORE_READ((struct mm_struct___pre_6_18 *)mm, flags);
+	return (flags & DUMPABLE_MASK) == DUMPABLE_USER;
+}
+
+/* Capabilities in a user namespace that the user has made are the user's own. */
+static __always_inline bool has_foreign_caps(const struct cred *cred)
+{
+	u64 permitted = ~0ull;
+
+	bpf_core_read(&permitted, sizeof(permitted), &cred->cap_permitted);
+	return permitted && BPF_CORE_READ(cred, user_ns, owner.val) != config.filter_uid;
+}
+
+/*
+ * A task with another id among its own is a program that changed its user, and one with a
+ * capability is a program that got it from its file: memory and descriptors may hold what the user
+ * may not see. ptrace(2) asks the same: kernel/ptrace.c, __ptrace_may_access().
+ */
+static __noinline bool is_own_task(struct task_struct *task)
+{
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	u32 gid = BPF_CORE_READ(cred, gid.val);
+
 	return BPF_CORE_READ(cred, uid.val) == config.filter_uid &&
 	       BPF_CORE_READ(cred, euid.val) == config.filter_uid &&
 	       BPF_CORE_READ(cred, suid.val) == config.filter_uid && BPF_CORE_READ(cred, egid.val) == gid &&
-	       BPF_CORE_READ(cred, sgid.val) == gid;
+	       BPF_CORE_READ(cred, sgid.val) == gid && !has_foreign_caps(cred) && is_dumpable(task);
+}
+
+/* If others are hidden, @task must belong wholly to the user. */
+static __always_inline bool is_shown(struct task_struct *task)
+{
+	return !config.others_hidden || is_own_task(task);
 }
 
 /* All filters must match, as in the original toolkit. */

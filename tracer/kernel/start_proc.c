@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "clock_ns.h"
 #include "start_args.h"
@@ -99,19 +98,29 @@ static uint32_t state_of_letter(char letter)
 	return TRACE_TASK_RUNNING;
 }
 
-enum trace_abi tracer_abi_of_program(const char *path)
-{
-	Elf32_Ehdr header; /* these fields are at the same offsets in the 64-bit header */
-	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	bool is_32 = fd >= 0 && pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-		     !memcmp(header.e_ident, ELFMAG, SELFMAG) &&
-		     /* not x32 */
-		     header.e_ident[EI_CLASS] == ELFCLASS32 &&
-		     (header.e_machine == EM_386 || header.e_machine == EM_ARM);
+#define PHENT_32 32 /* bytes of a program header of a 32-bit program, sizeof(Elf32_Phdr) */
 
+/*
+ * The kernel keeps a copy of the vector that it gave to the program; in a 32-bit program its words
+ * have 32 bits. SECURITY: reading the program's file instead would wait for a file system that its
+ * user serves.
+ */
+enum trace_abi tracer_abi_of_process(uint32_t tgid)
+{
+	uint32_t words[128];
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/auxv", tgid);
+	fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	got = fd < 0 ? 0 : read(fd, words, sizeof(words));
 	if (fd >= 0)
 		close(fd);
-	return is_32 ? TRACE_ABI_32 : TRACE_ABI_NATIVE;
+	for (ssize_t i = 0; i + 1 < got / (ssize_t)sizeof(*words) && words[i] != AT_NULL; i += 2)
+		if (words[i] == AT_PHENT)
+			return words[i + 1] == PHENT_32 ? TRACE_ABI_32 : TRACE_ABI_NATIVE;
+	return TRACE_ABI_NATIVE;
 }
 
 /* /proc/PID/syscall of a blocked thread: number and arguments; "running", or "-1
@@ -120,15 +129,14 @@ enum trace_abi tracer_abi_of_program(const char *path)
 static void fill_syscall(struct trace_start_thread *thread, bool exits)
 {
 	unsigned long args[4] = {0};
-	char line[256], exe[64];
+	char line[256];
 	long nr;
 
 	thread->nr = -1;
 	if (!exits && first_line(line, sizeof(line), "/proc/%u/task/%u/syscall", thread->tgid, thread->tid) &&
 	    sscanf(line, "%ld %lx %lx %lx %lx", &nr, &args[0], &args[1], &args[2], &args[3]) == 5) {
-		snprintf(exe, sizeof(exe), "/proc/%u/exe", thread->tgid);
 		thread->nr = (int32_t)nr;
-		thread->abi = tracer_abi_of_program(exe);
+		thread->abi = nr & TRACER_X32_BIT ? TRACE_ABI_NATIVE : tracer_abi_of_process(thread->tgid);
 		thread->arg0 = args[0];
 		thread->arg1 = args[1];
 		thread->arg2 = args[2];
@@ -234,21 +242,36 @@ static uint32_t flags_of(uint32_t tgid, uint32_t fd)
 	return line && sscanf(line, "flags: %o", &flags) == 1 ? flags : 0;
 }
 
+/*
+ * SECURITY: the file may be of a file system that another user serves, or of a server that does not
+ * answer: a plain stat() would wait for it for ever. This takes what the kernel knows.
+ */
+static bool known_status(const char *link, struct statx *ret_status)
+{
+	return statx(AT_FDCWD, link, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT,
+		     STATX_TYPE | STATX_MODE | STATX_INO | STATX_NLINK, ret_status) == 0;
+}
+
+static uint32_t device_of(const struct statx *status)
+{
+	return status->stx_dev_major << 20 | status->stx_dev_minor;
+}
+
 static int visit_fd(struct tracer_collector *c, uint32_t tgid, uint32_t fd)
 {
 	struct trace_start_fd payload = {.tgid = tgid, .fd = (int32_t)fd, .flags = flags_of(tgid, fd)};
 	char link[64], path[PATH_MAX];
-	struct stat file;
+	struct statx file;
 	ssize_t bytes;
 
 	snprintf(link, sizeof(link), "/proc/%u/fd/%u", tgid, fd);
 	bytes = readlink(link, path, sizeof(path) - 1);
-	if (bytes < 0 || stat(link, &file) != 0)
+	if (bytes < 0 || !known_status(link, &file))
 		return 0;
 	path[bytes] = '\0';
-	payload.dev = (uint32_t)(major(file.st_dev) << 20 | minor(file.st_dev));
-	payload.mode = file.st_mode;
-	payload.ino = file.st_ino;
+	payload.dev = device_of(&file);
+	payload.mode = file.stx_mode;
+	payload.ino = file.stx_ino;
 	return tracer_emit_record(c, TRACE_EV_start_fd, clock_monotonic_ns(), &payload, sizeof(payload),
 				  path[0] == '/' ? path : "");
 }
@@ -263,19 +286,19 @@ static int emit_directory(struct tracer_collector *c, uint32_t tgid, int32_t whi
 	struct trace_fs_dir dir = {.tid = tgid, .fd = which};
 	uint64_t ts_ns = clock_monotonic_ns(); /* any later change has a later event */
 	char link[64], path[PATH_MAX];
-	struct stat now;
+	struct statx now;
 	ssize_t bytes;
 
 	snprintf(link, sizeof(link), "/proc/%u/%s", tgid, which == TRACE_FD_WORKING_DIRECTORY ? "cwd" : "root");
 	bytes = readlink(link, path, sizeof(path) - 1);
-	if (bytes <= 0 || path[0] != '/' || stat(link, &now) != 0 || !now.st_nlink)
+	if (bytes <= 0 || path[0] != '/' || !known_status(link, &now) || !now.stx_nlink)
 		return 0;
 	path[bytes] = '\0';
 	if (which == TRACE_FD_ROOT_DIRECTORY && strcmp(path, "/") == 0)
 		return 0;
-	dir.dev = (uint32_t)(major(now.st_dev) << 20 | minor(now.st_dev));
-	dir.mode = now.st_mode;
-	dir.ino = now.st_ino;
+	dir.dev = device_of(&now);
+	dir.mode = now.stx_mode;
+	dir.ino = now.stx_ino;
 	return tracer_emit_record(c, TRACE_EV_fs_dir, ts_ns, &dir, sizeof(dir), path);
 }
 

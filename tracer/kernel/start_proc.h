@@ -5,10 +5,14 @@
 #include "start_state.h"
 
 /**
- * tracer_abi_of_program() - TRACE_ABI_32 if the file is a 32-bit program of this machine, which has
- * other call numbers; otherwise, or if the file cannot be read, native
+ * tracer_abi_of_process() - TRACE_ABI_32 if the process runs a 32-bit program of this machine,
+ * which has other call numbers; otherwise, or if the process cannot be read, native. x32 programs
+ * count as 32-bit ones here; a bit of their call numbers tells them apart.
  */
-enum trace_abi tracer_abi_of_program(const char *path);
+enum trace_abi tracer_abi_of_process(uint32_t tgid);
+
+/* __X32_SYSCALL_BIT of asm/unistd.h */
+#define TRACER_X32_BIT 0x40000000
 
 /** tracer_emit_runs() - emit thread_runs of a thread, from /proc; nothing if it has exited */
 int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, uint64_t ts_ns);

@@ -132,9 +132,10 @@ static __always_inline struct sample_scratch *begin_waker(struct task_struct *ta
 	return scratch;
 }
 
+/* The waker may be a thread of another user, whose memory is not shown. */
 static __always_inline bool has_program(const struct sample_scratch *scratch)
 {
-	return scratch->sample.source == SOURCE_WAKER && current_task()->mm;
+	return scratch->sample.source == SOURCE_WAKER && current_task()->mm && is_shown(current_task());
 }
 
 static __always_inline int waker_by_pointers(void *context, struct sample_scratch *scratch, u32 words)
