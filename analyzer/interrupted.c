@@ -44,6 +44,7 @@
 #include "sort.h"
 #include "state.h"
 #include "state_frame.h"
+#include "thread_rare.h"
 #include "wait.h"
 #include "wait_holder.h"
 #include "wait_path.h"

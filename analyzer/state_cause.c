@@ -14,6 +14,7 @@
 #include "state_cause.h"
 #include "state_family.h"
 #include "state_frame.h"
+#include "thread_rare.h"
 
 static void caused(struct cpu *cpu, enum cause cause, uint64_t detail)
 {

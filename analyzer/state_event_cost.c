@@ -22,6 +22,7 @@
 #include "sort.h"
 #include "state.h"
 #include "state_event_cost.h"
+#include "thread_rare.h"
 
 #define LONG_BYTES 24 /* of the payload that the recorder measured: a number of a thread and 20 bytes */
 

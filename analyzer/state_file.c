@@ -20,6 +20,7 @@
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"
+#include "thread_rare.h"
 
 struct file_idx_row {
 	uint64_t key;
@@ -40,6 +41,7 @@ static uint64_t identity_key(const struct traced_file *file, const char *path)
 }
 
 #define FIRST_FILES 256u
+#define EARLY_NS    1000000 /* interrupts take less */
 
 /*
  * Makes room for @max files and releases @files. Reads go to many different files, so the array is
@@ -459,6 +461,29 @@ static void note_passed(struct trace_analysis *a, struct fd_table *fds, uint64_t
 	fds->passed->by = by;
 }
 
+/*
+ * The event of an open goes to another ring than the entry of its call. If an interrupt opens a new
+ * sub-buffer of that ring before the deferred entry is in it, the entry gets the time of the
+ * sub-buffer's begin, which is later.
+ */
+static void note_early(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t ns)
+{
+	struct thread_rare *rare = thread_rare(a, thread);
+
+	if (rare) {
+		rare->early_file = file;
+		rare->early_ns = ns;
+	}
+}
+
+bool file_opened_early(const struct trace_thread *thread, const struct frame *frame, int64_t fd)
+{
+	const struct thread_rare *rare = thread->rare;
+
+	return rare && rare->early_file && fd_file(thread, fd) == rare->early_file &&
+	       frame->begin.ns - rare->early_ns < EARLY_NS;
+}
+
 void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_fs_open *open = event->payload;
@@ -474,8 +499,10 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 	else
 		file = file_opened(a, trace_event_string(event), open->dev, open->ino, open->mode, open->flags);
 	fd_put(a, thread, open->fd, file, open->flags & LINUX_O_CLOEXEC);
-	if (!frame)
+	if (!frame) {
+		note_early(a, thread, file, ns);
 		return;
+	}
 	frame->fd_seen = true;
 	if (may_bring_sockets(a, frame) && LINUX_S_ISSOCK(open->mode) && thread->fds)
 		note_passed(a, thread->fds, open->ino, a->files.list[frame->file].ino);

@@ -138,6 +138,11 @@ static inline file_idx fds_file(const struct fd_table *fds, int64_t fd)
 	return fds && fd >= 0 && fd < fds->nr ? fds->files[fd] & ~FD_CLOEXEC_BIT : 0;
 }
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
+/**
+ * file_opened_early() - did the event of the open of @fd come before that of the call's entry?
+ * @frame: the call
+ */
+bool file_opened_early(const struct trace_thread *thread, const struct frame *frame, int64_t fd);
 void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, file_idx file, bool cloexec);
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec);
 void fd_cloexec_range(struct trace_thread *thread, uint64_t first, uint64_t last);

@@ -48,6 +48,7 @@
 #include "state.h"
 #include "state_frame.h"
 #include "state_request.h"
+#include "thread_rare.h"
 
 /* ---- roles ---- */
 

@@ -257,7 +257,7 @@ static void effect_ioctl(struct trace_analysis *a, struct trace_thread *thread, 
 static void effect_open(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	/* fs_open is switched off or was lost: use the program's path */
-	if (!frame->fd_seen && frame->has_path)
+	if (!frame->fd_seen && frame->has_path && !file_opened_early(thread, frame, ret))
 		fd_put(a, thread, ret, file_get(a, strings_text(&a->strings, path_whole(a, thread, frame)), 0, 0, 0),
 		       false);
 }

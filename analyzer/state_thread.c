@@ -162,15 +162,6 @@ struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
 	return &(*page)[tid % TID_PAGE];
 }
 
-struct thread_rare *thread_rare(struct trace_analysis *a, struct trace_thread *thread)
-{
-	if (!thread->rare)
-		thread->rare = calloc(1, sizeof(*thread->rare));
-	if (!thread->rare)
-		a->failed = -ENOMEM;
-	return thread->rare;
-}
-
 struct trace_thread *thread_find(const struct thread_table *table, uint32_t tid)
 {
 	if (tid >= MAX_TID || !table->pages[tid / TID_PAGE])

@@ -183,6 +183,7 @@ struct rq_episode {
  *	a path, and when; 0: none
  * @interrupted_ns: of a thread with is_interrupted: when that call began first
  * @accept_lock: the lock that it has while it accepts a connection; 0: not known
+ * @early_file: what it opened last in a call whose entry has no event yet; 0: none. @early_ns: when
  */
 struct thread_rare {
 	struct event_counts own_events;
@@ -190,6 +191,8 @@ struct thread_rare {
 	uint64_t path_signal_ns;
 	uint64_t interrupted_ns;
 	uint64_t accept_lock;
+	uint64_t early_ns;
+	file_idx early_file;
 };
 
 #define MAX_READY_FILES 4
@@ -288,7 +291,7 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
-	struct thread_rare *rare; /* owned; NULL: none yet. thread_rare() */
+	struct thread_rare *rare; /* owned; NULL: none yet. thread_rare.h */
 	struct thread_requests requests;
 };
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct trace_thread, slab) == CACHE_LINE &&
@@ -356,8 +359,6 @@ struct thread_table {
 	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
 };
 
-/** thread_rare() - what @thread has, made now if it has none; NULL: no memory, @a has failed */
-struct thread_rare *thread_rare(struct trace_analysis *a, struct trace_thread *thread);
 struct trace_thread *thread_find(const struct thread_table *table, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process,
 				uint64_t start_ns);

@@ -487,6 +487,28 @@ static void a_file_has_the_kernels_name_if_there_is_one(void)
 	case_free(&c);
 }
 
+/* Where the entry's sub-buffer begins later than the event of the open. */
+static void a_file_may_be_opened_before_the_entry_of_its_call(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_open(c.tb, 0, 1990, 3, 1, 100, 0100644, "/home/a");
+	tb_sys_enter(c.tb, 0, 2000, SYS_openat, 0, 0, 0);
+	tb_sys_path(c.tb, 0, 2010, SYS_openat, "../a");
+	tb_sys_exit(c.tb, 0, 2030, 3);
+	read_on(c.tb, 0, 2100, 3, 1);
+	tb_sys_enter(c.tb, 0, 2200, SYS_openat, 0, 0, 0); /* of another file: its event was lost */
+	tb_sys_path(c.tb, 0, 2210, SYS_openat, "/b");
+	tb_sys_exit(c.tb, 0, 2230, 4);
+	read_on(c.tb, 0, 2300, 4, 1);
+	case_run(&c);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/home/a"), 1);
+	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/b"), 1);
+	CU_ASSERT_EQUAL(c.one->nr_files, 2);
+	case_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -500,6 +522,7 @@ int main(int argc, char **argv)
 		CASE(exec_closes_what_any_call_set_close_on_exec),
 		CASE(the_result_of_a_call_is_not_always_a_descriptor_or_bytes),
 		CASE(a_file_has_the_kernels_name_if_there_is_one),
+		CASE(a_file_may_be_opened_before_the_entry_of_its_call),
 		CASE(exec_closes_a_copy_only_if_it_is_close_on_exec),
 		{NULL, NULL},
 	};
