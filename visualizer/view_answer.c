@@ -283,11 +283,14 @@ static void write_answer(struct view_session *session, struct view_question *que
 		}
 		if (questions[i].write) {
 			questions[i].write(session, question, out);
-			return;
+		} else {
+			json_open(&json, NULL, "{");
+			questions[i].put(session, question, &json);
+			json_close(&json, "}\n");
 		}
-		json_open(&json, NULL, "{");
-		questions[i].put(session, question, &json);
-		json_close(&json, "}\n");
+		/* others may have no view, or not its lock */
+		if (questions[i].of_view != NOTHING && trace_view_error(session->view) == -ENOMEM)
+			memory_end();
 		return;
 	}
 	snprintf(question->error, sizeof(question->error), "there is no such question");

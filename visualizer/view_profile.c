@@ -88,6 +88,7 @@ void view_functions(struct view_session *session, struct view_question *question
 		if (profile_rows_make(&report, NULL, &rows, &error) == -ENOMEM)
 			memory_end(); /* other rows without names are answers */
 		profile_json(&report, &rows, NULL);
+		report_check_memory(&report);
 		profile_rows_free(&rows);
 	} else {
 		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
