@@ -10,8 +10,8 @@
  *
  * - An event of a program is not later than the end of the recording, and does not extend it. Other
  *   events come until the recorder has drained its buffers, for PLAUSIBLE_END_NS.
- * - A program does not run on a CPU that the machine does not have, and does not add one. The kernel
- *   has no more CPUs than the recorder noted.
+ * - A program does not run on a CPU that the machine does not have, and does not add one. The
+ *   kernel has no more CPUs than the recorder noted.
  * - A CPU records at most one event per ns since the machine was booted, so neither a loss nor a
  *   sum of losses is larger.
  */
