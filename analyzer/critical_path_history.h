@@ -11,6 +11,7 @@
  * same files.
  */
 #include <trace/critical_path.h>
+#include <trace/error.h>
 #include "hash_table.h"
 #include "history_again.h"
 #include <trace/view.h>
@@ -139,7 +140,8 @@ uint32_t history_activity_get(struct trace_history *history, struct history_acti
 /** history_is_followed() - true if a path follows such a wait to the thread that ended it */
 bool history_is_followed(const struct history_activity *activity);
 /** history_set_timeline() - history_timeline() of @thread is @idx; returns 0 or -ENOMEM */
-int history_set_timeline(struct trace_history *history, const struct trace_thread *thread, uint32_t idx);
+int history_set_timeline(struct trace_history *history, const struct trace_thread *thread,
+			 uint32_t idx) TRACE_NODISCARD;
 /** history_prefetch() - a soon_fn, as hooks.h explains it */
 void history_prefetch(const struct trace_history *history, const struct trace_thread *thread, bool is_next);
 /** series_trim() - give back memory; room is left for @more entries */
@@ -155,7 +157,8 @@ void series_free(struct series *series);
  * @joins: extend the last entry if that is the same
  * Returns the number of new entries; -ENOMEM.
  */
-int series_append(struct series *series, uint64_t from, uint64_t to, uint32_t value, uint32_t hole, bool joins);
+int series_append(struct series *series, uint64_t from, uint64_t to, uint32_t value, uint32_t hole,
+		  bool joins) TRACE_NODISCARD;
 /** history_thread_that_ended() - the timeline of the thread that ended the wait @activity of the
  * timeline @idx, from @from to @to; UINT32_MAX: none */
 uint32_t history_thread_that_ended(const struct trace_history *history, uint32_t idx,

@@ -5,6 +5,7 @@
  * history_pieces.h - entries that stand for up to PIECE_INTERVALS intervals on a CPU: struct
  * history_piece. A history that keeps the mixture of states has them once it is coarse.
  */
+#include <trace/error.h>
 #include "critical_path_history.h"
 
 /** is_on_cpu() - does a thread in @state, enum trace_state, have a CPU? */
@@ -16,7 +17,7 @@ static inline bool is_on_cpu(uint8_t state)
 /** piece_new() - a new piece of @timeline, as the value of an entry; HOLE: no memory */
 uint32_t piece_new(struct thread_timeline *timeline);
 /** pieces_of_timeline() - entries on a CPU become pieces, in place; returns 0 or -ENOMEM */
-int pieces_of_timeline(struct trace_history *history, struct thread_timeline *timeline);
+int pieces_of_timeline(struct trace_history *history, struct thread_timeline *timeline) TRACE_NODISCARD;
 
 /** piece_add_ns() - the last piece of @timeline has one more interval */
 static inline void piece_add_ns(struct thread_timeline *timeline, uint8_t state, uint64_t ns)

@@ -10,6 +10,7 @@
  *
  * The checksum is the XXH3-64 of all before it, and the last 8 bytes.
  */
+#include <trace/error.h>
 #include "index_bytes.h"
 
 /**
@@ -47,12 +48,12 @@ struct index_piece {
 	uint8_t *memory; /* owned; NULL: they are borrowed */
 };
 /** index_read() - @nr bytes at @at. Returns 0; -EBADMSG: there are fewer; -ENOMEM */
-int index_read(const struct index_in *in, uint64_t at, uint64_t nr, struct index_piece *ret);
+int index_read(const struct index_in *in, uint64_t at, uint64_t nr, struct index_piece *ret) TRACE_NODISCARD;
 /**
  * index_section() - the size of the section at @at, which becomes that of its first byte
  * Returns 0; -EBADMSG: it is larger than the rest of the index; -ENOMEM.
  */
-int index_section(const struct index_in *in, uint64_t *at, uint64_t *ret_nr);
+int index_section(const struct index_in *in, uint64_t *at, uint64_t *ret_nr) TRACE_NODISCARD;
 /** index_read_section() - read the section at @at, which becomes the end of it. As index_read() */
 int index_read_section(const struct index_in *in, uint64_t *at, struct index_piece *ret);
 void index_piece_end(struct index_piece *piece); /* zeroed = none */

@@ -17,6 +17,7 @@
  * within a series. A block is a section of the index (index_file.h), so that each can be read
  * alone, and neither the writer nor a reader has more than one in memory.
  */
+#include <trace/error.h>
 #include "critical_path_history.h"
 #include "index_file.h"
 
@@ -49,5 +50,5 @@ void series_save(const struct trace_history *history, const struct stored_series
  * Returns 0; -EBADMSG if anything cannot be; -ENOMEM.
  */
 int series_load(struct trace_history *history, const struct stored_series *list, size_t nr, uint32_t block_entries,
-		bool has_times, const struct index_in *in, uint64_t at);
+		bool has_times, const struct index_in *in, uint64_t at) TRACE_NODISCARD;
 #endif

@@ -31,6 +31,7 @@
  * interval. A trace with 16 to 25 million events may have so many intervals that this would be more
  * than 0.6 bytes for an event: then the events give the times, too.
  */
+#include <trace/error.h>
 #include "index_series.h"
 
 #define TIMES_MAX_EVENTS (25u << 20) /* with 8 Mi intervals, a third */
@@ -63,7 +64,8 @@ bool times_are_kept(const struct trace_view *view);
  * times_find() - go through the events of the trace of @view, whose series are @list
  * Returns 0, or -ENOMEM.
  */
-int times_find(const struct trace_view *view, const struct stored_series *list, size_t nr, struct index_times *ret);
+int times_find(const struct trace_view *view, const struct stored_series *list, size_t nr,
+	       struct index_times *ret) TRACE_NODISCARD;
 /** times_save() - write marks and edges to @out, and release them: series_save() needs the rest */
 void times_save(struct index_times *times, struct index_out *out);
 void times_free(struct index_times *times);
@@ -86,12 +88,14 @@ struct times_in {
  * times_load() - marks and edges of the section at @at, which becomes the end of it
  * Returns 0; -EBADMSG if they cannot be; -ENOMEM.
  */
-int times_load(const struct trace *trace, const struct index_in *in, uint64_t *at, struct times_in *ret);
+int times_load(const struct trace *trace, const struct index_in *in, uint64_t *at,
+	       struct times_in *ret) TRACE_NODISCARD;
 /**
  * times_fill() - go through the events of the trace of @view: set the times of all entries
  * @list: series->from has the duration of each entry, 0 if it ends by an event, and series->end is
  *     the begin of the first one
  * Returns 0; -EBADMSG if marks and entries do not fit the events, -ENOMEM.
  */
-int times_fill(const struct trace_view *view, const struct stored_series *list, size_t nr, struct times_in *times);
+int times_fill(const struct trace_view *view, const struct stored_series *list, size_t nr,
+	       struct times_in *times) TRACE_NODISCARD;
 #endif

@@ -160,7 +160,7 @@ static uint32_t owner_of(struct trace_profile *profile, const struct sample_fact
 						(uintptr_t)trace_thread_process(thread));
 
 	if (!row) {
-		profile->failed = -ENOMEM;
+		profile->frames.failed = -ENOMEM;
 		return 0;
 	}
 	if (!row->owner)

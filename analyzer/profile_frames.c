@@ -43,6 +43,8 @@ uint32_t frame_add(struct frame_tree *tree, const struct stack_frame *frame)
 	uint64_t hash = hash_of(frame);
 	uint32_t number;
 
+	if (tree->failed) /* its owner may be missing */
+		return NO_FRAME;
 	if (!number_index_room(&tree->by_content, hash_of_number, tree)) {
 		tree->failed = -ENOMEM;
 		return NO_FRAME;

@@ -2,6 +2,7 @@
 #ifndef ANALYZER_PROFILE_SPANS_H
 #define ANALYZER_PROFILE_SPANS_H
 /* profile_spans.h - the spans of threads to which a profile is restricted. */
+#include <trace/error.h>
 #include <trace/profile.h>
 
 /** struct profile_spans - @list: owned, by thread and time. @is_set: nothing else counts */
@@ -12,7 +13,7 @@ struct profile_spans {
 };
 
 /** profile_spans_set() - copy @nr spans. Returns 0, -ENOMEM, or -EINVAL: one is impossible */
-int profile_spans_set(struct profile_spans *spans, const struct trace_profile_span *list, size_t nr);
+int profile_spans_set(struct profile_spans *spans, const struct trace_profile_span *list, size_t nr) TRACE_NODISCARD;
 void profile_spans_clear(struct profile_spans *spans);
 /** profile_spans_have() - true if the thread is in a span at @ns */
 bool profile_spans_have(const struct profile_spans *spans, uint32_t thread, uint64_t ns);

@@ -6,6 +6,7 @@
  * samples that fell into it, grouped by their innermost frame
  */
 #include <stdint.h>
+#include <trace/error.h>
 #include <trace/profile.h>
 #include "hash_table.h"
 #include "number_index.h"
@@ -82,13 +83,13 @@ void stratum_add_wait(struct strata *strata, struct stratum *stratum, const stru
 /** stratum_merge() - the time and the samples of @from are those of @to from now on */
 void stratum_merge(struct strata *strata, struct stratum *to, struct stratum *from);
 /** strata_split() - divide the time of each stratum among its groups. Returns 0 or -ENOMEM */
-int strata_split(struct strata *strata);
+int strata_split(struct strata *strata) TRACE_NODISCARD;
 /**
  * split_ns() - divide @ns in proportion to @parts, which add up to @whole > 0, into integers that
  * add up to @ns
  * Each gets its part rounded down. The rest goes, 1 ns each, to those with the largest remainders,
  * of equal ones to the first. Returns 0, or -ENOMEM with nothing written.
  */
-int split_ns(uint64_t ns, const uint64_t *parts, size_t nr, uint64_t whole, uint64_t *ret_ns);
+int split_ns(uint64_t ns, const uint64_t *parts, size_t nr, uint64_t whole, uint64_t *ret_ns) TRACE_NODISCARD;
 void strata_clear(struct strata *strata);
 #endif

@@ -2,6 +2,7 @@
 #ifndef ANALYZER_START_CHANGES_H
 #define ANALYZER_START_CHANGES_H
 /* start_changes.h - what of the start state had changed before the recorder read it */
+#include <trace/error.h>
 struct first_thread;
 struct start_missing;
 struct trace_analysis;
@@ -15,5 +16,5 @@ struct trace_error;
  * Returns 0, or a negative errno with the cause in @ret_error.
  */
 int start_changes_find(struct trace_analysis *a, struct first_thread *firsts, struct start_missing *missing,
-		       struct trace_error *ret_error);
+		       struct trace_error *ret_error) TRACE_NODISCARD;
 #endif

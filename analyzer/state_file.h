@@ -8,6 +8,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <trace/error.h>
 #include "file_names.h"
 #include "handler.h"
 #include "hash_table.h"
@@ -48,7 +49,7 @@ struct file_table {
 };
 
 /** file_table_prepare() - make the entry of no file; returns 0 or -ENOMEM */
-int file_table_prepare(struct file_table *table);
+int file_table_prepare(struct file_table *table) TRACE_NODISCARD;
 void file_table_clear(struct file_table *table);
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode);
 /** file_text() - its path, borrowed until the next event; "" for file 0 */

@@ -222,6 +222,7 @@ static bool thread_row(struct trace_view *view, uint32_t idx)
 	return true;
 }
 
+/* A view without memory for its rows tells none of them, and its owner asks trace_view_error(). */
 int view_refresh(struct trace_view *view)
 {
 	uint32_t nr = view->history->nr_timelines;
@@ -231,13 +232,13 @@ int view_refresh(struct trace_view *view)
 		struct view_thread *bigger = reallocarray(view->threads, max, sizeof(*bigger));
 
 		if (!bigger)
-			return -ENOMEM;
+			return view->failed = -ENOMEM;
 		view->threads = bigger;
 		view->max_threads = max;
 	}
 	for (; view->nr_threads < nr; view->nr_threads++)
 		if (!thread_row(view, view->nr_threads))
-			return -ENOMEM;
+			return view->failed = -ENOMEM;
 	return view->failed ? view->failed : view->history->failed == -ENOMEM ? -ENOMEM : 0;
 }
 

@@ -13,6 +13,7 @@
  * a thread begins or ends is that much shorter for its row.
  */
 #include <stdbool.h>
+#include <trace/error.h>
 #include <trace/view.h>
 
 #define BEYOND_PARTS	 1024u
@@ -65,7 +66,7 @@ void beyond_begin(struct view_beyond *beyond, uint64_t from_ns, uint64_t to_ns);
 struct beyond_row *beyond_row_of(struct beyond_row **rows, uint32_t *nr, uint32_t idx);
 /** beyond_add_slowly() - beyond_add() of another part than the last one. Returns 0 or -ENOMEM */
 int beyond_add_slowly(struct view_beyond *beyond, struct beyond_row *row, enum trace_class class_of_time, uint64_t from,
-		      uint64_t to);
+		      uint64_t to) TRACE_NODISCARD;
 /** beyond_add() - add the time from @from to @to, of a row whose begin is known. 0 or -ENOMEM */
 static inline int beyond_add(struct view_beyond *beyond, struct beyond_row *row, enum trace_class class_of_time,
 			     uint64_t from, uint64_t to)
@@ -76,7 +77,7 @@ static inline int beyond_add(struct view_beyond *beyond, struct beyond_row *row,
 	return 0;
 }
 /** beyond_settle() - before its sums are read: @row->ns has all. Returns 0 or -ENOMEM */
-int beyond_settle(struct view_beyond *beyond, struct beyond_row *row);
+int beyond_settle(struct view_beyond *beyond, struct beyond_row *row) TRACE_NODISCARD;
 /**
  * beyond_until() - add the time of a row until @ns to @times
  * @edge: of the call before, for an earlier instant

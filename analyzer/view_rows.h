@@ -13,6 +13,7 @@
  * entries at each edge. They are made when they are asked for, and made again when earlier entries
  * have changed. A sum has only the classes in which the row has been: 5 of 21, for example.
  */
+#include <trace/error.h>
 #include <trace/view.h>
 #include "critical_path_history.h"
 #include "view_beyond.h"
@@ -83,7 +84,7 @@ struct trace_view {
 /** view_runs() - history.runs */
 struct series *view_runs(void *view, uint32_t cpu);
 /** view_refresh() - rows for the threads that have appeared; returns 0, or -ENOMEM */
-int view_refresh(struct trace_view *view);
+int view_refresh(struct trace_view *view) TRACE_NODISCARD;
 /** view_end() - how far the pass has come, ns: the end of the trace after it */
 uint64_t view_end(const struct trace_view *view);
 

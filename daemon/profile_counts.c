@@ -9,6 +9,8 @@
 #include <trace/reader.h>
 #include <unistd.h>
 
+#include "text_stream.h"
+
 #define MAX_NUMBERS 512 /* of system calls */
 
 struct profile_counts profile_counts_init(uint64_t period, uint64_t now_ns)
@@ -147,20 +149,21 @@ static int write_counts(const struct profile_counts *profile, const struct trace
 			uint64_t not_counted, bool by_event, int fd)
 {
 	struct call_names names = {0};
+	struct text_stream stream;
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *file = open_memstream(&text, &bytes);
-	int err = file ? tracer_strings(take_name, &names, NULL) : -ENOMEM;
+	int err = tracer_strings(take_name, &names, NULL);
 
+	if (!err)
+		err = text_stream_begin(&stream);
 	if (!err) {
-		fprintf(file, "period %" PRIu64 "\nmixed %d\nevents %d\nnot_counted %" PRIu64 "\n", profile->shortest,
-			profile->is_mixed, by_event, not_counted);
+		fprintf(stream.out, "period %" PRIu64 "\nmixed %d\nevents %d\nnot_counted %" PRIu64 "\n",
+			profile->shortest, profile->is_mixed, by_event, not_counted);
 		for (size_t i = 0; i < nr; i++)
 			if (counts[i].count)
-				put_count(file, &counts[i], &names);
+				put_count(stream.out, &counts[i], &names);
+		err = text_stream_end(&stream, &text, &bytes);
 	}
-	if (file && fclose(file) && !err)
-		err = -ENOMEM;
 	if (!err)
 		err = write_text(fd, text, bytes);
 	free(text);

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "json.h"
 #include "session.h"
+#include "text_stream.h"
 #include "version.h"
 
 static uint64_t since(uint64_t ns)
@@ -151,20 +152,21 @@ static void put(struct json *json, const struct session *session, bool with_cpus
 
 static int print(const struct session *session, bool with_cpus, char *ret_text, size_t size)
 {
-	char *text = NULL;
+	struct text_stream stream;
+	struct json json = {.first = true};
 	size_t bytes = 0;
-	struct json json = {.out = open_memstream(&text, &bytes), .first = true};
-	bool failed;
+	char *text;
 
-	if (!json.out)
+	if (text_stream_begin(&stream) < 0)
 		return -ENOMEM;
+	json.out = stream.out;
 	put(&json, session, with_cpus);
-	failed = ferror(json.out);
-	failed |= fclose(json.out) != 0;
-	if (!failed && bytes < size)
+	if (text_stream_end(&stream, &text, &bytes) < 0)
+		return -ENOMEM;
+	if (bytes < size)
 		memcpy(ret_text, text, bytes + 1);
 	free(text);
-	return failed ? -ENOMEM : bytes < size ? 0 : -E2BIG;
+	return bytes < size ? 0 : -E2BIG;
 }
 
 int status_json(const struct session *session, char *text, size_t size)

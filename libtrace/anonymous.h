@@ -8,6 +8,7 @@
  * All else stays: times, numbers of events, processes, sizes, ports and the integers in events. So
  * an analysis gets the same figures.
  */
+#include <trace/error.h>
 #include "pseudonym.h"
 #include "schema.h"
 
@@ -30,7 +31,7 @@ struct anonymous {
  * and must not be copied.
  */
 int anonymous_payload(struct anonymous *anonymous, const struct schema *schema, const struct trace_chunk_header *header,
-		      const unsigned char *raw);
+		      const unsigned char *raw) TRACE_NODISCARD;
 void anonymous_release(struct anonymous *anonymous);
 
 #endif

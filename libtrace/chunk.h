@@ -2,6 +2,7 @@
 #ifndef LIBTRACE_CHUNK_H
 #define LIBTRACE_CHUNK_H
 /* chunk.h - look up, check and decode the chunks of a trace, and add those that opening finds. */
+#include <trace/error.h>
 #include "event_block.h"
 #include "plausible.h"
 #include "trace.h"
@@ -80,7 +81,8 @@ static inline bool chunk_is_unusable(const struct trace *trace, size_t idx)
  * Returns 0, -ENOMEM, or -EBADMSG with @ret_reason.
  */
 int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker,
-		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason);
+		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw,
+		  const char **ret_reason) TRACE_NODISCARD;
 
 /** chunk_block() - decode a chunk of events; span_block() - the same for a span of a timeline */
 int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block,
@@ -91,7 +93,7 @@ int span_block(const struct trace *trace, const struct span *span, struct unpack
 /** trace_array_grow() - make room for one more element. Returns false when there is no memory */
 bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_bytes);
 /** trace_add_entry() - add the next chunk of the table. 0 or -ENOMEM */
-int trace_add_entry(struct trace *trace, const struct table_entry *entry);
+int trace_add_entry(struct trace *trace, const struct table_entry *entry) TRACE_NODISCARD;
 /**
  * struct chunk_run - consecutive chunks of events, summed up; nearly all chunks are in such runs.
  * trace_add_run() - add them to the trace
@@ -118,7 +120,7 @@ int trace_add_run(struct trace *trace, const struct chunk_run *run);
 /** trace_add_chunk() - add a chunk of a file without a table, as its header describes it */
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header);
 /** trace_mark_unusable() - mark a chunk's content as unusable. 0 or -ENOMEM */
-int trace_mark_unusable(struct trace *trace, size_t idx);
+int trace_mark_unusable(struct trace *trace, size_t idx) TRACE_NODISCARD;
 /**
  * trace_public_chunks() - all chunks, as trace_get_chunk() returns them
  * Returns NULL when there is no memory or the file has become shorter.

@@ -245,18 +245,20 @@ static int make_batch(struct trace_cursor *cursor)
 /*
  * Called when all events of the batch were delivered. Its lanes return to the heap, or have ended.
  */
-static void end_batch(struct trace_cursor *cursor)
+static int end_batch(struct trace_cursor *cursor)
 {
 	struct cursor_batch *batch = &cursor->batch;
+	int error = 0;
 
 	for (size_t i = 0; i < batch->nr; i++)
 		if (batch->lanes[i]->rank && cursor_lane_skip_unwanted(cursor, batch->lanes[i]))
-			cursor_heap_push(cursor, batch->lanes[i]);
+			error = cursor_heap_push(cursor, batch->lanes[i]) < 0 ? -ENOMEM : error;
 		else
 			cursor_lane_free(cursor, batch->lanes[i]);
 	batch->nr = 0;
 	batch->key = &cursor_no_keys;
 	cursor->top = NULL;
+	return error;
 }
 
 /* The trace may have more chunks and gaps, and a later safe point, than at the last batch. */
@@ -270,10 +272,10 @@ __attribute__((noinline)) bool cursor_next_batch(struct trace_cursor *cursor)
 {
 	if (cursor->error)
 		return false;
-	end_batch(cursor);
+	cursor->error = end_batch(cursor);
 	if (cursor->until_ns != UINT64_MAX)
 		follow_trace(cursor);
-	if (!cursor->nr_heap || cursor->heap[0].ts_ns >= cursor->next_join_ns) {
+	if (!cursor->error && (!cursor->nr_heap || cursor->heap[0].ts_ns >= cursor->next_join_ns)) {
 		cursor->error = cursor_join_due(cursor);
 		cursor_find_next_join(cursor);
 	}

@@ -7,6 +7,7 @@
  */
 #include <stdbool.h>
 #include <string.h>
+#include <trace/error.h>
 #include <trace/format.h>
 
 #include "pool.h"
@@ -61,7 +62,8 @@ struct block {
  * Returns 0, -ENOMEM, or -EBADMSG with the reason, a static text, in @ret_reason.
  */
 int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema,
-		 const struct trace_chunk_header *header, const unsigned char *raw, const char **ret_reason);
+		 const struct trace_chunk_header *header, const unsigned char *raw,
+		 const char **ret_reason) TRACE_NODISCARD;
 
 #define BLOCK_PREFETCH_AHEAD 32 /* entries of @next: two cache lines */
 

@@ -26,6 +26,6 @@ struct text_template {
 };
 
 /** text_compile() - compile the template of @type. Returns 0 or -ENOMEM */
-int text_compile(const struct trace_event_type *type, struct text_template *ret_template);
+int text_compile(const struct trace_event_type *type, struct text_template *ret_template) TRACE_NODISCARD;
 
 #endif

@@ -22,7 +22,7 @@ struct kernel_code {
 };
 
 /** kernel_code_read() - Returns 0 or -ENOMEM */
-int kernel_code_read(struct kernel_code *code, const struct trace *trace);
+int kernel_code_read(struct kernel_code *code, const struct trace *trace) TRACE_NODISCARD;
 /** kernel_code_find() - the function at @address, or NULL: not known */
 const struct kernel_function *kernel_code_find(const struct kernel_code *code, uint64_t address);
 /**

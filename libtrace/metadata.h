@@ -4,6 +4,7 @@
 /* metadata.h - load the chunks other than events. */
 #include <stddef.h>
 #include <stdint.h>
+#include <trace/error.h>
 
 #include "unpack.h"
 
@@ -35,7 +36,7 @@ struct metadata {
 /** metadata_load() - load those that trace->metadata has since the last call */
 int metadata_load(struct trace *trace, struct metadata *metadata);
 /** metadata_end() - there are no more; release the memory. Returns @error, or its own one */
-int metadata_end(struct trace *trace, struct metadata *metadata, int error);
+int metadata_end(struct trace *trace, struct metadata *metadata, int error) TRACE_NODISCARD;
 
 void metadata_clear(struct metadata *metadata);
 

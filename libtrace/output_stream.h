@@ -29,6 +29,7 @@ void output_init(struct output_stream *output, int fd);
  * it truncates a regular file to its length before the call. The reader of a pipe has received a
  * part, which @bytes counts. Returns 0 or the negative errno of the write.
  */
-int output_write(struct output_stream *output, struct iovec *parts, int nr_parts, struct trace_error *ret_error);
+int output_write(struct output_stream *output, struct iovec *parts, int nr_parts,
+		 struct trace_error *ret_error) TRACE_NODISCARD;
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef LIBTRACE_PART_CHOICE_H
 #define LIBTRACE_PART_CHOICE_H
 /* part_choice.h - which events a part of a trace keeps. */
+#include <trace/error.h>
 #include <trace/writer.h>
 
 /**
@@ -22,6 +23,6 @@ static inline bool part_choice_has(const struct part_choice *choice, uint64_t id
 
 /** part_choose() - returns 0, -EBADMSG (a chunk is damaged) or -ENOMEM */
 int part_choose(const struct trace *trace, const struct trace_part *part, struct part_choice *ret_choice,
-		struct trace_error *ret_error);
+		struct trace_error *ret_error) TRACE_NODISCARD;
 void part_choice_release(struct part_choice *choice);
 #endif

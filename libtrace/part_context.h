@@ -8,6 +8,7 @@
  * without: the descriptor that a call returned belongs to the call, and a wakeup is of the packet
  * that an interrupt received.
  */
+#include <trace/error.h>
 #include "hash_table.h"
 #include "part_choice.h"
 
@@ -63,7 +64,7 @@ struct part_losses {
 	size_t nr;
 };
 /** part_losses_of() - what the chunks of @trace declare; 0 or -ENOMEM */
-int part_losses_of(const struct trace *trace, struct part_losses *ret_losses);
+int part_losses_of(const struct trace *trace, struct part_losses *ret_losses) TRACE_NODISCARD;
 /** part_loss_next() - the loss right before the stream's next event, once; NULL: there is none */
 const struct part_loss *part_loss_next(const struct part_losses *losses, struct part_stream *stream);
 

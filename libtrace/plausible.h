@@ -8,13 +8,16 @@
  * good recorder rejects impossible numbers (daemon/untrusted.h). A trace with such numbers is
  * damaged: the reader does not use the chunk, and trace_get_damage() and trace_verify() report why.
  *
- * - An event of a program is not later than the end of the recording, and does not extend it.
- * - A program does not run on a CPU that the machine does not have, and does not add one.
+ * - An event of a program is not later than the end of the recording, and does not extend it. Other
+ *   events come until the recorder has drained its buffers, for PLAUSIBLE_END_NS.
+ * - A program does not run on a CPU that the machine does not have, and does not add one. The
+ *   kernel has no more CPUs than the recorder noted.
  * - A CPU records at most one event per ns since the machine was booted, so neither a loss nor a
  *   sum of losses is larger.
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <trace/error.h>
 #include <trace/format.h>
 
 struct trace;
@@ -51,11 +54,11 @@ bool plausible_chunk(const struct trace_chunk_header *header);
 bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t end_ns, uint32_t nr_cpus);
 
 /**
- * plausible_load() - refuse chunks of programs later than the end or on impossible CPUs, and find
- * the number of CPUs
+ * plausible_load() - refuse chunks later than the end or on impossible CPUs, and find the number of
+ * CPUs
  * Called once the metadata are known.
  * @ret_refused: chunks were refused; what was computed from the chunks must be computed again
  * Returns 0 or -ENOMEM.
  */
-int plausible_load(struct trace *trace, bool *ret_refused);
+int plausible_load(struct trace *trace, bool *ret_refused) TRACE_NODISCARD;
 #endif

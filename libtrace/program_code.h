@@ -23,7 +23,7 @@ struct program_code {
 };
 
 /** program_code_read() - Returns 0 or -ENOMEM */
-int program_code_read(struct program_code *code, const struct trace *trace);
+int program_code_read(struct program_code *code, const struct trace *trace) TRACE_NODISCARD;
 /** program_code_find() - the function at @address in process @pid, or NULL: not known */
 const struct program_function *program_code_find(const struct program_code *code, uint32_t pid, uint64_t address);
 void program_code_clear(struct program_code *code);

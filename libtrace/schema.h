@@ -51,10 +51,10 @@ unsigned char *schema_serialize_catalogue(size_t *ret_bytes);
 /**
  * schema_add() - add the types of a schema chunk's payload. 0, -EBADMSG (nothing added) or -ENOMEM
  */
-int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes);
+int schema_add(struct schema *schema, const unsigned char *payload, size_t bytes) TRACE_NODISCARD;
 
 /** schema_add_catalogue() - add the library's own types that the trace lacks. 0 or -ENOMEM */
-int schema_add_catalogue(struct schema *schema);
+int schema_add_catalogue(struct schema *schema) TRACE_NODISCARD;
 
 /** field_is_reference() - does the field refer to bytes elsewhere in the payload? */
 static inline bool field_is_reference(const struct trace_field *field)

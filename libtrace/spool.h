@@ -4,6 +4,7 @@
 /* spool.h - open a trace as a file that can be mapped, also from a pipe. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <trace/error.h>
 
 struct trace_error;
 
@@ -18,14 +19,14 @@ struct trace_error;
  * copied.
  * Returns the descriptor or a negative errno.
  */
-int spool_open(const char *path, struct trace_error *ret_error);
+int spool_open(const char *path, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * spool_begin() - open @path, of which more is written, as a file descriptor that can be mapped
  * @ret_input: a pipe that spool_more() copies into the descriptor; -1: the descriptor is the file
  * Returns the descriptor or a negative errno.
  */
-int spool_begin(const char *path, int *ret_input, struct trace_error *ret_error);
+int spool_begin(const char *path, int *ret_input, struct trace_error *ret_error) TRACE_NODISCARD;
 /**
  * spool_more() - copy what is in the pipe @from to the end of @to
  * @wait: until there is something

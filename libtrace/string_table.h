@@ -4,6 +4,7 @@
 /* string_table.h - names of numbers, from the strings chunks. */
 #include <stddef.h>
 #include <stdint.h>
+#include <trace/error.h>
 
 struct string_table_entry {
 	uint64_t key;
@@ -30,9 +31,9 @@ struct string_table {
  * string_table_add() - add the entries of a chunk's payload
  * Returns 0, -ENOMEM, or -EBADMSG when the payload is cut off; the entries before that are added.
  */
-int string_table_add(struct string_table *strings, const unsigned char *payload, size_t bytes);
+int string_table_add(struct string_table *strings, const unsigned char *payload, size_t bytes) TRACE_NODISCARD;
 /** string_table_sort() - call after string_table_add(), before a text is looked up. 0 or -ENOMEM */
-int string_table_sort(struct string_table *strings);
+int string_table_sort(struct string_table *strings) TRACE_NODISCARD;
 const char *string_table_get(const struct string_table *strings, uint32_t space, uint64_t key);
 void string_table_release(struct string_table *strings);
 

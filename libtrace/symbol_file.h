@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <trace/error.h>
 #include "debug_strings.h"
 
 #include "symbol_lines.h"
@@ -74,7 +75,7 @@ struct symbol_found {
  * symbol_file_open() - read the functions of the file @fd
  * Returns 0, also for a file that is no ELF file and has none; or -EFBIG: its tables are too large.
  */
-int symbol_file_open(struct symbol_file *file, int fd);
+int symbol_file_open(struct symbol_file *file, int fd) TRACE_NODISCARD;
 
 /** symbol_file_id() - the build id in hexadecimal; NULL: none. Valid until the next call */
 const char *symbol_file_id(struct symbol_file *file);

@@ -13,7 +13,7 @@ struct symbol_identities {
 };
 
 /** symbol_identities_read() - take those of @trace, which outlives them. Returns 0 or -ENOMEM */
-int symbol_identities_read(struct symbol_identities *identities, const struct trace *trace);
+int symbol_identities_read(struct symbol_identities *identities, const struct trace *trace) TRACE_NODISCARD;
 void symbol_identities_clear(struct symbol_identities *identities);
 /**
  * symbol_identity_of() - the build id of a file, "" if it has none

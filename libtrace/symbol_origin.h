@@ -54,6 +54,6 @@ struct symbol_search {
  * Returns 0 or -ENOMEM.
  */
 int symbol_origin_open(const struct symbol_origin *origin, struct symbol_search *search, struct symbol_reader *reader,
-		       int *ret_fd, const char **ret_why);
+		       int *ret_fd, const char **ret_why) TRACE_NODISCARD;
 
 #endif

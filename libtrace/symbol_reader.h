@@ -46,7 +46,7 @@ struct symbol_answer {
  * does not run.
  */
 int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, enum symbol_wanted wanted,
-		      struct symbol_answer *ret_answer, struct trace_error *ret_error);
+		      struct symbol_answer *ret_answer, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * symbol_reader_ask_id() - the build id of the file @fd in hexadecimal, as the function of the

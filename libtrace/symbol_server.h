@@ -4,6 +4,7 @@
 /* symbol_server.h - asks debuginfod servers for a debug file, for a limited time */
 #include <limits.h>
 #include <stdint.h>
+#include <trace/error.h>
 
 /**
  * symbol_server_find() - have debuginfod-find(1) fetch the debug file with the build id @id
@@ -13,6 +14,6 @@
  * @spent_ns: of all calls so far; 0 in the beginning
  * Returns 0 with the path of the file; -ENOENT; -ETIMEDOUT; -ENOMEM
  */
-int symbol_server_find(const char *id, uint64_t *spent_ns, char ret_path[PATH_MAX]);
+int symbol_server_find(const char *id, uint64_t *spent_ns, char ret_path[PATH_MAX]) TRACE_NODISCARD;
 
 #endif

@@ -32,7 +32,7 @@ struct symbol_store {
 };
 
 /** symbol_store_read() - take the names of @trace. Returns 0 or -ENOMEM */
-int symbol_store_read(struct symbol_store *store, const struct trace *trace);
+int symbol_store_read(struct symbol_store *store, const struct trace *trace) TRACE_NODISCARD;
 void symbol_store_clear(struct symbol_store *store);
 /** symbol_store_file() - the number of the file @origin, or NO_STORED_FILE */
 size_t symbol_store_file(const struct symbol_store *store, const struct symbol_origin *origin);

@@ -4,6 +4,7 @@
 /* timeline.h - the chunks of one kind in the order of their times. */
 #include <stddef.h>
 #include <stdint.h>
+#include <trace/error.h>
 
 struct trace;
 struct trace_error;
@@ -41,7 +42,7 @@ const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, 
  * A chunk that begins before @safe_ns comes late: it is added after all spans before @safe_ns,
  * which cursors may have passed. 0 or -ENOMEM
  */
-int timeline_extend(struct trace *trace, uint16_t kind, size_t first, uint64_t safe_ns);
+int timeline_extend(struct trace *trace, uint16_t kind, size_t first, uint64_t safe_ns) TRACE_NODISCARD;
 
 /** timeline_at() - index of the first span that can hold an event at or after @ts_ns */
 size_t timeline_at(const struct timeline *timeline, uint64_t ts_ns);

@@ -3,6 +3,7 @@
 #define LIBTRACE_UNPACK_H
 /* unpack.h - decompress payloads. */
 #include <stdbool.h>
+#include <trace/error.h>
 #include <trace/format.h>
 
 struct ZSTD_DCtx_s;
@@ -34,7 +35,7 @@ struct unpacker {
  * -ENOMEM; -EBADMSG with @ret_reason (static string).
  */
 int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, const unsigned char *packed,
-	   const unsigned char **ret_raw, const char **ret_reason);
+	   const unsigned char **ret_raw, const char **ret_reason) TRACE_NODISCARD;
 
 void unpacker_release(struct unpacker *unpacker);
 

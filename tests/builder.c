@@ -49,6 +49,7 @@ struct tb {
 	size_t nr_clocks;
 	uint64_t start_ns;
 	uint64_t end_ns;
+	bool is_end_kept;
 	bool has_window;
 	bool has_structural;
 	bool overwrites; /* the trace is a flight recorder's */
@@ -116,6 +117,11 @@ void tb_window(struct tb *tb, uint64_t start_ns, uint64_t end_ns)
 	tb->start_ns = start_ns;
 	tb->end_ns = end_ns;
 	tb->has_window = true;
+}
+
+void tb_keep_end(struct tb *tb)
+{
+	tb->is_end_kept = true;
 }
 
 void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const char *text)
@@ -383,6 +389,9 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 	free(stats);
 }
 
+/* A reader refuses events of the kernel that are later than this after the end. */
+#define DRAIN_NS 10000000000ull
+
 static void window_find(const struct tb *tb, uint64_t *ret_start_ns, uint64_t *ret_end_ns)
 {
 	*ret_start_ns = tb->blocks ? UINT64_MAX : 0;
@@ -394,7 +403,8 @@ static void window_find(const struct tb *tb, uint64_t *ret_start_ns, uint64_t *r
 	if (!tb->has_window)
 		return;
 	*ret_start_ns = tb->start_ns;
-	*ret_end_ns = tb->end_ns;
+	if (tb->is_end_kept || *ret_end_ns <= tb->end_ns + DRAIN_NS)
+		*ret_end_ns = tb->end_ns;
 }
 
 void tb_clock(struct tb *tb, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc)

@@ -30,6 +30,8 @@ struct tb *tb_free(struct tb *tb); /* accepts NULL; returns NULL */
  * tb_window() - set begin and end of the recording; by default they are those of the events
  */
 void tb_window(struct tb *tb, uint64_t start_ns, uint64_t end_ns);
+/** tb_keep_end() - do not move this end although events are more than 10 s later */
+void tb_keep_end(struct tb *tb);
 /**
  * tb_string() - give the number @key a name, as trace_writer_string() does
  */

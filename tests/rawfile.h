@@ -17,6 +17,7 @@
  */
 struct rawfile {
 	struct trace_writer *writer;
+	uint64_t end_ns; /* the latest begin of a block */
 	char path[64];
 	int fd;
 	uint64_t words[512];
@@ -64,6 +65,7 @@ static inline int rawfile_block(struct rawfile *file, uint64_t base_ns, uint64_t
 				      .kind = TRACE_CHUNK_EVENTS,
 				      .lost_cause = cause};
 
+	file->end_ns = file->end_ns > base_ns ? file->end_ns : base_ns;
 	file->nr_words = file->nr_records = 0;
 	return trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL);
 }
@@ -88,7 +90,8 @@ static inline struct trace *rawfile_open_with(struct rawfile *file, const struct
 {
 	struct trace *trace;
 
-	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, nr, 9999, NULL), 0);
+	CU_ASSERT_EQUAL(
+		trace_writer_statistics(file->writer, stats, nr, file->end_ns > 9999 ? file->end_ns : 9999, NULL), 0);
 	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
 	trace_writer_free(file->writer);
 	trace = trace_open(file->path, NULL);

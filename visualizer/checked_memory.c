@@ -75,6 +75,31 @@ void *memory_row(struct hash_table *table, size_t row_bytes, uint64_t key)
 	return row;
 }
 
+FILE *memory_stream_begin(struct text_stream *stream)
+{
+	if (text_stream_begin(stream) < 0)
+		memory_end();
+	return stream->out;
+}
+
+char *memory_stream_end(struct text_stream *stream, size_t *ret_bytes)
+{
+	char *text = NULL;
+
+	if (text_stream_end(stream, &text, ret_bytes) < 0)
+		memory_end();
+	return text;
+}
+
+const char *memory_text(struct strings *strings, const char *text)
+{
+	string_id id = strings_intern(strings, text);
+
+	if (strings->failed)
+		memory_end();
+	return strings_text(strings, id);
+}
+
 uint64_t memory_key(struct strings *strings, const char *text)
 {
 	string_id id = strings_intern(strings, text);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "hash_table.h"
+#include "text_stream.h"
 
 /** OUT_OF_MEMORY - the line, without the program's name */
 #define OUT_OF_MEMORY                                                                                                \
@@ -42,6 +43,13 @@ char *memory_copy(const char *text, size_t bytes) __attribute__((returns_nonnull
 void memory_sort(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data);
 /** memory_row() - like table_add() */
 void *memory_row(struct hash_table *table, size_t row_bytes, uint64_t key) __attribute__((returns_nonnull));
+/** memory_stream_begin() - like text_stream_begin(); returns the stream to write to */
+FILE *memory_stream_begin(struct text_stream *stream) __attribute__((returns_nonnull));
+/** memory_stream_end() - like text_stream_end(): all that was written; the caller frees it */
+char *memory_stream_end(struct text_stream *stream, size_t *ret_bytes)
+	__attribute__((returns_nonnull, warn_unused_result));
+/** memory_text() - a copy of @text, which lives as long as @strings */
+const char *memory_text(struct strings *strings, const char *text) __attribute__((returns_nonnull));
 /** memory_key() - a key for @text in a table: equal texts have the same key; never 0 */
 uint64_t memory_key(struct strings *strings, const char *text);
 

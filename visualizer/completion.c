@@ -2,6 +2,7 @@
 #include "completion.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -104,6 +105,7 @@ static void read_events(struct completion *c, const struct trace *trace, bool st
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {
 		.size = sizeof(options), .mask = mask, .start_state = start_state, .no_lost = true};
+	struct trace_error error = {0};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -114,11 +116,13 @@ static void read_events(struct completion *c, const struct trace *trace, bool st
 	select_event(mask, TRACE_EV_sched_comm);
 	for (uint32_t id = TRACE_EV_sys_enter; c->kind == COMPLETION_INSTANCE && id <= TRACE_EV_sys_enter6; id++)
 		select_event(mask, id);
-	cursor = trace_cursor_new(trace, &options, NULL);
+	cursor = trace_cursor_new(trace, &options, &error);
+	if (error.code == -ENOMEM)
+		memory_end();
 	while (cursor && c->nr_events < MAX_EVENTS && (event = trace_cursor_next(cursor)))
 		take_event(c, event);
-	if (trace_cursor_end(cursor, NULL) < 0) /* what damaged chunks had is not offered */
-		return;
+	if (trace_cursor_end(cursor, NULL) == -ENOMEM) /* what damaged chunks had is not offered */
+		memory_end();
 }
 
 static int compare_threads(const void *a, const void *b, void *data)
@@ -202,9 +206,12 @@ static void print_texts(struct completion *c)
 
 int completion_print(const char *path, enum completion_kind kind)
 {
-	struct trace *trace = trace_open(path, NULL);
+	struct trace_error error = {0};
+	struct trace *trace = trace_open(path, &error);
 	struct completion c = {.kind = kind};
 
+	if (!trace && error.code == -ENOMEM)
+		memory_end();
 	if (!trace)
 		return 1;
 	if (kind == COMPLETION_EVENT) {

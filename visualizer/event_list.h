@@ -2,6 +2,7 @@
 #ifndef VISUALIZER_EVENT_LIST_H
 #define VISUALIZER_EVENT_LIST_H
 /* event_list.h - the event list of -d. */
+#include <trace/error.h>
 #include "report.h"
 
 /**
@@ -9,5 +10,5 @@
  * Returns 0, or 2 after a message: an option names an event that does not exist. -ENOMEM: no
  * memory.
  */
-int report_list(const struct report *report);
+int report_list(const struct report *report) TRACE_NODISCARD;
 #endif

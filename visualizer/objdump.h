@@ -33,6 +33,6 @@ typedef bool (*objdump_fn)(void *context, const struct objdump_line *line);
  * it.
  * Returns 0; or -ENOENT (there is no objdump) or -EINVAL (it failed) with the reason.
  */
-int objdump_run(int fd, uint64_t from, objdump_fn fn, void *context, struct trace_error *ret_error);
+int objdump_run(int fd, uint64_t from, objdump_fn fn, void *context, struct trace_error *ret_error) TRACE_NODISCARD;
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef VISUALIZER_PROFILE_CODE_H
 #define VISUALIZER_PROFILE_CODE_H
 /* profile_code.h - a profile by instruction, of one function. */
+#include <trace/error.h>
 #include "profile_rows.h"
 
 /**
@@ -26,5 +27,5 @@ void profile_code_add(struct profile_rows *rows, const char *wanted, const struc
  * Returns 0, or -ENOENT with the reason.
  */
 int profile_code_of(const struct profile_rows *rows, const char *function, struct pointers *ret_code,
-		    size_t *ret_others, struct trace_error *ret_error);
+		    size_t *ret_others, struct trace_error *ret_error) TRACE_NODISCARD;
 #endif

@@ -28,6 +28,7 @@ struct profile_neighbours profile_neighbours_make(const struct profile_rows *row
  * profile_neighbours_verify() - do the callers of @function have the time of it and its callees?
  * Returns 0, or -EBADMSG with the difference
  */
-int profile_neighbours_verify(const struct profile_rows *rows, const char *function, struct trace_error *ret_error);
+int profile_neighbours_verify(const struct profile_rows *rows, const char *function,
+			      struct trace_error *ret_error) TRACE_NODISCARD;
 void profile_neighbours_free(struct profile_neighbours *neighbours);
 #endif

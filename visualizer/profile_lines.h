@@ -2,6 +2,7 @@
 #ifndef VISUALIZER_PROFILE_LINES_H
 #define VISUALIZER_PROFILE_LINES_H
 /* profile_lines.h - a profile by source line. */
+#include <trace/error.h>
 #include "profile_rows.h"
 
 /**
@@ -26,10 +27,10 @@ void profile_lines_add(struct profile_rows *rows, const struct profile_stack *st
  * is the end of several paths. The reason is in @ret_error.
  */
 int profile_lines_of(const struct profile_rows *rows, const char *file, struct pointers *ret_lines,
-		     struct trace_error *ret_error);
+		     struct trace_error *ret_error) TRACE_NODISCARD;
 /**
  * profile_lines_verify() - are the times of the lines those of the functions?
  * Returns 0, or -EBADMSG with the difference
  */
-int profile_lines_verify(const struct profile_rows *rows, struct trace_error *ret_error);
+int profile_lines_verify(const struct profile_rows *rows, struct trace_error *ret_error) TRACE_NODISCARD;
 #endif

@@ -29,11 +29,7 @@ void profile_names_begin(struct profile_names *names, const struct report *repor
 
 const char *profile_names_keep(struct profile_names *names, const char *text)
 {
-	string_id id = strings_intern(&names->texts, text);
-
-	if (names->texts.failed)
-		memory_end();
-	return strings_text(&names->texts, id);
+	return memory_text(&names->texts, text);
 }
 
 /* ---- functions ---- */

@@ -4,6 +4,7 @@
 /* profile_rows.h - a profile as rows: the time of the chosen threads by function, and what has
  * none. */
 #include <stdint.h>
+#include <trace/error.h>
 #include <trace/profile.h>
 #include "checked_memory.h"
 #include "profile_names.h"
@@ -95,6 +96,6 @@ void profile_row_text(const struct profile_row *row, struct string *text);
  * Returns 0; -ENOMEM or -EBADMSG with the reason, as trace_symbols_error(): rows lack names then
  */
 int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
-		      struct trace_error *ret_error);
+		      struct trace_error *ret_error) TRACE_NODISCARD;
 void profile_rows_free(struct profile_rows *rows);
 #endif

@@ -59,6 +59,6 @@ const struct profile_node *profile_node_last(const struct profile_node *node, si
  * Returns 0, or -EBADMSG with the first difference
  */
 int profile_tree_verify(const struct profile_tree *tree, const struct profile_time *whole,
-			struct trace_error *ret_error);
+			struct trace_error *ret_error) TRACE_NODISCARD;
 void profile_tree_free(struct profile_tree *tree);
 #endif

@@ -7,9 +7,11 @@
  */
 #include "profile_within.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/user_events.h>
+#include "checked_memory.h"
 #include "complain.h"
 #include "losses.h"
 #include "report_critical_path.h"
@@ -129,6 +131,8 @@ static int find_scope(const struct report *report, struct profile_within *within
 	}
 	if (!result) {
 		trace_nr_spans(user); /* tells those without an end */
+		if (trace_user_events_error(user, NULL) < 0)
+			memory_end();
 		join_spans(within);
 		snprintf(within->name, sizeof(within->name), "%s", search.name);
 		if (!within->nr)
@@ -226,6 +230,8 @@ static int find_client(const struct report *report, struct profile_within *withi
 		result = run_pass(analysis, &error);
 	for (size_t i = 0; !result && !failed && i < trace_nr_servers(servers); i++)
 		failed = take_server(&search, servers, trace_get_server(servers, i));
+	if (failed == -ENOMEM || (!result && trace_servers_error(servers, NULL) < 0))
+		memory_end();
 	if (failed)
 		result = complain(1, "the trace has more requests than a profile of a client can hold");
 	else if (!result && !within->nr)

@@ -37,7 +37,7 @@ struct readprofile_choice {
 extern const struct option_program readprofile_program;
 struct visualizer_options;
 /** readprofile_options_check() - is it complete? -EINVAL with the reason */
-int readprofile_options_check(const struct visualizer_options *options, struct trace_error *ret_error);
+int readprofile_options_check(const struct visualizer_options *options, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /** readprofile() - the report, or the request to the recorder; returns the exit status */
 int readprofile(const struct visualizer_options *options);
@@ -70,7 +70,7 @@ void hits_end(struct hits *hits); /* no more are added */
 void hits_free(struct hits *hits);
 /** hits_of_trace() - the samples in the kernel from @from_ns until before @to_ns; 0 or an error */
 int hits_of_trace(struct hits *hits, const struct trace *trace, uint64_t from_ns, uint64_t to_ns,
-		  struct trace_error *ret_error);
+		  struct trace_error *ret_error) TRACE_NODISCARD;
 
 /* ---- functions ---- */
 

@@ -112,7 +112,7 @@ static bool add_line(void *context, const struct objdump_line *line)
 		listing->has_symbols = !strchr(line->text, '+') && *line->text != '.';
 		return true;
 	case OBJDUMP_SOURCE:
-		listing->source = strings_text(&listing->texts, strings_intern(&listing->texts, line->text));
+		listing->source = memory_text(&listing->texts, line->text);
 		listing->line = line->line;
 		return true;
 	default:

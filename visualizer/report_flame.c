@@ -200,15 +200,11 @@ static void put_profile(FILE *out, const struct report *report, const struct pro
 /* In a script element "</script" would end a name. */
 static void put_data(FILE *out, const struct report *report, const struct profile_rows *rows)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&text, &size);
+	struct text_stream memory;
+	char *text;
 
-	if (!memory)
-		memory_end();
-	put_profile(memory, report, rows);
-	if (fclose(memory) != 0)
-		memory_end();
+	put_profile(memory_stream_begin(&memory), report, rows);
+	text = memory_stream_end(&memory, NULL);
 	fputs("<script type=\"application/json\" id=\"profile\">", out);
 	for (const char *at = text; *at; at++)
 		if (*at == '<')

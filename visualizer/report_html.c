@@ -134,15 +134,11 @@ static void put_modules(FILE *out)
 static void put_name(FILE *out, const char *suffix, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *json = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&json, &size);
+	struct text_stream memory;
+	char *json;
 
-	if (!memory)
-		memory_end();
-	json_string(&(struct json){.out = memory}, slash ? slash + 1 : path);
-	if (fclose(memory) != 0)
-		memory_end();
+	json_string(&(struct json){.out = memory_stream_begin(&memory)}, slash ? slash + 1 : path);
+	json = memory_stream_end(&memory, NULL);
 	fprintf(out, "<script type=\"application/json\" id=\"trace-name%s\">", suffix);
 	for (const char *at = json; *at; at++)
 		if (*at == '<')

@@ -67,7 +67,7 @@ struct running_threads {
  * @is_reported: the caller reports damage of the start state itself
  * Returns 0 or -ENOMEM; release @threads in both cases.
  */
-int running_threads_init(struct running_threads *threads, const struct trace *trace, bool is_reported);
+int running_threads_init(struct running_threads *threads, const struct trace *trace, bool is_reported) TRACE_NODISCARD;
 void running_threads_release(struct running_threads *threads);
 /** running_threads_begin() - the threads on the CPUs at the first event from @from_ns on */
 void running_threads_begin(struct running_threads *threads, uint64_t from_ns);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <trace/error.h>
 #include "checked_memory.h"
 #include "report.h"
 
@@ -94,7 +95,7 @@ struct slowest {
 };
 
 /** slowest_begin() - before the pass: look for the instances of --slowest; -ENOMEM */
-int slowest_begin(struct slowest *slowest, const struct report *report);
+int slowest_begin(struct slowest *slowest, const struct report *report) TRACE_NODISCARD;
 /**
  * slowest_choose() - after the pass: choose the kind, and sort the instances
  * Returns 0, or 1 after a message: there is none of this name, or there are several kinds.

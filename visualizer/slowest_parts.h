@@ -2,6 +2,7 @@
 #ifndef VISUALIZER_SLOWEST_PARTS_H
 #define VISUALIZER_SLOWEST_PARTS_H
 /* slowest_parts.h - where the time of the longest instances of --slowest went. */
+#include <trace/error.h>
 #include "slowest_find.h"
 
 /**
@@ -31,6 +32,6 @@ struct slowest_parts {
  * Returns 0, or -ENOMEM.
  */
 int slowest_parts_find(const struct slowest *slowest, size_t nr, struct slowest_parts *ret_parts,
-		       struct trace_error *ret_error);
+		       struct trace_error *ret_error) TRACE_NODISCARD;
 void slowest_parts_free(struct slowest_parts *parts);
 #endif

@@ -27,7 +27,7 @@ struct time_window {
 };
 
 /** time_choice_from(), _to(), _around() - take the value of an option; -EINVAL with the reason */
-int time_choice_from(struct time_choice *choice, const char *value, struct trace_error *ret_error);
+int time_choice_from(struct time_choice *choice, const char *value, struct trace_error *ret_error) TRACE_NODISCARD;
 int time_choice_to(struct time_choice *choice, const char *value, struct trace_error *ret_error);
 int time_choice_around(struct time_choice *choice, const char *value, struct trace_error *ret_error);
 /** time_choice_is_backward() - are both times after the start, and the second one not later? */

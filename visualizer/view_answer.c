@@ -270,6 +270,8 @@ static void write_answer(struct view_session *session, struct view_question *que
 			continue;
 		*ret_is_binary = questions[i].is_binary;
 		if (is_beyond_view(session, questions[i].of_view)) {
+			if (trace_view_error(session->view) == -ENOMEM)
+				memory_end();
 			snprintf(question->error, sizeof(question->error),
 				 "the trace has more intervals than the view can hold: --from and --to choose a part");
 			return;
@@ -281,52 +283,39 @@ static void write_answer(struct view_session *session, struct view_question *que
 		}
 		if (questions[i].write) {
 			questions[i].write(session, question, out);
-			return;
+		} else {
+			json_open(&json, NULL, "{");
+			questions[i].put(session, question, &json);
+			json_close(&json, "}\n");
 		}
-		json_open(&json, NULL, "{");
-		questions[i].put(session, question, &json);
-		json_close(&json, "}\n");
+		/* others may have no view, or not its lock */
+		if (questions[i].of_view != NOTHING && trace_view_error(session->view) == -ENOMEM)
+			memory_end();
 		return;
 	}
 	snprintf(question->error, sizeof(question->error), "there is no such question");
-}
-
-static FILE *open_answer(struct view_answer *answer)
-{
-	FILE *out = open_memstream(&answer->bytes, &answer->size);
-
-	if (!out)
-		memory_end();
-	return out;
-}
-
-static void close_answer(FILE *out)
-{
-	bool failed = ferror(out);
-
-	if (fclose(out) != 0 || failed)
-		memory_end();
 }
 
 struct view_answer view_answer(struct view_session *session, const char *text)
 {
 	struct view_answer answer = {0};
 	struct view_question question;
-	FILE *out = open_answer(&answer);
+	struct text_stream stream;
+	FILE *out = memory_stream_begin(&stream);
 
 	if (question_parse(&question, text))
 		write_answer(session, &question, out, &answer.is_binary);
-	close_answer(out);
+	answer.bytes = memory_stream_end(&stream, &answer.size);
 	if (*question.error) {
 		struct json json = {.first = true};
 
 		free(answer.bytes);
 		answer = (struct view_answer){.is_wrong = true};
-		out = json.out = open_answer(&answer);
+		json.out = memory_stream_begin(&stream);
 		json_open(&json, NULL, "{");
 		json_text(&json, "error", question.error);
 		json_close(&json, "}\n");
-		close_answer(out);
+		answer.bytes = memory_stream_end(&stream, &answer.size);
 	}
 	question_free(&question);
 	return answer;

@@ -171,6 +171,8 @@ static void bills_end(struct view_session *session)
 	bool is_same = pair_all(session, bills);
 
 	bills->is_complete = is_same && trace_nr_servers(bills->servers);
+	if (trace_servers_error(bills->servers, NULL) < 0)
+		memory_end();
 	if (is_same)
 		take_only_clients(session);
 	if (is_same && bills->report.trace)

@@ -35,7 +35,9 @@ bool view_books_begin(struct report *report, struct trace_error *ret_error)
 	command_begin(&report->command, report->trace, report->analysis);
 	if (trace_string(report->trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
 		report->profile = trace_profile_new(report->analysis, ret_error);
-	return true;
+	else
+		return true;
+	return report->profile;
 }
 
 void view_books_end(struct report *report)
@@ -118,21 +120,18 @@ bool view_books_can_keep(const struct view_session *session)
 void view_books_keep(struct view_session *session, struct report *report)
 {
 	struct visualizer_options options = session->options;
-	char *text = NULL;
-	size_t size = 0, head;
+	struct text_stream stream;
+	size_t size, head;
+	char *text;
 
 	options.reports = (struct report_choice){.json = true};
 	report->options = &options;
 	report->places = wait_places_new(report);
-	report->output.out = open_memstream(&text, &size);
-	if (!report->output.out)
-		memory_end();
-	report_json_head(report->output.out, report->trace);
-	head = (size_t)ftell(report->output.out);
-	rewind(report->output.out);
+	report_json_head(memory_stream_begin(&stream), report->trace);
+	free(memory_stream_end(&stream, &head));
+	report->output.out = memory_stream_begin(&stream);
 	report_json(report);
-	if (fclose(report->output.out) != 0)
-		memory_end();
+	text = memory_stream_end(&stream, &size);
 	if (size - head <= MAX_BOOKS)
 		session->books = (struct view_whole_books){text + head, size - head, text};
 	else
@@ -193,7 +192,7 @@ static uint64_t time_after(const struct trace *trace, uint64_t from, uint64_t to
 	uint64_t last = from;
 
 	if (!cursor)
-		return to;
+		memory_end();
 	while ((event = trace_cursor_next(cursor)) && (max > 0 || event->ts_ns == last)) {
 		last = event->ts_ns;
 		max -= max > 0;
@@ -222,8 +221,8 @@ void view_events(struct view_session *session, struct view_question *question, F
 	struct visualizer_options options = session->options;
 	struct report report = {.options = &options, .trace = session->report.trace};
 	struct json json = {.out = out, .first = true};
-	char *lines = NULL;
-	size_t size = 0;
+	struct text_stream stream;
+	char *lines;
 
 	if (*question->error)
 		return;
@@ -234,11 +233,10 @@ void view_events(struct view_session *session, struct view_question *question, F
 	next = time_after(report.trace, window.from, window.to, max < MAX_EVENTS ? max : MAX_EVENTS);
 	options.reports = (struct report_choice){.list = true, .list_json = true};
 	report.window = (struct time_window){window.from, next, true, true};
-	report.output.out = open_memstream(&lines, &size);
-	if (!report.output.out)
+	report.output.out = memory_stream_begin(&stream);
+	if (report_list(&report) < 0)
 		memory_end();
-	if (report_list(&report) < 0 || fclose(report.output.out) != 0)
-		memory_end();
+	lines = memory_stream_end(&stream, NULL);
 	json_open(&json, NULL, "{");
 	json_open(&json, "events", "[");
 	put_lines(&json, lines);

@@ -77,14 +77,19 @@ static const struct view_client_list *clients_of(struct view_session *session)
 	struct view_client_list *list = session->client_list;
 	struct trace_servers *servers = view_bills(session);
 	const struct trace_server *first;
+	int error = -E2BIG;
 
 	if (list || !servers)
 		return list;
 	session->client_list = list = memory_take(1, sizeof(*list));
 	add_bills(list, session);
 	first = trace_get_server(servers, 0);
-	list->is_kept = first && trace_server_shares(servers, trace_next_thread(first->process, NULL), 0, UINT64_MAX,
-						     ignore_share, NULL) == 0;
+	if (first)
+		error = trace_server_shares(servers, trace_next_thread(first->process, NULL), 0, UINT64_MAX,
+					    ignore_share, NULL);
+	if (error == -ENOMEM)
+		memory_end();
+	list->is_kept = !error;
 	list->ranked = memory_take(list->table.used + 1, sizeof(*list->ranked));
 	for (struct view_client *client = NULL; (client = table_next(&list->table, sizeof(*client), client));)
 		list->ranked[list->nr++] = *client;

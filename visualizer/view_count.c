@@ -98,13 +98,10 @@ static const struct count_report *kept_of(const struct view_count *count, const 
 static void keep(struct view_count *count)
 {
 	struct count_report report = {.span = count->span};
-	FILE *out = open_memstream(&report.text, &report.bytes);
+	struct text_stream stream;
 
-	if (!out)
-		memory_end();
-	view_books_pass_write(count->pass, out);
-	if (fclose(out) != 0)
-		memory_end();
+	view_books_pass_write(count->pass, memory_stream_begin(&stream));
+	report.text = memory_stream_end(&stream, &report.bytes);
 	count->pass = view_books_pass_free(count->pass);
 	while (count->nr_kept && (count->nr_kept == MAX_KEPT || count->kept_bytes + report.bytes > MAX_KEPT_BYTES))
 		drop_oldest(count);

@@ -8,12 +8,13 @@
  * A recording with samples has them. They are known at the end of the pass, and of all of the time
  * only, so a verdict about a part of it has none. The index of the view keeps them.
  */
+#include <trace/error.h>
 #include "checked_memory.h"
 #include "view_session.h"
 #include "wait_places.h"
 
 /** view_functions_begin() - before the pass; returns 0, -ENOMEM with @ret_error */
-int view_functions_begin(struct view_session *session, struct trace_error *ret_error);
+int view_functions_begin(struct view_session *session, struct trace_error *ret_error) TRACE_NODISCARD;
 /** view_functions_find() - after the pass. @tree: of the verdict about all of the time */
 void view_functions_find(struct view_session *session, const struct path_tree *tree);
 void view_functions_free(struct view_session *session);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "view_profile.h"
 
+#include <errno.h>
 #include <string.h>
+#include "checked_memory.h"
 #include "profile_json.h"
 #include "profile_rows.h"
 #include "view_books.h"
@@ -83,8 +85,10 @@ void view_functions(struct view_session *session, struct view_question *question
 		return;
 	of_log = view_profile_log_of(session, &report);
 	if (of_log || run_pass(&report, &error)) {
-		profile_rows_make(&report, NULL, &rows, &error); /* rows without names are answers, too */
+		if (profile_rows_make(&report, NULL, &rows, &error) == -ENOMEM)
+			memory_end(); /* other rows without names are answers */
 		profile_json(&report, &rows, NULL);
+		report_check_memory(&report);
 		profile_rows_free(&rows);
 	} else {
 		snprintf(question->error, sizeof(question->error), "%.100s", error.message);

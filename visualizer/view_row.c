@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_row.c - the rows of a picture, sorted by what matters, and their sums. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "recorded_family.h"
@@ -128,9 +129,11 @@ static void add_times(struct view_session *session, struct listed *row)
 						  TRACE_CLASS_WAIT_CPU,
 						  TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN};
 	uint64_t ns[TRACE_NR_CLASSES];
+	int error = trace_view_columns(session->view, row->row.id, session->start, session->end, 1, ns);
 
-	if (session->end <= session->start ||
-	    trace_view_columns(session->view, row->row.id, session->start, session->end, 1, ns) < 0)
+	if (error == -ENOMEM)
+		memory_end();
+	if (error)
 		return;
 	for (int class = 0; class < TRACE_CLASS_ABSENT; class ++)
 		row->busy_ns += class == TRACE_CLASS_REST || class == TRACE_CLASS_IDLE ? 0 : ns[class];

@@ -54,9 +54,13 @@ static struct trace_cursor *sample_cursor(const struct trace *trace, uint64_t fr
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {
 		.size = sizeof(options), .mask = mask, .from_ns = from_ns, .to_ns = to_ns};
+	struct trace_cursor *cursor;
 
 	mask[TRACE_EV_sample / 64] |= 1ull << TRACE_EV_sample % 64;
-	return trace_cursor_new(trace, &options, NULL);
+	cursor = trace_cursor_new(trace, &options, NULL);
+	if (!cursor)
+		memory_end();
+	return cursor;
 }
 
 /* The sample of the timer in @event; NULL: it is none */
@@ -73,7 +77,7 @@ static void read_times(struct view_sample_list *list, const struct trace *trace)
 	struct trace_cursor *cursor = sample_cursor(trace, 0, UINT64_MAX);
 	const struct trace_event *event;
 
-	while (cursor && !list->is_cut && (event = trace_cursor_next(cursor))) {
+	while (!list->is_cut && (event = trace_cursor_next(cursor))) {
 		const struct trace_sample *sample = timer_sample(event);
 
 		list->is_cut = sample && list->nr == MAX_SAMPLES;
@@ -82,8 +86,7 @@ static void read_times(struct view_sample_list *list, const struct trace *trace)
 		list->times = memory_grow(list->times, list->nr, &list->room, sizeof(*list->times));
 		list->times[list->nr++] = (struct sample_time){event->ts_ns, sample->tid, event->cpu};
 	}
-	if (cursor)
-		pass_end(cursor, true);
+	pass_end(cursor, true);
 	memory_sort(list->times, list->nr, sizeof(*list->times), by_thread, NULL);
 }
 
@@ -325,14 +328,13 @@ static void put_sample(struct view_session *session, struct json *json, const st
 
 	json_time(json, session, "t", wanted->ts_ns);
 	json_u64(json, "cpu", wanted->cpu);
-	while (cursor && !nr && (event = trace_cursor_next(cursor))) {
+	while (!nr && (event = trace_cursor_next(cursor))) {
 		const struct trace_sample *sample = timer_sample(event);
 
 		if (sample && sample->tid == wanted->tid)
 			nr = trace_profile_stack_of(event, frames);
 	}
-	if (cursor)
-		pass_end(cursor, true);
+	pass_end(cursor, true);
 	if (nr)
 		put_stack(session, json, frames, nr, &stack);
 	free(stack.functions);
@@ -393,12 +395,11 @@ void view_samples_woken(struct view_session *session, struct json *json, const s
 		return;
 	list_with_names(session);
 	cursor = sample_cursor(session->report.trace, wait->to_ns, until_ns + 1);
-	while (cursor && !nr && (event = trace_cursor_next(cursor))) {
+	while (!nr && (event = trace_cursor_next(cursor))) {
 		nr = trace_profile_waker_stack_of(event, &woken, &kind, frames);
 		nr = woken == trace_thread_tid(wait->thread) ? nr : 0;
 	}
-	if (cursor)
-		pass_end(cursor, true);
+	pass_end(cursor, true);
 	if (nr && kind != TRACE_PROFILE_WAKER_THREAD && wait->kind == TRACE_WAIT_TIMEOUT)
 		kind = TRACE_PROFILE_WAKER_TIMER;
 	if (nr)

@@ -75,11 +75,19 @@ bool view_scopes_exist(const struct view_session *session)
 	return session->scopes && session->scopes->nr;
 }
 
+/* Those without an end are told at the end of the pass. */
+static void end_spans(struct view_scope_list *list)
+{
+	trace_nr_spans(list->user);
+	if (trace_user_events_error(list->user, NULL) < 0)
+		memory_end();
+}
+
 void view_scopes_pair(struct view_session *session, view_thread_of *shown)
 {
 	struct view_scope_list *list = session->scopes;
 
-	trace_nr_spans(list->user); /* tells those without an end */
+	end_spans(list);
 	for (size_t i = 0; i < list->nr; i++)
 		list->items[i].thread = shown(session, list->items[i].thread);
 }
@@ -134,7 +142,7 @@ static const struct view_scope_list *scopes_of(struct view_session *session)
 	if (!list || !view_is_collected(session))
 		return NULL;
 	if (!list->is_sorted) {
-		trace_nr_spans(list->user); /* tells those without an end */
+		end_spans(list);
 		memory_sort(list->items, list->nr, sizeof(*list->items), by_place, NULL);
 		find_depths(list);
 	}

@@ -69,17 +69,14 @@ void view_shared_end(struct view_shared *shared)
 
 static struct view_answer answer_of(const char *text, const char *message, bool is_wrong)
 {
-	struct json json = {.first = true};
 	struct view_answer answer = {.is_wrong = is_wrong};
+	struct text_stream stream;
+	struct json json = {.out = memory_stream_begin(&stream), .first = true};
 
-	json.out = open_memstream(&answer.bytes, &answer.size);
-	if (!json.out)
-		memory_end();
 	json_open(&json, NULL, "{");
 	json_text(&json, text, message);
 	json_close(&json, "}\n");
-	if (fclose(json.out) != 0)
-		memory_end();
+	answer.bytes = memory_stream_end(&stream, &answer.size);
 	return answer;
 }
 

@@ -9,6 +9,7 @@
  * the session by one of the file as it is now, and so does view_growth.h.
  */
 #include <pthread.h>
+#include <trace/error.h>
 #include "view_session.h"
 
 struct view_shared {
@@ -64,7 +65,7 @@ void view_shared_unlock(struct view_shared *shared);
  * Returns 0, or -1 with @ret_error (the file), or after a message on stderr (the session).
  */
 int view_reading_begin(struct view_reading *reading, const char *path, const struct visualizer_options *options,
-		       struct trace_error *ret_error);
+		       struct trace_error *ret_error) TRACE_NODISCARD;
 void view_reading_end(struct view_reading *reading); /* also of none */
 /**
  * view_shared_replace() - show the session of @reading, which becomes none, instead of the old one

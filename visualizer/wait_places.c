@@ -172,10 +172,9 @@ struct wait_places *wait_places_told(void)
 static struct wait_place row_tell(struct wait_places *places, struct place_row *row, const struct wait_place *place)
 {
 	row->place = *place;
-	row->place.function = strings_text(&places->keys, strings_intern(&places->keys, place->function));
+	row->place.function = memory_text(&places->keys, place->function);
 	row->place.file = "";
-	row->place.woken_in = strings_text(&places->keys,
-					   strings_intern(&places->keys, place->woken_in ? place->woken_in : ""));
+	row->place.woken_in = memory_text(&places->keys, place->woken_in ? place->woken_in : "");
 	row->is_known = true;
 	return row->place;
 }

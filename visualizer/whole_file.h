@@ -7,6 +7,7 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
+#include <trace/error.h>
 
 /** struct whole_file - zeroed = none */
 struct whole_file {
@@ -16,7 +17,7 @@ struct whole_file {
 };
 
 /** whole_file_open() - returns 0 or a negative errno */
-int whole_file_open(struct whole_file *file, const char *path);
+int whole_file_open(struct whole_file *file, const char *path) TRACE_NODISCARD;
 /** whole_file_close() - give it the name, or remove it unless @is_kept; 0 or a negative errno */
-int whole_file_close(struct whole_file *file, bool is_kept);
+int whole_file_close(struct whole_file *file, bool is_kept) TRACE_NODISCARD;
 #endif

@@ -31,7 +31,7 @@ void rules_free(struct rules *rules); /* NULL is fine */
  * rules_verify() - Returns 0, or -EBADMSG with the first violation and the number of the others in
  * @ret_error. @rules: NULL if no rules were asked for
  */
-int rules_verify(struct rules *rules, struct trace_error *ret_error);
+int rules_verify(struct rules *rules, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /* ---- for the rules ---- */
 

@@ -4,6 +4,7 @@
 /* servers_origin.h - origins: the clients where chains of requests began */
 #include <stdbool.h>
 #include <stdint.h>
+#include <trace/error.h>
 #include "hash_table.h"
 
 struct trace_servers;
@@ -31,7 +32,7 @@ struct servers_origins {
 };
 
 /** origins_prepare() - returns 0 or -ENOMEM */
-int origins_prepare(struct trace_servers *s);
+int origins_prepare(struct trace_servers *s) TRACE_NODISCARD;
 void origins_free(struct servers_origins *origins);
 /** origin_process() - the number of the origin that is a process */
 uint32_t origin_process(struct trace_servers *s, const struct servers_process *process);

@@ -73,7 +73,7 @@ void shares_refuted_all(struct servers_shares *shares, const struct servers_proc
 
 /* For reading: servers_share_list.c. */
 /** shares_failed() - 0, -E2BIG or -ENOMEM */
-int shares_failed(const struct servers_shares *shares);
+int shares_failed(const struct servers_shares *shares) TRACE_NODISCARD;
 const struct share_list *shares_of(const struct servers_shares *shares, uint32_t thread);
 /** shares_origins() - the origins of @share */
 const uint32_t *shares_origins(const struct servers_shares *shares, const struct share *share, uint32_t *ret_nr);

@@ -13,5 +13,6 @@ struct trace_server;
  * @over_ns: how much more its threads were billed than that, in a trace without losses: 0
  * Returns 0, or -EBADMSG with the bill that is wrong.
  */
-int bills_verify(const struct trace_server *server, uint64_t cpu_ns, uint64_t over_ns, struct trace_error *ret_error);
+int bills_verify(const struct trace_server *server, uint64_t cpu_ns, uint64_t over_ns,
+		 struct trace_error *ret_error) TRACE_NODISCARD;
 #endif

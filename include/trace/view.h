@@ -95,7 +95,7 @@ struct trace_view *trace_view_free(struct trace_view *view); /* NULL is fine; re
  * trace_view_error() - 0; -E2BIG: there were too many intervals even for a coarse view: it is full,
  * and has sums only of all later time; -ENOMEM: what the view tells is wrong
  */
-int trace_view_error(const struct trace_view *view);
+int trace_view_error(const struct trace_view *view) TRACE_NODISCARD;
 /**
  * trace_view_full_ns() - 0; of a view that is full, the time from which on no interval was added
  * Later time has no spans and no critical paths. Its columns have the time of each class in up to

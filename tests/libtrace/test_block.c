@@ -92,7 +92,7 @@ static struct fixture fixture_new(void)
 
 	for (uint32_t i = 0; i < NR_EVENTS; i++)
 		source.bytes += 8 * put_event(words + source.bytes / 8, i);
-	schema_add_catalogue(&fixture.schema);
+	CU_ASSERT_EQUAL_FATAL(schema_add_catalogue(&fixture.schema), 0);
 	fixture.packed = packing_pack(&packing, &no_types, &source, NULL);
 	if (!fixture.packed || fixture.packed->header.events != NR_EVENTS)
 		abort();

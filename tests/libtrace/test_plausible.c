@@ -23,6 +23,7 @@ static struct tb *recording(uint32_t cpu, uint64_t ts_ns)
 	uint16_t id = event_type(tb, "shop:paid", TRACE_ROLE_EVENT);
 
 	tb_window(tb, 1000, 9000);
+	tb_keep_end(tb);
 	tb_thread(tb, 10, 10, 1, "shop", 0, true);
 	for (uint32_t i = 0; i < 2; i++)
 		tb_switch(tb, i, 1001, 0, 0, TRACE_TASK_RUNNING);
@@ -240,6 +241,52 @@ static void a_cpu_beyond_those_of_the_machine_is_refused(void)
 	trace_close(trace);
 }
 
+/* Its number is noted: no ring of the kernel has a higher one. */
+static void a_ring_of_the_kernel_on_such_a_cpu_is_refused(void)
+{
+	static const uint32_t cpus[] = {2, 1500};
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct tb *tb = recording(1, 3000);
+		struct trace *trace;
+		char cpu[64];
+
+		tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_CPUS, "2");
+		tb_switch(tb, cpus[i], 4000, 0, 0, TRACE_TASK_RUNNING);
+		trace = open_it(tb);
+		snprintf(cpu, sizeof(cpu), "events of CPU %u, which the machine does not have", cpus[i]);
+		check_refused(trace, "stream ", cpu);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 2);
+		CU_ASSERT_EQUAL(elapsed_of(trace), 8000);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1);
+		trace_close(trace);
+	}
+}
+
+/* The recorder drains its buffers for at most 10 s. */
+static void an_event_of_the_kernel_long_after_the_end_is_refused(void)
+{
+	static const uint64_t last = 9000 + 10000000000ull, times[] = {last, last + 1, INT64_MAX};
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct tb *tb = recording(1, 3000);
+		struct trace *trace;
+
+		tb_cut(tb, 0);
+		tb_switch(tb, 0, times[i], 0, 0, TRACE_TASK_RUNNING);
+		trace = open_it(tb);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, i ? 9000 : last);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, i > 0);
+		if (i) {
+			check_refused(trace, "stream 0 has events at ", "but the recording ended at 9000 ns");
+			CU_ASSERT_EQUAL(elapsed_of(trace), 8000);
+		} else {
+			CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+		}
+		trace_close(trace);
+	}
+}
+
 static void a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine(void)
 {
 	struct tb *tb = recording(3, 3000);
@@ -403,6 +450,8 @@ static const struct unit_case cases[] = {
 	CASE(a_refused_chunk_needs_no_index),
 	CASE(a_cpu_that_no_stream_of_the_kernel_has_is_refused),
 	CASE(a_cpu_beyond_those_of_the_machine_is_refused),
+	CASE(a_ring_of_the_kernel_on_such_a_cpu_is_refused),
+	CASE(an_event_of_the_kernel_long_after_the_end_is_refused),
 	CASE(a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine),
 	CASE(a_cpu_that_is_only_in_the_statistics_is_refused),
 	CASE(impossible_losses_are_not_in_the_sum),

@@ -19,15 +19,21 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "complain.h"
 #include "no_memory.h"
 #include "random_story.h"
+#include "sample_case.h"
 #include "servers_case.h"
 #include "unit.h"
+#include "view_session.h"
 
 #define MOST_ARGUMENTS 12
+#define VIEW	       "VIEW" /* instead of options: a view's answers to many questions */
 #define TIMEOUT_S      60
 #define ONCE_STEP      83 /* without TRACE_TEST_LONG; both are primes */
 #define FOREVER_STEP   211
+#define VIEW_STEP      23
+#define NARROW_STEP    7 /* a pass with few allocations is searched */
 #define VDA	       (254u << 20)
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
@@ -126,11 +132,15 @@ static struct tb *whole_story(void)
 	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/client --all");
 	tb_string(tb, TRACE_STRING_DEVICE, VDA, "vda");
 	tb_string(tb, TRACE_STRING_IRQ, 7, "virtio");
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 0, "ffffffff81000000 256 f"); /* samples have names */
 	tb_start(tb, 1000, TRACE_EV_start_cgroup, &cgroup, sizeof(cgroup), "/slice");
 	tell_mapping(tb, 10);
 	tb_fd(tb, 30, 8, VDA, 300, S_IFREG, "/data");
 	tb_exec(tb, 0, 1005, 10, "/usr/bin/client");
 	tell_of_itself(tb);
+	add_sample(tb, 0, 1190, 10, (uintptr_t)named_function,
+		   &(struct lists){.user = {(uintptr_t)whole_story}, .nr_user = 1});
+	add_sample(tb, 0, 3450, 10, (uintptr_t)named_function, NULL);
 	connects(&k, &one, &one_server, 1200);
 	polls(&k, 2, 1220);
 	sends(&k, &one, 1230);
@@ -199,6 +209,7 @@ struct run {
 static long nr_to_open;
 /* for --output; does not exist before a run */
 static char output_path[] = "/tmp/no_memory_output_XXXXXX";
+static long once_step = ONCE_STEP;
 static int out_fd, error_fd; /* stdout and stderr of children */
 static long *nr_taken;	     /* shared: number of a child's allocations */
 
@@ -209,6 +220,67 @@ static char *content_of(int fd, size_t *ret_bytes)
 
 	*ret_bytes = bytes ? (size_t)pread(fd, text, (size_t)bytes, 0) : 0;
 	return text;
+}
+
+/* Ends as the server of a view does: with an answer, with an error, or with memory_end(). */
+static void answer(struct view_session *session, const char *question)
+{
+	struct view_answer answer = view_answer(session, question);
+
+	if (answer.is_wrong && memmem(answer.bytes, answer.size, "memory", 6))
+		_exit(complain(1, "out of memory"));
+	printf("%s: %zu\n", question, answer.size);
+	fwrite(answer.bytes, 1, answer.size, stdout);
+	free(answer.bytes);
+}
+
+static int view_main(const char *path)
+{
+	static const char *const of_all[] = {"about",
+					     "rows",
+					     "sums?from=0&to=8000",
+					     "search?text=e",
+					     "waits",
+					     "clients",
+					     "servers",
+					     "requests",
+					     "counters",
+					     "lanes",
+					     "verdict",
+					     "functions",
+					     "functions?from=2000&to=4000",
+					     "books",
+					     "books?from=2000&to=4000",
+					     "events",
+					     "events?from=2000&to=4000",
+					     "counters?name=threads%20that%20wait%20for%20a%20CPU&columns=50"};
+	static const char *const of_rows[] = {"spans", "waits", "path", "scopes", "billed", "requests", "samples"};
+	static const struct visualizer_options options = {
+		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
+	struct trace_error error = {0};
+	struct trace *trace = trace_open(path, &error);
+	struct view_session session;
+	char question[64];
+	int result;
+
+	if (!trace)
+		return complain_of_error(&error);
+	if (view_session_begin(&session, trace, &options))
+		return 1;
+	do
+		result = view_session_step(&session, 1, 1);
+	while (!result);
+	if (result < 0)
+		return 1;
+	for (size_t i = 0; i < sizeof(of_all) / sizeof(of_all[0]); i++)
+		answer(&session, of_all[i]);
+	for (size_t i = 0; i < sizeof(of_rows) / sizeof(of_rows[0]); i++) {
+		snprintf(question, sizeof(question), "%s?row=%u&from=0&to=8000", of_rows[i], TRACE_ROW_THREAD << 28);
+		answer(&session, question);
+	}
+	view_session_end(&session);
+	trace_close(trace);
+	return 0;
 }
 
 static void child_run(const char *const *mode, const char *path, long at, bool and_after)
@@ -222,7 +294,7 @@ static void child_run(const char *const *mode, const char *path, long at, bool a
 	dup2(error_fd, STDERR_FILENO);
 	alarm(TIMEOUT_S);
 	no_memory_at(at, and_after);
-	result = visualizer_main(argc, argv);
+	result = strcmp(mode[0], VIEW) == 0 ? view_main(path) : visualizer_main(argc, argv);
 	*nr_taken = no_memory_nr();
 	fflush(stdout);
 	_exit(result);
@@ -316,7 +388,7 @@ static void tell(const char *const *mode, long at, bool and_after, const struct 
 static void fails_at_any(const char *const *mode, const char *path, bool and_after, bool to_file)
 {
 	struct run reference = run_mode(mode, path, 0, false);
-	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") ? 1 : and_after ? FOREVER_STEP : ONCE_STEP;
+	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") ? 1 : and_after ? FOREVER_STEP : once_step;
 	unsigned int wrong = 0;
 	size_t file_bytes = 0;
 	int fd = to_file ? open(output_path, O_RDONLY | O_CLOEXEC) : -1;
@@ -450,12 +522,62 @@ static void every_other_report_without_memory_is_whole_or_refused(void)
 	fails_in_modes(modes, story_path);
 }
 
+static void a_profile_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"--profile", "TRACE"},
+				     {"--profile", "--json", "TRACE"},
+				     {"--profile", "--critical-path", "TRACE"},
+				     {"--diff", "--profile", "TRACE", "TRACE"},
+				     {NULL}};
+
+	static mode_words within[] = {{"--profile", "--scope=shop:pay", "TRACE"},
+				      {"--profile", "--client=client", "TRACE"},
+				      {NULL}};
+
+	fails_in_modes(modes, story_path);
+	once_step = NARROW_STEP;
+	fails_in_modes(within, story_path);
+	once_step = ONCE_STEP;
+}
+
+static void the_slowest_without_memory_are_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"--slowest=shop:pay", "TRACE"},
+				     {"--slowest=read", "--json", "TRACE"},
+				     {"--slowest=client", "TRACE"},
+				     {NULL}};
+
+	fails_in_modes(modes, story_path);
+}
+
+static void completions_without_memory_are_whole_or_refused(void)
+{
+	static mode_words modes[] = {
+		{"--complete=pid", "TRACE"}, {"--complete=event", "TRACE"}, {"--complete=instance", "TRACE"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+}
+
+static void answers_of_a_view_without_memory_are_whole_or_refused(void)
+{
+	static mode_words modes[] = {{VIEW, "TRACE"}, {NULL}};
+
+	once_step = VIEW_STEP;
+	fails_in_modes(modes, story_path);
+	fails_in_modes(modes, random_path);
+	once_step = ONCE_STEP;
+}
+
 static void a_file_written_without_memory_is_whole_or_not_there(void)
 {
-	mode_words modes[] = {
-		{"-a", "--output", output_path, "TRACE"},	{"--json", "--output", output_path, "TRACE"},
-		{"-d", "--output", output_path, "TRACE"},	{"--timeline", "--output", output_path, "TRACE"},
-		{"--strace", "-f", "-o", output_path, "TRACE"}, {NULL}};
+	mode_words modes[] = {{"-a", "--output", output_path, "TRACE"},
+			      {"--json", "--output", output_path, "TRACE"},
+			      {"-d", "--output", output_path, "TRACE"},
+			      {"--timeline", "--output", output_path, "TRACE"},
+			      {"--strace", "-f", "-o", output_path, "TRACE"},
+			      {"--flame", output_path, "TRACE"},
+			      {"--pprof", output_path, "TRACE"},
+			      {NULL}};
 
 	for (mode_words *mode = modes; **mode; mode++) {
 		fails_at_any(*mode, story_path, false, true);
@@ -476,6 +598,10 @@ int main(int argc, char **argv)
 		CASE(a_list_of_calls_without_memory_is_whole_or_refused),
 		CASE(a_comparison_without_memory_is_whole_or_refused),
 		CASE(verification_without_memory_is_whole_or_refused),
+		CASE(a_profile_without_memory_is_whole_or_refused),
+		CASE(the_slowest_without_memory_are_whole_or_refused),
+		CASE(completions_without_memory_are_whole_or_refused),
+		CASE(answers_of_a_view_without_memory_are_whole_or_refused),
 		CASE(every_other_report_without_memory_is_whole_or_refused),
 		CASE(a_file_written_without_memory_is_whole_or_not_there),
 		{NULL, NULL},
