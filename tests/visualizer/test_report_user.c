@@ -332,6 +332,7 @@ static void impossible_events_of_programs_change_no_report(void)
 		uint16_t id = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
 		char *text;
 
+		tb_keep_end(s.tb);
 		tb_switch(s.tb, 0, 1500, 10, 10, TRACE_TASK_RUNNING);
 		tb_switch(s.tb, 1, 1500, 11, 11, TRACE_TASK_RUNNING);
 		emit(s.tb, is_cpu ? 1700 : 1, is_cpu ? 2000 : 3600000000000ull, id, 10, 0);
