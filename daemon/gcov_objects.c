@@ -3,7 +3,6 @@
  * gcov_objects.c - find __gcov_root, the head of libgcov's lists, in each file that a process has
  * mapped: a local symbol that each program and each library built with --coverage has of its own.
  */
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,14 +13,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "error_set.h"
+#include "gcov_elf.h"
 #include "gcov_objects.h"
 #include "regular.h"
 
-#define ROOT_NAME    "__gcov_root"
-#define MAX_SECTIONS 4096
-#define MAX_SEGMENTS 64
-#define MAX_SYMBOLS  (16u << 20) /* of all files, and sections */
-#define SYMBOL_BLOCK 4096
+#define MAX_SYMBOLS (16u << 20) /* of all files, and sections */
 
 /** struct gcov_mapped - the first mapping of a file */
 struct gcov_mapped {
@@ -29,116 +25,6 @@ struct gcov_mapped {
 	unsigned int major, minor;
 	char path[4096];
 };
-
-/** struct gcov_elf - an open ELF file of 64 bits */
-struct gcov_elf {
-	int fd;
-	Elf64_Ehdr head;
-	Elf64_Phdr segments[MAX_SEGMENTS];
-	size_t nr_segments;
-	uint64_t *nr_left; /* of MAX_SYMBOLS */
-};
-
-static bool read_at(int fd, void *into, size_t bytes, uint64_t offset)
-{
-	return offset <= INT64_MAX && pread(fd, into, bytes, (off_t)offset) == (ssize_t)bytes;
-}
-
-static bool elf_open(struct gcov_elf *elf, int fd, uint64_t *nr_left)
-{
-	Elf64_Ehdr *head = &elf->head;
-
-	elf->fd = fd;
-	elf->nr_left = nr_left;
-	if (!read_at(fd, head, sizeof(*head), 0) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_phentsize != sizeof(Elf64_Phdr) ||
-	    head->e_phnum > MAX_SEGMENTS || head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shnum > MAX_SECTIONS)
-		return false;
-	elf->nr_segments = head->e_phnum;
-	return read_at(fd, elf->segments, elf->nr_segments * sizeof(Elf64_Phdr), head->e_phoff);
-}
-
-/* ---- the symbol ---- */
-
-static bool is_root(const struct gcov_elf *elf, const Elf64_Shdr *names, uint32_t name)
-{
-	char text[sizeof(ROOT_NAME)];
-
-	return name < names->sh_size && sizeof(text) <= names->sh_size - name &&
-	       names->sh_offset <= INT64_MAX - names->sh_size &&
-	       read_at(elf->fd, text, sizeof(text), names->sh_offset + name) && !memcmp(text, ROOT_NAME, sizeof(text));
-}
-
-/*
- * SECURITY: a process may map many files, in turns, and a file may name one table many times.
- */
-static bool take_symbols(const struct gcov_elf *elf, uint64_t nr)
-{
-	if (nr > *elf->nr_left)
-		return false;
-	*elf->nr_left -= nr;
-	return true;
-}
-
-static bool search_table(const struct gcov_elf *elf, const Elf64_Shdr *table, const Elf64_Shdr *names,
-			 uint64_t *ret_address)
-{
-	uint64_t nr = table->sh_size / sizeof(Elf64_Sym);
-	Elf64_Sym symbols[SYMBOL_BLOCK / sizeof(Elf64_Sym)];
-	size_t block = sizeof(symbols) / sizeof(symbols[0]);
-
-	if (table->sh_offset > INT64_MAX - table->sh_size || !take_symbols(elf, nr))
-		return false;
-	for (uint64_t first = 0; first < nr; first += block) {
-		size_t here = nr - first < block ? (size_t)(nr - first) : block;
-
-		if (!read_at(elf->fd, symbols, here * sizeof(symbols[0]),
-			     table->sh_offset + first * sizeof(symbols[0])))
-			return false;
-		for (size_t i = 0; i < here; i++)
-			if (ELF64_ST_TYPE(symbols[i].st_info) == STT_OBJECT && symbols[i].st_shndx != SHN_UNDEF &&
-			    is_root(elf, names, symbols[i].st_name)) {
-				*ret_address = symbols[i].st_value;
-				return true;
-			}
-	}
-	return false;
-}
-
-/* @ret_has_table: the file has a symbol table */
-static bool find_root(const struct gcov_elf *elf, uint64_t *ret_address, bool *ret_has_table)
-{
-	*ret_has_table = false;
-	for (uint16_t i = 0; i < elf->head.e_shnum; i++) {
-		uint64_t at = elf->head.e_shoff + i * sizeof(Elf64_Shdr);
-		Elf64_Shdr table, names;
-
-		if (!take_symbols(elf, 1) || !read_at(elf->fd, &table, sizeof(table), at) ||
-		    table.sh_type != SHT_SYMTAB || table.sh_link >= elf->head.e_shnum ||
-		    !read_at(elf->fd, &names, sizeof(names), elf->head.e_shoff + table.sh_link * sizeof(Elf64_Shdr)))
-			continue;
-		*ret_has_table = true;
-		if (search_table(elf, &table, &names, ret_address))
-			return true;
-	}
-	return false;
-}
-
-/* The difference between addresses in the process and in the file */
-static bool find_bias(const struct gcov_elf *elf, const struct gcov_mapped *mapped, uint64_t *ret_bias)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
-
-	for (size_t i = 0; i < elf->nr_segments; i++) {
-		const Elf64_Phdr *segment = &elf->segments[i];
-
-		if (segment->p_type == PT_LOAD && (segment->p_offset & ~page) == mapped->offset) {
-			*ret_bias = mapped->begin - (segment->p_vaddr & ~page);
-			return true;
-		}
-	}
-	return false;
-}
 
 /* ---- mappings ---- */
 
@@ -199,21 +85,18 @@ static int add_object(struct gcov_search *search, const char *path, uint64_t roo
 
 static int look_at(pid_t pid, const struct gcov_mapped *mapped, struct gcov_search *search)
 {
-	int fd = open_mapped(pid, mapped), err = 0;
-	uint64_t address, bias;
-	struct gcov_elf elf;
-	bool has_table;
+	int fd = open_mapped(pid, mapped), err;
+	struct gcov_root root;
 
 	if (fd < 0)
 		return 0;
-	if (elf_open(&elf, fd, &search->nr_left)) {
-		if (!find_root(&elf, &address, &has_table))
-			search->stripped += !has_table;
-		else if (find_bias(&elf, mapped, &bias))
-			err = add_object(search, mapped->path, address + bias);
-	}
+	err = gcov_elf_root(fd, mapped->offset, search->nr_left, &root);
 	close(fd);
-	return err;
+	if (err)
+		return err;
+	search->nr_left -= root.nr_symbols;
+	search->stripped += root.kind == GCOV_STRIPPED;
+	return root.kind == GCOV_HAS_ROOT ? add_object(search, mapped->path, mapped->begin + root.at) : 0;
 }
 
 /* The mappings of a file follow each other; its first one is looked at. */

@@ -18,10 +18,11 @@ struct gcov_object {
 
 /**
  * gcov_objects_find() - look at each file that process @pid has mapped
- * SECURITY: files may come from any user; no offset of them is followed but through pread().
+ * SECURITY: files may come from any user, so children without rights read them: gcov_elf.h.
  * @ret_objects: owned by the caller, freed by gcov_objects_free(). @ret_stripped: the number of
  *     files with code that have no symbol table
- * Returns 0, also if there is none; -ESRCH: no such process; -EACCES, -ENOMEM, with the reason
+ * Returns 0, also if there is none; -ESRCH: no such process; -EACCES, -ENOMEM, or an errno of
+ * gcov_elf_root(), with the reason
  */
 int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_nr, size_t *ret_stripped,
 		      struct trace_error *ret_error);
