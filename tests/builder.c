@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../libtrace/plausible.h"
 
 /**
  * struct tb_block - records of one ring that are written to the file as one chunk
@@ -389,9 +390,7 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 	free(stats);
 }
 
-/* A reader refuses events of the kernel that are later than this after the end. */
-#define DRAIN_NS 10000000000ull
-
+/* A reader refuses events of the kernel that are later than PLAUSIBLE_END_NS after the end. */
 static void window_find(const struct tb *tb, uint64_t *ret_start_ns, uint64_t *ret_end_ns)
 {
 	*ret_start_ns = tb->blocks ? UINT64_MAX : 0;
@@ -403,7 +402,7 @@ static void window_find(const struct tb *tb, uint64_t *ret_start_ns, uint64_t *r
 	if (!tb->has_window)
 		return;
 	*ret_start_ns = tb->start_ns;
-	if (tb->is_end_kept || *ret_end_ns <= tb->end_ns + DRAIN_NS)
+	if (tb->is_end_kept || *ret_end_ns <= tb->end_ns + PLAUSIBLE_END_NS)
 		*ret_end_ns = tb->end_ns;
 }
 
