@@ -33,10 +33,9 @@ bool view_books_begin(struct report *report, struct trace_error *ret_error)
 		return false;
 	report->disks = disk_figures_new(report->trace, report->analysis, &report->window);
 	command_begin(&report->command, report->trace, report->analysis);
-	if (trace_string(report->trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
-		report->profile = trace_profile_new(report->analysis, ret_error);
-	else
+	if (!trace_string(report->trace, TRACE_STRING_KERNEL_CODE, 0)) /* it comes with samples */
 		return true;
+	report->profile = trace_profile_new(report->analysis, ret_error);
 	return report->profile;
 }
 
