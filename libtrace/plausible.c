@@ -43,7 +43,7 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
 
 /* ---- times and CPUs ---- */
 
-/* What the recorder noted; 0: nothing. */
+/* The number of CPUs that the recorder noted; 0: it noted none. */
 static uint32_t noted_cpus(const struct trace *trace)
 {
 	const char *text = string_table_get(&trace->strings, TRACE_STRING_INFO, TRACE_INFO_CPUS);

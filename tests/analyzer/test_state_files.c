@@ -487,7 +487,7 @@ static void a_file_has_the_kernels_name_if_there_is_one(void)
 	case_free(&c);
 }
 
-/* Where the entry's sub-buffer begins later than the event of the open. */
+/* The entry's sub-buffer begins later than the event of the open. */
 static void a_file_may_be_opened_before_the_entry_of_its_call(void)
 {
 	struct analysis_case c = case_new();

@@ -82,8 +82,8 @@ static void check_about(const char *scenario, const char *what, long long ours, 
 }
 
 /*
- * The process's own clock of CPU time includes interrupts. Of the time that the host takes it may
- * include some.
+ * The process's own clock of CPU time includes interrupts, and may include a part of the time
+ * that the host takes.
  */
 static void check_between(const char *scenario, const char *what, long long ours, long long least, long long most)
 {
