@@ -663,7 +663,8 @@ static int snapshot_begin(struct flight_snapshot *snapshot, int fd, int level, s
  * The state of the machine comes first, so that the trace has all that changes behind the reading.
  * Programs come next, so that none of their events is later than the end. Then the rings are
  * closed, and what threads wait for is read at once, because it belongs to that moment. The rings
- * come next, before anything else, because writers overwrite them meanwhile.
+ * come next, before anything else, because writers overwrite them meanwhile. The clock is last: a
+ * reader refuses an end that is much later than all its readings.
  */
 static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_error)
 {
@@ -671,6 +672,7 @@ static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_er
 					      .thread = snapshot->thread,
 					      .build_ids = snapshot->build_ids};
 	struct tracer *tracer = snapshot->flight->tracer;
+	struct clock_sample now;
 	uint64_t blocks = 0;
 	int err;
 
@@ -686,6 +688,9 @@ static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_er
 	}
 	if (!err)
 		err = push_metadata(snapshot);
+	now = clock_take_sample();
+	if (!err)
+		err = writer_thread_push_clock(snapshot->thread, &now);
 	return err ? error_set(ret_error, err, "no memory for the snapshot's blocks") : 0;
 }
 

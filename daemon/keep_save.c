@@ -206,11 +206,15 @@ static int take_streams(struct keep_save *save, const struct keep_source *source
 static int collect(struct keep_save *save, const struct keep_source *source, struct trace_error *ret_error)
 {
 	struct keep_status status;
+	struct clock_sample now;
 	int err = push_state(save, source, ret_error);
 
 	if (err)
 		return err;
 	recording_catch_up(source->recording);
+	now = clock_take_sample();
+	if (writer_thread_push_clock(save->thread, &now))
+		return error_set(ret_error, -ENOMEM, "no memory to save what is kept");
 	keep_get_status(source->keep, &status);
 	save->held_ns = save->end_ns > status.since_ns ? save->end_ns - status.since_ns : 0;
 	err = take_streams(save, source, ret_error);

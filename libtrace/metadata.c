@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int load_clocks(struct trace *trace, const unsigned char *raw, size_t bytes)
+static int load_clocks(struct trace *trace, uint64_t offset, const unsigned char *raw, size_t bytes)
 {
 	size_t nr = bytes / sizeof(struct trace_clock_entry);
-	struct trace_clock *clocks = reallocarray(trace->clocks, trace->nr_clocks + nr + 1, sizeof(*clocks));
+	struct known_clock *clocks = reallocarray(trace->clocks, trace->nr_clocks + nr + 1, sizeof(*clocks));
 
 	if (!clocks)
 		return -ENOMEM;
@@ -23,7 +23,8 @@ static int load_clocks(struct trace *trace, const unsigned char *raw, size_t byt
 		struct trace_clock_entry entry;
 
 		memcpy(&entry, raw + i * sizeof(entry), sizeof(entry));
-		clocks[trace->nr_clocks++] = (struct trace_clock){entry.monotonic_ns, entry.realtime_ns, entry.tsc};
+		clocks[trace->nr_clocks++] = (struct known_clock){{entry.monotonic_ns, entry.realtime_ns, entry.tsc},
+								  offset};
 	}
 	return 0;
 }
@@ -128,8 +129,8 @@ static int load_statistics(struct trace *trace, struct statistics *statistics, c
 	return has_more ? 0 : statistics_finish(trace, statistics, header.end_ns);
 }
 
-static int load_one(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *header,
-		    const unsigned char *raw)
+static int load_one(struct trace *trace, struct statistics *statistics, uint64_t offset,
+		    const struct trace_chunk_header *header, const unsigned char *raw)
 {
 	switch (header->kind) {
 	case TRACE_CHUNK_SCHEMA:
@@ -137,7 +138,7 @@ static int load_one(struct trace *trace, struct statistics *statistics, const st
 	case TRACE_CHUNK_STRINGS:
 		return string_table_add(&trace->strings, raw, header->raw_bytes);
 	case TRACE_CHUNK_CLOCK:
-		return load_clocks(trace, raw, header->raw_bytes);
+		return load_clocks(trace, offset, raw, header->raw_bytes);
 	case TRACE_CHUNK_STATISTICS:
 		return load_statistics(trace, statistics, header, raw);
 	default: /* events are read later; unknown kinds are from a newer version */
@@ -176,7 +177,7 @@ int metadata_load(struct trace *trace, struct metadata *metadata)
 				: chunk_payload(trace, &chunk, &metadata->unpacker, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content is invalid";
-			error = load_one(trace, &metadata->statistics, &header, raw);
+			error = load_one(trace, &metadata->statistics, chunk.public.offset, &header, raw);
 			if (header.kind == TRACE_CHUNK_STATISTICS)
 				trace->statistics_at = chunk.public.offset;
 		}

@@ -2,12 +2,14 @@
 /* plausible.c - the limits of losses, times and CPU numbers, and the chunks that exceed them. */
 #include "plausible.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <trace/saturate.h>
 
 #include "chunk.h"
 #include "trace.h"
+
+typedef unsigned long long ull;
 
 /* ---- losses ---- */
 
@@ -41,7 +43,60 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
 	return sum <= max && sum_written <= max && stream->attempted <= max;
 }
 
+/* ---- the clock ---- */
+
+/* The latest reading of the clock. */
+static uint64_t last_clock_ns(const struct trace *trace)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < trace->nr_clocks; i++) {
+		uint64_t ns = trace->clocks[i].of.monotonic_ns;
+
+		last_ns = ns > last_ns && ns <= PLAUSIBLE_MAX_NS ? ns : last_ns;
+	}
+	return last_ns;
+}
+
+static uint64_t last_event_ns(const struct trace *trace)
+{
+	uint64_t ns = trace->last_ns > trace->user_last_ns ? trace->last_ns : trace->user_last_ns;
+
+	return ns <= PLAUSIBLE_MAX_NS ? ns : 0;
+}
+
+/* The recorder reads the clock after the end. */
+static int refuse_end(struct trace *trace)
+{
+	uint64_t end_ns = trace->info.end_ns, clock_ns = last_clock_ns(trace);
+	bool is_late = clock_ns && end_ns > clock_ns && end_ns - clock_ns > PLAUSIBLE_END_NS;
+
+	if (!trace->statistics || (!is_late && end_ns <= PLAUSIBLE_MAX_NS))
+		return 0;
+	trace->info.end_ns = clock_ns ? clock_ns : last_event_ns(trace);
+	return clock_ns ? trace_add_damage(trace, trace->statistics_at, 0,
+					   "offset %llu: the recording cannot have ended at %llu ns: the recorder last "
+					   "read its clock at %llu ns",
+					   (ull)trace->statistics_at, (ull)end_ns, (ull)clock_ns)
+			: trace_add_damage(trace, trace->statistics_at, 0,
+					   "offset %llu: the recording cannot have ended at %llu ns: no machine is up "
+					   "for 146 years",
+					   (ull)trace->statistics_at, (ull)end_ns);
+}
+
 /* ---- times and CPUs ---- */
+
+/*
+ * What an event can have. @start_ns does not concern programs, whose events trace_verify()
+ * compares.
+ * @clock_ns: latest time of events before @clock_at, the offset of the last reading of the clock
+ */
+struct limits {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t clock_ns, clock_at;
+	uint32_t nr_cpus;
+};
 
 /* The number of CPUs that the recorder noted; 0: it noted none. */
 static uint32_t noted_cpus(const struct trace *trace)
@@ -65,66 +120,78 @@ static uint32_t cpus_of_machine(const struct trace *trace)
 	return trace->statistics && trace->info.nr_cpus ? trace->info.nr_cpus : TRACE_CPUS_MAX;
 }
 
-/* The latest possible time of any other event; unlimited if the recording was cut off. */
-static uint64_t end_of_recorder(const struct trace *trace)
+/*
+ * A writer that was stopped between its clock and its record has an event before the start. If the
+ * recording was cut off, its end is not known.
+ */
+static struct limits limits_of_recorder(const struct trace *trace)
 {
-	return trace->statistics && trace->info.clean_end ? trace_add_saturated(trace->info.end_ns, PLAUSIBLE_END_NS)
-							  : UINT64_MAX;
+	uint64_t start_ns = trace->info.start_ns;
+	size_t nr = trace->nr_clocks;
+
+	return (struct limits){
+		.start_ns = start_ns > PLAUSIBLE_END_NS ? start_ns - PLAUSIBLE_END_NS : 0,
+		.end_ns = trace->statistics && trace->info.clean_end
+				  ? trace_add_saturated(trace->info.end_ns, PLAUSIBLE_END_NS)
+				  : PLAUSIBLE_MAX_NS,
+		.clock_ns = trace_add_saturated(last_clock_ns(trace), PLAUSIBLE_END_NS),
+		.clock_at = nr ? trace->clocks[nr - 1].offset : 0,
+		.nr_cpus = noted_cpus(trace) ? noted_cpus(trace) : TRACE_CPUS_MAX,
+	};
 }
 
-/* The latest possible time of a program's event; unlimited if the recording was cut off. */
+/* The latest possible time of a program's event; that of any event if the recording was cut off. */
 static uint64_t end_of_programs(const struct trace *trace)
 {
-	uint64_t end_ns = trace->info.end_ns > trace->last_ns ? trace->info.end_ns : trace->last_ns, clock_ns = 0;
+	uint64_t end_ns = trace->info.end_ns > trace->last_ns ? trace->info.end_ns : trace->last_ns,
+		 clock_ns = last_clock_ns(trace);
 
 	if (!trace->statistics)
-		return UINT64_MAX;
-	for (size_t i = 0; i < trace->nr_clocks; i++)
-		clock_ns = clock_ns > trace->clocks[i].monotonic_ns ? clock_ns : trace->clocks[i].monotonic_ns;
+		return PLAUSIBLE_MAX_NS;
 	if (clock_ns <= end_ns)
 		return end_ns;
 	return clock_ns - end_ns < PLAUSIBLE_END_NS ? clock_ns : end_ns + PLAUSIBLE_END_NS;
 }
 
-static int refuse_chunk(struct trace *trace, size_t idx, const struct trace_table_entry *of, uint64_t end_ns)
+static bool stream_is_of_cpu(uint32_t stream)
 {
-	typedef unsigned long long ull;
-	bool is_of_program = stream_is_of_program(of->stream);
-	const char *whose = is_of_program ? ", of a program," : "";
-	int error = trace_mark_unusable(trace, idx);
-
-	if (error)
-		return error;
-	if (of->last_ns > end_ns)
-		return trace_add_damage(trace, of->offset, of->packed_bytes,
-					"offset %llu: stream %u%s has events at %llu ns, but the recording ended at "
-					"%llu ns",
-					(ull)of->offset, of->stream, whose, (ull)of->last_ns,
-					(ull)(is_of_program ? end_ns : trace->info.end_ns));
-	return trace_add_damage(trace, of->offset, of->packed_bytes,
-				"offset %llu: stream %u%s has events of CPU %u, which the machine does not have",
-				(ull)of->offset, of->stream, whose, of->cpu);
+	return stream < STREAM_USER_FIRST;
 }
 
-/* Rarely needed: walk all chunks, refuse the impossible ones and sum up the others again. */
-static int refuse_chunks(struct trace *trace, uint64_t end_ns, uint32_t nr_cpus)
+/* Write into @text what is impossible about a chunk, or return false. */
+static bool is_impossible(const struct trace *trace, const struct trace_table_entry *of, const struct limits *limits,
+			  char *text, size_t size)
 {
-	int error = 0;
+	bool is_of_program = stream_is_of_program(of->stream);
 
-	trace->user_last_ns = trace->user_nr_cpus = 0;
-	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
-		struct trace_table_entry of = chunk_entry(trace, i)->of;
+	if (of->last_ns > limits->end_ns && limits->end_ns < PLAUSIBLE_MAX_NS)
+		snprintf(text, size, "has events at %llu ns, but the recording ended at %llu ns", (ull)of->last_ns,
+			 (ull)(is_of_program ? limits->end_ns : trace->info.end_ns));
+	else if (of->last_ns > PLAUSIBLE_MAX_NS)
+		snprintf(text, size, "has events at %llu ns, but no machine is up for 146 years", (ull)of->last_ns);
+	else if (of->offset < limits->clock_at && of->last_ns > limits->clock_ns)
+		snprintf(text, size, "has events at %llu ns, but the recorder read its clock later, at %llu ns",
+			 (ull)of->last_ns, (ull)last_clock_ns(trace));
+	else if (stream_is_of_cpu(of->stream) && of->stream % 2 == 0 && of->first_ns < limits->start_ns)
+		snprintf(text, size, "has events at %llu ns, but the recording began at %llu ns", (ull)of->first_ns,
+			 (ull)trace->info.start_ns);
+	else if (of->cpu >= limits->nr_cpus)
+		snprintf(text, size, "has events of CPU %u, which the machine does not have", of->cpu);
+	else if (stream_is_of_cpu(of->stream) && of->cpu > of->stream)
+		snprintf(text, size, "has events of CPU %u, but that CPU's streams have higher numbers", of->cpu);
+	else
+		return false;
+	return true;
+}
 
-		if (of.kind != TRACE_CHUNK_EVENTS || !stream_is_of_program(of.stream))
-			continue;
-		if (of.last_ns > end_ns || of.cpu >= nr_cpus) {
-			error = refuse_chunk(trace, i, &of, end_ns);
-			continue;
-		}
-		trace->user_last_ns = trace->user_last_ns > of.last_ns ? trace->user_last_ns : of.last_ns;
-		trace->user_nr_cpus = trace->user_nr_cpus > of.cpu ? trace->user_nr_cpus : of.cpu + 1;
-	}
-	return error;
+static int refuse_chunk(struct trace *trace, size_t idx, const struct trace_table_entry *of, const char *text)
+{
+	int error = trace_mark_unusable(trace, idx);
+
+	return error ? error
+		     : trace_add_damage(trace, of->offset, of->packed_bytes, "offset %llu: stream %u%s %s",
+					(ull)of->offset, of->stream,
+					stream_is_of_program(of->stream) ? ", of a program," : "", text);
 }
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -132,35 +199,51 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* The same for the streams of the kernel and of the recorder. */
-static int refuse_others(struct trace *trace, uint64_t end_ns, uint32_t nr_cpus)
+/*
+ * Refuse the impossible chunks of programs, or those of the kernel and the recorder, and sum up the
+ * others again.
+ */
+static int refuse_chunks(struct trace *trace, bool of_programs, const struct limits *limits, bool *refused)
 {
+	uint64_t last_ns = 0;
+	uint32_t nr_cpus = 0;
+	char text[160];
 	int error = 0;
 
-	trace->last_ns = trace->info.nr_cpus = 0;
 	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
 		struct trace_table_entry of = chunk_entry(trace, i)->of;
 
-		if (of.kind != TRACE_CHUNK_EVENTS || stream_is_of_program(of.stream))
+		if (of.kind != TRACE_CHUNK_EVENTS || stream_is_of_program(of.stream) != of_programs)
 			continue;
-		if (of.last_ns > end_ns || of.cpu >= nr_cpus) {
-			error = refuse_chunk(trace, i, &of, end_ns);
+		if (is_impossible(trace, &of, limits, text, sizeof(text))) {
+			error = refuse_chunk(trace, i, &of, text);
+			*refused = true;
 			continue;
 		}
-		trace->last_ns = trace->last_ns > of.last_ns ? trace->last_ns : of.last_ns;
-		trace->info.nr_cpus = larger(trace->info.nr_cpus, of.cpu + 1);
+		last_ns = last_ns > of.last_ns ? last_ns : of.last_ns;
+		nr_cpus = larger(nr_cpus, of.cpu + 1);
 	}
+	*(of_programs ? &trace->user_last_ns : &trace->last_ns) = last_ns;
+	*(of_programs ? &trace->user_nr_cpus : &trace->info.nr_cpus) = nr_cpus;
+	return error;
+}
+
+/* A ring of the kernel without records occurs in the statistics only. A CPU has one ring or two. */
+static int refuse_rings(struct trace *trace, uint32_t nr_cpus)
+{
+	int error = 0;
+
 	for (size_t i = 0; !error && trace->statistics && i < trace->nr_streams; i++) {
 		const struct trace_statistics_stream *stream = &trace->statistics[i];
 
 		if (stream_is_of_program(stream->stream) || stream->cpu >= TRACE_CPUS_MAX)
 			continue;
-		if (stream->cpu < nr_cpus)
+		if (stream->cpu < nr_cpus && stream->cpu <= stream->stream)
 			trace->info.nr_cpus = larger(trace->info.nr_cpus, stream->cpu + 1);
 		else
 			error = trace_add_damage(trace, trace->statistics_at, 0,
 						 "offset %llu: stream %u is of CPU %u, which the machine does not have",
-						 (unsigned long long)trace->statistics_at, stream->stream, stream->cpu);
+						 (ull)trace->statistics_at, stream->stream, stream->cpu);
 	}
 	return error;
 }
@@ -179,7 +262,7 @@ static int refuse_statistics(struct trace *trace, uint32_t nr_cpus)
 			error = trace_add_damage(
 				trace, trace->statistics_at, 0,
 				"offset %llu: stream %u, of a program, is of CPU %u, which the machine does not have",
-				(unsigned long long)trace->statistics_at, stream->stream, stream->cpu);
+				(ull)trace->statistics_at, stream->stream, stream->cpu);
 		else if (stream->cpu >= trace->user_nr_cpus)
 			trace->user_nr_cpus = stream->cpu + 1;
 	}
@@ -188,22 +271,23 @@ static int refuse_statistics(struct trace *trace, uint32_t nr_cpus)
 
 int plausible_load(struct trace *trace, bool *ret_refused)
 {
-	uint64_t end_ns = end_of_recorder(trace);
-	uint32_t nr_cpus = noted_cpus(trace) ? noted_cpus(trace) : TRACE_CPUS_MAX;
-	bool are_refused = trace->last_ns > end_ns || trace->info.nr_cpus > nr_cpus;
-	int error = are_refused ? refuse_others(trace, end_ns, nr_cpus) : 0;
+	struct limits limits;
+	int error = refuse_end(trace);
 
-	end_ns = end_of_programs(trace);
-	nr_cpus = cpus_of_machine(trace);
-	*ret_refused = trace->user_last_ns > end_ns || trace->user_nr_cpus > nr_cpus;
-	if (!error && *ret_refused)
-		error = refuse_chunks(trace, end_ns, nr_cpus);
-	*ret_refused |= are_refused;
+	*ret_refused = false;
+	limits = limits_of_recorder(trace);
 	if (!error)
-		error = refuse_statistics(trace, nr_cpus);
-	trace->limit_cpus = nr_cpus;
-	if (trace->user_nr_cpus > trace->info.nr_cpus)
-		trace->info.nr_cpus = trace->user_nr_cpus;
+		error = refuse_chunks(trace, false, &limits, ret_refused);
+	if (!error)
+		error = refuse_rings(trace, limits.nr_cpus);
+	limits.end_ns = end_of_programs(trace);
+	limits.nr_cpus = cpus_of_machine(trace);
+	if (!error)
+		error = refuse_chunks(trace, true, &limits, ret_refused);
+	if (!error)
+		error = refuse_statistics(trace, limits.nr_cpus);
+	trace->limit_cpus = limits.nr_cpus;
+	trace->info.nr_cpus = larger(trace->info.nr_cpus, trace->user_nr_cpus);
 	if (trace->user_last_ns > trace->last_ns)
 		trace->last_ns = trace->user_last_ns;
 	return error;

@@ -10,8 +10,12 @@
  *
  * - An event of a program is not later than the end of the recording, and does not extend it. Other
  *   events come until the recorder has drained its buffers, for PLAUSIBLE_END_NS.
+ * - The recorder reads the clock when it has drained its buffers: no event before the last reading
+ *   in the file, and no end of the recording, is later, but for PLAUSIBLE_END_NS.
+ * - An event of the kernel is not earlier than the start. No machine is up for PLAUSIBLE_MAX_NS.
  * - A program does not run on a CPU that the machine does not have, and does not add one. The
- *   kernel has no more CPUs than the recorder noted.
+ *   kernel has no more CPUs than the recorder noted. Each CPU has a ring or two, so the number of a
+ *   ring is not below that of its CPU.
  * - A CPU records at most one event per ns since the machine was booted, so neither a loss nor a
  *   sum of losses is larger.
  */
@@ -35,6 +39,8 @@ static inline bool stream_is_of_program(uint32_t stream)
  * The recorder drains its buffers for at most this long after the end, and then notes the clocks.
  */
 #define PLAUSIBLE_END_NS 10000000000ull
+/* 146 years; CLOCK_REALTIME comes there in the year 2116. */
+#define PLAUSIBLE_MAX_NS (1ull << 62)
 /* Traces made by hand have clocks that begin at 0. */
 #define PLAUSIBLE_LOSS_MIN (1ull << 32)
 

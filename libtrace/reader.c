@@ -423,7 +423,7 @@ size_t trace_nr_clocks(const struct trace *trace)
 
 const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx)
 {
-	return idx < trace->nr_clocks ? &trace->clocks[idx] : NULL;
+	return idx < trace->nr_clocks ? &trace->clocks[idx].of : NULL;
 }
 
 const char *trace_string(const struct trace *trace, enum trace_string_space space, uint64_t key)

@@ -85,6 +85,12 @@ struct chunk {
 	bool is_plain;
 };
 
+/** struct known_clock - a reading of the clocks, and the offset of its chunk */
+struct known_clock {
+	struct trace_clock of;
+	uint64_t offset;
+};
+
 struct follow;
 
 struct trace {
@@ -139,7 +145,7 @@ struct trace {
 	struct text_template *templates; /* owned; by id, up to the highest id of the schema */
 	uint32_t nr_templates;
 	struct string_table strings;
-	struct trace_clock *clocks; /* owned */
+	struct known_clock *clocks; /* owned; in file order */
 	size_t nr_clocks;
 	bool has_index; /* an index chunk exists, if not an end mark: the recorder finished */
 };

@@ -51,6 +51,7 @@ struct tb {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool is_end_kept;
+	bool are_clocks_last;
 	bool has_window;
 	bool has_structural;
 	bool overwrites; /* the trace is a flight recorder's */
@@ -123,6 +124,11 @@ void tb_window(struct tb *tb, uint64_t start_ns, uint64_t end_ns)
 void tb_keep_end(struct tb *tb)
 {
 	tb->is_end_kept = true;
+}
+
+void tb_clocks_last(struct tb *tb)
+{
+	tb->are_clocks_last = true;
 }
 
 void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const char *text)
@@ -390,6 +396,16 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 	free(stats);
 }
 
+static void clocks_write(const struct tb *tb, struct trace_writer *writer)
+{
+	struct trace_error error;
+
+	for (size_t i = 0; i < tb->nr_clocks; i++)
+		if (trace_writer_clock(writer, tb->clocks[i].monotonic_ns, tb->clocks[i].realtime_ns, tb->clocks[i].tsc,
+				       &error) < 0)
+			fail("clock", error.message);
+}
+
 /* A reader refuses events of the kernel that are later than PLAUSIBLE_END_NS after the end. */
 static void window_find(const struct tb *tb, uint64_t *ret_start_ns, uint64_t *ret_end_ns)
 {
@@ -432,11 +448,11 @@ void tb_write(struct tb *tb, int fd, bool finish)
 	for (size_t i = 0; i < tb->nr_types; i++)
 		if (trace_writer_event_type(writer, &tb->types[i], &id, &error) < 0 || id != TRACE_EV_MAX + i)
 			fail("type", "it gets another number than before");
-	for (size_t i = 0; i < tb->nr_clocks; i++)
-		if (trace_writer_clock(writer, tb->clocks[i].monotonic_ns, tb->clocks[i].realtime_ns, tb->clocks[i].tsc,
-				       &error) < 0)
-			fail("clock", error.message);
+	if (!tb->are_clocks_last)
+		clocks_write(tb, writer);
 	blocks_write(tb, writer, stored);
+	if (tb->are_clocks_last)
+		clocks_write(tb, writer);
 	if (finish) {
 		statistics_write(tb, writer, stored, end_ns);
 		if (trace_writer_finish(writer, &error) < 0)

@@ -115,6 +115,8 @@ void tb_user_cut(struct tb *tb, uint32_t cpu);
  * tb_clock() - add a clock correspondence, as trace_writer_clock() does; at most 16
  */
 void tb_clock(struct tb *tb, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc);
+/** tb_clocks_last() - write the clock correspondences behind the events, as a recorder does */
+void tb_clocks_last(struct tb *tb);
 
 /**
  * tb_write() - write the trace to @fd

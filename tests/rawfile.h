@@ -70,6 +70,23 @@ static inline int rawfile_block(struct rawfile *file, uint64_t base_ns, uint64_t
 	return trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL);
 }
 
+/* One event at 1000 ns on @cpu, in its own @stream. */
+static inline void rawfile_single(struct rawfile *file, uint32_t stream, uint32_t cpu)
+{
+	struct trace_source source = {.records = file->words,
+				      .bytes = 16,
+				      .base_ns = 1000,
+				      .seq = 1,
+				      .stream = stream,
+				      .cpu = cpu,
+				      .nr_records = 1,
+				      .kind = TRACE_CHUNK_EVENTS};
+
+	file->nr_words = 0;
+	rawfile_exit(file, 1000, 0);
+	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+}
+
 /* A block of 100 events with random payloads: about 1 KB that does not compress. */
 static inline int rawfile_random(struct rawfile *file, uint32_t nr)
 {

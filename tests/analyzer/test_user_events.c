@@ -496,17 +496,17 @@ static void requests_of_six_hundred_years_do_not_overflow(void)
 	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
 		 done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	uint16_t pass = event_type(s.tb, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
-	uint64_t later = (1ull << 63) + 5000;
+	uint64_t later = (1ull << 62) - 5000; /* 146 years; five of them need more than 64 bits */
 
 	tb_window(s.tb, 1000, later + 1000);
-	emit(s.tb, 0, 1500, take, 10, 77);
-	emit(s.tb, 0, 1600, take, 10, 78);
-	emit(s.tb, 0, 1700, pass, 10, 78);
+	for (int i = 0; i < 5; i++)
+		emit(s.tb, 0, 1500 + (unsigned int)i, take, 10, i);
+	emit(s.tb, 0, 1700, pass, 10, 4);
 	tb_user_cut(s.tb, 0);
-	emit(s.tb, 0, later, done, 10, 77);
-	emit(s.tb, 0, later, done, 10, 78);
+	for (int i = 0; i < 5; i++)
+		emit(s.tb, 0, later, done, 10, i);
 	run(&s);
-	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->elapsed.count, 2);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->elapsed.count, 5);
 	end(&s);
 }
 

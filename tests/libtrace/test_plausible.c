@@ -144,8 +144,9 @@ static void the_last_clock_correspondence_is_the_end_of_programs(void)
 	} ends[] = {{50000, 60000, true},
 		    {60000, 60000, true},
 		    {60001, 60000, false},
-		    {9000 + 10000000000ull, INT64_MAX, true},
-		    {9001 + 10000000000ull, INT64_MAX, false}};
+		    {9000 + 10000000000ull, 1ull << 62, true},
+		    {9001 + 10000000000ull, 1ull << 62, false},
+		    {9001, INT64_MAX, false}}; /* no machine is up for so long */
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct tb *tb = recording(1, ends[i].event_ns);
@@ -283,6 +284,111 @@ static void an_event_of_the_kernel_long_after_the_end_is_refused(void)
 		} else {
 			CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 		}
+		trace_close(trace);
+	}
+}
+
+/* A recording that was cut off cannot have events later than a later reading of the clock. */
+static void an_event_later_than_a_later_reading_of_the_clock_is_refused(void)
+{
+	static const uint64_t last = 9000 + 10000000000ull;
+	static const struct {
+		uint64_t event_ns;
+		bool is_clock_last, good;
+	} events[] = {{last, true, true},	 {last + 1, true, false},	   {last + 1, false, true},
+		      {1ull << 62, false, true}, {(1ull << 62) + 1, false, false}, {INT64_MAX, false, false}};
+
+	for (size_t i = 0; i < 2 * sizeof(events) / sizeof(events[0]); i++) {
+		bool is_of_program = i % 2, good = events[i / 2].good;
+		struct tb *tb = recording(1, is_of_program ? events[i / 2].event_ns : 3000);
+		struct image image;
+		struct trace *trace;
+
+		tb_cut(tb, 0);
+		tb_switch(tb, 0, is_of_program ? 8000 : events[i / 2].event_ns, 0, 0, TRACE_TASK_RUNNING);
+		tb_clock(tb, 9000, 1, 1);
+		if (events[i / 2].is_clock_last)
+			tb_clocks_last(tb);
+		image = image_new(tb, false);
+		trace = trace_open(image.path, NULL);
+		CU_ASSERT_EQUAL(trace_nr_damages(trace), good ? 0 : 1);
+		CU_ASSERT_EQUAL(trace_verify(trace, NULL), good ? 0 : -EBADMSG);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns > 8000, good);
+		trace_close(trace);
+		image_free(&image);
+		tb_free(tb);
+	}
+}
+
+/* A writer may have been stopped for 10 s between its clock and its record. */
+static void an_event_of_the_kernel_long_before_the_start_is_refused(void)
+{
+	static const uint64_t start = 3600000000000ull, first = start - 10000000000ull;
+
+	for (uint64_t less = 0; less < 2; less++) {
+		struct tb *tb = tb_new();
+		struct trace *trace;
+
+		tb_window(tb, start, start + 8000);
+		tb_switch(tb, 0, first - less, 0, 0, TRACE_TASK_RUNNING);
+		tb_cut(tb, 0);
+		tb_switch(tb, 0, start + 1000, 0, 0, TRACE_TASK_RUNNING);
+		trace = open_it(tb);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->start_ns, start);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, less);
+		if (less)
+			check_refused(trace, "stream 0 has events at 3589999999999 ns", "began at 3600000000000 ns");
+		else
+			CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+		trace_close(trace);
+	}
+}
+
+/* The recorder reads its clock after the end. */
+static void an_end_long_after_the_last_reading_of_the_clock_is_refused(void)
+{
+	static const uint64_t last = 9000 + 10000000000ull;
+	static const struct {
+		uint64_t end_ns, clock_ns;
+		const char *why;
+	} ends[] = {{last, 9000, NULL},
+		    {last + 1, 9000, "the recorder last read its clock at 9000 ns"},
+		    {INT64_MAX, 9000, "the recorder last read its clock at 9000 ns"},
+		    {1ull << 62, 0, NULL},
+		    {(1ull << 62) + 1, 0, "no machine is up for 146 years"},
+		    {UINT64_MAX, 0, "no machine is up for 146 years"}};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct tb *tb = recording(1, 3000);
+		struct trace *trace;
+
+		tb_window(tb, 1000, ends[i].end_ns);
+		if (ends[i].clock_ns)
+			tb_clock(tb, ends[i].clock_ns, 1, 1);
+		trace = open_it(tb);
+		if (ends[i].why) {
+			check_refused(trace, "the recording cannot have ended at ", ends[i].why);
+			CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, ends[i].clock_ns ? 9000 : 3000);
+		} else {
+			CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+			CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, ends[i].end_ns);
+		}
+		trace_close(trace);
+	}
+}
+
+/* Rings are numbered by CPU, one or two for each. The number of CPUs is not noted here. */
+static void a_ring_with_a_lower_number_than_its_cpu_is_refused(void)
+{
+	for (uint32_t cpu = 9; cpu < 11; cpu++) {
+		struct rawfile *file = rawfile_new();
+		struct trace *trace;
+
+		rawfile_single(file, 9, cpu);
+		trace = rawfile_open_with(file, NULL, 0);
+		if (cpu == 10)
+			check_refused(trace, "stream 9 has events of CPU 10", "streams have higher numbers");
+		CU_ASSERT_EQUAL(trace_nr_damages(trace), cpu == 10);
 		trace_close(trace);
 	}
 }
@@ -452,6 +558,10 @@ static const struct unit_case cases[] = {
 	CASE(a_cpu_beyond_those_of_the_machine_is_refused),
 	CASE(a_ring_of_the_kernel_on_such_a_cpu_is_refused),
 	CASE(an_event_of_the_kernel_long_after_the_end_is_refused),
+	CASE(an_event_later_than_a_later_reading_of_the_clock_is_refused),
+	CASE(an_event_of_the_kernel_long_before_the_start_is_refused),
+	CASE(an_end_long_after_the_last_reading_of_the_clock_is_refused),
+	CASE(a_ring_with_a_lower_number_than_its_cpu_is_refused),
 	CASE(a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine),
 	CASE(a_cpu_that_is_only_in_the_statistics_is_refused),
 	CASE(impossible_losses_are_not_in_the_sum),

@@ -420,7 +420,7 @@ static void check(uint64_t seed)
 	struct story story = {.seed = seed * 1000003, .records = malloc(MOST_BYTES + TRACE_RECORD_MAX_BYTES)};
 	struct trace_writer_options options = {.size = sizeof(options), .block_bytes = seed % 2 ? 65536 : 0};
 	struct trace_stream_stats stats = {.stream = STREAM};
-	uint64_t base_ns = below(&story, 2) ? below(&story, 1u << 30) : roll(&story) >> 2,
+	uint64_t base_ns = below(&story, 2) ? below(&story, 1u << 30) : roll(&story) >> 3,
 		 nr_blocks = 1 + below(&story, 5);
 	int fd = memfd_create("round trip", MFD_CLOEXEC);
 	struct trace *trace;
