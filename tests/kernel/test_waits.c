@@ -51,6 +51,61 @@ static long long truth_of(const char *scenario, const char *key)
 	return truth_in(&session, scenario, key);
 }
 
+/* The waits of all threads of a recording. */
+struct told {
+	uint32_t tid;
+	uint64_t from_ns, to_ns;
+	enum trace_state state;
+	enum trace_wait_kind kind;
+	char *via, *target; /* owned */
+	long long pid;	    /* of the process that was waited for; -1: none */
+};
+struct told_waits {
+	struct told *all; /* owned */
+	size_t nr;
+};
+static struct told_waits told; /* of the session of all scenarios */
+
+static void tell(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+{
+	struct told_waits *waits = data;
+
+	if (interval->state != TRACE_STATE_WAIT_CPU && interval->state != TRACE_STATE_BLOCKED)
+		return;
+	waits->all = reallocarray(waits->all, waits->nr + 1, sizeof(*waits->all));
+	waits->all[waits->nr++] = (struct told){.tid = trace_thread_tid(interval->thread),
+						.from_ns = interval->from_ns,
+						.to_ns = interval->to_ns,
+						.state = interval->state,
+						.kind = interval->kind,
+						.via = strdup(interval->via),
+						.target = strdup(interval->target),
+						.pid = interval->other ? (long long)trace_process_pid(interval->other)
+								       : -1};
+}
+
+static bool tell_all(const struct session *s, struct told_waits *waits)
+{
+	struct trace_error error = {0};
+	struct trace *trace = trace_open(s->trace, &error);
+	struct trace_analysis *analysis = trace ? trace_analysis_new(trace, NULL, &error) : NULL;
+	bool ok = analysis && !trace_analysis_on_interval(analysis, tell, waits) &&
+		  !trace_analysis_run(analysis, &error);
+
+	trace_analysis_free(analysis);
+	trace_close(trace);
+	return ok;
+}
+
+static void told_free(struct told_waits *waits)
+{
+	for (size_t i = 0; i < waits->nr; i++) {
+		free(waits->all[i].via);
+		free(waits->all[i].target);
+	}
+	free(waits->all);
+}
+
 /* Once, for all test cases. */
 static void record(void)
 {
@@ -61,6 +116,7 @@ static void record(void)
 					  TRACE_WORKLOAD_WAITS, session.truth, session.folder),
 			      0);
 	verified = verifies(&session);
+	CU_ASSERT_FATAL(tell_all(&session, &told));
 	session.report = session_load(&session, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
 }
@@ -111,45 +167,31 @@ struct window {
 	long long nr;	    /* of waits */
 };
 
-static bool is_expected(const struct window *window, const struct trace_interval *interval)
+static bool is_expected(const struct window *window, const struct told *wait)
 {
 	const struct expected *e = window->expected;
 
-	if (strcmp(trace_wait_kind_name(interval->kind), e->kind) != 0 || strcmp(interval->via, e->via) != 0)
+	if (strcmp(trace_wait_kind_name(wait->kind), e->kind) != 0 || strcmp(wait->via, e->via) != 0)
 		return false;
 	if (strcmp(e->kind, "process") == 0)
-		return interval->other && trace_process_pid(interval->other) == window->who;
-	return !e->path || ends_with(interval->target, e->path);
+		return wait->pid == window->who;
+	return !e->path || ends_with(wait->target, e->path);
 }
 
-static void add_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
+static void add_wait(struct window *window, const struct told *wait)
 {
-	struct window *window = data;
-	uint64_t from = interval->from_ns > window->start_ns ? interval->from_ns : window->start_ns;
-	uint64_t to = interval->to_ns < window->end_ns ? interval->to_ns : window->end_ns;
+	uint64_t from = wait->from_ns > window->start_ns ? wait->from_ns : window->start_ns;
+	uint64_t to = wait->to_ns < window->end_ns ? wait->to_ns : window->end_ns;
 
-	if (from >= to || trace_thread_tid(interval->thread) != window->tid)
+	if (from >= to || wait->tid != window->tid)
 		return;
-	window->nr += interval->state == TRACE_STATE_BLOCKED;
-	if (interval->state == TRACE_STATE_WAIT_CPU)
+	window->nr += wait->state == TRACE_STATE_BLOCKED;
+	if (wait->state == TRACE_STATE_WAIT_CPU)
 		window->queued_ns += to - from;
-	else if (interval->state == TRACE_STATE_BLOCKED && !is_expected(window, interval))
+	else if (!is_expected(window, wait))
 		window->else_ns += to - from;
-	else if (interval->state == TRACE_STATE_BLOCKED)
+	else
 		window->wait_ns += to - from, window->ended_ns = to;
-}
-
-static bool look_at(const struct session *s, struct window *window)
-{
-	struct trace_error error = {0};
-	struct trace *trace = trace_open(s->trace, &error);
-	struct trace_analysis *analysis = trace ? trace_analysis_new(trace, NULL, &error) : NULL;
-	bool ok = analysis && !trace_analysis_on_interval(analysis, add_interval, window) &&
-		  !trace_analysis_run(analysis, &error);
-
-	trace_analysis_free(analysis);
-	trace_close(trace);
-	return ok;
 }
 
 /*
@@ -157,7 +199,7 @@ static bool look_at(const struct session *s, struct window *window)
  * kernel) and in a queue for one, is the wait. The wait cannot have ended before the other thread
  * acted.
  */
-static bool is_as_long(const struct session *s, const struct expected *e)
+static bool is_as_long(const struct session *s, const struct told_waits *waits, const struct expected *e)
 {
 	struct window window = {.tid = (uint32_t)truth_in(s, e->scenario, "tid"),
 				.start_ns = (uint64_t)truth_in(s, e->scenario, "start_ns"),
@@ -167,7 +209,8 @@ static bool is_as_long(const struct session *s, const struct expected *e)
 	long long acts = truth_in(s, e->scenario, "acts_ns"), expected, off;
 
 	CU_ASSERT_FATAL(window.end_ns > window.start_ns);
-	CU_ASSERT_FATAL(look_at(s, &window));
+	for (size_t i = 0; i < waits->nr; i++)
+		add_wait(&window, &waits->all[i]);
 	expected = (long long)(window.end_ns - window.start_ns - window.queued_ns) - truth_in(s, e->scenario, "cpu_ns");
 	off = (long long)window.wait_ns - expected;
 	off = off > 0 ? off : off < -window.nr * SWITCH_NS ? -off - window.nr * SWITCH_NS : 0;
@@ -180,7 +223,7 @@ static bool is_as_long(const struct session *s, const struct expected *e)
 }
 
 /* The report has the row, and its length matches the thread's own measurement. */
-static bool is_right(const struct session *s, const struct expected *e)
+static bool is_right(const struct session *s, const struct told_waits *waits, const struct expected *e)
 {
 	json_t *process = json_process(s->report, truth_in(s, e->scenario, "pid")), *wait;
 	long long ns = 0;
@@ -192,12 +235,13 @@ static bool is_right(const struct session *s, const struct expected *e)
 			   i, wait)
 		if (matches(s, wait, e))
 			ns += json_number(wait, "ns");
-	return ns > 0 && is_as_long(s, e);
+	return ns > 0 && is_as_long(s, waits, e);
 }
 
 /* In a recording of this wait alone. */
 static bool is_right_again(const struct expected *e)
 {
+	struct told_waits waits = {0};
 	struct session again;
 	bool right;
 
@@ -206,7 +250,9 @@ static bool is_right_again(const struct expected *e)
 					  TRACE_WORKLOAD_WAITS, again.truth, again.folder, e->scenario),
 			      0);
 	again.report = session_load(&again, "");
-	right = is_right(&again, e);
+	CU_ASSERT_FATAL(tell_all(&again, &waits));
+	right = is_right(&again, &waits, e);
+	told_free(&waits);
 	session_end(&again);
 	return right;
 }
@@ -228,7 +274,7 @@ static void check(const struct expected *e)
 	record();
 	if (truth_of(e->scenario, "skipped") == 1)
 		return;
-	right = is_right(&session, e);
+	right = is_right(&session, &told, e);
 	for (int attempt = 1; !right && attempt < MAX_ATTEMPTS; attempt++)
 		right = is_right_again(e);
 	if (!right) {
@@ -891,6 +937,7 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	failed = unit_main("waits", cases, argc, argv);
+	told_free(&told);
 	if (*session.folder)
 		session_end(&session);
 	return failed;
