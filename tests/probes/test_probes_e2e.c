@@ -263,6 +263,31 @@ static void one_recording_holds_many_probes(void)
 	session_end(&s);
 }
 
+/* An instruction has one breakpoint, however many probes it has. Its cost counts once. */
+static void a_further_probe_at_an_instruction_costs_less(void)
+{
+	struct session s;
+	json_t *probes, *first, *second;
+
+	record(&s, "--probe '" PROBE_TARGET ":recurse' --probe '" PROBE_TARGET ":recurse depth' --probe '" PROBE_TARGET
+		   ":recurse%return'");
+	s.report = session_load(&s, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
+	probes = json_object_get(s.report, "probes");
+	if (!json_array_size(probes)) { /* the costs are measured on x86-64 only */
+		session_end(&s);
+		return;
+	}
+	CU_ASSERT_EQUAL_FATAL(json_array_size(probes), 3);
+	first = json_array_get(probes, 0); /* the dearest one */
+	for (size_t i = 1; i < 3; i++) {
+		second = json_array_get(probes, i);
+		CU_ASSERT_EQUAL(json_number(second, "hits"), json_number(first, "hits"));
+		CU_ASSERT_TRUE(json_number(second, "hit_ns") < json_number(first, "hit_ns"));
+	}
+	session_end(&s);
+}
+
 static bool is_not_traced(const struct trace *trace, const char *begin)
 {
 	const char *text;
@@ -273,8 +298,6 @@ static bool is_not_traced(const struct trace *trace, const char *begin)
 	return false;
 }
 
-/* A breakpoint that breaks a program would break every program that runs the file. The kernel's
- * refusal is reported even if the program did not run before. */
 /* The recording says so, and each report. */
 static void a_probe_without_hits_is_told(void)
 {
@@ -292,6 +315,8 @@ static void a_probe_without_hits_is_told(void)
 	session_end(&s);
 }
 
+/* A breakpoint that breaks a program would break every program that runs the file. The kernel's
+ * refusal is reported even if the program did not run before. */
 static void no_program_is_broken_by_a_probe(void)
 {
 	struct trace_error error;
@@ -757,6 +782,7 @@ static const struct unit_case cases[] = {
 	{"one_recording_holds_many_probes", one_recording_holds_many_probes},
 	{"unattachable_probes_are_listed_with_the_reason", unattachable_probes_are_listed_with_the_reason},
 	{"no_program_is_broken_by_a_probe", no_program_is_broken_by_a_probe},
+	{"a_further_probe_at_an_instruction_costs_less", a_further_probe_at_an_instruction_costs_less},
 	{"a_probe_without_hits_is_told", a_probe_without_hits_is_told},
 	{"the_flight_recorder_has_probes_too", the_flight_recorder_has_probes_too},
 	{"a_wrong_probe_is_a_usage_error", a_wrong_probe_is_a_usage_error},

@@ -657,18 +657,43 @@ static struct probe_cost both(struct probe_cost one, struct probe_cost two)
 				   .most_ns = one.most_ns + two.most_ns};
 }
 
-/* The begin of a scope has the entry's cost, and its end only that of the return. */
+/*
+ * Does the breakpoint of @idx count with the hits of @other? An instruction has one breakpoint,
+ * which counts with the probe that every process of the others has, and else with the first one.
+ */
+static bool shares_breakpoint(const struct tracer_probing *probing, uint32_t idx, uint32_t other)
+{
+	const struct trace_probe *probe = trace_probes_get(probing->probes, idx),
+				 *first = trace_probes_get(probing->probes, other);
+
+	if (!probing->places[other].on || first->in_kernel || first->offset != probe->offset ||
+	    probing->places[other].file.dev != probing->places[idx].file.dev ||
+	    probing->places[other].file.ino != probing->places[idx].file.ino)
+		return false;
+	return first->pid == probe->pid ? other < idx : !first->pid;
+}
+
+/* What a hit adds to the hits of other probes at the same instruction. */
 static struct probe_cost cost_of(const struct tracer_probing *probing, uint32_t idx)
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);
 	const struct probe_cost *costs = probing->costs.costs;
+	bool shares_entry = false, shares_return = false;
 
 	if (probe->in_kernel)
 		return (struct probe_cost){0};
+	for (uint32_t i = 0; i < probing->nr; i++) {
+		if (i == idx || !shares_breakpoint(probing, idx, i))
+			continue;
+		shares_entry = true;
+		shares_return |= trace_probes_get(probing->probes, i)->at_return;
+	}
+	if (probe->at_return ? shares_return : shares_entry)
+		return costs[PROBE_COST_FURTHER];
 	if (!probe->at_return)
 		return costs[probing->places[idx].kind];
-	return probe->type->role == TRACE_ROLE_END ? costs[PROBE_COST_RETURN]
-						   : both(costs[probing->places[idx].kind], costs[PROBE_COST_RETURN]);
+	return shares_entry ? costs[PROBE_COST_RETURN]
+			    : both(costs[probing->places[idx].kind], costs[PROBE_COST_RETURN]);
 }
 
 int tracer_each_probe_cost(const struct tracer *tracer,

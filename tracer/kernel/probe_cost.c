@@ -31,21 +31,25 @@ MEASURED_FUNCTION(probe_cost_emulated, "push %rax\npop %rax");
 MEASURED_FUNCTION(probe_cost_nop, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00");
 MEASURED_FUNCTION(probe_cost_stepped, "mov %rax, %rax");
 MEASURED_FUNCTION(probe_cost_return, "push %rax\npop %rax");
+MEASURED_FUNCTION(probe_cost_further, "push %rax\npop %rax");
 
 static const struct {
 	void (*function)(void);
 	bool at_return;
+	bool twice; /* with two probes */
 } measured[NR_PROBE_COSTS] = {
-	[PROBE_COST_EMULATED] = {probe_cost_emulated, false},
-	[PROBE_COST_NOP] = {probe_cost_nop, false},
-	[PROBE_COST_STEPPED] = {probe_cost_stepped, false},
-	[PROBE_COST_RETURN] = {probe_cost_return, true},
+	[PROBE_COST_EMULATED] = {.function = probe_cost_emulated},
+	[PROBE_COST_NOP] = {.function = probe_cost_nop},
+	[PROBE_COST_STEPPED] = {.function = probe_cost_stepped},
+	[PROBE_COST_RETURN] = {.function = probe_cost_return, .at_return = true},
+	[PROBE_COST_FURTHER] = {.function = probe_cost_further, .twice = true},
 };
 #define HAS_FUNCTIONS 1
 #else
 static const struct {
 	void (*function)(void);
 	bool at_return;
+	bool twice;
 } measured[NR_PROBE_COSTS];
 #define HAS_FUNCTIONS 0
 #endif
@@ -125,32 +129,42 @@ static uint32_t less(uint32_t from, uint32_t by)
 	return from > by ? from - by : 0;
 }
 
+/* Without the hit of one probe at an instruction of the kind EMULATED. */
+static void subtract_entry(struct probe_cost *cost, const struct probe_cost *entry)
+{
+	if (!cost->ns)
+		return;
+	*cost = (struct probe_cost){.ns = less(cost->ns, entry->ns),
+				    .least_ns = less(cost->least_ns, entry->most_ns),
+				    .most_ns = less(cost->most_ns, entry->least_ns)};
+}
+
 void probe_costs_measure(const struct bpf_program *program, uint64_t cookie,
 			 void (*closing)(void *context, struct bpf_link *link), void *context,
 			 struct probe_costs *ret_costs)
 {
 	struct probe_cost *costs = ret_costs->costs;
-	const struct probe_cost *entry = &costs[PROBE_COST_EMULATED];
 	char path[4096];
 	uint64_t offset;
 
 	memset(ret_costs, 0, sizeof(*ret_costs));
 	for (int i = 0; i < NR_PROBE_COSTS && HAS_FUNCTIONS; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = cookie, .retprobe = measured[i].at_return);
-		struct bpf_link *link = find_code((uintptr_t)measured[i].function, path, &offset)
-						? bpf_program__attach_uprobe_opts(program, getpid(), path, offset,
-										  &options)
-						: NULL;
+		struct bpf_link *links[2] = {NULL};
+		size_t nr = 0, needed = measured[i].twice ? 2 : 1;
 
-		if (!link)
+		if (!find_code((uintptr_t)measured[i].function, path, &offset))
 			continue;
-		costs[i] = measure(measured[i].function);
-		closing(context, link);
+		for (; nr < needed; nr++) {
+			links[nr] = bpf_program__attach_uprobe_opts(program, getpid(), path, offset, &options);
+			if (!links[nr])
+				break;
+		}
+		if (nr == needed)
+			costs[i] = measure(measured[i].function);
+		while (nr-- > 0)
+			closing(context, links[nr]);
 	}
-	if (!costs[PROBE_COST_RETURN].ns)
-		return;
-	/* the function with the return has a breakpoint at its entry, too, of the kind EMULATED */
-	costs[PROBE_COST_RETURN].ns = less(costs[PROBE_COST_RETURN].ns, entry->ns);
-	costs[PROBE_COST_RETURN].least_ns = less(costs[PROBE_COST_RETURN].least_ns, entry->most_ns);
-	costs[PROBE_COST_RETURN].most_ns = less(costs[PROBE_COST_RETURN].most_ns, entry->least_ns);
+	subtract_entry(&costs[PROBE_COST_RETURN], &costs[PROBE_COST_EMULATED]);
+	subtract_entry(&costs[PROBE_COST_FURTHER], &costs[PROBE_COST_EMULATED]);
 }

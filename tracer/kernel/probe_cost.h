@@ -12,6 +12,7 @@ enum probe_cost_kind {
 	PROBE_COST_NOP,	     /* a no-operation of 5 bytes, which newer kernels replace by a call */
 	PROBE_COST_STEPPED,  /* it executes the instruction elsewhere, with a second trap */
 	PROBE_COST_RETURN,   /* the return from a function, without the breakpoint at its entry */
+	PROBE_COST_FURTHER,  /* one more probe at an instruction that has a breakpoint, or at its return */
 	NR_PROBE_COSTS,
 };
 
