@@ -279,8 +279,8 @@ static void a_further_probe_at_an_instruction_costs_less(void)
 		return;
 	}
 	CU_ASSERT_EQUAL_FATAL(json_array_size(probes), 3);
-	first = json_array_get(probes, 0); /* the dearest one */
-	for (size_t i = 1; i < 3; i++) {
+	for (size_t i = 1; i < 3; i++) { /* the dearest one comes first */
+		first = json_array_get(probes, i - 1);
 		second = json_array_get(probes, i);
 		CU_ASSERT_EQUAL(json_number(second, "hits"), json_number(first, "hits"));
 		CU_ASSERT_TRUE(json_number(second, "hit_ns") < json_number(first, "hit_ns"));
