@@ -269,8 +269,8 @@ static void a_further_probe_at_an_instruction_costs_less(void)
 	struct session s;
 	json_t *probes, *first, *second;
 
-	record(&s, "--probe '" PROBE_TARGET ":recurse' --probe '" PROBE_TARGET ":recurse depth' --probe '" PROBE_TARGET
-		   ":recurse%return'");
+	record(&s, "--probe '" PROBE_TARGET ":recurse' --probe '" PROBE_TARGET
+		   ":recurse depth=$arg1:s32' --probe '" PROBE_TARGET ":recurse%return'");
 	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
 	probes = json_object_get(s.report, "probes");
