@@ -15,6 +15,7 @@
 #include "error_set.h"
 #include "gcov_elf.h"
 #include "gcov_objects.h"
+#include "read_end.h"
 #include "regular.h"
 
 #define MAX_SYMBOLS (16u << 20) /* of all files, and sections */
@@ -114,6 +115,8 @@ static int look_at_all(pid_t pid, FILE *maps, struct gcov_search *search)
 		err = look_at(pid, &mapped, search);
 		last = mapped;
 	}
+	if (!err)
+		err = read_error(maps);
 	free(line);
 	return err;
 }
