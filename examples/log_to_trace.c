@@ -83,7 +83,7 @@ int main(void)
 		snprintf(error.message, sizeof(error.message), "standard input cannot be read: %s", strerror(errno));
 	}
 	if (writer && !error.code && trace_writer_statistics(writer, &sums, 1, ns, &error) == 0)
-		trace_writer_finish(writer, &error);
+		error.code = trace_writer_finish(writer, &error);
 	if (writer && !error.code)
 		fprintf(stderr, "%llu events %s\n", (unsigned long long)sums.stored,
 			trace_writer_type(writer, id)->name);
