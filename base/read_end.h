@@ -21,7 +21,16 @@ static inline int TRACE_NODISCARD read_error(FILE *file)
 	return ferror(file) ? -(errno ? errno : EIO) : 0;
 }
 
-/** read_end() - the same, and close @file; NULL is fine */
+/**
+ * read_lines_error() - the same behind a loop over getline() that only a result of -1 ends
+ * getline() sets no error of the stream if it has no memory for the line (glibc 2.36).
+ */
+static inline int TRACE_NODISCARD read_lines_error(FILE *file)
+{
+	return feof(file) ? 0 : -(errno ? errno : EIO);
+}
+
+/** read_end() - as read_error(), and close @file; NULL is fine */
 static inline int TRACE_NODISCARD read_end(FILE *file)
 {
 	int error = file ? read_error(file) : 0;

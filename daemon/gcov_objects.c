@@ -116,7 +116,7 @@ static int look_at_all(pid_t pid, FILE *maps, struct gcov_search *search)
 		last = mapped;
 	}
 	if (!err)
-		err = read_error(maps);
+		err = read_lines_error(maps);
 	free(line);
 	return err;
 }

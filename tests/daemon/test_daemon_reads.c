@@ -8,6 +8,7 @@
 #include "failing_stream.h"
 #include "gcov_objects.h"
 #include "gmon_counts.h"
+#include "no_memory.h"
 #include "unit.h"
 
 static const char lines[] = "period 1000000\nmixed 0\nevents 0\nnot_counted 0\n";
@@ -43,11 +44,29 @@ static void a_part_of_the_mappings_is_an_error(void)
 	streams_fail_after(0);
 }
 
+/* getline() has no memory for the first mapping: the process has no other ones, either. */
+static void a_list_of_mappings_without_memory_is_no_end(void)
+{
+	struct gcov_object *objects;
+	struct trace_error error = {0};
+	size_t nr, stripped;
+
+	for (long at = 1; at < 4; at++) {
+		int result;
+
+		no_memory_at(at, true);
+		result = gcov_objects_find(getpid(), &objects, &nr, &stripped, &error);
+		no_memory_at(0, false);
+		CU_ASSERT_EQUAL(result, -ENOMEM);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_part_of_the_counts_is_an_error),
 		CASE(a_part_of_the_mappings_is_an_error),
+		CASE(a_list_of_mappings_without_memory_is_no_end),
 		{NULL, NULL},
 	};
 
