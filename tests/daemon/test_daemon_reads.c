@@ -34,12 +34,13 @@ static void a_part_of_the_mappings_is_an_error(void)
 {
 	struct gcov_object *objects;
 	struct trace_error error = {0};
-	size_t nr, stripped;
+	struct gcov_missing missing;
+	size_t nr;
 
-	CU_ASSERT_EQUAL(gcov_objects_find(getpid(), &objects, &nr, &stripped, NULL), 0);
+	CU_ASSERT_EQUAL(gcov_objects_find(getpid(), &objects, &nr, &missing, NULL), 0);
 	gcov_objects_free(objects, nr);
 	streams_fail_after(200);
-	CU_ASSERT_EQUAL(gcov_objects_find(getpid(), &objects, &nr, &stripped, &error), -EIO);
+	CU_ASSERT_EQUAL(gcov_objects_find(getpid(), &objects, &nr, &missing, &error), -EIO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "Input/output error"));
 	streams_fail_after(0);
 }
@@ -49,13 +50,14 @@ static void a_list_of_mappings_without_memory_is_no_end(void)
 {
 	struct gcov_object *objects;
 	struct trace_error error = {0};
-	size_t nr, stripped;
+	struct gcov_missing missing;
+	size_t nr;
 
 	for (long at = 1; at < 4; at++) {
 		int result;
 
 		no_memory_at(at, true);
-		result = gcov_objects_find(getpid(), &objects, &nr, &stripped, &error);
+		result = gcov_objects_find(getpid(), &objects, &nr, &missing, &error);
 		no_memory_at(0, false);
 		CU_ASSERT_EQUAL(result, -ENOMEM);
 	}
