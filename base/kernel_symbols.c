@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "error_set.h"
+#include "read_end.h"
 
 #define NAME_BYTES	   256
 #define MAX_FUNCTION_BYTES (1u << 20) /* what is further away is behind the end of a section */
@@ -117,14 +118,17 @@ int kernel_symbols_read(struct kernel_symbols *list, const char *path, struct tr
 	FILE *file = fopen(path, "re");
 	char line[NAME_BYTES + 64];
 	bool is_hidden = false, has_room = true;
+	int error;
 
 	if (!file)
 		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
 	while (has_room && fgets(line, sizeof(line), file))
 		has_room = add_line(list, line, &is_hidden);
-	fclose(file);
+	error = read_end(file);
 	if (!has_room)
 		return error_set(ret_error, -ENOMEM, "%s: no memory for its names", path);
+	if (error)
+		return error_set(ret_error, error, "%s: %s", path, strerror(-error));
 	if (!list->nr && is_hidden)
 		return error_set(ret_error, -EPERM,
 				 "%s: the kernel hides its addresses from this user (kernel.kptr_restrict): do it as "

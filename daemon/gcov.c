@@ -28,17 +28,23 @@
 static int read_counters(pid_t pid, struct gcov_units *units, struct trace_error *ret_error)
 {
 	struct gcov_object *objects = NULL;
-	size_t nr = 0, stripped = 0;
-	int err = gcov_objects_find(pid, &objects, &nr, &stripped, ret_error);
+	struct gcov_missing missing = {0};
+	size_t nr = 0;
+	int err = gcov_objects_find(pid, &objects, &nr, &missing, ret_error);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < nr && !err; i++)
 		err = gcov_units_read(units, pid, objects[i].path, objects[i].root, ret_error);
 	gcov_objects_free(objects, nr);
+	if (!err && missing.nr_unread)
+		message_warning("process %d: %zu of its files %s too many symbols, or took too long to read: what %s "
+				"is missing",
+				(int)pid, missing.nr_unread, missing.nr_unread == 1 ? "has" : "have",
+				missing.nr_unread == 1 ? "it counted" : "they counted");
 	if (!err && !units->nr)
 		err = error_set(ret_error, -ENODATA, "process %d: no part of it was built with --coverage%s", (int)pid,
-				stripped
+				missing.nr_stripped
 					? ", or that part has no symbol table: build it without -s, and do not strip it"
 					: "");
 	return err;

@@ -29,6 +29,7 @@ struct gcov_elf {
 	Elf64_Phdr segments[MAX_SEGMENTS];
 	size_t nr_segments;
 	uint64_t nr_left; /* symbols that may still be read */
+	bool is_cut;	  /* there were more */
 };
 
 static bool read_at(int fd, void *into, size_t bytes, uint64_t offset)
@@ -65,6 +66,7 @@ static bool is_root(const struct gcov_elf *elf, const Elf64_Shdr *names, uint32_
  */
 static bool take_symbols(struct gcov_elf *elf, uint64_t nr)
 {
+	elf->is_cut |= nr > elf->nr_left;
 	if (nr > elf->nr_left)
 		return false;
 	elf->nr_left -= nr;
@@ -154,7 +156,7 @@ static struct gcov_root look_for_root(const struct gcov_task *task)
 	if (!elf_open(&elf, JAIL_FILES))
 		return root;
 	if (!find_root(&elf, &address, &has_table))
-		root.kind = has_table ? GCOV_OTHER : GCOV_STRIPPED;
+		root.kind = elf.is_cut ? GCOV_UNREAD : has_table ? GCOV_OTHER : GCOV_STRIPPED;
 	else if (find_base(&elf, task->offset, &base))
 		root = (struct gcov_root){.kind = GCOV_HAS_ROOT, .at = address - base};
 	root.nr_symbols = task->nr_left - elf.nr_left;
@@ -202,12 +204,12 @@ int gcov_elf_root(int fd, uint64_t offset, uint64_t max_symbols, struct gcov_roo
 		return err;
 	is_answered = receive(child.socket, &answer);
 	jail_child_end(&child, false, reason, sizeof(reason));
-	*ret_root = (struct gcov_root){.kind = GCOV_OTHER};
+	*ret_root = (struct gcov_root){.kind = GCOV_UNREAD};
 	if (!is_answered)
 		return 0; /* the file stopped it */
 	if (answer.err)
 		return answer.err;
-	if (answer.root.kind <= GCOV_HAS_ROOT && answer.root.nr_symbols <= max_symbols)
+	if (answer.root.kind <= GCOV_UNREAD && answer.root.nr_symbols <= max_symbols)
 		*ret_root = answer.root;
 	return 0;
 }

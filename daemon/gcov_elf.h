@@ -8,8 +8,11 @@
  */
 #include <stdint.h>
 
-/* STRIPPED: without a symbol table. OTHER: anything else that has no such list */
-enum gcov_kind { GCOV_OTHER, GCOV_STRIPPED, GCOV_HAS_ROOT };
+/*
+ * STRIPPED: without a symbol table. UNREAD: it has more symbols than may be read, or its reader was
+ * stopped, so that it may have such a list. OTHER: anything else that has none
+ */
+enum gcov_kind { GCOV_OTHER, GCOV_STRIPPED, GCOV_HAS_ROOT, GCOV_UNREAD };
 
 /**
  * struct gcov_root - @at: bytes from the begin of the mapping to __gcov_root, if there is one
@@ -24,8 +27,8 @@ struct gcov_root {
 /**
  * gcov_elf_root() - look into the file @fd, of which a process has mapped what begins at @offset
  * @max_symbols: at most so many are read
- * Returns 0, also for a file that is damaged or takes too long (GCOV_OTHER); or a negative errno:
- * there is no child, or it could not drop its rights.
+ * Returns 0, also for a file that is damaged (GCOV_OTHER) or takes too long (GCOV_UNREAD); or a
+ * negative errno: there is no child, or it could not drop its rights.
  */
 int gcov_elf_root(int fd, uint64_t offset, uint64_t max_symbols, struct gcov_root *ret_root);
 #endif

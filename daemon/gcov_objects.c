@@ -15,6 +15,7 @@
 #include "error_set.h"
 #include "gcov_elf.h"
 #include "gcov_objects.h"
+#include "read_end.h"
 #include "regular.h"
 
 #define MAX_SYMBOLS (16u << 20) /* of all files, and sections */
@@ -68,7 +69,8 @@ static int open_mapped(pid_t pid, const struct gcov_mapped *mapped)
 /** struct search - what gcov_objects_find() has found so far. @nr_left: of MAX_SYMBOLS */
 struct gcov_search {
 	struct gcov_object *objects;
-	size_t nr, stripped;
+	size_t nr;
+	struct gcov_missing missing;
 	uint64_t nr_left;
 };
 
@@ -95,7 +97,8 @@ static int look_at(pid_t pid, const struct gcov_mapped *mapped, struct gcov_sear
 	if (err)
 		return err;
 	search->nr_left -= root.nr_symbols;
-	search->stripped += root.kind == GCOV_STRIPPED;
+	search->missing.nr_stripped += root.kind == GCOV_STRIPPED;
+	search->missing.nr_unread += root.kind == GCOV_UNREAD;
 	return root.kind == GCOV_HAS_ROOT ? add_object(search, mapped->path, mapped->begin + root.at) : 0;
 }
 
@@ -114,11 +117,13 @@ static int look_at_all(pid_t pid, FILE *maps, struct gcov_search *search)
 		err = look_at(pid, &mapped, search);
 		last = mapped;
 	}
+	if (!err)
+		err = read_lines_error(maps);
 	free(line);
 	return err;
 }
 
-int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_nr, size_t *ret_stripped,
+int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_nr, struct gcov_missing *ret_missing,
 		      struct trace_error *ret_error)
 {
 	struct gcov_search search = {.nr_left = MAX_SYMBOLS};
@@ -139,7 +144,7 @@ int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_n
 	}
 	*ret_objects = search.objects;
 	*ret_nr = search.nr;
-	*ret_stripped = search.stripped;
+	*ret_missing = search.missing;
 	return 0;
 }
 

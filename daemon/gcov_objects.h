@@ -17,14 +17,22 @@ struct gcov_object {
 };
 
 /**
+ * struct gcov_missing - mapped files with code in which no counts were found
+ * @nr_stripped: they have no symbol table
+ * @nr_unread: they have too many symbols, or took too long
+ */
+struct gcov_missing {
+	size_t nr_stripped, nr_unread;
+};
+
+/**
  * gcov_objects_find() - look at each file that process @pid has mapped
  * SECURITY: files may come from any user, so children without rights read them: gcov_elf.h.
- * @ret_objects: owned by the caller, freed by gcov_objects_free(). @ret_stripped: the number of
- *     files with code that have no symbol table
+ * @ret_objects: owned by the caller, freed by gcov_objects_free()
  * Returns 0, also if there is none; -ESRCH: no such process; -EACCES, -ENOMEM, or an errno of
  * gcov_elf_root(), with the reason
  */
-int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_nr, size_t *ret_stripped,
+int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_nr, struct gcov_missing *ret_missing,
 		      struct trace_error *ret_error);
 void gcov_objects_free(struct gcov_object *objects, size_t nr);
 #endif

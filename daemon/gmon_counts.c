@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "error_set.h"
+#include "read_end.h"
 
 static struct gmon_count *add(struct gmon_counts *counts, enum tracer_count_kind kind)
 {
@@ -79,7 +80,7 @@ static int read_line(struct gmon_counts *counts, const char *line)
 
 int gmon_counts_read(struct gmon_counts *counts, int fd, struct trace_error *ret_error)
 {
-	int own = dup(fd), err = 0;
+	int own = dup(fd), err = 0, failed;
 	FILE *file = own < 0 ? NULL : fdopen(own, "r");
 	char line[256];
 
@@ -92,7 +93,9 @@ int gmon_counts_read(struct gmon_counts *counts, int fd, struct trace_error *ret
 	rewind(file);
 	while (!err && fgets(line, sizeof(line), file))
 		err = read_line(counts, line);
-	fclose(file);
+	failed = read_end(file);
+	if (!err && failed)
+		return error_set(ret_error, failed, "the counts cannot be read: %s", strerror(-failed));
 	if (!err && !counts->period)
 		err = -EBADMSG;
 	if (err)

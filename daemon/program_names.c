@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "program_names.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@ static int add_name(void *writer, enum trace_string_space space, uint64_t key, c
 }
 
 /* The file has no index and no end yet: the reader goes from chunk to chunk. */
-static struct trace *open_until_now(struct trace_writer *writer, int fd)
+static struct trace *open_until_now(struct trace_writer *writer, int fd, struct trace_error *ret_error)
 {
 	struct stat file;
 	char path[64];
@@ -25,15 +26,18 @@ static struct trace *open_until_now(struct trace_writer *writer, int fd)
 	    trace_writer_flush_strings(writer, NULL) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return trace_open(path, NULL);
+	return trace_open(path, ret_error);
 }
 
 void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns)
 {
-	struct trace *trace = open_until_now(writer, fd);
-	struct trace_symbols *symbols = trace ? trace_symbols_new(trace, NULL) : NULL;
+	struct trace_error error = {0};
+	struct trace *trace = open_until_now(writer, fd, &error);
+	struct trace_symbols *symbols = trace ? trace_symbols_new(trace, &error) : NULL;
 	uint64_t nr_left = symbols ? trace_symbols_of_samples(symbols, limit_ns) : 0;
 
+	if (error.code == -ENOMEM)
+		message_warning("the names of code could not be added to the trace: no memory");
 	if (nr_left)
 		message_note("the trace lacks the names of %" PRIu64 " addresses of code: a profile on this machine "
 			     "finds them, one on another machine does not",

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "read_end.h"
 
 /*
  * SECURITY: a process chooses how many mappings it has, and how many of them look like a program
@@ -65,8 +66,9 @@ static void read_status(pid_t pid, struct status_key *keys, size_t nr)
 			keys[i].number = last ? (pid_t)atoi(last + 1) : 0;
 			missing--;
 		}
-	if (file)
-		fclose(file);
+	if (read_end(file) < 0) /* the others may be in the rest */
+		for (size_t i = 0; i < nr; i++)
+			keys[i].number = 0;
 }
 
 static pid_t status_number(pid_t pid, const char *key)

@@ -13,6 +13,7 @@
  *
  * An option is named by its long name, or by its letter. The texts below the tags are by hand.
  */
+#include <errno.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -287,6 +288,8 @@ int option_man(const struct option_program *program)
 			print_part(&page, line + strlen(BEGIN));
 		}
 	}
+	if (ferror(stdin))
+		wrong(&page, "it cannot be read", strerror(errno));
 	if (is_part)
 		wrong(&page, "a part has no", "end");
 	check_all_are_shown(&page);

@@ -3,6 +3,7 @@
  * log_to_trace - turn a log into a trace: standard input has lines "NANOSECONDS TEXT" in time
  * order, standard output gets a trace with one event log:line for each of them.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +78,12 @@ int main(void)
 		sums.stored = ++sums.attempted;
 		write_line(writer, id, ns, sums.stored, text + (*text == ' '), &error);
 	}
+	if (!error.code && ferror(stdin)) { /* else a part of the lines would look like all of them */
+		error.code = -EIO;
+		snprintf(error.message, sizeof(error.message), "standard input cannot be read: %s", strerror(errno));
+	}
 	if (writer && !error.code && trace_writer_statistics(writer, &sums, 1, ns, &error) == 0)
-		trace_writer_finish(writer, &error);
+		error.code = trace_writer_finish(writer, &error);
 	if (writer && !error.code)
 		fprintf(stderr, "%llu events %s\n", (unsigned long long)sums.stored,
 			trace_writer_type(writer, id)->name);

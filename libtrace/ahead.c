@@ -94,13 +94,18 @@ static bool has_cpus(void)
 	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) > 1;
 }
 
-/* The program's own threads handle its signals, so this thread starts with all of them blocked. */
+/*
+ * The program's own threads handle its signals, so this thread starts with all of them blocked, but
+ * SIGBUS: it comes from a page that the file no longer has. If the thread blocked it, the kernel
+ * would end the program and not call its handler.
+ */
 static int start_blocked(struct ahead *ahead)
 {
 	sigset_t all, old;
 	int error;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	error = pthread_create(&ahead->thread, NULL, ahead_main, ahead);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -88,6 +88,7 @@ struct trace_writer *writer_bare_new(int fd, uint32_t trace_id, struct trace_err
 		return NULL;
 	}
 	pthread_mutex_init(&writer->strings_lock, NULL);
+	writer->missing_note = UINT64_MAX;
 	packing_init(&writer->packing);
 	pthread_mutex_init(&writer->types_lock, NULL);
 	output_init(&writer->output, fd);

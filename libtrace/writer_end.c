@@ -6,6 +6,7 @@
 #include "table_entry.h"
 #include "writer_chunk.h"
 #include "writer_streams.h"
+#include "writer_strings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -148,14 +149,12 @@ static int index_write(struct trace_writer *writer, uint32_t *ret_nr_chunks, str
 	return error;
 }
 
-int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_error)
+static int end_write(struct trace_writer *writer, struct trace_error *ret_error)
 {
 	struct trace_end_mark mark = {.trace_id = writer->trace_id};
 	struct iovec part = {&mark, sizeof(mark)};
-	int error = trace_writer_flush_strings(writer, ret_error);
+	int error = table_write(writer, ret_error);
 
-	if (!error)
-		error = table_write(writer, ret_error);
 	if (error)
 		return error;
 	mark.index_offset = writer->output.bytes;
@@ -167,5 +166,18 @@ int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_err
 	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));
 	error = output_write(&writer->output, &part, 1, ret_error);
 	writer->totals.file_bytes = writer->output.bytes;
+	return error;
+}
+
+int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	int error = trace_writer_flush_strings(writer, ret_error);
+
+	if (!error && writer->misses_strings)
+		error = writer_strings_tell_missing(writer, ret_error);
+	if (!error)
+		error = end_write(writer, ret_error);
+	if (!error && writer->misses_strings)
+		error = error_set(ret_error, -ENOMEM, "no memory for names or notes: the trace lacks them");
 	return error;
 }

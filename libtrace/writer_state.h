@@ -73,6 +73,9 @@ struct trace_writer {
 	struct writer_buffer streams; /* array of struct writer_stream, in order of appearance */
 	struct stream_map stream_map; /* from kind and number to index in @streams */
 	struct writer_buffer strings; /* payload of the next strings chunk */
+	uint64_t next_note;	      /* key behind the last TRACE_STRING_NOT_TRACED */
+	uint64_t missing_note;	      /* key of the first of these without memory; UINT64_MAX: none */
+	bool misses_strings;	      /* there was no memory for some */
 	pthread_mutex_t strings_lock;
 	struct writer_buffer unwritten; /* older strings, from @unwritten_at on; only for the writing thread */
 	size_t unwritten_at;

@@ -24,6 +24,12 @@ int trace_writer_string(struct trace_writer *writer, enum trace_string_space spa
 	if (bytes_at) {
 		memcpy(mempcpy(bytes_at, &entry, sizeof(entry)), text, bytes);
 		writer->strings.bytes += sizeof(entry) + bytes;
+		if (space == TRACE_STRING_NOT_TRACED && key >= writer->next_note)
+			writer->next_note = key + 1;
+	} else {
+		writer->misses_strings = true;
+		if (space == TRACE_STRING_NOT_TRACED && key < writer->missing_note)
+			writer->missing_note = key;
 	}
 	pthread_mutex_unlock(&writer->strings_lock);
 	return bytes_at ? 0 : -ENOMEM;
@@ -92,4 +98,20 @@ void writer_strings_write_again(struct trace_writer *writer)
 {
 	while (writer->unwritten_at < writer->unwritten.bytes && !strings_write(writer, NULL))
 		;
+}
+
+int writer_strings_tell_missing(struct trace_writer *writer, struct trace_error *ret_error)
+{
+	static const char text[] = "names or notes for which the recorder had no memory: the trace lacks them";
+	bool has_hole = writer->missing_note != UINT64_MAX; /* readers would stop there */
+	struct {
+		struct trace_string_entry entry;
+		char text[sizeof(text) - 1];
+	} told = {.entry = {.space = TRACE_STRING_NOT_TRACED,
+			    .text_bytes = sizeof(told.text),
+			    .key = has_hole ? writer->missing_note : writer->next_note}};
+
+	memcpy(told.text, text, sizeof(told.text));
+	return writer_chunk_write_plain(writer, TRACE_CHUNK_STRINGS, &told,
+					offsetof(__typeof__(told), text) + sizeof(told.text), ret_error);
 }

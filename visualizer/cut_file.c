@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "cut_file.h"
+#include "progress_line.h"
+#include "report_file.h"
 
 static uintptr_t page_bytes;
 
@@ -21,10 +23,37 @@ static void on_missing_page(int signal_number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-void cut_file_reads_as_zeros(void)
+/* Does not use stdio: flushing a buffer now could complete what looks like a whole report. */
+static void end_program(int signal_number, siginfo_t *info, void *context)
 {
-	struct sigaction action = {.sa_sigaction = on_missing_page, .sa_flags = SA_SIGINFO};
+	static const char line[] = "tracevisualizer: the trace was cut, or its disk failed, while it was read: the "
+				   "output is not complete\n";
+
+	if (info->si_code != BUS_ADRERR) {
+		signal(SIGBUS, SIG_DFL);
+		return;
+	}
+	report_file_take_back();
+	progress_line_erase();
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+static void handle(void (*handler)(int, siginfo_t *, void *))
+{
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
 
 	page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 	sigaction(SIGBUS, &action, NULL);
+}
+
+void cut_file_reads_as_zeros(void)
+{
+	handle(on_missing_page);
+}
+
+void cut_file_ends_program(void)
+{
+	handle(end_program);
 }

@@ -5,8 +5,15 @@
  * cut_file.h - a mapped file that another program cuts while this one reads it.
  *
  * libtrace looks at the size of the file before it reads a chunk. If the file is cut just after
- * that, the kernel sends SIGBUS. A program that shows a trace for hours must not end by that.
+ * that, or if the disk fails, the kernel sends SIGBUS. A report then ends with a line that says so;
+ * a program that shows a trace for hours must not end by that.
  */
+
+/**
+ * cut_file_ends_program() - from now on, a missing part of a mapped file ends the program: a line
+ * on stderr, exit status 1, no part of a report in the file of --output
+ */
+void cut_file_ends_program(void);
 
 /**
  * cut_file_reads_as_zeros() - from now on, a missing part of a mapped file is read as zeros, which

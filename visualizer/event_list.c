@@ -678,6 +678,7 @@ static void list_late_gap(void *data, struct trace_analysis *analysis, const str
 
 static int list_with_state(struct event_list *list)
 {
+	struct trace_error cause = {0};
 	int error;
 
 	list->state = trace_analysis_new(list->report->trace, NULL, NULL);
@@ -688,9 +689,11 @@ static int list_with_state(struct event_list *list)
 	if (!error)
 		error = trace_analysis_on_late_gap(list->state, list_late_gap, list);
 	if (!error)
-		error = trace_analysis_run(list->state, NULL);
+		error = trace_analysis_run(list->state, &cause);
 	if (!error)
-		error = trace_analysis_error(list->state, NULL); /* for the paths */
+		error = trace_analysis_error(list->state, &cause); /* for the paths */
+	if (error && error != -ENOMEM)
+		error = complain_of_error(&cause);
 	flush(list);
 	if (!list->report->analysis) /* else the caller has warned already */
 		losses_warn_late(list->state);
@@ -719,9 +722,7 @@ static int list_events(struct event_list *list)
 		window.nr_cpus = 1;
 	}
 	running_threads_begin(&list->threads, window.from_ns);
-	list->threads.cursor = cursor = trace_cursor_new(list->report->trace, &window, NULL);
-	if (!cursor)
-		return -ENOMEM;
+	list->threads.cursor = cursor = pass_cursor(list->report->trace, &window);
 	while ((event = trace_cursor_next(cursor)))
 		list_event(list, event);
 	flush(list);

@@ -5,8 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <trace/saturate.h>
+#include <unistd.h>
+#include "checked_memory.h"
+#include "complain.h"
 #include "losses.h"
 #include "number_text.h"
+#include "report_file.h"
 #include "value_text.h"
 
 struct losses losses_of(const struct trace *trace)
@@ -41,9 +45,7 @@ uint64_t losses_older(const struct trace *trace)
 
 	if (info->complete_from_ns <= info->start_ns)
 		return 0;
-	cursor = trace_cursor_new(trace, &options, NULL);
-	if (!cursor)
-		memory_end();
+	cursor = pass_cursor(trace, &options);
 	while ((event = trace_cursor_next(cursor)))
 		nr += event->type->category != TRACE_CATEGORY_START;
 	error = trace_cursor_end(cursor, NULL);
@@ -128,6 +130,26 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
 			    text.bytes + 1, lost == 1 ? "was" : "were");
 	else
 		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");
+}
+
+/* Does not flush stdout: that could complete what looks like a whole report. */
+static void __attribute__((noreturn)) end_program(const struct trace_error *error)
+{
+	report_file_take_back();
+	complain_of_error(error);
+	_exit(1);
+}
+
+struct trace_cursor *pass_cursor(const struct trace *trace, const struct trace_cursor_options *options)
+{
+	struct trace_error error = {0};
+	struct trace_cursor *cursor = trace_cursor_new(trace, options, &error);
+
+	if (!cursor && error.code == -ENOMEM)
+		memory_end();
+	if (!cursor)
+		end_program(&error);
+	return cursor;
 }
 
 void pass_end(struct trace_cursor *cursor, bool is_reported)

@@ -41,6 +41,13 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
  */
 void losses_warn_late(const struct trace_analysis *analysis);
 /**
+ * pass_cursor() - begin a pass over events; never NULL
+ * If it cannot begin, because memory is missing or the file was cut, the program ends with a line
+ * that says so.
+ */
+struct trace_cursor *pass_cursor(const struct trace *trace, const struct trace_cursor_options *options)
+	__attribute__((returns_nonnull, warn_unused_result));
+/**
  * pass_end() - end a pass over events and free @cursor
  * Lack of memory ends the program: a list must not omit events. A damaged chunk was reported as a
  * loss already. The start state has no losses, so damage in it is reported here, unless

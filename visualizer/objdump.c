@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "error_set.h"
+#include "read_end.h"
 
 #define LINE_BYTES 4096
 #define NOBODY	   65534
@@ -111,7 +112,8 @@ static bool take_source(char *text, struct objdump_line *line)
 	return true;
 }
 
-static bool read_lines(FILE *out, objdump_fn fn, void *context)
+/* Returns 1: @fn needs no more lines; 0: there are no more; or the negative errno of a read. */
+static int read_lines(FILE *out, objdump_fn fn, void *context)
 {
 	char text[LINE_BYTES];
 	bool is_code = false, is_begin = true;
@@ -128,30 +130,31 @@ static bool read_lines(FILE *out, objdump_fn fn, void *context)
 		if (is_code &&
 		    (take_symbol(text, &line) || take_instruction(text, &line) || take_source(text, &line)) &&
 		    !fn(context, &line))
-			return false;
+			return 1;
 	}
-	return true;
+	return read_error(out);
 }
 
 int objdump_run(int fd, uint64_t from, objdump_fn fn, void *context, struct trace_error *ret_error)
 {
 	FILE *out = NULL;
 	pid_t child = start(fd, from, &out);
-	bool read_all;
-	int status;
+	int read, status;
 
 	if (!out) {
 		if (child > 0)
 			end_of(child);
 		return error_set(ret_error, -EINVAL, "objdump could not be started: %s", strerror(errno));
 	}
-	read_all = read_lines(out, fn, context);
+	read = read_lines(out, fn, context);
 	fclose(out); /* it ends if it has more to write */
 	status = end_of(child);
 	if (status == NOT_FOUND)
 		return error_set(ret_error, -ENOENT,
 				 "there is no objdump on this machine: install the package binutils");
-	if (read_all && status)
+	if (read < 0)
+		return error_set(ret_error, read, "the output of objdump could not be read: %s", strerror(-read));
+	if (!read && status)
 		return error_set(ret_error, -EINVAL, "objdump could not read the file");
 	return 0;
 }

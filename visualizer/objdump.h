@@ -31,7 +31,8 @@ typedef bool (*objdump_fn)(void *context, const struct objdump_line *line);
  * objdump_run() - the code of the file @fd from @from on, line by line
  * Root gives up its rights in the process that reads the file, because any user may have written
  * it.
- * Returns 0; or -ENOENT (there is no objdump) or -EINVAL (it failed) with the reason.
+ * Returns 0; or -ENOENT (there is no objdump), -EINVAL (it failed) or the negative errno of a read,
+ * with the reason.
  */
 int objdump_run(int fd, uint64_t from, objdump_fn fn, void *context, struct trace_error *ret_error) TRACE_NODISCARD;
 

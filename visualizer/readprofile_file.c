@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "checked_memory.h"
 #include "error_set.h"
+#include "read_end.h"
 #include "readprofile.h"
 
 #define MAX_STEP       65536	    /* the kernel's: 1 << 16 */
@@ -25,12 +26,13 @@
 
 /* ---- reading ---- */
 
-/* Returns the number of counters. */
-static uint64_t add_counters(struct hits *hits, FILE *file, uint64_t begin, bool swaps)
+/* Returns 0 or a negative errno. */
+static int add_counters(struct hits *hits, FILE *file, uint64_t begin, bool swaps, uint64_t *ret_nr)
 {
 	uint32_t counters[CHUNK];
 	uint64_t number = 0;
 	size_t got;
+	int err;
 
 	while ((got = fread(counters, sizeof(*counters), CHUNK, file)))
 		for (size_t i = 0; i < got; i++, number++) {
@@ -40,8 +42,10 @@ static uint64_t add_counters(struct hits *hits, FILE *file, uint64_t begin, bool
 				hits_add(hits, begin + number * hits->step, count);
 			hits->nr_samples += count;
 		}
+	err = read_error(file);
 	hits_end(hits);
-	return number;
+	*ret_nr = number;
+	return err;
 }
 
 /* The kernel counts in the last counter what is outside of its code. */
@@ -54,10 +58,11 @@ static void take_outside(struct hits *hits, uint64_t last)
 static int read_counters(struct hits *hits, const char *path, FILE *file, const struct kernel_rows *rows, bool swaps,
 			 struct trace_error *ret_error)
 {
-	uint64_t nr = add_counters(hits, file, rows->begin, swaps);
+	uint64_t nr;
+	int err = add_counters(hits, file, rows->begin, swaps, &nr);
 
-	if (ferror(file))
-		return error_set(ret_error, -EIO, "%s: %s", path, strerror(EIO));
+	if (err)
+		return error_set(ret_error, err, "%s: %s", path, strerror(-err));
 	if (rows->end > rows->begin && nr != (rows->end - rows->begin) / hits->step)
 		return error_set(ret_error, -ESTALE,
 				 "%s: it has counters for %" PRIu64 " bytes of code, and the map has %" PRIu64

@@ -232,8 +232,9 @@ static void mark_near(const struct code_row *times, size_t nr, bool *near)
 			near[k] = true;
 }
 
-static void put_listing(const struct report *report, struct grid *grid, const struct pointers *code,
-			const struct code_listing *listing)
+/* Returns 0, or the negative errno of a source that could not be read. */
+static int put_listing(const struct report *report, struct grid *grid, const struct pointers *code,
+		       const struct code_listing *listing)
 {
 	struct code_row *times = memory_take(listing->nr, sizeof(*times));
 	bool *near = memory_take(listing->nr, sizeof(*near)), was_near = true;
@@ -261,6 +262,7 @@ static void put_listing(const struct report *report, struct grid *grid, const st
 	source_lines_clear(&sources);
 	free(times);
 	free(near);
+	return sources.error;
 }
 
 static void put_head(const struct report *report, const struct pointers *code, size_t nr_others)
@@ -288,7 +290,7 @@ void report_code(const struct report *report, const struct pointers *code, size_
 						     {"address", GRID_RIGHT}, {"", GRID_ELASTIC}};
 	struct code_listing listing = {0};
 	struct trace_error error = {0};
-	int result = listing_read(report, code, &listing, &error);
+	int result = listing_read(report, code, &listing, &error), source_error = 0;
 	struct grid *grid;
 
 	put_head(report, code, nr_others);
@@ -297,9 +299,11 @@ void report_code(const struct report *report, const struct pointers *code, size_
 	fputs("\n", report->output.out);
 	grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	if (!result)
-		put_listing(report, grid, code, &listing);
+		source_error = put_listing(report, grid, code, &listing);
 	for (size_t i = 0; result && i < code->nr; i++)
 		put_instruction(grid, ((const struct code_row *)code->at[i])->address, "", code->at[i]);
 	grid_end(grid, NULL);
+	if (source_error)
+		output_line(&report->output, "", "Lines of the source could not be read: %s.", strerror(-source_error));
 	listing_clear(&listing);
 }

@@ -2,8 +2,10 @@
 #ifndef VISUALIZER_REPORT_FILE_H
 #define VISUALIZER_REPORT_FILE_H
 /*
- * report_file.h - the output file of a report. The first write replaces its old content; without
- * output the file stays as it was.
+ * report_file.h - the output file of a report. It has its name only when it is complete, so that a
+ * program that is killed leaves no part of a report there. Without output an older file stays.
+ *
+ * A file that cannot be replaced is written in place: a pipe, a device, one with several names.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,14 +21,14 @@ FILE *report_file_open(const char *path, struct report_file **ret_file);
 int report_file_fd(const struct report_file *file);
 /**
  * report_file_close() - close the file; returns the result of fclose()
- * @is_kept: true: the output is a result, even if empty. False: drop buffered output, and remove
- *   the file if report_file_open() created it.
+ * @is_kept: true: the output is a result, even if empty. False: drop the output. A file that is
+ *   written in place is removed if report_file_open() created it.
  */
 int report_file_close(FILE *stream, struct report_file *file, bool is_kept);
 /**
  * report_file_take_back() - undo the output, because the program ends without a result
- * A plain file becomes empty, or is removed if report_file_open() created it. The function uses
- * async-signal-safe calls only.
+ * A plain file that is written in place becomes empty, or is removed if report_file_open() created
+ * it. The function uses async-signal-safe calls only.
  */
 void report_file_take_back(void);
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "grid.h"
+#include "read_end.h"
 #include "source_lines.h"
 #include "value_text.h"
 
@@ -61,12 +62,14 @@ static const struct line_row *row_at(struct line_place *place, uint32_t number, 
 	return after == number ? place->lines->at[place->next] : NULL;
 }
 
-static void put_source(const struct report *report, struct grid *grid, const struct pointers *lines, FILE *in)
+/* Returns 0, or the negative errno of a read: then lines of the source are missing. */
+static int put_source(const struct report *report, struct grid *grid, const struct pointers *lines, FILE *in)
 {
 	struct line_place place = {.lines = lines};
 	char line[LINE_BYTES];
 	bool is_first_part = true, was_near = true;
 	uint32_t number = 1;
+	int error;
 
 	for (; fgets(line, sizeof(line), in); is_first_part = strchr(line, '\n') != NULL) {
 		bool is_near;
@@ -88,10 +91,12 @@ static void put_source(const struct report *report, struct grid *grid, const str
 		}
 		number++;
 	}
+	error = read_error(in);
 	/* the source is another version, and shorter */
 	for (size_t i = 0; i < lines->nr; i++)
 		if (line_at(&place, i) >= number)
 			put_line(grid, line_at(&place, i), lines->at[i], "");
+	return error;
 }
 
 static struct profile_time sum_of(const struct pointers *lines)
@@ -122,7 +127,7 @@ void report_lines(const struct report *report, const struct pointers *lines)
 	char name[PATH_MAX];
 	struct grid *grid;
 	FILE *in = source_open(report->options->symbols.folder, source);
-	int cause = errno;
+	int cause = errno, error = 0;
 
 	output_line(&report->output, "", "%s: %s on a CPU in its lines.", text_name(source, name, sizeof(name)),
 		    sum.on_cpu_ns ? text_ns(&report->output, sum.on_cpu_ns, &time) : "nothing");
@@ -135,10 +140,12 @@ void report_lines(const struct report *report, const struct pointers *lines)
 	fputs("\n", report->output.out);
 	grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	if (in)
-		put_source(report, grid, lines, in);
+		error = put_source(report, grid, lines, in);
 	for (size_t i = 0; !in && i < lines->nr; i++)
 		put_line(grid, ((const struct line_row *)lines->at[i])->line, lines->at[i], "");
 	grid_end(grid, NULL);
+	if (error)
+		output_line(&report->output, "", "The source could not be read to its end: %s.", strerror(-error));
 	if (in)
 		fclose(in);
 }

@@ -78,9 +78,7 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 		running_name_mask(mask);
 	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
-	cursor = trace_cursor_new(trace, &options, NULL);
-	if (!cursor)
-		memory_end();
+	cursor = pass_cursor(trace, &options);
 	while ((event = trace_cursor_next(cursor)) && !is_lost(event) && !running_name(event, &tid))
 		;
 	pass_end(cursor, true);
@@ -253,14 +251,10 @@ static int find_hidden(struct running_threads *threads, bool is_reported)
 	const struct trace_event *event;
 
 	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
-	cursor = trace_cursor_new(threads->trace, &options, NULL);
+	cursor = pass_cursor(threads->trace, &options);
 	options.start_state = false;
 	mask[0] = 1ull << TRACE_EV_trace_mask;
-	threads->masks = trace_cursor_new(threads->trace, &options, NULL);
-	if (!cursor || !threads->masks) {
-		trace_cursor_free(cursor);
-		return -ENOMEM;
-	}
+	threads->masks = pass_cursor(threads->trace, &options);
 	while ((event = trace_cursor_next(cursor))) {
 		const struct trace_start_thread *thread = event->payload;
 

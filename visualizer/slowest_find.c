@@ -114,11 +114,9 @@ static void call_close(struct slowest *s, struct open_call *call, uint64_t ns, b
 static int start_calls_find(struct slowest *s)
 {
 	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
-	struct trace_cursor *cursor = trace_cursor_new(s->report->trace, &options, NULL);
+	struct trace_cursor *cursor = pass_cursor(s->report->trace, &options);
 	const struct trace_event *event;
 
-	if (!cursor)
-		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor))) {
 		const struct trace_start_thread *start = event->payload;
 

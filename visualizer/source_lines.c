@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "regular.h"
+#include "read_end.h"
 
 #define TAB	   8
 #define LINE_BYTES 4096
@@ -62,8 +63,7 @@ static void read_file(struct source_lines *sources, const char *path)
 		pointers_add(&sources->lines, memory_copy(string_text(&text), strlen(string_text(&text))));
 		string_free(&text);
 	}
-	if (in)
-		fclose(in);
+	sources->error = read_end(in) ?: sources->error;
 }
 
 const char *source_line(struct source_lines *sources, const char *path, uint32_t line)

@@ -14,11 +14,13 @@ void source_expand(const char *line, struct string *text);
 /**
  * struct source_lines - @folder: borrowed, NULL: none; the rest is zeroed
  * @path, @lines: of the file that was read last
+ * @error: the last negative errno of a read: then a line may be missing
  */
 struct source_lines {
 	const char *folder;
 	char *path;	       /* owned */
 	struct pointers lines; /* owned */
+	int error;
 };
 
 /** source_line() - a line; "" if it is not there. Borrowed until the next call */

@@ -62,11 +62,9 @@ bool thread_names_note(struct thread_names *names, const struct trace_event *eve
 
 static void note_all(struct thread_names *names, const struct trace *trace, const struct trace_cursor_options *options)
 {
-	struct trace_cursor *cursor = trace_cursor_new(trace, options, NULL);
+	struct trace_cursor *cursor = pass_cursor(trace, options);
 	const struct trace_event *event;
 
-	if (!cursor)
-		memory_end();
 	while ((event = trace_cursor_next(cursor)))
 		thread_names_note(names, event);
 	pass_end(cursor, true);

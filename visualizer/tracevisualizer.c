@@ -15,6 +15,7 @@
 #include "complain.h"
 #include "diff_cause.h"
 #include "checked_memory.h"
+#include "cut_file.h"
 #include "event_list.h"
 #include "losses.h"
 #include "no_process.h"
@@ -656,6 +657,7 @@ int main(int argc, char **argv)
 	occupy_streams();
 	/* writes above a file size limit fail like those to a full disk */
 	signal(SIGXFSZ, SIG_IGN);
+	cut_file_ends_program();
 	result = visualizer_options_parse(&options, argc, argv);
 	if (!result)
 		show_downloads(&options);

@@ -186,12 +186,10 @@ void view_books(struct view_session *session, struct view_question *question, FI
 static uint64_t time_after(const struct trace *trace, uint64_t from, uint64_t to, uint64_t max)
 {
 	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = from, .to_ns = to};
-	struct trace_cursor *cursor = trace_cursor_new(trace, &options, NULL);
+	struct trace_cursor *cursor = pass_cursor(trace, &options);
 	const struct trace_event *event;
 	uint64_t last = from;
 
-	if (!cursor)
-		memory_end();
 	while ((event = trace_cursor_next(cursor)) && (max > 0 || event->ts_ns == last)) {
 		last = event->ts_ns;
 		max -= max > 0;

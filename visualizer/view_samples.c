@@ -54,13 +54,9 @@ static struct trace_cursor *sample_cursor(const struct trace *trace, uint64_t fr
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {
 		.size = sizeof(options), .mask = mask, .from_ns = from_ns, .to_ns = to_ns};
-	struct trace_cursor *cursor;
 
 	mask[TRACE_EV_sample / 64] |= 1ull << TRACE_EV_sample % 64;
-	cursor = trace_cursor_new(trace, &options, NULL);
-	if (!cursor)
-		memory_end();
-	return cursor;
+	return pass_cursor(trace, &options);
 }
 
 /* The sample of the timer in @event; NULL: it is none */

@@ -82,8 +82,11 @@ int whole_file_open(struct whole_file *file, const char *path)
 		return 0;
 	if (fd >= 0)
 		close(fd);
+	if (fd >= 0 && file->name)
+		unlink(file->name);
 	free(file->path);
 	free(file->name);
+	*file = (struct whole_file){0};
 	return fd < 0 ? fd : -ENOMEM;
 }
 

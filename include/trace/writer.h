@@ -56,7 +56,7 @@ struct trace_writer_options {
  * the write, or with -ENOMEM.
  */
 struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options,
-				      struct trace_error *ret_error);
+				      struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_writer_event_type() - describe an event that the catalogue does not have,
@@ -71,7 +71,7 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
  * all ids are in use; -ENOMEM.
  */
 int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id,
-			    struct trace_error *ret_error);
+			    struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_writer_known_type() - the id that trace_writer_event_type() gave to an identical
@@ -123,7 +123,7 @@ struct trace_source {
  * -EINVAL for a block larger than 16 MiB or of another kind.
  */
 struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source,
-				       struct trace_error *ret_error);
+				       struct trace_error *ret_error) TRACE_NODISCARD;
 struct trace_packed *trace_packed_free(struct trace_packed *packed); /* NULL is fine; returns NULL */
 size_t trace_packed_bytes(const struct trace_packed *packed);	     /* memory in use, for a queue's limit */
 
@@ -134,7 +134,8 @@ size_t trace_packed_bytes(const struct trace_packed *packed);	     /* memory in 
  * its stream, and later blocks may be written. So a full disk costs only the blocks that could not
  * be written.
  */
-int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed, struct trace_error *ret_error);
+int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
+		       struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_writer_chunk() - append a chunk that the @take of another writer got
@@ -145,7 +146,7 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
  * Returns 0 or the negative errno of the write.
  */
 int trace_writer_chunk(struct trace_writer *writer, const struct trace_chunk_header *header, const void *payload,
-		       struct trace_error *ret_error);
+		       struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_shrinker_new() - what trace_shrink_chunk() works with: some MiB of memory, for one thread
@@ -170,6 +171,8 @@ size_t trace_shrink_chunk(struct trace_shrinker *shrinker, const struct trace_ch
  * The name of a system call also determines which of its arguments are kept (syscalls.def) in
  * blocks packed from then on. Arguments that the call does not have become 0, because records hold
  * whatever was in the registers. Some addresses are reduced to whether they are NULL.
+ * Returns 0; -ENOMEM: the trace will lack it. The caller need not look: trace_writer_finish() tells
+ * it, and writes it into the trace.
  */
 int trace_writer_string(struct trace_writer *writer, enum trace_string_space space, uint64_t key, const char *text);
 /**
@@ -177,13 +180,13 @@ int trace_writer_string(struct trace_writer *writer, enum trace_string_space spa
  * Returns 0, or the negative errno of the write. Names that could not be written stay in the queue,
  * before later ones: the next block that is written carries them, or the next flush.
  */
-int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error);
+int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_writer_clock() - a clock correspondence: one instant on three clocks; @tsc 0 = not known
  */
 int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc,
-		       struct trace_error *ret_error);
+		       struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_writer_statistics() - the final (or intermediate) statistics of all streams; @end_ns:
@@ -191,7 +194,7 @@ int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint6
  * Returns 0, the negative errno of the write, or -ENOMEM.
  */
 int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams,
-			    uint64_t end_ns, struct trace_error *ret_error);
+			    uint64_t end_ns, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_writer_set_level() - compress later blocks at another zstd level;
@@ -222,9 +225,10 @@ void trace_writer_totals(const struct trace_writer *writer, struct trace_writer_
 
 /**
  * trace_writer_finish() - strings, index and end mark; the trace is complete
- * Then call trace_writer_free(). Returns 0 or a negative errno.
+ * Then call trace_writer_free(). Returns 0 or a negative errno; -ENOMEM also if the trace is
+ * complete but for strings without memory, which it says itself.
  */
-int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_error);
+int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_error) TRACE_NODISCARD;
 /**
  * trace_writer_free() - release; without trace_writer_finish() the file reads as cut off.
  * NULL is fine. Returns NULL.

@@ -86,7 +86,16 @@ static void a_table_that_is_named_often_is_not_read_for_ever(void)
 		file.sections[i] = file.sections[1];
 	CU_ASSERT_EQUAL(root_of(sizeof(file), 1000).nr_symbols, 1000);
 	CU_ASSERT_EQUAL(root_of(sizeof(file), 100000).nr_symbols, NR_SECTIONS + (NR_SECTIONS - 2) * NR_SYMBOLS);
-	CU_ASSERT_EQUAL(root_of(sizeof(file), 1000).kind, GCOV_OTHER);
+	CU_ASSERT_EQUAL(root_of(sizeof(file), 1000).kind, GCOV_UNREAD);
+	CU_ASSERT_EQUAL(root_of(sizeof(file), 100000).kind, GCOV_OTHER);
+}
+
+/* A file of a process that is behind another one with many symbols. */
+static void a_file_without_symbols_left_is_not_read(void)
+{
+	file = with_root;
+	CU_ASSERT_EQUAL(root_of(sizeof(file), 0).kind, GCOV_UNREAD);
+	CU_ASSERT_EQUAL(root_of(sizeof(file), 1).kind, GCOV_UNREAD);
 }
 
 int main(int argc, char **argv)
@@ -95,6 +104,7 @@ int main(int argc, char **argv)
 		CASE(the_root_is_found),
 		CASE(damaged_files_have_none),
 		CASE(a_table_that_is_named_often_is_not_read_for_ever),
+		CASE(a_file_without_symbols_left_is_not_read),
 		{NULL, NULL},
 	};
 

@@ -126,7 +126,7 @@ static void write_round(struct recording *recording, uint64_t *ends, uint64_t fl
 	}
 	if (tb_random() % 8 == 0)
 		trace_writer_string(recording->writer, TRACE_STRING_IRQ, tb_random() % 4, "a later name");
-	trace_writer_flush_strings(recording->writer, NULL);
+	CU_ASSERT_EQUAL(trace_writer_flush_strings(recording->writer, NULL), 0);
 	write_heartbeat(recording, flush_ns);
 }
 

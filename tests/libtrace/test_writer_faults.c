@@ -291,8 +291,8 @@ static void a_partial_chunk_in_a_pipe_loses_only_that_chunk(void)
 
 	for (uint32_t i = 0; i < 3; i++)
 		rawfile_random(file, i);
-	trace_writer_statistics(file->writer, &stats, 1, 9999, NULL);
-	trace_writer_finish(file->writer, NULL);
+	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, &stats, 1, 9999, NULL), 0);
+	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
 	lseek(file->fd, 0, SEEK_SET);
 	data = malloc(1 << 20);
 	end = (size_t)read(file->fd, data, 1 << 20);

@@ -23,10 +23,16 @@ void __sanitizer_cov_trace_pc(void)
 
 /* ---- a trace ---- */
 
+static void wrote(int error)
+{
+	if (error)
+		abort();
+}
+
 void flush(struct story *story, struct trace_source *stream)
 {
 	if (stream->bytes)
-		trace_writer_write(story->writer, trace_writer_pack(story->writer, stream, NULL), NULL);
+		wrote(trace_writer_write(story->writer, trace_writer_pack(story->writer, stream, NULL), NULL));
 	stream->bytes = 0;
 	stream->nr_records = 0;
 	stream->seq++;
@@ -146,8 +152,8 @@ static uint64_t story_end(struct story *story, const char *option)
 		flush(story, &story->streams[i]);
 		free((void *)story->streams[i].records);
 	}
-	trace_writer_statistics(story->writer, NULL, 0, story->ns + 1000, NULL);
-	trace_writer_finish(story->writer, NULL);
+	wrote(trace_writer_statistics(story->writer, NULL, 0, story->ns + 1000, NULL));
+	wrote(trace_writer_finish(story->writer, NULL));
 	trace_writer_free(story->writer);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", story->fd);
 	keep(story->fd, getenv("TRACE_STORY"));

@@ -28,12 +28,14 @@
 #include "view_session.h"
 
 #define MOST_ARGUMENTS 12
-#define VIEW	       "VIEW" /* instead of options: a view's answers to many questions */
+#define VIEW	       "VIEW"	  /* instead of options: a view's answers to many questions */
+#define QUESTION       "QUESTION" /* and one question: only the answer to it lacks memory */
 #define TIMEOUT_S      60
 #define ONCE_STEP      83 /* without TRACE_TEST_LONG; both are primes */
 #define FOREVER_STEP   211
 #define VIEW_STEP      23
 #define NARROW_STEP    7 /* a pass with few allocations is searched */
+#define QUESTION_STEP  2
 #define VDA	       (254u << 20)
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
@@ -234,7 +236,7 @@ static void answer(struct view_session *session, const char *question)
 	free(answer.bytes);
 }
 
-static int view_main(const char *path)
+static void answer_all(struct view_session *session)
 {
 	static const char *const of_all[] = {"about",
 					     "rows",
@@ -255,14 +257,29 @@ static int view_main(const char *path)
 					     "events?from=2000&to=4000",
 					     "counters?name=threads%20that%20wait%20for%20a%20CPU&columns=50"};
 	static const char *const of_rows[] = {"spans", "waits", "path", "scopes", "billed", "requests", "samples"};
+	char question[64];
+
+	for (size_t i = 0; i < sizeof(of_all) / sizeof(of_all[0]); i++)
+		answer(session, of_all[i]);
+	for (size_t i = 0; i < sizeof(of_rows) / sizeof(of_rows[0]); i++) {
+		snprintf(question, sizeof(question), "%s?row=%u&from=0&to=8000", of_rows[i], TRACE_ROW_THREAD << 28);
+		answer(session, question);
+	}
+}
+
+/* @question: NULL: all, and the session lacks memory, too */
+static int view_main(const char *path, const char *question, long at, bool and_after)
+{
 	static const struct visualizer_options options = {
 		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
 	struct trace_error error = {0};
-	struct trace *trace = trace_open(path, &error);
+	struct trace *trace;
 	struct view_session session;
-	char question[64];
 	int result;
 
+	if (!question)
+		no_memory_at(at, and_after);
+	trace = trace_open(path, &error);
 	if (!trace)
 		return complain_of_error(&error);
 	if (view_session_begin(&session, trace, &options))
@@ -272,11 +289,11 @@ static int view_main(const char *path)
 	while (!result);
 	if (result < 0)
 		return 1;
-	for (size_t i = 0; i < sizeof(of_all) / sizeof(of_all[0]); i++)
-		answer(&session, of_all[i]);
-	for (size_t i = 0; i < sizeof(of_rows) / sizeof(of_rows[0]); i++) {
-		snprintf(question, sizeof(question), "%s?row=%u&from=0&to=8000", of_rows[i], TRACE_ROW_THREAD << 28);
+	if (question) {
+		no_memory_at(at, and_after);
 		answer(&session, question);
+	} else {
+		answer_all(&session);
 	}
 	view_session_end(&session);
 	trace_close(trace);
@@ -293,8 +310,12 @@ static void child_run(const char *const *mode, const char *path, long at, bool a
 	dup2(out_fd, STDOUT_FILENO);
 	dup2(error_fd, STDERR_FILENO);
 	alarm(TIMEOUT_S);
-	no_memory_at(at, and_after);
-	result = strcmp(mode[0], VIEW) == 0 ? view_main(path) : visualizer_main(argc, argv);
+	if (strcmp(mode[0], VIEW) == 0 || strcmp(mode[0], QUESTION) == 0) {
+		result = view_main(path, strcmp(mode[0], QUESTION) == 0 ? mode[1] : NULL, at, and_after);
+	} else {
+		no_memory_at(at, and_after);
+		result = visualizer_main(argc, argv);
+	}
 	*nr_taken = no_memory_nr();
 	fflush(stdout);
 	_exit(result);
@@ -400,7 +421,8 @@ static void fails_at_any(const char *const *mode, const char *path, bool and_aft
 		  reference.bytes + file_bytes > 0);
 	if (reference.status)
 		tell(mode, 0, false, &reference, "fails with memory");
-	for (long at = nr_to_open > 0 && nr > nr_to_open ? nr_to_open : 1; at <= nr; at += step) {
+	for (long at = nr_to_open > 0 && nr > nr_to_open && strcmp(mode[0], QUESTION) ? nr_to_open : 1; at <= nr;
+	     at += step) {
 		struct run now = run_mode(mode, path, at, and_after);
 		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference);
 
@@ -568,6 +590,20 @@ static void answers_of_a_view_without_memory_are_whole_or_refused(void)
 	once_step = ONCE_STEP;
 }
 
+/* Each of these runs a report or a pass of its own. */
+static void an_answer_without_memory_is_whole_or_refused(void)
+{
+	static mode_words questions[] = {{QUESTION, "functions?from=2000&to=4000", "TRACE"},
+					 {QUESTION, "functions", "TRACE"},
+					 {QUESTION, "books?from=2000&to=4000", "TRACE"},
+					 {QUESTION, "events?from=2000&to=4000", "TRACE"},
+					 {NULL}};
+
+	once_step = QUESTION_STEP;
+	fails_in_modes(questions, story_path);
+	once_step = ONCE_STEP;
+}
+
 static void a_file_written_without_memory_is_whole_or_not_there(void)
 {
 	mode_words modes[] = {{"-a", "--output", output_path, "TRACE"},
@@ -602,6 +638,7 @@ int main(int argc, char **argv)
 		CASE(the_slowest_without_memory_are_whole_or_refused),
 		CASE(completions_without_memory_are_whole_or_refused),
 		CASE(answers_of_a_view_without_memory_are_whole_or_refused),
+		CASE(an_answer_without_memory_is_whole_or_refused),
 		CASE(every_other_report_without_memory_is_whole_or_refused),
 		CASE(a_file_written_without_memory_is_whole_or_not_there),
 		{NULL, NULL},

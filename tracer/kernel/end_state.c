@@ -25,6 +25,7 @@
 #include <unistd.h>
 #include "clock_ns.h"
 #include "error_set.h"
+#include "read_end.h"
 #include "start_state.h"
 #include "start_args.h"
 #include "start_proc.h"
@@ -132,8 +133,7 @@ static int fds_of_epoll(const struct blocked *b, int *fds)
 			else
 				fds[nr++] = atoi(line + 4);
 		}
-	fclose(file);
-	return nr;
+	return read_end(file) < 0 ? -1 : nr;
 }
 
 static int fds_of(const struct blocked *b, int *fds)
@@ -181,8 +181,8 @@ static void read_locks(struct end_reader *reader)
 			holder = 0;
 		}
 	}
-	if (file)
-		fclose(file);
+	if (read_end(file) < 0) /* another holder of the same file may be in the rest */
+		reader->nr_locks = 0;
 }
 
 /* The kind of lock that it waits for; NULL: for none of a file. */
@@ -209,9 +209,7 @@ static unsigned long inode_of(const struct blocked *b)
 	file = fopen(path, "re");
 	while (file && !inode && fgets(line, sizeof(line), file))
 		sscanf(line, "ino: %lu", &inode);
-	if (file)
-		fclose(file);
-	return inode;
+	return read_end(file) < 0 ? 0 : inode;
 }
 
 /*

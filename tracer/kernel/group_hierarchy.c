@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "read_end.h"
 #include "group_hierarchy.h"
 
 const char *tracer_group_path(const char *line, unsigned int hierarchy)
@@ -25,7 +26,5 @@ unsigned int tracer_group_hierarchy(void)
 	while (file && !hierarchy && fgets(line, sizeof(line), file))
 		if (sscanf(line, "cpu %u", &number) == 1)
 			hierarchy = number;
-	if (file)
-		fclose(file);
-	return hierarchy;
+	return read_end(file) < 0 ? 0 : hierarchy;
 }

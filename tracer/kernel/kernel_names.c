@@ -12,6 +12,7 @@
 #include <trace/reader.h>
 #include "loader.h"
 #include "syscalls.h"
+#include "read_end.h"
 
 /* include/linux/interrupt.h, Linux 6.18 */
 static const char *const softirq_names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
@@ -104,6 +105,8 @@ int tracer_each_interrupt(tracer_interrupt_fn emit, void *context)
 		if (name)
 			result = emit(context, irq, name);
 	}
+	if (!result && read_lines_error(file) == -ENOMEM)
+		result = -ENOMEM;
 	free(line);
 	fclose(file);
 	return result;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <trace/reader.h>
 #include "regular.h"
+#include "read_end.h"
 
 #define NAME_BYTES     256
 #define MAX_FILE_BYTES (256ll << 20)
@@ -40,9 +41,7 @@ static uint32_t inner_number(uint32_t tgid)
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "NSpid:", 6))
 			number = (uint32_t)strtoul(strrchr(line, '\t') + 1, NULL, 10);
-	if (file)
-		fclose(file);
-	return number;
+	return read_end(file) < 0 ? tgid : number;
 }
 
 static int open_in(const char *root, uint32_t number)

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "read_end.h"
 
 #define BATCHES 15
 #define CALLS	30 /* in a batch */
@@ -88,9 +89,7 @@ static bool find_code(uintptr_t address, char path[static 4096], uint64_t *ret_o
 		*ret_offset = address - start + offset;
 		found = true;
 	}
-	if (maps)
-		fclose(maps);
-	return found;
+	return !read_end(maps) && found;
 }
 
 static uint64_t cpu_now(void)

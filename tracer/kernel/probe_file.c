@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "error_set.h"
+#include "read_end.h"
 
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 
@@ -170,6 +171,7 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 	bool found = false;
 	ssize_t chars;
 	FILE *maps;
+	int err;
 
 	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
 	maps = fopen(line, "re");
@@ -193,7 +195,9 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 		mapped_path(pid, range, path, ret_path);
 		found = true;
 	}
-	fclose(maps);
+	err = read_end(maps);
+	if (err)
+		return error_set(ret_error, err, "process %d: %s", pid, strerror(-err));
 	return found ? 0
 		     : error_set(ret_error, -ENOENT, "process %d has not mapped %s; see /proc/%d/maps", pid, name, pid);
 }

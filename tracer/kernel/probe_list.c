@@ -25,6 +25,7 @@
 #include "probe_sdt.h"
 #include "probe_spec.h"
 #include "probe_tracepoint.h"
+#include "read_end.h"
 
 /** struct row - a line of two columns */
 struct row {
@@ -227,7 +228,7 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 {
 	struct probe_spec spec = *rows->spec;
 	char line[4400], permissions[8], last[4096] = "";
-	int err = 0;
+	int err = 0, failed;
 	FILE *maps;
 
 	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
@@ -253,7 +254,9 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 		part.spec = rows->spec;
 		*rows = part;
 	}
-	fclose(maps);
+	failed = read_end(maps);
+	if (err != -EBADMSG && failed)
+		return error_set(ret_error, failed, "process %d: %s", pid, strerror(-failed));
 	return err == -EBADMSG ? err : 0;
 }
 
@@ -273,6 +276,7 @@ static int list_kernel(struct rows *rows, struct trace_error *ret_error)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");
 	char line[512], name[256], type, left[300];
+	int err;
 
 	if (!symbols)
 		return error_set(ret_error, -errno, "/proc/kallsyms: %s", strerror(errno));
@@ -283,8 +287,8 @@ static int list_kernel(struct rows *rows, struct trace_error *ret_error)
 		snprintf(left, sizeof(left), "kernel:%s", name);
 		add_row(rows, left, "");
 	}
-	fclose(symbols);
-	return 0;
+	err = read_end(symbols);
+	return err ? error_set(ret_error, err, "/proc/kallsyms: %s", strerror(-err)) : 0;
 }
 
 /* "usdt:1234" means a process, unless a file has that name. */

@@ -17,6 +17,7 @@
 #include <string.h>
 #include "loader.h"
 #include "constants.h"
+#include "read_end.h"
 
 struct catalogue_row {
 	uint32_t event;
@@ -114,9 +115,7 @@ static bool file_has(const char *path, bool (*says_so)(const char *line))
 
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = says_so(line);
-	if (file)
-		fclose(file);
-	return found;
+	return !read_end(file) && found;
 }
 
 static bool is_enabled(const char *line)

@@ -39,6 +39,7 @@
 #include "command_files.h"
 #include "early_tables.h"
 #include "prepare_files.h"
+#include "read_end.h"
 #include "sample_skeleton.h"
 #include "unwind_cache.h"
 #include "unwind_reader.h"
@@ -110,7 +111,7 @@ static int search_mapping(const struct walk_wanted *wanted, uint64_t ino)
 	char path[32], line[MAX_LINE];
 	uint64_t start, end, found;
 	FILE *maps;
-	int fd = -ENOENT;
+	int fd = -ENOENT, err;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", wanted->tgid);
 	maps = fopen(path, "re");
@@ -120,8 +121,8 @@ static int search_mapping(const struct walk_wanted *wanted, uint64_t ino)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64, &start, &end, &found) == 3 &&
 		    found == ino)
 			fd = open_mapping(wanted, ino, start, end);
-	fclose(maps);
-	return fd;
+	err = read_end(maps);
+	return fd < 0 && err ? err : fd;
 }
 
 static int open_wanted(const struct walk_wanted *wanted, uint64_t ino)

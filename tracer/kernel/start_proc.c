@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "clock_ns.h"
+#include "read_end.h"
 #include "start_args.h"
 #include "start_state.h"
 #include "start_record.h"
@@ -74,8 +75,8 @@ static bool whole_text(char *text, size_t bytes, const char *path)
 	FILE *file = fopen(path, "re");
 	size_t got = file ? fread(text, 1, bytes - 1, file) : 0;
 
-	if (file)
-		fclose(file);
+	if (read_end(file) < 0)
+		got = 0;
 	text[got] = '\0';
 	return got > 0;
 }
@@ -162,9 +163,7 @@ static bool read_switches(struct trace_thread_runs *runs, const char *path)
 			found++;
 		}
 	}
-	if (file)
-		fclose(file);
-	return found == 2;
+	return !read_end(file) && found == 2;
 }
 
 int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, uint64_t ts_ns)

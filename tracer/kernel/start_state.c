@@ -21,6 +21,7 @@
 #include "probe_cost.h"
 #include "start_proc.h"
 #include "start_record.h"
+#include "read_end.h"
 
 #define ITER_BUFFER_BYTES (256u << 10)
 
@@ -244,6 +245,8 @@ static int emit_cgroup(struct tracer_collector *c, size_t idx)
 			result = tracer_emit_record(c, TRACE_EV_start_cgroup, clock_monotonic_ns(), &payload,
 						    sizeof(payload), group);
 	}
+	if (!result && read_lines_error(file) == -ENOMEM)
+		result = -ENOMEM; /* other errors: it exited meanwhile */
 	free(line);
 	fclose(file);
 	return result;
