@@ -31,9 +31,15 @@ static void *grown(struct trace_tables *tables, void *list, uint32_t nr, uint32_
 	return bigger;
 }
 
+/*
+ * Owners are numbered, and are the upper bits: hash_u64() alone would give 8,192 of them one place
+ * each, and those after them the same places. Different keys stay different.
+ */
 static uint64_t key_of(uint32_t owner, enum stretch_form form, uint32_t key)
 {
-	return (uint64_t)(owner + 1u) << 35 | (uint64_t)key << 3 | (uint64_t)form;
+	uint64_t all = (uint64_t)(owner + 1u) << 35 | (uint64_t)key << 3 | (uint64_t)form;
+
+	return (all << 32 | all >> 32) ^ all >> 35;
 }
 
 /* Sets @is_new if @key has the number @next now. NULL: no memory. */
@@ -325,11 +331,13 @@ static struct stretch_place put_edges(struct trace_tables *tables)
 	struct stretch_place place;
 	struct bytes_out out = {0};
 
+	tables->nr_edge_threads = 0;
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread;
 		     thread = thread->next) {
 			struct stretch_edge edge = {.thread = thread->idx};
 
+			tables->nr_edge_threads++;
 			if (!is_in_call(thread) || thread->sched_state == SCHED_DEAD)
 				continue;
 			edge_snapshot(a, thread, &edge.at);
@@ -355,6 +363,12 @@ static void stretch_open(struct trace_tables *tables, uint64_t ns)
 	stretch_writer_begin(&tables->crossers, ns);
 }
 
+/* A new stretch walks over all threads, so one with many threads has as many entries. */
+static bool is_long(const struct trace_tables *tables)
+{
+	return tables->nr_entries >= tables->entries_of_stretch && tables->nr_entries >= tables->nr_edge_threads;
+}
+
 /*
  * Called before the entry of the moment is put. A new stretch begins now if all entries so far were
  * made earlier: those of one moment are in one stretch. At the end of the trace there is no moment.
@@ -365,7 +379,7 @@ static void stretch_next(struct trace_tables *tables)
 
 	if (!tables->nr)
 		stretch_open(tables, tables->a->start_ns);
-	else if (tables->nr_entries >= tables->entries_of_stretch && now > tables->last_ns && !tables->a->ended) {
+	else if (is_long(tables) && now > tables->last_ns && !tables->a->ended) {
 		stretch_close(tables);
 		stretch_open(tables, now);
 	}

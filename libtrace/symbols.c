@@ -21,6 +21,7 @@
 #include <string.h>
 #include <trace/symbols.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "error_set.h"
 #include "hash_table.h"
@@ -112,6 +113,12 @@ struct symbol_last {
 	size_t idx;
 };
 
+/** struct symbol_object_row - the newest object with a path, an identity, and perhaps an inode */
+struct symbol_object_row {
+	uint64_t key;  /* of their texts */
+	size_t object; /* + 1 */
+};
+
 /** struct symbol_file_row - the object of a file that was mapped last */
 struct symbol_file_row {
 	uint64_t key; /* of device and inode */
@@ -127,9 +134,10 @@ struct trace_symbols {
 	size_t nr_steps, room_steps;
 	struct hash_table last_steps, last_mappings; /* by thread, by process */
 	struct hash_table files;		     /* mapped during the recording */
-	struct strings strings;			     /* names and source lines */
-	struct symbol_answer answer;		     /* the last one of a reader */
-	struct trace_error unread;		     /* the first file that cannot be read; code 0: none */
+	struct hash_table objects_by_ino, objects_by_name;
+	struct strings strings;	     /* names and source lines */
+	struct symbol_answer answer; /* the last one of a reader */
+	struct trace_error unread;   /* the first file that cannot be read; code 0: none */
 	uint64_t nr_unread;
 	uint64_t nr_queries;
 	unsigned int nr_readers;
@@ -170,10 +178,35 @@ static bool is_same_file(const struct symbol_origin *a, const struct symbol_orig
 	       !strcmp(a->id, b->id);
 }
 
+/*
+ * The row of the newest object that is the file of @origin, or one without an object. The table
+ * @by_ino is for an origin with an inode; the other one has any inode. NULL: no memory.
+ */
+static struct symbol_object_row *object_row(struct trace_symbols *symbols, const struct symbol_origin *origin,
+					    bool by_ino)
+{
+	struct hash_table *table = by_ino ? &symbols->objects_by_ino : &symbols->objects_by_name;
+	uint64_t key = XXH3_64bits_withSeed(origin->path, strlen(origin->path),
+					    XXH3_64bits_withSeed(origin->id, strlen(origin->id), origin->identity));
+	struct symbol_origin wanted = *origin;
+	struct symbol_object_row *row;
+
+	if (by_ino)
+		key ^= hash_u64(origin->ino);
+	else
+		wanted.ino = 0;
+	for (;; key++) {
+		row = table_add(table, sizeof(*row), key + !key);
+		if (!row || !row->object || is_same_file(&symbols->objects[row->object - 1].origin, &wanted))
+			return row;
+	}
+}
+
 /* @origin: of its path only @chars characters */
 static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *origin, size_t chars)
 {
 	char *path = strndup(origin->path, chars);
+	struct symbol_object_row *row, *other;
 
 	if (!path ||
 	    !grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
@@ -182,11 +215,18 @@ static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *ori
 		return NO_OBJECT;
 	}
 	origin->path = path;
-	for (size_t i = symbols->nr_objects; i-- > 0;)
-		if (is_same_file(&symbols->objects[i].origin, origin)) {
-			free(path);
-			return i;
-		}
+	row = object_row(symbols, origin, origin->ino);
+	if (row && row->object) {
+		free(path);
+		return row->object - 1;
+	}
+	other = object_row(symbols, origin, false);
+	if (!row || !other) {
+		symbols->failed = true;
+		free(path);
+		return NO_OBJECT;
+	}
+	row->object = other->object = symbols->nr_objects + 1;
 	symbols->objects[symbols->nr_objects] =
 		(struct symbol_object){.path = path, .origin = *origin, .why = "", .fd = -1};
 	symbols->objects[symbols->nr_objects].stored = symbol_store_file(&symbols->store,
@@ -458,6 +498,8 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	strings_clear(&symbols->strings);
 	table_clear(&symbols->last_steps);
 	table_clear(&symbols->last_mappings);
+	table_clear(&symbols->objects_by_ino);
+	table_clear(&symbols->objects_by_name);
 	table_clear(&symbols->files);
 	kernel_code_clear(&symbols->kernel);
 	symbol_store_clear(&symbols->store);
