@@ -214,6 +214,7 @@ static void add_times(struct stretch_sums *sums, struct bytes_in *in)
 void stretch_sums_add(struct stretch_sums *sums, struct bytes_in *in)
 {
 	uint64_t group = 0;
+	uint32_t nr_times;
 
 	for (uint32_t nr = bytes_count(in, NR_SUMS + 1); nr && !in->failed; nr--) {
 		group += get(in);
@@ -222,7 +223,10 @@ void stretch_sums_add(struct stretch_sums *sums, struct bytes_in *in)
 		else
 			add_row(stretch_sums_row(sums, (uint32_t)group++), in);
 	}
-	for (uint32_t nr = bytes_count(in, TIMES_HEAD); nr && !in->failed && !sums->failed; nr--)
+	nr_times = bytes_count(in, TIMES_HEAD);
+	/* they come in the order of their places, which would all be near the begin of a smaller table */
+	table_reserve(&sums->times, sizeof(struct histogram_row), sums->times.used + nr_times);
+	for (; nr_times && !in->failed && !sums->failed; nr_times--)
 		add_times(sums, in);
 }
 

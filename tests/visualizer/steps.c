@@ -423,3 +423,15 @@ bool each_costs_the_same_shown(tell_fn tell, uint32_t nr)
 
 	return each_costs_the_same(tell, nr, VIEW) && same;
 }
+
+struct view_cost view_cost_of(tell_fn tell, uint32_t nr, const char *question)
+{
+	static struct costs costs;
+
+	costs_of(tell, nr, VIEW, &costs);
+	for (size_t i = 0; i < costs.nr; i++)
+		if (strncmp(costs.each[i].name, question, sizeof(costs.each[i].name) - 1) == 0)
+			return (struct view_cost){costs.each[i].steps, costs.each[i].bytes};
+	CU_FAIL_FATAL("no such question");
+	return (struct view_cost){0};
+}

@@ -72,6 +72,12 @@ typedef void (*tell_fn)(struct story *story, uint32_t nr);
  */
 bool each_costs_the_same(tell_fn tell, uint32_t nr, const char *option);
 #define VIEW "view"
+/** struct view_cost - of one question: branches, and bytes of its answer */
+struct view_cost {
+	uint64_t steps, bytes;
+};
+/** view_cost_of() - the cost of @question, one of those in steps.c, with @nr things of @tell */
+struct view_cost view_cost_of(tell_fn tell, uint32_t nr, const char *question);
 /** each_costs_the_same_shown() - the same for -a and the view */
 bool each_costs_the_same_shown(tell_fn tell, uint32_t nr);
 #endif
