@@ -348,9 +348,7 @@ static void view_costs(const char *path, struct costs *costs)
 	cost_end(cost, 0);
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
 		ask(&session, questions[i], costs);
-	cost = cost_begin(costs, "(end)");
 	view_session_end(&session);
-	cost_end(cost, 0);
 	trace_close(trace);
 }
 

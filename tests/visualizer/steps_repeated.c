@@ -121,6 +121,27 @@ static void an_open_request(struct story *story, uint32_t i)
 	transfer(story, 0, SYS_read, (int)(FIRST_FD + i), SOCKETS + 2ull * i + 1);
 }
 
+/* A server of its own answers a client of its own; both processes are new. */
+static void a_server(struct story *story, uint32_t i)
+{
+	const uint32_t server = CHILDREN + 2 * i, client = server + 1;
+	const int fd = FIRST_FD;
+
+	for (uint32_t tid = server; tid <= client; tid++)
+		EVENT(story, 0, sched_fork, "child", .parent_tid = ONE, .tid = tid, .tgid = tid);
+	run(story, 0, ONE, server);
+	run(story, 1, OTHER, client);
+	a_socket(story, 1, fd, SOCKETS + 2ull * i, SOCKETS + 2ull * i + 1, SYS_connect);
+	a_socket(story, 0, fd, SOCKETS + 2ull * i + 1, SOCKETS + 2ull * i, SYS_accept);
+	transfer(story, 1, SYS_write, fd, SOCKETS + 2ull * i);
+	transfer(story, 0, SYS_read, fd, SOCKETS + 2ull * i + 1);
+	story->ns += 100;
+	transfer(story, 0, SYS_write, fd, SOCKETS + 2ull * i + 1);
+	transfer(story, 1, SYS_read, fd, SOCKETS + 2ull * i);
+	run(story, 0, server, ONE);
+	run(story, 1, client, OTHER);
+}
+
 /* Each connection is from another host. */
 static void a_remote_connection(struct story *story, uint32_t i)
 {
@@ -275,6 +296,7 @@ const struct repeated_step repeated_things[] = {
 	{.name = "mappings", .fn = a_mapping},
 	{.name = "connections", .fn = a_connection, .cost = DESCRIPTORS},
 	{.name = "open requests", .fn = an_open_request, .before = a_connection, .cost = DESCRIPTORS},
+	{.name = "servers", .fn = a_server, .cost = THREADS},
 	{.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection, .cost = REQUESTS},
 	{.name = "datagrams", .fn = a_datagram},
 	{.name = "messages in a pipe", .fn = a_message_in_a_pipe},

@@ -269,6 +269,23 @@ static void a_wait_costs_the_same_however_many_names_of_requests_are_open(void)
 	each_costs_the_same(tell_of_names, 250, "--json");
 }
 
+/* Types of events, each with a name and a number that the view shows over time. */
+static void tell_of_types(struct story *story, uint32_t nr)
+{
+	char name[32];
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "shop:met%u", i);
+		tell(story, PROGRAM, type(story, name, TRACE_ROLE_EVENT), ONE, i);
+	}
+}
+
+static void a_type_costs_the_same_however_many_there_are(void)
+{
+	each_costs_the_same_shown(tell_of_types, 1000);
+}
+
 /* ---- scopes ---- */
 
 /* N nested scopes; in each a request begins, a mark is recorded, and the thread waits. */
@@ -309,6 +326,7 @@ int main(int argc, char **argv)
 		CASE(a_loss_of_a_program_costs_the_same_however_many_requests_another_has),
 		CASE(a_loss_costs_the_same_however_many_threads_there_were),
 		CASE(a_wait_costs_the_same_however_many_names_of_requests_are_open),
+		CASE(a_type_costs_the_same_however_many_there_are),
 		CASE(a_wait_costs_the_same_however_many_scopes_are_open),
 		{NULL, NULL},
 	};
