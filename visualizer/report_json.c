@@ -28,8 +28,8 @@
 #include "wait_places.h"
 #include "whole_trace.h"
 
-#define PAGE_PROCESSES 1000u  /* that a page lists, with their own times only, */
-#define PAGE_THREADS   10000u /* if the trace has more threads than these */
+#define PAGE_PROCESSES 1000u /* that a page lists, with their own times only, */
+#define PAGE_THREADS   5000u /* if the trace has more threads than these */
 
 /* ---- the trace ---- */
 
@@ -661,7 +661,7 @@ struct json report_json_head(FILE *out, const struct trace *trace)
 
 /* ---- too many processes for a page ---- */
 
-/* All chosen threads of @rows; a browser reads a report of 10,000 of them in a tenth of a second. */
+/* All chosen threads of @rows; a browser reads a report of 5,000 of them in a tenth of a second. */
 static size_t count_threads(const struct report *report, const struct process_row *rows, size_t nr)
 {
 	size_t nr_threads = 0;

@@ -11,7 +11,7 @@
 #include "view_row.h"
 #include "view_tables.h"
 
-#define MAX_PROCESSES 10000u
+#define MAX_PROCESSES 5000u
 
 enum tables_state { TABLES_WANTED, TABLES_COUNTED, TABLES_READY, TABLES_NEVER };
 

@@ -339,6 +339,13 @@ static void a_loss_of_a_program(struct story *story, uint32_t i)
 	a_named_request(story, i + 1);
 }
 
+/* In the file that a_mapping() mapped there. */
+static void a_sample(struct story *story, uint32_t i)
+{
+	EVENT(story, 0, sample, NULL, .tid = ONE, .in_user = 1, .kernel = sizeof(struct trace_sample),
+	      .user = sizeof(struct trace_sample), .ip = 0x100000ull * (i + 1) + 16);
+}
+
 static void a_change_of_mask(struct story *story, uint32_t i)
 {
 	uint64_t all = ~0ull;
@@ -589,6 +596,7 @@ static void a_mark(struct story *story, uint32_t i)
 }
 
 const struct repeated_step repeated_happenings[] = {
+	{.name = "samples", .fn = a_sample},
 	{.name = "losses", .fn = a_loss, .cost = GAPS},
 	{.name = "losses here", .fn = a_loss_here, .cost = GAPS},
 	{.name = "losses of a program", .fn = a_loss_of_a_program},

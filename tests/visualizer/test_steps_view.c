@@ -45,6 +45,22 @@ static void no_question_costs_more_with_many_happenings(void)
 		check_pair("nothing", repeated_happenings[i].name);
 }
 
+static void a_sample_finds_its_mapping_among_many(void)
+{
+	thing = repeated_named(repeated_things, "mappings");
+	happening = repeated_named(repeated_happenings, "samples");
+	each_costs_the_same(tell_of_both, 2000, VIEW);
+	each_costs_the_same(tell_of_both, 2000, "--profile");
+}
+
+/* The verdict names the client of a server that has no other. */
+static void the_client_of_each_server_is_found_at_once(void)
+{
+	thing = repeated_named(repeated_things, "servers");
+	happening = repeated_named(repeated_happenings, "waits");
+	each_costs_the_same(tell_of_both, 3000, VIEW);
+}
+
 /* ---- many threads ---- */
 
 static void tell_of(struct story *story, uint32_t nr, const char *one, const char *other)
@@ -99,6 +115,8 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(no_question_costs_more_with_many_things),
 		CASE(no_question_costs_more_with_many_happenings),
+		CASE(a_sample_finds_its_mapping_among_many),
+		CASE(the_client_of_each_server_is_found_at_once),
 		CASE(a_thread_costs_a_process_no_step_for_each_column),
 		CASE(the_report_of_many_threads_has_a_size_for_a_page),
 		CASE(tables_find_the_calls_of_many_threads),
