@@ -224,7 +224,7 @@ void stretch_sums_add(struct stretch_sums *sums, struct bytes_in *in)
 			add_row(stretch_sums_row(sums, (uint32_t)group++), in);
 	}
 	nr_times = bytes_count(in, TIMES_HEAD);
-	/* they come in the order of their places, which would all be near the begin of a smaller table */
+	/* in the order of their places, which would all be near the begin of a smaller table */
 	table_reserve(&sums->times, sizeof(struct histogram_row), sums->times.used + nr_times);
 	for (; nr_times && !in->failed && !sums->failed; nr_times--)
 		add_times(sums, in);

@@ -331,13 +331,11 @@ static struct stretch_place put_edges(struct trace_tables *tables)
 	struct stretch_place place;
 	struct bytes_out out = {0};
 
-	tables->nr_edge_threads = 0;
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread;
 		     thread = thread->next) {
 			struct stretch_edge edge = {.thread = thread->idx};
 
-			tables->nr_edge_threads++;
 			if (!is_in_call(thread) || thread->sched_state == SCHED_DEAD)
 				continue;
 			edge_snapshot(a, thread, &edge.at);
@@ -363,12 +361,6 @@ static void stretch_open(struct trace_tables *tables, uint64_t ns)
 	stretch_writer_begin(&tables->crossers, ns);
 }
 
-/* A new stretch walks over all threads, so one with many threads has as many entries. */
-static bool is_long(const struct trace_tables *tables)
-{
-	return tables->nr_entries >= tables->entries_of_stretch && tables->nr_entries >= tables->nr_edge_threads;
-}
-
 /*
  * Called before the entry of the moment is put. A new stretch begins now if all entries so far were
  * made earlier: those of one moment are in one stretch. At the end of the trace there is no moment.
@@ -379,7 +371,7 @@ static void stretch_next(struct trace_tables *tables)
 
 	if (!tables->nr)
 		stretch_open(tables, tables->a->start_ns);
-	else if (is_long(tables) && now > tables->last_ns && !tables->a->ended) {
+	else if (tables->nr_entries >= tables->entries_of_stretch && now > tables->last_ns && !tables->a->ended) {
 		stretch_close(tables);
 		stretch_open(tables, now);
 	}

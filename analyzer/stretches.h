@@ -106,10 +106,9 @@ struct trace_tables {
 	uint32_t nr, max;
 	struct stretch_level levels[STRETCH_LEVELS]; /* 0: of the stretches */
 	struct stretch_writer log, crossers;
-	uint32_t nr_entries;	  /* of the last stretch */
-	uint32_t nr_edge_threads; /* among which the last stretch looked for those in calls */
-	uint64_t last_ns;	  /* the pass was there at the last entry */
-	int failed;		  /* 0 or -ENOMEM */
+	uint32_t nr_entries; /* of the last stretch */
+	uint64_t last_ns;    /* the pass was there at the last entry */
+	int failed;	     /* 0 or -ENOMEM */
 };
 
 /** stretch_sum_of() - add the entry to the sums of its group; not a CALL that an edge cuts */

@@ -76,17 +76,18 @@ static struct beyond_of_row beyond_of(struct trace_view *view, const struct trac
 
 /* ---- columns in one class ---- */
 
-/* struct stretch - a class, and its end: a thread is in it for all of the time until then */
-struct stretch {
+/* struct even_time - a class, and its end: a thread is in it for all of the time until then */
+struct even_time {
 	enum trace_class class_of_time;
 	uint64_t to;
 };
 
 /* The time without intervals from @from to @to at most: as add_rest() */
-static struct stretch rest_from(const struct trace_view *view, const struct trace_row *life, uint64_t from, uint64_t to)
+static struct even_time rest_from(const struct trace_view *view, const struct trace_row *life, uint64_t from,
+				  uint64_t to)
 {
 	bool is_read = view->analysis->done, ends = is_read || life->to_ns < view_end(view);
-	struct stretch rest = {is_read ? TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN : TRACE_CLASS_UNREAD, to};
+	struct even_time rest = {is_read ? TRACE_CLASS_WAIT + TRACE_WAIT_UNKNOWN : TRACE_CLASS_UNREAD, to};
 	uint64_t next = to;
 
 	if (from < life->from_ns) {
@@ -101,9 +102,9 @@ static struct stretch rest_from(const struct trace_view *view, const struct trac
 	return rest;
 }
 
-/* What thread @idx does from @from on. It ends at @from if the order of its states is not kept. */
-static struct stretch stretch_from(const struct trace_view *view, uint32_t idx, const struct trace_row *life,
-				   uint64_t from)
+/* The state of thread @idx from @from on; it ends at @from if the order of states is not kept. */
+static struct even_time stretch_from(const struct trace_view *view, uint32_t idx, const struct trace_row *life,
+				     uint64_t from)
 {
 	const struct series *series = &view->history->timelines[idx].series;
 	uint32_t entry;
@@ -114,8 +115,8 @@ static struct stretch stretch_from(const struct trace_view *view, uint32_t idx, 
 		return rest_from(view, life, from, series->from[0]);
 	entry = series_before(series, from + 1);
 	if (series->value[entry] & PIECE)
-		return (struct stretch){TRACE_CLASS_ABSENT, from};
-	return (struct stretch){view_class(view, idx, entry), series_to(series, entry)};
+		return (struct even_time){TRACE_CLASS_ABSENT, from};
+	return (struct even_time){view_class(view, idx, entry), series_to(series, entry)};
 }
 
 /* The number of columns that begin at or before @ns, in which the first one is number 0 */
@@ -139,7 +140,7 @@ static uint32_t columns_until(const struct columns *c, uint64_t ns)
 static uint32_t add_even(const struct trace_view *view, const struct columns *c, uint32_t idx,
 			 const struct trace_row *life, uint32_t first)
 {
-	struct stretch stretch = stretch_from(view, idx, life, edge(c, first));
+	struct even_time stretch = stretch_from(view, idx, life, edge(c, first));
 	uint32_t end = columns_until(c, stretch.to);
 
 	if (end <= first)

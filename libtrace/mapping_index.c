@@ -15,8 +15,8 @@ struct mapping_lists {
 
 /**
  * struct mapping_index - @places, @edges: owned
- * @edges: begins and ends of places, in order. Leaf i, which is node @nr_leaves + i, has the addresses
- * from edge i on. The children of node i are nodes 2 * i and 2 * i + 1.
+ * @edges: begins and ends of places, in order. Leaf i, which is node @nr_leaves + i, has the
+ * addresses from edge i on. The children of node i are nodes 2 * i and 2 * i + 1.
  * @all, @late: lists of all places, and of those that may be late
  */
 struct mapping_index {
@@ -71,7 +71,7 @@ static size_t leaf_at(const struct mapping_index *index, uint64_t address)
 	return low ? low - 1 : index->nr_edges;
 }
 
-/* Either counts the places of each node in @lists->first[node + 1], or puts them where @next says. */
+/* Counts the places of each node in @lists->first[node + 1], or puts them where @next says. */
 static void cover(const struct mapping_index *index, struct mapping_lists *lists, size_t *next, bool late)
 {
 	for (size_t i = 0; i < index->nr; i++) {

@@ -31,8 +31,8 @@ struct mapping_index;
 struct mapping_index *mapping_index_new(const struct mapping_place *places, size_t nr);
 struct mapping_index *mapping_index_free(struct mapping_index *index); /* NULL is fine; returns NULL */
 /**
- * mapping_index_find() - the number of the place that has @address at @ts_ns, of those reported from
- * @from_ns on and before @to_ns
+ * mapping_index_find() - the number of the place that has @address at @ts_ns
+ * @from_ns, @to_ns: only those count that were reported from the one on and before the other
  * It is the last one until @ts_ns; without one, the first one after it that may be late; or
  * NO_MAPPING.
  */

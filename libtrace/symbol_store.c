@@ -210,8 +210,8 @@ void symbol_store_clear(struct symbol_store *store)
 }
 
 /*
- * The stored file of @origin; NO_STORED_FILE: none. A build id tells the file; a file without one is
- * the same under its path and inode. A stripped copy has the build id, too, but not the names: a
+ * The stored file of @origin; NO_STORED_FILE: none. A build id tells the file; a file without one
+ * is the same under its path and inode. A stripped copy has the build id, too, but not the names: a
  * file with the path is preferred.
  */
 size_t symbol_store_file(const struct symbol_store *store, const struct symbol_origin *origin)

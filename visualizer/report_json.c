@@ -672,7 +672,7 @@ static size_t count_threads(const struct report *report, const struct process_ro
 	return nr_threads;
 }
 
-/* The sums of the processes of @rows that are not listed, and the calls and files of all processes. */
+/* The sums of @rows, which are not listed, and the calls and files of all processes. */
 static void put_rest(struct json *json, const struct report *report, const struct process_row *rows, size_t nr,
 		     size_t nr_threads)
 {

@@ -2,7 +2,7 @@
 /*
  * test_mapping_index.c - the index of mappings finds what a walk over all of them finds.
  */
-#include "mapping_index.h"
+#include "../../libtrace/mapping_index.h"
 
 #include <stdlib.h>
 #include "unit.h"

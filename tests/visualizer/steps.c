@@ -210,7 +210,7 @@ static void report_costs(const char *path, const char *option, struct costs *cos
 
 /* ---- the view ---- */
 
-/* What a page asks. C, P, T: a row; L: the last thread; A: the first rows; Q, H: a time */
+/* Questions of a page. C, P, T: a row; L: the last thread; A: the first rows; Q, H: a time */
 static const char *const questions[] = {"about",
 					"rows",
 					"sums",
@@ -371,8 +371,8 @@ static void costs_of(tell_fn tell, uint32_t nr, const char *option, struct costs
 }
 
 /*
- * What is added may double, with a little more for each thing: a question may have a row less. An
- * answer with many things may be cut, and has another form then: all of it may double.
+ * The steps that are added may double, with a little more for each thing: a question may have a row
+ * less. An answer with many things may be cut, and has another form then: all of it may double.
  */
 static bool is_linear(uint64_t few, uint64_t more, uint64_t many, uint64_t slack)
 {

@@ -83,6 +83,11 @@ static void tell_of_dead_children(struct story *story, uint32_t nr)
 	tell_of(story, nr, "dead children", "waits");
 }
 
+static void tell_of_forks(struct story *story, uint32_t nr)
+{
+	tell_of(story, nr, "nothing", "forks");
+}
+
 /* The picture has 500 columns. */
 static void a_thread_costs_a_process_no_step_for_each_column(void)
 {
@@ -90,6 +95,20 @@ static void a_thread_costs_a_process_no_step_for_each_column(void)
 
 	CU_ASSERT(view_cost_of(tell_of_threads, nr, "shares?rows=P&columns=500").steps < nr * UINT64_C(250));
 	CU_ASSERT(view_cost_of(tell_of_short_threads, nr, "shares?rows=P&columns=500").steps < nr * UINT64_C(500));
+}
+
+static void tell_of_losses(struct story *story, uint32_t nr)
+{
+	tell_of(story, nr, "nothing", "losses");
+}
+
+/* The picture of lost events has 1000 columns. */
+static void a_gap_costs_no_step_for_each_column_before_it(void)
+{
+	const uint32_t nr = 2000;
+
+	CU_ASSERT(view_cost_of(tell_of_losses, nr, "counters?columns=1000&name=lost%20events").steps <
+		  nr * UINT64_C(50));
 }
 
 /* Without a limit they take 18, 7 and 4 MB. */
@@ -108,6 +127,7 @@ static void the_report_of_many_threads_has_a_size_for_a_page(void)
 static void tables_find_the_calls_of_many_threads(void)
 {
 	each_costs_the_same(tell_of_dead_children, 10000, VIEW);
+	each_costs_the_same(tell_of_forks, 10000, VIEW);
 }
 
 int main(int argc, char **argv)
@@ -118,6 +138,7 @@ int main(int argc, char **argv)
 		CASE(a_sample_finds_its_mapping_among_many),
 		CASE(the_client_of_each_server_is_found_at_once),
 		CASE(a_thread_costs_a_process_no_step_for_each_column),
+		CASE(a_gap_costs_no_step_for_each_column_before_it),
 		CASE(the_report_of_many_threads_has_a_size_for_a_page),
 		CASE(tables_find_the_calls_of_many_threads),
 		{NULL, NULL},
