@@ -9,25 +9,40 @@
 
 _Static_assert(HISTOGRAM_BUCKETS <= 32, "the bits of a row's counts");
 
+/* Rows for @max groups, and what tells of their blocks. False: no memory; what there was stays. */
+static bool make_room(struct stretch_sums *sums, uint32_t max)
+{
+	uint32_t nr_blocks = max / STRETCH_BLOCK, before = sums->max / STRETCH_BLOCK;
+	struct stretch_row *rows = reallocarray(sums->rows, max, sizeof(*rows));
+	uint32_t *blocks = rows ? reallocarray(sums->blocks, nr_blocks, sizeof(*blocks)) : NULL;
+	bool *is_used = blocks ? reallocarray(sums->is_used, nr_blocks, sizeof(*is_used)) : NULL;
+
+	sums->rows = rows ? rows : sums->rows;
+	sums->blocks = blocks ? blocks : sums->blocks;
+	if (!is_used)
+		return false;
+	memset(rows + sums->max, 0, (max - sums->max) * sizeof(*rows));
+	memset(is_used + before, 0, (nr_blocks - before) * sizeof(*is_used));
+	sums->is_used = is_used;
+	sums->max = max;
+	return true;
+}
+
 struct stretch_row *stretch_sums_row(struct stretch_sums *sums, uint32_t group)
 {
 	static struct stretch_row sink;
-	uint32_t max = group + group / 2 + 64;
-	struct stretch_row *bigger;
+	uint32_t block = group / STRETCH_BLOCK;
 
-	if (group < sums->nr)
+	if (group < sums->nr && sums->is_used[block])
 		return &sums->rows[group];
-	if (group >= sums->max) {
-		bigger = reallocarray(sums->rows, max, sizeof(*bigger));
-		if (!bigger) {
-			sums->failed = true;
-			return &sink;
-		}
-		sums->rows = bigger;
-		sums->max = max;
+	if (group >= sums->max && !make_room(sums, (block + block / 2 + 8) * STRETCH_BLOCK)) {
+		sums->failed = true;
+		return &sink;
 	}
-	memset(sums->rows + sums->nr, 0, (group + 1 - sums->nr) * sizeof(*sums->rows));
-	sums->nr = group + 1;
+	if (!sums->is_used[block])
+		sums->blocks[sums->nr_blocks++] = block;
+	sums->is_used[block] = true;
+	sums->nr = group < sums->nr ? sums->nr : group + 1;
 	return &sums->rows[group];
 }
 
@@ -96,18 +111,35 @@ static void pack_times(const struct histogram_row *row, struct bytes_out *out)
 	out->nr -= TIMES_HEAD + HISTOGRAM_BUCKETS - (size_t)(at - begin);
 }
 
+/* Number @i of the groups in used blocks. */
+static uint32_t group_at(const struct stretch_sums *sums, uint32_t i)
+{
+	return sums->blocks[i / STRETCH_BLOCK] * STRETCH_BLOCK + i % STRETCH_BLOCK;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const uint32_t *l = left, *r = right;
+
+	return *l < *r ? -1 : *l > *r;
+}
+
 void stretch_sums_pack(const struct stretch_sums *sums, struct bytes_out *out)
 {
 	uint32_t nr = 0, next = 0;
 
-	for (uint32_t i = 0; i < sums->nr; i++)
-		nr += !is_empty(&sums->rows[i]);
+	if (sums->nr_blocks)
+		qsort(sums->blocks, sums->nr_blocks, sizeof(*sums->blocks), by_number);
+	for (uint32_t i = 0; i < sums->nr_blocks * STRETCH_BLOCK; i++)
+		nr += !is_empty(&sums->rows[group_at(sums, i)]);
 	bytes_put_number(out, nr);
-	for (uint32_t i = 0; i < sums->nr; i++) {
-		if (is_empty(&sums->rows[i]))
+	for (uint32_t i = 0; i < sums->nr_blocks * STRETCH_BLOCK; i++) {
+		uint32_t group = group_at(sums, i);
+
+		if (is_empty(&sums->rows[group]))
 			continue;
-		pack_row(i - next, &sums->rows[i], out);
-		next = i + 1;
+		pack_row(group - next, &sums->rows[group], out);
+		next = group + 1;
 	}
 	bytes_put_number(out, sums->times.used);
 	for (const struct histogram_row *row = NULL; (row = table_next(&sums->times, sizeof(*row), row));)
@@ -182,6 +214,7 @@ static void add_times(struct stretch_sums *sums, struct bytes_in *in)
 void stretch_sums_add(struct stretch_sums *sums, struct bytes_in *in)
 {
 	uint64_t group = 0;
+	uint32_t nr_times;
 
 	for (uint32_t nr = bytes_count(in, NR_SUMS + 1); nr && !in->failed; nr--) {
 		group += get(in);
@@ -190,7 +223,10 @@ void stretch_sums_add(struct stretch_sums *sums, struct bytes_in *in)
 		else
 			add_row(stretch_sums_row(sums, (uint32_t)group++), in);
 	}
-	for (uint32_t nr = bytes_count(in, TIMES_HEAD); nr && !in->failed && !sums->failed; nr--)
+	nr_times = bytes_count(in, TIMES_HEAD);
+	/* in the order of their places, which would all be near the begin of a smaller table */
+	table_reserve(&sums->times, sizeof(struct histogram_row), sums->times.used + nr_times);
+	for (; nr_times && !in->failed && !sums->failed; nr_times--)
 		add_times(sums, in);
 }
 
@@ -198,8 +234,11 @@ void stretch_sums_reset(struct stretch_sums *sums)
 {
 	uint32_t rows;
 
-	if (sums->nr)
-		memset(sums->rows, 0, sums->nr * sizeof(*sums->rows));
+	for (uint32_t i = 0; i < sums->nr_blocks; i++) {
+		memset(sums->rows + sums->blocks[i] * STRETCH_BLOCK, 0, STRETCH_BLOCK * sizeof(*sums->rows));
+		sums->is_used[sums->blocks[i]] = false;
+	}
+	sums->nr_blocks = 0;
 	sums->nr = 0;
 	rows = sums->times.used;
 	table_clear(&sums->times);
@@ -209,6 +248,8 @@ void stretch_sums_reset(struct stretch_sums *sums)
 void stretch_sums_clear(struct stretch_sums *sums)
 {
 	free(sums->rows);
+	free(sums->blocks);
+	free(sums->is_used);
 	table_clear(&sums->times);
 	*sums = (struct stretch_sums){0};
 }

@@ -48,10 +48,18 @@ struct stretch_row {
 	uint64_t n[NR_SUMS];
 };
 
-/* struct stretch_sums - @rows: owned; by group. @times: histogram.h, of latency_key(group + 1) */
+/*
+ * struct stretch_sums - @rows: owned; by group, the first @nr of @max. @times: histogram.h, of
+ * latency_key(group + 1)
+ * @blocks: owned; the @nr_blocks blocks of STRETCH_BLOCK rows that are not all zeros. A part has
+ * few groups of a trace with many. @is_used: owned; for each block, whether it is one of them
+ */
+#define STRETCH_BLOCK 8u
 struct stretch_sums {
 	struct stretch_row *rows;
 	uint32_t nr, max;
+	uint32_t *blocks, nr_blocks;
+	bool *is_used;
 	struct hash_table times;
 	bool failed; /* out of memory */
 };

@@ -31,9 +31,15 @@ static void *grown(struct trace_tables *tables, void *list, uint32_t nr, uint32_
 	return bigger;
 }
 
+/*
+ * Owners are numbered, and are the upper bits: hash_u64() alone would give 8,192 of them one place
+ * each, and those after them the same places. Different keys stay different.
+ */
 static uint64_t key_of(uint32_t owner, enum stretch_form form, uint32_t key)
 {
-	return (uint64_t)(owner + 1u) << 35 | (uint64_t)key << 3 | (uint64_t)form;
+	uint64_t all = (uint64_t)(owner + 1u) << 35 | (uint64_t)key << 3 | (uint64_t)form;
+
+	return (all << 32 | all >> 32) ^ all >> 35;
 }
 
 /* Sets @is_new if @key has the number @next now. NULL: no memory. */

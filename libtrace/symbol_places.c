@@ -48,7 +48,7 @@ static int by_file(const void *left, const void *right)
 }
 
 /* The places in files, in the order in which they are looked up; NULL: no memory */
-static struct placed *in_order(const struct trace_symbols *symbols, const struct trace_symbol_place *places, size_t nr,
+static struct placed *in_order(struct trace_symbols *symbols, const struct trace_symbol_place *places, size_t nr,
 			       size_t *ret_nr)
 {
 	size_t nr_files = symbols_nr_files(symbols), nr_placed = 0;

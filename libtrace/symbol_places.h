@@ -14,7 +14,6 @@ size_t symbols_nr_files(const struct trace_symbols *symbols);
  * symbols_file_of() - the number of the file that is mapped at @place; symbols_nr_files(): none
  * Does not read the file.
  */
-size_t symbols_file_of(const struct trace_symbols *symbols, const struct trace_symbol_place *place,
-		       uint64_t *ret_offset);
+size_t symbols_file_of(struct trace_symbols *symbols, const struct trace_symbol_place *place, uint64_t *ret_offset);
 
 #endif

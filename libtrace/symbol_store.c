@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/format.h>
+#include <xxhash.h>
 
 #define MAX_FILES 65536u
 
@@ -85,6 +86,84 @@ static int add_row(struct symbol_store *store, uint64_t file, uint64_t at, const
 	return 0;
 }
 
+/* ---- the file of a mapping ---- */
+
+/** struct stored_file_row - the first file with a path, an id or an inode. @file: + 1 */
+struct stored_file_row {
+	uint64_t key;
+	size_t file;
+};
+
+static struct stored_code_file wanted_file(const struct symbol_origin *origin)
+{
+	struct stored_code_file wanted = {.path = origin->path, .ino = origin->ino, .identity = origin->identity};
+
+	memcpy(wanted.id, origin->id, sizeof(wanted.id));
+	return wanted;
+}
+
+/* Is it the same file? @all: also its path if the id is the same, and its inode if the path is */
+static bool is_like(const struct stored_code_file *a, const struct stored_code_file *b, bool all)
+{
+	if (a->identity != b->identity)
+		return false;
+	if (a->identity == SYMBOL_WITH_ID)
+		return !strcmp(a->id, b->id) && (!all || !strcmp(a->path, b->path));
+	return !strcmp(a->path, b->path) && (!all || a->ino == b->ino);
+}
+
+static uint64_t file_key(const struct stored_code_file *file, bool all)
+{
+	bool with_id = file->identity == SYMBOL_WITH_ID;
+	uint64_t key = 2u * (uint64_t)file->identity + all;
+
+	if (with_id)
+		key = XXH3_64bits_withSeed(file->id, strlen(file->id), key);
+	if (!with_id || all)
+		key = XXH3_64bits_withSeed(file->path, strlen(file->path), key);
+	return !with_id && all ? key ^ hash_u64(file->ino) : key;
+}
+
+static size_t first_like(const struct symbol_store *store, const struct stored_code_file *wanted, bool all)
+{
+	const struct stored_file_row *row;
+
+	for (uint64_t key = file_key(wanted, all);; key++) {
+		row = table_find(&store->file_rows, sizeof(*row), key + !key);
+		if (!row || is_like(&store->files[row->file - 1], wanted, all))
+			return row ? row->file - 1 : NO_STORED_FILE;
+	}
+}
+
+static int add_file_row(struct symbol_store *store, size_t file, bool all)
+{
+	struct stored_file_row *row;
+
+	for (uint64_t key = file_key(&store->files[file], all);; key++) {
+		row = table_add(&store->file_rows, sizeof(*row), key + !key);
+		if (!row)
+			return -ENOMEM;
+		if (!row->file)
+			row->file = file + 1;
+		if (is_like(&store->files[row->file - 1], &store->files[file], all))
+			return 0;
+	}
+}
+
+static int add_file_rows(struct symbol_store *store)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < store->nr_files && !error; i++) {
+		error = add_file_row(store, i, true);
+		if (!error)
+			error = add_file_row(store, i, false);
+	}
+	return error;
+}
+
+/* ---- answers ---- */
+
 /* "FILE BYTE ADDRESS OFFSET\n", then the functions and, after an empty line, the sources. @steps:
  * to further bytes; NULL: none */
 static int read_answer(struct symbol_store *store, const char *text, const char *steps)
@@ -115,6 +194,8 @@ int symbol_store_read(struct symbol_store *store, const struct trace *trace)
 	const char *text;
 	int error = read_files(store, trace);
 
+	if (!error)
+		error = add_file_rows(store);
 	for (uint64_t i = 0; !error && store->nr_files && (text = trace_string(trace, TRACE_STRING_CODE, i)); i++)
 		error = read_answer(store, text, trace_string(trace, TRACE_STRING_CODE_STEPS, i));
 	return error;
@@ -124,30 +205,24 @@ void symbol_store_clear(struct symbol_store *store)
 {
 	free(store->files);
 	table_clear(&store->answers);
+	table_clear(&store->file_rows);
 	*store = (struct symbol_store){0};
 }
 
-/* A build id tells the file; a file without one is the same under its path and inode. */
-static bool is_of(const struct stored_code_file *file, const struct symbol_origin *origin)
-{
-	if (file->identity != origin->identity)
-		return false;
-	if (file->identity == SYMBOL_WITH_ID)
-		return !strcmp(file->id, origin->id);
-	return !strcmp(file->path, origin->path) && (file->ino == origin->ino || !origin->ino);
-}
-
+/*
+ * The stored file of @origin; NO_STORED_FILE: none. A build id tells the file; a file without one
+ * is the same under its path and inode. A stripped copy has the build id, too, but not the names: a
+ * file with the path is preferred.
+ */
 size_t symbol_store_file(const struct symbol_store *store, const struct symbol_origin *origin)
 {
+	const struct stored_code_file wanted = wanted_file(origin);
 	size_t found = NO_STORED_FILE;
 
-	/* a stripped copy has the build id, too, but not the names */
-	for (size_t i = 0; i < store->nr_files; i++)
-		if (is_of(&store->files[i], origin)) {
-			if (!strcmp(store->files[i].path, origin->path))
-				return i;
-			found = found == NO_STORED_FILE ? i : found;
-		}
+	if (wanted.identity == SYMBOL_WITH_ID || wanted.ino)
+		found = first_like(store, &wanted, true);
+	if (found == NO_STORED_FILE && (wanted.identity == SYMBOL_WITH_ID || !wanted.ino))
+		found = first_like(store, &wanted, false);
 	return found;
 }
 

@@ -24,11 +24,14 @@ struct stored_code_file {
 	char id[SYMBOL_ID_BYTES];
 };
 
-/** struct symbol_store - zeros: empty. @files: owned. @answers: texts by file and byte */
+/**
+ * struct symbol_store - zeros: empty. @files: owned. @answers: texts by file and byte
+ * @file_rows: its files by path, id and inode
+ */
 struct symbol_store {
 	struct stored_code_file *files;
 	size_t nr_files;
-	struct hash_table answers;
+	struct hash_table answers, file_rows;
 };
 
 /** symbol_store_read() - take the names of @trace. Returns 0 or -ENOMEM */

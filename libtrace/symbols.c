@@ -21,10 +21,12 @@
 #include <string.h>
 #include <trace/symbols.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "error_set.h"
 #include "hash_table.h"
 #include "kernel_code.h"
+#include "mapping_index.h"
 #include "program_code.h"
 #include "symbol_identity.h"
 #include "symbol_origin.h"
@@ -39,6 +41,7 @@
 
 #define CLONE_THREAD 0x00010000
 #define NO_OBJECT    SIZE_MAX
+#define FEW_MAPPINGS 64 /* of a process, which need no index */
 #define NONE_BEFORE  SIZE_MAX
 
 /**
@@ -112,6 +115,22 @@ struct symbol_last {
 	size_t idx;
 };
 
+/** struct symbol_object_row - the newest object with a path, an identity, and perhaps an inode */
+struct symbol_object_row {
+	uint64_t key;  /* of their texts */
+	size_t object; /* + 1 */
+};
+
+/**
+ * struct symbol_index - of the mappings of a process with many
+ * @index: NULL: it cannot be made. @numbers: of its places; both are owned
+ */
+struct symbol_index {
+	uint64_t key; /* process + 1 */
+	struct mapping_index *index;
+	size_t *numbers;
+};
+
 /** struct symbol_file_row - the object of a file that was mapped last */
 struct symbol_file_row {
 	uint64_t key; /* of device and inode */
@@ -127,9 +146,11 @@ struct trace_symbols {
 	size_t nr_steps, room_steps;
 	struct hash_table last_steps, last_mappings; /* by thread, by process */
 	struct hash_table files;		     /* mapped during the recording */
-	struct strings strings;			     /* names and source lines */
-	struct symbol_answer answer;		     /* the last one of a reader */
-	struct trace_error unread;		     /* the first file that cannot be read; code 0: none */
+	struct hash_table objects_by_ino, objects_by_name;
+	struct hash_table indexes;   /* rows: struct symbol_index */
+	struct strings strings;	     /* names and source lines */
+	struct symbol_answer answer; /* the last one of a reader */
+	struct trace_error unread;   /* the first file that cannot be read; code 0: none */
 	uint64_t nr_unread;
 	uint64_t nr_queries;
 	unsigned int nr_readers;
@@ -170,10 +191,35 @@ static bool is_same_file(const struct symbol_origin *a, const struct symbol_orig
 	       !strcmp(a->id, b->id);
 }
 
+/*
+ * The row of the newest object that is the file of @origin, or one without an object. The table
+ * @by_ino is for an origin with an inode; the other one has any inode. NULL: no memory.
+ */
+static struct symbol_object_row *object_row(struct trace_symbols *symbols, const struct symbol_origin *origin,
+					    bool by_ino)
+{
+	struct hash_table *table = by_ino ? &symbols->objects_by_ino : &symbols->objects_by_name;
+	uint64_t key = XXH3_64bits_withSeed(origin->path, strlen(origin->path),
+					    XXH3_64bits_withSeed(origin->id, strlen(origin->id), origin->identity));
+	struct symbol_origin wanted = *origin;
+	struct symbol_object_row *row;
+
+	if (by_ino)
+		key ^= hash_u64(origin->ino);
+	else
+		wanted.ino = 0;
+	for (;; key++) {
+		row = table_add(table, sizeof(*row), key + !key);
+		if (!row || !row->object || is_same_file(&symbols->objects[row->object - 1].origin, &wanted))
+			return row;
+	}
+}
+
 /* @origin: of its path only @chars characters */
 static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *origin, size_t chars)
 {
 	char *path = strndup(origin->path, chars);
+	struct symbol_object_row *row, *other;
 
 	if (!path ||
 	    !grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
@@ -182,11 +228,18 @@ static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *ori
 		return NO_OBJECT;
 	}
 	origin->path = path;
-	for (size_t i = symbols->nr_objects; i-- > 0;)
-		if (is_same_file(&symbols->objects[i].origin, origin)) {
-			free(path);
-			return i;
-		}
+	row = object_row(symbols, origin, origin->ino);
+	if (row && row->object) {
+		free(path);
+		return row->object - 1;
+	}
+	other = object_row(symbols, origin, false);
+	if (!row || !other) {
+		symbols->failed = true;
+		free(path);
+		return NO_OBJECT;
+	}
+	row->object = other->object = symbols->nr_objects + 1;
 	symbols->objects[symbols->nr_objects] =
 		(struct symbol_object){.path = path, .origin = *origin, .why = "", .fd = -1};
 	symbols->objects[symbols->nr_objects].stored = symbol_store_file(&symbols->store,
@@ -458,6 +511,13 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	strings_clear(&symbols->strings);
 	table_clear(&symbols->last_steps);
 	table_clear(&symbols->last_mappings);
+	for (struct symbol_index *row = NULL; (row = table_next(&symbols->indexes, sizeof(*row), row));) {
+		mapping_index_free(row->index);
+		free(row->numbers);
+	}
+	table_clear(&symbols->indexes);
+	table_clear(&symbols->objects_by_ino);
+	table_clear(&symbols->objects_by_name);
 	table_clear(&symbols->files);
 	kernel_code_clear(&symbols->kernel);
 	symbol_store_clear(&symbols->store);
@@ -519,13 +579,57 @@ static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uin
 	return next_ns;
 }
 
+static void index_mappings(const struct trace_symbols *symbols, struct symbol_index *row, uint32_t pid, size_t nr)
+{
+	struct mapping_place *places = calloc(nr, sizeof(*places));
+	size_t at = nr;
+
+	row->numbers = calloc(nr, sizeof(*row->numbers));
+	if (places && row->numbers) {
+		for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE;
+		     i = symbols->mappings[i].before) {
+			const struct symbol_mapping *mapping = &symbols->mappings[i];
+
+			row->numbers[--at] = i;
+			places[at] = (struct mapping_place){.start = mapping->start,
+							    .end = mapping->end,
+							    .since_ns = mapping->since_ns,
+							    .may_be_late = mapping->may_be_late};
+		}
+		row->index = mapping_index_new(places, nr);
+	}
+	free(places);
+}
+
+/* The index of the mappings of @pid; NULL: it has few, or those cannot be indexed. */
+static const struct symbol_index *index_of(struct trace_symbols *symbols, uint32_t pid)
+{
+	struct symbol_index *row = table_find(&symbols->indexes, sizeof(*row), (uint64_t)pid + 1);
+	size_t nr = 0;
+
+	if (row)
+		return row->index ? row : NULL;
+	for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE; i = symbols->mappings[i].before)
+		nr++;
+	row = table_add(&symbols->indexes, sizeof(*row), (uint64_t)pid + 1);
+	if (row && nr > FEW_MAPPINGS)
+		index_mappings(symbols, row, pid, nr);
+	return row && row->index ? row : NULL;
+}
+
 /* The mapping of process @pid that has @address at @ts_ns, of those from @from_ns on and before
  * @to_ns. */
-static const struct symbol_mapping *own_mapping(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns,
+static const struct symbol_mapping *own_mapping(struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns,
 						uint64_t from_ns, uint64_t to_ns, uint64_t address)
 {
+	const struct symbol_index *index = index_of(symbols, pid);
 	const struct symbol_mapping *late = NULL;
 
+	if (index) {
+		size_t found = mapping_index_find(index->index, address, ts_ns, from_ns, to_ns);
+
+		return found == NO_MAPPING ? NULL : &symbols->mappings[index->numbers[found]];
+	}
 	for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE; i = symbols->mappings[i].before) {
 		const struct symbol_mapping *mapping = &symbols->mappings[i];
 
@@ -540,7 +644,7 @@ static const struct symbol_mapping *own_mapping(const struct trace_symbols *symb
 	return late;
 }
 
-static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
+static const struct symbol_mapping *mapping_of(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
 					       uint64_t address)
 {
 	for (int generation = 0; generation < 64; generation++) {
@@ -744,8 +848,7 @@ static bool find_generated(const struct trace_symbols *symbols, const struct tra
 	return true;
 }
 
-size_t symbols_file_of(const struct trace_symbols *symbols, const struct trace_symbol_place *place,
-		       uint64_t *ret_offset)
+size_t symbols_file_of(struct trace_symbols *symbols, const struct trace_symbol_place *place, uint64_t *ret_offset)
 {
 	const struct symbol_mapping *mapping = kernel_code_has(place->address)
 						       ? NULL

@@ -17,6 +17,8 @@ struct only_client {
 	const char *name;
 };
 
+/** only_client_of_server() - false: @server has several clients, or none */
+bool only_client_of_server(const struct trace_server *server, struct only_client *ret_client);
 /**
  * only_client_of() - false: @server is none, or has several clients
  * A report without servers has a list of such clients, or none.

@@ -66,6 +66,7 @@ struct report {
 	struct strace *strace;
 	struct text_output output;
 	struct report_file *file;
+	bool is_for_page; /* the list of processes is cut where it would be too long for a browser */
 };
 
 /**

@@ -28,6 +28,9 @@
 #include "wait_places.h"
 #include "whole_trace.h"
 
+#define PAGE_PROCESSES 1000u /* that a page lists, with their own times only, */
+#define PAGE_THREADS   5000u /* if the trace has more threads than these */
+
 /* ---- the trace ---- */
 
 static void put_gap(struct json *json, const struct trace_gap *gap)
@@ -410,7 +413,8 @@ static void put_args(struct json *json, const struct trace_process *process)
 	json_bool(json, "args_are_cut", trace_process_args_are_cut(process));
 }
 
-static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
+static void put_process(struct json *json, const struct report *report, const struct trace_process *process,
+			bool has_threads)
 {
 	struct trace_figures *f = chosen_figures(report, process);
 
@@ -432,7 +436,7 @@ static void put_process(struct json *json, const struct report *report, const st
 	trace_figures_free(f);
 	put_identities(json, report->analysis, process);
 	json_open(json, "threads", "[");
-	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
+	for (const struct trace_thread *thread = NULL; has_threads && (thread = trace_next_thread(process, thread));)
 		if (thread_is_chosen(report, thread))
 			put_thread(json, report, thread);
 	json_close(json, "]");
@@ -604,13 +608,13 @@ static void put_receivers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
-static void put_pairs(struct json *json, const struct trace_analysis *analysis)
+static void put_pairs(struct json *json, const struct trace_analysis *analysis, bool is_cut)
 {
 	size_t nr;
 	struct process_pair *pairs = process_pairs(analysis, &nr);
 
 	json_open(json, "pairs", "[");
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < nr && (!is_cut || i < PAGE_PROCESSES); i++) {
 		const struct process_pair *pair = &pairs[i];
 
 		json_open(json, NULL, "{");
@@ -655,22 +659,74 @@ struct json report_json_head(FILE *out, const struct trace *trace)
 	return json;
 }
 
+/* ---- too many processes for a page ---- */
+
+/* All chosen threads of @rows; a browser reads a report of 5,000 of them in a tenth of a second. */
+static size_t count_threads(const struct report *report, const struct process_row *rows, size_t nr)
+{
+	size_t nr_threads = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(rows[i].process, thread));)
+			nr_threads += thread_is_chosen(report, thread);
+	return nr_threads;
+}
+
+/* The sums of @rows, which are not listed, and the calls and files of all processes. */
+static void put_rest(struct json *json, const struct report *report, const struct process_row *rows, size_t nr,
+		     size_t nr_threads)
+{
+	struct trace_figures *all = checked_figures(trace_system_figures(report->analysis));
+	uint64_t cpu = 0, wait_cpu = 0, blocked = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		cpu += rows[i].user_ns + rows[i].system_ns;
+		wait_cpu += rows[i].wait_cpu_ns;
+		blocked += rows[i].blocked_ns;
+	}
+	json_open(json, "rest", "{");
+	json_u64(json, "processes", nr);
+	json_u64(json, "cpu_ns", cpu);
+	json_u64(json, "wait_cpu_ns", wait_cpu);
+	json_u64(json, "wait_ns", blocked);
+	json_u64(json, "all_threads", nr_threads);
+	json_close(json, "}");
+	json_open(json, "all", "{");
+	report_json_calls(json, report, all);
+	report_json_files(json, report, all);
+	json_close(json, "}");
+	trace_figures_free(all);
+}
+
+static size_t most_rows(const struct report *report, size_t nr, bool is_cut)
+{
+	size_t top = (size_t)report->options->rows.top;
+
+	if (is_cut && PAGE_PROCESSES < nr)
+		nr = PAGE_PROCESSES;
+	return top && top < nr ? top : nr;
+}
+
 void report_json(const struct report *report)
 {
 	struct json json = report_json_head(report->output.out, report->trace);
-	size_t nr, limit;
+	size_t nr, limit, nr_threads;
 	struct process_row *rows = process_rows(report, &nr);
+	bool is_cut;
 
-	limit = report->options->rows.top && (size_t)report->options->rows.top < nr ? (size_t)report->options->rows.top
-										    : nr;
+	nr_threads = report->is_for_page ? count_threads(report, rows, nr) : 0;
+	is_cut = nr_threads > PAGE_THREADS;
+	limit = most_rows(report, nr, is_cut);
 	put_trace(&json, report);
 	put_cpus(&json, report->analysis);
 	json_open(&json, "processes", "[");
 	for (size_t i = 0; i < limit; i++) {
 		putc('\n', json.out);
-		put_process(&json, report, rows[i].process);
+		put_process(&json, report, rows[i].process, !is_cut);
 	}
 	json_close(&json, "]");
+	if (is_cut)
+		put_rest(&json, report, rows + limit, nr - limit, nr_threads);
 	json_groups(&json, report, rows, nr);
 	put_takers(&json, report->analysis);
 	if (!report->is_windowed)
@@ -683,7 +739,7 @@ void report_json(const struct report *report)
 	put_interruptions(&json, report->analysis);
 	json_disks(&json, report->disks);
 	json_disk_uses(&json, report);
-	put_pairs(&json, report->analysis);
+	put_pairs(&json, report->analysis, is_cut);
 	put_system_interrupts(&json, report->analysis);
 	report_check_memory(report);
 	json_close(&json, "}\n");

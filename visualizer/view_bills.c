@@ -145,14 +145,14 @@ const struct trace_thread *view_bills_shown_thread(const struct view_session *se
 /* The verdict names the client of a server that has no other. An index has them, too. */
 static void take_only_clients(struct view_session *session)
 {
-	struct report *report = &session->report, of_bills = {.servers = session->bills->servers};
+	struct report *report = &session->report;
 	const struct trace_server *server;
 	struct only_client client;
 
 	while (report->nr_only_clients)
 		free((char *)session->clients[--report->nr_only_clients].name);
-	for (size_t i = 0; (server = trace_get_server(of_bills.servers, i)); i++) {
-		if (!only_client_of(&of_bills, server->process, &client))
+	for (size_t i = 0; (server = trace_get_server(session->bills->servers, i)); i++) {
+		if (!only_client_of_server(server, &client))
 			continue;
 		client.server = view_bills_shown(session, client.server);
 		client.process = view_bills_shown(session, client.process);

@@ -104,6 +104,7 @@ int view_books_pass_step(struct view_books_pass *pass, uint64_t until_ns, struct
 void view_books_pass_write(struct view_books_pass *pass, FILE *out)
 {
 	pass->report.output.out = out;
+	pass->report.is_for_page = true;
 	pass->report.places = wait_places_new(&pass->report);
 	report_json(&pass->report);
 }
@@ -125,6 +126,7 @@ void view_books_keep(struct view_session *session, struct report *report)
 
 	options.reports = (struct report_choice){.json = true};
 	report->options = &options;
+	report->is_for_page = true;
 	report->places = wait_places_new(report);
 	report_json_head(memory_stream_begin(&stream), report->trace);
 	free(memory_stream_end(&stream, &head));

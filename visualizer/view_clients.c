@@ -11,17 +11,24 @@
 
 /* ---- clients, and their numbers ---- */
 
-/* row: a client. @key: address of the process of the bills, or of the text of its address */
+/*
+ * row: a client. @key: address of the process of the bills, or of the text of its address
+ * @place: in the list by bill; the clients from VIEW_MAX_CLIENTS on share a number
+ */
 struct view_client {
 	uint64_t key;
 	const struct trace_process *process;
 	const char *address;
 	uint64_t exact_ns, shared_ns; /* in the whole trace */
 	uint32_t number;
+	size_t place;
 };
-/* struct view_client_list - @table finds them, @ranked has them by number */
+struct view_server_row {
+	uint64_t key; /* address of the process of the view */
+};
+/* struct view_client_list - @table finds them, @ranked has them by number. @servers: all of them */
 struct view_client_list {
-	struct hash_table table;
+	struct hash_table table, servers;
 	struct view_client *ranked; /* owned */
 	size_t nr;
 	bool is_kept;
@@ -57,7 +64,10 @@ static void add_bills(struct view_client_list *list, const struct view_session *
 
 	for (size_t i = 0; i < trace_nr_servers(servers); i++) {
 		const struct trace_server *server = trace_get_server(servers, i);
+		const struct trace_process *shown = view_bills_shown(session, server->process);
 
+		if (shown)
+			memory_row(&list->servers, sizeof(struct view_server_row), (uintptr_t)shown);
 		for (size_t c = 0; c < server->nr_clients; c++) {
 			const struct trace_server_client *bill = &server->clients[c];
 			struct view_client *client = memory_row(&list->table, sizeof(*client),
@@ -98,6 +108,7 @@ static const struct view_client_list *clients_of(struct view_session *session)
 		struct view_client *client = memory_row(&list->table, sizeof(*client), list->ranked[i].key);
 
 		client->number = i < VIEW_MAX_CLIENTS ? (uint32_t)i : VIEW_MAX_CLIENTS - 1;
+		client->place = i;
 		list->ranked[i].number = client->number;
 	}
 	return list;
@@ -108,6 +119,7 @@ void view_clients_free(struct view_session *session)
 	if (!session->client_list)
 		return;
 	table_clear(&session->client_list->table);
+	table_clear(&session->client_list->servers);
 	free(session->client_list->ranked);
 	free(session->client_list);
 	session->client_list = NULL;
@@ -232,14 +244,9 @@ static void take_billed(uint64_t *ns)
 	}
 }
 
-static bool is_server(const struct view_session *session, const struct trace_process *process)
+static bool is_server(struct view_session *session, const struct trace_process *process)
 {
-	const struct trace_server *server;
-
-	for (size_t i = 0; (server = trace_get_server(view_bills(session), i)); i++)
-		if (view_bills_shown(session, server->process) == process)
-			return true;
-	return false;
+	return table_find(&clients_of(session)->servers, sizeof(struct view_server_row), (uintptr_t)process);
 }
 
 void view_client_columns(struct view_session *session, const struct trace_row *row, uint64_t from_ns, uint64_t to_ns,
@@ -409,11 +416,44 @@ static uint64_t cpu_of(struct view_session *session, const struct trace_process 
 	return ns[TRACE_CLASS_USER] + ns[TRACE_CLASS_SYSCALL] + ns[TRACE_CLASS_TRAP] + ns[TRACE_CLASS_RUNNING];
 }
 
+/* struct ranked_sum - of the client @ranked of the list: number @place of it */
+struct ranked_sum {
+	const struct client_sum *sum;
+	size_t place;
+};
+
+static int by_place(const void *left, const void *right, void *data)
+{
+	const struct ranked_sum *l = left, *r = right;
+
+	(void)data;
+	return l->place < r->place ? -1 : l->place > r->place;
+}
+
+/* The @sums in the order of their clients' numbers; owned by the caller. */
+static struct ranked_sum *rank_sums(const struct view_client_list *list, const struct hash_table *sums, size_t *ret_nr)
+{
+	struct ranked_sum *ranked = memory_take(sums->used + 1, sizeof(*ranked));
+	size_t nr = 0;
+
+	for (const struct client_sum *sum = NULL; (sum = table_next(sums, sizeof(*sum), sum));) {
+		const struct view_client *client = table_find(&list->table, sizeof(*client), sum->key);
+
+		if (client)
+			ranked[nr++] = (struct ranked_sum){sum, client->place};
+	}
+	memory_sort(ranked, nr, sizeof(*ranked), by_place, NULL);
+	*ret_nr = nr;
+	return ranked;
+}
+
 static void put_server(struct json *json, struct view_session *session, const struct trace_server *server,
 		       const struct view_window *window)
 {
 	const struct view_client_list *list = clients_of(session);
 	struct hash_table sums = {0};
+	struct ranked_sum *ranked;
+	size_t nr;
 
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(server->process, thread));)
 		if (trace_server_shares(view_bills(session), thread, window->from, window->to, add_sum, &sums) < 0)
@@ -422,20 +462,19 @@ static void put_server(struct json *json, struct view_session *session, const st
 	json_process(json, session, "process", view_bills_shown(session, server->process));
 	json_u64(json, "cpu_ns", cpu_of(session, view_bills_shown(session, server->process), window));
 	json_open(json, "clients", "[");
-	for (size_t i = 0; i < list->nr; i++) { /* in the order of their numbers */
-		const struct view_client *client = &list->ranked[i];
-		const struct client_sum *sum = table_find(&sums, sizeof(*sum), client->key);
+	ranked = rank_sums(list, &sums, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct view_client *client = &list->ranked[ranked[i].place];
 
-		if (!sum)
-			continue;
 		json_open(json, NULL, "{");
 		put_client(json, session, client->number, client->process, client->address);
-		json_u64(json, "exact_ns", sum->exact_ns);
-		json_u64(json, "shared_ns", sum->shared_ns);
+		json_u64(json, "exact_ns", ranked[i].sum->exact_ns);
+		json_u64(json, "shared_ns", ranked[i].sum->shared_ns);
 		json_close(json, "}");
 	}
 	json_close(json, "]");
 	json_close(json, "}");
+	free(ranked);
 	table_clear(&sums);
 }
 

@@ -139,12 +139,22 @@ static void fill_shares(struct counter_columns *c)
 	free(ns);
 }
 
+/* A column that begins at or before @ns, as late as its number tells */
+static uint32_t column_at(const struct counter_columns *c, uint64_t ns)
+{
+	if (ns <= c->window.from)
+		return 0;
+	if (ns >= c->window.to)
+		return c->nr;
+	return (uint32_t)((unsigned __int128)(ns - c->window.from) * c->nr / (c->window.to - c->window.from));
+}
+
 /* Only the ends of a gap are known, so its losses are divided evenly; the parts of a gap add up. */
 static void fill_gap(struct counter_columns *c, const struct trace_gap *gap)
 {
 	uint64_t from = gap->start_ns, to = gap->end_ns > from ? gap->end_ns : from + 1;
 
-	for (uint32_t column = 0; column < c->nr && edge(c, column) < to; column++) {
+	for (uint32_t column = column_at(c, from); column < c->nr && edge(c, column) < to; column++) {
 		uint64_t begin = edge(c, column) > from ? edge(c, column) : from,
 			 end = edge(c, column + 1) < to ? edge(c, column + 1) : to;
 

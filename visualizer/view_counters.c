@@ -20,13 +20,24 @@ struct counter_type {
 	uint32_t *all; /* owned; for each field the number of its counter + 1, or 0 */
 };
 
-/* struct view_counter_list - the counters that are always there come first */
+/* row: the counter of a name. @counter: its number + 1 */
+struct counter_name {
+	uint64_t key; /* of the text */
+	uint32_t counter;
+};
+
+/*
+ * struct view_counter_list - the counters that are always there come first
+ * @names: rows: struct counter_name; of each enum counter_number, with the keys of @texts
+ */
 enum { OF_READS, OF_WRITES, OF_QUEUE, OF_LOSSES, NR_FIXED };
 struct view_counter_list {
 	struct view_counter *items; /* owned */
 	size_t nr, room;
 	size_t nr_values;
 	struct hash_table types; /* rows: struct counter_type */
+	struct hash_table names[NR_COUNTER_NUMBERS];
+	struct strings texts;
 	bool is_finished;
 };
 
@@ -140,18 +151,16 @@ static uint32_t counter_of_field(struct view_counter_list *list, const struct tr
 				     : field->is_signed		     ? NUMBER_SIGNED
 								     : NUMBER_UNSIGNED;
 	struct string name = {0};
-	uint32_t found = 0;
+	struct counter_name *row;
 
 	string_addf(&name, "%s.%s", type->name, field->name);
-	for (uint32_t i = NR_FIXED; i < list->nr && !found; i++)
-		if (list->items[i].number == number && strcmp(list->items[i].name, string_text(&name)) == 0)
-			found = i + 1;
-	if (!found) {
+	row = memory_row(&list->names[number], sizeof(*row), memory_key(&list->texts, string_text(&name)));
+	if (!row->counter) {
 		add_counter(list, string_text(&name), COUNTER_VALUE, number);
-		found = (uint32_t)list->nr;
+		row->counter = (uint32_t)list->nr;
 	}
 	string_free(&name);
-	return found;
+	return row->counter;
 }
 
 static void add_type(struct view_counter_list *list, const struct trace_event_type *type)
@@ -212,6 +221,9 @@ void view_counters_free(struct view_session *session)
 	for (struct counter_type *type = NULL; (type = table_next(&list->types, sizeof(*type), type));)
 		free(type->all);
 	table_clear(&list->types);
+	for (size_t i = 0; i < NR_COUNTER_NUMBERS; i++)
+		table_clear(&list->names[i]);
+	strings_clear(&list->texts);
 	free(list->items);
 	free(list);
 	session->counters = NULL;

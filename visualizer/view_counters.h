@@ -15,7 +15,7 @@ enum counter_kind {
 	COUNTER_AMOUNT, /* each value adds to a sum: per second */
 	COUNTER_VALUE,	/* each event has one */
 };
-enum counter_number { NUMBER_SIGNED, NUMBER_UNSIGNED, NUMBER_FLOAT };
+enum counter_number { NUMBER_SIGNED, NUMBER_UNSIGNED, NUMBER_FLOAT, NR_COUNTER_NUMBERS };
 
 /* struct counter_value - @bits: a number as counter.number says. LEVEL: from @ns on */
 struct counter_value {

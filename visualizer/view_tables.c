@@ -11,6 +11,8 @@
 #include "view_row.h"
 #include "view_tables.h"
 
+#define MAX_PROCESSES 5000u
+
 enum tables_state { TABLES_WANTED, TABLES_COUNTED, TABLES_READY, TABLES_NEVER };
 
 /* struct view_table_pass - @fd: of the tables; -1: they are in memory */
@@ -120,6 +122,12 @@ static void put_costs(struct json *json, const struct report *report, const stru
 	free(events);
 }
 
+/* More processes than a page lists: the report, which has their sums, is asked for instead. */
+static bool are_too_many(const struct view_table_pass *pass)
+{
+	return pass->state == TABLES_READY && trace_nr_processes(pass->analysis) > MAX_PROCESSES;
+}
+
 static void put_span(struct json *json, const struct view_session *session, const struct trace_span_tables *span)
 {
 	struct report report = {.options = &session->options,
@@ -159,6 +167,8 @@ void view_tables(struct view_session *session, struct view_question *question, F
 			session->tables->state = TABLES_NEVER;
 	}
 	pass = session->tables;
+	if (are_too_many(pass))
+		pass_end(pass, TABLES_NEVER);
 	if (pass->state == TABLES_READY && trace_tables_of_span(pass->tables, window.from, window.to, &span, NULL) < 0)
 		pass_end(pass, TABLES_NEVER);
 	json_open(&json, NULL, "{");

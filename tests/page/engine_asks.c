@@ -2,12 +2,14 @@
 /*
  * engine_asks.c - engine_asks TRACE [FROM TO]: answers the questions on stdin, one in each line, as
  * the view does; each answer after a line with its number of bytes. FROM and TO are those of --from
- * and --to. With STORY=N in place of a trace's name it writes random story N to stdout instead:
- * every third one is not finished, every fourth one damaged.
+ * and --to. With MANY=N in place of a trace's name it writes a trace of N processes to stdout, each
+ * with a call and a wait, and with STORY=N random story N: every third one is not finished, every
+ * fourth one damaged.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "image.h"
 #include "random_story.h"
@@ -31,6 +33,31 @@ static int write_story(uint64_t seed)
 
 	for (size_t i = 1; seed % 4 == 3 && image_spoil(&image, TRACE_CHUNK_EVENTS, i); i += 5)
 		;
+	fwrite(image.data, 1, image.bytes, stdout);
+	image_free(&image);
+	tb_free(tb);
+	return 0;
+}
+
+static int write_many(uint32_t nr)
+{
+	struct tb *tb = tb_new();
+	struct image image;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t ns = 1000 + i * UINT64_C(1000);
+		uint32_t tid = 100 + i;
+
+		tb_thread(tb, tid, tid, 1, "one", 0, false);
+		tb_switch(tb, 0, ns, 0, tid, TRACE_TASK_RUNNING);
+		tb_sys_enter(tb, 0, ns + 100, i % 2 ? SYS_read : SYS_poll, 3);
+		tb_switch(tb, 0, ns + 300, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_waking(tb, 0, ns + 400, tid, TRACE_CONTEXT_TASK);
+		tb_switch(tb, 0, ns + 500, 0, tid, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, ns + 600, 1);
+		tb_switch(tb, 0, ns + 700 + i % 200, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+	}
+	image = image_new(tb, true);
 	fwrite(image.data, 1, image.bytes, stdout);
 	image_free(&image);
 	tb_free(tb);
@@ -81,9 +108,12 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strncmp(argv[1], "STORY=", 6) == 0)
 		return write_story(strtoull(argv[1] + 6, NULL, 10));
+	if (argc == 2 && strncmp(argv[1], "MANY=", 5) == 0)
+		return write_many((uint32_t)strtoul(argv[1] + 5, NULL, 10));
 	trace = argc == 2 || argc == 4 ? trace_open(argv[1], &error) : NULL;
 	if (!trace) {
-		fprintf(stderr, "%s\n", *error.message ? error.message : "usage: engine_asks TRACE [FROM TO]|STORY=N");
+		fprintf(stderr, "%s\n",
+			*error.message ? error.message : "usage: engine_asks TRACE [FROM TO]|STORY=N|MANY=N");
 		return 1;
 	}
 	result = answer_all(trace, argc == 4 ? argv + 2 : NULL);

@@ -67,7 +67,17 @@ typedef void (*tell_fn)(struct story *story, uint32_t nr);
 
 /**
  * each_costs_the_same() - assert that the report of @option takes constant steps per thing of @tell
- * Returns whether this holds.
+ * @option: VIEW: each question of the view instead, whose answer has constant bytes per thing, too
+ * Returns whether this holds. TRACE_STEPS=1 in the environment prints all figures.
  */
 bool each_costs_the_same(tell_fn tell, uint32_t nr, const char *option);
+#define VIEW "view"
+/** struct view_cost - of one question: branches, and bytes of its answer */
+struct view_cost {
+	uint64_t steps, bytes;
+};
+/** view_cost_of() - the cost of @question, one of those in steps.c, with @nr things of @tell */
+struct view_cost view_cost_of(tell_fn tell, uint32_t nr, const char *question);
+/** each_costs_the_same_shown() - the same for -a and the view */
+bool each_costs_the_same_shown(tell_fn tell, uint32_t nr);
 #endif

@@ -44,7 +44,7 @@ static void tell_of_overlap(struct story *story, uint32_t nr)
 
 static void chunks_may_overlap(void)
 {
-	each_costs_the_same(tell_of_overlap, 4000, "-a");
+	each_costs_the_same_shown(tell_of_overlap, 4000);
 }
 
 static void fork_thread(struct story *story, uint32_t tid, uint32_t tgid)
@@ -75,7 +75,7 @@ static void tell_of_a_lock(struct story *story, uint32_t nr)
 
 static void a_lock_s_holder_has_many_dead_threads(void)
 {
-	each_costs_the_same(tell_of_a_lock, 2000, "-a");
+	each_costs_the_same_shown(tell_of_a_lock, 2000);
 }
 
 /* The command has many threads, and started as many processes. */
@@ -93,7 +93,7 @@ static void tell_of_a_family(struct story *story, uint32_t nr)
 
 static void a_command_has_threads_and_children(void)
 {
-	each_costs_the_same(tell_of_a_family, 2000, "-a");
+	each_costs_the_same_shown(tell_of_a_family, 2000);
 }
 
 /* Both have this many pipes open, none of which connects them. */
@@ -119,7 +119,7 @@ static void tell_of_pipes(struct story *story, uint32_t nr)
 
 static void a_polling_and_an_exiting_process_have_many_files(void)
 {
-	each_costs_the_same(tell_of_pipes, 2000, "-a");
+	each_costs_the_same_shown(tell_of_pipes, 2000);
 }
 
 /* All were running at the start, on as many CPUs, without any further event. */
@@ -134,7 +134,7 @@ static void tell_of_cpus(struct story *story, uint32_t nr)
 
 static void threads_on_many_cpus_are_known_from_the_start(void)
 {
-	each_costs_the_same(tell_of_cpus, 2000, "-a");
+	each_costs_the_same_shown(tell_of_cpus, 2000);
 }
 
 /* Each thread has the writing end of the next one's pipe, shares memory with another, and is the
@@ -181,9 +181,9 @@ static void tell_of_children(struct story *story, uint32_t nr)
 
 static void wait_targets_of_many_until_the_end_are_looked_up(void)
 {
-	each_costs_the_same(tell_of_reads, 1000, "-a");
-	each_costs_the_same(tell_of_futexes, 1000, "-a");
-	each_costs_the_same(tell_of_children, 1000, "-a");
+	each_costs_the_same_shown(tell_of_reads, 1000);
+	each_costs_the_same_shown(tell_of_futexes, 1000);
+	each_costs_the_same_shown(tell_of_children, 1000);
 }
 
 /* Adds as many threads that have read and are dead, and pipes, and then as many gaps, in which CPU
@@ -214,7 +214,7 @@ static void tell_of_gaps(struct story *story, uint32_t nr)
 
 static void a_gap_costs_only_what_it_invalidates(void)
 {
-	each_costs_the_same(tell_of_gaps, 2000, "-a");
+	each_costs_the_same_shown(tell_of_gaps, 2000);
 }
 
 int main(int argc, char **argv)

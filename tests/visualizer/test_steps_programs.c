@@ -102,7 +102,7 @@ static void tell_of_open_requests(struct story *story, uint32_t nr)
 
 static void a_wait_costs_the_same_however_many_requests_are_open(void)
 {
-	each_costs_the_same(tell_of_open_requests, 2000, "-a");
+	each_costs_the_same_shown(tell_of_open_requests, 2000);
 }
 
 /* Each request begins between waits for different threads; all end at the end. */
@@ -122,7 +122,7 @@ static void tell_of_different_waits(struct story *story, uint32_t nr)
 
 static void a_request_costs_the_same_however_many_different_waits_it_has(void)
 {
-	each_costs_the_same(tell_of_different_waits, 2000, "-a");
+	each_costs_the_same_shown(tell_of_different_waits, 2000);
 }
 
 /* The same, but the requests have no end: the loss of an event ends them. */
@@ -142,7 +142,7 @@ static void tell_of_lost_requests(struct story *story, uint32_t nr)
 
 static void a_request_that_is_lost_costs_the_same_however_many_waits_it_has(void)
 {
-	each_costs_the_same(tell_of_lost_requests, 2000, "-a");
+	each_costs_the_same_shown(tell_of_lost_requests, 2000);
 }
 
 /* After waits, all requests move to another thread and back. */
@@ -166,7 +166,7 @@ static void tell_of_handed_requests(struct story *story, uint32_t nr)
 
 static void a_request_that_changes_its_thread_costs_the_same_however_many_there_are(void)
 {
-	each_costs_the_same(tell_of_handed_requests, 2000, "-a");
+	each_costs_the_same_shown(tell_of_handed_requests, 2000);
 }
 
 /* Half of the requests begin while their thread waits, before the cause of that wait is known. */
@@ -193,7 +193,7 @@ static void tell_of_early_requests(struct story *story, uint32_t nr)
 
 static void a_request_that_begins_in_a_wait_costs_the_same_however_many_there_are(void)
 {
-	each_costs_the_same(tell_of_early_requests, 2000, "-a");
+	each_costs_the_same_shown(tell_of_early_requests, 2000);
 }
 
 /* ---- losses ---- */
@@ -215,7 +215,7 @@ static void tell_of_losses_elsewhere(struct story *story, uint32_t nr)
 
 static void a_loss_of_a_program_costs_the_same_however_many_requests_another_has(void)
 {
-	each_costs_the_same(tell_of_losses_elsewhere, 1000, "-a");
+	each_costs_the_same_shown(tell_of_losses_elsewhere, 1000);
 }
 
 /* A program with 8 N threads, each with an event, loses N events. */
@@ -240,7 +240,7 @@ static void tell_of_losses_with_threads(struct story *story, uint32_t nr)
 
 static void a_loss_costs_the_same_however_many_threads_there_were(void)
 {
-	each_costs_the_same(tell_of_losses_with_threads, 250, "-a");
+	each_costs_the_same_shown(tell_of_losses_with_threads, 250);
 }
 
 /* ---- names ---- */
@@ -265,8 +265,25 @@ static void tell_of_names(struct story *story, uint32_t nr)
 
 static void a_wait_costs_the_same_however_many_names_of_requests_are_open(void)
 {
-	each_costs_the_same(tell_of_names, 250, "-a");
+	each_costs_the_same_shown(tell_of_names, 250);
 	each_costs_the_same(tell_of_names, 250, "--json");
+}
+
+/* Types of events, each with a name and a number that the view shows over time. */
+static void tell_of_types(struct story *story, uint32_t nr)
+{
+	char name[32];
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "shop:met%u", i);
+		tell(story, PROGRAM, type(story, name, TRACE_ROLE_EVENT), ONE, i);
+	}
+}
+
+static void a_type_costs_the_same_however_many_there_are(void)
+{
+	each_costs_the_same_shown(tell_of_types, 1000);
 }
 
 /* ---- scopes ---- */
@@ -295,7 +312,7 @@ static void tell_of_scopes(struct story *story, uint32_t nr)
 
 static void a_wait_costs_the_same_however_many_scopes_are_open(void)
 {
-	each_costs_the_same(tell_of_scopes, 1000, "-a");
+	each_costs_the_same_shown(tell_of_scopes, 1000);
 }
 
 int main(int argc, char **argv)
@@ -309,6 +326,7 @@ int main(int argc, char **argv)
 		CASE(a_loss_of_a_program_costs_the_same_however_many_requests_another_has),
 		CASE(a_loss_costs_the_same_however_many_threads_there_were),
 		CASE(a_wait_costs_the_same_however_many_names_of_requests_are_open),
+		CASE(a_type_costs_the_same_however_many_there_are),
 		CASE(a_wait_costs_the_same_however_many_scopes_are_open),
 		{NULL, NULL},
 	};

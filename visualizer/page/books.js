@@ -10,7 +10,7 @@ import { el, linkButton } from "./dom.js";
 import { addTimes, histogram, rangeOf } from "./histogram.js";
 import { wantedRows } from "./rows.js";
 import { count, makeTable, time } from "./table.js";
-import { bytesText, durationText } from "./time.js";
+import { bytesText, countText, durationText } from "./time.js";
 import { goTo } from "./walk.js";
 import { clean, processText } from "./words.js";
 
@@ -107,11 +107,20 @@ function wantedPids({ view }) {
 	return pid => !pids || pids.has(pid);
 }
 
-function chosenProcesses(walk, { processes }, row) {
+/** The processes in the table; of a trace with too many of them, the sums of all. */
+function chosenProcesses(walk, { processes, all }, row) {
 	const pid = row === undefined ? null : walk.view.rows.get(row)?.pid,
 		isWanted = wantedPids(walk);
 
+	if (all && !pid && !walk.view.filter.trim()) return [all];
 	return processes.filter(process => (pid ? process.pid === pid : isWanted(process.pid)));
+}
+
+/** What a table of some processes leaves out, if the report has too many to list. */
+function restText(walk, { processes, rest }, row) {
+	return rest?.processes && (row !== undefined || walk.view.filter.trim())
+		? ` of the ${countText(processes.length)} processes with the most CPU time; ${countText(rest.processes)} more had ${durationText(rest.cpu_ns)}`
+		: "";
 }
 
 function callsTable(walk, books, span, row) {
@@ -126,7 +135,7 @@ function callsTable(walk, books, span, row) {
 	const range = rangeOf(calls.map(call => call.times));
 
 	return makeTable(
-		"System calls",
+		`System calls${restText(walk, books, row)}`,
 		[
 			{ title: "Call", text: call => clean(call.name) },
 			count("Calls", call => call.calls),
@@ -158,7 +167,7 @@ function filesTable(walk, books, span, row) {
 	const bytes = (title, value) => ({ title, value, text: file => (value(file) ? bytesText(value(file)) : "-") });
 
 	return makeTable(
-		"Files",
+		`Files${restText(walk, books, row)}`,
 		[
 			{ title: "Path", text: file => clean(file.name, 200) || "(path unknown)" },
 			{ title: "Disk", text: file => clean(file.device) },
