@@ -6,10 +6,10 @@
  *
  * SECURITY: any user can mount a file system that a program of that user serves (FUSE), below an
  * overlay that root may read, and stop answering. Then open(), read(), stat() and page faults wait,
- * and SIGKILL does not end them. So a child opens such a file, and sends the descriptor (SCM_RIGHTS).
- * The child has the rights to open, and parses nothing. Another child, without rights (jail.h),
- * reads from the descriptor. A child that misses FILE_ANSWER_NS is killed and abandoned
- * (jail_child_end()), and the next request starts another one. A user whose files were not answered
+ * and SIGKILL does not end them. So a child opens such a file and sends the descriptor. The child
+ * has the rights to open, and parses nothing. Another child, without rights (jail.h), reads from
+ * the descriptor. A child that misses FILE_ANSWER_NS is killed and abandoned (jail_child_end()),
+ * and the next request starts another one. A user whose files were not answered
  * FILE_MAX_UNANSWERED times is not asked any more.
  */
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 /**
  * struct file_place - @name: a path; or if @root is not empty, a name in @folder below @root, where
  * no symbolic link is followed
- * @tgid: a process of the user who may serve the file
+ * @tgid: a process of the user that may serve the file
  */
 struct file_place {
 	char root[32];

@@ -3,9 +3,9 @@
  * jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
  *
  * The seccomp filter is a hand-written array of BPF. It allows 28 system calls, 6 of them on a
- * condition (7 more for a process that opens files), and fits one screen; libseccomp would be one more library in a
- * program that runs as root. A refused call fails with EPERM and does not kill the process: libdw tries to open files
- * that it does not need, and continues without them.
+ * condition (7 more for a process that opens files), and fits one screen; libseccomp would be one
+ * more library in a program that runs as root. A refused call fails with EPERM and does not kill
+ * the process: libdw tries to open files that it does not need, and continues without them.
  */
 #include "jail.h"
 

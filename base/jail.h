@@ -34,8 +34,9 @@ struct jail {
  * jail_enter() - irrevocably drop all rights of this process
  * Afterwards the process has user and group 65534 and no other groups (if it was root), no
  * capability, no_new_privs, limits of CPU time, memory and descriptors, no growing files and no
- * core file (@opens_files: see there). A seccomp filter allows only reading, anonymous memory and JAIL_SOCKET; other
- * system calls fail with EPERM. Returns 0, or a negative errno: then the process must not read the file.
+ * core file (@opens_files: see there). A seccomp filter allows only reading, anonymous memory and
+ * JAIL_SOCKET; other system calls fail with EPERM. Returns 0, or a negative errno: then the
+ * process must not read the file.
  */
 int jail_enter(const struct jail *jail);
 

@@ -47,8 +47,10 @@ struct jail_role {
 	unsigned int cpu_seconds;
 };
 
-/** jail_child_start() - fork a child. Returns 0, or a negative errno with @ret_child untouched; -EBUSY:
- * JAIL_MAX_ABANDONED children still wait for a file system */
+/**
+ * jail_child_start() - fork a child. Returns 0, or a negative errno with @ret_child untouched;
+ * -EBUSY: JAIL_MAX_ABANDONED children still wait for a file system
+ */
 int jail_child_start(const struct jail_role *role, struct jail_child *ret_child);
 
 /**
@@ -79,15 +81,15 @@ bool jail_send(int socket, const void *bytes, size_t nr_bytes, int fd, int flags
 ssize_t jail_receive(int socket, void *bytes, size_t room, int *ret_fd);
 
 /**
- * jail_await() - the same in the caller, until @deadline_ns (CLOCK_MONOTONIC), or until @stop_fd can
- * be read; -1: no such descriptor. Returns also -ETIMEDOUT, -ECANCELED
+ * jail_await() - the same in the caller, until @deadline_ns (CLOCK_MONOTONIC), or until @stop_fd
+ * can be read; -1: no such descriptor. Returns also -ETIMEDOUT, -ECANCELED
  */
 ssize_t jail_await(const struct jail_child *child, void *bytes, size_t room, int *ret_fd, uint64_t deadline_ns,
 		   int stop_fd);
 
 /**
- * jail_answer() - the same, for @limit_ns; but a child that then waits for a CPU, on a busy machine,
- * has up to 10 s more
+ * jail_answer() - the same, for @limit_ns; but a child that then waits for a CPU, on a busy
+ * machine, has up to 10 s more
  */
 ssize_t jail_answer(const struct jail_child *child, void *bytes, size_t room, int *ret_fd, uint64_t limit_ns,
 		    int stop_fd);

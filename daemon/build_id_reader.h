@@ -33,13 +33,21 @@ struct build_id_answer {
 	char id[BUILD_ID_CHARS];
 };
 
-/** build_id_reader_ask() - @owner: any address, for the answers. Returns false: no memory, or no thread */
+/**
+ * build_id_reader_ask() - @owner: any address, for the answers. Returns false: no memory, or no
+ * thread
+ */
 bool build_id_reader_ask(const void *owner, const struct mapped_file *file);
 
-/** build_id_reader_take() - an answer of the requests of @owner. Returns false: there is none yet */
+/**
+ * build_id_reader_take() - an answer of the requests of @owner. Returns false: there is none yet
+ */
 bool build_id_reader_take(const void *owner, struct build_id_answer *ret_answer);
 
-/** build_id_reader_wait() - until all of @owner are answered, or @limit_ns have passed. Returns true: all */
+/**
+ * build_id_reader_wait() - until all of @owner are answered, or @limit_ns have passed. Returns
+ * true: all
+ */
 bool build_id_reader_wait(const void *owner, uint64_t limit_ns);
 
 /** build_id_reader_forget() - drop all requests and answers of @owner */

@@ -7,8 +7,8 @@
  * epoll waits for, and the holder of the file lock that a flock or fcntl waits for. For other waits
  * the event that ends them shows the cause; these have not ended.
  *
- * A child reads it (state_child.h). Reading takes about 20 us per thread, and nothing while recording. After LONGEST_NS
- * it stops; the remaining threads are not recorded.
+ * A child reads it (state_child.h). Reading takes about 20 us per thread, and nothing while
+ * recording. After LONGEST_NS it stops; the remaining threads are not recorded.
  */
 #include <ctype.h>
 #include <dirent.h>

@@ -7,9 +7,9 @@
  * SECURITY: the descriptors that a poll() waits for are in the memory of its process. A page of it
  * may be of a file that another user serves, and does not answer for (file_opener.h): the read of
  * such a page waits for ever. The child has the rights to read processes. If it says nothing for
- * STATE_ANSWER_NS, it is abandoned, and another one begins behind the process, which is skipped from
- * then on. The arguments in /proc/PID/cmdline need no child: the kernel reads no page of a file for
- * them (Linux 4.17).
+ * STATE_ANSWER_NS, it is abandoned, and another one begins behind the process, which is skipped
+ * from then on. The arguments in /proc/PID/cmdline need no child: the kernel reads no page of a
+ * file for them (Linux 4.17).
  */
 #include "start_state.h"
 
@@ -18,8 +18,8 @@
 
 /**
  * state_child_read() - call @walk in a child, and the receiver of @c here for each of its records
- * @walk: calls state_child_at() before each process; @first: the first one to visit. What it changes
- * is lost
+ * @walk: calls state_child_at() before each process; @first: the first one to visit. What it
+ *     changes is lost.
  * The receiver of @c is called with a record of NULL while the child says nothing for a while.
  * Returns 0, what @walk or the receiver returned, or a negative errno
  */

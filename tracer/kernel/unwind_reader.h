@@ -15,7 +15,8 @@
 
 /**
  * struct unwind_reader - memory for one table at a time; zeroed: closed. @nr_files: of the child
- * @stop_fd: if @has_stop, a descriptor that ends the wait for an answer when it can be read; borrowed
+ * @stop_fd: if @has_stop, a descriptor that ends the wait for an answer when it can be read;
+ * borrowed
  */
 struct unwind_reader {
 	struct unwind_shared *shared; /* owned mapping */

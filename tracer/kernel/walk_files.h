@@ -45,8 +45,8 @@ struct walk_process {
 };
 
 /**
- * struct walk_address - code of process @tgid in no file. @uid: 0 in the BPF programs, where the map's
- * value has it: the user of the process when it was sampled first
+ * struct walk_address - code of process @tgid in no file. @uid: 0 in the BPF programs, where the
+ * map's value has it: the user of the process when it was sampled first
  */
 struct walk_address {
 	unsigned long long address;
