@@ -3,13 +3,14 @@
  * jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
  *
  * The seccomp filter is a hand-written array of BPF. It allows 28 system calls, 6 of them on a
- * condition, and fits one screen; libseccomp would be one more library in a program that runs as
- * root. A refused call fails with EPERM and does not kill the process: libdw tries to open files
- * that it does not need, and continues without them.
+ * condition (7 more for a process that opens files), and fits one screen; libseccomp would be one
+ * more library in a program that runs as root. A refused call fails with EPERM and does not kill
+ * the process: libdw tries to open files that it does not need, and continues without them.
  */
 #include "jail.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -54,14 +55,26 @@ static int drop_user(void)
 	return 0;
 }
 
-static int drop_capabilities(void)
+/* Files of any user, and /proc/PID/map_files of any process. */
+static const unsigned int opener_capabilities[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE,
+						   CAP_CHECKPOINT_RESTORE};
+
+static int drop_capabilities(bool opens_files)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+	struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {0}, had[_LINUX_CAPABILITY_U32S_3];
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    syscall(SYS_capget, &header, had) < 0)
 		return -errno;
-	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+	for (size_t i = 0; opens_files && i < sizeof(opener_capabilities) / sizeof(opener_capabilities[0]); i++) {
+		size_t word = opener_capabilities[i] / 32;
+		unsigned int bit = 1u << opener_capabilities[i] % 32 & had[word].effective;
+
+		kept[word].permitted |= bit;
+		kept[word].effective |= bit;
+	}
+	return syscall(SYS_capset, &header, kept) < 0 ? -errno : 0;
 }
 
 /* ---- limits ---- */
@@ -111,12 +124,24 @@ static int limit_all(const struct jail *jail)
 #define CALL_IF(name, n, bits, value) \
 	IF_EQUAL(__NR_##name, 0, 5), LOAD(args[n]), MASK(bits), IF_EQUAL(value, 0, 1), ALLOW, REFUSE
 
-static int filter_calls(void)
+/* What a process may do besides, which opens files of other users. */
+#define OPENER_CALLS                                                                                                  \
+	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY), CALL(newfstatat), CALL(statx), CALL(readlinkat), \
+		CALL(getdents64), CALL(process_vm_readv)
+#ifdef __NR_readlink
+#define OPENER_LINKS CALL(readlink)
+#else
+#define OPENER_LINKS CALL(readlinkat)
+#endif
+#define NR_OPENER_CALLS (sizeof((struct sock_filter[]){OPENER_CALLS, OPENER_LINKS}) / sizeof(struct sock_filter))
+
+static int filter_calls(bool opens_files)
 {
 	/* clang-format off */
 	struct sock_filter filter[] = {
 		LOAD(arch), IF_EQUAL(OWN_ARCHITECTURE, 1, 0), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
+		BPF_STMT(BPF_JMP | BPF_JA, opens_files ? 0 : NR_OPENER_CALLS), OPENER_CALLS, OPENER_LINKS,
 		CALL(read), CALL(pread64), CALL(lseek), CALL(close), CALL(fstat), CALL(fcntl),
 		CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise), CALL(futex), CALL(sched_yield),
 		CALL(getrandom), CALL(clock_gettime), CALL(getpid), CALL(gettid),
@@ -137,18 +162,19 @@ static int filter_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
 }
 #else
-static int filter_calls(void)
+static int filter_calls(bool opens_files)
 {
+	(void)opens_files;
 	return 0;
 }
 #endif
 
 int jail_enter(const struct jail *jail)
 {
-	int result = drop_user();
+	int result = jail->opens_files ? 0 : drop_user();
 
 	if (!result)
-		result = drop_capabilities();
+		result = drop_capabilities(jail->opens_files);
 	/* the kernel clears this signal when the user changes, so it is set afterwards */
 	if (!result && jail->dies_with_thread && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		result = -errno;
@@ -156,6 +182,6 @@ int jail_enter(const struct jail *jail)
 		result = limit_all(jail);
 	if (result)
 		return result;
-	result = filter_calls();
+	result = filter_calls(jail->opens_files);
 	return jail->filter_optional ? 0 : result;
 }

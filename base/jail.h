@@ -18,21 +18,25 @@
  * @memory_bytes: limit of address space; 0: none
  * @dies_with_thread: SIGKILL when the thread that forked the process ends
  * @filter_optional: continue if the kernel refuses a seccomp filter
+ * @opens_files: the process opens files of other users, and parses none: it keeps its user and the
+ *     capabilities to read files and processes, and may also open for reading, list folders, read
+ *     links and the memory of processes
  */
 struct jail {
 	unsigned int cpu_seconds;
 	uint64_t memory_bytes;
 	bool dies_with_thread;
 	bool filter_optional;
+	bool opens_files;
 };
 
 /**
  * jail_enter() - irrevocably drop all rights of this process
  * Afterwards the process has user and group 65534 and no other groups (if it was root), no
  * capability, no_new_privs, limits of CPU time, memory and descriptors, no growing files and no
- * core file. A seccomp filter allows only reading, anonymous memory and JAIL_SOCKET; other system
- * calls fail with EPERM.
- * Returns 0, or a negative errno: then the process must not read the file.
+ * core file (@opens_files: see there). A seccomp filter allows only reading, anonymous memory and
+ * JAIL_SOCKET; other system calls fail with EPERM. Returns 0, or a negative errno: then the
+ * process must not read the file.
  */
 int jail_enter(const struct jail *jail);
 

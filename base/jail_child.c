@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,10 @@
 #include "clock_ns.h"
 #include "jail.h"
 
-#define ENDS_IN_MS 1000 /* a child that has closed its socket */
+#define ENDS_IN_MS   1000 /* a child that has closed its socket */
+#define BUSY_NS	     10000000000ull
+#define BUSY_STEP_NS 100000000ull
+#define DIES_IN_MS   100 /* a child that was killed, unless it waits for a file system */
 
 /* ---- the child ---- */
 
@@ -77,6 +81,49 @@ static void __attribute__((noreturn)) run_child(int socket, const struct jail_ro
 	role->run(role->context);
 }
 
+/* ---- children that do not end ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	pid_t owner; /* a fork of it has no such children */
+	pid_t pids[JAIL_MAX_ABANDONED];
+	size_t nr;
+} abandoned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void reap_abandoned(void)
+{
+	size_t nr = 0;
+
+	if (abandoned.owner != getpid())
+		abandoned.nr = 0;
+	abandoned.owner = getpid();
+	for (size_t i = 0; i < abandoned.nr; i++)
+		if (waitpid(abandoned.pids[i], NULL, WNOHANG) == 0)
+			abandoned.pids[nr++] = abandoned.pids[i];
+	abandoned.nr = nr;
+}
+
+size_t jail_nr_abandoned(void)
+{
+	size_t nr;
+
+	pthread_mutex_lock(&abandoned.lock);
+	reap_abandoned();
+	nr = abandoned.nr;
+	pthread_mutex_unlock(&abandoned.lock);
+	return nr;
+}
+
+/* Without room for its id, the child stays until the caller ends. */
+static void abandon(pid_t pid)
+{
+	pthread_mutex_lock(&abandoned.lock);
+	reap_abandoned();
+	if (abandoned.nr < JAIL_MAX_ABANDONED)
+		abandoned.pids[abandoned.nr++] = pid;
+	pthread_mutex_unlock(&abandoned.lock);
+}
+
 /* ---- the caller ---- */
 
 int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
@@ -87,6 +134,8 @@ int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
 
 	if (role->nr_files >= JAIL_DESCRIPTORS - JAIL_SOCKET)
 		return -EINVAL;
+	if (jail_nr_abandoned() == JAIL_MAX_ABANDONED)
+		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 #ifdef JAIL_SANITIZED
@@ -132,11 +181,11 @@ static enum jail_progress progress_of(const struct jail_child *child)
 	return info.si_pid ? HAS_ENDED : RUNS;
 }
 
-static void await_end(const struct jail_child *child)
+static void await_end(const struct jail_child *child, int limit_ms)
 {
-	const struct timespec nap = {.tv_nsec = 1000000};
+	const struct timespec nap = {.tv_nsec = 100000};
 
-	for (int ms = 0; ms < ENDS_IN_MS && progress_of(child) == RUNS; ms++)
+	for (int tenths = 0; tenths < 10 * limit_ms && progress_of(child) == RUNS; tenths++)
 		nanosleep(&nap, NULL);
 }
 
@@ -165,14 +214,135 @@ void jail_child_end(struct jail_child *child, bool has_left, char *ret_reason, s
 	if (child->owner != getpid())
 		return;
 	if (has_left)
-		await_end(child);
-	if (progress_of(child) == RUNS)
+		await_end(child, ENDS_IN_MS);
+	if (progress_of(child) == RUNS) {
 		kill(child->pid, SIGKILL);
+		await_end(child, DIES_IN_MS);
+	}
 	do
-		waited = wait4(child->pid, &status, 0, &usage);
+		waited = wait4(child->pid, &status, WNOHANG, &usage);
 	while (waited < 0 && errno == EINTR);
-	if (has_left && waited < 0)
+	if (!waited)
+		abandon(child->pid);
+	if (has_left && !waited)
+		snprintf(ret_reason, reason_bytes, "it waits for a file system that does not answer");
+	else if (has_left && waited < 0)
 		snprintf(ret_reason, reason_bytes, "its exit status is not known, because its parent ignores SIGCHLD");
 	else if (has_left)
 		describe_end(child, status, &usage, ret_reason, reason_bytes);
+}
+
+/* ---- packets ---- */
+
+union descriptor_control {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+bool jail_send(int socket, const void *bytes, size_t nr_bytes, int fd, int flags)
+{
+	struct iovec part = {(void *)bytes, nr_bytes};
+	union descriptor_control control = {
+		.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))}};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	ssize_t sent;
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	do
+		sent = sendmsg(socket, &message, MSG_NOSIGNAL | flags);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)nr_bytes;
+}
+
+/* The room is for one descriptor: the kernel drops any other. */
+static int take_descriptor(struct msghdr *message)
+{
+	struct cmsghdr *part = CMSG_FIRSTHDR(message);
+	int fd = -1;
+
+	if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
+	    part->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(part), sizeof(fd));
+	return fd;
+}
+
+ssize_t jail_receive(int socket, void *bytes, size_t room, int *ret_fd)
+{
+	struct iovec part = {bytes, room};
+	union descriptor_control control = {0};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = ret_fd ? &control : NULL,
+				 .msg_controllen = ret_fd ? sizeof(control) : 0};
+	ssize_t got;
+	int fd;
+
+	do
+		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno == ECONNRESET ? 0 : -errno;
+	fd = ret_fd ? take_descriptor(&message) : -1;
+	if (message.msg_flags & MSG_TRUNC) {
+		if (fd >= 0)
+			close(fd);
+		return -EBADMSG;
+	}
+	if (ret_fd)
+		*ret_fd = fd;
+	return got;
+}
+
+/* The state of a child, proc(5): "42 (name) R 1 ..." */
+bool jail_child_is_runnable(const struct jail_child *child)
+{
+	char path[32], text[128], *name_end;
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)child->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0) {
+		got = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[got > 0 ? got : 0] = '\0';
+	name_end = strrchr(text, ')');
+	return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+ssize_t jail_await(const struct jail_child *child, void *bytes, size_t room, int *ret_fd, uint64_t deadline_ns,
+		   int stop_fd)
+{
+	struct pollfd wait[] = {{.fd = child->socket, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+	int ready;
+
+	do
+		ready = poll(wait, 2, jail_left_ms(deadline_ns));
+	while (ready < 0 && errno == EINTR);
+	if (ready < 0)
+		return -errno;
+	if (ready && wait[1].revents)
+		return -ECANCELED;
+	return ready ? jail_receive(child->socket, bytes, room, ret_fd) : -ETIMEDOUT;
+}
+
+ssize_t jail_answer(const struct jail_child *child, void *bytes, size_t room, int *ret_fd, uint64_t limit_ns,
+		    int stop_fd)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + limit_ns, last_ns = deadline_ns + BUSY_NS;
+	ssize_t got;
+
+	while ((got = jail_await(child, bytes, room, ret_fd, deadline_ns, stop_fd)) == -ETIMEDOUT) {
+		uint64_t now_ns = clock_monotonic_ns();
+
+		if (now_ns >= last_ns || !jail_child_is_runnable(child))
+			break;
+		deadline_ns = now_ns + BUSY_STEP_NS;
+	}
+	return got;
 }

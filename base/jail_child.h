@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define JAIL_MAX_ABANDONED 8
+
 /**
  * struct jail_child - a running child
  * @socket: sequenced packets to and from its JAIL_SOCKET; owned
@@ -45,15 +47,55 @@ struct jail_role {
 	unsigned int cpu_seconds;
 };
 
-/** jail_child_start() - fork a child. Returns 0, or a negative errno with @ret_child untouched */
+/**
+ * jail_child_start() - fork a child. Returns 0, or a negative errno with @ret_child untouched;
+ * -EBUSY: JAIL_MAX_ABANDONED children still wait for a file system
+ */
 int jail_child_start(const struct jail_role *role, struct jail_child *ret_child);
 
 /**
- * jail_child_end() - close the socket, end the child and wait for it
+ * jail_child_end() - close the socket, end the child and wait for it, for a moment
+ * A child that waits for a file system that does not answer cannot be killed. It is abandoned: a
+ * later start or end of a child takes its exit status.
  * @has_left: the child closed its socket. It gets a second to end by itself, and @ret_reason says
  *            how it ended. Otherwise it is killed at once and @ret_reason stays.
  */
 void jail_child_end(struct jail_child *child, bool has_left, char *ret_reason, size_t reason_bytes);
+
+/** jail_nr_abandoned() - children that were killed and have not ended yet */
+size_t jail_nr_abandoned(void);
+
+/* ---- packets, of both sides ---- */
+
+/**
+ * jail_send() - a packet, with the descriptor @fd unless it is negative
+ * @flags: MSG_DONTWAIT: fail instead of waiting for room. Returns false: not sent
+ */
+bool jail_send(int socket, const void *bytes, size_t nr_bytes, int fd, int flags);
+
+/**
+ * jail_receive() - the next packet, in the child: it waits as long as the caller lives
+ * @ret_fd: the descriptor that came with it, owned; -1: none; may be NULL: none is accepted
+ * Returns its bytes; 0: the other side has closed; -EBADMSG: larger than @room; or another errno
+ */
+ssize_t jail_receive(int socket, void *bytes, size_t room, int *ret_fd);
+
+/**
+ * jail_await() - the same in the caller, until @deadline_ns (CLOCK_MONOTONIC), or until @stop_fd
+ * can be read; -1: no such descriptor. Returns also -ETIMEDOUT, -ECANCELED
+ */
+ssize_t jail_await(const struct jail_child *child, void *bytes, size_t room, int *ret_fd, uint64_t deadline_ns,
+		   int stop_fd);
+
+/**
+ * jail_answer() - the same, for @limit_ns; but a child that then waits for a CPU, on a busy
+ * machine, has up to 10 s more
+ */
+ssize_t jail_answer(const struct jail_child *child, void *bytes, size_t room, int *ret_fd, uint64_t limit_ns,
+		    int stop_fd);
+
+/** jail_child_is_runnable() - it runs or waits for a CPU, and for nothing else */
+bool jail_child_is_runnable(const struct jail_child *child);
 
 /** jail_left_ms() - milliseconds from now to @deadline_ns (CLOCK_MONOTONIC), for poll() */
 int jail_left_ms(uint64_t deadline_ns);

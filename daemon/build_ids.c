@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * build_ids.c - read the build ids of mapped files.
+ * build_ids.c - a table of the build ids of mapped files.
  *
  * The file is opened through /proc/PID/map_files, which leads to the very file that is mapped, also
  * if its path has another one now.
  */
 #include "build_ids.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,19 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "build_id.h"
+#include "build_id_reader.h"
 
 #define NR_BUCKETS 1024
 #define MAX_FILES  65536
 
-/** struct build_id - of one file; @id: in hexadecimal, "" if it has none */
+/**
+ * struct build_id - of one file; @id: in hexadecimal, "" if it has none
+ * @is_asked: build_id_reader.h reads it, or its file system did not answer
+ */
 struct build_id {
 	struct build_id *next; /* owned */
 	uint64_t ino;
 	uint32_t dev;
+	bool is_asked;
 	bool is_known;
 	bool is_written;
 	char id[BUILD_ID_CHARS];
@@ -48,6 +49,8 @@ struct build_ids *build_ids_free(struct build_ids *ids)
 {
 	struct build_id *next;
 
+	if (ids)
+		build_id_reader_forget(ids);
 	for (size_t i = 0; ids && i < NR_BUCKETS; i++)
 		for (struct build_id *id = ids->buckets[i]; id; id = next) {
 			next = id->next;
@@ -58,23 +61,6 @@ struct build_ids *build_ids_free(struct build_ids *ids)
 }
 
 /* ---- files ---- */
-
-static void read_mapped(struct build_id *id, const struct trace_start_map *map)
-{
-	struct stat status;
-	char path[96];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, map->tgid, (uint64_t)map->start,
-		 (uint64_t)map->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return;
-	/* another process of that number, if the daemon is in a namespace of its own */
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == map->ino)
-		id->is_known = build_id_read(fd, id->id);
-	close(fd);
-}
 
 /* The row of a file; NULL: there are too many, or no memory */
 static struct build_id *row_of(struct build_ids *ids, uint32_t dev, uint64_t ino)
@@ -95,12 +81,42 @@ static struct build_id *row_of(struct build_ids *ids, uint32_t dev, uint64_t ino
 	return id;
 }
 
+/* The next process that has a file mapped is asked for one that could not be opened. */
+static void take_answers(struct build_ids *ids)
+{
+	struct build_id_answer answer;
+
+	while (build_id_reader_take(ids, &answer)) {
+		struct build_id *id = row_of(ids, answer.dev, answer.ino);
+
+		if (!id || id->is_known)
+			continue;
+		id->is_known = answer.is_known;
+		id->is_asked = answer.is_known || answer.is_unanswered;
+		memcpy(id->id, answer.id, sizeof(id->id));
+	}
+}
+
 void build_ids_note(struct build_ids *ids, const struct trace_start_map *map)
 {
+	const struct mapped_file file = {
+		.dev = map->dev, .ino = map->ino, .tgid = map->tgid, .start = map->start, .end = map->end};
 	struct build_id *id = map->prot & PROT_EXEC ? row_of(ids, map->dev, map->ino) : NULL;
 
-	if (id && !id->is_known)
-		read_mapped(id, map);
+	if (!id || id->is_known)
+		return;
+	if (id->is_asked)
+		take_answers(ids);
+	if (!id->is_asked)
+		id->is_asked = build_id_reader_ask(ids, &file);
+}
+
+void build_ids_wait(struct build_ids *ids, uint64_t limit_ns)
+{
+	if (!ids)
+		return;
+	build_id_reader_wait(ids, limit_ns);
+	take_answers(ids);
 }
 
 void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *map)
@@ -124,7 +140,7 @@ void build_ids_add(struct build_ids *ids, const struct build_ids *from)
 
 			if (!id || id->is_known)
 				continue;
-			id->is_known = true;
+			id->is_known = id->is_asked = true;
 			memcpy(id->id, known->id, sizeof(id->id));
 		}
 }

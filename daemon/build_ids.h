@@ -15,13 +15,23 @@ struct build_ids;
 struct build_ids *build_ids_new(void);
 struct build_ids *build_ids_free(struct build_ids *ids);
 
-/** build_ids_note() - read the build id of a mapped file, once for each file */
+/**
+ * build_ids_note() - ask for the build id of a mapped file, once for each file. Never waits:
+ * build_id_reader.h reads it meanwhile
+ */
 void build_ids_note(struct build_ids *ids, const struct trace_start_map *map);
 /**
  * build_ids_note_code() - the same for a file that was mapped during the recording: it can be read
  * until the process ends
  */
 void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *map);
+
+#define BUILD_IDS_WAIT_NS     100000000ull  /* while events are recorded */
+#define BUILD_IDS_END_WAIT_NS 2500000000ull /* at the end: longer than a file system may take */
+
+/** build_ids_wait() - until all files are read, or @limit_ns have passed */
+void build_ids_wait(struct build_ids *ids, uint64_t limit_ns);
+
 /** build_ids_add() - note all that @from knows, too */
 void build_ids_add(struct build_ids *ids, const struct build_ids *from);
 

@@ -6,12 +6,9 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
-#include "clock_ns.h"
 #include "jail.h"
 #include "jail_child.h"
 
@@ -20,7 +17,7 @@
 #define MAX_SEGMENTS 64
 #define SYMBOL_BLOCK 4096
 #define CPU_SECONDS  20
-#define MAX_SECONDS  60 /* including waits for the disk */
+#define MAX_SECONDS  10 /* including waits for the disk */
 
 /** struct gcov_elf - an open ELF file of 64 bits */
 struct gcov_elf {
@@ -167,26 +164,18 @@ static void __attribute__((noreturn)) run_child(void *context)
 {
 	struct jail jail = {.cpu_seconds = CPU_SECONDS, .dies_with_thread = true};
 	struct gcov_answer answer = {.err = jail_enter(&jail)};
-	struct iovec part = {&answer, sizeof(answer)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
 	if (!answer.err)
 		answer.root = look_for_root(context);
-	_exit(sendmsg(JAIL_SOCKET, &message, MSG_NOSIGNAL) != sizeof(answer));
+	_exit(!jail_send(JAIL_SOCKET, &answer, sizeof(answer), -1, 0));
 }
 
 /* ---- the caller ---- */
 
-static bool receive(int socket, struct gcov_answer *ret_answer)
+static bool receive(const struct jail_child *child, struct gcov_answer *ret_answer)
 {
-	uint64_t deadline_ns = clock_monotonic_ns() + MAX_SECONDS * 1000000000ull;
-	struct pollfd wait = {.fd = socket, .events = POLLIN};
-	int ready;
-
-	do
-		ready = poll(&wait, 1, jail_left_ms(deadline_ns));
-	while (ready < 0 && errno == EINTR);
-	return ready == 1 && recv(socket, ret_answer, sizeof(*ret_answer), MSG_DONTWAIT) == sizeof(*ret_answer);
+	return jail_answer(child, ret_answer, sizeof(*ret_answer), NULL, MAX_SECONDS * 1000000000ull, -1) ==
+	       sizeof(*ret_answer);
 }
 
 int gcov_elf_root(int fd, uint64_t offset, uint64_t max_symbols, struct gcov_root *ret_root)
@@ -202,7 +191,7 @@ int gcov_elf_root(int fd, uint64_t offset, uint64_t max_symbols, struct gcov_roo
 
 	if (err)
 		return err;
-	is_answered = receive(child.socket, &answer);
+	is_answered = receive(&child, &answer);
 	jail_child_end(&child, false, reason, sizeof(reason));
 	*ret_root = (struct gcov_root){.kind = GCOV_UNREAD};
 	if (!is_answered)

@@ -221,6 +221,7 @@ static int collect(struct keep_save *save, const struct keep_source *source, str
 	if (err)
 		return err;
 	recording_add_build_ids(source->recording, save->build_ids);
+	build_ids_wait(save->build_ids, BUILD_IDS_WAIT_NS);
 	build_ids_write(save->build_ids, save->writer);
 	tracefile_code_names(save->writer, source->tracer);
 	snapshot_notes_write(save->writer, source->tracer, source->clients, source->filter, status.since_ns);

@@ -183,6 +183,7 @@ static int flush_names(void *context, struct trace_writer *writer, struct trace_
 /* A recording that is cut off has those of the start, too. Without memory they wait for the end. */
 static void push_build_ids(struct recording *recording)
 {
+	build_ids_wait(recording->build_ids, BUILD_IDS_WAIT_NS);
 	build_ids_write(recording->build_ids, recording->writer);
 	writer_thread_push_call(recording->thread, flush_names, NULL);
 }
@@ -410,6 +411,7 @@ void recording_take_code_maps(struct recording *recording)
 
 void recording_add_build_ids(const struct recording *recording, struct build_ids *ids)
 {
+	build_ids_wait(recording->build_ids, 0);
 	build_ids_add(ids, recording->build_ids);
 }
 
@@ -680,6 +682,8 @@ static void add_not_recorded_notes(struct recording *recording)
 		note_not_recorded(&note, unfollowed);
 	tracefile_work_names(recording->writer, recording->tracer);
 	tracefile_code_names(recording->writer, recording->tracer);
+	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
+		note_not_recorded(&note, unfollowed);
 	if (recording->lost_maps) {
 		snprintf(unfollowed, sizeof(unfollowed),
 			 "where programs mapped their code %s times: samples there have no names",
@@ -725,6 +729,7 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	recording->ended = true;
 	if (recording->keeps)
 		return 0; /* nothing is left to write */
+	build_ids_wait(recording->build_ids, BUILD_IDS_END_WAIT_NS);
 	build_ids_write(recording->build_ids, recording->writer);
 	add_not_recorded_notes(recording);
 	if (recording->has_samples)

@@ -26,6 +26,8 @@ void snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, st
 	if (tracer && tracefile_print_unfollowed(tracer, start_ns, unfollowed, sizeof(unfollowed)))
 		describe_one(&note, unfollowed);
 	tracefile_work_names(writer, tracer);
+	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
+		describe_one(&note, unfollowed);
 	if (!clients)
 		return;
 	clients_describe_unmatched(clients, describe_one, &note);

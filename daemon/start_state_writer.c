@@ -23,6 +23,13 @@ static void sink_meanwhile(const struct start_state_sink *sink, uint64_t nr_reco
 		sink->meanwhile(sink->context);
 }
 
+/* The tracer waits for a process. */
+static int sink_idle(const struct start_state_sink *sink)
+{
+	sink_meanwhile(sink, 0);
+	return 0;
+}
+
 static int push_block(struct start_state *state)
 {
 	struct trace_source source = own_records_source(&state->block, TRACE_CHUNK_START_STATE, OWN_STREAM_START_STATE,
@@ -77,6 +84,8 @@ static int emit(void *context, const struct trace_record *record, size_t bytes, 
 	struct start_state *state = context;
 	int err = 0;
 
+	if (!record)
+		return sink_idle(state->sink);
 	sink_meanwhile(state->sink, ++state->records);
 	note_mapping(state->sink, record, bytes);
 	if (state->proc)
@@ -118,6 +127,8 @@ static int emit_again(void *context, const struct trace_record *record, size_t b
 {
 	struct start_state_rerun *again = context;
 
+	if (!record)
+		return sink_idle(again->sink);
 	sink_meanwhile(again->sink, ++again->records);
 	note_mapping(again->sink, record, bytes);
 	return metadata_record(again->metadata, record, bytes, ts_ns, again->sink->writer, again->sink->thread);

@@ -8,6 +8,7 @@
 #include "cpus.h"
 #include "untrusted.h"
 #include "version.h"
+#include "file_opener.h"
 #include "format_text.h"
 
 static int add_string(void *context, int space, uint64_t key, const char *text)
@@ -195,4 +196,17 @@ uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_opti
 	while (tracer && tracer_not_traced(tracer, nr))
 		nr++;
 	return nr + filters(filter);
+}
+
+bool tracefile_print_unanswered(char *ret_text, size_t size)
+{
+	static const char parts[] = "(build ids, unwind tables, names of generated code, descriptors of waits)";
+	uint64_t nr = files_unanswered();
+
+	if (nr == 1)
+		snprintf(ret_text, size, "what a file or a process contains: its file system did not answer %s", parts);
+	else if (nr)
+		snprintf(ret_text, size, "what %s files or processes contain: their file systems did not answer %s",
+			 text_count(nr).s, parts);
+	return nr;
 }

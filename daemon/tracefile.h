@@ -38,4 +38,11 @@ void tracefile_work_names(struct trace_writer *writer, const struct tracer *trac
 void tracefile_distrusted(struct trace_writer *writer, uint64_t nr_programs);
 
 enum { TRACEFILE_TEXT_BYTES = 256 };
+
+/**
+ * tracefile_print_unanswered() - what was not read because file systems did not answer
+ * (file_opener.h). Returns false: nothing
+ */
+bool tracefile_print_unanswered(char *ret_text, size_t size);
+
 #endif

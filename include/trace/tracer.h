@@ -325,8 +325,9 @@ uint64_t tracer_probe_refused(const struct tracer *tracer, size_t idx, uint32_t 
  * tracer_start_state() - record what exists now: threads, programs, open files,
  * sockets, maps, interrupts
  * Calls @emit for each record: struct trace_record and payload, with the low 32 bits of the time in
- * the header, and with the full time as an argument.
- * Call it after tracer_start(), so that no event is missed in between. A non-zero return value of
+ * the header, and with the full time as an argument. While a process does not answer, it calls
+ * @emit every 10 ms without a record (NULL, 0 bytes), for other work. Call it after
+ * tracer_start(), so that no event is missed in between. A non-zero return value of
  * @emit ends it and is returned.
  */
 typedef int (*tracer_emit_fn)(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns);

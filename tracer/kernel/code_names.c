@@ -208,6 +208,12 @@ static int emit_program_code(const struct tracer_sampling *sampling, tracer_stri
 
 	while (addresses && nr < room && bpf_map_get_next_key(bpf_map__fd(map), before, addresses + nr) == 0)
 		before = addresses + nr++;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t uid = UINT32_MAX;
+
+		bpf_map_lookup_elem(bpf_map__fd(map), &addresses[i], &uid);
+		addresses[i].uid = uid;
+	}
 	if (nr)
 		qsort(addresses, nr, sizeof(*addresses), compare_addresses);
 	result = addresses ? perf_maps_emit(addresses, nr, emit, context) : -ENOMEM;

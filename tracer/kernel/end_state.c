@@ -7,8 +7,8 @@
  * epoll waits for, and the holder of the file lock that a flock or fcntl waits for. For other waits
  * the event that ends them shows the cause; these have not ended.
  *
- * Reading takes about 20 us per thread, and nothing while recording. After LONGEST_NS it stops; the
- * remaining threads are not recorded.
+ * A child reads it (state_child.h). Reading takes about 20 us per thread, and nothing while
+ * recording. After LONGEST_NS it stops; the remaining threads are not recorded.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -30,6 +30,7 @@
 #include "start_args.h"
 #include "start_proc.h"
 #include "start_record.h"
+#include "state_child.h"
 
 #define LONGEST_NS 200000000u
 #define MAX_FDS	   256 /* per thread */
@@ -279,8 +280,6 @@ static int visit_thread(struct end_reader *reader, uint32_t tgid, uint32_t tid)
 	return emit_blocked(reader, &b);
 }
 
-static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tgid);
-
 static int each_number(struct end_reader *reader, uint32_t tgid, const char *path,
 		       int (*visit)(struct end_reader *, uint32_t, uint32_t))
 {
@@ -296,16 +295,30 @@ static int each_number(struct end_reader *reader, uint32_t tgid, const char *pat
 	return result;
 }
 
-static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tgid)
+/* @first: processes with lower numbers are skipped. */
+static int visit_process(struct end_reader *reader, uint32_t first, uint32_t tgid)
 {
 	char path[64];
-	int result = tracer_emit_args(reader->collector, tgid, reader->ts_ns, true);
+	int result;
+
+	if (tgid < first || !state_child_at(reader->collector, tgid))
+		return 0;
+	result = tracer_emit_args(reader->collector, tgid, reader->ts_ns, true);
 
 	if (result)
 		return result;
 	reader->abi = tracer_abi_of_process(tgid);
 	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
 	return each_number(reader, tgid, path, visit_thread);
+}
+
+static int walk(void *context, uint32_t first)
+{
+	struct end_reader *reader = context;
+
+	reader->stop_ns = clock_monotonic_ns() + LONGEST_NS;
+	read_locks(reader);
+	return each_number(reader, first, "/proc", visit_process);
 }
 
 int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context,
@@ -318,9 +331,9 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit,
 	if (collector && reader) {
 		reader->collector = collector;
 		reader->ts_ns = ts_ns;
-		reader->stop_ns = clock_monotonic_ns() + LONGEST_NS;
-		read_locks(reader);
-		result = each_number(reader, 0, "/proc", visit_process);
+		result = state_child_read(collector, walk, reader);
+		if (result)
+			error_set(ret_error, result, "processes cannot be read: %s", strerror(-result));
 	} else {
 		result = error_set(ret_error, -ENOMEM, "no memory to read what threads wait for");
 	}

@@ -6,7 +6,6 @@
 #include "perf_maps.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,11 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <trace/reader.h>
-#include "regular.h"
+#include "file_opener.h"
+#include "jail.h"
+#include "jail_child.h"
 #include "read_end.h"
 
 #define NAME_BYTES     256
 #define MAX_FILE_BYTES (256ll << 20)
+#define CPU_SECONDS    20
 
 /** struct generated - the function at an address. @bytes: 0: not known */
 struct generated {
@@ -44,53 +46,41 @@ static uint32_t inner_number(uint32_t tgid)
 	return read_end(file) < 0 ? tgid : number;
 }
 
-static int open_in(const char *root, uint32_t number)
+static int open_in(struct file_opener *opener, const char *root, uint32_t tgid, uint32_t number,
+		   struct stat *ret_status)
 {
-	int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), tmp, fd;
-	char name[32];
+	struct file_place place = {.folder = "tmp", .tgid = tgid};
 
-	tmp = folder < 0 ? -1 : openat(folder, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder >= 0)
-		close(folder);
-	if (tmp < 0)
-		return -1;
-	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", number);
-	fd = regular_open_at(tmp, name);
-	close(tmp);
-	return fd;
+	snprintf(place.root, sizeof(place.root), "%s", root);
+	snprintf(place.name, sizeof(place.name), "perf-%" PRIu32 ".map", number);
+	return file_opener_open(opener, &place, ret_status);
 }
 
 /*
- * SECURITY: in /tmp any user can make a file with the number of another's process. While the
- * process runs, its user is known.
+ * SECURITY: in /tmp any user can make a file with the number of another's process, also of one that
+ * has ended. The samples tell the user of the process.
  */
-static bool is_owned(int fd, uint32_t tgid)
+static bool is_owned(const struct stat *file, uint32_t uid)
 {
-	struct stat file, process;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32, tgid);
-	return fstat(fd, &file) == 0 && file.st_size <= MAX_FILE_BYTES &&
-	       (!file.st_uid || stat(path, &process) < 0 || file.st_uid == process.st_uid);
+	return file->st_size <= MAX_FILE_BYTES && (!file->st_uid || file->st_uid == uid);
 }
 
 /* The file of a process that has ended stays, unless it was in a container that is gone, too. */
-static FILE *open_map(uint32_t tgid)
+static int open_map(struct file_opener *opener, uint32_t tgid, uint32_t uid)
 {
+	struct stat status;
 	char root[32];
-	FILE *file;
 	int fd;
 
 	snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", tgid);
-	fd = open_in(root, inner_number(tgid));
-	if (fd < 0)
-		fd = open_in("/", tgid);
-	if (fd < 0)
-		return NULL;
-	file = is_owned(fd, tgid) ? fdopen(fd, "r") : NULL;
-	if (!file)
+	fd = open_in(opener, root, tgid, inner_number(tgid), &status);
+	if (fd < 0 && fd != -ETIMEDOUT)
+		fd = open_in(opener, "/", tgid, tgid, &status);
+	if (fd >= 0 && !is_owned(&status, uid)) {
 		close(fd);
-	return file;
+		return -EPERM;
+	}
+	return fd;
 }
 
 /* ---- its lines ---- */
@@ -119,9 +109,6 @@ static bool take_line(const struct walk_address *addresses, size_t nr, char *lin
 
 	if (*at != ' ' || !bytes || !at[1])
 		return true;
-	for (unsigned char *c = (unsigned char *)at + 1; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
 	for (size_t i = first_from(addresses, nr, begin); i < nr && addresses[i].address - begin < bytes; i++) {
 		char *name = strdup(at + 1);
 
@@ -150,6 +137,83 @@ static bool read_lines(FILE *file, const struct walk_address *addresses, size_t 
 	return is_complete;
 }
 
+/* ---- the child without rights ---- */
+
+/** struct map_task - what the child looks for; it has a copy */
+struct map_task {
+	const struct walk_address *addresses;
+	size_t nr;
+};
+
+/** struct map_answer - the function of address @idx; the last one has no name */
+struct map_answer {
+	uint64_t idx, begin, bytes;
+	char name[NAME_BYTES];
+};
+
+static bool send_answer(size_t idx, const struct generated *generated)
+{
+	struct map_answer answer = {idx, generated->begin, generated->bytes, ""};
+
+	if (generated->name)
+		snprintf(answer.name, sizeof(answer.name), "%s", generated->name);
+	return jail_send(JAIL_SOCKET, &answer, sizeof(answer), -1, 0);
+}
+
+static void __attribute__((noreturn)) run_child(void *context)
+{
+	struct jail jail = {.cpu_seconds = CPU_SECONDS, .dies_with_thread = true};
+	const struct map_task *task = context;
+	struct generated *found = calloc(task->nr, sizeof(*found)), none = {0};
+	FILE *file = jail_enter(&jail) ? NULL : fdopen(JAIL_FILES, "r");
+
+	if (!found || !file || !read_lines(file, task->addresses, task->nr, found))
+		_exit(1);
+	for (size_t i = 0; i < task->nr; i++)
+		if (found[i].name && !send_answer(i, &found[i]))
+			_exit(1);
+	_exit(!send_answer(task->nr, &none));
+}
+
+/* Takes the answers of the child until the last one. Returns 0, -ENOMEM, or why they ended. */
+static int take_answers(const struct jail_child *child, const struct map_task *task, struct generated *found)
+{
+	for (;;) {
+		struct map_answer answer;
+		ssize_t got = jail_answer(child, &answer, sizeof(answer), NULL, FILE_ANSWER_NS, -1);
+
+		if (got != sizeof(answer) || answer.name[NAME_BYTES - 1] || answer.idx > task->nr)
+			return got == -ETIMEDOUT ? -ETIMEDOUT : -EBADMSG;
+		if (answer.idx == task->nr)
+			return 0;
+		for (unsigned char *c = (unsigned char *)answer.name; *c; c++)
+			if (*c < ' ' || *c == 0x7f)
+				*c = '?';
+		free(found[answer.idx].name);
+		found[answer.idx] = (struct generated){answer.begin, answer.bytes, strdup(answer.name)};
+		if (!found[answer.idx].name)
+			return -ENOMEM;
+	}
+}
+
+/* Names that cannot be read are only missing. Returns 0 or -ENOMEM. */
+static int read_map(int fd, const struct map_task *task, struct generated *found)
+{
+	struct jail_role role = {
+		.run = run_child, .context = (void *)task, .files = &fd, .nr_files = 1, .cpu_seconds = CPU_SECONDS};
+	struct jail_child child;
+	char reason[1];
+	int result = jail_child_start(&role, &child);
+
+	if (result)
+		return 0;
+	result = take_answers(&child, task, found);
+	jail_child_end(&child, false, reason, sizeof(reason));
+	if (result == -ETIMEDOUT)
+		files_note_unanswered(task->addresses->tgid);
+	return result == -ENOMEM ? -ENOMEM : 0;
+}
+
 /* ---- all ---- */
 
 static int emit_found(uint32_t tgid, const struct generated *found, size_t nr, uint64_t *number, tracer_string_fn emit,
@@ -170,16 +234,17 @@ static int emit_found(uint32_t tgid, const struct generated *found, size_t nr, u
 	return result;
 }
 
-static int emit_process(const struct walk_address *addresses, size_t nr, uint64_t *number, tracer_string_fn emit,
-			void *context)
+static int emit_process(struct file_opener *opener, const struct walk_address *addresses, size_t nr, uint64_t *number,
+			tracer_string_fn emit, void *context)
 {
+	const struct map_task task = {addresses, nr};
 	struct generated *found = calloc(nr, sizeof(*found));
-	FILE *file = found ? open_map(addresses->tgid) : NULL;
+	int fd = found ? open_map(opener, addresses->tgid, addresses->uid) : -ENOMEM;
 	int result = found ? 0 : -ENOMEM;
 
-	if (file) {
-		result = read_lines(file, addresses, nr, found) ? 0 : -ENOMEM;
-		fclose(file);
+	if (fd >= 0) {
+		result = read_map(fd, &task, found);
+		close(fd);
 	}
 	if (!result)
 		result = emit_found(addresses->tgid, found, nr, number, emit, context);
@@ -191,6 +256,7 @@ static int emit_process(const struct walk_address *addresses, size_t nr, uint64_
 
 int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context)
 {
+	struct file_opener opener = {0};
 	uint64_t number = 0;
 	int result = 0;
 	size_t of_process;
@@ -198,7 +264,8 @@ int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_strin
 	for (size_t i = 0; i < nr && !result; i += of_process) {
 		for (of_process = 1; i + of_process < nr && addresses[i + of_process].tgid == addresses[i].tgid;)
 			of_process++;
-		result = emit_process(addresses + i, of_process, &number, emit, context);
+		result = emit_process(&opener, addresses + i, of_process, &number, emit, context);
 	}
+	file_opener_close(&opener);
 	return result;
 }

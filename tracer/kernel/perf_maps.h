@@ -5,8 +5,10 @@
  * perf_maps.h - names of functions that programs generate: /tmp/perf-PID.map, which node
  * (--perf-basic-prof), java (jcmd PID Compiler.perfmap) and others write for perf
  *
- * SECURITY: any user can write such a file. It is opened without following links, below the root of
- * the process, and its lines only give names to addresses of that process.
+ * SECURITY: any user can write such a file. A child opens it without following links, below the
+ * root of the process (file_opener.h), only a file of root or of the user of the process counts,
+ * and another child without rights reads its lines. They only give names to addresses of that
+ * process.
  */
 #include <trace/tracer.h>
 #include "walk_files.h"

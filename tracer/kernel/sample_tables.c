@@ -20,7 +20,6 @@
 #include <bpf/libbpf.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -38,6 +37,7 @@
 #include <trace/events.h>
 #include "command_files.h"
 #include "early_tables.h"
+#include "file_opener.h"
 #include "prepare_files.h"
 #include "read_end.h"
 #include "sample_skeleton.h"
@@ -62,6 +62,7 @@
 struct sample_tables {
 	struct samples_bpf *skeleton; /* borrowed */
 	struct ring_buffer *wanted;   /* owned */
+	struct file_opener opener;
 	struct unwind_reader reader;
 	struct unwind_cache cache;
 	struct early_tables early;
@@ -86,27 +87,26 @@ struct sample_tables {
 
 /* ---- files ---- */
 
-static int check_inode(int fd, uint64_t ino)
+/*
+ * SECURITY: its user may serve the file, and not answer: a child opens it. The wait ends with the
+ * samples, and other files have their tables later.
+ */
+static int open_mapping(struct sample_tables *tables, const struct walk_wanted *wanted, uint64_t ino, uint64_t start,
+			uint64_t end)
 {
+	const struct file_place place = file_mapping(wanted->tgid, start, end);
 	struct stat status;
+	int fd = file_opener_open(&tables->opener, &place, &status);
 
-	if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_ino != ino)) {
+	if (fd >= 0 && status.st_ino != ino) {
 		close(fd);
 		return -ESTALE;
 	}
-	return fd < 0 ? -errno : fd;
-}
-
-static int open_mapping(const struct walk_wanted *wanted, uint64_t ino, uint64_t start, uint64_t end)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, wanted->tgid, start, end);
-	return check_inode(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ino);
+	return fd;
 }
 
 /* The kernel may have split the mapping since, or united it with another. */
-static int search_mapping(const struct walk_wanted *wanted, uint64_t ino)
+static int search_mapping(struct sample_tables *tables, const struct walk_wanted *wanted, uint64_t ino)
 {
 	char path[32], line[MAX_LINE];
 	uint64_t start, end, found;
@@ -120,16 +120,16 @@ static int search_mapping(const struct walk_wanted *wanted, uint64_t ino)
 	while (fd < 0 && fgets(line, sizeof(line), maps))
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64, &start, &end, &found) == 3 &&
 		    found == ino)
-			fd = open_mapping(wanted, ino, start, end);
+			fd = open_mapping(tables, wanted, ino, start, end);
 	err = read_end(maps);
 	return fd < 0 && err ? err : fd;
 }
 
-static int open_wanted(const struct walk_wanted *wanted, uint64_t ino)
+static int open_wanted(struct sample_tables *tables, const struct walk_wanted *wanted, uint64_t ino)
 {
-	int fd = open_mapping(wanted, ino, wanted->start, wanted->end);
+	int fd = open_mapping(tables, wanted, ino, wanted->start, wanted->end);
 
-	return fd < 0 ? search_mapping(wanted, ino) : fd;
+	return fd == -ENOENT || fd == -ESTALE ? search_mapping(tables, wanted, ino) : fd;
 }
 
 /* The page that the kernel gives to each process, as a file. */
@@ -416,10 +416,12 @@ static int on_wanted(void *context, void *record, size_t bytes)
 		return -ECANCELED; /* the files that wait are not needed any more */
 	if (bytes < sizeof(*wanted) || wanted->file >= WALK_MAX_FILES || wanted->file == WALK_VDSO)
 		return 0;
-	fd = open_wanted(wanted, tables->skeleton->data_files->file_inodes[wanted->file]);
+	fd = open_wanted(tables, wanted, tables->skeleton->data_files->file_inodes[wanted->file]);
 	if (fd >= 0) {
 		make_table(tables, wanted->file, fd);
 		close(fd);
+	} else if (fd == -ETIMEDOUT) {
+		give_table(tables, wanted->file, &(struct unwind_table){0});
 	} else {
 		tables->skeleton->data_files->asked_tables[wanted->file] = 0;
 	}
@@ -497,6 +499,9 @@ static int start_threads(struct sample_tables *tables)
 	tables->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (tables->stop < 0)
 		return -errno;
+	tables->opener = (struct file_opener){.has_stop = true, .stop_fd = tables->stop};
+	tables->reader.has_stop = true;
+	tables->reader.stop_fd = tables->stop;
 	tables->wanted = ring_buffer__new(bpf_map__fd(tables->skeleton->maps.wanted_tables), on_wanted, tables, NULL);
 	if (!tables->wanted)
 		return -errno;
@@ -577,9 +582,10 @@ void sample_tables_stop(struct sample_tables *tables)
 	keep_tables(tables);
 	early_tables_close(&tables->early);
 	ring_buffer__free(tables->wanted);
+	file_opener_close(&tables->opener);
+	unwind_reader_close(&tables->reader);
 	if (tables->stop >= 0)
 		close(tables->stop);
-	unwind_reader_close(&tables->reader);
 	pthread_cond_destroy(&tables->has_ready);
 	pthread_cond_destroy(&tables->has_published);
 	pthread_mutex_destroy(&tables->lock);

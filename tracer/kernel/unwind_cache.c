@@ -117,22 +117,28 @@ static uint64_t build_number(void)
 	return hash_u64(hash_u64((uint64_t)status.st_size) ^ time_ns(status.st_mtim));
 }
 
+static uint64_t statx_ns(struct statx_timestamp time)
+{
+	return (uint64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* SECURITY: fstat() would wait for a file system that its user serves. */
 int unwind_cache_key(int fd, struct unwind_cache_key *ret_key)
 {
 	struct timespec now;
-	struct stat status;
+	struct statx status;
 
-	if (fstat(fd, &status) < 0)
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) < 0)
 		return -errno;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (time_ns(status.st_ctim) + SETTLED_NS > time_ns(now))
+	if (statx_ns(status.stx_ctime) + SETTLED_NS > time_ns(now))
 		return -EAGAIN;
-	*ret_key = (struct unwind_cache_key){.dev = status.st_dev,
-					     .ino = status.st_ino,
-					     .bytes = (uint64_t)status.st_size,
-					     .mtime_ns = time_ns(status.st_mtim),
-					     .ctime_ns = time_ns(status.st_ctim),
-					     .boot = major(status.st_dev) ? 0 : boot_number(),
+	*ret_key = (struct unwind_cache_key){.dev = makedev(status.stx_dev_major, status.stx_dev_minor),
+					     .ino = status.stx_ino,
+					     .bytes = status.stx_size,
+					     .mtime_ns = statx_ns(status.stx_mtime),
+					     .ctime_ns = statx_ns(status.stx_ctime),
+					     .boot = status.stx_dev_major ? 0 : boot_number(),
 					     .build = build_number()};
 	return 0;
 }

@@ -2,20 +2,18 @@
 #include "unwind_reader.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "clock_ns.h"
 #include "jail.h"
 #include "jail_child.h"
 
 #define CPU_SECONDS  20
-#define MAX_FILES    100 /* of one child: its CPU time has a limit */
-#define MAX_SECONDS  60
+#define MAX_FILES    100	  /* of one child: its CPU time has a limit */
+#define MAX_SECONDS  10		  /* including waits for the disk; a file system may never answer */
 #define MEMORY_BYTES (1ull << 30) /* more than the caller has */
 
 enum reader_request { REQUEST_TABLE = 1, REQUEST_NEEDED };
@@ -29,30 +27,6 @@ struct unwind_shared {
 };
 
 /* ---- the child ---- */
-
-union file_control {
-	struct cmsghdr head;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-/* Returns the descriptor that the caller sent, or -1: it has ended. */
-static int receive_file(int socket, char *ret_request)
-{
-	struct iovec part = {ret_request, sizeof(*ret_request)};
-	union file_control control = {0};
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-	struct cmsghdr *rights;
-	int fd;
-
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(*ret_request))
-		return -1;
-	rights = CMSG_FIRSTHDR(&message);
-	if (!rights || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof(fd)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
-	return fd;
-}
 
 /* The limit counts also what the child has of the caller's memory. */
 static uint64_t memory_limit(void)
@@ -68,24 +42,14 @@ static uint64_t memory_limit(void)
 	return pages ? pages * (uint64_t)sysconf(_SC_PAGESIZE) + MEMORY_BYTES : 0;
 }
 
-static void send_done(void)
-{
-	char done = 1;
-	struct iovec part = {&done, sizeof(done)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
-	if (sendmsg(JAIL_SOCKET, &message, MSG_NOSIGNAL) != sizeof(done))
-		_exit(1);
-}
-
 static void __attribute__((noreturn)) run_child(void *context)
 {
 	struct jail jail = {.cpu_seconds = CPU_SECONDS, .memory_bytes = memory_limit(), .dies_with_thread = true};
 	struct unwind_shared *shared = context;
-	int result = jail_enter(&jail), fd;
-	char request;
+	int result = jail_enter(&jail), fd = -1;
+	char request, done = 1;
 
-	while ((fd = receive_file(JAIL_SOCKET, &request)) >= 0) {
+	while (jail_receive(JAIL_SOCKET, &request, sizeof(request), &fd) == sizeof(request) && fd >= 0) {
 		shared->table = (struct unwind_table){.words = shared->words, .room = UNWIND_MAX_WORDS};
 		shared->result = result;
 		if (!result && request == REQUEST_NEEDED)
@@ -93,37 +57,21 @@ static void __attribute__((noreturn)) run_child(void *context)
 		else if (!result)
 			shared->result = unwind_table_compile(fd, &shared->table);
 		close(fd);
-		send_done();
+		if (!jail_send(JAIL_SOCKET, &done, sizeof(done), -1, 0))
+			_exit(1);
 	}
 	_exit(0);
 }
 
 /* ---- the caller ---- */
 
-static bool send_file(int socket, int fd, enum reader_request request)
+static int await_answer(const struct unwind_reader *reader)
 {
-	char wanted = (char)request;
-	struct iovec part = {&wanted, sizeof(wanted)};
-	union file_control control = {
-		.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd))}};
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-
-	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(wanted);
-}
-
-static bool is_answered(int socket)
-{
-	uint64_t deadline_ns = clock_monotonic_ns() + MAX_SECONDS * 1000000000ull;
-	struct pollfd wait = {.fd = socket, .events = POLLIN};
 	char done = 0;
-	int ready;
+	ssize_t got = jail_answer(&reader->child, &done, sizeof(done), NULL, MAX_SECONDS * 1000000000ull,
+				  reader->has_stop ? reader->stop_fd : -1);
 
-	do
-		ready = poll(&wait, 1, jail_left_ms(deadline_ns));
-	while (ready < 0 && errno == EINTR);
-	return ready == 1 && recv(socket, &done, sizeof(done), MSG_DONTWAIT) == sizeof(done) && done == 1;
+	return got == sizeof(done) && done == 1 ? 0 : -EBADMSG;
 }
 
 static int take_table(const struct unwind_shared *shared, struct unwind_table *ret_table)
@@ -163,6 +111,7 @@ static void end_child(struct unwind_reader *reader)
 
 static int ask_child(struct unwind_reader *reader, int fd, enum reader_request request)
 {
+	char wanted = (char)request;
 	int result = 0;
 
 	/* also gives the memory of the last table back */
@@ -175,7 +124,7 @@ static int ask_child(struct unwind_reader *reader, int fd, enum reader_request r
 	if (result)
 		return result;
 	reader->nr_files++;
-	if (send_file(reader->child.socket, fd, request) && is_answered(reader->child.socket))
+	if (jail_send(reader->child.socket, &wanted, sizeof(wanted), fd, MSG_DONTWAIT) && !await_answer(reader))
 		return 0;
 	end_child(reader);
 	return -EBADMSG;

@@ -15,12 +15,16 @@
 
 /**
  * struct unwind_reader - memory for one table at a time; zeroed: closed. @nr_files: of the child
+ * @stop_fd: if @has_stop, a descriptor that ends the wait for an answer when it can be read;
+ * borrowed
  */
 struct unwind_reader {
 	struct unwind_shared *shared; /* owned mapping */
 	struct jail_child child;
 	uint32_t nr_files;
 	bool runs;
+	bool has_stop;
+	int stop_fd;
 };
 
 /** unwind_reader_open() - returns 0 or -ENOMEM */

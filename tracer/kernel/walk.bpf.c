@@ -108,7 +108,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, MAX_ADDRESSES);
 	__type(key, struct walk_address);
-	__type(value, u8);
+	__type(value, u32); /* uid */
 } program_addresses SEC(".maps");
 
 /* struct walk_wanted */
@@ -527,10 +527,12 @@ static __always_inline u32 pop_by_row(struct walk_process *process, struct walk_
 static __always_inline void note_program_address(u32 tgid, u64 ip, bool is_caller)
 {
 	struct walk_address key = {.address = ip, .tgid = tgid};
-	u8 one = 1;
+	u32 uid;
 
-	if (!bpf_map_lookup_elem(&program_addresses, &key) && (!is_caller || is_behind_call(ip + 1)))
-		bpf_map_update_elem(&program_addresses, &key, &one, BPF_ANY);
+	if (bpf_map_lookup_elem(&program_addresses, &key) || (is_caller && !is_behind_call(ip + 1)))
+		return;
+	uid = (u32)bpf_get_current_uid_gid();
+	bpf_map_update_elem(&program_addresses, &key, &uid, BPF_ANY);
 }
 
 /**

@@ -44,11 +44,14 @@ struct walk_process {
 	struct walk_mapping mappings[WALK_MAX_MAPPINGS];
 };
 
-/** struct walk_address - code of process @tgid in no file */
+/**
+ * struct walk_address - code of process @tgid in no file. @uid: 0 in the BPF programs, where the
+ * map's value has it: the user of the process when it was sampled first
+ */
 struct walk_address {
 	unsigned long long address;
 	unsigned int tgid;
-	unsigned int zero;
+	unsigned int uid;
 };
 
 /** struct walk_wanted - a file whose table is wanted, and where a process has it mapped */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef BASE_FILE_OPENER_H
+#define BASE_FILE_OPENER_H
+/*
+ * file_opener.h - opens files of other users in a child, because an open() can wait for ever
+ *
+ * SECURITY: any user can mount a file system that a program of that user serves (FUSE), below an
+ * overlay that root may read, and stop answering. Then open(), read(), stat() and page faults wait,
+ * and SIGKILL does not end them. So a child opens such a file and sends the descriptor. The child
+ * has the rights to open, and parses nothing. Another child, without rights (jail.h), reads from
+ * the descriptor. A child that misses FILE_ANSWER_NS is killed and abandoned (jail_child_end()),
+ * and the next request starts another one. A user whose files were not answered
+ * FILE_MAX_UNANSWERED times is not asked any more.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include "jail_child.h"
+
+#define FILE_ANSWER_NS	    2000000000ull
+#define FILE_MAX_UNANSWERED 2 /* of one user; JAIL_MAX_ABANDONED of all */
+
+/**
+ * struct file_place - @name: a path; or if @root is not empty, a name in @folder below @root, where
+ * no symbolic link is followed
+ * @tgid: a process of the user that may serve the file
+ */
+struct file_place {
+	char root[32];
+	char folder[8];
+	char name[96];
+	uint32_t tgid;
+};
+
+/**
+ * struct file_opener - a child; zeroed: none was started
+ * @stop_fd: if @has_stop, a descriptor that ends a wait when it can be read; borrowed
+ */
+struct file_opener {
+	struct jail_child child;
+	bool runs;
+	bool has_stop;
+	int stop_fd;
+};
+
+/**
+ * file_opener_open() - open a regular file for reading (regular.h)
+ * @ret_status: as the child saw it, which may have waited for it
+ * Returns the descriptor, which the caller closes: read from it only in a child of jail_child.h. Or
+ * the errno of the open; -ETIMEDOUT: the file system did not answer, now or earlier (counted by
+ * files_unanswered()); -ECANCELED: @stop_fd; -EBUSY: jail_child_start()
+ */
+int file_opener_open(struct file_opener *opener, const struct file_place *place, struct stat *ret_status);
+void file_opener_close(struct file_opener *opener);
+
+/** file_mapping() - the file that a process has mapped from @start to @end */
+struct file_place file_mapping(uint32_t tgid, uint64_t start, uint64_t end);
+
+/* ---- file systems that did not answer ---- */
+
+/** files_unanswered() - how often a file or the memory of a process was not read for that reason */
+uint64_t files_unanswered(void);
+/** files_note_unanswered() - a file or a process of the user of process @tgid did not answer */
+void files_note_unanswered(uint32_t tgid);
+/** files_may_ask() - false, and counted: the user of process @tgid has not answered too often */
+bool files_may_ask(uint32_t tgid);
+
+#endif

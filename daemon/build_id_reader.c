@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* build_id_reader.c - lists of requests and answers, under a mutex. */
+#include "build_id_reader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock_ns.h"
+#include "file_opener.h"
+#include "jail.h"
+#include "jail_child.h"
+
+#define CPU_SECONDS 20
+#define MAX_FILES   1000 /* of one child: its CPU time has a limit */
+
+/** struct reader_job - a request and its answer. @owner: NULL: forgotten */
+struct reader_job {
+	struct reader_job *next;
+	const void *owner;
+	struct mapped_file file;
+	struct build_id_answer answer;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t has_job, has_answer;
+	struct reader_job *first, **end; /* requests; owned */
+	struct reader_job *answers;	 /* owned */
+	struct reader_job *current;
+	bool runs;
+} reader = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	    .has_job = PTHREAD_COND_INITIALIZER,
+	    .has_answer = PTHREAD_COND_INITIALIZER};
+
+/* ---- the child without rights ---- */
+
+/** struct id_answer - @refusal: errno of jail_enter() */
+struct id_answer {
+	int refusal;
+	bool is_known;
+	char id[BUILD_ID_CHARS];
+};
+
+static void __attribute__((noreturn)) run_child(void *context)
+{
+	struct jail jail = {.cpu_seconds = CPU_SECONDS, .dies_with_thread = true};
+	int refusal = jail_enter(&jail), fd = -1;
+	char request;
+
+	(void)context;
+	while (jail_receive(JAIL_SOCKET, &request, sizeof(request), &fd) == sizeof(request) && fd >= 0) {
+		struct id_answer answer = {.refusal = refusal};
+
+		if (!refusal)
+			answer.is_known = build_id_read(fd, answer.id);
+		close(fd);
+		if (!jail_send(JAIL_SOCKET, &answer, sizeof(answer), -1, 0))
+			break;
+	}
+	_exit(0);
+}
+
+/** struct id_child - zeroed: not started. @nr_files: of the child */
+struct id_child {
+	struct jail_child child;
+	uint32_t nr_files;
+	bool runs;
+};
+
+static void end_child(struct id_child *child)
+{
+	char reason[1];
+
+	if (child->runs)
+		jail_child_end(&child->child, false, reason, sizeof(reason));
+	child->runs = false;
+}
+
+static int read_id(struct id_child *child, int fd, struct id_answer *ret_answer)
+{
+	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
+	char request = 1;
+	ssize_t got = -EPIPE;
+	int result = 0;
+
+	if (child->nr_files == MAX_FILES)
+		end_child(child);
+	if (!child->runs) {
+		child->nr_files = 0;
+		result = jail_child_start(&role, &child->child);
+		child->runs = !result;
+	}
+	if (result)
+		return result;
+	child->nr_files++;
+	if (jail_send(child->child.socket, &request, sizeof(request), fd, MSG_DONTWAIT))
+		got = jail_answer(&child->child, ret_answer, sizeof(*ret_answer), NULL, FILE_ANSWER_NS, -1);
+	if (got == sizeof(*ret_answer) && !ret_answer->refusal && !ret_answer->id[BUILD_ID_CHARS - 1])
+		return 0;
+	end_child(child);
+	return got == -ETIMEDOUT ? -ETIMEDOUT : -EBADMSG;
+}
+
+/* ---- the thread ---- */
+
+/* Another process may have that number, if the daemon is in a namespace of its own. */
+static void answer_job(struct file_opener *opener, struct id_child *child, struct reader_job *job)
+{
+	const struct mapped_file *file = &job->file;
+	struct file_place place = file_mapping(file->tgid, file->start, file->end);
+	struct id_answer answer = {0};
+	struct stat status;
+	int fd = file_opener_open(opener, &place, &status), result = fd < 0 ? fd : 0;
+
+	job->answer = (struct build_id_answer){.dev = file->dev, .ino = file->ino};
+	if (fd >= 0 && status.st_ino == file->ino) {
+		result = read_id(child, fd, &answer);
+		if (result == -ETIMEDOUT)
+			files_note_unanswered(file->tgid);
+	}
+	if (fd >= 0)
+		close(fd);
+	job->answer.is_unanswered = result == -ETIMEDOUT || result == -EBUSY;
+	job->answer.is_known = !result && answer.is_known;
+	if (job->answer.is_known)
+		for (size_t i = 0; i < sizeof(answer.id) && answer.id[i]; i++)
+			job->answer.id[i] = answer.id[i];
+}
+
+static struct reader_job *next_job(void)
+{
+	struct reader_job *job;
+
+	while (!reader.first)
+		pthread_cond_wait(&reader.has_job, &reader.lock);
+	job = reader.first;
+	reader.first = job->next;
+	if (!reader.first)
+		reader.end = &reader.first;
+	reader.current = job;
+	return job;
+}
+
+static void *read_all(void *context)
+{
+	struct file_opener opener = {0};
+	struct id_child child = {0};
+
+	pthread_mutex_lock(&reader.lock);
+	for (;;) {
+		struct reader_job *job = next_job();
+
+		pthread_mutex_unlock(&reader.lock);
+		answer_job(&opener, &child, job);
+		pthread_mutex_lock(&reader.lock);
+		reader.current = NULL;
+		if (job->owner) {
+			job->next = reader.answers;
+			reader.answers = job;
+		} else {
+			free(job);
+		}
+		pthread_cond_broadcast(&reader.has_answer);
+	}
+	return context;
+}
+
+/* ---- the main thread ---- */
+
+/* The daemon's signals are for its other threads. */
+static bool start_thread(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int result;
+
+	if (reader.runs)
+		return true;
+	reader.end = &reader.first;
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = pthread_create(&thread, &attributes, read_all, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	reader.runs = !result;
+	return reader.runs;
+}
+
+bool build_id_reader_ask(const void *owner, const struct mapped_file *file)
+{
+	struct reader_job *job = calloc(1, sizeof(*job));
+	bool is_asked;
+
+	if (!job)
+		return false;
+	*job = (struct reader_job){.owner = owner, .file = *file};
+	pthread_mutex_lock(&reader.lock);
+	is_asked = start_thread();
+	if (is_asked) {
+		*reader.end = job;
+		reader.end = &job->next;
+		pthread_cond_signal(&reader.has_job);
+	}
+	pthread_mutex_unlock(&reader.lock);
+	if (!is_asked)
+		free(job);
+	return is_asked;
+}
+
+/* Take the first job of @owner out of a list; NULL: none. */
+static struct reader_job *unlink_job(struct reader_job **list, const void *owner)
+{
+	for (struct reader_job **at = list; *at; at = &(*at)->next)
+		if ((*at)->owner == owner) {
+			struct reader_job *job = *at;
+
+			*at = job->next;
+			return job;
+		}
+	return NULL;
+}
+
+bool build_id_reader_take(const void *owner, struct build_id_answer *ret_answer)
+{
+	struct reader_job *job;
+
+	pthread_mutex_lock(&reader.lock);
+	job = unlink_job(&reader.answers, owner);
+	pthread_mutex_unlock(&reader.lock);
+	if (!job)
+		return false;
+	*ret_answer = job->answer;
+	free(job);
+	return true;
+}
+
+static bool is_waiting(const void *owner)
+{
+	if (reader.current && reader.current->owner == owner)
+		return true;
+	for (const struct reader_job *job = reader.first; job; job = job->next)
+		if (job->owner == owner)
+			return true;
+	return false;
+}
+
+bool build_id_reader_wait(const void *owner, uint64_t limit_ns)
+{
+	uint64_t until_ns = clock_monotonic_ns() + limit_ns;
+	struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
+	bool waits;
+
+	pthread_mutex_lock(&reader.lock);
+	while ((waits = is_waiting(owner)))
+		if (pthread_cond_clockwait(&reader.has_answer, &reader.lock, CLOCK_MONOTONIC, &until))
+			break;
+	pthread_mutex_unlock(&reader.lock);
+	return !waits;
+}
+
+void build_id_reader_forget(const void *owner)
+{
+	struct reader_job *job;
+
+	pthread_mutex_lock(&reader.lock);
+	while ((job = unlink_job(&reader.answers, owner)) || (job = unlink_job(&reader.first, owner)))
+		free(job);
+	reader.end = &reader.first;
+	while (*reader.end)
+		reader.end = &(*reader.end)->next;
+	if (reader.current && reader.current->owner == owner)
+		reader.current->owner = NULL;
+	pthread_mutex_unlock(&reader.lock);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_BUILD_ID_READER_H
+#define DAEMON_BUILD_ID_READER_H
+/*
+ * build_id_reader.h - a thread that has build ids read from files of other users, one after the
+ * other: a child opens a file (file_opener.h), and another one without rights (jail.h) reads it
+ *
+ * The main thread gives requests and takes answers, and never waits for a file. The thread is
+ * started at the first request, and ends with the process.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "build_id.h"
+
+/** struct mapped_file - an inode of a device, and a process that has it mapped */
+struct mapped_file {
+	uint32_t dev;
+	uint32_t tgid;
+	uint64_t ino, start, end;
+};
+
+/**
+ * struct build_id_answer - @id: in hexadecimal, "" if it has none. @is_known: the file was read
+ * @is_unanswered: its file system did not answer
+ */
+struct build_id_answer {
+	uint32_t dev;
+	uint64_t ino;
+	bool is_known;
+	bool is_unanswered;
+	char id[BUILD_ID_CHARS];
+};
+
+/**
+ * build_id_reader_ask() - @owner: any address, for the answers. Returns false: no memory, or no
+ * thread
+ */
+bool build_id_reader_ask(const void *owner, const struct mapped_file *file);
+
+/**
+ * build_id_reader_take() - an answer of the requests of @owner. Returns false: there is none yet
+ */
+bool build_id_reader_take(const void *owner, struct build_id_answer *ret_answer);
+
+/**
+ * build_id_reader_wait() - until all of @owner are answered, or @limit_ns have passed. Returns
+ * true: all
+ */
+bool build_id_reader_wait(const void *owner, uint64_t limit_ns);
+
+/** build_id_reader_forget() - drop all requests and answers of @owner */
+void build_id_reader_forget(const void *owner);
+
+#endif

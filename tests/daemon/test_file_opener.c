@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_file_opener.c - files that are opened by a child, and children that do not answer: here they
+ * are stopped, while in the field they wait for a file system
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "build_id_reader.h"
+#include "clock_ns.h"
+#include "file_opener.h"
+#include "jail.h"
+#include "jail_case.h"
+#include "unit.h"
+
+static struct file_place own_program(void)
+{
+	struct file_place place = {.tgid = (uint32_t)getpid()};
+
+	CU_ASSERT(readlink("/proc/self/exe", place.name, sizeof(place.name) - 1) > 0);
+	return place;
+}
+
+static void a_file_is_opened_by_a_child(void)
+{
+	struct file_opener opener = {0};
+	struct file_place place = own_program(), none = {.name = "/dev/null"};
+	struct stat status, own;
+	char magic[4];
+	int fd = file_opener_open(&opener, &place, &status);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL(stat(place.name, &own), 0);
+	CU_ASSERT(status.st_ino == own.st_ino && status.st_dev == own.st_dev);
+	CU_ASSERT_EQUAL(pread(fd, magic, sizeof(magic), 0), 4);
+	CU_ASSERT(!memcmp(magic, "\177ELF", 4));
+	close(fd);
+	CU_ASSERT_EQUAL(file_opener_open(&opener, &none, &status), -EINVAL);
+	snprintf(none.name, sizeof(none.name), "/nothing");
+	CU_ASSERT_EQUAL(file_opener_open(&opener, &none, &status), -ENOENT);
+	CU_ASSERT(opener.runs);
+	file_opener_close(&opener);
+	CU_ASSERT(!opener.runs);
+}
+
+/* The child keeps its user, the capabilities to read, and no other right. */
+static void the_child_cannot_write_or_execute(void)
+{
+	struct file_opener opener = {0};
+	struct file_place place = own_program();
+	struct stat status;
+	char text[8192], capabilities[32];
+	unsigned long long own = 0;
+	int fd = file_opener_open(&opener, &place, &status);
+
+	CU_ASSERT(fd >= 0);
+	close(fd);
+	read_proc(getpid(), "status", text, sizeof(text));
+	CU_ASSERT_EQUAL(sscanf(strstr(text, "\nCapEff:"), "\nCapEff: %llx", &own), 1);
+	/* dac_override, dac_read_search, sys_ptrace, checkpoint_restore */
+	snprintf(capabilities, sizeof(capabilities), "%016llx\n", own & 0x10000080006);
+	read_proc(opener.child.pid, "status", text, sizeof(text));
+	expect_line(text, "\nCapPrm:", capabilities);
+	expect_line(text, "\nCapEff:", capabilities);
+	expect_line(text, "\nNoNewPrivs:", "1\n");
+#ifndef JAIL_SANITIZED
+	expect_line(text, "\nSeccomp:", "2\n");
+#endif
+	file_opener_close(&opener);
+}
+
+static void a_child_that_does_not_answer_is_abandoned(void)
+{
+	struct file_opener opener = {0};
+	struct file_place place = own_program();
+	struct stat status;
+	uint64_t before = files_unanswered();
+	pid_t first;
+	int fd = file_opener_open(&opener, &place, &status);
+
+	CU_ASSERT(fd >= 0);
+	close(fd);
+	first = opener.child.pid;
+	kill(first, SIGSTOP);
+	CU_ASSERT_EQUAL(file_opener_open(&opener, &place, &status), -ETIMEDOUT);
+	CU_ASSERT_EQUAL(files_unanswered(), before + 1);
+	fd = file_opener_open(&opener, &place, &status);
+	CU_ASSERT(fd >= 0 && opener.child.pid != first);
+	close(fd);
+	kill(opener.child.pid, SIGSTOP);
+	CU_ASSERT_EQUAL(file_opener_open(&opener, &place, &status), -ETIMEDOUT);
+	/* now this user is not asked any more */
+	CU_ASSERT_EQUAL(file_opener_open(&opener, &place, &status), -ETIMEDOUT);
+	CU_ASSERT(!opener.runs);
+	CU_ASSERT_EQUAL(files_unanswered(), before + 3);
+}
+
+static void a_wait_ends_with_its_stop(void)
+{
+	struct file_opener opener = {.has_stop = true, .stop_fd = eventfd(1, EFD_CLOEXEC)};
+	struct file_place place = {.name = "/nothing", .tgid = UINT32_MAX / 2};
+	struct stat status;
+
+	CU_ASSERT_EQUAL(file_opener_open(&opener, &place, &status), -ECANCELED);
+	close(opener.stop_fd);
+	file_opener_close(&opener);
+}
+
+/* ---- children that SIGKILL does not end ---- */
+
+static int kill_is_ignored; /* for the linker's wrapper below */
+int __real_kill(pid_t pid, int number);
+int __wrap_kill(pid_t pid, int number);
+
+int __wrap_kill(pid_t pid, int number)
+{
+	return kill_is_ignored && number == SIGKILL ? 0 : __real_kill(pid, number);
+}
+
+static void __attribute__((noreturn)) sleep_for_ever(void *context)
+{
+	(void)context;
+	for (;;)
+		pause();
+}
+
+static void children_that_do_not_end_are_few(void)
+{
+	const struct jail_role role = {.run = sleep_for_ever, .cpu_seconds = 1};
+	struct jail_child children[JAIL_MAX_ABANDONED], more;
+	char reason[128] = "";
+
+	CU_ASSERT_EQUAL(jail_nr_abandoned(), 0);
+	kill_is_ignored = 1;
+	for (size_t i = 0; i < JAIL_MAX_ABANDONED; i++) {
+		CU_ASSERT_EQUAL_FATAL(jail_child_start(&role, &children[i]), 0);
+		jail_child_end(&children[i], i == 0, reason, sizeof(reason));
+		CU_ASSERT_EQUAL(jail_nr_abandoned(), i + 1);
+	}
+	CU_ASSERT_STRING_EQUAL(reason, "it waits for a file system that does not answer");
+	CU_ASSERT_EQUAL(jail_child_start(&role, &more), -EBUSY);
+	kill_is_ignored = 0;
+	for (size_t i = 0; i < JAIL_MAX_ABANDONED; i++)
+		kill(children[i].pid, SIGKILL);
+	while (jail_nr_abandoned())
+		usleep(1000);
+	CU_ASSERT_EQUAL(jail_child_start(&role, &more), 0);
+	jail_child_end(&more, false, reason, sizeof(reason));
+}
+
+/* ---- build ids ---- */
+
+static void a_build_id_is_read_meanwhile(void)
+{
+	static const char owner, other;
+	struct mapped_file file = {.tgid = (uint32_t)getpid()};
+	struct build_id_answer answer;
+	char line[4352], found = 0;
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	while (!found && fgets(line, sizeof(line), maps))
+		found = sscanf(line, "%lx-%lx r-xp %*s %*s %lu", &file.start, &file.end, &file.ino) == 3 && file.ino;
+	fclose(maps);
+	CU_ASSERT_FATAL(found);
+	CU_ASSERT(build_id_reader_ask(&owner, &file));
+	CU_ASSERT(build_id_reader_ask(&other, &file));
+	build_id_reader_forget(&other);
+	CU_ASSERT(build_id_reader_wait(&owner, 60000000000ull));
+	CU_ASSERT_FATAL(build_id_reader_take(&owner, &answer));
+	CU_ASSERT_EQUAL(answer.ino, file.ino);
+	CU_ASSERT(!answer.is_unanswered);
+	CU_ASSERT(answer.is_known || getuid() != 0); /* map_files is root's */
+	CU_ASSERT(!build_id_reader_take(&owner, &answer));
+	CU_ASSERT(!build_id_reader_take(&other, &answer));
+	file.ino++;
+	CU_ASSERT(build_id_reader_ask(&owner, &file));
+	CU_ASSERT(build_id_reader_wait(&owner, 60000000000ull));
+	CU_ASSERT_FATAL(build_id_reader_take(&owner, &answer));
+	CU_ASSERT(!answer.is_known);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_file_is_opened_by_a_child),
+		CASE(the_child_cannot_write_or_execute),
+		CASE(a_wait_ends_with_its_stop),
+		CASE(children_that_do_not_end_are_few),
+		CASE(a_build_id_is_read_meanwhile),
+		CASE(a_child_that_does_not_answer_is_abandoned),
+		{NULL, NULL},
+	};
+
+	return unit_main("file opener", cases, argc, argv);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mute_files.c - a file system of a user without privileges (FUSE, below an overlay that root can
+ * read), whose server answers until a program uses it, and then never again.
+ *
+ * mute_files KIND FOLDER PROGRAM: KIND says what the program does with a file of that system, whose
+ * content is that of PROGRAM:
+ *   exec    executes it
+ *   map     maps it as code, and executes in it no more
+ *   poll    is in poll(), with the descriptors in a page of it
+ * Prints "mute PID" when the server has stopped answering, and ends when standard input is closed:
+ * then the kernel aborts the connection, because nobody else has its descriptor.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE	      4096u
+#define ROOT_NODE     1u
+#define FILE_NODE     2u
+#define REQUEST_BYTES (1u << 20)
+#define FILE_NAME     "file"
+
+static struct {
+	int fd;
+	char *content;
+	size_t bytes;
+	bool is_mute; /* atomically */
+	int muted[2]; /* a pipe that is closed then */
+	char folder[128];
+} server;
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* ---- the server ---- */
+
+static void answer(uint64_t unique, int err, const void *data, size_t bytes)
+{
+	static struct {
+		struct fuse_out_header head;
+		char data[256 << 10];
+	} out;
+
+	out.head =
+		(struct fuse_out_header){.len = (uint32_t)(sizeof(out.head) + bytes), .error = err, .unique = unique};
+	if (bytes)
+		memcpy(out.data, data, bytes);
+	if (write(server.fd, &out, out.head.len) < 0 && errno != ENOENT && errno != EINTR)
+		perror("answer");
+}
+
+static struct fuse_attr attributes(uint64_t node)
+{
+	bool is_file = node == FILE_NODE;
+
+	return (struct fuse_attr){.ino = node,
+				  .nlink = is_file ? 1 : 2,
+				  .blksize = PAGE,
+				  .mode = is_file ? S_IFREG | 0777 : S_IFDIR | 0777,
+				  .size = is_file ? server.bytes : 0,
+				  .blocks = is_file ? server.bytes / 512 + 1 : 0};
+}
+
+static void look_up(const struct fuse_in_header *head, const char *name)
+{
+	struct fuse_entry_out out = {.nodeid = FILE_NODE, .generation = 1, .attr = attributes(FILE_NODE)};
+	bool is_there = head->nodeid == ROOT_NODE && strcmp(name, FILE_NAME) == 0;
+
+	answer(head->unique, is_there ? 0 : -ENOENT, &out, is_there ? sizeof(out) : 0);
+}
+
+static void read_file(const struct fuse_in_header *head, const struct fuse_read_in *in)
+{
+	size_t at = in->offset < server.bytes ? in->offset : server.bytes,
+	       bytes = in->size < server.bytes - at ? in->size : server.bytes - at;
+
+	answer(head->unique, 0, server.content + at, bytes);
+}
+
+static void serve_one(const struct fuse_in_header *head)
+{
+	struct fuse_init_out init = {.major = 7, .minor = 31, .max_write = PAGE};
+	struct fuse_attr_out status = {.attr = attributes(head->nodeid)};
+	struct fuse_open_out opened = {.fh = head->nodeid};
+	struct fuse_statfs_out system = {.st = {.bsize = PAGE, .namelen = 255}};
+
+	switch (head->opcode) {
+	case FUSE_INIT:
+		init.max_readahead = ((const struct fuse_init_in *)(head + 1))->max_readahead;
+		answer(head->unique, 0, &init, sizeof(init));
+		break;
+	case FUSE_GETATTR:
+		answer(head->unique, 0, &status, sizeof(status));
+		break;
+	case FUSE_LOOKUP:
+		look_up(head, (const char *)(head + 1));
+		break;
+	case FUSE_OPEN:
+	case FUSE_OPENDIR:
+		answer(head->unique, 0, &opened, sizeof(opened));
+		break;
+	case FUSE_READ:
+		read_file(head, (const struct fuse_read_in *)(head + 1));
+		break;
+	case FUSE_STATFS:
+		answer(head->unique, 0, &system, sizeof(system));
+		break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+		break;
+	case FUSE_RELEASE:
+	case FUSE_RELEASEDIR:
+	case FUSE_FLUSH:
+	case FUSE_READDIR:
+	case FUSE_ACCESS:
+		answer(head->unique, 0, NULL, 0);
+		break;
+	default:
+		answer(head->unique, -ENOSYS, NULL, 0);
+	}
+}
+
+static void *serve(void *unused)
+{
+	static _Alignas(8) char request[REQUEST_BYTES];
+
+	for (;;) {
+		ssize_t bytes = read(server.fd, request, sizeof(request));
+		const struct fuse_in_header *head = (const void *)request;
+
+		if (bytes < 0 && (errno == EINTR || errno == ENOENT))
+			continue;
+		if (bytes < (ssize_t)sizeof(*head))
+			return unused;
+		if (!__atomic_load_n(&server.is_mute, __ATOMIC_RELAXED))
+			serve_one(head);
+		else
+			fprintf(stderr, "call %u of process %u has no answer\n", head->opcode, head->pid);
+	}
+}
+
+/* ---- mounts ---- */
+
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		fail(path);
+	close(fd);
+}
+
+static const char *below(const char *name)
+{
+	static char path[4][192];
+	static unsigned int next;
+
+	next = (next + 1) % 4;
+	snprintf(path[next], sizeof(path[next]), "%s/%s", server.folder, name);
+	return path[next];
+}
+
+static void enter_namespaces(void)
+{
+	unsigned int uid = getuid(), gid = getgid();
+	char map[32];
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		fail("unshare");
+	write_text("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "0 %u 1", uid);
+	write_text("/proc/self/uid_map", map);
+	snprintf(map, sizeof(map), "0 %u 1", gid);
+	write_text("/proc/self/gid_map", map);
+}
+
+static void mount_files(const char *program)
+{
+	int fd = open(program, O_RDONLY | O_CLOEXEC);
+	char options[512];
+	struct stat status;
+	pthread_t thread;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		fail(program);
+	server.bytes = (size_t)status.st_size;
+	server.content = mmap(NULL, server.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (mkdir(below("lower"), 0755) < 0 || mkdir(below("other"), 0755) < 0 || mkdir(below("all"), 0755) < 0)
+		fail(server.folder);
+	server.fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", server.fd);
+	if (server.fd < 0 || mount("mute", below("lower"), "fuse", MS_NODEV, options) < 0)
+		fail("fuse");
+	pthread_create(&thread, NULL, serve, NULL);
+	snprintf(options, sizeof(options), "lowerdir=%s:%s", below("lower"), below("other"));
+	if (mount("overlay", below("all"), "overlay", 0, options) < 0)
+		fail("overlay");
+}
+
+/* ---- the program ---- */
+
+static char *map_file(int protection)
+{
+	int fd = open(below("all/" FILE_NAME), O_RDONLY | O_CLOEXEC);
+	char *page = mmap(NULL, PAGE, protection, MAP_PRIVATE, fd, 0);
+
+	if (fd < 0 || page == MAP_FAILED)
+		fail("map");
+	close(fd);
+	return page;
+}
+
+/* The program itself waits for the page, in the call. */
+static void poll_for_ever(void)
+{
+	struct pollfd *page = (struct pollfd *)map_file(PROT_READ | PROT_WRITE);
+	char byte;
+
+	if (read(server.muted[0], &byte, 1) < 0)
+		fail("pipe");
+	poll(page, 1, -1);
+}
+
+static void run_program(const char *kind)
+{
+	volatile char byte;
+
+	close(server.fd);
+	close(server.muted[1]);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (strcmp(kind, "exec") == 0)
+		execl(below("all/" FILE_NAME), FILE_NAME, "1000", NULL);
+	if (strcmp(kind, "map") == 0) {
+		byte = *map_file(PROT_READ | PROT_EXEC);
+		(void)byte;
+		for (;;)
+			pause();
+	}
+	if (strcmp(kind, "poll") == 0)
+		poll_for_ever();
+	fail(kind);
+}
+
+int main(int argc, char **argv)
+{
+	char byte;
+	pid_t pid;
+
+	if (argc != 4)
+		return 2;
+	snprintf(server.folder, sizeof(server.folder), "%s", argv[2]);
+	enter_namespaces();
+	mount_files(argv[3]);
+	if (pipe2(server.muted, O_CLOEXEC) < 0)
+		fail("pipe");
+	pid = fork();
+	if (pid == 0)
+		run_program(argv[1]);
+	usleep(1000000); /* until it uses the file */
+	__atomic_store_n(&server.is_mute, true, __ATOMIC_RELAXED);
+	close(server.muted[1]);
+	printf("mute %d\n", (int)pid);
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	kill(pid, SIGKILL);
+	_exit(0);
+}
