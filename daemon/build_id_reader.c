@@ -254,6 +254,18 @@ static bool is_waiting(const void *owner)
 	return false;
 }
 
+size_t build_id_reader_nr_waiting(void)
+{
+	size_t nr;
+
+	pthread_mutex_lock(&reader.lock);
+	nr = reader.current != NULL;
+	for (const struct reader_job *job = reader.first; job; job = job->next)
+		nr++;
+	pthread_mutex_unlock(&reader.lock);
+	return nr;
+}
+
 bool build_id_reader_wait(const void *owner, uint64_t limit_ns)
 {
 	uint64_t until_ns = clock_monotonic_ns() + limit_ns;

@@ -50,6 +50,9 @@ bool build_id_reader_take(const void *owner, struct build_id_answer *ret_answer)
  */
 bool build_id_reader_wait(const void *owner, uint64_t limit_ns);
 
+/** build_id_reader_nr_waiting() - requests without an answer, of all owners */
+size_t build_id_reader_nr_waiting(void);
+
 /** build_id_reader_forget() - drop all requests and answers of @owner */
 void build_id_reader_forget(const void *owner);
 

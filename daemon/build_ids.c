@@ -111,12 +111,13 @@ void build_ids_note(struct build_ids *ids, const struct trace_start_map *map)
 		id->is_asked = build_id_reader_ask(ids, &file);
 }
 
-void build_ids_wait(struct build_ids *ids, uint64_t limit_ns)
+bool build_ids_wait(struct build_ids *ids, uint64_t limit_ns)
 {
-	if (!ids)
-		return;
-	build_id_reader_wait(ids, limit_ns);
-	take_answers(ids);
+	bool are_all = !ids || build_id_reader_wait(ids, limit_ns);
+
+	if (ids)
+		take_answers(ids);
+	return are_all;
 }
 
 void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *map)

@@ -5,6 +5,7 @@
  * build_ids.h - the build ids of the files that processes had mapped as code when the recording
  * began, so that a program that is built again does not lend its names to the one that ran
  */
+#include <stdbool.h>
 #include <trace/events.h>
 #include <trace/tracer.h>
 #include <trace/writer.h>
@@ -27,10 +28,10 @@ void build_ids_note(struct build_ids *ids, const struct trace_start_map *map);
 void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *map);
 
 #define BUILD_IDS_WAIT_NS     100000000ull  /* while events are recorded */
-#define BUILD_IDS_END_WAIT_NS 2500000000ull /* at the end: longer than a file system may take */
+#define BUILD_IDS_END_WAIT_NS 2500000000ull /* for the last time: longer than a file system may take */
 
-/** build_ids_wait() - until all files are read, or @limit_ns have passed */
-void build_ids_wait(struct build_ids *ids, uint64_t limit_ns);
+/** build_ids_wait() - until all files are read, or @limit_ns have passed. Returns true: all */
+bool build_ids_wait(struct build_ids *ids, uint64_t limit_ns);
 
 /** build_ids_add() - note all that @from knows, too */
 void build_ids_add(struct build_ids *ids, const struct build_ids *from);

@@ -714,7 +714,7 @@ static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace
 	writer_thread_stop(snapshot->thread);
 	build_ids_wait(snapshot->flight->code.ids, 0);
 	build_ids_add(snapshot->build_ids, snapshot->flight->code.ids);
-	build_ids_wait(snapshot->build_ids, BUILD_IDS_WAIT_NS);
+	build_ids_wait(snapshot->build_ids, BUILD_IDS_END_WAIT_NS);
 	build_ids_write(snapshot->build_ids, snapshot->writer);
 	snapshot_notes_write(snapshot->writer, snapshot->flight->tracer, snapshot->flight->clients,
 			     snapshot->flight->filter, snapshot->start_ns);

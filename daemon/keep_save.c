@@ -203,6 +203,16 @@ static int take_streams(struct keep_save *save, const struct keep_source *source
 	return 0;
 }
 
+/* The recording goes on. */
+static void wait_for_build_ids(const struct keep_save *save, const struct keep_source *source)
+{
+	uint64_t waited_ns = 0;
+
+	for (; !build_ids_wait(save->build_ids, BUILD_IDS_WAIT_NS) && waited_ns < BUILD_IDS_END_WAIT_NS;
+	     waited_ns += BUILD_IDS_WAIT_NS)
+		recording_drain(source->recording);
+}
+
 static int collect(struct keep_save *save, const struct keep_source *source, struct trace_error *ret_error)
 {
 	struct keep_status status;
@@ -221,7 +231,7 @@ static int collect(struct keep_save *save, const struct keep_source *source, str
 	if (err)
 		return err;
 	recording_add_build_ids(source->recording, save->build_ids);
-	build_ids_wait(save->build_ids, BUILD_IDS_WAIT_NS);
+	wait_for_build_ids(save, source);
 	build_ids_write(save->build_ids, save->writer);
 	tracefile_code_names(save->writer, source->tracer);
 	snapshot_notes_write(save->writer, source->tracer, source->clients, source->filter, status.since_ns);

@@ -8,6 +8,7 @@
 #include "cpus.h"
 #include "untrusted.h"
 #include "version.h"
+#include "build_id_reader.h"
 #include "file_opener.h"
 #include "format_text.h"
 
@@ -201,12 +202,14 @@ uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_opti
 bool tracefile_print_unanswered(char *ret_text, size_t size)
 {
 	static const char parts[] = "(build ids, unwind tables, names of generated code, descriptors of waits)";
-	uint64_t nr = files_unanswered();
+	uint64_t nr = files_unanswered() + build_id_reader_nr_waiting();
 
 	if (nr == 1)
-		snprintf(ret_text, size, "what a file or a process contains: its file system did not answer %s", parts);
+		snprintf(ret_text, size, "what a file or a process contains: its file system did not answer in time %s",
+			 parts);
 	else if (nr)
-		snprintf(ret_text, size, "what %s files or processes contain: their file systems did not answer %s",
+		snprintf(ret_text, size,
+			 "what %s files or processes contain: their file systems did not answer in time %s",
 			 text_count(nr).s, parts);
 	return nr;
 }

@@ -41,7 +41,7 @@ enum { TRACEFILE_TEXT_BYTES = 256 };
 
 /**
  * tracefile_print_unanswered() - what was not read because file systems did not answer
- * (file_opener.h). Returns false: nothing
+ * (file_opener.h), or not yet. Returns false: nothing
  */
 bool tracefile_print_unanswered(char *ret_text, size_t size);
 
