@@ -25,7 +25,7 @@ static struct file_place own_program(void)
 {
 	struct file_place place = {.tgid = (uint32_t)getpid()};
 
-	CU_ASSERT(readlink("/proc/self/exe", place.name, sizeof(place.name) - 1) > 0);
+	snprintf(place.name, sizeof(place.name), "/proc/%d/exe", (int)getpid());
 	return place;
 }
 

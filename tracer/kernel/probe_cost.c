@@ -144,7 +144,7 @@ void probe_costs_measure(const struct bpf_program *program, uint64_t cookie,
 {
 	struct probe_cost *costs = ret_costs->costs;
 	char path[4096];
-	uint64_t offset;
+	uint64_t offset = 0;
 
 	memset(ret_costs, 0, sizeof(*ret_costs));
 	for (int i = 0; i < NR_PROBE_COSTS && HAS_FUNCTIONS; i++) {
