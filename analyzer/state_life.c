@@ -110,7 +110,9 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 {
 	if ((flags & LINUX_CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
 		parent->memory = memory_new(a); /* to be shared, although no mapping is known */
-	child->fds = flags & LINUX_CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
+	/* The recorder's own calls are not recorded, so its descriptors were known once, and not now. */
+	child->fds = flags & LINUX_CLONE_FILES ? fds_ref(parent->fds)
+					       : fds_copy(a, parent->is_recorder ? NULL : parent->fds);
 	if (!(flags & LINUX_CLONE_FILES) && parent->fds && parent->fds->refs > 1 && frame_syscall(parent))
 		fds_doubt(a, child->fds, parent->fds->number, frame_syscall(parent)->begin.ns);
 	child->memory = flags & LINUX_CLONE_VM ? memory_ref(parent->memory) : process_memory_copy(a, parent->memory);
@@ -233,6 +235,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	child->task_state = TASK_STATE_NEW;
 	if (parent) {
 		acct_cpu(a, cpu, ns);
+		child->is_recorder = parent->is_recorder && child->process == parent->process;
 		inherit(a, child, parent, fork->clone_flags);
 		begin_in_call(a, child, parent, ns, fork);
 		if (fork->clone_flags & LINUX_CLONE_VFORK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_state_hidden.c - threads that the kernel hides from every tracer. Times and threads as in
  * test_state.c. */
+#include <sys/stat.h>
 #include "analysis_case.h"
 #include "unit.h"
 
@@ -225,10 +226,42 @@ static void a_thread_of_the_daemon_is_in_no_known_call(void)
 	case_free(&c);
 }
 
+/* A file that @flags's process has at descriptor 3, and its thread's child reads from that number. */
+static size_t files_of_a_child(uint32_t flags)
+{
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .flags = flags, .running = 1};
+	struct analysis_case c = case_new();
+	struct trace_figures *figures;
+	size_t nr;
+
+	tb_start(c.tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_fd(c.tb, 10, 3, 8, 77, S_IFREG | 0600, "/old");
+	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
+	tb_switch(c.tb, 0, 2100, 10, 11, TRACE_TASK_INTERRUPTIBLE);
+	tb_fork(c.tb, 0, 2200, 11, 30, 30, "one");
+	tb_switch(c.tb, 0, 2300, 11, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 0, 2400, SYS_read, 3, 0, 16);
+	tb_sys_exit(c.tb, 0, 2500, 16);
+	case_run(&c);
+	figures = trace_process_figures(c.analysis, case_process(&c, 30));
+	nr = figures->nr_files;
+	trace_figures_free(figures);
+	case_free(&c);
+	return nr;
+}
+
+/* Its calls that close and open descriptors are not recorded: a child may have another file at the number. */
+static void a_child_of_the_daemon_has_no_known_descriptors(void)
+{
+	CU_ASSERT_EQUAL(files_of_a_child(0), 1);
+	CU_ASSERT_EQUAL(files_of_a_child(TRACE_THREAD_RECORDER), 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(after_a_hidden_thread_events_are_its_successors),
+		CASE(a_child_of_the_daemon_has_no_known_descriptors),
 		CASE(a_hidden_thread_that_never_left_a_cpu_was_asleep),
 		CASE(a_hidden_thread_may_have_run_before_it_was_read),
 		CASE(a_hidden_thread_that_left_a_cpu_is_unknown),
