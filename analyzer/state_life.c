@@ -110,7 +110,7 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 {
 	if ((flags & LINUX_CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
 		parent->memory = memory_new(a); /* to be shared, although no mapping is known */
-	/* The recorder's own calls are not recorded, so its descriptors were known once, and not now. */
+	/* The recorder's calls are not recorded: its descriptors are known for one moment only. */
 	child->fds = flags & LINUX_CLONE_FILES ? fds_ref(parent->fds)
 					       : fds_copy(a, parent->is_recorder ? NULL : parent->fds);
 	if (!(flags & LINUX_CLONE_FILES) && parent->fds && parent->fds->refs > 1 && frame_syscall(parent))

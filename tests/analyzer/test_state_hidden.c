@@ -226,20 +226,22 @@ static void a_thread_of_the_daemon_is_in_no_known_call(void)
 	case_free(&c);
 }
 
-/* A file that @flags's process has at descriptor 3, and its thread's child reads from that number. */
+/* Descriptor 3 of a process is a file. A child of its second thread reads from descriptor 3. */
 static size_t files_of_a_child(uint32_t flags)
 {
-	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .flags = flags, .running = 1};
+	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .flags = flags, .running = 1, .nr = -1};
 	struct analysis_case c = case_new();
 	struct trace_figures *figures;
 	size_t nr;
 
-	tb_start(c.tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "one");
 	tb_fd(c.tb, 10, 3, 8, 77, S_IFREG | 0600, "/old");
 	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
 	tb_switch(c.tb, 0, 2100, 10, 11, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(c.tb, 0, 2110, 0);
 	tb_fork(c.tb, 0, 2200, 11, 30, 30, "one");
 	tb_switch(c.tb, 0, 2300, 11, 30, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_exit(c.tb, 0, 2310, 0);
 	tb_sys_enter(c.tb, 0, 2400, SYS_read, 3, 0, 16);
 	tb_sys_exit(c.tb, 0, 2500, 16);
 	case_run(&c);
@@ -250,7 +252,7 @@ static size_t files_of_a_child(uint32_t flags)
 	return nr;
 }
 
-/* Its calls that close and open descriptors are not recorded: a child may have another file at the number. */
+/* Its calls are not recorded: a child may have another file at that number. */
 static void a_child_of_the_daemon_has_no_known_descriptors(void)
 {
 	CU_ASSERT_EQUAL(files_of_a_child(0), 1);
