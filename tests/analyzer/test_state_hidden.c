@@ -229,12 +229,21 @@ static void a_thread_of_the_daemon_is_in_no_known_call(void)
 /* Descriptor 3 of a process is a file. A child of its second thread reads from descriptor 3. */
 static size_t files_of_a_child(uint32_t flags)
 {
-	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .flags = flags, .running = 1, .nr = -1};
+	struct trace_start_thread start = {.tid = 10,
+					   .tgid = 10,
+					   .ppid = 1,
+					   .pgrp = 10,
+					   .ns_tid = 10,
+					   .ns_tgid = 10,
+					   .flags = flags,
+					   .nr = -1,
+					   .prio = 120,
+					   .running = 1};
 	struct analysis_case c = case_new();
 	struct trace_figures *figures;
 	size_t nr;
 
-	tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "one");
+	tb_start(c.tb, 0, TRACE_EV_start_thread, &start, sizeof(start), "one");
 	tb_fd(c.tb, 10, 3, 8, 77, S_IFREG | 0600, "/old");
 	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
 	tb_switch(c.tb, 0, 2100, 10, 11, TRACE_TASK_INTERRUPTIBLE);
