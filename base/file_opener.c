@@ -145,10 +145,8 @@ static int start(struct file_opener *opener)
 
 void file_opener_close(struct file_opener *opener)
 {
-	char reason[1];
-
 	if (opener->runs)
-		jail_child_end(&opener->child, false, reason, sizeof(reason));
+		jail_child_end(&opener->child, false, NULL, 0);
 	opener->runs = false;
 }
 

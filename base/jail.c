@@ -124,7 +124,7 @@ static int limit_all(const struct jail *jail)
 #define CALL_IF(name, n, bits, value) \
 	IF_EQUAL(__NR_##name, 0, 5), LOAD(args[n]), MASK(bits), IF_EQUAL(value, 0, 1), ALLOW, REFUSE
 
-/* What a process may do besides, which opens files of other users. */
+/* A process that opens files of other users may make these calls, too. */
 #define OPENER_CALLS                                                                                                  \
 	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY), CALL(newfstatat), CALL(statx), CALL(readlinkat), \
 		CALL(getdents64), CALL(process_vm_readv)

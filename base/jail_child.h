@@ -58,7 +58,7 @@ int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
  * A child that waits for a file system that does not answer cannot be killed. It is abandoned: a
  * later start or end of a child takes its exit status.
  * @has_left: the child closed its socket. It gets a second to end by itself, and @ret_reason says
- *            how it ended. Otherwise it is killed at once and @ret_reason stays.
+ *            how it ended. Otherwise it is killed at once; @ret_reason stays, and may be NULL.
  */
 void jail_child_end(struct jail_child *child, bool has_left, char *ret_reason, size_t reason_bytes);
 

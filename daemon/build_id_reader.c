@@ -76,10 +76,8 @@ struct id_child {
 
 static void end_child(struct id_child *child)
 {
-	char reason[1];
-
 	if (child->runs)
-		jail_child_end(&child->child, false, reason, sizeof(reason));
+		jail_child_end(&child->child, false, NULL, 0);
 	child->runs = false;
 }
 

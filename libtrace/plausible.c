@@ -87,7 +87,7 @@ static int refuse_end(struct trace *trace)
 /* ---- times and CPUs ---- */
 
 /*
- * What an event can have. @start_ns does not concern programs, whose events trace_verify()
+ * The limits of events. @start_ns does not concern programs, whose events trace_verify()
  * compares.
  * @clock_ns: latest time of events before @clock_at, the offset of the last reading of the clock
  */

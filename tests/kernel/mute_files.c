@@ -9,7 +9,7 @@
  *   map     maps it as code, and executes in it no more
  *   poll    is in poll(), with the descriptors in a page of it
  * Prints "mute PID" when the server has stopped answering, and ends when standard input is closed:
- * then the kernel aborts the connection, because nobody else has its descriptor.
+ * then the kernel aborts the connection, because no other process has its descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -439,3 +439,24 @@ struct view_cost view_cost_of(tell_fn tell, uint32_t nr, const char *question)
 	CU_FAIL_FATAL("no such question");
 	return (struct view_cost){0};
 }
+
+uint16_t steps_user_type(struct story *story, const char *name, enum trace_event_role role)
+{
+	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = name,
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.source = "",
+					.fields = &value,
+					.nr_fields = 1,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = role};
+	uint16_t id = 0;
+
+	CU_ASSERT_EQUAL_FATAL(trace_writer_event_type(story->writer, &type, &id, NULL), 0);
+	return id;
+}

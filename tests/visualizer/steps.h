@@ -80,4 +80,8 @@ struct view_cost {
 struct view_cost view_cost_of(tell_fn tell, uint32_t nr, const char *question);
 /** each_costs_the_same_shown() - the same for -a and the view */
 bool each_costs_the_same_shown(tell_fn tell, uint32_t nr);
+
+/** steps_user_type() - the id of a program's event with a number, which the first call makes */
+uint16_t steps_user_type(struct story *story, const char *name, enum trace_event_role role);
+
 #endif

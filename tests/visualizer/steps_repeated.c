@@ -209,25 +209,11 @@ static void a_named_request(struct story *story, uint32_t i)
 		uint32_t tid, pad;
 		uint64_t value;
 	} payload = {.tid = ONE, .value = i};
-	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = "shop:order.begin",
-					.classic = "NONE",
-					.text = "",
-					.doc = "",
-					.program = "NONE",
-					.source = "",
-					.fields = &value,
-					.nr_fields = 1,
-					.fixed_bytes = 16,
-					.category = TRACE_CATEGORY_USER,
-					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
-					.role = TRACE_ROLE_REQUEST_BEGIN};
-	uint16_t id = 0;
+	uint16_t id = steps_user_type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN);
 
 	if (i == 0)
 		EVENT(story, 0, user_stream, "/bin/shop", .stream = story->streams[PROGRAM].stream, .pid = ONE,
 		      .cpu = 0);
-	CU_ASSERT_EQUAL(trace_writer_event_type(story->writer, &type, &id, NULL), 0);
 	add(story, &story->streams[PROGRAM], ++story->ns, id, &payload, sizeof(payload), NULL);
 }
 

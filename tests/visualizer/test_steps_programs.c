@@ -7,27 +7,6 @@
 
 #include "steps.h"
 
-static uint16_t type(struct story *story, const char *name, enum trace_event_role role)
-{
-	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = name,
-					.classic = "NONE",
-					.text = "",
-					.doc = "",
-					.program = "NONE",
-					.source = "",
-					.fields = &value,
-					.nr_fields = 1,
-					.fixed_bytes = 16,
-					.category = TRACE_CATEGORY_USER,
-					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
-					.role = role};
-	uint16_t id = 0;
-
-	CU_ASSERT_EQUAL_FATAL(trace_writer_event_type(story->writer, &type, &id, NULL), 0);
-	return id;
-}
-
 /* The event types of a request. */
 struct order_types {
 	uint16_t begin, end, handoff;
@@ -35,9 +14,9 @@ struct order_types {
 
 static struct order_types order(struct story *story)
 {
-	return (struct order_types){type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
-				    type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
-				    type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
+	return (struct order_types){steps_user_type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+				    steps_user_type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
+				    steps_user_type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
 }
 
 /* Thread @tid records event @id in the program stream @of. */
@@ -221,7 +200,7 @@ static void a_loss_of_a_program_costs_the_same_however_many_requests_another_has
 /* A program with 8 N threads, each with an event, loses N events. */
 static void tell_of_losses_with_threads(struct story *story, uint32_t nr)
 {
-	uint16_t met = type(story, "shop:met", TRACE_ROLE_EVENT);
+	uint16_t met = steps_user_type(story, "shop:met", TRACE_ROLE_EVENT);
 
 	programs(story);
 	for (uint32_t i = 0; i < 8 * nr; i++) {
@@ -253,13 +232,13 @@ static void tell_of_names(struct story *story, uint32_t nr)
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++) {
 		snprintf(name, sizeof(name), "shop:order%u.begin", i);
-		tell(story, PROGRAM, type(story, name, TRACE_ROLE_REQUEST_BEGIN), ONE, i);
+		tell(story, PROGRAM, steps_user_type(story, name, TRACE_ROLE_REQUEST_BEGIN), ONE, i);
 	}
 	for (uint32_t i = 0; i < nr; i++)
 		wait_once(story);
 	for (uint32_t i = 0; i < nr; i++) {
 		snprintf(name, sizeof(name), "shop:order%u.end", i);
-		tell(story, PROGRAM, type(story, name, TRACE_ROLE_REQUEST_END), ONE, i);
+		tell(story, PROGRAM, steps_user_type(story, name, TRACE_ROLE_REQUEST_END), ONE, i);
 	}
 }
 
@@ -277,7 +256,7 @@ static void tell_of_types(struct story *story, uint32_t nr)
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++) {
 		snprintf(name, sizeof(name), "shop:met%u", i);
-		tell(story, PROGRAM, type(story, name, TRACE_ROLE_EVENT), ONE, i);
+		tell(story, PROGRAM, steps_user_type(story, name, TRACE_ROLE_EVENT), ONE, i);
 	}
 }
 
@@ -291,9 +270,9 @@ static void a_type_costs_the_same_however_many_there_are(void)
 /* N nested scopes; in each a request begins, a mark is recorded, and the thread waits. */
 static void tell_of_scopes(struct story *story, uint32_t nr)
 {
-	uint16_t open = type(story, "shop:work.begin", TRACE_ROLE_BEGIN),
-		 close = type(story, "shop:work.end", TRACE_ROLE_END);
-	uint16_t met = type(story, "shop:met", TRACE_ROLE_EVENT);
+	uint16_t open = steps_user_type(story, "shop:work.begin", TRACE_ROLE_BEGIN),
+		 close = steps_user_type(story, "shop:work.end", TRACE_ROLE_END);
+	uint16_t met = steps_user_type(story, "shop:met", TRACE_ROLE_EVENT);
 	struct order_types of = order(story);
 
 	programs(story);

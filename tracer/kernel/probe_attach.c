@@ -673,7 +673,7 @@ static bool shares_breakpoint(const struct tracer_probing *probing, uint32_t idx
 	return first->pid == probe->pid ? other < idx : !first->pid;
 }
 
-/* What a hit adds to the hits of other probes at the same instruction. */
+/* The cost that a hit adds to the hits of other probes at the same instruction. */
 static struct probe_cost cost_of(const struct tracer_probing *probing, uint32_t idx)
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);

@@ -216,7 +216,6 @@ int state_child_read(struct tracer_collector *c, int (*walk)(void *context, uint
 	struct state_packet *packet = malloc(sizeof(*packet));
 	int result = packet ? -ETIMEDOUT : -ENOMEM;
 	struct jail_child child;
-	char reason[1];
 
 	for (int tries = 0; result == -ETIMEDOUT && tries <= STATE_MAX_ABANDONED; tries++) {
 		uint32_t at = 0;
@@ -225,7 +224,7 @@ int state_child_read(struct tracer_collector *c, int (*walk)(void *context, uint
 		if (result)
 			break;
 		result = take_packets(c, &child, packet, &at);
-		jail_child_end(&child, false, reason, sizeof(reason));
+		jail_child_end(&child, false, NULL, 0);
 		if (result == -ETIMEDOUT && !at)
 			break; /* it read no process yet */
 		if (result == -ETIMEDOUT) {

@@ -18,8 +18,8 @@
 
 /**
  * state_child_read() - call @walk in a child, and the receiver of @c here for each of its records
- * @walk: calls state_child_at() before each process; @first: the first one to visit. What it
- *     changes is lost.
+ * @walk: calls state_child_at() before each process; @first: the first one to visit. The child has
+ *     copies, so the caller does not see what @walk changes.
  * The receiver of @c is called with a record of NULL while the child says nothing for a while.
  * Returns 0, what @walk or the receiver returned, or a negative errno
  */

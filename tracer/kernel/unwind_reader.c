@@ -102,10 +102,8 @@ static int start_child(struct unwind_reader *reader)
 /* It has nothing to say any more. */
 static void end_child(struct unwind_reader *reader)
 {
-	char reason[128];
-
 	if (reader->runs)
-		jail_child_end(&reader->child, false, reason, sizeof(reason));
+		jail_child_end(&reader->child, false, NULL, 0);
 	reader->runs = false;
 }
 
