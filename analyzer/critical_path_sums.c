@@ -11,6 +11,7 @@
 #include <string.h>
 #include "critical_path_steps.h"
 #include "error_set.h"
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 
@@ -165,17 +166,19 @@ static int compare(const void *left, const void *right)
 {
 	const struct trace_contributor *l = left, *r = right;
 
-	if (l->by != r->by)
-		return l->by < r->by ? -1 : 1;
-	if (l->ns != r->ns)
-		return l->ns > r->ns ? -1 : 1;
-	if (l->pid != r->pid)
-		return l->pid < r->pid ? -1 : 1;
-	if (l->tid != r->tid)
-		return l->tid < r->tid ? -1 : 1;
-	if (l->state != r->state)
-		return l->state < r->state ? -1 : 1;
-	return strcmp(l->comm, r->comm) ? strcmp(l->comm, r->comm) : strcmp(l->target, r->target);
+	int difference = ascending(l->by, r->by);
+
+	difference = difference ?: descending(l->ns, r->ns);
+	difference = difference ?: ascending(l->pid, r->pid);
+	difference = difference ?: ascending(l->tid, r->tid);
+	difference = difference ?: ascending(l->state, r->state);
+	difference = difference ?: strcmp(l->comm, r->comm);
+	difference = difference ?: strcmp(l->target, r->target);
+	difference = difference ?: ascending(l->kind, r->kind);
+	difference = difference ?: strcmp(l->via, r->via);
+	difference = difference ?: ascending(l->address, r->address);
+	difference = difference ?: descending(l->count, r->count);
+	return difference;
 }
 
 /* Returns the sums of each pattern, to be freed; NULL: no memory. */

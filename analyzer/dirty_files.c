@@ -27,7 +27,7 @@ struct dirty_row {
 
 static uint64_t inode_key(uint32_t dev, uint64_t ino)
 {
-	return hash_u64(ino ^ (uint64_t)dev << 40) | 1;
+	return hash_u64(hash_u64(ino) ^ dev) | 1;
 }
 
 static uint32_t with(uint32_t process, uint32_t other)

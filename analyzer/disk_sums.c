@@ -36,6 +36,7 @@
 #include <string.h>
 #include "disk_sums.h"
 #include "disk_waits.h"
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 
@@ -474,18 +475,17 @@ void disk_sums_clear(struct disk_sums *sums)
 
 /* ---- results ---- */
 
-/* By disk, longest time first; equal ones by name, so that a report is the same every time. */
 static int order(const void *left, const void *right)
 {
 	const struct trace_disk_use *l = left, *r = right;
 
-	if (l->dev != r->dev)
-		return l->dev < r->dev ? -1 : 1;
-	if (l->busy_ns != r->busy_ns)
-		return l->busy_ns > r->busy_ns ? -1 : 1;
-	if (l->read_bytes + l->written_bytes != r->read_bytes + r->written_bytes)
-		return l->read_bytes + l->written_bytes > r->read_bytes + r->written_bytes ? -1 : 1;
-	return strcmp(l->title, r->title);
+	int difference = ascending(l->dev, r->dev);
+
+	difference = difference ?: descending(l->busy_ns, r->busy_ns);
+	difference = difference ?: descending(l->read_bytes + l->written_bytes, r->read_bytes + r->written_bytes);
+	difference = difference ?: strcmp(l->title, r->title);
+	difference = difference ?: by_process(l->process, r->process);
+	return difference;
 }
 
 struct trace_disk_use disk_use_of(const struct trace_analysis *a, uint32_t dev, uint32_t owner, uint64_t busy_ns,

@@ -41,6 +41,7 @@
 #include "interrupted.h"
 #include "kernel_numbers.h"
 #include "pending.h"
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 #include "state_frame.h"
@@ -150,9 +151,15 @@ static int order(const void *left, const void *right)
 {
 	const struct trace_interruption *l = left, *r = right;
 
-	if (l->ns != r->ns)
-		return l->ns > r->ns ? -1 : 1;
-	return strcmp(l->call, r->call);
+	int difference = descending(l->ns, r->ns);
+
+	difference = difference ?: strcmp(l->call, r->call);
+	difference = difference ?: by_process(l->process, r->process);
+	difference = difference ?: by_process(l->by, r->by);
+	difference = difference ?: strcmp(l->via, r->via);
+	difference = difference ?: ascending(l->signal, r->signal);
+	difference = difference ?: descending(l->count, r->count);
+	return difference;
 }
 
 struct trace_interruption *trace_interruptions(const struct trace_analysis *a, size_t *ret_nr)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "locks.h"
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 #include "wait_cause.h"
@@ -86,25 +87,21 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 		a->hooks.tables->lock(a->hooks.tables_data, row, wait->from, wait->to);
 }
 
-static uint32_t tid_or_0(const struct trace_thread *thread)
-{
-	return thread ? thread->tid : 0;
-}
-
-/* Equal times are ordered by what else differs, so that a report is the same every time. */
 static int order(const void *left, const void *right)
 {
 	const struct trace_lock_wait *l = left, *r = right;
 
-	if (l->ns != r->ns)
-		return l->ns > r->ns ? -1 : 1;
-	if (l->address != r->address)
-		return l->address < r->address ? -1 : 1;
-	if (strcmp(l->path, r->path) != 0)
-		return strcmp(l->path, r->path);
-	if (l->waiter_thread->tid != r->waiter_thread->tid)
-		return l->waiter_thread->tid < r->waiter_thread->tid ? -1 : 1;
-	return tid_or_0(l->holder_thread) < tid_or_0(r->holder_thread) ? -1 : 1;
+	int difference = descending(l->ns, r->ns);
+
+	difference = difference ?: ascending(l->address, r->address);
+	difference = difference ?: strcmp(l->path, r->path);
+	difference = difference ?: ascending(l->waiter_thread->tid, r->waiter_thread->tid);
+	difference = difference ?: by_thread(l->waiter_thread, r->waiter_thread);
+	difference = difference ?: by_thread(l->holder_thread, r->holder_thread);
+	difference = difference ?: by_process(l->holder, r->holder);
+	difference = difference ?: strcmp(l->via, r->via);
+	difference = difference ?: descending(l->count, r->count);
+	return difference;
 }
 
 struct trace_lock_wait *lock_list(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)

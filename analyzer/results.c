@@ -13,6 +13,7 @@
 #include "latency.h"
 #include "rules/rules.h"
 #include "slice_log.h"
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 #include "wait_cause.h"
@@ -145,24 +146,38 @@ static bool add_thread(const struct trace_analysis *a, struct acct *sum, const s
 
 /* ---- rows with names ---- */
 
-static int descending(uint64_t left, uint64_t right)
+static int order_calls(const void *left, const void *right)
 {
-	return left > right ? -1 : left < right;
+	const struct trace_call *l = left, *r = right;
+
+	return descending(l->elapsed_ns, r->elapsed_ns) ?: strcmp(l->name, r->name) ?: ascending(l->row, r->row);
 }
 
-/* Equal times are ordered by name, so that a report is the same every time. */
-#define ORDER(function, type, time, name)                        \
-	static int function(const void *left, const void *right) \
-	{                                                        \
-		const struct type *l = left, *r = right;         \
-		int order = descending(l->time, r->time);        \
-                                                                 \
-		return order ? order : strcmp(l->name, r->name); \
-	}
-ORDER(order_waits, trace_wait, ns, target)
-ORDER(order_calls, trace_call, elapsed_ns, name)
-ORDER(order_interrupts, trace_interrupt, ns, name)
-ORDER(order_files, trace_file_use, wait_ns, path)
+static int order_interrupts(const void *left, const void *right)
+{
+	const struct trace_interrupt *l = left, *r = right;
+
+	int difference = descending(l->ns, r->ns);
+
+	difference = difference ?: strcmp(l->name, r->name);
+	difference = difference ?: strcmp(l->type, r->type);
+	difference = difference ?: descending(l->count, r->count);
+	return difference;
+}
+
+static int order_files(const void *left, const void *right)
+{
+	const struct trace_file_use *l = left, *r = right;
+
+	int difference = descending(l->wait_ns, r->wait_ns);
+
+	difference = difference ?: strcmp(l->path, r->path);
+	difference = difference ?: descending(l->read_bytes + l->written_bytes, r->read_bytes + r->written_bytes);
+	difference = difference ?: descending(l->reads, r->reads);
+	difference = difference ?: descending(l->writes, r->writes);
+	difference = difference ?: descending(l->read_bytes, r->read_bytes);
+	return difference;
+}
 
 /* Sort @list, which may be NULL. Returns @list; NULL when out of memory: then @list is released. */
 static void *sorted(void *list, size_t nr, size_t bytes, int (*order)(const void *, const void *))

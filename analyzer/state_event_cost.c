@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 #include "state_event_cost.h"
@@ -116,16 +117,11 @@ void event_figures(const struct trace_analysis *a, const struct trace_thread *th
 	figures->event_most_ns += least_of(cost_of(sums, counts, sums->cost.most_ps, sums->long_cost.most_ps), user_ns);
 }
 
-/* Equal numbers are ordered by name, so that a report is the same every time. */
 static int order(const void *left, const void *right)
 {
 	const struct trace_event_use *l = left, *r = right;
 
-	if (l->events != r->events)
-		return l->events > r->events ? -1 : 1;
-	if (l->process != r->process)
-		return l->process->idx < r->process->idx ? -1 : 1;
-	return strcmp(l->name, r->name);
+	return descending(l->events, r->events) ?: by_process(l->process, r->process) ?: strcmp(l->name, r->name);
 }
 
 struct trace_event_use *event_use_list(const struct trace_analysis *a, const struct hash_table *uses, size_t *ret_nr)

@@ -31,13 +31,13 @@ struct file_idx_row {
 
 static uint64_t inode_key(uint32_t dev, uint64_t ino)
 {
-	return hash_u64(ino ^ (uint64_t)dev << 40) | 1;
+	return hash_u64(hash_u64(ino) ^ dev) | 1;
 }
 
 /* The key is the same for all files without a device and a path. */
 static uint64_t identity_key(const struct traced_file *file, const char *path)
 {
-	return hash_u64(inode_key(file->dev, file->ino) + (text_hash(path) << 32) + file->mode);
+	return hash_u64(inode_key(file->dev, file->ino) + text_hash(path) + file->mode);
 }
 
 #define FIRST_FILES 256u

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 #include "state_probe.h"
@@ -129,17 +130,16 @@ void probe_figures(const struct trace_analysis *a, const struct trace_thread *th
 							 : row->moved;
 }
 
-/* Equal costs are ordered by name, so that a report is the same every time. */
 static int order(const void *left, const void *right)
 {
 	const struct trace_probe_use *l = left, *r = right;
-	uint64_t l_ns = l->hits * l->hit_ns, r_ns = r->hits * r->hit_ns;
 
-	if (l_ns != r_ns)
-		return l_ns > r_ns ? -1 : 1;
-	if (l->process != r->process)
-		return l->process->idx < r->process->idx ? -1 : 1;
-	return strcmp(l->name, r->name);
+	int difference = descending(l->hits * l->hit_ns, r->hits * r->hit_ns);
+
+	difference = difference ?: by_process(l->process, r->process);
+	difference = difference ?: strcmp(l->name, r->name);
+	difference = difference ?: descending(l->hits, r->hits);
+	return difference;
 }
 
 struct trace_probe_use *probe_use_list(const struct trace_analysis *a, const struct hash_table *uses, size_t *ret_nr)

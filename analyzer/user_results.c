@@ -6,6 +6,7 @@
 #include <string.h>
 #include "user_results.h"
 #include "error_set.h"
+#include "result_order.h"
 #include "sort.h"
 #include "user_accounting.h"
 #include "state.h"
@@ -63,26 +64,6 @@ static bool latency_result(const struct latency *latency, struct trace_latency *
 
 /* ---- rows ---- */
 
-static int own_tid(const struct trace_wait *wait)
-{
-	return wait->thread ? (int)trace_thread_tid(wait->thread) : 0;
-}
-
-static int order_waits(const void *left, const void *right)
-{
-	const struct trace_wait *l = left, *r = right;
-
-	if (l->ns != r->ns)
-		return l->ns > r->ns ? -1 : 1;
-	if (l->kind != r->kind)
-		return l->kind < r->kind ? -1 : 1;
-	if (strcmp(l->target, r->target))
-		return strcmp(l->target, r->target);
-	if (l->pid != r->pid)
-		return l->pid < r->pid ? -1 : 1;
-	return strcmp(l->via, r->via) ?: strcmp(l->path, r->path) ?: own_tid(l) - own_tid(r) ?: l->idle - r->idle;
-}
-
 static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 {
 	struct trace_wait *waits = calloc(sum->waits.used + 1, sizeof(*waits));
@@ -115,7 +96,6 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 			.count = row->count,
 		};
 	}
-	qsort(waits, nr, sizeof(*waits), order_waits);
 	span->waits = waits;
 	span->nr_waits = nr;
 	return sort_rows(waits, nr, sizeof(*waits), order_waits);
@@ -170,26 +150,27 @@ static int order_events(const void *left, const void *right)
 {
 	const struct trace_user_event *l = left, *r = right;
 
-	if (l->count != r->count)
-		return l->count > r->count ? -1 : 1;
-	if (strcmp(l->name, r->name))
-		return strcmp(l->name, r->name);
-	return l->pid < r->pid ? -1 : l->pid > r->pid;
+	int difference = descending(l->count, r->count);
+
+	difference = difference ?: strcmp(l->name, r->name);
+	difference = difference ?: ascending(l->pid, r->pid);
+	difference = difference ?: by_process(l->process, r->process);
+	difference = difference ?: ascending(l->role, r->role);
+	return difference;
 }
 
 static int order_spans(const void *left, const void *right)
 {
 	const struct trace_span *l = left, *r = right;
 
-	if (l->kind != r->kind)
-		return l->kind < r->kind ? -1 : 1;
-	if (l->elapsed.sum_ns != r->elapsed.sum_ns)
-		return l->elapsed.sum_ns > r->elapsed.sum_ns ? -1 : 1;
-	if (strcmp(l->name, r->name))
-		return strcmp(l->name, r->name);
-	if (strcmp(l->from, r->from))
-		return strcmp(l->from, r->from);
-	return l->pid < r->pid ? -1 : l->pid > r->pid;
+	int difference = ascending(l->kind, r->kind);
+
+	difference = difference ?: descending(l->elapsed.sum_ns, r->elapsed.sum_ns);
+	difference = difference ?: strcmp(l->name, r->name);
+	difference = difference ?: strcmp(l->from, r->from);
+	difference = difference ?: ascending(l->pid, r->pid);
+	difference = difference ?: by_process(l->process, r->process);
+	return difference;
 }
 
 bool span_rows_sort(struct trace_span *spans, size_t nr)

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dirty_files.h"
+#include "result_order.h"
 #include "sort.h"
 #include "state.h"
 #include "work_sums.h"
@@ -231,16 +232,20 @@ void work_sums_edge(struct trace_analysis *a, uint64_t ns)
 
 /* ---- results ---- */
 
-/* Equal times are ordered by name, so that a report is the same every time. */
 static int order(const void *left, const void *right)
 {
 	const struct trace_deferred_work *l = left, *r = right;
 
-	if (l->cpu_ns != r->cpu_ns)
-		return l->cpu_ns > r->cpu_ns ? -1 : 1;
-	if (l->pid != r->pid)
-		return l->pid < r->pid ? -1 : 1;
-	return strcmp(l->work, r->work);
+	int difference = descending(l->cpu_ns, r->cpu_ns);
+
+	difference = difference ?: ascending(l->pid, r->pid);
+	difference = difference ?: strcmp(l->work, r->work);
+	difference = difference ?: ascending(l->func, r->func);
+	difference = difference ?: strcmp(l->device, r->device);
+	difference = difference ?: strcmp(l->comm, r->comm);
+	difference = difference ?: descending(l->runs, r->runs);
+	difference = difference ?: descending(l->written_bytes, r->written_bytes);
+	return difference;
 }
 
 static void fill(const struct trace_analysis *a, const struct work_sum_row *row, struct trace_deferred_work *ret_work)

@@ -9,11 +9,13 @@
  * free row. A thread has half a dozen tables, most with a handful of rows. So hash_table has only
  * 16 bytes and starts empty.
  * A small table stores its rows in the order of insertion, without holes. With thousands of
- * threads, a look-up then touches only the cache lines of used rows.
+ * threads, a look-up then touches only the cache lines of used rows. The rows of larger tables have
+ * another order in each run (hash.h).
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "hash.h"
 
 struct hash_table {
 	void *rows; /* owned, or lent */
@@ -22,18 +24,12 @@ struct hash_table {
 	uint32_t capacity;    /* 0, or a power of two */
 };
 
-static inline uint64_t hash_u64(uint64_t key)
-{
-	key *= 0x9e3779b97f4a7c15ULL;
-	return key ^ key >> 32;
-}
-
 #define TABLE_SMALL 8u /* capacity of a small table, at most */
 
 /** table_home() - the row in @capacity at which the search for @key begins */
 static inline uint32_t table_home(uint64_t key, uint32_t capacity)
 {
-	return capacity <= TABLE_SMALL ? 0 : (uint32_t)hash_u64(key) & (capacity - 1);
+	return capacity <= TABLE_SMALL ? 0 : hash_u32(key) & (capacity - 1);
 }
 
 /** table_find() - the row of @key (not 0), or NULL */
@@ -126,15 +122,6 @@ void table_clear(struct hash_table *table);
 
 /** table_next() - iterate over the used rows: @row NULL returns the first; NULL after the last */
 void *table_next(const struct hash_table *table, size_t row_bytes, const void *row);
-
-static inline uint64_t text_hash(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
-	return hash;
-}
 
 /* A string's number; 0 is the empty string. */
 typedef uint32_t string_id;

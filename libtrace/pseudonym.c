@@ -54,7 +54,7 @@ void pseudonym_name(struct pseudonyms *names, enum pseudonym_kind kind, const ch
 							      "text",	  "note",  "interrupt", "disk", "interface",
 							      "provider", "event", "field"};
 	enum pseudonym_kind space = kind == PSEUDONYM_FILE || kind == PSEUDONYM_FOLDER ? PSEUDONYM_PROGRAM : kind;
-	uint64_t key = XXH3_64bits_withSeed(text, bytes, space + 1);
+	uint64_t key = XXH3_64bits_withSeed(text, bytes, hash_u64(space + 1));
 	struct pseudonym_row *row;
 	char name[32];
 
@@ -348,7 +348,7 @@ void pseudonym_address(struct pseudonyms *names, unsigned char address[16])
 	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, none[16],
 				   one[16] = {[15] = 1};
 	bool is_v4 = memcmp(address, v4_mapped, sizeof(v4_mapped)) == 0;
-	uint64_t key = XXH3_64bits(address, 16);
+	uint64_t key = XXH3_64bits_withSeed(address, 16, hash_factor);
 	struct pseudonym_row *row;
 	uint32_t number;
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "hash.h"
 
 struct stream_slot {
 	uint64_t key;
@@ -36,7 +37,7 @@ static inline uint64_t stream_map_key(uint32_t kind, uint32_t stream)
 /* The key's slot, or the free slot where it belongs. The table is never full. */
 static inline struct stream_slot *stream_map_slot(const struct stream_map *map, uint64_t key)
 {
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15 >> 32) & (map->nr_slots - 1);
+	size_t at = (size_t)hash_u64(key) & (map->nr_slots - 1);
 
 	while (map->slots[at].idx_plus_1 && map->slots[at].key != key)
 		at = (at + 1) & (map->nr_slots - 1);

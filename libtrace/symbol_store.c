@@ -115,7 +115,7 @@ static bool is_like(const struct stored_code_file *a, const struct stored_code_f
 static uint64_t file_key(const struct stored_code_file *file, bool all)
 {
 	bool with_id = file->identity == SYMBOL_WITH_ID;
-	uint64_t key = 2u * (uint64_t)file->identity + all;
+	uint64_t key = hash_u64(2u * (uint64_t)file->identity + all + 1);
 
 	if (with_id)
 		key = XXH3_64bits_withSeed(file->id, strlen(file->id), key);

@@ -200,7 +200,8 @@ static struct symbol_object_row *object_row(struct trace_symbols *symbols, const
 {
 	struct hash_table *table = by_ino ? &symbols->objects_by_ino : &symbols->objects_by_name;
 	uint64_t key = XXH3_64bits_withSeed(origin->path, strlen(origin->path),
-					    XXH3_64bits_withSeed(origin->id, strlen(origin->id), origin->identity));
+					    XXH3_64bits_withSeed(origin->id, strlen(origin->id),
+								 hash_u64(origin->identity + 1)));
 	struct symbol_origin wanted = *origin;
 	struct symbol_object_row *row;
 

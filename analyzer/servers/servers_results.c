@@ -9,6 +9,7 @@
 #include "error_set.h"
 #include "sort.h"
 #include "kernel_numbers.h"
+#include "../result_order.h"
 #include "servers_share_list.h"
 #include "servers_state.h"
 #include "servers_verify.h"
@@ -52,9 +53,14 @@ static int by_cpu(const void *left, const void *right)
 {
 	const struct trace_server_client *l = left, *r = right;
 
-	if (l->cpu_ns != r->cpu_ns)
-		return l->cpu_ns > r->cpu_ns ? -1 : 1;
-	return l->pid != r->pid ? (l->pid > r->pid ? 1 : -1) : strcmp(l->address, r->address);
+	int difference = descending(l->cpu_ns, r->cpu_ns);
+
+	difference = difference ?: ascending(l->pid, r->pid);
+	difference = difference ?: strcmp(l->address, r->address);
+	difference = difference ?: by_process(l->process, r->process);
+	difference = difference ?: strcmp(l->comm, r->comm);
+	difference = difference ?: descending(l->requests, r->requests);
+	return difference;
 }
 
 /* The rest of the bill is shared: with others, or with the server's own work. */
@@ -119,19 +125,18 @@ static int by_server(const void *left, const void *right)
 {
 	const struct trace_server *l = left, *r = right;
 
-	if (l->cpu_ns != r->cpu_ns)
-		return l->cpu_ns > r->cpu_ns ? -1 : 1;
-	return l->pid > r->pid ? 1 : l->pid < r->pid ? -1 : 0;
+	return descending(l->cpu_ns, r->cpu_ns) ?: ascending(l->pid, r->pid) ?: by_process(l->process, r->process);
 }
 
 static int by_softirq(const void *left, const void *right)
 {
 	const struct trace_receiver *l = left, *r = right;
 
-	if (l->softirq_ns != r->softirq_ns)
-		return l->softirq_ns > r->softirq_ns ? -1 : 1;
-	return !l->process || !r->process ? !l->process - !r->process
-					  : (int)trace_process_pid(l->process) - (int)trace_process_pid(r->process);
+	int difference = descending(l->softirq_ns, r->softirq_ns);
+
+	difference = difference ?: !l->process - !r->process;
+	difference = difference ?: by_process(l->process, r->process);
+	return difference;
 }
 
 static void receivers_finish(struct trace_servers *s)

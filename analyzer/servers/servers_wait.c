@@ -33,6 +33,7 @@
 #include <string.h>
 #include "sort.h"
 #include "error_set.h"
+#include "../result_order.h"
 #include "servers_state.h"
 
 /* row: the waits for one cause, or for one process that had the CPU */
@@ -301,23 +302,23 @@ static int by_wait(const void *left, const void *right)
 {
 	const struct trace_server_wait *l = left, *r = right;
 
-	if (l->wait_ns != r->wait_ns)
-		return l->wait_ns > r->wait_ns ? -1 : 1;
-	return (int)trace_process_pid(l->client) - (int)trace_process_pid(r->client);
-}
+	int difference = descending(l->wait_ns, r->wait_ns);
 
-static int by_ns(const void *left, const void *right)
-{
-	const struct trace_wait *l = left, *r = right;
-
-	return l->ns < r->ns ? 1 : l->ns > r->ns ? -1 : strcmp(l->target, r->target);
+	difference = difference ?: by_process(l->client, r->client);
+	difference = difference ?: by_process(l->server, r->server);
+	return difference;
 }
 
 static int by_holder(const void *left, const void *right)
 {
 	const struct trace_cpu_wait *l = left, *r = right;
 
-	return l->ns < r->ns ? 1 : l->ns > r->ns ? -1 : (int)l->pid - (int)r->pid;
+	int difference = descending(l->ns, r->ns);
+
+	difference = difference ?: ascending(l->pid, r->pid);
+	difference = difference ?: strcmp(l->comm, r->comm);
+	difference = difference ?: by_process(l->process, r->process);
+	return difference;
 }
 
 static void name_waits(struct trace_servers *s, const struct pair_wait *row, struct trace_server_wait *wait)
@@ -354,7 +355,7 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 									   .title = trace_process_title(process),
 									   .process = process};
 	}
-	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), by_ns) ||
+	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), order_waits) ||
 	    !sort_rows(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder))
 		s->failed = -ENOMEM;
 }

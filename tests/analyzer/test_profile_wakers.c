@@ -75,11 +75,10 @@ static void wakers_are_equal_if_all_of_them_is(void)
 /* The inverse of hash_u64(): its shift undoes itself, and the factor has an inverse. */
 static uint64_t unhash(uint64_t hash)
 {
-	const uint64_t factor = 0x9e3779b97f4a7c15ULL;
-	uint64_t inverse = factor; /* in 3 bits; each step doubles them */
+	uint64_t inverse = hash_factor; /* in 3 bits; each step doubles them */
 
 	for (int i = 0; i < 5; i++)
-		inverse *= 2 - factor * inverse;
+		inverse *= 2 - hash_factor * inverse;
 	return (hash ^ hash >> 32) * inverse;
 }
 
