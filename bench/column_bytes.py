@@ -79,6 +79,8 @@ def steps_of(take, head, times, types, ids):
 	"""The steps of each event: read_times() of the reader, without the clock."""
 	take.bytes(2 * times.nr_corrections)
 	lengths = reader.Take(take.bytes(times.code_bytes))
+	if times.coding == 2:
+		ids = reader.read_letters(lengths, types, ids)
 	codes = reader.codes_by_context(lengths, ids) if times.coding else reader.codes_by_type(lengths, types, ids)
 	steps, e = [], (head.events + 3) // 4
 	for s in range(4):
@@ -96,9 +98,11 @@ def add_types(tally, take, types, names, schema):
 	"""The columns of all types; returns the bytes of their texts."""
 	for type_ in types:
 		name, keys = names.get(type_.id, str(type_.id)), None
+		type_.first_words, type_.numbers = None, range(type_.events)
 		for word in range(1 if type_.flags & 4 else type_.words):
 			start = take.at
 			keys = reader.read_column(take, type_.payloads, keys)
+			type_.first_words = type_.first_words if word else keys
 			tally.add(f"{name}: {fields_in(schema.get(type_.id), word)}", take.data[start:take.at])
 		start = take.at
 		if type_.flags & 4:
@@ -110,7 +114,9 @@ def add_types(tally, take, types, names, schema):
 			tally.add(f"{name}: lengths", take.data[start:take.at])
 		if type_.flags & 2:
 			planes = sum(type_.payloads > least for least in (1, 256, 65536))
-			tally.add(f"{name}: numbers of payloads", take.bytes(planes * type_.events))
+			start = take.at
+			type_.numbers = reader.read_planes(take, type_.events, 0, range(planes))
+			tally.add(f"{name}: numbers of payloads", take.data[start:take.at])
 
 
 def add_entropies(entropies, steps, ids):

@@ -14,6 +14,7 @@
 #include "lane.h"
 #include "stacks.h"
 #include "times.h"
+#include "times_letters.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,9 @@
  * @at, @end: the columns that are left
  * @texts, @times: the strings, then the times; both follow the columns
  * @stack_bytes: of the strings of stacks that are not decoded yet
+ * @letters: list of the letters of times; NULL: none. @letters_by_type: the letter of each event,
+ *	type by type, up to @next_letter; @letter_idxs: in time order; @letters_of_rows: of the
+ *	payloads of a type
  */
 struct block_decoder {
 	struct block *block;
@@ -39,6 +43,11 @@ struct block_decoder {
 	const unsigned char *times;
 	const unsigned char *times_end;
 	size_t stack_bytes;
+	const unsigned char *letters;
+	unsigned char *letters_by_type;
+	unsigned char *next_letter;
+	unsigned char *letter_idxs;
+	unsigned char *letters_of_rows;
 	unsigned char *memory;
 	const char *reason;
 };
@@ -77,6 +86,33 @@ static int head_type_check(struct block_decoder *decoder, const struct trace_col
 	return 0;
 }
 
+static bool type_has_letters(const struct trace_columns_type *type)
+{
+	return type->words && !(type->flags & TRACE_COLUMNS_STRING);
+}
+
+/* The letters of times, if there are any. */
+static int letters_check(struct block_decoder *decoder)
+{
+	size_t begin = 2 * (size_t)decoder->clock.nr_corrections;
+	const unsigned char *list = decoder->times + begin;
+
+	if (decoder->clock.coding != TIMES_LETTERS)
+		return 0;
+	if (decoder->clock.code_bytes < letters_bytes(list[0]) || decoder->head.nr_types + list[0] > LETTERS_MAX)
+		return malformed(decoder, "it has an impossible number of letters");
+	for (unsigned int i = 0; i < list[0]; i++) {
+		struct letter letter = letter_at(list, i);
+
+		/* a type that does not exist has no payloads */
+		if (letter.row >= decoder->types[letter.type].payloads ||
+		    !type_has_letters(&decoder->types[letter.type]))
+			return malformed(decoder, "it has a letter of a payload that does not exist");
+	}
+	decoder->letters = list;
+	return 0;
+}
+
 /* The strings and the times are at the end of the payload. The head says how long they are. */
 static int tail_check(struct block_decoder *decoder)
 {
@@ -89,7 +125,7 @@ static int tail_check(struct block_decoder *decoder)
 	decoder->times = decoder->end - clock_bytes;
 	decoder->texts = decoder->times - string_bytes;
 	decoder->end = decoder->texts;
-	return 0;
+	return letters_check(decoder);
 }
 
 static int head_check(struct block_decoder *decoder)
@@ -171,6 +207,8 @@ static size_t memory_needed(const struct block_decoder *decoder)
 		if (disk->flags & TRACE_COLUMNS_STRING)
 			bytes += payload_bytes + nr * (8 + 8 + 8);
 	}
+	if (decoder->letters) /* of the events, twice, and of the payloads of a type */
+		bytes += 3 * round_up_8(decoder->head.events);
 	return bytes + round_up_8(decoder->head.string_bytes) + round_up_8(decoder->head.stack_bytes);
 }
 
@@ -216,12 +254,41 @@ static int decode_type_idxs(struct block_decoder *decoder)
 	return 0;
 }
 
+static void take_letters(struct block_decoder *decoder)
+{
+	decoder->letters_by_type = decoder->next_letter = take(decoder, decoder->head.events);
+	decoder->letter_idxs = take(decoder, decoder->head.events);
+	decoder->letters_of_rows = take(decoder, decoder->head.events);
+}
+
+/* From the letters type by type to those in time order. */
+static void letters_in_order(struct block_decoder *decoder)
+{
+	const unsigned char *next[TRACE_EV_MAX], *at = decoder->letters_by_type;
+	unsigned char *out = decoder->letter_idxs;
+
+	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
+		next[i] = at;
+		at += decoder->types[i].events;
+	}
+	for (uint32_t i = 0; i < decoder->head.events; i++)
+		out[i] = *next[decoder->block->type_idxs[i]]++;
+}
+
 static int decode_times(struct block_decoder *decoder)
 {
 	uint32_t nr = decoder->head.events, events[TRACE_EV_MAX];
 	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
 	struct times_block block = {
 		.type_idxs = decoder->block->type_idxs, .events = events, .n = nr, .nr_types = decoder->head.nr_types};
+
+	if (decoder->letters) {
+		letters_in_order(decoder);
+		block.type_idxs = decoder->letter_idxs;
+		block.nr_types += decoder->letters[0];
+		block.letters = decoder->letters;
+		block.letters_bytes = letters_bytes(decoder->letters[0]);
+	}
 
 	if (!scratch_grow(decoder->tables, times_decode_room(nr)))
 		return -ENOMEM;
@@ -357,18 +424,47 @@ TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned i
 	return highest;
 }
 
-static int decode_indexes(struct block_decoder *decoder, const struct trace_columns_type *disk,
-			  const uint32_t *positions, uint32_t *ret_positions)
+/* Has a letter a payload of this type? */
+static bool is_in_letters(const struct block_decoder *decoder, uint8_t type_idx)
+{
+	for (unsigned int i = 0; i < decoder->letters[0]; i++)
+		if (letter_at(decoder->letters, i).type == type_idx)
+			return true;
+	return false;
+}
+
+/*
+ * The letters of the events of a type. @words: of its payloads. @rows_of: the payload of each
+ * event; NULL: each has its own.
+ */
+static int decode_letters(struct block_decoder *decoder, uint8_t type_idx, const uint64_t *words,
+			  const uint32_t *rows_of)
+{
+	const struct trace_columns_type *disk = &decoder->types[type_idx];
+	unsigned char *out = decoder->next_letter, *of_rows = rows_of ? decoder->letters_of_rows : out;
+
+	decoder->next_letter += disk->events;
+	if (!is_in_letters(decoder, type_idx)) {
+		memset(out, type_idx, disk->events);
+		return 0;
+	}
+	if (!letters_of_rows(decoder->letters, decoder->head.nr_types, type_idx, words, disk->words, disk->payloads,
+			     of_rows))
+		return malformed(decoder, "it has two letters for the same payloads");
+	for (uint32_t i = 0; rows_of && i < disk->events; i++)
+		out[i] = of_rows[rows_of[i]];
+	return 0;
+}
+
+static int decode_indexes(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_indexes)
 {
 	unsigned int nr_planes = lane_index_planes(disk->payloads);
 	size_t nr = disk->events;
 
 	if ((size_t)(decoder->end - decoder->at) < nr_planes * nr)
 		return malformed(decoder, "it ends within the numbers of payloads");
-	if (join_planes(decoder->at, nr_planes, nr, ret_positions) >= disk->payloads)
+	if (join_planes(decoder->at, nr_planes, nr, ret_indexes) >= disk->payloads)
 		return malformed(decoder, "it refers to a payload that does not exist");
-	for (size_t i = 0; i < nr; i++)
-		ret_positions[i] = positions[ret_positions[i]];
 	decoder->at += nr_planes * nr;
 	return 0;
 }
@@ -389,8 +485,9 @@ static bool type_reserve(struct block_decoder *decoder, const struct trace_colum
 	return true;
 }
 
-static int decode_type(struct block_decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
+static int decode_type(struct block_decoder *decoder, uint8_t type_idx, struct block_type *type)
 {
+	const struct trace_columns_type *disk = &decoder->types[type_idx];
 	uint32_t *of_events = take(decoder, 4 * (size_t)disk->events), *positions = of_events;
 	void *memory;
 	int error;
@@ -413,7 +510,12 @@ static int decode_type(struct block_decoder *decoder, const struct trace_columns
 		error = decode_plain(decoder, disk, positions);
 	}
 	if (!error && positions != of_events)
-		error = decode_indexes(decoder, disk, positions, of_events);
+		error = decode_indexes(decoder, disk, of_events);
+	if (!error && decoder->letters)
+		error = decode_letters(decoder, type_idx, (uint64_t *)decoder->block->memory + positions[0],
+				       positions != of_events ? of_events : NULL);
+	for (uint32_t i = 0; positions != of_events && !error && i < disk->events; i++)
+		of_events[i] = positions[of_events[i]];
 	return error;
 }
 
@@ -422,7 +524,7 @@ static int decode_types(struct block_decoder *decoder)
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < decoder->head.nr_types; i++)
-		error = decode_type(decoder, &decoder->types[i], &decoder->block->types[i]);
+		error = decode_type(decoder, (uint8_t)i, &decoder->block->types[i]);
 	return error;
 }
 
@@ -447,10 +549,12 @@ int block_decode(struct block *block, struct unpack_scratch *tables, const struc
 		block->types = take(&decoder, block->nr_types * sizeof(*block->types));
 		error = decode_type_idxs(&decoder);
 	}
-	if (!error)
-		error = decode_times(&decoder);
+	if (!error && decoder.letters)
+		take_letters(&decoder);
 	if (!error)
 		error = decode_types(&decoder);
+	if (!error)
+		error = decode_times(&decoder); /* after the types, of which letters need the payloads */
 	if (!error && (decoder.at != decoder.end || decoder.texts != decoder.times || decoder.stack_bytes))
 		error = malformed(&decoder, "it has bytes after its last column");
 	if (error)

@@ -128,7 +128,7 @@ static size_t block_bound(const struct packer *packer)
 
 	for (uint32_t i = 0; i < packer->nr_types; i++)
 		bytes += sizeof(struct trace_columns_type) + lane_bound(lane_at(packer, i));
-	return bytes + texts_bytes(packer);
+	return bytes + texts_bytes(packer) + LETTERS_BYTES;
 }
 
 static unsigned char *put_types(unsigned char *at, const struct packer *packer)
@@ -209,6 +209,37 @@ void packing_recycle(struct packing *packing, struct trace_packed *packed)
 	}
 }
 
+/* Gives the block's events letters in place of types, if any pay. Without memory there are none. */
+static void choose_letters(struct packer *packer, struct times_block *block)
+{
+	size_t room = letters_room(packer->nr);
+	unsigned char *memory;
+
+	if (!packer->packing->has_letters)
+		return;
+	memory = packer_memory(packer, MEMORY_LETTERS, room + packer->nr);
+	for (uint32_t i = 0; i < packer->nr_types; i++) {
+		const struct lane *lane = lane_at(packer, i);
+
+		packer->letter_types[i] =
+			(struct letters_type){.id = block->ids[i],
+					      .nr_events = lane->nr_events,
+					      .nr_rows = lane->nr_rows,
+					      .rows = lane->has_string || !lane->nr_words ? NULL : lane->rows,
+					      .stride = lane->nr_words,
+					      .rows_of = lane->rows_of};
+	}
+	if (!memory || !letters_choose(&packer->letters, packer->letter_types, packer->nr_types, packer->type_idxs,
+				       packer->nr, memory, memory + room))
+		return;
+	block->type_idxs = memory + room;
+	block->nr_types = packer->letters.nr;
+	block->ids = packer->letters.ids;
+	block->events = packer->letters.events;
+	block->letters = packer->letters.list;
+	block->letters_bytes = packer->letters.list_bytes;
+}
+
 static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 {
 	struct trace_columns_header head = {.events = (uint32_t)packer->nr,
@@ -239,6 +270,7 @@ static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 	times_at = put_columns(packed->raw, packer);
 	times_block.events = events;
 	times_block.ids = ids;
+	choose_letters(packer, &times_block);
 	end = times_encode(times_at, &times_block, &packer->packing->clock, &packer->packing->times, &times, &codes_at);
 	memcpy(mempcpy(packed->raw, &head, sizeof(head)), &times, sizeof(times));
 	packed->bytes = (size_t)(end - packed->raw);
@@ -413,6 +445,8 @@ static bool packer_reserve(struct packer *packer)
 	packer->times = packer_memory(packer, MEMORY_EVENTS, max_records * (4 + 1));
 	packer->type_idxs = (unsigned char *)(packer->times + max_records);
 	packer->scratch = packer_memory(packer, MEMORY_SCRATCH, scratch_bytes);
+	if (packer->packing->has_letters)
+		packer_memory(packer, MEMORY_LETTERS, letters_room(max_records) + max_records);
 	return lists_reserve(packer, max_records) && packer->times && packer->scratch;
 }
 

@@ -39,11 +39,14 @@ enum {
  * struct packing - what a writer's packing keeps from block to block
  * @spares: written blocks, kept for reuse: fresh memory costs a page fault and the clearing of each
  *          page
+ * @has_letters: write times with letters (times_letters.h): up to 6 % fewer bytes for 8 % more
+ *               instructions. Set before the first block
  */
 struct packing {
 	struct clock_model clock;
 	struct times_learned times;
 	struct syscall_args args;
+	bool has_letters;
 	pthread_mutex_t lock;	     /* guards the fields below */
 	struct trace_packed *spares; /* owned */
 	unsigned int nr_spares;

@@ -12,6 +12,7 @@
 #include "lane.h"
 #include "schema.h"
 #include "stacks.h"
+#include "times_letters.h"
 
 enum {
 	NR_SLOTS = 512,
@@ -51,6 +52,7 @@ enum {
 	MEMORY_SCRATCH,
 	MEMORY_LANES,
 	MEMORY_STACKS,
+	MEMORY_LETTERS,
 	NR_MEMORIES,
 };
 
@@ -117,6 +119,8 @@ struct packer {
 	struct user_slot data;	 /* the same for TRACE_EV_sys_data */
 	struct lane lanes[NR_SLOTS];
 	struct stacks_coded stacks; /* of the event sample */
+	struct letters letters;
+	struct letters_type letter_types[MAX_TYPES];
 };
 
 static inline struct lane *lane_at(const struct packer *packer, uint32_t type_idx)

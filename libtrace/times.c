@@ -503,6 +503,8 @@ static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
 	struct ranges ranges;
 
 	leave_out(encoder, nr_symbols, used, as);
+	if (encoder->block->letters)
+		out = mempcpy(out, encoder->block->letters, encoder->block->letters_bytes);
 	out = contexts_put(out, &encoder->contexts, used);
 	for (unsigned int code = 0; code < encoder->contexts.nr; code++) {
 		uint64_t *words = &encoder->words[code * RANGE_SYMBOLS];
@@ -616,7 +618,7 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 		encoder->corrections.nr = 0;
 		count_steps(encoder, &code);
 	}
-	code.coding = CODING_RANGES;
+	code.coding = block->letters ? TIMES_LETTERS : CODING_RANGES;
 	memmove(out + encoder->corrections.nr, encoder->corrections.amounts, encoder->corrections.nr);
 	code.nr_corrections = (uint32_t)encoder->corrections.nr;
 	*ret_codes = out + 2 * encoder->corrections.nr;
@@ -726,7 +728,7 @@ static const unsigned char *take_contexts(struct times_decoder *decoder, uint32_
 		return in;
 	}
 	contexts_init(&decoder->contexts);
-	return contexts_take(&decoder->contexts, in, end);
+	return contexts_take(&decoder->contexts, in + decoder->block->letters_bytes, end);
 }
 
 /* Has each event one of the codes? Without a branch in the loop, so that it is vectorised. */
@@ -874,7 +876,7 @@ bool times_decode(const unsigned char *in, const unsigned char *end, const struc
 	struct times_decoder *decoder = block->scratch;
 
 	decoder->block = block;
-	if (times_bytes(times) != (uint64_t)(end - in) || times->coding > CODING_RANGES ||
+	if (times_bytes(times) != (uint64_t)(end - in) || times->coding > TIMES_LETTERS ||
 	    !take_codes(decoder, times->coding, codes, bits))
 		return false;
 	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {

@@ -41,6 +41,7 @@ enum {
 	TIMES_STREAMS = TRACE_TIMES_STREAMS,
 	TIMES_PADDING = 8, /* bytes after the bits */
 	TIMES_KNOWN = 48,
+	TIMES_LETTERS = 2, /* the coding with letters */
 };
 
 /**
@@ -70,6 +71,8 @@ struct times_learned {
  * @times: ns since any instant, ascending; for encoding only
  * @type_idxs: the type of each event, below @nr_types, which is at most 255
  * @n: number of events, at least 1
+ * @letters: list of letters (times_letters.h), of @letters_bytes; NULL: none. With it, @type_idxs,
+ *     @nr_types, @ids and @events are of letters
  * @ids, @events: id of each type, for encoding only, and its number of events
  * @scratch: times_encode_room() or times_decode_room() bytes
  */
@@ -80,10 +83,12 @@ struct times_block {
 	const uint32_t *events;
 	size_t n;
 	uint32_t nr_types;
+	const unsigned char *letters;
+	size_t letters_bytes;
 	void *scratch;
 };
 
-/** times_bound() - maximum number of bytes that times_encode() writes for @n times */
+/** times_bound() - most bytes that times_encode() writes for @n times, without letters */
 size_t times_bound(size_t n);
 
 /** times_encode_room() - bytes of scratch memory to encode @n times */

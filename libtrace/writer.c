@@ -110,6 +110,7 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 		return trace_writer_free(writer);
 	}
 	writer->take = all.take;
+	writer->packing.has_letters = all.take; /* for memory, bytes count more than instructions */
 	writer->take_context = all.take_context;
 	if (writer_begin(writer, &all, ret_error) < 0)
 		return trace_writer_free(writer);

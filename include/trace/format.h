@@ -22,8 +22,8 @@ extern "C" {
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
 /* additions: 1 the table, 2 flags of chunks, 3 the promise of heartbeats, 4 columns of steps,
- * 5 times with codes by context, 6 stacks */
-#define TRACE_FORMAT_MINOR 6
+ * 5 times with codes by context, 6 stacks, 7 letters of times */
+#define TRACE_FORMAT_MINOR 7
 
 /* clang-format off */
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
@@ -162,7 +162,7 @@ struct trace_columns_times {
 	uint32_t nr_corrections;
 	uint32_t code_bytes;
 	uint32_t bit_bytes[TRACE_TIMES_STREAMS];
-	uint32_t coding; /* of the codes: 0 by type, 1 by context */
+	uint32_t coding; /* of the codes: 0 by type, 1 by context, 2 by context, with letters */
 };
 
 enum trace_columns_flag {

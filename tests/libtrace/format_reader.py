@@ -415,6 +415,22 @@ def codes_by_context(take, ids):
 	return result
 
 
+def read_letters(take, types, ids):
+	"""The letter of each event, for coding 2."""
+	letters = {}
+	for letter in range(len(types), len(types) + take.byte()):
+		i, payload = take.byte(), int.from_bytes(take.bytes(3), "little")
+		if letter > 254 or types[i].flags & 1 or not types[i].words or (i, types[i].first_words[payload]) in letters:
+			raise ValueError("no such letter")
+		letters[i, types[i].first_words[payload]] = letter
+	numbers = [iter(type_.numbers) for type_ in types]
+	result = []
+	for i in ids:
+		number = next(numbers[i])
+		result.append(letters.get((i, types[i].first_words[number]), i) if types[i].words else i)
+	return result
+
+
 def codes_by_type(take, types, ids):
 	"""The same of coding 0."""
 	own = [i for i, type_ in enumerate(types) if type_.events >= 128][:31]
@@ -445,8 +461,10 @@ def read_steps(stream, codes):
 def read_times(take, head, times, types, ids):
 	skips, amounts = take.bytes(times.nr_corrections), take.bytes(times.nr_corrections)
 	lengths = Take(take.bytes(times.code_bytes))
-	if times.coding > 1:
+	if times.coding > 2:
 		raise ValueError("no such coding of times")
+	if times.coding == 2:
+		ids = read_letters(lengths, types, ids)
 	codes = codes_by_context(lengths, ids) if times.coding else codes_by_type(lengths, types, ids)
 	e = (head.events + 3) // 4
 	steps = []
@@ -486,6 +504,7 @@ def read_events(layouts, chunk, schema):
 		words, type_.stacks = [], None
 		for _ in range(1 if type_.flags & 4 else type_.words):
 			words.append(read_column(take, type_.payloads, words[-1] if words else None))
+		type_.first_words = words[0] if words else None
 		type_.fixed = [b"".join(word.to_bytes(8, "little") for word in payload) for payload in zip(*words)] if words else [b""] * type_.payloads
 		type_.stacks = Stacks(take, type_.payloads) if type_.flags & 4 else None
 		type_.lengths = read_column(take, type_.payloads) if type_.flags & 5 == 1 else None

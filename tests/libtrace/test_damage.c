@@ -501,7 +501,7 @@ static void a_newer_minor_version_with_longer_headers_is_read(void)
 	uint64_t checksum;
 	long chunk;
 
-	file.version_minor = 7;
+	file.version_minor = TRACE_FORMAT_MINOR + 1;
 	file.header_bytes = sizeof(file) + 16;
 	at = mempcpy(at, &file, sizeof(file)) + 8;
 	checksum = XXH3_64bits(data, (size_t)(at - data));

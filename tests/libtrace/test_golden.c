@@ -149,6 +149,7 @@ static struct tb *golden_trace(bool has_stacks)
 
 #define GOLDEN	   TRACE_SOURCE_DIR "/tests/libtrace/golden.hex"
 #define GOLDEN_2_4 TRACE_SOURCE_DIR "/tests/libtrace/golden_2_4.hex"
+#define LETTERS	   TRACE_SOURCE_DIR "/tests/libtrace/golden_letters.hex"
 #define STACKS	   TRACE_SOURCE_DIR "/tests/libtrace/golden_stacks.hex"
 #define STACKS_2_5 TRACE_SOURCE_DIR "/tests/libtrace/golden_stacks_2_5.hex"
 
@@ -227,6 +228,12 @@ static void check_read(const char *path, bool has_stacks)
 static void the_kept_file_is_read_as_it_was(void)
 {
 	check_read(GOLDEN, false);
+}
+
+/* As a writer writes it that keeps chunks in memory. */
+static void kept_times_with_letters_are_read_as_they_were(void)
+{
+	check_read(LETTERS, false);
 }
 
 /* Its times have codes by type. */
@@ -366,6 +373,7 @@ static const struct unit_case cases[] = {
 	{"the_kept_file_is_read_as_it_was", the_kept_file_is_read_as_it_was},
 	{"a_file_of_format_2_4_is_read_as_it_was", a_file_of_format_2_4_is_read_as_it_was},
 	{"a_file_of_format_2_5_is_read_as_it_was", a_file_of_format_2_5_is_read_as_it_was},
+	{"kept_times_with_letters_are_read_as_they_were", kept_times_with_letters_are_read_as_they_were},
 	{"kept_stacks_are_read_as_they_were", kept_stacks_are_read_as_they_were},
 	{"the_writer_writes_the_kept_bytes", the_writer_writes_the_kept_bytes},
 	{"the_writer_writes_the_kept_stacks", the_writer_writes_the_kept_stacks},

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "image.h"
 #include "rawfile.h"
@@ -164,6 +165,77 @@ static void a_chunk_that_is_compressed_once_more_has_the_same_events(void)
 		trace_close(traces[i]);
 	}
 	trace_shrinker_free(shrunk.shrinker);
+}
+
+/* ---- the coding of times ---- */
+
+/* The coding of the times of a chunk of events. */
+static uint32_t coding_of(const struct trace_chunk_header *header, const void *payload)
+{
+	unsigned char *raw = malloc(header->raw_bytes);
+	struct trace_columns_times times;
+
+	CU_ASSERT_EQUAL_FATAL(ZSTD_decompress(raw, header->raw_bytes, payload, header->packed_bytes),
+			      header->raw_bytes);
+	memcpy(&times, raw + sizeof(struct trace_columns_header), sizeof(times));
+	free(raw);
+	return times.coding;
+}
+
+static int take_coding(void *ret_coding, const struct trace_chunk_header *header, const void *payload)
+{
+	if (header->kind == TRACE_CHUNK_EVENTS)
+		*(uint32_t *)ret_coding = coding_of(header, payload);
+	return 0;
+}
+
+/* Calls of two results, in no order; the next one comes later after the second one. */
+static void write_results(struct trace_writer *writer)
+{
+	enum { NR = 4000 };
+	uint64_t *words = malloc(NR * 2 * sizeof(*words));
+	struct trace_source source = {
+		.records = words, .bytes = NR * 16, .seq = 1, .nr_records = NR, .kind = TRACE_CHUNK_EVENTS};
+	uint32_t time = 0;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		uint32_t result = i * 0x9e3779b1 >> 31;
+		struct trace_record record = {.time = time, .id = TRACE_EV_sys_exit, .words = 2};
+
+		memcpy(&words[2 * i], &record, 8);
+		words[2 * i + 1] = result;
+		time += result ? 80 : 40;
+	}
+	CU_ASSERT_EQUAL(trace_writer_write(writer, trace_writer_pack(writer, &source, NULL), NULL), 0);
+	free(words);
+}
+
+/* Letters (times_letters.h) take instructions, which count more for a file. */
+static void times_have_letters_if_chunks_are_kept_in_memory(void)
+{
+	uint32_t in_memory = UINT32_MAX;
+	struct trace_writer_options options = {.size = sizeof(options),
+					       .take = take_coding,
+					       .take_context = &in_memory};
+	struct trace_writer *writer = trace_writer_new(-1, &options, NULL);
+	struct rawfile *file = rawfile_new();
+	struct trace_chunk_header header;
+	static unsigned char data[1 << 20];
+	struct image image;
+	long at;
+
+	write_results(writer);
+	trace_writer_free(writer);
+	CU_ASSERT_EQUAL(in_memory, 2);
+	write_results(file->writer);
+	image = image_of(data, (size_t)pread(file->fd, data, sizeof(data), 0));
+	at = image_find(&image, TRACE_CHUNK_EVENTS, 0, &header);
+	CU_ASSERT_FATAL(at >= 0);
+	CU_ASSERT_EQUAL(coding_of(&header, image.data + at + header.header_bytes), 1);
+	image_free(&image);
+	trace_writer_free(file->writer);
+	close(file->fd);
+	free(file);
 }
 
 /* A header that says more than its payload has */
@@ -957,6 +1029,7 @@ static const struct unit_case cases[] = {
 	{"blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content},
 	{"a_chunk_that_is_compressed_once_more_has_the_same_events",
 	 a_chunk_that_is_compressed_once_more_has_the_same_events},
+	{"times_have_letters_if_chunks_are_kept_in_memory", times_have_letters_if_chunks_are_kept_in_memory},
 	{"a_payload_that_cannot_be_compressed_once_more_stays", a_payload_that_cannot_be_compressed_once_more_stays},
 	{"a_prepared_block_causes_no_page_faults", a_prepared_block_causes_no_page_faults},
 	{"times_larger_than_one_stored_piece_are_read_back", times_larger_than_one_stored_piece_are_read_back},
