@@ -421,11 +421,15 @@ bool each_costs_the_same(tell_fn tell, uint32_t nr, const char *option)
 	return all_same;
 }
 
+/* A sample has the report of each second story and the view of the others, and the next day the
+ * other one of both. */
 bool each_costs_the_same_shown(tell_fn tell, uint32_t nr)
 {
-	bool same = each_costs_the_same(tell, nr, "-a");
+	static unsigned int nr_stories;
+	bool is_sample = unit_step(7) > 1, has_report = (nr_stories++ + (unsigned int)unit_first(2)) % 2;
+	bool same = (is_sample && !has_report) || each_costs_the_same(tell, nr, "-a");
 
-	return each_costs_the_same(tell, nr, VIEW) && same;
+	return ((is_sample && has_report) || each_costs_the_same(tell, nr, VIEW)) && same;
 }
 
 struct view_cost view_cost_of(tell_fn tell, uint32_t nr, const char *question)

@@ -31,11 +31,11 @@
 #define VIEW	       "VIEW"	  /* instead of options: a view's answers to many questions */
 #define QUESTION       "QUESTION" /* and one question: only the answer to it lacks memory */
 #define TIMEOUT_S      60
-#define ONCE_STEP      83 /* without TRACE_TEST_LONG; both are primes */
-#define FOREVER_STEP   211
-#define VIEW_STEP      23
-#define NARROW_STEP    7 /* a pass with few allocations is searched */
-#define QUESTION_STEP  2
+#define ONCE_STEP      163 /* without TRACE_TEST_LONG; both are primes */
+#define FOREVER_STEP   401
+#define VIEW_STEP      47
+#define NARROW_STEP    13 /* a pass with few allocations is searched */
+#define QUESTION_STEP  5
 #define VDA	       (254u << 20)
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
@@ -410,6 +410,7 @@ static void fails_at_any(const char *const *mode, const char *path, bool and_aft
 {
 	struct run reference = run_mode(mode, path, 0, false);
 	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") ? 1 : and_after ? FOREVER_STEP : once_step;
+	long begin = nr_to_open > 0 && nr > nr_to_open && strcmp(mode[0], QUESTION) ? nr_to_open : 1;
 	unsigned int wrong = 0;
 	size_t file_bytes = 0;
 	int fd = to_file ? open(output_path, O_RDONLY | O_CLOEXEC) : -1;
@@ -421,8 +422,9 @@ static void fails_at_any(const char *const *mode, const char *path, bool and_aft
 		  reference.bytes + file_bytes > 0);
 	if (reference.status)
 		tell(mode, 0, false, &reference, "fails with memory");
-	for (long at = nr_to_open > 0 && nr > nr_to_open && strcmp(mode[0], QUESTION) ? nr_to_open : 1; at <= nr;
-	     at += step) {
+	if (nr > begin)
+		begin += unit_first((int)step) % (nr - begin);
+	for (long at = begin; at <= nr; at += step) {
 		struct run now = run_mode(mode, path, at, and_after);
 		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference);
 

@@ -33,16 +33,28 @@ static void check_pair(const char *one, const char *other)
 		printf("... of %s, and %s\n", one, other);
 }
 
+/* The distance between two things or happenings of a sample; 1 for one that is chosen by name. */
+static size_t pair_step(void)
+{
+	return getenv("THING") || getenv("HAPPENING") ? 1 : (size_t)unit_step(7);
+}
+
 static void no_question_costs_more_with_many_things(void)
 {
+	size_t step = pair_step(), first = (size_t)unit_first((int)step);
+
 	for (size_t i = 0; repeated_things[i].name; i++)
-		check_pair(repeated_things[i].name, "waits");
+		if (i % step == first)
+			check_pair(repeated_things[i].name, "waits");
 }
 
 static void no_question_costs_more_with_many_happenings(void)
 {
+	size_t step = pair_step(), first = (size_t)unit_first((int)step);
+
 	for (size_t i = 0; repeated_happenings[i].name; i++)
-		check_pair("nothing", repeated_happenings[i].name);
+		if (i % step == first)
+			check_pair("nothing", repeated_happenings[i].name);
 }
 
 static void a_sample_finds_its_mapping_among_many(void)

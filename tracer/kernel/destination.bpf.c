@@ -94,20 +94,30 @@ __noinline int record_destination(u32 fd, u64 address)
 
 #define MAX_SENT_MESSAGES 1024 /* UIO_MAXIOV: the kernel sends no more with one call */
 
-/*
- * The @nr messages at @messages were sent, each perhaps to an address of its own. A struct msghdr
- * begins with a pointer to the address. A struct mmsghdr begins with a struct msghdr, and has 32
- * bytes in 32-bit programs, 64 bytes in others. No bpf_loop(): the call chain has no frame left.
- */
+/* Messages that were sent at once. */
+struct sent_messages {
+	u64 at;
+	u32 fd, is_32;
+};
+
+/* A struct msghdr begins with a pointer to the address. A struct mmsghdr begins with a struct
+ * msghdr, and has 32 bytes in 32-bit programs, 64 bytes in others. */
+static long record_sent(u32 index, struct sent_messages *sent)
+{
+	bool is_32 = sent->is_32;
+	u64 address = 0;
+
+	if (!bpf_probe_read_user(&address, is_32 ? 4 : 8, (void *)(sent->at + index * (is_32 ? 32 : 64))) && address)
+		record_destination(sent->fd, address);
+	return 0;
+}
+
+/* The @nr messages at @messages were sent, each perhaps to an address of its own. */
 __noinline int record_destinations(u32 fd, u64 messages, u32 nr, u32 is_32)
 {
-	for (u32 i = 0; i < MAX_SENT_MESSAGES && i < nr; i++) {
-		u64 address = 0;
+	struct sent_messages sent = {messages, fd, is_32};
 
-		if (!bpf_probe_read_user(&address, is_32 ? 4 : 8, (void *)messages) && address)
-			record_destination(fd, address);
-		messages += is_32 ? 32 : 64;
-	}
+	bpf_loop(nr < MAX_SENT_MESSAGES ? nr : MAX_SENT_MESSAGES, record_sent, &sent, 0);
 	return 0;
 }
 

@@ -93,17 +93,16 @@ struct select_scan {
 	struct ready_fds ready;
 };
 
-/* The number of the lowest bit that is set in @word, which has one. */
+/* The number of the lowest bit that is set in @word, which has one: the number of bits below it. No
+ * branches: the verifier would check what follows once for each number. */
 static __always_inline u32 lowest_bit(u64 word)
 {
-	u32 bit = 0;
+	u64 below = (word & -word) - 1;
 
-	for (u32 half = 32; half; half /= 2)
-		if (!(word & ((1ull << half) - 1))) {
-			word >>= half;
-			bit += half;
-		}
-	return bit;
+	below -= below >> 1 & 0x5555555555555555;
+	below = (below & 0x3333333333333333) + (below >> 2 & 0x3333333333333333);
+	below = (below + (below >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return below * 0x0101010101010101 >> 56;
 }
 
 /* A word of 64 descriptors. Those of a 32-bit program may end in the middle of it. */

@@ -79,24 +79,37 @@ static __always_inline bool quota_is_used_up(struct task_struct *prev, unsigned 
 
 #define MAX_GROUPS 16 /* from a group to the root */
 
+struct quota_scan {
+	struct task_group *group;
+	u64 limit;
+};
+
+static long quota_step(u32 index, struct quota_scan *scan)
+{
+	struct task_group *group = scan->group;
+	u64 quota, period;
+
+	if (!group)
+		return 1;
+	quota = FIELD(group, cfs_bandwidth.quota);
+	period = FIELD(group, cfs_bandwidth.period);
+	quota = period && quota != ~0ull ? quota * 1000 / period * 1000000 : 0; /* ~0: RUNTIME_INF */
+	if (quota && (!scan->limit || quota < scan->limit))
+		scan->limit = quota;
+	scan->group = FIELD(group, parent);
+	return 0;
+}
+
 /* The CPU time, in ns per second, that the quotas of the thread's groups allow; 0: not known. */
 static __noinline u64 quota_limit(struct task_struct *task)
 {
-	struct task_group *group;
-	u64 limit = 0, quota, period;
+	struct quota_scan scan = {.limit = 0};
 
 	if (!bpf_core_field_exists(struct task_group, cfs_bandwidth) || !bpf_core_field_exists(struct cfs_rq, tg))
 		return 0;
-	group = BPF_CORE_READ(task, se.cfs_rq, tg);
-	for (int i = 0; i < MAX_GROUPS && group; i++) {
-		quota = BPF_CORE_READ(group, cfs_bandwidth.quota);
-		period = BPF_CORE_READ(group, cfs_bandwidth.period);
-		quota = period && quota != ~0ull ? quota * 1000 / period * 1000000 : 0; /* ~0: RUNTIME_INF */
-		if (quota && (!limit || quota < limit))
-			limit = quota;
-		group = BPF_CORE_READ(group, parent);
-	}
-	return limit;
+	scan.group = BPF_CORE_READ(task, se.cfs_rq, tg);
+	bpf_loop(MAX_GROUPS, quota_step, &scan, 0);
+	return scan.limit;
 }
 
 static __noinline void quota_wait_begins(struct task_struct *prev)
