@@ -264,5 +264,7 @@ void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses
  * writer_thread_stop()
  */
 size_t drain_nr_rings(const struct drain *drain);
+/** drain_nr_read() - how many of them are not retired: those that each drain_run() looks at */
+size_t drain_nr_read(const struct drain *drain);
 void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats);
 #endif
