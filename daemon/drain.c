@@ -390,6 +390,7 @@ uint64_t drain_taken(const struct drain_ring *ring)
 void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 {
 	ring->lost_here = trace_add_saturated(ring->lost_here, nr);
+	ring->claimed = trace_add_saturated(ring->claimed, nr);
 }
 
 bool drain_is_late(const struct drain *drain)
@@ -682,9 +683,9 @@ void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses
 	*ret_losses = (struct drain_losses){
 		.cpu = ring->cpu,
 		.is_program = ring->translate,
-		.full = ring_full(drain, ring),
+		.full = trace_add_saturated(ring_full(drain, ring), ring->claimed),
 		.given_up = ring->given_up,
-		.other = ring->lost_here - ring->given_up + ring->abandoned,
+		.other = ring->lost_here - ring->given_up - ring->claimed + ring->abandoned,
 	};
 }
 
