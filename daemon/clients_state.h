@@ -108,8 +108,8 @@ struct client_bell {
  * @budget: limits on what programs may cost
  * @missed: events of programs that are lost and have no ring to count them: those that a program or
  *     its children counted, and one for each of @untaken
- * @untaken: programs whose offers or calls the daemon could not take. The number of their events is
- *     not known
+ * @untaken: programs that the daemon could not take when they offered themselves or called. The
+ *     number of their events is not known
  * @unregistered: tracepoints without space in the registry, of programs that are no longer in the
  *     table
  * @period_ns: time until the next look. @clock_ns: time of the last clock correspondence

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "control.h"
 #include "failing_stream.h"
 #include "gcov_objects.h"
 #include "gmon_counts.h"
@@ -110,6 +111,21 @@ static void a_part_of_a_status_has_no_owner(void)
 	streams_fail_after(0);
 }
 
+static void a_search_for_other_daemons_without_memory_finds_none(void)
+{
+	char path[CONTROL_PATH_BYTES + 16];
+
+	for (long at = 1; at < 40; at++)
+		for (int and_after = 0; and_after < 2; and_after++) {
+			bool found;
+
+			no_memory_at(at, and_after);
+			found = control_other(path);
+			no_memory_at(0, false);
+			CU_ASSERT(!found || *path == '/');
+		}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -118,6 +134,7 @@ int main(int argc, char **argv)
 		CASE(a_part_of_the_processes_is_an_error),
 		CASE(a_part_of_a_status_has_no_owner),
 		CASE(a_list_of_mappings_without_memory_is_no_end),
+		CASE(a_search_for_other_daemons_without_memory_finds_none),
 		{NULL, NULL},
 	};
 
