@@ -139,6 +139,26 @@ static int out_of_memory(struct trace_error *ret_error)
 }
 
 /*
+ * Why a result is not complete. Many passes need a cursor, and note a missing one as a lack of
+ * memory: a file that was cut since it was opened gives none to a new one either.
+ */
+static int incomplete(const struct trace_analysis *a, struct trace_error *ret_error)
+{
+	struct trace_cursor_options options = {.size = sizeof(options)};
+	struct trace_error error = {0};
+	struct trace_cursor *cursor;
+
+	for (int i = 0; i < 2; i++) {
+		options.start_state = i;
+		cursor = trace_cursor_new(a->trace, &options, &error);
+		if (!cursor && error.code == -EBADMSG)
+			return error_set(ret_error, error.code, "%s", error.message);
+		trace_cursor_free(cursor);
+	}
+	return out_of_memory(ret_error);
+}
+
+/*
  * Select the handlers. An event with a shorter struct than the handler's has none: an older,
  * incompatible writer recorded it.
  */
@@ -581,7 +601,7 @@ static bool failed(const struct trace_analysis *a)
 
 int trace_analysis_error(const struct trace_analysis *a, struct trace_error *ret_error)
 {
-	return failed(a) ? out_of_memory(ret_error) : 0;
+	return failed(a) ? incomplete(a, ret_error) : 0;
 }
 
 /*
@@ -634,14 +654,14 @@ static int pass_close(struct trace_analysis *a, int error, struct trace_error *r
 	a->ended = true;
 	a->cursor = trace_cursor_free(a->cursor);
 	if (error || failed(a))
-		return out_of_memory(ret_error);
+		return incomplete(a, ret_error);
 	close_accounts(a);
 	a->done = true;
 	if (a->hooks.done)
 		a->hooks.done(a->hooks.cpu_time_data);
 	if (a->hooks.tables)
 		a->hooks.tables->done(a->hooks.tables_data);
-	return failed(a) ? out_of_memory(ret_error) : 0;
+	return failed(a) ? incomplete(a, ret_error) : 0;
 }
 
 int trace_analysis_step(struct trace_analysis *a, uint64_t until_ns, struct trace_error *ret_error)

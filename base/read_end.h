@@ -2,12 +2,14 @@
 #ifndef BASE_READ_END_H
 #define BASE_READ_END_H
 /*
- * read_end.h - why a loop over fgets(), getline() or fread() ended: at the end of its file, or at
- * an error.
+ * read_end.h - why a loop over fgets(), getline(), fread() or readdir() ended: at the end of its
+ * file or folder, or at an error.
  *
- * All three return the same for both, so that a part of a file looks like the whole. Each such loop
- * asks one of these functions, or ferror() (tests/reads_are_ended).
+ * All four return the same for both, so that a part of a file looks like the whole. Each loop over
+ * the first three asks one of these functions, or ferror(); the loops over folders use
+ * folder_next() (tests/reads_are_ended).
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <trace/error.h>
@@ -38,5 +40,21 @@ static inline int TRACE_NODISCARD read_end(FILE *file)
 	if (file)
 		fclose(file);
 	return error;
+}
+
+/**
+ * folder_next() - the next entry of @folder; NULL at its end, or if it cannot be read
+ * @error: gets the negative errno of the second; else it stays as it is
+ * The folder in /proc of a process that has exited ends.
+ */
+static inline struct dirent *folder_next(DIR *folder, int *error)
+{
+	struct dirent *entry;
+
+	errno = 0;
+	entry = readdir(folder);
+	if (!entry && errno && errno != ENOENT && errno != ESRCH)
+		*error = -errno;
+	return entry;
 }
 #endif

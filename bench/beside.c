@@ -15,6 +15,7 @@
  * reference threads did. Its exit status is the command's.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -112,8 +113,17 @@ static long long parents_cpu_ns(void)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", getppid());
 	threads = opendir(path);
-	while (threads && (entry = readdir(threads))) {
+	while (threads) {
 		FILE *file;
+
+		errno = 0;
+		entry = readdir(threads);
+		if (!entry && errno) {
+			perror("beside: the threads cannot be counted");
+			exit(1);
+		}
+		if (!entry)
+			break;
 
 		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/schedstat", getppid(), entry->d_name);
 		file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");

@@ -33,6 +33,7 @@ struct budget {
 	struct budget_limits limits;
 	uint64_t together[BUDGET_NR_AMOUNTS];
 	struct account everybody;
+	bool is_shared; /* that account has another user's costs */
 	struct account accounts[ACCOUNTS];
 };
 
@@ -150,7 +151,13 @@ static struct account *account_of(struct budget *budget, uid_t uid)
 		if (account->uid == uid)
 			return account;
 	}
+	budget->is_shared |= uid != BUDGET_EVERYBODY;
 	return &budget->everybody;
+}
+
+bool budget_is_shared(const struct budget *budget)
+{
+	return budget && budget->is_shared;
 }
 
 static bool is_trusted(const struct budget *budget, uid_t uid)

@@ -81,6 +81,8 @@ struct budget *budget_free(struct budget *budget); /* NULL is fine; returns NULL
 
 /** budget_is_bounded() - does @uid have any limit other than messages? */
 bool budget_is_bounded(const struct budget *budget, uid_t uid);
+/** budget_is_shared() - were there so many users that some of them had one account together? */
+bool budget_is_shared(const struct budget *budget);
 
 /**
  * budget_charge() - add @nr to an amount. Returns false, without a change, if that exceeds a limit

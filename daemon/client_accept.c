@@ -29,7 +29,7 @@ static void count_missed_offer(struct clients *clients, int err, const struct us
 	if (identity && identity->pid)
 		lost_programs_add(&clients->lost, identity->pid, identity->exe,
 				  "it had no memory or no descriptor for its trace buffers");
-	clients->missed += err != -EBADMSG && err != -EPERM;
+	clients_miss(clients, err != -EBADMSG && err != -EPERM);
 	if (!clients->accept.reported_offer)
 		message_warning("cannot read the offer of a program: %s; its events are not recorded", strerror(-err));
 	clients->accept.reported_offer = true;
@@ -42,7 +42,7 @@ static void count_missed_offer(struct clients *clients, int err, const struct us
 static void refuse_offer(struct clients *clients, int fd, const struct user_identity *identity)
 {
 	clients->status.refused++;
-	clients->missed++;
+	clients_miss(clients, 1);
 	lost_programs_add(&clients->lost, identity->pid, identity->exe,
 			  "its user started programs faster than the limit");
 	if (budget_may_report(clients->budget, identity->uid))
@@ -190,7 +190,7 @@ void client_accept_all(struct clients *clients)
 		return;
 	message_warning("cannot accept connections of programs: %s; the daemon tries again", strerror(-connection));
 	clients->accept.reported_error = true;
-	clients->missed++;
+	clients_miss(clients, 1);
 }
 
 void client_accept_init(struct clients *clients)

@@ -102,7 +102,7 @@ static bool is_known(const struct clients *clients, const struct tracer_bell *be
 
 static void lose(struct clients *clients, const struct tracer_bell *bell, const char *why)
 {
-	clients->missed++;
+	clients_miss(clients, 1);
 	clients->status.refused++;
 	lost_programs_add(&clients->lost, bell->number, bell->comm, why);
 }
@@ -196,6 +196,6 @@ void client_bell_take(struct clients *clients)
 	tracer_bell_take(clients->tracer, on_call, clients);
 	lost = tracer_bells_lost(clients->tracer);
 	clients->search.rescan_due |= lost > clients->bell.lost;
-	clients->missed += lost - clients->bell.lost;
+	clients_miss(clients, lost - clients->bell.lost);
 	clients->bell.lost = lost;
 }

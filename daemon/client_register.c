@@ -63,7 +63,7 @@ static void report_refused(struct clients *clients, const struct user_identity *
 		return;
 	clients->status.refused++;
 	if (!is_busy && error->code != -EINVAL) { /* an invalid memory is no loss */
-		clients->missed++;
+		clients_miss(clients, 1);
 		lost_programs_add(&clients->lost, identity->number, identity->exe, error->message);
 	}
 	if ((!is_busy || !clients->reported_busy) && budget_may_report(clients->budget, identity->uid))

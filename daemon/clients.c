@@ -254,12 +254,15 @@ uint64_t clients_close_counts(struct clients *clients)
 		user_program_close_counts(client->program);
 		client_lose_late(clients, client->program);
 	}
-	if (clients->missed)
-		message_warning("at least %s events of programs are lost: the daemon could not take their offers or "
-				"the records of their children",
-				text_count(clients->missed).s);
+	if (clients->untaken)
+		message_warning("the events of %s programs are lost: the daemon could not take their buffers. Their "
+				"number is not known; each program counts as one lost event",
+				text_count(clients->untaken).s);
+	if (clients->missed > clients->untaken)
+		message_warning("programs: %s lost, as they or their children counted: they found no trace buffers",
+				text_events(clients->missed - clients->untaken).s);
 	missed = clients->missed;
-	clients->missed = 0;
+	clients->missed = clients->untaken = 0;
 	return missed;
 }
 
@@ -300,7 +303,7 @@ void clients_reset(struct clients *clients, const struct clock_sample *now)
 	clients->recording.patience = RING_PATIENCE;
 	for (struct client *client = clients->table.list; client; client = client->next)
 		user_snapshot_reset(client->program);
-	clients->missed = 0;
+	clients->missed = clients->untaken = 0;
 	clients->lost = (struct lost_programs){0};
 	clients->join_error.others_recorded = false;
 	clients->dead.bytes = 0;

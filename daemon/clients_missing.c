@@ -80,6 +80,9 @@ void clients_describe_missing(const struct clients *clients, void (*describe)(vo
 			 user_find_error_text(clients->search.error));
 		describe(context, text);
 	}
+	if (budget_is_shared(clients->budget))
+		describe(context, "programs of the users that came after about 1,000 others, and share the limits of "
+				  "one user: some may be missing");
 	if (clients->accept.backlog_overflowed)
 		describe(context, "programs that were killed before the daemon found them, because too many began at "
 				  "once: some may be missing");

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <trace/saturate.h>
 
 #include "client_table.h"
 #include "client_watch.h"
@@ -105,7 +106,10 @@ struct client_bell {
 /**
  * struct clients - all traced programs of a recording
  * @budget: limits on what programs may cost
- * @missed: programs, or events of programs, that are lost and have no ring to count them
+ * @missed: events of programs that are lost and have no ring to count them: those that a program or
+ *     its children counted, and one for each of @untaken
+ * @untaken: programs that the daemon could not take when they offered themselves or called. The
+ *     number of their events is not known
  * @unregistered: tracepoints without space in the registry, of programs that are no longer in the
  *     table
  * @period_ns: time until the next look. @clock_ns: time of the last clock correspondence
@@ -128,6 +132,7 @@ struct clients {
 	struct clients_status status;
 	struct join_error join_error;
 	uint64_t missed;
+	uint64_t untaken;
 	uint64_t unregistered;
 	uint64_t period_ns;
 	uint64_t clock_ns;
@@ -136,6 +141,13 @@ struct clients {
 	bool reported_busy;
 	bool reported_unknown;
 };
+
+/** clients_miss() - the daemon could not take the offers or calls of @nr programs */
+static inline void clients_miss(struct clients *clients, uint64_t nr)
+{
+	clients->missed = trace_add_saturated(clients->missed, nr);
+	clients->untaken = trace_add_saturated(clients->untaken, nr);
+}
 
 /**
  * clients_drain_kernel() - between two pieces of work for programs, so that the kernel's rings do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "control.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "listener.h"
+#include "read_end.h"
 #include "scm_rights.h"
 #include "seqpacket.h"
 #include "format_text.h"
@@ -320,31 +321,45 @@ static bool is_trusted(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid());
 }
 
+/* The socket of a further daemon: the usual name, "-", and its pid. */
+static bool is_other(const char *name, const char *usual)
+{
+	size_t length = strlen(usual), whole = strlen(name);
+
+	return strncmp(name, usual, length) == 0 && name[length] == '-' && name[whole - 1] >= '0' &&
+	       name[whole - 1] <= '9';
+}
+
+/* glob() would be shorter, but glibc 2.36 frees its list twice when it has no memory for it. */
 bool control_other(char path[static CONTROL_PATH_BYTES + 16])
 {
-	char usual[CONTROL_PATH_BYTES], pattern[CONTROL_PATH_BYTES + 16];
-	struct trace_error error;
-	glob_t found;
-	int fd = -1;
+	char usual[CONTROL_PATH_BYTES], *base;
+	struct trace_error unused;
+	struct dirent *entry;
+	int fd = -1, error = 0;
+	DIR *folder;
 
 	control_default_path(usual);
-	snprintf(pattern, sizeof(pattern), "%s-*[0-9]", usual);
-	if (glob(pattern, 0, NULL, &found))
+	base = strrchr(usual, '/');
+	if (!base)
 		return false;
-	for (size_t i = 0; i < found.gl_pathc && fd < 0; i++) {
-		if (strlen(found.gl_pathv[i]) >= CONTROL_PATH_BYTES + 16)
+	*base++ = '\0';
+	folder = opendir(usual);
+	while (folder && fd < 0 && (entry = folder_next(folder, &error))) {
+		if (!is_other(entry->d_name, base) ||
+		    snprintf(path, CONTROL_PATH_BYTES + 16, "%s/%s", usual, entry->d_name) >= CONTROL_PATH_BYTES + 16)
 			continue;
-		fd = connect_to(found.gl_pathv[i], &error); /* fails if the daemon was killed */
-		strcpy(path, found.gl_pathv[i]);
+		fd = connect_to(path, &unused); /* fails if the daemon was killed */
 		if (fd >= 0 && !is_trusted(fd)) {
 			close(fd);
 			fd = -1;
 		}
 	}
-	globfree(&found);
+	if (folder)
+		closedir(folder);
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0;
+	return fd >= 0 && !error;
 }
 
 int control_ask(const char *path, const char *line, int file_fd, char *answer, struct trace_error *ret_error)

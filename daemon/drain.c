@@ -22,7 +22,9 @@
 
 /**
  * struct drain - all rings of a recording
- * @rings: the kernel's rings first, @nr_kernel of them
+ * @rings: all of them, the kernel's first, @nr_kernel of them
+ * @read: @nr_read of them, in that order: those that are not retired. Each drain_run() looks at
+ *     these, so that its time does not grow with the programs that have ended
  * @next_program: the program's ring to look at first
  * @work: the work for programs in this drain_run(), of DRAIN_SLICE_BYTES
  * @slice_end_ns: when drain_run() leaves the rest of that work to the next one
@@ -37,7 +39,9 @@ struct drain {
 	size_t scratch_bytes;
 	bool ended;
 	struct drain_ring **rings; /* owned, and the rings too */
+	struct drain_ring **read;  /* owned */
 	size_t nr_rings;
+	size_t nr_read;
 	size_t nr_kernel;
 	size_t rings_room;
 	size_t next_program;
@@ -54,18 +58,20 @@ struct drain {
 static struct drain_ring *ring_new(struct drain *drain)
 {
 	size_t room = drain->rings_room ? 2 * drain->rings_room : 16;
-	struct drain_ring **rings, *ring;
+	struct drain_ring **rings, **read, *ring;
 
 	if (drain->nr_rings == drain->rings_room) {
 		rings = realloc(drain->rings, room * sizeof(struct drain_ring *));
-		if (!rings)
+		drain->rings = rings ? rings : drain->rings;
+		read = realloc(drain->read, room * sizeof(struct drain_ring *));
+		drain->read = read ? read : drain->read;
+		if (!rings || !read)
 			return NULL;
-		drain->rings = rings;
 		drain->rings_room = room;
 	}
 	ring = calloc(1, sizeof(*ring));
 	if (ring)
-		drain->rings[drain->nr_rings++] = ring;
+		drain->rings[drain->nr_rings++] = drain->read[drain->nr_read++] = ring;
 	return ring;
 }
 
@@ -153,9 +159,8 @@ void drain_connect(struct drain *drain, struct trace_writer *writer, struct writ
 void drain_end(struct drain *drain)
 {
 	flush_deferred(drain);
-	for (size_t i = 0; i < drain->nr_rings; i++)
-		if (!drain->rings[i]->retired)
-			drain_ring_end(drain->rings[i]);
+	for (size_t i = 0; i < drain->nr_read; i++)
+		drain_ring_end(drain->read[i]);
 	drain->ended = true;
 }
 
@@ -166,6 +171,7 @@ struct drain *drain_free(struct drain *drain)
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		free(drain->rings[i]);
 	free(drain->rings);
+	free(drain->read);
 	free(drain->scratch);
 	free(drain);
 	return NULL;
@@ -348,8 +354,17 @@ bool drain_salvage(struct drain *drain, struct drain_ring *ring)
 
 void drain_retire(struct drain *drain, struct drain_ring *ring)
 {
+	size_t at = drain->nr_kernel;
+
 	ring->discarded = drain_ring_counted(ring);
 	ring->retired = true;
+	while (at < drain->nr_read && drain->read[at] != ring)
+		at++;
+	if (at == drain->nr_read)
+		return;
+	drain->nr_read--;
+	memmove(drain->read + at, drain->read + at + 1, (drain->nr_read - at) * sizeof(struct drain_ring *));
+	drain->next_program -= drain->nr_kernel + drain->next_program > at;
 }
 
 bool drain_is_broken(const struct drain_ring *ring)
@@ -375,13 +390,13 @@ uint64_t drain_taken(const struct drain_ring *ring)
 void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 {
 	ring->lost_here = trace_add_saturated(ring->lost_here, nr);
+	ring->claimed = trace_add_saturated(ring->claimed, nr);
 }
 
 bool drain_is_late(const struct drain *drain)
 {
-	for (size_t i = 0; i < drain->nr_rings; i++)
-		/* a program's ring may be gone, or its position invalid */
-		if (!drain->rings[i]->translate && drain_ring_is_late(drain->rings[i]))
+	for (size_t i = 0; i < drain->nr_kernel; i++) /* a program can write any position */
+		if (drain_ring_is_late(drain->rings[i]))
 			return true;
 	return false;
 }
@@ -421,13 +436,13 @@ static uint64_t next_of_program(struct drain_ring *ring)
 /* Takes one sub-buffer of each program's ring, and drains the kernel's rings after each. */
 static enum drain_result take_programs_once(struct drain *drain)
 {
-	size_t nr = drain->nr_rings - drain->nr_kernel;
+	size_t nr = drain->nr_read - drain->nr_kernel;
 	enum drain_result result = DRAIN_IDLE;
 	struct drain_ring *ring;
 	uint64_t seq;
 
 	for (size_t i = 0; i < nr; i++) {
-		ring = drain->rings[drain->nr_kernel + drain->next_program % nr];
+		ring = drain->read[drain->nr_kernel + drain->next_program % nr];
 		seq = next_of_program(ring);
 		if (seq && writer_thread_is_nearly_full(drain->thread))
 			return DRAIN_BLOCKED;
@@ -450,10 +465,8 @@ static enum drain_result take_programs(struct drain *drain)
 {
 	enum drain_result result = DRAIN_IDLE, once;
 
-	for (size_t i = drain->nr_kernel; i < drain->nr_rings; i++)
-		drain->rings[i]->until = drain->rings[i]->retired
-						 ? 0
-						 : drain_ring_position(drain->rings[i]) >> SUBBUF_OFFSET_BITS;
+	for (size_t i = drain->nr_kernel; i < drain->nr_read; i++)
+		drain->read[i]->until = drain_ring_position(drain->read[i]) >> SUBBUF_OFFSET_BITS;
 	while ((once = take_programs_once(drain)) == DRAIN_TOOK)
 		result = DRAIN_TOOK;
 	return once == DRAIN_BLOCKED ? once : drain->has_more ? DRAIN_TOOK : result;
@@ -487,7 +500,7 @@ bool drain_wake_at(struct drain *drain, bool half)
 {
 	bool less = false;
 
-	for (size_t i = 0; i < drain->nr_rings; i++) {
+	for (size_t i = 0; i < drain->nr_kernel; i++) {
 		const struct subbuf_ring *ring = &drain->rings[i]->ring;
 		trace_u64 wake_at = half ? ring->nr_subbufs / 2 : 1;
 
@@ -495,8 +508,7 @@ bool drain_wake_at(struct drain *drain, bool half)
 		 * Store wake_at before loading position: a writer moves position first and then
 		 * loads wake_at.
 		 */
-		if (!drain->rings[i]->translate)
-			less |= __atomic_exchange_n(&ring->control->wake_at, wake_at, __ATOMIC_SEQ_CST) > wake_at;
+		less |= __atomic_exchange_n(&ring->control->wake_at, wake_at, __ATOMIC_SEQ_CST) > wake_at;
 	}
 	return less;
 }
@@ -508,14 +520,12 @@ uint32_t drain_flush(struct drain *drain)
 	struct drain_ring *ring;
 	uint64_t bytes, fill, fullest = 0;
 
-	for (size_t i = 0; i < drain->nr_rings; i++)
-		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken
-						? 0
-						: drain_ring_fill(drain->rings[i]);
+	for (size_t i = 0; i < drain->nr_read; i++)
+		drain->read[i]->fill = drain->read[i]->broken ? 0 : drain_ring_fill(drain->read[i]);
 	flush_deferred(drain); /* this closes some of them */
-	for (size_t i = 0; i < drain->nr_rings; i++) {
-		ring = drain->rings[i];
-		if (ring->retired || ring->broken)
+	for (size_t i = 0; i < drain->nr_read; i++) {
+		ring = drain->read[i];
+		if (ring->broken)
 			continue;
 		bytes = drain_ring_flush(ring);
 		drain_ring_note_flush(ring);
@@ -532,16 +542,16 @@ uint32_t drain_flush(struct drain *drain)
 
 bool drain_is_flushed(const struct drain *drain, bool programs)
 {
-	for (size_t i = 0; i < (programs ? drain->nr_rings : drain->nr_kernel); i++)
-		if (!drain_ring_is_flushed(drain->rings[i]))
+	for (size_t i = 0; i < (programs ? drain->nr_read : drain->nr_kernel); i++)
+		if (!drain_ring_is_flushed(drain->read[i]))
 			return false;
 	return true;
 }
 
 bool drain_is_empty(const struct drain *drain)
 {
-	for (size_t i = 0; i < drain->nr_rings; i++)
-		if (!drain_ring_is_empty(drain->rings[i]))
+	for (size_t i = 0; i < drain->nr_read; i++)
+		if (!drain_ring_is_empty(drain->read[i]))
 			return false;
 	return true;
 }
@@ -550,8 +560,8 @@ uint64_t drain_abandon(struct drain *drain)
 {
 	uint64_t lost = 0, here;
 
-	for (size_t i = 0; i < drain->nr_rings; i++) {
-		struct drain_ring *ring = drain->rings[i];
+	for (size_t i = 0; i < drain->nr_read; i++) {
+		struct drain_ring *ring = drain->read[i];
 
 		while (!drain_ring_is_empty(ring)) {
 			here = ring->consumed + 1 < ring->first ? 0 : drain_ring_committed(ring, ring->consumed + 1);
@@ -601,10 +611,10 @@ void drain_mark(struct drain *drain)
 
 bool drain_is_past_mark(const struct drain *drain)
 {
-	for (size_t i = 0; i < drain->nr_rings; i++) {
-		const struct drain_ring *ring = drain->rings[i];
+	for (size_t i = 0; i < drain->nr_read; i++) {
+		const struct drain_ring *ring = drain->read[i];
 
-		if (!ring->retired && !ring->broken && ring->consumed < ring->mark)
+		if (!ring->broken && ring->consumed < ring->mark)
 			return false;
 	}
 	return true;
@@ -661,6 +671,11 @@ size_t drain_nr_rings(const struct drain *drain)
 	return drain->nr_rings;
 }
 
+size_t drain_nr_read(const struct drain *drain)
+{
+	return drain->nr_read;
+}
+
 void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses *ret_losses)
 {
 	struct drain_ring *ring = drain->rings[idx];
@@ -668,9 +683,9 @@ void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses
 	*ret_losses = (struct drain_losses){
 		.cpu = ring->cpu,
 		.is_program = ring->translate,
-		.full = ring_full(drain, ring),
+		.full = trace_add_saturated(ring_full(drain, ring), ring->claimed),
 		.given_up = ring->given_up,
-		.other = ring->lost_here - ring->given_up + ring->abandoned,
+		.other = ring->lost_here - ring->given_up - ring->claimed + ring->abandoned,
 	};
 }
 

@@ -130,7 +130,7 @@ bool drain_is_distrusted(const struct drain_ring *ring);
 /** drain_taken() - number of sub-buffers taken from the ring so far */
 uint64_t drain_taken(const struct drain_ring *ring);
 
-/** drain_count_lost() - count @nr events of the ring that never reached it as lost */
+/** drain_count_lost() - the program lost @nr events before it had the ring */
 void drain_count_lost(struct drain_ring *ring, uint64_t nr);
 
 /**
@@ -245,7 +245,7 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
  * struct drain_losses - the lost events of one ring by cause; the three counters add up to all
  * losses
  * @is_program: the ring belongs to a program
- * @full: events that found no space in the ring
+ * @full: events that found no space in the ring, or before it was there. A program counts its own
  * @given_up: events still in the ring when the time to drain was over
  * @other: events half recorded when their program died, events with unknown times, and events taken
  *     but not written for lack of memory or time
@@ -264,5 +264,7 @@ void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses
  * writer_thread_stop()
  */
 size_t drain_nr_rings(const struct drain *drain);
+/** drain_nr_read() - how many of them are not retired: those that each drain_run() looks at */
+size_t drain_nr_read(const struct drain *drain);
 void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats);
 #endif

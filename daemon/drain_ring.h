@@ -29,6 +29,7 @@ struct drain_copy;
  * @stored: records in those blocks
  * @lost_here: records lost on the way from the ring to the writer's queue
  * @given_up: the part of @lost_here that was left in the ring
+ * @claimed: the part of @lost_here that the program counted: they never reached the ring
  * @abandoned: the part of @stored that was dropped from the queue
  * @unqueued: blocks lost because there was no memory
  * @first, @last: the first and last sub-buffer of the recording
@@ -63,6 +64,7 @@ struct drain_ring {
 	uint64_t stored;
 	uint64_t lost_here;
 	uint64_t given_up;
+	uint64_t claimed;
 	uint64_t abandoned;
 	uint64_t unqueued;
 	uint64_t first;

@@ -16,9 +16,6 @@
 #include "kernel_symbols.h"
 #include "message.h"
 
-#define FILE_NAME "gmon.out"
-#define LIST_NAME "gmon.syms"
-
 /* The daemon writes to memory of this process. */
 static int ask_counts(const char *control_path, struct gmon_counts *counts, char *answer, struct trace_error *ret_error)
 {
@@ -33,40 +30,10 @@ static int ask_counts(const char *control_path, struct gmon_counts *counts, char
 	return err;
 }
 
-static int end_file(FILE *file, const char *name, struct trace_error *ret_error)
-{
-	int err = ferror(file) ? EIO : 0;
-
-	errno = 0;
-	if (fclose(file))
-		err = errno ? errno : EIO;
-	return err ? error_set(ret_error, -err, "%s: %s", name, strerror(err)) : 0;
-}
-
-static int write_files(const struct gmon_counts *counts, const struct gmon_arcs *arcs,
-		       const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers,
-		       struct trace_error *ret_error)
-{
-	FILE *file = fopen(FILE_NAME, "we"), *list = file ? fopen(LIST_NAME, "we") : NULL;
-	int err = 0, list_err = 0;
-
-	if (!file || !list)
-		error_set(ret_error, err = -errno, "%s: %s", file ? LIST_NAME : FILE_NAME, strerror(errno));
-	else
-		gmon_file_write(file, list, counts, arcs, symbols, ret_numbers);
-	if (list)
-		list_err = end_file(list, LIST_NAME, ret_error);
-	if (file && !err)
-		err = end_file(file, FILE_NAME, ret_error);
-	else if (file)
-		fclose(file);
-	return err ? err : list_err;
-}
-
 static void tell(const struct gmon_counts *counts, const struct gmon_arcs *arcs, const struct gmon_numbers *numbers,
 		 const char *answer)
 {
-	printf(FILE_NAME ": %s", answer);
+	printf(GMON_FILE ": %s", answer);
 	if (numbers->nameless || arcs->nameless)
 		printf("not in it: %s samples, and %s runs of functions, that " KERNEL_SYMBOLS_RUNNING
 		       " does not name\n",
@@ -76,7 +43,7 @@ static void tell(const struct gmon_counts *counts, const struct gmon_arcs *arcs,
 	if (counts->is_mixed && !counts->by_event)
 		puts("the period of the samples has changed: a sample is as much as it lasted, in units of the "
 		     "shortest");
-	puts("next: gprof -S " LIST_NAME " /bin/true " FILE_NAME);
+	puts("next: gprof -S " GMON_LIST " /bin/true " GMON_FILE);
 }
 
 int gmon_dump(const char *control_path)
@@ -97,7 +64,7 @@ int gmon_dump(const char *control_path)
 		err = error_set(&error, -ENODATA,
 				"nothing was counted yet: wait for the first samples (kgmon shows whether it records)");
 	if (!err)
-		err = write_files(&counts, &arcs, &symbols, &numbers, &error);
+		err = gmon_files_write(&counts, &arcs, &symbols, &numbers, &error);
 	if (err)
 		message_error("%s", error.message);
 	else

@@ -6,9 +6,13 @@
  * gprof -S
  */
 #include <stdio.h>
+#include <trace/error.h>
 #include "gmon_arcs.h"
 #include "gmon_counts.h"
 #include "kernel_symbols.h"
+
+#define GMON_FILE "gmon.out"
+#define GMON_LIST "gmon.syms"
 
 /** struct gmon_numbers - what was written. @nameless: samples in code without a name */
 struct gmon_numbers {
@@ -22,4 +26,11 @@ struct gmon_numbers {
  */
 void gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, const struct gmon_arcs *arcs,
 		     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers);
+/**
+ * gmon_files_write() - the same to both files in the current folder
+ * They have their names once both are complete: until then, and after an error, older ones stay.
+ */
+int TRACE_NODISCARD gmon_files_write(const struct gmon_counts *counts, const struct gmon_arcs *arcs,
+				     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers,
+				     struct trace_error *ret_error);
 #endif

@@ -12,6 +12,7 @@
 #include "error_set.h"
 #include "format_text.h"
 #include "program_title.h"
+#include "read_end.h"
 #include "similar.h"
 #include <trace/events.h>
 
@@ -167,27 +168,34 @@ static void look_at(struct name_search *search, pid_t pid)
 	}
 }
 
-static void look_at_all(struct name_search *search)
+static int TRACE_NODISCARD look_at_all(struct name_search *search)
 {
 	DIR *folder = opendir("/proc");
+	int error = folder ? 0 : -errno;
 	struct dirent *entry;
 
-	while (folder && (entry = readdir(folder)))
+	while (folder && (entry = folder_next(folder, &error)))
 		if (*entry->d_name >= '1' && *entry->d_name <= '9')
 			look_at(search, (pid_t)strtoul(entry->d_name, NULL, 10));
 	if (folder)
 		closedir(folder);
+	return error;
 }
 
 int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_error)
 {
 	struct name_search search = {.name = name, .near.wanted = name};
+	int error = look_at_all(&search);
 
-	look_at_all(&search);
-	if (!search.nr && *name) { /* as pgrep -f */
+	if (!error && !search.nr && *name) { /* as pgrep -f */
 		search.in_args = true;
-		look_at_all(&search);
+		error = look_at_all(&search);
 	}
+	if (error)
+		return error_set(ret_error, error,
+				 "--pid: /proc cannot be read, so that \"%s\" is not found: %s; give the number of "
+				 "the process",
+				 name, strerror(-error));
 	if (!search.nr)
 		return error_set(
 			ret_error, -EINVAL,

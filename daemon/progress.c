@@ -60,9 +60,10 @@ static void report_losses(const struct recording *recording, const struct record
 	}
 	recording_get_other_losses(recording, &programs, &others);
 	if (programs)
-		message_warning("programs: %s lost, their buffers were full: record fewer events (-e), use larger "
-				"buffers (TRACER_BUFFERS), or let programs wait (--block-programs)",
-				text_events(programs).s);
+		message_warning(
+			"programs: %s lost, as they counted: their buffers were full: record fewer events (-e), "
+			"use larger buffers (TRACER_BUFFERS), or let programs wait (--block-programs)",
+			text_events(programs).s);
 	if (others)
 		message_warning("%s lost between buffer and trace: a program died while it wrote them, or damaged "
 				"them, or the daemon had no time or memory to write them",

@@ -371,12 +371,12 @@ static int open_file(pid_t pid, unsigned long ino)
 {
 	char path[320], target[64];
 	struct dirent *entry;
-	int found = -1;
+	int found = -1, error = 0;
 	DIR *files;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	files = opendir(path);
-	while (files && found < 0 && (entry = readdir(files))) {
+	while (files && found < 0 && (entry = folder_next(files, &error))) {
 		ssize_t chars;
 
 		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
@@ -387,6 +387,8 @@ static int open_file(pid_t pid, unsigned long ino)
 	}
 	if (files)
 		closedir(files);
+	if (error)
+		errno = -error;
 	return found;
 }
 
@@ -549,8 +551,9 @@ int user_find_programs(void (*found)(void *context, int fd, struct user_identity
 	int err = processes ? 0 : missing_resource(errno), one;
 	struct scan scan = {.nr = 0};
 	struct dirent *entry;
+	int error = 0;
 
-	while (processes && (entry = readdir(processes))) {
+	while (processes && (entry = folder_next(processes, &error))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
 		if (pid <= 0 || pid == getpid())
@@ -560,5 +563,5 @@ int user_find_programs(void (*found)(void *context, int fd, struct user_identity
 	}
 	if (processes)
 		closedir(processes);
-	return err;
+	return err ? err : error;
 }

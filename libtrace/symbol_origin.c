@@ -28,6 +28,7 @@
 #define WHY_REBUILT "built again since; see --symfs"
 #define WHY_CHANGED "changed since, and has no build id; see --symfs"
 #define WHY_MISSING "not on this machine; see --symfs"
+#define WHY_HIDDEN  "not found, and /proc cannot be read to search the containers; see --symfs"
 #define WHY_LATE    "debuginfod took too long; see DEBUGINFOD_MAXTIME"
 
 /* ---- one candidate ---- */
@@ -170,15 +171,18 @@ static bool try_root(void *context, const char *root)
 	return try_format(finding, false, root, "", finding->origin->path, "");
 }
 
-static bool try_containers(struct finding *finding)
+/* Returns as symbol_roots_search() does. */
+static int try_containers(struct finding *finding)
 {
-	return finding->origin->identity == SYMBOL_WITH_ID && *finding->origin->path == '/' &&
-	       symbol_roots_search(try_root, finding);
+	return finding->origin->identity == SYMBOL_WITH_ID && *finding->origin->path == '/'
+		       ? symbol_roots_search(try_root, finding)
+		       : 0;
 }
 
 static bool find(struct finding *finding)
 {
 	const char *folder = finding->search->folder, *path = finding->origin->path, *refused;
+	int found;
 
 	if (*folder && (try_debug_files(finding, folder) || try_format(finding, true, folder, "", path, "")))
 		return true;
@@ -191,10 +195,11 @@ static bool find(struct finding *finding)
 	if (finding->is_missing && *path == '/') /* not [vdso] */
 		finding->why = *refused ? refused : WHY_MISSING;
 	refused = finding->why;
-	if (try_containers(finding))
-		return true;
-	finding->why = refused;
-	return false;
+	found = try_containers(finding);
+	finding->no_memory |= found == -ENOMEM;
+	if (found <= 0)
+		finding->why = found ? WHY_HIDDEN : refused;
+	return found > 0;
 }
 
 int symbol_origin_open(const struct symbol_origin *origin, struct symbol_search *search, struct symbol_reader *reader,

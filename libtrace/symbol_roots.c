@@ -2,9 +2,12 @@
 #include "symbol_roots.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
+
+#include "read_end.h"
 
 #define MAX_ROOTS 64
 
@@ -26,15 +29,16 @@ static bool is_new(struct root_list *list, const char *root)
 	return true;
 }
 
-bool symbol_roots_search(symbol_root_fn fn, void *context)
+int symbol_roots_search(symbol_root_fn fn, void *context)
 {
 	struct root_list list = {.nr = 0};
 	DIR *processes = opendir("/proc");
 	struct dirent *entry;
+	int error = processes || errno == ENOENT ? 0 : -errno;
 	bool found = false;
 
 	is_new(&list, "/");
-	while (processes && !found && (entry = readdir(processes))) {
+	while (processes && !found && (entry = folder_next(processes, &error))) {
 		char root[sizeof("/proc//root") + sizeof(entry->d_name)];
 
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
@@ -44,5 +48,5 @@ bool symbol_roots_search(symbol_root_fn fn, void *context)
 	}
 	if (processes)
 		closedir(processes);
-	return found;
+	return found ? 1 : error;
 }

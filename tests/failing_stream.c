@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "failing_stream.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,10 @@ FILE *__real_fopen(const char *path, const char *mode);
 FILE *__real_fdopen(int fd, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fdopen(int fd, const char *mode);
+struct dirent *__real_readdir(DIR *folder);
+struct dirent *__wrap_readdir(DIR *folder);
 
-static size_t fails_after;
+static size_t fails_after, folders_fail, entries_left;
 
 void streams_fail_after(size_t bytes)
 {
@@ -73,4 +76,19 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 FILE *__wrap_fdopen(int fd, const char *mode)
 {
 	return failing_of(__real_fdopen(fd, mode), mode);
+}
+
+void folders_fail_after(size_t nr)
+{
+	folders_fail = entries_left = nr;
+}
+
+struct dirent *__wrap_readdir(DIR *folder)
+{
+	if (!folders_fail || entries_left) {
+		entries_left -= folders_fail ? 1 : 0;
+		return __real_readdir(folder);
+	}
+	errno = EIO;
+	return NULL;
 }

@@ -24,20 +24,23 @@ static void on_missing_page(int signal_number, siginfo_t *info, void *context)
 }
 
 /* Does not use stdio: flushing a buffer now could complete what looks like a whole report. */
-static void end_program(int signal_number, siginfo_t *info, void *context)
+void cut_file_end(void)
 {
 	static const char line[] = "tracevisualizer: the trace was cut, or its disk failed, while it was read: the "
 				   "output is not complete\n";
 
-	if (info->si_code != BUS_ADRERR) {
-		signal(SIGBUS, SIG_DFL);
-		return;
-	}
 	report_file_take_back();
 	progress_line_erase();
 	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
 		_exit(1);
 	_exit(1);
+}
+
+static void end_program(int signal_number, siginfo_t *info, void *context)
+{
+	if (info->si_code == BUS_ADRERR)
+		cut_file_end();
+	signal(SIGBUS, SIG_DFL);
 }
 
 static void handle(void (*handler)(int, siginfo_t *, void *))

@@ -16,6 +16,12 @@
 void cut_file_ends_program(void);
 
 /**
+ * cut_file_end() - end the program like that now. Allocates nothing, so that a signal handler may
+ * call it
+ */
+void cut_file_end(void) __attribute__((noreturn));
+
+/**
  * cut_file_reads_as_zeros() - from now on, a missing part of a mapped file is read as zeros, which
  * no checksum of a chunk allows
  */

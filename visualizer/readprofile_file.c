@@ -19,6 +19,7 @@
 #include "error_set.h"
 #include "read_end.h"
 #include "readprofile.h"
+#include "whole_file.h"
 
 #define MAX_STEP       65536	    /* the kernel's: 1 << 16 */
 #define MAX_FILE_BYTES (128u << 20) /* of a written one: most of it are holes */
@@ -165,23 +166,19 @@ static void put_map(FILE *map, const struct kernel_rows *rows, uint32_t step)
 static int write_map(const char *path, const struct kernel_rows *rows, uint32_t step, struct trace_error *ret_error)
 {
 	struct string name = {0};
-	FILE *map;
-	int err = 0;
+	struct whole_file map;
+	int err;
 
 	string_addf(&name, "%s.map", path);
-	map = fopen(string_text(&name), "we");
-	if (map) {
-		put_map(map, rows, step);
-		err = ferror(map) ? EIO : 0;
-		if (fclose(map) && !err)
-			err = errno;
-	} else {
-		err = errno;
+	err = whole_file_open(&map, string_text(&name));
+	if (!err) {
+		put_map(map.out, rows, step);
+		err = whole_file_close(&map, true);
 	}
 	if (err)
-		error_set(ret_error, -err, "%s cannot be written: %s", string_text(&name), strerror(err));
+		error_set(ret_error, err, "%s cannot be written: %s", string_text(&name), strerror(-err));
 	string_free(&name);
-	return -err;
+	return err;
 }
 
 int profile_file_write(const char *path, const struct kernel_rows *rows, const struct hits *hits, uint64_t *ret_others,
@@ -189,7 +186,8 @@ int profile_file_write(const char *path, const struct kernel_rows *rows, const s
 {
 	uint64_t bytes = rows->end - rows->begin;
 	uint32_t step = (uint32_t)hits->step;
-	int fd, err;
+	struct whole_file file;
+	int err, end;
 
 	if (!rows->begin || rows->end <= rows->begin)
 		return error_set(ret_error, -ENODATA,
@@ -197,14 +195,15 @@ int profile_file_write(const char *path, const struct kernel_rows *rows, const s
 				 path);
 	while (bytes / step * sizeof(step) > MAX_FILE_BYTES)
 		step *= 2;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return error_set(ret_error, -errno, "%s cannot be written: %s", path, strerror(errno));
-	errno = 0;
-	err = put_counters(fd, rows, hits, step, ret_others);
-	if (close(fd) < 0 && !err)
-		err = -errno;
+	err = whole_file_open(&file, path);
 	if (err)
 		return error_set(ret_error, err, "%s cannot be written: %s", path, strerror(-err));
-	return write_map(path, rows, step, ret_error);
+	errno = 0;
+	err = put_counters(fileno(file.out), rows, hits, step, ret_others);
+	if (err)
+		error_set(ret_error, err, "%s cannot be written: %s", path, strerror(-err));
+	else
+		err = write_map(path, rows, step, ret_error);
+	end = whole_file_close(&file, !err); /* counters of a map that is not there tell nothing */
+	return err || !end ? err : error_set(ret_error, end, "%s cannot be written: %s", path, strerror(-end));
 }

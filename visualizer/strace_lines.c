@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "complain.h"
+#include "strace_threads.h"
 #include "value_text.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -13,17 +13,17 @@
 static FILE *output_of(struct strace *strace, struct strace_thread *t)
 {
 	char path[4096];
+	int error;
 
 	if (strace->choice->follow < 2 || !strace->report->options->output)
 		return strace->report->output.out;
-	if (!t->out) {
+	if (!t->file.out) {
 		snprintf(path, sizeof(path), "%s.%u", strace->report->options->output, trace_thread_tid(t->thread));
-		t->out = fopen(path, "we");
-		if (!t->out && !strace->has_failed)
-			complain(1, "%s cannot be written: %s", path, strerror(errno));
-		strace->has_failed |= !t->out;
+		error = whole_file_open(&t->file, path);
+		if (error)
+			strace_complain_of_file(strace, t, error);
 	}
-	return t->out;
+	return t->file.out;
 }
 
 void strace_write_line(struct strace *strace, struct strace_thread *t)

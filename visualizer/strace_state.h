@@ -9,6 +9,7 @@
 #include "strace_filter.h"
 #include "strace_summary.h"
 #include "strace_values.h"
+#include "whole_file.h"
 
 #define NR_CALLS   512u
 #define NAME_BYTES 256u
@@ -56,7 +57,7 @@ struct strace_thread {
 	bool is_counted;
 	struct sent_signal sent[MAX_SENT];
 	uint32_t nr_sent;
-	FILE *out; /* owned; of -ff */
+	struct whole_file file; /* owned; of -ff: it has its name once the thread has ended */
 };
 
 struct strace {

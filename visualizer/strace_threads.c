@@ -2,6 +2,7 @@
 #include "strace_threads.h"
 #include <stdlib.h>
 #include <string.h>
+#include "complain.h"
 
 static bool is_named(const struct strace_words *words, uint32_t number)
 {
@@ -94,14 +95,25 @@ void strace_forget_call(struct strace_thread *t)
 	t->nr_written = 0;
 }
 
+void strace_complain_of_file(struct strace *strace, const struct strace_thread *t, int error)
+{
+	if (!strace->has_failed)
+		complain(1, "%s.%u cannot be written: %s", strace->report->options->output, trace_thread_tid(t->thread),
+			 strerror(-error));
+	strace->has_failed = true;
+}
+
 void strace_forget_thread(struct strace *strace, struct strace_thread *t)
 {
+	int error;
+
 	if (strace->open == t)
 		strace->open = NULL;
 	strace_forget_call(t);
 	strace->nr_alive -= t->is_counted;
-	if (t->out)
-		strace->has_failed |= fclose(t->out) != 0;
+	error = t->file.out ? whole_file_close(&t->file, true) : 0;
+	if (error)
+		strace_complain_of_file(strace, t, error);
 	free(t->waited_for);
 	strace->threads[trace_thread_index(t->thread)] = NULL;
 	free(t);

@@ -21,4 +21,7 @@ void strace_forget_call(struct strace_thread *t);
 /** strace_forget_thread() - free it, and close its file of -ff */
 void strace_forget_thread(struct strace *strace, struct strace_thread *t);
 
+/** strace_complain_of_file() - its file of -ff cannot be written: the program fails */
+void strace_complain_of_file(struct strace *strace, const struct strace_thread *t, int error);
+
 #endif

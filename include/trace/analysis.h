@@ -204,7 +204,8 @@ void trace_analysis_remove_hooks(struct trace_analysis *analysis, const void *da
 
 /**
  * trace_analysis_run() - the pass over the whole trace; once
- * Returns 0; -ENOMEM; -EBUSY if it was run before. Damaged chunks are no failure: they are gaps.
+ * Returns 0; -ENOMEM; -EBUSY if it was run before; -EBADMSG if the file was cut or replaced since
+ * it was opened. Damaged chunks are no failure: they are gaps.
  */
 int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
@@ -217,8 +218,8 @@ int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_
  * may also list processes and threads, and ask for the figures of a thread, process or CPU. They
  * have what is accounted so far: a call, a wait or time on a CPU is added when it ends. The other
  * results are those of the whole pass. trace_analysis_free() between two steps cancels it.
- * Returns 1: the end is reached, and the results are complete; 0: events are left; -ENOMEM;
- * -EBUSY after the end, or after an error.
+ * Returns 1: the end is reached, and the results are complete; 0: events are left; else an error
+ * of trace_analysis_run(); -EBUSY after the end, or after an error.
  */
 int trace_analysis_step(struct trace_analysis *analysis, uint64_t until_ns,
 			struct trace_error *ret_error) TRACE_NODISCARD;
@@ -236,7 +237,7 @@ int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_er
  * trace_analysis_error() - after the pass and all queries: were all results complete?
  * Most functions below return names and numbers, not errors. A function without memory for its
  * result returns a part of it, and this function reports that.
- * Returns 0, or -ENOMEM. Call it when a report is complete.
+ * Returns 0, -ENOMEM, or -EBADMSG as trace_analysis_run(). Call it when a report is complete.
  */
 int trace_analysis_error(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 

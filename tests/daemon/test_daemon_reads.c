@@ -5,11 +5,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "control.h"
 #include "failing_stream.h"
 #include "gcov_objects.h"
 #include "gmon_counts.h"
 #include "no_memory.h"
+#include "process_name.h"
+#include "read_end.h"
 #include "unit.h"
+#include "user_find.h"
 
 static const char lines[] = "period 1000000\nmixed 0\nevents 0\nnot_counted 0\n";
 
@@ -63,12 +67,74 @@ static void a_list_of_mappings_without_memory_is_no_end(void)
 	}
 }
 
+static void name_itself(void *context, int fd, struct user_identity *identity)
+{
+	(void)context;
+	(void)identity;
+	close(fd);
+}
+
+/* The process or program that is looked for may be in the rest. */
+static void a_part_of_the_processes_is_an_error(void)
+{
+	struct trace_error error = {0};
+	pid_t pid = 0;
+
+	CU_ASSERT_EQUAL(user_find_programs(name_itself, NULL), 0);
+	CU_ASSERT_EQUAL(process_of_name("no such process", &pid, &error), -EINVAL);
+	folders_fail_after(4);
+	CU_ASSERT_EQUAL(user_find_programs(name_itself, NULL), -EIO);
+	folders_fail_after(4);
+	CU_ASSERT_EQUAL(process_of_name("no such process", &pid, &error), -EIO);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/proc cannot be read"));
+	folders_fail_after(0);
+	CU_ASSERT_EQUAL(pid, 0);
+}
+
+/* SECURITY: a user that could not be read is not root, number 0. */
+static void a_part_of_a_status_has_no_owner(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	uid_t uid = 1;
+	gid_t gid;
+	size_t before = 0;
+
+	while (file && fgets(line, sizeof(line), file) && strncmp(line, "Uid:", 4) != 0)
+		before += strlen(line);
+	CU_ASSERT_EQUAL(read_end(file), 0);
+	CU_ASSERT(user_find_owner(getpid(), &uid, &gid) && uid == geteuid());
+	if (geteuid())
+		return; /* the folder's owner tells */
+	streams_fail_after(before);
+	CU_ASSERT(user_find_owner(getpid(), &uid, &gid) && uid == (uid_t)-1);
+	streams_fail_after(0);
+}
+
+static void a_search_for_other_daemons_without_memory_finds_none(void)
+{
+	char path[CONTROL_PATH_BYTES + 16];
+
+	for (long at = 1; at < 40; at++)
+		for (int and_after = 0; and_after < 2; and_after++) {
+			bool found;
+
+			no_memory_at(at, and_after);
+			found = control_other(path);
+			no_memory_at(0, false);
+			CU_ASSERT(!found || *path == '/');
+		}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_part_of_the_counts_is_an_error),
 		CASE(a_part_of_the_mappings_is_an_error),
+		CASE(a_part_of_the_processes_is_an_error),
+		CASE(a_part_of_a_status_has_no_owner),
 		CASE(a_list_of_mappings_without_memory_is_no_end),
+		CASE(a_search_for_other_daemons_without_memory_finds_none),
 		{NULL, NULL},
 	};
 

@@ -2,9 +2,13 @@
 /*
  * test_gmon.c - gmon.out of counts and functions that the test knows, as the real gprof shows it
  */
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "gmon_arcs.h"
@@ -49,6 +53,9 @@ static int read_text(struct gmon_counts *counts, const char *lines)
 	return err;
 }
 
+static off_t room_bytes;    /* for each file; 0: no limit */
+static int result_of_write; /* of gmon_files_write() */
+
 /* gmon.out and gmon.syms of @lines behind @begin. */
 static struct gmon_numbers write_gmon(const char *begin, const char *lines, uint64_t *ret_nameless)
 {
@@ -56,7 +63,8 @@ static struct gmon_numbers write_gmon(const char *begin, const char *lines, uint
 	struct gmon_counts counts = {0};
 	struct gmon_arcs arcs = {0};
 	struct gmon_numbers numbers = {0};
-	FILE *file = fopen("kallsyms", "w"), *names;
+	struct rlimit old;
+	FILE *file = fopen("kallsyms", "w");
 	char text[4096];
 
 	fputs(symbols, file);
@@ -65,11 +73,11 @@ static struct gmon_numbers write_gmon(const char *begin, const char *lines, uint
 	CU_ASSERT_EQUAL_FATAL(kernel_symbols_read(&list, "kallsyms", NULL), 0);
 	CU_ASSERT_EQUAL_FATAL(read_text(&counts, text), 0);
 	CU_ASSERT_EQUAL_FATAL(gmon_arcs_make(&arcs, &counts, &list), 0);
-	file = fopen("gmon.out", "w");
-	names = fopen("gmon.syms", "w");
-	gmon_file_write(file, names, &counts, &arcs, &list, &numbers);
-	fclose(file);
-	fclose(names);
+	getrlimit(RLIMIT_FSIZE, &old);
+	if (room_bytes)
+		setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = (rlim_t)room_bytes, .rlim_max = old.rlim_max});
+	result_of_write = gmon_files_write(&counts, &arcs, &list, &numbers, NULL);
+	setrlimit(RLIMIT_FSIZE, &old);
 	*ret_nameless = arcs.nameless;
 	gmon_counts_free(&counts);
 	gmon_arcs_free(&arcs);
@@ -165,6 +173,46 @@ static void samples_of_events_are_no_times(void)
 	gprof_shows("-p", " 42\\.00 +42\\.00 +read_zero");
 }
 
+/* The bytes of gmon.out and gmon.syms, and the number of files in the folder. */
+struct files {
+	off_t out, list;
+	unsigned int nr;
+};
+
+static struct files files_now(void)
+{
+	struct stat out = {0}, list = {0};
+	FILE *names = popen("ls | wc -l", "r");
+	struct files files = {0};
+
+	CU_ASSERT(stat(GMON_FILE, &out) == 0 && stat(GMON_LIST, &list) == 0 && fscanf(names, "%u", &files.nr) == 1);
+	pclose(names);
+	files.out = out.st_size;
+	files.list = list.st_size;
+	return files;
+}
+
+/* First there is no room for gmon.out, then none for the list of symbols either. */
+static void a_disk_that_is_full_leaves_the_old_files(void)
+{
+	struct files before, after;
+	uint64_t nameless;
+
+	write_gmon(head, "sample ffffffff81000500 42 840\n", &nameless);
+	CU_ASSERT_EQUAL(result_of_write, 0);
+	before = files_now();
+	signal(SIGXFSZ, SIG_IGN);
+	for (room_bytes = before.list; room_bytes >= before.list - 1; room_bytes--) {
+		write_gmon(head, "sample ffffffff81000400 7 140\nsample ffffffff81000500 7 140\n", &nameless);
+		CU_ASSERT_EQUAL(result_of_write, -EFBIG);
+	}
+	room_bytes = 0;
+	after = files_now();
+	CU_ASSERT_EQUAL(after.out, before.out);
+	CU_ASSERT_EQUAL(after.list, before.list);
+	CU_ASSERT_EQUAL(after.nr, before.nr);
+}
+
 static void other_versions_are_refused(void)
 {
 	struct gmon_counts counts = {0};
@@ -177,13 +225,11 @@ static void other_versions_are_refused(void)
 
 int main(int argc, char **argv)
 {
-	static const struct unit_case cases[] = {CASE(samples_are_times_of_functions),
-						 CASE(counts_are_not_saturated),
-						 CASE(calls_are_those_of_the_kernel),
-						 CASE(samples_of_several_periods_add_up),
-						 CASE(samples_of_events_are_no_times),
-						 CASE(other_versions_are_refused),
-						 {NULL, NULL}};
+	static const struct unit_case cases[] = {
+		CASE(samples_are_times_of_functions), CASE(counts_are_not_saturated),
+		CASE(calls_are_those_of_the_kernel),  CASE(samples_of_several_periods_add_up),
+		CASE(samples_of_events_are_no_times), CASE(a_disk_that_is_full_leaves_the_old_files),
+		CASE(other_versions_are_refused),     {NULL, NULL}};
 	char remove[128];
 	int status;
 

@@ -424,6 +424,107 @@ static void a_program_that_is_fast_does_not_hold_up_the_daemon(void)
 	fake_program_free(&program);
 }
 
+static bool count_taken(void *context, struct drain_copy *copy)
+{
+	*(uint32_t *)context += copy->nr_records;
+	copy->nr_records = 0;
+	return true;
+}
+
+/*
+ * Their memory is gone: a daemon that looks at it again crashes. The rings of programs that run are
+ * read from the first to the last.
+ */
+static void programs_that_have_ended_cost_no_time(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
+	struct bench *bench = bench_new(NULL);
+	struct drain *drain = bench->recording->drain;
+	uint32_t nr_taken = 0;
+	struct drain_source source = {.fd = program.fd,
+				      .offset = (off_t)program.memory->rings_offset,
+				      .translate = count_taken,
+				      .context = &nr_taken},
+			    gone = source;
+	void *memory = mmap(NULL, sizeof(struct subbuf_control), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	struct drain_ring *first, *last, *one;
+
+	(void)fake_program_writer(&program, 0);
+	source.ring = gone.ring = fake_program_ring(&program, 0);
+	gone.ring.control = memory;
+	first = drain_add(drain, &source, true);
+	for (int i = 0; i < 10000; i++) {
+		one = drain_add(drain, &gone, true);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(one);
+		drain_run(drain);
+		drain_retire(drain, one);
+		CU_ASSERT_EQUAL(drain_nr_read(drain), 1);
+	}
+	munmap(memory, sizeof(struct subbuf_control));
+	last = drain_add(drain, &source, true);
+	CU_ASSERT_EQUAL(drain_nr_read(drain), 2);
+	CU_ASSERT_EQUAL(drain_nr_rings(drain), 10002);
+	drain_retire(drain, first);
+	fake_program_number(&program, 0, id, 1);
+	drain_mark(drain);
+	drain_flush(drain);
+	CU_ASSERT_FALSE(drain_is_flushed(drain, true));
+	CU_ASSERT_EQUAL(drain_run(drain), DRAIN_TOOK);
+	CU_ASSERT_EQUAL(nr_taken, 1);
+	CU_ASSERT_TRUE(drain_is_past_mark(drain));
+	drain_end(drain);
+	CU_ASSERT_TRUE(drain_is_empty(drain));
+	CU_ASSERT_EQUAL(drain_abandon(drain), 0);
+	drain_retire(drain, last);
+	CU_ASSERT_EQUAL(drain_nr_read(drain), 0);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+/* A program's own count of what it lost is not a loss that the daemon saw. */
+static void losses_that_a_program_counts_are_its_own(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct bench *bench = bench_new(NULL);
+	struct drain *drain = bench->recording->drain;
+	uint32_t nr_taken = 0;
+	struct drain_source source = {.fd = program.fd,
+				      .offset = (off_t)program.memory->rings_offset,
+				      .translate = count_taken,
+				      .context = &nr_taken};
+	struct drain_losses losses;
+	struct drain_ring *ring;
+
+	(void)fake_program_writer(&program, 0);
+	source.ring = fake_program_ring(&program, 0);
+	ring = drain_add(drain, &source, true);
+	drain_count_lost(ring, 5);
+	drain_get_losses(drain, 0, &losses);
+	CU_ASSERT_TRUE(losses.is_program && losses.full == 5 && losses.other == 0);
+	source.ring.control->position = 1ull << 60;
+	drain_run(drain); /* no record writer writes that */
+	drain_get_losses(drain, 0, &losses);
+	CU_ASSERT_TRUE(drain_is_broken(ring) && losses.full == 5 && losses.other == 1);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+/* The table of accounts has 1,024 places. */
+static void users_that_share_an_account_are_told(void)
+{
+	struct budget *budget = budget_new(NULL);
+
+	for (uid_t uid = 1000; uid < 1100; uid++)
+		CU_ASSERT_TRUE(budget_charge(budget, uid, BUDGET_PROGRAMS, 1));
+	CU_ASSERT_FALSE(budget_is_shared(budget));
+	for (uid_t uid = 1100; uid < 2100; uid++)
+		budget_charge(budget, uid, BUDGET_PROGRAMS, 1);
+	CU_ASSERT_TRUE(budget_is_shared(budget));
+	budget_free(budget);
+}
+
 static bool counts_searches;
 static unsigned int nr_searches;
 
@@ -664,6 +765,9 @@ static const struct unit_case cases[] = {
 	CASE(a_program_that_is_fast_does_not_hold_up_the_daemon),
 	CASE(a_large_memory_makes_no_sub_buffer_slow),
 	CASE(event_types_of_a_user_are_bounded_and_their_events_lost),
+	CASE(programs_that_have_ended_cost_no_time),
+	CASE(losses_that_a_program_counts_are_its_own),
+	CASE(users_that_share_an_account_are_told),
 	CASE(event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest),
 	CASE(the_default_leaves_event_types_for_other_programs_of_the_user),
 	CASE(events_take_as_much_memory_as_there_are),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_start_state.c - the start state from /proc, for threads that this program creates: it is
  * complete whatever the names of threads and files. */
+#include "failing_stream.h"
 #include "unit.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -272,7 +274,31 @@ static void calls_of_32_bit_programs_have_their_own_numbers(void)
 }
 #endif
 
+static int drop(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
+{
+	(void)record;
+	(void)bytes;
+	(void)ts_ns;
+	(*(size_t *)context)++;
+	return 0;
+}
+
+static void a_part_of_the_processes_is_an_error(void)
+{
+	struct tracer_collector *collector = calloc(1, sizeof(*collector));
+	size_t nr = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(collector);
+	collector->emit = drop;
+	collector->context = &nr;
+	folders_fail_after(100);
+	CU_ASSERT_EQUAL(tracer_start_state_of_proc(collector), -EIO);
+	folders_fail_after(0);
+	free(collector);
+}
+
 static const struct unit_case cases[] = {
+	{"a_part_of_the_processes_is_an_error", a_part_of_the_processes_is_an_error},
 	{"a_thread_is_recorded_whatever_its_name", a_thread_is_recorded_whatever_its_name},
 	{"a_thread_that_exits_is_in_no_call", a_thread_that_exits_is_in_no_call},
 	{"descriptors_have_their_flags", descriptors_have_their_flags},

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "failing_stream.h"
 #include "unit.h"
 #include "unwind_cache.h"
 
@@ -230,6 +231,11 @@ static void the_tables_used_longest_ago_are_deleted(void)
 		CU_ASSERT_EQUAL(unwind_cache_put(&cache, &key, &table), 0);
 		nanosleep(&pause, NULL);
 	}
+	folders_fail_after(3); /* the oldest one may be in the rest: all stay */
+	unwind_cache_close(&cache, 0);
+	folders_fail_after(0);
+	cache = unwind_cache_open();
+	CU_ASSERT_EQUAL(files(), 4);
 	unwind_cache_close(&cache, 2 * (sizeof(words) + 1024));
 	cache = unwind_cache_open();
 	CU_ASSERT_EQUAL(files(), 2);

@@ -149,7 +149,7 @@ static void is_refused(const char *const *mode, off_t at)
 
 /*
  * libtrace looks at the size before it reads a chunk, and takes a missing one for damaged. An
- * analysis that cannot begin a second pass says that it has no memory.
+ * analysis that cannot begin a second pass says that the file was cut, not that it has no memory.
  */
 static bool tells(const struct run *run)
 {
@@ -167,7 +167,7 @@ static void is_whole_or_tells(const char *const *mode)
 	for (long at = 1 + unit_first((int)step); at <= nr; at += step) {
 		struct run run = run_mode(mode, -1, at);
 
-		check(is_same(&run, &whole) || tells(&run), mode, at, &run);
+		check((is_same(&run, &whole) || tells(&run)) && !strstr(run.error, "memory"), mode, at, &run);
 		free(run.text);
 	}
 	free(whole.text);

@@ -166,6 +166,20 @@ static void a_map_has_all_functions(void)
 		"kernel.kptr_restrict");
 }
 
+static void a_disk_that_is_full_leaves_the_old_files(void)
+{
+	struct stat status;
+
+	write_trace(sampled());
+	free(output_of("echo old >old.bin; echo old >old.bin.map", &(int){0}));
+	for (int blocks = 0; blocks < 2; blocks++) /* the map has 300 bytes */
+		refuses(blocks ? "(trap '' XFSZ; ulimit -f 1; exec " RUN "--write=old.bin t.trace)"
+			       : "(trap '' XFSZ; ulimit -f 0; exec " RUN "--write=old.bin t.trace)",
+			1, "old.bin cannot be written");
+	CU_ASSERT(stat("old.bin", &status) == 0 && status.st_size == 4);
+	CU_ASSERT(stat("old.bin.map", &status) == 0 && status.st_size == 4);
+}
+
 static void the_real_one_reads_the_file(void)
 {
 	struct stat status;
@@ -262,11 +276,15 @@ static void what_is_wrong_is_said_in_one_line(void)
 
 int main(int argc, char **argv)
 {
-	static const struct unit_case cases[] = {
-		CASE(hits_are_counted_by_function),	 CASE(options_are_those_of_readprofile),
-		CASE(a_map_has_all_functions),		 CASE(the_real_one_reads_the_file),
-		CASE(a_copy_of_proc_profile_is_read),	 CASE(samples_count_from_the_last_reset),
-		CASE(what_is_wrong_is_said_in_one_line), {NULL, NULL}};
+	static const struct unit_case cases[] = {CASE(hits_are_counted_by_function),
+						 CASE(options_are_those_of_readprofile),
+						 CASE(a_map_has_all_functions),
+						 CASE(a_disk_that_is_full_leaves_the_old_files),
+						 CASE(the_real_one_reads_the_file),
+						 CASE(a_copy_of_proc_profile_is_read),
+						 CASE(samples_count_from_the_last_reset),
+						 CASE(what_is_wrong_is_said_in_one_line),
+						 {NULL, NULL}};
 	char remove[128];
 	int status;
 

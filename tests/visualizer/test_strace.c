@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_strace.c - system calls as strace(1) shows them: tracevisualizer --strace */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -271,6 +273,29 @@ static void the_output_is_one_file_or_one_for_each_thread(void)
 	}
 }
 
+/* There is no room for a byte of the new files. */
+static void a_disk_that_is_full_leaves_the_old_files_of_threads(void)
+{
+	char path[] = "/tmp/strace_out_XXXXXX", options[96], name[64], *text = NULL;
+	struct rlimit old;
+	FILE *file;
+
+	close(mkstemp(path));
+	snprintf(name, sizeof(name), "%s.10", path);
+	file = fopen(name, "w");
+	fputs("old\n", file);
+	fclose(file);
+	snprintf(options, sizeof(options), "--strace -p10 -ff -o %s", path);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 0, .rlim_max = old.rlim_max});
+	CU_ASSERT_EQUAL(run_on_trace(options, &text), 1);
+	setrlimit(RLIMIT_FSIZE, &old);
+	free(text);
+	file_has(path, 10, "old\n", "read");
+	unlink(path);
+}
+
 /* Old scripts have these options; structs are always in their short form. */
 static void options_without_effect_are_accepted(void)
 {
@@ -416,6 +441,7 @@ int main(int argc, char **argv)
 		CASE(each_letter_has_its_meaning),
 		CASE(memory_without_content_is_not_empty),
 		CASE(the_output_is_one_file_or_one_for_each_thread),
+		CASE(a_disk_that_is_full_leaves_the_old_files_of_threads),
 		CASE(options_without_effect_are_accepted),
 		CASE(an_exit_has_its_status_and_the_table_its_calls),
 		CASE(any_memory_is_shown_in_one_printable_line),

@@ -287,7 +287,7 @@ static int each_number(struct end_reader *reader, uint32_t tgid, const char *pat
 	struct dirent *entry;
 	int result = 0;
 
-	while (folder && !result && clock_monotonic_ns() < reader->stop_ns && (entry = readdir(folder)))
+	while (folder && !result && clock_monotonic_ns() < reader->stop_ns && (entry = folder_next(folder, &result)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			result = visit(reader, tgid, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	if (folder)

@@ -41,7 +41,7 @@ static int each_number(struct tracer_collector *c, uint32_t tgid,
 	folder = opendir(path);
 	if (!folder)
 		return 0;
-	while (!result && (entry = readdir(folder)))
+	while (!result && (entry = folder_next(folder, &result)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			result = visit(c, tgid, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	closedir(folder);

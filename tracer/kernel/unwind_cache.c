@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
+#include "read_end.h"
 
 #define SUFFIX	   ".table"
 #define NAME_BYTES 32
@@ -338,14 +339,15 @@ static size_t list_kept(int folder, struct kept *list)
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	size_t nr = 0;
+	int error = 0;
 
 	if (!entries && fd >= 0)
 		close(fd);
-	while (entries && nr < MAX_FILES && (entry = readdir(entries)))
+	while (entries && nr < MAX_FILES && (entry = folder_next(entries, &error)))
 		nr += take_kept(folder, entry->d_name, &list[nr]);
 	if (entries)
 		closedir(entries);
-	return nr;
+	return error ? 0 : nr; /* the oldest ones may be in the rest */
 }
 
 /* Also the parts that a daemon left which was killed: they are the oldest some time. */

@@ -387,9 +387,14 @@ int profil_each_thread(int (*visit)(void *context, pid_t tid), void *context)
 
 	if (!folder)
 		return -errno;
-	while (!result && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.')
+	do {
+		errno = 0;
+		entry = readdir(folder);
+		if (!entry)
+			result = -errno; /* 0: the end */
+		else if (entry->d_name[0] != '.')
 			result = visit(context, (pid_t)atoi(entry->d_name));
+	} while (entry && !result);
 	closedir(folder);
 	return result;
 }

@@ -3,7 +3,9 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <trace/reader.h>
+#include <unistd.h>
 #include "ahead.h"
+#include "cut_file.h"
 #include "growing.h"
 #include "pass_progress.h"
 #include "progress_line.h"
@@ -68,4 +70,10 @@ int report_file_fd(const struct report_file *file)
 
 void report_file_take_back(void)
 {
+}
+
+/* Nothing cuts the memory that the trace is in. */
+void cut_file_end(void)
+{
+	_exit(1);
 }
