@@ -5,17 +5,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/nsfs.h>
 #include <pthread.h>
-#include <stdio.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "jail.h"
 #include "regular.h"
 
 #define CPU_SECONDS 600 /* of one child: most of a long recording */
-#define NR_USERS    32
+#define NR_USERS    64
+#define PART_BYTES  32768u
 
 /* ---- users whose file systems did not answer ---- */
 
@@ -29,6 +35,34 @@ static struct {
 	size_t nr_users;
 } unanswered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool is_same_namespace(int fd, const struct stat *own)
+{
+	struct stat status;
+
+	return fstat(fd, &status) < 0 || (status.st_dev == own->st_dev && status.st_ino == own->st_ino);
+}
+
+/* The owner of the outermost user namespace below ours; @otherwise: it is in ours, or unknown. */
+static uid_t owner_of_namespace(uint32_t tgid, uid_t otherwise)
+{
+	struct stat own;
+	uid_t uid = otherwise;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/user", tgid);
+	fd = stat("/proc/self/ns/user", &own) < 0 ? -1 : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	while (fd >= 0 && !is_same_namespace(fd, &own) && !ioctl(fd, NS_GET_OWNER_UID, &uid)) {
+		int parent = ioctl(fd, NS_GET_PARENT);
+
+		close(fd);
+		fd = parent;
+	}
+	if (fd >= 0)
+		close(fd);
+	return uid;
+}
+
 /* The kernel knows it: this never waits. -1: the process has ended. */
 static uid_t user_of(uint32_t tgid)
 {
@@ -36,15 +70,16 @@ static uid_t user_of(uint32_t tgid)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32, tgid);
-	return stat(path, &status) < 0 ? (uid_t)-1 : status.st_uid;
+	return stat(path, &status) < 0 ? (uid_t)-1 : owner_of_namespace(tgid, status.st_uid);
 }
 
+/* Users without room share the last entry. */
 static uint32_t *times_of(uid_t uid)
 {
 	for (size_t i = 0; i < unanswered.nr_users; i++)
 		if (unanswered.users[i].uid == uid)
 			return &unanswered.users[i].times;
-	return NULL;
+	return unanswered.nr_users == NR_USERS ? &unanswered.users[NR_USERS - 1].times : NULL;
 }
 
 void files_note_unanswered(uint32_t tgid)
@@ -55,12 +90,18 @@ void files_note_unanswered(uint32_t tgid)
 	pthread_mutex_lock(&unanswered.lock);
 	unanswered.total++;
 	times = times_of(uid);
-	if (!times && unanswered.nr_users < NR_USERS) {
+	if (!times) {
 		unanswered.users[unanswered.nr_users].uid = uid;
 		times = &unanswered.users[unanswered.nr_users++].times;
 	}
-	if (times)
-		++*times;
+	++*times;
+	pthread_mutex_unlock(&unanswered.lock);
+}
+
+void files_note_unread(void)
+{
+	pthread_mutex_lock(&unanswered.lock);
+	unanswered.total++;
 	pthread_mutex_unlock(&unanswered.lock);
 }
 
@@ -91,10 +132,25 @@ uint64_t files_unanswered(void)
 
 /* ---- the child ---- */
 
+enum file_request { FILE_OPEN, FILE_TEXT, FILE_MEMORY };
+
+/** struct file_question - a request of the caller. @address, @bytes: of FILE_MEMORY */
+struct file_question {
+	uint32_t request; /* enum file_request */
+	uint64_t address, bytes;
+	struct file_place place;
+};
+
 /** struct file_answer - @err: 0, and the packet has a descriptor; or a negative errno */
 struct file_answer {
 	int err;
 	struct stat status;
+};
+
+/** struct file_part - of a text. @err: 0, or a negative errno; then, and with 0 bytes, the last */
+struct file_part {
+	int64_t err;
+	char bytes[PART_BYTES];
 };
 
 static int open_below(const struct file_place *place)
@@ -111,37 +167,87 @@ static int open_below(const struct file_place *place)
 	return fd;
 }
 
+static bool answer_open(const struct file_place *place, int refusal)
+{
+	struct file_answer answer = {0};
+	int fd = refusal ? refusal : *place->root ? open_below(place) : regular_open(place->name);
+	bool is_sent;
+
+	if (fd < 0 || fstat(fd, &answer.status) < 0)
+		answer.err = fd < 0 ? fd : -errno;
+	is_sent = jail_send(JAIL_SOCKET, &answer, sizeof(answer), answer.err ? -1 : fd, 0);
+	if (fd >= 0)
+		close(fd);
+	return is_sent;
+}
+
+static bool answer_text(const struct file_place *place, int refusal)
+{
+	static struct file_part part;
+	int fd = refusal ? refusal : open(place->name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	ssize_t got;
+
+	if (!refusal && fd < 0)
+		fd = -errno;
+	do {
+		got = fd < 0 ? fd : read(fd, part.bytes, sizeof(part.bytes));
+		part.err = fd < 0 ? fd : got < 0 ? -errno : 0;
+		if (!jail_send(JAIL_SOCKET, &part, offsetof(struct file_part, bytes) + (got > 0 ? (size_t)got : 0), -1,
+			       0))
+			return false;
+	} while (got > 0);
+	if (fd >= 0)
+		close(fd);
+	return true;
+}
+
+/* As many packets as @question has parts, until one fails. */
+static bool answer_memory(const struct file_question *question, int refusal)
+{
+	static struct file_part part;
+
+	for (uint64_t at = 0; at < question->bytes && !part.err; at += PART_BYTES) {
+		size_t bytes = question->bytes - at < PART_BYTES ? (size_t)(question->bytes - at) : PART_BYTES;
+		struct iovec local = {part.bytes, bytes}, remote = {(void *)(uintptr_t)(question->address + at), bytes};
+		ssize_t got = refusal ? refusal
+				      : process_vm_readv((pid_t)question->place.tgid, &local, 1, &remote, 1, 0);
+
+		part.err = refusal ? refusal : got < 0 ? -errno : got == (ssize_t)bytes ? 0 : -EFAULT;
+		if (!jail_send(JAIL_SOCKET, &part, offsetof(struct file_part, bytes) + (part.err ? 0 : bytes), -1, 0))
+			return false;
+	}
+	part.err = 0;
+	return true;
+}
+
+static bool answer(const struct file_question *question, int refusal)
+{
+	switch (question->request) {
+	case FILE_OPEN:
+		return answer_open(&question->place, refusal);
+	case FILE_TEXT:
+		return answer_text(&question->place, refusal);
+	default:
+		return answer_memory(question, refusal);
+	}
+}
+
 static void __attribute__((noreturn)) run_child(void *context)
 {
-	struct jail jail = {.cpu_seconds = CPU_SECONDS, .opens_files = true, .dies_with_thread = true};
+	/* it parses nothing, so it does its work also where the kernel refuses a filter */
+	struct jail jail = {
+		.cpu_seconds = CPU_SECONDS, .opens_files = true, .dies_with_thread = true, .filter_optional = true};
 	int refusal = jail_enter(&jail);
-	struct file_place place;
+	static struct file_question question;
 
 	(void)context;
-	while (jail_receive(JAIL_SOCKET, &place, sizeof(place), NULL) == sizeof(place)) {
-		struct file_answer answer = {0};
-		int fd = refusal ? refusal : *place.root ? open_below(&place) : regular_open(place.name);
-
-		if (fd < 0 || fstat(fd, &answer.status) < 0)
-			answer.err = fd < 0 ? fd : -errno;
-		if (!jail_send(JAIL_SOCKET, &answer, sizeof(answer), answer.err ? -1 : fd, 0))
+	while (jail_receive(JAIL_SOCKET, &question, sizeof(question), NULL) == sizeof(question))
+		if (!answer(&question, refusal))
 			break;
-		if (fd >= 0)
-			close(fd);
-	}
 	_exit(0);
 }
 
 /* ---- the caller ---- */
-
-static int start(struct file_opener *opener)
-{
-	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
-	int result = opener->runs ? 0 : jail_child_start(&role, &opener->child);
-
-	opener->runs = !result;
-	return result;
-}
 
 void file_opener_close(struct file_opener *opener)
 {
@@ -150,40 +256,173 @@ void file_opener_close(struct file_opener *opener)
 	opener->runs = false;
 }
 
-static int ask(struct file_opener *opener, const struct file_place *place, struct stat *ret_status)
+static int start(struct file_opener *opener)
+{
+	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
+	int result;
+
+	if (opener->runs && opener->child.owner != getpid())
+		file_opener_close(opener);
+	result = opener->runs ? 0 : jail_child_start(&role, &opener->child);
+	opener->runs = !result;
+	return result;
+}
+
+static bool send_question(struct file_opener *opener, const struct file_question *question)
+{
+	return jail_send(opener->child.socket, question, sizeof(*question), -1, MSG_DONTWAIT);
+}
+
+static ssize_t receive(struct file_opener *opener, void *answer, size_t bytes, int *ret_fd)
+{
+	return jail_answer(&opener->child, answer, bytes, ret_fd,
+			   opener->answer_ns ? opener->answer_ns : FILE_ANSWER_NS,
+			   opener->has_stop ? opener->stop_fd : -1);
+}
+
+/* The child did not answer, or its answer is impossible. */
+static int give_up(struct file_opener *opener, ssize_t got)
+{
+	file_opener_close(opener);
+	return got == -ETIMEDOUT || got == -ECANCELED ? (int)got : -EPIPE;
+}
+
+/** struct file_wish - a question, and where the answer goes: a status, or memory */
+struct file_wish {
+	struct file_question question;
+	struct stat *ret_status;
+	void *into;
+};
+
+static int ask_open(struct file_opener *opener, const struct file_wish *wish)
 {
 	struct file_answer answer;
 	ssize_t got = -EPIPE;
 	int fd = -1;
 
-	if (jail_send(opener->child.socket, place, sizeof(*place), -1, MSG_DONTWAIT))
-		got = jail_answer(&opener->child, &answer, sizeof(answer), &fd, FILE_ANSWER_NS,
-				  opener->has_stop ? opener->stop_fd : -1);
+	if (send_question(opener, &wish->question))
+		got = receive(opener, &answer, sizeof(answer), &fd);
 	if (got != sizeof(answer) || !answer.err != (fd >= 0)) {
 		if (fd >= 0)
 			close(fd);
-		file_opener_close(opener);
-		return got == -ETIMEDOUT || got == -ECANCELED ? (int)got : -EPIPE;
+		return give_up(opener, got);
 	}
 	if (!answer.err)
-		*ret_status = answer.status;
+		*wish->ret_status = answer.status;
 	return answer.err ? answer.err : fd;
+}
+
+/* Returns the bytes of the next part, which may be 0; or a negative errno. */
+static ssize_t take_part(struct file_opener *opener, struct file_part *part)
+{
+	const size_t least = offsetof(struct file_part, bytes);
+	ssize_t got = receive(opener, part, sizeof(*part), NULL);
+
+	if (got < (ssize_t)least || part->err > 0 || part->err < -4096)
+		return give_up(opener, got);
+	return part->err ? (ssize_t)part->err : got - (ssize_t)least;
+}
+
+/* Writes the text to the file @fd. */
+static int take_text(struct file_opener *opener, int fd)
+{
+	struct file_part part;
+	uint64_t all = 0;
+	ssize_t bytes;
+
+	while ((bytes = take_part(opener, &part)) > 0) {
+		all += (uint64_t)bytes;
+		if (all > FILE_TEXT_BYTES || write(fd, part.bytes, (size_t)bytes) != bytes) {
+			file_opener_close(opener);
+			return all > FILE_TEXT_BYTES ? -EFBIG : -ENOMEM;
+		}
+	}
+	return (int)bytes;
+}
+
+static int ask_text(struct file_opener *opener, const struct file_wish *wish)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC), result;
+
+	if (fd < 0)
+		return -errno;
+	result = send_question(opener, &wish->question) ? take_text(opener, fd) : give_up(opener, -EPIPE);
+	if (result || lseek(fd, 0, SEEK_SET) < 0) {
+		close(fd);
+		return result ? result : -EIO;
+	}
+	return fd;
+}
+
+static int ask_memory(struct file_opener *opener, const struct file_wish *wish)
+{
+	struct file_part part;
+	size_t bytes;
+
+	if (!send_question(opener, &wish->question))
+		return give_up(opener, -EPIPE);
+	for (uint64_t at = 0; at < wish->question.bytes; at += bytes) {
+		ssize_t got = take_part(opener, &part);
+
+		bytes = wish->question.bytes - at < PART_BYTES ? (size_t)(wish->question.bytes - at) : PART_BYTES;
+		if (got < 0)
+			return (int)got;
+		if (got != (ssize_t)bytes)
+			return give_up(opener, -EPIPE);
+		memcpy((char *)wish->into + at, part.bytes, bytes);
+	}
+	return 0;
+}
+
+static int ask(struct file_opener *opener, const struct file_wish *wish)
+{
+	static int (*const asks[])(struct file_opener *, const struct file_wish *) = {
+		[FILE_OPEN] = ask_open, [FILE_TEXT] = ask_text, [FILE_MEMORY] = ask_memory};
+	uint32_t tgid = wish->question.place.tgid, request = wish->question.request;
+	int result;
+
+	if (!files_may_ask(tgid))
+		return -ETIMEDOUT;
+	result = start(opener);
+	if (!result)
+		result = asks[request](opener, wish);
+	if (result == -EPIPE) /* the child had used its CPU time */
+		result = start(opener) ? -EPIPE : asks[request](opener, wish);
+	if (result == -ETIMEDOUT)
+		files_note_unanswered(tgid);
+	return result;
 }
 
 int file_opener_open(struct file_opener *opener, const struct file_place *place, struct stat *ret_status)
 {
-	int result;
+	const struct file_wish wish = {.question = {.request = FILE_OPEN, .place = *place}, .ret_status = ret_status};
 
-	if (!files_may_ask(place->tgid))
-		return -ETIMEDOUT;
-	result = start(opener);
-	if (!result)
-		result = ask(opener, place, ret_status);
-	if (result == -EPIPE) /* the child had used its CPU time */
-		result = start(opener) ? -EPIPE : ask(opener, place, ret_status);
-	if (result == -ETIMEDOUT)
-		files_note_unanswered(place->tgid);
-	return result;
+	return ask(opener, &wish);
+}
+
+FILE *file_opener_text(struct file_opener *opener, uint32_t tgid, const char *name)
+{
+	struct file_wish wish = {.question = {.request = FILE_TEXT, .place = {.tgid = tgid}}};
+	FILE *file;
+	int fd;
+
+	snprintf(wish.question.place.name, FILE_NAME_BYTES, "/proc/%" PRIu32 "/%s", tgid, name);
+	fd = ask(opener, &wish);
+	file = fd < 0 ? NULL : fdopen(fd, "re");
+	if (fd >= 0 && !file)
+		close(fd);
+	if (fd < 0)
+		errno = -fd;
+	return file;
+}
+
+int file_opener_memory(struct file_opener *opener, uint32_t tgid, uint64_t address, void *into, size_t bytes)
+{
+	const struct file_wish wish = {
+		.question = {.request = FILE_MEMORY, .address = address, .bytes = bytes, .place = {.tgid = tgid}},
+		.into = into};
+
+	return ask(opener, &wish);
 }
 
 struct file_place file_mapping(uint32_t tgid, uint64_t start, uint64_t end)

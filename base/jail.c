@@ -3,7 +3,7 @@
  * jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
  *
  * The seccomp filter is a hand-written array of BPF. It allows 28 system calls, 6 of them on a
- * condition (7 more for a process that opens files), and fits one screen; libseccomp would be one
+ * condition (12 more for a process that opens files), and fits one screen; libseccomp would be one
  * more library in a program that runs as root. A refused call fails with EPERM and does not kill
  * the process: libdw tries to open files that it does not need, and continues without them.
  */
@@ -15,9 +15,11 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/nsfs.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -124,14 +126,21 @@ static int limit_all(const struct jail *jail)
 #define CALL_IF(name, n, bits, value) \
 	IF_EQUAL(__NR_##name, 0, 5), LOAD(args[n]), MASK(bits), IF_EQUAL(value, 0, 1), ALLOW, REFUSE
 
+#define QUESTION_OF_MAPPINGS _IOWR('f', 17, char[104]) /* PROCMAP_QUERY, Linux 6.11 */
+/* Parent and owner of a namespace, linux/nsfs.h. */
+#define QUESTIONS_OF_NAMESPACE 0xb700
+_Static_assert((NS_GET_PARENT & ~7u) == QUESTIONS_OF_NAMESPACE, "its numbers follow each other");
+_Static_assert((NS_GET_OWNER_UID & ~7u) == QUESTIONS_OF_NAMESPACE, "its numbers follow each other");
+
 /* A process that opens files of other users may make these calls, too. */
 #define OPENER_CALLS                                                                                                  \
 	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY), CALL(newfstatat), CALL(statx), CALL(readlinkat), \
-		CALL(getdents64), CALL(process_vm_readv)
+		CALL(getdents64), CALL(process_vm_readv), IF_EQUAL(__NR_ioctl, 0, 6), LOAD(args[1]),                  \
+		IF_EQUAL(QUESTION_OF_MAPPINGS, 2, 0), MASK(~7u), IF_EQUAL(QUESTIONS_OF_NAMESPACE, 0, 1), ALLOW, REFUSE
 #ifdef __NR_readlink
-#define OPENER_LINKS CALL(readlink)
+#define OPENER_LINKS CALL(getcwd), CALL(faccessat), CALL(faccessat2), CALL(readlink), CALL(access)
 #else
-#define OPENER_LINKS CALL(readlinkat)
+#define OPENER_LINKS CALL(getcwd), CALL(faccessat), CALL(faccessat2)
 #endif
 #define NR_OPENER_CALLS (sizeof((struct sock_filter[]){OPENER_CALLS, OPENER_LINKS}) / sizeof(struct sock_filter))
 

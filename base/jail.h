@@ -20,7 +20,7 @@
  * @filter_optional: continue if the kernel refuses a seccomp filter
  * @opens_files: the process opens files of other users, and parses none: it keeps its user and the
  *     capabilities to read files and processes, and may also open for reading, list folders, read
- *     links and the memory of processes
+ *     links and the memory of processes, and ask for mappings and for the owner of a namespace
  */
 struct jail {
 	unsigned int cpu_seconds;

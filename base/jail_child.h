@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define JAIL_MAX_ABANDONED 8
+#define JAIL_MAX_ABANDONED 32
 
 /**
  * struct jail_child - a running child

@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include "array_room.h"
 #include "error_set.h"
+#include "file_opener.h"
 #include "gcov_counters.h"
 
 #define MIN_MAJOR     12
@@ -51,6 +51,7 @@ struct gcov_function_image {
 
 /** struct gcov_memory - @units: what is read so far */
 struct gcov_memory {
+	struct file_opener *opener;
 	pid_t pid;
 	const char *object;
 	struct gcov_units *units;
@@ -67,17 +68,17 @@ static int damaged(const struct gcov_memory *memory)
 
 static int get(const struct gcov_memory *memory, void *into, uint64_t address, size_t bytes)
 {
-	struct iovec local = {into, bytes}, remote = {(void *)(uintptr_t)address, bytes};
-	ssize_t copied = process_vm_readv(memory->pid, &local, 1, &remote, 1, 0);
+	int err = file_opener_memory(memory->opener, (uint32_t)memory->pid, address, into, bytes);
 
-	if (copied == (ssize_t)bytes)
+	if (!err)
 		return 0;
-	if (copied >= 0 || errno == EFAULT)
+	if (err == -EFAULT)
 		return damaged(memory);
-	return error_set(memory->error, -errno, "process %d: %s", (int)memory->pid,
-			 errno == ESRCH	  ? "it has ended"
-			 : errno == EPERM ? "its memory may be read by root, or by who may debug it"
-					  : strerror(errno));
+	return error_set(memory->error, err, "process %d: %s", (int)memory->pid,
+			 err == -ESRCH	     ? "it has ended"
+			 : err == -EPERM     ? "its memory may be read by root, or by who may debug it"
+			 : err == -ETIMEDOUT ? "its memory does not answer: " FILE_WHY
+					     : strerror(-err));
 }
 
 /*
@@ -216,12 +217,14 @@ static int add_unit(const struct gcov_memory *memory, struct gcov_units *units, 
 int gcov_units_read(struct gcov_units *units, pid_t pid, const char *object, uint64_t root,
 		    struct trace_error *ret_error)
 {
-	struct gcov_memory memory = {pid, object, units, ret_error};
+	struct file_opener opener = {0};
+	struct gcov_memory memory = {&opener, pid, object, units, ret_error};
 	uint64_t info = 0;
 	int err = get(&memory, &info, root, sizeof(info));
 
 	while (!err && info)
 		err = units->nr < MAX_UNITS ? add_unit(&memory, units, info, &info) : damaged(&memory);
+	file_opener_close(&opener);
 	if (err == -ENOMEM)
 		error_set(ret_error, err, "no memory for the counters of %s", object);
 	return err;

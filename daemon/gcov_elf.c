@@ -172,12 +172,6 @@ static void __attribute__((noreturn)) run_child(void *context)
 
 /* ---- the caller ---- */
 
-static bool receive(const struct jail_child *child, struct gcov_answer *ret_answer)
-{
-	return jail_answer(child, ret_answer, sizeof(*ret_answer), NULL, MAX_SECONDS * 1000000000ull, -1) ==
-	       sizeof(*ret_answer);
-}
-
 int gcov_elf_root(int fd, uint64_t offset, uint64_t max_symbols, struct gcov_root *ret_root)
 {
 	struct gcov_task task = {offset, max_symbols};
@@ -187,14 +181,16 @@ int gcov_elf_root(int fd, uint64_t offset, uint64_t max_symbols, struct gcov_roo
 	struct jail_child child;
 	char reason[128];
 	int err = jail_child_start(&role, &child);
-	bool is_answered;
+	ssize_t got;
 
 	if (err)
 		return err;
-	is_answered = receive(&child, &answer);
+	got = jail_answer(&child, &answer, sizeof(answer), NULL, MAX_SECONDS * 1000000000ull, -1);
 	jail_child_end(&child, false, reason, sizeof(reason));
 	*ret_root = (struct gcov_root){.kind = GCOV_UNREAD};
-	if (!is_answered)
+	if (got == -ETIMEDOUT)
+		return -ETIMEDOUT;
+	if (got != sizeof(answer))
 		return 0; /* the file stopped it */
 	if (answer.err)
 		return answer.err;

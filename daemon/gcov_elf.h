@@ -27,8 +27,8 @@ struct gcov_root {
 /**
  * gcov_elf_root() - look into the file @fd, of which a process has mapped what begins at @offset
  * @max_symbols: at most so many are read
- * Returns 0, also for a file that is damaged (GCOV_OTHER) or takes too long (GCOV_UNREAD); or a
- * negative errno: there is no child, or it could not drop its rights.
+ * Returns 0, also for a file that is damaged (GCOV_OTHER) or stopped the child (GCOV_UNREAD); or a
+ * negative errno: -ETIMEDOUT: it takes too long, there is no child, or it could not drop its rights
  */
 int gcov_elf_root(int fd, uint64_t offset, uint64_t max_symbols, struct gcov_root *ret_root);
 #endif

@@ -13,10 +13,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "error_set.h"
+#include "file_opener.h"
 #include "gcov_elf.h"
 #include "gcov_objects.h"
 #include "read_end.h"
-#include "regular.h"
 
 #define MAX_SYMBOLS (16u << 20) /* of all files, and sections */
 
@@ -46,20 +46,19 @@ static bool parse_mapping(const char *line, struct gcov_mapped *ret)
  * The very file that is mapped: by the kernel's link to it, or by its path if that has not
  * changed.
  */
-static int open_mapped(pid_t pid, const struct gcov_mapped *mapped)
+static int open_mapped(struct file_opener *opener, pid_t pid, const struct gcov_mapped *mapped)
 {
-	char path[sizeof(mapped->path) + 64];
+	struct file_place place = file_mapping((uint32_t)pid, mapped->begin, mapped->end);
 	struct stat status;
-	int fd;
+	int fd = file_opener_open(opener, &place, &status);
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapped->begin, mapped->end);
-	fd = regular_open(path);
-	if (fd >= 0)
+	if (fd >= 0 || fd == -ETIMEDOUT)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, mapped->path);
-	fd = regular_open(path);
-	if (fd >= 0 && (fstat(fd, &status) < 0 || status.st_ino != mapped->inode ||
-			status.st_dev != makedev(mapped->major, mapped->minor))) {
+	if (snprintf(place.name, sizeof(place.name), "/proc/%d/root%s", (int)pid, mapped->path) >=
+	    (int)sizeof(place.name))
+		return -ENAMETOOLONG;
+	fd = file_opener_open(opener, &place, &status);
+	if (fd >= 0 && (status.st_ino != mapped->inode || status.st_dev != makedev(mapped->major, mapped->minor))) {
 		close(fd);
 		fd = -ESTALE;
 	}
@@ -71,6 +70,7 @@ struct gcov_search {
 	struct gcov_object *objects;
 	size_t nr;
 	struct gcov_missing missing;
+	struct file_opener opener;
 	uint64_t nr_left;
 };
 
@@ -87,13 +87,19 @@ static int add_object(struct gcov_search *search, const char *path, uint64_t roo
 
 static int look_at(pid_t pid, const struct gcov_mapped *mapped, struct gcov_search *search)
 {
-	int fd = open_mapped(pid, mapped), err;
+	int fd = open_mapped(&search->opener, pid, mapped), err;
 	struct gcov_root root;
 
+	search->missing.nr_unread += fd == -ETIMEDOUT;
 	if (fd < 0)
 		return 0;
 	err = gcov_elf_root(fd, mapped->offset, search->nr_left, &root);
 	close(fd);
+	if (err == -ETIMEDOUT) {
+		files_note_unanswered((uint32_t)pid);
+		search->missing.nr_unread++;
+		return 0;
+	}
 	if (err)
 		return err;
 	search->nr_left -= root.nr_symbols;
@@ -127,17 +133,20 @@ int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_n
 		      struct trace_error *ret_error)
 {
 	struct gcov_search search = {.nr_left = MAX_SYMBOLS};
-	char path[32];
-	FILE *maps;
+	FILE *maps = file_opener_text(&search.opener, (uint32_t)pid, "maps");
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return error_set(ret_error, errno == ENOENT ? -ESRCH : -errno, "process %d: %s", (int)pid,
-				 errno == ENOENT ? "there is no such process" : strerror(errno));
+	if (!maps) {
+		err = -errno;
+		file_opener_close(&search.opener);
+		return error_set(ret_error, err == -ENOENT ? -ESRCH : err, "process %d: %s", (int)pid,
+				 err == -ENOENT	     ? "there is no such process"
+				 : err == -ETIMEDOUT ? "it does not answer: " FILE_WHY
+						     : strerror(-err));
+	}
 	err = look_at_all(pid, maps, &search);
 	fclose(maps);
+	file_opener_close(&search.opener);
 	if (err) {
 		gcov_objects_free(search.objects, search.nr);
 		return error_set(ret_error, err, "process %d: %s", (int)pid, strerror(-err));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "error_set.h"
+#include "file_opener.h"
 #include "format_text.h"
 #include "program_title.h"
 #include "read_end.h"
@@ -33,6 +34,22 @@ static size_t read_proc(pid_t pid, const char *file, char *text, size_t size)
 		close(fd);
 	text[got > 0 ? got : 0] = '\0';
 	return got > 0 ? (size_t)got : 0;
+}
+
+/*
+ * SECURITY: the kernel takes the lock of the process's mappings for its arguments, so a child reads
+ * them (file_opener.h). The main thread of a recording waits, and its rings fill: for a moment.
+ */
+static struct file_opener opener = {.answer_ns = 100000000};
+
+static size_t read_args(pid_t pid, char *text, size_t size)
+{
+	FILE *file = file_opener_text(&opener, (uint32_t)pid, "cmdline");
+	size_t got = file ? fread(text, 1, size - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	return got;
 }
 
 /**
@@ -59,7 +76,7 @@ struct process_words {
 
 static bool read_words(pid_t pid, struct process_words *words)
 {
-	size_t bytes = read_proc(pid, "cmdline", words->args, sizeof(words->args));
+	size_t bytes = read_args(pid, words->args, sizeof(words->args));
 
 	if (!read_proc(pid, "comm", words->comm, sizeof(words->comm)))
 		return false;
@@ -191,6 +208,7 @@ int process_of_name(const char *name, pid_t *ret_pid, struct trace_error *ret_er
 		search.in_args = true;
 		error = look_at_all(&search);
 	}
+	file_opener_close(&opener);
 	if (error)
 		return error_set(ret_error, error,
 				 "--pid: /proc cannot be read, so that \"%s\" is not found: %s; give the number of "

@@ -44,6 +44,8 @@ void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns)
 			     nr_left);
 	if (symbols && trace_symbols_export(symbols, add_name, writer) < 0)
 		message_warning("the names of code could not be added to the trace: no memory");
+	else if (symbols && trace_symbols_error(symbols, &error) == -EBADMSG)
+		message_warning("the trace lacks names of code: %s", error.message);
 	trace_symbols_free(symbols);
 	trace_close(trace);
 }

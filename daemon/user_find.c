@@ -7,38 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
-#include <trace/user_memory.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "read_end.h"
+#include "user_maps.h"
 
-/*
- * SECURITY: a process chooses how many mappings it has, and how many of them look like a program
- * memory. An honest one has its own or its parent's.
- */
-#define FIND_MAPPINGS 65536 /* mappings of one process that are examined */
-#define FIND_MEMORIES 8
-#define FIND_USER_NS  250000000ull /* time limit of a scan for the processes of one user */
-
-/*
- * Is @target, a link or a mapping as /proc shows it, the memory of a program that uses this
- * daemon's socket?
- */
-static bool is_program_memory(const char *target)
-{
-	char name[USER_MEMORY_NAME_BYTES];
-	size_t prefix = strlen("/memfd:");
-
-	user_memory_name(getenv("TRACER_SOCKET"), name);
-	return strncmp(target, "/memfd:", prefix) == 0 && strncmp(target + prefix, name, strlen(name)) == 0 &&
-	       strchr(" \n", target[prefix + strlen(name)]);
-}
+#define FIND_USER_NS 250000000ull /* time limit of a scan for the processes of one user */
 
 /**
  * struct status_key - a line of /proc/PID/status
@@ -149,164 +126,28 @@ pid_t user_find_inner_pid(pid_t pid)
 
 /* ---- mappings of a process ---- */
 
-/** struct mapped - a mapping of the memory's first page */
-struct mapped {
-	unsigned long start;
-	unsigned long end;
-	unsigned long ino;
-};
-
-/**
- * struct maps - the mappings of a process
- * @text: of @fd, on kernels without the query
- * @looked_at: number of mappings examined
- * @failed: the mappings could not be read to the end
- */
-struct maps {
-	int fd;
-	FILE *text; /* owned, with @fd; NULL: not in use */
-	uint64_t next;
-	uint32_t looked_at;
-	bool failed;
-};
-
-/* struct procmap_query of Linux 6.11; the system's headers may be older. */
-struct maps_query {
-	uint64_t size;
-	uint64_t flags;
-	uint64_t address;
-	uint64_t start;
-	uint64_t end;
-	uint64_t vma_flags;
-	uint64_t page_bytes;
-	uint64_t offset;
-	uint64_t ino;
-	uint32_t dev_major;
-	uint32_t dev_minor;
-	uint32_t name_bytes;
-	uint32_t build_id_bytes;
-	uint64_t name;
-	uint64_t build_id;
-};
-
-#define MAPS_QUERY		_IOWR('f', 17, struct maps_query)
-#define MAPS_QUERY_SHARED	0x08u
-#define MAPS_QUERY_THIS_OR_NEXT 0x10u
-#define MAPS_QUERY_FILES	0x20u
-
-static bool in_text; /* atomic: any thread may scan */
-
 void user_find_use_text(bool wanted)
 {
-	__atomic_store_n(&in_text, wanted, __ATOMIC_RELAXED);
-}
-
-static bool open_maps(struct maps *maps, pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	*maps = (struct maps){.fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC)};
-	return maps->fd >= 0;
-}
-
-static void close_maps(struct maps *maps)
-{
-	if (maps->text)
-		fclose(maps->text);
-	else if (maps->fd >= 0)
-		close(maps->fd);
-}
-
-/* The next line that shows a program memory. */
-static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
-{
-	char line[512];
-
-	while (maps->looked_at < FIND_MAPPINGS && fgets(line, sizeof(line), maps->text)) {
-		unsigned long offset;
-		int name = 0;
-
-		maps->looked_at++;
-
-		if (!strstr(line, "/memfd:" USER_MEMORY_NAME))
-			continue;
-		if (sscanf(line, "%lx-%lx %*s %lx %*s %lu %n", &ret_mapped->start, &ret_mapped->end, &offset,
-			   &ret_mapped->ino, &name) == 4 &&
-		    offset == 0 && name && is_program_memory(line + name))
-			return true;
-	}
-	maps->failed = maps->looked_at == FIND_MAPPINGS || (ferror(maps->text) && errno != ESRCH);
-	return false;
-}
-
-/* A name that exceeds the buffer is not that of a program memory. */
-static bool is_named_program_memory(const struct maps *maps, const struct maps_query *found)
-{
-	char name[256] = "";
-	struct maps_query query = {.size = sizeof(query),
-				   .address = found->start,
-				   .name = (uintptr_t)name,
-				   .name_bytes = sizeof(name) - 1};
-
-	return ioctl(maps->fd, MAPS_QUERY, &query) == 0 && query.ino == found->ino && is_program_memory(name);
-}
-
-/*
- * The kernel searches for the few shared mappings of files. Printing and parsing all mappings takes
- * ten times as long, and the scan does this for every process of the machine.
- */
-static bool next_by_query(struct maps *maps, struct mapped *ret_mapped)
-{
-	struct maps_query query = {.size = sizeof(query),
-				   .flags = MAPS_QUERY_THIS_OR_NEXT | MAPS_QUERY_FILES | MAPS_QUERY_SHARED,
-				   .address = maps->next};
-
-	while (maps->looked_at < FIND_MAPPINGS && ioctl(maps->fd, MAPS_QUERY, &query) == 0) {
-		maps->looked_at++;
-		query.address = maps->next = query.end;
-		if (query.offset || !is_named_program_memory(maps, &query))
-			continue;
-		*ret_mapped = (struct mapped){.start = query.start, .end = query.end, .ino = query.ino};
-		return true;
-	}
-	maps->failed = maps->looked_at == FIND_MAPPINGS || (errno != ENOENT && errno != ESRCH);
-	return false;
-}
-
-static bool next_mapped(struct maps *maps, struct mapped *ret_mapped)
-{
-	bool may_query = !maps->text && !__atomic_load_n(&in_text, __ATOMIC_RELAXED);
-
-	if (may_query && next_by_query(maps, ret_mapped))
-		return true;
-	if (may_query && (errno != ENOTTY || maps->looked_at == FIND_MAPPINGS))
-		return false;
-	if (!maps->text)
-		maps->text = fdopen(maps->fd, "re");
-	maps->failed = !maps->text;
-	return maps->text && next_in_text(maps, ret_mapped);
+	user_maps_use_text(wanted);
 }
 
 uint32_t user_find_which_maps(pid_t pid, const ino_t *inos, bool *ret_mapped, size_t nr)
 {
-	struct mapped mapped;
-	struct maps maps;
-	bool unknown;
+	uint32_t looked_at = 0;
 
-	/* Without a descriptor or the permission nothing is known about the process. */
-	unknown = !open_maps(&maps, pid) && errno != ENOENT && errno != ESRCH;
-	for (size_t i = 0; i < nr; i++)
-		ret_mapped[i] = unknown;
-	if (maps.fd < 0)
-		return 0;
-	while (next_mapped(&maps, &mapped))
-		for (size_t i = 0; i < nr; i++)
-			ret_mapped[i] |= mapped.ino == inos[i];
-	for (size_t i = 0; i < nr; i++)
-		ret_mapped[i] |= maps.failed;
-	close_maps(&maps);
-	return maps.looked_at;
+	for (size_t first = 0; first < nr; first += USER_MAPS_INODES) {
+		size_t here = nr - first < USER_MAPS_INODES ? nr - first : USER_MAPS_INODES;
+		struct user_maps maps;
+		bool unknown;
+
+		user_maps_inodes(pid, inos + first, here, &maps);
+		/* without a descriptor or the permission nothing is known about the process */
+		unknown = maps.failed || (maps.open_err && maps.open_err != -ENOENT && maps.open_err != -ESRCH);
+		for (size_t i = 0; i < here; i++)
+			ret_mapped[first + i] = unknown || maps.mapped >> i & 1;
+		looked_at += maps.looked_at;
+	}
+	return looked_at;
 }
 
 bool user_find_maps(pid_t pid, ino_t ino)
@@ -318,78 +159,32 @@ bool user_find_maps(pid_t pid, ino_t ino)
 }
 
 /*
- * The device of all memfds; 0: unknown. The kernel has one file system for them, which no path
- * reaches.
- */
-static dev_t memory_device(void)
-{
-	static dev_t device;
-	struct stat status;
-	int fd;
-
-	if (device)
-		return device;
-	fd = memfd_create("device", MFD_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &status) == 0)
-		device = status.st_dev;
-	if (fd >= 0)
-		close(fd);
-	return device;
-}
-
-/*
  * SECURITY: the process may replace the file at any time: with a terminal, a FIFO, a device, or a
  * file of a file system that it serves itself. So O_PATH follows the link without opening the file,
  * the file is checked by what the kernel knows, without a question to its file system, and then
  * exactly that file is opened.
  */
+static int open_again(int path_fd, ino_t ino)
+{
+	char again[64];
+
+	if (!user_maps_is_memory(path_fd, ino)) {
+		errno = ESTALE;
+		return -1;
+	}
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", path_fd);
+	return open(again, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
 int user_find_open(const char *path, ino_t ino)
 {
-	int path_fd = open(path, O_PATH | O_CLOEXEC), fd = -1;
-	struct statx status;
-	char again[64];
+	int path_fd = open(path, O_PATH | O_CLOEXEC), fd;
 
 	if (path_fd < 0)
 		return -1;
-	if (statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &status) == 0 &&
-	    S_ISREG(status.stx_mode) && status.stx_ino == ino &&
-	    makedev(status.stx_dev_major, status.stx_dev_minor) == memory_device()) {
-		snprintf(again, sizeof(again), "/proc/self/fd/%d", path_fd);
-		fd = open(again, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	} else {
-		errno = ESTALE;
-	}
+	fd = open_again(path_fd, ino);
 	close(path_fd);
 	return fd;
-}
-
-/*
- * Searches the open files of the process, for a daemon that may not open what the process only
- * maps.
- */
-static int open_file(pid_t pid, unsigned long ino)
-{
-	char path[320], target[64];
-	struct dirent *entry;
-	int found = -1, error = 0;
-	DIR *files;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	files = opendir(path);
-	while (files && found < 0 && (entry = folder_next(files, &error))) {
-		ssize_t chars;
-
-		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
-		chars = readlink(path, target, sizeof(target) - 1);
-		target[chars > 0 ? chars : 0] = '\0';
-		if (is_program_memory(target))
-			found = user_find_open(path, ino);
-	}
-	if (files)
-		closedir(files);
-	if (error)
-		errno = -error;
-	return found;
 }
 
 /*
@@ -399,16 +194,6 @@ static int open_file(pid_t pid, unsigned long ino)
 static int missing_resource(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOMEM ? -err : 0;
-}
-
-static int open_mapped(pid_t pid, const struct mapped *mapped)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapped->start, mapped->end);
-	fd = user_find_open(path, mapped->ino);
-	return fd >= 0 || missing_resource(errno) ? fd : open_file(pid, mapped->ino);
 }
 
 /*
@@ -430,29 +215,24 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 		   uint32_t *ret_looked_at)
 {
 	struct user_identity identity;
-	struct mapped mapped;
-	struct maps maps;
-	int err = 0, memories = 0;
+	struct user_maps maps;
+	int err;
 
-	*ret_looked_at = 0;
-	if (!open_maps(&maps, pid))
-		return missing_resource(errno);
-	while (memories++ < FIND_MEMORIES && next_mapped(&maps, &mapped)) {
-		int fd = open_mapped(pid, &mapped);
+	user_maps_memories(pid, &maps);
+	err = missing_resource(maps.open_err ? -maps.open_err : -maps.err);
+	for (size_t i = 0; i < maps.nr; i++) {
+		int fd = open_again(maps.fds[i], maps.inos[i]);
 
-		if (fd < 0) {
-			err = err ? err : missing_resource(errno);
+		err = err || fd >= 0 ? err : missing_resource(errno);
+		close(maps.fds[i]);
+		if (fd < 0)
 			continue;
-		}
 		identity = (struct user_identity){.pid = pid, .pid_fd = -1};
 		find_owner(pid, fd, &identity);
 		user_find_identity(&identity);
 		found(context, fd, &identity);
 	}
-	if (maps.failed && !err)
-		err = missing_resource(errno);
 	*ret_looked_at = maps.looked_at;
-	close_maps(&maps);
 	return err;
 }
 

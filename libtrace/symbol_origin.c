@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "regular.h"
 #include "symbol_roots.h"
 #include "symbol_server.h"
 
@@ -29,6 +28,7 @@
 #define WHY_CHANGED "changed since, and has no build id; see --symfs"
 #define WHY_MISSING "not on this machine; see --symfs"
 #define WHY_HIDDEN  "not found, and /proc cannot be read to search the containers; see --symfs"
+#define WHY_MUTE    "its file system does not answer"
 #define WHY_LATE    "debuginfod took too long; see DEBUGINFOD_MAXTIME"
 
 /* ---- one candidate ---- */
@@ -71,39 +71,44 @@ static bool has_id(struct finding *finding, int fd)
 	return !*answer.function;
 }
 
-static bool is_right(struct finding *finding, int fd, bool is_copy)
+static bool is_right(struct finding *finding, int fd, const struct stat *status, bool is_copy)
 {
 	const struct symbol_origin *origin = finding->origin;
-	struct stat status;
 
-	if (fstat(fd, &status))
-		return false;
 	if (origin->identity == SYMBOL_UNRECORDED)
-		return is_copy || !origin->ino || origin->ino == status.st_ino;
+		return is_copy || !origin->ino || origin->ino == status->st_ino;
 	if (!has_id(finding, fd)) {
 		finding->why = WHY_REBUILT;
 		return false;
 	}
-	if (origin->identity == SYMBOL_WITH_ID || is_copy || is_unchanged(origin, &status))
+	if (origin->identity == SYMBOL_WITH_ID || is_copy || is_unchanged(origin, status))
 		return true;
 	finding->why = WHY_CHANGED;
 	return false;
 }
 
 /*
- * SECURITY: the path may come from a traced program, and the file may belong to another user. Only
- * a
- * regular file is opened. @is_copy: the user named the folder.
+ * SECURITY: the path may come from a traced program, and another user may own the file and serve
+ * its file system. A child opens it, and only a regular file. @is_copy: the user named the folder.
  */
 static bool try_path(struct finding *finding, const char *path, bool is_copy)
 {
-	int fd = regular_open(path);
+	struct file_place place = {0};
+	struct stat status;
+	int fd;
 
+	snprintf(place.name, sizeof(place.name), "%s", path);
+	fd = file_opener_open(&finding->search->opener, &place, &status);
 	finding->no_memory |= fd == -ENOMEM;
 	finding->is_missing = fd == -ENOENT || fd == -ENOTDIR;
+	if (fd == -ETIMEDOUT || fd == -EBUSY || fd == -EAGAIN) {
+		finding->search->nr_unopened++;
+		finding->search->open_err = fd;
+		finding->why = WHY_MUTE;
+	}
 	if (fd < 0)
 		return false;
-	if (is_right(finding, fd, is_copy)) {
+	if (is_right(finding, fd, &status, is_copy)) {
 		finding->fd = fd;
 		return true;
 	}

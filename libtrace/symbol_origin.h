@@ -10,6 +10,7 @@
 #include <trace/error.h>
 #include <trace/reader.h>
 
+#include "file_opener.h"
 #include "symbol_reader.h"
 
 #define SYMBOL_ID_BYTES 132 /* a build id in hexadecimal; 64 bytes at most */
@@ -37,9 +38,14 @@ struct symbol_origin {
 /**
  * struct symbol_search - where the user wants files to be looked for
  * @folder: borrowed; "" or the folder that replaces "/"
+ * @opener: opens them, because a file system may not answer (file_opener.h). @nr_unopened: files
+ *     that were not opened because of it, with the errno of the last one in @open_err
  * @debuginfod_ns: how long debuginfod has been asked
  */
 struct symbol_search {
+	struct file_opener opener;
+	uint64_t nr_unopened;
+	int open_err;
 	const char *folder;
 	uint64_t debuginfod_ns;
 	bool debuginfod;

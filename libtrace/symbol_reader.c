@@ -31,7 +31,9 @@
 #include "error_set.h"
 #include "jail.h"
 
-#define ANSWER_SECONDS	 60 /* including waits for the disk */
+#define ANSWER_SECONDS	 10 /* for a reader that waits for the disk */
+#define BUSY_SECONDS	 60 /* for one that runs, or waits for a CPU */
+#define BUSY_STEP_NS	 100000000ull
 #define CPU_SECONDS	 20
 #define MEMORY_BYTES	 (4ull << 30) /* beyond what the caller uses: the reader begins as its copy */
 #define LARGE_PART_BYTES (MEMORY_BYTES / 4)
@@ -229,16 +231,19 @@ static int stopped(struct symbol_reader *reader, bool has_left, struct trace_err
 static ssize_t receive(struct symbol_reader *reader, struct symbol_answer_head *ret_head,
 		       struct symbol_answer *ret_answer)
 {
-	uint64_t deadline_ns = clock_monotonic_ns() + ANSWER_SECONDS * 1000000000ull;
+	uint64_t begin_ns = clock_monotonic_ns(), deadline_ns = begin_ns + ANSWER_SECONDS * 1000000000ull,
+		 last_ns = begin_ns + BUSY_SECONDS * 1000000000ull;
 	struct pollfd wait = {.fd = reader->child.socket, .events = POLLIN};
 	struct iovec parts[] = {{ret_head, sizeof(*ret_head)}, {ret_answer->texts, sizeof(ret_answer->texts)}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
 	ssize_t bytes;
 	int ready;
 
-	do
+	do {
 		ready = poll(&wait, 1, jail_left_ms(deadline_ns));
-	while (ready < 0 && errno == EINTR);
+		if (!ready && jail_child_is_runnable(&reader->child))
+			deadline_ns = clock_monotonic_ns() + BUSY_STEP_NS;
+	} while ((ready < 0 && errno == EINTR) || (!ready && jail_left_ms(deadline_ns) && deadline_ns < last_ns));
 	if (ready <= 0)
 		return -1;
 	/* the kernel drops descriptors that the reader sends */

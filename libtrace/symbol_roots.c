@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -12,18 +13,20 @@
 #define MAX_ROOTS 64
 
 struct root_list {
-	struct stat seen[MAX_ROOTS + 1]; /* the first one is our own */
+	struct statx seen[MAX_ROOTS + 1]; /* the first one is our own */
 	size_t nr;
 };
 
 static bool is_new(struct root_list *list, const char *root)
 {
-	struct stat status;
+	struct statx status;
 
-	if (list->nr > MAX_ROOTS || stat(root, &status) != 0)
+	/* SECURITY: a user may serve the root of a process. This takes what the kernel knows. */
+	if (list->nr > MAX_ROOTS || statx(AT_FDCWD, root, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &status))
 		return false;
 	for (size_t i = 0; i < list->nr; i++)
-		if (list->seen[i].st_dev == status.st_dev && list->seen[i].st_ino == status.st_ino)
+		if (list->seen[i].stx_dev_major == status.stx_dev_major &&
+		    list->seen[i].stx_dev_minor == status.stx_dev_minor && list->seen[i].stx_ino == status.stx_ino)
 			return false;
 	list->seen[list->nr++] = status;
 	return true;

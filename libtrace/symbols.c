@@ -497,6 +497,7 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 {
 	if (!symbols)
 		return NULL;
+	file_opener_close(&symbols->search.opener);
 	for (size_t i = 0; i < symbols->nr_objects; i++) {
 		struct symbol_object *object = &symbols->objects[i];
 
@@ -686,11 +687,27 @@ static void limit_readers(struct trace_symbols *symbols)
 	symbols->nr_readers--;
 }
 
+static void note_unread(struct trace_symbols *symbols, const struct symbol_object *object, const char *reason)
+{
+	if (!symbols->nr_unread++)
+		error_set(&symbols->unread, -EBADMSG,
+			  "%.250s: names of functions or their source lines are missing: %s", object->path, reason);
+}
+
 static void open_object(struct trace_symbols *symbols, struct symbol_object *object)
 {
+	uint64_t before = symbols->search.nr_unopened;
+	char reason[128];
+
 	limit_readers(symbols);
 	if (symbol_origin_open(&object->origin, &symbols->search, &object->reader, &object->fd, &object->why))
 		symbols->failed = true;
+	if (object->fd < 0 && symbols->search.nr_unopened > before) {
+		snprintf(reason, sizeof(reason), "no process can be started to read it: %s",
+			 strerror(-symbols->search.open_err));
+		note_unread(symbols, object,
+			    symbols->search.open_err == -EAGAIN ? reason : "its file system does not answer");
+	}
 	symbols->nr_readers += object->reader.runs;
 	object->state = object->fd >= 0 ? OBJECT_READABLE : OBJECT_UNREADABLE;
 }
@@ -699,10 +716,8 @@ static void open_object(struct trace_symbols *symbols, struct symbol_object *obj
 static void restrict_object(struct trace_symbols *symbols, struct symbol_object *object, bool had_source,
 			    const struct trace_error *error)
 {
-	if (object->state == OBJECT_READABLE && !symbols->nr_unread++)
-		error_set(&symbols->unread, -EBADMSG,
-			  "%.250s: names of functions or their source lines are missing: %s", object->path,
-			  error->message);
+	if (object->state == OBJECT_READABLE)
+		note_unread(symbols, object, error->message);
 	object->state = had_source ? OBJECT_WITHOUT_SOURCE : OBJECT_UNREADABLE;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,119 @@ static void a_child_that_does_not_answer_is_abandoned(void)
 	CU_ASSERT_EQUAL(files_unanswered(), before + 3);
 }
 
+static void a_text_and_memory_of_a_process_are_read_by_a_child(void)
+{
+	struct file_opener opener = {0};
+	static char own[100000], copy[sizeof(own)];
+	FILE *file = file_opener_text(&opener, (uint32_t)getpid(), "maps");
+	char line[4352];
+	bool found = false;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	while (fgets(line, sizeof(line), file))
+		found |= strstr(line, "[stack]") != NULL;
+	fclose(file);
+	CU_ASSERT(found);
+	CU_ASSERT_PTR_NULL(file_opener_text(&opener, (uint32_t)getpid(), "nothing"));
+	CU_ASSERT_EQUAL(errno, ENOENT);
+	for (size_t i = 0; i < sizeof(own); i++)
+		own[i] = (char)(i * 7);
+	CU_ASSERT_EQUAL(file_opener_memory(&opener, (uint32_t)getpid(), (uintptr_t)own, copy, sizeof(copy)), 0);
+	CU_ASSERT(!memcmp(own, copy, sizeof(own)));
+	CU_ASSERT_EQUAL(file_opener_memory(&opener, (uint32_t)getpid(), 8, copy, 100000), -EFAULT);
+	CU_ASSERT_EQUAL(file_opener_memory(&opener, (uint32_t)getpid(), (uintptr_t)own, copy, 8), 0);
+	CU_ASSERT(opener.runs);
+	file_opener_close(&opener);
+}
+
+/* A fork has the descriptors of the opener, and must not talk with the same child. */
+static void a_fork_of_the_caller_has_an_opener_of_its_own(void)
+{
+	struct file_opener opener = {0};
+	struct file_place place = own_program();
+	struct stat status;
+	int fd = file_opener_open(&opener, &place, &status), ended = -1;
+	pid_t first = opener.child.pid, pid = fork();
+
+	close(fd);
+	if (pid == 0)
+		_exit(file_opener_open(&opener, &place, &status) < 0 || opener.child.pid == first);
+	CU_ASSERT_EQUAL(waitpid(pid, &ended, 0), pid);
+	CU_ASSERT_EQUAL(ended, 0);
+	file_opener_close(&opener);
+}
+
+/* ---- users ---- */
+
+#define A_USER	  65533u
+#define SUB_USERS 100000u
+
+static void write_map(pid_t pid, const char *name, const char *text)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	file = fopen(path, "we");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fputs(text, file);
+	CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+/* A process of A_USER, in a user namespace of its own, where it has the uid of another user. */
+static pid_t live_as_sub_user(unsigned int uid)
+{
+	int ready[2], go[2];
+	char text[32], byte = 0;
+	pid_t pid;
+
+	CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC) | pipe2(go, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setresuid(A_USER, A_USER, A_USER) || unshare(CLONE_NEWUSER))
+			_exit(1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (write(ready[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1 || setresuid(0, 0, 0) ||
+		    write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+	snprintf(text, sizeof(text), "0 %u 1", uid);
+	write_map(pid, "uid_map", text);
+	CU_ASSERT_EQUAL(write(go[1], &byte, 1), 1);
+	CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+	for (int i = 0; i < 2; i++) {
+		close(ready[i]);
+		close(go[i]);
+	}
+	return pid;
+}
+
+/* A user has many uids in namespaces of its own, and all tries are charged to it. */
+static void a_user_is_charged_for_its_namespaces(void)
+{
+	pid_t pids[3];
+
+	if (getuid() != 0) {
+		puts("skipped: needs root");
+		return;
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		pids[i] = live_as_sub_user(SUB_USERS + i);
+	for (int i = 0; i < FILE_MAX_UNANSWERED; i++) {
+		CU_ASSERT(files_may_ask((uint32_t)pids[2]));
+		files_note_unanswered((uint32_t)pids[i]);
+	}
+	CU_ASSERT(!files_may_ask((uint32_t)pids[2]));
+	CU_ASSERT(files_may_ask((uint32_t)getpid()));
+	for (int i = 0; i < 3; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+}
+
 static void a_wait_ends_with_its_stop(void)
 {
 	struct file_opener opener = {.has_stop = true, .stop_fd = eventfd(1, EFD_CLOEXEC)};
@@ -192,6 +306,9 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_file_is_opened_by_a_child),
 		CASE(the_child_cannot_write_or_execute),
+		CASE(a_text_and_memory_of_a_process_are_read_by_a_child),
+		CASE(a_fork_of_the_caller_has_an_opener_of_its_own),
+		CASE(a_user_is_charged_for_its_namespaces),
 		CASE(a_wait_ends_with_its_stop),
 		CASE(children_that_do_not_end_are_few),
 		CASE(a_build_id_is_read_meanwhile),

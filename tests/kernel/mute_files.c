@@ -8,6 +8,8 @@
  *   exec    executes it
  *   map     maps it as code, and executes in it no more
  *   poll    is in poll(), with the descriptors in a page of it
+ *   lock    reads a page of it through /proc/self/mem, which holds the lock of its mappings, while
+ *           another thread waits for that lock to change them: the kernel lets no later reader pass
  * Prints "mute PID" when the server has stopped answering, and ends when standard input is closed:
  * then the kernel aborts the connection, because no other process has its descriptor.
  */
@@ -19,6 +21,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <trace/user_memory.h>
 #include <unistd.h>
 
 #define PAGE	      4096u
@@ -239,6 +243,50 @@ static void poll_for_ever(void)
 	poll(page, 1, -1);
 }
 
+static void *read_own_memory(void *page)
+{
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	if (fd < 0 || pread(fd, &byte, 1, (off_t)(uintptr_t)page) < 0)
+		perror("/proc/self/mem");
+	return NULL;
+}
+
+static void *change_mappings(void *unused)
+{
+	usleep(100000); /* until the other thread has the lock */
+	return mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? unused : NULL;
+}
+
+/* The daemon opens what looks like the trace buffers of a program, by its mapping. */
+static void map_program_memory(void)
+{
+	char name[USER_MEMORY_NAME_BYTES];
+	int fd;
+
+	user_memory_name(getenv("TRACER_SOCKET"), name);
+	fd = memfd_create(name, MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, PAGE) < 0 || mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		fail("memfd");
+	close(fd);
+}
+
+static void lock_mappings(void)
+{
+	char *page = map_file(PROT_READ);
+	pthread_t threads[2];
+	char byte;
+
+	map_program_memory();
+	if (read(server.muted[0], &byte, 1) < 0)
+		fail("pipe");
+	pthread_create(&threads[0], NULL, read_own_memory, page);
+	pthread_create(&threads[1], NULL, change_mappings, NULL);
+	for (;;)
+		pause();
+}
+
 static void run_program(const char *kind)
 {
 	volatile char byte;
@@ -256,6 +304,8 @@ static void run_program(const char *kind)
 	}
 	if (strcmp(kind, "poll") == 0)
 		poll_for_ever();
+	if (strcmp(kind, "lock") == 0)
+		lock_mappings();
 	fail(kind);
 }
 
@@ -277,6 +327,7 @@ int main(int argc, char **argv)
 	usleep(1000000); /* until it uses the file */
 	__atomic_store_n(&server.is_mute, true, __ATOMIC_RELAXED);
 	close(server.muted[1]);
+	usleep(300000); /* until it uses the file again */
 	printf("mute %d\n", (int)pid);
 	fflush(stdout);
 	while (read(STDIN_FILENO, &byte, 1) > 0)

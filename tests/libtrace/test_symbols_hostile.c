@@ -57,6 +57,7 @@ static enum sabotage elf_sabotage, dwarf_sabotage;
 static bool refuse_fork, refuse_filter;
 static pid_t children[64]; /* of fork(), in order */
 static unsigned int nr_children;
+static bool opens_next; /* the next child opens files, and is not counted */
 
 static pid_t (*real_fork)(void);
 static Elf *(*real_elf_begin)(int, Elf_Cmd, Elf *);
@@ -144,8 +145,9 @@ pid_t fork(void)
 		return -1;
 	}
 	pid = real_fork();
-	if (pid > 0)
+	if (pid > 0 && !opens_next)
 		children[nr_children++ % 64] = pid;
+	opens_next = false;
 	return pid;
 }
 
@@ -198,6 +200,7 @@ static struct questions begin(const char *const *files, unsigned int nr)
 	q.symbols = trace_symbols_new(q.trace, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(q.symbols);
 	nr_children = 0;
+	opens_next = true;
 	return q;
 }
 

@@ -213,7 +213,7 @@ static void add_library(struct command_search *search, const struct unwind_neede
 		if (chars && add_in_folder(search, folder, chars, name, loader))
 			return;
 	}
-	if (!probe_find_file(name, 0, path, NULL))
+	if (!probe_find_file_here(name, 0, path, NULL))
 		add_file(search, path);
 }
 

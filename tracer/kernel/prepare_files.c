@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <trace/events.h>
+#include "iterator_child.h"
 #include "sample_skeleton.h"
 
 /* Since Linux 6.1 the iterator may be of one process; before, it goes through all. */
@@ -54,7 +55,7 @@ void prepare_files(struct samples_bpf *skeleton, const int *fds, size_t nr, stru
 void prepare_running(struct samples_bpf *skeleton, struct ring_buffer *wanted)
 {
 	skeleton->data_files->prepares_running = 1;
-	iterate(bpf_program__attach_iter(skeleton->progs.walk_start, NULL));
+	iterator_child_read(skeleton->progs.walk_start, NULL, NULL, NULL); /* tables that are missing come later */
 	skeleton->data_files->prepares_running = 0;
 	ring_buffer__consume(wanted);
 }

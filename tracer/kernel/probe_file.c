@@ -16,11 +16,15 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "error_set.h"
+#include "file_opener.h"
+#include "jail.h"
+#include "jail_child.h"
 #include "read_end.h"
+
+#define CPU_SECONDS 20
 
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 
@@ -102,25 +106,23 @@ static bool search_cache(const char *name, char ret_path[4096])
 {
 	int fd = open("/etc/ld.so.cache", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct stat status;
-	const char *cache, *header;
+	char *cache, *header;
 	bool found = false;
+	ssize_t got;
 
 	if (fd < 0)
 		return false;
-	cache = fstat(fd, &status) == 0 && status.st_size > 0
-			? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-			: MAP_FAILED;
+	cache = fstat(fd, &status) == 0 && status.st_size > 0 ? malloc((size_t)status.st_size) : NULL;
+	got = cache ? read(fd, cache, (size_t)status.st_size) : -1;
 	close(fd);
-	if (cache == MAP_FAILED)
-		return false;
-	header = memmem(cache, (size_t)status.st_size, CACHE_MAGIC, sizeof(CACHE_MAGIC) - 1);
-	if (header && (size_t)status.st_size - (size_t)(header - cache) >= sizeof(struct cache_header)) {
-		size_t bytes = (size_t)status.st_size - (size_t)(header - cache);
+	header = got > 0 ? memmem(cache, (size_t)got, CACHE_MAGIC, sizeof(CACHE_MAGIC) - 1) : NULL;
+	if (header && (size_t)got - (size_t)(header - cache) >= sizeof(struct cache_header)) {
+		size_t bytes = (size_t)got - (size_t)(header - cache);
 
 		found = search_entries(header, bytes, name, true, ret_path) ||
 			search_entries(header, bytes, name, false, ret_path);
 	}
-	munmap((void *)cache, (size_t)status.st_size);
+	free(cache);
 	return found;
 }
 
@@ -204,7 +206,7 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 
 /* ---- both ---- */
 
-int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct trace_error *ret_error)
+int probe_find_file_here(const char *name, pid_t pid, char ret_path[4096], struct trace_error *ret_error)
 {
 	char path[4096 + 64];
 
@@ -232,4 +234,76 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 	else if (!realpath(path, ret_path))
 		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
 	return 0;
+}
+
+/* ---- in a child: a file system on the way may not answer (file_opener.h) ---- */
+
+/** struct find_task - arguments, in the child's copy. @real: resolve the links of @name, no more */
+struct find_task {
+	const char *name;
+	pid_t pid;
+	bool real;
+};
+
+struct find_answer {
+	int result;
+	char path[PATH_MAX];
+	struct trace_error error;
+};
+
+static void __attribute__((noreturn)) run_child(void *context)
+{
+	static struct find_answer answer;
+	struct jail jail = {
+		.cpu_seconds = CPU_SECONDS, .opens_files = true, .dies_with_thread = true, .filter_optional = true};
+	const struct find_task *task = context;
+
+	answer.result = jail_enter(&jail);
+	if (answer.result)
+		error_set(&answer.error, answer.result, "%s cannot be looked for: %s", task->name,
+			  strerror(-answer.result));
+	else if (task->real)
+		answer.result = realpath(task->name, answer.path) ? 0 : -errno;
+	else
+		answer.result = probe_find_file_here(task->name, task->pid, answer.path, &answer.error);
+	_exit(!jail_send(JAIL_SOCKET, &answer, sizeof(answer), -1, 0));
+}
+
+static int find_in_child(struct find_task *task, char ret_path[PATH_MAX], struct trace_error *ret_error)
+{
+	const struct jail_role role = {.run = run_child, .context = task, .cpu_seconds = CPU_SECONDS};
+	struct find_answer answer;
+	struct jail_child child;
+	int result = jail_child_start(&role, &child);
+	ssize_t got;
+
+	if (result)
+		return error_set(ret_error, result, "%s: cannot start a process to look for it: %s", task->name,
+				 strerror(-result));
+	got = jail_answer(&child, &answer, sizeof(answer), NULL, FILE_ANSWER_NS, -1);
+	jail_child_end(&child, false, NULL, 0);
+	if (got == -ETIMEDOUT)
+		return error_set(ret_error, -ETIMEDOUT, "%s: it does not answer: " FILE_WHY, task->name);
+	if (got != sizeof(answer) || answer.path[PATH_MAX - 1] ||
+	    answer.error.message[sizeof(answer.error.message) - 1])
+		return error_set(ret_error, -EIO, "%s: the process that looks for it stopped", task->name);
+	if (answer.result && ret_error)
+		*ret_error = answer.error;
+	if (!answer.result)
+		snprintf(ret_path, PATH_MAX, "%s", answer.path);
+	return answer.result;
+}
+
+int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct trace_error *ret_error)
+{
+	struct find_task task = {.name = name, .pid = pid};
+
+	return find_in_child(&task, ret_path, ret_error);
+}
+
+int probe_real_path(const char *path, char ret_path[4096])
+{
+	struct find_task task = {.name = path, .real = true};
+
+	return find_in_child(&task, ret_path, NULL);
 }

@@ -17,9 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "regular.h"
+#include "probe_file.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
+
+/* SECURITY: another user may serve the file, so a child opens it. */
+static int open_regular(struct probe_files *files, const char *path)
+{
+	struct file_place place = {0};
+
+	if ((size_t)snprintf(place.name, sizeof(place.name), "%s", path) >= sizeof(place.name))
+		return -ENAMETOOLONG;
+	return file_opener_open(&files->opener, &place, &files->status);
+}
 
 /* Open @path, unless it is the program itself. */
 static int open_debug(struct probe_files *files, const char *path, bool remember)
@@ -28,7 +38,7 @@ static int open_debug(struct probe_files *files, const char *path, bool remember
 
 	if (!strcmp(path, files->path))
 		return -ENOENT;
-	fd = regular_open(path);
+	fd = open_regular(files, path);
 	if (fd >= 0 && remember)
 		snprintf(files->debug, sizeof(files->debug), "%s", path);
 	return fd;
@@ -81,6 +91,7 @@ static int open_alt(struct probe_files *files, const char *name)
 {
 	const char *from = *files->debug ? files->debug : files->path;
 	char path[sizeof(files->debug)], real[PATH_MAX];
+	int result;
 
 	if (*name == '/')
 		snprintf(path, sizeof(path), "%s", name);
@@ -88,8 +99,9 @@ static int open_alt(struct probe_files *files, const char *name)
 		snprintf(path, sizeof(path), "%.*s%.4000s", folder_chars(from), from, name);
 	if (is_plain_name(name))
 		return open_debug(files, path, false);
-	if (!realpath(path, real))
-		return -errno;
+	result = probe_real_path(path, real);
+	if (result)
+		return result;
 	return strncmp(real, DEBUG_FOLDER "/", sizeof(DEBUG_FOLDER)) ? -EPERM : open_debug(files, real, false);
 }
 
@@ -97,7 +109,7 @@ int probe_files_open(struct probe_files *files, enum probe_related which, const 
 {
 	switch (which) {
 	case PROBE_FILE_SELF:
-		return regular_open(files->path);
+		return open_regular(files, files->path);
 	case PROBE_FILE_DEBUG_ID:
 		return open_by_id(files, name, true);
 	case PROBE_FILE_DEBUG_LINK:

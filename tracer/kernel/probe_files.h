@@ -2,6 +2,7 @@
 #ifndef TRACER_PROBE_FILES_H
 #define TRACER_PROBE_FILES_H
 /* probe_files.h - the files that may be opened for a program. */
+#include "file_opener.h"
 
 enum probe_related {
 	PROBE_FILE_SELF,     /* the program or library itself; no name */
@@ -20,9 +21,12 @@ enum probe_related {
 /**
  * struct probe_files - a program and the files that belong to it
  * @path: borrowed
+ * @opener: opens them; the caller closes it. @status: of the file that was opened last
  * @debug: path of the debug file that was opened last; initially ""
  */
 struct probe_files {
+	struct file_opener opener;
+	struct stat status;
 	const char *path;
 	char debug[2 * 4096];
 };
@@ -31,7 +35,7 @@ struct probe_files {
  * probe_files_open() - open one of the files that may belong to a program
  * @name: SECURITY: comes from the program, so it can be any bytes; a name with a slash, or a path
  *        that leaves the debug folders, is refused
- * Returns a descriptor, which the caller closes; or a negative errno: from regular_open(), or
+ * Returns a descriptor, which the caller closes; or a negative errno: from file_opener_open(), or
  * -EPERM for a refused name.
  */
 int probe_files_open(struct probe_files *files, enum probe_related which, const char *name);

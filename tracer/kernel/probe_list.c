@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "error_set.h"
+#include "file_opener.h"
 #include "probe_answer.h"
 #include "probe_dwarf.h"
 #include "probe_elf.h"
@@ -229,13 +230,16 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 	struct probe_spec spec = *rows->spec;
 	char line[4400], permissions[8], last[4096] = "";
 	int err = 0, failed;
-	FILE *maps;
+	struct file_opener opener = {0};
+	FILE *maps = file_opener_text(&opener, (uint32_t)pid, "maps");
 
-	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
-	maps = fopen(line, "re");
+	failed = errno;
+	file_opener_close(&opener);
 	if (!maps)
-		return error_set(ret_error, -errno, "process %d: %s", pid,
-				 errno == ENOENT ? "no such process" : strerror(errno));
+		return error_set(ret_error, -failed, "process %d: %s", pid,
+				 failed == ENOENT      ? "no such process"
+				 : failed == ETIMEDOUT ? "it does not answer: " FILE_WHY
+						       : strerror(failed));
 	spec.pid = pid;
 	while (err != -EBADMSG && fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/'), found[4096];

@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "clock_ns.h"
 #include "demangle.h"
@@ -34,7 +33,8 @@
 #include "probe_answer.h"
 #include "probe_files.h"
 
-#define MAX_SECONDS	120 /* from fork to end, including waits for the disk */
+#define MAX_SECONDS	120   /* from fork to end, including waits for the disk */
+#define IDLE_MS		10000 /* without a message, of a reader that waits */
 #define MAX_FILES_ASKED 16
 #define CPU_SECONDS	20
 #define MEMORY_BYTES	(2ull << 30)
@@ -218,10 +218,12 @@ static int exchange_messages(struct reader *reader)
 
 	while (!result && !reader->ended) {
 		struct pollfd wait = {.fd = reader->child.socket, .events = POLLIN};
-		int ready = poll(&wait, 1, jail_left_ms(reader->deadline_ns));
+		int left_ms = jail_left_ms(reader->deadline_ns), ready;
 		ssize_t bytes;
 
-		if (ready < 0 && errno == EINTR)
+		ready = poll(&wait, 1, left_ms < IDLE_MS ? left_ms : IDLE_MS);
+		if ((ready < 0 && errno == EINTR) ||
+		    (!ready && left_ms > IDLE_MS && jail_child_is_runnable(&reader->child)))
 			continue;
 		if (ready <= 0)
 			return 2;
@@ -246,9 +248,12 @@ static int stopped(struct reader *reader, const char *reason)
 /* End the reader, and report why there is no answer. */
 static int finish(struct reader *reader, int result)
 {
-	char reason[128];
+	char reason[256];
 
-	snprintf(reason, sizeof(reason), "it took longer than %d s", MAX_SECONDS);
+	if (result == 2 && jail_left_ms(reader->deadline_ns))
+		snprintf(reason, sizeof(reason), "its file does not answer: " FILE_WHY);
+	else
+		snprintf(reason, sizeof(reason), "it took longer than %d s", MAX_SECONDS);
 	jail_child_end(&reader->child, result == 1, reason, sizeof(reason));
 	return result > 0 ? stopped(reader, reason) : result;
 }
@@ -256,9 +261,10 @@ static int finish(struct reader *reader, int result)
 static int open_failed(const char *path, int err, struct trace_error *ret_error)
 {
 	return error_set(ret_error, err, "%s: %s", path,
-			 err == -EINVAL	 ? "not a program or library, which is a regular file"
-			 : err == -EFBIG ? "larger than 4 GiB"
-					 : strerror(-err));
+			 err == -ETIMEDOUT ? "it does not answer: " FILE_WHY
+			 : err == -EINVAL  ? "not a program or library, which is a regular file"
+			 : err == -EFBIG   ? "larger than 4 GiB"
+					   : strerror(-err));
 }
 
 static int start(struct reader *reader)
@@ -274,21 +280,21 @@ static int start(struct reader *reader)
 int probe_reader_run(const char *path, const struct probe_reading *reading, struct trace_error *ret_error)
 {
 	struct reader reader = {.reading = reading, .files = {.path = path}};
-	struct stat status;
 	int result;
 
 	reader.self = probe_files_open(&reader.files, PROBE_FILE_SELF, "");
-	if (reader.self < 0)
+	if (reader.self < 0) {
+		file_opener_close(&reader.files.opener);
 		return open_failed(path, reader.self, ret_error);
-	result = fstat(reader.self, &status) < 0 ? -errno : 0;
-	reader.file_bytes = result ? 0 : (uint64_t)status.st_size;
-	if (!result)
-		result = start(&reader);
+	}
+	reader.file_bytes = (uint64_t)reader.files.status.st_size;
+	result = start(&reader);
 	if (result)
 		error_set(&reader.error, result, "%s cannot be read: cannot start a process for it: %s", path,
 			  strerror(-result));
 	else
 		result = finish(&reader, exchange_messages(&reader));
+	file_opener_close(&reader.files.opener);
 	close(reader.self);
 	if (result && ret_error)
 		*ret_error = reader.error;

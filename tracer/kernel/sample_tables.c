@@ -108,13 +108,11 @@ static int open_mapping(struct sample_tables *tables, const struct walk_wanted *
 /* The kernel may have split the mapping since, or united it with another. */
 static int search_mapping(struct sample_tables *tables, const struct walk_wanted *wanted, uint64_t ino)
 {
-	char path[32], line[MAX_LINE];
+	FILE *maps = file_opener_text(&tables->opener, wanted->tgid, "maps");
 	uint64_t start, end, found;
-	FILE *maps;
+	char line[MAX_LINE];
 	int fd = -ENOENT, err;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", wanted->tgid);
-	maps = fopen(path, "re");
 	if (!maps)
 		return -errno;
 	while (fd < 0 && fgets(line, sizeof(line), maps))

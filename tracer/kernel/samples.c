@@ -24,7 +24,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "file_opener.h"
 #include "follow.h"
+#include "iterator_child.h"
 #include "not_traced.h"
 #include "sample_skeleton.h"
 #include "shared_maps.h"
@@ -88,18 +90,16 @@ static struct bpf_program *exit_program(const struct tracer_sampling *sampling)
 				    : sampling->skeleton->progs.wait_exit;
 }
 
-/* The mappings of the processes that run already: the iterator writes nothing. */
+/*
+ * The mappings of the processes that run already: the iterator writes nothing. Without them the
+ * walks of such a process find no table.
+ */
 static void note_mappings(const struct tracer_sampling *sampling)
 {
-	struct bpf_link *link = bpf_program__attach_iter(sampling->skeleton->progs.walk_start, NULL);
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	char none[64];
+	int result = iterator_child_read(sampling->skeleton->progs.walk_start, NULL, NULL, NULL);
 
-	while (fd >= 0 && read(fd, none, sizeof(none)) > 0)
-		;
-	if (fd >= 0)
-		close(fd);
-	bpf_link__destroy(link);
+	if (result == -EBUSY)
+		files_note_unread();
 }
 #else
 static void choose_walk(struct samples_bpf *skeleton, const struct choice *choice)

@@ -22,6 +22,7 @@
 #include "start_args.h"
 #include "start_state.h"
 #include "start_record.h"
+#include "state_child.h"
 
 /* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that does
  * not exist any more has no entries. */
@@ -314,13 +315,16 @@ static int emit_directories(struct tracer_collector *c, uint32_t tgid)
 	return result ? result : emit_directory(c, tgid, TRACE_FD_ROOT_DIRECTORY);
 }
 
-static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t tgid)
+/* @first: processes with lower numbers are skipped. */
+static int visit_process(struct tracer_collector *c, uint32_t first, uint32_t tgid)
 {
 	struct trace_start_exe exe = {.tgid = tgid};
 	char link[64], path[PATH_MAX];
 	ssize_t bytes;
 	int result;
 
+	if (tgid < first || !state_child_at(c, tgid))
+		return 0;
 	result = each_number(c, tgid, visit_thread, "/proc/%u/task", tgid);
 	if (!result)
 		result = tracer_emit_args(c, tgid, clock_monotonic_ns(), false);
@@ -337,7 +341,12 @@ static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t t
 	return result ? result : each_number(c, tgid, visit_fd, "/proc/%u/fd", tgid);
 }
 
+static int walk(void *c, uint32_t first)
+{
+	return each_number(c, first, visit_process, "/proc");
+}
+
 int tracer_start_state_of_proc(struct tracer_collector *c)
 {
-	return each_number(c, 0, visit_process, "/proc");
+	return state_child_read(c, walk, c);
 }

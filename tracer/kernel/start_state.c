@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "clock_ns.h"
+#include "file_opener.h"
+#include "iterator_child.h"
 #include "loader.h"
 #include "group_hierarchy.h"
 #include "kernel_names.h"
@@ -136,34 +138,56 @@ static ssize_t emit_buffer(struct tracer_collector *c, const unsigned char *buff
 	return (ssize_t)used;
 }
 
-static int read_iterator(struct tracer_collector *c, int fd)
-{
-	unsigned char *buffer = malloc(ITER_BUFFER_BYTES);
-	size_t filled = 0;
-	int result = 0;
+/**
+ * struct iterator_rows - what an iterator has written. @filled: bytes at the begin of @buffer that
+ * are no complete record yet
+ */
+struct iterator_rows {
+	struct tracer_collector *c;
+	size_t filled;
+	unsigned char buffer[ITER_BUFFER_BYTES];
+};
 
-	if (!buffer)
-		return -ENOMEM;
+static int take_rows(struct iterator_rows *rows, size_t bytes)
+{
+	ssize_t used;
+
+	rows->filled += bytes;
+	used = emit_buffer(rows->c, rows->buffer, rows->filled);
+	if (used < 0)
+		return (int)used;
+	rows->filled -= (size_t)used;
+	memmove(rows->buffer, rows->buffer + used, rows->filled);
+	return 0;
+}
+
+static int read_iterator(struct iterator_rows *rows, int fd)
+{
 	for (;;) {
-		ssize_t got = read(fd, buffer + filled, ITER_BUFFER_BYTES - filled), used;
+		ssize_t got = read(fd, rows->buffer + rows->filled, sizeof(rows->buffer) - rows->filled);
+		int result;
 
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
-		if (got <= 0) {
-			result = got < 0 ? -errno : 0;
-			break;
-		}
-		filled += (size_t)got;
-		used = emit_buffer(c, buffer, filled);
-		if (used < 0) {
-			result = (int)used;
-			break;
-		}
-		filled -= (size_t)used;
-		memmove(buffer, buffer + used, filled);
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		result = take_rows(rows, (size_t)got);
+		if (result)
+			return result;
 	}
-	free(buffer);
-	return result;
+}
+
+/* The mappings of a process that was read in part are emitted again, which does no harm. */
+static int take_part(void *context, const unsigned char *part, size_t bytes)
+{
+	struct iterator_rows *rows = context;
+
+	if (!part || bytes > sizeof(rows->buffer) - rows->filled) {
+		rows->filled = 0;
+		return part ? -EBADMSG : 0;
+	}
+	memcpy(rows->buffer + rows->filled, part, bytes);
+	return take_rows(rows, bytes);
 }
 
 static int open_iterator(struct bpf_program *program, struct bpf_link **ret_link)
@@ -181,24 +205,39 @@ static int open_iterator(struct bpf_program *program, struct bpf_link **ret_link
 	return fd;
 }
 
+static int read_all(struct iterator_rows *rows, struct bpf_program *program)
+{
+	struct bpf_link *link;
+	int fd = open_iterator(program, &link), result;
+
+	if (fd < 0)
+		return fd;
+	result = read_iterator(rows, fd);
+	close(fd);
+	bpf_link__destroy(link);
+	return result;
+}
+
 /* An iterator that the kernel refused is noted as not traced; the rest of
  * the state is still useful. */
 static int run_iterator(struct tracer_collector *c, struct tracer *tracer, struct bpf_program *program)
 {
-	struct bpf_link *link;
-	int fd, result;
+	struct iterator_rows *rows;
+	int result;
 
 	for (size_t i = 0; i < tracer->nr_programs; i++)
 		if (tracer->programs[i].program == program && tracer->programs[i].unavailable[0]) {
 			tracer_note_not_traced(tracer, &tracer->programs[i]);
 			return 0;
 		}
-	fd = open_iterator(program, &link);
-	if (fd < 0)
-		return fd;
-	result = read_iterator(c, fd);
-	close(fd);
-	bpf_link__destroy(link);
+	rows = malloc(sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	rows->c = c;
+	rows->filled = 0;
+	result = program == tracer->skeleton->progs.start_map ? iterator_child_read(program, c, take_part, rows)
+							      : read_all(rows, program);
+	free(rows);
 	return result;
 }
 
@@ -311,6 +350,15 @@ struct tracer_collector *tracer_collector_new(const struct tracer *tracer, trace
 	return c;
 }
 
+/* Children that wait for processes of other users are no reason to record nothing. */
+static int but_unread(int result)
+{
+	if (result != -ETIMEDOUT && result != -EBUSY)
+		return result;
+	files_note_unread();
+	return 0;
+}
+
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
 {
 	struct bpf_program *passes[] = {tracer->skeleton->progs.start_thread, tracer->skeleton->progs.start_exe,
@@ -322,9 +370,9 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 	if (c)
 		c->begin_ns = clock_monotonic_ns();
 	for (size_t i = 0; !result && i < sizeof(passes) / sizeof(passes[0]); i++)
-		result = run_iterator(c, tracer, passes[i]);
+		result = but_unread(run_iterator(c, tracer, passes[i]));
 	if (!result)
-		result = tracer_start_state_of_proc(c);
+		result = but_unread(tracer_start_state_of_proc(c));
 	for (size_t i = 0; !result && i < c->nr_cgroups; i++)
 		result = emit_cgroup(c, i);
 	if (!result)

@@ -24,10 +24,14 @@
 #define BUSY_NS	     10000000000ull /* more for a child that waits for a CPU */
 #define NR_SKIPPED   16
 
-/** struct state_head - begin of a packet. @next: a process; 0: none. @result: of the walk, then */
+/**
+ * struct state_head - begin of a packet. @next: a process; 0: none. @result: of the walk, then
+ * @skips: the child skips @next: its user has not answered too often
+ */
 struct state_head {
 	uint32_t next;
 	int32_t result;
+	uint64_t skips;
 };
 
 /** struct state_record - before each record in a packet */
@@ -94,11 +98,11 @@ static void skip(uint32_t tgid)
 
 /* ---- the child ---- */
 
-static bool send_packet(struct state_sender *sender, uint32_t next, int result)
+static bool send_packet(struct state_sender *sender, uint32_t next, int result, bool skips)
 {
 	size_t bytes = offsetof(struct state_packet, records) + sender->bytes;
 
-	sender->packet.head = (struct state_head){next, result};
+	sender->packet.head = (struct state_head){next, result, skips};
 	sender->bytes = 0;
 	return jail_send(JAIL_SOCKET, &sender->packet, bytes, -1, 0);
 }
@@ -109,7 +113,7 @@ static int add_record(void *context, const struct trace_record *record, size_t b
 	struct state_sender *sender = context;
 
 	if (sizeof(head) + bytes > sizeof(sender->packet.records) - sender->bytes &&
-	    !send_packet(sender, sender->packet.head.next, 0))
+	    !send_packet(sender, sender->packet.head.next, 0, false))
 		return -EPIPE;
 	memcpy(sender->packet.records + sender->bytes, &head, sizeof(head));
 	memcpy(sender->packet.records + sender->bytes + sizeof(head), record, bytes);
@@ -119,9 +123,11 @@ static int add_record(void *context, const struct trace_record *record, size_t b
 
 bool state_child_at(struct tracer_collector *c, uint32_t tgid)
 {
-	if (!send_packet(c->context, tgid, 0))
+	bool is_known = is_skipped(tgid), is_asked = !is_known && files_may_ask(tgid);
+
+	if (!send_packet(c->context, tgid, 0, !is_known && !is_asked))
 		_exit(1);
-	return !is_skipped(tgid);
+	return is_asked;
 }
 
 /** struct state_task - what the child does; it has a copy. @first: process */
@@ -145,7 +151,7 @@ static void __attribute__((noreturn)) run_child(void *context)
 	task->c->context = sender;
 	if (!result)
 		result = task->walk(task->context, task->first);
-	_exit(!send_packet(sender, 0, result));
+	_exit(!send_packet(sender, 0, result, false));
 }
 
 /* ---- the caller ---- */
@@ -174,13 +180,12 @@ static int take_records(struct tracer_collector *c, const struct state_packet *p
 }
 
 /* Waits in short steps, between which the caller does other work. */
-static ssize_t await_packet(struct tracer_collector *c, const struct jail_child *child, struct state_packet *packet)
+ssize_t state_child_await(struct tracer_collector *c, const struct jail_child *child, void *packet, size_t room)
 {
 	uint64_t end_ns = clock_monotonic_ns() + STATE_ANSWER_NS, now_ns;
 	ssize_t got;
 
-	while ((got = jail_await(child, packet, sizeof(*packet), NULL, clock_monotonic_ns() + IDLE_NS, -1)) ==
-	       -ETIMEDOUT) {
+	while ((got = jail_await(child, packet, room, NULL, clock_monotonic_ns() + IDLE_NS, -1)) == -ETIMEDOUT) {
 		now_ns = clock_monotonic_ns();
 		if (now_ns >= end_ns && (now_ns >= end_ns + BUSY_NS || !jail_child_is_runnable(child)))
 			break;
@@ -198,7 +203,7 @@ static int take_packets(struct tracer_collector *c, const struct jail_child *chi
 	int result = 0;
 
 	for (;;) {
-		ssize_t got = await_packet(c, child, packet);
+		ssize_t got = state_child_await(c, child, packet, sizeof(*packet));
 
 		if (got < (ssize_t)least)
 			return got == -ETIMEDOUT || got == -ECANCELED ? (int)got : -EPIPE;
@@ -206,6 +211,8 @@ static int take_packets(struct tracer_collector *c, const struct jail_child *chi
 		if (result || !packet->head.next)
 			return result ? result : packet->head.result;
 		*at = packet->head.next;
+		if (packet->head.skips)
+			files_may_ask(*at); /* counted here, too */
 	}
 }
 

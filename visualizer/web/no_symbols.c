@@ -28,6 +28,11 @@ uint64_t trace_symbols_look_up(struct trace_symbols *symbols, const struct trace
 	return 0;
 }
 
+void file_opener_close(struct file_opener *opener)
+{
+	(void)opener;
+}
+
 void symbol_reader_stop(struct symbol_reader *reader)
 {
 }
