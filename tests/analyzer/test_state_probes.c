@@ -185,7 +185,7 @@ static void a_hit_is_not_a_hidden_threads(void)
 
 /* ---- tracepoints of the kernel ---- */
 
-/* The thread of the last of @nr switches: at 3000 thread 10 goes, at 5000 thread 20, which exits. */
+/* The thread of the last of @nr switches. Thread 10 goes at 3000, and 20, which exits, at 5000. */
 static uint32_t thread_of_switch(unsigned int nr, bool has_prev_pid)
 {
 	static const struct trace_field fields[] = {
