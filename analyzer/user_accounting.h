@@ -124,9 +124,9 @@ struct actor {
 	bool probed; /* its events are those of probes, in the kernel's streams */
 	const struct trace_thread *thread;
 	uint32_t depth;
-	uint32_t too_deep;
 	uint32_t nr_scopes;
 	struct segment *scopes;	     /* owned; nr_scopes of them, depth in use */
+	struct hash_table evicted;   /* struct number_row: name + 1 -> open scopes that are not followed */
 	struct hash_table last_seen; /* struct number_row: event id + 1 -> time of its latest event */
 	struct segment mark;
 	string_id mark_name, mark_provider;

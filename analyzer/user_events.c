@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 64 /* nested scopes; deeper ones are counted, but not followed */
+#define MAX_DEPTH 64 /* nested scopes that are followed; further ones are counted: see scope_evict() */
 
 /**
  * struct event_kind - the properties of an event type
@@ -119,6 +119,12 @@ static void scopes_drop(struct trace_user_events *u, struct actor *actor, uint32
 	}
 }
 
+static void all_scopes_drop(struct trace_user_events *u, struct actor *actor)
+{
+	scopes_drop(u, actor, 0);
+	table_clear(&actor->evicted);
+}
+
 static void mark_drop(struct trace_user_events *u, struct actor *actor)
 {
 	segment_drop(u, actor, &actor->mark);
@@ -129,8 +135,7 @@ static void mark_drop(struct trace_user_events *u, struct actor *actor)
 static void actor_becomes(struct trace_user_events *u, struct actor *actor, const struct trace_thread *thread)
 {
 	if (actor->thread) {
-		scopes_drop(u, actor, 0);
-		actor->too_deep = 0;
+		all_scopes_drop(u, actor);
 		requests_leave(u, actor);
 		table_clear(&actor->last_seen);
 	}
@@ -235,8 +240,6 @@ static bool scope_room(struct trace_user_events *u, struct actor *actor)
 
 	if (actor->depth < actor->nr_scopes)
 		return true;
-	if (actor->depth == MAX_DEPTH)
-		return false;
 	bigger = reallocarray(actor->scopes, nr, sizeof(*bigger));
 	if (!bigger)
 		return user_fail(u) != NULL;
@@ -246,17 +249,71 @@ static bool scope_room(struct trace_user_events *u, struct actor *actor)
 	return true;
 }
 
+/* The outermost scope with the name of @span, or of a scope inside it; else the depth. */
+static uint32_t outermost_of_many(const struct actor *actor, const struct span_sum *span)
+{
+	for (uint32_t i = 0; i < actor->depth; i++) {
+		string_id name = actor->scopes[i].span->name;
+
+		if (name == span->name)
+			return i;
+		for (uint32_t k = i + 1; k < actor->depth; k++)
+			if (actor->scopes[k].span->name == name)
+				return i;
+	}
+	return actor->depth;
+}
+
+/*
+ * Follow one scope less, because MAX_DEPTH are open and one of @span begins. A thread that leaves
+ * its scopes by longjmp has more and more of one name, and those never end. So the scope to give up
+ * is the outermost one with a name that is open several times. If there is none, the new scope is
+ * not followed: returns false.
+ *
+ * Of each name, the scopes that are followed are inside of those that are not. So an end is that
+ * of a followed scope as long as its name has one, and then one of those that are counted in
+ * @evicted.
+ */
+static bool scope_evict(struct trace_user_events *u, struct actor *actor, struct span_sum *span)
+{
+	uint32_t i = outermost_of_many(actor, span);
+	bool is_open = i < actor->depth;
+	struct span_sum *evicted = is_open ? actor->scopes[i].span : span;
+	struct number_row *row = table_add(&actor->evicted, sizeof(*row), evicted->name + 1ull);
+
+	if (!row)
+		return user_fail(u) != NULL;
+	row->number++;
+	span_unmatched(u, evicted);
+	if (!is_open)
+		return false;
+	segment_drop(u, actor, &actor->scopes[i]);
+	actor->depth--;
+	memmove(&actor->scopes[i], &actor->scopes[i + 1], (actor->depth - i) * sizeof(actor->scopes[0]));
+	memset(&actor->scopes[actor->depth], 0, sizeof(actor->scopes[0]));
+	return true;
+}
+
+static bool was_evicted(struct actor *actor, string_id name)
+{
+	struct number_row *row = table_find(&actor->evicted, sizeof(*row), name + 1ull);
+
+	if (!row || !row->number)
+		return false;
+	row->number--;
+	return true;
+}
+
 static void scope_begin(struct trace_user_events *u, struct actor *actor, string_id name)
 {
 	struct span_sum *span = span_sum(u, &actor->owner, TRACE_SPAN_SCOPE, name, 0);
 
 	if (!span)
 		return;
-	if (!scope_room(u, actor)) {
-		actor->too_deep++;
-		span_unmatched(u, span);
+	if (actor->depth == MAX_DEPTH && !scope_evict(u, actor, span))
 		return;
-	}
+	if (!scope_room(u, actor))
+		return;
 	segment_begin(u, actor, &actor->scopes[actor->depth++], span, true);
 }
 
@@ -276,12 +333,10 @@ static void scope_end(struct trace_user_events *u, struct actor *actor, string_i
 	struct span_sum *span;
 	uint32_t i = actor->depth;
 
-	if (actor->too_deep) {
-		actor->too_deep--;
-		return;
-	}
 	while (i && actor->scopes[i - 1].span->name != name)
 		i--;
+	if (!i && was_evicted(actor, name))
+		return;
 	if (!i) {
 		span = span_sum(u, &actor->owner, TRACE_SPAN_SCOPE, name, 0);
 		if (span) {
@@ -337,9 +392,8 @@ static void actors_drop(struct trace_user_events *u, struct actor **list, enum u
 	struct actor *actor;
 
 	while ((actor = *list)) {
-		scopes_drop(u, actor, 0);
+		all_scopes_drop(u, actor);
 		mark_drop(u, actor);
-		actor->too_deep = 0;
 		table_clear(&actor->last_seen);
 		*list = actor->next_used[which];
 		actor->next_used[which] = NULL;
@@ -556,6 +610,7 @@ static void actor_free(struct actor *actor)
 	actor_waits_free(actor);
 	free(actor->scopes);
 	table_clear(&actor->last_seen);
+	table_clear(&actor->evicted);
 	free(actor);
 }
 

@@ -287,7 +287,8 @@ static void put_unfinished(const struct report *report, const struct span_sums *
 			    report->is_windowed ? "window" : "trace");
 	if (sums->unmatched)
 		output_line(output, INDENT,
-			    "%" PRIu64 " had no beginning in the trace, or were deeper than 64 open scopes.",
+			    "%" PRIu64
+			    " had no beginning in the trace, or are beyond the 64 open scopes that are followed.",
 			    sums->unmatched);
 	if (sums->open || sums->unmatched)
 		fputs("\n", output->out);

@@ -85,7 +85,8 @@ const char *trace_span_kind_name(enum trace_span_kind kind);
  * @from: the event at which a BETWEEN span begins; otherwise "". @name: the event at which it ends,
  *     or the name of scope or request
  * @elapsed: of spans that ended; @open: spans that have not ended at the end of the trace;
- *     @unmatched: ends without a begin in the trace, and begins that are nested too deep to follow
+ *     @unmatched: ends without a begin in the trace, and scopes that are not followed, because
+ *         64 others of their thread were open
  * @elapsed.sum_ns = @user_ns + @system_ns + @interrupted_ns + @wait_cpu_ns + @blocked_ns +
  *     @queued_ns + @unseen_ns, exactly
  * @queued_ns: a request was with no thread: handed off, and not begun again yet

@@ -183,6 +183,57 @@ static void a_hit_is_not_a_hidden_threads(void)
 	case_free(&c);
 }
 
+/* ---- tracepoints of the kernel ---- */
+
+/* The thread of the last of @nr switches. Thread 10 goes at 3000, and 20, which exits, at 5000. */
+static uint32_t thread_of_switch(unsigned int nr, bool has_prev_pid)
+{
+	static const struct trace_field fields[] = {
+		{.name = "prev_pid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_DEC, .is_signed = true},
+	};
+	const struct trace_event_type type = {.name = "sched:sched_switch",
+					      .classic = "NONE",
+					      .text = "",
+					      .doc = "tracepoint of the kernel",
+					      .program = "NONE",
+					      .fields = has_prev_pid ? fields : NULL,
+					      .nr_fields = has_prev_pid,
+					      .fixed_bytes = has_prev_pid ? 8 : 0,
+					      .category = TRACE_CATEGORY_USER,
+					      .flags = TRACE_EVENT_ON,
+					      .source = "sched:sched_switch"};
+	uint64_t mask[TRACE_MASK_WORDS] = {[TRACE_EV_USER / 64] = 1ull << TRACE_EV_USER % 64};
+	struct analysis_case c = case_new();
+	uint16_t id = tb_user_type(c.tb, &type);
+	struct trace_error error = {0};
+	uint64_t going[] = {10, 20};
+	uint32_t tid = 0;
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 1, "two", 0, true);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (going[i] == 20)
+			tb_exit(c.tb, 0, 4500, 20, 20, true);
+		tb_switch(c.tb, 0, 3000 + 2000 * i, (uint32_t)going[i], (uint32_t)going[!i],
+			  going[i] == 20 ? TRACE_TASK_DEAD : TRACE_TASK_RUNNING);
+		tb_user_event(c.tb, 0, 3001 + 2000 * i, id, has_prev_pid ? &going[i] : NULL, has_prev_pid ? 8 : 0);
+	}
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, NULL, &error);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, mask, program_event, &tid), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+	case_free(&c);
+	return tid;
+}
+
+static void a_switch_is_an_event_of_the_thread_that_goes(void)
+{
+	for (unsigned int has_prev_pid = 0; has_prev_pid < 2; has_prev_pid++) {
+		CU_ASSERT_EQUAL(thread_of_switch(1, has_prev_pid), 10);
+		CU_ASSERT_EQUAL(thread_of_switch(2, has_prev_pid), 20);
+	}
+}
+
 /* ---- events that programs record themselves ---- */
 
 static uint16_t own_event(struct analysis_case *c)
@@ -379,6 +430,7 @@ int main(int argc, char **argv)
 		CASE(places_of_one_probe_widen_the_range),
 		CASE(a_probe_without_hits_is_listed),
 		CASE(a_hit_is_not_a_hidden_threads),
+		CASE(a_switch_is_an_event_of_the_thread_that_goes),
 		CASE(own_events_cost_a_part_of_the_own_code),
 		CASE(own_events_cost_no_more_than_the_own_code),
 		CASE(own_events_of_unknown_cost_take_nothing),

@@ -245,6 +245,63 @@ static void scopes_deeper_than_can_be_followed_are_counted(void)
 	end(&s);
 }
 
+/* Each of 100 scopes was left by longjmp. The later ones have their times all the same. */
+static void scopes_left_in_a_loop_hide_no_later_ones(void)
+{
+	struct story s = begin();
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END),
+		 outer = event_type(s.tb, "shop:outer.begin", TRACE_ROLE_BEGIN),
+		 outer_close = event_type(s.tb, "shop:outer.end", TRACE_ROLE_END);
+
+	emit(s.tb, 0, 1900, outer, 10, 0);
+	for (unsigned int i = 0; i < 100; i++)
+		emit(s.tb, 0, 2000 + i, open, 10, 0);
+	emit(s.tb, 0, 3000, open, 10, 0);
+	emit(s.tb, 0, 3010, close, 10, 0);
+	emit(s.tb, 0, 3020, outer_close, 10, 0);
+	emit(s.tb, 0, 3030, outer, 10, 0);
+	emit(s.tb, 0, 3040, outer_close, 10, 0);
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->elapsed.sum_ns, 10);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->open, 62);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->unmatched, 38);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:outer")->elapsed.count, 2);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:outer")->elapsed.sum_ns, 1130);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:outer")->open, 0);
+	end(&s);
+}
+
+/* The 64 open scopes have 64 names. A scope inside of them is left by longjmp to the outermost. */
+static void the_end_of_a_scope_is_not_that_of_a_deeper_one(void)
+{
+	struct story s = begin();
+	uint16_t deep = event_type(s.tb, "shop:deep.begin", TRACE_ROLE_BEGIN),
+		 deep_close = event_type(s.tb, "shop:deep.end", TRACE_ROLE_END), close = 0;
+	char name[32];
+
+	for (unsigned int i = 0; i < 64; i++) {
+		snprintf(name, sizeof(name), "shop:a%u.begin", i);
+		emit(s.tb, 0, 2000 + i, event_type(s.tb, name, TRACE_ROLE_BEGIN), 10, 0);
+	}
+	close = event_type(s.tb, "shop:a0.end", TRACE_ROLE_END);
+	emit(s.tb, 0, 2100, deep, 10, 0);
+	emit(s.tb, 0, 2110, deep_close, 10, 0);
+	emit(s.tb, 0, 2120, deep, 10, 0);
+	emit(s.tb, 0, 3000, close, 10, 0);
+	emit(s.tb, 0, 3100, deep, 10, 0);
+	emit(s.tb, 0, 3150, deep_close, 10, 0);
+	run(&s);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a0")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a0")->elapsed.sum_ns, 1000);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a63")->open, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:deep")->elapsed.count, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:deep")->elapsed.sum_ns, 50);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:deep")->unmatched, 2);
+	end(&s);
+}
+
 /* An event type that is off while one scope ends and the next begins, and on when that one ends,
  * would make one long scope of two. */
 static void nothing_is_followed_across_a_change_of_the_mask(void)
@@ -836,6 +893,8 @@ int main(int argc, char **argv)
 		CASE(scopes_nest_and_each_has_all_of_its_time),
 		CASE(scopes_without_begin_or_end_are_reported),
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
+		CASE(scopes_left_in_a_loop_hide_no_later_ones),
+		CASE(the_end_of_a_scope_is_not_that_of_a_deeper_one),
 		CASE(nothing_is_followed_across_lost_events),
 		CASE(nothing_is_followed_across_a_damaged_chunk),
 		CASE(damage_in_a_stream_is_of_its_program_even_if_named_later),

@@ -115,7 +115,7 @@ static void scopes_that_never_ended_are_shown(void)
 	text = report(s.tb, "-a");
 	contains(text, "\n\nScopes of programs (the time between begin and end, and where it went):\n"
 		       "  1 had no end in the trace.\n"
-		       "  1 had no beginning in the trace, or were deeper than 64 open scopes.\n\n");
+		       "  1 had no beginning in the trace, or are beyond the 64 open scopes that are followed.\n\n");
 	free(text);
 	tb_free(s.tb);
 }
