@@ -21,6 +21,7 @@
 #include "message.h"
 #include "overwrite_reader.h"
 #include "ring_reader.h"
+#include "user_maps.h"
 #include "user_snapshot.h"
 
 #define CLIENTS_EVENTS 32
@@ -103,6 +104,7 @@ struct clients *clients_free(struct clients *clients)
 		close(clients->search.other_fd);
 	client_watch_close(&clients->watch);
 	budget_free(clients->budget);
+	user_maps_close();
 	free(clients);
 	return NULL;
 }

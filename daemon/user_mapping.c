@@ -138,6 +138,9 @@ static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct
 		mapping->data = NULL;
 		return error_set(ret_error, -errno, "cannot map its memory: %s", strerror(errno));
 	}
+	/* A child of the daemon would keep the memory and look like a process of the program. */
+	if (madvise(mapping->data, mapping->bytes, MADV_DONTFORK) < 0)
+		return error_set(ret_error, -errno, "cannot keep its memory from children: %s", strerror(errno));
 	return 0;
 }
 

@@ -444,6 +444,14 @@ static void look(struct maps_question *question, struct user_maps *ret_maps)
 	}
 }
 
+void user_maps_close(void)
+{
+	pthread_mutex_lock(&reader.lock);
+	if (reader.child.owner == getpid())
+		end_child();
+	pthread_mutex_unlock(&reader.lock);
+}
+
 void user_maps_memories(pid_t pid, struct user_maps *ret_maps)
 {
 	struct maps_question question = {.pid = pid};

@@ -52,6 +52,9 @@ void user_maps_inodes(pid_t pid, const ino_t *inos, size_t nr, struct user_maps 
  */
 bool user_maps_is_memory(int fd, ino_t ino);
 
+/** user_maps_close() - end the child; the next question starts another one. Any thread */
+void user_maps_close(void);
+
 /** user_maps_use_text() - see user_find_use_text() */
 void user_maps_use_text(bool wanted);
 

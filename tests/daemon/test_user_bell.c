@@ -130,6 +130,43 @@ static void a_program_that_calls_is_taken_and_answered(void)
 	fake_program_free(&program);
 }
 
+/* Does the caller map @program, besides as its memory? */
+static bool daemon_maps(struct fake_program *program)
+{
+	char line[512];
+	bool is_mapped = false;
+	FILE *file;
+
+	fake_program_free(program);
+	file = fopen("/proc/self/maps", "re");
+	while (file && fgets(line, sizeof(line), file))
+		is_mapped |= strstr(line, memory_name()) != NULL;
+	if (file)
+		fclose(file);
+	return is_mapped;
+}
+
+/* It would keep the memory of a program that has ended, and be taken for one of its processes. */
+static void a_child_of_the_daemon_does_not_map_programs(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct heard heard = heard_begin(NULL);
+	pid_t child = live(&program), forked;
+	int status = -1;
+
+	call(child, program.memory->total_bytes, memory_name());
+	client_bell_take(heard.clients);
+	CU_ASSERT_EQUAL(nr_programs(&heard), 1);
+	forked = fork();
+	if (!forked)
+		_exit(daemon_maps(&program));
+	waitpid(forked, &status, 0);
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT_TRUE(daemon_maps(&program));
+	end(child);
+	heard_end(&heard);
+}
+
 static void a_program_that_could_not_know_of_the_daemon_is_named(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -272,6 +309,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_program_that_calls_is_taken_and_answered),
+		CASE(a_child_of_the_daemon_does_not_map_programs),
 		CASE(a_program_that_could_not_know_of_the_daemon_is_named),
 		CASE(a_program_that_ended_or_has_no_memory_is_lost_and_named),
 		CASE(a_call_to_another_daemon_is_not_ours),
