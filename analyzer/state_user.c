@@ -13,6 +13,7 @@
 #include <string.h>
 #include "state.h"
 #include "state_user.h"
+#include "switch_event.h"
 
 struct stream_row {
 	uint64_t key; /* stream + 1 */
@@ -66,37 +67,19 @@ static bool is_of_process(const struct trace_thread *thread, uint32_t pid)
 	return thread && pid && !(thread->flags & THREAD_KERNEL) && thread->process->pid == pid;
 }
 
-/*
- * The kernel passes its tracepoint sched:sched_switch in the context of the thread that goes. The
- * recorder's own program is attached before the one of `-e sched:sched_switch`, so that thread is
- * off the CPU already in the analysis, and may be dead.
- */
-static bool is_of_thread_that_goes(const struct trace_event *event)
-{
-	return event->id >= TRACE_EV_MAX && !strcmp(event->type->name, "sched:sched_switch");
-}
-
-static const struct trace_thread *thread_that_goes(const struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_field *prev_pid = trace_type_field(event->type, "prev_pid");
-	uint32_t tid = 0;
-
-	if (prev_pid)
-		tid = (uint32_t)trace_event_u64(event, prev_pid);
-	else if (event->cpu < a->nr_cpus)
-		tid = a->cpus[event->cpu].previous.tid;
-	return tid ? thread_find(&a->threads, tid) : NULL;
-}
-
 const struct trace_thread *trace_event_thread(const struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_thread_on_cpu(a, event->cpu);
-	uint32_t tid = trace_event_tid(event), pid;
+	uint32_t tid = trace_event_tid(event), pid, went;
 
 	if (!event->type)
 		return thread;
-	if (!(event->type->flags & TRACE_EVENT_TID)) /* the kernel recorded it on that CPU */
-		return is_of_thread_that_goes(event) ? thread_that_goes(a, event) : thread;
+	if (!(event->type->flags & TRACE_EVENT_TID)) { /* the kernel recorded it on that CPU */
+		went = event->cpu < a->nr_cpus ? a->cpus[event->cpu].previous.tid : 0;
+		if (!switch_event_thread(event, &went))
+			return thread;
+		return went ? thread_find(&a->threads, went) : NULL;
+	}
 	pid = trace_stream_pid(a, event->stream);
 	if (is_of_process(thread, pid))
 		return thread;

@@ -10,6 +10,7 @@
 #include "recorded.h"
 #include "running_name.h"
 #include "running_threads.h"
+#include "switch_event.h"
 
 /*
  * True if the loss includes scheduling changes of the CPU. Missed events do not count: they are
@@ -210,6 +211,9 @@ static uint32_t thread_of_event(struct running_threads *threads, const struct tr
 		memcpy(&tid, event->payload, sizeof(tid));
 		return tid;
 	}
+	tid = cpu && !threads->passed ? cpu->went : NO_THREAD;
+	if (switch_event_thread(event, &tid))
+		return tid;
 	if (threads->passed)
 		return filtered_thread_of(threads, event, cpu);
 	return cpu ? cpu->running : NO_THREAD;
@@ -229,6 +233,7 @@ static void switch_in(struct running_threads *threads, struct running_cpu *cpu, 
 	cpu->nr_switches = event->ts_ns == cpu->switch_ns ? cpu->nr_switches + 1 : 1;
 	cpu->switch_ns = event->ts_ns;
 	cpu->running = next;
+	cpu->went = sw->prev_tid;
 	cpu->unseen = false;
 	cpu->unconfirmed = threads->passed != NULL;
 	set_bit(threads->visible, sw->prev_tid);
@@ -298,8 +303,10 @@ void running_threads_release(struct running_threads *threads)
 
 void running_threads_begin(struct running_threads *threads, uint64_t from_ns)
 {
-	for (uint32_t i = 0; i < threads->nr_cpus; i++)
+	for (uint32_t i = 0; i < threads->nr_cpus; i++) {
 		threads->cpus[i].running = first_running(threads->trace, i, from_ns, threads->passed != NULL);
+		threads->cpus[i].went = NO_THREAD;
+	}
 }
 
 uint32_t running_threads_before(struct running_threads *threads, const struct trace_event *event)
@@ -310,7 +317,7 @@ uint32_t running_threads_before(struct running_threads *threads, const struct tr
 	if (event->ts_ns > threads->next_gap_ns)
 		pass_gaps(threads);
 	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
-		cpu->running = NO_THREAD;
+		cpu->running = cpu->went = NO_THREAD;
 	return thread_of_event(threads, event, cpu);
 }
 

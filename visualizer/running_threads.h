@@ -18,6 +18,7 @@
 /**
  * struct running_cpu - scheduling of one CPU
  * @running: the thread on it; NO_THREAD: unknown
+ * @went: the thread that left it at the last switch; NO_THREAD: unknown
  * @lost_from_ns, @lost_to_ns: its scheduling changes are missing between these; 0: none are
  * @switch_ns, @nr_switches: time of the last switch, and the number of switches at that time
  * @unseen: @running came after that switch, and no event shows it
@@ -30,6 +31,7 @@ struct running_cpu {
 	struct lookahead ahead;
 	uint32_t nr_switches;
 	uint32_t running;
+	uint32_t went;
 	bool unseen;
 	bool unconfirmed;
 };

@@ -386,6 +386,48 @@ static void events_of_programs_are_of_the_thread_that_they_name(void)
 	}
 }
 
+/* The events of `-e sched:sched_switch` come after ours: the thread that goes is off the CPU. */
+static void a_switch_is_listed_with_the_thread_that_goes(void)
+{
+	static const struct trace_field prev_pid = {.name = "prev_pid", .bytes = 4, .kind = TRACE_KIND_TID};
+
+	for (unsigned int has_prev_pid = 0; has_prev_pid < 2; has_prev_pid++) {
+		struct trace_event_type type = {.name = "sched:sched_switch",
+						.classic = "NONE",
+						.program = "NONE",
+						.text = "",
+						.doc = "",
+						.source = "",
+						.fields = &prev_pid,
+						.nr_fields = has_prev_pid,
+						.fixed_bytes = has_prev_pid * 8,
+						.category = TRACE_CATEGORY_USER,
+						.flags = TRACE_EVENT_ON};
+		struct tb *tb = tb_new();
+		uint16_t id = tb_user_type(tb, &type);
+		uint64_t pid = 10;
+
+		tb_user_event(tb, 0, 500, id, has_prev_pid ? &pid : NULL, type.fixed_bytes);
+		tb_switch(tb, 0, 1000, 10, 20, TRACE_TASK_RUNNING);
+		tb_user_event(tb, 0, 1001, id, has_prev_pid ? &pid : NULL, type.fixed_bytes);
+		tb_sys_enter(tb, 0, 2000, SYS_getpid);
+		tb_lost(tb, 0, 5);
+		tb_user_event(tb, 0, 3000, id, has_prev_pid ? &pid : NULL, type.fixed_bytes);
+		lists_pids(tb, has_prev_pid ? "sched:sched_switch     \t10 \t\n"
+					      "Sched change           \t10 \t\n"
+					      "sched:sched_switch     \t10 \t\n"
+					      "Syscall entry          \t20 \t\n"
+					      "trace_lost             \tN/A \t\n"
+					      "sched:sched_switch     \t10 \t\n"
+					    : "sched:sched_switch     \tN/A \t\n"
+					      "Sched change           \t10 \t\n"
+					      "sched:sched_switch     \t10 \t\n"
+					      "Syscall entry          \t20 \t\n"
+					      "trace_lost             \tN/A \t\n"
+					      "sched:sched_switch     \tN/A \t\n");
+	}
+}
+
 /* The list of @tb, left by a killed recorder. */
 static char *list_of_cut(struct tb *tb)
 {
@@ -483,6 +525,7 @@ int main(int argc, char **argv)
 		CASE(in_a_list_of_some_processes_hidden_threads_have_no_events),
 		CASE(in_a_list_of_some_processes_events_are_of_the_thread_that_is_named_around_them),
 		CASE(events_of_programs_are_of_the_thread_that_they_name),
+		CASE(a_switch_is_listed_with_the_thread_that_goes),
 		CASE(unknown_figures_of_a_loss_are_shown_in_words),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
