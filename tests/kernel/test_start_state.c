@@ -40,12 +40,15 @@ struct found {
 
 static int collect(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
 {
-	const struct trace_start_thread *thread = (const void *)(record + 1);
-	const struct trace_start_fd *fd = (const void *)(record + 1);
+	const void *payload = record ? record + 1 : NULL;
+	const struct trace_start_thread *thread = payload;
+	const struct trace_start_fd *fd = payload;
 	struct found *found = context;
 
 	(void)bytes;
 	(void)ts_ns;
+	if (!record) /* no answer yet: time for other work */
+		return 0;
 	if (record->id == TRACE_EV_start_thread && thread->tid == found->tid) {
 		snprintf(found->name, sizeof(found->name), "%s", (const char *)(thread + 1));
 		found->nr = thread->nr;
