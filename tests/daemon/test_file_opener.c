@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,6 +145,33 @@ static void a_fork_of_the_caller_has_an_opener_of_its_own(void)
 	CU_ASSERT_EQUAL(waitpid(pid, &ended, 0), pid);
 	CU_ASSERT_EQUAL(ended, 0);
 	file_opener_close(&opener);
+}
+
+/* A caller that gets another priority while its child runs. Returns the difference. */
+static int priority_behind(void)
+{
+	struct file_opener opener = {0};
+	struct file_place place = own_program();
+	struct stat status;
+	int difference;
+
+	close(file_opener_open(&opener, &place, &status));
+	setpriority(PRIO_PROCESS, 0, 7);
+	close(file_opener_open(&opener, &place, &status));
+	difference = 7 - getpriority(PRIO_PROCESS, (id_t)opener.child.pid);
+	file_opener_close(&opener);
+	return difference;
+}
+
+static void a_child_has_the_priority_of_its_caller(void)
+{
+	int ended = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(priority_behind() != 0);
+	CU_ASSERT_EQUAL(waitpid(pid, &ended, 0), pid);
+	CU_ASSERT_EQUAL(ended, 0);
 }
 
 /* ---- users ---- */
@@ -308,6 +336,7 @@ int main(int argc, char **argv)
 		CASE(the_child_cannot_write_or_execute),
 		CASE(a_text_and_memory_of_a_process_are_read_by_a_child),
 		CASE(a_fork_of_the_caller_has_an_opener_of_its_own),
+		CASE(a_child_has_the_priority_of_its_caller),
 		CASE(a_user_is_charged_for_its_namespaces),
 		CASE(a_wait_ends_with_its_stop),
 		CASE(children_that_do_not_end_are_few),
