@@ -165,7 +165,6 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 static int compare(const void *left, const void *right)
 {
 	const struct trace_contributor *l = left, *r = right;
-
 	int difference = ascending(l->by, r->by);
 
 	difference = difference ?: descending(l->ns, r->ns);

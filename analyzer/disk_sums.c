@@ -478,7 +478,6 @@ void disk_sums_clear(struct disk_sums *sums)
 static int order(const void *left, const void *right)
 {
 	const struct trace_disk_use *l = left, *r = right;
-
 	int difference = ascending(l->dev, r->dev);
 
 	difference = difference ?: descending(l->busy_ns, r->busy_ns);

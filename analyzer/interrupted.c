@@ -150,7 +150,6 @@ static void interruption_add(struct trace_analysis *a, const struct trace_thread
 static int order(const void *left, const void *right)
 {
 	const struct trace_interruption *l = left, *r = right;
-
 	int difference = descending(l->ns, r->ns);
 
 	difference = difference ?: strcmp(l->call, r->call);

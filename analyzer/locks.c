@@ -90,7 +90,6 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 static int order(const void *left, const void *right)
 {
 	const struct trace_lock_wait *l = left, *r = right;
-
 	int difference = descending(l->ns, r->ns);
 
 	difference = difference ?: ascending(l->address, r->address);

@@ -156,7 +156,6 @@ static int order_calls(const void *left, const void *right)
 static int order_interrupts(const void *left, const void *right)
 {
 	const struct trace_interrupt *l = left, *r = right;
-
 	int difference = descending(l->ns, r->ns);
 
 	difference = difference ?: strcmp(l->name, r->name);
@@ -168,7 +167,6 @@ static int order_interrupts(const void *left, const void *right)
 static int order_files(const void *left, const void *right)
 {
 	const struct trace_file_use *l = left, *r = right;
-
 	int difference = descending(l->wait_ns, r->wait_ns);
 
 	difference = difference ?: strcmp(l->path, r->path);

@@ -133,7 +133,6 @@ void probe_figures(const struct trace_analysis *a, const struct trace_thread *th
 static int order(const void *left, const void *right)
 {
 	const struct trace_probe_use *l = left, *r = right;
-
 	int difference = descending(l->hits * l->hit_ns, r->hits * r->hit_ns);
 
 	difference = difference ?: by_process(l->process, r->process);

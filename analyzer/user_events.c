@@ -270,7 +270,7 @@ static uint32_t outermost_of_many(const struct actor *actor, const struct span_s
  * is the outermost one with a name that is open several times. If there is none, the new scope is
  * not followed: returns false.
  *
- * Of each name, the scopes that are followed are inside of those that are not. So an end is that
+ * The followed scopes of a name are inside of its scopes that are not followed. So an end is that
  * of a followed scope as long as its name has one, and then one of those that are counted in
  * @evicted.
  */

@@ -149,7 +149,6 @@ static bool event_result(const struct trace_user_events *u, const struct event_s
 static int order_events(const void *left, const void *right)
 {
 	const struct trace_user_event *l = left, *r = right;
-
 	int difference = descending(l->count, r->count);
 
 	difference = difference ?: strcmp(l->name, r->name);
@@ -162,7 +161,6 @@ static int order_events(const void *left, const void *right)
 static int order_spans(const void *left, const void *right)
 {
 	const struct trace_span *l = left, *r = right;
-
 	int difference = ascending(l->kind, r->kind);
 
 	difference = difference ?: descending(l->elapsed.sum_ns, r->elapsed.sum_ns);

@@ -235,7 +235,6 @@ void work_sums_edge(struct trace_analysis *a, uint64_t ns)
 static int order(const void *left, const void *right)
 {
 	const struct trace_deferred_work *l = left, *r = right;
-
 	int difference = descending(l->cpu_ns, r->cpu_ns);
 
 	difference = difference ?: ascending(l->pid, r->pid);

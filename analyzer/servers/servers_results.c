@@ -52,7 +52,6 @@ static struct trace_server_client *client_of(struct hash_table *index, struct tr
 static int by_cpu(const void *left, const void *right)
 {
 	const struct trace_server_client *l = left, *r = right;
-
 	int difference = descending(l->cpu_ns, r->cpu_ns);
 
 	difference = difference ?: ascending(l->pid, r->pid);
@@ -131,7 +130,6 @@ static int by_server(const void *left, const void *right)
 static int by_softirq(const void *left, const void *right)
 {
 	const struct trace_receiver *l = left, *r = right;
-
 	int difference = descending(l->softirq_ns, r->softirq_ns);
 
 	difference = difference ?: !l->process - !r->process;

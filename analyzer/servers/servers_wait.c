@@ -301,7 +301,6 @@ void waits_drop(const struct servers_threads *threads)
 static int by_wait(const void *left, const void *right)
 {
 	const struct trace_server_wait *l = left, *r = right;
-
 	int difference = descending(l->wait_ns, r->wait_ns);
 
 	difference = difference ?: by_process(l->client, r->client);
@@ -312,7 +311,6 @@ static int by_wait(const void *left, const void *right)
 static int by_holder(const void *left, const void *right)
 {
 	const struct trace_cpu_wait *l = left, *r = right;
-
 	int difference = descending(l->ns, r->ns);
 
 	difference = difference ?: ascending(l->pid, r->pid);
