@@ -14,14 +14,12 @@
 #include "gmon_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "error_set.h"
+#include "whole_file.h"
 
 #define TAG_HISTOGRAM 0
 #define TAG_ARC	      1
@@ -252,83 +250,44 @@ void gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, c
 
 /* ---- both files ---- */
 
-/** struct gmon_part - a file with another name until it is complete. @name: "": none */
-struct gmon_part {
-	const char *final;
-	char name[sizeof(GMON_LIST ".XXXXXX")];
-	FILE *out; /* owned */
-};
-
-static int part_open(struct gmon_part *part, const char *final)
+/* Neither has its name before both are complete. */
+static int complete(struct whole_file files[2], const char **ret_name)
 {
-	mode_t mask = umask(0);
-	int fd;
+	static const char *const names[2] = {GMON_LIST, GMON_FILE};
+	int err = 0;
 
-	umask(mask);
-	*part = (struct gmon_part){.final = final};
-	snprintf(part->name, sizeof(part->name), "%s.XXXXXX", final);
-	fd = mkostemp(part->name, O_CLOEXEC);
-	if (fd < 0) {
-		part->name[0] = '\0';
-		return -errno;
+	for (int i = 0; i < 2 && !err; i++) {
+		*ret_name = names[i];
+		errno = 0;
+		err = fflush(files[i].out) || ferror(files[i].out) ? -(errno ? errno : EIO) : 0;
 	}
-	part->out = fchmod(fd, 0666 & ~mask) == 0 ? fdopen(fd, "w") : NULL;
-	if (part->out)
-		return 0;
-	close(fd);
-	return -(errno ? errno : ENOMEM);
-}
+	for (int i = 0; i < 2; i++) {
+		int end = whole_file_close(&files[i], !err);
 
-static int part_complete(struct gmon_part *part)
-{
-	int err;
-
-	errno = 0;
-	err = fflush(part->out) || ferror(part->out) ? -(errno ? errno : EIO) : 0;
-	if (fclose(part->out) && !err)
-		err = -(errno ? errno : EIO);
-	part->out = NULL;
+		if (end && !err) {
+			*ret_name = names[i];
+			err = end;
+		}
+	}
 	return err;
-}
-
-static int part_name(struct gmon_part *part)
-{
-	if (rename(part->name, part->final) < 0)
-		return -errno;
-	part->name[0] = '\0';
-	return 0;
-}
-
-static void part_drop(struct gmon_part *part)
-{
-	if (part->out)
-		fclose(part->out);
-	if (*part->name)
-		unlink(part->name);
 }
 
 int gmon_files_write(const struct gmon_counts *counts, const struct gmon_arcs *arcs,
 		     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers,
 		     struct trace_error *ret_error)
 {
-	struct gmon_part parts[2] = {0};
-	const char *const names[2] = {GMON_LIST, GMON_FILE};
+	struct whole_file files[2];
 	const char *name = GMON_LIST;
-	int err = 0;
+	int err = whole_file_open(&files[0], name);
 
-	for (int i = 0; i < 2 && !err; i++)
-		err = part_open(&parts[i], name = names[i]);
-	if (!err)
-		gmon_file_write(parts[1].out, parts[0].out, counts, arcs, symbols, ret_numbers);
-	for (int i = 0; i < 2 && !err; i++) {
-		name = names[i];
-		err = part_complete(&parts[i]);
+	if (!err) {
+		err = whole_file_open(&files[1], name = GMON_FILE);
+		if (err && whole_file_close(&files[0], false)) {
+		} /* the first error counts */
 	}
-	for (int i = 0; i < 2 && !err; i++) {
-		name = names[i];
-		err = part_name(&parts[i]);
+	if (!err) {
+		gmon_file_write(files[1].out, files[0].out, counts, arcs, symbols, ret_numbers);
+		err = complete(files, &name);
 	}
-	for (int i = 0; i < 2; i++)
-		part_drop(&parts[i]);
 	return err ? error_set(ret_error, err, "%s cannot be written: %s", name, strerror(-err)) : 0;
 }

@@ -5,21 +5,19 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "checked_memory.h"
 #include "whole_file.h"
 
+/* NULL: no memory. */
 static char *text_of(const char *a, size_t bytes, const char *b)
 {
-	struct string text = {0};
+	char *text;
 
-	string_add_bytes(&text, a, bytes);
-	string_add(&text, b);
-	return string_take(&text);
+	return asprintf(&text, "%.*s%s", (int)bytes, a, b) < 0 ? NULL : text;
 }
 
 /* The folder of @path, with its slash; "" for a plain name. */
@@ -34,13 +32,15 @@ static size_t folder_bytes(const char *path)
 static int open_beside(struct whole_file *file)
 {
 	char *folder = text_of(file->path, folder_bytes(file->path), ".");
-	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	int fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
 	mode_t mask;
 
 	free(folder);
 	if (fd >= 0)
 		return fd;
 	file->name = text_of(file->path, strlen(file->path), ".XXXXXX");
+	if (!file->name)
+		return -ENOMEM;
 	fd = mkostemp(file->name, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -74,7 +74,7 @@ int whole_file_open(struct whole_file *file, const char *path)
 		fd = fd < 0 ? -errno : fd;
 	} else {
 		file->path = final_path(path);
-		fd = open_beside(file);
+		fd = file->path ? open_beside(file) : -ENOMEM;
 	}
 	if (fd >= 0)
 		file->out = fdopen(fd, "w");
@@ -101,6 +101,8 @@ static int take_name(struct whole_file *file)
 
 		snprintf(ending, sizeof(ending), ".%d-%u", (int)getpid(), i);
 		file->name = text_of(file->path, strlen(file->path), ending);
+		if (!file->name)
+			return -ENOMEM;
 		if (linkat(AT_FDCWD, source, AT_FDCWD, file->name, AT_SYMLINK_FOLLOW) == 0)
 			return 0;
 		free(file->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef VISUALIZER_WHOLE_FILE_H
-#define VISUALIZER_WHOLE_FILE_H
+#ifndef BASE_WHOLE_FILE_H
+#define BASE_WHOLE_FILE_H
 /*
  * whole_file.h - a file that has its name only when it is complete. If the program ends before, an
  * older file of that name stays.
