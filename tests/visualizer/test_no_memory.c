@@ -31,11 +31,11 @@
 #define VIEW	       "VIEW"	  /* instead of options: a view's answers to many questions */
 #define QUESTION       "QUESTION" /* and one question: only the answer to it lacks memory */
 #define TIMEOUT_S      60
-#define ONCE_STEP      163 /* without TRACE_TEST_LONG; both are primes */
-#define FOREVER_STEP   401
-#define VIEW_STEP      47
+#define ONCE_STEP      331 /* without TRACE_TEST_LONG; both are primes */
+#define FOREVER_STEP   809
+#define VIEW_STEP      97
 #define NARROW_STEP    13 /* a pass with few allocations is searched */
-#define QUESTION_STEP  5
+#define QUESTION_STEP  11
 #define VDA	       (254u << 20)
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
