@@ -640,7 +640,8 @@ int main(int argc, char **argv)
 		return 1;
 	setenv("TRACE_FAKE_EVENTS", "1000000000", 1);
 	setenv("TRACE_FAKE_PAUSE_US", "500", 1);
-	status = unit_main(IS_FAKE ? "faults of the daemon, memory" : "faults of the daemon", cases, argc, argv);
+	status = unit_main_of_day(IS_FAKE ? "faults of the daemon, memory" : "faults of the daemon", cases,
+				  IS_FAKE ? 1 : 3, argc, argv);
 	run("rm -rf %s", folder);
 	return status;
 }

@@ -217,18 +217,6 @@ static const struct unit_case cases[] = {
 	COSTS(dense),  COSTS(bells),	   COSTS(brief), {NULL, NULL},
 };
 
-/* The attacks of the day; all of them with TRACE_TEST_LONG, or if the arguments name some. */
-static const struct unit_case *cases_of_the_day(int argc)
-{
-	enum { NR_CASES = sizeof(cases) / sizeof(cases[0]) - 1 };
-	static struct unit_case chosen[NR_CASES + 1];
-	int nr = 0, step = argc > 1 || getenv("TRACE_TEST_LONG") ? 1 : ATTACKS_STEP;
-
-	for (int i = unit_first(step); i < NR_CASES; i += step)
-		chosen[nr++] = cases[i];
-	return chosen;
-}
-
 int main(int argc, char **argv)
 {
 	char path[64];
@@ -237,5 +225,5 @@ int main(int argc, char **argv)
 		return 77;
 	snprintf(path, sizeof(path), "/tmp/trace-e2e-hostile-%d", (int)getpid());
 	setenv("TRACER_SOCKET", path, 1);
-	return unit_main("hostile programs beside root's daemon", cases_of_the_day(argc), argc, argv);
+	return unit_main_of_day("hostile programs beside root's daemon", cases, ATTACKS_STEP, argc, argv);
 }
