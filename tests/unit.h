@@ -29,13 +29,15 @@ struct unit_case {
  * unit_step() - the distance between two tested points of a search
  * @thin: the distance if TRACE_TEST_THIN is set, as it is in all builds but one
  *   (tests/CMakeLists.txt). A prime meets every phase of a period.
- * Return: 1 with TRACE_TEST_LONG; in the one build 11 for searches that are long
+ * Return: 1 with TRACE_TEST_LONG; in the one build 11 for searches that are long, and twice @thin in the others
  */
 static inline int unit_step(int thin)
 {
 	if (getenv("TRACE_TEST_LONG"))
 		return 1;
-	return getenv("TRACE_TEST_THIN") ? thin : thin >= 7 ? 11 : 1;
+	if (getenv("TRACE_TEST_THIN"))
+		return thin >= 5 ? 2 * thin + 1 : thin;
+	return thin >= 7 ? 11 : 1;
 }
 
 /**

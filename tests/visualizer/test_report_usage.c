@@ -83,7 +83,8 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"-a --pid=' 5' t", "' 5' is not a number"},
 	};
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = (size_t)unit_first(unit_step(3)); i < sizeof(wrong) / sizeof(wrong[0]);
+	     i += (size_t)unit_step(3)) {
 		char *text;
 
 		CU_ASSERT_EQUAL(visualizer_run(wrong[i].arguments, &text), 2);
@@ -317,7 +318,8 @@ static void habits_are_understood(void)
 		{"--critical=one", "--critical-path=one"},
 	};
 
-	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+	for (size_t i = (size_t)unit_first(unit_step(3)); i < sizeof(habits) / sizeof(habits[0]);
+	     i += (size_t)unit_step(3)) {
 		char *text, *same;
 
 		CU_ASSERT_EQUAL(run_on_trace(habits[i].words, &text), 0);
