@@ -586,6 +586,12 @@ static uint64_t ring_discarded(const struct drain *drain, struct drain_ring *rin
 	return trace_add_saturated(ring_full(drain, ring), ring->lost_here);
 }
 
+/* The losses of a program's ring that only the program counted, in memory that it can write. */
+static uint64_t ring_claimed(const struct drain *drain, struct drain_ring *ring)
+{
+	return ring->translate ? trace_add_saturated(ring_full(drain, ring), ring->claimed) : 0;
+}
+
 static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring *ring)
 {
 	if (ring->translate)
@@ -661,6 +667,7 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
 		totals.events += ring->stored - ring->abandoned;
 		totals.lost = trace_add_saturated(totals.lost, ring_discarded(drain, ring));
 		totals.lost = trace_add_saturated(totals.lost, ring->abandoned);
+		totals.claimed = trace_add_saturated(totals.claimed, ring_claimed(drain, ring));
 		totals.filtered += ring_filtered(drain, ring);
 	}
 	*ret_totals = totals;
@@ -683,7 +690,7 @@ void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses
 	*ret_losses = (struct drain_losses){
 		.cpu = ring->cpu,
 		.is_program = ring->translate,
-		.full = trace_add_saturated(ring_full(drain, ring), ring->claimed),
+		.full = ring->translate ? ring_claimed(drain, ring) : ring_full(drain, ring),
 		.given_up = ring->given_up,
 		.other = ring->lost_here - ring->given_up - ring->claimed + ring->abandoned,
 	};
@@ -698,6 +705,7 @@ void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream
 		.stored = ring->stored - ring->abandoned,
 		.discarded = trace_add_saturated(ring_discarded(drain, ring), ring->abandoned),
 		.filtered = ring_filtered(drain, ring),
+		.claimed = ring_claimed(drain, ring),
 	};
 
 	stats.attempted = trace_add_saturated(trace_add_saturated(stats.stored, stats.discarded), stats.filtered);

@@ -232,11 +232,13 @@ uint64_t drain_abandon(struct drain *drain);
 /**
  * struct drain_totals - sums over all rings so far
  * @lost: events that found no space in a ring, or could not be packed
+ * @claimed: the part of @lost that only programs counted, in memory that they can write
  * @filtered: events refused by the filters
  */
 struct drain_totals {
 	uint64_t events;
 	uint64_t lost;
+	uint64_t claimed;
 	uint64_t filtered;
 };
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals);

@@ -525,6 +525,7 @@ void recording_get_status(struct recording *recording, struct recording_status *
 		.start_ns = recording->start_ns,
 		.events = events > gone ? events - gone : 0,
 		.lost = trace_add_saturated(drained.lost, lost),
+		.claimed = trace_add_saturated(drained.claimed, recording->metadata.claimed),
 		.lost_write = written.lost_write,
 		.not_understood = written.undecodable,
 		.missed = recording->metadata.missed_total,
@@ -607,6 +608,13 @@ static void wait_until_written(struct recording *recording, bool (*is_interrupte
 			writer_thread_abandon(recording->thread);
 		poll(NULL, 0, 5);
 	}
+}
+
+static void close_counts(struct recording *recording)
+{
+	uint64_t claimed, lost = clients_close_counts(recording->clients, &claimed);
+
+	metadata_lose(&recording->metadata, lost, claimed);
 }
 
 static int write_statistics(struct recording *recording, uint64_t end_ns, struct trace_error *ret_error)
@@ -719,7 +727,7 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 		recording_take_code_maps(recording);
 	drain_rest(recording, is_interrupted, context);
 	if (recording->clients)
-		metadata_lose(&recording->metadata, clients_close_counts(recording->clients));
+		close_counts(recording);
 	if (recording->tracer)
 		metadata_missed(&recording->metadata, recording->tracer);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);

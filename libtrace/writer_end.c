@@ -33,6 +33,7 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 		.missed = stats->missed,
 		.filtered = stats->filtered,
 		.attempted = stats->attempted,
+		.claimed = stats->claimed,
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
