@@ -551,7 +551,9 @@ void recording_get_other_losses(const struct recording *recording, uint64_t *ret
 {
 	struct drain_losses losses;
 
-	*ret_programs = *ret_others = 0;
+	drain_get_gone_losses(recording->drain, &losses);
+	*ret_programs = losses.full;
+	*ret_others = losses.other;
 	for (size_t i = 0; i < drain_nr_rings(recording->drain); i++) {
 		drain_get_losses(recording->drain, i, &losses);
 		*ret_programs = trace_add_saturated(*ret_programs, losses.is_program ? losses.full : 0);
@@ -604,8 +606,10 @@ static void drain_rest(struct recording *recording, bool (*is_interrupted)(void 
 static void wait_until_written(struct recording *recording, bool (*is_interrupted)(void *), void *context)
 {
 	while (!writer_thread_empty(recording->thread)) {
-		if (is_interrupted(context))
+		if (is_interrupted(context)) {
+			drain_cancel_ended(recording->drain);
 			writer_thread_abandon(recording->thread);
+		}
 		poll(NULL, 0, 5);
 	}
 }
@@ -619,9 +623,13 @@ static void close_counts(struct recording *recording)
 
 static int write_statistics(struct recording *recording, uint64_t end_ns, struct trace_error *ret_error)
 {
-	size_t nr_rings = drain_nr_rings(recording->drain);
-	struct trace_stream_stats *stats = calloc(nr_rings + 1, sizeof(*stats));
+	struct trace_stream_stats *stats;
+	size_t nr_rings;
 	int err;
+
+	drain_free_ended(recording->drain); /* these are in the trace */
+	nr_rings = drain_nr_rings(recording->drain);
+	stats = calloc(nr_rings + 1, sizeof(*stats));
 
 	if (!stats)
 		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_rings);

@@ -3,6 +3,7 @@
  * not add up; and output that fails. */
 #include <fcntl.h>
 #include <malloc.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -904,6 +905,73 @@ static void programs_claim_no_more_than_was_lost(void)
 	}
 }
 
+/* Streams end one after the other, each with an event; the last ones end with the trace. */
+static void write_streams_that_end(struct rawfile *file, uint32_t nr, uint32_t nr_at_once)
+{
+	struct trace_stream_stats *stats = calloc(nr_at_once, sizeof(*stats));
+
+	for (uint32_t i = 0; i < nr; i++) {
+		stats[i % nr_at_once] = (struct trace_stream_stats){
+			.stream = 0x10000 + i, .cpu = 1, .stored = 1, .discarded = 2, .attempted = 3, .claimed = 1};
+		rawfile_single(file, 0x10000 + i, 1);
+		if ((i + 1) % nr_at_once)
+			continue;
+		CU_ASSERT_EQUAL(i + 1 < nr ? trace_writer_end_streams(file->writer, stats, nr_at_once, NULL)
+					   : trace_writer_statistics(file->writer, stats, nr_at_once, 9999, NULL),
+				0);
+	}
+	free(stats);
+}
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 heap = mallinfo2();
+
+	return heap.uordblks + heap.hblkhd;
+}
+
+#define INDEX_BYTES 160u /* of each chunk, which has to be in the index at the end */
+
+/*
+ * A daemon runs for months, and programs come and go. Each has a chunk in this test. The writer
+ * keeps the place of a chunk for the index, and nothing else of an ended stream. Without
+ * trace_writer_end_streams() the accounts of a stream take more than 112 bytes.
+ */
+static void streams_that_have_ended_take_no_memory(void)
+{
+	enum { NR = 100000, AT_ONCE = 1000 };
+	struct rawfile *file = rawfile_new();
+	uint64_t claimed = 0, lost = 0, first = 0;
+	size_t before = heap_bytes(), used;
+	struct trace_error error = {0};
+	struct trace *trace;
+
+	write_streams_that_end(file, NR, AT_ONCE);
+	used = heap_bytes() - before;
+	/* a growing array has up to twice the room that it uses; the accounts would add 15 MB */
+	CU_ASSERT(used < 2 * NR * INDEX_BYTES);
+	CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
+	trace_writer_free(file->writer);
+	trace = trace_open(file->path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
+	CU_ASSERT_EQUAL(trace_nr_streams(trace), NR);
+	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
+		const struct trace_stream_stats *stream = trace_get_stream(trace, i);
+
+		first += stream->stream == 0x10000 + i;
+		claimed += stream->claimed;
+		lost += stream->discarded;
+	}
+	CU_ASSERT_EQUAL(first, NR);
+	CU_ASSERT_EQUAL(claimed, NR);
+	CU_ASSERT_EQUAL(lost, 2 * NR);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 2 * NR);
+	trace_close(trace);
+	close(file->fd);
+	free(file);
+}
+
 /* If the first of its chunks is damaged, the second one has a part of the statistics, which must
  * not count as all of them. */
 static void incomplete_statistics_do_not_count(void)
@@ -1115,6 +1183,7 @@ static const struct unit_case cases[] = {
 	{"a_cpu_without_events_belongs_to_the_machine", a_cpu_without_events_belongs_to_the_machine},
 	{"older_statistics_do_not_tell_what_programs_claim", older_statistics_do_not_tell_what_programs_claim},
 	{"programs_claim_no_more_than_was_lost", programs_claim_no_more_than_was_lost},
+	{"streams_that_have_ended_take_no_memory", streams_that_have_ended_take_no_memory},
 	{"statistics_that_end_too_early_are_marked", statistics_that_end_too_early_are_marked},
 	{"equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream},
 	{"counts_that_do_not_add_up_fail_to_verify", counts_that_do_not_add_up_fail_to_verify},
