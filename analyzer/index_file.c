@@ -72,14 +72,23 @@ void index_out_end(struct index_out *out)
 
 /* ---- read ---- */
 
-static int read_all(int fd, uint8_t *bytes, size_t nr, uint64_t at)
+static int read_failed(const struct index_in *in, int error)
+{
+	if (in->read_error)
+		__atomic_store_n(in->read_error, error, __ATOMIC_RELAXED);
+	return error;
+}
+
+static int read_all(const struct index_in *in, uint8_t *bytes, size_t nr, uint64_t at)
 {
 	while (nr) {
-		ssize_t got = pread(fd, bytes, nr, (off_t)at);
+		ssize_t got = pread(in->fd, bytes, nr, (off_t)at);
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0)
+		if (got < 0)
+			return read_failed(in, -errno);
+		if (!got)
 			return -EBADMSG;
 		bytes += got;
 		nr -= (size_t)got;
@@ -98,7 +107,7 @@ int index_read(const struct index_in *in, uint64_t at, uint64_t nr, struct index
 		return -EBADMSG;
 	if (!bytes) {
 		bytes = memory = malloc((size_t)nr + 1);
-		error = memory ? read_all(in->fd, memory, (size_t)nr, at) : -ENOMEM;
+		error = memory ? read_all(in, memory, (size_t)nr, at) : -ENOMEM;
 	}
 	if (error) {
 		free(memory);
@@ -160,7 +169,8 @@ static bool add_to_checksum(const struct index_in *in, XXH3_state_t *state)
 
 bool index_is_whole(const struct index_in *in)
 {
-	const struct index_in with_checksum = {.bytes = in->bytes, .fd = in->fd, .size = in->size + sizeof(uint64_t)};
+	const struct index_in with_checksum = {
+		.bytes = in->bytes, .fd = in->fd, .size = in->size + sizeof(uint64_t), .read_error = in->read_error};
 	XXH3_state_t *state = XXH3_createState();
 	struct index_piece piece;
 	uint64_t checksum;

@@ -36,22 +36,28 @@ void index_out_end(struct index_out *out);
  * struct index_in - an index that is read, by one or several threads
  * @bytes: borrowed; NULL: it is in the file @fd
  * @size: its bytes without the checksum
+ * @read_error: set to the negative errno of a read that fails, by any of the threads; NULL: not
+ *     wanted. Borrowed
  */
 struct index_in {
 	const uint8_t *bytes;
 	int fd;
 	uint64_t size;
+	int *read_error;
 };
 /** struct index_piece - bytes of an index: at @bytes, until index_piece_end() */
 struct index_piece {
 	struct bytes_in bytes;
 	uint8_t *memory; /* owned; NULL: they are borrowed */
 };
-/** index_read() - @nr bytes at @at. Returns 0; -EBADMSG: there are fewer; -ENOMEM */
+/**
+ * index_read() - @nr bytes at @at
+ * Returns 0; -EBADMSG: there are fewer; -ENOMEM; or the errno of the read, which @in keeps, too.
+ */
 int index_read(const struct index_in *in, uint64_t at, uint64_t nr, struct index_piece *ret) TRACE_NODISCARD;
 /**
  * index_section() - the size of the section at @at, which becomes that of its first byte
- * Returns 0; -EBADMSG: it is larger than the rest of the index; -ENOMEM.
+ * Returns 0; -EBADMSG: it is larger than the rest of the index; or as index_read().
  */
 int index_section(const struct index_in *in, uint64_t *at, uint64_t *ret_nr) TRACE_NODISCARD;
 /** index_read_section() - read the section at @at, which becomes the end of it. As index_read() */

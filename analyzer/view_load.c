@@ -593,9 +593,14 @@ struct trace_view *trace_view_open_file(const struct trace *trace, int fd, struc
 					struct trace_error *ret_error)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
-	struct index_in in = {.fd = fd};
+	int read_error = 0;
+	struct index_in in = {.fd = fd, .read_error = &read_error};
+	struct trace_view *view;
 
 	if (size > 0)
 		in.size = without_checksum((uint64_t)size);
-	return open_view(trace, &in, ret_analysis, ret_error);
+	view = open_view(trace, &in, ret_analysis, ret_error);
+	if (!view && read_error)
+		error_set(ret_error, read_error, "the index cannot be read: %s", strerror(-read_error));
+	return view;
 }

@@ -64,6 +64,7 @@ static void drop_client(struct clients *clients, struct client *client)
 	clients->dead.gone.programs += counts.overwritten || counts.lost;
 	clients->dead.gone.overwritten = trace_add_saturated(clients->dead.gone.overwritten, counts.overwritten);
 	clients->dead.gone.lost = trace_add_saturated(clients->dead.gone.lost, counts.lost);
+	clients->dead.gone.claimed = trace_add_saturated(clients->dead.gone.claimed, counts.claimed);
 	if ((counts.overwritten || counts.lost) && client->died_ns > clients->dead.gone.ns)
 		clients->dead.gone.ns = client->died_ns;
 	clients->dead.bytes -= user_snapshot_saved(client->program);

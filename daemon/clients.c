@@ -248,7 +248,7 @@ uint64_t clients_nr_distrusted(const struct clients *clients)
 	return clients->recording.distrusted.nr;
 }
 
-uint64_t clients_close_counts(struct clients *clients)
+uint64_t clients_close_counts(struct clients *clients, uint64_t *ret_claimed)
 {
 	uint64_t missed;
 
@@ -264,6 +264,7 @@ uint64_t clients_close_counts(struct clients *clients)
 		message_warning("programs: %s lost, as they or their children counted: they found no trace buffers",
 				text_events(clients->missed - clients->untaken).s);
 	missed = clients->missed;
+	*ret_claimed = missed - clients->untaken;
 	clients->missed = clients->untaken = 0;
 	return missed;
 }
@@ -294,6 +295,7 @@ int clients_snapshot(struct clients *clients, struct user_snapshot *snapshot)
 	for (struct client *client = clients->table.list; client && !err; client = client->next)
 		err = user_snapshot_write(client->program, snapshot);
 	snapshot->missed = trace_add_saturated(snapshot->missed, clients->missed);
+	snapshot->claimed = trace_add_saturated(snapshot->claimed, clients->missed - clients->untaken);
 	return err;
 }
 

@@ -105,8 +105,9 @@ uint64_t clients_nr_distrusted(const struct clients *clients);
  * clients_close_counts() - after everything is taken and before the statistics: stop reading
  * programs' memory
  * Returns the minimum number of lost events of programs that have no ring to count them.
+ * @ret_claimed: the part of them that only programs counted
  */
-uint64_t clients_close_counts(struct clients *clients);
+uint64_t clients_close_counts(struct clients *clients, uint64_t *ret_claimed);
 
 /* ---- flight recorder ---- */
 

@@ -9,12 +9,13 @@
 /**
  * struct clients_gone - what a flight recorder dropped of dead programs
  * @programs: the number of dropped programs; the last of them died at @ns
- * @overwritten, @lost: their events
+ * @overwritten, @lost: their events; @claimed: the part of @lost that only programs counted
  */
 struct clients_gone {
 	uint64_t programs;
 	uint64_t overwritten;
 	uint64_t lost;
+	uint64_t claimed;
 	uint64_t ns;
 };
 

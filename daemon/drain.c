@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "drain_ended.h"
 #include "drain_ring.h"
 #include "error_set.h"
 
@@ -30,6 +31,9 @@
  * @slice_end_ns: when drain_run() leaves the rest of that work to the next one
  * @announces_always: see drain_announce_always()
  * @has_more: that limit left sub-buffers of programs in their rings
+ * @ended_batch: the batch of retired rings that goes into the trace
+ * @nr_retired: those in @rings; at @batch_at of them the next batch begins
+ * @gone, @gone_losses: the sums of the rings of which the trace has the statistics
  */
 struct drain {
 	struct tracer *tracer;	      /* borrowed; NULL: only programs are recorded */
@@ -49,6 +53,11 @@ struct drain {
 	uint64_t slice_end_ns;
 	bool announces_always;
 	bool has_more;
+	struct drain_ended ended_batch;
+	size_t nr_retired;
+	size_t batch_at;
+	struct drain_totals gone;
+	struct drain_losses gone_losses;
 	drain_watch_fn watch; /* NULL: none */
 	void *watch_context;
 };
@@ -170,6 +179,7 @@ struct drain *drain_free(struct drain *drain)
 		return NULL;
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		free(drain->rings[i]);
+	drain_ended_release(&drain->ended_batch);
 	free(drain->rings);
 	free(drain->read);
 	free(drain->scratch);
@@ -365,6 +375,7 @@ void drain_retire(struct drain *drain, struct drain_ring *ring)
 	drain->nr_read--;
 	memmove(drain->read + at, drain->read + at + 1, (drain->nr_read - at) * sizeof(struct drain_ring *));
 	drain->next_program -= drain->nr_kernel + drain->next_program > at;
+	drain->nr_retired++;
 }
 
 bool drain_is_broken(const struct drain_ring *ring)
@@ -472,6 +483,8 @@ static enum drain_result take_programs(struct drain *drain)
 	return once == DRAIN_BLOCKED ? once : drain->has_more ? DRAIN_TOOK : result;
 }
 
+static void end_rings(struct drain *drain);
+
 enum drain_result drain_run(struct drain *drain)
 {
 	enum drain_result kernel, programs;
@@ -479,6 +492,7 @@ enum drain_result drain_run(struct drain *drain)
 	drain->work = 0;
 	drain->slice_end_ns = clock_now() + DRAIN_SLICE_NS;
 	drain->has_more = false;
+	end_rings(drain);
 	kernel = take_kernel(drain);
 	if (kernel == DRAIN_BLOCKED)
 		return kernel;
@@ -586,6 +600,12 @@ static uint64_t ring_discarded(const struct drain *drain, struct drain_ring *rin
 	return trace_add_saturated(ring_full(drain, ring), ring->lost_here);
 }
 
+/* The losses of a program's ring that only the program counted, in memory that it can write. */
+static uint64_t ring_claimed(const struct drain *drain, struct drain_ring *ring)
+{
+	return ring->translate ? trace_add_saturated(ring_full(drain, ring), ring->claimed) : 0;
+}
+
 static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring *ring)
 {
 	if (ring->translate)
@@ -651,18 +671,21 @@ void drain_announce_always(struct drain *drain)
 	drain->announces_always = true;
 }
 
+static void add_totals(const struct drain *drain, struct drain_ring *ring, struct drain_totals *totals)
+{
+	totals->events += ring->stored - ring->abandoned;
+	totals->lost = trace_add_saturated(totals->lost, ring_discarded(drain, ring));
+	totals->lost = trace_add_saturated(totals->lost, ring->abandoned);
+	totals->claimed = trace_add_saturated(totals->claimed, ring_claimed(drain, ring));
+	totals->filtered += ring_filtered(drain, ring);
+}
+
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals)
 {
-	struct drain_totals totals = {0};
+	struct drain_totals totals = drain->gone;
 
-	for (size_t i = 0; i < drain->nr_rings; i++) {
-		struct drain_ring *ring = drain->rings[i];
-
-		totals.events += ring->stored - ring->abandoned;
-		totals.lost = trace_add_saturated(totals.lost, ring_discarded(drain, ring));
-		totals.lost = trace_add_saturated(totals.lost, ring->abandoned);
-		totals.filtered += ring_filtered(drain, ring);
-	}
+	for (size_t i = 0; i < drain->nr_rings; i++)
+		add_totals(drain, drain->rings[i], &totals);
 	*ret_totals = totals;
 }
 
@@ -676,30 +699,115 @@ size_t drain_nr_read(const struct drain *drain)
 	return drain->nr_read;
 }
 
-void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses *ret_losses)
+static struct drain_losses losses_of(const struct drain *drain, struct drain_ring *ring)
 {
-	struct drain_ring *ring = drain->rings[idx];
-
-	*ret_losses = (struct drain_losses){
+	return (struct drain_losses){
 		.cpu = ring->cpu,
 		.is_program = ring->translate,
-		.full = trace_add_saturated(ring_full(drain, ring), ring->claimed),
+		.full = ring->translate ? ring_claimed(drain, ring) : ring_full(drain, ring),
 		.given_up = ring->given_up,
 		.other = ring->lost_here - ring->given_up - ring->claimed + ring->abandoned,
 	};
 }
 
-void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats)
+void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses *ret_losses)
 {
-	struct drain_ring *ring = drain->rings[idx];
+	*ret_losses = losses_of(drain, drain->rings[idx]);
+}
+
+void drain_get_gone_losses(const struct drain *drain, struct drain_losses *ret_losses)
+{
+	*ret_losses = drain->gone_losses;
+}
+
+static struct trace_stream_stats statistics_of(const struct drain *drain, struct drain_ring *ring)
+{
 	struct trace_stream_stats stats = {
 		.stream = ring->stream,
 		.cpu = ring->cpu,
 		.stored = ring->stored - ring->abandoned,
 		.discarded = trace_add_saturated(ring_discarded(drain, ring), ring->abandoned),
 		.filtered = ring_filtered(drain, ring),
+		.claimed = ring_claimed(drain, ring),
 	};
 
 	stats.attempted = trace_add_saturated(trace_add_saturated(stats.stored, stats.discarded), stats.filtered);
-	*ret_stats = stats;
+	return stats;
+}
+
+void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats)
+{
+	*ret_stats = statistics_of(drain, drain->rings[idx]);
+}
+
+/* ---- rings that have ended ---- */
+
+static void free_ended(struct drain *drain, struct drain_ring *ring)
+{
+	struct drain_losses losses = losses_of(drain, ring), *gone = &drain->gone_losses;
+
+	add_totals(drain, ring, &drain->gone);
+	gone->is_program = true;
+	gone->full = trace_add_saturated(gone->full, losses.full);
+	gone->given_up = trace_add_saturated(gone->given_up, losses.given_up);
+	gone->other = trace_add_saturated(gone->other, losses.other);
+	free(ring);
+	drain->nr_retired--;
+}
+
+/* Frees the rings of a batch that the writer has written. */
+void drain_free_ended(struct drain *drain)
+{
+	size_t kept = drain->nr_kernel;
+
+	if (!drain_ended_take(&drain->ended_batch))
+		return;
+	for (size_t i = kept; i < drain->nr_rings; i++) {
+		if (drain->rings[i]->in_batch)
+			free_ended(drain, drain->rings[i]);
+		else
+			drain->rings[kept++] = drain->rings[i];
+	}
+	drain->nr_rings = kept;
+}
+
+/* Fills the batch with retired rings. False: no memory. */
+static bool fill_batch(struct drain *drain)
+{
+	struct drain_ended *ended = &drain->ended_batch;
+
+	if (!ended->streams)
+		ended->streams = malloc(DRAIN_ENDED_BATCH * sizeof(*ended->streams));
+	ended->nr = 0;
+	for (size_t i = drain->nr_kernel; ended->streams && i < drain->nr_rings; i++) {
+		struct drain_ring *ring = drain->rings[i];
+
+		ring->in_batch = ring->retired && ended->nr < DRAIN_ENDED_BATCH;
+		if (ring->in_batch)
+			ended->streams[ended->nr++] = statistics_of(drain, ring);
+	}
+	return ended->nr;
+}
+
+/*
+ * The rings of all programs that have ended would take memory until the end of the recording. A
+ * recorder that keeps only the latest events drops blocks later, and their losses with them.
+ */
+static void end_rings(struct drain *drain)
+{
+	if (drain->nr_retired < DRAIN_ENDED_BATCH)
+		return;
+	drain_free_ended(drain);
+	if (drain->ended || drain->announces_always || !drain->thread || drain->nr_retired < drain->batch_at ||
+	    !drain_ended_is_free(&drain->ended_batch))
+		return;
+	/* without memory, or if the writer cannot write, not again for each ring */
+	drain->batch_at = drain->nr_retired + DRAIN_ENDED_BATCH;
+	if (fill_batch(drain) && !drain_ended_push(&drain->ended_batch, drain->thread))
+		drain->batch_at = DRAIN_ENDED_BATCH;
+}
+
+void drain_cancel_ended(struct drain *drain)
+{
+	drain_ended_cancel(&drain->ended_batch);
 }

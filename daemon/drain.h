@@ -112,7 +112,10 @@ bool drain_salvage(struct drain *drain, struct drain_ring *ring);
  */
 void drain_set_read_only(struct drain_ring *ring, bool read_only);
 
-/** drain_retire() - stop reading the ring: its memory goes away, its counts stay */
+/**
+ * drain_retire() - stop reading the ring: its memory goes away, its counts stay
+ * @ring is valid until the next drain_run().
+ */
 void drain_retire(struct drain *drain, struct drain_ring *ring);
 
 /**
@@ -232,11 +235,13 @@ uint64_t drain_abandon(struct drain *drain);
 /**
  * struct drain_totals - sums over all rings so far
  * @lost: events that found no space in a ring, or could not be packed
+ * @claimed: the part of @lost that only programs counted, in memory that they can write
  * @filtered: events refused by the filters
  */
 struct drain_totals {
 	uint64_t events;
 	uint64_t lost;
+	uint64_t claimed;
 	uint64_t filtered;
 };
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals);
@@ -258,6 +263,15 @@ struct drain_losses {
 	uint64_t other;
 };
 void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses *ret_losses);
+/**
+ * drain_get_gone_losses() - the sums of the rings that drain_nr_rings() no longer counts
+ * The trace already has the statistics of these rings of ended programs: drain_ended.h.
+ */
+void drain_get_gone_losses(const struct drain *drain, struct drain_losses *ret_losses);
+/** drain_free_ended() - the writer may have written such statistics: free their rings */
+void drain_free_ended(struct drain *drain);
+/** drain_cancel_ended() - before the writer's queue is dropped: it has no such statistics then */
+void drain_cancel_ended(struct drain *drain);
 
 /**
  * drain_statistics() - the statistics of one ring, with the writer's losses; after

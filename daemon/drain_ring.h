@@ -46,6 +46,7 @@ struct drain_copy;
  * @suspect: the last sub-buffer was dropped because its times are unknown
  * @broken: the content of the ring is not believed any more
  * @retired: the ring's memory is gone
+ * @in_batch: its statistics are on the way to the trace, see drain_ended.h
  */
 struct drain_ring {
 	struct subbuf_ring ring;
@@ -85,6 +86,7 @@ struct drain_ring {
 	bool suspect;
 	bool broken;
 	bool retired;
+	bool in_batch;
 };
 
 static inline uint64_t drain_ring_counter(const trace_u64 *counter)

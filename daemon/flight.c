@@ -252,6 +252,7 @@ struct flight_snapshot {
 	uint64_t events;
 	uint64_t overwritten;
 	uint64_t missed;	     /* events of programs that never had a ring */
+	uint64_t claimed;	     /* the part of them that only programs counted */
 	struct build_ids *build_ids; /* owned */
 };
 
@@ -493,6 +494,7 @@ static int push_clients(struct flight_snapshot *snapshot)
 	int err = snapshot->flight->clients ? clients_snapshot(snapshot->flight->clients, &programs) : 0;
 
 	snapshot->missed = programs.missed;
+	snapshot->claimed = programs.claimed;
 	return err;
 }
 
@@ -591,6 +593,7 @@ static int push_metadata(struct flight_snapshot *snapshot)
 	stats.missed = totals.missed;
 	stats.overwritten = trace_add_saturated(stream.gone.overwritten, totals.lost);
 	stats.discarded = trace_add_saturated(stream.gone.lost, snapshot->missed);
+	stats.claimed = trace_add_saturated(stream.gone.claimed, snapshot->claimed);
 	stats.attempted = trace_add_saturated(stats.overwritten, stats.discarded);
 	stats.attempted = trace_add_saturated(stats.attempted, stats.stored + stats.missed);
 	return err ? err : add_stats(snapshot, &stats);

@@ -87,6 +87,12 @@ static int write_chunks(struct keep_save *save, struct trace_writer *writer, str
 	return err;
 }
 
+/* A program counted a part of its losses, and the chunks in memory do not tell which. */
+static uint64_t claimed(const struct trace_stream_stats *stats)
+{
+	return stats->stream >= USER_FIRST_STREAM && stats->discarded ? TRACE_CLAIMED_UNKNOWN : 0;
+}
+
 /* Programs of which nothing is kept have no stream in this trace. */
 static int write_statistics(struct keep_save *save, struct trace_writer *writer, struct trace_error *ret_error)
 {
@@ -107,6 +113,7 @@ static int write_statistics(struct keep_save *save, struct trace_writer *writer,
 		of->stream = marked->stream;
 		of->cpu = marked->cpu;
 		of->discarded = trace_add_saturated(of->discarded, marked->lost_after);
+		of->claimed = claimed(of);
 		of->filtered = marked->filtered;
 		of->attempted = trace_add_saturated(of->stored + of->missed, of->filtered);
 		of->attempted = trace_add_saturated(of->attempted, trace_add_saturated(of->discarded, of->overwritten));

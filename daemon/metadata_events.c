@@ -97,9 +97,10 @@ void metadata_missed(struct metadata_events *metadata, const struct tracer *trac
 	}
 }
 
-void metadata_lose(struct metadata_events *metadata, uint64_t nr)
+void metadata_lose(struct metadata_events *metadata, uint64_t nr, uint64_t claimed)
 {
 	metadata->lost = trace_add_saturated(metadata->lost, nr);
+	metadata->claimed = trace_add_saturated(metadata->claimed, claimed);
 }
 
 void metadata_push(struct metadata_events *metadata, struct trace_writer *writer, struct writer_thread *thread)
@@ -128,6 +129,7 @@ void metadata_statistics(const struct metadata_events *metadata, struct trace_st
 		.stored = metadata->stored - metadata->abandoned,
 		.discarded = trace_add_saturated(metadata->lost, metadata->abandoned),
 		.missed = metadata->missed_total,
+		.claimed = metadata->claimed,
 	};
 
 	stats.attempted = trace_add_saturated(stats.stored + stats.missed, stats.discarded);

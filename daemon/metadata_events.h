@@ -22,6 +22,7 @@
  * @missed_total: their sum
  * @stored: metadata events given to the writer
  * @lost: metadata events dropped because there was no memory, and the events of metadata_lose()
+ * @claimed: the part of @lost that only programs counted
  * @abandoned: the part of @stored that was dropped from the queue
  */
 struct metadata_events {
@@ -29,6 +30,7 @@ struct metadata_events {
 	uint64_t blocks;
 	uint64_t stored;
 	uint64_t lost;
+	uint64_t claimed;
 	uint64_t abandoned;
 	uint64_t missed_total;
 	uint64_t missed[TRACE_EV_MAX];
@@ -69,8 +71,11 @@ void metadata_missed(struct metadata_events *metadata, const struct tracer *trac
 void metadata_code_map(struct metadata_events *metadata, const struct tracer_code_map *map, struct trace_writer *writer,
 		       struct writer_thread *thread);
 
-/** metadata_lose() - count lost events that belong to no other stream in this one */
-void metadata_lose(struct metadata_events *metadata, uint64_t nr);
+/**
+ * metadata_lose() - count @nr lost events that belong to no other stream in this one
+ * @claimed: the part of them that only programs counted
+ */
+void metadata_lose(struct metadata_events *metadata, uint64_t nr, uint64_t claimed);
 
 /** metadata_push() - give the metadata events to the writer */
 void metadata_push(struct metadata_events *metadata, struct trace_writer *writer, struct writer_thread *thread);

@@ -92,10 +92,15 @@ void progress_print_summary(const struct recording_status *status, const char *p
 			    char text[static PROGRESS_SUMMARY_BYTES])
 {
 	struct text lost = text_count(all_lost(status));
+	size_t used;
 
 	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s%s, %s, %s lost", path, text_events(status->events).s,
 		 text_bytes(status->file_bytes).s, bytes_per_event(status).s, text_seconds(elapsed_ns).s,
 		 all_lost(status) ? lost.s : "nothing");
+	used = strlen(text);
+	if (status->claimed)
+		snprintf(text + used, PROGRESS_SUMMARY_BYTES - used, ", %s of them counted by programs only",
+			 text_count(status->claimed).s);
 }
 
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,

@@ -525,6 +525,7 @@ void recording_get_status(struct recording *recording, struct recording_status *
 		.start_ns = recording->start_ns,
 		.events = events > gone ? events - gone : 0,
 		.lost = trace_add_saturated(drained.lost, lost),
+		.claimed = trace_add_saturated(drained.claimed, recording->metadata.claimed),
 		.lost_write = written.lost_write,
 		.not_understood = written.undecodable,
 		.missed = recording->metadata.missed_total,
@@ -550,7 +551,9 @@ void recording_get_other_losses(const struct recording *recording, uint64_t *ret
 {
 	struct drain_losses losses;
 
-	*ret_programs = *ret_others = 0;
+	drain_get_gone_losses(recording->drain, &losses);
+	*ret_programs = losses.full;
+	*ret_others = losses.other;
 	for (size_t i = 0; i < drain_nr_rings(recording->drain); i++) {
 		drain_get_losses(recording->drain, i, &losses);
 		*ret_programs = trace_add_saturated(*ret_programs, losses.is_program ? losses.full : 0);
@@ -603,17 +606,30 @@ static void drain_rest(struct recording *recording, bool (*is_interrupted)(void 
 static void wait_until_written(struct recording *recording, bool (*is_interrupted)(void *), void *context)
 {
 	while (!writer_thread_empty(recording->thread)) {
-		if (is_interrupted(context))
+		if (is_interrupted(context)) {
+			drain_cancel_ended(recording->drain);
 			writer_thread_abandon(recording->thread);
+		}
 		poll(NULL, 0, 5);
 	}
 }
 
+static void close_counts(struct recording *recording)
+{
+	uint64_t claimed, lost = clients_close_counts(recording->clients, &claimed);
+
+	metadata_lose(&recording->metadata, lost, claimed);
+}
+
 static int write_statistics(struct recording *recording, uint64_t end_ns, struct trace_error *ret_error)
 {
-	size_t nr_rings = drain_nr_rings(recording->drain);
-	struct trace_stream_stats *stats = calloc(nr_rings + 1, sizeof(*stats));
+	struct trace_stream_stats *stats;
+	size_t nr_rings;
 	int err;
+
+	drain_free_ended(recording->drain); /* these are in the trace */
+	nr_rings = drain_nr_rings(recording->drain);
+	stats = calloc(nr_rings + 1, sizeof(*stats));
 
 	if (!stats)
 		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_rings);
@@ -719,7 +735,7 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 		recording_take_code_maps(recording);
 	drain_rest(recording, is_interrupted, context);
 	if (recording->clients)
-		metadata_lose(&recording->metadata, clients_close_counts(recording->clients));
+		close_counts(recording);
 	if (recording->tracer)
 		metadata_missed(&recording->metadata, recording->tracer);
 	metadata_push(&recording->metadata, recording->writer, recording->thread);

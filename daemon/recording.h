@@ -116,7 +116,8 @@ uint64_t recording_synced(struct recording *recording);
 
 /**
  * struct recording_status - @events: in the file or on the way to it
- * @lost: in the rings. @lost_write: could not be written
+ * @lost: in the rings. @claimed: the part of it that only programs counted
+ * @lost_write: could not be written
  * @not_understood: undecodable records of programs
  * @missed: runs of BPF programs that the kernel skipped
  */
@@ -124,6 +125,7 @@ struct recording_status {
 	uint64_t start_ns;
 	uint64_t events;
 	uint64_t lost;
+	uint64_t claimed;
 	uint64_t lost_write;
 	uint64_t not_understood;
 	uint64_t missed;

@@ -362,7 +362,8 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	}
 	free(memory);
 	ret_counts->overwritten = walk.overwritten;
-	ret_counts->lost = trace_add_saturated(walk.unfinished, discarded(kept));
+	ret_counts->claimed = discarded(kept);
+	ret_counts->lost = trace_add_saturated(walk.unfinished, ret_counts->claimed);
 	ret_counts->lost = trace_add_saturated(ret_counts->lost, kept->counts.lost + kept->impossible);
 	return err;
 }

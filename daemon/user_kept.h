@@ -68,10 +68,12 @@ size_t user_kept_drop(struct user_kept *kept);
 /**
  * struct user_kept_counts - the losses of a ring
  * @lost: events that were discarded, never finished, or unreadable because a writer is inside
+ * @claimed: the part of @lost that only the program counted
  * @overwritten: records that were in the ring and have been overwritten
  */
 struct user_kept_counts {
 	uint64_t lost;
+	uint64_t claimed;
 	uint64_t overwritten;
 };
 

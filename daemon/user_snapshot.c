@@ -94,6 +94,7 @@ static int write_ring(struct user_ring *ring, struct user_snapshot *snapshot, ui
 	stats->cpu = ring->cpu;
 	stats->overwritten = counts.overwritten;
 	stats->discarded = trace_add_saturated(trace_add_saturated(counts.lost, output.unknown), *lost);
+	stats->claimed = trace_add_saturated(counts.claimed, *lost);
 	stats->attempted = trace_add_saturated(stats->stored + stats->filtered, stats->overwritten);
 	stats->attempted = trace_add_saturated(stats->attempted, stats->discarded);
 	if (!stats->attempted)
@@ -121,6 +122,7 @@ int user_snapshot_write(struct user_program *program, struct user_snapshot *snap
 		if (program->rings[i])
 			err = write_ring(program->rings[i], snapshot, &lost);
 	snapshot->missed = trace_add_saturated(snapshot->missed, lost);
+	snapshot->claimed = trace_add_saturated(snapshot->claimed, lost);
 	recording->writer = NULL;
 	recording->clock = *clock; /* clock pairs of a program are trusted for its own events only */
 	free(clock);
@@ -188,7 +190,9 @@ void user_snapshot_get_counts(struct user_program *program, struct user_kept_cou
 		    user_kept_read(program->rings[i]->kept, take_nothing, NULL, &counts, &patience))
 			continue;
 		ret_counts->lost = trace_add_saturated(ret_counts->lost, counts.lost);
+		ret_counts->claimed = trace_add_saturated(ret_counts->claimed, counts.claimed);
 		ret_counts->overwritten = trace_add_saturated(ret_counts->overwritten, counts.overwritten);
 	}
 	ret_counts->lost = trace_add_saturated(ret_counts->lost, user_unready_sum(program));
+	ret_counts->claimed = trace_add_saturated(ret_counts->claimed, user_unready_sum(program));
 }

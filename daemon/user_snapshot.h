@@ -14,7 +14,7 @@ struct user_program;
  * struct user_snapshot - the destination of a flight recorder's snapshot
  * @patience: ms that all programs together may wait for writers inside a sub-buffer
  * @push: takes a block; returns 0 or -ENOMEM. @add_stats: takes the final counts of a stream
- * @missed: events that never had a ring
+ * @missed: events that never had a ring; @claimed: the part of them that only programs counted
  */
 struct user_snapshot {
 	struct trace_writer *writer;
@@ -23,6 +23,7 @@ struct user_snapshot {
 	int (*add_stats)(void *context, const struct trace_stream_stats *stats);
 	void *context;
 	uint64_t missed;
+	uint64_t claimed;
 };
 
 /**

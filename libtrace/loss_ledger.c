@@ -384,6 +384,8 @@ static int streams_from_chunks(struct loss_ledger *ledger)
 		stats->discarded = ledger->accounts[i].seen_lost_before;
 		stats->attempted = ledger->accounts[i].number;
 		stats->stored = stats->attempted - stats->discarded;
+		if (stats->discarded && stats->stream >= STREAM_USER_FIRST)
+			stats->claimed = TRACE_CLAIMED_UNKNOWN;
 	}
 	return 0;
 }

@@ -44,8 +44,8 @@ SAME_OFFSET(missed);
 SAME_OFFSET(filtered);
 SAME_OFFSET(attempted);
 #undef SAME_OFFSET
-static_assert(offsetof(struct trace_statistics_stream, written) == sizeof(struct trace_stream_stats),
-	      "the file has each field of struct trace_stream_stats");
+static_assert(offsetof(struct trace_statistics_stream, written) == offsetof(struct trace_stream_stats, claimed),
+	      "the file has each field of struct trace_stream_stats, and the last one at its end");
 
 static struct trace_stream_stats stats_from_disk(const struct trace_statistics_stream *disk)
 {
@@ -56,7 +56,8 @@ static struct trace_stream_stats stats_from_disk(const struct trace_statistics_s
 					   .overwritten = disk->overwritten,
 					   .missed = disk->missed,
 					   .filtered = disk->filtered,
-					   .attempted = disk->attempted};
+					   .attempted = disk->attempted,
+					   .claimed = disk->claimed};
 }
 
 static int statistics_finish(struct trace *trace, struct statistics *statistics, uint64_t end_ns)
@@ -101,6 +102,20 @@ static bool statistics_reserve(struct statistics *statistics, size_t more)
 }
 
 /*
+ * A version before 2.8 does not tell which losses only programs counted. Streams of the kernel have
+ * none.
+ */
+static struct trace_statistics_stream read_stream(const unsigned char *raw, size_t bytes)
+{
+	struct trace_statistics_stream stream = {0};
+
+	memcpy(&stream, raw, bytes < sizeof(stream) ? bytes : sizeof(stream));
+	if (bytes < sizeof(stream) && stream.stream >= STREAM_USER_FIRST && (stream.discarded || stream.overwritten))
+		stream.claimed = TRACE_CLAIMED_UNKNOWN;
+	return stream;
+}
+
+/*
  * SECURITY: a chunk with a continued list must be uncompressed, so a small file cannot have an
  * unlimited number of streams.
  */
@@ -117,15 +132,15 @@ static int load_statistics(struct trace *trace, struct statistics *statistics, c
 	    (has_more && chunk->compression != TRACE_COMPRESSION_NONE))
 		return -EBADMSG;
 	memcpy(&header, raw, sizeof(header));
-	if (header.stream_bytes < sizeof(*statistics->streams) ||
+	if (header.stream_bytes < TRACE_STATISTICS_STREAM_MIN ||
 	    __builtin_mul_overflow((size_t)header.nr_streams, header.stream_bytes, &needed) ||
 	    needed > chunk->raw_bytes - sizeof(header))
 		return -EBADMSG;
 	if (!statistics_reserve(statistics, header.nr_streams))
 		return -ENOMEM;
 	for (size_t i = 0; i < header.nr_streams; i++)
-		memcpy(&statistics->streams[statistics->nr++], raw + sizeof(header) + i * header.stream_bytes,
-		       sizeof(*statistics->streams));
+		statistics->streams[statistics->nr++] = read_stream(raw + sizeof(header) + i * header.stream_bytes,
+								    header.stream_bytes);
 	return has_more ? 0 : statistics_finish(trace, statistics, header.end_ns);
 }
 

@@ -3,6 +3,7 @@
 #include "stream_map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool grow(struct stream_map *map)
 {
@@ -33,6 +34,12 @@ bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint
 	*stream_map_slot(map, key) = (struct stream_slot){key, idx + 1};
 	map->nr++;
 	return true;
+}
+
+void stream_map_clear(struct stream_map *map)
+{
+	memset(map->slots, 0, map->nr_slots * sizeof(*map->slots));
+	map->nr = 0;
 }
 
 void stream_map_release(struct stream_map *map)

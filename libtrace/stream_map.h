@@ -66,6 +66,8 @@ bool stream_map_begin(struct stream_map *map);
  */
 bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint32_t idx);
 
+/** stream_map_clear() - remove all streams; as many as before find room without memory */
+void stream_map_clear(struct stream_map *map);
 void stream_map_release(struct stream_map *map);
 
 #endif

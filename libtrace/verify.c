@@ -242,6 +242,11 @@ static int check_stream(const struct verification *verification, const struct tr
 				 "%s: stream %u: its chunks declare %llu events lost, its counters only %llu",
 				 trace->path, stream->stream, (ull)stream->lost_before,
 				 (ull)(stream->discarded + stream->overwritten));
+	if (stream->claimed != TRACE_CLAIMED_UNKNOWN && stream->claimed > stream->discarded + stream->overwritten)
+		return error_set(verification->ret_error, -EBADMSG,
+				 "%s: stream %u: programs counted %llu events lost, its counters only %llu",
+				 trace->path, stream->stream, (ull)stream->claimed,
+				 (ull)(stream->discarded + stream->overwritten));
 	if (trace->info.clean_end ? events != stream->written : events < stream->written)
 		return error_set(verification->ret_error, -EBADMSG,
 				 "%s: stream %u: %llu events were written, the file has %llu", trace->path,

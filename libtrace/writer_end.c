@@ -33,6 +33,7 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 		.missed = stats->missed,
 		.filtered = stats->filtered,
 		.attempted = stats->attempted,
+		.claimed = stats->claimed,
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -94,10 +95,29 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 
 		header.nr_streams = left < STATISTICS_MAX ? (uint32_t)left : STATISTICS_MAX;
 		/* NULL has no elements */
-		error = statistics_write(writer, nr_streams ? streams + done : NULL, header, done,
+		error = statistics_write(writer, nr_streams ? streams + done : NULL, header, writer->nr_ended + done,
 					 left > header.nr_streams, ret_error);
 		done += header.nr_streams;
 	} while (!error && done < nr_streams);
+	return error;
+}
+
+int trace_writer_end_streams(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams,
+			     struct trace_error *ret_error)
+{
+	struct trace_statistics_header header = {.stream_bytes = sizeof(struct trace_statistics_stream)};
+	int error = 0;
+
+	for (size_t done = 0; !error && done < nr_streams; done += header.nr_streams) {
+		size_t left = nr_streams - done;
+
+		header.nr_streams = left < STATISTICS_MAX ? (uint32_t)left : STATISTICS_MAX;
+		error = statistics_write(writer, streams + done, header, writer->nr_ended, true, ret_error);
+		if (error)
+			return error;
+		writer->nr_ended += header.nr_streams;
+		writer_streams_forget(writer, streams + done, header.nr_streams);
+	}
 	return error;
 }
 

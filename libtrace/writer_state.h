@@ -72,6 +72,7 @@ struct trace_writer {
 	struct writer_buffer index;   /* array of struct trace_index_entry */
 	struct writer_buffer streams; /* array of struct writer_stream, in order of appearance */
 	struct stream_map stream_map; /* from kind and number to index in @streams */
+	uint64_t nr_ended;	      /* streams of which the statistics are in the file */
 	struct writer_buffer strings; /* payload of the next strings chunk */
 	uint64_t next_note;	      /* key behind the last TRACE_STRING_NOT_TRACED */
 	uint64_t missing_note;	      /* key of the first of these without memory; UINT64_MAX: none */

@@ -9,6 +9,7 @@
 #include "writer_state.h"
 
 #include <string.h>
+#include <trace/reader.h>
 #include <trace/saturate.h>
 
 enum { STREAMS_BEGIN = 16 }; /* writer_buffer_reserve() doubles it */
@@ -40,6 +41,36 @@ struct writer_stream *writer_stream_of(struct trace_writer *writer, const struct
 	    !stream_map_put(&writer->stream_map, new.kind, new.stream, (uint32_t)(writer->streams.bytes / sizeof(new))))
 		return NULL;
 	return writer_buffer_add(&writer->streams, &new, sizeof(new));
+}
+
+/* A slot of the array that is no stream's. */
+static void mark_ended(struct trace_writer *writer, uint32_t kind, uint32_t number)
+{
+	struct writer_stream *stream = writer_stream_find(writer, kind, number);
+
+	if (stream)
+		stream->kind = 0;
+}
+
+/* Fewer streams need no memory. */
+void writer_streams_forget(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr)
+{
+	struct writer_stream *all = (struct writer_stream *)writer->streams.data;
+	size_t nr_all = writer->streams.bytes / sizeof(*all), kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		mark_ended(writer, TRACE_CHUNK_START_STATE, streams[i].stream);
+		mark_ended(writer, TRACE_CHUNK_EVENTS, streams[i].stream);
+	}
+	stream_map_clear(&writer->stream_map);
+	for (size_t i = 0; i < nr_all; i++) {
+		if (!all[i].kind)
+			continue;
+		all[kept] = all[i];
+		stream_map_put(&writer->stream_map, all[kept].kind, all[kept].stream, (uint32_t)kept);
+		kept++;
+	}
+	writer->streams.bytes = kept * sizeof(*all);
 }
 
 /*

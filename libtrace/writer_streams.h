@@ -3,14 +3,18 @@
 #define LIBTRACE_WRITER_STREAMS_H
 /* writer_streams.h - the events and losses of each stream of a writer. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct trace_chunk_header;
 struct trace_packed;
+struct trace_stream_stats;
 struct trace_writer;
 struct writer_stream;
 
 bool writer_streams_begin(struct trace_writer *writer);
+/** writer_streams_forget() - of these @nr streams no block follows */
+void writer_streams_forget(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr);
 /**
  * writer_stream_find() - NULL: the stream has no block yet
  * writer_stream_of() - the same, but adds the stream; NULL: no memory

@@ -389,6 +389,8 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 							.stored = stored[ring]};
 		*(tb->overwrites ? &stats[nr].overwritten : &stats[nr].discarded) = last->lost_total + last->lost_after;
 		stats[nr].attempted = stats[nr].stored + last->lost_total + last->lost_after;
+		if (stats[nr].stream >= TB_USER_STREAM) /* programs count their own losses */
+			stats[nr].claimed = last->lost_total + last->lost_after;
 		nr++;
 	}
 	if (trace_writer_statistics(writer, stats, nr, end_ns, &error) < 0)

@@ -68,6 +68,31 @@ uint64_t losses_lost(const struct trace *trace, const struct trace_analysis *ana
 	return losses.lost + start_lost;
 }
 
+bool losses_claimed(const struct trace *trace, uint64_t *ret_nr)
+{
+	uint64_t nr = 0, lost = losses_of(trace).lost;
+
+	*ret_nr = 0;
+	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
+		uint64_t claimed = trace_get_stream(trace, i)->claimed;
+
+		if (claimed == TRACE_CLAIMED_UNKNOWN)
+			return false;
+		nr = trace_add_saturated(nr, claimed);
+	}
+	*ret_nr = nr < lost ? nr : lost; /* those before the begin of the report are not missing in it */
+	return true;
+}
+
+void losses_claim_sentence(struct string *s, const struct trace *trace)
+{
+	uint64_t claimed;
+
+	if (losses_claimed(trace, &claimed) && claimed)
+		string_addf(s, " Programs alone counted %s of the lost events, and nothing else shows them.",
+			    number_count(claimed).s);
+}
+
 void losses_warn_late(const struct trace_analysis *analysis)
 {
 	size_t nr = trace_analysis_nr_late_gaps(analysis);
@@ -128,7 +153,8 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
 	if (lost)
 		string_addf(s, " %c%s %s lost: the affected times are unknown.", toupper((unsigned char)*text.bytes),
 			    text.bytes + 1, lost == 1 ? "was" : "were");
-	else
+	losses_claim_sentence(s, trace);
+	if (!lost)
 		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");
 }
 

@@ -29,6 +29,14 @@ struct losses losses_of(const struct trace *trace);
 uint64_t losses_older(const struct trace *trace);
 /** losses_lost() - number of missing events, also in damaged chunks; @ret_gaps: in how many gaps */
 uint64_t losses_lost(const struct trace *trace, const struct trace_analysis *analysis, size_t *ret_gaps);
+/**
+ * losses_claimed() - number of missing events that only programs counted
+ * It is at most that of losses_of(). No recorder can check this number. Returns false if the trace
+ * does not tell it: *@ret_nr is 0.
+ */
+bool losses_claimed(const struct trace *trace, uint64_t *ret_nr);
+/** losses_claim_sentence() - append a blank and the sentence about these; nothing without any */
+void losses_claim_sentence(struct string *s, const struct trace *trace);
 /** losses_text() - "17 events", "at least 17 events", or that the number is unknown */
 const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct value_text *text);
 /**

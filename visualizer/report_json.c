@@ -70,7 +70,8 @@ static void put_trace(struct json *json, const struct report *report)
 	size_t gaps;
 	const struct trace_info *info = trace_get_info(report->trace);
 	const char *recorder = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_RECORDER);
-	uint64_t start, end;
+	uint64_t start, end, claimed;
+	bool is_known;
 
 	trace_analysis_window(report->analysis, &start, &end);
 	json_text(json, "host", info->host);
@@ -84,6 +85,8 @@ static void put_trace(struct json *json, const struct report *report)
 		json_bool(json, "window", true);
 	json_u64(json, "events", readable_events(report));
 	json_u64(json, "lost", losses_lost(report->trace, report->analysis, &gaps));
+	is_known = losses_claimed(report->trace, &claimed);
+	json_known(json, "claimed", claimed, is_known);
 	json_u64(json, "overwritten", losses_of(report->trace).overwritten);
 	json_u64(json, "older", losses_older(report->trace));
 	if (report->command.process) {

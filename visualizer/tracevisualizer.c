@@ -146,6 +146,7 @@ static int verify(const struct report *report)
 							  "but the number of lost events is uncertain",
 		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es",
 		    trace_nr_cpus(report->analysis), trace_nr_cpus(report->analysis) == 1 ? "" : "s");
+	losses_claim_sentence(&line, report->trace);
 	/* after JSON, the output would not be JSON */
 	if (report->options->reports.json || report->options->reports.timeline || report->options->reports.list_json)
 		fprintf(stderr, "%s\n", string_text(&line));

@@ -9,6 +9,7 @@
 
 #define KIND_SHIFT  28
 #define MAX_MATCHES 500u
+#define MAX_LISTED  10000u /* processes, and as many threads, in an answer */
 
 /* ---- numbers ---- */
 
@@ -96,12 +97,12 @@ void json_process(struct json *json, struct view_session *session, const char *k
 
 /*
  * struct listed - @active_ns: the part of @busy_ns on a CPU, waiting for one, or unknown; 0: it
- * only waited
+ * only waited. @is_left_out: the answer has too many; it is in the sums of the rest
  */
 struct listed {
 	struct trace_row row;
 	uint64_t busy_ns, active_ns;
-	bool of_command, is_kernel;
+	bool of_command, is_kernel, is_left_out;
 };
 
 static int by_interest(const void *left, const void *right, void *data)
@@ -210,24 +211,101 @@ static void put_row(struct json *json, struct view_session *session, const struc
 	json_close(json, "}");
 }
 
-/* The threads of each process follow it. */
-void view_rows(struct view_session *session, struct view_question *question, struct json *json)
-{
-	size_t nr_cpus, nr_processes, nr_threads;
-	struct listed *cpus = list_rows(session, TRACE_ROW_CPU, &nr_cpus),
-		      *processes = list_rows(session, TRACE_ROW_PROCESS, &nr_processes),
-		      *threads = list_rows(session, TRACE_ROW_THREAD, &nr_threads);
-	size_t *first = memory_take(nr_processes + 1, sizeof(*first)),
-	       *next = memory_take(nr_threads + 1, sizeof(*next));
+/* struct row_lists - all rows, the most interesting ones of each kind first; owned */
+struct row_lists {
+	struct listed *of[TRACE_ROW_THREAD + 1];
+	size_t nr[TRACE_ROW_THREAD + 1];
+};
 
-	for (size_t i = nr_threads; i > 0; i--) { /* lists of the sorted threads, index + 1 */
+static bool has_too_many(struct view_session *session)
+{
+	return trace_view_nr_rows(session->view, TRACE_ROW_PROCESS) > MAX_LISTED ||
+	       trace_view_nr_rows(session->view, TRACE_ROW_THREAD) > MAX_LISTED;
+}
+
+/*
+ * A browser takes long for the rows of 100,000 processes, and shows none of them. So an answer has
+ * the most interesting ones, and the sums of the rest. A thread is listed below its process only.
+ */
+static void leave_out(struct row_lists *lists)
+{
+	size_t nr_processes = lists->nr[TRACE_ROW_PROCESS];
+	bool *are_left_out = memory_take(nr_processes + 1, sizeof(*are_left_out));
+
+	for (size_t i = MAX_LISTED; i < nr_processes; i++) {
+		struct listed *process = &lists->of[TRACE_ROW_PROCESS][i];
+
+		process->is_left_out = are_left_out[process->row.id.index] = true;
+	}
+	for (size_t i = 0; i < lists->nr[TRACE_ROW_THREAD]; i++) {
+		struct listed *thread = &lists->of[TRACE_ROW_THREAD][i];
+
+		thread->is_left_out = i >= MAX_LISTED || are_left_out[thread->row.parent];
+	}
+	free(are_left_out);
+}
+
+static struct row_lists row_lists_new(struct view_session *session)
+{
+	struct row_lists lists = {0};
+
+	for (enum trace_row_kind kind = TRACE_ROW_CPU; kind <= TRACE_ROW_THREAD; kind++)
+		lists.of[kind] = list_rows(session, kind, &lists.nr[kind]);
+	leave_out(&lists);
+	return lists;
+}
+
+static void row_lists_free(struct row_lists *lists)
+{
+	for (enum trace_row_kind kind = TRACE_ROW_CPU; kind <= TRACE_ROW_THREAD; kind++)
+		free(lists->of[kind]);
+}
+
+static void put_rest(struct json *json, const struct row_lists *lists, enum trace_row_kind kind, const char *key)
+{
+	uint64_t nr = 0, busy_ns = 0, active_ns = 0;
+
+	for (size_t i = 0; i < lists->nr[kind]; i++) {
+		const struct listed *listed = &lists->of[kind][i];
+
+		if (!listed->is_left_out)
+			continue;
+		nr++;
+		busy_ns += listed->busy_ns;
+		active_ns += listed->active_ns;
+	}
+	json_open(json, key, "{");
+	json_u64(json, "rows", nr);
+	json_u64(json, "busy_ns", busy_ns);
+	json_u64(json, "active_ns", active_ns);
+	json_close(json, "}");
+}
+
+static void put_rests(struct json *json, const struct row_lists *lists)
+{
+	json_open(json, "rest", "{");
+	put_rest(json, lists, TRACE_ROW_PROCESS, "processes");
+	put_rest(json, lists, TRACE_ROW_THREAD, "threads");
+	json_close(json, "}");
+}
+
+/* The threads of each process follow it. */
+static void put_rows(struct json *json, struct view_session *session, const struct row_lists *lists)
+{
+	const struct listed *processes = lists->of[TRACE_ROW_PROCESS], *threads = lists->of[TRACE_ROW_THREAD];
+	size_t *first = memory_take(lists->nr[TRACE_ROW_PROCESS] + 1, sizeof(*first)),
+	       *next = memory_take(lists->nr[TRACE_ROW_THREAD] + 1, sizeof(*next));
+
+	for (size_t i = lists->nr[TRACE_ROW_THREAD]; i > 0; i--) { /* of the sorted threads, index + 1 */
+		if (threads[i - 1].is_left_out)
+			continue;
 		next[i - 1] = first[threads[i - 1].row.parent];
 		first[threads[i - 1].row.parent] = i;
 	}
 	json_open(json, "rows", "[");
-	for (size_t i = 0; i < nr_cpus; i++)
-		put_row(json, session, &cpus[i]);
-	for (size_t i = 0; i < nr_processes; i++) {
+	for (size_t i = 0; i < lists->nr[TRACE_ROW_CPU]; i++)
+		put_row(json, session, &lists->of[TRACE_ROW_CPU][i]);
+	for (size_t i = 0; i < lists->nr[TRACE_ROW_PROCESS] && !processes[i].is_left_out; i++) {
 		put_row(json, session, &processes[i]);
 		for (size_t t = first[processes[i].row.id.index]; t; t = next[t - 1])
 			put_row(json, session, &threads[t - 1]);
@@ -235,46 +313,104 @@ void view_rows(struct view_session *session, struct view_question *question, str
 	json_close(json, "]");
 	free(first);
 	free(next);
-	free(cpus);
-	free(processes);
-	free(threads);
+}
+
+void view_rows(struct view_session *session, struct view_question *question, struct json *json)
+{
+	struct row_lists lists = row_lists_new(session);
+
+	put_rows(json, session, &lists);
+	if (has_too_many(session))
+		put_rests(json, &lists);
+	row_lists_free(&lists);
 }
 
 /* ---- sums ---- */
 
-static void put_sum(struct json *json, struct trace_row_id id, const uint64_t *ns)
+static void put_ns(struct json *json, const uint64_t *ns)
 {
-	json_open(json, NULL, "\n{");
-	json_u64(json, "id", view_row_number(id));
 	json_open(json, "ns", "[");
 	for (int class = 0; class < TRACE_NR_CLASSES; class ++) {
 		json_separate(json);
 		fprintf(json->out, "%llu", (unsigned long long)ns[class]);
 	}
 	json_close(json, "]");
+}
+
+static void put_sum(struct json *json, struct trace_row_id id, const uint64_t *ns)
+{
+	json_open(json, NULL, "\n{");
+	json_u64(json, "id", view_row_number(id));
+	put_ns(json, ns);
 	json_close(json, "}");
+}
+
+/* struct rest_sum - the rows of a kind that have no sum of their own */
+struct rest_sum {
+	size_t nr;
+	uint64_t ns[TRACE_NR_CLASSES];
+};
+
+static void put_rest_sum(struct json *json, const char *key, const struct rest_sum *rest)
+{
+	json_open(json, key, "{");
+	json_u64(json, "rows", rest->nr);
+	put_ns(json, rest->ns);
+	json_close(json, "}");
+}
+
+/*
+ * The sums of a kind, in the order of the rows, or of @lists if it has rows that are left out. A
+ * thread that is absent from the span has no sum.
+ */
+static struct rest_sum put_sums(struct json *json, struct view_session *session, const struct view_window *window,
+				const struct row_lists *lists, enum trace_row_kind kind)
+{
+	const struct listed *listed = lists->of[kind];
+	uint64_t ns[TRACE_NR_CLASSES];
+	struct rest_sum rest = {0};
+
+	for (uint32_t i = 0; i < trace_view_nr_rows(session->view, kind); i++) {
+		struct trace_row_id id = listed ? listed[i].row.id : (struct trace_row_id){kind, i};
+
+		if (trace_view_columns(session->view, id, window->from, window->to, 1, ns) < 0)
+			memory_end();
+		if (kind == TRACE_ROW_THREAD && ns[TRACE_CLASS_ABSENT] >= window->to - window->from)
+			continue;
+		if (!listed || !listed[i].is_left_out) {
+			put_sum(json, id, ns);
+			continue;
+		}
+		rest.nr++;
+		for (int class = 0; class < TRACE_NR_CLASSES; class ++)
+			rest.ns[class] += ns[class];
+	}
+	return rest;
 }
 
 void view_sums(struct view_session *session, struct view_question *question, struct json *json)
 {
 	struct view_window window = view_window_asked(session, question);
-	uint64_t ns[TRACE_NR_CLASSES];
+	struct rest_sum rest[TRACE_ROW_THREAD + 1];
+	struct row_lists lists = {0};
 
 	if (*question->error)
 		return;
+	if (has_too_many(session))
+		lists = row_lists_new(session);
 	json_time(json, session, "from", window.from);
 	json_time(json, session, "to", window.to);
 	json_open(json, "rows", "[");
 	for (enum trace_row_kind kind = TRACE_ROW_CPU; kind <= TRACE_ROW_THREAD; kind++)
-		for (uint32_t i = 0; i < trace_view_nr_rows(session->view, kind); i++) {
-			struct trace_row_id id = {kind, i};
-
-			if (trace_view_columns(session->view, id, window.from, window.to, 1, ns) < 0)
-				memory_end();
-			if (kind != TRACE_ROW_THREAD || ns[TRACE_CLASS_ABSENT] < window.to - window.from)
-				put_sum(json, id, ns);
-		}
+		rest[kind] = put_sums(json, session, &window, &lists, kind);
 	json_close(json, "]");
+	if (has_too_many(session)) {
+		json_open(json, "rest", "{");
+		put_rest_sum(json, "processes", &rest[TRACE_ROW_PROCESS]);
+		put_rest_sum(json, "threads", &rest[TRACE_ROW_THREAD]);
+		json_close(json, "}");
+	}
+	row_lists_free(&lists);
 }
 
 /* ---- search ---- */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_store.c - the index of a view as a file: view_store.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "complain.h"
+#include "error_set.h"
 #include "only_client.h"
 #include "version.h"
 #include "view_bills.h"
@@ -275,17 +278,45 @@ static bool read_notes(struct view_session *session)
 
 /* ---- the file ---- */
 
+/*
+ * A new pass finds the same as an index that fails to be read, but it takes long, and the disk may
+ * fail.
+ */
+static void say_unreadable(const char *path, int code)
+{
+	struct trace_error error;
+
+	if (!code || code == -ENOENT || code == -ESTALE || code == -EBADMSG || code == -ENOMEM)
+		return;
+	error_set(&error, code, "%s cannot be read (%s): the trace itself is read instead, which takes longer", path,
+		  strerror(-code));
+	complain_of_error(&error);
+}
+
+/* The view of the index at @path; NULL: there is none that fits. */
+static struct trace_view *open_index(const struct trace *trace, const char *path, struct trace_analysis **ret_analysis)
+{
+	struct trace_error error = {0};
+	struct trace_view *view;
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0) {
+		say_unreadable(path, -errno);
+		return NULL;
+	}
+	view = trace_view_open_file(trace, fd, ret_analysis, &error);
+	close(fd);
+	if (!view)
+		say_unreadable(path, error.code);
+	return view;
+}
+
 bool view_store_begin(struct view_session *session, const struct trace *trace, const struct visualizer_options *options,
 		      const char *path)
 {
 	struct trace_analysis *analysis = NULL;
-	struct trace_view *view = NULL;
-	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	struct trace_view *view = open_index(trace, path, &analysis);
 
-	if (fd >= 0) {
-		view = trace_view_open_file(trace, fd, &analysis, NULL);
-		close(fd);
-	}
 	if (!view)
 		return false;
 	view_session_of_index(session, trace, options, view, analysis);

@@ -14,7 +14,8 @@
 char *view_store_path(const struct trace *trace, const struct visualizer_options *options);
 /**
  * view_store_begin() - as view_session_begin(), from the index at @path; the session is complete
- * Returns false if there is none that fits; nothing is printed.
+ * Returns false if there is none that fits. A line on stderr says it if there is a file that cannot
+ * be read.
  */
 bool view_store_begin(struct view_session *session, const struct trace *trace, const struct visualizer_options *options,
 		      const char *path);

@@ -22,8 +22,8 @@ extern "C" {
 
 #define TRACE_FORMAT_MAJOR 2 /* a reader refuses any other; version 1 was before the first release */
 /* additions: 1 the table, 2 flags of chunks, 3 the promise of heartbeats, 4 columns of steps,
- * 5 times with codes by context, 6 stacks, 7 letters of times */
-#define TRACE_FORMAT_MINOR 7
+ * 5 times with codes by context, 6 stacks, 7 letters of times, 8 claimed losses */
+#define TRACE_FORMAT_MINOR 8
 
 /* clang-format off */
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
@@ -277,7 +277,9 @@ struct trace_statistics_stream {
 	uint64_t undecodable; /* undecodable */
 	uint64_t lost_before; /* sum of the events that the producer declared lost */
 	uint64_t last_ns;     /* of the last chunk written, 0 none */
+	uint64_t claimed;     /* of the lost events: counted by programs only, from version 2.8 on */
 };
+#define TRACE_STATISTICS_STREAM_MIN 96 /* bytes, in versions before 2.8 */
 
 /** struct trace_index_entry - index: where a chunk is, and its whole header */
 struct trace_index_entry {
@@ -335,7 +337,7 @@ static_assert(sizeof(struct trace_schema_type) == 48, "no padding");
 static_assert(sizeof(struct trace_schema_field) == 12, "no padding");
 static_assert(sizeof(struct trace_string_entry) == 16, "no padding");
 static_assert(sizeof(struct trace_statistics_header) == 16, "no padding");
-static_assert(sizeof(struct trace_statistics_stream) == 96, "no padding");
+static_assert(sizeof(struct trace_statistics_stream) == 104, "no padding");
 static_assert(sizeof(struct trace_index_entry) == 160, "no padding");
 static_assert(sizeof(struct trace_table_entry) == 64, "no padding");
 static_assert(sizeof(struct trace_table_root) == 32, "no padding");

@@ -198,10 +198,14 @@ const struct trace_damage *trace_get_damage(const struct trace *trace, size_t id
  */
 const char *trace_not_traced(const struct trace *trace, size_t idx);
 
+#define TRACE_CLAIMED_UNKNOWN UINT64_MAX
 /**
  * struct trace_stream_stats - the statistics of one stream, from the recorder's own counters
  * trace_verify() checks that attempted = stored + discarded + overwritten + missed + filtered,
  * against the chunks of the file and the cumulative numbers in the sub-buffers.
+ * @claimed: of @discarded and @overwritten, the events that only programs counted, in memory that
+ *     they can write: the recorder cannot check this part. TRACE_CLAIMED_UNKNOWN: the trace does
+ *     not tell, as before format 2.8
  */
 struct trace_stream_stats {
 	uint32_t stream;
@@ -212,6 +216,7 @@ struct trace_stream_stats {
 	uint64_t missed;
 	uint64_t filtered;
 	uint64_t attempted;
+	uint64_t claimed;
 };
 size_t trace_nr_streams(const struct trace *trace);
 const struct trace_stream_stats *trace_get_stream(const struct trace *trace, size_t idx);

@@ -244,7 +244,10 @@ int trace_view_save_file(const struct trace_view *view, const void *notes, size_
  */
 struct trace_view *trace_view_open(const struct trace *trace, const void *bytes, size_t size,
 				   struct trace_analysis **ret_analysis, struct trace_error *ret_error);
-/** trace_view_open_file() - trace_view_open() of the file @fd, read in pieces from its begin */
+/**
+ * trace_view_open_file() - trace_view_open() of the file @fd, read in pieces from its begin
+ * Returns NULL also with the negative errno of a read that failed: then the index may be right.
+ */
 struct trace_view *trace_view_open_file(const struct trace *trace, int fd, struct trace_analysis **ret_analysis,
 					struct trace_error *ret_error);
 /** trace_view_notes() - of the view of an index; otherwise NULL */

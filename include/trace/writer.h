@@ -197,6 +197,16 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 			    uint64_t end_ns, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
+ * trace_writer_end_streams() - the final statistics of @streams, of which no block follows
+ * The writer forgets these streams, and trace_writer_statistics() does not have them again. They
+ * count only in a trace with the statistics of the others behind them. Called by the writing
+ * thread.
+ * Returns 0, the negative errno of the write, or -ENOMEM; then the streams have not ended.
+ */
+int trace_writer_end_streams(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams,
+			     struct trace_error *ret_error) TRACE_NODISCARD;
+
+/**
  * trace_writer_set_level() - compress later blocks at another zstd level;
  * negative levels are faster than 1
  * Called by the writing thread. Chunks already in the file do not change; readers need not know.

@@ -8,6 +8,7 @@
 #include "control.h"
 #include "failing_stream.h"
 #include "gcov_objects.h"
+#include "gmon_arcs.h"
 #include "gmon_counts.h"
 #include "no_memory.h"
 #include "process_name.h"
@@ -31,6 +32,72 @@ static void a_part_of_the_counts_is_an_error(void)
 	CU_ASSERT_STRING_EQUAL(error.message, "the counts cannot be read: Input/output error");
 	gmon_counts_free(&counts);
 	streams_fail_after(0);
+	close(fd);
+}
+
+static const char more_lines[] = "period 1000000\nmixed 0\nevents 0\nnot_counted 0\n"
+				 "sample ffffffff81000500 3 3000000\nsample ffffffff81000540 2 2000000\n"
+				 "sample ffffffff81000580 1 1000000\n";
+
+/* Each byte of the counts may be the last one that can be read. */
+static void any_part_of_the_counts_is_an_error(void)
+{
+	int fd = memfd_create("counts", MFD_CLOEXEC);
+
+	CU_ASSERT_EQUAL(write(fd, more_lines, strlen(more_lines)), (ssize_t)strlen(more_lines));
+	for (size_t bytes = 1; bytes <= strlen(more_lines); bytes++) {
+		struct gmon_counts counts = {0};
+		struct trace_error error = {0};
+
+		streams_fail_after(bytes);
+		CU_ASSERT_EQUAL(gmon_counts_read(&counts, fd, &error), -EIO);
+		CU_ASSERT_STRING_EQUAL(error.message, "the counts cannot be read: Input/output error");
+		gmon_counts_free(&counts);
+	}
+	streams_fail_after(0);
+	close(fd);
+}
+
+/* The counts and the calls of functions that they become. */
+static int counts_and_arcs(int fd, size_t *ret_nr)
+{
+	struct kernel_symbols symbols = {0};
+	struct gmon_counts counts = {0};
+	struct gmon_arcs arcs = {0};
+	int result = gmon_counts_read(&counts, fd, NULL);
+
+	*ret_nr = counts.nr;
+	if (!result)
+		result = gmon_arcs_make(&arcs, &counts, &symbols);
+	gmon_arcs_free(&arcs);
+	gmon_counts_free(&counts);
+	return result;
+}
+
+static void counts_without_memory_are_whole_or_an_error(void)
+{
+	int fd = memfd_create("counts", MFD_CLOEXEC);
+	size_t nr_whole, nr;
+	long nr_failed = 0;
+
+	CU_ASSERT_EQUAL(write(fd, more_lines, strlen(more_lines)), (ssize_t)strlen(more_lines));
+	CU_ASSERT_EQUAL(counts_and_arcs(fd, &nr_whole), 0);
+	CU_ASSERT_EQUAL(nr_whole, 3);
+	for (int and_after = 0; and_after < 2; and_after++) {
+		bool struck = true;
+
+		for (long at = 1; struck; at++) {
+			int result;
+
+			no_memory_at(at, and_after);
+			result = counts_and_arcs(fd, &nr);
+			struck = no_memory_struck();
+			no_memory_at(0, false);
+			CU_ASSERT(result == -ENOMEM || (!result && nr == nr_whole));
+			nr_failed += result == -ENOMEM;
+		}
+	}
+	CU_ASSERT(nr_failed >= 4);
 	close(fd);
 }
 
@@ -130,6 +197,8 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_part_of_the_counts_is_an_error),
+		CASE(any_part_of_the_counts_is_an_error),
+		CASE(counts_without_memory_are_whole_or_an_error),
 		CASE(a_part_of_the_mappings_is_an_error),
 		CASE(a_part_of_the_processes_is_an_error),
 		CASE(a_part_of_a_status_has_no_owner),

@@ -99,6 +99,7 @@ static struct clients_status offer_some(const struct budget_limits *limits, int 
 	struct fake_program *programs = calloc((size_t)nr, sizeof(*programs));
 	struct daemon_of_programs daemon;
 	struct clients_status status;
+	uint64_t claimed;
 
 	daemon_begin(&daemon, limits);
 	for (int i = 0; i < nr; i++) {
@@ -108,12 +109,65 @@ static struct clients_status offer_some(const struct budget_limits *limits, int 
 	}
 	clients_get_status(daemon.clients, &status);
 	clients_switch_off(daemon.clients);
-	*ret_lost = clients_close_counts(daemon.clients);
+	*ret_lost = clients_close_counts(daemon.clients, &claimed);
+	CU_ASSERT_EQUAL(claimed, 0); /* the daemon itself counts those that it does not take */
 	daemon_free(&daemon);
 	for (int i = 0; i < nr; i++)
 		fake_program_free(&programs[i]);
 	free(programs);
 	return status;
+}
+
+/* The lines of clients_close_counts() on stderr; to be freed. */
+static char *words_of_close(struct clients *clients, uint64_t *ret_lost, uint64_t *ret_claimed)
+{
+	int saved = dup(STDERR_FILENO), fd = memfd_create("stderr", MFD_CLOEXEC);
+	char *text = calloc(1, 4096);
+
+	fflush(stderr);
+	dup2(fd, STDERR_FILENO);
+	*ret_lost = clients_close_counts(clients, ret_claimed);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	CU_ASSERT(pread(fd, text, 4095, 0) >= 0);
+	close(saved);
+	close(fd);
+	return text;
+}
+
+/*
+ * Both are lost events, but the second number is what an untrusted program wrote into its own
+ * memory.
+ */
+static void programs_not_taken_and_events_that_programs_count_are_told_apart(void)
+{
+	struct fake_program programs[6];
+	struct budget_limits limits = no_limits();
+	struct daemon_of_programs daemon;
+	uint64_t lost, claimed;
+	char *text;
+
+	daemon_begin(&daemon, &limits);
+	for (int i = 0; i < 6; i++) { /* a process has four */
+		programs[i] = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+		offer(daemon.path, programs[i].fd);
+		clients_dispatch(daemon.clients);
+	}
+	programs[0].memory->unready = 1234;
+	clients_switch_off(daemon.clients);
+	text = words_of_close(daemon.clients, &lost, &claimed);
+	CU_ASSERT_EQUAL(claimed, 1234);
+	CU_ASSERT_EQUAL(lost, 1236);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "the events of 2 programs are lost: the daemon could not take"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "programs: 1,234 events lost, as they or their children counted"));
+	free(text);
+	text = words_of_close(daemon.clients, &lost, &claimed);
+	CU_ASSERT_EQUAL(lost + claimed, 0);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	free(text);
+	daemon_free(&daemon);
+	for (int i = 0; i < 6; i++)
+		fake_program_free(&programs[i]);
 }
 
 static void a_process_has_few_memories(void)
@@ -274,6 +328,7 @@ static void few_memories_of_a_process_are_found(void)
 }
 
 static const struct unit_case cases[] = {
+	CASE(programs_not_taken_and_events_that_programs_count_are_told_apart),
 	CASE(a_process_has_few_memories),
 	CASE(programs_of_a_user_are_bounded),
 	CASE(offers_of_a_user_are_bounded),

@@ -76,12 +76,13 @@ static inline void bench_drain(struct bench *bench)
 static inline void bench_end(struct bench *bench, bool dead)
 {
 	struct drain *drain = bench->recording->drain;
-	struct trace_stream_stats stats[FAKE_RINGS];
+	struct trace_stream_stats *stats;
 	struct trace_error error = {0};
 	char path[64];
 
-	user_program_look(bench->program);
-	if (!dead)
+	if (bench->program)
+		user_program_look(bench->program);
+	if (bench->program && !dead)
 		user_program_switch(bench->program, true);
 	drain_end(drain);
 	for (int i = 0; i < 10 && !drain_is_empty(drain); i++)
@@ -89,13 +90,17 @@ static inline void bench_end(struct bench *bench, bool dead)
 	if (dead)
 		CU_ASSERT_TRUE(user_program_finish(bench->program));
 	drain_abandon(drain);
-	user_program_close_counts(bench->program);
+	if (bench->program)
+		user_program_close_counts(bench->program);
 	writer_thread_stop(bench->thread);
+	drain_free_ended(drain);
+	stats = calloc(drain_nr_rings(drain) + 1, sizeof(*stats));
 	for (size_t i = 0; i < drain_nr_rings(drain); i++)
 		drain_statistics(drain, i, &stats[i]);
 	if (trace_writer_statistics(bench->writer, stats, drain_nr_rings(drain), clock_now(), &error) ||
 	    trace_writer_finish(bench->writer, &error))
 		abort();
+	free(stats);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", bench->fd);
 	bench->trace = trace_open(path, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bench->trace);

@@ -631,7 +631,9 @@ def line(event):
 def read_statistics(layouts, raw):
 	head = layouts.read("trace_statistics_header", raw)
 	size = layouts.size("trace_statistics_header")
-	return [layouts.read("trace_statistics_stream", raw, size + i * head.stream_bytes) for i in range(head.nr_streams)], head.end_ns
+	starts = [size + i * head.stream_bytes for i in range(head.nr_streams)]
+	room = b"\0" * layouts.size("trace_statistics_stream")  # entries of older versions have fewer fields
+	return [layouts.read("trace_statistics_stream", raw[at:at + head.stream_bytes] + room) for at in starts], head.end_ns
 
 
 def read_strings(layouts, raw, strings):

@@ -94,6 +94,7 @@ static struct field fields[] = {
 	FIELD(trace_statistics_stream, written),
 	FIELD(trace_statistics_stream, lost_write), FIELD(trace_statistics_stream, undecodable),
 	FIELD(trace_statistics_stream, lost_before), FIELD(trace_statistics_stream, last_ns),
+	FIELD(trace_statistics_stream, claimed),
 	FIELDS_END(trace_statistics_stream),
 
 	FIELD(trace_index_entry, offset), FIELD(trace_index_entry, header), FIELDS_END(trace_index_entry),

@@ -156,7 +156,7 @@ static void the_json_of_a_process_is_complete(void)
 	json_has(text, "trace",
 		 "{'host': 'here', 'kernel': '', 'recorder': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, "
 		 "'elapsed_ns': 8000, "
-		 "'events': 25, 'lost': 0, 'overwritten': 0, 'older': 0,"
+		 "'events': 25, 'lost': 0, 'claimed': 0, 'overwritten': 0, 'older': 0,"
 		 " 'contradictions': 0, 'halted_ns': 0, 'sees_wakeups': true, 'sees_calls': true, 'sees_traps': true,"
 		 " 'sees_interrupts': true, 'filtered': false, 'gaps': [], 'not_recorded': [], 'not_traced': []}");
 	free(text);
@@ -300,7 +300,8 @@ static void events_overwritten_by_a_flight_recorder_are_no_gap(void)
 {
 	char *text = report_of(flight_recorder(), "--json");
 
-	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":2,\"lost\":0,\"overwritten\":"
+	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":2,\"lost\":0,\"claimed\":0,"
+		       "\"overwritten\":"
 		       "7,\"older\":0,");
 	contains(text, "\"gaps\":[]");
 	free(text);
@@ -330,7 +331,8 @@ static void events_before_the_accounting_are_in_lists(void)
 	tb_waking(tb, 1, 4000, 7, TRACE_CONTEXT_TASK);
 	tb_waking(tb, 1, 6000, 8, TRACE_CONTEXT_TASK);
 	text = report_of(tb, "--json");
-	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":4,\"lost\":0,\"overwritten\":"
+	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":4,\"lost\":0,\"claimed\":0,"
+		       "\"overwritten\":"
 		       "7,\"older\":1,");
 	free(text);
 	tb = flight_recorder();

@@ -303,6 +303,31 @@ static void the_json_has_all_program_events(void)
 	tb_free(tb);
 }
 
+/* A recorder cannot check the losses that a program counts by itself: reports tell them apart. */
+static void losses_that_only_programs_counted_are_told_apart(void)
+{
+	struct tb *tb = shop();
+	char *text;
+
+	tb_lost(tb, 0, 3);
+	tb_user_lost(tb, 0, 1020);
+	tb_keep_end(tb);
+	text = report(tb, "-a");
+	contains(text, "1,023 events were lost");
+	contains(text, "Programs alone counted 1,020 of the");
+	free(text);
+	text = report(tb, "-s");
+	contains(text, "Programs alone counted 1,020 of the lost events");
+	free(text);
+	text = report(tb, "--verify");
+	contains(text, "Programs alone counted 1,020 of the lost events, and nothing else shows them.");
+	free(text);
+	text = report(tb, "--json");
+	contains(text, "\"lost\":1023,\"claimed\":1020,");
+	free(text);
+	tb_free(tb);
+}
+
 /* If the recorder says that a program wrote impossible numbers, not every event is accounted
  * for. */
 static void a_trace_with_a_distrusted_program_is_verified_in_part(void)
@@ -362,6 +387,7 @@ int main(int argc, char **argv)
 		CASE(without_the_kernel_programs_are_selected_by_name_and_number),
 		CASE(the_list_has_the_selected_events_of_programs),
 		CASE(the_json_has_all_program_events),
+		CASE(losses_that_only_programs_counted_are_told_apart),
 		CASE(a_trace_with_a_distrusted_program_is_verified_in_part),
 		CASE(impossible_events_of_programs_change_no_report),
 		{NULL, NULL},

@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -596,6 +598,31 @@ static void an_index_has_no_times_that_the_trace_has(void)
 
 /* ---- what may go wrong ---- */
 
+static bool reads_fail;
+
+/* libtrace reads the index with it, and nothing else. */
+ssize_t pread64(int fd, void *bytes, size_t nr, off64_t at);
+ssize_t __pread_chk(int fd, void *bytes, size_t nr, off_t at, size_t room);
+
+#pragma GCC visibility push(default)
+ssize_t pread64(int fd, void *bytes, size_t nr, off64_t at)
+{
+	if (reads_fail && at) {
+		errno = EIO;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pread64, fd, bytes, nr, at);
+}
+
+ssize_t pread(int fd, void *bytes, size_t nr, off_t at) __attribute__((alias("pread64")));
+
+/* The compiler makes it of pread() where it knows the room for the bytes. */
+ssize_t __pread_chk(int fd, void *bytes, size_t nr, off_t at, size_t room)
+{
+	return nr <= room ? pread64(fd, bytes, nr, at) : -1;
+}
+#pragma GCC visibility pop
+
 struct index {
 	unsigned char *bytes; /* owned */
 	size_t size;
@@ -802,6 +829,53 @@ static void a_hostile_index_does_no_harm(void)
 	CU_ASSERT(nr_open > 10); /* the changes reach beyond the first checks */
 }
 
+/* The lines of view_store_begin() on stderr; to be freed. */
+static char *complaint_of_begin(const struct trace *trace)
+{
+	static struct view_session session;
+	int saved = dup(STDERR_FILENO), fd = memfd_create("stderr", MFD_CLOEXEC);
+	char *text = calloc(1, 4096);
+
+	fflush(stderr);
+	dup2(fd, STDERR_FILENO);
+	CU_ASSERT(!view_store_begin(&session, trace, &options, path));
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	CU_ASSERT(syscall(SYS_pread64, fd, text, 4095, 0) >= 0);
+	close(saved);
+	close(fd);
+	return text;
+}
+
+/* The view is right without its index, but takes longer, and the disk may be failing. */
+static void an_index_that_fails_to_be_read_is_told_in_one_line(void)
+{
+	static struct view_session session;
+	struct trace *trace = story(2);
+	char *text;
+
+	session_of_pass(&session, trace);
+	write_index(&session);
+	reads_fail = true;
+	text = complaint_of_begin(trace);
+	reads_fail = false;
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, path));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "Input/output error"));
+	CU_ASSERT(*text && strchr(text, '\n') == text + strlen(text) - 1);
+	free(text);
+	CU_ASSERT(index_opens(trace));
+	CU_ASSERT_EQUAL(truncate(path, 100), 0);
+	text = complaint_of_begin(trace);
+	CU_ASSERT_STRING_EQUAL(text, ""); /* an index that does not fit is replaced */
+	free(text);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	text = complaint_of_begin(trace);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	free(text);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
 static void an_index_that_cannot_be_written_is_not_missed(void)
 {
 	static struct view_session session;
@@ -889,6 +963,7 @@ int main(int argc, char **argv)
 		CASE(an_index_has_no_times_that_the_trace_has),
 		CASE(a_damaged_index_is_refused),
 		CASE(a_hostile_index_does_no_harm),
+		CASE(an_index_that_fails_to_be_read_is_told_in_one_line),
 		CASE(an_index_that_cannot_be_written_is_not_missed),
 		CASE(an_index_that_does_not_fit_leaves_the_old_one),
 		CASE(small_traces_and_parts_have_no_index),

@@ -50,8 +50,9 @@ function showTitle(about) {
 }
 
 async function readRows(view) {
-	const { rows } = await ask("rows");
+	const { rows, rest } = await ask("rows");
 
+	view.rest = rest ?? null;
 	moveRows(view, movedRows([...(view.rows?.values() ?? [])], rows));
 	view.rows = new Map(rows.map(row => [row.id, row]));
 	view.tree = makeTree(rows, view.named);

@@ -128,6 +128,16 @@ function matches(node, filter) {
 	return node.text.includes(filter) || node.kids.some(kid => matches(kid, filter));
 }
 
+/** The rows that an answer leaves out, because a page would take long for them. */
+export function restText({ processes, threads }) {
+	const all = [
+		processes.rows ? numberText(processes.rows, "process", "processes") : "",
+		threads.rows ? numberText(threads.rows, "thread", "threads") : ""
+	];
+
+	return all.filter(Boolean).join(" and ") + " more";
+}
+
 /** The ids of the rows that a filter wants, with their processes; null: all. */
 export function wantedRows(tree, filter) {
 	const wanted = filter.trim().toLowerCase(),

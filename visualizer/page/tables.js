@@ -13,7 +13,7 @@ import { requestsTable } from "./requests.js";
 import { interest, stackedBar } from "./swatch.js";
 import { wantedRows } from "./rows.js";
 import { makeTable, time, count } from "./table.js";
-import { durationText, pointText } from "./time.js";
+import { countText, durationText, pointText } from "./time.js";
 import { goTo, goToLongest, rowText, selectSpan } from "./walk.js";
 import { chosenSpan, revealTime } from "./view.js";
 import { clean, objectText, processText } from "./words.js";
@@ -36,7 +36,8 @@ function byAnswer(view, rows) {
 
 async function sumsTable(walk, kind, span) {
 	const { view } = walk,
-		{ rows } = await ask(question("sums", span));
+		{ rows, rest } = await ask(question("sums", span)),
+		left = rest?.[kind === "process" ? "processes" : "threads"];
 	const filter = wantedRows(view.tree, view.filter);
 	const wanted = rows.filter(
 		({ id, ns }) => view.rows.get(id)?.kind === kind && interest(ns) > 0 && (filter?.has(id) ?? true)
@@ -45,7 +46,7 @@ async function sumsTable(walk, kind, span) {
 	const owner = row => view.rows.get(view.rows.get(row.id).parent),
 		isOfAnswer = wanted.some(({ id }) => view.named.includes(id));
 
-	return makeTable(
+	const table = makeTable(
 		kind === "process" ? "Processes that were not at rest" : "Threads that were not at rest",
 		[
 			{
@@ -78,6 +79,17 @@ async function sumsTable(walk, kind, span) {
 		],
 		isOfAnswer ? byAnswer(view, wanted) : wanted
 	);
+
+	return left?.rows
+		? [
+				...table,
+				el(
+					"p",
+					{ class: "dim" },
+					`${countText(left.rows)} more in this span, of a trace with too many for a page: ${durationText(add(left.ns, ON_CPU))} on a CPU together, ${durationText(add(left.ns, [WAIT_CPU]))} waiting for one.`
+				)
+			]
+		: table;
 }
 
 async function waitsTable(walk, span, row) {

@@ -8,6 +8,7 @@ import { scopesOf } from "./lanes.js";
 import { drawGaps, drawOverlay } from "./overlay.js";
 import { clientParts, paintPicture } from "./picture.js";
 import { requestText, requestsOf } from "./requests.js";
+import { restText } from "./rows.js";
 import { paintSamples } from "./samples.js";
 import { durationText, firstTick, pointText, tickDistance, wallDigits, wallText } from "./time.js";
 import { AXIS_HEIGHT, BAR_HEIGHT, ROW_HEIGHT, divisionOf, visibleRows, xAt } from "./view.js";
@@ -327,15 +328,17 @@ function drawLanes({ context, view, theme }, rows) {
 /** Below the last row: how many are left out. */
 function drawNote({ context, view, theme }) {
 	const y = AXIS_HEIGHT + view.shown.length * ROW_HEIGHT - view.scroll + 16;
+	const notes = [
+		view.nrAbsent
+			? `${view.nrAbsent} more ${view.nrAbsent === 1 ? "row does" : "rows do"} not exist in this span (e shows them)`
+			: "",
+		view.rest ? `${restText(view.rest)} have no row here: the trace has too many` : ""
+	].filter(Boolean);
 
-	if (!view.nrAbsent || y > view.height) return;
+	if (!notes.length || y > view.height) return;
 	context.font = SMALL_FONT;
 	context.fillStyle = THEMES[theme].dim;
-	context.fillText(
-		`${view.nrAbsent} more ${view.nrAbsent === 1 ? "row does" : "rows do"} not exist in this span (e shows them)`,
-		8,
-		y
-	);
+	notes.forEach((note, i) => context.fillText(note, 8, y + i * ROW_HEIGHT));
 }
 
 function drawScrollMark({ context, view, theme }) {
