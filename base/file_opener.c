@@ -16,12 +16,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "file_envelope.h"
+#include "file_server.h"
 #include "jail.h"
 #include "regular.h"
 
 #define CPU_SECONDS 600 /* of one child: most of a long recording */
 #define NR_USERS    64
 #define PART_BYTES  32768u
+#define MAX_SENT    64 /* files in envelopes */
 
 /* ---- users whose file systems did not answer ---- */
 
@@ -167,14 +170,58 @@ static int open_below(const struct file_place *place)
 	return fd;
 }
 
+/* Files that were sent, with the other ends of their envelopes; the first is the oldest. */
+static struct {
+	int file, end;
+} sent[MAX_SENT];
+static size_t nr_sent;
+
+static void close_sent(size_t idx)
+{
+	close(sent[idx].end);
+	close(sent[idx].file);
+	nr_sent--;
+	memmove(&sent[idx], &sent[idx + 1], (nr_sent - idx) * sizeof(sent[0]));
+}
+
+/* The last close() of a file can wait as well, so this process is the last that has it. */
+static void close_unused(void)
+{
+	for (size_t i = nr_sent; i-- > 0;)
+		if (file_envelope_is_closed(sent[i].end))
+			close_sent(i);
+	if (nr_sent == MAX_SENT)
+		close_sent(0);
+}
+
+static bool send_in_envelope(struct file_answer *answer, int fd)
+{
+	int envelope = file_envelope_new(fd, &sent[nr_sent].end);
+	bool is_sent;
+
+	answer->err = envelope < 0 ? envelope : 0;
+	is_sent = jail_send(JAIL_SOCKET, answer, sizeof(*answer), envelope, 0);
+	if (envelope >= 0) {
+		close(envelope);
+		sent[nr_sent++].file = fd;
+	} else {
+		close(fd);
+	}
+	return is_sent;
+}
+
 static bool answer_open(const struct file_place *place, int refusal)
 {
 	struct file_answer answer = {0};
-	int fd = refusal ? refusal : *place->root ? open_below(place) : regular_open(place->name);
 	bool is_sent;
+	int fd;
 
+	close_unused();
+	fd = refusal ? refusal : *place->root ? open_below(place) : regular_open(place->name);
 	if (fd < 0 || fstat(fd, &answer.status) < 0)
 		answer.err = fd < 0 ? fd : -errno;
+	else if (file_is_served(fd))
+		return send_in_envelope(&answer, fd);
 	is_sent = jail_send(JAIL_SOCKET, &answer, sizeof(answer), answer.err ? -1 : fd, 0);
 	if (fd >= 0)
 		close(fd);
@@ -390,6 +437,8 @@ static int ask(struct file_opener *opener, const struct file_wish *wish)
 		result = start(opener) ? -EPIPE : asks[request](opener, wish);
 	if (result == -ETIMEDOUT)
 		files_note_unanswered(tgid);
+	else if (result == -EBUSY)
+		files_note_unread();
 	return result;
 }
 

@@ -5,13 +5,14 @@
  * file_opener.h - opens files of other users in a child, because an open() can wait for ever
  *
  * SECURITY: any user can mount a file system that a program of that user serves (FUSE), below an
- * overlay that root may read, and stop answering. Then open(), read(), stat() and page faults wait,
- * and SIGKILL does not end them. So a child opens such a file and sends the descriptor. The child
- * has the rights to open, and parses nothing. Another child, without rights (jail.h), reads from
- * the descriptor. A child that misses FILE_ANSWER_NS is killed and abandoned (jail_child_end()),
- * and the next request starts another one. A user whose files were not answered
- * FILE_MAX_UNANSWERED times is not asked any more. A process in a user namespace belongs to the
- * user that made the outermost namespace below that of the daemon: a user may have many uids there.
+ * overlay that root may read, and stop answering. Then open(), read(), stat(), close() and page
+ * faults wait, and SIGKILL does not end them. So a child opens a file and sends the descriptor, in
+ * an envelope if a user may serve the file (file_envelope.h). The child has the rights to open, and
+ * parses nothing. Another child, without rights (jail.h), reads from the descriptor. A child that
+ * misses FILE_ANSWER_NS is killed and abandoned (jail_child_end()), and the next request starts
+ * another one. A user is not asked any more after FILE_MAX_UNANSWERED files without an answer. A
+ * process in a user namespace belongs to the user that made the outermost namespace below that of
+ * the daemon: a user may have many uids there.
  *
  * The files of /proc that show the memory of a process are read by the child, too. The
  * kernel takes the lock of its mappings for them. A thread of the process may hold that lock while
@@ -57,9 +58,10 @@ struct file_opener {
 /**
  * file_opener_open() - open a regular file for reading (regular.h)
  * @ret_status: as the child saw it, which may have waited for it
- * Returns the descriptor, which the caller closes: read from it only in a child of jail_child.h. Or
+ * Returns the descriptor, which the caller closes: read from it only in a child of jail_child.h. If
+ * another user may serve the file, it is an envelope, which the child opens (file_envelope.h). Or
  * the errno of the open; -ETIMEDOUT: the file system did not answer, now or earlier (counted by
- * files_unanswered()); -ECANCELED: @stop_fd; -EBUSY: jail_child_start()
+ * files_unanswered()); -ECANCELED: @stop_fd; -EBUSY: jail_child_start(), counted, too
  */
 int file_opener_open(struct file_opener *opener, const struct file_place *place, struct stat *ret_status);
 void file_opener_close(struct file_opener *opener);

@@ -2,8 +2,8 @@
 /*
  * jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
  *
- * The seccomp filter is a hand-written array of BPF. It allows 28 system calls, 6 of them on a
- * condition (12 more for a process that opens files), and fits one screen; libseccomp would be one
+ * The seccomp filter is a hand-written array of BPF. It allows 28 system calls, 5 of them on a
+ * condition (15 more for a process that opens files), and fits one screen; libseccomp would be one
  * more library in a program that runs as root. A refused call fails with EPERM and does not kill
  * the process: libdw tries to open files that it does not need, and continues without them.
  */
@@ -14,7 +14,9 @@
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
+#include <linux/fiemap.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/nsfs.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -26,7 +28,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define OVERFLOW_ID 65534 /* a user and group without rights */
+#define OVERFLOW_ID	   65534 /* a user and group without rights */
+#define OPENER_DESCRIPTORS 256	 /* also of one user that are in messages, unix(7) */
 
 #if defined(__x86_64__)
 #define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -106,7 +109,8 @@ static int limit_all(const struct jail *jail)
 		result = limit(RLIMIT_AS, jail->memory_bytes, jail->memory_bytes);
 #endif
 	if (!result)
-		result = limit(RLIMIT_NOFILE, JAIL_DESCRIPTORS, JAIL_DESCRIPTORS);
+		result = jail->opens_files ? limit(RLIMIT_NOFILE, OPENER_DESCRIPTORS, OPENER_DESCRIPTORS)
+					   : limit(RLIMIT_NOFILE, JAIL_DESCRIPTORS, JAIL_DESCRIPTORS);
 	if (!result)
 		result = limit(RLIMIT_FSIZE, 0, 0);
 	return result ? result : limit(RLIMIT_CORE, 0, 0);
@@ -135,7 +139,8 @@ _Static_assert((NS_GET_OWNER_UID & ~7u) == QUESTIONS_OF_NAMESPACE, "its numbers 
 /* A process that opens files of other users may make these calls, too. */
 #define OPENER_CALLS                                                                                                  \
 	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY), CALL(newfstatat), CALL(statx), CALL(readlinkat), \
-		CALL(getdents64), CALL(process_vm_readv), IF_EQUAL(__NR_ioctl, 0, 6), LOAD(args[1]),                  \
+		CALL(getdents64), CALL(process_vm_readv), CALL(socketpair), CALL(sendmsg), CALL(fstatfs),             \
+		IF_EQUAL(__NR_ioctl, 0, 8), LOAD(args[1]), IF_EQUAL(FS_IOC_FIEMAP, 4, 0),                             \
 		IF_EQUAL(QUESTION_OF_MAPPINGS, 2, 0), MASK(~7u), IF_EQUAL(QUESTIONS_OF_NAMESPACE, 0, 1), ALLOW, REFUSE
 #ifdef __NR_readlink
 #define OPENER_LINKS CALL(getcwd), CALL(faccessat), CALL(faccessat2), CALL(readlink), CALL(access)
@@ -157,7 +162,7 @@ static int filter_calls(bool opens_files)
 		CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(rt_sigreturn), CALL(restart_syscall),
 		CALL(exit), CALL(exit_group),
 		CALL_IF(sendmsg, 0, ~0u, JAIL_SOCKET),
-		CALL_IF(recvmsg, 0, ~0u, JAIL_SOCKET),
+		CALL(recvmsg), /* from JAIL_SOCKET, and from envelopes (file_envelope.h) */
 		CALL_IF(newfstatat, 3, ~0u, 0x1000 /* AT_EMPTY_PATH: fstat() of glibc */),
 		CALL_IF(mprotect, 2, PROT_EXEC, 0),
 		CALL_IF(tgkill, 0, ~0u, (unsigned int)getpid()), /* abort() */

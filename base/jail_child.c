@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "clock_ns.h"
+#include "file_envelope.h"
 #include "jail.h"
 
 #define ENDS_IN_MS   1000 /* a child that has closed its socket */
@@ -56,6 +57,18 @@ static void move_descriptors(int *fds, size_t nr)
 			_exit(1);
 }
 
+static void open_envelopes(size_t nr_files)
+{
+	for (int fd = JAIL_FILES; fd < JAIL_FILES + (int)nr_files; fd++) {
+		int file = file_envelope_open(fd);
+
+		if (file != fd && dup2(file, fd) < 0)
+			_exit(1);
+		if (file != fd)
+			close(file);
+	}
+}
+
 /*
  * Close all descriptors but the socket and the files; a sanitizer keeps the first three for its
  * reports.
@@ -79,6 +92,7 @@ static void __attribute__((noreturn)) run_child(int socket, const struct jail_ro
 	reset_signals();
 	setsid(); /* keys of the terminal stop and interrupt the caller only */
 	keep_descriptors(socket, role);
+	open_envelopes(role->nr_files);
 	role->run(role->context);
 }
 

@@ -36,7 +36,7 @@ struct jail_child {
  * struct jail_role - what a child does
  * @run: runs in the child and never returns; calls jail_enter() before it reads untrusted bytes
  * @files: descriptors that the child needs besides its socket; it has them from JAIL_FILES on, and
- *         no other
+ *         no other. For an envelope (file_envelope.h) it has the file
  * @cpu_seconds: as in struct jail
  */
 struct jail_role {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock_ns.h"
+#include "file_envelope.h"
 #include "file_opener.h"
 #include "jail.h"
 #include "jail_child.h"
@@ -58,6 +59,7 @@ static void __attribute__((noreturn)) run_child(void *context)
 	while (jail_receive(JAIL_SOCKET, &request, sizeof(request), &fd) == sizeof(request) && fd >= 0) {
 		struct id_answer answer = {.refusal = refusal};
 
+		fd = file_envelope_open(fd);
 		if (!refusal)
 			answer.is_known = build_id_read(fd, answer.id);
 		close(fd);

@@ -28,7 +28,8 @@ static void count_missed_offer(struct clients *clients, int err, const struct us
 	clients->status.refused++;
 	if (identity && identity->pid)
 		lost_programs_add(&clients->lost, identity->pid, identity->exe,
-				  "it had no memory or no descriptor for its trace buffers");
+				  err == -ETIMEDOUT ? "its user's files do not answer"
+						    : "it had no memory or no descriptor for its trace buffers");
 	clients_miss(clients, err != -EBADMSG && err != -EPERM);
 	if (!clients->accept.reported_offer)
 		message_warning("cannot read the offer of a program: %s; its events are not recorded", strerror(-err));

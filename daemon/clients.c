@@ -19,6 +19,7 @@
 #include "error_set.h"
 #include "format_text.h"
 #include "message.h"
+#include "offer_child.h"
 #include "overwrite_reader.h"
 #include "ring_reader.h"
 #include "user_maps.h"
@@ -104,6 +105,7 @@ struct clients *clients_free(struct clients *clients)
 		close(clients->search.other_fd);
 	client_watch_close(&clients->watch);
 	budget_free(clients->budget);
+	offer_child_close();
 	user_maps_close();
 	free(clients);
 	return NULL;

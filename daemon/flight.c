@@ -711,6 +711,7 @@ void flight_take_code_maps(struct flight *flight)
 static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace_error *ret_error)
 {
 	int err = push_all(snapshot, ret_error);
+	uint64_t next_note;
 
 	if (err)
 		return err;
@@ -719,11 +720,11 @@ static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace
 	build_ids_add(snapshot->build_ids, snapshot->flight->code.ids);
 	build_ids_wait(snapshot->build_ids, BUILD_IDS_END_WAIT_NS);
 	build_ids_write(snapshot->build_ids, snapshot->writer);
-	snapshot_notes_write(snapshot->writer, snapshot->flight->tracer, snapshot->flight->clients,
-			     snapshot->flight->filter, snapshot->start_ns);
+	next_note = snapshot_notes_write(snapshot->writer, snapshot->flight->tracer, snapshot->flight->clients,
+					 snapshot->flight->filter, snapshot->start_ns);
 	if (has_samples(snapshot->flight)) {
 		tracefile_code_names(snapshot->writer, snapshot->flight->tracer);
-		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS);
+		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS, next_note);
 	}
 	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)

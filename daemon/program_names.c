@@ -2,11 +2,12 @@
 #include "program_names.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <trace/symbols.h>
 
+#include "format_text.h"
 #include "message.h"
 
 #define MAX_FILE_BYTES (512ll << 20)
@@ -29,23 +30,40 @@ static struct trace *open_until_now(struct trace_writer *writer, int fd, struct 
 	return trace_open(path, ret_error);
 }
 
-void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns)
+/* Returns false: nothing lacks, or a profile finds it as well as this recording. */
+static bool describe_missing(const struct trace_symbols *symbols, uint64_t nr_left, int result, char *text, size_t size)
+{
+	struct trace_error error = {0};
+
+	if (result == -ENOMEM)
+		snprintf(text, size, "names of code: there was no memory for them");
+	else if (symbols && trace_symbols_error(symbols, &error) == -EBADMSG)
+		snprintf(text, size, "names of code: %s", error.message);
+	else if (nr_left)
+		snprintf(text, size,
+			 "the names of %s addresses of code: there was no time for them; a profile on this machine "
+			 "finds them, one on another machine does not",
+			 text_count(nr_left).s);
+	else
+		return false;
+	return true;
+}
+
+void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns, uint64_t note)
 {
 	struct trace_error error = {0};
 	struct trace *trace = open_until_now(writer, fd, &error);
 	struct trace_symbols *symbols = trace ? trace_symbols_new(trace, &error) : NULL;
 	uint64_t nr_left = symbols ? trace_symbols_of_samples(symbols, limit_ns) : 0;
+	int result = error.code;
+	char text[sizeof(error.message) + 64];
 
-	if (error.code == -ENOMEM)
-		message_warning("the names of code could not be added to the trace: no memory");
-	if (nr_left)
-		message_note("the trace lacks the names of %" PRIu64 " addresses of code: a profile on this machine "
-			     "finds them, one on another machine does not",
-			     nr_left);
 	if (symbols && trace_symbols_export(symbols, add_name, writer) < 0)
-		message_warning("the names of code could not be added to the trace: no memory");
-	else if (symbols && trace_symbols_error(symbols, &error) == -EBADMSG)
-		message_warning("the trace lacks names of code: %s", error.message);
+		result = -ENOMEM;
+	if (describe_missing(symbols, nr_left, result, text, sizeof(text))) {
+		message_warning("not traced: %s", text);
+		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, note, text);
+	}
 	trace_symbols_free(symbols);
 	trace_close(trace);
 }

@@ -13,7 +13,8 @@
  * program_names_write() - read the trace in the file @fd until now, and add the names to @writer
  * It stops after @limit_ns; the threads with the most samples come first. A pipe, or a file above
  * 512 MiB, gets no names. A profile looks up what is missing when it is made.
+ * @note: the number of a text of TRACE_STRING_NOT_TRACED, which says what is missing, if anything
  */
-void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns);
+void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns, uint64_t note);
 
 #endif

@@ -40,6 +40,10 @@
 /* A sync takes the records that programs have written so far in at most so many drain runs. */
 #define RECORDING_SYNC_ROUNDS 64
 
+/* lists of what the kernel has, which are written beside its events */
+enum { LIST_AT_START, LIST_AFTER_PAUSE, LIST_AT_END, NR_LISTS };
+
+/** struct recording - @incomplete: why a list is not complete; "": it is */
 struct recording {
 	struct tracer *tracer;		   /* borrowed */
 	const struct trace_probes *probes; /* borrowed; may be NULL */
@@ -62,7 +66,8 @@ struct recording {
 	struct build_ids *build_ids; /* owned */
 	int fd;			     /* borrowed */
 	bool has_samples;
-	bool keeps;		/* the chunks go to memory */
+	bool keeps; /* the chunks go to memory */
+	char incomplete[NR_LISTS][sizeof(struct trace_error) + 64];
 	uint64_t lost_maps;	/* mappings of code that the kernel could not tell */
 	uint64_t maps_until_ns; /* later ones do not belong to the recording; 0: it goes on */
 	uint64_t marked_blocks; /* of metadata events, at recording_mark_end() */
@@ -180,6 +185,16 @@ static int flush_names(void *context, struct trace_writer *writer, struct trace_
 	return trace_writer_flush_strings(writer, ret_error);
 }
 
+static void note_incomplete(struct recording *recording, size_t list, const struct trace_error *error)
+{
+	static const char *const names[NR_LISTS] = {"the state at the start", "the state after the pause",
+						    "the list of what threads wait for at the end"};
+
+	message_warning("%s is incomplete: %s", names[list], error->message);
+	snprintf(recording->incomplete[list], sizeof(recording->incomplete[list]), "a part of %s: %s", names[list],
+		 error->message);
+}
+
 /* A recording that is cut off has those of the start, too. Without memory they wait for the end. */
 static void push_build_ids(struct recording *recording)
 {
@@ -210,7 +225,7 @@ static void begin_contents(struct recording *recording, const struct recording_o
 	if (recording->keeps)
 		return; /* each save reads the state */
 	if (start_state_push(recording->tracer, &sink, options->proc, &recording->start_state_blocks, &error))
-		message_warning("the state at the start is incomplete: %s", error.message);
+		note_incomplete(recording, LIST_AT_START, &error);
 	push_build_ids(recording);
 }
 
@@ -361,7 +376,7 @@ static void read_again(struct recording *recording)
 	struct trace_error error;
 
 	if (start_state_repeat(recording->tracer, &sink, &recording->metadata, &error))
-		message_warning("the state after the pause is incomplete: %s", error.message);
+		note_incomplete(recording, LIST_AFTER_PAUSE, &error);
 }
 
 int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS],
@@ -651,7 +666,7 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 	struct trace_error error = {0};
 
 	if (end_state_push(recording->tracer, &sink, end_ns, recording->start_state_blocks, &error))
-		message_warning("the list of what threads wait for at the end is incomplete: %s", error.message);
+		note_incomplete(recording, LIST_AT_END, &error);
 	tracer_stop(recording->tracer);
 }
 
@@ -682,14 +697,18 @@ static void note_unmatched(void *context, const char *text)
 
 /*
  * Adds to the texts of tracefile_describe(): what could not be attached since then, and what is
- * missing of programs.
+ * missing of programs. Returns the number of the next text.
  */
-static void add_not_recorded_notes(struct recording *recording)
+static uint64_t add_not_recorded_notes(struct recording *recording)
 {
 	struct recording_note note = {.recording = recording, .next = recording->described};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 	const char *text;
 
+	for (size_t i = 0; i < NR_LISTS; i++)
+		if (*recording->incomplete[i])
+			trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++,
+					    recording->incomplete[i]);
 	for (uint64_t i = recording->not_traced; recording->tracer && (text = tracer_not_traced(recording->tracer, i));
 	     i++)
 		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++, text);
@@ -710,17 +729,18 @@ static void add_not_recorded_notes(struct recording *recording)
 	    session_probes_refused(recording->tracer, recording->probes, unfollowed, sizeof(unfollowed)))
 		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++, unfollowed);
 	if (!recording->clients)
-		return;
+		return note.next;
 	recording->nr_unmatched = clients_describe_unmatched(recording->clients, note_unmatched, &note);
 	clients_describe_missing(recording->clients, note_not_recorded, &note);
 	tracefile_distrusted(recording->writer, clients_nr_distrusted(recording->clients));
+	return note.next;
 }
 
 int recording_end(struct recording *recording, bool (*is_interrupted)(void *context), void *context,
 		  struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
-	uint64_t end_ns = clock_now();
+	uint64_t end_ns = clock_now(), next_note;
 
 	if (recording->clients) {
 		clients_end_at(recording->clients, end_ns);
@@ -747,9 +767,9 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 		return 0; /* nothing is left to write */
 	build_ids_wait(recording->build_ids, BUILD_IDS_END_WAIT_NS);
 	build_ids_write(recording->build_ids, recording->writer);
-	add_not_recorded_notes(recording);
+	next_note = add_not_recorded_notes(recording);
 	if (recording->has_samples)
-		program_names_write(recording->writer, recording->fd, PROGRAM_NAMES_NS);
+		program_names_write(recording->writer, recording->fd, PROGRAM_NAMES_NS, next_note);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
 	keep_error(recording, write_statistics(recording, end_ns, &error), &error);
 	keep_error(recording, trace_writer_finish(recording->writer, &error), &error);

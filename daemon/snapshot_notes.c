@@ -17,8 +17,8 @@ static void describe_one(void *context, const char *text)
 	trace_writer_string(note->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
 }
 
-void snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
-			  const struct tracer_options *filter, uint64_t start_ns)
+uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
+			      const struct tracer_options *filter, uint64_t start_ns)
 {
 	struct snapshot_note note = {.writer = writer, .next = tracefile_nr_not_traced(tracer, filter)};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
@@ -29,8 +29,9 @@ void snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, st
 	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
 		describe_one(&note, unfollowed);
 	if (!clients)
-		return;
+		return note.next;
 	clients_describe_unmatched(clients, describe_one, &note);
 	clients_describe_missing(clients, describe_one, &note);
 	tracefile_distrusted(writer, clients_nr_distrusted(clients));
+	return note.next;
 }

@@ -13,7 +13,8 @@
 /**
  * snapshot_notes_write() - store the texts in @writer, after tracefile_describe()
  * @tracer, @clients, @filter: NULL is fine. @start_ns: of the trace
+ * Returns the number of the next text of TRACE_STRING_NOT_TRACED
  */
-void snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
+uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
 			  const struct tracer_options *filter, uint64_t start_ns);
 #endif

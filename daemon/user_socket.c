@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "listener.h"
-#include "scm_rights.h"
-#include "seqpacket.h"
+#include "offer_child.h"
 #include "format_text.h"
 #include "user_find.h"
 
@@ -164,34 +163,6 @@ uid_t user_socket_peer(int connection)
 
 /* ---- an offer ---- */
 
-static int receive_offer(int connection)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(4 * sizeof(int))];
-	} ancillary;
-	struct user_offer offer = {0};
-	struct iovec text = {&offer, sizeof(offer)};
-	struct msghdr message = {
-		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
-	ssize_t bytes = seqpacket_receive(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	int fd;
-
-	if (bytes < 0)
-		return -errno;
-	fd = scm_rights_take(&message);
-	if (bytes == 0 && fd < 0)
-		return -ENODATA;
-	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC &&
-	    offer.version == USER_MEMORY_VERSION)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	if (fd < 0 && message.msg_flags & MSG_CTRUNC)
-		return -EMFILE;
-	return fd < 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC ? -ENOMEM : -EBADMSG;
-}
-
 /*
  * Gets a pidfd of the process that connected. Kernels before 6.5 have none, so the pid may have
  * been reused. If the pid now belongs to another user, it was reused; otherwise the daemon cannot
@@ -216,34 +187,31 @@ static bool find_peer(int connection, const struct ucred *peer, int *ret_pid_fd)
  * SECURITY: the identity is the one at the time of the connection. Neither the program's own claims
  * nor later changes count. A pid of 0 is a process outside the daemon's pid namespace.
  */
-static int identify(int connection, struct user_identity *ret_identity)
+static void identify(int connection, const struct ucred *peer, struct user_identity *ret_identity)
 {
-	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
-
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
-		return -errno;
-	if (peer.pid <= 0 || (geteuid() != 0 && peer.uid != geteuid()))
-		return -EPERM;
-	*ret_identity = (struct user_identity){.pid = peer.pid, .uid = peer.uid, .gid = peer.gid};
-	if (find_peer(connection, &peer, &ret_identity->pid_fd))
+	*ret_identity = (struct user_identity){.pid = peer->pid, .uid = peer->uid, .gid = peer->gid};
+	if (find_peer(connection, peer, &ret_identity->pid_fd))
 		user_find_identity(ret_identity);
 	else
 		ret_identity->gone = true;
-	return 0;
 }
 
 int user_socket_receive(int connection, struct user_identity *ret_identity)
 {
-	int fd = receive_offer(connection), err;
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	bool is_permitted;
+	int fd;
 
-	if (fd == -ENOMEM) /* the program reports that it has no memory; without an identity the loss has no name */
-		identify(connection, ret_identity);
-	if (fd < 0)
-		return fd;
-	err = identify(connection, ret_identity);
-	if (!err)
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
+		return -errno;
+	is_permitted = peer.pid > 0 && (geteuid() == 0 || peer.uid == geteuid());
+	fd = offer_child_receive(connection, peer.pid);
+	/* the program may report that it has no memory; without an identity the loss has no name */
+	if (is_permitted && (fd >= 0 || fd == -ENOMEM || fd == -ETIMEDOUT))
+		identify(connection, &peer, ret_identity);
+	if (fd < 0 || is_permitted)
 		return fd;
 	close(fd);
-	return err;
+	return -EPERM;
 }

@@ -47,8 +47,9 @@ uid_t user_socket_peer(int connection);
  * both.
  * -EAGAIN: no message yet. -ENODATA: the program closed the connection without one. -EBADMSG: an
  * invalid message. -EPERM: not a process that this daemon records. -ENOMEM: the program has no
- * memory; @ret_identity is then that of the program, if it is known. Another negative errno: the
- * daemon could not receive it.
+ * memory. -ETIMEDOUT: it sent a file that does not answer, or its user did before
+ * (offer_child.h). For both @ret_identity is that of the program, if it is known. Another negative
+ * errno: the daemon could not receive it.
  */
 int user_socket_receive(int connection, struct user_identity *ret_identity);
 #endif

@@ -270,6 +270,29 @@ static void unwanted_effects_of_a_filter_are_reported(void)
 	bench_free(&bench);
 }
 
+/* The messages of the daemon are not there where the trace is read. */
+static void lists_that_are_not_complete_are_told_in_the_trace(void)
+{
+	struct recording_options options = {.level = 1};
+	struct bench bench = bench_new(false);
+	struct recording *recording;
+	struct trace *trace;
+
+	fake_no_states(bench.tracer);
+	recording = recording_begin(bench.tracer, bench.fd, &options, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
+	recording_free(recording);
+	trace = trace_open(bench.path, &bench.error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "a part of the state at the start: process 1 does not answer");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2),
+			       "a part of the list of what threads wait for at the end: process 2 does not answer");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 3), "");
+	trace_close(trace);
+	bench_free(&bench);
+}
+
 /* A filter applies to programs as well, so the trace notes it even if the kernel is not
  * recorded. */
 static void a_filter_is_noted_even_without_kernel_events(void)
@@ -686,6 +709,7 @@ static const struct unit_case cases[] = {
 	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
 	{"unwanted_effects_of_a_filter_are_reported", unwanted_effects_of_a_filter_are_reported},
 	{"a_filter_is_noted_even_without_kernel_events", a_filter_is_noted_even_without_kernel_events},
+	CASE(lists_that_are_not_complete_are_told_in_the_trace),
 	{"a_snapshot_reports_threads_that_the_filter_lost", a_snapshot_reports_threads_that_the_filter_lost},
 	{"the_status_reports_threads_that_the_filter_lost", the_status_reports_threads_that_the_filter_lost},
 	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "test_daemon_fake.h"
+#include "error_set.h"
 
 #include <sys/syscall.h>
 #include <errno.h>
@@ -27,6 +28,7 @@ struct tracer {
 	struct tracer_unfollowed unfollowed;
 	const char *not_traced; /* in addition to the event that is never attached */
 	uint32_t nr_start_records;
+	bool has_no_states;
 	uint64_t mask[TRACE_MASK_WORDS];
 	int wake_fd;
 	bool running; /* atomic */
@@ -124,6 +126,11 @@ void fake_unfollow(struct tracer *tracer)
 void fake_not_traced(struct tracer *tracer, const char *text)
 {
 	tracer->not_traced = text;
+}
+
+void fake_no_states(struct tracer *tracer)
+{
+	tracer->has_no_states = true;
 }
 
 struct thread_start {
@@ -408,6 +415,8 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit_
 	} pause = {.record = {.id = TRACE_EV_end_wait, .words = sizeof(pause) / 8, .time = (uint32_t)ts_ns},
 		   .wait = {.tid = 1, .nr = 34, .fd = -1}};
 
+	if (tracer->has_no_states)
+		return error_set(ret_error, -ETIMEDOUT, "process 2 does not answer");
 	return emit_record(context, &pause.record, sizeof(pause), ts_ns);
 }
 
@@ -436,6 +445,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *
 			fake_switch(tracer, 0);
 		result = emit_record(context, &timer.record, sizeof(timer), ts_ns);
 	}
+	if (!result && tracer->has_no_states)
+		return error_set(ret_error, -ETIMEDOUT, "process 1 does not answer");
 	return result ? result : emit_record(context, &timer.record, sizeof(timer), ts_ns);
 }
 

@@ -69,4 +69,6 @@ void fake_code_map(struct tracer *tracer);
  * @text: static
  */
 void fake_not_traced(struct tracer *tracer, const char *text);
+/** fake_no_states() - let the states at the start and at the end end with an error */
+void fake_no_states(struct tracer *tracer);
 #endif

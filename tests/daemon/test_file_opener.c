@@ -18,6 +18,7 @@
 
 #include "build_id_reader.h"
 #include "clock_ns.h"
+#include "file_envelope.h"
 #include "file_opener.h"
 #include "jail.h"
 #include "jail_case.h"
@@ -51,6 +52,35 @@ static void a_file_is_opened_by_a_child(void)
 	CU_ASSERT(opener.runs);
 	file_opener_close(&opener);
 	CU_ASSERT(!opener.runs);
+}
+
+/*
+ * A process that has only the envelope gives it to a child, which has the file. The other end tells
+ * when all copies are closed.
+ */
+static void an_envelope_holds_a_file(void)
+{
+	char magic[4] = "";
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), end, envelope, copy, opened;
+
+	envelope = file_envelope_new(file, &end);
+	CU_ASSERT_FATAL(envelope >= 0);
+	CU_ASSERT(file_envelope_is(envelope));
+	CU_ASSERT(!file_envelope_is(file));
+	for (int i = 0; i < 2; i++) {
+		copy = dup(envelope);
+		opened = file_envelope_open(copy);
+		CU_ASSERT(!file_envelope_is(opened));
+		CU_ASSERT_EQUAL(pread(opened, magic, sizeof(magic), 0), 4);
+		CU_ASSERT(!memcmp(magic, "\177ELF", 4));
+		close(opened);
+	}
+	CU_ASSERT_EQUAL(file_envelope_open(file), file);
+	CU_ASSERT(!file_envelope_is_closed(end));
+	close(envelope);
+	CU_ASSERT(file_envelope_is_closed(end));
+	close(end);
+	close(file);
 }
 
 /* The child keeps its user, the capabilities to read, and no other right. */
@@ -278,7 +308,12 @@ static void children_that_do_not_end_are_few(void)
 {
 	const struct jail_role role = {.run = sleep_for_ever, .cpu_seconds = 1};
 	struct jail_child children[JAIL_MAX_ABANDONED], more;
+	struct file_place place = own_program();
+	struct file_opener opener = {0};
+	uint64_t before = files_unanswered();
 	char reason[128] = "";
+	struct stat status;
+	int fd;
 
 	CU_ASSERT_EQUAL(jail_nr_abandoned(), 0);
 	kill_is_ignored = 1;
@@ -289,8 +324,17 @@ static void children_that_do_not_end_are_few(void)
 	}
 	CU_ASSERT_STRING_EQUAL(reason, "it waits for a file system that does not answer");
 	CU_ASSERT_EQUAL(jail_child_start(&role, &more), -EBUSY);
+	CU_ASSERT_EQUAL(file_opener_open(&opener, &place, &status), -EBUSY);
+	CU_ASSERT_EQUAL(files_unanswered(), before + 1);
 	kill_is_ignored = 0;
-	for (size_t i = 0; i < JAIL_MAX_ABANDONED; i++)
+	kill(children[0].pid, SIGKILL); /* its file system answers: there is a place again */
+	while (jail_nr_abandoned() == JAIL_MAX_ABANDONED)
+		usleep(1000);
+	fd = file_opener_open(&opener, &place, &status);
+	CU_ASSERT(fd >= 0);
+	close(fd);
+	file_opener_close(&opener);
+	for (size_t i = 1; i < JAIL_MAX_ABANDONED; i++)
 		kill(children[i].pid, SIGKILL);
 	while (jail_nr_abandoned())
 		usleep(1000);
@@ -333,6 +377,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_file_is_opened_by_a_child),
+		CASE(an_envelope_holds_a_file),
 		CASE(the_child_cannot_write_or_execute),
 		CASE(a_text_and_memory_of_a_process_are_read_by_a_child),
 		CASE(a_fork_of_the_caller_has_an_opener_of_its_own),

@@ -8,6 +8,9 @@
  *   exec    executes it
  *   map     maps it as code, and executes in it no more
  *   poll    is in poll(), with the descriptors in a page of it
+ *   flush   as map, but the server then answers all but the close of a file
+ *   serve   as map, but the server answers for ever
+ *   offer   sends the open file to the daemon in place of its trace buffers, again and again
  *   lock    reads a page of it through /proc/self/mem, which holds the lock of its mappings, while
  *           another thread waits for that lock to change them: the kernel lets no later reader pass
  * Prints "mute PID" when the server has stopped answering, and ends when standard input is closed:
@@ -28,7 +31,9 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <trace/user_memory.h>
 #include <unistd.h>
@@ -38,13 +43,15 @@
 #define FILE_NODE     2u
 #define REQUEST_BYTES (1u << 20)
 #define FILE_NAME     "file"
+#define ALARM_SECONDS 120 /* then the server ends by itself, and with it all waits */
 
 static struct {
 	int fd;
 	char *content;
 	size_t bytes;
-	bool is_mute; /* atomically */
-	int muted[2]; /* a pipe that is closed then */
+	bool is_mute;	  /* atomically */
+	bool mutes_flush; /* and nothing else */
+	int muted[2];	  /* a pipe that is closed then */
 	char folder[128];
 } server;
 
@@ -85,7 +92,8 @@ static struct fuse_attr attributes(uint64_t node)
 
 static void look_up(const struct fuse_in_header *head, const char *name)
 {
-	struct fuse_entry_out out = {.nodeid = FILE_NODE, .generation = 1, .attr = attributes(FILE_NODE)};
+	struct fuse_entry_out out = {
+		.nodeid = FILE_NODE, .generation = 1, .entry_valid = 3600, .attr = attributes(FILE_NODE)};
 	bool is_there = head->nodeid == ROOT_NODE && strcmp(name, FILE_NAME) == 0;
 
 	answer(head->unique, is_there ? 0 : -ENOENT, &out, is_there ? sizeof(out) : 0);
@@ -142,6 +150,22 @@ static void serve_one(const struct fuse_in_header *head)
 	}
 }
 
+/* The kernel tells the thread. */
+static unsigned int process_of(unsigned int thread)
+{
+	char path[48], line[128];
+	unsigned int process = thread;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", thread);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "Tgid: %u", &process);
+	if (file)
+		fclose(file);
+	return process;
+}
+
 static void *serve(void *unused)
 {
 	static _Alignas(8) char request[REQUEST_BYTES];
@@ -154,10 +178,11 @@ static void *serve(void *unused)
 			continue;
 		if (bytes < (ssize_t)sizeof(*head))
 			return unused;
-		if (!__atomic_load_n(&server.is_mute, __ATOMIC_RELAXED))
+		if (!__atomic_load_n(&server.is_mute, __ATOMIC_RELAXED) ||
+		    (server.mutes_flush && head->opcode != FUSE_FLUSH))
 			serve_one(head);
 		else
-			fprintf(stderr, "call %u of process %u has no answer\n", head->opcode, head->pid);
+			fprintf(stderr, "call %u of process %u has no answer\n", head->opcode, process_of(head->pid));
 	}
 }
 
@@ -287,6 +312,46 @@ static void lock_mappings(void)
 		pause();
 }
 
+/* The daemon may begin to listen later. */
+static int connect_to_daemon(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", getenv("TRACER_SOCKET"));
+	while ((fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) >= 0) {
+		if (!connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+			return fd;
+		close(fd);
+		usleep(20000);
+	}
+	fail("socket");
+	return -1;
+}
+
+static void offer_file(void)
+{
+	struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, (uint32_t)getpid()};
+	struct iovec text = {&offer, sizeof(offer)};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	struct msghdr message = {
+		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	int file = open(below("all/" FILE_NAME), O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	if (file < 0 || read(server.muted[0], &byte, 1) < 0)
+		fail("offer");
+	memcpy(CMSG_DATA(&control.head), &file, sizeof(file));
+	for (int i = 0; i < 10; i++)
+		if (sendmsg(connect_to_daemon(), &message, MSG_NOSIGNAL) < 0)
+			perror("sendmsg");
+	for (;;)
+		pause();
+}
+
 static void run_program(const char *kind)
 {
 	volatile char byte;
@@ -296,7 +361,9 @@ static void run_program(const char *kind)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (strcmp(kind, "exec") == 0)
 		execl(below("all/" FILE_NAME), FILE_NAME, "1000", NULL);
-	if (strcmp(kind, "map") == 0) {
+	if (strcmp(kind, "offer") == 0)
+		offer_file();
+	if (strcmp(kind, "map") == 0 || strcmp(kind, "flush") == 0 || strcmp(kind, "serve") == 0) {
 		byte = *map_file(PROT_READ | PROT_EXEC);
 		(void)byte;
 		for (;;)
@@ -316,6 +383,8 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
+	alarm(ALARM_SECONDS);
+	server.mutes_flush = strcmp(argv[1], "flush") == 0;
 	snprintf(server.folder, sizeof(server.folder), "%s", argv[2]);
 	enter_namespaces();
 	mount_files(argv[3]);
@@ -325,7 +394,7 @@ int main(int argc, char **argv)
 	if (pid == 0)
 		run_program(argv[1]);
 	usleep(1000000); /* until it uses the file */
-	__atomic_store_n(&server.is_mute, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&server.is_mute, strcmp(argv[1], "serve") != 0, __ATOMIC_RELAXED);
 	close(server.muted[1]);
 	usleep(300000); /* until it uses the file again */
 	printf("mute %d\n", (int)pid);

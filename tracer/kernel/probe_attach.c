@@ -7,6 +7,12 @@
  * might refuse are attached alone, because undoing a group is slow, too. If the kernel refuses a
  * group nevertheless, it is split into halves. Each place that fails is reported with the reason.
  *
+ * SECURITY: to attach a probe the kernel reads the file, and takes the lock of the mappings of each
+ * process that has it mapped. Meanwhile no process of the machine can fork. So a user could stop
+ * the machine: with a file that a server of that user does not answer for, or with a process that
+ * holds that lock for ever (file_opener.h). Such files are refused, and a look at all processes
+ * comes first. A process can still take the lock later; then the kernel waits.
+ *
  * Switching. A probe that is off has no breakpoint, because a hit would cost nearly as much as a
  * recorded one. Switching it off takes effect at once: a word in memory makes the BPF program
  * ignore its hits. Its link is closed a little later, and only when all places of the link are off.
@@ -19,6 +25,7 @@
 #include <stdint.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -31,9 +38,10 @@
 #include <sys/syscall.h>
 #include <trace/probes.h>
 #include <unistd.h>
-#include "regular.h"
 #include "loader.h"
 #include "error_set.h"
+#include "file_envelope.h"
+#include "file_opener.h"
 #include "probe_cost.h"
 #include "probe_detach.h"
 #include "probe_instruction.h"
@@ -43,6 +51,7 @@
 #include "shared_maps.h"
 #include "deferring.h"
 #include "not_traced.h"
+#include "read_end.h"
 
 #define LINK_CREATE	    28 /* value of enum bpf_cmd */
 #define TRACE_UPROBE_MULTI  48 /* value of enum bpf_attach_type, Linux 6.6 */
@@ -84,6 +93,16 @@ struct probe_link {
 };
 
 /**
+ * struct attach_file - identity of a file. In a changed file a place may be inside an instruction
+ */
+struct attach_file {
+	dev_t dev;
+	ino_t ino;
+	off_t bytes;
+	struct timespec changed;
+};
+
+/**
  * struct attach_place - the loader's state of one probe
  * @link: borrowed; NULL: not attached
  * @number: number of its last link, which is in the cookie
@@ -91,8 +110,7 @@ struct probe_link {
  * @is_plain: every kernel can probe the instruction
  * @kind: of the instruction
  * @id: of its events
- * @file: identity of the file when the probe was made; in a changed file the place may be inside an
- *        instruction
+ * @file: when the probe was made
  */
 struct attach_place {
 	struct probe_link *link;
@@ -102,14 +120,13 @@ struct attach_place {
 	bool is_plain;
 	enum probe_cost_kind kind;
 	uint16_t id;
-	struct {
-		dev_t dev;
-		ino_t ino;
-		off_t bytes;
-		struct timespec changed;
-	} file;
+	struct attach_file file;
 };
 
+/**
+ * struct tracer_probing - @fd: the file that gets probes
+ * @is_any_mute: a process holds the lock of its mappings
+ */
 struct tracer_probing {
 	struct probes_bpf *skeleton;	   /* owned */
 	const struct trace_probes *probes; /* borrowed */
@@ -118,6 +135,9 @@ struct tracer_probing {
 	size_t nr;
 	bool multi;
 	struct probe_costs costs;
+	struct file_opener opener;
+	int fd;
+	bool is_any_mute;
 };
 
 /* ---- load ---- */
@@ -193,39 +213,96 @@ static int write_recipe(struct tracer_probing *probing, uint32_t idx, const stru
 
 /* ---- attach ---- */
 
-static bool look_at_file(const char *path, struct attach_place *place)
+static struct attach_file file_of(const struct stat *status)
 {
-	struct stat status;
-
-	if (stat(path, &status) < 0)
-		return false;
-	place->file.dev = status.st_dev;
-	place->file.ino = status.st_ino;
-	place->file.bytes = status.st_size;
-	place->file.changed = status.st_mtim;
-	return true;
+	return (struct attach_file){
+		.dev = status->st_dev, .ino = status->st_ino, .bytes = status->st_size, .changed = status->st_mtim};
 }
 
-static void look_at_code(const struct trace_probe *probe, struct attach_place *place)
+static bool is_same_file(const struct attach_file *one, const struct attach_file *two)
+{
+	return one->dev == two->dev && one->ino == two->ino && one->bytes == two->bytes &&
+	       one->changed.tv_sec == two->changed.tv_sec && one->changed.tv_nsec == two->changed.tv_nsec;
+}
+
+/* Returns a descriptor, which the caller closes; -EREMOTE: another user may serve the file. */
+static int open_file(struct tracer_probing *probing, const struct trace_probe *probe, struct attach_file *ret_file)
+{
+	struct file_place place = {.tgid = (uint32_t)probe->pid};
+	struct stat status;
+	int fd = -EINVAL;
+
+	if (!probe->in_kernel &&
+	    (size_t)snprintf(place.name, sizeof(place.name), "%s", probe->file) < sizeof(place.name))
+		fd = file_opener_open(&probing->opener, &place, &status);
+	if (fd < 0)
+		return fd;
+	if (file_envelope_is(fd)) {
+		close(fd);
+		return -EREMOTE;
+	}
+	*ret_file = file_of(&status);
+	return fd;
+}
+
+static void look_at_code(const struct trace_probe *probe, int fd, struct attach_place *place)
 {
 	uint8_t bytes[16]; /* 15 is the maximum */
-	int fd = probe->in_kernel ? -1 : regular_open(probe->file);
 	ssize_t got = fd < 0 ? 0 : pread(fd, bytes, sizeof(bytes), (off_t)probe->offset);
 
-	if (fd >= 0)
-		close(fd);
 	place->is_misread = got > 0 && probe_instruction_is_misread(bytes, (size_t)got);
 	place->is_plain = got > 0 && probe_instruction_is_plain(bytes, (size_t)got);
 	place->kind = probe_cost_kind(bytes, got > 0 ? (size_t)got : 0);
 }
 
-static bool is_same_file(const char *path, const struct attach_place *place)
+/* The places of a file follow each other. */
+static void look_at_places(struct tracer_probing *probing)
 {
-	struct attach_place now;
+	const struct trace_probe *last = NULL;
+	struct attach_file file = {0};
+	int fd = -1;
 
-	return look_at_file(path, &now) && now.file.dev == place->file.dev && now.file.ino == place->file.ino &&
-	       now.file.bytes == place->file.bytes && now.file.changed.tv_sec == place->file.changed.tv_sec &&
-	       now.file.changed.tv_nsec == place->file.changed.tv_nsec;
+	for (size_t i = 0; i < probing->nr; i++) {
+		const struct trace_probe *probe = trace_probes_get(probing->probes, i);
+
+		if (!last || strcmp(probe->file, last->file) != 0) {
+			if (fd >= 0)
+				close(fd);
+			file = (struct attach_file){0};
+			fd = open_file(probing, probe, &file);
+		}
+		last = probe;
+		probing->places[i].file = file;
+		look_at_code(probe, fd, &probing->places[i]);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Reading memory takes the lock, also where no memory is. Also true if that is not known. */
+static bool is_any_mute(struct tracer_probing *probing)
+{
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+	bool is_mute = !processes;
+	int error = 0;
+
+	while (!is_mute && (entry = folder_next(processes, &error))) {
+		uint32_t tgid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		char byte;
+
+		is_mute = tgid && file_opener_memory(&probing->opener, tgid, 0, &byte, sizeof(byte)) == -ETIMEDOUT;
+	}
+	if (processes)
+		closedir(processes);
+	return is_mute || error;
+}
+
+/* The path of the very file that was looked at. */
+static const char *path_of(const struct tracer_probing *probing, char text[static 32])
+{
+	snprintf(text, 32, "/proc/self/fd/%d", probing->fd);
+	return text;
 }
 
 static uint64_t cookie_of(const struct tracer_probing *probing, uint32_t idx)
@@ -237,9 +314,10 @@ static struct bpf_link *attach_user(struct tracer_probing *probing, uint32_t idx
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = cookie_of(probing, idx), .retprobe = probe->at_return,
 		    .ref_ctr_offset = probe->semaphore);
+	char path[32];
 
 	return bpf_program__attach_uprobe_opts(probing->skeleton->progs.probe_user, probe->pid ? probe->pid : -1,
-					       probe->file, probe->offset, &options);
+					       path_of(probing, path), probe->offset, &options);
 }
 
 static struct bpf_link *attach_kernel(struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe)
@@ -313,6 +391,15 @@ static const char *user_reason(int err)
 		return "not permitted: CAP_PERFMON is needed";
 	case -ESRCH:
 		return "the process has ended";
+	case -EREMOTE:
+		return "another user may serve its file system, and the kernel, and each fork of the machine, would "
+		       "wait "
+		       "for the server; copy the file to another file system";
+	case -ETIMEDOUT:
+		return "its file does not answer: " FILE_WHY;
+	case -EDEADLK:
+		return "a process holds the lock of its mappings, and the kernel, and each fork of the machine, would "
+		       "wait for it: " FILE_WHY;
 	case -ESTALE:
 		return "the file has changed since the recording began";
 	case -EIO:
@@ -381,10 +468,11 @@ static bool attach_group(struct tracer_probing *probing, const uint32_t *idxs, u
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idxs[0]);
 	uint64_t *words = calloc(3 * (size_t)nr, sizeof(*words));
+	char path[32];
 	struct link_create request = {
 		.program = (uint32_t)bpf_program__fd(probing->skeleton->progs.probe_user_multi),
 		.attach_type = TRACE_UPROBE_MULTI,
-		.path = (uintptr_t)probe->file,
+		.path = (uintptr_t)path_of(probing, path),
 		.offsets = (uintptr_t)words,
 		.semaphores = (uintptr_t)(words + nr),
 		.cookies = (uintptr_t)(words + 2 * (size_t)nr),
@@ -443,14 +531,34 @@ static void attach_mapped(struct tracer *tracer, struct tracer_probing *probing,
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idxs[0]);
 	size_t bytes = (size_t)probing->places[idxs[0]].file.bytes;
-	int fd = probe->in_kernel ? -1 : regular_open(probe->file);
-	void *code = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *code = probe->in_kernel ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, probing->fd, 0);
 
 	attach_all(tracer, probing, idxs, nr);
 	if (code != MAP_FAILED)
 		munmap(code, bytes);
-	if (fd >= 0)
-		close(fd);
+}
+
+/* Returns 0, with the file of a place in a program open; or why it cannot be attached. */
+static int begin_to_attach(struct tracer_probing *probing, uint32_t idx)
+{
+	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);
+	const struct attach_place *place = &probing->places[idx];
+	struct attach_file now;
+
+	probing->fd = -1;
+	if (place->is_misread)
+		return -EILSEQ;
+	if (probe->in_kernel)
+		return 0;
+	if (probing->is_any_mute)
+		return -EDEADLK;
+	probing->fd = open_file(probing, probe, &now);
+	if (probing->fd < 0)
+		return probing->fd == -EREMOTE || probing->fd == -ETIMEDOUT ? probing->fd : -ESTALE;
+	if (is_same_file(&now, &place->file))
+		return 0;
+	close(probing->fd);
+	return -ESTALE;
 }
 
 /* Attach the place @first, and with it all other places to be attached that can share its link. */
@@ -458,13 +566,10 @@ static void attach_with(struct tracer *tracer, struct tracer_probing *probing, u
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, first);
 	uint32_t idxs[MAX_GROUP] = {first}, nr = 1;
+	int result = begin_to_attach(probing, first);
 
-	if (!probe->in_kernel && !is_same_file(probe->file, &probing->places[first])) {
-		note(tracer, probe, -ESTALE);
-		return;
-	}
-	if (probing->places[first].is_misread) {
-		note(tracer, probe, -EILSEQ);
+	if (result) {
+		note(tracer, probe, result);
 		return;
 	}
 	for (uint32_t i = first + 1;
@@ -473,6 +578,16 @@ static void attach_with(struct tracer *tracer, struct tracer_probing *probing, u
 		    can_share_link(probe, trace_probes_get(probing->probes, i)))
 			idxs[nr++] = i;
 	attach_mapped(tracer, probing, idxs, nr);
+	if (probing->fd >= 0)
+		close(probing->fd);
+}
+
+static bool any_to_attach_in_programs(const struct tracer_probing *probing, const bool *on)
+{
+	for (uint32_t i = 0; on && i < probing->nr; i++)
+		if (on[i] && !probing->places[i].link && !trace_probes_get(probing->probes, i)->in_kernel)
+			return true;
+	return false;
 }
 
 /* ---- detach ---- */
@@ -601,6 +716,7 @@ size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 	free_closed_links(probing, false);
 	set_places(probing, on, false);
 	close_unused(probing);
+	probing->is_any_mute = any_to_attach_in_programs(probing, on) && is_any_mute(probing);
 	for (uint32_t i = 0; on && i < probing->nr; i++)
 		if (on[i] && !probing->places[i].link)
 			attach_with(tracer, probing, i, on);
@@ -754,11 +870,9 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	}
 	probing->probes = probes;
 	probing->nr = trace_probes_nr(probes);
-	for (uint32_t i = 0; i < probing->nr; i++) {
-		look_at_file(trace_probes_get(probes, i)->file, &probing->places[i]);
-		look_at_code(trace_probes_get(probes, i), &probing->places[i]);
+	look_at_places(probing);
+	for (uint32_t i = 0; i < probing->nr; i++)
 		probing->places[i].id = ids[i];
-	}
 	result = load(tracer, probing, probing->nr, programs_needed_by(probes));
 	for (uint32_t i = 0; !result && i < probing->nr; i++)
 		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
@@ -789,6 +903,7 @@ void tracer_detach_probes(struct tracer *tracer)
 		return;
 	tracer_unlink_probes(tracer);
 	probes_bpf__destroy(probing->skeleton);
+	file_opener_close(&probing->opener);
 	free(probing->places);
 	free(probing);
 	tracer->probing = NULL;

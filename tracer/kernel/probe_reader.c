@@ -28,6 +28,7 @@
 #include "clock_ns.h"
 #include "demangle.h"
 #include "error_set.h"
+#include "file_envelope.h"
 #include "jail.h"
 #include "jail_child.h"
 #include "probe_answer.h"
@@ -65,7 +66,7 @@ static int receive_file(int socket)
 	if (result || !rights || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof(fd)))
 		return result ? result : -EIO;
 	memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
-	return fd;
+	return file_envelope_open(fd);
 }
 
 static int ask_for_file(struct probe_opener *opener, enum probe_related which, const char *name)

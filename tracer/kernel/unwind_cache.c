@@ -139,6 +139,8 @@ int unwind_cache_key(int fd, struct unwind_cache_key *ret_key)
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) < 0)
 		return -errno;
+	if (!S_ISREG(status.stx_mode)) /* an envelope (file_envelope.h) */
+		return -EAGAIN;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (statx_ns(status.stx_ctime) + SETTLED_NS > time_ns(now))
 		return -EAGAIN;

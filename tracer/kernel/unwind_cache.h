@@ -46,8 +46,8 @@ void unwind_cache_close(struct unwind_cache *cache, uint64_t max_bytes);
 
 /**
  * unwind_cache_key() - the key of the open file @fd
- * Returns 0; -EAGAIN: it changed so recently that a later change may have the same time, so its
- * table must not be kept; or an errno of fstat()
+ * Returns 0; -EAGAIN: it changed so recently that a later change may have the same time, or another
+ * user serves it, so its table must not be kept; or an errno of statx()
  */
 int unwind_cache_key(int fd, struct unwind_cache_key *ret_key);
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "file_envelope.h"
 #include "jail.h"
 #include "jail_child.h"
 
@@ -50,6 +51,7 @@ static void __attribute__((noreturn)) run_child(void *context)
 	char request, done = 1;
 
 	while (jail_receive(JAIL_SOCKET, &request, sizeof(request), &fd) == sizeof(request) && fd >= 0) {
+		fd = file_envelope_open(fd);
 		shared->table = (struct unwind_table){.words = shared->words, .room = UNWIND_MAX_WORDS};
 		shared->result = result;
 		if (!result && request == REQUEST_NEEDED)
