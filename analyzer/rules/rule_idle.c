@@ -52,6 +52,12 @@ static void on_read(struct idle_socket *sock, const struct trace_thread *thread,
 	sock->since_ns = ns;
 }
 
+/* A loss at any time before may hide that threads of the process answer for each other. */
+static bool is_sure(const struct idle_rule *r, uint64_t ns)
+{
+	return rules_are_sure(r->rules, trace_get_info(rules_trace(r->rules))->start_ns, ns);
+}
+
 static bool crosses(const struct idle_rule *r, const struct trace_thread *thread)
 {
 	return table_find(&r->crossing, sizeof(uint64_t), (uintptr_t)trace_thread_process(thread));
@@ -64,8 +70,7 @@ static void on_answer(struct idle_rule *r, struct idle_socket *sock, const struc
 	if (sock->reader != thread) {
 		table_add(&r->crossing, sizeof(uint64_t), (uintptr_t)trace_thread_process(sock->reader));
 		table_add(&r->crossing, sizeof(uint64_t), (uintptr_t)trace_thread_process(thread));
-	} else if (wait && wait->from_ns >= sock->since_ns && !crosses(r, thread) &&
-		   rules_are_sure(r->rules, sock->since_ns, ns)) {
+	} else if (wait && wait->from_ns >= sock->since_ns && !crosses(r, thread) && is_sure(r, ns)) {
 		rules_broken(r->rules, wait->to_ns, thread,
 			     "has an idle wait of %" PRIu64 " ns after it read a request, %" PRIu64
 			     " ns before it answered that",

@@ -204,8 +204,9 @@ static void on_adopt(struct parents *p, const struct trace_event *event)
 		return;
 	p->list[parent].adopt_ns = event->ts_ns;
 	p->list[parent].reaper = reaper;
+	/* a loss since its birth may hide another process of its pid */
 	if (reaper != NOT_KNOWN && !can_adopt(&p->list[reaper]) &&
-	    rules_are_sure(p->rules, p->list[reaper].end_ns, event->ts_ns))
+	    rules_are_sure(p->rules, p->list[reaper].birth_ns, event->ts_ns))
 		rules_broken(p->rules, event->ts_ns, NULL,
 			     "process %u adopts the children of process %u (sched_adopt), but it has ended %" PRIu64
 			     " ns before",
@@ -368,8 +369,7 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 	relative = relative_of(p, pid);
 	other = relative_of(p, trace_process_pid(wait->other));
 	if (relative != NOT_KNOWN && other != NOT_KNOWN &&
-	    trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) == TRACE_RECORDED_ALWAYS &&
-	    rules_are_sure(p->rules, trace_get_info(rules_trace(p->rules))->start_ns, wait->to_ns))
+	    trace_analysis_recorded(analysis, TRACE_EV_sched_adopt) == TRACE_RECORDED_ALWAYS)
 		suspect_add(p, wait, relative, other);
 }
 
@@ -399,8 +399,13 @@ static void check_process(struct parents *p, const struct trace_process *process
 			     child->pid, trace_process_ppid(process), its->pid);
 }
 
+/* A tracer may say so at any time until the end: a loss may hide it even after the wait. */
 static void check_suspects(struct parents *p)
 {
+	const struct trace_info *info = trace_get_info(rules_trace(p->rules));
+
+	if (!rules_are_sure(p->rules, info->start_ns, info->end_ns))
+		return;
 	for (uint32_t i = 0; i < p->nr_suspects; i++)
 		if (!p->list[p->suspects[i].relative].traces && !p->list[p->suspects[i].other].traces)
 			rules_broken(p->rules, p->suspects[i].ns, p->suspects[i].thread,

@@ -29,13 +29,16 @@ struct relay_socket {
 	enum end end;
 	int32_t fd;
 	const struct trace_process *process; /* borrowed; it accepted the connection */
-	uint32_t relayer;		     /* index of the thread that sent the latest part, or NO_THREAD */
-	uint64_t part_ns;		     /* when */
-	uint64_t nr_sleeps;		     /* of the relayer, until then */
+	uint64_t accepted_ns;
+	uint32_t relayer;   /* index of the thread that sent the latest part, or NO_THREAD */
+	uint64_t part_ns;   /* when */
+	uint64_t nr_sleeps; /* of the relayer, until then */
 };
 
+/* @accepted_ns: when its connection was; a loss since then may hide another descriptor of that */
 struct relay_span {
 	uint64_t from_ns, to_ns;
+	uint64_t accepted_ns;
 };
 
 struct relay_thread {
@@ -66,7 +69,7 @@ static uint64_t descriptor_key(const struct trace_process *process, int32_t fd)
 }
 
 static void on_endpoints(struct relay_rule *r, struct trace_analysis *analysis, const struct trace_thread *thread,
-			 const struct trace_sock_endpoints *ends)
+			 uint64_t ns, const struct trace_sock_endpoints *ends)
 {
 	const char *call = trace_thread_syscall(analysis, thread);
 	struct relay_socket *sock = table_add(&r->sockets, sizeof(*sock), ends->ino + 1);
@@ -80,13 +83,14 @@ static void on_endpoints(struct relay_rule *r, struct trace_analysis *analysis, 
 							   : END_OTHER;
 	sock->fd = ends->fd;
 	sock->process = trace_thread_process(thread);
+	sock->accepted_ns = ns;
 	sock->relayer = NO_THREAD;
 }
 
 static void violation(struct relay_rule *r, const struct trace_thread *thread, const struct relay_span *wait,
 		      const struct relay_span *span)
 {
-	if (rules_are_sure(r->rules, span->from_ns, span->to_ns))
+	if (rules_are_sure(r->rules, span->accepted_ns, span->to_ns))
 		rules_broken(r->rules, wait->to_ns, thread,
 			     "has an idle wait of %" PRIu64 " ns between two parts of an answer that it relayed",
 			     wait->to_ns - wait->from_ns);
@@ -118,7 +122,7 @@ static void on_answer(struct relay_rule *r, struct relay_socket *sock, const str
 		return;
 	}
 	if (sock->relayer == idx && sock->part_ns > row->event_ns && row->nr_sleeps - sock->nr_sleeps <= MAX_KEPT)
-		on_span(r, row, thread, (struct relay_span){sock->part_ns, ns});
+		on_span(r, row, thread, (struct relay_span){sock->part_ns, ns, sock->accepted_ns});
 	sock->relayer = idx;
 	sock->part_ns = ns;
 	sock->nr_sleeps = row->nr_sleeps;
@@ -187,7 +191,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	} else if (event->id == TRACE_EV_sys_exit) {
 		on_exit_of_call(r, analysis, thread);
 	} else if (event->id == TRACE_EV_sock_endpoints) {
-		on_endpoints(r, analysis, thread, event->payload);
+		on_endpoints(r, analysis, thread, event->ts_ns, event->payload);
 	} else {
 		on_transfer(r, thread, event);
 	}
@@ -197,7 +201,7 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 {
 	struct relay_rule *r = data;
 	struct relay_thread *row = interval->idle ? thread_row(r, interval->thread) : NULL;
-	struct relay_span wait = {interval->from_ns, interval->to_ns};
+	struct relay_span wait = {.from_ns = interval->from_ns, .to_ns = interval->to_ns};
 
 	(void)analysis;
 	if (!row)

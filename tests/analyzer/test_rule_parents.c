@@ -190,6 +190,26 @@ static void a_tracer_may_wait_for_any_process(void)
 }
 
 /*
+ * A tracer that had attached itself before the recording says so only by a call after the wait.
+ * That call may be among events that any CPU lost until the end.
+ */
+static void a_loss_after_the_wait_may_hide_a_tracer(void)
+{
+	for (uint32_t cpu = 0; cpu < 4; cpu++) {
+		struct analysis_case c = grandchild_wakes(false);
+
+		if (cpu < 2)
+			tb_lost(c.tb, cpu, 2);
+		else if (cpu == 2)
+			tb_structural_lost(c.tb, 1, 2);
+		tb_switch(c.tb, 0, 8000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(c.tb, 1, 8000, 0, 0, TRACE_TASK_RUNNING);
+		tb_fork(c.tb, 1, 8100, 30, 31, 31, "four");
+		verify(&c, cpu < 3 ? NULL : "waited for process 20 (two) via waitpid, which was never its child");
+	}
+}
+
+/*
  * 30 traces 20, the child of 10, and waits for it first: it ends at 4000, and 30 wakes 10 at 6000.
  * If 10 waits only from 5000 on, it waits for its tracer. 30 may be a child of 10, too.
  */
@@ -289,6 +309,30 @@ static void init_of_a_namespace_adopts_children_in_its_exit(void)
 }
 
 /*
+ * The begin of a process with a pid of before is lost: it may be init of a namespace, and adopt
+ * children in its exit.
+ */
+static void an_adopter_may_have_begun_in_a_loss(void)
+{
+	for (int is_lost = 0; is_lost < 2; is_lost++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 20, 20, 10, "two", 1, true);
+		tb_switch(c.tb, 1, 1500, 20, 0, TRACE_TASK_RUNNING);
+		if (is_lost)
+			tb_lost(c.tb, 1, 9);
+		tb_switch(c.tb, 1, 1700, 0, 20, TRACE_TASK_RUNNING);
+		tb_fork(c.tb, 1, 1800, 20, 30, 30, "three");
+		tb_exit(c.tb, 1, 2000, 20, 20, true);
+		tb_switch(c.tb, 1, 2100, 20, 30, TRACE_TASK_INTERRUPTIBLE);
+		tb_add(c.tb, 1, 3000, sched_adopt, NULL, .parent = 30, .reaper = 20);
+		ends(&c, 1, 3000, 30, 0, true);
+		verify(&c, is_lost ? NULL : "process 20 adopts the children of process 30 (sched_adopt)");
+	}
+}
+
+/*
  * The kernel frees an older process 20 while the present one exits. That one has not passed its
  * child 30 on, which ends meanwhile. Its parent uses the pid again before its last switch.
  */
@@ -320,10 +364,12 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_tracer_may_wait_for_any_process),
+		CASE(a_loss_after_the_wait_may_hide_a_tracer),
 		CASE(the_parent_of_a_traced_child_waits_for_the_child),
 		CASE(a_signal_that_comes_before_the_child_is_no_child),
 		CASE(a_child_needs_a_parent),
 		CASE(init_of_a_namespace_adopts_children_in_its_exit),
+		CASE(an_adopter_may_have_begun_in_a_loss),
 		CASE(a_child_that_had_begun_to_exit_needs_no_other_parent),
 		CASE(a_dead_child_keeps_its_last_parent),
 		CASE(a_child_that_ends_in_the_exit_of_its_parent_keeps_it),

@@ -303,6 +303,20 @@ static struct analysis_case two_servers(bool are_one_process)
 	return c;
 }
 
+/* Events of CPU 1 from @from_ns to @to_ns are missing. */
+static struct analysis_case two_servers_with_a_loss(uint64_t from_ns, uint64_t to_ns)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 20, 10, 1, "two", 1, true);
+	tb_switch(c.tb, 1, from_ns, 20, 0, TRACE_TASK_RUNNING);
+	tb_lost(c.tb, 1, 5);
+	tb_switch(c.tb, 1, to_ns, 0, 20, TRACE_TASK_RUNNING);
+	case_run(&c);
+	return c;
+}
+
 static void feed(const struct analysis_case *c, uint32_t id, uint64_t ns, uint32_t cpu, const void *payload)
 {
 	struct trace_event event = {.id = id, .ts_ns = ns, .cpu = cpu, .payload = payload};
@@ -377,6 +391,17 @@ static void no_wait_between_a_request_and_its_answer_is_idle(void)
 					      "request, 50 ns before it answered that"));
 		case_free(&c);
 	}
+}
+
+/* 20 may have answered for 10 before; a loss behind the answer hides nothing that counts. */
+static void a_loss_before_a_request_may_hide_who_answers(void)
+{
+	struct analysis_case before = two_servers_with_a_loss(1500, 1700), after = two_servers_with_a_loss(8000, 8500);
+
+	CU_ASSERT_EQUAL(judge_server(&before, "ris", "accept4", SOCK_STREAM, NULL), 0);
+	CU_ASSERT_EQUAL(judge_server(&after, "ris", "accept4", SOCK_STREAM, NULL), -EBADMSG);
+	case_free(&before);
+	case_free(&after);
 }
 
 /* ---- relayed answers ---- */
@@ -499,6 +524,18 @@ static void no_wait_between_two_parts_of_an_answer_is_idle(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "thread 10 (one) has an idle wait of 50 ns between two parts of "
 						     "an answer that it relayed"));
 	case_free(&c);
+}
+
+/* The client's descriptor may have been duplicated since it was accepted. */
+static void a_loss_before_an_answer_may_hide_another_descriptor(void)
+{
+	struct analysis_case since = two_servers_with_a_loss(2200, 2900), before = two_servers_with_a_loss(1500, 1700);
+
+	CU_ASSERT_EQUAL(judge_proxy(&since, "rasias", NULL), 0);
+	CU_ASSERT_EQUAL(judge_proxy(&since, "raskas", NULL), 0);
+	CU_ASSERT_EQUAL(judge_proxy(&before, "rasias", NULL), -EBADMSG);
+	case_free(&since);
+	case_free(&before);
 }
 
 static void more_waits_than_the_analysis_keeps_are_not_judged(void)
@@ -648,9 +685,11 @@ static const struct unit_case cases[] = {
 	CASE(a_process_has_the_parent_that_the_events_give_it),
 	CASE(the_bytes_of_a_file_are_those_of_calls_on_it),
 	CASE(no_wait_between_a_request_and_its_answer_is_idle),
+	CASE(a_loss_before_a_request_may_hide_who_answers),
 	CASE(the_other_end_of_a_socket_is_that_of_the_events),
 	CASE(a_duplicated_descriptor_is_of_the_same_file),
 	CASE(no_wait_between_two_parts_of_an_answer_is_idle),
+	CASE(a_loss_before_an_answer_may_hide_another_descriptor),
 	CASE(more_waits_than_the_analysis_keeps_are_not_judged),
 	{NULL, NULL},
 };
