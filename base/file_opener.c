@@ -296,6 +296,20 @@ static void __attribute__((noreturn)) run_child(void *context)
 
 /* ---- the caller ---- */
 
+int file_opener_unserved(struct file_opener *opener, const char *path, uint32_t tgid, struct stat *ret_status)
+{
+	struct file_place place = {.tgid = tgid};
+	int fd;
+
+	if ((size_t)snprintf(place.name, sizeof(place.name), "%s", path) >= sizeof(place.name))
+		return -ENAMETOOLONG;
+	fd = file_opener_open(opener, &place, ret_status);
+	if (fd < 0 || !file_envelope_is(fd))
+		return fd;
+	close(fd);
+	return -EREMOTE;
+}
+
 void file_opener_close(struct file_opener *opener)
 {
 	if (opener->runs)

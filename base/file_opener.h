@@ -64,6 +64,13 @@ struct file_opener {
  * files_unanswered()); -ECANCELED: @stop_fd; -EBUSY: jail_child_start(), counted, too
  */
 int file_opener_open(struct file_opener *opener, const struct file_place *place, struct stat *ret_status);
+
+/**
+ * file_opener_unserved() - open a regular file that the caller itself may read and close
+ * @path: @tgid: as of struct file_place
+ * Returns as file_opener_open(), but no envelope: -EREMOTE, another user may serve the file
+ */
+int file_opener_unserved(struct file_opener *opener, const char *path, uint32_t tgid, struct stat *ret_status);
 void file_opener_close(struct file_opener *opener);
 
 /**

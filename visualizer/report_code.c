@@ -17,7 +17,7 @@
 #include "error_set.h"
 #include "grid.h"
 #include "objdump.h"
-#include "regular.h"
+#include "code_file.h"
 #include "source_lines.h"
 #include "value_text.h"
 
@@ -56,19 +56,14 @@ static bool has_run(const struct trace *trace, int fd)
 
 static int open_code(const struct report *report, const char *path, struct trace_error *ret_error)
 {
-	const char *folder = report->options->symbols.folder;
-	char below[PATH_MAX];
-	int fd = -ENOENT;
+	int fd;
 
 	if (*path != '/')
 		return error_set(ret_error, -ENOENT, "the code is in no file");
-	if (folder && snprintf(below, sizeof(below), "%s%s", folder, path) < (int)sizeof(below))
-		fd = regular_open(below);
-	if (fd < 0)
-		fd = regular_open(path);
+	fd = code_file_open(report->options->symbols.folder, path);
 	if (fd < 0)
 		return error_set(ret_error, fd, "the file is not on this machine (%s): --symfs names a copy",
-				 strerror(-fd));
+				 code_file_why(fd));
 	if (has_run(report->trace, fd))
 		return fd;
 	close(fd);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include "grid.h"
 #include "read_end.h"
+#include "code_file.h"
 #include "source_lines.h"
 #include "value_text.h"
 
@@ -133,7 +134,7 @@ void report_lines(const struct report *report, const struct pointers *lines)
 		    sum.on_cpu_ns ? text_ns(&report->output, sum.on_cpu_ns, &time) : "nothing");
 	if (!in)
 		output_line(&report->output, "", "The source is not on this machine (%s): --symfs names a copy.",
-			    strerror(cause));
+			    code_file_why(-cause));
 	else if (is_newer(report, in))
 		output_line(&report->output, "",
 			    "The source was changed after the recording: its lines may be others.");

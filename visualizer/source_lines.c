@@ -2,10 +2,9 @@
 #include "source_lines.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "regular.h"
+#include "code_file.h"
 #include "read_end.h"
 
 #define TAB	   8
@@ -14,13 +13,8 @@
 
 FILE *source_open(const char *folder, const char *source)
 {
-	char path[PATH_MAX];
-	int fd = -ENOENT;
+	int fd = code_file_open(folder, source);
 
-	if (folder && snprintf(path, sizeof(path), "%s%s", folder, source) < (int)sizeof(path))
-		fd = regular_open(path);
-	if (fd < 0)
-		fd = regular_open(source);
 	if (fd == -ENOMEM)
 		memory_end();
 	errno = fd < 0 ? -fd : 0;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "probe_file.h"
-#include "regular.h"
+#include "file_opener.h"
 
 #define MAX_SCRIPTS 4 /* the interpreter of a script may be a script; the kernel has the same limit */
 #define HEAD_BYTES  256
@@ -25,6 +25,7 @@
 struct command_search {
 	struct command_files *files;
 	struct unwind_reader *reader;
+	struct file_opener opener;
 	char *paths[COMMAND_MAX_FILES];
 	size_t done;
 	uint32_t nr_words;
@@ -38,16 +39,22 @@ static bool is_known(const struct command_files *files, const struct stat *statu
 	return false;
 }
 
+/* The kernel may wait for such a file when it starts the command; the daemon does not. */
+static int open_file(struct command_search *search, const char *path, struct stat *ret_status)
+{
+	return file_opener_unserved(&search->opener, path, 0, ret_status);
+}
+
 /* Returns false if there is no such file. */
 static bool add_file(struct command_search *search, const char *path)
 {
 	struct command_files *files = search->files;
-	int fd = regular_open(path);
 	struct stat status;
+	int fd = open_file(search, path, &status);
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &status) < 0 || files->nr == COMMAND_MAX_FILES || is_known(files, &status)) {
+	if (files->nr == COMMAND_MAX_FILES || is_known(files, &status)) {
 		close(fd);
 		return true;
 	}
@@ -79,10 +86,11 @@ static bool search_program(const char *name, char ret_path[PATH_MAX])
 }
 
 /* The interpreter of a script, or the program that env(1) starts; false: it is no script. */
-static bool read_script(const char *path, char ret_program[HEAD_BYTES])
+static bool read_script(struct command_search *search, const char *path, char ret_program[HEAD_BYTES])
 {
-	int fd = regular_open(path);
 	char head[HEAD_BYTES], *word, *rest;
+	struct stat status;
+	int fd = open_file(search, path, &status);
 	ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
 
 	if (fd >= 0)
@@ -108,7 +116,7 @@ static void add_program(struct command_search *search, const char *name)
 	char path[PATH_MAX], script[HEAD_BYTES];
 
 	for (int i = 0; i < MAX_SCRIPTS && search_program(name, path); i++) {
-		if (!read_script(path, script)) {
+		if (!read_script(search, path, script)) {
 			add_file(search, path);
 			return;
 		}
@@ -143,7 +151,8 @@ static bool is_shell(const char *name)
 
 static void add_script(struct command_search *search, const char *path)
 {
-	int fd = regular_open(path);
+	struct stat status;
+	int fd = open_file(search, path, &status);
 	char *text = fd < 0 ? NULL : malloc(TEXT_BYTES);
 	ssize_t got = text ? read(fd, text, TEXT_BYTES - 1) : -1;
 
@@ -165,7 +174,7 @@ static void add_started(struct command_search *search, char *const *argv)
 		add_words(search, argv[i]);
 	if (!search_program(argv[0], path))
 		return;
-	if (read_script(path, interpreter)) {
+	if (read_script(search, path, interpreter)) {
 		if (is_shell(interpreter))
 			add_script(search, path);
 		return;
@@ -243,6 +252,7 @@ void command_files_find(char *const *argv, struct unwind_reader *reader, struct 
 		add_needed(&search);
 	for (size_t i = 0; i < ret_files->nr; i++)
 		free(search.paths[i]);
+	file_opener_close(&search.opener);
 }
 
 void command_files_close(struct command_files *files)

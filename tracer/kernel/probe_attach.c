@@ -40,7 +40,6 @@
 #include <unistd.h>
 #include "loader.h"
 #include "error_set.h"
-#include "file_envelope.h"
 #include "file_opener.h"
 #include "probe_cost.h"
 #include "probe_detach.h"
@@ -228,20 +227,13 @@ static bool is_same_file(const struct attach_file *one, const struct attach_file
 /* Returns a descriptor, which the caller closes; -EREMOTE: another user may serve the file. */
 static int open_file(struct tracer_probing *probing, const struct trace_probe *probe, struct attach_file *ret_file)
 {
-	struct file_place place = {.tgid = (uint32_t)probe->pid};
 	struct stat status;
 	int fd = -EINVAL;
 
-	if (!probe->in_kernel &&
-	    (size_t)snprintf(place.name, sizeof(place.name), "%s", probe->file) < sizeof(place.name))
-		fd = file_opener_open(&probing->opener, &place, &status);
-	if (fd < 0)
-		return fd;
-	if (file_envelope_is(fd)) {
-		close(fd);
-		return -EREMOTE;
-	}
-	*ret_file = file_of(&status);
+	if (!probe->in_kernel)
+		fd = file_opener_unserved(&probing->opener, probe->file, (uint32_t)probe->pid, &status);
+	if (fd >= 0)
+		*ret_file = file_of(&status);
 	return fd;
 }
 
@@ -392,13 +384,12 @@ static const char *user_reason(int err)
 	case -ESRCH:
 		return "the process has ended";
 	case -EREMOTE:
-		return "another user may serve its file system, and the kernel, and each fork of the machine, would "
-		       "wait "
+		return "another user may serve its file system: the kernel, and each fork of the machine, would wait "
 		       "for the server; copy the file to another file system";
 	case -ETIMEDOUT:
 		return "its file does not answer: " FILE_WHY;
 	case -EDEADLK:
-		return "a process holds the lock of its mappings, and the kernel, and each fork of the machine, would "
+		return "a process holds the lock of its mappings: the kernel, and each fork of the machine, would "
 		       "wait for it: " FILE_WHY;
 	case -ESTALE:
 		return "the file has changed since the recording began";
