@@ -50,11 +50,9 @@ static bool is_mounted_here(int fd, bool *ret_is_of_another)
 		mounts = fopen("/proc/self/mountinfo", "re");
 	while (mounts && !is_found && getline(&line, &room, mounts) >= 0)
 		is_found = strtoull(line, NULL, 10) == status.stx_mnt_id;
-	is_found = is_found && !ferror(mounts);
+	is_found = read_end(mounts) == 0 && is_found;
 	*ret_is_of_another = is_found && is_of_another(line);
 	free(line);
-	if (mounts)
-		fclose(mounts);
 	return is_found;
 }
 

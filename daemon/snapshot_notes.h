@@ -16,5 +16,5 @@
  * Returns the number of the next text of TRACE_STRING_NOT_TRACED
  */
 uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
-			  const struct tracer_options *filter, uint64_t start_ns);
+			      const struct tracer_options *filter, uint64_t start_ns);
 #endif

@@ -29,7 +29,8 @@ struct unit_case {
  * unit_step() - the distance between two tested points of a search
  * @thin: the distance if TRACE_TEST_THIN is set, as it is in all builds but one
  *   (tests/CMakeLists.txt). A prime meets every phase of a period.
- * Return: 1 with TRACE_TEST_LONG; in the one build 11 for searches that are long, and twice @thin in the others
+ * Return: 1 with TRACE_TEST_LONG; in the one build 11 for searches that are long, and in the
+ *   others twice @thin
  */
 static inline int unit_step(int thin)
 {
