@@ -37,23 +37,28 @@ static bool is_of_another(const char *line)
 	return uid && uid != geteuid();
 }
 
-/* Only root can mount in this namespace: proc_pid_mountinfo(5). */
+/*
+ * Only root can mount in this namespace: proc_pid_mountinfo(5). If its table cannot be read, the
+ * file counts as mounted here by another user.
+ */
 static bool is_mounted_here(int fd, bool *ret_is_of_another)
 {
 	struct statx status;
 	FILE *mounts = NULL;
 	char *line = NULL;
 	size_t room = 0;
-	bool is_found = false;
+	bool is_found = false, is_unknown;
 
 	if (!statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status) && status.stx_mask & STATX_MNT_ID)
 		mounts = fopen("/proc/self/mountinfo", "re");
 	while (mounts && !is_found && getline(&line, &room, mounts) >= 0)
 		is_found = strtoull(line, NULL, 10) == status.stx_mnt_id;
-	is_found = read_end(mounts) == 0 && is_found;
-	*ret_is_of_another = is_found && is_of_another(line);
+	is_unknown = mounts && !is_found && read_lines_error(mounts);
+	*ret_is_of_another = is_unknown || (is_found && is_of_another(line));
 	free(line);
-	return is_found;
+	if (mounts)
+		fclose(mounts);
+	return is_found || is_unknown;
 }
 
 bool file_is_served(int fd)
