@@ -312,21 +312,14 @@ int file_opener_unserved(struct file_opener *opener, const char *path, uint32_t 
 
 void file_opener_close(struct file_opener *opener)
 {
-	if (opener->runs)
-		jail_child_end(&opener->child, false, NULL, 0);
-	opener->runs = false;
+	jail_child_stop(&opener->child);
 }
 
 static int start(struct file_opener *opener)
 {
 	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
-	int result;
 
-	if (opener->runs && opener->child.owner != getpid())
-		file_opener_close(opener);
-	result = opener->runs ? 0 : jail_child_start(&role, &opener->child);
-	opener->runs = !result;
-	return result;
+	return jail_child_keep(&role, &opener->child);
 }
 
 static bool send_question(struct file_opener *opener, const struct file_question *question)

@@ -49,7 +49,6 @@ struct file_place {
  */
 struct file_opener {
 	struct jail_child child;
-	bool runs;
 	bool has_stop;
 	int stop_fd;
 	uint64_t answer_ns;

@@ -169,7 +169,7 @@ int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
 		return err;
 	}
 	*ret_child = (struct jail_child){
-		.socket = sockets[0], .pid = pid, .owner = getpid(), .cpu_seconds = role->cpu_seconds};
+		.socket = sockets[0], .pid = pid, .owner = getpid(), .cpu_seconds = role->cpu_seconds, .runs = true};
 	return 0;
 }
 
@@ -226,6 +226,7 @@ void jail_child_end(struct jail_child *child, bool has_left, char *ret_reason, s
 
 	close(child->socket);
 	child->socket = -1;
+	child->runs = false;
 	if (child->owner != getpid())
 		return;
 	if (has_left)
@@ -245,6 +246,19 @@ void jail_child_end(struct jail_child *child, bool has_left, char *ret_reason, s
 		snprintf(ret_reason, reason_bytes, "its exit status is not known, because its parent ignores SIGCHLD");
 	else if (has_left)
 		describe_end(child, status, &usage, ret_reason, reason_bytes);
+}
+
+void jail_child_stop(struct jail_child *child)
+{
+	if (child->runs)
+		jail_child_end(child, false, NULL, 0);
+}
+
+int jail_child_keep(const struct jail_role *role, struct jail_child *child)
+{
+	if (child->owner != getpid())
+		jail_child_stop(child);
+	return child->runs ? 0 : jail_child_start(role, child);
 }
 
 /* ---- packets ---- */

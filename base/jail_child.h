@@ -20,16 +20,18 @@
 #define JAIL_MAX_ABANDONED 32
 
 /**
- * struct jail_child - a running child
+ * struct jail_child - a child; zeroed: there is none
  * @socket: sequenced packets to and from its JAIL_SOCKET; owned
  * @pid: process id. @owner: the process that forked it; a fork of that process has no child
  * @cpu_seconds: its limit, for the reason of its end
+ * @runs: from its start until jail_child_end()
  */
 struct jail_child {
 	int socket;
 	pid_t pid;
 	pid_t owner;
 	unsigned int cpu_seconds;
+	bool runs;
 };
 
 /**
@@ -61,6 +63,11 @@ int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
  *            how it ended. Otherwise it is killed at once; @ret_reason stays, and may be NULL.
  */
 void jail_child_end(struct jail_child *child, bool has_left, char *ret_reason, size_t reason_bytes);
+
+/** jail_child_keep() - start a child, unless @child runs and is this process's. Returns as the start */
+int jail_child_keep(const struct jail_role *role, struct jail_child *child);
+/** jail_child_stop() - end it at once, if it runs */
+void jail_child_stop(struct jail_child *child);
 
 /** jail_nr_abandoned() - children that were killed and have not ended yet */
 size_t jail_nr_abandoned(void);

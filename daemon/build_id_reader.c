@@ -73,30 +73,20 @@ static void __attribute__((noreturn)) run_child(void *context)
 struct id_child {
 	struct jail_child child;
 	uint32_t nr_files;
-	bool runs;
 };
-
-static void end_child(struct id_child *child)
-{
-	if (child->runs)
-		jail_child_end(&child->child, false, NULL, 0);
-	child->runs = false;
-}
 
 static int read_id(struct id_child *child, int fd, struct id_answer *ret_answer)
 {
 	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
 	char request = 1;
 	ssize_t got = -EPIPE;
-	int result = 0;
+	int result;
 
 	if (child->nr_files == MAX_FILES)
-		end_child(child);
-	if (!child->runs) {
+		jail_child_stop(&child->child);
+	if (!child->child.runs)
 		child->nr_files = 0;
-		result = jail_child_start(&role, &child->child);
-		child->runs = !result;
-	}
+	result = jail_child_keep(&role, &child->child);
 	if (result)
 		return result;
 	child->nr_files++;
@@ -104,7 +94,7 @@ static int read_id(struct id_child *child, int fd, struct id_answer *ret_answer)
 		got = jail_answer(&child->child, ret_answer, sizeof(*ret_answer), NULL, FILE_ANSWER_NS, -1);
 	if (got == sizeof(*ret_answer) && !ret_answer->refusal && !ret_answer->id[BUILD_ID_CHARS - 1])
 		return 0;
-	end_child(child);
+	jail_child_stop(&child->child);
 	return got == -ETIMEDOUT ? -ETIMEDOUT : -EBADMSG;
 }
 

@@ -81,26 +81,13 @@ static void __attribute__((noreturn)) run_child(void *context)
 static struct {
 	pthread_mutex_t lock;
 	struct jail_child child;
-	bool runs;
 } receiver = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void end_child(void)
-{
-	if (receiver.runs)
-		jail_child_end(&receiver.child, false, NULL, 0);
-	receiver.runs = false;
-}
 
 static int start_child(void)
 {
 	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
-	int result;
 
-	if (receiver.runs && receiver.child.owner != getpid())
-		end_child();
-	result = receiver.runs ? 0 : jail_child_start(&role, &receiver.child);
-	receiver.runs = !result;
-	return result;
+	return jail_child_keep(&role, &receiver.child);
 }
 
 /* Without room for the descriptor the kernel drops it. */
@@ -118,7 +105,7 @@ static int ask(int connection)
 		return err ? err : fd < 0 ? -EMFILE : fd;
 	if (fd >= 0)
 		close(fd);
-	end_child();
+	jail_child_stop(&receiver.child);
 	return got == -ETIMEDOUT ? -ETIMEDOUT : -EPIPE;
 }
 
@@ -146,6 +133,6 @@ void offer_child_close(void)
 {
 	pthread_mutex_lock(&receiver.lock);
 	if (receiver.child.owner == getpid())
-		end_child();
+		jail_child_stop(&receiver.child);
 	pthread_mutex_unlock(&receiver.lock);
 }

@@ -336,7 +336,6 @@ static void __attribute__((noreturn)) run_child(void *context)
 static struct {
 	pthread_mutex_t lock;
 	struct jail_child child;
-	bool runs;
 	bool in_text;
 } reader = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -345,26 +344,12 @@ void user_maps_use_text(bool wanted)
 	__atomic_store_n(&reader.in_text, wanted, __ATOMIC_RELAXED);
 }
 
-static void end_child(void)
-{
-	if (reader.runs)
-		jail_child_end(&reader.child, false, NULL, 0);
-	reader.runs = false;
-}
-
 static int start_child(void)
 {
 	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
-	int result;
 
-	if (reader.runs && reader.child.owner != getpid())
-		end_child();
-	if (reader.runs)
-		return 0;
 	memory_device(); /* the child may make no memfd */
-	result = jail_child_start(&role, &reader.child);
-	reader.runs = !result;
-	return result;
+	return jail_child_keep(&role, &reader.child);
 }
 
 static void take_memory(const struct maps_answer *answer, int fd, struct user_maps *maps)
@@ -412,7 +397,7 @@ static int ask(const struct maps_question *question, struct user_maps *maps)
 				 : -EPIPE;
 	if (!result)
 		return 0;
-	end_child();
+	jail_child_stop(&reader.child);
 	while (maps->nr)
 		close(maps->fds[--maps->nr]);
 	return result;
@@ -448,7 +433,7 @@ void user_maps_close(void)
 {
 	pthread_mutex_lock(&reader.lock);
 	if (reader.child.owner == getpid())
-		end_child();
+		jail_child_stop(&reader.child);
 	pthread_mutex_unlock(&reader.lock);
 }
 

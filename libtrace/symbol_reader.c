@@ -203,18 +203,13 @@ static int start(struct symbol_reader *reader, int fd, struct trace_error *ret_e
 		return result;
 	if (result)
 		return error_set(ret_error, -EBADMSG, "no process can be started to read it: %s", strerror(-result));
-	reader->runs = true;
 	reader->nr_answers = 0;
 	return 0;
 }
 
 void symbol_reader_stop(struct symbol_reader *reader)
 {
-	char reason[1];
-
-	if (reader->runs)
-		jail_child_end(&reader->child, false, reason, sizeof(reason));
-	reader->runs = false;
+	jail_child_stop(&reader->child);
 }
 
 static int stopped(struct symbol_reader *reader, bool has_left, struct trace_error *ret_error)
@@ -223,7 +218,6 @@ static int stopped(struct symbol_reader *reader, bool has_left, struct trace_err
 
 	snprintf(reason, sizeof(reason), "it took longer than %d s", ANSWER_SECONDS);
 	jail_child_end(&reader->child, has_left, reason, sizeof(reason));
-	reader->runs = false;
 	return error_set(ret_error, -EBADMSG, "the process that reads it stopped: %s", reason);
 }
 
@@ -326,9 +320,9 @@ static int ask(struct symbol_reader *reader, int fd, const struct symbol_query *
 	ssize_t bytes;
 	int result;
 
-	if (reader->runs && (reader->nr_answers == MAX_ANSWERS || reader->child.owner != getpid()))
+	if (reader->child.runs && (reader->nr_answers == MAX_ANSWERS || reader->child.owner != getpid()))
 		symbol_reader_stop(reader);
-	if (!reader->runs) {
+	if (!reader->child.runs) {
 		result = start(reader, fd, ret_error);
 		if (result)
 			return result;

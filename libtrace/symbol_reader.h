@@ -22,7 +22,7 @@
  */
 struct symbol_reader {
 	struct jail_child child;
-	bool runs, can_demangle;
+	bool can_demangle;
 	uint32_t nr_answers;
 	uint64_t answer_bytes;
 };

@@ -679,7 +679,7 @@ static void limit_readers(struct trace_symbols *symbols)
 	struct symbol_object *oldest = NULL;
 
 	for (size_t i = 0; symbols->nr_readers >= MAX_READERS && i < symbols->nr_objects; i++)
-		if (symbols->objects[i].reader.runs && (!oldest || symbols->objects[i].used_at < oldest->used_at))
+		if (symbols->objects[i].reader.child.runs && (!oldest || symbols->objects[i].used_at < oldest->used_at))
 			oldest = &symbols->objects[i];
 	if (!oldest)
 		return;
@@ -708,7 +708,7 @@ static void open_object(struct trace_symbols *symbols, struct symbol_object *obj
 		note_unread(symbols, object,
 			    symbols->search.open_err == -EAGAIN ? reason : "its file system does not answer");
 	}
-	symbols->nr_readers += object->reader.runs;
+	symbols->nr_readers += object->reader.child.runs;
 	object->state = object->fd >= 0 ? OBJECT_READABLE : OBJECT_UNREADABLE;
 }
 
@@ -727,12 +727,12 @@ static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uin
 	struct trace_error error = {0};
 	int result;
 
-	if (!object->reader.runs)
+	if (!object->reader.child.runs)
 		limit_readers(symbols);
-	symbols->nr_readers -= object->reader.runs;
+	symbols->nr_readers -= object->reader.child.runs;
 	object->used_at = symbols->nr_queries;
 	result = symbol_reader_ask(&object->reader, object->fd, offset, wanted, &symbols->answer, &error);
-	symbols->nr_readers += object->reader.runs;
+	symbols->nr_readers += object->reader.child.runs;
 	if (result == -ENOMEM)
 		symbols->failed = true;
 	else if (result)

@@ -49,9 +49,9 @@ static void a_file_is_opened_by_a_child(void)
 	CU_ASSERT_EQUAL(file_opener_open(&opener, &none, &status), -EINVAL);
 	snprintf(none.name, sizeof(none.name), "/nothing");
 	CU_ASSERT_EQUAL(file_opener_open(&opener, &none, &status), -ENOENT);
-	CU_ASSERT(opener.runs);
+	CU_ASSERT(opener.child.runs);
 	file_opener_close(&opener);
-	CU_ASSERT(!opener.runs);
+	CU_ASSERT(!opener.child.runs);
 }
 
 /*
@@ -131,7 +131,7 @@ static void a_child_that_does_not_answer_is_abandoned(void)
 	CU_ASSERT_EQUAL(file_opener_open(&opener, &place, &status), -ETIMEDOUT);
 	/* now this user is not asked any more */
 	CU_ASSERT_EQUAL(file_opener_open(&opener, &place, &status), -ETIMEDOUT);
-	CU_ASSERT(!opener.runs);
+	CU_ASSERT(!opener.child.runs);
 	CU_ASSERT_EQUAL(files_unanswered(), before + 3);
 }
 
@@ -156,7 +156,7 @@ static void a_text_and_memory_of_a_process_are_read_by_a_child(void)
 	CU_ASSERT(!memcmp(own, copy, sizeof(own)));
 	CU_ASSERT_EQUAL(file_opener_memory(&opener, (uint32_t)getpid(), 8, copy, 100000), -EFAULT);
 	CU_ASSERT_EQUAL(file_opener_memory(&opener, (uint32_t)getpid(), (uintptr_t)own, copy, 8), 0);
-	CU_ASSERT(opener.runs);
+	CU_ASSERT(opener.child.runs);
 	file_opener_close(&opener);
 }
 

@@ -34,7 +34,6 @@ struct iterator_reader {
 	void *context;
 	struct iterator_part part;
 	struct jail_child child;
-	bool runs;
 };
 
 /* ---- the child ---- */
@@ -73,13 +72,6 @@ static void __attribute__((noreturn)) run_child(void *context)
 
 /* ---- the caller ---- */
 
-static void end_child(struct iterator_reader *reader)
-{
-	if (reader->runs)
-		jail_child_end(&reader->child, false, NULL, 0);
-	reader->runs = false;
-}
-
 static ssize_t receive(struct iterator_reader *reader)
 {
 	struct iterator_part *part = &reader->part;
@@ -116,15 +108,14 @@ static int read_iterator(struct iterator_reader *reader, int fd)
 {
 	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
 	const char request = 1;
-	int result = reader->runs ? 0 : jail_child_start(&role, &reader->child);
+	int result = jail_child_keep(&role, &reader->child);
 
-	reader->runs = !result;
 	if (!result)
 		result = jail_send(reader->child.socket, &request, sizeof(request), fd, MSG_DONTWAIT)
 				 ? take_parts(reader)
 				 : -EPIPE;
 	if (result)
-		end_child(reader);
+		jail_child_stop(&reader->child);
 	close(fd);
 	return result;
 }
@@ -186,7 +177,7 @@ int iterator_child_read(struct bpf_program *program, struct tracer_collector *c,
 		result = read_iterator(reader, result);
 		if (result == -ETIMEDOUT)
 			result = read_each(reader, program);
-		end_child(reader);
+		jail_child_stop(&reader->child);
 	}
 	free(reader);
 	return result;

@@ -91,42 +91,26 @@ static int take_table(const struct unwind_shared *shared, struct unwind_table *r
 	return 0;
 }
 
-static int start_child(struct unwind_reader *reader)
-{
-	struct jail_role role = {.run = run_child, .context = reader->shared, .cpu_seconds = CPU_SECONDS};
-	int result = jail_child_start(&role, &reader->child);
-
-	reader->runs = !result;
-	reader->nr_files = 0;
-	return result;
-}
-
-/* It has nothing to say any more. */
-static void end_child(struct unwind_reader *reader)
-{
-	if (reader->runs)
-		jail_child_end(&reader->child, false, NULL, 0);
-	reader->runs = false;
-}
-
 static int ask_child(struct unwind_reader *reader, int fd, enum reader_request request)
 {
+	const struct jail_role role = {.run = run_child, .context = reader->shared, .cpu_seconds = CPU_SECONDS};
 	char wanted = (char)request;
-	int result = 0;
+	int result;
 
 	/* also gives the memory of the last table back */
 	if (madvise(reader->shared, sizeof(struct unwind_shared), MADV_REMOVE) < 0)
 		return -errno;
 	if (reader->nr_files == MAX_FILES)
-		end_child(reader);
-	if (!reader->runs)
-		result = start_child(reader);
+		jail_child_stop(&reader->child);
+	if (!reader->child.runs)
+		reader->nr_files = 0;
+	result = jail_child_keep(&role, &reader->child);
 	if (result)
 		return result;
 	reader->nr_files++;
 	if (jail_send(reader->child.socket, &wanted, sizeof(wanted), fd, MSG_DONTWAIT) && !await_answer(reader))
 		return 0;
-	end_child(reader);
+	jail_child_stop(&reader->child);
 	return -EBADMSG;
 }
 
@@ -171,7 +155,7 @@ int unwind_reader_open(struct unwind_reader *reader)
 
 void unwind_reader_close(struct unwind_reader *reader)
 {
-	end_child(reader);
+	jail_child_stop(&reader->child);
 	if (reader->shared)
 		munmap(reader->shared, sizeof(struct unwind_shared));
 	*reader = (struct unwind_reader){0};

@@ -22,7 +22,6 @@ struct unwind_reader {
 	struct unwind_shared *shared; /* owned mapping */
 	struct jail_child child;
 	uint32_t nr_files;
-	bool runs;
 	bool has_stop;
 	int stop_fd;
 };
