@@ -508,6 +508,14 @@ static size_t heap_after_rings(struct bench *bench, const struct drain_source *s
 	return heap.uordblks + heap.hblkhd;
 }
 
+static struct drain_source source_of(const struct fake_program *program, uint32_t *nr_taken)
+{
+	return (struct drain_source){.fd = program->fd,
+				     .offset = (off_t)program->memory->rings_offset,
+				     .translate = count_taken,
+				     .context = nr_taken};
+}
+
 /*
  * A daemon runs for months, and programs come and go: what it keeps of each would be without bound.
  * The statistics of all are in the trace nevertheless.
@@ -519,10 +527,7 @@ static void programs_that_have_ended_take_no_memory(void)
 	struct bench *bench = bench_new(NULL);
 	struct drain *drain = bench->recording->drain;
 	uint32_t nr_taken = 0;
-	struct drain_source source = {.fd = program.fd,
-				      .offset = (off_t)program.memory->rings_offset,
-				      .translate = count_taken,
-				      .context = &nr_taken};
+	struct drain_source source = source_of(&program, &nr_taken);
 	struct drain_totals totals;
 	struct drain_losses losses;
 	size_t few, many;
@@ -590,10 +595,7 @@ static void losses_that_a_program_counts_are_its_own(void)
 	struct bench *bench = bench_new(NULL);
 	struct drain *drain = bench->recording->drain;
 	uint32_t nr_taken = 0;
-	struct drain_source source = {.fd = program.fd,
-				      .offset = (off_t)program.memory->rings_offset,
-				      .translate = count_taken,
-				      .context = &nr_taken};
+	struct drain_source source = source_of(&program, &nr_taken);
 	struct drain_losses losses;
 	struct drain_ring *ring;
 

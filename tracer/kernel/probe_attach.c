@@ -7,11 +7,8 @@
  * might refuse are attached alone, because undoing a group is slow, too. If the kernel refuses a
  * group nevertheless, it is split into halves. Each place that fails is reported with the reason.
  *
- * SECURITY: to attach a probe the kernel reads the file, and takes the lock of the mappings of each
- * process that has it mapped. Meanwhile no process of the machine can fork. So a user could stop
- * the machine: with a file that a server of that user does not answer for, or with a process that
- * holds that lock for ever (file_opener.h). Such files are refused, and a look at all processes
- * comes first. A process can still take the lock later; then the kernel waits.
+ * SECURITY: files that may stop the machine are refused, and a look at all processes comes first
+ * (probe_target.h). A process can still take its lock later; then the kernel waits.
  *
  * Switching. A probe that is off has no breakpoint, because a hit would cost nearly as much as a
  * recorded one. Switching it off takes effect at once: a word in memory makes the BPF program
@@ -25,7 +22,6 @@
 #include <stdint.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -40,17 +36,16 @@
 #include <unistd.h>
 #include "loader.h"
 #include "error_set.h"
-#include "file_opener.h"
 #include "probe_cost.h"
 #include "probe_detach.h"
 #include "probe_instruction.h"
 #include "probe_list.h"
 #include "probe_recipe.h"
 #include "probe_skeleton.h"
+#include "probe_target.h"
 #include "shared_maps.h"
 #include "deferring.h"
 #include "not_traced.h"
-#include "read_end.h"
 
 #define LINK_CREATE	    28 /* value of enum bpf_cmd */
 #define TRACE_UPROBE_MULTI  48 /* value of enum bpf_attach_type, Linux 6.6 */
@@ -92,16 +87,6 @@ struct probe_link {
 };
 
 /**
- * struct attach_file - identity of a file. In a changed file a place may be inside an instruction
- */
-struct attach_file {
-	dev_t dev;
-	ino_t ino;
-	off_t bytes;
-	struct timespec changed;
-};
-
-/**
  * struct attach_place - the loader's state of one probe
  * @link: borrowed; NULL: not attached
  * @number: number of its last link, which is in the cookie
@@ -119,7 +104,7 @@ struct attach_place {
 	bool is_plain;
 	enum probe_cost_kind kind;
 	uint16_t id;
-	struct attach_file file;
+	struct probe_target file;
 };
 
 /**
@@ -212,31 +197,6 @@ static int write_recipe(struct tracer_probing *probing, uint32_t idx, const stru
 
 /* ---- attach ---- */
 
-static struct attach_file file_of(const struct stat *status)
-{
-	return (struct attach_file){
-		.dev = status->st_dev, .ino = status->st_ino, .bytes = status->st_size, .changed = status->st_mtim};
-}
-
-static bool is_same_file(const struct attach_file *one, const struct attach_file *two)
-{
-	return one->dev == two->dev && one->ino == two->ino && one->bytes == two->bytes &&
-	       one->changed.tv_sec == two->changed.tv_sec && one->changed.tv_nsec == two->changed.tv_nsec;
-}
-
-/* Returns a descriptor, which the caller closes; -EREMOTE: another user may serve the file. */
-static int open_file(struct tracer_probing *probing, const struct trace_probe *probe, struct attach_file *ret_file)
-{
-	struct stat status;
-	int fd = -EINVAL;
-
-	if (!probe->in_kernel)
-		fd = file_opener_unserved(&probing->opener, probe->file, (uint32_t)probe->pid, &status);
-	if (fd >= 0)
-		*ret_file = file_of(&status);
-	return fd;
-}
-
 static void look_at_code(const struct trace_probe *probe, int fd, struct attach_place *place)
 {
 	uint8_t bytes[16]; /* 15 is the maximum */
@@ -251,7 +211,7 @@ static void look_at_code(const struct trace_probe *probe, int fd, struct attach_
 static void look_at_places(struct tracer_probing *probing)
 {
 	const struct trace_probe *last = NULL;
-	struct attach_file file = {0};
+	struct probe_target file = {0};
 	int fd = -1;
 
 	for (size_t i = 0; i < probing->nr; i++) {
@@ -260,8 +220,8 @@ static void look_at_places(struct tracer_probing *probing)
 		if (!last || strcmp(probe->file, last->file) != 0) {
 			if (fd >= 0)
 				close(fd);
-			file = (struct attach_file){0};
-			fd = open_file(probing, probe, &file);
+			file = (struct probe_target){0};
+			fd = probe_target_open(&probing->opener, probe, &file);
 		}
 		last = probe;
 		probing->places[i].file = file;
@@ -269,25 +229,6 @@ static void look_at_places(struct tracer_probing *probing)
 	}
 	if (fd >= 0)
 		close(fd);
-}
-
-/* Reading memory takes the lock, also where no memory is. Also true if that is not known. */
-static bool is_any_mute(struct tracer_probing *probing)
-{
-	DIR *processes = opendir("/proc");
-	struct dirent *entry;
-	bool is_mute = !processes;
-	int error = 0;
-
-	while (!is_mute && (entry = folder_next(processes, &error))) {
-		uint32_t tgid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		char byte;
-
-		is_mute = tgid && file_opener_memory(&probing->opener, tgid, 0, &byte, sizeof(byte)) == -ETIMEDOUT;
-	}
-	if (processes)
-		closedir(processes);
-	return is_mute || error;
 }
 
 /* The path of the very file that was looked at. */
@@ -534,7 +475,7 @@ static int begin_to_attach(struct tracer_probing *probing, uint32_t idx)
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);
 	const struct attach_place *place = &probing->places[idx];
-	struct attach_file now;
+	struct probe_target now;
 
 	probing->fd = -1;
 	if (place->is_misread)
@@ -543,10 +484,10 @@ static int begin_to_attach(struct tracer_probing *probing, uint32_t idx)
 		return 0;
 	if (probing->is_any_mute)
 		return -EDEADLK;
-	probing->fd = open_file(probing, probe, &now);
+	probing->fd = probe_target_open(&probing->opener, probe, &now);
 	if (probing->fd < 0)
 		return probing->fd == -EREMOTE || probing->fd == -ETIMEDOUT ? probing->fd : -ESTALE;
-	if (is_same_file(&now, &place->file))
+	if (probe_target_is_same(&now, &place->file))
 		return 0;
 	close(probing->fd);
 	return -ESTALE;
@@ -707,7 +648,7 @@ size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 	free_closed_links(probing, false);
 	set_places(probing, on, false);
 	close_unused(probing);
-	probing->is_any_mute = any_to_attach_in_programs(probing, on) && is_any_mute(probing);
+	probing->is_any_mute = any_to_attach_in_programs(probing, on) && probe_target_any_is_mute(&probing->opener);
 	for (uint32_t i = 0; on && i < probing->nr; i++)
 		if (on[i] && !probing->places[i].link)
 			attach_with(tracer, probing, i, on);
