@@ -64,7 +64,7 @@ int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
  */
 void jail_child_end(struct jail_child *child, bool has_left, char *ret_reason, size_t reason_bytes);
 
-/** jail_child_keep() - start a child, unless @child runs and is this process's. Returns as the start */
+/** jail_child_keep() - as jail_child_start(), unless @child runs and is a child of this process */
 int jail_child_keep(const struct jail_role *role, struct jail_child *child);
 /** jail_child_stop() - end it at once, if it runs */
 void jail_child_stop(struct jail_child *child);

@@ -36,7 +36,7 @@ int probe_target_open(struct file_opener *opener, const struct trace_probe *prob
 
 bool probe_target_is_same(const struct probe_target *one, const struct probe_target *two);
 
-/** probe_target_any_is_mute() - does a process hold the lock of its mappings, or is that unknown? */
+/** probe_target_any_is_mute() - may a process hold the lock of its mappings? */
 bool probe_target_any_is_mute(struct file_opener *opener);
 
 #endif
