@@ -166,7 +166,7 @@ static void the_most_interesting_rows_are_listed(void)
 {
 	static struct view_session session;
 	struct trace *trace = many_processes(LISTED + 300);
-	json_t *answer, *row;
+	json_t *answer, *row = NULL;
 	size_t i;
 
 	session_read(&session, trace);
