@@ -726,7 +726,7 @@ static int list_events(struct event_list *list)
 	while ((event = trace_cursor_next(cursor)))
 		list_event(list, event);
 	flush(list);
-	pass_end(cursor, false);
+	events_pass_end(cursor, false);
 	return 0;
 }
 

@@ -178,7 +178,7 @@ struct trace_cursor *pass_cursor(const struct trace *trace, const struct trace_c
 	return cursor;
 }
 
-void pass_end(struct trace_cursor *cursor, bool is_reported)
+void events_pass_end(struct trace_cursor *cursor, bool is_reported)
 {
 	struct trace_error error = {0};
 	int ended = trace_cursor_end(cursor, &error);

@@ -56,10 +56,10 @@ void losses_warn_late(const struct trace_analysis *analysis);
 struct trace_cursor *pass_cursor(const struct trace *trace, const struct trace_cursor_options *options)
 	__attribute__((returns_nonnull, warn_unused_result));
 /**
- * pass_end() - end a pass over events and free @cursor
+ * events_pass_end() - end a pass over events and free @cursor
  * Lack of memory ends the program: a list must not omit events. A damaged chunk was reported as a
  * loss already. The start state has no losses, so damage in it is reported here, unless
  * @is_reported.
  */
-void pass_end(struct trace_cursor *cursor, bool is_reported);
+void events_pass_end(struct trace_cursor *cursor, bool is_reported);
 #endif

@@ -82,7 +82,7 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	cursor = pass_cursor(trace, &options);
 	while ((event = trace_cursor_next(cursor)) && !is_lost(event) && !running_name(event, &tid))
 		;
-	pass_end(cursor, true);
+	events_pass_end(cursor, true);
 	return tid;
 }
 
@@ -270,7 +270,7 @@ static int find_hidden(struct running_threads *threads, bool is_reported)
 		}
 	}
 	/* an analysis reports damage itself */
-	pass_end(cursor, is_reported);
+	events_pass_end(cursor, is_reported);
 	return 0;
 }
 

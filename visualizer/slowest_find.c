@@ -125,7 +125,7 @@ static int start_calls_find(struct slowest *s)
 			((struct start_call *)memory_row(&s->start_calls, sizeof(struct start_call), start->tid + 1ull))
 				->read_ns = event->ts_ns;
 	}
-	pass_end(cursor, true);
+	events_pass_end(cursor, true);
 	return 0;
 }
 

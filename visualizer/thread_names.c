@@ -67,7 +67,7 @@ static void note_all(struct thread_names *names, const struct trace *trace, cons
 
 	while ((event = trace_cursor_next(cursor)))
 		thread_names_note(names, event);
-	pass_end(cursor, true);
+	events_pass_end(cursor, true);
 }
 
 void thread_names_begin(struct thread_names *names, const struct trace *trace, uint64_t from_ns)

@@ -197,7 +197,7 @@ static uint64_t time_after(const struct trace *trace, uint64_t from, uint64_t to
 		max -= max > 0;
 	}
 	to = event ? event->ts_ns : to;
-	pass_end(cursor, true);
+	events_pass_end(cursor, true);
 	return to;
 }
 

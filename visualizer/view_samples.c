@@ -82,7 +82,7 @@ static void read_times(struct view_sample_list *list, const struct trace *trace)
 		list->times = memory_grow(list->times, list->nr, &list->room, sizeof(*list->times));
 		list->times[list->nr++] = (struct sample_time){event->ts_ns, sample->tid, event->cpu};
 	}
-	pass_end(cursor, true);
+	events_pass_end(cursor, true);
 	memory_sort(list->times, list->nr, sizeof(*list->times), by_thread, NULL);
 }
 
@@ -330,7 +330,7 @@ static void put_sample(struct view_session *session, struct json *json, const st
 		if (sample && sample->tid == wanted->tid)
 			nr = trace_profile_stack_of(event, frames);
 	}
-	pass_end(cursor, true);
+	events_pass_end(cursor, true);
 	if (nr)
 		put_stack(session, json, frames, nr, &stack);
 	free(stack.functions);
@@ -395,7 +395,7 @@ void view_samples_woken(struct view_session *session, struct json *json, const s
 		nr = trace_profile_waker_stack_of(event, &woken, &kind, frames);
 		nr = woken == trace_thread_tid(wait->thread) ? nr : 0;
 	}
-	pass_end(cursor, true);
+	events_pass_end(cursor, true);
 	if (nr && kind != TRACE_PROFILE_WAKER_THREAD && wait->kind == TRACE_WAIT_TIMEOUT)
 		kind = TRACE_PROFILE_WAKER_TIMER;
 	if (nr)

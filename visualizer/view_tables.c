@@ -26,7 +26,7 @@ struct view_table_pass {
 
 /* ---- the pass ---- */
 
-static void pass_end(struct view_table_pass *pass, enum tables_state state)
+static void events_pass_end(struct view_table_pass *pass, enum tables_state state)
 {
 	pass->tables = trace_tables_free(pass->tables);
 	pass->user = trace_user_events_free(pass->user);
@@ -67,7 +67,7 @@ int view_tables_step(struct view_session *session, uint64_t until_ns)
 	if (pass->state == TABLES_COUNTED || pass_begin(session, pass))
 		result = trace_analysis_step(pass->analysis, until_ns, NULL);
 	if (result < 0)
-		pass_end(pass, TABLES_NEVER);
+		events_pass_end(pass, TABLES_NEVER);
 	else if (result > 0)
 		pass->state = TABLES_READY;
 	return result != 0;
@@ -77,7 +77,7 @@ void view_tables_free(struct view_session *session)
 {
 	if (!session->tables)
 		return;
-	pass_end(session->tables, TABLES_NEVER);
+	events_pass_end(session->tables, TABLES_NEVER);
 	free(session->tables);
 	session->tables = NULL;
 }
@@ -168,9 +168,9 @@ void view_tables(struct view_session *session, struct view_question *question, F
 	}
 	pass = session->tables;
 	if (are_too_many(pass))
-		pass_end(pass, TABLES_NEVER);
+		events_pass_end(pass, TABLES_NEVER);
 	if (pass->state == TABLES_READY && trace_tables_of_span(pass->tables, window.from, window.to, &span, NULL) < 0)
-		pass_end(pass, TABLES_NEVER);
+		events_pass_end(pass, TABLES_NEVER);
 	json_open(&json, NULL, "{");
 	json_bool(&json, "ready", span);
 	json_bool(&json, "comes", pass->state <= TABLES_COUNTED);

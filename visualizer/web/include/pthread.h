@@ -2,15 +2,13 @@
 #ifndef WEB_PTHREAD_H
 #define WEB_PTHREAD_H
 /* pthread.h - for WebAssembly, which has one thread here: locks do nothing. */
+#include <sys/types.h>
 
-typedef int pthread_mutex_t;
-typedef int pthread_once_t;
-#define PTHREAD_MUTEX_INITIALIZER 0
-#define PTHREAD_ONCE_INIT	  0
+#define PTHREAD_ONCE_INIT 0
 
 static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes)
 {
-	*mutex = 0;
+	*mutex = (pthread_mutex_t){};
 	return 0;
 }
 
