@@ -103,7 +103,8 @@ int trace_profil_set_period(uint64_t period_ns);
  *     at its maximum. @lost: not read in time. All four together are what was counted
  * @cpu_ns: CPU time of the process meanwhile, without libtracer's own thread. Ticks can be fewer
  *     than this, as threads use CPU time before they are known, and after their last piece of a
- *     period
+ *     period. A machine whose timers are late by more than a period makes one tick of several
+ *     periods: a virtual machine made 3,241 ticks of 20 us in 200 ms
  * @user_only: system time is not counted. @by_timers: perf events are not allowed
  * @faulted: cells could not be written any more; their region counts no further ticks
  */
