@@ -2,7 +2,7 @@
 /*
  * orders.c - takes 25 orders, and is slow for three reasons, which docs/TUTORIAL.md finds.
  *
- * An order has 20 lines. It asks the server (prices.c) for its price, takes the goods from the
+ * An order has 10 lines. It asks the server (prices.c) for its price, takes the goods from the
  * stock, and adds its lines to the file receipts. The options are the remedies:
  *
  *     -p    take the price from a table
@@ -35,7 +35,7 @@ static void *count_stock(void *unused)
 	for (;;) {
 		if (!counts_unlocked)
 			pthread_mutex_lock(&stock_lock);
-		sleep_ms(10);
+		sleep_ms(30);
 		if (!counts_unlocked)
 			pthread_mutex_unlock(&stock_lock);
 		sleep_ms(2);
@@ -71,7 +71,7 @@ static void take_goods(void)
 
 static void add_lines(int receipts, int order, int price)
 {
-	for (int line = 1; line <= 20; line++) {
+	for (int line = 1; line <= 10; line++) {
 		dprintf(receipts, "order %d, line %d: %d\n", order, line, price);
 		if (!syncs_at_end && fdatasync(receipts))
 			err(1, "receipts");
