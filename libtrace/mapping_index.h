@@ -15,7 +15,7 @@
 
 #define NO_MAPPING SIZE_MAX
 
-/** struct mapping_place - a mapping from @start to @end, reported at @since_ns; as in symbols.c */
+/** struct mapping_place - a mapping from @start to @end, reported at @since_ns */
 struct mapping_place {
 	uint64_t start, end;
 	uint64_t since_ns;

@@ -2,17 +2,9 @@
 /*
  * symbols.c - translate addresses to names: the mapped file, and the function in it.
  *
- * One pass over the trace collects all mappings before the first query. An address has the latest
- * mapping before its time, since a library may be mapped where another one was. A program may
- * report a mapping (program:map) after its first use; the kernel's (fs_map) come before it. So an
- * address without a mapping before its time has the first one that its program reported later.
- *
- * Example: a.so is mapped at 0x1000 at 1 ms, and b.so, after dlclose, at 0x1000 at 5 ms. A sample
- * at 0x1010 is of a.so at 3 ms, of b.so at 6 ms, and has no name at 0.5 ms.
- *
- * A process without mappings of its own since its last exec has those of its parent. A file is read
- * at the first query about it, by a process without rights (symbol_reader.c). Answers are kept,
- * because the addresses of a trace repeat.
+ * Two passes over the trace collect all mappings (symbol_collection.c) before the first query. A
+ * file is read at the first query about it, by a process without rights (symbol_reader.c). Answers
+ * are kept, because the addresses of a trace repeat.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,145 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/symbols.h>
-#include <unistd.h>
-#include <xxhash.h>
 
 #include "error_set.h"
 #include "hash_table.h"
 #include "kernel_code.h"
-#include "mapping_index.h"
 #include "program_code.h"
-#include "symbol_identity.h"
-#include "symbol_origin.h"
-#include "symbol_reader.h"
+#include "symbol_collection.h"
+#include "symbol_export.h"
 #include "symbol_places.h"
-#include "symbol_store.h"
 
 #define MAX_READERS 16		 /* processes at a time */
 #define MAX_OFFSET  (1ull << 61) /* no file is that long */
-#define STEP_BYTES  18		 /* of one between bytes, in hexadecimal, with a blank */
-#define MAX_ALIKE   3000	 /* so that a text is short enough for a trace */
-
-#define CLONE_THREAD 0x00010000
-#define NO_OBJECT    SIZE_MAX
-#define FEW_MAPPINGS 64 /* of a process, which need no index */
-#define NONE_BEFORE  SIZE_MAX
-
-/**
- * struct symbol_kept - an answer about a byte of a file
- * @key: the byte, and what was asked for
- */
-struct symbol_kept {
-	uint64_t key;
-	uint64_t address;
-	uint64_t offset;
-	string_id function;
-	string_id source;
-};
-
-/** enum symbol_object_state - what is still asked about a file: less after its reader failed */
-enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, OBJECT_UNREADABLE };
-
-/**
- * struct symbol_object - a file from which code was mapped
- * @why: why there are no names. @used_at: number of the query that asked last
- * @stored: its number among the files of which the trace has names, or NO_STORED_FILE
- */
-struct symbol_object {
-	char *path; /* owned; @origin refers to it */
-	struct symbol_origin origin;
-	const char *why;
-	int fd;
-	enum symbol_object_state state;
-	struct symbol_reader reader;
-	struct hash_table answers;
-	size_t stored;
-	uint64_t used_at;
-};
-
-/**
- * struct symbol_mapping - a mapping of a process; @since_ns: when it was reported
- * @may_be_late: it may have been reported after its first use
- * @before: the one before it of the same process, or NONE_BEFORE
- */
-struct symbol_mapping {
-	uint32_t pid;
-	size_t before;
-	size_t object;
-	uint64_t since_ns;
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset;
-	bool may_be_late;
-};
-
-/**
- * struct symbol_step - an event in the life of a thread, in time order
- * Either @parent starts it as part of @pid (for a new process its own), or it executes a new
- * program.
- * @by_map: fs_map told of the program, and sched_exec has not come yet
- * @before: the step before it of the same thread, or NONE_BEFORE
- */
-struct symbol_step {
-	uint32_t tid;
-	uint32_t pid;
-	uint32_t parent;
-	bool exec;
-	bool by_map;
-	uint64_t ts_ns;
-	size_t before;
-};
-
-/** struct symbol_last - the last step or mapping of a thread or process. @idx: 0: none, else + 1 */
-struct symbol_last {
-	uint64_t key; /* number + 1 */
-	size_t idx;
-};
-
-/** struct symbol_object_row - the newest object with a path, an identity, and perhaps an inode */
-struct symbol_object_row {
-	uint64_t key;  /* of their texts */
-	size_t object; /* + 1 */
-};
-
-/**
- * struct symbol_index - of the mappings of a process with many
- * @index: NULL: it cannot be made. @numbers: of its places; both are owned
- */
-struct symbol_index {
-	uint64_t key; /* process + 1 */
-	struct mapping_index *index;
-	size_t *numbers;
-};
-
-/** struct symbol_file_row - the object of a file that was mapped last */
-struct symbol_file_row {
-	uint64_t key; /* of device and inode */
-	size_t object;
-};
 
 struct trace_symbols {
-	struct symbol_object *objects;
-	size_t nr_objects, room_objects;
-	struct symbol_mapping *mappings;
-	size_t nr_mappings, room_mappings;
-	struct symbol_step *steps;
-	size_t nr_steps, room_steps;
-	struct hash_table last_steps, last_mappings; /* by thread, by process */
-	struct hash_table files;		     /* mapped during the recording */
-	struct hash_table objects_by_ino, objects_by_name;
-	struct hash_table indexes;   /* rows: struct symbol_index */
+	struct symbol_collection collection;
 	struct strings strings;	     /* names and source lines */
 	struct symbol_answer answer; /* the last one of a reader */
 	struct trace_error unread;   /* the first file that cannot be read; code 0: none */
 	uint64_t nr_unread;
 	uint64_t nr_queries;
 	unsigned int nr_readers;
-	const struct trace *trace;
 	struct symbol_search search;
 	struct kernel_code kernel;
-	struct symbol_identities identities;
-	struct symbol_store store;
 	struct stored_code code; /* the last one of it */
 	struct program_code generated;
 	struct trace_symbol_level levels[SYMBOL_MAX_LEVELS]; /* the last ones that were asked for */
@@ -167,326 +42,16 @@ struct trace_symbols {
 	bool failed; /* out of memory for a part of a query */
 };
 
-/* ---- collecting ---- */
-
-/* Make room for one more element. */
-static bool grow(void **array, size_t nr, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (nr < *room)
-		return true;
-	grown = reallocarray(*array, more, size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = more;
-	return true;
-}
-
-static bool is_same_file(const struct symbol_origin *a, const struct symbol_origin *b)
-{
-	return !strcmp(a->path, b->path) && (a->ino == b->ino || !b->ino) && a->identity == b->identity &&
-	       !strcmp(a->id, b->id);
-}
-
-/*
- * The row of the newest object that is the file of @origin, or one without an object. The table
- * @by_ino is for an origin with an inode; the other one has any inode. NULL: no memory.
- */
-static struct symbol_object_row *object_row(struct trace_symbols *symbols, const struct symbol_origin *origin,
-					    bool by_ino)
-{
-	struct hash_table *table = by_ino ? &symbols->objects_by_ino : &symbols->objects_by_name;
-	uint64_t key = XXH3_64bits_withSeed(origin->path, strlen(origin->path),
-					    XXH3_64bits_withSeed(origin->id, strlen(origin->id),
-								 hash_u64(origin->identity + 1)));
-	struct symbol_origin wanted = *origin;
-	struct symbol_object_row *row;
-
-	if (by_ino)
-		key ^= hash_u64(origin->ino);
-	else
-		wanted.ino = 0;
-	for (;; key++) {
-		row = table_add(table, sizeof(*row), key + !key);
-		if (!row || !row->object || is_same_file(&symbols->objects[row->object - 1].origin, &wanted))
-			return row;
-	}
-}
-
-/* @origin: of its path only @chars characters */
-static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *origin, size_t chars)
-{
-	char *path = strndup(origin->path, chars);
-	struct symbol_object_row *row, *other;
-
-	if (!path ||
-	    !grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
-		symbols->failed = true;
-		free(path);
-		return NO_OBJECT;
-	}
-	origin->path = path;
-	row = object_row(symbols, origin, origin->ino);
-	if (row && row->object) {
-		free(path);
-		return row->object - 1;
-	}
-	other = object_row(symbols, origin, false);
-	if (!row || !other) {
-		symbols->failed = true;
-		free(path);
-		return NO_OBJECT;
-	}
-	row->object = other->object = symbols->nr_objects + 1;
-	symbols->objects[symbols->nr_objects] =
-		(struct symbol_object){.path = path, .origin = *origin, .why = "", .fd = -1};
-	symbols->objects[symbols->nr_objects].stored = symbol_store_file(&symbols->store,
-									 &symbols->objects[symbols->nr_objects].origin);
-	return symbols->nr_objects++;
-}
-
-static uint64_t realtime_of(const struct trace_symbols *symbols, uint64_t ts_ns)
-{
-	const struct trace_info *info = trace_get_info(symbols->trace);
-
-	return info->start_realtime_ns + (ts_ns > info->start_ns ? ts_ns - info->start_ns : 0);
-}
-
-static size_t object_at_start(struct trace_symbols *symbols, const struct trace_start_map *map, const char *path)
-{
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, 0)};
-
-	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
-		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
-	return object_of(symbols, &origin, strlen(path));
-}
-
-/* The field "build_id" is missing in events of an older libtracer. */
-static size_t object_reported(struct trace_symbols *symbols, const struct trace_event *event, const char *path,
-			      size_t chars)
-{
-	const struct trace_field *field = trace_type_field(event->type, "build_id");
-	struct symbol_origin origin = {.path = path, .mapped_ns = realtime_of(symbols, event->ts_ns)};
-	size_t bytes = 0;
-	const char *id = field ? trace_event_bytes(event, field, &bytes) : NULL;
-
-	if (field)
-		origin.identity = id && bytes ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
-	if (id && bytes < sizeof(origin.id))
-		memcpy(origin.id, id, bytes);
-	return object_of(symbols, &origin, chars);
-}
-
-static size_t last_of(const struct hash_table *table, uint32_t number)
-{
-	const struct symbol_last *last = table_find(table, sizeof(*last), (uint64_t)number + 1);
-
-	return last ? last->idx - 1 : NONE_BEFORE;
-}
-
-/* @idx is the last of @number from now on. Returns the one before it. */
-static size_t put_last(struct trace_symbols *symbols, struct hash_table *table, uint32_t number, size_t idx)
-{
-	struct symbol_last *last = table_add(table, sizeof(*last), (uint64_t)number + 1);
-	size_t before = last ? last->idx - 1 : NONE_BEFORE;
-
-	if (last)
-		last->idx = idx + 1;
-	else
-		symbols->failed = true;
-	return before;
-}
-
-static void add_mapping(struct trace_symbols *symbols, const struct symbol_mapping *mapping)
-{
-	if (!grow((void **)&symbols->mappings, symbols->nr_mappings, &symbols->room_mappings,
-		  sizeof(*symbols->mappings)))
-		symbols->failed = true;
-	else if (!symbols->failed)
-		symbols->mappings[symbols->nr_mappings++] = *mapping;
-	else
-		return;
-	if (!symbols->failed)
-		symbols->mappings[symbols->nr_mappings - 1].before = put_last(symbols, &symbols->last_mappings,
-									      mapping->pid, symbols->nr_mappings - 1);
-}
-
-static void add_step(struct trace_symbols *symbols, const struct symbol_step *step)
-{
-	if (!grow((void **)&symbols->steps, symbols->nr_steps, &symbols->room_steps, sizeof(*symbols->steps)))
-		symbols->failed = true;
-	else
-		symbols->steps[symbols->nr_steps++] = *step;
-	if (!symbols->failed)
-		symbols->steps[symbols->nr_steps - 1].before = put_last(symbols, &symbols->last_steps, step->tid,
-									symbols->nr_steps - 1);
-}
-
-/* The trace may come from an older version of the event with fewer fields. */
-static bool has_room(const struct trace_event *event, size_t bytes)
-{
-	return event->type && event->type->fixed_bytes >= bytes;
-}
-
-static void collect_start(struct trace_symbols *symbols, const struct trace_event *event)
-{
-	const char *path = trace_event_string(event);
-
-	if (event->id == TRACE_EV_start_thread && has_room(event, sizeof(struct trace_start_thread))) {
-		const struct trace_start_thread *thread = event->payload;
-
-		add_step(symbols, &(struct symbol_step){.tid = thread->tid, .pid = thread->tgid});
-	} else if (event->id == TRACE_EV_start_map && has_room(event, sizeof(struct trace_start_map)) && *path == '/') {
-		const struct trace_start_map *map = event->payload;
-
-		add_mapping(symbols, &(struct symbol_mapping){.pid = map->tgid,
-							      .object = object_at_start(symbols, map, path),
-							      .start = map->start,
-							      .end = map->end,
-							      .offset = map->offset});
-	}
-}
-
-static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
-					     bool exec_only);
-
-/* A program reports where its code is mapped. The process is that of the reporting thread. */
-static void collect_reported_map(struct trace_symbols *symbols, const struct trace_event *event)
-{
-	const struct trace_event_type *type = event->type;
-	size_t chars;
-	const char *path = trace_event_bytes(event, trace_type_field(type, "path"), &chars);
-	const struct symbol_step *step;
-	uint32_t tid;
-
-	if (!(type->flags & TRACE_EVENT_TID) || !path || event->payload_bytes < sizeof(tid))
-		return;
-	memcpy(&tid, event->payload, sizeof(tid));
-	step = latest_step(symbols, tid, event->ts_ns, false);
-	add_mapping(symbols, &(struct symbol_mapping){
-				     .pid = step ? step->pid : tid,
-				     .since_ns = event->ts_ns,
-				     .may_be_late = true,
-				     .object = object_reported(symbols, event, path, chars),
-				     .start = trace_event_u64(event, trace_type_field(type, "start")),
-				     .end = trace_event_u64(event, trace_type_field(type, "end")),
-				     .offset = trace_event_u64(event, trace_type_field(type, "offset")),
-			     });
-}
-
-/* Most processes map files that others have mapped before them. */
-static size_t object_mapped(struct trace_symbols *symbols, const struct trace_fs_map *map, const char *path,
-			    uint64_t ts_ns)
-{
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, ts_ns)};
-	uint64_t key = hash_u64(map->ino) ^ map->dev;
-	struct symbol_file_row *row = table_add(&symbols->files, sizeof(*row), key + !key);
-	const struct symbol_origin *last;
-
-	if (!row) {
-		symbols->failed = true;
-		return NO_OBJECT;
-	}
-	last = row->object ? &symbols->objects[row->object - 1].origin : NULL;
-	if (last && last->ino == map->ino && !strcmp(last->path, path))
-		return row->object - 1;
-	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
-		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
-	row->object = object_of(symbols, &origin, strlen(path)) + 1;
-	return row->object - 1;
-}
-
-/* The kernel maps the code of a new program before sched_exec. So the mappings begin with
- * fs_map.exec. */
-static void collect_code_map(struct trace_symbols *symbols, const struct trace_event *event)
-{
-	const struct trace_fs_map *map = event->payload;
-
-	if (map->exec) {
-		add_step(symbols, &(struct symbol_step){.tid = map->pid,
-							.pid = map->pid,
-							.exec = true,
-							.by_map = true,
-							.ts_ns = event->ts_ns});
-		return;
-	}
-	add_mapping(symbols, &(struct symbol_mapping){.pid = map->pid,
-						      .since_ns = event->ts_ns,
-						      .object = object_mapped(symbols, map, trace_event_string(event),
-									      event->ts_ns),
-						      .start = map->start,
-						      .end = map->end,
-						      .offset = map->offset});
-}
-
-/* Without fs_map before it, no mapping of the new program is known. */
-static void collect_exec(struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
-{
-	const struct symbol_step *step = latest_step(symbols, pid, ts_ns, true);
-
-	if (step && step->by_map)
-		symbols->steps[step - symbols->steps].by_map = false;
-	else
-		add_step(symbols, &(struct symbol_step){.tid = pid, .pid = pid, .exec = true, .ts_ns = ts_ns});
-}
-
-static void collect(struct trace_symbols *symbols, const struct trace_event *event)
-{
-	if (event->id == TRACE_EV_sched_fork && has_room(event, sizeof(struct trace_sched_fork))) {
-		const struct trace_sched_fork *fork = event->payload;
-
-		add_step(symbols, &(struct symbol_step){.tid = fork->tid,
-							.pid = fork->tgid,
-							.parent = fork->parent_tid,
-							.ts_ns = event->ts_ns});
-	} else if (event->id == TRACE_EV_fs_map && has_room(event, sizeof(struct trace_fs_map))) {
-		collect_code_map(symbols, event);
-	} else if (event->id == TRACE_EV_sched_exec && has_room(event, sizeof(struct trace_sched_exec))) {
-		const struct trace_sched_exec *exec = event->payload;
-
-		collect_exec(symbols, exec->tid, event->ts_ns);
-	} else if (event->type && !strcmp(event->type->name, "program:map")) {
-		collect_reported_map(symbols, event);
-	}
-}
-
-static int scan_events(struct trace_symbols *symbols, const struct trace *trace, bool start_state,
-		       struct trace_error *ret_error)
-{
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state, .mask = mask};
-	static const uint32_t wanted[] = {TRACE_EV_start_thread, TRACE_EV_start_map, TRACE_EV_sched_fork,
-					  TRACE_EV_sched_exec,	 TRACE_EV_fs_map,    TRACE_EV_USER};
-	struct trace_cursor *cursor;
-	const struct trace_event *event;
-	int error;
-
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		mask[wanted[i] / 64] |= 1ULL << wanted[i] % 64;
-	cursor = trace_cursor_new(trace, &options, ret_error);
-	if (!cursor)
-		return -ENOMEM;
-	while ((event = trace_cursor_next(cursor)))
-		(start_state ? collect_start : collect)(symbols, event);
-	error = trace_cursor_end(cursor, NULL);
-	return error == -EBADMSG ? 0 : error; /* the mappings in a damaged chunk stay unknown */
-}
-
 struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error)
 {
 	struct trace_symbols *symbols = calloc(1, sizeof(*symbols));
 
 	if (symbols) {
-		symbols->trace = trace;
+		symbols->collection.trace = trace;
 		symbols->search.folder = "";
 	}
 	if (!symbols || kernel_code_read(&symbols->kernel, trace) || program_code_read(&symbols->generated, trace) ||
-	    symbol_store_read(&symbols->store, trace) || symbol_identities_read(&symbols->identities, trace) ||
-	    scan_events(symbols, trace, true, ret_error) || scan_events(symbols, trace, false, ret_error) ||
-	    symbols->failed) {
+	    symbol_collect(&symbols->collection, ret_error)) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
 	}
@@ -498,32 +63,9 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	if (!symbols)
 		return NULL;
 	file_opener_close(&symbols->search.opener);
-	for (size_t i = 0; i < symbols->nr_objects; i++) {
-		struct symbol_object *object = &symbols->objects[i];
-
-		symbol_reader_stop(&object->reader);
-		if (object->fd >= 0)
-			close(object->fd);
-		table_clear(&object->answers);
-		free(object->path);
-	}
-	free(symbols->objects);
-	free(symbols->mappings);
-	free(symbols->steps);
+	symbol_collection_clear(&symbols->collection);
 	strings_clear(&symbols->strings);
-	table_clear(&symbols->last_steps);
-	table_clear(&symbols->last_mappings);
-	for (struct symbol_index *row = NULL; (row = table_next(&symbols->indexes, sizeof(*row), row));) {
-		mapping_index_free(row->index);
-		free(row->numbers);
-	}
-	table_clear(&symbols->indexes);
-	table_clear(&symbols->objects_by_ino);
-	table_clear(&symbols->objects_by_name);
-	table_clear(&symbols->files);
 	kernel_code_clear(&symbols->kernel);
-	symbol_store_clear(&symbols->store);
-	symbol_identities_clear(&symbols->identities);
 	program_code_clear(&symbols->generated);
 	free(symbols);
 	return NULL;
@@ -531,7 +73,7 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 
 const struct trace *symbols_trace(const struct trace_symbols *symbols)
 {
-	return symbols->trace;
+	return symbols->collection.trace;
 }
 
 void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
@@ -549,128 +91,6 @@ void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted)
 	symbols->search.debuginfod = wanted;
 }
 
-/* ---- mappings of a thread ---- */
-
-/* Steps are in time order. */
-static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
-					     bool exec_only)
-{
-	for (size_t i = last_of(&symbols->last_steps, tid); i != NONE_BEFORE; i = symbols->steps[i].before)
-		if (symbols->steps[i].ts_ns <= ts_ns && (!exec_only || symbols->steps[i].exec))
-			return &symbols->steps[i];
-	return NULL;
-}
-
-static const struct symbol_step *birth(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
-{
-	for (size_t i = last_of(&symbols->last_steps, pid); i != NONE_BEFORE; i = symbols->steps[i].before)
-		if (symbols->steps[i].ts_ns <= ts_ns && !symbols->steps[i].exec)
-			return &symbols->steps[i];
-	return NULL;
-}
-
-/* Start of the next program after @ts_ns: mappings from then on belong to that program. */
-static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
-{
-	uint64_t next_ns = UINT64_MAX;
-
-	for (size_t i = last_of(&symbols->last_steps, pid); i != NONE_BEFORE && symbols->steps[i].ts_ns > ts_ns;
-	     i = symbols->steps[i].before)
-		if (symbols->steps[i].exec)
-			next_ns = symbols->steps[i].ts_ns;
-	return next_ns;
-}
-
-static void index_mappings(const struct trace_symbols *symbols, struct symbol_index *row, uint32_t pid, size_t nr)
-{
-	struct mapping_place *places = calloc(nr, sizeof(*places));
-	size_t at = nr;
-
-	row->numbers = calloc(nr, sizeof(*row->numbers));
-	if (places && row->numbers) {
-		for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE;
-		     i = symbols->mappings[i].before) {
-			const struct symbol_mapping *mapping = &symbols->mappings[i];
-
-			row->numbers[--at] = i;
-			places[at] = (struct mapping_place){.start = mapping->start,
-							    .end = mapping->end,
-							    .since_ns = mapping->since_ns,
-							    .may_be_late = mapping->may_be_late};
-		}
-		row->index = mapping_index_new(places, nr);
-	}
-	free(places);
-}
-
-/* The index of the mappings of @pid; NULL: it has few, or those cannot be indexed. */
-static const struct symbol_index *index_of(struct trace_symbols *symbols, uint32_t pid)
-{
-	struct symbol_index *row = table_find(&symbols->indexes, sizeof(*row), (uint64_t)pid + 1);
-	size_t nr = 0;
-
-	if (row)
-		return row->index ? row : NULL;
-	for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE; i = symbols->mappings[i].before)
-		nr++;
-	row = table_add(&symbols->indexes, sizeof(*row), (uint64_t)pid + 1);
-	if (row && nr > FEW_MAPPINGS)
-		index_mappings(symbols, row, pid, nr);
-	return row && row->index ? row : NULL;
-}
-
-/* The mapping of process @pid that has @address at @ts_ns, of those from @from_ns on and before
- * @to_ns. */
-static const struct symbol_mapping *own_mapping(struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns,
-						uint64_t from_ns, uint64_t to_ns, uint64_t address)
-{
-	const struct symbol_index *index = index_of(symbols, pid);
-	const struct symbol_mapping *late = NULL;
-
-	if (index) {
-		size_t found = mapping_index_find(index->index, address, ts_ns, from_ns, to_ns);
-
-		return found == NO_MAPPING ? NULL : &symbols->mappings[index->numbers[found]];
-	}
-	for (size_t i = last_of(&symbols->last_mappings, pid); i != NONE_BEFORE; i = symbols->mappings[i].before) {
-		const struct symbol_mapping *mapping = &symbols->mappings[i];
-
-		if (mapping->since_ns < from_ns || mapping->since_ns >= to_ns || address < mapping->start ||
-		    address >= mapping->end)
-			continue;
-		if (mapping->since_ns <= ts_ns)
-			return mapping;
-		if (mapping->may_be_late)
-			late = mapping;
-	}
-	return late;
-}
-
-static const struct symbol_mapping *mapping_of(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
-					       uint64_t address)
-{
-	for (int generation = 0; generation < 64; generation++) {
-		const struct symbol_step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
-		uint32_t pid = now ? now->pid : tid;
-		const struct symbol_mapping *mapping;
-
-		exec = latest_step(symbols, pid, ts_ns, true);
-		born = birth(symbols, pid, ts_ns);
-		mapping = own_mapping(symbols, pid, ts_ns,
-				      exec   ? exec->ts_ns
-				      : born ? born->ts_ns
-					     : 0,
-				      next_exec(symbols, pid, ts_ns), address);
-		if (mapping)
-			return mapping;
-		if ((exec && (!born || exec->ts_ns >= born->ts_ns)) || !born || !born->parent)
-			return NULL;
-		tid = born->parent; /* a forked child starts with a copy */
-		ts_ns = born->ts_ns;
-	}
-	return NULL;
-}
-
 /* ---- queries to readers ---- */
 
 /* Stops the reader that has not been asked for the longest time. */
@@ -678,9 +98,10 @@ static void limit_readers(struct trace_symbols *symbols)
 {
 	struct symbol_object *oldest = NULL;
 
-	for (size_t i = 0; symbols->nr_readers >= MAX_READERS && i < symbols->nr_objects; i++)
-		if (symbols->objects[i].reader.child.runs && (!oldest || symbols->objects[i].used_at < oldest->used_at))
-			oldest = &symbols->objects[i];
+	for (size_t i = 0; symbols->nr_readers >= MAX_READERS && i < symbols->collection.files.nr; i++)
+		if (symbols->collection.files.objects[i].reader.child.runs &&
+		    (!oldest || symbols->collection.files.objects[i].used_at < oldest->used_at))
+			oldest = &symbols->collection.files.objects[i];
 	if (!oldest)
 		return;
 	symbol_reader_stop(&oldest->reader);
@@ -783,7 +204,7 @@ static const struct symbol_kept *stored_answer(struct trace_symbols *symbols, st
 	bool is_whole = wanted == SYMBOL_LEVELS;
 
 	if (kept || object->stored == NO_STORED_FILE ||
-	    !symbol_store_find(&symbols->store, object->stored, offset, code))
+	    !symbol_store_find(&symbols->collection.store, object->stored, offset, code))
 		return kept;
 	return keep(symbols, object, key,
 		    &(struct symbol_kept){.address = code->address,
@@ -849,9 +270,8 @@ static bool find_in_kernel(const struct trace_symbols *symbols, uint64_t address
 static bool find_generated(const struct trace_symbols *symbols, const struct trace_symbol_place *place,
 			   struct trace_symbol *ret_symbol)
 {
-	const struct symbol_step *now = latest_step(symbols, place->tid, place->ts_ns, false);
-	const struct program_function *function = program_code_find(&symbols->generated, now ? now->pid : place->tid,
-								    place->address);
+	uint32_t pid = symbol_mappings_pid(&symbols->collection.mappings, place->tid, place->ts_ns);
+	const struct program_function *function = program_code_find(&symbols->generated, pid, place->address);
 
 	if (!function)
 		return false;
@@ -868,15 +288,16 @@ size_t symbols_file_of(struct trace_symbols *symbols, const struct trace_symbol_
 {
 	const struct symbol_mapping *mapping = kernel_code_has(place->address)
 						       ? NULL
-						       : mapping_of(symbols, place->tid, place->ts_ns, place->address);
+						       : symbol_mappings_find(&symbols->collection.mappings, place->tid,
+									      place->ts_ns, place->address);
 
 	*ret_offset = mapping ? place->address - mapping->start + mapping->offset : 0;
-	return mapping ? mapping->object : symbols->nr_objects;
+	return mapping ? mapping->file : symbols->collection.files.nr;
 }
 
 size_t symbols_nr_files(const struct trace_symbols *symbols)
 {
-	return symbols->nr_objects;
+	return symbols->collection.files.nr;
 }
 
 static bool find(struct trace_symbols *symbols, const struct trace_symbol_place *place, enum symbol_wanted wanted,
@@ -889,10 +310,10 @@ static bool find(struct trace_symbols *symbols, const struct trace_symbol_place 
 
 	if (kernel_code_has(place->address))
 		return find_in_kernel(symbols, place->address, ret_symbol);
-	mapping = mapping_of(symbols, place->tid, place->ts_ns, place->address);
+	mapping = symbol_mappings_find(&symbols->collection.mappings, place->tid, place->ts_ns, place->address);
 	if (!mapping)
 		return find_generated(symbols, place, ret_symbol);
-	object = &symbols->objects[mapping->object];
+	object = &symbols->collection.files.objects[mapping->file];
 	offset = place->address - mapping->start + mapping->offset;
 	symbols->nr_queries++;
 	/* the user names a place with better files, or wants a line: a file goes first */
@@ -969,133 +390,7 @@ size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, ui
 	return nr;
 }
 
-/* ---- names for the trace itself ---- */
-
-static int export_file(const struct symbol_object *object, uint64_t number, trace_symbols_emit_fn emit, void *context)
-{
-	char *text = symbol_store_file_text(&object->origin);
-	int error = text ? emit(context, TRACE_STRING_CODE_FILE, number, text) : -ENOMEM;
-
-	free(text);
-	return error;
-}
-
-static uint64_t byte_of(const struct symbol_kept *kept)
-{
-	return (kept->key - 1) >> 2;
-}
-
-static int by_byte(const void *left, const void *right)
-{
-	uint64_t l = byte_of(*(const struct symbol_kept *const *)left),
-		 r = byte_of(*(const struct symbol_kept *const *)right);
-
-	return (l > r) - (l < r);
-}
-
-/* Whether the names of @kept are those of @first, and its numbers follow from the bytes. */
-static bool is_named_as(const struct trace_symbols *symbols, const struct symbol_kept *first,
-			const struct symbol_kept *kept)
-{
-	uint64_t distance = byte_of(kept) - byte_of(first);
-	bool has_function = *strings_text(&symbols->strings, first->function);
-
-	return kept->function == first->function && kept->source == first->source &&
-	       kept->address - first->address == distance &&
-	       kept->offset - first->offset == (has_function ? distance : 0);
-}
-
-/* The answers with all levels, by byte; NULL: no memory. Released with free() */
-static const struct symbol_kept **sorted_answers(const struct symbol_object *object, size_t *ret_nr)
-{
-	const struct symbol_kept **list = calloc(object->answers.used + 1, sizeof(*list)), *kept = NULL;
-	size_t nr = 0;
-
-	while (list && (kept = table_next(&object->answers, sizeof(*kept), kept)))
-		if (((kept->key - 1) & 3) == SYMBOL_LEVELS)
-			list[nr++] = kept;
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_byte);
-	*ret_nr = nr;
-	return list;
-}
-
-/* The steps from list[0] to the others; @nr > 1 */
-static int export_steps(const struct symbol_kept *const *list, size_t nr, uint64_t number, trace_symbols_emit_fn emit,
-			void *context)
-{
-	char *text = malloc(nr * STEP_BYTES);
-	size_t bytes = 0;
-	int error;
-
-	if (!text)
-		return -ENOMEM;
-	for (size_t i = 1; i < nr; i++)
-		bytes += (size_t)sprintf(text + bytes, "%s%" PRIx64, i > 1 ? " " : "",
-					 byte_of(list[i]) - byte_of(list[i - 1]));
-	error = emit(context, TRACE_STRING_CODE_STEPS, number, text);
-	free(text);
-	return error;
-}
-
-/* The first of @list, and the steps to those that are named as it is. @number: of the answer, which
- * counts up; returns how many were exported, or a negative errno */
-static ssize_t export_alike(const struct trace_symbols *symbols, const struct symbol_kept *const *list, size_t nr,
-			    size_t file, uint64_t *number, trace_symbols_emit_fn emit, void *context)
-{
-	const struct symbol_kept *first = list[0];
-	char *text = symbol_store_code_text(file, byte_of(first), first->address, first->offset,
-					    strings_text(&symbols->strings, first->function),
-					    strings_text(&symbols->strings, first->source));
-	size_t alike = 1;
-	int error;
-
-	if (!text)
-		return 1; /* a text that is too long is left out */
-	while (alike < nr && alike < MAX_ALIKE && is_named_as(symbols, first, list[alike]))
-		alike++;
-	error = emit(context, TRACE_STRING_CODE, *number, text);
-	free(text);
-	if (!error && alike > 1)
-		error = export_steps(list, alike, *number, emit, context);
-	(*number)++;
-	return error ? error : (ssize_t)alike;
-}
-
-/*
- * @file: the number of the file; @nr: that of the next answer
- * Neighbours often have one name, or none: those are steps of two or three characters each. In the
- * order of the table, with a text each, names were 42 % of a trace of a compiler.
- */
-static int export_answers(const struct trace_symbols *symbols, const struct symbol_object *object, size_t file,
-			  uint64_t *nr, trace_symbols_emit_fn emit, void *context)
-{
-	size_t nr_answers, i = 0;
-	const struct symbol_kept **list = sorted_answers(object, &nr_answers);
-	ssize_t exported = list ? 0 : -ENOMEM;
-
-	while (exported >= 0 && i < nr_answers) {
-		exported = export_alike(symbols, list + i, nr_answers - i, file, nr, emit, context);
-		i += exported > 0 ? (size_t)exported : 0;
-	}
-	free(list);
-	return exported < 0 ? (int)exported : 0;
-}
-
 int trace_symbols_export(const struct trace_symbols *symbols, trace_symbols_emit_fn emit, void *context)
 {
-	uint64_t nr_answers = 0;
-	size_t nr_files = 0;
-	int error = 0;
-
-	for (size_t i = 0; !error && i < symbols->nr_objects; i++) {
-		const struct symbol_object *object = &symbols->objects[i];
-
-		if (!object->answers.used)
-			continue;
-		error = export_file(object, nr_files, emit, context);
-		if (!error)
-			error = export_answers(symbols, object, nr_files++, &nr_answers, emit, context);
-	}
-	return error;
+	return symbol_files_export(&symbols->collection.files, &symbols->strings, emit, context);
 }

@@ -14,7 +14,7 @@ static uint64_t roll(uint64_t of)
 	return (uint64_t)random() % of;
 }
 
-/* The walk of symbols.c over the mappings of a process with few. */
+/* The walk of symbol_mappings.c over the mappings of a process with few. */
 static size_t walk(const struct mapping_place *places, size_t nr, uint64_t address, uint64_t ts_ns, uint64_t from_ns,
 		   uint64_t to_ns)
 {

@@ -446,8 +446,8 @@ static void no_thread_counts_twice(void)
 }
 
 /*
- * The ticks of a perf event of this thread while it uses 200 ms of CPU time: a virtual machine whose
- * timers are late makes fewer than one for each period. 0: perf events are not allowed.
+ * The ticks of a perf event of this thread while it uses 200 ms of CPU time. A virtual machine
+ * whose timers are late makes fewer than one for each period. 0: perf events are not allowed.
  */
 static uint64_t ticks_of_kernel(uint64_t period_ns)
 {
