@@ -16,6 +16,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,8 +188,8 @@ static bool grow(void **array, size_t nr, size_t *room, size_t size)
 
 static bool is_same_file(const struct symbol_origin *a, const struct symbol_origin *b)
 {
-	return !strcmp(a->path, b->path) && (a->ino == b->ino || !b->ino) && a->identity == b->identity &&
-	       !strcmp(a->id, b->id);
+	return !strcmp(a->path, b->path) && (!b->ino || (a->ino == b->ino && a->dev == b->dev)) &&
+	       a->identity == b->identity && !strcmp(a->id, b->id);
 }
 
 /*
@@ -257,7 +258,8 @@ static uint64_t realtime_of(const struct trace_symbols *symbols, uint64_t ts_ns)
 
 static size_t object_at_start(struct trace_symbols *symbols, const struct trace_start_map *map, const char *path)
 {
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, 0)};
+	struct symbol_origin origin = {
+		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(symbols, 0)};
 
 	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
@@ -331,9 +333,24 @@ static bool has_room(const struct trace_event *event, size_t bytes)
 	return event->type && event->type->fixed_bytes >= bytes;
 }
 
-static void collect_start(struct trace_symbols *symbols, const struct trace_event *event)
+/*
+ * The start state names a file in memory as its dentry does, fs_map as a path of the kernel: with
+ * a slash, and as deleted.
+ */
+static const char *path_at_start(const struct trace_event *event, char *room, size_t bytes)
 {
 	const char *path = trace_event_string(event);
+
+	if (strncmp(path, "memfd:", strlen("memfd:")))
+		return path;
+	snprintf(room, bytes, "/%s (deleted)", path);
+	return room;
+}
+
+static void collect_start(struct trace_symbols *symbols, const struct trace_event *event)
+{
+	char memory[NAME_MAX + 32];
+	const char *path = path_at_start(event, memory, sizeof(memory));
 
 	if (event->id == TRACE_EV_start_thread && has_room(event, sizeof(struct trace_start_thread))) {
 		const struct trace_start_thread *thread = event->payload;
@@ -381,7 +398,8 @@ static void collect_reported_map(struct trace_symbols *symbols, const struct tra
 static size_t object_mapped(struct trace_symbols *symbols, const struct trace_fs_map *map, const char *path,
 			    uint64_t ts_ns)
 {
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, ts_ns)};
+	struct symbol_origin origin = {
+		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(symbols, ts_ns)};
 	uint64_t key = hash_u64(map->ino) ^ map->dev;
 	struct symbol_file_row *row = table_add(&symbols->files, sizeof(*row), key + !key);
 	const struct symbol_origin *last;
@@ -391,7 +409,7 @@ static size_t object_mapped(struct trace_symbols *symbols, const struct trace_fs
 		return NO_OBJECT;
 	}
 	last = row->object ? &symbols->objects[row->object - 1].origin : NULL;
-	if (last && last->ino == map->ino && !strcmp(last->path, path))
+	if (last && last->ino == map->ino && last->dev == map->dev && !strcmp(last->path, path))
 		return row->object - 1;
 	if (symbol_identity_of(&symbols->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
@@ -547,6 +565,11 @@ void trace_symbols_set_folder(struct trace_symbols *symbols, const char *folder)
 void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted)
 {
 	symbols->search.debuginfod = wanted;
+}
+
+void trace_symbols_set_kept(struct trace_symbols *symbols, const struct trace_symbols_kept *kept)
+{
+	symbols->search.kept = *kept;
 }
 
 /* ---- mappings of a thread ---- */
@@ -877,6 +900,11 @@ size_t symbols_file_of(struct trace_symbols *symbols, const struct trace_symbol_
 size_t symbols_nr_files(const struct trace_symbols *symbols)
 {
 	return symbols->nr_objects;
+}
+
+bool symbols_is_kept(const struct trace_symbols *symbols, size_t file)
+{
+	return symbol_origin_is_kept(&symbols->objects[file].origin, &symbols->search);
 }
 
 static bool find(struct trace_symbols *symbols, const struct trace_symbol_place *place, enum symbol_wanted wanted,
