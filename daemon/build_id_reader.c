@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -13,19 +15,27 @@
 #include <unistd.h>
 
 #include "clock_ns.h"
+#include "elf_names.h"
 #include "file_envelope.h"
 #include "file_opener.h"
 #include "jail.h"
 #include "jail_child.h"
+#include "kept_names.h"
 
 #define CPU_SECONDS 20
 #define MAX_FILES   1000 /* of one child: its CPU time has a limit */
+#define PART_BYTES  32768u
+#define NEW_SECONDS 3600 /* a file that was changed since may be deleted or built again */
 
-/** struct reader_job - a request and its answer. @owner: NULL: forgotten */
+/**
+ * struct reader_job - a request and its answer. @owner: NULL: forgotten
+ * @path: of the file; owned; NULL: its names are not wanted
+ */
 struct reader_job {
 	struct reader_job *next;
 	const void *owner;
 	struct mapped_file file;
+	char *path;
 	struct build_id_answer answer;
 };
 
@@ -42,29 +52,74 @@ static struct {
 
 /* ---- the child without rights ---- */
 
-/** struct id_answer - @refusal: errno of jail_enter() */
+enum id_request { READ_ID, READ_NAMES };
+
+/**
+ * struct id_answer - @refusal: errno of jail_enter(). @names_bytes: what READ_NAMES would give
+ */
 struct id_answer {
 	int refusal;
 	bool is_known;
 	char id[BUILD_ID_CHARS];
+	uint64_t names_bytes;
 };
+
+/** struct names_part - of READ_NAMES. The last one has no bytes; @is_whole: all were read */
+struct names_part {
+	uint64_t offset;
+	uint32_t bytes;
+	uint32_t is_whole;
+	unsigned char bits[PART_BYTES];
+};
+
+#define PART_HEAD offsetof(struct names_part, bits)
+
+static bool send_part(void *context, uint64_t offset, const void *bits, size_t bytes)
+{
+	struct names_part part = {.offset = offset};
+	const unsigned char *from = bits;
+
+	(void)context;
+	for (size_t at = 0; at < bytes; at += part.bytes) {
+		part.offset = offset + at;
+		part.bytes = bytes - at < PART_BYTES ? (uint32_t)(bytes - at) : PART_BYTES;
+		memcpy(part.bits, from + at, part.bytes);
+		if (!jail_send(JAIL_SOCKET, &part, PART_HEAD + part.bytes, -1, 0))
+			return false;
+	}
+	return true;
+}
+
+static bool send_names(int fd, int refusal)
+{
+	struct names_part last = {.is_whole = !refusal && elf_names_read(fd, send_part, NULL)};
+
+	return jail_send(JAIL_SOCKET, &last, PART_HEAD, -1, 0);
+}
+
+static bool send_id(int fd, int refusal)
+{
+	struct id_answer answer = {.refusal = refusal};
+
+	if (!refusal)
+		answer.is_known = build_id_read(fd, answer.id);
+	if (answer.is_known)
+		answer.names_bytes = elf_names_bytes(fd);
+	return jail_send(JAIL_SOCKET, &answer, sizeof(answer), -1, 0);
+}
 
 static void __attribute__((noreturn)) run_child(void *context)
 {
 	struct jail jail = {.cpu_seconds = CPU_SECONDS, .dies_with_thread = true};
 	int refusal = jail_enter(&jail), fd = -1;
+	bool is_sent = true;
 	char request;
 
 	(void)context;
-	while (jail_receive(JAIL_SOCKET, &request, sizeof(request), &fd) == sizeof(request) && fd >= 0) {
-		struct id_answer answer = {.refusal = refusal};
-
+	while (is_sent && jail_receive(JAIL_SOCKET, &request, sizeof(request), &fd) == sizeof(request) && fd >= 0) {
 		fd = file_envelope_open(fd);
-		if (!refusal)
-			answer.is_known = build_id_read(fd, answer.id);
+		is_sent = request == READ_NAMES ? send_names(fd, refusal) : send_id(fd, refusal);
 		close(fd);
-		if (!jail_send(JAIL_SOCKET, &answer, sizeof(answer), -1, 0))
-			break;
 	}
 	_exit(0);
 }
@@ -78,7 +133,7 @@ struct id_child {
 static int read_id(struct id_child *child, int fd, struct id_answer *ret_answer)
 {
 	const struct jail_role role = {.run = run_child, .cpu_seconds = CPU_SECONDS};
-	char request = 1;
+	char request = READ_ID;
 	ssize_t got = -EPIPE;
 	int result;
 
@@ -98,7 +153,92 @@ static int read_id(struct id_child *child, int fd, struct id_answer *ret_answer)
 	return got == -ETIMEDOUT ? -ETIMEDOUT : -EBADMSG;
 }
 
+/* ---- names of functions ---- */
+
+/*
+ * SECURITY: a file of any user may have taken over the child. The budget bounds what it sends, and
+ * all of it has the time of one answer.
+ */
+static bool receive_names(struct id_child *child, struct kept_names *names)
+{
+	uint64_t until_ns = clock_monotonic_ns() + FILE_ANSWER_NS;
+	struct names_part part;
+
+	for (;;) {
+		uint64_t now_ns = clock_monotonic_ns();
+		ssize_t got = now_ns < until_ns
+				      ? jail_answer(&child->child, &part, sizeof(part), NULL, until_ns - now_ns, -1)
+				      : -ETIMEDOUT;
+
+		if (got < (ssize_t)PART_HEAD || part.bytes != (size_t)got - PART_HEAD)
+			return false;
+		if (!part.bytes)
+			return part.is_whole;
+		if (!kept_names_add(names, part.offset, part.bits, part.bytes))
+			return false;
+	}
+}
+
+/* The file @fd has @bytes of names. NULL: there is no room, or they cannot be read. */
+static struct kept_names *read_names(struct id_child *child, int fd, uid_t owner, uint64_t bytes)
+{
+	struct kept_names *names = kept_names_new(owner, bytes);
+	char request = READ_NAMES;
+
+	if (!names)
+		return NULL;
+	if (jail_send(child->child.socket, &request, sizeof(request), fd, MSG_DONTWAIT) && receive_names(child, names))
+		return names;
+	jail_child_stop(&child->child); /* it may send more */
+	return kept_names_free(names);
+}
+
+static bool is_new(const struct stat *status)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return status->st_ctim.tv_sec > now.tv_sec - NEW_SECONDS;
+}
+
+/* Has the path of this machine another file, or none? So it is for a file in a container. */
+static bool is_elsewhere(struct file_opener *opener, const struct reader_job *job, const struct stat *status)
+{
+	struct file_place place = {.tgid = job->file.tgid};
+	struct stat found;
+	int fd;
+
+	if (*job->path != '/' || strlen(job->path) >= sizeof(place.name))
+		return true;
+	strcpy(place.name, job->path);
+	fd = file_opener_open(opener, &place, &found);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 || found.st_dev != status->st_dev || found.st_ino != status->st_ino;
+}
+
+/*
+ * At the end of the recording, a file is found by its path or below the root of a running process.
+ * The names of a file that may have neither then are kept now.
+ */
+static void keep_names(struct file_opener *opener, struct id_child *child, struct reader_job *job, int fd,
+		       const struct stat *status, uint64_t bytes)
+{
+	if (!job->path || !bytes || !(status->st_nlink == 0 || is_new(status) || is_elsewhere(opener, job, status)))
+		return;
+	job->answer.names = read_names(child, fd, status->st_uid, bytes);
+	job->answer.has_lost_names = !job->answer.names;
+}
+
 /* ---- the thread ---- */
+
+static struct reader_job *job_free(struct reader_job *job)
+{
+	kept_names_free(job->answer.names);
+	free(job->path);
+	free(job);
+	return NULL;
+}
 
 /* Another process may have that number, if the daemon is in a namespace of its own. */
 static void answer_job(struct file_opener *opener, struct id_child *child, struct reader_job *job)
@@ -114,6 +254,8 @@ static void answer_job(struct file_opener *opener, struct id_child *child, struc
 		result = read_id(child, fd, &answer);
 		if (result == -ETIMEDOUT)
 			files_note_unanswered(file->tgid);
+		if (!result && answer.is_known)
+			keep_names(opener, child, job, fd, &status, answer.names_bytes);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -155,7 +297,7 @@ static void *read_all(void *context)
 			job->next = reader.answers;
 			reader.answers = job;
 		} else {
-			free(job);
+			job_free(job);
 		}
 		pthread_cond_broadcast(&reader.has_answer);
 	}
@@ -186,14 +328,14 @@ static bool start_thread(void)
 	return reader.runs;
 }
 
-bool build_id_reader_ask(const void *owner, const struct mapped_file *file)
+bool build_id_reader_ask(const void *owner, const struct mapped_file *file, const char *path)
 {
 	struct reader_job *job = calloc(1, sizeof(*job));
 	bool is_asked;
 
 	if (!job)
 		return false;
-	*job = (struct reader_job){.owner = owner, .file = *file};
+	*job = (struct reader_job){.owner = owner, .file = *file, .path = path ? strdup(path) : NULL};
 	pthread_mutex_lock(&reader.lock);
 	is_asked = start_thread();
 	if (is_asked) {
@@ -203,7 +345,7 @@ bool build_id_reader_ask(const void *owner, const struct mapped_file *file)
 	}
 	pthread_mutex_unlock(&reader.lock);
 	if (!is_asked)
-		free(job);
+		job_free(job);
 	return is_asked;
 }
 
@@ -230,7 +372,8 @@ bool build_id_reader_take(const void *owner, struct build_id_answer *ret_answer)
 	if (!job)
 		return false;
 	*ret_answer = job->answer;
-	free(job);
+	job->answer.names = NULL;
+	job_free(job);
 	return true;
 }
 
@@ -276,7 +419,7 @@ void build_id_reader_forget(const void *owner)
 
 	pthread_mutex_lock(&reader.lock);
 	while ((job = unlink_job(&reader.answers, owner)) || (job = unlink_job(&reader.first, owner)))
-		free(job);
+		job_free(job);
 	reader.end = &reader.first;
 	while (*reader.end)
 		reader.end = &(*reader.end)->next;

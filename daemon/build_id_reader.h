@@ -2,8 +2,9 @@
 #ifndef DAEMON_BUILD_ID_READER_H
 #define DAEMON_BUILD_ID_READER_H
 /*
- * build_id_reader.h - a thread that has build ids read from files of other users, one after the
- * other: a child opens a file (file_opener.h), and another one without rights (jail.h) reads it
+ * build_id_reader.h - a thread that has build ids and function names read from files of other
+ * users, one by one: a child opens a file (file_opener.h), and another one without rights (jail.h)
+ * reads it
  *
  * The main thread gives requests and takes answers, and never waits for a file. The thread is
  * started at the first request, and ends with the process.
@@ -13,6 +14,8 @@
 #include <stdint.h>
 
 #include "build_id.h"
+
+struct kept_names;
 
 /** struct mapped_file - an inode of a device, and a process that has it mapped */
 struct mapped_file {
@@ -24,6 +27,8 @@ struct mapped_file {
 /**
  * struct build_id_answer - @id: in hexadecimal, "" if it has none. @is_known: the file was read
  * @is_unanswered: its file system did not answer
+ * @names: of its functions (kept_names.h), if it may be gone at the end of the recording; owned by
+ *     the caller of build_id_reader_take(). @has_lost_names: there was no room for them
  */
 struct build_id_answer {
 	uint32_t dev;
@@ -31,13 +36,16 @@ struct build_id_answer {
 	bool is_known;
 	bool is_unanswered;
 	char id[BUILD_ID_CHARS];
+	struct kept_names *names;
+	bool has_lost_names;
 };
 
 /**
- * build_id_reader_ask() - @owner: any address, for the answers. Returns false: no memory, or no
- * thread
+ * build_id_reader_ask() - @owner: any address, for the answers
+ * @path: of the file in its process, to keep its names if it may be gone later; NULL: they are
+ *     not wanted. Returns false: no memory, or no thread
  */
-bool build_id_reader_ask(const void *owner, const struct mapped_file *file);
+bool build_id_reader_ask(const void *owner, const struct mapped_file *file, const char *path);
 
 /**
  * build_id_reader_take() - an answer of the requests of @owner. Returns false: there is none yet

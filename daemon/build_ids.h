@@ -12,15 +12,19 @@
 
 struct build_ids;
 
-/** build_ids_new() - none yet; NULL: no memory, which the functions below accept */
-struct build_ids *build_ids_new(void);
+/**
+ * build_ids_new() - none yet; NULL: no memory, which the functions below accept
+ * @keeps_names: keep the names of functions of files that may be gone at the end, for samples
+ */
+struct build_ids *build_ids_new(bool keeps_names);
 struct build_ids *build_ids_free(struct build_ids *ids);
 
 /**
  * build_ids_note() - ask for the build id of a mapped file, once for each file. Never waits:
  * build_id_reader.h reads it meanwhile
+ * @path: of the file in the process
  */
-void build_ids_note(struct build_ids *ids, const struct trace_start_map *map);
+void build_ids_note(struct build_ids *ids, const struct trace_start_map *map, const char *path);
 /**
  * build_ids_note_code() - the same for a file that was mapped during the recording: it can be read
  * until the process ends
@@ -35,6 +39,18 @@ bool build_ids_wait(struct build_ids *ids, uint64_t limit_ns);
 
 /** build_ids_add() - note all that @from knows, too */
 void build_ids_add(struct build_ids *ids, const struct build_ids *from);
+
+/**
+ * build_ids_nr_lost() - files that may be gone, and there was no room to keep their names
+ */
+uint64_t build_ids_nr_lost(const struct build_ids *ids);
+/** build_ids_has_names() - are the names of the file @ino of @dev kept? */
+bool build_ids_has_names(const struct build_ids *ids, uint32_t dev, uint64_t ino);
+/**
+ * build_ids_open_names() - a file with the tables of functions of the file @ino of @dev
+ * Returns a descriptor that the caller closes; -ENOENT: they are not kept; or a negative errno
+ */
+int build_ids_open_names(const struct build_ids *ids, uint32_t dev, uint64_t ino);
 
 /**
  * build_ids_write() - store those that are new as TRACE_STRING_BUILD_ID

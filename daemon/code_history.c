@@ -52,7 +52,7 @@ static void drop(struct code_history *history, size_t until_bytes, bool all)
 void code_history_take(struct code_history *history, struct tracer *tracer, uint64_t oldest_ns)
 {
 	if (!history->ids)
-		history->ids = build_ids_new();
+		history->ids = build_ids_new(true);
 	history->oldest_ns = oldest_ns;
 	history->lost = tracer_take_code_maps(tracer, add_entry, history) + history->lost_here;
 	if (history->bytes <= MAX_BYTES)

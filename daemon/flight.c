@@ -724,7 +724,7 @@ static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace
 					 snapshot->flight->filter, snapshot->start_ns);
 	if (has_samples(snapshot->flight)) {
 		tracefile_code_names(snapshot->writer, snapshot->flight->tracer);
-		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS, next_note);
+		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS, snapshot->build_ids, next_note);
 	}
 	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
@@ -738,7 +738,7 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 {
 	struct flight_snapshot snapshot = {.flight = flight,
 					   .patience = flight->straggler_ms,
-					   .build_ids = build_ids_new()};
+					   .build_ids = build_ids_new(false)};
 	struct trace_writer_totals totals;
 	int err = snapshot_begin(&snapshot, fd, level, ret_error);
 

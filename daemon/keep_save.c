@@ -157,7 +157,7 @@ static int begin_file(struct keep_save *save, const struct keep_source *source, 
 	int err;
 
 	options.start_realtime_ns = now.realtime_ns - (now.monotonic_ns - options.start_ns);
-	save->build_ids = build_ids_new();
+	save->build_ids = build_ids_new(false);
 	save->writer = trace_writer_new(fd, &options, ret_error);
 	if (!save->writer)
 		return ret_error->code;

@@ -7,14 +7,19 @@
  */
 #include <trace/writer.h>
 
+struct build_ids;
+
 #define PROGRAM_NAMES_NS 2000000000ull /* at the end of a recording */
 
 /**
  * program_names_write() - read the trace in the file @fd until now, and add the names to @writer
  * It stops after @limit_ns; the threads with the most samples come first. A pipe, or a file above
  * 512 MiB, gets no names. A profile looks up what is missing when it is made.
- * @note: the number of a text of TRACE_STRING_NOT_TRACED, which says what is missing, if anything
+ * @ids: have the names of files that are gone; may be NULL
+ * @next_note: the first number of texts of TRACE_STRING_NOT_TRACED, which say what is missing, if
+ *     anything
  */
-void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns, uint64_t note);
+void program_names_write(struct trace_writer *writer, int fd, uint64_t limit_ns, const struct build_ids *ids,
+			 uint64_t next_note);
 
 #endif

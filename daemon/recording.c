@@ -213,7 +213,7 @@ static void begin_contents(struct recording *recording, const struct recording_o
 	uint64_t mask[TRACE_MASK_WORDS];
 	struct trace_error error;
 
-	recording->build_ids = build_ids_new();
+	recording->build_ids = build_ids_new(recording->has_samples && !recording->keeps);
 	sink = state_sink(recording);
 	push_clock(recording);
 	if (options->selection && options->selection->nr_user)
@@ -769,7 +769,8 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	build_ids_write(recording->build_ids, recording->writer);
 	next_note = add_not_recorded_notes(recording);
 	if (recording->has_samples)
-		program_names_write(recording->writer, recording->fd, PROGRAM_NAMES_NS, next_note);
+		program_names_write(recording->writer, recording->fd, PROGRAM_NAMES_NS, recording->build_ids,
+				    next_note);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
 	keep_error(recording, write_statistics(recording, end_ns, &error), &error);
 	keep_error(recording, trace_writer_finish(recording->writer, &error), &error);

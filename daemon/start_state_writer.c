@@ -76,7 +76,8 @@ static void print_proc(FILE *proc, const struct trace_record *record, size_t byt
 static void note_mapping(const struct start_state_sink *sink, const struct trace_record *record, size_t bytes)
 {
 	if (record->id == TRACE_EV_start_map && bytes >= sizeof(*record) + sizeof(struct trace_start_map))
-		build_ids_note(sink->build_ids, (const void *)(record + 1));
+		build_ids_note(sink->build_ids, (const void *)(record + 1),
+			       record_text(record, bytes, sizeof(struct trace_start_map)));
 }
 
 static int emit(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)

@@ -3,6 +3,8 @@
 #include "symbol_collection.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /** struct symbol_file_row - the object of a file that was mapped last */
@@ -25,7 +27,8 @@ static size_t add_file(struct symbol_collection *collection, struct symbol_origi
 
 static size_t object_at_start(struct symbol_collection *collection, const struct trace_start_map *map, const char *path)
 {
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(collection, 0)};
+	struct symbol_origin origin = {
+		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(collection, 0)};
 
 	if (symbol_identity_of(&collection->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
@@ -54,9 +57,24 @@ static bool has_room(const struct trace_event *event, size_t bytes)
 	return event->type && event->type->fixed_bytes >= bytes;
 }
 
-static void collect_start(struct symbol_collection *collection, const struct trace_event *event)
+/*
+ * The start state names a file in memory as its dentry does, fs_map as a path of the kernel: with
+ * a slash, and as deleted.
+ */
+static const char *path_at_start(const struct trace_event *event, char *room, size_t bytes)
 {
 	const char *path = trace_event_string(event);
+
+	if (strncmp(path, "memfd:", strlen("memfd:")))
+		return path;
+	snprintf(room, bytes, "/%s (deleted)", path);
+	return room;
+}
+
+static void collect_start(struct symbol_collection *collection, const struct trace_event *event)
+{
+	char memory[NAME_MAX + 32];
+	const char *path = path_at_start(event, memory, sizeof(memory));
 
 	if (event->id == TRACE_EV_start_thread && has_room(event, sizeof(struct trace_start_thread))) {
 		const struct trace_start_thread *thread = event->payload;
@@ -102,7 +120,8 @@ static void collect_reported_map(struct symbol_collection *collection, const str
 static size_t object_mapped(struct symbol_collection *collection, const struct trace_fs_map *map, const char *path,
 			    uint64_t ts_ns)
 {
-	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(collection, ts_ns)};
+	struct symbol_origin origin = {
+		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(collection, ts_ns)};
 	uint64_t key = hash_u64(map->ino) ^ map->dev;
 	struct symbol_file_row *row = table_add(&collection->mapped, sizeof(*row), key + !key);
 	const struct symbol_origin *last;
@@ -112,7 +131,7 @@ static size_t object_mapped(struct symbol_collection *collection, const struct t
 		return NO_SYMBOL_FILE;
 	}
 	last = row->object ? &collection->files.objects[row->object - 1].origin : NULL;
-	if (last && last->ino == map->ino && !strcmp(last->path, path))
+	if (last && last->ino == map->ino && last->dev == map->dev && !strcmp(last->path, path))
 		return row->object - 1;
 	if (symbol_identity_of(&collection->identities, map->dev, map->ino, origin.id))
 		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;

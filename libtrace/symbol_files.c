@@ -16,8 +16,8 @@ struct symbol_object_row {
 
 static bool is_same_file(const struct symbol_origin *a, const struct symbol_origin *b)
 {
-	return !strcmp(a->path, b->path) && (a->ino == b->ino || !b->ino) && a->identity == b->identity &&
-	       !strcmp(a->id, b->id);
+	return !strcmp(a->path, b->path) && (!b->ino || (a->ino == b->ino && a->dev == b->dev)) &&
+	       a->identity == b->identity && !strcmp(a->id, b->id);
 }
 
 /*

@@ -184,6 +184,34 @@ static int try_containers(struct finding *finding)
 		       : 0;
 }
 
+bool symbol_origin_is_kept(const struct symbol_origin *origin, const struct symbol_search *search)
+{
+	return search->kept.has && origin->ino && origin->identity != SYMBOL_UNRECORDED &&
+	       search->kept.has(search->kept.context, origin->dev, origin->ino);
+}
+
+/* A copy of the tables of the very inode, made while it was mapped, if it has the recorded id */
+static bool try_kept(struct finding *finding)
+{
+	const struct trace_symbols_kept *kept = &finding->search->kept;
+	const struct symbol_origin *origin = finding->origin;
+	int fd;
+
+	if (!symbol_origin_is_kept(origin, finding->search))
+		return false;
+	fd = kept->open(kept->context, origin->dev, origin->ino);
+	finding->no_memory |= fd == -ENOMEM;
+	if (fd < 0)
+		return false;
+	if (has_id(finding, fd)) {
+		finding->fd = fd;
+		return true;
+	}
+	symbol_reader_stop(finding->reader);
+	close(fd);
+	return false;
+}
+
 static bool find(struct finding *finding)
 {
 	const char *folder = finding->search->folder, *path = finding->origin->path, *refused;
@@ -204,7 +232,7 @@ static bool find(struct finding *finding)
 	finding->no_memory |= found == -ENOMEM;
 	if (found <= 0)
 		finding->why = found ? WHY_HIDDEN : refused;
-	return found > 0;
+	return found > 0 || try_kept(finding);
 }
 
 int symbol_origin_open(const struct symbol_origin *origin, struct symbol_search *search, struct symbol_reader *reader,

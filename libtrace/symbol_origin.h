@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <trace/error.h>
 #include <trace/reader.h>
+#include <trace/symbols.h>
 
 #include "file_opener.h"
 #include "symbol_reader.h"
@@ -24,12 +25,13 @@ enum symbol_identity {
 
 /**
  * struct symbol_origin - the mapped file
- * @path: borrowed. @ino: 0: unknown
+ * @path: borrowed. @ino: 0: unknown; else of the device @dev
  * @mapped_ns: CLOCK_REALTIME of the mapping, for a file without a build id
  */
 struct symbol_origin {
 	const char *path;
 	uint64_t ino;
+	uint32_t dev;
 	uint64_t mapped_ns;
 	enum symbol_identity identity;
 	char id[SYMBOL_ID_BYTES];
@@ -41,6 +43,7 @@ struct symbol_origin {
  * @opener: opens them, because a file system may not answer (file_opener.h). @nr_unopened: files
  *     that were not opened because of it, with the errno of the last one in @open_err
  * @debuginfod_ns: how long debuginfod has been asked
+ * @kept: copies of files that may be gone; zeros: none
  */
 struct symbol_search {
 	struct file_opener opener;
@@ -49,7 +52,11 @@ struct symbol_search {
 	const char *folder;
 	uint64_t debuginfod_ns;
 	bool debuginfod;
+	struct trace_symbols_kept kept;
 };
+
+/** symbol_origin_is_kept() - is there a copy of the file for the case that it is gone? */
+bool symbol_origin_is_kept(const struct symbol_origin *origin, const struct symbol_search *search);
 
 /**
  * symbol_origin_open() - open the file with the names

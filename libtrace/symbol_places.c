@@ -15,11 +15,13 @@
 
 /**
  * struct placed - a place in a file
- * @is_last: nothing hit it; @file_hits: of all places in the file
+ * @is_last: nothing hit it. @is_kept: the file may be gone, so no later look-up finds it
+ * @file_hits: of all places in the file
  * @place: its number in the list of the caller
  */
 struct placed {
 	bool is_last;
+	bool is_kept;
 	uint64_t file_hits;
 	size_t file;
 	uint64_t offset;
@@ -40,6 +42,8 @@ static int by_file(const void *left, const void *right)
 
 	if (l->is_last != r->is_last)
 		return l->is_last ? 1 : -1;
+	if (l->is_kept != r->is_kept)
+		return l->is_kept ? -1 : 1;
 	if (l->file_hits != r->file_hits)
 		return l->file_hits > r->file_hits ? -1 : 1;
 	if (l->file != r->file)
@@ -64,8 +68,10 @@ static struct placed *in_order(struct trace_symbols *symbols, const struct trace
 		hits[placed->file] += places[i].hits;
 		nr_placed += placed->file < nr_files;
 	}
-	for (size_t i = 0; list && hits && i < nr_placed; i++)
+	for (size_t i = 0; list && hits && i < nr_placed; i++) {
 		list[i].file_hits = hits[list[i].file];
+		list[i].is_kept = symbols_is_kept(symbols, list[i].file);
+	}
 	if (list && hits)
 		qsort(list, nr_placed, sizeof(*list), by_file);
 	else

@@ -91,6 +91,11 @@ void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted)
 	symbols->search.debuginfod = wanted;
 }
 
+void trace_symbols_set_kept(struct trace_symbols *symbols, const struct trace_symbols_kept *kept)
+{
+	symbols->search.kept = *kept;
+}
+
 /* ---- queries to readers ---- */
 
 /* Stops the reader that has not been asked for the longest time. */
@@ -298,6 +303,11 @@ size_t symbols_file_of(struct trace_symbols *symbols, const struct trace_symbol_
 size_t symbols_nr_files(const struct trace_symbols *symbols)
 {
 	return symbols->collection.files.nr;
+}
+
+bool symbols_is_kept(const struct trace_symbols *symbols, size_t file)
+{
+	return symbol_origin_is_kept(&symbols->collection.files.objects[file].origin, &symbols->search);
 }
 
 static bool find(struct trace_symbols *symbols, const struct trace_symbol_place *place, enum symbol_wanted wanted,

@@ -74,6 +74,23 @@ void trace_symbols_set_folder(struct trace_symbols *symbols, const char *folder)
 void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted);
 
 /**
+ * struct trace_symbols_kept - copies of the tables of functions of files that may be gone
+ * @has: is there one of the file @ino of the device @dev? @open: returns a descriptor of it, which
+ * the library closes, or a negative errno. @context: borrowed
+ */
+struct trace_symbols_kept {
+	bool (*has)(const void *context, uint32_t dev, uint64_t ino);
+	int (*open)(const void *context, uint32_t dev, uint64_t ino);
+	const void *context;
+};
+/**
+ * trace_symbols_set_kept() - copies for files that are found nowhere, before the first look-up
+ * A copy must have the recorded build id. trace_symbols_look_up() begins with the files that have
+ * one, because nothing else finds their names later. @kept is copied
+ */
+void trace_symbols_set_kept(struct trace_symbols *symbols, const struct trace_symbols_kept *kept);
+
+/**
  * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns An address
  * of the kernel has a symbol if samples hit its function: @file is then "[kernel]" or the module in
  * brackets, and @file_address is @address. Returns false, with nothing written, if no file is known

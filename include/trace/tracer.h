@@ -262,9 +262,11 @@ int tracer_read_counts(const struct tracer *tracer, struct tracer_count **ret_co
 /**
  * struct tracer_code_map - a process mapped code, or began a new program: the event fs_map at
  * @ts_ns
+ * @generation: of the inode: a number that is used again has another one; 0: not known
  */
 struct tracer_code_map {
 	uint64_t ts_ns;
+	uint32_t generation;
 	struct trace_fs_map map;
 	char path[1024];
 };

@@ -3,6 +3,7 @@
  * test_file_opener.c - files that are opened by a child, and children that do not answer: here they
  * are stopped, while in the field they wait for a file system
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -10,18 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "build_id_reader.h"
+#include "build_ids.h"
 #include "clock_ns.h"
+#include "elf_names.h"
 #include "file_envelope.h"
 #include "file_opener.h"
 #include "jail.h"
 #include "jail_case.h"
+#include "kept_names.h"
 #include "unit.h"
 
 static struct file_place own_program(void)
@@ -356,8 +362,8 @@ static void a_build_id_is_read_meanwhile(void)
 		found = sscanf(line, "%lx-%lx r-xp %*s %*s %lu", &file.start, &file.end, &file.ino) == 3 && file.ino;
 	fclose(maps);
 	CU_ASSERT_FATAL(found);
-	CU_ASSERT(build_id_reader_ask(&owner, &file));
-	CU_ASSERT(build_id_reader_ask(&other, &file));
+	CU_ASSERT(build_id_reader_ask(&owner, &file, NULL));
+	CU_ASSERT(build_id_reader_ask(&other, &file, NULL));
 	build_id_reader_forget(&other);
 	CU_ASSERT(build_id_reader_wait(&owner, 60000000000ull));
 	CU_ASSERT_FATAL(build_id_reader_take(&owner, &answer));
@@ -367,10 +373,221 @@ static void a_build_id_is_read_meanwhile(void)
 	CU_ASSERT(!build_id_reader_take(&owner, &answer));
 	CU_ASSERT(!build_id_reader_take(&other, &answer));
 	file.ino++;
-	CU_ASSERT(build_id_reader_ask(&owner, &file));
+	CU_ASSERT(build_id_reader_ask(&owner, &file, NULL));
 	CU_ASSERT(build_id_reader_wait(&owner, 60000000000ull));
 	CU_ASSERT_FATAL(build_id_reader_take(&owner, &answer));
 	CU_ASSERT(!answer.is_known);
+}
+
+/* ---- names that are kept ---- */
+
+/** struct memory_program - this program in a file of memory, mapped as code */
+struct memory_program {
+	void *at;
+	size_t bytes;
+	int fd;
+	struct tracer_code_map map;
+};
+
+static void map_in_memory(struct memory_program *program)
+{
+	int own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	program->fd = memfd_create("program", MFD_CLOEXEC);
+	CU_ASSERT_EQUAL_FATAL(fstat(own, &status), 0);
+	program->bytes = (size_t)status.st_size;
+	while (sendfile(program->fd, own, NULL, program->bytes) > 0)
+		;
+	close(own);
+	program->at = mmap(NULL, program->bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, program->fd, 0);
+	CU_ASSERT_FATAL(program->at != MAP_FAILED && !fstat(program->fd, &status));
+	program->map =
+		(struct tracer_code_map){.generation = 1,
+					 .map = {.pid = (uint32_t)getpid(),
+						 .dev = 1,
+						 .ino = status.st_ino,
+						 .start = (uintptr_t)program->at,
+						 .end = (uintptr_t)program->at + (program->bytes + 4095) / 4096 * 4096},
+					 .path = "/memfd:program (deleted)"};
+}
+
+static void unmap(struct memory_program *program)
+{
+	munmap(program->at, program->bytes);
+	close(program->fd);
+}
+
+static struct build_ids *note_program(const struct memory_program *program, bool keeps_names)
+{
+	struct build_ids *ids = build_ids_new(keeps_names);
+
+	build_ids_note_code(ids, &program->map);
+	CU_ASSERT(build_ids_wait(ids, 60000000000ull));
+	return ids;
+}
+
+static int open_names(const struct build_ids *ids, const struct memory_program *program)
+{
+	return build_ids_open_names(ids, program->map.map.dev, program->map.map.ino);
+}
+
+/* Do the binutils find @text with a command on the file @fd? */
+static bool shows(int fd, const char *command, const char *text)
+{
+	char line[512];
+	bool found = false;
+	FILE *out;
+
+	snprintf(line, sizeof(line), "%s /proc/%d/fd/%d 2>/dev/null", command, (int)getpid(), fd);
+	out = popen(line, "re");
+	while (out && fgets(line, sizeof(line), out))
+		found |= strstr(line, text) != NULL;
+	return out && (pclose(out) || found); /* they are not there, or it is */
+}
+
+static void the_names_of_a_program_in_memory_are_kept(void)
+{
+	struct memory_program program;
+	struct build_ids *ids, *others = build_ids_new(false);
+	char id[BUILD_ID_CHARS], own[BUILD_ID_CHARS];
+	struct stat status;
+	int fd;
+
+	if (getuid())
+		return; /* map_files is root's */
+	map_in_memory(&program);
+	CU_ASSERT(build_id_read(program.fd, own));
+	ids = note_program(&program, true);
+	unmap(&program);
+	build_ids_add(others, ids);
+	build_ids_free(ids);
+	fd = open_names(others, &program);
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT(build_id_read(fd, id));
+	CU_ASSERT_STRING_EQUAL(id, own);
+	CU_ASSERT_EQUAL(fstat(fd, &status), 0);
+	CU_ASSERT((size_t)status.st_size <= program.bytes && (size_t)status.st_blocks * 512 < program.bytes);
+	CU_ASSERT(elf_names_bytes(fd) > 0);
+	CU_ASSERT(shows(fd, "nm", "the_names_of_a_program_in_memory_are_kept"));
+	CU_ASSERT(shows(fd, "readelf -n", own)); /* libelf, too, takes the section */
+	close(fd);
+	CU_ASSERT_EQUAL(build_ids_nr_lost(others), 0);
+	build_ids_free(others);
+}
+
+static void names_that_nobody_wants_are_not_kept(void)
+{
+	struct memory_program program;
+	struct build_ids *ids;
+
+	map_in_memory(&program);
+	ids = note_program(&program, false);
+	CU_ASSERT_EQUAL(open_names(ids, &program), -ENOENT);
+	build_ids_free(ids);
+	unmap(&program);
+}
+
+/* The file system gave the number of a deleted file to another one: its names are of neither. */
+static void a_number_that_is_used_again_has_no_kept_names(void)
+{
+	struct memory_program program;
+	struct build_ids *ids, *others = build_ids_new(false);
+	int fd;
+
+	if (getuid())
+		return;
+	map_in_memory(&program);
+	ids = note_program(&program, true);
+	build_ids_note_code(ids, &program.map);
+	fd = open_names(ids, &program);
+	CU_ASSERT(fd >= 0);
+	close(fd);
+	build_ids_add(others, ids);
+	program.map.generation = 2;
+	build_ids_note_code(ids, &program.map);
+	CU_ASSERT_EQUAL(open_names(ids, &program), -ENOENT);
+	build_ids_add(others, ids);
+	CU_ASSERT_EQUAL(open_names(others, &program), -ENOENT);
+	build_ids_free(ids);
+	build_ids_free(others);
+	program.map.generation = 0; /* a file system that has none */
+	ids = note_program(&program, true);
+	build_ids_note_code(ids, &program.map);
+	CU_ASSERT_EQUAL(open_names(ids, &program), -ENOENT);
+	build_ids_free(ids);
+	unmap(&program);
+}
+
+static void kept_names_have_a_budget(void)
+{
+	struct kept_names *kept[4] = {NULL}, *used;
+	struct memory_program program;
+	struct build_ids *ids;
+
+	CU_ASSERT_PTR_NULL(kept_names_new(1, KEPT_NAMES_FILE_BYTES + 1));
+	for (int i = 0; i < 4; i++)
+		kept[i] = kept_names_new(i < 2 ? 1 : 2, KEPT_NAMES_FILE_BYTES);
+	CU_ASSERT(kept[0] && kept[1] && kept[2] && kept[3]);
+	CU_ASSERT_PTR_NULL(kept_names_new(3, 1)); /* all */
+	if (!getuid()) {
+		map_in_memory(&program);
+		ids = note_program(&program, true);
+		CU_ASSERT_EQUAL(open_names(ids, &program), -ENOENT);
+		CU_ASSERT_EQUAL(build_ids_nr_lost(ids), 1);
+		build_ids_free(ids);
+		unmap(&program);
+	}
+	used = kept_names_use(kept[2]);
+	kept_names_free(kept[2]);
+	CU_ASSERT_PTR_NULL(kept_names_new(3, 1));
+	kept_names_free(used);
+	CU_ASSERT_PTR_NULL(kept_names_new(1, 1)); /* of one user */
+	kept[2] = kept_names_new(3, 100);
+	CU_ASSERT_PTR_NOT_NULL(kept[2]);
+	CU_ASSERT(kept_names_add(kept[2], 4000, "name", 4));
+	CU_ASSERT(!kept_names_add(kept[2], 1ull << 40, "name", 4));
+	CU_ASSERT(!kept_names_add(kept[2], 0, "", 1 << 20));
+	for (int i = 0; i < 4; i++)
+		kept_names_free(kept[i]);
+}
+
+static bool count_part(void *context, uint64_t offset, const void *part, size_t bytes)
+{
+	(void)context;
+	return part && offset + bytes <= 4096;
+}
+
+/* Any user may write a file whose headers lie. */
+static void sizes_that_lie_have_no_names(void)
+{
+	unsigned char *bits = calloc(1, 4096);
+	Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64},
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_shentsize = sizeof(Elf64_Shdr),
+			   .e_shoff = 64,
+			   .e_shnum = 2};
+	Elf64_Shdr sections[2] = {{.sh_type = SHT_SYMTAB, .sh_offset = 1000, .sh_size = 24, .sh_link = 1},
+				  {.sh_type = SHT_STRTAB, .sh_offset = 2000, .sh_size = 10}};
+	int fd = memfd_create("lies", MFD_CLOEXEC);
+
+	for (int i = 0; i < 5; i++) {
+		memset(bits, 0, 4096);
+		memcpy(bits, &head, sizeof(head));
+		memcpy(bits + 64, sections, sizeof(sections));
+		CU_ASSERT_EQUAL(pwrite(fd, bits, 4096, 0), 4096);
+		if (i == 0)
+			CU_ASSERT_EQUAL(elf_names_bytes(fd), 64 + 2 * sizeof(Elf64_Shdr) + 24 + 10);
+		CU_ASSERT_EQUAL(elf_names_read(fd, count_part, NULL), i == 0);
+		CU_ASSERT(i == 0 || !elf_names_bytes(fd) || elf_names_bytes(fd) > KEPT_NAMES_FILE_BYTES);
+		sections[0] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+					   .sh_offset = i == 0 ? UINT64_MAX - 3 : 1000,
+					   .sh_size = i == 1 ? UINT64_MAX - 50 : 1ull << 50};
+		head.e_shnum = i == 2 ? 60000 : 2;
+		head.e_shoff = i == 3 ? UINT64_MAX - 10 : 64;
+	}
+	close(fd);
+	free(bits);
 }
 
 int main(int argc, char **argv)
@@ -386,6 +603,11 @@ int main(int argc, char **argv)
 		CASE(a_wait_ends_with_its_stop),
 		CASE(children_that_do_not_end_are_few),
 		CASE(a_build_id_is_read_meanwhile),
+		CASE(the_names_of_a_program_in_memory_are_kept),
+		CASE(names_that_nobody_wants_are_not_kept),
+		CASE(a_number_that_is_used_again_has_no_kept_names),
+		CASE(kept_names_have_a_budget),
+		CASE(sizes_that_lie_have_no_names),
 		CASE(a_child_that_does_not_answer_is_abandoned),
 		{NULL, NULL},
 	};

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * busy_program MS [generated|named|wrong] - on a CPU for MS ms, in stay_busy(), or in code that it
- * generated itself and that is in no file. named: its name is in /tmp/perf-PID.map. wrong: RBP
- * leads to numbers that are no callers, other ones after each 200,000 turns of its loop.
+ * busy_program MS [generated|named|wrong|memory NAME] - on a CPU for MS ms, in stay_busy(), or in
+ * code that it generated itself and that is in no file. named: its name is in /tmp/perf-PID.map.
+ * wrong: RBP leads to numbers that are no callers, other ones after each 200,000 turns of its loop.
+ * memory: in stay_busy() of a copy of its file in memory, with this name.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,11 +91,29 @@ static void run_generated(long long until_ns, const char *kind)
 }
 #endif
 
+/* Copies and begins the program in memory, which has the argument "begun" in place of "memory". */
+static int run_in_memory(char **argv)
+{
+	int memory = memfd_create(argv[3], 0), file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char path[32], begun[] = "begun";
+
+	while (sendfile(memory, file, NULL, 1 << 20) > 0)
+		;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+	argv[2] = begun;
+	execv(path, argv);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	long long until_ns = cpu_ns() + (argc > 1 ? atoll(argv[1]) : 0) * 1000000;
 
-	if (argc > 2)
+	if (argc > 3 && !strcmp(argv[2], "memory"))
+		return run_in_memory(argv);
+	if (argc > 3 && !prctl(PR_SET_NAME, argv[3]))
+		stay_busy(until_ns);
+	else if (argc > 2)
 		run_generated(until_ns, argv[2]);
 	else
 		stay_busy(until_ns);

@@ -163,6 +163,7 @@ static void take_map(struct code_maps *maps, const struct map_record *record, si
 	if (!map)
 		return;
 	*map = (struct tracer_code_map){.ts_ns = ts_ns,
+					.generation = (uint32_t)record->generation,
 					.map = {.pid = record->pid,
 						.dev = record->major << 20 | record->minor,
 						.start = record->address,
