@@ -6,12 +6,22 @@
  * 	group_servers TRUTH-FILE VARIANT...
  *
  * Each variant is one server and NR clients; client n asks for n + 1 ms. A line of the truth file:
- * VARIANT SERVER-PID CLIENT-PID NS READINGS. The time is from the clock of the thread that serves.
+ * VARIANT SERVER-PID CLIENT-PID NS COLLECTING-NS, or VARIANT SERVER-PID ALL_CLIENTS NS 0. The time
+ * is from the clock of the thread that serves.
+ *
+ * A thread reads its clock where docs/SERVERS.md has a border: before each call that accepts,
+ * receives or waits, and behind each answer. The time between two readings is for one client, or
+ * for none, so no ns of the thread is left out: where memory is slow a page fault, or the way back
+ * from another thread, takes up to 60 us, and the analysis bills it, too.
+ *
+ * The time in which a thread has a request and reads another one is for one of them, but no call
+ * shows for which one. COLLECTING-NS is the sum of these times in the process.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +42,7 @@
 #include "group_servers.h"
 
 #define NR     4
+#define NONE   -1
 #define JOB_US 1000u
 
 enum how { HOW_WRITE, HOW_WRITEV, HOW_SENDMSG, HOW_SENDFILE, HOW_SPLICE };
@@ -52,10 +63,14 @@ struct board {
 static struct board *board;
 static const struct variant *now;
 static unsigned int now_nr;
-static int truth_fd, listening, fds[NR], who[NR]; /* the client of each connection */
+static int truth_fd, listening, fds[NR], who[NR]; /* the client of each connection; NONE: not known */
 static struct sockaddr_storage addresses[NR];
-static long long truth[NR];
-static int readings[NR];
+static long long truth[NR], collecting, all; /* @truth: of each connection; @all: for any of them */
+
+/* The connection that a thread works for since it read its clock last, or NONE. */
+static _Thread_local int current = NONE;
+static _Thread_local bool collects;
+static _Thread_local long long read_ns;
 
 static void die(const char *what)
 {
@@ -76,54 +91,98 @@ static void nap(unsigned int us)
 	nanosleep(&(struct timespec){.tv_nsec = us * 1000L}, NULL);
 }
 
-/* The work from here on is for no client. */
-static void rests(void)
+/* ---- truth ---- */
+
+/* From here on the thread works for connection @at, or for NONE. */
+static void works_for(int at)
 {
+	long long now_ns = clock_now(), ns = now_ns - read_ns;
+
+	if (current != NONE)
+		__atomic_add_fetch(&truth[current], ns, __ATOMIC_RELAXED);
+	if (collects)
+		__atomic_add_fetch(&collecting, ns, __ATOMIC_RELAXED);
+	if (current != NONE || collects)
+		__atomic_add_fetch(&all, ns, __ATOMIC_RELAXED);
+	read_ns = now_ns;
+	current = at;
+}
+
+/* The thread learns that it has worked for @at since it read its clock last. */
+static void worked_for(int at)
+{
+	current = at;
+}
+
+/* From here on the thread reads requests while it has others, or no longer. */
+static void collect(bool on)
+{
+	works_for(current);
+	collects = on;
+}
+
+static void rest(void)
+{
+	works_for(NONE);
 	ppoll(NULL, 0, &(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
-static void add(int client, long long since)
+/*
+ * A process has its own truth. It begins with a rest, because the first page faults of a process
+ * take 100 us and more, and may come between a reading of the clock and the call behind it.
+ */
+static void begin_truth(void)
 {
-	__atomic_add_fetch(&truth[client], clock_now() - since, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&readings[client], 1, __ATOMIC_RELAXED);
-}
-
-static void work(int client, unsigned int us)
-{
-	long long begin = clock_now();
-
-	while (clock_now() < begin + us * 1000LL)
-		for (volatile int i = 0; i < 2000; i++)
-			;
-	add(client, begin);
+	memset(truth, 0, sizeof(truth));
+	for (int i = 0; i < NR; i++)
+		who[i] = NONE;
+	collecting = all = 0;
+	collects = false;
+	current = NONE;
+	rest();
 }
 
 static void write_truth(void)
 {
-	rests();
-	for (int c = 0; c < NR; c++)
-		if (truth[c])
-			dprintf(truth_fd, "%u %d %d %lld %d\n", now_nr, getpid(), board->pids[c], truth[c],
-				readings[c]);
+	bool any = false;
+
+	rest();
+	for (int i = 0; i < NR; i++) {
+		if (!truth[i] || who[i] == NONE)
+			continue;
+		dprintf(truth_fd, "%u %d %d %lld %lld\n", now_nr, getpid(), board->pids[who[i]], truth[i], collecting);
+		any = true;
+	}
+	if (any)
+		dprintf(truth_fd, "%u %d %d %lld 0\n", now_nr, getpid(), ALL_CLIENTS, all);
 }
 
 /* ---- the server's parts ---- */
 
+static void work(unsigned int us)
+{
+	long long end = clock_now() + us * 1000LL;
+
+	while (clock_now() < end)
+		for (volatile int i = 0; i < 2000; i++)
+			;
+}
+
 static void read_one(int at)
 {
-	long long begin = clock_now();
 	int job[4] = {0};
 	size_t part = now->read_in_pieces ? 4 : sizeof(job);
 
+	works_for(at);
 	for (size_t i = 0; i < sizeof(job); i += part)
 		if (recv(fds[at], (char *)job + i, part, MSG_WAITALL) != (ssize_t)part)
 			die("a request");
 	who[at] = job[0];
-	add(who[at], begin);
 }
 
 static void accept_one(int at)
 {
+	works_for(at);
 	fds[at] = accept(listening, NULL, NULL);
 	if (fds[at] < 0)
 		die("accept");
@@ -162,10 +221,7 @@ static void send_out(int fd, const char *bytes, size_t nr)
 
 static void answer(int at)
 {
-	long long begin = clock_now();
-
 	send_out(fds[at], "answered", 8);
-	add(who[at], begin);
 }
 
 static unsigned int job_us(int at)
@@ -175,35 +231,29 @@ static unsigned int job_us(int at)
 
 static void serve_one(int at)
 {
-	long long begin;
-
+	works_for(at);
 	if (now->dropped && who[at] == 1) {
 		close(fds[at]);
 		return;
 	}
 	if (!now->pieces) {
-		work(who[at], job_us(at));
+		work(job_us(at));
 		return;
 	}
-	work(who[at], job_us(at) / 2);
-	begin = clock_now();
+	work(job_us(at) / 2);
 	send_out(fds[at], "answ", 4);
-	add(who[at], begin);
-	work(who[at], job_us(at) / 2);
+	work(job_us(at) / 2);
 }
 
 static void answer_rest(int at)
 {
-	long long begin = clock_now();
-
+	works_for(at);
 	if (now->dropped && who[at] == 1)
 		return;
-	if (!now->pieces) {
+	if (now->pieces)
+		send_out(fds[at], "ered", 4);
+	else
 		answer(at);
-		return;
-	}
-	send_out(fds[at], "ered", 4);
-	add(who[at], begin);
 }
 
 static void serve_all(void)
@@ -230,7 +280,10 @@ static void wait_in_epoll(int fd)
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event event = {.events = EPOLLIN};
 
-	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 || epoll_wait(epoll, &event, 1, 20000) != 1)
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+		die("epoll");
+	works_for(NONE);
+	if (epoll_wait(epoll, &event, 1, 20000) != 1)
 		die("epoll");
 	close(epoll);
 }
@@ -243,6 +296,8 @@ static void read_all(void)
 		if (now->polls)
 			wait_in_epoll(fds[i]);
 		read_one(i);
+		if (i == 0 || i == NR - 1)
+			collect(i == 0);
 	}
 	if (now->early) /* the first ones are gone when they are served */
 		wait_until_asked(NR);
@@ -264,7 +319,7 @@ static void pipelines(void)
 	wait_until_asked(NR);
 	for (int i = 0; i < 3 * NR; i++) {
 		read_one(i % NR);
-		work(who[i % NR], job_us(i % NR) / 2);
+		work(job_us(i % NR) / 2);
 		answer(i % NR);
 	}
 }
@@ -273,19 +328,36 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int queued, taken;
 
-static void *worker(void *all)
+/*
+ * Returns a connection with a request, or NR. A thread that was woken may find none, because
+ * another one took it: its time until then is for one of the requests that were announced.
+ */
+static int take_job(void)
 {
-	for (int at;;) {
-		pthread_mutex_lock(&mutex);
-		while (queued == taken && taken < NR)
-			pthread_cond_wait(&condition, &mutex);
-		at = taken < NR ? taken++ : NR;
-		pthread_mutex_unlock(&mutex);
-		if (at == NR)
-			return NULL;
+	int at;
+
+	pthread_mutex_lock(&mutex);
+	while (queued == taken && taken < NR) {
+		works_for(NONE);
+		collects = true;
+		pthread_cond_wait(&condition, &mutex);
+	}
+	at = taken < NR ? taken++ : NR;
+	pthread_mutex_unlock(&mutex);
+	return at;
+}
+
+static void *worker(void *unused)
+{
+	for (int at; (at = take_job()) < NR;) {
+		worked_for(at);
+		collect(false);
 		serve_one(at);
 		answer_rest(at);
+		works_for(at);
 	}
+	rest();
+	return NULL;
 }
 
 static void workers(int nr)
@@ -298,12 +370,16 @@ static void workers(int nr)
 	for (int i = 0; i < NR; i++)
 		accept_one(i);
 	for (int i = 0; i < NR; i++) {
+		if (i == 1)
+			collect(true);
 		read_one(i);
 		pthread_mutex_lock(&mutex);
 		queued++;
 		pthread_cond_broadcast(&condition);
 		pthread_mutex_unlock(&mutex);
 	}
+	collect(false);
+	works_for(NONE);
 	for (int i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -325,7 +401,7 @@ static void *connection(void *data)
 	read_one(at);
 	serve_one(at);
 	answer_rest(at);
-	rests();
+	rest();
 	return NULL;
 }
 
@@ -338,6 +414,7 @@ static void connection_threads(void)
 		if (pthread_create(&threads[i], NULL, connection, (void *)(intptr_t)i) != 0)
 			die("pthread_create");
 	}
+	works_for(NONE);
 	for (int i = 0; i < NR; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -368,6 +445,7 @@ static void wait_for_children(void)
 
 static void forked_child(int at)
 {
+	begin_truth();
 	connection((void *)(intptr_t)at);
 	write_truth();
 	_exit(0);
@@ -387,6 +465,7 @@ static void forked(void)
 
 static void preforked_child(void)
 {
+	begin_truth();
 	for (int i = 0; i < NR / 2; i++) {
 		accept_one(i);
 		connection((void *)(intptr_t)i);
@@ -405,7 +484,12 @@ static void preforked(void)
 
 static void helper(int fd, bool answers)
 {
+	begin_truth();
+	if (read(-1, NULL, 0) == 0) /* the page with its code */
+		die("helper");
+	works_for(NONE);
 	for (int at, nr = 0; nr < NR && read(fd, &at, sizeof(at)) == sizeof(at); nr++) {
+		worked_for(at);
 		if (read(fd, &who[at], sizeof(who[at])) != sizeof(who[at]))
 			die("helper");
 		serve_one(at);
@@ -413,6 +497,7 @@ static void helper(int fd, bool answers)
 			answer_rest(at);
 		else if (write(fd, &at, sizeof(at)) != sizeof(at))
 			die("helper");
+		works_for(NONE);
 	}
 	write_truth();
 	_exit(0);
@@ -427,23 +512,25 @@ static void helped(bool answers)
 		die("socketpair");
 	for (int i = 0; i < NR; i++)
 		accept_one(i);
-	rests();
+	rest();
 	if (!begin_process("helper"))
 		helper(ends[1], answers);
+	rest();
 	for (int i = 0; i < NR; i++) {
 		int job[2] = {i};
-		long long begin;
 
+		if (answers && i == 1)
+			collect(true);
 		read_one(i);
-		begin = clock_now();
 		job[1] = who[i];
 		if (write(ends[0], job, sizeof(job)) != sizeof(job) ||
 		    (!answers && read(ends[0], job, sizeof(job[0])) != sizeof(job[0])))
 			die("helper");
-		add(who[i], begin);
 		if (!answers)
 			answer(i);
 	}
+	collect(false);
+	rest();
 	wait_for_children();
 }
 
@@ -457,29 +544,32 @@ static void helper_answers(void)
 	helped(true);
 }
 
+static void receive_one(int at)
+{
+	socklen_t bytes = sizeof(addresses[at]);
+	int job[4];
+
+	works_for(at);
+	if (recvfrom(listening, job, sizeof(job), 0, (struct sockaddr *)&addresses[at], &bytes) != sizeof(job))
+		die("recvfrom");
+	who[at] = job[0];
+}
+
 static void datagrams(void)
 {
+	__atomic_add_fetch(&board->connected, NR, __ATOMIC_RELEASE);
 	for (int i = 0; i < NR; i++) {
-		long long begin = clock_now();
-		socklen_t bytes = sizeof(addresses[i]);
-		int job[4];
-
-		if (i == 0)
-			__atomic_add_fetch(&board->connected, NR, __ATOMIC_RELEASE);
-		if (recvfrom(listening, job, sizeof(job), 0, (struct sockaddr *)&addresses[i], &bytes) != sizeof(job))
-			die("recvfrom");
-		who[i] = job[0];
-		add(who[i], begin);
+		receive_one(i);
+		if (i == 0 || i == NR - 1)
+			collect(i == 0);
 	}
 	for (int i = 0; i < NR; i++) {
 		int at = now->reversed ? NR - 1 - i : i;
-		long long begin;
 
-		work(who[at], job_us(at));
-		begin = clock_now();
+		works_for(at);
+		work(job_us(at));
 		sendto(listening, "answered", 8, 0, (const struct sockaddr *)&addresses[at],
 		       now->family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_un));
-		add(who[at], begin);
 	}
 }
 
@@ -510,6 +600,9 @@ static void client(int nr, struct sockaddr_storage to)
 	int job[4] = {nr}, rounds = now->serve == pipelines ? 3 : 1, fd = open_socket(nr);
 	char answered[8];
 
+	/* a client that an answer wakes does not take the CPU before the server reads its clock */
+	if (sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0}) < 0)
+		die("sched_setscheduler");
 	if (now->type == SOCK_DGRAM && bind(fd, (struct sockaddr *)&address, address_bytes) < 0)
 		die("bind");
 	nap((unsigned int)nr * 300); /* the order of the requests */
@@ -538,6 +631,7 @@ static void client(int nr, struct sockaddr_storage to)
 
 static void server(void)
 {
+	begin_truth();
 	now->serve();
 	write_truth();
 	_exit(0);

@@ -6,8 +6,9 @@
  * 	random_servers TRUTH-FILE FIRST-SEED COUNT
  *
  * Each plan is executed by a server process with threads, and by a process for each client. The
- * truth is from the clock of each thread (CLOCK_THREAD_CPUTIME_ID), read before and after each step
- * that is for a client. A line of the truth file: SEED SERVER-PID CLIENT-PID NS STEPS.
+ * truth is from the clock of each thread (CLOCK_THREAD_CPUTIME_ID), read after each step of it: the
+ * time since the last one is for the client of the step, or for none, and no ns is left out. A line
+ * of the truth file: SEED SERVER-PID CLIENT-PID NS 0.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -42,7 +43,7 @@
 struct board {
 	struct plan plan;
 	long long truth[PLAN_ACTORS][PLAN_CLIENTS]; /* by plan_process() */
-	int steps[PLAN_ACTORS][PLAN_CLIENTS], pids[PLAN_ACTORS];
+	int pids[PLAN_ACTORS];
 	int go[PLAN_CLIENTS];	    /* the client may connect, */
 	int accepted[PLAN_CLIENTS]; /* and go on: the server knows no client that leaves before that */
 	int sent;		    /* datagrams, by all clients */
@@ -479,19 +480,18 @@ static bool is_for_client(const struct step *step)
 static void execute_actor(uint32_t actor)
 {
 	uint32_t process = plan_process(&board->plan, actor);
+	long long begin = clock_now(CLOCK_THREAD_CPUTIME_ID), end;
 
 	for (uint32_t i = 0; i < board->plan.nr; i++) {
 		const struct step *step = &board->plan.steps[i];
-		long long begin = clock_now(CLOCK_THREAD_CPUTIME_ID);
 
 		if (step->actor != actor)
 			continue;
 		serve(step);
-		if (!is_for_client(step))
-			continue;
-		__atomic_add_fetch(&board->truth[process][step->client], clock_now(CLOCK_THREAD_CPUTIME_ID) - begin,
-				   __ATOMIC_RELAXED);
-		__atomic_add_fetch(&board->steps[process][step->client], 1, __ATOMIC_RELAXED);
+		end = clock_now(CLOCK_THREAD_CPUTIME_ID);
+		if (is_for_client(step))
+			__atomic_add_fetch(&board->truth[process][step->client], end - begin, __ATOMIC_RELAXED);
+		begin = end;
 	}
 }
 
@@ -627,9 +627,9 @@ static void execute(uint64_t seed, FILE *truth)
 	board->pids[0] = server_pid;
 	for (uint32_t actor = 0; actor < PLAN_ACTORS; actor++)
 		for (uint32_t i = 0; i < board->plan.nr_clients; i++)
-			if (board->steps[actor][i] && plan_has_server(&board->plan))
-				fprintf(truth, "%llu %d %d %lld %d\n", (unsigned long long)seed, board->pids[actor],
-					clients[i], board->truth[actor][i], board->steps[actor][i]);
+			if (board->truth[actor][i] && plan_has_server(&board->plan))
+				fprintf(truth, "%llu %d %d %lld 0\n", (unsigned long long)seed, board->pids[actor],
+					clients[i], board->truth[actor][i]);
 }
 
 static int listen_at_inet(void)

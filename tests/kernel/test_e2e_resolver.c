@@ -6,10 +6,12 @@
  * Three servers get the same queries of four clients: one takes and answers them one by one
  * (recvfrom, sendto), one takes several with a call and answers all of them with a call (recvmmsg,
  * sendmmsg), one takes several and answers each as soon as it is done. The server measures its
- * work for each client by its own clock. This is the program as well:
+ * work for each client by its own clock, from before the call that takes a query until after the
+ * one that answers it: where memory is slow these take 100 us. This is the program as well:
  * "test_e2e_resolver do TRUTH". Root only; skipped (77) where the kernel cannot be recorded.
  */
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,12 +67,15 @@ static void be_client(int client, const struct sockaddr_in *server)
 	_exit(0);
 }
 
-static void work_for(const struct query *query)
+/* The time since the last call was for the client of @query; NULL: for none. */
+static void worked_for(const struct query *query)
 {
-	long long before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	static long long before;
+	long long now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	spin_cpu_ns(query->ms * MS);
-	worked[query->client] += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+	if (query)
+		worked[query->client] += now - before;
+	before = now;
 }
 
 /* Queries, their senders, and an answer for each. */
@@ -115,22 +120,29 @@ static int take_queries(int kind, int fd, struct batch *b)
 
 static void be_server(int kind, int fd)
 {
+	static struct batch b;
+
+	worked_for(NULL);
+	poll(NULL, 0, 1); /* the first page faults of the process are before this */
+	worked_for(NULL);
 	for (int left = NR_CLIENTS * NR_QUERIES; left > 0;) {
-		struct batch b;
 		int nr = take_queries(kind, fd, &b);
 
 		if (nr <= 0)
 			_exit(1);
 		for (int i = 0; i < nr; i++) {
-			work_for(&b.queries[i]);
+			spin_cpu_ns(b.queries[i].ms * MS);
 			if (kind != ALL_AT_ONCE &&
 			    sendto(fd, "done", 4, 0, (struct sockaddr *)&b.from[i], sizeof(b.from[i])) != 4)
 				_exit(1);
+			worked_for(&b.queries[i]);
 		}
 		if (kind == ALL_AT_ONCE && sendmmsg(fd, b.answers, (unsigned int)nr, 0) != nr)
 			_exit(1);
+		worked_for(&b.queries[nr - 1]);
 		left -= nr;
 	}
+	poll(NULL, 0, 1); /* its end is for no client: 800 us where memory is slow */
 	_exit(0);
 }
 
@@ -204,10 +216,10 @@ static long long truth_of(int kind, const char *what, int client)
 	return session_truth(&session, key);
 }
 
-/* The two clocks differ by calls, interrupts, and what a hypervisor took. */
+/* The two clocks differ by interrupts, and what a hypervisor took. */
 static long long allowed(long long ns)
 {
-	return ns / 50 + MS / 2 + session_stolen_ns(&session);
+	return (ns > 10 * MS ? ns / 100 : MS / 10) + session_stolen_ns(&session);
 }
 
 static json_t *client_of(int kind, int client)
@@ -226,9 +238,11 @@ static void check_bounds(int kind)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(client);
 		interrupted = json_number(client, "interrupted_ns");
 		if (getenv("TRACE_VERBOSE"))
-			fprintf(stderr, "\n    %s %d: %lld of [%lld, %lld], bill %lld, exact %lld, %lld requests",
+			fprintf(stderr,
+				"\n    %s %d: %lld of [%lld, %lld], interrupted %lld, bill %lld, exact %lld, %lld "
+				"requests",
 				names[kind], i, ns, json_number(client, "least_ns"), json_number(client, "most_ns"),
-				json_number(client, "cpu_ns"), json_number(client, "exact_ns"),
+				interrupted, json_number(client, "cpu_ns"), json_number(client, "exact_ns"),
 				json_number(client, "requests"));
 		CU_ASSERT(json_number(client, "least_ns") <= ns + allowed(ns));
 		CU_ASSERT(json_number(client, "most_ns") + interrupted >= ns - allowed(ns));
