@@ -85,15 +85,15 @@ static struct gmon_histogram head_of(const struct gmon_counts *counts, const str
 	return head;
 }
 
-/* Writes what remains in @units, at most MAX_BIN of each bin. Returns whether more remains. */
-static bool put_histogram(FILE *file, const struct gmon_histogram *head, const struct gmon_counts *counts,
-			  const struct gmon_span *span, uint64_t *units)
+/* Writes what remains in @units, at most MAX_BIN of each bin. 1: more remains; or 0, or -ENOMEM */
+static int put_histogram(FILE *file, const struct gmon_histogram *head, const struct gmon_counts *counts,
+			 const struct gmon_span *span, uint64_t *units)
 {
 	uint16_t *bins = calloc(head->nr_bins, sizeof(*bins));
 	bool remains = false;
 
 	if (!bins)
-		return false;
+		return -ENOMEM;
 	for (size_t i = 0; i < span->nr; i++) {
 		uint64_t bin = (counts->counts[span->first + i].key - span->from) / BIN_BYTES;
 		uint16_t *into = &bins[bin < head->nr_bins ? bin : head->nr_bins - 1];
@@ -110,16 +110,18 @@ static bool put_histogram(FILE *file, const struct gmon_histogram *head, const s
 	return remains;
 }
 
-static void put_function(FILE *file, const struct gmon_counts *counts, const struct gmon_span *span)
+static int put_function(FILE *file, const struct gmon_counts *counts, const struct gmon_span *span)
 {
 	struct gmon_histogram head = head_of(counts, span);
 	uint64_t *units = calloc(span->nr, sizeof(*units));
+	int more = units ? 1 : -ENOMEM;
 
 	for (size_t i = 0; units && i < span->nr; i++)
 		units[i] = units_of(counts, &counts->counts[span->first + i]);
-	while (units && put_histogram(file, &head, counts, span, units))
-		;
+	while (more > 0)
+		more = put_histogram(file, &head, counts, span, units);
 	free(units);
+	return more;
 }
 
 /* The samples are sorted by their addresses. A bin in which one function ends and another begins is
@@ -211,50 +213,55 @@ static void put_arc(FILE *file, const struct gmon_arc *arc)
 	}
 }
 
-static void put_samples(FILE *file, const struct gmon_counts *counts, struct gmon_marks *marks,
-			struct gmon_numbers *numbers)
+static int put_samples(FILE *file, const struct gmon_counts *counts, struct gmon_marks *marks,
+		       struct gmon_numbers *numbers)
 {
 	struct gmon_span span;
+	int err = 0;
 
-	for (size_t i = 0; i < counts->nr && counts->counts[i].kind == TRACER_COUNT_SAMPLE; i += span.nr) {
+	for (size_t i = 0; !err && i < counts->nr && counts->counts[i].kind == TRACER_COUNT_SAMPLE; i += span.nr) {
 		bool is_named = next_span(counts, marks->symbols, i, &span);
 
 		for (size_t k = span.first; k < span.first + span.nr; k++)
 			*(is_named ? &numbers->samples : &numbers->nameless) += counts->counts[k].count;
 		if (!is_named)
 			continue;
-		put_function(file, counts, &span);
+		err = put_function(file, counts, &span);
 		mark(marks, counts->counts[span.first].key);
 	}
+	return err;
 }
 
-void gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, const struct gmon_arcs *arcs,
-		     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers)
+int gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, const struct gmon_arcs *arcs,
+		    const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers)
 {
 	const struct gmon_head head = {.cookie = {'g', 'm', 'o', 'n'}, .version = 1};
 	struct gmon_marks marks = {.is_in = calloc(symbols->nr + 1, 1), .symbols = symbols};
+	struct gmon_numbers numbers = {0};
+	int err;
 
-	*ret_numbers = (struct gmon_numbers){0};
 	if (!marks.is_in)
-		return;
+		return -ENOMEM;
 	fwrite(&head, sizeof(head), 1, file);
-	put_samples(file, counts, &marks, ret_numbers);
+	err = put_samples(file, counts, &marks, &numbers);
 	for (size_t i = 0; i < arcs->nr; i++) {
 		put_arc(file, &arcs->arcs[i]);
 		mark(&marks, arcs->arcs[i].from);
 		mark(&marks, arcs->arcs[i].self);
 	}
-	put_list(list, &marks, ret_numbers);
+	put_list(list, &marks, &numbers);
 	free(marks.is_in);
+	if (!err)
+		*ret_numbers = numbers;
+	return err;
 }
 
 /* ---- both files ---- */
 
-/* Neither has its name before both are complete. */
-static int complete(struct whole_file files[2], const char **ret_name)
+/* Neither has its name before both are complete, and none after the error @err. */
+static int complete(struct whole_file files[2], int err, const char **ret_name)
 {
 	static const char *const names[2] = {GMON_LIST, GMON_FILE};
-	int err = 0;
 
 	for (int i = 0; i < 2 && !err; i++) {
 		*ret_name = names[i];
@@ -277,6 +284,7 @@ int gmon_files_write(const struct gmon_counts *counts, const struct gmon_arcs *a
 		     struct trace_error *ret_error)
 {
 	struct whole_file files[2];
+	struct gmon_numbers numbers;
 	const char *name = GMON_LIST;
 	int err = whole_file_open(&files[0], name);
 
@@ -286,8 +294,11 @@ int gmon_files_write(const struct gmon_counts *counts, const struct gmon_arcs *a
 		} /* the first error counts */
 	}
 	if (!err) {
-		gmon_file_write(files[1].out, files[0].out, counts, arcs, symbols, ret_numbers);
-		err = complete(files, &name);
+		err = gmon_file_write(files[1].out, files[0].out, counts, arcs, symbols, &numbers);
+		err = complete(files, err, &name);
 	}
-	return err ? error_set(ret_error, err, "%s cannot be written: %s", name, strerror(-err)) : 0;
+	if (err)
+		return error_set(ret_error, err, "%s cannot be written: %s", name, strerror(-err));
+	*ret_numbers = numbers;
+	return 0;
 }

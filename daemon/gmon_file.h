@@ -23,9 +23,11 @@ struct gmon_numbers {
 /**
  * gmon_file_write() - write @file, and the functions of it to @list
  * Counts above what a record holds are in several records, which gprof adds.
+ * Returns 0, or -ENOMEM: a part is missing. Errors of the streams stay in them
  */
-void gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, const struct gmon_arcs *arcs,
-		     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers);
+int TRACE_NODISCARD gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts,
+				    const struct gmon_arcs *arcs, const struct kernel_symbols *symbols,
+				    struct gmon_numbers *ret_numbers);
 /**
  * gmon_files_write() - the same to both files in the current folder
  * They have their names once both are complete: until then, and after an error, older ones stay.

@@ -49,13 +49,15 @@
  * struct follow - how far the file is read
  * @input: the pipe from which the file is copied; -1: none
  * @at: end of the last chunk
- * @nr_taken: chunks that take() has handled
+ * @nr_taken: chunks that take_chunks() has handled
+ * @failure: its code is 0, or the trace has a part of what was added, and does not go on
  */
 struct follow {
 	int input;
 	uint64_t at;
 	size_t nr_taken;
 	struct metadata metadata;
+	struct trace_error failure;
 };
 
 struct follow *follow_free(struct follow *follow)
@@ -175,10 +177,12 @@ static int finish(struct trace *trace)
 
 	if (!error)
 		error = chunks_are_known(trace, true);
+	if (error)
+		return error;
 	trace->ledger = ledger_free(trace->ledger);
 	trace->follow = follow_free(trace->follow);
 	trace->safe_ns = UINT64_MAX;
-	return error;
+	return 0;
 }
 
 static int failed(struct trace *trace, int error, struct trace_error *ret_error)
@@ -187,13 +191,10 @@ static int failed(struct trace *trace, int error, struct trace_error *ret_error)
 			 strerror(-error));
 }
 
-int trace_follow_end(struct trace *trace, struct trace_error *ret_error)
+static int follow_end(struct trace *trace, struct trace_error *ret_error)
 {
-	int error;
+	int error = index_end(trace, trace->follow->at);
 
-	if (!trace->follow)
-		return 0;
-	error = index_end(trace, trace->follow->at);
 	if (!error)
 		error = take_chunks(trace);
 	if (!error)
@@ -203,16 +204,11 @@ int trace_follow_end(struct trace *trace, struct trace_error *ret_error)
 	return error ? failed(trace, error, ret_error) : 0;
 }
 
-/* ---- the interface ---- */
-
-int trace_follow_more(struct trace *trace, struct trace_error *ret_error)
+static int follow_more(struct trace *trace, struct trace_error *ret_error)
 {
 	bool has_ended = false, has_mark = false;
-	int error;
+	int error = file_grow(trace, false, &has_ended, ret_error);
 
-	if (!trace->follow)
-		return 0;
-	error = file_grow(trace, false, &has_ended, ret_error);
 	if (error)
 		return error;
 	error = index_continue(trace, &trace->follow->at, &has_mark);
@@ -224,8 +220,41 @@ int trace_follow_more(struct trace *trace, struct trace_error *ret_error)
 		return failed(trace, error, ret_error);
 	info_load(trace);
 	if (has_ended && !has_mark)
-		return trace_follow_end(trace, ret_error);
+		return follow_end(trace, ret_error);
 	return !has_mark;
+}
+
+/* ---- the interface ---- */
+
+/* A call that fails has taken a part: the next one would continue behind what is missing. */
+static int take_more(struct trace *trace, int (*take)(struct trace *trace, struct trace_error *ret_error),
+		     struct trace_error *ret_error)
+{
+	struct trace_error failure = {0};
+	int result;
+
+	if (!trace->follow)
+		return 0;
+	if (!trace->follow->failure.code) {
+		result = take(trace, &failure);
+		if (result >= 0)
+			return result;
+		trace->follow->failure = failure;
+		trace->info.clean_end = false;
+	}
+	if (ret_error)
+		*ret_error = trace->follow->failure;
+	return trace->follow->failure.code;
+}
+
+int trace_follow_more(struct trace *trace, struct trace_error *ret_error)
+{
+	return take_more(trace, follow_more, ret_error);
+}
+
+int trace_follow_end(struct trace *trace, struct trace_error *ret_error)
+{
+	return take_more(trace, follow_end, ret_error);
 }
 
 static bool has_header(const struct trace *trace)
@@ -269,6 +298,8 @@ struct trace *trace_follow(const char *path, struct trace_error *ret_error)
 		return NULL;
 	trace->info.file = trace->path;
 	trace->follow = calloc(1, sizeof(*trace->follow));
+	if (trace->follow)
+		trace->follow->input = -1;
 	trace->ledger = ledger_new();
 	if (!trace->follow || !trace->ledger) {
 		error_set(ret_error, -ENOMEM, "%s: no memory to open the trace", path);

@@ -119,9 +119,10 @@ static struct trace_statistics_stream read_stream(const unsigned char *raw, size
  * SECURITY: a chunk with a continued list must be uncompressed, so a small file cannot have an
  * unlimited number of streams.
  */
-static int load_statistics(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *chunk,
+static int load_statistics(struct trace *trace, struct metadata *metadata, const struct trace_chunk_header *chunk,
 			   const unsigned char *raw)
 {
+	struct statistics *statistics = &metadata->statistics;
 	bool has_more = chunk->flags & TRACE_CHUNK_FLAG_MORE;
 	struct trace_statistics_header header;
 	size_t needed;
@@ -141,10 +142,11 @@ static int load_statistics(struct trace *trace, struct statistics *statistics, c
 	for (size_t i = 0; i < header.nr_streams; i++)
 		statistics->streams[statistics->nr++] = read_stream(raw + sizeof(header) + i * header.stream_bytes,
 								    header.stream_bytes);
+	metadata->lacks_statistics = has_more;
 	return has_more ? 0 : statistics_finish(trace, statistics, header.end_ns);
 }
 
-static int load_one(struct trace *trace, struct statistics *statistics, uint64_t offset,
+static int load_one(struct trace *trace, struct metadata *metadata, uint64_t offset,
 		    const struct trace_chunk_header *header, const unsigned char *raw)
 {
 	switch (header->kind) {
@@ -155,7 +157,7 @@ static int load_one(struct trace *trace, struct statistics *statistics, uint64_t
 	case TRACE_CHUNK_CLOCK:
 		return load_clocks(trace, offset, raw, header->raw_bytes);
 	case TRACE_CHUNK_STATISTICS:
-		return load_statistics(trace, statistics, header, raw);
+		return load_statistics(trace, metadata, header, raw);
 	default: /* events are read later; unknown kinds are from a newer version */
 		return 0;
 	}
@@ -183,6 +185,8 @@ int metadata_load(struct trace *trace, struct metadata *metadata)
 		const char *reason;
 
 		chunk_make(trace, idx, &chunk);
+		/* until the last chunk of them has been loaded */
+		metadata->lacks_statistics |= chunk.public.kind == TRACE_CHUNK_STATISTICS;
 		if (chunk.public.damaged)
 			continue;
 		metadata->bytes += chunk.public.raw_bytes;
@@ -192,7 +196,7 @@ int metadata_load(struct trace *trace, struct metadata *metadata)
 				: chunk_payload(trace, &chunk, &metadata->unpacker, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content is invalid";
-			error = load_one(trace, &metadata->statistics, chunk.public.offset, &header, raw);
+			error = load_one(trace, metadata, chunk.public.offset, &header, raw);
 			if (header.kind == TRACE_CHUNK_STATISTICS)
 				trace->statistics_at = chunk.public.offset;
 		}
@@ -204,10 +208,11 @@ int metadata_load(struct trace *trace, struct metadata *metadata)
 
 int metadata_end(struct trace *trace, struct metadata *metadata, int error)
 {
-	if (!error && metadata->statistics.nr && !trace->statistics)
+	if (!error && metadata->lacks_statistics)
 		error = trace_add_damage(trace, trace->bytes, 0,
 					 "the statistics of its streams are incomplete: the number of events lost "
-					 "after the last chunks is unknown");
+					 "%s is unknown",
+					 trace->statistics ? "after those before them" : "after the last chunks");
 	metadata_clear(metadata);
 	return error;
 }

@@ -2,6 +2,7 @@
 #ifndef LIBTRACE_METADATA_H
 #define LIBTRACE_METADATA_H
 /* metadata.h - load the chunks other than events. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <trace/error.h>
@@ -25,10 +26,12 @@ struct statistics {
  * struct metadata - how far the metadata are loaded; zeroed: nothing is
  * @next: index in trace->metadata
  * @bytes: of all payloads so far
+ * @lacks_statistics: the last statistics in the file are not all there
  */
 struct metadata {
 	size_t next;
 	uint64_t bytes;
+	bool lacks_statistics;
 	struct statistics statistics;
 	struct unpacker unpacker;
 };

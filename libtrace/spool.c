@@ -184,10 +184,10 @@ int spool_more(int from, int to, bool wait, bool *ret_ended)
 {
 	struct pollfd ready = {.fd = from, .events = POLLIN};
 	char *buffer = malloc(TRACE_SEARCHED_BYTES);
-	int error = buffer ? 0 : -ENOMEM;
+	int error = buffer ? 0 : -ENOMEM, nr_ready;
 
-	while (!error && !*ret_ended && poll(&ready, 1, wait ? -1 : 0) > 0) {
-		ssize_t got = read(from, buffer, TRACE_SEARCHED_BYTES);
+	while (!error && !*ret_ended && (nr_ready = poll(&ready, 1, wait ? -1 : 0))) {
+		ssize_t got = nr_ready < 0 ? -1 : read(from, buffer, TRACE_SEARCHED_BYTES);
 
 		if (got < 0)
 			error = errno == EINTR || errno == EAGAIN ? 0 : -errno;

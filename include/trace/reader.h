@@ -76,13 +76,14 @@ struct trace *trace_follow(const char *path, struct trace_error *ret_error) TRAC
 /**
  * trace_follow_more() - take what was written since; it does not wait
  * Returns 1: more may come; 0: the trace has ended, is complete, and is now as one of trace_open();
- * -ESTALE (the file was cut), -EFBIG, -ENOMEM, or an errno of read(2).
+ * -ESTALE (the file was cut), -EFBIG, -ENOMEM, or an errno of read(2). After an error the trace
+ * does not go on: each further call returns it again, and cursors end at the safe point before it.
  */
 int trace_follow_more(struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
 /**
  * trace_follow_end() - the caller knows that nothing more will come, although the trace has no end
  * Its last events may be missing: these are gaps. The trace is now as one of trace_open().
- * Returns 0 or -ENOMEM.
+ * Returns 0, -ENOMEM, or the error of trace_follow_more().
  */
 int trace_follow_end(struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_daemon_reads.c - what tracectl and kgmon read, if the rest of it cannot be read. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,8 @@
 #include "gcov_objects.h"
 #include "gmon_arcs.h"
 #include "gmon_counts.h"
+#include "gmon_file.h"
+#include "kernel_symbols.h"
 #include "no_memory.h"
 #include "process_name.h"
 #include "read_end.h"
@@ -98,6 +101,100 @@ static void counts_without_memory_are_whole_or_an_error(void)
 		}
 	}
 	CU_ASSERT(nr_failed >= 4);
+	close(fd);
+}
+
+/* A file of the current folder, or "" */
+static const char *text_of_file(const char *name)
+{
+	static char text[2][4096];
+	static int other;
+	FILE *file = fopen(name, "re");
+	size_t bytes = 0;
+
+	other = !other;
+	if (file) {
+		bytes = fread(text[other], 1, sizeof(text[other]) - 1, file);
+		CU_ASSERT_EQUAL(read_end(file), 0);
+	}
+	memset(text[other] + bytes, 0, sizeof(text[other]) - bytes);
+	return text[other];
+}
+
+static void write_file(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "we");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fputs(text, file);
+	CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+/* Writes gmon.out without the @at-th allocation. True: an allocation has failed. */
+static bool write_profile(const struct gmon_counts *counts, const struct kernel_symbols *symbols, long at,
+			  bool and_after, int *ret_result)
+{
+	static const struct gmon_arcs none;
+	struct gmon_numbers numbers = {0};
+	struct trace_error error = {0};
+	bool struck;
+
+	write_file(GMON_FILE, "old");
+	write_file(GMON_LIST, "old");
+	no_memory_at(at, and_after);
+	*ret_result = gmon_files_write(counts, &none, symbols, &numbers, &error);
+	struck = no_memory_struck();
+	no_memory_at(0, false);
+	CU_ASSERT_EQUAL(*ret_result ? 0 : 3, numbers.functions);
+	CU_ASSERT(!*ret_result == !*error.message);
+	return struck;
+}
+
+static void write_profiles(const struct gmon_counts *counts, const struct kernel_symbols *symbols)
+{
+	char whole[4096], list[4096];
+	long nr_failed = 0;
+	int result;
+
+	write_profile(counts, symbols, 0, false, &result);
+	CU_ASSERT_EQUAL(result, 0);
+	memcpy(whole, text_of_file(GMON_FILE), sizeof(whole));
+	memcpy(list, text_of_file(GMON_LIST), sizeof(list));
+	CU_ASSERT_STRING_NOT_EQUAL(list, "old");
+	for (int and_after = 0; and_after < 2; and_after++)
+		for (long at = 1; write_profile(counts, symbols, at, and_after, &result); at++) {
+			CU_ASSERT(result == 0 || result == -ENOMEM);
+			if (!result)
+				CU_ASSERT(!memcmp(text_of_file(GMON_FILE), whole, sizeof(whole)) &&
+					  !strcmp(text_of_file(GMON_LIST), list));
+			nr_failed += result == -ENOMEM;
+		}
+	CU_ASSERT(nr_failed >= 14); /* also the bins and the sums of each of the three functions */
+}
+
+static void a_profile_without_memory_is_whole_or_an_error(void)
+{
+	static const char names[] = "ffffffff81000500 T one\nffffffff81000540 T two\nffffffff81000580 T three\n"
+				    "ffffffff81000600 T _etext\n";
+	char folder[] = "/tmp/test_daemon_reads_XXXXXX";
+	int fd = memfd_create("counts", MFD_CLOEXEC), before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct kernel_symbols symbols = {0};
+	struct gmon_counts counts = {0};
+
+	CU_ASSERT_FATAL(mkdtemp(folder) && before >= 0 && chdir(folder) == 0);
+	CU_ASSERT_EQUAL(write(fd, more_lines, strlen(more_lines)), (ssize_t)strlen(more_lines));
+	CU_ASSERT_EQUAL(gmon_counts_read(&counts, fd, NULL), 0);
+	write_file("names", names);
+	CU_ASSERT_EQUAL(kernel_symbols_read(&symbols, "names", NULL), 0);
+	write_profiles(&counts, &symbols);
+	unlink("names");
+	unlink(GMON_FILE);
+	unlink(GMON_LIST);
+	CU_ASSERT_EQUAL(fchdir(before), 0);
+	CU_ASSERT_EQUAL(rmdir(folder), 0); /* nothing else was left */
+	kernel_symbols_clear(&symbols);
+	gmon_counts_free(&counts);
+	close(before);
 	close(fd);
 }
 
@@ -199,6 +296,7 @@ int main(int argc, char **argv)
 		CASE(a_part_of_the_counts_is_an_error),
 		CASE(any_part_of_the_counts_is_an_error),
 		CASE(counts_without_memory_are_whole_or_an_error),
+		CASE(a_profile_without_memory_is_whole_or_an_error),
 		CASE(a_part_of_the_mappings_is_an_error),
 		CASE(a_part_of_the_processes_is_an_error),
 		CASE(a_part_of_a_status_has_no_owner),

@@ -989,12 +989,45 @@ static void incomplete_statistics_do_not_count(void)
 	trace = trace_open(file->path, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_nr_streams(trace), 0);
-	CU_ASSERT_EQUAL(trace_nr_damages(trace), 2);
+	CU_ASSERT_EQUAL_FATAL(trace_nr_damages(trace), 3);
+	CU_ASSERT_PTR_NOT_NULL(strstr(trace_get_damage(trace, 2)->message, "lost after the last chunks is unknown"));
 	CU_ASSERT_NOT_EQUAL(trace_verify(trace, NULL), 0);
 	trace_close(trace);
 	close(file->fd);
 	free(file);
 	free(stats);
+}
+
+/* The statistics of a recording so far do not count as those of its end. */
+static void earlier_statistics_are_not_the_last_ones(void)
+{
+	struct trace_stream_stats stats = {.stored = 0, .discarded = 3, .attempted = 3};
+
+	for (int damaged = 0; damaged < 3; damaged++) {
+		struct rawfile *file = rawfile_new();
+		uint64_t at[2] = {(uint64_t)lseek(file->fd, 0, SEEK_END)};
+		struct trace *trace;
+
+		CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, &stats, 1, 5000, NULL), 0);
+		at[1] = (uint64_t)lseek(file->fd, 0, SEEK_END);
+		CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, &stats, 1, 9999, NULL), 0);
+		CU_ASSERT_EQUAL(trace_writer_finish(file->writer, NULL), 0);
+		trace_writer_free(file->writer);
+		if (damaged)
+			CU_ASSERT_EQUAL(pwrite(file->fd, "xy", 2,
+					       (off_t)(at[damaged - 1] + sizeof(struct trace_chunk_header) + 2)),
+					2);
+		trace = trace_open(file->path, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+		CU_ASSERT_EQUAL(trace_nr_streams(trace), 1);
+		CU_ASSERT_EQUAL_FATAL(trace_nr_damages(trace), (size_t)damaged); /* of the end: two */
+		if (damaged == 2)
+			CU_ASSERT_PTR_NOT_NULL(
+				strstr(trace_get_damage(trace, 1)->message, "lost after those before them is unknown"));
+		trace_close(trace);
+		close(file->fd);
+		free(file);
+	}
 }
 
 static void a_cpu_without_events_belongs_to_the_machine(void)
@@ -1180,6 +1213,7 @@ static const struct unit_case cases[] = {
 	{"each_of_many_streams_has_its_own_counts", each_of_many_streams_has_its_own_counts},
 	{"a_trace_may_have_more_streams_than_a_chunk_holds", a_trace_may_have_more_streams_than_a_chunk_holds},
 	{"incomplete_statistics_do_not_count", incomplete_statistics_do_not_count},
+	{"earlier_statistics_are_not_the_last_ones", earlier_statistics_are_not_the_last_ones},
 	{"a_cpu_without_events_belongs_to_the_machine", a_cpu_without_events_belongs_to_the_machine},
 	{"older_statistics_do_not_tell_what_programs_claim", older_statistics_do_not_tell_what_programs_claim},
 	{"programs_claim_no_more_than_was_lost", programs_claim_no_more_than_was_lost},

@@ -6,12 +6,14 @@
  * 1, a line on stderr that says what happened, and no output file. If it is cut later, a report is
  * whole, or stderr says that events are missing.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,18 +34,33 @@ static off_t cut_at = -1; /* cut_path is cut there when it is mapped; -1: not */
 
 static long nr_allocations, cut_at_allocation; /* it is cut there; 0: not */
 static long *nr_taken;			       /* shared: number of a child's allocations */
+static long nr_sizes, size_fails_at;	       /* from this fstat() of cut_path on, all fail; 0: none */
 
 void *__libc_calloc(size_t nr, size_t bytes);
 
-#pragma GCC visibility push(default)
-void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+static bool is_cut_path(int fd)
 {
-	void *mapped = (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
 	char link[64], target[64] = "";
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (fd >= 0 && cut_at >= 0 && readlink(link, target, sizeof(target) - 1) > 0 && !strcmp(target, cut_path) &&
-	    truncate(cut_path, cut_at) < 0)
+	return fd >= 0 && readlink(link, target, sizeof(target) - 1) > 0 && !strcmp(target, cut_path);
+}
+
+#pragma GCC visibility push(default)
+int fstat(int fd, struct stat *info)
+{
+	if (size_fails_at && is_cut_path(fd) && ++nr_sizes >= size_fails_at) {
+		errno = EIO;
+		return -1;
+	}
+	return fstatat(fd, "", info, AT_EMPTY_PATH);
+}
+
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	void *mapped = (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+
+	if (cut_at >= 0 && is_cut_path(fd) && truncate(cut_path, cut_at) < 0)
 		abort();
 	return mapped;
 }
@@ -231,6 +248,33 @@ static void a_report_of_a_trace_that_is_cut_later_is_whole_or_tells(void)
 		is_whole_or_tells(modes[i]);
 }
 
+/* The size of the file is asked for before each chunk. A file system that fails has cut nothing. */
+static void a_size_that_cannot_be_read_is_no_cut(void)
+{
+	const char *const modes[][MOST_ARGUMENTS] = {
+		{"-d", cut_path}, {"-a", cut_path}, {"--verify", cut_path}, {"--json", cut_path}};
+	long nr_whole = 0;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		struct run whole = run_mode(modes[i], -1, 0);
+
+		for (long at = 1; at < 12; at++) {
+			struct run run;
+
+			size_fails_at = at;
+			run = run_mode(modes[i], -1, 0);
+			size_fails_at = 0;
+			check(is_same(&run, &whole) || (WEXITSTATUS(run.status) == 1 && !*run.text &&
+							strstr(run.error, "Input/output error")),
+			      modes[i], at, &run);
+			nr_whole += is_same(&run, &whole);
+			free(run.text);
+		}
+		free(whole.text);
+	}
+	CU_ASSERT(nr_whole >= 4 * 8);
+}
+
 static void write_trace(void)
 {
 	static const struct mood mood = {
@@ -250,6 +294,7 @@ int main(int argc, char **argv)
 		CASE(no_report_of_a_cut_trace_looks_complete),
 		CASE(a_report_of_a_trace_that_is_cut_later_is_whole_or_tells),
 		CASE(a_list_of_a_trace_that_is_cut_says_why_it_ends),
+		CASE(a_size_that_cannot_be_read_is_no_cut),
 		{NULL, NULL},
 	};
 	int result;
