@@ -27,7 +27,7 @@ struct kept_names *kept_names_new(uid_t owner, uint64_t bytes);
 bool kept_names_add(struct kept_names *names, uint64_t offset, const void *part, size_t bytes);
 /** kept_names_use() - one more user of @names, which may be NULL; returns @names */
 struct kept_names *kept_names_use(struct kept_names *names);
-/** kept_names_free() - one user less; the last one gives the room back. NULL is fine; returns NULL */
+/** kept_names_free() - one user less; the last one gives the room back. Accepts and returns NULL */
 struct kept_names *kept_names_free(struct kept_names *names);
 
 /**
