@@ -10,6 +10,7 @@
 
 #include "client_bell.h"
 #include "clients_missing.h"
+#include "lost_programs.h"
 #include "message.h"
 #include "test_daemon_fake.h"
 #include "user_bench.h"
@@ -242,8 +243,29 @@ static void a_user_that_calls_too_often_is_refused(void)
 	client_bell_take(heard.clients);
 	clients_describe_missing(heard.clients, add_text, &heard);
 	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "its user started programs faster than the limit\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "more processes, which are lost for such reasons\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "more processes, which are lost for such reasons: "));
 	heard_end(&heard);
+}
+
+/* Each of many processes is told: with its reason, by its name, or by their number. */
+static void all_lost_programs_are_told(void)
+{
+	struct lost_programs programs = {0};
+	struct heard heard = {.texts = ""};
+
+	for (int i = 1; i <= LOST_PROGRAMS_NAMED + 1; i++)
+		lost_programs_add(&programs, i, "/bin/one", "it had no room");
+	lost_programs_describe(&programs, add_text, &heard);
+	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "process 8 (/bin/one), which are lost: it had no room\n"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(heard.texts, "of 1 more process, which are lost for such reasons: 9 (/bin/one)\n"));
+	for (int i = LOST_PROGRAMS_NAMED + 2; i <= LOST_PROGRAMS_NAMED + LOST_PROGRAMS_LISTED + 3; i++)
+		lost_programs_add(&programs, i, i == 10 ? "" : "/a/path/that/is/longer/than/a/name", "it had no room");
+	*heard.texts = '\0';
+	lost_programs_describe(&programs, add_text, &heard);
+	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "of 27 more processes, which are lost for such reasons: "
+						   "9 (/bin/one), 10 (no name), 11 (t/is/longer/than/a/name), "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "32 (t/is/longer/than/a/name) and 3 more\n"));
 }
 
 static void a_program_that_finds_no_room_is_lost_and_named(void)
@@ -316,6 +338,7 @@ int main(int argc, char **argv)
 		CASE(a_program_that_ended_or_has_no_memory_is_lost_and_named),
 		CASE(a_call_to_another_daemon_is_not_ours),
 		CASE(a_user_that_calls_too_often_is_refused),
+		CASE(all_lost_programs_are_told),
 		CASE(a_program_that_finds_no_room_is_lost_and_named),
 		CASE(the_daemon_is_present_while_it_takes_programs),
 		{NULL, NULL},
