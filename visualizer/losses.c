@@ -65,7 +65,7 @@ uint64_t losses_lost(const struct trace *trace, const struct trace_analysis *ana
 	if (analysis && trace_analysis_start_damage(analysis, &start_lost))
 		damages++;
 	*ret_gaps = losses.gaps + damages;
-	return losses.lost + start_lost;
+	return trace_add_saturated(losses.lost, start_lost);
 }
 
 bool losses_claimed(const struct trace *trace, uint64_t *ret_nr)
@@ -82,6 +82,18 @@ bool losses_claimed(const struct trace *trace, uint64_t *ret_nr)
 	}
 	*ret_nr = nr < lost ? nr : lost; /* those before the begin of the report are not missing in it */
 	return true;
+}
+
+const char *losses_claim_words(const struct trace *trace, struct value_text *text)
+{
+	uint64_t claimed;
+
+	if (!losses_claimed(trace, &claimed))
+		return " (an unknown part of them counted by programs)";
+	if (!claimed)
+		return "";
+	snprintf(text->bytes, sizeof(text->bytes), " (%s counted by programs)", number_count(claimed).s);
+	return text->bytes;
 }
 
 void losses_claim_sentence(struct string *s, const struct trace *trace)

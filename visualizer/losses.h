@@ -35,6 +35,11 @@ uint64_t losses_lost(const struct trace *trace, const struct trace_analysis *ana
  * does not tell it: *@ret_nr is 0.
  */
 bool losses_claimed(const struct trace *trace, uint64_t *ret_nr);
+/**
+ * losses_claim_words() - " (17 counted by programs)" and by nothing else, that this number is
+ * unknown, or ""; borrowed from @text, or static
+ */
+const char *losses_claim_words(const struct trace *trace, struct value_text *text);
 /** losses_claim_sentence() - append a blank and the sentence about these; nothing without any */
 void losses_claim_sentence(struct string *s, const struct trace *trace);
 /** losses_text() - "17 events", "at least 17 events", or that the number is unknown */

@@ -259,14 +259,15 @@ static bool are_sure(const struct diff *diff)
 static void put_side(const struct report *report, const struct report *side, char letter)
 {
 	char name[256];
-	struct value_text t[2];
+	struct value_text t[3];
 	size_t gaps;
 
 	losses_lost(side->trace, side->analysis, &gaps);
-	output_line(&report->output, "", "%c: %s, %s%s%s", letter,
+	output_line(&report->output, "", "%c: %s, %s%s%s%s", letter,
 		    text_name(trace_get_info(side->trace)->file, name, sizeof(name)),
 		    text_ns(&side->output, elapsed_ns(side->analysis), &t[0]), gaps ? "; lost: " : "",
-		    gaps ? losses_text(side->trace, side->analysis, &t[1]) : "");
+		    gaps ? losses_text(side->trace, side->analysis, &t[1]) : "",
+		    gaps ? losses_claim_words(side->trace, &t[2]) : "");
 }
 
 static const char *where(bool in_a, bool in_b)
@@ -424,6 +425,9 @@ static void put_json(const struct diff *diff)
 	size_t max = diff->sides[0].options->rows.top ? (size_t)diff->sides[0].options->rows.top : SIZE_MAX, gaps[2];
 	uint64_t lost[2] = {losses_lost(diff->sides[0].trace, diff->sides[0].analysis, &gaps[0]),
 			    losses_lost(diff->sides[1].trace, diff->sides[1].analysis, &gaps[1])};
+	uint64_t claimed[2];
+	const bool are_known[2] = {losses_claimed(diff->sides[0].trace, &claimed[0]),
+				   losses_claimed(diff->sides[1].trace, &claimed[1])};
 
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-diff/1");
@@ -431,6 +435,7 @@ static void put_json(const struct diff *diff)
 	json_text(&json, "b", trace_get_info(diff->sides[1].trace)->file);
 	json_pair(&json, "elapsed_ns", elapsed_ns(diff->sides[0].analysis), elapsed_ns(diff->sides[1].analysis));
 	json_pair(&json, "lost", lost[0], lost[1]);
+	json_pair_known(&json, "claimed", claimed, are_known);
 	json_pair(&json, "gaps", gaps[0], gaps[1]);
 	diff_cause_json(&json, diff->sides);
 	json_open(&json, "names", "[");

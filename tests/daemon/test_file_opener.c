@@ -558,7 +558,7 @@ static bool count_part(void *context, uint64_t offset, const void *part, size_t 
 	return part && offset + bytes <= 4096;
 }
 
-/* Any user may write a file whose headers lie. */
+/* Any user may write a file with headers that lie. */
 static void sizes_that_lie_have_no_names(void)
 {
 	unsigned char *bits = calloc(1, 4096);

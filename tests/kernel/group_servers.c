@@ -63,7 +63,7 @@ struct board {
 static struct board *board;
 static const struct variant *now;
 static unsigned int now_nr;
-static int truth_fd, listening, fds[NR], who[NR]; /* the client of each connection; NONE: not known */
+static int truth_fd, listening, fds[NR], clients[NR]; /* the client of each connection; NONE: not known */
 static struct sockaddr_storage addresses[NR];
 static long long truth[NR], collecting, all; /* @truth: of each connection; @all: for any of them */
 
@@ -135,7 +135,7 @@ static void begin_truth(void)
 {
 	memset(truth, 0, sizeof(truth));
 	for (int i = 0; i < NR; i++)
-		who[i] = NONE;
+		clients[i] = NONE;
 	collecting = all = 0;
 	collects = false;
 	current = NONE;
@@ -148,9 +148,10 @@ static void write_truth(void)
 
 	rest();
 	for (int i = 0; i < NR; i++) {
-		if (!truth[i] || who[i] == NONE)
+		if (!truth[i] || clients[i] == NONE)
 			continue;
-		dprintf(truth_fd, "%u %d %d %lld %lld\n", now_nr, getpid(), board->pids[who[i]], truth[i], collecting);
+		dprintf(truth_fd, "%u %d %d %lld %lld\n", now_nr, getpid(), board->pids[clients[i]], truth[i],
+			collecting);
 		any = true;
 	}
 	if (any)
@@ -177,7 +178,7 @@ static void read_one(int at)
 	for (size_t i = 0; i < sizeof(job); i += part)
 		if (recv(fds[at], (char *)job + i, part, MSG_WAITALL) != (ssize_t)part)
 			die("a request");
-	who[at] = job[0];
+	clients[at] = job[0];
 }
 
 static void accept_one(int at)
@@ -226,13 +227,13 @@ static void answer(int at)
 
 static unsigned int job_us(int at)
 {
-	return (1u + (unsigned int)who[at]) * JOB_US;
+	return (1u + (unsigned int)clients[at]) * JOB_US;
 }
 
 static void serve_one(int at)
 {
 	works_for(at);
-	if (now->dropped && who[at] == 1) {
+	if (now->dropped && clients[at] == 1) {
 		close(fds[at]);
 		return;
 	}
@@ -248,7 +249,7 @@ static void serve_one(int at)
 static void answer_rest(int at)
 {
 	works_for(at);
-	if (now->dropped && who[at] == 1)
+	if (now->dropped && clients[at] == 1)
 		return;
 	if (now->pieces)
 		send_out(fds[at], "ered", 4);
@@ -490,7 +491,7 @@ static void helper(int fd, bool answers)
 	works_for(NONE);
 	for (int at, nr = 0; nr < NR && read(fd, &at, sizeof(at)) == sizeof(at); nr++) {
 		worked_for(at);
-		if (read(fd, &who[at], sizeof(who[at])) != sizeof(who[at]))
+		if (read(fd, &clients[at], sizeof(clients[at])) != sizeof(clients[at]))
 			die("helper");
 		serve_one(at);
 		if (answers)
@@ -522,7 +523,7 @@ static void helped(bool answers)
 		if (answers && i == 1)
 			collect(true);
 		read_one(i);
-		job[1] = who[i];
+		job[1] = clients[i];
 		if (write(ends[0], job, sizeof(job)) != sizeof(job) ||
 		    (!answers && read(ends[0], job, sizeof(job[0])) != sizeof(job[0])))
 			die("helper");
@@ -552,7 +553,7 @@ static void receive_one(int at)
 	works_for(at);
 	if (recvfrom(listening, job, sizeof(job), 0, (struct sockaddr *)&addresses[at], &bytes) != sizeof(job))
 		die("recvfrom");
-	who[at] = job[0];
+	clients[at] = job[0];
 }
 
 static void datagrams(void)

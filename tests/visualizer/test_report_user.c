@@ -303,6 +303,19 @@ static void the_json_has_all_program_events(void)
 	tb_free(tb);
 }
 
+static char *diff_with_itself(struct tb *tb, const char *options)
+{
+	char path[] = "/tmp/report_user_XXXXXX", arguments[128], *text;
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	snprintf(arguments, sizeof(arguments), "%s %s %s", options, path, path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	unlink(path);
+	return text;
+}
+
 /* A recorder cannot check the losses that a program counts by itself: reports tell them apart. */
 static void losses_that_only_programs_counted_are_told_apart(void)
 {
@@ -324,6 +337,12 @@ static void losses_that_only_programs_counted_are_told_apart(void)
 	free(text);
 	text = report(tb, "--json");
 	contains(text, "\"lost\":1023,\"claimed\":1020,");
+	free(text);
+	text = diff_with_itself(tb, "--diff");
+	contains(text, "lost: 1,023 events (1,020 counted by programs)\n");
+	free(text);
+	text = diff_with_itself(tb, "--diff --json");
+	contains(text, "\"claimed\":{\"a\":1020,\"b\":1020,");
 	free(text);
 	tb_free(tb);
 }
