@@ -128,14 +128,19 @@ static uint32_t less(uint32_t from, uint32_t by)
 	return from > by ? from - by : 0;
 }
 
-/* Without the hit of one probe at an instruction of the kind EMULATED. */
+/*
+ * Without the hit of one probe at an instruction of the kind EMULATED. On a busy machine the
+ * difference of the two medians may be 0, which would mean that the cost is not known.
+ */
 static void subtract_entry(struct probe_cost *cost, const struct probe_cost *entry)
 {
 	if (!cost->ns)
 		return;
-	*cost = (struct probe_cost){.ns = less(cost->ns, entry->ns),
+	*cost = (struct probe_cost){.ns = less(cost->ns, entry->ns) ?: 1,
 				    .least_ns = less(cost->least_ns, entry->most_ns),
 				    .most_ns = less(cost->most_ns, entry->least_ns)};
+	if (cost->most_ns < cost->ns)
+		cost->most_ns = cost->ns;
 }
 
 void probe_costs_measure(const struct bpf_program *program, uint64_t cookie,
