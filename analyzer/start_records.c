@@ -36,6 +36,7 @@ void start_describe(struct trace_analysis *a, struct trace_thread *thread, const
 		thread->flags |= THREAD_HIDDEN;
 	thread->uid = start->uid;
 	process->kernel = start->flags & TRACE_THREAD_KERNEL;
+	process->is_traced |= (start->flags & TRACE_THREAD_TRACED) != 0;
 	if (describes_process(thread)) {
 		process->ppid = start->ppid;
 		process->uid = start->uid;

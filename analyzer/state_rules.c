@@ -53,3 +53,8 @@ bool state_has_events(const struct trace_analysis *a, uint32_t id)
 {
 	return id < TRACE_EV_MAX && a->handlers[id];
 }
+
+bool state_was_traced(const struct trace_process *process)
+{
+	return process->is_traced;
+}

@@ -309,6 +309,7 @@ struct trace_process {
 	string_id args;	 /* 0: not known; state_args.c */
 	string_id title; /* 0: @comm */
 	bool args_cut;	 /* @args are the begin of longer ones */
+	bool is_traced;	 /* another process traced one of its threads at the start */
 	bool kernel;
 	/* it was renamed before the start state read its name: the one before is not known */
 	bool is_renamed;

@@ -28,6 +28,8 @@ struct relative {
 	bool first_exits;  /* its first thread has begun to exit */
 	bool is_gone;	   /* it had begun to exit before the recording, so that only its last switch is in it */
 	bool traces;	   /* it waits for processes that are not its children */
+	bool is_traced;	   /* at the start another process traced it, and may wait for it */
+	bool has_traced;   /* and then wakes its parent, which is this one */
 };
 
 /*
@@ -107,16 +109,22 @@ static void add_first(struct parents *p, const struct trace_analysis *analysis)
 		uint32_t relative = relative_add(p, trace_process_pid(process), NOT_KNOWN,
 						 trace_process_start_ns(process));
 
-		if (relative != NOT_KNOWN)
-			p->list[relative].is_init = trace_process_ns_pid(process) <= 1;
+		if (relative == NOT_KNOWN)
+			continue;
+		p->list[relative].is_init = trace_process_ns_pid(process) <= 1;
+		p->list[relative].is_traced = state_was_traced(process);
 	}
 	p->nr_first = p->nr;
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_process *process = trace_get_process(analysis, i);
-		uint32_t relative = relative_of(p, trace_process_pid(process));
+		uint32_t relative = relative_of(p, trace_process_pid(process)), parent;
 
-		if (relative != NOT_KNOWN && trace_process_ppid(process))
-			p->list[relative].parent = relative_of(p, trace_process_ppid(process));
+		if (relative == NOT_KNOWN || !trace_process_ppid(process))
+			continue;
+		parent = relative_of(p, trace_process_ppid(process));
+		p->list[relative].parent = parent;
+		if (parent != NOT_KNOWN)
+			p->list[parent].has_traced |= state_was_traced(process);
 	}
 }
 
@@ -399,6 +407,12 @@ static void check_process(struct parents *p, const struct trace_process *process
 			     child->pid, trace_process_ppid(process), its->pid);
 }
 
+/* Is @one a tracer, or the parent of a process that @other traces? */
+static bool may_wait(const struct relative *one, const struct relative *other)
+{
+	return one->traces || one->has_traced || other->traces || other->is_traced;
+}
+
 /* A tracer may say so at any time until the end: a loss may hide it even after the wait. */
 static void check_suspects(struct parents *p)
 {
@@ -407,7 +421,7 @@ static void check_suspects(struct parents *p)
 	if (!rules_are_sure(p->rules, info->start_ns, info->end_ns))
 		return;
 	for (uint32_t i = 0; i < p->nr_suspects; i++)
-		if (!p->list[p->suspects[i].relative].traces && !p->list[p->suspects[i].other].traces)
+		if (!may_wait(&p->list[p->suspects[i].relative], &p->list[p->suspects[i].other]))
 			rules_broken(p->rules, p->suspects[i].ns, p->suspects[i].thread,
 				     "waited for process %u (%s) via waitpid, which was never its child",
 				     p->list[p->suspects[i].other].pid, p->suspects[i].comm);

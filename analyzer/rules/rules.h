@@ -97,4 +97,6 @@ bool state_is_windowed(const struct trace_analysis *analysis);
 uint64_t state_nr_events(const struct trace_analysis *analysis);
 /** state_has_events() - does the recorder of the trace know of events @id? */
 bool state_has_events(const struct trace_analysis *analysis, uint32_t id);
+/** state_was_traced() - did another process trace one of its threads (ptrace(2)) at the start? */
+bool state_was_traced(const struct trace_process *process);
 #endif

@@ -136,6 +136,7 @@ enum trace_thread_flag {
 	TRACE_THREAD_HIDDEN = 4,    /* the kernel shows it only in /proc: do not expect its events */
 	TRACE_THREAD_IO_WORKER = 8, /* the kernel made it for the requests of io_uring (PF_IO_WORKER) */
 	TRACE_THREAD_RECORDER = 16, /* of the recording daemon: its system calls and faults are not recorded */
+	TRACE_THREAD_TRACED = 32,   /* another process traces it (ptrace(2)) */
 };
 
 /* sched_fork.clone_flags: the thread is such a worker. The kernel has no flag with that bit. */

@@ -118,6 +118,12 @@ bool state_has_events(const struct trace_analysis *analysis, uint32_t id)
 	return true;
 }
 
+bool state_was_traced(const struct trace_process *process)
+{
+	(void)process;
+	return false;
+}
+
 static const struct trace_thread *first_thread(const struct analysis_case *c, uint32_t pid)
 {
 	return trace_next_thread(case_process(c, pid), NULL);

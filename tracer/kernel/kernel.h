@@ -273,6 +273,7 @@ struct task_struct {
 	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
+	unsigned int ptrace;
 	int on_cpu;
 	int prio, static_prio, normal_prio;
 	unsigned int policy;

@@ -122,6 +122,8 @@ int start_thread(struct bpf_iter__task *ctx)
 							     : 0;
 		if (config.exclude_tgid && task->tgid == config.exclude_tgid)
 			record->flags |= TRACE_THREAD_RECORDER;
+		if (task->ptrace)
+			record->flags |= TRACE_THREAD_TRACED;
 		record->state = task_state(task) | task->exit_state;
 		record->prio = task->prio;
 		record->cpu = task->thread_info.cpu;
