@@ -17,6 +17,7 @@
 #include <trace/reader.h>
 
 #include "clients_missing.h"
+#include "file_opener.h"
 #include "message.h"
 #include "offer_child.h"
 #include "recording.h"
@@ -677,6 +678,21 @@ static void on_unexpected_program(void *context, int fd, struct user_identity *i
 		close(identity->pid_fd);
 }
 
+/* On a busy machine the child that looks at processes may be late, and the search goes on. */
+static int search_in_time(void)
+{
+	int result = 0;
+
+	for (int tries = 0; tries < 5; tries++) {
+		uint64_t late = files_unanswered();
+
+		result = user_find_programs(on_unexpected_program, NULL);
+		if (files_unanswered() == late)
+			break;
+	}
+	return result;
+}
+
 /* A program runs already, and no descriptor is free to search for it: the daemon reports that it
  * does not know. As soon as a descriptor is free it finds the program. */
 static void a_failed_search_for_programs_is_reported(void)
@@ -700,7 +716,7 @@ static void a_failed_search_for_programs_is_reported(void)
 		 * files */
 		limit.rlim_cur = (rlim_t)(next + left);
 		setrlimit(RLIMIT_NOFILE, &limit);
-		CU_ASSERT_EQUAL(user_find_programs(on_unexpected_program, NULL), -EMFILE);
+		CU_ASSERT_EQUAL(search_in_time(), -EMFILE);
 		setrlimit(RLIMIT_NOFILE, &before);
 	}
 	clients_describe_missing(daemon.clients, add_text, text);
