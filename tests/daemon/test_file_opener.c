@@ -476,7 +476,7 @@ static void the_names_of_a_program_in_memory_are_kept(void)
 	build_ids_free(others);
 }
 
-static void names_that_nobody_wants_are_not_kept(void)
+static void a_recording_without_samples_keeps_no_names(void)
 {
 	struct memory_program program;
 	struct build_ids *ids;
@@ -604,7 +604,7 @@ int main(int argc, char **argv)
 		CASE(children_that_do_not_end_are_few),
 		CASE(a_build_id_is_read_meanwhile),
 		CASE(the_names_of_a_program_in_memory_are_kept),
-		CASE(names_that_nobody_wants_are_not_kept),
+		CASE(a_recording_without_samples_keeps_no_names),
 		CASE(a_number_that_is_used_again_has_no_kept_names),
 		CASE(kept_names_have_a_budget),
 		CASE(sizes_that_lie_have_no_names),
