@@ -25,7 +25,7 @@ static size_t add_file(struct symbol_collection *collection, struct symbol_origi
 	return symbol_files_add(&collection->files, origin, chars, &collection->store);
 }
 
-static size_t object_at_start(struct symbol_collection *collection, const struct trace_start_map *map, const char *path)
+static size_t file_at_start(struct symbol_collection *collection, const struct trace_start_map *map, const char *path)
 {
 	struct symbol_origin origin = {
 		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(collection, 0)};
@@ -36,8 +36,8 @@ static size_t object_at_start(struct symbol_collection *collection, const struct
 }
 
 /* The field "build_id" is missing in events of an older libtracer. */
-static size_t object_reported(struct symbol_collection *collection, const struct trace_event *event, const char *path,
-			      size_t chars)
+static size_t file_reported(struct symbol_collection *collection, const struct trace_event *event, const char *path,
+			    size_t chars)
 {
 	const struct trace_field *field = trace_type_field(event->type, "build_id");
 	struct symbol_origin origin = {.path = path, .mapped_ns = realtime_of(collection, event->ts_ns)};
@@ -86,7 +86,7 @@ static void collect_start(struct symbol_collection *collection, const struct tra
 
 		symbol_mappings_add(&collection->mappings,
 				    &(struct symbol_mapping){.pid = map->tgid,
-							     .file = object_at_start(collection, map, path),
+							     .file = file_at_start(collection, map, path),
 							     .start = map->start,
 							     .end = map->end,
 							     .offset = map->offset});
@@ -109,7 +109,7 @@ static void collect_reported_map(struct symbol_collection *collection, const str
 				    .pid = symbol_mappings_pid(&collection->mappings, tid, event->ts_ns),
 				    .since_ns = event->ts_ns,
 				    .may_be_late = true,
-				    .file = object_reported(collection, event, path, chars),
+				    .file = file_reported(collection, event, path, chars),
 				    .start = trace_event_u64(event, trace_type_field(type, "start")),
 				    .end = trace_event_u64(event, trace_type_field(type, "end")),
 				    .offset = trace_event_u64(event, trace_type_field(type, "offset")),
@@ -117,8 +117,8 @@ static void collect_reported_map(struct symbol_collection *collection, const str
 }
 
 /* Most processes map files that others have mapped before them. */
-static size_t object_mapped(struct symbol_collection *collection, const struct trace_fs_map *map, const char *path,
-			    uint64_t ts_ns)
+static size_t file_mapped(struct symbol_collection *collection, const struct trace_fs_map *map, const char *path,
+			  uint64_t ts_ns)
 {
 	struct symbol_origin origin = {
 		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(collection, ts_ns)};
@@ -156,8 +156,8 @@ static void collect_code_map(struct symbol_collection *collection, const struct 
 	symbol_mappings_add(&collection->mappings,
 			    &(struct symbol_mapping){.pid = map->pid,
 						     .since_ns = event->ts_ns,
-						     .file = object_mapped(collection, map, trace_event_string(event),
-									   event->ts_ns),
+						     .file = file_mapped(collection, map, trace_event_string(event),
+									 event->ts_ns),
 						     .start = map->start,
 						     .end = map->end,
 						     .offset = map->offset});
