@@ -145,12 +145,24 @@ static void the_busy_time_is_divided(void)
 	CU_ASSERT_EQUAL(busy_ns, whole_ns);
 }
 
+/* A BPF program names them; /proc/kallsyms is the kernel's own list. */
+static void functions_of_work_have_the_names_of_the_kernel(void)
+{
+	json_t *works = json_object_get(session.report, "deferred_work"), *row;
+	size_t i;
+
+	CU_ASSERT(json_array_size(works) > 0);
+	json_array_foreach(works, i, row)
+		CU_ASSERT_EQUAL(session_run("grep -q ' [tT] %s\\b' /proc/kallsyms", json_text(row, "work")), 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(the_program_is_recorded),
 		CASE(each_writer_has_its_own_bytes),
 		CASE(the_busy_time_is_divided),
+		CASE(functions_of_work_have_the_names_of_the_kernel),
 		{NULL, NULL},
 	};
 	int result;

@@ -11,6 +11,8 @@
 #define TRACER_NR_ARGS	   6
 #define TRACER_PATH_BYTES  1920 /* longest recorded path, NUL included: a record has at most 2040 bytes */
 
+#define TRACER_MAX_WORK_FUNCTIONS 1024 /* functions of deferred work that get names */
+
 #define TRACER_NR_HITS	  32768 /* addresses of the kernel at which samples are counted */
 #define TRACER_NR_COUNTED 8192	/* functions whose runs are counted */
 
@@ -22,6 +24,11 @@
 struct tracer_hits {
 	unsigned long long samples;
 	unsigned long long periods;
+};
+
+/* struct tracer_function_name - of the kernel; @text: NAME, NAME [MODULE], or "" = not known */
+struct tracer_function_name {
+	char text[128];
 };
 
 /* struct tracer_geometry - the geometry of a ring, with all values that programs would

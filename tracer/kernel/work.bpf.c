@@ -4,17 +4,28 @@
 /* The functions of all work so far: the loader gives the trace their names at the end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
+	__uint(max_entries, TRACER_MAX_WORK_FUNCTIONS);
 	__type(key, u64);
-	__type(value, u32);
+	__type(value, struct tracer_function_name);
 } work_functions SEC(".maps");
+
+static const char function_format[] = "%ps"; /* NAME or NAME [MODULE] */
+
+/* The kernel names the function now, because its module can be gone at the end. A name that is too
+ * long stays empty. */
+static __noinline int name_function(u64 func)
+{
+	struct tracer_function_name name = {0};
+
+	if (bpf_snprintf(name.text, sizeof(name.text), function_format, &func, sizeof(func)) > (long)sizeof(name.text))
+		name.text[0] = '\0';
+	return (int)bpf_map_update_elem(&work_functions, &func, &name, BPF_NOEXIST);
+}
 
 static __always_inline void note_function(u64 func)
 {
-	u32 one = 1;
-
 	if (!bpf_map_lookup_elem(&work_functions, &func))
-		bpf_map_update_elem(&work_functions, &func, &one, BPF_ANY);
+		name_function(func);
 }
 
 SEC("event/workqueue_queue_work")
