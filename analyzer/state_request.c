@@ -205,6 +205,21 @@ static void received(struct trace_analysis *a, struct trace_thread *thread, stru
 	}
 }
 
+/*
+ * The data is still in the socket, or is no data of the other end: the thread looked (MSG_PEEK), or
+ * read what became of its own messages (MSG_ERRQUEUE). A look at a stream opens the request, for
+ * its bytes were read. A datagram is a request of its own, which the next call takes.
+ */
+static bool takes_no_request(const struct trace_analysis *a, struct trace_thread *thread,
+			     const struct socket_state *sock)
+{
+	const struct frame *call = frame_syscall(thread);
+	int8_t place = call && frame_class(a, call) == CALL_RECV ? a->calls[call->call].flags_arg : -1;
+	uint64_t flags = place >= 0 && place < call->nr_args ? call->args[place] : 0;
+
+	return (flags & LINUX_MSG_ERRQUEUE) || ((flags & LINUX_MSG_PEEK) && sock->type != LINUX_SOCK_STREAM);
+}
+
 void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_send *bytes = event->payload; /* sock_recv has the same shape */
@@ -215,7 +230,7 @@ void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	if (!thread || thread == &cpu->idle || cpu->nested)
 		return;
 	sock = sock_transfer(a, thread, bytes->ino);
-	if (!sock)
+	if (!sock || (comes && takes_no_request(a, thread, sock)))
 		return;
 	if (!sock->role && bytes->ret > 0) {
 		sock->role = (uint8_t)first_role(a, thread, sock, comes);

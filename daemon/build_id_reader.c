@@ -249,7 +249,7 @@ static void answer_job(struct file_opener *opener, struct id_child *child, struc
 	struct stat status;
 	int fd = file_opener_open(opener, &place, &status), result = fd < 0 ? fd : 0;
 
-	job->answer = (struct build_id_answer){.dev = file->dev, .ino = file->ino};
+	job->answer = (struct build_id_answer){.dev = file->dev, .generation = file->generation, .ino = file->ino};
 	if (fd >= 0 && status.st_ino == file->ino) {
 		result = read_id(child, fd, &answer);
 		if (result == -ETIMEDOUT)

@@ -17,10 +17,14 @@
 
 struct kept_names;
 
-/** struct mapped_file - an inode of a device, and a process that has it mapped */
+/**
+ * struct mapped_file - an inode of a device, and a process that has it mapped
+ * @generation: of the inode number; 0: not known
+ */
 struct mapped_file {
 	uint32_t dev;
 	uint32_t tgid;
+	uint32_t generation;
 	uint64_t ino, start, end;
 };
 
@@ -32,6 +36,7 @@ struct mapped_file {
  */
 struct build_id_answer {
 	uint32_t dev;
+	uint32_t generation;
 	uint64_t ino;
 	bool is_known;
 	bool is_unanswered;

@@ -4,6 +4,12 @@
  *
  * The file is opened through /proc/PID/map_files, which leads to the very file that is mapped, also
  * if its path has another one now.
+ *
+ * A file system gives the inode number of a deleted file to a new one. Its generation tells that:
+ * each file has a row of its own, with the time of its first mapping.
+ *
+ * Example: a.out with inode 7 is mapped at 1 ms and deleted, and the next build, mapped at 5 ms,
+ * has inode 7, too. The trace gets "DEV 7 ID" and "DEV 7 ID2 5000000".
  */
 #include "build_ids.h"
 
@@ -21,12 +27,15 @@
 
 #define NR_BUCKETS 1024
 #define MAX_FILES  65536
+#define MAX_USES   16 /* of one inode number */
 
 /**
  * struct build_id - of one file; @id: in hexadecimal, "" if it has none
  * @is_asked: build_id_reader.h reads it, or its file system did not answer
  * @generation: of the inode, as the kernel counts its uses; 0: not known. @is_mixed: the number was
  *     that of several files, or perhaps
+ * @since_ns: when it was mapped first; 0: no other file had the number before
+ * @is_told: the trace says that it was not read
  * @names: of its functions; owned; NULL: not kept
  */
 struct build_id {
@@ -37,7 +46,9 @@ struct build_id {
 	bool is_known;
 	bool is_written;
 	bool is_mixed;
+	bool is_told;
 	uint32_t generation;
+	uint64_t since_ns;
 	struct kept_names *names;
 	char id[BUILD_ID_CHARS];
 };
@@ -82,31 +93,73 @@ static size_t bucket_of(uint32_t dev, uint64_t ino)
 	return (ino ^ ino >> 10 ^ dev) % NR_BUCKETS;
 }
 
+static bool has_number(const struct build_id *id, uint32_t dev, uint64_t ino)
+{
+	return id->ino == ino && id->dev == dev;
+}
+
+/* The row of the latest file with the number. */
 static struct build_id *find_row(const struct build_ids *ids, uint32_t dev, uint64_t ino)
 {
 	for (struct build_id *id = ids->buckets[bucket_of(dev, ino)]; id; id = id->next)
-		if (id->ino == ino && id->dev == dev)
+		if (has_number(id, dev, ino))
 			return id;
 	return NULL;
 }
 
-/* The row of a file; NULL: there are too many, or no memory */
-static struct build_id *row_of(struct build_ids *ids, uint32_t dev, uint64_t ino)
+/* A row before those of the files that had the number earlier; NULL: too many, or no memory */
+static struct build_id *new_row(struct build_ids *ids, uint32_t dev, uint64_t ino, uint64_t since_ns)
 {
-	struct build_id **bucket = ids ? &ids->buckets[bucket_of(dev, ino)] : NULL, *id;
+	struct build_id **at = &ids->buckets[bucket_of(dev, ino)], *id;
 
-	if (!ids || ids->nr == MAX_FILES)
+	if (ids->nr == MAX_FILES)
 		return NULL;
-	id = find_row(ids, dev, ino);
-	if (id)
-		return id;
 	id = calloc(1, sizeof(*id));
 	if (!id)
 		return NULL;
-	*id = (struct build_id){.next = *bucket, .ino = ino, .dev = dev};
-	*bucket = id;
+	while (*at && !(has_number(*at, dev, ino) && (*at)->since_ns <= since_ns))
+		at = &(*at)->next;
+	*id = (struct build_id){.next = *at, .ino = ino, .dev = dev, .since_ns = since_ns};
+	*at = id;
 	ids->nr++;
 	return id;
+}
+
+/* The row of the latest file with the number; NULL: there are too many, or no memory */
+static struct build_id *row_of(struct build_ids *ids, uint32_t dev, uint64_t ino)
+{
+	struct build_id *id = ids ? find_row(ids, dev, ino) : NULL;
+
+	return id || !ids ? id : new_row(ids, dev, ino, 0);
+}
+
+/* The next earlier file with the number of @id; NULL: none */
+static struct build_id *earlier(const struct build_id *id)
+{
+	for (struct build_id *next = id->next; next; next = next->next)
+		if (has_number(next, id->dev, id->ino))
+			return next;
+	return NULL;
+}
+
+/* The row of the file that was asked for with @generation. */
+static struct build_id *row_with(struct build_ids *ids, uint32_t dev, uint64_t ino, uint32_t generation)
+{
+	struct build_id *latest = row_of(ids, dev, ino);
+
+	for (struct build_id *id = latest; id; id = earlier(id))
+		if (id->generation == generation)
+			return id;
+	return latest;
+}
+
+/* The row of the file that has the number since @since_ns. */
+static struct build_id *row_since(struct build_ids *ids, uint32_t dev, uint64_t ino, uint64_t since_ns)
+{
+	for (struct build_id *id = find_row(ids, dev, ino); id; id = earlier(id))
+		if (id->since_ns == since_ns)
+			return id;
+	return new_row(ids, dev, ino, since_ns);
 }
 
 /* Another file may have had the number of the file, so its names are not used. */
@@ -131,7 +184,7 @@ static void take_answers(struct build_ids *ids)
 	struct build_id_answer answer;
 
 	while (build_id_reader_take(ids, &answer)) {
-		struct build_id *id = row_of(ids, answer.dev, answer.ino);
+		struct build_id *id = row_with(ids, answer.dev, answer.ino, answer.generation);
 
 		take_names(ids, id, &answer);
 		if (!id || id->is_known)
@@ -172,22 +225,60 @@ bool build_ids_wait(struct build_ids *ids, uint64_t limit_ns)
 	return are_all;
 }
 
-/*
- * A file system gives the number of a deleted file to a new one, with another generation. Without a
- * generation, two mappings may be of two files.
- */
-static void note_generation(struct build_id *id, uint32_t generation)
+static unsigned int nr_uses(const struct build_id *id)
 {
-	if (!id->is_asked)
-		id->generation = generation;
-	else if (!generation || id->generation != generation)
+	unsigned int nr = 0;
+
+	for (; id; id = earlier(id))
+		nr++;
+	return nr;
+}
+
+/*
+ * Another file has the number of @id from @since_ns on. The last one of very many is not read: what
+ * follows may be of any of them.
+ */
+static struct build_id *next_use(struct build_ids *ids, struct build_id *id, uint32_t generation, uint64_t since_ns)
+{
+	unsigned int nr = nr_uses(id);
+	struct build_id *next;
+
+	mix(id);
+	if (nr == MAX_USES)
+		return id;
+	next = new_row(ids, id->dev, id->ino, since_ns);
+	if (!next)
+		return NULL;
+	next->is_mixed = true;
+	next->generation = generation;
+	next->is_asked = nr == MAX_USES - 1;
+	return next;
+}
+
+/*
+ * The row of the file that is mapped now. A new file has another generation than the one that had
+ * its number before. Without a generation, two mappings may be of two files.
+ */
+static struct build_id *row_now(struct build_ids *ids, const struct tracer_code_map *map)
+{
+	struct build_id *id = row_of(ids, map->map.dev, map->map.ino);
+
+	if (!id)
+		return NULL;
+	if (!id->is_asked && !id->generation)
+		id->generation = map->generation;
+	if (!map->generation && id->is_asked)
 		mix(id);
+	if (!map->generation || id->generation == map->generation)
+		return id;
+	return next_use(ids, id, map->generation, map->ts_ns);
 }
 
 void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *map)
 {
 	const struct mapped_file file = {.tgid = map->map.pid,
 					 .dev = map->map.dev,
+					 .generation = map->generation,
 					 .start = map->map.start,
 					 .end = map->map.end,
 					 .ino = map->map.ino};
@@ -195,17 +286,18 @@ void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *ma
 
 	if (map->map.exec || *map->path != '/')
 		return;
-	id = row_of(ids, map->map.dev, map->map.ino);
+	id = row_now(ids, map);
 	if (!id)
 		return;
-	note_generation(id, map->generation);
 	ask(ids, id, &file, map->path);
 }
 
 /* Adds to the row of @ids what only @known has. */
 static void add(struct build_ids *ids, const struct build_id *known)
 {
-	struct build_id *id = known->is_known ? row_of(ids, known->dev, known->ino) : NULL;
+	struct build_id *id = known->is_known || known->since_ns
+				      ? row_since(ids, known->dev, known->ino, known->since_ns)
+				      : NULL;
 
 	if (!id)
 		return;
@@ -213,10 +305,10 @@ static void add(struct build_ids *ids, const struct build_id *known)
 		mix(id);
 	else if (!id->names && !id->is_mixed)
 		id->names = kept_names_use(known->names);
-	if (id->is_known)
+	id->generation = id->generation ?: known->generation;
+	if (id->is_known || !known->is_known)
 		return;
 	id->is_known = id->is_asked = true;
-	id->generation = known->generation;
 	memcpy(id->id, known->id, sizeof(id->id));
 }
 
@@ -248,16 +340,46 @@ int build_ids_open_names(const struct build_ids *ids, uint32_t dev, uint64_t ino
 	return id && id->names ? kept_names_open(id->names) : -ENOENT;
 }
 
+/* The file before it has the same build id, so the trace says it already. */
+static bool is_like_earlier(const struct build_id *id)
+{
+	const struct build_id *before = earlier(id);
+
+	return !id->is_told && before && before->is_known && !strcmp(id->id, before->id);
+}
+
+/*
+ * It could not be read, and is another file than the one before. A file that was mapped before the
+ * recording has no generation: the one that is mapped later is taken for the same.
+ */
+static bool is_unread(const struct build_id *id)
+{
+	const struct build_id *before = id->since_ns && !id->is_known ? earlier(id) : NULL;
+
+	return before && before->generation;
+}
+
+static bool write_id(struct build_ids *ids, const struct build_id *id, struct trace_writer *writer)
+{
+	const char *value = !id->is_known ? "?" : id->since_ns && !*id->id ? "-" : id->id;
+	char text[BUILD_ID_CHARS + 64];
+	int chars = snprintf(text, sizeof(text), "%" PRIu32 " %" PRIu64 " %s", id->dev, id->ino, value);
+	bool is_written;
+
+	if (id->since_ns)
+		snprintf(text + chars, sizeof(text) - (size_t)chars, " %" PRIu64, id->since_ns);
+	is_written = !trace_writer_string(writer, TRACE_STRING_BUILD_ID, ids->nr_written, text);
+	ids->nr_written += is_written;
+	return is_written;
+}
+
 void build_ids_write(struct build_ids *ids, struct trace_writer *writer)
 {
-	char text[BUILD_ID_CHARS + 64];
-
 	for (size_t i = 0; ids && i < NR_BUCKETS; i++)
 		for (struct build_id *id = ids->buckets[i]; id; id = id->next) {
-			if (!id->is_known || id->is_written)
-				continue;
-			snprintf(text, sizeof(text), "%" PRIu32 " %" PRIu64 " %s", id->dev, id->ino, id->id);
-			id->is_written = !trace_writer_string(writer, TRACE_STRING_BUILD_ID, ids->nr_written, text);
-			ids->nr_written += id->is_written;
+			if (id->is_known && !id->is_written)
+				id->is_written = is_like_earlier(id) || write_id(ids, id, writer);
+			else if (!id->is_told && is_unread(id))
+				id->is_told = write_id(ids, id, writer);
 		}
 }

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/** struct symbol_file_row - the object of a file that was mapped last */
+/** struct symbol_file_row - the object of a file that was mapped last. @known: of it then */
 struct symbol_file_row {
 	uint64_t key; /* of device and inode */
 	size_t object;
+	const struct symbol_known *known;
 };
 
 static uint64_t realtime_of(const struct symbol_collection *collection, uint64_t ts_ns)
@@ -30,8 +31,7 @@ static size_t file_at_start(struct symbol_collection *collection, const struct t
 	struct symbol_origin origin = {
 		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(collection, 0)};
 
-	if (symbol_identity_of(&collection->identities, map->dev, map->ino, origin.id))
-		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
+	symbol_identity_put(symbol_identity_at(&collection->identities, map->dev, map->ino, 0), &origin);
 	return add_file(collection, &origin, strlen(path));
 }
 
@@ -124,6 +124,7 @@ static size_t file_mapped(struct symbol_collection *collection, const struct tra
 		.path = path, .ino = map->ino, .dev = map->dev, .mapped_ns = realtime_of(collection, ts_ns)};
 	uint64_t key = hash_u64(map->ino) ^ map->dev;
 	struct symbol_file_row *row = table_add(&collection->mapped, sizeof(*row), key + !key);
+	const struct symbol_known *known = symbol_identity_at(&collection->identities, map->dev, map->ino, ts_ns);
 	const struct symbol_origin *last;
 
 	if (!row) {
@@ -131,10 +132,13 @@ static size_t file_mapped(struct symbol_collection *collection, const struct tra
 		return NO_SYMBOL_FILE;
 	}
 	last = row->object ? &collection->files.objects[row->object - 1].origin : NULL;
-	if (last && last->ino == map->ino && last->dev == map->dev && !strcmp(last->path, path))
+	if (last && last->ino == map->ino && last->dev == map->dev && row->known == known &&
+	    !strcmp(last->path, path)) {
+		symbol_file_mapped(&collection->files, row->object - 1, origin.mapped_ns);
 		return row->object - 1;
-	if (symbol_identity_of(&collection->identities, map->dev, map->ino, origin.id))
-		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
+	}
+	symbol_identity_put(known, &origin);
+	row->known = known;
 	row->object = add_file(collection, &origin, strlen(path)) + 1;
 	return row->object - 1;
 }

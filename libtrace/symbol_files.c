@@ -59,6 +59,7 @@ size_t symbol_files_add(struct symbol_files *files, struct symbol_origin *origin
 	row = object_row(files, origin, origin->ino);
 	if (row && row->object) {
 		free(path);
+		symbol_file_mapped(files, row->object - 1, origin->mapped_ns);
 		return row->object - 1;
 	}
 	other = object_row(files, origin, false);
@@ -69,8 +70,17 @@ size_t symbol_files_add(struct symbol_files *files, struct symbol_origin *origin
 	}
 	row->object = other->object = files->nr + 1;
 	files->objects[files->nr] = (struct symbol_object){.path = path, .origin = *origin, .why = "", .fd = -1};
+	symbol_file_mapped(files, files->nr, origin->mapped_ns);
 	files->objects[files->nr].stored = symbol_store_file(store, &files->objects[files->nr].origin);
 	return files->nr++;
+}
+
+void symbol_file_mapped(struct symbol_files *files, size_t number, uint64_t mapped_ns)
+{
+	struct symbol_origin *origin = &files->objects[number].origin;
+
+	if (origin->last_mapped_ns < mapped_ns)
+		origin->last_mapped_ns = mapped_ns;
 }
 
 void symbol_files_clear(struct symbol_files *files)

@@ -66,5 +66,7 @@ void symbol_files_clear(struct symbol_files *files);
  */
 size_t symbol_files_add(struct symbol_files *files, struct symbol_origin *origin, size_t chars,
 			const struct symbol_store *store);
+/** symbol_file_mapped() - the file @number was mapped at @mapped_ns of CLOCK_REALTIME, too */
+void symbol_file_mapped(struct symbol_files *files, size_t number, uint64_t mapped_ns);
 
 #endif

@@ -4,20 +4,23 @@
  *
  * A trace has some hundred of them, and asks for some for each mapping of each process: they are
  * taken apart once.
+ *
+ * A file system gives the inode number of a deleted file to a new one. Then the number has several
+ * build ids, each from a time on.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_room.h"
 #include "symbol_identity.h"
 
-/** struct stored_identity - a file. @id: borrowed from the trace; NULL: none was recorded */
+/** struct stored_identity - a number of files. @first: idx + 1 of the latest text; 0: none */
 struct stored_identity {
 	uint64_t key; /* of device and inode */
 	uint64_t ino;
-	const char *id;
-	uint32_t dev;
+	uint32_t dev, first;
 };
 
 static uint64_t key_of(uint32_t dev, uint64_t ino)
@@ -27,10 +30,25 @@ static uint64_t key_of(uint32_t dev, uint64_t ino)
 	return key + !key;
 }
 
-/* "DEV INODE ID"; the first one of a file counts. */
+static bool add_known(struct symbol_identities *identities, uint32_t dev, uint64_t ino, struct symbol_known known)
+{
+	struct stored_identity *row = table_add(&identities->files, sizeof(*row), key_of(dev, ino));
+
+	if (!row ||
+	    !array_room((void **)&identities->known, identities->nr, &identities->room, sizeof(*identities->known)))
+		return false;
+	if (row->first && (row->dev != dev || row->ino != ino))
+		return true;
+	known.next = row->first;
+	identities->known[identities->nr++] = known;
+	*row = (struct stored_identity){.key = row->key, .ino = ino, .dev = dev, .first = identities->nr};
+	return true;
+}
+
+/* "DEV INODE ID" or "DEV INODE ID SINCE" */
 static bool add_identity(struct symbol_identities *identities, const char *text)
 {
-	struct stored_identity *row;
+	struct symbol_known known = {.id = ""};
 	unsigned long long dev, ino;
 	char *rest;
 
@@ -41,11 +59,14 @@ static bool add_identity(struct symbol_identities *identities, const char *text)
 	ino = strtoull(text, &rest, 10);
 	if (rest == text || *rest != ' ')
 		return true;
-	row = table_add(&identities->files, sizeof(*row), key_of((uint32_t)dev, ino));
-	if (row && !row->id)
-		*row = (struct stored_identity){
-			.key = row->key, .ino = ino, .dev = (uint32_t)dev, .id = rest + strspn(rest, " ")};
-	return row;
+	known.id = rest + 1;
+	known.chars = strcspn(known.id, " ");
+	if (known.id[known.chars])
+		known.since_ns = strtoull(known.id + known.chars, NULL, 10);
+	known.is_unread = known.chars == 1 && *known.id == '?';
+	if (known.is_unread || (known.chars == 1 && *known.id == '-'))
+		known.chars = 0;
+	return add_known(identities, (uint32_t)dev, ino, known);
 }
 
 int symbol_identities_read(struct symbol_identities *identities, const struct trace *trace)
@@ -61,15 +82,39 @@ int symbol_identities_read(struct symbol_identities *identities, const struct tr
 void symbol_identities_clear(struct symbol_identities *identities)
 {
 	table_clear(&identities->files);
+	free(identities->known);
+	*identities = (struct symbol_identities){0};
 }
 
-bool symbol_identity_of(const struct symbol_identities *identities, uint32_t dev, uint64_t ino,
-			char ret_id[SYMBOL_ID_BYTES])
+/* If two texts have the same time, one without "?" counts, else the first in the trace. */
+const struct symbol_known *symbol_identity_at(const struct symbol_identities *identities, uint32_t dev, uint64_t ino,
+					      uint64_t ts_ns)
 {
 	const struct stored_identity *row = table_find(&identities->files, sizeof(*row), key_of(dev, ino));
+	const struct symbol_known *best = NULL;
 
 	if (!row || row->dev != dev || row->ino != ino)
-		return false;
-	snprintf(ret_id, SYMBOL_ID_BYTES, "%s", row->id);
-	return true;
+		return NULL;
+	for (uint32_t at = row->first; at; at = identities->known[at - 1].next) {
+		const struct symbol_known *known = &identities->known[at - 1];
+
+		if (known->since_ns > ts_ns || (best && known->since_ns < best->since_ns))
+			continue;
+		if (best && known->since_ns == best->since_ns && known->is_unread)
+			continue;
+		best = known;
+	}
+	return best;
+}
+
+void symbol_identity_put(const struct symbol_known *known, struct symbol_origin *origin)
+{
+	if (!known)
+		return;
+	origin->identity = SYMBOL_WITHOUT_ID;
+	if (known->is_unread)
+		origin->identity = SYMBOL_UNREAD;
+	else if (known->chars)
+		origin->identity = SYMBOL_WITH_ID;
+	snprintf(origin->id, sizeof(origin->id), "%.*s", (int)known->chars, known->id);
 }

@@ -25,6 +25,9 @@
 #include "symbol_server.h"
 
 #define WHY_REBUILT "built again since; see --symfs"
+#define WHY_DURING  "built again while it was recorded; see --symfs"
+#define WHY_OTHER   "not the build that ran; see --symfs"
+#define WHY_UNREAD  "changed since, and its build id was not read; see --symfs"
 #define WHY_CHANGED "changed since, and has no build id; see --symfs"
 #define WHY_MISSING "not on this machine; see --symfs"
 #define WHY_HIDDEN  "not found, and /proc cannot be read to search the containers; see --symfs"
@@ -46,12 +49,30 @@ struct finding {
 	bool no_memory, is_missing, is_late;
 };
 
+static uint64_t ns_of(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
 static bool is_unchanged(const struct symbol_origin *origin, const struct stat *status)
 {
 	const struct timespec *latest = status->st_mtim.tv_sec > status->st_ctim.tv_sec ? &status->st_mtim
 											: &status->st_ctim;
 
-	return (uint64_t)latest->tv_sec * 1000000000 + (uint64_t)latest->tv_nsec <= origin->mapped_ns;
+	return ns_of(latest) <= origin->mapped_ns;
+}
+
+/*
+ * A file with another build id. A program can set its mtime, but not its ctime, which is when it
+ * was written or got its name at the latest.
+ */
+static const char *why_other_id(const struct symbol_origin *origin, const struct stat *status)
+{
+	uint64_t ns = ns_of(&status->st_ctim);
+
+	if (ns <= origin->mapped_ns)
+		return WHY_OTHER;
+	return ns <= origin->last_mapped_ns ? WHY_DURING : WHY_REBUILT;
 }
 
 /* Has the file @fd the recorded build id? Its reader stays for the names. */
@@ -77,8 +98,12 @@ static bool is_right(struct finding *finding, int fd, const struct stat *status,
 
 	if (origin->identity == SYMBOL_UNRECORDED)
 		return is_copy || !origin->ino || origin->ino == status->st_ino;
+	if (origin->identity == SYMBOL_UNREAD) {
+		finding->why = WHY_UNREAD;
+		return is_copy || (origin->ino == status->st_ino && is_unchanged(origin, status));
+	}
 	if (!has_id(finding, fd)) {
-		finding->why = WHY_REBUILT;
+		finding->why = why_other_id(origin, status);
 		return false;
 	}
 	if (origin->identity == SYMBOL_WITH_ID || is_copy || is_unchanged(origin, status))
@@ -186,7 +211,8 @@ static int try_containers(struct finding *finding)
 
 bool symbol_origin_is_kept(const struct symbol_origin *origin, const struct symbol_search *search)
 {
-	return search->kept.has && origin->ino && origin->identity != SYMBOL_UNRECORDED &&
+	return search->kept.has && origin->ino &&
+	       (origin->identity == SYMBOL_WITH_ID || origin->identity == SYMBOL_WITHOUT_ID) &&
 	       search->kept.has(search->kept.context, origin->dev, origin->ino);
 }
 

@@ -19,6 +19,7 @@
 /** enum symbol_identity - what the trace knows of the file that was mapped */
 enum symbol_identity {
 	SYMBOL_UNRECORDED, /* an older recorder */
+	SYMBOL_UNREAD,	   /* it is known that the inode number had another file before */
 	SYMBOL_WITHOUT_ID, /* the file has no build id */
 	SYMBOL_WITH_ID,
 };
@@ -26,13 +27,13 @@ enum symbol_identity {
 /**
  * struct symbol_origin - the mapped file
  * @path: borrowed. @ino: 0: unknown; else of the device @dev
- * @mapped_ns: CLOCK_REALTIME of the mapping, for a file without a build id
+ * @mapped_ns, @last_mapped_ns: CLOCK_REALTIME of its first and latest mapping
  */
 struct symbol_origin {
 	const char *path;
 	uint64_t ino;
 	uint32_t dev;
-	uint64_t mapped_ns;
+	uint64_t mapped_ns, last_mapped_ns;
 	enum symbol_identity identity;
 	char id[SYMBOL_ID_BYTES];
 };

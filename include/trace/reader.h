@@ -439,8 +439,12 @@ enum trace_string_space {
 	TRACE_STRING_DEVICE = 8,     /* key: kernel dev number; value: "vda1" */
 	TRACE_STRING_NETDEV = 9,     /* key: ifindex */
 	TRACE_STRING_SYMBOL = 10,    /* key: kernel address of a function */
-	/* key: 0, 1, 2 ...; value: "DEV INODE ID" of a file that was mapped as code: its kernel dev
-	 * number and inode in decimal, its build id in hexadecimal or "" */
+	/*
+	 * key: 0, 1, 2 ...; value: "DEV INODE ID" of a file that was mapped as code: its kernel
+	 * dev number and inode in decimal, its build id in hexadecimal or ""; or "DEV INODE ID
+	 * SINCE" of a later file with that number, mapped from SINCE ns on: ID is "-" for none,
+	 * "?" if it was not read
+	 */
 	TRACE_STRING_BUILD_ID = 11,
 	/*
 	 * key: 0, 1, 2 ...; value: "ADDRESS BYTES NAME" of a function of the kernel that samples

@@ -42,6 +42,16 @@ static void transfer(struct analysis_case *c, uint32_t cpu, uint64_t ns, int fd,
 	tb_sys_exit(c->tb, cpu, ns + 4, 1);
 }
 
+/* A receipt with @flags: of data that stays (MSG_PEEK), or of no data (MSG_ERRQUEUE). */
+static void look(struct analysis_case *c, uint64_t ns, int fd, uint64_t flags)
+{
+	struct trace_sock_recv bytes = {.ino = INO(fd), .ret = 1, .family = AF_INET};
+
+	tb_sys_enter(c->tb, 0, ns, SYS_recvfrom, fd, 0, 1, flags, 0, 0);
+	tb_event(c->tb, 0, ns + 2, TRACE_EV_sock_recv, &bytes, sizeof(bytes), NULL);
+	tb_sys_exit(c->tb, 0, ns + 4, 1);
+}
+
 static struct analysis_case server(void)
 {
 	struct trace_start_socket udp = {
@@ -61,7 +71,8 @@ static struct analysis_case server(void)
 /*
  * r, s: receive from the client, send to it; A, a: ask the server, get its answer; u, v: receive a
  * datagram, send one; c, l, d, q: close the client's connection, the listener, the server's
- * connection, the datagram socket
+ * connection, the datagram socket; P, p, e: look at the client's data, at a datagram, at the errors
+ * of datagrams
  */
 static void do_steps(struct analysis_case *c, const char *steps)
 {
@@ -72,6 +83,8 @@ static void do_steps(struct analysis_case *c, const char *steps)
 		if ((at = strchr(closes, *steps))) {
 			tb_sys_enter(c->tb, 0, ns, SYS_close, LISTENER + (at - closes), 0, 0);
 			tb_sys_exit(c->tb, 0, ns + 4, 0);
+		} else if (*steps == 'P' || *steps == 'p' || *steps == 'e') {
+			look(c, ns, *steps == 'P' ? FROM_CLIENT : UDP, *steps == 'e' ? MSG_ERRQUEUE : MSG_PEEK);
 		} else if (*steps == 'u' || *steps == 'v') {
 			transfer(c, 0, ns, UDP, *steps == 'u');
 		} else if ((at = strchr(receives, *steps))) {
@@ -180,6 +193,21 @@ static void datagrams_are_requests_if_they_came_first(void)
 		{"u", SYS_recvfrom, {UDP, 0}, false},	 {"uu", SYS_recvfrom, {UDP, 0}, true}, /* never answers */
 		{"uvuu", SYS_recvfrom, {UDP, 0}, false}, {"v", SYS_recvfrom, {UDP, 0}, false},
 		{"vu", SYS_recvfrom, {UDP, 0}, false}};
+
+	CHECK(cases);
+}
+
+/*
+ * A look at a datagram leaves it to the next call, and the error queue has no requests. A look at a
+ * stream reads the bytes.
+ */
+static void a_look_at_a_datagram_is_no_request(void)
+{
+	static const struct idle_case cases[] = {
+		{"p", SYS_recvfrom, {UDP, 0}, true},   {"pu", SYS_recvfrom, {UDP, 0}, false},
+		{"ppu", SYS_poll, {0x700, 3}, false},  {"puv", SYS_recvfrom, {UDP, 0}, true},
+		{"ue", SYS_recvfrom, {UDP, 0}, false}, {"uve", SYS_recvfrom, {UDP, 0}, true},
+		{"P", SYS_poll, {0x700, 3}, false},    {"Prs", SYS_poll, {0x700, 3}, true}};
 
 	CHECK(cases);
 }
@@ -583,6 +611,7 @@ int main(int argc, char **argv)
 		CASE(a_client_that_asks_is_blocked),
 		CASE(a_read_of_the_next_request_is_a_rest),
 		CASE(datagrams_are_requests_if_they_came_first),
+		CASE(a_look_at_a_datagram_is_no_request),
 		CASE(a_first_question_counts_if_its_answer_ends_the_wait),
 		CASE(a_master_rests_until_a_signal_comes),
 		CASE(a_pool_rests_where_it_gets_its_jobs),

@@ -17,6 +17,8 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <trace/reader.h>
+#include <trace/writer.h>
 #include <unistd.h>
 
 #include "build_id_reader.h"
@@ -488,6 +490,144 @@ static void a_recording_without_samples_keeps_no_names(void)
 	unmap(&program);
 }
 
+/* The @idx-th build id of a trace that gets those of @ids; "" after the last one */
+static void written_id(struct build_ids *ids, uint64_t idx, char ret_text[static 256])
+{
+	struct trace_writer_options options = {.size = sizeof(options)};
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+	struct trace_writer *writer = trace_writer_new(fd, &options, NULL);
+	const char *text;
+	char path[64];
+	struct trace *trace;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(writer);
+	build_ids_write(ids, writer);
+	CU_ASSERT_EQUAL(trace_writer_finish(writer, NULL), 0);
+	trace_writer_free(writer);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	trace = trace_open(path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	text = trace_string(trace, TRACE_STRING_BUILD_ID, idx);
+	snprintf(ret_text, 256, "%s", text ? text : "");
+	trace_close(trace);
+	close(fd);
+}
+
+/* As another build has it, with the same inode. */
+static void change_id(const struct memory_program *program)
+{
+	const unsigned char *file = program->at;
+	char id[BUILD_ID_CHARS];
+	unsigned char bytes[4], changed;
+	const unsigned char *found;
+
+	CU_ASSERT(build_id_read(program->fd, id));
+	CU_ASSERT_EQUAL_FATAL(sscanf(id, "%2hhx%2hhx%2hhx%2hhx", &bytes[0], &bytes[1], &bytes[2], &bytes[3]), 4);
+	found = memmem(file, program->bytes, bytes, sizeof(bytes));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	changed = (unsigned char)~bytes[0];
+	CU_ASSERT_EQUAL(pwrite(program->fd, &changed, 1, found - file), 1);
+}
+
+static void note_build(struct build_ids *ids, struct memory_program *program, uint32_t generation, uint64_t ts_ns)
+{
+	program->map.generation = generation;
+	program->map.ts_ns = ts_ns;
+	build_ids_note_code(ids, &program->map);
+	CU_ASSERT(build_ids_wait(ids, 60000000000ull));
+}
+
+/* The trace has the build id of each, and from when on the number was that of the later one. */
+static void a_number_that_is_used_again_has_the_build_ids_of_both(void)
+{
+	char first[BUILD_ID_CHARS], second[BUILD_ID_CHARS], text[256], expected[2 * 256];
+	struct build_ids *ids = build_ids_new(true), *others = build_ids_new(false);
+	struct memory_program program;
+
+	if (getuid())
+		return;
+	map_in_memory(&program);
+	CU_ASSERT(build_id_read(program.fd, first));
+	note_build(ids, &program, 1, 1000);
+	note_build(ids, &program, 1, 2000);
+	change_id(&program);
+	CU_ASSERT(build_id_read(program.fd, second));
+	CU_ASSERT_STRING_NOT_EQUAL(first, second);
+	note_build(ids, &program, 2, 5000);
+	note_build(ids, &program, 2, 6000);
+	note_build(ids, &program, 3, 7000); /* of the same build: nothing to say */
+	build_ids_add(others, ids);
+	written_id(others, 0, text);
+	snprintf(expected, sizeof(expected), "1 %llu %s 5000", (unsigned long long)program.map.map.ino, second);
+	CU_ASSERT_STRING_EQUAL(text, expected);
+	build_ids_free(others);
+	others = build_ids_new(false);
+	build_ids_add(others, ids);
+	written_id(others, 1, text);
+	snprintf(expected, sizeof(expected), "1 %llu %s", (unsigned long long)program.map.map.ino, first);
+	CU_ASSERT_STRING_EQUAL(text, expected);
+	written_id(ids, 2, text);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	build_ids_free(ids);
+	build_ids_free(others);
+	unmap(&program);
+}
+
+/* A later file that cannot be read has no build id of an earlier one. */
+static void a_later_file_that_is_not_read_is_told(void)
+{
+	struct build_ids *ids = build_ids_new(false);
+	char text[256], expected[256];
+	struct memory_program program;
+
+	if (getuid())
+		return;
+	map_in_memory(&program);
+	note_build(ids, &program, 1, 1000);
+	unmap(&program);
+	note_build(ids, &program, 2, 5000);
+	written_id(ids, 0, text);
+	snprintf(expected, sizeof(expected), "1 %llu ? 5000", (unsigned long long)program.map.map.ino);
+	CU_ASSERT_STRING_EQUAL(text, expected);
+	for (uint32_t generation = 3; generation < 100; generation++)
+		note_build(ids, &program, generation, 6000 + generation);
+	written_id(ids, 16, text); /* there are the first file and 15 later ones */
+	CU_ASSERT_STRING_EQUAL(text, "");
+	build_ids_free(ids);
+}
+
+/* The state at the start has no generation, and most programs run again as they are. */
+static void a_file_of_the_start_that_is_not_read_again_keeps_its_build_id(void)
+{
+	for (int is_read = 0; is_read < 2; is_read++) {
+		struct build_ids *ids = build_ids_new(false);
+		struct trace_start_map map = {.tgid = (uint32_t)getpid(), .dev = 1, .prot = PROT_EXEC};
+		char first[BUILD_ID_CHARS], text[256];
+		struct memory_program program;
+
+		if (getuid())
+			return;
+		map_in_memory(&program);
+		CU_ASSERT(build_id_read(program.fd, first));
+		map.start = program.map.map.start;
+		map.end = program.map.map.end;
+		map.ino = program.map.map.ino;
+		build_ids_note(ids, &map, program.map.path);
+		CU_ASSERT(build_ids_wait(ids, 60000000000ull));
+		if (is_read)
+			change_id(&program);
+		else
+			unmap(&program);
+		note_build(ids, &program, 2, 5000);
+		written_id(ids, !is_read, text);
+		CU_ASSERT_EQUAL(*text == '\0', !is_read);
+		CU_ASSERT_EQUAL(strstr(text, " 5000") != NULL, is_read);
+		if (is_read)
+			unmap(&program);
+		build_ids_free(ids);
+	}
+}
+
 /* The file system gave the number of a deleted file to another one: its names are of neither. */
 static void a_number_that_is_used_again_has_no_kept_names(void)
 {
@@ -606,6 +746,9 @@ int main(int argc, char **argv)
 		CASE(the_names_of_a_program_in_memory_are_kept),
 		CASE(a_recording_without_samples_keeps_no_names),
 		CASE(a_number_that_is_used_again_has_no_kept_names),
+		CASE(a_number_that_is_used_again_has_the_build_ids_of_both),
+		CASE(a_later_file_that_is_not_read_is_told),
+		CASE(a_file_of_the_start_that_is_not_read_again_keeps_its_build_id),
 		CASE(kept_names_have_a_budget),
 		CASE(sizes_that_lie_have_no_names),
 		CASE(a_child_that_does_not_answer_is_abandoned),

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <trace/symbols.h>
 #include <trace/user_memory.h>
 #include <unistd.h>
@@ -642,6 +643,103 @@ static void an_address_has_the_mapping_of_its_time(void)
 	tb_free(tb);
 }
 
+/* ---- files with the inode number of a deleted one ---- */
+
+/* Process @pid begins at @ts_ns, and maps @path, which has inode 7. */
+static void map_seven(struct tb *tb, uint64_t ts_ns, uint32_t pid, const char *path)
+{
+	tb_add(tb, 0, ts_ns, fs_map, "", .pid = pid, .exec = 1);
+	tb_add(tb, 0, ts_ns + 1, fs_map, path, .pid = pid, .start = MAPPED, .end = 2 * MAPPED, .ino = 7);
+}
+
+static void expect_at(struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns, uint64_t offset,
+		      const char *function, const char *why)
+{
+	struct trace_symbol symbol = {.function = "nothing"};
+
+	CU_ASSERT_TRUE(trace_symbols_find(symbols, pid, ts_ns, MAPPED + offset, &symbol));
+	CU_ASSERT_PTR_NOT_NULL(strstr(symbol.function, function));
+	CU_ASSERT_EQUAL(*function == '\0', *symbol.function == '\0');
+	CU_ASSERT_PTR_NOT_NULL(strstr(symbol.why, why));
+}
+
+static void id_string(struct tb *tb, uint64_t key, const char *id, const char *since)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "0 7 %s%s", id, since);
+	tb_string(tb, TRACE_STRING_BUILD_ID, key, text);
+}
+
+static void a_number_that_had_several_files_has_the_build_id_of_each(void)
+{
+	uint64_t pay = offset_in_file(PROBE_TARGET, " [tT] pay$"),
+		 order = offset_in_file(PROBE_TARGET_CXX, " [tTwW] .*Order.*pay");
+	char first[129], second[129];
+	struct trace_symbols *symbols;
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	id_of_file(PROBE_TARGET, first);
+	id_of_file(PROBE_TARGET_CXX, second);
+	id_string(tb, 0, second, " 500"); /* in any order */
+	id_string(tb, 1, first, "");
+	id_string(tb, 2, "?", " 500");
+	id_string(tb, 3, "?", " 900");
+	id_string(tb, 4, "-", " 1200");
+	map_seven(tb, 100, 30, PROBE_TARGET);
+	map_seven(tb, 499, 31, PROBE_TARGET_CXX); /* at 500, the very time */
+	map_seven(tb, 600, 32, PROBE_TARGET_CXX);
+	map_seven(tb, 900, 33, PROBE_TARGET_CXX);
+	map_seven(tb, 1300, 34, PROBE_TARGET_CXX);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+	if (*first && *second) { /* readelf, and a compiler that makes build ids */
+		expect_at(symbols, 30, 400, pay, "pay", "");
+		expect_at(symbols, 31, 550, order, "pay", "");
+		expect_at(symbols, 32, 2000, order, "pay", "");
+		expect_at(symbols, 33, 2000, order, "", "its build id was not read");
+		expect_at(symbols, 34, 2000, order, "", "built again since");
+	}
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
+/* The file was written before it was mapped, between two mappings, or since. */
+static void a_file_of_another_build_says_when_it_was_written(void)
+{
+	static const struct {
+		bool is_before, is_between;
+		const char *why;
+	} cases[] = {{true, true, "not the build that ran"},
+		     {false, true, "built again while it was recorded"},
+		     {false, false, "built again since"}};
+	uint64_t later_ns = ((uint64_t)time(NULL) + 3600 - 1700000000) * 1000000000;
+	char id[129];
+
+	id_of_file(PROBE_TARGET, id);
+	for (size_t i = 0; *id && i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tb *tb = tb_new();
+		struct trace_symbols *symbols;
+		struct trace *trace;
+
+		id_string(tb, 0, "abcdef", "");
+		tb_switch(tb, 0, 50, 0, 100, 0);
+		map_seven(tb, cases[i].is_before ? later_ns : 100, 30, PROBE_TARGET);
+		map_seven(tb, cases[i].is_between ? later_ns + 10 : 110, 31, PROBE_TARGET);
+		trace = tb_open_trace(tb);
+		symbols = trace_symbols_new(trace, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(symbols);
+		expect_at(symbols, 30, later_ns + 5, 4096, "", cases[i].why);
+		expect_at(symbols, 31, later_ns + 20, 4096, "", cases[i].why);
+		trace_symbols_free(symbols);
+		trace_close(trace);
+		tb_free(tb);
+	}
+}
+
 static void code_that_a_program_generated_has_the_recorded_names(void)
 {
 	struct trace_symbol symbol;
@@ -890,6 +988,9 @@ static const struct unit_case cases[] = {
 	 children_have_their_parents_mappings_until_they_execute},
 	{"a_new_program_has_the_mappings_before_its_exec", a_new_program_has_the_mappings_before_its_exec},
 	{"an_address_has_the_mapping_of_its_time", an_address_has_the_mapping_of_its_time},
+	{"a_number_that_had_several_files_has_the_build_id_of_each",
+	 a_number_that_had_several_files_has_the_build_id_of_each},
+	{"a_file_of_another_build_says_when_it_was_written", a_file_of_another_build_says_when_it_was_written},
 	{"code_that_a_program_generated_has_the_recorded_names", code_that_a_program_generated_has_the_recorded_names},
 	{"code_of_the_kernel_has_the_recorded_names", code_of_the_kernel_has_the_recorded_names},
 	{"only_regular_files_are_opened", only_regular_files_are_opened},
