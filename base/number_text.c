@@ -44,3 +44,14 @@ struct text number_bytes(uint64_t bytes)
 	snprintf(out.s, sizeof(out.s), "%.1f %s", value, units[unit]);
 	return out;
 }
+
+struct claim_text number_claimed(uint64_t claimed, bool is_known)
+{
+	struct claim_text out = {""};
+
+	if (!is_known)
+		snprintf(out.s, sizeof(out.s), " (an unknown part of them counted by programs only)");
+	else if (claimed)
+		snprintf(out.s, sizeof(out.s), " (%.30s of them counted by programs only)", number_count(claimed).s);
+	return out;
+}

@@ -385,19 +385,13 @@ static size_t print_rings(const struct session *session, char *text, size_t size
 static size_t print_recording(const struct session *session, char *text, size_t size)
 {
 	struct recording_status status;
+	size_t used = 0;
 
 	recording_get_status(session->recording, &status);
-	if (session->keeper)
-		return (size_t)snprintf(
-			text, size, "Events: %s recorded, %s lost, %s missed, %s filtered\n",
-			text_count(status.events).s,
-			text_count(trace_add_saturated(status.lost, status.lost_write + status.not_understood)).s,
-			text_count(status.missed).s, text_count(status.filtered).s);
-	return (size_t)snprintf(
-		text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n",
-		session->output.path, text_bytes(status.file_bytes).s, text_count(status.events).s,
-		text_count(trace_add_saturated(status.lost, status.lost_write + status.not_understood)).s,
-		text_count(status.missed).s, text_count(status.filtered).s);
+	if (!session->keeper)
+		used = (size_t)snprintf(text, size, "File: %s, %s\n", session->output.path,
+					text_bytes(status.file_bytes).s);
+	return used >= size ? used : used + progress_print_counts(&status, text + used, size - used);
 }
 
 static size_t print_unfollowed(const struct session *session, char *text, size_t size)

@@ -30,7 +30,7 @@ enum wake { WAKE_SAVE, WAKE_TICK, WAKE_DUE }; /* what wakes the keeper */
  * @saves, @marks, @triggers: owned; NULL: none are needed
  * @tick_fd: a timer, for triggers that the daemon has to look for; -1: none
  * @pressure_fds: owned; -1: the value is another one. @pressure_us: the totals at the begin
- * @lost: events of the recording, so far
+ * @lost: events of the recording, so far; @claimed: the part that only programs counted
  */
 struct keeper {
 	struct keep *keep; /* owned */
@@ -48,6 +48,7 @@ struct keeper {
 	int pressure_fds[SAVE_ON_MAX];
 	uint64_t pressure_us[SAVE_ON_MAX];
 	uint64_t lost;
+	uint64_t claimed;
 };
 
 struct keeper *keeper_new(const struct keep_options *options, const struct auto_options *saves,
@@ -220,6 +221,11 @@ static const struct save_on *first_of(const struct keeper *keeper, enum save_kin
 	return NULL;
 }
 
+static uint64_t claimed_since(const struct keeper *keeper, const struct recording_status *status)
+{
+	return status->claimed > keeper->claimed ? status->claimed - keeper->claimed : 0;
+}
+
 static void look_for_losses(struct keeper *keeper)
 {
 	const struct save_on *on = first_of(keeper, SAVE_LOSS);
@@ -232,10 +238,12 @@ static void look_for_losses(struct keeper *keeper)
 	recording_get_status(keeper->source.recording, &status);
 	lost = trace_add_saturated(trace_add_saturated(status.lost, status.lost_write), status.missed);
 	if (lost > keeper->lost) {
-		snprintf(hit.text, sizeof(hit.text), "%s lost", text_events(lost - keeper->lost).s);
+		snprintf(hit.text, sizeof(hit.text), "%s lost%s", text_events(lost - keeper->lost).s,
+			 number_claimed(claimed_since(keeper, &status), true).s);
 		auto_save_hit(keeper->saves, &hit);
 	}
 	keeper->lost = lost;
+	keeper->claimed = status.claimed;
 }
 
 static void tick(struct keeper *keeper)

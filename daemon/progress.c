@@ -20,7 +20,7 @@ static uint64_t all_lost(const struct recording_status *status)
 void progress_show(struct progress *progress, const struct recording_status *status)
 {
 	uint64_t now_ns = clock_now(), rate;
-	char line[256];
+	char line[320];
 	int used;
 
 	used = snprintf(line, sizeof(line), "%s  %s, ", text_seconds(now_ns - status->start_ns).s,
@@ -29,7 +29,8 @@ void progress_show(struct progress *progress, const struct recording_status *sta
 		used += snprintf(line + used, sizeof(line) - (size_t)used, "%s/s, ", text_count(rate).s);
 	used += snprintf(line + used, sizeof(line) - (size_t)used, "%s", text_bytes(status->file_bytes).s);
 	if (all_lost(status))
-		used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s LOST", text_count(all_lost(status)).s);
+		used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s LOST%s",
+				 text_count(all_lost(status)).s, number_claimed(status->claimed, true).s);
 	if (progress->end_ns > now_ns)
 		snprintf(line + used, sizeof(line) - (size_t)used, ", %s to go",
 			 text_seconds(progress->end_ns - now_ns).s);
@@ -92,15 +93,20 @@ void progress_print_summary(const struct recording_status *status, const char *p
 			    char text[static PROGRESS_SUMMARY_BYTES])
 {
 	struct text lost = text_count(all_lost(status));
-	size_t used;
 
-	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s%s, %s, %s lost", path, text_events(status->events).s,
+	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s%s, %s, %s lost%s", path, text_events(status->events).s,
 		 text_bytes(status->file_bytes).s, bytes_per_event(status).s, text_seconds(elapsed_ns).s,
-		 all_lost(status) ? lost.s : "nothing");
-	used = strlen(text);
-	if (status->claimed)
-		snprintf(text + used, PROGRESS_SUMMARY_BYTES - used, ", %s of them counted by programs only",
-			 text_count(status->claimed).s);
+		 all_lost(status) ? lost.s : "nothing", number_claimed(status->claimed, true).s);
+}
+
+size_t progress_print_counts(const struct recording_status *status, char *text, size_t size)
+{
+	uint64_t lost = trace_add_saturated(status->lost, status->lost_write + status->not_understood);
+
+	return (size_t)snprintf(text, size, "Events: %s recorded, %s lost%s, %s missed, %s filtered\n",
+				text_count(status->events).s, text_count(lost).s,
+				number_claimed(status->claimed, true).s, text_count(status->missed).s,
+				text_count(status->filtered).s);
 }
 
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,

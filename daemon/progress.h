@@ -20,7 +20,7 @@ void progress_show(struct progress *progress, const struct recording_status *sta
 /** progress_show_kept() - the same for a flight recorder with --watch, which began at @start_ns */
 void progress_show_kept(const struct keeper_status *status, uint64_t start_ns);
 
-#define PROGRESS_SUMMARY_BYTES 512
+#define PROGRESS_SUMMARY_BYTES 640
 
 /**
  * progress_print_summary() - print in one line, without newline, what was recorded and lost
@@ -28,6 +28,12 @@ void progress_show_kept(const struct keeper_status *status, uint64_t start_ns);
  */
 void progress_print_summary(const struct recording_status *status, const char *path, uint64_t elapsed_ns,
 			    char text[static PROGRESS_SUMMARY_BYTES]);
+
+/**
+ * progress_print_counts() - print the numbers of events in one line, for tracectl status
+ * Returns the length of the line, also if @size bytes are too few.
+ */
+size_t progress_print_counts(const struct recording_status *status, char *text, size_t size);
 
 /**
  * progress_report() - print the summary, and advice about the losses; @nr_cpus: highest CPU number

@@ -43,6 +43,7 @@ static void put_counts(struct json *json, const struct session *session)
 		recording_get_status(session->recording, &status);
 	json_known(json, "events", status.events, is_known);
 	json_known(json, "lost", trace_add_saturated(status.lost, status.lost_write + status.not_understood), is_known);
+	json_known(json, "claimed", status.claimed, is_known);
 	json_known(json, "missed", status.missed, is_known);
 	json_known(json, "filtered", status.filtered, is_known);
 	json_text(json, "file", is_flight(session) ? "" : session->output.path);

@@ -51,6 +51,7 @@ struct tb {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool is_end_kept;
+	bool is_claim_unknown;
 	bool are_clocks_last;
 	bool has_window;
 	bool has_structural;
@@ -119,6 +120,11 @@ void tb_window(struct tb *tb, uint64_t start_ns, uint64_t end_ns)
 	tb->start_ns = start_ns;
 	tb->end_ns = end_ns;
 	tb->has_window = true;
+}
+
+void tb_claims_unknown(struct tb *tb)
+{
+	tb->is_claim_unknown = true;
 }
 
 void tb_keep_end(struct tb *tb)
@@ -390,7 +396,8 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 		*(tb->overwrites ? &stats[nr].overwritten : &stats[nr].discarded) = last->lost_total + last->lost_after;
 		stats[nr].attempted = stats[nr].stored + last->lost_total + last->lost_after;
 		if (stats[nr].stream >= TB_USER_STREAM) /* programs count their own losses */
-			stats[nr].claimed = last->lost_total + last->lost_after;
+			stats[nr].claimed = tb->is_claim_unknown ? TRACE_CLAIMED_UNKNOWN
+								 : last->lost_total + last->lost_after;
 		nr++;
 	}
 	if (trace_writer_statistics(writer, stats, nr, end_ns, &error) < 0)

@@ -33,6 +33,10 @@ void tb_window(struct tb *tb, uint64_t start_ns, uint64_t end_ns);
 /** tb_keep_end() - do not move this end although events are more than 10 s later */
 void tb_keep_end(struct tb *tb);
 /**
+ * tb_claims_unknown() - do not tell the losses of programs apart, as traces before version 2.8
+ */
+void tb_claims_unknown(struct tb *tb);
+/**
  * tb_string() - give the number @key a name, as trace_writer_string() does
  */
 void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const char *text);

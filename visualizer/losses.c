@@ -84,25 +84,23 @@ bool losses_claimed(const struct trace *trace, uint64_t *ret_nr)
 	return true;
 }
 
-const char *losses_claim_words(const struct trace *trace, struct value_text *text)
+void losses_json(struct json *json, const struct trace *trace, const struct trace_analysis *analysis)
 {
+	size_t gaps;
 	uint64_t claimed;
+	bool is_known = losses_claimed(trace, &claimed);
 
-	if (!losses_claimed(trace, &claimed))
-		return " (an unknown part of them counted by programs)";
-	if (!claimed)
-		return "";
-	snprintf(text->bytes, sizeof(text->bytes), " (%s counted by programs)", number_count(claimed).s);
-	return text->bytes;
+	json_u64(json, "lost", losses_lost(trace, analysis, &gaps));
+	json_known(json, "claimed", claimed, is_known);
+	json_u64(json, "gaps", gaps);
 }
 
-void losses_claim_sentence(struct string *s, const struct trace *trace)
+struct claim_text losses_claim_words(const struct trace *trace)
 {
 	uint64_t claimed;
+	bool is_known = losses_claimed(trace, &claimed);
 
-	if (losses_claimed(trace, &claimed) && claimed)
-		string_addf(s, " Programs alone counted %s of the lost events, and nothing else shows them.",
-			    number_count(claimed).s);
+	return number_claimed(claimed, is_known || !losses_of(trace).lost);
 }
 
 void losses_warn_late(const struct trace_analysis *analysis)
@@ -131,7 +129,7 @@ void losses_warn_late(const struct trace_analysis *analysis)
 			number_count(lost).s);
 }
 
-const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct value_text *text)
+const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct losses_text *text)
 {
 	size_t gaps;
 	uint64_t lost = losses_lost(trace, analysis, &gaps);
@@ -139,14 +137,15 @@ const char *losses_text(const struct trace *trace, const struct trace_analysis *
 	if (gaps && !lost)
 		snprintf(text->bytes, sizeof(text->bytes), "an unknown number of events");
 	else
-		snprintf(text->bytes, sizeof(text->bytes), "%s%s event%s",
-			 losses_of(trace).is_minimum ? "at least " : "", number_count(lost).s, lost == 1 ? "" : "s");
+		snprintf(text->bytes, sizeof(text->bytes), "%s%s event%s%s",
+			 losses_of(trace).is_minimum ? "at least " : "", number_count(lost).s, lost == 1 ? "" : "s",
+			 losses_claim_words(trace).s);
 	return text->bytes;
 }
 
 void losses_sentence(struct string *s, const struct trace *trace, const struct trace_analysis *analysis)
 {
-	struct value_text text;
+	struct losses_text text;
 	size_t gaps;
 	uint64_t lost = losses_lost(trace, analysis, &gaps), overwritten = losses_of(trace).overwritten,
 		 older = losses_older(trace);
@@ -165,7 +164,6 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
 	if (lost)
 		string_addf(s, " %c%s %s lost: the affected times are unknown.", toupper((unsigned char)*text.bytes),
 			    text.bytes + 1, lost == 1 ? "was" : "were");
-	losses_claim_sentence(s, trace);
 	if (!lost)
 		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");
 }

@@ -5,6 +5,8 @@
 #include <trace/analysis.h>
 #include <trace/reader.h>
 #include "checked_memory.h"
+#include "json.h"
+#include "number_text.h"
 #include "value_text.h"
 
 #define MAX_WARNINGS 5u /* of one kind: --verify prints all */
@@ -35,15 +37,21 @@ uint64_t losses_lost(const struct trace *trace, const struct trace_analysis *ana
  * does not tell it: *@ret_nr is 0.
  */
 bool losses_claimed(const struct trace *trace, uint64_t *ret_nr);
+/** losses_json() - the keys "lost", "claimed" (null: not known) and "gaps" */
+void losses_json(struct json *json, const struct trace *trace, const struct trace_analysis *analysis);
 /**
- * losses_claim_words() - " (17 counted by programs)" and by nothing else, that this number is
- * unknown, or ""; borrowed from @text, or static
+ * losses_claim_words() - number_claimed() of these; "" if no lost event was counted
  */
-const char *losses_claim_words(const struct trace *trace, struct value_text *text);
-/** losses_claim_sentence() - append a blank and the sentence about these; nothing without any */
-void losses_claim_sentence(struct string *s, const struct trace *trace);
-/** losses_text() - "17 events", "at least 17 events", or that the number is unknown */
-const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct value_text *text);
+struct claim_text losses_claim_words(const struct trace *trace);
+/** struct losses_text - the longest number of lost events, in words */
+struct losses_text {
+	char bytes[160];
+};
+/**
+ * losses_text() - "17 events", "at least 17 events (16 of them counted by programs only)", or that
+ * the number is unknown
+ */
+const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct losses_text *text);
 /**
  * losses_sentence() - append a blank and the sentence about losses; nothing if nothing was lost
  */

@@ -611,12 +611,10 @@ static void put_json(const struct report *report, const struct trace_critical_pa
 {
 	struct json json = {.out = report->output.out, .first = true};
 	struct trace_path_segment segment;
-	size_t gaps;
 
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-critical-path/1");
-	json_u64(&json, "lost", losses_lost(report->trace, report->analysis, &gaps));
-	json_u64(&json, "gaps", gaps);
+	losses_json(&json, report->trace, report->analysis);
 	json_bool(&json, "coarse", trace_history_is_coarse(report->history));
 	put_window(&json, path);
 	json_open(&json, "segments", "[");

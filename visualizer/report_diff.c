@@ -259,15 +259,15 @@ static bool are_sure(const struct diff *diff)
 static void put_side(const struct report *report, const struct report *side, char letter)
 {
 	char name[256];
-	struct value_text t[3];
+	struct losses_text lost;
+	struct value_text t;
 	size_t gaps;
 
 	losses_lost(side->trace, side->analysis, &gaps);
-	output_line(&report->output, "", "%c: %s, %s%s%s%s", letter,
+	output_line(&report->output, "", "%c: %s, %s%s%s", letter,
 		    text_name(trace_get_info(side->trace)->file, name, sizeof(name)),
-		    text_ns(&side->output, elapsed_ns(side->analysis), &t[0]), gaps ? "; lost: " : "",
-		    gaps ? losses_text(side->trace, side->analysis, &t[1]) : "",
-		    gaps ? losses_claim_words(side->trace, &t[2]) : "");
+		    text_ns(&side->output, elapsed_ns(side->analysis), &t), gaps ? "; lost: " : "",
+		    gaps ? losses_text(side->trace, side->analysis, &lost) : "");
 }
 
 static const char *where(bool in_a, bool in_b)

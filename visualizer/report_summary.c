@@ -83,7 +83,8 @@ static void put_losses(const struct report *report)
 {
 	uint64_t contradictions = trace_analysis_inconsistencies(report->analysis),
 		 halted = trace_analysis_halted_ns(report->analysis);
-	uint64_t overwritten = losses_of(report->trace).overwritten, older = losses_older(report->trace), claimed;
+	uint64_t overwritten = losses_of(report->trace).overwritten, older = losses_older(report->trace);
+	struct losses_text lost;
 	struct value_text t;
 	size_t gaps;
 
@@ -103,10 +104,7 @@ static void put_losses(const struct report *report)
 			 number_count(contradictions).s, contradictions == 1 ? "y" : "ies");
 	if (gaps)
 		put_note(report, "Lost: %s in %zu gap%s; the affected times are counted as unknown.",
-			 losses_text(report->trace, report->analysis, &t), gaps, gaps == 1 ? "" : "s");
-	if (losses_claimed(report->trace, &claimed) && claimed)
-		put_note(report, "Programs alone counted %s of the lost events, and nothing else shows them.",
-			 number_count(claimed).s);
+			 losses_text(report->trace, report->analysis, &lost), gaps, gaps == 1 ? "" : "s");
 	if (halted && !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		put_note(report,
 			 "For %s no scheduling changes were recorded, because recording was halted or the event was "

@@ -357,12 +357,10 @@ static void name_threads(struct timeline_output *t, const struct trace_process *
 static void put_trace_info(struct timeline_output *t)
 {
 	const struct trace_info *info = trace_get_info(t->report->trace);
-	size_t gaps;
 
 	json_open(&t->json, "otherData", "{");
 	json_u64(&t->json, "start_ns", info->complete_from_ns);
-	json_u64(&t->json, "lost", losses_lost(t->report->trace, t->report->analysis, &gaps));
-	json_u64(&t->json, "gaps", gaps);
+	losses_json(&t->json, t->report->trace, t->report->analysis);
 	json_close(&t->json, "}");
 }
 

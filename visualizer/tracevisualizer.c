@@ -81,6 +81,7 @@ static void phase(const struct report *report, const char *name, double *since, 
 static void warn_gaps(const struct trace *trace)
 {
 	struct losses losses = losses_of(trace);
+	struct losses_text text;
 
 	if (losses.overwritten)
 		fprintf(stderr, "tracevisualizer: %s older event%s overwritten before the flight recorder was saved\n",
@@ -92,10 +93,9 @@ static void warn_gaps(const struct trace *trace)
 			losses.gaps, losses.gaps == 1 ? "" : "s");
 	else if (losses.gaps)
 		fprintf(stderr,
-			"tracevisualizer: warning: %s%s event%s lost in %zu gap%s; the affected times are shown as "
-			"unknown\n",
-			losses.is_minimum ? "at least " : "", number_count(losses.lost).s,
-			losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
+			"tracevisualizer: warning: %s %s lost in %zu gap%s; the affected times are shown as unknown\n",
+			losses_text(trace, NULL, &text), losses.lost == 1 ? "was" : "were", losses.gaps,
+			losses.gaps == 1 ? "" : "s");
 }
 
 static void warn_losses(const struct trace *trace)
@@ -131,6 +131,7 @@ static int verify(const struct report *report)
 {
 	struct work_progress progress = work_progress_begin("tracevisualizer: verification");
 	struct string line = {0};
+	struct losses_text lost;
 	struct trace_error error = {0};
 	int verified = trace_verify_watched(report->trace, show_verified, &progress, &error);
 
@@ -146,7 +147,8 @@ static int verify(const struct report *report)
 							  "but the number of lost events is uncertain",
 		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es",
 		    trace_nr_cpus(report->analysis), trace_nr_cpus(report->analysis) == 1 ? "" : "s");
-	losses_claim_sentence(&line, report->trace);
+	if (*losses_claim_words(report->trace).s)
+		string_addf(&line, "; lost: %s", losses_text(report->trace, report->analysis, &lost));
 	/* after JSON, the output would not be JSON */
 	if (report->options->reports.json || report->options->reports.timeline || report->options->reports.list_json)
 		fprintf(stderr, "%s\n", string_text(&line));

@@ -537,7 +537,7 @@ static bool is_of_loss(const struct report *report, const struct trace_path_segm
 /* ", because 17 events were lost": nothing is known of a time without events. */
 static void add_loss(struct string *s, const struct report *report, const struct path_wait *wait)
 {
-	struct value_text text;
+	struct losses_text text;
 	size_t gaps;
 
 	if (wait && is_of_loss(report, &wait->first))

@@ -203,6 +203,7 @@ static void put_about(struct view_session *session, struct view_question *questi
 	put_part(json, session);
 	json_u64(json, "events", whole_trace_events(trace));
 	json_u64(json, "lost", losses_lost(trace, session->report.analysis, &(size_t){0}));
+	json_text(json, "claim_words", losses_claim_words(trace).s);
 	json_u64(json, "nr_cpus", info->nr_cpus);
 	json_bool(json, "clean_end", info->clean_end);
 	if (trace_view_full_ns(session->view))

@@ -20,7 +20,10 @@
 #include "file_opener.h"
 #include "message.h"
 #include "offer_child.h"
+#include "progress.h"
 #include "recording.h"
+#include "session.h"
+#include "status_json.h"
 #include "user_bench.h"
 #include "user_find.h"
 #include "user_socket.h"
@@ -536,6 +539,21 @@ static bool never_interrupted(void *context)
 	return false;
 }
 
+/* No recorder can check what a program counts: every number of lost events tells it apart. */
+static void tells_claimed(struct recording *recording, const struct recording_status *status)
+{
+	struct session session = {.recording = recording, .output.path = "t.trace"};
+	char text[4096];
+
+	CU_ASSERT_EQUAL(status->claimed, 5);
+	progress_print_counts(status, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " recorded, 5 lost (5 of them counted by programs only), 0 missed"));
+	progress_print_summary(status, "t.trace", 1, text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " 5 lost (5 of them counted by programs only)"));
+	CU_ASSERT_EQUAL(status_json(&session, text, sizeof(text)), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"lost\":5,\"claimed\":5,"));
+}
+
 /* Neither the program nor the kernel has a ring here: the trace itself must say that events are
  * missing. */
 static void events_that_no_ring_can_count_are_in_the_trace(void)
@@ -564,6 +582,7 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &error), 0);
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.lost, 5);
+	tells_claimed(recording, &status);
 	recording_free(recording);
 	clients_free(options.clients);
 	trace = trace_open(trace_path, &error);

@@ -853,6 +853,13 @@ test("what was not recorded is told once all of the trace is known", () => {
 	assert.deepStrictEqual(missingSentences({ complete: true }), []);
 });
 
+test("losses that only programs counted are told apart", () => {
+	const claim_words = " (1 of them counted by programs only)";
+
+	assert.match(missingSentences({ lost: 17, claim_words })[0], /^17 events \(1 of them counted by programs only\) were lost;/);
+	assert.match(missingSentences({ lost: 1, claim_words: "" })[0], /^1 event was lost;/);
+});
+
 test("the answer names whom a wait was for", () => {
 	const sentence = [{ text: "shop 7", row: 3 }, { text: " waited " }, { text: "for db 9", row: 3, other: { name: "db", pid: 9, row: 8 } }];
 

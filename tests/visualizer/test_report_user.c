@@ -316,33 +316,82 @@ static char *diff_with_itself(struct tb *tb, const char *options)
 	return text;
 }
 
-/* A recorder cannot check the losses that a program counts by itself: reports tell them apart. */
-static void losses_that_only_programs_counted_are_told_apart(void)
+#define CLAIM "1,023 events (1,020 of them counted by programs only)"
+
+static struct tb *shop_with_claims(void)
 {
 	struct tb *tb = shop();
-	char *text;
 
 	tb_lost(tb, 0, 3);
 	tb_user_lost(tb, 0, 1020);
 	tb_keep_end(tb);
-	text = report(tb, "-a");
-	contains(text, "1,023 events were lost");
-	contains(text, "Programs alone counted 1,020 of the");
-	free(text);
-	text = report(tb, "-s");
-	contains(text, "Programs alone counted 1,020 of the lost events");
-	free(text);
-	text = report(tb, "--verify");
-	contains(text, "Programs alone counted 1,020 of the lost events, and nothing else shows them.");
-	free(text);
-	text = report(tb, "--json");
-	contains(text, "\"lost\":1023,\"claimed\":1020,");
-	free(text);
+	return tb;
+}
+
+/* A recorder cannot check the losses that a program counts by itself: reports tell them apart. */
+static void losses_that_only_programs_counted_are_told_apart(void)
+{
+	static const struct {
+		const char *options, *contained;
+	} outputs[] = {{"-a", CLAIM " were lost"},
+		       {"", CLAIM " were lost"},
+		       {"-s", "Lost: " CLAIM " in "},
+		       {"--verify", "; lost: " CLAIM "\n"},
+		       {"--critical-path=10", CLAIM " were lost"},
+		       {"--json", "\"lost\":1023,\"claimed\":1020,"},
+		       {"--critical-path=10 --json", "\"lost\":1023,\"claimed\":1020,"},
+		       {"--timeline", "\"lost\":1023,\"claimed\":1020,"}};
+	struct tb *tb = shop_with_claims();
+	char *text;
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		text = report(tb, outputs[i].options);
+		contains(text, outputs[i].contained);
+		free(text);
+	}
 	text = diff_with_itself(tb, "--diff");
-	contains(text, "lost: 1,023 events (1,020 counted by programs)\n");
+	contains(text, "lost: " CLAIM "\n");
 	free(text);
 	text = diff_with_itself(tb, "--diff --json");
 	contains(text, "\"claimed\":{\"a\":1020,\"b\":1020,");
+	free(text);
+	tb_free(tb);
+}
+
+/* These outputs have no place for losses. The warning in front of them has the same words. */
+static void the_warning_of_every_output_tells_claimed_losses_apart(void)
+{
+	static const char *const options[] = {"-d",	    "-s",	 "--strace",	   "--profile",
+					      "--json",	    "--verify",	 "--timeline",	   "--critical-path",
+					      "--flame=- ", "--pprof=-", "--slowest=read", "--html=-"};
+	char path[] = "/tmp/report_user_XXXXXX", arguments[128], *text;
+	struct tb *tb = shop_with_claims();
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s", options[i], path);
+		visualizer_run(arguments, &text);
+		contains(text, "warning: " CLAIM " were lost in 2 gaps; the affected times are shown as unknown\n");
+		free(text);
+	}
+	unlink(path);
+	tb_free(tb);
+}
+
+/* A trace of an older version, or of --keep, does not tell which losses only programs counted. */
+static void an_unknown_claim_is_said_to_be_unknown(void)
+{
+	struct tb *tb = shop_with_claims();
+	char *text;
+
+	tb_claims_unknown(tb);
+	text = report(tb, "-a");
+	contains(text, "1,023 events (an unknown part of them counted by programs only) were lost");
+	free(text);
+	text = report(tb, "--timeline");
+	contains(text, "\"lost\":1023,\"claimed\":null,");
 	free(text);
 	tb_free(tb);
 }
@@ -407,6 +456,8 @@ int main(int argc, char **argv)
 		CASE(the_list_has_the_selected_events_of_programs),
 		CASE(the_json_has_all_program_events),
 		CASE(losses_that_only_programs_counted_are_told_apart),
+		CASE(the_warning_of_every_output_tells_claimed_losses_apart),
+		CASE(an_unknown_claim_is_said_to_be_unknown),
 		CASE(a_trace_with_a_distrusted_program_is_verified_in_part),
 		CASE(impossible_events_of_programs_change_no_report),
 		{NULL, NULL},

@@ -171,6 +171,30 @@ static void a_trace_with_losses_has_tables(void)
 	check_story(3);
 }
 
+/* The words of the page come with its losses. */
+static void the_view_tells_which_losses_only_programs_counted(void)
+{
+	struct tb *tb = tb_new();
+	struct view_session session;
+	struct view_answer about;
+	struct trace *trace;
+
+	tb_thread(tb, 10, 10, 1, "load", 0, true);
+	tb_user_lost(tb, 0, 1020);
+	tb_lost(tb, 0, 3);
+	trace = tb_open_trace(tb);
+	tb_free(tb);
+	CU_ASSERT_EQUAL_FATAL(view_session_begin(&session, trace, &options), 0);
+	read_all(&session);
+	about = view_answer(&session, "about");
+	CU_ASSERT_PTR_NOT_NULL(strstr((const char *)about.bytes,
+				      "\"lost\":1023,\"claim_words\":\" (1,020 of them counted by "
+				      "programs only)\""));
+	free(about.bytes);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
 /* The pass of the functions has a copy of the session, which need not have a view. */
 static void functions_of_a_row_need_no_view(void)
 {
@@ -232,6 +256,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(tables_of_spans_are_those_of_their_reports),
 		CASE(a_trace_with_losses_has_tables),
+		CASE(the_view_tells_which_losses_only_programs_counted),
 		CASE(functions_of_a_row_need_no_view),
 		CASE(functions_of_spans_are_those_of_a_pass),
 		{NULL, NULL},

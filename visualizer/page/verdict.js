@@ -100,7 +100,7 @@ export function missingSentences(about) {
 
 	if (about.lost)
 		found.push(
-			`${countText(about.lost)} ${about.lost === 1 ? "event was" : "events were"} lost; these times are hatched and count as unknown.`
+			`${countText(about.lost)} ${about.lost === 1 ? "event" : "events"}${about.claim_words ?? ""} ${about.lost === 1 ? "was" : "were"} lost; these times are hatched and count as unknown.`
 		);
 	if (about.full_from !== undefined)
 		found.push(
