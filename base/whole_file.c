@@ -113,20 +113,99 @@ static int take_name(struct whole_file *file)
 	return -errno;
 }
 
-int whole_file_close(struct whole_file *file, bool is_kept)
+/*
+ * The first write that failed drops the buffer, and what is written then may succeed: errno is only
+ * the cause if flushing fails.
+ */
+static int flush(FILE *out)
 {
-	int error = fflush(file->out) != 0 || ferror(file->out) ? -(errno ? errno : EIO) : 0;
+	int before = ferror(out) ? errno : 0;
+
+	errno = 0;
+	if (fflush(out) != 0)
+		return -(errno ? errno : EIO);
+	return ferror(out) ? -(before ? before : EIO) : 0;
+}
+
+/* Writes all of it, under a name that is not the final one. */
+static int complete(struct whole_file *file, bool is_kept)
+{
+	int error = flush(file->out);
 
 	if (!error && is_kept && file->path && !file->name)
 		error = take_name(file);
 	if (file->out != stdout && fclose(file->out) != 0 && !error)
 		error = -errno;
-	if (!error && is_kept && file->path && rename(file->name, file->path) < 0)
-		error = -errno;
-	if ((error || !is_kept) && file->name)
+	file->out = NULL;
+	return error;
+}
+
+static void release(struct whole_file *file)
+{
+	if (file->name)
 		unlink(file->name);
 	free(file->path);
 	free(file->name);
 	*file = (struct whole_file){0};
+}
+
+/*
+ * The old file of the final name gets the other name, so that give_back() can undo it. False: there
+ * is none, or the file system cannot do that.
+ */
+static bool exchange_names(const struct whole_file *file)
+{
+	struct stat old;
+
+	return lstat(file->path, &old) == 0 && S_ISREG(old.st_mode) &&
+	       renameat2(AT_FDCWD, file->name, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0;
+}
+
+/* Gives the file its final name. The names of the last one need no exchange: no error follows. */
+static int give_name(const struct whole_file *file, bool is_last, bool *ret_has_old)
+{
+	*ret_has_old = file->path && !is_last && exchange_names(file);
+	return !file->path || *ret_has_old || rename(file->name, file->path) == 0 ? 0 : -errno;
+}
+
+/* An error cannot be helped: another one is told already. */
+static void give_back(const struct whole_file *file, bool has_old)
+{
+	if (file->path && (has_old ? rename(file->name, file->path) : unlink(file->path)) < 0)
+		return;
+}
+
+int whole_files_close(struct whole_file *files, size_t nr, bool is_kept, size_t *ret_idx)
+{
+	bool has_old[WHOLE_FILES_MAX];
+	size_t nr_named = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		int own = complete(&files[i], is_kept && !error);
+
+		if (own && !error) {
+			error = own;
+			*ret_idx = i;
+		}
+	}
+	while (!error && is_kept && nr_named < nr) {
+		error = give_name(&files[nr_named], nr_named + 1 == nr, &has_old[nr_named]);
+		if (error)
+			*ret_idx = nr_named;
+		else
+			nr_named++;
+	}
+	while (error && nr_named--)
+		give_back(&files[nr_named], has_old[nr_named]);
+	for (size_t i = 0; i < nr; i++)
+		release(&files[i]);
 	return error;
+}
+
+int whole_file_close(struct whole_file *file, bool is_kept)
+{
+	size_t idx;
+
+	return whole_files_close(file, 1, is_kept, &idx);
 }

@@ -6,8 +6,11 @@
  * older file of that name stays.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <trace/error.h>
+
+#define WHOLE_FILES_MAX 4u
 
 /** struct whole_file - zeroed = none */
 struct whole_file {
@@ -20,4 +23,12 @@ struct whole_file {
 int whole_file_open(struct whole_file *file, const char *path) TRACE_NODISCARD;
 /** whole_file_close() - give it the name, or remove it unless @is_kept; 0 or a negative errno */
 int whole_file_close(struct whole_file *file, bool is_kept) TRACE_NODISCARD;
+/**
+ * whole_files_close() - the same of files that belong together: all get their names, or none does
+ * @nr: at most WHOLE_FILES_MAX
+ * Returns 0 or a negative errno; then ret_idx is the file that caused it. After an error older
+ * files of these names are as they were; on a file system without RENAME_EXCHANGE those before
+ * *ret_idx are lost if it is their names that fail.
+ */
+int whole_files_close(struct whole_file *files, size_t nr, bool is_kept, size_t *ret_idx) TRACE_NODISCARD;
 #endif

@@ -258,47 +258,28 @@ int gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, co
 
 /* ---- both files ---- */
 
-/* Neither has its name before both are complete, and none after the error @err. */
-static int complete(struct whole_file files[2], int err, const char **ret_name)
-{
-	static const char *const names[2] = {GMON_LIST, GMON_FILE};
-
-	for (int i = 0; i < 2 && !err; i++) {
-		*ret_name = names[i];
-		errno = 0;
-		err = fflush(files[i].out) || ferror(files[i].out) ? -(errno ? errno : EIO) : 0;
-	}
-	for (int i = 0; i < 2; i++) {
-		int end = whole_file_close(&files[i], !err);
-
-		if (end && !err) {
-			*ret_name = names[i];
-			err = end;
-		}
-	}
-	return err;
-}
-
 int gmon_files_write(const struct gmon_counts *counts, const struct gmon_arcs *arcs,
 		     const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers,
 		     struct trace_error *ret_error)
 {
+	static const char *const names[2] = {GMON_LIST, GMON_FILE};
 	struct whole_file files[2];
 	struct gmon_numbers numbers;
-	const char *name = GMON_LIST;
-	int err = whole_file_open(&files[0], name);
+	size_t idx = 0, unused;
+	int err = whole_file_open(&files[0], names[0]), end;
 
 	if (!err) {
-		err = whole_file_open(&files[1], name = GMON_FILE);
+		err = whole_file_open(&files[1], names[idx = 1]);
 		if (err && whole_file_close(&files[0], false)) {
 		} /* the first error counts */
 	}
 	if (!err) {
 		err = gmon_file_write(files[1].out, files[0].out, counts, arcs, symbols, &numbers);
-		err = complete(files, err, &name);
+		end = whole_files_close(files, 2, !err, err ? &unused : &idx);
+		err = err ? err : end;
 	}
 	if (err)
-		return error_set(ret_error, err, "%s cannot be written: %s", name, strerror(-err));
+		return error_set(ret_error, err, "%s cannot be written: %s", names[idx], strerror(-err));
 	*ret_numbers = numbers;
 	return 0;
 }

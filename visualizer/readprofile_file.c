@@ -163,47 +163,55 @@ static void put_map(FILE *map, const struct kernel_rows *rows, uint32_t step)
 	fprintf(map, "%016" PRIx64 " T _etext\n", rows->end);
 }
 
-static int write_map(const char *path, const struct kernel_rows *rows, uint32_t step, struct trace_error *ret_error)
+/* Opens the map and the counters. *ret_idx: the one that cannot be opened */
+static int open_both(struct whole_file files[2], const char *const names[2], size_t *ret_idx)
 {
-	struct string name = {0};
-	struct whole_file map;
-	int err;
+	int err = whole_file_open(&files[0], names[0]);
 
-	string_addf(&name, "%s.map", path);
-	err = whole_file_open(&map, string_text(&name));
-	if (!err) {
-		put_map(map.out, rows, step);
-		err = whole_file_close(&map, true);
-	}
+	*ret_idx = 0;
 	if (err)
-		error_set(ret_error, err, "%s cannot be written: %s", string_text(&name), strerror(-err));
-	string_free(&name);
+		return err;
+	*ret_idx = 1;
+	err = whole_file_open(&files[1], names[1]);
+	if (err && whole_file_close(&files[0], false)) {
+	} /* the first error counts */
 	return err;
+}
+
+/* Counters of another map tell nothing, so both files have their names, or none has. */
+static int write_both(const char *const names[2], const struct kernel_rows *rows, const struct hits *hits,
+		      uint64_t *ret_others, struct trace_error *ret_error)
+{
+	uint32_t step = (uint32_t)hits->step;
+	struct whole_file files[2];
+	size_t idx, unused;
+	int err, end;
+
+	while ((rows->end - rows->begin) / step * sizeof(step) > MAX_FILE_BYTES)
+		step *= 2;
+	err = open_both(files, names, &idx);
+	if (!err) {
+		put_map(files[0].out, rows, step);
+		errno = 0;
+		err = put_counters(fileno(files[1].out), rows, hits, step, ret_others);
+		end = whole_files_close(files, 2, !err, err ? &unused : &idx);
+		err = err ? err : end;
+	}
+	return err ? error_set(ret_error, err, "%s cannot be written: %s", names[idx], strerror(-err)) : 0;
 }
 
 int profile_file_write(const char *path, const struct kernel_rows *rows, const struct hits *hits, uint64_t *ret_others,
 		       struct trace_error *ret_error)
 {
-	uint64_t bytes = rows->end - rows->begin;
-	uint32_t step = (uint32_t)hits->step;
-	struct whole_file file;
-	int err, end;
+	struct string map = {0};
+	int err;
 
 	if (!rows->begin || rows->end <= rows->begin)
 		return error_set(ret_error, -ENODATA,
 				 "%s: neither trace nor map tells where the kernel's code is (_stext, _etext): -m MAP",
 				 path);
-	while (bytes / step * sizeof(step) > MAX_FILE_BYTES)
-		step *= 2;
-	err = whole_file_open(&file, path);
-	if (err)
-		return error_set(ret_error, err, "%s cannot be written: %s", path, strerror(-err));
-	errno = 0;
-	err = put_counters(fileno(file.out), rows, hits, step, ret_others);
-	if (err)
-		error_set(ret_error, err, "%s cannot be written: %s", path, strerror(-err));
-	else
-		err = write_map(path, rows, step, ret_error);
-	end = whole_file_close(&file, !err); /* counters of a map that is not there tell nothing */
-	return err || !end ? err : error_set(ret_error, end, "%s cannot be written: %s", path, strerror(-end));
+	string_addf(&map, "%s.map", path);
+	err = write_both((const char *const[2]){string_text(&map), path}, rows, hits, ret_others, ret_error);
+	string_free(&map);
+	return err;
 }

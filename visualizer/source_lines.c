@@ -14,11 +14,12 @@
 FILE *source_open(const char *folder, const char *source)
 {
 	int fd = code_file_open(folder, source);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
-	if (fd == -ENOMEM)
+	if (fd == -ENOMEM || (fd >= 0 && !in)) /* without memory there is no stream, too */
 		memory_end();
 	errno = fd < 0 ? -fd : 0;
-	return fd < 0 ? NULL : fdopen(fd, "r");
+	return in;
 }
 
 void source_expand(const char *line, struct string *text)

@@ -6,9 +6,9 @@
  * First the mode runs with all memory: its output is the reference, and its allocations are
  * counted. Then a child runs it again for each allocation, and this one fails, or this and all
  * later ones. A child either prints the reference, byte by byte, or exits with status 1 and one
- * more line on stderr, which contains "memory". No signal ends a child, and no child leaves a
- * partial report in the file of --output. Allocations of zstd, libelf, libdw and the C library fail
- * as well.
+ * more line on stderr, which contains "memory", or says that names are missing. No signal ends a
+ * child, and no child leaves a partial report in the file of --output. Allocations of zstd, libelf,
+ * libdw and the C library fail as well.
  */
 
 #include <dlfcn.h>
@@ -36,6 +36,9 @@
 #define VIEW_STEP      97
 #define NARROW_STEP    13 /* a pass with few allocations is searched */
 #define QUESTION_STEP  11
+#define SPARSE_STEP    1499 /* modes that differ from another one in a small part */
+#define READPROFILE    "--profile=readprofile"
+#define CODE	       0xffffffff81000000ull
 #define VDA	       (254u << 20)
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
@@ -48,7 +51,9 @@ __attribute__((noinline)) int named_function(int number)
 
 /* ---- traces ---- */
 
-static char story_path[] = "/tmp/no_memory_story_XXXXXX", random_path[] = "/tmp/no_memory_random_XXXXXX";
+static char story_path[] = "/tmp/no_memory_story_XXXXXX", random_path[] = "/tmp/no_memory_random_XXXXXX",
+	    samples_path[] = "/tmp/no_memory_samples_XXXXXX", map_path[] = "/tmp/no_memory_map_XXXXXX",
+	    counts_path[] = "/tmp/no_memory_counts_XXXXXX";
 
 static void write_trace(struct tb *tb, char *path)
 {
@@ -198,6 +203,44 @@ static struct tb *random_trace(void)
 	return random_story(8, &mood); /* its noise breaks no rule of --verify */
 }
 
+/* A trace with samples of the kernel, for readprofile, and of functions of this program. */
+static struct tb *sampled_functions(void)
+{
+	const struct lists lists = {.user = {(uintptr_t)visualizer_main + 1}, .nr_user = 1};
+	struct tb *tb = tb_new();
+
+	tell_mapping(tb, 10);
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 0, "ffffffff81000000 0 _stext");
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 1, "ffffffff81000100 256 f");
+	tb_string(tb, TRACE_STRING_KERNEL_CODE, 2, "ffffffff81001000 0 _etext");
+	tb_switch(tb, 0, 1000, 0, 10, 0);
+	for (uint64_t i = 0; i < 40; i++)
+		add_sample(tb, 0, 2000 + 10 * i, 10, i % 2 ? CODE + 0x100 + i : (uintptr_t)named_function,
+			   i % 2 ? NULL : &lists);
+	tb_switch(tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	return tb;
+}
+
+static void write_bytes(char *path, const void *bytes, size_t size)
+{
+	int fd = mkstemp(path);
+
+	if (write(fd, bytes, size) != (ssize_t)size)
+		abort();
+	close(fd);
+}
+
+/* The files that readprofile reads beside a trace: a map, and counters in steps of 4 bytes. */
+static void write_map_and_counts(void)
+{
+	static const char map[] = "ffffffff81000000 T _stext\nffffffff81000100 t f\nffffffff81000200 t g\n"
+				  "ffffffff81001000 T _etext\n";
+	static uint32_t counts[0x1000 / 4 + 1] = {[0] = 4, [0x100 / 4 + 1] = 7, [0x200 / 4 + 1] = 2};
+
+	write_bytes(map_path, map, sizeof(map) - 1);
+	write_bytes(counts_path, counts, sizeof(counts));
+}
+
 /* ---- one run ---- */
 
 /** struct run - the output of a mode; @status: from waitpid() */
@@ -211,7 +254,7 @@ struct run {
 static long nr_to_open;
 /* for --output; does not exist before a run */
 static char output_path[] = "/tmp/no_memory_output_XXXXXX";
-static long once_step = ONCE_STEP;
+static long once_step = ONCE_STEP, forever_step = FOREVER_STEP;
 static int out_fd, error_fd; /* stdout and stderr of children */
 static long *nr_taken;	     /* shared: number of a child's allocations */
 
@@ -381,6 +424,14 @@ static bool is_refusal(const struct run *run, const struct run *reference)
 	       lines_of(run->error_text) <= lines_of(reference->error_text) + 1;
 }
 
+/* libelf and libdw crash without memory: that ends a process of their own, and is told. */
+static bool is_told(const struct run *run)
+{
+	return WIFEXITED(run->status) &&
+	       strstr(run->error_text, "names of functions or their source lines are missing: the process that "
+				       "reads it stopped: signal ");
+}
+
 static bool check_output_file(const struct run *run, const char *wanted, size_t wanted_bytes)
 {
 	int fd = open(output_path, O_RDONLY | O_CLOEXEC);
@@ -409,7 +460,7 @@ static void tell(const char *const *mode, long at, bool and_after, const struct 
 static void fails_at_any(const char *const *mode, const char *path, bool and_after, bool to_file)
 {
 	struct run reference = run_mode(mode, path, 0, false);
-	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") ? 1 : and_after ? FOREVER_STEP : once_step;
+	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") ? 1 : and_after ? forever_step : once_step;
 	long begin = nr_to_open > 0 && nr > nr_to_open && strcmp(mode[0], QUESTION) ? nr_to_open : 1;
 	unsigned int wrong = 0;
 	size_t file_bytes = 0;
@@ -426,7 +477,7 @@ static void fails_at_any(const char *const *mode, const char *path, bool and_aft
 		begin += unit_first((int)step) % (nr - begin);
 	for (long at = begin; at <= nr; at += step) {
 		struct run now = run_mode(mode, path, at, and_after);
-		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference);
+		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference) || is_told(&now);
 
 		if (!ok && wrong++ < 10)
 			tell(mode, at, and_after, &now, "neither the whole output nor a refusal");
@@ -447,6 +498,18 @@ static void fails_in_modes(mode_words *modes, const char *path)
 		fails_at_any(*modes, path, false, false);
 		fails_at_any(*modes, path, true, false);
 	}
+}
+
+/* @to_file: the modes write to output_path */
+static void fails_in_similar_modes(mode_words *modes, const char *path, bool to_file)
+{
+	once_step = forever_step = SPARSE_STEP;
+	for (; **modes; modes++) {
+		fails_at_any(*modes, path, false, to_file);
+		fails_at_any(*modes, path, true, to_file);
+	}
+	once_step = ONCE_STEP;
+	forever_step = FOREVER_STEP;
 }
 
 /* ---- the claims ---- */
@@ -542,8 +605,34 @@ static void verification_without_memory_is_whole_or_refused(void)
 static void every_other_report_without_memory_is_whole_or_refused(void)
 {
 	static mode_words modes[] = {{"TRACE"}, {"--help"}, {"--version"}, {NULL}};
+	static mode_words similar[] = {{"-s", "--json", "TRACE"},
+				       {"-s", "-d", "TRACE"},
+				       {"--from=0.000001", "TRACE"},
+				       {"-h"},
+				       {"--strace", "--help"},
+				       {READPROFILE, "--help"},
+				       {NULL}};
 
 	fails_in_modes(modes, story_path);
+	fails_in_similar_modes(similar, story_path, false);
+}
+
+static void a_choice_without_memory_is_whole_or_refused(void)
+{
+	static mode_words similar[] = {{"-a", "--classic", "TRACE"},
+				       {"-a", "--section=files,locks", "TRACE"},
+				       {"-a", "--tid=client", "TRACE"},
+				       {"-a", "--around=0.000003+-0.000001", "TRACE"},
+				       {"-d", "--comm=client", "--time=wall", "TRACE"},
+				       {"-d", "--json", "-fc", "--cgroup=/slice", "TRACE"},
+				       {"--timeline", "--comm=client", "TRACE"},
+				       {"--critical-path=client", "--from=0.000001", "TRACE"},
+				       {"--slowest=shop:order", "--comm=client", "TRACE"},
+				       {"--strace", "-Cw", "-k", "-tt", "-e", "trace=%file,read", "TRACE"},
+				       {"--strace", "-r", "-P", "/etc/passwd", "-f", "TRACE"},
+				       {NULL}};
+
+	fails_in_similar_modes(similar, story_path, false);
 }
 
 static void a_profile_without_memory_is_whole_or_refused(void)
@@ -564,6 +653,49 @@ static void a_profile_without_memory_is_whole_or_refused(void)
 	once_step = ONCE_STEP;
 }
 
+static void every_form_of_a_profile_without_memory_is_whole_or_refused(void)
+{
+	static mode_words named[] = {{"--profile", "TRACE"},
+				     {"--lines=" __FILE__, "TRACE"},
+				     {"--lines=" __FILE__, "--json", "TRACE"},
+				     {"--asm=named_function", "TRACE"},
+				     {"--callers=named_function", "TRACE"},
+				     {"--callees=named_function", "TRACE"},
+				     {NULL}};
+	static mode_words similar[] = {{"--profile=tree", "TRACE"},
+				       {"--profile=tree", "--json", "TRACE"},
+				       {"--folded", "TRACE"},
+				       {"--folded=off", "TRACE"},
+				       {"--folded=all", "TRACE"},
+				       {"--folded=wakers", "TRACE"},
+				       {"--profile", "--symfs=/", "TRACE"},
+				       {NULL}};
+
+	fails_in_modes(named, samples_path);
+	fails_in_similar_modes(similar, story_path, false);
+}
+
+static void hits_without_memory_are_whole_or_refused(void)
+{
+	mode_words of_trace[] = {{READPROFILE, "TRACE"},
+				 {READPROFILE, "-v", "-b", "TRACE"},
+				 {READPROFILE, "-s", "--from=0.000001", "TRACE"},
+				 {READPROFILE, "-i", "TRACE"},
+				 {READPROFILE, "-a", "-m", map_path, "TRACE"},
+				 {NULL}};
+	mode_words of_counts[] = {{READPROFILE, "-p", counts_path, "-m", map_path},
+				  {READPROFILE, "-n", "-i", "-p", counts_path, "-m", map_path},
+				  {NULL}};
+	long to_open = nr_to_open;
+
+	fails_in_modes(of_trace, samples_path);
+	nr_to_open = 0; /* it opens no trace */
+	once_step = 1;
+	fails_in_modes(of_counts, "");
+	once_step = ONCE_STEP;
+	nr_to_open = to_open;
+}
+
 static void the_slowest_without_memory_are_whole_or_refused(void)
 {
 	static mode_words modes[] = {{"--slowest=shop:pay", "TRACE"},
@@ -578,8 +710,11 @@ static void completions_without_memory_are_whole_or_refused(void)
 {
 	static mode_words modes[] = {
 		{"--complete=pid", "TRACE"}, {"--complete=event", "TRACE"}, {"--complete=instance", "TRACE"}, {NULL}};
+	static mode_words similar[] = {
+		{"--complete=comm", "TRACE"}, {"--complete=task", "TRACE"}, {"--complete=cgroup", "TRACE"}, {NULL}};
 
 	fails_in_modes(modes, story_path);
+	fails_in_similar_modes(similar, story_path, false);
 }
 
 static void answers_of_a_view_without_memory_are_whole_or_refused(void)
@@ -617,10 +752,34 @@ static void a_file_written_without_memory_is_whole_or_not_there(void)
 			      {"--pprof", output_path, "TRACE"},
 			      {NULL}};
 
+	mode_words similar[] = {{"--critical-path", "--output", output_path, "TRACE"},
+				{"--slowest=read", "--output", output_path, "TRACE"},
+				{"--diff", "--output", output_path, "TRACE", random_path},
+				{"--profile", "--flame", output_path, "TRACE"},
+				{"--html", output_path, "TRACE"},
+				{"--html", output_path, "--anonymous", "TRACE"},
+				{"--html", output_path, "TRACE", random_path},
+				{NULL}};
+
 	for (mode_words *mode = modes; **mode; mode++) {
 		fails_at_any(*mode, story_path, false, true);
 		fails_at_any(*mode, story_path, true, true);
 	}
+	fails_in_similar_modes(similar, story_path, true);
+}
+
+/* The map is written first, and it does not become that of other counters. */
+static void hits_written_without_memory_are_whole_or_not_there(void)
+{
+	mode_words modes[] = {{READPROFILE, "--write", output_path, "TRACE"}, {NULL}};
+	char name[sizeof(output_path) + 4];
+
+	once_step = NARROW_STEP;
+	fails_at_any(*modes, samples_path, false, true);
+	fails_at_any(*modes, samples_path, true, true);
+	once_step = ONCE_STEP;
+	snprintf(name, sizeof(name), "%s.map", output_path);
+	unlink(name);
 }
 
 int main(int argc, char **argv)
@@ -637,12 +796,16 @@ int main(int argc, char **argv)
 		CASE(a_comparison_without_memory_is_whole_or_refused),
 		CASE(verification_without_memory_is_whole_or_refused),
 		CASE(a_profile_without_memory_is_whole_or_refused),
+		CASE(every_form_of_a_profile_without_memory_is_whole_or_refused),
+		CASE(hits_without_memory_are_whole_or_refused),
 		CASE(the_slowest_without_memory_are_whole_or_refused),
 		CASE(completions_without_memory_are_whole_or_refused),
 		CASE(answers_of_a_view_without_memory_are_whole_or_refused),
 		CASE(an_answer_without_memory_is_whole_or_refused),
 		CASE(every_other_report_without_memory_is_whole_or_refused),
+		CASE(a_choice_without_memory_is_whole_or_refused),
 		CASE(a_file_written_without_memory_is_whole_or_not_there),
+		CASE(hits_written_without_memory_are_whole_or_not_there),
 		{NULL, NULL},
 	};
 	int result;
@@ -655,8 +818,13 @@ int main(int argc, char **argv)
 	unlink(output_path);
 	write_trace(whole_story(), story_path);
 	write_trace(random_trace(), random_path);
+	write_trace(sampled_functions(), samples_path);
+	write_map_and_counts();
 	result = unit_main("without memory", cases, argc, argv);
 	unlink(story_path);
 	unlink(random_path);
+	unlink(samples_path);
+	unlink(map_path);
+	unlink(counts_path);
 	return result;
 }
