@@ -110,13 +110,14 @@ void files_note_unread(void)
 
 bool files_may_ask(uint32_t tgid)
 {
-	bool may_ask = true;
+	bool is_crowded = jail_nr_abandoned() >= FILE_MAX_OF_OTHERS, may_ask = true;
 
 	pthread_mutex_lock(&unanswered.lock);
-	if (unanswered.nr_users) {
-		const uint32_t *times = times_of(user_of(tgid));
+	if (unanswered.nr_users || is_crowded) {
+		uid_t uid = user_of(tgid);
+		const uint32_t *times = times_of(uid);
 
-		may_ask = !times || *times < FILE_MAX_UNANSWERED;
+		may_ask = (!times || *times < FILE_MAX_UNANSWERED) && (!is_crowded || !tgid || uid == geteuid());
 	}
 	unanswered.total += !may_ask;
 	pthread_mutex_unlock(&unanswered.lock);

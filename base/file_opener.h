@@ -10,7 +10,8 @@
  * an envelope if a user may serve the file (file_envelope.h). The child has the rights to open, and
  * parses nothing. Another child, without rights (jail.h), reads from the descriptor. A child that
  * misses FILE_ANSWER_NS is killed and abandoned (jail_child_end()), and the next request starts
- * another one. A user is not asked any more after FILE_MAX_UNANSWERED files without an answer. A
+ * another one. A user is not asked any more after FILE_MAX_UNANSWERED files without an answer, and
+ * no other user while FILE_MAX_OF_OTHERS children wait: the caller's own files stay readable. A
  * process in a user namespace belongs to the user that made the outermost namespace below that of
  * the daemon: a user may have many uids there.
  *
@@ -25,7 +26,8 @@
 #include "jail_child.h"
 
 #define FILE_ANSWER_NS	    2000000000ull
-#define FILE_MAX_UNANSWERED 2 /* of one user; JAIL_MAX_ABANDONED of all */
+#define FILE_MAX_UNANSWERED 2	/* of one user */
+#define FILE_MAX_OF_OTHERS  24u /* of all other users; the rest of JAIL_MAX_ABANDONED is the caller's */
 #define FILE_WHY	    "a file system of its user may be the reason; end the server, or unmount it with umount -l"
 #define FILE_NAME_BYTES	    4096
 #define FILE_TEXT_BYTES	    (64u << 20)
@@ -97,7 +99,10 @@ uint64_t files_unanswered(void);
 void files_note_unanswered(uint32_t tgid);
 /** files_note_unread() - the same without a process: more children wait already than may */
 void files_note_unread(void);
-/** files_may_ask() - false, and counted: the user of process @tgid has not answered too often */
+/**
+ * files_may_ask() - false, and counted: the user of process @tgid has not answered too often, or is
+ * another user, and too many children wait. @tgid 0: a file that the caller itself names
+ */
 bool files_may_ask(uint32_t tgid);
 
 #endif

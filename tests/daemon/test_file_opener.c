@@ -352,6 +352,48 @@ static void children_that_do_not_end_are_few(void)
 
 /* ---- build ids ---- */
 
+/* Each of many users may leave a few children waiting; together they do not use up all places. */
+static void other_users_leave_places_to_the_caller(void)
+{
+	const struct jail_role role = {.run = sleep_for_ever, .cpu_seconds = 1};
+	struct jail_child children[FILE_MAX_OF_OTHERS];
+	struct file_place place = own_program();
+	struct file_opener opener = {0};
+	struct stat status;
+	pid_t other;
+	int fd;
+
+	if (getuid() != 0) {
+		puts("skipped: needs root");
+		return;
+	}
+	other = live_as_sub_user(SUB_USERS);
+	CU_ASSERT_EQUAL(jail_nr_abandoned(), 0);
+	for (size_t i = 0; i < FILE_MAX_OF_OTHERS; i++) {
+		CU_ASSERT(files_may_ask((uint32_t)other));
+		CU_ASSERT_EQUAL_FATAL(jail_child_start(&role, &children[i]), 0);
+		kill_is_ignored = 1;
+		jail_child_end(&children[i], false, NULL, 0);
+		kill_is_ignored = 0;
+	}
+	CU_ASSERT(!files_may_ask((uint32_t)other));
+	CU_ASSERT(files_may_ask(0));
+	fd = file_opener_open(&opener, &place, &status);
+	CU_ASSERT(fd >= 0);
+	close(fd);
+	file_opener_close(&opener);
+	kill(children[0].pid, SIGKILL);
+	while (jail_nr_abandoned() == FILE_MAX_OF_OTHERS)
+		usleep(1000);
+	CU_ASSERT(files_may_ask((uint32_t)other));
+	for (size_t i = 1; i < FILE_MAX_OF_OTHERS; i++)
+		kill(children[i].pid, SIGKILL);
+	while (jail_nr_abandoned())
+		usleep(1000);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
 static void a_build_id_is_read_meanwhile(void)
 {
 	static const char owner, other;
@@ -739,6 +781,7 @@ int main(int argc, char **argv)
 		CASE(a_text_and_memory_of_a_process_are_read_by_a_child),
 		CASE(a_fork_of_the_caller_has_an_opener_of_its_own),
 		CASE(a_child_has_the_priority_of_its_caller),
+		CASE(other_users_leave_places_to_the_caller),
 		CASE(a_user_is_charged_for_its_namespaces),
 		CASE(a_wait_ends_with_its_stop),
 		CASE(children_that_do_not_end_are_few),

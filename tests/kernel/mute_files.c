@@ -5,7 +5,7 @@
  *
  * mute_files KIND FOLDER PROGRAM: KIND says what the program does with a file of that system, whose
  * content is that of PROGRAM:
- *   exec    executes it
+ *   exec    executes it; PROGRAM copies its input to its output, as cat(1)
  *   map     maps it as code, and executes in it no more
  *   poll    is in poll(), with the descriptors in a page of it
  *   flush   as map, but the server then answers all but the close of a file
@@ -13,8 +13,13 @@
  *   offer   sends the open file to the daemon in place of its trace buffers, again and again
  *   lock    reads a page of it through /proc/self/mem, which holds the lock of its mappings, while
  *           another thread waits for that lock to change them: the kernel lets no later reader pass
- * Prints "mute PID" when the server has stopped answering, and ends when standard input is closed:
- * then the kernel aborts the connection, because no other process has its descriptor.
+ * Prints "mute PID" when the server has stopped answering and the program waits for it, and ends
+ * when standard input is closed: then the kernel aborts the connection, because no other process
+ * has its descriptor.
+ *
+ * Each step waits for the one before it, however slow the machine is: the program tells that it
+ * uses the file, the server tells its first call without an answer, and /proc tells that a thread
+ * waits for the lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,15 +48,19 @@
 #define FILE_NODE     2u
 #define REQUEST_BYTES (1u << 20)
 #define FILE_NAME     "file"
-#define ALARM_SECONDS 120 /* then the server ends by itself, and with it all waits */
+#define ALARM_SECONDS 300 /* then the server ends by itself, and with it all waits */
 
 static struct {
 	int fd;
 	char *content;
 	size_t bytes;
-	bool is_mute;	  /* atomically */
-	bool mutes_flush; /* and nothing else */
-	int muted[2];	  /* a pipe that is closed then */
+	bool is_mute;	   /* atomically */
+	bool mutes_flush;  /* and nothing else */
+	int muted[2];	   /* a pipe that is closed then */
+	int used[2];	   /* a pipe: the program uses the file, and later the number of a thread */
+	int unanswered[2]; /* a pipe: the server did not answer the program */
+	int holds[2];	   /* a pipe that is closed when a thread of the program holds the lock */
+	pid_t program;
 	char folder[128];
 } server;
 
@@ -166,6 +175,15 @@ static unsigned int process_of(unsigned int thread)
 	return process;
 }
 
+static void note_unanswered(const struct fuse_in_header *head)
+{
+	unsigned int process = process_of(head->pid);
+
+	fprintf(stderr, "call %u of process %u has no answer\n", head->opcode, process);
+	if (process == (unsigned int)server.program && write(server.unanswered[1], "", 1) < 0)
+		perror("pipe");
+}
+
 static void *serve(void *unused)
 {
 	static _Alignas(8) char request[REQUEST_BYTES];
@@ -178,11 +196,11 @@ static void *serve(void *unused)
 			continue;
 		if (bytes < (ssize_t)sizeof(*head))
 			return unused;
-		if (!__atomic_load_n(&server.is_mute, __ATOMIC_RELAXED) ||
+		if (!__atomic_load_n(&server.is_mute, __ATOMIC_ACQUIRE) ||
 		    (server.mutes_flush && head->opcode != FUSE_FLUSH))
 			serve_one(head);
 		else
-			fprintf(stderr, "call %u of process %u has no answer\n", head->opcode, process_of(head->pid));
+			note_unanswered(head);
 	}
 }
 
@@ -257,14 +275,22 @@ static char *map_file(int protection)
 	return page;
 }
 
+/* Tells the server that the program uses the file, and waits until the server is mute. */
+static void await_mute(void)
+{
+	const pid_t none = 0;
+	char byte;
+
+	if (write(server.used[1], &none, sizeof(none)) < 0 || read(server.muted[0], &byte, 1) < 0)
+		fail("pipe");
+}
+
 /* The program itself waits for the page, in the call. */
 static void poll_for_ever(void)
 {
 	struct pollfd *page = (struct pollfd *)map_file(PROT_READ | PROT_WRITE);
-	char byte;
 
-	if (read(server.muted[0], &byte, 1) < 0)
-		fail("pipe");
+	await_mute();
 	poll(page, 1, -1);
 }
 
@@ -280,7 +306,11 @@ static void *read_own_memory(void *page)
 
 static void *change_mappings(void *unused)
 {
-	usleep(100000); /* until the other thread has the lock */
+	pid_t thread = gettid();
+	char byte;
+
+	if (read(server.holds[0], &byte, 1) < 0 || write(server.used[1], &thread, sizeof(thread)) < 0)
+		fail("pipe");
 	return mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? unused : NULL;
 }
 
@@ -301,11 +331,9 @@ static void lock_mappings(void)
 {
 	char *page = map_file(PROT_READ);
 	pthread_t threads[2];
-	char byte;
 
 	map_program_memory();
-	if (read(server.muted[0], &byte, 1) < 0)
-		fail("pipe");
+	await_mute();
 	pthread_create(&threads[0], NULL, read_own_memory, page);
 	pthread_create(&threads[1], NULL, change_mappings, NULL);
 	for (;;)
@@ -340,10 +368,10 @@ static void offer_file(void)
 	struct msghdr message = {
 		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	int file = open(below("all/" FILE_NAME), O_RDONLY | O_CLOEXEC);
-	char byte;
 
-	if (file < 0 || read(server.muted[0], &byte, 1) < 0)
+	if (file < 0)
 		fail("offer");
+	await_mute();
 	memcpy(CMSG_DATA(&control.head), &file, sizeof(file));
 	for (int i = 0; i < 10; i++)
 		if (sendmsg(connect_to_daemon(), &message, MSG_NOSIGNAL) < 0)
@@ -352,20 +380,31 @@ static void offer_file(void)
 		pause();
 }
 
+/* It copies the number that the server wrote. */
+static void execute_file(void)
+{
+	if (dup2(server.muted[0], STDIN_FILENO) < 0 || dup2(server.used[1], STDOUT_FILENO) < 0)
+		fail("pipe");
+	execl(below("all/" FILE_NAME), FILE_NAME, NULL);
+	fail("exec");
+}
+
 static void run_program(const char *kind)
 {
 	volatile char byte;
 
 	close(server.fd);
 	close(server.muted[1]);
+	close(server.holds[1]);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (strcmp(kind, "exec") == 0)
-		execl(below("all/" FILE_NAME), FILE_NAME, "1000", NULL);
+		execute_file();
 	if (strcmp(kind, "offer") == 0)
 		offer_file();
 	if (strcmp(kind, "map") == 0 || strcmp(kind, "flush") == 0 || strcmp(kind, "serve") == 0) {
 		byte = *map_file(PROT_READ | PROT_EXEC);
 		(void)byte;
+		await_mute();
 		for (;;)
 			pause();
 	}
@@ -376,10 +415,57 @@ static void run_program(const char *kind)
 	fail(kind);
 }
 
+/* Is it in the state D of proc(5)? */
+static bool waits_for_lock(pid_t thread)
+{
+	char path[64], text[256] = "", *name_end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)server.program, (int)thread);
+	file = fopen(path, "re");
+	if (!file || !fgets(text, sizeof(text), file))
+		fail(path);
+	fclose(file);
+	name_end = strrchr(text, ')');
+	return name_end && strncmp(name_end, ") D", 3) == 0;
+}
+
+/* Ends with the program. */
+static pid_t await_use(void)
+{
+	pid_t thread;
+
+	if (read(server.used[0], &thread, sizeof(thread)) != sizeof(thread))
+		fail("program");
+	return thread;
+}
+
+static void become_mute(const char *kind)
+{
+	const pid_t none = 0;
+	bool is_locked = strcmp(kind, "lock") == 0;
+	char byte;
+
+	if (strcmp(kind, "exec") == 0 && write(server.muted[1], &none, sizeof(none)) < 0)
+		fail("pipe");
+	await_use();
+	__atomic_store_n(&server.is_mute, strcmp(kind, "serve") != 0, __ATOMIC_RELEASE);
+	if (strcmp(kind, "exec") != 0) /* which would end */
+		close(server.muted[1]);
+	if ((is_locked || strcmp(kind, "poll") == 0) && read(server.unanswered[0], &byte, 1) != 1)
+		fail("pipe");
+	close(server.holds[1]);
+	if (is_locked) {
+		pid_t thread = await_use();
+
+		while (!waits_for_lock(thread))
+			usleep(1000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	char byte;
-	pid_t pid;
 
 	if (argc != 4)
 		return 2;
@@ -388,19 +474,18 @@ int main(int argc, char **argv)
 	snprintf(server.folder, sizeof(server.folder), "%s", argv[2]);
 	enter_namespaces();
 	mount_files(argv[3]);
-	if (pipe2(server.muted, O_CLOEXEC) < 0)
+	if (pipe2(server.muted, O_CLOEXEC) < 0 || pipe2(server.used, O_CLOEXEC) < 0 ||
+	    pipe2(server.unanswered, O_CLOEXEC) < 0 || pipe2(server.holds, O_CLOEXEC) < 0)
 		fail("pipe");
-	pid = fork();
-	if (pid == 0)
+	server.program = fork();
+	if (server.program == 0)
 		run_program(argv[1]);
-	usleep(1000000); /* until it uses the file */
-	__atomic_store_n(&server.is_mute, strcmp(argv[1], "serve") != 0, __ATOMIC_RELAXED);
-	close(server.muted[1]);
-	usleep(300000); /* until it uses the file again */
-	printf("mute %d\n", (int)pid);
+	close(server.used[1]);
+	become_mute(argv[1]);
+	printf("mute %d\n", (int)server.program);
 	fflush(stdout);
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;
-	kill(pid, SIGKILL);
+	kill(server.program, SIGKILL);
 	_exit(0);
 }

@@ -126,6 +126,17 @@ static void add_program(struct command_search *search, const char *name)
 
 /* ---- programs that a shell starts ---- */
 
+/* SECURITY: a script can name any file, also one of a file system that does not answer. */
+static bool is_executable(struct command_search *search, const char *path)
+{
+	struct stat status;
+	int fd = open_file(search, path, &status);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 && status.st_mode & 0111;
+}
+
 static void add_words(struct command_search *search, const char *text)
 {
 	char word[MAX_WORD], path[PATH_MAX];
@@ -136,7 +147,7 @@ static void add_words(struct command_search *search, const char *text)
 			continue;
 		snprintf(word, sizeof(word), "%.*s", (int)chars, text);
 		search->nr_words++;
-		if (search_program(word, path) && access(path, X_OK) == 0)
+		if (search_program(word, path) && (!strchr(word, '/') || is_executable(search, path)))
 			add_program(search, word);
 	}
 }
@@ -180,7 +191,7 @@ static void add_started(struct command_search *search, char *const *argv)
 		return;
 	}
 	for (size_t i = 1; is_shell(argv[0]) && argv[i]; i++)
-		if (argv[i][0] != '-' && access(argv[i], R_OK) == 0)
+		if (argv[i][0] != '-')
 			add_script(search, argv[i]);
 }
 
