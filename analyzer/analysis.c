@@ -107,6 +107,7 @@ static const struct {
 	HANDLER(sock_names, on_sock_names),
 	HANDLER(sock_send, on_request_transfer),
 	HANDLER(sock_recv, on_request_transfer),
+	HANDLER(sock_look, on_request_transfer),
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
 	HANDLER(signal_deliver, on_signal_deliver),

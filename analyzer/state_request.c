@@ -206,31 +206,40 @@ static void received(struct trace_analysis *a, struct trace_thread *thread, stru
 }
 
 /*
- * The data is still in the socket, or is no data of the other end: the thread looked (MSG_PEEK), or
- * read what became of its own messages (MSG_ERRQUEUE). A look at a stream opens the request, for
- * its bytes were read. A datagram is a request of its own, which the next call takes.
+ * Recorders before sock_look wrote sock_recv also for a look (MSG_PEEK), and for what became of the
+ * thread's own messages (MSG_ERRQUEUE). The flags are known of a native call.
  */
-static bool takes_no_request(const struct trace_analysis *a, struct trace_thread *thread,
-			     const struct socket_state *sock)
+static uint64_t receive_flags(const struct trace_analysis *a, struct trace_thread *thread)
 {
 	const struct frame *call = frame_syscall(thread);
 	int8_t place = call && frame_class(a, call) == CALL_RECV ? a->calls[call->call].flags_arg : -1;
-	uint64_t flags = place >= 0 && place < call->nr_args ? call->args[place] : 0;
+
+	return place >= 0 && place < call->nr_args ? call->args[place] : 0;
+}
+
+/*
+ * A look leaves the data in the socket. One at a stream opens the request, for its bytes were read.
+ * A datagram is a request of its own, which the next call takes.
+ */
+static bool takes_no_request(const struct trace_analysis *a, struct trace_thread *thread,
+			     const struct socket_state *sock, bool looks)
+{
+	uint64_t flags = looks ? LINUX_MSG_PEEK : receive_flags(a, thread);
 
 	return (flags & LINUX_MSG_ERRQUEUE) || ((flags & LINUX_MSG_PEEK) && sock->type != LINUX_SOCK_STREAM);
 }
 
 void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	const struct trace_sock_send *bytes = event->payload; /* sock_recv has the same shape */
+	const struct trace_sock_send *bytes = event->payload; /* all three have the same shape */
 	struct trace_thread *thread = cpu->current;
 	struct socket_state *sock;
-	bool comes = event->id == TRACE_EV_sock_recv;
+	bool looks = event->id == TRACE_EV_sock_look, comes = looks || event->id == TRACE_EV_sock_recv;
 
 	if (!thread || thread == &cpu->idle || cpu->nested)
 		return;
 	sock = sock_transfer(a, thread, bytes->ino);
-	if (!sock || (comes && takes_no_request(a, thread, sock)))
+	if (!sock || (comes && takes_no_request(a, thread, sock, looks)))
 		return;
 	if (!sock->role && bytes->ret > 0) {
 		sock->role = (uint8_t)first_role(a, thread, sock, comes);
@@ -242,7 +251,9 @@ void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	else
 		sent(a, thread, sock, bytes->ret);
 }
-_Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_request_transfer() reads both");
+_Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv) &&
+		       sizeof(struct trace_sock_send) == sizeof(struct trace_sock_look),
+	       "on_request_transfer() reads all of them");
 
 /* ---- rests ---- */
 

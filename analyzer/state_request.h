@@ -43,6 +43,6 @@ bool pool_rests(struct trace_analysis *a, struct trace_thread *thread, const str
 bool accept_lock_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 		       uint64_t lock, const struct trace_process *holder);
 
-/* of sock_send and sock_recv */
+/* of sock_send, sock_recv and sock_look */
 event_handler on_request_transfer;
 #endif

@@ -241,7 +241,7 @@ static bool knows_descriptors(const struct file_bytes *f, uint64_t from_ns, uint
 
 static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
 {
-	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
+	const struct trace_sock_send *transfer = event->payload; /* all three have the same shape */
 	const struct trace_thread *thread = trace_event_thread(a, event);
 	const struct mover *mover = thread ? mover_of(f, trace_thread_syscall(a, thread)) : NULL;
 	uint64_t ino;
@@ -269,6 +269,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		break;
 	case TRACE_EV_sock_send:
 	case TRACE_EV_sock_recv:
+	case TRACE_EV_sock_look:
 		on_transfer(f, analysis, event);
 		break;
 	case TRACE_EV_uring_submit: /* requests move bytes without a call */
@@ -322,8 +323,9 @@ void rule_file_bytes_check(void *data)
 
 void *rule_file_bytes_begin(struct rules *rules)
 {
-	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,  TRACE_EV_sys_exit,
-				       TRACE_EV_sock_send, TRACE_EV_sock_recv,	TRACE_EV_uring_submit};
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3,	 TRACE_EV_sys_enter6,
+				       TRACE_EV_sys_exit,  TRACE_EV_sock_send,	 TRACE_EV_sock_recv,
+				       TRACE_EV_sock_look, TRACE_EV_uring_submit};
 	struct file_bytes *f = calloc(1, sizeof(*f));
 
 	if (!f)

@@ -82,7 +82,7 @@ static void on_answer(struct idle_rule *r, struct idle_socket *sock, const struc
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_event_thread(analysis, event);
-	const struct trace_sock_send *bytes = event->payload; /* sock_recv has the same shape */
+	const struct trace_sock_send *bytes = event->payload; /* all three have the same shape */
 	struct idle_rule *r = data;
 	struct idle_socket *sock;
 
@@ -95,7 +95,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	sock = table_find(&r->sockets, sizeof(*sock), bytes->ino + 1);
 	if (!sock || !sock->is_accepted || bytes->ret <= 0)
 		return;
-	if (event->id == TRACE_EV_sock_recv)
+	if (event->id != TRACE_EV_sock_send)
 		on_read(sock, thread, event->ts_ns);
 	else if (sock->reader)
 		on_answer(r, sock, thread, event->ts_ns);
@@ -116,7 +116,8 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 
 void *rule_idle_begin(struct rules *rules)
 {
-	static const uint32_t ids[] = {TRACE_EV_sock_endpoints, TRACE_EV_sock_recv, TRACE_EV_sock_send};
+	static const uint32_t ids[] = {TRACE_EV_sock_endpoints, TRACE_EV_sock_recv, TRACE_EV_sock_look,
+				       TRACE_EV_sock_send};
 	struct idle_rule *r = calloc(1, sizeof(*r));
 
 	if (!r)

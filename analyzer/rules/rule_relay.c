@@ -130,9 +130,9 @@ static void on_answer(struct relay_rule *r, struct relay_socket *sock, const str
 
 static void on_transfer(struct relay_rule *r, const struct trace_thread *thread, const struct trace_event *event)
 {
-	const struct trace_sock_send *bytes = event->payload; /* sock_recv has the same shape */
+	const struct trace_sock_send *bytes = event->payload; /* all three have the same shape */
 	struct relay_socket *sock = table_find(&r->sockets, sizeof(*sock), bytes->ino + 1);
-	bool receives = event->id == TRACE_EV_sock_recv;
+	bool receives = event->id != TRACE_EV_sock_send;
 	struct relay_thread *row;
 
 	if (!sock)
@@ -218,7 +218,8 @@ static void on_wait(void *data, struct trace_analysis *analysis, const struct tr
 void *rule_relay_begin(struct rules *rules)
 {
 	static const uint32_t ids[] = {TRACE_EV_sched_switch, TRACE_EV_sys_exit,  TRACE_EV_sock_endpoints,
-				       TRACE_EV_sock_recv,    TRACE_EV_sock_send, TRACE_EV_USER};
+				       TRACE_EV_sock_recv,    TRACE_EV_sock_look, TRACE_EV_sock_send,
+				       TRACE_EV_USER};
 	struct relay_rule *r = calloc(1, sizeof(*r));
 
 	if (!r)

@@ -54,6 +54,7 @@ static const struct {
 	WANTED(sock_endpoints, socket_on_endpoints),
 	WANTED(sock_send, socket_on_send),
 	WANTED(sock_recv, socket_on_receive),
+	WANTED(sock_look, socket_on_look),
 	WANTED(sock_ready, socket_on_ready),
 	WANTED(sock_state, socket_on_state),
 	WANTED(fs_open, socket_on_open),

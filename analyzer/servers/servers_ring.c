@@ -149,8 +149,12 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	return true;
 }
 
-bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
-		   struct channel *channel, int64_t amount, uint32_t position)
+/* channel_receive() or channel_peek() */
+typedef void take_fn(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
+		     struct servers_thread *thread, uint64_t amount, uint32_t position);
+
+static bool ring_takes(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		       struct channel *channel, int64_t amount, uint32_t position, take_fn *take)
 {
 	struct servers_thread *user = is_of_call(thread, endpoint) ? NULL : ring_user_of(s, thread);
 	struct ring_op *op = user && s->rings.ops.used ? ring_op_of(user, endpoint, RECEIVES) : NULL;
@@ -172,7 +176,7 @@ bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struc
 		user->sleep.last_ns = 0;
 	endpoint->owner = user->process;
 	if (channel)
-		channel_receive(s, endpoint, channel, user, (uint64_t)amount, position);
+		take(s, endpoint, channel, user, (uint64_t)amount, position);
 	else
 		receive_unknown(s, user, endpoint);
 	got = user->call.incoming;
@@ -188,6 +192,18 @@ bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struc
 	}
 	set_unref(got);
 	return true;
+}
+
+bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		   struct channel *channel, int64_t amount, uint32_t position)
+{
+	return ring_takes(s, thread, endpoint, channel, amount, position, channel_receive);
+}
+
+bool ring_looks(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		struct channel *channel, int64_t amount, uint32_t position)
+{
+	return ring_takes(s, thread, endpoint, channel, amount, position, channel_peek);
 }
 
 static void accepted(struct trace_servers *s, struct ring_op *op, struct endpoint *endpoint, uint32_t position)

@@ -25,6 +25,9 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
  */
 bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
 		   struct channel *channel, int64_t amount, uint32_t position);
+/** ring_looks() - the same for a look at @amount bytes, which stay in the channel */
+bool ring_looks(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		struct channel *channel, int64_t amount, uint32_t position);
 /**
  * ring_datagram() - @thread puts a message into the queue of the socket @destination
  *

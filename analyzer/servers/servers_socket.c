@@ -116,10 +116,14 @@ void socket_on_ready(struct trace_servers *s, const struct trace_event *event)
  * recv() with MSG_PEEK: the request is known from now on. A message is one request, so it begins
  * with the call that takes it.
  */
-static void on_peek(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
-		    struct channel *channel, const struct trace_sock_recv *receive)
+static void look(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		 const struct trace_sock_recv *receive)
 {
+	struct channel *channel = channel_in(endpoint);
+
 	if (receive->ret <= 0 || (endpoint->kind != ENDPOINT_STREAM && endpoint->kind != ENDPOINT_TCP))
+		return;
+	if (ring_looks(s, thread, endpoint, channel, receive->ret, (uint32_t)receive->position))
 		return;
 	endpoint->owner = thread->process;
 	thread->call.endpoint = endpoint;
@@ -128,6 +132,18 @@ static void on_peek(struct trace_servers *s, struct servers_thread *thread, stru
 	else
 		receive_unknown(s, thread, endpoint);
 }
+
+void socket_on_look(struct trace_servers *s, const struct trace_event *event)
+{
+	const struct trace_sock_recv *receive = event->payload; /* sock_look has the same shape */
+	struct servers_thread *thread = receive->ret > 0 ? transferring(s, event) : NULL;
+	struct endpoint *endpoint = thread ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol)
+					   : NULL;
+
+	if (endpoint)
+		look(s, thread, endpoint, receive);
+}
+_Static_assert(sizeof(struct trace_sock_recv) == sizeof(struct trace_sock_look), "socket_on_look() reads it");
 
 /* Nothing was received: true for an empty datagram, false for the end of the data. */
 static bool is_empty_message(const struct endpoint *endpoint, const struct channel *channel, int32_t ret)
@@ -149,7 +165,7 @@ void socket_on_receive(struct trace_servers *s, const struct trace_event *event)
 	if (!endpoint || thread->call.errors || endpoint->kind == ENDPOINT_OTHER)
 		return;
 	if (thread->call.peek) {
-		on_peek(s, thread, endpoint, channel, receive);
+		look(s, thread, endpoint, receive);
 		return;
 	}
 	if (receive->ret == -LINUX_EAGAIN && channel)

@@ -391,9 +391,14 @@ static void an_empty_datagram_counts_as_one(void)
 /* A read with MSG_PEEK, or of the error queue, takes nothing out of the queue. */
 static void peeking_takes_nothing_out_of_the_queue(void)
 {
-	static const uint64_t flags[] = {MSG_PEEK, MSG_ERRQUEUE};
+	static const struct look {
+		uint64_t flags;
+		uint32_t event;
+	} looks[] = {{0, TRACE_EV_sock_look}, /* the others are of older recorders */
+		     {MSG_PEEK, TRACE_EV_sock_recv},
+		     {MSG_ERRQUEUE, TRACE_EV_sock_recv}};
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
 		struct case_of_servers k = begin();
 		struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
 			   b = {.cpu = 1, .fd = 3, .ino = 102, .type = SOCK_DGRAM},
@@ -405,8 +410,8 @@ static void peeking_takes_nothing_out_of_the_queue(void)
 		make(&k, &s, 1010, SYS_socket, 0);
 		datagram(&k, &a, 103, 1100);
 		datagram(&k, &b, 103, 1200);
-		tb_sys_enter(k.c.tb, 2, 1250, SYS_recvmsg, 3, 0, flags[i]);
-		tb_event(k.c.tb, 2, 1255, TRACE_EV_sock_recv, &looked, sizeof(looked), NULL);
+		tb_sys_enter(k.c.tb, 2, 1250, SYS_recvmsg, 3, 0, looks[i].flags);
+		tb_event(k.c.tb, 2, 1255, looks[i].event, &looked, sizeof(looked), NULL);
 		tb_sys_exit(k.c.tb, 2, 1260, 16);
 		receives(&k, &s, 1300);
 		datagram(&k, &s, 101, 1500);

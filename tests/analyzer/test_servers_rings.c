@@ -105,6 +105,43 @@ static void answers_of_a_ring_decide_the_client_of_its_time(void)
 	}
 }
 
+/*
+ * The server asks another one for both clients. That one looks at the first request by its ring,
+ * and then takes both.
+ */
+static void a_look_of_a_ring_takes_nothing(void)
+{
+	struct case_of_servers k = begin();
+	struct trace_uring_submit submit = {.req = 0x100, .opcode = RING_RECV, .fd = down_server.fd};
+	struct trace_sock_look looked = {.ino = down_server.ino, .ret = 16, .family = AF_UNIX};
+
+	connects(&k, &down, &down_server, 1100);
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 3, 1150);
+	sends(&k, &one, 1300);
+	receives(&k, &one_server, 1320);
+	sends(&k, &down, 1340);
+	polls(&k, 2, 1360);
+	sends(&k, &two, 1370);
+	receives(&k, &two_server, 1380);
+	sends(&k, &down, 1400);
+	tb_sys_enter(k.c.tb, 3, 1500, SYS_io_uring_enter, 9, 1, 1, 1, 0, 0);
+	tb_event(k.c.tb, 3, 1501, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);
+	tb_event(k.c.tb, 3, 1502, TRACE_EV_sock_look, &looked, sizeof(looked), NULL);
+	ring_completes(&k, 3, 1503, 0x100, 1);
+	tb_sys_exit(k.c.tb, 3, 1510, 1);
+	receives(&k, &down_server, 2000);
+	sends(&k, &down_server, 2500);
+	receives(&k, &down_server, 3000);
+	sends(&k, &down_server, 3200);
+	polls(&k, 3, 3300);
+	run(&k);
+	BILL(&k, 40, 10, 3000 - 1501); /* from the look until it takes the second request */
+	BILL(&k, 40, 20, 3300 - 3000);
+	end(&k);
+}
+
 static void requests_answered_in_one_call_of_a_ring_share(void)
 {
 	struct case_of_servers k = two_in_the_queue();
@@ -352,6 +389,7 @@ static void a_thread_may_have_the_name_of_a_rings_worker(void)
 static const struct unit_case cases[] = {
 	{"answers_of_a_ring_decide_the_client_of_its_time", answers_of_a_ring_decide_the_client_of_its_time},
 	{"a_result_is_seen_only_when_it_is_complete", a_result_is_seen_only_when_it_is_complete},
+	{"a_look_of_a_ring_takes_nothing", a_look_of_a_ring_takes_nothing},
 	{"requests_answered_in_one_call_of_a_ring_share", requests_answered_in_one_call_of_a_ring_share},
 	{"a_ring_sends_for_the_results_already_seen", a_ring_sends_for_the_results_already_seen},
 	{"a_read_by_a_ring_continues_the_request", a_read_by_a_ring_continues_the_request},

@@ -326,6 +326,35 @@ static int ring_take(struct ring *ring)
 	return result;
 }
 
+/* Looks at a datagram by a call and by a ring, and takes it. */
+static void look_at_a_datagram(void)
+{
+	static char buffer[64];
+	int ends[2];
+	struct stat status;
+	struct ring ring;
+
+	need(!socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) && send(ends[0], "hello", 5, 0) == 5 &&
+		     !fstat(ends[1], &status),
+	     "datagram");
+	need(recv(ends[1], buffer, sizeof(buffer), MSG_PEEK) == 5, "look");
+	if (ring_new(&ring)) {
+		struct io_uring_sqe look = {.opcode = IORING_OP_RECV,
+					    .fd = ends[1],
+					    .addr = (uintptr_t)buffer,
+					    .len = sizeof(buffer),
+					    .msg_flags = MSG_PEEK};
+
+		ring_submit(&ring, &look);
+		write_truth("looked_by_ring", ring_take(&ring));
+		close(ring.fd);
+	}
+	need(recv(ends[1], buffer, sizeof(buffer), 0) == 5, "receive");
+	write_truth("looked_ino", (long long)status.st_ino);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* A request that receives repeatedly has the label of an earlier, completed accept, while another
  * request accepts. */
 static void use_a_label_again(void)
@@ -421,6 +450,7 @@ static int do_all(const char *path, const char *folder)
 	leave_in_pairs();
 	read_a_file(folder);
 	use_a_label_again();
+	look_at_a_datagram();
 	move_in_another_hierarchy(folder);
 	name_files(folder);
 	look_up_in_a_map(folder);
@@ -616,6 +646,28 @@ static void the_orders_of_cached_pages_add_up(void)
 	record();
 	CU_ASSERT_EQUAL(pages_of(TRACE_EV_fs_cache_add) - pages_of(TRACE_EV_fs_cache_delete), truth_of("file_pages"));
 	CU_ASSERT_TRUE(pages_of(TRACE_EV_fs_cache_add) >= FILE_BYTES / 4096);
+}
+
+static int nr_of_looked(uint32_t id)
+{
+	long long ino = truth_of("looked_ino");
+	struct search search = search_for(id);
+	const struct trace_sock_look *bytes; /* sock_recv has the same fields */
+	int nr = 0;
+
+	while ((bytes = search_next(&search)))
+		if ((long long)bytes->ino == ino) {
+			CU_ASSERT_EQUAL(bytes->ret, 5);
+			nr++;
+		}
+	return nr;
+}
+
+static void a_look_at_a_socket_is_told_from_a_receipt(void)
+{
+	record();
+	CU_ASSERT_EQUAL(nr_of_looked(TRACE_EV_sock_look), 1 + (truth_of("looked_by_ring") == 5));
+	CU_ASSERT_EQUAL(nr_of_looked(TRACE_EV_sock_recv), 1);
 }
 
 static void a_multishot_receive_is_no_accepted_connection(void)
@@ -815,6 +867,7 @@ static const struct unit_case cases[] = {
 	{"all_descriptors_of_messages_are_recorded", all_descriptors_of_messages_are_recorded},
 	{"one_thread_is_the_last_of_its_process", one_thread_is_the_last_of_its_process},
 	{"the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up},
+	{"a_look_at_a_socket_is_told_from_a_receipt", a_look_at_a_socket_is_told_from_a_receipt},
 	{"a_multishot_receive_is_no_accepted_connection", a_multishot_receive_is_no_accepted_connection},
 	{"a_flush_is_not_at_the_highest_sector", a_flush_is_not_at_the_highest_sector},
 	{"groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none},

@@ -5,7 +5,9 @@
  * calls. */
 #define TYPED_SOCK_INO(sk) ((sk)->sk_socket->file->f_inode->i_ino)
 
-#define SYN_SENT 2 /* TCP_SYN_SENT, include/net/tcp_states.h */
+#define SYN_SENT     2 /* TCP_SYN_SENT, include/net/tcp_states.h */
+#define MSG_PEEK     2 /* include/linux/socket.h */
+#define MSG_ERRQUEUE 0x2000
 
 /* The socket has the address by now (tcp_v4_connect(), tcp_v6_connect()); if the connection fails,
  * the kernel removes it again. */
@@ -50,29 +52,47 @@ int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 	return 0;
 }
 
-#define TRANSFER_PROGRAM(event, tracepoint, tcp_member)                                           \
-	SEC("event/" #tracepoint)                                                                 \
-	int BPF_PROG(event, struct sock *sk, int ret, int flags)                                  \
-	{                                                                                         \
-		u16 family = sk->__sk_common.skc_family;                                          \
-		u16 protocol = sk->sk_protocol;                                                   \
+/* Events of the same fields: @tcp_member has the position. */
+#define TRANSFER(sk, ret, id, tcp_member)                                                         \
+	do {                                                                                      \
+		u16 family = (sk)->__sk_common.skc_family;                                        \
+		u16 protocol = (sk)->sk_protocol;                                                 \
                                                                                                   \
 		if (!current_passes() || own_event(current_task()))                               \
 			return 0;                                                                 \
-		RECORD(event) {                                                                   \
+		RECORD(sock_send) {                                                               \
 			record->ino = TYPED_SOCK_INO(sk);                                         \
 			record->position = 0;                                                     \
 			if (protocol == IPPROTO_TCP && (family == AF_INET || family == AF_INET6)) \
-				record->position = FIELD((struct tcp_sock *)sk, tcp_member);      \
-			record->ret = ret;                                                        \
+				record->position = FIELD((struct tcp_sock *)(sk), tcp_member);    \
+			record->ret = (ret);                                                      \
 			record->family = family;                                                  \
 			record->protocol = protocol;                                              \
-			COMMIT(event);                                                            \
+			record_end(&recording, id);                                               \
 		}                                                                                 \
-		return 0;                                                                         \
-	}
-TRANSFER_PROGRAM(sock_send, sock_send_length, write_seq)
-TRANSFER_PROGRAM(sock_recv, sock_recv_length, copied_seq)
+	} while (0)
+
+SEC("event/sock_send_length")
+int BPF_PROG(sock_send, struct sock *sk, int ret, int flags)
+{
+	TRANSFER(sk, ret, TRACE_EV_sock_send, write_seq);
+	return 0;
+}
+
+/* The error queue has what became of the thread's own messages: no data came. */
+SEC("event/sock_recv_length")
+int BPF_PROG(sock_recv, struct sock *sk, int ret, int flags)
+{
+	u32 id = flags & MSG_PEEK ? TRACE_EV_sock_look : TRACE_EV_sock_recv;
+
+	if (flags & MSG_ERRQUEUE || !event_wanted(id))
+		return 0;
+	TRANSFER(sk, ret, id, copied_seq);
+	return 0;
+}
+_Static_assert(sizeof(struct trace_sock_recv) == sizeof(struct trace_sock_send) &&
+		       sizeof(struct trace_sock_look) == sizeof(struct trace_sock_send),
+	       "TRANSFER() writes all of them");
 
 SEC("event/sk_data_ready")
 int BPF_PROG(sock_ready, const struct sock *sk)
