@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <trace/probes.h>
 #include <unistd.h>
 
@@ -772,6 +773,31 @@ static void everything_listed_can_be_probed(void)
 	trace_probes_free(probes);
 }
 
+/* This process has a text mapped as code. */
+static void files_that_cannot_be_read_are_told(void)
+{
+	char path[] = "/tmp/test_probes.XXXXXX", target[64];
+	struct trace_error error = {0};
+	int fd = mkstemp(path), nr;
+	char *text, *map;
+
+	CU_ASSERT_FATAL(fd >= 0 && write(fd, "text\n", 5) == 5);
+	map = mmap(NULL, 5, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	CU_ASSERT_FATAL(map != MAP_FAILED);
+	snprintf(target, sizeof(target), "%d:strlen", getpid());
+	text = listed(target, &nr);
+	CU_ASSERT(nr > 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nNot listed: what is in 1 file that could not be read; the first: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, path));
+	free(text);
+	snprintf(target, sizeof(target), "%d:no_such_function", getpid());
+	CU_ASSERT_EQUAL(trace_probes_list(target, stdout, &error), -ENOENT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "1 file could not be read"));
+	munmap(map, 5);
+	close(fd);
+	unlink(path);
+}
+
 static void an_empty_list_says_so(void)
 {
 	struct trace_error error = {0};
@@ -815,6 +841,7 @@ static const struct unit_case cases[] = {
 	{"a_list_of_the_kernel_says_where_it_has_no_probes", a_list_of_the_kernel_says_where_it_has_no_probes},
 	{"lists_show_arguments_and_parameters", lists_show_arguments_and_parameters},
 	{"everything_listed_can_be_probed", everything_listed_can_be_probed},
+	{"files_that_cannot_be_read_are_told", files_that_cannot_be_read_are_told},
 	{"an_empty_list_says_so", an_empty_list_says_so},
 	{NULL, NULL},
 };

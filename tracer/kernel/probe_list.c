@@ -34,12 +34,15 @@ struct row {
 	char *right;
 };
 
+/** struct rows - @nr_unread: files of a process that could not be read; @unread: why, of the first */
 struct rows {
 	struct row *rows;
 	size_t nr;
 	size_t room;
 	const struct probe_spec *spec;
 	bool failed;
+	size_t nr_unread;
+	struct trace_error unread;
 };
 
 /** struct finder - in the reader: finds lines and sends them */
@@ -225,6 +228,28 @@ static int list_file(struct rows *rows, struct trace_error *ret_error)
 
 /* ---- of a process: each file that it has mapped as code ---- */
 
+static void note_unread(struct rows *rows, const struct trace_error *error)
+{
+	if (!rows->nr_unread++)
+		rows->unread = *error;
+}
+
+/* -EBADMSG: the reader was stopped; other files might take as long */
+static int list_mapped(struct rows *rows, const char *path, pid_t pid, struct trace_error *ret_error)
+{
+	struct trace_error error = {0};
+	char found[4096];
+	int err = probe_find_file(path, pid, found, &error);
+
+	if (!err)
+		err = list_path(rows, found, &error);
+	if (err == -EBADMSG || err == -ENOMEM)
+		return error_set(ret_error, err, "%s", error.message);
+	if (err)
+		note_unread(rows, &error);
+	return 0;
+}
+
 static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_error)
 {
 	struct probe_spec spec = *rows->spec;
@@ -241,8 +266,8 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 				 : failed == ETIMEDOUT ? "it does not answer: " FILE_WHY
 						       : strerror(failed));
 	spec.pid = pid;
-	while (err != -EBADMSG && fgets(line, sizeof(line), maps)) {
-		char *path = strchr(line, '/'), found[4096];
+	while (!err && fgets(line, sizeof(line), maps)) {
+		char *path = strchr(line, '/');
 		struct rows part = *rows;
 
 		line[strcspn(line, "\n")] = '\0';
@@ -252,16 +277,14 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 		snprintf(last, sizeof(last), "%s", path);
 		snprintf(spec.file, sizeof(spec.file), "%s", strrchr(path, '/') + 1);
 		part.spec = &spec;
-		/* -EBADMSG: the reader was stopped; other files might take as long */
-		if (!probe_find_file(path, pid, found, NULL))
-			err = list_path(&part, found, ret_error);
+		err = list_mapped(&part, path, pid, ret_error);
 		part.spec = rows->spec;
 		*rows = part;
 	}
 	failed = read_end(maps);
-	if (err != -EBADMSG && failed)
+	if (!err && failed)
 		return error_set(ret_error, failed, "process %d: %s", pid, strerror(-failed));
-	return err == -EBADMSG ? err : 0;
+	return err;
 }
 
 /* ---- of the kernel ---- */
@@ -370,6 +393,13 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 	free_rows(&rows);
 	if (result > 0 && spec.kind == PROBE_KERNEL && probe_kernel_missing())
 		fprintf(out, "\nNone of them can be probed here: %s\n", probe_kernel_missing());
+	if (rows.nr_unread && result > 0)
+		fprintf(out, "\nNot listed: what is in %zu file%s that could not be read; the first: %s\n",
+			rows.nr_unread, rows.nr_unread == 1 ? "" : "s", rows.unread.message);
+	if (rows.nr_unread && !result)
+		return error_set(ret_error, -ENOENT,
+				 "%s: nothing was found, but %zu file%s could not be read; the first: %s", target,
+				 rows.nr_unread, rows.nr_unread == 1 ? "" : "s", rows.unread.message);
 	if (!result)
 		return error_set(ret_error, -ENOENT, "%s: there is %s", target,
 				 spec.kind == PROBE_TRACEPOINT ? "no tracepoint of the kernel of this name"
