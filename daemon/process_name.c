@@ -156,14 +156,11 @@ static pid_t parent_of(pid_t pid)
 	return after && strlen(after) > 4 ? (pid_t)strtol(after + 4, NULL, 10) : 0;
 }
 
-/* sudo, a shell, and time have the command line of this daemon in their arguments. */
-static bool is_ancestor(pid_t pid)
+static bool descends_from(pid_t pid, pid_t ancestor)
 {
-	pid_t at = getpid();
-
-	for (int i = 0; at && i < MAX_GENERATIONS; i++) {
-		at = parent_of(at);
-		if (at == pid)
+	for (int i = 0; pid && i < MAX_GENERATIONS; i++) {
+		pid = parent_of(pid);
+		if (pid == ancestor)
 			return true;
 	}
 	return false;
@@ -173,10 +170,12 @@ static void look_at(struct name_search *search, pid_t pid)
 {
 	struct process_words words;
 
-	if (pid == getpid() || !read_words(pid, &words))
+	/* a child of this daemon, such as the one that opens files, has its name and arguments */
+	if (pid == getpid() || parent_of(pid) == getpid() || !read_words(pid, &words))
 		return;
 	if (search->in_args) {
-		if (program_args_have(words.args, search->name) && !is_ancestor(pid))
+		/* sudo, a shell, and time have this daemon's command line in their arguments */
+		if (program_args_have(words.args, search->name) && !descends_from(getpid(), pid))
 			found(search, pid, &words);
 	} else if (program_is_called(words.args, words.is_cut, words.comm, search->name)) {
 		found(search, pid, &words);

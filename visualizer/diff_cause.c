@@ -41,28 +41,39 @@ void diff_cause_begin(struct report *side)
 
 static bool is_same(const struct trace_contributor *one, const struct trace_contributor *two)
 {
-	return one->state == two->state && one->kind == two->kind &&
-	       strcmp(one->title, program_of(two->title, two->comm)) == 0;
+	return one->state == two->state && one->kind == two->kind && strcmp(one->title, two->title) == 0;
 }
 
-static void add(struct causes *causes, int side, const struct trace_contributor *what)
+const char *diff_title(const struct report sides[2], int side, const char *title)
 {
+	const struct trace_process *commands[] = {sides[0].command.process, sides[1].command.process};
+
+	if (!commands[0] || !commands[1] || strcmp(title, process_program(commands[side])) != 0 ||
+	    strcmp(title, process_program(commands[!side])) == 0)
+		return title;
+	return "the command";
+}
+
+static void add(struct causes *causes, const struct report sides[2], int side, const struct trace_contributor *row)
+{
+	struct trace_contributor what = *row;
 	size_t i = 0;
 
-	while (i < causes->nr && !is_same(&causes->rows[i].what, what))
+	what.pid = what.tid = 0;
+	what.title = diff_title(sides, side, program_of(row->title, row->comm));
+	while (i < causes->nr && !is_same(&causes->rows[i].what, &what))
 		i++;
 	if (i == causes->nr) {
 		causes->rows = memory_grow(causes->rows, causes->nr++, &causes->room, sizeof(*causes->rows));
-		causes->rows[i] = (struct diff_cause_row){.what = *what};
-		causes->rows[i].what.pid = causes->rows[i].what.tid = 0;
-		causes->rows[i].what.title = program_of(what->title, what->comm);
+		causes->rows[i] = (struct diff_cause_row){.what = what};
 	}
-	causes->rows[i].ns[side] += what->ns;
+	causes->rows[i].ns[side] += what.ns;
 }
 
 /* False if the path of this side is not known. */
-static bool collect(struct causes *causes, const struct report *side, int number)
+static bool collect(struct causes *causes, const struct report sides[2], int number)
 {
+	const struct report *side = &sides[number];
 	struct trace_critical_path *path = NULL;
 	const struct trace_contributor *row;
 	const struct trace_thread *thread = NULL;
@@ -74,7 +85,7 @@ static bool collect(struct causes *causes, const struct report *side, int number
 		path = trace_critical_path_new(side->history, thread, from, UINT64_MAX, NULL);
 	for (size_t i = 0; path && (row = trace_critical_path_contributor(path, i)); i++)
 		if (row->by == TRACE_BY_COMMAND)
-			add(causes, number, row);
+			add(causes, sides, number, row);
 	trace_critical_path_free(path);
 	return path != NULL;
 }
@@ -131,7 +142,7 @@ void diff_cause_put(const struct report sides[2])
 	const struct row_choice *choice = &sides[0].options->rows;
 	struct causes causes = {0};
 
-	if (collect(&causes, &sides[0], 0) && collect(&causes, &sides[1], 1)) {
+	if (collect(&causes, sides, 0) && collect(&causes, sides, 1)) {
 		memory_sort(causes.rows, causes.nr, sizeof(*causes.rows), order, NULL);
 		fputs("\n", sides[0].output.out);
 		output_title(&sides[0].output, "",
@@ -219,7 +230,7 @@ void diff_cause_json(struct json *json, const struct report sides[2])
 		 sum[2] = {0, 0};
 
 	json_pair_known(json, "run_ns", ran_ns, known);
-	found = collect(&causes, &sides[0], 0) && collect(&causes, &sides[1], 1);
+	found = collect(&causes, sides, 0) && collect(&causes, sides, 1);
 	memory_sort(causes.rows, causes.nr, sizeof(*causes.rows), order, NULL);
 	json_open(json, "causes", "[");
 	for (size_t i = 0; found && i < causes.nr; i++) {

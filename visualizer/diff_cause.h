@@ -17,6 +17,12 @@
  * Sets @side->history, or leaves it NULL: no command was recorded.
  */
 void diff_cause_begin(struct report *side);
+/**
+ * diff_title() - the name under which the times of the program @title of one trace are compared
+ * Returns "the command" for the recorded commands, if that of A and that of B have two names, such
+ * as ./old and ./new; else @title.
+ */
+const char *diff_title(const struct report sides[2], int side, const char *title);
 /** diff_cause_put() - the greatest differences of the two critical paths, if there are two */
 void diff_cause_put(const struct report sides[2]);
 /**

@@ -105,9 +105,9 @@ static bool is_compared(const struct diff *diff, int quantity)
 	return is_known(&diff->sides[0], quantity) && is_known(&diff->sides[1], quantity);
 }
 
-static struct diff_name *name_get(struct diff *diff, const struct trace_process *process)
+static struct diff_name *name_get(struct diff *diff, int side, const struct trace_process *process)
 {
-	const char *title = process_program(process);
+	const char *title = diff_title(diff->sides, side, process_program(process));
 	struct diff_name_row *row = memory_row(&diff->by_title, sizeof(*row), memory_key(&diff->titles, title));
 
 	if (row->name)
@@ -143,7 +143,7 @@ static void add_process(struct diff *diff, int side, const struct trace_process 
 		trace_figures_free(f);
 		return;
 	}
-	name = name_get(diff, process);
+	name = name_get(diff, side, process);
 	name->nr[side]++;
 	name->ns[side][Q_ELAPSED] += f->elapsed_ns;
 	name->ns[side][Q_CPU] += f->user_ns + f->syscall_ns + f->trap_ns;

@@ -19,7 +19,7 @@ static int take_point(struct time_point *point, const char *option, const char *
 	return error_set(
 		ret_error, -EINVAL,
 		"option %s: '%s' is not a time: 1.5 or 300ms after the start of the trace, -5s before its end, "
-		"23:06:41.5, or '2026-11-26 23:06:41'",
+		"23:06:41.5, '2026-11-26 23:06:41', or 2026-11-26T23:06:41Z",
 		option, value);
 }
 
@@ -127,7 +127,8 @@ int time_window_of(const struct trace *trace, const struct time_choice *choice, 
 		window.to_ns = clamped(ns, info->start_ns);
 	}
 	if (window.to_ns <= window.from_ns && window.has_to && info->end_ns > info->complete_from_ns)
-		return complain_of(trace, option, "has to be before --to, and both in");
+		return complain_of(trace, option,
+				   choice->span_ns ? "ends before the start of" : "has to be before --to, and both in");
 	*ret_window = window;
 	return 0;
 }

@@ -4,7 +4,8 @@
  *
  * The trace has the wall clock of its start. All other times of the wall clock follow from the
  * monotonic clock of the trace, so they do not jump if the machine's clock was set meanwhile. The
- * time zone is that of the reader, and TZ chooses another one.
+ * time zone is that of the reader, and TZ chooses another one; so does a zone behind a time, which
+ * logs and JSON have.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,35 @@ bool time_span_parse(const char *text, uint64_t *ret_ns)
 	return false;
 }
 
-/* 23:06, 23:06:41 or 23:06:41.5 */
+/* Nothing, Z, " UTC", +01:00, +0100 or +01 */
+static bool parse_zone(const char *text, struct time_point *ret_point)
+{
+	unsigned int hours, minutes = 0;
+	int sign = *text == '-' ? -1 : 1;
+
+	if (!*text)
+		return true;
+	ret_point->has_zone = true;
+	if (strcmp(text, "Z") == 0 || strcmp(text, " UTC") == 0)
+		return true;
+	if (*text != '+' && *text != '-')
+		return false;
+	text++;
+	if (strlen(text) == strlen("0100")) {
+		if (!take_digits(&text, 4, &hours))
+			return false;
+		minutes = hours % 100;
+		hours /= 100;
+	} else if (!take_digits(&text, 2, &hours) || (*text == ':' && (text++, !take_digits(&text, 2, &minutes)))) {
+		return false;
+	}
+	if (*text || hours > 14 || minutes > 59)
+		return false;
+	ret_point->east_s = sign * (int)(hours * 3600 + minutes * 60);
+	return true;
+}
+
+/* 23:06, 23:06:41 or 23:06:41.5, with a zone or without one */
 static bool parse_clock(const char *text, struct time_point *ret_point)
 {
 	unsigned int hour, minute, second = 0;
@@ -84,7 +113,7 @@ static bool parse_clock(const char *text, struct time_point *ret_point)
 		if ((*text == '.' || *text == ',') && (text++, !take_fraction(&text, &fraction, &unit)))
 			return false;
 	}
-	if (*text || hour > 23 || minute > 59 || second > 59)
+	if (!parse_zone(text, ret_point) || hour > 23 || minute > 59 || second > 59)
 		return false;
 	ret_point->ns = ((hour * 60ull + minute) * 60 + second) * SECOND_NS + fraction;
 	ret_point->precision_ns = unit;
@@ -151,21 +180,24 @@ static struct tm local_of(const struct trace *trace, uint64_t ns)
 	return local;
 }
 
-/* @clock_ns after midnight of the day of @local, in the trace's clock */
-static int64_t clock_of_day(const struct trace *trace, struct tm local, uint64_t clock_ns)
+/* The time of @point on the day of @local, in the trace's clock */
+static int64_t clock_of_day(const struct trace *trace, struct tm local, const struct time_point *point)
 {
-	uint64_t seconds = clock_ns / SECOND_NS;
+	uint64_t seconds = point->ns / SECOND_NS;
+	time_t unix_s;
 
 	local.tm_hour = (int)(seconds / 3600);
 	local.tm_min = (int)(seconds / 60 % 60);
 	local.tm_sec = (int)(seconds % 60);
 	local.tm_isdst = -1;
-	return (int64_t)((uint64_t)mktime(&local) * SECOND_NS + clock_ns % SECOND_NS - wall_of(trace, 0));
+	unix_s = point->has_zone ? timegm(&local) - point->east_s : mktime(&local);
+	return (int64_t)((uint64_t)unix_s * SECOND_NS + point->ns % SECOND_NS - wall_of(trace, 0));
 }
 
 /*
- * The days from that before @not_before_ns until the last one of the trace. Times in the trace are
- * preferred; else the nearest one is returned.
+ * The days from that before @not_before_ns until the last one of the trace; two before, because it
+ * may be another day in the zone of @point. Times in the trace are preferred; else the nearest one
+ * is returned.
  */
 static int64_t nearest_day(const struct trace *trace, const struct time_point *point, uint64_t not_before_ns)
 {
@@ -173,13 +205,13 @@ static int64_t nearest_day(const struct trace *trace, const struct time_point *p
 	int64_t low = (int64_t)not_before_ns, high = (int64_t)trace_get_info(trace)->end_ns, best = 0;
 	uint64_t best_off = UINT64_MAX;
 
-	for (int day = -1; day < 366; day++) {
+	for (int day = -2; day < 366; day++) {
 		struct tm local = first;
 		uint64_t off;
 		int64_t ns;
 
 		local.tm_mday += day;
-		ns = clock_of_day(trace, local, point->ns);
+		ns = clock_of_day(trace, local, point);
 		off = ns < low ? (uint64_t)low - (uint64_t)ns : ns > high ? (uint64_t)ns - (uint64_t)high : 0;
 		if (off < best_off) {
 			best = ns;
@@ -206,7 +238,7 @@ bool time_point_ns(const struct trace *trace, const struct time_point *point, ui
 		*ret_ns = clock_of_day(
 			trace,
 			(struct tm){.tm_year = point->year - 1900, .tm_mon = point->month - 1, .tm_mday = point->day},
-			point->ns);
+			point);
 		return has_wall(trace);
 	default:
 		*ret_ns = nearest_day(trace, point, not_before_ns);

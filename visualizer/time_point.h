@@ -11,8 +11,8 @@ enum time_origin {
 	TIME_NOT_GIVEN,
 	TIME_AFTER_START, /* 1.5, 1.5s, 300ms */
 	TIME_BEFORE_END,  /* -5s */
-	TIME_OF_DAY,	  /* 23:06, 23:06:41.5 */
-	TIME_OF_DATE,	  /* 2026-11-26 23:06:41.5 */
+	TIME_OF_DAY,	  /* 23:06, 23:06:41.5, 23:06:41Z */
+	TIME_OF_DATE,	  /* 2026-11-26 23:06:41.5, 2026-11-26T23:06:41.5+01:00 */
 };
 
 /**
@@ -21,6 +21,7 @@ enum time_origin {
  * @ns: after the start or before the end; else after midnight
  * @year, @month, @day: of a TIME_OF_DATE, as people count them
  * @precision_ns: how exactly a time of the wall clock was typed: 23:06 is a whole minute
+ * @east_s: if @has_zone, how much the clock of the zone that was typed is ahead of UTC
  */
 struct time_point {
 	enum time_origin origin;
@@ -28,6 +29,8 @@ struct time_point {
 	uint64_t ns;
 	int year, month, day;
 	uint64_t precision_ns;
+	bool has_zone;
+	int east_s;
 };
 
 /** time_span_parse() - parse 1.5, 1.5s, 300ms, 20us, 10ns, 5m or 1h; false: it is no time */
@@ -38,7 +41,8 @@ bool time_point_parse(const char *text, struct time_point *ret_point);
 /**
  * time_point_ns() - the time of @point in the clock of @trace
  * A time of day is the first one of that day's clock after @not_before_ns that is in the trace,
- * in the time zone of the reader (TZ). It may lie before the trace or after its end.
+ * in the time zone that was typed, else in that of the reader (TZ). It may lie before the trace or
+ * after its end.
  * Returns false if the trace does not tell the wall clock.
  */
 bool time_point_ns(const struct trace *trace, const struct time_point *point, uint64_t not_before_ns, int64_t *ret_ns);

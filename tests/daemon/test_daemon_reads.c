@@ -256,6 +256,22 @@ static void a_part_of_the_processes_is_an_error(void)
 	CU_ASSERT_EQUAL(pid, 0);
 }
 
+/* The child that opens files has the arguments of its parent, and is none that a user asks for. */
+static void the_child_that_opens_files_is_not_found(void)
+{
+	FILE *file = fopen("/proc/self/cmdline", "re");
+	char name[4096] = "";
+	struct trace_error error = {0};
+	pid_t pid = 0;
+
+	CU_ASSERT_FATAL(file != NULL);
+	CU_ASSERT(fread(name, 1, sizeof(name) - 1, file) > 0);
+	CU_ASSERT_EQUAL(read_end(file), 0);
+	CU_ASSERT_EQUAL(process_of_name(name, &pid, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "no process is called"));
+	CU_ASSERT_EQUAL(pid, 0);
+}
+
 /* SECURITY: a user that could not be read is not root, number 0. */
 static void a_part_of_a_status_has_no_owner(void)
 {
@@ -300,6 +316,7 @@ int main(int argc, char **argv)
 		CASE(a_profile_without_memory_is_whole_or_an_error),
 		CASE(a_part_of_the_mappings_is_an_error),
 		CASE(a_part_of_the_processes_is_an_error),
+		CASE(the_child_that_opens_files_is_not_found),
 		CASE(a_part_of_a_status_has_no_owner),
 		CASE(a_list_of_mappings_without_memory_is_no_end),
 		CASE(a_search_for_other_daemons_without_memory_finds_none),

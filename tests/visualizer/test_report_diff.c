@@ -190,18 +190,20 @@ static void a_selected_process_is_compared_whatever_was_recorded(void)
 	unlink(path);
 }
 
-/* make runs for 100 us; in the second trace, it sleeps for @sleep_us meanwhile. */
-static struct tb *make_that_sleeps(unsigned int sleep_us)
+/* The program @name runs for 100 us; in the second trace, it sleeps for @sleep_us meanwhile. */
+static struct tb *called_that_sleeps(const char *name, unsigned int sleep_us)
 {
+	char path[64];
 	uint64_t to = 1000000 + 100000 + sleep_us * 1000ull;
 	struct tb *tb = tb_new();
 
 	tb_window(tb, 1000000, to);
-	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	snprintf(path, sizeof(path), "/usr/bin/%s", name);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, path);
 	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
 	tb_thread(tb, 40, 40, 39, "sh", 0, true);
-	tb_comm(tb, 0, 1001000, 40, "make");
-	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	tb_comm(tb, 0, 1001000, 40, name);
+	tb_exec(tb, 0, 1001000, 40, path);
 	if (sleep_us) {
 		tb_sys_enter(tb, 0, 1050000, SYS_nanosleep, 0, 0, 0);
 		tb_switch(tb, 0, 1050000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
@@ -211,6 +213,11 @@ static struct tb *make_that_sleeps(unsigned int sleep_us)
 	}
 	tb_exit(tb, 0, to, 40, 40, true);
 	return tb;
+}
+
+static struct tb *make_that_sleeps(unsigned int sleep_us)
+{
+	return called_that_sleeps("make", sleep_us);
 }
 
 /* Writes the traces, and returns what --diff and @options print for both, and their status. */
@@ -248,6 +255,19 @@ static void the_first_row_is_the_cause_of_a_longer_run(void)
 		       "                      A       B   B - A\n"
 		       "  make: timeout       0   30000  +30000\n");
 	contains(text, "\n  the run        100000  130000  +30000\n");
+	free(text);
+}
+
+static void two_commands_of_two_names_are_one_row(void)
+{
+	struct tb *tbs[] = {called_that_sleeps("old", 10), called_that_sleeps("new", 30)};
+	char *text;
+
+	CU_ASSERT_EQUAL(compare_traces(tbs, "", &text), 0);
+	contains(text, "The command old ran for 110000 in A, new for 130000 in B");
+	contains(text, "\n  the command: timeout   10000   30000  +20000\n");
+	contains(text, "\n(1 more name differs less; --all shows them)\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "only B"));
 	free(text);
 }
 
@@ -410,6 +430,7 @@ int main(int argc, char **argv)
 		CASE(a_comparison_marks_commands_identified_by_name_only),
 		CASE(a_selected_process_is_compared_whatever_was_recorded),
 		CASE(the_first_row_is_the_cause_of_a_longer_run),
+		CASE(two_commands_of_two_names_are_one_row),
 		CASE(a_limit_fails_for_a_longer_run_only),
 		CASE(the_json_has_the_causes_and_the_verdict),
 		CASE(a_limit_needs_two_commands),

@@ -107,6 +107,19 @@ static void the_time_zone_is_the_readers(void)
 }
 
 /* In this zone the trace is from 23:59:58 to 00:00:02. */
+static void a_time_may_have_its_zone(void)
+{
+	lists("EAT-3", "--from=2023-11-14T22:13:22Z", "23");
+	lists("EAT-3", "--from=2023-11-14T22:13:21.499999Z --to=2023-11-14T22:13:22.4Z", "1");
+	lists("EST5", "--from='2023-11-14 22:13:22 UTC'", "23");
+	lists("UTC", "--from=2023-11-15T01:13:22+03:00", "23");
+	lists("UTC", "--from=2023-11-15T03:43:22+0530", "23");
+	lists("EAT-3", "--from=2023-11-14T17:13:22-05", "23");
+	lists("EAT-3", "--around=22:13:21.5Z+-100ms", "1");
+	lists("<-11>11", "--from=12:13:22+14:00", "23");
+	lists("<+14>-14", "--from=11:13:22-11:00", "23");
+}
+
 static void a_window_may_cross_midnight(void)
 {
 	static const char zone[] = "LMT-1:46:38";
@@ -130,6 +143,11 @@ static void a_time_outside_the_trace_says_its_range(void)
 		{"-d --to=22:13:19", "--to is before the start of the trace"},
 		{"-d --to=22:15", "--to is after the end of the trace"},
 		{"-d --around=22:13:10+-1s", "--around is before the start of the trace"},
+		{"-d --around=22:13:19+-900ms", "--around ends before the start of the trace, which is 4.000 s long"},
+		{"-d --from=22:13:22+15:00", "option --from: '22:13:22+15:00' is not a time"},
+		{"-d --from=22:13:22+3:00", "option --from: '22:13:22+3:00' is not a time"},
+		{"-d --from=22:13:22+03:60", "option --from: '22:13:22+03:60' is not a time"},
+		{"-d --from=22:13:22ZZ", "option --from: '22:13:22ZZ' is not a time"},
 		{"-d --from='2024-11-14 22:13:22'", "--from is after the end of the trace"},
 		{"-d --from=22:13:22 --to=22:13:21", "--from has to be before --to, and both in the trace"},
 		{"-d --from=25:00", "option --from: '25:00' is not a time: 1.5 or 300ms after the start"},
@@ -202,6 +220,7 @@ int main(int argc, char **argv)
 		CASE(a_time_is_from_the_start_before_the_end_or_by_the_wall_clock),
 		CASE(a_window_around_a_time_has_both_ends),
 		CASE(the_time_zone_is_the_readers),
+		CASE(a_time_may_have_its_zone),
 		CASE(a_window_may_cross_midnight),
 		CASE(a_time_outside_the_trace_says_its_range),
 		CASE(reports_show_the_wall_clock),
