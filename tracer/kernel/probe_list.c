@@ -34,7 +34,7 @@ struct row {
 	char *right;
 };
 
-/** struct rows - @nr_unread: files of a process that could not be read; @unread: why, of the first */
+/** struct rows - @nr_unread: files of a process that are not read; @unread: why, of the first */
 struct rows {
 	struct row *rows;
 	size_t nr;
