@@ -165,9 +165,10 @@ static int write_whole(int folder, const char *base, const struct gcov_unit *uni
 		err = -errno;
 		close(fd);
 	} else {
+		errno = 0;
 		put_unit(file, unit);
 		if (ferror(file))
-			err = -EIO;
+			err = -(errno ? errno : EIO);
 		if (fclose(file) && !err)
 			err = -errno;
 	}
@@ -303,20 +304,23 @@ static int skip(struct gcov_words *words)
 	return 0;
 }
 
+/* The last tag is 0: without it the end is missing, and so may be counts. */
 static int parse(struct gcov_words *words, struct gcov_unit *unit)
 {
-	uint32_t magic, tag;
+	uint32_t magic, tag = 1;
 	int err = 0;
 
 	if (!take(words, &magic) || magic != MAGIC || !take(words, &unit->version) || !take(words, &unit->stamp) ||
 	    !take(words, &unit->checksum))
 		return -EBADMSG;
-	while (!err && take(words, &tag) && tag) {
-		if (tag == TAG_FUNCTION)
+	while (!err && tag) {
+		if (!take(words, &tag))
+			err = -EBADMSG;
+		else if (tag == TAG_FUNCTION)
 			err = take_function(words, unit);
 		else if (tag == TAG_ARCS && unit->nr && unit->functions[unit->nr - 1].counts)
 			err = take_counts(words, &unit->functions[unit->nr - 1]);
-		else
+		else if (tag)
 			err = skip(words);
 	}
 	return err;
@@ -325,6 +329,7 @@ static int parse(struct gcov_words *words, struct gcov_unit *unit)
 static int read_whole(int fd, void **ret_data, size_t *ret_bytes)
 {
 	struct stat status;
+	size_t nr = 0;
 	ssize_t got;
 	void *data;
 
@@ -335,13 +340,18 @@ static int read_whole(int fd, void **ret_data, size_t *ret_bytes)
 	data = malloc((size_t)status.st_size + 1);
 	if (!data)
 		return -ENOMEM;
-	got = pread(fd, data, (size_t)status.st_size, 0);
+	do {
+		got = pread(fd, (char *)data + nr, (size_t)status.st_size - nr, (off_t)nr);
+		nr += got > 0 ? (size_t)got : 0;
+	} while (got > 0 || (got < 0 && errno == EINTR));
 	if (got < 0) {
+		int err = -errno;
+
 		free(data);
-		return -errno;
+		return err;
 	}
 	*ret_data = data;
-	*ret_bytes = (size_t)got;
+	*ret_bytes = nr;
 	return 0;
 }
 

@@ -7,9 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "gcov_counters.h"
@@ -264,7 +267,36 @@ static void files_do_not_follow_links(void)
 	gcov_units_free(&units);
 }
 
-/* Each length of a good file, and each byte of it changed: read or refused, and no more. */
+/* A file that is larger than the buffer of its stream. */
+static void a_file_without_room_says_why(void)
+{
+	struct rlimit before, limit;
+	struct gcov_units units;
+	struct gcov_function *many;
+
+	make_list();
+	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
+	many = &units.units[0].functions[0];
+	free(many->counts);
+	many->nr = 10000;
+	many->counts = calloc(many->nr, sizeof(*many->counts));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(many->counts);
+	many->counts[0] = 1; /* counts that are all 0 are left out */
+	CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 20000;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &before);
+	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), 0);
+	unlinkat(folder, "build/shop.gcda", 0);
+	gcov_units_free(&units);
+}
+
+/*
+ * Each length of a good file, and each byte of it changed: read or refused, and no more. A shorter
+ * one is refused. */
 static void damaged_files_are_harmless(void)
 {
 	struct gcov_units units;
@@ -291,7 +323,7 @@ static void damaged_files_are_harmless(void)
 			CU_ASSERT_EQUAL_FATAL(pwrite(fd, bad, (size_t)length, 0), length);
 			err = gcov_file_read(folder, "build/shop.gcda", &unit);
 			CU_ASSERT(err == 0 || err == -EBADMSG);
-			CU_ASSERT(length >= 16 || err == -EBADMSG);
+			CU_ASSERT(length == bytes || err == -EBADMSG);
 			gcov_unit_free(&unit);
 		}
 	close(fd);
@@ -306,6 +338,7 @@ static const struct unit_case cases[] = {
 	CASE(names_stay_below_the_folder),
 	CASE(files_have_the_counts),
 	CASE(files_do_not_follow_links),
+	CASE(a_file_without_room_says_why),
 	CASE(damaged_files_are_harmless),
 	{NULL, NULL},
 };
