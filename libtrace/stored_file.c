@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stored_file.c - the file of an open trace: is it still the same? */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 #include "chunk.h"
@@ -13,13 +14,16 @@ static bool is_input(const struct trace *trace)
 	return trace->fd < 0 || strcmp(trace->path, "-") == 0;
 }
 
-/* A file of the same name may have been written over this one. */
-static bool has_its_head(const struct trace *trace)
+/* Of a file that is longer than it was: one of the same name may have been written over it. */
+static enum trace_file_state longer_state(const struct trace *trace)
 {
 	unsigned char head[FILE_HEAD_BYTES];
 	size_t bytes = trace->bytes < sizeof(head) ? trace->bytes : sizeof(head);
+	ssize_t got = pread(trace->fd, head, bytes, 0);
 
-	return pread(trace->fd, head, bytes, 0) == (ssize_t)bytes && file_head(head, bytes) == trace->head;
+	if (got < 0)
+		return TRACE_FILE_UNKNOWN;
+	return got == (ssize_t)bytes && file_head(head, bytes) == trace->head ? TRACE_FILE_GROWN : TRACE_FILE_CHANGED;
 }
 
 enum trace_file_state trace_file_state(const struct trace *trace)
@@ -28,12 +32,14 @@ enum trace_file_state trace_file_state(const struct trace *trace)
 
 	if (is_input(trace))
 		return TRACE_FILE_SAME;
-	if (fstat(trace->fd, &own) < 0 || stat(trace->path, &now) < 0)
-		return TRACE_FILE_GONE;
+	if (fstat(trace->fd, &own) < 0)
+		return TRACE_FILE_UNKNOWN;
+	if (stat(trace->path, &now) < 0)
+		return errno == ENOENT || errno == ENOTDIR ? TRACE_FILE_GONE : TRACE_FILE_UNKNOWN;
 	if (own.st_dev != now.st_dev || own.st_ino != now.st_ino)
 		return TRACE_FILE_REPLACED;
 	if ((uint64_t)own.st_size > trace->bytes)
-		return has_its_head(trace) ? TRACE_FILE_GROWN : TRACE_FILE_CHANGED;
+		return longer_state(trace);
 	return (uint64_t)own.st_size < trace->bytes || file_mtime_ns(&own) != trace->mtime_ns ? TRACE_FILE_CHANGED
 											      : TRACE_FILE_SAME;
 }

@@ -36,11 +36,9 @@ static uint64_t done_ns(const struct view_session *session)
 
 static const char *file_word(enum trace_file_state state)
 {
-	static const char *const words[] = {[TRACE_FILE_SAME] = "same",
-					    [TRACE_FILE_GROWN] = "grown",
-					    [TRACE_FILE_CHANGED] = "changed",
-					    [TRACE_FILE_REPLACED] = "replaced",
-					    [TRACE_FILE_GONE] = "gone"};
+	static const char *const words[] = {
+		[TRACE_FILE_SAME] = "same",	    [TRACE_FILE_GROWN] = "grown", [TRACE_FILE_CHANGED] = "changed",
+		[TRACE_FILE_REPLACED] = "replaced", [TRACE_FILE_GONE] = "gone",	  [TRACE_FILE_UNKNOWN] = "unknown"};
 
 	return words[state];
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* view_growth.c - a trace that grows while it is shown: view_growth.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -85,6 +86,7 @@ static char *grown_file(struct view_shared *shared, unsigned int *ret_version, b
 
 struct view_growth *view_growth_begin(struct view_shared *shared)
 {
+	struct trace_error error = {0};
 	struct view_growth *growth;
 	unsigned int version;
 	bool has_servers;
@@ -96,10 +98,12 @@ struct view_growth *view_growth_begin(struct view_shared *shared)
 	*growth = (struct view_growth){.shared = shared, .version = version, .has_servers = has_servers};
 	shared->reading_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	shared->rests = false;
-	if (view_reading_begin(&growth->reading, file, shared->options, NULL) < 0) {
+	if (view_reading_begin(&growth->reading, file, shared->options, &error) < 0) {
+		if (*error.message)
+			fprintf(stderr, "tracevisualizer: the view no longer follows the trace: %s\n", error.message);
 		free(growth);
 		growth = NULL;
-		shared->next_growth_ns = UINT64_MAX; /* the key u says why */
+		shared->next_growth_ns = UINT64_MAX; /* until the key u */
 	}
 	free(file);
 	return growth;

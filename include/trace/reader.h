@@ -100,7 +100,8 @@ struct trace *trace_close(struct trace *trace);
 /**
  * enum trace_file_state - what has become of the file since trace_open()
  * GROWN: more was appended, which an open trace does not have. CHANGED: it was cut or written to.
- * REPLACED: the path leads to another file, and the open trace is as it was
+ * REPLACED: the path leads to another file, and the open trace is as it was. UNKNOWN: the file
+ * cannot be looked at, for lack of rights, say, or after an error of its disk
  */
 enum trace_file_state {
 	TRACE_FILE_SAME = 0,
@@ -108,6 +109,7 @@ enum trace_file_state {
 	TRACE_FILE_CHANGED = 2,
 	TRACE_FILE_REPLACED = 3,
 	TRACE_FILE_GONE = 4,
+	TRACE_FILE_UNKNOWN = 5,
 };
 /** trace_file_state() - a trace in memory, or of standard input, stays the same */
 enum trace_file_state trace_file_state(const struct trace *trace);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <trace/events.h>
@@ -164,14 +166,38 @@ static void the_pause_counts_the_bills(void)
 	growing_end(&growing);
 }
 
+/* No descriptor is free for the file that has grown. */
+static void a_reading_that_fails_says_why(void)
+{
+	static struct growing growing;
+	struct rlimit before, limit;
+	int said = memfd_create("said", 0), own = dup(STDERR_FILENO);
+	char text[512] = "";
+
+	growing_begin(&growing, write_plain_trace);
+	CU_ASSERT_FATAL(said >= 0 && own >= 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+	limit = before;
+	limit.rlim_cur = 0;
+	dup2(said, STDERR_FILENO);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	CU_ASSERT_PTR_NULL(view_growth_begin(&growing.shared));
+	setrlimit(RLIMIT_NOFILE, &before);
+	dup2(own, STDERR_FILENO);
+	CU_ASSERT(pread(said, text, sizeof(text) - 1, 0) > 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "no longer follows the trace: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "Too many open files"));
+	CU_ASSERT_PTR_NULL(view_growth_begin(&growing.shared)); /* it is not tried again */
+	close(said);
+	close(own);
+	growing_end(&growing);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(states_are_shown_before_the_bills),
-		CASE(clients_do_not_disappear_meanwhile),
-		CASE(readings_take_a_fifth_of_a_cpu_at_most),
-		CASE(the_pause_counts_the_bills),
-		{NULL, NULL},
+		CASE(states_are_shown_before_the_bills),      CASE(clients_do_not_disappear_meanwhile),
+		CASE(readings_take_a_fifth_of_a_cpu_at_most), CASE(the_pause_counts_the_bills),
+		CASE(a_reading_that_fails_says_why),	      {NULL, NULL},
 	};
 
 	return unit_main("view_growth", cases, argc, argv);

@@ -8,7 +8,8 @@ const SENTENCES = {
 	grown: "The file of the trace has grown since it was read: it may still be recorded.",
 	changed: "The file of the trace was changed since it was read, so its events cannot be shown.",
 	replaced: "Another file has the name of this trace now; this is still the old one.",
-	gone: "The file of the trace was removed or renamed; what was read is still shown."
+	gone: "The file of the trace was removed or renamed; what was read is still shown.",
+	unknown: "The file of the trace cannot be looked at now; what was read is still shown."
 };
 
 /**
