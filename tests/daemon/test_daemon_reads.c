@@ -318,7 +318,7 @@ int main(int argc, char **argv)
 		CASE(a_part_of_a_status_has_no_owner),
 		CASE(a_list_of_mappings_without_memory_is_no_end),
 		CASE(a_search_for_other_daemons_without_memory_finds_none),
-		/* The last ones: they look at all processes, and those of other tests may not answer. */
+		/* they look at all processes, and those of other tests may not answer */
 		CASE(a_part_of_the_processes_is_an_error),
 		CASE(the_child_that_opens_files_is_not_found),
 		{NULL, NULL},
