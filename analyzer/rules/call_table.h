@@ -22,7 +22,8 @@ enum on_files_flag {
 	CALL_USES = 4,	 /* it waits for nothing that the rule examines */
 	CALL_ON_FUTEX = 8,
 	CALL_IOCTL = 16,
-	CALL_BY_PATH = 32, /* it takes the lock of the file that its path names, without a descriptor */
+	CALL_BY_PATH = 32,  /* it takes the lock of the file that its path names, without a descriptor */
+	CALL_ATTACHES = 64, /* System V memory, whose file no event tells */
 };
 
 struct on_files {

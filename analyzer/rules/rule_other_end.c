@@ -162,6 +162,7 @@ static void on_enter(struct other_end *o, struct trace_analysis *analysis, const
 	call->gives = on_files->flags & CALL_GIVES;
 	call->is_by_path = on_files->flags & CALL_BY_PATH;
 	unseen_enter(&o->unseen, trace_thread_process(thread), on_files, enter);
+	call->uses_unseen |= on_files->flags & CALL_ATTACHES;
 	if (on_files->flags & CALL_ON_FUTEX)
 		call->has_memory = state_file_at(analysis, thread, enter->arg0, &call->memory);
 	for (int i = 0; i < NR_CALL_FILES && on_files->args[i] != NO_ARGUMENT; i++) {

@@ -153,6 +153,22 @@ static void a_waker_without_the_memory_is_a_violation(void)
 	}
 }
 
+/* The memory of the waiter is known from the start, and 20 attaches it in the trace. */
+static void a_waker_may_have_attached_the_memory(void)
+{
+	for (int fails = 0; fails < 2; fails++) {
+		struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+		struct analysis_case c = begin_known();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/SYSV00000001");
+		tb_sys_enter(c.tb, 1, 1600, SYS_shmat, 7, 0, 0);
+		tb_sys_exit(c.tb, 1, 1700, fails ? -EINVAL : 0x5000);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, fails ? "never had the memory of its futex" : NULL);
+	}
+}
+
 /* chmod() takes the lock of the file without a descriptor. */
 static void a_waker_that_acts_on_the_path_needs_no_descriptor(void)
 {
@@ -525,6 +541,7 @@ int main(int argc, char **argv)
 		CASE(a_waker_without_the_socket_is_a_violation),
 		CASE(a_waker_without_the_memory_is_a_violation),
 		CASE(a_waker_without_the_file_is_a_violation),
+		CASE(a_waker_may_have_attached_the_memory),
 		CASE(a_waker_that_acts_on_the_path_needs_no_descriptor),
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
