@@ -175,7 +175,8 @@ static void a_reading_that_fails_says_why(void)
 	char text[512] = "";
 
 	growing_begin(&growing, write_plain_trace);
-	CU_ASSERT_FATAL(said >= 0 && own >= 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+	CU_ASSERT_FATAL(said >= 0 && own >= 0);
+	CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &before), 0);
 	limit = before;
 	limit.rlim_cur = 0;
 	dup2(said, STDERR_FILENO);
