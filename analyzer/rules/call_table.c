@@ -57,9 +57,9 @@ static const struct on_files all_calls[] = {
 	{"lsetxattr", {NONE, NONE}, CALL_BY_PATH},
 	{"removexattr", {NONE, NONE}, CALL_BY_PATH},
 	{"lremovexattr", {NONE, NONE}, CALL_BY_PATH},
-	/* futex_waitv() has several futexes, in the memory of the program */
 	{"shmat", {NONE, NONE}, CALL_ATTACHES},
 	{"ipc", {NONE, NONE}, CALL_ATTACHES},
+	/* futex_waitv() has several futexes, in the memory of the program */
 	{"futex", {NONE, NONE}, CALL_ON_FUTEX},
 	{"futex_wait", {NONE, NONE}, CALL_ON_FUTEX},
 };

@@ -57,7 +57,8 @@ export function measureScope(view, lane, t) {
 }
 
 async function askScopes(view, row, key) {
-	const span = { row, from: Math.floor(view.from), to: Math.ceil(view.to), max: MOST_SCOPES },
+	const from = Math.max(0, Math.floor(view.from)), // beside another trace a view may begin before its own one
+		span = { row, from, to: Math.max(1, Math.ceil(view.to)), max: MOST_SCOPES },
 		least = Math.ceil((2 * (view.to - view.from)) / view.width);
 	const all = await ask(question("scopes", span));
 
