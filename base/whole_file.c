@@ -175,7 +175,7 @@ static void give_back(const struct whole_file *file, bool has_old)
 		return;
 }
 
-int whole_files_close(struct whole_file *files, size_t nr, bool is_kept, size_t *ret_idx)
+static int close_all(struct whole_file *files, size_t nr, bool is_kept, size_t *ret_idx)
 {
 	bool has_old[WHOLE_FILES_MAX];
 	size_t nr_named = 0;
@@ -203,9 +203,32 @@ int whole_files_close(struct whole_file *files, size_t nr, bool is_kept, size_t 
 	return error;
 }
 
+int whole_files_close(struct whole_file *files, size_t nr, int error, size_t *ret_idx)
+{
+	size_t idx;
+	int own = close_all(files, nr, !error, &idx);
+
+	if (!error && own)
+		*ret_idx = idx;
+	return error ? error : own;
+}
+
+int whole_files_open(struct whole_file *files, const char *const *paths, size_t nr, size_t *ret_idx)
+{
+	for (size_t i = 0; i < nr; i++) {
+		int error = whole_file_open(&files[i], paths[i]);
+
+		if (error) {
+			*ret_idx = i;
+			return whole_files_close(files, i, error, NULL);
+		}
+	}
+	return 0;
+}
+
 int whole_file_close(struct whole_file *file, bool is_kept)
 {
 	size_t idx;
 
-	return whole_files_close(file, 1, is_kept, &idx);
+	return close_all(file, 1, is_kept, &idx);
 }

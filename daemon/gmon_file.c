@@ -265,18 +265,12 @@ int gmon_files_write(const struct gmon_counts *counts, const struct gmon_arcs *a
 	static const char *const names[2] = {GMON_LIST, GMON_FILE};
 	struct whole_file files[2];
 	struct gmon_numbers numbers;
-	size_t idx = 0, unused;
-	int err = whole_file_open(&files[0], names[0]), end;
+	size_t idx = 1;
+	int err = whole_files_open(files, names, 2, &idx);
 
 	if (!err) {
-		err = whole_file_open(&files[1], names[idx = 1]);
-		if (err && whole_file_close(&files[0], false)) {
-		} /* the first error counts */
-	}
-	if (!err) {
 		err = gmon_file_write(files[1].out, files[0].out, counts, arcs, symbols, &numbers);
-		end = whole_files_close(files, 2, !err, err ? &unused : &idx);
-		err = err ? err : end;
+		err = whole_files_close(files, 2, err, &idx);
 	}
 	if (err)
 		return error_set(ret_error, err, "%s cannot be written: %s", names[idx], strerror(-err));

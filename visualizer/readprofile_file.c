@@ -163,39 +163,23 @@ static void put_map(FILE *map, const struct kernel_rows *rows, uint32_t step)
 	fprintf(map, "%016" PRIx64 " T _etext\n", rows->end);
 }
 
-/* Opens the map and the counters. *ret_idx: the one that cannot be opened */
-static int open_both(struct whole_file files[2], const char *const names[2], size_t *ret_idx)
-{
-	int err = whole_file_open(&files[0], names[0]);
-
-	*ret_idx = 0;
-	if (err)
-		return err;
-	*ret_idx = 1;
-	err = whole_file_open(&files[1], names[1]);
-	if (err && whole_file_close(&files[0], false)) {
-	} /* the first error counts */
-	return err;
-}
-
 /* Counters of another map tell nothing, so both files have their names, or none has. */
 static int write_both(const char *const names[2], const struct kernel_rows *rows, const struct hits *hits,
 		      uint64_t *ret_others, struct trace_error *ret_error)
 {
 	uint32_t step = (uint32_t)hits->step;
 	struct whole_file files[2];
-	size_t idx, unused;
-	int err, end;
+	size_t idx = 1;
+	int err;
 
 	while ((rows->end - rows->begin) / step * sizeof(step) > MAX_FILE_BYTES)
 		step *= 2;
-	err = open_both(files, names, &idx);
+	err = whole_files_open(files, names, 2, &idx);
 	if (!err) {
 		put_map(files[0].out, rows, step);
 		errno = 0;
 		err = put_counters(fileno(files[1].out), rows, hits, step, ret_others);
-		end = whole_files_close(files, 2, !err, err ? &unused : &idx);
-		err = err ? err : end;
+		err = whole_files_close(files, 2, err, &idx);
 	}
 	return err ? error_set(ret_error, err, "%s cannot be written: %s", names[idx], strerror(-err)) : 0;
 }

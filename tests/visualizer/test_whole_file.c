@@ -54,10 +54,11 @@ static unsigned int nr_entries(void)
 
 static void open_both(struct whole_file *files)
 {
-	for (size_t i = 0; i < NR; i++) {
-		CU_ASSERT_EQUAL_FATAL(whole_file_open(&files[i], names[i]), 0);
+	size_t idx;
+
+	CU_ASSERT_EQUAL_FATAL(whole_files_open(files, names, NR, &idx), 0);
+	for (size_t i = 0; i < NR; i++)
 		fputs("new", files[i].out);
-	}
 }
 
 static void remove_both(void)
@@ -75,7 +76,7 @@ static void both_files_have_their_names(void)
 		if (has_old)
 			write_old();
 		open_both(files);
-		CU_ASSERT_EQUAL(whole_files_close(files, NR, true, &idx), 0);
+		CU_ASSERT_EQUAL(whole_files_close(files, NR, 0, &idx), 0);
 		CU_ASSERT(has_text("list", "new") && has_text("out", "new"));
 		CU_ASSERT_EQUAL(nr_entries(), 2);
 	}
@@ -95,7 +96,7 @@ static void a_second_name_that_fails_gives_back_the_first(void)
 		open_both(files);
 		unlink("out");
 		CU_ASSERT_EQUAL_FATAL(mkdir("out", 0700), 0);
-		CU_ASSERT_EQUAL(whole_files_close(files, NR, true, &idx), -EISDIR);
+		CU_ASSERT_EQUAL(whole_files_close(files, NR, 0, &idx), -EISDIR);
 		CU_ASSERT_EQUAL(idx, 1);
 		CU_ASSERT(has_old ? has_text("list", "old") : access("list", F_OK) < 0);
 		CU_ASSERT_EQUAL(rmdir("out"), 0);
@@ -119,7 +120,7 @@ static void a_file_that_is_not_whole_keeps_the_other_from_its_name(void)
 		open_both(files);
 		fputs("er", files[i].out);
 		setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 4, .rlim_max = old.rlim_max});
-		CU_ASSERT_EQUAL(whole_files_close(files, NR, true, &idx), -EFBIG);
+		CU_ASSERT_EQUAL(whole_files_close(files, NR, 0, &idx), -EFBIG);
 		setrlimit(RLIMIT_FSIZE, &old);
 		CU_ASSERT_EQUAL(idx, i);
 		CU_ASSERT(has_text("list", "old") && has_text("out", "old"));
@@ -128,14 +129,30 @@ static void a_file_that_is_not_whole_keeps_the_other_from_its_name(void)
 	remove_both();
 }
 
-static void files_that_are_not_kept_change_nothing(void)
+static void a_file_that_cannot_be_opened_leaves_none_open(void)
+{
+	static const char *const paths[NR] = {"list", "no/folder"};
+	struct whole_file files[NR];
+	size_t idx = NR;
+
+	write_old();
+	CU_ASSERT_EQUAL(whole_files_open(files, paths, NR, &idx), -ENOENT);
+	CU_ASSERT_EQUAL(idx, 1);
+	CU_ASSERT_PTR_NULL(files[0].out);
+	CU_ASSERT(has_text("list", "old"));
+	CU_ASSERT_EQUAL(nr_entries(), 2);
+	remove_both();
+}
+
+static void an_error_of_what_is_written_changes_nothing(void)
 {
 	struct whole_file files[NR];
-	size_t idx;
+	size_t idx = NR;
 
 	write_old();
 	open_both(files);
-	CU_ASSERT_EQUAL(whole_files_close(files, NR, false, &idx), 0);
+	CU_ASSERT_EQUAL(whole_files_close(files, NR, -ENODATA, &idx), -ENODATA);
+	CU_ASSERT_EQUAL(idx, NR);
 	CU_ASSERT(has_text("list", "old") && has_text("out", "old"));
 	CU_ASSERT_EQUAL(nr_entries(), 2);
 	remove_both();
@@ -147,7 +164,8 @@ int main(int argc, char **argv)
 		CASE(both_files_have_their_names),
 		CASE(a_second_name_that_fails_gives_back_the_first),
 		CASE(a_file_that_is_not_whole_keeps_the_other_from_its_name),
-		CASE(files_that_are_not_kept_change_nothing),
+		CASE(a_file_that_cannot_be_opened_leaves_none_open),
+		CASE(an_error_of_what_is_written_changes_nothing),
 		{NULL, NULL},
 	};
 	int result;
