@@ -117,8 +117,8 @@ static int do_work(const char *path)
 	dived = clock_ns(CLOCK_THREAD_CPUTIME_ID) - dived;
 	slept = sleep_some();
 	getrusage(RUSAGE_SELF, &usage);
-	fprintf(truth, "pid %d\nfirst %lld\nsecond %lld\ndive %lld\nslept %lld\ncpu %lld\n", (int)getpid(), ns[0],
-		ns[1], dived, slept,
+	fprintf(truth, "pid %d\nfirst %lld\nsecond %lld\ndive %lld\nslept %lld\nasked %lld\ncpu %lld\n", (int)getpid(),
+		ns[0], ns[1], dived, slept, NR_SLEEPS * SLEEP_NS,
 		(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll +
 			(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
 	return fclose(truth);

