@@ -14,7 +14,7 @@ static bool is_input(const struct trace *trace)
 	return trace->fd < 0 || strcmp(trace->path, "-") == 0;
 }
 
-/* Of a file that is longer than it was: one of the same name may have been written over it. */
+/* The file is longer than it was: it has grown, or another one was written over it. */
 static enum trace_file_state longer_state(const struct trace *trace)
 {
 	unsigned char head[FILE_HEAD_BYTES];

@@ -350,8 +350,6 @@ static void children_that_do_not_end_are_few(void)
 	jail_child_end(&more, false, reason, sizeof(reason));
 }
 
-/* ---- build ids ---- */
-
 /* Each of many users may leave a few children waiting; together they do not use up all places. */
 static void other_users_leave_places_to_the_caller(void)
 {
@@ -393,6 +391,8 @@ static void other_users_leave_places_to_the_caller(void)
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
 }
+
+/* ---- build ids ---- */
 
 static void a_build_id_is_read_meanwhile(void)
 {

@@ -296,7 +296,8 @@ static void a_file_without_room_says_why(void)
 
 /*
  * Each length of a good file, and each byte of it changed: read or refused, and no more. A shorter
- * one is refused. */
+ * one is refused.
+ */
 static void damaged_files_are_harmless(void)
 {
 	struct gcov_units units;

@@ -106,7 +106,6 @@ static void the_time_zone_is_the_readers(void)
 	lists("EAT-3", "--from='2023-11-15 01:13:22'", "23");
 }
 
-/* In this zone the trace is from 23:59:58 to 00:00:02. */
 static void a_time_may_have_its_zone(void)
 {
 	lists("EAT-3", "--from=2023-11-14T22:13:22Z", "23");
@@ -120,6 +119,7 @@ static void a_time_may_have_its_zone(void)
 	lists("<+14>-14", "--from=11:13:22-11:00", "23");
 }
 
+/* In this zone the trace is from 23:59:58 to 00:00:02. */
 static void a_window_may_cross_midnight(void)
 {
 	static const char zone[] = "LMT-1:46:38";
