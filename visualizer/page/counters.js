@@ -10,7 +10,7 @@ import { THEMES, pixelOf } from "./classes.js";
 import { announce, byId, el, nameElement } from "./dom.js";
 import { makeTable, count } from "./table.js";
 import { bytesText, countText, durationText, percentText, pointText } from "./time.js";
-import { updateRows, visibleRows } from "./view.js";
+import { updateRows, visibleColumns, visibleRows } from "./view.js";
 import { clean } from "./words.js";
 
 const MOST_SHOWN = 12,
@@ -123,13 +123,9 @@ export function counterLines(view, { name }, t) {
 }
 
 async function askColumns(view, name, key, pixels) {
-	const from = Math.max(0, Math.floor(view.from)),
-		to = Math.min(view.duration, Math.ceil(view.to));
-
-	if (from >= to) return;
-	const columns = Math.max(1, Math.min(to - from, Math.round(((to - from) * pixels) / (view.to - view.from)))),
-		answer = await ask(question("counters", { name, from, to, columns }));
-	const found = { key, kind: answer.kind, from, to, columns: answer.columns, at: new Map(answer.list.map(column => [column[0], column])) };
+	const span = visibleColumns(view, pixels),
+		answer = await ask(question("counters", { name, ...span }));
+	const found = { key, kind: answer.kind, ...span, columns: answer.columns, at: new Map(answer.list.map(column => [column[0], column])) };
 
 	known.set(name, { ...found, scale: scaleOf(found) });
 	view.emit("paint");

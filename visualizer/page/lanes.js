@@ -6,7 +6,7 @@ import { announce, byId, el, linkButton, nameElement } from "./dom.js";
 import { lanesAreShown } from "./lane_rows.js";
 import { makeTable, time, count } from "./table.js";
 import { durationText, pointText } from "./time.js";
-import { updateRows, visibleRows } from "./view.js";
+import { updateRows, visibleRows, visibleSpan } from "./view.js";
 import { clean } from "./words.js";
 
 const MOST_SCOPES = 3000,
@@ -57,8 +57,7 @@ export function measureScope(view, lane, t) {
 }
 
 async function askScopes(view, row, key) {
-	const from = Math.max(0, Math.floor(view.from)), // beside another trace a view may begin before its own one
-		span = { row, from, to: Math.max(1, Math.ceil(view.to)), max: MOST_SCOPES },
+	const span = { row, ...visibleSpan(view), max: MOST_SCOPES },
 		least = Math.ceil((2 * (view.to - view.from)) / view.width);
 	const all = await ask(question("scopes", span));
 

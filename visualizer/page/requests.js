@@ -7,7 +7,7 @@ import { announce, el, linkButton, nameElement } from "./dom.js";
 import { swatch } from "./swatch.js";
 import { makeTable, time } from "./table.js";
 import { durationText, pointText } from "./time.js";
-import { visibleRows } from "./view.js";
+import { visibleRows, visibleSpan } from "./view.js";
 import { longestSpan, selectSpan } from "./walk.js";
 import { clean, processText } from "./words.js";
 
@@ -112,8 +112,7 @@ export function clickRequest(walk, lane, t) {
 }
 
 async function askRequests(view, row, key) {
-	const from = Math.max(0, Math.floor(view.from)), // beside another trace a view may begin before its own one
-		span = { row, from, to: Math.max(1, Math.ceil(view.to)), max: MOST_REQUESTS },
+	const span = { row, ...visibleSpan(view), max: MOST_REQUESTS },
 		least = Math.ceil((2 * (view.to - view.from)) / view.width);
 	const all = await ask(question("requests", span));
 

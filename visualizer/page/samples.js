@@ -5,7 +5,7 @@ import { ask, newest, question } from "./ask.js";
 import { THEMES, pixelOf } from "./classes.js";
 import { announce, byId, el, nameElement } from "./dom.js";
 import { countText, durationText, pointText } from "./time.js";
-import { updateRows, visibleRows } from "./view.js";
+import { updateRows, visibleColumns, visibleRows } from "./view.js";
 import { clean } from "./words.js";
 
 const MOST_FUNCTIONS = 14, // in the box at the pointer
@@ -76,18 +76,12 @@ export function paintSamples({ view, picture, pixels, image, theme }, { row }, t
 }
 
 async function askColumns(view, row, key, pixels) {
-	const from = Math.max(0, Math.floor(view.from)),
-		to = Math.min(view.duration, Math.ceil(view.to));
-
-	if (from >= to) return;
-	const columns = Math.max(1, Math.min(to - from, Math.round(((to - from) * pixels) / (view.to - view.from)))),
-		{ list } = await ask(question("samples", { row, from, to, columns }));
+	const span = visibleColumns(view, pixels),
+		{ list } = await ask(question("samples", { row, ...span }));
 
 	known.set(row, {
 		key,
-		from,
-		to,
-		columns,
+		...span,
 		most: list.reduce((most, [, nr]) => Math.max(most, nr), 1),
 		at: new Map(list)
 	});

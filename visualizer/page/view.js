@@ -111,12 +111,28 @@ export function xAt(view, t) {
 	return view.labelWidth + ((t - view.from) * view.width) / (view.to - view.from);
 }
 
-/** The span that tables and paths are about: the measured one, or the visible one. In whole ns. */
-export function chosenSpan(view) {
-	const { from, to } = view.range ?? view,
-		end = Math.max(1, Math.min(view.duration, Math.ceil(to)));
+/** The part of a span inside the trace, in whole ns, at least one. Beside another trace, a view may begin before its own and end behind it. */
+function insideTrace(view, { from, to }) {
+	const end = Math.max(1, Math.min(view.duration, Math.ceil(to)));
 
 	return { from: Math.min(end - 1, Math.max(0, Math.floor(from))), to: end };
+}
+
+/** The span that tables and paths are about: the measured one, or the visible one. In whole ns, inside the trace. */
+export function chosenSpan(view) {
+	return insideTrace(view, view.range ?? view);
+}
+
+/** The visible span, in whole ns, inside the trace. */
+export function visibleSpan(view) {
+	return insideTrace(view, view);
+}
+
+/** The visible span in columns of one pixel, @pixels for the whole width of the view; none is shorter than a ns. */
+export function visibleColumns(view, pixels) {
+	const { from, to } = visibleSpan(view);
+
+	return { from, to, columns: Math.max(1, Math.min(to - from, Math.round(((to - from) * pixels) / (view.to - view.from)))) };
 }
 
 export function scrollRows(view, pixels) {
