@@ -1,35 +1,64 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* json.c - write JSON incrementally. */
-#include <inttypes.h>
 #include <math.h>
 #include "json.h"
 #include "utf8.h"
 
+static const char escapes[] = {
+	['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+
+/* The first bytes of @text that a string may have as they are. */
+static size_t plain_bytes(const char *text)
+{
+	size_t bytes = 0, next;
+
+	for (;; bytes += next) {
+		unsigned char byte = (unsigned char)text[bytes];
+
+		next = 1;
+		if (byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\')
+			return bytes;
+		if (byte >= 0x80 && utf8_char(text + bytes, SIZE_MAX, &next) == UTF8_INVALID)
+			return bytes;
+	}
+}
+
+static void put_special(FILE *out, unsigned char byte)
+{
+	if (byte < sizeof(escapes) && escapes[byte])
+		fprintf(out, "\\%c", escapes[byte]);
+	else if (byte < 0x80)
+		fprintf(out, "\\u%04x", byte);
+	else
+		fputs("\xef\xbf\xbd", out);
+}
+
 /* Names come from the kernel and from programs: invalid UTF-8 becomes U+FFFD. */
 void json_string(struct json *json, const char *text)
 {
-	static const char escapes[] = {
-		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
 	FILE *out = json->out;
 
 	putc('"', out);
 	while (*text) {
-		unsigned char byte = (unsigned char)*text;
-		size_t bytes = 1;
-		bool is_valid = byte < 0x80 || utf8_char(text, SIZE_MAX, &bytes) != UTF8_INVALID;
+		size_t bytes = plain_bytes(text);
 
-		if (byte < sizeof(escapes) && escapes[byte]) {
-			fprintf(out, "\\%c", escapes[byte]);
-		} else if (byte < 0x20 || byte == 0x7f) {
-			fprintf(out, "\\u%04x", byte);
-		} else if (!is_valid) {
-			fputs("\xef\xbf\xbd", out);
-		} else {
-			fwrite(text, 1, bytes, out);
-		}
+		fwrite(text, 1, bytes, out);
 		text += bytes;
+		if (*text)
+			put_special(out, (unsigned char)*text++);
 	}
 	putc('"', out);
+}
+
+/* As "%" PRIu64, which takes longer: most of a large answer are numbers. */
+static void put_u64(FILE *out, uint64_t value)
+{
+	char digits[20], *end = digits + sizeof(digits), *at = end;
+
+	do
+		*--at = (char)('0' + value % 10);
+	while (value /= 10);
+	fwrite(at, 1, (size_t)(end - at), out);
 }
 
 void json_separate(struct json *json)
@@ -65,14 +94,14 @@ void json_close(struct json *json, const char *bracket)
 void json_u64(struct json *json, const char *key, uint64_t value)
 {
 	json_key(json, key);
-	fprintf(json->out, "%" PRIu64, value);
+	put_u64(json->out, value);
 }
 
 void json_known(struct json *json, const char *key, uint64_t value, bool known)
 {
 	json_key(json, key);
 	if (known)
-		fprintf(json->out, "%" PRIu64, value);
+		put_u64(json->out, value);
 	else
 		fputs("null", json->out);
 }
