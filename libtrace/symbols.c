@@ -113,6 +113,14 @@ static void limit_readers(struct trace_symbols *symbols)
 	symbols->nr_readers--;
 }
 
+void trace_symbols_pause(struct trace_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->collection.files.nr; i++)
+		symbol_reader_stop(&symbols->collection.files.objects[i].reader);
+	symbols->nr_readers = 0;
+	file_opener_close(&symbols->search.opener);
+}
+
 static void note_unread(struct trace_symbols *symbols, const struct symbol_object *object, const char *reason)
 {
 	if (!symbols->nr_unread++)

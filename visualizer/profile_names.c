@@ -15,16 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void profile_names_begin(struct profile_names *names, const struct report *report)
+struct trace_symbols *profile_symbols_new(const struct report *report)
 {
 	struct trace_error error;
+	struct trace_symbols *symbols = trace_symbols_new(report->trace, &error);
 
-	names->profile = report->profile;
-	names->symbols = trace_symbols_new(report->trace, &error);
-	if (!names->symbols)
+	if (!symbols)
 		memory_end();
-	trace_symbols_set_folder(names->symbols, report->options->symbols.folder);
-	trace_symbols_want_debuginfod(names->symbols, report->options->symbols.debuginfod);
+	trace_symbols_set_folder(symbols, report->options->symbols.folder);
+	trace_symbols_want_debuginfod(symbols, report->options->symbols.debuginfod);
+	return symbols;
+}
+
+void profile_names_begin(struct profile_names *names, const struct report *report)
+{
+	names->profile = report->profile;
+	if (!report->symbols)
+		names->owned_symbols = profile_symbols_new(report);
+	names->symbols = report->symbols ? report->symbols : names->owned_symbols;
 }
 
 const char *profile_names_keep(struct profile_names *names, const char *text)
@@ -233,7 +241,8 @@ const struct frame_name *profile_name_of(const struct profile_names *names, uint
 
 void profile_names_clear(struct profile_names *names)
 {
-	names->symbols = trace_symbols_free(names->symbols);
+	names->symbols = NULL;
+	names->owned_symbols = trace_symbols_free(names->owned_symbols);
 	table_clear(&names->by_content);
 	free(names->first);
 	free(names->list);

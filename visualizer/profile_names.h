@@ -26,7 +26,8 @@ struct frame_name {
 };
 
 /**
- * struct profile_names - @profile: borrowed; @symbols: owned
+ * struct profile_names - @profile: borrowed
+ * @symbols: of the report, or @owned_symbols
  * @frames, @nr_frames: borrowed; instead of those of the profile, if @profile is NULL
  * @list: owned; the functions of an address in sequence, the innermost first. All frames at this
  *     address have the same ones: a stack is many frames, and a profile has many stacks
@@ -38,7 +39,7 @@ struct profile_names {
 	const struct trace_profile *profile;
 	const struct trace_profile_frame *frames;
 	size_t nr_frames;
-	struct trace_symbols *symbols;
+	struct trace_symbols *symbols, *owned_symbols;
 	struct hash_table by_content;
 	uint32_t *first;
 	size_t nr_first;
@@ -59,7 +60,9 @@ bool frame_set_add(struct frame_set *set, uint32_t frame);
 enum profile_owner { OWNER_KERNEL, OWNER_LIBC, OWNER_PROGRAM };
 enum profile_owner profile_owner_of(const char *file);
 
-/** profile_names_begin() - names of the profile of @report */
+/** profile_symbols_new() - the symbols that @report names code by; owned by the caller */
+struct trace_symbols *profile_symbols_new(const struct report *report);
+/** profile_names_begin() - names of the profile of @report, by its symbols if it has some */
 void profile_names_begin(struct profile_names *names, const struct report *report);
 /** profile_names_keep() - a copy of @text that lives as long as @names; equal texts have one */
 const char *profile_names_keep(struct profile_names *names, const char *text);

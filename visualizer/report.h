@@ -25,6 +25,7 @@ struct disk_figures;
 struct only_client;
 struct slowest;
 struct strace;
+struct trace_symbols;
 struct report_file;
 struct timeline_output;
 struct wait_places;
@@ -41,6 +42,7 @@ struct wait_places;
  * @timeline: owned; for --timeline, else NULL
  * @strace: owned; for --strace, else NULL
  * @only_clients: without @servers: what only_client_of() tells; borrowed
+ * @symbols: borrowed; names of code, kept longer than the report. NULL: the report has its own
  * @places: owned; where in the code threads waited; NULL: the trace does not tell, or no report
  *     asks
  * @file: the file behind @output, if it is one: report_file.h; owned by the stream
@@ -58,6 +60,7 @@ struct report {
 	struct trace_history *history;
 	struct trace_profile *profile;
 	struct profile_within *within; /* owned; the profile is of nothing else; NULL: of all */
+	struct trace_symbols *symbols;
 	struct wait_places *places;
 	struct report_command command;
 	struct disk_figures *disks;

@@ -9,6 +9,7 @@
 #include "view_books.h"
 #include "view_profile_log.h"
 #include "view_row.h"
+#include "view_symbols.h"
 
 /* Returns false, with an error of the question, if it names a row that has no profile. */
 static bool choose_row(struct view_session *session, struct view_question *question, struct process_choice *choice)
@@ -85,11 +86,13 @@ void view_functions(struct view_session *session, struct view_question *question
 		return;
 	of_log = view_profile_log_of(session, &report);
 	if (of_log || run_pass(&report, &error)) {
+		view_symbols_take(session->symbols, &report);
 		if (profile_rows_make(&report, NULL, &rows, &error) == -ENOMEM)
 			memory_end(); /* other rows without names are answers */
 		profile_json(&report, &rows, NULL);
 		report_check_memory(&report);
 		profile_rows_free(&rows);
+		view_symbols_give(session->symbols, &report);
 	} else {
 		snprintf(question->error, sizeof(question->error), "%.100s", error.message);
 	}

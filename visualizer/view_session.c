@@ -11,6 +11,7 @@
 #include "view_counters.h"
 #include "view_functions.h"
 #include "view_profile_log.h"
+#include "view_symbols.h"
 #include "view_samples.h"
 #include "view_scopes.h"
 #include "view_session.h"
@@ -37,6 +38,7 @@ static void session_clear(struct view_session *session, const struct trace *trac
 	session->report = (struct report){.options = &session->options, .trace = trace};
 	session->count = view_count_new();
 	session->profile_log = view_profile_log_new();
+	session->symbols = view_symbols_new();
 }
 
 int view_session_begin(struct view_session *session, const struct trace *trace,
@@ -163,6 +165,7 @@ void view_session_end(struct view_session *session)
 	free(session->books.owned);
 	view_count_free(session->count);
 	view_profile_log_free(session->profile_log);
+	view_symbols_free(session->symbols);
 	view_tables_free(session);
 	view_bills_free(session);
 	trace_view_free(session->view);

@@ -71,6 +71,7 @@ struct view_session {
 	struct view_count *count;			/* owned; view_count.c */
 	struct view_table_pass *tables;			/* owned; view_tables.c */
 	struct view_profile_log *profile_log;		/* owned; view_profile_log.c */
+	struct view_symbols *symbols;			/* owned; view_symbols.c */
 	void (*watch)(struct trace_analysis *analysis); /* before the pass of the bills; or NULL */
 };
 

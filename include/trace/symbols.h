@@ -146,6 +146,12 @@ uint64_t trace_symbols_look_up(struct trace_symbols *symbols, const struct trace
  */
 uint64_t trace_symbols_of_samples(struct trace_symbols *symbols, uint64_t limit_ns);
 
+/**
+ * trace_symbols_pause() - end the processes that open and read files
+ * The answers until now stay known; a look-up of another place starts the processes that it needs.
+ */
+void trace_symbols_pause(struct trace_symbols *symbols);
+
 /** trace_symbols_emit_fn - as trace_writer_string(): returns 0, or a negative errno to stop */
 typedef int (*trace_symbols_emit_fn)(void *context, enum trace_string_space space, uint64_t key, const char *text);
 /**
