@@ -57,6 +57,17 @@ static bool make(struct view_profile_log *log, const struct trace *trace)
 	return log->log && trace_analysis_run(log->analysis, NULL) == 0 && trace_profile_log_end(log->log, NULL) == 0;
 }
 
+bool view_profile_log_is_made(struct view_profile_log *log)
+{
+	bool is_made;
+
+	if (pthread_mutex_trylock(&log->lock))
+		return false;
+	is_made = log->log;
+	pthread_mutex_unlock(&log->lock);
+	return is_made;
+}
+
 bool view_profile_log_of(const struct view_session *session, struct report *report)
 {
 	struct view_profile_log *log = session->profile_log;

@@ -21,4 +21,6 @@ struct view_profile_log *view_profile_log_free(struct view_profile_log *log); /*
  * Returns false if there is no log, or memory, or file for it: a pass has the profile.
  */
 bool view_profile_log_of(const struct view_session *session, struct report *report);
+/** view_profile_log_is_made() - has the pass ended? A question makes none then. Does not wait */
+bool view_profile_log_is_made(struct view_profile_log *log);
 #endif

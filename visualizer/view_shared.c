@@ -8,6 +8,7 @@
 #include "json.h"
 #include "view_count.h"
 #include "view_profile.h"
+#include "view_profile_log.h"
 #include "view_shared.h"
 #include "view_store.h"
 #include "view_tables.h"
@@ -149,7 +150,7 @@ static bool has_own_pass(const char *question)
  */
 static struct view_answer answer_by_own_pass(struct view_shared *shared, const char *question)
 {
-	bool is_functions = strncmp(question, FUNCTIONS, strlen(FUNCTIONS)) == 0;
+	bool is_functions = strncmp(question, FUNCTIONS, strlen(FUNCTIONS)) == 0, makes_pass = *question != 'e';
 	struct view_answer answer = {0};
 	struct view_session copy;
 	char *chosen = NULL;
@@ -157,13 +158,14 @@ static struct view_answer answer_by_own_pass(struct view_shared *shared, const c
 	pthread_rwlock_rdlock(&shared->in_use);
 	view_shared_lock(shared);
 	copy = *shared->session;
+	makes_pass &= !is_functions || !view_profile_log_is_made(copy.profile_log);
 	if (is_functions && !(chosen = view_functions_chosen(shared->session, question)))
 		answer = view_answer(shared->session, question);
 	view_shared_unlock(shared);
 	if (!answer.bytes)
 		answer = view_answer(&copy, chosen ? chosen : question);
 	free(chosen);
-	if (*question != 'e' && !view_count_goes_on(copy.count))
+	if (makes_pass && !view_count_goes_on(copy.count))
 		malloc_trim(0); /* of the pass, in the memory of this thread */
 	pthread_rwlock_unlock(&shared->in_use);
 	return answer;
