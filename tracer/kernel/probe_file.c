@@ -102,7 +102,8 @@ static bool search_entries(const char *cache, size_t bytes, const char *name, bo
 	return false;
 }
 
-static bool search_cache(const char *name, char ret_path[4096])
+/* Returns 1: found, 0, or a negative errno: the cache cannot be read. */
+static int search_cache(const char *name, char ret_path[4096])
 {
 	int fd = open("/etc/ld.so.cache", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct stat status;
@@ -111,9 +112,16 @@ static bool search_cache(const char *name, char ret_path[4096])
 	ssize_t got;
 
 	if (fd < 0)
-		return false;
-	cache = fstat(fd, &status) == 0 && status.st_size > 0 ? malloc((size_t)status.st_size) : NULL;
+		return errno == ENOENT ? 0 : -errno;
+	cache = fstat(fd, &status) == 0 ? malloc((size_t)status.st_size + 1) : NULL;
 	got = cache ? read(fd, cache, (size_t)status.st_size) : -1;
+	if (got < 0) {
+		int err = errno;
+
+		close(fd);
+		free(cache);
+		return -err;
+	}
 	close(fd);
 	header = got > 0 ? memmem(cache, (size_t)got, CACHE_MAGIC, sizeof(CACHE_MAGIC) - 1) : NULL;
 	if (header && (size_t)got - (size_t)(header - cache) >= sizeof(struct cache_header)) {
@@ -140,12 +148,18 @@ static bool search_folders(const char *folders, const char *name, char ret_path[
 	return false;
 }
 
-static bool search_system(const char *name, char ret_path[4096])
+/* As search_cache() */
+static int search_system(const char *name, char ret_path[4096])
 {
-	if (strstr(name, ".so"))
-		return search_folders(getenv("LD_LIBRARY_PATH"), name, ret_path) || search_cache(name, ret_path) ||
-		       search_folders("/lib:/usr/lib:/lib64:/usr/lib64", name, ret_path);
-	return search_folders(getenv("PATH"), name, ret_path) || search_cache(name, ret_path);
+	bool is_library = strstr(name, ".so");
+	int result;
+
+	if (search_folders(getenv(is_library ? "LD_LIBRARY_PATH" : "PATH"), name, ret_path))
+		return 1;
+	result = search_cache(name, ret_path);
+	if (result != 1 && is_library && search_folders("/lib:/usr/lib:/lib64:/usr/lib64", name, ret_path))
+		return 1;
+	return result;
 }
 
 /* ---- files of a process ---- */
@@ -209,11 +223,16 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 int probe_find_file_here(const char *name, pid_t pid, char ret_path[4096], struct trace_error *ret_error)
 {
 	char path[4096 + 64];
+	int result;
 
 	if (pid && !strchr(name, '/'))
 		return search_process(name, pid, ret_path, ret_error);
 	if (!strchr(name, '/')) {
-		if (search_system(name, path))
+		result = search_system(name, path);
+		if (result < 0)
+			return error_set(ret_error, result, "%s: cannot read /etc/ld.so.cache: %s; give a path", name,
+					 strerror(-result));
+		if (result)
 			return realpath(path, ret_path) ? 0
 							: error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
 		return error_set(ret_error, -ENOENT,
