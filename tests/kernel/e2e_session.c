@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <trace/events.h>
+#include <trace/reader.h>
 #include <unistd.h>
 
 static long long stolen_ns(void)
@@ -27,6 +29,50 @@ long long session_stolen_ns(const struct session *s)
 	return stolen_ns() - s->stolen_before;
 }
 
+/* By the tid as text, what the kernel counted for each thread that ended. */
+static json_t *read_run_ns(const struct session *s)
+{
+	uint64_t mask[4] = {[TRACE_EV_exit_times / 64] = 1ull << TRACE_EV_exit_times % 64};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask};
+	struct trace *trace = trace_open(s->trace, NULL);
+	struct trace_cursor *cursor = trace ? trace_cursor_new(trace, &options, NULL) : NULL;
+	const struct trace_event *event;
+	json_t *run_ns = json_object();
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(cursor);
+	while ((event = trace_cursor_next(cursor))) {
+		const struct trace_exit_times *times = event->payload;
+		char tid[16];
+
+		snprintf(tid, sizeof(tid), "%u", times->tid);
+		json_object_set_new(run_ns, tid, json_integer((json_int_t)times->run_ns));
+	}
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
+	trace_close(trace);
+	return run_ns;
+}
+
+long long session_clocks_apart_ns(struct session *s, long long pid)
+{
+	json_t *threads = json_object_get(json_process(s->report, pid), "threads"), *thread;
+	long long apart = 0;
+	size_t i;
+
+	if (!s->run_ns)
+		s->run_ns = read_run_ns(s);
+	json_array_foreach(threads, i, thread) {
+		long long ns = json_number(thread, "user_ns") + json_number(thread, "system_ns") +
+			       json_number(thread, "interrupted_ns");
+		char tid[16];
+		json_t *run;
+
+		snprintf(tid, sizeof(tid), "%lld", json_number(thread, "tid"));
+		run = json_object_get(s->run_ns, tid);
+		apart += run ? llabs(json_integer_value(run) - ns) : 0;
+	}
+	return apart;
+}
+
 void session_begin(struct session *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -43,6 +89,7 @@ void session_end(struct session *s)
 	const char *keep = getenv("TRACE_KEEP");
 
 	json_decref(s->report);
+	json_decref(s->run_ns);
 	if (keep)
 		session_run("! test -f '%s' || cp '%s' '%s/%s-%u.trace'", s->trace, s->trace, keep,
 			    program_invocation_short_name, ++nr);

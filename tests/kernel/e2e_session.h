@@ -18,6 +18,7 @@ struct session {
 	long long stolen_before; /* reading of session_begin() */
 	json_t *report;		 /* owned; the test loads it */
 	json_t *process;	 /* of the program; borrowed from report */
+	json_t *run_ns;		 /* owned; for session_clocks_apart_ns() */
 };
 
 /**
@@ -51,6 +52,15 @@ long long session_truth(const struct session *s, const char *key);
  * cannot know it, and counts it as the thread's time.
  */
 long long session_stolen_ns(const struct session *s);
+
+/**
+ * session_clocks_apart_ns() - how far the CPU time of the threads of @pid in the report is from
+ * what the kernel counted for them at their end (exit_times)
+ * The kernel's clock of a thread begins when the scheduler starts to choose it, and that of the
+ * trace when it switches. A hypervisor that takes the CPU in between makes one longer, and which
+ * of several threads has this time is not known. @pid began and ended in the recording.
+ */
+long long session_clocks_apart_ns(struct session *s, long long pid);
 
 /* ---- reading reports ---- */
 
