@@ -721,7 +721,7 @@ static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace
 	build_ids_wait(snapshot->build_ids, BUILD_IDS_END_WAIT_NS);
 	build_ids_write(snapshot->build_ids, snapshot->writer);
 	next_note = snapshot_notes_write(snapshot->writer, snapshot->flight->tracer, snapshot->flight->clients,
-					 snapshot->flight->filter, snapshot->start_ns);
+					 snapshot->flight->filter, snapshot->build_ids, snapshot->start_ns);
 	if (has_samples(snapshot->flight)) {
 		tracefile_code_names(snapshot->writer, snapshot->flight->tracer);
 		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS, snapshot->build_ids, next_note);

@@ -719,6 +719,8 @@ static uint64_t add_not_recorded_notes(struct recording *recording)
 	tracefile_code_names(recording->writer, recording->tracer);
 	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
+	if (build_ids_describe_missing(recording->build_ids, unfollowed, sizeof(unfollowed)))
+		note_not_recorded(&note, unfollowed);
 	if (recording->lost_maps) {
 		snprintf(unfollowed, sizeof(unfollowed),
 			 "where programs mapped their code %s times: samples there have no names",

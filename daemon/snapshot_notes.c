@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "snapshot_notes.h"
 
+#include "build_ids.h"
 #include "clients_missing.h"
 #include "tracefile.h"
 
@@ -18,7 +19,7 @@ static void describe_one(void *context, const char *text)
 }
 
 uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
-			      const struct tracer_options *filter, uint64_t start_ns)
+			      const struct tracer_options *filter, const struct build_ids *build_ids, uint64_t start_ns)
 {
 	struct snapshot_note note = {.writer = writer, .next = tracefile_nr_not_traced(tracer, filter)};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
@@ -27,6 +28,8 @@ uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer
 		describe_one(&note, unfollowed);
 	tracefile_work_names(writer, tracer);
 	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
+		describe_one(&note, unfollowed);
+	if (build_ids_describe_missing(build_ids, unfollowed, sizeof(unfollowed)))
 		describe_one(&note, unfollowed);
 	if (!clients)
 		return note.next;

@@ -10,11 +10,14 @@
 
 #include "clients.h"
 
+struct build_ids;
+
 /**
  * snapshot_notes_write() - store the texts in @writer, after tracefile_describe()
- * @tracer, @clients, @filter: NULL is fine. @start_ns: of the trace
+ * @tracer, @clients, @filter, @build_ids: NULL is fine. @start_ns: of the trace
  * Returns the number of the next text of TRACE_STRING_NOT_TRACED
  */
 uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
-			      const struct tracer_options *filter, uint64_t start_ns);
+			      const struct tracer_options *filter, const struct build_ids *build_ids,
+			      uint64_t start_ns);
 #endif
