@@ -119,8 +119,8 @@ static void maps_replace(struct process_memory *memory, uint32_t first, uint32_t
 }
 
 /*
- * Maps @file from @start to @end; 0: no file. Mappings that were there are cut or removed. A process
- * with too many of them gets no further one: it is as if there were no file.
+ * Maps @file from @start to @end; 0: no file. Mappings that were there are cut or removed. A
+ * process with too many of them gets no further one: it is as if there were no file.
  */
 void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file)
 {

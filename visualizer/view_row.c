@@ -441,7 +441,10 @@ static bool row_contains(const struct trace_row *row, const char *text)
 	       contains(row->thread ? trace_thread_comm(row->thread) : trace_process_comm(row->process), text);
 }
 
-/* struct targets - objects of waits that contain a text, each once, with the first place. @is_cut: there are more */
+/*
+ * struct targets - objects of waits that contain a text, each once, with the first place
+ * @is_cut: there are more
+ */
 struct targets {
 	struct view_session *session;
 	struct json *json;

@@ -348,7 +348,9 @@ static void map_at(struct analysis_case *c, int fd, uint64_t address)
 	tb_sys_exit(c->tb, 0, 1500, (int64_t)address);
 }
 
-/* Another file is mapped over one of as many mappings as the analysis keeps, and is not known then. */
+/*
+ * Another file is mapped over one of as many mappings as the analysis keeps, and is not known then.
+ */
 static void a_file_that_was_mapped_over_is_not_named_beyond_the_limit(void)
 {
 	for (uint32_t nr = 1; nr <= 1u << 20; nr += (1u << 20) - 1) {

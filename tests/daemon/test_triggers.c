@@ -439,7 +439,7 @@ static void scopes_of_a_program_are_bounded(void)
 	story_free(story);
 }
 
-/* What @nr_programs print that open @nr scopes each */
+/* The messages while @nr_programs open @nr scopes each */
 static void open_scopes(int32_t nr_programs, uint32_t nr, char *ret_text, size_t size)
 {
 	struct story *story = story_new("scope:pay>50ms", NULL);
