@@ -141,6 +141,7 @@ struct tracer_unfollowed {
 	uint64_t first_ns;
 	uint32_t max_processes;
 };
+/** tracer_get_unfollowed() - the numbers until now; processes 0: all were followed */
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed);
 /**
  * tracer_unavailable() - why the kernel cannot give event @id, as far as this is known without
@@ -193,6 +194,7 @@ void tracer_bell_take(struct tracer *tracer, tracer_bell_fn fn, void *context);
  * If one user's programs call too fast, it counts one call for each 100 ms.
  */
 uint64_t tracer_bells_lost(const struct tracer *tracer);
+/** tracer_bell_end() - listen no more, and close the descriptor; also if none was begun */
 void tracer_bell_end(struct tracer *tracer);
 
 /**
@@ -215,7 +217,9 @@ struct tracer_ring {
  */
 void tracer_flush_rings(struct tracer *tracer);
 
+/** tracer_nr_rings() - two for each CPU that the machine can have */
 size_t tracer_nr_rings(const struct tracer *tracer);
+/** tracer_get_ring() - borrowed from @tracer; NULL past the last */
 const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx);
 
 /**
@@ -314,6 +318,7 @@ enum tracer_probe_hit {
 	TRACER_PROBE_NO_HIT,   /* no thread that is recorded has reached it */
 	TRACER_PROBE_HIT,
 };
+/** tracer_probe_hit() - of probe @idx, until now */
 enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx);
 
 /**
