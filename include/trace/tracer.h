@@ -106,7 +106,7 @@ struct tracer *tracer_free(struct tracer *tracer); /* stops first; NULL is fine;
 /**
  * tracer_start() - attach the programs of the mask; events are recorded when it returns
  * It omits events that this kernel does not allow; tracer_not_traced() lists them.
- * Returns 0, or the negative errno of the first one if it could attach nothing.
+ * Returns 0; -ENOTSUP: it could attach nothing, and the sentence says why the first one failed.
  */
 int tracer_start(struct tracer *tracer, struct trace_error *ret_error);
 /**
