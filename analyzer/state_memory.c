@@ -118,15 +118,19 @@ static void maps_replace(struct process_memory *memory, uint32_t first, uint32_t
 	memory->nr += nr - (last - first);
 }
 
-/* Maps @file from @start to @end; 0: no file. Mappings that were there are cut or removed. */
+/*
+ * Maps @file from @start to @end; 0: no file. Mappings that were there are cut or removed. A
+ * process with too many of them gets no further one: it is as if there were no file.
+ */
 void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file)
 {
 	uint32_t first = map_after(memory, start), last = first, nr = 0;
+	bool is_full = memory->nr + 2 > MAX_MAPPINGS;
 	struct mapping with[3];
 
-	if (a->doubt.is_open && memory->refs > 1)
+	if (is_full || (a->doubt.is_open && memory->refs > 1))
 		file = 0; /* a thread that is not seen may change it at any time */
-	if (end <= start || memory->nr + 2 > MAX_MAPPINGS)
+	if (end <= start)
 		return;
 	if (!maps_reserve(memory, memory->nr + 2)) {
 		a->failed = -ENOMEM;
@@ -140,6 +144,8 @@ void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_
 		with[nr++] = (struct mapping){start, end, file};
 	if (first < last && memory->maps[last - 1].end > end)
 		with[nr++] = (struct mapping){end, memory->maps[last - 1].end, memory->maps[last - 1].file};
+	if (is_full && nr > last - first)
+		nr = last - first; /* the part behind a hole */
 	if (!memory->nr && nr)
 		doubt_note_memory(a, memory);
 	maps_replace(memory, first, last, with, nr);

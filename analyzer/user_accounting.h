@@ -211,6 +211,7 @@ struct trace_user_events {
 	size_t nr_events, events_room;
 	struct span_sum **spans; /* owned, and each */
 	size_t nr_spans, spans_room;
+	bool spans_left_out;   /* there are more kinds than MAX_SPANS */
 	struct stretch *spare; /* owned, linked by older: free ones */
 	trace_span_fn on_span; /* user_instances.h; NULL: none */
 	void *on_span_data;

@@ -253,6 +253,11 @@ const struct trace_span *trace_get_span(struct trace_user_events *u, size_t idx)
 	return results && idx < results->nr_spans ? &results->spans[idx] : NULL;
 }
 
+bool trace_spans_left_out(const struct trace_user_events *u)
+{
+	return u->spans_left_out;
+}
+
 /* ---- verification ---- */
 
 static int off(struct trace_error *ret_error, const struct trace_span *span, const char *what, uint64_t is,

@@ -276,8 +276,10 @@ struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner
 		if (same_owner(&sum->owner, owner) && sum->kind == kind && sum->name == name && sum->from == from)
 			return sum;
 	}
-	if (u->nr_spans == MAX_SPANS)
+	if (u->nr_spans == MAX_SPANS) {
+		u->spans_left_out = true;
 		return NULL;
+	}
 	sum = list_room((void **)&u->spans, u->nr_spans, &u->spans_room) ? calloc(1, sizeof(*sum)) : NULL;
 	row = sum ? table_add(&u->span_index, sizeof(*row), key) : NULL;
 	if (!row) {

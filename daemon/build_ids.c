@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 
 #include "build_id_reader.h"
+#include "format_text.h"
 #include "kept_names.h"
 
 #define NR_BUCKETS 1024
@@ -59,6 +60,7 @@ struct build_ids {
 	uint32_t nr_written;
 	uint64_t nr_lost;
 	bool keeps_names;
+	bool is_full; /* a file has no row */
 };
 
 struct build_ids *build_ids_new(bool keeps_names)
@@ -112,11 +114,11 @@ static struct build_id *new_row(struct build_ids *ids, uint32_t dev, uint64_t in
 {
 	struct build_id **at = &ids->buckets[bucket_of(dev, ino)], *id;
 
-	if (ids->nr == MAX_FILES)
+	id = ids->nr < MAX_FILES ? calloc(1, sizeof(*id)) : NULL;
+	if (!id) {
+		ids->is_full = true;
 		return NULL;
-	id = calloc(1, sizeof(*id));
-	if (!id)
-		return NULL;
+	}
 	while (*at && !(has_number(*at, dev, ino) && (*at)->since_ns <= since_ns))
 		at = &(*at)->next;
 	*id = (struct build_id){.next = *at, .ino = ino, .dev = dev, .since_ns = since_ns};
@@ -317,8 +319,21 @@ void build_ids_add(struct build_ids *ids, const struct build_ids *from)
 	for (size_t i = 0; ids && from && i < NR_BUCKETS; i++)
 		for (const struct build_id *known = from->buckets[i]; known; known = known->next)
 			add(ids, known);
-	if (ids && from)
+	if (ids && from) {
 		ids->nr_lost += from->nr_lost;
+		ids->is_full |= from->is_full;
+	}
+}
+
+bool build_ids_describe_missing(const struct build_ids *ids, char *ret_text, size_t size)
+{
+	if (!ids || !ids->is_full)
+		return false;
+	snprintf(ret_text, size,
+		 "build ids: programs have mapped more than %s files, or there was no memory; nothing tells which "
+		 "builds of the others ran",
+		 text_count(MAX_FILES).s);
+	return true;
 }
 
 uint64_t build_ids_nr_lost(const struct build_ids *ids)

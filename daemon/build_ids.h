@@ -41,6 +41,11 @@ bool build_ids_wait(struct build_ids *ids, uint64_t limit_ns);
 void build_ids_add(struct build_ids *ids, const struct build_ids *from);
 
 /**
+ * build_ids_describe_missing() - a sentence, if files have no row because there are too many, or no
+ * memory. Returns false: each has one
+ */
+bool build_ids_describe_missing(const struct build_ids *ids, char *ret_text, size_t size);
+/**
  * build_ids_nr_lost() - files that may be gone, and there was no room to keep their names
  */
 uint64_t build_ids_nr_lost(const struct build_ids *ids);

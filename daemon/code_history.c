@@ -43,6 +43,7 @@ static void drop(struct code_history *history, size_t until_bytes, bool all)
 			at = &entry->next;
 			continue;
 		}
+		history->lost_here += !ended;
 		*at = entry->next;
 		history->bytes -= entry->bytes;
 		free(entry);
@@ -54,12 +55,13 @@ void code_history_take(struct code_history *history, struct tracer *tracer, uint
 	if (!history->ids)
 		history->ids = build_ids_new(true);
 	history->oldest_ns = oldest_ns;
-	history->lost = tracer_take_code_maps(tracer, add_entry, history) + history->lost_here;
-	if (history->bytes <= MAX_BYTES)
-		return;
-	drop(history, 0, false);
-	if (history->bytes > MAX_BYTES / 4 * 3) /* not again with the next mapping */
-		drop(history, MAX_BYTES / 4 * 3, true);
+	history->lost = tracer_take_code_maps(tracer, add_entry, history);
+	if (history->bytes > MAX_BYTES) {
+		drop(history, 0, false);
+		if (history->bytes > MAX_BYTES / 4 * 3) /* not again with the next mapping */
+			drop(history, MAX_BYTES / 4 * 3, true);
+	}
+	history->lost += history->lost_here;
 }
 
 bool code_history_block(const struct code_entry **at, uint64_t until_ns, struct own_records *block, int *ret_error)

@@ -24,7 +24,8 @@ struct code_entry {
 /**
  * struct code_history - zeroed: empty. @first: the oldest one
  * @ids: of the files, which are read while they are mapped; NULL: none yet
- * @lost: how often the kernel had no room, or the daemon no memory
+ * @lost: how often the kernel had no room, the daemon no memory, or the history was full
+ * @lost_here: of these, all but those of the kernel
  * @oldest_ns: what code_history_take() was told last
  */
 struct code_history {

@@ -720,8 +720,13 @@ static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace
 	build_ids_add(snapshot->build_ids, snapshot->flight->code.ids);
 	build_ids_wait(snapshot->build_ids, BUILD_IDS_END_WAIT_NS);
 	build_ids_write(snapshot->build_ids, snapshot->writer);
-	next_note = snapshot_notes_write(snapshot->writer, snapshot->flight->tracer, snapshot->flight->clients,
-					 snapshot->flight->filter, snapshot->start_ns);
+	next_note = snapshot_notes_write(snapshot->writer,
+					 &(struct snapshot_facts){.tracer = snapshot->flight->tracer,
+								  .clients = snapshot->flight->clients,
+								  .filter = snapshot->flight->filter,
+								  .build_ids = snapshot->build_ids,
+								  .nr_lost_maps = snapshot->flight->code.lost,
+								  .start_ns = snapshot->start_ns});
 	if (has_samples(snapshot->flight)) {
 		tracefile_code_names(snapshot->writer, snapshot->flight->tracer);
 		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS, snapshot->build_ids, next_note);

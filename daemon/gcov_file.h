@@ -27,8 +27,10 @@ void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size);
  */
 int gcov_file_write(int folder, const struct gcov_unit *unit);
 /**
- * gcov_file_read() - the unit in @name below @folder; @ret_unit has no path
- * Returns 0; -ENOENT; -EBADMSG: it is no such file; -ENOMEM
+ * gcov_file_read() - the unit in @name below @folder, which is a descriptor
+ * @ret_unit: without a path; free it with gcov_unit_free()
+ * Returns 0; -EBADMSG: it is no regular file, larger than 256 MiB, or not a complete file of
+ * counts; -ENOMEM; or the negative errno of opening or reading it, such as -ENOENT or -EACCES.
  */
 int gcov_file_read(int folder, const char *name, struct gcov_unit *ret_unit);
 #endif

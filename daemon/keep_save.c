@@ -241,7 +241,13 @@ static int collect(struct keep_save *save, const struct keep_source *source, str
 	wait_for_build_ids(save, source);
 	build_ids_write(save->build_ids, save->writer);
 	tracefile_code_names(save->writer, source->tracer);
-	snapshot_notes_write(save->writer, source->tracer, source->clients, source->filter, status.since_ns);
+	snapshot_notes_write(save->writer,
+			     &(struct snapshot_facts){.tracer = source->tracer,
+						      .clients = source->clients,
+						      .filter = source->filter,
+						      .build_ids = save->build_ids,
+						      .nr_lost_maps = recording_nr_lost_maps(source->recording),
+						      .start_ns = status.since_ns});
 	if (writer_thread_push_call(save->thread, write_all, save) || writer_thread_push_sync(save->thread))
 		return error_set(ret_error, -ENOMEM, "no memory to save what is kept");
 	return 0;

@@ -424,6 +424,11 @@ void recording_take_code_maps(struct recording *recording)
 	metadata_push(&recording->metadata, recording->writer, recording->thread);
 }
 
+uint64_t recording_nr_lost_maps(const struct recording *recording)
+{
+	return recording->lost_maps;
+}
+
 void recording_add_build_ids(const struct recording *recording, struct build_ids *ids)
 {
 	build_ids_wait(recording->build_ids, 0);
@@ -719,12 +724,10 @@ static uint64_t add_not_recorded_notes(struct recording *recording)
 	tracefile_code_names(recording->writer, recording->tracer);
 	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
-	if (recording->lost_maps) {
-		snprintf(unfollowed, sizeof(unfollowed),
-			 "where programs mapped their code %s times: samples there have no names",
-			 text_count(recording->lost_maps).s);
+	if (build_ids_describe_missing(recording->build_ids, unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
-	}
+	if (tracefile_print_lost_maps(recording->lost_maps, unfollowed, sizeof(unfollowed)))
+		note_not_recorded(&note, unfollowed);
 	if (recording->tracer &&
 	    session_probes_refused(recording->tracer, recording->probes, unfollowed, sizeof(unfollowed)))
 		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++, unfollowed);

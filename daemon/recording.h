@@ -81,6 +81,8 @@ void recording_select(struct recording *recording, const char *text);
  * call
  */
 void recording_take_code_maps(struct recording *recording);
+/** recording_nr_lost_maps() - mappings of code so far that the kernel could not tell */
+uint64_t recording_nr_lost_maps(const struct recording *recording);
 /** recording_add_build_ids() - to @ids, those of all files that were mapped as code so far */
 void recording_add_build_ids(const struct recording *recording, struct build_ids *ids);
 /** recording_mark() - write a note of the user into the trace */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "snapshot_notes.h"
 
+#include "build_ids.h"
 #include "clients_missing.h"
 #include "tracefile.h"
 
@@ -17,17 +18,21 @@ static void describe_one(void *context, const char *text)
 	trace_writer_string(note->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
 }
 
-uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
-			      const struct tracer_options *filter, uint64_t start_ns)
+uint64_t snapshot_notes_write(struct trace_writer *writer, const struct snapshot_facts *facts)
 {
-	struct snapshot_note note = {.writer = writer, .next = tracefile_nr_not_traced(tracer, filter)};
-	char unfollowed[TRACEFILE_TEXT_BYTES];
+	struct snapshot_note note = {.writer = writer, .next = tracefile_nr_not_traced(facts->tracer, facts->filter)};
+	struct clients *clients = facts->clients;
+	char text[TRACEFILE_TEXT_BYTES];
 
-	if (tracer && tracefile_print_unfollowed(tracer, start_ns, unfollowed, sizeof(unfollowed)))
-		describe_one(&note, unfollowed);
-	tracefile_work_names(writer, tracer);
-	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
-		describe_one(&note, unfollowed);
+	if (facts->tracer && tracefile_print_unfollowed(facts->tracer, facts->start_ns, text, sizeof(text)))
+		describe_one(&note, text);
+	tracefile_work_names(writer, facts->tracer);
+	if (tracefile_print_unanswered(text, sizeof(text)))
+		describe_one(&note, text);
+	if (build_ids_describe_missing(facts->build_ids, text, sizeof(text)))
+		describe_one(&note, text);
+	if (tracefile_print_lost_maps(facts->nr_lost_maps, text, sizeof(text)))
+		describe_one(&note, text);
 	if (!clients)
 		return note.next;
 	clients_describe_unmatched(clients, describe_one, &note);

@@ -10,11 +10,25 @@
 
 #include "clients.h"
 
+struct build_ids;
+
+/**
+ * struct snapshot_facts - what is known at the end of a snapshot; pointers may be NULL
+ * @nr_lost_maps: how often it is not known where programs mapped their code
+ * @start_ns: of the trace
+ */
+struct snapshot_facts {
+	struct tracer *tracer;
+	struct clients *clients;
+	const struct tracer_options *filter;
+	const struct build_ids *build_ids;
+	uint64_t nr_lost_maps;
+	uint64_t start_ns;
+};
+
 /**
  * snapshot_notes_write() - store the texts in @writer, after tracefile_describe()
- * @tracer, @clients, @filter: NULL is fine. @start_ns: of the trace
  * Returns the number of the next text of TRACE_STRING_NOT_TRACED
  */
-uint64_t snapshot_notes_write(struct trace_writer *writer, struct tracer *tracer, struct clients *clients,
-			      const struct tracer_options *filter, uint64_t start_ns);
+uint64_t snapshot_notes_write(struct trace_writer *writer, const struct snapshot_facts *facts);
 #endif

@@ -199,6 +199,14 @@ uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_opti
 	return nr + filters(filter);
 }
 
+bool tracefile_print_lost_maps(uint64_t nr, char *ret_text, size_t size)
+{
+	if (nr)
+		snprintf(ret_text, size, "where programs mapped their code %s times: samples there may have no names",
+			 text_count(nr).s);
+	return nr;
+}
+
 bool tracefile_print_unanswered(char *ret_text, size_t size)
 {
 	static const char parts[] = "(build ids, unwind tables, names of generated code, descriptors of waits)";

@@ -40,6 +40,11 @@ void tracefile_distrusted(struct trace_writer *writer, uint64_t nr_programs);
 enum { TRACEFILE_TEXT_BYTES = 256 };
 
 /**
+ * tracefile_print_lost_maps() - that it is not known @nr times where programs mapped their code
+ * Returns false: @nr is 0
+ */
+bool tracefile_print_lost_maps(uint64_t nr, char *ret_text, size_t size);
+/**
  * tracefile_print_unanswered() - what was not read because file systems did not answer
  * (file_opener.h), or not yet. Returns false: nothing
  */

@@ -108,8 +108,10 @@ static bool has_room_for_scope(struct triggers *triggers, int32_t producer)
 		return true;
 	if (triggers->nr_scopes < SCOPES_MAX && triggers->nr_scopes_of[producer % NR_PRODUCERS] < SCOPES_EACH)
 		return true;
-	if (!triggers->reported_scopes)
+	if (!triggers->reported_scopes && triggers->nr_scopes < SCOPES_MAX)
 		message_warning("a program has more than %d open scopes: further ones do not save", SCOPES_EACH);
+	else if (!triggers->reported_scopes)
+		message_warning("all programs have more than %d open scopes: further ones do not save", SCOPES_MAX);
 	triggers->reported_scopes = true;
 	return false;
 }

@@ -94,6 +94,7 @@ struct code_listing {
 	const char *source;
 	uint32_t line;
 	bool has_symbols;
+	bool is_cut; /* there are more than MAX_LINES instructions */
 };
 
 static bool add_line(void *context, const struct objdump_line *line)
@@ -113,9 +114,11 @@ static bool add_line(void *context, const struct objdump_line *line)
 	default:
 		break;
 	}
-	if (line->address < listing->begin || (!listing->has_symbols && line->address > listing->last + BEHIND) ||
-	    listing->nr == MAX_LINES)
+	if (line->address < listing->begin || (!listing->has_symbols && line->address > listing->last + BEHIND))
 		return line->address < listing->begin;
+	listing->is_cut = listing->nr == MAX_LINES;
+	if (listing->is_cut)
+		return false;
 	listing->list = memory_grow(listing->list, listing->nr, &listing->room, sizeof(*listing->list));
 	listing->list[listing->nr++] = (struct instruction){.address = line->address,
 							    .text = memory_copy(line->text, strlen(line->text)),
@@ -286,6 +289,7 @@ void report_code(const struct report *report, const struct pointers *code, size_
 	struct code_listing listing = {0};
 	struct trace_error error = {0};
 	int result = listing_read(report, code, &listing, &error), source_error = 0;
+	struct value_text count;
 	struct grid *grid;
 
 	put_head(report, code, nr_others);
@@ -298,6 +302,11 @@ void report_code(const struct report *report, const struct pointers *code, size_
 	for (size_t i = 0; result && i < code->nr; i++)
 		put_instruction(grid, ((const struct code_row *)code->at[i])->address, "", code->at[i]);
 	grid_end(grid, NULL);
+	if (listing.is_cut)
+		output_line(
+			&report->output, "",
+			"The function has more than %s instructions: the last row has the time of all further ones.",
+			text_count(&report->output, MAX_LINES, &count));
 	if (source_error)
 		output_line(&report->output, "", "Lines of the source could not be read: %s.", strerror(-source_error));
 	listing_clear(&listing);

@@ -354,6 +354,17 @@ bool report_user_has_any(const struct report *report)
 	return false;
 }
 
+static void put_left_out(const struct report *report)
+{
+	if (!trace_spans_left_out(report->user))
+		return;
+	output_line(
+		&report->output, INDENT,
+		"The programs have more than 65,536 kinds of scopes, requests and pairs of events: those of further "
+		"kinds are in no row.");
+	fputs("\n", report->output.out);
+}
+
 void report_user(const struct report *report)
 {
 	by_span(report, TRACE_SPAN_SCOPE);
@@ -361,6 +372,7 @@ void report_user(const struct report *report)
 	by_event(report);
 	by_counter(report);
 	by_span(report, TRACE_SPAN_BETWEEN);
+	put_left_out(report);
 }
 
 /* ---- JSON ---- */
@@ -446,6 +458,7 @@ void report_user_json(struct json *json, const struct report *report)
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
 		json_span(json, report->analysis, trace_get_span(report->user, i));
 	json_close(json, "]");
+	json_bool(json, "spans_left_out", trace_spans_left_out(report->user));
 }
 
 void report_user_json_spans(struct json *json, const struct trace_analysis *analysis, const struct trace_span *spans,

@@ -122,21 +122,29 @@ static void put_gap(struct json *json, const struct view_session *session, const
 	json_close(json, "}");
 }
 
+static void put_gaps(struct json *json, const struct view_session *session)
+{
+	const struct trace *trace = session->report.trace;
+	const struct trace_analysis *analysis = session->report.analysis;
+	size_t nr = 0;
+
+	json_open(json, "gaps", "[");
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
+		if (!trace_gap_is_older(trace, trace_get_gap(trace, i)) && nr++ < MAX_GAPS)
+			put_gap(json, session, trace_get_gap(trace, i));
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(analysis); i++)
+		if (nr++ < MAX_GAPS)
+			put_gap(json, session, trace_analysis_get_late_gap(analysis, i));
+	json_close(json, "]");
+	json_bool(json, "gaps_cut", nr > MAX_GAPS);
+}
+
 static void put_missing(struct json *json, const struct view_session *session)
 {
 	const struct trace *trace = session->report.trace;
 	const char *not_traced;
-	size_t nr = 0;
 
-	json_open(json, "gaps", "[");
-	for (size_t i = 0; i < trace_nr_gaps(trace) && nr < MAX_GAPS; i++)
-		if (!trace_gap_is_older(trace, trace_get_gap(trace, i))) {
-			put_gap(json, session, trace_get_gap(trace, i));
-			nr++;
-		}
-	for (size_t i = 0; i < trace_analysis_nr_late_gaps(session->report.analysis) && nr < MAX_GAPS; i++, nr++)
-		put_gap(json, session, trace_analysis_get_late_gap(session->report.analysis, i));
-	json_close(json, "]");
+	put_gaps(json, session);
 	json_open(json, "damages", "[");
 	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_GAPS; i++) {
 		json_separate(json);

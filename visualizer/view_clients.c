@@ -32,6 +32,7 @@ struct view_client_list {
 	struct view_client *ranked; /* owned */
 	size_t nr;
 	bool is_kept;
+	bool is_cut; /* there are more shares than are kept */
 };
 
 static uint64_t key_of(const struct trace_process *process, const char *address)
@@ -100,6 +101,7 @@ static const struct view_client_list *clients_of(struct view_session *session)
 	if (error == -ENOMEM)
 		memory_end();
 	list->is_kept = !error;
+	list->is_cut = error && first;
 	list->ranked = memory_take(list->table.used + 1, sizeof(*list->ranked));
 	for (struct view_client *client = NULL; (client = table_next(&list->table, sizeof(*client), client));)
 		list->ranked[list->nr++] = *client;
@@ -502,6 +504,7 @@ void view_clients(struct view_session *session, struct view_question *question, 
 	if (*question->error)
 		return;
 	json_bool(json, "kept", view_clients_kept(session));
+	json_bool(json, "cut", list && list->is_cut);
 	put_ranked(json, session, list);
 	json_open(json, "servers", "[");
 	for (size_t i = 0; view_clients_kept(session) && i < trace_nr_servers(view_bills(session)); i++)

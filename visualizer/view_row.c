@@ -441,7 +441,10 @@ static bool row_contains(const struct trace_row *row, const char *text)
 	       contains(row->thread ? trace_thread_comm(row->thread) : trace_process_comm(row->process), text);
 }
 
-/* struct targets - objects of waits that contain a text, each once, with the first place */
+/*
+ * struct targets - objects of waits that contain a text, each once, with the first place
+ * @is_cut: there are more
+ */
 struct targets {
 	struct view_session *session;
 	struct json *json;
@@ -449,6 +452,7 @@ struct targets {
 	struct trace_row_id row;
 	struct hash_table seen;
 	size_t nr;
+	bool is_cut;
 };
 
 /* The @object of @span, if it has the text, and is new: equal texts have the same address. */
@@ -460,6 +464,9 @@ static void put_object(struct targets *targets, const struct trace_view_span *sp
 		return;
 	memory_row(&targets->seen, bytes, (uintptr_t)object);
 	if (!contains(object, targets->text))
+		return;
+	targets->is_cut = targets->nr == MAX_MATCHES;
+	if (targets->is_cut)
 		return;
 	json_open(targets->json, NULL, "\n{");
 	json_text(targets->json, "path", object);
@@ -474,8 +481,9 @@ static bool put_target(void *data, const struct trace_view_span *span)
 	struct targets *targets = data;
 
 	put_object(targets, span, span->target);
-	put_object(targets, span, span->path);
-	return targets->nr < MAX_MATCHES;
+	if (!targets->is_cut)
+		put_object(targets, span, span->path);
+	return !targets->is_cut;
 }
 
 void view_search(struct view_session *session, struct view_question *question, struct json *json)
@@ -490,21 +498,21 @@ void view_search(struct view_session *session, struct view_question *question, s
 	}
 	json_open(json, "rows", "[");
 	for (enum trace_row_kind kind = TRACE_ROW_PROCESS; kind <= TRACE_ROW_THREAD; kind++)
-		for (uint32_t i = 0; i < trace_view_nr_rows(session->view, kind) && nr < MAX_MATCHES; i++)
+		for (uint32_t i = 0; i < trace_view_nr_rows(session->view, kind) && nr <= MAX_MATCHES; i++)
 			if (trace_view_get_row(session->view, (struct trace_row_id){kind, i}, &row) &&
-			    row_contains(&row, targets.text)) {
+			    row_contains(&row, targets.text) && nr++ < MAX_MATCHES) {
 				json_separate(json);
 				fprintf(json->out, "%u", view_row_number(row.id));
-				nr++;
 			}
 	json_close(json, "]");
 	json_open(json, "paths", "[");
-	for (uint32_t i = 0; i < trace_view_nr_rows(session->view, TRACE_ROW_THREAD) && targets.nr < MAX_MATCHES; i++) {
+	for (uint32_t i = 0; i < trace_view_nr_rows(session->view, TRACE_ROW_THREAD) && !targets.is_cut; i++) {
 		targets.row = (struct trace_row_id){TRACE_ROW_THREAD, i};
 		if (trace_view_spans(session->view, targets.row, session->start, session->end, put_target, &targets) <
 		    0)
 			memory_end();
 	}
 	json_close(json, "]");
+	json_bool(json, "cut", nr > MAX_MATCHES || targets.is_cut);
 	table_clear(&targets.seen);
 }

@@ -148,7 +148,7 @@ int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mas
  * already been dropped. At the end of the gap there is a trace_lost event, as for all gaps.
  */
 typedef void (*trace_late_gap_fn)(void *data, struct trace_analysis *analysis, const struct trace_gap *gap);
-/* as trace_analysis_on_event() */
+/** trace_analysis_on_late_gap() - call @fn for each late gap; as trace_analysis_on_event() */
 int trace_analysis_on_late_gap(struct trace_analysis *analysis, trace_late_gap_fn fn, void *data) TRACE_NODISCARD;
 
 /**
@@ -187,7 +187,10 @@ struct trace_interval {
  * system call.
  */
 typedef void (*trace_interval_fn)(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
-/* as trace_analysis_on_event() */
+/**
+ * trace_analysis_on_interval() - call @fn for each interval of each thread, at its end; as
+ * trace_analysis_on_event()
+ */
 int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_fn fn, void *data) TRACE_NODISCARD;
 /**
  * trace_analysis_on_interval_of() - the same, for intervals of some states only (bit 1 << enum
@@ -301,22 +304,33 @@ uint32_t trace_stream_pid(const struct trace_analysis *analysis, uint32_t stream
  */
 const char *trace_stream_exe(const struct trace_analysis *analysis, uint32_t pid);
 
+/*
+ * What follows is also for hooks, and is then as of trace_analysis_now(). Texts are borrowed from
+ * the analysis.
+ */
+
+/** trace_thread_tid() - its number in the kernel's events, which is used again after its end */
 uint32_t trace_thread_tid(const struct trace_thread *thread);
 /**
  * trace_thread_index() - 0, 1, 2 ...: an index for the data that your analysis keeps for the
  * thread. It is never reused, unlike a tid.
  */
 uint32_t trace_thread_index(const struct trace_thread *thread);
+/** trace_thread_comm() - its latest name, as the kernel has it, at most 15 bytes */
 const char *trace_thread_comm(const struct trace_thread *thread);
 /**
  * trace_thread_is_io_worker() - did the kernel make @thread to work on requests of io_uring?
  * Traces of recorders that did not tell: by its name.
  */
 bool trace_thread_is_io_worker(const struct trace_thread *thread);
+/** trace_thread_process() - the process that it belongs to; never NULL */
 const struct trace_process *trace_thread_process(const struct trace_thread *thread);
+/** trace_thread_is_kernel() - a thread of the kernel, which has no user mode */
 bool trace_thread_is_kernel(const struct trace_thread *thread);
-uint64_t trace_thread_start_ns(const struct trace_thread *thread); /* its creation, or start of the trace */
-uint64_t trace_thread_end_ns(const struct trace_thread *thread);   /* death, or end of the trace; 0 while it lives */
+/** trace_thread_start_ns() - its creation, or the start of the trace */
+uint64_t trace_thread_start_ns(const struct trace_thread *thread);
+/** trace_thread_end_ns() - its death, or the end of the trace; 0 while it lives */
+uint64_t trace_thread_end_ns(const struct trace_thread *thread);
 /**
  * trace_thread_syscall() - name of the system call that @thread is in; NULL if it is
  * in none, or in a page fault
@@ -363,9 +377,9 @@ typedef void (*trace_release_fn)(void *data, const struct trace_file_id *id);
  */
 typedef void (*trace_transfer_fn)(void *data, struct trace_analysis *analysis, const struct trace_thread *thread,
 				  uint64_t read_bytes, uint64_t written_bytes);
-/* as trace_analysis_on_event() */
+/** trace_analysis_on_transfer() - call @fn for such calls; as trace_analysis_on_event() */
 int trace_analysis_on_transfer(struct trace_analysis *analysis, trace_transfer_fn fn, void *data) TRACE_NODISCARD;
-/* as trace_analysis_on_event() */
+/** trace_analysis_on_release() - call @fn for such files; as trace_analysis_on_event() */
 int trace_analysis_on_release(struct trace_analysis *analysis, trace_release_fn fn, void *data) TRACE_NODISCARD;
 /**
  * trace_thread_cpu_ns() - CPU time of @thread until now: user + syscall + trap
@@ -393,7 +407,9 @@ struct trace_times {
 void trace_thread_times(const struct trace_analysis *analysis, const struct trace_thread *thread,
 			struct trace_times *ret_times);
 
+/** trace_process_pid() - its number in the kernel's events, which is used again after its end */
 uint32_t trace_process_pid(const struct trace_process *process);
+/** trace_process_ppid() - its latest parent; 0: none, or not known */
 uint32_t trace_process_ppid(const struct trace_process *process);
 /**
  * trace_process_starter() - the process that forked it; for a process from before the trace, its
@@ -401,14 +417,15 @@ uint32_t trace_process_ppid(const struct trace_process *process);
  * Adoption changes trace_process_ppid(), but not this.
  */
 const struct trace_process *trace_process_starter(const struct trace_process *process);
-/**
- * trace_process_uid(), _gid() - its effective user and group at the end, or when it died;
- * TRACE_ID_UNKNOWN: not known
- */
 #define TRACE_ID_UNKNOWN UINT32_MAX
+/**
+ * trace_process_uid() - its effective user at the end, or when it died; TRACE_ID_UNKNOWN: not known
+ */
 uint32_t trace_process_uid(const struct trace_process *process);
+/** trace_process_gid() - the same for its group */
 uint32_t trace_process_gid(const struct trace_process *process);
-uint32_t trace_thread_uid(const struct trace_thread *thread); /* threads may have users of their own */
+/** trace_thread_uid() - as trace_process_uid(), of a thread, which may have a user of its own */
+uint32_t trace_thread_uid(const struct trace_thread *thread);
 /**
  * trace_process_ns_pid() - its pid in its own pid namespace (a container's), as its
  * programs see it; 0 if not known
@@ -423,13 +440,18 @@ const char *trace_process_cgroup(const struct trace_process *process);
  * second, when the process was last out of quota; 0: it never was, or the limit is not known
  */
 uint64_t trace_process_cpu_limit(const struct trace_process *process);
-const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
-const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
+/**
+ * trace_process_comm() - its latest name, as the kernel has it, at most 15 bytes; "" if not known
+ */
+const char *trace_process_comm(const struct trace_process *process);
+/** trace_process_exe() - the path of its latest program; "" if not known */
+const char *trace_process_exe(const struct trace_process *process);
 /**
  * trace_process_args() - its arguments at the end, at most 255 bytes; "" if not known
- * TRACE_ARGS_SEPARATOR is between two of them. trace_process_args_are_cut(): there are more.
+ * TRACE_ARGS_SEPARATOR is between two of them.
  */
 const char *trace_process_args(const struct trace_process *process);
+/** trace_process_args_are_cut() - it has more arguments than trace_process_args() tells */
 bool trace_process_args_are_cut(const struct trace_process *process);
 /**
  * trace_process_title() - the name by which people know it: "java Shop", the
@@ -612,11 +634,15 @@ struct trace_figures {
  * order of their first event
  */
 size_t trace_nr_processes(const struct trace_analysis *analysis);
+/** trace_get_process() - one of them; borrowed from @analysis; NULL past the last */
 const struct trace_process *trace_get_process(const struct trace_analysis *analysis, size_t idx);
-/* of its first thread; see trace_thread_start_ns() */
+/** trace_process_start_ns() - of its first thread; see trace_thread_start_ns() */
 uint64_t trace_process_start_ns(const struct trace_process *process);
-uint64_t trace_process_end_ns(const struct trace_process *process); /* of its last thread */
+/** trace_process_end_ns() - of its last thread; see trace_thread_end_ns() */
+uint64_t trace_process_end_ns(const struct trace_process *process);
+/** trace_process_is_kernel() - its threads are threads of the kernel */
 bool trace_process_is_kernel(const struct trace_process *process);
+/** trace_nr_threads() - number of its threads until now, also of those that have ended */
 size_t trace_nr_threads(const struct trace_process *process);
 /**
  * trace_next_thread() - the threads of a process, in the order of their first event; @thread NULL =
@@ -629,6 +655,7 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
  * trace_figures_free(). NULL: out of memory
  */
 struct trace_figures *trace_thread_figures(const struct trace_analysis *analysis, const struct trace_thread *thread);
+/** trace_process_figures() - the sums of all its threads; as trace_thread_figures() */
 struct trace_figures *trace_process_figures(const struct trace_analysis *analysis, const struct trace_process *process);
 typedef bool (*trace_thread_fn)(const void *data, const struct trace_thread *thread);
 /**
@@ -637,8 +664,9 @@ typedef bool (*trace_thread_fn)(const void *data, const struct trace_thread *thr
 struct trace_figures *trace_process_figures_of(const struct trace_analysis *analysis,
 					       const struct trace_process *process, trace_thread_fn fn,
 					       const void *data);
-struct trace_figures *trace_system_figures(const struct trace_analysis *analysis); /* all processes together */
-struct trace_figures *trace_figures_free(struct trace_figures *figures);	   /* NULL is fine; returns NULL */
+/** trace_system_figures() - the sums of all processes; as trace_thread_figures() */
+struct trace_figures *trace_system_figures(const struct trace_analysis *analysis);
+struct trace_figures *trace_figures_free(struct trace_figures *figures); /* NULL is fine; returns NULL */
 
 /** struct trace_time_range - @count calls took @from_ns or more, and less than @to_ns (0: 2^64) */
 struct trace_time_range {
@@ -669,7 +697,9 @@ struct trace_cpu_figures {
 	uint64_t idle_ns;
 	uint64_t unknown_ns;
 };
+/** trace_nr_cpus() - highest number of a CPU in the trace + 1 */
 size_t trace_nr_cpus(const struct trace_analysis *analysis);
+/** trace_cpu_figures() - the figures of CPU @cpu; it has to be below trace_nr_cpus() */
 void trace_cpu_figures(const struct trace_analysis *analysis, size_t cpu, struct trace_cpu_figures *ret_figures);
 
 /**

@@ -81,6 +81,7 @@ static inline trace_u64 trace_condition_float_key(trace_u64 bits, trace_u8 bytes
 	return bits & sign ? ~bits & (sign | (sign - 1)) : bits | sign;
 }
 
+/** trace_condition_is_nan() - are @bits those of "not a number" in @bytes bytes? */
 static inline int trace_condition_is_nan(trace_u64 bits, trace_u8 bytes)
 {
 	return bytes == 4 ? (bits & 0x7fffffffULL) > 0x7f800000ULL
@@ -134,6 +135,10 @@ static inline int trace_condition_compare(const struct trace_condition_test *tes
 }
 
 #if !defined(__bpf__) && !defined(__BPF__)
+/**
+ * trace_condition_text_is() - is the text of the field the constant? The fixed part of @payload has
+ * to have the field
+ */
 static inline int trace_condition_text_is(const struct trace_condition_test *test, const unsigned char *payload,
 					  trace_u64 bytes)
 {

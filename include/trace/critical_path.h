@@ -192,13 +192,17 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 						    uint64_t from_ns, uint64_t to_ns, struct trace_error *ret_error);
 struct trace_critical_path *trace_critical_path_free(struct trace_critical_path *path); /* NULL is fine; returns NULL */
 
+/** trace_critical_path_thread() - the thread that it is the path of */
 const struct trace_thread *trace_critical_path_thread(const struct trace_critical_path *path);
+/** trace_critical_path_window() - its window, as it was cut; the segments add up to it */
 void trace_critical_path_window(const struct trace_critical_path *path, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
-/**
- * trace_critical_path_segment() - the segments cover the window in order, without hole or overlap
- */
+/** trace_critical_path_nr_segments() - number of segments, at least 1 */
 size_t trace_critical_path_nr_segments(const struct trace_critical_path *path);
+/**
+ * trace_critical_path_segment() - segment @idx, which is below their number
+ * The segments cover the window in order, without hole or overlap.
+ */
 void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx,
 				 struct trace_path_segment *ret_segment);
 
@@ -222,8 +226,12 @@ size_t trace_critical_path_nr_patterns(const struct trace_critical_path *path);
 void trace_critical_path_pattern(const struct trace_critical_path *path, uint32_t pattern,
 				 struct trace_path_segment *ret_segment);
 
-/** trace_critical_path_contributor() - by sort, then greatest first; borrowed from @path */
+/** trace_critical_path_nr_contributors() - of all sorts together */
 size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path);
+/**
+ * trace_critical_path_contributor() - by sort, then greatest first; borrowed from @path; NULL past
+ * the last
+ */
 const struct trace_contributor *trace_critical_path_contributor(const struct trace_critical_path *path, size_t idx);
 
 /**

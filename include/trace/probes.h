@@ -131,26 +131,43 @@ struct trace_probes;
 
 /** trace_probes_new() - an empty list; NULL: no memory */
 struct trace_probes *trace_probes_new(void);
-struct trace_probes *trace_probes_free(struct trace_probes *probes); /* NULL is fine; returns NULL */
+/** trace_probes_free() - free the list and all its probes and types. NULL is fine. Returns NULL */
+struct trace_probes *trace_probes_free(struct trace_probes *probes);
 
 /**
  * trace_probes_add() - add all places that match @spec
- * Returns 0; or, with one sentence that says what to do, -EINVAL (grammar, types, variables),
- * -ENOENT (no such file, function or probe), -ENXIO (no such subsystem of tracepoints),
- * -ENOTSUP (not available: no debug information, in a
- * vector register ...), -E2BIG, -ENOMEM. On failure nothing was added.
+ * Returns 0; or, with one sentence that says what to do:
+ *   -EINVAL: the grammar, types or variables of @spec;
+ *   -ENOENT: no such file, process, function or probe;
+ *   -ENXIO: no such subsystem of tracepoints;
+ *   -ENOTSUP: not available, because debug information is missing, or a variable is in a vector
+ *     register, for example;
+ *   -ETIMEDOUT: the file, or a process that has it mapped, does not answer;
+ *   -EBADMSG: the child that reads the debug information failed, or took too long;
+ *   -E2BIG: more than TRACE_PROBE_MAX_PLACES; -ENOMEM; another errno of the file.
+ * On failure nothing was added.
  */
 int trace_probes_add(struct trace_probes *probes, const char *spec, struct trace_error *ret_error);
 
+/** trace_probes_nr() - the number of places of all calls of trace_probes_add() */
 size_t trace_probes_nr(const struct trace_probes *probes);
+/**
+ * trace_probes_get() - one place, in the order in which they were added
+ * Returns the place, borrowed until trace_probes_free(); NULL: @idx is not below trace_probes_nr().
+ */
 const struct trace_probe *trace_probes_get(const struct trace_probes *probes, size_t idx);
 
 /**
- * trace_probes_list() - list possible probes, one line each, sorted
+ * trace_probes_list() - write possible probes to @out, one line each, sorted
  * @target: as in a spec: "usdt:libc.so.6", "usdt:python3:python:*", "usdt:PID", "libc.so.6:mall*",
  *     "./prog" (all functions), "kernel:tcp_*", "ext4:*" or "tracepoint:ext4:*" (without fields:
  *     "tracepoint:")
- * Returns the number of lines, or a negative errno as above.
+ * Behind an empty line a last one says what the list lacks, if anything: the number of files of a
+ * process that could not be read, with the reason of the first one; or that this kernel has no
+ * probes of its functions. Failed writes are told by ferror(@out) only.
+ * Returns the number of probes, which is never 0; or a negative errno as trace_probes_add(), and
+ * then nothing was written. -ENOENT also tells that nothing matches; its sentence says how many
+ * files could not be read, if that may be why.
  */
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error);
 

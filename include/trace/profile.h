@@ -209,6 +209,7 @@ struct trace_profile_numbers {
 	uint64_t wait_stacks;
 	uint64_t waker_stacks;
 };
+/** trace_profile_get_numbers() - how many samples and stacks it has; after the pass */
 void trace_profile_get_numbers(const struct trace_profile *profile, struct trace_profile_numbers *ret_numbers);
 
 /** trace_profile_window() - the time that it is of */

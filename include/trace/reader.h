@@ -100,8 +100,9 @@ struct trace *trace_close(struct trace *trace);
 /**
  * enum trace_file_state - what has become of the file since trace_open()
  * GROWN: more was appended, which an open trace does not have. CHANGED: it was cut or written to.
- * REPLACED: the path leads to another file, and the open trace is as it was. UNKNOWN: the file
- * cannot be looked at, for lack of rights, say, or after an error of its disk
+ * REPLACED: the path leads to another file, and the open trace is as it was. GONE: the path leads
+ * to no file, and the open trace is as it was. UNKNOWN: the file cannot be looked at, for lack of
+ * rights, say, or after an error of its disk
  */
 enum trace_file_state {
 	TRACE_FILE_SAME = 0,
@@ -111,7 +112,10 @@ enum trace_file_state {
 	TRACE_FILE_GONE = 4,
 	TRACE_FILE_UNKNOWN = 5,
 };
-/** trace_file_state() - a trace in memory, or of standard input, stays the same */
+/**
+ * trace_file_state() - look at the file again
+ * A trace in memory, or of standard input, stays the same. The call may wait for the file system.
+ */
 enum trace_file_state trace_file_state(const struct trace *trace);
 /**
  * trace_file_digest() - a number that tells the trace from others: of its size, its time of
@@ -131,6 +135,7 @@ uint64_t trace_file_digest(const struct trace *trace);
  *     for all causes, in all gaps
  * @clean_end: the recorder finished the trace; false: the trace was cut off, and its
  *     last events may be missing
+ * @index_rebuilt: the file has no index, so the chunk headers were read
  */
 struct trace_info {
 	const char *file;
@@ -151,6 +156,7 @@ struct trace_info {
 	bool clean_end;
 	bool index_rebuilt;
 };
+/** trace_get_info() - borrowed from @trace; never NULL */
 const struct trace_info *trace_get_info(const struct trace *trace);
 
 /* ---- missing events ---- */
@@ -166,8 +172,7 @@ enum trace_gap_cause {
 };
 
 /**
- * struct trace_gap - an interval in which events of one stream are
- * missing. @lost 0: number unknown.
+ * struct trace_gap - an interval in which events of one stream are missing; @lost 0: number unknown
  */
 struct trace_gap {
 	uint32_t stream;
@@ -177,8 +182,10 @@ struct trace_gap {
 	uint64_t lost;
 	enum trace_gap_cause cause;
 };
+/** trace_nr_gaps() - number of gaps of all streams, the older ones of a flight recorder included */
 size_t trace_nr_gaps(const struct trace *trace);
-const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx); /* by start_ns */
+/** trace_get_gap() - sorted by start_ns; NULL past the last */
+const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx);
 /**
  * trace_gap_is_older() - does the gap end before info->complete_from_ns, in the older part
  * of a flight recorder's trace?
@@ -192,7 +199,9 @@ struct trace_damage {
 	uint64_t bytes;
 	const char *message;
 };
+/** trace_nr_damages() - number of damages that trace_open() found */
 size_t trace_nr_damages(const struct trace *trace);
+/** trace_get_damage() - in file order; NULL past the last */
 const struct trace_damage *trace_get_damage(const struct trace *trace, size_t idx);
 
 /**
@@ -221,7 +230,9 @@ struct trace_stream_stats {
 	uint64_t attempted;
 	uint64_t claimed;
 };
+/** trace_nr_streams() - number of streams */
 size_t trace_nr_streams(const struct trace *trace);
+/** trace_get_stream() - NULL past the last */
 const struct trace_stream_stats *trace_get_stream(const struct trace *trace, size_t idx);
 
 /**
@@ -230,11 +241,9 @@ const struct trace_stream_stats *trace_get_stream(const struct trace *trace, siz
  * violations; undeclared ones are.
  */
 int trace_verify(const struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
-/**
- * trace_verify_watched() - the same; @progress is called meanwhile, with what is done of the whole
- * work
- */
+/** trace_progress_fn - @done of @of equal parts of the work are done */
 typedef void (*trace_progress_fn)(void *data, uint64_t done, uint64_t of);
+/** trace_verify_watched() - the same; @progress is called meanwhile, in the calling thread */
 int trace_verify_watched(const struct trace *trace, trace_progress_fn progress, void *data,
 			 struct trace_error *ret_error) TRACE_NODISCARD;
 
@@ -252,7 +261,13 @@ enum trace_chunk_kind {
 	TRACE_CHUNK_ROOT = 9,
 };
 
-/** struct trace_chunk - one chunk of the file, from its header */
+/**
+ * struct trace_chunk - one chunk of the file, from its header
+ * @seq: counts from 1 within @stream. @first_ns, @last_ns: of its events
+ * @lost_before: events lost in the stream between the chunk before it and this one
+ * @raw_bytes, @packed_bytes: of its payload, decoded and in the file
+ * @kind: enum trace_chunk_kind. @damaged: no cursor reads it
+ */
 struct trace_chunk {
 	uint64_t offset; /* of its header in the file */
 	uint64_t seq;
@@ -268,6 +283,7 @@ struct trace_chunk {
 	uint8_t encoding;
 	bool damaged;
 };
+/** trace_nr_chunks() - of all kinds */
 size_t trace_nr_chunks(const struct trace *trace);
 /**
  * trace_get_chunk() - in file order
@@ -282,8 +298,10 @@ struct trace_clock {
 	uint64_t realtime_ns;
 	uint64_t tsc;
 };
+/** trace_nr_clocks() - number of clock correspondences */
 size_t trace_nr_clocks(const struct trace *trace);
-const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx); /* in file order */
+/** trace_get_clock() - in file order; NULL past the last */
+const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx);
 
 /* ---- schema: events and fields ---- */
 
@@ -407,9 +425,13 @@ struct trace_event_type {
 	enum trace_event_role role;
 	const char *source;
 };
-const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id); /* NULL: not in the schema */
+/** trace_type_by_id() - the type of events with this id; NULL: not in the schema */
+const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id);
+/** trace_nr_types() - number of types in the schema of the trace, those of programs included */
 size_t trace_nr_types(const struct trace *trace);
+/** trace_get_type() - NULL past the last */
 const struct trace_event_type *trace_get_type(const struct trace *trace, size_t idx);
+/** trace_type_field() - the field of this name; NULL: none, or @type is NULL */
 const struct trace_field *trace_type_field(const struct trace_event_type *type, const char *name);
 /**
  * trace_type_first_field() - the first field that the program itself defined, not
@@ -423,9 +445,12 @@ const struct trace_field *trace_type_first_field(const struct trace_event_type *
  */
 size_t trace_type_stem(const struct trace_event_type *type);
 
-/* The catalogue that this library was built with (events.def), for callers that record or
- * list without a trace. Static. */
+/**
+ * trace_catalogue_size() - number of types in the catalogue that this library was built with
+ * (events.def), for callers that record or list without a trace
+ */
 size_t trace_catalogue_size(void);
+/** trace_catalogue_type() - one of them; static; NULL past the last */
 const struct trace_event_type *trace_catalogue_type(size_t idx);
 
 /* ---- names of numbers ---- */
@@ -501,7 +526,7 @@ enum trace_info_key {
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */
-/** trace_string() - the name of a number, or NULL. For SYMBOL: of the exact address. */
+/** trace_string() - the name of a number; NULL: it has none. For SYMBOL: of the exact address */
 const char *trace_string(const struct trace *trace, enum trace_string_space space, uint64_t key);
 
 /* ---- events ---- */
@@ -593,7 +618,11 @@ const void *trace_cursor_peek(const struct trace_cursor *cursor, uint32_t distan
  */
 uint64_t trace_cursor_peek_ns(const struct trace_cursor *cursor);
 
-/** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
+/**
+ * trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks)
+ * Returns 0. It forgets the error of trace_cursor_error(); what cannot be read at the new place
+ * shows with trace_cursor_next().
+ */
 int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns) TRACE_NODISCARD;
 
 /**

@@ -13,10 +13,9 @@
  *
  * The trace says where files were mapped: in the start state, and in the program:map events of
  * programs that ran with a preload library. Names come from the very file that was mapped, which
- * the
- * trace knows by its build id, or from its debug file; trace_symbol.why says why there are none. A
- * trace of an older recorder has no build ids: then a file with another inode gives no names. One
- * thread at a time.
+ * the trace knows by its build id, or from its debug file; trace_symbol.why says why there are
+ * none. A trace of an older recorder has no build ids: then a file with another inode gives no
+ * names. One thread at a time.
  *
  * A child process without rights reads each file, because the file may come from any user: the
  * caller gets SIGCHLD when it ends, at the latest in trace_symbols_free(). At most 16 such
@@ -91,10 +90,10 @@ struct trace_symbols_kept {
 void trace_symbols_set_kept(struct trace_symbols *symbols, const struct trace_symbols_kept *kept);
 
 /**
- * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns An address
- * of the kernel has a symbol if samples hit its function: @file is then "[kernel]" or the module in
- * brackets, and @file_address is @address. Returns false, with nothing written, if no file is known
- * to have been mapped there.
+ * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns
+ * An address of the kernel has a symbol if samples hit its function: @file is then "[kernel]" or
+ * the module in brackets, and @file_address is @address.
+ * Returns false, with nothing written, if no file is known to have been mapped there.
  */
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 			struct trace_symbol *ret_symbol);

@@ -98,8 +98,9 @@ struct trace_lock_wait *trace_span_tables_locks(const struct trace_span_tables *
  * Borrowed from @span; none without trace_tables_add_user()
  */
 const struct trace_span *trace_span_tables_scopes(const struct trace_span_tables *span, size_t *ret_nr);
-/** trace_span_tables_probes(), _events() - as trace_probe_uses() and trace_event_uses() */
+/** trace_span_tables_probes() - as trace_probe_uses(), of the span */
 struct trace_probe_use *trace_span_tables_probes(const struct trace_span_tables *span, size_t *ret_nr);
+/** trace_span_tables_events() - as trace_event_uses(), of the span */
 struct trace_event_use *trace_span_tables_events(const struct trace_span_tables *span, size_t *ret_nr);
 
 #pragma GCC visibility pop

@@ -35,7 +35,7 @@ struct tracer;
  * struct tracer_options - zeroed = record everything that is on by default, discard when full
  * @size: sizeof of the caller's struct
  * @subbuf_bytes, @nr_subbufs: powers of two; 0 = the defaults. The tracer rounds down and clamps;
- *     see tracer_ring()
+ *     tracer_get_ring() tells what it took
  * @overwrite: flight recorder
  * @mask: 256 bits, events to record; all zero = the catalogue's defaults
  * @filter_*: all must match. An event passes if the current thread matches, or if it is the
@@ -95,16 +95,18 @@ struct tracer_options {
 
 /**
  * tracer_new() - load the programs for this kernel; nothing is attached yet
- * On failure the message says how to proceed: -EPERM (which capabilities are missing), -ENOTSUP (no
- * BTF, kernel too old), -ENOMEM.
+ * @options: copied, but for the texts that are borrowed
+ * Returns the tracer, to be released with tracer_free(); NULL with -EPERM (which capabilities are
+ * missing), -ENOTSUP (no BTF, kernel too old), -ENOMEM or another error of the kernel. The message
+ * says how to proceed.
  */
 struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error);
 struct tracer *tracer_free(struct tracer *tracer); /* stops first; NULL is fine; returns NULL */
 
 /**
  * tracer_start() - attach the programs of the mask; events are recorded when it returns
- * It omits events that this kernel does not allow; tracer_not_traced() lists them. It fails only
- * if it could attach nothing.
+ * It omits events that this kernel does not allow; tracer_not_traced() lists them.
+ * Returns 0; -ENOTSUP: it could attach nothing, and the sentence says why the first one failed.
  */
 int tracer_start(struct tracer *tracer, struct trace_error *ret_error);
 /**
@@ -112,13 +114,17 @@ int tracer_start(struct tracer *tracer, struct trace_error *ret_error);
  * sub-buffers; the rings stay readable
  */
 void tracer_stop(struct tracer *tracer);
-/** tracer_set_mask() - change the recorded events of a running tracer: attaches and detaches */
+/**
+ * tracer_set_mask() - change the recorded events of a running tracer: attaches and detaches
+ * Returns as tracer_start().
+ */
 int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
 /** tracer_get_mask() - the events that are recorded now */
 void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS]);
 /**
  * tracer_follow() - add a process, without its existing descendants, to a @follow filter
- * Returns -ESRCH if the caller's pid namespace has no such process.
+ * Returns 0; -ESRCH: the caller's pid namespace has no such process; or another error of the
+ * kernel.
  */
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error);
 /**
@@ -141,6 +147,7 @@ struct tracer_unfollowed {
 	uint64_t first_ns;
 	uint32_t max_processes;
 };
+/** tracer_get_unfollowed() - the numbers until now; processes 0: all were followed */
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed);
 /**
  * tracer_unavailable() - why the kernel cannot give event @id, as far as this is known without
@@ -193,6 +200,7 @@ void tracer_bell_take(struct tracer *tracer, tracer_bell_fn fn, void *context);
  * If one user's programs call too fast, it counts one call for each 100 ms.
  */
 uint64_t tracer_bells_lost(const struct tracer *tracer);
+/** tracer_bell_end() - listen no more, and close the descriptor; also if none was begun */
 void tracer_bell_end(struct tracer *tracer);
 
 /**
@@ -215,7 +223,9 @@ struct tracer_ring {
  */
 void tracer_flush_rings(struct tracer *tracer);
 
+/** tracer_nr_rings() - two for each CPU that the machine can have */
 size_t tracer_nr_rings(const struct tracer *tracer);
+/** tracer_get_ring() - borrowed from @tracer; NULL past the last */
 const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx);
 
 /**
@@ -314,6 +324,7 @@ enum tracer_probe_hit {
 	TRACER_PROBE_NO_HIT,   /* no thread that is recorded has reached it */
 	TRACER_PROBE_HIT,
 };
+/** tracer_probe_hit() - of probe @idx, until now */
 enum tracer_probe_hit tracer_probe_hit(const struct tracer *tracer, size_t idx);
 
 /**

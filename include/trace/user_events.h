@@ -175,6 +175,11 @@ size_t trace_nr_spans(struct trace_user_events *user);
  * time first; borrowed; NULL past the last
  */
 const struct trace_span *trace_get_span(struct trace_user_events *user, size_t idx);
+/**
+ * trace_spans_left_out() - after the pass; true: the trace has more than 65,536 kinds of spans,
+ * which differ in process, name or kind, and those of further kinds are in no result
+ */
+bool trace_spans_left_out(const struct trace_user_events *user);
 
 /**
  * trace_user_events_verify() - after the pass: do the parts of all spans add up to their time, and

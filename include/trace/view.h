@@ -180,12 +180,12 @@ struct trace_view_span {
 	const struct trace_process *other;
 	const struct trace_thread *waker;
 };
-/** trace_view_span_fn - returns false to end the list */
+/** trace_view_span_fn - returns false to end the list; @span is borrowed for the call */
 typedef bool (*trace_view_span_fn)(void *data, const struct trace_view_span *span);
 /**
  * trace_view_spans() - the spans of a CPU or thread that are not wholly outside @from_ns to
  * @to_ns, in order, not cut
- * Returns 0; -EINVAL: no such row, or a process.
+ * Returns 0, also if @fn ended the list; -EINVAL: no such row, or a process.
  */
 int trace_view_spans(struct trace_view *view, struct trace_row_id id, uint64_t from_ns, uint64_t to_ns,
 		     trace_view_span_fn fn, void *data) TRACE_NODISCARD;

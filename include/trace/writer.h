@@ -125,7 +125,8 @@ struct trace_source {
 struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source,
 				       struct trace_error *ret_error) TRACE_NODISCARD;
 struct trace_packed *trace_packed_free(struct trace_packed *packed); /* NULL is fine; returns NULL */
-size_t trace_packed_bytes(const struct trace_packed *packed);	     /* memory in use, for a queue's limit */
+/** trace_packed_bytes() - memory in use, for a queue's limit */
+size_t trace_packed_bytes(const struct trace_packed *packed);
 
 /**
  * trace_writer_write() - compress and append one block; consumes @packed
@@ -148,13 +149,13 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 int trace_writer_chunk(struct trace_writer *writer, const struct trace_chunk_header *header, const void *payload,
 		       struct trace_error *ret_error) TRACE_NODISCARD;
 
+struct trace_shrinker;
 /**
  * trace_shrinker_new() - what trace_shrink_chunk() works with: some MiB of memory, for one thread
- * NULL: no memory. trace_shrinker_free(): NULL is fine; returns NULL.
+ * NULL: no memory.
  */
-struct trace_shrinker;
 struct trace_shrinker *trace_shrinker_new(void);
-struct trace_shrinker *trace_shrinker_free(struct trace_shrinker *shrinker);
+struct trace_shrinker *trace_shrinker_free(struct trace_shrinker *shrinker); /* NULL is fine; returns NULL */
 /**
  * trace_shrink_chunk() - compress a chunk that @take got once more, at a higher zstd level
  * @ret_payload: has room for header->packed_bytes bytes. A reader finds the same events in it.
@@ -183,7 +184,9 @@ int trace_writer_string(struct trace_writer *writer, enum trace_string_space spa
 int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
- * trace_writer_clock() - a clock correspondence: one instant on three clocks; @tsc 0 = not known
+ * trace_writer_clock() - write a clock correspondence: one instant on three clocks; @tsc 0 = not
+ * known. Called by the writing thread
+ * Returns 0, the negative errno of the write, or -ENOMEM.
  */
 int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc,
 		       struct trace_error *ret_error) TRACE_NODISCARD;
@@ -230,6 +233,7 @@ struct trace_writer_totals {
 #pragma GCC diagnostic push
 /* C++ takes the function, named like its struct, for one that hides a constructor */
 #pragma GCC diagnostic ignored "-Wshadow"
+/** trace_writer_totals() - the sums until now; called by the writing thread */
 void trace_writer_totals(const struct trace_writer *writer, struct trace_writer_totals *ret_totals);
 #pragma GCC diagnostic pop
 

@@ -342,6 +342,37 @@ static void a_pidfd_is_no_file(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pidfd");
 }
 
+static void map_at(struct analysis_case *c, int fd, uint64_t address)
+{
+	tb_sys_enter(c->tb, 0, 1500, SYS_mmap, address, 0x1000, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	tb_sys_exit(c->tb, 0, 1500, (int64_t)address);
+}
+
+/*
+ * Another file is mapped over one of as many mappings as the analysis keeps, and is not known then.
+ */
+static void a_file_that_was_mapped_over_is_not_named_beyond_the_limit(void)
+{
+	for (uint32_t nr = 1; nr <= 1u << 20; nr += (1u << 20) - 1) {
+		struct analysis_case c = begin();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_msync, "msync");
+		tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/mapped");
+		tb_fd(c.tb, 10, 4, 9, 81, S_IFREG | 0600, "/data");
+		for (uint32_t i = 0; i < nr; i++) {
+			map_at(&c, 3, 0x1000 + 0x2000ull * i);
+			if (i % 50000 == 49999)
+				tb_cut(c.tb, 0);
+		}
+		map_at(&c, 4, 0x1000);
+		tb_sys_enter(c.tb, 0, 2000, SYS_msync, 0x1000, 0x1000, MS_SYNC);
+		by_disk(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/data", 0, ""), nr == 1 ? BLOCKED_NS : 0);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/mapped", 0, ""), 0);
+		case_free(&c);
+	}
+}
+
 /* mmap() with MAP_POPULATE names its file; for madvise() the page that it asks for does. Without a
  * file neither has one. */
 static void a_call_that_populates_memory_waits_for_its_file(void)
@@ -442,6 +473,7 @@ int main(int argc, char **argv)
 		CASE(data_sent_from_a_file_counts_as_read),
 		CASE(a_sync_of_everything_waits_for_all_files),
 		CASE(a_mapping_that_is_synced_is_its_file),
+		CASE(a_file_that_was_mapped_over_is_not_named_beyond_the_limit),
 		CASE(close_range_closes_a_range),
 		CASE(a_pidfd_is_no_file),
 		CASE(a_call_that_populates_memory_waits_for_its_file),

@@ -102,6 +102,19 @@ static void counters_have_their_extremes_and_mean(void)
 	end(&s);
 }
 
+static void kinds_of_spans_beyond_the_limit_are_told(void)
+{
+	for (uint32_t nr = 2; nr <= MANY_KINDS; nr += MANY_KINDS - 2) {
+		struct story s = begin();
+
+		emit_pairs(s.tb, nr);
+		run(&s);
+		CU_ASSERT_EQUAL(trace_nr_spans(s.user), nr == 2 ? 4 : 65536);
+		CU_ASSERT_EQUAL(trace_spans_left_out(s.user), nr > 2);
+		end(&s);
+	}
+}
+
 /* ---- whose they are ---- */
 
 /* The thread that gets the events with @tid of @cpu's stream, 0: none. "shop" (10) runs on CPU 0,
@@ -886,6 +899,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(events_are_counted_by_process_with_the_time_between_them),
+		CASE(kinds_of_spans_beyond_the_limit_are_told),
 		CASE(an_event_is_of_a_thread_of_its_own_process),
 		CASE(an_event_is_never_of_another_process_s_thread),
 		CASE(counters_have_their_extremes_and_mean),

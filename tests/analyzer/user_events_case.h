@@ -8,6 +8,7 @@
  * "shop" (10) runs on CPU 0 from the start. read_orders() is a read of a file from 2000 to 6200
  * that blocks from 3000 to 6000 and waits for a CPU until 6100.
  */
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <trace/user_events.h>
@@ -52,6 +53,27 @@ static inline void emit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t id
 	struct payload payload = {.tid = tid, .value = (uint64_t)value};
 
 	tb_user_event(tb, cpu, ts_ns, id, &payload, sizeof(payload));
+}
+
+#define MANY_KINDS 260u /* 67,600 pairs; the analysis follows 65,536 kinds of spans */
+
+/* @nr events of one provider, each after each */
+static inline void emit_pairs(struct tb *tb, uint32_t nr)
+{
+	static char names[MANY_KINDS][32];
+	uint16_t ids[MANY_KINDS];
+	uint64_t ns = 2000;
+
+	tb_window(tb, 1000, 1000000);
+	for (uint32_t i = 0; i < nr; i++) {
+		snprintf(names[i], sizeof(names[i]), "shop:step%u", i);
+		ids[i] = event_type(tb, names[i], TRACE_ROLE_EVENT);
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		for (uint32_t k = 0; k < nr; k++) {
+			emit(tb, 0, ns++, ids[i], 10, 0);
+			emit(tb, 0, ns++, ids[k], 10, 0);
+		}
 }
 
 /* Records at @ts_ns which program the events of @cpu come from. */

@@ -95,6 +95,7 @@ static void processes_that_ended_before_the_kept_events_go_first(void)
 	take(&history, dead, own, 1000, MANY, UINT64_MAX);
 	CU_ASSERT_EQUAL(count(&history, dead), 0);
 	CU_ASSERT(count(&history, own) > 40000);
+	CU_ASSERT_EQUAL(history.lost, 3 + MANY / 2 - count(&history, own));
 	CU_ASSERT(history.bytes <= 8u << 20);
 	code_history_clear(&history);
 }
@@ -109,6 +110,7 @@ static void of_others_the_oldest_mappings_go(void)
 	take(&history, dead, own, 1000, MANY, 0);
 	CU_ASSERT(history.bytes <= 8u << 20);
 	CU_ASSERT(count(&history, dead) > 20000);
+	CU_ASSERT_EQUAL(history.lost, 3 + MANY - count(&history, dead) - count(&history, own));
 	for (const struct code_entry *entry = history.first; entry; entry = entry->next) {
 		CU_ASSERT_FATAL(entry->ts_ns > last_ns);
 		last_ns = entry->ts_ns;

@@ -638,6 +638,30 @@ static void a_later_file_that_is_not_read_is_told(void)
 	build_ids_free(ids);
 }
 
+static void more_files_than_have_build_ids_are_told(void)
+{
+	struct build_ids *ids = build_ids_new(false), *others = build_ids_new(false);
+	struct trace_start_map map = {.dev = 1, .prot = PROT_EXEC}; /* process 0: there is nothing to read */
+	char text[256] = "";
+
+	for (uint64_t ino = 1; ino <= 65536; ino++) {
+		map.ino = ino;
+		build_ids_note(ids, &map, "/x");
+	}
+	CU_ASSERT_FALSE(build_ids_describe_missing(ids, text, sizeof(text)));
+	build_ids_note(ids, &map, "/x"); /* one of them again */
+	CU_ASSERT_FALSE(build_ids_describe_missing(ids, text, sizeof(text)));
+	map.ino = 65537;
+	build_ids_note(ids, &map, "/x");
+	CU_ASSERT_TRUE(build_ids_describe_missing(ids, text, sizeof(text)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "more than 65,536 files"));
+	CU_ASSERT_FALSE(build_ids_describe_missing(others, text, sizeof(text)));
+	build_ids_add(others, ids);
+	CU_ASSERT_TRUE(build_ids_describe_missing(others, text, sizeof(text)));
+	build_ids_free(others);
+	build_ids_free(ids);
+}
+
 /* The state at the start has no generation, and most programs run again as they are. */
 static void a_file_of_the_start_that_is_not_read_again_keeps_its_build_id(void)
 {
@@ -791,6 +815,7 @@ int main(int argc, char **argv)
 		CASE(a_number_that_is_used_again_has_no_kept_names),
 		CASE(a_number_that_is_used_again_has_the_build_ids_of_both),
 		CASE(a_later_file_that_is_not_read_is_told),
+		CASE(more_files_than_have_build_ids_are_told),
 		CASE(a_file_of_the_start_that_is_not_read_again_keeps_its_build_id),
 		CASE(kept_names_have_a_budget),
 		CASE(sizes_that_lie_have_no_names),

@@ -439,6 +439,43 @@ static void scopes_of_a_program_are_bounded(void)
 	story_free(story);
 }
 
+/* The messages while @nr_programs open @nr scopes each */
+static void open_scopes(int32_t nr_programs, uint32_t nr, char *ret_text, size_t size)
+{
+	struct story *story = story_new("scope:pay>50ms", NULL);
+	uint16_t begin = add_type(story, "shop:pay.begin", TRACE_ROLE_BEGIN);
+	int saved = dup(STDERR_FILENO), fd = memfd_create("stderr", MFD_CLOEXEC);
+	ssize_t bytes;
+
+	fflush(stderr);
+	dup2(fd, STDERR_FILENO);
+	for (producer = 1; producer <= nr_programs; producer++) {
+		for (uint32_t tid = 1; tid <= nr; tid++)
+			user(story, 1000, begin, tid, 0);
+		drained(story, 0, 1010);
+	}
+	producer = -1;
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	bytes = pread(fd, ret_text, size - 1, 0);
+	ret_text[bytes > 0 ? bytes : 0] = '\0';
+	close(fd);
+	story_free(story);
+}
+
+static void the_bound_that_scopes_have_passed_is_told(void)
+{
+	char text[512];
+
+	open_scopes(16, 4096, text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "");
+	open_scopes(1, 4097, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "a program has more than 4096 open scopes"));
+	open_scopes(33, 2000, text, sizeof(text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "all programs have more than 65536 open scopes"));
+}
+
 /* ---- system calls ---- */
 
 static void entry(struct story *story, int cpu, uint64_t ms, uint32_t nr)
@@ -598,6 +635,7 @@ int main(int argc, char **argv)
 		CASE(an_event_with_a_value_is_found),
 		CASE(a_long_scope_is_found),
 		CASE(scopes_of_a_program_are_bounded),
+		CASE(the_bound_that_scopes_have_passed_is_told),
 		CASE(a_long_system_call_is_found),
 		CASE(a_system_call_that_lasts_is_found_once),
 		CASE(a_thread_that_ended_is_in_no_system_call),

@@ -12,6 +12,7 @@ const { bytesText, countText, durationText, numberText, partText, percentText, p
 	await pageModule("time");
 const { makeTree, nrAbsent, openTo, shownIndex, shownNodes, wantedRows } = await pageModule("rows");
 const { missingSentences, namedIn } = await pageModule("verdict");
+const { moreText } = await pageModule("search");
 const { rowsOfPath } = await pageModule("walk");
 const { clockDistance, commandDistance, comparison, limitsOf } = await pageModule("pair");
 const { costsOf, countUntilDone } = await pageModule("books");
@@ -851,6 +852,22 @@ test("what was not recorded is told once all of the trace is known", () => {
 	]);
 	assert.deepStrictEqual(missingSentences({ ...about, complete: false }), []);
 	assert.deepStrictEqual(missingSentences({ complete: true }), []);
+});
+
+test("what the view has no room for is told", () => {
+	assert.deepStrictEqual(missingSentences({ complete: true }, { scopes: false, requests: false }), []);
+	assert.deepStrictEqual(missingSentences({ complete: true }, { scopes: true, samples: true }), [
+		"The trace has more scopes and requests of programs, and more samples than the view keeps: --from and --to choose a part of it."
+	]);
+	assert.match(missingSentences({}, { requests: true })[0], /^The trace has more requests of servers than the view keeps/);
+	assert.match(missingSentences({}, { clients: true })[0], /^The trace has more times for clients than the view keeps/);
+	assert.match(missingSentences({ lost: 9, gaps: [{}, {}], gaps_cut: true })[0], /lost; these times count as unknown, and the first 2 of them are hatched\.$/);
+	assert.match(missingSentences({ lost: 9, gaps: [{}, {}], gaps_cut: false })[0], /lost; these times are hatched and count as unknown\.$/);
+});
+
+test("a search that has an end says that there are more", () => {
+	assert.equal(moreText(7, false), "and 7 more");
+	assert.equal(moreText(488, true), "and more than 488 more");
 });
 
 test("losses that only programs counted are told apart", () => {

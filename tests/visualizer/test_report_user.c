@@ -271,6 +271,25 @@ static void the_list_has_the_selected_events_of_programs(void)
 	tb_free(tb);
 }
 
+static void kinds_of_spans_that_are_left_out_are_told(void)
+{
+	for (uint32_t nr = 2; nr <= MANY_KINDS; nr += MANY_KINDS - 2) {
+		struct story s = begin();
+		char *text;
+
+		emit_pairs(s.tb, nr);
+		text = report(s.tb, "-a --section=programs");
+		CU_ASSERT_EQUAL(strstr(text, "more than 65,536 kinds of scopes") != NULL, nr > 2);
+		free(text);
+		if (nr == 2) { /* the other report has 65,536 objects */
+			text = report(s.tb, "--json");
+			CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"spans_left_out\":false"));
+			free(text);
+		}
+		tb_free(s.tb);
+	}
+}
+
 static void the_json_has_all_program_events(void)
 {
 	struct tb *tb = shop();
@@ -455,6 +474,7 @@ int main(int argc, char **argv)
 		CASE(without_the_kernel_programs_are_selected_by_name_and_number),
 		CASE(the_list_has_the_selected_events_of_programs),
 		CASE(the_json_has_all_program_events),
+		CASE(kinds_of_spans_that_are_left_out_are_told),
 		CASE(losses_that_only_programs_counted_are_told_apart),
 		CASE(the_warning_of_every_output_tells_claimed_losses_apart),
 		CASE(an_unknown_claim_is_said_to_be_unknown),

@@ -554,6 +554,31 @@ static void an_instruction_has_the_time_of_its_samples(void)
 	free(text);
 }
 
+/* 70,000 instructions; the listing has 65,536 rows. */
+void long_function(void);
+__asm__(".text\n.type long_function, @function\n.globl long_function\nlong_function:\n.rept 70000\nnop\n.endr\n"
+	"ret\n.size long_function, . - long_function\n");
+
+static void a_function_with_too_many_instructions_is_said_to_be_cut(void)
+{
+	const struct lists callers = {.user = {(uintptr_t)main + 4}, .nr_user = 1};
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_thread(tb, 10, 10, 1, "worker", 0, false);
+	tb_own_code(tb, 10, (const void *)(uintptr_t)long_function);
+	tb_switch(tb, 0, 2000, 0, 10, 0);
+	add_sample(tb, 0, 3000, 10, (uintptr_t)long_function, &callers);
+	tb_switch(tb, 0, 10000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	text = report_of(tb, "--asm=long_function --comm=worker");
+	contains(text,
+		 "The function has more than 65,536 instructions: the last row has the time of all further ones.\n");
+	free(text);
+	text = report_of(worker(), "--asm=flush_orders --comm=worker");
+	CU_ASSERT_PTR_NULL(strstr(text, "more than"));
+	free(text);
+}
+
 static void instructions_add_up_to_their_function(void)
 {
 	char *text = report_of(worker(), "--asm=flush_orders --json --comm=worker");
@@ -630,6 +655,7 @@ int main(int argc, char **argv)
 		CASE(the_source_stands_beside_its_times),
 		CASE(a_source_may_be_given_in_four_ways),
 		CASE(an_instruction_has_the_time_of_its_samples),
+		CASE(a_function_with_too_many_instructions_is_said_to_be_cut),
 		CASE(instructions_add_up_to_their_function),
 		CASE(without_the_code_its_addresses_are_left),
 		CASE(a_source_without_samples_has_no_lines),

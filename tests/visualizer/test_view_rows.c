@@ -199,12 +199,66 @@ static void rows_of_fewer_processes_have_no_rest(void)
 	trace_close(trace);
 }
 
+/* ---- bounds of lists ---- */
+
+static json_t *answer_about(struct trace *trace, const char *question)
+{
+	struct view_session session;
+	json_t *value;
+
+	session_read(&session, trace);
+	value = answer_of(&session, question);
+	view_session_end(&session);
+	trace_close(trace);
+	return value;
+}
+
+static void a_search_with_more_than_500_rows_says_so(void)
+{
+	for (uint32_t nr = 248; nr <= 249; nr++) { /* each process has a thread, and the last one three more */
+		json_t *answer = answer_about(many_processes(nr), "search?text=many");
+
+		CU_ASSERT_EQUAL(json_array_size(json_object_get(answer, "rows")), nr == 248 ? 499 : 500);
+		CU_ASSERT_EQUAL(json_is_true(json_object_get(answer, "cut")), nr == 249);
+		json_decref(answer);
+	}
+}
+
+static struct trace *many_gaps(uint32_t nr)
+{
+	struct tb *tb = tb_new();
+	struct trace *trace;
+
+	for (uint32_t i = 0; i <= nr; i++) {
+		tb_switch(tb, 0, 2000 + i * STEP_NS, i % 2, (i + 1) % 2, TRACE_TASK_INTERRUPTIBLE);
+		if (i < nr)
+			tb_lost(tb, 0, 1);
+	}
+	trace = tb_open_trace(tb);
+	tb_free(tb);
+	return trace;
+}
+
+static void more_than_2000_gaps_are_said_to_be_more(void)
+{
+	for (uint32_t nr = 2000; nr <= 2001; nr++) {
+		json_t *answer = answer_about(many_gaps(nr), "about");
+
+		CU_ASSERT_EQUAL(json_array_size(json_object_get(answer, "gaps")), 2000);
+		CU_ASSERT_EQUAL(json_is_true(json_object_get(answer, "gaps_cut")), nr > 2000);
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(answer, "lost")), nr);
+		json_decref(answer);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(rows_of_many_processes_are_cut_with_exact_sums_of_the_rest),
 		CASE(the_most_interesting_rows_are_listed),
 		CASE(rows_of_fewer_processes_have_no_rest),
+		CASE(a_search_with_more_than_500_rows_says_so),
+		CASE(more_than_2000_gaps_are_said_to_be_more),
 		{NULL, NULL},
 	};
 

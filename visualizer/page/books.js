@@ -256,10 +256,9 @@ function locksTable(walk, { locks }) {
 	);
 }
 
-function scopesTable(walk, { spans }) {
+function scopesTable(walk, { spans, spans_left_out }) {
 	const isWanted = wantedPids(walk);
-
-	return makeTable(
+	const table = makeTable(
 		"Scopes and requests of programs",
 		[
 			{ title: "Name", text: scope => clean(scope.name) },
@@ -276,6 +275,10 @@ function scopesTable(walk, { spans }) {
 		],
 		spans.filter(scope => isWanted(scope.pid))
 	);
+
+	if (spans_left_out)
+		table.push(el("p", { class: "dim" }, "Programs have more than 65,536 kinds of them: those of further kinds are in no row."));
+	return table;
 }
 
 /** What recording cost the programs, by probe and by event that a program records itself: rows of a table. */

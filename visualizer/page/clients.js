@@ -66,6 +66,8 @@ async function load(walk) {
 	if (!view.about.complete || view.about.billing || view.clients?.version === view.about.version) return;
 	const answer = await ask("clients");
 
+	view.cut.clients = answer.cut;
+	view.emit("cut");
 	if (!answer.kept || answer.servers.length === 0) return;
 	const servers = new Set(answer.servers.map(server => server.process.row)),
 		others = answer.nr_clients > MOST_CLIENTS;
@@ -166,9 +168,18 @@ async function intervals(walk, span, row) {
 export async function clientsTable(walk, span, row) {
 	if (!walk.view.about.complete || walk.view.about.billing)
 		return [el("p", { class: "dim" }, "Bills are not known yet: they come after the picture.")];
-	const { kept, servers } = await ask(question("clients", span));
+	const { kept, cut, servers } = await ask(question("clients", span));
 
-	if (!kept) return [el("p", { class: "dim" }, "No server of this trace worked for a client.")];
+	if (!kept)
+		return [
+			el(
+				"p",
+				{ class: "dim" },
+				cut
+					? "The trace has more times for clients than the view keeps: --from and --to choose a part of it."
+					: "No server of this trace worked for a client."
+			)
+		];
 	if (row !== undefined) return intervals(walk, span, row);
 	const pairs = servers.flatMap(server => {
 		const billed = server.clients.reduce((sum, client) => sum + client.exact_ns + client.shared_ns, 0);

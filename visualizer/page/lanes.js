@@ -100,14 +100,15 @@ export function followLanes(view) {
 		loaded = state;
 		view.busy(1);
 		try {
-			const { lanes } = await ask("lanes"),
-				{ servers, cut } = await ask("servers");
+			const { lanes, cut: scopes } = await ask("lanes"),
+				{ servers, cut: requests } = await ask("servers");
 
 			view.lanes = new Map(lanes.map(lane => [lane.row, lane]));
-			view.hasTooManyRequests = cut;
 			view.servers = new Map(servers.map(server => [server.process.row, server]));
 			showSwitch(view);
 			if (hasLanes(view)) updateRows(view);
+			Object.assign(view.cut, { scopes, requests });
+			view.emit("cut");
 		} catch {
 			// the picture is complete without them
 		} finally {

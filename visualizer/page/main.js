@@ -157,7 +157,7 @@ async function refresh(walk, picture) {
 		if (view.about.complete) Object.assign(view.about, await ask("about"));
 		await readRows(view);
 		agePicture(picture);
-		showMissing(view.about);
+		showMissing(view);
 		view.emit("read", "span", "paint");
 		if (view.about.complete) await updateVerdict(walk);
 	} finally {
@@ -228,7 +228,7 @@ async function followReading(walk, picture) {
 
 		try {
 			Object.assign(view.about, await ask("progress"));
-			showMissing(view.about);
+			showMissing(view);
 			showFile(view.about, again);
 			const isNews = wasComplete
 				? isRead()
@@ -314,7 +314,8 @@ async function start() {
 	view.busy(1);
 	takeLabels(about.classes);
 	showTitle(about);
-	showMissing(about);
+	showMissing(view);
+	view.on("cut", () => showMissing(view));
 	showFile(about, again);
 	if (about.duration_ns === 0) {
 		byId("sentence").textContent = "The trace is empty: nothing happened between its begin and its end.";

@@ -148,7 +148,7 @@ export async function requestsTable(walk, { from, to }) {
 			el(
 				"p",
 				{ class: "dim" },
-				view.hasTooManyRequests
+				view.cut.requests
 					? "The trace has more requests than the view keeps: --from and --to choose a part of it."
 					: "No server of this trace has read a request."
 			)

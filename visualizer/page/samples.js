@@ -27,9 +27,11 @@ export async function showSamples(view, wanted) {
 	if (view.withSamples) {
 		view.busy(1);
 		try {
-			const { rows } = await ask("sampled");
+			const { rows, cut } = await ask("sampled");
 
 			view.sampled = new Map(rows.map(({ row, samples }) => [row, samples]));
+			view.cut.samples = cut;
+			view.emit("cut");
 		} finally {
 			view.busy(-1);
 		}

@@ -26,7 +26,12 @@ function resultsOf(walk, answer) {
 	return [...rows, ...paths].filter(({ text }) => !seen.has(text) && seen.add(text));
 }
 
-function showResults(input, list, results) {
+/** "and 7 more"; @cut: the answer does not have all of them */
+export function moreText(nr, cut) {
+	return cut ? `and more than ${nr} more` : `and ${nr} more`;
+}
+
+function showResults(input, list, results, cut) {
 	list.replaceChildren(
 		...results.slice(0, MOST_RESULTS).map(({ text, go }, i) =>
 			el(
@@ -50,7 +55,7 @@ function showResults(input, list, results) {
 					el(
 						"li",
 						{ role: "option", "aria-disabled": "true", "aria-selected": "false" },
-						`and ${results.length - MOST_RESULTS} more`
+						moreText(results.length - MOST_RESULTS, cut)
 					)
 				]
 			: []),
@@ -59,7 +64,7 @@ function showResults(input, list, results) {
 	list.hidden = false;
 	input.setAttribute("aria-expanded", !list.hidden);
 	choose(input, list, 0);
-	announce(results.length ? `${results.length} found` : "Nothing found");
+	announce(results.length ? `${cut ? "More than " : ""}${results.length} found` : "Nothing found");
 }
 
 function close(input, list) {
@@ -111,7 +116,7 @@ export function listenToSearch(walk) {
 		}
 		const answer = await search(text).catch(error => walk.fail(error.message));
 
-		if (answer && input.value.trim() === text) showResults(input, list, resultsOf(walk, answer));
+		if (answer && input.value.trim() === text) showResults(input, list, resultsOf(walk, answer), answer.cut);
 	});
 	input.addEventListener("keydown", event => onSearchKey(input, list, event));
 	input.addEventListener("blur", () => close(input, list));

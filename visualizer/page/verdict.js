@@ -94,13 +94,27 @@ function unseenSentence({ complete, sees_calls: calls, sees_traps: traps, sees_i
 		: "";
 }
 
-/** The sentences about what the trace does not have. */
-export function missingSentences(about) {
+/** What the view has no room for: @cut tells which lists have an end. */
+function cutSentence(cut) {
+	const lists = [
+		cut.scopes && "scopes and requests of programs",
+		cut.requests && "requests of servers",
+		cut.clients && "times for clients",
+		cut.samples && "samples"
+	].filter(Boolean);
+
+	return lists.length
+		? `The trace has more ${lists.join(", and more ")} than the view keeps: --from and --to choose a part of it.`
+		: "";
+}
+
+/** The sentences about what the trace does not have, and the view has no room for. */
+export function missingSentences(about, cut = {}) {
 	const found = [];
 
 	if (about.lost)
 		found.push(
-			`${countText(about.lost)} ${about.lost === 1 ? "event" : "events"}${about.claim_words ?? ""} ${about.lost === 1 ? "was" : "were"} lost; these times are hatched and count as unknown.`
+			`${countText(about.lost)} ${about.lost === 1 ? "event" : "events"}${about.claim_words ?? ""} ${about.lost === 1 ? "was" : "were"} lost; these times ${about.gaps_cut ? `count as unknown, and the first ${about.gaps.length} of them are hatched` : "are hatched and count as unknown"}.`
 		);
 	if (about.full_from !== undefined)
 		found.push(
@@ -114,12 +128,13 @@ export function missingSentences(about) {
 		);
 	if (about.part) found.unshift(`This is ${partText(about)}.`);
 	if (unseenSentence(about)) found.push(unseenSentence(about));
+	if (cutSentence(cut)) found.push(cutSentence(cut));
 	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
 }
 
 /** Shows what is missing, and how far the trace is read. */
-export function showMissing(about) {
-	const sentences = missingSentences(about),
+export function showMissing({ about, cut }) {
+	const sentences = missingSentences(about, cut),
 		box = byId("missing");
 	const reading = about.complete
 		? []

@@ -45,7 +45,7 @@ export function makeView(about) {
 		withLanes: null, // the lanes of scopes and requests are shown; null: if they are few
 		lanes: new Map(), // by row: an item of the answer of `lanes`
 		servers: new Map(), // by row of the process: an item of the answer of `servers`
-		hasTooManyRequests: false, // more than the engine keeps: it has none
+		cut: {}, // {scopes, requests, clients, samples}: there are more than the engine keeps
 		sampled: new Map(), // by row: the samples of the thread
 		withSamples: false, // they are shown as lanes
 		counters: [], // the names of those that are shown as rows
