@@ -6,7 +6,7 @@
  * 	group_servers TRUTH-FILE VARIANT...
  *
  * Each variant is one server and NR clients; client n asks for n + 1 ms. A line of the truth file:
- * VARIANT SERVER-PID CLIENT-PID NS COLLECTING-NS, or VARIANT SERVER-PID ALL_CLIENTS NS 0. The time
+ * VARIANT SERVER-PID CLIENT-PID NS COLLECTING-NS 0 0, or ... ALL_CLIENTS NS 0 0 0. The time
  * is from the clock of the thread that serves.
  *
  * A thread reads its clock where docs/SERVERS.md has a border: before each call that accepts,
@@ -150,12 +150,12 @@ static void write_truth(void)
 	for (int i = 0; i < NR; i++) {
 		if (!truth[i] || clients[i] == NONE)
 			continue;
-		dprintf(truth_fd, "%u %d %d %lld %lld\n", now_nr, getpid(), board->pids[clients[i]], truth[i],
+		dprintf(truth_fd, "%u %d %d %lld %lld 0 0\n", now_nr, getpid(), board->pids[clients[i]], truth[i],
 			collecting);
 		any = true;
 	}
 	if (any)
-		dprintf(truth_fd, "%u %d %d %lld 0\n", now_nr, getpid(), ALL_CLIENTS, all);
+		dprintf(truth_fd, "%u %d %d %lld 0 0 0\n", now_nr, getpid(), ALL_CLIENTS, all);
 }
 
 /* ---- the server's parts ---- */

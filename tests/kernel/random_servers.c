@@ -8,9 +8,11 @@
  * Each plan is executed by a server process with threads, and by a process for each client. The
  * truth is from the clock of each thread (CLOCK_THREAD_CPUTIME_ID), read after each step of it: the
  * time since the last one is for the client of the step, or for none, and no ns is left out. A line
- * of the truth file: SEED SERVER-PID CLIENT-PID NS OWN-NS. OWN-NS is what the process spent on steps
- * that take no time in the plan: locks, notes, and looks for requests that are not there. They are
- * for none, but the bill of a client whose request is open has them.
+ * of the truth file: SEED SERVER-PID CLIENT-PID NS 0 OWN-NS READING-NS. OWN-NS is what the process
+ * spent on steps that take no time in the plan: locks, notes, and looks for requests that are not
+ * there. They are for none, but the bill of a client whose request is open has them. READING-NS is
+ * the part of NS in steps that read: a request is open from its first byte on, and the program does
+ * not know when the kernel had that.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -45,7 +47,7 @@
 struct board {
 	struct plan plan;
 	long long truth[PLAN_ACTORS][PLAN_CLIENTS]; /* by plan_process() */
-	long long own[PLAN_ACTORS];		    /* the same */
+	long long reading[PLAN_ACTORS][PLAN_CLIENTS], own[PLAN_ACTORS];
 	int pids[PLAN_ACTORS];
 	int go[PLAN_CLIENTS];	    /* the client may connect, */
 	int accepted[PLAN_CLIENTS]; /* and go on: the server knows no client that leaves before that */
@@ -491,6 +493,12 @@ static bool takes_no_time(const struct step *step)
 	}
 }
 
+static bool reads(const struct step *step)
+{
+	return step->kind == STEP_READ || step->kind == STEP_POLL_READ || step->kind == STEP_GET ||
+	       step->kind == STEP_POLL_GET || step->kind == STEP_TAKE;
+}
+
 static bool is_for_client(const struct step *step)
 {
 	return step->client != NO_CLIENT && step->kind != STEP_ACCEPT && step->kind != STEP_TRY_READ;
@@ -510,7 +518,9 @@ static void execute_actor(uint32_t actor)
 		end = clock_now(CLOCK_THREAD_CPUTIME_ID);
 		if (is_for_client(step))
 			__atomic_add_fetch(&board->truth[process][step->client], end - begin, __ATOMIC_RELAXED);
-		else if (takes_no_time(step))
+		if (is_for_client(step) && reads(step))
+			__atomic_add_fetch(&board->reading[process][step->client], end - begin, __ATOMIC_RELAXED);
+		if (takes_no_time(step))
 			__atomic_add_fetch(&board->own[process], end - begin, __ATOMIC_RELAXED);
 		begin = end;
 	}
@@ -649,8 +659,9 @@ static void execute(uint64_t seed, FILE *truth)
 	for (uint32_t actor = 0; actor < PLAN_ACTORS; actor++)
 		for (uint32_t i = 0; i < board->plan.nr_clients; i++)
 			if (board->truth[actor][i] && plan_has_server(&board->plan))
-				fprintf(truth, "%llu %d %d %lld %lld\n", (unsigned long long)seed, board->pids[actor],
-					clients[i], board->truth[actor][i], board->own[actor]);
+				fprintf(truth, "%llu %d %d %lld 0 %lld %lld\n", (unsigned long long)seed,
+					board->pids[actor], clients[i], board->truth[actor][i], board->own[actor],
+					board->reading[actor][i]);
 }
 
 static int listen_at_inet(void)
