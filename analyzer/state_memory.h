@@ -23,7 +23,7 @@ struct process_memory {
 	uint32_t refs;
 	uint32_t sweeps;		     /* number of the last sweep that looked through it: state_expire.c */
 	uint32_t number;		     /* no other memory of the trace has it */
-	bool has_foreign;		     /* has System V memory, the file of which is not known */
+	bool has_foreign;		     /* has shared memory the file of which is not known, as of shmat() */
 	bool is_seen;			     /* while state_doubt.c looks for those that no loss concerns */
 	struct process_memory *next, **from; /* of those that have mappings, if @nr: state_doubt.h */
 };

@@ -325,10 +325,23 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 		dirty_learn(a, thread->process_idx, file, true);
 }
 
+/* The file of such memory is not known. */
 static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	if (thread->memory)
-		thread->memory->has_foreign = true;
+	if (!thread->memory)
+		thread->memory = memory_new(a);
+	if (!thread->memory || thread->memory->has_foreign)
+		return;
+	thread->memory->has_foreign = true;
+	if (a->rules)
+		rules_had_foreign(a, thread->memory);
+}
+
+/* The calls of System V in one, of 32-bit programs: the first argument has the call and a version. */
+static void effect_ipc(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if ((frame->args[0] & 0xffff) == LINUX_IPC_SHMAT)
+		effect_shmat(a, thread, frame, ret);
 }
 
 static void effect_munmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -398,6 +411,7 @@ static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct tr
 	[CALL_FCNTL] = effect_fcntl,
 	[CALL_FUTEX] = effect_futex,
 	[CALL_IOCTL] = effect_ioctl,
+	[CALL_IPC] = effect_ipc,
 	[CALL_MMAP] = effect_mmap,
 	[CALL_MREMAP] = effect_mremap,
 	[CALL_MUNMAP] = effect_munmap,

@@ -58,7 +58,7 @@ static const struct on_files all_calls[] = {
 	{"removexattr", {NONE, NONE}, CALL_BY_PATH},
 	{"lremovexattr", {NONE, NONE}, CALL_BY_PATH},
 	{"shmat", {NONE, NONE}, CALL_ATTACHES},
-	{"ipc", {NONE, NONE}, CALL_ATTACHES},
+	{"ipc", {NONE, NONE}, CALL_IPC_OF_32},
 	/* futex_waitv() has several futexes, in the memory of the program */
 	{"futex", {NONE, NONE}, CALL_ON_FUTEX},
 	{"futex_wait", {NONE, NONE}, CALL_ON_FUTEX},

@@ -162,7 +162,8 @@ static void on_enter(struct other_end *o, struct trace_analysis *analysis, const
 	call->gives = on_files->flags & CALL_GIVES;
 	call->is_by_path = on_files->flags & CALL_BY_PATH;
 	unseen_enter(&o->unseen, trace_thread_process(thread), on_files, enter);
-	call->uses_unseen |= on_files->flags & CALL_ATTACHES;
+	call->attaches = (on_files->flags & CALL_ATTACHES) ||
+			 ((on_files->flags & CALL_IPC_OF_32) && (enter->arg0 & 0xffff) == LINUX_IPC_SHMAT);
 	if (on_files->flags & CALL_ON_FUTEX)
 		call->has_memory = state_file_at(analysis, thread, enter->arg0, &call->memory);
 	for (int i = 0; i < NR_CALL_FILES && on_files->args[i] != NO_ARGUMENT; i++) {
@@ -317,10 +318,26 @@ static const char *check_socket(const struct other_end *o, const struct slept_ca
 	return is_socket ? "the other end of its socket" : NULL;
 }
 
+/* May @process have memory the file of which no event told, perhaps that of the call in which it is? */
+static bool has_foreign_memory(const struct other_end *o, const struct trace_process *process)
+{
+	static const struct trace_file_id foreign = {.dev = (uint32_t)RULES_DEV_FOREIGN};
+
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		const struct slept_call *call = call_in_progress(o, thread);
+
+		if (call && call->attaches)
+			return true;
+	}
+	return has_touched(o, process, &foreign);
+}
+
 static const char *check_futex(const struct other_end *o, const struct slept_call *call,
 			       const struct trace_interval *wait)
 {
-	return call->has_memory && !has_touched(o, wait->other, &call->memory) ? "the memory of its futex" : NULL;
+	if (!call->has_memory || has_touched(o, wait->other, &call->memory) || has_foreign_memory(o, wait->other))
+		return NULL;
+	return "the memory of its futex";
 }
 
 static const char *check_lock(const struct other_end *o, const struct slept_call *call,

@@ -169,6 +169,89 @@ static void a_waker_may_have_attached_the_memory(void)
 	}
 }
 
+static void map_at_start(struct analysis_case *c, uint32_t tgid, uint64_t start, uint64_t ino)
+{
+	struct trace_start_map map = {.tgid = tgid, .start = start, .end = start + 0x2000, .dev = 5, .ino = ino};
+
+	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/shared");
+}
+
+/* ipc() of 32-bit programs attaches memory if its first argument says that. */
+static void a_32_bit_waker_may_have_attached_the_memory(void)
+{
+	static const struct {
+		uint64_t call;
+		bool attaches;
+	} calls[] = {{21 /* SHMAT */, true}, {22 /* SHMDT */, false}, {1 /* SEMOP */, false}, {0x10015, true}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct trace_sys_enter6 enter = {.nr = 117, .abi = TRACE_ABI_32, .arg0 = calls[i].call, .arg1 = 5};
+		struct analysis_case c = begin_known();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL_32, 117, "ipc");
+		map_at_start(&c, 10, 0x7000, 2);
+		tb_event(c.tb, 1, 1600, TRACE_EV_sys_enter6, &enter, sizeof(enter), NULL);
+		tb_sys_exit(c.tb, 1, 1700, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, calls[i].attaches ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* "two" is in shmat() while it wakes "one". */
+static void a_waker_may_be_attaching_the_memory(void)
+{
+	for (int attaches = 0; attaches < 2; attaches++) {
+		struct analysis_case c = begin_known();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+		tb_thread(c.tb, 21, 20, 1, "two", 2, true);
+		map_at_start(&c, 10, 0x7000, 2);
+		tb_sys_enter(c.tb, 2, 1600, attaches ? SYS_shmat : SYS_getpid, 7, 0, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, attaches ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* 20 is a child of 30, which attaches the memory before the fork, or after it. */
+static void a_child_has_the_memory_that_its_parent_attached(void)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		for (int before = 0; before < 2; before++) {
+			uint64_t ns = before ? 1200 : 1600;
+			struct analysis_case c = case_new();
+
+			tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+			tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+			tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+			tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
+			tb_fd(c.tb, 30, 9, 9, 900, S_IFREG | 0600, "/own");
+			tb_open(c.tb, 0, 1100, 8, 9, 901, S_IFREG | 0600, "/opened");
+			map_at_start(&c, 10, 0x7000, 2);
+			tb_sys_enter(c.tb, 2, ns, SYS_shmat, 7, 0, 0);
+			tb_sys_exit(c.tb, 2, ns + 10, 0x5000);
+			tb_add(c.tb, 2, 1400, sched_fork, "two", .parent_tid = 30, .tid = 20, .tgid = 20,
+			       .clone_flags = shares ? CLONE_VM : 0);
+			tb_switch(c.tb, 1, 1500, 0, 20, TRACE_TASK_RUNNING);
+			wait_for_two(&c, SYS_futex, 0x7100, 0);
+			verify(&c, shares || before ? NULL : "never had the memory of its futex");
+		}
+	}
+}
+
+/* Memory is no pipe. */
+static void attached_memory_excuses_only_futexes(void)
+{
+	struct analysis_case c = begin_known();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	tb_sys_enter(c.tb, 1, 1600, SYS_shmat, 7, 0, 0);
+	tb_sys_exit(c.tb, 1, 1700, 0x5000);
+	wait_for_two(&c, SYS_read, 3, 1);
+	verify(&c, "never had the other end of its pipe");
+}
+
 /* chmod() takes the lock of the file without a descriptor. */
 static void a_waker_that_acts_on_the_path_needs_no_descriptor(void)
 {
@@ -542,6 +625,10 @@ int main(int argc, char **argv)
 		CASE(a_waker_without_the_memory_is_a_violation),
 		CASE(a_waker_without_the_file_is_a_violation),
 		CASE(a_waker_may_have_attached_the_memory),
+		CASE(a_32_bit_waker_may_have_attached_the_memory),
+		CASE(a_waker_may_be_attaching_the_memory),
+		CASE(a_child_has_the_memory_that_its_parent_attached),
+		CASE(attached_memory_excuses_only_futexes),
 		CASE(a_waker_that_acts_on_the_path_needs_no_descriptor),
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
