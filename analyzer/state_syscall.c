@@ -307,6 +307,17 @@ static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thre
 	return file_get(a, "/dev/zero (deleted)", 0, ++a->files.nr_anonymous, 0100000);
 }
 
+/* The file of such memory is not known. */
+static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if (!thread->memory)
+		thread->memory = memory_new(a);
+	if (!thread->memory)
+		return;
+	memory_has_foreign(a, thread->memory);
+	memory_copied_since(a, thread->memory, frame->begin.ns, 0);
+}
+
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	bool anonymous = frame->args[3] & LINUX_MAP_ANONYMOUS;
@@ -315,26 +326,24 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 
 	if (!thread->memory)
 		thread->memory = memory_new(a);
-	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
+	if (!thread->memory)
+		return;
+	if (frame->nr_args < 6) { /* an old call of 32-bit programs, with its arguments in memory */
+		effect_shmat(a, thread, frame, ret);
+		return;
+	}
+	if (__builtin_add_overflow(start, frame->args[1], &end))
 		return;
 	file = anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]);
 	memory_map(a, thread->memory, start, end, file);
+	if (!file && !anonymous && (frame->args[3] & LINUX_MAP_SHARED))
+		memory_has_foreign(a, thread->memory);
+	if (frame->args[3] & LINUX_MAP_SHARED)
+		memory_copied_since(a, thread->memory, frame->begin.ns, file);
 	if (a->rules)
-		rules_had_file(a, thread, file);
+		rules_mapped(a, thread, file);
 	if (!anonymous && (frame->args[3] & LINUX_MAP_SHARED) && (frame->args[2] & LINUX_PROT_WRITE))
 		dirty_learn(a, thread->process_idx, file, true);
-}
-
-/* The file of such memory is not known. */
-static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
-{
-	if (!thread->memory)
-		thread->memory = memory_new(a);
-	if (!thread->memory || thread->memory->has_foreign)
-		return;
-	thread->memory->has_foreign = true;
-	if (a->rules)
-		rules_had_foreign(a, thread->memory);
 }
 
 /* The calls of System V in one, of 32-bit programs: the first argument has the call and a version. */

@@ -28,6 +28,16 @@ static bool has_memory(const struct trace_process *process, const struct process
 	return thread;
 }
 
+void rules_mapped(struct trace_analysis *a, const struct trace_thread *thread, file_idx file)
+{
+	rules_had_file(a, thread, file);
+	if (!file || thread->memory->refs <= thread->process->nr_living)
+		return;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		if (has_memory(a->threads.processes[i], thread->memory))
+			rules_had_file(a, a->threads.processes[i]->first, file);
+}
+
 static void had_foreign(struct trace_analysis *a, const struct trace_process *process)
 {
 	static const struct trace_file_id foreign = {.dev = (uint32_t)RULES_DEV_FOREIGN};

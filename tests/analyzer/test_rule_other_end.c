@@ -6,6 +6,7 @@
  * Thread 10 ("one") waits in a call on CPU 0, and 20 ("two"), which is in a write to another file,
  * wakes it.
  */
+#include <sys/mman.h>
 #include "state_waits_case.h"
 #include "unit.h"
 
@@ -213,28 +214,140 @@ static void a_waker_may_be_attaching_the_memory(void)
 	}
 }
 
-/* 20 is a child of 30, which attaches the memory before the fork, or after it. */
+/* 20 becomes a child of 30 at 1400. 30 has a thread 31 on CPU 3. */
+static struct analysis_case begin_parent(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+	tb_thread(c.tb, 31, 30, 1, "three", 3, true);
+	tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
+	tb_fd(c.tb, 30, 9, 9, 900, S_IFREG | 0600, "/own");
+	tb_open(c.tb, 0, 1100, 8, 9, 901, S_IFREG | 0600, "/opened");
+	map_at_start(&c, 10, 0x7000, 2);
+	return c;
+}
+
+static void two_begins(struct analysis_case *c, uint64_t clone_flags)
+{
+	tb_add(c->tb, 2, 1400, sched_fork, "two", .parent_tid = 30, .tid = 20, .tgid = 20, .clone_flags = clone_flags);
+	tb_switch(c->tb, 1, 1500, 0, 20, TRACE_TASK_RUNNING);
+}
+
+/* 30 attaches the memory before the fork, or after it. */
 static void a_child_has_the_memory_that_its_parent_attached(void)
 {
 	for (int shares = 0; shares < 2; shares++) {
 		for (int before = 0; before < 2; before++) {
 			uint64_t ns = before ? 1200 : 1600;
-			struct analysis_case c = case_new();
+			struct analysis_case c = begin_parent();
 
-			tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
-			tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-			tb_thread(c.tb, 30, 30, 1, "three", 2, true);
-			tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
-			tb_fd(c.tb, 30, 9, 9, 900, S_IFREG | 0600, "/own");
-			tb_open(c.tb, 0, 1100, 8, 9, 901, S_IFREG | 0600, "/opened");
-			map_at_start(&c, 10, 0x7000, 2);
 			tb_sys_enter(c.tb, 2, ns, SYS_shmat, 7, 0, 0);
 			tb_sys_exit(c.tb, 2, ns + 10, 0x5000);
-			tb_add(c.tb, 2, 1400, sched_fork, "two", .parent_tid = 30, .tid = 20, .tgid = 20,
-			       .clone_flags = shares ? CLONE_VM : 0);
-			tb_switch(c.tb, 1, 1500, 0, 20, TRACE_TASK_RUNNING);
+			two_begins(&c, shares ? CLONE_VM : 0);
 			wait_for_two(&c, SYS_futex, 0x7100, 0);
 			verify(&c, shares || before ? NULL : "never had the memory of its futex");
+		}
+	}
+}
+
+/* Thread 31 maps a file. The kernel copies the memory while it does, or after it. */
+static void a_child_may_have_memory_that_a_thread_maps_during_the_fork(void)
+{
+	static const struct {
+		uint64_t ret_ns, flags;
+		uint32_t call;
+		int fd;
+		bool has;
+	} maps[] = {
+		{1450, MAP_SHARED, SYS_mmap, 33, true}, /* its file is not known */
+		{1450, MAP_SHARED, SYS_mmap, 9, false}, /* another file */
+		{1450, MAP_PRIVATE, SYS_mmap, 33, false},
+		{1450, 0, SYS_shmat, 0, true},
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct analysis_case c = begin_parent();
+
+		tb_sys_enter(c.tb, 2, 1270, SYS_fork);
+		tb_sys_enter(c.tb, 3, 1300, maps[i].call, 0, 0x2000, PROT_READ, maps[i].flags, maps[i].fd, 0);
+		tb_sys_exit(c.tb, 3, maps[i].ret_ns, 0x20000);
+		two_begins(&c, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, maps[i].has ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* A thread of "one" maps memory without a file while "one" makes its child "two". */
+static void a_child_may_have_memory_without_a_file_from_a_fork(void)
+{
+	for (int during = 0; during < 2; during++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 11, 10, 1, "one", 2, true);
+		tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
+		tb_open(c.tb, 0, 1100, 8, 9, 901, S_IFREG | 0600, "/opened");
+		tb_sys_enter(c.tb, 0, 1200, SYS_fork);
+		tb_sys_enter(c.tb, 2, during ? 1300 : 1600, SYS_mmap, 0, 0x2000, PROT_READ, MAP_SHARED | MAP_ANONYMOUS,
+			     -1, 0);
+		tb_fork(c.tb, 0, 1400, 10, 20, 20, "two");
+		tb_sys_exit(c.tb, 2, 1650, 0x20000);
+		tb_sys_exit(c.tb, 0, 1660, 20);
+		tb_switch(c.tb, 1, 1700, 0, 20, TRACE_TASK_RUNNING);
+		wait_for_two(&c, SYS_futex, 0x20100, 0);
+		verify(&c, during ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* The event of the fork comes after the kernel has copied the memory. */
+static void a_child_may_have_memory_that_a_thread_unmaps_during_the_fork(void)
+{
+	for (int before = 0; before < 2; before++) {
+		struct analysis_case c = begin_parent();
+
+		map_at_start(&c, 30, 0x7000, 3);
+		tb_sys_enter(c.tb, 2, 1300, SYS_fork);
+		tb_sys_enter(c.tb, 3, before ? 1200 : 1310, SYS_munmap, 0x7000, 0x2000);
+		tb_sys_exit(c.tb, 3, before ? 1220 : 1350, 0);
+		two_begins(&c, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, before ? "never had the memory of its futex" : NULL);
+	}
+}
+
+/* "two" shares its memory with 30, which maps the file, or has a copy. */
+static void a_waker_has_what_another_process_maps_in_its_memory(void)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		struct analysis_case c = begin_parent();
+
+		two_begins(&c, shares ? CLONE_VM : 0);
+		tb_sys_enter(c.tb, 3, 1530, SYS_open, 1, 0, 0);
+		tb_open(c.tb, 3, 1540, 4, 5, 2, S_IFREG | 0600, "/shared");
+		tb_sys_exit(c.tb, 3, 1550, 4);
+		tb_sys_enter(c.tb, 3, 1600, SYS_mmap, 0, 0x2000, PROT_READ, MAP_SHARED, 4, 0);
+		tb_sys_exit(c.tb, 3, 1610, 0x20000);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, shares ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* The file of descriptor 33 is not known. So "two" may have the memory, or "one" that of "two". */
+static void a_file_that_is_not_known_may_be_the_memory(void)
+{
+	for (int maps = 0; maps < 2; maps++) {
+		for (int shared = 0; shared < 2; shared++) {
+			struct analysis_case c = begin_known();
+
+			map_at_start(&c, 10, 0x7000, 2);
+			tb_sys_enter(c.tb, maps, 1600, SYS_mmap, 0, 0x2000, PROT_READ,
+				     shared ? MAP_SHARED : MAP_PRIVATE, 33, 0);
+			tb_sys_exit(c.tb, maps, 1610, 0x20000);
+			wait_for_two(&c, SYS_futex, maps ? 0x7100 : 0x20100, 0);
+			verify(&c, shared ? NULL : "never had the memory of its futex");
 		}
 	}
 }
@@ -628,6 +741,11 @@ int main(int argc, char **argv)
 		CASE(a_32_bit_waker_may_have_attached_the_memory),
 		CASE(a_waker_may_be_attaching_the_memory),
 		CASE(a_child_has_the_memory_that_its_parent_attached),
+		CASE(a_child_may_have_memory_that_a_thread_maps_during_the_fork),
+		CASE(a_child_may_have_memory_without_a_file_from_a_fork),
+		CASE(a_child_may_have_memory_that_a_thread_unmaps_during_the_fork),
+		CASE(a_waker_has_what_another_process_maps_in_its_memory),
+		CASE(a_file_that_is_not_known_may_be_the_memory),
 		CASE(attached_memory_excuses_only_futexes),
 		CASE(a_waker_that_acts_on_the_path_needs_no_descriptor),
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
