@@ -27,7 +27,7 @@ struct slept_call {
 	int nr_files;
 	struct trace_file_id tables[2]; /* the descriptors and the memory of the thread */
 	int nr_tables;
-	struct trace_file_id memory; /* the file in which its futex is */
+	struct trace_file_id memory; /* the file in which its futex is, or the memory of its process */
 	bool has_memory;
 	bool is_of_kernel;	/* the path of its first file is in /proc or /sys */
 	uint64_t path_hash;	/* text_hash() of that path; 0: it has none */

@@ -6,6 +6,7 @@
  * Thread 10 ("one") waits in a call on CPU 0, and 20 ("two"), which is in a write to another file,
  * wakes it.
  */
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include "state_waits_case.h"
 #include "unit.h"
@@ -363,6 +364,72 @@ static void attached_memory_excuses_only_futexes(void)
 	tb_sys_exit(c.tb, 1, 1700, 0x5000);
 	wait_for_two(&c, SYS_read, 3, 1);
 	verify(&c, "never had the other end of its pipe");
+}
+
+/*
+ * "one" waits at a futex in file 2. "two" wakes it at one in file 3: thread 31 of process 30 has
+ * moved the waiters there, at once or in two steps, or the call of "one" has that as second futex.
+ */
+static void a_waker_may_have_the_memory_to_which_the_waiter_was_moved(void)
+{
+	static const struct {
+		uint64_t operation, from, to, from_2, to_2;
+		const char *call;
+		bool may;
+	} moves[] = {
+		{FUTEX_CMP_REQUEUE, 0x7100, 0xb100, 0, 0, "futex", true},
+		{FUTEX_REQUEUE, 0x7100, 0xb100, 0, 0, "futex", true},
+		{FUTEX_CMP_REQUEUE_PI, 0x7100, 0xb100, 0, 0, "futex", true},
+		{FUTEX_CMP_REQUEUE_PRIVATE, 0x7100, 0xb100, 0, 0, "futex", false},
+		{FUTEX_WAKE_OP, 0x7100, 0xb100, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0xb100, 0x7100, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0xf100, 0xb100, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0x7100, 0x7200, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0x7100, 0xf100, 0xf100, 0xb100, "futex", true},
+		{FUTEX_CMP_REQUEUE, 0xf100, 0xb100, 0x7100, 0xf100, "futex", true},
+		{FUTEX_CMP_REQUEUE, 0x7100, 0xf100, 0xf200, 0x7200, "futex", false},
+		{0, 0xf000, 0, 0, 0, "futex_requeue", true},
+	};
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		struct analysis_case c = begin_known();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, moves[i].call);
+		tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+		map_at_start(&c, 10, 0x7000, 2);
+		map_at_start(&c, 20, 0x3000, 3);
+		map_at_start(&c, 30, 0x7000, 2);
+		map_at_start(&c, 30, 0xb000, 3);
+		map_at_start(&c, 30, 0xf000, 4);
+		tb_sys_enter(c.tb, 2, 1600, SYS_shmat, moves[i].from, moves[i].operation, 1, 1, moves[i].to, 0);
+		tb_sys_exit(c.tb, 2, 1610, 1);
+		if (moves[i].from_2) {
+			tb_sys_enter(c.tb, 2, 1620, SYS_shmat, moves[i].from_2, moves[i].operation, 1, 1, moves[i].to_2,
+				     0);
+			tb_sys_exit(c.tb, 2, 1630, 1);
+		}
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, moves[i].may ? NULL : "never had the memory of its futex");
+	}
+}
+
+static void a_call_that_is_moved_names_the_memory_itself(void)
+{
+	for (int shared = 0; shared < 2; shared++) {
+		struct analysis_case c = begin_known();
+
+		map_at_start(&c, 10, 0x7000, 2);
+		map_at_start(&c, 10, 0xb000, 3);
+		map_at_start(&c, 20, 0x3000, 3);
+		tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x7100,
+			     shared ? FUTEX_WAIT_REQUEUE_PI : FUTEX_WAIT_REQUEUE_PI_PRIVATE, 1, 0, 0xb100, 0);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 5000, SYS_write, 9, 0, 1);
+		wake(&c, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, 0);
+		verify(&c, shared ? NULL : "never had the memory of its futex");
+	}
 }
 
 /* chmod() takes the lock of the file without a descriptor. */
@@ -747,6 +814,8 @@ int main(int argc, char **argv)
 		CASE(a_waker_has_what_another_process_maps_in_its_memory),
 		CASE(a_file_that_is_not_known_may_be_the_memory),
 		CASE(attached_memory_excuses_only_futexes),
+		CASE(a_waker_may_have_the_memory_to_which_the_waiter_was_moved),
+		CASE(a_call_that_is_moved_names_the_memory_itself),
 		CASE(a_waker_that_acts_on_the_path_needs_no_descriptor),
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),
