@@ -90,10 +90,15 @@ void memory_copied_since(struct trace_analysis *a, const struct process_memory *
 
 	if (memory->copied_ns < since_ns)
 		return;
-	while (i-- > NR_PSEUDO_PROCESSES && trace_process_start_ns(a->threads.processes[i]) >= since_ns)
-		for (struct trace_thread *t = a->threads.processes[i]->first; t; t = t->next)
+	while (i-- > NR_PSEUDO_PROCESSES) {
+		struct trace_thread *t = a->threads.processes[i]->first;
+
+		if (t && t->start_ns < since_ns)
+			break;
+		for (; t; t = t->next)
 			if (t->memory && t->memory->copy_of == memory->number)
 				copy_may_have(a, t, file);
+	}
 }
 
 /* Returns the index of the first mapping that ends after @address. */

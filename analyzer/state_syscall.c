@@ -346,7 +346,7 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 		dirty_learn(a, thread->process_idx, file, true);
 }
 
-/* The calls of System V in one, of 32-bit programs: the first argument has the call and a version. */
+/* A 32-bit program gives the call of System V in the first argument, with a version. */
 static void effect_ipc(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	if ((frame->args[0] & 0xffff) == LINUX_IPC_SHMAT)

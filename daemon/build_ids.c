@@ -39,7 +39,7 @@
  * @generation: of the inode, as the kernel counts its uses; 0: not known. @is_mixed: the number was
  *     that of several files, or perhaps
  * @since_ns: when it was mapped first; 0: no other file had the number before
- * @stamp: when it was read; zeroed: not known. @checked_ns: the mapping for which it was last looked at
+ * @stamp: when it was read; zeroed: not known. @checked_ns: the mapping at the last look
  * @is_told: the trace says that it was not read
  * @names: of its functions; owned; NULL: not kept
  */

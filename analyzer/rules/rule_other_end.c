@@ -392,7 +392,7 @@ static const char *check_socket(const struct other_end *o, const struct slept_ca
 	return is_socket ? "the other end of its socket" : NULL;
 }
 
-/* May @process have memory the file of which no event told, perhaps that of the call in which it is? */
+/* May @process have memory the file of which no event told, perhaps that of its call? */
 static bool has_foreign_memory(const struct other_end *o, const struct trace_process *process)
 {
 	static const struct trace_file_id foreign = {.dev = (uint32_t)RULES_DEV_FOREIGN};

@@ -209,7 +209,7 @@ static void calls_of_32_bit_programs_have_their_own_arguments(void)
 	}
 }
 
-/* This kernel may be built without a call that another one has. Those here have an old number only. */
+/* This kernel may be built without a call that another one has. No kernel has those of @none. */
 static void every_call_with_a_number_is_in_the_table(void)
 {
 	static const char *const none[] = {"_sysctl",
