@@ -74,6 +74,8 @@ static void call_describe(struct call *call, const struct syscall_row *row)
 		call->flags |= CALL_HAS_DIRECTORY;
 	if (strcmp(row->name, "flock") == 0)
 		call->flags |= CALL_IS_LOCK;
+	if (strcmp(row->name, "ipc") == 0)
+		call->flags |= CALL_HAS_EFFECT;
 	if (strncmp(row->name, "recvmmsg", 8) == 0 || strcmp(row->name, "sendmmsg") == 0)
 		call->flags |= CALL_MESSAGES;
 	if (strcmp(row->name, "tee") == 0)

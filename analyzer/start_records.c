@@ -162,12 +162,12 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
-	if (a->rules)
-		rules_started(a, thread, event->ts_ns);
 	fd_put(a, thread, start->fd,
 	       file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 	       start->flags & LINUX_O_CLOEXEC);
 	start_read_fd(a, thread->fds, start->fd, event->ts_ns);
+	if (a->rules)
+		rules_started(a, thread, event->ts_ns);
 }
 
 static void load_socket(struct trace_analysis *a, const struct trace_event *event)

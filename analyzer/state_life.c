@@ -106,6 +106,14 @@ void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current
 
 /* ---- fork ---- */
 
+/* When the call of @thread began; @now if it is in none. */
+static uint64_t begin_of_call(struct trace_thread *thread, uint64_t now)
+{
+	const struct frame *call = frame_syscall(thread);
+
+	return call ? call->begin.ns : now;
+}
+
 static void inherit(struct trace_analysis *a, struct trace_thread *child, struct trace_thread *parent, uint64_t flags)
 {
 	if ((flags & LINUX_CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
@@ -115,7 +123,8 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 					       : fds_copy(a, parent->is_recorder ? NULL : parent->fds);
 	if (!(flags & LINUX_CLONE_FILES) && parent->fds && parent->fds->refs > 1 && frame_syscall(parent))
 		fds_doubt(a, child->fds, parent->fds->number, frame_syscall(parent)->begin.ns);
-	child->memory = flags & LINUX_CLONE_VM ? memory_ref(parent->memory) : process_memory_copy(a, parent->memory);
+	child->memory = flags & LINUX_CLONE_VM ? memory_ref(parent->memory)
+					       : process_memory_copy(a, parent->memory, begin_of_call(parent, a->now));
 	if ((flags & LINUX_CLONE_FS) && !parent->directories)
 		parent->directories = directories_new(a);
 	child->directories = flags & LINUX_CLONE_FS ? directories_ref(parent->directories)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "state.h"
 #include "state_memory.h"
+#include "state_touch.h"
 
 #define MAX_MAPPINGS (1u << 20)
 
@@ -40,12 +41,15 @@ struct process_memory *memory_unref(struct process_memory *memory)
 	return NULL;
 }
 
-struct process_memory *process_memory_copy(struct trace_analysis *a, const struct process_memory *memory)
+struct process_memory *process_memory_copy(struct trace_analysis *a, struct process_memory *memory, uint64_t since_ns)
 {
 	struct process_memory *copy = memory_new(a);
 
-	if (copy && memory)
-		copy->has_foreign = memory->has_foreign;
+	if (copy && memory) {
+		copy->has_foreign = memory->has_foreign || memory->cut_ns >= since_ns;
+		copy->copy_of = memory->number;
+		memory->copied_ns = a->now;
+	}
 	if (!copy || !memory || !memory->nr)
 		return copy;
 	copy->maps = malloc(memory->nr * sizeof(*memory->maps));
@@ -57,6 +61,44 @@ struct process_memory *process_memory_copy(struct trace_analysis *a, const struc
 	copy->nr = copy->capacity = memory->nr;
 	doubt_note_memory(a, copy);
 	return copy;
+}
+
+void memory_has_foreign(struct trace_analysis *a, struct process_memory *memory)
+{
+	if (memory->has_foreign)
+		return;
+	memory->has_foreign = true;
+	if (a->rules)
+		rules_had_foreign(a, memory);
+}
+
+static void copy_may_have(struct trace_analysis *a, struct trace_thread *thread, file_idx file)
+{
+	if (!file) {
+		memory_has_foreign(a, thread->memory);
+		return;
+	}
+	thread->memory->has_foreign = true; /* it is not known whether it has it */
+	if (a->rules)
+		rules_mapped(a, thread, file);
+}
+
+void memory_copied_since(struct trace_analysis *a, const struct process_memory *memory, uint64_t since_ns,
+			 file_idx file)
+{
+	uint32_t i = a->threads.nr_processes;
+
+	if (memory->copied_ns < since_ns)
+		return;
+	while (i-- > NR_PSEUDO_PROCESSES) {
+		struct trace_thread *t = a->threads.processes[i]->first;
+
+		if (t && t->start_ns < since_ns)
+			break;
+		for (; t; t = t->next)
+			if (t->memory && t->memory->copy_of == memory->number)
+				copy_may_have(a, t, file);
+	}
 }
 
 /* Returns the index of the first mapping that ends after @address. */
@@ -138,6 +180,8 @@ void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_
 	}
 	while (last < memory->nr && memory->maps[last].start < end)
 		last++;
+	if (first < last && memory->refs > 1)
+		memory->cut_ns = a->now;
 	if (first < last && memory->maps[first].start < start)
 		with[nr++] = (struct mapping){memory->maps[first].start, start, memory->maps[first].file};
 	if (file)

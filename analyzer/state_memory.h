@@ -23,7 +23,10 @@ struct process_memory {
 	uint32_t refs;
 	uint32_t sweeps;		     /* number of the last sweep that looked through it: state_expire.c */
 	uint32_t number;		     /* no other memory of the trace has it */
-	bool has_foreign;		     /* has System V memory, the file of which is not known */
+	uint32_t copy_of;		     /* number of the memory that a fork copied; 0: none */
+	uint64_t copied_ns;		     /* the last fork that copied it; 0: none */
+	uint64_t cut_ns;		     /* when a mapping of it was last removed; 0: never */
+	bool has_foreign;		     /* has shared memory the file of which is not known, as of shmat() */
 	bool is_seen;			     /* while state_doubt.c looks for those that no loss concerns */
 	struct process_memory *next, **from; /* of those that have mappings, if @nr: state_doubt.h */
 };
@@ -34,7 +37,22 @@ struct process_memory *memory_ref(struct process_memory *memory);
 
 struct process_memory *memory_unref(struct process_memory *memory);
 
-struct process_memory *process_memory_copy(struct trace_analysis *a, const struct process_memory *memory);
+/**
+ * process_memory_copy() - the memory of the child of a fork in a call that began at @since_ns
+ * The kernel copies it before the event of the fork: a mapping that another thread removed since
+ * then may be in the copy.
+ */
+struct process_memory *process_memory_copy(struct trace_analysis *a, struct process_memory *memory, uint64_t since_ns);
+
+/** memory_has_foreign() - @memory has shared memory the file of which is not known */
+void memory_has_foreign(struct trace_analysis *a, struct process_memory *memory);
+/**
+ * memory_copied_since() - @memory got shared memory in a call that began at @since_ns
+ * @file: of that; 0: not known
+ * The child of a fork in that time may have it, too.
+ */
+void memory_copied_since(struct trace_analysis *a, const struct process_memory *memory, uint64_t since_ns,
+			 file_idx file);
 
 void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file);
 

@@ -307,6 +307,17 @@ static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thre
 	return file_get(a, "/dev/zero (deleted)", 0, ++a->files.nr_anonymous, 0100000);
 }
 
+/* The file of such memory is not known. */
+static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	if (!thread->memory)
+		thread->memory = memory_new(a);
+	if (!thread->memory)
+		return;
+	memory_has_foreign(a, thread->memory);
+	memory_copied_since(a, thread->memory, frame->begin.ns, 0);
+}
+
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	bool anonymous = frame->args[3] & LINUX_MAP_ANONYMOUS;
@@ -315,20 +326,31 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 
 	if (!thread->memory)
 		thread->memory = memory_new(a);
-	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
+	if (!thread->memory)
+		return;
+	if (frame->nr_args < 6) { /* an old call of 32-bit programs, with its arguments in memory */
+		effect_shmat(a, thread, frame, ret);
+		return;
+	}
+	if (__builtin_add_overflow(start, frame->args[1], &end))
 		return;
 	file = anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]);
 	memory_map(a, thread->memory, start, end, file);
+	if (!file && !anonymous && (frame->args[3] & LINUX_MAP_SHARED))
+		memory_has_foreign(a, thread->memory);
+	if (frame->args[3] & LINUX_MAP_SHARED)
+		memory_copied_since(a, thread->memory, frame->begin.ns, file);
 	if (a->rules)
-		rules_had_file(a, thread, file);
+		rules_mapped(a, thread, file);
 	if (!anonymous && (frame->args[3] & LINUX_MAP_SHARED) && (frame->args[2] & LINUX_PROT_WRITE))
 		dirty_learn(a, thread->process_idx, file, true);
 }
 
-static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+/* A 32-bit program gives the call of System V in the first argument, with a version. */
+static void effect_ipc(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	if (thread->memory)
-		thread->memory->has_foreign = true;
+	if ((frame->args[0] & 0xffff) == LINUX_IPC_SHMAT)
+		effect_shmat(a, thread, frame, ret);
 }
 
 static void effect_munmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -398,6 +420,7 @@ static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct tr
 	[CALL_FCNTL] = effect_fcntl,
 	[CALL_FUTEX] = effect_futex,
 	[CALL_IOCTL] = effect_ioctl,
+	[CALL_IPC] = effect_ipc,
 	[CALL_MMAP] = effect_mmap,
 	[CALL_MREMAP] = effect_mremap,
 	[CALL_MUNMAP] = effect_munmap,

@@ -19,6 +19,39 @@ void rules_had_file(struct trace_analysis *a, const struct trace_thread *thread,
 		rules_touch(a->rules, thread->process, &id);
 }
 
+static bool has_memory(const struct trace_process *process, const struct process_memory *memory)
+{
+	const struct trace_thread *thread = process->nr_living ? process->first : NULL;
+
+	while (thread && thread->memory != memory)
+		thread = thread->next;
+	return thread;
+}
+
+void rules_mapped(struct trace_analysis *a, const struct trace_thread *thread, file_idx file)
+{
+	rules_had_file(a, thread, file);
+	if (!file || thread->memory->refs <= thread->process->nr_living)
+		return;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		if (has_memory(a->threads.processes[i], thread->memory))
+			rules_had_file(a, a->threads.processes[i]->first, file);
+}
+
+static void had_foreign(struct trace_analysis *a, const struct trace_process *process)
+{
+	static const struct trace_file_id foreign = {.dev = (uint32_t)RULES_DEV_FOREIGN};
+
+	rules_touch(a->rules, process, &foreign);
+}
+
+void rules_had_foreign(struct trace_analysis *a, const struct process_memory *memory)
+{
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		if (has_memory(a->threads.processes[i], memory))
+			had_foreign(a, a->threads.processes[i]);
+}
+
 int state_tables(const struct trace_thread *thread, struct trace_file_id ret_ids[2])
 {
 	int nr = 0;
@@ -67,4 +100,6 @@ void rules_inherited(struct trace_analysis *a, const struct trace_thread *child,
 		rules_had_file(a, child, child->fds->files[i] & ~FD_CLOEXEC_BIT);
 	for (uint32_t i = 0; child->memory && i < child->memory->nr; i++)
 		rules_had_file(a, child, child->memory->maps[i].file);
+	if (child->memory && child->memory->has_foreign)
+		had_foreign(a, child->process);
 }

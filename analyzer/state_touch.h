@@ -5,6 +5,7 @@
 #include <trace/analysis.h>
 #include "state_file.h"
 
+struct process_memory;
 struct trace_analysis;
 struct trace_thread;
 
@@ -12,6 +13,10 @@ struct trace_thread;
 
 /** rules_had_file() - the process of @thread has @file open or mapped from now on */
 void rules_had_file(struct trace_analysis *a, const struct trace_thread *thread, file_idx file);
+/** rules_mapped() - the same of all processes that share the memory of @thread: it mapped @file */
+void rules_mapped(struct trace_analysis *a, const struct trace_thread *thread, file_idx file);
+/** rules_had_foreign() - all processes with @memory have memory of which the file is not known */
+void rules_had_foreign(struct trace_analysis *a, const struct process_memory *memory);
 /** rules_started() - a descriptor that the process of @thread had at the start was read at @ns */
 void rules_started(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /**

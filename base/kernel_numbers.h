@@ -130,6 +130,10 @@
 #define LINUX_F_SETLKW64   14 /* of 32-bit programs */
 #define LINUX_F_OFD_SETLKW 38
 
+/* ---- ipc(2) of 32-bit programs: calls in the lower half of its first argument ---- */
+
+#define LINUX_IPC_SHMAT 21
+
 /* ---- futex(2) ---- */
 
 #define LINUX_FUTEX_WAIT	    0

@@ -230,6 +230,36 @@ static void keep_names(struct file_opener *opener, struct id_child *child, struc
 	job->answer.has_lost_names = !job->answer.names;
 }
 
+/* ---- files that are written over ---- */
+
+static struct file_stamp stamp_of(const struct stat *status)
+{
+	return (struct file_stamp){.size_bytes = (uint64_t)status->st_size,
+				   .changed_s = status->st_ctim.tv_sec,
+				   .changed_ns = status->st_ctim.tv_nsec,
+				   .modified_s = status->st_mtim.tv_sec,
+				   .modified_ns = status->st_mtim.tv_nsec};
+}
+
+static bool is_same_stamp(const struct file_stamp *left, const struct file_stamp *right)
+{
+	return memcmp(left, right, sizeof(*left)) == 0;
+}
+
+/* Has the file been written while it was read? Its build id and names may be of two files. */
+static bool has_changed(struct file_opener *opener, const struct file_place *place, const struct file_stamp *before)
+{
+	struct file_stamp now;
+	struct stat status;
+	int fd = file_opener_open(opener, place, &status);
+
+	if (fd < 0)
+		return false; /* the process has unmapped it */
+	close(fd);
+	now = stamp_of(&status);
+	return !is_same_stamp(before, &now);
+}
+
 /* ---- the thread ---- */
 
 static struct reader_job *job_free(struct reader_job *job)
@@ -249,13 +279,21 @@ static void answer_job(struct file_opener *opener, struct id_child *child, struc
 	struct stat status;
 	int fd = file_opener_open(opener, &place, &status), result = fd < 0 ? fd : 0;
 
-	job->answer = (struct build_id_answer){.dev = file->dev, .generation = file->generation, .ino = file->ino};
-	if (fd >= 0 && status.st_ino == file->ino) {
+	job->answer = (struct build_id_answer){
+		.dev = file->dev, .generation = file->generation, .ino = file->ino, .ts_ns = file->ts_ns};
+	if (fd >= 0)
+		job->answer.stamp = stamp_of(&status);
+	job->answer.is_same = fd >= 0 && is_same_stamp(&job->answer.stamp, &file->stamp);
+	if (fd >= 0 && status.st_ino == file->ino && !job->answer.is_same) {
 		result = read_id(child, fd, &answer);
 		if (result == -ETIMEDOUT)
 			files_note_unanswered(file->tgid);
 		if (!result && answer.is_known)
 			keep_names(opener, child, job, fd, &status, answer.names_bytes);
+		if (!result && answer.is_known && has_changed(opener, &place, &job->answer.stamp)) {
+			answer.is_known = false;
+			job->answer.names = kept_names_free(job->answer.names);
+		}
 	}
 	if (fd >= 0)
 		close(fd);

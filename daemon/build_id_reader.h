@@ -17,20 +17,32 @@
 
 struct kept_names;
 
+/** struct file_stamp - what differs after a file was written over; zeroed: not known */
+struct file_stamp {
+	uint64_t size_bytes;
+	int64_t changed_s, modified_s;
+	int64_t changed_ns, modified_ns;
+};
+
 /**
  * struct mapped_file - an inode of a device, and a process that has it mapped
  * @generation: of the inode number; 0: not known
+ * @ts_ns: when it was mapped; 0: before the recording
+ * @stamp: of the file when it was read; zeroed: it was not. With the same one it is not read again
  */
 struct mapped_file {
 	uint32_t dev;
 	uint32_t tgid;
 	uint32_t generation;
 	uint64_t ino, start, end;
+	uint64_t ts_ns;
+	struct file_stamp stamp;
 };
 
 /**
  * struct build_id_answer - @id: in hexadecimal, "" if it has none. @is_known: the file was read
- * @is_unanswered: its file system did not answer
+ * @is_unanswered: its file system did not answer. @is_same: it has the stamp of the request
+ * @stamp: of the file that was read. @ts_ns: of the request
  * @names: of its functions (kept_names.h), if it may be gone at the end of the recording; owned by
  *     the caller of build_id_reader_take(). @has_lost_names: there was no room for them
  */
@@ -40,6 +52,9 @@ struct build_id_answer {
 	uint64_t ino;
 	bool is_known;
 	bool is_unanswered;
+	bool is_same;
+	struct file_stamp stamp;
+	uint64_t ts_ns;
 	char id[BUILD_ID_CHARS];
 	struct kept_names *names;
 	bool has_lost_names;

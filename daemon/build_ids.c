@@ -10,6 +10,9 @@
  *
  * Example: a.out with inode 7 is mapped at 1 ms and deleted, and the next build, mapped at 5 ms,
  * has inode 7, too. The trace gets "DEV 7 ID" and "DEV 7 ID2 5000000".
+ *
+ * A file that is written over keeps number and generation. So a file that is mapped again is looked
+ * at again, at most once a second: if its time of change or its size differs, it is read again.
  */
 #include "build_ids.h"
 
@@ -28,7 +31,8 @@
 
 #define NR_BUCKETS 1024
 #define MAX_FILES  65536
-#define MAX_USES   16 /* of one inode number */
+#define MAX_USES   16		 /* of one inode number */
+#define CHECK_NS   1000000000ull /* between two looks at a file */
 
 /**
  * struct build_id - of one file; @id: in hexadecimal, "" if it has none
@@ -36,6 +40,7 @@
  * @generation: of the inode, as the kernel counts its uses; 0: not known. @is_mixed: the number was
  *     that of several files, or perhaps
  * @since_ns: when it was mapped first; 0: no other file had the number before
+ * @stamp: when it was read; zeroed: not known. @checked_ns: the mapping at the last look
  * @is_told: the trace says that it was not read
  * @names: of its functions; owned; NULL: not kept
  */
@@ -50,6 +55,8 @@ struct build_id {
 	bool is_told;
 	uint32_t generation;
 	uint64_t since_ns;
+	uint64_t checked_ns;
+	struct file_stamp stamp;
 	struct kept_names *names;
 	char id[BUILD_ID_CHARS];
 };
@@ -171,6 +178,29 @@ static void mix(struct build_id *id)
 	id->names = kept_names_free(id->names);
 }
 
+static struct build_id *next_use(struct build_ids *ids, struct build_id *id, uint32_t generation, uint64_t since_ns);
+
+/* Without a build id, a file that was written later is another one. */
+static bool is_same_build(const struct build_id *id, const struct build_id_answer *answer)
+{
+	if (*id->id || *answer->id)
+		return strcmp(id->id, answer->id) == 0;
+	return id->stamp.size_bytes == answer->stamp.size_bytes && id->stamp.modified_s == answer->stamp.modified_s &&
+	       id->stamp.modified_ns == answer->stamp.modified_ns;
+}
+
+/* The row of the file in @answer: a new one if the file of @id was written over. */
+static struct build_id *row_of_answer(struct build_ids *ids, struct build_id *id, const struct build_id_answer *answer)
+{
+	if (!id || !id->is_known || !answer->is_known || answer->is_same || !answer->ts_ns)
+		return id;
+	if (is_same_build(id, answer)) {
+		id->stamp = answer->stamp;
+		return id;
+	}
+	return next_use(ids, id, id->generation, answer->ts_ns);
+}
+
 static void take_names(struct build_ids *ids, struct build_id *id, const struct build_id_answer *answer)
 {
 	ids->nr_lost += answer->has_lost_names;
@@ -188,20 +218,39 @@ static void take_answers(struct build_ids *ids)
 	while (build_id_reader_take(ids, &answer)) {
 		struct build_id *id = row_with(ids, answer.dev, answer.ino, answer.generation);
 
+		id = row_of_answer(ids, id, &answer);
 		take_names(ids, id, &answer);
 		if (!id || id->is_known)
 			continue;
 		id->is_known = answer.is_known;
 		id->is_asked = answer.is_known || answer.is_unanswered;
+		id->stamp = answer.stamp;
+		id->checked_ns = answer.ts_ns;
 		memcpy(id->id, answer.id, sizeof(id->id));
 	}
+}
+
+/* Look at a file again that is mapped again: it may have been written over. */
+static void check(struct build_ids *ids, struct build_id *id, const struct mapped_file *file, const char *path)
+{
+	struct mapped_file again = *file;
+
+	if (!file->ts_ns || file->ts_ns - id->checked_ns < CHECK_NS || file->ts_ns < id->checked_ns)
+		return;
+	take_answers(ids);
+	id->checked_ns = file->ts_ns;
+	again.stamp = id->stamp;
+	again.generation = id->generation;
+	build_id_reader_ask(ids, &again, ids->keeps_names ? path : NULL);
 }
 
 /* Ask for what is not known of @id. @path: of the file, for the process that mapped it */
 static void ask(struct build_ids *ids, struct build_id *id, const struct mapped_file *file, const char *path)
 {
-	if (id->is_known)
+	if (id->is_known) {
+		check(ids, id, file, path);
 		return;
+	}
 	if (id->is_asked)
 		take_answers(ids);
 	if (!id->is_asked)
@@ -283,7 +332,8 @@ void build_ids_note_code(struct build_ids *ids, const struct tracer_code_map *ma
 					 .generation = map->generation,
 					 .start = map->map.start,
 					 .end = map->map.end,
-					 .ino = map->map.ino};
+					 .ino = map->map.ino,
+					 .ts_ns = map->ts_ns};
 	struct build_id *id;
 
 	if (map->map.exec || *map->path != '/')
@@ -311,6 +361,8 @@ static void add(struct build_ids *ids, const struct build_id *known)
 	if (id->is_known || !known->is_known)
 		return;
 	id->is_known = id->is_asked = true;
+	id->stamp = known->stamp;
+	id->checked_ns = known->checked_ns;
 	memcpy(id->id, known->id, sizeof(id->id));
 }
 

@@ -58,10 +58,12 @@ static const struct on_files all_calls[] = {
 	{"removexattr", {NONE, NONE}, CALL_BY_PATH},
 	{"lremovexattr", {NONE, NONE}, CALL_BY_PATH},
 	{"shmat", {NONE, NONE}, CALL_ATTACHES},
-	{"ipc", {NONE, NONE}, CALL_ATTACHES},
+	{"ipc", {NONE, NONE}, CALL_IPC_OF_32},
 	/* futex_waitv() has several futexes, in the memory of the program */
-	{"futex", {NONE, NONE}, CALL_ON_FUTEX},
+	{"futex", {NONE, NONE}, CALL_ON_FUTEX | CALL_REQUEUES},
+	{"futex_time64", {NONE, NONE}, CALL_ON_FUTEX | CALL_REQUEUES},
 	{"futex_wait", {NONE, NONE}, CALL_ON_FUTEX},
+	{"futex_requeue", {NONE, NONE}, CALL_REQUEUES}, /* its futexes are in the memory of the program */
 };
 #define NR_CALLS (sizeof(all_calls) / sizeof(all_calls[0]))
 

@@ -22,14 +22,16 @@ enum on_files_flag {
 	CALL_USES = 4,	 /* it waits for nothing that the rule examines */
 	CALL_ON_FUTEX = 8,
 	CALL_IOCTL = 16,
-	CALL_BY_PATH = 32,  /* it takes the lock of the file that its path names, without a descriptor */
-	CALL_ATTACHES = 64, /* System V memory, whose file no event tells */
+	CALL_BY_PATH = 32,    /* it takes the lock of the file that its path names, without a descriptor */
+	CALL_ATTACHES = 64,   /* it attaches System V memory, whose file no event tells */
+	CALL_IPC_OF_32 = 128, /* ... or is another call of System V: its first argument tells */
+	CALL_REQUEUES = 256,  /* it may move waiters to a second futex, or be moved there itself */
 };
 
 struct on_files {
 	const char *name;
 	int8_t args[NR_CALL_FILES];
-	uint8_t flags;
+	uint16_t flags;
 };
 
 struct call_table {

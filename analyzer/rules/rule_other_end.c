@@ -24,6 +24,12 @@ struct other_end_ends {
 	uint64_t ino;
 };
 
+/* A call moved waiters from a futex in one file to a futex in another one. */
+struct other_end_requeue {
+	struct trace_file_id from, to;
+};
+#define MAX_REQUEUES 256u
+
 struct other_end {
 	struct rules *rules;
 	struct slept_calls calls;
@@ -31,9 +37,12 @@ struct other_end {
 	struct call_table table;
 	struct hash_table sockets;
 	struct hash_table ends;
-	struct hash_table touched; /* keys of pairs of a process and a file or table, as a set */
-	uint64_t start_read_ns;	   /* when the last descriptor of the start state was read */
-	bool failed;		   /* memory is out: nothing is checked */
+	struct hash_table touched;	    /* keys of pairs of a process and a file or table, as a set */
+	struct other_end_requeue *requeues; /* owned; each pair once */
+	size_t nr_requeues;
+	bool requeues_unseen;	/* waiters may have been moved to any futex */
+	uint64_t start_read_ns; /* when the last descriptor of the start state was read */
+	bool failed;		/* memory is out: nothing is checked */
 };
 
 /* ---- which process ever had which file ---- */
@@ -145,6 +154,69 @@ static void note_file(const struct other_end *o, struct slept_call *call, const 
 	call->is_of_kernel = is_of_kernel(path);
 }
 
+/* A futex that is not in a file is in the memory of the process. */
+static bool memory_of_futex(const struct trace_analysis *analysis, const struct trace_thread *thread, uint64_t address,
+			    struct trace_file_id *ret_memory)
+{
+	struct trace_file_id tables[2];
+
+	if (!state_file_at(analysis, thread, address, ret_memory))
+		return false;
+	for (int i = ret_memory->ino || ret_memory->dev ? 0 : state_tables(thread, tables); i > 0; i--)
+		if (tables[i - 1].dev == (uint32_t)RULES_DEV_MEMORY)
+			*ret_memory = tables[i - 1];
+	return true;
+}
+
+/* Private futexes are in one memory. */
+static bool moves_waiters(uint64_t operation)
+{
+	switch (operation & (uint64_t)LINUX_FUTEX_CMD_MASK) {
+	case LINUX_FUTEX_REQUEUE:
+	case LINUX_FUTEX_CMP_REQUEUE:
+	case LINUX_FUTEX_CMP_REQUEUE_PI:
+	case LINUX_FUTEX_WAIT_REQUEUE_PI:
+		return !(operation & LINUX_FUTEX_PRIVATE_FLAG);
+	default:
+		return false;
+	}
+}
+
+static bool is_same(const struct trace_file_id *left, const struct trace_file_id *right)
+{
+	return left->ino == right->ino && left->dev == right->dev;
+}
+
+static void note_requeue(struct other_end *o, struct trace_file_id from, struct trace_file_id to)
+{
+	struct other_end_requeue *bigger;
+
+	for (size_t i = 0; i < o->nr_requeues; i++)
+		if (is_same(&o->requeues[i].from, &from) && is_same(&o->requeues[i].to, &to))
+			return;
+	bigger = o->nr_requeues < MAX_REQUEUES ? reallocarray(o->requeues, o->nr_requeues + 1, sizeof(*bigger)) : NULL;
+	if (!bigger) {
+		o->requeues_unseen = true;
+		return;
+	}
+	o->requeues = bigger;
+	o->requeues[o->nr_requeues++] = (struct other_end_requeue){from, to};
+}
+
+static void on_requeue(struct other_end *o, const struct trace_thread *thread, const struct on_files *on_files,
+		       const struct trace_sys_enter6 *enter, const struct slept_call *call)
+{
+	bool is_seen = on_files->flags & CALL_ON_FUTEX;
+	struct trace_file_id to;
+
+	if (is_seen && !moves_waiters(enter->arg1))
+		return;
+	if (!is_seen || !call->has_memory || !memory_of_futex(rules_analysis(o->rules), thread, enter->arg4, &to))
+		o->requeues_unseen = true;
+	else if (!is_same(&call->memory, &to))
+		note_requeue(o, call->memory, to);
+}
+
 static void on_enter(struct other_end *o, struct trace_analysis *analysis, const struct trace_thread *thread,
 		     const struct trace_event *event)
 {
@@ -162,9 +234,12 @@ static void on_enter(struct other_end *o, struct trace_analysis *analysis, const
 	call->gives = on_files->flags & CALL_GIVES;
 	call->is_by_path = on_files->flags & CALL_BY_PATH;
 	unseen_enter(&o->unseen, trace_thread_process(thread), on_files, enter);
-	call->uses_unseen |= on_files->flags & CALL_ATTACHES;
+	call->attaches = (on_files->flags & CALL_ATTACHES) ||
+			 ((on_files->flags & CALL_IPC_OF_32) && (enter->arg0 & 0xffff) == LINUX_IPC_SHMAT);
 	if (on_files->flags & CALL_ON_FUTEX)
-		call->has_memory = state_file_at(analysis, thread, enter->arg0, &call->memory);
+		call->has_memory = memory_of_futex(analysis, thread, enter->arg0, &call->memory);
+	if (on_files->flags & CALL_REQUEUES)
+		on_requeue(o, thread, on_files, enter, call);
 	for (int i = 0; i < NR_CALL_FILES && on_files->args[i] != NO_ARGUMENT; i++) {
 		int32_t fd = (int32_t)(&enter->arg0)[on_files->args[i]];
 		struct trace_file_id file;
@@ -317,10 +392,50 @@ static const char *check_socket(const struct other_end *o, const struct slept_ca
 	return is_socket ? "the other end of its socket" : NULL;
 }
 
+/* May @process have memory the file of which no event told, perhaps that of its call? */
+static bool has_foreign_memory(const struct other_end *o, const struct trace_process *process)
+{
+	static const struct trace_file_id foreign = {.dev = (uint32_t)RULES_DEV_FOREIGN};
+
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
+		const struct slept_call *call = call_in_progress(o, thread);
+
+		if (call && call->attaches)
+			return true;
+	}
+	return has_touched(o, process, &foreign);
+}
+
+/* Can @process wake a thread that waits in @memory, there or where calls have moved it? */
+static bool may_wake_at(const struct other_end *o, const struct trace_process *process,
+			const struct trace_file_id *memory)
+{
+	struct trace_file_id reached[MAX_REQUEUES + 1] = {*memory};
+	size_t nr = 1;
+	bool may = o->requeues_unseen;
+
+	for (size_t i = 0; !may && i < nr; i++) {
+		may = has_touched(o, process, &reached[i]);
+		for (size_t k = 0; k < o->nr_requeues && nr <= MAX_REQUEUES; k++) {
+			size_t known = 0;
+
+			if (!is_same(&o->requeues[k].from, &reached[i]))
+				continue;
+			while (known < nr && !is_same(&reached[known], &o->requeues[k].to))
+				known++;
+			if (known == nr)
+				reached[nr++] = o->requeues[k].to;
+		}
+	}
+	return may;
+}
+
 static const char *check_futex(const struct other_end *o, const struct slept_call *call,
 			       const struct trace_interval *wait)
 {
-	return call->has_memory && !has_touched(o, wait->other, &call->memory) ? "the memory of its futex" : NULL;
+	if (!call->has_memory || has_foreign_memory(o, wait->other) || may_wake_at(o, wait->other, &call->memory))
+		return NULL;
+	return "the memory of its futex";
 }
 
 static const char *check_lock(const struct other_end *o, const struct slept_call *call,
@@ -422,5 +537,6 @@ void rule_other_end_end(void *data)
 	table_clear(&o->touched);
 	table_clear(&o->sockets);
 	table_clear(&o->ends);
+	free(o->requeues);
 	free(o);
 }

@@ -71,9 +71,10 @@ bool rules_duplicates(const struct trace_analysis *analysis, const struct trace_
  * use fewer bits.
  */
 enum {
-	RULES_DEV_KNOWN = -1,  /* all its descriptors are known; inode: when the recorder read one of them, or 0 */
-	RULES_DEV_FDS = -2,    /* inode: the number of its table of descriptors */
-	RULES_DEV_MEMORY = -3, /* inode: the number of its address space */
+	RULES_DEV_KNOWN = -1,	/* all its descriptors are known; inode: when the recorder read one of them, or 0 */
+	RULES_DEV_FDS = -2,	/* inode: the number of its table of descriptors */
+	RULES_DEV_MEMORY = -3,	/* inode: the number of its address space */
+	RULES_DEV_FOREIGN = -4, /* it has, or may have, memory the file of which is not known */
 };
 
 /** rules_touch() - @process has @file open or mapped from now on */

@@ -27,12 +27,13 @@ struct slept_call {
 	int nr_files;
 	struct trace_file_id tables[2]; /* the descriptors and the memory of the thread */
 	int nr_tables;
-	struct trace_file_id memory; /* the file in which its futex is */
+	struct trace_file_id memory; /* the file in which its futex is, or the memory of its process */
 	bool has_memory;
 	bool is_of_kernel;	/* the path of its first file is in /proc or /sys */
 	uint64_t path_hash;	/* text_hash() of that path; 0: it has none */
 	bool gives;		/* it moves data to its files */
 	bool uses_unseen;	/* the file of one of its descriptors is not known */
+	bool attaches;		/* it attaches memory the file of which is not known */
 	bool woken_by_close;	/* one of its waits was ended outside of a call that gives */
 	bool is_by_path;	/* it takes the lock of a file by its path */
 	bool woken_by_path;	/* one of its waits was ended by such a call */

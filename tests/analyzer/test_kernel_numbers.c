@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/ipc.h>
 #include <netinet/in.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -107,6 +108,7 @@ static const struct {
 	SAME(FUTEX_UNLOCK_PI),
 	SAME(FUTEX_WAIT_BITSET),
 	SAME(FUTEX_WAKE_BITSET),
+	{"SHMAT", LINUX_IPC_SHMAT, SHMAT},
 	SAME(FUTEX_WAIT_REQUEUE_PI),
 	SAME(FUTEX_CMP_REQUEUE_PI),
 	SAME(FUTEX_LOCK_PI2),

@@ -6,6 +6,8 @@
  * Thread 10 ("one") waits in a call on CPU 0, and 20 ("two"), which is in a write to another file,
  * wakes it.
  */
+#include <linux/futex.h>
+#include <sys/mman.h>
 #include "state_waits_case.h"
 #include "unit.h"
 
@@ -166,6 +168,267 @@ static void a_waker_may_have_attached_the_memory(void)
 		tb_sys_exit(c.tb, 1, 1700, fails ? -EINVAL : 0x5000);
 		wait_for_two(&c, SYS_futex, 0x7100, 0);
 		verify(&c, fails ? "never had the memory of its futex" : NULL);
+	}
+}
+
+static void map_at_start(struct analysis_case *c, uint32_t tgid, uint64_t start, uint64_t ino)
+{
+	struct trace_start_map map = {.tgid = tgid, .start = start, .end = start + 0x2000, .dev = 5, .ino = ino};
+
+	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/shared");
+}
+
+/* ipc() of 32-bit programs attaches memory if its first argument says that. */
+static void a_32_bit_waker_may_have_attached_the_memory(void)
+{
+	static const struct {
+		uint64_t call;
+		bool attaches;
+	} calls[] = {{21 /* SHMAT */, true}, {22 /* SHMDT */, false}, {1 /* SEMOP */, false}, {0x10015, true}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct trace_sys_enter6 enter = {.nr = 117, .abi = TRACE_ABI_32, .arg0 = calls[i].call, .arg1 = 5};
+		struct analysis_case c = begin_known();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL_32, 117, "ipc");
+		map_at_start(&c, 10, 0x7000, 2);
+		tb_event(c.tb, 1, 1600, TRACE_EV_sys_enter6, &enter, sizeof(enter), NULL);
+		tb_sys_exit(c.tb, 1, 1700, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, calls[i].attaches ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* "two" is in shmat() while it wakes "one". */
+static void a_waker_may_be_attaching_the_memory(void)
+{
+	for (int attaches = 0; attaches < 2; attaches++) {
+		struct analysis_case c = begin_known();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_getpid, "getpid");
+		tb_thread(c.tb, 21, 20, 1, "two", 2, true);
+		map_at_start(&c, 10, 0x7000, 2);
+		tb_sys_enter(c.tb, 2, 1600, attaches ? SYS_shmat : SYS_getpid, 7, 0, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, attaches ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* 20 becomes a child of 30 at 1400. 30 has a thread 31 on CPU 3. */
+static struct analysis_case begin_parent(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+	tb_thread(c.tb, 31, 30, 1, "three", 3, true);
+	tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
+	tb_fd(c.tb, 30, 9, 9, 900, S_IFREG | 0600, "/own");
+	tb_open(c.tb, 0, 1100, 8, 9, 901, S_IFREG | 0600, "/opened");
+	map_at_start(&c, 10, 0x7000, 2);
+	return c;
+}
+
+static void two_begins(struct analysis_case *c, uint64_t clone_flags)
+{
+	tb_add(c->tb, 2, 1400, sched_fork, "two", .parent_tid = 30, .tid = 20, .tgid = 20, .clone_flags = clone_flags);
+	tb_switch(c->tb, 1, 1500, 0, 20, TRACE_TASK_RUNNING);
+}
+
+/* 30 attaches the memory before the fork, or after it. */
+static void a_child_has_the_memory_that_its_parent_attached(void)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		for (int before = 0; before < 2; before++) {
+			uint64_t ns = before ? 1200 : 1600;
+			struct analysis_case c = begin_parent();
+
+			tb_sys_enter(c.tb, 2, ns, SYS_shmat, 7, 0, 0);
+			tb_sys_exit(c.tb, 2, ns + 10, 0x5000);
+			two_begins(&c, shares ? CLONE_VM : 0);
+			wait_for_two(&c, SYS_futex, 0x7100, 0);
+			verify(&c, shares || before ? NULL : "never had the memory of its futex");
+		}
+	}
+}
+
+/* Thread 31 maps a file. The kernel copies the memory while it does, or after it. */
+static void a_child_may_have_memory_that_a_thread_maps_during_the_fork(void)
+{
+	static const struct {
+		uint64_t ret_ns, flags;
+		uint32_t call;
+		int fd;
+		bool has;
+	} maps[] = {
+		{1450, MAP_SHARED, SYS_mmap, 33, true}, /* its file is not known */
+		{1450, MAP_SHARED, SYS_mmap, 9, false}, /* another file */
+		{1450, MAP_PRIVATE, SYS_mmap, 33, false},
+		{1450, 0, SYS_shmat, 0, true},
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct analysis_case c = begin_parent();
+
+		tb_sys_enter(c.tb, 2, 1270, SYS_fork);
+		tb_sys_enter(c.tb, 3, 1300, maps[i].call, 0, 0x2000, PROT_READ, maps[i].flags, maps[i].fd, 0);
+		tb_sys_exit(c.tb, 3, maps[i].ret_ns, 0x20000);
+		two_begins(&c, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, maps[i].has ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* A thread of "one" maps memory without a file while "one" makes its child "two". */
+static void a_child_may_have_memory_without_a_file_from_a_fork(void)
+{
+	for (int during = 0; during < 2; during++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 11, 10, 1, "one", 2, true);
+		tb_fd(c.tb, 10, 9, 9, 900, S_IFREG | 0600, "/own");
+		tb_open(c.tb, 0, 1100, 8, 9, 901, S_IFREG | 0600, "/opened");
+		tb_sys_enter(c.tb, 0, 1200, SYS_fork);
+		tb_sys_enter(c.tb, 2, during ? 1300 : 1600, SYS_mmap, 0, 0x2000, PROT_READ, MAP_SHARED | MAP_ANONYMOUS,
+			     -1, 0);
+		tb_fork(c.tb, 0, 1400, 10, 20, 20, "two");
+		tb_sys_exit(c.tb, 2, 1650, 0x20000);
+		tb_sys_exit(c.tb, 0, 1660, 20);
+		tb_switch(c.tb, 1, 1700, 0, 20, TRACE_TASK_RUNNING);
+		wait_for_two(&c, SYS_futex, 0x20100, 0);
+		verify(&c, during ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* The event of the fork comes after the kernel has copied the memory. */
+static void a_child_may_have_memory_that_a_thread_unmaps_during_the_fork(void)
+{
+	for (int before = 0; before < 2; before++) {
+		struct analysis_case c = begin_parent();
+
+		map_at_start(&c, 30, 0x7000, 3);
+		tb_sys_enter(c.tb, 2, 1300, SYS_fork);
+		tb_sys_enter(c.tb, 3, before ? 1200 : 1310, SYS_munmap, 0x7000, 0x2000);
+		tb_sys_exit(c.tb, 3, before ? 1220 : 1350, 0);
+		two_begins(&c, 0);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, before ? "never had the memory of its futex" : NULL);
+	}
+}
+
+/* "two" shares its memory with 30, which maps the file, or has a copy. */
+static void a_waker_has_what_another_process_maps_in_its_memory(void)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		struct analysis_case c = begin_parent();
+
+		two_begins(&c, shares ? CLONE_VM : 0);
+		tb_sys_enter(c.tb, 3, 1530, SYS_open, 1, 0, 0);
+		tb_open(c.tb, 3, 1540, 4, 5, 2, S_IFREG | 0600, "/shared");
+		tb_sys_exit(c.tb, 3, 1550, 4);
+		tb_sys_enter(c.tb, 3, 1600, SYS_mmap, 0, 0x2000, PROT_READ, MAP_SHARED, 4, 0);
+		tb_sys_exit(c.tb, 3, 1610, 0x20000);
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, shares ? NULL : "never had the memory of its futex");
+	}
+}
+
+/* The file of descriptor 33 is not known. So "two" may have the memory, or "one" that of "two". */
+static void a_file_that_is_not_known_may_be_the_memory(void)
+{
+	for (int maps = 0; maps < 2; maps++) {
+		for (int shared = 0; shared < 2; shared++) {
+			struct analysis_case c = begin_known();
+
+			map_at_start(&c, 10, 0x7000, 2);
+			tb_sys_enter(c.tb, maps, 1600, SYS_mmap, 0, 0x2000, PROT_READ,
+				     shared ? MAP_SHARED : MAP_PRIVATE, 33, 0);
+			tb_sys_exit(c.tb, maps, 1610, 0x20000);
+			wait_for_two(&c, SYS_futex, maps ? 0x7100 : 0x20100, 0);
+			verify(&c, shared ? NULL : "never had the memory of its futex");
+		}
+	}
+}
+
+/* Memory is no pipe. */
+static void attached_memory_excuses_only_futexes(void)
+{
+	struct analysis_case c = begin_known();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, "shmat");
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	tb_sys_enter(c.tb, 1, 1600, SYS_shmat, 7, 0, 0);
+	tb_sys_exit(c.tb, 1, 1700, 0x5000);
+	wait_for_two(&c, SYS_read, 3, 1);
+	verify(&c, "never had the other end of its pipe");
+}
+
+/*
+ * "one" waits at a futex in file 2. "two" wakes it at one in file 3: thread 31 of process 30 has
+ * moved the waiters there, at once or in two steps, or the call of "one" has that as second futex.
+ */
+static void a_waker_may_have_the_memory_to_which_the_waiter_was_moved(void)
+{
+	static const struct {
+		uint64_t operation, from, to, from_2, to_2;
+		const char *call;
+		bool may;
+	} moves[] = {
+		{FUTEX_CMP_REQUEUE, 0x7100, 0xb100, 0, 0, "futex", true},
+		{FUTEX_REQUEUE, 0x7100, 0xb100, 0, 0, "futex", true},
+		{FUTEX_CMP_REQUEUE_PI, 0x7100, 0xb100, 0, 0, "futex", true},
+		{FUTEX_CMP_REQUEUE_PRIVATE, 0x7100, 0xb100, 0, 0, "futex", false},
+		{FUTEX_WAKE_OP, 0x7100, 0xb100, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0xb100, 0x7100, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0xf100, 0xb100, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0x7100, 0x7200, 0, 0, "futex", false},
+		{FUTEX_CMP_REQUEUE, 0x7100, 0xf100, 0xf100, 0xb100, "futex", true},
+		{FUTEX_CMP_REQUEUE, 0xf100, 0xb100, 0x7100, 0xf100, "futex", true},
+		{FUTEX_CMP_REQUEUE, 0x7100, 0xf100, 0xf200, 0x7200, "futex", false},
+		{0, 0xf000, 0, 0, 0, "futex_requeue", true},
+	};
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		struct analysis_case c = begin_known();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_shmat, moves[i].call);
+		tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+		map_at_start(&c, 10, 0x7000, 2);
+		map_at_start(&c, 20, 0x3000, 3);
+		map_at_start(&c, 30, 0x7000, 2);
+		map_at_start(&c, 30, 0xb000, 3);
+		map_at_start(&c, 30, 0xf000, 4);
+		tb_sys_enter(c.tb, 2, 1600, SYS_shmat, moves[i].from, moves[i].operation, 1, 1, moves[i].to, 0);
+		tb_sys_exit(c.tb, 2, 1610, 1);
+		if (moves[i].from_2) {
+			tb_sys_enter(c.tb, 2, 1620, SYS_shmat, moves[i].from_2, moves[i].operation, 1, 1, moves[i].to_2,
+				     0);
+			tb_sys_exit(c.tb, 2, 1630, 1);
+		}
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, moves[i].may ? NULL : "never had the memory of its futex");
+	}
+}
+
+static void a_call_that_is_moved_names_the_memory_itself(void)
+{
+	for (int shared = 0; shared < 2; shared++) {
+		struct analysis_case c = begin_known();
+
+		map_at_start(&c, 10, 0x7000, 2);
+		map_at_start(&c, 10, 0xb000, 3);
+		map_at_start(&c, 20, 0x3000, 3);
+		tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x7100,
+			     shared ? FUTEX_WAIT_REQUEUE_PI : FUTEX_WAIT_REQUEUE_PI_PRIVATE, 1, 0, 0xb100, 0);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 5000, SYS_write, 9, 0, 1);
+		wake(&c, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 0, 6200, 0);
+		verify(&c, shared ? NULL : "never had the memory of its futex");
 	}
 }
 
@@ -542,6 +805,17 @@ int main(int argc, char **argv)
 		CASE(a_waker_without_the_memory_is_a_violation),
 		CASE(a_waker_without_the_file_is_a_violation),
 		CASE(a_waker_may_have_attached_the_memory),
+		CASE(a_32_bit_waker_may_have_attached_the_memory),
+		CASE(a_waker_may_be_attaching_the_memory),
+		CASE(a_child_has_the_memory_that_its_parent_attached),
+		CASE(a_child_may_have_memory_that_a_thread_maps_during_the_fork),
+		CASE(a_child_may_have_memory_without_a_file_from_a_fork),
+		CASE(a_child_may_have_memory_that_a_thread_unmaps_during_the_fork),
+		CASE(a_waker_has_what_another_process_maps_in_its_memory),
+		CASE(a_file_that_is_not_known_may_be_the_memory),
+		CASE(attached_memory_excuses_only_futexes),
+		CASE(a_waker_may_have_the_memory_to_which_the_waiter_was_moved),
+		CASE(a_call_that_is_moved_names_the_memory_itself),
 		CASE(a_waker_that_acts_on_the_path_needs_no_descriptor),
 		CASE(a_process_that_ended_before_it_was_read_is_not_judged),
 		CASE(a_wait_that_began_before_the_descriptors_were_read_is_not_judged),

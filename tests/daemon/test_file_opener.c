@@ -615,6 +615,36 @@ static void a_number_that_is_used_again_has_the_build_ids_of_both(void)
 	unmap(&program);
 }
 
+/* A program is written over in place: number and generation stay. */
+static void a_file_that_is_written_over_has_the_build_ids_of_both(void)
+{
+	char first[BUILD_ID_CHARS], second[BUILD_ID_CHARS], text[256], expected[2 * 256];
+	struct build_ids *ids = build_ids_new(true);
+	struct memory_program program;
+
+	if (getuid())
+		return;
+	map_in_memory(&program);
+	CU_ASSERT(build_id_read(program.fd, first));
+	note_build(ids, &program, 1, 1000000000);
+	CU_ASSERT(build_ids_has_names(ids, 1, program.map.map.ino));
+	CU_ASSERT_EQUAL(fchmod(program.fd, 0700), 0); /* a change that is no other build */
+	note_build(ids, &program, 1, 3000000000);
+	CU_ASSERT(build_ids_has_names(ids, 1, program.map.map.ino));
+	change_id(&program);
+	CU_ASSERT(build_id_read(program.fd, second));
+	note_build(ids, &program, 1, 3000000001); /* it was looked at just before */
+	CU_ASSERT(build_ids_has_names(ids, 1, program.map.map.ino));
+	note_build(ids, &program, 1, 5000000000);
+	CU_ASSERT(!build_ids_has_names(ids, 1, program.map.map.ino));
+	note_build(ids, &program, 1, 7000000000);
+	written_id(ids, 0, text);
+	snprintf(expected, sizeof(expected), "1 %llu %s 5000000000", (unsigned long long)program.map.map.ino, second);
+	CU_ASSERT_STRING_EQUAL(text, expected);
+	build_ids_free(ids);
+	unmap(&program);
+}
+
 /* A later file that cannot be read has no build id of an earlier one. */
 static void a_later_file_that_is_not_read_is_told(void)
 {
@@ -814,6 +844,7 @@ int main(int argc, char **argv)
 		CASE(a_recording_without_samples_keeps_no_names),
 		CASE(a_number_that_is_used_again_has_no_kept_names),
 		CASE(a_number_that_is_used_again_has_the_build_ids_of_both),
+		CASE(a_file_that_is_written_over_has_the_build_ids_of_both),
 		CASE(a_later_file_that_is_not_read_is_told),
 		CASE(more_files_than_have_build_ids_are_told),
 		CASE(a_file_of_the_start_that_is_not_read_again_keeps_its_build_id),

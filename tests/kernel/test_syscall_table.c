@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <trace/tracer.h>
 #include <unistd.h>
 #include "syscall_table.h"
 #include "unit.h"
@@ -91,11 +92,11 @@ static bool is_address(const struct argument *argument)
 
 static bool is_descriptor(const struct argument *argument)
 {
-	static const char *const names[] = {"fd",	  "dfd",      "olddfd", "newdfd", "fd_in",    "fd_out",
-					    "ufd",	  "epfd",     "oldfd",	"newfd",  "fdin",     "fdout",
-					    "out_fd",	  "in_fd",    "pidfd",	"fs_fd",  "group_fd", "mqdes",
-					    "mountdirfd", "from_dfd", "to_dfd", "fildes", "max_fd",   "fanotify_fd",
-					    "ruleset_fd", NULL};
+	static const char *const names[] = {"fd",	  "dfd",       "olddfd",    "newdfd", "fd_in",	  "fd_out",
+					    "ufd",	  "epfd",      "oldfd",	    "newfd",  "fdin",	  "fdout",
+					    "out_fd",	  "in_fd",     "pidfd",	    "fs_fd",  "group_fd", "mqdes",
+					    "mountdirfd", "from_dfd",  "to_dfd",    "fildes", "max_fd",	  "fanotify_fd",
+					    "ruleset_fd", "kernel_fd", "initrd_fd", NULL};
 
 	return !is_address(argument) && is_one_of(argument->name, names);
 }
@@ -103,10 +104,10 @@ static bool is_descriptor(const struct argument *argument)
 /* Numbers of bytes have one of these names, or the type size_t. */
 static bool may_be_bytes(const struct argument *argument)
 {
-	static const char *const names[] = {"len",     "length",    "size",    "usize",	   "count",
-					    "nbytes",  "bufsiz",    "offset",  "pos",	   "off",
-					    "old_len", "new_len",   "addrlen", "optlen",   "addr_len",
-					    "msg_len", "bytecount", "bufsize", "rseq_len", NULL};
+	static const char *const names[] = {"len",	"length",      "size",	   "usize",   "count",	   "nbytes",
+					    "bufsiz",	"offset",      "pos",	   "off",     "old_len",   "new_len",
+					    "addrlen",	"optlen",      "addr_len", "msg_len", "bytecount", "bufsize",
+					    "rseq_len", "cmdline_len", NULL};
 
 	return strstr(argument->type, "size_t") || is_one_of(argument->name, names);
 }
@@ -208,6 +209,52 @@ static void calls_of_32_bit_programs_have_their_own_arguments(void)
 	}
 }
 
+/* This kernel may be built without a call that another one has. No kernel has those of @none. */
+static void every_call_with_a_number_is_in_the_table(void)
+{
+	static const char *const none[] = {"_sysctl",
+					   "afs_syscall",
+					   "bdflush",
+					   "break",
+					   "create_module",
+					   "epoll_ctl_old",
+					   "epoll_wait_old",
+					   "ftime",
+					   "get_kernel_syms",
+					   "getpmsg",
+					   "gtty",
+					   "idle",
+					   "lock",
+					   "mpx",
+					   "nfsservctl",
+					   "prof",
+					   "profil",
+					   "putpmsg",
+					   "query_module",
+					   "security",
+					   "stty",
+					   "tuxcall",
+					   "ulimit",
+					   "vserver",
+					   NULL};
+	unsigned int nr_calls = 0;
+
+	for (unsigned int nr = 0; nr < 512; nr++)
+		for (uint32_t abi = 0; abi < 2; abi++) {
+			const char *name = tracer_syscall_name(abi ? TRACE_ABI_32 : TRACE_ABI_NATIVE, nr);
+			bool is_area = name && !abi && strstr(name, "et_thread_area"); /* of 32-bit programs */
+
+			if (!name || is_area || is_one_of(name, none))
+				continue;
+			nr_calls++;
+			if (syscall_row_find(name, abi))
+				continue;
+			printf("\n    %s call %u: %s", abi ? "32-bit" : "native", nr, name);
+			CU_FAIL("the table has the call");
+		}
+	CU_ASSERT(nr_calls > 600);
+}
+
 static void new_calls_have_a_name_without_headers(void)
 {
 	CU_ASSERT_STRING_EQUAL(syscall_name_of(455), "futex_wait");
@@ -221,6 +268,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(the_table_agrees_with_every_call_of_the_kernel),
 		CASE(calls_of_32_bit_programs_have_their_own_arguments),
+		CASE(every_call_with_a_number_is_in_the_table),
 		CASE(new_calls_have_a_name_without_headers),
 		{NULL, NULL},
 	};
