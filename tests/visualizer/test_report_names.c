@@ -55,6 +55,26 @@ static void a_name_is_as_good_as_a_number(void)
 	options_say("-a --tid=31", "server (30)", NULL);
 }
 
+static void completions_say(const char *options, const char *lines)
+{
+	char *text = report_of(programs(), options);
+
+	CU_ASSERT_STRING_EQUAL(text, lines);
+	free(text);
+}
+
+/* The title of a process and the name of its script choose it, so shells offer them. */
+static void completions_have_scripts_and_titles(void)
+{
+	completions_say("--complete=comm", "app.py\npython3\npython3 app.py\npython3 report.py\nreport.py\nserver\n");
+	completions_say("--complete=task", "10\tpython3 app.py\n20\tpython3 report.py\n30\tserver\n31\tworker\n"
+					   "app.py\npython3\npython3 app.py\npython3 report.py\nreport.py\nserver\n"
+					   "worker\n");
+	completions_say("--complete=pid", "10\tpython3 app.py\n20\tpython3 report.py\n30\tserver\n");
+	completions_say("--complete=instance",
+			"app.py\ngetpid\npython3\npython3 app.py\npython3 report.py\nreport.py\nserver\n");
+}
+
 static void a_name_of_several_lists_them(void)
 {
 	options_say("-p python3", "-p python3 chooses more: ", NULL);
@@ -103,13 +123,10 @@ static void a_list_of_an_absent_name_fails(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_name_is_as_good_as_a_number),
-		CASE(a_name_of_several_lists_them),
-		CASE(a_name_of_none_chooses_by_the_arguments),
-		CASE(a_name_chooses_lines_of_a_list),
-		CASE(a_wrong_name_has_a_proposal),
-		CASE(a_list_of_an_absent_name_fails),
-		{NULL, NULL},
+		CASE(a_name_is_as_good_as_a_number),  CASE(completions_have_scripts_and_titles),
+		CASE(a_name_of_several_lists_them),   CASE(a_name_of_none_chooses_by_the_arguments),
+		CASE(a_name_chooses_lines_of_a_list), CASE(a_wrong_name_has_a_proposal),
+		CASE(a_list_of_an_absent_name_fails), {NULL, NULL},
 	};
 
 	return report_main("names on the command line", cases, argc, argv);
