@@ -28,7 +28,6 @@
 #include "recorded.h"
 #include "report_answer.h"
 #include "report_cpus.h"
-#include "report_critical_path.h"
 #include "report_probes.h"
 #include "report_disk_uses.h"
 #include "report_groups.h"
