@@ -15,7 +15,10 @@ struct command_user;
  */
 struct command_user *command_user_find(const char *name, struct trace_error *ret_error);
 
-/** command_user_owns() - does the file of @fd belong to the user @name, a name or a number, who exists? */
+/**
+ * command_user_owns() - does the file of @fd belong to the user @name, a name or a number?
+ * Also false if there is no such user.
+ */
 bool command_user_owns(const char *name, int fd);
 
 /** command_user_free() - NULL is fine. Returns NULL */

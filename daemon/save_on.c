@@ -16,7 +16,7 @@
 #define WINDOW_MIN_NS 500000000ull
 #define WINDOW_MAX_NS 10000000000ull
 
-/* The kinds in the order of enum save_kind, with the forms that a message shows. A shell needs the quotes. */
+/* In the order of enum save_kind. @forms: shown by messages; a shell needs the quotes */
 static const struct {
 	const char *word, *forms;
 } words[] = {

@@ -144,8 +144,8 @@ static const char *thread_text(const struct own_wait *wait, char *text, size_t s
 }
 
 /*
- * "its thread cache (13)", "its threads cache (13) and gc (14)", "3 of its threads worker", "5 of its
- * threads, mostly cache (13)"; if some are not known, "5 or more of its threads".
+ * "its thread cache (13)", "its threads cache (13) and gc (14)", "3 of its threads worker",
+ * "5 of its threads, mostly cache (13)"; if some are not known, "5 or more of its threads".
  */
 static void add_own_threads(struct string *s, const struct own_threads *own)
 {

@@ -5,12 +5,12 @@
  * path_choice.h - the thread that --critical-path is about.
  *
  * A number is that of a thread, and the first thread has the number of its process. A name is that
- * of a process, else of threads, else a part of the arguments of a process, as for pgrep -f. Of
- * several processes the recorded command is chosen, else the longest-lived. Of the recorded command
- * the first thread is chosen, because the command ends with it. Of another process that is chosen by
- * its name, and of several threads of a name, it is the one with the most work (busiest.h): the first
- * thread of a server often waits for its workers only. A line on stderr tells the choice, and the
- * other threads.
+ * of a process, else of threads, else a part of the arguments of a process, as for pgrep -f. If
+ * several processes match, it is the recorded command, else the longest-lived. The path of the
+ * recorded command is that of its first thread, because the command ends with it. In another
+ * process that a name chooses, and among threads of one name, it is the thread with the most work
+ * (busiest.h): the first thread of a server often only waits for the others. A line on stderr tells
+ * the choice, and the other threads.
  */
 #include "report.h"
 

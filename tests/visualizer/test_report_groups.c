@@ -137,8 +137,8 @@ static void a_wait_for_a_thread_of_the_process_names_it(void)
 }
 
 /*
- * "worker" (12) of java (10) waits for the first of @names (13) for 40 us, for the second one (14) for
- * 20 us and for the third one for 10 us.
+ * "worker" (12) of java (10) waits for the first of @names (13) for 40 us, for the second one (14)
+ * for 20 us and for the third one for 10 us.
  */
 static struct tb *pool_of(const char *const names[3])
 {

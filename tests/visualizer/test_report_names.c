@@ -91,8 +91,8 @@ static void run(struct tb *tb, uint64_t from_ns, uint64_t ns, uint32_t tid)
 }
 
 /*
- * The script app.py (10) with its threads worker (11 and 12) and log (13): the second worker has the
- * most work, and the first thread has little.
+ * The script app.py (10) with its threads worker (11 and 12) and log (13): the second worker has
+ * the most work, and the first thread has little.
  */
 static struct tb *threaded(void)
 {
