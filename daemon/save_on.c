@@ -220,16 +220,16 @@ static int parse(const char *text, struct save_on *on, struct trace_error *ret_e
 /* ---- what was probably meant ---- */
 
 /**
- * struct parts - what is between the signs of a value
+ * struct save_on_parts - what is between the signs of a value
  * @names: with : before each; @last: a time, with its window, or a signal
  */
-struct parts {
+struct save_on_parts {
 	char names[SAVE_ON_NAME_BYTES];
 	char last[64];
 	bool last_is_first, are_too_long;
 };
 
-static void add_part(struct parts *parts, enum save_kind kind, const char *at, size_t chars)
+static void add_part(struct save_on_parts *parts, enum save_kind kind, const char *at, size_t chars)
 {
 	char part[SAVE_ON_NAME_BYTES];
 	uint64_t ns;
@@ -250,9 +250,9 @@ static void add_part(struct parts *parts, enum save_kind kind, const char *at, s
 	}
 }
 
-static struct parts parts_of(const struct save_on *on)
+static struct save_on_parts parts_of(const struct save_on *on)
 {
-	struct parts parts = {0};
+	struct save_on_parts parts = {0};
 	const char *at = on->text + strlen(words[on->kind].word);
 
 	while (*at) {
@@ -269,7 +269,7 @@ static struct parts parts_of(const struct save_on *on)
 }
 
 /* The parts of @on in the order of its kind, if that can be understood. */
-static bool in_order(const struct save_on *on, const struct parts *parts, char *text, size_t size)
+static bool in_order(const struct save_on *on, const struct save_on_parts *parts, char *text, size_t size)
 {
 	struct trace_error error;
 	struct save_on understood;
@@ -285,7 +285,7 @@ int save_on_parse(const char *text, struct save_on *ret_on, struct trace_error *
 {
 	int result = parse(text, ret_on, ret_error);
 	char meant[2 * SAVE_ON_NAME_BYTES];
-	struct parts parts;
+	struct save_on_parts parts;
 
 	if (!result || strncmp(text, words[ret_on->kind].word, strlen(words[ret_on->kind].word)) != 0)
 		return result;

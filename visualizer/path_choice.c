@@ -64,10 +64,10 @@ static uint64_t overlap(const struct report *report, const struct trace_thread *
 enum match { MATCHES_NOT, MATCHES_ARGS, MATCHES_THREAD, MATCHES_PROCESS, MATCHES_NUMBER };
 
 /**
- * struct choice - a task and the threads that match it
+ * struct path_choice - a task and the threads that match it
  * @found: those that match best, which all match in the same way; of a process its first thread
  */
-struct choice {
+struct path_choice {
 	const struct report *report;
 	const char *task;
 	uint32_t tid; /* 0: @task is a name */
@@ -80,7 +80,7 @@ static bool is_first(const struct trace_thread *thread)
 	return trace_thread_tid(thread) == trace_process_pid(trace_thread_process(thread));
 }
 
-static enum match match(const struct choice *choice, const struct trace_thread *thread)
+static enum match match(const struct path_choice *choice, const struct trace_thread *thread)
 {
 	const struct trace_process *process = trace_thread_process(thread);
 
@@ -94,7 +94,7 @@ static enum match match(const struct choice *choice, const struct trace_thread *
 												: MATCHES_NOT;
 }
 
-static void find_thread(struct choice *choice, const struct trace_thread *thread)
+static void find_thread(struct path_choice *choice, const struct trace_thread *thread)
 {
 	enum match matched = match(choice, thread);
 
@@ -106,9 +106,9 @@ static void find_thread(struct choice *choice, const struct trace_thread *thread
 	pointers_add(&choice->found, thread);
 }
 
-static struct choice find(const struct report *report, const char *task)
+static struct path_choice find(const struct report *report, const char *task)
 {
-	struct choice choice = {.report = report, .task = task};
+	struct path_choice choice = {.report = report, .task = task};
 	unsigned long tid;
 	char *end;
 
@@ -134,7 +134,7 @@ static bool is_better(const struct report *report, const struct trace_thread *th
 	return overlap(report, thread) > overlap(report, best);
 }
 
-static const struct trace_thread *best_of(const struct choice *choice)
+static const struct trace_thread *best_of(const struct path_choice *choice)
 {
 	const struct trace_thread *best = NULL;
 
@@ -200,7 +200,7 @@ static void note_thread(const struct trace_thread *thread, const struct pointers
 }
 
 /* @first: the first thread of a process, chosen by its name or number */
-static const struct trace_thread *choose_of_process(const struct choice *choice, const struct trace_thread *first)
+static const struct trace_thread *choose_of_process(const struct path_choice *choice, const struct trace_thread *first)
 {
 	const struct report *report = choice->report;
 	bool is_command = is_of_command(report, first);
@@ -217,7 +217,7 @@ static const struct trace_thread *choose_of_process(const struct choice *choice,
 	return thread;
 }
 
-static const struct trace_thread *choose_of_threads(struct choice *choice)
+static const struct trace_thread *choose_of_threads(struct path_choice *choice)
 {
 	const struct report *report = choice->report;
 	const struct trace_thread *thread = best_of(choice);
@@ -275,7 +275,7 @@ static void complain_of_task(const struct report *report, const char *task)
 }
 
 /* One of several processes is chosen: name the others, too. */
-static void note_process(const struct choice *choice, const struct trace_thread *thread)
+static void note_process(const struct path_choice *choice, const struct trace_thread *thread)
 {
 	struct string list = {0};
 	char name[NAME_BYTES];
@@ -292,7 +292,7 @@ static void note_process(const struct choice *choice, const struct trace_thread 
 
 static const struct trace_thread *choose_task(const struct report *report, const char *task)
 {
-	struct choice choice = find(report, task);
+	struct path_choice choice = find(report, task);
 	const struct trace_thread *thread = best_of(&choice);
 
 	if (choice.match == MATCHES_THREAD) {
