@@ -340,6 +340,20 @@ bool program_is_called(const char *args, bool is_cut, const char *comm, const ch
 	return program_title(args, is_cut, comm, title) && !strcmp(title, name);
 }
 
+size_t program_names(const char *args, bool is_cut, const char *comm, char names[PROGRAM_NAMES][PROGRAM_TITLE_BYTES])
+{
+	struct program_words program = read_program(args, is_cut);
+	struct word words[] = {program.name, program.how ? program.script.name : (struct word){0}};
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].bytes && words[i].bytes < PROGRAM_TITLE_BYTES) {
+			cut_title(names[nr], add_word(names[nr], 0, "", words[i]));
+			nr++;
+		}
+	return nr + program_title(args, is_cut, comm, names[nr]);
+}
+
 /* True if @args continue with @part. */
 static bool goes_on_with(const char *args, const char *part)
 {

@@ -27,6 +27,13 @@ bool program_is_interpreter(const char *name, size_t bytes);
  * The first 15 bytes of a longer @name are compared with the kernel's name.
  */
 bool program_is_called(const char *args, bool is_cut, const char *comm, const char *name);
+#define PROGRAM_NAMES 3
+/**
+ * program_names() - the names besides @comm by which program_is_called() knows a process: its
+ * program, its script and its title
+ * Two of them may be equal. A name that is too long for its row is left out. Returns their number.
+ */
+size_t program_names(const char *args, bool is_cut, const char *comm, char names[PROGRAM_NAMES][PROGRAM_TITLE_BYTES]);
 /** program_args_have() - is @part anywhere in the arguments, which blanks separate? As pgrep -f */
 bool program_args_have(const char *args, const char *part);
 #endif

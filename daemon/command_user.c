@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -72,6 +73,14 @@ struct command_user *command_user_find(const char *name, struct trace_error *ret
 		return user;
 	error_set(ret_error, -ENOMEM, "--user %s: no memory for the groups of the user", name);
 	return command_user_free(user);
+}
+
+bool command_user_owns(const char *name, int fd)
+{
+	const struct passwd *user = look_up(name);
+	struct stat status;
+
+	return user && fstat(fd, &status) == 0 && status.st_uid == user->pw_uid;
 }
 
 struct command_user *command_user_free(struct command_user *user)

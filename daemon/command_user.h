@@ -2,6 +2,7 @@
 #ifndef DAEMON_COMMAND_USER_H
 #define DAEMON_COMMAND_USER_H
 /* command_user.h - the user as whom the command runs (--user) */
+#include <stdbool.h>
 #include <trace/error.h>
 
 /** struct command_user - opaque: ids, groups, home folder and shell of a user */
@@ -13,6 +14,12 @@ struct command_user;
  * root's; -ENOENT: there is no such user; -ENOMEM.
  */
 struct command_user *command_user_find(const char *name, struct trace_error *ret_error);
+
+/**
+ * command_user_owns() - does the file of @fd belong to the user @name, a name or a number?
+ * Also false if there is no such user.
+ */
+bool command_user_owns(const char *name, int fd);
 
 /** command_user_free() - NULL is fine. Returns NULL */
 struct command_user *command_user_free(struct command_user *user);

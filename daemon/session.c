@@ -364,6 +364,22 @@ static void report_watch(const struct session *session)
 		     text_seconds(session->options->keep.keep_ns).s, text);
 }
 
+/*
+ * SECURITY: the trace has what all processes did, and the command could change it: so it does not
+ * belong to the user as whom the command runs.
+ */
+static void report_user(const struct session *session)
+{
+	const char *name = session->options->session.command_user;
+	char path[SESSION_WORD_BYTES], user[SESSION_WORD_BYTES];
+
+	if (!name || !session->output.created || command_user_owns(name, session->output.fd))
+		return;
+	if (text_shell(session->options->output.path, path, sizeof(path)) && text_shell(name, user, sizeof(user)))
+		message_note("%s cannot open the trace, which has what all processes did; chown %s %s gives it away",
+			     name, user, path);
+}
+
 /* By sudo the command runs as root, and the trace is for the caller. */
 static void report_owner(const struct session *session)
 {
@@ -413,6 +429,7 @@ static void report_begun(struct session *session)
 	else if (options->output.is_bare_word)
 		message_note("recording into the file %s%s", options->output.path, end);
 	report_owner(session);
+	report_user(session);
 	report_other_user(session);
 	if (*option && !options->session.background && !options->session.control_path)
 		message_note("another daemon runs; tracectl%s controls this one", option);

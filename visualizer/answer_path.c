@@ -5,7 +5,7 @@
 #include "busiest.h"
 #include "checked_memory.h"
 #include "process_choice.h"
-#include "report_critical_path.h"
+#include "path_choice.h"
 
 const struct trace_thread *answer_thread(const struct report *report, const struct process_row *rows, size_t nr,
 					 uint64_t *ret_from_ns, bool *ret_of_command)

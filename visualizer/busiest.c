@@ -98,6 +98,16 @@ struct worker {
 	bool is_busy; /* most of its time is work */
 };
 
+static struct worker worker_of(const struct busiest *busiest, const struct trace_thread *thread)
+{
+	struct trace_figures *f = checked_figures(trace_thread_figures(busiest->report->analysis, thread));
+	uint64_t ns = work_ns(busiest, f, trace_process_pid(trace_thread_process(thread)));
+	struct worker worker = {.thread = thread, .ns = ns, .is_busy = ns > f->elapsed_ns / 2};
+
+	trace_figures_free(f);
+	return worker;
+}
+
 static struct worker *workers_of(const struct busiest *busiest, const struct trace_process *process, size_t *ret_nr)
 {
 	struct worker *list = NULL;
@@ -105,16 +115,10 @@ static struct worker *workers_of(const struct busiest *busiest, const struct tra
 
 	*ret_nr = 0;
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
-		struct trace_figures *f;
-		uint64_t ns;
-
 		if (!thread_is_chosen(busiest->report, thread))
 			continue;
-		f = checked_figures(trace_thread_figures(busiest->report->analysis, thread));
-		ns = work_ns(busiest, f, trace_process_pid(process));
 		list = memory_grow(list, *ret_nr, &room, sizeof(*list));
-		list[(*ret_nr)++] = (struct worker){.thread = thread, .ns = ns, .is_busy = ns > f->elapsed_ns / 2};
-		trace_figures_free(f);
+		list[(*ret_nr)++] = worker_of(busiest, thread);
 	}
 	return list;
 }
@@ -233,6 +237,24 @@ const struct trace_thread *busiest_thread(const struct report *report, const str
 	thread = process ? thread_of(&busiest, process) : NULL;
 	table_clear(&busiest.family);
 	return thread;
+}
+
+void busiest_sort(const struct report *report, const struct trace_thread **threads, size_t nr)
+{
+	struct busiest busiest = {.report = report};
+	struct worker *list;
+
+	if (nr < 2)
+		return;
+	list = memory_take(nr, sizeof(*list));
+	take_family(&busiest);
+	for (size_t i = 0; i < nr; i++)
+		list[i] = worker_of(&busiest, threads[i]);
+	memory_sort(list, nr, sizeof(*list), most_work_first, NULL);
+	for (size_t i = 0; i < nr; i++)
+		threads[i] = list[i].thread;
+	free(list);
+	table_clear(&busiest.family);
 }
 
 size_t busiest_group(const struct report *report, const struct trace_process *process,

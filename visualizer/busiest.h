@@ -20,6 +20,8 @@
 
 /** busiest_thread() - of the processes in @rows, the one of tracedaemon -P first; NULL: none */
 const struct trace_thread *busiest_thread(const struct report *report, const struct process_row *rows, size_t nr);
+/** busiest_sort() - order @threads by their work in the whole recording, most first */
+void busiest_sort(const struct report *report, const struct trace_thread **threads, size_t nr);
 /**
  * busiest_group() - the threads that have the work of @process in parts, those of a server that
  * begins one for each request: at most @max into @threads, those with most work

@@ -11,15 +11,22 @@
 #include <trace/reader.h>
 
 #include "checked_memory.h"
+#include "program_title.h"
 
 #define MAX_EVENTS 200000 /* some 10 ms */
 #define NR_CALLS   1024
 
-/** struct named_thread - a name of a thread; @tgid: 0: the event does not tell */
+/**
+ * struct named_thread - a name of a thread, or the arguments of its process
+ * @tgid: 0: the event does not tell; @comm: "" with @args
+ * @args: NULL: the event has a name; else they are owned
+ */
 struct named_thread {
 	uint32_t tid;
 	uint32_t tgid;
 	char comm[16];
+	char *args;
+	bool args_cut;
 };
 
 /** struct completion - what the events so far tell; @threads: in the order of the events */
@@ -66,6 +73,17 @@ static void add_thread(struct completion *c, uint32_t tid, uint32_t tgid, const 
 	snprintf(thread->comm, sizeof(thread->comm), "%s", comm);
 }
 
+/* The first thread has the number of its process, after an exec as well. */
+static void add_args(struct completion *c, uint32_t pid, uint32_t bytes, const char *args)
+{
+	struct named_thread *thread;
+
+	add_thread(c, pid, pid, "");
+	thread = &c->threads[c->nr_threads - 1];
+	thread->args = memory_copy(args, strlen(args));
+	thread->args_cut = bytes > strlen(args);
+}
+
 static void take_call(struct completion *c, const struct trace_event *event)
 {
 	const struct trace_sys_enter *enter = event->payload;
@@ -81,6 +99,8 @@ static void take_event(struct completion *c, const struct trace_event *event)
 	const struct trace_start_thread *start = event->payload;
 	const struct trace_sched_fork *fork = event->payload;
 	const struct trace_sched_comm *comm = event->payload;
+	const struct trace_start_args *start_args = event->payload;
+	const struct trace_sched_args *args = event->payload;
 
 	c->nr_events++;
 	if ((event->id == TRACE_EV_start_cgroup || event->id == TRACE_EV_cgroup_attach) && c->kind == COMPLETION_CGROUP)
@@ -91,6 +111,10 @@ static void take_event(struct completion *c, const struct trace_event *event)
 		add_thread(c, fork->tid, fork->tgid, text);
 	else if (event->id == TRACE_EV_sched_comm && event->type->fixed_bytes >= sizeof(*comm))
 		add_thread(c, comm->tid, 0, text);
+	else if (event->id == TRACE_EV_start_args && event->type->fixed_bytes >= sizeof(*start_args))
+		add_args(c, start_args->tgid, start_args->bytes, text);
+	else if (event->id == TRACE_EV_sched_args && event->type->fixed_bytes >= sizeof(*args))
+		add_args(c, args->tid, args->bytes, text);
 	else if (event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_enter6)
 		take_call(c, event);
 }
@@ -114,6 +138,8 @@ static void read_events(struct completion *c, const struct trace *trace, bool st
 	select_event(mask, TRACE_EV_cgroup_attach);
 	select_event(mask, TRACE_EV_sched_fork);
 	select_event(mask, TRACE_EV_sched_comm);
+	select_event(mask, TRACE_EV_start_args);
+	select_event(mask, TRACE_EV_sched_args);
 	for (uint32_t id = TRACE_EV_sys_enter; c->kind == COMPLETION_INSTANCE && id <= TRACE_EV_sys_enter6; id++)
 		select_event(mask, id);
 	cursor = trace_cursor_new(trace, &options, &error);
@@ -137,26 +163,65 @@ static int compare_texts(const void *a, const void *b, void *data)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of a thread are neighbours, in the order of time; the last one is the best known. */
+static bool names_processes(const struct completion *c)
+{
+	return c->kind == COMPLETION_COMM || c->kind == COMPLETION_TASK || c->kind == COMPLETION_INSTANCE;
+}
+
+static void add_names(struct completion *c, const struct named_thread *with_args, const char *comm)
+{
+	char names[PROGRAM_NAMES][PROGRAM_TITLE_BYTES];
+	size_t nr = program_names(with_args->args, with_args->args_cut, comm, names);
+
+	for (size_t i = 0; i < nr; i++)
+		add_text(c, names[i]);
+}
+
+/* The number of a thread; its name follows a tab. */
+static void add_number(struct completion *c, uint32_t tid, const char *name)
+{
+	char text[32 + PROGRAM_TITLE_BYTES];
+
+	snprintf(text, sizeof(text), "%" PRIu32 "%s%s", tid, is_printable(name) ? "\t" : "",
+		 is_printable(name) ? name : "");
+	add_line(c, text);
+}
+
+/* All names of one thread, in the order of time: the last one is the best known. */
+static void name_thread(struct completion *c, const struct named_thread *names, size_t nr)
+{
+	const struct named_thread *with_args = NULL;
+	uint32_t tid = names->tid, tgid = 0;
+	char title[PROGRAM_TITLE_BYTES];
+	const char *comm = "";
+
+	for (size_t i = 0; i < nr; i++) {
+		tgid = names[i].tgid ? names[i].tgid : tgid;
+		with_args = names[i].args ? &names[i] : with_args;
+		comm = names[i].args ? comm : names[i].comm;
+		if (names[i].args && names_processes(c))
+			add_names(c, &names[i], comm);
+		else if (c->kind == COMPLETION_TASK || (names_processes(c) && tgid == tid))
+			add_text(c, comm);
+	}
+	if (!with_args || !program_title(with_args->args, with_args->args_cut, comm, title))
+		snprintf(title, sizeof(title), "%s", comm);
+	if (c->kind == COMPLETION_TASK || (c->kind == COMPLETION_PID && tgid == tid))
+		add_number(c, tid, title);
+}
+
+/* The names of a thread are neighbours after the sort. */
 static void name_threads(struct completion *c)
 {
-	char text[64];
-	uint32_t tgid = 0;
-
 	memory_sort(c->threads, c->nr_threads, sizeof(*c->threads), compare_threads, NULL);
-	for (size_t i = 0; i < c->nr_threads; i++) {
-		const struct named_thread *thread = &c->threads[i];
-		bool is_last = i + 1 == c->nr_threads || thread[1].tid != thread->tid;
-
-		tgid = thread->tgid ? thread->tgid : tgid;
-		if (c->kind == COMPLETION_TASK || (c->kind != COMPLETION_PID && tgid == thread->tid))
-			add_text(c, thread->comm);
-		snprintf(text, sizeof(text), "%" PRIu32 "%s%s", thread->tid, is_printable(thread->comm) ? "\t" : "",
-			 is_printable(thread->comm) ? thread->comm : "");
-		if (is_last && (c->kind == COMPLETION_TASK || (c->kind == COMPLETION_PID && tgid == thread->tid)))
-			add_line(c, text);
-		tgid = is_last ? 0 : tgid;
+	for (size_t first = 0, end; first < c->nr_threads; first = end) {
+		for (end = first + 1; end < c->nr_threads && c->threads[end].tid == c->threads[first].tid;)
+			end++;
+		name_thread(c, &c->threads[first], end - first);
 	}
+	for (size_t i = 0; i < c->nr_threads; i++)
+		free(c->threads[i].args);
+	free(c->threads);
 }
 
 static void name_events(struct completion *c, const struct trace *trace)
@@ -225,7 +290,6 @@ int completion_print(const char *path, enum completion_kind kind)
 	if (kind == COMPLETION_INSTANCE)
 		name_instances(&c, trace);
 	print_texts(&c);
-	free(c.threads);
 	trace_close(trace);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "json_pair.h"
 #include "process_origin.h"
 #include "recorded.h"
+#include "path_choice.h"
 #include "report_critical_path.h"
 #include "value_text.h"
 

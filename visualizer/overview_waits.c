@@ -48,8 +48,8 @@ void overview_name(struct string *s, const char *name)
 	string_add(s, text_name(name, buffer, sizeof(buffer)));
 }
 
-void overview_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait,
-		   uint32_t own_pid)
+/* What the wait was for, but not its means. */
+static void add_cause(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait)
 {
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "the file ",
@@ -66,12 +66,7 @@ void overview_wait(struct string *s, const struct trace_analysis *analysis, cons
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 
-	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
-		char own[NAME_BYTES + 32];
-
-		string_add(s,
-			   wait->thread ? text_own_thread(wait->thread, own, sizeof(own)) : "another of its threads");
-	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && text_unidentified(wait->target)) {
+	if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && text_unidentified(wait->target)) {
 		string_add(s, text_unidentified(wait->target));
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
 		string_add(s, "processes named ");
@@ -91,6 +86,10 @@ void overview_wait(struct string *s, const struct trace_analysis *analysis, cons
 			string_add(s, " ");
 		overview_name(s, wait->target);
 	}
+}
+
+static void add_means(struct string *s, const struct trace_wait *wait)
+{
 	if (*wait_via(wait))
 		string_addf(s, " via %s", wait_via(wait));
 	if (wait->path && *wait->path) {
@@ -99,6 +98,89 @@ void overview_wait(struct string *s, const struct trace_analysis *analysis, cons
 	}
 	if (wait->idle)
 		string_add(s, " (idle between requests)");
+}
+
+void overview_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait)
+{
+	add_cause(s, analysis, wait);
+	add_means(s, wait);
+}
+
+/* ---- own threads ---- */
+
+/* struct own_threads - the threads that a process waited for; @nr: known ones, @all_ns: of all */
+struct own_threads {
+	const struct own_wait *first, *second; /* the longest ones that are known */
+	size_t nr;
+	uint64_t all_ns;
+	bool has_unknown, has_one_name;
+};
+
+static struct own_threads own_threads_of(const struct process_sum *sum, bool idle)
+{
+	struct own_threads own = {.has_one_name = true};
+
+	for (size_t i = 0; i < sum->nr_own; i++) {
+		const struct own_wait *wait = &sum->own[i];
+
+		if (wait->idle != idle)
+			continue;
+		own.all_ns += wait->ns;
+		own.has_unknown |= !wait->thread;
+		if (!wait->thread)
+			continue;
+		if (own.nr++ == 0)
+			own.first = wait;
+		else if (own.nr == 2)
+			own.second = wait;
+		own.has_one_name &= strcmp(trace_thread_comm(wait->thread), trace_thread_comm(own.first->thread)) == 0;
+	}
+	return own;
+}
+
+static const char *thread_text(const struct own_wait *wait, char *text, size_t size)
+{
+	return text_process(trace_thread_comm(wait->thread), trace_thread_tid(wait->thread), text, size);
+}
+
+/*
+ * "its thread cache (13)", "its threads cache (13) and gc (14)", "3 of its threads worker",
+ * "5 of its threads, mostly cache (13)"; if some are not known, "5 or more of its threads".
+ */
+static void add_own_threads(struct string *s, const struct own_threads *own)
+{
+	char name[NAME_BYTES + 32], other[NAME_BYTES + 32];
+	const char *more = own->has_unknown ? " or more" : "";
+
+	if (!own->nr) {
+		string_add(s, "another of its threads");
+	} else if (own->nr == 1 && !own->has_unknown) {
+		string_add(s, text_own_thread(own->first->thread, name, sizeof(name)));
+	} else if (own->has_one_name && own->nr > 1) {
+		string_addf(s, "%zu%s of its threads %s", own->nr, more,
+			    text_comm(trace_thread_comm(own->first->thread), name, sizeof(name)));
+	} else if (own->nr == 2 && !own->has_unknown) {
+		string_addf(s, "its threads %s and %s", thread_text(own->first, name, sizeof(name)),
+			    thread_text(own->second, other, sizeof(other)));
+	} else {
+		string_addf(s, "%zu%s of its threads, %s %s", own->nr, more,
+			    own->first->ns >= own->all_ns - own->first->ns ? "mostly" : "the longest for",
+			    thread_text(own->first, name, sizeof(name)));
+	}
+}
+
+static void add_wait(struct string *s, const struct report *report, const struct process_sum *sum,
+		     const struct trace_wait *wait, uint32_t own_pid)
+{
+	struct own_threads own;
+
+	if (wait->kind != TRACE_WAIT_PROCESS || wait->pid != own_pid || !own_pid) {
+		overview_wait(s, report->analysis, wait);
+		return;
+	}
+	own = own_threads_of(sum, wait->idle);
+	add_own_threads(s, &own);
+	add_means(s, wait);
 }
 
 /* ---- parts ---- */
@@ -154,7 +236,7 @@ static uint64_t add_named(struct string *s, const struct report *report, const s
 		string_add(s, named++ ? ", " : ": ");
 		add_part(s, report, scale, wait->ns);
 		string_add(s, " for ");
-		overview_wait(s, report->analysis, wait, scale->own_pid);
+		add_wait(s, report, sum, wait, scale->own_pid);
 		named_ns += wait->ns;
 	}
 	return named_ns;
@@ -168,7 +250,7 @@ void overview_waits(struct string *s, const struct report *report, const struct 
 
 	if (only) {
 		string_add(s, " for ");
-		overview_wait(s, report->analysis, only, scale->own_pid);
+		add_wait(s, report, sum, only, scale->own_pid);
 		return;
 	}
 	if (scale->is_family)

@@ -23,8 +23,7 @@ void overview_ns(struct string *s, const struct text_output *output, uint64_t ns
 /** overview_name() - append a name that a program chose */
 void overview_name(struct string *s, const char *name);
 /** overview_wait() - append what @wait was for: "the file /x", "process 12 sh via pipe" */
-void overview_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait,
-		   uint32_t own_pid);
+void overview_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait);
 /**
  * overview_waits() - append what the waits of @sum were for, behind their time
  * All of it is explained: one wait, or the longest ones and "others".

@@ -12,6 +12,11 @@ struct summed_wait {
 	struct trace_wait wait;
 };
 
+struct summed_own {
+	uint64_t key; /* own_key() */
+	struct own_wait wait;
+};
+
 struct summed_holder {
 	uint64_t key; /* holder_key() */
 	struct trace_cpu_wait wait;
@@ -20,6 +25,12 @@ struct summed_holder {
 static uint64_t pid_key(uint32_t pid)
 {
 	return pid + 1ull;
+}
+
+/* The address of a thread is even. */
+static uint64_t own_key(const struct trace_wait *wait)
+{
+	return (uintptr_t)wait->thread + wait->idle + 1;
 }
 
 /* Own threads have rows of their own. The address of a thread is no pid. */
@@ -58,6 +69,15 @@ static void merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
 	sum->ns += wait->ns;
 }
 
+static void add_own(struct process_sum *sum, const struct trace_wait *wait)
+{
+	struct summed_own *row = memory_row(&sum->own_by_thread, sizeof(*row), own_key(wait));
+
+	row->wait.thread = wait->thread;
+	row->wait.idle = wait->idle;
+	row->wait.ns += wait->ns;
+}
+
 static void sum_waits(struct process_sum *sum, const struct trace_figures *f)
 {
 	for (size_t i = 0; i < f->nr_waits; i++) {
@@ -69,6 +89,8 @@ static void sum_waits(struct process_sum *sum, const struct trace_figures *f)
 			sum->among_ns += wait->ns;
 			continue;
 		}
+		if (wait->kind == TRACE_WAIT_PROCESS && own)
+			add_own(sum, wait);
 		row = memory_row(&sum->waits_by_target, sizeof(*row), wait_key(sum, wait, own));
 		if (row->wait.target)
 			merge_wait(&row->wait, wait);
@@ -102,6 +124,17 @@ static int order_waits(const void *left, const void *right, void *data)
 	if (l->ns != r->ns)
 		return l->ns > r->ns ? -1 : 1;
 	return l->kind != r->kind ? (l->kind < r->kind ? -1 : 1) : strcmp(l->target, r->target);
+}
+
+static int order_own(const void *left, const void *right, void *data)
+{
+	const struct own_wait *l = left, *r = right;
+
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	if (!l->thread || !r->thread)
+		return (l->thread != NULL) - (r->thread != NULL);
+	return trace_thread_index(l->thread) < trace_thread_index(r->thread) ? -1 : 1;
 }
 
 static int order_holders(const void *left, const void *right, void *data)
@@ -138,15 +171,20 @@ static void sum_add(struct process_sum *sum, const struct report *report, const 
 static void sum_sort(struct process_sum *sum)
 {
 	const struct summed_wait *wait = NULL;
+	const struct summed_own *own = NULL;
 	const struct summed_holder *holder = NULL;
 
 	sum->waits = memory_take(sum->waits_by_target.used, sizeof(*sum->waits));
 	while ((wait = table_next(&sum->waits_by_target, sizeof(*wait), wait)))
 		sum->waits[sum->nr_waits++] = wait->wait;
+	sum->own = memory_take(sum->own_by_thread.used, sizeof(*sum->own));
+	while ((own = table_next(&sum->own_by_thread, sizeof(*own), own)))
+		sum->own[sum->nr_own++] = own->wait;
 	sum->holders = memory_take(sum->holders_by_pid.used, sizeof(*sum->holders));
 	while ((holder = table_next(&sum->holders_by_pid, sizeof(*holder), holder)))
 		sum->holders[sum->nr_holders++] = holder->wait;
 	memory_sort(sum->waits, sum->nr_waits, sizeof(*sum->waits), order_waits, NULL);
+	memory_sort(sum->own, sum->nr_own, sizeof(*sum->own), order_own, NULL);
 	memory_sort(sum->holders, sum->nr_holders, sizeof(*sum->holders), order_holders, NULL);
 }
 
@@ -166,9 +204,11 @@ void process_sum_clear(struct process_sum *sum)
 {
 	table_clear(&sum->pids);
 	table_clear(&sum->waits_by_target);
+	table_clear(&sum->own_by_thread);
 	table_clear(&sum->holders_by_pid);
 	strings_clear(&sum->targets);
 	strings_clear(&sum->vias);
 	free(sum->waits);
+	free(sum->own);
 	free(sum->holders);
 }

@@ -14,7 +14,7 @@
 #include "checked_memory.h"
 #include "complain.h"
 #include "losses.h"
-#include "report_critical_path.h"
+#include "path_choice.h"
 #include "value_text.h"
 
 #define MAX_SHARES (8u << 20) /* 24 to 32 bytes each */

@@ -28,7 +28,6 @@
 #include "recorded.h"
 #include "report_answer.h"
 #include "report_cpus.h"
-#include "report_critical_path.h"
 #include "report_probes.h"
 #include "report_disk_uses.h"
 #include "report_groups.h"
@@ -51,6 +50,7 @@
 #define TEXT_BYTES     256
 #define LINE_WIDTH     100 /* where the output has no width, as in paragraphs */
 #define WORD_WIDTH     16  /* what a wrapped line may leave unused */
+#define NAME_WIDTH     40  /* of names in a sentence that is too long for a terminal with all of them */
 
 void answer_begin(struct report *report)
 {
@@ -73,10 +73,34 @@ static size_t least_of_line(const struct text_output *output)
 	return width > 2 * WORD_WIDTH ? width - WORD_WIDTH : width;
 }
 
-/* At most @lines lines: the end of a longer text is cut. */
+static size_t lines_of(const struct text_output *output, const struct string *s)
+{
+	return (s->len + least_of_line(output) - 1) / least_of_line(output);
+}
+
+static void cut_names(struct string *s, size_t width)
+{
+	char *cut = text_cut_words(string_text(s), width);
+
+	string_free(s);
+	string_add(s, cut);
+	free(cut);
+}
+
+/* Names fit on a line of the terminal; if all of them are too much for @lines, they are shorter. */
+static void fit_names(const struct text_output *output, struct string *s, size_t lines)
+{
+	if (!output->width)
+		return;
+	cut_names(s, output->width);
+	if (lines_of(output, s) > lines)
+		cut_names(s, NAME_WIDTH);
+}
+
+/* At most @lines lines on a terminal: the end of a longer text is cut. A file has all of it. */
 static void put_text(const struct text_output *output, struct string *s, size_t lines)
 {
-	char *cut = text_cut(string_text(s), lines * least_of_line(output));
+	char *cut = output->width ? text_cut(string_text(s), lines * least_of_line(output)) : string_take(s);
 
 	output_paragraph(output, cut);
 	free(cut);
@@ -513,7 +537,7 @@ static void put_end(const struct report *report)
 /* The lines of the verdict @s: the end of its chain is worth more than the shortest waits. */
 static size_t verdict_lines(const struct text_output *output, const struct string *s)
 {
-	size_t lines = (s->len + least_of_line(output) - 1) / least_of_line(output);
+	size_t lines = lines_of(output, s);
 
 	return lines < VERDICT_LINES ? VERDICT_LINES : lines < CHAIN_LINES ? lines : CHAIN_LINES;
 }
@@ -527,6 +551,7 @@ static void about_path(const struct report *report, const struct process_row *ro
 
 	verdict_add(&s, report, tree, NULL);
 	string_add(&said, string_text(&s));
+	fit_names(&report->output, &s, CHAIN_LINES);
 	lines = verdict_lines(&report->output, &s);
 	put_text(&report->output, &s, lines);
 	if (of_machine)
@@ -556,6 +581,7 @@ void report_answer(const struct report *report)
 	answer_choose(report, rows, nr, &choice, &tree);
 	if (choice.saved.text)
 		put_saved_for(report, &choice.saved);
+	fit_names(&report->output, &choice.before, 3);
 	if (choice.before.len)
 		put_text(&report->output, &choice.before, 3);
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_critical_path.c - tracevisualizer --critical-path: choose the thread, and write its
- * critical path.
+ * report_critical_path.c - tracevisualizer --critical-path: write the critical path of the chosen
+ * thread.
  *
  * Text: one sentence that says what the thread waited for, tables of contributors, and with --all
  * every segment. JSON: schema trace-critical-path/1; keys may be added, but never renamed.
@@ -14,201 +14,14 @@
 #include "grid.h"
 #include "json.h"
 #include "losses.h"
-#include "process_choice.h"
-#include "program_title.h"
-#include "recorded.h"
+#include "path_choice.h"
 #include "report_critical_path.h"
 #include "row_limit.h"
-#include "same_name.h"
-#include "similar_task.h"
 
 #define NAME_BYTES	  256
 #define ROWS_SHOWN	  10 /* in each table, unless --top is given */
 #define NAMED_IN_SENTENCE 3
 #define WORTH_NAMING	  0.5 /* percent */
-
-/* ---- the thread ---- */
-
-static const char how_to_choose[] = "choose a process: --critical-path=PID or --critical-path=NAME";
-
-static uint64_t from_ns(const struct report *report)
-{
-	return report->window.from_ns;
-}
-
-static uint64_t to_ns(const struct report *report)
-{
-	return report->window.to_ns;
-}
-
-int critical_path_begin(struct report *report)
-{
-	struct trace_history_options options = {.size = sizeof(options)};
-	struct trace_error error = {0};
-
-	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return complain(1, "the kernel was not recorded, only events of programs: what threads waited for is "
-				   "unknown; record as root");
-	if (report->window.has_from)
-		options.from_ns = from_ns(report);
-	if (report->window.has_to)
-		options.to_ns = to_ns(report);
-	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
-	if (!options.command && !report->options->reports.critical_task)
-		return complain(1, "no command was recorded with this trace; %s", how_to_choose);
-	report->history = trace_history_new(report->analysis, &options, &error);
-	return report->history ? 0 : complain(1, "--critical-path: %s", error.message);
-}
-
-static uint64_t overlap(const struct report *report, const struct trace_thread *thread)
-{
-	uint64_t from = from_ns(report), to = to_ns(report);
-
-	if (from < trace_thread_start_ns(thread))
-		from = trace_thread_start_ns(thread);
-	if (to > trace_thread_end_ns(thread))
-		to = trace_thread_end_ns(thread);
-	return to > from ? to - from : 0;
-}
-
-/*
- * A number is a thread id; the first thread has the id of its process. A name is that of a process
- * or thread; a process' name matches better.
- */
-static int match(const struct trace_thread *thread, const char *task, uint32_t tid, bool in_args)
-{
-	const struct trace_process *process = trace_thread_process(thread);
-
-	if (tid)
-		return trace_thread_tid(thread) == tid;
-	if (in_args)
-		return trace_thread_tid(thread) == trace_process_pid(process) &&
-		       program_args_have(trace_process_args(process), task);
-	if (trace_thread_tid(thread) == trace_process_pid(process) && trace_process_is_called(process, task))
-		return 2;
-	return comm_is(trace_thread_comm(thread), task);
-}
-
-static bool is_of_command(const struct report *report, const struct trace_thread *thread)
-{
-	return report->command.process && trace_thread_process(thread) == report->command.process;
-}
-
-/* Two may match as well: then the recorded command, else the longer-lived. Ids are reused. */
-static bool is_better(const struct report *report, const struct trace_thread *thread, const struct trace_thread *best)
-{
-	if (is_of_command(report, thread) != is_of_command(report, best))
-		return is_of_command(report, thread);
-	return overlap(report, thread) > overlap(report, best);
-}
-
-/* The best of @ret_nr matching threads: names are reused, too. */
-static const struct trace_thread *find(const struct report *report, const char *task, bool in_args, size_t *ret_nr)
-{
-	const struct trace_thread *best = NULL;
-	unsigned long tid;
-	int best_match = 0;
-	char *end;
-
-	tid = strtoul(task, &end, 10);
-	tid = *end || tid > UINT32_MAX ? 0 : tid;
-	*ret_nr = 0;
-	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
-		for (const struct trace_thread *thread = NULL;
-		     (thread = trace_next_thread(trace_get_process(report->analysis, i), thread));) {
-			int matched = match(thread, task, (uint32_t)tid, in_args);
-
-			if (!matched || matched < best_match || !overlap(report, thread))
-				continue;
-			*ret_nr = matched > best_match ? 1 : *ret_nr + 1;
-			if (matched > best_match || is_better(report, thread, best))
-				best = thread;
-			best_match = matched;
-		}
-	return best;
-}
-
-/*
- * If a thread other than the first one calls exec, it goes on with the id of the first thread,
- * which dies.
- */
-static const struct trace_thread *thread_after_exec(const struct report *report, const struct trace_thread *command)
-{
-	const struct trace_process *process = command ? trace_thread_process(command) : NULL;
-	const struct trace_thread *best = command;
-
-	for (const struct trace_thread *thread = NULL; process && (thread = trace_next_thread(process, thread));)
-		if (trace_thread_tid(thread) == trace_process_pid(process) &&
-		    overlap(report, thread) > overlap(report, best))
-			best = thread;
-	return best;
-}
-
-const struct trace_thread *critical_path_of_command(const struct report *report, uint64_t *ret_from_ns)
-{
-	const struct trace_thread *thread = thread_after_exec(report,
-							      trace_history_command(report->history, ret_from_ns));
-
-	/* the path begins where the reports let the command's run begin */
-	if (thread && trace_thread_process(thread) == report->command.process)
-		*ret_from_ns = command_from_ns(&report->command);
-	return thread;
-}
-
-static void complain_of_task(const struct report *report, const char *task)
-{
-	const char *near = similar_task(report->analysis, task);
-	char name[NAME_BYTES];
-
-	complain(1, "no thread %s in this window;%s%s%s tracevisualizer -a lists the processes", task,
-		 near ? " did you mean " : "", near ? text_name(near, name, sizeof(name)) : "", near ? "?" : "");
-}
-
-/* One of @nr threads is chosen: name the others, too. */
-static void note_choice(const struct report *report, const struct trace_thread *thread, size_t nr, bool in_args)
-{
-	const char *task = report->options->reports.critical_task;
-	struct string list = {0};
-	char name[NAME_BYTES];
-
-	if (!same_name_list(&list, report, task, in_args, NULL))
-		string_add(&list, "their names are equal");
-	fprintf(stderr,
-		"tracevisualizer: %zu threads match %s: %s; using %u, the %s; choose another with "
-		"--critical-path=PID\n",
-		nr, text_name(task, name, sizeof(name)), string_text(&list), trace_thread_tid(thread),
-		is_of_command(report, thread) ? "recorded command" : "longest-lived");
-	string_free(&list);
-}
-
-struct trace_critical_path *critical_path_choose(const struct report *report, struct trace_error *ret_error)
-{
-	const char *task = report->options->reports.critical_task;
-	const struct trace_thread *thread;
-	uint64_t from = from_ns(report), begun = 0;
-	size_t nr = 1;
-	bool in_args = false;
-
-	thread = task ? find(report, task, false, &nr)
-		      : thread_after_exec(report, trace_history_command(report->history, &begun));
-	if (!thread && task) { /* as pgrep -f */
-		in_args = true;
-		thread = find(report, task, true, &nr);
-	}
-	if (!thread) {
-		if (task)
-			complain_of_task(report, task);
-		else
-			complain(1, "the trace does not contain the start of the recorded command; %s", how_to_choose);
-		return NULL;
-	}
-	if (nr > 1)
-		note_choice(report, thread, nr, in_args);
-	/* the path begins where the reports let the command's run begin */
-	if (trace_thread_process(thread) == report->command.process)
-		begun = command_from_ns(&report->command);
-	return trace_critical_path_new(report->history, thread, begun > from ? begun : from, to_ns(report), ret_error);
-}
 
 /* ---- words ---- */
 

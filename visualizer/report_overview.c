@@ -409,7 +409,7 @@ static void about_machine(struct string *s, const struct report *report, const s
 		string_add(s, " The longest wait for input, output or memory: ");
 		overview_ns(s, &report->output, wait->ns);
 		string_add(s, " for ");
-		overview_wait(s, report->analysis, wait, 0);
+		overview_wait(s, report->analysis, wait);
 		string_add(s, ".");
 	}
 }

@@ -88,11 +88,15 @@ static void put_numbers(const struct report *report, const struct slowest *s)
 static void put_cause(const struct report *report, const struct slowest *s, const struct instance_parts *longest)
 {
 	struct string verdict = {0}, line = {0};
+	char *words;
 
 	slowest_verdict_add(&verdict, report, s, longest);
 	if (verdict.len) {
 		string_addf(&line, "The longest: %s", string_text(&verdict));
-		output_paragraph(&report->output, string_text(&line));
+		words = report->output.width ? text_cut_words(string_text(&line), report->output.width)
+					     : string_take(&line);
+		output_paragraph(&report->output, words);
+		free(words);
 	}
 	string_free(&verdict);
 	string_free(&line);

@@ -117,6 +117,37 @@ char *text_cut_cell(const char *text, size_t width)
 	return string_take(&cut);
 }
 
+static void add_cut_word(struct string *s, const char *word, size_t bytes, size_t width)
+{
+	size_t behind = bytes;
+	char *copy, *cut;
+
+	while (behind && strchr(".,;:)", word[behind - 1]))
+		behind--;
+	copy = memory_copy(word, behind);
+	cut = text_cut(copy, width > bytes - behind ? width - (bytes - behind) : width);
+	string_add(s, cut);
+	string_add_bytes(s, word + behind, bytes - behind);
+	free(cut);
+	free(copy);
+}
+
+char *text_cut_words(const char *text, size_t width)
+{
+	struct string cut = {0};
+
+	while (*text) {
+		size_t blanks = strspn(text, " \n" UNBROKEN_BLANK), bytes;
+
+		string_add_bytes(&cut, text, blanks);
+		text += blanks;
+		bytes = strcspn(text, " \n" UNBROKEN_BLANK);
+		add_cut_word(&cut, text, bytes, width);
+		text += bytes;
+	}
+	return string_take(&cut);
+}
+
 char *output_cut(const struct text_output *output, size_t before, const char *text)
 {
 	return output->width && output->width > before + WIDTH_MIN ? text_cut(text, output->width - before)

@@ -47,6 +47,11 @@ char *text_cut(const char *text, size_t width);
  * path inside, "file /usr/lib/libc.so in read", is cut at its beginning
  */
 char *text_cut_cell(const char *text, size_t width);
+/**
+ * text_cut_words() - the same for each word of a sentence that is wider than @width; what is behind
+ * the name, such as a comma, stays
+ */
+char *text_cut_words(const char *text, size_t width);
 /** text_width() - the width of @text in columns of a terminal */
 size_t text_width(const char *text);
 #endif

@@ -27,6 +27,7 @@
 #include "nearby_traces.h"
 #include "option_help.h"
 #include "report_answer.h"
+#include "path_choice.h"
 #include "report_critical_path.h"
 #include "report_diff.h"
 #include "report_disks.h"

@@ -19,7 +19,6 @@
 
 #define NAME_BYTES    256
 #define NS_PER_SECOND 1000000000u
-#define TARGET_WIDTH  40 /* columns of a path or address */
 #define NEARLY_ALL    95 /* percent: needs no share of its own */
 #define NAMED_ALONE   90 /* percent: the others of a name are not told */
 #define SECOND_MATTER 10 /* percent: the second part of the chosen thread is named, too */
@@ -59,13 +58,14 @@ const char *verdict_place(enum path_place place)
 
 /* ---- names ---- */
 
+/* Whole: the writer of the sentence cuts names, if a terminal has no room for them. */
 static void add_name(struct string *s, const char *name)
 {
-	char buffer[NAME_BYTES];
-	char *cut = text_cut(text_name(name, buffer, sizeof(buffer)), TARGET_WIDTH);
+	size_t size = 4 * strlen(name) + 1; /* four characters for a byte that is none */
+	char *buffer = memory_take(size, 1);
 
-	string_add(s, cut);
-	free(cut);
+	string_add(s, text_name(name, buffer, size));
+	free(buffer);
 }
 
 /* Several processes of one name: "postgres processes" */

@@ -24,7 +24,10 @@ struct verdict_clauses {
 	size_t nr;
 };
 
-/** verdict_add() - append the sentence; @clauses: emptied and filled, or NULL */
+/**
+ * verdict_add() - append the sentence, with whole names; @clauses: emptied and filled, or NULL
+ * text_cut_words() makes names fit.
+ */
 void verdict_add(struct string *s, const struct report *report, const struct path_tree *tree,
 		 struct verdict_clauses *clauses);
 /** verdict_place() - "own code", "waiting for a CPU", "waiting for files" ...; static */

@@ -120,6 +120,45 @@ static void a_name_is_that_of_the_program_or_script(void)
 				names[i].is_called);
 }
 
+/* Completions offer these. */
+static void each_name_of_a_program_calls_it(void)
+{
+	static const struct {
+		const char *args, *comm;
+		size_t nr;
+		const char *names[PROGRAM_NAMES];
+	} programs[] = {
+		{"/usr/bin/python3|/srv/app.py|x.py", "python3", 3, {"python3", "app.py", "python3 app.py"}},
+		{"java|com.example.Shop", "java", 3, {"java", "Shop", "java Shop"}},
+		{"postgres: writer", "postgres", 2, {"postgres", "postgres: writer"}},
+		{"/usr/lib/systemd-timesyncd", "systemd-timesyn", 2, {"systemd-timesyncd", "systemd-timesyncd"}},
+		{"/usr/bin/make|-j2", "make", 1, {"make"}},
+		{"", "kworker/0:1", 0, {NULL}},
+	};
+	char names[PROGRAM_NAMES][PROGRAM_TITLE_BYTES];
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		const char *args = separated(programs[i].args);
+
+		CU_ASSERT_EQUAL_FATAL(program_names(args, false, programs[i].comm, names), programs[i].nr);
+		for (size_t k = 0; k < programs[i].nr; k++) {
+			CU_ASSERT_STRING_EQUAL(names[k], programs[i].names[k]);
+			CU_ASSERT_TRUE(program_is_called(args, false, programs[i].comm, names[k]));
+		}
+	}
+}
+
+/* A part of a script's name calls nothing: is_called() compares the whole. */
+static void a_name_that_is_too_long_is_not_among_the_names(void)
+{
+	char args[160] = "python3|", names[PROGRAM_NAMES][PROGRAM_TITLE_BYTES];
+
+	memset(args + strlen(args), 'a', 100);
+	CU_ASSERT_EQUAL(program_names(separated(args), false, "python3", names), 2);
+	for (size_t k = 0; k < 2; k++)
+		CU_ASSERT_TRUE(program_is_called(separated(args), false, "python3", names[k]));
+}
+
 /* As pgrep -f, with blanks between the arguments. */
 static void a_part_of_the_arguments_is_found(void)
 {
@@ -138,6 +177,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases_of[] = {
 		CASE(the_title_is_what_people_call_it),		CASE(a_cut_name_is_no_title),
 		CASE(a_long_title_ends_with_a_whole_character), CASE(a_name_is_that_of_the_program_or_script),
+		CASE(each_name_of_a_program_calls_it),		CASE(a_name_that_is_too_long_is_not_among_the_names),
 		CASE(a_part_of_the_arguments_is_found),		{NULL, NULL},
 	};
 

@@ -150,6 +150,48 @@ static void wrong_words_are_refused(void)
 		refused(texts[i]);
 }
 
+static void wrong_words_are_answered_with_the_right_ones(void)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{"wait>200ms:napper", "has the name behind the time; did you mean --save-on='wait:napper>200ms'?"},
+		{"wait>200ms:python3 app.py", "did you mean --save-on='wait:python3 app.py>200ms'?"},
+		{"scope>50ms:shop:pay", "has the name behind the time; did you mean --save-on='scope:shop:pay>50ms'?"},
+		{"call>50ms:fsync", "has the name behind the time; did you mean --save-on='call:fsync>50ms'?"},
+		{"psi>200ms/2s:io", "has the name behind the time; did you mean --save-on='psi:io>200ms/2s'?"},
+		{"psi:io>200ms:full", "has wrong signs; did you mean --save-on='psi:io:full>200ms'?"},
+		{"signal:SIGTERM:nginx",
+		 "has the name behind the signal; did you mean --save-on='signal:nginx:SIGTERM'?"},
+		{"signal>SIGTERM", "has wrong signs; did you mean --save-on='signal:SIGTERM'?"},
+		{"wait:200ms", "has wrong signs; did you mean --save-on='wait>200ms'?"},
+		{"wait:napper:200ms", "did you mean --save-on='wait:napper>200ms'?"},
+		{"wait=200ms", "did you mean --save-on='wait>200ms'?"},
+		{"wait > 200ms", "did you mean --save-on='wait>200ms'?"},
+		{"wait:napper >= 200ms", "did you mean --save-on='wait:napper>200ms'?"},
+		{"wait:napper<200ms", "did you mean --save-on='wait:napper>200ms'?"},
+		{"wait:napper", "has no time behind a >; for example --save-on='wait>200ms' or 'wait:postgres>200ms'"},
+		{"wait>", "has no time behind a >; for example --save-on='wait>200ms'"},
+		{"wait:napper>soon", "has something else than a time behind the >; for example --save-on='wait>200ms'"},
+		{"wait>200ms:a>1s", "has more than one >; for example"},
+		{"scope>50ms", "has no name; for example --save-on='scope:pay>50ms'"},
+		{"call:fsyn>1s", "names no system call; did you mean fsync?; for example"},
+		{"psi:disk>1s", "names none of io, cpu, memory; for example --save-on='psi:io>200ms/2s'"},
+		{"losses", "psi, loss; did you mean loss?"},
+		{"napper>200ms", "begins with none of wait, scope,"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct save_on on;
+		struct trace_error error = {0};
+
+		CU_ASSERT_EQUAL(save_on_parse(cases[i].text, &on, &error), -EINVAL);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, cases[i].words));
+		if (!strstr(error.message, cases[i].words))
+			fprintf(stderr, "%s\n", error.message);
+	}
+}
+
 /* ---- events ---- */
 
 #define MS 1000000ull
@@ -626,6 +668,7 @@ int main(int argc, char **argv)
 		CASE(words_say_when_to_save),
 		CASE(pressure_without_a_time_is_told_what_is_missing),
 		CASE(wrong_words_are_refused),
+		CASE(wrong_words_are_answered_with_the_right_ones),
 		CASE(a_stall_before_the_recording_is_none),
 		CASE(a_long_wait_for_a_disk_is_found),
 		CASE(a_wait_that_lasts_is_found_once),

@@ -27,6 +27,9 @@ static struct report make_report(struct trace **ret_trace)
 
 	tb_window(tb, 1000, 2000);
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
+	tb_thread(tb, 11, 10, 1, "cache", 0, false);
+	tb_thread(tb, 12, 10, 1, "pool", 0, false);
+	tb_thread(tb, 13, 10, 1, "pool", 0, false);
 	*ret_trace = tb_open_trace(tb);
 	tb_free(tb);
 	report.analysis = trace_analysis_new(*ret_trace, NULL, &error);
@@ -101,6 +104,70 @@ static void one_wait_is_named_behind_its_time(void)
 
 		check(&one, 1);
 	}
+}
+
+/* struct own_case - waits for threads of the process itself: 0: a thread that is not known */
+struct own_case {
+	struct {
+		uint32_t tid, ns;
+		bool idle;
+	} waits[4];
+	const char *words;
+};
+
+#define OWN(tid_, ns_)                 \
+	{                              \
+		.tid = tid_, .ns = ns_ \
+	}
+#define IDLE(tid_, ns_)                              \
+	{                                            \
+		.tid = tid_, .ns = ns_, .idle = true \
+	}
+
+static void check_own(const struct report *report, const struct own_case *one)
+{
+	struct trace_wait wait = WAIT(PROCESS, OWN_PID, "one", "futex", 0);
+	struct own_wait own[4];
+	struct process_sum sum = {.waits = &wait, .nr_waits = 1, .own = own};
+	struct string s = {0};
+
+	for (; sum.nr_own < 4 && one->waits[sum.nr_own].ns; sum.nr_own++) {
+		uint32_t tid = one->waits[sum.nr_own].tid;
+
+		own[sum.nr_own] = (struct own_wait){.thread = tid ? trace_find_thread(report->analysis, tid) : NULL,
+						    .ns = one->waits[sum.nr_own].ns,
+						    .idle = one->waits[sum.nr_own].idle};
+		wait.ns += one->waits[sum.nr_own].idle ? 0 : own[sum.nr_own].ns;
+	}
+	sum.blocked_ns = wait.ns;
+	overview_waits(&s, report, &sum, &(struct overview_scale){.reference_ns = ELAPSED_NS, .own_pid = OWN_PID});
+	CU_ASSERT_STRING_EQUAL(string_text(&s), one->words);
+	string_free(&s);
+}
+
+static void waits_for_own_threads_tell_how_many_and_which(void)
+{
+	static const struct own_case cases[] = {
+		{{OWN(11, 30000)}, " for its thread cache (11) via futex"},
+		{{OWN(11, 30000), IDLE(12, 20000)}, " for its thread cache (11) via futex"},
+		{{OWN(11, 30000), OWN(12, 20000)}, " for its threads cache (11) and pool (12) via futex"},
+		{{OWN(12, 30000), OWN(13, 20000)}, " for 2 of its threads pool via futex"},
+		{{OWN(12, 30000), OWN(0, 25000), OWN(13, 20000)}, " for 2 or more of its threads pool via futex"},
+		{{OWN(12, 30000), OWN(11, 20000), OWN(13, 20000)},
+		 " for 3 of its threads, the longest for pool (12) via futex"},
+		{{OWN(12, 50000), OWN(11, 20000), OWN(13, 20000)}, " for 3 of its threads, mostly pool (12) via futex"},
+		{{OWN(11, 30000), OWN(0, 20000)}, " for 1 or more of its threads, mostly cache (11) via futex"},
+		{{OWN(0, 30000), OWN(11, 20000)},
+		 " for 1 or more of its threads, the longest for cache (11) via futex"},
+		{{OWN(0, 30000)}, " for another of its threads via futex"},
+	};
+	struct trace *trace;
+	struct report report = make_report(&trace);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_own(&report, &cases[i]);
+	trace_analysis_free(report.analysis);
+	trace_close(trace);
 }
 
 /* 333333 and 6000 ns of 1 ms are both "34 %": a share of its own would say the same twice. */
@@ -192,9 +259,13 @@ static void waits_of_a_family_have_times(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(one_wait_is_named_behind_its_time), CASE(a_wait_that_reads_like_all_is_the_only_one),
-		CASE(several_waits_add_up_with_others),	 CASE(an_idle_wait_is_told_as_idle),
-		CASE(waits_of_a_family_have_times),	 {NULL, NULL},
+		CASE(one_wait_is_named_behind_its_time),
+		CASE(a_wait_that_reads_like_all_is_the_only_one),
+		CASE(several_waits_add_up_with_others),
+		CASE(an_idle_wait_is_told_as_idle),
+		CASE(waits_of_a_family_have_times),
+		CASE(waits_for_own_threads_tell_how_many_and_which),
+		{NULL, NULL},
 	};
 
 	return unit_main("overview_waits", cases, argc, argv);

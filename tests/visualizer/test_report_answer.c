@@ -739,6 +739,30 @@ static void a_cut_cell_keeps_the_name_of_a_file(void)
 	unsetenv("COLUMNS");
 }
 
+#define LONG_PATH "/a/long/way/to/a/file/that/users/know/by/its/name/orders.journal"
+
+/* A terminal has so many columns for a name as it has; a file has no end of a line. */
+static void a_name_has_the_width_that_there_is(void)
+{
+	static const char *const widths[] = {NULL, "80", "200"};
+	char *text;
+
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		if (widths[i])
+			setenv("COLUMNS", widths[i], 1);
+		text = report_of(long_path(), "");
+		contains(text, " for the file\n" LONG_PATH "; it ran");
+		free(text);
+		unsetenv("COLUMNS");
+	}
+	setenv("COLUMNS", "50", 1);
+	text = report_of(long_path(), "");
+	CU_ASSERT(widest_line(text) <= 50);
+	contains(text, "/file/that/users/know/by/its/name/orders.journal;\n");
+	free(text);
+	unsetenv("COLUMNS");
+}
+
 /* A process with one thread needs no such table. */
 static void the_page_of_a_process_has_its_threads_by_name(void)
 {
@@ -933,6 +957,7 @@ int main(int argc, char **argv)
 		CASE(bars_are_ascii_in_the_c_locale),
 		CASE(long_names_do_not_make_the_screen_longer),
 		CASE(a_cut_cell_keeps_the_name_of_a_file),
+		CASE(a_name_has_the_width_that_there_is),
 		CASE(the_page_of_a_process_has_its_threads_by_name),
 		CASE(sections_are_chosen_by_name),
 		CASE(goroutines_are_told_of_go_programs_only),

@@ -248,6 +248,41 @@ static void a_long_chain_is_cut_in_a_sentence_that_is_whole(void)
 	free(text);
 }
 
+#define SCRIPT "a_script_with_a_name_that_is_as_long_as_titles_are.py"
+
+/* The same with programs that are called "python3 " SCRIPT */
+static struct tb *chain_of_scripts(void)
+{
+	static const char args[] = "python3\x1f/srv/" SCRIPT;
+	struct tb *tb = long_chain(7);
+
+	for (uint32_t pid = 10; pid < 17; pid++) {
+		struct trace_start_args start = {.tgid = pid, .bytes = sizeof(args) - 1};
+
+		tb_start(tb, 0, TRACE_EV_start_args, &start, sizeof(start), args);
+	}
+	return tb;
+}
+
+/* A terminal has the end of the chain, with shorter names; a file has all. */
+static void names_are_shorter_if_all_have_no_room(void)
+{
+	char *text = report_of(chain_of_scripts(), "");
+
+	join_lines(text);
+	contains(text, "for python3 " SCRIPT " 16, which waited for a timer (it slept).");
+	free(text);
+	setenv("COLUMNS", "100", 1);
+	report_also = NULL; /* the tables of the view have whole names */
+	text = report_of(chain_of_scripts(), "");
+	report_also = view_says_the_same;
+	unsetenv("COLUMNS");
+	join_lines(text);
+	CU_ASSERT_PTR_NULL(strstr(text, "for python3 " SCRIPT " 16,"));
+	contains(text, " 16, which waited for a timer (it slept).");
+	free(text);
+}
+
 /* On a narrow terminal the chain has lines of the shortest waits. */
 static void a_narrow_screen_has_the_end_of_the_chain(void)
 {
@@ -370,6 +405,7 @@ int main(int argc, char **argv)
 		CASE(a_wait_that_nothing_ended_is_told_apart),
 		CASE(a_server_with_a_thread_for_each_request_is_one_answer),
 		CASE(a_long_chain_is_cut_in_a_sentence_that_is_whole),
+		CASE(names_are_shorter_if_all_have_no_room),
 		CASE(a_narrow_screen_has_the_end_of_the_chain),
 		{NULL, NULL},
 	};

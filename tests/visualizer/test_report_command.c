@@ -55,8 +55,33 @@ static void a_name_of_several_is_that_of_the_command(void)
 	tb_exit(tb, 0, 1090000, 40, 40, true);
 	tb_switch(tb, 0, 1090000, 40, 0, TRACE_TASK_DEAD);
 	text = report_of(tb, "--critical-path=make");
-	contains(text, "2 threads match make: ");
+	contains(text, "2 processes match make: ");
 	contains(text, "; using 40, the recorded command; ");
+	free(text);
+}
+
+/* Its path is that of the whole run, also if another thread had more work. */
+static void the_name_of_the_command_is_its_first_thread(void)
+{
+	struct tb *tb = tb_new();
+	char *text;
+
+	tb_window(tb, 1000000, 1100000);
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/make -j2");
+	tb_thread(tb, 39, 39, 1, "tracedaemon", 0, false);
+	tb_thread(tb, 40, 40, 39, "tracedaemon", 0, true);
+	tb_comm(tb, 0, 1001000, 40, "make");
+	tb_exec(tb, 0, 1001000, 40, "/usr/bin/make");
+	tb_fork(tb, 0, 1005000, 40, 41, 40, "job");
+	tb_switch(tb, 0, 1010000, 40, 41, TRACE_TASK_INTERRUPTIBLE);
+	tb_exit(tb, 0, 1080000, 41, 40, false);
+	tb_waking(tb, 0, 1080000, 40, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 1080000, 41, 40, TRACE_TASK_DEAD);
+	tb_exit(tb, 0, 1100000, 40, 40, true);
+	text = report_of(tb, "--critical-path=make");
+	contains(text, "make (40) has 2 threads: 41 job, 40 make; using 40, the first one, with which the command "
+		       "ends; choose another with --critical-path=TID\n");
+	CU_ASSERT_PTR_NULL(strstr(text, "Thread job (41)"));
 	free(text);
 }
 
@@ -394,6 +419,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(the_answer_is_about_the_command_and_its_descendants),
 		CASE(a_name_of_several_is_that_of_the_command),
+		CASE(the_name_of_the_command_is_its_first_thread),
 		CASE(the_command_and_its_descendants_come_first),
 		CASE(a_command_itself_waits_for_the_disk_of_its_program),
 		CASE(a_command_that_had_not_ended_is_reported_as_such),

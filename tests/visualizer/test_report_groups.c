@@ -136,6 +136,58 @@ static void a_wait_for_a_thread_of_the_process_names_it(void)
 	free(text);
 }
 
+/*
+ * "worker" (12) of java (10) waits for the first of @names (13) for 40 us, for the second one (14)
+ * for 20 us and for the third one for 10 us.
+ */
+static struct tb *pool_of(const char *const names[3])
+{
+	struct tb *tb = tb_new();
+	uint64_t at = 10 * US;
+
+	tb_window(tb, 0, 200 * US);
+	tb_string(tb, TRACE_STRING_SYSCALL, SYS_futex, "futex");
+	tb_thread(tb, 10, 10, 1, "java", 0, false);
+	tb_thread(tb, 12, 10, 1, "worker", 0, true);
+	for (uint32_t i = 0; i < 3 && names[i]; i++)
+		tb_thread(tb, 13 + i, 10, 1, names[i], 0, false);
+	for (uint32_t i = 0; i < 3 && names[i]; i++) {
+		uint64_t ns = 40 * US >> i;
+
+		tb_sys_enter(tb, 0, at, SYS_futex, 0x7f00, 0, 2);
+		tb_switch(tb, 0, at, 12, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(tb, 1, at + ns - 3000, 0, 13 + i, TRACE_TASK_RUNNING);
+		tb_sys_enter(tb, 1, at + ns - 2000, SYS_futex, 0x7f00, 1, 1);
+		tb_waking(tb, 1, at + ns, 12, TRACE_CONTEXT_TASK);
+		tb_sys_exit(tb, 1, at + ns + 1000, 1);
+		tb_switch(tb, 1, at + ns + 1500, 13 + i, 0, TRACE_TASK_INTERRUPTIBLE);
+		tb_switch(tb, 0, at + ns + 2000, 0, 12, TRACE_TASK_RUNNING);
+		tb_sys_exit(tb, 0, at + ns + 3000, 0);
+		at += ns + 4000;
+	}
+	return tb;
+}
+
+static void the_first_sentence_tells_which_threads_were_waited_for(void)
+{
+	static const struct {
+		const char *names[3], *words;
+	} pools[] = {
+		{{"cache"}, " for its thread cache (13) via futex"},
+		{{"cache", "gc"}, " for its threads cache (13) and gc (14) via futex"},
+		{{"pool", "pool", "pool"}, " for 3 of its threads pool via futex"},
+		{{"cache", "gc", "log"}, " for 3 of its threads, mostly cache (13) via futex"},
+	};
+
+	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++) {
+		char *text = report_of(pool_of(pools[i].names), "-a --pid=10");
+
+		join_lines(text);
+		contains(text, pools[i].words);
+		free(text);
+	}
+}
+
 static json_t *json_of(struct tb *tb, const char *options)
 {
 	char *text = report_of(tb, options);
@@ -448,6 +500,7 @@ int main(int argc, char **argv)
 		CASE(takers_of_a_cpu_are_summed_by_name_and_origin),
 		CASE(a_sum_leads_to_a_script_that_has_ended),
 		CASE(a_wait_for_a_thread_of_the_process_names_it),
+		CASE(the_first_sentence_tells_which_threads_were_waited_for),
 		CASE(own_threads_that_had_the_cpu_are_summed_by_name),
 		CASE(own_threads_are_one_process_of_the_machine),
 		CASE(a_thread_is_chosen_by_number_or_name),

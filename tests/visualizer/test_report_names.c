@@ -55,12 +55,105 @@ static void a_name_is_as_good_as_a_number(void)
 	options_say("-a --tid=31", "server (30)", NULL);
 }
 
+static void completions_say(const char *options, const char *lines)
+{
+	char *text = report_of(programs(), options);
+
+	CU_ASSERT_STRING_EQUAL(text, lines);
+	free(text);
+}
+
+/* The title of a process and the name of its script choose it, so shells offer them. */
+static void completions_have_scripts_and_titles(void)
+{
+	completions_say("--complete=comm", "app.py\npython3\npython3 app.py\npython3 report.py\nreport.py\nserver\n");
+	completions_say("--complete=task", "10\tpython3 app.py\n20\tpython3 report.py\n30\tserver\n31\tworker\n"
+					   "app.py\npython3\npython3 app.py\npython3 report.py\nreport.py\nserver\n"
+					   "worker\n");
+	completions_say("--complete=pid", "10\tpython3 app.py\n20\tpython3 report.py\n30\tserver\n");
+	completions_say("--complete=instance",
+			"app.py\ngetpid\npython3\npython3 app.py\npython3 report.py\nreport.py\nserver\n");
+}
+
 static void a_name_of_several_lists_them(void)
 {
 	options_say("-p python3", "-p python3 chooses more: ", NULL);
 	options_say("-p python3", "; -p PID chooses one.", NULL);
-	options_say("--critical-path=python3", "2 threads match python3: 10 python3 app.py, 20 python3 report.py;",
+	options_say("--critical-path=python3", "2 processes match python3: 10 python3 app.py, 20 python3 report.py;",
 		    NULL);
+}
+
+static void run(struct tb *tb, uint64_t from_ns, uint64_t ns, uint32_t tid)
+{
+	tb_waking(tb, 0, from_ns - 100, tid, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, from_ns, 0, tid, TRACE_TASK_RUNNING);
+	tb_switch(tb, 0, from_ns + ns, tid, 0, TRACE_TASK_INTERRUPTIBLE);
+}
+
+/*
+ * The script app.py (10) with its threads worker (11 and 12) and log (13): the second worker has
+ * the most work, and the first thread has little.
+ */
+static struct tb *threaded(void)
+{
+	struct trace_start_args start = {.tgid = 10, .bytes = sizeof("python3|app.py") - 1};
+	struct tb *tb = tb_new();
+
+	tb_window(tb, 1000, 41000);
+	tb_thread(tb, 10, 10, 1, "python3", 0, false);
+	tb_thread(tb, 11, 10, 1, "worker", 0, false);
+	tb_thread(tb, 12, 10, 1, "worker", 0, false);
+	tb_thread(tb, 13, 10, 1, "log", 0, false);
+	tb_start(tb, 0, TRACE_EV_start_args, &start, sizeof(start),
+		 "python3\x1f"
+		 "app.py");
+	run(tb, 2000, 1000, 10);
+	run(tb, 4000, 5000, 11);
+	run(tb, 10000, 20000, 12);
+	run(tb, 31000, 3000, 13);
+	return tb;
+}
+
+static void path_says(const char *options, const char *note, const char *sentence)
+{
+	char *text = report_of(threaded(), options);
+
+	join_lines(text);
+	if (note)
+		contains(text, note);
+	else
+		CU_ASSERT_PTR_NULL(strstr(text, "choose another"));
+	contains(text, sentence);
+	free(text);
+}
+
+/* The first thread of a server often only waits for the others. */
+static void the_path_of_a_server_is_that_of_its_busiest_thread(void)
+{
+	path_says("--critical-path=app.py",
+		  "python3 app.py (10) has 4 threads: 12 worker, 11 worker, 13 log, 10 python3; using 12, which has "
+		  "the most work; choose another with --critical-path=TID",
+		  "Thread worker (12) of python3 app.py ");
+	path_says("--critical-path=app.py --json", "using 12, which has the most work", "{\"tid\":12,");
+}
+
+static void a_number_chooses_one_thread(void)
+{
+	path_says("--critical-path=13", NULL, "Thread log (13) of python3 app.py ");
+	path_says("--critical-path=12", NULL, "Thread worker (12) of python3 app.py ");
+	path_says("--critical-path=10",
+		  "has 4 threads: 12 worker, 11 worker, 13 log, 10 python3; using 10, the first one; choose another "
+		  "with ",
+		  "python3 app.py waited ");
+}
+
+static void threads_of_one_name_are_listed(void)
+{
+	path_says("--critical-path=log", NULL, "Thread log (13) of python3 app.py ");
+	path_says("--critical-path=worker",
+		  "2 threads match worker: 12 worker of python3 app.py (10), 11 worker of python3 app.py (10); using "
+		  "12, which has the most work; choose another with --critical-path=TID",
+		  "Thread worker (12) of python3 app.py ");
 }
 
 static void a_name_of_none_chooses_by_the_arguments(void)
@@ -69,7 +162,7 @@ static void a_name_of_none_chooses_by_the_arguments(void)
 		    "no process or thread is called quiet; 1 process has it in the arguments: 20 python3 report.py\n",
 		    NULL);
 	options_say("-p quiet", "python3 report.py 20 ", NULL);
-	options_say("--critical-path=/srv/", "2 threads match /srv/: 10 python3 app.py, 20 python3 report.py;", NULL);
+	options_say("--critical-path=/srv/", "2 processes match /srv/: 10 python3 app.py, 20 python3 report.py;", NULL);
 	options_say("-p 'app.py --port'", "python3 app.py 10 ", "report.py 20 waited");
 }
 
@@ -104,6 +197,10 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_name_is_as_good_as_a_number),
+		CASE(completions_have_scripts_and_titles),
+		CASE(the_path_of_a_server_is_that_of_its_busiest_thread),
+		CASE(a_number_chooses_one_thread),
+		CASE(threads_of_one_name_are_listed),
 		CASE(a_name_of_several_lists_them),
 		CASE(a_name_of_none_chooses_by_the_arguments),
 		CASE(a_name_chooses_lines_of_a_list),

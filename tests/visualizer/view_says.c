@@ -49,6 +49,24 @@ static void has(const char *screen, const char *text)
 	free(wanted);
 }
 
+/* The view has whole names. On a terminal they are not wider than it, or even shorter. */
+static void has_names(const char *screen, const char *text)
+{
+	static const char *const widths[] = {NULL, "40"};
+	const char *columns = getenv("COLUMNS");
+
+	for (size_t i = 0; columns && i < sizeof(widths) / sizeof(widths[0]); i++) {
+		char *cut = text_cut_words(text, (size_t)atoi(widths[i] ? widths[i] : columns)), *wanted = plain(cut);
+		bool found = strstr(screen, wanted);
+
+		free(cut);
+		free(wanted);
+		if (found)
+			return;
+	}
+	has(screen, text);
+}
+
 /* The screen says when the trigger counted: the view has a link there. */
 static void has_sentence(const char *screen, const json_t *verdict)
 {
@@ -71,7 +89,7 @@ static void has_sentence(const char *screen, const json_t *verdict)
 		has(screen, words);
 		free(words);
 	}
-	has(screen, string_text(&sentence));
+	has_names(screen, string_text(&sentence));
 	string_free(&sentence);
 }
 
