@@ -195,8 +195,9 @@ static int find_lines(void *context, struct probe_opener *opener, struct probe_a
 		probe_sdt_each(&elf, list_static, &finder);
 	else
 		probe_elf_functions(&elf, list_function, &finder);
+	err = probe_elf_end(&elf, 0, ret_error);
 	probe_elf_close(&elf);
-	return 0;
+	return err;
 }
 
 static int take_line(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error)
