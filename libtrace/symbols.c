@@ -163,6 +163,9 @@ static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uin
 		symbols->failed = true;
 	else if (result)
 		restrict_object(symbols, object, wanted != SYMBOL_NAME, &error);
+	else if (symbols->answer.is_damaged && !object->is_damaged)
+		note_unread(symbols, object, "a part of its debug information is damaged");
+	object->is_damaged |= !result && symbols->answer.is_damaged;
 	return !result;
 }
 
