@@ -150,7 +150,9 @@ const struct trace_probe *trace_probes_get(const struct trace_probes *probes, si
  * @target: as in a spec: "usdt:libc.so.6", "usdt:python3:python:*", "usdt:PID", "libc.so.6:mall*",
  *     "./prog" (all functions), "kernel:tcp_*", "ext4:*" or "tracepoint:ext4:*" (without fields:
  *     "tracepoint:")
- * Returns the number of lines, or a negative errno as above.
+ * Returns the number of lines, or a negative errno as above. -ENODATA: the list is not whole,
+ * because files of the process could not be read; the lines of the others are written. -ETIMEDOUT:
+ * a file system does not answer
  */
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error);
 
