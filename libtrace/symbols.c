@@ -132,7 +132,9 @@ static void open_object(struct trace_symbols *symbols, struct symbol_object *obj
 		snprintf(reason, sizeof(reason), "no process can be started to read it: %s",
 			 strerror(-symbols->search.open_err));
 		note_unread(symbols, object,
-			    symbols->search.open_err == -EAGAIN ? reason : "its file system does not answer");
+			    symbols->search.open_err == -EAGAIN	 ? reason
+			    : symbols->search.open_err == -EBUSY ? SYMBOL_WHY_FULL
+								 : "its file system does not answer");
 	}
 	symbols->nr_readers += object->reader.child.runs;
 	object->state = object->fd >= 0 ? OBJECT_READABLE : OBJECT_UNREADABLE;

@@ -281,7 +281,7 @@ static int find_in_child(struct find_task *task, char ret_path[PATH_MAX], struct
 
 	if (result)
 		return error_set(ret_error, result, "%s: cannot start a process to look for it: %s", task->name,
-				 strerror(-result));
+				 file_why(result));
 	got = jail_answer(&child, &answer, sizeof(answer), NULL, FILE_ANSWER_NS, -1);
 	jail_child_end(&child, false, NULL, 0);
 	if (got == -ETIMEDOUT)

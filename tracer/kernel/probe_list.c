@@ -287,9 +287,7 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 	file_opener_close(&opener);
 	if (!maps)
 		return error_set(ret_error, -failed, "process %d: %s", pid,
-				 failed == ENOENT      ? "no such process"
-				 : failed == ETIMEDOUT ? "it does not answer: " FILE_WHY
-						       : strerror(failed));
+				 failed == ENOENT ? "no such process" : file_why(-failed));
 	spec.pid = pid;
 	while (!err && fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/');

@@ -290,10 +290,9 @@ static int finish(struct reader *reader, int result)
 static int open_failed(const char *path, int err, struct trace_error *ret_error)
 {
 	return error_set(ret_error, err, "%s: %s", path,
-			 err == -ETIMEDOUT ? "it does not answer: " FILE_WHY
-			 : err == -EINVAL  ? "not a program or library, which is a regular file"
-			 : err == -EFBIG   ? "larger than 4 GiB"
-					   : strerror(-err));
+			 err == -EINVAL	 ? "not a program or library, which is a regular file"
+			 : err == -EFBIG ? "larger than 4 GiB"
+					 : file_why(err));
 }
 
 static int start(struct reader *reader)
@@ -320,7 +319,7 @@ int probe_reader_run(const char *path, const struct probe_reading *reading, stru
 	result = start(&reader);
 	if (result)
 		error_set(&reader.error, result, "%s cannot be read: cannot start a process for it: %s", path,
-			  strerror(-result));
+			  file_why(result));
 	else
 		result = finish(&reader, exchange_messages(&reader));
 	file_opener_close(&reader.files.opener);
