@@ -108,20 +108,43 @@ void files_note_unread(void)
 	pthread_mutex_unlock(&unanswered.lock);
 }
 
-bool files_may_ask(uint32_t tgid)
+/* Returns 0; -ETIMEDOUT, -EBUSY: as file_opener_open(), counted. */
+static int check_user(uint32_t tgid)
 {
-	bool is_crowded = jail_nr_abandoned() >= FILE_MAX_OF_OTHERS, may_ask = true;
+	bool is_crowded = jail_nr_abandoned() >= FILE_MAX_OF_OTHERS;
+	int result = 0;
 
 	pthread_mutex_lock(&unanswered.lock);
 	if (unanswered.nr_users || is_crowded) {
 		uid_t uid = user_of(tgid);
 		const uint32_t *times = times_of(uid);
 
-		may_ask = (!times || *times < FILE_MAX_UNANSWERED) && (!is_crowded || !tgid || uid == geteuid());
+		if (times && *times >= FILE_MAX_UNANSWERED)
+			result = -ETIMEDOUT;
+		else if (is_crowded && tgid && uid != geteuid())
+			result = -EBUSY;
 	}
-	unanswered.total += !may_ask;
+	unanswered.total += result != 0;
 	pthread_mutex_unlock(&unanswered.lock);
-	return may_ask;
+	return result;
+}
+
+bool files_may_ask(uint32_t tgid)
+{
+	return !check_user(tgid);
+}
+
+const char *file_why(int err)
+{
+	switch (err) {
+	case -ETIMEDOUT:
+		return "it does not answer: " FILE_WHY;
+	case -EBUSY:
+		return "too many processes wait already for file systems that do not answer; end their servers, or "
+		       "unmount them with umount -l";
+	default:
+		return strerror(-err);
+	}
 }
 
 uint64_t files_unanswered(void)
@@ -434,10 +457,10 @@ static int ask(struct file_opener *opener, const struct file_wish *wish)
 	static int (*const asks[])(struct file_opener *, const struct file_wish *) = {
 		[FILE_OPEN] = ask_open, [FILE_TEXT] = ask_text, [FILE_MEMORY] = ask_memory};
 	uint32_t tgid = wish->question.place.tgid, request = wish->question.request;
-	int result;
+	int result = check_user(tgid);
 
-	if (!files_may_ask(tgid))
-		return -ETIMEDOUT;
+	if (result)
+		return result;
 	result = start(opener);
 	if (!result)
 		result = asks[request](opener, wish);

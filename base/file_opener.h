@@ -62,7 +62,7 @@ struct file_opener {
  * Returns the descriptor, which the caller closes: read from it only in a child of jail_child.h. If
  * another user may serve the file, it is an envelope, which the child opens (file_envelope.h). Or
  * the errno of the open; -ETIMEDOUT: the file system did not answer, now or earlier (counted by
- * files_unanswered()); -ECANCELED: @stop_fd; -EBUSY: jail_child_start(), counted, too
+ * files_unanswered()); -ECANCELED: @stop_fd; -EBUSY: too many children wait already, counted, too
  */
 int file_opener_open(struct file_opener *opener, const struct file_place *place, struct stat *ret_status);
 
@@ -87,6 +87,12 @@ FILE *file_opener_text(struct file_opener *opener, uint32_t tgid, const char *na
  * file_opener_open()
  */
 int file_opener_memory(struct file_opener *opener, uint32_t tgid, uint64_t address, void *into, size_t bytes);
+
+/**
+ * file_why() - why a file or the memory of a process was not read: of the result @err, of the calls
+ * above. A static string, or that of strerror()
+ */
+const char *file_why(int err);
 
 /** file_mapping() - the file that a process has mapped from @start to @end */
 struct file_place file_mapping(uint32_t tgid, uint64_t start, uint64_t end);

@@ -26,6 +26,8 @@
 #define BUSY_STEP_NS 100000000ull
 #define DIES_IN_MS   100 /* a child that was killed, unless it waits for a file system */
 
+#define LOADER_STATUS 127 /* of a process that the program loader of glibc ended */
+
 /* ---- the child ---- */
 
 /* The caller's handlers must not run in the child. All signals are blocked until then. */
@@ -212,6 +214,8 @@ static void describe_end(const struct jail_child *child, int status, const struc
 	if (WIFSIGNALED(status) &&
 	    (WTERMSIG(status) == SIGXCPU || (WTERMSIG(status) == SIGKILL && seconds >= (long)child->cpu_seconds - 1)))
 		snprintf(ret_reason, bytes, "it took more than %u s of CPU time", child->cpu_seconds);
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == LOADER_STATUS)
+		snprintf(ret_reason, bytes, "the program loader had no memory, or a library is damaged");
 	else if (WIFSIGNALED(status))
 		snprintf(ret_reason, bytes, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else

@@ -88,15 +88,11 @@ static int subtract(struct gcov_units *units, const char *since, struct trace_er
 static int write_files(const struct gcov_units *units, const char *folder, bool is_chosen,
 		       struct trace_error *ret_error)
 {
-	int at = gcov_folder_open(folder, is_chosen, ret_error), err = 0;
+	int at = gcov_folder_open(folder, is_chosen, ret_error), err;
 
 	if (at < 0)
 		return at;
-	for (size_t i = 0; i < units->nr && !err; i++) {
-		err = gcov_file_write(at, &units->units[i]);
-		if (err)
-			error_set(ret_error, err, "%s: a file of %s: %s", folder, units->units[i].path, strerror(-err));
-	}
+	err = gcov_files_write(at, units, folder, ret_error);
 	close(at);
 	return err;
 }

@@ -78,7 +78,7 @@ static int get(const struct gcov_memory *memory, void *into, uint64_t address, s
 			 err == -ESRCH	     ? "it has ended"
 			 : err == -EPERM     ? "its memory may be read by root, or by who may debug it"
 			 : err == -ETIMEDOUT ? "its memory does not answer: " FILE_WHY
-					     : strerror(-err));
+					     : file_why(err));
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,13 +150,16 @@ static void put_unit(FILE *file, const struct gcov_unit *unit)
 }
 
 /* Under another name first, so that a reader never finds a part of it. */
-static int write_whole(int folder, const char *base, const struct gcov_unit *unit)
+static void name_part(const char *base, uint32_t idx, char ret_name[NAME_MAX + 1])
 {
-	char part[NAME_MAX + 8];
+	snprintf(ret_name, NAME_MAX + 1, ".%.*s.%u.part", NAME_MAX - 20, base, idx);
+}
+
+static int write_part(int folder, const char *part, const struct gcov_unit *unit)
+{
 	int fd, err = 0;
 	FILE *file;
 
-	snprintf(part, sizeof(part), ".%.*s.part", NAME_MAX - 8, base);
 	unlinkat(folder, part, 0);
 	fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -172,26 +176,85 @@ static int write_whole(int folder, const char *base, const struct gcov_unit *uni
 		if (fclose(file) && !err)
 			err = -errno;
 	}
-	if (!err && renameat(folder, part, folder, base) < 0)
-		err = -errno;
 	if (err)
 		unlinkat(folder, part, 0);
 	return err;
 }
 
-/* Beside the file, unless there is something of that name; gcov says what it misses. */
-static void link_notes(int folder, const char *base, const char *path)
+/* Beside the file, unless there is something of that name. false: there are no notes to link. */
+static bool name_notes(const char *base, const char *path, char ret_notes[PATH_MAX], char ret_name[NAME_MAX + 1])
 {
 	size_t chars = strlen(path), base_chars = strlen(base);
+
+	if (*path != '/' || chars < 5 || strcmp(path + chars - 5, ".gcda") != 0 || chars >= PATH_MAX ||
+	    base_chars > NAME_MAX)
+		return false;
+	snprintf(ret_notes, PATH_MAX, "%.*s.gcno", (int)chars - 5, path);
+	snprintf(ret_name, NAME_MAX + 1, "%.*s.gcno", (int)base_chars - 5, base);
+	return true;
+}
+
+/* gcov says what it misses, so notes that are not there are no error. */
+static int link_notes(int folder, const char *base, const char *path, bool *ret_is_linked)
+{
 	char notes[PATH_MAX], name[NAME_MAX + 1];
 
-	if (*path != '/' || chars < 5 || strcmp(path + chars - 5, ".gcda") != 0 || chars >= sizeof(notes) ||
-	    base_chars >= sizeof(name))
-		return;
-	snprintf(notes, sizeof(notes), "%.*s.gcno", (int)chars - 5, path);
-	snprintf(name, sizeof(name), "%.*s.gcno", (int)base_chars - 5, base);
-	if (access(notes, R_OK) == 0 && symlinkat(notes, folder, name) < 0)
-		return;
+	if (!name_notes(base, path, notes, name) || access(notes, R_OK) < 0)
+		return 0;
+	*ret_is_linked = symlinkat(notes, folder, name) == 0;
+	return *ret_is_linked || errno == EEXIST ? 0 : -errno;
+}
+
+/** struct gcov_place - where the file of a unit will be. @is_linked: its notes were linked now */
+struct gcov_place {
+	const char *base;
+	char *name; /* owned */
+	bool is_written, is_linked;
+};
+
+static int prepare(int folder, const struct gcov_unit *unit, uint32_t idx, struct gcov_place *place)
+{
+	char name[PATH_MAX], part[NAME_MAX + 1];
+	int at, err;
+
+	gcov_file_name(unit, name, sizeof(name));
+	if (!*name)
+		return -EINVAL;
+	place->name = strdup(name);
+	if (!place->name)
+		return -ENOMEM;
+	at = open_folder_of(folder, place->name, &place->base);
+	if (at < 0)
+		return at;
+	name_part(place->base, idx, part);
+	err = write_part(at, part, unit);
+	place->is_written = !err;
+	if (!err)
+		err = link_notes(at, place->base, unit->path, &place->is_linked);
+	close(at);
+	return err;
+}
+
+/* @is_kept: the file gets its name; or all that was made for it is removed. */
+static int finish(int folder, const struct gcov_unit *unit, uint32_t idx, struct gcov_place *place, bool is_kept)
+{
+	char part[NAME_MAX + 1], notes[PATH_MAX], name[NAME_MAX + 1];
+	int at, err = 0;
+
+	if (!place->is_written)
+		return 0;
+	at = open_folder_of(folder, place->name, &place->base);
+	if (at < 0)
+		return at;
+	name_part(place->base, idx, part);
+	if (is_kept && renameat(at, part, at, place->base) < 0)
+		err = -errno;
+	if (!is_kept || err)
+		unlinkat(at, part, 0);
+	if ((!is_kept || err) && place->is_linked && name_notes(place->base, unit->path, notes, name))
+		unlinkat(at, name, 0);
+	close(at);
+	return err;
 }
 
 int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_error)
@@ -211,22 +274,33 @@ int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_e
 	return err;
 }
 
-int gcov_file_write(int folder, const struct gcov_unit *unit)
+static int tell(const char *path, const struct gcov_unit *unit, int err, struct trace_error *ret_error)
 {
-	char name[PATH_MAX];
-	const char *base;
-	int at, err;
+	return error_set(ret_error, err, "%s: the file of %s: %s", path, unit->path, strerror(-err));
+}
 
-	gcov_file_name(unit, name, sizeof(name));
-	if (!*name)
-		return -EINVAL;
-	at = open_folder_of(folder, name, &base);
-	if (at < 0)
-		return at;
-	err = write_whole(at, base, unit);
-	if (!err)
-		link_notes(at, base, unit->path);
-	close(at);
+/* All are written before the first has its name: after an error the folder has those of before. */
+int gcov_files_write(int folder, const struct gcov_units *units, const char *path, struct trace_error *ret_error)
+{
+	struct gcov_place *places = calloc(units->nr + 1u, sizeof(*places));
+	uint32_t nr = 0;
+	int err = 0;
+
+	if (!places)
+		return error_set(ret_error, -ENOMEM, "%s: out of memory", path);
+	for (; nr < units->nr && !err; nr++) {
+		err = prepare(folder, &units->units[nr], nr, &places[nr]);
+		if (err)
+			tell(path, &units->units[nr], err, ret_error);
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		int ended = finish(folder, &units->units[i], i, &places[i], !err);
+
+		if (ended && !err)
+			err = tell(path, &units->units[i], ended, ret_error);
+		free(places[i].name);
+	}
+	free(places);
 	return err;
 }
 

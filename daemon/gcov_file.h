@@ -20,12 +20,14 @@ int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_e
  */
 void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size);
 /**
- * gcov_file_write() - write @unit below @folder, which is a descriptor, where gcov_file_name() says
- * An earlier file of that name is replaced by a whole one. A link to the unit's .gcno, if there is
- * one, is put beside it, as gcov and lcov expect.
- * Returns 0 or a negative errno.
+ * gcov_files_write() - write @units below @folder, a descriptor, where gcov_file_name() says
+ * Earlier files of these names are replaced by whole ones, once all are written. A link to the
+ * .gcno of a unit, if there is one, is put beside its file, as gcov and lcov expect.
+ * @path: of the folder, for messages
+ * Returns 0; or a negative errno with a sentence, and earlier files are as before, unless only a
+ * rename failed.
  */
-int gcov_file_write(int folder, const struct gcov_unit *unit);
+int gcov_files_write(int folder, const struct gcov_units *units, const char *path, struct trace_error *ret_error);
 /**
  * gcov_file_read() - the unit in @name below @folder, which is a descriptor
  * @ret_unit: without a path; free it with gcov_unit_free()

@@ -52,7 +52,7 @@ static int open_mapped(struct file_opener *opener, pid_t pid, const struct gcov_
 	struct stat status;
 	int fd = file_opener_open(opener, &place, &status);
 
-	if (fd >= 0 || fd == -ETIMEDOUT)
+	if (fd >= 0 || fd == -ETIMEDOUT || fd == -EBUSY)
 		return fd;
 	if (snprintf(place.name, sizeof(place.name), "/proc/%d/root%s", (int)pid, mapped->path) >=
 	    (int)sizeof(place.name))
@@ -90,7 +90,7 @@ static int look_at(pid_t pid, const struct gcov_mapped *mapped, struct gcov_sear
 	int fd = open_mapped(&search->opener, pid, mapped), err;
 	struct gcov_root root;
 
-	search->missing.nr_unread += fd == -ETIMEDOUT;
+	search->missing.nr_unread += fd == -ETIMEDOUT || fd == -EBUSY;
 	if (fd < 0)
 		return 0;
 	err = gcov_elf_root(fd, mapped->offset, search->nr_left, &root);
@@ -140,9 +140,7 @@ int gcov_objects_find(pid_t pid, struct gcov_object **ret_objects, size_t *ret_n
 		err = -errno;
 		file_opener_close(&search.opener);
 		return error_set(ret_error, err == -ENOENT ? -ESRCH : err, "process %d: %s", (int)pid,
-				 err == -ENOENT	     ? "there is no such process"
-				 : err == -ETIMEDOUT ? "it does not answer: " FILE_WHY
-						     : strerror(-err));
+				 err == -ENOENT ? "there is no such process" : file_why(err));
 	}
 	err = look_at_all(pid, maps, &search);
 	fclose(maps);

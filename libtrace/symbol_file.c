@@ -259,6 +259,7 @@ static size_t find_levels(struct symbol_file *file, uint64_t address, struct lin
 		return 0;
 	nr = line_index_find(&file->lines, file->dwarf, address, levels);
 	file->no_memory |= file->lines.no_memory;
+	file->is_damaged |= file->lines.is_damaged;
 	return nr;
 }
 

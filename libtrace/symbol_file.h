@@ -31,6 +31,7 @@ struct symbol_function {
  * struct symbol_file - an open file; zeros before symbol_file_open()
  * @on_no_memory: called by libdw when it cannot go on, and does not return
  * @no_memory: an allocation failed, so functions or lines may be missing
+ * @is_damaged: a part of the debug information cannot be read, so lines may be missing
  * @needs_demangler: a name was mangled, but demangle_prepare() has not been called
  * @functions: sorted by address
  *
@@ -42,6 +43,7 @@ struct symbol_function {
 struct symbol_file {
 	Dwarf_OOM on_no_memory;
 	bool no_memory;
+	bool is_damaged;
 	bool needs_demangler;
 	Elf *elf;
 	Dwarf *dwarf;

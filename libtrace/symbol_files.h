@@ -31,6 +31,7 @@ enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, O
 /**
  * struct symbol_object - a file from which code was mapped
  * @why: why there are no names. @used_at: number of the query that asked last
+ * @is_damaged: its debug information is, which was noted
  * @stored: its number among the files of which the trace has names, or NO_STORED_FILE
  */
 struct symbol_object {
@@ -43,6 +44,7 @@ struct symbol_object {
 	struct hash_table answers;
 	size_t stored;
 	uint64_t used_at;
+	bool is_damaged;
 };
 
 /**

@@ -18,6 +18,7 @@
 #include "symbol_lines.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,14 @@
 #define MAX_RANGES (1u << 26)
 #define MAX_DEPTH  256u /* of entries in entries */
 #define MAX_UNITS  (1u << 22)
+
+/* @result of a walk by libdw: negative, if it did not reach its end. Returns @result */
+static ptrdiff_t walked(struct line_index *index, ptrdiff_t result)
+{
+	index->no_memory |= result < 0 && errno == ENOMEM;
+	index->is_damaged |= result < 0 && errno != ENOMEM;
+	return result;
+}
 
 /* ---- ranges ---- */
 
@@ -49,7 +58,7 @@ static bool add_ranges_of(struct line_index *index, struct code_ranges *ranges, 
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+	while ((at = walked(index, dwarf_ranges(die, at, &base, &low, &high))) > 0)
 		if (!add_range(index, ranges,
 			       &(struct code_range){.low = low, .high = high, .owner = owner, .up = NO_RANGE}))
 			return false;
@@ -106,7 +115,8 @@ static void build(struct line_index *index, Dwarf *dwarf)
 	uint8_t type;
 
 	index->is_built = true;
-	while (index->nr_units < MAX_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+	while (index->nr_units < MAX_UNITS &&
+	       walked(index, dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL)) == 0) {
 		if (type != DW_UT_compile && type != DW_UT_partial)
 			continue;
 		if (!add_ranges_of(index, &index->by_address, &die, index->nr_units))
@@ -146,7 +156,7 @@ static void build_unit(struct line_index *index, struct unit_index *unit)
 	unsigned int depth = 0;
 
 	unit->is_built = true;
-	if (dwarf_child(&unit->die, &stack[0]))
+	if (walked(index, dwarf_child(&unit->die, &stack[0])))
 		return;
 	for (;;) {
 		int tag = dwarf_tag(&stack[depth]);
@@ -154,11 +164,12 @@ static void build_unit(struct line_index *index, struct unit_index *unit)
 		if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) &&
 		    !add_ranges_of(index, &unit->functions, &stack[depth], dwarf_dieoffset(&stack[depth])))
 			return;
-		if (depth + 1 < MAX_DEPTH && has_functions(tag) && !dwarf_child(&stack[depth], &stack[depth + 1])) {
+		if (depth + 1 < MAX_DEPTH && has_functions(tag) &&
+		    !walked(index, dwarf_child(&stack[depth], &stack[depth + 1]))) {
 			depth++;
 			continue;
 		}
-		while (dwarf_siblingof(&stack[depth], &stack[depth]))
+		while (walked(index, dwarf_siblingof(&stack[depth], &stack[depth])))
 			if (!depth--) {
 				nest(index, &unit->functions);
 				return;

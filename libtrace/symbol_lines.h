@@ -40,13 +40,13 @@ struct unit_index {
 
 /**
  * struct line_index - zeros: empty. It lives as long as the process. @no_memory: it is not
- * complete
+ * complete. @is_damaged: libdw could not read a part of the debug information
  */
 struct line_index {
 	struct unit_index *units; /* owned */
 	uint32_t nr_units, room_units;
 	struct code_ranges by_address;
-	bool is_built, no_memory;
+	bool is_built, no_memory, is_damaged;
 };
 
 /**

@@ -129,7 +129,7 @@ static bool try_path(struct finding *finding, const char *path, bool is_copy)
 	if (fd == -ETIMEDOUT || fd == -EBUSY || fd == -EAGAIN) {
 		finding->search->nr_unopened++;
 		finding->search->open_err = fd;
-		finding->why = WHY_MUTE;
+		finding->why = fd == -EBUSY ? SYMBOL_WHY_FULL : WHY_MUTE;
 	}
 	if (fd < 0)
 		return false;

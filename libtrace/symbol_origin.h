@@ -38,6 +38,9 @@ struct symbol_origin {
 	char id[SYMBOL_ID_BYTES];
 };
 
+/* -EBUSY of file_opener_open() */
+#define SYMBOL_WHY_FULL "too many processes wait already for file systems that do not answer"
+
 /**
  * struct symbol_search - where the user wants files to be looked for
  * @folder: borrowed; "" or the folder that replaces "/"

@@ -57,7 +57,10 @@ enum symbol_answer_kind {
 	ANSWER_KINDS,
 };
 
-/** struct symbol_answer_head - followed by the texts. @err: errno of ANSWER_NO_JAIL */
+/**
+ * struct symbol_answer_head - followed by the texts
+ * @err: errno of ANSWER_NO_JAIL; of ANSWER_FOUND 1, if the debug information is damaged
+ */
 struct symbol_answer_head {
 	uint32_t kind;
 	uint32_t err;
@@ -122,7 +125,7 @@ static bool send_answer(struct symbol_reading *reading, enum symbol_answer_kind 
 	const char *source = kind == ANSWER_FOUND ? found->source : "";
 	struct symbol_answer_head head = {
 		.kind = kind,
-		.err = (uint32_t)-reading->refusal,
+		.err = kind == ANSWER_FOUND ? reading->file.is_damaged : (uint32_t)-reading->refusal,
 		.function_bytes = (uint32_t)strnlen(function, SYMBOL_NAME_BYTES),
 		.source_bytes = (uint32_t)strlen(source),
 		.address = found->address,
@@ -255,7 +258,7 @@ static bool is_possible(const struct symbol_answer_head *head, const char *texts
 	if (head->kind != ANSWER_FOUND)
 		return head->kind < ANSWER_KINDS && head->kind > 0 && !head->function_bytes && !head->source_bytes &&
 		       head->err < 4096;
-	return head->offset <= head->address && (head->function_bytes || !head->offset) &&
+	return head->err <= 1 && head->offset <= head->address && (head->function_bytes || !head->offset) &&
 	       !memchr(texts, '\0', head->function_bytes + head->source_bytes);
 }
 
@@ -308,6 +311,7 @@ static int take(struct symbol_reader *reader, const struct symbol_answer_head *h
 	source[head->source_bytes] = '\0';
 	answer->address = head->address;
 	answer->offset = head->offset;
+	answer->is_damaged = head->err;
 	answer->function = answer->texts;
 	answer->source = source;
 	return 0;

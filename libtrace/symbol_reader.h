@@ -30,12 +30,14 @@ struct symbol_reader {
 /**
  * struct symbol_answer - a checked answer
  * @function, @source: in @texts; "" if there is none
+ * @is_damaged: a part of the debug information cannot be read
  */
 struct symbol_answer {
 	uint64_t address;
 	uint64_t offset;
 	const char *function;
 	const char *source;
+	bool is_damaged;
 	char texts[SYMBOL_NAME_BYTES + SYMBOL_SOURCE_BYTES + 2];
 };
 

@@ -140,7 +140,9 @@ static void open_object(struct trace_symbols *symbols, struct symbol_object *obj
 		snprintf(reason, sizeof(reason), "no process can be started to read it: %s",
 			 strerror(-symbols->search.open_err));
 		note_unread(symbols, object,
-			    symbols->search.open_err == -EAGAIN ? reason : "its file system does not answer");
+			    symbols->search.open_err == -EAGAIN	 ? reason
+			    : symbols->search.open_err == -EBUSY ? SYMBOL_WHY_FULL
+								 : "its file system does not answer");
 	}
 	symbols->nr_readers += object->reader.child.runs;
 	object->state = object->fd >= 0 ? OBJECT_READABLE : OBJECT_UNREADABLE;
@@ -171,6 +173,9 @@ static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uin
 		symbols->failed = true;
 	else if (result)
 		restrict_object(symbols, object, wanted != SYMBOL_NAME, &error);
+	else if (symbols->answer.is_damaged && !object->is_damaged)
+		note_unread(symbols, object, "a part of its debug information is damaged");
+	object->is_damaged |= !result && symbols->answer.is_damaged;
 	return !result;
 }
 

@@ -31,6 +31,6 @@ const char *code_file_why(int err)
 	case -ETIMEDOUT:
 		return "its file system does not answer";
 	default:
-		return strerror(-err);
+		return file_why(err);
 	}
 }

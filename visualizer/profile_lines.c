@@ -128,11 +128,14 @@ static size_t add_sources(const struct profile_rows *rows, const char *file, str
 static int no_source(const struct profile_rows *rows, const char *file, struct trace_error *ret_error)
 {
 	struct string known = {0};
+	struct trace_error unread = {0};
 	int result;
 
 	if (add_sources(rows, NULL, &known))
 		result = error_set(ret_error, -ENOENT, "no sample is in the source '%s'; the sources with the most: %s",
 				   file, string_text(&known));
+	else if (trace_symbols_error(rows->names.symbols, &unread))
+		result = error_set(ret_error, -ENOENT, "no sample has a known source line: %.900s", unread.message);
 	else
 		result = error_set(ret_error, -ENOENT,
 				   "no program with samples has debug information: build it with -g, or install its "

@@ -279,17 +279,21 @@ static bool read_notes(struct view_session *session)
 /* ---- the file ---- */
 
 /*
- * A new pass finds the same as an index that fails to be read, but it takes long, and the disk may
- * fail.
+ * A new pass finds the same as an index that cannot be used, but it takes long, and the disk or the
+ * memory may fail. An index that is missing, or of another trace or program, is usual.
  */
-static void say_unreadable(const char *path, int code)
+static void say_unusable(const char *path, int code)
 {
 	struct trace_error error;
+	char cause[128];
 
-	if (!code || code == -ENOENT || code == -ESTALE || code == -EBADMSG || code == -ENOMEM)
+	if (!code || code == -ENOENT || code == -ESTALE)
 		return;
-	error_set(&error, code, "%s cannot be read (%s): the trace itself is read instead, which takes longer", path,
-		  strerror(-code));
+	snprintf(cause, sizeof(cause), "cannot be read (%s)", strerror(-code));
+	error_set(&error, code, "%s %s: the trace itself is read instead, which takes longer", path,
+		  code == -EBADMSG  ? "is damaged"
+		  : code == -ENOMEM ? "is not used (out of memory)"
+				    : cause);
 	complain_of_error(&error);
 }
 
@@ -301,13 +305,13 @@ static struct trace_view *open_index(const struct trace *trace, const char *path
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0) {
-		say_unreadable(path, -errno);
+		say_unusable(path, -errno);
 		return NULL;
 	}
 	view = trace_view_open_file(trace, fd, ret_analysis, &error);
 	close(fd);
 	if (!view)
-		say_unreadable(path, error.code);
+		say_unusable(path, error.code);
 	return view;
 }
 
@@ -322,6 +326,7 @@ bool view_store_begin(struct view_session *session, const struct trace *trace, c
 	view_session_of_index(session, trace, options, view, analysis);
 	if (read_notes(session))
 		return true;
+	say_unusable(path, -EBADMSG);
 	view_session_end(session);
 	return false;
 }

@@ -162,12 +162,12 @@ const struct trace_probe *trace_probes_get(const struct trace_probes *probes, si
  * @target: as in a spec: "usdt:libc.so.6", "usdt:python3:python:*", "usdt:PID", "libc.so.6:mall*",
  *     "./prog" (all functions), "kernel:tcp_*", "ext4:*" or "tracepoint:ext4:*" (without fields:
  *     "tracepoint:")
- * Behind an empty line a last one says what the list lacks, if anything: the number of files of a
- * process that could not be read, with the reason of the first one; or that this kernel has no
- * probes of its functions. Failed writes are told by ferror(@out) only.
- * Returns the number of probes, which is never 0; or a negative errno as trace_probes_add(), and
- * then nothing was written. -ENOENT also tells that nothing matches; its sentence says how many
- * files could not be read, if that may be why.
+ * Behind an empty line a last one says that this kernel has no probes of its functions, if that
+ * matters. Failed writes are told by ferror(@out) only.
+ * Returns the number of probes, which is never 0; -ENODATA: the list is not whole, because files of
+ * the process could not be read, and the lines of the others are written; or a negative errno as
+ * trace_probes_add(), and then nothing was written. -ENOENT also tells that nothing matches; its
+ * sentence says how many files could not be read, if that may be why.
  */
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error);
 

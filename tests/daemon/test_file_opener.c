@@ -359,6 +359,7 @@ static void other_users_leave_places_to_the_caller(void)
 	struct file_opener opener = {0};
 	struct stat status;
 	pid_t other;
+	char byte;
 	int fd;
 
 	if (getuid() != 0) {
@@ -375,6 +376,9 @@ static void other_users_leave_places_to_the_caller(void)
 		kill_is_ignored = 0;
 	}
 	CU_ASSERT(!files_may_ask((uint32_t)other));
+	CU_ASSERT_EQUAL(file_opener_memory(&opener, (uint32_t)other, 0, &byte, sizeof(byte)), -EBUSY);
+	CU_ASSERT_PTR_NULL(strstr(file_why(-EBUSY), "it does not"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(file_why(-EBUSY), "too many processes wait already"));
 	CU_ASSERT(files_may_ask(0));
 	fd = file_opener_open(&opener, &place, &status);
 	CU_ASSERT(fd >= 0);

@@ -231,7 +231,7 @@ static void files_have_the_counts(void)
 
 	make_list();
 	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
-	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), 0);
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &units, "folder", &error), 0);
 	CU_ASSERT_EQUAL_FATAL(gcov_file_read(folder, "build/shop.gcda", &again), 0);
 	CU_ASSERT_EQUAL(again.version, GCC_12);
 	CU_ASSERT_EQUAL(again.stamp, 100);
@@ -245,7 +245,7 @@ static void files_have_the_counts(void)
 	again.stamp++;
 	CU_ASSERT_EQUAL(gcov_unit_subtract(&units.units[0], &again), -ESTALE);
 	/* counts that are all 0 are left out of the file */
-	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), 0);
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &units, "folder", &error), 0);
 	gcov_unit_free(&again);
 	CU_ASSERT_EQUAL_FATAL(gcov_file_read(folder, "build/shop.gcda", &again), 0);
 	CU_ASSERT_EQUAL(again.functions[0].nr, 3);
@@ -262,8 +262,81 @@ static void files_do_not_follow_links(void)
 	info.path = "link/shop.gcda";
 	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
 	CU_ASSERT_EQUAL(symlinkat("/tmp", folder, "link"), 0);
-	CU_ASSERT(gcov_file_write(folder, &units.units[0]) < 0);
+	CU_ASSERT(gcov_files_write(folder, &units, "folder", &error) < 0);
 	unlinkat(folder, "link", 0);
+	gcov_units_free(&units);
+}
+
+static bool is_there(const char *name)
+{
+	return faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The second file would be behind a link. */
+static void files_are_all_new_or_all_old(void)
+{
+	struct gcov_units one, two;
+	struct gcov_unit both[2];
+
+	make_list();
+	CU_ASSERT_EQUAL_FATAL(read_list(&one), 0);
+	info.path = "link/mart.gcda";
+	CU_ASSERT_EQUAL_FATAL(read_list(&two), 0);
+	CU_ASSERT_EQUAL(symlinkat("/tmp", folder, "link"), 0);
+	both[0] = one.units[0];
+	both[1] = two.units[0];
+	unlinkat(folder, "build/shop.gcda", 0);
+	CU_ASSERT(gcov_files_write(folder, &(struct gcov_units){.units = both, .nr = 2}, "folder", &error) < 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "link/mart.gcda"));
+	CU_ASSERT(!is_there("build/shop.gcda"));
+	CU_ASSERT(!is_there("build/.shop.gcda.0.part"));
+	unlinkat(folder, "link", 0);
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &(struct gcov_units){.units = both, .nr = 2}, "folder", &error), 0);
+	CU_ASSERT(is_there("build/shop.gcda"));
+	CU_ASSERT(is_there("link/mart.gcda"));
+	unlinkat(folder, "build/shop.gcda", 0);
+	unlinkat(folder, "link/mart.gcda", 0);
+	unlinkat(folder, "link", AT_REMOVEDIR);
+	gcov_units_free(&one);
+	gcov_units_free(&two);
+}
+
+static bool links_fail;
+
+int __real_symlinkat(const char *target, int at, const char *name);
+int __wrap_symlinkat(const char *target, int at, const char *name);
+int __wrap_symlinkat(const char *target, int at, const char *name)
+{
+	if (!links_fail)
+		return __real_symlinkat(target, at, name);
+	errno = ENOSPC;
+	return -1;
+}
+
+static void notes_that_cannot_be_linked_are_an_error(void)
+{
+	char notes[64], path[64];
+	struct gcov_units units;
+	struct gcov_unit unit;
+
+	make_list();
+	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
+	snprintf(notes, sizeof(notes), "%s/a.gcno", folder_path);
+	snprintf(path, sizeof(path), "%s/a.gcda", folder_path);
+	close(open(notes, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	unit = units.units[0];
+	unit.path = path;
+	links_fail = true;
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &(struct gcov_units){.units = &unit, .nr = 1}, "folder", &error),
+			-ENOSPC);
+	links_fail = false;
+	CU_ASSERT(!is_there(path + 1));
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &(struct gcov_units){.units = &unit, .nr = 1}, "folder", &error), 0);
+	CU_ASSERT(is_there(path + 1));
+	CU_ASSERT(is_there(notes + 1));
+	unlinkat(folder, path + 1, 0);
+	unlinkat(folder, notes + 1, 0);
+	unlink(notes);
 	gcov_units_free(&units);
 }
 
@@ -287,9 +360,9 @@ static void a_file_without_room_says_why(void)
 	limit.rlim_cur = 20000;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &limit);
-	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), -EFBIG);
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &units, "folder", &error), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &before);
-	CU_ASSERT_EQUAL(gcov_file_write(folder, &units.units[0]), 0);
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &units, "folder", &error), 0);
 	unlinkat(folder, "build/shop.gcda", 0);
 	gcov_units_free(&units);
 }
@@ -307,7 +380,7 @@ static void damaged_files_are_harmless(void)
 
 	make_list();
 	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
-	CU_ASSERT_EQUAL_FATAL(gcov_file_write(folder, &units.units[0]), 0);
+	CU_ASSERT_EQUAL_FATAL(gcov_files_write(folder, &units, "folder", &error), 0);
 	gcov_units_free(&units);
 	fd = openat(folder, "build/shop.gcda", O_RDWR);
 	bytes = pread(fd, good, sizeof(good), 0);
@@ -339,6 +412,8 @@ static const struct unit_case cases[] = {
 	CASE(names_stay_below_the_folder),
 	CASE(files_have_the_counts),
 	CASE(files_do_not_follow_links),
+	CASE(files_are_all_new_or_all_old),
+	CASE(notes_that_cannot_be_linked_are_an_error),
 	CASE(a_file_without_room_says_why),
 	CASE(damaged_files_are_harmless),
 	{NULL, NULL},

@@ -55,13 +55,15 @@ enum sabotage { NONE, CRASH, LOOP, EAT_MEMORY, NO_MEMORY, LEAVE, LIE };
 
 static enum sabotage elf_sabotage, dwarf_sabotage;
 static bool refuse_fork, refuse_filter;
-static pid_t children[64]; /* of fork(), in order */
+static unsigned int entries_read; /* by libdw, until it fails; 0: it does not fail */
+static pid_t children[64];	  /* of fork(), in order */
 static unsigned int nr_children;
 static bool opens_next; /* the next child opens files, and is not counted */
 
 static pid_t (*real_fork)(void);
 static Elf *(*real_elf_begin)(int, Elf_Cmd, Elf *);
 static Dwarf *(*real_dwarf_begin_elf)(Elf *, Dwarf_Cmd, Elf_Scn *);
+static int (*real_dwarf_siblingof)(Dwarf_Die *, Dwarf_Die *);
 
 /** struct lie - an answer that no reader gives; see struct symbol_answer_head of symbol_reader.c */
 struct lie {
@@ -136,6 +138,11 @@ Dwarf *dwarf_begin_elf(Elf *elf, Dwarf_Cmd command, Elf_Scn *section)
 	return real_dwarf_begin_elf(elf, command, section);
 }
 
+int dwarf_siblingof(Dwarf_Die *die, Dwarf_Die *ret_die)
+{
+	return entries_read && !--entries_read ? -1 : real_dwarf_siblingof(die, ret_die);
+}
+
 pid_t fork(void)
 {
 	pid_t pid;
@@ -172,6 +179,7 @@ static void find_real_functions(void)
 {
 	*(void **)&real_fork = dlsym(RTLD_NEXT, "fork");
 	*(void **)&real_elf_begin = dlsym(RTLD_NEXT, "elf_begin");
+	*(void **)&real_dwarf_siblingof = dlsym(RTLD_NEXT, "dwarf_siblingof");
 	*(void **)&real_dwarf_begin_elf = dlsym(RTLD_NEXT, "dwarf_begin_elf");
 }
 
@@ -350,6 +358,7 @@ static void an_impossible_answer_is_no_name(void)
 		{.kind = 1, .address = 5, .offset = 5, .bytes = HEAD_BYTES},
 		{.kind = 2, .function_bytes = 4, .texts = "abcd", .bytes = HEAD_BYTES + 4},
 		{.kind = 4, .err = 4096, .bytes = HEAD_BYTES},
+		{.kind = 1, .err = 2, .bytes = HEAD_BYTES},
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
@@ -369,6 +378,27 @@ static void a_reader_that_crashes_in_the_lines_still_names_functions(void)
 	CU_ASSERT_STRING_EQUAL(ask(&q, 100, pay_offset() + 1).function, "pay");
 	CU_ASSERT_EQUAL(nr_children, 2);
 	expect_error(&q, -EBADMSG, "source lines");
+	end(&q);
+}
+
+/* Functions behind the damage have no inlined ones, and are not in the answer. */
+static void damage_in_the_debug_information_is_told(void)
+{
+	struct questions q = begin(target, 2);
+
+	trace_symbols_want_source(q.symbols, true);
+	entries_read = 5;
+	expect_name(&q, 100, "pay");
+	expect_error(&q, -EBADMSG, "a part of its debug information is damaged");
+	ask(&q, 100, pay_offset() + 1);
+	CU_ASSERT_EQUAL(nr_children, 1); /* it is still asked, and told once */
+	expect_error(&q, -EBADMSG, "damaged");
+	end(&q);
+	entries_read = 0;
+	q = begin(target, 1);
+	trace_symbols_want_source(q.symbols, true);
+	expect_name(&q, 100, "pay");
+	expect_error(&q, 0, NULL);
 	end(&q);
 }
 
@@ -663,6 +693,7 @@ static const struct unit_case cases[] = {
 	CASE(a_reader_that_closes_its_socket_and_stays_is_killed),
 	CASE(an_impossible_answer_is_no_name),
 	CASE(a_reader_that_crashes_in_the_lines_still_names_functions),
+	CASE(damage_in_the_debug_information_is_told),
 	CASE(debug_information_without_end_ends),
 	CASE(damaged_files_end_in_a_name_or_one_sentence),
 	CASE(the_reader_has_no_rights),

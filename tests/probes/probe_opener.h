@@ -17,7 +17,7 @@ static inline int direct_open(struct probe_opener *opener, enum probe_related wh
 
 static inline struct direct_opener direct_opener(const char *path)
 {
-	return (struct direct_opener){.opener = {direct_open}, .files = {.path = path}};
+	return (struct direct_opener){.opener = {.open = direct_open}, .files = {.path = path}};
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -773,27 +774,35 @@ static void everything_listed_can_be_probed(void)
 	trace_probes_free(probes);
 }
 
-/* This process has a text mapped as code. */
+/* This process has a text mapped as code, before and behind a program. */
 static void files_that_cannot_be_read_are_told(void)
 {
-	char path[] = "/tmp/test_probes.XXXXXX", target[64];
+	char path[] = "/tmp/test_probes.XXXXXX", target[64], *text = NULL;
 	struct trace_error error = {0};
-	int fd = mkstemp(path), nr;
-	char *text, *map;
+	int fd = mkstemp(path), program = open(TARGET, O_RDONLY | O_CLOEXEC);
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	char *map = mmap(NULL, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CU_ASSERT_FATAL(fd >= 0 && write(fd, "text\n", 5) == 5);
-	map = mmap(NULL, 5, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	CU_ASSERT_FATAL(map != MAP_FAILED);
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT(mmap(map + i * 4096, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+			       i == 1 ? program : fd, 0) != MAP_FAILED);
 	snprintf(target, sizeof(target), "%d:strlen", getpid());
-	text = listed(target, &nr);
-	CU_ASSERT(nr > 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nNot listed: what is in 1 file that could not be read; the first: "));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, path));
+	CU_ASSERT_EQUAL(trace_probes_list(target, out, &error), -ENODATA);
+	fclose(out);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, ":strlen\n"));
+	CU_ASSERT_PTR_NULL(strstr(text, "read"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(error.message, ":strlen: the list is not whole: 1 file could not be read; the first: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, path));
 	free(text);
 	snprintf(target, sizeof(target), "%d:no_such_function", getpid());
 	CU_ASSERT_EQUAL(trace_probes_list(target, stdout, &error), -ENOENT);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "1 file could not be read"));
-	munmap(map, 5);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "nothing was found, but 1 file could not be read"));
+	munmap(map, 3 * 4096);
+	close(program);
 	close(fd);
 	unlink(path);
 }

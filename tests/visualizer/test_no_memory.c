@@ -424,10 +424,13 @@ static bool is_refusal(const struct run *run, const struct run *reference)
 	       lines_of(run->error_text) <= lines_of(reference->error_text) + 1;
 }
 
-/* libelf and libdw crash without memory: that ends a process of their own, and is told. */
+/*
+ * libelf and libdw crash without memory: that ends a process of their own, and is told. No line
+ * says that the program has no debug information.
+ */
 static bool is_told(const struct run *run)
 {
-	return WIFEXITED(run->status) &&
+	return WIFEXITED(run->status) && !strstr(run->error_text, "build it with -g") &&
 	       strstr(run->error_text, "names of functions or their source lines are missing: the process that "
 				       "reads it stopped: signal ");
 }
@@ -675,6 +678,16 @@ static void every_form_of_a_profile_without_memory_is_whole_or_refused(void)
 	fails_in_similar_modes(similar, story_path, false);
 }
 
+static void lines_without_memory_are_no_lack_of_debug_information(void)
+{
+	static mode_words modes[] = {{"--lines=" __FILE__, "TRACE"}, {NULL}};
+
+	once_step = forever_step = 5;
+	fails_in_modes(modes, samples_path);
+	once_step = ONCE_STEP;
+	forever_step = FOREVER_STEP;
+}
+
 static void hits_without_memory_are_whole_or_refused(void)
 {
 	mode_words of_trace[] = {{READPROFILE, "TRACE"},
@@ -797,6 +810,7 @@ int main(int argc, char **argv)
 		CASE(verification_without_memory_is_whole_or_refused),
 		CASE(a_profile_without_memory_is_whole_or_refused),
 		CASE(every_form_of_a_profile_without_memory_is_whole_or_refused),
+		CASE(lines_without_memory_are_no_lack_of_debug_information),
 		CASE(hits_without_memory_are_whole_or_refused),
 		CASE(the_slowest_without_memory_are_whole_or_refused),
 		CASE(completions_without_memory_are_whole_or_refused),

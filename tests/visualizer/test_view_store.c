@@ -598,7 +598,7 @@ static void an_index_has_no_times_that_the_trace_has(void)
 
 /* ---- what may go wrong ---- */
 
-static bool reads_fail;
+static int reads_fail; /* errno */
 
 /* libtrace reads the index with it, and nothing else. */
 ssize_t pread64(int fd, void *bytes, size_t nr, off64_t at);
@@ -608,7 +608,7 @@ ssize_t __pread_chk(int fd, void *bytes, size_t nr, off_t at, size_t room);
 ssize_t pread64(int fd, void *bytes, size_t nr, off64_t at)
 {
 	if (reads_fail && at) {
-		errno = EIO;
+		errno = reads_fail;
 		return -1;
 	}
 	return (ssize_t)syscall(SYS_pread64, fd, bytes, nr, at);
@@ -847,6 +847,16 @@ static char *complaint_of_begin(const struct trace *trace)
 	return text;
 }
 
+static void expect_complaint(const struct trace *trace, const char *cause)
+{
+	char *text = complaint_of_begin(trace);
+
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, path));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, cause));
+	CU_ASSERT(*text && strchr(text, '\n') == text + strlen(text) - 1);
+	free(text);
+}
+
 /* The view is right without its index, but takes longer, and the disk may be failing. */
 static void an_index_that_fails_to_be_read_is_told_in_one_line(void)
 {
@@ -856,13 +866,11 @@ static void an_index_that_fails_to_be_read_is_told_in_one_line(void)
 
 	session_of_pass(&session, trace);
 	write_index(&session);
-	reads_fail = true;
-	text = complaint_of_begin(trace);
-	reads_fail = false;
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, path));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "Input/output error"));
-	CU_ASSERT(*text && strchr(text, '\n') == text + strlen(text) - 1);
-	free(text);
+	reads_fail = EIO;
+	expect_complaint(trace, "Input/output error");
+	reads_fail = ENOMEM;
+	expect_complaint(trace, "out of memory");
+	reads_fail = 0;
 	CU_ASSERT(index_opens(trace));
 	CU_ASSERT_EQUAL(truncate(path, 100), 0);
 	text = complaint_of_begin(trace);
@@ -872,6 +880,25 @@ static void an_index_that_fails_to_be_read_is_told_in_one_line(void)
 	text = complaint_of_begin(trace);
 	CU_ASSERT_STRING_EQUAL(text, "");
 	free(text);
+	view_session_end(&session);
+	trace_close(trace);
+}
+
+/* A byte of the last section is another one, and the checksum is right. */
+static void an_index_that_is_damaged_is_told_in_one_line(void)
+{
+	static struct view_session session;
+	struct trace *trace = story(2);
+	struct index index;
+
+	session_of_pass(&session, trace);
+	write_index(&session);
+	index = index_read();
+	memset(index.bytes + facts_of(&index).at, 0xff, SIZE);
+	index_sign(&index);
+	index_write(&index);
+	expect_complaint(trace, "is damaged");
+	free(index.bytes);
 	view_session_end(&session);
 	trace_close(trace);
 }
@@ -964,6 +991,7 @@ int main(int argc, char **argv)
 		CASE(a_damaged_index_is_refused),
 		CASE(a_hostile_index_does_no_harm),
 		CASE(an_index_that_fails_to_be_read_is_told_in_one_line),
+		CASE(an_index_that_is_damaged_is_told_in_one_line),
 		CASE(an_index_that_cannot_be_written_is_not_missed),
 		CASE(an_index_that_does_not_fit_leaves_the_old_one),
 		CASE(small_traces_and_parts_have_no_index),

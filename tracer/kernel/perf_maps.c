@@ -74,7 +74,7 @@ static int open_map(struct file_opener *opener, uint32_t tgid, uint32_t uid)
 
 	snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", tgid);
 	fd = open_in(opener, root, tgid, inner_number(tgid), &status);
-	if (fd < 0 && fd != -ETIMEDOUT)
+	if (fd < 0 && fd != -ETIMEDOUT && fd != -EBUSY)
 		fd = open_in(opener, "/", tgid, tgid, &status);
 	if (fd >= 0 && !is_owned(&status, uid)) {
 		close(fd);

@@ -329,6 +329,8 @@ static const char *user_reason(int err)
 		       "for the server; copy the file to another file system";
 	case -ETIMEDOUT:
 		return "its file does not answer: " FILE_WHY;
+	case -EBUSY:
+		return file_why(-EBUSY);
 	case -EDEADLK:
 		return "a process holds the lock of its mappings: the kernel, and each fork of the machine, would "
 		       "wait for it: " FILE_WHY;
@@ -486,7 +488,8 @@ static int begin_to_attach(struct tracer_probing *probing, uint32_t idx)
 		return -EDEADLK;
 	probing->fd = probe_target_open(&probing->opener, probe, &now);
 	if (probing->fd < 0)
-		return probing->fd == -EREMOTE || probing->fd == -ETIMEDOUT ? probing->fd : -ESTALE;
+		return probing->fd == -EREMOTE || probing->fd == -ETIMEDOUT || probing->fd == -EBUSY ? probing->fd
+												     : -ESTALE;
 	if (probe_target_is_same(&now, &place->file))
 		return 0;
 	close(probing->fd);

@@ -201,7 +201,7 @@ static int parse_memory(const char *text, const char *end, bool at_return, struc
 {
 	char *inner;
 	long long offset;
-	int err;
+	int err, before = errno; /* probe_elf_end() asks for it */
 
 	errno = 0;
 	offset = strtoll(text, &inner, 0);
@@ -209,6 +209,7 @@ static int parse_memory(const char *text, const char *end, bool at_return, struc
 		return error_set(ret_error, -EINVAL,
 				 "%.*s: write memory as +8(%%sp), or +0(+16(%%di)) through a pointer",
 				 (int)(end - text), text);
+	errno = before;
 	err = parse_expression(inner + 1, end - 1, at_return, field, ret_error);
 	if (err > 0)
 		return error_set(ret_error, -EINVAL, "%.*s: give a register or memory inside the parentheses",

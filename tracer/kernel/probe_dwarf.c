@@ -453,12 +453,14 @@ static int walk_path(struct dwarf_path *path, const char *at, const char *whole,
 		char *end;
 
 		if (*at == '[') {
+			int before = errno; /* probe_elf_end() asks for it */
 			long index;
 
 			errno = 0;
 			index = strtol(at + 1, &end, 0);
 			if (errno || *end != ']' || end == at + 1)
 				return error_set(ret_error, -EINVAL, "%s: an index is a number in brackets", whole);
+			errno = before;
 			err = step_index(path, index, whole, ret_error);
 			at = end + 1;
 			continue;

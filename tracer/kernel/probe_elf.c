@@ -19,6 +19,19 @@
 #include "probe_files.h"
 #include "probe_spec.h"
 
+static bool lacks_memory(void)
+{
+	bool lacks = errno == ENOMEM;
+
+	errno = 0;
+	return lacks;
+}
+
+static void note_memory(struct probe_elf *elf)
+{
+	elf->no_memory |= lacks_memory();
+}
+
 /* ---- open ---- */
 
 /*
@@ -27,17 +40,20 @@
  */
 static Elf *open_elf(struct probe_opener *opener, enum probe_related which, const char *name, int *ret_fd)
 {
+	bool is_memory;
 	Elf *elf;
 
 	*ret_fd = opener->open(opener, which, name);
 	if (*ret_fd < 0)
 		return NULL;
+	errno = 0;
 	elf = elf_begin(*ret_fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		return elf;
+	is_memory = lacks_memory();
 	elf_end(elf);
 	close(*ret_fd);
-	*ret_fd = -ENOEXEC;
+	*ret_fd = is_memory ? -ENOMEM : -ENOEXEC;
 	return NULL;
 }
 
@@ -157,7 +173,9 @@ int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_
 	elf.elf = open_elf(opener, PROBE_FILE_SELF, "", &elf.fd);
 	if (!elf.elf)
 		return error_set(ret_error, elf.fd, "%s: %s", path,
-				 elf.fd == -ENOEXEC ? "not an ELF program or library" : strerror(-elf.fd));
+				 elf.fd == -ENOEXEC  ? "not an ELF program or library"
+				 : elf.fd == -ENOMEM ? "no memory to read it"
+						     : strerror(-elf.fd));
 	elf.file_bytes = fstat(elf.fd, &status) < 0 ? 0 : (uint64_t)status.st_size;
 	result = check_machine(elf.elf, path, &elf.machine, ret_error);
 	elf.path = result ? NULL : strdup(path);
@@ -167,12 +185,24 @@ int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_
 		probe_elf_close(&elf);
 		return result;
 	}
-	if (!has_debug(elf.elf))
+	if (!has_debug(elf.elf)) {
+		note_memory(&elf);
 		elf.debug = open_debug(opener, elf.elf, &elf.debug_fd);
+		elf.no_memory |= elf.debug_fd == -ENOMEM;
+	}
+	note_memory(&elf);
 	if (!elf.debug)
 		elf.debug = elf.elf;
 	*ret_elf = elf;
 	return 0;
+}
+
+int probe_elf_end(struct probe_elf *elf, int result, struct trace_error *ret_error)
+{
+	note_memory(elf);
+	return elf->no_memory ? error_set(ret_error, -ENOMEM,
+					  "%s: no memory to read its functions and debug information", elf->path)
+			      : result;
 }
 
 void probe_elf_close(struct probe_elf *elf)
@@ -207,8 +237,10 @@ static void open_alt(struct probe_elf *elf)
 		return;
 	if (write_id(id, bytes, text))
 		elf->alt = open_elf(elf->opener, PROBE_FILE_ALT_ID, text, &elf->alt_fd);
+	elf->no_memory |= elf->alt_fd == -ENOMEM;
 	if (!elf->alt)
 		elf->alt = open_elf(elf->opener, PROBE_FILE_ALT_PATH, name, &elf->alt_fd);
+	elf->no_memory |= elf->alt_fd == -ENOMEM;
 	if (elf->alt && dwelf_elf_gnu_build_id(elf->alt, &found_id) == bytes && !memcmp(found_id, id, (size_t)bytes))
 		elf->alt_dwarf = debug_strings_end(elf->alt, &elf->alt_strings)
 					 ? dwarf_begin_elf(elf->alt, DWARF_C_READ, NULL)
@@ -217,12 +249,54 @@ static void open_alt(struct probe_elf *elf)
 		dwarf_setalt(elf->dwarf, elf->alt_dwarf);
 }
 
+/*
+ * Reads what dwarf_begin_elf() is about to read. That function recovers from failed allocations,
+ * and its last step overwrites errno.
+ */
+static void read_debug_sections(struct probe_elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf->debug, &names))
+		return;
+	while ((section = elf_nextscn(elf->debug, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf->debug, names, header.sh_name)
+								  : NULL;
+
+		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
+			continue;
+		if (name[1] == 'z')
+			elf_compress_gnu(section, 0, 0);
+		if (header.sh_flags & SHF_COMPRESSED)
+			elf_compress(section, 0, 0);
+		elf_getdata(section, NULL);
+	}
+}
+
+static void open_dwarf(struct probe_elf *elf)
+{
+	note_memory(elf);
+	read_debug_sections(elf);
+	note_memory(elf);
+	if (debug_strings_end(elf->debug, &elf->strings))
+		elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
+	note_memory(elf);
+	if (!elf->dwarf)
+		return;
+	if (elf->opener->no_memory)
+		dwarf_new_oom_handler(elf->dwarf, elf->opener->no_memory);
+	open_alt(elf);
+	if (elf->alt_dwarf && elf->opener->no_memory)
+		dwarf_new_oom_handler(elf->alt_dwarf, elf->opener->no_memory);
+	note_memory(elf);
+}
+
 Dwarf *probe_elf_dwarf(struct probe_elf *elf)
 {
-	if (!elf->dwarf_tried && debug_strings_end(elf->debug, &elf->strings))
-		elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
-	if (!elf->dwarf_tried && elf->dwarf)
-		open_alt(elf);
+	if (!elf->dwarf_tried)
+		open_dwarf(elf);
 	elf->dwarf_tried = true;
 	return elf->dwarf;
 }
@@ -312,7 +386,8 @@ static bool is_cold_part(const char *name)
 	return cold && (!cold[5] || cold[5] == '.');
 }
 
-static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn visit, void *context)
+static int visit_symbol(struct probe_elf *elf, const char *name, const GElf_Sym *entry, probe_symbol_fn visit,
+			void *context)
 {
 	unsigned int type = GELF_ST_TYPE(entry->st_info);
 	struct probe_symbol symbol = {
@@ -331,16 +406,17 @@ static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn
 		symbol.full = full;
 		symbol.plain = plain;
 	}
+	note_memory(elf); /* demangle() sets errno, too */
 	result = visit(context, &symbol);
 	free(plain);
 	free(full);
 	return result;
 }
 
-static int visit_table(Elf *elf, unsigned int type, probe_symbol_fn visit, void *context)
+static int visit_table(struct probe_elf *elf, Elf *file, unsigned int type, probe_symbol_fn visit, void *context)
 {
 	GElf_Shdr header;
-	Elf_Scn *section = section_of_type(elf, type, &header);
+	Elf_Scn *section = section_of_type(file, type, &header);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 	int result = 0;
 
@@ -348,18 +424,18 @@ static int visit_table(Elf *elf, unsigned int type, probe_symbol_fn visit, void 
 		return 0;
 	for (size_t i = 0; !result && i < header.sh_size / header.sh_entsize; i++) {
 		GElf_Sym entry;
-		const char *name = gelf_getsym(data, (int)i, &entry) ? elf_strptr(elf, header.sh_link, entry.st_name)
+		const char *name = gelf_getsym(data, (int)i, &entry) ? elf_strptr(file, header.sh_link, entry.st_name)
 								     : NULL;
 
 		if (name)
-			result = visit_symbol(name, &entry, visit, context);
+			result = visit_symbol(elf, name, &entry, visit, context);
 	}
 	return result;
 }
 
 int probe_elf_functions(struct probe_elf *elf, probe_symbol_fn visit, void *context)
 {
-	int result = visit_table(elf->debug, SHT_SYMTAB, visit, context);
+	int result = visit_table(elf, elf->debug, SHT_SYMTAB, visit, context);
 
-	return result ? result : visit_table(elf->elf, SHT_DYNSYM, visit, context);
+	return result ? result : visit_table(elf, elf->elf, SHT_DYNSYM, visit, context);
 }

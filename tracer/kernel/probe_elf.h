@@ -15,6 +15,11 @@ struct probe_opener;
  * struct probe_elf - an open file
  * @path: owned
  * @debug: the file with symbols and DWARF: @elf itself, or a separate debug file
+ * @no_memory: an allocation failed, so functions or variables may be missing
+ *
+ * Many calls of libelf and libdw report only that there is no result, not why. malloc() and mmap()
+ * set errno, and success does not clear it. So each step checks errno, before another one can
+ * overwrite it. A failed allocation counts even if the library recovered from it.
  */
 struct probe_elf {
 	char *path;
@@ -33,14 +38,22 @@ struct probe_elf {
 	bool unit_is_shallow; /* result for @unit_looked_at: see probe_dwarf.c */
 	const void *unit_looked_at;
 	int machine;
+	bool no_memory;
 };
 /**
  * probe_elf_open_by() - open the program at @path; for the reader of probe_reader.h
  * @opener: opens the program and its debug files; must outlive @ret_elf
+ * Returns 0; -ENOMEM; -ENOEXEC, -ENOTSUP: no such program; or the error of @opener
  */
 int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_opener *opener,
 		      struct trace_error *ret_error);
 void probe_elf_close(struct probe_elf *elf);
+/**
+ * probe_elf_end() - was there memory for all that was read? To be called before
+ * probe_elf_close().
+ * @result: of the walk. Returns -ENOMEM with a sentence, or else @result
+ */
+int probe_elf_end(struct probe_elf *elf, int result, struct trace_error *ret_error);
 /**
  * probe_elf_offset() - convert a virtual address to a file offset; false: the address is in no
  * loaded segment

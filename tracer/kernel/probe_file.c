@@ -281,8 +281,10 @@ static void __attribute__((noreturn)) run_child(void *context)
 	if (answer.result)
 		error_set(&answer.error, answer.result, "%s cannot be looked for: %s", task->name,
 			  strerror(-answer.result));
+	else if (task->real && !realpath(task->name, answer.path))
+		answer.result = error_set(&answer.error, -errno, "%s: %s", task->name, strerror(errno));
 	else if (task->real)
-		answer.result = realpath(task->name, answer.path) ? 0 : -errno;
+		answer.result = 0;
 	else
 		answer.result = probe_find_file_here(task->name, task->pid, answer.path, &answer.error);
 	_exit(!jail_send(JAIL_SOCKET, &answer, sizeof(answer), -1, 0));
@@ -298,7 +300,7 @@ static int find_in_child(struct find_task *task, char ret_path[PATH_MAX], struct
 
 	if (result)
 		return error_set(ret_error, result, "%s: cannot start a process to look for it: %s", task->name,
-				 strerror(-result));
+				 file_why(result));
 	got = jail_answer(&child, &answer, sizeof(answer), NULL, FILE_ANSWER_NS, -1);
 	jail_child_end(&child, false, NULL, 0);
 	if (got == -ETIMEDOUT)
@@ -325,4 +327,24 @@ int probe_real_path(const char *path, char ret_path[4096])
 	struct find_task task = {.name = path, .real = true};
 
 	return find_in_child(&task, ret_path, NULL);
+}
+
+int probe_file_exists(const char *path, struct trace_error *ret_error)
+{
+	struct find_task task = {.name = path, .real = true};
+	char found[PATH_MAX];
+	int result = find_in_child(&task, found, ret_error);
+
+	switch (result) {
+	case 0:
+		return 1;
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EACCES:
+	case -ELOOP:
+	case -ENAMETOOLONG:
+		return 0;
+	default:
+		return result;
+	}
 }

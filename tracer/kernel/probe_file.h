@@ -17,6 +17,12 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 /** probe_find_file_here() - the same without a child: the caller may have to wait for ever */
 int probe_find_file_here(const char *name, pid_t pid, char ret_path[4096], struct trace_error *ret_error);
 
+/**
+ * probe_file_exists() - is there a file of this name? Asked in a child
+ * Returns 1, 0, or a negative errno: -ETIMEDOUT, its file system does not answer ...
+ */
+int probe_file_exists(const char *path, struct trace_error *ret_error);
+
 /** probe_real_path() - realpath() in a child. Returns 0 or a negative errno */
 int probe_real_path(const char *path, char ret_path[4096]);
 

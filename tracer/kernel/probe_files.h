@@ -43,9 +43,12 @@ int probe_files_open(struct probe_files *files, enum probe_related which, const 
 /**
  * struct probe_opener - opens files for probe_elf.c, like probe_files_open(): directly, or in the
  * reader through its caller
+ * @no_memory: called by libdw when it cannot go on, and does not return; NULL: libdw ends the
+ *             process
  */
 struct probe_opener {
 	int (*open)(struct probe_opener *opener, enum probe_related which, const char *name);
+	void (*no_memory)(void) __attribute__((noreturn));
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <fnmatch.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +35,10 @@ struct row {
 	char *right;
 };
 
-/** struct rows - @nr_unread: files of a process that are not read; @unread: why, of the first */
+/**
+ * struct rows - @nr_unread: files of a process that are not read; @unread: why, of the first
+ * @paths: of the files of the process that are listed, or not read: a tree of tsearch()
+ */
 struct rows {
 	struct row *rows;
 	size_t nr;
@@ -43,6 +47,7 @@ struct rows {
 	bool failed;
 	size_t nr_unread;
 	struct trace_error unread;
+	void *paths;
 };
 
 /** struct finder - in the reader: finds lines and sends them */
@@ -78,6 +83,7 @@ static void free_rows(struct rows *rows)
 		free(rows->rows[i].right);
 	}
 	free(rows->rows);
+	tdestroy(rows->paths, free);
 }
 
 static int by_text(const void *a, const void *b)
@@ -195,8 +201,9 @@ static int find_lines(void *context, struct probe_opener *opener, struct probe_a
 		probe_sdt_each(&elf, list_static, &finder);
 	else
 		probe_elf_functions(&elf, list_function, &finder);
+	err = probe_elf_end(&elf, 0, ret_error);
 	probe_elf_close(&elf);
-	return 0;
+	return err;
 }
 
 static int take_line(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error)
@@ -250,10 +257,28 @@ static int list_mapped(struct rows *rows, const char *path, pid_t pid, struct tr
 	return 0;
 }
 
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Mappings of one file can have those of others between them. */
+static bool is_new_path(struct rows *rows, const char *path)
+{
+	char *copy = strdup(path);
+	char **found = copy ? tsearch(copy, &rows->paths, by_path) : NULL;
+	bool is_new = found && *found == copy;
+
+	rows->failed |= !found;
+	if (!is_new)
+		free(copy);
+	return is_new;
+}
+
 static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_error)
 {
 	struct probe_spec spec = *rows->spec;
-	char line[4400], permissions[8], last[4096] = "";
+	char line[4400], permissions[8];
 	int err = 0, failed;
 	struct file_opener opener = {0};
 	FILE *maps = file_opener_text(&opener, (uint32_t)pid, "maps");
@@ -262,20 +287,18 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 	file_opener_close(&opener);
 	if (!maps)
 		return error_set(ret_error, -failed, "process %d: %s", pid,
-				 failed == ENOENT      ? "no such process"
-				 : failed == ETIMEDOUT ? "it does not answer: " FILE_WHY
-						       : strerror(failed));
+				 failed == ENOENT ? "no such process" : file_why(-failed));
 	spec.pid = pid;
 	while (!err && fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/');
-		struct rows part = *rows;
+		struct rows part;
 
 		line[strcspn(line, "\n")] = '\0';
 		if (!path || sscanf(line, "%*s %7s", permissions) != 1 || !strchr(permissions, 'x') ||
-		    !strcmp(path, last))
+		    !is_new_path(rows, path))
 			continue;
-		snprintf(last, sizeof(last), "%s", path);
 		snprintf(spec.file, sizeof(spec.file), "%s", strrchr(path, '/') + 1);
+		part = *rows;
 		part.spec = &spec;
 		err = list_mapped(&part, path, pid, ret_error);
 		part.spec = rows->spec;
@@ -319,10 +342,14 @@ static int list_kernel(struct rows *rows, struct trace_error *ret_error)
 }
 
 /* "usdt:1234" means a process, unless a file has that name. */
-static bool is_process(const struct probe_spec *spec)
+static int is_process(const struct probe_spec *spec, struct trace_error *ret_error)
 {
-	return !spec->pid && *spec->file && strspn(spec->file, "0123456789") == strlen(spec->file) &&
-	       access(spec->file, F_OK) < 0;
+	int exists;
+
+	if (spec->pid || !*spec->file || strspn(spec->file, "0123456789") != strlen(spec->file))
+		return 0;
+	exists = probe_file_exists(spec->file, ret_error);
+	return exists < 0 ? exists : !exists;
 }
 
 static int list_numbered(struct rows *rows, const char *digits, struct trace_error *ret_error)
@@ -357,19 +384,47 @@ static void ignore_row(void *context, const char *name, const char *fields)
 }
 
 /* "ext4:*" means tracepoints, unless a file in this folder has the name of the subsystem. */
-static bool names_tracepoints(const char *target, struct probe_spec *spec)
+static int names_tracepoints(const char *target, struct probe_spec *spec, struct trace_error *ret_error)
 {
 	struct probe_spec tracepoints = {.kind = PROBE_TRACEPOINT};
 	char text[512];
+	int exists;
 
-	if (spec->kind != PROBE_FUNCTION || spec->pid || strchr(spec->file, '/') || access(spec->file, F_OK) == 0)
-		return false;
+	if (spec->kind == PROBE_TRACEPOINT)
+		return 1;
+	if (spec->kind != PROBE_FUNCTION || spec->pid || strchr(spec->file, '/'))
+		return 0;
 	snprintf(text, sizeof(text), "tracepoint:%.400s", target);
 	if (probe_spec_parse(text, true, &tracepoints, NULL) || !*tracepoints.provider ||
 	    probe_tracepoint_list(&tracepoints, false, ignore_row, NULL, NULL) <= 0)
-		return false;
+		return 0;
+	exists = probe_file_exists(spec->file, ret_error);
+	if (exists)
+		return exists < 0 ? exists : 0;
 	*spec = tracepoints;
-	return true;
+	return 1;
+}
+
+static int list_any(struct rows *rows, const char *target, struct probe_spec *spec, struct trace_error *ret_error)
+{
+	int result = names_tracepoints(target, spec, ret_error);
+
+	if (result)
+		return result < 0 ? result : list_tracepoints(rows, ret_error);
+	if (spec->kind == PROBE_KERNEL)
+		return list_kernel(rows, ret_error);
+	result = is_process(spec, ret_error);
+	if (result)
+		return result < 0 ? result : list_numbered(rows, spec->file, ret_error);
+	return list_file(rows, ret_error);
+}
+
+/* "2 files could not be read; the first: /tmp/a: not an ELF program or library" */
+static int tell_unread(const struct rows *rows, int result, const char *target, const char *what,
+		       struct trace_error *ret_error)
+{
+	return error_set(ret_error, result, "%s: %s %zu file%s could not be read; the first: %s", target, what,
+			 rows->nr_unread, rows->nr_unread == 1 ? "" : "s", rows->unread.message);
 }
 
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error)
@@ -378,28 +433,17 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 	struct rows rows = {.spec = &spec};
 	int result = probe_spec_parse(target, true, &spec, ret_error);
 
-	if (result)
-		return result;
-	if (!result && (spec.kind == PROBE_TRACEPOINT || names_tracepoints(target, &spec)))
-		result = list_tracepoints(&rows, ret_error);
-	else if (spec.kind == PROBE_KERNEL)
-		result = list_kernel(&rows, ret_error);
-	else if (is_process(&spec))
-		result = list_numbered(&rows, spec.file, ret_error);
-	else
-		result = list_file(&rows, ret_error);
+	if (!result)
+		result = list_any(&rows, target, &spec, ret_error);
 	if (!result)
 		result = print_rows(&rows, out, ret_error);
 	free_rows(&rows);
 	if (result > 0 && spec.kind == PROBE_KERNEL && probe_kernel_missing())
 		fprintf(out, "\nNone of them can be probed here: %s\n", probe_kernel_missing());
 	if (rows.nr_unread && result > 0)
-		fprintf(out, "\nNot listed: what is in %zu file%s that could not be read; the first: %s\n",
-			rows.nr_unread, rows.nr_unread == 1 ? "" : "s", rows.unread.message);
+		return tell_unread(&rows, -ENODATA, target, "the list is not whole:", ret_error);
 	if (rows.nr_unread && !result)
-		return error_set(ret_error, -ENOENT,
-				 "%s: nothing was found, but %zu file%s could not be read; the first: %s", target,
-				 rows.nr_unread, rows.nr_unread == 1 ? "" : "s", rows.unread.message);
+		return tell_unread(&rows, -ENOENT, target, "nothing was found, but", ret_error);
 	if (!result)
 		return error_set(ret_error, -ENOENT, "%s: there is %s", target,
 				 spec.kind == PROBE_TRACEPOINT ? "no tracepoint of the kernel of this name"

@@ -577,7 +577,7 @@ static int read_file(void *context, struct probe_opener *opener, struct probe_an
 		return error_set(ret_error, -ENOMEM, "out of memory");
 	err = probe_elf_open_by(&elf, reading->path, opener, ret_error);
 	if (!err) {
-		err = add_of_elf(probes, &elf, reading->spec, ret_error);
+		err = probe_elf_end(&elf, add_of_elf(probes, &elf, reading->spec, ret_error), ret_error);
 		probe_elf_close(&elf);
 	}
 	for (size_t i = 0; !err && i < probes->nr; i++)

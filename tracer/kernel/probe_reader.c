@@ -79,6 +79,20 @@ static int ask_for_file(struct probe_opener *opener, enum probe_related which, c
 
 static struct probe_answer answer_of_reader; /* too large for the stack; each reader has its own copy */
 
+static void __attribute__((noreturn)) end_with_error(const struct trace_error *error)
+{
+	probe_answer_error(&answer_of_reader, error);
+	probe_answer_end(&answer_of_reader);
+	_exit(answer_of_reader.failed);
+}
+
+static void __attribute__((noreturn)) out_of_memory(void)
+{
+	const struct trace_error error = {.code = -ENOMEM};
+
+	end_with_error(&error);
+}
+
 static void __attribute__((noreturn)) run_reader(void *context)
 {
 	static const struct jail jail = {.cpu_seconds = CPU_SECONDS,
@@ -86,12 +100,15 @@ static void __attribute__((noreturn)) run_reader(void *context)
 					 .dies_with_thread = true};
 	const struct probe_reading *reading = context;
 	struct probe_answer *answer = &answer_of_reader;
-	struct asking_opener asking = {.opener = {ask_for_file}, .answer = answer};
+	struct asking_opener asking = {.opener = {.open = ask_for_file, .no_memory = out_of_memory}, .answer = answer};
 	struct trace_error error = {0};
 	int result;
 
-	demangle_prepare(); /* the reader may open no files later */
 	answer->fd = JAIL_SOCKET;
+	errno = 0;
+	demangle_prepare(); /* the reader may open no files later */
+	if (errno == ENOMEM)
+		out_of_memory();
 	result = jail_enter(&jail);
 	if (result)
 		error_set(&error, result, "the process that reads programs cannot drop its privileges: %s",
@@ -99,7 +116,7 @@ static void __attribute__((noreturn)) run_reader(void *context)
 	else
 		result = reading->read(reading->context, &asking.opener, answer, &error);
 	if (result)
-		probe_answer_error(answer, &error);
+		end_with_error(&error);
 	probe_answer_end(answer);
 	_exit(answer->failed);
 }
@@ -169,6 +186,17 @@ static int take_file(struct reader *reader, struct probe_record *record)
 	return result ? impossible(reader) : 0;
 }
 
+/* Some errors of memory have no sentence, because there is no memory for it. */
+static int take_error(struct reader *reader, struct probe_record *record)
+{
+	if (probe_record_error(record, &reader->error))
+		return impossible(reader);
+	return reader->error.code == -ENOMEM
+		       ? error_set(&reader->error, -ENOMEM, "%s: no memory to read its functions and debug information",
+				   reader->files.path)
+		       : reader->error.code;
+}
+
 static int take_record(struct reader *reader, struct probe_record *record)
 {
 	int result;
@@ -178,7 +206,7 @@ static int take_record(struct reader *reader, struct probe_record *record)
 		reader->ended = true;
 		return 0;
 	case PROBE_RECORD_ERROR:
-		return probe_record_error(record, &reader->error) ? impossible(reader) : reader->error.code;
+		return take_error(reader, record);
 	case PROBE_RECORD_FILE:
 		return take_file(reader, record);
 	case PROBE_RECORD_ENTRY:
@@ -262,10 +290,9 @@ static int finish(struct reader *reader, int result)
 static int open_failed(const char *path, int err, struct trace_error *ret_error)
 {
 	return error_set(ret_error, err, "%s: %s", path,
-			 err == -ETIMEDOUT ? "it does not answer: " FILE_WHY
-			 : err == -EINVAL  ? "not a program or library, which is a regular file"
-			 : err == -EFBIG   ? "larger than 4 GiB"
-					   : strerror(-err));
+			 err == -EINVAL	 ? "not a program or library, which is a regular file"
+			 : err == -EFBIG ? "larger than 4 GiB"
+					 : file_why(err));
 }
 
 static int start(struct reader *reader)
@@ -292,7 +319,7 @@ int probe_reader_run(const char *path, const struct probe_reading *reading, stru
 	result = start(&reader);
 	if (result)
 		error_set(&reader.error, result, "%s cannot be read: cannot start a process for it: %s", path,
-			  strerror(-result));
+			  file_why(result));
 	else
 		result = finish(&reader, exchange_messages(&reader));
 	file_opener_close(&reader.files.opener);

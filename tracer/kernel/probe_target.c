@@ -39,8 +39,9 @@ bool probe_target_any_is_mute(struct file_opener *opener)
 	while (!is_mute && (entry = folder_next(processes, &error))) {
 		uint32_t tgid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		char byte;
+		int result = tgid ? file_opener_memory(opener, tgid, 0, &byte, sizeof(byte)) : 0;
 
-		is_mute = tgid && file_opener_memory(opener, tgid, 0, &byte, sizeof(byte)) == -ETIMEDOUT;
+		is_mute = result == -ETIMEDOUT || result == -EBUSY;
 	}
 	if (processes)
 		closedir(processes);

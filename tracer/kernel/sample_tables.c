@@ -418,7 +418,7 @@ static int on_wanted(void *context, void *record, size_t bytes)
 	if (fd >= 0) {
 		make_table(tables, wanted->file, fd);
 		close(fd);
-	} else if (fd == -ETIMEDOUT) {
+	} else if (fd == -ETIMEDOUT || fd == -EBUSY) {
 		give_table(tables, wanted->file, &(struct unwind_table){0});
 	} else {
 		tables->skeleton->data_files->asked_tables[wanted->file] = 0;
