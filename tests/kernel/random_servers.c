@@ -10,7 +10,7 @@
  * time since the last one is for the client of the step, or for none, and no ns is left out. A line
  * of the truth file: SEED SERVER-PID CLIENT-PID NS 0 OWN-NS READING-NS. OWN-NS is what the process
  * spent on steps that take no time in the plan: locks, notes, and looks for requests that are not
- * there. They are for none, but the bill of a client whose request is open has them. READING-NS is
+ * there. They are for none, but the bill of a client with an open request has them. READING-NS is
  * the part of NS in steps that read: a request is open from its first byte on, and the program does
  * not know when the kernel had that.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_symbols.c - names for addresses: of this program, whose mappings are in /proc/self/maps. */
+/* test_symbols.c - names for addresses: of this program, with its mappings in /proc/self/maps. */
 #include "symbol_files_case.h"
 
 #include <limits.h>
