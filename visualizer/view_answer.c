@@ -62,6 +62,7 @@ static void put_progress_and_rest(struct view_session *session, struct view_ques
 	put_progress(session, question, json);
 	if (session->rest_ns >= SECOND_NS)
 		json_u64(json, "rest_s", session->rest_ns / SECOND_NS);
+	json_text(json, "unread", session->unread);
 }
 
 /* Times that need more than 53 bits are texts. */

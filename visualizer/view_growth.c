@@ -84,6 +84,19 @@ static char *grown_file(struct view_shared *shared, unsigned int *ret_version, b
 	return file;
 }
 
+/* Until the key u. The page says why, unless another session is shown meanwhile. */
+static void follow_no_longer(struct view_growth *growth, const char *why)
+{
+	struct view_shared *shared = growth->shared;
+
+	view_shared_lock(shared);
+	if (shared->session->version == growth->version)
+		snprintf(shared->session->unread, sizeof(shared->session->unread), "%s",
+			 *why ? why : "the terminal of the view says why");
+	view_shared_unlock(shared);
+	shared->next_growth_ns = UINT64_MAX;
+}
+
 struct view_growth *view_growth_begin(struct view_shared *shared)
 {
 	struct trace_error error = {0};
@@ -101,9 +114,9 @@ struct view_growth *view_growth_begin(struct view_shared *shared)
 	if (view_reading_begin(&growth->reading, file, shared->options, &error) < 0) {
 		if (*error.message)
 			fprintf(stderr, "tracevisualizer: the view no longer follows the trace: %s\n", error.message);
+		follow_no_longer(growth, error.message);
 		free(growth);
 		growth = NULL;
-		shared->next_growth_ns = UINT64_MAX; /* until the key u */
 	}
 	free(file);
 	return growth;
@@ -141,7 +154,7 @@ void view_growth_end(struct view_growth *growth, bool take)
 	if (take)
 		take_reading(growth);
 	if (growth->failed)
-		growth->shared->next_growth_ns = UINT64_MAX;
+		follow_no_longer(growth, "");
 	view_reading_end(&growth->reading);
 	free(growth);
 }

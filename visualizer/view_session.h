@@ -47,6 +47,7 @@ struct view_whole_books {
  *     time: the pass of the bills collects all of them
  * @version: how many sessions were shown before this one: the page asks again when it changes
  * @rest_ns: of a trace that grows: the pause until it is read again; 0: not known
+ * @unread: why the file that has grown is not read again any more; "": it is
  */
 struct view_session {
 	struct report report;
@@ -58,6 +59,7 @@ struct view_session {
 	size_t clients_room;
 	uint64_t start, end, rest_ns;
 	bool is_complete, is_billed, is_of_index;
+	char unread[sizeof(((struct trace_error *)0)->message)];
 	unsigned int nr_bill_steps, nr_table_steps, version;
 	struct view_bill_pass *bills;	      /* owned; view_bills.c */
 	struct view_client_list *client_list; /* owned; view_clients.c */

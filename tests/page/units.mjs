@@ -786,6 +786,7 @@ test("a view of the whole trace stays one when the trace grows, and another span
 	assert.match(growthText({ duration_ns: 12.4e9, clean_end: false }, { ns: 0, time: "10:03:04" }), /being recorded.*: 12 s more than at 10:03:04\.$/);
 	assert.match(growthText({ duration_ns: 12e9, clean_end: true }, { ns: 2e9, time: "10:03:04" }), /has ended: 10 s more/);
 	assert.match(growthText({ duration_ns: 12e9, clean_end: false, rest_s: 80 }, { ns: 0, time: "10:03:04" }), /04\. It is long: the next reading is 80 s after/);
+	assert.match(growthText({ duration_ns: 12e9, clean_end: false, unread: "t.trace: no memory" }, { ns: 0, time: "10:03:04" }), /not read again: t\.trace: no memory\. The key u/);
 	assert.match(growthText({ duration_ns: 12e9, clean_end: false, rest_s: 2 }, { ns: 0, time: "10:03:04" }), /04\.$/);
 });
 

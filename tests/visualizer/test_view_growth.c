@@ -188,6 +188,7 @@ static void a_reading_that_fails_says_why(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "no longer follows the trace: "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "Too many open files"));
 	CU_ASSERT_PTR_NULL(view_growth_begin(&growing.shared)); /* it is not tried again */
+	CU_ASSERT_PTR_NOT_NULL(strstr(growing.shared.session->unread, "Too many open files"));
 	close(said);
 	close(own);
 	growing_end(&growing);

@@ -3,6 +3,7 @@
 
 import { ask } from "./ask.js";
 import { byId, el } from "./dom.js";
+import { clean } from "./words.js";
 
 const SENTENCES = {
 	grown: "The file of the trace has grown since it was read: it may still be recorded.",
@@ -17,16 +18,17 @@ const SENTENCES = {
  * @growth: the sentence about a trace that has been read again by itself; "": it has not
  */
 export function showFile(about, again, growth = "") {
-	const state = growth && ["same", "grown"].includes(about.trace_file) ? "live" : SENTENCES[about.trace_file] ? about.trace_file : "same",
+	const why = about.trace_file === "grown" && about.unread ? ` The view does not read it again: ${clean(about.unread, 200)}.` : "",
+		state = growth && ["same", "grown"].includes(about.trace_file) ? "live" : SENTENCES[about.trace_file] ? about.trace_file : "same",
 		box = byId("file");
 
 	if (state === "live" && box.textContent !== growth) box.textContent = growth;
-	if (box.dataset.state === state) return; // the button may have the focus
-	box.dataset.state = state;
+	if (box.dataset.state === state + why) return; // the button may have the focus
+	box.dataset.state = state + why;
 	box.hidden = state === "same";
 	if (state === "live") return;
 	box.replaceChildren(
-		SENTENCES[state] ?? "",
+		(SENTENCES[state] ?? "") + (state === "grown" ? why : ""),
 		" ",
 		state === "same" || state === "gone"
 			? ""

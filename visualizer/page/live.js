@@ -59,13 +59,14 @@ const LONG_REST_S = 10; // after a reading that took long
 
 /**
  * "The trace is being recorded: 12 s more than at 10:03:04." @first: {ns, time: as text} when the page was opened.
- * @rest_s: the pause between two readings, if it is known
+ * @rest_s: the pause between two readings, if it is known. @unread: why it is not read again any more
  */
-export function growthText({ duration_ns, clean_end, rest_s = 0 }, first) {
+export function growthText({ duration_ns, clean_end, rest_s = 0, unread = "" }, first) {
 	const more = `${Math.round((duration_ns - first.ns) / 1e9)} s more than at ${clean(first.time)}`,
 		isLong = rest_s >= LONG_REST_S,
 		pause = isLong ? ` It is long: the next reading is ${rest_s} s after this one; the key u reads it now.` : "";
 
+	if (unread) return `The trace has grown, but is not read again: ${clean(unread, 200)}. The key u reads it.`;
 	return clean_end
 		? `The recording has ended: ${more}.`
 		: `The trace is being recorded, and is read again by itself: ${more}.${pause}`;
