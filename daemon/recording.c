@@ -728,6 +728,8 @@ static uint64_t add_not_recorded_notes(struct recording *recording)
 		note_not_recorded(&note, unfollowed);
 	if (tracefile_print_lost_maps(recording->lost_maps, unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
+	if (recording->tracer)
+		tracer_describe_limits(recording->tracer, note_not_recorded, &note);
 	if (recording->tracer &&
 	    session_probes_refused(recording->tracer, recording->probes, unfollowed, sizeof(unfollowed)))
 		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++, unfollowed);

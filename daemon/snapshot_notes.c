@@ -33,6 +33,8 @@ uint64_t snapshot_notes_write(struct trace_writer *writer, const struct snapshot
 		describe_one(&note, text);
 	if (tracefile_print_lost_maps(facts->nr_lost_maps, text, sizeof(text)))
 		describe_one(&note, text);
+	if (facts->tracer)
+		tracer_describe_limits(facts->tracer, describe_one, &note);
 	if (!clients)
 		return note.next;
 	clients_describe_unmatched(clients, describe_one, &note);

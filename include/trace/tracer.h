@@ -369,6 +369,13 @@ int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret
 int tracer_code_names(const struct tracer *tracer, tracer_string_fn emit, void *context);
 /** tracer_work_names() - the names of the functions of deferred work that was recorded so far */
 int tracer_work_names(const struct tracer *tracer, tracer_string_fn emit, void *context);
+/**
+ * tracer_describe_limits() - call @describe with a sentence for each bound that was passed so far:
+ * what is beyond it has no name in the trace, or no callers
+ * Call it after tracer_start_state() and tracer_code_names(), which count what they leave out.
+ */
+typedef void (*tracer_describe_fn)(void *context, const char *text);
+void tracer_describe_limits(const struct tracer *tracer, tracer_describe_fn describe, void *context);
 
 #ifdef __cplusplus
 }

@@ -254,6 +254,7 @@ static void unwanted_effects_of_a_filter_are_reported(void)
 	for (int i = 0; i < 3; i++)
 		fake_unfollow(bench.tracer);
 	fake_not_traced(bench.tracer, "a:probe: no such place");
+	fake_limit(bench.tracer, "the names of 5 groups");
 	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	trace = trace_open(bench.path, &bench.error);
@@ -265,7 +266,8 @@ static void unwanted_effects_of_a_filter_are_reported(void)
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(not_traced(trace, 3),
 		       "while 4 processes were already followed, and their own descendants: 3, the first after 0."));
-	CU_ASSERT_STRING_EQUAL(not_traced(trace, 4), "");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 4), "the names of 5 groups");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 5), "");
 	trace_close(trace);
 	bench_free(&bench);
 }
@@ -323,10 +325,12 @@ static void a_snapshot_reports_threads_that_the_filter_lost(void)
 	struct trace *trace;
 
 	fake_unfollow(bench.tracer);
+	fake_limit(bench.tracer, "the names of 5 groups");
 	CU_ASSERT_EQUAL(flight_snapshot(flight, bench.fd, 1, &result, &bench.error), 0);
 	trace = trace_open(bench.path, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 1), "their own descendants: 1, "));
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "the names of 5 groups");
 	trace_close(trace);
 	flight_free(flight);
 	bench_free(&bench);

@@ -27,6 +27,7 @@ struct tracer {
 	uint64_t missed[TRACE_EV_MAX];
 	struct tracer_unfollowed unfollowed;
 	const char *not_traced; /* in addition to the event that is never attached */
+	const char *limit;
 	uint32_t nr_start_records;
 	bool has_no_states;
 	uint64_t mask[TRACE_MASK_WORDS];
@@ -126,6 +127,17 @@ void fake_unfollow(struct tracer *tracer)
 void fake_not_traced(struct tracer *tracer, const char *text)
 {
 	tracer->not_traced = text;
+}
+
+void fake_limit(struct tracer *tracer, const char *text)
+{
+	tracer->limit = text;
+}
+
+void tracer_describe_limits(const struct tracer *tracer, tracer_describe_fn describe, void *context)
+{
+	if (tracer->limit)
+		describe(context, tracer->limit);
 }
 
 void fake_no_states(struct tracer *tracer)

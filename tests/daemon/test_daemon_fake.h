@@ -69,6 +69,8 @@ void fake_code_map(struct tracer *tracer);
  * @text: static
  */
 void fake_not_traced(struct tracer *tracer, const char *text);
+/** fake_limit() - set the text about a bound that was passed: static */
+void fake_limit(struct tracer *tracer, const char *text);
 /** fake_no_states() - let the states at the start and at the end end with an error */
 void fake_no_states(struct tracer *tracer);
 #endif

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <trace/reader.h>
+#include "../../tracer/kernel/limits.h"
 #include "../../tracer/kernel/start_state.h"
 #include "../../tracer/kernel/start_proc.h"
 
@@ -300,7 +301,37 @@ static void a_part_of_the_processes_is_an_error(void)
 	free(collector);
 }
 
+static void take_text(void *context, const char *text)
+{
+	snprintf(context, 256, "%s", text);
+}
+
+static void threads_in_further_control_groups_are_told(void)
+{
+	struct tracer_collector *collector = calloc(1, sizeof(*collector));
+	struct tracer_passed passed = {0};
+	char text[256] = "";
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(collector);
+	for (uint32_t group = 1; group <= 4096; group++)
+		tracer_remember_group(collector, group, group);
+	tracer_remember_group(collector, 1, 5000);
+	CU_ASSERT_EQUAL(collector->unnamed_threads, 0);
+	for (uint32_t thread = 5001; thread <= 5003; thread++)
+		tracer_remember_group(collector, thread % 2 + 5000, thread);
+	CU_ASSERT_EQUAL(collector->nr_cgroups, 4096);
+	CU_ASSERT_EQUAL(collector->unnamed_threads, 3);
+	limits_describe(&passed, take_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	passed.group_threads = collector->unnamed_threads;
+	limits_describe(&passed, take_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "the names of further control groups at the start: there were more than 4096, and "
+				     "3 threads are in others");
+	free(collector);
+}
+
 static const struct unit_case cases[] = {
+	{"threads_in_further_control_groups_are_told", threads_in_further_control_groups_are_told},
 	{"a_part_of_the_processes_is_an_error", a_part_of_the_processes_is_an_error},
 	{"a_thread_is_recorded_whatever_its_name", a_thread_is_recorded_whatever_its_name},
 	{"a_thread_that_exits_is_in_no_call", a_thread_that_exits_is_in_no_call},

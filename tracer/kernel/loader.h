@@ -59,6 +59,7 @@ struct tracer {
 	/* in the struct, so that running out of memory can be reported, too */
 	char not_traced[TRACER_MAX_NOT_TRACED][TRACER_NOTE_BYTES];
 	size_t nr_not_traced;
+	uint64_t unnamed_group_threads; /* of the latest start state: limits.h */
 };
 
 int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments)

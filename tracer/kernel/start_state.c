@@ -27,17 +27,24 @@
 
 #define ITER_BUFFER_BYTES (256u << 10)
 
+void tracer_remember_group(struct tracer_collector *c, uint64_t cgroup, uint32_t tid)
+{
+	for (size_t i = 0; i < c->nr_cgroups; i++)
+		if (c->cgroups[i] == cgroup)
+			return;
+	if (c->nr_cgroups == TRACER_MAX_CGROUPS) {
+		c->unnamed_threads++;
+		return;
+	}
+	c->cgroups[c->nr_cgroups] = cgroup;
+	c->cgroup_tids[c->nr_cgroups++] = tid;
+}
+
 static void remember_thread(struct tracer_collector *c, const struct trace_start_thread *thread)
 {
 	if (thread->tid < TRACER_MAX_TID)
 		c->seen[thread->tid / 8] |= (unsigned char)(1u << thread->tid % 8);
-	for (size_t i = 0; i < c->nr_cgroups; i++)
-		if (c->cgroups[i] == thread->cgroup)
-			return;
-	if (c->nr_cgroups == TRACER_MAX_CGROUPS)
-		return;
-	c->cgroups[c->nr_cgroups] = thread->cgroup;
-	c->cgroup_tids[c->nr_cgroups++] = thread->tid;
+	tracer_remember_group(c, thread->cgroup, thread->tid);
 }
 
 /* ---- threads that share descriptors ---- */
@@ -386,8 +393,10 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 	/* A flight recorder reads the start state only at a snapshot. Until then a thread's name is
 	 * recorded at its exit, with the other events of the exit. */
 	tracer->skeleton->bss->start_state_is_read = !tracer->options.overwrite;
-	if (c)
+	if (c) {
+		tracer->unnamed_group_threads = c->unnamed_threads;
 		tdestroy(c->tables, free);
+	}
 	free(c);
 	return result ? error_set(ret_error, result, "cannot read the state of the system: %s", strerror(-result)) : 0;
 }

@@ -21,10 +21,11 @@ struct tracer_collector {
 	uint64_t cgroups[TRACER_MAX_CGROUPS];
 	uint32_t cgroup_tids[TRACER_MAX_CGROUPS];
 	size_t nr_cgroups;
-	void *tables;	     /* owned: tsearch() of struct tracer_iter_files, one per descriptor table */
-	uint64_t begin_ns;   /* when the iterators began; 0: they did not run */
-	bool no_args;	     /* leave out the arguments of processes */
-	int64_t args_of_uid; /* only those of this user's processes; -1: of all */
+	uint64_t unnamed_threads; /* whose control group has no room */
+	void *tables;		  /* owned: tsearch() of struct tracer_iter_files, one per descriptor table */
+	uint64_t begin_ns;	  /* when the iterators began; 0: they did not run */
+	bool no_args;		  /* leave out the arguments of processes */
+	int64_t args_of_uid;	  /* only those of this user's processes; -1: of all */
 };
 
 /**
@@ -32,6 +33,8 @@ struct tracer_collector {
  * Returns NULL if out of memory.
  */
 struct tracer_collector *tracer_collector_new(const struct tracer *tracer, tracer_emit_fn emit, void *context);
+/** tracer_remember_group() - thread @tid is in @cgroup, which gets its name later if there is room */
+void tracer_remember_group(struct tracer_collector *collector, uint64_t cgroup, uint32_t tid);
 int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process),
 			void *context);
 

@@ -9,6 +9,10 @@ struct {
 	__type(value, struct tracer_function_name);
 } work_functions SEC(".maps");
 
+#define NO_ROOM (-7) /* E2BIG: the map is full */
+
+volatile unsigned long long unnamed_work_runs; /* their functions have no room */
+
 static const char function_format[] = "%ps"; /* NAME or NAME [MODULE] */
 
 /* The kernel names the function now, because its module can be gone at the end. A name that is too
@@ -24,8 +28,8 @@ static __noinline int name_function(u64 func)
 
 static __always_inline void note_function(u64 func)
 {
-	if (!bpf_map_lookup_elem(&work_functions, &func))
-		name_function(func);
+	if (!bpf_map_lookup_elem(&work_functions, &func) && name_function(func) == NO_ROOM)
+		__sync_fetch_and_add(&unnamed_work_runs, 1);
 }
 
 SEC("event/workqueue_queue_work")
