@@ -720,6 +720,8 @@ static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace
 	build_ids_add(snapshot->build_ids, snapshot->flight->code.ids);
 	build_ids_wait(snapshot->build_ids, BUILD_IDS_END_WAIT_NS);
 	build_ids_write(snapshot->build_ids, snapshot->writer);
+	if (has_samples(snapshot->flight))
+		tracefile_code_names(snapshot->writer, snapshot->flight->tracer);
 	next_note = snapshot_notes_write(snapshot->writer,
 					 &(struct snapshot_facts){.tracer = snapshot->flight->tracer,
 								  .clients = snapshot->flight->clients,
@@ -727,10 +729,8 @@ static int snapshot_write(struct flight_snapshot *snapshot, int fd, struct trace
 								  .build_ids = snapshot->build_ids,
 								  .nr_lost_maps = snapshot->flight->code.lost,
 								  .start_ns = snapshot->start_ns});
-	if (has_samples(snapshot->flight)) {
-		tracefile_code_names(snapshot->writer, snapshot->flight->tracer);
+	if (has_samples(snapshot->flight))
 		program_names_write(snapshot->writer, fd, FLIGHT_NAMES_NS, snapshot->build_ids, next_note);
-	}
 	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
 		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, snapshot->end_ns,

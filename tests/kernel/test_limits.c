@@ -3,10 +3,14 @@
  * skipped (77) where the kernel cannot be recorded. */
 #include <bpf/bpf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../../tracer/kernel/loader.h"
+#include "../../tracer/kernel/sample_skeleton.h"
+#include "../../tracer/kernel/samples.h"
+#include "../../tracer/kernel/walk_files.h"
 #include "unit.h"
 
 #define TRIES 100
@@ -16,9 +20,10 @@ static void add_text(void *context, const char *text)
 	strncat(context, text, 2047 - strlen(context));
 }
 
-static struct tracer *new_tracer(void)
+static struct tracer *new_tracer(uint64_t sample_period)
 {
-	struct tracer_options options = {.size = sizeof(options), .filter_uid = -1, .filter_gid = -1};
+	struct tracer_options options = {
+		.size = sizeof(options), .filter_uid = -1, .filter_gid = -1, .sample_period = sample_period};
 	struct trace_error error = {0};
 	struct tracer *tracer = tracer_new(&options, &error);
 
@@ -53,7 +58,7 @@ static bool is_told(const struct tracer *tracer, const char *wanted)
 
 static void further_functions_of_deferred_work_are_told(void)
 {
-	struct tracer *tracer = new_tracer();
+	struct tracer *tracer = new_tracer(0);
 	struct trace_error error = {0};
 	char text[2048] = "";
 
@@ -65,8 +70,39 @@ static void further_functions_of_deferred_work_are_told(void)
 	tracer_free(tracer);
 }
 
+#if defined(__x86_64__)
+/* A program that begins maps code of files that have no number then. */
+static void have_program(void)
+{
+	CU_ASSERT_EQUAL(system("exec ls / > /dev/null"), 0);
+}
+
+static void what_samples_have_no_room_for_is_told(void)
+{
+	struct tracer *tracer = new_tracer(1000000);
+	const struct tracer_sampling *sampling = tracer->sampling;
+	struct trace_error error = {0};
+	uint64_t mask[TRACE_MASK_WORDS];
+
+	CU_ASSERT_TRUE_FATAL(sampling->has_tables);
+	fill(sampling->skeleton->maps.kernel_addresses);
+	sampling->skeleton->data->nr_walk_files = WALK_MAX_FILES;
+	CU_ASSERT_EQUAL_FATAL(tracer_start(tracer, &error), 0);
+	tracer_get_mask(tracer, mask);
+	mask[TRACE_EV_sample / 64] |= 1ull << TRACE_EV_sample % 64;
+	CU_ASSERT_EQUAL_FATAL(tracer_set_mask(tracer, mask, &error), 0);
+	have_program();
+	CU_ASSERT(is_told(tracer, "names of the kernel's code: samples hit more than 32768 addresses, and others "));
+	CU_ASSERT(is_told(tracer, "more than 8192 files have code, and others were mapped "));
+	tracer_free(tracer);
+}
+#endif
+
 static const struct unit_case cases[] = {
 	CASE(further_functions_of_deferred_work_are_told),
+#if defined(__x86_64__)
+	CASE(what_samples_have_no_room_for_is_told),
+#endif
 	{NULL, NULL},
 };
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <trace/reader.h>
 #include "../../tracer/kernel/limits.h"
+#include "../../tracer/kernel/perf_maps.h"
 #include "../../tracer/kernel/start_state.h"
 #include "../../tracer/kernel/start_proc.h"
 
@@ -330,7 +331,67 @@ static void threads_in_further_control_groups_are_told(void)
 	free(collector);
 }
 
+static int take_name(void *context, int space, uint64_t key, const char *text)
+{
+	CU_ASSERT_EQUAL(space, TRACE_STRING_PROGRAM_CODE);
+	CU_ASSERT_EQUAL(key, 0);
+	take_text(context, text);
+	return 0;
+}
+
+static void names_in_a_file_that_is_too_large_are_told(void)
+{
+	const struct walk_address address = {.address = 0x1008,
+					     .tgid = (unsigned int)getpid(),
+					     .uid = (unsigned int)getuid()};
+	struct tracer_passed passed = {0};
+	char path[64], text[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "wx");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fprintf(file, "1000 10 jit\n");
+	fflush(file);
+	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &passed.large_maps), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " 1000 16 jit"));
+	CU_ASSERT_EQUAL(passed.large_maps, 0);
+	CU_ASSERT_EQUAL_FATAL(ftruncate(fileno(file), (256 << 20) + 1), 0);
+	text[0] = '\0';
+	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &passed.large_maps), 0);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	CU_ASSERT_EQUAL(passed.large_maps, 1);
+	limits_describe(&passed, take_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "names of generated code: perf-PID.map has more than 256 MiB in 1 processes");
+	fclose(file);
+	unlink(path);
+}
+
+static void count_text(void *context, const char *text)
+{
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "4711"));
+	CU_ASSERT(strlen(text) < 250);
+	(*(unsigned int *)context)++;
+}
+
+static void each_passed_bound_is_told_with_its_number(void)
+{
+	struct tracer_passed passed;
+	uint64_t counts[sizeof(passed) / 8] = {0};
+
+	for (unsigned int i = 0; i < sizeof(passed) / 8; i++) {
+		unsigned int nr = 0;
+
+		counts[i] = 4711;
+		memcpy(&passed, counts, sizeof(passed));
+		limits_describe(&passed, count_text, &nr);
+		CU_ASSERT_EQUAL(nr, i + 1);
+	}
+}
+
 static const struct unit_case cases[] = {
+	{"each_passed_bound_is_told_with_its_number", each_passed_bound_is_told_with_its_number},
+	{"names_in_a_file_that_is_too_large_are_told", names_in_a_file_that_is_too_large_are_told},
 	{"threads_in_further_control_groups_are_told", threads_in_further_control_groups_are_told},
 	{"a_part_of_the_processes_is_an_error", a_part_of_the_processes_is_an_error},
 	{"a_thread_is_recorded_whatever_its_name", a_thread_is_recorded_whatever_its_name},

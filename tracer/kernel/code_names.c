@@ -199,7 +199,7 @@ static int compare_addresses(const void *left, const void *right)
 	return (l->address > r->address) - (l->address < r->address);
 }
 
-static int emit_program_code(const struct tracer_sampling *sampling, tracer_string_fn emit, void *context)
+static int emit_program_code(struct tracer_sampling *sampling, tracer_string_fn emit, void *context)
 {
 	const struct bpf_map *map = sampling->skeleton->maps.program_addresses;
 	size_t room = bpf_map__max_entries(map), nr = 0;
@@ -216,12 +216,12 @@ static int emit_program_code(const struct tracer_sampling *sampling, tracer_stri
 	}
 	if (nr)
 		qsort(addresses, nr, sizeof(*addresses), compare_addresses);
-	result = addresses ? perf_maps_emit(addresses, nr, emit, context) : -ENOMEM;
+	result = addresses ? perf_maps_emit(addresses, nr, emit, context, &sampling->large_maps) : -ENOMEM;
 	free(addresses);
 	return result;
 }
 #else
-static int emit_program_code(const struct tracer_sampling *sampling, tracer_string_fn emit, void *context)
+static int emit_program_code(struct tracer_sampling *sampling, tracer_string_fn emit, void *context)
 {
 	return 0;
 }

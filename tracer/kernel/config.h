@@ -13,6 +13,8 @@
 
 #define TRACER_MAX_WORK_FUNCTIONS 1024 /* functions of deferred work that get names */
 
+#define SAMPLE_MAX_ADDRESSES 32768 /* that get names: of the kernel, and of generated code */
+
 #define TRACER_NR_HITS	  32768 /* addresses of the kernel at which samples are counted */
 #define TRACER_NR_COUNTED 8192	/* functions whose runs are counted */
 

@@ -19,9 +19,8 @@
 #include "jail_child.h"
 #include "read_end.h"
 
-#define NAME_BYTES     256
-#define MAX_FILE_BYTES (256ll << 20)
-#define CPU_SECONDS    20
+#define NAME_BYTES  256
+#define CPU_SECONDS 20
 
 /** struct generated - the function at an address. @bytes: 0: not known */
 struct generated {
@@ -62,7 +61,7 @@ static int open_in(struct file_opener *opener, const char *root, uint32_t tgid, 
  */
 static bool is_owned(const struct stat *file, uint32_t uid)
 {
-	return file->st_size <= MAX_FILE_BYTES && (!file->st_uid || file->st_uid == uid);
+	return !file->st_uid || file->st_uid == uid;
 }
 
 /* The file of a process that has ended stays, unless it was in a container that is gone, too. */
@@ -79,6 +78,10 @@ static int open_map(struct file_opener *opener, uint32_t tgid, uint32_t uid)
 	if (fd >= 0 && !is_owned(&status, uid)) {
 		close(fd);
 		return -EPERM;
+	}
+	if (fd >= 0 && status.st_size > PERF_MAPS_FILE_BYTES) {
+		close(fd);
+		return -EFBIG;
 	}
 	return fd;
 }
@@ -234,38 +237,46 @@ static int emit_found(uint32_t tgid, const struct generated *found, size_t nr, u
 	return result;
 }
 
-static int emit_process(struct file_opener *opener, const struct walk_address *addresses, size_t nr, uint64_t *number,
-			tracer_string_fn emit, void *context)
+/** struct map_totals - @number: of the next name. @too_large: files */
+struct map_totals {
+	uint64_t number, too_large;
+};
+
+static int emit_process(struct file_opener *opener, const struct walk_address *addresses, size_t nr,
+			struct map_totals *totals, tracer_string_fn emit, void *context)
 {
 	const struct map_task task = {addresses, nr};
 	struct generated *found = calloc(nr, sizeof(*found));
 	int fd = found ? open_map(opener, addresses->tgid, addresses->uid) : -ENOMEM;
 	int result = found ? 0 : -ENOMEM;
 
+	totals->too_large += fd == -EFBIG;
 	if (fd >= 0) {
 		result = read_map(fd, &task, found);
 		close(fd);
 	}
 	if (!result)
-		result = emit_found(addresses->tgid, found, nr, number, emit, context);
+		result = emit_found(addresses->tgid, found, nr, &totals->number, emit, context);
 	for (size_t i = 0; found && i < nr; i++)
 		free(found[i].name);
 	free(found);
 	return result;
 }
 
-int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context)
+int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context,
+		   uint64_t *ret_too_large)
 {
 	struct file_opener opener = {0};
-	uint64_t number = 0;
+	struct map_totals totals = {0};
 	int result = 0;
 	size_t of_process;
 
 	for (size_t i = 0; i < nr && !result; i += of_process) {
 		for (of_process = 1; i + of_process < nr && addresses[i + of_process].tgid == addresses[i].tgid;)
 			of_process++;
-		result = emit_process(&opener, addresses + i, of_process, &number, emit, context);
+		result = emit_process(&opener, addresses + i, of_process, &totals, emit, context);
 	}
 	file_opener_close(&opener);
+	*ret_too_large = totals.too_large;
 	return result;
 }

@@ -13,10 +13,16 @@
 #include <trace/tracer.h>
 #include "walk_files.h"
 
+#define PERF_MAPS_FILE_BYTES (256ll << 20)
+
 /**
  * perf_maps_emit() - name the functions at these addresses: TRACE_STRING_PROGRAM_CODE
- * @addresses: sorted by process and address. Returns 0, -ENOMEM, or what @emit returned
+ * @addresses: sorted by process and address
+ * @ret_too_large: files that were not read because they have more than PERF_MAPS_FILE_BYTES; also
+ *     written after an error
+ * Returns 0, -ENOMEM, or what @emit returned
  */
-int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context);
+int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context,
+		   uint64_t *ret_too_large);
 
 #endif

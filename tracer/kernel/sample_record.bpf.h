@@ -11,7 +11,6 @@
 #define MAX_KERNEL_BYTES   (96 * 8)
 #define MAX_USER_BYTES	   (127 * 8) /* the kernel's limit, kernel.perf_event_max_stack */
 #define BPF_F_USER_STACK   (1u << 8) /* linux/bpf.h */
-#define MAX_ADDRESSES	   32768
 #define CUT_KERNEL	   1
 #define CUT_USER	   2
 #define USER_IS_UNREADABLE 4
@@ -39,10 +38,13 @@ _Static_assert(sizeof(struct trace_record) + sizeof(struct trace_sample) + MAX_K
  * names at the end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_ADDRESSES);
+	__uint(max_entries, SAMPLE_MAX_ADDRESSES);
 	__type(key, u64);
 	__type(value, u8);
 } kernel_addresses SEC(".maps");
+volatile unsigned long long unnamed_kernel_hits; /* of addresses that have no room in it */
+
+#define NO_ROOM (-7) /* E2BIG: the map is full */
 
 /* @room: the verifier allows any offset below 1024 and any length up to 1024 behind it */
 struct sample_scratch {
@@ -69,8 +71,9 @@ __noinline int note_addresses(struct sample_scratch *scratch, u32 bytes)
 	for (u32 i = 0; i < MAX_KERNEL_BYTES / 8; i++) {
 		if (i * 8 >= bytes)
 			break;
-		if (!bpf_map_lookup_elem(&kernel_addresses, &address))
-			bpf_map_update_elem(&kernel_addresses, &address, &one, BPF_ANY);
+		if (!bpf_map_lookup_elem(&kernel_addresses, &address) &&
+		    bpf_map_update_elem(&kernel_addresses, &address, &one, BPF_ANY) == NO_ROOM)
+			__sync_fetch_and_add(&unnamed_kernel_hits, 1);
 		address = scratch->room[i];
 	}
 	return 0;

@@ -45,13 +45,12 @@
 #include "unwind_reader.h"
 #include "walk_files.h"
 
-#define MAX_TABLES_BYTES (128ull << 20)
-#define MAX_LINE	 4352
-#define MAX_VDSO_BYTES	 65536
-#define BATCH		 64
-#define NICENESS	 (-10) /* of the drain: -15 */
-#define NR_PUBLISHERS	 3
-#define PREPARE_SECONDS	 2 /* then the recording begins without the other tables */
+#define MAX_LINE	4352
+#define MAX_VDSO_BYTES	65536
+#define BATCH		64
+#define NICENESS	(-10) /* of the drain: -15 */
+#define NR_PUBLISHERS	3
+#define PREPARE_SECONDS 2 /* then the recording begins without the other tables */
 
 /**
  * struct sample_tables - @stop: an eventfd
@@ -240,7 +239,7 @@ static bool fits(struct sample_tables *tables, uint32_t nr_words)
 {
 	uint64_t bytes = (uint64_t)nr_words * sizeof(uint64_t);
 
-	if (tables->counts.bytes + bytes > MAX_TABLES_BYTES) {
+	if (tables->counts.bytes + bytes > SAMPLE_TABLES_BYTES) {
 		__atomic_fetch_add(&tables->counts.refused, 1, __ATOMIC_RELAXED);
 		return false;
 	}

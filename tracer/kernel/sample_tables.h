@@ -7,6 +7,8 @@
  */
 #include <stdint.h>
 
+#define SAMPLE_TABLES_BYTES (128ull << 20) /* of all */
+
 struct samples_bpf;
 struct sample_tables;
 

@@ -15,7 +15,6 @@
 #include "samples.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,21 +184,6 @@ static void note_refusal(struct tracer *tracer, int error)
 		 "sample: the callers in programs without frame pointers (the kernel refuses the BPF programs that "
 		 "find them: %s)",
 		 strerror(-error));
-	tracer_note(tracer, text);
-}
-
-static void note_limit(struct tracer *tracer, const struct sample_tables *tables)
-{
-	struct sample_table_counts counts;
-	char text[TRACER_NOTE_BYTES];
-
-	sample_tables_get_counts(tables, &counts);
-	if (!counts.refused)
-		return;
-	snprintf(text, sizeof(text),
-		 "sample: the callers in %" PRIu64 " files without frame pointers (the unwind tables of %" PRIu64
-		 " others have %" PRIu64 " MiB, and no more is allowed)",
-		 counts.refused, counts.made, counts.bytes >> 20);
 	tracer_note(tracer, text);
 }
 
@@ -394,8 +378,6 @@ void tracer_switch_samples(struct tracer *tracer, bool on)
 			ioctl(sampling->clocks[cpu], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	if (!on)
 		switch_programs(tracer, false);
-	if (!on && sampling->tables)
-		note_limit(tracer, sampling->tables);
 	sampling->is_on = on;
 }
 

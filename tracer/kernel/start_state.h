@@ -33,10 +33,7 @@ struct tracer_collector {
  * Returns NULL if out of memory.
  */
 struct tracer_collector *tracer_collector_new(const struct tracer *tracer, tracer_emit_fn emit, void *context);
-/**
- * tracer_remember_group() - thread @tid is in @cgroup, which gets its name later if there is
- * room
- */
+/** tracer_remember_group() - thread @tid is in @cgroup, which has a name later if there is room */
 void tracer_remember_group(struct tracer_collector *collector, uint64_t cgroup, uint32_t tid);
 int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process),
 			void *context);

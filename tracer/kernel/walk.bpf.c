@@ -106,10 +106,11 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, MAX_ADDRESSES);
+	__uint(max_entries, SAMPLE_MAX_ADDRESSES);
 	__type(key, struct walk_address);
 	__type(value, u32); /* uid */
 } program_addresses SEC(".maps");
+volatile unsigned long long unnamed_program_hits; /* of addresses that have no room in it */
 
 /* struct walk_wanted */
 struct {
@@ -532,7 +533,8 @@ static __always_inline void note_program_address(u32 tgid, u64 ip, bool is_calle
 	if (bpf_map_lookup_elem(&program_addresses, &key) || (is_caller && !is_behind_call(ip + 1)))
 		return;
 	uid = (u32)bpf_get_current_uid_gid();
-	bpf_map_update_elem(&program_addresses, &key, &uid, BPF_ANY);
+	if (bpf_map_update_elem(&program_addresses, &key, &uid, BPF_ANY) == NO_ROOM)
+		__sync_fetch_and_add(&unnamed_program_hits, 1);
 }
 
 /**

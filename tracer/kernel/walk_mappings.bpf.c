@@ -52,6 +52,8 @@ struct {
 	__type(value, u32);
 } walk_files SEC(".maps");
 volatile unsigned int nr_walk_files = WALK_FIRST_FILE;
+volatile unsigned long long unnumbered_files; /* mappings of files beyond WALK_MAX_FILES */
+volatile unsigned long long lost_mappings;    /* beyond WALK_MAX_MAPPINGS of a process */
 
 /** struct mapping_change - @process: a copy of the list, to be put in its place */
 struct mapping_change {
@@ -111,8 +113,10 @@ static __always_inline u32 number_of_file(struct file *file)
 
 	if (known)
 		return *known;
-	if (nr_walk_files >= WALK_MAX_FILES)
+	if (nr_walk_files >= WALK_MAX_FILES) {
+		__sync_fetch_and_add(&unnumbered_files, 1);
 		return WALK_NO_FILE;
+	}
 	number = __sync_fetch_and_add(&nr_walk_files, 1);
 	if (number >= WALK_MAX_FILES)
 		return WALK_NO_FILE;
@@ -184,6 +188,7 @@ static __always_inline void change_list(struct mapping_change *change)
 	change->is_changed = true;
 	if (free >= WALK_MAX_MAPPINGS) {
 		change->process.lost++;
+		__sync_fetch_and_add(&lost_mappings, 1);
 		return;
 	}
 	change->process.mappings[free] = change->mapping;
