@@ -213,11 +213,14 @@ bool tracefile_print_unanswered(char *ret_text, size_t size)
 	uint64_t nr = files_unanswered() + build_id_reader_nr_waiting();
 
 	if (nr == 1)
-		snprintf(ret_text, size, "what a file or a process contains: its file system did not answer in time %s",
+		snprintf(ret_text, size,
+			 "what a file or a process contains: its file system did not answer in time, or was not asked "
+			 "because too many do not %s",
 			 parts);
 	else if (nr)
 		snprintf(ret_text, size,
-			 "what %s files or processes contain: their file systems did not answer in time %s",
+			 "what %s files or processes contain: their file systems did not answer in time, or were not "
+			 "asked because too many do not %s",
 			 text_count(nr).s, parts);
 	return nr;
 }
