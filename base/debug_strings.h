@@ -2,7 +2,8 @@
 #ifndef BASE_DEBUG_STRINGS_H
 #define BASE_DEBUG_STRINGS_H
 /*
- * debug_strings.h - strings in debug information that do not end in their section
+ * debug_strings.h - sections of debug information, before libdw reads them: strings that do not end
+ * in their section, and sections that need memory
  *
  * libdw returns some strings without a look for their end, so that it and its callers read on
  * behind the section of a damaged file. This needs a section whose last byte is not zero.
@@ -12,6 +13,38 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/** debug_is_section() - is @name, or NULL, that of a section with debug information? */
+static inline bool debug_is_section(const char *name)
+{
+	return name && (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8));
+}
+
+/**
+ * debug_sections_read() - read what dwarf_begin_elf() is about to read, and decompress it
+ * That function recovers from failed allocations, and its last step overwrites errno. Here errno is
+ * ENOMEM behind the call if there was none, if it was 0 before.
+ */
+static inline void debug_sections_read(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (!debug_is_section(name))
+			continue;
+		if (name[1] == 'z')
+			elf_compress_gnu(section, 0, 0);
+		if (header.sh_flags & SHF_COMPRESSED)
+			elf_compress(section, 0, 0);
+		elf_getdata(section, NULL);
+	}
+}
 
 #define DEBUG_STRINGS_MAX 4
 

@@ -164,11 +164,6 @@ static bool file_address(const struct symbol_file *file, uint64_t offset, uint64
 
 /* ---- source lines ---- */
 
-static bool is_debug_section(const char *name)
-{
-	return name && (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8));
-}
-
 /* A section of a few kilobytes may decompress to gigabytes. */
 static bool debug_fits(Elf *elf)
 {
@@ -183,7 +178,7 @@ static bool debug_fits(Elf *elf)
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 
-		if (!is_debug_section(name))
+		if (!debug_is_section(name))
 			continue;
 		bytes = header.sh_size;
 		if ((header.sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &packed))
@@ -194,32 +189,6 @@ static bool debug_fits(Elf *elf)
 			return false;
 	}
 	return true;
-}
-
-/*
- * Reads what dwarf_begin_elf() is about to read. That function recovers from failed allocations,
- * and its last step overwrites errno.
- */
-static void read_debug_sections(struct symbol_file *file)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	size_t names;
-
-	if (elf_getshdrstrndx(file->elf, &names))
-		return;
-	while ((section = elf_nextscn(file->elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(file->elf, names, header.sh_name) : NULL;
-
-		if (!is_debug_section(name))
-			continue;
-		if (name[1] == 'z')
-			elf_compress_gnu(section, 0, 0);
-		if (header.sh_flags & SHF_COMPRESSED)
-			elf_compress(section, 0, 0);
-		elf_getdata(section, NULL);
-	}
-	note_memory(file);
 }
 
 /*
@@ -234,7 +203,8 @@ static void open_dwarf(struct symbol_file *file)
 	file->dwarf_tried = true;
 	if (!debug_fits(file->elf))
 		return;
-	read_debug_sections(file);
+	debug_sections_read(file->elf);
+	note_memory(file);
 	if (debug_strings_end(file->elf, &file->strings))
 		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	note_memory(file);

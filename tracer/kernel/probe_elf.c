@@ -249,36 +249,10 @@ static void open_alt(struct probe_elf *elf)
 		dwarf_setalt(elf->dwarf, elf->alt_dwarf);
 }
 
-/*
- * Reads what dwarf_begin_elf() is about to read. That function recovers from failed allocations,
- * and its last step overwrites errno.
- */
-static void read_debug_sections(struct probe_elf *elf)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf->debug, &names))
-		return;
-	while ((section = elf_nextscn(elf->debug, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf->debug, names, header.sh_name)
-								  : NULL;
-
-		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
-			continue;
-		if (name[1] == 'z')
-			elf_compress_gnu(section, 0, 0);
-		if (header.sh_flags & SHF_COMPRESSED)
-			elf_compress(section, 0, 0);
-		elf_getdata(section, NULL);
-	}
-}
-
 static void open_dwarf(struct probe_elf *elf)
 {
 	note_memory(elf);
-	read_debug_sections(elf);
+	debug_sections_read(elf->debug);
 	note_memory(elf);
 	if (debug_strings_end(elf->debug, &elf->strings))
 		elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
