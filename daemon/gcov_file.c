@@ -194,12 +194,15 @@ static bool name_notes(const char *base, const char *path, char ret_notes[PATH_M
 	return true;
 }
 
-/* gcov says what it misses, so notes that are not there are no error. */
+/*
+ * gcov says what it misses. A look for the notes, at a path of the process, could wait for a file
+ * system for ever: so the link is made also if there are none.
+ */
 static int link_notes(int folder, const char *base, const char *path, bool *ret_is_linked)
 {
 	char notes[PATH_MAX], name[NAME_MAX + 1];
 
-	if (!name_notes(base, path, notes, name) || access(notes, R_OK) < 0)
+	if (!name_notes(base, path, notes, name))
 		return 0;
 	*ret_is_linked = symlinkat(notes, folder, name) == 0;
 	return *ret_is_linked || errno == EEXIST ? 0 : -errno;

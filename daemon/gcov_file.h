@@ -21,8 +21,8 @@ int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_e
 void gcov_file_name(const struct gcov_unit *unit, char *ret_name, size_t size);
 /**
  * gcov_files_write() - write @units below @folder, a descriptor, where gcov_file_name() says
- * Earlier files of these names are replaced by whole ones, once all are written. A link to the
- * .gcno of a unit, if there is one, is put beside its file, as gcov and lcov expect.
+ * Earlier files of these names are replaced by whole ones, once all are written. A link to where
+ * the .gcno of a unit should be is put beside its file, as gcov and lcov expect.
  * @path: of the folder, for messages
  * Returns 0; or a negative errno with a sentence, and earlier files are as before, unless only a
  * rename failed.
