@@ -48,7 +48,7 @@ void overview_name(struct string *s, const char *name)
 	string_add(s, text_name(name, buffer, sizeof(buffer)));
 }
 
-/* What the wait was for, but not its means. */
+/* The object of the wait, without its means. */
 static void add_cause(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait)
 {
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {

@@ -126,7 +126,7 @@ static bool is_of_command(const struct report *report, const struct trace_thread
 	return report->command.process && trace_thread_process(thread) == report->command.process;
 }
 
-/* Of two that match as well, the recorded command, else the longer-lived. Ids are reused. */
+/* If two match as well: the recorded command, else the longer-lived. Ids are reused. */
 static bool is_better(const struct report *report, const struct trace_thread *thread, const struct trace_thread *best)
 {
 	if (is_of_command(report, thread) != is_of_command(report, best))

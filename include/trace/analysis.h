@@ -305,7 +305,7 @@ uint32_t trace_stream_pid(const struct trace_analysis *analysis, uint32_t stream
 const char *trace_stream_exe(const struct trace_analysis *analysis, uint32_t pid);
 
 /*
- * What follows is also for hooks, and is then as of trace_analysis_now(). Texts are borrowed from
+ * The functions below are also for hooks: as of trace_analysis_now(). Texts are borrowed from
  * the analysis.
  */
 
