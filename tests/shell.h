@@ -19,4 +19,17 @@ static inline int shell_run_va(const char *format, va_list arguments)
 	free(command);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+static inline int shell_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static inline int shell_run(const char *format, ...)
+{
+	va_list arguments;
+	int status;
+
+	va_start(arguments, format);
+	status = shell_run_va(format, arguments);
+	va_end(arguments);
+	return status;
+}
 #endif

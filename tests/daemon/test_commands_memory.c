@@ -25,19 +25,6 @@ static char folder[] = "/tmp/test_commands_memory.XXXXXX";
 static pid_t daemon_pid;
 static int nr_struck; /* how many commands ran without memory */
 
-static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int shell(const char *format, ...)
-{
-	va_list arguments;
-	int status;
-
-	va_start(arguments, format);
-	status = shell_run_va(format, arguments);
-	va_end(arguments);
-	return status;
-}
-
 /* ---- a daemon with a tracer in plain memory ---- */
 
 static int daemon_begins(void)
@@ -54,7 +41,7 @@ static int daemon_begins(void)
 		_exit(127);
 	}
 	for (int i = 0; i < MOST_WAITS; i++) {
-		if (shell("%s/tracectl %s status >%s/out 2>&1", TRACE_BIN, control, folder) == 0)
+		if (shell_run("%s/tracectl %s status >%s/out 2>&1", TRACE_BIN, control, folder) == 0)
 			return 0;
 		usleep(1000 * WAIT_MS);
 	}
@@ -65,32 +52,33 @@ static int daemon_ends(void)
 {
 	kill(daemon_pid, SIGTERM);
 	waitpid(daemon_pid, NULL, 0);
-	return shell("rm -rf %s", folder);
+	return shell_run("rm -rf %s", folder);
 }
 
 /* ---- a command without memory ---- */
 
 static int run_without_memory(const char *command, int at, bool once)
 {
-	shell("rm -f %s/refused", folder);
-	return shell("cd %s && LD_PRELOAD=%s NO_MEMORY_AT=%d %s NO_MEMORY_MARK=%s/refused " TRACE_BIN "/%s >out 2>err",
-		     folder, TRACE_NO_MEMORY, at, once ? "" : "NO_MEMORY_AFTER=1", folder, command);
+	shell_run("rm -f %s/refused", folder);
+	return shell_run("cd %s && LD_PRELOAD=%s NO_MEMORY_AT=%d %s NO_MEMORY_MARK=%s/refused " TRACE_BIN
+			 "/%s >out 2>err",
+			 folder, TRACE_NO_MEMORY, at, once ? "" : "NO_MEMORY_AFTER=1", folder, command);
 }
 
 /* It printed the same as with memory; or it failed, and its last line says why. */
 static bool is_honest(int status, int status_with_memory)
 {
-	bool is_whole = status == status_with_memory && shell("cmp -s %s/whole %s/out", folder, folder) == 0;
+	bool is_whole = status == status_with_memory && shell_run("cmp -s %s/whole %s/out", folder, folder) == 0;
 
 	return is_whole ||
-	       ((status == 1 || status == 2) && shell("tail -n 1 %s/err | grep -qiE 'memory|cannot'", folder) == 0);
+	       ((status == 1 || status == 2) && shell_run("tail -n 1 %s/err | grep -qiE 'memory|cannot'", folder) == 0);
 }
 
 static void stays_honest(const char *command)
 {
 	int step = unit_step(STEP), status = run_without_memory(command, 0, true);
 
-	CU_ASSERT_EQUAL(shell("mv %s/out %s/whole", folder, folder), 0);
+	CU_ASSERT_EQUAL(shell_run("mv %s/out %s/whole", folder, folder), 0);
 	for (int once = 0; once < 2; once++) {
 		bool struck = true;
 
@@ -98,14 +86,14 @@ static void stays_honest(const char *command)
 			int got = run_without_memory(command, at, once);
 			bool honest = is_honest(got, status);
 
-			struck = shell("test -e %s/refused", folder) == 0;
+			struck = shell_run("test -e %s/refused", folder) == 0;
 			nr_struck += struck;
 			CU_ASSERT_TRUE(honest);
 			if (honest)
 				continue;
 			fprintf(stderr, "\n    %s: no memory for allocation %d%s: status %d, with memory %d\n", command,
 				at, once ? "" : " and after it", got, status);
-			shell("head -n 3 %s/err >&2", folder);
+			shell_run("head -n 3 %s/err >&2", folder);
 		}
 	}
 }

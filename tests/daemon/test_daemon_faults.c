@@ -67,17 +67,6 @@ struct outcome {
 	bool clean_end;
 };
 
-static int run(const char *format, ...)
-{
-	va_list arguments;
-	int status;
-
-	va_start(arguments, format);
-	status = shell_run_va(format, arguments);
-	va_end(arguments);
-	return status;
-}
-
 /* ---- what is left ---- */
 
 /* strace prints "123 writev(5, ...) = 456" or "123 <... writev resumed>) = 456". A call that was
@@ -162,9 +151,9 @@ static struct outcome record(const char *before)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/t.trace", folder);
-	run("rm -f %s %s/strace", path, folder);
-	outcome.status = run("timeout -s KILL 60 %s %s --control %s/control %s %s 2>%s/stderr", before, TRACE_DAEMON,
-			     folder, TRACE_DAEMON_OPTIONS, path, folder);
+	shell_run("rm -f %s %s/strace", path, folder);
+	outcome.status = shell_run("timeout -s KILL 60 %s %s --control %s/control %s %s 2>%s/stderr", before,
+				   TRACE_DAEMON, folder, TRACE_DAEMON_OPTIONS, path, folder);
 	outcome.exists = stat(path, &status) == 0;
 	outcome.bytes = outcome.exists ? (uint64_t)status.st_size : 0;
 	outcome.written = bytes_written();
@@ -249,7 +238,7 @@ static void find_points(void)
 
 static int said(const char *text)
 {
-	return run("grep -q -- '%s' %s/stderr", text, folder) == 0;
+	return shell_run("grep -q -- '%s' %s/stderr", text, folder) == 0;
 }
 
 static int lines_saying(const char *text)
@@ -365,7 +354,7 @@ static void check_failed_write(const struct outcome *outcome, const char *text, 
 	if (outcome->status != 1 || lines_saying(text) != 1 || !(removed || outcome->bytes)) {
 		fprintf(stderr, "\n    %s at writev %u: status %d, %d lines of it, %llu bytes\n", fault, when,
 			outcome->status, lines_saying(text), (unsigned long long)outcome->bytes);
-		run("cat %s/stderr", folder);
+		shell_run("cat %s/stderr", folder);
 		CU_FAIL("a failed write is reported once, and is exit status 1");
 	}
 }
@@ -557,7 +546,7 @@ static bool record_without_memory(unsigned int at, bool once)
 
 	snprintf(before, sizeof(before), "env LD_PRELOAD=%s NO_MEMORY_AT=%u NO_MEMORY_MARK=%s/refused %s",
 		 TRACE_NO_MEMORY, at, folder, once ? "" : "NO_MEMORY_AFTER=1");
-	run("rm -f %s/refused", folder);
+	shell_run("rm -f %s/refused", folder);
 	outcome = record(before);
 	if (outcome.status > 1 || (outcome.status == 1 && !said("memory") && !said("cannot")) ||
 	    (outcome.status == 0 && !outcome.clean_end)) {
@@ -566,7 +555,7 @@ static bool record_without_memory(unsigned int at, bool once)
 		CU_FAIL("it crashed, hangs or says nothing of it");
 	}
 	CU_ASSERT_FALSE(said("run as root") || said("boot one")); /* the cause is another one */
-	return run("test -e %s/refused", folder) == 0;
+	return shell_run("test -e %s/refused", folder) == 0;
 }
 
 /* How many allocations a recording makes, at least half of what the result says. */
@@ -642,6 +631,6 @@ int main(int argc, char **argv)
 	setenv("TRACE_FAKE_PAUSE_US", "500", 1);
 	status = unit_main_of_day(IS_FAKE ? "faults of the daemon, memory" : "faults of the daemon", cases,
 				  IS_FAKE ? 1 : 3, argc, argv);
-	run("rm -rf %s", folder);
+	shell_run("rm -rf %s", folder);
 	return status;
 }
