@@ -7,7 +7,8 @@
  *	exit       From sched_exit, or from a fatal signal that leaves no core dump, to the last
  *	           switch: the kernel releases memory, files and descriptors. A thread that called
  *	           exit or exit_group stays in that call.
- *	signal     The delivery of a signal, from the event before it; and from a fatal signal
+ *	signal     The delivery of a signal, from the event before it; from an exception's signal
+ *	           to its delivery, or to the stop of a debugged thread; and from a fatal signal
  *	           that dumps core by default, to sched_exit.
  *	core dump  The same, if sched_exit tells that there was one.
  *	task work  From an exit of a call behind which task_work says that work is queued, to the
@@ -77,12 +78,15 @@ static void work_begins(struct trace_analysis *a, struct trace_thread *thread, u
 	thread->depth = 1;
 }
 
+static bool sees(const struct trace_analysis *a, uint32_t id)
+{
+	return a->handlers[id] && (!a->masks.any || (a->masks.recorded[id / 64] >> id % 64 & 1));
+}
+
 /* Without task_work_end, such work would have no end while the thread computes. */
 static bool sees_returns(const struct trace_analysis *a)
 {
-	const uint32_t id = TRACE_EV_task_work_end;
-
-	return a->handlers[id] && (!a->masks.any || (a->masks.recorded[id / 64] >> id % 64 & 1));
+	return sees(a, TRACE_EV_task_work_end);
 }
 
 /* ---- task work ---- */
@@ -201,9 +205,9 @@ static bool dumps_by_default(uint32_t number)
 
 #define FORCED_CODES 0x7f /* a fault of the thread itself: sigaction(2), SEGV_MAPERR and the like */
 
-static bool is_forced(const struct trace_signal_deliver *signal)
+static bool is_forced(uint32_t number, int32_t code)
 {
-	return dumps_by_default(signal->signal) && signal->code > 0 && signal->code <= FORCED_CODES;
+	return dumps_by_default(number) && code > 0 && code <= FORCED_CODES;
 }
 
 /*
@@ -214,7 +218,31 @@ static bool is_fatal(const struct trace_thread *thread, const struct trace_signa
 {
 	if (signal->handler || !kills_by_default(signal->signal)) /* 0: SIG_DFL */
 		return false;
-	return thread->process->ns_pid != 1 || signal->signal == LINUX_SIGKILL || is_forced(signal);
+	return thread->process->ns_pid != 1 || signal->signal == LINUX_SIGKILL ||
+	       is_forced(signal->signal, signal->code);
+}
+
+/*
+ * A CPU's exception has no event, but the signal that the kernel then sends to the thread has one: a
+ * breakpoint, a single step, a division by zero, an instruction that is not allowed. The kernel
+ * delivers it at once, or stops the thread for its debugger. It does not return to user mode before.
+ */
+void exception_signals(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
+		       const struct trace_signal_generate *signal)
+{
+	struct trace_thread *thread = user_thread(cpu);
+
+	if (!thread || interrupted(cpu) || thread->tid != signal->tid || !is_forced(signal->signal, signal->code) ||
+	    !sees(a, TRACE_EV_signal_deliver))
+		return;
+	account_before_user(a, cpu, ns);
+	if (!thread->depth && !thread->is_dying && !(thread->flags & THREAD_MODE_UNKNOWN))
+		work_begins(a, thread, ns, CALL_SIGNAL);
+}
+
+static bool in_exception(const struct trace_thread *thread)
+{
+	return thread && returns_untold(thread) && thread->frames[0].call == CALL_SIGNAL;
 }
 
 /*
@@ -225,6 +253,10 @@ static bool is_fatal(const struct trace_thread *thread, const struct trace_signa
 static void delivery_account(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
 			     bool is_forced)
 {
+	if (is_forced && in_exception(thread)) {
+		acct_cpu(a, cpu, ns);
+		return;
+	}
 	if (!thread || thread->depth || thread->is_dying || is_forced ||
 	    (thread->flags & (THREAD_MODE_UNKNOWN | THREAD_IO_WORKER)) || !trace_analysis_sees_interrupts(a)) {
 		account_before_user(a, cpu, ns);
@@ -239,7 +271,7 @@ void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	const struct trace_signal_deliver *signal = event->payload;
 	struct trace_thread *thread = program_thread(cpu);
 
-	delivery_account(a, cpu, thread, ns, is_forced(signal));
+	delivery_account(a, cpu, thread, ns, is_forced(signal->signal, signal->code));
 	cpu->touched = true;
 	if (!thread)
 		return;

@@ -12,7 +12,7 @@
  */
 static inline bool returns_untold(const struct trace_thread *thread)
 {
-	return thread->depth && thread->frames[0].kind == FRAME_KERNEL && thread->frames[0].call >= CALL_TASK_WORK;
+	return thread->depth && thread->frames[0].kind == FRAME_KERNEL && !thread->is_dying;
 }
 
 /** stop_begins() - @thread leaves its CPU at @ns, because it is stopped */
@@ -28,6 +28,10 @@ void account_before_user(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
  * exit_begins() - @thread begins to exit with this wait status, and does not return to user mode
  */
 void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct trace_thread *thread, int32_t code);
+
+/** exception_signals() - the thread on @cpu gets this signal at @ns, maybe for an exception of its own code */
+void exception_signals(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
+		       const struct trace_signal_generate *signal);
 
 /* on_completion: task work that completes a request of io_uring, and then the request */
 event_handler on_signal_deliver, on_task_work, on_task_work_end, on_completion;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "interrupted.h"
 #include "kernel_numbers.h"
+#include "kernel_work.h"
 #include "lock_log.h"
 #include "state.h"
 #include "state_cause.h"
@@ -110,6 +111,7 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 		family_signalled(a, cpu->current, target->process, ns);
 	if (signal->result != SIGNAL_DELIVERED)
 		return;
+	exception_signals(a, cpu, ns, signal);
 	cpu->signalled = signal->tid;
 	cpu->signal = (uint8_t)signal->signal;
 	if (target && signal_stops(signal->signal) && is_thread(cpu, cpu->current) && !cpu->nested)

@@ -26,8 +26,8 @@
  * it is not. Both counts can differ in one direction only. A call and a page fault begin after the
  * kernel was entered and end before it is left, so the kernel is in system mode wherever we are. It
  * may be in system mode, too, where we are in user mode: on the way into the kernel and out of it,
- * in an exception without an event, before the delivery of a signal, and after a switch to the
- * thread. A tick is due there more often than elsewhere, because the kernel has just enabled
+ * in an exception without an event, before its signal and before the delivery of another one, and
+ * after a switch to the thread. A tick is due there more often than elsewhere, because the kernel has just enabled
  * interrupts, or because the host of a virtual machine took the CPU. So a tick is doubtful if it
  * comes less than DOUBT_NS behind such an edge, or if such an edge comes less than DOUBT_NS behind
  * the interrupt of the tick. (The switch of a thread that a tick preempts is no such edge: it is on
@@ -405,6 +405,13 @@ static void on_wakeup(struct run_time *r, uint32_t tid, uint64_t ns)
 	row->woken_ns = row->woken_ns ? row->woken_ns : ns;
 }
 
+/* Only an exception of its own shows that the thread has entered the kernel. */
+static bool is_for_another(const struct trace_event *event, const struct trace_thread *thread)
+{
+	return event->id == TRACE_EV_signal_generate &&
+	       ((const struct trace_signal_generate *)event->payload)->tid != trace_thread_tid(thread);
+}
+
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread;
@@ -443,9 +450,9 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	case TRACE_EV_vector_exit:
 		on_interrupt(cpu_of(r, analysis, event->cpu), event->ts_ns, false);
 		break;
-	default: /* a call or a page fault begins or ends, or a signal is delivered */
+	default: /* a call or a page fault begins or ends, or the thread gets a signal */
 		thread = trace_thread_on_cpu(analysis, event->cpu);
-		if (!thread)
+		if (!thread || is_for_another(event, thread))
 			break;
 		on_edge(cpu_of(r, analysis, event->cpu), row_of(r, trace_thread_tid(thread)), event->ts_ns);
 		close_ticks(row_of(r, trace_thread_tid(thread)));
@@ -480,7 +487,8 @@ void *rule_run_time_begin(struct rules *rules)
 				       TRACE_EV_vector_entry,	TRACE_EV_irq_exit,     TRACE_EV_softirq_exit,
 				       TRACE_EV_vector_exit,	TRACE_EV_sys_enter,    TRACE_EV_sys_enter3,
 				       TRACE_EV_sys_enter6,	TRACE_EV_fault_entry,  TRACE_EV_signal_deliver,
-				       TRACE_EV_sys_exit,	TRACE_EV_fault_exit,   TRACE_EV_task_work_end};
+				       TRACE_EV_sys_exit,	TRACE_EV_fault_exit,   TRACE_EV_task_work_end,
+				       TRACE_EV_signal_generate};
 	uint32_t states = 1u << TRACE_STATE_USER | 1u << TRACE_STATE_SYSCALL | 1u << TRACE_STATE_TRAP |
 			  1u << TRACE_STATE_BLOCKED;
 	struct run_time *r = calloc(1, sizeof(*r));

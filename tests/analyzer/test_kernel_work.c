@@ -227,6 +227,80 @@ static void the_delivery_of_a_signal_is_no_own_code(void)
 	case_free(&c);
 }
 
+/*
+ * A debugger steps through the thread: the exception's signal at 3000 ns stops it, and it returns to
+ * user mode at 4200 ns. @by is the thread for which the signal is.
+ */
+static struct analysis_case stepped(uint32_t by, uint32_t number, int32_t code)
+{
+	struct analysis_case c = begin();
+
+	tb_add(c.tb, 0, 3000, signal_generate, NULL, .signal = number, .code = code, .tid = by);
+	tb_switch(c.tb, 0, 3600, 10, 0, TRACE_TASK_TRACED);
+	tb_waking(c.tb, 1, 4000, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 4100, 0, 10, TRACE_TASK_RUNNING);
+	task_work_end(&c, 4200, true);
+	tb_sys_enter(c.tb, 0, 5200, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 5300, 10);
+	leave(&c, 5300);
+	case_run(&c);
+	return c;
+}
+
+static void an_exception_is_in_the_kernel_from_its_signal_on(void)
+{
+	struct analysis_case c = stepped(10, SIGTRAP, TRAP_TRACE);
+
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 1000);
+	CU_ASSERT_EQUAL(work(&c, "signal")->elapsed_ns, 600);
+	CU_ASSERT_EQUAL(work(&c, "signal")->calls, 1);
+	CU_ASSERT_EQUAL(work(&c, "stop")->cpu_ns, 100);
+	case_free(&c);
+}
+
+/* A signal for another thread, and one that a program has sent, show no exception. */
+static void only_an_exception_of_its_own_puts_a_thread_into_the_kernel(void)
+{
+	struct analysis_case c = stepped(20, SIGTRAP, TRAP_TRACE);
+
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 600 + 1000);
+	case_free(&c);
+	c = stepped(10, SIGTRAP, SI_TKILL);
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 600 + 1000);
+	case_free(&c);
+	c = stepped(10, SIGALRM, SI_KERNEL);
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 600 + 1000);
+	case_free(&c);
+}
+
+static void an_exception_with_a_handler_ends_with_its_delivery(void)
+{
+	struct analysis_case c = begin();
+
+	tb_add(c.tb, 0, 3000, signal_generate, NULL, .signal = SIGFPE, .code = FPE_INTDIV, .tid = 10);
+	deliver(&c, 3400, SIGFPE, FPE_INTDIV, HANDLER);
+	tb_sys_enter(c.tb, 0, 5200, SYS_getpid);
+	leave(&c, 8000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 1800);
+	CU_ASSERT_EQUAL(work(&c, "signal")->elapsed_ns, 400);
+	case_free(&c);
+}
+
+/* Without the delivery, the thread has returned to user mode at some time before the call. */
+static void an_exception_without_a_recorded_delivery_leaves_time_unknown(void)
+{
+	struct analysis_case c = begin();
+
+	tb_add(c.tb, 0, 3000, signal_generate, NULL, .signal = SIGFPE, .code = FPE_INTDIV, .tid = 10);
+	tb_sys_enter(c.tb, 0, 5200, SYS_getpid);
+	leave(&c, 8000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 2200);
+	case_free(&c);
+}
+
 static void a_signal_that_is_ignored_or_stops_kills_no_thread(void)
 {
 	static const uint32_t harmless[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
@@ -764,11 +838,20 @@ static void another_timer_is_not_the_tick(void)
  */
 static const struct {
 	uint64_t behind_call, behind_switch, before_call, before_switch; /* ns; 0: none */
+	uint64_t before_exception;					 /* its signal */
 	bool is_doubtful;
 } places[] = {
-	{3000, 0, 0, 0, true},	 {0, 3000, 0, 0, true},	  {0, 0, 3000, 0, true},
-	{0, 0, 0, 3000, false},	 {30000, 0, 0, 0, false}, {0, 30000, 0, 0, false},
-	{0, 0, 30000, 0, false}, {0, 0, 0, 0, false},	  {30000, 0, 3000, 0, true},
+	{.behind_call = 3000, .is_doubtful = true},
+	{.behind_switch = 3000, .is_doubtful = true},
+	{.before_call = 3000, .is_doubtful = true},
+	{.before_exception = 3000, .is_doubtful = true},
+	{.behind_call = 30000, .before_call = 3000, .is_doubtful = true},
+	{.before_switch = 3000},
+	{.behind_call = 30000},
+	{.behind_switch = 30000},
+	{.before_call = 30000},
+	{.before_exception = 30000},
+	{0},
 };
 
 static struct analysis_case ticked_at(size_t place, uint64_t user_ms)
@@ -797,6 +880,14 @@ static struct analysis_case ticked_at(size_t place, uint64_t user_ms)
 		if (places[place].before_call) {
 			tb_sys_enter(c.tb, 0, end_ns + places[place].before_call, SYS_getppid);
 			tb_sys_exit(c.tb, 0, end_ns + places[place].before_call + 500, 1);
+		}
+		if (places[place].before_exception) {
+			uint64_t signal_ns = end_ns + places[place].before_exception;
+
+			tb_add(c.tb, 0, signal_ns, signal_generate, NULL, .signal = SIGTRAP, .code = TRAP_BRKPT,
+			       .tid = 30);
+			tb_add(c.tb, 0, signal_ns + 30000, signal_deliver, NULL, .signal = SIGTRAP, .code = TRAP_BRKPT,
+			       .handler = HANDLER);
 		}
 		if (places[place].before_switch) {
 			tb_switch(c.tb, 0, end_ns + places[place].before_switch, 30, 10, TRACE_TASK_RUNNING);
@@ -838,6 +929,10 @@ int main(int argc, char **argv)
 		CASE(a_fault_in_the_vsyscall_page_has_no_end),
 		CASE(a_fault_on_an_address_of_the_kernel_lasts_until_its_signal),
 		CASE(the_delivery_of_a_signal_is_no_own_code),
+		CASE(an_exception_is_in_the_kernel_from_its_signal_on),
+		CASE(only_an_exception_of_its_own_puts_a_thread_into_the_kernel),
+		CASE(an_exception_with_a_handler_ends_with_its_delivery),
+		CASE(an_exception_without_a_recorded_delivery_leaves_time_unknown),
 		CASE(a_signal_that_is_ignored_or_stops_kills_no_thread),
 		CASE(the_first_process_of_a_namespace_survives_signals),
 		CASE(a_core_dump_is_told_as_one),

@@ -130,6 +130,20 @@ static void a_fault_ends_in_its_handler(void)
 		      truth("handles_faults", "computed_ns") - taken_ns(one), truth("handles_faults", "cpu_ns"));
 }
 
+static void a_step_of_a_debugger_is_a_signal_and_a_stop(void)
+{
+	static const char *const rows[] = {"signal", "stop"};
+	json_t *one = process("is_stepped");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		long long calls = work_ns(one, rows[i], "calls");
+
+		if (calls < truth("is_stepped", "steps"))
+			fprintf(stderr, "\n    is_stepped: %s %lld times", rows[i], calls);
+		CU_ASSERT(calls >= truth("is_stepped", "steps"));
+	}
+}
+
 static void late_releases_are_task_work(void)
 {
 	static const char *const scenarios[] = {"munmaps", "dups", "closes_range", "umounts"};
@@ -167,6 +181,7 @@ int main(int argc, char **argv)
 		CASE(the_end_of_a_process_is_not_own_code),
 		CASE(a_core_dump_is_a_row),
 		CASE(a_fault_ends_in_its_handler),
+		CASE(a_step_of_a_debugger_is_a_signal_and_a_stop),
 		CASE(late_releases_are_task_work),
 		CASE(without_a_recorded_end_no_more_than_a_tick_is_unknown),
 		{NULL, NULL},

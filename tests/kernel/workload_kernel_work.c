@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -152,6 +153,28 @@ static void handles_faults(void)
 	write_truth("cpu_ns", clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
+#define STEPS 2000
+
+static void is_stepped(void)
+{
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	spin(NULL);
+}
+
+static void step(pid_t child)
+{
+	int status;
+
+	waitpid(child, &status, 0);
+	for (int i = 0; i < STEPS; i++) {
+		ptrace(PTRACE_SINGLESTEP, child, NULL, NULL);
+		waitpid(child, &status, 0);
+	}
+	kill(child, SIGKILL);
+	write_truth("steps", STEPS);
+}
+
 /* ---- late releases ---- */
 
 static void measure(void (*release)(void *), void *context)
@@ -257,7 +280,7 @@ static const struct {
 	{"dumps_core", dumps_core, NULL},     {"handles_faults", handles_faults, NULL},
 	{"munmaps", munmaps, NULL},	      {"dups", dups, NULL},
 	{"closes_range", closes_range, NULL}, {"umounts", umounts, NULL},
-	{"has_no_rseq", has_no_rseq, NULL},
+	{"has_no_rseq", has_no_rseq, NULL},   {"is_stepped", is_stepped, step},
 };
 
 static void run(size_t i, char *self)
