@@ -223,9 +223,10 @@ static bool is_fatal(const struct trace_thread *thread, const struct trace_signa
 }
 
 /*
- * A CPU's exception has no event, but the signal that the kernel then sends to the thread has one: a
- * breakpoint, a single step, a division by zero, an instruction that is not allowed. The kernel
- * delivers it at once, or stops the thread for its debugger. It does not return to user mode before.
+ * A CPU's exception has no event, but the signal that the kernel then sends to the thread has one:
+ * a breakpoint, a single step, a division by zero, an instruction that is not allowed. The kernel
+ * delivers it at once, or stops the thread for its debugger. The thread does not return to user
+ * mode before.
  */
 void exception_signals(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 		       const struct trace_signal_generate *signal)

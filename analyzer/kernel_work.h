@@ -29,7 +29,7 @@ void account_before_user(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
  */
 void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct trace_thread *thread, int32_t code);
 
-/** exception_signals() - the thread on @cpu gets this signal at @ns, maybe for an exception of its own code */
+/** exception_signals() - a signal at @ns, maybe for an exception of the thread on @cpu */
 void exception_signals(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 		       const struct trace_signal_generate *signal);
 

@@ -27,12 +27,12 @@
  * kernel was entered and end before it is left, so the kernel is in system mode wherever we are. It
  * may be in system mode, too, where we are in user mode: on the way into the kernel and out of it,
  * in an exception without an event, before its signal and before the delivery of another one, and
- * after a switch to the thread. A tick is due there more often than elsewhere, because the kernel has just enabled
- * interrupts, or because the host of a virtual machine took the CPU. So a tick is doubtful if it
- * comes less than DOUBT_NS behind such an edge, or if such an edge comes less than DOUBT_NS behind
- * the interrupt of the tick. (The switch of a thread that a tick preempts is no such edge: it is on
- * the way out of that interrupt.) All ticks in user mode that are not doubtful are counted as user
- * time, and not more ticks than those in user mode:
+ * after a switch to the thread. A tick is due there more often than elsewhere, because the kernel
+ * has just enabled interrupts, or because the host of a virtual machine took the CPU. So a tick is
+ * doubtful if it comes less than DOUBT_NS behind such an edge, or if such an edge comes less than
+ * DOUBT_NS behind the interrupt of the tick. (The switch of a thread that a tick preempts is no
+ * such edge: it is on the way out of that interrupt.) All ticks in user mode that are not doubtful
+ * are counted as user time, and not more ticks than those in user mode:
  *
  *	user ticks - doubtful ticks - slack <= utime / tick <= user ticks + slack
  *

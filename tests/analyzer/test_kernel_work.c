@@ -228,8 +228,8 @@ static void the_delivery_of_a_signal_is_no_own_code(void)
 }
 
 /*
- * A debugger steps through the thread: the exception's signal at 3000 ns stops it, and it returns to
- * user mode at 4200 ns. @by is the thread for which the signal is.
+ * A debugger steps through the thread: the exception's signal at 3000 ns stops it, and it returns
+ * to user mode at 4200 ns. @by is the thread for which the signal is.
  */
 static struct analysis_case stepped(uint32_t by, uint32_t number, int32_t code)
 {
