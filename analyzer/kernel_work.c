@@ -203,11 +203,25 @@ static bool dumps_by_default(uint32_t number)
 	}
 }
 
-#define FORCED_CODES 0x7f /* a fault of the thread itself: sigaction(2), SEGV_MAPERR and the like */
+#define LAST_FORCED_CODE 0x7f /* SEGV_MAPERR and the like: sigaction(2) */
+#define SENT_BY_KERNEL	 0x80 /* SI_KERNEL */
 
+/*
+ * A fault of the thread itself. int3, and faults without an address, have no code of their own; nor
+ * have signals that timers and limits cause (SIGXCPU).
+ */
 static bool is_forced(uint32_t number, int32_t code)
 {
-	return dumps_by_default(number) && code > 0 && code <= FORCED_CODES;
+	switch (number) {
+	case LINUX_SIGSEGV:
+	case LINUX_SIGBUS:
+	case LINUX_SIGTRAP:
+	case LINUX_SIGILL:
+	case LINUX_SIGFPE:
+		return code > 0 && code <= SENT_BY_KERNEL;
+	default:
+		return dumps_by_default(number) && code > 0 && code <= LAST_FORCED_CODE;
+	}
 }
 
 /*

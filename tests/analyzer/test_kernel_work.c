@@ -275,16 +275,25 @@ static void only_an_exception_of_its_own_puts_a_thread_into_the_kernel(void)
 
 static void an_exception_with_a_handler_ends_with_its_delivery(void)
 {
-	struct analysis_case c = begin();
+	static const struct {
+		uint32_t number;
+		int32_t code;
+	} signals[] = {{SIGFPE, FPE_INTDIV}, {SIGTRAP, SI_KERNEL}, {SIGSEGV, SI_KERNEL}, {SIGILL, ILL_ILLOPN}};
 
-	tb_add(c.tb, 0, 3000, signal_generate, NULL, .signal = SIGFPE, .code = FPE_INTDIV, .tid = 10);
-	deliver(&c, 3400, SIGFPE, FPE_INTDIV, HANDLER);
-	tb_sys_enter(c.tb, 0, 5200, SYS_getpid);
-	leave(&c, 8000);
-	case_run(&c);
-	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 1800);
-	CU_ASSERT_EQUAL(work(&c, "signal")->elapsed_ns, 400);
-	case_free(&c);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_add(c.tb, 0, 3000, signal_generate, NULL, .signal = signals[i].number, .code = signals[i].code,
+		       .tid = 10);
+		tb_add(c.tb, 0, 3400, signal_deliver, NULL, .signal = signals[i].number, .code = signals[i].code,
+		       .handler = HANDLER);
+		tb_sys_enter(c.tb, 0, 5200, SYS_getpid);
+		leave(&c, 8000);
+		case_run(&c);
+		CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 1800);
+		CU_ASSERT_EQUAL(work(&c, "signal")->elapsed_ns, 400);
+		case_free(&c);
+	}
 }
 
 /* Without the delivery, the thread has returned to user mode at some time before the call. */

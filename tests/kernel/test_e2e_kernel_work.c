@@ -130,6 +130,14 @@ static void a_fault_ends_in_its_handler(void)
 		      truth("handles_faults", "computed_ns") - taken_ns(one), truth("handles_faults", "cpu_ns"));
 }
 
+static void the_code_before_an_exception_is_own_code(void)
+{
+	json_t *one = process("handles_exceptions");
+	long long cpu = truth("handles_exceptions", "cpu_ns");
+
+	check_between("handles_exceptions", "user", json_number(one, "user_ns"), cpu * 3 / 4 - taken_ns(one), cpu);
+}
+
 static void a_step_of_a_debugger_is_a_signal_and_a_stop(void)
 {
 	static const char *const rows[] = {"signal", "stop"};
@@ -181,6 +189,7 @@ int main(int argc, char **argv)
 		CASE(the_end_of_a_process_is_not_own_code),
 		CASE(a_core_dump_is_a_row),
 		CASE(a_fault_ends_in_its_handler),
+		CASE(the_code_before_an_exception_is_own_code),
 		CASE(a_step_of_a_debugger_is_a_signal_and_a_stop),
 		CASE(late_releases_are_task_work),
 		CASE(without_a_recorded_end_no_more_than_a_tick_is_unknown),

@@ -45,12 +45,17 @@ static void write_truth(const char *key, long long value)
 static long long computed_ns; /* the CPU time of this thread in compute() */
 
 /* In user mode only. */
+static void count_to(int n)
+{
+	for (volatile int i = 0; i < n; i++)
+		;
+}
+
 static void compute(void)
 {
 	long long cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	for (volatile int i = 0; i < 20000000; i++)
-		;
+	count_to(20000000);
 	computed_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
@@ -150,6 +155,32 @@ static void handles_faults(void)
 		*nowhere = 1;
 	compute();
 	write_truth("computed_ns", computed_ns);
+	write_truth("cpu_ns", clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
+#define EXCEPTIONS 50
+
+static void go_on(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *at = context;
+
+	if (number != SIGTRAP)
+		at->uc_mcontext.gregs[REG_RIP] += 1; /* behind hlt */
+}
+
+/* A breakpoint and an instruction that is not allowed; the program computes before each. */
+static void handles_exceptions(void)
+{
+	struct sigaction action = {.sa_sigaction = go_on, .sa_flags = SA_SIGINFO};
+
+	sigaction(SIGTRAP, &action, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	for (int i = 0; i < EXCEPTIONS; i++) {
+		count_to(1000000);
+		__asm__ volatile("int3");
+		count_to(1000000);
+		__asm__ volatile("hlt");
+	}
 	write_truth("cpu_ns", clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
@@ -276,11 +307,17 @@ static const struct {
 	void (*run)(void);
 	void (*meanwhile)(pid_t child);
 } scenarios[] = {
-	{"threads_end", threads_end, NULL},   {"is_killed", is_killed, kill_spinner},
-	{"dumps_core", dumps_core, NULL},     {"handles_faults", handles_faults, NULL},
-	{"munmaps", munmaps, NULL},	      {"dups", dups, NULL},
-	{"closes_range", closes_range, NULL}, {"umounts", umounts, NULL},
-	{"has_no_rseq", has_no_rseq, NULL},   {"is_stepped", is_stepped, step},
+	{"threads_end", threads_end, NULL},
+	{"is_killed", is_killed, kill_spinner},
+	{"dumps_core", dumps_core, NULL},
+	{"handles_faults", handles_faults, NULL},
+	{"munmaps", munmaps, NULL},
+	{"dups", dups, NULL},
+	{"closes_range", closes_range, NULL},
+	{"umounts", umounts, NULL},
+	{"has_no_rseq", has_no_rseq, NULL},
+	{"is_stepped", is_stepped, step},
+	{"handles_exceptions", handles_exceptions, NULL},
 };
 
 static void run(size_t i, char *self)
