@@ -9,6 +9,8 @@
  * case_run() also checks that the accounting of every thread adds up.
  */
 #include <CUnit/Basic.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <trace/analysis.h>
@@ -91,6 +93,31 @@ static inline void case_free(struct analysis_case *c)
 	trace_analysis_free(c->analysis);
 	trace_close(c->trace);
 	tb_free(c->tb);
+}
+
+/* What trace_analysis_verify() finds, "" for nothing. Frees @c. */
+static inline const char *case_violation(struct analysis_case *c)
+{
+	static char message[sizeof(((struct trace_error *)NULL)->message)];
+	struct trace_error error = {0};
+
+	if (!c->analysis)
+		case_open(c);
+	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), *error.message ? -EBADMSG : 0);
+	snprintf(message, sizeof(message), "%s", error.message);
+	case_free(c);
+	return message;
+}
+
+/* @what: a part of the violation; NULL: there is none. Frees @c. */
+static inline void case_verify(struct analysis_case *c, const char *what)
+{
+	const char *found = case_violation(c);
+
+	CU_ASSERT(what ? strstr(found, what) != NULL : *found == '\0');
+	if (what ? !strstr(found, what) : *found)
+		printf("\n    %s\n", found);
 }
 
 static inline const struct trace_call *case_call(const struct trace_figures *f, const char *name)

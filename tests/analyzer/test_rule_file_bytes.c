@@ -22,21 +22,6 @@ static struct analysis_case begin_with_files(void)
 	return c;
 }
 
-static void verify(struct analysis_case *c, const char *what)
-{
-	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
-	struct trace_error error = {0};
-
-	c->trace = tb_open_trace(c->tb);
-	c->analysis = trace_analysis_new(c->trace, &options, &error);
-	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
-	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), what ? -EBADMSG : 0);
-	CU_ASSERT(!what || strstr(error.message, what));
-	if (error.code && !what)
-		printf("%s\n", error.message);
-	case_free(c);
-}
-
 static void enter(struct analysis_case *c, uint32_t cpu, uint64_t ns, uint64_t bytes)
 {
 	tb_sys_enter(c->tb, cpu, ns, SYS_read, 3, 0, bytes);
@@ -66,7 +51,7 @@ static void a_call_that_moved_more_than_it_asked_for_is_a_violation(void)
 			tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
 		}
 		leave(&c, 0, 7000, 41);
-		verify(&c, "moved 41 bytes by read(), which asked for 4 (sys_enter 5000 ns before)");
+		case_verify(&c, "moved 41 bytes by read(), which asked for 4 (sys_enter 5000 ns before)");
 	}
 }
 
@@ -90,7 +75,7 @@ static void a_handler_has_calls_of_its_own(void)
 			leave(&c, 0, 6510, 4);
 		}
 		read_41(&c, 0, 6600);
-		verify(&c, NULL);
+		case_verify(&c, NULL);
 	}
 }
 
@@ -106,7 +91,7 @@ static void a_call_may_be_entered_again(void)
 	enter(&c, 0, 2400, 4);
 	leave(&c, 0, 2410, 4);
 	read_41(&c, 0, 2500);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 static void a_page_fault_in_a_call_does_not_end_it(void)
@@ -123,7 +108,7 @@ static void a_page_fault_in_a_call_does_not_end_it(void)
 			read_41(&c, 0, 2040);
 		else
 			leave(&c, 0, 2050, 41);
-		verify(&c, NULL);
+		case_verify(&c, NULL);
 	}
 }
 
@@ -145,7 +130,7 @@ static void a_number_that_is_used_again_has_no_call(void)
 			leave(&c, 1, 3510, 0);
 		read_41(&c, 1, 3600);
 		read_41(&c, 0, 3700);
-		verify(&c, NULL);
+		case_verify(&c, NULL);
 	}
 }
 
@@ -169,7 +154,7 @@ static void exec_by_another_thread_ends_the_first_threads_call(void)
 	tb_add(c.tb, 0, 2800, sched_exec, "/bin/new", .tid = 10, .old_tid = 11);
 	leave(&c, 0, 2900, 0);
 	read_41(&c, 0, 3000);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 /* Two threads are in calls of other lengths, and change places on the CPU. */
@@ -186,7 +171,7 @@ static void threads_have_calls_of_their_own(void)
 	leave(&c, 0, 2600, 4);
 	tb_switch(c.tb, 0, 2700, 10, 20, TRACE_TASK_RUNNING);
 	read_41(&c, 0, 2800);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 /* An interrupt in the call, and a request of io_uring that completes in it, have no call. */
@@ -201,7 +186,7 @@ static void interrupts_and_rings_have_no_calls(void)
 	tb_softirq_exit(c.tb, 0, 2300, 3);
 	leave(&c, 0, 2400, 4);
 	read_41(&c, 0, 2500);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 static void calls_of_32_bit_have_their_own_numbers(void)
@@ -213,7 +198,7 @@ static void calls_of_32_bit_have_their_own_numbers(void)
 	leave(&c, 0, 2010, 4);
 	tb_event(c.tb, 0, 2100, TRACE_EV_sys_enter3, &short_read, sizeof(short_read), NULL);
 	leave(&c, 0, 2110, 41);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 /* The exit of the first call and the entry of the second one are missing. */
@@ -228,7 +213,7 @@ static void a_loss_between_entry_and_exit_excuses(void)
 		if (!before)
 			tb_lost(c.tb, 0, 2);
 		leave(&c, 0, 7000, 41);
-		verify(&c, NULL);
+		case_verify(&c, NULL);
 	}
 }
 
@@ -251,7 +236,7 @@ static void the_call_of_the_start_state_ends_with_its_exit(void)
 		enter(&c, 0, 4900, 64);
 		leave(&c, 0, 6000, 41);
 		read_41(&c, 0, 6100);
-		verify(&c, NULL);
+		case_verify(&c, NULL);
 	}
 }
 

@@ -8,22 +8,6 @@
 #include "state_waits_case.h"
 #include "unit.h"
 
-/* @what: a part of the violation; NULL: none */
-static void verify(struct analysis_case *c, const char *what)
-{
-	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
-	struct trace_error error = {0};
-
-	c->trace = tb_open_trace(c->tb);
-	c->analysis = trace_analysis_new(c->trace, &options, &error);
-	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
-	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), what ? -EBADMSG : 0);
-	CU_ASSERT(!what || strstr(error.message, what));
-	if (error.code && !what)
-		printf("%s\n", error.message);
-	case_free(c);
-}
-
 /*
  * The last thread of process @pid, which runs on CPU @cpu, ends. @begins: its exit is in the trace
  */
@@ -43,7 +27,8 @@ static void a_child_needs_a_parent(void)
 		if (is_adopted)
 			tb_add(c.tb, 0, 3000, sched_adopt, NULL, .parent = 10, .reaper = 1);
 		ends(&c, 0, 3000, 10, 0, true);
-		verify(&c, is_adopted ? NULL : "process 10 ends (sched_exit), and no process has adopted its child 20");
+		case_verify(&c, is_adopted ? NULL
+					   : "process 10 ends (sched_exit), and no process has adopted its child 20");
 	}
 }
 
@@ -61,7 +46,7 @@ static void a_child_that_had_begun_to_exit_needs_no_other_parent(void)
 	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 0, 6200, 20);
 	ends(&c, 0, 7000, 10, 0, true);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 /*
@@ -76,7 +61,7 @@ static void a_dead_child_keeps_its_last_parent(void)
 	ends(&c, 1, 2000, 20, 0, false);
 	tb_add(c.tb, 0, 3000, sched_adopt, NULL, .parent = 10, .reaper = 1);
 	ends(&c, 0, 3000, 10, 0, true);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 /*
@@ -97,7 +82,7 @@ static void a_child_that_ends_in_the_exit_of_its_parent_keeps_it(void)
 	tb_switch(c.tb, 0, 4000, 0, 10, TRACE_TASK_RUNNING);
 	tb_add(c.tb, 0, 4010, exit_times, NULL, .tid = 10);
 	tb_switch(c.tb, 0, 4010, 10, 0, TRACE_TASK_DEAD);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 /* It waits in its exit for its child 20, which it has killed, when the recording ends. */
@@ -112,8 +97,8 @@ static void init_of_a_namespace_keeps_its_children_in_its_exit(void)
 		tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
 		tb_exit(c.tb, 0, 3000, 30, 30, true);
 		tb_switch(c.tb, 0, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
-		verify(&c,
-		       ns_tgid == 1 ? NULL : "process 30 ends (sched_exit), and no process has adopted its child 20");
+		case_verify(&c, ns_tgid == 1 ? NULL
+					     : "process 30 ends (sched_exit), and no process has adopted its child 20");
 	}
 }
 
@@ -131,7 +116,7 @@ static void the_end_of_one_thread_is_not_that_of_its_process(void)
 		tb_add(c.tb, 1, 2200, exit_times, NULL, .tid = ended);
 		tb_switch(c.tb, 1, 2200, ended, first ? 21 : 20, TRACE_TASK_DEAD);
 		ends(&c, 0, 3000, 10, 0, true);
-		verify(&c, "process 10 ends (sched_exit), and no process has adopted its child 20");
+		case_verify(&c, "process 10 ends (sched_exit), and no process has adopted its child 20");
 	}
 }
 
@@ -163,8 +148,8 @@ static void a_process_that_leaves_an_ended_child_may_be_waited_for(void)
 	for (int leaves_children = 0; leaves_children < 2; leaves_children++) {
 		struct analysis_case c = grandchild_wakes(leaves_children);
 
-		verify(&c,
-		       leaves_children ? NULL : "waited for process 20 (two) via waitpid, which was never its child");
+		case_verify(&c, leaves_children ? NULL
+						: "waited for process 20 (two) via waitpid, which was never its child");
 	}
 }
 
@@ -185,7 +170,7 @@ static void a_tracer_may_wait_for_any_process(void)
 		else
 			tb_sys_enter(c.tb, 0, 6300, SYS_wait4, -1, 0, 0x40000000 /* __WALL */, 0);
 		tb_sys_exit(c.tb, 0, 6310, 0);
-		verify(&c, NULL);
+		case_verify(&c, NULL);
 	}
 }
 
@@ -213,7 +198,8 @@ static void a_process_that_is_traced_at_the_start_excuses_a_wait(void)
 		struct analysis_case c = grandchild_wakes(false);
 
 		tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), threads[story / 2].comm);
-		verify(&c, is_traced ? NULL : "waited for process 20 (two) via waitpid, which was never its child");
+		case_verify(&c,
+			    is_traced ? NULL : "waited for process 20 (two) via waitpid, which was never its child");
 	}
 }
 
@@ -233,7 +219,7 @@ static void a_loss_after_the_wait_may_hide_a_tracer(void)
 		tb_switch(c.tb, 0, 8000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 		tb_switch(c.tb, 1, 8000, 0, 0, TRACE_TASK_RUNNING);
 		tb_fork(c.tb, 1, 8100, 30, 31, 31, "four");
-		verify(&c, cpu < 3 ? NULL : "waited for process 20 (two) via waitpid, which was never its child");
+		case_verify(&c, cpu < 3 ? NULL : "waited for process 20 (two) via waitpid, which was never its child");
 	}
 }
 
@@ -329,9 +315,9 @@ static void init_of_a_namespace_adopts_children_in_its_exit(void)
 			}
 			tb_add(c.tb, 1, 3000, sched_adopt, NULL, .parent = 30, .reaper = 20);
 			ends(&c, 1, 3000, 30, 0, true);
-			verify(&c, ns_tid == 1 && !is_freed
-					   ? NULL
-					   : "process 20 adopts the children of process 30 (sched_adopt)");
+			case_verify(&c, ns_tid == 1 && !is_freed
+						? NULL
+						: "process 20 adopts the children of process 30 (sched_adopt)");
 		}
 	}
 }
@@ -356,7 +342,7 @@ static void an_adopter_may_have_begun_in_a_loss(void)
 		tb_switch(c.tb, 1, 2100, 20, 30, TRACE_TASK_INTERRUPTIBLE);
 		tb_add(c.tb, 1, 3000, sched_adopt, NULL, .parent = 30, .reaper = 20);
 		ends(&c, 1, 3000, 30, 0, true);
-		verify(&c, is_lost ? NULL : "process 20 adopts the children of process 30 (sched_adopt)");
+		case_verify(&c, is_lost ? NULL : "process 20 adopts the children of process 30 (sched_adopt)");
 	}
 }
 
@@ -385,7 +371,7 @@ static void an_older_process_of_the_pid_may_be_freed_late(void)
 	tb_add(c.tb, 0, 2990, sched_fork, "two", .parent_tid = 10, .tid = 20, .tgid = 20, .ns_tid = 20);
 	tb_add(c.tb, 1, 3000, exit_times, NULL, .tid = 20);
 	tb_switch(c.tb, 1, 3000, 20, 0, TRACE_TASK_DEAD);
-	verify(&c, NULL);
+	case_verify(&c, NULL);
 }
 
 int main(int argc, char **argv)
