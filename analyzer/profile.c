@@ -18,6 +18,7 @@
 #include "error_set.h"
 #include "hooks.h"
 #include "profile_frames.h"
+#include "profile_labels.h"
 #include "profile_parts.h"
 #include "profile_pending.h"
 #include "profile_spans.h"
@@ -51,6 +52,8 @@ struct trace_profile {
 	struct wakers wakers;
 	struct trace_profile_numbers numbers;
 	struct profile_spans spans;
+	struct profile_labels labels;
+	bool by_cpu;
 	uint64_t from_ns, to_ns; /* if it is of a log: its time */
 	bool is_of_log;
 	bool is_divided;
@@ -96,8 +99,8 @@ static bool cut(const struct trace_profile *profile, uint64_t *from_ns, uint64_t
 	return *from_ns < *to_ns;
 }
 
-void profile_take_interval(struct trace_profile *profile, const struct stratum *content, uint64_t from_ns,
-			   uint64_t to_ns)
+/* All of it has the label of @content. */
+static void take_piece(struct trace_profile *profile, const struct stratum *content, uint64_t from_ns, uint64_t to_ns)
 {
 	struct waited waited = {.thread = content->thread, .from_ns = from_ns, .to_ns = to_ns};
 	struct stratum *stratum;
@@ -117,6 +120,22 @@ void profile_take_interval(struct trace_profile *profile, const struct stratum *
 		waits_add(&profile->waits, &profile->strata, &waited);
 }
 
+void profile_take_interval(struct trace_profile *profile, const struct stratum *content, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	struct stratum piece = *content;
+
+	if (!profile->labels.nr || !waits_is_on_cpu(content->state)) {
+		take_piece(profile, content, from_ns, to_ns);
+		return;
+	}
+	for (uint64_t end_ns; from_ns < to_ns; from_ns = end_ns) {
+		end_ns = to_ns;
+		piece.label = profile_label_at(&profile->labels, trace_thread_index(content->thread), from_ns, &end_ns);
+		take_piece(profile, &piece, from_ns, end_ns);
+	}
+}
+
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	uint64_t from_ns = interval->from_ns, to_ns = interval->to_ns;
@@ -128,21 +147,42 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	if (!cut(profile, &from_ns, &to_ns))
 		return;
 	content = profile_content(analysis, interval);
+	if (profile->by_cpu && waits_is_on_cpu(interval->state))
+		content.cpu = (uint32_t)(interval->cpu + 1);
 	profile_take_interval(profile, &content, interval->from_ns, interval->to_ns);
+}
+
+/* What was running is in the mode @state now. */
+static void merge_running(struct strata *strata, const struct stratum *running, enum trace_state state)
+{
+	struct stratum wanted = *running, known = *running;
+
+	known.state = state;
+	if (!stratum_of(strata, &wanted) || !stratum_of(strata, &known))
+		return;
+	/* the list may have moved */
+	stratum_merge(strata, stratum_of(strata, &known), stratum_of(strata, &wanted));
 }
 
 /* A thread ran before its first event: now it is known in which mode. */
 void profile_take_mode(struct trace_profile *profile, const struct trace_thread *thread, bool in_syscall)
 {
-	struct stratum running = {.thread = thread, .state = TRACE_STATE_RUNNING}, known = running;
+	enum trace_state state = in_syscall ? TRACE_STATE_SYSCALL : TRACE_STATE_USER;
+	struct stratum running = {.thread = thread, .state = TRACE_STATE_RUNNING};
+	uint32_t nr = profile->by_cpu || profile->labels.nr ? profile->strata.nr : 0;
 
 	running.name = running.target = running.via = running.path = profile_text(NULL);
-	known = running;
-	known.state = in_syscall ? TRACE_STATE_SYSCALL : TRACE_STATE_USER;
-	if (!stratum_of(&profile->strata, &running) || !stratum_of(&profile->strata, &known))
-		return;
-	/* the list may have moved */
-	stratum_merge(&profile->strata, stratum_of(&profile->strata, &known), stratum_of(&profile->strata, &running));
+	if (!nr)
+		merge_running(&profile->strata, &running, state);
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct stratum *part = &profile->strata.list[i];
+
+		if (part->thread != thread || part->state != TRACE_STATE_RUNNING)
+			continue;
+		running.cpu = part->cpu;
+		running.label = part->label;
+		merge_running(&profile->strata, &running, state);
+	}
 }
 
 static void on_mode(void *data, struct trace_analysis *analysis, const struct trace_thread *thread, bool in_syscall)
@@ -438,6 +478,9 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 		return;
 	}
 	wanted.target = wanted.via = wanted.path = profile_text(NULL);
+	wanted.cpu = profile->by_cpu ? event->cpu + 1 : 0;
+	if (profile->labels.nr)
+		wanted.label = profile_label_at(&profile->labels, trace_thread_index(thread), facts->code_ns, NULL);
 	stratum = stratum_of(&profile->strata, &wanted);
 	if (stratum)
 		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, facts, parts), 1);
@@ -696,6 +739,7 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	waits_clear(&profile->waits);
 	wakers_clear(&profile->wakers);
 	profile_spans_clear(&profile->spans);
+	profile_labels_clear(&profile->labels);
 	free(profile);
 	return NULL;
 }
@@ -712,6 +756,16 @@ struct trace_profile *trace_profile_new_within(struct trace_analysis *analysis, 
 		  error == -EINVAL ? "a span of the profile is impossible" : "no memory for a profile");
 	trace_analysis_remove_hooks(analysis, profile);
 	return trace_profile_free(profile);
+}
+
+void trace_profile_split_by_cpu(struct trace_profile *profile)
+{
+	profile->by_cpu = true;
+}
+
+int trace_profile_set_labels(struct trace_profile *profile, const struct trace_profile_label *labels, size_t nr)
+{
+	return profile_labels_set(&profile->labels, labels, nr);
 }
 
 int trace_profile_error(const struct trace_profile *profile)
@@ -826,7 +880,9 @@ bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct t
 						  .ns = group ? group->ns : stratum->ns,
 						  .waker_kind = waker.kind,
 						  .waker = waker.thread,
-						  .waker_frame = waker.frame};
+						  .waker_frame = waker.frame,
+						  .cpu = (int32_t)stratum->cpu - 1,
+						  .label = stratum->label};
 	return true;
 }
 

@@ -31,14 +31,14 @@ static uint64_t key_of(const struct stratum *s)
 
 	hash = mix(mix(hash, (uintptr_t)s->name), (uintptr_t)s->target);
 	hash = mix(mix(mix(hash, (uintptr_t)s->via), (uintptr_t)s->path), (uintptr_t)s->other);
-	return mix(hash, (uintptr_t)s->other_thread);
+	return mix(mix(hash, (uintptr_t)s->other_thread), (uint64_t)s->label << 32 | s->cpu);
 }
 
 static bool is_same(const struct stratum *a, const struct stratum *b)
 {
 	return a->thread == b->thread && a->state == b->state && a->kind == b->kind && a->idle == b->idle &&
 	       a->name == b->name && a->target == b->target && a->via == b->via && a->path == b->path &&
-	       a->other == b->other && a->other_thread == b->other_thread;
+	       a->other == b->other && a->other_thread == b->other_thread && a->cpu == b->cpu && a->label == b->label;
 }
 
 struct stratum *stratum_of(struct strata *strata, const struct stratum *wanted)

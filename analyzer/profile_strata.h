@@ -15,6 +15,7 @@
 
 /**
  * struct stratum - its texts and processes belong to the analysis: equal ones are the same pointer
+ * @cpu: its number + 1; 0: of all. @label: 0: none
  * @first, @last: its groups, in the order of their first sample; NO_GROUP: none
  * @unsampled_ns: of waits that certainly have no stack
  */
@@ -29,6 +30,7 @@ struct stratum {
 	enum trace_state state;
 	enum trace_wait_kind kind;
 	bool idle;
+	uint32_t cpu, label;
 	uint32_t first, last;
 	uint64_t ns;
 	uint64_t intervals;

@@ -181,6 +181,30 @@ static void open_profile(struct json *json, const struct report *report, const s
 	json_close(json, "}");
 }
 
+static void json_by(struct json *json, const struct report *report, const struct profile_rows *rows)
+{
+	const struct profile_by_choice *choice = &report->options->profile.by;
+
+	json_open(json, "by", "[");
+	for (size_t i = 0; i < choice->nr; i++) {
+		json_separate(json);
+		json_string(json, profile_key_word(choice->keys[i]));
+	}
+	json_close(json, "]");
+	json_open(json, "rows", "[");
+	for (size_t i = 0; i < rows->by.rows.nr; i++) {
+		const struct profile_by_row *row = rows->by.rows.at[i];
+
+		open_row(json);
+		for (size_t k = 0; k < choice->nr; k++)
+			json_text(json, profile_key_word(choice->keys[k]), row->values[k]);
+		json_times(json, &row->time);
+		json_u64(json, "deviation_ns", profile_deviation_of(row->variance));
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+}
+
 void profile_json(const struct report *report, const struct profile_rows *rows,
 		  const struct profile_neighbours *neighbours)
 {
@@ -191,6 +215,8 @@ void profile_json(const struct report *report, const struct profile_rows *rows,
 		json_neighbours(json, report, neighbours);
 	else if (report->options->profile.form == PROFILE_TREE)
 		json_nodes(json, rows);
+	else if (report->options->profile.form == PROFILE_BY)
+		json_by(json, report, rows);
 	else if (report->options->profile.form == PROFILE_FOLDED)
 		json_folded(json, rows, report->options->profile.part);
 	else

@@ -54,7 +54,7 @@ const char *profile_kind_word(enum profile_row_kind kind)
  * Beta(k + 1, n - k + 1) distribution, if nothing was known of p before: its variance is not 0 for
  * 1 of 1 sample, as p (1 - p) / n would be.
  */
-static double share_variance(uint64_t samples, uint64_t of)
+double profile_share_variance(uint64_t samples, uint64_t of)
 {
 	double a = (double)samples + 1, b = (double)(of - samples) + 1;
 
@@ -73,9 +73,14 @@ static double square_root(double square)
 	return root;
 }
 
+uint64_t profile_deviation_of(double variance)
+{
+	return variance > 0 ? (uint64_t)(square_root(variance) + 0.5) : 0;
+}
+
 uint64_t profile_deviation(const struct profile_row *row)
 {
-	return row->variance > 0 ? (uint64_t)(square_root(row->variance) + 0.5) : 0;
+	return profile_deviation_of(row->variance);
 }
 
 /* ---- rows ---- */
@@ -225,7 +230,8 @@ static void name_share(struct profile_making *making, const struct trace_profile
 
 static bool is_same_stratum(const struct trace_profile_share *a, const struct trace_profile_share *b)
 {
-	return a->thread == b->thread && a->state == b->state && a->name == b->name && a->of == b->of;
+	return a->thread == b->thread && a->state == b->state && a->name == b->name && a->of == b->of &&
+	       a->cpu == b->cpu && a->label == b->label;
 }
 
 /* All shares of a stratum were added: the variances of its functions, each of several frames
@@ -237,9 +243,10 @@ static void end_stratum(struct profile_making *making)
 	for (size_t i = 0; i < making->functions.nr; i++) {
 		struct profile_row *row = making->functions.at[i];
 
-		row->variance += ns * ns * share_variance(row->pending, making->stratum.of);
+		row->variance += ns * ns * profile_share_variance(row->pending, making->stratum.of);
 		row->pending = 0;
 	}
+	profile_by_end_stratum(&making->rows->by, making->stratum_ns, making->stratum.of);
 	making->functions.nr = 0;
 	making->stratum_ns = 0;
 }
@@ -334,6 +341,20 @@ static bool has_wakers(const struct report *report)
 	return report->options->profile.form == PROFILE_FOLDED && report->options->profile.part == PROFILE_WAKERS;
 }
 
+/* The function of the share, or that in which its thread waited; NULL: not known. */
+static const struct frame_name *place_of(struct profile_making *making, const struct trace_profile_share *share,
+					 const struct profile_row *row)
+{
+	size_t nr;
+
+	if (share->frame == TRACE_PROFILE_NO_FRAME)
+		return NULL;
+	if (row->kind == PROFILE_FUNCTION)
+		return profile_name_of(&making->rows->names,
+				       profile_functions_of(&making->rows->names, share->frame, &nr));
+	return profile_place_in(&making->rows->names, &making->stack);
+}
+
 /* The time belongs to @row, and to all that called it. */
 static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
 			const struct profile_time *time)
@@ -357,6 +378,8 @@ static void add_context(struct profile_making *making, const struct trace_profil
 			profile_code_add(making->rows, making->report->options->profile.code, &making->stack,
 					 row->kind == PROFILE_FUNCTION, time);
 	}
+	if (making->report->options->profile.form == PROFILE_BY)
+		profile_by_add(making->rows, making->report, share, row, place_of(making, share, row), time);
 	/* the innermost one is the row */
 	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
 		node = profile_tree_below(&making->rows->tree, node,
@@ -486,6 +509,7 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	ret_rows->nr_threads = threads.used;
 	profile_tree_end(&ret_rows->tree);
 	profile_where_end(ret_rows);
+	profile_by_end(&ret_rows->by);
 	memory_sort(ret_rows->rows.at, ret_rows->rows.nr, sizeof(*ret_rows->rows.at), by_time, NULL);
 	error = trace_symbols_error(ret_rows->names.symbols, ret_error);
 	table_clear(&threads);
@@ -507,4 +531,5 @@ void profile_rows_free(struct profile_rows *rows)
 	table_clear(&rows->wheres);
 	table_clear(&rows->lines);
 	table_clear(&rows->code);
+	profile_by_free(&rows->by);
 }

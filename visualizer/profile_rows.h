@@ -7,6 +7,7 @@
 #include <trace/error.h>
 #include <trace/profile.h>
 #include "checked_memory.h"
+#include "profile_by.h"
 #include "profile_names.h"
 #include "profile_time.h"
 #include "profile_tree.h"
@@ -58,8 +59,8 @@ struct profile_row {
 
 /**
  * struct profile_rows - @rows: the longest first, and rests last; @sum: of the time in all of them
- * @lines: of profile_lines.h, @code: of profile_code.h, if that form is chosen; @nr_stacks: that
- * were added to it
+ * @lines: of profile_lines.h, @code: of profile_code.h, @by: of profile_by.h, if that form is
+ * chosen; @nr_stacks: that were added to it
  * @ends: by enum stack_end, the samples whose callers end there. @lost: of STACK_LOST, by enum
  *     trace_profile_end. @wait_stacks: stacks of waits
  */
@@ -73,6 +74,7 @@ struct profile_rows {
 	struct hash_table wheres; /* profile_where.h */
 	struct hash_table lines;
 	struct hash_table code;
+	struct profile_by by;
 	uint64_t nr_stacks;
 	struct profile_time sum;
 	uint64_t ends[NR_STACK_ENDS];
@@ -85,6 +87,10 @@ struct profile_rows {
 	uint64_t generated_ns; /* of it, in no file */
 };
 
+/** profile_share_variance() - of the share of @samples among @of of a stratum */
+double profile_share_variance(uint64_t samples, uint64_t of);
+/** profile_deviation_of() - the standard deviation, ns, of this variance */
+uint64_t profile_deviation_of(double variance);
 /** profile_deviation() - the standard deviation of the time in a row by sampling, ns */
 uint64_t profile_deviation(const struct profile_row *row);
 /** profile_row_text() - "compress_block", "(blocked) file /etc/passwd", "(no name: stripped)" */

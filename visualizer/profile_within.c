@@ -15,10 +15,10 @@
 #include "complain.h"
 #include "losses.h"
 #include "path_choice.h"
+#include "profile_clients.h"
 #include "value_text.h"
 
-#define MAX_SHARES (8u << 20) /* 24 to 32 bytes each */
-#define MAX_NAMED  5
+#define MAX_NAMED 5
 
 bool profile_is_within(const struct visualizer_options *options)
 {
@@ -145,11 +145,15 @@ static int find_scope(const struct report *report, struct profile_within *within
 
 /* ---- clients ---- */
 
-/** struct within_client - @number: of the process, if the name is one */
+/**
+ * struct within_client - @number: of the process, if the name is one
+ * @result: 1 after a message
+ */
 struct within_client {
 	struct profile_within *within;
 	const char *name;
 	uint32_t number;
+	int result;
 };
 
 static bool is_client(const struct within_client *search, const struct trace_process *process, const char *address)
@@ -215,31 +219,27 @@ static int complain_of_client(struct trace_servers *servers, const char *name)
 	return complain_of_names("client", name, names, nr);
 }
 
+static int take_servers(struct trace_servers *servers, void *data)
+{
+	struct within_client *search = data;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < trace_nr_servers(servers); i++)
+		error = take_server(search, servers, trace_get_server(servers, i));
+	if (!error && !search->within->nr)
+		search->result = complain_of_client(servers, search->name);
+	return error;
+}
+
 static int find_client(const struct report *report, struct profile_within *within)
 {
 	struct within_client search = {.within = within, .name = report->options->profile.client};
-	struct trace_error error = {0};
-	struct trace_analysis *analysis = trace_analysis_new(report->trace, NULL, &error);
-	struct trace_servers *servers = analysis ? trace_servers_new(report->trace, analysis, &error) : NULL;
-	int result = servers ? 0 : complain_of_error(&error), failed = 0;
+	int result;
 
 	search.number = (uint32_t)strtoul(search.name, NULL, 10);
-	if (!result && trace_servers_keep_shares(servers, MAX_SHARES) < 0)
-		memory_end();
-	if (!result)
-		result = run_pass(analysis, &error);
-	for (size_t i = 0; !result && !failed && i < trace_nr_servers(servers); i++)
-		failed = take_server(&search, servers, trace_get_server(servers, i));
-	if (failed == -ENOMEM || (!result && trace_servers_error(servers, NULL) < 0))
-		memory_end();
-	if (failed)
-		result = complain(1, "the trace has more requests than a profile of a client can hold");
-	else if (!result && !within->nr)
-		result = complain_of_client(servers, search.name);
+	result = profile_shares_pass(report, take_servers, &search);
 	snprintf(within->name, sizeof(within->name), "%s", search.name);
-	trace_servers_free(servers);
-	trace_analysis_free(analysis);
-	return result;
+	return result ? result : search.result;
 }
 
 /* ---- the critical path ---- */

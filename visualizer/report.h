@@ -59,7 +59,8 @@ struct report {
 	struct trace_user_events *user;
 	struct trace_history *history;
 	struct trace_profile *profile;
-	struct profile_within *within; /* owned; the profile is of nothing else; NULL: of all */
+	struct profile_within *within;	 /* owned; the profile is of nothing else; NULL: of all */
+	struct profile_clients *clients; /* owned; the labels of @profile; NULL: it has none */
 	struct trace_symbols *symbols;
 	struct wait_places *places;
 	struct report_command command;

@@ -17,6 +17,7 @@
 #include "report_flame.h"
 #include "report_lines.h"
 #include "report_pprof.h"
+#include "report_profile_by.h"
 #include "report_profile_tree.h"
 #include "report_profile.h"
 #include "row_limit.h"
@@ -336,6 +337,8 @@ static void put_text(const struct report *report, const struct profile_rows *row
 	put_numbers(report, rows);
 	if (report->options->profile.form == PROFILE_TREE)
 		profile_tree_put(report, rows);
+	else if (report->options->profile.form == PROFILE_BY)
+		profile_by_put(report, rows);
 	else
 		for (int on_cpu = 1; on_cpu >= 0; on_cpu--)
 			put_table(report, rows, on_cpu);
@@ -387,6 +390,17 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 	return 0;
 }
 
+/* Samples tell where in the code a thread was; the rest is known without. */
+static bool needs_samples(const struct report *report)
+{
+	const struct profile_choice *choice = &report->options->profile;
+
+	if (report->is_windowed || report->within)
+		return false;
+	return choice->form != PROFILE_BY || profile_by_has(&choice->by, BY_DSO) ||
+	       profile_by_has(&choice->by, BY_SYMBOL) || profile_by_has(&choice->by, BY_LINE);
+}
+
 int report_profile(const struct report *report)
 {
 	struct trace_profile_numbers numbers;
@@ -395,7 +409,7 @@ int report_profile(const struct report *report)
 	int result = 0;
 
 	trace_profile_get_numbers(report->profile, &numbers);
-	if (!numbers.samples && !numbers.wait_stacks && !report->is_windowed && !report->within)
+	if (!numbers.samples && !numbers.wait_stacks && needs_samples(report))
 		return complain(1, "the trace has no samples: tracedaemon --sample TRACE -- COMMAND records some");
 	if (profile_rows_make(report, NULL, &rows, &error) == -ENOMEM)
 		memory_end();

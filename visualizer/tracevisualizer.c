@@ -34,6 +34,7 @@
 #include "report_file.h"
 #include "report_html.h"
 #include "report_json.h"
+#include "profile_clients.h"
 #include "profile_within.h"
 #include "report_profile.h"
 #include "report_profile_diff.h"
@@ -266,6 +267,18 @@ static bool has_places(const struct report_choice *reports)
 	return reports->analyze || reports->answer || has_figures(reports);
 }
 
+/* By what --by asks for beside threads and functions */
+static void divide_profile(const struct report *report)
+{
+	const struct profile_by_choice *by = &report->options->profile.by;
+
+	if (profile_by_has(by, BY_CPU))
+		trace_profile_split_by_cpu(report->profile);
+	if (report->clients &&
+	    trace_profile_set_labels(report->profile, report->clients->labels, report->clients->nr) < 0)
+		memory_end();
+}
+
 static int analyze(struct report *report, double *since)
 {
 	const struct visualizer_options *options = report->options;
@@ -279,6 +292,8 @@ static int analyze(struct report *report, double *since)
 		return 0;
 	if (profile_is_within(options))
 		failed = profile_within_new(report, &report->within);
+	if (!failed && profile_by_has(&options->profile.by, BY_CLIENT))
+		failed = profile_clients_new(report, &report->clients);
 	if (failed)
 		return failed;
 	choose_window(report, &asked);
@@ -308,6 +323,7 @@ static int analyze(struct report *report, double *since)
 						 : trace_profile_new(report->analysis, &error);
 		if (!report->profile)
 			return complain_of_error(&error);
+		divide_profile(report);
 	}
 	if (options->reports.slowest && slowest_begin(report->slowest, report) < 0)
 		memory_end();
@@ -431,6 +447,7 @@ static void release(struct report *report)
 	wait_places_free(report->places);
 	trace_profile_free(report->profile);
 	profile_within_free(report->within);
+	profile_clients_free(report->clients);
 	trace_servers_free(report->servers);
 	trace_user_events_free(report->user);
 	disk_figures_free(report->disks);

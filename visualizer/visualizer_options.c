@@ -436,6 +436,37 @@ static int set_callees(void *into, const char *value, struct trace_error *ret_er
 	return error ? error : set_form(into, "--callees", PROFILE_CALLEES, ret_error);
 }
 
+static int add_key(struct profile_by_choice *by, const char *word, struct trace_error *ret_error)
+{
+	int key = option_word_index(PROFILE_KEYS, word);
+
+	if (key < 0)
+		return option_wrong_word("--by", PROFILE_KEYS, word, ret_error);
+	if (profile_by_has(by, (enum profile_key)key))
+		return error_set(ret_error, -EINVAL, "option --by: '%s' is given twice; see tracevisualizer --help",
+				 word);
+	by->keys[by->nr++] = (enum profile_key)key;
+	return 0;
+}
+
+static int set_by(void *into, const char *value, struct trace_error *ret_error)
+{
+	struct visualizer_options *options = into;
+	char word[16];
+
+	for (const char *at = value; *at || at == value; at += strspn(at, ",")) {
+		size_t bytes = strcspn(at, ",");
+		int error;
+
+		snprintf(word, sizeof(word), "%.*s", (int)bytes, at);
+		error = add_key(&options->profile.by, word, ret_error);
+		if (error)
+			return error;
+		at += bytes;
+	}
+	return set_form(into, "--by", PROFILE_BY, ret_error);
+}
+
 static int set_folded(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
@@ -523,6 +554,8 @@ static const struct option_spec option_table[] = {
 	 .help = "the time in and under a function, by what called it"},
 	{.name = "callees", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_callees,
 	 .help = "the time in and under a function, by what it called"},
+	{.name = "by", .value_name = "KEY,...", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
+	 .words = PROFILE_KEYS, .apply = set_by, .help = "the profile by other keys than functions: " PROFILE_KEYS},
 	{.name = "folded", .value_name = "PART", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
 	 .words = PROFILE_PARTS, .apply = set_folded,
 	 .help = "a line for each stack: on, off, all, or wakers"},

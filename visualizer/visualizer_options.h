@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "completion.h"
 #include "option_table.h"
+#include "profile_by.h"
 #include "readprofile.h"
 #include "strace_options.h"
 #include "time_choice.h"
@@ -54,6 +55,7 @@ enum profile_form {
 	PROFILE_CALLEES,
 	PROFILE_FOLDED,
 	PROFILE_ASM,
+	PROFILE_BY,
 };
 #define PROFILE_FORMS "flat tree lines"
 
@@ -72,6 +74,7 @@ struct profile_choice {
 	const char *function; /* of --callers or --callees */
 	const char *source;   /* of --lines */
 	const char *code;     /* the function of --asm */
+	struct profile_by_choice by;
 	enum profile_part part;
 	const char *flame, *pprof;
 	const char *scope, *client; /* only its time; NULL: all */

@@ -58,6 +58,25 @@ struct trace_profile_span {
  */
 struct trace_profile *trace_profile_new_within(struct trace_analysis *analysis, const struct trace_profile_span *spans,
 					       size_t nr, struct trace_error *ret_error) TRACE_NODISCARD;
+/** trace_profile_split_by_cpu() - shares on a CPU are of one CPU each; before the pass */
+void trace_profile_split_by_cpu(struct trace_profile *profile);
+/**
+ * struct trace_profile_label - the time of a thread on a CPU from @from_ns to @to_ns has a label
+ * @thread: as of struct trace_profile_span. @label: of your own; 0 is that of all other time
+ */
+struct trace_profile_label {
+	uint32_t thread;
+	uint32_t label;
+	uint64_t from_ns;
+	uint64_t to_ns;
+};
+/**
+ * trace_profile_set_labels() - shares on a CPU have one label each; before the pass
+ * Copies @nr labels, instead of those set before.
+ * Returns 0; -ENOMEM; -EINVAL: labels of a thread overlap or are empty, and there are none then.
+ */
+int trace_profile_set_labels(struct trace_profile *profile, const struct trace_profile_label *labels,
+			     size_t nr) TRACE_NODISCARD;
 struct trace_profile *trace_profile_free(struct trace_profile *profile); /* NULL is fine; returns NULL */
 /** trace_profile_error() - 0; -ENOMEM: the profile is not complete */
 int trace_profile_error(const struct trace_profile *profile) TRACE_NODISCARD;
@@ -170,6 +189,8 @@ size_t trace_profile_waker_stack_of(const struct trace_event *event, uint32_t *r
  *     NULL. With @via "signal" it sent one
  * @waker_frame: its innermost one; TRACE_PROFILE_NO_FRAME: not known. The way of an interrupt ends
  *     where it begins
+ * @cpu: of a share on a CPU of a profile that is split by CPU; else -1
+ * @label: of a share on a CPU, trace_profile_set_labels(); else 0
  */
 struct trace_profile_share {
 	const struct trace_thread *thread;
@@ -191,6 +212,8 @@ struct trace_profile_share {
 	enum trace_profile_waker waker_kind;
 	const struct trace_thread *waker;
 	uint32_t waker_frame;
+	int32_t cpu;
+	uint32_t label;
 };
 /** trace_profile_get_share() - false past the last; after the pass */
 bool trace_profile_get_share(struct trace_profile *profile, size_t idx, struct trace_profile_share *ret_share);

@@ -690,6 +690,108 @@ static void a_sample_is_in_the_span_that_its_timer_interrupted(void)
 	profile_case_free(&p);
 }
 
+/* The sum of the shares of thread 10 in its own code with this @cpu and @label */
+static struct trace_profile_share part_of(const struct profile_case *p, int32_t cpu, uint32_t label)
+{
+	struct trace_profile_share share, sum = {0};
+
+	for (size_t i = 0; trace_profile_get_share(p->profile, i, &share); i++)
+		if (trace_thread_tid(share.thread) == 10 && share.state == TRACE_STATE_USER && share.cpu == cpu &&
+		    share.label == label) {
+			sum.ns += share.ns;
+			sum.samples += share.samples;
+		}
+	return sum;
+}
+
+static void run_again(struct profile_case *p)
+{
+	struct trace_error error = {0};
+
+	case_run(&p->c);
+	CU_ASSERT_EQUAL(trace_profile_error(p->profile), 0);
+	CU_ASSERT_EQUAL(trace_profile_verify(p->profile, &error), 0);
+}
+
+static void begin_profile(struct profile_case *p)
+{
+	case_open(&p->c);
+	p->profile = trace_profile_new(p->c.analysis, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p->profile);
+}
+
+/* From 4000 to 6000 ns thread 10 is on CPU 1. */
+static void a_profile_is_split_by_cpu(void)
+{
+	struct profile_case p = three_timers();
+
+	tb_switch(p.c.tb, 1, 4000, 0, 10, TRACE_TASK_RUNNING);
+	add_timer(p.c.tb, 1, 5000, 10, F1);
+	tb_switch(p.c.tb, 1, 6000, 10, 0, TRACE_TASK_DEAD);
+	begin_profile(&p);
+	trace_profile_split_by_cpu(p.profile);
+	run_again(&p);
+	CU_ASSERT_EQUAL(part_of(&p, 0, 0).ns, 1970);
+	CU_ASSERT_EQUAL(part_of(&p, 0, 0).samples, 3);
+	CU_ASSERT_EQUAL(part_of(&p, 1, 0).ns, 1990);
+	CU_ASSERT_EQUAL(part_of(&p, 1, 0).samples, 1);
+	CU_ASSERT_EQUAL(part_of(&p, -1, 0).ns, 0);
+	profile_case_free(&p);
+}
+
+/* The mode of what ran before the first event is known later, on each CPU. */
+static void time_before_the_first_event_is_split_by_cpu(void)
+{
+	struct profile_case p = profile_case_new();
+
+	tb_switch(p.c.tb, 0, 2000, 0, 10, TRACE_TASK_RUNNING);
+	tb_switch(p.c.tb, 0, 3000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(p.c.tb, 1, 3500, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_enter(p.c.tb, 1, 5000, SYS_getpid);
+	begin_profile(&p);
+	trace_profile_split_by_cpu(p.profile);
+	run_again(&p);
+	CU_ASSERT_EQUAL(part_of(&p, 0, 0).ns, 1000);
+	CU_ASSERT_EQUAL(part_of(&p, 1, 0).ns, 1500);
+	profile_case_free(&p);
+}
+
+/* The timer at 3000 ns interrupts label 7: it has a sample of it. */
+static void labels_divide_the_time_on_a_cpu(void)
+{
+	struct profile_case first = three_timers(), p = three_timers();
+	struct trace_profile_label labels[] = {{.label = 8, .from_ns = 3200, .to_ns = 3300},
+					       {.label = 7, .from_ns = 2600, .to_ns = 3000}};
+
+	profile_case_run(&first);
+	labels[0].thread = labels[1].thread = trace_thread_index(trace_find_thread(first.c.analysis, 10));
+	begin_profile(&p);
+	CU_ASSERT_EQUAL(trace_profile_set_labels(p.profile, labels, 2), 0);
+	run_again(&p);
+	CU_ASSERT_EQUAL(part_of(&p, -1, 7).ns, 400);
+	CU_ASSERT_EQUAL(part_of(&p, -1, 7).samples, 1);
+	CU_ASSERT_EQUAL(part_of(&p, -1, 8).ns, 100);
+	CU_ASSERT_EQUAL(part_of(&p, -1, 0).ns, 1970 - 500);
+	CU_ASSERT_EQUAL(part_of(&p, -1, 0).samples, 2);
+	profile_case_free(&first);
+	profile_case_free(&p);
+}
+
+static void labels_do_not_overlap(void)
+{
+	struct profile_case p = three_timers();
+	struct trace_profile_label labels[] = {{.label = 8, .from_ns = 2900, .to_ns = 3300},
+					       {.label = 7, .from_ns = 2600, .to_ns = 3000}};
+
+	begin_profile(&p);
+	CU_ASSERT_EQUAL(trace_profile_set_labels(p.profile, labels, 2), -EINVAL);
+	labels[1].to_ns = 2600;
+	CU_ASSERT_EQUAL(trace_profile_set_labels(p.profile, &labels[1], 1), -EINVAL);
+	run_again(&p);
+	CU_ASSERT_EQUAL(part_of(&p, -1, 0).ns, 1970);
+	profile_case_free(&p);
+}
+
 static void a_profile_comes_before_the_pass(void)
 {
 	struct profile_case p = profile_case_new();
@@ -781,6 +883,10 @@ int main(int argc, char **argv)
 		CASE(a_mapping_gives_addresses_another_meaning),
 		CASE(a_window_has_its_own_samples_and_times),
 		CASE(a_sample_is_in_the_span_that_its_timer_interrupted),
+		CASE(a_profile_is_split_by_cpu),
+		CASE(time_before_the_first_event_is_split_by_cpu),
+		CASE(labels_divide_the_time_on_a_cpu),
+		CASE(labels_do_not_overlap),
 		CASE(a_profile_comes_before_the_pass),
 		CASE(profiles_of_any_trace_add_up),
 		{NULL, NULL},

@@ -648,6 +648,8 @@ static void a_profile_without_memory_is_whole_or_refused(void)
 
 	static mode_words within[] = {{"--profile", "--scope=shop:pay", "TRACE"},
 				      {"--profile", "--client=client", "TRACE"},
+				      {"--by=client,exe", "TRACE"},
+				      {"--by=symbol,cpu", "--json", "TRACE"},
 				      {NULL}};
 
 	fails_in_modes(modes, story_path);

@@ -494,7 +494,8 @@ static void check_contexts(uint64_t seed)
 {
 	json_t *flat = profile_of(any_trace(seed), "--profile"), *tree = profile_of(any_trace(seed), "--profile=tree"),
 	       *folded = profile_of(any_trace(seed), "--folded"), *callers = profile_of(any_trace(seed), "--callers=f"),
-	       *callees = profile_of(any_trace(seed), "--callees=f");
+	       *callees = profile_of(any_trace(seed), "--callees=f"),
+	       *by = profile_of(any_trace(seed), "--by=exe,dso,symbol,line,thread,cpu,cgroup,client");
 	long long elapsed = number_of(flat, "elapsed_ns"),
 		  total = number_of(json_object_get(callers, "total"), "elapsed_ns");
 
@@ -502,6 +503,8 @@ static void check_contexts(uint64_t seed)
 	CU_ASSERT_EQUAL(sum_of(json_object_get(flat, "rows"), "elapsed_ns"), elapsed);
 	CU_ASSERT_EQUAL(sum_of(json_object_get(tree, "nodes"), "elapsed_ns"), elapsed);
 	CU_ASSERT_EQUAL(sum_of(json_object_get(folded, "folded"), "ns"), elapsed);
+	CU_ASSERT_EQUAL(sum_of(json_object_get(by, "rows"), "elapsed_ns"), elapsed);
+	CU_ASSERT_EQUAL(sum_of(json_object_get(by, "rows"), "samples"), number_of(flat, "samples"));
 	CU_ASSERT_EQUAL(sum_of(json_object_get(callers, "callers"), "elapsed_ns"), total);
 	CU_ASSERT_EQUAL(sum_of(json_object_get(callees, "callees"), "elapsed_ns"), total);
 	CU_ASSERT_EQUAL(ns_of(json_object_get(flat, "rows"), "name", "f", NULL) > total, 0);
@@ -510,6 +513,54 @@ static void check_contexts(uint64_t seed)
 	json_decref(folded);
 	json_decref(callers);
 	json_decref(callees);
+	json_decref(by);
+}
+
+/* The 7 samples have 1000 ns each, and thread 10 is blocked for 2000 ns. */
+static void other_keys_divide_the_same_time(void)
+{
+	json_t *profile = profile_of(made_of(stacks, NULL, 7), "--by=symbol,cpu --comm=one"),
+	       *rows = json_object_get(profile, "rows");
+
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(json_object_get(profile, "by"), 1)), "cpu");
+	CU_ASSERT_EQUAL(ns_of(rows, "symbol", "f", NULL), 2000);
+	CU_ASSERT_EQUAL(ns_of(rows, "symbol", "g", NULL), 2000);
+	CU_ASSERT_EQUAL(ns_of(rows, "symbol", "h", NULL), 2000);
+	CU_ASSERT_EQUAL(ns_of(rows, "symbol", "(blocked, where is not known)", NULL), 2000);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(rows, 0), "cpu")), "0");
+	CU_ASSERT_EQUAL(sum_of(rows, "elapsed_ns"), number_of(profile, "elapsed_ns"));
+	json_decref(profile);
+	profile = profile_of(made_of(stacks, NULL, 7), "--by=dso,thread,exe,cgroup,line --comm=one");
+	rows = json_object_get(profile, "rows");
+	CU_ASSERT_EQUAL(ns_of(rows, "dso", "[kernel]", NULL), 6000);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(rows, 0), "thread")), "one (10)");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(rows, 0), "exe")), "one");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(rows, 0), "line")), "(no line)");
+	CU_ASSERT_EQUAL(sum_of(rows, "elapsed_ns"), number_of(profile, "elapsed_ns"));
+	json_decref(profile);
+}
+
+static void wrong_keys_are_refused(void)
+{
+	static const struct {
+		const char *option, *said;
+	} wrong[] = {{"--by=exee", "did you mean exe?"},
+		     {"--by=", "is none of its words"},
+		     {"--by=exe,exe", "'exe' is given twice"},
+		     {"--by=exe --callers=f", "another form of the profile"}};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char command[256], line[512] = "";
+		FILE *pipe;
+
+		snprintf(command, sizeof(command), TRACE_BIN "/tracevisualizer %s no.trace 2>&1", wrong[i].option);
+		pipe = popen(command, "r");
+		CU_ASSERT_PTR_NOT_NULL(fgets(line, sizeof(line), pipe));
+		CU_ASSERT_EQUAL(pclose(pipe), 2 << 8);
+		CU_ASSERT_PTR_NOT_NULL(strstr(line, wrong[i].said));
+		if (!strstr(line, wrong[i].said))
+			printf("\n    %s: %s", wrong[i].option, line);
+	}
 }
 
 static void contexts_of_any_trace_add_up_to_the_elapsed_time(void)
@@ -544,6 +595,8 @@ int main(int argc, char **argv)
 		CASE(a_flame_graph_is_a_page_that_needs_nothing_else),
 		CASE(a_name_cannot_end_the_data_of_the_page),
 		CASE(a_file_for_pprof_has_each_stack_with_its_times),
+		CASE(other_keys_divide_the_same_time),
+		CASE(wrong_keys_are_refused),
 		CASE(contexts_of_any_trace_add_up_to_the_elapsed_time),
 		{NULL, NULL},
 	};
