@@ -226,6 +226,8 @@ static int take_servers(struct trace_servers *servers, void *data)
 
 	for (size_t i = 0; !error && i < trace_nr_servers(servers); i++)
 		error = take_server(search, servers, trace_get_server(servers, i));
+	if (!error && trace_servers_error(servers, NULL) < 0)
+		return -ENOMEM; /* the list of clients is not whole */
 	if (!error && !search->within->nr)
 		search->result = complain_of_client(servers, search->name);
 	return error;
