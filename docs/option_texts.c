@@ -11,7 +11,7 @@
 #include <string.h>
 
 extern const struct option_program daemon_program, tracectl_program, kgmon_program, visualizer_program,
-	readprofile_program;
+	readprofile_program, opreport_program;
 
 static const struct option_program *const programs[] = {
 	&daemon_program,
@@ -21,7 +21,7 @@ static const struct option_program *const programs[] = {
 };
 
 /* They have manual pages; their options are in the completions of the programs that have them. */
-static const struct option_program *const personalities[] = {&readprofile_program};
+static const struct option_program *const personalities[] = {&readprofile_program, &opreport_program};
 
 static const struct option_program *find_program(const char *name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "profile_by.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include "profile_clients.h"
 #include "profile_rows.h"
@@ -15,8 +16,8 @@ struct by_slot {
 
 const char *profile_key_word(enum profile_key key)
 {
-	static const char *const words[NR_PROFILE_KEYS] = {"exe",    "dso", "symbol", "line",
-							   "thread", "cpu", "cgroup", "client"};
+	static const char *const words[NR_PROFILE_KEYS] = {"exe", "dso",    "symbol", "line",	"thread",
+							   "cpu", "cgroup", "client", "address"};
 
 	return words[key];
 }
@@ -40,6 +41,8 @@ static void name_place(enum profile_key key, const struct frame_name *place, cha
 {
 	if (key == BY_DSO)
 		snprintf(text, VALUE_BYTES, "%s", *place->file ? place->file : "(in no file)");
+	else if (key == BY_ADDRESS)
+		snprintf(text, VALUE_BYTES, "%016" PRIx64, place->address);
 	else if (key == BY_SYMBOL && *place->name)
 		snprintf(text, VALUE_BYTES, "%s", place->name);
 	else if (key == BY_SYMBOL)

@@ -17,9 +17,10 @@ enum profile_key {
 	BY_CPU,
 	BY_CGROUP,
 	BY_CLIENT,
+	BY_ADDRESS,
 	NR_PROFILE_KEYS,
 };
-#define PROFILE_KEYS "exe dso symbol line thread cpu cgroup client"
+#define PROFILE_KEYS "exe dso symbol line thread cpu cgroup client address"
 
 /** struct profile_by_choice - @keys: the @nr columns, in the order in which they were given */
 struct profile_by_choice {

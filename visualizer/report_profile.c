@@ -13,6 +13,7 @@
 #include "process_rows.h"
 #include "profile_json.h"
 #include "profile_within.h"
+#include "opreport.h"
 #include "report_code.h"
 #include "report_flame.h"
 #include "report_lines.h"
@@ -370,6 +371,10 @@ static int put_form(const struct report *report, const struct profile_rows *rows
 {
 	const struct profile_choice *choice = &report->options->profile;
 
+	if (report->options->opreport.is_chosen) {
+		opreport_put(report, rows);
+		return 0;
+	}
 	if (choice->function)
 		return put_function(report, rows);
 	if (choice->form == PROFILE_LINES)

@@ -21,6 +21,7 @@
 #include "grid.h"
 #include "json_pair.h"
 #include "number_text.h"
+#include "opreport.h"
 #include "process_choice.h"
 #include "profile_rows.h"
 #include "row_limit.h"
@@ -296,7 +297,9 @@ int report_profile_diff(const struct report *sides)
 	diff.is_scaled = !have_commands && diff.lengths[0] != diff.lengths[1];
 	if (!result) {
 		collect(&diff);
-		if (sides[0].options->reports.json)
+		if (sides[0].options->opreport.is_chosen)
+			opreport_diff(sides, diff.rows);
+		else if (sides[0].options->reports.json)
 			put_json(&diff);
 		else
 			put_text(&diff);

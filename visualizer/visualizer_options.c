@@ -404,8 +404,8 @@ static int set_profile(void *into, const char *value, struct trace_error *ret_er
 	if (value && !strncmp(value, LINES_OF, strlen(LINES_OF)))
 		return set_lines(into, value + strlen(LINES_OF), ret_error);
 	form = option_word_index(PROFILE_FORMS, value ? value : "flat");
-	if (value && !strcmp(value, "readprofile")) /* in an abbreviated option */
-		return error_set(ret_error, -EINVAL, "write --profile=readprofile: the other options then are its own");
+	if (value && (!strcmp(value, "readprofile") || !strcmp(value, "opreport"))) /* in an abbreviated option */
+		return error_set(ret_error, -EINVAL, "write --profile=%s: the other options then are its own", value);
 	if (form < 0)
 		return option_wrong_word("--profile", PROFILE_FORMS, value, ret_error);
 	options->reports.profile = options->profile.is_flat = true;
@@ -544,8 +544,9 @@ static const struct option_spec option_table[] = {
 	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
 	 .apply = set_slowest, .help = "the longest instances of a scope, a system call or a command"},
 	{.name = "profile", .value_name = "FORM", .value = OPTION_EQUALS_VALUE, .completes = COMPLETE_WORDS,
-	 .words = PROFILE_FORMS " readprofile", .apply = set_profile,
-	 .help = "the time by function, of a recording with --sample; readprofile: its options and columns"},
+	 .words = PROFILE_FORMS " readprofile opreport", .apply = set_profile,
+	 .help = "the time by function, of a recording with --sample; readprofile, opreport: their options and "
+		 "columns"},
 	{.name = "lines", .value_name = "SOURCE", .value = OPTION_VALUE, .completes = COMPLETE_FILE, .apply = set_lines,
 	 .help = "a source file with the time of each line"},
 	{.name = "asm", .value_name = "FUNCTION", .value = OPTION_VALUE, .apply = set_asm,
@@ -650,6 +651,7 @@ static int take_word(void *into, char **words, struct trace_error *ret_error)
 
 static const struct option_personality personalities[] = {
 	{.option = "--profile=readprofile", .program = &readprofile_program},
+	{.option = "--profile=opreport", .program = &opreport_program},
 	{.option = "--strace", .program = &strace_letters, .adds = true},
 };
 
@@ -958,6 +960,16 @@ static int parse_readprofile(struct visualizer_options *options, int argc, char 
 	return 0;
 }
 
+static int parse_opreport(struct visualizer_options *options, int argc, char **argv)
+{
+	struct trace_error error = {0};
+
+	options->opreport.is_chosen = true;
+	if (option_parse(&opreport_program, options, argc, argv, &error) || opreport_options_check(options, &error))
+		return complain(2, "%s", error.message);
+	return 0;
+}
+
 int visualizer_options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	struct trace_error wrong_word = {0};
@@ -968,6 +980,8 @@ int visualizer_options_parse(struct visualizer_options *options, int argc, char 
 	strace_choice_init(&options->strace);
 	if (option_program_of(&visualizer_program, argv) == &readprofile_program)
 		return parse_readprofile(options, argc, argv);
+	if (option_program_of(&visualizer_program, argv) == &opreport_program)
+		return parse_opreport(options, argc, argv);
 	error = option_parse(&visualizer_program, options, argc, argv, &wrong_word)
 			? complain(2, "%s", wrong_word.message)
 			: take_positionals(options);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "completion.h"
 #include "option_table.h"
+#include "opreport.h"
 #include "profile_by.h"
 #include "readprofile.h"
 #include "strace_options.h"
@@ -158,6 +159,7 @@ struct visualizer_options {
 	struct symbol_choice symbols;
 	struct profile_choice profile;
 	struct readprofile_choice readprofile;
+	struct opreport_choice opreport;
 	struct event_choice events;
 	struct time_choice window;
 	struct row_choice rows;

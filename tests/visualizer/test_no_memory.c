@@ -676,7 +676,14 @@ static void every_form_of_a_profile_without_memory_is_whole_or_refused(void)
 				       {"--profile", "--symfs=/", "TRACE"},
 				       {NULL}};
 
+	static mode_words oprofile[] = {{"--profile=opreport", "TRACE"},
+					{"--profile=opreport", "-d", "-g", "TRACE"},
+					{"--profile=opreport", "-c", "-a", "TRACE"},
+					{"--profile=opreport", "-l", "{", "TRACE", "}", "{", "TRACE", "}"},
+					{NULL}};
+
 	fails_in_modes(named, samples_path);
+	fails_in_modes(oprofile, samples_path);
 	fails_in_similar_modes(similar, story_path, false);
 }
 
