@@ -16,8 +16,9 @@ struct by_slot {
 
 const char *profile_key_word(enum profile_key key)
 {
-	static const char *const words[NR_PROFILE_KEYS] = {"exe", "dso",    "symbol", "line",	"thread",
-							   "cpu", "cgroup", "client", "address"};
+#define WORD(name, word, heading) word,
+	static const char *const words[NR_PROFILE_KEYS] = {EACH_PROFILE_KEY(WORD)};
+#undef WORD
 
 	return words[key];
 }

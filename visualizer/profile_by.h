@@ -7,20 +7,25 @@
 #include "checked_memory.h"
 #include "profile_time.h"
 
-/** enum profile_key - in the order of PROFILE_KEYS */
-enum profile_key {
-	BY_EXE,
-	BY_DSO,
-	BY_SYMBOL,
-	BY_LINE,
-	BY_THREAD,
-	BY_CPU,
-	BY_CGROUP,
-	BY_CLIENT,
-	BY_ADDRESS,
-	NR_PROFILE_KEYS,
-};
-#define PROFILE_KEYS "exe dso symbol line thread cpu cgroup client address"
+/* The name in enum profile_key, the word of --by and of the JSON, and the heading of the column */
+#define EACH_PROFILE_KEY(KEY)                  \
+	KEY(EXE, "exe", "program")             \
+	KEY(DSO, "dso", "file")                \
+	KEY(SYMBOL, "symbol", "function")      \
+	KEY(LINE, "line", "line")              \
+	KEY(THREAD, "thread", "thread")        \
+	KEY(CPU, "cpu", "CPU")                 \
+	KEY(CGROUP, "cgroup", "control group") \
+	KEY(CLIENT, "client", "client")        \
+	KEY(ADDRESS, "address", "address")
+
+#define PROFILE_KEY_NAME(name, word, heading) BY_##name,
+enum profile_key { EACH_PROFILE_KEY(PROFILE_KEY_NAME) NR_PROFILE_KEYS };
+#undef PROFILE_KEY_NAME
+
+#define PROFILE_KEY_WORD(name, word, heading) " " word
+#define PROFILE_KEYS_BEHIND_BLANK	      EACH_PROFILE_KEY(PROFILE_KEY_WORD)
+#define PROFILE_KEYS			      (PROFILE_KEYS_BEHIND_BLANK + 1)
 
 /** struct profile_by_choice - @keys: the @nr columns, in the order in which they were given */
 struct profile_by_choice {

@@ -10,11 +10,8 @@
 #define ROWS	 25
 #define NR_TIMES 6
 
-static const char *const headings[NR_PROFILE_KEYS] = {
-	[BY_EXE] = "program",	  [BY_DSO] = "file", [BY_SYMBOL] = "function",	    [BY_LINE] = "line",
-	[BY_THREAD] = "thread",	  [BY_CPU] = "CPU",  [BY_CGROUP] = "control group", [BY_CLIENT] = "client",
-	[BY_ADDRESS] = "address",
-};
+#define HEADING(name, word, heading) heading,
+static const char *const headings[NR_PROFILE_KEYS] = {EACH_PROFILE_KEY(HEADING)};
 
 static void put_row(struct grid *grid, const struct profile_by_row *row, const struct profile_time *sum, size_t nr_keys)
 {
