@@ -11,6 +11,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "option_table.h"
 
 struct report;
@@ -48,6 +49,11 @@ struct symbol_names {
 	const char *app, *image, *symbol;
 };
 struct symbol_names opreport_names(const struct profile_by_row *row);
+/**
+ * opreport_put_name() - write @name, without what a terminal would obey
+ * @width: at least so many columns, and a blank; 0: the last one of its line
+ */
+void opreport_put_name(FILE *out, int width, const char *name);
 /** opreport_shows() - is a row with these names in the report, by -x, -e and -i? */
 bool opreport_shows(const struct opreport_choice *choice, const struct symbol_names *names);
 #endif

@@ -95,8 +95,10 @@ void opreport_diff(const struct report *sides, const struct profile_rows *rows)
 		if (percent(change->samples[1], all) < choice->threshold)
 			continue;
 		put_change(out, change, all);
-		fprintf(out, choice->symbols ? "%-24s %-24s %s\n" : "%-24s %s\n", change->names.image,
-			change->names.app, change->names.symbol);
+		opreport_put_name(out, 24, change->names.image);
+		opreport_put_name(out, choice->symbols ? 24 : 0, change->names.app);
+		opreport_put_name(out, 0, choice->symbols ? change->names.symbol : "");
+		putc('\n', out);
 	}
 	pointers_free(&list);
 	table_clear(&changes);

@@ -223,9 +223,9 @@ int opreport_options_check(struct visualizer_options *options, struct trace_erro
 	add_key(by, BY_EXE);
 	add_key(by, BY_DSO);
 	add_key(by, BY_SYMBOL);
-	if (options->opreport.lines)
-		add_key(by, BY_LINE);
 	if (options->opreport.details)
 		add_key(by, BY_ADDRESS);
+	if (options->opreport.lines)
+		add_key(by, BY_LINE);
 	return is_incomplete(options, ret_error);
 }

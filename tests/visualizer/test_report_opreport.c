@@ -22,8 +22,8 @@
 
 static char one_path[64], two_path[64];
 
-/* @more: samples in f beside those above */
-static void write_trace(char *path, int more)
+/* @more: samples in f beside those above. @two: the name of thread 20 */
+static void write_trace(char *path, int more, const char *two)
 {
 	static const uint64_t samples[] = {F, F_LATER, G, G, NOWHERE};
 	static const char *const names[] = {"f", "g"};
@@ -37,7 +37,7 @@ static void write_trace(char *path, int more)
 		tb_string(tb, TRACE_STRING_KERNEL_CODE, i, text);
 	}
 	tb_thread(tb, 10, 10, 1, "one", 0, false);
-	tb_thread(tb, 20, 20, 1, "two", 1, false);
+	tb_thread(tb, 20, 20, 1, two, 1, false);
 	tb_switch(tb, 0, 2000, 0, 10, 0);
 	tb_switch(tb, 1, 2000, 0, 20, 0);
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
@@ -128,11 +128,11 @@ static void details_are_addresses_and_lines(void)
 
 static void callers_stand_above_and_callees_below(void)
 {
-	CU_ASSERT_PTR_NOT_NULL(strstr(of_one("-c -n -i f"),
-				      "2        33.3333  [kernel]                 one                      f\n"
-				      "  2        66.6667                           f [self]\n"
-				      "  1        33.3333  [kernel]                 g\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(of_one("-c -n -i g"), "  1        33.3333  [kernel]                 f\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(of_one("-c -n -i f"), "2        33.3333  [kernel]                 f\n"
+							    "  2        66.6667                           f [self]\n"
+							    "  1        33.3333  [kernel]                 g\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(of_one("-c -n -i g"), "  1        33.3333  [kernel]                 f\n"
+							    "3        50.0000  [kernel]                 g\n"));
 }
 
 static void two_traces_are_compared(void)
@@ -145,6 +145,22 @@ static void two_traces_are_compared(void)
 	       "2        20.0000  +0.0000    [kernel]                 one                      g\n"
 	       "1        10.0000  +0.0000    (in no file)             one                      (no symbols)\n"
 	       "1        10.0000  +0.0000    [kernel]                 two                      g\n");
+}
+
+static void names_cannot_command_the_terminal(void)
+{
+	static const char *const forms[] = {"", "-l", "-d -g", "-c"};
+	char path[64], words[256];
+
+	write_trace(path, 0, "t\x1b[2Jwo");
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		snprintf(words, sizeof(words), "%s %s", forms[i], path);
+		CU_ASSERT_PTR_NULL(strchr(said(words, 0), '\x1b'));
+	}
+	snprintf(words, sizeof(words), "-l { %s } { %s }", one_path, path);
+	CU_ASSERT_PTR_NULL(strchr(said(words, 0), '\x1b'));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said(words, 0), "+++"));
+	unlink(path);
 }
 
 static void wrong_command_lines_say_why(void)
@@ -185,13 +201,14 @@ int main(int argc, char **argv)
 		CASE(details_are_addresses_and_lines),
 		CASE(callers_stand_above_and_callees_below),
 		CASE(two_traces_are_compared),
+		CASE(names_cannot_command_the_terminal),
 		CASE(wrong_command_lines_say_why),
 		{NULL, NULL},
 	};
 	int result;
 
-	write_trace(one_path, 0);
-	write_trace(two_path, 4);
+	write_trace(one_path, 0, "two");
+	write_trace(two_path, 4, "two");
 	result = unit_main("opreport", cases, argc, argv);
 	unlink(one_path);
 	unlink(two_path);
