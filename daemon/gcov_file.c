@@ -150,9 +150,9 @@ static void put_unit(FILE *file, const struct gcov_unit *unit)
 }
 
 /* Under another name first, so that a reader never finds a part of it. */
-static void name_part(const char *base, uint32_t idx, char ret_name[NAME_MAX + 1])
+static void name_beside(const char *base, uint32_t idx, const char *ending, char ret_name[NAME_MAX + 1])
 {
-	snprintf(ret_name, NAME_MAX + 1, ".%.*s.%u.part", NAME_MAX - 20, base, idx);
+	snprintf(ret_name, NAME_MAX + 1, ".%.*s.%u.%s", NAME_MAX - 20, base, idx, ending);
 }
 
 static int write_part(int folder, const char *part, const struct gcov_unit *unit)
@@ -208,11 +208,16 @@ static int link_notes(int folder, const char *base, const char *path, bool *ret_
 	return *ret_is_linked || errno == EEXIST ? 0 : -errno;
 }
 
-/** struct gcov_place - where the file of a unit will be. @is_linked: its notes were linked now */
+/**
+ * struct gcov_place - where the file of a unit will be
+ * @is_linked: its notes were linked now. @is_named: the file has its name
+ * @has_old: an older file has another name. @can_go_back: there was none, or it has that
+ */
 struct gcov_place {
 	const char *base;
 	char *name; /* owned */
 	bool is_written, is_linked;
+	bool is_named, has_old, can_go_back;
 };
 
 static int prepare(int folder, const struct gcov_unit *unit, uint32_t idx, struct gcov_place *place)
@@ -229,7 +234,7 @@ static int prepare(int folder, const struct gcov_unit *unit, uint32_t idx, struc
 	at = open_folder_of(folder, place->name, &place->base);
 	if (at < 0)
 		return at;
-	name_part(place->base, idx, part);
+	name_beside(place->base, idx, "part", part);
 	err = write_part(at, part, unit);
 	place->is_written = !err;
 	if (!err)
@@ -238,26 +243,61 @@ static int prepare(int folder, const struct gcov_unit *unit, uint32_t idx, struc
 	return err;
 }
 
-/* @is_kept: the file gets its name; or all that was made for it is removed. */
-static int finish(int folder, const struct gcov_unit *unit, uint32_t idx, struct gcov_place *place, bool is_kept)
-{
-	char part[NAME_MAX + 1], notes[PATH_MAX], name[NAME_MAX + 1];
-	int at, err = 0;
+/* ---- all files or none ---- */
 
-	if (!place->is_written)
-		return 0;
-	at = open_folder_of(folder, place->name, &place->base);
+/*
+ * The file gets its name. Until all files have theirs, the old one keeps another, if the file
+ * system has links.
+ */
+static int give_name(int folder, uint32_t idx, struct gcov_place *place)
+{
+	char part[NAME_MAX + 1], old[NAME_MAX + 1];
+	int at = open_folder_of(folder, place->name, &place->base), err = 0;
+
 	if (at < 0)
 		return at;
-	name_part(place->base, idx, part);
-	if (is_kept && renameat(at, part, at, place->base) < 0)
+	name_beside(place->base, idx, "part", part);
+	name_beside(place->base, idx, "old", old);
+	unlinkat(at, old, 0);
+	place->has_old = linkat(at, place->base, at, old, 0) == 0;
+	place->can_go_back = place->has_old || errno == ENOENT;
+	if (renameat(at, part, at, place->base) < 0)
 		err = -errno;
-	if (!is_kept || err)
-		unlinkat(at, part, 0);
-	if ((!is_kept || err) && place->is_linked && name_notes(place->base, unit->path, notes, name))
-		unlinkat(at, name, 0);
+	place->is_named = !err;
 	close(at);
 	return err;
+}
+
+/* The old file has its name again, or there is none again. False: the new one stays. */
+static bool take_name(int at, const char *old, const struct gcov_place *place)
+{
+	if (place->has_old)
+		return renameat(at, old, at, place->base) == 0;
+	return place->can_go_back && unlinkat(at, place->base, 0) == 0;
+}
+
+/* Removes what @place needs no more. Returns whether the new file stays. */
+static bool settle(int folder, const struct gcov_unit *unit, uint32_t idx, const struct gcov_place *place, bool is_kept)
+{
+	char part[NAME_MAX + 1], old[NAME_MAX + 1], notes[PATH_MAX], name[NAME_MAX + 1];
+	const char *base;
+	bool stays = place->is_named;
+	int at = place->is_written ? open_folder_of(folder, place->name, &base) : -1;
+
+	if (at < 0)
+		return stays;
+	name_beside(base, idx, "part", part);
+	name_beside(base, idx, "old", old);
+	if (!place->is_named)
+		unlinkat(at, part, 0);
+	else if (!is_kept)
+		stays = !take_name(at, old, place);
+	if (place->has_old)
+		unlinkat(at, old, 0);
+	if (!stays && place->is_linked && name_notes(base, unit->path, notes, name))
+		unlinkat(at, name, 0);
+	close(at);
+	return stays;
 }
 
 int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_error)
@@ -277,34 +317,44 @@ int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_e
 	return err;
 }
 
-static int tell(const char *path, const struct gcov_unit *unit, int err, struct trace_error *ret_error)
+/* Two units may have the same file: the last one is settled first. */
+static uint32_t settle_all(int folder, const struct gcov_units *units, struct gcov_place *places, bool is_kept)
 {
-	return error_set(ret_error, err, "%s: the file of %s: %s", path, unit->path, strerror(-err));
+	uint32_t nr_stay = 0;
+
+	for (uint32_t i = units->nr; i--;) {
+		nr_stay += settle(folder, &units->units[i], i, &places[i], is_kept);
+		free(places[i].name);
+	}
+	return nr_stay;
 }
 
-/* All are written before the first has its name: after an error the folder has those of before. */
+/*
+ * All are written before the first has its name, and after an error the folder has those of before;
+ * where that is not possible, the error tells how many are new.
+ */
 int gcov_files_write(int folder, const struct gcov_units *units, const char *path, struct trace_error *ret_error)
 {
 	struct gcov_place *places = calloc(units->nr + 1u, sizeof(*places));
-	uint32_t nr = 0;
+	const char *wrong = NULL;
+	uint32_t nr_new;
 	int err = 0;
 
 	if (!places)
 		return error_set(ret_error, -ENOMEM, "%s: out of memory", path);
-	for (; nr < units->nr && !err; nr++) {
-		err = prepare(folder, &units->units[nr], nr, &places[nr]);
-		if (err)
-			tell(path, &units->units[nr], err, ret_error);
-	}
-	for (uint32_t i = 0; i < nr; i++) {
-		int ended = finish(folder, &units->units[i], i, &places[i], !err);
+	for (uint32_t i = 0; i < 2 * units->nr && !err; i++) {
+		uint32_t idx = i % units->nr;
 
-		if (ended && !err)
-			err = tell(path, &units->units[i], ended, ret_error);
-		free(places[i].name);
+		err = i < units->nr ? prepare(folder, &units->units[idx], idx, &places[idx])
+				    : give_name(folder, idx, &places[idx]);
+		wrong = units->units[idx].path;
 	}
+	nr_new = settle_all(folder, units, places, !err);
 	free(places);
-	return err;
+	if (err && nr_new)
+		return error_set(ret_error, err, "%s: the file of %s: %s; %u of the %u files are new, the others old",
+				 path, wrong, strerror(-err), nr_new, units->nr);
+	return err ? error_set(ret_error, err, "%s: the file of %s: %s", path, wrong, strerror(-err)) : 0;
 }
 
 /* ---- reading ---- */

@@ -301,6 +301,88 @@ static void files_are_all_new_or_all_old(void)
 	gcov_units_free(&two);
 }
 
+static int renames_fail_at; /* 0: never */
+static bool hard_links_fail;
+
+int __real_renameat(int from_at, const char *from, int to_at, const char *to);
+int __wrap_renameat(int from_at, const char *from, int to_at, const char *to);
+int __wrap_renameat(int from_at, const char *from, int to_at, const char *to)
+{
+	if (!renames_fail_at || --renames_fail_at)
+		return __real_renameat(from_at, from, to_at, to);
+	errno = EIO;
+	return -1;
+}
+
+int __real_linkat(int from_at, const char *from, int to_at, const char *to, int flags);
+int __wrap_linkat(int from_at, const char *from, int to_at, const char *to, int flags);
+int __wrap_linkat(int from_at, const char *from, int to_at, const char *to, int flags)
+{
+	if (!hard_links_fail)
+		return __real_linkat(from_at, from, to_at, to, flags);
+	errno = EPERM;
+	return -1;
+}
+
+static void make_file(const char *name, const char *text)
+{
+	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static bool has_text(const char *name, const char *text)
+{
+	char bytes[64] = "";
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes) - 1);
+
+	close(fd);
+	return got >= 0 && !strcmp(bytes, text);
+}
+
+/* Three files: there is an old one of the first and the third, and the third one gets no name. */
+static void files_are_all_old_after_a_name_that_fails(void)
+{
+	static char paths[3][16] = {"a.gcda", "b.gcda", "c.gcda"};
+	struct gcov_unit unit[3];
+	struct gcov_units units;
+
+	make_list();
+	CU_ASSERT_EQUAL_FATAL(read_list(&units), 0);
+	for (int i = 0; i < 3; i++) {
+		unit[i] = units.units[0];
+		unit[i].path = paths[i];
+	}
+	make_file("a.gcda", "old");
+	make_file("c.gcda", "old");
+	renames_fail_at = 3;
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &(struct gcov_units){.units = unit, .nr = 3}, "folder", &error), -EIO);
+	CU_ASSERT_STRING_EQUAL(error.message, "folder: the file of c.gcda: Input/output error");
+	CU_ASSERT_TRUE(has_text("a.gcda", "old"));
+	CU_ASSERT_FALSE(is_there("b.gcda"));
+	CU_ASSERT_TRUE(has_text("c.gcda", "old"));
+	CU_ASSERT_FALSE(is_there(".a.gcda.0.old"));
+	CU_ASSERT_FALSE(is_there(".c.gcda.2.old"));
+	CU_ASSERT_FALSE(is_there(".c.gcda.2.part"));
+	/* without links no old file can come back */
+	renames_fail_at = 3;
+	hard_links_fail = true;
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &(struct gcov_units){.units = unit, .nr = 3}, "folder", &error), -EIO);
+	hard_links_fail = false;
+	CU_ASSERT_STRING_EQUAL(error.message, "folder: the file of c.gcda: Input/output error; 2 of the 3 files are "
+					      "new, the others old");
+	CU_ASSERT_FALSE(has_text("a.gcda", "old"));
+	CU_ASSERT_TRUE(has_text("c.gcda", "old"));
+	CU_ASSERT_EQUAL(gcov_files_write(folder, &(struct gcov_units){.units = unit, .nr = 3}, "folder", &error), 0);
+	CU_ASSERT_FALSE(has_text("c.gcda", "old"));
+	CU_ASSERT_FALSE(is_there(".c.gcda.2.old"));
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(unlinkat(folder, paths[i], 0), 0);
+	gcov_units_free(&units);
+}
+
 static bool links_fail;
 
 int __real_symlinkat(const char *target, int at, const char *name);
@@ -417,6 +499,7 @@ static const struct unit_case cases[] = {
 	CASE(files_have_the_counts),
 	CASE(files_do_not_follow_links),
 	CASE(files_are_all_new_or_all_old),
+	CASE(files_are_all_old_after_a_name_that_fails),
 	CASE(notes_that_cannot_be_linked_are_an_error),
 	CASE(a_file_without_room_says_why),
 	CASE(damaged_files_are_harmless),

@@ -2,9 +2,11 @@
 /* test_limits.c - what has no room in the maps of a real recording is counted and told. Root only;
  * skipped (77) where the kernel cannot be recorded. */
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../tracer/kernel/loader.h"
@@ -77,23 +79,69 @@ static void have_program(void)
 	CU_ASSERT_EQUAL(system("exec ls / > /dev/null"), 0);
 }
 
-static void what_samples_have_no_room_for_is_told(void)
+static void start_samples(struct tracer *tracer)
 {
-	struct tracer *tracer = new_tracer(1000000);
-	const struct tracer_sampling *sampling = tracer->sampling;
 	struct trace_error error = {0};
 	uint64_t mask[TRACE_MASK_WORDS];
 
-	CU_ASSERT_TRUE_FATAL(sampling->has_tables);
-	fill(sampling->skeleton->maps.kernel_addresses);
-	sampling->skeleton->data->nr_walk_files = WALK_MAX_FILES;
 	CU_ASSERT_EQUAL_FATAL(tracer_start(tracer, &error), 0);
 	tracer_get_mask(tracer, mask);
 	mask[TRACE_EV_sample / 64] |= 1ull << TRACE_EV_sample % 64;
 	CU_ASSERT_EQUAL_FATAL(tracer_set_mask(tracer, mask, &error), 0);
+}
+
+static void what_samples_have_no_room_for_is_told(void)
+{
+	struct tracer *tracer = new_tracer(1000000);
+	const struct tracer_sampling *sampling = tracer->sampling;
+
+	CU_ASSERT_TRUE_FATAL(sampling->has_tables);
+	fill(sampling->skeleton->maps.kernel_addresses);
+	sampling->skeleton->data->nr_walk_files = WALK_MAX_FILES;
+	start_samples(tracer);
 	have_program();
 	CU_ASSERT(is_told(tracer, "names of the kernel's code: samples hit more than 32768 addresses, and others "));
 	CU_ASSERT(is_told(tracer, "more than 8192 files have code, and others were mapped "));
+	tracer_free(tracer);
+}
+
+/* Numbers that no process has. */
+static void fill_processes(const struct bpf_map *map)
+{
+	static const struct walk_process none;
+	uint32_t tgid = 1u << 30;
+
+	while (bpf_map_update_elem(bpf_map__fd(map), &tgid, &none, BPF_NOEXIST) == 0)
+		tgid++;
+	CU_ASSERT_EQUAL(tgid - (1u << 30), bpf_map__max_entries(map));
+}
+
+static void mappings_of_further_processes_are_told(void)
+{
+	struct tracer *tracer = new_tracer(1000000);
+
+	CU_ASSERT_TRUE_FATAL(tracer->sampling->has_tables);
+	fill_processes(tracer->sampling->skeleton->maps.walk_processes);
+	start_samples(tracer);
+	have_program();
+	CU_ASSERT(is_told(tracer, "8192 may run at once, and the mappings of others had no room "));
+	tracer_free(tracer);
+}
+
+/* The same page again and again is a mapping of its own each time, because its base differs. */
+static void further_mappings_of_a_process_are_told(void)
+{
+	struct tracer *tracer = new_tracer(1000000);
+	void *pages[2 * WALK_MAX_MAPPINGS];
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	start_samples(tracer);
+	for (int i = 0; i < 2 * WALK_MAX_MAPPINGS; i++)
+		pages[i] = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	CU_ASSERT(is_told(tracer, "it may have 128 of code, and "));
+	for (int i = 0; i < 2 * WALK_MAX_MAPPINGS; i++)
+		munmap(pages[i], 4096);
+	close(fd);
 	tracer_free(tracer);
 }
 #endif
@@ -102,6 +150,8 @@ static const struct unit_case cases[] = {
 	CASE(further_functions_of_deferred_work_are_told),
 #if defined(__x86_64__)
 	CASE(what_samples_have_no_room_for_is_told),
+	CASE(mappings_of_further_processes_are_told),
+	CASE(further_mappings_of_a_process_are_told),
 #endif
 	{NULL, NULL},
 };

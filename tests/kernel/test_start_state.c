@@ -20,6 +20,7 @@
 #include <trace/reader.h>
 #include "../../tracer/kernel/limits.h"
 #include "../../tracer/kernel/perf_maps.h"
+#include "../../tracer/kernel/sample_tables.h"
 #include "../../tracer/kernel/start_state.h"
 #include "../../tracer/kernel/start_proc.h"
 
@@ -344,6 +345,7 @@ static void names_in_a_file_that_is_too_large_are_told(void)
 	const struct walk_address address = {.address = 0x1008,
 					     .tgid = (unsigned int)getpid(),
 					     .uid = (unsigned int)getuid()};
+	struct perf_maps_missing missing;
 	struct tracer_passed passed = {0};
 	char path[64], text[256] = "";
 	FILE *file;
@@ -353,17 +355,71 @@ static void names_in_a_file_that_is_too_large_are_told(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	fprintf(file, "1000 10 jit\n");
 	fflush(file);
-	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &passed.large_maps), 0);
+	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &missing), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, " 1000 16 jit"));
-	CU_ASSERT_EQUAL(passed.large_maps, 0);
+	CU_ASSERT_EQUAL(missing.too_large, 0);
+	CU_ASSERT_EQUAL(missing.unread, 0);
 	CU_ASSERT_EQUAL_FATAL(ftruncate(fileno(file), (256 << 20) + 1), 0);
 	text[0] = '\0';
-	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &passed.large_maps), 0);
+	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &missing), 0);
 	CU_ASSERT_STRING_EQUAL(text, "");
-	CU_ASSERT_EQUAL(passed.large_maps, 1);
+	CU_ASSERT_EQUAL(missing.too_large, 1);
+	passed.large_maps = missing.too_large;
 	limits_describe(&passed, take_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "names of generated code: perf-PID.map has more than 256 MiB in 1 processes");
 	fclose(file);
+	unlink(path);
+}
+
+/* The read fails behind the first line, as that of a failing disk does. */
+static void names_in_a_file_that_is_not_read_to_its_end_are_told(void)
+{
+	const struct walk_address address = {.address = 0x1008,
+					     .tgid = (unsigned int)getpid(),
+					     .uid = (unsigned int)getuid()};
+	struct perf_maps_missing missing;
+	struct tracer_passed passed = {0};
+	char path[64], text[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "wx");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fprintf(file, "1000 10 jit\n2000 10 other\n");
+	fclose(file);
+	streams_fail_after(strlen("1000 10 jit\n"));
+	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &missing), 0);
+	streams_fail_after(0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " 1000 16 jit"));
+	CU_ASSERT_EQUAL(missing.unread, 1);
+	CU_ASSERT_EQUAL(missing.too_large, 0);
+	passed.unread_maps = missing.unread;
+	limits_describe(&passed, take_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "names of generated code: a perf-PID.map may take 20 s of CPU time, and 1 were "
+				     "not read to their end");
+	unlink(path);
+}
+
+static void names_in_a_file_of_another_user_are_not_believed(void)
+{
+	const struct walk_address address = {.address = 0x1008, .tgid = (unsigned int)getpid(), .uid = 65533};
+	struct perf_maps_missing missing;
+	char path[64], text[256] = "";
+	FILE *file;
+
+	if (geteuid()) /* only root gives files to others */
+		return;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "wx");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	fprintf(file, "1000 10 jit\n");
+	CU_ASSERT_EQUAL(fchown(fileno(file), 65534, 65534), 0);
+	fclose(file);
+	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &missing), 0);
+	CU_ASSERT_STRING_EQUAL(text, "");
+	CU_ASSERT_EQUAL(chown(path, 65533, 65533), 0);
+	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &missing), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " 1000 16 jit"));
 	unlink(path);
 }
 
@@ -389,9 +445,33 @@ static void each_passed_bound_is_told_with_its_number(void)
 	}
 }
 
+#if defined(__x86_64__)
+static void unwind_tables_beyond_their_memory_are_told(void)
+{
+	struct sample_table_counts counts = {.bytes = (128 << 20) - 16};
+	struct tracer_passed passed = {0};
+	char text[256] = "";
+
+	CU_ASSERT_TRUE(sample_table_counts_add(&counts, 2));
+	CU_ASSERT_EQUAL(counts.bytes, 128 << 20);
+	CU_ASSERT_FALSE(sample_table_counts_add(&counts, 1));
+	CU_ASSERT_EQUAL(counts.made, 1);
+	CU_ASSERT_EQUAL(counts.bytes, 128 << 20);
+	passed.tables = counts.refused;
+	limits_describe(&passed, take_text, text);
+	CU_ASSERT_STRING_EQUAL(text, "callers in further files without frame pointers: all unwind tables may have 128 "
+				     "MiB, and 1 others had no room");
+}
+#endif
+
 static const struct unit_case cases[] = {
+#if defined(__x86_64__)
+	CASE(unwind_tables_beyond_their_memory_are_told),
+#endif
 	{"each_passed_bound_is_told_with_its_number", each_passed_bound_is_told_with_its_number},
 	{"names_in_a_file_that_is_too_large_are_told", names_in_a_file_that_is_too_large_are_told},
+	CASE(names_in_a_file_that_is_not_read_to_its_end_are_told),
+	CASE(names_in_a_file_of_another_user_are_not_believed),
 	{"threads_in_further_control_groups_are_told", threads_in_further_control_groups_are_told},
 	{"a_part_of_the_processes_is_an_error", a_part_of_the_processes_is_an_error},
 	{"a_thread_is_recorded_whatever_its_name", a_thread_is_recorded_whatever_its_name},

@@ -204,6 +204,7 @@ static int emit_program_code(struct tracer_sampling *sampling, tracer_string_fn 
 	const struct bpf_map *map = sampling->skeleton->maps.program_addresses;
 	size_t room = bpf_map__max_entries(map), nr = 0;
 	struct walk_address *addresses = calloc(room, sizeof(*addresses)), *before = NULL;
+	struct perf_maps_missing missing = {0};
 	int result;
 
 	while (addresses && nr < room && bpf_map_get_next_key(bpf_map__fd(map), before, addresses + nr) == 0)
@@ -216,7 +217,9 @@ static int emit_program_code(struct tracer_sampling *sampling, tracer_string_fn 
 	}
 	if (nr)
 		qsort(addresses, nr, sizeof(*addresses), compare_addresses);
-	result = addresses ? perf_maps_emit(addresses, nr, emit, context, &sampling->large_maps) : -ENOMEM;
+	result = addresses ? perf_maps_emit(addresses, nr, emit, context, &missing) : -ENOMEM;
+	sampling->large_maps = missing.too_large;
+	sampling->unread_maps = missing.unread;
 	free(addresses);
 	return result;
 }

@@ -32,6 +32,9 @@ void limits_describe(const struct tracer_passed *passed, tracer_describe_fn desc
 		 TRACER_MAX_WORK_FUNCTIONS, passed->work_runs},
 		{"names of generated code: perf-PID.map has more than %u MiB in %" PRIu64 " processes",
 		 PERF_MAPS_FILE_BYTES >> 20, passed->large_maps},
+		{"names of generated code: a perf-PID.map may take %u s of CPU time, and %" PRIu64
+		 " were not read to their end",
+		 PERF_MAPS_CPU_SECONDS, passed->unread_maps},
 		{"names of the kernel's code: samples hit more than %u addresses, and others %" PRIu64
 		 " times, which may have no names",
 		 SAMPLE_MAX_ADDRESSES, passed->kernel_hits},
@@ -44,6 +47,9 @@ void limits_describe(const struct tracer_passed *passed, tracer_describe_fn desc
 		{"callers in further mappings of a process without frame pointers: it may have %u of code, and "
 		 "%" PRIu64 " others had no room",
 		 WALK_MAX_MAPPINGS, passed->mappings},
+		{"callers in further processes without frame pointers: %u may run at once, and the mappings of "
+		 "others had no room %" PRIu64 " times",
+		 WALK_MAX_PROCESSES, passed->lists},
 		{"callers in further files without frame pointers: all unwind tables may have %u MiB, and %" PRIu64
 		 " others had no room",
 		 (unsigned int)(SAMPLE_TABLES_BYTES >> 20), passed->tables},
@@ -67,6 +73,7 @@ static uint64_t count_of(const volatile unsigned long long *count)
 static void add_samples(const struct tracer_sampling *sampling, struct tracer_passed *passed)
 {
 	passed->large_maps = sampling->large_maps;
+	passed->unread_maps = sampling->unread_maps;
 	passed->kernel_hits = count_of(&sampling->skeleton->bss->unnamed_kernel_hits);
 #if defined(__x86_64__)
 	struct sample_table_counts counts = {0};
@@ -78,6 +85,7 @@ static void add_samples(const struct tracer_sampling *sampling, struct tracer_pa
 	passed->program_hits = count_of(&sampling->skeleton->bss->unnamed_program_hits);
 	passed->files = count_of(&sampling->skeleton->bss->unnumbered_files);
 	passed->mappings = count_of(&sampling->skeleton->bss->lost_mappings);
+	passed->lists = count_of(&sampling->skeleton->bss->lost_lists);
 #endif
 }
 

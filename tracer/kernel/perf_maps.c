@@ -19,8 +19,7 @@
 #include "jail_child.h"
 #include "read_end.h"
 
-#define NAME_BYTES  256
-#define CPU_SECONDS 20
+#define NAME_BYTES 256
 
 /** struct generated - the function at an address. @bytes: 0: not known */
 struct generated {
@@ -137,7 +136,7 @@ static bool read_lines(FILE *file, const struct walk_address *addresses, size_t 
 			is_complete = take_line(addresses, nr, line, found);
 		is_begin = has_end; /* the rest of a long line is no line */
 	}
-	return is_complete;
+	return is_complete && !ferror(file);
 }
 
 /* ---- the child without rights ---- */
@@ -165,17 +164,19 @@ static bool send_answer(size_t idx, const struct generated *generated)
 
 static void __attribute__((noreturn)) run_child(void *context)
 {
-	struct jail jail = {.cpu_seconds = CPU_SECONDS, .dies_with_thread = true};
+	struct jail jail = {.cpu_seconds = PERF_MAPS_CPU_SECONDS, .dies_with_thread = true};
 	const struct map_task *task = context;
 	struct generated *found = calloc(task->nr, sizeof(*found)), none = {0};
 	FILE *file = jail_enter(&jail) ? NULL : fdopen(JAIL_FILES, "r");
+	bool is_complete;
 
-	if (!found || !file || !read_lines(file, task->addresses, task->nr, found))
+	if (!found || !file)
 		_exit(1);
+	is_complete = read_lines(file, task->addresses, task->nr, found);
 	for (size_t i = 0; i < task->nr; i++)
 		if (found[i].name && !send_answer(i, &found[i]))
 			_exit(1);
-	_exit(!send_answer(task->nr, &none));
+	_exit(!is_complete || !send_answer(task->nr, &none));
 }
 
 /* Takes the answers of the child until the last one. Returns 0, -ENOMEM, or why they ended. */
@@ -199,19 +200,23 @@ static int take_answers(const struct jail_child *child, const struct map_task *t
 	}
 }
 
-/* Names that cannot be read are only missing. Returns 0 or -ENOMEM. */
-static int read_map(int fd, const struct map_task *task, struct generated *found)
+/* Names that cannot be read are only missing, and counted. Returns 0 or -ENOMEM. */
+static int read_map(int fd, const struct map_task *task, struct generated *found, uint64_t *unread)
 {
-	struct jail_role role = {
-		.run = run_child, .context = (void *)task, .files = &fd, .nr_files = 1, .cpu_seconds = CPU_SECONDS};
+	struct jail_role role = {.run = run_child,
+				 .context = (void *)task,
+				 .files = &fd,
+				 .nr_files = 1,
+				 .cpu_seconds = PERF_MAPS_CPU_SECONDS};
 	struct jail_child child;
 	char reason[1];
 	int result = jail_child_start(&role, &child);
 
-	if (result)
-		return 0;
-	result = take_answers(&child, task, found);
-	jail_child_end(&child, false, reason, sizeof(reason));
+	if (!result) {
+		result = take_answers(&child, task, found);
+		jail_child_end(&child, false, reason, sizeof(reason));
+	}
+	*unread += result != 0;
 	if (result == -ETIMEDOUT)
 		files_note_unanswered(task->addresses->tgid);
 	return result == -ENOMEM ? -ENOMEM : 0;
@@ -237,9 +242,10 @@ static int emit_found(uint32_t tgid, const struct generated *found, size_t nr, u
 	return result;
 }
 
-/** struct map_totals - @number: of the next name. @too_large: files */
+/** struct map_totals - @number: of the next name */
 struct map_totals {
-	uint64_t number, too_large;
+	uint64_t number;
+	struct perf_maps_missing missing;
 };
 
 static int emit_process(struct file_opener *opener, const struct walk_address *addresses, size_t nr,
@@ -250,9 +256,10 @@ static int emit_process(struct file_opener *opener, const struct walk_address *a
 	int fd = found ? open_map(opener, addresses->tgid, addresses->uid) : -ENOMEM;
 	int result = found ? 0 : -ENOMEM;
 
-	totals->too_large += fd == -EFBIG;
+	totals->missing.too_large += fd == -EFBIG;
+	totals->missing.unread += fd == -ETIMEDOUT || fd == -EBUSY;
 	if (fd >= 0) {
-		result = read_map(fd, &task, found);
+		result = read_map(fd, &task, found, &totals->missing.unread);
 		close(fd);
 	}
 	if (!result)
@@ -264,7 +271,7 @@ static int emit_process(struct file_opener *opener, const struct walk_address *a
 }
 
 int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context,
-		   uint64_t *ret_too_large)
+		   struct perf_maps_missing *ret_missing)
 {
 	struct file_opener opener = {0};
 	struct map_totals totals = {0};
@@ -277,6 +284,6 @@ int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_strin
 		result = emit_process(&opener, addresses + i, of_process, &totals, emit, context);
 	}
 	file_opener_close(&opener);
-	*ret_too_large = totals.too_large;
+	*ret_missing = totals.missing;
 	return result;
 }

@@ -13,16 +13,26 @@
 #include <trace/tracer.h>
 #include "walk_files.h"
 
-#define PERF_MAPS_FILE_BYTES (256ll << 20)
+#define PERF_MAPS_FILE_BYTES  (256ll << 20)
+#define PERF_MAPS_CPU_SECONDS 20
+
+/**
+ * struct perf_maps_missing - files whose names are missing
+ * @too_large: have more than PERF_MAPS_FILE_BYTES
+ * @unread: were not read to their end: it took more than PERF_MAPS_CPU_SECONDS, their file system
+ *     did not answer, or the reader failed; the names before that are there, if any
+ */
+struct perf_maps_missing {
+	uint64_t too_large, unread;
+};
 
 /**
  * perf_maps_emit() - name the functions at these addresses: TRACE_STRING_PROGRAM_CODE
  * @addresses: sorted by process and address
- * @ret_too_large: files that were not read because they have more than PERF_MAPS_FILE_BYTES; also
- *     written after an error
+ * @ret_missing: also written after an error
  * Returns 0, -ENOMEM, or what @emit returned
  */
 int perf_maps_emit(const struct walk_address *addresses, size_t nr, tracer_string_fn emit, void *context,
-		   uint64_t *ret_too_large);
+		   struct perf_maps_missing *ret_missing);
 
 #endif

@@ -235,16 +235,19 @@ static int make_map(const struct unwind_table *table)
 	return map;
 }
 
-static bool fits(struct sample_tables *tables, uint32_t nr_words)
+static bool has_room(const struct sample_table_counts *counts, uint32_t nr_words)
 {
-	uint64_t bytes = (uint64_t)nr_words * sizeof(uint64_t);
+	return counts->bytes + (uint64_t)nr_words * sizeof(uint64_t) <= SAMPLE_TABLES_BYTES;
+}
 
-	if (tables->counts.bytes + bytes > SAMPLE_TABLES_BYTES) {
-		__atomic_fetch_add(&tables->counts.refused, 1, __ATOMIC_RELAXED);
+bool sample_table_counts_add(struct sample_table_counts *counts, uint32_t nr_words)
+{
+	if (!has_room(counts, nr_words)) {
+		__atomic_fetch_add(&counts->refused, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	__atomic_fetch_add(&tables->counts.bytes, bytes, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&tables->counts.made, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&counts->bytes, (uint64_t)nr_words * sizeof(uint64_t), __ATOMIC_RELAXED);
+	__atomic_fetch_add(&counts->made, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -298,13 +301,16 @@ static bool take_cached_early(struct sample_tables *tables, uint32_t number, con
 {
 	uint32_t nr_words = cached->nr_words;
 
-	if (unwind_cache_take(&tables->cache, key, cached, room) || !fits(tables, nr_words))
+	if (unwind_cache_take(&tables->cache, key, cached, room) || !sample_table_counts_add(&tables->counts, nr_words))
 		return false;
 	give_early(tables, number, cached->nr_pages, nr_words);
 	return true;
 }
 
-/* Returns true if the file has its table now. */
+/*
+ * Returns true if the file has its table now. A table without room is refused once: where it is
+ * compiled.
+ */
 static bool take_cached(struct sample_tables *tables, uint32_t number, const struct unwind_cache_key *key)
 {
 	struct unwind_cached cached;
@@ -313,13 +319,17 @@ static bool take_cached(struct sample_tables *tables, uint32_t number, const str
 
 	if (unwind_cache_find(&tables->cache, key, &cached))
 		return false;
+	if (!has_room(&tables->counts, cached.nr_words)) {
+		close(cached.fd);
+		return false;
+	}
 	room = early_tables_room(&tables->early, cached.nr_words);
 	if (room)
 		return take_cached_early(tables, number, key, &cached, room);
 	map = read_cached(tables, key, &cached);
 	if (map < 0)
 		return false;
-	if (!fits(tables, cached.nr_words)) {
+	if (!sample_table_counts_add(&tables->counts, cached.nr_words)) {
 		close(map);
 		return false;
 	}
@@ -396,7 +406,7 @@ static void make_table(struct sample_tables *tables, uint32_t number, int fd)
 	if (has_key && take_cached(tables, number, &key))
 		return;
 	result = unwind_reader_compile(&tables->reader, fd, &table);
-	if (result || !fits(tables, table.nr_words))
+	if (result || !sample_table_counts_add(&tables->counts, table.nr_words))
 		table = empty;
 	else if (has_key && tables->keys && !unwind_cache_key(fd, &after) && !memcmp(&key, &after, sizeof(key)))
 		tables->keys[number] = key;

@@ -5,6 +5,7 @@
  * sample_tables.h - a thread that gives the BPF programs the unwind tables of the files that they
  * meet
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SAMPLE_TABLES_BYTES (128ull << 20) /* of all */
@@ -18,6 +19,12 @@ struct sample_table_counts {
 	uint64_t bytes;
 	uint64_t refused;
 };
+
+/**
+ * sample_table_counts_add() - account a table. Returns false if it is beyond SAMPLE_TABLES_BYTES;
+ * then it is counted as refused
+ */
+bool sample_table_counts_add(struct sample_table_counts *counts, uint32_t nr_words);
 
 /**
  * sample_tables_start() - make tables from now on, for the loaded @skeleton

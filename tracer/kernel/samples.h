@@ -29,7 +29,7 @@ struct tracer_sampling {
 	struct bpf_link *program_links[MAX_SAMPLE_PROGRAMS];
 	struct bpf_link *exit_link; /* owned; only if the event sys_exit is not recorded */
 	struct sample_tables *tables;
-	uint64_t large_maps; /* that the latest tracer_code_names() did not read */
+	uint64_t large_maps, unread_maps; /* of the latest tracer_code_names(): limits.h */
 	bool has_waits;
 	bool has_tables;
 	bool is_on;

@@ -54,6 +54,7 @@ struct {
 volatile unsigned int nr_walk_files = WALK_FIRST_FILE;
 volatile unsigned long long unnumbered_files; /* mappings of files beyond WALK_MAX_FILES */
 volatile unsigned long long lost_mappings;    /* beyond WALK_MAX_MAPPINGS of a process */
+volatile unsigned long long lost_lists;	      /* of processes beyond WALK_MAX_PROCESSES */
 
 /** struct mapping_change - @process: a copy of the list, to be put in its place */
 struct mapping_change {
@@ -252,10 +253,16 @@ static __always_inline struct mapping_change *copy_list(u32 tgid, u32 which)
 	return change;
 }
 
+static __always_inline void give_list(u32 tgid, const struct walk_process *process)
+{
+	if (bpf_map_update_elem(&walk_processes, &tgid, process, BPF_ANY))
+		__sync_fetch_and_add(&lost_lists, 1);
+}
+
 static __always_inline void put_list(struct mapping_change *change)
 {
 	if (change->is_changed)
-		bpf_map_update_elem(&walk_processes, &change->tgid, &change->process, BPF_ANY);
+		give_list(change->tgid, &change->process);
 }
 
 /* ---- processes ---- */
@@ -321,7 +328,7 @@ int BPF_PROG(walk_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	process = bpf_map_lookup_elem(&walk_processes, &from);
 	if (process)
-		bpf_map_update_elem(&walk_processes, &to, process, BPF_ANY);
+		give_list(to, process);
 	return 0;
 }
 
