@@ -531,14 +531,20 @@ bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint
 
 /*
  * The path by which the program mapped the file, if the mapping agrees: after a loss it may be out
- * of date.
+ * of date. No event tells the mappings that exec makes, but those are of its files.
  */
 static file_idx faulted_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *top,
 			     const struct trace_fs_fault *fault)
 {
 	file_idx mapped = top->kind == FRAME_TRAP ? memory_find(thread->memory, top->args[0]) : 0;
+	const file_idx *of_exec = thread->process->exec_files;
 
-	return file_shows(a, mapped, fault->dev, fault->ino) ? mapped : file_of_inode(a, fault->dev, fault->ino);
+	if (file_shows(a, mapped, fault->dev, fault->ino))
+		return mapped;
+	for (int i = 0; i < 2 && !mapped; i++)
+		if (file_shows(a, of_exec[i], fault->dev, fault->ino))
+			return of_exec[i];
+	return file_of_inode(a, fault->dev, fault->ino);
 }
 
 /* The page that a fault needs. A file that exec mapped has no descriptor, so its inode finds it. */

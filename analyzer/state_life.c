@@ -178,6 +178,8 @@ static void process_begins(struct trace_analysis *a, struct trace_process *proce
 		process->gid = parent->process->gid;
 		family_join(a, process);
 		process->exe = parent->process->exe;
+		process->exec_files[0] = parent->process->exec_files[0];
+		process->exec_files[1] = parent->process->exec_files[1];
 		args_inherit(process, parent->process);
 		process->cgroup = parent->process->cgroup;
 		process->cgroup_path = parent->process->cgroup_path;

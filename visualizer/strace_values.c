@@ -224,16 +224,23 @@ static void put_clone(struct string *s, const struct strace_call *call)
 	}
 }
 
+static bool is_command_of_fcntl(const char *command, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; command && i < nr; i++)
+		if (!strcmp(names[i], command))
+			return true;
+	return false;
+}
+
 static bool put_fcntl(struct string *s, const struct strace_names *names, const struct strace_call *call,
 		      uint64_t value)
 {
 	const char *command = value_name_find("fcntl_cmd", argument(call, 1));
-	static const char *const without[] = {"F_GETFD",    "F_GETFL",	    "F_GETOWN",	  "F_GETSIG",
-					      "F_GETLEASE", "F_GETPIPE_SZ", "F_GET_SEALS"};
+	static const char *const without[] = {"F_GETFD",    "F_GETFL",	    "F_GETOWN",	   "F_GETSIG",
+					      "F_GETLEASE", "F_GETPIPE_SZ", "F_GET_SEALS", "F_CREATED_QUERY"};
 
-	for (size_t i = 0; command && i < sizeof(without) / sizeof(without[0]); i++)
-		if (!strcmp(without[i], command))
-			return false;
+	if (is_command_of_fcntl(command, without, sizeof(without) / sizeof(without[0])))
+		return false;
 	string_add(s, ", ");
 	if (command && !strcmp(command, "F_SETFD"))
 		strace_put_bits(s, "fd_flags", value);
@@ -243,6 +250,12 @@ static bool put_fcntl(struct string *s, const struct strace_names *names, const 
 		strace_put_bits(s, "seals", value);
 	else if (command && !strcmp(command, "F_SETSIG"))
 		strace_put_signal(s, value);
+	else if (command && !strcmp(command, "F_SETLEASE"))
+		strace_put_choice(s, "lock_types", (uint32_t)value);
+	else if (command && !strcmp(command, "F_NOTIFY"))
+		strace_put_bits(s, "dir_events", (uint32_t)value);
+	else if (command && !strcmp(command, "F_DUPFD_QUERY"))
+		strace_put_fd(s, names, (int)value);
 	else if (command && (!strncmp(command, "F_DUPFD", 7) || !strcmp(command, "F_SETPIPE_SZ")))
 		string_addf(s, "%d", (int)value);
 	else if (command && !strcmp(command, "F_SETOWN"))
@@ -672,8 +685,17 @@ static void put_fcntl_result(struct string *s, const struct strace_names *names,
 	const char *command = value_name_find("fcntl_cmd", argument(call, 1));
 	uint64_t ret = (uint64_t)call->ret;
 
-	if (command && !strncmp(command, "F_DUPFD", 7)) {
+	if (command && !strncmp(command, "F_DUPFD", 7) && strcmp(command, "F_DUPFD_QUERY") != 0) {
 		strace_put_fd(s, names, (int)ret);
+	} else if (command && !strcmp(command, "F_GETLEASE")) {
+		put_hex(s, ret);
+		string_add(s, " (");
+		strace_put_choice(s, "lock_types", ret);
+		string_add(s, ")");
+	} else if (command && !strcmp(command, "F_GETSIG") && ret) {
+		string_addf(s, "%" PRIu64 " (", ret);
+		strace_put_signal(s, ret);
+		string_add(s, ")");
 	} else if (command && !strcmp(command, "F_GETFD")) {
 		put_hex(s, ret);
 		string_add(s, ret ? " (flags " : "");

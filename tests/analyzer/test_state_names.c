@@ -324,6 +324,48 @@ static void pages_of_the_program_and_its_interpreter_have_their_names(void)
 }
 
 /* The path of the program was not in memory at the entry, and is gone at the exit. */
+/*
+ * The program and its interpreter are on an overlay, device 0x20, and page faults tell the inodes
+ * of a layer. A child has the same files without an exec of its own.
+ */
+static void pages_of_a_program_on_an_overlay_have_its_names(void)
+{
+	struct trace_fs_exec files[] = {{.ino = 80, .dev = 0x20, .mode = S_IFREG | 0755, .tid = 10},
+					{.ino = 81, .dev = 0x20, .mode = S_IFREG | 0755, .tid = 10, .interpreter = 1}};
+
+	for (uint32_t child = 0; child < 2; child++) {
+		for (uint64_t ino = 80; ino < 83; ino++) {
+			struct trace_fs_fault fault = {.ino = ino, .dev = DISK};
+			struct analysis_case c = begin_named();
+			const char *name = ino == 80 ? "/merged/program" : ino == 81 ? "/merged/ld.so" : "disk";
+			uint32_t tid = child ? 30 : 10;
+			struct trace_figures *figures;
+
+			tb_fd(c.tb, 20, 3, DISK, ino == 82 ? 83 : ino, S_IFREG | 0600, "/lower/file");
+			tb_event(c.tb, 0, 1500, TRACE_EV_fs_exec, &files[0], sizeof(files[0]), "/merged/program");
+			tb_event(c.tb, 0, 1600, TRACE_EV_fs_exec, &files[1], sizeof(files[1]), "/merged/ld.so");
+			tb_exec(c.tb, 0, 1700, 10, "/merged/program");
+			tb_fork(c.tb, 0, 1800, 10, 30, 30, "child");
+			if (child)
+				tb_switch(c.tb, 0, 1900, 10, 30, TRACE_TASK_RUNNING);
+			tb_fault(c.tb, 0, 2500, 0x400000, true);
+			tb_event(c.tb, 0, 2600, TRACE_EV_fs_fault, &fault, sizeof(fault), NULL);
+			tb_switch(c.tb, 0, 3000, tid, 0, TRACE_TASK_UNINTERRUPTIBLE);
+			tb_irq(c.tb, 1, 5000, 7);
+			tb_add(c.tb, 1, 5900, block_complete, NULL, .dev = DISK, .bytes = 4096);
+			tb_waking(c.tb, 1, 6000, tid, TRACE_CONTEXT_HARDIRQ);
+			tb_irq_exit(c.tb, 1, 6050, 7);
+			tb_switch(c.tb, 0, 6100, 0, tid, TRACE_TASK_RUNNING);
+			tb_fault_end(c.tb, 0, 6150, true);
+			case_run(&c);
+			figures = trace_process_figures(c.analysis, case_process(&c, tid));
+			CU_ASSERT_EQUAL(case_wait(figures, TRACE_WAIT_FILE, name, 0, ""), 3000);
+			trace_figures_free(figures);
+			case_free(&c);
+		}
+	}
+}
+
 static void reads_inside_exec_are_of_the_program(void)
 {
 	struct analysis_case c = begin_named();
@@ -822,6 +864,7 @@ int main(int argc, char **argv)
 		CASE(a_path_that_begins_at_an_unknown_directory_says_so),
 		CASE(without_a_path_the_descriptor_is_the_file),
 		CASE(pages_of_the_program_and_its_interpreter_have_their_names),
+		CASE(pages_of_a_program_on_an_overlay_have_its_names),
 		CASE(reads_inside_exec_are_of_the_program),
 		CASE(vmsplice_moves_data_through_its_pipe_only),
 		CASE(tee_writes_to_its_second_descriptor),

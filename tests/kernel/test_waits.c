@@ -730,6 +730,16 @@ static void a_program_that_is_not_in_memory_waits_for_its_own_file(void)
 			CU_ASSERT_EQUAL(json_text(wait, "target")[0], '/');
 }
 
+/* Its pages are of the layer, and their file has another path there. */
+static void a_program_on_an_overlay_waits_for_the_file_that_was_executed(void)
+{
+	record();
+	if (truth_of("overlay_exec", "skipped") == 1)
+		return;
+	CU_ASSERT(waited_for_file("overlay_exec", "merged/program") > 0);
+	CU_ASSERT_EQUAL(waited_for_file("overlay_exec", "lower/program"), 0);
+}
+
 /* The kernel thread that polls for requests belongs to the process, and waits for the same. */
 static void a_polled_ring_names_the_pipes_writer(void)
 {
@@ -919,6 +929,7 @@ static const struct unit_case cases[] = {
 	CASE(paths_are_whole_however_a_call_gives_them),
 	CASE(in_a_chroot_paths_begin_at_its_root),
 	CASE(a_program_that_is_not_in_memory_waits_for_its_own_file),
+	CASE(a_program_on_an_overlay_waits_for_the_file_that_was_executed),
 	{"a_polled_ring_names_the_pipes_writer", a_polled_ring_names_the_pipes_writer},
 #undef PROCESS
 #undef KIND

@@ -88,6 +88,10 @@ int cold_file(void);
  * cold_file_at() - create the same at @path
  */
 int cold_file_at(const char *path);
+/**
+ * make_cold_program() - create a copy of this program that is not in memory at @path
+ */
+void make_cold_program(const char *path);
 void touch_pages(void *memory);
 /**
  * read_all() - read descriptor 0 of the context until its end

@@ -340,10 +340,8 @@ static void device_read(void)
 	measure(read_random, &fd);
 }
 
-/* This process becomes a program that is not in memory. */
-static void cold_exec(void)
+void make_cold_program(const char *path)
 {
-	const char *path = scratch_path("program");
 	char buffer[4096];
 	ssize_t bytes;
 	int from = open("/proc/self/exe", O_RDONLY), to = open(path, O_WRONLY | O_CREAT, 0700);
@@ -353,6 +351,15 @@ static void cold_exec(void)
 		require(write(to, buffer, (size_t)bytes) == bytes);
 	require(!fsync(to) && !posix_fadvise(to, 0, 0, POSIX_FADV_DONTNEED));
 	close(to);
+	close(from);
+}
+
+/* This process becomes a program that is not in memory. */
+static void cold_exec(void)
+{
+	const char *path = scratch_path("program");
+
+	make_cold_program(path);
 	execl(path, path, "/dev/null", "/tmp", "none", NULL); /* runs no scenario */
 	require(false);
 }

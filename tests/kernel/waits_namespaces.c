@@ -171,28 +171,64 @@ static void delayed_acknowledgement(void)
 
 /* ---- overlays ---- */
 
+static const char *folder_of_overlay(int i)
+{
+	static const char *const names[] = {"lower", "upper", "work", "merged"};
+	static char paths[4][600];
+
+	snprintf(paths[i], sizeof(paths[i]), "%s", scratch_path(names[i]));
+	return paths[i];
+}
+
+static void make_lower(void)
+{
+	for (int i = 0; i < 4; i++)
+		require(!mkdir(folder_of_overlay(i), 0700));
+}
+
+static void mount_overlay(void)
+{
+	char options[2048];
+
+	snprintf(options, sizeof(options), "lowerdir=%s,upperdir=%s,workdir=%s", folder_of_overlay(0),
+		 folder_of_overlay(1), folder_of_overlay(2));
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("overlay", folder_of_overlay(3), "overlay", 0, options))
+		skip();
+}
+
 /* The lower file was used by its own path, too. Returns the file in the merged folder. */
 static int file_of_overlay(void)
 {
-	static char paths[4][600];
-	static const char *const names[] = {"lower", "upper", "work", "merged"};
-	char options[2048], path[700];
+	char path[700];
 	int fd;
 
-	for (int i = 0; i < 4; i++) {
-		snprintf(paths[i], sizeof(paths[i]), "%s", scratch_path(names[i]));
-		require(!mkdir(paths[i], 0700));
-	}
-	snprintf(path, sizeof(path), "%s/data", paths[0]);
+	make_lower();
+	snprintf(path, sizeof(path), "%s/data", folder_of_overlay(0));
 	close(cold_file_at(path));
-	snprintf(options, sizeof(options), "lowerdir=%s,upperdir=%s,workdir=%s", paths[0], paths[1], paths[2]);
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("overlay", paths[3], "overlay", 0, options))
-		skip();
-	snprintf(path, sizeof(path), "%s/data", paths[3]);
+	mount_overlay();
+	snprintf(path, sizeof(path), "%s/data", folder_of_overlay(3));
 	fd = open(path, O_RDONLY);
 	require(fd >= 0);
 	return fd;
+}
+
+/* Another process wrote the program's file by its path in the layer. */
+static void overlay_exec(void)
+{
+	char path[700];
+
+	make_lower();
+	snprintf(path, sizeof(path), "%s/program", folder_of_overlay(0));
+	if (!fork()) {
+		make_cold_program(path);
+		_exit(0);
+	}
+	wait(NULL);
+	mount_overlay();
+	snprintf(path, sizeof(path), "%s/program", folder_of_overlay(3));
+	execl(path, path, "/dev/null", "/tmp", "none", NULL); /* runs no scenario */
+	require(false);
 }
 
 static void overlay_mapped(void)
@@ -211,6 +247,6 @@ static void overlay_read(void)
 }
 
 const struct scenario namespace_scenarios[] = {
-	SCENARIO(veth_udp),	  SCENARIO(veth_udp_poll), SCENARIO(veth_tcp), SCENARIO(delayed_acknowledgement),
-	SCENARIO(overlay_mapped), SCENARIO(overlay_read),  {NULL, NULL},
+	SCENARIO(veth_udp),	  SCENARIO(veth_udp_poll), SCENARIO(veth_tcp),	   SCENARIO(delayed_acknowledgement),
+	SCENARIO(overlay_mapped), SCENARIO(overlay_read),  SCENARIO(overlay_exec), {NULL, NULL},
 };

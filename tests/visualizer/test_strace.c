@@ -15,8 +15,9 @@
 #include "unit.h"
 #include "visualizer.h"
 
-static const char *const names[] = {[SYS_read] = "read", [SYS_write] = "write", [SYS_openat] = "openat",
-				    [SYS_mmap] = "mmap", [SYS_wait4] = "wait4", [SYS_exit_group] = "exit_group"};
+static const char *const names[] = {
+	[SYS_read] = "read",   [SYS_write] = "write", [SYS_openat] = "openat",	      [SYS_mmap] = "mmap",
+	[SYS_fcntl] = "fcntl", [SYS_wait4] = "wait4", [SYS_exit_group] = "exit_group"};
 
 /* Process 10 on CPU 0 and its thread 11 on CPU 1. */
 static struct tb *make_two_threads(void)
@@ -83,6 +84,38 @@ static void flags_have_names_and_other_values_stay_numbers(void)
 	text = report_of(tb, "--strace");
 	contains(text, "openat(AT_FDCWD, \"a\\n\\\"file\\\"\", O_WRONLY|O_CREAT|0x40000000, 0640) = 3\n");
 	contains(text, "mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000000000\n");
+	free(text);
+}
+
+static void commands_of_fcntl_their_arguments_and_results_have_names(void)
+{
+	static const struct {
+		uint64_t command, argument;
+		int64_t ret;
+		const char *line;
+	} calls[] = {{14, 0x1000, 0, "F_SETLKW64, 0x1000) = 0"},
+		     {1024, 1, 0, "F_SETLEASE, F_WRLCK) = 0"},
+		     {1024, 0xffffffff00000002, 0, "F_SETLEASE, F_UNLCK) = 0"},
+		     {1024, 3, 0, "F_SETLEASE, 0x3) = 0"},
+		     {1025, 0, 2, "F_GETLEASE)    = 0x2 (F_UNLCK)"},
+		     {1026, 0x80000005, 0, "F_NOTIFY, DN_ACCESS|DN_CREATE|DN_MULTISHOT) = 0"},
+		     {1027, 4, 1, "F_DUPFD_QUERY, 4) = 1"},
+		     {1028, 0, 1, "F_CREATED_QUERY) = 1"},
+		     {11, 0, 10, "F_GETSIG)      = 10 (SIGUSR1)"},
+		     {11, 0, 0, "F_GETSIG)      = 0"},
+		     {1030, 5, 7, "F_DUPFD_CLOEXEC, 5) = 7"}};
+	struct tb *tb = make_two_threads();
+	char *text, line[128];
+
+	for (uint64_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		tb_sys_enter(tb, 0, 1000 + i * 100, SYS_fcntl, 3, calls[i].command, calls[i].argument);
+		tb_sys_exit(tb, 0, 1050 + i * 100, calls[i].ret);
+	}
+	text = report_of(tb, "--strace -a24");
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		snprintf(line, sizeof(line), "fcntl(3, %s\n", calls[i].line);
+		contains(text, line);
+	}
 	free(text);
 }
 
@@ -437,6 +470,7 @@ int main(int argc, char **argv)
 		CASE(each_row_of_the_table_is_of_a_call_and_has_its_arguments),
 		CASE(a_call_that_another_thread_interrupts_is_two_lines),
 		CASE(flags_have_names_and_other_values_stay_numbers),
+		CASE(commands_of_fcntl_their_arguments_and_results_have_names),
 		CASE(a_set_chooses_calls_and_an_end_does),
 		CASE(each_letter_has_its_meaning),
 		CASE(memory_without_content_is_not_empty),

@@ -147,9 +147,11 @@ struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
 	struct inode *d_inode;
+	struct super_block *d_sb;
 };
 struct vfsmount {
 	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
 };
 struct mount {
 	struct mount *mnt_parent;
@@ -164,10 +166,15 @@ struct fs_struct {
 	struct path root, pwd;
 };
 struct file {
+	unsigned int f_mode;
 	unsigned int f_flags;
 	struct inode *f_inode;
 	struct path f_path;
 	void *private_data;
+};
+struct backing_file {
+	struct file file;
+	struct path user_path; /* since 6.8 */
 };
 struct file_lock_core {
 	struct file *flc_file;

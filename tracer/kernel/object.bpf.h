@@ -160,6 +160,12 @@ static __always_inline struct path_span file_path(struct path_text *s, struct fi
 	return path_of(s, FIELD(file, f_path.dentry), FIELD(file, f_path.mnt), FIELD(file, f_inode), false);
 }
 
+/* As file_path(), for the file of a mapping. */
+static __always_inline struct path_span opened_path(struct path_text *s, const struct opened *opened)
+{
+	return path_of(s, opened->dentry, opened->mount, opened->inode, false);
+}
+
 /* ---- sockets ---- */
 static __always_inline u64 socket_ino(struct socket *socket)
 {

@@ -18,6 +18,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
+#include "opened.bpf.h"
 #include "sample_record.bpf.h"
 #include "waker.bpf.h"
 #include "wanted_exits.bpf.h"

@@ -399,8 +399,9 @@ int BPF_PROG(sched_fork, struct task_struct *child, u64 clone_flags)
 /* Record a file that the exec of the current thread maps. */
 static __always_inline void record_exec_file(struct path_text *s, struct file *file, u32 interpreter)
 {
-	struct inode *inode = FIELD(file, f_inode);
-	struct path_span span = file_path(s, file);
+	struct opened opened = opened_by_program(file);
+	struct path_span span = opened_path(s, &opened);
+	struct inode *inode = opened.inode;
 
 	RECORD_STRUCTURAL(fs_exec, ROUND8(span.bytes)) {
 		record->ino = FIELD(inode, i_ino);

@@ -274,6 +274,7 @@ int start_map(struct bpf_iter__task_vma *ctx)
 	struct vm_area_struct *vma = ctx->vma;
 	void *seq = ctx->meta->seq;
 	struct path_span span;
+	struct opened opened;
 	struct inode *inode;
 	struct file *file;
 
@@ -282,8 +283,9 @@ int start_map(struct bpf_iter__task_vma *ctx)
 	file = vma->vm_file;
 	if (!file)
 		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
-	span = file_path(s, file);
+	opened = opened_by_program(file);
+	span = opened_path(s, &opened);
+	inode = opened.inode;
 	ITER_RECORD(start_map) {
 		record->tgid = task->tgid;
 		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);

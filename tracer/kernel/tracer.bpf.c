@@ -12,6 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
+#include "opened.bpf.h"
 #include "object.bpf.h"
 #include "arch.bpf.h"
 #include "counts.bpf.h"

@@ -102,6 +102,8 @@ static __always_inline u64 ctime_of(struct inode *inode)
 	return BPF_CORE_READ(before, i_ctime.tv_sec) * 1000000000ull + BPF_CORE_READ(before, i_ctime.tv_nsec);
 }
 
+/* Overlays with a layer in common have one table for each file of that: the key is the layer's. The
+ * daemon opens the mapping, and so it sees the overlay's file. */
 static __always_inline u32 number_of_file(struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -121,7 +123,8 @@ static __always_inline u32 number_of_file(struct file *file)
 	number = __sync_fetch_and_add(&nr_walk_files, 1);
 	if (number >= WALK_MAX_FILES)
 		return WALK_NO_FILE;
-	file_inodes[number] = key.ino;
+	inode = opened_by_program(file).inode;
+	file_inodes[number] = BPF_CORE_READ(inode, i_ino);
 	if (!bpf_map_update_elem(&walk_files, &key, &number, BPF_NOEXIST))
 		return number;
 	known = bpf_map_lookup_elem(&walk_files, &key); /* another CPU was first */
