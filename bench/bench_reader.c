@@ -115,17 +115,28 @@ static void name_calls(struct trace_writer *writer, const struct trace *trace)
 				trace_writer_string(writer, spaces[i], nr, trace_string(trace, spaces[i], nr));
 }
 
+/* A trace that is not whole has no figures. */
+static void check_written(int result, const struct trace_error *error)
+{
+	if (result >= 0)
+		return;
+	fprintf(stderr, "bench_reader: %s\n", error->message);
+	exit(1);
+}
+
 static void copy_write(const struct trace *trace, const struct block *blocks, const char *copy)
 {
 	int fd = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct trace_writer *writer = trace_writer_new(fd, NULL, NULL);
+	struct trace_error error = {0};
 
 	if (!writer)
 		exit(1);
 	name_calls(writer, trace);
 	for (const struct block *block = blocks; block; block = block->next)
-		trace_writer_write(writer, trace_writer_pack(writer, &block->source, NULL), NULL);
-	trace_writer_finish(writer, NULL);
+		check_written(trace_writer_write(writer, trace_writer_pack(writer, &block->source, &error), &error),
+			      &error);
+	check_written(trace_writer_finish(writer, &error), &error);
 	trace_writer_free(writer);
 	close(fd);
 }
@@ -153,6 +164,7 @@ static void bench_pack(const struct trace *trace, const struct block *blocks, in
 	struct trace_writer *writer = trace_writer_new(open("/dev/null", O_WRONLY | O_CLOEXEC), NULL, NULL);
 	uint64_t pack_ns = UINT64_MAX, write_ns = UINT64_MAX, memcpy_ns = UINT64_MAX, events = 0, record_bytes = 0;
 	struct trace_writer_totals before, after;
+	struct trace_error error = {0};
 
 	for (const struct block *block = blocks; block; block = block->next) {
 		events += block->source.nr_records;
@@ -165,10 +177,10 @@ static void bench_pack(const struct trace *trace, const struct block *blocks, in
 
 		for (const struct block *block = blocks; block; block = block->next) {
 			uint64_t begin = cpu_ns(), packed_ns;
-			struct trace_packed *packed = trace_writer_pack(writer, &block->source, NULL);
+			struct trace_packed *packed = trace_writer_pack(writer, &block->source, &error);
 
 			packed_ns = cpu_ns();
-			trace_writer_write(writer, packed, NULL);
+			check_written(trace_writer_write(writer, packed, &error), &error);
 			write_sum += cpu_ns() - packed_ns;
 			pack_sum += packed_ns - begin;
 		}

@@ -85,6 +85,15 @@ static void *checked(void *memory)
 	return memory;
 }
 
+/* A trace that is not whole has no figures. */
+static void check_written(int result, const struct trace_error *error)
+{
+	if (result >= 0)
+		return;
+	fprintf(stderr, "scaling: %s\n", error->message);
+	exit(1);
+}
+
 static struct trace *open_or_exit(const char *path)
 {
 	struct trace_error error;
@@ -101,10 +110,12 @@ static struct trace *open_or_exit(const char *path)
 
 static double stream_write(struct trace_writer *writer, struct stream *stream)
 {
+	struct trace_error error = {0};
 	double begin = cpu_ns();
 
 	if (stream->source.bytes)
-		trace_writer_write(writer, trace_writer_pack(writer, &stream->source, NULL), NULL);
+		check_written(trace_writer_write(writer, trace_writer_pack(writer, &stream->source, &error), &error),
+			      &error);
 	stream->source.bytes = 0;
 	stream->source.nr_records = 0;
 	stream->source.seq++;
@@ -242,6 +253,7 @@ static double write_trace(const struct load *load, const char *path)
 	struct trace_writer *writer = checked(trace_writer_new(
 		fd, &(struct trace_writer_options){.size = sizeof(struct trace_writer_options), .start_ns = 1}, NULL));
 	struct stream *streams = checked(calloc(load->nr_streams, sizeof(*streams)));
+	struct trace_error error = {0};
 	uint64_t ts_ns = 1000;
 	double spent = 0;
 
@@ -260,7 +272,7 @@ static double write_trace(const struct load *load, const char *path)
 		spent += stream_write(writer, &streams[i]);
 		free(streams[i].records);
 	}
-	trace_writer_finish(writer, NULL);
+	check_written(trace_writer_finish(writer, &error), &error);
 	trace_writer_free(writer);
 	free(streams);
 	close(fd);

@@ -16,7 +16,7 @@
 /**
  * struct placed - a place in a file
  * @is_last: nothing hit it. @is_kept: the file may be gone, so no later look-up finds it
- * @file_hits: of all places in the file
+ * @file_hits: of all unknown places in the file
  * @place: its number in the list of the caller
  */
 struct placed {
@@ -51,7 +51,7 @@ static int by_file(const void *left, const void *right)
 	return (l->offset > r->offset) - (l->offset < r->offset);
 }
 
-/* The places in files, in the order in which they are looked up; NULL: no memory */
+/* The unknown places in files, in the order in which they are looked up; NULL: no memory */
 static struct placed *in_order(struct trace_symbols *symbols, const struct trace_symbol_place *places, size_t nr,
 			       size_t *ret_nr)
 {
@@ -63,6 +63,8 @@ static struct placed *in_order(struct trace_symbols *symbols, const struct trace
 		struct placed *placed = &list[nr_placed];
 
 		placed->file = symbols_file_of(symbols, &places[i], &placed->offset);
+		if (placed->file < nr_files && symbols_is_known(symbols, placed->file, placed->offset))
+			continue;
 		placed->place = i;
 		placed->is_last = !places[i].hits;
 		hits[placed->file] += places[i].hits;

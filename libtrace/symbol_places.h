@@ -16,6 +16,9 @@ size_t symbols_nr_files(const struct trace_symbols *symbols);
  */
 size_t symbols_file_of(struct trace_symbols *symbols, const struct trace_symbol_place *place, uint64_t *ret_offset);
 
+/** symbols_is_known() - is the answer about a place in a file known already? */
+bool symbols_is_known(const struct trace_symbols *symbols, size_t file, uint64_t offset);
+
 /** symbols_is_kept() - is there a copy of a file for the case that it is gone? */
 bool symbols_is_kept(const struct trace_symbols *symbols, size_t file);
 

@@ -179,6 +179,12 @@ static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uin
 	return !result;
 }
 
+/* Of an answer about @offset, which is below MAX_OFFSET. */
+static uint64_t key_of_answer(uint64_t offset, enum symbol_wanted wanted)
+{
+	return (offset << 2 | wanted) + 1;
+}
+
 static const struct symbol_kept *keep(struct trace_symbols *symbols, struct symbol_object *object, uint64_t key,
 				      const struct symbol_kept *answer)
 {
@@ -216,7 +222,7 @@ static const char *source_of(char *sources)
 static const struct symbol_kept *stored_answer(struct trace_symbols *symbols, struct symbol_object *object,
 					       uint64_t offset, enum symbol_wanted wanted)
 {
-	uint64_t key = (offset << 2 | wanted) + 1;
+	uint64_t key = key_of_answer(offset, wanted);
 	const struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key);
 	struct stored_code *code = &symbols->code;
 	bool is_whole = wanted == SYMBOL_LEVELS;
@@ -241,14 +247,14 @@ static const struct symbol_kept *answer_of(struct trace_symbols *symbols, struct
 					   enum symbol_wanted asked)
 {
 	enum symbol_wanted wanted = object->state == OBJECT_WITHOUT_SOURCE ? SYMBOL_NAME : asked;
-	uint64_t key = offset << 2 | wanted;
-	const struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key + 1);
+	uint64_t key = key_of_answer(offset, wanted);
+	const struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key);
 
 	if (kept)
 		return kept;
 	if (!ask(symbols, object, offset, wanted))
 		return NULL;
-	return keep(symbols, object, key + 1,
+	return keep(symbols, object, key,
 		    &(struct symbol_kept){.address = symbols->answer.address,
 					  .offset = symbols->answer.offset,
 					  .function = strings_intern(&symbols->strings, symbols->answer.function),
@@ -316,6 +322,15 @@ size_t symbols_file_of(struct trace_symbols *symbols, const struct trace_symbol_
 size_t symbols_nr_files(const struct trace_symbols *symbols)
 {
 	return symbols->collection.files.nr;
+}
+
+bool symbols_is_known(const struct trace_symbols *symbols, size_t file, uint64_t offset)
+{
+	const struct symbol_object *object = &symbols->collection.files.objects[file];
+	enum symbol_wanted wanted = object->state == OBJECT_WITHOUT_SOURCE ? SYMBOL_NAME : SYMBOL_LEVELS;
+
+	return offset < MAX_OFFSET &&
+	       table_find(&object->answers, sizeof(struct symbol_kept), key_of_answer(offset, wanted));
 }
 
 bool symbols_is_kept(const struct trace_symbols *symbols, size_t file)
@@ -389,6 +404,15 @@ static uint32_t take_number(char *source)
 	return (uint32_t)strtoul(colon + 1, NULL, 10);
 }
 
+/* As snprintf(), which takes three times as long: a profile has thousands of these. */
+static void copy_text(char *to, size_t room, const char *text)
+{
+	size_t bytes = strnlen(text, room - 1);
+
+	memcpy(to, text, bytes);
+	to[bytes] = '\0';
+}
+
 size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
 				 struct trace_symbol *ret_symbol, const struct trace_symbol_level **ret_levels)
 {
@@ -398,8 +422,8 @@ size_t trace_symbols_find_levels(struct trace_symbols *symbols, uint32_t tid, ui
 	if (!find(symbols, &(struct trace_symbol_place){.tid = tid, .ts_ns = ts_ns, .address = address}, SYMBOL_LEVELS,
 		  ret_symbol))
 		return 0;
-	snprintf(functions, sizeof(symbols->level_texts) / 2, "%s", ret_symbol->function);
-	snprintf(sources, sizeof(symbols->level_texts) / 2, "%s", ret_symbol->source);
+	copy_text(functions, sizeof(symbols->level_texts) / 2, ret_symbol->function);
+	copy_text(sources, sizeof(symbols->level_texts) / 2, ret_symbol->source);
 	do {
 		struct trace_symbol_level *level = &symbols->levels[nr++];
 

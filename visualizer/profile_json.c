@@ -34,7 +34,7 @@ static void json_texts(struct json *json, const struct profile_row *row)
 
 static void open_row(struct json *json)
 {
-	putc('\n', json->out);
+	putc_unlocked('\n', json->out);
 	json_open(json, NULL, "{");
 }
 

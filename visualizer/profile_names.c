@@ -59,13 +59,50 @@ static bool get_frame(const struct profile_names *names, uint32_t number, struct
 	return true;
 }
 
-/* The address behind a call may be of another function. */
+/* The address behind a call may be of another function. All processes have the kernel's code. */
 static struct trace_symbol_place place_of(const struct trace_profile_frame *frame)
 {
 	return (struct trace_symbol_place){.address = frame->address - (frame->is_caller && frame->address),
-					   .ts_ns = frame->ts_ns,
-					   .tid = frame->tid,
+					   .ts_ns = frame->in_kernel ? 0 : frame->ts_ns,
+					   .tid = frame->in_kernel ? 0 : frame->tid,
 					   .hits = 1};
+}
+
+/**
+ * struct place_row - code at @place of a process, or of the kernel; places with the same hash have
+ * neighbouring keys
+ * @first: number of its first function + 1; 0: not known yet. @is_asked: was looked up with others
+ */
+struct place_row {
+	uint64_t key;
+	struct trace_symbol_place place; /* @hits 0: the row is new */
+	uint32_t first;
+	bool in_kernel, is_asked;
+};
+
+static bool is_same_place(const struct trace_symbol_place *a, const struct trace_symbol_place *b)
+{
+	return a->address == b->address && a->ts_ns == b->ts_ns && a->tid == b->tid;
+}
+
+/* Valid until the next call. */
+static struct place_row *row_of_place(struct profile_names *names, const struct trace_profile_frame *frame)
+{
+	struct trace_symbol_place place = place_of(frame);
+	uint64_t key = hash_u64(hash_u64(place.address) ^ place.ts_ns) ^ place.tid;
+	struct place_row *row;
+
+	for (;; key++) {
+		key += !key;
+		row = memory_row(&names->by_place, sizeof(*row), key);
+		if (!row->place.hits)
+			break;
+		if (is_same_place(&row->place, &place) && row->in_kernel == frame->in_kernel)
+			return row;
+	}
+	row->place = place;
+	row->in_kernel = frame->in_kernel;
+	return row;
 }
 
 /** struct functions_row - functions in the list; those with the same hash have neighbouring keys */
@@ -96,6 +133,25 @@ static bool is_same(const struct frame_name *a, const struct frame_name *b)
 	       a->begin == b->begin && a->address == b->address && a->line == b->line && a->is_inlined == b->is_inlined;
 }
 
+/* The functions with which threads begin, of glibc, musl, Go and the kernel; * is any end. */
+static bool begins_thread(const char *function)
+{
+	static const char *const starts[] = {
+		"_start",	   "_start_c",	     "__libc_start_main*", "__libc_start_call_main",
+		"start_thread",	   "clone",	     "__clone*",	   "clone3",
+		"thread_start",	   "_dl_start_user", "runtime.rt0_go*",	   "runtime.goexit*",
+		"runtime.mstart*", "ret_from_fork*", "secondary_startup*"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		size_t bytes = strlen(starts[i]);
+
+		if (starts[i][bytes - 1] == '*' ? !strncmp(function, starts[i], bytes - 1)
+						: !strcmp(function, starts[i]))
+			return true;
+	}
+	return false;
+}
+
 /* The functions from @first to the end of the list are in it before, or stay. */
 static uint32_t keep_once(struct profile_names *names, uint32_t first)
 {
@@ -112,6 +168,8 @@ static uint32_t keep_once(struct profile_names *names, uint32_t first)
 		row = memory_row(&names->by_content, sizeof(*row), key);
 		if (!row->first) {
 			row->first = first + 1;
+			for (; i < nr; i++)
+				names->list[first + i].begins_thread = begins_thread(names->list[first + i].name);
 			return first;
 		}
 		while (i < nr && is_same(&names->list[row->first - 1 + i], &names->list[first + i]))
@@ -123,24 +181,20 @@ static uint32_t keep_once(struct profile_names *names, uint32_t first)
 	}
 }
 
-/* The number of the first of the functions of frame @number. The last of them is not inlined. */
-static uint32_t add_names(struct profile_names *names, uint32_t number)
+/* The number of the first of the functions at @place. The last of them is not inlined. */
+static uint32_t add_names(struct profile_names *names, const struct trace_symbol_place *place, bool in_kernel)
 {
 	uint32_t first = (uint32_t)names->nr;
-	struct trace_profile_frame frame = {0};
 	const struct trace_symbol_level *levels, unknown = {.function = "", .source = ""};
 	struct trace_symbol symbol = {.file = "", .why = ""};
-	struct trace_symbol_place place;
-	size_t nr;
+	size_t nr = trace_symbols_find_levels(names->symbols, place->tid, place->ts_ns, place->address, &symbol,
+					      &levels);
 
-	get_frame(names, number, &frame);
-	place = place_of(&frame);
-	nr = trace_symbols_find_levels(names->symbols, place.tid, place.ts_ns, place.address, &symbol, &levels);
 	if (!nr) {
 		levels = &unknown;
-		symbol.file = frame.in_kernel ? "[kernel]" : "";
-		symbol.why = frame.in_kernel ? "hidden from the recorder; see kernel.kptr_restrict"
-					     : "in no file, and not in /tmp/perf-PID.map";
+		symbol.file = in_kernel ? "[kernel]" : "";
+		symbol.why = in_kernel ? "hidden from the recorder; see kernel.kptr_restrict"
+				       : "in no file, and not in /tmp/perf-PID.map";
 	}
 	for (size_t i = 0; i < nr + !nr; i++) {
 		struct frame_name name = {.line = levels[i].line, .is_inlined = i + 1 < nr};
@@ -159,6 +213,18 @@ static uint32_t add_names(struct profile_names *names, uint32_t number)
 		names->list[names->nr++] = name;
 	}
 	return keep_once(names, first);
+}
+
+static uint32_t functions_at(struct profile_names *names, uint32_t number)
+{
+	struct trace_profile_frame frame = {0};
+	struct place_row *row;
+
+	get_frame(names, number, &frame);
+	row = row_of_place(names, &frame);
+	if (!row->first)
+		row->first = add_names(names, &row->place, frame.in_kernel) + 1;
+	return row->first - 1;
 }
 
 bool frame_set_add(struct frame_set *set, uint32_t frame)
@@ -181,30 +247,24 @@ static bool has_frame(const struct frame_set *set, uint32_t frame)
 	return frame / 64 < set->nr_words && set->words[frame / 64] >> frame % 64 & 1;
 }
 
-/* An address is at many places of the tree of stacks. Two with one key cost time only. */
-static bool is_new_place(struct hash_table *seen, const struct trace_symbol_place *place)
-{
-	uint64_t key = hash_u64(hash_u64(place->address) ^ place->ts_ns) ^ place->tid, before = seen->used;
-
-	memory_row(seen, sizeof(uint64_t), key + !key);
-	return seen->used > before;
-}
-
 void profile_names_look_up(struct profile_names *names, const struct frame_set *wanted)
 {
-	struct trace_symbol_place *places = NULL, place;
+	struct trace_symbol_place *places = NULL;
 	struct trace_profile_frame frame;
-	struct hash_table seen = {0};
 	size_t nr = 0, room = 0;
 
 	for (uint32_t number = 0; get_frame(names, number, &frame); number++) {
-		place = place_of(&frame);
-		if ((wanted && !has_frame(wanted, number)) || frame.in_kernel || !is_new_place(&seen, &place))
+		struct place_row *row;
+
+		if ((wanted && !has_frame(wanted, number)) || frame.in_kernel)
 			continue;
+		row = row_of_place(names, &frame);
+		if (row->is_asked)
+			continue;
+		row->is_asked = true;
 		places = memory_grow(places, nr, &room, sizeof(*places));
-		places[nr++] = place;
+		places[nr++] = row->place;
 	}
-	table_clear(&seen);
 	if (nr)
 		(void)trace_symbols_look_up(names->symbols, places, nr, UINT64_MAX);
 	free(places);
@@ -220,7 +280,7 @@ uint32_t profile_functions_of(struct profile_names *names, uint32_t frame, size_
 		names->first = memory_resize(names->first, nr, names->nr_first, sizeof(*names->first));
 	}
 	if (!names->first[frame])
-		names->first[frame] = add_names(names, frame) + 1;
+		names->first[frame] = functions_at(names, frame) + 1;
 	first = last = names->first[frame] - 1;
 	while (names->list[last].is_inlined)
 		last++;
@@ -244,6 +304,7 @@ void profile_names_clear(struct profile_names *names)
 	names->symbols = NULL;
 	names->owned_symbols = trace_symbols_free(names->owned_symbols);
 	table_clear(&names->by_content);
+	table_clear(&names->by_place);
 	free(names->first);
 	free(names->list);
 	strings_clear(&names->texts);
@@ -260,25 +321,6 @@ enum profile_owner profile_owner_of(const char *file)
 }
 
 /* ---- stacks ---- */
-
-/* The functions with which threads begin, of glibc, musl, Go and the kernel; * is any end. */
-static bool begins_thread(const char *function)
-{
-	static const char *const starts[] = {
-		"_start",	   "_start_c",	     "__libc_start_main*", "__libc_start_call_main",
-		"start_thread",	   "clone",	     "__clone*",	   "clone3",
-		"thread_start",	   "_dl_start_user", "runtime.rt0_go*",	   "runtime.goexit*",
-		"runtime.mstart*", "ret_from_fork*", "secondary_startup*"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-		size_t bytes = strlen(starts[i]);
-
-		if (starts[i][bytes - 1] == '*' ? !strncmp(function, starts[i], bytes - 1)
-						: !strcmp(function, starts[i]))
-			return true;
-	}
-	return false;
-}
 
 static void add_functions(struct profile_stack *stack, uint32_t first, size_t nr)
 {
@@ -298,18 +340,18 @@ enum stack_end profile_stack_of(struct profile_names *names, uint32_t number, st
 	for (; get_frame(names, number, &frame); number = frame.caller) {
 		size_t nr;
 		uint32_t first = profile_functions_of(names, number, &nr);
-		const char *function = profile_name_of(names, first + (uint32_t)nr - 1)->name;
+		const struct frame_name *outermost = profile_name_of(names, first + (uint32_t)nr - 1);
 
 		add_functions(stack, first, nr);
 		stack->end = frame.end;
-		if (frame.end == TRACE_PROFILE_END_WHOLE || begins_thread(function))
+		if (frame.end == TRACE_PROFILE_END_WHOLE || outermost->begins_thread)
 			return STACK_WHOLE;
 		if (frame.is_cut)
 			return STACK_CUT;
 		if (!frame.is_claimed)
 			nr_certain = stack->nr;
 		nr_beyond_main++;
-		if (!frame.in_kernel && !strcmp(function, "main"))
+		if (!frame.in_kernel && !strcmp(outermost->name, "main"))
 			nr_beyond_main = 0;
 	}
 	/* libc calls main(), in a function whose name a stripped libc does not have */

@@ -13,6 +13,7 @@
  * @source, @line: of the address in it, or of its call of the inlined function; "", 0: not known
  * @path: of the file. @begin, @address: of the containing function and of the code, in the file
  * @is_inlined: the compiler built it into the next one, which follows in the list
+ * @begins_thread: threads begin with it
  */
 struct frame_name {
 	const char *name;
@@ -23,6 +24,7 @@ struct frame_name {
 	uint64_t begin, address;
 	uint32_t line;
 	bool is_inlined;
+	bool begins_thread;
 };
 
 /**
@@ -31,7 +33,8 @@ struct frame_name {
  * @frames, @nr_frames: borrowed; instead of those of the profile, if @profile is NULL
  * @list: owned; the functions of an address in sequence, the innermost first. All frames at this
  *     address have the same ones: a stack is many frames, and a profile has many stacks
- * @by_content: their first numbers, by all that they have
+ * @by_content: their first numbers, by all that they have. @by_place: by where a process has the
+ *     code, which is at many places of the tree of stacks
  * @first: owned; for each of the first @nr_first frames the number of its innermost function + 1;
  *     0: not known yet
  */
@@ -40,7 +43,7 @@ struct profile_names {
 	const struct trace_profile_frame *frames;
 	size_t nr_frames;
 	struct trace_symbols *symbols, *owned_symbols;
-	struct hash_table by_content;
+	struct hash_table by_content, by_place;
 	uint32_t *first;
 	size_t nr_first;
 	struct frame_name *list;

@@ -21,7 +21,8 @@
  * @stratum: the last share; of the stratum that is being added
  * @functions: the rows of its samples, with their numbers in profile_row.pending; owned
  * @stratum_ns: its time so far
- * @stack: of the share that is being added
+ * @stack: of the share that is being added. @way, @nodes: the functions of the stack before, the
+ *     outermost first, and their nodes below that of @way_from; owned
  * @named: the rows of functions; owned
  * @program: the title of the process of @stratum: those of equal titles are the same pointer
  */
@@ -32,12 +33,16 @@ struct profile_making {
 	struct pointers functions;
 	uint64_t stratum_ns;
 	struct profile_stack stack;
+	uint32_t *way;
+	struct profile_node **nodes, *way_from;
+	size_t nr_way, way_room, nodes_room;
 	struct hash_table named;
 	const char *program;
 };
 
+/** struct row_slot - a row; those with the same hash have neighbouring keys */
 struct row_slot {
-	uint64_t key; /* of the text of the row */
+	uint64_t key;
 	struct profile_row *row;
 };
 
@@ -97,34 +102,47 @@ static bool is_late(const struct profile_row *row)
 	return false;
 }
 
+/* Texts of profile_names are equal if their addresses are. */
+static uint64_t row_hash(const struct profile_row *row)
+{
+	const uint64_t parts[] = {(uintptr_t)row->name, (uintptr_t)row->file, (uintptr_t)row->program,
+				  (uintptr_t)row->why, (uint64_t)row->kind << 32 | row->wait};
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		hash = hash_u64(hash ^ parts[i]);
+	return hash;
+}
+
+static bool is_same_row(const struct profile_row *a, const struct profile_row *b)
+{
+	return a->kind == b->kind && a->wait == b->wait && a->name == b->name && a->file == b->file &&
+	       a->program == b->program && a->why == b->why;
+}
+
 /* The row of this kind and these texts. */
 static struct profile_row *row_of(struct profile_making *making, const struct profile_row *wanted)
 {
 	struct profile_rows *rows = making->rows;
+	struct profile_row row = {.kind = wanted->kind,
+				  .name = profile_names_keep(&rows->names, wanted->name),
+				  .file = profile_names_keep(&rows->names, wanted->file),
+				  .program = profile_names_keep(&rows->names, wanted->program),
+				  .why = profile_names_keep(&rows->names, wanted->why),
+				  .wait = wanted->wait,
+				  .number = (uint32_t)(rows->rows.nr + rows->programs.nr)};
 	struct row_slot *slot;
-	const char *const parts[] = {wanted->name, wanted->file, wanted->program, wanted->why};
-	const char kinds[3] = {(char)('a' + wanted->kind), (char)('a' + wanted->wait)};
-	struct string text = {0};
-	uint64_t key;
 
-	string_add(&text, kinds); /* printf() would take a sixth of the report */
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		string_add(&text, "\x01");
-		string_add(&text, parts[i]);
+	for (uint64_t key = row_hash(&row);; key++) {
+		key += !key;
+		slot = memory_row(&rows->index, sizeof(*slot), key);
+		if (!slot->row)
+			break;
+		if (is_same_row(slot->row, &row))
+			return slot->row;
 	}
-	key = memory_key(&rows->names.texts, string_text(&text));
-	string_free(&text);
-	slot = memory_row(&rows->index, sizeof(*slot), key);
-	if (slot->row)
-		return slot->row;
 	slot->row = memory_take(1, sizeof(*slot->row));
-	*slot->row = (struct profile_row){.kind = wanted->kind,
-					  .name = profile_names_keep(&rows->names, wanted->name),
-					  .file = profile_names_keep(&rows->names, wanted->file),
-					  .program = profile_names_keep(&rows->names, wanted->program),
-					  .why = profile_names_keep(&rows->names, wanted->why),
-					  .wait = wanted->wait,
-					  .number = (uint32_t)(rows->rows.nr + rows->programs.nr)};
+	*slot->row = row;
 	slot->row->is_late = is_late(slot->row);
 	pointers_add(wanted->kind == PROFILE_PROGRAM ? &rows->programs : &rows->rows, slot->row);
 	return slot->row;
@@ -355,14 +373,42 @@ static const struct frame_name *place_of(struct profile_making *making, const st
 	return profile_place_in(&making->rows->names, &making->stack);
 }
 
+/*
+ * The node of the functions of the stack from the outermost one to number @inner, below @node. The
+ * stack before began with the same ones as a rule, and their nodes are known.
+ */
+static struct profile_node *walk_stack(struct profile_making *making, struct profile_node *node, size_t inner)
+{
+	size_t nr = making->stack.nr, known = 0;
+
+	if (making->way_from != node)
+		making->nr_way = 0;
+	making->way_from = node;
+	while (known < making->nr_way && nr - known > inner &&
+	       making->way[known] == making->stack.functions[nr - 1 - known])
+		node = making->nodes[known++];
+	making->nr_way = known;
+	for (size_t i = nr - known; i > inner; i--) {
+		uint32_t function = making->stack.functions[i - 1];
+
+		node = profile_tree_below(&making->rows->tree, node,
+					  row_of_function(making, function, making->program));
+		making->way = memory_grow(making->way, making->nr_way, &making->way_room, sizeof(*making->way));
+		making->nodes = memory_grow(making->nodes, making->nr_way, &making->nodes_room, sizeof(*making->nodes));
+		making->way[making->nr_way] = function;
+		making->nodes[making->nr_way++] = node;
+	}
+	return node;
+}
+
 /* The time belongs to @row, and to all that called it. */
 static void add_context(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
 			const struct profile_time *time)
 {
 	const char *program = making->program;
 	struct profile_node *node = below(making, profile_tree_root(&making->rows->tree), PROFILE_PROGRAM, program, "");
-	size_t nr = 0;
 
+	making->stack.nr = 0;
 	if (share->frame != TRACE_PROFILE_NO_FRAME) {
 		enum stack_end end = profile_stack_of(&making->rows->names, share->frame, &making->stack);
 
@@ -371,7 +417,6 @@ static void add_context(struct profile_making *making, const struct trace_profil
 			making->rows->lost[making->stack.end] += share->samples;
 		if (end != STACK_WHOLE)
 			node = below(making, node, PROFILE_INCOMPLETE, why_incomplete(end, making->stack.end), program);
-		nr = making->stack.nr;
 		if (making->report->options->profile.form == PROFILE_LINES)
 			profile_lines_add(making->rows, &making->stack, row->kind == PROFILE_FUNCTION, time);
 		if (making->report->options->profile.form == PROFILE_ASM)
@@ -381,9 +426,7 @@ static void add_context(struct profile_making *making, const struct trace_profil
 	if (making->report->options->profile.form == PROFILE_BY)
 		profile_by_add(making->rows, making->report, share, row, place_of(making, share, row), time);
 	/* the innermost one is the row */
-	for (size_t i = nr; i > (row->kind == PROFILE_FUNCTION); i--)
-		node = profile_tree_below(&making->rows->tree, node,
-					  row_of_function(making, making->stack.functions[i - 1], program));
+	node = walk_stack(making, node, row->kind == PROFILE_FUNCTION);
 	if (share->state == TRACE_STATE_BLOCKED)
 		profile_where_add(making->rows, row, profile_where(node), share->ns);
 	node = profile_tree_below(&making->rows->tree, node, row);
@@ -517,6 +560,8 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	table_clear(&making.named);
 	pointers_free(&making.functions);
 	free(making.stack.functions);
+	free(making.way);
+	free(making.nodes);
 	return error;
 }
 

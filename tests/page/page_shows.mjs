@@ -389,6 +389,24 @@ test("search selects, filter chooses, Space opens", async () => {
 	await page.press("Escape");
 });
 
+test("a narrow window cuts no button, no name and no text that is typed", async () => {
+	const narrow = await openPage(browser, server.url, { viewport: { width: 1000, height: 700 } }),
+		heights = await narrow.$$eval("header button", buttons => buttons.map(button => button.offsetHeight)),
+		lines = await narrow.$$eval("#tables td:first-child .link", links =>
+			links.filter(link => link.textContent.length <= 15).map(link => link.getClientRects().length)
+		);
+
+	assert.ok(heights.length >= 6 && Math.max(...heights) < 32, `buttons of ${heights} pixels`);
+	assert.ok(lines.length && Math.max(...lines) === 1, `names in ${lines} lines`);
+	await narrow.keyboard.press("/");
+	await narrow.keyboard.type("no such name");
+	await narrow.waitForSelector("#results li");
+	const [typed, results] = [await narrow.locator("#search").boundingBox(), await narrow.locator("#results").boundingBox()];
+
+	assert.ok(results.y >= typed.y + typed.height, "the results are below the text");
+	await narrow.context().close();
+});
+
 test("a wait that the answer names is selected by its clause", async () => {
 	await fresh();
 	await page.locator("#sentence a", { hasText: "for the file" }).click();

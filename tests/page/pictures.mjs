@@ -27,7 +27,7 @@ async function selectWait({ name, length }) {
 
 async function takeView(browser, trace) {
 	const server = await startServer(trace),
-		page = await openPage(browser, server.url, { viewport: { width: 1280, height: 548 } });
+		page = await openPage(browser, server.url, { viewport: { width: 1280, height: 580 } });
 
 	await page.waitForFunction(() => globalThis.traceView.view.about.complete && !globalThis.traceView.view.about.billing);
 	await page.evaluate(selectWait, { name: COMMAND, length: 120 * MS });
@@ -57,7 +57,7 @@ async function takePair(browser, before, after) {
 	await frames[0].evaluate(from => {
 		const { view, showSpan } = globalThis.traceView;
 
-		showSpan(view, (view.about.command_from ?? 0) - from, (view.about.command_from ?? 0) + 95e6);
+		showSpan(view, (view.about.command_from ?? 0) - from, (view.about.command_from ?? 0) + 150e6);
 	}, 15 * MS);
 	for (const frame of frames) await frame.waitForFunction(() => document.documentElement.dataset.state === "ready");
 	await page.screenshot({ path: path.join(DOCS, "pair.png") });

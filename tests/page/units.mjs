@@ -18,7 +18,7 @@ const { clockDistance, commandDistance, comparison, limitsOf } = await pageModul
 const { costsOf, countUntilDone } = await pageModule("books");
 const { addTimes, rangeOf, timesText } = await pageModule("histogram");
 const { readPlace, writePlace } = await pageModule("place");
-const { boxText, classLabel, clean, objectText, spanSentence, takeClients } = await pageModule("words");
+const { boxText, classLabel, clean, objectText, spanSentence, takeClients, wokenText } = await pageModule("words");
 const { ask, askBytes, newest, question } = await pageModule("ask");
 const { growthText, moveRows, movedRows, takeDuration } = await pageModule("live");
 const { chosenSpan, makeView, nameRows, openSubject, pan, showSpan, timeAt, xAt, zoom } = await pageModule("view");
@@ -855,10 +855,21 @@ test("what was not recorded is told once all of the trace is known", () => {
 	assert.deepStrictEqual(missingSentences({ complete: true }), []);
 });
 
+test("a timer is not a function in which a wait was ended", () => {
+	assert.equal(wokenText("read_orders 75 %"), "woken in read_orders 75 %");
+	assert.equal(wokenText("(timer)"), "woken by a timer");
+	assert.equal(wokenText("(interrupt) 80 %"), "woken by an interrupt 80 %");
+	assert.equal(wokenText("(kernel)"), "woken in (kernel)");
+});
+
 test("what the view has no room for is told", () => {
 	assert.deepStrictEqual(missingSentences({ complete: true }, { scopes: false, requests: false }), []);
 	assert.deepStrictEqual(missingSentences({ complete: true }, { scopes: true, samples: true }), [
 		"The trace has more scopes and requests of programs, and more samples than the view keeps: --from and --to choose a part of it."
+	]);
+	assert.deepStrictEqual(missingSentences({ damages: ["chunk 3 is damaged"], not_traced: ["the names of 14 addresses"] }), [
+		"chunk 3 is damaged.",
+		"Not traced: the names of 14 addresses."
 	]);
 	assert.match(missingSentences({}, { requests: true })[0], /^The trace has more requests of servers than the view keeps/);
 	assert.match(missingSentences({}, { clients: true })[0], /^The trace has more times for clients than the view keeps/);

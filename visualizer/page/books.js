@@ -293,7 +293,7 @@ function costsTable(walk, books) {
 	const isWanted = wantedPids(walk);
 
 	return makeTable(
-		"What recording cost programs: estimates, from the cost of one that was measured when the recording began",
+		"What recording cost programs, estimated by the cost of one event when the recording began",
 		[
 			{ title: "Name", text: cost => clean(cost.name) },
 			{ title: "Kind", text: cost => cost.kind },

@@ -12,7 +12,7 @@ import { completeStack, sampleLines } from "./samples.js";
 import { swatch } from "./swatch.js";
 import { durationText, percentText, pointText, wallText } from "./time.js";
 import { rowText } from "./walk.js";
-import { classLabel, clean, processText, spanSentence } from "./words.js";
+import { classLabel, clean, processText, spanSentence, wokenText } from "./words.js";
 
 const MOST_CLASSES = 5,
 	MOST_HOLDERS = 3;
@@ -60,7 +60,7 @@ function fill(box, view, node, t, shares, span) {
 			el("p", {}, el("strong", {}, nameElement(rowText(view, node.id)))),
 			span ? el("p", {}, swatch(span.class), " ", nameElement(spanSentence(span, rowText(view, node.id)))) : null,
 			span?.waker ? el("p", {}, "Ended by ", nameElement(processText(span.waker))) : null,
-			span?.woken ? el("p", {}, "Woken in ", nameElement(clean(span.woken.in, 120))) : null,
+			span?.woken ? el("p", {}, nameElement(wokenText(clean(span.woken.in, 120)).replace(/^w/, "W"))) : null,
 			span?.billed ? el("p", {}, nameElement(billedText(span.billed))) : null,
 			...(span ? holderLines(span, MOST_HOLDERS) : []),
 			...(shares ? sharesLines(shares) : [])

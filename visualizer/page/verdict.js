@@ -7,7 +7,7 @@ import { stackedBar, swatch } from "./swatch.js";
 import { countText, durationText, partText, percentText } from "./time.js";
 import { nameRows, openSubject } from "./view.js";
 import { goTo, selectSpan } from "./walk.js";
-import { classLabel, clean } from "./words.js";
+import { classLabel, clean, wokenText } from "./words.js";
 
 const MOST_SENTENCES = 4,
 	MOST_WAITS = 3;
@@ -61,7 +61,7 @@ function topWaits(walk, waits, threads) {
 			` ${durationText(wait.ns)}`,
 			wait.count > 1 ? ` (${countText(wait.count)} times)` : "",
 			wait.where ? `, mostly in ${clean(wait.where)}` : "",
-			wait.woken ? `, woken in ${clean(wait.woken)}` : ""
+			wait.woken ? `, ${wokenText(clean(wait.woken))}` : ""
 		]);
 
 	return links.length
@@ -108,6 +108,11 @@ function cutSentence(cut) {
 		: "";
 }
 
+/** They stand in one paragraph. */
+function asSentence(text) {
+	return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 /** The sentences about what the trace does not have, and the view has no room for. */
 export function missingSentences(about, cut = {}) {
 	const found = [];
@@ -129,7 +134,8 @@ export function missingSentences(about, cut = {}) {
 	if (about.part) found.unshift(`This is ${partText(about)}.`);
 	if (unseenSentence(about)) found.push(unseenSentence(about));
 	if (cutSentence(cut)) found.push(cutSentence(cut));
-	return [...(about.damages ?? []), ...found, ...(about.not_traced ?? [])].map(text => clean(text, 600));
+	found.push(...(about.not_traced ?? []).map(text => `Not traced: ${text}`));
+	return [...(about.damages ?? []), ...found].map(text => asSentence(clean(text, 600)));
 }
 
 /** Shows what is missing, and how far the trace is read. */

@@ -11,6 +11,13 @@ export function takeLabels(classes) {
 	labels = CLASSES.map((c, i) => classes[i]?.label ?? c.name);
 }
 
+/** "woken in read_orders 75 %", "woken by a timer": @woken is the function of a waker, or its word for what is none. */
+export function wokenText(woken) {
+	const [, word, rest] = /^\((timer|softirq|interrupt)\)(.*)/.exec(woken) ?? [];
+
+	return word ? `woken by ${word === "interrupt" ? "an" : "a"} ${word}${rest}` : `woken in ${woken}`;
+}
+
 let clients = [];
 
 /** Takes the names of the clients of servers, by number. */
