@@ -9,7 +9,7 @@
 #include "report.h"
 #include "value_text.h"
 
-struct change {
+struct opreport_change {
 	uint64_t key; /* of its names */
 	struct symbol_names names;
 	uint64_t samples[2];
@@ -22,7 +22,7 @@ static void add_side(const struct opreport_choice *choice, const struct profile_
 		const struct profile_by_row *row = rows->by.rows.at[i];
 		struct symbol_names names = opreport_names(row);
 		struct string text = {0};
-		struct change *change;
+		struct opreport_change *change;
 
 		if (!row->time.samples || !opreport_shows(choice, &names))
 			continue;
@@ -46,7 +46,8 @@ static int by_names(const struct symbol_names *l, const struct symbol_names *r)
 
 static int by_samples(const void *left, const void *right, void *data)
 {
-	const struct change *l = *(struct change *const *)left, *r = *(struct change *const *)right;
+	const struct opreport_change *l = *(struct opreport_change *const *)left,
+				     *r = *(struct opreport_change *const *)right;
 	int order = (l->samples[1] < r->samples[1]) - (l->samples[1] > r->samples[1]);
 
 	if (!order)
@@ -57,7 +58,7 @@ static int by_samples(const void *left, const void *right, void *data)
 }
 
 /* "+12.5000", "+++" for a symbol that is new, "---" for one that is gone */
-static void put_change(FILE *out, const struct change *change, uint64_t all)
+static void put_change(FILE *out, const struct opreport_change *change, uint64_t all)
 {
 	double before = (double)change->samples[0], after = (double)change->samples[1];
 
@@ -83,14 +84,14 @@ void opreport_diff(const struct report *sides, const struct profile_rows *rows)
 
 	for (int side = 0; side < 2; side++)
 		add_side(choice, &rows[side], side, &changes, &texts);
-	for (void *row = NULL; (row = table_next(&changes, sizeof(struct change), row));)
+	for (void *row = NULL; (row = table_next(&changes, sizeof(struct opreport_change), row));)
 		pointers_add(&list, row);
 	memory_sort(list.at, list.nr, sizeof(*list.at), by_samples, &reverse);
 	if (!choice->no_header)
 		fprintf(out, "samples  %%        diff %%     image name               app name%s\n",
 			choice->symbols ? "                 symbol name" : "");
 	for (size_t i = 0; i < list.nr; i++) {
-		const struct change *change = list.at[i];
+		const struct opreport_change *change = list.at[i];
 
 		if (percent(change->samples[1], all) < choice->threshold)
 			continue;
