@@ -69,11 +69,11 @@ static struct trace_symbol_place place_of(const struct trace_profile_frame *fram
 }
 
 /**
- * struct name_of_place - code at @place of a process, or of the kernel
- * Places with the same hash have neighbouring keys.
+ * struct names_place - code at @place of a process, or of the kernel; places with the same hash have
+ * neighbouring keys
  * @first: number of its first function + 1; 0: not known yet. @is_asked: was looked up with others
  */
-struct name_of_place {
+struct names_place {
 	uint64_t key;
 	struct trace_symbol_place place; /* @hits 0: the row is new */
 	uint32_t first;
@@ -86,11 +86,11 @@ static bool is_same_place(const struct trace_symbol_place *a, const struct trace
 }
 
 /* Valid until the next call. */
-static struct name_of_place *row_of_place(struct profile_names *names, const struct trace_profile_frame *frame)
+static struct names_place *row_of_place(struct profile_names *names, const struct trace_profile_frame *frame)
 {
 	struct trace_symbol_place place = place_of(frame);
 	uint64_t key = hash_u64(hash_u64(place.address) ^ place.ts_ns) ^ place.tid;
-	struct name_of_place *row;
+	struct names_place *row;
 
 	for (;; key++) {
 		key += !key;
@@ -218,7 +218,7 @@ static uint32_t add_names(struct profile_names *names, const struct trace_symbol
 static uint32_t functions_at(struct profile_names *names, uint32_t number)
 {
 	struct trace_profile_frame frame = {0};
-	struct name_of_place *row;
+	struct names_place *row;
 
 	get_frame(names, number, &frame);
 	row = row_of_place(names, &frame);
@@ -254,7 +254,7 @@ void profile_names_look_up(struct profile_names *names, const struct frame_set *
 	size_t nr = 0, room = 0;
 
 	for (uint32_t number = 0; get_frame(names, number, &frame); number++) {
-		struct name_of_place *row;
+		struct names_place *row;
 
 		if ((wanted && !has_frame(wanted, number)) || frame.in_kernel)
 			continue;
