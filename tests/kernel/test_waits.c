@@ -844,6 +844,9 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")                                   \
 	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")                                       \
 	PROCESS(a_call_that_needs_a_served_page_names_its_server, userfault_in_call, "memory")                     \
+	PROCESS(a_write_that_a_process_allows_names_it, userfault_of_write, "memory")                              \
+	PROCESS(a_call_that_copies_to_a_served_page_names_its_server, userfault_of_copy, "memory")                 \
+	PROCESS(a_server_with_a_passed_descriptor_is_named, userfault_of_passed, "memory")                         \
 	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)                                         \
 	FILE_VIA(a_32_bit_read_names_the_file, file_by_32_bit_calls, "", "file_by_32_bit_calls-data")              \
 	PROCESS(a_pipe_of_32_bit_calls_names_its_writer, pipe_by_32_bit_calls, "pipe")                             \

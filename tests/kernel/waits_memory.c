@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -56,6 +57,107 @@ static void measure_page(void (*use)(void *))
 	require(page != MAP_FAILED && !ioctl(fds[0], UFFDIO_REGISTER, &range));
 	child_that(serve_fault, fds);
 	measure(use, page);
+}
+
+/* The page is there, and may not be written to. */
+static void write_page(void *page)
+{
+	*(volatile char *)page = 1;
+}
+
+static void allow_writes(void *context)
+{
+	int *fds = context;
+	struct uffd_msg message;
+	struct uffdio_writeprotect protect = {.range.len = 4096};
+
+	require(read(fds[0], &message, sizeof(message)) == (ssize_t)sizeof(message));
+	protect.range.start = message.arg.pagefault.address & ~4095ull;
+	require(!ioctl(fds[0], UFFDIO_WRITEPROTECT, &protect));
+}
+
+static void userfault_of_write(void)
+{
+	int fds[1] = {(int)syscall(SYS_userfaultfd, O_CLOEXEC)};
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_WP};
+	struct uffdio_writeprotect protect = {.range.len = 4096, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (fds[0] < 0 || ioctl(fds[0], UFFDIO_API, &api) || !(api.features & UFFD_FEATURE_PAGEFAULT_FLAG_WP))
+		skip();
+	require(page != MAP_FAILED);
+	write_page(page);
+	range.range.start = protect.range.start = (uint64_t)(uintptr_t)page;
+	require(!ioctl(fds[0], UFFDIO_REGISTER, &range) && !ioctl(fds[0], UFFDIO_WRITEPROTECT, &protect));
+	child_that(allow_writes, fds);
+	measure(write_page, page);
+}
+
+/* The kernel copies to the page in a call. */
+static void copy_to_page(void *page)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+
+	require(read(fd, page, 64) == 64);
+}
+
+static void userfault_of_copy(void)
+{
+	measure_page(copy_to_page);
+}
+
+/* The server has the descriptor from a message, and this process closes its own. */
+static int passed[2];
+static void serve_passed(void *unused)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte;
+	struct iovec part = {&byte, 1};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	int fds[1];
+
+	require(recvmsg(passed[1], &message, 0) == 1);
+	memcpy(fds, CMSG_DATA(&control.head), sizeof(int));
+	serve_fault(fds);
+}
+
+static void pass(int fd)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	char byte = 0;
+	struct iovec part = {&byte, 1};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	require(sendmsg(passed[0], &message, 0) == 1);
+}
+
+static void userfault_of_passed(void)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd;
+
+	make_unix(passed);
+	child_that(serve_passed, NULL);
+	fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+		skip();
+	range.range.start = (uint64_t)(uintptr_t)page;
+	require(page != MAP_FAILED && !ioctl(fd, UFFDIO_REGISTER, &range));
+	pass(fd);
+	close(fd);
+	measure(touch_page, page);
 }
 
 static void userfault(void)
@@ -160,6 +262,9 @@ static void swap(void)
 const struct scenario memory_scenarios[] = {
 	SCENARIO(userfault),
 	SCENARIO(userfault_in_call),
+	SCENARIO(userfault_of_write),
+	SCENARIO(userfault_of_copy),
+	SCENARIO(userfault_of_passed),
 	SCENARIO(swap),
 	{NULL, NULL},
 };
