@@ -69,8 +69,8 @@ static struct trace_symbol_place place_of(const struct trace_profile_frame *fram
 }
 
 /**
- * struct names_place - code at @place of a process, or of the kernel; places with the same hash have
- * neighbouring keys
+ * struct names_place - code at @place of a process, or of the kernel
+ * Places with the same hash have neighbouring keys.
  * @first: number of its first function + 1; 0: not known yet. @is_asked: was looked up with others
  */
 struct names_place {
