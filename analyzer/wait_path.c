@@ -17,6 +17,7 @@ static const struct {
 	{"inotify", VIA_INOTIFY},
 	{"[inotify", VIA_INOTIFY},
 	{"[fanotify", VIA_INOTIFY},
+	{"[userfaultfd", VIA_MEMORY},
 	{"pipe:", VIA_PIPE},
 	{"socket:", VIA_SOCKET},
 	/* a pseudoterminal: a process has the other end */

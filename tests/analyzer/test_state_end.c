@@ -172,6 +172,7 @@ static void a_wait_that_only_processes_end_is_for_an_unknown_one(void)
 		     {SYS_read, "read", "anon_inode:inotify", "inotify"},
 		     {SYS_read, "read", "[inotify]", "inotify"},
 		     {SYS_read, "read", "[fanotify]", "inotify"},
+		     {SYS_read, "read", "anon_inode:[userfaultfd]", "memory"},
 		     {SYS_read, "read", "pipe:[7]", "pipe"}};
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
