@@ -2,6 +2,7 @@
 /* wait_alone.c - the cause of a wait without a waker: see wait_alone.h */
 #include <string.h>
 #include "kernel_numbers.h"
+#include "lock_log.h"
 #include "potential_wakers.h"
 #include "state_end.h"
 #include "wait_alone.h"
@@ -106,11 +107,14 @@ static uint32_t space_holder(const struct wait_context *ctx)
 static uint32_t futex_holder(const struct wait_context *ctx)
 {
 	const struct call *call = &ctx->a->calls[ctx->frame->call];
-	file_idx shared = memory_find(ctx->thread->memory, ctx->frame->args[0]);
+	uint64_t offset;
+	file_idx shared = memory_shared(ctx->thread->memory, ctx->frame->args[0], &offset);
 	/* futex_wait(2) has flags of its own, futex(2) has them in the operation */
 	int flags = call->flags_arg >= 0 ? call->flags_arg : 1;
 
 	if (ctx->frame->nr_args <= flags || (call->addresses & 1)) /* futex_waitv(2): of several */
+		return PROCESS_UNKNOWN;
+	if (futex_was_moved(ctx->a, ctx->thread, ctx->frame))
 		return PROCESS_UNKNOWN;
 	if ((ctx->frame->args[flags] & FUTEX_PRIVATE) ||
 	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
