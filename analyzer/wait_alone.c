@@ -149,16 +149,36 @@ static uint32_t only_opener(const struct wait_context *ctx)
 	return wakers_opener(ctx->a, ctx->thread->process, ctx->frame->file, ctx->pending->to);
 }
 
+/* A process without known descriptors may have any file, and a file may not be known. */
+static bool may_have_open(const struct wait_context *ctx, const struct trace_process *process)
+{
+	const struct traced_file *file = &ctx->a->files.list[ctx->frame->file], *other;
+	bool knows = false;
+
+	for (const struct trace_thread *thread = ctx->frame->file ? process->first : NULL; thread;
+	     thread = thread->next) {
+		if (thread->sched_state == SCHED_DEAD || !thread->fds)
+			continue;
+		knows = true;
+		for (uint32_t i = 0; i < thread->fds->nr; i++) {
+			other = &ctx->a->files.list[fd_file(thread, i)];
+			if (fd_file(thread, i) && other->ino == file->ino && other->dev == file->dev)
+				return true;
+		}
+	}
+	return !knows;
+}
+
 /*
- * The lock's holder, as the kernel reported it at the end of the recording. The holder may have
- * exited since and left the lock to its children.
+ * The lock's holder, as the kernel reported it at the end of the recording: the process that took
+ * it. It may have left the lock to its children: it has ended since, or closed its descriptor.
  */
 static uint32_t lock_holder(const struct wait_context *ctx)
 {
 	const struct end_wait *end = lasts_until_end(ctx) ? end_wait_of(ctx->a, ctx->thread, ctx->frame) : NULL;
 	const struct trace_process *holder = end && end->holder ? process_find(&ctx->a->threads, end->holder) : NULL;
 
-	return holder && holder->nr_living ? holder->idx : only_opener(ctx);
+	return holder && holder->nr_living && may_have_open(ctx, holder) ? holder->idx : only_opener(ctx);
 }
 
 static uint32_t process_by_call(const struct wait_context *ctx, enum via via)

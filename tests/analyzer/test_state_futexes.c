@@ -254,8 +254,8 @@ static void the_old_mmap_may_have_mapped_shared_memory(void)
 /* ---- requeues ---- */
 
 /*
- * Thread 10 waits for a condition in its own memory. Its thread 11 moves it to WORD at 3000. Process
- * 30 ends the wait there at 6000, by a call or because it ends and the mutex is a robust one.
+ * Thread 10 waits for a condition in its own memory. Its thread 11 moves it to WORD at 3000.
+ * Process 30 ends the wait there at 6000, by a call or by its end, if the mutex is a robust one.
  */
 static struct analysis_case moved_begin(uint64_t from, uint64_t to)
 {
