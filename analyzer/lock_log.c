@@ -24,7 +24,8 @@
  * Requeue. A condition may move its waiters to the futex of a mutex (FUTEX_CMP_REQUEUE). Such a
  * wait ends by a release of the mutex. Until the requeue it was for the thread that requeued, then
  * for the owners of the mutex. With several requeues during the wait it is not known which one
- * moved the thread: between the first and the last one the owner is unknown.
+ * moved the thread: between the first and the last one the owner is unknown. The futexes may be in
+ * memory that processes share: then another process may release the second one.
  *
  * A reader-writer lock may have many owners at once, and a reader that need not wait gets it
  * without an event. A writer waits for the last reader, the one that wakes it. That reader may have
@@ -86,12 +87,22 @@ static struct futex_call futex_call_of(const struct trace_analysis *a, const str
 				   args[1] & LINUX_FUTEX_PRIVATE_FLAG};
 }
 
-static uint64_t futex_key(const struct trace_thread *thread, uint64_t address, bool is_private)
+/*
+ * A word in a file that is mapped shared is one futex, by whichever path, wherever and from which
+ * offset on a process has mapped it.
+ */
+static uint64_t futex_key(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t address,
+			  bool is_private)
 {
 	uint64_t memory = thread->memory ? (uintptr_t)thread->memory : thread->process->idx, offset;
-	file_idx file = is_private ? 0 : memory_offset(thread->memory, address, &offset);
+	file_idx shared = is_private ? 0 : memory_shared(thread->memory, address, &offset);
+	const struct traced_file *file = &a->files.list[shared];
 
-	return file ? lock_key(DOMAIN_SHARED, file, offset) : lock_key(DOMAIN_MEMORY, memory, address);
+	if (!shared)
+		return lock_key(DOMAIN_MEMORY, memory, address);
+	if (!file->ino && !file->dev) /* only its path is known */
+		return lock_key(DOMAIN_SHARED, shared, offset);
+	return lock_key(DOMAIN_SHARED, hash_u64(file->ino) ^ file->dev, offset);
 }
 
 static uint64_t file_key(const struct trace_analysis *a, const struct frame *frame)
@@ -123,7 +134,7 @@ static uint64_t key_of(const struct trace_analysis *a, const struct trace_thread
 	switch (frame_class(a, frame)) {
 	case CALL_FUTEX:
 		call = futex_call_of(a, frame);
-		return call.command == UINT32_MAX ? 0 : futex_key(thread, frame->args[0], call.is_private);
+		return call.command == UINT32_MAX ? 0 : futex_key(a, thread, frame->args[0], call.is_private);
 	case CALL_FCNTL:
 		return file_key(a, frame);
 	case CALL_IPC:
@@ -262,33 +273,80 @@ bool futex_is_lock(const struct trace_analysis *a, const struct trace_thread *th
 	return log_is_lock(&log);
 }
 
+/* The last requeue at the futex of @wait since the call of @wait began; NULL: none. */
+static const struct lock_release *last_requeue(const struct trace_analysis *a, const struct trace_thread *thread,
+					       const struct frame *wait)
+{
+	uint32_t known = log_find(a, key_of(a, thread, wait));
+	const struct lock_log *log = &a->lock_logs.list[known];
+
+	if (!known)
+		return NULL;
+	for (uint64_t i = log->nr; i > oldest(log) && release_at(log, i - 1)->ns >= wait->begin.ns; i--)
+		if (!release_at(log, i - 1)->woken)
+			return release_at(log, i - 1);
+	return NULL;
+}
+
+/* Hash of the file that has the futex and that processes share; 0: it is in one memory. */
+static uint32_t shared_memory_of(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t address,
+				 bool is_private)
+{
+	uint64_t offset;
+	file_idx shared = is_private ? 0 : memory_shared(thread->memory, address, &offset);
+	const struct traced_file *file = &a->files.list[shared];
+
+	return shared ? (uint32_t)hash_u64(hash_u64(file->ino) ^ file->dev) | 1 : 0;
+}
+
+bool futex_was_moved(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	struct futex_call call = futex_call_of(a, frame);
+	const struct lock_release *requeue = last_requeue(a, thread, frame);
+
+	return requeue && requeue->to_memory != shared_memory_of(a, thread, frame->args[0], call.is_private);
+}
+
+/* A call of another process wakes in memory that both share. */
+static bool wakes_in_common(const struct trace_thread *by, const struct trace_thread *woken, uint64_t address)
+{
+	uint64_t offset;
+
+	return by->memory == woken->memory || memory_shared(by->memory, address, &offset);
+}
+
 /*
- * The lock that the call of the waker released. A requeued thread still is in the wait at its
- * first futex.
+ * The lock that the waker released: that of its call, since a requeued thread still is in the wait
+ * at its first futex. A process that ends releases what it held without a call.
  */
-static uint64_t released_key(struct trace_analysis *a, struct trace_thread *by, const struct trace_thread *woken,
+static uint32_t released_log(struct trace_analysis *a, struct trace_thread *by, const struct trace_thread *woken,
 			     const struct frame *wait)
 {
 	const struct frame *frame = frame_syscall(by);
+	bool is_futex = frame_class(a, wait) == CALL_FUTEX;
+	const struct lock_release *requeue;
 	struct futex_call call;
 
-	if (frame_class(a, wait) != CALL_FUTEX || !frame || frame_class(a, frame) != CALL_FUTEX)
-		return key_of(a, woken, wait);
+	if (is_futex && (by->flags & THREAD_EXITING) && (requeue = last_requeue(a, woken, wait)) && requeue->to)
+		return requeue->to;
+	if (!is_futex || !frame || frame_class(a, frame) != CALL_FUTEX)
+		return log_get(a, key_of(a, woken, wait));
 	call = futex_call_of(a, frame);
-	if (by->memory != woken->memory || frame->args[0] == wait->args[0] ||
+	if (!wakes_in_common(by, woken, frame->args[0]) ||
 	    (call.command != LINUX_FUTEX_WAKE && call.command != LINUX_FUTEX_WAKE_BITSET &&
 	     call.command != LINUX_FUTEX_UNLOCK_PI))
-		return key_of(a, woken, wait);
-	return futex_key(by, frame->args[0], call.is_private);
+		return log_get(a, key_of(a, woken, wait));
+	return log_get(a, futex_key(a, by, frame->args[0], call.is_private));
 }
 
 bool futex_is_foreign(const struct trace_analysis *a, struct trace_thread *thread, const struct trace_thread *by)
 {
 	const struct frame *frame = frame_syscall(thread);
+	uint64_t offset;
 
 	return frame && frame_class(a, frame) == CALL_FUTEX && frame->nr_args && by->process != thread->process &&
 	       by->memory && thread->memory && by->memory != thread->memory && !thread->memory->has_foreign &&
-	       !memory_find(thread->memory, frame->args[0]);
+	       !memory_shared(thread->memory, frame->args[0], &offset) && !futex_was_moved(a, thread, frame);
 }
 
 /* Can a call of this class release a lock of @wait? The death of a thread can, too. */
@@ -318,27 +376,26 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
 	const struct frame *wait = frame_syscall(woken);
 	struct trace_thread *by = waker->thread;
 	struct futex_call call;
-	uint64_t key, own;
+	uint64_t own;
 
 	if (!wait || !by || waker->worker || (woken->task_state & TRACE_TASK_UNINTERRUPTIBLE) ||
 	    (by->flags & THREAD_KERNEL) || !(own = key_of(a, woken, wait)) || !may_release(a, by, woken, wait))
 		return;
-	key = released_key(a, by, woken, wait);
-	waker->lock = log_get(a, key);
+	waker->lock = released_log(a, by, woken, wait);
 	if (!waker->lock)
 		return;
-	if (key == own && frame_class(a, wait) == CALL_FUTEX) {
+	if (waker->lock == log_find(a, own) && frame_class(a, wait) == CALL_FUTEX) {
 		call = futex_call_of(a, wait);
 		log_learn(&a->lock_logs.list[waker->lock], &call);
 	}
-	log_add(a, &a->lock_logs.list[waker->lock], (struct lock_release){waker->ns, by, woken});
+	log_add(a, &a->lock_logs.list[waker->lock], (struct lock_release){.ns = waker->ns, .by = by, .woken = woken});
 }
 
 /* A FUTEX_WAKE of anything but a lock: the mutex of a condition is released after its signal. */
 static void note_signal(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
 			bool is_private)
 {
-	uint32_t known = log_find(a, futex_key(thread, frame->args[0], is_private));
+	uint32_t known = log_find(a, futex_key(a, thread, frame->args[0], is_private));
 
 	if (known && log_is_lock(&a->lock_logs.list[known]))
 		return;
@@ -355,10 +412,14 @@ static void note_signal(struct trace_analysis *a, struct trace_thread *thread, c
 static void note_requeue(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
 			 bool is_private)
 {
-	uint32_t log = log_get(a, futex_key(thread, frame->args[0], is_private));
+	uint32_t log = log_get(a, futex_key(a, thread, frame->args[0], is_private)),
+		 to = frame->nr_args > 4 ? log_get(a, futex_key(a, thread, frame->args[4], is_private)) : 0;
+	struct lock_release requeue = {.ns = frame->begin.ns, .by = thread, .to = to};
 
+	if (to)
+		requeue.to_memory = shared_memory_of(a, thread, frame->args[4], is_private);
 	if (log)
-		log_add(a, &a->lock_logs.list[log], (struct lock_release){frame->begin.ns, thread, NULL});
+		log_add(a, &a->lock_logs.list[log], requeue);
 }
 
 void futex_called(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)

@@ -18,6 +18,8 @@ struct lock_release {
 	uint64_t ns;
 	struct trace_thread *by;    /* the owner until then */
 	struct trace_thread *woken; /* NULL: a requeue */
+	uint32_t to;		    /* of a requeue: log of the second futex */
+	uint32_t to_memory;	    /* hash of the file of the second futex; 0: of no file */
 };
 
 struct lock_log {
@@ -69,6 +71,12 @@ const struct lock_piece *lock_split(struct trace_analysis *a, const struct trace
  * condition
  */
 bool futex_is_lock(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+
+/**
+ * futex_was_moved() - true if @thread, which is in the futex call of @frame, may wait for a futex
+ * in other memory than that of its call
+ */
+bool futex_was_moved(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
 
 /**
  * futex_is_foreign() - true if @thread waits for a futex in memory that @by does not share

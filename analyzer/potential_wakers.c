@@ -162,7 +162,8 @@ static void collect_sharers(struct trace_analysis *a, struct potential_wakers *w
 	file_idx before = 0;
 
 	for (uint32_t i = 0; thread && thread->memory && i < thread->memory->nr; i++) {
-		file_idx file = thread->memory->maps[i].file;
+		const struct mapping *map = &thread->memory->maps[i];
+		file_idx file = map->is_private ? 0 : map->file;
 
 		if (file && file != before) /* most files have several adjacent mappings */
 			add_if_wanted(a, wakers, sharer_of(a, file, process->idx));

@@ -516,11 +516,13 @@ static void memory_forget(struct trace_analysis *a, const struct trace_process *
 	const struct trace_thread *owner = process_owner(&a->threads, process);
 	struct later later = {.pid = process->pid};
 	const struct read_map *map;
+	struct mapping now;
 
 	if (!owner || !owner->memory)
 		return;
 	for (uint32_t i = 0; i < owner->memory->nr;) {
-		map = read_map(a->reads, owner->memory, owner->memory->maps[i].start);
+		now = owner->memory->maps[i];
+		map = read_map(a->reads, owner->memory, now.start);
 		if (!map || map->changed_ns == NO_CHANGE) {
 			i++;
 			continue;
@@ -528,9 +530,11 @@ static void memory_forget(struct trace_analysis *a, const struct trace_process *
 		later.ns = map->changed_ns + 1;
 		later.start = map->start;
 		later.end = map->end;
-		later.file = owner->memory->maps[i].file;
+		later.offset = now.offset;
+		later.file = now.file;
+		later.is_private = now.is_private;
 		later_add(a, &later);
-		memory_map(a, owner->memory, owner->memory->maps[i].start, owner->memory->maps[i].end, 0);
+		memory_unmap(a, owner->memory, now.start, now.end);
 	}
 }
 

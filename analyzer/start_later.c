@@ -72,7 +72,8 @@ static void apply_one(struct trace_analysis *a, const struct later *now)
 	if (!thread->memory)
 		thread->memory = memory_new(a);
 	if (thread->memory)
-		memory_map(a, thread->memory, now->start, now->end, now->file);
+		memory_map(a, thread->memory,
+			   (struct mapping){now->start, now->end, now->offset, now->file, now->is_private});
 	if (a->rules)
 		rules_had_file(a, thread, now->file);
 }

@@ -12,11 +12,13 @@ struct trace_analysis;
 struct later {
 	uint64_t ns;
 	uint64_t start, end;
-	uint32_t tid; /* of a thread with a table of its own; 0: what the process has */
+	uint64_t offset; /* of a mapping, as @is_private */
+	uint32_t tid;	 /* of a thread with a table of its own; 0: what the process has */
 	uint32_t pid;
 	uint32_t fd;   /* or TRACE_FD_WORKING_DIRECTORY, TRACE_FD_ROOT_DIRECTORY */
 	uint32_t file; /* file_idx, of a descriptor with FD_CLOEXEC_BIT */
 	uint32_t ppid;
+	bool is_private;
 };
 
 struct later_list {

@@ -196,7 +196,8 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 	if (!leader->memory)
 		return;
 	file = file_get(a, trace_event_string(event), start->dev, start->ino, 0100000);
-	memory_map(a, leader->memory, start->start, start->end, file);
+	memory_map(a, leader->memory,
+		   (struct mapping){start->start, start->end, start->offset, file, start->prot & TRACE_MAP_PRIVATE});
 	start_read_map(a, leader->memory, start->start, start->end, event->ts_ns);
 	if (a->rules)
 		rules_had_file(a, leader, file);

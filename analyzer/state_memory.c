@@ -117,21 +117,28 @@ static uint32_t map_after(const struct process_memory *memory, uint64_t address)
 	return low;
 }
 
-file_idx memory_find(const struct process_memory *memory, uint64_t address)
+const struct mapping *memory_at(const struct process_memory *memory, uint64_t address)
 {
 	uint32_t i = memory ? map_after(memory, address) : 0;
 
-	return memory && i < memory->nr && memory->maps[i].start <= address ? memory->maps[i].file : 0;
+	return memory && i < memory->nr && memory->maps[i].start <= address ? &memory->maps[i] : NULL;
 }
 
-file_idx memory_offset(const struct process_memory *memory, uint64_t address, uint64_t *ret_offset)
+file_idx memory_find(const struct process_memory *memory, uint64_t address)
 {
-	uint32_t i = memory ? map_after(memory, address) : 0;
+	const struct mapping *map = memory_at(memory, address);
 
-	if (!memory || i >= memory->nr || memory->maps[i].start > address)
+	return map ? map->file : 0;
+}
+
+file_idx memory_shared(const struct process_memory *memory, uint64_t address, uint64_t *ret_offset)
+{
+	const struct mapping *map = memory_at(memory, address);
+
+	if (!map || map->is_private)
 		return 0;
-	*ret_offset = address - memory->maps[i].start;
-	return memory->maps[i].file;
+	*ret_offset = map->offset + (address - map->start);
+	return map->file;
 }
 
 static bool maps_reserve(struct process_memory *memory, uint32_t nr)
@@ -160,34 +167,45 @@ static void maps_replace(struct process_memory *memory, uint32_t first, uint32_t
 	memory->nr += nr - (last - first);
 }
 
-/*
- * Maps @file from @start to @end; 0: no file. Mappings that were there are cut or removed. A
- * process with too many of them gets no further one: it is as if there were no file.
- */
-void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file)
+/* The part of @map from @start to @end. */
+static struct mapping part_of(const struct mapping *map, uint64_t start, uint64_t end)
 {
-	uint32_t first = map_after(memory, start), last = first, nr = 0;
+	struct mapping part = *map;
+
+	part.start = start;
+	part.end = end;
+	part.offset += start - map->start;
+	return part;
+}
+
+/*
+ * Mappings that were there are cut or removed. A process with too many of them gets no further one:
+ * it is as if there were no file.
+ */
+void memory_map(struct trace_analysis *a, struct process_memory *memory, struct mapping map)
+{
+	uint32_t first = map_after(memory, map.start), last = first, nr = 0;
 	bool is_full = memory->nr + 2 > MAX_MAPPINGS;
 	struct mapping with[3];
 
 	if (is_full || (a->doubt.is_open && memory->refs > 1))
-		file = 0; /* a thread that is not seen may change it at any time */
-	if (end <= start)
+		map.file = 0; /* a thread that is not seen may change it at any time */
+	if (map.end <= map.start)
 		return;
 	if (!maps_reserve(memory, memory->nr + 2)) {
 		a->failed = -ENOMEM;
 		return;
 	}
-	while (last < memory->nr && memory->maps[last].start < end)
+	while (last < memory->nr && memory->maps[last].start < map.end)
 		last++;
 	if (first < last && memory->refs > 1)
 		memory->cut_ns = a->now;
-	if (first < last && memory->maps[first].start < start)
-		with[nr++] = (struct mapping){memory->maps[first].start, start, memory->maps[first].file};
-	if (file)
-		with[nr++] = (struct mapping){start, end, file};
-	if (first < last && memory->maps[last - 1].end > end)
-		with[nr++] = (struct mapping){end, memory->maps[last - 1].end, memory->maps[last - 1].file};
+	if (first < last && memory->maps[first].start < map.start)
+		with[nr++] = part_of(&memory->maps[first], memory->maps[first].start, map.start);
+	if (map.file)
+		with[nr++] = map;
+	if (first < last && memory->maps[last - 1].end > map.end)
+		with[nr++] = part_of(&memory->maps[last - 1], map.end, memory->maps[last - 1].end);
 	if (is_full && nr > last - first)
 		nr = last - first; /* the part behind a hole */
 	if (!memory->nr && nr)
@@ -195,6 +213,11 @@ void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_
 	maps_replace(memory, first, last, with, nr);
 	if (!memory->nr)
 		doubt_drop_memory(memory);
+}
+
+void memory_unmap(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end)
+{
+	memory_map(a, memory, (struct mapping){.start = start, .end = end});
 }
 
 void on_reclaim_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -12,7 +12,9 @@ struct trace_analysis;
 struct mapping {
 	uint64_t start;
 	uint64_t end;
+	uint64_t offset; /* of @start in the file */
 	file_idx file;
+	bool is_private; /* a futex in it is in the memory of the process, not in the file */
 };
 
 /* shared by CLONE_VM */
@@ -54,11 +56,19 @@ void memory_has_foreign(struct trace_analysis *a, struct process_memory *memory)
 void memory_copied_since(struct trace_analysis *a, const struct process_memory *memory, uint64_t since_ns,
 			 file_idx file);
 
-void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file);
+/** memory_map() - @memory has @map, and nothing else there; without a file it is a hole */
+void memory_map(struct trace_analysis *a, struct process_memory *memory, struct mapping map);
+void memory_unmap(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end);
 
+/** memory_at() - the mapping of a file that contains @address; NULL: none is known */
+const struct mapping *memory_at(const struct process_memory *memory, uint64_t address);
+/** memory_find() - the file that is mapped at @address */
 file_idx memory_find(const struct process_memory *memory, uint64_t address);
-/** memory_offset() - the same, and the offset of @address in the mapping that contains it */
-file_idx memory_offset(const struct process_memory *memory, uint64_t address, uint64_t *ret_offset);
+/**
+ * memory_shared() - the file whose bytes @address shows to all processes that have it mapped
+ * @ret_offset: of @address in that file
+ */
+file_idx memory_shared(const struct process_memory *memory, uint64_t address, uint64_t *ret_offset);
 
 event_handler on_reclaim_begin, on_reclaim_end;
 #endif

@@ -318,10 +318,31 @@ static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, 
 	memory_copied_since(a, thread->memory, frame->begin.ns, 0);
 }
 
+#define PAGE_BYTES 4096u /* the smallest page: the kernel maps whole ones */
+
+/* The range of a call on memory. Returns false if no memory has it. */
+static bool range_of(uint64_t start, uint64_t bytes, struct mapping *ret_range)
+{
+	uint64_t end;
+
+	if (__builtin_add_overflow(start, bytes, &end) || __builtin_add_overflow(end, PAGE_BYTES - 1, &end))
+		return false;
+	*ret_range = (struct mapping){.start = start, .end = end & ~(uint64_t)(PAGE_BYTES - 1)};
+	return true;
+}
+
+/* Where a mapping of a file begins in it: mmap2() of 32-bit programs counts pages. */
+static uint64_t offset_of(const struct trace_analysis *a, const struct frame *frame)
+{
+	bool in_pages = strcmp(strings_text(&a->strings, a->calls[frame->call].name), "mmap2") == 0;
+
+	return in_pages ? (uint64_t)(uint32_t)frame->args[5] * PAGE_BYTES : frame->args[5];
+}
+
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	bool anonymous = frame->args[3] & LINUX_MAP_ANONYMOUS;
-	uint64_t start = (uint64_t)ret, end;
+	struct mapping map;
 	file_idx file;
 
 	if (!thread->memory)
@@ -332,10 +353,13 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 		effect_shmat(a, thread, frame, ret);
 		return;
 	}
-	if (__builtin_add_overflow(start, frame->args[1], &end))
+	if (!range_of((uint64_t)ret, frame->args[1], &map))
 		return;
 	file = anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]);
-	memory_map(a, thread->memory, start, end, file);
+	map.file = file;
+	map.offset = offset_of(a, frame);
+	map.is_private = !(frame->args[3] & LINUX_MAP_SHARED);
+	memory_map(a, thread->memory, map);
 	if (!file && !anonymous && (frame->args[3] & LINUX_MAP_SHARED))
 		memory_has_foreign(a, thread->memory);
 	if (frame->args[3] & LINUX_MAP_SHARED)
@@ -355,23 +379,32 @@ static void effect_ipc(struct trace_analysis *a, struct trace_thread *thread, co
 
 static void effect_munmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	uint64_t end;
+	struct mapping hole;
 
-	if (thread->memory && !__builtin_add_overflow(frame->args[0], frame->args[1], &end))
-		memory_map(a, thread->memory, frame->args[0], end, 0);
+	if (thread->memory && range_of(frame->args[0], frame->args[1], &hole))
+		memory_map(a, thread->memory, hole);
 }
 
 static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	uint64_t old_end, end;
-	file_idx file;
+	const struct mapping *from = memory_at(thread->memory, frame->args[0]);
+	struct mapping old, new;
 
-	if (!thread->memory || __builtin_add_overflow(frame->args[0], frame->args[1], &old_end) ||
-	    __builtin_add_overflow((uint64_t)ret, frame->args[2], &end))
+	if (!thread->memory || !range_of(frame->args[0], frame->args[1], &old) ||
+	    !range_of((uint64_t)ret, frame->args[2], &new))
 		return;
-	file = memory_find(thread->memory, frame->args[0]);
-	memory_map(a, thread->memory, frame->args[0], old_end, 0);
-	memory_map(a, thread->memory, (uint64_t)ret, end, file);
+	if (!from && !(frame->args[3] & LINUX_MREMAP_FIXED))
+		return; /* the place was free: a mapping that is known there was read later */
+	if (from) {
+		new.offset = from->offset + (old.start - from->start);
+		new.file = from->file;
+		new.is_private = from->is_private;
+	}
+	if (!(frame->args[3] & LINUX_MREMAP_DONTUNMAP))
+		memory_map(a, thread->memory, old);
+	memory_map(a, thread->memory, new);
+	if (new.file && !new.is_private)
+		memory_copied_since(a, thread->memory, frame->begin.ns, new.file);
 }
 
 /* The file of the call's descriptor: in between it may have waited for another one. */

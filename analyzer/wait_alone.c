@@ -2,6 +2,7 @@
 /* wait_alone.c - the cause of a wait without a waker: see wait_alone.h */
 #include <string.h>
 #include "kernel_numbers.h"
+#include "lock_log.h"
 #include "potential_wakers.h"
 #include "state_end.h"
 #include "wait_alone.h"
@@ -106,11 +107,14 @@ static uint32_t space_holder(const struct wait_context *ctx)
 static uint32_t futex_holder(const struct wait_context *ctx)
 {
 	const struct call *call = &ctx->a->calls[ctx->frame->call];
-	file_idx shared = memory_find(ctx->thread->memory, ctx->frame->args[0]);
+	uint64_t offset;
+	file_idx shared = memory_shared(ctx->thread->memory, ctx->frame->args[0], &offset);
 	/* futex_wait(2) has flags of its own, futex(2) has them in the operation */
 	int flags = call->flags_arg >= 0 ? call->flags_arg : 1;
 
 	if (ctx->frame->nr_args <= flags || (call->addresses & 1)) /* futex_waitv(2): of several */
+		return PROCESS_UNKNOWN;
+	if (futex_was_moved(ctx->a, ctx->thread, ctx->frame))
 		return PROCESS_UNKNOWN;
 	if ((ctx->frame->args[flags] & FUTEX_PRIVATE) ||
 	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
@@ -145,16 +149,36 @@ static uint32_t only_opener(const struct wait_context *ctx)
 	return wakers_opener(ctx->a, ctx->thread->process, ctx->frame->file, ctx->pending->to);
 }
 
+/* A process without known descriptors may have any file, and a file may not be known. */
+static bool may_have_open(const struct wait_context *ctx, const struct trace_process *process)
+{
+	const struct traced_file *file = &ctx->a->files.list[ctx->frame->file], *other;
+	bool knows = false;
+
+	for (const struct trace_thread *thread = ctx->frame->file ? process->first : NULL; thread;
+	     thread = thread->next) {
+		if (thread->sched_state == SCHED_DEAD || !thread->fds)
+			continue;
+		knows = true;
+		for (uint32_t i = 0; i < thread->fds->nr; i++) {
+			other = &ctx->a->files.list[fd_file(thread, i)];
+			if (fd_file(thread, i) && other->ino == file->ino && other->dev == file->dev)
+				return true;
+		}
+	}
+	return !knows;
+}
+
 /*
- * The lock's holder, as the kernel reported it at the end of the recording. The holder may have
- * exited since and left the lock to its children.
+ * The lock's holder, as the kernel reported it at the end of the recording: the process that took
+ * it. It may have left the lock to its children: it has ended since, or closed its descriptor.
  */
 static uint32_t lock_holder(const struct wait_context *ctx)
 {
 	const struct end_wait *end = lasts_until_end(ctx) ? end_wait_of(ctx->a, ctx->thread, ctx->frame) : NULL;
 	const struct trace_process *holder = end && end->holder ? process_find(&ctx->a->threads, end->holder) : NULL;
 
-	return holder && holder->nr_living ? holder->idx : only_opener(ctx);
+	return holder && holder->nr_living && may_have_open(ctx, holder) ? holder->idx : only_opener(ctx);
 }
 
 static uint32_t process_by_call(const struct wait_context *ctx, enum via via)

@@ -59,12 +59,13 @@
 
 /* ---- memory ---- */
 
-#define LINUX_MAP_SHARED    0x01
-#define LINUX_MAP_PRIVATE   0x02
-#define LINUX_MAP_FIXED	    0x10
-#define LINUX_MAP_ANONYMOUS 0x20
-#define LINUX_MREMAP_FIXED  0x2
-#define LINUX_PROT_WRITE    0x2
+#define LINUX_MAP_SHARED       0x01
+#define LINUX_MAP_PRIVATE      0x02
+#define LINUX_MAP_FIXED	       0x10
+#define LINUX_MAP_ANONYMOUS    0x20
+#define LINUX_MREMAP_FIXED     0x2
+#define LINUX_MREMAP_DONTUNMAP 0x4
+#define LINUX_PROT_WRITE       0x2
 
 /* ---- sockets ---- */
 

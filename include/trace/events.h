@@ -139,6 +139,10 @@ enum trace_thread_flag {
 	TRACE_THREAD_TRACED = 32,   /* another process traces it (ptrace(2)) */
 };
 
+/* start_map.prot: other processes do not see what this one writes there (MAP_PRIVATE). Older
+ * recorders do not tell it. */
+#define TRACE_MAP_PRIVATE 8
+
 /* sched_fork.clone_flags: the thread is such a worker. The kernel has no flag with that bit. */
 /* Between two arguments of a program in start_args and sched_args: the ASCII unit separator. */
 #define TRACE_ARGS_SEPARATOR  0x1f

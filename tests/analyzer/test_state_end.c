@@ -282,6 +282,24 @@ static void a_dead_holder_is_not_waited_for(void)
 	expect(&c, TRACE_WAIT_PROCESS, "unknown", 0, "lock");
 }
 
+/* Its children have the lock, then: it is one of the descriptor that they inherited. */
+static void a_holder_that_has_closed_the_file_is_not_waited_for(void)
+{
+	for (int closes = 0; closes < 2; closes++) {
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 10, 3, 8, 77, S_IFREG | 0644, "/lock");
+		tb_fd(c.tb, 20, 5, 8, 77, S_IFREG | 0644, "/lock, by another path");
+		tb_fd(c.tb, 20, 6, 8, 78, S_IFREG | 0644, "/other");
+		end_wait(&c, 10, SYS_flock, -1, 20, 3, 2);
+		tb_sys_enter(c.tb, 1, 1500, SYS_close, closes ? 5 : 6, 0, 0);
+		tb_sys_exit(c.tb, 1, 1510, 0);
+		tb_sys_enter(c.tb, 0, 2000, SYS_flock, 3, 2);
+		until_the_end(&c);
+		expect(&c, TRACE_WAIT_PROCESS, closes ? "unknown" : "two", closes ? 0 : 20, "lock");
+	}
+}
+
 static void an_unrecorded_call_may_be_in_the_end_state(void)
 {
 	struct analysis_case c = begin();
@@ -335,6 +353,7 @@ int main(int argc, char **argv)
 		CASE(an_end_state_of_another_call_does_not_count),
 		CASE(a_lock_until_the_end_names_its_holder),
 		CASE(a_dead_holder_is_not_waited_for),
+		CASE(a_holder_that_has_closed_the_file_is_not_waited_for),
 		CASE(an_unrecorded_call_may_be_in_the_end_state),
 		CASE(an_end_state_read_after_the_call_does_not_count),
 		{NULL, NULL},

@@ -817,6 +817,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(a_sysv_semaphore_names_who_posted, sysv_semaphore, "semaphore")                                    \
 	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")                                    \
 	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")                                  \
+	PROCESS(a_waiter_that_was_moved_is_for_the_holder_that_ends, moved_to_holder, "futex")                     \
 	PROCESS(flock_names_the_holder, file_lock, "lock")                                                         \
 	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")                                               \
 	PROCESS(a_leased_file_names_who_has_it, leased_file, "lock")                                               \
@@ -853,6 +854,8 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(a_32_bit_poll_names_the_peer, poll_by_32_bit_call, "unix")                                         \
 	PROCESS(a_32_bit_wait_names_the_child, waitpid_by_32_bit_call, "waitpid")                                  \
 	KIND(a_32_bit_futex_that_times_out_is_a_timeout, futex_by_32_bit_call, "timeout", NULL)                    \
+	KIND(a_32_bit_futex_with_64_bit_times_is_a_timeout, futex_by_64_bit_time, "timeout", NULL)                 \
+	PROCESS(memory_of_the_old_mmap_is_shared_with_a_child, futex_in_old_mapping, "futex")                      \
 	PROCESS(a_32_bit_receive_names_the_peer, receive_by_socketcall, "unix")                                    \
 	PROCESS(sockets_of_a_32_bit_call_are_known, socketpair_by_socketcall, "unix")                              \
 	PROCESS(a_32_bit_accept_names_who_connected, accept_by_socketcall, "tcp")                                  \

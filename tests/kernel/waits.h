@@ -61,6 +61,11 @@ pid_t child_that(void (*act)(void *), void *context);
  */
 void measure(void (*wait_for)(void *), void *context);
 void wait_for_child(void (*act)(void *), void (*wait_for)(void *), void *context);
+/**
+ * measure_holder_that_ends() - measure() a wait for the robust mutex at @word, which the kernel
+ * releases when its holder, a child, ends
+ */
+void measure_holder_that_ends(uint32_t *word, void (*wait_for)(void *), void *context);
 
 /* ---- acts and waits: a wait uses descriptor 0 of the context, an act descriptor 1 ---- */
 

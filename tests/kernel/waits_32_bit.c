@@ -18,12 +18,14 @@
 #define CALL_WAITPID	7
 #define CALL_PIPE	42
 #define CALL_DUP2	63
+#define CALL_OLD_MMAP	90
 #define CALL_SOCKETCALL 102
 #define CALL_IPC	117
 #define CALL_NANOSLEEP	162
 #define CALL_POLL	168
 #define CALL_FUTEX	240
 #define CALL_RECVMSG	372
+#define CALL_FUTEX_64	422
 /* linux/net.h, linux/ipc.h */
 #define INNER_SOCKETPAIR 8
 #define INNER_ACCEPT	 5
@@ -153,6 +155,44 @@ static void read_file_32(void *memory)
 {
 	for (int i = 0; i < 32 * MIB / 4096; i++)
 		require(call_32(CALL_READ, read_from, low(memory), 4096, 0, 0) == 4096);
+}
+
+static void futex_64_times_out(void *memory)
+{
+	int32_t *word = memory;
+
+	require(call_32(CALL_FUTEX_64, low(word), 128 /* FUTEX_WAIT_PRIVATE */, 0, low(word + 4), 0) ==
+		-110 /* ETIMEDOUT */);
+}
+
+/* A timeout of two 64-bit numbers. */
+static void futex_by_64_bit_time(void)
+{
+	int32_t *memory = low_memory();
+
+	memory[6] = PAUSE_NS;
+	measure(futex_64_times_out, memory);
+}
+
+static void wait_while_held(void *word)
+{
+	call_32(CALL_FUTEX_64, low(word), 0 /* FUTEX_WAIT */, *(volatile int32_t *)word, 0, 0);
+}
+
+/* The old mmap() has its arguments in memory. What it maps is shared with the child. */
+static void futex_in_old_mapping(void)
+{
+	int32_t *memory = low_memory();
+	long mapped;
+
+	memory[1] = 4096;
+	memory[2] = PROT_READ | PROT_WRITE;
+	memory[3] = MAP_SHARED | MAP_ANONYMOUS;
+	memory[4] = -1;
+	mapped = call_32(CALL_OLD_MMAP, low(memory), 0, 0, 0, 0);
+	require((uint32_t)mapped < (uint32_t)-4095);
+	measure_holder_that_ends((uint32_t *)(uintptr_t)(uint32_t)mapped, wait_while_held,
+				 (void *)(uintptr_t)(uint32_t)mapped);
 }
 
 static void file_by_32_bit_calls(void)
@@ -325,17 +365,9 @@ static void passed_to_32_bit(void)
 }
 
 const struct scenario scenarios_32_bit[] = {
-	SCENARIO(sleep_by_32_bit_call),
-	SCENARIO(pipe_by_32_bit_calls),
-	SCENARIO(poll_by_32_bit_call),
-	SCENARIO(waitpid_by_32_bit_call),
-	SCENARIO(futex_by_32_bit_call),
-	SCENARIO(file_by_32_bit_calls),
-	SCENARIO(receive_by_socketcall),
-	SCENARIO(socketpair_by_socketcall),
-	SCENARIO(accept_by_socketcall),
-	SCENARIO(accepted_by_socketcall),
-	SCENARIO(semaphore_by_ipc),
-	SCENARIO(passed_to_32_bit),
-	{NULL, NULL},
+	SCENARIO(sleep_by_32_bit_call),	    SCENARIO(pipe_by_32_bit_calls), SCENARIO(poll_by_32_bit_call),
+	SCENARIO(waitpid_by_32_bit_call),   SCENARIO(futex_by_32_bit_call), SCENARIO(futex_by_64_bit_time),
+	SCENARIO(futex_in_old_mapping),	    SCENARIO(file_by_32_bit_calls), SCENARIO(receive_by_socketcall),
+	SCENARIO(socketpair_by_socketcall), SCENARIO(accept_by_socketcall), SCENARIO(accepted_by_socketcall),
+	SCENARIO(semaphore_by_ipc),	    SCENARIO(passed_to_32_bit),	    {NULL, NULL},
 };

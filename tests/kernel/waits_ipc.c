@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_ipc.c - threads of one process; semaphores, queues and locks between processes. */
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -187,6 +190,70 @@ static void posix_messages(void)
 	wait_for_child(queue_send, queue_receive, &queue);
 }
 
+/* ---- robust mutexes: the kernel releases those of a thread that ends ---- */
+
+static struct robust_list_head held;
+static struct robust_list held_entry;
+
+static void hold_until_exit(uint32_t *word)
+{
+	held_entry.next = &held.list;
+	held.list.next = &held_entry;
+	held.futex_offset = (char *)word - (char *)&held_entry;
+	*word = (uint32_t)getpid() | FUTEX_WAITERS;
+	require(!syscall(SYS_set_robust_list, &held, sizeof(held)));
+}
+
+static void child_ended(int number)
+{
+}
+
+/* The parent has a handler for the signal by which the kernel tells that the child has ended. */
+void measure_holder_that_ends(uint32_t *word, void (*wait_for)(void *), void *context)
+{
+	struct sigaction action = {.sa_handler = child_ended, .sa_flags = SA_RESTART};
+	char byte = 'x';
+	pid_t child;
+
+	require(!sigaction(SIGCHLD, &action, NULL));
+	child = fork();
+	if (child == 0) {
+		hold_until_exit(word);
+		require(write(ready[1], &byte, 1) == 1);
+		sleep_ns(PAUSE_NS);
+		_exit(0);
+	}
+	write_truth("who", child);
+	require(read(ready[0], &byte, 1) == 1);
+	measure(wait_for, context);
+	waitpid(child, NULL, 0);
+}
+
+static uint32_t own_word = 7; /* in memory that the child has a copy of */
+
+static void *move_waiter(void *word)
+{
+	while (syscall(SYS_futex, &own_word, FUTEX_CMP_REQUEUE, 0, 1, word, 7) != 1)
+		sleep_ns(MS / 10);
+	return NULL;
+}
+
+static void wait_at_own_word(void *unused)
+{
+	syscall(SYS_futex, &own_word, FUTEX_WAIT, 7, NULL, NULL, 0);
+}
+
+/* A thread moves the waiter at once to the mutex that the child holds. */
+static void moved_to_holder(void)
+{
+	uint32_t *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_t thread;
+
+	require(word != MAP_FAILED && !pthread_create(&thread, NULL, move_waiter, word));
+	measure_holder_that_ends(word, wait_at_own_word, NULL);
+	pthread_join(thread, NULL);
+}
+
 /* The child takes a lock, announces that, and releases it after a while. */
 static void wait_for_holder(void (*take)(void *), void *context)
 {
@@ -228,9 +295,15 @@ static void record_lock(void)
 }
 
 const struct scenario ipc_scenarios[] = {
-	SCENARIO(condvar),	   SCENARIO(join),
-	SCENARIO(posix_semaphore), SCENARIO(sysv_semaphore),
-	SCENARIO(sysv_messages),   SCENARIO(posix_messages),
-	SCENARIO(file_lock),	   SCENARIO(record_lock),
-	SCENARIO(condvar_timeout), {NULL, NULL},
+	SCENARIO(condvar),
+	SCENARIO(join),
+	SCENARIO(posix_semaphore),
+	SCENARIO(sysv_semaphore),
+	SCENARIO(sysv_messages),
+	SCENARIO(posix_messages),
+	SCENARIO(file_lock),
+	SCENARIO(record_lock),
+	SCENARIO(moved_to_holder),
+	SCENARIO(condvar_timeout),
+	{NULL, NULL},
 };

@@ -293,7 +293,7 @@ int start_map(struct bpf_iter__task_vma *ctx)
 		record->end = vma->vm_end;
 		record->ino = BPF_CORE_READ(inode, i_ino);
 		record->offset = vma->vm_pgoff << 12;
-		record->prot = vma->vm_flags & 7;
+		record->prot = (vma->vm_flags & 7) | (vma->vm_flags & VM_MAYSHARE ? 0 : TRACE_MAP_PRIVATE);
 		iter_end(buffer, seq, TRACE_EV_start_map, sizeof(*record), &s->text[span.start], span.bytes);
 	}
 	return 0;
