@@ -214,6 +214,7 @@ static bool only_processes_end(enum via via)
 	case VIA_MQUEUE:
 	case VIA_PIDFD:
 	case VIA_INOTIFY:
+	case VIA_MEMORY: /* userfaultfd */
 	case VIA_TTY:
 		return true;
 	default:
