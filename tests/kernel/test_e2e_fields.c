@@ -215,14 +215,14 @@ static void read_a_file(const char *folder)
 {
 	static char buffer[1 << 20];
 	char path[200];
-	struct timespec made;
+	struct timespec now;
 	struct stat stat;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/pages", folder);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	need(fd >= 0 && !fstat(fd, &stat), path);
-	clock_gettime(CLOCK_MONOTONIC, &made);
+	clock_gettime(CLOCK_MONOTONIC, &now);
 	for (int i = 0; i < FILE_BYTES; i += (int)sizeof(buffer))
 		need(write(fd, buffer, sizeof(buffer)) == sizeof(buffer), "write");
 	fsync(fd);
@@ -230,8 +230,11 @@ static void read_a_file(const char *folder)
 	for (int i = 0; i < FILE_BYTES; i += (int)sizeof(buffer))
 		need(pread(fd, buffer, sizeof(buffer), i) == sizeof(buffer), "read");
 	write_truth("file_ino", (long long)stat.st_ino);
-	write_truth("file_made_ns", made.tv_sec * 1000000000ll + made.tv_nsec);
+	write_truth("file_dev", (long long)major(stat.st_dev) << 20 | minor(stat.st_dev)); /* as the kernel has it */
+	write_truth("file_made_ns", now.tv_sec * 1000000000ll + now.tv_nsec);
 	write_truth("file_pages", resident_pages(fd));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	write_truth("file_counted_ns", now.tv_sec * 1000000000ll + now.tv_nsec);
 	close(fd);
 }
 
@@ -694,17 +697,19 @@ static void one_thread_is_the_last_of_its_process(void)
 	free(nr_last);
 }
 
-/* An inode of another program's file may have had the number before. */
+/* An inode of another program's file may have had the number before; memory may be needed later. */
 static long long pages_of(uint32_t id)
 {
-	long long pages = 0, ino = truth_of("file_ino"), made_ns = truth_of("file_made_ns");
+	long long pages = 0, ino = truth_of("file_ino"), dev = truth_of("file_dev"), made_ns = truth_of("file_made_ns"),
+		  counted_ns = truth_of("file_counted_ns");
 	struct search search = search_for(id);
 	const struct trace_event *event;
 
 	while ((event = trace_cursor_next(search.cursor))) {
 		const struct trace_fs_cache_add *change = event->payload; /* fs_cache_delete has the same fields */
 
-		if ((long long)change->ino == ino && (long long)event->ts_ns >= made_ns)
+		if ((long long)change->ino == ino && (long long)change->dev == dev &&
+		    (long long)event->ts_ns >= made_ns && (long long)event->ts_ns <= counted_ns)
 			pages += 1ll << change->order;
 	}
 	CU_ASSERT_EQUAL(trace_cursor_end(search.cursor, NULL), 0);
