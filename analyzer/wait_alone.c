@@ -149,24 +149,23 @@ static uint32_t only_opener(const struct wait_context *ctx)
 	return wakers_opener(ctx->a, ctx->thread->process, ctx->frame->file, ctx->pending->to);
 }
 
-/* A process without known descriptors may have any file, and a file may not be known. */
+/*
+ * A process without known descriptors may have any file. Its threads have one table of them, but
+ * for rare programs, so the leader is asked: to find another living thread of many takes long.
+ */
 static bool may_have_open(const struct wait_context *ctx, const struct trace_process *process)
 {
 	const struct traced_file *file = &ctx->a->files.list[ctx->frame->file], *other;
-	bool knows = false;
+	const struct trace_thread *leader = thread_find(&ctx->a->threads, process->pid);
 
-	for (const struct trace_thread *thread = ctx->frame->file ? process->first : NULL; thread;
-	     thread = thread->next) {
-		if (thread->sched_state == SCHED_DEAD || !thread->fds)
-			continue;
-		knows = true;
-		for (uint32_t i = 0; i < thread->fds->nr; i++) {
-			other = &ctx->a->files.list[fd_file(thread, i)];
-			if (fd_file(thread, i) && other->ino == file->ino && other->dev == file->dev)
-				return true;
-		}
+	if (!ctx->frame->file || !leader || leader->sched_state == SCHED_DEAD || !leader->fds)
+		return true;
+	for (uint32_t i = 0; i < leader->fds->nr; i++) {
+		other = &ctx->a->files.list[fd_file(leader, i)];
+		if (fd_file(leader, i) && other->ino == file->ino && other->dev == file->dev)
+			return true;
 	}
-	return !knows;
+	return false;
 }
 
 /*

@@ -23,9 +23,9 @@
 enum profile_key { EACH_PROFILE_KEY(PROFILE_KEY_NAME) NR_PROFILE_KEYS };
 #undef PROFILE_KEY_NAME
 
+/* "exe dso symbol ...", behind a blank */
 #define PROFILE_KEY_WORD(name, word, heading) " " word
-#define PROFILE_KEYS_BEHIND_BLANK	      EACH_PROFILE_KEY(PROFILE_KEY_WORD)
-#define PROFILE_KEYS			      (PROFILE_KEYS_BEHIND_BLANK + 1)
+#define PROFILE_KEYS			      (&EACH_PROFILE_KEY(PROFILE_KEY_WORD)[1])
 
 /** struct profile_by_choice - @keys: the @nr columns, in the order in which they were given */
 struct profile_by_choice {
