@@ -178,6 +178,17 @@ test("a link opens servers by client", async () => {
 	await other.context().close();
 });
 
+test("too many times for clients are told, and are no lack of servers", async () => {
+	const other = await openPage(browser, server.url);
+
+	await other.ready();
+	await other.route("**/ask/clients*", route => route.fulfill({ json: { kept: false, cut: true, servers: [] } }));
+	await other.click("#tab-clients");
+	await other.ready();
+	assert.match(await other.text("#tables"), /more times for clients than the view keeps/);
+	await other.context().close();
+});
+
 test("axe finds nothing, and the console is empty", async () => {
 	await page.evaluate(fs.readFileSync(path.join(MODULES, "node_modules/axe-core/axe.min.js"), "utf8"));
 	for (const theme of ["light", "dark"]) {
