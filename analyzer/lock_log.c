@@ -96,9 +96,9 @@ static uint64_t futex_key(const struct trace_analysis *a, const struct trace_thr
 {
 	uint64_t memory = thread->memory ? (uintptr_t)thread->memory : thread->process->idx, offset;
 	file_idx shared = is_private ? 0 : memory_shared(thread->memory, address, &offset);
-	const struct traced_file *file = &a->files.list[shared];
+	const struct traced_file *file = shared ? &a->files.list[shared] : NULL;
 
-	if (!shared)
+	if (!file)
 		return lock_key(DOMAIN_MEMORY, memory, address);
 	if (!file->ino && !file->dev) /* only its path is known */
 		return lock_key(DOMAIN_SHARED, shared, offset);
@@ -278,9 +278,9 @@ static const struct lock_release *last_requeue(const struct trace_analysis *a, c
 					       const struct frame *wait)
 {
 	uint32_t known = log_find(a, key_of(a, thread, wait));
-	const struct lock_log *log = &a->lock_logs.list[known];
+	const struct lock_log *log = known ? &a->lock_logs.list[known] : NULL;
 
-	if (!known)
+	if (!log)
 		return NULL;
 	for (uint64_t i = log->nr; i > oldest(log) && release_at(log, i - 1)->ns >= wait->begin.ns; i--)
 		if (!release_at(log, i - 1)->woken)
@@ -294,9 +294,9 @@ static uint32_t shared_memory_of(const struct trace_analysis *a, const struct tr
 {
 	uint64_t offset;
 	file_idx shared = is_private ? 0 : memory_shared(thread->memory, address, &offset);
-	const struct traced_file *file = &a->files.list[shared];
+	const struct traced_file *file = shared ? &a->files.list[shared] : NULL;
 
-	return shared ? (uint32_t)hash_u64(hash_u64(file->ino) ^ file->dev) | 1 : 0;
+	return file ? (uint32_t)hash_u64(hash_u64(file->ino) ^ file->dev) | 1 : 0;
 }
 
 bool futex_was_moved(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)

@@ -155,10 +155,10 @@ static uint32_t only_opener(const struct wait_context *ctx)
  */
 static bool may_have_open(const struct wait_context *ctx, const struct trace_process *process)
 {
-	const struct traced_file *file = &ctx->a->files.list[ctx->frame->file], *other;
+	const struct traced_file *file = ctx->frame->file ? &ctx->a->files.list[ctx->frame->file] : NULL, *other;
 	const struct trace_thread *leader = thread_find(&ctx->a->threads, process->pid);
 
-	if (!ctx->frame->file || !leader || leader->sched_state == SCHED_DEAD || !leader->fds)
+	if (!file || !leader || leader->sched_state == SCHED_DEAD || !leader->fds)
 		return true;
 	for (uint32_t i = 0; i < leader->fds->nr; i++) {
 		other = &ctx->a->files.list[fd_file(leader, i)];
