@@ -18,7 +18,6 @@
 #include "error_set.h"
 #include "hooks.h"
 #include "profile_frames.h"
-#include "profile_labels.h"
 #include "profile_parts.h"
 #include "profile_pending.h"
 #include "profile_spans.h"
@@ -52,7 +51,7 @@ struct trace_profile {
 	struct wakers wakers;
 	struct trace_profile_numbers numbers;
 	struct profile_spans spans;
-	struct profile_labels labels;
+	struct profile_spans labels;
 	bool by_cpu;
 	uint64_t from_ns, to_ns; /* if it is of a log: its time */
 	bool is_of_log;
@@ -131,7 +130,8 @@ void profile_take_interval(struct trace_profile *profile, const struct stratum *
 	}
 	for (uint64_t end_ns; from_ns < to_ns; from_ns = end_ns) {
 		end_ns = to_ns;
-		piece.label = profile_label_at(&profile->labels, trace_thread_index(content->thread), from_ns, &end_ns);
+		piece.label = profile_spans_label(&profile->labels, trace_thread_index(content->thread), from_ns,
+						  &end_ns);
 		take_piece(profile, &piece, from_ns, end_ns);
 	}
 }
@@ -152,7 +152,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	profile_take_interval(profile, &content, interval->from_ns, interval->to_ns);
 }
 
-/* What was running is in the mode @state now. */
+/* The time in the stratum @running was in the mode @state. */
 static void merge_running(struct strata *strata, const struct stratum *running, enum trace_state state)
 {
 	struct stratum wanted = *running, known = *running;
@@ -480,7 +480,7 @@ static void add_sample(struct trace_profile *profile, const struct trace_event *
 	wanted.target = wanted.via = wanted.path = profile_text(NULL);
 	wanted.cpu = profile->by_cpu ? event->cpu + 1 : 0;
 	if (profile->labels.nr)
-		wanted.label = profile_label_at(&profile->labels, trace_thread_index(thread), facts->code_ns, NULL);
+		wanted.label = profile_spans_label(&profile->labels, trace_thread_index(thread), facts->code_ns, NULL);
 	stratum = stratum_of(&profile->strata, &wanted);
 	if (stratum)
 		stratum_add_samples(&profile->strata, stratum, stack_of(profile, event, facts, parts), 1);
@@ -739,7 +739,7 @@ struct trace_profile *trace_profile_free(struct trace_profile *profile)
 	waits_clear(&profile->waits);
 	wakers_clear(&profile->wakers);
 	profile_spans_clear(&profile->spans);
-	profile_labels_clear(&profile->labels);
+	profile_spans_clear(&profile->labels);
 	free(profile);
 	return NULL;
 }
@@ -763,9 +763,15 @@ void trace_profile_split_by_cpu(struct trace_profile *profile)
 	profile->by_cpu = true;
 }
 
-int trace_profile_set_labels(struct trace_profile *profile, const struct trace_profile_label *labels, size_t nr)
+int trace_profile_set_labels(struct trace_profile *profile, const struct trace_profile_span *spans, size_t nr)
 {
-	return profile_labels_set(&profile->labels, labels, nr);
+	int error;
+
+	profile_spans_clear(&profile->labels);
+	error = profile_spans_set(&profile->labels, spans, nr);
+	if (error)
+		profile_spans_clear(&profile->labels);
+	return error;
 }
 
 int trace_profile_error(const struct trace_profile *profile)

@@ -87,3 +87,19 @@ uint64_t profile_spans_ns(const struct profile_spans *spans, uint32_t thread, ui
 		ns += until(&spans->list[i], to_ns) - until(&spans->list[i], from_ns);
 	return ns;
 }
+
+uint32_t profile_spans_label(const struct profile_spans *spans, uint32_t thread, uint64_t ns, uint64_t *end_ns)
+{
+	size_t idx = first_after(spans, thread, ns);
+	const struct trace_profile_span *span = idx < spans->nr ? &spans->list[idx] : NULL;
+	bool is_inside;
+	uint64_t until_ns;
+
+	if (!span || span->thread != thread)
+		return 0;
+	is_inside = span->from_ns <= ns;
+	until_ns = is_inside ? span->to_ns : span->from_ns;
+	if (end_ns && until_ns < *end_ns)
+		*end_ns = until_ns;
+	return is_inside ? span->label : 0;
+}

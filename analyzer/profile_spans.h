@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_PROFILE_SPANS_H
 #define ANALYZER_PROFILE_SPANS_H
-/* profile_spans.h - the spans of threads to which a profile is restricted. */
+/* profile_spans.h - spans of threads: a profile is restricted to them, or has their labels. */
 #include <trace/error.h>
 #include <trace/profile.h>
 
@@ -22,5 +22,9 @@ bool profile_spans_have(const struct profile_spans *spans, uint32_t thread, uint
  * That of adjacent times adds up to that of both.
  */
 uint64_t profile_spans_ns(const struct profile_spans *spans, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
-
+/**
+ * profile_spans_label() - the label of the span in which the thread is at @ns; 0: in none
+ * @end_ns: NULL, or lowered to the end of the time from @ns on that has this label
+ */
+uint32_t profile_spans_label(const struct profile_spans *spans, uint32_t thread, uint64_t ns, uint64_t *end_ns);
 #endif

@@ -179,7 +179,7 @@ static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uin
 	return !result;
 }
 
-/* Of an answer about @offset, which is below MAX_OFFSET. */
+/* The key of an answer about @offset, which is below MAX_OFFSET. */
 static uint64_t key_of_answer(uint64_t offset, enum symbol_wanted wanted)
 {
 	return (offset << 2 | wanted) + 1;

@@ -31,7 +31,7 @@ static const char *exe_of(const struct trace_thread *thread)
 	return trace_thread_is_kernel(thread) ? "[kernel]" : *exe ? exe : trace_process_comm(process);
 }
 
-/* What stands in the place of a function: no sample, or the state of a thread that had no CPU. */
+/* The text in the place of a function: no sample, or the state of a thread that had no CPU. */
 static void name_none(const struct profile_row *row, char *text)
 {
 	snprintf(text, VALUE_BYTES, "(%s)",

@@ -80,10 +80,10 @@ static bool on_share(void *data, const struct trace_server_share *share)
 	if (is_whole)
 		name_client(&share->clients[0], name, sizeof(name));
 	clients->labels = memory_grow(clients->labels, clients->nr, &clients->room, sizeof(*clients->labels));
-	clients->labels[clients->nr++] = (struct trace_profile_label){.thread = trace_thread_index(share->thread),
-								      .label = label_of(labelling, name),
-								      .from_ns = share->from_ns,
-								      .to_ns = share->to_ns};
+	clients->labels[clients->nr++] = (struct trace_profile_span){.thread = trace_thread_index(share->thread),
+								     .label = label_of(labelling, name),
+								     .from_ns = share->from_ns,
+								     .to_ns = share->to_ns};
 	return true;
 }
 

@@ -15,7 +15,7 @@
  * @names: owned, with their texts: the client with label i + 1
  */
 struct profile_clients {
-	struct trace_profile_label *labels;
+	struct trace_profile_span *labels;
 	size_t nr, room;
 	struct pointers names;
 };
@@ -34,7 +34,7 @@ static inline const char *profile_client_name(const struct profile_clients *clie
 
 /**
  * profile_shares_pass() - a pass that keeps the shares of servers, and then @take
- * @take: returns 0, or what trace_server_shares() returned. What it needs of the analysis it copies
+ * @take: returns 0, or what trace_server_shares() returned. It copies all that it needs later
  * Returns 0, or 1 after a message
  */
 int profile_shares_pass(const struct report *report, int (*take)(struct trace_servers *servers, void *data),

@@ -42,10 +42,12 @@ struct trace_profile *trace_profile_new(struct trace_analysis *analysis, struct 
 /**
  * struct trace_profile_span - time of a thread that counts, for example a request of a server
  * @thread: trace_thread_index(); it is the same in each pass over the same trace
+ * @label: for trace_profile_set_labels(): of your own; 0 is that of all other time
  * @ns: how much of the time from @from_ns to @to_ns counts: all, or an even part of it
  */
 struct trace_profile_span {
 	uint32_t thread;
+	uint32_t label;
 	uint64_t from_ns;
 	uint64_t to_ns;
 	uint64_t ns;
@@ -61,21 +63,11 @@ struct trace_profile *trace_profile_new_within(struct trace_analysis *analysis, 
 /** trace_profile_split_by_cpu() - shares on a CPU are of one CPU each; before the pass */
 void trace_profile_split_by_cpu(struct trace_profile *profile);
 /**
- * struct trace_profile_label - the time of a thread on a CPU from @from_ns to @to_ns has a label
- * @thread: as of struct trace_profile_span. @label: of your own; 0 is that of all other time
+ * trace_profile_set_labels() - shares on a CPU have the label of one span each; before the pass
+ * Copies @nr spans, instead of those set before. Their @ns do not matter.
+ * Returns 0; -ENOMEM; -EINVAL: spans of a thread overlap or are empty, and there are none then.
  */
-struct trace_profile_label {
-	uint32_t thread;
-	uint32_t label;
-	uint64_t from_ns;
-	uint64_t to_ns;
-};
-/**
- * trace_profile_set_labels() - shares on a CPU have one label each; before the pass
- * Copies @nr labels, instead of those set before.
- * Returns 0; -ENOMEM; -EINVAL: labels of a thread overlap or are empty, and there are none then.
- */
-int trace_profile_set_labels(struct trace_profile *profile, const struct trace_profile_label *labels,
+int trace_profile_set_labels(struct trace_profile *profile, const struct trace_profile_span *spans,
 			     size_t nr) TRACE_NODISCARD;
 struct trace_profile *trace_profile_free(struct trace_profile *profile); /* NULL is fine; returns NULL */
 /** trace_profile_error() - 0; -ENOMEM: the profile is not complete */

@@ -95,7 +95,7 @@ static inline void case_free(struct analysis_case *c)
 	tb_free(c->tb);
 }
 
-/* What trace_analysis_verify() finds, "" for nothing. Frees @c. */
+/* The violation that trace_analysis_verify() finds, "" for none. Frees @c. */
 static inline const char *case_violation(struct analysis_case *c)
 {
 	static char message[sizeof(((struct trace_error *)NULL)->message)];

@@ -760,8 +760,8 @@ static void time_before_the_first_event_is_split_by_cpu(void)
 static void labels_divide_the_time_on_a_cpu(void)
 {
 	struct profile_case first = three_timers(), p = three_timers();
-	struct trace_profile_label labels[] = {{.label = 8, .from_ns = 3200, .to_ns = 3300},
-					       {.label = 7, .from_ns = 2600, .to_ns = 3000}};
+	struct trace_profile_span labels[] = {{.label = 8, .from_ns = 3200, .to_ns = 3300},
+					      {.label = 7, .from_ns = 2600, .to_ns = 3000}};
 
 	profile_case_run(&first);
 	labels[0].thread = labels[1].thread = trace_thread_index(trace_find_thread(first.c.analysis, 10));
@@ -780,8 +780,8 @@ static void labels_divide_the_time_on_a_cpu(void)
 static void labels_do_not_overlap(void)
 {
 	struct profile_case p = three_timers();
-	struct trace_profile_label labels[] = {{.label = 8, .from_ns = 2900, .to_ns = 3300},
-					       {.label = 7, .from_ns = 2600, .to_ns = 3000}};
+	struct trace_profile_span labels[] = {{.label = 8, .from_ns = 2900, .to_ns = 3300},
+					      {.label = 7, .from_ns = 2600, .to_ns = 3000}};
 
 	begin_profile(&p);
 	CU_ASSERT_EQUAL(trace_profile_set_labels(p.profile, labels, 2), -EINVAL);

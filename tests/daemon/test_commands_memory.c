@@ -99,7 +99,7 @@ static void all_end(void)
 
 /* ---- a command without memory ---- */
 
-/* What time changes in an answer, and in the files that a command makes. */
+/* The parts of an answer, and of the files that a command makes, that change with time. */
 #define FIXED	"cat"
 #define NUMBERS "sed -E 's/[0-9][0-9.,]*( (ns|us|ms|s|min|h|bytes|[KM]iB)\\b)? *//g'"
 #define BYTES	"cksum {} +"

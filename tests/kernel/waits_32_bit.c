@@ -179,7 +179,7 @@ static void wait_while_held(void *word)
 	call_32(CALL_FUTEX_64, low(word), 0 /* FUTEX_WAIT */, *(volatile int32_t *)word, 0, 0);
 }
 
-/* The old mmap() has its arguments in memory. What it maps is shared with the child. */
+/* The old mmap() has its arguments in memory. The mapping is shared with the child. */
 static void futex_in_old_mapping(void)
 {
 	int32_t *memory = low_memory();
