@@ -61,16 +61,6 @@ static int set_profile(void *into, const char *value, struct trace_error *ret_er
 		       : 0;
 }
 
-static int set_from(void *into, const char *value, struct trace_error *ret_error)
-{
-	return time_choice_from(&((struct visualizer_options *)into)->window, value, ret_error);
-}
-
-static int set_to(void *into, const char *value, struct trace_error *ret_error)
-{
-	return time_choice_to(&((struct visualizer_options *)into)->window, value, ret_error);
-}
-
 static int set_output(void *into, const char *value, struct trace_error *ret_error)
 {
 	((struct visualizer_options *)into)->output = value;
@@ -81,18 +71,6 @@ static int set_symfs(void *into, const char *value, struct trace_error *ret_erro
 {
 	((struct visualizer_options *)into)->symbols.folder = value;
 	return *value ? 0 : error_set(ret_error, -EINVAL, "option --root: '' is not a folder; " HELP_WORD);
-}
-
-static int set_help(void *into, const char *value, struct trace_error *ret_error)
-{
-	((struct visualizer_options *)into)->reports.help = true;
-	return 0;
-}
-
-static int set_version(void *into, const char *value, struct trace_error *ret_error)
-{
-	((struct visualizer_options *)into)->reports.version = true;
-	return 0;
 }
 
 static const struct option_spec specs[] = {
@@ -146,10 +124,14 @@ static const struct option_spec specs[] = {
 
 	{.heading = "Other options"},
 	{.name = "profile", .value_name = "FORM", .value = OPTION_VALUE, .apply = set_profile},
-	{.name = "from", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_from, .help = "only from then on"},
-	{.name = "to", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_to, .help = "only until then"},
-	{.letter = 'h', .name = "help", .apply = set_help, .help = "this text"},
-	{.letter = 'v', .other_letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
+	{.name = "from",
+	 .value_name = "TIME",
+	 .value = OPTION_VALUE,
+	 .apply = options_set_from,
+	 .help = "only from then on"},
+	{.name = "to", .value_name = "TIME", .value = OPTION_VALUE, .apply = options_set_to, .help = "only until then"},
+	{.letter = 'h', .name = "help", .apply = options_set_help, .help = "this text"},
+	{.letter = 'v', .other_letter = 'V', .name = "version", .apply = options_set_version, .help = "the version"},
 };
 
 /* "archive:" was that of sample files which were copied; a trace is one file. */

@@ -61,28 +61,6 @@ static int set_multiplier(void *into, const char *value, struct trace_error *ret
 	return 0;
 }
 
-static int set_from(void *into, const char *value, struct trace_error *ret_error)
-{
-	return time_choice_from(&((struct visualizer_options *)into)->window, value, ret_error);
-}
-
-static int set_to(void *into, const char *value, struct trace_error *ret_error)
-{
-	return time_choice_to(&((struct visualizer_options *)into)->window, value, ret_error);
-}
-
-static int set_help(void *into, const char *value, struct trace_error *ret_error)
-{
-	((struct visualizer_options *)into)->reports.help = true;
-	return 0;
-}
-
-static int set_version(void *into, const char *value, struct trace_error *ret_error)
-{
-	((struct visualizer_options *)into)->reports.version = true;
-	return 0;
-}
-
 static const struct option_spec specs[] = {
 	{.heading = "Options of readprofile"},
 	{.letter = 'm',
@@ -129,17 +107,21 @@ static const struct option_spec specs[] = {
 	{.name = "from",
 	 .value_name = "TIME",
 	 .value = OPTION_VALUE,
-	 .apply = set_from,
+	 .apply = options_set_from,
 	 .help = "only samples from then on"},
-	{.name = "to", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_to, .help = "only samples until then"},
+	{.name = "to",
+	 .value_name = "TIME",
+	 .value = OPTION_VALUE,
+	 .apply = options_set_to,
+	 .help = "only samples until then"},
 	{.name = "control",
 	 .value_name = "PATH",
 	 .value = OPTION_VALUE,
 	 .completes = COMPLETE_FILE,
 	 .apply = set_control,
 	 .help = "with -r and -M: the recorder's socket, as for tracectl"},
-	{.letter = 'h', .name = "help", .apply = set_help, .help = "this text"},
-	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
+	{.letter = 'h', .name = "help", .apply = options_set_help, .help = "this text"},
+	{.letter = 'V', .name = "version", .apply = options_set_version, .help = "the version"},
 };
 
 static int take_word(void *into, char **words, struct trace_error *ret_error)

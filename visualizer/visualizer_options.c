@@ -70,8 +70,6 @@ FLAG(json, reports.json)
 FLAG(verify, reports.verify)
 FLAG(benchmark, reports.benchmark)
 FLAG(short_help, reports.short_help)
-FLAG(help, reports.help)
-FLAG(version, reports.version)
 FLAG(all, rows.all)
 FLAG(diff, reports.diff)
 FLAG(strace, reports.strace)
@@ -225,18 +223,30 @@ static int set_symfs(void *into, const char *value, struct trace_error *ret_erro
 		       : wrong("--symfs", value, "is not a folder", ret_error);
 }
 
-static int set_from(void *into, const char *value, struct trace_error *ret_error)
+int options_set_from(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
 	return time_choice_from(&options->window, value, ret_error);
 }
 
-static int set_to(void *into, const char *value, struct trace_error *ret_error)
+int options_set_to(void *into, const char *value, struct trace_error *ret_error)
 {
 	struct visualizer_options *options = into;
 
 	return time_choice_to(&options->window, value, ret_error);
+}
+
+int options_set_help(void *into, const char *value, struct trace_error *ret_error)
+{
+	((struct visualizer_options *)into)->reports.help = true;
+	return 0;
+}
+
+int options_set_version(void *into, const char *value, struct trace_error *ret_error)
+{
+	((struct visualizer_options *)into)->reports.version = true;
+	return 0;
 }
 
 static int set_around(void *into, const char *value, struct trace_error *ret_error)
@@ -538,7 +548,7 @@ static const struct option_spec option_table[] = {
 	{.name = "all", .apply = set_all, .help = "all rows of each table"},
 	{.name = "json", .apply = set_json, .help = "reports and lists (-d) as JSON"},
 	{.letter = 'h', .apply = set_short_help, .help = "the most used options"},
-	{.name = "help", .apply = set_help, .help = "all options"},
+	{.name = "help", .apply = options_set_help, .help = "all options"},
 
 	{.heading = "Other reports"},
 	{.name = "slowest", .value_name = "NAME", .value = OPTION_VALUE, .completes = COMPLETE_TRACE_INSTANCE,
@@ -603,9 +613,9 @@ static const struct option_spec option_table[] = {
 	{.name = "no-pager", .apply = set_no_pager, .help = "no $TRACE_PAGER, $PAGER or less on a terminal"},
 
 	{.heading = "Time and events, for lists (-d)"},
-	{.name = "from", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_from,
+	{.name = "from", .value_name = "TIME", .value = OPTION_VALUE, .apply = options_set_from,
 	 .help = "from 1.5s after the start, -5s before the end, or 23:06:41.5 by the wall clock"},
-	{.name = "to", .value_name = "TIME", .value = OPTION_VALUE, .apply = set_to, .help = "until then; as --from"},
+	{.name = "to", .value_name = "TIME", .value = OPTION_VALUE, .apply = options_set_to, .help = "until then; as --from"},
 	{.name = "around", .value_name = "TIME+-SPAN", .value = OPTION_VALUE, .apply = set_around,
 	 .help = "both: 23:06:41+-100ms"},
 	{.name = "time", .value_name = "KIND", .value = OPTION_VALUE, .completes = COMPLETE_WORDS,
@@ -626,7 +636,7 @@ static const struct option_spec option_table[] = {
 
 	{.heading = "This program"},
 	{.letter = 'b', .name = "benchmark", .apply = set_benchmark, .help = "time the phases of this program"},
-	{.letter = 'V', .name = "version", .apply = set_version, .help = "the version"},
+	{.letter = 'V', .name = "version", .apply = options_set_version, .help = "the version"},
 	{.name = "complete", .value_name = "KIND", .value = OPTION_VALUE, .apply = set_complete},
 };
 

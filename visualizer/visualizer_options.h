@@ -183,6 +183,15 @@ struct visualizer_options {
 	size_t nr_words;
 };
 
+/**
+ * options_set_from() - --from, and so on: of tracevisualizer and its personalities
+ * @into: struct visualizer_options. Returns 0, or -EINVAL with the reason
+ */
+int options_set_from(void *into, const char *value, struct trace_error *ret_error) TRACE_NODISCARD;
+int options_set_to(void *into, const char *value, struct trace_error *ret_error) TRACE_NODISCARD;
+int options_set_help(void *into, const char *value, struct trace_error *ret_error) TRACE_NODISCARD;
+int options_set_version(void *into, const char *value, struct trace_error *ret_error) TRACE_NODISCARD;
+
 /** visualizer_program - the command line of tracevisualizer */
 extern const struct option_program visualizer_program;
 
