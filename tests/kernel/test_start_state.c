@@ -340,6 +340,17 @@ static int take_name(void *context, int space, uint64_t key, const char *text)
 	return 0;
 }
 
+/* The file with the names of generated code of this process; the caller closes it. */
+static FILE *begin_perf_map(char path[64])
+{
+	FILE *file;
+
+	snprintf(path, 64, "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "wx");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	return file;
+}
+
 static void names_in_a_file_that_is_too_large_are_told(void)
 {
 	const struct walk_address address = {.address = 0x1008,
@@ -350,9 +361,7 @@ static void names_in_a_file_that_is_too_large_are_told(void)
 	char path[64], text[256] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	file = fopen(path, "wx");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	file = begin_perf_map(path);
 	fprintf(file, "1000 10 jit\n");
 	fflush(file);
 	CU_ASSERT_EQUAL(perf_maps_emit(&address, 1, take_name, text, &missing), 0);
@@ -382,9 +391,7 @@ static void names_in_a_file_that_is_not_read_to_its_end_are_told(void)
 	char path[64], text[256] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	file = fopen(path, "wx");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	file = begin_perf_map(path);
 	fprintf(file, "1000 10 jit\n2000 10 other\n");
 	fclose(file);
 	streams_fail_after(strlen("1000 10 jit\n"));
@@ -409,9 +416,7 @@ static void names_in_a_file_of_another_user_are_not_believed(void)
 
 	if (geteuid()) /* only root gives files to others */
 		return;
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	file = fopen(path, "wx");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	file = begin_perf_map(path);
 	fprintf(file, "1000 10 jit\n");
 	CU_ASSERT_EQUAL(fchown(fileno(file), 65534, 65534), 0);
 	fclose(file);
