@@ -24,6 +24,7 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 static long nr_allocations; /* atomically */
 static long fails_at;	    /* 0: never */
 static bool fails_after;
+static bool (*before_each)(long nr);
 
 static void __attribute__((constructor)) begin(void)
 {
@@ -41,6 +42,11 @@ void no_memory_at(long nr, bool and_after)
 	__atomic_store_n(&nr_allocations, 0, __ATOMIC_RELAXED);
 }
 
+void no_memory_before_each(bool (*before)(long nr))
+{
+	before_each = before;
+}
+
 bool no_memory_struck(void)
 {
 	return fails_at && __atomic_load_n(&nr_allocations, __ATOMIC_RELAXED) >= fails_at;
@@ -51,11 +57,32 @@ long no_memory_nr(void)
 	return __atomic_load_n(&nr_allocations, __ATOMIC_RELAXED);
 }
 
+/* In one thread: allocations of the function itself are neither counted nor told to it. */
+static __thread bool is_deciding __attribute__((tls_model("initial-exec")));
+
+static bool fails_before(long nr)
+{
+	bool result;
+
+	is_deciding = true;
+	result = before_each(nr);
+	is_deciding = false;
+	if (result)
+		before_each = NULL;
+	return result;
+}
+
 static bool fails(void)
 {
-	long nr = __atomic_add_fetch(&nr_allocations, 1, __ATOMIC_RELAXED);
+	long nr = is_deciding ? 0 : __atomic_add_fetch(&nr_allocations, 1, __ATOMIC_RELAXED);
 	int told;
 
+	if (is_deciding)
+		return false;
+	if (before_each && fails_before(nr)) {
+		errno = ENOMEM;
+		return true;
+	}
 	if (!fails_at || (nr != fails_at && (!fails_after || nr < fails_at)))
 		return false;
 	told = nr == fails_at && getenv("NO_MEMORY_MARK")

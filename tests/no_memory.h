@@ -15,6 +15,12 @@ void no_memory_at(long nr, bool and_after);
  * no_memory_struck() - has an allocation failed yet?
  */
 bool no_memory_struck(void);
+/**
+ * no_memory_before_each() - call @before with the number of each allocation, before it is made
+ * @before: returns whether it fails; may allocate memory itself, which is not counted; NULL: none.
+ *   It is called once only if it has returned true: from then on no_memory_at() decides
+ */
+void no_memory_before_each(bool (*before)(long nr));
 /** no_memory_nr() - how many allocations there were since no_memory_at() */
 long no_memory_nr(void);
 #endif

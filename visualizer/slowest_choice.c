@@ -256,6 +256,7 @@ int slowest_choose(struct slowest *s)
 	size_t before;
 
 	slowest_finish(s);
+	report_check_memory(s->report); /* without memory the analysis has no scopes */
 	for (enum instance_kind kind = 0; kind < NR_INSTANCE_KINDS; kind++)
 		if (s->lists[kind].nr) {
 			found |= 1u << kind;

@@ -4,11 +4,12 @@
  * from then on.
  *
  * First the mode runs with all memory: its output is the reference, and its allocations are
- * counted. Then a child runs it again for each allocation, and this one fails, or this and all
- * later ones. A child either prints the reference, byte by byte, or exits with status 1 and one
- * more line on stderr, which contains "memory", or says that names are missing. No signal ends a
- * child, and no child leaves a partial report in the file of --output. Allocations of zstd, libelf,
- * libdw and the C library fail as well.
+ * counted. Then it runs again, and forks before each allocation: the child goes on without it, or
+ * without it and all later ones (each_allocation.h). Where a thread or another process is at work,
+ * a child runs the mode from its begin instead. A child either prints the reference, byte by byte,
+ * or exits with status 1 and one more line on stderr, which contains "memory", or says that names
+ * are missing. No signal ends a child, and no child leaves a partial report in the file of
+ * --output. Allocations of zstd, libelf, libdw and the C library fail as well.
  */
 
 #include <dlfcn.h>
@@ -20,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "complain.h"
+#include "each_allocation.h"
 #include "no_memory.h"
 #include "random_story.h"
 #include "sample_case.h"
@@ -243,20 +245,19 @@ static void write_map_and_counts(void)
 
 /* ---- one run ---- */
 
-/** struct run - the output of a mode; @status: from waitpid() */
-struct run {
-	int status;
-	size_t bytes, error_bytes;
-	char *text, *error_text; /* owned */
-};
-
 /* allocations of trace_open(), which one test checks for all modes; 0: not checked yet */
 static long nr_to_open;
 /* for --output; does not exist before a run */
 static char output_path[] = "/tmp/no_memory_output_XXXXXX";
 static long once_step = ONCE_STEP, forever_step = FOREVER_STEP;
-static int out_fd, error_fd; /* stdout and stderr of children */
-static long *nr_taken;	     /* shared: number of a child's allocations */
+static int out_fd, error_fd;		 /* stdout and stderr of a mode */
+static int child_out_fd, child_error_fd; /* those of its children at an allocation */
+static int log_fd;			 /* stdout of the test */
+static struct shared {
+	long nr_taken; /* number of a mode's allocations */
+	unsigned int nr_wrong;
+	struct each_allocation each;
+} * shared; /* with the processes of a mode */
 
 static char *content_of(int fd, size_t *ret_bytes)
 {
@@ -310,8 +311,23 @@ static void answer_all(struct view_session *session)
 	}
 }
 
+/** struct lack - what fails: the @at-th allocation (0: none), or each one of @each, if not NULL */
+struct lack {
+	long at;
+	bool and_after;
+	struct each_allocation *each;
+};
+
+static void lack_begin(const struct lack *lack)
+{
+	if (lack->each)
+		each_allocation_begin(lack->each);
+	else
+		no_memory_at(lack->at, lack->and_after);
+}
+
 /* @question: NULL: all, and the session lacks memory, too */
-static int view_main(const char *path, const char *question, long at, bool and_after)
+static int view_main(const char *path, const char *question, const struct lack *lack)
 {
 	static const struct visualizer_options options = {
 		.reports.view = true, .events.cpu = -1, .processes.pid = -1, .processes.tid = -1};
@@ -321,7 +337,7 @@ static int view_main(const char *path, const char *question, long at, bool and_a
 	int result;
 
 	if (!question)
-		no_memory_at(at, and_after);
+		lack_begin(lack);
 	trace = trace_open(path, &error);
 	if (!trace)
 		return complain_of_error(&error);
@@ -333,7 +349,7 @@ static int view_main(const char *path, const char *question, long at, bool and_a
 	if (result < 0)
 		return 1;
 	if (question) {
-		no_memory_at(at, and_after);
+		lack_begin(lack);
 		answer(&session, question);
 	} else {
 		answer_all(&session);
@@ -343,7 +359,7 @@ static int view_main(const char *path, const char *question, long at, bool and_a
 	return 0;
 }
 
-static void child_run(const char *const *mode, const char *path, long at, bool and_after)
+static void child_run(const char *const *mode, const char *path, const struct lack *lack)
 {
 	char *argv[MOST_ARGUMENTS] = {(char *)"tracevisualizer"};
 	int argc = 1, result;
@@ -352,19 +368,20 @@ static void child_run(const char *const *mode, const char *path, long at, bool a
 		argv[argc] = strcmp(mode[argc - 1], "TRACE") == 0 ? (char *)path : (char *)mode[argc - 1];
 	dup2(out_fd, STDOUT_FILENO);
 	dup2(error_fd, STDERR_FILENO);
-	alarm(TIMEOUT_S);
+	alarm(lack->each ? 0 : TIMEOUT_S);
 	if (strcmp(mode[0], VIEW) == 0 || strcmp(mode[0], QUESTION) == 0) {
-		result = view_main(path, strcmp(mode[0], QUESTION) == 0 ? mode[1] : NULL, at, and_after);
+		result = view_main(path, strcmp(mode[0], QUESTION) == 0 ? mode[1] : NULL, lack);
 	} else {
-		no_memory_at(at, and_after);
+		lack_begin(lack);
 		result = visualizer_main(argc, argv);
 	}
-	*nr_taken = no_memory_nr();
+	shared->nr_taken = no_memory_nr();
+	each_allocation_end();
 	fflush(stdout);
 	_exit(result);
 }
 
-static struct run run_mode(const char *const *mode, const char *path, long at, bool and_after)
+static struct run run_mode(const char *const *mode, const char *path, const struct lack *lack)
 {
 	struct run run = {0};
 	pid_t child;
@@ -377,7 +394,7 @@ static struct run run_mode(const char *const *mode, const char *path, long at, b
 	}
 	child = fork();
 	if (!child)
-		child_run(mode, path, at, and_after);
+		child_run(mode, path, lack);
 	if (waitpid(child, &run.status, 0) != child)
 		abort();
 	run.text = content_of(out_fd, &run.bytes);
@@ -451,66 +468,122 @@ static bool check_output_file(const struct run *run, const char *wanted, size_t 
 	return ok;
 }
 
-static void tell(const char *const *mode, long at, bool and_after, const struct run *run, const char *what)
+/* The mode that is searched, and its output with all memory. */
+static struct search {
+	const char *const *mode;
+	const char *path;
+	struct run reference;
+	bool to_file; /* it writes to output_path */
+	char *file;
+	size_t file_bytes;
+} search;
+
+static void tell(const struct run *run, long at, bool and_after, const char *what)
 {
-	printf("\n    ");
-	for (; *mode; mode++)
-		printf("%s ", *mode);
-	printf("without memory for allocation %ld%s: %s, status %#x, %zu bytes; %s", at,
-	       and_after ? " and all after it" : "", what, (unsigned int)run->status, run->bytes, run->error_text);
+	if (__atomic_fetch_add(&shared->nr_wrong, 1, __ATOMIC_RELAXED) >= 10)
+		return;
+	dprintf(log_fd, "\n    ");
+	for (const char *const *word = search.mode; *word; word++)
+		dprintf(log_fd, "%s ", *word);
+	dprintf(log_fd, "without memory for allocation %ld%s: %s, status %#x, %zu bytes; %s", at,
+		and_after ? " and all after it" : "", what, (unsigned int)run->status, run->bytes, run->error_text);
 }
 
-static void fails_at_any(const char *const *mode, const char *path, bool and_after, bool to_file)
+static void judge(const struct run *run, long at, bool and_after)
 {
-	struct run reference = run_mode(mode, path, 0, false);
-	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") ? 1 : and_after ? forever_step : once_step;
-	long begin = nr_to_open > 0 && nr > nr_to_open && strcmp(mode[0], QUESTION) ? nr_to_open : 1;
-	unsigned int wrong = 0;
-	size_t file_bytes = 0;
-	int fd = to_file ? open(output_path, O_RDONLY | O_CLOEXEC) : -1;
-	char *file = content_of(fd, &file_bytes);
+	if (!is_same(run, &search.reference) && !is_refusal(run, &search.reference) && !is_told(run))
+		tell(run, at, and_after, "neither the whole output nor a refusal");
+	if (search.to_file && !check_output_file(run, search.file, search.file_bytes))
+		tell(run, at, and_after, "a part in the file");
+}
 
+static void try_from_begin(long at, bool and_after)
+{
+	struct run run = run_mode(search.mode, search.path, &(struct lack){.at = at, .and_after = and_after});
+
+	judge(&run, at, and_after);
+	run_free(&run);
+}
+
+/* Runs the mode once, and its children at the chosen allocations. */
+static void try_children(long first, long once, long forever)
+{
+	struct each_allocation *each = &shared->each;
+	struct run run;
+
+	*each = (struct each_allocation){.first = first,
+					 .once_step = once,
+					 .forever_step = forever,
+					 .timeout_s = TIMEOUT_S,
+					 .out_fd = child_out_fd,
+					 .error_fd = child_error_fd,
+					 .judge = judge};
+	run = run_mode(search.mode, search.path, &(struct lack){.each = each});
+	if (!is_same(&run, &search.reference))
+		tell(&run, 0, false, "differs when it forks");
+	run_free(&run);
+	CU_ASSERT_FATAL(each->nr_left <= EACH_ALLOCATION_MOST_LEFT);
+	for (long i = 0; i < each->nr_left; i++) {
+		if ((each->left[i] - first) % once == 0)
+			try_from_begin(each->left[i], false);
+		if ((each->left[i] - first) % forever == 0)
+			try_from_begin(each->left[i], true);
+	}
+}
+
+/* All children would write to the same file. */
+static void try_all_from_begin(long first, long nr, long once, long forever)
+{
+	for (long at = first; at <= nr; at += once)
+		try_from_begin(at, false);
+	for (long at = first; at <= nr; at += forever)
+		try_from_begin(at, true);
+}
+
+static void fails_at_any(const char *const *mode, const char *path, bool to_file)
+{
+	long once = getenv("TRACE_TEST_LONG") ? 1 : once_step, forever = getenv("TRACE_TEST_LONG") ? 1 : forever_step;
+	long nr, first;
+	int fd;
+
+	search = (struct search){.mode = mode, .path = path, .to_file = to_file};
+	search.reference = run_mode(mode, path, &(struct lack){0});
+	nr = shared->nr_taken;
+	first = nr_to_open > 0 && nr > nr_to_open && strcmp(mode[0], QUESTION) ? nr_to_open : 1;
+	fd = to_file ? open(output_path, O_RDONLY | O_CLOEXEC) : -1;
+	search.file = content_of(fd, &search.file_bytes);
 	close(fd);
 	unlink(output_path);
-	CU_ASSERT(WIFEXITED(reference.status) && WEXITSTATUS(reference.status) == 0 &&
-		  reference.bytes + file_bytes > 0);
-	if (reference.status)
-		tell(mode, 0, false, &reference, "fails with memory");
-	if (nr > begin)
-		begin += unit_first((int)step) % (nr - begin);
-	for (long at = begin; at <= nr; at += step) {
-		struct run now = run_mode(mode, path, at, and_after);
-		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference) || is_told(&now);
-
-		if (!ok && wrong++ < 10)
-			tell(mode, at, and_after, &now, "neither the whole output nor a refusal");
-		if (to_file && !check_output_file(&now, file, file_bytes) && wrong++ < 10)
-			tell(mode, at, and_after, &now, "a part in the file");
-		run_free(&now);
-	}
-	CU_ASSERT_EQUAL(wrong, 0);
-	free(file);
-	run_free(&reference);
+	shared->nr_wrong = 0;
+	CU_ASSERT(WIFEXITED(search.reference.status) && WEXITSTATUS(search.reference.status) == 0 &&
+		  search.reference.bytes + search.file_bytes > 0);
+	if (search.reference.status)
+		tell(&search.reference, 0, false, "fails with memory");
+	if (nr > first)
+		first += unit_first((int)once) % (nr - first);
+	if (to_file)
+		try_all_from_begin(first, nr, once, forever);
+	else
+		try_children(first, once, forever);
+	CU_ASSERT_EQUAL(shared->nr_wrong, 0);
+	free(search.file);
+	run_free(&search.reference);
 }
 
 typedef const char *const mode_words[MOST_ARGUMENTS];
 
 static void fails_in_modes(mode_words *modes, const char *path)
 {
-	for (; **modes; modes++) {
-		fails_at_any(*modes, path, false, false);
-		fails_at_any(*modes, path, true, false);
-	}
+	for (; **modes; modes++)
+		fails_at_any(*modes, path, false);
 }
 
 /* @to_file: the modes write to output_path */
 static void fails_in_similar_modes(mode_words *modes, const char *path, bool to_file)
 {
 	once_step = forever_step = SPARSE_STEP;
-	for (; **modes; modes++) {
-		fails_at_any(*modes, path, false, to_file);
-		fails_at_any(*modes, path, true, to_file);
-	}
+	for (; **modes; modes++)
+		fails_at_any(*modes, path, to_file);
 	once_step = ONCE_STEP;
 	forever_step = FOREVER_STEP;
 }
@@ -522,8 +595,7 @@ static void a_trace_opens_without_memory_whole_or_not_at_all(void)
 	static const char *const summary[MOST_ARGUMENTS] = {"-s", "TRACE"};
 	struct trace *trace;
 
-	fails_at_any(summary, story_path, false, false);
-	fails_at_any(summary, story_path, true, false);
+	fails_at_any(summary, story_path, false);
 	no_memory_at(0, false);
 	trace = trace_open(story_path, NULL);
 	nr_to_open = no_memory_nr();
@@ -783,10 +855,8 @@ static void a_file_written_without_memory_is_whole_or_not_there(void)
 				{"--html", output_path, "TRACE", random_path},
 				{NULL}};
 
-	for (mode_words *mode = modes; **mode; mode++) {
-		fails_at_any(*mode, story_path, false, true);
-		fails_at_any(*mode, story_path, true, true);
-	}
+	for (mode_words *mode = modes; **mode; mode++)
+		fails_at_any(*mode, story_path, true);
 	fails_in_similar_modes(similar, story_path, true);
 }
 
@@ -797,8 +867,7 @@ static void hits_written_without_memory_are_whole_or_not_there(void)
 	char name[sizeof(output_path) + 4];
 
 	once_step = NARROW_STEP;
-	fails_at_any(*modes, samples_path, false, true);
-	fails_at_any(*modes, samples_path, true, true);
+	fails_at_any(*modes, samples_path, true);
 	once_step = ONCE_STEP;
 	snprintf(name, sizeof(name), "%s.map", output_path);
 	unlink(name);
@@ -836,7 +905,10 @@ int main(int argc, char **argv)
 	setenv("LC_ALL", "C", 1); /* another locale that finds no memory is this one: bars of # are whole too */
 	out_fd = memfd_create("stdout", MFD_CLOEXEC);
 	error_fd = memfd_create("stderr", MFD_CLOEXEC);
-	nr_taken = mmap(NULL, sizeof(*nr_taken), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	child_out_fd = memfd_create("stdout of a child", MFD_CLOEXEC);
+	child_error_fd = memfd_create("stderr of a child", MFD_CLOEXEC);
+	log_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	close(mkstemp(output_path));
 	unlink(output_path);
 	write_trace(whole_story(), story_path);
