@@ -120,6 +120,8 @@ int trace_profile_verify(struct trace_profile *profile, struct trace_error *ret_
 	for (size_t i = 0; !result && trace_profile_get_share(profile, i, &share); i++)
 		if (!add_share(&sums, &share))
 			result = error_set(ret_error, -ENOMEM, "no memory to verify a profile");
+	if (!result && trace_profile_error(profile) < 0)
+		result = error_set(ret_error, trace_profile_error(profile), "no memory for the shares of a profile");
 	for (size_t i = 0; i < trace_nr_processes(analysis) && !result; i++) {
 		const struct trace_process *process = trace_get_process(analysis, i);
 		const struct trace_thread *thread = NULL;
