@@ -415,9 +415,10 @@ static void a_loss_before_a_request_may_hide_who_answers(void)
 
 /*
  * Steps of judge_own_code(): x, thread 10 exits; K, F and H, it gets SIGKILL, SIGSEGV for its own
- * fault, and that with a handler; T and S, SIGTERM and a SIGSEGV that a program sent; f and k, it
- * makes a page fault in user mode and in the kernel; v, in the vsyscall page; e, its fault ends; c,
- * it enters a call; o, it is in its own code, t, in a page fault; O, in its own code since @ns
+ * fault, and that with a handler; U, I and D, SIGBUS, SIGILL and SIGFPE for its own fault; T and S,
+ * SIGTERM and a SIGSEGV that a program sent; f and k, it makes a page fault in user mode and in the
+ * kernel; v, in the vsyscall page; e, its fault ends; c, it enters a call; o, it is in its own code,
+ * t, in a page fault; O, in its own code since @ns
  */
 static void own_code_step(const struct analysis_case *c, char step, uint64_t since_ns, uint64_t ns)
 {
@@ -429,8 +430,11 @@ static void own_code_step(const struct analysis_case *c, char step, uint64_t sin
 	struct trace_sys_enter enter = {.nr = SYS_getpid};
 	struct trace_signal_deliver signal = {.signal = step == 'K'   ? SIGKILL
 							: step == 'T' ? SIGTERM
+							: step == 'U' ? SIGBUS
+							: step == 'I' ? SIGILL
+							: step == 'D' ? SIGFPE
 								      : SIGSEGV,
-					      .code = strchr("FH", step) ? SEGV_MAPERR : SI_USER,
+					      .code = strchr("FHUID", step) ? SEGV_MAPERR : SI_USER,
 					      .handler = step == 'H' ? 0x4000 : 0};
 	struct trace_fault_entry fault = {.address = step == 'v' ? 0xffffffffff600400 : 0x1000, .user = step != 'k'};
 
@@ -441,7 +445,7 @@ static void own_code_step(const struct analysis_case *c, char step, uint64_t sin
 	}
 	if (step == 'x')
 		feed(c, TRACE_EV_sched_exit, ns, 0, &exit);
-	else if (strchr("KFHTS", step))
+	else if (strchr("KFHTSUID", step))
 		feed(c, TRACE_EV_signal_deliver, ns, 0, &signal);
 	else if (strchr("fkv", step))
 		feed(c, TRACE_EV_fault_entry, ns, 0, &fault);
@@ -476,6 +480,9 @@ static void no_own_code_is_behind_an_exit_or_in_a_fault_that_ended(void)
 		{"Ko", "has own code after it began to exit 150 ns before"},
 		{"KxFo", "has own code after it began to exit 350 ns before"}, /* since the first sign */
 		{"Fo", "has own code after it began to exit"},
+		{"Uo", "has own code after it began to exit"},
+		{"Io", "has own code after it began to exit"},
+		{"Do", "has own code after it began to exit"},
 		{"xc", "entered a system call (sys_enter) 100 ns after it began to exit"},
 		{"xf", "made a page fault in user mode (fault_entry) 100 ns after it began to exit"},
 		{"ox", NULL},
@@ -485,6 +492,7 @@ static void no_own_code_is_behind_an_exit_or_in_a_fault_that_ended(void)
 		{"To", NULL}, /* it may be init of a namespace */
 		{"So", NULL},
 		{"xk", NULL},
+		{"xke", NULL},
 		{"xv", NULL},
 		{"xt", NULL},
 		/* a signal ends a fault */
