@@ -203,8 +203,7 @@ static bool dumps_by_default(uint32_t number)
 	}
 }
 
-#define LAST_FORCED_CODE 0x7f /* SEGV_MAPERR and the like: sigaction(2) */
-#define SENT_BY_KERNEL	 0x80 /* SI_KERNEL */
+#define LAST_FORCED_CODE 0x7f /* SEGV_MAPERR and the like: sigaction(2); above: SI_KERNEL */
 
 /*
  * A fault of the thread itself. int3, and faults without an address, have no code of their own; nor
@@ -218,7 +217,7 @@ static bool is_forced(uint32_t number, int32_t code)
 	case LINUX_SIGTRAP:
 	case LINUX_SIGILL:
 	case LINUX_SIGFPE:
-		return code > 0 && code <= SENT_BY_KERNEL;
+		return code > 0; /* not sent by a program */
 	default:
 		return dumps_by_default(number) && code > 0 && code <= LAST_FORCED_CODE;
 	}
@@ -317,8 +316,7 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 	acct_mode(a, thread, frame_class(a, &thread->frames[0]) == CALL_EXIT); /* by the start state */
 	thread->is_dying = true;
 	frame = frame_outermost(thread);
-	if (frame &&
-	    (frame->call == CALL_EXITING || (frame->kind == FRAME_SYSCALL && frame_class(a, frame) == CALL_EXIT))) {
+	if (frame && (frame->call == CALL_EXITING || frame_class(a, frame) == CALL_EXIT)) {
 		frames_pop(a, thread, ns, 1, 0);
 		return;
 	}

@@ -60,10 +60,7 @@ static void link_child(struct trace_process *process, struct trace_process *pare
 
 void family_join(struct trace_analysis *a, struct trace_process *process)
 {
-	struct trace_process *parent = process->ppid ? process_find(&a->threads, process->ppid) : NULL;
-
-	if (parent != process->parent)
-		link_child(process, parent);
+	link_child(process, process_find(&a->threads, process->ppid));
 	if (!process->starter)
 		process->starter = process->parent;
 }
@@ -95,7 +92,7 @@ void family_forget(struct trace_process *process)
 /* A process that has ended adopts none: its own heir does. Returns 0 if that is not known. */
 static uint32_t living_heir(struct trace_analysis *a, uint32_t heir)
 {
-	for (int i = 0; heir && i < MAX_ANCESTORS; i++) {
+	for (int i = 0; i < MAX_ANCESTORS; i++) {
 		const struct trace_process *process = process_find(&a->threads, heir);
 
 		if (!process || process->nr_living || !process->nr_threads)
@@ -112,59 +109,44 @@ static void pass_child(struct trace_analysis *a, struct trace_process *child, ui
 
 	now.ppid = heir;
 	identity_change(a, child, ns, &now);
-	link_child(child, heir ? process_find(&a->threads, heir) : NULL);
+	link_child(child, process_find(&a->threads, heir));
 	child->is_orphan = !heir;
 	child->forked_by = 0;
 }
 
-static bool is_alive(const struct trace_thread *thread)
-{
-	return thread->sched_state != SCHED_DEAD && !(thread->flags & THREAD_EXITING);
-}
-
 static bool is_thread_of(const struct trace_analysis *a, uint32_t tid, const struct trace_process *process)
 {
-	const struct trace_thread *thread = tid ? thread_find(&a->threads, tid) : NULL;
+	const struct trace_thread *thread = thread_find(&a->threads, tid);
 
 	return thread && thread->process == process && thread->sched_state != SCHED_DEAD;
 }
 
-/*
- * Do all threads of @process but @thread exit, so that its children go to its heir?
- *
- * @ret_first: the first one that has not ended. It has the children of those that have.
- */
-static bool leaves_children(const struct trace_process *process, const struct trace_thread *thread,
-			    const struct trace_thread **ret_first)
+/* The first thread that has not ended. It has the children of those that have. */
+static const struct trace_thread *first_thread(const struct trace_process *process)
 {
-	const struct trace_thread *first = NULL;
+	const struct trace_thread *first = process->first;
 
-	if (!process->heir || !process->children)
-		return false;
-	for (const struct trace_thread *other = process->first; other; other = other->next) {
-		if (other != thread && is_alive(other))
-			return false;
-		if (!first && other->sched_state != SCHED_DEAD)
-			first = other;
-	}
-	*ret_first = first;
-	return true;
+	while (first && first->sched_state == SCHED_DEAD)
+		first = first->next;
+	return first;
 }
 
+/* A process with a known heir exits: sched_adopt comes when its last thread has begun to. */
 void family_thread_ends(struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
 {
 	const struct trace_process *process = thread->process;
-	const struct trace_thread *first;
 	struct trace_process *child, *next;
+	bool is_first;
 	uint32_t heir;
 
-	if (!leaves_children(process, thread, &first))
+	if (!process->heir)
 		return;
+	is_first = first_thread(process) == thread;
 	heir = living_heir(a, process->heir);
 	for (child = process->children; child; child = next) {
 		next = child->next_sibling;
-		if (child->nr_living && (child->forked_by == thread->tid ||
-					 (first == thread && !is_thread_of(a, child->forked_by, process))))
+		if (child->nr_living &&
+		    (child->forked_by == thread->tid || (is_first && !is_thread_of(a, child->forked_by, process))))
 			pass_child(a, child, ns, heir);
 	}
 }
@@ -206,11 +188,10 @@ void family_signalled(struct trace_analysis *a, const struct trace_thread *threa
 		      uint64_t ns)
 {
 	struct trace_process *process = thread->process, *parent = process->parent;
-	const struct trace_thread *first;
 
-	if (parent && to != parent && to->pid == parent->heir)
+	if (parent && to->pid == parent->heir)
 		pass_child(a, process, ns, to->pid);
-	if (to == parent && to->pid != process->heir && leaves_children(process, thread, &first))
+	if (to == parent && process->heir && to->pid != process->heir)
 		pass_children(a, process, ns, living_heir(a, process->heir));
 	else
 		family_thread_ends(a, thread, ns);

@@ -44,8 +44,7 @@ bool serves_files(const struct trace_analysis *a, file_idx file)
 {
 	const char *path = file_text(a, file);
 
-	return file && LINUX_S_ISCHR(a->files.list[file].mode) &&
-	       (ends_with(path, "/fuse") || ends_with(path, "/cuse"));
+	return (ends_with(path, "/fuse") || ends_with(path, "/cuse")) && LINUX_S_ISCHR(a->files.list[file].mode);
 }
 
 bool provides_pages(const struct trace_analysis *a, file_idx file)
@@ -77,7 +76,7 @@ bool held_memory(const struct trace_analysis *a, const struct trace_thread *thre
 {
 	const struct trace_thread *by = waker->thread;
 
-	return !waker->worker && locks_memory(a, waker) &&
+	return locks_memory(a, waker) &&
 	       (by->process == thread->process || (by->memory && by->memory == thread->memory));
 }
 
@@ -134,7 +133,7 @@ static const char *path_of_waker(const struct trace_analysis *a, const struct wa
 {
 	const struct trace_thread *thread = waker->thread;
 	string_id path = waker->cause == CAUSE_NONE ? (string_id)waker->detail : 0;
-	bool is_late = !path && thread->late_from_ns <= waker->ns && waker->ns <= thread->late_to_ns;
+	bool is_late = thread->late_from_ns <= waker->ns && waker->ns <= thread->late_to_ns;
 
 	return strings_text(&a->strings, is_late ? thread->late_path : path);
 }
@@ -142,12 +141,12 @@ static const char *path_of_waker(const struct trace_analysis *a, const struct wa
 /* The call acts on a descriptor of the regular file, such as a write or an fsync. */
 static bool used_descriptor(const struct trace_analysis *a, file_idx file, const char *path)
 {
-	return file && LINUX_S_ISREG(a->files.list[file].mode) && strcmp(file_text(a, file), path) == 0;
+	return strcmp(file_text(a, file), path) == 0 && LINUX_S_ISREG(a->files.list[file].mode);
 }
 
 bool held_file(const struct trace_analysis *a, const struct waker *waker, const char *path)
 {
-	if (waker->worker || *path != '/')
+	if (*path != '/') /* of an unknown directory */
 		return false;
 	return used_descriptor(a, waker->file, path) || used_descriptor(a, waker->second_file, path) ||
 	       (a->calls[waker->call].flags & CALL_CHANGES_INODE && strcmp(path_of_waker(a, waker), path) == 0);
@@ -161,8 +160,7 @@ string_id held_directory(struct trace_analysis *a, const struct waker *waker, co
 	char *directory;
 	string_id id;
 
-	if (waker->worker || !locks_directory(a, waker) || !bytes || *used != '/' || *path != '/' ||
-	    !leads_through(path, used, bytes))
+	if (!locks_directory(a, waker) || !bytes || *path != '/' || !leads_through(path, used, bytes))
 		return 0;
 	directory = strndup(used, bytes);
 	id = directory ? strings_intern(&a->strings, directory) : 0;

@@ -5,7 +5,8 @@
  * wait_holder.h - evidence that the waker held what a thread waited for: a file server, the
  * provider of a page, the holder of a directory's or an address space's lock
  *
- * The waker is a task: @waker->thread is not NULL.
+ * The waker is a task: @waker->thread is not NULL. If a worker acts for it, @waker has no call and
+ * no file.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -26,13 +26,6 @@ struct own_code {
 	struct own_code_row none; /* for threads that are not known, and without memory */
 };
 
-/* An event that contradicts the state shows that an event is missing. */
-static bool is_sure(const struct own_code *o, uint64_t from_ns, uint64_t to_ns)
-{
-	return trace_analysis_inconsistencies(rules_analysis(o->rules)) == 0 &&
-	       rules_are_sure(o->rules, from_ns, to_ns);
-}
-
 static struct own_code_row *row_of(struct own_code *o, const struct trace_thread *thread)
 {
 	struct own_code_row *row = thread ? table_add(&o->threads, sizeof(*row), trace_thread_index(thread) + 1ull)
@@ -64,7 +57,7 @@ static bool is_surely_fatal(const struct trace_signal_deliver *signal)
 static void user_mode(struct own_code *o, struct own_code_row *row, const struct trace_thread *thread, uint64_t ns,
 		      const char *what)
 {
-	if (row->dying_ns && ns > row->dying_ns && is_sure(o, row->dying_ns, ns))
+	if (row->dying_ns && ns > row->dying_ns && rules_are_sure(o->rules, row->dying_ns, ns))
 		rules_broken(o->rules, ns, thread, "%s %" PRIu64 " ns after it began to exit", what,
 			     ns - row->dying_ns);
 }
@@ -123,11 +116,11 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 static void on_own_code(struct own_code *o, struct own_code_row *row, const struct trace_interval *i)
 {
-	if (row->dying_ns && i->to_ns > row->dying_ns && is_sure(o, row->dying_ns, i->to_ns))
+	if (row->dying_ns && i->to_ns > row->dying_ns && rules_are_sure(o->rules, row->dying_ns, i->to_ns))
 		rules_broken(o->rules, i->to_ns, i->thread, "has own code after it began to exit %" PRIu64 " ns before",
 			     i->to_ns - row->dying_ns);
 	if (row->signal_fault_ns && i->to_ns > row->signal_fault_ns && i->from_ns < row->signal_ns &&
-	    is_sure(o, row->signal_fault_ns, i->to_ns))
+	    rules_are_sure(o->rules, row->signal_fault_ns, i->to_ns))
 		rules_broken(o->rules, i->to_ns, i->thread, "has own code in a page fault that ended in a signal");
 }
 
@@ -142,7 +135,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	row = row_of(o, i->thread);
 	if (i->state == TRACE_STATE_USER)
 		on_own_code(o, row, i);
-	else if (row->signal_ns > row->fault_ns && i->to_ns > row->signal_ns && is_sure(o, row->fault_ns, i->to_ns))
+	else if (row->signal_ns > row->fault_ns && i->to_ns > row->signal_ns &&
+		 rules_are_sure(o->rules, row->fault_ns, i->to_ns))
 		rules_broken(o->rules, i->to_ns, i->thread,
 			     "is in a page fault, which a signal (signal_deliver) ended %" PRIu64 " ns before",
 			     i->to_ns - row->signal_ns);

@@ -135,13 +135,6 @@ struct run_time {
 	struct run_time_row none; /* without memory */
 };
 
-/* An event that contradicts the state shows that an event is missing. */
-static bool is_sure(const struct run_time *r, uint64_t from_ns, uint64_t to_ns)
-{
-	return trace_analysis_inconsistencies(rules_analysis(r->rules)) == 0 &&
-	       rules_are_sure(r->rules, from_ns, to_ns);
-}
-
 static struct run_time_row *row_of(struct run_time *r, uint32_t tid)
 {
 	struct run_time_row *row = table_add(&r->threads, sizeof(*row), tid + 1ull);
@@ -383,7 +376,7 @@ static void on_exit_times(struct run_time *r, struct trace_analysis *analysis, c
 
 	r->tick_ns = divisor(divisor(r->tick_ns, times->utime_ns), times->stime_ns);
 	if (!thread || !row->fork_ns || row->fork_ns != trace_thread_start_ns(thread) ||
-	    trace_thread_is_kernel(thread) || !is_sure(r, row->fork_ns, event->ts_ns))
+	    trace_thread_is_kernel(thread) || !rules_are_sure(r->rules, row->fork_ns, event->ts_ns))
 		return;
 	compare_run_time(r, analysis, thread, row, event);
 	compare_ticks(r, analysis, thread, row, event);

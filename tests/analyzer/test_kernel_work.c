@@ -106,6 +106,61 @@ static void the_call_exit_lasts_to_the_end(void)
 	case_free(&c);
 }
 
+/* seccomp kills a thread in its call, and the kernel dumps core or not. */
+static void a_call_is_over_when_the_thread_exits_in_it(void)
+{
+	for (int dumps = 0; dumps < 2; dumps++) {
+		struct analysis_case c = begin();
+
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+		exit_with(&c, 3500, SIGSYS | (dumps ? 0x80 : 0));
+		leave(&c, 8000);
+		case_run(&c);
+		CU_ASSERT_EQUAL(case_call(c.one, "read")->elapsed_ns, 1500);
+		CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, 4500);
+		CU_ASSERT_EQUAL(c.one->nr_kernel_work, 1);
+		case_free(&c);
+	}
+}
+
+/* SIGTERM kills the thread. A debugger sees its exit, and then SIGKILL is there, too. */
+static void a_thread_dies_once(void)
+{
+	struct analysis_case c = begin();
+
+	deliver(&c, 2000, SIGTERM, 0, 0);
+	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_TRACED);
+	tb_waking(c.tb, 1, 3900, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 4000, 0, 10, TRACE_TASK_RUNNING);
+	deliver(&c, 4500, SIGKILL, 0, 0);
+	exit_with(&c, 5000, SIGTERM);
+	leave(&c, 8000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, 6000);
+	CU_ASSERT_EQUAL(work(&c, "exit")->calls, 1);
+	CU_ASSERT_EQUAL(work(&c, "stop")->calls, 0);
+	case_free(&c);
+}
+
+/* A kernel thread has no way back to user mode, so its exit and its stops are its own work. */
+static void a_kernel_thread_has_no_work_beside_its_own(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_start_thread thread = {
+		.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .running = 1, .flags = TRACE_THREAD_KERNEL};
+
+	tb_start(c.tb, 1000, TRACE_EV_start_thread, &thread, sizeof(thread), "kworker/0:1");
+	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_FROZEN);
+	tb_waking(c.tb, 1, 2900, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 3000, 0, 10, TRACE_TASK_RUNNING);
+	exit_with(&c, 5000, 0);
+	leave(&c, 8000);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
+	case_free(&c);
+}
+
 static void a_thread_that_exits_during_a_gap_has_no_own_code_behind_it(void)
 {
 	struct analysis_case c = begin();
@@ -258,18 +313,68 @@ static void an_exception_is_in_the_kernel_from_its_signal_on(void)
 	case_free(&c);
 }
 
-/* A signal for another thread, and one that a program has sent, show no exception. */
+/*
+ * A signal for another thread shows no exception. Nor does one that a program, a terminal, a timer
+ * or the end of a transfer has sent.
+ */
 static void only_an_exception_of_its_own_puts_a_thread_into_the_kernel(void)
 {
-	struct analysis_case c = stepped(20, SIGTRAP, TRAP_TRACE);
+	static const struct {
+		uint32_t tid, number;
+		int32_t code;
+	} signals[] = {{20, SIGTRAP, TRAP_TRACE}, {10, SIGTRAP, SI_TKILL},  {10, SIGSEGV, SI_USER},
+		       {10, SIGABRT, SI_TKILL},	  {10, SIGQUIT, SI_USER},   {10, SIGQUIT, SI_KERNEL},
+		       {10, SIGALRM, SI_KERNEL},  {10, SIGXCPU, SI_KERNEL}, {10, SIGIO, POLL_IN}};
 
-	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 600 + 1000);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct analysis_case c = stepped(signals[i].tid, signals[i].number, signals[i].code);
+
+		CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 600 + 1000);
+		case_free(&c);
+	}
+}
+
+/* The interrupt of a counter (perf) sends a signal. The thread goes on behind it. */
+static void a_signal_that_an_interrupt_sends_is_no_exception(void)
+{
+	struct analysis_case c = begin();
+
+	tb_vector(c.tb, 0, 3000, TRACE_VECTOR_LOCAL_TIMER);
+	tb_add(c.tb, 0, 3050, signal_generate, NULL, .signal = SIGTRAP, .code = 6 /* TRAP_PERF */, .tid = 10);
+	tb_vector_exit(c.tb, 0, 3100, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector(c.tb, 0, 7000, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(c.tb, 0, 7100, TRACE_VECTOR_LOCAL_TIMER);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 100 - 200);
+	CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
 	case_free(&c);
-	c = stepped(10, SIGTRAP, SI_TKILL);
-	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 600 + 1000);
+}
+
+/* The exception was a page fault. */
+static void the_signal_for_a_page_fault_is_part_of_the_fault(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fault(c.tb, 0, 2000, 8, true);
+	tb_add(c.tb, 0, 2200, signal_generate, NULL, .signal = SIGSEGV, .code = SEGV_MAPERR, .tid = 10);
+	tb_add(c.tb, 0, 2300, signal_deliver, NULL, .signal = SIGSEGV, .code = SEGV_MAPERR, .handler = HANDLER);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 300);
+	CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
 	case_free(&c);
-	c = stepped(10, SIGALRM, SI_KERNEL);
-	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 600 + 1000);
+}
+
+static void a_fault_lasts_until_a_signal_from_elsewhere_is_delivered(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fault(c.tb, 0, 2000, 8, true);
+	tb_vector(c.tb, 0, 2500, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(c.tb, 0, 2600, TRACE_VECTOR_LOCAL_TIMER);
+	tb_add(c.tb, 0, 3000, signal_deliver, NULL, .signal = SIGALRM, .code = SI_KERNEL, .handler = HANDLER);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 900);
+	CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
 	case_free(&c);
 }
 
@@ -278,7 +383,8 @@ static void an_exception_with_a_handler_ends_with_its_delivery(void)
 	static const struct {
 		uint32_t number;
 		int32_t code;
-	} signals[] = {{SIGFPE, FPE_INTDIV}, {SIGTRAP, SI_KERNEL}, {SIGSEGV, SI_KERNEL}, {SIGILL, ILL_ILLOPN}};
+	} signals[] = {{SIGFPE, FPE_INTDIV}, {SIGTRAP, SI_KERNEL}, {SIGSEGV, SI_KERNEL}, {SIGILL, ILL_ILLOPN},
+		       {SIGFPE, SI_KERNEL},  {SIGBUS, SI_KERNEL},  {SIGILL, SI_KERNEL},	 {SIGSYS, 1 /* SYS_SECCOMP */}};
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct analysis_case c = begin();
@@ -307,6 +413,54 @@ static void an_exception_without_a_recorded_delivery_leaves_time_unknown(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 2200);
+	case_free(&c);
+}
+
+/* The recorder leaves out @id. */
+static struct analysis_case begin_without(uint32_t id)
+{
+	struct analysis_case c = begin();
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+
+	mask[id / 64] &= ~(1ull << id % 64);
+	tb_event(c.tb, 0, 1001, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
+	return c;
+}
+
+/* Without the events that end it, no such work begins. */
+static void work_without_recorded_ends_is_own_code(void)
+{
+	for (int which = 0; which < 3; which++) {
+		struct analysis_case c = begin_without(which == 0 ? TRACE_EV_signal_deliver : TRACE_EV_task_work_end);
+
+		if (which == 0)
+			tb_add(c.tb, 0, 3000, signal_generate, NULL, .signal = SIGFPE, .code = FPE_INTDIV, .tid = 10);
+		else if (which == 1)
+			tb_add(c.tb, 0, 1200, task_work, NULL, .tid = 10);
+		else
+			tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_TRACED);
+		if (which == 2)
+			tb_waking(c.tb, 1, 3100, 10, TRACE_CONTEXT_TASK);
+		if (which == 2)
+			tb_switch(c.tb, 0, 3200, 0, 10, TRACE_TASK_RUNNING);
+		tb_vector(c.tb, 0, 7000, TRACE_VECTOR_LOCAL_TIMER);
+		tb_vector_exit(c.tb, 0, 7100, TRACE_VECTOR_LOCAL_TIMER);
+		case_run(&c);
+		CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 100 - 100 - (which == 2 ? 200 : 0));
+		CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
+		case_free(&c);
+	}
+}
+
+/* An interrupt without an event may have been before the delivery. */
+static void without_interrupts_the_delivery_of_a_signal_is_not_told(void)
+{
+	struct analysis_case c = begin_without(TRACE_EV_vector_entry);
+
+	tb_add(c.tb, 0, 3900, signal_deliver, NULL, .signal = SIGALRM, .code = SI_KERNEL, .handler = HANDLER);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 100);
+	CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
 	case_free(&c);
 }
 
@@ -353,9 +507,34 @@ static void the_first_process_of_a_namespace_survives_signals(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->user_ns, 1000 - 100);
 	case_free(&c);
+	c = begin_init(); /* sent by a process outside */
+	deliver(&c, 2000, SIGKILL, 0, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->user_ns, 1000 - 100);
+	case_free(&c);
 }
 
 /* ---- core dumps ---- */
+
+static void signals_dump_core_as_signal_7_says(void)
+{
+	static const uint32_t numbers[] = {SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGFPE,	SIGSEGV, SIGBUS, SIGSYS,
+					   SIGXCPU, SIGXFSZ, SIGTERM, SIGHUP,  SIGUSR1, SIGALRM, SIGINT};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct analysis_case c = begin();
+		bool dumps = i < 10;
+
+		deliver(&c, 2000, numbers[i], SI_USER, 0);
+		exit_with(&c, 6000, (int32_t)numbers[i] | (dumps ? 0x80 : 0));
+		leave(&c, 7000);
+		case_run(&c);
+		CU_ASSERT_EQUAL(work(&c, "core dump")->elapsed_ns, dumps ? 4000 : 0);
+		CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, dumps ? 1000 : 5000);
+		CU_ASSERT_EQUAL(work(&c, "exit")->calls, 1);
+		case_free(&c);
+	}
+}
 
 static void a_core_dump_is_told_as_one(void)
 {
@@ -594,6 +773,37 @@ static void a_stopped_thread_is_in_the_kernel_until_it_returns(void)
 	case_free(&c);
 }
 
+/* No kernel tells an exact end here: the thread is in user mode at some time before its call. */
+static void a_stop_without_a_recorded_end_leaves_time_unknown(void)
+{
+	struct analysis_case c = begin();
+
+	stop(&c, 3000, 4000);
+	tb_sys_enter(c.tb, 0, 7000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 7100, 10);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 1800 + 1900);
+	case_free(&c);
+}
+
+/* It has exact ends for stops. Task work ends without one if a signal comes behind it. */
+static void task_work_may_end_without_the_event_that_stops_have(void)
+{
+	struct analysis_case c = begin();
+
+	stop(&c, 2000, 3000);
+	task_work_end(&c, 3500, true);
+	tb_sys_enter(c.tb, 0, 4000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 4100, 10);
+	task_work(&c, 4100);
+	tb_sys_enter(c.tb, 0, 7000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 7100, 10);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 2900);
+	case_free(&c);
+}
+
 static void a_stop_within_a_call_is_part_of_the_call(void)
 {
 	struct analysis_case c = begin();
@@ -640,6 +850,9 @@ int main(int argc, char **argv)
 		CASE(a_killed_thread_is_in_the_kernel_until_its_last_switch),
 		CASE(an_exit_without_a_recorded_signal_is_one_too),
 		CASE(the_call_exit_lasts_to_the_end),
+		CASE(a_call_is_over_when_the_thread_exits_in_it),
+		CASE(a_thread_dies_once),
+		CASE(a_kernel_thread_has_no_work_beside_its_own),
 		CASE(a_thread_that_exits_during_a_gap_has_no_own_code_behind_it),
 		CASE(an_exit_waits_for_its_disk),
 		CASE(a_wait_in_exit_that_ends_for_no_known_reason_is_other),
@@ -650,10 +863,16 @@ int main(int argc, char **argv)
 		CASE(the_delivery_of_a_signal_is_no_own_code),
 		CASE(an_exception_is_in_the_kernel_from_its_signal_on),
 		CASE(only_an_exception_of_its_own_puts_a_thread_into_the_kernel),
+		CASE(a_signal_that_an_interrupt_sends_is_no_exception),
+		CASE(the_signal_for_a_page_fault_is_part_of_the_fault),
+		CASE(a_fault_lasts_until_a_signal_from_elsewhere_is_delivered),
 		CASE(an_exception_with_a_handler_ends_with_its_delivery),
 		CASE(an_exception_without_a_recorded_delivery_leaves_time_unknown),
+		CASE(work_without_recorded_ends_is_own_code),
+		CASE(without_interrupts_the_delivery_of_a_signal_is_not_told),
 		CASE(a_signal_that_is_ignored_or_stops_kills_no_thread),
 		CASE(the_first_process_of_a_namespace_survives_signals),
+		CASE(signals_dump_core_as_signal_7_says),
 		CASE(a_core_dump_is_told_as_one),
 		CASE(threads_wait_for_the_one_that_dumps_core),
 		CASE(a_killed_worker_of_a_ring_is_past_its_fault),
@@ -665,6 +884,8 @@ int main(int argc, char **argv)
 		CASE(the_first_fault_after_exec_shows_that_no_own_code_ran),
 		CASE(an_unmount_waits_for_its_disk_in_task_work),
 		CASE(a_stopped_thread_is_in_the_kernel_until_it_returns),
+		CASE(a_stop_without_a_recorded_end_leaves_time_unknown),
+		CASE(task_work_may_end_without_the_event_that_stops_have),
 		CASE(a_stop_within_a_call_is_part_of_the_call),
 		CASE(own_code_after_an_exit_is_a_violation),
 		CASE(lost_events_explain_own_code_after_an_exit),

@@ -20,6 +20,8 @@ static struct analysis_case begin_files(void)
 	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_rename, "rename");
 	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_getdents64, "getdents64");
 	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_writev, "writev");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_bind, "bind");
 	return c;
 }
 
@@ -53,16 +55,30 @@ static void two_calls(struct analysis_case *c, uint32_t call, uint64_t arg0, con
 
 static void a_read_of_a_served_file_is_for_the_server(void)
 {
-	struct analysis_case c = begin_files();
+	static const struct {
+		const char *path;
+		uint32_t mode;
+		bool serves;
+	} devices[] = {{"/dev/fuse", FUSE_MODE, true},
+		       {"/dev/cuse", FUSE_MODE, true},
+		       {"/dev/null", FUSE_MODE, false},
+		       {"/home/fuse", DATA_MODE, false}};
 
-	tb_fd(c.tb, 10, 3, 50, 2, DATA_MODE, "/mnt/slow");
-	tb_fd(c.tb, 20, 7, 5, 88, FUSE_MODE, "/dev/fuse");
-	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 4096);
-	block_on(&c, TRACE_TASK_INTERRUPTIBLE);
-	two_calls(&c, SYS_writev, 7, NULL);
-	wake(&c, TRACE_CONTEXT_TASK);
-	finish(&c);
-	expect_on(&c, 20, "fuse", "/mnt/slow");
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		struct analysis_case c = begin_files();
+
+		tb_fd(c.tb, 10, 3, 50, 2, DATA_MODE, "/mnt/slow");
+		tb_fd(c.tb, 20, 7, 5, 88, devices[i].mode, devices[i].path);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 4096);
+		block_on(&c, TRACE_TASK_INTERRUPTIBLE);
+		two_calls(&c, SYS_writev, 7, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		if (devices[i].serves)
+			expect_on(&c, 20, "fuse", "/mnt/slow");
+		else
+			expect(&c, TRACE_WAIT_FILE, "/mnt/slow", 0, "");
+	}
 }
 
 /* The path has no descriptor yet. */
@@ -135,24 +151,84 @@ static void a_page_by_userfaultfd_is_from_its_provider(void)
 	expect_on(&c, 20, "memory", "/memfd:guest");
 }
 
-/* A thread of the same process unmaps something; the fault is in a file's page. */
+/*
+ * Thread 10 waits for a page of a file. The waker on CPU 1 is in @call, or in no call if that is
+ * UINT32_MAX.
+ */
+static void fault_until_woken_in(struct analysis_case *c, uint32_t call)
+{
+	struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+
+	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/data");
+	tb_fault(c->tb, 0, 2000, 0x7100, true);
+	block_on(c, TRACE_TASK_UNINTERRUPTIBLE);
+	if (call != UINT32_MAX)
+		tb_sys_enter(c->tb, 1, 5000, call, 0x100000, 0x1000, 0);
+	wake(c, TRACE_CONTEXT_TASK);
+	tb_switch(c->tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_fault_end(c->tb, 0, 6200, false);
+	case_run(c);
+}
+
+static void expect_fault(struct analysis_case *c, bool for_lock, const char *comm, uint32_t pid)
+{
+	if (for_lock)
+		CU_ASSERT_EQUAL(case_wait(c->one, TRACE_WAIT_PROCESS, comm, pid, "memory"), BLOCKED_NS);
+	if (!for_lock)
+		CU_ASSERT_EQUAL(case_wait(c->one, TRACE_WAIT_FILE, "/data", 0, ""), BLOCKED_NS);
+	case_free(c);
+}
+
+/* A thread of the same process changes the address space; the fault is in a file's page. */
 static void a_fault_waits_for_the_thread_that_locked_the_memory(void)
 {
+	static const struct {
+		uint32_t call;
+		const char *name;
+		bool locks;
+	} calls[] = {{SYS_munmap, "munmap", true},  {SYS_mmap, "mmap", true},	  {SYS_brk, "brk", true},
+		     {SYS_mremap, "mremap", true},  {SYS_shmat, "shmat", true},	  {SYS_mprotect, "mprotect", true},
+		     {SYS_fork, "fork", true},	    {SYS_execve, "execve", true}, {SYS_exit_group, "exit_group", true},
+		     {SYS_getpid, "getpid", false}, {SYS_write, "write", false}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = case_new();
+
+		tb_string(c.tb, TRACE_STRING_SYSCALL, calls[i].call, calls[i].name);
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 11, 10, 1, "one", 1, true);
+		fault_until_woken_in(&c, calls[i].call);
+		expect_fault(&c, calls[i].locks, "one", 10);
+	}
+}
+
+/* The wait is decided when the fault ends, and the thread has ended by then. */
+static void the_thread_that_locked_the_memory_may_have_ended(void)
+{
 	struct analysis_case c = case_new();
-	struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(c.tb, 11, 10, 1, "one", 1, true);
-	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/data");
-	tb_fault(c.tb, 0, 2000, 0x7100, true);
-	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
-	tb_sys_enter(c.tb, 1, 5000, SYS_munmap, 0x100000, 0x1000, 0);
-	wake(&c, TRACE_CONTEXT_TASK);
-	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
-	tb_fault_end(c.tb, 0, 6200, false);
-	case_run(&c);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "one", 10, "memory"), BLOCKED_NS);
-	case_free(&c);
+	tb_sys_exit(c.tb, 1, 6010, 0);
+	tb_exit(c.tb, 1, 6020, 11, 10, false);
+	tb_switch(c.tb, 1, 6030, 11, 0, TRACE_TASK_DEAD);
+	fault_until_woken_in(&c, SYS_munmap);
+	expect_fault(&c, true, "one", 10);
+}
+
+/* The other process has its own memory, or that of the process that has forked it (CLONE_VM). */
+static void another_process_locks_the_memory_if_it_shares_that(void)
+{
+	for (int shares = 0; shares < 2; shares++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_add(c.tb, 0, 1500, sched_fork, "two", .parent_tid = 10, .tid = 20, .tgid = 20, .ns_tid = 20,
+		       .clone_flags = shares ? CLONE_VM : 0);
+		tb_switch(c.tb, 1, 1600, 0, 20, TRACE_TASK_RUNNING);
+		fault_until_woken_in(&c, SYS_munmap);
+		expect_fault(&c, shares, "two", 20);
+	}
 }
 
 static void the_memory_of_another_process_may_be_locked(void)
@@ -161,11 +237,46 @@ static void the_memory_of_another_process_may_be_locked(void)
 		const char *path, *via;
 	} files[] = {{"/proc/20/maps", "memory"},   {"/proc/20/cmdline", "memory"}, {"/proc/20/smaps_rollup", "memory"},
 		     {"/proc/30/maps", "lock"},	    {"/proc/20/stat", "lock"},	    {"/proc/20/mapsa", "lock"},
-		     {"/sys/kernel/debug", "lock"}, {"/proc/mounts", "lock"}};
+		     {"/sys/kernel/debug", "lock"}, {"/proc/mounts", "lock"},	    {"/sys/x20/maps", "lock"}};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct analysis_case c = begin_files();
 
+		tb_fd(c.tb, 10, 3, 20, 2, S_IFREG | 0444, files[i].path);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 4096);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, 5000, SYS_fork);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, files[i].via, files[i].path);
+	}
+}
+
+/* A /proc of a container has its own numbers. No recorder of before told them. */
+static void the_memory_of_a_process_in_a_container_may_be_locked(void)
+{
+	static const struct {
+		const char *path, *via;
+		uint32_t ns_tgid;
+	} files[] = {{"/proc/5/maps", "memory", 5},
+		     {"/proc/20/maps", "memory", 5},
+		     {"/proc/20/maps", "memory", 0},
+		     {"/proc/6/maps", "lock", 5},
+		     {"/proc/self/maps", "lock", 0}};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct analysis_case c = case_new();
+		struct trace_start_thread start = {.tid = 20,
+						   .tgid = 20,
+						   .ns_tgid = files[i].ns_tgid,
+						   .ppid = 1,
+						   .nr = -1,
+						   .prio = 120,
+						   .running = true,
+						   .cpu = 1};
+
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "two");
 		tb_fd(c.tb, 10, 3, 20, 2, S_IFREG | 0444, files[i].path);
 		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 4096);
 		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
@@ -189,18 +300,26 @@ static void a_directory_is_locked_by_the_process_that_works_in_it(void)
 		{"/data/b", "/data/a/", "/data", SYS_mkdir},
 		{"/data", "/data/a", "/data", SYS_rename},
 		{"/b", "/a", "/", SYS_mkdir},
+		{"/data/b", "/data/a", "/data", SYS_open},
+		{"/data/b", "/data/a", "/data", SYS_execve},
+		{"/data/b", "/data/a", "/data", SYS_bind},
 		{"/tmp/b", "/a", NULL, SYS_mkdir},
 		{"/data/b", "/data2/a", NULL, SYS_mkdir},
 		{"/data/b", "/data/sub/a", NULL, SYS_mkdir},
 		{"/database/b", "/data/a", NULL, SYS_mkdir},
 		{"/data/b", "/data/a", NULL, SYS_read},
+		/* of unknown directories */
+		{".../b", "a", NULL, SYS_mkdir},
+		{".../sub/b", "sub/a", NULL, SYS_mkdir},
+		{".../b", "/a", NULL, SYS_mkdir},
+		{"/data/b", "a", NULL, SYS_mkdir},
 	};
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct analysis_case c = begin_files();
 
 		tb_sys_enter(c.tb, 0, 2000, SYS_mkdir, 1, 0, 0);
-		tb_sys_path(c.tb, 0, 2001, SYS_mkdir, paths[i].own);
+		tb_sys_path(c.tb, 0, 2001, SYS_mkdir, paths[i].own + (*paths[i].own == '.' ? 4 : 0));
 		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
 		two_calls(&c, paths[i].call, 1, paths[i].its);
 		wake(&c, TRACE_CONTEXT_TASK);
@@ -235,6 +354,27 @@ static void a_path_may_be_known_after_the_wakeup(void)
 	tb_switch(c.tb, 1, 6030, 20, 0, TRACE_TASK_DEAD);
 	finish(&c);
 	expect_on(&c, 20, "lock", "/data");
+}
+
+/* 20 wakes 10 in a call whose path is never known. The path of another call of its comes late. */
+static void a_late_path_is_not_that_of_another_call(void)
+{
+	for (int is_before = 0; is_before < 2; is_before++) {
+		uint64_t late_ns = is_before ? 2500 : 6020;
+		struct analysis_case c = begin_files();
+
+		tb_sys_enter(c.tb, 0, 2000, SYS_mkdir, 1, 0, 0);
+		tb_sys_path(c.tb, 0, 2001, SYS_mkdir, "/data/b");
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, late_ns, SYS_mkdir, 1, 0, 0);
+		tb_add(c.tb, 1, late_ns + 10, sys_path, "/data/a", .nr = SYS_mkdir, .late = 1);
+		tb_sys_exit(c.tb, 1, late_ns + 11, 0);
+		two_calls(&c, SYS_mkdir, 1, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 1, 6010, 0);
+		finish(&c);
+		expect(&c, TRACE_WAIT_FILE, "/data/b", 0, "");
+	}
 }
 
 /*
@@ -285,7 +425,6 @@ static void a_file_is_locked_by_a_call_on_its_path(void)
 		struct analysis_case c = begin_files();
 
 		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_chmod, "chmod");
-		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
 		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_unlink, "unlink");
 		tb_fd(c.tb, 10, 3, 9, 77, DATA_MODE, "/data/f");
 		tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 1, 16);
@@ -297,24 +436,45 @@ static void a_file_is_locked_by_a_call_on_its_path(void)
 	}
 }
 
+/* The processes may have other working directories. */
+static void the_same_name_in_unknown_directories_is_no_lock(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_truncate, 1, 0, 0);
+	tb_sys_path(c.tb, 0, 2001, SYS_truncate, "f");
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	two_calls(&c, SYS_truncate, 1, "f");
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect(&c, TRACE_WAIT_FILE, ".../f", 0, "");
+}
+
 /* The wait has a path, the call of the waker a descriptor of that file. */
 static void a_file_is_locked_by_a_call_on_its_descriptor(void)
 {
-	for (int same = 0; same < 2; same++) {
+	static const struct {
+		const char *own, *its;
+		uint32_t mode;
+		bool is_lock;
+	} files[] = {{"/data/f", "/data/f", DATA_MODE, true},
+		     {"/data/f", "/data/g", DATA_MODE, false},
+		     {"/dev/line", "/dev/line", S_IFCHR | 0600, false}};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct analysis_case c = begin_files();
 
-		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
-		tb_fd(c.tb, 20, 5, 9, 77, DATA_MODE, same ? "/data/f" : "/data/g");
+		tb_fd(c.tb, 20, 5, 9, 77, files[i].mode, files[i].its);
 		tb_sys_enter(c.tb, 0, 2000, SYS_truncate, 1, 0, 0);
-		tb_sys_path(c.tb, 0, 2001, SYS_truncate, "/data/f");
+		tb_sys_path(c.tb, 0, 2001, SYS_truncate, files[i].own);
 		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
 		two_calls(&c, SYS_write, 5, NULL);
 		wake(&c, TRACE_CONTEXT_TASK);
 		finish(&c);
-		if (same)
-			expect_on(&c, 20, "lock", "/data/f");
+		if (files[i].is_lock)
+			expect_on(&c, 20, "lock", files[i].own);
 		else
-			expect(&c, TRACE_WAIT_FILE, "/data/f", 0, "");
+			expect(&c, TRACE_WAIT_FILE, files[i].own, 0, "");
 	}
 }
 
@@ -368,7 +528,6 @@ static void a_copy_locks_the_file_that_it_writes(void)
 		struct analysis_case c = begin_files();
 
 		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_sendfile, "sendfile");
-		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_truncate, "truncate");
 		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_splice, "splice");
 		tb_fd(c.tb, 10, 3, 9, 74, DATA_MODE, "/data/4");
 		pipe_fd(&c, 20, 4, 70, O_RDONLY);
@@ -495,6 +654,20 @@ static void a_listed_directory_is_a_lock(void)
 	expect_on(&c, 20, "lock", "/data");
 }
 
+/* 20 makes a directory in the one that 10 lists. */
+static void the_root_directory_is_a_lock(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_fd(c.tb, 10, 5, 9, 2, S_IFDIR | 0755, "/");
+	tb_sys_enter(c.tb, 0, 2000, SYS_getdents64, 5, 1, 4096);
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	two_calls(&c, SYS_mkdir, 1, "/a");
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect_on(&c, 20, "lock", "/");
+}
+
 static void a_locked_file_has_its_path(void)
 {
 	for (int flock = 0; flock < 2; flock++) {
@@ -600,11 +773,16 @@ int main(int argc, char **argv)
 		CASE(a_file_server_rests_until_its_client_asks),
 		CASE(a_page_by_userfaultfd_is_from_its_provider),
 		CASE(a_fault_waits_for_the_thread_that_locked_the_memory),
+		CASE(the_thread_that_locked_the_memory_may_have_ended),
+		CASE(another_process_locks_the_memory_if_it_shares_that),
 		CASE(the_memory_of_another_process_may_be_locked),
+		CASE(the_memory_of_a_process_in_a_container_may_be_locked),
 		CASE(a_directory_is_locked_by_the_process_that_works_in_it),
 		CASE(a_path_may_be_known_after_the_wakeup),
+		CASE(a_late_path_is_not_that_of_another_call),
 		CASE(a_late_path_is_that_of_all_waits),
 		CASE(a_file_is_locked_by_a_call_on_its_path),
+		CASE(the_same_name_in_unknown_directories_is_no_lock),
 		CASE(a_file_is_locked_by_a_call_on_its_descriptor),
 		CASE(the_lock_of_either_file_of_a_copy_has_its_path),
 		CASE(a_splice_waits_for_the_lock_of_its_file),
@@ -613,6 +791,7 @@ int main(int argc, char **argv)
 		CASE(a_lock_of_the_kernel_is_waited_for_in_turn),
 		CASE(a_turn_begins_in_the_call_that_ends_it),
 		CASE(a_listed_directory_is_a_lock),
+		CASE(the_root_directory_is_a_lock),
 		CASE(a_locked_file_has_its_path),
 		CASE(a_writer_that_passes_a_wakeup_on_is_not_the_reader),
 		CASE(a_pipe_is_locked_at_either_end),

@@ -12,10 +12,13 @@
 #include "state_waits_case.h"
 #include "unit.h"
 
-#define RESTART_SYS -512
-#define LOCK	    0xabc0
-#define OTHER	    0xabc4
-#define CONDITION   0x7700
+#define RESTART_SYS	    -512
+#define LOCK		    0xabc0
+#define OTHER		    0xabc4
+#define CONDITION	    0x7700
+#define FUTEX_LOCK_PI2_CALL 13 /* of Linux 5.14 */
+#define SYS_FUTEX_WAKE	    454
+#define SYS_FUTEX_WAIT	    455
 
 /* the arguments of the three waits, and the thread that releases at 5000 */
 struct lock_case {
@@ -34,6 +37,8 @@ static struct analysis_case threads_begin(void)
 	tb_thread(c.tb, 13, 10, 1, "thirteen", 0, false);
 	tb_thread(c.tb, 14, 10, 1, "fourteen", 1, false);
 	tb_fd(c.tb, 10, 3, 8, 77, 0100644, "/lock");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_FUTEX_WAKE, "futex_wake");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_FUTEX_WAIT, "futex_wait");
 	return c;
 }
 
@@ -265,6 +270,77 @@ static void a_condition_is_for_the_thread_that_signalled(void)
 	expect_owners(&c, 0, 0, 1000, 3000);
 }
 
+/*
+ * 14 took it without waiting: a lock is for its owner, anything else for the thread that gave it.
+ * The value of a mutex is 2, or the id of its owner with FUTEX_WAITERS.
+ */
+static void the_calls_at_a_futex_show_if_it_is_a_lock(void)
+{
+	static const struct {
+		struct lock_case futex;
+		bool is_lock;
+	} cases[] = {
+#define FUTEX(wait, value, wake, is_lock) {{SYS_futex, SYS_futex, {LOCK, wait, value}, {LOCK, wake, 1}, 14}, is_lock}
+		FUTEX(FUTEX_WAIT, 2, FUTEX_WAKE, true),
+		FUTEX(FUTEX_WAIT_BITSET, 2, FUTEX_WAKE_BITSET, true),
+		FUTEX(FUTEX_LOCK_PI, 0, FUTEX_UNLOCK_PI, true),
+		FUTEX(FUTEX_LOCK_PI2_CALL, 0, FUTEX_UNLOCK_PI, true),
+		FUTEX(FUTEX_WAIT, FUTEX_WAITERS | 11, FUTEX_WAKE, true),
+		FUTEX(FUTEX_WAIT, FUTEX_WAITERS, FUTEX_WAKE, false),
+		FUTEX(FUTEX_WAIT, FUTEX_WAITERS | FUTEX_TID_MASK, FUTEX_WAKE, false),
+		FUTEX(FUTEX_WAIT, 11, FUTEX_WAKE, false),
+		FUTEX(FUTEX_WAIT, 1, FUTEX_WAKE, false),
+#undef FUTEX
+		{{SYS_FUTEX_WAIT, SYS_FUTEX_WAKE, {LOCK, 2, UINT32_MAX}, {LOCK, UINT32_MAX, 1}, 14}, true},
+		{{SYS_FUTEX_WAIT, SYS_FUTEX_WAKE, {LOCK, 7, UINT32_MAX}, {LOCK, UINT32_MAX, 1}, 14}, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct analysis_case c = lock_run(&cases[i].futex);
+
+		if (cases[i].is_lock)
+			expect_owners(&c, 1000, 0, 1000, 2000);
+		else
+			expect_owners(&c, 0, 0, 1000, 3000);
+	}
+}
+
+/* 12 was woken at 3000 from a wait for another one: that it owned this one before is not known. */
+static void a_release_of_another_lock_splits_no_wait(void)
+{
+	static const struct {
+		struct lock_case lock;
+		uint64_t other[3];
+	} cases[] = {
+		{{SYS_futex, SYS_futex, {LOCK, FUTEX_WAIT, 3}, {LOCK, FUTEX_WAKE, 1}, 12}, {OTHER, FUTEX_WAIT, 3}},
+		{{SYS_flock, SYS_flock, {3, 2, 0}, {3, 8, 0}, 12}, {4, 2, 0}},
+		{{SYS_semop, SYS_semop, {5, 0x7000, 1}, {5, 0x7000, 1}, 12}, {6, 0x7000, 1}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct lock_case *l = &cases[i].lock;
+		struct lock_case first = *l;
+		struct analysis_case c = threads_begin();
+
+		tb_fd(c.tb, 10, 4, 8, 78, 0100644, "/other");
+		memcpy(first.wait, cases[i].other, sizeof(first.wait));
+		enter(&c, 0, 1200, first.call, first.wait);
+		tb_switch(c.tb, 0, 1300, 12, 13, TRACE_TASK_INTERRUPTIBLE);
+		enter(&c, 0, 1400, l->call, l->wait);
+		tb_switch(c.tb, 0, 1500, 13, 10, TRACE_TASK_INTERRUPTIBLE);
+		enter(&c, 0, 1600, l->call, l->wait);
+		tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+		enter(&c, 1, 3000, l->wake_call,
+		      cases[i].other[0] == OTHER ? (uint64_t[]){OTHER, FUTEX_WAKE, 1} : first.wait);
+		tb_waking(c.tb, 1, 3000, 12, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 1, 3050, 1);
+		second_release(&c, l);
+		last_release(&c, l);
+		case_run(&c);
+		expect_owners(&c, 0, 3000, 1000, 0);
+	}
+}
+
 /* The first thread to wait expects 2, the next ones expect 3 and 4. */
 static void a_counter_that_passes_2_is_no_lock(void)
 {
@@ -409,6 +485,8 @@ int main(int argc, char **argv)
 		CASE(other_locks_are_split_where_their_owners_waited),
 		CASE(a_thread_that_took_a_mutex_without_waiting_is_an_owner),
 		CASE(a_condition_is_for_the_thread_that_signalled),
+		CASE(the_calls_at_a_futex_show_if_it_is_a_lock),
+		CASE(a_release_of_another_lock_splits_no_wait),
 		CASE(a_counter_that_passes_2_is_no_lock),
 		CASE(a_requeued_wait_is_for_the_mutex_from_then_on),
 		CASE(owners_before_the_log_are_unknown),

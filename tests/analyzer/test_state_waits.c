@@ -572,21 +572,26 @@ static void a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for(void)
 
 /* ---- containers, 32-bit programs ---- */
 
-/* Version 2 of the control groups: it sleeps outside of all calls. */
+/* A thread of version 2 of the control groups sleeps outside of all calls. */
 static void a_thread_frozen_by_its_control_group_is_stopped(void)
 {
-	struct analysis_case c = begin();
+	static const char *const files[] = {"/sys/fs/cgroup/group/cgroup.freeze",
+					    "/sys/fs/cgroup/freezer/group/freezer.state"};
 
-	tb_fd(c.tb, 20, 5, 9, 77, S_IFREG | 0600, "/sys/fs/cgroup/group/cgroup.freeze");
-	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
-	tb_sys_exit(c.tb, 0, 2100, 10);
-	block(&c);
-	tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
-	wake(&c, TRACE_CONTEXT_TASK);
-	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
-	tb_sys_enter(c.tb, 0, 6200, SYS_getpid);
-	case_run(&c);
-	expect(&c, TRACE_WAIT_STOPPED, "two", 20, "freezer");
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct analysis_case c = begin();
+
+		tb_fd(c.tb, 20, 5, 9, 77, S_IFREG | 0600, files[i]);
+		tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+		tb_sys_exit(c.tb, 0, 2100, 10);
+		block(&c);
+		tb_sys_enter(c.tb, 1, 5000, SYS_write, 5, 0, 1);
+		wake(&c, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+		tb_sys_enter(c.tb, 0, 6200, SYS_getpid);
+		case_run(&c);
+		expect(&c, TRACE_WAIT_STOPPED, "two", 20, "freezer");
+	}
 }
 
 static void children_are_born_into_the_cgroup_and_moved(void)
