@@ -58,3 +58,8 @@ bool state_was_traced(const struct trace_process *process)
 {
 	return process->is_traced;
 }
+
+size_t state_nr_living(const struct trace_process *process)
+{
+	return process->nr_living;
+}

@@ -21,7 +21,7 @@ struct relative {
 	uint64_t birth_ns;
 	uint64_t end_ns;   /* 0: it lives */
 	uint64_t adopt_ns; /* 0: its children stay with it */
-	uint64_t last_ns;  /* of the latest event of its first thread's end; 0: none yet */
+	uint64_t last_ns;  /* all its threads have left their CPUs then; 0: not yet */
 	bool is_init;	   /* of a pid namespace, or not known */
 	bool is_freed;	   /* its parent has got its status */
 	bool has_left;	   /* its first thread has left its CPU for the last time */
@@ -234,21 +234,46 @@ static void on_exit_of(struct parents *p, const struct trace_event *event)
 }
 
 /*
- * The last event of a thread. Both of its kinds begin with the thread's id. The kernel frees a
- * thread (sched_free) up to tens of ms after its pid is free, so a process that has the pid again
- * may live by then.
+ * A thread leaves its CPU for the last time. Each thread passes its own children on in its exit, so
+ * a process has passed on all of them when the last thread leaves. Its first thread may leave
+ * before.
  */
-static void on_last(struct parents *p, const struct trace_event *event)
+static void on_left(struct parents *p, const struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_exit_times *last = event->payload;
+	const struct trace_thread *thread = trace_thread_on_cpu(analysis, event->cpu);
+	const struct trace_process *process;
+	struct relative *its;
+	uint32_t relative;
+
+	if (!thread || trace_thread_tid(thread) != last->tid)
+		thread = trace_find_thread(analysis, last->tid);
+	process = thread ? trace_thread_process(thread) : NULL;
+	relative = process ? relative_of(p, trace_process_pid(process)) : NOT_KNOWN;
+	if (relative == NOT_KNOWN || p->list[relative].birth_ns != trace_process_start_ns(process))
+		return;
+	its = &p->list[relative];
+	if (last->tid == its->pid) {
+		its->has_left = true;
+		its->is_gone |= !its->first_exits;
+	}
+	if (state_nr_living(process) <= 1)
+		its->last_ns = event->ts_ns;
+}
+
+/*
+ * The kernel frees the first thread of a process after all others. It does so up to tens of ms
+ * after the pid is free, so a process that has the pid again may live by then.
+ */
+static void on_free(struct parents *p, const struct trace_event *event)
+{
+	const struct trace_sched_free *last = event->payload;
 	uint32_t relative = relative_of(p, last->tid);
 
-	if (relative == NOT_KNOWN ||
-	    (event->id == TRACE_EV_sched_free && relative >= p->nr_first && !p->list[relative].has_left))
+	if (relative == NOT_KNOWN || (relative >= p->nr_first && !p->list[relative].has_left))
 		return;
-	p->list[relative].has_left |= event->id == TRACE_EV_exit_times;
 	p->list[relative].is_gone |= !p->list[relative].first_exits;
-	p->list[relative].is_freed |= event->id == TRACE_EV_sched_free;
+	p->list[relative].is_freed = true;
 	p->list[relative].last_ns = event->ts_ns;
 }
 
@@ -311,8 +336,10 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		on_exit_of(p, event);
 		break;
 	case TRACE_EV_exit_times:
+		on_left(p, analysis, event);
+		break;
 	case TRACE_EV_sched_free:
-		on_last(p, event);
+		on_free(p, event);
 		break;
 	case TRACE_EV_sys_enter:
 	case TRACE_EV_sys_enter3:

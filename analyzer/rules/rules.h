@@ -100,4 +100,6 @@ uint64_t state_nr_events(const struct trace_analysis *analysis);
 bool state_has_events(const struct trace_analysis *analysis, uint32_t id);
 /** state_was_traced() - did another process trace one of its threads (ptrace(2)) at the start? */
 bool state_was_traced(const struct trace_process *process);
+/** state_nr_living() - its threads that have not left their CPUs for the last time */
+size_t state_nr_living(const struct trace_process *process);
 #endif

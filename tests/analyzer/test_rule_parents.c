@@ -374,6 +374,40 @@ static void an_older_process_of_the_pid_may_be_freed_late(void)
 	case_verify(&c, NULL);
 }
 
+/*
+ * Thread 21 is the last of process 20 to exit, and passes its child 30 on after the first thread
+ * has left its CPU. 30 ends before that, or both live when the recording ends.
+ */
+static void a_child_stays_until_the_last_thread_of_its_parent_has_left(void)
+{
+	struct trace_signal_generate signal = {.tid = 20, .signal = SIGCHLD, .code = CLD_EXITED, .group = 1};
+
+	for (int ends_before = 0; ends_before < 2; ends_before++) {
+		struct analysis_case c = case_new();
+
+		tb_thread(c.tb, 1, 1, 0, "init", 0, false);
+		tb_thread(c.tb, 10, 10, 1, "one", 3, true);
+		tb_thread(c.tb, 20, 20, 10, "two", 0, true);
+		tb_thread(c.tb, 21, 20, 10, "two", 1, true);
+		tb_add(c.tb, 1, 1300, sched_fork, "three", .parent_tid = 21, .tid = 30, .tgid = 30, .ns_tid = 30);
+		tb_switch(c.tb, 2, 1400, 0, 30, TRACE_TASK_RUNNING);
+		tb_exit(c.tb, 0, 2900, 20, 20, false);
+		tb_add(c.tb, 1, 3000, sched_adopt, NULL, .parent = 20, .reaper = 1);
+		tb_exit(c.tb, 1, 3000, 21, 20, true);
+		tb_add(c.tb, 0, 3100, exit_times, NULL, .tid = 20);
+		tb_switch(c.tb, 0, 3100, 20, 0, TRACE_TASK_DEAD);
+		if (ends_before) {
+			tb_exit(c.tb, 2, 3200, 30, 30, true);
+			tb_event(c.tb, 2, 3205, TRACE_EV_signal_generate, &signal, sizeof(signal), NULL);
+			tb_add(c.tb, 2, 3210, exit_times, NULL, .tid = 30);
+			tb_switch(c.tb, 2, 3210, 30, 0, TRACE_TASK_DEAD);
+			tb_add(c.tb, 1, 3500, exit_times, NULL, .tid = 21);
+			tb_switch(c.tb, 1, 3500, 21, 0, TRACE_TASK_DEAD);
+		}
+		case_verify(&c, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -388,6 +422,7 @@ int main(int argc, char **argv)
 		CASE(a_child_that_had_begun_to_exit_needs_no_other_parent),
 		CASE(a_dead_child_keeps_its_last_parent),
 		CASE(a_child_that_ends_in_the_exit_of_its_parent_keeps_it),
+		CASE(a_child_stays_until_the_last_thread_of_its_parent_has_left),
 		CASE(an_older_process_of_the_pid_may_be_freed_late),
 		CASE(init_of_a_namespace_keeps_its_children_in_its_exit),
 		CASE(the_end_of_one_thread_is_not_that_of_its_process),
