@@ -133,7 +133,7 @@ static const char *path_of_waker(const struct trace_analysis *a, const struct wa
 {
 	const struct trace_thread *thread = waker->thread;
 	string_id path = waker->cause == CAUSE_NONE ? (string_id)waker->detail : 0;
-	bool is_late = thread->late_from_ns <= waker->ns && waker->ns <= thread->late_to_ns;
+	bool is_late = !path && thread->late_from_ns <= waker->ns && waker->ns <= thread->late_to_ns;
 
 	return strings_text(&a->strings, is_late ? thread->late_path : path);
 }

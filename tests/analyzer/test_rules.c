@@ -125,6 +125,11 @@ bool state_was_traced(const struct trace_process *process)
 	return false;
 }
 
+size_t state_nr_living(const struct trace_process *process)
+{
+	return 1;
+}
+
 static const struct trace_thread *first_thread(const struct analysis_case *c, uint32_t pid)
 {
 	return trace_next_thread(case_process(c, pid), NULL);
