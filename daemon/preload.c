@@ -15,11 +15,14 @@
 /* Environment variable of libtracer-pthread.so: trace all locks, not only contended ones. */
 #define PRELOAD_PTHREAD_MODE "TRACER_PTHREAD"
 
+/* For libtracer-gprof.so: only the command itself says that it has no instrumented functions. */
+#define PRELOAD_GPROF_PARENT "TRACER_GPROF_PARENT"
+
 #ifndef PRELOAD_LIBDIR
 #define PRELOAD_LIBDIR "lib"
 #endif
 
-static const char *const preload_names[] = {"malloc", "pthread", "functions", "profil"};
+static const char *const preload_names[] = {"malloc", "pthread", "functions", "profil", "gprof"};
 #define NR_NAMES (sizeof(preload_names) / sizeof(preload_names[0]))
 
 /* ld.so splits LD_PRELOAD at spaces and colons. */
@@ -82,8 +85,8 @@ static int unknown_library(const char *name, size_t chars, struct trace_error *r
 	for (size_t i = 0; i < NR_NAMES; i++)
 		similar_offer(&best, preload_names[i]);
 	return error_set(ret_error, -EINVAL,
-			 "--preload: \"%s\" is none of malloc, pthread, pthread:all, functions, profil (separated by "
-			 "commas)%s%s%s",
+			 "--preload: \"%s\" is none of malloc, pthread, pthread:all, functions, profil, gprof "
+			 "(separated by commas)%s%s%s",
 			 wanted, best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
 }
 
@@ -126,6 +129,7 @@ int preload_begin(const char *names, struct trace_error *ret_error)
 	const char *before = getenv("LD_PRELOAD");
 	char list[2 * sizeof(preload_before)];
 	bool all = false;
+	char own_pid[32];
 	size_t used;
 	int err;
 
@@ -139,7 +143,8 @@ int preload_begin(const char *names, struct trace_error *ret_error)
 		return error_set(ret_error, -E2BIG, "LD_PRELOAD is too long to be extended");
 	snprintf(preload_before, sizeof(preload_before), "%s", before ? before : "");
 	used = strlen(list);
-	if (all && setenv(PRELOAD_PTHREAD_MODE, "all", 1))
+	snprintf(own_pid, sizeof(own_pid), "%d", (int)getpid());
+	if ((all && setenv(PRELOAD_PTHREAD_MODE, "all", 1)) || setenv(PRELOAD_GPROF_PARENT, own_pid, 1))
 		return error_set(ret_error, -ENOMEM, "no memory for the environment");
 	if (*preload_before)
 		snprintf(list + used, sizeof(list) - used, ":%s", preload_before);
