@@ -6,6 +6,7 @@
  *	gprof_program CASE [LIBRARY]     prints the name of each function and its calls
  */
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS 8
@@ -24,7 +26,7 @@ enum { LEAF, FIB, EVEN, ODD, COMPARE, VARIADIC, FLOATING, HANDLE, THROWS, JUMPS,
 static const char *const names[] = {"leaf",	"fib",	  "even",   "odd",   "compare", "variadic",
 				    "floating", "handle", "throws", "jumps", "many",	"plugin"};
 
-static void count(int function)
+static __attribute__((no_instrument_function)) void count(int function)
 {
 	__atomic_fetch_add(&called[function], 1, __ATOMIC_RELAXED);
 }
@@ -146,7 +148,7 @@ static void run_many()
 
 static void *run_thread(void *)
 {
-	for (int i = 0; i < 200000; i++)
+	for (int i = 0; i < 20000; i++)
 		leaf(1, 2, 3, 4, 5, i);
 	many<800>(0);
 	return NULL;
@@ -172,7 +174,7 @@ static void run_signals()
 
 	signal(SIGALRM, handle);
 	setitimer(ITIMER_REAL, &often, NULL);
-	for (int i = 0; called[HANDLE] < 200; i++) {
+	for (int i = 0; called[HANDLE] < 50; i++) {
 		leaf(1, 2, 3, 4, 5, i);
 		many<800>(i);
 	}
@@ -193,6 +195,51 @@ static void run_jumps()
 		}
 		leaf(1, 2, 3, 4, 5, i);
 	}
+}
+
+static long long clock_ns(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+/* One function costs little for one caller, and much for the other. */
+extern "C" __attribute__((noinline)) void scale_background(int ms, int wait_ms)
+{
+	long long end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000ll;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		continue;
+	if (wait_ms)
+		usleep((useconds_t)wait_ms * 1000);
+}
+
+extern "C" __attribute__((noinline)) void draw_icon(void)
+{
+	scale_background(0, 0);
+}
+
+extern "C" __attribute__((noinline)) void draw_window(void)
+{
+	scale_background(100, 50);
+}
+
+static long long elapsed_of[2], cpu_of[2];
+
+static void run_draws()
+{
+	for (int i = 0; i < 1001; i++) {
+		bool is_window = i == 500;
+		long long elapsed = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		(is_window ? draw_window : draw_icon)();
+		cpu_of[is_window] += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+		elapsed_of[is_window] += clock_ns(CLOCK_MONOTONIC) - elapsed;
+	}
+	for (int i = 0; i < 2; i++)
+		fprintf(stderr, "%lld %lld\n", elapsed_of[i], cpu_of[i]);
 }
 
 static void print(const char *into)
@@ -219,6 +266,55 @@ static void run_fork()
 	}
 	waitpid(child, NULL, 0);
 	fib(10);
+}
+
+/* Unwinders see the callers, and a thread that ends in the middle runs its destructors. */
+struct Ended {
+	~Ended()
+	{
+		__atomic_fetch_add(&called[THROWS], 1, __ATOMIC_RELAXED);
+	}
+};
+
+static int nr_frames;
+
+__attribute__((noinline)) static void end_thread(int depth, bool by_cancel)
+{
+	Ended ended;
+	void *frames[64];
+
+	if (depth) {
+		end_thread(depth - 1, by_cancel);
+		return;
+	}
+	nr_frames = backtrace(frames, 64);
+	while (by_cancel)
+		pause();
+	pthread_exit(NULL);
+}
+
+static void *run_ending(void *by_cancel)
+{
+	end_thread(5, by_cancel != NULL);
+	return NULL;
+}
+
+static void run_ends()
+{
+	for (long by_cancel = 0; by_cancel < 2; by_cancel++) {
+		pthread_t thread;
+
+		nr_frames = 0;
+		pthread_create(&thread, NULL, run_ending, (void *)by_cancel);
+		while (by_cancel && !__atomic_load_n(&nr_frames, __ATOMIC_RELAXED))
+			usleep(1000);
+		if (by_cancel)
+			pthread_cancel(thread);
+		pthread_join(thread, NULL);
+		must(nr_frames > 7, "backtrace() sees all callers");
+	}
+	must(called[THROWS] == 12, "destructors run when a thread ends");
+	called[THROWS] = 0;
 }
 
 static void run_dlopen(const char *path)
@@ -249,6 +345,10 @@ int main(int argc, char **argv)
 		run_jumps();
 	else if (!strcmp(what, "fork"))
 		run_fork();
+	else if (!strcmp(what, "ends"))
+		run_ends();
+	else if (!strcmp(what, "draws"))
+		run_draws();
 	else if (!strcmp(what, "dlopen"))
 		run_dlopen(argv[2]);
 	print(NULL);

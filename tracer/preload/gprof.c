@@ -5,6 +5,7 @@
  *   gmon.out            calls within the program, and samples of its code: gprof PROGRAM gmon.out
  *   gmon.out.process    all objects, if there are calls that gmon.out cannot have:
  *   gmon.out.syms       gprof -S gmon.out.syms /bin/true gmon.out.process
+ *   gmon.out.contexts   with TRACER_GPROF=times in the environment: the times of each context
  *
  * As with the C library, GMON_OUT_PREFIX=NAME in the environment makes it NAME.PID. A child of
  * fork() begins with no counts, and writes gmon.out.PID.
@@ -26,7 +27,9 @@
 #include <trace/profil.h>
 #include <unistd.h>
 #include "gmon_records.h"
+#include "gprof_contexts.h"
 #include "gprof_names.h"
+#include "gprof_times.h"
 #include "next.h"
 #include "whole_file.h"
 
@@ -43,7 +46,7 @@ struct gprof_region {
 
 static struct gprof_region *regions; /* owned; of the objects at the start */
 static size_t nr_regions;
-static bool is_child;
+static bool is_child, has_times;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the functions that programs call */
 
 static void complain(const char *what, int err)
@@ -364,12 +367,13 @@ static int put_process(FILE *file, FILE *list, const struct gprof_arcs *arcs, co
 	return err;
 }
 
-/** struct gprof_paths - the names of the files, the one of the program last */
-struct gprof_paths {
-	char of[3][PATH_MAX];
-};
+/* In the order in which they get their names, the one of the program last. */
+enum gprof_file { FILE_CONTEXTS, FILE_NAMES, FILE_PROCESS, FILE_PROGRAM, NR_FILES };
 
-static void set_paths(struct gprof_paths *paths)
+static const char *const endings[NR_FILES] = {
+	[FILE_CONTEXTS] = ".contexts", [FILE_NAMES] = ".syms", [FILE_PROCESS] = ".process", [FILE_PROGRAM] = ""};
+
+static void set_path(char *path, size_t size, enum gprof_file file)
 {
 	const char *prefix = getenv("GMON_OUT_PREFIX");
 	char number[32] = "";
@@ -377,35 +381,51 @@ static void set_paths(struct gprof_paths *paths)
 
 	if (is_chosen || is_child)
 		snprintf(number, sizeof(number), ".%d", (int)getpid());
-	for (int i = 0; i < 3; i++)
-		snprintf(paths->of[i], sizeof(paths->of[i]), "%.*s%s%s", PATH_MAX - 64, is_chosen ? prefix : "gmon.out",
-			 number,
-			 i == 2 ? ""
-			 : i	? ".process"
-				: ".syms");
+	snprintf(path, size, "%s%s%s", is_chosen ? prefix : "gmon.out", number, endings[file]);
+}
+
+static int write_open_files(FILE *const *out, const struct gprof_arcs *arcs, const struct gprof_names *names)
+{
+	uint64_t period_ns = period_of_samples();
+	int err = put_program(out[FILE_PROGRAM], arcs, names, period_ns);
+
+	if (!err && out[FILE_PROCESS])
+		err = put_process(out[FILE_PROCESS], out[FILE_NAMES], arcs, names, period_ns);
+	if (!err && out[FILE_CONTEXTS])
+		err = gprof_contexts_put(out[FILE_CONTEXTS], names);
+	return err;
 }
 
 static int write_files(const struct gprof_arcs *arcs, struct gprof_names *names)
 {
-	uint64_t period_ns = period_of_samples();
-	struct gprof_paths paths;
 	bool has_process = needs_process(arcs, names);
-	const char *const wanted[] = {paths.of[0], paths.of[1], paths.of[2]};
-	size_t nr = has_process ? 3 : 1, skipped = 3 - nr, idx = nr - 1;
-	struct whole_file files[3];
-	int err = has_process ? gprof_names_read(names) : 0;
+	const bool is_wanted[NR_FILES] = {[FILE_CONTEXTS] = has_times,
+					  [FILE_NAMES] = has_process,
+					  [FILE_PROCESS] = has_process,
+					  [FILE_PROGRAM] = true};
+	char paths[NR_FILES][PATH_MAX];
+	const char *wanted[NR_FILES];
+	struct whole_file files[NR_FILES];
+	FILE *out[NR_FILES] = {NULL};
+	size_t nr = 0, idx = 0, opened = 0;
+	int err = has_process || has_times ? gprof_names_read(names) : 0;
 
-	set_paths(&paths);
+	for (int i = 0; i < NR_FILES; i++) {
+		if (!is_wanted[i])
+			continue;
+		set_path(paths[i], sizeof(paths[i]), (enum gprof_file)i);
+		wanted[nr++] = paths[i];
+	}
 	if (!err)
-		err = whole_files_open(files, wanted + skipped, nr, &idx);
+		err = whole_files_open(files, wanted, nr, &idx);
 	if (!err) {
-		err = put_program(files[nr - 1].out, arcs, names, period_ns);
-		if (!err && has_process)
-			err = put_process(files[1].out, files[0].out, arcs, names, period_ns);
+		for (int i = 0; i < NR_FILES; i++)
+			out[i] = is_wanted[i] ? files[opened++].out : NULL;
+		err = write_open_files(out, arcs, names);
 		err = whole_files_close(files, nr, err, &idx);
 	}
 	if (err)
-		fprintf(stderr, "libtracer-gprof: %s cannot be written: %s\n", wanted[skipped + idx], strerror(-err));
+		fprintf(stderr, "libtracer-gprof: %s cannot be written: %s\n", wanted[idx], strerror(-err));
 	return err;
 }
 
@@ -428,6 +448,7 @@ static void write_what_is(void)
 	struct gprof_arcs arcs = {0};
 	int err = collect(&arcs);
 
+	gprof_times_now();
 	if (!err)
 		err = gprof_objects_find(&names);
 	if (err)
@@ -454,9 +475,26 @@ static void after_fork_in_child(void)
 		memset(regions[i].cells, 0, regions[i].nr_cells * CELL_BYTES);
 }
 
+static void times_begin(void)
+{
+	const char *wanted = getenv("TRACER_GPROF");
+	int err;
+
+	if (!wanted || strcmp(wanted, "times") != 0)
+		return;
+	err = gprof_times_begin();
+	if (err) {
+		complain("calls are counted, but there are no times", err);
+		return;
+	}
+	has_times = true;
+	gprof_mode = GPROF_TIMES;
+}
+
 static __attribute__((constructor)) void begin(void)
 {
 	gprof_threads_begin();
+	times_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	if (!dl_iterate_phdr(look_at_object, NULL))
 		return;
@@ -494,14 +532,14 @@ PRELOAD_EXPORT void _mcleanup(void)
 	pthread_mutex_lock(&lock);
 	samples_end();
 	write_what_is();
-	if (gprof_mode == GPROF_COUNTS)
+	if (gprof_mode != GPROF_PAUSED)
 		samples_begin();
 	pthread_mutex_unlock(&lock);
 }
 
 PRELOAD_EXPORT int moncontrol(int mode)
 {
-	unsigned char wanted = mode ? GPROF_COUNTS : GPROF_PAUSED;
+	unsigned char wanted = !mode ? GPROF_PAUSED : has_times ? GPROF_TIMES : GPROF_COUNTS;
 
 	pthread_mutex_lock(&lock);
 	if (gprof_mode != wanted && mode)

@@ -8,9 +8,9 @@
  * tables of its own, so that a count is one instruction without a lock. A thread that begins takes
  * the tables of one that has ended, with their counts.
  *
- * A table is never moved or freed: a thread with too many arcs in its table begins with a larger one,
- * where each arc begins at 0. So a signal handler that does this in the middle of a count does no
- * harm. A reader adds all tables.
+ * A table is never moved or freed: a thread with too many arcs in its table begins with a larger
+ * one, where each arc begins at 0. So a signal handler that does this in the middle of a count does
+ * no harm. A reader adds all tables.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +44,7 @@ struct gprof_thread {
 enum gprof_mode {
 	GPROF_COUNTS,
 	GPROF_PAUSED, /* moncontrol(0) */
+	GPROF_TIMES,  /* the numbers are known in assembler */
 };
 
 extern unsigned char gprof_mode;	   /* enum gprof_mode */
@@ -52,6 +53,9 @@ extern uint64_t gprof_lost;		   /* counts for which there was no memory */
 
 /** gprof_threads_begin() - before the first thread ends. More than once does no harm. */
 void gprof_threads_begin(void);
+/** gprof_lock() - also blocks all signals. gprof_unlock(): @old is what it returned */
+uint64_t gprof_lock(void);
+void gprof_unlock(uint64_t old);
 /** gprof_forget() - in a child of fork(): all counts are 0 */
 void gprof_forget(void);
 

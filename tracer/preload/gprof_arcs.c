@@ -13,9 +13,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include "gprof.h"
+#include "gprof_system.h"
+#include "gprof_times.h"
 #include "next.h"
 
 #define FIRST_ARCS  512u /* of a thread's first table: 16 KiB */
@@ -24,6 +24,7 @@
 #define ARC_BYTES   sizeof(struct gprof_arc)
 #define SIGSET_SIZE 8u /* of the kernel's */
 #define HASH	    0x1e3779b1u
+#define PLAIN_FRAME (2 * sizeof(uintptr_t)) /* a frame pointer and a return address */
 
 _Static_assert(sizeof(struct gprof_arc) == 32 && offsetof(struct gprof_arc, from) == 0 &&
 		       offsetof(struct gprof_arc, self) == 8 && offsetof(struct gprof_arc, count) == 16 &&
@@ -38,63 +39,53 @@ static unsigned char lock;
 
 #define OWN __thread __attribute__((tls_model("initial-exec")))
 
-/* It has one slot, which is free, so that each arc is one to be added. */
-static struct {
-	struct gprof_table table;
-	struct gprof_arc arc;
-} no_table;
+/* A table with one slot, which is free, so that each arc is one to be added. */
+static uint64_t no_table[(sizeof(struct gprof_table) + sizeof(struct gprof_arc)) / sizeof(uint64_t)]
+	__attribute__((aligned(64)));
+#define NO_TABLE ((struct gprof_table *)(void *)no_table)
 extern OWN struct gprof_table *gprof_table;
-OWN struct gprof_table *gprof_table = &no_table.table;
-static OWN struct gprof_thread *own_thread; /* NULL: gprof_table is no_table */
+OWN struct gprof_table *gprof_table = NO_TABLE;
+static OWN struct gprof_thread *own_thread; /* NULL: gprof_table is NO_TABLE */
 
-/* ---- system calls, without errno and without vector registers ---- */
-
-static long call(long number, long a, long b, long c, long d, long e, long f)
-{
-#ifdef __x86_64__
-	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-#else
-	return syscall(number, a, b, c, d, e, f);
-#endif
-}
-
-static void *take_memory(size_t bytes)
-{
-	long at = call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return at < 0 && at > -4096 ? NULL : (void *)at;
-}
+/* ---- signals and the lock ---- */
 
 static uint64_t block_signals(void)
 {
 	uint64_t all = ~0ull, old = 0;
 
-	call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_SIZE, 0, 0);
+	gprof_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, SIGSET_SIZE, 0, 0);
 	return old;
 }
 
 static void unblock_signals(uint64_t old)
 {
-	call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_SIZE, 0, 0);
+	gprof_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, SIGSET_SIZE, 0, 0);
 }
 
 /* The caller has blocked signals, so it cannot be interrupted by one that wants the lock. */
 static void take_lock(void)
 {
 	while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE))
-		call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		gprof_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
 static void leave_lock(void)
 {
 	__atomic_clear(&lock, __ATOMIC_RELEASE);
+}
+
+uint64_t gprof_lock(void)
+{
+	uint64_t old = block_signals();
+
+	take_lock();
+	return old;
+}
+
+void gprof_unlock(uint64_t old)
+{
+	leave_lock();
+	unblock_signals(old);
 }
 
 /* ---- threads ---- */
@@ -105,16 +96,15 @@ static bool has_key; /* under lock */
 /* The tables remain for the next thread. Functions that are called later begin with new ones. */
 static void thread_end(void *thread)
 {
-	uint64_t old = block_signals();
+	uint64_t old = gprof_lock();
 	struct gprof_thread *own = thread;
 
-	gprof_table = &no_table.table;
+	gprof_table = NO_TABLE;
 	own_thread = NULL;
-	take_lock();
 	own->next_free = free_threads;
 	free_threads = own;
-	leave_lock();
-	unblock_signals(old);
+	gprof_times_thread_ends();
+	gprof_unlock(old);
 }
 
 /* The caller has lock. */
@@ -126,17 +116,15 @@ static void make_key(void)
 
 void gprof_threads_begin(void)
 {
-	uint64_t old = block_signals();
+	uint64_t old = gprof_lock();
 
-	take_lock();
 	make_key();
-	leave_lock();
-	unblock_signals(old);
+	gprof_unlock(old);
 }
 
 static struct gprof_table *new_table(uint64_t nr_arcs)
 {
-	struct gprof_table *table = take_memory(sizeof(*table) + nr_arcs * ARC_BYTES);
+	struct gprof_table *table = gprof_memory(sizeof(*table) + nr_arcs * ARC_BYTES);
 
 	if (table)
 		table->mask = nr_arcs * ARC_BYTES - ARC_BYTES;
@@ -152,12 +140,12 @@ static struct gprof_thread *new_thread(void)
 		free_threads = thread->next_free;
 		return thread;
 	}
-	thread = take_memory(sizeof(*thread));
+	thread = gprof_memory(sizeof(*thread));
 	if (!thread)
 		return NULL;
 	thread->tables = new_table(FIRST_ARCS);
 	if (!thread->tables) {
-		call(SYS_munmap, (long)thread, sizeof(*thread), 0, 0, 0, 0);
+		gprof_call(SYS_munmap, (long)thread, sizeof(*thread), 0, 0, 0, 0);
 		return NULL;
 	}
 	thread->next = gprof_threads;
@@ -260,6 +248,7 @@ void gprof_each_arc(void (*visit)(void *context, const struct gprof_arc *arc), v
 void gprof_forget(void)
 {
 	lock = 0;
+	gprof_times_forget();
 	free_threads = NULL;
 	gprof_lost = 0;
 	for (struct gprof_thread *thread = gprof_threads; thread; thread = thread->next) {
@@ -317,14 +306,27 @@ __asm__(".text\n"
 	".cfi_adjust_cfa_offset -8\n"
 	"	popq %rax\n"
 	".cfi_adjust_cfa_offset -8\n"
-	"5:	ret\n"
+	"5:	cmpb $2, gprof_mode(%rip)\n"
+	"	je 6f\n"
+	"	ret\n"
+	"6:	pushq %rax\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rcx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rdx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	movq 24(%rsp), %rdx\n"
+	"	leaq 8(%rbp), %rcx\n"
+	"7:	leaq gprof_time(%rip), %r11\n"
+	"	jmp 8f\n"
 	".cfi_restore_state\n"
 	"3:	cmpq $0, 72(%rax, %r11)\n"
 	"	je 4f\n"
 	"	addq $32, %r11\n"
 	"	andq (%rax), %r11\n"
 	"	jmp 2b\n"
-	"4:	pushq %rbp\n"
+	"4:	leaq gprof_add(%rip), %r11\n"
+	"8:	pushq %rbp\n"
 	".cfi_adjust_cfa_offset 8\n"
 	".cfi_rel_offset rbp, 0\n"
 	"	movq %rsp, %rbp\n"
@@ -347,7 +349,7 @@ __asm__(".text\n"
 	"	movq %rcx, %rdi\n"
 	"	movq %rdx, %rsi\n"
 	"	cld\n"
-	"	call gprof_add\n"
+	"	call *%r11\n"
 	"	movups 0(%rsp), %xmm0\n"
 	"	movups 16(%rsp), %xmm1\n"
 	"	movups 32(%rsp), %xmm2\n"
@@ -381,7 +383,7 @@ __asm__(".text\n"
 	"__fentry__:\n"
 	".cfi_startproc\n"
 	"	cmpb $0, gprof_mode(%rip)\n"
-	"	jne 5b\n"
+	"	jne 9f\n"
 	"	pushq %rax\n"
 	".cfi_adjust_cfa_offset 8\n"
 	"	pushq %rcx\n"
@@ -391,8 +393,76 @@ __asm__(".text\n"
 	"	movq 24(%rsp), %rdx\n"
 	"	movq 32(%rsp), %rcx\n" /* the function has no frame yet */
 	"	jmp 1b\n"
+	".cfi_adjust_cfa_offset -24\n"
+	"9:	cmpb $2, gprof_mode(%rip)\n"
+	"	je 10f\n"
+	"	ret\n"
+	"10:	pushq %rax\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rcx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rdx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	movq 24(%rsp), %rdx\n"
+	"	leaq 32(%rsp), %rcx\n"
+	"	jmp 7b\n"
 	".cfi_endproc\n"
 	".size __fentry__, . - __fentry__\n");
+
+/*
+ * Functions with a replaced return address return to gprof_return. Unwinders look at the
+ * instruction before it, and find the real address in its copy: gprof_times.c.
+ *
+ * The unwinder of C++ exceptions tells frames apart by their place on the stack, and this one has
+ * the same place as the caller. It tells them apart if one is that of a signal. It then takes the
+ * caller's address for that of an instruction, not for that behind a call: so this is 1 lower.
+ */
+__asm__(".text\n"
+	".p2align 5\n"
+	".type gprof_return, @function\n"
+	".hidden gprof_return\n"
+	".globl gprof_return\n"
+	".cfi_startproc\n"
+	".cfi_def_cfa rsp, 0\n"
+	".cfi_signal_frame\n"
+	/* DW_CFA_val_expression of the return address: *(((CFA - 8) & COPY_MASK) + COPIES) - 1 */
+	".cfi_escape 0x16, 0x10, 0x19, 0x38, 0x1c\n"
+	".cfi_escape 0x0e, 0xf0, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0, 0x1a\n"
+	".cfi_escape 0x0e, 0, 0, 0, 0, 0, 0x20, 0, 0, 0x22\n"
+	".cfi_escape 0x06, 0x31, 0x1c\n"
+	"	nop\n"
+	"gprof_return:\n"
+	"	subq $8, %rsp\n" /* the place of the return address */
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rax\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rdx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rbp\n"
+	".cfi_adjust_cfa_offset 8\n"
+	".cfi_rel_offset rbp, 0\n"
+	"	movq %rsp, %rbp\n"
+	".cfi_def_cfa_register rbp\n"
+	"	leaq 24(%rbp), %rdi\n"
+	"	subq $32, %rsp\n"
+	"	andq $-16, %rsp\n"
+	"	movups %xmm0, (%rsp)\n"
+	"	movups %xmm1, 16(%rsp)\n"
+	"	call gprof_leave\n"
+	"	movq %rax, 24(%rbp)\n"
+	"	movups (%rsp), %xmm0\n"
+	"	movups 16(%rsp), %xmm1\n"
+	"	movq %rbp, %rsp\n"
+	"	popq %rbp\n"
+	".cfi_def_cfa rsp, 24\n"
+	".cfi_restore rbp\n"
+	"	popq %rdx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %rax\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	".cfi_endproc\n"
+	".size gprof_return, . - gprof_return\n");
 
 /* A count is one instruction: a signal handler may count the same arc. */
 static void increase(uint64_t *count)
@@ -406,17 +476,22 @@ static void increase(uint64_t *count)
 }
 #endif
 
-static void count_call(const void *from, const void *self)
+static void count_call(uintptr_t from, uintptr_t self)
 {
-	struct gprof_arc *arc;
+	struct gprof_arc *arc = slot_of(gprof_table, from, self);
 
-	if (gprof_mode != GPROF_COUNTS)
-		return;
-	arc = slot_of(gprof_table, (uintptr_t)from, (uintptr_t)self);
 	if (arc->self)
 		increase(&arc->count);
 	else
-		gprof_add((uintptr_t)from, (uintptr_t)self);
+		gprof_add(from, self);
+}
+
+/* mcount() and __fentry__() with times */
+__attribute__((used, visibility("hidden"))) void gprof_time(uintptr_t *slot, uintptr_t self);
+void gprof_time(uintptr_t *slot, uintptr_t self)
+{
+	count_call(gprof_caller(slot), self);
+	gprof_enter(slot, self);
 }
 
 #ifdef __aarch64__
@@ -424,7 +499,8 @@ static void count_call(const void *from, const void *self)
 PRELOAD_EXPORT void _mcount(void *from);
 PRELOAD_EXPORT void _mcount(void *from)
 {
-	count_call(from, __builtin_return_address(0));
+	if (gprof_mode != GPROF_PAUSED)
+		count_call((uintptr_t)from, (uintptr_t)__builtin_return_address(0));
 }
 #endif
 
@@ -433,9 +509,15 @@ PRELOAD_EXPORT void __cyg_profile_func_exit(void *function, void *caller);
 
 PRELOAD_EXPORT void __cyg_profile_func_enter(void *function, void *caller)
 {
-	count_call(caller, function);
+	if (gprof_mode == GPROF_PAUSED)
+		return;
+	count_call((uintptr_t)caller, (uintptr_t)function);
+	if (gprof_mode == GPROF_TIMES)
+		gprof_enter_plain((uintptr_t)__builtin_frame_address(0) + PLAIN_FRAME, (uintptr_t)function);
 }
 
 PRELOAD_EXPORT void __cyg_profile_func_exit(void *function, void *caller)
 {
+	if (gprof_mode == GPROF_TIMES)
+		gprof_leave_plain((uintptr_t)function);
 }
