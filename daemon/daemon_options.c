@@ -626,7 +626,7 @@ static const struct option_spec option_table[] = {
 	{.letter = 'G', .name = "pgrp", .value_name = "PGRP", .value = OPTION_VALUE, .completes = COMPLETE_PID,
 	 .apply = apply_pgrp, .help = "only this process group"},
 	{.name = "preload", .value_name = "LIST", .value = OPTION_VALUE, .completes = COMPLETE_PRELOAD,
-	 .words = "malloc pthread pthread:all functions profil", .apply = apply_preload,
+	 .words = "malloc pthread pthread:all functions profil gprof gprof:times", .apply = apply_preload,
 	 .help = "trace what COMMAND does: malloc, pthread, functions"},
 	{.letter = 's', .other_letter = 'S', .value_name = "d|u|lVALUE", .value = OPTION_VALUE, .apply = apply_caller,
 	 .help = "callers of system calls: at a depth, within bounds"},

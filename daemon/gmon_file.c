@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gmon_file.c - writes gmon.out as gprof of binutils reads it: a head, then
- * histograms and arcs
- *
- *	"gmon", version 1, 12 bytes of 0
- *	0: a histogram: from, to, number of bins, samples a second, unit, then bins of 16 bits
- *	1: an arc: from, self, count of 32 bits
+ * gmon_file.c - writes gmon.out of the kernel: histograms and arcs (gmon_records.h)
  *
  * Each function with samples is a histogram of its own: gprof refuses a function that is in two. A
- * bin is for 2 bytes, the least that gprof can divide. A count that is too large for a bin
- * continues in another histogram of the same function, and likewise for arcs: gprof adds them.
+ * bin is for 2 bytes, the least that gprof can divide.
  */
 #include "gmon_file.h"
 
@@ -19,36 +13,10 @@
 #include <string.h>
 
 #include "error_set.h"
+#include "gmon_records.h"
 #include "whole_file.h"
 
-#define TAG_HISTOGRAM 0
-#define TAG_ARC	      1
-#define MAX_BIN	      UINT16_MAX
-#define MAX_ARC	      UINT32_MAX
-#define BIN_BYTES     2u
-#define NS_A_SECOND   1000000000ull
-
-struct gmon_head {
-	char cookie[4];
-	uint32_t version;
-	char spare[12];
-} __attribute__((packed));
-
-struct gmon_histogram {
-	uint64_t from, to;
-	uint32_t nr_bins;
-	uint32_t rate; /* units of a bin in one of @unit */
-	char unit[15];
-	char unit_letter;
-} __attribute__((packed));
-
-struct gmon_call {
-	uint64_t from, self;
-	uint32_t count;
-} __attribute__((packed));
-
-_Static_assert(sizeof(struct gmon_head) == 20 && sizeof(struct gmon_histogram) == 40 && sizeof(struct gmon_call) == 20,
-	       "the forms that gprof expects of addresses of 64 bits");
+#define BIN_BYTES 2u
 
 /* ---- histograms ---- */
 
@@ -69,23 +37,22 @@ static uint64_t units_of(const struct gmon_counts *counts, const struct gmon_cou
 
 static struct gmon_histogram head_of(const struct gmon_counts *counts, const struct gmon_span *span)
 {
-	struct gmon_histogram head = {.from = span->from,
-				      .to = span->to,
-				      .nr_bins = (uint32_t)((span->to - span->from) / BIN_BYTES),
-				      .rate = 1,
-				      .unit = "samples",
-				      .unit_letter = 'n'};
+	uint32_t nr_bins = (uint32_t)((span->to - span->from) / BIN_BYTES);
 
-	if (counts->by_event)
-		return head;
-	memcpy(head.unit, "seconds", sizeof("seconds"));
-	head.unit_letter = 's';
-	head.rate = (uint32_t)((NS_A_SECOND + counts->period / 2) / counts->period);
-	head.rate = head.rate ? head.rate : 1;
-	return head;
+	if (!counts->by_event)
+		return gmon_seconds(span->from, span->to, nr_bins, counts->period);
+	return (struct gmon_histogram){.from = span->from,
+				       .to = span->to,
+				       .nr_bins = nr_bins,
+				       .rate = 1,
+				       .unit = "samples",
+				       .unit_letter = 'n'};
 }
 
-/* Writes what remains in @units, at most MAX_BIN of each bin. 1: more remains; or 0, or -ENOMEM */
+/*
+ * Writes what remains in @units, at most GMON_MAX_BIN of each bin. 1: more remains; or 0, or
+ * -ENOMEM
+ */
 static int put_histogram(FILE *file, const struct gmon_histogram *head, const struct gmon_counts *counts,
 			 const struct gmon_span *span, uint64_t *units)
 {
@@ -97,15 +64,13 @@ static int put_histogram(FILE *file, const struct gmon_histogram *head, const st
 	for (size_t i = 0; i < span->nr; i++) {
 		uint64_t bin = (counts->counts[span->first + i].key - span->from) / BIN_BYTES;
 		uint16_t *into = &bins[bin < head->nr_bins ? bin : head->nr_bins - 1];
-		uint64_t room = MAX_BIN - *into, put = units[i] < room ? units[i] : room;
+		uint64_t room = GMON_MAX_BIN - *into, put = units[i] < room ? units[i] : room;
 
 		*into = (uint16_t)(*into + put);
 		units[i] -= put;
 		remains |= units[i] != 0;
 	}
-	fputc(TAG_HISTOGRAM, file);
-	fwrite(head, sizeof(*head), 1, file);
-	fwrite(bins, sizeof(*bins), head->nr_bins, file);
+	gmon_put_histogram(file, head, bins);
 	free(bins);
 	return remains;
 }
@@ -200,19 +165,6 @@ static void put_list(FILE *list, const struct gmon_marks *marks, struct gmon_num
 
 /* ---- the file ---- */
 
-static void put_arc(FILE *file, const struct gmon_arc *arc)
-{
-	for (uint64_t rest = arc->count; rest;) {
-		struct gmon_call call = {.from = arc->from,
-					 .self = arc->self,
-					 .count = (uint32_t)(rest < MAX_ARC ? rest : MAX_ARC)};
-
-		fputc(TAG_ARC, file);
-		fwrite(&call, sizeof(call), 1, file);
-		rest -= call.count;
-	}
-}
-
 static int put_samples(FILE *file, const struct gmon_counts *counts, struct gmon_marks *marks,
 		       struct gmon_numbers *numbers)
 {
@@ -235,17 +187,16 @@ static int put_samples(FILE *file, const struct gmon_counts *counts, struct gmon
 int gmon_file_write(FILE *file, FILE *list, const struct gmon_counts *counts, const struct gmon_arcs *arcs,
 		    const struct kernel_symbols *symbols, struct gmon_numbers *ret_numbers)
 {
-	const struct gmon_head head = {.cookie = {'g', 'm', 'o', 'n'}, .version = 1};
 	struct gmon_marks marks = {.is_in = calloc(symbols->nr + 1, 1), .symbols = symbols};
 	struct gmon_numbers numbers = {0};
 	int err;
 
 	if (!marks.is_in)
 		return -ENOMEM;
-	fwrite(&head, sizeof(head), 1, file);
+	gmon_put_head(file);
 	err = put_samples(file, counts, &marks, &numbers);
 	for (size_t i = 0; i < arcs->nr; i++) {
-		put_arc(file, &arcs->arcs[i]);
+		gmon_put_arc(file, arcs->arcs[i].from, arcs->arcs[i].self, arcs->arcs[i].count);
 		mark(&marks, arcs->arcs[i].from);
 		mark(&marks, arcs->arcs[i].self);
 	}

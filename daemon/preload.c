@@ -12,14 +12,23 @@
 #include "format_text.h"
 #include "similar.h"
 
-/* Environment variable of libtracer-pthread.so: trace all locks, not only contended ones. */
-#define PRELOAD_PTHREAD_MODE "TRACER_PTHREAD"
+/** struct preload_mode - "LIBRARY:MODE" sets the library's variable to the mode */
+static const struct preload_mode {
+	const char *library, *mode, *variable;
+} preload_modes[] = {
+	{"pthread", "all", "TRACER_PTHREAD"}, /* all locks, not only contended ones */
+	{"gprof", "times", "TRACER_GPROF"},   /* also the times of each context */
+};
+#define NR_MODES (sizeof(preload_modes) / sizeof(preload_modes[0]))
+
+/* For libtracer-gprof.so: only the command itself says that it has no instrumented functions. */
+#define PRELOAD_GPROF_PARENT "TRACER_GPROF_PARENT"
 
 #ifndef PRELOAD_LIBDIR
 #define PRELOAD_LIBDIR "lib"
 #endif
 
-static const char *const preload_names[] = {"malloc", "pthread", "functions", "profil"};
+static const char *const preload_names[] = {"malloc", "pthread", "functions", "profil", "gprof"};
 #define NR_NAMES (sizeof(preload_names) / sizeof(preload_names[0]))
 
 /* ld.so splits LD_PRELOAD at spaces and colons. */
@@ -64,13 +73,21 @@ static int find_library(const char *name, size_t chars, char *path, size_t size,
 			 (int)chars, name, program);
 }
 
-/* "pthread:all" is the library pthread with a mode. */
-static size_t library_chars(const char *names, size_t chars, bool *all)
+/* The name of the library in the @chars of @names, and the mode behind its colon. NULL: none */
+static size_t library_chars(const char *names, size_t chars, const struct preload_mode **ret_mode)
 {
-	if (chars != strlen("pthread:all") || strncmp(names, "pthread:all", chars))
-		return chars;
-	*all = true;
-	return strlen("pthread");
+	*ret_mode = NULL;
+	for (size_t i = 0; i < NR_MODES; i++) {
+		const struct preload_mode *mode = &preload_modes[i];
+		size_t own = strlen(mode->library);
+
+		if (chars != own + 1 + strlen(mode->mode) || strncmp(names, mode->library, own) != 0 ||
+		    names[own] != ':' || strncmp(names + own + 1, mode->mode, strlen(mode->mode)) != 0)
+			continue;
+		*ret_mode = mode;
+		return own;
+	}
+	return chars;
 }
 
 static int unknown_library(const char *name, size_t chars, struct trace_error *ret_error)
@@ -82,13 +99,15 @@ static int unknown_library(const char *name, size_t chars, struct trace_error *r
 	for (size_t i = 0; i < NR_NAMES; i++)
 		similar_offer(&best, preload_names[i]);
 	return error_set(ret_error, -EINVAL,
-			 "--preload: \"%s\" is none of malloc, pthread, pthread:all, functions, profil (separated by "
-			 "commas)%s%s%s",
+			 "--preload: \"%s\" is none of malloc, pthread, pthread:all, functions, profil, gprof, "
+			 "gprof:times (separated by commas)%s%s%s",
 			 wanted, best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
 }
 
-static int each_library(const char *names, char *list, size_t size, bool *all, struct trace_error *ret_error)
+/* @wanted: whether each of preload_modes is wanted */
+static int each_library(const char *names, char *list, size_t size, bool *wanted, struct trace_error *ret_error)
 {
+	const struct preload_mode *mode;
 	size_t used = 0, chars, whole;
 	char path[PATH_MAX];
 	bool known;
@@ -96,7 +115,9 @@ static int each_library(const char *names, char *list, size_t size, bool *all, s
 
 	for (;; names += whole + 1) {
 		whole = strcspn(names, ",");
-		chars = library_chars(names, whole, all);
+		chars = library_chars(names, whole, &mode);
+		if (mode)
+			wanted[mode - preload_modes] = true;
 		known = false;
 		for (size_t i = 0; i < NR_NAMES; i++)
 			known |= strlen(preload_names[i]) == chars && !strncmp(names, preload_names[i], chars);
@@ -116,22 +137,23 @@ static int each_library(const char *names, char *list, size_t size, bool *all, s
 int preload_check(const char *names, struct trace_error *ret_error)
 {
 	char list[4096];
-	bool all = false;
+	bool wanted[NR_MODES] = {false};
 
-	return each_library(names, list, sizeof(list), &all, ret_error);
+	return each_library(names, list, sizeof(list), wanted, ret_error);
 }
 
 int preload_begin(const char *names, struct trace_error *ret_error)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char list[2 * sizeof(preload_before)];
-	bool all = false;
+	bool wanted[NR_MODES] = {false};
+	char own_pid[32];
 	size_t used;
 	int err;
 
 	if (!names)
 		return 0;
-	err = each_library(names, list, sizeof(list) / 2, &all, ret_error);
+	err = each_library(names, list, sizeof(list) / 2, wanted, ret_error);
 	if (err)
 		return err;
 	preload_state = before ? PRELOAD_SET : PRELOAD_UNSET;
@@ -139,7 +161,11 @@ int preload_begin(const char *names, struct trace_error *ret_error)
 		return error_set(ret_error, -E2BIG, "LD_PRELOAD is too long to be extended");
 	snprintf(preload_before, sizeof(preload_before), "%s", before ? before : "");
 	used = strlen(list);
-	if (all && setenv(PRELOAD_PTHREAD_MODE, "all", 1))
+	snprintf(own_pid, sizeof(own_pid), "%d", (int)getpid());
+	for (size_t i = 0; i < NR_MODES; i++)
+		if (wanted[i] && setenv(preload_modes[i].variable, preload_modes[i].mode, 1))
+			return error_set(ret_error, -ENOMEM, "no memory for the environment");
+	if (setenv(PRELOAD_GPROF_PARENT, own_pid, 1))
 		return error_set(ret_error, -ENOMEM, "no memory for the environment");
 	if (*preload_before)
 		snprintf(list + used, sizeof(list) - used, ":%s", preload_before);
