@@ -422,8 +422,8 @@ static void a_loss_before_a_request_may_hide_who_answers(void)
  * Steps of judge_own_code(): x, thread 10 exits; K, F and H, it gets SIGKILL, SIGSEGV for its own
  * fault, and that with a handler; U, I and D, SIGBUS, SIGILL and SIGFPE for its own fault; T and S,
  * SIGTERM and a SIGSEGV that a program sent; f and k, it makes a page fault in user mode and in the
- * kernel; v, in the vsyscall page; e, its fault ends; c, it enters a call; o, it is in its own code,
- * t, in a page fault; O, in its own code since @ns
+ * kernel; v, in the vsyscall page; e, its fault ends; c, it enters a call; o, it is in its own
+ * code, t, in a page fault; O, in its own code since @ns
  */
 static void own_code_step(const struct analysis_case *c, char step, uint64_t since_ns, uint64_t ns)
 {

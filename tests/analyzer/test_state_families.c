@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_families.c - parents and children: who has the children of a process that exits, and
- * from when on.
+ * test_state_families.c - parents and children: which process has the children of one that exits,
+ * and from when on.
  *
  * Traces begin at 1000 and end at 9000; thread 10 is "one", 20 is "two". All times are ns.
  */

@@ -336,8 +336,8 @@ static void a_directory_is_locked_by_the_process_that_works_in_it(void)
 }
 
 /*
- * The recorder reads a path whose page was not in memory at the exit. The process ends before 10
- * returns.
+ * The recorder reads a path at the exit of the call: its page was not in memory before. The process
+ * ends before 10 returns.
  */
 static void a_path_may_be_known_after_the_wakeup(void)
 {
@@ -356,7 +356,7 @@ static void a_path_may_be_known_after_the_wakeup(void)
 	expect_on(&c, 20, "lock", "/data");
 }
 
-/* 20 wakes 10 in a call whose path is never known. The path of another call of its comes late. */
+/* 20 wakes 10 in a call; its path is never known. The path of another call of 20 comes late. */
 static void a_late_path_is_not_that_of_another_call(void)
 {
 	for (int is_before = 0; is_before < 2; is_before++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gprof_program.cpp - a program whose functions count their calls themselves, and that knows
- * nothing of this project: gprof_counts
+ * gprof_program.cpp - a program with functions that count their calls themselves; it
+ * knows nothing of this project: gprof_counts
  *
  *	gprof_program CASE [LIBRARY]     prints the name of each function and its calls
  */

@@ -148,7 +148,7 @@ static int read_tables(struct gprof_names *names, const struct gprof_object *obj
 
 static int read_object(struct gprof_names *names, const struct gprof_object *object)
 {
-	int fd = open(object->path, O_RDONLY | O_CLOEXEC), err = 0;
+	int fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err = 0;
 	struct stat status;
 
 	if (fd < 0)
