@@ -334,8 +334,8 @@ static void lock_mappings(void)
 
 	map_program_memory();
 	await_mute();
+	pthread_create(&threads[1], NULL, change_mappings, NULL); /* first: its stack is a mapping, too */
 	pthread_create(&threads[0], NULL, read_own_memory, page);
-	pthread_create(&threads[1], NULL, change_mappings, NULL);
 	for (;;)
 		pause();
 }
