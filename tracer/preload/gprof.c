@@ -396,6 +396,16 @@ static int write_open_files(FILE *const *out, const struct gprof_arcs *arcs, con
 	return err;
 }
 
+/* A program built with -pg writes in its atexit(), and this library once more at the end. */
+static void tell_not_written(int err, const char *path)
+{
+	static int told;
+
+	if (err && err != told)
+		fprintf(stderr, "libtracer-gprof: %s cannot be written: %s\n", path, strerror(-err));
+	told = err;
+}
+
 static int write_files(const struct gprof_arcs *arcs, struct gprof_names *names)
 {
 	bool has_process = needs_process(arcs, names);
@@ -424,8 +434,7 @@ static int write_files(const struct gprof_arcs *arcs, struct gprof_names *names)
 		err = write_open_files(out, arcs, names);
 		err = whole_files_close(files, nr, err, &idx);
 	}
-	if (err)
-		fprintf(stderr, "libtracer-gprof: %s cannot be written: %s\n", wanted[idx], strerror(-err));
+	tell_not_written(err, wanted[idx]);
 	return err;
 }
 
