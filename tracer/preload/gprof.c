@@ -535,7 +535,7 @@ PRELOAD_EXPORT void monstartup(unsigned long low, unsigned long high)
 {
 }
 
-/* A program that calls it itself wants the file now. What writing takes is not in later samples. */
+/* A program that calls it itself wants the file now. Later samples have no time of the writing. */
 PRELOAD_EXPORT void _mcleanup(void)
 {
 	pthread_mutex_lock(&lock);

@@ -3,8 +3,8 @@
  * gprof_arcs.c - counts the calls of instrumented functions: mcount(), __fentry__() and
  * __cyg_profile_func_enter()
  *
- * The first two are called with arguments of the program's function in all registers. What they do
- * usually, in assembler, changes none but r11. An arc that the thread's table does not have yet is
+ * The first two are called with arguments of the program's function in all registers. Their usual
+ * path, in assembler, changes none but r11. An arc that the thread's table does not have yet is
  * added in C, which is compiled without vector registers.
  *
  * All signals are blocked while a thread adds an arc, so that the thread is the only one that
