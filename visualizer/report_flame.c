@@ -256,6 +256,7 @@ int report_flame(const struct report *report, const struct profile_rows *rows, c
 	if (error)
 		return complain(1, "%s cannot be written: %s", path, strerror(-error));
 	put_page(file.out, report, rows);
+	report_check_memory(report); /* the file would lack shares */
 	error = whole_file_close(&file, true);
 	return error ? complain(1, "%s could not be written completely: %s", path, strerror(-error)) : 0;
 }

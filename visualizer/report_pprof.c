@@ -223,6 +223,7 @@ int report_pprof(const struct report *report, const struct profile_rows *rows, c
 	if (error)
 		return complain(1, "%s cannot be written: %s", path, strerror(-error));
 	put_profile(&pprof, report, rows);
+	report_check_memory(report); /* the file would lack shares */
 	packed_make(pprof.out.bytes, pprof.out.len, SIZE_MAX, &packed);
 	fwrite(packed.bytes, 1, packed.size, file.out);
 	error = whole_file_close(&file, true);
