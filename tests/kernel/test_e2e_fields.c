@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "e2e_session.h"
+#include "truth_file.h"
 #include "unit.h"
 
 #define RT_PRIORITY 10
@@ -45,22 +46,6 @@
 #define LONG_PATH   3000
 
 /* ---- the program ---- */
-
-static FILE *truth;
-
-static void write_truth(const char *key, long long value)
-{
-	fprintf(truth, "%s %lld\n", key, value);
-	fflush(truth);
-}
-
-static void need(bool ok, const char *what)
-{
-	if (!ok) {
-		perror(what);
-		exit(1);
-	}
-}
 
 static pthread_mutex_t lent;
 

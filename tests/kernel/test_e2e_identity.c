@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "e2e_session.h"
+#include "truth_file.h"
 #include "unit.h"
 
 #define NOBODY	   65534
@@ -33,22 +34,6 @@
 #define GROUP	   "/trace-e2e-identity"
 
 /* ---- the program ---- */
-
-static FILE *truth;
-
-static void write_truth(const char *key, long long value)
-{
-	fprintf(truth, "%s %lld\n", key, value);
-	fflush(truth);
-}
-
-static void need(bool ok, const char *what)
-{
-	if (!ok) {
-		perror(what);
-		exit(1);
-	}
-}
 
 static long long now_ns(void)
 {

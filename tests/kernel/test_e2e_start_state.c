@@ -24,28 +24,13 @@
 #include <unistd.h>
 
 #include "e2e_session.h"
+#include "truth_file.h"
 #include "unit.h"
 
 #define PIDFD  100
 #define NUMBER 101
 
 /* ---- the programs ---- */
-
-static FILE *truth;
-
-static void write_truth(const char *key, long long value)
-{
-	fprintf(truth, "%s %lld\n", key, value);
-	fflush(truth);
-}
-
-static void need(bool ok, const char *what)
-{
-	if (!ok) {
-		perror(what);
-		exit(1);
-	}
-}
 
 /* Runs until the test has ended and its folder is removed. */
 static void *outlive(void *path)
