@@ -275,7 +275,7 @@ static void a_profile_has_what_functions_know_of_themselves(void)
 	char options[64];
 	json_t *profile;
 
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s->trace,
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s->trace,
 				    s->folder),
 			0);
 	snprintf(options, sizeof(options), "--profile --pid=%lld", session_truth(s, "pid"));

@@ -125,7 +125,7 @@ static const struct session *recorded(void)
 		return &all;
 	session_begin(&all);
 	CU_ASSERT_EQUAL_FATAL(session_run(command, TRACE_BIN, all.trace, TRACE_BIN, all.folder, all.folder), 0);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, all.trace,
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, all.trace,
 				    all.folder),
 			0);
 	return &all;
@@ -325,7 +325,7 @@ static void without_the_walker_frame_pointers_are_followed_and_the_report_says_s
 					  " >%s/stdout 2>%s/stderr",
 					  TRACE_REFUSE_WALK, TRACE_BIN, s.trace, s.folder, s.folder),
 			      0);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout 2>&1", TRACE_BIN, s.trace,
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s.trace,
 				    s.folder),
 			0);
 	profile = session_load(&s, "--profile --comm=workload_stacks");
