@@ -9,6 +9,7 @@ struct page_file {
 	const char *name, *type;
 	const char *bytes;
 	size_t size;
+	const unsigned char *sha256; /* 32 bytes, of a script that page_policy_put() allows; else NULL */
 };
 /** page_file() - the file @name, "" = index.html; NULL: there is none */
 const struct page_file *page_file(const char *name);

@@ -8,6 +8,7 @@
 /**
  * page_policy_put() - the element of the page's head: nothing may be loaded, and only @script may
  * run
+ * @script: with its digest
  * @more: behind the sources of scripts: further ones, and then other directives
  */
 void page_policy_put(FILE *out, const struct page_file *script, const char *more);

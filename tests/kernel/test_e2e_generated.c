@@ -131,9 +131,8 @@ static void generated_code_has_the_names_that_its_program_wrote_down(void)
 
 	if (!has_recorded(&programs[SCRIPT_OF_NODE], &s))
 		return;
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s.trace,
-				    s.folder),
-			0);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s.trace, s.folder), 0);
 	snprintf(options, sizeof(options), "--folded=on --pid=%lld", session_truth(&s, "pid"));
 	profile = session_load(&s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);

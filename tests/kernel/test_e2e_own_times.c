@@ -88,8 +88,8 @@ static void the_program_is_recorded(void)
 					  session.trace, TRACE_OWN_TIMES, session.truth, session.folder,
 					  session.folder),
 			      0);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN,
-				    session.trace, session.folder),
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, session.trace,
+				    session.folder),
 			0);
 	profile = session_load(&session, "--profile --comm=" COMM);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);

@@ -275,9 +275,8 @@ static void a_profile_has_what_functions_know_of_themselves(void)
 	char options[64];
 	json_t *profile;
 
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s->trace,
-				    s->folder),
-			0);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s->trace, s->folder), 0);
 	snprintf(options, sizeof(options), "--profile --pid=%lld", session_truth(s, "pid"));
 	profile = session_load(s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);

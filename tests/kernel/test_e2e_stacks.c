@@ -325,9 +325,8 @@ static void without_the_walker_frame_pointers_are_followed_and_the_report_says_s
 					  " >%s/stdout 2>%s/stderr",
 					  TRACE_REFUSE_WALK, TRACE_BIN, s.trace, s.folder, s.folder),
 			      0);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s.trace,
-				    s.folder),
-			0);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracevisualizer --profile --verify %s >%s/stdout", TRACE_BIN, s.trace, s.folder), 0);
 	profile = session_load(&s, "--profile --comm=workload_stacks");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(profile);
 	stacks = json_object_get(profile, "stacks");
