@@ -88,6 +88,7 @@ static const struct {
 	HANDLER(sched_adopt, on_sched_adopt),
 	HANDLER(cgroup_attach, on_cgroup_attach),
 	HANDLER(fs_open, on_fs_open),
+	HANDLER(fs_layer, on_fs_layer),
 	HANDLER(fs_fault, on_fs_fault),
 	HANDLER(fs_writeback_wait, on_fs_writeback_wait),
 	HANDLER(fs_throttle, on_fs_throttle),

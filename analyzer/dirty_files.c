@@ -25,9 +25,14 @@ struct dirty_row {
 	uint64_t more; /* the last writeback left pages */
 };
 
-static uint64_t inode_key(uint32_t dev, uint64_t ino)
+/* Writeback tells the real file behind that of an overlay. */
+static uint64_t key_of(const struct trace_analysis *a, const struct traced_file *file)
 {
-	return hash_u64(hash_u64(ino) ^ dev) | 1;
+	uint32_t dev = file->dev;
+	uint64_t ino = file->ino;
+
+	layer_upper(&a->files.layers, &dev, &ino);
+	return file_inode_key(dev, ino);
 }
 
 static uint32_t with(uint32_t process, uint32_t other)
@@ -44,7 +49,7 @@ void dirty_learn(struct trace_analysis *a, uint32_t process, file_idx idx, bool 
 
 	if (!a->dirty.is_on || !idx || !file->ino || !LINUX_S_ISREG(file->mode))
 		return;
-	row = acct_row(a, &a->dirty.rows, sizeof(*row), inode_key(file->dev, file->ino));
+	row = acct_row(a, &a->dirty.rows, sizeof(*row), key_of(a, file));
 	if (mapped) {
 		row->mapper = with(row->mapper, process);
 		return;
@@ -57,7 +62,7 @@ void dirty_learn(struct trace_analysis *a, uint32_t process, file_idx idx, bool 
 void dirty_forget(struct trace_analysis *a, const struct traced_file *file)
 {
 	if (a->dirty.rows.used)
-		table_remove(&a->dirty.rows, sizeof(struct dirty_row), inode_key(file->dev, file->ino));
+		table_remove(&a->dirty.rows, sizeof(struct dirty_row), key_of(a, file));
 	a->dirty.last_file = 0;
 }
 
@@ -70,7 +75,7 @@ static uint32_t writers_of(const struct dirty_row *row)
 
 uint32_t dirty_take(struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64_t ns, bool more)
 {
-	struct dirty_row *row = table_find(&a->dirty.rows, sizeof(*row), inode_key(dev, ino));
+	struct dirty_row *row = table_find(&a->dirty.rows, sizeof(*row), file_inode_key(dev, ino));
 
 	a->dirty.last_file = 0;
 	if (!row)
@@ -86,7 +91,7 @@ uint32_t dirty_take(struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64
 
 uint32_t dirty_writer(const struct trace_analysis *a, uint32_t dev, uint64_t ino, uint64_t run_ns)
 {
-	const struct dirty_row *row = table_find(&a->dirty.rows, sizeof(*row), inode_key(dev, ino));
+	const struct dirty_row *row = table_find(&a->dirty.rows, sizeof(*row), file_inode_key(dev, ino));
 
 	if (!row)
 		return 0;

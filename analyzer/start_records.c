@@ -241,6 +241,7 @@ static const struct {
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
 	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
 	{TRACE_EV_fs_dir, sizeof(struct trace_fs_dir), load_directory},
+	{TRACE_EV_fs_layer, sizeof(struct trace_fs_layer), layer_learn},
 	{TRACE_EV_probe_cost, sizeof(struct trace_probe_cost), probe_cost_learn},
 	{TRACE_EV_event_cost, sizeof(struct trace_event_cost), event_cost_learn},
 	{TRACE_EV_fault_cost, sizeof(struct trace_fault_cost), fault_cost_learn},

@@ -29,15 +29,10 @@ struct file_idx_row {
 
 /* ---- files ---- */
 
-static uint64_t inode_key(uint32_t dev, uint64_t ino)
-{
-	return hash_u64(hash_u64(ino) ^ dev) | 1;
-}
-
 /* The key is the same for all files without a device and a path. */
 static uint64_t identity_key(const struct traced_file *file, const char *path)
 {
-	return hash_u64(inode_key(file->dev, file->ino) + text_hash(path) + file->mode);
+	return hash_u64(file_inode_key(file->dev, file->ino) + text_hash(path) + file->mode);
 }
 
 #define FIRST_FILES 256u
@@ -137,20 +132,38 @@ file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint
 		return 0;
 	a->files.list[row->idx].sweeps = a->sweep.nr;
 	if (ino) {
-		by_inode = acct_row(a, &a->files.by_inode, sizeof(*by_inode), inode_key(dev, ino));
+		by_inode = acct_row(a, &a->files.by_inode, sizeof(*by_inode), file_inode_key(dev, ino));
 		by_inode->idx = row->idx;
 	}
 	return row->idx;
 }
 
-file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino)
+static file_idx opened_file(const struct trace_analysis *a, uint32_t dev, uint64_t ino)
 {
-	const struct file_idx_row *row = table_find(&a->files.by_inode, sizeof(*row), inode_key(dev, ino));
+	const struct file_idx_row *row = table_find(&a->files.by_inode, sizeof(*row), file_inode_key(dev, ino));
 
 	if (!row || a->files.list[row->idx].ino != ino || a->files.list[row->idx].dev != dev)
 		return 0;
 	a->files.list[row->idx].sweeps = a->sweep.nr;
 	return row->idx;
+}
+
+file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino)
+{
+	file_idx file = opened_file(a, dev, ino);
+
+	return !file && layer_shown(&a->files.layers, &dev, &ino) ? opened_file(a, dev, ino) : file;
+}
+
+void layer_learn(struct trace_analysis *a, const struct trace_event *event)
+{
+	if (layer_put(&a->files.layers, event->payload) < 0)
+		a->failed = -ENOMEM;
+}
+
+void on_fs_layer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	layer_learn(a, event);
 }
 
 const char *file_text(const struct trace_analysis *a, file_idx file)
@@ -160,6 +173,15 @@ const char *file_text(const struct trace_analysis *a, file_idx file)
 	return file_has_text(&a->files.list[file])
 		       ? a->files.list[file].text
 		       : strings_text(&a->strings, file_name_path(&a->files.names, a->files.list[file].path));
+}
+
+static uint32_t device_of(const struct trace_analysis *a, const struct traced_file *file)
+{
+	uint32_t dev = file->dev;
+	uint64_t ino = file->ino;
+
+	layer_upper(&a->files.layers, &dev, &ino);
+	return dev;
 }
 
 string_id file_path(struct trace_analysis *a, file_idx idx)
@@ -177,7 +199,7 @@ string_id file_path(struct trace_analysis *a, file_idx idx)
 		else
 			a->failed = -ENOMEM;
 		if (LINUX_S_ISREG(file->mode) || LINUX_S_ISDIR(file->mode))
-			device_learn(a, file->path, file->dev, false);
+			device_learn(a, file->path, device_of(a, file), false);
 	}
 	return file->path;
 }
@@ -215,12 +237,15 @@ bool file_has_other_end(const struct trace_analysis *a, file_idx idx)
 void file_drop(struct trace_analysis *a, file_idx idx)
 {
 	struct traced_file *file = &a->files.list[idx];
-	const struct file_idx_row *row = table_find(&a->files.by_inode, sizeof(*row), inode_key(file->dev, file->ino));
+	const struct file_idx_row *row = table_find(&a->files.by_inode, sizeof(*row),
+						    file_inode_key(file->dev, file->ino));
 
-	if (row && row->idx == idx)
-		table_remove(&a->files.by_inode, sizeof(*row), inode_key(file->dev, file->ino));
-	remove_identity(a, idx);
 	dirty_forget(a, file);
+	if (row && row->idx == idx) {
+		table_remove(&a->files.by_inode, sizeof(*row), file_inode_key(file->dev, file->ino));
+		layer_forget(&a->files.layers, file->dev, file->ino);
+	}
+	remove_identity(a, idx);
 	if (file_has_text(file))
 		free(file->text);
 	*file = (struct traced_file){.path = a->files.first_free, .sweeps = FILE_FREE};
@@ -526,7 +551,13 @@ static bool populates(const struct trace_analysis *a, const struct frame *frame)
 
 bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint64_t ino)
 {
-	return idx && inode_shows(a->files.list[idx].dev, a->files.list[idx].ino, dev, ino);
+	const struct traced_file *file = &a->files.list[idx];
+	uint32_t upper_dev = file->dev;
+	uint64_t upper_ino = file->ino;
+
+	if (idx && layer_upper(&a->files.layers, &upper_dev, &upper_ino) && upper_dev == dev && upper_ino == ino)
+		return true;
+	return idx && inode_shows(file->dev, file->ino, dev, ino);
 }
 
 /*
@@ -602,5 +633,6 @@ void file_table_clear(struct file_table *table)
 	free(table->list);
 	table_clear(&table->by_identity);
 	table_clear(&table->by_inode);
+	file_layers_clear(&table->layers);
 	file_names_clear(&table->names);
 }

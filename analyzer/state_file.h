@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/error.h>
+#include "file_layers.h"
 #include "file_names.h"
 #include "handler.h"
 #include "hash_table.h"
@@ -44,6 +45,7 @@ struct file_table {
 	uint32_t nr, max, first_free; /* first_free: of the free list, 0: empty */
 	struct hash_table by_identity;
 	struct hash_table by_inode;
+	struct file_layers layers;
 	struct file_names names;
 	uint64_t nr_anonymous; /* shared mappings without a file: state_syscall.c */
 };
@@ -61,6 +63,9 @@ string_id file_path(struct trace_analysis *a, file_idx file);
 void file_drop(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
+/** layer_learn() - take an fs_layer of an event or of the start state */
+void layer_learn(struct trace_analysis *a, const struct trace_event *event);
+/** file_of_inode() - also by the inode of an overlay's upper layer; 0: none is known */
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
 /** inode_shows() - is inode @ino the same as @real_ino, or that of an overlay above it? */
 bool inode_shows(uint32_t dev, uint64_t ino, uint32_t real_dev, uint64_t real_ino);
@@ -162,5 +167,5 @@ file_idx call_directory(const struct trace_analysis *a, const struct trace_threa
 /** call_second_file() - the file of the second descriptor among its arguments; 0: none */
 file_idx call_second_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
 
-event_handler on_fs_open, on_fs_fault, on_fs_writeback_wait, on_fs_throttle;
+event_handler on_fs_open, on_fs_layer, on_fs_fault, on_fs_writeback_wait, on_fs_throttle;
 #endif

@@ -179,7 +179,8 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 static const uint32_t older_ids[] = {TRACE_EV_sched_fork,  TRACE_EV_sched_exec,	   TRACE_EV_sched_exit,
 				     TRACE_EV_sched_free,  TRACE_EV_sched_comm,	   TRACE_EV_sched_ids,
 				     TRACE_EV_sched_adopt, TRACE_EV_cgroup_attach, TRACE_EV_user_stream,
-				     TRACE_EV_fs_exec,	   TRACE_EV_fs_dir,	   TRACE_EV_sched_args};
+				     TRACE_EV_fs_exec,	   TRACE_EV_fs_dir,	   TRACE_EV_sched_args,
+				     TRACE_EV_fs_layer};
 
 /* Returns 0 if the event concerns no thread. */
 static uint32_t older_tid(const struct trace_event *event)

@@ -233,6 +233,55 @@ static void a_request_of_two_files_is_divided_by_bytes(void)
 	case_free(&c);
 }
 
+/* One request of the worker for @ino of the disk: how many bytes of it are of "one". */
+static uint64_t bytes_of_one(struct analysis_case *c, uint64_t ino)
+{
+	uint64_t bytes;
+
+	work_begins(c);
+	issue(c, 1, 5250, 3);
+	has_file(c, 5251, 3, ino, 4096);
+	written_back(c, 5300, ino);
+	work_ends(c);
+	complete(c, 7300, 3, 1);
+	case_run(c);
+	bytes = use_of(c, "one").written_bytes;
+	case_free(c);
+	return bytes;
+}
+
+/* Thread "one" has written to file 70 of an overlay. @event: fs_layer tells that its pages are in
+ * file 981 of the disk, in an event or in the start state; else nothing does. */
+static struct analysis_case with_overlay(bool event, bool start)
+{
+	struct trace_fs_layer layer = {.ino = 70, .dev = 38, .upper_ino = 981, .upper_dev = PART};
+	struct analysis_case c = with_disk();
+
+	if (start)
+		tb_start(c.tb, 1000, TRACE_EV_fs_layer, &layer, sizeof(layer), NULL);
+	tb_sys_enter(c.tb, 0, 1500, SYS_openat, 0, 0, 0);
+	tb_add(c.tb, 0, 1550, fs_open, "/m/a", .fd = 5, .dev = 38, .ino = 70, .mode = S_IFREG | 0600, .flags = 1);
+	if (event)
+		tb_add(c.tb, 0, 1560, fs_layer, NULL, .ino = 70, .dev = 38, .upper_ino = 981, .upper_dev = PART);
+	tb_sys_exit(c.tb, 0, 1600, 5);
+	tb_sys_enter(c.tb, 0, 2000, SYS_write, 5, 0, 100);
+	tb_sys_exit(c.tb, 0, 2050, 100);
+	return c;
+}
+
+static void the_pages_of_an_overlay_are_those_of_its_upper_layer(void)
+{
+	struct analysis_case c = with_overlay(true, false);
+
+	CU_ASSERT_EQUAL(bytes_of_one(&c, 981), 4096);
+	c = with_overlay(false, true);
+	CU_ASSERT_EQUAL(bytes_of_one(&c, 981), 4096);
+	c = with_overlay(true, false); /* another file has the overlay's number on the disk */
+	CU_ASSERT_EQUAL(bytes_of_one(&c, 70), 0);
+	c = with_overlay(false, false);
+	CU_ASSERT_EQUAL(bytes_of_one(&c, 981), 0);
+}
+
 /* The worker stops before the last page of "one", and "two" writes to the same file. */
 static void pages_that_were_left_are_of_the_earlier_writer_too(void)
 {
@@ -469,6 +518,7 @@ int main(int argc, char **argv)
 		CASE(requests_of_the_files_of_two_are_of_several),
 		CASE(a_request_that_tells_its_file_is_of_who_wrote_to_it),
 		CASE(a_request_of_two_files_is_divided_by_bytes),
+		CASE(the_pages_of_an_overlay_are_those_of_its_upper_layer),
 		CASE(pages_that_were_left_are_of_the_earlier_writer_too),
 		CASE(bytes_of_no_known_file_are_of_the_run),
 		CASE(a_recording_of_some_processes_has_no_busy_time),

@@ -4,15 +4,19 @@
  * wrote to the files, to the byte.
  *
  * Two processes write to two files each, take turns, and sync nothing. Then a third process lets
- * the kernel's flusher write all of it (syncfs), in one run. This is the program as well:
- * "test_e2e_writeback do TRUTH FOLDER". Root only; skipped (77) where the kernel cannot be
+ * the kernel's flusher write all of it (syncfs), in one run. The same on an overlay, where one of
+ * the files is copied up from the lower layer. This is the program as well: "test_e2e_writeback do
+ * TRUTH FOLDER", and "overlay TRUTH FOLDER". Root only; skipped (77) where the kernel cannot be
  * recorded. On a file system without a disk there is nothing to check.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +68,24 @@ static void be_writer(int writer, const char *folder, int turn, int next)
 	_exit(0);
 }
 
+#define NO_OVERLAY 3 /* exit status of the program */
+
+/* Mounts the overlay FOLDER/merged, for this process only. File large0 is in the lower layer. */
+static bool mount_overlay(const char *folder)
+{
+	static const char *const names[] = {"lower", "upper", "work", "merged"};
+	int fd;
+
+	if (chdir(folder) != 0 || unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (mkdir(names[i], 0700) != 0)
+			return false;
+	fd = open("lower/large0", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	close(fd);
+	return fd >= 0 && mount("overlay", "merged", "overlay", 0, "lowerdir=lower,upperdir=upper,workdir=work") == 0;
+}
+
 static int program(const char *truth_path, const char *folder)
 {
 	FILE *truth = fopen(truth_path, "we");
@@ -91,47 +113,70 @@ static int program(const char *truth_path, const char *folder)
 
 /* ---- the test ---- */
 
-static struct session session;
-static bool has_disk;
+struct recording {
+	struct session session;
+	bool has_disk;
+};
+static struct recording plain, overlay;
+
+static void record(struct recording *recording, const char *how)
+{
+	struct session *s = &recording->session;
+	ssize_t bytes;
+	char self[256];
+	int status;
+
+	bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[bytes > 0 ? bytes : 0] = '\0';
+	session_begin(s);
+	status = session_run("%s/tracedaemon --quiet %s -- %s %s %s %s >%s/out 2>&1 </dev/null", TRACE_BIN, s->trace,
+			     self, how, s->truth, s->folder, s->folder);
+	CU_ASSERT_FATAL(status == 0 || (recording == &overlay && status == NO_OVERLAY));
+	s->report = session_load(s, "--all");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
+	recording->has_disk = status == 0 && json_array_size(json_object_get(s->report, "disk_uses")) &&
+			      !json_number(json_object_get(s->report, "trace"), "lost");
+	if (!recording->has_disk)
+		fprintf(stderr, "%s: nothing to check: no disk, no overlay, or lost events\n", how);
+}
 
 static void the_program_is_recorded(void)
 {
-	char self[256];
-	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	self[bytes > 0 ? bytes : 0] = '\0';
-	session_begin(&session);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --quiet %s -- %s do %s %s >%s/out 2>&1 </dev/null", TRACE_BIN,
-					  session.trace, self, session.truth, session.folder, session.folder),
-			      0);
-	session.report = session_load(&session, "--all");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
-	has_disk = json_array_size(json_object_get(session.report, "disk_uses")) &&
-		   !json_number(json_object_get(session.report, "trace"), "lost");
-	if (!has_disk)
-		fprintf(stderr, "nothing to check: no disk, or lost events\n");
+	record(&plain, "do");
+	record(&overlay, "overlay");
 }
 
-static void each_writer_has_its_own_bytes(void)
+static void check_bytes(const struct recording *recording)
 {
 	char key[32];
 
-	for (int writer = 0; has_disk && writer < NR_WRITERS; writer++) {
+	for (int writer = 0; recording->has_disk && writer < NR_WRITERS; writer++) {
 		json_t *use;
 
 		snprintf(key, sizeof(key), "writer%d", writer);
-		use = json_with_pid(session.report, "disk_uses", session_truth(&session, key));
+		use = json_with_pid(recording->session.report, "disk_uses", session_truth(&recording->session, key));
 		CU_ASSERT_PTR_NOT_NULL(use);
 		CU_ASSERT(use && json_number(use, "writes") > 0 && json_number(use, "busy_ns") > 0);
 		CU_ASSERT_EQUAL(use ? json_number(use, "written_bytes") : 0, bytes_of(writer));
 	}
 }
 
+static void each_writer_has_its_own_bytes(void)
+{
+	check_bytes(&plain);
+}
+
+static void so_has_each_writer_to_an_overlay(void)
+{
+	check_bytes(&overlay);
+}
+
 static void the_busy_time_is_divided(void)
 {
-	json_t *uses = json_object_get(session.report, "disk_uses"), *row;
-	json_t *first = has_disk ? json_with_pid(session.report, "disk_uses", session_truth(&session, "writer0"))
-				 : NULL;
+	json_t *uses = json_object_get(plain.session.report, "disk_uses"), *row;
+	json_t *first = plain.has_disk ? json_with_pid(plain.session.report, "disk_uses",
+						       session_truth(&plain.session, "writer0"))
+				       : NULL;
 	const char *device = first ? json_text(first, "device") : "";
 	long long busy_ns = 0, whole_ns = 0;
 	size_t i;
@@ -148,7 +193,7 @@ static void the_busy_time_is_divided(void)
 /* A BPF program names them; /proc/kallsyms is the kernel's own list. */
 static void functions_of_work_have_the_names_of_the_kernel(void)
 {
-	json_t *works = json_object_get(session.report, "deferred_work"), *row;
+	json_t *works = json_object_get(plain.session.report, "deferred_work"), *row;
 	size_t i;
 
 	CU_ASSERT(json_array_size(works) > 0);
@@ -161,6 +206,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(the_program_is_recorded),
 		CASE(each_writer_has_its_own_bytes),
+		CASE(so_has_each_writer_to_an_overlay),
 		CASE(the_busy_time_is_divided),
 		CASE(functions_of_work_have_the_names_of_the_kernel),
 		{NULL, NULL},
@@ -169,11 +215,14 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && strcmp(argv[1], "do") == 0)
 		return program(argv[2], argv[3]);
+	if (argc == 4 && strcmp(argv[1], "overlay") == 0)
+		return mount_overlay(argv[3]) ? program(argv[2], "merged") : NO_OVERLAY;
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
 		fprintf(stderr, "skipped: needs root and a kernel with BTF\n");
 		return 77;
 	}
 	result = unit_main("e2e_writeback", cases, argc, argv);
-	session_end(&session);
+	session_end(&plain.session);
+	session_end(&overlay.session);
 	return result;
 }

@@ -122,6 +122,7 @@ struct file_system_type {
 };
 struct super_block {
 	u32 s_dev;
+	unsigned long s_magic;
 	struct file_system_type *s_type;
 };
 struct inode {
@@ -152,6 +153,10 @@ struct dentry {
 struct vfsmount {
 	struct dentry *mnt_root;
 	struct super_block *mnt_sb;
+};
+struct ovl_inode {
+	struct inode vfs_inode;
+	struct dentry *__upperdentry;
 };
 struct mount {
 	struct mount *mnt_parent;

@@ -186,6 +186,18 @@ static __always_inline void start_socket(void *seq, u32 tgid, u32 fd, struct fil
 	}
 }
 
+static __always_inline void start_layer(void *seq, struct inode *inode)
+{
+	struct inode *upper = upper_inode(inode);
+
+	if (!upper)
+		return;
+	ITER_RECORD(fs_layer) {
+		FILL_LAYER(record, inode, upper);
+		iter_end(buffer, seq, TRACE_EV_fs_layer, sizeof(*record), NULL, 0);
+	}
+}
+
 /* The kernel shows the descriptors of a process once, and those of threads with a table of their
  * own. If the first thread has exited, it shows them for each thread. */
 static __always_inline bool has_own_files(struct task_struct *task)
@@ -263,6 +275,7 @@ int start_fd(struct bpf_iter__task_file *ctx)
 	}
 	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK)
 		start_socket(seq, task->tgid, fd, file);
+	start_layer(seq, inode);
 	return 0;
 }
 

@@ -98,6 +98,8 @@ static size_t payload_bytes_of(uint32_t id)
 		return sizeof(struct trace_start_socket);
 	case TRACE_EV_start_map:
 		return sizeof(struct trace_start_map);
+	case TRACE_EV_fs_layer:
+		return sizeof(struct trace_fs_layer);
 	default:
 		return 0;
 	}

@@ -154,6 +154,28 @@ __noinline int record_fd(u32 fd)
 	return 0;
 }
 
+static __always_inline void put_layer(struct file *file)
+{
+	struct inode *inode = FIELD(file, f_inode), *upper = upper_inode(inode);
+
+	if (!upper)
+		return;
+	RECORD_BEHIND(fs_layer, 0) {
+		FILL_LAYER(record, inode, upper);
+		COMMIT(fs_layer);
+	}
+}
+
+__noinline int record_layer(u32 fd)
+{
+	u32 cloexec = 0;
+	struct file *file = file_of_fd(fd, &cloexec);
+
+	if (file)
+		put_layer(file);
+	return 0;
+}
+
 __noinline int record_endpoints(u32 fd)
 {
 	u32 cloexec = 0;
@@ -376,6 +398,8 @@ static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 ac
 			break;
 		if (event_wanted(TRACE_EV_fs_open))
 			record_fd(fd);
+		if ((action & SYSCALL_NEW_FD) && event_wanted(TRACE_EV_fs_layer))
+			record_layer(fd);
 		if (sockets && event_wanted(TRACE_EV_sock_endpoints))
 			record_endpoints(fd);
 	}

@@ -13,6 +13,7 @@
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
 #include "opened.bpf.h"
+#include "layer.bpf.h"
 #include "object.bpf.h"
 #include "arch.bpf.h"
 #include "counts.bpf.h"

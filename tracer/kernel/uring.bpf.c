@@ -89,6 +89,8 @@ __noinline int record_uring_fd(u32 fd)
 
 	if (s && file && event_wanted(TRACE_EV_fs_open))
 		put_fd(s, file, fd, cloexec);
+	if (file && event_wanted(TRACE_EV_fs_layer))
+		put_layer(file);
 	return 0;
 }
 
@@ -104,6 +106,8 @@ __noinline int record_uring_slot(u64 request, u32 slot)
 		return 0;
 	if (event_wanted(TRACE_EV_sock_endpoints))
 		put_endpoints(file, -1);
+	if (event_wanted(TRACE_EV_fs_layer))
+		put_layer(file);
 	if (!event_wanted(TRACE_EV_uring_open))
 		return 0;
 	inode = FIELD(file, f_inode);
