@@ -150,15 +150,21 @@ struct thread_start {
 	uint32_t cpu;
 };
 
+#define FAKE_AT_ONCE 64u
+
+/* The first events come even if the recording ends before this thread has had a CPU. */
 static void *produce(void *context)
 {
 	struct thread_start start = *(struct thread_start *)context;
 
 	free(context);
-	for (uint64_t i = 0;
-	     i < start.tracer->thread_events && __atomic_load_n(&start.tracer->running, __ATOMIC_ACQUIRE); i++) {
+	for (uint64_t i = 0; i < start.tracer->thread_events; i++) {
 		fake_switch(start.tracer, start.cpu);
-		if (i % 64 == 63 && start.tracer->thread_pause_us)
+		if (i % FAKE_AT_ONCE != FAKE_AT_ONCE - 1)
+			continue;
+		if (!__atomic_load_n(&start.tracer->running, __ATOMIC_ACQUIRE))
+			break;
+		if (start.tracer->thread_pause_us)
 			usleep(start.tracer->thread_pause_us);
 	}
 	return NULL;
