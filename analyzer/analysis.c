@@ -59,6 +59,7 @@ static const struct {
 	HANDLER(sys_path, on_sys_path),
 	HANDLER(fs_ready, on_fs_ready),
 	HANDLER(futex_woken, on_futex_woken),
+	HANDLER(futex_moved, on_futex_moved),
 	HANDLER(fault_entry, on_fault_entry),
 	HANDLER(fault_exit, on_fault_exit),
 	HANDLER(irq_entry, on_irq_entry),

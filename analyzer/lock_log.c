@@ -409,17 +409,35 @@ static void note_signal(struct trace_analysis *a, struct trace_thread *thread, c
 											  .ns = frame->begin.ns};
 }
 
+struct futex_place {
+	uint64_t address; /* 0: not recorded */
+	bool is_private;
+};
+
 static void note_requeue(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
-			 bool is_private)
+			 struct futex_place from, struct futex_place second)
 {
-	uint32_t log = log_get(a, futex_key(a, thread, frame->args[0], is_private)),
-		 to = frame->nr_args > 4 ? log_get(a, futex_key(a, thread, frame->args[4], is_private)) : 0;
+	uint32_t log = log_get(a, futex_key(a, thread, from.address, from.is_private)),
+		 to = second.address ? log_get(a, futex_key(a, thread, second.address, second.is_private)) : 0;
 	struct lock_release requeue = {.ns = frame->begin.ns, .by = thread, .to = to};
 
 	if (to)
-		requeue.to_memory = shared_memory_of(a, thread, frame->args[4], is_private);
+		requeue.to_memory = shared_memory_of(a, thread, second.address, second.is_private);
 	if (log)
 		log_add(a, &a->lock_logs.list[log], requeue);
+}
+
+/* The futexes of futex_requeue(2) are in memory. */
+void on_futex_moved(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_futex_moved *moved = event->payload;
+	struct trace_thread *thread = cpu->current;
+	struct frame *frame = thread ? frame_syscall(thread) : NULL;
+
+	if (frame && frame_class(a, frame) == CALL_FUTEX)
+		note_requeue(a, thread, frame,
+			     (struct futex_place){moved->from, moved->from_flags & LINUX_FUTEX_PRIVATE_FLAG},
+			     (struct futex_place){moved->to, moved->to_flags & LINUX_FUTEX_PRIVATE_FLAG});
 }
 
 void futex_called(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
@@ -434,7 +452,8 @@ void futex_called(struct trace_analysis *a, struct trace_thread *thread, const s
 	case LINUX_FUTEX_REQUEUE:
 	case LINUX_FUTEX_CMP_REQUEUE:
 	case LINUX_FUTEX_CMP_REQUEUE_PI:
-		note_requeue(a, thread, frame, call.is_private);
+		note_requeue(a, thread, frame, (struct futex_place){frame->args[0], call.is_private},
+			     (struct futex_place){frame->nr_args > 4 ? frame->args[4] : 0, call.is_private});
 		break;
 	default:
 		break;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "handler.h"
 #include "hash_table.h"
 
 struct frame;
@@ -56,6 +57,8 @@ void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct 
  * one, or, in @thread, that it signalled a futex that is no lock
  */
 void futex_called(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
+/** on_futex_moved() - the same of futex_requeue(2), whose futexes are in memory */
+event_handler on_futex_moved;
 
 /**
  * lock_split() - split a wait for a lock among its owners

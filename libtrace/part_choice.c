@@ -120,6 +120,7 @@ static bool is_passing(const struct chooser *c, const struct trace_event *event)
 	case TRACE_EV_cpu_stolen:
 		return c->part->detail < TRACE_PART_SWITCHES;
 	case TRACE_EV_futex_woken:
+	case TRACE_EV_futex_moved:
 	case TRACE_EV_fs_ready:
 	case TRACE_EV_fs_writeback_wait ... TRACE_EV_fs_writeback:
 	case TRACE_EV_block_issue ... TRACE_EV_block_file:

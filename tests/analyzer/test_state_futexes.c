@@ -257,7 +257,8 @@ static void the_old_mmap_may_have_mapped_shared_memory(void)
  * Thread 10 waits for a condition in its own memory. Its thread 11 moves it to WORD at 3000.
  * Process 30 ends the wait there at 6000, by a call or by its end, if the mutex is a robust one.
  */
-static struct analysis_case moved_begin(uint64_t from, uint64_t to)
+static struct analysis_case moved_by(uint64_t from, uint64_t to,
+				     void (*move)(struct analysis_case *, uint64_t, uint64_t))
 {
 	struct analysis_case c = futexes_begin();
 
@@ -265,10 +266,30 @@ static struct analysis_case moved_begin(uint64_t from, uint64_t to)
 	calls_futex(&c, 0, 1600, from, FUTEX_WAIT, 7);
 	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(c.tb, 1, 2500, 30, 11, TRACE_TASK_RUNNING);
-	tb_sys_enter(c.tb, 1, 3000, SYS_futex, from, FUTEX_CMP_REQUEUE, 0, 1, to, 7);
-	tb_sys_exit(c.tb, 1, 3050, 1);
+	move(&c, from, to);
 	tb_switch(c.tb, 1, 4000, 11, 30, TRACE_TASK_INTERRUPTIBLE);
 	return c;
+}
+
+static void by_futex(struct analysis_case *c, uint64_t from, uint64_t to)
+{
+	tb_sys_enter(c->tb, 1, 3000, SYS_futex, from, FUTEX_CMP_REQUEUE, 0, 1, to, 7);
+	tb_sys_exit(c->tb, 1, 3050, 1);
+}
+
+#define NR_FUTEX_REQUEUE 456 /* SYS_futex_requeue of Linux 6.7 */
+
+static void by_futex_requeue(struct analysis_case *c, uint64_t from, uint64_t to)
+{
+	tb_string(c->tb, TRACE_STRING_SYSCALL, NR_FUTEX_REQUEUE, "futex_requeue");
+	tb_sys_enter(c->tb, 1, 3000, NR_FUTEX_REQUEUE, TRACE_ARG_ADDRESS, 0, 0, 1);
+	tb_add(c->tb, 1, 3040, futex_moved, NULL, .from = from, .to = to, .from_flags = 2, .to_flags = 2);
+	tb_sys_exit(c->tb, 1, 3050, 1);
+}
+
+static struct analysis_case moved_begin(uint64_t from, uint64_t to)
+{
+	return moved_by(from, to, by_futex);
 }
 
 static void moved_end(struct analysis_case *c)
@@ -280,15 +301,19 @@ static void moved_end(struct analysis_case *c)
 
 static void another_process_may_release_what_a_waiter_was_moved_to(void)
 {
-	struct analysis_case c = moved_begin(CONDITION, BASE + WORD);
+	static void (*const moves[])(struct analysis_case *, uint64_t, uint64_t) = {by_futex, by_futex_requeue};
 
-	calls_futex(&c, 1, 6000, BASE + WORD, FUTEX_WAKE, 1);
-	tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
-	tb_sys_exit(c.tb, 1, 6010, 1);
-	moved_end(&c);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "one", 10, "futex"), 1000);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "thirty", 30, "futex"), 3000);
-	case_free(&c);
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		struct analysis_case c = moved_by(CONDITION, BASE + WORD, moves[i]);
+
+		calls_futex(&c, 1, 6000, BASE + WORD, FUTEX_WAKE, 1);
+		tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 1, 6010, 1);
+		moved_end(&c);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "one", 10, "futex"), 1000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "thirty", 30, "futex"), 3000);
+		case_free(&c);
+	}
 }
 
 /* It releases its locks before it tells its parent, 10, that it ends. */

@@ -818,6 +818,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")                                    \
 	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")                                  \
 	PROCESS(a_waiter_that_was_moved_is_for_the_holder_that_ends, moved_to_holder, "futex")                     \
+	PROCESS(so_is_one_that_futex_requeue_moved, moved_by_futex_requeue, "futex")                               \
 	PROCESS(flock_names_the_holder, file_lock, "lock")                                                         \
 	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")                                               \
 	PROCESS(a_leased_file_names_who_has_it, leased_file, "lock")                                               \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_ipc.c - threads of one process; semaphores, queues and locks between processes. */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <mqueue.h>
@@ -244,14 +245,49 @@ static void wait_at_own_word(void *unused)
 }
 
 /* A thread moves the waiter at once to the mutex that the child holds. */
-static void moved_to_holder(void)
+static void measure_moved(void *(*move)(void *), void (*wait_for)(void *))
 {
 	uint32_t *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_t thread;
 
-	require(word != MAP_FAILED && !pthread_create(&thread, NULL, move_waiter, word));
-	measure_holder_that_ends(word, wait_at_own_word, NULL);
+	require(word != MAP_FAILED && !pthread_create(&thread, NULL, move, word));
+	measure_holder_that_ends(word, wait_for, NULL);
 	pthread_join(thread, NULL);
+}
+
+static void moved_to_holder(void)
+{
+	measure_moved(move_waiter, wait_at_own_word);
+}
+
+/* The calls of Linux 6.7: <linux/futex.h> has them since then. */
+#define NR_FUTEX_WAIT	 455
+#define NR_FUTEX_REQUEUE 456
+#define SIZE_U32	 2
+
+static void *move_waiter_of_two(void *word)
+{
+	struct {
+		uint64_t value, address;
+		uint32_t flags, reserved;
+	} pair[2] = {{7, (uintptr_t)&own_word, SIZE_U32, 0}, {0, (uintptr_t)word, SIZE_U32, 0}};
+
+	while (syscall(NR_FUTEX_REQUEUE, pair, 0, 0, 1) != 1)
+		sleep_ns(MS / 10);
+	return NULL;
+}
+
+static void wait_at_own_word_of_32_bits(void *unused)
+{
+	syscall(NR_FUTEX_WAIT, &own_word, 7ul, 0xfffffffful, SIZE_U32, NULL, 0);
+}
+
+static void moved_by_futex_requeue(void)
+{
+	if (syscall(NR_FUTEX_WAIT, &own_word, 0ul, 0xfffffffful, SIZE_U32, NULL, 0) != 0 && errno == ENOSYS)
+		moved_to_holder();
+	else
+		measure_moved(move_waiter_of_two, wait_at_own_word_of_32_bits);
 }
 
 /* The child takes a lock, announces that, and releases it after a while. */
@@ -295,15 +331,10 @@ static void record_lock(void)
 }
 
 const struct scenario ipc_scenarios[] = {
-	SCENARIO(condvar),
-	SCENARIO(join),
-	SCENARIO(posix_semaphore),
-	SCENARIO(sysv_semaphore),
-	SCENARIO(sysv_messages),
-	SCENARIO(posix_messages),
-	SCENARIO(file_lock),
-	SCENARIO(record_lock),
-	SCENARIO(moved_to_holder),
-	SCENARIO(condvar_timeout),
-	{NULL, NULL},
+	SCENARIO(condvar),	   SCENARIO(join),
+	SCENARIO(posix_semaphore), SCENARIO(sysv_semaphore),
+	SCENARIO(sysv_messages),   SCENARIO(posix_messages),
+	SCENARIO(file_lock),	   SCENARIO(record_lock),
+	SCENARIO(moved_to_holder), SCENARIO(moved_by_futex_requeue),
+	SCENARIO(condvar_timeout), {NULL, NULL},
 };

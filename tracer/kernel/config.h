@@ -110,6 +110,7 @@ enum {
 	SYSCALL_POLL = 1 << 25,	  /* arg0 points to arg1 descriptors with what they are ready for */
 	SYSCALL_SELECT = 1 << 26, /* arg1 to arg3 point to sets of the descriptors below arg0 */
 	SYSCALL_EPOLL = 1 << 27,  /* arg0 is an epoll, arg1 points to as many events as it returns */
+	SYSCALL_MOVES = 1 << 28,  /* arg0 points to two futexes; waiters are moved from the one to the other */
 	SYSCALL_POLLS = SYSCALL_POLL | SYSCALL_SELECT | SYSCALL_EPOLL,
 	/* The entry records more than numbers. */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,

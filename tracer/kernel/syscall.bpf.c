@@ -698,6 +698,23 @@ __noinline int record_futex(u64 futexes, u32 index)
 	return 0;
 }
 
+/* The result has no meaning. */
+__noinline int record_moved(u64 futexes)
+{
+	struct user_futex_waitv pair[2];
+
+	if (bpf_probe_read_user(pair, sizeof(pair), (void *)futexes))
+		return 0;
+	RECORD_BEHIND(futex_moved, 0) {
+		record->from = pair[0].address;
+		record->to = pair[1].address;
+		record->from_flags = pair[0].flags;
+		record->to_flags = pair[1].flags;
+		COMMIT(futex_moved);
+	}
+	return 0;
+}
+
 /* Paths that the trace has of directories may be outdated from now on. */
 static __always_inline void note_rename(struct pt_regs *regs, u32 abi, u32 action, long ret)
 {
@@ -737,6 +754,8 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
 	if ((action & SYSCALL_WAITV) && ret >= 0 && event_wanted(TRACE_EV_futex_woken))
 		record_futex(SYSCALL_ARG(regs, abi, 0), ret);
+	if ((action & SYSCALL_MOVES) && ret > 0 && event_wanted(TRACE_EV_futex_moved))
+		record_moved(SYSCALL_ARG(regs, abi, 0));
 	if ((action & SYSCALL_POLLS) && ret > 0 && event_wanted(TRACE_EV_fs_ready))
 		record_ready_of(regs, abi, action, ret);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))

@@ -30,6 +30,7 @@ static const struct {
 	unsigned int action;
 } call_actions[] = {
 	{"bpf", SYSCALL_BPF},
+	{"futex_requeue", SYSCALL_MOVES},
 	{"futex_waitv", SYSCALL_WAITV},
 	/* messages can carry descriptors, too (SCM_RIGHTS) */
 	{"recvmmsg", SYSCALL_MESSAGES},
