@@ -10,13 +10,20 @@
  */
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
 
+static __always_inline bool is_of_overlay(struct inode *inode)
+{
+	struct super_block *super = FIELD(inode, i_sb);
+
+	return FIELD(super, s_magic) == OVERLAYFS_SUPER_MAGIC;
+}
+
 /* Returns NULL for any other file. */
 static __always_inline struct inode *upper_inode(struct inode *inode)
 {
-	struct ovl_inode *overlay = (void *)inode;
+	struct ovl_inode *overlay;
 	struct dentry *upper;
 
-	if (BPF_CORE_READ(inode, i_sb, s_magic) != OVERLAYFS_SUPER_MAGIC || !bpf_core_type_exists(struct ovl_inode))
+	if (!is_of_overlay(inode) || !bpf_core_type_exists(struct ovl_inode))
 		return NULL;
 	overlay = (void *)inode - bpf_core_field_offset(struct ovl_inode, vfs_inode);
 	upper = BPF_CORE_READ(overlay, __upperdentry);

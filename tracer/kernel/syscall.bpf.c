@@ -139,7 +139,7 @@ static __always_inline void put_endpoints(struct file *file, u32 fd)
 	}
 }
 
-/* The results of this and the next function have no meaning; global functions must have one. */
+/* Returns 1 if the file may have a layer, else 0. */
 __noinline int record_fd(u32 fd)
 {
 	u32 cloexec = 0;
@@ -151,7 +151,7 @@ __noinline int record_fd(u32 fd)
 	put_fd(s, file, fd, cloexec);
 	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFDIR && event_wanted(TRACE_EV_fs_dir))
 		told_directory(file);
-	return 0;
+	return is_of_overlay(FIELD(file, f_inode));
 }
 
 static __always_inline void put_layer(struct file *file)
@@ -166,6 +166,7 @@ static __always_inline void put_layer(struct file *file)
 	}
 }
 
+/* The results of this and the next function have no meaning; global functions must have one. */
 __noinline int record_layer(u32 fd)
 {
 	u32 cloexec = 0;
@@ -396,9 +397,7 @@ static __always_inline void record_new_fds(struct pt_regs *regs, u32 abi, u32 ac
 
 		if (fd < 0)
 			break;
-		if (event_wanted(TRACE_EV_fs_open))
-			record_fd(fd);
-		if ((action & SYSCALL_NEW_FD) && event_wanted(TRACE_EV_fs_layer))
+		if (event_wanted(TRACE_EV_fs_open) && record_fd(fd) && event_wanted(TRACE_EV_fs_layer))
 			record_layer(fd);
 		if (sockets && event_wanted(TRACE_EV_sock_endpoints))
 			record_endpoints(fd);
