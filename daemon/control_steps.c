@@ -10,6 +10,7 @@
 #include "error_set.h"
 #include "gcov.h"
 #include "gmon.h"
+#include "gprof_dump.h"
 #include "message.h"
 #include "option_help.h"
 #include "option_parse.h"
@@ -37,10 +38,15 @@ int control_steps_add(struct control_steps *steps, struct control_step step, str
 	return 0;
 }
 
-/* It asks no daemon. */
+/* These two ask no daemon. */
 static int perform_gcov(const struct control_step *step, const char *since)
 {
 	return gcov_dump(step->argument, step->nr_more ? step->more[0] : NULL, since);
+}
+
+static int perform_gprof(const struct control_step *step)
+{
+	return gprof_dump(step->argument, step->nr_more ? step->more[0] : NULL);
 }
 
 static int perform(const char *control_path, const struct control_step *step)
@@ -48,6 +54,8 @@ static int perform(const char *control_path, const struct control_step *step)
 	char line[CONTROL_REQUEST_BYTES];
 	size_t used;
 
+	if (!strcmp(step->verb, "gprof"))
+		return perform_gprof(step);
 	if (!strcmp(step->verb, "gmon"))
 		return gmon_dump(control_path);
 	if (!strcmp(step->verb, "dump"))

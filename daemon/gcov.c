@@ -23,7 +23,7 @@
 #include "gcov_file.h"
 #include "gcov_objects.h"
 #include "message.h"
-#include "number_parse.h"
+#include "process_dump.h"
 
 static int read_counters(pid_t pid, struct gcov_units *units, struct trace_error *ret_error)
 {
@@ -88,7 +88,7 @@ static int subtract(struct gcov_units *units, const char *since, struct trace_er
 static int write_files(const struct gcov_units *units, const char *folder, bool is_chosen,
 		       struct trace_error *ret_error)
 {
-	int at = gcov_folder_open(folder, is_chosen, ret_error), err;
+	int at = process_dump_folder(folder, is_chosen, ret_error), err;
 
 	if (at < 0)
 		return at;
@@ -138,15 +138,10 @@ static int dump(pid_t pid, const char *folder, bool is_chosen, const char *since
 int gcov_dump(const char *pid_text, const char *folder, const char *since)
 {
 	char default_folder[32];
-	char *end;
-	long pid;
+	pid_t pid = process_dump_pid("gcov", pid_text);
 
-	errno = 0;
-	pid = strtol(pid_text, &end, 10);
-	if (end == pid_text || *end || errno || pid <= 0 || pid > INT_MAX) {
-		message_error("gcov: '%s' is not the number of a process", pid_text);
+	if (!pid)
 		return 2;
-	}
-	snprintf(default_folder, sizeof(default_folder), "gcov.%ld", pid);
-	return dump((pid_t)pid, folder ? folder : default_folder, folder, since);
+	snprintf(default_folder, sizeof(default_folder), "gcov.%d", (int)pid);
+	return dump(pid, folder ? folder : default_folder, folder, since);
 }

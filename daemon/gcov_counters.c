@@ -20,6 +20,7 @@
 #include "error_set.h"
 #include "file_opener.h"
 #include "gcov_counters.h"
+#include "process_dump.h"
 
 #define MIN_MAJOR     12
 #define MAX_MAJOR     13
@@ -74,11 +75,7 @@ static int get(const struct gcov_memory *memory, void *into, uint64_t address, s
 		return 0;
 	if (err == -EFAULT)
 		return damaged(memory);
-	return error_set(memory->error, err, "process %d: %s", (int)memory->pid,
-			 err == -ESRCH	     ? "it has ended"
-			 : err == -EPERM     ? "its memory may be read by root, or by who may debug it"
-			 : err == -ETIMEDOUT ? "its memory does not answer: " FILE_WHY
-					     : file_why(err));
+	return error_set(memory->error, err, "process %d: %s", (int)memory->pid, process_dump_why(err));
 }
 
 /*

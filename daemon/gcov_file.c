@@ -300,23 +300,6 @@ static bool settle(int folder, const struct gcov_unit *unit, uint32_t idx, const
 	return stays;
 }
 
-int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_error)
-{
-	struct stat status;
-	int folder, err;
-
-	if (mkdir(path, 0777) < 0 && errno != EEXIST)
-		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
-	folder = open(path, O_RDONLY | O_DIRECTORY | (is_chosen ? 0 : O_NOFOLLOW) | O_CLOEXEC);
-	if (folder < 0)
-		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
-	if (is_chosen || (fstat(folder, &status) == 0 && status.st_uid == geteuid()))
-		return folder;
-	err = error_set(ret_error, -EPERM, "%s belongs to another user: name a folder", path);
-	close(folder);
-	return err;
-}
-
 /* Two units may have the same file: the last one is settled first. */
 static uint32_t settle_all(int folder, const struct gcov_units *units, struct gcov_place *places, bool is_kept)
 {

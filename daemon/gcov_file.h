@@ -8,13 +8,6 @@
 #include "gcov_counters.h"
 
 /**
- * gcov_folder_open() - make the folder @path unless it is there, and open it
- * SECURITY: a name that the user has not chosen is known to others before, so there it is refused
- * if it is a link or belongs to another user.
- * Returns a descriptor or a negative errno.
- */
-int gcov_folder_open(const char *path, bool is_chosen, struct trace_error *ret_error);
-/**
  * gcov_file_name() - the file of a unit below a folder: the unit's path without "..", and ".gcda"
  * Control characters become '?'.
  */

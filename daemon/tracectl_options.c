@@ -74,6 +74,7 @@ static const struct option_verb verbs[] = {
 	{"stop", VERB_ALONE, NULL, COMPLETE_NOTHING, "end the recording and the daemon"},
 	{"profile", VERB_OPTIONAL, "HOW", COMPLETE_NOTHING, "counts of the kernel; reset; N times as many samples"},
 	{"gcov", VERB_PAIR, "PID [DIR]", COMPLETE_PID, "the counts of a running program, for gcov and lcov"},
+	{"gprof", VERB_PAIR, "PID [DIR]", COMPLETE_PID, "the calls of a running program, for gprof"},
 };
 
 static const struct option_spec specs[] = {

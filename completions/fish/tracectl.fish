@@ -21,6 +21,8 @@ complete -c tracectl -n __fish_use_subcommand -a stop -d 'end the recording and 
 complete -c tracectl -n __fish_use_subcommand -a profile -d 'counts of the kernel; reset; N times as many samples'
 complete -c tracectl -n __fish_use_subcommand -a gcov -d 'the counts of a running program, for gcov and lcov'
 complete -c tracectl -n '__fish_seen_subcommand_from gcov' -a '(__fish_complete_pids)'
+complete -c tracectl -n __fish_use_subcommand -a gprof -d 'the calls of a running program, for gprof'
+complete -c tracectl -n '__fish_seen_subcommand_from gprof' -a '(__fish_complete_pids)'
 complete -c tracectl -l control -rF -d 'the daemon\'s socket; /run/tracedaemon/control'
 complete -c tracectl -l since -x -a '(__fish_complete_directories)' -d 'with gcov: only the counts since the dump in DIR'
 complete -c tracectl -l json -d 'status as JSON: docs/JSON.md, trace-status/1'

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "gcov_counters.h"
 #include "gcov_file.h"
+#include "process_dump.h"
 
 #define GCC_12 0x4232322au /* "B22*" */
 
@@ -185,18 +186,18 @@ static void a_folder_that_another_user_prepared_is_refused(void)
 
 	snprintf(link, sizeof(link), "%s/gcov.1", folder_path);
 	CU_ASSERT_EQUAL(symlink("/tmp", link), 0);
-	CU_ASSERT(gcov_folder_open(link, false, &error) < 0);
-	chosen = gcov_folder_open(link, true, &error);
+	CU_ASSERT(process_dump_folder(link, false, &error) < 0);
+	chosen = process_dump_folder(link, true, &error);
 	CU_ASSERT(chosen >= 0);
 	close(chosen);
 	unlink(link);
 	snprintf(own, sizeof(own), "%s/gcov.2", folder_path);
-	chosen = gcov_folder_open(own, false, &error);
+	chosen = process_dump_folder(own, false, &error);
 	CU_ASSERT(chosen >= 0);
 	close(chosen);
 	if (geteuid() == 0) {
 		CU_ASSERT_EQUAL(chown(own, 65534, 65534), 0);
-		CU_ASSERT_EQUAL(gcov_folder_open(own, false, &error), -EPERM);
+		CU_ASSERT_EQUAL(process_dump_folder(own, false, &error), -EPERM);
 	}
 	rmdir(own);
 }

@@ -352,5 +352,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "dlopen"))
 		run_dlopen(argv[2]);
 	print(NULL);
+	if (getenv("HOLD")) { /* until nothing more is to be read */
+		puts("held 1");
+		fflush(stdout);
+		while (getchar() != EOF)
+			;
+	}
 	return 0;
 }

@@ -29,24 +29,34 @@
 #include "gmon_records.h"
 #include "gprof_contexts.h"
 #include "gprof_names.h"
+#include "gprof_profile.h"
 #include "gprof_times.h"
 #include "next.h"
 #include "whole_file.h"
 
-#define CELL_BYTES     4u /* of a cell, and of the code for which it counts */
 #define SCALE	       0x10000u
 #define MAX_NAME_CHARS 256
-
-/** struct gprof_region - samples of the code from @from on; @cells: owned */
-struct gprof_region {
-	uintptr_t from, to;
-	uint32_t *cells;
-	size_t nr_cells;
-};
 
 static struct gprof_region *regions; /* owned; of the objects at the start */
 static size_t nr_regions;
 static bool is_child, has_times;
+
+/* ---- what tracectl gprof reads from outside ---- */
+
+static struct gprof_region program_samples; /* one of regions */
+static struct gprof_code program_code;
+static uint64_t sample_period_ns;
+
+extern const struct gprof_root gprof_root;
+__attribute__((used, visibility("hidden"), aligned(16))) const struct gprof_root gprof_root = {
+	.name = GPROF_ROOT,
+	.threads = &gprof_threads,
+	.samples = &program_samples,
+	.program = &program_code,
+	.period_ns = &sample_period_ns,
+	.lost = &gprof_lost,
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the functions that programs call */
 
 static void complain(const char *what, int err)
@@ -55,6 +65,14 @@ static void complain(const char *what, int err)
 }
 
 /* ---- samples ---- */
+
+static uint64_t period_of_samples(void)
+{
+	struct trace_profil_status status;
+
+	trace_profil_status(&status, sizeof(status));
+	return status.period_ns ? status.period_ns : TRACE_PROFIL_FAST_NS;
+}
 
 static void samples_begin(void)
 {
@@ -67,7 +85,7 @@ static void samples_begin(void)
 	err = wanted ? 0 : -ENOMEM;
 	for (size_t i = 0; wanted && i < nr_regions; i++)
 		wanted[i] = (struct trace_prof){.pr_base = regions[i].cells,
-						.pr_size = regions[i].nr_cells * CELL_BYTES,
+						.pr_size = regions[i].nr_cells * GPROF_CELL_BYTES,
 						.pr_off = regions[i].from,
 						.pr_scale = SCALE};
 	if (!err)
@@ -75,6 +93,7 @@ static void samples_begin(void)
 	free(wanted);
 	if (err)
 		complain("calls are counted, but there are no samples", err);
+	sample_period_ns = period_of_samples();
 }
 
 static void samples_end(void)
@@ -83,28 +102,22 @@ static void samples_end(void)
 		trace_sprofil(NULL, 0, NULL, 0);
 }
 
-static uint64_t period_of_samples(void)
-{
-	struct trace_profil_status status;
-
-	trace_profil_status(&status, sizeof(status));
-	return status.period_ns ? status.period_ns : TRACE_PROFIL_FAST_NS;
-}
-
 static int add_region(const struct gprof_object *object)
 {
-	struct gprof_region region = {.from = object->begin & ~(uintptr_t)(CELL_BYTES - 1)};
+	struct gprof_region region = {.from = object->code.begin & ~(uintptr_t)(GPROF_CELL_BYTES - 1)};
 	struct gprof_region *bigger = reallocarray(regions, nr_regions + 1, sizeof(*bigger));
 
 	if (!bigger)
 		return -ENOMEM;
 	regions = bigger;
-	region.nr_cells = (object->end - region.from + CELL_BYTES - 1) / CELL_BYTES;
-	region.to = region.from + region.nr_cells * CELL_BYTES;
-	region.cells = calloc(region.nr_cells, CELL_BYTES);
+	region.nr_cells = (object->code.end - region.from + GPROF_CELL_BYTES - 1) / GPROF_CELL_BYTES;
+	region.to = region.from + region.nr_cells * GPROF_CELL_BYTES;
+	region.cells = calloc(region.nr_cells, GPROF_CELL_BYTES);
 	if (!region.cells)
 		return -ENOMEM;
 	regions[nr_regions++] = region;
+	if (object->is_program)
+		program_samples = region;
 	return 0;
 }
 
@@ -113,8 +126,11 @@ static int add_regions(void)
 	struct gprof_names names;
 	int err = gprof_objects_find(&names);
 
-	for (size_t i = 0; !err && i < names.nr_objects; i++)
+	for (size_t i = 0; !err && i < names.nr_objects; i++) {
+		if (names.objects[i].is_program)
+			program_code = names.objects[i].code;
 		err = add_region(&names.objects[i]);
+	}
 	gprof_names_free(&names);
 	return err;
 }
@@ -184,91 +200,12 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
-/* ---- arcs ---- */
-
-/** struct gprof_arcs - @arcs: owned; sorted, each once */
-struct gprof_arcs {
-	struct gprof_arc *arcs;
-	size_t nr, room;
-	bool no_memory;
-};
-
-static void add_arc(void *context, const struct gprof_arc *arc)
-{
-	struct gprof_arcs *arcs = context;
-
-	if (arcs->nr == arcs->room) {
-		size_t more = arcs->room ? 2 * arcs->room : 1024;
-		struct gprof_arc *bigger = reallocarray(arcs->arcs, more, sizeof(*bigger));
-
-		arcs->no_memory |= !bigger;
-		if (!bigger)
-			return;
-		arcs->arcs = bigger;
-		arcs->room = more;
-	}
-	arcs->arcs[arcs->nr++] = *arc;
-}
-
-static int compare_arcs(const void *a, const void *b)
-{
-	const struct gprof_arc *left = a, *right = b;
-
-	if (left->self != right->self)
-		return left->self < right->self ? -1 : 1;
-	return left->from < right->from ? -1 : left->from > right->from;
-}
-
-static int collect(struct gprof_arcs *arcs)
-{
-	size_t nr = 0;
-
-	*arcs = (struct gprof_arcs){0};
-	gprof_each_arc(add_arc, arcs);
-	if (arcs->no_memory)
-		return -ENOMEM;
-	if (arcs->nr)
-		qsort(arcs->arcs, arcs->nr, sizeof(*arcs->arcs), compare_arcs);
-	for (size_t i = 0; i < arcs->nr; i++)
-		if (nr && !compare_arcs(&arcs->arcs[nr - 1], &arcs->arcs[i]))
-			arcs->arcs[nr - 1].count += arcs->arcs[i].count;
-		else
-			arcs->arcs[nr++] = arcs->arcs[i];
-	arcs->nr = nr;
-	return 0;
-}
-
 /* ---- files ---- */
-
-/* Writes @cells from @first to before @first + @nr, as often as their largest count needs. */
-static int put_samples(FILE *file, const struct gprof_region *region, size_t first, size_t nr, uintptr_t bias,
-		       uint64_t period_ns)
-{
-	uintptr_t from = region->from + first * CELL_BYTES - bias;
-	struct gmon_histogram head = gmon_seconds(from, from + nr * CELL_BYTES, (uint32_t)nr, period_ns);
-	uint16_t *bins = calloc(nr, sizeof(*bins));
-	uint64_t written = 0;
-	bool remains = bins != NULL;
-
-	while (remains) {
-		remains = false;
-		for (size_t i = 0; i < nr; i++) {
-			uint64_t count = region->cells[first + i], rest = count > written ? count - written : 0;
-
-			bins[i] = (uint16_t)(rest < GMON_MAX_BIN ? rest : GMON_MAX_BIN);
-			remains |= rest > GMON_MAX_BIN;
-		}
-		gmon_put_histogram(file, &head, bins);
-		written += GMON_MAX_BIN;
-	}
-	free(bins);
-	return bins ? 0 : -ENOMEM;
-}
 
 static const struct gprof_region *region_of(const struct gprof_object *object)
 {
 	for (size_t i = 0; i < nr_regions; i++)
-		if (regions[i].from <= object->begin && object->end <= regions[i].to)
+		if (regions[i].from <= object->code.begin && object->code.end <= regions[i].to)
 			return &regions[i];
 	return NULL;
 }
@@ -281,36 +218,15 @@ static const struct gprof_object *program_of(const struct gprof_names *names)
 	return NULL;
 }
 
-static bool is_in(const struct gprof_object *object, uintptr_t address)
-{
-	return object && address >= object->begin && address < object->end;
-}
-
-static int put_program(FILE *file, const struct gprof_arcs *arcs, const struct gprof_names *names, uint64_t period_ns)
-{
-	const struct gprof_object *program = program_of(names);
-	const struct gprof_region *region = program ? region_of(program) : NULL;
-	int err;
-
-	gmon_put_head(file);
-	err = region ? put_samples(file, region, 0, region->nr_cells, program->bias, period_ns) : 0;
-	for (size_t i = 0; i < arcs->nr; i++) {
-		const struct gprof_arc *arc = &arcs->arcs[i];
-
-		if (is_in(program, arc->from) && is_in(program, arc->self))
-			gmon_put_arc(file, arc->from - program->bias, arc->self - program->bias, arc->count);
-	}
-	return err;
-}
-
 /* main() and constructors are called from outside, once. */
 static bool needs_process(const struct gprof_arcs *arcs, const struct gprof_names *names)
 {
-	const struct gprof_object *program = program_of(names);
+	const struct gprof_object *object = program_of(names);
+	const struct gprof_code *program = object ? &object->code : NULL;
 
 	for (size_t i = 0; i < arcs->nr; i++)
-		if (!is_in(program, arcs->arcs[i].self) ||
-		    (!is_in(program, arcs->arcs[i].from) && arcs->arcs[i].count > 1))
+		if (!gprof_is_in(program, arcs->arcs[i].self) ||
+		    (!gprof_is_in(program, arcs->arcs[i].from) && arcs->arcs[i].count > 1))
 			return true;
 	return false;
 }
@@ -359,7 +275,7 @@ static int put_process(FILE *file, FILE *list, const struct gprof_arcs *arcs, co
 		if (first == last && i == 0) /* without any histogram gprof would divide by 0 */
 			first--;
 		if (first < last)
-			err = put_samples(file, &regions[i], first, last - first, 0, period_ns);
+			err = gprof_put_samples(file, &regions[i], first, last - first, 0, period_ns);
 	}
 	for (size_t i = 0; i < arcs->nr; i++)
 		gmon_put_arc(file, arcs->arcs[i].from, arcs->arcs[i].self, arcs->arcs[i].count);
@@ -387,7 +303,9 @@ static void set_path(char *path, size_t size, enum gprof_file file)
 static int write_open_files(FILE *const *out, const struct gprof_arcs *arcs, const struct gprof_names *names)
 {
 	uint64_t period_ns = period_of_samples();
-	int err = put_program(out[FILE_PROGRAM], arcs, names, period_ns);
+	const struct gprof_object *program = program_of(names);
+	int err = gprof_put_program(out[FILE_PROGRAM], arcs, program ? &program->code : NULL,
+				    program ? region_of(program) : NULL, period_ns);
 
 	if (!err && out[FILE_PROCESS])
 		err = put_process(out[FILE_PROCESS], out[FILE_NAMES], arcs, names, period_ns);
@@ -455,8 +373,10 @@ static void write_what_is(void)
 {
 	struct gprof_names names = {0};
 	struct gprof_arcs arcs = {0};
-	int err = collect(&arcs);
+	int err;
 
+	gprof_each_arc(gprof_arcs_add, &arcs);
+	err = gprof_arcs_end(&arcs);
 	gprof_times_now();
 	if (!err)
 		err = gprof_objects_find(&names);
@@ -481,7 +401,7 @@ static void after_fork_in_child(void)
 	gprof_forget();
 	is_child = true;
 	for (size_t i = 0; i < nr_regions; i++)
-		memset(regions[i].cells, 0, regions[i].nr_cells * CELL_BYTES);
+		memset(regions[i].cells, 0, regions[i].nr_cells * GPROF_CELL_BYTES);
 }
 
 static void times_begin(void)

@@ -1,45 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TRACER_PRELOAD_GPROF_H
 #define TRACER_PRELOAD_GPROF_H
-/*
- * gprof.h - libtracer-gprof.so: the arcs of a program, in tables of its threads
- *
- * An arc is an address that calls and an address in the function that it called. Each thread has
- * tables of its own, so that a count is one instruction without a lock. A thread that begins takes
- * the tables of one that has ended, with their counts.
- *
- * A table is never moved or freed: a thread with too many arcs in its table begins with a larger
- * one, where each arc begins at 0. So a signal handler that does this in the middle of a count does
- * no harm. A reader adds all tables.
- */
-#include <stddef.h>
-#include <stdint.h>
-
-/** struct gprof_arc - @self: 0: the slot is free. Written last */
-struct gprof_arc {
-	uintptr_t from, self;
-	uint64_t count;
-	uint64_t spare;
-};
-
-/**
- * struct gprof_table - open addressing, the next slot after a collision; less than half full
- * @mask: of offsets into @arcs, in bytes. Known to gprof_arcs.c in assembler, and so is @arcs
- * @next: an older table of the thread
- */
-struct gprof_table {
-	uint64_t mask;
-	struct gprof_table *next;
-	uint64_t nr;
-	uint64_t spare[5];
-	struct gprof_arc arcs[];
-};
-
-/** struct gprof_thread - @tables: newest first; in lists of all threads and of those that ended */
-struct gprof_thread {
-	struct gprof_table *tables;
-	struct gprof_thread *next, *next_free;
-};
+/* gprof.h - libtracer-gprof.so: the arcs of a program, in tables of its threads: gprof_layout.h. */
+#include "gprof_layout.h"
 
 enum gprof_mode {
 	GPROF_COUNTS,

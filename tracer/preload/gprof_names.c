@@ -19,7 +19,8 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct gprof_names *names = context;
 	bool is_program = !*info->dlpi_name && !names->nr_objects;
-	struct gprof_object object = {.begin = UINTPTR_MAX, .bias = info->dlpi_addr, .is_program = is_program};
+	struct gprof_object object = {.code = {.begin = UINTPTR_MAX, .bias = info->dlpi_addr},
+				      .is_program = is_program};
 	struct gprof_object *bigger;
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -28,10 +29,10 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *context)
 
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
 			continue;
-		object.begin = begin < object.begin ? begin : object.begin;
-		object.end = end > object.end ? end : object.end;
+		object.code.begin = begin < object.code.begin ? begin : object.code.begin;
+		object.code.end = end > object.code.end ? end : object.code.end;
 	}
-	if (object.end <= object.begin)
+	if (object.code.end <= object.code.begin)
 		return 0;
 	bigger = reallocarray(names->objects, names->nr_objects + 1, sizeof(*bigger));
 	if (!bigger)
@@ -53,7 +54,7 @@ int gprof_objects_find(struct gprof_names *names)
 const struct gprof_object *gprof_object_at(const struct gprof_names *names, uintptr_t address)
 {
 	for (size_t i = 0; i < names->nr_objects; i++)
-		if (address >= names->objects[i].begin && address < names->objects[i].end)
+		if (address >= names->objects[i].code.begin && address < names->objects[i].code.end)
 			return &names->objects[i];
 	return NULL;
 }
@@ -74,9 +75,9 @@ static const void *part(const struct gprof_elf *elf, uint64_t offset, uint64_t b
 static int add_function(struct gprof_names *names, const struct gprof_object *object, const ElfW(Sym) * symbol,
 			const char *name)
 {
-	uintptr_t begin = object->bias + symbol->st_value, end = begin + symbol->st_size;
+	uintptr_t begin = object->code.bias + symbol->st_value, end = begin + symbol->st_size;
 
-	if (begin < object->begin || end > object->end || end <= begin)
+	if (begin < object->code.begin || end > object->code.end || end <= begin)
 		return 0;
 	if (names->nr == names->room) {
 		size_t more = names->room ? 2 * names->room : 4096;

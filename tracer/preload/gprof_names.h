@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "gprof_layout.h"
 
 /** struct gprof_function - from @begin to before @end; @name: owned by the list */
 struct gprof_function {
@@ -14,12 +15,9 @@ struct gprof_function {
 	const char *name;
 };
 
-/**
- * struct gprof_object - a loaded file; @begin, @end: its code. @bias: what the loader added to the
- * addresses of the file. @path: owned
- */
+/** struct gprof_object - a loaded file. @path: owned */
 struct gprof_object {
-	uintptr_t begin, end, bias;
+	struct gprof_code code;
 	char *path;
 	bool is_program;
 };
