@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -201,6 +202,169 @@ static void leave_an_orphan(bool supervised)
 		waitpid(supervisor, NULL, 0);
 }
 
+/* ---- families in pid namespaces: all numbers are those of the namespace of /proc ---- */
+
+#define DEPTH 70
+
+static volatile struct family {
+	pid_t init, orphan, subreaper, below, joined, of_joined, deep;
+} * family; /* shared by all its processes */
+
+static pid_t own_pid(void)
+{
+	char number[16];
+	ssize_t bytes = readlink("/proc/self", number, sizeof(number) - 1);
+
+	number[bytes > 0 ? bytes : 0] = '\0';
+	return atoi(number);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64];
+	int parent = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	stat = fopen(path, "re");
+	if (stat && fscanf(stat, "%*d (%*[^)]) %*c %d", &parent) != 1)
+		parent = 0;
+	if (stat)
+		fclose(stat);
+	return parent;
+}
+
+static void await_number(volatile pid_t *pid)
+{
+	for (int i = 0; i < 2000 && !*pid; i++)
+		usleep(1000);
+	need(*pid, "a process of the family");
+}
+
+/* A process begins, and its parent ends. The caller waits for the latter. */
+static void leave_one(volatile pid_t *ret_pid)
+{
+	pid_t middle = fork();
+
+	need(middle >= 0, "fork");
+	if (middle)
+		return need(waitpid(middle, NULL, 0) == middle, "wait");
+	if (!fork()) {
+		*ret_pid = own_pid();
+		for (;;)
+			pause();
+	}
+	await_number(ret_pid);
+	_exit(0);
+}
+
+static void be_init(void)
+{
+	leave_one(&family->orphan);
+	if (!fork()) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		leave_one(&family->below);
+		family->subreaper = own_pid();
+		for (;;)
+			pause();
+	}
+	for (;;)
+		pause();
+}
+
+/* Its child is process 1 of a namespace of pids, in one of users, and gets another parent. */
+static void begin_namespace(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return need(waitpid(pid, NULL, 0) == pid, "wait");
+	need(!unshare(CLONE_NEWUSER | CLONE_NEWPID), "unshare");
+	pid = fork();
+	if (!pid)
+		be_init();
+	family->init = pid;
+	await_number(&family->subreaper);
+	_exit(0);
+}
+
+/* Processes of that namespace whose parent is outside, and their children. */
+static void join_namespace(void)
+{
+	pid_t pid = fork();
+	char path[64];
+	int fd;
+
+	if (pid)
+		return need(waitpid(pid, NULL, 0) == pid, "wait");
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", family->init);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	need(fd >= 0 && !setns(fd, CLONE_NEWPID), path);
+	leave_one(&family->of_joined);
+	if (!fork()) {
+		family->joined = own_pid();
+		for (;;)
+			pause();
+	}
+	await_number(&family->joined);
+	_exit(0);
+}
+
+static void go_deep(int depth)
+{
+	pid_t pid = depth ? fork() : 0;
+
+	if (!depth) {
+		leave_one(&family->deep);
+		return;
+	}
+	if (pid)
+		return need(waitpid(pid, NULL, 0) == pid, "wait");
+	go_deep(depth - 1);
+	_exit(0);
+}
+
+static void write_parent(const char *key, pid_t pid)
+{
+	char of[64];
+
+	snprintf(of, sizeof(of), "%s_parent", key);
+	write_truth(key, pid);
+	write_truth(of, parent_of(pid));
+}
+
+/* The reaper of all that begin and join the namespace. The kernel ends the namespace with its init. */
+static void supervise_namespaces(void)
+{
+	pid_t supervisor = fork();
+
+	if (supervisor)
+		return wait_for("outside", supervisor);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	begin_namespace();
+	join_namespace();
+	go_deep(DEPTH);
+	usleep(50000);
+	write_parent("ns_init", family->init);
+	write_parent("ns_orphan", family->orphan);
+	write_parent("ns_below", family->below);
+	write_parent("ns_joined", family->joined);
+	write_parent("ns_of_joined", family->of_joined);
+	write_parent("deep", family->deep);
+	kill(family->deep, SIGKILL);
+	kill(family->init, SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	_exit(0);
+}
+
+static void nest_families(void)
+{
+	family = mmap(NULL, sizeof(*family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	need(family != MAP_FAILED, "mmap");
+	supervise_namespaces();
+}
+
 static void *fork_one(void *pid)
 {
 	*(pid_t *)pid = fork();
@@ -249,6 +413,7 @@ static int program(const char *truth_path, const char *folder)
 		move_to_a_group();
 	fork_in_a_thread();
 	change_the_name();
+	nest_families();
 	leave_an_orphan(false);
 	leave_an_orphan(true);
 	usleep(100000); /* the recording ends while the supervisor waits */
@@ -382,6 +547,46 @@ static void an_orphan_is_the_child_of_its_reaper(void)
 	CU_ASSERT_TRUE(waited >= 90000000);
 }
 
+static void its_parent_was(const char *key)
+{
+	long long truth_ppid, longest_ns = 0;
+	char of[64];
+	json_t *row;
+	size_t i;
+
+	snprintf(of, sizeof(of), "%s_parent", key);
+	truth_ppid = session_truth(&session, of);
+	CU_ASSERT_TRUE(truth_ppid > 0);
+	json_array_foreach(json_object_get(process(key), "identities"), i, row) {
+		long long ns = json_number(row, "last_ns") - json_number(row, "first_ns");
+
+		if (json_number(row, "ppid") == truth_ppid && ns > longest_ns)
+			longest_ns = ns;
+	}
+	if (longest_ns < 40000000)
+		fprintf(stderr, "%s: parent %lld for %lld ns\n", key, truth_ppid, longest_ns);
+	CU_ASSERT_TRUE(longest_ns >= 40000000);
+}
+
+/* By /proc, 50 ms after the last adoption. */
+static void a_reaper_is_of_the_namespace_of_the_parent_that_ends(void)
+{
+	its_parent_was("ns_init");
+	its_parent_was("ns_orphan");
+	its_parent_was("ns_below");
+	its_parent_was("ns_joined");
+	its_parent_was("ns_of_joined");
+	CU_ASSERT_EQUAL(session_truth(&session, "ns_init_parent"), session_truth(&session, "outside"));
+	CU_ASSERT_EQUAL(session_truth(&session, "ns_joined_parent"), session_truth(&session, "outside"));
+	CU_ASSERT_EQUAL(session_truth(&session, "ns_of_joined_parent"), session_truth(&session, "ns_init"));
+}
+
+static void a_reaper_may_be_seventy_generations_away(void)
+{
+	its_parent_was("deep");
+	CU_ASSERT_EQUAL(session_truth(&session, "deep_parent"), session_truth(&session, "outside"));
+}
+
 static void a_name_has_the_time_under_it(void)
 {
 	near("before the name", "named_preemptions",
@@ -426,6 +631,8 @@ int main(int argc, char **argv)
 		CASE(a_set_uid_program_has_the_user_of_its_file),
 		CASE(a_process_is_in_the_group_that_it_was_born_in_or_moved_to),
 		CASE(an_orphan_is_the_child_of_its_reaper),
+		CASE(a_reaper_is_of_the_namespace_of_the_parent_that_ends),
+		CASE(a_reaper_may_be_seventy_generations_away),
 		CASE(a_name_has_the_time_under_it),
 		CASE(the_sums_and_the_parents_verify),
 		CASE(a_recording_of_one_user_has_only_the_time_of_that_user),

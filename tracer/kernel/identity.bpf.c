@@ -80,7 +80,7 @@ static __always_inline void note_ids_at_exit(bool group_dead)
 
 /* ---- the parent ---- */
 
-#define MAX_ANCESTORS 64
+#define MAX_ANCESTORS 32768 /* each step is one of the kernel, which has no maximum */
 
 /**
  * struct reaper_walk - as find_new_reaper of the kernel searches
@@ -127,8 +127,9 @@ __noinline int record_adoption(void)
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct reaper_walk walk = {.at = BPF_CORE_READ(task, real_parent), .level = BPF_CORE_READ(pid, level)};
 
-	if (BPF_CORE_READ_BITFIELD_PROBED(signal, has_child_subreaper))
-		bpf_loop(MAX_ANCESTORS, reaper_step, &walk, 0);
+	if (BPF_CORE_READ_BITFIELD_PROBED(signal, has_child_subreaper) &&
+	    bpf_loop(MAX_ANCESTORS, reaper_step, &walk, 0) == MAX_ANCESTORS)
+		return 0; /* it is further away: the analyzer does not know it */
 	if (!walk.reaper)
 		walk.reaper = init_of(pid, walk.level);
 	if (!walk.reaper || walk.reaper == (u32)task->tgid) /* init itself: the kernel kills its children */
