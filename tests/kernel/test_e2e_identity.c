@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
@@ -420,6 +421,44 @@ static int program(const char *truth_path, const char *folder)
 	return 0;
 }
 
+/* ---- two processes with one memory, from before the recording on ---- */
+
+static volatile int turns;
+static char stack_of_waker[65536];
+
+static int be_waker(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000000}, NULL);
+		turns++;
+		syscall(SYS_futex, &turns, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+	return 0;
+}
+
+/* Returns its number. @ret_waker: that of the process that it waits for */
+static pid_t begin_pair(pid_t *ret_waker)
+{
+	int fds[2];
+	pid_t pid;
+
+	need(!pipe(fds), "pipe");
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		*ret_waker = clone(be_waker, stack_of_waker + sizeof(stack_of_waker), CLONE_VM | SIGCHLD, NULL);
+		need(write(fds[1], ret_waker, sizeof(*ret_waker)) == sizeof(*ret_waker), "pipe");
+		for (int seen = turns;; seen = turns)
+			syscall(SYS_futex, &turns, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	}
+	need(read(fds[0], ret_waker, sizeof(*ret_waker)) == sizeof(*ret_waker), "pipe");
+	close(fds[0]);
+	close(fds[1]);
+	return pid;
+}
+
 /* ---- the test ---- */
 
 static struct session session;
@@ -437,9 +476,17 @@ static int record(const char *options)
 			   session.trace, self, session.truth, session.folder, session.folder);
 }
 
+static pid_t pair_waiter, pair_waker;
+
 static void the_program_is_recorded(void)
 {
-	CU_ASSERT_EQUAL_FATAL(record(""), 0);
+	int result;
+
+	pair_waiter = begin_pair(&pair_waker);
+	result = record("");
+	kill(pair_waiter, SIGKILL);
+	waitpid(pair_waiter, NULL, 0);
+	CU_ASSERT_EQUAL_FATAL(result, 0);
 	session.report = session_load(&session, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
 }
@@ -587,6 +634,24 @@ static void a_reaper_may_be_seventy_generations_away(void)
 	CU_ASSERT_EQUAL(session_truth(&session, "deep_parent"), session_truth(&session, "outside"));
 }
 
+static void processes_with_one_memory_wait_for_each_other(void)
+{
+	const json_t *waiter = json_process(session.report, pair_waiter);
+	long long for_waker = 0, all = 0;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(waiter, "waits"), i, row) {
+		all += json_number(row, "ns");
+		if (json_number(row, "pid") == pair_waker && strcmp(json_text(row, "via"), "futex") == 0)
+			for_waker += json_number(row, "ns");
+	}
+	if (!all || for_waker < all / 10 * 9)
+		fprintf(stderr, "waited %lld ns for the other process, of %lld ns\n", for_waker, all);
+	CU_ASSERT_TRUE(all > 0);
+	CU_ASSERT_TRUE(for_waker >= all / 10 * 9);
+}
+
 static void a_name_has_the_time_under_it(void)
 {
 	near("before the name", "named_preemptions",
@@ -633,6 +698,7 @@ int main(int argc, char **argv)
 		CASE(an_orphan_is_the_child_of_its_reaper),
 		CASE(a_reaper_is_of_the_namespace_of_the_parent_that_ends),
 		CASE(a_reaper_may_be_seventy_generations_away),
+		CASE(processes_with_one_memory_wait_for_each_other),
 		CASE(a_name_has_the_time_under_it),
 		CASE(the_sums_and_the_parents_verify),
 		CASE(a_recording_of_one_user_has_only_the_time_of_that_user),
