@@ -44,6 +44,7 @@ void start_describe(struct trace_analysis *a, struct trace_thread *thread, const
 		process->cgroup = start->cgroup;
 		process->read_ns = event->ts_ns;
 	}
+	thread->cgroup = start->cgroup;
 	process->ns_pid = start->ns_tgid;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	if (start->flags & TRACE_THREAD_IO_WORKER)

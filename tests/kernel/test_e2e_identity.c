@@ -34,6 +34,7 @@
 #define NOBODY	   65534
 #define GROUP_ROOT "/sys/fs/cgroup/unified"
 #define GROUP	   "/trace-e2e-identity"
+#define THREADS	   "/trace-e2e-threads" /* whose thread may be in another group than its process */
 
 /* ---- the program ---- */
 
@@ -165,6 +166,49 @@ static void move_to_a_group(void)
 	spin_ms(40);
 	write_truth("moved_all_ns", cpu_ns());
 	write_truth("moved_preemptions", preemptions());
+	_exit(0);
+}
+
+static bool put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	return file && fputs(text, file) >= 0 && !fclose(file);
+}
+
+static long long thread_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static void *leave_the_group(void *unused)
+{
+	(void)unused;
+	spin_ms(20);
+	need(put(GROUP_ROOT THREADS "/apart/cgroup.threads", "0"), "cgroup.threads");
+	write_truth("apart_before_ns", thread_cpu_ns());
+	spin_ms(40);
+	write_truth("apart_all_ns", thread_cpu_ns());
+	write_truth("apart_preemptions", preemptions());
+	return NULL;
+}
+
+static void move_a_thread(void)
+{
+	pthread_t thread;
+	pid_t child;
+
+	mkdir(GROUP_ROOT THREADS, 0755);
+	mkdir(GROUP_ROOT THREADS "/apart", 0755);
+	write_truth("has_threaded_groups", put(GROUP_ROOT THREADS "/apart/cgroup.type", "threaded"));
+	child = fork();
+	if (child)
+		return wait_for("of_threads", child);
+	if (put(GROUP_ROOT THREADS "/cgroup.procs", "0") && !pthread_create(&thread, NULL, leave_the_group, NULL))
+		pthread_join(thread, NULL);
 	_exit(0);
 }
 
@@ -334,7 +378,7 @@ static void write_parent(const char *key, pid_t pid)
 	write_truth(of, parent_of(pid));
 }
 
-/* The reaper of all that begin and join the namespace. The kernel ends the namespace with its init. */
+/* The reaper of all that begin and join the namespace, which ends with its init. */
 static void supervise_namespaces(void)
 {
 	pid_t supervisor = fork();
@@ -412,6 +456,8 @@ static int program(const char *truth_path, const char *folder)
 	begin_in_a_group();
 	if (access(GROUP_ROOT GROUP, F_OK) == 0)
 		move_to_a_group();
+	if (access(GROUP_ROOT, F_OK) == 0)
+		move_a_thread();
 	fork_in_a_thread();
 	change_the_name();
 	nest_families();
@@ -579,6 +625,18 @@ static void a_process_is_in_the_group_that_it_was_born_in_or_moved_to(void)
 	     difference("moved_all_ns", "moved_before_ns"));
 }
 
+static void a_thread_may_be_in_another_group_than_its_process(void)
+{
+	json_t *of;
+
+	if (session_truth(&session, "has_threaded_groups") != 1)
+		return;
+	of = process("of_threads");
+	CU_ASSERT_STRING_EQUAL(json_text(of, "cgroup"), THREADS);
+	near("a thread in its group", "apart_preemptions", cpu_as(of, "cgroup", json_string(THREADS "/apart")),
+	     difference("apart_all_ns", "apart_before_ns"));
+}
+
 static void an_orphan_is_the_child_of_its_reaper(void)
 {
 	long long orphan = session_truth(&session, "orphan"), waited = 0;
@@ -695,6 +753,7 @@ int main(int argc, char **argv)
 		CASE(a_thread_has_a_user_of_its_own),
 		CASE(a_set_uid_program_has_the_user_of_its_file),
 		CASE(a_process_is_in_the_group_that_it_was_born_in_or_moved_to),
+		CASE(a_thread_may_be_in_another_group_than_its_process),
 		CASE(an_orphan_is_the_child_of_its_reaper),
 		CASE(a_reaper_is_of_the_namespace_of_the_parent_that_ends),
 		CASE(a_reaper_may_be_seventy_generations_away),
@@ -719,5 +778,7 @@ int main(int argc, char **argv)
 	status = unit_main("identity on the kernel", cases, argc, argv);
 	session_end(&session);
 	rmdir(GROUP_ROOT GROUP);
+	rmdir(GROUP_ROOT THREADS "/apart");
+	rmdir(GROUP_ROOT THREADS);
 	return status;
 }

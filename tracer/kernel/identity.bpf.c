@@ -242,7 +242,7 @@ static __always_inline struct kernfs_node *group_of(struct task_struct *task, u6
 	return node;
 }
 
-static __always_inline void record_group(struct task_struct *task)
+static __always_inline void record_group(struct task_struct *task, bool alone)
 {
 	struct path_text *s = path_scratch(&group_scratch);
 	struct path_span span;
@@ -255,17 +255,18 @@ static __always_inline void record_group(struct task_struct *task)
 	RECORD_STRUCTURAL(cgroup_attach, ROUND8(span.bytes)) {
 		record->cgroup = id;
 		record->tid = task->pid;
-		record->pad = 0;
+		record->alone = alone;
 		put_text(record + 1, &s->text[span.start], span.bytes);
 		COMMIT(cgroup_attach);
 	}
 }
 
+#define CLONE_THREAD	  0x00010000
 #define CLONE_INTO_CGROUP (1ull << 33) /* linux/sched.h */
 
 /* A child that is born in another group than its parent's; after its fork. */
 static __always_inline void note_birth_group(struct task_struct *child, u64 clone_flags)
 {
 	if ((clone_flags & CLONE_INTO_CGROUP) && event_wanted(TRACE_EV_cgroup_attach))
-		record_group(child);
+		record_group(child, clone_flags & CLONE_THREAD);
 }
